@@ -1,4 +1,4 @@
-// Command tracegen makes the traces of testdata/traces: two weeks of a request rate and of busy GPUs, minute by minute,
+// Command tracegen makes the traces of testdata/traces: two weeks of request rates and of busy GPUs, minute by minute,
 // from the seeds and parameters in traces.go. From the root of the repository
 //
 //	go run ./hack/tracegen                   # makes them again, byte for byte
@@ -14,6 +14,8 @@
 //	ServeGen, mm-image     0.26     –  0.742  0.39     –     –  0.100   1.68      –      –
 //	Azure 2023, 10 s steps 0.28     –  0.582     –     –     –  0.171      –      –      –
 //	NAB, EC2 CPU, 5 min    0.53  0.00  0.989  0.98  0.47  0.06  0.044   1.62   2.88    15m
+//
+// foreseen_14d and calm_14d are easier to forecast than these, for the demo.
 //
 // measure.Stats explains the columns. The noise of requests_14d lies between those of the two ServeGen models, as its
 // mean (65 requests a second) does.

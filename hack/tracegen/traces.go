@@ -12,11 +12,13 @@ type trace struct {
 	column string
 	digits int
 	shape  synth.Shape
+	// plain is easier to forecast than recorded demand.
+	plain bool
 }
 
 const day = 24 * time.Hour
 
-// traces lists all of them. The shift and the outage lie well before the last tenth, which the demo plays live.
+// traces lists all of them. The shift and the outage lie well before the last days, which the demo plays.
 func traces() []trace {
 	monday := time.Date(2026, time.January, 5, 0, 0, 0, 0, time.UTC)
 	return []trace{
@@ -42,6 +44,26 @@ func traces() []trace {
 				ShiftAt: 8*day + 10*time.Hour, Shift: 1.2,
 				OutageAt: 4*day + 2*time.Hour, Outage: 45 * time.Minute,
 				Observe: synth.Busy(6, 0.04),
+			},
+		},
+		{
+			// Demand that opens at nine, and one burst an hour and a half later, while the demo plays it.
+			file: "foreseen_14d.csv.gz", column: "requests", plain: true,
+			shape: synth.Shape{
+				Seed: 3, Start: monday, Length: 14 * day,
+				Base: 1800, Day: 0.12, Weekend: 0.95, Open: 2.5,
+				Wander: 0.05, Memory: 50 * time.Minute, Shift: 1,
+				BurstHeight: 1.2, BurstAt: 11*day + 10*time.Hour + 30*time.Minute,
+				Observe: synth.Counts(4),
+			},
+		},
+		{
+			file: "calm_14d.csv.gz", column: "requests", plain: true,
+			shape: synth.Shape{
+				Seed: 4, Start: monday, Length: 14 * day,
+				Base: 3600, Day: 0.25, Weekend: 0.95,
+				Wander: 0.03, Memory: 50 * time.Minute, Shift: 1,
+				Observe: synth.Counts(1),
 			},
 		},
 	}

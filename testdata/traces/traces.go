@@ -4,11 +4,13 @@ package traces
 
 import "embed"
 
-// Requests is a request rate, per minute, in the column "requests"; GPUBusy the busy GPUs out of six, in the column
-// "gpu_busy". Both last 14 days.
+// Each lasts 14 days, in minutes. GPUBusy has the busy GPUs out of six, in the column "gpu_busy". The others have requests per
+// minute, in the column "requests": of Requests, with bursts; Foreseen, which rises every day at nine; and Calm.
 const (
 	Requests = "requests_14d.csv.gz"
 	GPUBusy  = "gpu_busy_14d.csv.gz"
+	Foreseen = "foreseen_14d.csv.gz"
+	Calm     = "calm_14d.csv.gz"
 )
 
 // Files are the traces by name.

@@ -30,9 +30,14 @@ type Shape struct {
 	// Wander is the standard deviation, in the logarithm, of the wandering level; Memory is its time constant.
 	Wander float64
 	Memory time.Duration
+	// From 9 to 17 o'clock the level is multiplied by Open, 0 for none: users who come to work, jobs that begin by the clock. It
+	// rises and falls within a quarter of an hour.
+	Open float64
 	// BurstsPerDay is the mean number of random bursts; each rises within minutes to at most BurstHeight and fades over
 	// about a quarter of an hour.
 	BurstsPerDay, BurstHeight float64
+	// BurstAt is one burst more, of BurstHeight; 0 for none.
+	BurstAt time.Duration
 	// From ShiftAt on the level is multiplied by Shift.
 	ShiftAt time.Duration
 	Shift   float64
@@ -68,7 +73,16 @@ func Generate(shape Shape) forecast.Series {
 func (s Shape) season(at time.Time) float64 {
 	hour := at.Sub(at.Truncate(24 * time.Hour)).Hours()
 	daily := math.Cos((hour-15)/24*2*math.Pi) + 0.35*math.Cos((hour-10)/12*2*math.Pi)
-	return math.Exp(s.Day*daily) * (1 - (1-s.Weekend)*weekend(at))
+	return math.Exp(s.Day*daily) * (1 - (1-s.Weekend)*weekend(at)) * s.open(hour)
+}
+
+// open is the factor of the opening hours.
+func (s Shape) open(hour float64) float64 {
+	if s.Open == 0 {
+		return 1
+	}
+	const fade = 0.125 // Hours on either side of the hour.
+	return 1 + (s.Open-1)*(ramp((hour-9-fade)/fade)-ramp((hour-17-fade)/fade))
 }
 
 // weekend is 1 on Saturday and Sunday, 0 on weekdays, and between them for some hours around the midnights.
@@ -105,13 +119,20 @@ func (s Shape) bursts(n int, random *rand.Rand) []float64 {
 			continue
 		}
 		height := s.BurstHeight * (0.3 + 0.7*random.Float64())
-		rise, fade := 1+3*random.Float64(), 6+14*random.Float64() // Minutes.
-		for i := start; i < n && i < start+120; i++ {
-			minutes := float64(i - start)
-			out[i] += height * (1 - math.Exp(-minutes/rise)) * math.Exp(-minutes/fade)
-		}
+		addBurst(out[start:], height, 1+3*random.Float64(), 6+14*random.Float64())
+	}
+	if s.BurstAt > 0 {
+		addBurst(out[s.BurstAt/Step:], s.BurstHeight, 2, 15)
 	}
 	return out
+}
+
+// addBurst adds a burst that begins at the first minute. Rise and fade are time constants in minutes.
+func addBurst(out []float64, height, rise, fade float64) {
+	for i := range out[:min(len(out), 120)] {
+		minutes := float64(i)
+		out[i] += height * (1 - math.Exp(-minutes/rise)) * math.Exp(-minutes/fade)
+	}
 }
 
 // Counts observes a level as the number of events of a minute whose variance is dispersion times its mean: a Poisson

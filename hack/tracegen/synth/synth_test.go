@@ -42,24 +42,30 @@ func TestPartsOfAShape(t *testing.T) {
 	shape.Weekend = 0.5
 	shape.ShiftAt, shape.Shift = 10*24*time.Hour, 2
 	shape.OutageAt, shape.Outage = 3*24*time.Hour, 30*time.Minute
+	shape.Open, shape.BurstAt, shape.BurstHeight = 3, 4*24*time.Hour+19*time.Hour, 2
 	v := synth.Generate(shape).Values
 	for _, c := range []struct {
 		name string
 		i    int
 		want float64
 	}{
-		{"a Monday at noon is ordinary", at(0, 12, 0), 100},
+		{"a Monday before nine is ordinary", at(0, 9, 0), 100},
+		{"at noon it is open", at(0, 12, 0), 300},
+		{"after half of the quarter of an hour it is half closed", at(0, 17, 7), 206.67},
+		{"and then closed", at(0, 17, 15), 100},
+		{"the burst begins", at(4, 19, 0), 100},
+		{"and reaches half of its height in minutes", at(4, 19, 2), 210.64},
 		{"the outage begins", at(3, 0, 0), math.NaN()},
 		{"and ends", at(3, 0, 30), 100},
 		{"Friday, 21:00: the week's last ordinary minute", at(4, 21, 0), 100},
 		{"half-way to the weekend at midnight", at(5, 0, 0), 75},
-		{"a Saturday at noon", at(5, 12, 0), 50},
+		{"a Saturday at noon", at(5, 18, 0), 50},
 		{"half-way back on Monday at midnight", at(7, 0, 0), 75},
 		{"just before the shift", at(9, 23, 59), 100},
 		{"from the shift on", at(10, 0, 0), 200},
-		{"the second weekend, shifted", at(12, 12, 0), 100},
+		{"the second weekend, shifted", at(12, 18, 0), 100},
 	} {
-		if diff := cmp.Diff(c.want, v[c.i], cmpopts.EquateNaNs(), cmpopts.EquateApprox(0, 1e-9)); diff != "" {
+		if diff := cmp.Diff(c.want, v[c.i], cmpopts.EquateNaNs(), cmpopts.EquateApprox(0, 0.01)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
 		}
 	}

@@ -152,6 +152,22 @@ func TestBackfillReadsBack(t *testing.T) {
 }
 
 // A gap begins with its first missing step, whatever the lookback.
+// What is appended continues what was backfilled, and NaN ends a series at once, not after the lookback.
+func TestAppendContinuesABackfill(t *testing.T) {
+	e := open(t, embedded.Config{})
+	past := backfillSeries(10*time.Second, 1, 2, 3)
+	backfill(t, e, past)
+	for i, v := range []float64{4, 5, math.NaN(), math.NaN(), 6} {
+		if err := e.Append(t.Context(), past.Labels, origin.Add(time.Duration(3+i)*10*time.Second), v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	equal(t, []float64{1, 2, 3, 4, 5, math.NaN(), math.NaN(), 6}, fetch(t, e, queryOver(`x{job="test"}`, 8, 10*time.Second)))
+	if err := e.Append(t.Context(), past.Labels, origin.Add(time.Minute), 7); err == nil {
+		t.Error("a sample before the newest one is stored")
+	}
+}
+
 func TestGapsOnAFinerGrid(t *testing.T) {
 	nan := math.NaN()
 	e := open(t, embedded.Config{Lookback: 5 * time.Minute})

@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/munnerz/goautoneg"
 	"k8s.io/apiserver/pkg/authentication/authenticator"
@@ -42,7 +43,7 @@ func NewStandalone(options StandaloneOptions, deps Deps) (*Standalone, error) {
 	mux := server.Handler.NonGoRestfulMux
 	mux.Unregister("/") // /index.html still has the library's list of paths.
 	mux.Handle("/", inspect.FrontPage(deps.Board, "", deps.Now))
-	guard := func(next http.Handler) http.Handler { return localOnly(readOnly(listAtRoot(next))) }
+	guard := func(next http.Handler) http.Handler { return localOnly(readOnly(dated(listAtRoot(next), deps.Now))) }
 	return &Standalone{&web{generic: server, listener: listener, logger: deps.Logger, guard: guard}}, nil
 }
 
@@ -84,6 +85,14 @@ func (s *Standalone) URL() string { return "http://" + s.Addr().String() }
 
 // Run serves until the context ends and then lets requests finish.
 func (s *Standalone) Run(ctx context.Context) error { return s.web.run(ctx, s.URL()) }
+
+// dated sets the Date of answers by a clock: clients measure ages by it, and the clock may not be life's.
+func dated(next http.Handler, now func() time.Time) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Date", now().UTC().Format(http.TimeFormat))
+		next.ServeHTTP(w, r)
+	})
+}
 
 // localOnly protects a server that trusts every client from pages of other sites. Such a page can make a browser
 // resolve its own name to 127.0.0.1 (DNS rebinding): the Host header shows it, 421. And it can post without reading the

@@ -135,6 +135,10 @@ func TestStandaloneAnswers(t *testing.T) {
 					t.Errorf("answer does not hold %s:\n%.600s", word, got.body)
 				}
 			}
+			// Clients measure ages by it, also where the server's clock is not life's.
+			if date, err := http.ParseTime(got.header.Get("Date")); err != nil || !date.Equal(snapshottest.Now()) {
+				t.Errorf("the Date is %v (%v), want %v", date, err, snapshottest.Now())
+			}
 		})
 	}
 }

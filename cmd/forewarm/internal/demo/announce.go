@@ -4,13 +4,15 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
-	"slices"
+	"runtime"
 	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/inspectcmd"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/server"
 	api "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/serve/inspect"
 )
@@ -18,10 +20,10 @@ import (
 // announcer prints the demo's progress.
 type announcer struct {
 	out     io.Writer
-	clock   server.Clock
+	options Options
+	load    *load
+	life    server.Clock
 	started time.Time
-	// program is the name by which the user started forewarm.
-	program string
 }
 
 // print prints one line.
@@ -29,62 +31,86 @@ func (a *announcer) print(verb, format string, args ...any) {
 	fmt.Fprintf(a.out, "%-10s %s\n", verb, fmt.Sprintf(format, args...))
 }
 
-// announce waits until the server is ready, prints what is served and what to try, and returns when the context ends.
-func (a *announcer) announce(ctx context.Context, url string, board *snapshot.Board) error {
+// announce waits until the server is ready, prints what is served and what to try, and follows the demand until the context ends.
+func (a *announcer) announce(ctx context.Context, url string, board *snapshot.Board, now *clock) error {
 	const pause = 100 * time.Millisecond
 	for !answersReady(ctx, url+"/readyz") {
-		if err := a.clock.WaitUntil(ctx, a.clock.Now().Add(pause)); err != nil {
+		if err := a.life.WaitUntil(ctx, a.life.Now().Add(pause)); err != nil {
 			return nil //nolint:nilerr // The context ended before anything was ready.
 		}
 	}
-	now := a.clock.Now()
-	var outlooks []api.Outlook
-	for _, entry := range board.Load().Entries("") {
-		outlooks = append(outlooks, inspect.Outlook(entry, now))
-	}
-	// The requests come before the GPUs: the more familiar Forecast first.
-	slices.Reverse(outlooks)
-	a.print("Serving", "%s, %.1f s after the start\n", url, now.Sub(a.started).Seconds())
-	if err := inspectcmd.Table(a.out, outlooks, now); err != nil {
+	key := snapshot.Key{Namespace: namespace, Name: a.load.name}
+	outlook := inspect.Outlook(board.Load().Get(key), now.Now())
+	a.print("Serving", "%s, %.1f s after the start", url, a.life.Now().Sub(a.started).Seconds())
+	a.printClock(now)
+	fmt.Fprintln(a.out)
+	if err := inspectcmd.Table(a.out, []api.Outlook{outlook}, now.Now()); err != nil {
 		return err
 	}
-	a.printObjectives(outlooks)
-	a.printInvitation(url, outlooks)
-	<-ctx.Done()
+	a.printRace(&outlook)
+	page := fmt.Sprintf("%s/apis/inspect.forewarm.dev/v1alpha1/namespaces/%s/outlooks/%s/page", url, namespace, key.Name)
+	fmt.Fprintf(a.out, invitation, url, namespace, key.Name, a.options.Program, page)
+	if a.options.Open {
+		if err := openPage(ctx, browser(runtime.GOOS, page)); err != nil {
+			fmt.Fprintf(a.out, "The browser does not open (%v): open the page yourself.\n\n", err)
+		}
+	}
+	a.follow(ctx, key, board, now)
 	return nil
 }
 
-// printObjectives prints how well the objectives are kept.
-func (a *announcer) printObjectives(outlooks []api.Outlook) {
-	for _, o := range outlooks {
-		if fares := o.Status.Objective; fares != nil {
-			fmt.Fprintf(
-				a.out,
-				"\n%s/%s: %s: %s\n%s\n",
-				o.Namespace,
-				o.Name,
-				fares.Verdict,
-				fares.Message,
-				fares.Summary,
+// printClock prints the demo's time, and what to wait for.
+func (a *announcer) printClock(now *clock) {
+	at := now.Now()
+	a.print("Clock", "%s UTC, %v times as fast as life: --speed 1 is life", at.UTC().Format("Mon 2 Jan 2006 15:04"), now.speed)
+	in := time.Duration(float64(a.load.rise.Sub(at)) / now.speed)
+	if in > 0 {
+		a.print("Rise", "the demand begins to rise at %s, in %s; a replica sustains %s and takes 5m to start",
+			a.load.rise.UTC().Format(clockTime), in.Round(time.Second), humanize.Number(a.load.target))
+	}
+}
+
+// clockTime is how times of the demo's clock are written.
+const clockTime = "15:04"
+
+// follow prints what Forewarm asks for and what the demand needs while the demand rises, and the race after the first rise.
+func (a *announcer) follow(ctx context.Context, key snapshot.Key, board *snapshot.Board, now *clock) {
+	r, told := &rise{}, false
+	for {
+		published, changed := board.Watch()
+		outlook := inspect.Outlook(published.Get(key), now.Now())
+		if s := &outlook.Status; s.Served != nil && s.Observed != nil && s.SampleTime != nil {
+			lines := r.observe(
+				moment{at: published.Time.Truncate(s.Step.Duration), replicas: a.replicas(*s.Served)},
+				moment{at: s.SampleTime.Time, replicas: a.replicas(*s.Observed)},
 			)
+			for _, line := range lines {
+				a.print(published.Time.UTC().Format(clockTime), "%s", line)
+			}
+			if !told && r.over(published.Time) {
+				told = true
+				a.printRace(&outlook)
+			}
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
 		}
 	}
 }
 
-// printInvitation prints which Forecasts are not served and why, and what to try on the first one that is.
-func (a *announcer) printInvitation(url string, outlooks []api.Outlook) {
-	fmt.Fprintln(a.out)
-	tried := false
-	for i := range outlooks {
-		switch o := &outlooks[i]; {
-		case o.Status.Served == nil:
-			fmt.Fprintf(a.out, "%s/%s is not served: %s\n", o.Namespace, o.Name, o.Status.Reason)
-		case !tried:
-			tried = true
-			fmt.Fprintf(a.out, invitation, url, o.Namespace, o.Name, a.program)
-		}
+// replicas are how many serve a demand.
+func (a *announcer) replicas(demand float64) int { return max(1, int(math.Ceil(demand/a.load.target))) }
+
+// printRace prints how the objective is kept, or why nothing is served.
+func (a *announcer) printRace(o *api.Outlook) {
+	if o.Status.Served == nil {
+		fmt.Fprintf(a.out, "\n%s/%s is not served: %s\n\n", o.Namespace, o.Name, o.Status.Reason)
 	}
-	fmt.Fprint(a.out, "\nCtrl-C ends the demo and removes its data.\n")
+	if met := o.Status.Objective; met != nil {
+		fmt.Fprintf(a.out, "\n%s: %s\n%s\n\n", met.Verdict, met.Message, met.Summary)
+	}
 }
 
 const invitation = `Try from another terminal:
@@ -99,7 +125,10 @@ const invitation = `Try from another terminal:
 
   # All Forecasts in a browser, and the page of this one
   %[1]s/
-  %[1]s/apis/inspect.forewarm.dev/v1alpha1/namespaces/%[2]s/outlooks/%[3]s/page
+  %[5]s
+
+Ctrl-C ends the demo and removes its data.
+
 `
 
 func answersReady(ctx context.Context, url string) bool {

@@ -3,6 +3,7 @@ package demo
 import (
 	"errors"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -11,28 +12,36 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
 )
 
-const about = `Demo runs Forewarm on this machine, without a cluster and without setup. It simulates a workload from two weeks of
-recorded load: nine tenths of them are in the past, and the rest is played live. At its end the load repeats from the
-same time of day.
+const about = `Demo runs Forewarm on this machine, without a cluster and without setup. It plays two weeks of demand, and begins
+shortly before a rise. The terminal shows how many replicas Forewarm asks for, and how many the demand needs.
 
-The past is backfilled into the embedded engine, which then scrapes the workload. Two Forecasts are served in the
-namespace demo: the request rate of a service, and the busy GPUs of a model server.
+The demo has one clock, which runs faster than life (--speed). It begins at a time of the demand. The past is stored in
+the embedded engine, and the rest is added as the clock runs. The store's samples, the queries, the loop, the simulated
+autoscaler, and the times that are served are all of this clock. After its end the demand repeats from the same time of day.
 
---trace plays your own series instead, as the Forecast demo/trace. The file is a CSV, plain or gzipped. Its first row
-names the columns, and its first column is the time (seconds, or RFC 3339). With --target, the page shows what Forewarm
-would save or cost on it.
+--load chooses the demand. All three are made (hack/tracegen), to resemble recorded ones:
+  foreseen  it rises every day at nine, and once without a reason, half past ten on the clock
+  calm      it follows the time of day
+  wild      it has bursts that nobody can foresee
+
+--trace plays your own series instead, as the Forecast demo/trace, and begins before the largest rise of its second half.
+The file is a CSV, plain or gzipped. Its first row names the columns, and its first column is the time (seconds, or
+RFC 3339). --target is what one of your replicas sustains.
 
 The data are in a temporary folder, which is removed at the end.`
 
 // New is the command "demo".
 func New() *cobra.Command {
-	options := Options{Port: apiserver.DefaultStandaloneOptions().Port, Program: os.Args[0]}
+	options := Options{
+		Load: "foreseen", Speed: 60, Port: apiserver.DefaultStandaloneOptions().Port, Program: os.Args[0],
+	}
 	log := cmdline.Log{Level: "error", Format: "text"}
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Run Forewarm on this machine, without a cluster",
 		Long:  about,
-		Example: `  forewarm demo
+		Example: `  forewarm demo --open
+  forewarm demo --load wild
   forewarm demo --trace load.csv.gz --column requests --target 40 --port 8090`,
 		Args: exit.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -44,11 +53,13 @@ func New() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&options.Trace, "trace", "", "CSV file to play instead of the demo's own traces; - reads stdin")
+	flags.StringVar(&options.Load, "load", options.Load, "demand to play: "+strings.Join(loadNames(), ", "))
+	flags.StringVar(&options.Trace, "trace", "", "CSV file to play instead of --load; - reads stdin")
 	flags.StringVar(&options.Column, "column", "", "column of the trace; not needed if it has only one")
-	const target = "what one replica sustains, in the trace's unit: the Forecast then has an objective (at most 1% waits " +
-		"longer than 30s), otherwise a quantile"
-	flags.Float64Var(&options.Target, "target", 0, target)
+	flags.Float64Var(&options.Target, "target", 0,
+		"what one replica sustains, in the trace's unit; without it a tenth of the highest demand")
+	flags.Float64Var(&options.Speed, "speed", options.Speed, "speed of the demo's clock: 1 is life, at most 600")
+	flags.BoolVar(&options.Open, "open", false, "open the page in the browser")
 	flags.IntVar(&options.Port, "port", options.Port, "port on 127.0.0.1; 0 means any free port")
 	log.AddFlags(flags)
 	return cmd

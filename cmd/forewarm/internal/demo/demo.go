@@ -10,11 +10,11 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
-
-	"github.com/prometheus/common/model"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/apiserver"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/server"
@@ -28,42 +28,54 @@ import (
 
 // Options are what the demo plays and where it serves.
 type Options struct {
-	// Trace is the user's CSV file, or - for Stdin, and Column the column to play; without a trace the project's own
-	// are played.
+	// Load is the name of one of the demo's own loads.
+	Load string
+	// Trace is the user's CSV file, or - for Stdin, to play instead, and Column the column.
 	Trace, Column string
 	Stdin         io.Reader
 	// Target is what one replica sustains, in the trace's unit; 0 where unknown.
 	Target float64
+	// Speed of the demo's clock, as a multiple of life's.
+	Speed float64
+	// Open opens the page in the browser.
+	Open bool
 	// Program is the name by which the user started forewarm, for the commands to try.
 	Program string
 	// Port on 127.0.0.1; 0 means any free port.
 	Port int
 }
 
+// The bounds of the speed. Faster than the upper one, a step would be shorter than its forecast takes.
+const minSpeed, maxSpeed = 1, 600
+
 // Validate returns every problem at once.
 func (o Options) Validate() error {
 	local := apiserver.StandaloneOptions{Port: o.Port}
 	problems := []error{local.Validate()}
+	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	if names := loadNames(); !slices.Contains(names, o.Load) {
+		wrong("--load %.64q is not a load: choose %s", o.Load, strings.Join(names, ", "))
+	}
+	if !(o.Speed >= minSpeed && o.Speed <= maxSpeed) {
+		wrong("--speed %v: write a multiple of life's, from %d to %d", o.Speed, minSpeed, maxSpeed)
+	}
 	if o.Column != "" && o.Trace == "" {
-		problems = append(problems, errors.New("--column needs a trace: add --trace FILE.csv[.gz]"))
+		wrong("--column needs a trace: add --trace FILE.csv[.gz]")
 	}
 	switch {
 	case !(o.Target >= 0) || math.IsInf(o.Target, 0):
-		problems = append(
-			problems,
-			fmt.Errorf("--target %v is not a capacity: write what one replica sustains", o.Target),
-		)
+		wrong("--target %v is not a capacity: write what one replica sustains", o.Target)
 	case o.Target > 0 && o.Trace == "":
-		problems = append(problems, errors.New("--target needs a trace: add --trace FILE.csv[.gz]"))
+		wrong("--target needs a trace: add --trace FILE.csv[.gz]")
 	}
 	return errors.Join(problems...)
 }
 
 // Run plays the demo until the context ends, and prints its progress to out.
 func Run(ctx context.Context, o Options, out io.Writer, log *slog.Logger) (err error) {
-	var clock server.Clock
-	tell := &announcer{out: out, clock: clock, started: clock.Now(), program: o.Program}
-	s, err := o.scene(ctx, tell.started)
+	tell := &announcer{out: out, options: o}
+	tell.started = tell.life.Now()
+	tell.load, err = o.load(ctx, tell.started)
 	switch {
 	case ctx.Err() != nil:
 		return nil // Interrupted while it read a trace: not a failure.
@@ -80,10 +92,7 @@ func Run(ctx context.Context, o Options, out io.Writer, log *slog.Logger) (err e
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 
-	for _, sentence := range s.loaded {
-		tell.print("Loaded", "%s", sentence)
-	}
-	st, err := s.build(ctx, dir, tell, log)
+	st, err := build(ctx, dir, tell, log)
 	switch {
 	case ctx.Err() != nil && err != nil:
 		return nil // Interrupted while it wrote the past: not a failure.
@@ -91,14 +100,7 @@ func Run(ctx context.Context, o Options, out io.Writer, log *slog.Logger) (err e
 		return err
 	}
 	defer func() { err = errors.Join(err, st.engine.Close()) }()
-	return st.play(ctx, o, tell, log)
-}
-
-func (o Options) scene(ctx context.Context, now time.Time) (*scene, error) {
-	if o.Trace == "" {
-		return ownScene(now)
-	}
-	return userScene(ctx, o, now)
+	return st.play(ctx, tell, log)
 }
 
 // checkPort fails early where the port is in use, before slow work starts.
@@ -114,84 +116,73 @@ func checkPort(ctx context.Context, port int) error {
 	return listener.Close()
 }
 
-// stage is a scene that is ready to run.
+// stage is what a demo plays on.
 type stage struct {
-	page      *target
+	begin     time.Time
 	engine    *embedded.Engine
+	feeder    *feeder
 	forecasts *folder.Folder
 }
 
-// play runs everything until the context ends.
-func (st *stage) play(ctx context.Context, o Options, tell *announcer, log *slog.Logger) error {
-	board := &snapshot.Board{}
-	deps, err := server.NewDeps(board, nil, log)
-	if err != nil {
-		return errors.Join(err, st.page.close())
+// build stores the load's past in a folder, and writes the Forecast.
+func build(ctx context.Context, dir string, tell *announcer, log *slog.Logger) (st *stage, err error) {
+	for _, sentence := range tell.load.about {
+		tell.print("Load", "%s", sentence)
 	}
-	deps.Ready = append(deps.Ready, server.StorageCheck(st.engine))
-	loop, err := refresh.New(refresh.Config{}, st.engine, st.forecasts, board, log)
-	if err != nil {
-		return errors.Join(err, st.page.close())
-	}
-	face, err := apiserver.NewStandalone( //nolint:contextcheck // It opens the port and waits for nothing.
-		apiserver.StandaloneOptions{Port: o.Port}, deps)
-	if err != nil {
-		return errors.Join(err, st.page.close())
-	}
-	return server.RunParts(ctx, log,
-		server.Part{Name: "workload", Run: st.page.serve},
-		server.Part{Name: "embedded engine", Run: st.engine.Run},
-		server.Part{Name: "refresh", Run: func(ctx context.Context) error { return loop.Run(ctx, tell.clock) }},
-		server.Part{Name: "server", Run: face.Run},
-		server.Part{Name: "announcements", Run: func(ctx context.Context) error {
-			return tell.announce(ctx, face.URL(), board)
-		}},
-	)
-}
-
-// build opens the workload's /metrics, backfills an engine in the folder, and writes the Forecasts.
-func (s *scene) build(ctx context.Context, dir string, tell *announcer, log *slog.Logger) (*stage, error) {
-	page, err := newTarget(ctx, s.metrics, tell.clock.Now)
-	if err != nil {
+	st = &stage{begin: tell.load.begin(tell.options.Speed)}
+	if st.forecasts, err = writeForecast(filepath.Join(dir, "forecasts"), tell.load.manifest(st.begin), log); err != nil {
 		return nil, err
 	}
-	forecasts, err := s.forecasts(filepath.Join(dir, "forecasts"), log)
-	if err != nil {
-		return nil, errors.Join(err, page.close())
+	if st.engine, err = embedded.Open(embedded.Config{Dir: filepath.Join(dir, "data")}, log); err != nil {
+		return nil, err
 	}
-	scrape := filepath.Join(dir, "scrape.yaml")
-	if err = s.writeScrape(scrape, page.address()); err != nil {
-		return nil, errors.Join(err, page.close())
+	if st.feeder, err = backfill(ctx, st.engine, tell.load.playback, st.begin); err != nil {
+		return nil, errors.Join(err, st.engine.Close())
 	}
-	engine, err := embedded.Open(embedded.Config{Dir: filepath.Join(dir, "data"), ScrapeFile: scrape}, log)
-	if err != nil {
-		return nil, errors.Join(err, page.close())
-	}
-	if err := s.backfillPast(ctx, engine, page.address(), tell); err != nil {
-		return nil, errors.Join(err, engine.Close(), page.close())
-	}
-	return &stage{page: page, engine: engine, forecasts: forecasts}, nil
+	return st, nil
 }
 
-// writeScrape writes the scrape configuration.
-func (s *scene) writeScrape(path, address string) error {
-	interval := model.Duration(s.interval)
-	timeout := min(interval, model.Duration(10*time.Second))
-	text := fmt.Sprintf("scrape_configs: [{job_name: %s, scrape_interval: %s, scrape_timeout: %s, "+
-		"static_configs: [{targets: [%q]}]}]\n", job, interval, timeout, address)
-	return os.WriteFile(path, []byte(text), 0o600)
-}
-
-// forecasts writes the manifests into a folder and opens it as "forewarm serve" does.
-func (s *scene) forecasts(dir string, log *slog.Logger) (*folder.Folder, error) {
+// writeForecast writes the Forecast into a folder and opens it as "forewarm serve" does.
+func writeForecast(dir, text string, log *slog.Logger) (*folder.Folder, error) {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return nil, err
 	}
-	for name, text := range s.manifests {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			return nil, err
-		}
+	if err := os.WriteFile(filepath.Join(dir, "forecast.yaml"), []byte(text), 0o600); err != nil {
+		return nil, err
 	}
 	catalogue := server.Catalogue{Label: "namespace", Trust: signal.DefaultTrust()}
 	return folder.Open(dir, manifest.NewResolver(catalogue), log)
+}
+
+// learnTime is how long the demo waits for the Forecast to learn from the past. Its clock does not run meanwhile.
+const learnTime = time.Minute
+
+// play runs everything until the context ends.
+func (st *stage) play(ctx context.Context, tell *announcer, log *slog.Logger) error {
+	board := &snapshot.Board{}
+	loop, err := refresh.New(refresh.Config{Grace: learnTime}, st.engine, st.forecasts, board, log)
+	if err != nil {
+		return err
+	}
+	loop.Step(ctx, st.begin)
+	now := startClock(st.begin, tell.options.Speed)
+	deps, err := server.NewDeps(board, nil, now.Now, log)
+	if err != nil {
+		return err
+	}
+	deps.Ready = append(deps.Ready, server.StorageCheck(st.engine))
+	api, err := apiserver.NewStandalone( //nolint:contextcheck // It opens the port and waits for nothing.
+		apiserver.StandaloneOptions{Port: tell.options.Port}, deps)
+	if err != nil {
+		return err
+	}
+	return server.RunParts(ctx, log,
+		server.Part{Name: "embedded engine", Run: st.engine.Run},
+		server.Part{Name: "demand", Run: func(ctx context.Context) error { return st.feeder.run(ctx, now) }},
+		server.Part{Name: "refresh", Run: func(ctx context.Context) error { return loop.Run(ctx, now) }},
+		server.Part{Name: "server", Run: api.Run},
+		server.Part{Name: "announcements", Run: func(ctx context.Context) error {
+			return tell.announce(ctx, api.URL(), board, now)
+		}},
+	)
 }

@@ -1,3 +1,4 @@
-// Package demo runs all of forewarm on one machine against a simulated workload: a recorded trace, most of which lies
-// in the past and is backfilled, and the rest of which is played live and scraped.
+// Package demo runs all of forewarm on one machine against a simulated demand: a trace, whose past is stored at once and whose rest
+// is played faster than life. One clock runs through all of it: the store's samples, the loop's queries, the simulated autoscalers
+// and what is served.
 package demo

@@ -36,36 +36,13 @@ func resolve(t *testing.T, text string) refresh.Target {
 	return targets[0]
 }
 
-func TestTheForecastsAreValid(t *testing.T) {
-	requests, busy := resolve(t, requestsManifest), resolve(t, gpuBusyManifest)
-	if requests.Key.String() != "demo/requests" || !requests.Rate || !requests.Policy.ByHeadroom() {
-		t.Errorf("requests is %+v, want demo/requests, a rate with an objective", requests)
-	}
-	if busy.Key.String() != "demo/gpu-busy" || busy.Rate || busy.Policy.Quantile != 0.95 {
-		t.Errorf("gpu-busy is %+v, want demo/gpu-busy, a gauge at a quantile", busy)
-	}
-}
-
-func TestATraceWithATargetHasAnObjective(t *testing.T) {
-	p := play(t, ramp(360, 10*time.Second))
-	for _, sustained := range []float64{40, 0.25, 1e6} {
-		target := resolve(t, traceForecast(p, sustained, noon))
-		if !target.Policy.ByHeadroom() || target.Policy.Target != sustained || target.Policy.Late != 0.01 {
-			t.Errorf("a replica sustains %v: %+v", sustained, target.Policy)
-		}
-	}
-	if target := resolve(t, traceForecast(p, 0, noon)); target.Policy.Quantile != 0.95 {
-		t.Errorf("without a target: %+v", target.Policy)
-	}
-}
-
 func TestAnyTraceHasAValidForecast(t *testing.T) {
 	for _, c := range []struct {
 		name                      string
 		n                         int
 		step, wantStep, wantReach time.Duration
 	}{
-		{"an hour of 10 s: all of it, in its own steps", 360, 10 * time.Second, 10 * time.Second, 54 * time.Minute},
+		{"an hour of 10 s, in its own steps", 360, 10 * time.Second, 10 * time.Second, 54 * time.Minute},
 		{"two weeks of minutes: nine tenths of them", 20160, time.Minute, time.Minute, 18144 * time.Minute},
 		{"months of half hours: two weeks, in twelfths of hours", 10320, 30 * time.Minute, 5 * time.Minute, 14 * day},
 		{"days of seconds: as many as may be asked", 500_000, time.Second, time.Second, 100_000 * time.Second},
@@ -73,16 +50,15 @@ func TestAnyTraceHasAValidForecast(t *testing.T) {
 		{"tenths of seconds", 6000, 100 * time.Millisecond, time.Second, 30 * time.Minute},
 		{"days", 400, day, 5 * time.Minute, 14 * day},
 	} {
-		target := resolve(t, traceForecast(play(t, ramp(c.n, c.step)), 0, noon))
-		if target.Step != c.wantStep || target.History != c.wantReach {
-			t.Errorf(
-				"%s: step %v over %v, want %v over %v",
-				c.name,
-				target.Step,
-				target.History,
-				c.wantStep,
-				c.wantReach,
-			)
+		for _, sustained := range []float64{40, 0.25, 1e6, 0.001} {
+			l := &load{playback: play(t, ramp(c.n, c.step)), name: "trace", target: sustained}
+			target := resolve(t, l.manifest(l.TimeAt(c.n*9/10)))
+			if target.Step != c.wantStep || target.History != c.wantReach {
+				t.Errorf("%s: step %v over %v, want %v over %v", c.name, target.Step, target.History, c.wantStep, c.wantReach)
+			}
+			if p := target.Policy; target.Key.String() != "demo/trace" || !p.ByHeadroom() || p.Target != sustained || p.Late != 0.01 {
+				t.Errorf("a replica sustains %v: %s has %+v", sustained, target.Key, p)
+			}
 		}
 	}
 }

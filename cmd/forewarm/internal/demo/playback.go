@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -9,53 +10,36 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 )
 
-// pastShare is the part of a trace that lies behind now when the demo starts.
-const pastShare = 0.9
-
 const day = 24 * time.Hour
 
-// Playback maps a trace to the clock: its first part lies in the past, the rest plays in real time, and after its end
-// it repeats from the same time of day. It is a pure function of time, so that the backfilled and the scraped samples
-// are one series.
-type Playback struct {
-	values []float64
-	step   time.Duration
-	start  time.Time
-	// back is how many steps the playback goes back at the trace's end: whole days where it has any.
+// playback is a trace that does not end: after its end it repeats from the same time of day. It is a pure function of time, so
+// that the past and what is played are one series.
+type playback struct {
+	forecast.Series
+	// back is how many steps it goes back at the trace's end: whole days where it has any.
 	back int
-	// counted[i] is the sum of the values before i, gaps counting 0.
-	counted []float64
 }
 
-// NewPlayback places the trace so that nine tenths of it end at now, to the step. It fails where the trace is too
-// short, has a negative value or no value.
-func NewPlayback(trace forecast.Series, now time.Time) (*Playback, error) {
+// newPlayback fails where the trace cannot be demand.
+func newPlayback(trace forecast.Series) (*playback, error) {
 	if err := checkPlayable(trace); err != nil {
 		return nil, err
 	}
-	n := trace.Len()
-	past := int(math.Round(pastShare * float64(n)))
-	p := &Playback{
-		values: trace.Values, step: trace.Step,
-		start:   now.Truncate(trace.Step).Add(-time.Duration(past) * trace.Step),
-		back:    n,
-		counted: make([]float64, n+1),
-	}
-	if perDay := int(day / trace.Step); n >= perDay && day%trace.Step == 0 {
-		p.back = n / perDay * perDay
-	}
-	for i, v := range trace.Values {
-		p.counted[i+1] = p.counted[i]
-		if !math.IsNaN(v) {
-			p.counted[i+1] += v
-		}
+	p := &playback{Series: trace, back: trace.Len()}
+	if perDay := stepsOf(day, trace); trace.Len() >= perDay && day%trace.Step == 0 {
+		p.back = trace.Len() / perDay * perDay
 	}
 	return p, nil
 }
 
-// checkPlayable reports why a trace cannot be demand.
+func stepsOf(d time.Duration, s forecast.Series) int { return max(1, int(d/s.Step)) }
+
+// checkPlayable reports why a trace cannot be demand, and what to do.
 func checkPlayable(trace forecast.Series) error {
 	const least = 60
+	if n := trace.Observed(); n < least {
+		return fmt.Errorf("%d rows have a value, and a forecast needs %d: record for longer, or in shorter steps", n, least)
+	}
 	if err := trace.Check(least); err != nil {
 		return fmt.Errorf("the trace cannot be forecast: %w", err)
 	}
@@ -63,48 +47,64 @@ func checkPlayable(trace forecast.Series) error {
 		return fmt.Errorf("the trace is %v at step %d: demand is never negative, correct or remove the value",
 			trace.Values[i], i)
 	}
+	if !slices.ContainsFunc(trace.Values, func(v float64) bool { return v > 0 }) {
+		return errors.New("every value is 0: there is no demand to forecast, choose another --column")
+	}
 	return nil
 }
 
-// Start is the time of the first value.
-func (p *Playback) Start() time.Time { return p.start }
-
-// Step is the distance between two values.
-func (p *Playback) Step() time.Duration { return p.step }
-
-// At is the value at a time, held for its step; false in a gap and before the start.
-func (p *Playback) At(t time.Time) (float64, bool) {
-	i, _, _ := p.position(t)
-	if i < 0 || math.IsNaN(p.values[i]) {
-		return 0, false
-	}
-	return p.values[i], true
-}
-
-// Count is the sum of the values from the start until a time, each value spread evenly over its step; false in a gap
-// and before the start. It never decreases.
-func (p *Playback) Count(t time.Time) (float64, bool) {
-	i, part, rounds := p.position(t)
-	if i < 0 || math.IsNaN(p.values[i]) {
-		return 0, false
-	}
-	n := len(p.values)
-	round := p.counted[n] - p.counted[n-p.back]
-	return float64(rounds)*round + p.counted[i] + part*p.values[i], true
-}
-
-// position is the step that plays at a time, the share of it that is over, and how many times the trace has ended
-// before. The step is negative before the start.
-func (p *Playback) position(t time.Time) (i int, part float64, rounds int) {
-	elapsed := t.Sub(p.start)
+// at is the value at a time, held for its step; NaN in a gap and before the start.
+func (p *playback) at(t time.Time) float64 {
+	elapsed := t.Sub(p.Start)
 	if elapsed < 0 {
-		return -1, 0, 0
+		return math.NaN()
 	}
-	i = int(elapsed / p.step)
-	part = float64(elapsed%p.step) / float64(p.step)
-	if over := i - len(p.values); over >= 0 {
-		rounds = 1 + over/p.back
-		i -= rounds * p.back
+	i := int(elapsed / p.Step)
+	if over := i - p.Len(); over >= 0 {
+		i -= (1 + over/p.back) * p.back
 	}
-	return i, part, rounds
+	return p.Values[i]
+}
+
+// sampled are the values of [from, to), a sample at every interval.
+func (p *playback) sampled(from, to time.Time, interval time.Duration) forecast.Series {
+	out := forecast.Series{Start: from, Step: interval}
+	for at := from; at.Before(to); at = at.Add(interval) {
+		out.Values = append(out.Values, p.at(at))
+	}
+	return out
+}
+
+// riseLength is the length of the rise that a demo begins before.
+const riseLength = 30 * time.Minute
+
+// largestRise is the time from which on the second half of a trace rises most within riseLength. A rise that was there at the
+// same time of the day before can be foreseen, so in a trace of days the smaller of both counts.
+func largestRise(s forecast.Series) time.Time {
+	n, before := stepsOf(riseLength, s), stepsOf(day, s)
+	sums := summed(s.Values)
+	risesAt := func(i int) float64 { return sums[i+n] - 2*sums[i] + sums[i-n] }
+	most, at := math.Inf(-1), s.Len()/2
+	for i := max(s.Len()/2, n); i+n <= s.Len(); i++ {
+		here := risesAt(i)
+		if i-before >= n {
+			here = min(here, risesAt(i-before))
+		}
+		if here > most {
+			most, at = here, i
+		}
+	}
+	return s.TimeAt(at)
+}
+
+// summed[i] is the sum of the values before i. A gap has the value before it.
+func summed(values []float64) []float64 {
+	sums, last := make([]float64, len(values)+1), 0.0
+	for i, v := range values {
+		if !math.IsNaN(v) {
+			last = v
+		}
+		sums[i+1] = sums[i] + last
+	}
+	return sums
 }

@@ -15,29 +15,16 @@ func ramp(n int, step time.Duration) forecast.Series {
 	for i := range values {
 		values[i] = float64(i)
 	}
-	return forecast.Series{Start: time.Unix(0, 0), Step: step, Values: values}
+	return forecast.Series{Start: noon, Step: step, Values: values}
 }
 
-func play(t *testing.T, trace forecast.Series) *Playback {
+func play(t *testing.T, trace forecast.Series) *playback {
 	t.Helper()
-	p, err := NewPlayback(trace, noon.Add(7*time.Second))
+	p, err := newPlayback(trace)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
-}
-
-func TestNineTenthsLieBehindNow(t *testing.T) {
-	p := play(t, ramp(100, time.Minute))
-	if want := noon.Add(-90 * time.Minute); !p.Start().Equal(want) {
-		t.Errorf("the trace starts at %v, want %v", p.Start(), want)
-	}
-	if got, ok := p.At(noon); !ok || got != 90 {
-		t.Errorf("now plays %v (%v), want step 90", got, ok)
-	}
-	if got, ok := p.At(p.Start().Add(-time.Nanosecond)); ok {
-		t.Errorf("before the start plays %v, want nothing", got)
-	}
 }
 
 func TestAfterTheEndTheSameTimeOfDayComesAgain(t *testing.T) {
@@ -48,6 +35,7 @@ func TestAfterTheEndTheSameTimeOfDayComesAgain(t *testing.T) {
 		at    time.Duration
 		want  float64
 	}{
+		{"before the start there is nothing", ramp(72, time.Hour), -1, math.NaN()},
 		{"the last hour of three days", ramp(72, time.Hour), hours(71), 71},
 		{"three whole days begin anew", ramp(72, time.Hour), hours(72), 0},
 		{"and anew", ramp(72, time.Hour), hours(2*72 + 5), 5},
@@ -58,70 +46,65 @@ func TestAfterTheEndTheSameTimeOfDayComesAgain(t *testing.T) {
 		{"a step that divides no day begins anew", ramp(100, 7*hours(1)), 100 * hours(7), 0},
 		{"years later it still plays", ramp(72, time.Hour), hours(72*1000 + 30), 30},
 	} {
-		p := play(t, c.trace)
-		if got, ok := p.At(p.Start().Add(c.at)); !ok || got != c.want {
-			t.Errorf("%s: plays %v (%v), want %v", c.name, got, ok, c.want)
+		if got := play(t, c.trace).at(noon.Add(c.at)); got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
+			t.Errorf("%s: plays %v, want %v", c.name, got, c.want)
 		}
-	}
-}
-
-func TestCountNeverFallsAndGrowsByTheTrace(t *testing.T) {
-	trace := ramp(76, time.Hour)
-	trace.Values[10] = math.NaN()
-	p := play(t, trace)
-	last := 0.0
-	for at := time.Duration(0); at < 400*time.Hour; at += 20 * time.Minute {
-		value, playing := p.At(p.Start().Add(at))
-		count, ok := p.Count(p.Start().Add(at))
-		if ok != playing {
-			t.Fatalf("%v: counting is %v while playing is %v", at, ok, playing)
-		}
-		if !ok {
-			continue
-		}
-		if count < last {
-			t.Fatalf("%v: the count falls from %v to %v", at, last, count)
-		}
-		next, ok := p.Count(p.Start().Add(at + 10*time.Minute))
-		if grown := next - count; ok && math.Abs(grown-value/6) > 1e-6 {
-			t.Fatalf("%v: ten minutes count %v, want a sixth of %v", at, grown, value)
-		}
-		last = count
-	}
-}
-
-func TestAGapPlaysNothing(t *testing.T) {
-	trace := ramp(100, time.Minute)
-	trace.Values[20], trace.Values[21] = math.NaN(), math.NaN()
-	p := play(t, trace)
-	gap := p.Start().Add(20*time.Minute + time.Second)
-	if v, ok := p.At(gap); ok {
-		t.Errorf("a gap plays %v", v)
-	}
-	if v, ok := p.Count(gap); ok {
-		t.Errorf("a gap counts %v", v)
-	}
-	before, _ := p.Count(p.Start().Add(20*time.Minute - time.Nanosecond))
-	after, _ := p.Count(p.Start().Add(22 * time.Minute))
-	if math.Abs(after-before) > 1e-6 {
-		t.Errorf("the count goes from %v to %v over the gap, want no growth", before, after)
 	}
 }
 
 func TestTracesThatCannotBePlayed(t *testing.T) {
-	negative, infinite := ramp(100, time.Minute), ramp(100, time.Minute)
+	negative, infinite, gaps := ramp(100, time.Minute), ramp(100, time.Minute), ramp(100, time.Minute)
 	negative.Values[33], infinite.Values[34] = -1, math.Inf(1)
+	for i := range 50 {
+		gaps.Values[i] = math.NaN()
+	}
+	idle := ramp(100, time.Minute)
+	clear(idle.Values)
 	for _, c := range []struct {
 		name, want string
 		trace      forecast.Series
 	}{
-		{"too short", "want 60", ramp(59, time.Minute)},
+		{"too short", "59 rows have a value, and a forecast needs 60", ramp(59, time.Minute)},
+		{"gaps", "50 rows have a value", gaps},
 		{"negative", "-1 at step 33", negative},
 		{"infinite", "value 34 is +Inf", infinite},
+		{"no demand", "every value is 0", idle},
 		{"no step", "step 0s", ramp(100, 0)},
 	} {
-		if _, err := NewPlayback(c.trace, noon); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := newPlayback(c.trace); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want one with %q", c.name, err, c.want)
 		}
+	}
+}
+
+// steps are a number of days of minutes, at 10, and at 20 from an hour on.
+func opened(days, hour int) forecast.Series {
+	s := ramp(days*1440, time.Minute)
+	for i := range s.Values {
+		s.Values[i] = 10
+		if i%1440 >= hour*60 {
+			s.Values[i] = 20
+		}
+	}
+	return s
+}
+
+func TestTheDemoBeginsBeforeARiseThatWasThereTheDayBefore(t *testing.T) {
+	daily := opened(4, 9)
+	for i := 3*1440 + 600; i < 3*1440+660; i++ {
+		daily.Values[i] = 100 // Higher, and on one day alone.
+	}
+	daily.Values[2*1440+530] = math.NaN()
+	// Of days that are the same the first is as good as any.
+	if want := noon.Add(2*day + 9*time.Hour); !largestRise(daily).Equal(want) {
+		t.Errorf("the largest rise is at %v, want %v", largestRise(daily), want)
+	}
+	short := opened(1, 15)
+	if want := noon.Add(15 * time.Hour); !largestRise(short).Equal(want) {
+		t.Errorf("in a day it is at %v, want %v", largestRise(short), want)
+	}
+	tiny := ramp(60, time.Second)
+	if at := largestRise(tiny); at.Before(tiny.Start) || !at.Before(tiny.End()) {
+		t.Errorf("in a minute it is at %v", at)
 	}
 }

@@ -64,7 +64,8 @@ func TestSlowHistoriesHoldUpNobodyForLong(t *testing.T) {
 }
 
 func TestMetricsComeFromTheBoard(t *testing.T) {
-	deps, err := server.NewDeps(snapshottest.Board(snapshottest.EveryState()...), nil, slog.New(slog.DiscardHandler))
+	board := snapshottest.Board(snapshottest.EveryState()...)
+	deps, err := server.NewDeps(board, nil, snapshottest.Now, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

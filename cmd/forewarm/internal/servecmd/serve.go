@@ -44,7 +44,7 @@ func run(ctx context.Context, o Options, log *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	deps, err := server.NewDeps(board, objects.common, log)
+	deps, err := server.NewDeps(board, objects.common, server.Clock{}.Now, log)
 	if err != nil {
 		return err
 	}

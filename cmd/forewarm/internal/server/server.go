@@ -76,16 +76,17 @@ func (Clock) WaitUntil(ctx context.Context, t time.Time) error {
 }
 
 // NewDeps are the dependencies of the API server: the board, its metrics, and the check that history has been read. The common
-// conditions are those of all Forecasts; nil for none.
-func NewDeps(board *snapshot.Board, common func() []snapshot.Condition, log *slog.Logger) (apiserver.Deps, error) {
-	var clock Clock
+// conditions are those of all Forecasts; nil for none. The age of data is measured by now.
+func NewDeps(
+	board *snapshot.Board, common func() []snapshot.Condition, now func() time.Time, log *slog.Logger,
+) (apiserver.Deps, error) {
 	registry := prometheus.NewRegistry()
-	if err := registry.Register(telemetry.New(board, clock.Now, common)); err != nil {
+	if err := registry.Register(telemetry.New(board, now, common)); err != nil {
 		return apiserver.Deps{}, fmt.Errorf("metrics: %w", err)
 	}
 	return apiserver.Deps{
-		Board: board, Metrics: registry, Logger: log, Now: clock.Now,
-		Ready: []apiserver.Check{HistoryCheck(board, clock.Now)},
+		Board: board, Metrics: registry, Logger: log, Now: now,
+		Ready: []apiserver.Check{HistoryCheck(board, now)},
 	}, nil
 }
 

@@ -1,0 +1,159 @@
+package demo
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
+	"github.com/forewarm/forewarm/pkg/source/trace"
+	"github.com/forewarm/forewarm/testdata/traces"
+)
+
+// load is the demand that a demo plays.
+type load struct {
+	*playback
+
+	// name of the Forecast.
+	name string
+	// target is what a replica sustains.
+	target float64
+	// rise is when the demand begins to rise. The demo begins shortly before.
+	rise time.Time
+	// about has a sentence for each thing to know of it.
+	about []string
+}
+
+// ownLoad is one of those that --load chooses from.
+type ownLoad struct {
+	name, file, about string
+	rise              time.Time
+}
+
+// ownLoads are made, see hack/tracegen.
+func ownLoads() []ownLoad {
+	january := func(day, hour, minute int) time.Time {
+		return time.Date(2026, time.January, day, hour, minute, 0, 0, time.UTC)
+	}
+	return []ownLoad{
+		{
+			"foreseen", traces.Foreseen, "it rises every day at nine, and once, at half past ten, without a reason",
+			january(16, 9, 0),
+		},
+		{"calm", traces.Calm, "it follows the time of day", january(16, 7, 0)},
+		{"wild", traces.Requests, "it has bursts that nobody can foresee", january(15, 10, 42)},
+	}
+}
+
+// loadNames are the names of the demo's own loads.
+func loadNames() []string {
+	var names []string
+	for _, own := range ownLoads() {
+		names = append(names, own.name)
+	}
+	return names
+}
+
+// ownTarget is what a replica sustains of the demo's own loads, in requests a second.
+const ownTarget = 10
+
+// open reads the trace.
+func (own *ownLoad) open() (*load, error) {
+	series, err := readEmbedded(own.file, "requests")
+	if err != nil {
+		return nil, err
+	}
+	for i := range series.Values {
+		series.Values[i] /= series.Step.Seconds() // A minute's requests are its rate.
+	}
+	played, err := newPlayback(series)
+	return &load{
+		playback: played, name: "requests", target: ownTarget, rise: own.rise, about: []string{
+			fmt.Sprintf("%s demand, made by hack/tracegen: %s of requests per second; %s", own.name, span(series), own.about),
+		},
+	}, err
+}
+
+// readEmbedded reads a trace that is embedded in the binary.
+func readEmbedded(file, column string) (series forecast.Series, err error) {
+	opened, err := traces.Files.Open(file)
+	if err != nil {
+		return series, err
+	}
+	defer func() { err = errors.Join(err, opened.Close()) }()
+	unzipped, err := gzip.NewReader(opened)
+	if err != nil {
+		return series, fmt.Errorf("%s: %w", file, err)
+	}
+	return trace.ReadColumn(unzipped, column)
+}
+
+// load reads what the options name.
+func (o *Options) load(ctx context.Context, now time.Time) (*load, error) {
+	if o.Trace != "" {
+		return o.userLoad(ctx, now)
+	}
+	all := ownLoads()
+	return all[slices.Index(loadNames(), o.Load)].open()
+}
+
+// userLoad is the user's trace.
+func (o *Options) userLoad(ctx context.Context, now time.Time) (*load, error) {
+	from := history.Options{Trace: o.Trace, Column: o.Column}
+	read, err := from.Read(ctx, o.Stdin, now, nil)
+	if err != nil {
+		return nil, err
+	}
+	if read.Start.Year() == 1970 { // Times that count from 0 are no dates.
+		read.Start = now.Truncate(day).Add(-time.Duration(read.Len()) * read.Step).Truncate(read.Step)
+	}
+	played, err := newPlayback(read.Series)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", read.Source, err)
+	}
+	l := &load{
+		playback: played, name: "trace", target: o.Target, rise: largestRise(read.Series),
+		about: append([]string{read.Source + ": " + span(read.Series)}, read.Notes...),
+	}
+	if l.target == 0 {
+		l.target = assumedTarget(read.Values)
+		l.about = append(l.about, fmt.Sprintf(
+			"a replica is assumed to sustain %s, a tenth of the highest demand; write what yours sustains as --target",
+			humanize.Number(l.target)))
+	}
+	return l, nil
+}
+
+// assumedTarget is a tenth of the highest value, in thousandths, as a manifest has it.
+func assumedTarget(values []float64) float64 {
+	highest := 0.0
+	for _, v := range values {
+		if v > highest { // NaN is not.
+			highest = v
+		}
+	}
+	return math.Ceil(100*highest) / 1000
+}
+
+// span is a trace's length and step: "14 days in steps of a minute".
+func span(s forecast.Series) string {
+	return history.FormatSpan(time.Duration(s.Len())*s.Step) + " in steps of " + history.FormatSpan(s.Step)
+}
+
+// beforeRise is how long before the rise a demo begins, in life.
+const beforeRise = 25 * time.Second
+
+// begin is when the demo begins.
+func (l *load) begin(speed float64) time.Time {
+	at := l.rise.Add(-time.Duration(float64(beforeRise) * speed)).Truncate(l.Step)
+	if least := l.TimeAt(l.Len() / 4); at.Before(least) { // A forecast needs a past.
+		return least
+	}
+	return at
+}

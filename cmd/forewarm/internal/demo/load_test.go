@@ -1,0 +1,106 @@
+package demo //nolint:testpackage // As above.
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+func write(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "load.csv")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// rows are n rows, T standing for the number of each.
+func rows(header string, n int, row string) string {
+	lines := []string{header}
+	for i := range n {
+		lines = append(lines, strings.ReplaceAll(row, "T", strconv.Itoa(i)))
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// The demo's own loads begin before what they show: the mean of the quarter of an hour around it is at least so much higher.
+func TestOwnLoadsRiseSoonAfterTheBegin(t *testing.T) {
+	for _, own := range ownLoads() {
+		l, err := own.open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if in := l.rise.Sub(l.begin(60)); in < 20*time.Minute || in > 30*time.Minute {
+			t.Errorf("%s rises %v after the begin, want less than half a minute of life", own.name, in)
+		}
+		mean := func(from time.Time, over time.Duration) float64 {
+			sum := 0.0
+			values := l.sampled(from, from.Add(over), time.Minute).Values
+			for _, v := range values {
+				sum += v
+			}
+			return sum / float64(len(values))
+		}
+		least := map[string]float64{"foreseen": 2, "calm": 1.05, "wild": 1.7}[own.name]
+		before, after := mean(l.begin(60), l.rise.Sub(l.begin(60))), mean(l.rise.Add(5*time.Minute), 20*time.Minute)
+		if after < least*before || before < 10 || after > 200 {
+			t.Errorf("%s goes from %.0f to %.0f requests per second, want at least %v times as many", own.name, before, after, least)
+		}
+	}
+}
+
+func TestAUsersTrace(t *testing.T) {
+	text := rows("t,load", 100, "T,5")
+	l, err := (&Options{Trace: write(t, text)}).load(t.Context(), noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "load.csv, column load: 100 s in steps of 1 s"
+	if l.about[0] != want || !strings.Contains(l.about[1], "is assumed to sustain 0.5, a tenth") || l.target != 0.5 {
+		t.Errorf("%q with a target of %v, want %q", l.about, l.target, want)
+	}
+	if age := noon.Sub(l.Start); age < 0 || age > 2*day {
+		t.Errorf("times that count from 0 begin at %v", l.Start)
+	}
+	if past := l.begin(60).Sub(l.Start); past != 25*time.Second {
+		t.Errorf("%v of 100 s are past, want a quarter", past)
+	}
+	var dated strings.Builder
+	dated.WriteString("t,load\n")
+	for i := range 100 {
+		dated.WriteString(noon.Add(time.Duration(i-100)*time.Hour).Format(time.RFC3339) + ",7\n")
+	}
+	l, err = (&Options{Trace: write(t, dated.String()), Target: 3}).load(t.Context(), noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !l.Start.Equal(noon.Add(-100*time.Hour)) || l.target != 3 || len(l.about) != 1 {
+		t.Errorf("%q starts at %v with a target of %v, want its own time and the user's target", l.about, l.Start, l.target)
+	}
+}
+
+func TestTracesWithProblems(t *testing.T) {
+	for _, c := range []struct{ name, text, column, want string }{
+		{"several columns", rows("t,a,b", 100, "T,5,6"), "", "choose one with --column: a, b"},
+		{"a column that is not there", rows("t,a,b", 100, "T,5,6"), "c", `no column "c"`},
+		{"three rows", rows("t,a", 3, "T,5"), "a", "3 rows have a value, and a forecast needs 60: record for longer"},
+		{"negative", rows("t,a", 100, "T,-5"), "a", "cannot be negative"},
+		{"text", "To be, or not to be, that is the question:\nWhether 'tis nobler\n", "", "choose one with --column"},
+		{"text without commas", "Whether it is nobler\nin the mind\n", "", "want a time and 1 to 999 values"},
+		{"words for numbers", "t,a\n0,few\n60,many\n", "", `value "few": want a number`},
+		{"empty", "", "", "empty"},
+	} {
+		_, err := (&Options{Trace: write(t, c.text), Column: c.column}).load(t.Context(), noon)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want one with %q", c.name, err, c.want)
+		}
+	}
+	_, err := (&Options{Trace: filepath.Join(t.TempDir(), "none.csv")}).load(t.Context(), noon)
+	if err == nil || !strings.Contains(err.Error(), "none.csv") {
+		t.Errorf("a file that is not there: error %v, want one that names it", err)
+	}
+}
