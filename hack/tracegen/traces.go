@@ -60,10 +60,10 @@ func traces() []trace {
 		{
 			file: "calm_14d.csv.gz", column: "requests", plain: true,
 			shape: synth.Shape{
-				Seed: 4, Start: monday, Length: 14 * day,
+				Seed: 6, Start: monday, Length: 14 * day,
 				Base: 3600, Day: 0.25, Weekend: 0.95,
-				Wander: 0.03, Memory: 50 * time.Minute, Shift: 1,
-				Observe: synth.Counts(1),
+				Wander: 0.05, Memory: 2 * time.Hour, Shift: 1,
+				Observe: synth.Counts(2),
 			},
 		},
 	}

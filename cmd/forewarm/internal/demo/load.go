@@ -46,7 +46,7 @@ func ownLoads() []ownLoad {
 			"foreseen", traces.Foreseen, "it rises every day at nine, and once, at half past ten, without a reason",
 			january(16, 9, 0),
 		},
-		{"calm", traces.Calm, "it follows the time of day", january(16, 7, 0)},
+		{"calm", traces.Calm, "it follows the time of day", january(17, 6, 10)},
 		{"wild", traces.Requests, "it has bursts that nobody can foresee", january(15, 10, 42)},
 	}
 }
