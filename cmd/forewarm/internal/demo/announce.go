@@ -103,13 +103,17 @@ func (a *announcer) follow(ctx context.Context, key snapshot.Key, board *snapsho
 // replicas are how many serve a demand.
 func (a *announcer) replicas(demand float64) int { return max(1, int(math.Ceil(demand/a.load.target))) }
 
-// printRace prints how the objective is kept, or why nothing is served.
+// raceLength is how much of the race is printed: the night and the rise.
+const raceLength = 12 * time.Hour
+
+// printRace prints the race and how the objective is kept, or why nothing is served.
 func (a *announcer) printRace(o *api.Outlook) {
 	if o.Status.Served == nil {
 		fmt.Fprintf(a.out, "\n%s/%s is not served: %s\n\n", o.Namespace, o.Name, o.Status.Reason)
 	}
 	if met := o.Status.Objective; met != nil {
-		fmt.Fprintf(a.out, "\n%s: %s\n%s\n\n", met.Verdict, met.Message, met.Summary)
+		inspectcmd.Race(a.out, &o.Status, raceLength)
+		fmt.Fprintf(a.out, "\n%s: %s\n\n", met.Verdict, met.Message)
 	}
 }
 

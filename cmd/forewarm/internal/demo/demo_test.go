@@ -207,7 +207,7 @@ func TestDemoOfTheOwnLoads(t *testing.T) {
 			t.Errorf("the page does not tell how the objective fares: no %q", want)
 		}
 	}
-	for _, want := range []string{"\nMet: ", "In a simulation of spec.scaling over the last 7 days", "begins to rise at 09:00, in 2"} {
+	for _, want := range []string{"\nMet: ", "Last 7 days: ", "% late, ", "\nForewarm\n", "begins to rise at 09:00, in 2"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not said:\n%s", want, out)
 		}

@@ -2,6 +2,7 @@ package inspectcmd
 
 import (
 	"fmt"
+	"io"
 	"time"
 
 	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
@@ -86,15 +87,20 @@ const (
 	raceLines  = 8
 )
 
+// Race writes the headline and, in characters, the newest part of the race.
+func Race(out io.Writer, s *inspect.OutlookStatus, newest time.Duration) {
+	newView(out).race(s, newest)
+}
+
 // race writes the headline, and the race under it.
-func (v *view) race(s *inspect.OutlookStatus) {
+func (v *view) race(s *inspect.OutlookStatus, newest time.Duration) {
 	if s.Objective == nil {
 		return
 	}
 	if s.Objective.Headline != "" {
 		fmt.Fprintf(v.out, "\n%s\n", s.Objective.Headline)
 	}
-	before, forewarm, ok := words.Strips(s, raceLength)
+	before, forewarm, ok := words.Strips(s, newest)
 	if !ok {
 		return
 	}
