@@ -164,6 +164,10 @@ generate: ## deep copies, CRDs, OpenAPI definitions, KEDA's contract, dashboards
 	hack/generate.sh
 	go run ./hack/tracegen
 
+.PHONY: screenshots
+screenshots: build ## draw docs/images from the demo, on a screen and a telephone; fails on a browser's error (needs chromium, jq)
+	hack/screenshots.sh
+
 .PHONY: dashboards
 dashboards: ## draw two dashboards over the project's own traces, or the adapter's over a running server: METRICS= (needs chromium)
 	go run ./hack/dashboards/draw --out docs/images $(call given,METRICS,metrics)

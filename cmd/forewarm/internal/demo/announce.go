@@ -103,8 +103,8 @@ func (a *announcer) follow(ctx context.Context, key snapshot.Key, board *snapsho
 // replicas are how many serve a demand.
 func (a *announcer) replicas(demand float64) int { return max(1, int(math.Ceil(demand/a.load.target))) }
 
-// raceLength is how much of the race is printed: the night and the rise.
-const raceLength = 12 * time.Hour
+// raceLength is how much of the race is printed: the end of the night, and the rise.
+const raceLength = 6 * time.Hour
 
 // printRace prints the race and how the objective is kept, or why nothing is served.
 func (a *announcer) printRace(o *api.Outlook) {
