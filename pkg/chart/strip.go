@@ -112,7 +112,13 @@ const (
 )
 
 // StripSigns explains the signs of Text.
-const StripSigns = string(demandSign) + " demand   " + string(readySign) + " replicas ready   " + string(lateSign) + " waited"
+const StripSigns = string(
+	demandSign,
+) + " demand   " + string(
+	readySign,
+) + " replicas ready   " + string(
+	lateSign,
+) + " waited"
 
 // Text draws the strip below a top in characters. A column has the highest demand of its intervals, the fewest ready replicas and the
 // largest late share.

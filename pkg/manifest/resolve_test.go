@@ -275,7 +275,11 @@ func faults() []struct{ name, change, want string } {
 		{"a target below a thousandth", `scaling: {target: "100u"}`, "an HPA can hold 0.001 to 9.22e+15"},
 		{"a target beyond what an HPA holds", `scaling: {target: 10P}`, "state the demand in another unit"},
 		{"a target of nothing before", "scaling: {before: {target: 0}}", "spec.scaling.before.target"},
-		{"more replicas before than the schema knows", "scaling: {before: {target: 1, minReplicas: 1000001}}", "write 1 to 1000000"},
+		{
+			"more replicas before than the schema knows",
+			"scaling: {before: {target: 1, minReplicas: 1000001}}",
+			"write 1 to 1000000",
+		},
 		{"fewer at most than at least", "scaling: {target: 1, minReplicas: 3, maxReplicas: 2}", "write at least 3"},
 		{"negative replicas", "scaling: {target: 1, minReplicas: -1}", "write 0 to 1000000"},
 		{"more replicas than the schema knows", "scaling: {target: 1, maxReplicas: 1000001}", "at most 1000000"},

@@ -166,8 +166,13 @@ func (r *reader) replicaTarget(path *field.Path, quantity resource.Quantity) int
 func CheckQuantities(object map[string]any) error {
 	for _, path := range [][]string{{"spec", "scaling", "target"}, {"spec", "scaling", "before", "target"}} {
 		text, found, err := unstructured.NestedString(object, path...)
-		if err == nil && found && !v1alpha1.BoundedQuantity(text) { // A target of another kind is the decoder's to refuse.
-			return fmt.Errorf("%s: %.64q is not a quantity, write for example 64, 0.5 or 4k", strings.Join(path, "."), text)
+		if err == nil && found &&
+			!v1alpha1.BoundedQuantity(text) { // A target of another kind is the decoder's to refuse.
+			return fmt.Errorf(
+				"%s: %.64q is not a quantity, write for example 64, 0.5 or 4k",
+				strings.Join(path, "."),
+				text,
+			)
 		}
 	}
 	return nil

@@ -80,13 +80,22 @@ func (d *Decision) headroomMessage() string {
 	}
 	// The parts are rounded so that they add up.
 	expected := humanize.Rounded(d.Median, 4)
-	text := fmt.Sprintf("%s = %s expected %s + %s for what forecasts of this workload missed before", humanize.Number(d.Forecast),
-		humanize.Number(expected), within, humanize.Number(humanize.Rounded(d.Forecast, 4)-expected))
+	text := fmt.Sprintf(
+		"%s = %s expected %s + %s for what forecasts of this workload missed before",
+		humanize.Number(d.Forecast),
+		humanize.Number(expected),
+		within,
+		humanize.Number(humanize.Rounded(d.Forecast, 4)-expected),
+	)
 	if d.HeldSteps > 0 {
 		text += fmt.Sprintf(", the highest of the last %d steps", d.HeldSteps)
 	}
 	if d.Target > 0 && d.Forecast > 0 {
-		text += fmt.Sprintf("; %s replicas of %s", humanize.Number(math.Ceil(d.Forecast/d.Target)), humanize.Number(d.Target))
+		text += fmt.Sprintf(
+			"; %s replicas of %s",
+			humanize.Number(math.Ceil(d.Forecast/d.Target)),
+			humanize.Number(d.Target),
+		)
 	}
 	return text
 }

@@ -96,7 +96,8 @@ func TestObjectivesAreServedByTheRegression(t *testing.T) {
 	f := forecaster.New(c, history(8*288, demand))
 	before := describe(f)
 	newest := before.Inputs[len(before.Inputs)-1].Peak
-	if !(newest.Spread > 0) || !strings.Contains(before.Decision.Reason(), " for what forecasts of this workload missed before") {
+	if !(newest.Spread > 0) ||
+		!strings.Contains(before.Decision.Reason(), " for what forecasts of this workload missed before") {
 		t.Errorf("%+v: %s", newest, before.Decision.Reason())
 	}
 	if o := before.Objective; o == nil || o.Verdict != objective.Met || o.Period != 7*24*time.Hour {

@@ -48,11 +48,20 @@ func withForecast(change func(*explain.Forecast)) func(*explain.Input) {
 	return func(s *explain.Input) {
 		served := float64(s.Metrics[0].Reading.Values[0]) / 1000
 		f := &explain.Forecast{
-			Name: "inflight", State: snapshot.Ready, ReadyMessage: "arima serves", Unit: "requests",
-			Observed: served, Served: served, Peak: served, Highest: served,
-			Steepest: explain.Rise{From: math.NaN(), To: math.NaN()}, Goal: "late 1%",
-			Lead: 5 * time.Minute, LeadSource: "p90 of 14 starts", Window: 375 * time.Second,
-			Reason: "126 = 100 expected within the next 6m15s + 26 for what forecasts of this workload missed before; 3 replicas of 50",
+			Name:         "inflight",
+			State:        snapshot.Ready,
+			ReadyMessage: "arima serves",
+			Unit:         "requests",
+			Observed:     served,
+			Served:       served,
+			Peak:         served,
+			Highest:      served,
+			Steepest:     explain.Rise{From: math.NaN(), To: math.NaN()},
+			Goal:         "late 1%",
+			Lead:         5 * time.Minute,
+			LeadSource:   "p90 of 14 starts",
+			Window:       375 * time.Second,
+			Reason:       "126 = 100 expected within the next 6m15s + 26 for what forecasts of this workload missed before; 3 replicas of 50",
 		}
 		change(f)
 		s.Metrics[0].Forecast = f

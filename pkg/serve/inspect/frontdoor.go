@@ -49,7 +49,12 @@ type frontPages struct {
 }
 
 // Connect renders the front page of the namespace.
-func (f *frontPages) Connect(ctx context.Context, name string, _ runtime.Object, _ rest.Responder) (http.Handler, error) {
+func (f *frontPages) Connect(
+	ctx context.Context,
+	name string,
+	_ runtime.Object,
+	_ rest.Responder,
+) (http.Handler, error) {
 	resource := schema.GroupResource{Group: v1alpha1.GroupName, Resource: v1alpha1.Resource}
 	if name != "-" {
 		resource.Resource += "/frontpage"
@@ -62,7 +67,11 @@ func (f *frontPages) Connect(ctx context.Context, name string, _ runtime.Object,
 		APIGroup: v1alpha1.GroupName, APIVersion: v1alpha1.Version, Resource: v1alpha1.Resource,
 	}
 	if decision, _, err := f.access.Authorize(ctx, list); decision != authorizer.DecisionAllow {
-		return nil, apierrors.NewForbidden(resource, "", errors.Join(errors.New("the front page needs the right to list, too"), err))
+		return nil, apierrors.NewForbidden(
+			resource,
+			"",
+			errors.Join(errors.New("the front page needs the right to list, too"), err),
+		)
 	}
 	return FrontPage(f.storage.board, namespace, f.storage.now), nil
 }

@@ -57,7 +57,12 @@ type frontRow struct {
 
 // renderFrontPage lists the entries of a namespace, or of all where it is empty, what needs a look first.
 func renderFrontPage(entries []*snapshot.Entry, namespace string, now time.Time) ([]byte, error) {
-	front := frontPage{page: page{Style: chart.Style(), Now: now}, Namespace: namespace, API: "../../", Total: len(entries)}
+	front := frontPage{
+		page:      page{Style: chart.Style(), Now: now},
+		Namespace: namespace,
+		API:       "../../",
+		Total:     len(entries),
+	}
 	if namespace == "" {
 		front.API = "apis/" + v1alpha1.GroupVersion().String() + "/" // From the root of a standalone server.
 	}

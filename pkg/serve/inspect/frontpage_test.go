@@ -46,7 +46,10 @@ func TestFrontPageBeginsWithWhatNeedsALook(t *testing.T) {
 	}
 	condition := func(name, kind string, is bool) {
 		e := snapshottest.Ready(snapshottest.Key(name))
-		e.Conditions = append(slices.Clone(e.Conditions), snapshot.Condition{Type: kind, True: is, Message: "numbers of " + kind})
+		e.Conditions = append(
+			slices.Clone(e.Conditions),
+			snapshot.Condition{Type: kind, True: is, Message: "numbers of " + kind},
+		)
 		entries = append(entries, e)
 	}
 	verdict("a-missed", objective.AtMaxReplicas)
@@ -84,7 +87,10 @@ func TestFrontPageBeginsWithWhatNeedsALook(t *testing.T) {
 
 // The page is bounded, and what needs a look is the last to be left out.
 func TestFrontPageOfNoneAndMany(t *testing.T) {
-	if page, _ := front(t); !strings.Contains(page, "There are no Forecasts yet. Create one") || strings.Contains(page, "<table") {
+	if page, _ := front(
+		t,
+	); !strings.Contains(page, "There are no Forecasts yet. Create one") ||
+		strings.Contains(page, "<table") {
 		t.Errorf("without Forecasts:\n%s", page)
 	}
 	stale := snapshottest.Stale(snapshot.Key{Namespace: "z", Name: "z"})
@@ -102,7 +108,10 @@ func TestFrontPageOfHostileEntries(t *testing.T) {
 	hostile := snapshottest.FallingBack(snapshot.Key{Namespace: attack, Name: "javascript:" + attack})
 	hostile.Unit, hostile.State = attack, snapshot.State(attack)
 	serving := snapshottest.FallingBack(snapshottest.Key("javascript:alert(1)"))
-	serving.Unit, serving.Conditions[1].Type, serving.Conditions[1].Message = attack, attack, strings.Repeat("x", 10_000)
+	serving.Unit, serving.Conditions[1].Type, serving.Conditions[1].Message = attack, attack, strings.Repeat(
+		"x",
+		10_000,
+	)
 	entries := []*snapshot.Entry{hostile, serving}
 	for _, e := range oddEntries() {
 		entries = append(entries, e)
@@ -122,7 +131,10 @@ func TestFrontPageOfHostileEntries(t *testing.T) {
 func TestFrontPageOfANamespace(t *testing.T) {
 	other := snapshottest.Ready(snapshot.Key{Namespace: "other", Name: "elsewhere"})
 	page := browse(t, snapshottest.Board(append(snapshottest.EveryState(), other)...), "-", "frontpage").Body.String()
-	if links := rowLinks(page); len(links) != 7 || links[0] != "../invalid/page" || strings.Contains(page, "elsewhere") {
+	if links := rowLinks(
+		page,
+	); len(links) != 7 || links[0] != "../invalid/page" ||
+		strings.Contains(page, "elsewhere") {
 		t.Errorf("links %q", links)
 	}
 	for _, words := range []string{`href="../../outlooks">JSON`, "kubectl get outlooks -n inference", "<title>inference · Forecasts"} {

@@ -53,8 +53,12 @@ func Strips(s *v1alpha1.OutlookStatus, newest time.Duration) (before, forewarm c
 	}
 	strip := func(by v1alpha1.Runner) chart.Strip {
 		out := chart.Strip{
-			Start: r.Start.Add(time.Duration(skipped) * r.Step.Duration), Long: time.Duration(len(demand)) * r.Step.Duration,
-			Demand: demand, Late: by.Late[skipped:],
+			Start: r.Start.Add(
+				time.Duration(skipped) * r.Step.Duration,
+			),
+			Long:   time.Duration(len(demand)) * r.Step.Duration,
+			Demand: demand,
+			Late:   by.Late[skipped:],
 		}
 		for _, ready := range by.Ready[skipped:] {
 			out.Ready = append(out.Ready, float64(ready))
@@ -118,7 +122,12 @@ type raceRow struct{ Name, Late, ReplicaHours, RelativeCost string }
 // raceRows are the three that are compared.
 func raceRows(o *v1alpha1.Objective) []raceRow {
 	row := func(name string, a *v1alpha1.Account) raceRow {
-		return raceRow{name, lateShare(a.Late), humanize.Optional(a.ReplicaHours, humanize.Amount), significant(a.RelativeCost)}
+		return raceRow{
+			name,
+			lateShare(a.Late),
+			humanize.Optional(a.ReplicaHours, humanize.Amount),
+			significant(a.RelativeCost),
+		}
 	}
 	target := func(name string, r *v1alpha1.Rival) string {
 		if r.Target == nil {

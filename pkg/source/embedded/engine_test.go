@@ -162,7 +162,11 @@ func TestAppendContinuesABackfill(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	equal(t, []float64{1, 2, 3, 4, 5, math.NaN(), math.NaN(), 6}, fetch(t, e, queryOver(`x{job="test"}`, 8, 10*time.Second)))
+	equal(
+		t,
+		[]float64{1, 2, 3, 4, 5, math.NaN(), math.NaN(), 6},
+		fetch(t, e, queryOver(`x{job="test"}`, 8, 10*time.Second)),
+	)
 	if err := e.Append(t.Context(), past.Labels, origin.Add(time.Minute), 7); err == nil {
 		t.Error("a sample before the newest one is stored")
 	}

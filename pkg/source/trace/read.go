@@ -179,7 +179,11 @@ func readSamples(rows *csv.Reader, column int, name string) ([]sample, error) {
 			)
 		}
 		if len(samples) == maxRows {
-			return nil, fmt.Errorf("trace: line %d: more than %d rows: keep the newest, or a row for each longer step", line, maxRows)
+			return nil, fmt.Errorf(
+				"trace: line %d: more than %d rows: keep the newest, or a row for each longer step",
+				line,
+				maxRows,
+			)
 		}
 		samples = append(samples, sample{at: at, value: value, line: line})
 	}

@@ -69,13 +69,19 @@ func TestFrontPageNeedsTheRightToList(t *testing.T) {
 	waitReady(t, client, base)
 	stub.take()
 	for user, code := range map[string]int{"allowed": http.StatusOK, "allowed-but-list": http.StatusForbidden} {
-		got := get(t, client, base+"/apis/inspect.forewarm.dev/v1alpha1/namespaces/inference/outlooks/-/frontpage", token(user))
+		got := get(
+			t,
+			client,
+			base+"/apis/inspect.forewarm.dev/v1alpha1/namespaces/inference/outlooks/-/frontpage",
+			token(user),
+		)
 		if got.code != code || strings.Contains(got.body, "falling-back") != (code == http.StatusOK) {
 			t.Errorf("%s: %d, want %d: %.300s", user, got.code, code, got.body)
 		}
 		for i, spec := range stub.take() {
 			a := spec.ResourceAttributes
-			if want := []string{"get frontpage", "list "}[i]; a.Verb+" "+a.Subresource != want || a.Namespace != "inference" {
+			if want := []string{"get frontpage", "list "}[i]; a.Verb+" "+a.Subresource != want ||
+				a.Namespace != "inference" {
 				t.Errorf("review of %+v, want %s", a, want)
 			}
 		}

@@ -154,7 +154,8 @@ func TestFrontPageByAcceptHeader(t *testing.T) {
 		"application/json;as=Table;v=v1;g=meta.k8s.io": `{"kind":"Table",`, "application/yaml": "apiVersion: inspect",
 	} {
 		got := get(t, plain(t), base+"/", "Accept: "+accept)
-		if got.code != http.StatusOK || !strings.HasPrefix(got.body, want) || !strings.Contains(got.body, "falling-back") {
+		if got.code != http.StatusOK || !strings.HasPrefix(got.body, want) ||
+			!strings.Contains(got.body, "falling-back") {
 			t.Errorf("Accept: %s: %d, want %s: %.100s", accept, got.code, want, got.body)
 		}
 	}

@@ -48,7 +48,12 @@ func (a *announcer) announce(ctx context.Context, url string, board *snapshot.Bo
 		return err
 	}
 	a.printRace(&outlook)
-	page := fmt.Sprintf("%s/apis/inspect.forewarm.dev/v1alpha1/namespaces/%s/outlooks/%s/page", url, namespace, key.Name)
+	page := fmt.Sprintf(
+		"%s/apis/inspect.forewarm.dev/v1alpha1/namespaces/%s/outlooks/%s/page",
+		url,
+		namespace,
+		key.Name,
+	)
 	fmt.Fprintf(a.out, invitation, url, namespace, key.Name, a.options.Program, page)
 	if a.options.Open {
 		if err := openPage(ctx, browser(runtime.GOOS, page)); err != nil {
@@ -62,7 +67,12 @@ func (a *announcer) announce(ctx context.Context, url string, board *snapshot.Bo
 // printClock prints the demo's time, and what to wait for.
 func (a *announcer) printClock(now *clock) {
 	at := now.Now()
-	a.print("Clock", "%s UTC, %v times as fast as life: --speed 1 is life", at.UTC().Format("Mon 2 Jan 2006 15:04"), now.speed)
+	a.print(
+		"Clock",
+		"%s UTC, %v times as fast as life: --speed 1 is life",
+		at.UTC().Format("Mon 2 Jan 2006 15:04"),
+		now.speed,
+	)
 	in := time.Duration(float64(a.load.rise.Sub(at)) / now.speed)
 	if in > 0 {
 		a.print("Rise", "the demand begins to rise at %s, in %s; a replica sustains %s and takes 5m to start",

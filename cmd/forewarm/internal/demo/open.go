@@ -20,7 +20,10 @@ func browser(system, url string) []string {
 // openPage runs the command. One that still runs after some seconds is the browser itself, which may outlive the demo.
 func openPage(ctx context.Context, command []string) error {
 	const patience = 5 * time.Second
-	run := exec.CommandContext(context.WithoutCancel(ctx), command[0], command[1:]...) //nolint:gosec // A command of browser.
+	run := exec.CommandContext(
+		context.WithoutCancel(ctx),
+		command[0],
+		command[1:]...) //nolint:gosec // A command of browser.
 	if err := run.Start(); err != nil {
 		return err
 	}

@@ -142,7 +142,7 @@ type Race struct {
 
 // Runner is an autoscaler in a race.
 type Runner struct {
-	// Ready are the fewest ready replicas of each interval.
+	// Ready replicas when the demand of each interval was highest.
 	// +listType=atomic
 	Ready []int32 `json:"ready"`
 	// Late is the share of each interval's demand that waited longer than the objective's wait.

@@ -1341,7 +1341,7 @@ func schema_pkg_api_inspect_v1alpha1_Runner(ref common.ReferenceCallback) common
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Ready are the fewest ready replicas of each interval.",
+							Description: "Ready replicas when the demand of each interval was highest.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{

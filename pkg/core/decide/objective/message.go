@@ -31,10 +31,20 @@ func (r *Report) Message() string {
 		return fmt.Sprintf("%s; %s did, %s of the budget; headroom %s is served",
 			r.objectiveText(), humanize.LateShare(r.Served.LateShare()), r.Budget.spentText(), headroom)
 	case Overspent:
-		return fmt.Sprintf("%s of the demand of the last %s waited longer than %s, and at most %s may (%s of the budget); headroom %s "+
-			"is served now at relative cost %s, and %s is expected to be late with it",
-			humanize.LateShare(r.Served.LateShare()), humanize.Period(r.Period), r.Wait, humanize.ShareAsWritten(r.Late),
-			r.Budget.spentText(), headroom, humanize.Significant(first.Curve.At(first.Headroom).RelativeCost, 3), expected)
+		return fmt.Sprintf(
+			"%s of the demand of the last %s waited longer than %s, and at most %s may (%s of the budget); headroom %s "+
+				"is served now at relative cost %s, and %s is expected to be late with it",
+			humanize.LateShare(
+				r.Served.LateShare(),
+			),
+			humanize.Period(r.Period),
+			r.Wait,
+			humanize.ShareAsWritten(r.Late),
+			r.Budget.spentText(),
+			headroom,
+			humanize.Significant(first.Curve.At(first.Headroom).RelativeCost, 3),
+			expected,
+		)
 	case AtMaxReplicas:
 		return fmt.Sprintf(
 			"%s, but %s did: maxReplicas is %d, and the highest demand of the last %s took %d replicas; "+
@@ -87,9 +97,18 @@ func (r *Report) Headline(shadow bool) string {
 	if r.BeforeAssumed {
 		assumed = fmt.Sprintf(" (target %s assumed)", humanize.Number(r.Before.Target))
 	}
-	text := fmt.Sprintf("Last %s: %s%s, %s replica-hours. Before%s: %s, %s. Best target in hindsight: %s, %s.", humanize.Period(r.Period),
-		forewarm, lateText(r.Served)+" late", humanize.Amount(r.Served.Paid), assumed, lateText(r.Before.Account),
-		humanize.Amount(r.Before.Paid), lateText(r.Hindsight.Account), humanize.Amount(r.Hindsight.Paid))
+	text := fmt.Sprintf(
+		"Last %s: %s%s, %s replica-hours. Before%s: %s, %s. Best target in hindsight: %s, %s.",
+		humanize.Period(r.Period),
+		forewarm,
+		lateText(r.Served)+" late",
+		humanize.Amount(r.Served.Paid),
+		assumed,
+		lateText(r.Before.Account),
+		humanize.Amount(r.Before.Paid),
+		lateText(r.Hindsight.Account),
+		humanize.Amount(r.Hindsight.Paid),
+	)
 	if advice := r.losing(); advice != "" {
 		text += " " + advice
 	}
@@ -111,6 +130,9 @@ func (r *Report) losing() string {
 	if r.Verdict == Learning || !(more > small) || r.Before.LateShare() > allowed {
 		return ""
 	}
-	return fmt.Sprintf("Forewarm costs %s more than before: check the lead time and the signal, allow more to be late, or set serve: "+
-		"Shadow.", humanize.Share(more))
+	return fmt.Sprintf(
+		"Forewarm costs %s more than before: check the lead time and the signal, allow more to be late, or set serve: "+
+			"Shadow.",
+		humanize.Share(more),
+	)
 }

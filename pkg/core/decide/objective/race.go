@@ -3,8 +3,6 @@ package objective
 import (
 	"math"
 	"time"
-
-	"github.com/forewarm/forewarm/pkg/core/hpasim"
 )
 
 // Race is what the accounts look like over time: the demand, and the replicas of two simulated autoscalers. It covers the budget's
@@ -27,7 +25,7 @@ type RaceInterval struct {
 
 // Runner is an autoscaler in an interval.
 type Runner struct {
-	// Ready is the fewest ready replicas.
+	// Ready replicas when the demand was highest.
 	Ready int32
 	// Late is the share of the interval's demand that waited too long.
 	Late float32
@@ -70,25 +68,32 @@ func newRace(c Config, period time.Duration) *race {
 	}
 }
 
-func emptyInterval() RaceInterval {
-	none := Runner{Ready: math.MaxInt32}
-	return RaceInterval{Demand: float32(math.NaN()), Before: none, Forewarm: none}
-}
+func emptyInterval() RaceInterval { return RaceInterval{Demand: float32(math.NaN())} }
 
-// played adds the step that has ended of an autoscaler, which was late so much before.
-func (r *Runner) played(by *hpasim.Autoscalers, late float64) {
-	r.Ready = min(r.Ready, int32(min(by.Ready(0), math.MaxInt32))) //nolint:gosec // It is bounded.
-	r.Late += float32(by.Score().Late[0] - late)
+// played is an autoscaler in the step that has ended: its ready replicas, and the late demand in replica-hours.
+type played struct {
+	ready int
+	late  float64
 }
 
 // record ends a step, of which so much demand arrived, and the interval that ends with it.
-func (r *race) record(arrived float64, step time.Duration) {
-	if arrived >= 0 {
-		if demand := float32(arrived / r.capacity); !(demand <= r.open.Demand) {
+func (r *race) record(arrived float64, step time.Duration, before, forewarm played) {
+	demand := float32(arrived / r.capacity)
+	if highest := arrived >= 0 && !(demand <= r.open.Demand); highest || math.IsNaN(float64(r.open.Demand)) {
+		r.open.Before.Ready, r.open.Forewarm.Ready = int32(
+			before.ready,
+		), int32(
+			forewarm.ready,
+		) //nolint:gosec // At most an HPA's maximum.
+		if highest {
 			r.open.Demand = demand
 		}
+	}
+	if arrived >= 0 {
 		r.arrived += arrived / r.capacity * step.Hours()
 	}
+	r.open.Before.Late += float32(before.late)
+	r.open.Forewarm.Late += float32(forewarm.late)
 	r.skip(step)
 	if !r.at.Equal(r.at.Truncate(r.step)) {
 		return
