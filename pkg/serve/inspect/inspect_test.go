@@ -38,7 +38,7 @@ type store interface {
 	rest.Lister
 }
 
-var everybody = authorizerfactory.NewAlwaysAllowAuthorizer() //nolint:gochecknoglobals // It has no state.
+var everybody = authorizerfactory.NewAlwaysAllowAuthorizer()
 
 func storages(tb testing.TB, board *snapshot.Board) map[string]rest.Storage {
 	tb.Helper()
@@ -410,31 +410,5 @@ func TestOnlyReadableMediaTypes(t *testing.T) {
 		if info.MediaType != runtime.ContentTypeJSON && info.MediaType != runtime.ContentTypeYAML {
 			t.Errorf("offers %s", info.MediaType)
 		}
-	}
-}
-
-// One part of a list of 1,000, as kubectl asks for it.
-func BenchmarkListPart(b *testing.B) {
-	s := outlooks(b, snapshottest.Board(snapshottest.Many(1000)...))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := s.List(b.Context(), &internalversion.ListOptions{Limit: 500}); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkPage(b *testing.B) {
-	connecter, ok := storages(b, everyState())["outlooks/page"].(rest.Connecter)
-	if !ok {
-		b.Fatal("no connecter")
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		handler, err := connecter.Connect(request.WithNamespace(b.Context(), "inference"), "ready", nil, nil)
-		if err != nil {
-			b.Fatal(err)
-		}
-		handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", http.NoBody))
 	}
 }

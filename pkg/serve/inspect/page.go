@@ -60,7 +60,7 @@ func renderPage(o *v1alpha1.Outlook, now time.Time) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("page of %s/%s: %w", o.Namespace, o.Name, err)
 	}
-	shown := page{
+	shown := &page{
 		Outlook: o, Style: chart.Style(), Now: now.UTC(),
 		PastChart: past, AheadChart: ahead, Legend: pageLegend(o.Status.Classifications),
 		Facts:           facts(&o.Status, now),
@@ -192,7 +192,7 @@ func newHPAExample(o *v1alpha1.Outlook) hpaExample {
 }
 
 // StateClass is the CSS class of the state: good, fair, or poor if no value is served.
-func (p page) StateClass() string {
+func (p *page) StateClass() string {
 	switch p.Status.State {
 	case "Ready":
 		return "good"
@@ -203,4 +203,4 @@ func (p page) StateClass() string {
 }
 
 // Time is a time as text, in UTC.
-func (page) Time(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04:05 UTC") }
+func (*page) Time(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04:05 UTC") }

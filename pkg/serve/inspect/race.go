@@ -76,7 +76,7 @@ func RaceTitles(o *v1alpha1.Objective, shadow bool) (before, forewarm string) {
 	}
 	before = "Before: an HPA on the observed demand"
 	if o.Before.Target != nil {
-		before += fmt.Sprintf(", target %s", number(o.Before.Target))
+		before += ", target " + number(o.Before.Target)
 	}
 	if o.Before.Assumed {
 		before += " (assumed: 70% of what a replica sustains; write spec.scaling.before)"

@@ -67,7 +67,7 @@ func (r *reviews) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		r.mu.Unlock()
 		of := review.Spec.ResourceAttributes
 		review.Status.Allowed = strings.HasPrefix(review.Spec.User, "allowed") &&
-			!(review.Spec.User == "allowed-but-list" && of != nil && of.Verb == "list")
+			(review.Spec.User != "allowed-but-list" || of == nil || of.Verb != "list")
 		reply(w, review)
 	default:
 		http.NotFound(w, request)

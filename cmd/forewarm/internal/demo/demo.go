@@ -49,7 +49,7 @@ type Options struct {
 const minSpeed, maxSpeed = 1, 600
 
 // Validate returns every problem at once.
-func (o Options) Validate() error {
+func (o *Options) Validate() error {
 	local := apiserver.StandaloneOptions{Port: o.Port}
 	problems := []error{local.Validate()}
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }

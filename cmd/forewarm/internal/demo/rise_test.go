@@ -42,7 +42,8 @@ func TestARippleIsNoRise(t *testing.T) {
 	r := &rise{}
 	for minute, needed := range []int{4, 5, 4, 5} {
 		at := noon.Add(time.Duration(minute) * time.Hour)
-		if r.observe(moment{at, 6}, moment{at, needed}); r.over(at) {
+		r.observe(moment{at, 6}, moment{at, needed})
+		if r.over(at) {
 			t.Errorf("%d replicas after 4 are a rise", needed)
 		}
 	}

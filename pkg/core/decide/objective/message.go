@@ -31,20 +31,7 @@ func (r *Report) Message() string {
 		return fmt.Sprintf("%s; %s did, %s of the budget; headroom %s is served",
 			r.objectiveText(), humanize.LateShare(r.Served.LateShare()), r.Budget.spentText(), headroom)
 	case Overspent:
-		return fmt.Sprintf(
-			"%s of the demand of the last %s waited longer than %s, and at most %s may (%s of the budget); headroom %s "+
-				"is served now at relative cost %s, and %s is expected to be late with it",
-			humanize.LateShare(
-				r.Served.LateShare(),
-			),
-			humanize.Period(r.Period),
-			r.Wait,
-			humanize.ShareAsWritten(r.Late),
-			r.Budget.spentText(),
-			headroom,
-			humanize.Significant(first.Curve.At(first.Headroom).RelativeCost, 3),
-			expected,
-		)
+		return r.overspentText(first)
 	case AtMaxReplicas:
 		return fmt.Sprintf(
 			"%s, but %s did: maxReplicas is %d, and the highest demand of the last %s took %d replicas; "+
@@ -82,6 +69,22 @@ func (r *Report) objectiveText() string {
 	}
 	return fmt.Sprintf("at most %s of the demand of %s may wait longer than %s",
 		humanize.LateShare(r.Late), humanize.Period(r.Budget.Over), r.Wait)
+}
+
+// overspentText is what happened, what is done and what it costs.
+func (r *Report) overspentText(first *AutoscalerReport) string {
+	return fmt.Sprintf(
+		"%s of the demand of the last %s waited longer than %s, and at most %s may (%s of the budget); headroom %s "+
+			"is served now at relative cost %s, and %s is expected to be late with it",
+		lateText(r.Served),
+		humanize.Period(r.Period),
+		r.Wait,
+		humanize.ShareAsWritten(r.Late),
+		r.Budget.spentText(),
+		humanize.Significant(first.Headroom, 3),
+		humanize.Significant(first.Curve.At(first.Headroom).RelativeCost, 3),
+		humanize.LateShare(first.ExpectedLate),
+	)
 }
 
 // Headline compares the autoscaler that reads Forewarm's value with the one before, and with the best target in hindsight, in one

@@ -33,7 +33,8 @@ func TestBeforeIsAnHPAWithItsTarget(t *testing.T) {
 	}
 	got := p.Report()
 	want := one.Score()
-	if got.BeforeAssumed || got.Before.Target != 9.5 || math.Abs(got.Before.Paid/want.Paid[0]-1) > 1e-6 || !(want.Late[0] > 0) ||
+	if got.BeforeAssumed || got.Before.Target != 9.5 || math.Abs(got.Before.Paid/want.Paid[0]-1) > 1e-6 ||
+		!(want.Late[0] > 0) ||
 		math.Abs(got.Before.LateShare()-want.Late[0]/want.Arrived) > 1e-6 ||
 		got.Period.Hours() != hours {
 		t.Errorf(
