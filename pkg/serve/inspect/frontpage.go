@@ -33,7 +33,7 @@ const maxFrontRows = 500
 
 // frontPage is the data of the template.
 type frontPage struct {
-	page
+	*page
 
 	// Namespace is empty if the page lists all namespaces; API is the relative path to what it lists.
 	Namespace, API string
@@ -44,7 +44,7 @@ type frontPage struct {
 
 // frontRow is one Forecast.
 type frontRow struct {
-	page
+	*page
 
 	Link    string
 	Reasons []string
@@ -58,7 +58,7 @@ type frontRow struct {
 // renderFrontPage lists the entries of a namespace, or of all where it is empty, what needs a look first.
 func renderFrontPage(entries []*snapshot.Entry, namespace string, now time.Time) ([]byte, error) {
 	front := frontPage{
-		page:      page{Style: chart.Style(), Now: now},
+		page:      &page{Style: chart.Style(), Now: now},
 		Namespace: namespace,
 		API:       "../../",
 		Total:     len(entries),
@@ -98,7 +98,7 @@ const (
 
 // newFrontRow is a row with its order and reasons only.
 func newFrontRow(e *snapshot.Entry, now time.Time) frontRow {
-	row := frontRow{entry: e, order: needsNoLook}
+	row := frontRow{page: &page{}, entry: e, order: needsNoLook}
 	add := func(order int, why string) {
 		const most = 300 // The Forecast's page has longer texts in full.
 		row.order, row.Reasons = min(row.order, order), append(row.Reasons, printable.Clip(why, most))
