@@ -191,8 +191,8 @@ func (s *stage) fromZero(t *testing.T, name, scaler string, times schedule) {
 	s.apply(t, workload("asleep", name, "5s", 0),
 		forecastOf("asleep", name, "leadTime: {mode: Fixed, duration: 10s}", "seasons: ["+cycle.String()+"]"),
 		scaledObject("asleep", name, "external-push", scaler, 0))
-	asleep, absent, ready := false, false, time.Duration(0)
-	for deadline := time.Now().Add(3*cycle + time.Minute); time.Now().Before(deadline); time.Sleep(time.Second) {
+	asleep, absent, missed, ready := false, false, false, time.Duration(0)
+	for deadline := time.Now().Add(4*cycle + time.Minute); time.Now().Before(deadline); time.Sleep(time.Second) {
 		now, until := s.zeroScaleState(t, name), times.until(time.Now())
 		replicas.Store(now.ready)
 		absent = absent || now.absent
@@ -205,6 +205,10 @@ func (s *stage) fromZero(t *testing.T, name, scaler string, times schedule) {
 			}
 		case asleep && ready == 0 && now.ready && until > 0:
 			ready = until
+		case asleep && ready == 0 && until == 0 && !missed && s.get(t, "forecast", name, "-n", "asleep", "-o",
+			"jsonpath={.status.state}") == "Warming":
+			// On a busy machine the first pulse may come before a model has a score; the next one must be foreseen.
+			asleep, missed = false, true
 		case asleep && ready == 0 && until == 0:
 			t.Fatalf("no replica is ready at the first request: %+v\n%s", now,
 				s.get(t, "outlooks,forecasts", "-n", "asleep", "-o", "wide"))
