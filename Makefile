@@ -107,7 +107,7 @@ components: ## build what the cluster tests run: Helm, Kubernetes, kwok, KEDA (2
 
 .PHONY: e2e
 e2e: components ## scenarios on a whole control plane with the real HPA controller and KEDA (needs Debian's prometheus)
-	cd hack/e2e && FOREWARM_E2E=1 FORMAT=standard-verbose $(GO_TEST) -count=1 -timeout 20m -parallel 8 .
+	cd hack/e2e && FOREWARM_E2E=1 FORMAT=standard-verbose $(GO_TEST) -count=1 -timeout 40m -parallel 8 .
 
 .PHONY: cluster
 cluster: ## a control plane with forewarm in it, to play with, until interrupted (KEDA=1: with KEDA)
