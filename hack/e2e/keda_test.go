@@ -154,6 +154,16 @@ func (s schedule) until(at time.Time) time.Duration {
 	return cycle - since
 }
 
+// reported is the demand of a workload as its exporter reports it.
+func (s schedule) reported(name string, replicas *atomic.Bool) func() float64 {
+	return func() float64 {
+		if name == onItsOwn && !replicas.Load() {
+			return math.NaN()
+		}
+		return s.demand(time.Now(), 1)[0]
+	}
+}
+
 // The workloads that scale to zero. A gateway exports the demand of one; replicas export the other's, so its series
 // is absent while there are none.
 const (
@@ -182,12 +192,7 @@ func (s *stage) zeroScaleState(t *testing.T, name string) zeroScaleState {
 func (s *stage) fromZero(t *testing.T, name, scaler string, times schedule) {
 	t.Helper()
 	var replicas atomic.Bool
-	s.demand.follow("asleep", name, func() float64 {
-		if name == onItsOwn && !replicas.Load() {
-			return math.NaN()
-		}
-		return times.demand(time.Now(), 1)[0]
-	})
+	s.demand.follow("asleep", name, times.reported(name, &replicas))
 	s.apply(t, workload("asleep", name, "5s", 0),
 		forecastOf("asleep", name, "leadTime: {mode: Fixed, duration: 10s}", "seasons: ["+cycle.String()+"]"),
 		scaledObject("asleep", name, "external-push", scaler, 0))

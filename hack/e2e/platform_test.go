@@ -18,9 +18,9 @@ import (
 // authorityLifetime is so short that the certificates of Forewarm's authority, and its replicas', change while the scenarios run.
 const authorityLifetime = 3 * time.Minute
 
-// TestPlatform tests what several tenants do on one Forewarm.
+// TestPlatform tests what several tenants do on one Forewarm, one after the other: two cores are too few for more.
 // It runs alone, before the others: a fleet of 500 takes all of two cores for minutes, and they have times to keep.
-func TestPlatform(t *testing.T) { //nolint:tparallel // The scenarios run one by one: two cores are too few for more.
+func TestPlatform(t *testing.T) {
 	s := setUp(t, cluster.Options{Sync: 2 * time.Second, Stabilization: time.Second})
 	s.writePast(t, workloadKey{"views", "llama"}, time.Second, waves(time.Now().Add(-10*time.Minute), 600))
 	s.observe(t)
