@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/forewarm/forewarm/pkg/core/humanize"
 )
 
 // Strip is what happened under one autoscaler: all values are in replicas, one for each interval of equal length, NaN where unknown.
@@ -15,9 +17,8 @@ type Strip struct {
 	Long  time.Duration
 	// Demand is the highest of an interval, Late the share of it that waited too long.
 	Demand, Late []float64
-	// Ready replicas; Paid are those that were paid for, of which Idle were held unused. Actual are those that a real cluster had. Nil
-	// where nothing is known.
-	Ready, Paid, Idle, Actual []float64
+	// Ready replicas; Paid are those that were paid for, of which Idle were held unused: nil where nothing is known.
+	Ready, Paid, Idle []float64
 }
 
 // Top is a little more than the highest demand of some strips, and than the replicas up to three times that demand; 1 where all is 0.
@@ -26,8 +27,8 @@ func Top(strips ...Strip) float64 {
 	most, held := 0.0, 0.0
 	for i := range strips {
 		s := &strips[i]
-		most = max(most, highest(s.Demand))
-		held = max(held, highest(s.Paid), highest(s.Ready), highest(s.Actual))
+		most = max(most, HighestValue(s.Demand))
+		held = max(held, HighestValue(s.Paid), HighestValue(s.Ready))
 	}
 	if top := 1.05 * max(most, min(held, 3*most)); top > 0 && !math.IsInf(top, 0) {
 		return top
@@ -35,11 +36,11 @@ func Top(strips ...Strip) float64 {
 	return 1
 }
 
-// highest of the values that are finite, 0 at least.
-func highest(values []float64) float64 {
+// HighestValue of those that are finite, 0 at least.
+func HighestValue(values []float64) float64 {
 	top := 0.0
 	for _, v := range values {
-		if v > top && !math.IsInf(v, 0) {
+		if v > top && humanize.Known(v) {
 			top = v
 		}
 	}
@@ -81,7 +82,6 @@ func (s *Strip) Chart(top, tall float64) *Chart {
 	}
 	c.Area("late", only(s.Late, func(i int) float64 { return s.Demand[i] * (1 - s.Late[i]) }), only(s.Late, demand))
 	line("paid", s.Paid)
-	line("actual", s.Actual)
 	line("ready", s.Ready)
 	s.markLate(c, long/float64(n))
 	return c
@@ -107,18 +107,10 @@ func (s *Strip) markLate(c *Chart, every float64) {
 }
 
 // The signs of a strip in characters.
-const (
-	demandSign, lateSign, readySign = '░', '█', '━'
-)
+const demandSign, lateSign, readySign = '░', '█', '━'
 
 // StripSigns explains the signs of Text.
-const StripSigns = string(
-	demandSign,
-) + " demand   " + string(
-	readySign,
-) + " replicas ready   " + string(
-	lateSign,
-) + " waited"
+const StripSigns = "░ demand   ━ replicas ready   █ waited"
 
 // Text draws the strip below a top in characters. A column has the highest demand of its intervals, the fewest ready replicas and the
 // largest late share.
@@ -135,7 +127,7 @@ func (s *Strip) Text(top float64, columns, lines int) string {
 			continue
 		}
 		x := long * (float64(column) + 0.5) / float64(wide)
-		demand, late := highest(s.Demand[from:to]), highest(s.Late[from:to])
+		demand, late := HighestValue(s.Demand[from:to]), HighestValue(s.Late[from:to])
 		step := top / float64(lines-1)
 		for y := 0.0; y <= demand && demand > 0; y += step {
 			sign := demandSign

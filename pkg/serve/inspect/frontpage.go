@@ -132,13 +132,9 @@ func isProblem(c snapshot.Condition) bool {
 
 // fill adds what is shown. The link is relative, because a proxy may add to the path.
 func (r *frontRow) fill(namespace, api string, now time.Time) (err error) {
-	e := *r.entry // Without what the row does not show, which is most of an outlook.
+	e := withoutRace(r.entry) // And without what else the row does not show, which is most of an outlook.
 	e.Candidates, e.Path, e.Past, e.Classifications = nil, nil, nil, nil
-	if e.Objective != nil {
-		report := *e.Objective
-		report.Race, e.Objective = nil, &report
-	}
-	o := Outlook(&e, now)
+	o := Outlook(e, now)
 	r.Outlook, r.Link = &o, "../"+url.PathEscape(o.Name)+"/page"
 	if namespace == "" {
 		r.Link = api + "namespaces/" + url.PathEscape(o.Namespace) + "/" + v1alpha1.Resource + r.Link[len(".."):]

@@ -83,7 +83,7 @@ func (p *page) setRace(s *v1alpha1.OutlookStatus) (err error) {
 		return nil
 	}
 	p.RaceRows = raceRows(s.Objective)
-	if p.Race, err = raceCharts(s, raceLength, "race"); err != nil || s.Objective.Over.Duration <= raceLength {
+	if p.Race, err = raceCharts(s, RaceLength, "race"); err != nil || s.Objective.Over.Duration <= RaceLength {
 		return err
 	}
 	p.WholeRace, err = raceCharts(s, s.Objective.Over.Duration, "whole-race")

@@ -11,8 +11,10 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/chart"
+	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
 // race is the race of a report; nil before its first interval.
@@ -36,6 +38,16 @@ func race(r *objective.Race) *v1alpha1.Race {
 		out.Forewarm.Late[i] = humanize.Rounded(float64(at.Forewarm.Late), 3)
 	}
 	return out
+}
+
+// withoutRace is a copy of an entry whose outlook has no race.
+func withoutRace(e *snapshot.Entry) *snapshot.Entry {
+	out := *e
+	if e.Objective != nil {
+		report := *e.Objective
+		report.Race, out.Objective = nil, &report
+	}
+	return &out
 }
 
 // Strips are the two strips of the newest part of a race, before and Forewarm; false where there is no race.
@@ -68,18 +80,21 @@ func Strips(s *v1alpha1.OutlookStatus, newest time.Duration) (before, forewarm c
 	return strip(r.Before), strip(r.Forewarm), true
 }
 
-// RaceTitles are the captions of the two strips: what each came to.
-func RaceTitles(o *v1alpha1.Objective, shadow bool) (before, forewarm string) {
+// RaceTitles are the captions of the two strips of a status with an objective.
+func RaceTitles(s *v1alpha1.OutlookStatus) (before, forewarm string) {
 	forewarm = "Forewarm"
-	if shadow {
+	if s.Serve == string(decide.Shadow) {
 		forewarm = "Forewarm, had it been served (shadow mode)"
 	}
+	o := s.Objective
 	before = "Before: an HPA on the observed demand"
 	if o.Before.Target != nil {
 		before += ", target " + number(o.Before.Target)
 	}
 	if o.Before.Assumed {
-		before += " (assumed: 70% of what a replica sustains; write spec.scaling.before)"
+		before += " (assumed: " + humanize.ShareAsWritten(
+			objective.AssumedTarget,
+		) + " of what a replica sustains; write spec.scaling.before)"
 	}
 	return before, forewarm
 }
@@ -90,8 +105,8 @@ type raceChart struct {
 	Chart template.HTML
 }
 
-// raceLength is how much of the race the page and inspect show in detail.
-const raceLength = 24 * time.Hour
+// RaceLength is how much of the race the page and inspect show in detail.
+const RaceLength = 24 * time.Hour
 
 // raceCharts are the strips of the newest part; nil without a race.
 func raceCharts(s *v1alpha1.OutlookStatus, newest time.Duration, id string) ([]raceChart, error) {
@@ -101,8 +116,8 @@ func raceCharts(s *v1alpha1.OutlookStatus, newest time.Duration, id string) ([]r
 		return nil, nil
 	}
 	top := chart.Top(before, forewarm)
-	titles := [2]string{}
-	titles[0], titles[1] = RaceTitles(s.Objective, s.Serve == "Shadow")
+	var titles [2]string
+	titles[0], titles[1] = RaceTitles(s)
 	var out []raceChart
 	for i, strip := range []chart.Strip{before, forewarm} {
 		c := strip.Chart(top, tall)

@@ -56,8 +56,8 @@ func start(t *testing.T, o Options) (string, *logbuffer.Buffer) {
 	}
 }
 
-// get is the answer of a path and its status.
-func get(t *testing.T, address, path string) (int, string) {
+// fetch is the status, the header and the body of a path.
+func fetch(t *testing.T, address, path string) (int, http.Header, []byte) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address+path, http.NoBody)
 	if err != nil {
@@ -72,7 +72,14 @@ func get(t *testing.T, address, path string) (int, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return response.StatusCode, string(body)
+	return response.StatusCode, response.Header, body
+}
+
+// get is the status and the text of a path.
+func get(t *testing.T, address, path string) (int, string) {
+	t.Helper()
+	code, _, body := fetch(t, address, path)
+	return code, string(body)
 }
 
 // metric is the one value of an external metric, in thousandths.
@@ -166,25 +173,12 @@ func TestTheDemandGoesOnByTheDemosClock(t *testing.T) {
 // observedAt is the outlook's status, which must have a sample that is no older than some minutes by the server's Date.
 func observedAt(t *testing.T, address string) api.OutlookStatus {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
-		address+"/apis/inspect.forewarm.dev/v1alpha1/namespaces/demo/outlooks/trace", http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close() //nolint:errcheck // Read only.
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, header, body := fetch(t, address, "/apis/inspect.forewarm.dev/v1alpha1/namespaces/demo/outlooks/trace")
 	var o api.Outlook
-	if err = json.Unmarshal(body, &o); err != nil || o.Status.Observed == nil || o.Status.SampleTime == nil {
+	if err := json.Unmarshal(body, &o); err != nil || o.Status.Observed == nil || o.Status.SampleTime == nil {
 		t.Fatalf("outlook: %v: %+v", err, o.Status)
 	}
-	now, err := http.ParseTime(response.Header.Get("Date"))
+	now, err := http.ParseTime(header.Get("Date"))
 	if age := now.Sub(o.Status.SampleTime.Time); err != nil || age < 0 || age > 30*time.Minute {
 		t.Errorf("the newest sample is %v old by the Date %v (%v)", age, now, err)
 	}

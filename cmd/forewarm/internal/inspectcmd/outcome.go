@@ -81,11 +81,8 @@ func costNote(o *inspect.Objective, c *inspect.CandidateCost) string {
 
 func lateShare(v *float64) string { return humanize.Optional(v, humanize.LateShare) }
 
-// raceLength is how much of the race is drawn, and raceLines how high a strip of it is.
-const (
-	raceLength = 24 * time.Hour
-	raceLines  = 8
-)
+// raceLines is how high a strip of the race is.
+const raceLines = 8
 
 // Race writes the headline and, in characters, the newest part of the race.
 func Race(out io.Writer, s *inspect.OutlookStatus, newest time.Duration) {
@@ -105,7 +102,7 @@ func (v *view) race(s *inspect.OutlookStatus, newest time.Duration) {
 		return
 	}
 	top, columns := chart.Top(before, forewarm), min(v.width, maxColumns)
-	titleBefore, titleForewarm := words.RaceTitles(s.Objective, s.Serve == "Shadow")
+	titleBefore, titleForewarm := words.RaceTitles(s)
 	fmt.Fprintf(v.out, "\n%s\n%s\n\n%s\n%s\n%s\n", titleBefore, before.Text(top, columns, raceLines),
 		titleForewarm, forewarm.Text(top, columns, raceLines), chart.StripSigns)
 }

@@ -74,7 +74,7 @@ func (v *view) summary(outlooks []inspect.Outlook, now time.Time) error {
 func (v *view) full(o *inspect.Outlook, now time.Time) error {
 	s := &o.Status
 	fmt.Fprintf(v.out, "%s/%s is %s\n%s\n", o.Namespace, o.Name, s.State, s.Reason)
-	v.race(s, raceLength)
+	v.race(s, words.RaceLength)
 	fmt.Fprintln(v.out)
 	facts := v.tabs()
 	fact := func(name, value string) { fmt.Fprintf(facts, "%s\t%s\n", name, printable.Line(value)) }

@@ -2,6 +2,7 @@ package objective
 
 import (
 	"math"
+	"slices"
 
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
@@ -34,7 +35,10 @@ type rivalHour struct{ late, paid [rivalCount]float32 }
 
 func newRivals(c Config, hours int) (*rivals, error) {
 	spec := c.Autoscalers[0].Spec
-	out := &rivals{values: make([]float64, rivalCount), hours: trailing.NewGrowingRing[rivalHour](hours)}
+	out := &rivals{
+		values: slices.Repeat([]float64{math.NaN()}, rivalCount),
+		hours:  trailing.NewGrowingRing[rivalHour](hours),
+	}
 	out.shares[0] = AssumedTarget
 	if c.Before.Target > 0 {
 		out.shares[0] = c.Before.Target / spec.Capacity
@@ -46,9 +50,6 @@ func newRivals(c Config, hours int) (*rivals, error) {
 	}
 	spec.HPA.Metrics = []hpa.Metric{spec.HPA.Metrics[0]}
 	spec.HPA.Metrics[0].Target = int64(math.Round(1000 * spec.Capacity))
-	for i := range out.values {
-		out.values[i] = math.NaN()
-	}
 	var err error
 	out.simulated, err = hpasim.NewAutoscalers(spec, rivalCount, c.Start, c.Step)
 	return out, err

@@ -4,7 +4,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
 
@@ -53,17 +52,6 @@ func valuesOf(course []compare.Slot, value func(compare.Slot) float64) []float64
 		out[i] = value(s)
 	}
 	return out
-}
-
-// highest of the values that are known, 0 at least.
-func highest(values []float64) float64 {
-	top := 0.0
-	for _, v := range values {
-		if v > top && humanize.Known(v) {
-			top = v
-		}
-	}
-	return top
 }
 
 // maxKnown of two, where NaN is none.

@@ -118,7 +118,7 @@ func writeCourses(out *bytes.Buffer, c *compare.Comparison, width int) {
 	worst := 0.0
 	for i := range c.Policies {
 		if p := &c.Policies[i]; len(p.Timeline) > 0 {
-			worst = max(worst, highest(valuesOf(resampled(p.Timeline, across), late)))
+			worst = max(worst, chart.HighestValue(valuesOf(resampled(p.Timeline, across), late)))
 			if len(p.Timeline) > len(first) {
 				first = p.Timeline
 			}
@@ -133,14 +133,14 @@ func writeCourses(out *bytes.Buffer, c *compare.Comparison, width int) {
 		fmt.Fprintf(out, "%-*s%s\n", named, name, chart.Bars(values, top))
 	}
 	came := valuesOf(resampled(first, across), demand)
-	bars("demand", came, highest(came))
+	bars("demand", came, chart.HighestValue(came))
 	for i := range c.Policies {
 		if p := &c.Policies[i]; len(p.Timeline) > 0 {
 			bars(p.Name, valuesOf(resampled(p.Timeline, across), late), worst)
 		}
 	}
 	paragraph(out, fmt.Sprintf("A full bar is a demand of %s replicas; for a policy, %s of the demand late.",
-		humanize.Amount(highest(came)), humanize.Share(worst)), width)
+		humanize.Amount(chart.HighestValue(came)), humanize.Share(worst)), width)
 }
 
 // writeFacts are the assumptions and the notes.

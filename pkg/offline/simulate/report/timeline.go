@@ -35,20 +35,20 @@ func (t timelineChart) Caption() string {
 // timelineCharts are the drawings of all policies that have a course, on the same axes and in their order. Their ids begin with a
 // word of its own.
 func timelineCharts(policies []compare.PolicyResult, id string) []timelineChart {
-	var strips []chart.Strip
+	strips := make([]chart.Strip, len(policies))
 	for i := range policies {
 		if len(policies[i].Timeline) >= 2 {
-			strips = append(strips, stripOf(policies[i].Timeline))
+			strips[i] = stripOf(policies[i].Timeline)
 		}
 	}
 	top := chart.Top(strips...)
 	var out []timelineChart
 	for i := range policies {
 		p := &policies[i]
-		if len(p.Timeline) < 2 {
+		if strips[i].Demand == nil {
 			continue
 		}
-		drawn := strips[len(out)].Chart(top, 220)
+		drawn := strips[i].Chart(top, 220)
 		drawn.ID = id + "-" + strconv.Itoa(i)
 		drawn.Title = p.Name + ": demand, capacity and late demand"
 		drawn.Description = fmt.Sprintf("%s of the demand was late, at a relative cost of %s. %s",
@@ -71,10 +71,15 @@ func describeWorst(all []compare.Slot) string {
 // stripOf is a course as a strip.
 func stripOf(course []compare.Slot) chart.Strip {
 	all := resampled(course, mostSlots)
-	paid := func(s compare.Slot) float64 { return s.Paid }
 	return chart.Strip{
-		Start: course[0].Start, Long: endOf(course).Sub(course[0].Start),
-		Demand: valuesOf(all, demand), Late: valuesOf(all, late), Paid: valuesOf(all, paid),
+		Start: course[0].Start,
+		Long:  endOf(course).Sub(course[0].Start),
+		Demand: valuesOf(
+			all,
+			demand,
+		),
+		Late:  valuesOf(all, late),
+		Paid:  valuesOf(all, func(s compare.Slot) float64 { return s.Paid }),
 		Ready: valuesOf(all, func(s compare.Slot) float64 { return s.Ready }),
 		Idle:  valuesOf(all, func(s compare.Slot) float64 { return s.Idle }),
 	}
