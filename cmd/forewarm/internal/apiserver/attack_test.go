@@ -45,8 +45,12 @@ type attacker struct {
 	conns   []net.Conn
 }
 
-// each does something at once n times.
+// each does something at once n times, or a fifth as often beside the race detector, which makes all of it ten times as
+// slow and looks for another fault.
 func each(n int, do func(i int)) {
+	if testing.Short() {
+		n /= 5
+	}
 	var all sync.WaitGroup
 	for i := range n {
 		all.Go(func() { do(i) })
@@ -197,6 +201,11 @@ func TestAttacksOnTheOpenPort(t *testing.T) {
 		func(o *apiserver.ClusterOptions) { o.Library.Authentication.ClientCert.ClientCA = file + ".crt" })
 	waitReady(t, insecure(t), base)
 	stub.hangs.Store(int64(4 * time.Second))
+	other := &http.Client{Transport: &http.Transport{
+		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true, Certificates: []tls.Certificate{certificate}},
+		ForceAttemptHTTP2: true,
+		DisableKeepAlives: true,
+	}}
 	for name, attack := range attacks {
 		t.Run(name, func(t *testing.T) {
 			var (
@@ -218,18 +227,8 @@ func TestAttacksOnTheOpenPort(t *testing.T) {
 				}
 				most = max(most, memory())
 				asked := time.Now()
-				// Kept out is one who waits for minutes: under the race detector, on a busy machine, 500 MB of headers take
-				// half of one.
-				other := &http.Client{Timeout: 2 * time.Minute, Transport: &http.Transport{
-					TLSClientConfig: &tls.Config{
-						InsecureSkipVerify: true,
-						Certificates:       []tls.Certificate{certificate},
-					},
-					ForceAttemptHTTP2: true,
-					DisableKeepAlives: true,
-				}}
-				if got := get(t, other, base+metric); got.code != http.StatusOK {
-					t.Errorf("another client is answered %d: %.200s", got.code, got.body)
+				if got := askAgain(other, base+metric); got != nil {
+					t.Errorf("another client: %v", got)
 				}
 				slowest = max(slowest, time.Since(asked))
 			}
@@ -247,6 +246,31 @@ func TestAttacksOnTheOpenPort(t *testing.T) {
 			}
 			t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), routines)
 		})
+	}
+}
+
+// askAgain is what another client does: it asks until it is answered, as the aggregator does. The server hangs up on
+// handshakes of more than ten seconds, which on a busy machine can be an honest one. Kept out is who waits for minutes.
+func askAgain(client *http.Client, url string) error {
+	limit, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	for {
+		request, err := http.NewRequestWithContext(limit, http.MethodGet, url, http.NoBody)
+		if err != nil {
+			return err
+		}
+		response, err := client.Do(request)
+		if err == nil {
+			defer response.Body.Close() //nolint:errcheck // Read only.
+			if response.StatusCode != http.StatusOK {
+				return fmt.Errorf("it is answered %s", response.Status)
+			}
+			return nil
+		}
+		if limit.Err() != nil {
+			return err
+		}
+		time.Sleep(100 * time.Millisecond)
 	}
 }
 
