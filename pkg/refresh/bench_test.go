@@ -67,6 +67,7 @@ func BenchmarkFleet(b *testing.B) {
 	now := noon
 	loop.Step(b.Context(), now)
 	start := time.Since(begun)
+	loop.WaitForDays()
 	memory := liveBytes() - before
 	rebuilds, steps := board.Load().Loop.Refits, 0
 	b.ReportAllocs()

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"reflect"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
@@ -25,6 +26,7 @@ type Loop struct {
 	done    chan *worker
 	slots   slots
 	fits    *fits
+	days    sync.WaitGroup
 	stats   snapshot.LoopStats
 }
 
@@ -179,6 +181,7 @@ func (l *Loop) start(ctx context.Context, w *worker, now time.Time) {
 				w.appendBlock(block)
 			}
 		})
+		l.forecastDay(w, now)
 	}()
 }
 
@@ -248,6 +251,7 @@ func (l *Loop) drain() {
 	for len(l.busy) > 0 {
 		l.finish(<-l.done)
 	}
+	l.days.Wait()
 }
 
 // finish takes over the result of a job.
@@ -298,7 +302,7 @@ func (l *Loop) snapshot(targets []Target, now time.Time) *snapshot.Snapshot {
 		if w.shown.waits() {
 			pending++
 		}
-		e.Fallbacks = w.fallbacks
+		e.Fallbacks, e.Day = w.fallbacks, w.day
 		entries[t.Key] = e
 	}
 	return snapshot.New(now, entries, pending, l.stats)

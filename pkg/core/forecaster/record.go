@@ -15,11 +15,8 @@ const recordLength = 288
 // record keeps the recent past on a coarse grid, for display: the observed demand, and served values with actual window peaks.
 type record struct {
 	step    time.Duration
-	stride  int // steps in a point
-	means   trailing.Ring[float64]
-	sum     float64
-	count   int
-	last    int64 // index of the newest step
+	demand  means
+	hours   means
 	past    trailing.Ring[served]
 	pending trailing.Ring[float64] // values served for the lead windows that are open
 	covered trailing.FadingMean
@@ -38,9 +35,9 @@ func newRecord(c Config, n, window int) record {
 	stride := min(max(1, (n+recordLength-1)/recordLength), longest)
 	return record{
 		step:    c.Step,
-		stride:  stride,
+		demand:  newMeans(stride, recordLength),
+		hours:   newMeans(c.stepsIn(time.Hour), mostHours),
 		past:    trailing.NewRing[served](recordLength),
-		means:   trailing.NewRing[float64](recordLength),
 		pending: trailing.NewRing[float64](window),
 		window:  window,
 		covered: trailing.NewFadingMean(c.season()),
@@ -49,15 +46,8 @@ func newRecord(c Config, n, window int) record {
 
 // observe records the demand at a step.
 func (r *record) observe(index int64, now float64) {
-	r.last = index
-	if !math.IsNaN(now) {
-		r.sum += now
-		r.count++
-	}
-	if r.tick(index) {
-		r.means.Push(r.sum / float64(r.count)) // NaN if all are gaps.
-		r.sum, r.count = 0, 0
-	}
+	r.demand.observe(index, now)
+	r.hours.observe(index, now)
 }
 
 // resolve records the actual peak of the lead window that ends at a step; of a censored one the lower bound.
@@ -87,25 +77,16 @@ func (r *record) resolve(index int64, actual float64, censored bool) {
 // serve records the value served at a step, NaN for none.
 func (r *record) serve(index int64, value float64) {
 	r.pending.Push(value)
-	if !r.tick(index) || math.IsNaN(value) {
+	if !r.demand.ends(index) || math.IsNaN(value) {
 		return
 	}
 	r.past.Push(served{index: index, value: value, actual: math.NaN()})
 }
 
-func (r *record) tick(index int64) bool { return index%int64(r.stride) == 0 }
-
 func (r *record) time(index int64) time.Time { return time.Unix(0, index*int64(r.step)).UTC() }
 
 // recent is the observed demand, the mean of each point.
-func (r *record) recent() forecast.Series {
-	n := r.means.Len()
-	stride := time.Duration(r.stride) * r.step
-	newest := r.last - r.last%int64(r.stride)
-	out := forecast.Series{Step: stride, Values: r.means.Values()}
-	out.Start = r.time(newest).Add(-time.Duration(n-1) * stride)
-	return out
-}
+func (r *record) recent() forecast.Series { return r.demand.series(r.step) }
 
 // forecasts are the served values with the actual window peaks, oldest first.
 func (r *record) forecasts() []snapshot.Past {
@@ -114,4 +95,41 @@ func (r *record) forecasts() []snapshot.Past {
 		out[i] = snapshot.Past{Time: r.time(o.index), Forecast: o.value, Actual: o.actual}
 	}
 	return out
+}
+
+// means are those of so many steps each.
+type means struct {
+	stride int
+	values trailing.Ring[float64]
+	sum    float64
+	count  int
+	last   int64 // index of the newest step
+}
+
+func newMeans(stride, n int) means {
+	return means{stride: stride, values: trailing.NewGrowingRing[float64](n)}
+}
+
+// ends reports whether a step is the last of its mean.
+func (m *means) ends(index int64) bool { return index%int64(m.stride) == 0 }
+
+func (m *means) observe(index int64, now float64) {
+	m.last = index
+	if !math.IsNaN(now) {
+		m.sum += now
+		m.count++
+	}
+	if m.ends(index) {
+		m.values.Push(m.sum / float64(m.count)) // NaN if all are gaps.
+		m.sum, m.count = 0, 0
+	}
+}
+
+// series has each mean at the time of its last step.
+func (m *means) series(step time.Duration) forecast.Series {
+	stride := time.Duration(m.stride) * step
+	newest := time.Unix(0, (m.last-m.last%int64(m.stride))*int64(step)).UTC()
+	return forecast.Series{
+		Start: newest.Add(-time.Duration(m.values.Len()-1) * stride), Step: stride, Values: m.values.Values(),
+	}
 }

@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"sync/atomic"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
@@ -63,6 +64,8 @@ type Entry struct {
 	// alone, the best of those that know steps.
 	Path      []PathStep
 	PathModel string
+	// Day is the forecast of the next day; nil where nobody may look at it.
+	Day *Day
 	// Recent is the observed demand of the last day on a coarse grid (means; NaN for gaps).
 	Recent forecast.Series
 	// Classifications are the times within Recent at which the demand was not simply what was read, oldest first:
@@ -124,6 +127,31 @@ type PathStep struct {
 	// Quantiles at PathLevels().
 	Quantiles [3]float64
 }
+
+// Day is the forecast of the next 24 hours, the mean of each. It is made beside the steps, more often while somebody looks: all
+// that changes of an entry. The zero Day is empty.
+type Day struct {
+	hours  atomic.Pointer[[]PathStep]
+	looked atomic.Int64 // seconds since the epoch
+}
+
+// Set replaces the forecast.
+func (d *Day) Set(hours []PathStep) { d.hours.Store(&hours) }
+
+// Look returns the forecast, nil where there is none, for somebody who looks at it now.
+func (d *Day) Look(now time.Time) []PathStep {
+	if d == nil {
+		return nil
+	}
+	d.looked.Store(now.Unix())
+	if hours := d.hours.Load(); hours != nil {
+		return *hours
+	}
+	return nil
+}
+
+// LookedSince reports whether somebody has looked at it since a time.
+func (d *Day) LookedSince(at time.Time) bool { return d.looked.Load() >= at.Unix() }
 
 // PathLevels are the levels of PathStep.Quantiles.
 func PathLevels() [3]float64 { return [3]float64{0.5, 0.8, 0.95} }

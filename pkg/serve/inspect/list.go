@@ -40,7 +40,7 @@ func listPage(
 	}
 	list.Items = make([]v1alpha1.Outlook, len(entries))
 	for i, e := range entries {
-		list.Items[i] = Outlook(withoutRace(e), now) // A list of many would be long.
+		list.Items[i] = Outlook(brief(e), now) // A list of many would be long.
 	}
 	return list, nil
 }

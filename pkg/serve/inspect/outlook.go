@@ -61,6 +61,7 @@ func outlookStatus(e *snapshot.Entry, now time.Time) v1alpha1.OutlookStatus {
 		Objective:       objectiveStatus(e),
 		Candidates:      candidates(e),
 		Path:            pathSteps(e.Path),
+		Day:             nextDay(e, now),
 		Past:            convertEach(e.Past, pastForecast),
 		Recent:          recentSamples(e),
 		Classifications: convertEach(e.Classifications, classification),

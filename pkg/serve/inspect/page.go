@@ -34,9 +34,12 @@ type page struct {
 	Style                 template.CSS
 	Now                   time.Time
 	PastChart, AheadChart template.HTML
-	Legend                []pageKey
-	Facts                 []fact
-	Objective             *objectivePanel
+	// DayChart and Day are the next day, drawn and in a sentence.
+	DayChart  template.HTML
+	Day       string
+	Legend    []pageKey
+	Facts     []fact
+	Objective *objectivePanel
 	// Race and WholeRace are the last day and all of the budget's period; the latter only where that is longer.
 	Race, WholeRace []raceChart
 	RaceRows        []raceRow
@@ -60,9 +63,13 @@ func renderPage(o *v1alpha1.Outlook, now time.Time) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("page of %s/%s: %w", o.Namespace, o.Name, err)
 	}
+	day, err := dayChart(&o.Status, now)
+	if err != nil {
+		return nil, fmt.Errorf("page of %s/%s: %w", o.Namespace, o.Name, err)
+	}
 	shown := &page{
 		Outlook: o, Style: chart.Style(), Now: now.UTC(),
-		PastChart: past, AheadChart: ahead, Legend: pageLegend(o.Status.Classifications),
+		PastChart: past, AheadChart: ahead, DayChart: day, Day: DaySummary(&o.Status), Legend: pageLegend(&o.Status),
 		Facts:           facts(&o.Status, now),
 		Objective:       newObjectivePanel(&o.Status),
 		Classifications: classificationRows(o.Status.Classifications, o.Status.Step.Duration),
@@ -105,7 +112,7 @@ func pageCharts(s *v1alpha1.OutlookStatus, now time.Time) (past, ahead template.
 // pageKey is an entry of the page's legend.
 type pageKey struct{ Class, Name string }
 
-func pageLegend(classifications []v1alpha1.Classification) []pageKey {
+func pageLegend(s *v1alpha1.OutlookStatus) []pageKey {
 	out := []pageKey{
 		{"line observed", "observed"},
 		{"line then", "served"},
@@ -114,10 +121,13 @@ func pageLegend(classifications []v1alpha1.Classification) []pageKey {
 		{"fan", "median to quantiles 0.8 and 0.95"},
 		{"line served", "served now, over the lead window"},
 	}
-	if slices.ContainsFunc(classifications, isCensored) {
+	if len(s.Day) > 0 {
+		out = append(out, pageKey{"line paid", "replicas expected, as the demand that they serve"}, pageKey{"lead", "lead window"})
+	}
+	if slices.ContainsFunc(s.Classifications, isCensored) {
 		out = append(out, pageKey{"censored", "censored (saturated)"})
 	}
-	if slices.ContainsFunc(classifications, isMasked) {
+	if slices.ContainsFunc(s.Classifications, isMasked) {
 		out = append(out, pageKey{"masked", "masked"})
 	}
 	return out

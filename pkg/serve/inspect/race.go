@@ -40,9 +40,10 @@ func race(r *objective.Race) *v1alpha1.Race {
 	return out
 }
 
-// withoutRace is a copy of an entry whose outlook has no race.
-func withoutRace(e *snapshot.Entry) *snapshot.Entry {
+// brief is a copy of an entry whose outlook has no race and no next day, which nobody looks at in a list.
+func brief(e *snapshot.Entry) *snapshot.Entry {
 	out := *e
+	out.Day = nil
 	if e.Objective != nil {
 		report := *e.Objective
 		report.Race, out.Objective = nil, &report

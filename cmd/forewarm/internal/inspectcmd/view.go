@@ -99,6 +99,9 @@ func (v *view) full(o *inspect.Outlook, now time.Time) error {
 			chart,
 		) // Its colours and texts are our own, so they need no cleaning.
 	}
+	if day := words.DaySummary(s); day != "" {
+		fmt.Fprintf(v.out, "\n%s\n", day)
+	}
 	if err := v.objective(s); err != nil {
 		return err
 	}

@@ -116,6 +116,10 @@ type OutlookStatus struct {
 	// +optional
 	// +listType=atomic
 	Path []PathStep `json:"path,omitempty"`
+	// Day is the forecast of the next 24 hours, the mean of each. Absent in lists, and before a whole day is known.
+	// +optional
+	// +listType=atomic
+	Day []PathStep `json:"day,omitempty"`
 	// Past are recent forecasts beside the actual window peaks, oldest first.
 	// +optional
 	// +listType=atomic
@@ -205,6 +209,10 @@ type PathStep struct {
 	// Quantiles by level, for example "0.95".
 	// +optional
 	Quantiles map[string]float64 `json:"quantiles,omitempty"`
+	// Replicas are those that are expected for the point: as many for each unit of demand as Forewarm's value took over the budget's
+	// period. Only of hours, and absent where that is not known.
+	// +optional
+	Replicas *int32 `json:"replicas,omitempty"`
 }
 
 // PastForecast is a value that was served and the actual peak of the window after it.

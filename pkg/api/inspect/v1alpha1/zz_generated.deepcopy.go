@@ -454,6 +454,13 @@ func (in *OutlookStatus) DeepCopyInto(out *OutlookStatus) {
 			(*in)[i].DeepCopyInto(&(*out)[i])
 		}
 	}
+	if in.Day != nil {
+		in, out := &in.Day, &out.Day
+		*out = make([]PathStep, len(*in))
+		for i := range *in {
+			(*in)[i].DeepCopyInto(&(*out)[i])
+		}
+	}
 	if in.Past != nil {
 		in, out := &in.Past, &out.Past
 		*out = make([]PastForecast, len(*in))
@@ -528,6 +535,11 @@ func (in *PathStep) DeepCopyInto(out *PathStep) {
 		for key, val := range *in {
 			(*out)[key] = val
 		}
+	}
+	if in.Replicas != nil {
+		in, out := &in.Replicas, &out.Replicas
+		*out = new(int32)
+		**out = **in
 	}
 }
 

@@ -1075,6 +1075,24 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 							},
 						},
 					},
+					"day": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "Day is the forecast of the next 24 hours, the mean of each. Absent in lists, and before a whole day is known.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(PathStep{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 					"past": {
 						VendorExtensible: spec.VendorExtensible{
 							Extensions: spec.Extensions{
@@ -1207,6 +1225,13 @@ func schema_pkg_api_inspect_v1alpha1_PathStep(ref common.ReferenceCallback) comm
 									},
 								},
 							},
+						},
+					},
+					"replicas": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Replicas are those that are expected for the point: as many for each unit of demand as Forewarm's value took over the budget's period. Only of hours, and absent where that is not known.",
+							Type:        []string{"integer"},
+							Format:      "int32",
 						},
 					},
 				},

@@ -116,6 +116,17 @@ func path(now time.Time) []snapshot.PathStep {
 	return out
 }
 
+// nextDay is a day of hours, made an hour ago.
+func nextDay(now time.Time) []snapshot.PathStep {
+	out := make([]snapshot.PathStep, 24)
+	for i := range out {
+		at := now.Truncate(time.Hour).Add(time.Duration(i-1) * time.Hour)
+		point := demandAt(at.Add(30 * time.Minute))
+		out[i] = snapshot.PathStep{Time: at, Point: point, Quantiles: [3]float64{point, 1.1 * point, 1.2 * point}}
+	}
+	return out
+}
+
 // past is a day of forecasts every quarter of an hour, with the actual maxima; the newest is open.
 func past(now time.Time) []snapshot.Past {
 	const every = 15 * time.Minute

@@ -1,0 +1,106 @@
+package inspect
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/chart"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+)
+
+// nextDay is what is left of the forecast of the next day, with the replicas that are expected; nil while nothing is served.
+func nextDay(e *snapshot.Entry, now time.Time) []v1alpha1.PathStep {
+	hours := e.Day.Look(now)
+	if len(hours) < 2 || !e.StateAt(now).Serves() {
+		return nil
+	}
+	length := hours[1].Time.Sub(hours[0].Time)
+	for len(hours) > 0 && !hours[0].Time.Add(length).After(now) {
+		hours = hours[1:]
+	}
+	out := pathSteps(hours)
+	if e.Objective == nil || len(e.Objective.Autoscalers) == 0 {
+		return out
+	}
+	by := &e.Objective.Autoscalers[0]
+	perDemand := e.Objective.Served.RelativeCost() / by.Target
+	for i, hour := range hours {
+		if replicas := math.Round(hour.Point * perDemand); humanize.Known(replicas) {
+			out[i].Replicas = new(int32(min(max(replicas, float64(by.Min)), float64(by.Max))))
+		}
+	}
+	return out
+}
+
+// DaySummary is the forecast of the next day in a sentence; empty without one.
+func DaySummary(s *v1alpha1.OutlookStatus) string {
+	if len(s.Day) < 2 {
+		return ""
+	}
+	length := s.Day[1].Time.Sub(s.Day[0].Time.Time)
+	top, hours := s.Day[0], 0.0
+	for _, hour := range s.Day {
+		if hour.Point != nil && (top.Point == nil || *hour.Point > *top.Point) {
+			top = hour
+		}
+		if hour.Replicas != nil {
+			hours += float64(*hour.Replicas) * length.Hours()
+		}
+	}
+	if top.Point == nil {
+		return ""
+	}
+	out := fmt.Sprintf("Next %s: up to %s, at %s UTC", span((time.Duration(len(s.Day)) * length).Round(time.Hour)),
+		strings.TrimSpace(number(top.Point)+" "+s.Unit), top.Time.UTC().Format("15:04"))
+	if upper, ok := top.Quantiles["0.95"]; ok {
+		out += fmt.Sprintf(" (no more than %s with 95%%)", number(&upper))
+	}
+	if top.Replicas != nil {
+		out += fmt.Sprintf(", which takes %d replicas; %s replica-hours in all", *top.Replicas, humanize.Amount(hours))
+	}
+	return out + "."
+}
+
+// dayChart is the forecast of the next day behind the last hours: its band, the replicas that are expected as the demand that they
+// serve, and the lead window dark at the beginning. Empty without one.
+func dayChart(s *v1alpha1.OutlookStatus, now time.Time) (template.HTML, error) {
+	const before = 6 * time.Hour
+	if len(s.Day) < 2 {
+		return "", nil
+	}
+	a := timeScale{now}
+	length := s.Day[1].Time.Sub(s.Day[0].Time.Time)
+	recent := a.recent(s)
+	for len(recent) > 1 && recent[1].X < -before.Seconds() {
+		recent = recent[1:]
+	}
+	var expected, capacity []chart.Point
+	middles := slices.Clone(s.Day)
+	for i, hour := range s.Day {
+		middles[i].Time = utc(hour.Time.Add(length / 2))
+		expected = append(expected, a.point(middles[i].Time.Time, hour.Point))
+		if hour.Replicas != nil {
+			serves := float64(*hour.Replicas) * *s.Objective.Autoscalers[0].Target
+			capacity = append(capacity, a.point(hour.Time.Time, &serves), a.point(hour.Time.Add(length), &serves))
+		}
+	}
+	median, near, far := a.quantile(middles, "0.5"), a.quantile(middles, "0.8"), a.quantile(middles, "0.95")
+	top := panelTop(1.06, recent, expected, capacity, far)
+	reach := a.at(s.Day[len(s.Day)-1].Time.Add(length))
+	c := newPanel(s, chart.TimeAxis(now, -before.Seconds(), reach), top, sheetWidth)
+	c.Tall, c.ID, c.Title, c.Description = 200, "day", "The next day", DaySummary(s)
+	c.X.Label = "time of day (UTC)"
+	c.Box("lead", chart.Point{}, chart.Point{X: s.Window.Duration.Seconds(), Y: top})
+	c.Area("far", median, far)
+	c.Area("near", median, near)
+	c.Line("expected", expected...)
+	c.Line("paid", capacity...)
+	c.Line("observed", recent...)
+	return c.SVG()
+}

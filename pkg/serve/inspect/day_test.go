@@ -1,0 +1,62 @@
+package inspect_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+
+	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
+	"github.com/forewarm/forewarm/pkg/serve/inspect"
+)
+
+// The next day is in the outlook and on the page with the replicas that are expected, between minReplicas and maxReplicas; the hours
+// that are over are left out.
+func TestTheNextDay(t *testing.T) {
+	e := snapshottest.WithObjective(snapshottest.Key("llama"))
+	e.Objective.Autoscalers[0].Min, e.Objective.Autoscalers[0].Max = 2, 5
+	status := inspect.Outlook(e, snapshottest.Now()).Status
+	if len(status.Day) != 23 || status.Day[0].Time.Hour() != 14 {
+		t.Fatalf("%d hours from %v, want the 23 from 14:00 that are not over", len(status.Day), status.Day)
+	}
+	// At 15:00 there are 119.9 requests/s: 5.1 replicas of 40 at the relative cost of 1.7. At night 28: 1.2.
+	if at := status.Day[1]; *at.Replicas != 5 {
+		t.Errorf("%d replicas for %v, want 5", *at.Replicas, *at.Point)
+	}
+	if night := status.Day[13]; *night.Replicas != 2 {
+		t.Errorf("%d replicas for %v, want 2, the least", *night.Replicas, *night.Point)
+	}
+	page := browse(t, snapshottest.Board(e), "llama", "page").Body.String()
+	for _, want := range []string{
+		"Next 23h: up to 119.9 requests/s, at 15:00 UTC (no more than 143.8 with 95%), which takes 5 replicas; 74.0 replica-hours in all.",
+		"replicas expected", "lead window", `<path class="lead"`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	if late := inspect.Outlook(e, snapshottest.Now().Add(25*time.Hour)).Status.Day; len(late) != 0 {
+		t.Errorf("%d hours are left of a day that is over", len(late))
+	}
+}
+
+// Who reads a list looks at no Forecast's next day, which would then be made more often.
+func TestAListHasNoNextDay(t *testing.T) {
+	e := snapshottest.WithObjective(snapshottest.Key("llama"))
+	board := snapshottest.Board(e)
+	before := snapshottest.Now().Add(-time.Minute)
+	for _, o := range list(t, outlooks(t, board), &internalversion.ListOptions{}).Items {
+		if o.Status.Day != nil {
+			t.Errorf("%s has a day in a list", o.Name)
+		}
+	}
+	front(t, e)
+	if e.Day.LookedSince(before) {
+		t.Error("a list counts as a look")
+	}
+	browse(t, board, "llama", "page")
+	if !e.Day.LookedSince(before) {
+		t.Error("the page does not count as a look")
+	}
+}
