@@ -31,7 +31,7 @@ func TestTheNextDayFollowsWhoLooks(t *testing.T) {
 		{0, never, -time.Hour}, // The sample of noon itself is not there yet, nor at any of the hours that follow.
 		{5 * time.Hour, never, -time.Hour},
 		{6*time.Hour + 5*time.Minute, 6 * time.Hour, 5 * time.Hour},
-		{7*time.Hour + 10*time.Minute, 7 * time.Hour, 6 * time.Hour},
+		{7*time.Hour + 10*time.Minute, 7 * time.Hour, 5 * time.Hour},
 		{8*time.Hour + 15*time.Minute, never, 7 * time.Hour},
 		{12 * time.Hour, never, 7 * time.Hour},
 	} {

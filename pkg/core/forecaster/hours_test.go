@@ -37,7 +37,6 @@ func played(demand func(time.Time) float64, days float64, end time.Time) *foreca
 }
 
 func TestNextDayHasTheShapeOfTheDay(t *testing.T) {
-	t.Parallel()
 	rng := rand.New(rand.NewPCG(5, 5))
 	begin := time.Date(2026, 3, 12, 2, 5, 0, 0, time.UTC)
 	hours := played(shopping(rng), 8, begin).Hours().NextDay()
@@ -67,7 +66,6 @@ func TestNextDayHasTheShapeOfTheDay(t *testing.T) {
 
 // Before a day is known there is no shape, and what happens after Hours has been called changes nothing.
 func TestNextDayNeedsADay(t *testing.T) {
-	t.Parallel()
 	demand := shopping(rand.New(rand.NewPCG(6, 6)))
 	if got := played(demand, 0.9, start).Hours().NextDay(); got != nil {
 		t.Errorf("%d hours after 22, want none", len(got))
