@@ -122,7 +122,8 @@ func pageLegend(s *v1alpha1.OutlookStatus) []pageKey {
 		{"line served", "served now, over the lead window"},
 	}
 	if len(s.Day) > 0 {
-		out = append(out, pageKey{"line paid", "replicas expected, as the demand that they serve"}, pageKey{"lead", "lead window"})
+		out = append(out,
+			pageKey{"line paid", "replicas expected, as the demand that they serve"}, pageKey{"lead", "lead window"})
 	}
 	if slices.ContainsFunc(s.Classifications, isCensored) {
 		out = append(out, pageKey{"censored", "censored (saturated)"})

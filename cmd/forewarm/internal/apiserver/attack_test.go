@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -260,14 +261,12 @@ func askAgain(client *http.Client, url string) error {
 			return err
 		}
 		response, err := client.Do(request)
-		if err == nil {
-			defer response.Body.Close() //nolint:errcheck // Read only.
-			if response.StatusCode != http.StatusOK {
-				return fmt.Errorf("it is answered %s", response.Status)
-			}
-			return nil
-		}
-		if limit.Err() != nil {
+		switch {
+		case err == nil && response.StatusCode == http.StatusOK:
+			return response.Body.Close()
+		case err == nil:
+			return errors.Join(fmt.Errorf("it is answered %s", response.Status), response.Body.Close())
+		case limit.Err() != nil:
 			return err
 		}
 		time.Sleep(100 * time.Millisecond)
