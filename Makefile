@@ -172,13 +172,9 @@ screenshots: build ## draw docs/images from the demo, on a screen and a telephon
 dashboards: ## draw two dashboards over the project's own traces, or the adapter's over a running server: METRICS= (needs chromium)
 	go run ./hack/dashboards/draw --out docs/images $(call given,METRICS,metrics)
 
-# No process may take more memory than this (KiB): one that does dies, and its input is a failure.
-FUZZ_MEMORY := 4194304
-
 .PHONY: fuzz
 fuzz: ## every fuzz target, one after the other, a minute each (more than an hour): FUZZTIME=1m FUZZ='Read|Parse' PARALLEL=
-	ulimit -d $(FUZZ_MEMORY) && CGO_ENABLED=$(if $(CC_FOUND),1,0) go run ./hack/fuzz -time $(or $(FUZZTIME),1m) \
-		-target '$(or $(FUZZ),^Fuzz)' -parallel $(or $(PARALLEL),0)
+	CGO_ENABLED=$(if $(CC_FOUND),1,0) hack/fuzz.sh $(or $(FUZZTIME),1m) '$(or $(FUZZ),^Fuzz)' $(if $(PARALLEL),-parallel $(PARALLEL))
 
 .PHONY: fuzz-values
 fuzz-values: ## thousands of made histories against the bound, at every face (HISTORIES=2000; 20 minutes)
