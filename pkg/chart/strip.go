@@ -19,6 +19,8 @@ type Strip struct {
 	Demand, Late []float64
 	// Ready replicas; Paid are those that were paid for, of which Idle were held unused: nil where nothing is known.
 	Ready, Paid, Idle []float64
+	// Actual replicas that were ready in a cluster, to compare the Ready ones of a simulation with; nil where nothing is known.
+	Actual []float64
 }
 
 // Top is a little more than the highest demand of some strips, and than the replicas up to three times that demand; 1 where all is 0.
@@ -28,7 +30,7 @@ func Top(strips ...Strip) float64 {
 	for i := range strips {
 		s := &strips[i]
 		most = max(most, HighestValue(s.Demand))
-		held = max(held, HighestValue(s.Paid), HighestValue(s.Ready))
+		held = max(held, HighestValue(s.Paid), HighestValue(s.Ready), HighestValue(s.Actual))
 	}
 	if top := 1.05 * max(most, min(held, 3*most)); top > 0 && !math.IsInf(top, 0) {
 		return top
@@ -83,6 +85,7 @@ func (s *Strip) Chart(top, tall float64) *Chart {
 	c.Area("late", only(s.Late, func(i int) float64 { return s.Demand[i] * (1 - s.Late[i]) }), only(s.Late, demand))
 	line("paid", s.Paid)
 	line("ready", s.Ready)
+	line("actual", s.Actual)
 	s.markLate(c, long/float64(n))
 	return c
 }

@@ -48,8 +48,8 @@ func (r *reader) signal(catalogue Catalogue, namespace string, spec *v1alpha1.Fo
 	target.Silent, target.Average = rendered.Silent, rendered.Average
 	if saturated := spec.Signal.Saturated; saturated != "" {
 		target.Saturated = r.query(path.Child("saturated"), saturated, confine).Expr
-		target.Ready = catalogue.Ready(namespace, spec.TargetRef, source)
 	}
+	target.Ready = catalogue.Ready(namespace, spec.TargetRef, source)
 }
 
 func (r *reader) query(path *field.Path, query string, confine func(string) (Rendered, error)) Rendered {

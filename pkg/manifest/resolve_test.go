@@ -42,6 +42,7 @@ func TestDefaults(t *testing.T) {
 		Generation: 7,
 		Workload:   "Deployment/llama",
 		Expr:       `vllm/arrivals{namespace="inference",Deployment="llama"}`,
+		Ready:      "ready(Deployment/llama)",
 		Unit:       "requests",
 		Rate:       true,
 		Step:       30 * time.Second,

@@ -67,7 +67,7 @@ func BenchmarkFleet(b *testing.B) {
 	now := noon
 	loop.Step(b.Context(), now)
 	start := time.Since(begun)
-	loop.WaitForDays()
+	loop.WaitForBeside()
 	memory := liveBytes() - before
 	rebuilds, steps := board.Load().Loop.Refits, 0
 	b.ReportAllocs()

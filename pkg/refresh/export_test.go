@@ -1,4 +1,4 @@
 package refresh
 
-// WaitForDays waits for the forecasts of next days that are under way.
-func (l *Loop) WaitForDays() { l.days.Wait() }
+// WaitForBeside waits for what is being made beside the steps.
+func (l *Loop) WaitForBeside() { l.beside.Wait() }

@@ -26,7 +26,7 @@ type Loop struct {
 	done    chan *worker
 	slots   slots
 	fits    *fits
-	days    sync.WaitGroup
+	beside  sync.WaitGroup
 	stats   snapshot.LoopStats
 }
 
@@ -181,7 +181,7 @@ func (l *Loop) start(ctx context.Context, w *worker, now time.Time) {
 				w.appendBlock(block)
 			}
 		})
-		l.forecastDay(w, now)
+		l.makeBeside(ctx, w, now)
 	}()
 }
 
@@ -251,7 +251,7 @@ func (l *Loop) drain() {
 	for len(l.busy) > 0 {
 		l.finish(<-l.done)
 	}
-	l.days.Wait()
+	l.beside.Wait()
 }
 
 // finish takes over the result of a job.
@@ -302,7 +302,7 @@ func (l *Loop) snapshot(targets []Target, now time.Time) *snapshot.Snapshot {
 		if w.shown.waits() {
 			pending++
 		}
-		e.Fallbacks, e.Day = w.fallbacks, w.day
+		e.Fallbacks, e.Beside = w.fallbacks, w.beside
 		entries[t.Key] = e
 	}
 	return snapshot.New(now, entries, pending, l.stats)

@@ -29,7 +29,9 @@ func (w *worker) count(ctx context.Context, source Source, q Query, history bool
 	if n, ok := ask(ctx, source, q, w.target.Silent); ok {
 		w.found.silent = [2]float64{w.found.silent[1], n}
 	}
-	w.ready, _ = ask(ctx, source, q, w.target.Ready)
+	if w.target.Saturated != "" {
+		w.ready, _ = ask(ctx, source, q, w.target.Ready)
+	}
 }
 
 // ask returns the value of an expression at the end of a query, 0 for no series; ok is false without an expression or an answer.

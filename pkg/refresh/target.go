@@ -33,8 +33,8 @@ type Target struct {
 	// Expr is an average, and no total. Both are for a condition alone.
 	Silent  string
 	Average bool
-	// Ready is PromQL for the number of ready replicas, to judge the autoscaler's target by; empty where Saturated is, or where they
-	// cannot be counted.
+	// Ready is PromQL for the number of ready replicas, to judge the autoscaler's target by, where Saturated is set, and to show beside
+	// the simulated ones; empty where they cannot be counted.
 	Ready string
 	// Saturated is PromQL that is above 0 while the service is saturated, so that the observed demand is censored;
 	// empty if there is no such signal. No sample means not saturated.

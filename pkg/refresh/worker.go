@@ -55,9 +55,9 @@ type worker struct {
 	fallbacks    uint64
 	// problems are the loop's: what was said of problems, by the type of the condition.
 	problems map[string]*problem
-	// day is the forecast of the next day, and dayMade when it was begun.
-	day     *snapshot.Day
-	dayMade time.Time
+	// beside is what is made beside the steps, and besideMade when it was begun for the last time.
+	beside     *snapshot.Watched
+	besideMade time.Time
 	// judged is when the signal was judged for the last time, and ready how many replicas were ready then; 0 if unknown.
 	judged time.Time
 	ready  float64
@@ -66,7 +66,7 @@ type worker struct {
 func newWorker(t Target, c Config) *worker {
 	w := &worker{
 		target: t, anchors: newAnchors(t.Key, c.Refit, t.Step), seasons: t.Seasons,
-		late: newLateness(t.Step), rereadTimeout: c.Timeout, problems: map[string]*problem{}, day: new(snapshot.Day),
+		late: newLateness(t.Step), rereadTimeout: c.Timeout, problems: map[string]*problem{}, beside: new(snapshot.Watched),
 	}
 	if len(w.seasons) == 0 {
 		w.seasons = []time.Duration{c.Season}
@@ -83,7 +83,7 @@ func (w *worker) inherit(before *worker) {
 	if before.store != nil && old.Source == w.target.Source && old.Expr == w.target.Expr && old.Step == w.target.Step &&
 		old.History >= w.target.History {
 		w.store, w.late, w.anchor = before.store, before.late, before.anchor
-		w.day, w.dayMade = before.day, before.dayMade
+		w.beside, w.besideMade = before.beside, before.besideMade
 		if old.Saturated == w.target.Saturated {
 			w.saturation = before.saturation
 		}

@@ -64,8 +64,8 @@ type Entry struct {
 	// alone, the best of those that know steps.
 	Path      []PathStep
 	PathModel string
-	// Day is the forecast of the next day; nil where nobody may look at it.
-	Day *Day
+	// Beside is what is made beside the steps; nil where nobody may look at it.
+	Beside *Watched
 	// Recent is the observed demand of the last day on a coarse grid (means; NaN for gaps).
 	Recent forecast.Series
 	// Classifications are the times within Recent at which the demand was not simply what was read, oldest first:
@@ -128,30 +128,39 @@ type PathStep struct {
 	Quantiles [3]float64
 }
 
-// Day is the forecast of the next 24 hours, the mean of each. It is made beside the steps, more often while somebody looks: all
-// that changes of an entry. The zero Day is empty.
-type Day struct {
-	hours  atomic.Pointer[[]PathStep]
+// Beside is what is made beside the steps.
+type Beside struct {
+	// NextDay is the forecast of the next 24 hours, the mean of each; nil before a whole day is known.
+	NextDay []PathStep
+	// Ready are the replicas that were ready at the beginning of each interval of the objective's race; empty where nobody counts
+	// them.
+	Ready forecast.Series
+}
+
+// Watched is the newest Beside, which is made more often while somebody looks: all that changes of an entry. The zero Watched has
+// none.
+type Watched struct {
+	newest atomic.Pointer[Beside]
 	looked atomic.Int64 // seconds since the epoch
 }
 
-// Set replaces the forecast.
-func (d *Day) Set(hours []PathStep) { d.hours.Store(&hours) }
+// Set replaces it.
+func (w *Watched) Set(b *Beside) { w.newest.Store(b) }
 
-// Look returns the forecast, nil where there is none, for somebody who looks at it now.
-func (d *Day) Look(now time.Time) []PathStep {
-	if d == nil {
-		return nil
+// Look returns it, for somebody who looks at it now. It is zero where there is none.
+func (w *Watched) Look(now time.Time) Beside {
+	if w == nil {
+		return Beside{}
 	}
-	d.looked.Store(now.Unix())
-	if hours := d.hours.Load(); hours != nil {
-		return *hours
+	w.looked.Store(now.Unix())
+	if newest := w.newest.Load(); newest != nil {
+		return *newest
 	}
-	return nil
+	return Beside{}
 }
 
 // LookedSince reports whether somebody has looked at it since a time.
-func (d *Day) LookedSince(at time.Time) bool { return d.looked.Load() >= at.Unix() }
+func (w *Watched) LookedSince(at time.Time) bool { return w.looked.Load() >= at.Unix() }
 
 // PathLevels are the levels of PathStep.Quantiles.
 func PathLevels() [3]float64 { return [3]float64{0.5, 0.8, 0.95} }

@@ -1,12 +1,17 @@
 package inspect_test
 
 import (
+	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 	"github.com/forewarm/forewarm/pkg/serve/inspect"
 )
@@ -52,11 +57,40 @@ func TestAListHasNoNextDay(t *testing.T) {
 		}
 	}
 	front(t, e)
-	if e.Day.LookedSince(before) {
+	if e.Beside.LookedSince(before) {
 		t.Error("a list counts as a look")
 	}
 	browse(t, board, "llama", "page")
-	if !e.Day.LookedSince(before) {
+	if !e.Beside.LookedSince(before) {
 		t.Error("the page does not count as a look")
+	}
+}
+
+// The replicas that were really ready are drawn over those of the autoscaler that scales: in shadow mode over the one before.
+func TestActualReplicasInTheRace(t *testing.T) {
+	e := snapshottest.WithObjective(snapshottest.Key("llama"))
+	race := e.Objective.Race
+	ready := forecast.Series{Start: race.Start.Add(2 * race.Step), Step: race.Step, Values: []float64{3, math.NaN(), 4}}
+	e.Beside.Set(&snapshot.Beside{Ready: ready})
+	for _, mode := range []decide.Mode{decide.Floor, decide.Shadow} {
+		e.Policy.Mode = mode
+		status := inspect.Outlook(e, snapshottest.Now()).Status
+		got := status.Objective.Race.Actual
+		if want := []int32{-1, -1, 3, -1, 4, -1}; !slices.Equal(got[:6], want) || len(got) != len(race.Intervals) {
+			t.Fatalf("%v of %d, want %v of %d", got[:6], len(got), want, len(race.Intervals))
+		}
+		before, forewarm, _ := inspect.Strips(&status, status.Objective.Over.Duration)
+		if mode == decide.Shadow {
+			before, forewarm = forewarm, before
+		}
+		if before.Actual != nil || forewarm.Actual[4] != 4 || !math.IsNaN(forewarm.Actual[3]) {
+			t.Errorf("%s: %v and %v", mode, before.Actual, forewarm.Actual[:6])
+		}
+	}
+	page := browse(t, snapshottest.Board(e), "llama", "page").Body.String()
+	for _, want := range []string{"replicas that were really ready", `<path class="actual"`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not say %q", want)
+		}
 	}
 }

@@ -131,7 +131,7 @@ func poison(e *snapshot.Entry) {
 	nan, inf := math.NaN(), math.Inf(1)
 	e.Observed, e.Skill, e.Coverage = nan, inf, nan
 	e.Decision.Value = inf
-	hours := e.Day.Look(snapshottest.Now())
+	hours := e.Beside.Look(snapshottest.Now()).NextDay
 	for i := range hours {
 		hours[i].Point, hours[i].Quantiles = inf, [3]float64{nan, inf, nan}
 	}
@@ -316,11 +316,11 @@ func oddEntries() map[string]*snapshot.Entry {
 	}
 	zero := out["zero"]
 	clear(zero.Recent.Values)
-	zero.Day.Set(make([]snapshot.PathStep, 24))
+	zero.Beside.Set(&snapshot.Beside{NextDay: make([]snapshot.PathStep, 24)})
 	zero.Path, zero.Past, zero.Observed, zero.Decision.Value, zero.Unit = nil, nil, 0, 0, ""
 	one := out["one-point"]
 	one.Recent, one.Path, one.Past = one.Recent.Slice(287, 288), one.Path[:1], one.Past[:1]
-	one.Day.Set(one.Day.Look(snapshottest.Now())[:1])
+	one.Beside.Set(&snapshot.Beside{NextDay: one.Beside.Look(snapshottest.Now()).NextDay[:1]})
 	poison(out["poisoned"])
 	out["huge"].Observed, out["huge"].Decision.Value = 8e14, 9e14
 	clear(out["tiny"].Recent.Values)

@@ -3,6 +3,7 @@ package inspect
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/headroom"
@@ -11,7 +12,7 @@ import (
 )
 
 // objectiveStatus is the state of an entry's objective; nil if it has none that is calibrated.
-func objectiveStatus(e *snapshot.Entry) *v1alpha1.Objective {
+func objectiveStatus(e *snapshot.Entry, ready forecast.Series) *v1alpha1.Objective {
 	r := e.Objective
 	if r == nil {
 		return nil
@@ -26,7 +27,7 @@ func objectiveStatus(e *snapshot.Entry) *v1alpha1.Objective {
 		Before:      rival(r, r.Before),
 		Hindsight:   rival(r, r.Hindsight),
 		Headline:    r.Headline(e.Policy.Mode == decide.Shadow),
-		Race:        race(r.Race),
+		Race:        race(r.Race, ready),
 		Autoscalers: convertEach(r.Autoscalers, autoscaler),
 		Candidates:  convertEach(r.Candidates, candidateCost),
 	}

@@ -41,7 +41,7 @@ func objectMeta(e *snapshot.Entry, now time.Time) metav1.ObjectMeta {
 }
 
 func outlookStatus(e *snapshot.Entry, now time.Time) v1alpha1.OutlookStatus {
-	lead := metav1.Duration{Duration: e.Lead}
+	lead, beside := metav1.Duration{Duration: e.Lead}, e.Beside.Look(now)
 	s := v1alpha1.OutlookStatus{
 		State:           string(e.StateAt(now)),
 		Conditions:      convertEach(e.Conditions, condition),
@@ -58,10 +58,10 @@ func outlookStatus(e *snapshot.Entry, now time.Time) v1alpha1.OutlookStatus {
 		Skill:           finite(&e.Skill),
 		Coverage:        finite(&e.Coverage),
 		Fallbacks:       int64(min(e.Fallbacks, math.MaxInt64)),
-		Objective:       objectiveStatus(e),
+		Objective:       objectiveStatus(e, beside.Ready),
 		Candidates:      candidates(e),
 		Path:            pathSteps(e.Path),
-		Day:             nextDay(e, now),
+		Day:             nextDay(e, beside.NextDay, now),
 		Past:            convertEach(e.Past, pastForecast),
 		Recent:          recentSamples(e),
 		Classifications: convertEach(e.Classifications, classification),

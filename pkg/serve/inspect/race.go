@@ -9,6 +9,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/chart"
 	"github.com/forewarm/forewarm/pkg/core/decide"
@@ -17,8 +18,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// race is the race of a report; nil before its first interval.
-func race(r *objective.Race) *v1alpha1.Race {
+// race is the race of a report, with the replicas that were really ready; nil before its first interval.
+func race(r *objective.Race, ready forecast.Series) *v1alpha1.Race {
 	if r == nil || len(r.Intervals) == 0 {
 		return nil
 	}
@@ -37,13 +38,24 @@ func race(r *objective.Race) *v1alpha1.Race {
 		out.Before.Late[i] = humanize.Rounded(float64(at.Before.Late), 3)
 		out.Forewarm.Late[i] = humanize.Rounded(float64(at.Forewarm.Late), 3)
 	}
+	if ready.Step != r.Step {
+		return out
+	}
+	out.Actual = make([]int32, n)
+	for i := range out.Actual {
+		out.Actual[i] = -1
+		at := int(r.Start.Add(time.Duration(i)*r.Step).Sub(ready.Start) / r.Step)
+		if at >= 0 && at < ready.Len() && ready.Values[at] >= 0 && ready.Values[at] <= math.MaxInt32 {
+			out.Actual[i] = int32(ready.Values[at])
+		}
+	}
 	return out
 }
 
-// brief is a copy of an entry whose outlook has no race and no next day, which nobody looks at in a list.
+// brief is a copy of an entry whose outlook has no race and nothing that is made beside the steps, which nobody looks at in a list.
 func brief(e *snapshot.Entry) *snapshot.Entry {
 	out := *e
-	out.Day = nil
+	out.Beside = nil
 	if e.Objective != nil {
 		report := *e.Objective
 		report.Race, out.Objective = nil, &report
@@ -78,7 +90,21 @@ func Strips(s *v1alpha1.OutlookStatus, newest time.Duration) (before, forewarm c
 		}
 		return out
 	}
-	return strip(r.Before), strip(r.Forewarm), true
+	before, forewarm = strip(r.Before), strip(r.Forewarm)
+	scaled := &forewarm
+	if s.Serve == string(decide.Shadow) {
+		scaled = &before
+	}
+	if len(r.Actual) == len(r.Demand) {
+		for _, ready := range r.Actual[skipped:] {
+			value := float64(ready)
+			if ready < 0 {
+				value = math.NaN()
+			}
+			scaled.Actual = append(scaled.Actual, value)
+		}
+	}
+	return before, forewarm, true
 }
 
 // RaceTitles are the captions of the two strips of a status with an objective.

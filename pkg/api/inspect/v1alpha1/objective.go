@@ -138,6 +138,11 @@ type Race struct {
 	Before Runner `json:"before"`
 	// Forewarm is the autoscaler with the value that forewarm serves, or would serve in shadow mode.
 	Forewarm Runner `json:"forewarm"`
+	// Actual are the replicas that were ready in the cluster at the beginning of each interval; -1 where that is unknown. Absent where
+	// the source has no kube-state-metrics, or they cannot be counted.
+	// +optional
+	// +listType=atomic
+	Actual []int32 `json:"actual,omitempty"`
 }
 
 // Runner is an autoscaler in a race.

@@ -1295,6 +1295,25 @@ func schema_pkg_api_inspect_v1alpha1_Race(ref common.ReferenceCallback) common.O
 							Ref:         ref(Runner{}.OpenAPIModelName()),
 						},
 					},
+					"actual": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "Actual are the replicas that were ready in the cluster at the beginning of each interval; -1 where that is unknown. Absent where the source has no kube-state-metrics, or they cannot be counted.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"integer"},
+										Format: "int32",
+									},
+								},
+							},
+						},
+					},
 				},
 				Required: []string{"start", "step", "demand", "before", "forewarm"},
 			},

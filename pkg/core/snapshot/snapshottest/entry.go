@@ -46,9 +46,9 @@ func Ready(key snapshot.Key) *snapshot.Entry {
 			Hours:        24,
 		},
 		Skill: 0.184, Coverage: 0.953,
-		Recent: recent(now), Path: path(now), PathModel: "arima", Past: past(now), Day: new(snapshot.Day),
+		Recent: recent(now), Path: path(now), PathModel: "arima", Past: past(now), Beside: new(snapshot.Watched),
 	}
-	e.Day.Set(nextDay(now))
+	e.Beside.Set(&snapshot.Beside{NextDay: nextDay(now)})
 	e.Candidates = candidates(e.Observed)
 	e.Inputs = inputs(e.Candidates[0].Windows, now)
 	e.Decision = decide.Decide(e.Policy, 0, e.Inputs)
