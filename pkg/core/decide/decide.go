@@ -40,6 +40,8 @@ type Decision struct {
 	// Target is the demand that a replica sustains, and Window the lead window; 0 where unknown.
 	Target float64
 	Window time.Duration
+	// LastSeason is the highest demand of the same window a season ago, 0 or NaN where unknown: a rise that comes again.
+	LastSeason float64
 	// Lookback is the time over which a fallback looked back.
 	Lookback time.Duration
 

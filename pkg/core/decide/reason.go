@@ -72,6 +72,9 @@ func (d *Decision) ruleMessage() string {
 	return fmt.Sprintf("only the observed %.6g is known yet", d.Observed)
 }
 
+// rise is how many times the observed demand a forecast and the same time last season are where the one explains the other.
+const rise = 1.5
+
 // headroomMessage is the sum that the forecast is, in the reader's numbers.
 func (d *Decision) headroomMessage() string {
 	within := "within the lead window"
@@ -80,6 +83,9 @@ func (d *Decision) headroomMessage() string {
 	}
 	// The parts are rounded so that they add up.
 	expected := humanize.Rounded(d.Median, 4)
+	if least := rise * d.Observed; d.Median > least && d.LastSeason > least {
+		within += fmt.Sprintf(" (the same time last season reached %s)", humanize.Number(d.LastSeason))
+	}
 	text := fmt.Sprintf(
 		"%s = %s expected %s + %s for what forecasts of this workload missed before",
 		humanize.Number(d.Forecast),

@@ -229,6 +229,7 @@ func (f *Forecaster) decide() {
 	if c := f.selection.candidate(0); f.selection.canServe(0, c) {
 		f.inputs = f.inputsTo(f.inputs, 0, c)
 		f.decision = decide.Decide(f.selection.policies[0], f.selection.headroom(0), f.inputs)
+		f.decision.LastSeason = f.peaks.LastSeasonPeak()
 	}
 }
 

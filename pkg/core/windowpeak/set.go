@@ -222,6 +222,9 @@ func (s *CandidateSet) Windows() []int { return s.windows }
 // LeadWindowIndex is the index of the lead window in Windows.
 func (s *CandidateSet) LeadWindowIndex() int { return s.leadWindow }
 
+// LastSeasonPeak is the actual peak of the lead window a season ago; NaN if it is unknown.
+func (s *CandidateSet) LastSeasonPeak() float64 { return s.regression.features.LastSeasonPeak() }
+
 // ActualPeak is the maximum over the lead window that ends with the newest step, NaN if it is unknown; exact is false if it is
 // a lower bound.
 func (s *CandidateSet) ActualPeak() (peak float64, exact bool) {
