@@ -117,7 +117,9 @@ func (l *learner) peakConfig() windowpeak.Config {
 	}
 }
 
-func (l *learner) window() time.Duration { return leadtime.Window(max(l.lead.Median, l.lead.P90)) }
+func (l *learner) window() time.Duration {
+	return leadtime.Window(leadtime.LookAhead(l.lead.Median, max(l.lead.Median, l.lead.P90)))
+}
 
 // collect gathers rows for the priors of other families.
 func (l *learner) collect(r recorded) (quantreg.Rows, error) {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
@@ -119,5 +120,29 @@ func TestALeadTimeThatChangesDuringAQueryWaitsForIt(t *testing.T) {
 	}
 	if histories != 1 {
 		t.Errorf("%d histories were read", histories)
+	}
+}
+
+// An objective looks ahead by the median of starts that vary, for its headroom pays for the slow ones. A quantile, and starts of two
+// kinds, have the slow ones' time.
+func TestAnObjectiveLooksAheadByTheMedianStart(t *testing.T) {
+	byOutcome := target("llama")
+	byOutcome.Policy = decide.Policy{Late: 0.01, Target: 10}
+	byOutcome.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: defaultHPA(10)}}
+	for name, c := range map[string]struct {
+		of           refresh.Target
+		median, want time.Duration
+	}{
+		"an objective":        {byOutcome, 5 * time.Minute, 5 * time.Minute},
+		"starts of two kinds": {byOutcome, 3 * time.Minute, 8 * time.Minute},
+		"an unknown median":   {byOutcome, 0, 8 * time.Minute},
+		"a quantile":          {target("llama"), 5 * time.Minute, 8 * time.Minute},
+	} {
+		c.of.Lead, c.of.MedianLead = 8*time.Minute, c.median
+		loop, _ := newLoop(t, &demandSource{demand: daily}, fixedTargets{c.of})
+		e := entry(t, loop.Step(t.Context(), noon), "llama")
+		if want := leadtime.Window(c.want); e.Window < want || e.Window >= want+step || e.Policy.Lead != c.want {
+			t.Errorf("%s: window %s, lead %s, want %s and %s", name, e.Window, e.Policy.Lead, want, c.want)
+		}
 	}
 }

@@ -85,14 +85,22 @@ type Target struct {
 	Uncalibrated string
 }
 
+// lookAhead is the lead time that the value looks ahead by. A quantile knows no outcome, and waits for nine starts of ten.
+func (t *Target) lookAhead() time.Duration {
+	if t.Policy.ByHeadroom() && len(t.Autoscalers) > 0 {
+		return leadtime.LookAhead(t.MedianLead, t.Lead)
+	}
+	return t.Lead
+}
+
 // window is the lead window, from the newest sample that the source has.
-func (t *Target) window() time.Duration { return leadtime.Window(t.Lead) + t.Delay }
+func (t *Target) window() time.Duration { return leadtime.Window(t.lookAhead()) + t.Delay }
 
 // boundedPolicy is the policy, limited to the largest value that the autoscalers can use. Where one of them is unknown there is no
 // such limit.
 func (t *Target) boundedPolicy() decide.Policy {
 	p := t.Policy
-	p.Window = t.window()
+	p.Lead, p.Window = t.lookAhead(), t.window()
 	if !t.Uncapped {
 		p.MaxCapacity = decide.MaxCapacity(t.Autoscalers)
 	}

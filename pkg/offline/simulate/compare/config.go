@@ -161,12 +161,25 @@ func (c *Config) plannedLead() time.Duration {
 	return c.Lead.planned() + c.Node.planned()
 }
 
+// lookAhead is the lead time that Forewarm looks ahead by under an objective, as on the server.
+func (c *Config) lookAhead() time.Duration {
+	return leadtime.LookAhead(c.medianLead(), c.plannedLead())
+}
+
+// medianLead is the median lead time, including that of a node.
+func (c *Config) medianLead() time.Duration {
+	if c.Node == nil {
+		return c.Lead.Median
+	}
+	return c.Lead.Median + c.Node.Median
+}
+
 // starts are the lead times of Forewarm's simulated autoscalers, which know of no nodes: every replica waits for one.
 func (c *Config) starts() hpasim.LeadTime { //nolint:ireturn // What a Spec holds.
 	if c.Node == nil {
 		return c.Lead.pods()
 	}
-	return hpasim.Starts(c.Lead.Median+c.Node.Median, c.plannedLead())
+	return hpasim.Starts(c.medianLead(), c.plannedLead())
 }
 
 // window is the time ahead that a decision now concerns.

@@ -8,6 +8,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/forecaster"
+	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/policy"
@@ -41,7 +42,7 @@ func (h *history) forecasterConfig(c *Config, horizons []time.Duration, objectiv
 	out := forecaster.Config{
 		// The seed is not that of what is played: nobody knows how long the next start takes.
 		Starts: c.starts(), Seed: 1, DelaySteps: 1,
-		Step: Step, Window: c.window(), Rate: true, Lookback: h.lookback(), Horizons: horizons,
+		Step: Step, Window: leadtime.Window(c.lookAhead()), Rate: true, Lookback: h.lookback(), Horizons: horizons,
 		Autoscalers: []decide.Autoscaler{scaling}, Priors: c.Priors,
 	}
 	for _, late := range objectives {
@@ -50,7 +51,7 @@ func (h *history) forecasterConfig(c *Config, horizons []time.Duration, objectiv
 			Wait:        c.Wait,
 			Target:      scaling.Target(),
 			MaxCapacity: scaling.MaxCapacity(),
-			Lead:        c.plannedLead(),
+			Lead:        c.lookAhead(),
 			Mode:        decide.Floor,
 		})
 	}
