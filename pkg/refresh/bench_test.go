@@ -26,16 +26,16 @@ func thousandForecasts() fixedTargets {
 		t := target(fmt.Sprintf("model-%04d", i))
 		t.History, t.Models = 14*24*time.Hour, nil
 		t.Policy = decide.Policy{Late: 0.01, Target: 10, Lead: t.Lead}
-		t.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: defaultHPA(10)}}
+		t.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: defaultHPA()}}
 		targets[i] = t
 	}
 	return targets
 }
 
-// defaultHPA is an HPA as it comes, with a target for each replica.
-func defaultHPA(target float64) hpa.Spec {
+// defaultHPA is an HPA as it comes, with a target of 10 for each replica.
+func defaultHPA() hpa.Spec {
 	return hpa.Spec{Min: 1, Max: 100, Cluster: hpa.DefaultCluster(), Metrics: []hpa.Metric{{
-		Name: "demand", Source: hpa.External, Type: hpa.AverageValue, Target: int64(1000 * target),
+		Name: "demand", Source: hpa.External, Type: hpa.AverageValue, Target: 10_000,
 	}}}
 }
 
@@ -99,7 +99,7 @@ func BenchmarkRebuild(b *testing.B) {
 		asked := c
 		asked.Policy = decide.Policy{Late: 0.01, Target: 10, Lead: 5 * time.Minute}
 		asked.DelaySteps, asked.Starts = 1, hpasim.Starts(3*time.Minute, 5*time.Minute) // As on the server.
-		asked.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: defaultHPA(10)}}
+		asked.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: defaultHPA()}}
 		for name, c := range map[string]forecaster.Config{"quantile": c, "objective": asked} {
 			b.Run(step.String()+"/"+name, func(b *testing.B) {
 				var kept *forecaster.Forecaster

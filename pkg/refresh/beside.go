@@ -30,8 +30,8 @@ func (l *Loop) makeBeside(ctx context.Context, w *worker, now time.Time) {
 	l.beside.Go(func() {
 		defer func() {
 			if fault := recover(); fault != nil {
-				l.log.Error("a forecast of the next day panicked: please report this", "forecast", target.Key.String(),
-					"fault", fault, "stack", string(debug.Stack()))
+				l.log.ErrorContext(ctx, "a forecast of the next day panicked: please report this",
+					"forecast", target.Key.String(), "fault", fault, "stack", string(debug.Stack()))
 			}
 		}()
 		made := snapshot.Beside{Ready: l.fetchReady(ctx, &target, ready)}
@@ -66,7 +66,7 @@ func (l *Loop) fetchReady(ctx context.Context, t *Target, q Query) forecast.Seri
 	defer release()
 	ready, err := fetchOnGrid(ctx, timeoutSource{l.source, l.config.Timeout}, q)
 	if err != nil {
-		l.log.Debug("ready replicas are not known", "forecast", t.Key.String(), "error", err)
+		l.log.DebugContext(ctx, "ready replicas are not known", "forecast", t.Key.String(), "error", err)
 		return forecast.Series{}
 	}
 	return ready

@@ -49,14 +49,15 @@ func TestReadyReplicasAreReadForTheRace(t *testing.T) {
 	t.Parallel()
 	target := target("llama")
 	target.Policy = decide.Policy{Late: 0.01, Target: 10, Lead: target.Lead}
-	target.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: defaultHPA(10)}}
+	target.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: defaultHPA()}}
 	target.Ready = "ready"
 	source := &demandSource{demand: daily}
 	loop, _ := newLoop(t, source, fixedTargets{target})
 	e := entry(t, loop.Step(t.Context(), noon), "llama")
 	loop.WaitForBeside()
 	race, ready := e.Objective.Race, e.Beside.Look(noon).Ready
-	if !ready.Start.Equal(race.Start) || ready.Step != race.Step || ready.Len() != len(race.Intervals) || ready.Values[0] != daily(race.Start) {
+	if !ready.Start.Equal(race.Start) || ready.Step != race.Step || ready.Len() != len(race.Intervals) ||
+		ready.Values[0] != daily(race.Start) {
 		t.Errorf("%d intervals of %s from %s, want %d of %s from %s", ready.Len(), ready.Step, ready.Start,
 			len(race.Intervals), race.Step, race.Start)
 	}

@@ -128,7 +128,7 @@ func TestALeadTimeThatChangesDuringAQueryWaitsForIt(t *testing.T) {
 func TestAnObjectiveLooksAheadByTheMedianStart(t *testing.T) {
 	byOutcome := target("llama")
 	byOutcome.Policy = decide.Policy{Late: 0.01, Target: 10}
-	byOutcome.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: defaultHPA(10)}}
+	byOutcome.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: defaultHPA()}}
 	for name, c := range map[string]struct {
 		of           refresh.Target
 		median, want time.Duration

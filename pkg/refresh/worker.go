@@ -65,8 +65,8 @@ type worker struct {
 
 func newWorker(t Target, c Config) *worker {
 	w := &worker{
-		target: t, anchors: newAnchors(t.Key, c.Refit, t.Step), seasons: t.Seasons,
-		late: newLateness(t.Step), rereadTimeout: c.Timeout, problems: map[string]*problem{}, beside: new(snapshot.Watched),
+		target: t, anchors: newAnchors(t.Key, c.Refit, t.Step), seasons: t.Seasons, late: newLateness(t.Step),
+		rereadTimeout: c.Timeout, problems: map[string]*problem{}, beside: new(snapshot.Watched),
 	}
 	if len(w.seasons) == 0 {
 		w.seasons = []time.Duration{c.Season}
