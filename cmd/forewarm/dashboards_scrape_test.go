@@ -33,7 +33,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/source/tenants"
 )
 
-// An objective, and a quantile.
+// An objective, and a quantile. The newest sample of the test may be older than ten minutes when a step begins.
 const dashboardForecasts = `
 apiVersion: forewarm.dev/v1alpha1
 kind: Forecast
@@ -46,6 +46,7 @@ spec:
   leadTime: {mode: Fixed, duration: 5m}
   step: 5m
   history: 14d
+  staleAfter: 30m
 ---
 apiVersion: forewarm.dev/v1alpha1
 kind: Forecast
@@ -57,6 +58,7 @@ spec:
   leadTime: {mode: Fixed, duration: 5m}
   step: 5m
   history: 14d
+  staleAfter: 30m
 `
 
 // scrapeTwice scrapes /metrics of a server with the embedded engine and KEDA's scaler, before and after some requests,
