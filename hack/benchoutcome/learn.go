@@ -117,9 +117,10 @@ func (l *learner) peakConfig() windowpeak.Config {
 	}
 }
 
-func (l *learner) window() time.Duration {
-	return leadtime.Window(leadtime.LookAhead(l.lead.Median, max(l.lead.Median, l.lead.P90)))
-}
+func (l *learner) window() time.Duration { return leadtime.Window(l.lookAhead()) }
+
+// lookAhead is the lead time that the server looks ahead by.
+func (l *learner) lookAhead() time.Duration { return leadtime.LookAhead(l.lead.Median, l.lead.P90) }
 
 // collect gathers rows for the priors of other families.
 func (l *learner) collect(r recorded) (quantreg.Rows, error) {
@@ -189,7 +190,7 @@ func (l *learner) knownTo(family string) (*forecaster.Priors, error) {
 	out := &forecaster.Priors{WindowPeak: peaks, Headroom: headroom.Priors{}}
 	others := l.others(family)
 	if len(others) == 0 {
-		out.Headroom, err = headroom.BuiltinPriors(max(l.lead.Median, l.lead.P90))
+		out.Headroom, err = headroom.BuiltinPriors(l.lookAhead())
 		return out, err
 	}
 	var families []string

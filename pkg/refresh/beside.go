@@ -48,10 +48,10 @@ func (w *worker) readyQuery() Query {
 		return Query{}
 	}
 	race := e.Objective.Race
-	q := w.queryAfter(w.target.Ready, race.Start, race.Start)
-	q.From, q.Step = race.Start, race.Step
-	q.To = race.Start.Add(time.Duration(len(race.Intervals)-1) * race.Step)
-	return q
+	return Query{
+		Namespace: w.target.Key.Namespace, Source: w.target.Source, Expr: w.target.Ready, Step: race.Step,
+		From: race.Start, To: race.Start.Add(time.Duration(len(race.Intervals)-1) * race.Step),
+	}
 }
 
 // fetchReady answers a readyQuery; empty without an answer.

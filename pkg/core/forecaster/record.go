@@ -107,7 +107,7 @@ type means struct {
 }
 
 func newMeans(stride, n int) means {
-	return means{stride: stride, values: trailing.NewGrowingRing[float64](n)}
+	return means{stride: stride, values: trailing.NewRing[float64](n)}
 }
 
 // ends reports whether a step is the last of its mean.

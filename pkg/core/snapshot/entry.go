@@ -26,7 +26,7 @@ type Entry struct {
 	LeadSource string
 	// LeadPool is the warm pool that makes the lead time hold; empty where none does.
 	LeadPool string
-	// Window is the lead window W: lead time, HPA sync, one step and metric lag.
+	// Window is the lead window W: lead time (with an objective the median start), HPA sync, one step and metric lag.
 	Window time.Duration
 	// MaxHorizon is the longest horizon that may be asked for.
 	MaxHorizon time.Duration

@@ -68,37 +68,30 @@ func DaySummary(s *v1alpha1.OutlookStatus) string {
 
 // dayChart is the forecast of the next day behind the last hours: its band, the replicas that are expected as the demand that they
 // serve, and the lead window dark at the beginning. Empty without one.
-func dayChart(s *v1alpha1.OutlookStatus, now time.Time) (template.HTML, error) {
+func dayChart(s *v1alpha1.OutlookStatus, summary string, now time.Time) (template.HTML, error) {
 	const before = 6 * time.Hour
 	if len(s.Day) < 2 {
 		return "", nil
 	}
 	a := timeScale{now}
 	length := s.Day[1].Time.Sub(s.Day[0].Time.Time)
-	recent := a.recent(s)
-	for len(recent) > 1 && recent[1].X < -before.Seconds() {
-		recent = recent[1:]
-	}
-	var expected, capacity []chart.Point
+	var capacity []chart.Point
 	middles := slices.Clone(s.Day)
 	for i, hour := range s.Day {
 		middles[i].Time = utc(hour.Time.Add(length / 2))
-		expected = append(expected, a.point(middles[i].Time.Time, hour.Point))
 		if hour.Replicas != nil {
 			serves := float64(*hour.Replicas) * *s.Objective.Autoscalers[0].Target
 			capacity = append(capacity, a.point(hour.Time.Time, &serves), a.point(hour.Time.Add(length), &serves))
 		}
 	}
-	median, near, far := a.quantile(middles, "0.5"), a.quantile(middles, "0.8"), a.quantile(middles, "0.95")
-	top := panelTop(1.06, recent, expected, capacity, far)
+	recent, hours := a.recentFrom(s, -before.Seconds()), a.fan(middles)
+	top := panelTop(1.06, recent, hours.expected, capacity, hours.far)
 	reach := a.at(s.Day[len(s.Day)-1].Time.Add(length))
 	c := newPanel(s, chart.TimeAxis(now, -before.Seconds(), reach), top, sheetWidth)
-	c.Tall, c.ID, c.Title, c.Description = 200, "day", "The next day", DaySummary(s)
+	c.Tall, c.ID, c.Title, c.Description = 200, "day", "The next day", summary
 	c.X.Label = "time of day (UTC)"
 	c.Box("lead", chart.Point{}, chart.Point{X: s.Window.Duration.Seconds(), Y: top})
-	c.Area("far", median, far)
-	c.Area("near", median, near)
-	c.Line("expected", expected...)
+	hours.draw(c)
 	c.Line("paid", capacity...)
 	c.Line("observed", recent...)
 	return c.SVG()

@@ -94,3 +94,16 @@ func TestActualReplicasInTheRace(t *testing.T) {
 		}
 	}
 }
+
+// A window that is shorter than the lead time is that of the median start, and the page says so.
+func TestThePageSaysWhatTheWindowIsMadeOf(t *testing.T) {
+	e := snapshottest.WithObjective(snapshottest.Key("llama"))
+	for lead, want := range map[time.Duration]string{
+		5 * time.Minute: "lead time, HPA sync", 8 * time.Minute: "the median start, HPA sync",
+	} {
+		e.Lead = lead
+		if page := browse(t, snapshottest.Board(e), "llama", "page").Body.String(); !strings.Contains(page, want) {
+			t.Errorf("with a lead time of %s the page does not say %q", lead, want)
+		}
+	}
+}

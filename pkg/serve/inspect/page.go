@@ -63,13 +63,14 @@ func renderPage(o *v1alpha1.Outlook, now time.Time) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("page of %s/%s: %w", o.Namespace, o.Name, err)
 	}
-	day, err := dayChart(&o.Status, now)
+	summary := DaySummary(&o.Status)
+	day, err := dayChart(&o.Status, summary, now)
 	if err != nil {
 		return nil, fmt.Errorf("page of %s/%s: %w", o.Namespace, o.Name, err)
 	}
 	shown := &page{
 		Outlook: o, Style: chart.Style(), Now: now.UTC(),
-		PastChart: past, AheadChart: ahead, DayChart: day, Day: DaySummary(&o.Status), Legend: pageLegend(&o.Status),
+		PastChart: past, AheadChart: ahead, DayChart: day, Day: summary, Legend: pageLegend(&o.Status),
 		Facts:           facts(&o.Status, now),
 		Objective:       newObjectivePanel(&o.Status),
 		Classifications: classificationRows(o.Status.Classifications, o.Status.Step.Duration),
@@ -139,11 +140,20 @@ func facts(s *v1alpha1.OutlookStatus, now time.Time) []fact {
 		{"Served", number(s.Served), unit(s, s.Served), servedNote(s)},
 		{"Observed", number(s.Observed), unit(s, s.Observed), SampleAge(s, now) + " ago"},
 		{"Lead time", span(s.LeadTime.Duration.Duration), "", cmp.Or(s.LeadTime.Source, unknown)},
-		{"Lead window", span(s.Window.Duration), "", "lead time, HPA sync, step and metric lag"},
+		{"Lead window", span(s.Window.Duration), "", windowNote(s)},
 		{"Model", cmp.Or(s.Model, unknown), "", selectedTitle(s)},
 		{"Skill", percent(s.Skill), "", "less " + lossName(s) + " than the last value"},
 		{"Coverage", percent(s.Coverage), "", "of past window peaks were within the forecast"},
 	}
+}
+
+// windowNote is what the lead window is made of. It is shorter than the lead time where an objective looks ahead by the median start.
+func windowNote(s *v1alpha1.OutlookStatus) string {
+	const rest = ", HPA sync, step and metric lag"
+	if s.Window.Duration < s.LeadTime.Duration.Duration {
+		return "the median start" + rest
+	}
+	return "lead time" + rest
 }
 
 // lossName is the loss of the selection.

@@ -94,6 +94,15 @@ func (a timeScale) recent(s *v1alpha1.OutlookStatus) []chart.Point {
 	return out
 }
 
+// recentFrom is the end of it from a time on: an older peak must not flatten what comes.
+func (a timeScale) recentFrom(s *v1alpha1.OutlookStatus, from float64) []chart.Point {
+	recent := a.recent(s)
+	for len(recent) > 1 && recent[1].X < from {
+		recent = recent[1:]
+	}
+	return recent
+}
+
 // pastPanel is the last day: the observed demand, the served values, and the actual window peaks.
 func pastPanel(s *v1alpha1.OutlookStatus, now time.Time) *chart.Chart {
 	a := timeScale{now}
@@ -129,30 +138,20 @@ func aheadPanel(s *v1alpha1.OutlookStatus, now time.Time) *chart.Chart {
 	a := timeScale{now}
 	reach := a.maxHorizon(s)
 	from, window := -reach/2, s.Window.Duration.Seconds()
-	recent := a.recent(s)
-	// An older peak must not flatten the next hour.
-	for len(recent) > 1 && recent[1].X < from {
-		recent = recent[1:]
-	}
-	median, near, far := a.quantile(s.Path, "0.5"), a.quantile(s.Path, "0.8"), a.quantile(s.Path, "0.95")
-	var expected, served []chart.Point
-	for _, step := range s.Path {
-		expected = append(expected, a.point(step.Time.Time, step.Point))
-	}
+	recent, path := a.recentFrom(s, from), a.fan(s.Path)
+	var served []chart.Point
 	if s.Served != nil {
 		served = []chart.Point{{X: 0, Y: *s.Served}, {X: window, Y: *s.Served}}
 	}
 	// This leaves room for the number above the value served.
-	highest := panelTop(1.12, recent, median, near, far, expected, served)
+	highest := panelTop(1.12, recent, path.median, path.near, path.far, path.expected, served)
 	c := newPanel(s, chart.TimeAxis(now, from, reach), highest, aheadWidth)
 	c.X.Label = "time of day (UTC), now and ahead"
 	if len(s.Path) > 0 && s.PathModel != s.Model {
 		c.X.Label += " (path: " + clipped(s.PathModel) + ")"
 	}
 	shadeClassified(c, a, s.Classifications)
-	c.Area("far", median, far)
-	c.Area("near", median, near)
-	c.Line("expected", expected...)
+	path.draw(c)
 	c.Line("observed", recent...)
 	c.Line("now", chart.Point{}, chart.Point{Y: highest})
 	if served != nil {
@@ -160,6 +159,23 @@ func aheadPanel(s *v1alpha1.OutlookStatus, now time.Time) *chart.Chart {
 		c.Note("served", served[0], number(s.Served), false)
 	}
 	return c
+}
+
+// fan is a path: its points, and its quantiles 0.5, 0.8 and 0.95.
+type fan struct{ expected, median, near, far []chart.Point }
+
+func (a timeScale) fan(path []v1alpha1.PathStep) fan {
+	out := fan{median: a.quantile(path, "0.5"), near: a.quantile(path, "0.8"), far: a.quantile(path, "0.95")}
+	for _, step := range path {
+		out.expected = append(out.expected, a.point(step.Time.Time, step.Point))
+	}
+	return out
+}
+
+func (f fan) draw(c *chart.Chart) {
+	c.Area("far", f.median, f.far)
+	c.Area("near", f.median, f.near)
+	c.Line("expected", f.expected...)
 }
 
 // quantile is a quantile of the path; NaN at steps without it.

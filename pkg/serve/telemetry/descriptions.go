@@ -31,7 +31,8 @@ var (
 	dataAge    = perForecast("data_age_seconds", "Age of the newest sample.")
 	leadTime   = perForecast("lead_time_seconds", "Lead time: from more replicas to ready.")
 	leadWindow = perForecast("lead_window_seconds",
-		"Lead window, over which demand is forecast: lead time, HPA sync period, one step and metric lag.")
+		"Lead window, over which demand is forecast: lead time (with an objective the median start), HPA sync period, "+
+			"one step and metric lag.")
 	skill = perForecast(
 		"skill_ratio",
 		"Skill: 1 minus the selected candidate's loss over the last value's loss. The loss is the cost under an objective, else "+

@@ -71,7 +71,8 @@ type OutlookStatus struct {
 	// a cost ratio.
 	// +optional
 	CostRatio *float64 `json:"costRatio,omitempty"`
-	// Window is how far the served value looks ahead: lead time, HPA sync, one step and the metric's lag.
+	// Window is how far the served value looks ahead: lead time (with an objective the median start), HPA sync, one step and the
+	// metric's lag.
 	Window metav1.Duration `json:"window"`
 	// LeadTime is the time from "more replicas" to "ready".
 	LeadTime LeadTime `json:"leadTime"`

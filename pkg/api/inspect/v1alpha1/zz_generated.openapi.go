@@ -961,7 +961,7 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 					},
 					"window": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Window is how far the served value looks ahead: lead time, HPA sync, one step and the metric's lag.",
+							Description: "Window is how far the served value looks ahead: lead time (with an objective the median start), HPA sync, one step and the metric's lag.",
 							Ref:         ref(v1.Duration{}.OpenAPIModelName()),
 						},
 					},

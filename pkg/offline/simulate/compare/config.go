@@ -176,9 +176,6 @@ func (c *Config) medianLead() time.Duration {
 
 // starts are the lead times of Forewarm's simulated autoscalers, which know of no nodes: every replica waits for one.
 func (c *Config) starts() hpasim.LeadTime { //nolint:ireturn // What a Spec holds.
-	if c.Node == nil {
-		return c.Lead.pods()
-	}
 	return hpasim.Starts(c.medianLead(), c.plannedLead())
 }
 
