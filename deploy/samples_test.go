@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -32,6 +33,8 @@ func bySignal() []string {
 		"gang.yaml",
 		"kserve.yaml",
 		"knative.yaml",
+		"production-stack.yaml",
+		"llm-d.yaml",
 		"triton.yaml",
 		"web.yaml",
 	}
@@ -51,8 +54,14 @@ func pools() []string {
 // testSamples applies them as they stand, twice: nothing is unknown, nothing defaulted otherwise the second time.
 func testSamples(t *testing.T, c *testcluster.Cluster) {
 	t.Helper()
-	c.MustKubectl(t, "", "apply", "--server-side", "-f", knativeServices(t))
-	c.MustKubectl(t, "", "wait", "--for=condition=Established", "crd/services.serving.knative.dev", "--timeout=30s")
+	for name, file := range platformDefinitions(t) {
+		c.MustKubectl(t, "", "apply", "--server-side", "-f", file)
+		// The name first: waiting for a condition fails where there is none yet.
+		plural, _, _ := strings.Cut(name, ".")
+		for _, established := range []string{"jsonpath={.status.acceptedNames.plural}=" + plural, "condition=Established"} {
+			c.MustKubectl(t, "", "wait", "--for="+established, "crd/"+name, "--timeout=30s")
+		}
+	}
 	for range 2 {
 		for _, name := range slices.Concat(bySignal(), pools()) {
 			c.MustKubectl(
@@ -68,18 +77,28 @@ func testSamples(t *testing.T, c *testcluster.Cluster) {
 	}
 }
 
-// knativeServices is the file of Knative's own CustomResourceDefinition, in the module that it is published as. What Knative's
-// webhook says beyond that, of annotations above all, is not tried: the modules that it is compiled of are not to be had.
-func knativeServices(t *testing.T) string {
+// platformDefinitions are the files of the platforms' own CustomResourceDefinitions by name, in the modules that they are published
+// as. What their webhooks say beyond that, of annotations above all, is not tried: the modules that those are compiled of are
+// not to be had.
+func platformDefinitions(t *testing.T) map[string]string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", "knative.dev/serving")
-	cmd.Dir = filepath.Join("..", "hack", "components", "knative")
-	out, err := cmd.Output()
-	var module struct{ Dir, Error string }
-	if err = errors.Join(err, json.Unmarshal(out, &module)); err != nil || module.Error != "" {
-		t.Fatalf("%v %s", err, module.Error)
+	in := func(module string, path ...string) string {
+		cmd := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", module)
+		cmd.Dir = filepath.Join("..", "hack", "components", "platforms")
+		out, err := cmd.Output()
+		var downloaded struct{ Dir, Error string }
+		if err = errors.Join(err, json.Unmarshal(out, &downloaded)); err != nil || downloaded.Error != "" {
+			t.Fatalf("%s: %v %s", module, err, downloaded.Error)
+		}
+		return filepath.Join(append([]string{downloaded.Dir, "config"}, path...)...)
 	}
-	return filepath.Join(module.Dir, "config", "core", "300-resources", "service.yaml")
+	return map[string]string{
+		"services.serving.knative.dev": in("knative.dev/serving", "core", "300-resources", "service.yaml"),
+		"inferenceservices.serving.kserve.io": in("github.com/kserve/kserve", "crd", "full",
+			"serving.kserve.io_inferenceservices.yaml"),
+		"inferencepools.inference.networking.k8s.io": in("sigs.k8s.io/gateway-api-inference-extension", "crd", "bases",
+			"inference.networking.k8s.io_inferencepools.yaml"),
+	}
 }
 
 // TestTheSamplesFit: the signal can be asked for the workload, and the autoscaler is one that the Forecast is calibrated

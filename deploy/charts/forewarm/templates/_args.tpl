@@ -28,7 +28,7 @@
 {{- if ne (join "," $exporters) "forewarm-agent,gpu-operator,kube-system,monitoring,prometheus" }}
 - {{ printf "--exporter-namespaces=%s" (join "," $exporters) | quote }}
 {{- end }}
-- --secure-port=6443
+- --secure-port={{ $v.securePort }}
 {{- if ne .Release.Namespace "forewarm-system" }}
 - --lease-namespace={{ .Release.Namespace }}
 {{- end }}

@@ -1,0 +1,10 @@
+// CustomResourceDefinitions of the platforms that the samples are for. Nothing of these modules is compiled.
+module github.com/forewarm/forewarm/hack/components/platforms
+
+go 1.26.0
+
+require (
+	github.com/kserve/kserve v0.16.0
+	knative.dev/serving v0.51.0
+	sigs.k8s.io/gateway-api-inference-extension v1.0.0
+)
