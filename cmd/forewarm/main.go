@@ -45,5 +45,5 @@ func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), shutdown.Signals()...)
 	defer stop()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(secondSignalDelay, stop) })()
-	return cli.Program{Version: version}.Run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	return cli.Program{Version: version, Name: os.Args[0]}.Run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 }

@@ -108,6 +108,7 @@ func (r *Resolver) ResolveIn(object *v1alpha1.Forecast, s ClusterState) (refresh
 	target := refresh.Target{
 		Key:        snapshot.Key{Namespace: object.Namespace, Name: object.Name},
 		Generation: object.Generation,
+		Created:    object.CreationTimestamp.Time,
 		Workload:   spec.TargetRef.Kind + "/" + spec.TargetRef.Name,
 	}
 	bare := target

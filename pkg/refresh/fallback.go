@@ -20,6 +20,7 @@ func entryOfTarget(t Target) *snapshot.Entry {
 	return &snapshot.Entry{
 		Key:              t.Key,
 		Generation:       t.Generation,
+		Created:          t.Created,
 		Workload:         t.Workload,
 		Unit:             t.Unit,
 		Step:             t.Step,

@@ -158,6 +158,7 @@ func (l *Loop) rereadAfterClockSetBack(ctx context.Context, now time.Time) {
 // zero replicas.
 func sameState(a, b Target) bool {
 	a.LeadSource, a.AutoscalerSource, a.Uncalibrated = b.LeadSource, b.AutoscalerSource, b.Uncalibrated
+	a.Created = b.Created
 	a.LeadPool, a.ScaledToZero = b.LeadPool, b.ScaledToZero
 	return reflect.DeepEqual(a, b)
 }

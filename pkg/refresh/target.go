@@ -13,8 +13,10 @@ import (
 type Target struct {
 	Key snapshot.Key
 	// Generation of the object. A change of it or of another field rebuilds the target's state, except LeadSource,
-	// LeadPool, AutoscalerSource, Uncalibrated and ScaledToZero.
+	// LeadPool, AutoscalerSource, Uncalibrated, ScaledToZero and Created.
 	Generation int64
+	// Created is when the object was made; zero where that is not known, as of a file. Informative.
+	Created time.Time
 	// Invalid lists every problem that keeps the object from being served; the other fields may then be empty.
 	Invalid string
 

@@ -23,7 +23,7 @@ import (
 // +kubebuilder:printcolumn:name="Asked",type=string,JSONPath=`.status.objective.asked`,priority=1
 // +kubebuilder:printcolumn:name="Skill",type=string,JSONPath=`.status.skill`
 // +kubebuilder:printcolumn:name="Coverage",type=string,JSONPath=`.status.coverage`
-// +kubebuilder:printcolumn:name="Sample",type=date,JSONPath=`.status.sampleTime`,priority=1
+// +kubebuilder:printcolumn:name="Data age",type=date,JSONPath=`.status.sampleTime`,priority=1
 // +kubebuilder:printcolumn:name="Headline",type=string,JSONPath=`.status.objective.headline`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`

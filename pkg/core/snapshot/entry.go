@@ -15,6 +15,8 @@ import (
 type Entry struct {
 	Key        Key
 	Generation int64
+	// Created is when the Forecast was made; zero where that is not known.
+	Created    time.Time
 	State      State
 	Conditions []Condition
 

@@ -76,8 +76,19 @@ func ReplicaRange(s *v1alpha1.Autoscaler) string {
 
 // SampleAge is the age of the newest sample; a dash if there is none, or if the time is not known.
 func SampleAge(s *v1alpha1.OutlookStatus, now time.Time) string {
-	if s.SampleTime == nil || now.IsZero() {
+	if s.SampleTime == nil {
 		return unknown
 	}
-	return duration.HumanDuration(max(0, now.Sub(s.SampleTime.Time)))
+	return age(s.SampleTime.Time, now)
+}
+
+// Age is the age of the Forecast; a dash if it is not known.
+func Age(o *v1alpha1.Outlook, now time.Time) string { return age(o.CreationTimestamp.Time, now) }
+
+// age is the time since then, as kubectl has it; a dash where one of both is not known.
+func age(since, now time.Time) string {
+	if since.IsZero() || now.IsZero() {
+		return unknown
+	}
+	return duration.HumanDuration(max(0, now.Sub(since)))
 }

@@ -37,7 +37,10 @@ func objectMeta(e *snapshot.Entry, now time.Time) metav1.ObjectMeta {
 			labels[name] = value
 		}
 	}
-	return metav1.ObjectMeta{Namespace: e.Key.Namespace, Name: e.Key.Name, Generation: e.Generation, Labels: labels}
+	return metav1.ObjectMeta{
+		Namespace: e.Key.Namespace, Name: e.Key.Name, Generation: e.Generation, Labels: labels,
+		CreationTimestamp: metav1.NewTime(e.Created),
+	}
 }
 
 func outlookStatus(e *snapshot.Entry, now time.Time) v1alpha1.OutlookStatus {

@@ -35,7 +35,8 @@ var columns = []metav1.TableColumnDefinition{ //nolint:gochecknoglobals // A con
 	},
 	{Name: "Coverage", Type: "string", Description: "The share of past window peaks within the served quantile."},
 	{Name: "State", Type: "string", Description: "Ready, Warming, FallingBack, Stale, Pending or Invalid."},
-	{Name: "Age", Type: "string", Description: "The age of the newest sample."},
+	{Name: "Data Age", Type: "string", Description: "The age of the newest sample."},
+	{Name: "Age", Type: "string", Description: "The age of the Forecast; unknown of a file."},
 	{Name: "Window", Type: "string", Priority: 1, Description: "The lead window, over which demand is forecast."},
 	{
 		Name:        "Headroom",
@@ -89,6 +90,7 @@ func row(o *v1alpha1.Outlook, now time.Time) metav1.TableRow {
 			percent(s.Coverage),
 			s.State,
 			SampleAge(s, now),
+			Age(o, now),
 			span(s.Window.Duration),
 			significant(headroom),
 			printable.Line(cmp.Or(s.Unit, unknown)),

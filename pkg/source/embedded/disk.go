@@ -3,7 +3,6 @@ package embedded
 import (
 	"context"
 	"fmt"
-	"syscall"
 	"time"
 
 	"github.com/alecthomas/units"
@@ -35,16 +34,6 @@ const (
 	maxReopenInterval = time.Minute
 	chunkInterval     = time.Minute
 )
-
-// freeSpace is the free space on the disk of a directory.
-func freeSpace(dir string) (int64, error) {
-	var disk syscall.Statfs_t
-	if err := syscall.Statfs(dir, &disk); err != nil {
-		return 0, fmt.Errorf("free space of %s: %w", dir, err)
-	}
-	//nolint:unconvert // The types differ on other systems.
-	return int64(disk.Bavail) * int64(disk.Bsize), nil
-}
 
 // checkFree returns an error if less than want is free.
 func (s *store) checkFree(want int64) error {

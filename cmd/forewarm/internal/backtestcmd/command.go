@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/files"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
@@ -50,7 +51,7 @@ type options struct {
 	horizons []string
 	lead     model.Duration
 	season   model.Duration
-	json     bool
+	output   cmdline.Output
 	quiet    bool
 	plot     string
 }
@@ -74,6 +75,8 @@ func New() *cobra.Command {
 	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().AddFlagSet(o.flags())
+	models := cobra.FixedCompletions(modelNames(), cobra.ShellCompDirectiveNoFileComp)
+	_ = cmd.RegisterFlagCompletionFunc("model", models) //nolint:errcheck // The flag exists, and once.
 	return cmd
 }
 
@@ -89,7 +92,7 @@ func (o *options) flags() *pflag.FlagSet {
 	flags.StringSliceVar(&o.horizons, "horizon", nil, horizons)
 	flags.Var(&o.lead, "lead-time", leadTime)
 	flags.Var(&o.season, "season", "season: the period after which demand repeats")
-	flags.BoolVar(&o.json, "json", false, "print the figures as JSON")
+	o.output.AddFlags(flags, "print the figures")
 	flags.StringVar(&o.plot, "plot", "", "write a chart of forecast and actual demand to this file, as SVG; - prints "+
 		"it instead of the figures")
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "do not show progress")
@@ -116,8 +119,8 @@ func (o *options) validate() error {
 	if _, err := o.parseHorizons(); err != nil {
 		problems = append(problems, err)
 	}
-	if o.plot == files.Stdout && o.json {
-		problems = append(problems, errors.New("--plot - and --json both print to stdout, keep one or name a file"))
+	if o.plot == files.Stdout && o.output.ForScripts() {
+		problems = append(problems, errors.New("--plot - and -o "+o.output.String()+" both print to stdout, keep one or name a file"))
 	}
 	if err := files.CheckWritable(o.plot); o.plot != "" && err != nil {
 		problems = append(problems, fmt.Errorf("--plot %s: %w", o.plot, err))
@@ -193,8 +196,8 @@ func (o *options) writeReport(r report, out io.Writer) error {
 	switch {
 	case o.plot == files.Stdout:
 		return failed
-	case o.json:
-		return errors.Join(r.writeJSON(out), failed)
+	case o.output.ForScripts():
+		return errors.Join(o.output.Write(out, r.document()), failed)
 	}
 	return errors.Join(r.writeText(out), failed)
 }

@@ -1,8 +1,6 @@
 package backtestcmd
 
 import (
-	"encoding/json"
-	"io"
 	"math"
 	"strconv"
 	"time"
@@ -51,12 +49,6 @@ type (
 		Coverage         map[string]*float64 `json:"coverage"`
 	}
 )
-
-func (r report) writeJSON(out io.Writer) error {
-	encoder := json.NewEncoder(out)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(r.document())
-}
 
 func (r report) document() document {
 	from, to := r.judged()

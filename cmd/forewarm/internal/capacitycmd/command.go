@@ -48,7 +48,8 @@ type options struct {
 	saturated, replicas       string
 	// The same as columns of a trace.
 	saturatedColumn, replicasColumn string
-	json, quiet                     bool
+	output                          cmdline.Output
+	quiet                           bool
 }
 
 // New is the command "capacity".
@@ -101,7 +102,7 @@ func (o *options) flags() *pflag.FlagSet {
 		"kubeconfig of the cluster (default: as kubectl finds it)")
 	flags.StringVar(&o.forecast.context, "context", "", "context of the kubeconfig")
 	o.history.AddFlags(flags)
-	flags.BoolVar(&o.json, "json", false, "print the estimate as JSON")
+	o.output.AddFlags(flags, "print the estimate")
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "do not show progress")
 	return flags
 }
@@ -118,8 +119,8 @@ func (o *options) run(ctx context.Context, in io.Reader, out io.Writer, asked qu
 	if r.estimate, err = capacity.FromHistory(r.observed); err != nil {
 		return err
 	}
-	if o.json {
-		return r.writeJSON(out)
+	if o.output.ForScripts() {
+		return o.output.Write(out, r.document())
 	}
 	return r.writeText(out)
 }

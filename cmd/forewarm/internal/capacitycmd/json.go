@@ -1,14 +1,12 @@
 package capacitycmd
 
 import (
-	"io"
 	"math"
 	"slices"
 	"time"
 
 	"github.com/prometheus/common/model"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/pkg/offline/capacity"
 )
 
@@ -48,7 +46,7 @@ type (
 	}
 )
 
-func (r *report) writeJSON(out io.Writer) error {
+func (r *report) document() document {
 	e := &r.estimate
 	d := document{
 		Verdict:  e.Verdict,
@@ -78,7 +76,7 @@ func (r *report) writeJSON(out io.Writer) error {
 			From: b.From, To: nullIfNaN(b.To), CalmHours: b.Calm.Hours(), GrowingHours: b.Growing.Hours(),
 		})
 	}
-	return cmdline.WriteJSON(out, d)
+	return d
 }
 
 // nullIfNaN is nil for what JSON has not.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strconv"
@@ -46,6 +47,9 @@ While the demo runs, inspect it from another terminal:
 type Program struct {
 	// Version of the binary; empty means the one that the go command stamped into it.
 	Version string
+	// Name is the path by which the binary was called. As kubectl-forewarm it is kubectl's plugin, and as
+	// kubectl_complete-forewarm it completes the plugin's words, as kubectl asks for it.
+	Name string
 	// Stdin is what commands read for a file named "-"; nil means the process's.
 	Stdin io.Reader
 }
@@ -58,6 +62,9 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 	log := cmdline.DefaultLog()
 	log.New(stderr)
 	root := p.Command() //nolint:contextcheck // Commands get the context when they run, from cobra.
+	if p.calledAs("kubectl_complete-forewarm") {
+		args = append([]string{cobra.ShellCompRequestCmd}, args...)
+	}
 	root.SetArgs(args)
 	root.SetIn(p.Stdin)
 	root.SetOut(stdout)
@@ -83,6 +90,7 @@ func (p Program) Command() *cobra.Command {
 		Long:          about,
 		SilenceErrors: true,
 		SilenceUsage:  true,
+		Version:       buildVersion(p.Version),
 		// Without a command it prints the help.
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -91,7 +99,28 @@ func (p Program) Command() *cobra.Command {
 		demo.New(), simulatecmd.New(), backtestcmd.New(), servecmd.New(), inspectcmd.New(), explaincmd.New(),
 		presetscmd.New(), capacitycmd.New(), doctorcmd.New(), newVersionCommand(p.Version),
 	)
+	root.SetVersionTemplate("forewarm {{.Version}}\n")
+	root.Flags().Bool("version", false, "print the version of this binary") // Without cobra's -v.
+	addCompletions(root)
+	if p.calledAs("kubectl-forewarm") || p.calledAs("kubectl_complete-forewarm") {
+		asPlugin(root)
+	}
 	return root
+}
+
+// calledAs reports whether the binary was called by a name, with or without .exe.
+func (p Program) calledAs(name string) bool {
+	return strings.TrimSuffix(filepath.Base(p.Name), ".exe") == name
+}
+
+// asPlugin lets usage lines and examples be those of kubectl's plugin.
+func asPlugin(root *cobra.Command) {
+	const own, plugin = "forewarm ", "kubectl forewarm "
+	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: strings.TrimSpace(plugin)}
+	for _, cmd := range append(root.Commands(), root) {
+		cmd.Long = strings.ReplaceAll(cmd.Long, own, plugin)
+		cmd.Example = strings.ReplaceAll(cmd.Example, own, plugin)
+	}
 }
 
 // flagError is a flag's error that names the value once: pflag's own and its cause both name it.

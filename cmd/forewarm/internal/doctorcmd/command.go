@@ -50,7 +50,7 @@ type options struct {
 	kubeconfig, context, namespace string
 	timeout, wait                  time.Duration
 	prometheus                     prometheus.Config
-	json                           bool
+	output                         cmdline.Output
 }
 
 // defaultWait is that of --wait without a time, of the flag's own form.
@@ -74,7 +74,7 @@ func New() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&o.namespace, "namespace", "n", "forewarm-system", "namespace that Forewarm is installed in")
-	flags.BoolVar(&o.json, "json", false, "print the findings as JSON")
+	o.output.AddFlags(flags, "print the findings", cmdline.Wide)
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig to use instead of the usual one")
 	flags.StringVar(&o.context, "context", "", "context of the kubeconfig")
 	flags.DurationVar(&o.timeout, "timeout", 10*time.Second, "how long to wait for each answer of the cluster")
@@ -138,10 +138,10 @@ func (o *options) run(ctx context.Context, out, messages io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if o.json {
-		err = cmdline.WriteJSON(out, report)
+	if o.output.ForScripts() {
+		err = o.output.Write(out, report)
 	} else {
-		err = write(out, report)
+		err = write(out, report, o.output.Is(cmdline.Wide))
 	}
 	return errors.Join(err, verdict(report))
 }

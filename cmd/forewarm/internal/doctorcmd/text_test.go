@@ -28,7 +28,7 @@ func TestWrite(t *testing.T) {
 		{Check: "CRDs", Level: doctor.OK, Object: "x", Message: "is well"},
 		{Check: "CRDs", Level: doctor.OK, Object: "y", Message: "is well"},
 		{Check: "Leader", Level: doctor.OK, Message: "leads"},
-	}})
+	}}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestWriteOmits(t *testing.T) {
 		)
 	}
 	var out strings.Builder
-	if err := write(&out, r); err != nil {
+	if err := write(&out, r, false); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Count(out.String(), "\n")

@@ -52,7 +52,7 @@ type options struct {
 	values          []string
 	replicas, ready int32
 	leadTime        string
-	json            bool
+	output          cmdline.Output
 }
 
 // unset is a number of replicas that no flag has given.
@@ -77,7 +77,7 @@ func New() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&o.namespace, "namespace", "n", "", "namespace of the HPA")
-	flags.BoolVar(&o.json, "json", false, "print the explanation as JSON")
+	o.output.AddFlags(flags, "print the explanation")
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig to use instead of the usual one")
 	flags.StringVar(&o.context, "context", "", "context of the kubeconfig")
 	flags.DurationVar(&o.timeout, "timeout", 10*time.Second, "how long to wait for each answer")
@@ -218,8 +218,8 @@ func (o *options) run(ctx context.Context, of autoscalerName, in io.Reader, out 
 	if err != nil {
 		return err
 	}
-	if o.json {
-		return cmdline.WriteJSON(out, explanation)
+	if o.output.ForScripts() {
+		return o.output.Write(out, explanation)
 	}
 	return writeText(out, explanation)
 }

@@ -64,8 +64,10 @@ func (c *Client) Outlook(ctx context.Context, namespace, name string) (*inspect.
 	return &outlook, now, err
 }
 
-// Outlooks reads all outlooks of a namespace, or of all namespaces where it is empty, page by page.
-func (c *Client) Outlooks(ctx context.Context, namespace string) (*inspect.OutlookList, time.Time, error) {
+// Outlooks reads all outlooks of a namespace, or of all namespaces where it is empty, that a label selector matches, page by page.
+func (c *Client) Outlooks(
+	ctx context.Context, namespace, selector string,
+) (*inspect.OutlookList, time.Time, error) {
 	path := []string{inspect.Resource}
 	if namespace != "" {
 		path = []string{"namespaces", namespace, inspect.Resource}
@@ -75,6 +77,9 @@ func (c *Client) Outlooks(ctx context.Context, namespace string) (*inspect.Outlo
 		now time.Time
 	)
 	query := url.Values{"limit": {"500"}}
+	if selector != "" {
+		query.Set("labelSelector", selector)
+	}
 	for {
 		var part inspect.OutlookList
 		var err error

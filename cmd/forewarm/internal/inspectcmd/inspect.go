@@ -2,14 +2,16 @@ package inspectcmd
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/inspectclient"
 	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
@@ -29,24 +31,27 @@ It reads from --server (a standalone Forewarm or a kubectl proxy; no credentials
 kubeconfig, as kubectl does. Without --namespace it shows all namespaces of --server, or the kubeconfig's namespace of a
 cluster.
 
+The flags are kubectl's. -w prints a line, or the object, for each change; it reads as often as Forewarm steps. DATA AGE is
+that of the newest sample, AGE that of the Forecast.
+
 Exit codes:
-  0  all Forecasts shown are serving
+  0  all Forecasts shown are serving, or -w was interrupted
   1  wrong usage, or the server cannot be reached or refuses
   2  there is no such Forecast, or no Forecast at all
   3  at least one Forecast is not serving: it is Stale, Pending or Invalid`
 
 const examples = `  forewarm inspect --server http://127.0.0.1:8080
   forewarm inspect --server http://127.0.0.1:8080 demo/requests
-  forewarm inspect -A
+  forewarm inspect -A -l inspect.forewarm.dev/state=Stale
   forewarm inspect -n inference llama-inflight --json | jq .status.path`
 
 // options are the flags.
 type options struct {
 	inspectclient.Connection
 
-	namespace string
-	all       bool
-	json      bool
+	cmdline.Selection
+
+	output cmdline.Output
 }
 
 // New is the command "inspect".
@@ -62,23 +67,19 @@ func New() *cobra.Command {
 			if err := o.validate(args); err != nil {
 				return exit.Usage(err)
 			}
-			return o.run(cmd.Context(), args, cmd.OutOrStdout())
+			return o.run(cmd.Context(), args, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&o.namespace, "namespace", "n", "", "namespace to show")
-	flags.BoolVarP(&o.all, "all-namespaces", "A", false, "show all namespaces")
-	flags.BoolVar(&o.json, "json", false, "print the objects as JSON")
-	o.AddFlags(flags)
+	o.Selection.AddFlags(flags)
+	o.output.AddFlags(flags, "print the objects", cmdline.Wide, cmdline.Name)
+	o.Connection.AddFlags(flags)
 	return cmd
 }
 
 // validate returns every problem of a command line.
 func (o *options) validate(args []string) error {
-	problems := []error{o.Connection.Validate()}
-	if o.all && o.namespace != "" {
-		problems = append(problems, errors.New("--all-namespaces contradicts --namespace: keep one"))
-	}
+	problems := []error{o.Connection.Validate(), o.Selection.Validate(len(args) == 1)}
 	if len(args) == 1 {
 		problems = append(problems, o.validateName(args[0]))
 	}
@@ -90,74 +91,100 @@ func (o *options) validateName(arg string) error {
 	switch {
 	case slash && (namespace == "" || name == "" || strings.Contains(name, "/")), arg == "":
 		return fmt.Errorf("%.200q is not a Forecast's name: write NAMESPACE/NAME or NAME", arg)
-	case slash && o.namespace != "" && namespace != o.namespace:
+	case slash && o.Namespace != "" && namespace != o.Namespace:
 		return fmt.Errorf("%.200q contradicts --namespace: leave one out", arg)
-	case o.all:
+	case o.All:
 		return errors.New("--all-namespaces is for the table: leave out the name or the flag")
-	case !slash && o.namespace == "" && o.Server != "":
+	case !slash && o.Namespace == "" && o.Server != "":
 		return fmt.Errorf("%.200q needs its namespace with --server: write NAMESPACE/%[1]s", arg)
 	}
 	return nil
 }
 
-func (o *options) run(ctx context.Context, args []string, out io.Writer) error {
+func (o *options) run(ctx context.Context, args []string, out, messages io.Writer) error {
 	client, err := o.Connect(ctx, "forewarm-inspect")
 	if err != nil {
 		return err
 	}
-	if len(args) == 1 {
-		return o.showOne(ctx, client, args[0], out)
+	s := o.source(client, args)
+	if o.Watch {
+		w := watch{options: o, source: s, out: out, messages: messages, seen: map[string]line{}}
+		return notFoundCode(w.run(ctx))
 	}
-	return o.showAll(ctx, client, out)
-}
-
-// showOne prints one outlook in full.
-func (o *options) showOne(ctx context.Context, c *inspectclient.Client, arg string, out io.Writer) error {
-	namespace, name, slash := strings.Cut(arg, "/")
-	if !slash {
-		namespace, name = o.namespace, arg
-	}
-	if namespace == "" {
-		namespace = c.Namespace
-	}
-	outlook, now, err := c.Outlook(ctx, namespace, name)
+	list, now, err := s.read(ctx)
 	if err != nil {
 		return notFoundCode(err)
 	}
-	if o.json {
-		err = writeJSON(out, outlook)
-	} else {
-		err = newView(out).full(outlook, now)
-	}
-	return errors.Join(err, checkServing(*outlook))
-}
-
-// showAll prints all outlooks of the chosen namespaces.
-func (o *options) showAll(ctx context.Context, c *inspectclient.Client, out io.Writer) error {
-	namespace := o.namespace
-	if namespace == "" && !o.all && o.Server == "" {
-		namespace = c.Namespace
-	}
-	list, now, err := c.Outlooks(ctx, namespace)
-	if err != nil {
-		return notFoundCode(err)
-	}
-	if o.json {
-		err = writeJSON(out, list)
-	} else if len(list.Items) > 0 {
-		err = newView(out).summary(list.Items, now)
-	}
-	if err == nil && len(list.Items) == 0 {
-		return exit.WithCode(codeNotFound, fmt.Errorf("no Forecasts in %s", describeNamespace(namespace)))
+	if err = o.show(s, list, now, out); err == nil && len(list.Items) == 0 {
+		return exit.WithCode(codeNotFound, fmt.Errorf("no Forecasts %s", o.describe(s)))
 	}
 	return errors.Join(err, checkServing(list.Items...))
 }
 
-func describeNamespace(namespace string) string {
-	if namespace == "" {
-		return "any namespace"
+// source is what is shown: one outlook of a namespace, or all that a selector matches, of all namespaces where that is empty.
+type source struct {
+	client                    *inspectclient.Client
+	namespace, name, selector string
+}
+
+func (o *options) source(c *inspectclient.Client, args []string) source {
+	s := source{client: c, namespace: o.Namespace, selector: o.Labels}
+	if len(args) == 1 {
+		namespace, name, slash := strings.Cut(args[0], "/")
+		if s.name = args[0]; slash {
+			s.namespace, s.name = namespace, name
+		}
 	}
-	return "namespace " + namespace
+	if s.namespace == "" && !o.All && o.Server == "" {
+		s.namespace = c.Namespace
+	}
+	return s
+}
+
+func (s source) read(ctx context.Context) (*inspect.OutlookList, time.Time, error) {
+	if s.name == "" {
+		return s.client.Outlooks(ctx, s.namespace, s.selector)
+	}
+	one, now, err := s.client.Outlook(ctx, s.namespace, s.name)
+	if err != nil {
+		return nil, now, err
+	}
+	return &inspect.OutlookList{Items: []inspect.Outlook{*one}}, now, nil
+}
+
+// show prints a table, or one outlook in full, or what scripts read.
+func (o *options) show(s source, list *inspect.OutlookList, now time.Time, out io.Writer) error {
+	switch {
+	case o.output.ForScripts() && s.name != "":
+		return o.output.Write(out, &list.Items[0])
+	case o.output.ForScripts():
+		return o.output.Write(out, list)
+	case o.output.Is(cmdline.Name):
+		for i := range list.Items {
+			writeName(out, &list.Items[i])
+		}
+		return nil
+	case s.name != "" && !o.output.Is(cmdline.Wide):
+		return newView(out).full(&list.Items[0], now)
+	}
+	return newView(out).summary(list.Items, now, o.output.Is(cmdline.Wide))
+}
+
+// writeName writes the name of an outlook as kubectl takes it.
+func writeName(out io.Writer, o *inspect.Outlook) {
+	fmt.Fprintf(out, "outlook.%s/%s\n", inspect.GroupName, o.Name)
+}
+
+// describe says where outlooks are looked for.
+func (o *options) describe(s source) string {
+	where := "in any namespace"
+	if s.namespace != "" {
+		where = "in namespace " + s.namespace
+	}
+	if s.selector != "" {
+		where += " match " + strconv.Quote(s.selector)
+	}
+	return where
 }
 
 func notFoundCode(err error) error {
@@ -187,10 +214,4 @@ func checkServing(shown ...inspect.Outlook) error {
 		codeNotServing,
 		fmt.Errorf("%d of %d Forecasts are not serving: %s", len(not), len(shown), names),
 	)
-}
-
-func writeJSON(out io.Writer, object any) error {
-	encoder := json.NewEncoder(out)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(object)
 }

@@ -21,7 +21,7 @@ const unknown = humanize.Unknown
 
 // Table writes one line for each outlook, for people; now is the time for the age of data.
 func Table(out io.Writer, outlooks []inspect.Outlook, now time.Time) error {
-	return newView(out).summary(outlooks, now)
+	return newView(out).summary(outlooks, now, false)
 }
 
 // view writes outlooks for people.
@@ -57,17 +57,38 @@ func table[T any](v *view, heads string, all []T, cells func(*T) []string) error
 	return out.Flush()
 }
 
+// The columns of the table, and those that a wide one has beside them.
+const (
+	columns     = "NAMESPACE\tNAME\tSTATE\tNOW\tSERVED\tUNIT\tASKED\tLATE\tLEAD\tMODEL\tSKILL\tCOVERAGE\tDATA AGE\tAGE"
+	wideColumns = columns + "\tWINDOW\tHEADROOM\tREASON"
+	stateColumn = 2
+)
+
 // summary is one line for each outlook.
-func (v *view) summary(outlooks []inspect.Outlook, now time.Time) error {
-	const heads = "NAMESPACE\tNAME\tSTATE\tNOW\tSERVED\tUNIT\tASKED\tLATE\tLEAD\tMODEL\tSKILL\tCOVERAGE\tAGE"
-	return table(v, heads, outlooks, func(o *inspect.Outlook) []string {
-		s := &o.Status
-		return []string{
-			o.Namespace, o.Name, s.State, number(s.Observed), number(s.Served), cmp.Or(s.Unit, unknown),
-			asked(s), words.AchievedLateness(s), s.LeadTime.Duration.Duration.String(),
-			cmp.Or(s.Model, unknown), signed(s.Skill), percent(s.Coverage), words.SampleAge(s, now),
-		}
-	})
+func (v *view) summary(outlooks []inspect.Outlook, now time.Time, wide bool) error {
+	heads := columns
+	if wide {
+		heads = wideColumns
+	}
+	return table(v, heads, outlooks, func(o *inspect.Outlook) []string { return cells(o, now, wide) })
+}
+
+// cells are the cells of an outlook in the table. Without a time there are no ages.
+func cells(o *inspect.Outlook, now time.Time, wide bool) []string {
+	s := &o.Status
+	line := []string{
+		o.Namespace, o.Name, s.State, number(s.Observed), number(s.Served), cmp.Or(s.Unit, unknown),
+		asked(s), words.AchievedLateness(s), s.LeadTime.Duration.Duration.String(),
+		cmp.Or(s.Model, unknown), signed(s.Skill), percent(s.Coverage), words.SampleAge(s, now), words.Age(o, now),
+	}
+	if !wide {
+		return line
+	}
+	var headroom *float64
+	if s.Objective != nil {
+		headroom = s.Objective.Headroom
+	}
+	return append(line, s.Window.Duration.String(), number(headroom), s.Reason)
 }
 
 // full is one outlook with all of its fields.

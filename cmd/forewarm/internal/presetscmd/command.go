@@ -44,7 +44,7 @@ type options struct {
 	render    string
 	target    string
 	namespace string
-	json      bool
+	output    cmdline.Output
 	trust     signal.Trust
 }
 
@@ -69,7 +69,7 @@ func New() *cobra.Command {
 	flags.StringVar(&o.target, "target", "", "workload to render for, for example deployment/llama")
 	flags.StringVarP(&o.namespace, "namespace", "n", "", "namespace of the workload")
 	cmdline.AddTrustFlags(flags, &o.trust)
-	flags.BoolVar(&o.json, "json", false, "print name, unit and PromQL as JSON (without --target, with placeholders)")
+	o.output.AddFlags(flags, "print name, unit and PromQL (without --target, with placeholders)", cmdline.Wide, cmdline.Name)
 	return cmd
 }
 
@@ -87,13 +87,13 @@ func (o *options) validate(args []string) error {
 	case o.target != "":
 		_, err := cmdline.ParseTarget(o.target)
 		problems = append(problems, err)
-	case o.render != "" && !o.json:
+	case o.render != "" && !o.output.ForScripts():
 		problems = append(problems, errors.New("--render needs a workload: set --target, for example deployment/llama"))
 	case o.namespace != "":
 		problems = append(problems, errors.New("--namespace is that of --target: set --target too, or leave it out"))
 	}
-	if o.target != "" && o.render == "" && !o.json {
-		problems = append(problems, errors.New("--target is for --render and --json: add one of them"))
+	if o.target != "" && o.render == "" && !o.output.ForScripts() {
+		problems = append(problems, errors.New("--target is for --render, --json and -o yaml: add one of them"))
 	}
 	if o.target != "" && o.namespace == "" {
 		problems = append(problems, errors.New("--target needs its namespace: set --namespace"))
@@ -105,23 +105,23 @@ func (o *options) run(args []string, out io.Writer) error {
 	if o.render != "" {
 		return o.printRendered(out)
 	}
-	if len(args) == 0 {
-		if o.json {
-			return o.printJSON(signal.Presets(), out)
-		}
-		return writeTable(out, signal.Sources())
+	sources := signal.Sources()
+	if len(args) > 0 {
+		sources = selectSources(args[0])
 	}
-	sources := selectSources(args[0])
 	if len(sources) == 0 {
 		_, err := signal.Lookup(args[0])
 		return exit.Usage(err)
 	}
-	if o.json {
+	switch {
+	case o.output.ForScripts() || o.output.Is(cmdline.Name):
 		var presets []signal.Preset
 		for _, s := range sources {
 			presets = append(presets, s.Presets...)
 		}
-		return o.printJSON(presets, out)
+		return o.printEntries(presets, out)
+	case len(args) == 0 || o.output.Is(cmdline.Wide):
+		return writeTable(out, sources, o.output.Is(cmdline.Wide))
 	}
 	return writeExplanation(out, sources)
 }
@@ -132,8 +132,8 @@ func (o *options) printRendered(out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if o.json {
-		return o.printJSON([]signal.Preset{preset}, out)
+	if o.output.ForScripts() || o.output.Is(cmdline.Name) {
+		return o.printEntries([]signal.Preset{preset}, out)
 	}
 	expr, err := o.promql(preset)
 	if err != nil {
@@ -147,24 +147,31 @@ func (o *options) printRendered(out io.Writer) error {
 	return err
 }
 
-// entry is a preset in JSON.
+// entry is a preset for scripts.
 type entry struct {
 	Name   string `json:"name"`
 	Unit   string `json:"unit"`
 	PromQL string `json:"promql"`
 }
 
-// printJSON prints presets as JSON, always as an array.
-func (o *options) printJSON(presets []signal.Preset, out io.Writer) error {
+// printEntries prints presets for scripts, always as an array, or their names.
+func (o *options) printEntries(presets []signal.Preset, out io.Writer) error {
 	entries := make([]entry, len(presets))
 	for i, p := range presets {
+		if o.output.Is(cmdline.Name) {
+			fmt.Fprintln(out, p.Name)
+			continue
+		}
 		expr, err := o.promql(p)
 		if err != nil {
 			return err
 		}
 		entries[i] = entry{Name: p.Name, Unit: p.Unit, PromQL: expr}
 	}
-	return cmdline.WriteJSON(out, entries)
+	if o.output.Is(cmdline.Name) {
+		return nil
+	}
+	return o.output.Write(out, entries)
 }
 
 // promql is the preset's query for the workload of the flags, or with the placeholders NAMESPACE and NAME.
@@ -200,13 +207,19 @@ func selectSources(word string) []signal.Source {
 	return chosen
 }
 
-// writeTable writes one line for each preset, and below them the signals that servers do not report.
-func writeTable(out io.Writer, sources []signal.Source) error {
+// writeTable writes one line for each preset, a wide one with its target, and below them the signals that servers do not report.
+func writeTable(out io.Writer, sources []signal.Source, wide bool) error {
 	tabs := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(tabs, "PRESET\tUNIT\tKIND\tFOR")
+	line := func(last string, cells ...string) {
+		if wide {
+			cells = append(cells, last)
+		}
+		fmt.Fprintln(tabs, strings.Join(cells, "\t"))
+	}
+	line("TARGET", "PRESET", "UNIT", "KIND", "FOR")
 	for _, s := range sources {
 		for _, p := range s.Presets {
-			fmt.Fprintf(tabs, "%s\t%s\t%s\t%s\n", p.Name, p.Unit, metricKind(p), p.Brief)
+			line(p.Target, p.Name, p.Unit, metricKind(p), p.Brief)
 		}
 	}
 	if err := tabs.Flush(); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/files"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
 	"github.com/forewarm/forewarm/pkg/core/hpasim"
@@ -28,7 +29,8 @@ type options struct {
 	wait              time.Duration
 	gpus, price       float64
 	whatIf            bool
-	json, quiet       bool
+	output            cmdline.Output
+	quiet             bool
 	html              string
 }
 
@@ -68,7 +70,7 @@ func (o *options) add(flags *pflag.FlagSet) {
 		"also simulate Forewarm with shorter lead times and longer waits, and print what each saves")
 	o.fleet.Add(flags)
 	o.pool.add(flags)
-	flags.BoolVar(&o.json, "json", false, "print every number as JSON")
+	o.output.AddFlags(flags, "print every number")
 	flags.StringVar(&o.html, "html", "", "file for the report as one self-contained page; "+
 		"- prints the page instead of the text")
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "do not show progress")
@@ -90,8 +92,8 @@ func (o *options) validate() error {
 	if !(o.price >= 0) || math.IsInf(o.price, 0) {
 		wrong("--gpu-price %v is not 0 or more, write for example 3.06", o.price)
 	}
-	if o.html == files.Stdout && o.json {
-		wrong("--html - and --json both print to stdout, keep one or name a file")
+	if o.html == files.Stdout && o.output.ForScripts() {
+		wrong("--html - and -o %s both print to stdout, keep one or name a file", &o.output)
 	}
 	if err := files.CheckWritable(o.html); o.html != "" && err != nil {
 		wrong("--html %s: %w", o.html, err)

@@ -3,6 +3,7 @@ package simulatecmd
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -175,8 +176,9 @@ func (r run) write(c *compare.Comparison) error {
 	if r.html == files.Stdout {
 		return failed
 	}
-	if r.json {
-		return errors.Join(report.JSON(r.out, c), failed)
+	if r.output.ForScripts() {
+		var text bytes.Buffer
+		return errors.Join(report.JSON(&text, c), r.output.Write(r.out, json.RawMessage(text.Bytes())), failed)
 	}
 	const page = 100
 	width, _ := terminal.Columns(r.out, page)

@@ -28,7 +28,7 @@ func Key(name string) snapshot.Key { return snapshot.Key{Namespace: "inference",
 func Ready(key snapshot.Key) *snapshot.Entry {
 	now := Now()
 	e := &snapshot.Entry{
-		Key: key, Generation: 1, State: snapshot.Ready,
+		Key: key, Generation: 1, Created: now.Add(-9 * 24 * time.Hour), State: snapshot.Ready,
 		Conditions: conditions(true, string(snapshot.Ready), "arima serves, 18.4 % better than the last value"),
 		Workload:   "Deployment/" + key.Name, Unit: "requests/s",
 		Step: step, Lead: lead, LeadSource: "fixed in spec.leadTime", Window: window,

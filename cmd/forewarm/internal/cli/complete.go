@@ -1,0 +1,183 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/inspectclient"
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/signal"
+)
+
+const (
+	// completionTimeout is how long a shell waits for words. An exec plugin of a kubeconfig knows no timeout of its own.
+	completionTimeout = 2 * time.Second
+	// maxWords are how many objects are asked for.
+	maxWords = 500
+)
+
+// words lists what may stand at a place of a command line. Without any, as after an error, the shell offers none.
+type words func(ctx context.Context, cmd *cobra.Command, begun string) []string
+
+// addCompletions adds what shells complete: the names of objects in the cluster that the flags name, presets, and forms.
+func addCompletions(root *cobra.Command) {
+	forecasts := v1alpha1.GroupVersion().WithResource("forecasts")
+	flags := map[string]words{
+		"namespace":    objects(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}, namesOnly),
+		"forecast":     objects(forecasts, withNamespaces),
+		"lead-time-of": objects(forecasts, withNamespaces),
+		"preset":       presets,
+		"render":       presets,
+		"output": func(_ context.Context, cmd *cobra.Command, _ string) []string {
+			output, ok := cmd.Flag("output").Value.(*cmdline.Output)
+			if !ok {
+				return nil
+			}
+			return output.Forms()
+		},
+	}
+	hpas := schema.GroupVersionResource{Group: "autoscaling", Version: "v2", Resource: "horizontalpodautoscalers"}
+	arguments := map[string]words{"inspect": outlooks, "explain": objects(hpas, ofOneNamespace), "presets": presets}
+	for _, cmd := range root.Commands() {
+		for name, list := range flags {
+			if cmd.Flag(name) != nil {
+				_ = cmd.RegisterFlagCompletionFunc(name, bounded(list)) //nolint:errcheck // The flag exists, and once.
+			}
+		}
+		if list := arguments[cmd.Name()]; list != nil {
+			complete := bounded(list)
+			cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+				if len(args) > 0 { // There is one argument at most.
+					return nil, cobra.ShellCompDirectiveNoFileComp
+				}
+				return complete(cmd, args, begun)
+			}
+		}
+	}
+}
+
+// bounded lists words for no longer than completionTimeout.
+func bounded(list words) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
+		defer cancel()
+		found := make(chan []string, 1)
+		go func() { found <- list(ctx, cmd, begun) }()
+		var all []string
+		select {
+		case all = <-found:
+		case <-ctx.Done():
+		}
+		all = slices.DeleteFunc(all, func(word string) bool { return !strings.HasPrefix(word, begun) })
+		return all, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// presets are the servers and the presets.
+func presets(context.Context, *cobra.Command, string) []string {
+	var all []string
+	for _, s := range signal.Sources() {
+		all = append(all, s.Name)
+		for _, p := range s.Presets {
+			all = append(all, p.Name)
+		}
+	}
+	return all
+}
+
+// value is that of a flag; empty where the command has none.
+func value(cmd *cobra.Command, flag string) string {
+	if f := cmd.Flag(flag); f != nil {
+		return f.Value.String()
+	}
+	return ""
+}
+
+// How the names of objects are written: alone, NAMESPACE/NAME, or within the namespace that the command line names.
+const (
+	namesOnly = iota
+	withNamespaces
+	ofOneNamespace
+)
+
+// objects are the names of a cluster's objects, those that the user may list.
+func objects(of schema.GroupVersionResource, written int) words {
+	return func(ctx context.Context, cmd *cobra.Command, begun string) []string {
+		config, namespace, err := cmdline.LoadKubeconfig(ctx, value(cmd, "kubeconfig"), value(cmd, "context"))
+		if err != nil {
+			return nil
+		}
+		config.Timeout, config.WarningHandlerWithContext = completionTimeout, rest.NoWarnings{}
+		client, err := dynamic.NewForConfig(config)
+		if err != nil {
+			return nil
+		}
+		prefix := ""
+		if written == ofOneNamespace {
+			namespace, prefix = within(cmd, begun, namespace)
+		} else {
+			namespace = ""
+		}
+		list, err := client.Resource(of).Namespace(namespace).List(ctx, metav1.ListOptions{Limit: maxWords})
+		if err != nil {
+			return nil
+		}
+		var all []string
+		for i := range list.Items {
+			if written == withNamespaces {
+				prefix = list.Items[i].GetNamespace() + "/"
+			}
+			all = append(all, prefix+list.Items[i].GetName())
+		}
+		return all
+	}
+}
+
+// within is the namespace in which a name is completed, and what stands before it: NAMESPACE/ where it is begun so.
+func within(cmd *cobra.Command, begun, otherwise string) (namespace, prefix string) {
+	if before, _, slash := strings.Cut(begun, "/"); slash {
+		return before, before + "/"
+	}
+	if given := value(cmd, "namespace"); given != "" {
+		return given, ""
+	}
+	return otherwise, ""
+}
+
+// outlooks are the names of a server's Forecasts, with their namespaces where the command line names none.
+func outlooks(ctx context.Context, cmd *cobra.Command, begun string) []string {
+	from := inspectclient.Connection{
+		Server: value(cmd, "server"), Kubeconfig: value(cmd, "kubeconfig"), Context: value(cmd, "context"),
+		Timeout: completionTimeout,
+	}
+	client, err := from.Connect(ctx, "forewarm-complete")
+	if err != nil {
+		return nil
+	}
+	otherwise := client.Namespace
+	if from.Server != "" {
+		otherwise = ""
+	}
+	namespace, prefix := within(cmd, begun, otherwise)
+	list, _, err := client.Outlooks(ctx, namespace, "")
+	if err != nil {
+		return nil
+	}
+	var all []string
+	for i := range list.Items {
+		if namespace == "" {
+			prefix = list.Items[i].Namespace + "/"
+		}
+		all = append(all, prefix+list.Items[i].Name)
+	}
+	return all
+}
