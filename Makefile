@@ -36,6 +36,10 @@ push: ## the same, pushed: IMAGE=REGISTRY/NAME:TAG KEY=
 	@test -n '$(IMAGE)' || { echo "make push: write IMAGE=REGISTRY/NAME:TAG"; exit 1; }
 	$(IMAGE_TOOL) --push '$(IMAGE)' $(if $(KEY),--key '$(abspath $(KEY))')
 
+.PHONY: release
+release: ## bin/release, all that a version is published as, by the tag of this commit: KEY= signs the image, DRY_RUN=1 needs no tag
+	cd hack/image && go run . release --root ../.. --out ../../bin/release $(if $(KEY),--key '$(abspath $(KEY))') $(if $(DRY_RUN),--dry-run)
+
 IMAGE_TOOL = cd hack/image && go run . --root ../.. --out ../../bin/image --version '$(VERSION)'
 
 .PHONY: demo

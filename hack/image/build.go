@@ -24,10 +24,13 @@ type build struct {
 // binary builds the server for a platform, OS/ARCH, and returns the file.
 func (b build) binary(ctx context.Context, platform, folder string) (string, error) {
 	system, machine, ok := strings.Cut(platform, "/")
-	if !ok || system != "linux" {
-		return "", fmt.Errorf("--platform %q is not linux/ARCH: write for example linux/arm64", platform)
+	if !ok {
+		return "", fmt.Errorf("--platform %q is not OS/ARCH: write for example linux/arm64", platform)
 	}
-	file := filepath.Join(folder, machine, "forewarm")
+	file := filepath.Join(folder, system, machine, program(system))
+	if _, err := os.Stat(file); err == nil {
+		return file, nil // A release has built it for its archive.
+	}
 	// Nothing of this machine gets into the binary: no paths, no cgo, no time, no state of the working tree.
 	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false",
 		"-ldflags=-s -w -X main.version="+b.version, "-o", file, "./cmd/forewarm")
@@ -47,6 +50,14 @@ func (b build) binary(ctx context.Context, platform, folder string) (string, err
 		return "", fmt.Errorf("go build for %s: %w: %s", platform, err, bytes.TrimSpace(stderr.Bytes()))
 	}
 	return file, nil
+}
+
+// program is the name of the binary.
+func program(system string) string {
+	if system == "windows" {
+		return "forewarm.exe"
+	}
+	return "forewarm"
 }
 
 // epoch is the variable by which reproducible builds are told how old their sources are, in seconds.

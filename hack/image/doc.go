@@ -5,4 +5,6 @@
 //	         ──> layers ──> image ──> index ──> OCI layout (image.go)
 //	         ──> the modules in the binary ──> SBOM beside it (sbom.go)
 //	         ──> the digest, signed by a key where one is given, as cosign does (sign.go)
+//
+// With the word release it makes all that a version is published as (release.go): the same commit gives the same bytes.
 package main

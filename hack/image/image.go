@@ -117,7 +117,18 @@ func base() []entry {
 //nolint:ireturn // The library's type.
 func (b build) newLayer(entries []entry) (v1.Layer, error) {
 	var text bytes.Buffer
-	w := tar.NewWriter(&text)
+	if err := b.writeTar(&text, entries); err != nil {
+		return nil, fmt.Errorf("make a layer: %w", err)
+	}
+	return tarball.LayerFromOpener(
+		func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text.Bytes())), nil },
+		tarball.WithMediaType(types.OCILayer),
+	)
+}
+
+// writeTar writes files that are as old as the commit.
+func (b build) writeTar(out io.Writer, entries []entry) error {
+	w := tar.NewWriter(out)
 	for _, e := range entries {
 		header := &tar.Header{
 			Name:    e.name,
@@ -127,19 +138,13 @@ func (b build) newLayer(entries []entry) (v1.Layer, error) {
 			Format:  tar.FormatPAX,
 		}
 		if err := w.WriteHeader(header); err != nil {
-			return nil, fmt.Errorf("make a layer: %w", err)
+			return err
 		}
 		if _, err := w.Write(e.content); err != nil {
-			return nil, fmt.Errorf("make a layer: %w", err)
+			return err
 		}
 	}
-	if err := w.Close(); err != nil {
-		return nil, fmt.Errorf("make a layer: %w", err)
-	}
-	return tarball.LayerFromOpener(
-		func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text.Bytes())), nil },
-		tarball.WithMediaType(types.OCILayer),
-	)
+	return w.Close()
 }
 
 // newIndex has the image of every platform.

@@ -25,6 +25,8 @@ type options struct {
 	out, push, key string
 	plain          bool
 	build          build
+	// work is a folder for the binaries; empty for one that is removed at the end.
+	work string
 }
 
 func main() {
@@ -38,6 +40,9 @@ func main() {
 }
 
 func run(ctx context.Context, args []string, out io.Writer) error {
+	if len(args) > 0 && args[0] == "release" {
+		return runRelease(ctx, args[1:], out)
+	}
 	var o options
 	flags := pflag.NewFlagSet("image", pflag.ContinueOnError)
 	flags.StringVar(&o.out, "out", "bin/image", "folder of the OCI layout, which is replaced; the SBOMs lie beside it")
@@ -79,15 +84,16 @@ func (o options) run(ctx context.Context, out io.Writer) (err error) {
 	if err = os.MkdirAll(filepath.Dir(o.out), 0o755); err != nil {
 		return fmt.Errorf("write the image: %w", err)
 	}
-	work, err := os.MkdirTemp("", "forewarm-image-")
-	if err != nil {
-		return fmt.Errorf("write the image: %w", err)
+	if o.work == "" {
+		if o.work, err = os.MkdirTemp("", "forewarm-image-"); err != nil {
+			return fmt.Errorf("write the image: %w", err)
+		}
+		defer os.RemoveAll(o.work) //nolint:errcheck // It lies in the folder of temporary files.
 	}
-	defer os.RemoveAll(work) //nolint:errcheck // It lies in the folder of temporary files.
 	var parts []part
 	for _, platform := range o.build.platforms {
 		one := part{platform: platform}
-		if one.image, err = o.part(ctx, platform, work, out); err != nil {
+		if one.image, err = o.part(ctx, platform, out); err != nil {
 			return fmt.Errorf("%s: %w", platform, err)
 		}
 		parts = append(parts, one)
@@ -102,9 +108,12 @@ func (o options) run(ctx context.Context, out io.Writer) (err error) {
 // part builds the image of a platform, and writes its SBOM.
 //
 //nolint:ireturn // The library's type.
-func (o options) part(ctx context.Context, platform, work string, out io.Writer) (v1.Image, error) {
+func (o options) part(ctx context.Context, platform string, out io.Writer) (v1.Image, error) {
 	begun := time.Now()
-	binary, err := o.build.binary(ctx, platform, work)
+	if !strings.HasPrefix(platform, "linux/") {
+		return nil, fmt.Errorf("--platform %q is not linux/ARCH: write for example linux/arm64", platform)
+	}
+	binary, err := o.build.binary(ctx, platform, o.work)
 	if err != nil {
 		return nil, err
 	}

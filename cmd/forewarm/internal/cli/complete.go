@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/inspectclient"
+	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/signal"
 )
@@ -32,9 +32,9 @@ type words func(ctx context.Context, cmd *cobra.Command, begun string) []string
 func addCompletions(root *cobra.Command) {
 	forecasts := v1alpha1.GroupVersion().WithResource("forecasts")
 	flags := map[string]words{
-		"namespace":    objects(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}, namesOnly),
-		"forecast":     objects(forecasts, withNamespaces),
-		"lead-time-of": objects(forecasts, withNamespaces),
+		"namespace":    objects(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}, true),
+		"forecast":     objects(forecasts, true),
+		"lead-time-of": objects(forecasts, true),
 		"preset":       presets,
 		"render":       presets,
 		"output": func(_ context.Context, cmd *cobra.Command, _ string) []string {
@@ -46,7 +46,8 @@ func addCompletions(root *cobra.Command) {
 		},
 	}
 	hpas := schema.GroupVersionResource{Group: "autoscaling", Version: "v2", Resource: "horizontalpodautoscalers"}
-	arguments := map[string]words{"inspect": outlooks, "explain": objects(hpas, ofOneNamespace), "presets": presets}
+	outlooks := inspect.GroupVersion().WithResource(inspect.Resource)
+	arguments := map[string]words{"inspect": objects(outlooks, false), "explain": objects(hpas, false), "presets": presets}
 	for _, cmd := range root.Commands() {
 		for name, list := range flags {
 			if cmd.Flag(name) != nil {
@@ -102,17 +103,13 @@ func value(cmd *cobra.Command, flag string) string {
 	return ""
 }
 
-// How the names of objects are written: alone, NAMESPACE/NAME, or within the namespace that the command line names.
-const (
-	namesOnly = iota
-	withNamespaces
-	ofOneNamespace
-)
-
-// objects are the names of a cluster's objects, those that the user may list.
-func objects(of schema.GroupVersionResource, written int) words {
-	return func(ctx context.Context, cmd *cobra.Command, begun string) []string {
-		config, namespace, err := cmdline.LoadKubeconfig(ctx, value(cmd, "kubeconfig"), value(cmd, "context"))
+// objects are the names of objects that the user may list: NAMESPACE/NAME where the command line names no namespace, or begins so.
+func objects(of schema.GroupVersionResource, everywhere bool) words {
+	return func(ctx context.Context, cmd *cobra.Command, begun string) (all []string) {
+		config, namespace, err := &rest.Config{Host: value(cmd, "server")}, "", error(nil)
+		if config.Host == "" {
+			config, namespace, err = cmdline.LoadKubeconfig(ctx, value(cmd, "kubeconfig"), value(cmd, "context"))
+		}
 		if err != nil {
 			return nil
 		}
@@ -121,63 +118,29 @@ func objects(of schema.GroupVersionResource, written int) words {
 		if err != nil {
 			return nil
 		}
-		prefix := ""
-		if written == ofOneNamespace {
-			namespace, prefix = within(cmd, begun, namespace)
-		} else {
+		before, _, slash := strings.Cut(begun, "/")
+		switch given := value(cmd, "namespace"); {
+		case slash:
+			namespace = before
+		case everywhere:
 			namespace = ""
+		case given != "":
+			namespace = given
 		}
 		list, err := client.Resource(of).Namespace(namespace).List(ctx, metav1.ListOptions{Limit: maxWords})
 		if err != nil {
 			return nil
 		}
-		var all []string
 		for i := range list.Items {
-			if written == withNamespaces {
-				prefix = list.Items[i].GetNamespace() + "/"
+			name, in := list.Items[i].GetName(), list.Items[i].GetNamespace()
+			switch {
+			case slash:
+				name = before + "/" + name
+			case namespace == "" && in != "":
+				name = in + "/" + name
 			}
-			all = append(all, prefix+list.Items[i].GetName())
+			all = append(all, name)
 		}
 		return all
 	}
-}
-
-// within is the namespace in which a name is completed, and what stands before it: NAMESPACE/ where it is begun so.
-func within(cmd *cobra.Command, begun, otherwise string) (namespace, prefix string) {
-	if before, _, slash := strings.Cut(begun, "/"); slash {
-		return before, before + "/"
-	}
-	if given := value(cmd, "namespace"); given != "" {
-		return given, ""
-	}
-	return otherwise, ""
-}
-
-// outlooks are the names of a server's Forecasts, with their namespaces where the command line names none.
-func outlooks(ctx context.Context, cmd *cobra.Command, begun string) []string {
-	from := inspectclient.Connection{
-		Server: value(cmd, "server"), Kubeconfig: value(cmd, "kubeconfig"), Context: value(cmd, "context"),
-		Timeout: completionTimeout,
-	}
-	client, err := from.Connect(ctx, "forewarm-complete")
-	if err != nil {
-		return nil
-	}
-	otherwise := client.Namespace
-	if from.Server != "" {
-		otherwise = ""
-	}
-	namespace, prefix := within(cmd, begun, otherwise)
-	list, _, err := client.Outlooks(ctx, namespace, "")
-	if err != nil {
-		return nil
-	}
-	var all []string
-	for i := range list.Items {
-		if namespace == "" {
-			prefix = list.Items[i].Namespace + "/"
-		}
-		all = append(all, prefix+list.Items[i].Name)
-	}
-	return all
 }

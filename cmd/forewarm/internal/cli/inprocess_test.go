@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,7 +19,8 @@ import (
 
 // TestMain lets the test's binary be forewarm, where it is called so: for the tests that need a process.
 func TestMain(m *testing.M) {
-	if filepath.Base(os.Args[0]) == "forewarm" {
+	if slices.Contains(names, filepath.Base(os.Args[0])) {
+		program.Name = os.Args[0]
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 		code := program.Run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 		stop()
@@ -30,13 +32,16 @@ func TestMain(m *testing.M) {
 
 var program = cli.Program{Version: "v0.0.0-test"}
 
-// executable makes a file in a folder that runs forewarm in a process of its own.
+// names are those by which the binary is called.
+var names = []string{"forewarm", "kubectl-forewarm", "kubectl_complete-forewarm"}
+
+// executable makes files in a folder that run forewarm in a process of its own.
 func executable(folder string) error {
 	self, err := os.Executable()
-	if err != nil {
-		return err
+	for _, name := range names {
+		err = errors.Join(err, os.Symlink(self, filepath.Join(folder, name)))
 	}
-	return os.Symlink(self, filepath.Join(folder, "forewarm"))
+	return err
 }
 
 // shell is where a command runs: its working folder, and the variables and the standard input that it has.

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history/historytest"
@@ -59,6 +61,7 @@ func TestScripts(t *testing.T) {
 		"TWO": healthyCluster().with(cluster{ofHPAs: "{kind: HorizontalPodAutoscalerList, apiVersion: autoscaling/v2, items: [" +
 			`{metadata: {name: other}, spec: {maxReplicas: 3, scaleTargetRef: {kind: Deployment, name: llama, apiVersion: apps/v1}}}]}`}),
 		"FOREIGN": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>hello") }),
+		"HANGS":   http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }),
 		"PLAIN":   http.NotFoundHandler(),
 		"BUSY": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, "no endpoints", http.StatusServiceUnavailable)
@@ -116,9 +119,9 @@ func TestScripts(t *testing.T) {
 func forewarm(ts *testscript.TestScript, fails bool, args []string) {
 	s := shell{folder: ts.MkAbs("."), env: map[string]string{"HOME": ts.Getenv("HOME")}}
 	file := ""
-	if last := len(args) - 1; last >= 0 && args[last][0] == '<' {
+	if last := len(args) - 1; last >= 0 && strings.HasPrefix(args[last], "<") {
 		s.stdin, args = ts.ReadFile(args[last][1:]), args[:last]
-	} else if last >= 0 && args[last][0] == '>' {
+	} else if last >= 0 && strings.HasPrefix(args[last], ">") {
 		file, args = args[last][1:], args[:last]
 	}
 	got, err := s.run(context.Background(), args)
@@ -188,7 +191,17 @@ func outlooks(entries ...*snapshot.Entry) http.Handler {
 	board := snapshottest.Snapshot(entries...)
 	mux := http.NewServeMux()
 	list := func(w http.ResponseWriter, r *http.Request) {
-		answer(w, http.StatusOK, page(board.Entries(r.PathValue("namespace")), r))
+		entries := board.Entries(r.PathValue("namespace"))
+		if text := r.URL.Query().Get("labelSelector"); text != "" {
+			selector, err := labels.Parse(text)
+			if err != nil {
+				panic(err)
+			}
+			entries = slices.DeleteFunc(entries, func(e *snapshot.Entry) bool {
+				return !selector.Matches(labels.Set(inspect.Outlook(e, snapshottest.Now()).Labels))
+			})
+		}
+		answer(w, http.StatusOK, page(entries, r))
 	}
 	mux.HandleFunc("GET "+root+"/outlooks", list)
 	mux.HandleFunc("GET "+root+"/namespaces/{namespace}/outlooks", list)

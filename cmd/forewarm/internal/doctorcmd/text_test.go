@@ -67,7 +67,11 @@ func TestWriteOmits(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Count(out.String(), "\n")
-	if !strings.Contains(out.String(), "ERROR    Source: 990 more like these; --json lists all\n") || lines > 30 {
+	if !strings.Contains(out.String(), "ERROR    Source: 990 more like these; -o wide lists all\n") || lines > 30 {
 		t.Errorf("%d lines:\n%s", lines, out.String())
+	}
+	out.Reset()
+	if err := write(&out, r, true); err != nil || !strings.Contains(out.String(), "no series 999.") {
+		t.Errorf("wide, %v:\n%s", err, out.String())
 	}
 }

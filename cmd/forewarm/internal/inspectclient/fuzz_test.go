@@ -40,7 +40,7 @@ func FuzzOutlooks(f *testing.F) {
 		body.Store(&answer)
 		code.Store(int64(status))
 		asked.Store(0)
-		list, _, err := client.Outlooks(t.Context(), "")
+		list, _, err := client.Outlooks(t.Context(), "", "")
 		if asked.Load() > 2 || err == nil && list == nil {
 			t.Fatalf("%q: asked %d times, %v, %v", answer, asked.Load(), list, err)
 		}

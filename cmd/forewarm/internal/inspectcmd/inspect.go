@@ -108,7 +108,7 @@ func (o *options) run(ctx context.Context, args []string, out, messages io.Write
 	}
 	s := o.source(client, args)
 	if o.Watch {
-		w := watch{options: o, source: s, out: out, messages: messages, seen: map[string]line{}}
+		w := watch{options: o, source: s, out: out, messages: messages}
 		return notFoundCode(w.run(ctx))
 	}
 	list, now, err := s.read(ctx)

@@ -57,20 +57,18 @@ func table[T any](v *view, heads string, all []T, cells func(*T) []string) error
 	return out.Flush()
 }
 
-// The columns of the table, and those that a wide one has beside them.
-const (
-	columns     = "NAMESPACE\tNAME\tSTATE\tNOW\tSERVED\tUNIT\tASKED\tLATE\tLEAD\tMODEL\tSKILL\tCOVERAGE\tDATA AGE\tAGE"
-	wideColumns = columns + "\tWINDOW\tHEADROOM\tREASON"
-	stateColumn = 2
-)
+// heads are the columns of the table, and those that a wide one has beside them.
+func heads(wide bool) string {
+	const heads = "NAMESPACE\tNAME\tSTATE\tNOW\tSERVED\tUNIT\tASKED\tLATE\tLEAD\tMODEL\tSKILL\tCOVERAGE\tDATA AGE\tAGE"
+	if wide {
+		return heads + "\tWINDOW\tHEADROOM\tREASON"
+	}
+	return heads
+}
 
 // summary is one line for each outlook.
 func (v *view) summary(outlooks []inspect.Outlook, now time.Time, wide bool) error {
-	heads := columns
-	if wide {
-		heads = wideColumns
-	}
-	return table(v, heads, outlooks, func(o *inspect.Outlook) []string { return cells(o, now, wide) })
+	return table(v, heads(wide), outlooks, func(o *inspect.Outlook) []string { return cells(o, now, wide) })
 }
 
 // cells are the cells of an outlook in the table. Without a time there are no ages.

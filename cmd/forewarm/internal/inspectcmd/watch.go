@@ -2,11 +2,11 @@ package inspectcmd
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -30,16 +30,10 @@ type watch struct {
 
 	source        source
 	out, messages io.Writer
-	seen          map[string]line
+	seen          map[string]inspect.Outlook
 	// widths are those of the columns so far: they only grow.
 	widths []int
-	said   string
-}
-
-// line is what was printed of an outlook: its cells without ages, and what tells a change.
-type line struct {
-	cells []string
-	mark  string
+	failed string
 }
 
 // run reads until the context ends. An error of the first read ends it; a later one is reported once.
@@ -47,23 +41,22 @@ func (w *watch) run(ctx context.Context) error {
 	pause := maxPause
 	for first := true; ; first = false {
 		list, now, err := w.source.read(ctx)
+		if !first && errors.Is(err, inspectclient.ErrNotFound) { // The one that was named is deleted.
+			list, err = &inspect.OutlookList{}, nil
+		}
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case err != nil && (first || w.source.name == "" || !errors.Is(err, inspectclient.ErrNotFound)):
-			if first {
-				return err
-			}
-			w.report(err)
-		default: // What was found before and is not any more is deleted.
-			if list == nil {
-				list = &inspect.OutlookList{}
-			}
-			w.said = ""
+		case err != nil && first:
+			return err
+		case err == nil:
 			if err := w.update(list.Items, now); err != nil {
 				return err
 			}
-			pause = pauseOf(list.Items)
+			w.failed, pause = "", pauseOf(list.Items)
+		case err.Error() != w.failed:
+			w.failed = err.Error()
+			fmt.Fprintf(w.messages, "forewarm: %v; it tries again\n", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -73,86 +66,72 @@ func (w *watch) run(ctx context.Context) error {
 	}
 }
 
-func (w *watch) report(err error) {
-	if err.Error() != w.said {
-		w.said = err.Error()
-		fmt.Fprintf(w.messages, "forewarm: %v; it tries again\n", err)
-	}
-}
-
-// update prints what differs from before.
+// update prints what differs from before. What is gone is printed once more, as deleted.
 func (w *watch) update(outlooks []inspect.Outlook, now time.Time) error {
-	wide := w.output.Is(cmdline.Wide)
 	gone := w.seen
-	w.seen = make(map[string]line, len(outlooks))
-	var lines [][]string
+	w.seen = make(map[string]inspect.Outlook, len(outlooks))
+	var changed []inspect.Outlook
 	for i := range outlooks {
-		o := &outlooks[i]
-		key := o.Namespace + "/" + o.Name
-		l := line{cells: cells(o, time.Time{}, wide)}
-		l.mark = strings.Join(l.cells, "\t")
-		if w.output.ForScripts() {
-			text, err := json.Marshal(o)
-			if err != nil {
-				return err
-			}
-			l.mark = string(text)
-		}
+		key := outlooks[i].Namespace + "/" + outlooks[i].Name
 		before, known := gone[key]
+		if !known || w.differ(&before, &outlooks[i]) {
+			changed = append(changed, outlooks[i])
+		}
 		delete(gone, key)
-		w.seen[key] = l
-		if known && before.mark == l.mark {
-			continue
-		}
-		lines = append(lines, cells(o, now, wide))
-		if err := w.object(o); err != nil {
-			return err
-		}
+		w.seen[key] = outlooks[i]
 	}
 	for _, key := range slices.Sorted(maps.Keys(gone)) {
-		l := gone[key].cells
-		l[stateColumn] = "Deleted"
-		lines = append(lines, l)
+		o := gone[key]
+		o.Status.State = "Deleted"
+		changed = append(changed, o)
+	}
+	return w.print(changed, now)
+}
+
+// differ reports a change of what is printed; that data has aged is none in a table.
+func (w *watch) differ(a, b *inspect.Outlook) bool {
+	if w.output.ForScripts() {
+		return !reflect.DeepEqual(a, b)
+	}
+	return !slices.Equal(cells(a, time.Time{}, w.output.Is(cmdline.Wide)), cells(b, time.Time{}, w.output.Is(cmdline.Wide)))
+}
+
+func (w *watch) print(changed []inspect.Outlook, now time.Time) error {
+	columns := strings.Split(heads(w.output.Is(cmdline.Wide)), "\t")
+	var lines [][]string
+	if len(changed) > 0 && w.widths == nil {
+		lines, w.widths = [][]string{columns}, make([]int, len(columns))
+	}
+	for i := range changed {
+		lines = append(lines, cells(&changed[i], now, w.output.Is(cmdline.Wide)))
+		if w.output.Is(cmdline.YAML) {
+			fmt.Fprintln(w.out, "---")
+		}
+		if w.output.ForScripts() {
+			if err := w.output.Write(w.out, &changed[i]); err != nil {
+				return err
+			}
+		} else if w.output.Is(cmdline.Name) {
+			writeName(w.out, &changed[i])
+		}
 	}
 	if !w.output.ForScripts() && !w.output.Is(cmdline.Name) {
-		w.table(lines, wide)
+		w.table(lines)
 	}
 	return nil
 }
 
-// object prints an outlook that is new or has changed, where no table is wanted.
-func (w *watch) object(o *inspect.Outlook) error {
-	switch {
-	case w.output.Is(cmdline.JSON):
-		return w.output.Write(w.out, o)
-	case w.output.Is(cmdline.YAML):
-		fmt.Fprintln(w.out, "---")
-		return w.output.Write(w.out, o)
-	case w.output.Is(cmdline.Name):
-		writeName(w.out, o)
-	}
-	return nil
-}
-
-// table writes lines below the earlier ones, the first below the heads.
-func (w *watch) table(lines [][]string, wide bool) {
-	if len(lines) > 0 && w.widths == nil {
-		heads := columns
-		if wide {
-			heads = wideColumns
-		}
-		lines = slices.Insert(lines, 0, strings.Split(heads, "\t"))
-		w.widths = make([]int, len(lines[0]))
-	}
-	for _, l := range lines {
-		for i := range l {
-			l[i] = printable.Line(l[i])
-			w.widths[i] = max(w.widths[i], utf8.RuneCountInString(l[i]))
+// table writes lines below the earlier ones.
+func (w *watch) table(lines [][]string) {
+	for _, line := range lines {
+		for i := range line {
+			line[i] = printable.Line(line[i])
+			w.widths[i] = max(w.widths[i], utf8.RuneCountInString(line[i]))
 		}
 	}
-	for _, l := range lines {
+	for _, line := range lines {
 		var text strings.Builder
-		for i, cell := range l {
+		for i, cell := range line {
 			fmt.Fprintf(&text, "%-*s   ", w.widths[i], cell)
 		}
 		fmt.Fprintln(w.out, strings.TrimRight(text.String(), " "))

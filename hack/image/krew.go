@@ -1,0 +1,43 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"text/template"
+)
+
+// krew is the manifest by which krew installs kubectl's plugin.
+var krew = template.Must(template.New("krew").Parse(`apiVersion: krew.googlecontainertools.github.com/v1alpha2
+kind: Plugin
+metadata:
+  name: forewarm
+spec:
+  version: {{.Version}}
+  homepage: https://github.com/forewarm/forewarm
+  shortDescription: Inspect and check predictive autoscaling
+  description: |
+    Shows what Forewarm observes, forecasts and serves for each workload, explains what an HPA computes from it,
+    says what is wrong with an installation, and simulates it on recorded demand.
+  platforms:
+{{- range .Archives}}
+    - selector:
+        matchLabels: {os: {{.System}}, arch: {{.Machine}}}
+      uri: https://github.com/forewarm/forewarm/releases/download/{{$.Version}}/{{.File}}
+      sha256: "{{.SHA256}}"
+      bin: {{.Program}}
+{{- end}}
+`))
+
+// archive is a platform's.
+type archive struct{ System, Machine, Program, File, SHA256 string }
+
+func krewManifest(version string, archives []archive) ([]byte, error) {
+	var text bytes.Buffer
+	if err := krew.Execute(&text, struct {
+		Version  string
+		Archives []archive
+	}{version, archives}); err != nil {
+		return nil, fmt.Errorf("krew's manifest: %w", err)
+	}
+	return text.Bytes(), nil
+}

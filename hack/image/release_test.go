@@ -1,0 +1,130 @@
+package main
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// The same commit gives the same bytes, and krew's manifest names the archive and its hash.
+func TestRelease(t *testing.T) {
+	var sums [2]string
+	var folder string
+	for i := range sums {
+		folder = t.TempDir()
+		args := []string{"release", "--dry-run", "--root", root, "--platform", "linux/amd64", "--out", folder}
+		if err := run(t.Context(), args, io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		sums[i] = contents(t, folder, "SHA256SUMS")
+	}
+	if sums[0] != sums[1] || !strings.Contains(sums[0], "NOTES.md") {
+		t.Errorf("two builds give\n%s\nand\n%s", sums[0], sums[1])
+	}
+	var plugin struct {
+		APIVersion     string `yaml:"apiVersion"`
+		Kind           string
+		Metadata, Spec map[string]any
+	}
+	if err := yaml.Unmarshal([]byte(contents(t, folder, "forewarm.yaml")), &plugin); err != nil {
+		t.Fatal(err)
+	}
+	version := fmt.Sprint(plugin.Spec["version"])
+	if plugin.APIVersion != "krew.googlecontainertools.github.com/v1alpha2" || plugin.Kind != "Plugin" ||
+		plugin.Metadata["name"] != "forewarm" || plugin.Spec["shortDescription"] == nil || !tagForm.MatchString(version) {
+		t.Errorf("krew's manifest: %+v", plugin)
+	}
+	name := "forewarm_" + version + "_linux_amd64.tar.gz"
+	want := []any{map[string]any{
+		"selector": map[string]any{"matchLabels": map[string]any{"os": "linux", "arch": "amd64"}},
+		"uri":      "https://github.com/forewarm/forewarm/releases/download/" + version + "/" + name,
+		"sha256":   fmt.Sprintf("%x", sha256.Sum256([]byte(contents(t, folder, name)))), "bin": "forewarm",
+	}}
+	if got := plugin.Spec["platforms"]; !reflect.DeepEqual(got, want) {
+		t.Errorf("krew's platforms %v, want %v", got, want)
+	}
+	for file, want := range map[string]string{
+		name: "forewarm\nLICENSE\n", "forewarm-" + version[1:] + ".tgz": "forewarm/Chart.yaml\nforewarm/README.md\nforewarm/files/",
+	} {
+		list, err := exec.CommandContext(t.Context(), "tar", "-tzf", filepath.Join(folder, file)).Output()
+		if err != nil || !strings.Contains(string(list), want) || strings.Contains(string(list), "/tests/") {
+			t.Errorf("%s has\n%s (%v), want %q", file, list, err, want)
+		}
+	}
+	chart(t, filepath.Join(folder, "forewarm-"+version[1:]+".tgz"), version)
+}
+
+// chart: Helm takes the package, and its image has the release's tag.
+func chart(t *testing.T, file, version string) {
+	t.Helper()
+	helm, err := exec.CommandContext(t.Context(), "../components/build.sh", "--built", "helm", "helm").Output()
+	if err != nil {
+		t.Log("NOT TESTED: the chart with helm, which is not built")
+		return
+	}
+	command := exec.CommandContext(t.Context(), filepath.Join(strings.TrimSpace(string(helm)), "helm"), "template", file,
+		"--set", "image.repository=example.com/forewarm,prometheus.url=http://x:9090")
+	if text, err := command.CombinedOutput(); err != nil || !strings.Contains(string(text), "example.com/forewarm:"+version) {
+		t.Errorf("helm template: %v\n%.2000s", err, text)
+	}
+}
+
+func contents(t *testing.T, folder, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(folder, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// A release is a tagged commit without changes, of which CHANGELOG.md has a section.
+func TestReleaseRefuses(t *testing.T) {
+	folder := t.TempDir()
+	git := func(args ...string) {
+		t.Helper()
+		args = append([]string{"-C", folder, "-c", "user.name=a", "-c", "user.email=a@example.com"}, args...)
+		if out, err := exec.CommandContext(t.Context(), "git", args...).CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	refused := func(want string) {
+		t.Helper()
+		err := run(t.Context(), []string{"release", "--root", folder, "--out", t.TempDir()}, io.Discard)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(folder, "CHANGELOG.md"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git("init", "-q")
+	write("# Changelog\n\n## [1.2.0] - 2026-01-01\n\n- old\n")
+	git("add", ".")
+	git("commit", "-qm", "a")
+	refused("this commit has no tag")
+	git("tag", "vnext")
+	refused("the tag vnext is no version")
+	git("tag", "-d", "vnext")
+	git("tag", "v1.3.0")
+	refused("CHANGELOG.md says nothing of 1.3.0")
+	write("# Changelog\n\n## [1.3.0] - 2026-02-01\n\n- new\n\n## [1.2.0]\n\n- old\n")
+	refused("the working tree differs from its commit")
+	git("commit", "-qam", "b")
+	git("tag", "-f", "v1.3.0")
+	r := release{options: options{build: build{root: folder}}}
+	if notes, err := r.resolve(t.Context()); err != nil || string(notes) != "- new\n" || r.build.version != "v1.3.0" {
+		t.Errorf("%s: %q, %v", r.build.version, notes, err)
+	}
+}
