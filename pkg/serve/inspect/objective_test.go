@@ -274,7 +274,7 @@ func TestTableMarksMissedObjectives(t *testing.T) {
 	if len(missed.Items) != 1 {
 		t.Errorf("%d are found by their verdict, want 1", len(missed.Items))
 	}
-	if cells := table.Rows[0].Cells; cells[4] != "1.8%!" || cells[12] != "6.5" {
+	if cells := table.Rows[0].Cells; cells[4] != "1.8%!" || cells[13] != "6.5" {
 		t.Errorf("cells %v, want 1.8%%! late with k = 6.5", cells)
 	}
 }
