@@ -39,8 +39,8 @@ func (b build) zip(entries []entry) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// readFolder reads the files below a folder, in the order of their names, but for those that a pattern matches: a name, or that of a
-// folder above.
+// readFolder reads the files below a folder, in the order of their names. It leaves out names that a pattern matches: files, and
+// folders with all that is in them.
 func readFolder(folder string, ignored ...string) ([]entry, error) {
 	var entries []entry
 	err := filepath.WalkDir(folder, func(file string, d fs.DirEntry, err error) error {

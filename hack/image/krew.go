@@ -6,8 +6,8 @@ import (
 	"text/template"
 )
 
-// krew is the manifest by which krew installs kubectl's plugin.
-var krew = template.Must(template.New("krew").Parse(`apiVersion: krew.googlecontainertools.github.com/v1alpha2
+// krew is the manifest by which krew installs kubectl's plugin, as a template.
+const krew = `apiVersion: krew.googlecontainertools.github.com/v1alpha2
 kind: Plugin
 metadata:
   name: forewarm
@@ -26,17 +26,18 @@ spec:
       sha256: "{{.SHA256}}"
       bin: {{.Program}}
 {{- end}}
-`))
+`
 
 // archive is a platform's.
 type archive struct{ System, Machine, Program, File, SHA256 string }
 
 func krewManifest(version string, archives []archive) ([]byte, error) {
+	manifest, err := template.New("krew").Parse(krew)
 	var text bytes.Buffer
-	if err := krew.Execute(&text, struct {
-		Version  string
-		Archives []archive
-	}{version, archives}); err != nil {
+	if err == nil {
+		err = manifest.Execute(&text, map[string]any{"Version": version, "Archives": archives})
+	}
+	if err != nil {
 		return nil, fmt.Errorf("krew's manifest: %w", err)
 	}
 	return text.Bytes(), nil

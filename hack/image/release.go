@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// release is what a version is published as: archives with the binary for each platform, their SBOMs, the image as an OCI layout, the
-// chart, krew's manifest, the notes and the hashes of all of these.
+// release is what a version is published as: archives with the binary for each platform, their SBOMs, the image as an OCI
+// layout, the chart, krew's manifest, the notes and the hashes of all of these.
 type release struct {
 	options
 

@@ -14,7 +14,46 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The same commit gives the same bytes, and krew's manifest names the archive and its hash.
+// Krew's manifest has the fields that krew asks for, a platform for each archive.
+func TestKrewManifest(t *testing.T) {
+	const version, hash = "v1.2.3", "0123456789"
+	text, err := krewManifest(version, []archive{
+		{"linux", "arm64", "forewarm", "a.tar.gz", hash}, {"windows", "amd64", "forewarm.exe", "b.zip", hash},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]any
+	if err := yaml.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	platform := func(system, machine, file, bin string) map[string]any {
+		return map[string]any{
+			"selector": map[string]any{"matchLabels": map[string]any{"os": system, "arch": machine}},
+			"uri":      "https://github.com/forewarm/forewarm/releases/download/v1.2.3/" + file, "sha256": hash, "bin": bin,
+		}
+	}
+	spec, ok := got["spec"].(map[string]any)
+	if !ok || spec["shortDescription"] == nil || spec["description"] == nil {
+		t.Fatalf("krew's manifest: %v", got)
+	}
+	delete(spec, "shortDescription")
+	delete(spec, "description")
+	if want := map[string]any{
+		"apiVersion": "krew.googlecontainertools.github.com/v1alpha2", "kind": "Plugin",
+		"metadata": map[string]any{"name": "forewarm"},
+		"spec": map[string]any{
+			"version": version, "homepage": "https://github.com/forewarm/forewarm",
+			"platforms": []any{
+				platform("linux", "arm64", "a.tar.gz", "forewarm"), platform("windows", "amd64", "b.zip", "forewarm.exe"),
+			},
+		},
+	}; !reflect.DeepEqual(got, want) {
+		t.Errorf("krew's manifest is %v, want %v", got, want)
+	}
+}
+
+// The same commit gives the same bytes, and krew's manifest has the hash of the archive.
 func TestRelease(t *testing.T) {
 	if os.Getenv("FOREWARM_LONG") == "" {
 		t.Skip("FOREWARM_LONG is unset: two releases of one platform take a minute")
@@ -32,27 +71,12 @@ func TestRelease(t *testing.T) {
 	if sums[0] != sums[1] || !strings.Contains(sums[0], "NOTES.md") {
 		t.Errorf("two builds give\n%s\nand\n%s", sums[0], sums[1])
 	}
-	var plugin struct {
-		APIVersion     string `yaml:"apiVersion"`
-		Kind           string
-		Metadata, Spec map[string]any
-	}
-	if err := yaml.Unmarshal([]byte(contents(t, folder, "forewarm.yaml")), &plugin); err != nil {
-		t.Fatal(err)
-	}
-	version := fmt.Sprint(plugin.Spec["version"])
-	if plugin.APIVersion != "krew.googlecontainertools.github.com/v1alpha2" || plugin.Kind != "Plugin" ||
-		plugin.Metadata["name"] != "forewarm" || plugin.Spec["shortDescription"] == nil || !tagForm.MatchString(version) {
-		t.Errorf("krew's manifest: %+v", plugin)
-	}
+	_, version, _ := strings.Cut(contents(t, folder, "forewarm.yaml"), "\n  version: ")
+	version, _, _ = strings.Cut(version, "\n")
 	name := "forewarm_" + version + "_linux_amd64.tar.gz"
-	want := []any{map[string]any{
-		"selector": map[string]any{"matchLabels": map[string]any{"os": "linux", "arch": "amd64"}},
-		"uri":      "https://github.com/forewarm/forewarm/releases/download/" + version + "/" + name,
-		"sha256":   fmt.Sprintf("%x", sha256.Sum256([]byte(contents(t, folder, name)))), "bin": "forewarm",
-	}}
-	if got := plugin.Spec["platforms"]; !reflect.DeepEqual(got, want) {
-		t.Errorf("krew's platforms %v, want %v", got, want)
+	want := fmt.Sprintf("%q", fmt.Sprintf("%x", sha256.Sum256([]byte(contents(t, folder, name)))))
+	if got := contents(t, folder, "forewarm.yaml"); !tagForm.MatchString(version) || !strings.Contains(got, want) {
+		t.Errorf("krew's manifest has not %s of %s:\n%s", want, name, got)
 	}
 	for file, want := range map[string]string{
 		name: "forewarm\nLICENSE\n", "forewarm-" + version[1:] + ".tgz": "forewarm/Chart.yaml\nforewarm/README.md\nforewarm/files/",

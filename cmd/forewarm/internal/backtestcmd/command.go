@@ -120,7 +120,8 @@ func (o *options) validate() error {
 		problems = append(problems, err)
 	}
 	if o.plot == files.Stdout && o.output.ForScripts() {
-		problems = append(problems, errors.New("--plot - and -o "+o.output.String()+" both print to stdout, keep one or name a file"))
+		problems = append(problems,
+			fmt.Errorf("--plot - and -o %s both print to stdout, keep one or name a file", &o.output))
 	}
 	if err := files.CheckWritable(o.plot); o.plot != "" && err != nil {
 		problems = append(problems, fmt.Errorf("--plot %s: %w", o.plot, err))

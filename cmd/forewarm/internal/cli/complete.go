@@ -103,18 +103,25 @@ func value(cmd *cobra.Command, flag string) string {
 	return ""
 }
 
-// objects are the names of objects that the user may list: NAMESPACE/NAME where the command line names no namespace, or begins so.
+// connect makes a client of the server or the cluster that the flags name, and returns the namespace of the kubeconfig's context.
+func connect(ctx context.Context, cmd *cobra.Command) (client dynamic.Interface, namespace string, err error) {
+	config := &rest.Config{Host: value(cmd, "server")}
+	if config.Host == "" {
+		config, namespace, err = cmdline.LoadKubeconfig(ctx, value(cmd, "kubeconfig"), value(cmd, "context"))
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	config.Timeout, config.WarningHandlerWithContext = completionTimeout, rest.NoWarnings{}
+	client, err = dynamic.NewForConfig(config)
+	return client, namespace, err
+}
+
+// objects are the names of objects that the user may list: NAMESPACE/NAME where the command line names no namespace, or
+// begins so.
 func objects(of schema.GroupVersionResource, everywhere bool) words {
 	return func(ctx context.Context, cmd *cobra.Command, begun string) (all []string) {
-		config, namespace, err := &rest.Config{Host: value(cmd, "server")}, "", error(nil)
-		if config.Host == "" {
-			config, namespace, err = cmdline.LoadKubeconfig(ctx, value(cmd, "kubeconfig"), value(cmd, "context"))
-		}
-		if err != nil {
-			return nil
-		}
-		config.Timeout, config.WarningHandlerWithContext = completionTimeout, rest.NoWarnings{}
-		client, err := dynamic.NewForConfig(config)
+		client, namespace, err := connect(ctx, cmd)
 		if err != nil {
 			return nil
 		}

@@ -15,8 +15,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 )
 
-// A watch prints what there is, then a line for each change, and no more than that; it goes on after an error, and ends with its
-// context.
+// A watch prints what there is, then a line for each change, and no more than that. It goes on after an error, and ends with
+// its context.
 func TestInspectWatches(t *testing.T) {
 	step := func(make func(snapshot.Key) *snapshot.Entry, name string) *snapshot.Entry {
 		e := make(snapshottest.Key(name))

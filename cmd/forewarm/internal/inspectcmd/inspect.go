@@ -116,7 +116,7 @@ func (o *options) run(ctx context.Context, args []string, out, messages io.Write
 		return notFoundCode(err)
 	}
 	if err = o.show(s, list, now, out); err == nil && len(list.Items) == 0 {
-		return exit.WithCode(codeNotFound, fmt.Errorf("no Forecasts %s", o.describe(s)))
+		return exit.WithCode(codeNotFound, fmt.Errorf("no Forecasts %s", s.where()))
 	}
 	return errors.Join(err, checkServing(list.Items...))
 }
@@ -175,8 +175,8 @@ func writeName(out io.Writer, o *inspect.Outlook) {
 	fmt.Fprintf(out, "outlook.%s/%s\n", inspect.GroupName, o.Name)
 }
 
-// describe says where outlooks are looked for.
-func (o *options) describe(s source) string {
+// where says where outlooks are looked for.
+func (s source) where() string {
 	where := "in any namespace"
 	if s.namespace != "" {
 		where = "in namespace " + s.namespace
