@@ -3,10 +3,12 @@ package trace_test
 import (
 	"bytes"
 	"compress/gzip"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
+	_ "time/tzdata" // The machine may have no zones.
 
 	"github.com/forewarm/forewarm/pkg/source/trace"
 )
@@ -46,6 +48,43 @@ func FuzzReadCompressed(f *testing.F) {
 		again, errAgain := trace.Columns(bytes.NewReader(packed(string(file))))
 		if (err == nil) != (errAgain == nil) || !reflect.DeepEqual(plain, again) {
 			t.Fatalf("%q: %q, %v; compressed %q, %v", file, plain, err, again, errAgain)
+		}
+	})
+}
+
+// Whatever is read, on its own grid or another, by the clocks of any zone, is a grid of demand.
+func FuzzRead(f *testing.F) {
+	const grafana = "\ufeffsep=;\n\"Time\";\"b\"\n2025-10-26 02:59:59;\"1,5 req/s\"\n2025-10-26 02:00:00;null\n2025-10-26 02:01:00;2 req/s"
+	for _, seed := range []string{
+		"t,b\n0,1\n60,2\n", "t,b\n1970-01-01T00:00:00Z,1\n1970-01-01T00:01:00Z,\n", "\"t\",b\n0,\"\"\n1,1e300\n",
+		"t,b\n0,1\n0.001,2\n9000,3", "\ufefft,b,c\r\n0,1,2\r\n", "t,b\n0,0x1p-2\n1,1_000\n", "t,b\n\n0,1\n\n1,1", grafana,
+		"t\tb\n1700000000000\t1\n1700000060013\tNaN\n1700000119000\t1\n", `{"data":{"result":[{"values":[[0,"1"],[60.5,"NaN"],[120,2]]}]}}`,
+		`[{"values":[[0,"1"],[1]]}]`, `{"error":"x"}`, `[[`, `{`, "sep=",
+	} {
+		f.Add(seed, uint32(0), "")
+		f.Add(seed, uint32(60_000), "Europe/Berlin")
+	}
+	f.Fuzz(func(t *testing.T, text string, resample uint32, zone string) {
+		where, err := time.LoadLocation(zone)
+		if err != nil {
+			t.Skip()
+		}
+		columns, err := trace.Columns(strings.NewReader(text))
+		if err != nil {
+			return
+		}
+		s, err := trace.Options{Zone: where, Resample: time.Duration(resample) * time.Millisecond}.
+			ReadColumn(strings.NewReader(text), columns[0])
+		if err != nil {
+			return
+		}
+		if s.Step < time.Millisecond || s.Len() < 2 || s.Start.Unix() < 0 || resample > 0 && s.Step.Milliseconds() != int64(resample) {
+			t.Fatalf("%q became a series of %d by %v from %v", text, s.Len(), s.Step, s.Start)
+		}
+		for i, v := range s.Values {
+			if math.IsInf(v, 0) || v < 0 {
+				t.Fatalf("%q: value %d is %v", text, i, v)
+			}
 		}
 	})
 }

@@ -15,7 +15,10 @@ type unpacked struct {
 	from io.Reader
 	// packed is nil where the trace is plain.
 	packed *gzip.Reader
-	left   int64
+	// limit is the largest size in bytes, left what is left of it.
+	limit, left int64
+	// json is one line of any length.
+	json bool
 	// lines is the number of lines read, and line the bytes read of the next one.
 	lines, line int
 }
@@ -26,19 +29,19 @@ func newUnpacked(r io.Reader) (*unpacked, error) {
 	magic, err := buffered.Peek(2)
 	if err != nil || magic[0] != 0x1f || magic[1] != 0x8b {
 		// Too short for gzip: the CSV reader reports what is wrong.
-		return &unpacked{from: buffered, left: maxBytes}, nil //nolint:nilerr // See above.
+		return &unpacked{from: buffered, limit: maxBytes, left: maxBytes}, nil //nolint:nilerr // See above.
 	}
 	packed, err := gzip.NewReader(buffered)
 	if err != nil {
 		return nil, fmt.Errorf("trace: the gzip file is damaged at its start: %w: copy it again", err)
 	}
-	return &unpacked{from: packed, packed: packed, left: maxBytes}, nil
+	return &unpacked{from: packed, packed: packed, limit: maxBytes, left: maxBytes}, nil
 }
 
 // Read reads up to the limits.
 func (c *unpacked) Read(p []byte) (int, error) {
 	if c.left <= 0 {
-		return 0, fmt.Errorf("more than %d bytes", int64(maxBytes))
+		return 0, fmt.Errorf("more than %d bytes", c.limit)
 	}
 	n, err := c.from.Read(p[:min(int64(len(p)), c.left, maxLine)])
 	c.left -= int64(n)
@@ -49,7 +52,7 @@ func (c *unpacked) Read(p []byte) (int, error) {
 	}
 	c.lines += bytes.Count(p[:n], []byte{'\n'})
 	switch {
-	case c.line > maxLine:
+	case c.line > maxLine && !c.json:
 		return 0, fmt.Errorf("a line of more than %d bytes", maxLine)
 	case err != nil && !errors.Is(err, io.EOF):
 		err = c.gzipError(err)
@@ -79,4 +82,11 @@ func (c *unpacked) explain(err error) error {
 		return fmt.Errorf("trace: %w", broken)
 	}
 	return err
+}
+
+// expectJSON lifts the bound of lines and lowers that of the whole, which is kept in memory several times.
+func (c *unpacked) expectJSON() {
+	c.json = true
+	c.left -= c.limit - maxAnswer
+	c.limit = maxAnswer
 }

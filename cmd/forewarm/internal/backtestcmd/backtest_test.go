@@ -19,11 +19,14 @@ import (
 )
 
 // csv is a demand of so many steps of a minute, NaN for a gap.
-func csv(n int, demand func(i int) float64) io.Reader {
+func csv(n int, demand func(i int) float64) io.Reader { return csvEvery(60, n, demand) }
+
+// csvEvery is one of longer steps, in seconds: enough of them are the week that a verdict wants.
+func csvEvery(step, n int, demand func(i int) float64) io.Reader {
 	var out strings.Builder
 	out.WriteString("t,load\n")
 	for i := range n {
-		fmt.Fprintf(&out, "%d,%s\n", 1767571200+60*i, strings.TrimPrefix(fmt.Sprintf("%.6g", demand(i)), "NaN"))
+		fmt.Fprintf(&out, "%d,%s\n", 1767571200+step*i, strings.TrimPrefix(fmt.Sprintf("%.6g", demand(i)), "NaN"))
 	}
 	return strings.NewReader(out.String())
 }
@@ -54,9 +57,10 @@ func walk(n int) func(i int) float64 {
 }
 
 type document struct {
-	Verdict string
-	Partial bool
-	Models  []struct {
+	Verdict  string
+	TooShort string `json:"too_short"`
+	Partial  bool
+	Models   []struct {
 		Name     string
 		Baseline bool
 		Error    string
@@ -93,17 +97,19 @@ func backtest(t *testing.T, stdin io.Reader, flags ...string) document {
 func TestSeasonIsWorthAModel(t *testing.T) {
 	d := backtest(
 		t,
-		csv(1200, wave),
+		csvEvery(600, 1200, wave),
 		"--season",
-		"1h",
+		"10h",
+		"--lead-time",
+		"50m",
 		"--model",
 		"holt-winters",
 		"--model",
 		"arima",
 		"--horizon",
-		"5m,20m",
+		"50m,200m",
 	)
-	if !strings.HasPrefix(d.Verdict, "Worth it: holt-winters is the best for the peak demand of the next 5 minutes") {
+	if !strings.HasPrefix(d.Verdict, "Worth it: holt-winters is the best for the peak demand of the next 50 minutes") {
 		t.Errorf("verdict %q", d.Verdict)
 	}
 	seen := map[string]bool{}
@@ -134,14 +140,14 @@ func TestSeasonIsWorthAModel(t *testing.T) {
 
 // Of a random walk nothing is known but where it is, and the verdict says so.
 func TestARandomWalkIsNotWorthAModel(t *testing.T) {
-	d := backtest(t, csv(3000, walk(3000)), "--season", "4h", "--model", "holt-winters")
+	d := backtest(t, csvEvery(600, 3000, walk(3000)), "--lead-time", "50m", "--season", "40h", "--model", "holt-winters")
 	if !strings.HasPrefix(d.Verdict, "WORSE than a baseline: ") {
 		t.Errorf("verdict %q", d.Verdict)
 	}
 }
 
 func TestConstantDemand(t *testing.T) {
-	d := backtest(t, csv(1200, func(int) float64 { return 5 }), "--season", "1h", "--model", "holt-winters")
+	d := backtest(t, csvEvery(600, 1200, func(int) float64 { return 5 }), "--season", "10h", "--model", "holt-winters")
 	if !strings.HasPrefix(d.Verdict, "Nothing to forecast: ") {
 		t.Errorf("verdict %q", d.Verdict)
 	}
@@ -150,6 +156,9 @@ func TestConstantDemand(t *testing.T) {
 // A model that cannot be fitted is named with its reason, and the others go on.
 func TestShortHistory(t *testing.T) {
 	d := backtest(t, csv(1200, wave), "--model", "holt-winters", "--model", "ses", "--season", "1d")
+	if d.Verdict != "" || d.TooShort != "Too short to judge: 20 hours, want a week." {
+		t.Errorf("verdict %q, too short: %q", d.Verdict, d.TooShort)
+	}
 	for _, m := range d.Models {
 		switch m.Name {
 		case "holt-winters":
@@ -224,7 +233,11 @@ func TestSeasonsToLearnFrom(t *testing.T) {
 // A history of very many steps is asked every so many of them, which is told.
 func TestFineHistory(t *testing.T) {
 	d := backtest(t, csv(27_000, wave), "--model", "ses", "--season", "1h", "--horizon", "5m")
-	if diff := cmp.Diff([]string{"forecasts are judged every 2 minutes"}, d.Notes); diff != "" {
+	want := []string{
+		"forecasts are judged every 2 minutes", "\"forewarm simulate\" may still find Forewarm cheaper: it judges the outcome under " +
+			"an HPA, where target, headroom and lead time count too, and backtest the error of the forecast window peak",
+	}
+	if diff := cmp.Diff(want, d.Notes); diff != "" {
 		t.Errorf("notes (-want +got)\n%s", diff)
 	}
 	if n := d.Models[0].Horizons[0].Count; n < 10_000 || n > 10_200 { // Three quarters of them, every other one.

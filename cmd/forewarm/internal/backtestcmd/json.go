@@ -12,6 +12,7 @@ import (
 type (
 	document struct {
 		Verdict     string       `json:"verdict"`
+		TooShort    string       `json:"too_short"`
 		Partial     bool         `json:"partial"`
 		Assumptions assumptions  `json:"assumptions"`
 		Models      []modelEntry `json:"models"`
@@ -53,7 +54,7 @@ type (
 func (r report) document() document {
 	from, to := r.judged()
 	d := document{
-		Verdict: r.verdict(), Partial: r.partial(), Notes: r.notes(),
+		Verdict: r.verdict(), TooShort: r.history.TooShort(), Partial: r.partial(), Notes: r.notes(),
 		Assumptions: assumptions{
 			History: r.history.Source, Start: r.plan.series.Start, End: r.plan.series.End(),
 			Step: model.Duration(r.plan.series.Step), JudgedFrom: from, JudgedTo: to,

@@ -20,7 +20,7 @@ const (
 func (r report) svg() ([]byte, error) {
 	// letters is how many of the heading's stand in a line.
 	const letters, lineHeight = 168, 20
-	sheet := chart.Sheet{Width: sheetWidth, Title: "Backtest of " + r.history.Source + ": " + r.verdict()}
+	sheet := chart.Sheet{Width: sheetWidth, Title: "Backtest of " + r.history.Source + ": " + r.headline()}
 	y := 32.0
 	for line := range strings.Lines(r.verdictLines(letters)) {
 		sheet.Text("words", inset, y, strings.TrimSpace(line))

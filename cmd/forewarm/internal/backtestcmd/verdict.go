@@ -1,6 +1,7 @@
 package backtestcmd
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -11,10 +12,26 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// verdict names the best model, and how it compares with the baselines.
+// headline is the verdict, or why there is none.
+func (r report) headline() string { return cmp.Or(r.verdict(), r.history.TooShort()) }
+
+// worthIt reports whether a model is surely better than the best baseline.
+func (r report) worthIt() bool {
+	model, free := r.best(false), r.best(true)
+	if model < 0 || free < 0 {
+		return false
+	}
+	change, sure := r.lossDifference(model, free)
+	return sure && change < 0 && -change >= equalWithin && r.loss(free, r.lead) != 0
+}
+
+// verdict names the best model, and how it compares with the baselines; it is empty for a history that is too short.
 func (r report) verdict() string {
 	if why := r.unjudged(); why != "" {
 		return strings.ToUpper(why[:1]) + why[1:] + "."
+	}
+	if r.history.TooShort() != "" {
+		return ""
 	}
 	model, free := r.best(false), r.best(true)
 	ahead := history.FormatSpan(r.plan.span(r.plan.lead))
@@ -158,6 +175,6 @@ func modelTitle(name string) string {
 // verdictLines is the verdict in lines of at most so many characters, each with a line feed.
 func (r report) verdictLines(width int) string {
 	const kept = "\u00a0%" // A number keeps its unit.
-	lines := terminal.Wrap(strings.ReplaceAll(r.verdict(), " %", kept), "", width)
+	lines := terminal.Wrap(strings.ReplaceAll(r.headline(), " %", kept), "", width)
 	return strings.ReplaceAll(lines, kept, " %")
 }

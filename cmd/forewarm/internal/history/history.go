@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/progress"
@@ -45,6 +47,22 @@ func (o *Options) Read(ctx context.Context, in io.Reader, now time.Time, bar *pr
 		h.Notes = append(h.Notes, fmt.Sprintf("%d of %d values are gaps", gaps, h.Len()))
 	}
 	return h, nil
+}
+
+// TooShort says that a history is too short for a verdict, and is empty where it is not. Of a pattern of days a week is the
+// least that shows whether it comes again; what is mostly gaps counts for twice its values.
+func (h History) TooShort() string {
+	const week, tolerance = 7 * 24 * time.Hour, time.Hour // The first samples of a range may be missing.
+	known := func(v float64) bool { return !math.IsNaN(v) }
+	first, end := slices.IndexFunc(h.Values, known), h.Len()
+	for end > first && !known(h.Values[end-1]) {
+		end--
+	}
+	span := time.Duration(min(end-first, 2*h.Observed())) * h.Step
+	if span >= week-tolerance {
+		return ""
+	}
+	return "Too short to judge: " + FormatSpan(span) + ", want a week."
 }
 
 // Describe is a sentence about what was read.

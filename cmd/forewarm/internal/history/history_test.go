@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -23,6 +24,7 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history/historytest"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/progress"
 	"github.com/forewarm/forewarm/forecast"
 )
 
@@ -68,6 +70,46 @@ func TestTrace(t *testing.T) {
 	const about = "load.csv, column a: 3 minutes in steps of a minute, 2026-01-05 00:00 to 2026-01-05 00:03 UTC"
 	if got.Describe() != about {
 		t.Errorf("%q, want %q", got.Describe(), about)
+	}
+}
+
+// What is assumed of a trace is noted, and said while it is read.
+func TestTraceOfMilliseconds(t *testing.T) {
+	o := history.Defaults()
+	o.Trace = file(t, "t,a\n1767571200000,1\n1767571260000,2\n")
+	var said bytes.Buffer
+	got, err := o.Read(t.Context(), nil, now, progress.New(&said, false, func() time.Time { return now }))
+	if err != nil || got.Start.Unix() != 1767571200 || got.Step != time.Minute {
+		t.Errorf("%v by %v, %v", got.Start, got.Step, err)
+	}
+	if want := "times are milliseconds"; said.String() != "load.csv: "+want+"\n" || !slices.Equal(got.Notes, []string{want}) {
+		t.Errorf("said %q, noted %q", said.String(), got.Notes)
+	}
+}
+
+// A verdict wants a week between the first and the last value, half of it known.
+func TestTooShort(t *testing.T) {
+	for _, c := range []struct {
+		hours, from, every int
+		want               string
+	}{
+		{5, 0, 1, "Too short to judge: 5 hours, want a week."},
+		{167, 0, 1, ""}, // A sample of the range's first hour may be missing.
+		{336, 331, 1, "Too short to judge: 5 hours, want a week."},
+		{200, 0, 2, ""},
+		{200, 0, 4, "Too short to judge: 4.17 days, want a week."},
+	} {
+		h := history.History{Series: forecast.Series{Step: time.Hour}}
+		for i := range c.hours {
+			v := math.NaN()
+			if i >= c.from && i%c.every == 0 {
+				v = 1
+			}
+			h.Values = append(h.Values, v)
+		}
+		if got := h.TooShort(); got != c.want {
+			t.Errorf("%+v: %q", c, got)
+		}
 	}
 }
 
@@ -131,7 +173,6 @@ func TestTraceErrors(t *testing.T) {
 		{"no values", "t,a\n0,\n60,\n", "", "load.csv, column a: it has no values"},
 		{"unsorted", "t,a\n60,1\n0,1\n", "", "line 3: time 0 is not after that of line 2; sort the rows"},
 		{"a time twice", "t,a\n0,1\n60,1\n60,2\n", "", "line 4: time 60 is not after that of line 3"},
-		{"milliseconds", "t,a\n1767571200000,1\n1767571260000,2\n", "", "line 2, column 1: time 1767571200000"},
 		{"units mixed", "t,a\n0,1\n60,1\n120,1\n180,2k\n", "", `line 5, column a: value "2k": want a number`},
 		{"steps mixed", "t,a\n0,1\n60,1\n120,1\n150,2\n", "", "line 5: 2m30s after the first row, which is not a multiple"},
 		{"negative demand", "t,a\n0,1\n60,-1\n", "", "line 3, column a: value -1: demand cannot be negative"},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	_ "time/tzdata" // A machine may have no time zones of its own.
 
 	"github.com/prometheus/common/model"
 	"github.com/spf13/pflag"
@@ -18,8 +19,10 @@ const Stdin = "-"
 
 // Options say where the history is: a trace or a Prometheus.
 type Options struct {
-	// Trace is a CSV file, Stdin the standard input; Column one of its value columns, empty where it has only one.
-	Trace, Column string
+	// Trace is a file, Stdin the standard input; Column one of its value columns, empty where it has only one. TimeZone is
+	// that of its times without one, empty for UTC; Resample the step that it is laid on, 0 for its own.
+	Trace, Column, TimeZone string
+	Resample                model.Duration
 	// Prometheus is asked for Query over Range at Step; End is RFC 3339, empty for now.
 	Prometheus  prometheus.Config
 	Query       string
@@ -40,9 +43,13 @@ func Defaults() Options {
 // AddFlags binds the options.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	o.flags = flags
-	flags.StringVar(&o.Trace, "trace", o.Trace, "CSV file of the demand, plain or gzipped: a header, then a time "+
-		"(seconds or RFC 3339) and values; - reads stdin")
+	flags.StringVar(&o.Trace, "trace", o.Trace, "file of the demand, plain or gzipped: a CSV (a header, then a time and "+
+		"values), or the JSON of a Prometheus' query_range; - reads stdin")
 	flags.StringVar(&o.Column, "column", o.Column, "column of the trace; optional if it has only one")
+	flags.StringVar(&o.TimeZone, "time-zone", o.TimeZone, "zone of the trace's times that name none, for example "+
+		"Europe/Berlin (default UTC)")
+	flags.Var(&o.Resample, "resample", "lay an irregular trace on this step, for example 1m; each value is the mean of the "+
+		"samples nearest to it (default: the trace's own step)")
 	flags.StringVar(&o.Prometheus.URL, "prometheus", o.Prometheus.URL,
 		"Prometheus, Thanos, Mimir or VictoriaMetrics to read the demand from")
 	flags.StringVar(&o.Query, "query", o.Query, "PromQL that yields one series: the demand")
@@ -62,14 +69,17 @@ func (o *Options) Validate() error {
 	case o.Trace != "" && o.Prometheus.URL != "":
 		return errors.New("--trace and --prometheus are two histories, keep one")
 	case o.Trace != "":
-		return o.RefuseFlags("--trace", func(name string) bool {
+		_, err := o.zone()
+		return errors.Join(err, o.RefuseFlags("--trace", func(name string) bool {
 			return strings.HasPrefix(name, "prometheus") || name == "query" || name == "range" || name == "step" ||
 				name == "end" || name == "query-timeout"
-		})
+		}))
 	}
 	return errors.Join(
 		o.validateQuery(),
-		o.RefuseFlags("--prometheus", func(name string) bool { return name == "column" }),
+		o.RefuseFlags("--prometheus", func(name string) bool {
+			return name == "column" || name == "time-zone" || name == "resample"
+		}),
 	)
 }
 
@@ -99,6 +109,18 @@ func (o *Options) RefuseFlags(source string, foreign func(name string) bool) err
 		}
 	})
 	return errors.Join(problems...)
+}
+
+// zone is that of times without one; nil where none is named.
+func (o *Options) zone() (*time.Location, error) {
+	if o.TimeZone == "" {
+		return nil, nil //nolint:nilnil // See above.
+	}
+	zone, err := time.LoadLocation(o.TimeZone)
+	if err != nil {
+		return nil, fmt.Errorf("--time-zone %.64q is no time zone, write for example Europe/Berlin or UTC", o.TimeZone)
+	}
+	return zone, nil
 }
 
 // end is where the range ends.

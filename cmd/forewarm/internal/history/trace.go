@@ -43,11 +43,19 @@ func (o *Options) readTrace(ctx context.Context, in io.Reader, _ time.Time, bar 
 		}
 		column = columns[0]
 	}
-	series, err := trace.ReadColumn(bytes.NewReader(content), column)
+	zone, err := o.zone()
+	if err != nil {
+		return History{}, err
+	}
+	read, err := trace.Options{Zone: zone, Resample: time.Duration(o.Resample)}.ReadColumn(bytes.NewReader(content), column)
 	if err != nil {
 		return History{}, fmt.Errorf("%s: %w", name, err)
 	}
-	return History{Series: series, Source: name + ", column " + column}, nil
+	bar.End()
+	for _, note := range read.Notes {
+		bar.Say(name + ": " + note)
+	}
+	return History{Series: read.Series, Source: name + ", column " + column, Notes: read.Notes}, nil
 }
 
 // content is the whole of the trace.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -39,6 +40,7 @@ type Bar struct {
 	done, total  int
 	begun, shown time.Time
 	drawn        bool
+	said         []string
 }
 
 // New writes to out, with the clock now; quiet returns nil.
@@ -97,6 +99,20 @@ func (b *Bar) End() {
 		fmt.Fprint(terminal.Raw(b.out), erase)
 	}
 	b.drawn = false
+}
+
+// Say writes a line that stays, once.
+func (b *Bar) Say(text string) {
+	if b == nil {
+		return
+	}
+	b.End()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !slices.Contains(b.said, text) {
+		b.said = append(b.said, text)
+		fmt.Fprintln(b.out, printable.Line(text))
+	}
 }
 
 // refresh draws or writes the state if it is time.

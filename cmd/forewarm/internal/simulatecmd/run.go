@@ -44,7 +44,7 @@ func (r run) run(ctx context.Context) error {
 	if err != nil {
 		return interrupted(ctx, err)
 	}
-	c.Demand, c.Source, c.Remarks = h.Series, h.Source, append(c.Remarks, h.Notes...)
+	c.Demand, c.Source, c.Remarks, c.TooShort = h.Series, h.Source, append(c.Remarks, h.Notes...), h.TooShort()
 	if c.Lead.Known == assumed {
 		c.Remarks = append(c.Remarks, fmt.Sprintf("No lead time was given: %s is assumed. Set --lead-time, or "+
 			"--lead-time-of to use the one that Forewarm measures.", c.Lead.Median))

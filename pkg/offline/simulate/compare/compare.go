@@ -29,8 +29,12 @@ func Compare(ctx context.Context, c Config, progress func(done, total int, what 
 	}
 	out.Assumptions.CapacityAssumed = c.Capacity == 0
 	out.Notes = p.notes(out)
-	out.Verdict = out.verdict()
 	out.WarmPool = p.poolResult(out)
+	if out.TooShort = c.TooShort; out.TooShort == "" {
+		out.Verdict = out.verdict()
+	} else if out.WarmPool != nil {
+		out.WarmPool.Verdict = ""
+	}
 	return out, nil
 }
 

@@ -63,7 +63,8 @@ func TestCompare(t *testing.T) {
 	if forewarm.Hindsight || forewarm.Target != capacity || !best.Hindsight {
 		t.Errorf("forewarm is played with %v, in hindsight %v", forewarm.Target, forewarm.Hindsight)
 	}
-	if !strings.HasPrefix(c.Verdict, "Forewarm saves. Over 2 days Forewarm would have used") {
+	if !strings.HasPrefix(c.Verdict, "Forewarm saves. Over 2 days Forewarm would have used") ||
+		strings.Contains(strings.Join(c.Notes, "\n"), "forewarm backtest") {
 		t.Error(c.Verdict)
 	}
 	if c.Partial || c.Assumptions.CapacityAssumed || c.Assumptions.WarmUp != 2*day || c.Assumptions.Duration != 4*day {

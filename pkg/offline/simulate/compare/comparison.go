@@ -31,9 +31,9 @@ type Comparison struct {
 	Assumptions Assumptions
 	// Policies are in the order of their names above; those that could not be played are left out, and Notes say why.
 	Policies []PolicyResult
-	// Verdict is the result in words, with its numbers; Notes are its caveats.
-	Verdict string
-	Notes   []string
+	// Verdict is the result in words, with its numbers; empty where TooShort is why there is none. Notes are its caveats.
+	Verdict, TooShort string
+	Notes             []string
 	// Shapes are the results on the given shapes of GPU, Sharing is the packing of fractions of GPUs, and Spot the
 	// saving of a tail on spot. Empty if not requested.
 	Shapes  []fleet.ShapeResult

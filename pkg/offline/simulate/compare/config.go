@@ -24,6 +24,8 @@ type Config struct {
 	Demand  forecast.Series
 	Source  string
 	Remarks []string
+	// TooShort, if not empty, is why there is no verdict on this history.
+	TooShort string
 	// HPA is the autoscaler, with one metric of an AverageValue target; Autoscaler names it in words.
 	HPA        hpa.Spec
 	Autoscaler string

@@ -15,12 +15,26 @@ func (p *plan) notes(c *Comparison) []string {
 	var out []string
 	note := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	p.matchedNote(c, note)
+	if p.TooShort == "" {
+		c.backtestNote(note)
+	}
 	c.cheaperNote(note)
 	p.scaleNotes(c, note)
 	p.historyNotes(note)
 	out = append(out, p.Remarks...)
 	p.modelNotes(note)
 	return out
+}
+
+// backtestNote is why backtest may say the contrary of a verdict against Forewarm.
+func (c *Comparison) backtestNote(note noteFunc) {
+	forewarm, best := c.find(Forewarm), c.find(BestTarget)
+	if forewarm == nil || best == nil || forewarm.MeetsObjective &&
+		(!best.MeetsObjective || forewarm.Report.ReplicaHours <= best.Report.ReplicaHours) {
+		return
+	}
+	note("\"forewarm backtest\" may still find a model better than its baselines: it judges the error of the forecast window " +
+		"peak, and simulate the outcome under an HPA, where target, headroom and lead time count too.")
 }
 
 // cheaperNote names what meets the objective for less than Forewarm, in hindsight.

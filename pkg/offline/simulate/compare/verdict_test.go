@@ -1,6 +1,7 @@
 package compare_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
@@ -69,5 +70,22 @@ func TestVerdict(t *testing.T) {
 	}
 	if got := c.MakeVerdict(); got != "Interrupted before Forewarm was compared."+asWritten {
 		t.Error(got)
+	}
+}
+
+// A verdict against Forewarm says why backtest may say the contrary; on a history that is too short there is neither.
+func TestVerdictAgainstForewarm(t *testing.T) {
+	t.Parallel()
+	c := short()
+	c.Only = []string{compare.BestTarget, compare.Forewarm}
+	const why = `"forewarm backtest" may still find a model better than its baselines`
+	got := played(t, c)
+	if !strings.HasPrefix(got.Verdict, "Forewarm loses") || !strings.Contains(strings.Join(got.Notes, "\n"), why) {
+		t.Errorf("%q, %q", got.Verdict, got.Notes)
+	}
+	c.TooShort = "Too short to judge: 6 hours, want a week."
+	got = played(t, c)
+	if got.Verdict != "" || got.TooShort != c.TooShort || strings.Contains(strings.Join(got.Notes, "\n"), why) {
+		t.Errorf("%q, %q, %q", got.Verdict, got.TooShort, got.Notes)
 	}
 }

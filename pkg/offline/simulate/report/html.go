@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"fmt"
 	"html/template"
@@ -48,7 +49,7 @@ func HTML(w io.Writer, c *compare.Comparison) error {
 	a := &c.Assumptions
 	table := columns(a)
 	shown := page{
-		ChartStyle: chart.Style(), Verdict: c.Verdict, Capacity: describeCapacity(a), Period: formatDates(a),
+		ChartStyle: chart.Style(), Verdict: cmp.Or(c.Verdict, c.TooShort), Capacity: describeCapacity(a), Period: formatDates(a),
 		Tiles: tiles(c), Closeup: newCloseup(c), Frontier: newFrontier(c), Columns: table, Rows: rows(c, table),
 		Objective: humanize.ShareAsWritten(a.Objective), Sections: sections(c), Facts: facts(a), Notes: c.Notes,
 	}

@@ -67,6 +67,7 @@ func JSON(w io.Writer, c *compare.Comparison) error {
 	out := jsonObject{
 		{"assumptions", assumptionsObject(a)},
 		{"verdict", c.Verdict},
+		{"too_short", c.TooShort},
 		{"notes", append([]string{}, c.Notes...)},
 		{"partial", c.Partial},
 		{"policies", objectsOf(c.Policies, func(p *compare.PolicyResult) jsonObject { return policyObject(a, p) })},

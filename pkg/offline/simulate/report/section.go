@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math/big"
 	"strconv"
@@ -24,20 +25,24 @@ type section struct {
 // sections are the requested ones.
 func sections(c *compare.Comparison) []section {
 	var out []section
+	add := func(s section) { // Of its demand a short history shows too little for an answer.
+		s.Answer = cmp.Or(c.TooShort, s.Answer)
+		out = append(out, s)
+	}
 	if c.WarmPool != nil && len(c.WarmPool.Trials) > 0 { // None are there where it was interrupted before.
-		out = append(out, poolSection(c.WarmPool, &c.Assumptions))
+		add(poolSection(c.WarmPool, &c.Assumptions))
 	}
 	if len(c.WhatIfs) > 0 {
-		out = append(out, whatIfSection(c))
+		add(whatIfSection(c))
 	}
 	if len(c.Shapes) > 0 {
-		out = append(out, shapesSection(c))
+		add(shapesSection(c))
 	}
 	if c.Sharing != nil {
 		out = append(out, sharingSection(c.Sharing, c.Assumptions.GPUPrice))
 	}
 	if c.Spot != nil {
-		out = append(out, spotSection(c.Spot))
+		add(spotSection(c.Spot))
 	}
 	return out
 }

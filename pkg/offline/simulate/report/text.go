@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -24,7 +25,7 @@ func Text(w io.Writer, c *compare.Comparison, width int) error {
 	var out bytes.Buffer
 	paragraph(&out, describeCapacity(&c.Assumptions), width)
 	out.WriteByte('\n')
-	paragraph(&out, c.Verdict, width)
+	paragraph(&out, cmp.Or(c.Verdict, c.TooShort), width)
 	if c.Partial {
 		out.WriteByte('\n')
 		paragraph(&out, interrupted, width)
