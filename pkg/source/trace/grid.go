@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
 )
 
 // maxYears is the longest time from the first row to the last.
@@ -20,15 +20,16 @@ func (s *samples) toGrid(resample time.Duration) (Trace, error) {
 	}
 	step, notes := medianStep(s.all), s.notes()
 	if own := step; resample > 0 {
-		if step = resample.Milliseconds(); step < own*9/10 { // Jitter may lengthen the median a little.
-			return Trace{}, fmt.Errorf("trace: --resample %s is finer than the file, whose step is %s: set --resample %s",
-				asFlag(step), asFlag(own), asFlag(roundStep(own)))
+		if step = resample.Milliseconds(); step < max(1, own*9/10) { // Jitter may lengthen the median a little.
+			return Trace{}, fmt.Errorf("trace: --resample %s is finer than the file, set --resample %s",
+				resample, humanize.Span(inMilliseconds(own)))
 		}
+		all := len(s.all)
 		moved := s.resample(step)
 		notes = append(notes, fmt.Sprintf("%d of %d samples were moved to steps of %s: each value is the mean of the "+
-			"samples nearest to it", moved.off, moved.all, asFlag(step)))
+			"samples nearest to it", moved, all, humanize.Span(resample)))
 		if len(s.all) < minRows {
-			return Trace{}, fmt.Errorf("trace: --resample %s leaves %d value, want a shorter one", asFlag(step), len(s.all))
+			return Trace{}, fmt.Errorf("trace: --resample %s leaves %d value, want a shorter one", humanize.Span(resample), len(s.all))
 		}
 	}
 	values, err := s.values(step)
@@ -58,27 +59,23 @@ func (s *samples) values(step int64) ([]float64, error) {
 	}
 	for _, one := range s.all {
 		if after := one.at - start; after%step != 0 {
-			return nil, fmt.Errorf("trace: %s %d: %v after the first row, which is not a multiple of the step %s; "+
+			return nil, fmt.Errorf("trace: %s %d: %v after the first row, which is not a multiple of the step %v; "+
 				"resample the trace to an even step with --resample %s",
-				s.row, one.line, inMilliseconds(after), asFlag(step), asFlag(roundStep(step)))
+				s.row, one.line, inMilliseconds(after), inMilliseconds(step), humanize.Span(inMilliseconds(step)))
 		}
 		values[(one.at-start)/step] = one.value
 	}
 	return values, nil
 }
 
-// moves counts the samples before a resampling, and those off its steps.
-type moves struct{ off, all int }
-
 // resample moves every sample to the nearest whole step since the epoch. Several of one step become their mean, gaps
 // left out: jitter moves a sample to either side of its step.
-func (s *samples) resample(step int64) moves {
-	m := moves{all: len(s.all)}
+func (s *samples) resample(step int64) (moved int) {
 	kept, count := s.all[:0], 0.0
 	for _, one := range s.all {
 		at := (one.at + step/2) / step * step
 		if at != one.at {
-			m.off++
+			moved++
 		}
 		one.at = at
 		if n := len(kept); n == 0 || kept[n-1].at != at {
@@ -93,32 +90,10 @@ func (s *samples) resample(step int64) moves {
 		}
 	}
 	s.all = kept
-	return m
+	return moved
 }
 
 func inMilliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
-
-// roundStep is a step as people write it: what jitter adds is left out.
-func roundStep(step int64) int64 {
-	for _, unit := range []time.Duration{time.Minute, time.Second} {
-		if ms := unit.Milliseconds(); step >= ms*9/10 {
-			return (step + ms/2) / ms * ms
-		}
-	}
-	return step
-}
-
-// asFlag is a duration as flags take it.
-func asFlag(ms int64) string {
-	text := inMilliseconds(ms).String()
-	if short, ok := strings.CutSuffix(text, "m0s"); ok {
-		text = short + "m"
-	}
-	if short, ok := strings.CutSuffix(text, "h0m"); ok {
-		text = short + "h"
-	}
-	return text
-}
 
 // medianStep is the median distance between rows in milliseconds, at least 1 because times rise.
 func medianStep(samples []sample) int64 {

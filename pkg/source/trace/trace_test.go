@@ -85,7 +85,7 @@ func TestReadErrors(t *testing.T) {
 		{"a negative time", "t,b\n-60,1\n0,1\n", "line 2, column 1"},
 		{"the same time", "t,b\n0,1\n60,1\n60,2\n", "line 4: time 60 is not after that of line 3"},
 		{"not sorted", "t,b\n0,1\n120,1\n60,2\n", "line 4: time 60"},
-		{"irregular", "t,b\n0,1\n60,1\n120,1\n150,2\n210,2\n", "line 5: 2m30s after the first row, which is not a multiple of the step 1m; resample the trace to an even step with --resample 1m"},
+		{"irregular", "t,b\n0,1\n60,1\n120,1\n150,2\n210,2\n", "line 5: 2m30s after the first row, which is not a multiple of the step 1m0s; resample the trace to an even step with --resample 1m"},
 		{"a row too short", "t,b\n0,1\n60\n", "line 3"},
 		{"a quote left open", "t,b\n0,\"1\n60,2\n", "line"},
 		{"a hole of ages", "t,b\n0,1\n1,1\n2,1\n250000000000,1\n", "steps of 1s"},
