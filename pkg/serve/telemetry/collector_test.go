@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
+	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 	"github.com/forewarm/forewarm/pkg/serve/telemetry"
@@ -115,6 +116,13 @@ func TestConditionsAreMetrics(t *testing.T) {
 	), snapshottest.Pending(
 		snapshottest.Key("pending"),
 	)
+	suspect.Policy.Mode = decide.Shadow
+	compare(t, registry(t, snapshottest.Board(suspect, pending), snapshottest.Now), `
+# HELP forewarm_forecast_shadow 1 for a Forecast in shadow mode, whose forecasts are not served, 0 for the others.
+# TYPE forewarm_forecast_shadow gauge
+forewarm_forecast_shadow{forecast="pending",namespace="inference"} 0
+forewarm_forecast_shadow{forecast="suspect",namespace="inference"} 1
+`, "forewarm_forecast_shadow")
 	suspect.Conditions = []snapshot.Condition{
 		{Type: snapshot.ConditionReady, True: true},
 		{Type: snapshot.ConditionData, Reason: snapshot.ReasonSuspect},

@@ -42,7 +42,8 @@ var (
 		"Coverage: share of past lead windows whose maximum was at most the served quantile.")
 	fallbacks = perForecast("fallback_steps_total",
 		"Steps served by the running maximum because the newest samples were missing.")
-	forecastState = perForecast(
+	forecastShadow = perForecast("forecast_shadow", "1 for a Forecast in shadow mode, whose forecasts are not served, 0 for the others.")
+	forecastState  = perForecast(
 		"forecast_state",
 		"1 for the state that the Forecast is in, 0 for the others.",
 		"state",
@@ -126,6 +127,7 @@ var (
 		skill,
 		coverage,
 		fallbacks,
+		forecastShadow,
 		forecastState,
 		forecastCondition,
 		candidateLoss,
