@@ -7,12 +7,10 @@ import (
 	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/past"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
 
@@ -74,17 +72,6 @@ func (f *forecastFlags) read(ctx context.Context) (*v1alpha1.Forecast, error) {
 	}
 	config.UserAgent, config.Timeout = "forewarm-capacity", apiTimeout
 	config.WarningHandlerWithContext = rest.NoWarnings{}
-	objects, err := dynamic.NewForConfig(config)
-	if err != nil {
-		return nil, err
-	}
 	namespace, name, _ := strings.Cut(f.name, "/")
-	object, err := objects.Resource(v1alpha1.GroupVersion().WithResource("forecasts")).
-		Namespace(namespace).
-		Get(ctx, name, metav1.GetOptions{})
-	if err != nil {
-		return nil, err
-	}
-	forecast := &v1alpha1.Forecast{}
-	return forecast, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, forecast)
+	return past.ReadForecast(ctx, config, namespace, name)
 }

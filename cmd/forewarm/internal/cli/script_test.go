@@ -60,9 +60,10 @@ func TestScripts(t *testing.T) {
 		"FEW_RIGHTS":   withFewRights(),
 		"TWO": healthyCluster().with(cluster{ofHPAs: "{kind: HorizontalPodAutoscalerList, apiVersion: autoscaling/v2, items: [" +
 			`{metadata: {name: other}, spec: {maxReplicas: 3, scaleTargetRef: {kind: Deployment, name: llama, apiVersion: apps/v1}}}]}`}),
-		"FOREIGN": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>hello") }),
-		"HANGS":   http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }),
-		"PLAIN":   http.NotFoundHandler(),
+		"RECORDED": &historytest.Prometheus{Answer: recorded},
+		"FOREIGN":  http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>hello") }),
+		"HANGS":    http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }),
+		"PLAIN":    http.NotFoundHandler(),
 		"BUSY": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, "no endpoints", http.StatusServiceUnavailable)
 		}),
@@ -175,6 +176,19 @@ func limited(query string) func(at time.Time) float64 {
 		return func(at time.Time) float64 { return max(hourly(at)-150, 0) }
 	case strings.Contains(query, "ready"):
 		return func(time.Time) float64 { return 3 }
+	}
+	return nil
+}
+
+// recorded is what a Prometheus knows of a Forecast and of Forewarm, by what a query is about.
+func recorded(query string) func(at time.Time) float64 {
+	for part, value := range map[string]float64{"forewarm_served": 175, "forewarm_observed": 99, `state="wanted"`: 12, `state="ready"`: 11} {
+		if strings.Contains(query, part) {
+			return func(time.Time) float64 { return value }
+		}
+	}
+	if strings.Contains(query, "num_requests_running") {
+		return hourly
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/past"
 	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
 
@@ -30,6 +31,10 @@ read is named, and the HPA's own status is used instead. For a KEDA ScaledObject
 With --file (- for standard input) it needs no cluster. State the value of each metric and the number of replicas, or
 pipe in the output of "kubectl get hpa NAME -o yaml", whose status has both.
 
+With --at it tells of an earlier time instead: what was served and done then, by Forewarm's own metrics in --prometheus, and
+what today's spec would have served, replayed on the history until then. It needs the cluster for the HPA and its
+Forecasts as they are now.
+
 Exit codes:
   0  explained, with or without warnings
   1  wrong usage, or something that is needed cannot be read
@@ -38,6 +43,7 @@ Exit codes:
 const examples = `  forewarm explain inference/llama
   forewarm explain inference/scaledobject/llama
   forewarm explain -n inference llama --json | jq .desiredReplicas
+  forewarm explain inference/llama --at 3h --prometheus http://127.0.0.1:9090
 
   forewarm explain --file hpa.yaml --value 180 --replicas 12
   forewarm explain --file hpa.yaml --value requests=180 --value queue=7 --replicas 12 --lead-time 5m
@@ -53,6 +59,9 @@ type options struct {
 	replicas, ready int32
 	leadTime        string
 	output          cmdline.Output
+
+	at   string
+	past past.Options
 }
 
 // unset is a number of replicas that no flag has given.
@@ -88,6 +97,8 @@ func New() *cobra.Command {
 	flags.Int32Var(&o.ready, "ready", unset, "with --file: number of ready replicas (default: all)")
 	flags.StringVar(&o.leadTime, "lead-time", "",
 		"time from \"more replicas\" to \"ready\", if no Forecast has it: 5m")
+	flags.StringVar(&o.at, "at", "", "tell of this time: 2026-01-31T03:00:00Z, or 3h for three hours ago")
+	o.past.AddFlags(flags, "--at")
 	for _, n := range []string{"replicas", "ready"} {
 		flags.Lookup(n).DefValue = "0" // So the help leaves it out: the words say what it is.
 	}
@@ -143,6 +154,7 @@ func (o *options) validate(args []string) (of autoscalerName, err error) {
 	case o.file == "" && (len(o.values) > 0 || o.replicas != unset || o.ready != unset):
 		wrong("--value, --replicas and --ready are for --file: in a cluster they are read")
 	}
+	problems = append(problems, o.validatePast())
 	const most = 1_000_000_000
 	if o.replicas != unset && (o.replicas < 0 || o.replicas > most) {
 		wrong("--replicas %d is no number of replicas, write for example 12", o.replicas)
@@ -201,6 +213,9 @@ func (o *options) lead() (time.Duration, error) {
 }
 
 func (o *options) run(ctx context.Context, of autoscalerName, in io.Reader, out io.Writer) error {
+	if o.at != "" {
+		return o.runPast(ctx, of, out)
+	}
 	var situation *explain.Input
 	var err error
 	if o.file != "" {

@@ -1,6 +1,7 @@
 package inspectcmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,11 +10,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/common/model"
 	"github.com/spf13/cobra"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/inspectclient"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/past"
 	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
@@ -33,6 +36,8 @@ cluster.
 
 The flags are kubectl's. -w prints a line, or the object, for each change; it reads as often as Forewarm steps. DATA AGE is
 that of the newest sample, AGE that of the Forecast.
+With --since it shows the past of one Forecast of a cluster instead: what was served and done, by Forewarm's own metrics in
+--prometheus, beside what today's spec would have served, replayed on the history.
 
 Exit codes:
   0  all Forecasts shown are serving, or -w was interrupted
@@ -43,7 +48,8 @@ Exit codes:
 const examples = `  forewarm inspect --server http://127.0.0.1:8080
   forewarm inspect --server http://127.0.0.1:8080 demo/requests
   forewarm inspect -A -l inspect.forewarm.dev/state=Stale
-  forewarm inspect -n inference llama-inflight --json | jq .status.path`
+  forewarm inspect -n inference llama-inflight --json | jq .status.path
+  forewarm inspect inference/llama --since 6h --prometheus http://127.0.0.1:9090`
 
 // options are the flags.
 type options struct {
@@ -52,6 +58,8 @@ type options struct {
 	cmdline.Selection
 
 	output cmdline.Output
+	since  model.Duration
+	past   past.Options
 }
 
 // New is the command "inspect".
@@ -74,12 +82,24 @@ func New() *cobra.Command {
 	o.Selection.AddFlags(flags)
 	o.output.AddFlags(flags, "print the objects", cmdline.Wide, cmdline.Name)
 	o.Connection.AddFlags(flags)
+	flags.Var(&o.since, "since", "show the past of one Forecast from so long ago on, for example 6h")
+	flags.Lookup("since").DefValue = "" // So the help leaves it out.
+	o.past.AddFlags(flags, "--since")
 	return cmd
 }
 
 // validate returns every problem of a command line.
 func (o *options) validate(args []string) error {
 	problems := []error{o.Connection.Validate(), o.Selection.Validate(len(args) == 1)}
+	switch {
+	case o.since == 0 && o.past.Prometheus.URL != "":
+		problems = append(problems, errors.New("--prometheus is for --since DURATION, which is missing"))
+	case o.since != 0 && (len(args) == 0 || o.Server != "" || time.Duration(o.since) > maxSince):
+		problems = append(problems, fmt.Errorf("--since %s: want up to %s, and the name of one Forecast of a cluster, "+
+			"without --server", o.since, model.Duration(maxSince)))
+	case o.since != 0:
+		problems = append(problems, o.past.Validate("--since"))
+	}
 	if len(args) == 1 {
 		problems = append(problems, o.validateName(args[0]))
 	}
@@ -102,6 +122,9 @@ func (o *options) validateName(arg string) error {
 }
 
 func (o *options) run(ctx context.Context, args []string, out, messages io.Writer) error {
+	if o.since != 0 {
+		return o.showPast(ctx, args[0], out)
+	}
 	client, err := o.Connect(ctx, "forewarm-inspect")
 	if err != nil {
 		return err
@@ -214,4 +237,34 @@ func checkServing(shown ...inspect.Outlook) error {
 		codeNotServing,
 		fmt.Errorf("%d of %d Forecasts are not serving: %s", len(not), len(shown), names),
 	)
+}
+
+// maxSince is the longest past that is shown.
+const maxSince = 31 * 24 * time.Hour
+
+// showPast prints the past of one Forecast.
+func (o *options) showPast(ctx context.Context, arg string, out io.Writer) error {
+	config, own, err := cmdline.LoadKubeconfig(ctx, o.Kubeconfig, o.Context)
+	if err != nil {
+		return err
+	}
+	config.UserAgent, config.Timeout = "forewarm-inspect", o.Timeout
+	namespace, name, slash := strings.Cut(arg, "/")
+	if !slash {
+		namespace, name = cmp.Or(o.Namespace, own), arg
+	}
+	forecast, err := past.FromCluster(ctx, config, namespace, name)
+	if err != nil {
+		return err
+	}
+	const moments = 72
+	now := time.Now()
+	p, err := o.past.Read(ctx, forecast, now.Add(-time.Duration(o.since)), now, moments)
+	if err != nil {
+		return err
+	}
+	if o.output.ForScripts() {
+		return o.output.Write(out, p)
+	}
+	return p.WriteChart(out)
 }
