@@ -266,5 +266,5 @@ func (o *options) showPast(ctx context.Context, arg string, out io.Writer) error
 	if o.output.ForScripts() {
 		return o.output.Write(out, p)
 	}
-	return p.WriteChart(out)
+	return p.WriteText(out)
 }

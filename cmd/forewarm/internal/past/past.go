@@ -16,7 +16,6 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/server"
-	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/series"
@@ -161,8 +160,7 @@ func orNil(v float64) *float64 {
 // replay steps the server's loop at each moment.
 func (p *Past) replay(ctx context.Context, source refresh.Source, target *refresh.Target, timeout time.Duration) error {
 	const patience = 24 * time.Hour // A step waits for its queries, which have timeouts of their own.
-	history := &searched{Source: source, expr: target.Expr}
-	loop, err := refresh.New(refresh.Config{Timeout: timeout, Grace: patience}.WithDefaults(), history, only{*target},
+	loop, err := refresh.New(refresh.Config{Timeout: timeout, Grace: patience}.WithDefaults(), source, only{*target},
 		new(snapshot.Board), slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
@@ -178,9 +176,9 @@ func (p *Past) replay(ctx context.Context, source refresh.Source, target *refres
 			m.TodaysSpec.Served, m.TodaysSpec.Reason = &answer.Value, e.Decision.Reason()
 		}
 	}
-	if found := history.length(p.Moments[0].Time); found < target.History-target.Step*2 {
-		p.Notes = append(p.Notes, fmt.Sprintf("The replay needs a history of %s and found one of %s: what it serves may differ from "+
-			"what was served, and without a history it serves nothing.", humanize.Span(target.History), humanize.Span(found)))
+	if first := &p.Moments[0].TodaysSpec; first.State != string(snapshot.Ready) {
+		p.Notes = append(p.Notes, fmt.Sprintf("The replay needs the %s of history before each time, and has less: %s.",
+			humanize.Span(target.History), strings.TrimSuffix(first.Reason, ".")))
 	}
 	return nil
 }
@@ -190,33 +188,3 @@ type only struct{ target refresh.Target }
 
 // Targets implements refresh.Targets.
 func (o only) Targets(time.Time) []refresh.Target { return []refresh.Target{o.target} }
-
-// searched is a source that knows where the history of the demand began. One step at a time asks it.
-type searched struct {
-	refresh.Source
-
-	expr  string
-	first time.Time
-}
-
-// Fetch implements refresh.Source.
-func (s *searched) Fetch(ctx context.Context, q refresh.Query) (forecast.Series, error) {
-	got, err := s.Source.Fetch(ctx, q)
-	if err == nil && q.Expr == s.expr && s.first.IsZero() {
-		for i, v := range got.Values {
-			if !math.IsNaN(v) {
-				s.first = got.TimeAt(i)
-				break
-			}
-		}
-	}
-	return got, err
-}
-
-// length is how much history there is before a time.
-func (s *searched) length(before time.Time) time.Duration {
-	if s.first.IsZero() {
-		return 0
-	}
-	return max(0, before.Sub(s.first))
-}
