@@ -18,8 +18,10 @@ type Source struct {
 	// Title is its product name.
 	Title string
 	// Note applies to all of its presets: versions, required settings, limits.
-	Note        string
-	Presets     []Preset
+	Note    string
+	Presets []Preset
+	// Lateness are presets for the share of requests that waited too long, for objective.measured; they are no demand.
+	Lateness    []Preset
 	Unsupported []Unsupported
 }
 

@@ -1,9 +1,11 @@
 package signal
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // window is the range of rates: four scrapes at the usual 30 s.
@@ -17,6 +19,8 @@ type scope struct {
 	namespace string
 	target    Target
 	trust     Trust
+	// wait is that of a lateness preset.
+	wait time.Duration
 }
 
 // metric is one quantity under the names that releases give it.
@@ -31,6 +35,8 @@ type metric struct {
 	distinct []string
 	// over is the range function, "rate" or "delta"; empty for an instant value.
 	over string
+	// window is the range of over; empty for the usual one.
+	window string
 }
 
 // metricNamed is a metric with these names.
@@ -75,7 +81,7 @@ func (m metric) apply(selector string) string {
 	if m.over == "" {
 		return selector + " >= 0"
 	}
-	return fmt.Sprintf("%s(%s[%s])", m.over, selector, window)
+	return fmt.Sprintf("%s(%s[%s])", m.over, selector, cmp.Or(m.window, window))
 }
 
 // instantSeries is the series of a metric with one name, the greatest of copies.

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/prometheus/prometheus/promql/parser"
@@ -46,6 +47,8 @@ type Preset struct {
 	Rate bool
 
 	template func(scope) string
+	// wait is that of a lateness preset.
+	wait time.Duration
 }
 
 // Render is the preset's PromQL for one workload: a single series, the total. No series means that none of the target's
@@ -54,7 +57,7 @@ func (p Preset) Render(namespace string, target Target, trust Trust) (string, er
 	if err := checkNames(namespace, target); err != nil {
 		return "", fmt.Errorf("preset %s: %w", p.Name, err)
 	}
-	s := scope{namespace: namespace, target: target, trust: trust}
+	s := scope{namespace: namespace, target: target, trust: trust, wait: p.wait}
 	expr, err := s.formatQuery(p.template(s))
 	if err != nil {
 		return "", fmt.Errorf("preset %s for %s %q in namespace %q: %w",

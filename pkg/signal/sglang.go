@@ -24,5 +24,9 @@ func sglang() Source {
 			queuePreset("sglang", func(s scope) string { return s.total(s.perPod(waiting)) }),
 			kvCachePreset("sglang", func(s scope) string { return s.kvCaches(cache) }),
 		},
+		Lateness: []Preset{
+			queueTimePreset("sglang", inSeconds("sglang:queue_time_seconds")),
+			firstTokenPreset("sglang", inSeconds("sglang:time_to_first_token_seconds")),
+		},
 	}
 }

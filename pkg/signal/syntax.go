@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// maxExpr is the longest query in bytes; presets need 9,000 at most.
+	// maxExpr is the longest query in bytes; presets need 13,000 at most.
 	maxExpr = 16 << 10
 	// maxDepth bounds the nesting, and so the stack of the engine.
 	maxDepth = 100

@@ -15,6 +15,7 @@ func tgi() Source {
 				func(s scope) string { return s.total(s.perPod(received.rate())) }),
 			queuePreset("tgi", func(s scope) string { return s.total(s.perPod(waiting)) }),
 		},
+		Lateness:    []Preset{queueTimePreset("tgi", inSeconds("tgi_request_queue_duration"))},
 		Unsupported: []Unsupported{{"kv-cache", "TGI does not report its KV cache; use tgi/inflight"}},
 	}
 }

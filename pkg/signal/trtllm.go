@@ -32,5 +32,9 @@ func trtllm() Source {
 			queuePreset("trtllm", func(s scope) string { return s.total(s.perPod(waiting)) }),
 			kvCachePreset("trtllm", func(s scope) string { return s.kvCaches(cache) }),
 		},
+		Lateness: []Preset{
+			queueTimePreset("trtllm", inSeconds("trtllm_request_queue_time_seconds")),
+			firstTokenPreset("trtllm", inSeconds("trtllm_time_to_first_token_seconds")),
+		},
 	}
 }

@@ -25,5 +25,9 @@ func vllm() Source {
 			queuePreset("vllm", func(s scope) string { return s.total(s.perPod(waiting)) }),
 			kvCachePreset("vllm", func(s scope) string { return s.kvCaches(cache) }),
 		},
+		Lateness: []Preset{
+			queueTimePreset("vllm", inSeconds("vllm:request_queue_time_seconds")),
+			firstTokenPreset("vllm", inSeconds("vllm:time_to_first_token_seconds")),
+		},
 	}
 }
