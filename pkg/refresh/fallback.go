@@ -65,6 +65,9 @@ type view struct {
 	shape  classify.Shape
 	silent [2]float64
 	load   load
+	// measured is what users saw, as of the newest time that it was judged; nil if that is unknown. measuredErr of its newest query.
+	measured    *objective.Measured
+	measuredErr error
 	// withoutReplicas: the newest demand is 0 because there is no replica to report a sample.
 	withoutReplicas bool
 	// behindSince is when the clock was first observed to be behind the newest sample; zero while it is not.

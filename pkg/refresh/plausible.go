@@ -64,6 +64,7 @@ func (w *worker) judgeSignal() {
 	w.judged = end
 	w.found.shape = classify.ShapeOf(w.store.Range(end.Add(-classify.ShapeTime), end).Values, w.target.Step)
 	w.judgeLoad(end)
+	w.judgeMeasured(end)
 }
 
 // signalCondition is present while the signal is hardly the total demand.
@@ -90,7 +91,7 @@ func (v *view) signalCondition(t Target) (snapshot.Condition, bool) {
 	case doubt != "":
 		c.Reason, c.Message = doubt, why
 	default:
-		return snapshot.Condition{}, false
+		return v.measuredCondition(t)
 	}
 	return c, true
 }

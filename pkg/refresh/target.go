@@ -41,6 +41,9 @@ type Target struct {
 	// Saturated is PromQL that is above 0 while the service is saturated, so that the observed demand is censored;
 	// empty if there is no such signal. No sample means not saturated.
 	Saturated string
+	// Measured is PromQL for the share of requests that waited longer than Policy.Wait in the five minutes before, from 0 to 1; empty if
+	// nobody measures it. It is for people alone.
+	Measured string
 	// Unit of the demand, "requests/s"; empty where unknown.
 	Unit string
 	// Rate marks a demand that is a rate, observed as the mean of the last minute. Otherwise it is a gauge, observed as

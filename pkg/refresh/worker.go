@@ -58,6 +58,8 @@ type worker struct {
 	// beside is what is made beside the steps, and besideMade when it was begun for the last time.
 	beside     *snapshot.Watched
 	besideMade time.Time
+	// shares are what Target.Measured returned over the budget's period, each for the interval that ends at its time; NaN if unknown.
+	shares forecast.Series
 	// judged is when the signal was judged for the last time, and ready how many replicas were ready then; 0 if unknown.
 	judged time.Time
 	ready  float64
@@ -86,6 +88,9 @@ func (w *worker) inherit(before *worker) {
 		w.beside, w.besideMade = before.beside, before.besideMade
 		if old.Saturated == w.target.Saturated {
 			w.saturation = before.saturation
+		}
+		if old.Measured == w.target.Measured && old.Policy.Over == w.target.Policy.Over {
+			w.shares = before.shares
 		}
 		if old.Generation == w.target.Generation {
 			w.found, w.shown, w.problems = before.shown, before.shown, before.problems
@@ -147,6 +152,7 @@ func (w *worker) fetch(ctx context.Context, now time.Time, source Source) (forec
 	w.fetchSaturation(ctx, now, source)
 	passed := w.anchorAt(q.To.Add(q.Step)).After(w.anchor)
 	w.count(ctx, source, q, passed)
+	w.askMeasured(ctx, source, q, passed)
 	if passed && !w.anchor.IsZero() {
 		block = w.reread(ctx, source, block)
 	}
@@ -382,6 +388,9 @@ func (w *worker) updateFound() {
 	w.found.classified, w.found.isClassified = w.forecaster.Spans().Current(w.store.End())
 	w.recordSuspect(e)
 	w.judgeSignal()
+	if e.Objective != nil {
+		e.Objective.Measured = w.found.measured
+	}
 	e.SampleTime, e.StaleAt = newest, newest.Add(w.target.StaleAfter)
 	sampled, _ := w.store.NewestSample()
 	w.found.withoutReplicas = newest.After(sampled) && newest.Add(w.target.Step).Equal(w.store.End())

@@ -200,6 +200,15 @@ const (
 	//
 	// Fix: measure what a replica sustains (forewarm capacity), and correct the target, or the unit of the query.
 	ReasonTargetTooLow = "TargetTooLow"
+	// ReasonLatenessDiffers (False): for a day three times as much was late as in the simulation, or a third. Nothing is changed by it.
+	//
+	// Fix: the message has the likely cause: what a replica sustains (the target), what the query measures, or the signal. See
+	// docs/objectives.md#measured-beside-simulated.
+	ReasonLatenessDiffers = "LatenessDiffers"
+	// ReasonMeasuredUnusable (False): the query of objective.measured fails, or returns no share of requests.
+	//
+	// Fix: the message has the cause. Write one series from 0 to 1, or remove the field.
+	ReasonMeasuredUnusable = "MeasuredUnusable"
 )
 
 // Reasons of the condition ScaledToZero.

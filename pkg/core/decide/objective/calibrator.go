@@ -27,6 +27,8 @@ type Calibrator struct {
 	unforeseen int
 	skipped    bool
 	hours      int
+	// hourEnded is when the newest of the hours ended.
+	hourEnded time.Time
 }
 
 // unluckyHours is how often the simulated autoscalers lose what they owe to luck (hpasim.Autoscalers.Unlucky): at every hour of the day
@@ -177,6 +179,7 @@ func (o *Calibrator) endHour() {
 	o.rivals.endHour()
 	o.skipped = false
 	o.hours++
+	o.hourEnded = o.race.at
 	if o.hours%unluckyHours == 0 {
 		for _, c := range o.candidates {
 			for i := range c.trials {

@@ -100,11 +100,15 @@ func (r *Report) Headline(shadow bool) string {
 	if r.BeforeAssumed {
 		assumed = fmt.Sprintf(" (target %s assumed)", humanize.Number(r.Before.Target))
 	}
+	late := lateText(r.Served) + " late"
+	if r.Measured != nil && !shadow {
+		late += " simulated, " + humanize.LateShare(r.Measured.Late) + " measured"
+	}
 	text := fmt.Sprintf(
 		"Last %s: %s%s, %s replica-hours. Before%s: %s, %s. Best target in hindsight: %s, %s.",
 		humanize.Period(r.Period),
 		forewarm,
-		lateText(r.Served)+" late",
+		late,
 		humanize.Amount(r.Served.Paid),
 		assumed,
 		lateText(r.Before.Account),
@@ -112,6 +116,9 @@ func (r *Report) Headline(shadow bool) string {
 		lateText(r.Hindsight.Account),
 		humanize.Amount(r.Hindsight.Paid),
 	)
+	if r.Measured != nil && shadow {
+		text += " Measured without it: " + humanize.LateShare(r.Measured.Late) + " late."
+	}
 	if advice := r.losing(); advice != "" {
 		text += " " + advice
 	}

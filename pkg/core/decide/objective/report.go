@@ -41,6 +41,8 @@ type Report struct {
 	// that was the cheapest of this period while no more was late than asked, or than with Forewarm.
 	Before, Hindsight Rival
 	BeforeAssumed     bool
+	// Measured is what users saw, where a query measures it; else nil.
+	Measured *Measured
 	// Race is what happened in the course of the period.
 	Race *Race
 	// PeakReplicas is how many replicas the highest demand of the period takes; Lead is how long they take to start.
