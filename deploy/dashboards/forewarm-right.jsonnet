@@ -94,11 +94,12 @@ f.dashboard(
       f.lines(
         'Lateness',
         'Share of the demand that was late over the simulated window, in an autoscaler simulated on the served ' +
-        'value. The dashed line is ' +
+        'value; and measured, where objective.measured names a query. The dashed line is ' +
         'the objective. The dashboard of costs compares it with the lateness before.',
         'percentunit',
         [
           f.target(f.each('forewarm_simulated_late_ratio', 'policy="served"'), name),
+          f.target(f.each('forewarm_measured_late_ratio'), name + ' measured'),
           f.target(f.each('forewarm_objective_late_ratio'), name + ' objective'),
         ],
         min=0,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/manifest"
@@ -35,7 +36,11 @@ func (catalogue) Render(
 	preset, namespace string,
 	target v1alpha1.TargetRef,
 	_ manifest.Source,
+	wait time.Duration,
 ) (manifest.Rendered, error) {
+	if wait > 0 && preset == "vllm/queue-time" {
+		return manifest.Rendered{Expr: fmt.Sprintf("late(%s,%s,%s)", namespace, target.Name, wait)}, nil
+	}
 	if preset != "vllm/arrivals" && preset != "vllm/inflight" {
 		return manifest.Rendered{}, fmt.Errorf("unknown preset %q: did you mean vllm/inflight?", preset)
 	}

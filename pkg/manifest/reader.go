@@ -40,8 +40,11 @@ func (r *reader) signal(catalogue Catalogue, namespace string, spec *v1alpha1.Fo
 	if query != "" {
 		rendered = r.query(path.Child("query"), query, confine)
 	}
+	render := func(target v1alpha1.TargetRef) (Rendered, error) {
+		return catalogue.Render(preset, namespace, target, source, 0)
+	}
 	if preset != "" {
-		rendered = r.preset(path.Child("preset"), catalogue, namespace, spec, source)
+		rendered = r.preset(path.Child("preset"), preset, spec, render)
 	}
 	target.Expr, target.Unit, target.Rate = rendered.Expr, rendered.Unit, rendered.Rate
 	target.Claims, target.Clusters, target.Lookback = rendered.Claims, rendered.Clusters, rendered.Lookback
@@ -50,6 +53,31 @@ func (r *reader) signal(catalogue Catalogue, namespace string, spec *v1alpha1.Fo
 		target.Saturated = r.query(path.Child("saturated"), saturated, confine).Expr
 	}
 	target.Ready = catalogue.Ready(namespace, spec.TargetRef, source)
+	if o := spec.Objective; o != nil && o.Measured != nil && target.Policy.Wait > 0 { // A wrong wait is a problem already.
+		render = func(ref v1alpha1.TargetRef) (Rendered, error) {
+			return catalogue.Render(o.Measured.Preset, namespace, ref, source, target.Policy.Wait)
+		}
+		target.Measured = r.measured(o.Measured, spec, confine, render)
+	}
+}
+
+// measured reads the query of the measured lateness.
+func (r *reader) measured(
+	m *v1alpha1.MeasuredLateness, spec *v1alpha1.ForecastSpec, confine func(string) (Rendered, error),
+	render func(v1alpha1.TargetRef) (Rendered, error),
+) string {
+	path := field.NewPath("spec", "objective", "measured")
+	switch {
+	case m.Preset != "" && m.Query != "":
+		r.Add(field.Forbidden(path, "preset and query exclude each other, keep one"))
+	case m.Preset != "":
+		return r.preset(path.Child("preset"), m.Preset, spec, render).Expr
+	case m.Query != "":
+		return r.query(path.Child("query"), m.Query, confine).Expr
+	default:
+		r.Add(field.Required(path, "set preset, for example vllm/queue-time, or query"))
+	}
+	return ""
 }
 
 func (r *reader) query(path *field.Path, query string, confine func(string) (Rendered, error)) Rendered {
@@ -64,11 +92,11 @@ func (r *reader) query(path *field.Path, query string, confine func(string) (Ren
 	return rendered
 }
 
+// preset renders a preset for the target, and for its former names.
 func (r *reader) preset(
-	path *field.Path, catalogue Catalogue, namespace string, spec *v1alpha1.ForecastSpec, source Source,
+	path *field.Path, preset string, spec *v1alpha1.ForecastSpec, render func(v1alpha1.TargetRef) (Rendered, error),
 ) Rendered {
-	preset := spec.Signal.Preset
-	rendered, err := catalogue.Render(preset, namespace, spec.TargetRef, source)
+	rendered, err := render(spec.TargetRef)
 	if err != nil {
 		var named any = preset
 		if strings.Contains(err.Error(), strconv.Quote(preset)) { // Once is enough.
@@ -79,12 +107,7 @@ func (r *reader) preset(
 	}
 	former := spec.TargetRef
 	for _, former.Name = range spec.FormerNames {
-		if before, err := catalogue.Render(
-			preset,
-			namespace,
-			former,
-			source,
-		); err == nil { // An invalid name is a problem already.
+		if before, err := render(former); err == nil { // An invalid name is a problem already.
 			rendered.Expr += " or " + before.Expr
 		}
 	}

@@ -23,9 +23,9 @@ type Sources interface {
 // Catalogue renders signals as PromQL for a source.
 type Catalogue interface {
 	Sources
-	// Render returns a preset's query for a workload in a namespace and a source. The error of an unknown preset names
-	// similar ones.
-	Render(preset, namespace string, target v1alpha1.TargetRef, source Source) (Rendered, error)
+	// Render returns a preset's query for a workload in a namespace and a source: of demand or, with a wait above 0, of the share of
+	// requests that waited longer. The error of an unknown preset names others.
+	Render(preset, namespace string, target v1alpha1.TargetRef, source Source, wait time.Duration) (Rendered, error)
 	// Ready is PromQL for the number of ready replicas of a workload in a source; empty if they cannot be counted.
 	Ready(namespace string, target v1alpha1.TargetRef, source Source) string
 	// Confine parses a user's query and confines it to its namespace in a source. The error has the position of a syntax

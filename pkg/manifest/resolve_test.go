@@ -74,7 +74,8 @@ func TestEverythingSet(t *testing.T) {
 	o := object(t, header+`spec:
   targetRef: {apiVersion: apps/v1, kind: StatefulSet, name: llama}
   signal: {query: 'sum(rate(x[1m]))', saturated: 'max(queue)', delay: 50s}
-  objective: {late: "0.5%", wait: 1m}
+  objective: {late: "0.5%", wait: 1m, measured: {preset: vllm/queue-time}}
+  formerNames: [mistral]
   history: 7d
   step: 15s
   seasons: [1d, 60h]
@@ -92,6 +93,7 @@ func TestEverythingSet(t *testing.T) {
 		Workload:   "StatefulSet/llama",
 		Expr:       "sum(rate(x[1m]))@inference",
 		Saturated:  "max(queue)@inference",
+		Measured:   "late(inference,llama,1m0s) or late(inference,mistral,1m0s)",
 		Ready:      "ready(StatefulSet/llama)",
 		Step:       15 * time.Second,
 		History:    7 * 24 * time.Hour,
@@ -271,6 +273,10 @@ func faults() []struct{ name, change, want string } {
 		{"a period of minutes", `objective: {over: 30m}`, "write a duration from 1h to 2w"},
 		{"a period of one and a half hours", `objective: {over: 90m}`, "write a whole number of hours"},
 		{"a period longer than the history", `{history: 3d, objective: {over: 4d}}`, "write a duration from 1h to 3d"},
+		{"a measure of nothing", `objective: {measured: {}}`, "spec.objective.measured: Required value"},
+		{"two measures", `objective: {measured: {preset: vllm/queue-time, query: x}}`, "measured: Forbidden"},
+		{"a demand as a measure", `objective: {measured: {preset: vllm/inflight2}}`, "spec.objective.measured.preset: Invalid value"},
+		{"a measure that does not parse", `objective: {measured: {query: 'x}}'}}`, "spec.objective.measured.query: Invalid value"},
 		{"a target of nothing", "scaling: {target: 0}", "a quantity above 0"},
 		{"a negative target", `scaling: {target: "-4k"}`, "a quantity above 0"},
 		{"a target below a thousandth", `scaling: {target: "100u"}`, "an HPA can hold 0.001 to 9.22e+15"},

@@ -204,6 +204,27 @@ type Objective struct {
 	// the history. Default 7d, or the history where that is shorter.
 	// +optional
 	Over Duration `json:"over,omitempty"`
+	// Measured is the lateness that users see, shown beside the simulated one, which the headroom is found by. Nothing that is served
+	// depends on it. It is read from the source of signal.
+	// +optional
+	Measured *MeasuredLateness `json:"measured,omitempty"`
+}
+
+// MeasuredLateness is the share of requests that waited longer than the objective's wait: a preset, or a query of your own.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.preset) != has(self.query)",message="set exactly one of preset and query"
+type MeasuredLateness struct {
+	// Preset is the name of a query that forewarm knows, for example vllm/queue-time.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	// +optional
+	Preset string `json:"preset,omitempty"`
+	// Query is PromQL that yields one series: the share of the requests of the last five minutes that waited longer than Wait, from
+	// 0 to 1, and NaN or none without requests.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=8192
+	// +optional
+	Query string `json:"query,omitempty"`
 }
 
 // LeadTimeMode is where the lead time comes from.

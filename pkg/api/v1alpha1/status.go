@@ -93,6 +93,9 @@ type ObjectiveStatus struct {
 	// Late is the share of the demand over the budget's period that was late, in percent.
 	// +optional
 	Late string `json:"late,omitempty"`
+	// Measured is the share of the requests over the budget's period that were late by objective.measured, in percent.
+	// +optional
+	Measured string `json:"measured,omitempty"`
 	// BudgetSpent is the spent share of the lateness budget, in percent: at most 100% while the objective is met.
 	// +optional
 	BudgetSpent string `json:"budgetSpent,omitempty"`

@@ -63,7 +63,8 @@ const (
 	ConditionSaturated = "Saturated"
 	// ConditionData is present, and False, while some samples do not count as they are.
 	ConditionData = "DataClean"
-	// ConditionSignal is present, and False, while the signal is hardly the total demand of the workload, or does not fit the target.
+	// ConditionSignal is present, and False, while the signal is hardly the total demand of the workload, does not fit the target,
+	// or while the measured lateness differs from the simulated one.
 	ConditionSignal = "SignalPlausible"
 	// ConditionScaledToZero is present, and True, while the workload is scaled to zero and its signal is absent.
 	ConditionScaledToZero = "ScaledToZero"
@@ -200,7 +201,8 @@ const (
 	//
 	// Fix: measure what a replica sustains (forewarm capacity), and correct the target, or the unit of the query.
 	ReasonTargetTooLow = "TargetTooLow"
-	// ReasonLatenessDiffers (False): for a day three times as much was late as in the simulation, or a third. Nothing is changed by it.
+	// ReasonLatenessDiffers (False): for a day and a half three times as much was late as in the simulation, or a third. Nothing is
+	// changed by it.
 	//
 	// Fix: the message has the likely cause: what a replica sustains (the target), what the query measures, or the signal. See
 	// docs/objectives.md#measured-beside-simulated.

@@ -35,6 +35,9 @@ func objectiveOf(e *snapshot.Entry, before *v1alpha1.ForecastStatus) *v1alpha1.O
 		out.Late = formatTwoDigits(r.Served.LateShare()*100, "%")
 		out.RelativeCost = formatTwoDigits(r.Served.RelativeCost(), "")
 	}
+	if r.Measured != nil {
+		out.Measured = formatTwoDigits(r.Measured.Late*100, "%")
+	}
 	if r.Budget.Allowed > 0 {
 		out.BudgetSpent = formatTwoDigits(r.Budget.SpentShare()*100, "%")
 		out.BurnRate = formatTwoDigits(r.Budget.BurnHour, "")

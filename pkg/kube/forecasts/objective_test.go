@@ -59,6 +59,13 @@ func TestObjectiveIsForPeople(t *testing.T) {
 		t.Error(diff)
 	}
 
+	measured := snapshottest.ObjectiveReport(objective.Met)
+	measured.Measured = &objective.Measured{Late: 0.029}
+	both := forecasts.StatusOf(reported(noon(), measured), &v1alpha1.ForecastStatus{}, noon()).Objective
+	if both.Measured != "2.9%" || !strings.HasPrefix(both.Headline, "Last 7 days: 0.62% late simulated, 2.9% measured, 296") {
+		t.Errorf("%q: %s", both.Measured, both.Headline)
+	}
+
 	priced := snapshottest.WithCostRatio(snapshottest.Key("a")).Objective
 	want.Asked, want.Headroom, want.BudgetSpent, want.BurnRate = "late costs 20× an idle replica", "1.4", "", ""
 	if diff := cmp.Diff(

@@ -41,6 +41,9 @@ func objectiveStatus(e *snapshot.Entry, ready forecast.Series) *v1alpha1.Objecti
 		out.HeadroomReason = headroomReason(widest)
 	}
 	out.Before.Assumed = r.BeforeAssumed
+	if m := r.Measured; m != nil && finite(&m.Late) != nil {
+		out.Measured = &v1alpha1.Measured{Late: m.Late, Known: metav1.Duration{Duration: m.Known}}
+	}
 	out.Saved = v1alpha1.Saving{
 		ReplicaHours: difference(out.Before.ReplicaHours, out.Served.ReplicaHours),
 		Late:         difference(out.Before.Late, out.Served.Late),

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
@@ -60,6 +61,33 @@ func TestOutlookReportsTheObjective(t *testing.T) {
 	if len(o.Candidates) != 4 || !o.Candidates[0].Selected || o.Candidates[3].RelativeCost != nil ||
 		len(o.Autoscalers) != 1 {
 		t.Errorf("candidates %+v, scalings %+v", o.Candidates, o.Autoscalers)
+	}
+}
+
+// The page and the outlook have the measured lateness beside the simulated one; a number that is none is left out.
+func TestMeasuredIsBesideSimulated(t *testing.T) {
+	r := snapshottest.ObjectiveReport(objective.Met)
+	r.Measured = &objective.Measured{Late: 0.029, Known: 72 * time.Hour}
+	e := withReport(r)
+	got := inspect.Outlook(e, snapshottest.Now()).Status.Objective
+	if m := got.Measured; m == nil || m.Late != 0.029 || m.Known.Duration != 72*time.Hour {
+		t.Errorf("%+v", m)
+	}
+	page := browse(t, snapshottest.Board(e), "llama", "page").Body.String()
+	for _, want := range []string{
+		"0.62% late simulated, 2.9% measured", "2.9% measured over 3 days", `Measured, not simulated</td><td class="n">2.9%`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	e.Policy.Mode = decide.Shadow
+	if text := inspect.Outlook(e, snapshottest.Now()).Status.Objective.Headline; !strings.Contains(text, "Measured without it: 2.9% late.") {
+		t.Errorf("in shadow mode %q", text)
+	}
+	r.Measured.Late = math.NaN()
+	if got = inspect.Outlook(withReport(r), snapshottest.Now()).Status.Objective; got.Measured != nil {
+		t.Errorf("%+v", got.Measured)
 	}
 }
 

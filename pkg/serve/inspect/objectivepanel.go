@@ -36,6 +36,9 @@ func objectiveFacts(s *v1alpha1.OutlookStatus) []fact {
 	case o.Late != nil && o.Served.Late != nil && *o.Served.Late > *o.Late:
 		over += ", above the objective"
 	}
+	if m := o.Measured; m != nil {
+		over += "; " + humanize.LateShare(m.Late) + " measured over " + humanize.Period(m.Known.Duration)
+	}
 	facts := []fact{objectiveFact(o), {"Late", lateShare(o.Served.Late), "", over}}
 	if o.Budget != nil {
 		facts = append(facts, budgetFact(o.Budget))

@@ -177,8 +177,12 @@ func raceRows(o *v1alpha1.Objective) []raceRow {
 		}
 		return name + ", target " + number(r.Target)
 	}
-	return []raceRow{
+	rows := []raceRow{
 		row("Forewarm", &o.Served), row(target("Before", &o.Before), &o.Before.Account),
 		row(target("Best in hindsight", &o.Hindsight), &o.Hindsight.Account),
 	}
+	if o.Measured != nil {
+		rows = append(rows, raceRow{"Measured, not simulated", humanize.LateShare(o.Measured.Late), unknown, unknown})
+	}
+	return rows
 }

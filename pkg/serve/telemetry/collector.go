@@ -169,6 +169,9 @@ func collectObjective(out chan<- prometheus.Metric, r *objective.Report, labels 
 		gauge(out, headroomMultiplier, widest.Headroom, labels...)
 		gauge(out, objectiveExpected, widest.ExpectedLate, labels...)
 	}
+	if r.Measured != nil {
+		gauge(out, measuredLate, r.Measured.Late, labels...)
+	}
 	if r.Period <= 0 {
 		return
 	}

@@ -91,6 +91,9 @@ var (
 			"spec.scaling.before) or hindsight (the same with the best target of the window).",
 		"policy",
 	)
+	measuredLate = perForecast("measured_late_ratio",
+		"Share of the requests that waited longer than the objective's wait, by objective.measured, over the budget's period or what is "+
+			"known of it; absent without it. Beside simulated_late_ratio.")
 	simulatedCost = perForecast(
 		"simulated_relative_cost_ratio",
 		"Relative cost over the simulated window, by policy: replica time over that of the demand at full capacity; 1 is the "+
@@ -140,6 +143,7 @@ var (
 		headroomMultiplier,
 		objectiveExpected,
 		simulatedLate,
+		measuredLate,
 		simulatedCost,
 		simulatedReplicas,
 		simulatedWindow,

@@ -18,6 +18,7 @@ func objectivesBoard() *snapshot.Board {
 	} {
 		e := snapshottest.WithObjective(snapshottest.Key(name))
 		e.Objective = snapshottest.ObjectiveReport(verdict)
+		e.Objective.Measured = &objective.Measured{Late: 0.029}
 		out = append(out, e)
 	}
 	nothing := snapshottest.WithObjective(snapshottest.Key("nothing"))
@@ -26,6 +27,7 @@ func objectivesBoard() *snapshot.Board {
 		Late: 0.02, Verdict: objective.Learning, Period: time.Minute,
 		Autoscalers: []objective.AutoscalerReport{{Headroom: nan, ExpectedLate: math.Inf(1)}},
 		Served:      objective.Account{Arrived: nan, Late: nan, Paid: nan},
+		Measured:    &objective.Measured{Late: nan},
 		Budget:      objective.Budget{Allowed: nan, Spent: nan, BurnHour: nan, BurnSixHours: nan},
 	}
 	return snapshottest.Board(append(out, nothing)...)
@@ -131,6 +133,7 @@ func TestSimulatedAutoscalers(t *testing.T) {
 	}
 	for name, want := range map[string]int{
 		"forewarm_simulated_late_ratio": 16, "forewarm_simulated_relative_cost_ratio": 16, "forewarm_simulated_window_seconds": 5,
+		"forewarm_measured_late_ratio": 4,
 	} {
 		if seen[name] != want {
 			t.Errorf("%d of %s, want %d", seen[name], name, want)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/spf13/cobra"
@@ -29,6 +30,9 @@ lists what a server does not report, with the reason.
 depends on them, or as a start for your own query (spec.signal.query). The query yields one series: the total over the
 workload's pods, which are found by their owners. No series means that none of the pods reported.
 
+Presets of lateness (vllm/queue-time) are no demand: they are for spec.objective.measured, the share of requests that
+waited longer than the objective's wait (--wait).
+
 "forewarm capacity" estimates what one replica sustains, and so the target.
 
 This command contacts no server and reads no kubeconfig.`
@@ -37,6 +41,7 @@ const examples = `  forewarm presets
   forewarm presets vllm
   forewarm presets --render vllm/inflight --target deployment/llama --namespace team
   forewarm presets --render dcgm/gpu-busy --target lws/llama-405b -n team
+  forewarm presets --render vllm/queue-time --wait 30s --target deployment/llama -n team
   forewarm presets inflight --json | jq -r '.[].name'`
 
 // options are the flags.
@@ -44,6 +49,7 @@ type options struct {
 	render    string
 	target    string
 	namespace string
+	wait      time.Duration
 	output    cmdline.Output
 	trust     signal.Trust
 }
@@ -67,6 +73,7 @@ func New() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&o.render, "render", "", "print the PromQL of a preset")
 	flags.StringVar(&o.target, "target", "", "workload to render for, for example deployment/llama")
+	flags.DurationVar(&o.wait, "wait", signal.DefaultWait, "wait of the objective, for a preset of lateness")
 	flags.StringVarP(&o.namespace, "namespace", "n", "", "namespace of the workload")
 	cmdline.AddTrustFlags(flags, &o.trust)
 	o.output.AddFlags(flags, "print name, unit and PromQL (without --target, with placeholders)", cmdline.Wide, cmdline.Name)
@@ -80,8 +87,11 @@ func (o *options) validate(args []string) error {
 		problems = append(problems, fmt.Errorf("--render names a preset already: leave out %.200q", args[0]))
 	}
 	if o.render != "" {
-		_, err := signal.Lookup(o.render)
+		_, err := o.lookup()
 		problems = append(problems, err)
+	}
+	if o.wait < time.Second || o.wait > time.Hour {
+		problems = append(problems, fmt.Errorf("--wait %s: set that of the objective, from 1s to 1h", o.wait))
 	}
 	switch {
 	case o.target != "":
@@ -128,7 +138,7 @@ func (o *options) run(args []string, out io.Writer) error {
 
 // printRendered prints one preset's PromQL, formatted for people.
 func (o *options) printRendered(out io.Writer) error {
-	preset, err := signal.Lookup(o.render)
+	preset, err := o.lookup()
 	if err != nil {
 		return err
 	}
@@ -145,6 +155,14 @@ func (o *options) printRendered(out io.Writer) error {
 	}
 	_, err = fmt.Fprintln(out, parser.Prettify(root))
 	return err
+}
+
+// lookup returns the preset to render: of demand, or of lateness for the wait.
+func (o *options) lookup() (signal.Preset, error) {
+	if lateness, err := signal.LookupLateness(o.render, o.wait); err == nil {
+		return lateness, nil
+	}
+	return signal.Lookup(o.render)
 }
 
 // entry is a preset for scripts.
@@ -196,11 +214,10 @@ func selectSources(word string) []signal.Source {
 		if s.Name == word {
 			return []signal.Source{s}
 		}
-		s.Presets = slices.DeleteFunc(s.Presets, func(p signal.Preset) bool {
-			return p.Name != word && p.Name != s.Name+"/"+word
-		})
+		other := func(p signal.Preset) bool { return p.Name != word && p.Name != s.Name+"/"+word }
+		s.Presets, s.Lateness = slices.DeleteFunc(s.Presets, other), slices.DeleteFunc(s.Lateness, other)
 		s.Unsupported = slices.DeleteFunc(s.Unsupported, func(l signal.Unsupported) bool { return l.Signal != word })
-		if len(s.Presets)+len(s.Unsupported) > 0 {
+		if len(s.Presets)+len(s.Lateness)+len(s.Unsupported) > 0 {
 			chosen = append(chosen, s)
 		}
 	}
@@ -218,7 +235,7 @@ func writeTable(out io.Writer, sources []signal.Source, wide bool) error {
 	}
 	line("TARGET", "PRESET", "UNIT", "KIND", "FOR")
 	for _, s := range sources {
-		for _, p := range s.Presets {
+		for _, p := range slices.Concat(s.Presets, s.Lateness) {
 			line(p.Target, p.Name, p.Unit, metricKind(p), p.Brief)
 		}
 	}
@@ -252,6 +269,9 @@ func writeExplanation(out io.Writer, sources []signal.Source) error {
 		for _, p := range s.Presets {
 			fmt.Fprintf(&text, "\n%s (%s, %s): %s\n%s%s", p.Name, p.Unit, metricKind(p), p.Brief,
 				terminal.Wrap(p.Summary, "  ", width), terminal.Wrap("Target: "+p.Target+".", "  ", width))
+		}
+		for _, p := range s.Lateness {
+			fmt.Fprintf(&text, "\n%s (%s, %s): %s\n%s", p.Name, p.Unit, metricKind(p), p.Brief, terminal.Wrap(p.Summary, "  ", width))
 		}
 		for _, l := range s.Unsupported {
 			fmt.Fprintf(&text, "\n%s/%s is not reported\n%s", s.Name, l.Signal,

@@ -2,6 +2,7 @@ package server
 
 import (
 	"slices"
+	"time"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/manifest"
@@ -42,9 +43,12 @@ func (c Catalogue) Revision() uint64 {
 
 // Render implements manifest.Catalogue.
 func (c Catalogue) Render(
-	preset, namespace string, target v1alpha1.TargetRef, source manifest.Source,
+	preset, namespace string, target v1alpha1.TargetRef, source manifest.Source, wait time.Duration,
 ) (manifest.Rendered, error) {
 	p, err := signal.Lookup(preset)
+	if wait > 0 {
+		p, err = signal.LookupLateness(preset, wait)
+	}
 	if err != nil {
 		return manifest.Rendered{}, err
 	}

@@ -48,6 +48,9 @@ type Objective struct {
 	Over metav1.Duration `json:"over"`
 	// Served is the result of the first autoscaler with the value that forewarm serves, or would serve in shadow mode.
 	Served Account `json:"served"`
+	// Measured is what users saw, by objective.measured. Absent without it, and until known.
+	// +optional
+	Measured *Measured `json:"measured,omitempty"`
 	// Observed is the result of an HPA with the same target on the observed demand.
 	Observed Account `json:"observed"`
 	// Before is the result of an HPA on the observed demand as the workload had it before (spec.scaling.before).
@@ -112,6 +115,14 @@ type Account struct {
 	// Absent without demand.
 	// +optional
 	RelativeCost *float64 `json:"relativeCost,omitempty"`
+}
+
+// Measured is the lateness that a query of the source measures.
+type Measured struct {
+	// Late is the share of the requests that waited longer than the objective's wait, weighed by demand.
+	Late float64 `json:"late"`
+	// Known is how much of the budget's period it is about.
+	Known metav1.Duration `json:"known"`
 }
 
 // Rival is an HPA on the observed demand, and what it came to.
