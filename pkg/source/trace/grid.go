@@ -29,7 +29,8 @@ func (s *samples) toGrid(resample time.Duration) (Trace, error) {
 		notes = append(notes, fmt.Sprintf("%d of %d samples were moved to steps of %s: each value is the mean of the "+
 			"samples nearest to it", moved, all, humanize.Span(resample)))
 		if len(s.all) < minRows {
-			return Trace{}, fmt.Errorf("trace: --resample %s leaves %d value, want a shorter one", humanize.Span(resample), len(s.all))
+			return Trace{}, fmt.Errorf("trace: --resample %s leaves %d value, want a shorter one",
+				humanize.Span(resample), len(s.all))
 		}
 	}
 	values, err := s.values(step)

@@ -11,7 +11,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -24,7 +23,6 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history/historytest"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/progress"
 	"github.com/forewarm/forewarm/forecast"
 )
 
@@ -70,20 +68,6 @@ func TestTrace(t *testing.T) {
 	const about = "load.csv, column a: 3 minutes in steps of a minute, 2026-01-05 00:00 to 2026-01-05 00:03 UTC"
 	if got.Describe() != about {
 		t.Errorf("%q, want %q", got.Describe(), about)
-	}
-}
-
-// What is assumed of a trace is noted, and said while it is read.
-func TestTraceOfMilliseconds(t *testing.T) {
-	o := history.Defaults()
-	o.Trace = file(t, "t,a\n1767571200000,1\n1767571260000,2\n")
-	var said bytes.Buffer
-	got, err := o.Read(t.Context(), nil, now, progress.New(&said, false, func() time.Time { return now }))
-	if err != nil || got.Start.Unix() != 1767571200 || got.Step != time.Minute {
-		t.Errorf("%v by %v, %v", got.Start, got.Step, err)
-	}
-	if want := "times are milliseconds"; said.String() != "load.csv: "+want+"\n" || !slices.Equal(got.Notes, []string{want}) {
-		t.Errorf("said %q, noted %q", said.String(), got.Notes)
 	}
 }
 

@@ -67,7 +67,8 @@ type Replayed struct {
 // AddFlags binds the options; of is the flag that they belong to.
 func (o *Options) AddFlags(flags *pflag.FlagSet, of string) {
 	o.Prometheus.Timeout, o.trust = 30*time.Second, signal.DefaultTrust()
-	flags.StringVar(&o.Prometheus.URL, "prometheus", "", "with "+of+": the Prometheus with the history, and with Forewarm's metrics")
+	flags.StringVar(&o.Prometheus.URL, "prometheus", "",
+		"with "+of+": the Prometheus with the history, and with Forewarm's metrics")
 	cmdline.AddPrometheusFlags(flags, &o.Prometheus)
 	cmdline.AddTrustFlags(flags, &o.trust)
 }
@@ -97,7 +98,7 @@ func ParseTime(text string, now time.Time) (time.Time, error) {
 func (o *Options) Read(ctx context.Context, of Forecast, from, to time.Time, most int) (*Past, error) {
 	target, problems := manifest.NewResolver(server.Catalogue{Label: "namespace", Trust: o.trust}).ResolveIn(of.Object, of.State)
 	if len(problems) > 0 {
-		return nil, fmt.Errorf("Forecast %s is invalid: %s", of.Key, manifest.JoinProblems(problems))
+		return nil, fmt.Errorf("the Forecast %s is invalid: %s", of.Key, manifest.JoinProblems(problems))
 	}
 	source, err := prometheus.New(o.Prometheus)
 	if err != nil {
@@ -105,13 +106,13 @@ func (o *Options) Read(ctx context.Context, of Forecast, from, to time.Time, mos
 	}
 	defer source.Close()
 	every := (to.Sub(from)/time.Duration(most)/target.Step + 1) * target.Step
-	p := &Past{Forecast: of.Key.Namespace + "/" + of.Key.Name}
+	p := &Past{Forecast: of.Key.String()}
 	first := time.Unix(0, from.UnixNano()/int64(every)*int64(every))
 	for at := first; !at.After(to); at = at.Add(every) {
 		p.Moments = append(p.Moments, Moment{Time: at.UTC()})
 	}
 	if err := p.readRecorded(ctx, source, of.Key, every); err != nil {
-		return nil, fmt.Errorf("Forewarm's own gauges: %w", err)
+		return nil, fmt.Errorf("read the gauges of Forewarm: %w", err)
 	}
 	return p, p.replay(ctx, source, &target, o.Prometheus.Timeout)
 }
@@ -171,7 +172,9 @@ func (p *Past) replay(ctx context.Context, source refresh.Source, target *refres
 		if ctx.Err() != nil {
 			return fmt.Errorf("interrupted: %w", context.Cause(ctx))
 		}
-		m.TodaysSpec = Replayed{State: string(e.StateAt(m.Time)), Model: e.Model, Observed: orNil(e.Observed), Reason: e.ReadyMessage()}
+		m.TodaysSpec = Replayed{
+			State: string(e.StateAt(m.Time)), Model: e.Model, Observed: orNil(e.Observed), Reason: e.ReadyMessage(),
+		}
 		if answer, err := e.Answer(decide.Overrides{}, m.Time); err == nil {
 			m.TodaysSpec.Served, m.TodaysSpec.Reason = &answer.Value, e.Decision.Reason()
 		}
