@@ -121,6 +121,7 @@ func (r *Resolver) ResolveIn(object *v1alpha1.Forecast, s ClusterState) (refresh
 		bare.Invalid = JoinProblems(read.Problems)
 		return bare, read.Problems
 	}
+	target.Pause = pause(object, &target)
 	return target, nil
 }
 

@@ -154,12 +154,12 @@ func (l *Loop) rereadAfterClockSetBack(ctx context.Context, now time.Time) {
 	}
 }
 
-// sameState reports whether two targets lead to the same state: they differ at most in descriptions and in times at
-// zero replicas.
+// sameState reports whether two targets lead to the same state: they differ at most in descriptions, in times at zero replicas and in
+// a pause.
 func sameState(a, b Target) bool {
 	a.LeadSource, a.AutoscalerSource, a.Uncalibrated = b.LeadSource, b.AutoscalerSource, b.Uncalibrated
 	a.Created = b.Created
-	a.LeadPool, a.ScaledToZero = b.LeadPool, b.ScaledToZero
+	a.LeadPool, a.ScaledToZero, a.Pause = b.LeadPool, b.ScaledToZero, b.Pause
 	return reflect.DeepEqual(a, b)
 }
 
@@ -297,6 +297,7 @@ func (l *Loop) snapshot(targets []Target, now time.Time) *snapshot.Snapshot {
 		w := l.workers[t.Key]
 		e := w.shown.entryAt(w.target, now)
 		e.Conditions = w.steady(e.Conditions, now)
+		applyPause(e, t.Pause) // Also while a query is under way.
 		if e.State == snapshot.FallingBack {
 			w.fallbacks++
 		}

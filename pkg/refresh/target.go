@@ -13,7 +13,7 @@ import (
 type Target struct {
 	Key snapshot.Key
 	// Generation of the object. A change of it or of another field rebuilds the target's state, except LeadSource,
-	// LeadPool, AutoscalerSource, Uncalibrated, ScaledToZero and Created.
+	// LeadPool, AutoscalerSource, Uncalibrated, ScaledToZero, Created and Pause.
 	Generation int64
 	// Created is when the object was made; zero where that is not known, as of a file. Informative.
 	Created time.Time
@@ -88,6 +88,8 @@ type Target struct {
 	AutoscalerSource string
 	// Uncalibrated is why the objective is not calibrated; empty if it is, or if there is no objective.
 	Uncalibrated string
+	// Pause replaces the served value; zero for none.
+	Pause decide.Pause
 }
 
 // lookAhead is the lead time that the value looks ahead by. A quantile knows no outcome, and waits for nine starts of ten.

@@ -54,9 +54,10 @@ type Decision struct {
 	// Capped reports that MaxCapacity, all that maxReplicas sustain, is served in place of Uncapped.
 	Capped                bool
 	MaxCapacity, Uncapped float64
-	// Shadow reports shadow mode: the observed demand is served, and WouldServe is recorded.
+	// Shadow reports shadow mode or a Pause: the observed demand is served, and WouldServe is recorded.
 	Shadow     bool
 	WouldServe float64
+	Pause      Pause
 }
 
 // Decide returns the value to serve at the newest input. The inputs ascend in time, one step apart; at least one is needed.

@@ -43,6 +43,9 @@ func (d *Decision) Reason() string {
 		)
 	}
 	switch {
+	case d.Pause.Active():
+		text = fmt.Sprintf("paused: %s is served (%s); without the pause it would be %.6g: %s",
+			humanize.Number(d.Value), d.Pause.Message(), d.WouldServe, text)
 	case d.Shadow:
 		text = fmt.Sprintf("shadow mode: the observed %.6g is served; the value would be %.6g: %s",
 			d.Observed, d.WouldServe, text)

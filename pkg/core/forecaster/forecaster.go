@@ -31,6 +31,8 @@ type Forecaster struct {
 	bound   credible.Bound // as of the newest sample
 	// unfaded is the newest value from before an outage, of which less and less counts.
 	unfaded float64
+	// newest is the demand as it was observed at each of the last steps.
+	newest trailing.Ring[float64]
 	// held is the demand while samples are held back, else NaN.
 	held float64
 
@@ -77,6 +79,7 @@ func New(config Config, history History) *Forecaster {
 		spans:    classify.NewSpans(config.Step),
 		demand:   newDemand(config),
 		recent:   trailing.NewRing[float64](config.stepsIn(config.Window) + 1),
+		newest:   trailing.NewRing[float64](config.stepsIn(newestSpan) + 1),
 		held:     math.NaN(),
 		next:     history.Start.UnixNano() / int64(config.Step),
 		record:   newRecord(config, len(history.Values), config.stepsIn(config.Window)),
@@ -152,7 +155,11 @@ func (f *Forecaster) step(sample classify.Sample) {
 		f.unfaded = f.Fallback().Value
 	}
 	f.record.serve(index, f.decision.Value)
+	f.newest.Push(f.credited())
 }
+
+// newestSpan is how long a pause may hold a demand: the default of an HPA's scale-down stabilization.
+const newestSpan = 5 * time.Minute
 
 // FallbackAfter is the age of the newest sample above which the fallback serves: a few steps, so that one failed scrape changes
 // nothing.

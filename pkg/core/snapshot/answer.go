@@ -64,10 +64,10 @@ func (e *Entry) ReadyMessage() string {
 	return string(e.State)
 }
 
-// decide applies a selection. Without one, and while the fallback is served (which has no models and no quantiles), the
-// result is the Forecast's own decision.
+// decide applies a selection. Without one, while paused, and while the fallback is served (which has no models and no quantiles),
+// the result is the Forecast's own decision.
 func (e *Entry) decide(s decide.Overrides) (decide.Decision, time.Duration, error) {
-	if s == (decide.Overrides{}) {
+	if s == (decide.Overrides{}) || e.Decision.Pause.Active() {
 		return e.Decision, e.Window, nil
 	}
 	if e.Fallback {

@@ -196,3 +196,20 @@ func TestSnapshotKeepsOrder(t *testing.T) {
 		t.Errorf("all are %v, of a %d, of c %d", got, len(s.Entries("a")), len(s.Entries("c")))
 	}
 }
+
+// A pause wins over every selection, also over one that would be an error.
+func TestAPauseAnswersEverySelection(t *testing.T) {
+	e := snapshottest.Paused(snapshottest.Key("llama"))
+	for _, s := range []decide.Overrides{
+		{}, {Quantile: 0.5}, {Horizon: time.Hour}, {Late: 0.1}, {Model: "arima"}, {Model: "prophet"}, {Mode: decide.Shadow},
+		{Mode: decide.Forecast},
+	} {
+		answer, err := e.Answer(s, snapshottest.Now())
+		if err != nil || answer.Value != 2*e.Observed {
+			t.Errorf("%+v: %+v, %v; want %v", s, answer, err, 2*e.Observed)
+		}
+	}
+	if _, err := e.Answer(decide.Overrides{}, e.StaleAt); !errors.Is(err, snapshot.ErrNotServing) {
+		t.Errorf("too old: %v, want %v", err, snapshot.ErrNotServing)
+	}
+}

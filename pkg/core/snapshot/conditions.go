@@ -68,6 +68,9 @@ const (
 	ConditionSignal = "SignalPlausible"
 	// ConditionScaledToZero is present, and True, while the workload is scaled to zero and its signal is absent.
 	ConditionScaledToZero = "ScaledToZero"
+	// ConditionPaused is present while the annotation forewarm.dev/pause is true or wrong, and True while it pauses the Forecast
+	// (docs/rollout.md). The message has what is served instead of the forecast.
+	ConditionPaused = "Paused"
 	// ConditionReachable is True while an HPA can reach the metric. The message names the owners of the API groups.
 	ConditionReachable = "Reachable"
 )
@@ -217,6 +220,22 @@ const (
 const (
 	// ReasonNoReplicas (True): the workload has no replicas, so a missing sample counts as demand 0.
 	ReasonNoReplicas = "NoReplicas"
+)
+
+// Reasons of the condition Paused.
+const (
+	// ReasonAsBefore (True): the autoscaler has the replicas that the HPA of spec.scaling.before had.
+	//
+	// Fix: forewarm resume NAME ends it.
+	ReasonAsBefore = "AsBefore"
+	// ReasonBeforeAssumed (True): part of the HPA before is assumed, and the autoscaler may have more replicas than it had.
+	//
+	// Fix: the message has what to write to make it exact. forewarm resume NAME ends it.
+	ReasonBeforeAssumed = "BeforeAssumed"
+	// ReasonInvalidAnnotation (False): the annotation is neither true nor false, so the Forecast is not paused.
+	//
+	// Fix: forewarm pause NAME, or forewarm resume NAME.
+	ReasonInvalidAnnotation = "InvalidAnnotation"
 )
 
 // Reasons of the condition Reachable.

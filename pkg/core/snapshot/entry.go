@@ -40,6 +40,8 @@ type Entry struct {
 	SampleTime time.Time
 	StaleAt    time.Time
 	Observed   float64
+	// Newest is the observed demand at each step of the last 5 minutes, newest last.
+	Newest []float64
 
 	// What is served, with the Forecast's own settings. Meaningful where State.Serves().
 	Decision decide.Decision

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -146,5 +147,36 @@ func testAStatusCostsNothing(t *testing.T, c *testcluster.Cluster) {
 	})
 	if after := objects.Targets(noon()); &after[0] != &before[0] {
 		t.Errorf("the targets were made anew: %s", cmp.Diff(before, after))
+	}
+}
+
+// testPaused has an annotation come, change and go: the target follows at once, in the same generation.
+func testPaused(t *testing.T, c *testcluster.Cluster) {
+	t.Helper()
+	c.MustKubectl(t, forecast("a", "x"), "create", "-f", "-")
+	objects := watch(t, c.Config)
+	expectTargets(t, objects, "a=x")
+	for len(objects.Changed()) > 0 {
+		<-objects.Changed()
+	}
+	for _, step := range []struct {
+		annotation      string
+		paused, invalid bool
+	}{
+		{"forewarm.dev/pause=true", true, false},
+		{"forewarm.dev/pause=yes", false, true},
+		{"forewarm.dev/pause=", false, true},
+		{"forewarm.dev/pause-", false, false},
+	} {
+		c.MustKubectl(t, "", "annotate", "--overwrite", "forecast", "a", step.annotation)
+		select {
+		case <-objects.Changed():
+		case <-time.After(20 * time.Second):
+			t.Fatalf("%s: nobody is told", step.annotation)
+		}
+		got := objects.Targets(noon())[0]
+		if got.Pause.Active() != step.paused || (got.Pause.Invalid != "") != step.invalid || got.Generation != 1 {
+			t.Errorf("%s: generation %d, %+v", step.annotation, got.Generation, got.Pause)
+		}
 	}
 }

@@ -39,6 +39,7 @@ func TestCluster(t *testing.T) {
 		{"OneOfTwoWrites", testLeadership},
 		{"ThreeHundredAtOnce", testMany},
 		{"AnHPAIsFound", testAutoscaled},
+		{"AnAnnotationPauses", testPaused},
 		{"AStatusCostsNothing", testAStatusCostsNothing},
 		{"LeadTimesAreMeasured", testMeasured},
 		{"AWarmPoolCovers", testCovered},

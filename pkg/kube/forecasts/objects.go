@@ -26,6 +26,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/kube/autoscalers"
+	"github.com/forewarm/forewarm/pkg/kube/changes"
 	"github.com/forewarm/forewarm/pkg/kube/workloads"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/refresh"
@@ -56,6 +57,9 @@ type Objects struct {
 	// err is why the newest attempt to list or watch failed; nil once the list was read.
 	err atomic.Pointer[error]
 
+	// changed is notified when an object is paused, resumed or changed.
+	changed changes.Signal
+
 	mu       sync.Mutex
 	resolved map[snapshot.Key]*resolution
 	// sorted are the targets in resolved; nil after a change. It is never modified.
@@ -80,7 +84,7 @@ func NewObjects(cluster *rest.Config, resolver *manifest.Resolver, log *slog.Log
 		informer: dynamicinformer.NewFilteredDynamicInformer(
 			client, resource(), metav1.NamespaceAll, 0, cache.Indexers{}, nil).Informer(),
 		resolved: map[snapshot.Key]*resolution{}, revision: resolver.Revision(),
-		externalHeld: func() bool { return false },
+		externalHeld: func() bool { return false }, changed: changes.NewSignal(),
 	}
 	if o.pods, err = workloads.New(cluster, workloads.Config{}, o.workloads, log); err != nil {
 		return nil, err
@@ -219,7 +223,11 @@ func (o *Objects) upsert(item any) {
 	o.resolved[key] = r
 	o.sorted = nil
 	o.pods.Changed()
+	o.changed.Enqueue()
 }
+
+// Changed is notified when Targets has an object with another spec or pause. It has one listener.
+func (o *Objects) Changed() changes.Signal { return o.changed }
 
 func (o *Objects) remove(item any) {
 	name, err := cache.DeletionHandlingObjectToName(item)

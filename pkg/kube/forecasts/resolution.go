@@ -20,7 +20,10 @@ import (
 type resolution struct {
 	uid        types.UID
 	generation int64
-	target     refresh.Target
+	// pause is the annotation that pauses the object, if annotated.
+	pause     string
+	annotated bool
+	target    refresh.Target
 
 	// created is when the object was. accepted: its status says that this generation is within the limits.
 	created  time.Time
@@ -39,9 +42,10 @@ type resolution struct {
 	record   leadtime.Record
 }
 
-// matches reports whether the object is the one that was resolved, with the same spec.
+// matches reports whether the object is the one that was resolved, with the same spec and the same pause.
 func (r *resolution) matches(object *unstructured.Unstructured) bool {
-	return r.uid == object.GetUID() && r.generation == object.GetGeneration()
+	pause, annotated := object.GetAnnotations()[manifest.PauseAnnotation]
+	return r.uid == object.GetUID() && r.generation == object.GetGeneration() && r.pause == pause && r.annotated == annotated
 }
 
 // resolve resolves the target of an object.
@@ -49,6 +53,7 @@ func (o *Objects) resolve(key snapshot.Key, object *unstructured.Unstructured) *
 	r := &resolution{
 		uid: object.GetUID(), generation: object.GetGeneration(), created: object.GetCreationTimestamp().Time,
 	}
+	r.pause, r.annotated = object.GetAnnotations()[manifest.PauseAnnotation]
 	forecast := &v1alpha1.Forecast{}
 	err := manifest.CheckQuantities(object.Object)
 	if err == nil {

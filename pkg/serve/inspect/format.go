@@ -5,11 +5,13 @@ import (
 	"strconv"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
 // unknown stands for a number that is not known.
@@ -37,6 +39,8 @@ func span(d time.Duration) string {
 // objectiveText is the setting of the served value: a quantile, the share that may be late, or a cost ratio.
 func objectiveText(s *v1alpha1.OutlookStatus) string {
 	switch {
+	case PauseMessage(s) != "":
+		return "paused"
 	case s.Late != nil:
 		return humanize.ShareAsWritten(*s.Late) + " late"
 	case s.CostRatio != nil:
@@ -45,6 +49,16 @@ func objectiveText(s *v1alpha1.OutlookStatus) string {
 		return strconv.FormatFloat(*s.Quantile, 'g', 4, 64)
 	}
 	return unknown
+}
+
+// PauseMessage is what is served while a Forecast is paused; empty while it is not.
+func PauseMessage(s *v1alpha1.OutlookStatus) string {
+	for _, c := range s.Conditions {
+		if c.Type == snapshot.ConditionPaused && c.Status == metav1.ConditionTrue {
+			return c.Message
+		}
+	}
+	return ""
 }
 
 // FormatCostRatio is a cost ratio as text: 20×.

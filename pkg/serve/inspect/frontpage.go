@@ -122,7 +122,7 @@ func newFrontRow(e *snapshot.Entry, now time.Time) frontRow {
 // isProblem reports whether a condition needs a look. The verdict decides whether an objective is missed.
 func isProblem(c snapshot.Condition) bool {
 	switch c.Type {
-	case snapshot.ConditionUncalibrated, snapshot.ConditionSaturated:
+	case snapshot.ConditionUncalibrated, snapshot.ConditionSaturated, snapshot.ConditionPaused:
 		return true // These are present only if something is wrong.
 	case snapshot.ConditionObjective, snapshot.ConditionScaledToZero:
 		return false

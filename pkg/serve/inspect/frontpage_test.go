@@ -57,12 +57,13 @@ func TestFrontPageBeginsWithWhatNeedsALook(t *testing.T) {
 	condition("b-saturated", snapshot.ConditionSaturated, true)
 	condition("c-unclean", snapshot.ConditionData, false)
 	condition("d-zero", snapshot.ConditionScaledToZero, true)
+	entries = append(entries, snapshottest.Paused(snapshottest.Key("d-paused")))
 	old := snapshottest.Ready(snapshottest.Key("z-too-old"))
 	old.StaleAt = snapshottest.Now().Add(-time.Second)
 	page, links := front(t, append(entries, old)...)
 	want := []string{
 		"invalid", "pending", "stale", "z-too-old", // Nothing is served.
-		"b-saturated", "c-unclean", "falling-back", // A condition.
+		"b-saturated", "c-unclean", "d-paused", "falling-back", // A condition.
 		"a-missed", "a-learning", "d-zero", "objective", "ready", "warming",
 	}
 	for i := range want {
@@ -72,8 +73,8 @@ func TestFrontPageBeginsWithWhatNeedsALook(t *testing.T) {
 		t.Errorf("rows (-want +got):\n%s", diff)
 	}
 	for _, words := range []string{
-		"8 of 13 need a look, and come first.", "Stale: the newest sample is 42m old", "Saturated: numbers of Saturated",
-		"DataClean: numbers of DataClean", "SourceHealthy: query: 503", "maxReplicas is too low. Raise it.", "1% late", "quantile 0.95",
+		"9 of 14 need a look, and come first.", "Stale: the newest sample is 42m old", "Saturated: numbers of Saturated",
+		"Paused: the observed demand × 2 is served", `<td class="n">paused</td>`, "DataClean: numbers of DataClean", "SourceHealthy: query: 503", "maxReplicas is too low. Raise it.", "1% late", "quantile 0.95",
 		`<td class="n missed">2.4%</td><td class="n">1.7</td>`, "no samples", `aria-label="at most 1`, `<path class="observed"`,
 	} {
 		if !strings.Contains(page, words) {

@@ -85,8 +85,8 @@ func setServed(s *v1alpha1.OutlookStatus, e *snapshot.Entry, now time.Time) {
 		s.Reason, s.Served = e.Decision.Reason(), finite(&answer.Value)
 	}
 	switch {
-	case e.State == snapshot.Invalid || e.State == snapshot.FallingBack:
-		// There is no policy, or the fallback serves.
+	case e.State == snapshot.Invalid || e.State == snapshot.FallingBack || e.Decision.Pause.Active():
+		// There is no policy, or the fallback or the observed demand is served.
 	case e.Policy.ByHeadroom() && e.Policy.CostRatio > 0:
 		s.CostRatio = finite(&e.Policy.CostRatio)
 	case e.Policy.ByHeadroom():

@@ -24,7 +24,7 @@ var pageSource string
 //nolint:gochecknoglobals // Parsed once.
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"number": number, "percent": percent, "late": lateShare, "significant": significant, "replicas": ReplicaRange,
-	"uncalibrated": UncalibratedMessage, "period": humanize.Period,
+	"uncalibrated": UncalibratedMessage, "paused": PauseMessage, "period": humanize.Period,
 }).Parse(pageSource))
 
 // page is the data of the template.
@@ -186,6 +186,8 @@ func servedNote(s *v1alpha1.OutlookStatus) string {
 	switch {
 	case s.Served == nil:
 		return "no value is served: the HPA keeps its replicas"
+	case PauseMessage(s) != "":
+		return "paused: as the HPA before"
 	case s.Late != nil:
 		return "at most " + objectiveText(s)
 	case s.CostRatio != nil:

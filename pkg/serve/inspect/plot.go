@@ -225,6 +225,8 @@ func headline(s *v1alpha1.OutlookStatus) string {
 	}
 	parts := []string{served}
 	switch {
+	case PauseMessage(s) != "":
+		parts = append(parts, "paused")
 	case s.Quantile != nil:
 		parts = append(parts, "quantile "+objectiveText(s)+" of the peak over the next "+span(s.Window.Duration))
 	case s.CostRatio != nil:

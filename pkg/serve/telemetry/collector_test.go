@@ -187,3 +187,25 @@ func BenchmarkCollectThousand(b *testing.B) {
 		})
 	}
 }
+
+// The gauge is what the APIs serve while paused, and the condition is one of the gauges of conditions.
+func TestAPauseIsServed(t *testing.T) {
+	r := registry(t, snapshottest.Board(snapshottest.Paused(snapshottest.Key("llama"))), snapshottest.Now)
+	families, err := r.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			if l := m.GetLabel(); f.GetName() == "forewarm_forecast_condition" {
+				got["condition "+l[2].GetValue()] = m.GetGauge().GetValue()
+			} else if len(l) == 2 {
+				got[f.GetName()] = m.GetGauge().GetValue()
+			}
+		}
+	}
+	if got["condition Paused"] != 1 || got["forewarm_served_value"] != 2*got["forewarm_observed_value"] {
+		t.Errorf("%v, want the condition Paused, and twice the observed demand", got)
+	}
+}

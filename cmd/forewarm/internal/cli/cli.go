@@ -26,6 +26,7 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/explaincmd"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/inspectcmd"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/pausecmd"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/presetscmd"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/servecmd"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/simulatecmd"
@@ -97,7 +98,8 @@ func (p Program) Command() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usage(flagError(err)) })
 	root.AddCommand(
 		demo.New(), simulatecmd.New(), backtestcmd.New(), servecmd.New(), inspectcmd.New(), explaincmd.New(),
-		presetscmd.New(), capacitycmd.New(), doctorcmd.New(), newVersionCommand(p.Version),
+		presetscmd.New(), capacitycmd.New(), doctorcmd.New(), pausecmd.NewPause(), pausecmd.NewResume(),
+		newVersionCommand(p.Version),
 	)
 	root.SetVersionTemplate("forewarm {{.Version}}\n")
 	root.Flags().Bool("version", false, "print the version of this binary") // Without cobra's -v.

@@ -76,6 +76,13 @@ func stateOf(f *v1alpha1.Forecast) []Finding {
 		}
 		out = append(out, finding("Forecasts", Warning, c, "see docs/reference/conditions.md, "+kind))
 	}
+	if c := meta.FindStatusCondition(conditions, snapshot.ConditionPaused); c != nil {
+		paused := finding("Forecasts", Warning, c, "forewarm resume "+f.Namespace+"/"+f.Name+" (docs/rollout.md)")
+		if c.Status == metav1.ConditionTrue {
+			paused.Message = "is paused since " + c.LastTransitionTime.UTC().Format("2006-01-02 15:04 UTC") + ": " + c.Message
+		}
+		out = append(out, paused)
+	}
 	if len(out) == 0 {
 		out = append(out, Finding{Check: "Forecasts", Level: OK, Object: object, Message: "is " + ready.Reason})
 	}

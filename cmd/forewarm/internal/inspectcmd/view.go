@@ -175,6 +175,8 @@ func inWindow(c *inspect.Candidate, window time.Duration, level string) *float64
 // asked is what the served value must keep: a quantile of the window peak, a share of late demand, or the cost of late demand.
 func asked(s *inspect.OutlookStatus) string {
 	switch {
+	case words.PauseMessage(s) != "":
+		return "paused"
 	case s.Late != nil:
 		return "late " + humanize.ShareAsWritten(*s.Late)
 	case s.CostRatio != nil:

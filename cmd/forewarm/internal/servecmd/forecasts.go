@@ -21,6 +21,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/kube/actuator"
 	"github.com/forewarm/forewarm/pkg/kube/apiservices"
+	"github.com/forewarm/forewarm/pkg/kube/changes"
 	"github.com/forewarm/forewarm/pkg/kube/forecasts"
 	"github.com/forewarm/forewarm/pkg/kube/warmpools"
 	"github.com/forewarm/forewarm/pkg/manifest"
@@ -31,6 +32,8 @@ import (
 // forecastSource provides the Forecasts, with the parts that must run for it.
 type forecastSource struct {
 	targets refresh.Targets
+	// changed is notified when targets have changed; nil where nobody does.
+	changed changes.Signal
 
 	parts []server.Part
 	// check passes once the objects have been read.
@@ -112,7 +115,7 @@ func watchForecasts(
 		)
 	}
 	return &forecastSource{
-		targets: objects,
+		targets: objects, changed: objects.Changed(),
 		parts: []server.Part{
 			{Name: "watch of WarmPools", Run: pools.watch.Run},
 			{Name: "watch of Forecasts", Run: pools.afterPools(objects.Run)},

@@ -70,7 +70,7 @@ func run(ctx context.Context, o Options, log *slog.Logger) (err error) {
 			if err := waitFor(ctx, objects.check); err != nil {
 				return nil //nolint:nilerr // The context ended before there was anything to refresh.
 			}
-			return loop.Run(ctx, server.Clock{})
+			return loop.Run(ctx, wakingClock{Clock: server.Clock{}, wake: objects.changed})
 		}},
 	})...)
 }

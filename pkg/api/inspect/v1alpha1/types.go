@@ -56,7 +56,7 @@ type OutlookStatus struct {
 	// +optional
 	Served *float64 `json:"served,omitempty"`
 	// Serve is how the served value relates to the observed demand: Floor (the forecast, never below the observed), Forecast
-	// (the forecast as it is) or Shadow (the observed demand; the forecast is only recorded).
+	// (the forecast as it is) or Shadow (the observed demand; the forecast is only recorded). It is Shadow while the Forecast is paused.
 	Serve string `json:"serve"`
 	// Unit of the demand, for example requests/s.
 	// +optional

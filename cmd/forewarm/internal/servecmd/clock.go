@@ -1,0 +1,29 @@
+package servecmd
+
+import (
+	"context"
+	"time"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/server"
+	"github.com/forewarm/forewarm/pkg/kube/changes"
+)
+
+// wakingClock ends a wait of the refresh loop at a change of an object, too, so that a pause takes effect within a second. Not sooner:
+// objects that change all the time must not keep the loop busy.
+type wakingClock struct {
+	server.Clock
+
+	wake changes.Signal // nil: nothing wakes it
+}
+
+// WaitUntil returns at t, after a change, or with the context's error before.
+func (c wakingClock) WaitUntil(ctx context.Context, t time.Time) error {
+	if soon := c.Now().Add(time.Second); soon.Before(t) {
+		if err := c.Clock.WaitUntil(ctx, soon); err != nil {
+			return err //nolint:wrapcheck // It is the context's.
+		}
+		c.wake.Wait(ctx, c.Clock, t)
+		return ctx.Err()
+	}
+	return c.Clock.WaitUntil(ctx, t) //nolint:wrapcheck // It is the context's.
+}

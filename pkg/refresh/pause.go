@@ -1,0 +1,31 @@
+package refresh
+
+import (
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/core/trailing"
+)
+
+// applyPause replaces the value of an entry that is not published yet. The worker knows nothing of it: it learns on, and its forecast
+// serves at the step at which the pause ends.
+func applyPause(e *snapshot.Entry, p decide.Pause) {
+	if p == (decide.Pause{}) {
+		return
+	}
+	c := snapshot.Condition{
+		Type: snapshot.ConditionPaused, True: p.Active(), Reason: snapshot.ReasonAsBefore, Message: p.Message(),
+	}
+	switch {
+	case p.Invalid != "":
+		c.Reason = snapshot.ReasonInvalidAnnotation
+	case p.Assumed != "":
+		c.Reason = snapshot.ReasonBeforeAssumed
+	}
+	e.Conditions = append(e.Conditions, c)
+	if !p.Active() || !e.State.Serves() {
+		return
+	}
+	steps := min(1+int((p.Hold+e.Step-1)/e.Step), len(e.Newest))
+	e.Decision = p.Apply(e.Decision, trailing.MaxKnown(append([]float64{e.Observed}, e.Newest[len(e.Newest)-steps:]...)...))
+	e.Policy.Mode = decide.Shadow // So the comparison says what Forewarm would have come to.
+}
