@@ -31,6 +31,7 @@ func TestPlatform(t *testing.T) {
 	}{
 		{"Selectors", selectors},
 		{"Objects", objects},
+		{"Pause", pauses},
 		{"Tenants", tenants},
 		{"Quickstart", quickstart},
 		{"Fleet", fleet},

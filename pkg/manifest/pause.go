@@ -25,7 +25,9 @@ func pause(object *v1alpha1.Forecast, target *refresh.Target) decide.Pause {
 	switch {
 	case written && err != nil:
 		return decide.Pause{Invalid: fmt.Sprintf(
-			`the annotation %s is %.64q, so the Forecast is not paused: write "true", or remove it`, PauseAnnotation, text)}
+			`the annotation %s is %.64q, so the Forecast is not paused: write "true", or remove it`,
+			PauseAnnotation, text,
+		)}
 	case paused:
 		return pauseAsBefore(target.Before, target.Autoscalers, target.Uncapped)
 	}
@@ -47,8 +49,8 @@ func pauseAsBefore(before decide.Before, autoscalers []decide.Autoscaler, others
 		Source: "an HPA before is assumed, with " + share + " of what a replica sustains as its target",
 	}
 	if capacity == 0 {
-		assumed.Assumed = "it is unknown what a replica sustains: to make it exact let an HPA or a ScaledObject refer to the " +
-			"Forecast, or set spec.scaling.target, and set spec.scaling.before"
+		assumed.Assumed = "it is unknown what a replica sustains: to make it exact let an HPA or a ScaledObject " +
+			"refer to the Forecast, or set spec.scaling.target, and set spec.scaling.before"
 		return assumed
 	}
 	p := assumed
@@ -65,13 +67,13 @@ func pauseAsBefore(before decide.Before, autoscalers []decide.Autoscaler, others
 		humanize.Number(capacity), humanize.Number(before.Target))
 	switch {
 	case others:
-		p.Assumed = "autoscalers with unknown targets read it, too (see autoscalers in the outlook), and the larger of this ratio and that of " +
-			share + " counts"
+		p.Assumed = "autoscalers with unknown targets read it, too, so that the ratio is at least that of " + share +
+			": forewarm explain names what is wrong with an HPA"
 		if assumed.Capacity/assumed.Target > p.Capacity/p.Target {
 			p.Target = objective.AssumedTarget * capacity
 		}
 	case least < capacity:
-		p.Assumed = fmt.Sprintf("autoscalers with a target below %s have more replicas than before", humanize.Number(capacity))
+		p.Assumed = "autoscalers with lower targets have more replicas than before: equal targets make it exact"
 	}
 	return p
 }

@@ -26,6 +26,7 @@ func applyPause(e *snapshot.Entry, p decide.Pause) {
 		return
 	}
 	steps := min(1+int((p.Hold+e.Step-1)/e.Step), len(e.Newest))
-	e.Decision = p.Apply(e.Decision, trailing.MaxKnown(append([]float64{e.Observed}, e.Newest[len(e.Newest)-steps:]...)...))
+	held := trailing.MaxKnown(e.Newest[len(e.Newest)-steps:]...)
+	e.Decision = p.Apply(e.Decision, trailing.MaxKnown(e.Observed, held))
 	e.Policy.Mode = decide.Shadow // So the comparison says what Forewarm would have come to.
 }

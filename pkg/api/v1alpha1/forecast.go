@@ -290,7 +290,7 @@ type Scaling struct {
 	// +kubebuilder:validation:Maximum=1000000
 	// +optional
 	MaxReplicas *int32 `json:"maxReplicas,omitempty"`
-	// Before is how the workload was scaled before Forewarm, to compare with. It counts beside an HPA or a ScaledObject, too.
+	// Before is how the workload was scaled before Forewarm, to compare with, and for a pause. It counts beside an HPA or a ScaledObject, too.
 	// Default: an HPA on the observed demand with 70% of what a replica sustains as its target.
 	// +optional
 	Before *BeforeScaling `json:"before,omitempty"`

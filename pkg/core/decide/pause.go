@@ -33,7 +33,8 @@ func (p Pause) Message() string {
 	if p.Invalid != "" {
 		return p.Invalid
 	}
-	text := fmt.Sprintf("the observed demand × %s is served: %s", humanize.Significant(p.Capacity/p.Target, 3), p.Source)
+	ratio := humanize.Significant(p.Capacity/p.Target, 3)
+	text := fmt.Sprintf("the observed demand × %s is served: %s", ratio, p.Source)
 	if p.Least > 0 {
 		text += fmt.Sprintf("; at least %s, for minReplicas before", humanize.Number(p.Least))
 	}

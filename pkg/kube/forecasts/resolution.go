@@ -45,7 +45,8 @@ type resolution struct {
 // matches reports whether the object is the one that was resolved, with the same spec and the same pause.
 func (r *resolution) matches(object *unstructured.Unstructured) bool {
 	pause, annotated := object.GetAnnotations()[manifest.PauseAnnotation]
-	return r.uid == object.GetUID() && r.generation == object.GetGeneration() && r.pause == pause && r.annotated == annotated
+	return r.uid == object.GetUID() && r.generation == object.GetGeneration() &&
+		r.pause == pause && r.annotated == annotated
 }
 
 // resolve resolves the target of an object.

@@ -1,6 +1,7 @@
 package telemetry_test
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -188,24 +189,17 @@ func BenchmarkCollectThousand(b *testing.B) {
 	}
 }
 
-// The gauge is what the APIs serve while paused, and the condition is one of the gauges of conditions.
+// The gauge is what the APIs serve while paused, and the condition is one of those with a gauge.
 func TestAPauseIsServed(t *testing.T) {
-	r := registry(t, snapshottest.Board(snapshottest.Paused(snapshottest.Key("llama"))), snapshottest.Now)
-	families, err := r.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := map[string]float64{}
-	for _, f := range families {
-		for _, m := range f.GetMetric() {
-			if l := m.GetLabel(); f.GetName() == "forewarm_forecast_condition" {
-				got["condition "+l[2].GetValue()] = m.GetGauge().GetValue()
-			} else if len(l) == 2 {
-				got[f.GetName()] = m.GetGauge().GetValue()
-			}
-		}
-	}
-	if got["condition Paused"] != 1 || got["forewarm_served_value"] != 2*got["forewarm_observed_value"] {
-		t.Errorf("%v, want the condition Paused, and twice the observed demand", got)
-	}
+	e := snapshottest.Paused(snapshottest.Key("llama"))
+	compare(t, registry(t, snapshottest.Board(e), snapshottest.Now), fmt.Sprintf(`
+# HELP forewarm_forecast_condition 1 while the condition of that type is True, 0 while it is False; absent while the Forecast does not have it.
+# TYPE forewarm_forecast_condition gauge
+forewarm_forecast_condition{forecast="llama",namespace="inference",type="Paused"} 1
+forewarm_forecast_condition{forecast="llama",namespace="inference",type="Reachable"} 1
+forewarm_forecast_condition{forecast="llama",namespace="inference",type="Ready"} 1
+# HELP forewarm_served_value Value that the metrics APIs serve now, in the demand's unit; absent while no value is served.
+# TYPE forewarm_served_value gauge
+forewarm_served_value{forecast="llama",namespace="inference"} %v
+`, 2*e.Observed), "forewarm_forecast_condition", "forewarm_served_value")
 }

@@ -79,7 +79,8 @@ func stateOf(f *v1alpha1.Forecast) []Finding {
 	if c := meta.FindStatusCondition(conditions, snapshot.ConditionPaused); c != nil {
 		paused := finding("Forecasts", Warning, c, "forewarm resume "+f.Namespace+"/"+f.Name+" (docs/rollout.md)")
 		if c.Status == metav1.ConditionTrue {
-			paused.Message = "is paused since " + c.LastTransitionTime.UTC().Format("2006-01-02 15:04 UTC") + ": " + c.Message
+			since := c.LastTransitionTime.UTC().Format("2006-01-02 15:04 UTC")
+			paused.Message = "is paused since " + since + ": " + c.Message
 		}
 		out = append(out, paused)
 	}

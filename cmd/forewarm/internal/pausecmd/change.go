@@ -5,9 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -18,63 +16,51 @@ import (
 	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
-// fieldManager owns the annotation. Flux reverts what managers named kubectl… write.
+// fieldManager owns the annotation. Flux removes what managers named kubectl… write.
 const fieldManager = "forewarm-pause"
 
-// The results of a Forecast.
-const (
-	doneResult      = "done"
-	unchangedResult = "unchanged"
-	failedResult    = "failed"
-)
-
-// result is what became of one Forecast. State, Observed and Serves are those of its status before; empty where unknown.
+// result is what became of one Forecast. State, Observed and Served are those of its status before; empty where unknown.
 type result struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	State     string `json:"state,omitempty"`
 	Observed  string `json:"observed,omitempty"`
-	Serves    string `json:"serves,omitempty"`
+	Served    string `json:"served,omitempty"`
 	// WillServe is what is served from now on, in words.
 	WillServe string `json:"willServe,omitempty"`
-	Result    string `json:"result"`
-	Error     string `json:"error,omitempty"`
-
-	missing bool
+	// Result is done, unchanged or failed.
+	Result string `json:"result"`
+	Error  string `json:"error,omitempty"`
 }
 
-func (r *result) fail(err error) {
-	r.Result, r.Error, r.missing = failedResult, fmt.Sprintf("%.400s", err), apierrors.IsNotFound(err)
+func (r result) failed(err error) result {
+	r.Result, r.Error = "failed", fmt.Sprintf("%.400s", err)
+	return r
 }
 
-// change sets or removes the annotation.
+// change sets or removes the annotation of Forecasts.
 type change struct {
 	client        dynamic.NamespaceableResourceInterface
 	pause, dryRun bool
 }
 
-// named changes those of names, NAMESPACE/NAME or NAME.
+// named changes those of names in a namespace.
 func (c *change) named(ctx context.Context, namespace string, names []string) []result {
 	out := make([]result, 0, len(names))
-	for _, arg := range names {
-		r := result{Namespace: namespace, Name: arg}
-		if in, name, slash := strings.Cut(arg, "/"); slash {
-			r.Namespace, r.Name = in, name
-		}
-		object, err := c.client.Namespace(r.Namespace).Get(ctx, r.Name, metav1.GetOptions{})
+	for _, name := range names {
+		object, err := c.client.Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
-			r.fail(err)
-		} else {
-			r = c.apply(ctx, object)
+			out = append(out, result{Namespace: namespace, Name: name}.failed(err))
+			continue
 		}
-		out = append(out, r)
+		out = append(out, c.apply(ctx, object))
 	}
 	return out
 }
 
 // listed changes all of a namespace, or of all where it is empty.
 func (c *change) listed(ctx context.Context, namespace string) ([]result, error) {
-	var out []result
+	out := []result{}
 	for options := (metav1.ListOptions{Limit: 500}); ; {
 		page, err := c.client.Namespace(namespace).List(ctx, options)
 		if err != nil {
@@ -92,22 +78,25 @@ func (c *change) listed(ctx context.Context, namespace string) ([]result, error)
 // apply changes one object, unless it is as asked.
 func (c *change) apply(ctx context.Context, object *unstructured.Unstructured) result {
 	field := func(path ...string) string {
-		text, _, _ := unstructured.NestedString(object.Object, path...) //nolint:errcheck // Another type is unknown, too.
+		text, _, err := unstructured.NestedString(object.Object, path...)
+		if err != nil {
+			return "" // Another type is unknown, too.
+		}
 		return text
 	}
 	r := result{
-		Namespace: object.GetNamespace(), Name: object.GetName(), State: field("status", "state"),
-		Observed: field("status", "observed"), Serves: field("status", "served"), Result: unchangedResult,
+		Namespace: object.GetNamespace(), Name: object.GetName(), State: field("status", "state"), Result: "unchanged",
+		Observed: field("status", "observed"), Served: field("status", "served"),
 		WillServe: cmp.Or(field("spec", "serve"), "Floor"),
 	}
 	value, annotated := object.GetAnnotations()[manifest.PauseAnnotation]
-	wanted := any(nil)
+	var wanted any // None removes it.
 	if c.pause {
-		r.WillServe = "observed × capacity ÷ the target before"
-		if scaling, _, _ := unstructured.NestedMap(object.Object, "spec", "scaling", "before"); scaling == nil { //nolint:errcheck // As above.
+		wanted, r.WillServe = "true", "observed × capacity ÷ the target before"
+		_, stated, err := unstructured.NestedFieldNoCopy(object.Object, "spec", "scaling", "before")
+		if err != nil || !stated {
 			r.WillServe = "observed ÷ " + humanize.ShareAsWritten(objective.AssumedTarget) + " (before is assumed)"
 		}
-		wanted = "true"
 	}
 	if c.pause && value == wanted || !c.pause && !annotated {
 		return r
@@ -116,16 +105,15 @@ func (c *change) apply(ctx context.Context, object *unstructured.Unstructured) r
 		"annotations": map[string]any{manifest.PauseAnnotation: wanted},
 	}})
 	if err != nil {
-		r.fail(err)
-		return r
+		return r.failed(err)
 	}
 	options := metav1.PatchOptions{FieldManager: fieldManager}
 	if c.dryRun {
 		options.DryRun = []string{metav1.DryRunAll}
 	}
 	_, err = c.client.Namespace(r.Namespace).Patch(ctx, r.Name, types.MergePatchType, patch, options)
-	if r.Result = doneResult; err != nil {
-		r.fail(err)
+	if r.Result = "done"; err != nil {
+		r = r.failed(err)
 	}
 	return r
 }

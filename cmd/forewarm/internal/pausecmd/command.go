@@ -2,6 +2,7 @@
 package pausecmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,26 +17,33 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/printable"
 )
 
 // The exit codes beside 0 and exit.Failure.
 const (
-	codeNotFound = 2
-	codeFailed   = 3
+	codeNone   = 2
+	codeFailed = 3
 )
 
-const about = `%s It takes effect within a second, and the
-HPA follows at its next sync (15 s). Forewarm learns on while a Forecast is paused, and loses nothing.
+const about = `%s
 
-It writes with your own rights: you need get, list and patch of forecasts.forewarm.dev. Without a name it takes all
-Forecasts of --namespace, or of --all-namespaces.
+It takes effect within a second, and the HPA follows at its next sync (15 s). Forewarm learns on while a Forecast is
+paused, and loses nothing. It writes with your own rights: get, list and patch of forecasts.forewarm.dev.
+
+Without a name it takes all Forecasts of --namespace, or of --all-namespaces. Of names, the namespace is --namespace or
+that of the kubeconfig.
 
 Exit codes:
-  0  all are as asked; with --dry-run, they could be
+  0  all are as asked; with --dry-run, they would be
   1  wrong usage, or the cluster cannot be reached or refuses
-  2  there is no such Forecast, or no Forecast at all
+  2  there is no Forecast
   3  at least one Forecast could not be changed; it is named`
+
+const examples = `  forewarm VERB -A
+  forewarm VERB -n inference llama-inflight
+  forewarm VERB -n inference --dry-run`
 
 // options are the flags.
 type options struct {
@@ -46,30 +54,27 @@ type options struct {
 
 // NewPause is the command "pause".
 func NewPause() *cobra.Command {
-	return newCommand(true, "Give autoscalers the observed demand, as before Forewarm",
+	return newCommand("pause", "Give autoscalers the observed demand, as before Forewarm",
 		"Pause serves the observed demand instead of the forecast, with the headroom of the HPA before Forewarm\n"+
-			"(spec.scaling.before), by the annotation forewarm.dev/pause, which GitOps does not revert.")
+			"(spec.scaling.before). It sets the annotation forewarm.dev/pause, which GitOps does not revert.")
 }
 
 // NewResume is the command "resume".
 func NewResume() *cobra.Command {
-	return newCommand(false, "End a pause: serve the forecast again",
-		`Resume removes the annotation forewarm.dev/pause, so that the forecast is served again.`)
+	return newCommand("resume", "End a pause: serve the forecast again",
+		"Resume removes the annotation forewarm.dev/pause, so that the forecast is served again.")
 }
 
-func newCommand(pause bool, short, what string) *cobra.Command {
+func newCommand(verb, short, what string) *cobra.Command {
 	var o options
-	verb, _, _ := strings.Cut(strings.ToLower(what), " ")
 	cmd := &cobra.Command{
-		Use:     verb + " [NAMESPACE/NAME | NAME]...",
-		Short:   short,
-		Long:    fmt.Sprintf(about, what),
-		Example: fmt.Sprintf("  forewarm %[1]s -A\n  forewarm %[1]s -n inference llama-inflight qwen-inflight\n  forewarm %[1]s -n inference --dry-run", verb),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.validate(args); err != nil {
+		Use: verb + " [NAME]...", Short: short, Long: fmt.Sprintf(about, what),
+		Example: strings.ReplaceAll(examples, "VERB", verb),
+		RunE: func(cmd *cobra.Command, names []string) error {
+			if err := o.validate(names); err != nil {
 				return exit.Usage(err)
 			}
-			return o.run(cmd.Context(), pause, args, cmd.OutOrStdout())
+			return o.run(cmd.Context(), verb == "pause", names, cmd.OutOrStdout())
 		},
 	}
 	flags := cmd.Flags()
@@ -84,30 +89,21 @@ func newCommand(pause bool, short, what string) *cobra.Command {
 }
 
 // validate returns every problem of a command line.
-func (o *options) validate(args []string) error {
+func (o *options) validate(names []string) error {
 	var problems []error
-	if o.all && (o.namespace != "" || len(args) > 0) {
+	switch {
+	case o.all && (o.namespace != "" || len(names) > 0):
 		problems = append(problems, errors.New("--all-namespaces contradicts --namespace and names: keep one"))
-	}
-	if len(args) == 0 && o.namespace == "" && !o.all {
-		problems = append(problems, errors.New("no Forecast is named: write NAMES, --namespace or --all-namespaces"))
+	case len(names) == 0 && o.namespace == "" && !o.all:
+		problems = append(problems, errors.New("no Forecast is named: write a NAME, --namespace or --all-namespaces"))
 	}
 	if o.timeout <= 0 {
 		problems = append(problems, fmt.Errorf("--timeout %s is not positive: write for example 10s", o.timeout))
 	}
-	for _, arg := range args {
-		namespace, name, slash := strings.Cut(arg, "/")
-		switch {
-		case arg == "", slash && (namespace == "" || name == "" || strings.Contains(name, "/")):
-			problems = append(problems, fmt.Errorf("%.200q is not a Forecast's name: write NAMESPACE/NAME or NAME", arg))
-		case slash && o.namespace != "" && namespace != o.namespace:
-			problems = append(problems, fmt.Errorf("%.200q contradicts --namespace: leave one out", arg))
-		}
-	}
 	return errors.Join(problems...)
 }
 
-func (o *options) run(ctx context.Context, pause bool, args []string, out io.Writer) error {
+func (o *options) run(ctx context.Context, pause bool, names []string, out io.Writer) error {
 	config, namespace, err := cmdline.LoadKubeconfig(ctx, o.kubeconfig, o.context)
 	if err != nil {
 		return err
@@ -117,46 +113,36 @@ func (o *options) run(ctx context.Context, pause bool, args []string, out io.Wri
 	if err != nil {
 		return fmt.Errorf("connect to the cluster: %w", err)
 	}
-	if o.namespace != "" {
-		namespace = o.namespace
+	if namespace = cmp.Or(o.namespace, namespace); o.all {
+		namespace = ""
 	}
-	c := change{
-		client: client.Resource(v1alpha1.GroupVersion().WithResource("forecasts")), pause: pause, dryRun: o.dryRun,
-	}
-	var done []result
-	switch {
-	case len(args) > 0:
-		done = c.named(ctx, namespace, args)
-	case o.all:
-		done, err = c.listed(ctx, "")
-	default:
-		done, err = c.listed(ctx, namespace)
-	}
-	if err != nil {
+	resource := client.Resource(v1alpha1.GroupVersion().WithResource("forecasts"))
+	c := change{client: resource, pause: pause, dryRun: o.dryRun}
+	var all []result
+	if len(names) > 0 {
+		all = c.named(ctx, namespace, names)
+	} else if all, err = c.listed(ctx, namespace); err != nil {
 		return err
 	}
 	if o.json {
-		err = cmdline.WriteJSON(out, map[string]any{"dryRun": o.dryRun, "forecasts": done})
-	} else if len(done) > 0 {
-		err = write(out, done)
+		err = cmdline.WriteJSON(out, map[string]any{"dryRun": o.dryRun, "forecasts": all})
+	} else if len(all) > 0 {
+		err = write(out, all)
 	}
-	return errors.Join(err, verdict(done))
+	return errors.Join(err, verdict(all))
 }
 
 // write writes a table for people.
 func write(out io.Writer, all []result) error {
 	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(table, "NAMESPACE\tNAME\tSTATE\tOBSERVED\tSERVES\tWILL SERVE\tRESULT")
-	for i := range all {
-		r := &all[i]
-		cells := []string{r.Namespace, r.Name, r.State, r.Observed, r.Serves, r.WillServe, r.Result}
-		if r.Error != "" {
-			cells[len(cells)-1] += ": " + r.Error
+	fmt.Fprintln(table, "NAMESPACE\tNAME\tSTATE\tOBSERVED\tSERVED\tWILL SERVE\tRESULT")
+	for _, r := range all {
+		cells := []string{
+			r.Namespace, r.Name, r.State, r.Observed, r.Served, r.WillServe,
+			strings.TrimSuffix(r.Result+": "+r.Error, ": "),
 		}
-		for j, cell := range cells {
-			if cells[j] = printable.Line(cell); cell == "" {
-				cells[j] = "-"
-			}
+		for i := range cells {
+			cells[i] = cmp.Or(printable.Line(cells[i]), humanize.Unknown)
 		}
 		fmt.Fprintln(table, strings.Join(cells, "\t"))
 	}
@@ -167,26 +153,22 @@ func write(out io.Writer, all []result) error {
 func verdict(all []result) error {
 	const most = 5
 	var failed []string
-	missing := len(all) > 0
-	for i := range all {
-		if r := &all[i]; r.Result == failedResult {
+	for _, r := range all {
+		if r.Error != "" {
 			failed = append(failed, r.Namespace+"/"+r.Name)
-			missing = missing && r.missing
 		}
 	}
-	switch n := len(failed); {
+	n := len(failed)
+	switch {
 	case len(all) == 0:
-		return exit.WithCode(codeNotFound, errors.New("there is no Forecast"))
+		return exit.WithCode(codeNone, errors.New("there is no Forecast"))
 	case n == 0:
 		return nil
-	default:
-		code, names := codeFailed, strings.Join(failed[:min(most, n)], ", ")
-		if n > most {
-			names += fmt.Sprintf(" and %d more", n-most)
-		}
-		if missing && n == len(all) {
-			code = codeNotFound
-		}
-		return exit.WithCode(code, fmt.Errorf("%d of %d Forecasts could not be changed: %s", n, len(all), names))
+	case n > most:
+		failed = append(failed[:most], fmt.Sprintf("and %d more", n-most))
 	}
+	return exit.WithCode(
+		codeFailed,
+		fmt.Errorf("%d of %d Forecasts could not be changed: %s", n, len(all), strings.Join(failed, ", ")),
+	)
 }

@@ -925,7 +925,7 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 					},
 					"serve": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Serve is how the served value relates to the observed demand: Floor (the forecast, never below the observed), Forecast (the forecast as it is) or Shadow (the observed demand; the forecast is only recorded).",
+							Description: "Serve is how the served value relates to the observed demand: Floor (the forecast, never below the observed), Forecast (the forecast as it is) or Shadow (the observed demand; the forecast is only recorded). It is Shadow while the Forecast is paused.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",

@@ -115,7 +115,7 @@ func FallingBack(key snapshot.Key) *snapshot.Entry {
 // Paused is Ready under a pause that serves twice the observed demand.
 func Paused(key snapshot.Key) *snapshot.Entry {
 	e := Ready(key)
-	p := decide.Pause{Capacity: 64, Target: 32, Source: "a replica sustains 64, and the target before was 32 (spec.scaling.before)"}
+	p := decide.Pause{Capacity: 64, Target: 32, Source: "a replica sustains 64, and the target before was 32"}
 	e.Decision, e.Policy.Mode = p.Apply(e.Decision, e.Observed), decide.Shadow
 	e.Conditions = append(e.Conditions, snapshot.Condition{
 		Type: snapshot.ConditionPaused, True: true, Reason: snapshot.ReasonAsBefore, Message: p.Message(),

@@ -1,0 +1,76 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"testing"
+	"time"
+)
+
+// syncPeriod is what a pause may take: an HPA's own period is 15 s, that of this control plane is shorter.
+const syncPeriod = 15 * time.Second
+
+// pauses: an HPA of 10 a replica takes 4 replicas for 35. A pause gives it those of an HPA of 7 on the observed demand, which are 5, and
+// never fewer; a resume those of the forecast again.
+func pauses(t *testing.T, s *stage) {
+	t.Helper()
+	s.demand.set("pauses", "llama", 35)
+	s.apply(t, namespace("pauses"), workload("pauses", "llama", "1s", 1),
+		forecastOf("pauses", "llama", "scaling: {before: {target: 7}}"),
+		hpa("pauses", "llama", "llama", external("llama", "")))
+	s.active(t, "pauses", "llama", found)
+	s.scaled(t, "pauses", "llama", 4)
+	change := func(verb string, args ...string) {
+		t.Helper()
+		args = append([]string{verb, "llama", "-n", "pauses", "--json", "--kubeconfig=" + s.Kubeconfig}, args...)
+		out, err := exec.CommandContext(t.Context(), s.Components.Forewarm, args...).Output()
+		var got struct {
+			Forecasts []struct{ State, Result string }
+		}
+		if err == nil {
+			err = json.Unmarshal(out, &got)
+		}
+		if err != nil || len(got.Forecasts) != 1 || got.Forecasts[0].Result != "done" || got.Forecasts[0].State == "" {
+			t.Fatalf("%v: %v, %s", args, err, out)
+		}
+	}
+	desired := func() string {
+		return s.get(t, "hpa", "llama", "-n", "pauses", "-o", "jsonpath={.status.desiredReplicas}")
+	}
+	change("pause", "--dry-run")
+	if v := s.value(t, "pauses", "llama", ""); v >= 50_000 {
+		t.Fatalf("%dm is served after --dry-run", v)
+	}
+	for _, step := range []struct {
+		verb string
+		want int
+	}{{"pause", 5}, {"resume", 4}} {
+		change(step.verb)
+		began := time.Now()
+		eventually(t, func() string {
+			if got := desired(); got != fmt.Sprint(step.want) {
+				return fmt.Sprintf("%s: %s replicas desired, want %d", step.verb, got, step.want)
+			}
+			return ""
+		})
+		took := time.Since(began)
+		if t.Logf("%s: %d replicas desired after %.1f s", step.verb, step.want, took.Seconds()); took > syncPeriod {
+			t.Errorf("%s took %s, want one sync of an HPA, %s", step.verb, took, syncPeriod)
+		}
+		if step.verb == "resume" {
+			break
+		}
+		for _, selector := range []string{"", "quantile=0.05", "serve=shadow"} {
+			if v := s.value(t, "pauses", "llama", selector); v != 50_000 {
+				t.Errorf("%q: %dm is served, want 35 × 10 ÷ 7 = 50", selector, v)
+			}
+		}
+		for range 10 {
+			if got := desired(); got < fmt.Sprint(step.want) {
+				t.Errorf("%s replicas desired while paused, want 5", got)
+			}
+			time.Sleep(500 * time.Millisecond)
+		}
+	}
+}
