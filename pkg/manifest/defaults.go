@@ -49,6 +49,8 @@ const (
 	MaxSeasons = 2
 	// MaxFormerNames bounds the former names of a workload: each makes the query of a preset longer.
 	MaxFormerNames = 4
+	// MaxLabels bounds the labels of an alias.
+	MaxLabels = 16
 	// MaxModels bounds the list of models.
 	MaxModels = 16
 	// MaxQuery bounds a query, in bytes.

@@ -50,7 +50,7 @@ func TestParseProblems(t *testing.T) {
 			"all at once", header + "spec:\n  quantile: 0.95\n  stepp: 30s\n  scaling: {minReplicas: \"1\"}\n  models: arima\n",
 			[]string{
 				`f.yaml:5: spec.quantile: is not text: put it in quotes, "0.95"`,
-				"f.yaml:6: spec.stepp: unknown field, known are costRatio, formerNames, history, leadTime, models, objective, quantile, scaling, seasons, " +
+				"f.yaml:6: spec.stepp: unknown field, known are costRatio, expose, formerNames, history, leadTime, models, objective, quantile, scaling, seasons, " +
 					"serve, signal, staleAfter, step, targetRef",
 				`f.yaml:7: spec.scaling.minReplicas: "1" is not a whole number: write one, without quotes`,
 				"f.yaml:8: spec.models: is a single value: write a list",

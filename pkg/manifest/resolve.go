@@ -101,7 +101,7 @@ func (r *Resolver) Resolve(object *v1alpha1.Forecast) (refresh.Target, field.Err
 }
 
 // ResolveIn returns the target of an object, with defaults. If the object has problems, the list has all of them, and
-// the target has only a key, a generation, a workload and the problems as text.
+// the target has only a key, a generation, a workload, a valid alias and the problems as text.
 func (r *Resolver) ResolveIn(object *v1alpha1.Forecast, s ClusterState) (refresh.Target, field.ErrorList) {
 	spec := withDefaults(&object.Spec)
 	read := reader{}
@@ -114,6 +114,8 @@ func (r *Resolver) ResolveIn(object *v1alpha1.Forecast, s ClusterState) (refresh
 	bare := target
 	read.Name(field.NewPath("metadata", "name"), object.Name, "name the Forecast; its metric carries the name")
 	read.Namespace(object.Namespace)
+	target.Alias = read.alias(field.NewPath("spec", "expose"), object)
+	bare.Alias = target.Alias
 	read.spec(spec, s.LeadTime, &target)
 	read.autoscalers(spec, workloadOf(object.Namespace, spec), s, &target)
 	read.signal(r.catalogue, object.Namespace, spec, &target)

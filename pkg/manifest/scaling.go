@@ -39,7 +39,7 @@ func (r *reader) autoscalers(
 	if stated {
 		milli = own.HPA.Metrics[0].Target
 	}
-	choice := autoscaler.Choose(s.Autoscalers, workload, milli)
+	choice := autoscaler.Choose(s.references(), workload, milli)
 	words := choice.Used
 	switch {
 	case len(choice.Scalings) == 0 && stated:

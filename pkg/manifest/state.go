@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
@@ -15,15 +16,30 @@ type ClusterState struct {
 	LeadTime MeasuredLeadTime
 	// Autoscalers are the metrics of autoscalers that name the object; read only.
 	Autoscalers []autoscaler.Reference
+	// Exposed are those that name it by its alias; read only. Empty where another object answers under that alias.
+	Exposed []autoscaler.Reference
 	// UnreadReason is why there may be more autoscalers; empty where all were read.
 	UnreadReason string
 }
 
-// Equal reports whether two states are equal. Their autoscalers are compared by identity of the list.
+// Equal reports whether two states are equal. Their autoscalers are compared by identity of the lists.
 func (s ClusterState) Equal(other ClusterState) bool {
-	n := len(s.Autoscalers)
-	return s.LeadTime == other.LeadTime && s.UnreadReason == other.UnreadReason && n == len(other.Autoscalers) &&
-		(n == 0 || &s.Autoscalers[0] == &other.Autoscalers[0])
+	return s.LeadTime == other.LeadTime && s.UnreadReason == other.UnreadReason &&
+		identical(s.Autoscalers, other.Autoscalers) && identical(s.Exposed, other.Exposed)
+}
+
+func identical(a, b []autoscaler.Reference) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+// references are all autoscalers that name the object. An object may expose its own name: a metric that names it by its alias is
+// not read by its name, too.
+func (s *ClusterState) references() []autoscaler.Reference {
+	if len(s.Exposed) == 0 {
+		return s.Autoscalers
+	}
+	named := slices.DeleteFunc(slices.Clone(s.Autoscalers), func(r autoscaler.Reference) bool { return r.Alias == s.Exposed[0].Alias })
+	return append(named, s.Exposed...)
 }
 
 // NoCluster is the state of an object in a folder: no pods and no autoscalers are known.

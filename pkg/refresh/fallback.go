@@ -260,7 +260,7 @@ func reasonOf(err error) string {
 // invalidEntry is the entry of an object with errors.
 func invalidEntry(t Target) *snapshot.Entry {
 	e := entryOfTarget(t)
-	e.State = snapshot.Invalid
+	e.State, e.Alias = snapshot.Invalid, t.Alias
 	e.Conditions = []snapshot.Condition{{
 		Type: snapshot.ConditionReady, Reason: string(snapshot.Invalid), Message: t.Invalid,
 	}}

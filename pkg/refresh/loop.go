@@ -158,7 +158,7 @@ func (l *Loop) rereadAfterClockSetBack(ctx context.Context, now time.Time) {
 // a pause.
 func sameState(a, b Target) bool {
 	a.LeadSource, a.AutoscalerSource, a.Uncalibrated = b.LeadSource, b.AutoscalerSource, b.Uncalibrated
-	a.Created = b.Created
+	a.Created, a.Alias = b.Created, b.Alias
 	a.LeadPool, a.ScaledToZero, a.Pause = b.LeadPool, b.ScaledToZero, b.Pause
 	return reflect.DeepEqual(a, b)
 }
@@ -304,7 +304,7 @@ func (l *Loop) snapshot(targets []Target, now time.Time) *snapshot.Snapshot {
 		if w.shown.waits() {
 			pending++
 		}
-		e.Fallbacks, e.Beside = w.fallbacks, w.beside
+		e.Alias, e.Fallbacks, e.Beside = w.target.Alias, w.fallbacks, w.beside
 		entries[t.Key] = e
 	}
 	return snapshot.New(now, entries, pending, l.stats)

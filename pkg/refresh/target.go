@@ -12,7 +12,7 @@ import (
 // Target is one Forecast as the loop needs it: validated, defaults filled in, the query rendered and confined.
 type Target struct {
 	Key snapshot.Key
-	// Generation of the object. A change of it or of another field rebuilds the target's state, except LeadSource,
+	// Generation of the object. A change of it or of another field rebuilds the target's state, except Alias, LeadSource,
 	// LeadPool, AutoscalerSource, Uncalibrated, ScaledToZero, Created and Pause.
 	Generation int64
 	// Created is when the object was made; zero where that is not known, as of a file. Informative.
@@ -20,6 +20,8 @@ type Target struct {
 	// Invalid lists every problem that keeps the object from being served; the other fields may then be empty.
 	Invalid string
 
+	// Alias under which External metrics are answered, too; nil without one. An invalid object keeps its own.
+	Alias *snapshot.Alias
 	// Workload is what the Forecast scales, "Deployment/llama"; informative.
 	Workload string
 	// Source to read from; the zero value where there is only one.

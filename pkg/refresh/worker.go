@@ -23,6 +23,7 @@ type worker struct {
 	anchors anchors
 	seasons []time.Duration
 	store   *series.Store
+	newest  sampled
 	// saturation is when the saturation signal was above 0; nil before its first query. It is not queried before
 	// saturationRetry: the demand, which the same job queries, must not wait for a signal that fails at every step.
 	saturation         *series.Flags
@@ -84,7 +85,7 @@ func (w *worker) inherit(before *worker) {
 	old := before.target
 	if before.store != nil && old.Source == w.target.Source && old.Expr == w.target.Expr && old.Step == w.target.Step &&
 		old.History >= w.target.History {
-		w.store, w.late, w.anchor = before.store, before.late, before.anchor
+		w.store, w.newest, w.late, w.anchor = before.store, before.newest, before.late, before.anchor
 		w.beside, w.besideMade = before.beside, before.besideMade
 		if old.Saturated == w.target.Saturated {
 			w.saturation = before.saturation
@@ -268,6 +269,7 @@ func (w *worker) appendBlock(block forecast.Series) {
 		w.found.err = err
 		return
 	}
+	w.newest.note(block)
 	w.found.dropped = got.Dropped
 	w.noteChange(got.Changed)
 	if !w.changed.Before(before) {
@@ -392,6 +394,7 @@ func (w *worker) updateFound() {
 		e.Objective.Measured = w.found.measured
 	}
 	e.SampleTime, e.StaleAt = newest, newest.Add(w.target.StaleAfter)
+	e.Sampled = w.newest.valueAt(newest, e.Observed)
 	sampled, _ := w.store.NewestSample()
 	w.found.withoutReplicas = newest.After(sampled) && newest.Add(w.target.Step).Equal(w.store.End())
 	w.found.entry = e

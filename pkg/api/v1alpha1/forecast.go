@@ -124,6 +124,10 @@ type ForecastSpec struct {
 	// +optional
 	Scaling *Scaling `json:"scaling,omitempty"`
 
+	// Expose is a second name under which External metrics are answered, so that an HPA that read another adapter stays as it is.
+	// +optional
+	Expose *Expose `json:"expose,omitempty"`
+
 	// StaleAfter is the age of the newest sample beyond which nothing is served, so that the HPA keeps its replicas.
 	// Default: 10m, or the lead window where that is longer.
 	// +optional
@@ -136,6 +140,22 @@ type ForecastSpec struct {
 // +kubebuilder:validation:MaxLength=32
 // +kubebuilder:validation:Pattern=`^([0-9]+y)?([0-9]+w)?([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?([0-9]+ms)?$`
 type Duration string
+
+// Expose is a metric and the labels that an HPA of the Forecast's namespace asks for: its metric.name and its
+// metric.selector.matchLabels.
+type Expose struct {
+	// Metric is the name of the External metric. It may have capitals, underscores and colons. A Forecast of that name comes first.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9_:][A-Za-z0-9_:.-]*$`
+	Metric string `json:"metric"`
+	// MatchLabels are the labels of the HPA's selector, no more and no fewer. Beside them the HPA may select another view
+	// (horizon, late, model, quantile, serve). Default none.
+	// +kubebuilder:validation:MaxProperties=16
+	// +kubebuilder:validation:XValidation:rule="['horizon', 'late', 'model', 'quantile', 'serve'].all(view, !(view in self))",message="horizon, late, model, quantile and serve ask for another view of a Forecast: remove them"
+	// +optional
+	MatchLabels map[string]string `json:"matchLabels,omitempty"`
+}
 
 // TargetRef names the workload, in the Forecast's namespace.
 type TargetRef struct {

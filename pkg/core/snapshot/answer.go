@@ -30,6 +30,16 @@ var ErrNotServing = errors.New("not serving")
 // Answer returns the value for a selection at the time now. The error wraps ErrNotServing, or decide.ErrSelection where
 // the selection names a model or a horizon that the Forecast does not have.
 func (e *Entry) Answer(selection decide.Overrides, now time.Time) (Answer, error) {
+	return e.answer(selection, now, false)
+}
+
+// AnswerExposed is Answer under the alias. In shadow mode the value is the query's own at its newest sample, as an adapter that
+// queries the source would answer: an HPA that moves from one to the other reads the same.
+func (e *Entry) AnswerExposed(selection decide.Overrides, now time.Time) (Answer, error) {
+	return e.answer(selection, now, true)
+}
+
+func (e *Entry) answer(selection decide.Overrides, now time.Time, exposed bool) (Answer, error) {
 	if !e.State.Serves() {
 		return Answer{}, fmt.Errorf("%w: %s", ErrNotServing, e.ReadyMessage())
 	}
@@ -40,6 +50,9 @@ func (e *Entry) Answer(selection decide.Overrides, now time.Time) (Answer, error
 	decision, window, err := e.decide(selection)
 	if err != nil {
 		return Answer{}, err
+	}
+	if exposed && decision.Shadow {
+		decision.Value = e.Sampled
 	}
 	return Answer{
 		Value: decision.Value, Time: e.SampleTime, Window: window, Rule: decision.Rule, Quantile: decision.Quantile,
@@ -73,7 +86,7 @@ func (e *Entry) decide(s decide.Overrides) (decide.Decision, time.Duration, erro
 	if e.Fallback {
 		d := e.Decision
 		if s.Mode == decide.Shadow {
-			d.Value = d.Observed
+			d.Value, d.Shadow = d.Observed, true
 		}
 		return d, e.Window, nil
 	}

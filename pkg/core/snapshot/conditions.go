@@ -71,6 +71,8 @@ const (
 	// ConditionPaused is present while the annotation forewarm.dev/pause is true or wrong, and True while it pauses the Forecast
 	// (docs/rollout.md). The message has what is served instead of the forecast.
 	ConditionPaused = "Paused"
+	// ConditionExposed is present where the Forecast has spec.expose, and True while External metrics are answered under that alias.
+	ConditionExposed = "Exposed"
 	// ConditionReachable is True while an HPA can reach the metric. The message names the owners of the API groups.
 	ConditionReachable = "Reachable"
 )
@@ -236,6 +238,21 @@ const (
 	//
 	// Fix: forewarm pause NAME, or forewarm resume NAME.
 	ReasonInvalidAnnotation = "InvalidAnnotation"
+)
+
+// Reasons of the condition Exposed.
+const (
+	// ReasonExposed (True): External metrics are answered under the alias.
+	ReasonExposed = "Exposed"
+	// ReasonNameTaken (False): the metric of the alias is the name of another Forecast of the namespace, which answers.
+	//
+	// Fix: rename that Forecast, or remove spec.expose.
+	ReasonNameTaken = "NameTaken"
+	// ReasonAliasTaken (False): an older Forecast of the namespace has the same alias, and keeps answering. Of equally old ones,
+	// and in a folder, the first by name does.
+	//
+	// Fix: remove spec.expose from one of them.
+	ReasonAliasTaken = "AliasTaken"
 )
 
 // Reasons of the condition Reachable.

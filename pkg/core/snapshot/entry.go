@@ -20,6 +20,9 @@ type Entry struct {
 	State      State
 	Conditions []Condition
 
+	// Alias that the Forecast wants; nil without one.
+	Alias *Alias
+
 	// What it is.
 	Workload   string
 	Unit       string
@@ -42,6 +45,9 @@ type Entry struct {
 	Observed   float64
 	// Newest is the observed demand at each step of the last 5 minutes, newest last.
 	Newest []float64
+	// Sampled is the query's value at SampleTime, as the source has it: Observed may be a mean of a minute, and at most what is
+	// credible.
+	Sampled float64
 
 	// What is served, with the Forecast's own settings. Meaningful where State.Serves().
 	Decision decide.Decision

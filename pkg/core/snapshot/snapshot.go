@@ -32,6 +32,9 @@ type Snapshot struct {
 
 	entries map[Key]*Entry
 	keys    []Key
+	// holders are the Forecasts that answer under each alias, exposing those under the aliases of each metric.
+	holders  map[Key]Key
+	exposing map[Key][]*Entry
 }
 
 // LoopStats are the refresh loop's statistics. Counters run since the start of the process.
@@ -43,12 +46,14 @@ type LoopStats struct {
 	Queries, QueryErrors, Refits uint64
 }
 
-// New returns a snapshot. The entries are not copied and must not change any more.
+// New returns a snapshot. The entries are not copied and must not change any more. Those with an alias get the condition Exposed.
 func New(at time.Time, entries map[Key]*Entry, pending int, stats LoopStats) *Snapshot {
-	return &Snapshot{
+	s := &Snapshot{
 		Time: at, Pending: pending, Loop: stats,
 		entries: entries, keys: slices.SortedFunc(maps.Keys(entries), compareKeys),
 	}
+	s.resolveAliases()
+	return s
 }
 
 // Get returns the entry of a Forecast, nil without one.

@@ -14,7 +14,7 @@ import (
 type index struct {
 	// byAutoscaler are the references of an autoscaler. One without any is absent.
 	byAutoscaler map[autoscalerID][]autoscaler.Reference
-	// byForecast are the autoscalers that name a Forecast.
+	// byForecast are the autoscalers that name a Forecast, or an alias of one.
 	byForecast map[snapshot.Key]map[autoscalerID]bool
 	// references to a Forecast, in the order of the autoscalers' names. The slices are never modified, so that
 	// callers can compare them by identity.
@@ -39,13 +39,11 @@ func (x *index) set(name autoscalerID, references []autoscaler.Reference) {
 		return
 	}
 	touched := map[snapshot.Key]bool{}
-	for i := range before {
-		forecast := before[i].Forecast
+	for _, forecast := range named(before) {
 		delete(x.byForecast[forecast], name)
 		touched[forecast] = true
 	}
-	for i := range references {
-		forecast := references[i].Forecast
+	for _, forecast := range named(references) {
 		if x.byForecast[forecast] == nil {
 			x.byForecast[forecast] = map[autoscalerID]bool{}
 		}
@@ -61,6 +59,18 @@ func (x *index) set(name autoscalerID, references []autoscaler.Reference) {
 	}
 }
 
+// named returns the Forecasts and the aliases that references name.
+func named(references []autoscaler.Reference) []snapshot.Key {
+	var out []snapshot.Key
+	for i := range references {
+		out = append(out, references[i].Forecast)
+		if alias := references[i].Alias; alias.Name != "" {
+			out = append(out, alias)
+		}
+	}
+	return out
+}
+
 // rebuild rebuilds the list of the references to a Forecast.
 func (x *index) rebuild(forecast snapshot.Key) {
 	if len(x.byForecast[forecast]) == 0 {
@@ -71,8 +81,11 @@ func (x *index) rebuild(forecast snapshot.Key) {
 	var all []autoscaler.Reference
 	for _, name := range slices.SortedFunc(maps.Keys(x.byForecast[forecast]), compareNames) {
 		for _, r := range x.byAutoscaler[name] {
-			if r.Forecast == forecast {
+			switch forecast {
+			case r.Forecast:
 				all = append(all, r)
+			case r.Alias:
+				all = append(all, r.ByAlias())
 			}
 		}
 	}

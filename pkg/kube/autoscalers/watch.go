@@ -136,7 +136,7 @@ func (w *Watch) WaitForSync(ctx context.Context, patience time.Duration) bool {
 	}) == nil
 }
 
-// References returns the references to a Forecast, in the order of the autoscalers' kinds and names. The slice is
+// References returns the references to a Forecast, or to an alias of one, in the order of the autoscalers' kinds and names. The slice is
 // read only, and the same one while nothing has changed.
 func (w *Watch) References(forecast snapshot.Key) []autoscaler.Reference {
 	w.mu.Lock()
@@ -144,7 +144,7 @@ func (w *Watch) References(forecast snapshot.Key) []autoscaler.Reference {
 	return w.index.references[forecast]
 }
 
-// Named returns the Forecasts that autoscalers name, whether they exist or not.
+// Named returns the Forecasts and the aliases that autoscalers name, whether they exist or not.
 func (w *Watch) Named() []snapshot.Key {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -46,6 +46,18 @@ func scaledAs(t *testing.T, objects *forecasts.Objects, want string) decide.Auto
 	return target.Autoscalers[0]
 }
 
+// missing waits until the autoscalers that name no Forecast are those wanted.
+func missing(t *testing.T, objects *forecasts.Objects, want string) {
+	t.Helper()
+	eventually(t, func() string {
+		err := testutil.CollectAndCompare(objects, strings.NewReader(want), "forewarm_autoscaler_forecast_missing")
+		if err != nil {
+			return err.Error()
+		}
+		return ""
+	})
+}
+
 // testAutoscaled has an HPA come, change and go: what is learnt follows its settings, and spec.scaling while there is none.
 func testAutoscaled(t *testing.T, c *testcluster.Cluster) {
 	t.Helper()
@@ -92,27 +104,17 @@ func testAutoscaled(t *testing.T, c *testcluster.Cluster) {
 		"spec.scaling: 50 a replica, 1 to 1000000 replicas; HorizontalPodAutoscaler/llama is not used: its "+
 			"target of type Value multiplies the total demand by the ready pods: write type: AverageValue",
 	)
-	missing := func(want string) {
-		t.Helper()
-		eventually(t, func() string {
-			err := testutil.CollectAndCompare(objects, strings.NewReader(want), "forewarm_autoscaler_forecast_missing")
-			if err != nil {
-				return err.Error()
-			}
-			return ""
-		})
-	}
-	missing("")
+	missing(t, objects, "")
 	c.MustKubectl(t, "", "delete", "forecast", "a")
-	missing("") // The External metric may be another server's.
+	missing(t, objects, "") // The External metric may be another server's.
 	objects.SetExternalHeld(func() bool { return true })
-	missing(`
+	missing(t, objects, `
 # HELP forewarm_autoscaler_forecast_missing 1 for an autoscaler that names a Forecast that does not exist.
 # TYPE forewarm_autoscaler_forecast_missing gauge
 forewarm_autoscaler_forecast_missing{autoscaler="HorizontalPodAutoscaler/llama",forecast="a",namespace="default"} 1
 `)
 	c.MustKubectl(t, "", "delete", "hpa", "llama")
-	missing("")
+	missing(t, objects, "")
 }
 
 // testAStatusCostsNothing: what the HPA's controller writes every 15 s leaves the targets as they were.

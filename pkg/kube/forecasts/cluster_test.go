@@ -40,6 +40,7 @@ func TestCluster(t *testing.T) {
 		{"ThreeHundredAtOnce", testMany},
 		{"AnHPAIsFound", testAutoscaled},
 		{"AnAnnotationPauses", testPaused},
+		{"AnHPAIsFoundByAnAlias", testExposed},
 		{"AStatusCostsNothing", testAStatusCostsNothing},
 		{"LeadTimesAreMeasured", testMeasured},
 		{"AWarmPoolCovers", testCovered},

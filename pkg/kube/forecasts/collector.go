@@ -44,6 +44,7 @@ func (o *Objects) Collect(out chan<- prometheus.Metric) {
 	o.mu.Lock()
 	all := make(map[snapshot.Key]*resolution, len(o.resolved))
 	maps.Copy(all, o.resolved)
+	holders := o.aliasHolders()
 	o.mu.Unlock()
 	for key, r := range all {
 		if replicas, known := o.pods.Replicas(r.workload); known {
@@ -55,17 +56,22 @@ func (o *Objects) Collect(out chan<- prometheus.Metric) {
 			send("unready", replicas.Living-replicas.Ready)
 		}
 	}
-	o.collectMissing(out, all)
+	o.collectMissing(out, all, holders)
 }
 
-// collectMissing sends the autoscalers that name none of all Forecasts.
-func (o *Objects) collectMissing(out chan<- prometheus.Metric, all map[snapshot.Key]*resolution) {
+// collectMissing sends the autoscalers that name none of all Forecasts, and no alias that one holds.
+func (o *Objects) collectMissing(
+	out chan<- prometheus.Metric, all map[snapshot.Key]*resolution, holders map[snapshot.Key]snapshot.Key,
+) {
 	for _, key := range o.autoscalers.Named() {
 		if all[key] != nil {
 			continue
 		}
 		var sent []string
 		for _, r := range o.autoscalers.References(key) {
+			if _, held := holders[r.Alias]; held || key == r.Alias { // An alias that nobody holds is no name.
+				continue
+			}
 			if !slices.Contains(sent, r.Autoscaler) && (o.externalHeld() || !isExternal(&r)) {
 				sent = append(sent, r.Autoscaler)
 				out <- prometheus.MustNewConstMetric(missingDesc, prometheus.GaugeValue, 1, key.Namespace, r.Autoscaler, key.Name)

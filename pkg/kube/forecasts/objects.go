@@ -64,6 +64,8 @@ type Objects struct {
 	resolved map[snapshot.Key]*resolution
 	// sorted are the targets in resolved; nil after a change. It is never modified.
 	sorted []refresh.Target
+	// holders are the Forecasts that answer under each alias of those in resolved; nil after a change of an object.
+	holders map[snapshot.Key]snapshot.Key
 	// revision is the resolver's, with which resolved was made.
 	revision uint64
 }
@@ -161,7 +163,7 @@ func (o *Objects) resolveAgain() {
 	if revision == o.revision {
 		return
 	}
-	o.revision, o.sorted = revision, nil
+	o.revision, o.sorted, o.holders = revision, nil, nil
 	for _, object := range o.list() {
 		key := keyOf(object)
 		before, after := o.resolved[key], o.resolve(key, object)
@@ -221,7 +223,7 @@ func (o *Objects) upsert(item any) {
 		o.log.Warn("a Forecast is invalid", "forecast", key.String(), "problem", r.target.Invalid)
 	}
 	o.resolved[key] = r
-	o.sorted = nil
+	o.sorted, o.holders = nil, nil
 	o.pods.Changed()
 	o.changed.Enqueue()
 }
@@ -237,7 +239,7 @@ func (o *Objects) remove(item any) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	delete(o.resolved, snapshot.Key{Namespace: name.Namespace, Name: name.Name})
-	o.sorted = nil
+	o.sorted, o.holders = nil, nil
 	o.pods.Changed()
 }
 

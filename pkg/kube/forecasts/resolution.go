@@ -67,7 +67,7 @@ func (o *Objects) resolve(key snapshot.Key, object *unstructured.Unstructured) *
 		}
 		return r
 	}
-	r.state = o.clusterState(key)
+	r.state = o.clusterState(key, nil) // Who answers under its alias is known once it is among the others, see refresh.
 	r.target, _ = o.resolver.ResolveIn(forecast, r.state)
 	if r.target.Invalid != "" {
 		return r
@@ -114,7 +114,7 @@ func (o *Objects) refresh(r *resolution, now time.Time) bool {
 	if r.forecast == nil {
 		return false
 	}
-	surroundings := o.clusterState(r.target.Key)
+	surroundings := o.clusterState(r.target.Key, r.target.Alias)
 	if r.measured {
 		surroundings.LeadTime = o.measuredLeadTime(r.target.Key, r.workload, &r.record, now)
 	}
@@ -128,9 +128,28 @@ func (o *Objects) refresh(r *resolution, now time.Time) bool {
 	return true
 }
 
-// clusterState returns the autoscalers that refer to a Forecast.
-func (o *Objects) clusterState(key snapshot.Key) manifest.ClusterState {
-	return manifest.ClusterState{Autoscalers: o.autoscalers.References(key), UnreadReason: o.autoscalers.Problem()}
+// clusterState returns the autoscalers that refer to a Forecast with an alias, nil without one.
+func (o *Objects) clusterState(key snapshot.Key, alias *snapshot.Alias) manifest.ClusterState {
+	s := manifest.ClusterState{Autoscalers: o.autoscalers.References(key), UnreadReason: o.autoscalers.Problem()}
+	if alias == nil {
+		return s
+	}
+	if at := alias.Key(key.Namespace); o.aliasHolders()[at] == key {
+		s.Exposed = o.autoscalers.References(at)
+	}
+	return s
+}
+
+// aliasHolders returns the Forecast that answers under each alias.
+func (o *Objects) aliasHolders() map[snapshot.Key]snapshot.Key {
+	if o.holders == nil {
+		aliases := make(map[snapshot.Key]*snapshot.Alias, len(o.resolved))
+		for key, r := range o.resolved {
+			aliases[key] = r.target.Alias
+		}
+		o.holders = snapshot.Holders(aliases)
+	}
+	return o.holders
 }
 
 // measuredLeadTime returns the lead time of a Forecast's workload by a record, with the problems of the watch.

@@ -69,6 +69,9 @@ func testSchema(t *testing.T, c *testcluster.Cluster) {
 		{"before without a target", signal + "scaling: {before: {minReplicas: 1}}", "spec.scaling.before.target: Required value"},
 		{"a target of nothing before", signal + "scaling: {before: {target: 0}}", "write a quantity above 0"},
 		{"fewer at most than at least", signal + "scaling: {target: 1, minReplicas: 3, maxReplicas: 2}", "must not exceed"},
+		{"an alias without a metric", signal + "expose: {matchLabels: {queue: orders}}", "spec.expose.metric: Required value"},
+		{"an alias that ends the path", signal + "expose: {metric: a/b}", "spec.expose.metric: Invalid value"},
+		{"an alias with a key of a view", signal + "expose: {metric: a, matchLabels: {model: x}}", "ask for another view of a Forecast"},
 		{"more replicas than an int32", signal + "scaling: {target: 1, maxReplicas: 3000000000}", "spec.scaling.maxReplicas"},
 	} {
 		t.Run(f.name, func(t *testing.T) {
@@ -99,6 +102,7 @@ func testSchema(t *testing.T, c *testcluster.Cluster) {
 		signal + "scaling: {target: 4k, minReplicas: 0, maxReplicas: 50}",
 		signal + "scaling: {target: 0.5Mi}",
 		signal + "scaling: {before: {target: 2800, minReplicas: 2}}",
+		signal + "expose: {metric: 'Queue:messages_ready', matchLabels: {queue: orders}}",
 	} {
 		c.MustKubectl(t, fmt.Sprintf(good, fmt.Sprintf("good-%d", i), fields), "create", "--validate=strict", "-f", "-")
 	}

@@ -17,8 +17,8 @@ import (
 // objectMetric is the name of a Forecast's metric for Object metrics.
 const objectMetric = "demand"
 
-// FromHPA returns the metrics of a HorizontalPodAutoscaler that name a Forecast: an External metric by its name, an
-// Object metric by its object. (An External metric may be another adapter's; then no Forecast has that name.) The
+// FromHPA returns the metrics of a HorizontalPodAutoscaler that name a Forecast: an External metric by its name and by an alias,
+// an Object metric by its object. (An External metric may be another adapter's; then no Forecast has that name or alias.) The
 // defaults are those of the API server, so that an object from a file is read like one from a cluster.
 func FromHPA(h *autoscalingv2.HorizontalPodAutoscaler) []Reference {
 	if OwningScaledObject(h) != "" {
@@ -39,6 +39,14 @@ func FromHPA(h *autoscalingv2.HorizontalPodAutoscaler) []Reference {
 				Kind:       h.Spec.ScaleTargetRef.Kind,
 				Name:       h.Spec.ScaleTargetRef.Name,
 			},
+		}
+		if alias, view := aliasOf(&read); alias != nil {
+			if len(alias.Labels) > 0 {
+				labelled := ref
+				labelled.resolve(&h.Spec, &read, view)
+				ref.Labelled = &labelled
+			}
+			ref.Alias = alias.Key(h.Namespace)
 		}
 		ref.resolveHPA(&h.Spec, &read)
 		out = append(out, ref)
@@ -86,9 +94,26 @@ func (r *Reference) resolveHPA(s *autoscalingv2.HorizontalPodAutoscalerSpec, m *
 		r.Refused = fmt.Sprintf("a Forecast has no metric %.64q: write name: %s", m.id.Name, objectMetric)
 		return
 	}
-	if r.Candidate, r.Refused = parseSelector(m.id.Selector); r.Refused == "" {
+	selected, refused := selectorPairs(m.id.Selector)
+	if r.Refused = refused; refused == "" {
+		r.resolve(s, m, selected)
+	}
+}
+
+// resolve sets how an autoscaler scales on one of its metrics under what it selects, or why it is refused.
+func (r *Reference) resolve(s *autoscalingv2.HorizontalPodAutoscalerSpec, m *hpaMetric, selected map[string]string) {
+	if r.Candidate, r.Refused = parseSelection(selected); r.Refused == "" {
 		r.Spec, r.Refused = hpaSpec(s, m.forecast, m.source, m.target)
 	}
+}
+
+// aliasOf returns the alias that a metric asks for, and the view of its Forecast; nil where it asks for none.
+func aliasOf(m *hpaMetric) (alias *snapshot.Alias, view map[string]string) {
+	selected, refused := selectorPairs(m.id.Selector)
+	if m.source != hpa.External || refused != "" {
+		return nil, nil
+	}
+	return snapshot.AliasOf(m.id.Name, selected)
 }
 
 // hpaSpec returns how an autoscaler scales on a metric with an AverageValue target, or why it is refused.
@@ -122,25 +147,26 @@ func unsupportedTargetType(given autoscalingv2.MetricTargetType) string {
 	return fmt.Sprintf("its target is of type %.64q: write type: AverageValue", given)
 }
 
-// parseSelector parses a metric's selector. It must select one value for each key: matchLabels, or In with one value.
-func parseSelector(selector *metav1.LabelSelector) (candidate, refused string) {
+// selectorPairs returns the labels and values of a metric's selector, or why it is refused. It must select one value for each key:
+// matchLabels, or In with one value.
+func selectorPairs(selector *metav1.LabelSelector) (selected map[string]string, refused string) {
 	if selector == nil {
-		return "", ""
+		return nil, ""
 	}
-	asked := make(map[string]string, len(selector.MatchLabels)+len(selector.MatchExpressions))
-	maps.Copy(asked, selector.MatchLabels)
+	selected = make(map[string]string, len(selector.MatchLabels)+len(selector.MatchExpressions))
+	maps.Copy(selected, selector.MatchLabels)
 	for i := range selector.MatchExpressions {
 		e := &selector.MatchExpressions[i]
 		if e.Operator != metav1.LabelSelectorOpIn || len(e.Values) != 1 {
-			return "", fmt.Sprintf(
+			return nil, fmt.Sprintf(
 				"its selector is invalid: %.64q does not select a single value, write matchLabels",
 				e.Key,
 			)
 		}
-		if value, twice := asked[e.Key]; twice && value != e.Values[0] {
-			return "", fmt.Sprintf("its selector is invalid: %.64q has two values, keep one", e.Key)
+		if value, twice := selected[e.Key]; twice && value != e.Values[0] {
+			return nil, fmt.Sprintf("its selector is invalid: %.64q has two values, keep one", e.Key)
 		}
-		asked[e.Key] = e.Values[0]
+		selected[e.Key] = e.Values[0]
 	}
-	return parseSelection(asked)
+	return selected, ""
 }

@@ -124,6 +124,9 @@ func TestFromHPA(t *testing.T) {
 		want := []autoscaler.Reference{
 			{Forecast: inflight, Autoscaler: "HorizontalPodAutoscaler/llama", Workload: llama, Spec: c.want},
 		}
+		if c.want.Metrics[0].Source == hpa.External {
+			want[0].Alias = snapshot.Key{Namespace: "inference", Name: "llama-inflight{}"}
+		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: %s", c.name, diff)
 		}

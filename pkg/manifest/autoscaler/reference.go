@@ -22,6 +22,10 @@ import (
 type Reference struct {
 	// Forecast that is named, in the autoscaler's namespace.
 	Forecast snapshot.Key
+	// Alias that an External metric asks for; zero for others, and where its selector is none of single values. Labelled is the
+	// reference where a Forecast has that alias; nil where the alias has no labels, and the reference is the same.
+	Alias    snapshot.Key
+	Labelled *Reference
 	// Autoscaler is "HorizontalPodAutoscaler/llama" or "ScaledObject/llama".
 	Autoscaler string
 	// Workload that it scales.
@@ -38,6 +42,16 @@ type Reference struct {
 
 // IsScaledObject reports whether the autoscaler is one of KEDA's.
 func (r *Reference) IsScaledObject() bool { return strings.HasPrefix(r.Autoscaler, "ScaledObject/") }
+
+// ByAlias is the reference where a Forecast has the alias. Its Forecast is the alias.
+func (r *Reference) ByAlias() Reference {
+	out := *r
+	if r.Labelled != nil {
+		out = *r.Labelled
+	}
+	out.Forecast, out.Alias, out.Labelled = r.Alias, r.Alias, nil
+	return out
+}
 
 // averageValueSpec returns how an autoscaler scales on one metric: a total, compared with what a replica sustains; or
 // why it is refused. The caller sets the bounds of the replicas.

@@ -37,11 +37,7 @@ func FuzzSelector(f *testing.F) {
 			provider.ExternalMetricInfo{Metric: "ready"},
 		)
 		if err != nil {
-			var status apierrors.APIStatus
-			if !errors.As(err, &status) {
-				t.Fatalf("%q: %v is no API status", text, err)
-			}
-			if code := status.Status().Code; code != http.StatusBadRequest && code != http.StatusServiceUnavailable {
+			if code := statusOf(t, err); code != http.StatusBadRequest && code != http.StatusServiceUnavailable {
 				t.Fatalf("%q: code %d", text, code)
 			}
 			return
@@ -54,4 +50,14 @@ func FuzzSelector(f *testing.F) {
 			t.Fatalf("%g is served as %g", value, served)
 		}
 	})
+}
+
+// statusOf is the code of an error, which must be one of the API.
+func statusOf(t *testing.T, err error) int32 {
+	t.Helper()
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		t.Fatalf("%v is no API status", err)
+	}
+	return status.Status().Code
 }

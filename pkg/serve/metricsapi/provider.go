@@ -68,6 +68,13 @@ func (p *Provider) lookUp(key snapshot.Key, selector labels.Selector) (servedMet
 
 func (p *Provider) answer(entry *snapshot.Entry, selection decide.Overrides) (servedMetric, error) {
 	answer, err := entry.Answer(selection, p.now())
+	return served(entry, &answer, selection, err)
+}
+
+// served is an answer of an entry, or why there is none.
+func served(
+	entry *snapshot.Entry, answer *snapshot.Answer, selection decide.Overrides, err error,
+) (servedMetric, error) {
 	if err != nil {
 		return servedMetric{}, statusError(entry.Key, err)
 	}
@@ -80,7 +87,7 @@ func (p *Provider) answer(entry *snapshot.Entry, selection decide.Overrides) (se
 		value:     *resource.NewMilliQuantity(int64(math.Ceil(answer.Value*1000)), resource.DecimalSI),
 		timestamp: metav1.Time{Time: answer.Time},
 		window:    int64(answer.Window / time.Second),
-		labels:    modelLabels(&answer, selection),
+		labels:    modelLabels(answer, selection),
 	}, nil
 }
 
@@ -115,12 +122,12 @@ func forecasts() schema.GroupResource {
 	return v1alpha1.GroupVersion().WithResource("forecasts").GroupResource()
 }
 
-// GetExternalMetric returns the value of the Forecast with the name of the metric, as exactly one item: the HPA sums
-// items.
+// GetExternalMetric returns the value of the Forecast with the name of the metric, or else with that alias, as exactly one item:
+// the HPA sums items.
 func (p *Provider) GetExternalMetric(
 	_ context.Context, namespace string, selector labels.Selector, info provider.ExternalMetricInfo,
 ) (*external_metrics.ExternalMetricValueList, error) {
-	r, err := p.lookUp(snapshot.Key{Namespace: namespace, Name: info.Metric}, selector)
+	r, err := p.lookUpExternal(snapshot.Key{Namespace: namespace, Name: info.Metric}, selector)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +141,7 @@ func (p *Provider) GetExternalMetric(
 }
 
 // ListAllExternalMetrics is one constant resource, as KEDA's adapter has it: discovery is for everybody, and the names of
-// Forecasts are not. Clients of external metrics ask by name and need no discovery.
+// Forecasts, and their aliases, are not. Clients of external metrics ask by name and need no discovery.
 func (*Provider) ListAllExternalMetrics() []provider.ExternalMetricInfo {
 	return []provider.ExternalMetricInfo{{Metric: "externalmetrics"}}
 }

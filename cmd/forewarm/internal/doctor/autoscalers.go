@@ -41,8 +41,7 @@ func (s *state) missingForecasts(h *autoscalingv2.HorizontalPodAutoscaler, exter
 	}
 	var out []Finding
 	for _, from := range resolved.Sources {
-		if from.Forecast == "" || slices.Contains(s.forecastsIn(h.Namespace), from.Forecast) ||
-			!from.Certain && !external {
+		if from.Forecast == "" || s.reads(h, &from) || !from.Certain && !external {
 			continue
 		}
 		out = append(out, Finding{
@@ -50,10 +49,16 @@ func (s *state) missingForecasts(h *autoscalingv2.HorizontalPodAutoscaler, exter
 			Level:   Error,
 			Object:  "HPA " + h.Namespace + "/" + h.Name,
 			Message: "names the Forecast " + from.Forecast + ", which is not there: it misses its metric and keeps its replicas",
-			Remedy:  "create the Forecast, or write the name of another into the metric",
+			Remedy:  "create the Forecast, write the name of another into the metric, or expose the metric and its labels (spec.expose)",
 		})
 	}
 	return out
+}
+
+// reads reports whether a metric of an HPA is a Forecast of its namespace, by its name or its alias.
+func (s *state) reads(h *autoscalingv2.HorizontalPodAutoscaler, from *autoscaler.Source) bool {
+	exposing, _ := from.Exposing(h.Namespace, s.forecasts)
+	return exposing != "" || slices.Contains(s.forecastsIn(h.Namespace), from.Forecast)
 }
 
 // forecastsIn are the names of a namespace's Forecasts.
@@ -68,8 +73,7 @@ func (s *state) forecastsIn(namespace string) (names []string) {
 
 // mayRead reports whether an HPA has a metric of a Forecast of its namespace, or KEDA made it: its triggers are read later.
 func (s *state) mayRead(h *autoscalingv2.HorizontalPodAutoscaler) bool {
-	names := s.forecastsIn(h.Namespace)
-	if len(names) == 0 {
+	if len(s.forecastsIn(h.Namespace)) == 0 {
 		return false
 	}
 	resolved, err := autoscaler.ResolveHPA(h)
@@ -78,7 +82,7 @@ func (s *state) mayRead(h *autoscalingv2.HorizontalPodAutoscaler) bool {
 	}
 	return autoscaler.OwningScaledObject(h) != "" ||
 		slices.ContainsFunc(resolved.Sources, func(from autoscaler.Source) bool {
-			return slices.Contains(names, from.Forecast)
+			return s.reads(h, &from)
 		})
 }
 

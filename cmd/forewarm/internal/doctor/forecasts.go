@@ -64,10 +64,11 @@ func stateOf(f *v1alpha1.Forecast) []Finding {
 	}
 	for _, kind := range []string{
 		snapshot.ConditionData, snapshot.ConditionSignal, snapshot.ConditionSaturated, snapshot.ConditionUncalibrated,
+		snapshot.ConditionExposed,
 	} {
 		// Data that is clean and a signal that is plausible are no finding; demand that is saturated is one.
 		good := metav1.ConditionFalse
-		if kind == snapshot.ConditionData || kind == snapshot.ConditionSignal {
+		if kind == snapshot.ConditionData || kind == snapshot.ConditionSignal || kind == snapshot.ConditionExposed {
 			good = metav1.ConditionTrue
 		}
 		c := meta.FindStatusCondition(conditions, kind)

@@ -11,13 +11,16 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/classify"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/trailing"
+	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
@@ -25,11 +28,15 @@ import (
 // forecast reads the outlook of the Forecast that a metric may name; nil where there is no such Forecast, and the metric
 // is somebody else's.
 func (r *clusterReader) forecast(ctx context.Context, from *autoscaler.Source) *explain.Forecast {
-	var o inspect.Outlook
-	err := r.get(ctx, &o, "", nil, inspect.GroupName, inspect.Version,
-		"namespaces", r.namespace, inspect.Resource, from.Forecast)
+	asked := selectorLabels(from)
+	o, err := r.outlook(ctx, from.Forecast)
+	if apierrors.IsNotFound(err) && !from.Certain {
+		if from.Forecast, asked = r.exposing(ctx, from); from.Forecast != "" {
+			o, err = r.outlook(ctx, from.Forecast)
+		}
+	}
 	switch {
-	case apierrors.IsNotFound(err) && !from.Certain:
+	case from.Forecast == "":
 		return nil
 	case err != nil:
 		r.note("the outlook of Forecast %s: %s", from.Forecast, apiMessage(err))
@@ -37,10 +44,37 @@ func (r *clusterReader) forecast(ctx context.Context, from *autoscaler.Source) *
 	}
 	f := ofOutlook(&o.Status)
 	f.Name = from.Forecast
-	asked := selectorLabels(from)
 	f.Selector = joinLabels(asked)
 	f.Shadow = f.Shadow || asked["serve"] == "shadow"
 	return f
+}
+
+func (r *clusterReader) outlook(ctx context.Context, forecast string) (*inspect.Outlook, error) {
+	var o inspect.Outlook
+	err := r.get(ctx, &o, "", nil, inspect.GroupName, inspect.Version, "namespaces", r.namespace, inspect.Resource, forecast)
+	return &o, err
+}
+
+// exposing is the Forecast that answers an External metric by its alias, and the view that is asked for; an empty name where none does.
+func (r *clusterReader) exposing(ctx context.Context, from *autoscaler.Source) (name string, view map[string]string) {
+	stored, err := r.objects.Resource(v1alpha1.GroupVersion().WithResource("forecasts")).Namespace(r.namespace).
+		List(ctx, metav1.ListOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return "", nil
+	case err != nil:
+		r.note("whether a Forecast exposes %s: %s", from.Forecast, apiMessage(err))
+		return "", nil
+	}
+	all := make([]v1alpha1.Forecast, 0, len(stored.Items))
+	for i := range stored.Items {
+		var f v1alpha1.Forecast
+		object := stored.Items[i].Object
+		if manifest.CheckQuantities(object) == nil && runtime.DefaultUnstructuredConverter.FromUnstructured(object, &f) == nil {
+			all = append(all, f)
+		}
+	}
+	return from.Exposing(r.namespace, all)
 }
 
 // ofOutlook is what an explanation takes from an outlook.

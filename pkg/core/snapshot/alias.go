@@ -1,0 +1,136 @@
+package snapshot
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/core/decide"
+)
+
+// Alias is a second name of a Forecast's metric among External metrics: a metric, and the labels that a request must select,
+// no more and no fewer. A selector of fewer labels would be a sum over several series in the store, of which one Forecast is a part.
+type Alias struct {
+	Metric string
+	Labels map[string]string
+	// Created is when its Forecast was; zero in a folder.
+	Created time.Time
+}
+
+// String returns metric{label="value",…} in the order of the labels.
+func (a *Alias) String() string {
+	var out strings.Builder
+	out.WriteString(a.Metric + "{")
+	for i, label := range slices.Sorted(maps.Keys(a.Labels)) {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		out.WriteString(label + "=" + strconv.Quote(a.Labels[label]))
+	}
+	out.WriteByte('}')
+	return out.String()
+}
+
+// Key is the alias in a namespace. No Forecast has such a name, because of its braces.
+func (a *Alias) Key(namespace string) Key { return Key{Namespace: namespace, Name: a.String()} }
+
+// AliasOf returns the alias that the pairs of a selector ask for, and those that ask for another view of its Forecast.
+func AliasOf(metric string, selected map[string]string) (alias *Alias, view map[string]string) {
+	alias, view = &Alias{Metric: metric, Labels: map[string]string{}}, map[string]string{}
+	views := decide.SelectorKeys()
+	for key, value := range selected {
+		if slices.Contains(views, key) {
+			view[key] = value
+		} else {
+			alias.Labels[key] = value
+		}
+	}
+	return alias, view
+}
+
+// Holders returns the Forecast that answers under each alias. The aliases are those of all Forecasts, nil for those without. An
+// alias whose metric is another Forecast's name is held by none: that name comes first. Of several Forecasts that want one alias
+// the oldest holds it, so that an HPA keeps the value that it reads; of equally old ones the first by name.
+func Holders(aliases map[Key]*Alias) map[Key]Key {
+	out := map[Key]Key{}
+	for key, alias := range aliases {
+		if alias == nil || hidden(aliases, key, alias) {
+			continue
+		}
+		at := alias.Key(key.Namespace)
+		if held, taken := out[at]; !taken || compareAge(key, alias, held, aliases[held]) < 0 {
+			out[at] = key
+		}
+	}
+	return out
+}
+
+// hidden reports whether the metric of an alias is the name of another Forecast.
+func hidden(aliases map[Key]*Alias, key Key, alias *Alias) bool {
+	_, taken := aliases[Key{Namespace: key.Namespace, Name: alias.Metric}]
+	return taken && alias.Metric != key.Name
+}
+
+func compareAge(a Key, ofA *Alias, b Key, ofB *Alias) int {
+	return cmp.Or(ofA.Created.Compare(ofB.Created), compareKeys(a, b))
+}
+
+// ByAlias returns the entry that answers under an alias in a namespace; nil without one.
+func (s *Snapshot) ByAlias(namespace string, alias *Alias) *Entry {
+	if holder, held := s.holders[alias.Key(namespace)]; held {
+		return s.entries[holder]
+	}
+	return nil
+}
+
+// Exposing returns the entries of a namespace that answer under aliases of a metric, in order of name. Read only.
+func (s *Snapshot) Exposing(namespace, metric string) []*Entry {
+	return s.exposing[Key{Namespace: namespace, Name: metric}]
+}
+
+// resolveAliases finds the holder of each alias, and adds the condition Exposed to the entries that want one.
+func (s *Snapshot) resolveAliases() {
+	if !slices.ContainsFunc(s.keys, func(key Key) bool { return s.entries[key].Alias != nil }) {
+		return
+	}
+	aliases := make(map[Key]*Alias, len(s.keys))
+	for _, key := range s.keys {
+		aliases[key] = s.entries[key].Alias
+	}
+	s.holders, s.exposing = Holders(aliases), map[Key][]*Entry{}
+	for _, key := range s.keys {
+		e := s.entries[key]
+		if e.Alias == nil {
+			continue
+		}
+		c := e.exposedCondition(s.holders[e.Alias.Key(key.Namespace)])
+		e.Conditions = append(e.Conditions, c)
+		if c.True {
+			metric := Key{Namespace: key.Namespace, Name: e.Alias.Metric}
+			s.exposing[metric] = append(s.exposing[metric], e)
+		}
+	}
+}
+
+// exposedCondition says whether an entry holds its alias. The holder is the zero value where the alias is another's name.
+func (e *Entry) exposedCondition(holder Key) Condition {
+	c := Condition{Type: ConditionExposed, Reason: ReasonExposed}
+	switch holder {
+	case e.Key:
+		c.True, c.Message = true, "External metrics are answered under "+e.Alias.String()+", too; the condition Reachable says "+
+			"whether an HPA reaches them"
+	case Key{}:
+		c.Reason = ReasonNameTaken
+		c.Message = fmt.Sprintf("the metric %s is the Forecast of that name, so nothing is answered under %s: rename that "+
+			"Forecast, or remove spec.expose here", e.Alias.Metric, e.Alias)
+	default:
+		c.Reason = ReasonAliasTaken
+		c.Message = fmt.Sprintf("the Forecast %s is older and answers under %s: remove spec.expose there to hand the alias "+
+			"over, or here", holder.Name, e.Alias)
+	}
+	return c
+}

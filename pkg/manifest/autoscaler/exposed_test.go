@@ -1,0 +1,77 @@
+package autoscaler_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
+)
+
+// onQueue is an HPA of another adapter's metric, with a selector.
+func onQueue(selector string) string {
+	return hpaHeader + "  metrics: [{type: External, external: {metric: {name: queue_messages_ready, selector: " + selector +
+		"}, target: " + of64 + "}}]\n"
+}
+
+// An HPA that reads a Forecast by its alias scales as one that reads it by its name; by that name its labels are unknown keys.
+func TestReferencesByAlias(t *testing.T) {
+	alias := snapshot.Key{Namespace: "inference", Name: `queue_messages_ready{queue="orders"}`}
+	for selector, refused := range map[string]string{
+		"{matchLabels: {queue: orders}}":                                               "",
+		"{matchExpressions: [{key: queue, operator: In, values: [orders]}]}":           "",
+		"{matchLabels: {queue: orders, model: arima}}":                                 "",
+		"{matchLabels: {queue: orders, horizon: 5m}}":                                  "remove it",
+		"{matchExpressions: [{key: queue, operator: In, values: [orders, payments]}]}": "-",
+		"{matchExpressions: [{key: queue, operator: NotIn, values: [payments]}]}":      "-",
+	} {
+		got := autoscaler.FromHPA(readHPA(t, onQueue(selector)))
+		if len(got) != 1 || !strings.Contains(got[0].Refused, "selector is invalid") {
+			t.Fatalf("%s: %+v", selector, got)
+		}
+		if refused == "-" {
+			if got[0].Alias.Name != "" {
+				t.Errorf("%s: the alias is %s", selector, got[0].Alias)
+			}
+			continue
+		}
+		by := got[0].ByAlias()
+		if by.Forecast != alias || by.Workload != llama || !strings.Contains(by.Refused, refused) || (refused == "") != (by.Refused == "") {
+			t.Errorf("%s: %+v", selector, by)
+		}
+		if refused == "" && (by.Spec.Metrics[0].Target != 64_000 || (by.Candidate == "arima") != strings.Contains(selector, "arima")) {
+			t.Errorf("%s: %+v", selector, by)
+		}
+	}
+}
+
+// Whoever explains an HPA finds the Forecast behind an alias as the server does: the oldest, of the HPA's own namespace.
+func TestExposing(t *testing.T) {
+	at := func(name, namespace string, age time.Duration, queue string) v1alpha1.Forecast {
+		f := v1alpha1.Forecast{ObjectMeta: metav1.ObjectMeta{
+			Name: name, Namespace: namespace, CreationTimestamp: metav1.Time{Time: time.Unix(1e9, 0).Add(-age)},
+		}}
+		f.Spec.Expose = &v1alpha1.Expose{Metric: "queue_messages_ready", MatchLabels: map[string]string{"queue": queue}}
+		return f
+	}
+	all := []v1alpha1.Forecast{
+		at("newer", "inference", 0, "orders"), at("older", "inference", time.Hour, "orders"),
+		at("oldest", "other", 2*time.Hour, "orders"), at("payments", "inference", 0, "payments"),
+	}
+	resolved, err := autoscaler.ResolveHPA(readHPA(t, onQueue("{matchLabels: {queue: orders, late: \"0.05\"}}")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, view := resolved.Sources[0].Exposing("inference", all)
+	if diff := cmp.Diff(map[string]string{"late": "0.05"}, view); name != "older" || diff != "" {
+		t.Errorf("%s answers, %s", name, diff)
+	}
+	if name, _ := resolved.Sources[0].Exposing("inference", all[2:]); name != "" {
+		t.Errorf("%s answers", name)
+	}
+}

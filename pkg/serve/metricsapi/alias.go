@@ -1,0 +1,70 @@
+package metricsapi
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+)
+
+// lookUpExternal is lookUp of an External metric: the Forecast of its name, or else the one that exposes it with the labels of the
+// selector. A Forecast may expose its own name.
+func (p *Provider) lookUpExternal(key snapshot.Key, selector labels.Selector) (servedMetric, error) {
+	newest := p.board.Load()
+	if newest == nil {
+		return servedMetric{}, noData()
+	}
+	exposing := newest.Exposing(key.Namespace, key.Name)
+	if len(exposing) == 0 {
+		return p.lookUp(key, selector)
+	}
+	asked, err := selectorPairs(selector)
+	if err != nil {
+		return servedMetric{}, apierrors.NewBadRequest(err.Error() + "; " + listAliases(exposing))
+	}
+	alias, view := snapshot.AliasOf(key.Name, asked)
+	entry := newest.ByAlias(key.Namespace, alias)
+	switch {
+	case entry != nil:
+		return p.answerExposed(entry, view)
+	case newest.Get(key) != nil:
+		return p.lookUp(key, selector)
+	}
+	missing := apierrors.NewNotFound(forecasts(), key.Name)
+	missing.ErrStatus.Message = fmt.Sprintf("no Forecast of the namespace exposes %s; %s", alias, listAliases(exposing))
+	return servedMetric{}, missing
+}
+
+// answerExposed answers under an entry's alias. The item has its labels.
+func (p *Provider) answerExposed(entry *snapshot.Entry, view map[string]string) (servedMetric, error) {
+	selection, err := decide.ParseSelector(view)
+	if err != nil {
+		return servedMetric{}, statusError(entry.Key, err)
+	}
+	answer, err := entry.AnswerExposed(selection, p.now())
+	out, err := served(entry, &answer, selection, err)
+	if own := maps.Clone(entry.Alias.Labels); own != nil {
+		maps.Copy(own, out.labels)
+		out.labels = own
+	}
+	return out, err
+}
+
+// listAliases names the aliases of a metric, and what to do where none of them is asked for.
+func listAliases(exposing []*snapshot.Entry) string {
+	const most = 5
+	var names []string
+	for _, e := range exposing[:min(most, len(exposing))] {
+		names = append(names, e.Alias.String()+" (Forecast "+e.Key.Name+")")
+	}
+	if more := len(exposing) - most; more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	return "exposed are " + strings.Join(names, ", ") +
+		": select exactly the labels of one, or expose the sum that is asked for by a Forecast of its own"
+}
