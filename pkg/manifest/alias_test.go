@@ -5,43 +5,38 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/manifest"
+	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
 func TestExpose(t *testing.T) {
-	for _, c := range []struct{ name, expose, problem string }{
-		{"a metric of another adapter, and its labels", "{metric: Queue:messages_ready, matchLabels: {queue: orders}}", ""},
-		{"no metric", "{matchLabels: {queue: orders}}", "spec.expose.metric: Invalid value"},
-		{"a metric that ends the path", "{metric: a/b}", "write the name of the HPA's metric"},
-		{"a metric in braces", "{metric: 'a{}'}", "write the name of the HPA's metric"},
-		{"a metric of a parent folder", "{metric: ..}", "write the name of the HPA's metric"},
-		{"a label that no selector can have", "{metric: a, matchLabels: {_queue: x}}", "spec.expose.matchLabels: Invalid value"},
-		{"a value that no selector can have", "{metric: a, matchLabels: {queue: a b}}", "spec.expose.matchLabels: Invalid value"},
-		{
-			"a key of a view", "{metric: a, matchLabels: {queue: x, model: llama}}",
-			`"model": horizon, late, model, quantile, serve ask for another view of a Forecast: remove it`,
-		},
-		{"two problems", "{metric: /, matchLabels: {late: a b}}", "spec.expose.matchLabels: Invalid value"},
+	resolve := func(fields string) (refresh.Target, field.ErrorList) {
+		return manifest.NewResolver(catalogue{}).Resolve(object(t, header+spec(fields)))
+	}
+	good, problems := resolve("expose: {metric: Queue:messages_ready, matchLabels: {queue: orders}}")
+	want := &snapshot.Alias{Metric: "Queue:messages_ready", Labels: map[string]string{"queue": "orders"}}
+	if diff := cmp.Diff(want, good.Alias); diff != "" || len(problems) > 0 {
+		t.Error(problems, diff)
+	}
+	for expose, problem := range map[string]string{
+		"{matchLabels: {queue: orders}}":           "spec.expose.metric: Invalid value",
+		"{metric: a/b}":                            "write the name of the HPA's metric",
+		"{metric: 'a{}'}":                          "write the name of the HPA's metric",
+		"{metric: ..}":                             "write the name of the HPA's metric",
+		"{metric: a, matchLabels: {_queue: x}}":    "spec.expose.matchLabels: Invalid value",
+		"{metric: a, matchLabels: {queue: a b}}":   "spec.expose.matchLabels: Invalid value",
+		"{metric: a, matchLabels: {model: llama}}": `"model": horizon, late, model, quantile, serve ask for another view of a Forecast: remove it`,
+		"{metric: /, matchLabels: {late: a b}}":    "; spec.expose.matchLabels: Invalid value",
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			got, problems := manifest.NewResolver(catalogue{}).Resolve(object(t, header+spec("expose: "+c.expose)))
-			if c.problem == "" {
-				want := &snapshot.Alias{Metric: "Queue:messages_ready", Labels: map[string]string{"queue": "orders"}}
-				if diff := cmp.Diff(want, got.Alias); diff != "" || len(problems) > 0 {
-					t.Error(problems, diff)
-				}
-				return
-			}
-			if !strings.Contains(got.Invalid, c.problem) || got.Alias != nil {
-				t.Errorf("%q with %v does not say %q", got.Invalid, got.Alias, c.problem)
-			}
-		})
+		if got, _ := resolve("expose: " + expose); !strings.Contains(got.Invalid, problem) || got.Alias != nil {
+			t.Errorf("%s: %q with %v does not say %q", expose, got.Invalid, got.Alias, problem)
+		}
 	}
 	// Nobody else takes an alias while its Forecast is being corrected.
-	got, _ := manifest.NewResolver(catalogue{}).Resolve(object(t, header+spec("{expose: {metric: a}, step: 7m}")))
-	if got.Invalid == "" || got.Alias == nil {
+	if got, _ := resolve("{expose: {metric: a}, step: 7m}"); got.Invalid == "" || got.Alias == nil {
 		t.Errorf("%+v", got)
 	}
 }

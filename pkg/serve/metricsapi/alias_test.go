@@ -1,10 +1,10 @@
 package metricsapi_test
 
 import (
-	"net/http"
+	"cmp"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/custom-metrics-apiserver/pkg/provider"
 
@@ -43,10 +43,7 @@ func TestExternalByAlias(t *testing.T) {
 		code                               int32
 		words                              []string
 	}{
-		{
-			about: "its labels", selector: "queue=orders", want: "1234567891m",
-			labels: map[string]string{"queue": "orders"},
-		},
+		{about: "its labels", selector: "queue=orders", want: "1234567891m", labels: map[string]string{"queue": "orders"}},
 		{about: "as a set of one", selector: "queue in (orders)", want: "1234567891m", labels: map[string]string{"queue": "orders"}},
 		{
 			about: "another view beside them", selector: "region=eu,queue=payments,model=last-value,quantile=0.5,serve=shadow", want: "2",
@@ -77,13 +74,7 @@ func TestExternalByAlias(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			metric, namespace := "Queue:messages_ready", "inference"
-			if c.metric != "" {
-				metric = c.metric
-			}
-			if c.namespace != "" {
-				namespace = c.namespace
-			}
+			metric, namespace := cmp.Or(c.metric, "Queue:messages_ready"), cmp.Or(c.namespace, "inference")
 			list, err := exposed().GetExternalMetric(t.Context(), namespace, selector, provider.ExternalMetricInfo{Metric: metric})
 			if c.want == "" {
 				checkStatus(t, err, c.code, c.words)
@@ -93,45 +84,9 @@ func TestExternalByAlias(t *testing.T) {
 				t.Fatal(list, err)
 			}
 			item := list.Items[0]
-			if diff := cmp.Diff(c.labels, item.MetricLabels); diff != "" || item.Value.String() != c.want || item.MetricName != metric {
+			if diff := gocmp.Diff(c.labels, item.MetricLabels); diff != "" || item.Value.String() != c.want || item.MetricName != metric {
 				t.Errorf("%s is %s, %s", item.MetricName, item.Value.String(), diff)
 			}
 		})
 	}
-}
-
-// Discovery has no namespaces, and so no aliases either.
-func TestDiscoveryNamesNoAlias(t *testing.T) {
-	if got := exposed().ListAllExternalMetrics(); len(got) != 1 || got[0].Metric != "externalmetrics" {
-		t.Error(got)
-	}
-}
-
-// Whatever a selector says, an alias answers it with its own value alone, or not at all.
-func FuzzAliasSelector(f *testing.F) {
-	for _, seed := range []string{
-		"queue=orders", "", "queue in (orders)", "queue in (orders,payments)", "queue=orders,queue!=payments", "queue=orders,horizon=5m",
-		"queue=mail", "queue=orders,quantile=0.5,quantile=0.9", "!queue", "queue", "a/queue=orders", "region=eu,queue=payments,late=0.5",
-	} {
-		f.Add(seed)
-	}
-	p := exposed()
-	f.Fuzz(func(t *testing.T, text string) {
-		selector, err := labels.Parse(text)
-		if err != nil {
-			return
-		}
-		list, err := p.GetExternalMetric(t.Context(), "inference", selector, provider.ExternalMetricInfo{Metric: "Queue:messages_ready"})
-		if err != nil {
-			code := statusOf(t, err)
-			if code != http.StatusBadRequest && code != http.StatusNotFound && code != http.StatusServiceUnavailable {
-				t.Fatalf("%q: code %d", text, code)
-			}
-			return
-		}
-		own := labels.Set(list.Items[0].MetricLabels)
-		if queue := own["queue"]; len(list.Items) != 1 || queue != "orders" && queue != "payments" || queue == "payments" && own["region"] != "eu" {
-			t.Fatalf("%q: %v", text, list.Items)
-		}
-	})
 }

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/custom-metrics-apiserver/pkg/provider"
 
+	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 	"github.com/forewarm/forewarm/pkg/serve/metricsapi"
 )
@@ -18,7 +19,7 @@ func FuzzSelector(f *testing.F) {
 	for _, seed := range []string{
 		"", "quantile=0.99", "horizon=5m,quantile=0.9", "quantile in (0.5)", "quantile in (0.5,0.6)", "quantile!=0.5",
 		"quantile", "!quantile", "late=1e-300", "quantile=NaN", "horizon=9999999h", "horizon=-1s", "model=ARIMA", "serve=shadow",
-		"a/b=c", "quantile=0.5,quantile=0.6", "horizon>5",
+		"a/b=c", "quantile=0.5,quantile=0.6", "horizon>5", "queue=orders", "queue in (orders),quantile=0.5", "queue!=orders",
 	} {
 		f.Add(seed, 118.5)
 	}
@@ -36,8 +37,17 @@ func FuzzSelector(f *testing.F) {
 			selector,
 			provider.ExternalMetricInfo{Metric: "ready"},
 		)
+		byAlias, wrong := exposed().GetExternalMetric(
+			t.Context(), "inference", selector, provider.ExternalMetricInfo{Metric: "Queue:messages_ready"})
+		if wrong == nil && (len(byAlias.Items) != 1 || !selector.Matches(labels.Merge(views(selector), byAlias.Items[0].MetricLabels))) {
+			t.Fatalf("%q: %+v by an alias", text, byAlias)
+		}
 		if err != nil {
-			if code := statusOf(t, err); code != http.StatusBadRequest && code != http.StatusServiceUnavailable {
+			var status apierrors.APIStatus
+			if !errors.As(err, &status) {
+				t.Fatalf("%q: %v is no API status", text, err)
+			}
+			if code := status.Status().Code; code != http.StatusBadRequest && code != http.StatusServiceUnavailable {
 				t.Fatalf("%q: code %d", text, code)
 			}
 			return
@@ -52,12 +62,13 @@ func FuzzSelector(f *testing.F) {
 	})
 }
 
-// statusOf is the code of an error, which must be one of the API.
-func statusOf(t *testing.T, err error) int32 {
-	t.Helper()
-	var status apierrors.APIStatus
-	if !errors.As(err, &status) {
-		t.Fatalf("%v is no API status", err)
+// views are the pairs of a selector that ask for another view of a Forecast.
+func views(selector labels.Selector) labels.Set {
+	out := labels.Set{}
+	for _, key := range decide.SelectorKeys() {
+		if value, asked := selector.RequiresExactMatch(key); asked {
+			out[key] = value
+		}
 	}
-	return status.Status().Code
+	return out
 }

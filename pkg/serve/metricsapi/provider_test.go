@@ -220,8 +220,7 @@ func TestValuesAreNeverWrong(t *testing.T) {
 
 // Discovery has no namespaces, and so no names of Forecasts.
 func TestDiscoveryNamesNoForecast(t *testing.T) {
-	board := snapshottest.Board(snapshottest.Ready(snapshot.Key{Namespace: "a", Name: "llama"}))
-	got := metricsapi.New(board, snapshottest.Now).ListAllExternalMetrics()
+	got := exposed().ListAllExternalMetrics()
 	if diff := cmp.Diff([]provider.ExternalMetricInfo{{Metric: "externalmetrics"}}, got); diff != "" {
 		t.Error(diff)
 	}
