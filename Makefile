@@ -106,8 +106,8 @@ e2e-sources: ## the Prometheus client with real stores: VictoriaMetrics and Than
 CLUSTER_PACKAGES = $(addprefix ./,$(sort $(dir $(shell grep -rl --include='*_test.go' 'hack/testcluster"' cmd pkg deploy))))
 
 .PHONY: components
-components: ## build what the cluster tests run: Helm, Kubernetes, kwok, KEDA (20 minutes and more, once)
-	for c in helm kubernetes kwok keda; do hack/components/build.sh $$c; done
+components: ## build what the cluster tests run: Helm, Kubernetes, kwok, KEDA, prometheus-adapter (20 minutes and more, once)
+	for c in helm kubernetes kwok keda prometheus-adapter; do hack/components/build.sh $$c; done
 
 .PHONY: e2e
 e2e: components ## scenarios on a whole control plane with the real HPA controller and KEDA (needs Debian's prometheus)

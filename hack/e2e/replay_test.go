@@ -78,10 +78,16 @@ func (s *stage) writePast(t *testing.T, key workloadKey, step time.Duration, val
 // writeSeries writes the history of any series that the demand exposes, as writePast does.
 func (s *stage) writeSeries(t *testing.T, step time.Duration, series map[string][]float64) {
 	t.Helper()
+	s.writeSeriesUntil(t, time.Now(), step, series)
+}
+
+// writeSeriesUntil writes series that end at a time, which may be ahead.
+func (s *stage) writeSeriesUntil(t *testing.T, end time.Time, step time.Duration, series map[string][]float64) {
+	t.Helper()
 	text := new(bytes.Buffer)
 	for name, values := range series {
 		name = strings.Replace(name, "{", fmt.Sprintf("{job=\"demand\",instance=%q,", s.demand.address), 1)
-		begin := time.Now().Add(-time.Duration(len(values)) * step)
+		begin := end.Add(-time.Duration(len(values)) * step)
 		for i, v := range values {
 			if !math.IsNaN(v) {
 				at := begin.Add(time.Duration(i) * step)

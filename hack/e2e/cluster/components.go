@@ -12,10 +12,10 @@ import (
 
 // Components has the paths of a cluster's binaries.
 type Components struct {
-	// Kubernetes, Kwok and KEDA are folders of binaries.
-	Kubernetes, Kwok, KEDA string
-	// KEDASource is the folder of KEDA's module, with its manifests.
-	KEDASource string
+	// Kubernetes, Kwok, KEDA and PrometheusAdapter are folders of binaries.
+	Kubernetes, Kwok, KEDA, PrometheusAdapter string
+	// KEDASource and PrometheusAdapterSource are the folders of their modules, with their manifests.
+	KEDASource, PrometheusAdapterSource string
 	// Forewarm, Prometheus and Helm are binaries.
 	Forewarm, Prometheus, Helm string
 	// Root of the repository.
@@ -26,7 +26,9 @@ type Components struct {
 func Build(ctx context.Context, root string) (Components, error) {
 	c := Components{Root: root, Forewarm: filepath.Join(root, "bin", "forewarm")}
 	var err error
-	for name, folder := range map[string]*string{"kubernetes": &c.Kubernetes, "kwok": &c.Kwok, "keda": &c.KEDA} {
+	for name, folder := range map[string]*string{
+		"kubernetes": &c.Kubernetes, "kwok": &c.Kwok, "keda": &c.KEDA, "prometheus-adapter": &c.PrometheusAdapter,
+	} {
 		if *folder, err = runCommand(ctx, root, filepath.Join("hack", "components", "build.sh"), name); err != nil {
 			return c, err
 		}
@@ -36,10 +38,14 @@ func Build(ctx context.Context, root string) (Components, error) {
 		return c, err
 	}
 	c.Helm = filepath.Join(helm, "helm")
-	keda := filepath.Join(root, "hack", "components", "keda")
-	c.KEDASource, err = runCommand(ctx, keda, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/kedacore/keda/v2")
-	if err != nil {
-		return c, err
+	for module, folder := range map[string]*string{
+		"keda github.com/kedacore/keda/v2": &c.KEDASource, "prometheus-adapter sigs.k8s.io/prometheus-adapter": &c.PrometheusAdapterSource,
+	} {
+		name, path, _ := strings.Cut(module, " ")
+		own := filepath.Join(root, "hack", "components", name)
+		if *folder, err = runCommand(ctx, own, "go", "list", "-m", "-f", "{{.Dir}}", path); err != nil {
+			return c, err
+		}
 	}
 	if _, err = runCommand(ctx, root, "make", "build"); err != nil {
 		return c, err
