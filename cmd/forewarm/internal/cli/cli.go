@@ -25,6 +25,7 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/doctorcmd"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/explaincmd"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/initcmd"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/inspectcmd"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/pausecmd"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/presetscmd"
@@ -98,7 +99,7 @@ func (p Program) Command() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usage(flagError(err)) })
 	root.AddCommand(
 		demo.New(), simulatecmd.New(), backtestcmd.New(), servecmd.New(), inspectcmd.New(), explaincmd.New(),
-		presetscmd.New(), capacitycmd.New(), doctorcmd.New(), pausecmd.NewPause(), pausecmd.NewResume(),
+		initcmd.New(), presetscmd.New(), capacitycmd.New(), doctorcmd.New(), pausecmd.NewPause(), pausecmd.NewResume(),
 		newVersionCommand(p.Version),
 	)
 	root.SetVersionTemplate("forewarm {{.Version}}\n")

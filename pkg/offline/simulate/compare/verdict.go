@@ -66,6 +66,17 @@ func (c *Comparison) describeAsWritten(written *PolicyResult) string {
 		formatNumber(written.Target), c.gpuHoursText(&written.Report), humanize.Share(written.Report.LateShare()))
 }
 
+// Saved is how many GPU-hours Forewarm uses less than the autoscaler with its best target, and whether the verdict is that it
+// loses; not known where one of them was not played.
+func (c *Comparison) Saved() (gpuHours float64, loses, known bool) {
+	forewarm, best := c.find(Forewarm), c.find(BestTarget)
+	if forewarm == nil || best == nil {
+		return 0, false, false
+	}
+	saved := c.gpuHours(&best.Report) - c.gpuHours(&forewarm.Report)
+	return saved, best.MeetsObjective && (!forewarm.MeetsObjective || saved < 0), true
+}
+
 func (c *Comparison) gpuHours(of *simulate.Report) float64 {
 	return of.ReplicaHours * c.Assumptions.GPUs
 }

@@ -1,0 +1,47 @@
+package signal
+
+import (
+	"strings"
+
+	"github.com/prometheus/prometheus/promql/parser"
+)
+
+// Counts reports whether PromQL, or the name of a metric alone, adds up metrics that a preset adds up, and not only those of the
+// queue: what a replica has of it is in the unit of the preset. Adapters write _ for the : in a name.
+func (p Preset) Counts(text string) bool {
+	root, err := parseQuery(text)
+	if err != nil {
+		return false
+	}
+	server, _, _ := strings.Cut(p.Name, "/")
+	demand := false
+	return addsUp(root, func(s *parser.VectorSelector) bool {
+		demand = demand || !reads(server+"/queue", s.Name)
+		return reads(p.Name, s.Name) && !strings.HasPrefix(s.Name, "kube_") && s.OriginalOffset == 0
+	}) && demand
+}
+
+// addsUp reports whether an expression adds up selectors that are wanted, and does nothing else.
+func addsUp(node parser.Expr, wanted func(*parser.VectorSelector) bool) bool {
+	switch n := node.(type) {
+	case *parser.ParenExpr:
+		return addsUp(n.Expr, wanted)
+	case *parser.AggregateExpr:
+		return n.Op == parser.SUM && addsUp(n.Expr, wanted)
+	case *parser.BinaryExpr:
+		return (n.Op == parser.ADD || n.Op == parser.LOR) && addsUp(n.LHS, wanted) && addsUp(n.RHS, wanted)
+	case *parser.VectorSelector:
+		return wanted(n)
+	}
+	return false
+}
+
+// reads reports whether a preset reads a metric.
+func reads(preset, name string) bool {
+	p, err := Lookup(preset)
+	if err != nil {
+		return false
+	}
+	expr, err := p.Render("any", Target{Kind: "Deployment", Name: "any"}, Trust{})
+	return err == nil && strings.Contains(strings.ReplaceAll(expr, ":", "_"), "("+strings.ReplaceAll(name, ":", "_")+"{")
+}
