@@ -3,7 +3,6 @@ package autoscaler
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"regexp"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -47,11 +46,11 @@ func OutlineOf(object *unstructured.Unstructured) (o Outline, err error) {
 		o.fromKEDA(&read, object.GetNamespace())
 		return o, nil
 	}
+	var h autoscalingv2.HorizontalPodAutoscaler
 	text, err := json.Marshal(object.Object)
 	if err != nil || object.GetAPIVersion() != "autoscaling/v2" || unbounded.Match(text) {
-		return o, fmt.Errorf("it is not an HPA of autoscaling/v2, or one of its values is no quantity: %.64q", object.GetAPIVersion())
+		return o, errors.New("it is not of autoscaling/v2, or one of its values is not a quantity")
 	}
-	var h autoscalingv2.HorizontalPodAutoscaler
 	if err = utiljson.UnmarshalCaseSensitivePreserveInts(text, &h); err == nil {
 		o.fromHPA(&h)
 	}

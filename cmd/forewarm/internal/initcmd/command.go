@@ -1,5 +1,5 @@
-// Package initcmd is the command "init": Forecasts to commit, for workloads that are there, by their autoscalers and the series that
-// their servers report.
+// Package initcmd is the command "init": Forecasts to commit, for workloads that are there, by their autoscalers and the
+// series that their servers report.
 package initcmd
 
 import (
@@ -20,8 +20,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/signal"
 )
 
-const about = `Init writes Forecasts in shadow mode, to read and commit: one for each workload that an HPA or a ScaledObject scales or
-that has GPUs. Comments in them give the reasons.
+const about = `Init writes Forecasts in shadow mode, to read and commit: one for each workload that an HPA or a ScaledObject
+scales or that has GPUs. Comments in them give the reasons.
 
 It reads a cluster with your own rights, or manifests (--file). The preset is that of the one server whose series of the
 workload's pods the Prometheus has. With series of several servers, or of none, there is no Forecast, and the output says

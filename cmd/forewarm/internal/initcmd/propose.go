@@ -35,10 +35,10 @@ type row struct {
 	LeftOut string `json:"leftOut,omitempty"`
 	Scaling string `json:"scaling,omitempty"`
 	// Verdict is that of the simulation; Saved are GPU-hours against the autoscaler with its best target in hindsight.
-	Verdict  string   `json:"verdict,omitempty"`
-	Saved    *float64 `json:"savedGPUHours,omitempty"`
-	Manifest string   `json:"manifest,omitempty"`
-	Created  bool     `json:"created,omitempty"`
+	Verdict  string  `json:"verdict,omitempty"`
+	Saved    float64 `json:"savedGPUHours,omitempty"`
+	Manifest string  `json:"manifest,omitempty"`
+	Created  bool    `json:"created,omitempty"`
 
 	ref      leadtime.Workload
 	query    string
@@ -52,13 +52,11 @@ func (r *row) id() string { return r.Namespace + "/" + r.Workload }
 
 // propose decides what to write for a workload.
 func (o *options) propose(ctx context.Context, r *row) error {
-	if r.LeftOut == "" {
-		if err := o.recognize(ctx, r); err != nil {
-			return err
-		}
-	}
-	if r.Preset == "" {
+	if r.LeftOut != "" {
 		return nil
+	}
+	if err := o.recognize(ctx, r); err != nil || r.Preset == "" {
+		return err
 	}
 	r.readScaling()
 	if o.render(r); o.simulate && r.Manifest != "" {
@@ -159,13 +157,11 @@ func (o *options) play(ctx context.Context, r *row) error {
 		r.Verdict = "not simulated: " + err.Error()
 		return nil
 	}
-	r.Verdict = got.Verdict
-	if saved, loses, known := got.Saved(); known {
-		r.Saved = &saved
-		if loses {
-			r.LeftOut, r.Manifest = "it would lose. "+got.Verdict, ""
-		}
+	var loses bool
+	if r.Saved, loses = got.Saved(); loses {
+		r.LeftOut, r.Manifest = "it would lose. "+got.Verdict, ""
 	}
+	r.Verdict = got.Verdict
 	return nil
 }
 

@@ -175,16 +175,20 @@ func (v *inventory) workloads() []*row {
 				r.outlines, r.ScaledBy = append(r.outlines, outline), append(r.ScaledBy, outline.Ref)
 			}
 		default:
-			w := leadtime.Workload{
-				Namespace: object.GetNamespace(), APIVersion: object.GetAPIVersion(), Kind: object.GetKind(), Name: object.GetName(),
-			}
-			owner := metav1.GetControllerOf(object)
-			if gpus := countGPUs(object.Object["spec"]); gpus > 0 && (owner == nil || owner.Kind != "LeaderWorkerSet") {
-				at(w).gpus = gpus
+			if gpus := countGPUs(object.Object["spec"]); gpus > 0 && !isPart(object) {
+				at(leadtime.Workload{
+					Namespace: object.GetNamespace(), APIVersion: object.GetAPIVersion(), Kind: object.GetKind(), Name: object.GetName(),
+				}).gpus = gpus
 			}
 		}
 	}
 	return settle(rows, forecasts)
+}
+
+// isPart reports whether a workload belongs to a LeaderWorkerSet, which counts in its place.
+func isPart(object *unstructured.Unstructured) bool {
+	owner := metav1.GetControllerOf(object)
+	return owner != nil && owner.Kind == "LeaderWorkerSet"
 }
 
 // settle sorts the workloads, and leaves out those that have a Forecast, or whose Forecast's name another one has.

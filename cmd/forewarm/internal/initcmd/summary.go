@@ -40,21 +40,16 @@ func (o *options) write(out io.Writer, rows []*row, unread []string) error {
 		}
 	}
 	if o.json {
-		return errors.Join(append(problems, cmdline.WriteJSON(out, map[string]any{"workloads": bySaved(rows), "unread": unread}))...)
+		problems = append(problems, cmdline.WriteJSON(out, map[string]any{"workloads": bySaved(rows), "unread": unread}))
+	} else if _, err := io.WriteString(out, text.String()); err != nil {
+		problems = append(problems, err)
 	}
-	_, err := io.WriteString(out, text.String())
-	return errors.Join(append(problems, err)...)
+	return errors.Join(problems...)
 }
 
 // bySaved puts those first by which most would be saved, as far as that was simulated.
 func bySaved(rows []*row) []*row {
-	saved := func(r *row) float64 {
-		if r.Saved == nil {
-			return 0
-		}
-		return *r.Saved
-	}
-	return slices.SortedStableFunc(slices.Values(rows), func(a, b *row) int { return cmp.Compare(saved(b), saved(a)) })
+	return slices.SortedStableFunc(slices.Values(rows), func(a, b *row) int { return cmp.Compare(b.Saved, a.Saved) })
 }
 
 // summarize writes a line for each workload, and below what was left out, and why.
@@ -64,8 +59,8 @@ func summarize(out io.Writer, rows []*row, unread []string) error {
 	var notes []string
 	for _, r := range bySaved(rows) {
 		saves, forecast := humanize.Unknown, r.Name
-		if r.Saved != nil {
-			saves = humanize.Amount(*r.Saved) + " GPU-hours"
+		if r.Saved != 0 {
+			saves = humanize.Amount(r.Saved) + " GPU-hours"
 		}
 		switch {
 		case r.Manifest == "":

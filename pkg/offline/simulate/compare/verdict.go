@@ -67,14 +67,14 @@ func (c *Comparison) describeAsWritten(written *PolicyResult) string {
 }
 
 // Saved is how many GPU-hours Forewarm uses less than the autoscaler with its best target, and whether the verdict is that it
-// loses; not known where one of them was not played.
-func (c *Comparison) Saved() (gpuHours float64, loses, known bool) {
+// loses; 0 where one of them was not played.
+func (c *Comparison) Saved() (gpuHours float64, loses bool) {
 	forewarm, best := c.find(Forewarm), c.find(BestTarget)
 	if forewarm == nil || best == nil {
-		return 0, false, false
+		return 0, false
 	}
-	saved := c.gpuHours(&best.Report) - c.gpuHours(&forewarm.Report)
-	return saved, best.MeetsObjective && (!forewarm.MeetsObjective || saved < 0), true
+	gpuHours = c.gpuHours(&best.Report) - c.gpuHours(&forewarm.Report)
+	return gpuHours, best.MeetsObjective && (!forewarm.MeetsObjective || gpuHours < 0)
 }
 
 func (c *Comparison) gpuHours(of *simulate.Report) float64 {
