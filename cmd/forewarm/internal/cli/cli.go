@@ -21,6 +21,7 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/backtestcmd"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/capacitycmd"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/convertcmd"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/demo"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/doctorcmd"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
@@ -99,8 +100,8 @@ func (p Program) Command() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usage(flagError(err)) })
 	root.AddCommand(
 		demo.New(), simulatecmd.New(), backtestcmd.New(), servecmd.New(), inspectcmd.New(), explaincmd.New(),
-		initcmd.New(), presetscmd.New(), capacitycmd.New(), doctorcmd.New(), pausecmd.NewPause(), pausecmd.NewResume(),
-		newVersionCommand(p.Version),
+		initcmd.New(), convertcmd.New(), presetscmd.New(), capacitycmd.New(), doctorcmd.New(), doctorcmd.NewHandover(),
+		pausecmd.NewPause(), pausecmd.NewResume(), newVersionCommand(p.Version),
 	)
 	root.SetVersionTemplate("forewarm {{.Version}}\n")
 	root.Flags().Bool("version", false, "print the version of this binary") // Without cobra's -v.

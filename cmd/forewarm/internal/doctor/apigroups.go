@@ -32,6 +32,7 @@ type apiServiceSpec struct {
 type serviceReference struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
+	Port      int32  `json:"port,omitempty"`
 }
 
 type apiServiceStatus struct {
@@ -60,7 +61,10 @@ func apiGroups() []apiGroup {
 	}
 }
 
-// readAPIServices reads those of Forewarm's groups that have a service behind them.
+// resourceMetrics is the group of CPU and memory, which Forewarm does not serve.
+const resourceMetrics = "metrics.k8s.io"
+
+// readAPIServices reads those of Forewarm's groups, and of the resource metrics, that have a service behind them.
 func (d *Doctor) readAPIServices(ctx context.Context) ([]apiService, error) {
 	all, err := d.listAll(ctx, schema.GroupVersionResource{
 		Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices",
@@ -74,7 +78,8 @@ func (d *Doctor) readAPIServices(ctx context.Context) ([]apiService, error) {
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(all[i].Object, &one); err != nil {
 			return nil, fmt.Errorf("APIService %s: %w", all[i].GetName(), err)
 		}
-		known := slices.ContainsFunc(apiGroups(), func(g apiGroup) bool { return g.name == one.Spec.Group })
+		known := one.Spec.Group == resourceMetrics ||
+			slices.ContainsFunc(apiGroups(), func(g apiGroup) bool { return g.name == one.Spec.Group })
 		if known && one.Spec.Service != nil {
 			out = append(out, one)
 		}
@@ -207,7 +212,9 @@ func foreignGroups(s *state) []Finding {
 	}
 	var out []Finding
 	for i := range s.apiServices {
-		out = append(out, s.apiServices[i].available(""))
+		if a := &s.apiServices[i]; a.Spec.Group != resourceMetrics {
+			out = append(out, a.available(""))
+		}
 	}
 	return out
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/doctor"
@@ -73,11 +74,7 @@ func New() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&o.namespace, "namespace", "n", "forewarm-system", "namespace that Forewarm is installed in")
-	o.output.AddFlags(flags, "print the findings", cmdline.Wide)
-	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig to use instead of the usual one")
-	flags.StringVar(&o.context, "context", "", "context of the kubeconfig")
-	flags.DurationVar(&o.timeout, "timeout", 10*time.Second, "how long to wait for each answer of the cluster")
+	o.addClusterFlags(flags)
 	flags.DurationVar(&o.wait, "wait", 0, "repeat the checks until there is no error, for at most this long")
 	flags.Lookup("wait").NoOptDefVal = defaultWait
 	flags.StringVar(
@@ -90,6 +87,15 @@ func New() *cobra.Command {
 		"how long the Prometheus may take for one query")
 	cmdline.AddPrometheusFlags(flags, &o.prometheus)
 	return cmd
+}
+
+// addClusterFlags adds the flags of all that reads an installation.
+func (o *options) addClusterFlags(flags *pflag.FlagSet) {
+	flags.StringVarP(&o.namespace, "namespace", "n", "forewarm-system", "namespace that Forewarm is installed in")
+	o.output.AddFlags(flags, "print the findings", cmdline.Wide)
+	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig to use instead of the usual one")
+	flags.StringVar(&o.context, "context", "", "context of the kubeconfig")
+	flags.DurationVar(&o.timeout, "timeout", 10*time.Second, "how long to wait for each answer of the cluster")
 }
 
 // validate returns every problem of a command line.
@@ -122,15 +128,20 @@ const (
 	pause      = 5 * time.Second
 )
 
-func (o *options) run(ctx context.Context, out, messages io.Writer) error {
+// doctor is one for the cluster of the flags.
+func (o *options) doctor(ctx context.Context) (*doctor.Doctor, error) {
 	config, namespace, err := cmdline.LoadKubeconfig(ctx, o.kubeconfig, o.context)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	config.Timeout = o.timeout
-	d, err := doctor.New(doctor.Config{
+	return doctor.New(doctor.Config{
 		Cluster: config, Namespace: o.namespace, Elsewhere: namespace, Prometheus: o.prometheus, Now: time.Now,
 	})
+}
+
+func (o *options) run(ctx context.Context, out, messages io.Writer) error {
+	d, err := o.doctor(ctx)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,162 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/kube/apiservices"
+	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
+)
+
+// Step of the handover: a command, and the one that takes it back.
+type Step struct {
+	Do   string `json:"do"`
+	Back string `json:"back"`
+}
+
+// Handover is what is left before another server's metrics groups can be handed to Forewarm; errors block it.
+type Handover struct {
+	Report
+
+	// Steps hand over, from the first to the last; their opposites run from the last to the first.
+	Steps []Step `json:"steps"`
+}
+
+// CheckHandover reads who holds the groups and which metrics Forewarm can answer. The error means that the cluster does not
+// answer.
+func (d *Doctor) CheckHandover(ctx context.Context) (Handover, error) {
+	if _, err := d.date(ctx, "/version"); err != nil {
+		return Handover{}, err
+	}
+	s := d.read(ctx)
+	h := Handover{Report: Report{Findings: append(s.findings, checkServer(ctx, d, s)...)}, Steps: []Step{}}
+	if s.apiServicesErr != nil {
+		h.Findings = append(h.Findings, unread("APIGroups", "APIServices", s.apiServicesErr))
+	}
+	foreign := map[apiservices.Service]bool{}
+	for i := range s.apiServices {
+		if a := &s.apiServices[i]; a.leadsTo() != d.service(s) && a.Spec.Group != resourceMetrics {
+			foreign[a.leadsTo()] = true
+			h.Steps = append(h.Steps, d.steps(s, a)...)
+		}
+	}
+	for i := range s.apiServices {
+		h.Findings = append(h.Findings, s.apiServices[i].handed(d.service(s), foreign))
+	}
+	for i := range s.hpas {
+		for j := range s.hpas[i].Spec.Metrics {
+			if f := s.answered(&s.hpas[i], &s.hpas[i].Spec.Metrics[j]); f.Message != "" {
+				f.Check, f.Object = "Metrics", "HPA "+s.hpas[i].Namespace+"/"+s.hpas[i].Name
+				h.Findings = append(h.Findings, f)
+			}
+		}
+	}
+	h.sort()
+	return h, nil
+}
+
+// handed is who holds an APIService. The resource metrics must not be with a server that is to go.
+func (a *apiService) handed(own apiservices.Service, foreign map[apiservices.Service]bool) Finding {
+	f := a.available(own)
+	if a.leadsTo() != own && f.Level == Error {
+		f.Level = Warning // It is about to be replaced.
+	}
+	if a.Spec.Group == resourceMetrics && (foreign[a.leadsTo()] || strings.Contains(a.Spec.Service.Name, "prometheus-adapter")) {
+		f.Level = Error
+		f.Message = "CPU and memory (HPAs on Resource metrics, kubectl top) are from " + string(a.leadsTo()) +
+			", and end with it: Forewarm does not serve them"
+		f.Remedy = "install metrics-server, let " + a.Name + " lead to it, and remove resourceRules"
+	}
+	return f
+}
+
+// answered is whether a Forecast answers a metric of an HPA, with a value now. It is empty for metrics of neither group.
+func (s *state) answered(h *autoscalingv2.HorizontalPodAutoscaler, m *autoscalingv2.MetricSpec) Finding {
+	const convert = "apply what forewarm convert writes for it (docs/migrate.md)"
+	named := ""
+	switch {
+	case m.External != nil:
+		named = "External metric " + m.External.Metric.Name
+	case m.Pods != nil:
+		return Finding{Level: Error, Message: "Pods metric " + m.Pods.Metric.Name + ": Forewarm has no metrics of single pods", Remedy: convert}
+	case m.Object != nil:
+		named = fmt.Sprintf("Object metric %s of the %s %s", m.Object.Metric.Name, m.Object.DescribedObject.Kind, m.Object.DescribedObject.Name)
+	default:
+		return Finding{}
+	}
+	if owner := autoscaler.OwningScaledObject(h); owner != "" {
+		return Finding{
+			Level: Error, Message: named + ": KEDA serves it, for the ScaledObject " + owner,
+			Remedy: "leave " + apiservices.External + " to KEDA, and use its external trigger (docs/keda.md)",
+		}
+	}
+	for i := range s.forecasts {
+		f := &s.forecasts[i]
+		switch {
+		case f.Namespace != h.Namespace || !answers(f, h, m):
+		case f.Status.Served == "":
+			return Finding{
+				Level: Error, Message: named + ": the Forecast " + f.Name + " answers it, and has no value now: " + f.Status.State,
+				Remedy: "wait until it has; kubectl describe forecast -n " + f.Namespace + " " + f.Name + " says why",
+			}
+		default:
+			return Finding{Level: OK, Message: named + ": the Forecast " + f.Name + " answers it, " + f.Status.Served + " now"}
+		}
+	}
+	return Finding{Level: Error, Message: named + ": no Forecast answers it", Remedy: convert}
+}
+
+// answers reports whether a Forecast answers a metric: by its name, or by the name and the labels that it exposes.
+func answers(f *v1alpha1.Forecast, h *autoscalingv2.HorizontalPodAutoscaler, m *autoscalingv2.MetricSpec) bool {
+	one := *h
+	one.Spec.Metrics = []autoscalingv2.MetricSpec{*m}
+	for _, ref := range autoscaler.FromHPA(&one) {
+		if ref.Forecast.Name == f.Name && ref.Refused == "" {
+			return true
+		}
+	}
+	e := f.Spec.Expose
+	if m.External == nil || e == nil || m.External.Metric.Name != e.Metric {
+		return false
+	}
+	of := m.External.Metric.Selector
+	if of == nil {
+		of = &metav1.LabelSelector{}
+	}
+	return len(of.MatchExpressions) == 0 && maps.Equal(of.MatchLabels, e.MatchLabels)
+}
+
+// steps hand one APIService over. One that Forewarm can hold leads to it at once, so that no HPA misses a sync; Forewarm's leader
+// takes it from there. Of a group whose versions Forewarm holds already, and of other versions, nothing is left behind.
+func (d *Doctor) steps(s *state, a *apiService) []Step {
+	apply := func(service serviceReference, bundle []byte, insecure bool) string {
+		patch, err := json.Marshal(map[string]any{"spec": map[string]any{
+			"service": service, "caBundle": bundle, "insecureSkipTLSVerify": insecure,
+		}})
+		if err != nil {
+			return err.Error()
+		}
+		return "kubectl patch apiservice " + a.Name + " --type=merge -p '" + string(patch) + "'"
+	}
+	if !slices.Contains(slices.Collect(maps.Values(apiservices.Names())), a.Name) {
+		return []Step{{"kubectl delete apiservice " + a.Name, "apply " + a.Name + " of " + string(a.leadsTo()) + " again, from its manifests or chart"}}
+	}
+	var bundle []byte
+	for i := range s.apiServices {
+		if one := &s.apiServices[i]; one.leadsTo() == d.service(s) && len(one.Spec.CABundle) > 0 {
+			bundle = one.Spec.CABundle
+		}
+	}
+	namespace, name, _ := strings.Cut(string(d.service(s)), "/")
+	return []Step{{
+		apply(serviceReference{namespace, name, 443}, bundle, false), apply(*a.Spec.Service, a.Spec.CABundle, a.Spec.InsecureSkipTLSVerify),
+	}}
+}
