@@ -131,6 +131,7 @@ func TestServeInACluster(t *testing.T) {
 		{"AnObjectiveIsTold", objective},
 		{"AWarmPoolIsHeld", warmPool},
 		{"AStolenAPIServiceIsNoticed", theft},
+		{"AGroupIsHandedOverAndBack", handover},
 		{"CertificatesAreVerified", certificates},
 		{"AnEmptiedAuthorityIsRestored", emptied},
 		{"TheLeaderGivesItsLeaseBack", succession},

@@ -54,6 +54,7 @@ const examples = `  forewarm convert --rules adapter-config.yaml
 type options struct {
 	kubeconfig, context, namespace, rules, file, out, tenant string
 	timeout                                                  time.Duration
+	series                                                   []string
 	output                                                   cmdline.Output
 }
 
@@ -73,6 +74,7 @@ func New() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&o.rules, "rules", "", "prometheus-adapter's configuration, or a ConfigMap with it")
 	flags.StringVarP(&o.file, "file", "f", "", "file or folder of HPAs and ScaledObjects (default: those of the cluster)")
+	flags.StringSliceVar(&o.series, "series", nil, "names of series that exist, where several rules may give a metric")
 	flags.StringVar(&o.out, "out", "", "folder to write to (default: the standard output)")
 	flags.StringVar(&o.tenant, "tenant-label", "namespace", "label of namespaces that Forewarm is run with")
 	o.output.AddFlags(flags, "print what was converted and left out")
@@ -84,15 +86,17 @@ func New() *cobra.Command {
 }
 
 func (o *options) run(ctx context.Context, in io.Reader, out, messages io.Writer) error {
-	c := conversion{Converted: []converted{}, LeftOut: []leftOut{}, tenant: o.tenant}
+	c := conversion{Converted: []converted{}, LeftOut: []leftOut{}, tenant: o.tenant, known: o.series}
 	if o.rules != "" {
 		data, err := read(ctx, in, o.rules)
 		if err != nil {
 			return err
 		}
-		if c.rules, c.LeftOut, err = readRules(o.rules, data); err != nil {
+		var broken []leftOut
+		if c.rules, broken, err = readRules(o.rules, data); err != nil {
 			return err
 		}
+		c.LeftOut = append(c.LeftOut, broken...)
 	}
 	find := o.fromCluster
 	if o.file != "" {

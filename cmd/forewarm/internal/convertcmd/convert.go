@@ -26,7 +26,8 @@ type conversion struct {
 	LeftOut   []leftOut   `json:"leftOut"`
 
 	rules  config
-	tenant string // the label of namespaces in Forewarm's source
+	known  []string // names of series that exist
+	tenant string   // the label of namespaces in Forewarm's source
 	// askers are the HPAs of a workload, and the HPAs with an External metric, each in words.
 	askers map[string][]string
 }
@@ -186,7 +187,7 @@ func (c *conversion) forecast(q *request, from string) error {
 	if q.kind.Kind != "" {
 		all = c.rules.Rules
 	}
-	r, series, err := findRule(all, q.metric)
+	r, series, err := findRule(all, q.metric, c.known)
 	if err != nil {
 		return err
 	}

@@ -153,25 +153,34 @@ func (r *rule) compile() error {
 	return nil
 }
 
-// findRule returns the one rule that gives a metric, and the name of its series.
-func findRule(all []rule, metric string) (found *rule, series string, err error) {
-	var fitting []string
+// findRule returns the one rule that gives a metric, and the name of its series. Where several may, it is the one of a series
+// that is known.
+func findRule(all []rule, metric string, known []string) (found *rule, series string, err error) {
+	type fit struct {
+		rule   *rule
+		series string
+	}
+	var fitting []fit
+	var words []string
 	for i := range all {
 		if name, fits := all[i].seriesOf(metric); fits {
-			found, series = &all[i], name
-			fitting = append(fitting, found.at+" from the series "+cmp.Or(name, "?"))
+			fitting = append(fitting, fit{&all[i], name})
+			words = append(words, all[i].at+" from the series "+cmp.Or(name, "?"))
 		}
 	}
-	switch {
-	case len(fitting) == 0:
-		return nil, "", errors.New("no rule gives it: correct the name, or write a Forecast with a query of your own")
-	case len(fitting) > 1:
-		return nil, "", fmt.Errorf("several rules may give it, %s: keep the one whose series exists", strings.Join(fitting, ", "))
-	case series == "":
-		return nil, "", fmt.Errorf("the series that %s gives it from does not follow from name.matches %.100q: write the series' "+
-			"name into seriesQuery", found.at, found.Name.Matches)
+	if len(fitting) > 1 && len(known) > 0 {
+		fitting = slices.DeleteFunc(fitting, func(f fit) bool { return !slices.Contains(known, f.series) })
 	}
-	return found, series, nil
+	switch {
+	case len(words) == 0:
+		return nil, "", errors.New("no rule gives it: correct the name, or write a Forecast with a query of your own")
+	case len(fitting) != 1:
+		return nil, "", fmt.Errorf("several rules may give it, %s: name the series that exists with --series", strings.Join(words, ", "))
+	case fitting[0].series == "":
+		return nil, "", fmt.Errorf("the series of %s does not follow from its name.matches: write its name into seriesQuery",
+			fitting[0].rule.at)
+	}
+	return fitting[0].rule, fitting[0].series, nil
 }
 
 var (

@@ -48,6 +48,12 @@ func (d *Doctor) CheckHandover(ctx context.Context) (Handover, error) {
 			h.Steps = append(h.Steps, d.steps(s, a)...)
 		}
 	}
+	if !slices.ContainsFunc(s.apiServices, func(a apiService) bool { return a.leadsTo() == d.service(s) }) {
+		h.Findings = append(h.Findings, Finding{
+			Check: "APIGroups", Level: Error, Object: apiservices.Inspect, Message: "Forewarm holds no API group yet",
+			Remedy: "install Forewarm beside the other server first (docs/migrate.md)",
+		})
+	}
 	for i := range s.apiServices {
 		h.Findings = append(h.Findings, s.apiServices[i].handed(d.service(s), foreign))
 	}
@@ -86,9 +92,11 @@ func (s *state) answered(h *autoscalingv2.HorizontalPodAutoscaler, m *autoscalin
 	case m.External != nil:
 		named = "External metric " + m.External.Metric.Name
 	case m.Pods != nil:
-		return Finding{Level: Error, Message: "Pods metric " + m.Pods.Metric.Name + ": Forewarm has no metrics of single pods", Remedy: convert}
+		message := "Pods metric " + m.Pods.Metric.Name + ": Forewarm has no metrics of single pods"
+		return Finding{Level: Error, Message: message, Remedy: convert}
 	case m.Object != nil:
-		named = fmt.Sprintf("Object metric %s of the %s %s", m.Object.Metric.Name, m.Object.DescribedObject.Kind, m.Object.DescribedObject.Name)
+		of := &m.Object.DescribedObject
+		named = fmt.Sprintf("Object metric %s of the %s %s", m.Object.Metric.Name, of.Kind, of.Name)
 	default:
 		return Finding{}
 	}
@@ -135,28 +143,31 @@ func answers(f *v1alpha1.Forecast, h *autoscalingv2.HorizontalPodAutoscaler, m *
 }
 
 // steps hand one APIService over. One that Forewarm can hold leads to it at once, so that no HPA misses a sync; Forewarm's leader
-// takes it from there. Of a group whose versions Forewarm holds already, and of other versions, nothing is left behind.
+// holds it from then on. Another version is deleted.
 func (d *Doctor) steps(s *state, a *apiService) []Step {
-	apply := func(service serviceReference, bundle []byte, insecure bool) string {
-		patch, err := json.Marshal(map[string]any{"spec": map[string]any{
-			"service": service, "caBundle": bundle, "insecureSkipTLSVerify": insecure,
-		}})
-		if err != nil {
-			return err.Error()
-		}
-		return "kubectl patch apiservice " + a.Name + " --type=merge -p '" + string(patch) + "'"
-	}
 	if !slices.Contains(slices.Collect(maps.Values(apiservices.Names())), a.Name) {
-		return []Step{{"kubectl delete apiservice " + a.Name, "apply " + a.Name + " of " + string(a.leadsTo()) + " again, from its manifests or chart"}}
+		back := "apply the APIService " + a.Name + " of " + string(a.leadsTo()) + " again, from its manifests or chart"
+		return []Step{{"kubectl delete apiservice " + a.Name, back}}
 	}
-	var bundle []byte
+	own := apiServiceSpec{}
 	for i := range s.apiServices {
-		if one := &s.apiServices[i]; one.leadsTo() == d.service(s) && len(one.Spec.CABundle) > 0 {
-			bundle = one.Spec.CABundle
+		if one := &s.apiServices[i]; one.leadsTo() == d.service(s) {
+			own = one.Spec
 		}
 	}
-	namespace, name, _ := strings.Cut(string(d.service(s)), "/")
-	return []Step{{
-		apply(serviceReference{namespace, name, 443}, bundle, false), apply(*a.Spec.Service, a.Spec.CABundle, a.Spec.InsecureSkipTLSVerify),
-	}}
+	if own.Service == nil {
+		return nil // Forewarm serves no group yet, which is an error of its own.
+	}
+	return []Step{{patch(a.Name, &own), patch(a.Name, &a.Spec)}}
+}
+
+// patch lets an APIService lead to the service of another spec, verified as that is.
+func patch(name string, to *apiServiceSpec) string {
+	text, err := json.Marshal(map[string]any{"spec": map[string]any{
+		"service": to.Service, "caBundle": to.CABundle, "insecureSkipTLSVerify": to.InsecureSkipTLSVerify,
+	}})
+	if err != nil {
+		return err.Error()
+	}
+	return "kubectl patch apiservice " + name + " --type=merge -p '" + string(text) + "'"
 }
