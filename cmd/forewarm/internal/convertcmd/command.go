@@ -62,8 +62,11 @@ type options struct {
 func New() *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
-		Use: "convert [--rules FILE]", Short: "Write Forecasts for the metrics of prometheus-adapter and KEDA", Long: about, Example: examples,
-		Args: exit.Args(cobra.NoArgs),
+		Use:     "convert [--rules FILE]",
+		Short:   "Write Forecasts for the metrics of prometheus-adapter and KEDA",
+		Long:    about,
+		Example: examples,
+		Args:    exit.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.timeout <= 0 || o.rules == "-" && o.file == "-" {
 				return exit.Usage(errors.New("write a positive --timeout, and - for one of --rules and --file only"))
@@ -192,7 +195,8 @@ func scalerOf(d strictyaml.Document) (*unstructured.Unstructured, error) {
 		return nil, err
 	}
 	one.SetNamespace(cmp.Or(one.GetNamespace(), metav1.NamespaceDefault))
-	if wrong := append(validation.IsDNS1123Subdomain(one.GetName()), validation.IsDNS1123Label(one.GetNamespace())...); wrong != nil {
+	wrong := append(validation.IsDNS1123Subdomain(one.GetName()), validation.IsDNS1123Label(one.GetNamespace())...)
+	if wrong != nil { // It will be the name of a file.
 		return nil, d.Err(fmt.Sprintf("its name or namespace is not one: %s", wrong[0]))
 	}
 	return one, nil
@@ -209,7 +213,8 @@ func (o *options) fromCluster(ctx context.Context) (out []*unstructured.Unstruct
 	if err != nil {
 		return nil, err
 	}
-	hpas, err := list(ctx, client.Resource(autoscalingv2.SchemeGroupVersion.WithResource("horizontalpodautoscalers")).Namespace(o.namespace))
+	kind := autoscalingv2.SchemeGroupVersion.WithResource("horizontalpodautoscalers")
+	hpas, err := list(ctx, client.Resource(kind).Namespace(o.namespace))
 	if err != nil {
 		return nil, fmt.Errorf("list HPAs: %w: ask for this right, name one namespace with -n, or write --file", err)
 	}

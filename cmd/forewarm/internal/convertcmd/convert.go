@@ -108,8 +108,8 @@ func (c *conversion) hpa(h *hpa, object *unstructured.Unstructured) {
 			external := &autoscalingv2.ExternalMetricSource{Target: q.target}
 			external.Metric.Name = q.object.Name
 			edited.Spec.Metrics[i] = autoscalingv2.MetricSpec{Type: autoscalingv2.ExternalMetricSourceType, External: external}
-			why = append(why, fmt.Sprintf("metrics[%d] was the %s. The Forecast is its sum: the replicas are the same while all pods "+
-				"are ready and report.", i, q.what))
+			const same = "metrics[%d] was the %s. The Forecast is its sum: the replicas are the same while all pods are ready and report."
+			why = append(why, fmt.Sprintf(same, i, q.what))
 		}
 	}
 	if spec, err := runtime.DefaultUnstructuredConverter.ToUnstructured(edited); err == nil && len(why) > 0 {

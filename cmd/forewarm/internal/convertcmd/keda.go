@@ -51,9 +51,10 @@ func (c *conversion) scaledObject(object *unstructured.Unstructured) {
 		switch t.Type {
 		case "external", "external-push":
 		case "cron":
-			timetable = append(timetable, fmt.Sprintf("%s holds %s replicas from %q to %q, %s. The Forecast learns what repeats in its "+
-				"history: keep the trigger in shadow mode, then remove it. A floor at all times is minReplicaCount.", what,
-				t.Metadata["desiredReplicas"], t.Metadata["start"], t.Metadata["end"], t.Metadata["timezone"]))
+			const learns = "%s holds %s replicas from %q to %q, %s. The Forecast learns what repeats in its history: keep the trigger " +
+				"in shadow mode, then remove it. A floor at all times is minReplicaCount."
+			timetable = append(timetable, fmt.Sprintf(learns, what, t.Metadata["desiredReplicas"], t.Metadata["start"],
+				t.Metadata["end"], t.Metadata["timezone"]))
 		case "prometheus":
 			f := v1alpha1.Forecast{}
 			f.Namespace, f.Name = object.GetNamespace(), fmt.Sprintf("%s-%d", object.GetName(), i)
@@ -107,7 +108,8 @@ func (c *conversion) trigger(f *v1alpha1.Forecast, s *scaled, t *trigger, from s
 	if trick := remaining(expr); trick != "" {
 		return fmt.Errorf("its query computes from several operands with %s: write the plain demand of now as the query", trick)
 	}
-	why := []string{"signal: the query of the trigger, of " + prometheus.RedactedURL(t.Metadata["serverAddress"]) + ": Forewarm must read the same."}
+	server := prometheus.RedactedURL(t.Metadata["serverAddress"])
+	why := []string{"signal: the query of the trigger, of " + server + ": Forewarm must read the same."}
 	for _, trick := range taken {
 		why = append(why, trick+" is taken off the query: the Forecast looks ahead of the plain demand by itself.")
 	}

@@ -66,7 +66,8 @@ func readRules(file string, data []byte) (c config, broken []leftOut, err error)
 		return c, nil, err
 	}
 	if len(found) != 1 {
-		return c, nil, fmt.Errorf("%s: %d configurations of prometheus-adapter, want one: name its file or its ConfigMap", file, len(found))
+		return c, nil, fmt.Errorf("%s: %d configurations of prometheus-adapter, want one: name its file or its ConfigMap",
+			file, len(found))
 	}
 	if found[0].Broken != nil {
 		return c, nil, found[0].Broken.Err()
@@ -175,7 +176,8 @@ func findRule(all []rule, metric string, known []string) (found *rule, series st
 	case len(words) == 0:
 		return nil, "", errors.New("no rule gives it: correct the name, or write a Forecast with a query of your own")
 	case len(fitting) != 1:
-		return nil, "", fmt.Errorf("several rules may give it, %s: name the series that exists with --series", strings.Join(words, ", "))
+		return nil, "", fmt.Errorf("several rules may give it, %s: name the series that exists with --series",
+			strings.Join(words, ", "))
 	case fitting[0].series == "":
 		return nil, "", fmt.Errorf("the series of %s does not follow from its name.matches: write its name into seriesQuery",
 			fitting[0].rule.at)

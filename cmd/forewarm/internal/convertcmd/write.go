@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/files"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/server"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/terminal"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
@@ -58,8 +59,9 @@ func (c *conversion) write(
 	catalogue := server.Catalogue{Label: c.tenant, Trust: signal.DefaultTrust()}
 	if !confined {
 		catalogue.Free = []string{f.Namespace}
-		why = append(why, fmt.Sprintf("Not every selector of the query has %s=%q. Forewarm adds that, or refuses another, unless "+
-			"--cluster-query-namespaces lists the namespace: compare the values in shadow mode.", c.tenant, f.Namespace))
+		const free = "Not every selector of the query has %s=%q. Forewarm adds that, or refuses another, unless " +
+			"--cluster-query-namespaces lists the namespace: compare the values in shadow mode."
+		why = append(why, fmt.Sprintf(free, c.tenant, f.Namespace))
 	}
 	text, err := yaml.Marshal(f)
 	if err != nil {
@@ -147,7 +149,8 @@ func (c *conversion) print(out io.Writer, folder string) error {
 		}
 		// Both parts of the name were checked, so it is that of a file.
 		name := strings.NewReplacer("/", ".", " ", "-").Replace(strings.ToLower(o.Object)) + ".yaml"
-		if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, name), []byte(o.text("")), 0o644)); err != nil {
+		err := errors.Join(os.MkdirAll(dir, 0o755), files.Write(filepath.Join(dir, name), out, []byte(o.text(""))))
+		if err != nil {
 			return err
 		}
 	}

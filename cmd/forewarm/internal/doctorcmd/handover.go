@@ -35,8 +35,11 @@ func NewHandover() *cobra.Command {
 	var o options
 	var check bool
 	cmd := &cobra.Command{
-		Use: "handover --check", Short: "Say what is left before Forewarm can take another adapter's metrics", Long: aboutHandover,
-		Example: "  forewarm handover --check\n  forewarm handover --check --json | jq -r '.steps[].back'", Args: exit.Args(cobra.NoArgs),
+		Use:     "handover --check",
+		Short:   "Say what is left before Forewarm can take another adapter's metrics",
+		Long:    aboutHandover,
+		Example: "  forewarm handover --check\n  forewarm handover --check --json | jq -r '.steps[].back'",
+		Args:    exit.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.prometheus.Timeout = time.Second // Nothing is asked of a Prometheus.
 			err := o.validate()
