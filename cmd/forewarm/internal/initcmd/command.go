@@ -42,7 +42,8 @@ type options struct {
 	history                                   history.Options
 	trust                                     signal.Trust
 	timeout, lead                             time.Duration
-	all, force, simulate, apply, json, quiet  bool
+	all, force, simulate, apply, quiet        bool
+	output                                    cmdline.Output
 }
 
 // New is the command "init".
@@ -78,7 +79,7 @@ func New() *cobra.Command {
 	flags.StringVar(&o.out, "out", "", "folder to write the Forecasts to, each into a file of its own that is not there yet")
 	flags.BoolVar(&o.force, "force", false, "overwrite files of --out")
 	flags.BoolVar(&o.apply, "apply", false, "create the Forecasts in the cluster")
-	flags.BoolVar(&o.json, "json", false, "print the summary with the Forecasts as JSON")
+	o.output.AddFlags(flags, "print the summary with the Forecasts")
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "do not show progress")
 	cmdline.AddTrustFlags(flags, &o.trust)
 	store := pflag.NewFlagSet("store", pflag.ContinueOnError)

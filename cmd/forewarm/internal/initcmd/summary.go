@@ -11,7 +11,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/files"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/terminal"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
@@ -39,8 +38,8 @@ func (o *options) write(out io.Writer, rows []*row, unread []string) error {
 			problems = append(problems, os.MkdirAll(o.out, 0o755), files.Write(path, out, []byte(r.Manifest)))
 		}
 	}
-	if o.json {
-		problems = append(problems, cmdline.WriteJSON(out, map[string]any{"workloads": bySaved(rows), "unread": unread}))
+	if o.output.ForScripts() {
+		problems = append(problems, o.output.Write(out, map[string]any{"workloads": bySaved(rows), "unread": unread}))
 	} else if _, err := io.WriteString(out, text.String()); err != nil {
 		problems = append(problems, err)
 	}

@@ -49,7 +49,8 @@ const examples = `  forewarm VERB -A
 type options struct {
 	kubeconfig, context, namespace string
 	timeout                        time.Duration
-	all, json, dryRun              bool
+	all, dryRun                    bool
+	output                         cmdline.Output
 }
 
 // NewPause is the command "pause".
@@ -81,7 +82,7 @@ func newCommand(verb, short, what string) *cobra.Command {
 	flags.StringVarP(&o.namespace, "namespace", "n", "", "namespace of the names, or whose Forecasts are all meant")
 	flags.BoolVarP(&o.all, "all-namespaces", "A", false, "all Forecasts of all namespaces")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "ask the cluster whether it would work, and change nothing")
-	flags.BoolVar(&o.json, "json", false, "print the result as JSON")
+	o.output.AddFlags(flags, "print the result")
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig to use instead of the usual one")
 	flags.StringVar(&o.context, "context", "", "context of the kubeconfig to use")
 	flags.DurationVar(&o.timeout, "timeout", 10*time.Second, "how long to wait for each answer of the cluster")
@@ -124,8 +125,8 @@ func (o *options) run(ctx context.Context, pause bool, names []string, out io.Wr
 	} else if all, err = c.listed(ctx, namespace); err != nil {
 		return err
 	}
-	if o.json {
-		err = cmdline.WriteJSON(out, map[string]any{"dryRun": o.dryRun, "forecasts": all})
+	if o.output.ForScripts() {
+		err = o.output.Write(out, map[string]any{"dryRun": o.dryRun, "forecasts": all})
 	} else if len(all) > 0 {
 		err = write(out, all)
 	}
