@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
@@ -14,8 +15,12 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// errNoShare: the query of objective.measured returned something else than a share.
-var errNoShare = errors.New("write the share of the requests that waited too long, from 0 to 1, and no percentage or count")
+// errNoShare: the query of objective.measured returned something else than a share. errNoRequests: it returned nothing.
+var (
+	errNoShare    = errors.New("write the share of the requests that waited too long, from 0 to 1, and no percentage or count")
+	errNoRequests = errors.New("it has no share of the last day, in which there was demand: check that its series exist, and that the " +
+		"histogram has a bound that is at least the objective's wait")
+)
 
 // askMeasured asks which share of the requests was late in the intervals that are new when the signal is judged or, with the history,
 // in all of the budget's period. While it fails, the shares that are here stay.
@@ -99,26 +104,15 @@ func (w *worker) judgeMeasured(end time.Time) {
 			out.Known += all.Step
 		}
 	}
-	day := w.store.Range(end.Add(-24*time.Hour), end)
-	if asked := day.Len() > 0 && maxOf(day.Values) > 0; asked && math.IsNaN(all.share(end.Add(-24*time.Hour), end)) &&
-		w.found.measuredErr == nil {
-		w.found.measuredErr = errors.New("it has no share of the last day, in which there was demand: check that its series exist, and " +
-			"that the histogram has a bound that is at least the objective's wait")
+	yesterday := end.Add(-24 * time.Hour)
+	asked := slices.ContainsFunc(w.store.Range(yesterday, end).Values, func(v float64) bool { return v > 0 })
+	if asked && math.IsNaN(all.share(yesterday, end)) && w.found.measuredErr == nil {
+		w.found.measuredErr = errNoRequests
 	}
 	if out.Known > 0 {
 		out.Difference = calibrator.Difference(all.share, w.target.Policy.Mode == decide.Shadow)
 		w.found.measured = &out
 	}
-}
-
-func maxOf(values []float64) float64 {
-	most := 0.0
-	for _, v := range values {
-		if v > most {
-			most = v
-		}
-	}
-	return most
 }
 
 // measuredCondition is present while objective.measured cannot be used, or differs from the simulation.

@@ -2,6 +2,7 @@ package signal
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -33,7 +34,7 @@ func latenessPreset(name, brief, summary string, total func(scope, string) strin
 				m := metric{names: []string{h.name + "_bucket"}, over: "rate", window: measuredOver}
 				m.matchers = `le="+Inf"`
 				all = append(all, s.perPod(m))
-				m.matchers = "le=~" + strconv.Quote(atLeast(h.perSecond*s.wait.Milliseconds()))
+				m.matchers = "le=~" + strconv.Quote(atLeast(h.perSecond*int64(math.Ceil(s.wait.Seconds()))))
 				within = append(within, fmt.Sprintf(`max by (pod) (min by (pod, job) (%s))`, s.series("sum", m.names[0], m, "job", "le")))
 			}
 			return fmt.Sprintf(`clamp_min(1 - %s / %s, 0)`, total(s, "("+strings.Join(within, " or ")+")"),
@@ -42,31 +43,22 @@ func latenessPreset(name, brief, summary string, total func(scope, string) strin
 	}
 }
 
-// atLeast is a regular expression of the finite decimal numbers from a positive number of thousandths on, as exposition formats
-// write them: 30, 30.0, 1e+06.
-func atLeast(thousandths int64) string {
-	const aMillion = 1e9 // thousandths
-	whole, fraction := strconv.FormatInt(thousandths/1000, 10), fmt.Sprintf("%03d", thousandths%1000)
-	forms := []string{fmt.Sprintf(`[1-9][0-9]{%d,}(\.[0-9]+)?`, len(whole))} // more digits
-	// greater adds the forms that are alike up to a digit, which is greater; any of the rest follow.
-	greater := func(before, digits string, rest func(digits int) string) {
-		for i, d := range digits {
-			if d < '9' {
-				forms = append(forms, fmt.Sprintf(`%s%s[%c-9]%s`, before, digits[:i], d+1, rest(len(digits)-i-1)))
-			}
+// atLeast is a regular expression of the finite decimal numbers from a positive whole one on, as exposition formats write them: 30,
+// 30.0, 1e+06.
+func atLeast(n int64) string {
+	const aMillion = 1e6
+	digits := strconv.FormatInt(n, 10)
+	whole := []string{digits, fmt.Sprintf(`[1-9][0-9]{%d,}`, len(digits))} // The number itself, and those with more digits.
+	for i, d := range digits {
+		if d < '9' { // Alike up to here, and greater.
+			whole = append(whole, fmt.Sprintf(`%s[%c-9][0-9]{%d}`, digits[:i], d+1, len(digits)-i-1))
 		}
 	}
-	greater("", whole, func(digits int) string { return fmt.Sprintf(`[0-9]{%d}(\.[0-9]+)?`, digits) })
-	if fraction = strings.TrimRight(fraction, "0"); fraction == "" {
-		forms = append(forms, whole+`(\.[0-9]+)?`)
-	} else {
-		greater(whole+`\.`, fraction, func(int) string { return `[0-9]*` })
-		forms = append(forms, whole+`\.`+fraction+`[0-9]*`)
+	out := "(" + strings.Join(whole, "|") + `)(\.[0-9]+)?`
+	if n <= aMillion {
+		out += `|[0-9.]+e\+[0-9]+`
 	}
-	if thousandths <= aMillion {
-		forms = append(forms, `[0-9.]+e\+[0-9]+`)
-	}
-	return strings.Join(forms, "|")
+	return out
 }
 
 // LookupLateness returns a lateness preset by its name, for a wait: the share of requests that waited longer. The error for an

@@ -56,14 +56,16 @@ func (d *Difference) Message(wait time.Duration) string {
 	return text + "; nothing is changed by it"
 }
 
-// comparedHour is an hour's demand, and what of it was late in the simulation and as measured, in replica-hours; zero where one of
-// them is unknown.
-type comparedHour struct{ arrived, simulated, measured float64 }
+// compared is the demand of so many known hours, and what of it was late in the simulation and as measured, in replica-hours.
+type compared struct {
+	arrived, simulated, measured float64
+	known                        int
+}
 
 // comparedHours are the hours of the budget's period, oldest first.
-func (o *Calibrator) comparedHours(late func(from, to time.Time) float64, shadow bool) []comparedHour {
+func (o *Calibrator) comparedHours(late func(from, to time.Time) float64, shadow bool) []compared {
 	a := o.goals[0].accounts
-	out := make([]comparedHour, a.hours.Len())
+	out := make([]compared, a.hours.Len())
 	hour := (time.Hour + o.config.Step - 1) / o.config.Step * o.config.Step
 	end := o.hourEnded
 	for ago := range out {
@@ -72,33 +74,24 @@ func (o *Calibrator) comparedHours(late func(from, to time.Time) float64, shadow
 			simulated = float64(o.rivals.hours.Ref(ago).late[rivalCount-1])
 		}
 		if share := late(end.Add(-hour), end); arrived > 0 && !math.IsNaN(share) {
-			out[len(out)-1-ago] = comparedHour{arrived, simulated, share * arrived}
+			out[len(out)-1-ago] = compared{arrived, simulated, share * arrived, 1}
 		}
 		end = end.Add(-hour)
 	}
 	return out
 }
 
-// comparedDay is the sum of hours.
-type comparedDay struct {
-	comparedHour
-
-	known int
-}
-
-func dayOf(hours []comparedHour) (out comparedDay) {
+func sumOf(hours []compared) (out compared) {
 	for _, h := range hours {
 		out.arrived, out.simulated, out.measured = out.arrived+h.arrived, out.simulated+h.simulated, out.measured+h.measured
-		if h.arrived > 0 {
-			out.known++
-		}
+		out.known += h.known
 	}
 	return out
 }
 
 // larger is 1 if the measured lateness is so many times the simulated one or more, −1 if it is the other way round, else 0. Shares
 // below least count as it.
-func (d comparedDay) larger(times, least float64) int {
+func (d compared) larger(times, least float64) int {
 	least *= d.arrived
 	switch {
 	case d.known < knownHours:
@@ -117,10 +110,10 @@ func (d comparedDay) larger(times, least float64) int {
 func (o *Calibrator) Difference(late func(from, to time.Time) float64, shadow bool) *Difference {
 	least := o.goals[0].goal.Late / differs
 	hours := o.comparedHours(late, shadow)
-	var last comparedDay
+	var last compared
 	larger, differing, since := 0, 0, 0
 	for i := range hours {
-		last = dayOf(hours[max(0, i+1-day) : i+1])
+		last = sumOf(hours[max(0, i+1-day) : i+1])
 		if now := last.larger(differs, least); now != larger {
 			larger, since = now, i
 		}
@@ -150,7 +143,7 @@ func (o *Calibrator) Difference(late func(from, to time.Time) float64, shadow bo
 type line struct{ target, late float64 }
 
 // linesOf are those of the targetShares over the newest of the hours that are known, where more was late than with the one before.
-func (r *rivals) linesOf(hours []comparedHour, arrived float64) (out []line) {
+func (r *rivals) linesOf(hours []compared, arrived float64) (out []line) {
 	for i, share := range r.shares[1:] {
 		late := 0.0
 		for ago := range min(day, len(hours)) {
@@ -169,15 +162,14 @@ func (r *rivals) linesOf(hours []comparedHour, arrived float64) (out []line) {
 // above the highest, where an autoscaler falls behind without end, and without two targets.
 func shareAt(lines []line, late float64) float64 {
 	const rounding = 1e-6
-	n := len(lines)
-	if n < 2 || late > lines[n-1].late*(1+rounding) {
+	if n := len(lines); n < 2 || late > lines[n-1].late*(1+rounding) {
 		return math.NaN()
 	}
-	for i := 1; i < n; i++ {
-		if low, high := lines[i-1], lines[i]; late <= high.late || i == n-1 {
-			part := math.Log(late/low.late) / math.Log(high.late/low.late)
-			return low.target * math.Pow(high.target/low.target, math.Max(part, 0))
-		}
+	i := 1
+	for i < len(lines)-1 && lines[i].late < late {
+		i++
 	}
-	return math.NaN()
+	low, high := lines[i-1], lines[i]
+	part := math.Log(late/low.late) / math.Log(high.late/low.late)
+	return low.target * math.Pow(high.target/low.target, math.Max(part, 0))
 }
