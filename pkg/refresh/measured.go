@@ -121,7 +121,7 @@ func (v *view) measuredCondition(t Target) (snapshot.Condition, bool) {
 	switch {
 	case v.measuredErr != nil:
 		c.Reason = snapshot.ReasonMeasuredUnusable
-		c.Message = fmt.Sprintf("the query of objective.measured cannot be used, which changes nothing that is served: %s", v.measuredErr)
+		c.Message = "the query of objective.measured cannot be used, which changes nothing that is served: " + v.measuredErr.Error()
 	case v.measured != nil && v.measured.Difference != nil:
 		c.Reason, c.Message = snapshot.ReasonLatenessDiffers, v.measured.Difference.Message(t.Policy.Wait)
 	default:

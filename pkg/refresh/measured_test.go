@@ -47,12 +47,6 @@ func TestMeasuredIsReported(t *testing.T) {
 				return 0
 			},
 		},
-		{name: "requests in one day of four", late: 0.004, share: func(at time.Time) float64 {
-			if at.Before(noon.Add(-24 * time.Hour)) {
-				return math.NaN()
-			}
-			return 0.004
-		}},
 		{name: "none", share: always(math.NaN()), late: math.NaN(), reason: "MeasuredUnusable", message: "no share of the last day"},
 		{
 			name: "no series", share: always(0), err: series.ErrNoSeries, late: math.NaN(),
@@ -66,7 +60,6 @@ func TestMeasuredIsReported(t *testing.T) {
 			name: "a percentage", share: always(5), late: math.NaN(), reason: "MeasuredUnusable", message: "it returned 5: write the share",
 		},
 		{name: "below 0", share: always(-0.2), late: math.NaN(), reason: "MeasuredUnusable", message: "it returned -0.2"},
-		{name: "infinite", share: always(math.Inf(1)), late: math.NaN(), reason: "MeasuredUnusable", message: "it returned +Inf"},
 	} {
 		measured := &demandSource{demand: tt.share, fail: func(refresh.Query) error { return tt.err }}
 		loop, _ := newLoop(t, sources{"demand": {demand: daily}, "measured": measured}, fixedTargets{measuredTarget()})

@@ -35,7 +35,8 @@ func latenessPreset(name, brief, summary string, total func(scope, string) strin
 				m.matchers = `le="+Inf"`
 				all = append(all, s.perPod(m))
 				m.matchers = "le=~" + strconv.Quote(atLeast(h.perSecond*int64(math.Ceil(s.wait.Seconds()))))
-				within = append(within, fmt.Sprintf(`max by (pod) (min by (pod, job) (%s))`, s.series("sum", m.names[0], m, "job", "le")))
+				smallest := fmt.Sprintf(`min by (pod, job) (%s)`, s.series("sum", m.names[0], m, "job", "le"))
+				within = append(within, `max by (pod) (`+smallest+`)`)
 			}
 			return fmt.Sprintf(`clamp_min(1 - %s / %s, 0)`, total(s, "("+strings.Join(within, " or ")+")"),
 				total(s, "("+strings.Join(all, " or ")+")"))

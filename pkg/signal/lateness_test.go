@@ -127,7 +127,8 @@ func TestLookupLateness(t *testing.T) {
 	for name, want := range map[string]string{
 		"triton/queue-time": "no histogram", "vllm/inflight": "of lateness there are", "kserve/queue-time": "kserve/request-duration",
 	} {
-		if _, err := signal.LookupLateness(name, time.Second); !errors.Is(err, signal.ErrUnknown) || !strings.Contains(err.Error(), want) {
+		_, err := signal.LookupLateness(name, time.Second)
+		if !errors.Is(err, signal.ErrUnknown) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want ErrUnknown with %q", name, err, want)
 		}
 	}
@@ -136,7 +137,8 @@ func TestLookupLateness(t *testing.T) {
 			family := regexp.MustCompile(`[\w:]+_bucket`).FindString(renderLateness(t, p.Name, time.Second))
 			if s.Name != "gateway" { // It needs its pool.
 				load := buckets(strings.TrimSuffix(family, "_bucket"), "$A", "31.4", 1, "+Inf", 2)
-				evaluates(t, owners+shorthands.Replace(load), expectation{expr: renderLateness(t, p.Name, signal.DefaultWait), want: "{} 0.5"})
+				half := expectation{expr: renderLateness(t, p.Name, signal.DefaultWait), want: "{} 0.5"}
+				evaluates(t, owners+shorthands.Replace(load), half)
 			}
 			expr := renderLateness(t, p.Name, 1234567*time.Millisecond)
 			if _, err := signal.Confine(expr, "namespace", "ai", ""); err != nil || len(expr) > 13_000 {

@@ -82,8 +82,9 @@ func TestMeasuredIsBesideSimulated(t *testing.T) {
 		}
 	}
 	e.Policy.Mode = decide.Shadow
-	if text := inspect.Outlook(e, snapshottest.Now()).Status.Objective.Headline; !strings.Contains(text, "Measured without it: 2.9% late.") {
-		t.Errorf("in shadow mode %q", text)
+	got = inspect.Outlook(e, snapshottest.Now()).Status.Objective
+	if !strings.Contains(got.Headline, "Measured without it: 2.9% late.") {
+		t.Errorf("in shadow mode %q", got.Headline)
 	}
 	r.Measured.Late = math.NaN()
 	if got = inspect.Outlook(withReport(r), snapshottest.Now()).Status.Objective; got.Measured != nil {

@@ -271,7 +271,8 @@ func writeExplanation(out io.Writer, sources []signal.Source) error {
 				terminal.Wrap(p.Summary, "  ", width), terminal.Wrap("Target: "+p.Target+".", "  ", width))
 		}
 		for _, p := range s.Lateness {
-			fmt.Fprintf(&text, "\n%s (%s, %s): %s\n%s", p.Name, p.Unit, metricKind(p), p.Brief, terminal.Wrap(p.Summary, "  ", width))
+			fmt.Fprintf(&text, "\n%s (%s, %s): %s\n%s", p.Name, p.Unit, metricKind(p), p.Brief,
+				terminal.Wrap(p.Summary, "  ", width))
 		}
 		for _, l := range s.Unsupported {
 			fmt.Fprintf(&text, "\n%s/%s is not reported\n%s", s.Name, l.Signal,

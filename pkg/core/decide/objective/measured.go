@@ -41,13 +41,17 @@ type Difference struct {
 
 // Message is what differs, and which assumption is probably wrong.
 func (d *Difference) Message(wait time.Duration) string {
-	text := fmt.Sprintf("over the last day %s of the requests waited longer than %s by objective.measured, and %s in the simulation; ",
-		humanize.LateShare(d.Measured), humanize.Span(wait), humanize.LateShare(d.Simulated))
-	amount, others := "less", "the query measures more than the objective's wait (the whole answer), or pods start more slowly than the lead time says"
+	text := fmt.Sprintf(
+		"over the last day %s of the requests waited longer than %s by objective.measured, and %s in the simulation; ",
+		humanize.LateShare(d.Measured), humanize.Span(wait), humanize.LateShare(d.Simulated),
+	)
+	amount, others := "less", "the query measures more than the objective's wait (the whole answer), or pods start more slowly "+
+		"than the lead time says"
 	if d.Measured < d.Simulated {
 		amount, others = "more", "or the query does not see all requests, such as those that a gateway holds"
 	}
-	target := fmt.Sprintf("a replica sustains %s than the target %s (forewarm capacity estimates it)", amount, humanize.Number(d.Target))
+	target := fmt.Sprintf("a replica sustains %s than the target %s (forewarm capacity estimates it)",
+		amount, humanize.Number(d.Target))
 	if d.Explains > 0 {
 		text += fmt.Sprintf("probably %s: about %s would explain it", target, humanize.Significant(d.Explains, 2))
 	} else {

@@ -17,22 +17,23 @@ func world(t *testing.T, capacity float64, read, demand []float64, start time.Ti
 	if &read[0] == &demand[0] {
 		spec.HPA.Behavior = nil
 	}
-	real, err := hpasim.NewAutoscalers(spec, 1, start, step)
+	actual, err := hpasim.NewAutoscalers(spec, 1, start, step)
 	if err != nil {
 		t.Fatal(err)
 	}
 	out := map[time.Time]float64{}
 	for i := 1; i < len(demand); i++ {
-		real.Play(read[i-1:i], demand[i])
-		if real.FullHour() {
-			out[start.Add(time.Duration(i+1)*step)] = real.Score().Late[0] / real.Score().Arrived
-			real.Reset()
+		actual.Play(read[i-1:i], demand[i])
+		if actual.FullHour() {
+			out[start.Add(time.Duration(i+1)*step)] = actual.Score().Late[0] / actual.Score().Arrived
+			actual.Reset()
 		}
 	}
 	return out
 }
 
-// A difference is one that is threefold for a day and a half, and stays until it is less than twofold. It names the capacity that explains it.
+// A difference is one that is threefold for a day and a half, and stays until it is less than twofold. It names the capacity that
+// explains it.
 func TestMeasuredLatenessDiffers(t *testing.T) {
 	demand := days(7, 12)
 	c := config(t, 0.01)
