@@ -42,7 +42,14 @@ func exposedOf(namespace string, n int) (out []exposed) {
 			{metric: "http_requests_per_second", label: "service", series: "http_requests_total", query: "sum(rate(%s[4s])) by ()", counter: true},
 			{metric: "vllm:num_requests_waiting", label: "model_name", series: "vllm:num_requests_waiting", query: "max(%s)"},
 		} {
-			rule.namespace, rule.name, rule.value = namespace, fmt.Sprintf("%s-%d", rule.label, i), fmt.Sprintf("Own-%d", i)
+			rule.namespace, rule.name, rule.value = namespace, fmt.Sprintf(
+				"%s-%d",
+				rule.label,
+				i,
+			), fmt.Sprintf(
+				"Own-%d",
+				i,
+			)
 			rule.name = strings.ReplaceAll(rule.name, "_", "-")
 			rule.series = fmt.Sprintf("%s{namespace=%q,%s=%q}", rule.series, namespace, rule.label, rule.value)
 			rule.query = fmt.Sprintf(rule.query, rule.series)
@@ -54,8 +61,16 @@ func exposedOf(namespace string, n int) (out []exposed) {
 
 // forecast is the Forecast that takes the metric over.
 func (e exposed) forecast() string {
-	return forecastOf(e.namespace, e.name, "signal: {query: '"+e.query+"'}", "step: 2s", "history: 10m", "serve: Shadow", "models: [SES]",
-		fmt.Sprintf("expose: {metric: %q, matchLabels: {%s: %s}}", e.metric, e.label, e.value))
+	return forecastOf(
+		e.namespace,
+		e.name,
+		"signal: {query: '"+e.query+"'}",
+		"step: 2s",
+		"history: 10m",
+		"serve: Shadow",
+		"models: [SES]",
+		fmt.Sprintf("expose: {metric: %q, matchLabels: {%s: %s}}", e.metric, e.label, e.value),
+	)
 }
 
 // TestPrometheusAdapter runs the real prometheus-adapter and Forewarm on one Prometheus: the values are the same, and HPAs change
@@ -222,8 +237,14 @@ func (s *stage) valuesAreEqual(t *testing.T, adapter string, compared []exposed)
 	}
 	const at = 8 // requests at once
 	c := &comparison{
-		client: &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{TLSClientConfig: config, MaxIdleConnsPerHost: at}},
-		ours:   s.replicas[0].URL, theirs: adapter, seen: map[string]bool{}, values: map[int64]bool{},
+		client: &http.Client{
+			Timeout:   10 * time.Second,
+			Transport: &http.Transport{TLSClientConfig: config, MaxIdleConnsPerHost: at},
+		},
+		ours:   s.replicas[0].URL,
+		theirs: adapter,
+		seen:   map[string]bool{},
+		values: map[int64]bool{},
 	}
 	begin := time.Now()
 	eventually(t, func() string {
@@ -247,7 +268,12 @@ func (s *stage) valuesAreEqual(t *testing.T, adapter string, compared []exposed)
 	if len(c.values) < points/2 {
 		t.Errorf("only %d of %d values differ from each other", len(c.values), len(c.seen))
 	}
-	t.Logf("%d points in %.0f s: the largest difference is %.2g of the value", len(c.seen), time.Since(begin).Seconds(), c.worst)
+	t.Logf(
+		"%d points in %.0f s: the largest difference is %.2g of the value",
+		len(c.seen),
+		time.Since(begin).Seconds(),
+		c.worst,
+	)
 }
 
 // changesHands: HPAs go from prometheus-adapter to Forewarm and back, and the process in charge is killed at each step.
@@ -291,7 +317,11 @@ func (s *stage) changesHands(t *testing.T, adapter *cluster.PrometheusAdapter) {
 		if now := s.missed(t); step.kill == nil && now != missed {
 			t.Errorf("%s: HPAs missed their metric:\n%s\nbefore:\n%s", step.name, now, missed)
 		}
-		t.Logf("%s: %s", step.name, s.get(t, "apiservice", "v1beta1.external.metrics.k8s.io", "-o", "jsonpath={.spec.service.name}"))
+		t.Logf(
+			"%s: %s",
+			step.name,
+			s.get(t, "apiservice", "v1beta1.external.metrics.k8s.io", "-o", "jsonpath={.spec.service.name}"),
+		)
 	}
 	if after := s.handedReplicas(t); after != before {
 		t.Errorf("replicas %s, before %s", after, before)
@@ -300,7 +330,14 @@ func (s *stage) changesHands(t *testing.T, adapter *cluster.PrometheusAdapter) {
 
 func (s *stage) handedReplicas(t *testing.T) string {
 	t.Helper()
-	return s.get(t, "deployments", "-n", "handed", "-o", `jsonpath={range .items[*]}{.metadata.name}={.spec.replicas} {end}`)
+	return s.get(
+		t,
+		"deployments",
+		"-n",
+		"handed",
+		"-o",
+		`jsonpath={range .items[*]}{.metadata.name}={.spec.replicas} {end}`,
+	)
 }
 
 // missed are how often HPAs have missed their metric.
@@ -316,7 +353,9 @@ func (s *stage) allActive(t *testing.T) {
 	eventually(t, func() string {
 		reasons := strings.Fields(s.get(t, "hpa", "-n", "handed", "-o",
 			`jsonpath={range .items[*]}{.status.conditions[?(@.type=="ScalingActive")].reason} {end}`))
-		if active := len(slices.DeleteFunc(reasons, func(reason string) bool { return reason != found })); active < handed {
+		if active := len(
+			slices.DeleteFunc(reasons, func(reason string) bool { return reason != found }),
+		); active < handed {
 			return fmt.Sprintf("%d of %d HPAs have their metric", active, handed)
 		}
 		return ""

@@ -24,7 +24,8 @@ func TestTheNewestSampleIsTheQuerysOwn(t *testing.T) {
 		loop, _ := newLoop(t, &demandSource{demand: demand}, fixedTargets{exposed})
 		s := loop.Step(t.Context(), noon)
 		e := s.ByAlias("inference", exposed.Alias)
-		if e == nil || math.Float64bits(e.Sampled) != math.Float64bits(demand(at)) || !e.SampleTime.Equal(at) || e.Observed >= e.Sampled {
+		if e == nil || math.Float64bits(e.Sampled) != math.Float64bits(demand(at)) || !e.SampleTime.Equal(at) ||
+			e.Observed >= e.Sampled {
 			t.Fatalf("rate %v: %+v", rate, e)
 		}
 		if c := condition(t, e, snapshot.ConditionExposed); !c.True {

@@ -47,10 +47,19 @@ func (c *Cluster) StartPrometheusAdapter(ctx context.Context, rules, prometheus 
 		return nil, err
 	}
 	p := &PrometheusAdapter{cluster: c, URL: fmt.Sprintf("https://127.0.0.1:%d", port), port: port, program: program{
-		name: "prometheus-adapter", binary: filepath.Join(c.Components.PrometheusAdapter, "prometheus-adapter"), args: []string{
-			"--config=" + rules, "--prometheus-url=" + prometheus, "--metrics-relist-interval=30s", "--metrics-max-age=1h",
-			"--lister-kubeconfig=" + kubeconfig, "--authentication-kubeconfig=" + kubeconfig, "--authorization-kubeconfig=" + kubeconfig,
-			"--bind-address=127.0.0.1", "--secure-port=" + strconv.Itoa(port), "--cert-dir=" + filepath.Join(c.Dir, "prometheus-adapter"),
+		name:   "prometheus-adapter",
+		binary: filepath.Join(c.Components.PrometheusAdapter, "prometheus-adapter"),
+		args: []string{
+			"--config=" + rules,
+			"--prometheus-url=" + prometheus,
+			"--metrics-relist-interval=30s",
+			"--metrics-max-age=1h",
+			"--lister-kubeconfig=" + kubeconfig,
+			"--authentication-kubeconfig=" + kubeconfig,
+			"--authorization-kubeconfig=" + kubeconfig,
+			"--bind-address=127.0.0.1",
+			"--secure-port=" + strconv.Itoa(port),
+			"--cert-dir=" + filepath.Join(c.Dir, "prometheus-adapter"),
 		},
 	}}
 	return p, p.Start(ctx)
@@ -82,7 +91,10 @@ func (p *PrometheusAdapter) Start(ctx context.Context) error {
 		return err
 	}
 	own := Unverified()
-	pair, err := tls.LoadX509KeyPair(filepath.Join(p.cluster.Dir, "admin.crt"), filepath.Join(p.cluster.Dir, "admin.key"))
+	pair, err := tls.LoadX509KeyPair(
+		filepath.Join(p.cluster.Dir, "admin.crt"),
+		filepath.Join(p.cluster.Dir, "admin.key"),
+	)
 	if err != nil {
 		return fmt.Errorf("read the administrator's certificate: %w", err)
 	}
@@ -106,5 +118,8 @@ func (p *PrometheusAdapter) TakeBack(ctx context.Context) error {
 func (c *Cluster) leadExternal(ctx context.Context, namespace, name string, port int) error {
 	return c.patch(ctx, "apiservice/v1beta1.external.metrics.k8s.io", fmt.Sprintf(
 		`{"spec": {"insecureSkipTLSVerify": true, "caBundle": null, "service": {"namespace": %q, "name": %q, "port": %d}}}`,
-		namespace, name, port))
+		namespace,
+		name,
+		port,
+	))
 }

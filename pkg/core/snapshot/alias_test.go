@@ -13,7 +13,11 @@ import (
 // exposing is a Forecast of a namespace with an alias, created some seconds after the others.
 func exposing(namespace, name, metric, queue string, second int) *snapshot.Entry {
 	e := snapshottest.Ready(snapshot.Key{Namespace: namespace, Name: name})
-	e.Alias = &snapshot.Alias{Metric: metric, Labels: map[string]string{"queue": queue}, Created: time.Unix(int64(second), 0)}
+	e.Alias = &snapshot.Alias{
+		Metric:  metric,
+		Labels:  map[string]string{"queue": queue},
+		Created: time.Unix(int64(second), 0),
+	}
 	return e
 }
 
@@ -59,7 +63,8 @@ func TestWhoAnswersUnderAnAlias(t *testing.T) {
 				}
 			}
 			last := got.Conditions[len(got.Conditions)-1]
-			if holder != c.holder || last.Type != "Exposed" || last.Reason != c.reason || !strings.Contains(last.Message, c.words) {
+			if holder != c.holder || last.Type != "Exposed" || last.Reason != c.reason ||
+				!strings.Contains(last.Message, c.words) {
 				t.Errorf("%q answers, %+v", holder, last)
 			}
 		})
@@ -80,7 +85,8 @@ func TestAnAliasServesTheQuerysOwnValueInShadowMode(t *testing.T) {
 			if mode == decide.Shadow {
 				want = e.Sampled
 			}
-			if err != nil || wrong != nil || exposed.Value != want || mode == decide.Shadow && named.Value != e.Observed {
+			if err != nil || wrong != nil || exposed.Value != want ||
+				mode == decide.Shadow && named.Value != e.Observed {
 				t.Errorf("%s: %g by its name, %g by its alias, %v, %v", mode, named.Value, exposed.Value, err, wrong)
 			}
 		}

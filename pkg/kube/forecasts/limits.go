@@ -40,7 +40,13 @@ func (l Limits) limited(resolved []*resolution) []refresh.Target {
 		if t.Invalid == "" {
 			after := share{own.forecasts + 1, own.points + int(t.History/t.Step)}
 			if problem := l.problem(after); problem != "" && !r.accepted {
-				t = refresh.Target{Key: t.Key, Generation: t.Generation, Workload: t.Workload, Alias: t.Alias, Invalid: problem}
+				t = refresh.Target{
+					Key:        t.Key,
+					Generation: t.Generation,
+					Workload:   t.Workload,
+					Alias:      t.Alias,
+					Invalid:    problem,
+				}
 			} else {
 				used[t.Key.Namespace] = after
 			}

@@ -41,10 +41,12 @@ func TestReferencesByAlias(t *testing.T) {
 			continue
 		}
 		by := got[0].ByAlias()
-		if by.Forecast != alias || by.Workload != llama || !strings.Contains(by.Refused, refused) || (refused == "") != (by.Refused == "") {
+		if by.Forecast != alias || by.Workload != llama || !strings.Contains(by.Refused, refused) ||
+			(refused == "") != (by.Refused == "") {
 			t.Errorf("%s: %+v", selector, by)
 		}
-		if refused == "" && (by.Spec.Metrics[0].Target != 64_000 || (by.Candidate == "arima") != strings.Contains(selector, "arima")) {
+		if refused == "" &&
+			(by.Spec.Metrics[0].Target != 64_000 || (by.Candidate == "arima") != strings.Contains(selector, "arima")) {
 			t.Errorf("%s: %+v", selector, by)
 		}
 	}

@@ -51,7 +51,18 @@ func (r *clusterReader) forecast(ctx context.Context, from *autoscaler.Source) *
 
 func (r *clusterReader) outlook(ctx context.Context, forecast string) (*inspect.Outlook, error) {
 	var o inspect.Outlook
-	err := r.get(ctx, &o, "", nil, inspect.GroupName, inspect.Version, "namespaces", r.namespace, inspect.Resource, forecast)
+	err := r.get(
+		ctx,
+		&o,
+		"",
+		nil,
+		inspect.GroupName,
+		inspect.Version,
+		"namespaces",
+		r.namespace,
+		inspect.Resource,
+		forecast,
+	)
 	return &o, err
 }
 
@@ -70,7 +81,8 @@ func (r *clusterReader) exposing(ctx context.Context, from *autoscaler.Source) (
 	for i := range stored.Items {
 		var f v1alpha1.Forecast
 		object := stored.Items[i].Object
-		if manifest.CheckQuantities(object) == nil && runtime.DefaultUnstructuredConverter.FromUnstructured(object, &f) == nil {
+		if manifest.CheckQuantities(object) == nil &&
+			runtime.DefaultUnstructuredConverter.FromUnstructured(object, &f) == nil {
 			all = append(all, f)
 		}
 	}
