@@ -23,7 +23,7 @@ import (
 
 const (
 	// level is how long a series keeps its value, or its slope: long enough for both servers to read the same.
-	level = 10 * time.Second
+	level = 12 * time.Second
 	// points are how many values are compared, and handed how many HPAs change hands.
 	points, handed = 1000, 50
 )
@@ -80,7 +80,7 @@ func TestPrometheusAdapter(t *testing.T) {
 	s := setUp(t, cluster.Options{Sync: 2 * time.Second, Stabilization: time.Second})
 	var compared []exposed
 	for i := range 4 {
-		compared = append(compared, exposedOf(fmt.Sprintf("shop-%d", i), 12)...)
+		compared = append(compared, exposedOf(fmt.Sprintf("shop-%d", i), 9)...)
 	}
 	s.foresee(t, compared)
 	var err error
@@ -102,7 +102,7 @@ func TestPrometheusAdapter(t *testing.T) {
 			hpa("handed", e.name, e.name, external10(e)))
 	}
 	for i, e := range compared {
-		if i%36 == 0 {
+		if i%27 == 0 {
 			objects = append(objects, namespace(e.namespace))
 		}
 		objects = append(objects, e.forecast())
