@@ -48,7 +48,6 @@ const examples = `  forewarm VERB -A
 // options are the flags.
 type options struct {
 	kubeconfig, context, namespace string
-	timeout                        time.Duration
 	all, dryRun                    bool
 	output                         cmdline.Output
 }
@@ -85,23 +84,18 @@ func newCommand(verb, short, what string) *cobra.Command {
 	o.output.AddFlags(flags, "print the result")
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig to use instead of the usual one")
 	flags.StringVar(&o.context, "context", "", "context of the kubeconfig to use")
-	flags.DurationVar(&o.timeout, "timeout", 10*time.Second, "how long to wait for each answer of the cluster")
 	return cmd
 }
 
-// validate returns every problem of a command line.
+// validate returns what is wrong with a command line.
 func (o *options) validate(names []string) error {
-	var problems []error
 	switch {
 	case o.all && (o.namespace != "" || len(names) > 0):
-		problems = append(problems, errors.New("--all-namespaces contradicts --namespace and names: keep one"))
+		return errors.New("--all-namespaces contradicts --namespace and names: keep one")
 	case len(names) == 0 && o.namespace == "" && !o.all:
-		problems = append(problems, errors.New("no Forecast is named: write a NAME, --namespace or --all-namespaces"))
+		return errors.New("no Forecast is named: write a NAME, --namespace or --all-namespaces")
 	}
-	if o.timeout <= 0 {
-		problems = append(problems, fmt.Errorf("--timeout %s is not positive: write for example 10s", o.timeout))
-	}
-	return errors.Join(problems...)
+	return nil
 }
 
 func (o *options) run(ctx context.Context, pause bool, names []string, out io.Writer) error {
@@ -109,7 +103,7 @@ func (o *options) run(ctx context.Context, pause bool, names []string, out io.Wr
 	if err != nil {
 		return err
 	}
-	config.Timeout, config.QPS, config.UserAgent = o.timeout, 50, fieldManager
+	config.Timeout, config.QPS, config.UserAgent = 10*time.Second, 50, fieldManager
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return fmt.Errorf("connect to the cluster: %w", err)
@@ -152,24 +146,18 @@ func write(out io.Writer, all []result) error {
 
 // verdict is the error, with its exit code, that the results amount to.
 func verdict(all []result) error {
-	const most = 5
 	var failed []string
 	for _, r := range all {
 		if r.Error != "" {
 			failed = append(failed, r.Namespace+"/"+r.Name)
 		}
 	}
-	n := len(failed)
-	switch {
+	switch n := len(failed); {
 	case len(all) == 0:
 		return exit.WithCode(codeNone, errors.New("there is no Forecast"))
-	case n == 0:
-		return nil
-	case n > most:
-		failed = append(failed[:most], fmt.Sprintf("and %d more", n-most))
+	case n > 0:
+		names := strings.Join(failed[:min(5, n)], ", ") // The table has all.
+		return exit.WithCode(codeFailed, fmt.Errorf("%d of %d Forecasts could not be changed: %s", n, len(all), names))
 	}
-	return exit.WithCode(
-		codeFailed,
-		fmt.Errorf("%d of %d Forecasts could not be changed: %s", n, len(all), strings.Join(failed, ", ")),
-	)
+	return nil
 }

@@ -18,12 +18,13 @@ type wakingClock struct {
 
 // WaitUntil returns at t, after a change, or with the context's error before.
 func (c wakingClock) WaitUntil(ctx context.Context, t time.Time) error {
-	if soon := c.Now().Add(time.Second); soon.Before(t) {
-		if err := c.Clock.WaitUntil(ctx, soon); err != nil {
-			return err //nolint:wrapcheck // It is the context's.
-		}
-		c.wake.Wait(ctx, c.Clock, t)
-		return ctx.Err()
+	soon := c.Now().Add(time.Second)
+	if !soon.Before(t) {
+		return c.Clock.WaitUntil(ctx, t)
 	}
-	return c.Clock.WaitUntil(ctx, t) //nolint:wrapcheck // It is the context's.
+	if err := c.Clock.WaitUntil(ctx, soon); err != nil {
+		return err
+	}
+	c.wake.Wait(ctx, c.Clock, t)
+	return ctx.Err()
 }
