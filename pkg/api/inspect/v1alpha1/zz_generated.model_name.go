@@ -51,6 +51,11 @@ func (in LeadTime) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in Measured) OpenAPIModelName() string {
+	return "dev.forewarm.inspect.v1alpha1.Measured"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in Objective) OpenAPIModelName() string {
 	return "dev.forewarm.inspect.v1alpha1.Objective"
 }

@@ -22,6 +22,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		Condition{}.OpenAPIModelName():                    schema_pkg_api_inspect_v1alpha1_Condition(ref),
 		HeadroomPoint{}.OpenAPIModelName():                schema_pkg_api_inspect_v1alpha1_HeadroomPoint(ref),
 		LeadTime{}.OpenAPIModelName():                     schema_pkg_api_inspect_v1alpha1_LeadTime(ref),
+		Measured{}.OpenAPIModelName():                     schema_pkg_api_inspect_v1alpha1_Measured(ref),
 		Objective{}.OpenAPIModelName():                    schema_pkg_api_inspect_v1alpha1_Objective(ref),
 		Outlook{}.OpenAPIModelName():                      schema_pkg_api_inspect_v1alpha1_Outlook(ref),
 		OutlookList{}.OpenAPIModelName():                  schema_pkg_api_inspect_v1alpha1_OutlookList(ref),
@@ -580,6 +581,36 @@ func schema_pkg_api_inspect_v1alpha1_LeadTime(ref common.ReferenceCallback) comm
 	}
 }
 
+func schema_pkg_api_inspect_v1alpha1_Measured(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "Measured is the lateness that a query of the source measures.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"late": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Late is the share of the requests that waited longer than the objective's wait, weighed by demand.",
+							Default:     0,
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"known": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Known is how much of the budget's period it is about.",
+							Ref:         ref(v1.Duration{}.OpenAPIModelName()),
+						},
+					},
+				},
+				Required: []string{"late", "known"},
+			},
+		},
+		Dependencies: []string{
+			v1.Duration{}.OpenAPIModelName()},
+	}
+}
+
 func schema_pkg_api_inspect_v1alpha1_Objective(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -685,6 +716,12 @@ func schema_pkg_api_inspect_v1alpha1_Objective(ref common.ReferenceCallback) com
 							Ref:         ref(Account{}.OpenAPIModelName()),
 						},
 					},
+					"measured": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Measured is what users saw, by objective.measured. Absent without it, and until known.",
+							Ref:         ref(Measured{}.OpenAPIModelName()),
+						},
+					},
 					"observed": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Observed is the result of an HPA with the same target on the observed demand.",
@@ -768,7 +805,7 @@ func schema_pkg_api_inspect_v1alpha1_Objective(ref common.ReferenceCallback) com
 			},
 		},
 		Dependencies: []string{
-			Account{}.OpenAPIModelName(), Autoscaler{}.OpenAPIModelName(), Budget{}.OpenAPIModelName(), CandidateCost{}.OpenAPIModelName(), Race{}.OpenAPIModelName(), Rival{}.OpenAPIModelName(), Saving{}.OpenAPIModelName(), v1.Duration{}.OpenAPIModelName()},
+			Account{}.OpenAPIModelName(), Autoscaler{}.OpenAPIModelName(), Budget{}.OpenAPIModelName(), CandidateCost{}.OpenAPIModelName(), Measured{}.OpenAPIModelName(), Race{}.OpenAPIModelName(), Rival{}.OpenAPIModelName(), Saving{}.OpenAPIModelName(), v1.Duration{}.OpenAPIModelName()},
 	}
 }
 
