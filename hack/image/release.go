@@ -87,7 +87,10 @@ func (b build) tag(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if changed != "" {
-		return "", fmt.Errorf("the working tree differs from its commit: commit or stash, or set DRY_RUN=1:\n%s", changed)
+		return "", fmt.Errorf(
+			"the working tree differs from its commit: commit or stash, or set DRY_RUN=1:\n%s",
+			changed,
+		)
 	}
 	tag, err := b.git(ctx, "describe", "--tags", "--exact-match", "--match", "v*")
 	if err != nil {
@@ -167,6 +170,9 @@ func (r *release) archive(ctx context.Context, platform string) error {
 	if err != nil {
 		return fmt.Errorf("make an archive: %w", err)
 	}
-	r.archives = append(r.archives, archive{system, machine, program(system), name, fmt.Sprintf("%x", sha256.Sum256(text))})
+	r.archives = append(
+		r.archives,
+		archive{system, machine, program(system), name, fmt.Sprintf("%x", sha256.Sum256(text))},
+	)
 	return errors.Join(r.file(name, text), r.build.writeBOM(filepath.Join(r.out, base+".cdx.json"), binary))
 }

@@ -30,7 +30,9 @@ func TestKrewManifest(t *testing.T) {
 	platform := func(system, machine, file, bin string) map[string]any {
 		return map[string]any{
 			"selector": map[string]any{"matchLabels": map[string]any{"os": system, "arch": machine}},
-			"uri":      "https://github.com/forewarm/forewarm/releases/download/v1.2.3/" + file, "sha256": hash, "bin": bin,
+			"uri":      "https://github.com/forewarm/forewarm/releases/download/v1.2.3/" + file,
+			"sha256":   hash,
+			"bin":      bin,
 		}
 	}
 	spec, ok := got["spec"].(map[string]any)
@@ -45,7 +47,13 @@ func TestKrewManifest(t *testing.T) {
 		"spec": map[string]any{
 			"version": version, "homepage": "https://github.com/forewarm/forewarm",
 			"platforms": []any{
-				platform("linux", "arm64", "a.tar.gz", "forewarm"), platform("windows", "amd64", "b.zip", "forewarm.exe"),
+				platform(
+					"linux",
+					"arm64",
+					"a.tar.gz",
+					"forewarm",
+				),
+				platform("windows", "amd64", "b.zip", "forewarm.exe"),
 			},
 		},
 	}; !reflect.DeepEqual(got, want) {
@@ -97,9 +105,16 @@ func chart(t *testing.T, file, version string) {
 		t.Log("NOT TESTED: the chart with helm, which is not built")
 		return
 	}
-	command := exec.CommandContext(t.Context(), filepath.Join(strings.TrimSpace(string(helm)), "helm"), "template", file,
-		"--set", "image.repository=example.com/forewarm,prometheus.url=http://x:9090")
-	if text, err := command.CombinedOutput(); err != nil || !strings.Contains(string(text), "example.com/forewarm:"+version) {
+	command := exec.CommandContext(
+		t.Context(),
+		filepath.Join(strings.TrimSpace(string(helm)), "helm"),
+		"template",
+		file,
+		"--set",
+		"image.repository=example.com/forewarm,prometheus.url=http://x:9090",
+	)
+	if text, err := command.CombinedOutput(); err != nil ||
+		!strings.Contains(string(text), "example.com/forewarm:"+version) {
 		t.Errorf("helm template: %v\n%.2000s", err, text)
 	}
 }

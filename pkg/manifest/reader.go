@@ -53,7 +53,8 @@ func (r *reader) signal(catalogue Catalogue, namespace string, spec *v1alpha1.Fo
 		target.Saturated = r.query(path.Child("saturated"), saturated, confine).Expr
 	}
 	target.Ready = catalogue.Ready(namespace, spec.TargetRef, source)
-	if o := spec.Objective; o != nil && o.Measured != nil && target.Policy.Wait > 0 { // A wrong wait is a problem already.
+	if o := spec.Objective; o != nil && o.Measured != nil &&
+		target.Policy.Wait > 0 { // A wrong wait is a problem already.
 		render = func(ref v1alpha1.TargetRef) (Rendered, error) {
 			return catalogue.Render(o.Measured.Preset, namespace, ref, source, target.Policy.Wait)
 		}

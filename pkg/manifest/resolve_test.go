@@ -275,8 +275,16 @@ func faults() []struct{ name, change, want string } {
 		{"a period longer than the history", `{history: 3d, objective: {over: 4d}}`, "write a duration from 1h to 3d"},
 		{"a measure of nothing", `objective: {measured: {}}`, "spec.objective.measured: Required value"},
 		{"two measures", `objective: {measured: {preset: vllm/queue-time, query: x}}`, "measured: Forbidden"},
-		{"a demand as a measure", `objective: {measured: {preset: vllm/inflight2}}`, "spec.objective.measured.preset: Invalid value"},
-		{"a measure that does not parse", `objective: {measured: {query: 'x}}'}}`, "spec.objective.measured.query: Invalid value"},
+		{
+			"a demand as a measure",
+			`objective: {measured: {preset: vllm/inflight2}}`,
+			"spec.objective.measured.preset: Invalid value",
+		},
+		{
+			"a measure that does not parse",
+			`objective: {measured: {query: 'x}}'}}`,
+			"spec.objective.measured.query: Invalid value",
+		},
 		{"a target of nothing", "scaling: {target: 0}", "a quantity above 0"},
 		{"a negative target", `scaling: {target: "-4k"}`, "a quantity above 0"},
 		{"a target below a thousandth", `scaling: {target: "100u"}`, "an HPA can hold 0.001 to 9.22e+15"},

@@ -77,7 +77,12 @@ func TestMeasuredIsReported(t *testing.T) {
 			}
 			continue
 		}
-		if c := condition(t, e, snapshot.ConditionSignal); c.True || c.Reason != tt.reason || !strings.Contains(c.Message, tt.message) {
+		if c := condition(
+			t,
+			e,
+			snapshot.ConditionSignal,
+		); c.True || c.Reason != tt.reason ||
+			!strings.Contains(c.Message, tt.message) {
 			t.Errorf("%s: %+v, want %s with %q", tt.name, c, tt.reason, tt.message)
 		}
 		if q := measured.queries[0]; q.Step != 5*time.Minute || q.Points() != 4*24*12 {
@@ -102,7 +107,8 @@ func TestMeasuredDiffersForADay(t *testing.T) {
 	loop, _ := newLoop(t, source, fixedTargets{measuredTarget()})
 	plain, _ := newLoop(t, sources{"demand": {demand: daily}}, fixedTargets{without})
 	differs := func(e *snapshot.Entry) bool {
-		return hasCondition(e, snapshot.ConditionSignal) && condition(t, e, snapshot.ConditionSignal).Reason == "LatenessDiffers"
+		return hasCondition(e, snapshot.ConditionSignal) &&
+			condition(t, e, snapshot.ConditionSignal).Reason == "LatenessDiffers"
 	}
 	for now := noon.Add(-step); now.Before(noon.Add(72 * time.Hour)); now = now.Add(10 * step) {
 		e, other := entry(t, loop.Step(t.Context(), now), "llama"), entry(t, plain.Step(t.Context(), now), "llama")

@@ -43,5 +43,6 @@ func reads(preset, name string) bool {
 		return false
 	}
 	expr, err := p.Render("any", Target{Kind: "Deployment", Name: "any"}, Trust{})
-	return err == nil && strings.Contains(strings.ReplaceAll(expr, ":", "_"), "("+strings.ReplaceAll(name, ":", "_")+"{")
+	return err == nil &&
+		strings.Contains(strings.ReplaceAll(expr, ":", "_"), "("+strings.ReplaceAll(name, ":", "_")+"{")
 }

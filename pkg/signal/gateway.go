@@ -41,11 +41,17 @@ func gateway() Source {
 			).withSummary("KV caches in use, counted in endpoints of the pool: their mean times " +
 				"the endpoints that are ready. Saturates at their number: use it as a second metric beside the requests in flight."),
 		},
-		Lateness: []Preset{latenessPreset("gateway/queue-time", "measured lateness: time in the gateway's queue",
-			"Share of the requests that the endpoint picker's flow control held for longer than the wait, whatever became of them. Only "+
-				"with flow control; what a request waits on a pod comes on top.", scope.totalOverPickers,
-			inSeconds("llm_d_epp_flow_control_request_queue_duration_seconds"),
-			inSeconds("inference_extension_flow_control_request_queue_duration_seconds"))},
+		Lateness: []Preset{
+			latenessPreset(
+				"gateway/queue-time",
+				"measured lateness: time in the gateway's queue",
+				"Share of the requests that the endpoint picker's flow control held for longer than the wait, whatever became of them. Only "+
+					"with flow control; what a request waits on a pod comes on top.",
+				scope.totalOverPickers,
+				inSeconds("llm_d_epp_flow_control_request_queue_duration_seconds"),
+				inSeconds("inference_extension_flow_control_request_queue_duration_seconds"),
+			),
+		},
 	}
 }
 

@@ -25,13 +25,23 @@ func kserve() Source {
 				"saturation.",
 				func(s scope) string { return s.total(sumAboveZero(s.perPod(done.rate()), s.growth(held))) }),
 		},
-		Lateness: []Preset{latenessPreset("kserve/request-duration", "measured lateness: time to the answer",
-			"Share of the requests that Knative's queue-proxy answered after the wait: in its queue and in service, but not in the "+
-				"activator. For models that answer in much less than the wait.", scope.total,
-			inSeconds("kn_serving_invocation_duration_seconds"), histogram{"revision_request_latencies", 1000})},
+		Lateness: []Preset{
+			latenessPreset(
+				"kserve/request-duration",
+				"measured lateness: time to the answer",
+				"Share of the requests that Knative's queue-proxy answered after the wait: in its queue and in service, but not in the "+
+					"activator. For models that answer in much less than the wait.",
+				scope.total,
+				inSeconds("kn_serving_invocation_duration_seconds"),
+				histogram{"revision_request_latencies", 1000},
+			),
+		},
 		Unsupported: []Unsupported{
-			{"queue-time", "the queue-proxy and KServe's servers have no histogram of the time in the queue, and the activator's names no " +
-				"pods; use kserve/request-duration, or the runtime's own preset, such as vllm/queue-time"},
+			{
+				"queue-time",
+				"the queue-proxy and KServe's servers have no histogram of the time in the queue, and the activator's names no " +
+					"pods; use kserve/request-duration, or the runtime's own preset, such as vllm/queue-time",
+			},
 			{"queue", "the queue-proxy counts waiting and running requests together; use kserve/inflight"},
 			{
 				"kv-cache",

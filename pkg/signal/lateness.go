@@ -25,9 +25,13 @@ func inSeconds(name string) histogram { return histogram{name, 1} }
 // latenessPreset is a preset for the share of requests of which a time was above the wait. total adds up an expression by pod.
 func latenessPreset(name, brief, summary string, total func(scope, string) string, names ...histogram) Preset {
 	return Preset{
-		Name: name, Brief: brief, Summary: summary + " Requests up to the smallest bound of the histogram that is at least the " +
+		Name:  name,
+		Brief: brief,
+		Summary: summary + " Requests up to the smallest bound of the histogram that is at least the " +
 			"wait count as in time, so the share is too low where the wait is no bound.",
-		Unit: "share", Rate: true, wait: DefaultWait,
+		Unit: "share",
+		Rate: true,
+		wait: DefaultWait,
 		template: func(s scope) string {
 			var within, all []string
 			for _, h := range names {
@@ -49,7 +53,10 @@ func latenessPreset(name, brief, summary string, total func(scope, string) strin
 func atLeast(n int64) string {
 	const aMillion = 1e6
 	digits := strconv.FormatInt(n, 10)
-	whole := []string{digits, fmt.Sprintf(`[1-9][0-9]{%d,}`, len(digits))} // The number itself, and those with more digits.
+	whole := []string{
+		digits,
+		fmt.Sprintf(`[1-9][0-9]{%d,}`, len(digits)),
+	} // The number itself, and those with more digits.
 	for i, d := range digits {
 		if d < '9' { // Alike up to here, and greater.
 			whole = append(whole, fmt.Sprintf(`%s[%c-9][0-9]{%d}`, digits[:i], d+1, len(digits)-i-1))
@@ -84,9 +91,13 @@ func LookupLateness(name string, wait time.Duration) (Preset, error) {
 
 // queueTimePreset and firstTokenPreset are the lateness presets that servers have in common.
 func queueTimePreset(source string, names ...histogram) Preset {
-	return latenessPreset(source+"/queue-time", "measured lateness: time in the queue",
+	return latenessPreset(
+		source+"/queue-time",
+		"measured lateness: time in the queue",
 		"Share of the requests that spent longer than the wait in the server's queue, counted when the server records them: some do "+
-			"when a request is done.", scope.total, names...)
+			"when a request is done.",
+		scope.total,
+		names...)
 }
 
 func firstTokenPreset(source string, names ...histogram) Preset {

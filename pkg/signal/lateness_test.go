@@ -113,7 +113,9 @@ func TestLatenessCountsTheBoundsFromTheWaitOn(t *testing.T) {
 	} {
 		expr := renderLateness(t, "tgi/queue-time", tt.wait)
 		for _, bound := range append(tt.from, tt.not...) {
-			load := owners + neighbours + shorthands.Replace(buckets("tgi_request_queue_duration", "$A", bound, 3, "+Inf", 4))
+			load := owners + neighbours + shorthands.Replace(
+				buckets("tgi_request_queue_duration", "$A", bound, 3, "+Inf", 4),
+			)
 			want := "{} 0.25"
 			if strings.Contains(" "+strings.Join(tt.not, " ")+" ", " "+bound+" ") {
 				want = ""

@@ -44,7 +44,9 @@ func triton() Source {
 			kvCachePreset("triton", func(s scope) string { return s.kvCaches(cache) }).withSummary(kvCacheSummary +
 				" Only for models of the TensorRT-LLM backend."),
 		},
-		Unsupported: []Unsupported{{"queue-time", "Triton reports the sum of the times in its queue, and no histogram of them: a mean " +
-			"says nothing about who waits longest; use gateway/queue-time, or a query of the ingress' histogram"}},
+		Unsupported: []Unsupported{
+			{"queue-time", "Triton reports the sum of the times in its queue, and no histogram of them: a mean " +
+				"says nothing about who waits longest; use gateway/queue-time, or a query of the ingress' histogram"},
+		},
 	}
 }

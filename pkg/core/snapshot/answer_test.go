@@ -201,8 +201,14 @@ func TestSnapshotKeepsOrder(t *testing.T) {
 func TestAPauseAnswersEverySelection(t *testing.T) {
 	e := snapshottest.Paused(snapshottest.Key("llama"))
 	for _, s := range []decide.Overrides{
-		{}, {Quantile: 0.5}, {Horizon: time.Hour}, {Late: 0.1}, {Model: "arima"}, {Model: "prophet"},
-		{Mode: decide.Shadow}, {Mode: decide.Forecast},
+		{},
+		{Quantile: 0.5},
+		{Horizon: time.Hour},
+		{Late: 0.1},
+		{Model: "arima"},
+		{Model: "prophet"},
+		{Mode: decide.Shadow},
+		{Mode: decide.Forecast},
 	} {
 		answer, err := e.Answer(s, snapshottest.Now())
 		if err != nil || answer.Value != 2*e.Observed {

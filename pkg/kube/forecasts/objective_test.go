@@ -62,7 +62,8 @@ func TestObjectiveIsForPeople(t *testing.T) {
 	measured := snapshottest.ObjectiveReport(objective.Met)
 	measured.Measured = &objective.Measured{Late: 0.029}
 	both := forecasts.StatusOf(reported(noon(), measured), &v1alpha1.ForecastStatus{}, noon()).Objective
-	if both.Measured != "2.9%" || !strings.HasPrefix(both.Headline, "Last 7 days: 0.62% late simulated, 2.9% measured, 296") {
+	if both.Measured != "2.9%" ||
+		!strings.HasPrefix(both.Headline, "Last 7 days: 0.62% late simulated, 2.9% measured, 296") {
 		t.Errorf("%q: %s", both.Measured, both.Headline)
 	}
 

@@ -39,7 +39,8 @@ func FuzzSelector(f *testing.F) {
 		)
 		byAlias, wrong := exposed().GetExternalMetric(
 			t.Context(), "inference", selector, provider.ExternalMetricInfo{Metric: "Queue:messages_ready"})
-		if wrong == nil && (len(byAlias.Items) != 1 || !selector.Matches(labels.Merge(views(selector), byAlias.Items[0].MetricLabels))) {
+		if wrong == nil &&
+			(len(byAlias.Items) != 1 || !selector.Matches(labels.Merge(views(selector), byAlias.Items[0].MetricLabels))) {
 			t.Fatalf("%q: %+v by an alias", text, byAlias)
 		}
 		if err != nil {

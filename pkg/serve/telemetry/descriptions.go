@@ -42,8 +42,11 @@ var (
 		"Coverage: share of past lead windows whose maximum was at most the served quantile.")
 	fallbacks = perForecast("fallback_steps_total",
 		"Steps served by the running maximum because the newest samples were missing.")
-	forecastShadow = perForecast("forecast_shadow", "1 for a Forecast in shadow mode, whose forecasts are not served, 0 for the others.")
-	forecastState  = perForecast(
+	forecastShadow = perForecast(
+		"forecast_shadow",
+		"1 for a Forecast in shadow mode, whose forecasts are not served, 0 for the others.",
+	)
+	forecastState = perForecast(
 		"forecast_state",
 		"1 for the state that the Forecast is in, 0 for the others.",
 		"state",
@@ -91,9 +94,11 @@ var (
 			"spec.scaling.before) or hindsight (the same with the best target of the window).",
 		"policy",
 	)
-	measuredLate = perForecast("measured_late_ratio",
+	measuredLate = perForecast(
+		"measured_late_ratio",
 		"Share of the requests that waited longer than the objective's wait, by objective.measured, over the budget's period or what is "+
-			"known of it; absent without it. Beside simulated_late_ratio.")
+			"known of it; absent without it. Beside simulated_late_ratio.",
+	)
 	simulatedCost = perForecast(
 		"simulated_relative_cost_ratio",
 		"Relative cost over the simulated window, by policy: replica time over that of the demand at full capacity; 1 is the "+

@@ -78,7 +78,8 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if s.Step < time.Millisecond || s.Len() < 2 || s.Start.Unix() < 0 || resample > 0 && s.Step.Milliseconds() != int64(resample) {
+		if s.Step < time.Millisecond || s.Len() < 2 || s.Start.Unix() < 0 ||
+			resample > 0 && s.Step.Milliseconds() != int64(resample) {
 			t.Fatalf("%q became a series of %d by %v from %v", text, s.Len(), s.Step, s.Start)
 		}
 		for i, v := range s.Values {

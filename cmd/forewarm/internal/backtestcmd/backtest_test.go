@@ -140,7 +140,16 @@ func TestSeasonIsWorthAModel(t *testing.T) {
 
 // Of a random walk nothing is known but where it is, and the verdict says so.
 func TestARandomWalkIsNotWorthAModel(t *testing.T) {
-	d := backtest(t, csvEvery(600, 3000, walk(3000)), "--lead-time", "50m", "--season", "40h", "--model", "holt-winters")
+	d := backtest(
+		t,
+		csvEvery(600, 3000, walk(3000)),
+		"--lead-time",
+		"50m",
+		"--season",
+		"40h",
+		"--model",
+		"holt-winters",
+	)
 	if !strings.HasPrefix(d.Verdict, "WORSE than a baseline: ") {
 		t.Errorf("verdict %q", d.Verdict)
 	}
@@ -234,7 +243,8 @@ func TestSeasonsToLearnFrom(t *testing.T) {
 func TestFineHistory(t *testing.T) {
 	d := backtest(t, csv(27_000, wave), "--model", "ses", "--season", "1h", "--horizon", "5m")
 	want := []string{
-		"forecasts are judged every 2 minutes", "\"forewarm simulate\" may still find Forewarm cheaper: it judges the outcome under " +
+		"forecasts are judged every 2 minutes",
+		"\"forewarm simulate\" may still find Forewarm cheaper: it judges the outcome under " +
 			"an HPA, where target, headroom and lead time count too, and backtest the error of the forecast window peak",
 	}
 	if diff := cmp.Diff(want, d.Notes); diff != "" {

@@ -47,7 +47,11 @@ func addCompletions(root *cobra.Command) {
 	}
 	hpas := schema.GroupVersionResource{Group: "autoscaling", Version: "v2", Resource: "horizontalpodautoscalers"}
 	outlooks := inspect.GroupVersion().WithResource(inspect.Resource)
-	arguments := map[string]words{"inspect": objects(outlooks, false), "explain": objects(hpas, false), "presets": presets}
+	arguments := map[string]words{
+		"inspect": objects(outlooks, false),
+		"explain": objects(hpas, false),
+		"presets": presets,
+	}
 	for _, cmd := range root.Commands() {
 		for name, list := range flags {
 			if cmd.Flag(name) != nil {

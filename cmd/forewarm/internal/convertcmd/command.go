@@ -76,7 +76,13 @@ func New() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.rules, "rules", "", "prometheus-adapter's configuration, or a ConfigMap with it")
-	flags.StringVarP(&o.file, "file", "f", "", "file or folder of HPAs and ScaledObjects (default: those of the cluster)")
+	flags.StringVarP(
+		&o.file,
+		"file",
+		"f",
+		"",
+		"file or folder of HPAs and ScaledObjects (default: those of the cluster)",
+	)
 	flags.StringSliceVar(&o.series, "series", nil, "names of series that exist, where several rules may give a metric")
 	flags.StringVar(&o.out, "out", "", "folder to write to (default: the standard output)")
 	flags.StringVar(&o.tenant, "tenant-label", "namespace", "label of namespaces that Forewarm is run with")
@@ -166,7 +172,10 @@ func fromFiles(ctx context.Context, in io.Reader, path string) (out []*unstructu
 		}
 	}
 	if err = errors.Join(problems...); err == nil && len(out) == 0 {
-		err = fmt.Errorf("%s: no HorizontalPodAutoscaler and no ScaledObject: kubectl get hpa NAME -o yaml prints one", path)
+		err = fmt.Errorf(
+			"%s: no HorizontalPodAutoscaler and no ScaledObject: kubectl get hpa NAME -o yaml prints one",
+			path,
+		)
 	}
 	return out, err
 }
@@ -221,7 +230,10 @@ func (o *options) fromCluster(ctx context.Context) (out []*unstructured.Unstruct
 	keda := schema.GroupVersionResource{Group: "keda.sh", Version: "v1alpha1", Resource: "scaledobjects"}
 	scaled, err := list(ctx, client.Resource(keda).Namespace(o.namespace))
 	if err != nil && !apierrors.IsNotFound(err) { // There may be no KEDA.
-		return nil, fmt.Errorf("list ScaledObjects: %w: ask for this right, name one namespace with -n, or write --file", err)
+		return nil, fmt.Errorf(
+			"list ScaledObjects: %w: ask for this right, name one namespace with -n, or write --file",
+			err,
+		)
 	}
 	return append(hpas, scaled...), nil
 }

@@ -45,7 +45,11 @@ func (c *conversion) leave(object, metric, reason string) {
 
 func (c *conversion) convert(all []*unstructured.Unstructured) {
 	if c.rules.ResourceRules != nil {
-		c.leave("resourceRules", "", "CPU and memory are not Forewarm's: install metrics-server, for HPAs and kubectl top")
+		c.leave(
+			"resourceRules",
+			"",
+			"CPU and memory are not Forewarm's: install metrics-server, for HPAs and kubectl top",
+		)
 	}
 	c.askers = map[string][]string{}
 	hpas := make([]*hpa, len(all))
@@ -79,8 +83,11 @@ func wants(h *hpa) []string {
 	out := []string{"the " + h.Spec.ScaleTargetRef.Kind + " " + h.Namespace + "/" + h.Spec.ScaleTargetRef.Name}
 	for i := range h.Spec.Metrics {
 		if e := h.Spec.Metrics[i].External; e != nil {
-			out = append(out, fmt.Sprintf("the External metric %s of the namespace %s, selector %s", e.Metric.Name, h.Namespace,
-				metav1.FormatLabelSelector(e.Metric.Selector)))
+			out = append(
+				out,
+				fmt.Sprintf("the External metric %s of the namespace %s, selector %s", e.Metric.Name, h.Namespace,
+					metav1.FormatLabelSelector(e.Metric.Selector)),
+			)
 		}
 	}
 	return out
@@ -107,7 +114,10 @@ func (c *conversion) hpa(h *hpa, object *unstructured.Unstructured) {
 		case q.kind.Kind != "":
 			external := &autoscalingv2.ExternalMetricSource{Target: q.target}
 			external.Metric.Name = q.object.Name
-			edited.Spec.Metrics[i] = autoscalingv2.MetricSpec{Type: autoscalingv2.ExternalMetricSourceType, External: external}
+			edited.Spec.Metrics[i] = autoscalingv2.MetricSpec{
+				Type:     autoscalingv2.ExternalMetricSourceType,
+				External: external,
+			}
 			const same = "metrics[%d] was the %s. The Forecast is its sum: the replicas are the same while all pods are ready and report."
 			why = append(why, fmt.Sprintf(same, i, q.what))
 		}
@@ -142,7 +152,9 @@ func (c *conversion) request(h *hpa, m *autoscalingv2.MetricSpec) (q request, er
 		// As the controllers name pods. They cut longer names.
 		suffix := map[string]string{"Deployment": "-[a-z0-9]+-[a-z0-9]{5}", "StatefulSet": "-[0-9]+"}[ref.Kind]
 		if q.names = (matcher{"", "=~", regexp.QuoteMeta(ref.Name) + suffix}); suffix == "" || len(ref.Name) > 46 {
-			err = errors.New("the names of its pods do not follow from the workload's: write a Forecast with a query of your own")
+			err = errors.New(
+				"the names of its pods do not follow from the workload's: write a Forecast with a query of your own",
+			)
 		}
 	case m.Object != nil:
 		of := m.Object.DescribedObject
@@ -154,7 +166,9 @@ func (c *conversion) request(h *hpa, m *autoscalingv2.MetricSpec) (q request, er
 	q.metric = id.Name
 	q.what += " " + id.Name
 	if q.target.Type != autoscalingv2.AverageValueMetricType || q.target.AverageValue == nil {
-		err = errors.New("its target is not of type AverageValue: write the total that a replica sustains (docs/hpa.md)")
+		err = errors.New(
+			"its target is not of type AverageValue: write the total that a replica sustains (docs/hpa.md)",
+		)
 	}
 	q.object.Namespace, q.object.Name = h.Namespace, h.Name+"-"+id.Name
 	q.object.Spec.TargetRef = v1alpha1.TargetRef{APIVersion: ref.APIVersion, Kind: ref.Kind, Name: ref.Name}
@@ -213,8 +227,10 @@ func (c *conversion) forecast(q *request, from string) error {
 	if err != nil {
 		return err
 	}
-	why := []string{fmt.Sprintf("signal: %s gives the metric from the series %s. The query adds up its items, as the HPA does.",
-		r.at, series)}
+	why := []string{
+		fmt.Sprintf("signal: %s gives the metric from the series %s. The query adds up its items, as the HPA does.",
+			r.at, series),
+	}
 	if q.kind.Kind == "" {
 		q.object.Spec.Expose = &v1alpha1.Expose{Metric: q.metric, MatchLabels: q.set}
 		why = append(why, "expose: the HPA asks for this name with these labels, and needs no change.")

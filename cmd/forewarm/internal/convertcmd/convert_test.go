@@ -62,9 +62,16 @@ func TestSeriesOf(t *testing.T) {
 
 // Rules may be written by anybody: what is read of them ends, and what they give is a query or an error.
 func FuzzReadRules(f *testing.F) {
-	f.Add("externalRules: [{seriesQuery: x, metricsQuery: 'sum(<<.Series>>{<<.LabelMatchers>>}) by (<<.GroupBy>>)'}]", "x", "v")
-	f.Add("rules: [{seriesQuery: x_total, name: {matches: ^(.*)_total$}, metricsQuery: '<<index .LabelValuesByName \"a\">>'}]",
-		"x", "1")
+	f.Add(
+		"externalRules: [{seriesQuery: x, metricsQuery: 'sum(<<.Series>>{<<.LabelMatchers>>}) by (<<.GroupBy>>)'}]",
+		"x",
+		"v",
+	)
+	f.Add(
+		"rules: [{seriesQuery: x_total, name: {matches: ^(.*)_total$}, metricsQuery: '<<index .LabelValuesByName \"a\">>'}]",
+		"x",
+		"1",
+	)
 	f.Add("rules: [{seriesQuery: x, metricsQuery: '<<range $k, $v := .LabelValuesByName>><<$k>><<end>>'}]", "x", "")
 	f.Add("apiVersion: v1\nkind: ConfigMap\ndata: {config.yaml: 'rules: [{seriesQuery: x}]'}", "x", "")
 	f.Fuzz(func(t *testing.T, text, metric, value string) {

@@ -44,7 +44,10 @@ func (c *conversion) write(
 	name := strings.Trim(unfit.ReplaceAllString(strings.ToLower(f.Name), "-"), "-")
 	name = strings.Trim(name[:min(len(name), longest)], "-")
 	taken := func(name string) bool {
-		return slices.ContainsFunc(c.Converted, func(o converted) bool { return o.Object == "Forecast "+f.Namespace+"/"+name })
+		return slices.ContainsFunc(
+			c.Converted,
+			func(o converted) bool { return o.Object == "Forecast "+f.Namespace+"/"+name },
+		)
 	}
 	f.Name = name
 	for n := 2; taken(f.Name); n++ {
@@ -54,8 +57,11 @@ func (c *conversion) write(
 	confined := c.confined(expr, f.Namespace)
 	f.Spec.Signal.Query, f.Spec.Serve = total(expr), v1alpha1.ServeShadow
 	f.Spec.Scaling = &v1alpha1.Scaling{Before: &v1alpha1.BeforeScaling{Target: before}}
-	why = append(why, "serve: Shadow serves the observed demand, so the replicas stay as they are while the forecast is judged.",
-		"scaling.before: the target until now, to compare with.")
+	why = append(
+		why,
+		"serve: Shadow serves the observed demand, so the replicas stay as they are while the forecast is judged.",
+		"scaling.before: the target until now, to compare with.",
+	)
 	catalogue := server.Catalogue{Label: c.tenant, Trust: signal.DefaultTrust()}
 	if !confined {
 		catalogue.Free = []string{f.Namespace}
@@ -80,7 +86,10 @@ func (c *conversion) write(
 	if err := errors.Join(problems...); err != nil {
 		return fmt.Errorf("its Forecast would be invalid: %w: write one by hand", err)
 	}
-	c.Converted = append(c.Converted, converted{"Forecast " + f.Namespace + "/" + f.Name, from, why, string(text), false})
+	c.Converted = append(
+		c.Converted,
+		converted{"Forecast " + f.Namespace + "/" + f.Name, from, why, string(text), false},
+	)
 	return nil
 }
 

@@ -75,7 +75,8 @@ func (a *apiService) handed(own apiservices.Service, foreign map[apiservices.Ser
 	if a.leadsTo() != own && f.Level == Error {
 		f.Level = Warning // It is about to be replaced.
 	}
-	if a.Spec.Group == resourceMetrics && (foreign[a.leadsTo()] || strings.Contains(a.Spec.Service.Name, "prometheus-adapter")) {
+	if a.Spec.Group == resourceMetrics &&
+		(foreign[a.leadsTo()] || strings.Contains(a.Spec.Service.Name, "prometheus-adapter")) {
 		f.Level = Error
 		f.Message = "CPU and memory (HPAs on Resource metrics, kubectl top) are from " + string(a.leadsTo()) +
 			", and end with it: Forewarm does not serve them"
@@ -112,11 +113,15 @@ func (s *state) answered(h *autoscalingv2.HorizontalPodAutoscaler, m *autoscalin
 		case f.Namespace != h.Namespace || !answers(f, h, m):
 		case f.Status.Served == "":
 			return Finding{
-				Level: Error, Message: named + ": the Forecast " + f.Name + " answers it, and has no value now: " + f.Status.State,
-				Remedy: "wait until it has; kubectl describe forecast -n " + f.Namespace + " " + f.Name + " says why",
+				Level:   Error,
+				Message: named + ": the Forecast " + f.Name + " answers it, and has no value now: " + f.Status.State,
+				Remedy:  "wait until it has; kubectl describe forecast -n " + f.Namespace + " " + f.Name + " says why",
 			}
 		default:
-			return Finding{Level: OK, Message: named + ": the Forecast " + f.Name + " answers it, " + f.Status.Served + " now"}
+			return Finding{
+				Level:   OK,
+				Message: named + ": the Forecast " + f.Name + " answers it, " + f.Status.Served + " now",
+			}
 		}
 	}
 	return Finding{Level: Error, Message: named + ": no Forecast answers it", Remedy: convert}

@@ -47,7 +47,13 @@ func (o *Options) readTrace(ctx context.Context, in io.Reader, _ time.Time, bar 
 	if err != nil {
 		return History{}, err
 	}
-	read, err := trace.Options{Zone: zone, Resample: time.Duration(o.Resample)}.ReadColumn(bytes.NewReader(content), column)
+	read, err := trace.Options{
+		Zone:     zone,
+		Resample: time.Duration(o.Resample),
+	}.ReadColumn(
+		bytes.NewReader(content),
+		column,
+	)
 	if err != nil {
 		return History{}, fmt.Errorf("%s: %w", name, err)
 	}

@@ -73,10 +73,24 @@ func New() *cobra.Command {
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig to use instead of the usual one")
 	flags.StringVar(&o.context, "context", "", "context of the kubeconfig")
 	flags.DurationVar(&o.timeout, "timeout", 10*time.Second, "how long to wait for each answer of the cluster")
-	flags.DurationVar(&o.lead, "lead-time", 5*time.Minute, "time from \"more replicas\" to \"ready\", until it is measured")
-	flags.BoolVar(&o.simulate, "simulate", false,
-		"simulate the workloads on their history, sort them by the GPU-hours saved, and leave out those that would lose")
-	flags.StringVar(&o.out, "out", "", "folder to write the Forecasts to, each into a file of its own that is not there yet")
+	flags.DurationVar(
+		&o.lead,
+		"lead-time",
+		5*time.Minute,
+		"time from \"more replicas\" to \"ready\", until it is measured",
+	)
+	flags.BoolVar(
+		&o.simulate,
+		"simulate",
+		false,
+		"simulate the workloads on their history, sort them by the GPU-hours saved, and leave out those that would lose",
+	)
+	flags.StringVar(
+		&o.out,
+		"out",
+		"",
+		"folder to write the Forecasts to, each into a file of its own that is not there yet",
+	)
 	flags.BoolVar(&o.force, "force", false, "overwrite files of --out")
 	flags.BoolVar(&o.apply, "apply", false, "create the Forecasts in the cluster")
 	o.output.AddFlags(flags, "print the summary with the Forecasts")

@@ -91,9 +91,13 @@ func (o *options) recognize(ctx context.Context, r *row) error {
 	}
 	switch len(found) {
 	case 0:
-		r.LeftOut = fmt.Sprintf("no known server reported its pods in the last day: are its metrics scraped? A query to try: "+
-			"forewarm presets --render vllm/inflight --target %s --namespace %s; for a server without metrics see "+
-			"dcgm/gpu-busy in docs/signals.md#which-signal", r.Workload, r.Namespace)
+		r.LeftOut = fmt.Sprintf(
+			"no known server reported its pods in the last day: are its metrics scraped? A query to try: "+
+				"forewarm presets --render vllm/inflight --target %s --namespace %s; for a server without metrics see "+
+				"dcgm/gpu-busy in docs/signals.md#which-signal",
+			r.Workload,
+			r.Namespace,
+		)
 	case 1:
 		r.Preset = found[0]
 	default:
@@ -172,8 +176,12 @@ func (o *options) forecast(r *row) *v1alpha1.Forecast {
 		ObjectMeta: metav1.ObjectMeta{Namespace: r.Namespace, Name: r.Name},
 		Spec: v1alpha1.ForecastSpec{
 			TargetRef: v1alpha1.TargetRef{APIVersion: r.ref.APIVersion, Kind: r.ref.Kind, Name: r.ref.Name},
-			Signal:    v1alpha1.Signal{Preset: r.Preset}, Serve: v1alpha1.ServeShadow,
-			LeadTime: &v1alpha1.LeadTime{Mode: v1alpha1.LeadTimeAuto, Fallback: v1alpha1.Duration(model.Duration(o.lead).String())},
+			Signal:    v1alpha1.Signal{Preset: r.Preset},
+			Serve:     v1alpha1.ServeShadow,
+			LeadTime: &v1alpha1.LeadTime{
+				Mode:     v1alpha1.LeadTimeAuto,
+				Fallback: v1alpha1.Duration(model.Duration(o.lead).String()),
+			},
 		},
 	}
 	if r.metric != nil {
@@ -188,7 +196,12 @@ func (o *options) forecast(r *row) *v1alpha1.Forecast {
 
 // reasons are the comments above the fields of the spec.
 func (r *row) reasons() map[string]string {
-	command := fmt.Sprintf("forewarm capacity --prometheus URL --preset %s --target %s -n %s", r.Preset, r.Workload, r.Namespace)
+	command := fmt.Sprintf(
+		"forewarm capacity --prometheus URL --preset %s --target %s -n %s",
+		r.Preset,
+		r.Workload,
+		r.Namespace,
+	)
 	out := map[string]string{
 		"leadTime": "From \"more replicas\" to \"ready\": measured on the workload's own pods, the fallback until then.",
 		"serve":    "The observed demand is served until this line is removed: when the verdict of some days is good.",

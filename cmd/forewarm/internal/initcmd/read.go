@@ -90,8 +90,11 @@ func (v *inventory) list(ctx context.Context, kind, namespace string) error {
 			return nil
 		case apierrors.IsForbidden(err):
 			v.blind = v.blind || kind == v1alpha1.ForecastKind
-			v.unread = append(v.unread, fmt.Sprintf("%ss are not read: you may not list them (kubectl auth can-i list %s %s)",
-				kind, resource.GroupResource(), scope))
+			v.unread = append(
+				v.unread,
+				fmt.Sprintf("%ss are not read: you may not list them (kubectl auth can-i list %s %s)",
+					kind, resource.GroupResource(), scope),
+			)
 			return nil
 		case err != nil:
 			return fmt.Errorf("list %s: %w", resource.GroupResource(), err)
@@ -155,7 +158,12 @@ func (v *inventory) workloads() []*row {
 	at := func(w leadtime.Workload) *row {
 		key := leadtime.Workload{Namespace: w.Namespace, Name: w.Ref()} // Whatever the version.
 		if rows[key] == nil {
-			rows[key] = &row{Namespace: w.Namespace, Workload: w.Kind + "/" + w.Name, Name: w.Name + "-inflight", ref: w}
+			rows[key] = &row{
+				Namespace: w.Namespace,
+				Workload:  w.Kind + "/" + w.Name,
+				Name:      w.Name + "-inflight",
+				ref:       w,
+			}
 		}
 		return rows[key]
 	}
@@ -195,7 +203,11 @@ func isPart(object *unstructured.Unstructured) bool {
 func settle(rows map[leadtime.Workload]*row, forecasts []*v1alpha1.Forecast) []*row {
 	out, taken := slices.Collect(maps.Values(rows)), map[string]bool{}
 	slices.SortFunc(out, func(a, b *row) int {
-		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Workload, b.Workload))
+		return cmp.Or(
+			cmp.Compare(a.Namespace, b.Namespace),
+			cmp.Compare(a.Name, b.Name),
+			cmp.Compare(a.Workload, b.Workload),
+		)
 	})
 	for _, f := range forecasts {
 		taken[f.Namespace+"/"+f.Name] = true
@@ -230,9 +242,11 @@ func countGPUs(node any) (n int64) {
 		}
 		for key, child := range v {
 			amount, err := strconv.ParseUint(fmt.Sprint(child), 10, 16)
-			if err == nil && slices.ContainsFunc(accelerators(), func(name string) bool { return strings.HasPrefix(key, name) }) {
+			if err == nil &&
+				slices.ContainsFunc(accelerators(), func(name string) bool { return strings.HasPrefix(key, name) }) {
 				n += int64(amount)
-			} else if key != "requests" && key != "initContainers" {
+			} else if key != "requests" &&
+				key != "initContainers" {
 				n += countGPUs(child)
 			}
 		}
@@ -250,8 +264,10 @@ func accelerators() []string {
 // create creates the Forecasts that were written. One that is there stays as it is.
 func (v *inventory) create(ctx context.Context, rows []*row) error {
 	if v.blind {
-		return errors.New("--apply needs the right to list forecasts.forewarm.dev, so that no workload gets a second one: " +
-			"nothing was created")
+		return errors.New(
+			"--apply needs the right to list forecasts.forewarm.dev, so that no workload gets a second one: " +
+				"nothing was created",
+		)
 	}
 	var problems []error
 	for _, r := range rows {

@@ -27,12 +27,17 @@ func (o *options) write(out io.Writer, rows []*row, unread []string) error {
 	for _, r := range rows {
 		switch path := filepath.Join(o.out, r.Namespace+"."+r.Name+".yaml"); { // No other's: a namespace has no dot.
 		case o.out == "" && r.Manifest == "":
-			text.WriteString("---\n" + terminal.Wrap(printable.Line("No Forecast of "+r.id()+": "+r.LeftOut), "# ", columns))
+			text.WriteString(
+				"---\n" + terminal.Wrap(printable.Line("No Forecast of "+r.id()+": "+r.LeftOut), "# ", columns),
+			)
 		case o.out == "":
 			text.WriteString("---\n" + r.Manifest)
 		case r.Manifest != "":
 			if _, err := os.Lstat(path); err == nil && !o.force {
-				problems = append(problems, fmt.Errorf("%s is there already and stays as it is: remove it, or add --force", path))
+				problems = append(
+					problems,
+					fmt.Errorf("%s is there already and stays as it is: remove it, or add --force", path),
+				)
 				continue
 			}
 			problems = append(problems, os.MkdirAll(o.out, 0o755), files.Write(path, out, []byte(r.Manifest)))
@@ -74,14 +79,22 @@ func summarize(out io.Writer, rows []*row, unread []string) error {
 		if r.Created {
 			forecast += ", created"
 		}
-		cells := []string{r.id(), cmp.Or(r.Preset, humanize.Unknown), cmp.Or(strings.Join(r.ScaledBy, ", "), humanize.Unknown), saves}
+		cells := []string{
+			r.id(),
+			cmp.Or(r.Preset, humanize.Unknown),
+			cmp.Or(strings.Join(r.ScaledBy, ", "), humanize.Unknown),
+			saves,
+		}
 		for _, cell := range cells {
 			fmt.Fprint(table, printable.Line(printable.Clip(cell, columns))+"\t")
 		}
 		fmt.Fprintln(table, printable.Line(forecast))
 	}
 	if len(rows) == 0 {
-		notes = append(notes, "No workload has an autoscaler or a GPU here: name another namespace (-n), or all of them (-A)")
+		notes = append(
+			notes,
+			"No workload has an autoscaler or a GPU here: name another namespace (-n), or all of them (-A)",
+		)
 	}
 	err := table.Flush()
 	for _, note := range append(notes, unread...) {

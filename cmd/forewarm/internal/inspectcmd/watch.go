@@ -93,7 +93,10 @@ func (w *watch) differ(a, b *inspect.Outlook) bool {
 	if w.output.ForScripts() {
 		return !reflect.DeepEqual(a, b)
 	}
-	return !slices.Equal(cells(a, time.Time{}, w.output.Is(cmdline.Wide)), cells(b, time.Time{}, w.output.Is(cmdline.Wide)))
+	return !slices.Equal(
+		cells(a, time.Time{}, w.output.Is(cmdline.Wide)),
+		cells(b, time.Time{}, w.output.Is(cmdline.Wide)),
+	)
 }
 
 func (w *watch) print(changed []inspect.Outlook, now time.Time) error {

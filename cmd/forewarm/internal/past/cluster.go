@@ -54,7 +54,11 @@ func FromCluster(ctx context.Context, config *rest.Config, namespace, name strin
 	if starts := f.Object.Status.Starts; starts != nil && manifest.IsWorkload(f.Object, starts.Workload) {
 		seconds := func(n int64) time.Duration { return time.Duration(n) * time.Second }
 		f.State.LeadTime = manifest.MeasuredLeadTime{
-			Lead: seconds(starts.LeadTime.Seconds), Median: seconds(starts.LeadTime.MedianSeconds), Source: "measured until now",
+			Lead: seconds(
+				starts.LeadTime.Seconds,
+			),
+			Median: seconds(starts.LeadTime.MedianSeconds),
+			Source: "measured until now",
 		}
 	}
 	return f, f.readAutoscalers(ctx, config)

@@ -96,7 +96,8 @@ func ParseTime(text string, now time.Time) (time.Time, error) {
 // Read reads a Forecast of a cluster in that state, from one time to another: at so many of them that one more would not fit,
 // each on a step of the Forecast.
 func (o *Options) Read(ctx context.Context, of Forecast, from, to time.Time, most int) (*Past, error) {
-	target, problems := manifest.NewResolver(server.Catalogue{Label: "namespace", Trust: o.trust}).ResolveIn(of.Object, of.State)
+	target, problems := manifest.NewResolver(server.Catalogue{Label: "namespace", Trust: o.trust}).
+		ResolveIn(of.Object, of.State)
 	if len(problems) > 0 {
 		return nil, fmt.Errorf("the Forecast %s is invalid: %s", of.Key, manifest.JoinProblems(problems))
 	}
@@ -143,9 +144,12 @@ func (p *Past) readRecorded(ctx context.Context, source refresh.Source, of snaps
 		known = true
 	}
 	if !known {
-		p.Notes = append(p.Notes, fmt.Sprintf("Nothing was recorded: the Prometheus has no series forewarm_served_value, "+
-			"forewarm_observed_value or forewarm_workload_replicas with {%s} at that time. Does it scrape Forewarm "+
-			"(serviceMonitor.enabled of the chart)?", labels))
+		p.Notes = append(
+			p.Notes,
+			fmt.Sprintf("Nothing was recorded: the Prometheus has no series forewarm_served_value, "+
+				"forewarm_observed_value or forewarm_workload_replicas with {%s} at that time. Does it scrape Forewarm "+
+				"(serviceMonitor.enabled of the chart)?", labels),
+		)
 	}
 	return nil
 }

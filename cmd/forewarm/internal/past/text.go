@@ -26,12 +26,27 @@ func (p *Past) WriteText(out io.Writer) error {
 		fmt.Fprintf(terminal.Raw(out), "%s\n\n", p.chart(out)) // Its colours and texts are our own.
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(table, "\tRECORDED\t\t\t\tTODAY'S SPEC\t\t\nTIME\tOBSERVED\tSERVED\tWANTED\tREADY\tOBSERVED\tSERVED\tSTATE")
+	fmt.Fprintln(
+		table,
+		"\tRECORDED\t\t\t\tTODAY'S SPEC\t\t\nTIME\tOBSERVED\tSERVED\tWANTED\tREADY\tOBSERVED\tSERVED\tSTATE",
+	)
 	number := func(v *float64) string { return humanize.Optional(v, humanize.Number) }
 	for i := 0; i < n; i += max(1, n/lines) {
 		was, now := &p.Moments[i].Recorded, &p.Moments[i].TodaysSpec
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", p.Moments[i].Time.Format(time.DateTime), number(was.Observed),
-			number(was.Served), number(was.Wanted), number(was.Ready), number(now.Observed), number(now.Served), now.State)
+		fmt.Fprintf(
+			table,
+			"%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
+			p.Moments[i].Time.Format(time.DateTime),
+			number(was.Observed),
+			number(
+				was.Served,
+			),
+			number(was.Wanted),
+			number(was.Ready),
+			number(now.Observed),
+			number(now.Served),
+			now.State,
+		)
 	}
 	if err := table.Flush(); err != nil {
 		return err
@@ -66,7 +81,10 @@ func (p *Past) chart(out io.Writer) string {
 		Height: height, Color: color, Level: humanize.Number, Width: p.Moments[n-1].Time.Sub(from).Seconds(),
 		Label: func(s float64) string { return from.Add(time.Duration(s * float64(time.Second))).Format("Mon 15:04") },
 	}
-	return chart.Curves(on, chart.Curve{Name: "served by today's spec", Char: "•", Color: chart.Blue, Values: values[0]},
+	return chart.Curves(
+		on,
+		chart.Curve{Name: "served by today's spec", Char: "•", Color: chart.Blue, Values: values[0]},
 		chart.Curve{Name: "served, recorded", Char: "=", Color: chart.Red, Values: values[1]},
-		chart.Curve{Name: "observed", Values: values[2]})
+		chart.Curve{Name: "observed", Values: values[2]},
+	)
 }

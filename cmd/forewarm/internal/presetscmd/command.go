@@ -76,7 +76,12 @@ func New() *cobra.Command {
 	flags.DurationVar(&o.wait, "wait", signal.DefaultWait, "wait of the objective, for a preset of lateness")
 	flags.StringVarP(&o.namespace, "namespace", "n", "", "namespace of the workload")
 	cmdline.AddTrustFlags(flags, &o.trust)
-	o.output.AddFlags(flags, "print name, unit and PromQL (without --target, with placeholders)", cmdline.Wide, cmdline.Name)
+	o.output.AddFlags(
+		flags,
+		"print name, unit and PromQL (without --target, with placeholders)",
+		cmdline.Wide,
+		cmdline.Name,
+	)
 	return cmd
 }
 

@@ -33,8 +33,10 @@ func (c *Comparison) backtestNote(note noteFunc) {
 		(!best.MeetsObjective || forewarm.Report.ReplicaHours <= best.Report.ReplicaHours) {
 		return
 	}
-	note("\"forewarm backtest\" may still find a model better than its baselines: it judges the error of the forecast window " +
-		"peak, and simulate the outcome under an HPA, where target, headroom and lead time count too.")
+	note(
+		"\"forewarm backtest\" may still find a model better than its baselines: it judges the error of the forecast window " +
+			"peak, and simulate the outcome under an HPA, where target, headroom and lead time count too.",
+	)
 }
 
 // cheaperNote names what meets the objective for less than Forewarm, in hindsight.

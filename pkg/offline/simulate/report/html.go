@@ -49,9 +49,19 @@ func HTML(w io.Writer, c *compare.Comparison) error {
 	a := &c.Assumptions
 	table := columns(a)
 	shown := page{
-		ChartStyle: chart.Style(), Verdict: cmp.Or(c.Verdict, c.TooShort), Capacity: describeCapacity(a), Period: formatDates(a),
-		Tiles: tiles(c), Closeup: newCloseup(c), Frontier: newFrontier(c), Columns: table, Rows: rows(c, table),
-		Objective: humanize.ShareAsWritten(a.Objective), Sections: sections(c), Facts: facts(a), Notes: c.Notes,
+		ChartStyle: chart.Style(),
+		Verdict:    cmp.Or(c.Verdict, c.TooShort),
+		Capacity:   describeCapacity(a),
+		Period:     formatDates(a),
+		Tiles:      tiles(c),
+		Closeup:    newCloseup(c),
+		Frontier:   newFrontier(c),
+		Columns:    table,
+		Rows:       rows(c, table),
+		Objective:  humanize.ShareAsWritten(a.Objective),
+		Sections:   sections(c),
+		Facts:      facts(a),
+		Notes:      c.Notes,
 	}
 	if c.Partial {
 		shown.Interrupted = interrupted
