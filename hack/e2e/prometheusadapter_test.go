@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -76,6 +77,9 @@ func (e exposed) forecast() string {
 // TestPrometheusAdapter runs the real prometheus-adapter and Forewarm on one Prometheus: the values are the same, and HPAs change
 // hands and back without a changed replica.
 func TestPrometheusAdapter(t *testing.T) {
+	if os.Getenv("FOREWARM_ADAPTER") == "" {
+		t.Skip("no FOREWARM_ADAPTER: make e2e-adapter builds the real prometheus-adapter and runs this")
+	}
 	t.Parallel()
 	s := setUp(t, cluster.Options{Sync: 2 * time.Second, Stabilization: time.Second})
 	var compared []exposed

@@ -34,7 +34,7 @@ func identical(a, b []autoscaler.Reference) bool {
 
 // references are all autoscalers that name the object. An object may expose its own name: a metric that names it by its alias is
 // not read by its name, too.
-func (s *ClusterState) references() []autoscaler.Reference {
+func (s ClusterState) references() []autoscaler.Reference {
 	if len(s.Exposed) == 0 {
 		return s.Autoscalers
 	}

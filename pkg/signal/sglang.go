@@ -1,6 +1,8 @@
 package signal
 
 // sglang is the presets for SGLang's own metrics.
+//
+//nolint:dupl // Two servers of one kind.
 func sglang() Source {
 	// The ranks of a tensor-parallel engine may each report the same figure (--enable-metrics-for-all-schedulers), and
 	// a priority scheduler reports its classes beside the whole: neither may add up, and the greatest is the engine's.

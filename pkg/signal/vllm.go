@@ -1,6 +1,8 @@
 package signal
 
 // vllm is the presets for vLLM's own metrics.
+//
+//nolint:dupl // Two servers of one kind.
 func vllm() Source {
 	// A pod has one series per engine (data parallelism), model and port.
 	of := func(names ...string) metric {

@@ -12,7 +12,7 @@ import (
 
 // Components has the paths of a cluster's binaries.
 type Components struct {
-	// Kubernetes, Kwok, KEDA and PrometheusAdapter are folders of binaries.
+	// Kubernetes, Kwok, KEDA and PrometheusAdapter are folders of binaries, the last one empty without FOREWARM_ADAPTER.
 	Kubernetes, Kwok, KEDA, PrometheusAdapter string
 	// KEDASource and PrometheusAdapterSource are the folders of their modules, with their manifests.
 	KEDASource, PrometheusAdapterSource string
@@ -24,10 +24,12 @@ type Components struct {
 
 // Build builds missing components, which takes minutes the first time. Progress goes to stderr.
 func Build(ctx context.Context, root string) (Components, error) {
-	c := Components{Root: root, Forewarm: filepath.Join(root, "bin", "forewarm")}
+	c := Components{
+		Root: root, Forewarm: filepath.Join(root, "bin", "forewarm"), PrometheusAdapter: os.Getenv("FOREWARM_ADAPTER"),
+	}
 	var err error
 	for name, folder := range map[string]*string{
-		"kubernetes": &c.Kubernetes, "kwok": &c.Kwok, "keda": &c.KEDA, "prometheus-adapter": &c.PrometheusAdapter,
+		"kubernetes": &c.Kubernetes, "kwok": &c.Kwok, "keda": &c.KEDA,
 	} {
 		if *folder, err = runCommand(ctx, root, filepath.Join("hack", "components", "build.sh"), name); err != nil {
 			return c, err

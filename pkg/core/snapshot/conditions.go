@@ -236,7 +236,7 @@ const (
 	ReasonBeforeAssumed = "BeforeAssumed"
 	// ReasonInvalidAnnotation (False): the annotation is neither true nor false, so the Forecast is not paused.
 	//
-	// Fix: forewarm pause NAME, or forewarm resume NAME.
+	// Fix: set it by forewarm pause NAME, or remove it by forewarm resume NAME.
 	ReasonInvalidAnnotation = "InvalidAnnotation"
 )
 

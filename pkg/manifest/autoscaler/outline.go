@@ -33,7 +33,7 @@ type OutlineMetric struct {
 }
 
 // unbounded matches quantities that must not be parsed, see v1alpha1.BoundedQuantity.
-var unbounded = regexp.MustCompile(`"[-+.0-9]+[eE][-+]?[0-9]{3,}"`)
+var unbounded = regexp.MustCompile(`"[-+.0-9]+[eE][-+]?\d{3,}"`)
 
 // OutlineOf reads an autoscaler as a cluster or a file has it.
 func OutlineOf(object *unstructured.Unstructured) (o Outline, err error) {

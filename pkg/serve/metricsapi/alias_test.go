@@ -15,9 +15,9 @@ import (
 )
 
 // exposing is a Forecast in shadow mode whose query has a value, under an alias of queue_messages_ready.
-func exposing(namespace, name string, value float64, labels map[string]string) *snapshot.Entry {
+func exposing(namespace, name string, value float64, matched map[string]string) *snapshot.Entry {
 	e := snapshottest.Ready(snapshot.Key{Namespace: namespace, Name: name})
-	e.Alias = &snapshot.Alias{Metric: "Queue:messages_ready", Labels: labels}
+	e.Alias = &snapshot.Alias{Metric: "Queue:messages_ready", Labels: matched}
 	e.Policy.Mode, e.Sampled = decide.Shadow, value
 	e.Decision = decide.Decide(e.Policy, 0, e.Inputs)
 	return e

@@ -18,13 +18,17 @@ func (s *samples) readAnswer(from io.Reader) error {
 	if err != nil {
 		return fmt.Errorf("trace: %w", err)
 	}
+	type (
+		rows struct {
+			Values json.RawMessage `json:"values"`
+		}
+		data struct {
+			Result []rows `json:"result"`
+		}
+	)
 	var answer struct {
 		Error string `json:"error"`
-		Data  struct {
-			Result []struct {
-				Values json.RawMessage `json:"values"`
-			} `json:"result"`
-		} `json:"data"`
+		Data  data   `json:"data"`
 	}
 	if bytes.TrimSpace(text)[0] == '{' {
 		err = json.Unmarshal(text, &answer)

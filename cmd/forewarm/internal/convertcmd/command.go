@@ -147,16 +147,9 @@ type hpaDocument struct {
 
 // fromFiles reads the HPAs and ScaledObjects of a file or a folder.
 func fromFiles(ctx context.Context, in io.Reader, path string) (out []*unstructured.Unstructured, err error) {
-	paths := []string{path}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		paths = nil
-		for _, pattern := range []string{"*.yaml", "*.yml", "*.json"} {
-			found, err := filepath.Glob(filepath.Join(path, pattern))
-			if err != nil {
-				return nil, err
-			}
-			paths = append(paths, found...)
-		}
+	paths, err := manifests(path)
+	if err != nil {
+		return nil, err
 	}
 	var problems []error
 	for _, path := range paths {
@@ -165,8 +158,9 @@ func fromFiles(ctx context.Context, in io.Reader, path string) (out []*unstructu
 			return nil, err
 		}
 		for _, d := range strictyaml.Documents(path, data) {
-			one, err := scalerOf(d)
-			if problems = append(problems, err); one != nil {
+			one, problem := scalerOf(d)
+			problems = append(problems, problem)
+			if one != nil {
 				out = append(out, one)
 			}
 		}
@@ -178,6 +172,21 @@ func fromFiles(ctx context.Context, in io.Reader, path string) (out []*unstructu
 		)
 	}
 	return out, err
+}
+
+// manifests are the paths of the manifests in a folder, or that of a file.
+func manifests(path string) (paths []string, err error) {
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return []string{path}, nil //nolint:nilerr // Reading it gives the error.
+	}
+	for _, pattern := range []string{"*.yaml", "*.yml", "*.json"} {
+		found, err := filepath.Glob(filepath.Join(path, pattern))
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, found...)
+	}
+	return paths, nil
 }
 
 // scalerOf reads a document; nil for one of another kind.
@@ -206,7 +215,7 @@ func scalerOf(d strictyaml.Document) (*unstructured.Unstructured, error) {
 	one.SetNamespace(cmp.Or(one.GetNamespace(), metav1.NamespaceDefault))
 	wrong := append(validation.IsDNS1123Subdomain(one.GetName()), validation.IsDNS1123Label(one.GetNamespace())...)
 	if wrong != nil { // It will be the name of a file.
-		return nil, d.Err(fmt.Sprintf("its name or namespace is not one: %s", wrong[0]))
+		return nil, d.Err("its name or namespace is not one: " + wrong[0])
 	}
 	return one, nil
 }

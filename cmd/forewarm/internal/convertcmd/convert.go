@@ -140,7 +140,7 @@ type request struct {
 }
 
 // request reads a metric of an HPA.
-func (c *conversion) request(h *hpa, m *autoscalingv2.MetricSpec) (q request, err error) {
+func (*conversion) request(h *hpa, m *autoscalingv2.MetricSpec) (q request, err error) {
 	q.what = string(m.Type) + " metric"
 	var id autoscalingv2.MetricIdentifier
 	ref := h.Spec.ScaleTargetRef
@@ -210,9 +210,9 @@ func (c *conversion) forecast(q *request, from string) error {
 		matchers = append(matchers, matcher{key, "=", q.set[key]})
 	}
 	if r.Resources.Namespaced == nil || *r.Resources.Namespaced || q.kind.Kind != "" {
-		label, err := r.labelOf(schema.GroupVersionKind{Kind: "Namespace"})
-		if err != nil {
-			return err
+		label, unknown := r.labelOf(schema.GroupVersionKind{Kind: "Namespace"})
+		if unknown != nil {
+			return unknown
 		}
 		matchers = append(matchers, matcher{label, "=", q.object.Namespace})
 	}

@@ -62,11 +62,9 @@ func (r *rule) labelOf(kind schema.GroupVersionKind) (string, error) {
 type matcher struct{ label, operator, value string }
 
 // expand fills in a metricsQuery.
-func (r *rule) expand(
-	series string,
-	matchers []matcher,
-	groupBy []string,
-) (parser.Expr, error) { //nolint:ireturn // A sum type.
+//
+//nolint:ireturn // A sum type.
+func (r *rule) expand(series string, matchers []matcher, groupBy []string) (parser.Expr, error) {
 	texts, values := make([]string, len(matchers)), map[string]string{}
 	for i, m := range matchers {
 		texts[i], values[m.label] = fmt.Sprintf("%s%s%q", m.label, m.operator, m.value), m.value

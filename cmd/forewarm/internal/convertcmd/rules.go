@@ -27,27 +27,33 @@ type config struct {
 
 // rule gives metrics. The fields without a tag follow from the others.
 type rule struct {
-	SeriesQuery   string `json:"seriesQuery"`
-	SeriesFilters []struct {
-		Is    string `json:"is"`
-		IsNot string `json:"isNot"`
-	} `json:"seriesFilters"`
-	Resources struct {
-		Template   string                   `json:"template"`
-		Overrides  map[string]groupResource `json:"overrides"`
-		Namespaced *bool                    `json:"namespaced"`
-	} `json:"resources"`
-	Name struct {
-		Matches string `json:"matches"`
-		As      string `json:"as"`
-	} `json:"name"`
-	MetricsQuery string `json:"metricsQuery"`
+	SeriesQuery   string       `json:"seriesQuery"`
+	SeriesFilters []filter     `json:"seriesFilters"`
+	Resources     resources    `json:"resources"`
+	Name          metricNaming `json:"name"`
+	MetricsQuery  string       `json:"metricsQuery"`
 
 	at           string                   // for errors: externalRules[0]
 	passes       []func(name string) bool // of a series' name
 	series       string                   // the one that seriesQuery names, if it does
 	matches      *regexp.Regexp
 	query, label *template.Template
+}
+
+type filter struct {
+	Is    string `json:"is"`
+	IsNot string `json:"isNot"`
+}
+
+type resources struct {
+	Template   string                   `json:"template"`
+	Overrides  map[string]groupResource `json:"overrides"`
+	Namespaced *bool                    `json:"namespaced"`
+}
+
+type metricNaming struct {
+	Matches string `json:"matches"`
+	As      string `json:"as"`
 }
 
 // groupResource has the fields of resources.template.
@@ -126,20 +132,8 @@ func (r *rule) compile() error {
 	if err != nil {
 		return fmt.Errorf("its seriesQuery is not a selector: %w", err)
 	}
-	for _, m := range matchers {
-		if m.Name == model.MetricNameLabel {
-			r.passes = append(r.passes, m.Matches)
-			if m.Type == labels.MatchEqual {
-				r.series = m.Value
-			}
-		}
-	}
-	for _, f := range r.SeriesFilters {
-		pattern, err := regexp.Compile(cmp.Or(f.Is, f.IsNot))
-		if err != nil || (f.Is == "") == (f.IsNot == "") {
-			return errors.Join(errors.New("a filter of seriesFilters is not one regular expression, is or isNot"), err)
-		}
-		r.passes = append(r.passes, func(name string) bool { return pattern.MatchString(name) == (f.Is != "") })
+	if err = r.compileFilters(matchers); err != nil {
+		return err
 	}
 	if r.matches, err = regexp.Compile(cmp.Or(r.Name.Matches, ".*")); err != nil {
 		return fmt.Errorf("its name.matches: %w", err)
@@ -156,6 +150,27 @@ func (r *rule) compile() error {
 	}
 	if r.query, err = parseTemplate(r.MetricsQuery); err != nil {
 		return fmt.Errorf("its metricsQuery: %w", err)
+	}
+	return nil
+}
+
+// compileFilters makes the conditions on a series' name.
+func (r *rule) compileFilters(matchers []*labels.Matcher) error {
+	for _, m := range matchers {
+		if m.Name != model.MetricNameLabel {
+			continue
+		}
+		r.passes = append(r.passes, m.Matches)
+		if m.Type == labels.MatchEqual {
+			r.series = m.Value
+		}
+	}
+	for _, f := range r.SeriesFilters {
+		pattern, err := regexp.Compile(cmp.Or(f.Is, f.IsNot))
+		if err != nil || (f.Is == "") == (f.IsNot == "") {
+			return errors.Join(errors.New("a filter of seriesFilters is not one regular expression, is or isNot"), err)
+		}
+		r.passes = append(r.passes, func(name string) bool { return pattern.MatchString(name) == (f.Is != "") })
 	}
 	return nil
 }

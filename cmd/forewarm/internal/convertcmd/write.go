@@ -126,20 +126,22 @@ func (c *conversion) after(object *unstructured.Unstructured, spec any, why []st
 
 // text is a document with its reasons as comments. What is for later is a comment as a whole, so that the stream can be applied.
 func (o *converted) text(later string) string {
-	text := "---\n" + terminal.Wrap(o.Object+", from "+o.From+":", "# ", 100)
+	const columns = 100
+	var text strings.Builder
+	text.WriteString("---\n" + terminal.Wrap(o.Object+", from "+o.From+":", "# ", columns))
 	for _, reason := range o.Why {
-		text += "# - " + strings.TrimPrefix(terminal.Wrap(reason, "#   ", 100), "#   ")
+		text.WriteString("# - " + strings.TrimPrefix(terminal.Wrap(reason, "#   ", columns), "#   "))
 	}
 	if o.After && later != "" {
-		text += terminal.Wrap("Apply this after the handover, without the # at the beginning of its lines:", "# ", 100)
+		text.WriteString(terminal.Wrap("Apply this after the handover, without the # at the beginning of its lines:", "# ", columns))
 	}
 	for line := range strings.Lines(o.Manifest) {
 		if o.After {
-			text += later
+			text.WriteString(later)
 		}
-		text += line
+		text.WriteString(line)
 	}
-	return text
+	return text.String()
 }
 
 // print writes the stream, or a folder with a file for each object; those for after the handover in a folder of their own.

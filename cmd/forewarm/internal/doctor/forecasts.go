@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"fmt"
 	"context"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -78,17 +79,21 @@ func stateOf(f *v1alpha1.Forecast) []Finding {
 		out = append(out, finding("Forecasts", Warning, c, "see docs/reference/conditions.md, "+kind))
 	}
 	if c := meta.FindStatusCondition(conditions, snapshot.ConditionPaused); c != nil {
-		paused := finding("Forecasts", Warning, c, "forewarm resume "+f.Namespace+"/"+f.Name+" (docs/rollout.md)")
-		if c.Status == metav1.ConditionTrue {
-			since := c.LastTransitionTime.UTC().Format("2006-01-02 15:04 UTC")
-			paused.Message = "is paused since " + since + ": " + c.Message
-		}
-		out = append(out, paused)
+		remedy := fmt.Sprintf("forewarm resume -n %s %s (docs/rollout.md)", f.Namespace, f.Name)
+		out = append(out, sinceWhen(finding("Forecasts", Warning, c, remedy), c))
 	}
 	if len(out) == 0 {
 		out = append(out, Finding{Check: "Forecasts", Level: OK, Object: object, Message: "is " + ready.Reason})
 	}
 	return out
+}
+
+// sinceWhen says of a pause since when it is one.
+func sinceWhen(paused Finding, c *metav1.Condition) Finding {
+	if c.Status == metav1.ConditionTrue {
+		paused.Message = "is paused since " + c.LastTransitionTime.UTC().Format("2006-01-02 15:04 UTC") + ": " + c.Message
+	}
+	return paused
 }
 
 func sourceRemedy(reason string) string {

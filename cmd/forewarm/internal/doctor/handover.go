@@ -88,7 +88,7 @@ func (a *apiService) handed(own apiservices.Service, foreign map[apiservices.Ser
 // answered is whether a Forecast answers a metric of an HPA, with a value now. It is empty for metrics of neither group.
 func (s *state) answered(h *autoscalingv2.HorizontalPodAutoscaler, m *autoscalingv2.MetricSpec) Finding {
 	const convert = "apply what forewarm convert writes for it (docs/migrate.md)"
-	named := ""
+	var named string
 	switch {
 	case m.External != nil:
 		named = "External metric " + m.External.Metric.Name

@@ -59,7 +59,8 @@ func (o *options) propose(ctx context.Context, r *row) error {
 		return err
 	}
 	r.readScaling()
-	if o.render(r); o.simulate && r.Manifest != "" {
+	o.render(r)
+	if o.simulate && r.Manifest != "" {
 		return o.play(ctx, r)
 	}
 	return nil
@@ -159,7 +160,7 @@ func (o *options) play(ctx context.Context, r *row) error {
 		return context.Cause(ctx)
 	case err != nil:
 		r.Verdict = "not simulated: " + err.Error()
-		return nil
+		return nil //nolint:nilerr // It is the verdict.
 	}
 	var loses bool
 	if r.Saved, loses = got.Saved(); loses {

@@ -117,7 +117,8 @@ func (o *options) readFiles(ctx context.Context) (*inventory, error) {
 		if err != nil || entry.IsDir() || !isManifest {
 			return err
 		}
-		if n++; n > most {
+		n++
+		if n > most {
 			return fmt.Errorf("--file %s: more than %d files: name a smaller folder", o.file, most)
 		}
 		text, err := files.Read(ctx, path, strictyaml.MaxFile)
@@ -175,13 +176,7 @@ func (v *inventory) workloads() []*row {
 				forecasts = append(forecasts, f)
 			}
 		case "HorizontalPodAutoscaler", "ScaledObject":
-			switch outline, err := autoscaler.OutlineOf(object); {
-			case err != nil:
-				v.unread = append(v.unread, object.GetNamespace()+"/"+outline.Ref+" is not read: "+err.Error())
-			case outline.Owner == "": // Of the others, the ScaledObject counts.
-				r := at(outline.Workload)
-				r.outlines, r.ScaledBy = append(r.outlines, outline), append(r.ScaledBy, outline.Ref)
-			}
+			v.autoscaled(object, at)
 		default:
 			if gpus := countGPUs(object.Object["spec"]); gpus > 0 && !isPart(object) {
 				at(leadtime.Workload{
@@ -191,6 +186,17 @@ func (v *inventory) workloads() []*row {
 		}
 	}
 	return settle(rows, forecasts)
+}
+
+// autoscaled adds an autoscaler to its workload. One that another object owns does not count: its owner does.
+func (v *inventory) autoscaled(object *unstructured.Unstructured, at func(leadtime.Workload) *row) {
+	switch outline, err := autoscaler.OutlineOf(object); {
+	case err != nil:
+		v.unread = append(v.unread, object.GetNamespace()+"/"+outline.Ref+" is not read: "+err.Error())
+	case outline.Owner == "":
+		r := at(outline.Workload)
+		r.outlines, r.ScaledBy = append(r.outlines, outline), append(r.ScaledBy, outline.Ref)
+	}
 }
 
 // isPart reports whether a workload belongs to a LeaderWorkerSet, which counts in its place.

@@ -59,7 +59,7 @@ func table[T any](v *view, heads string, all []T, cells func(*T) []string) error
 
 // heads are the columns of the table, and those that a wide one has beside them.
 func heads(wide bool) string {
-	const heads = "NAMESPACE\tNAME\tSTATE\tNOW\tSERVED\tUNIT\tASKED\tLATE\tLEAD\tMODEL\tSKILL\tCOVERAGE\tDATA AGE\tAGE"
+	const heads = "NAMESPACE\tNAME\tSTATE\tNOW\tSERVED\tUNIT\tASKED\tLATE\tLEAD\tMODEL\tSKILL\tCOVERAGE\tDATA AGE\tAGE" //nolint:dupword // Two columns.
 	if wide {
 		return heads + "\tWINDOW\tHEADROOM\tREASON"
 	}

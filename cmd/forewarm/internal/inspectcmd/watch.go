@@ -46,11 +46,11 @@ func (w *watch) run(ctx context.Context) error {
 		}
 		switch {
 		case ctx.Err() != nil:
-			return nil
+			return nil //nolint:nilerr // It is what ends a watch.
 		case err != nil && first:
 			return err
 		case err == nil:
-			if err := w.update(list.Items, now); err != nil {
+			if err = w.update(list.Items, now); err != nil {
 				return err
 			}
 			w.failed, pause = "", pauseOf(list.Items)

@@ -61,7 +61,8 @@ func FromCluster(ctx context.Context, config *rest.Config, namespace, name strin
 			Source: "measured until now",
 		}
 	}
-	return f, f.readAutoscalers(ctx, config)
+	err = f.readAutoscalers(ctx, config)
+	return f, err
 }
 
 // readAutoscalers adds those that name the Forecast. Without KEDA there are no ScaledObjects.

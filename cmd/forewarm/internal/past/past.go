@@ -106,7 +106,7 @@ func (o *Options) Read(ctx context.Context, of Forecast, from, to time.Time, mos
 		return nil, err
 	}
 	defer source.Close()
-	every := (to.Sub(from)/time.Duration(most)/target.Step + 1) * target.Step
+	every := (to.Sub(from) / time.Duration(most)).Truncate(target.Step) + target.Step
 	p := &Past{Forecast: of.Key.String()}
 	first := time.Unix(0, from.UnixNano()/int64(every)*int64(every))
 	for at := first; !at.After(to); at = at.Add(every) {
@@ -115,7 +115,8 @@ func (o *Options) Read(ctx context.Context, of Forecast, from, to time.Time, mos
 	if err := p.readRecorded(ctx, source, of.Key, every); err != nil {
 		return nil, fmt.Errorf("read the gauges of Forewarm: %w", err)
 	}
-	return p, p.replay(ctx, source, &target, o.Prometheus.Timeout)
+	err = p.replay(ctx, source, &target, o.Prometheus.Timeout)
+	return p, err
 }
 
 // readRecorded reads Forewarm's gauges. Each of its replicas has them.

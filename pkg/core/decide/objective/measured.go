@@ -70,7 +70,7 @@ type compared struct {
 func (o *Calibrator) comparedHours(late func(from, to time.Time) float64, shadow bool) []compared {
 	a := o.goals[0].accounts
 	out := make([]compared, a.hours.Len())
-	hour := (time.Hour + o.config.Step - 1) / o.config.Step * o.config.Step
+	hour := (time.Hour + o.config.Step - 1).Truncate(o.config.Step)
 	end := o.hourEnded
 	for ago := range out {
 		arrived, simulated := a.hours.Ref(ago).Arrived, a.hours.Ref(ago).Late
