@@ -96,7 +96,7 @@ func TestPrometheusAdapter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Install(t.Context(), "deploy/default"); err != nil {
+	if err = s.Install(t.Context(), "deploy/default"); err != nil {
 		t.Fatal(err)
 	}
 	objects := []string{namespace("handed")}

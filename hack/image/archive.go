@@ -45,8 +45,8 @@ func readFolder(folder string, ignored ...string) ([]entry, error) {
 	var entries []entry
 	err := filepath.WalkDir(folder, func(file string, d fs.DirEntry, err error) error {
 		matches := func(pattern string) bool {
-			found, err := path.Match(strings.TrimSuffix(pattern, "/"), d.Name())
-			return found && err == nil
+			found, malformed := path.Match(strings.TrimSuffix(pattern, "/"), d.Name())
+			return found && malformed == nil
 		}
 		switch {
 		case err != nil:

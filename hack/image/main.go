@@ -71,7 +71,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return o.run(ctx, out)
 }
 
-func (o options) run(ctx context.Context, out io.Writer) (err error) {
+func (o *options) run(ctx context.Context, out io.Writer) (err error) {
 	var by *signer
 	if o.key != "" { // Before the minutes that a build takes.
 		if by, err = readKey(o.key); err != nil {

@@ -122,7 +122,7 @@ func (r *release) write(ctx context.Context, notes []byte, out io.Writer) error 
 	image.build.platforms = slices.DeleteFunc(slices.Clone(r.build.platforms), func(platform string) bool {
 		return !strings.HasPrefix(platform, "linux/")
 	})
-	if err := errors.Join(
+	if err = errors.Join(
 		r.file("NOTES.md", notes),
 		r.file("forewarm-"+strings.TrimPrefix(r.build.version, "v")+".tgz", chart),
 		r.file("forewarm.yaml", manifest),

@@ -62,7 +62,8 @@ func (c *Cluster) StartPrometheusAdapter(ctx context.Context, rules, prometheus 
 			"--cert-dir=" + filepath.Join(c.Dir, "prometheus-adapter"),
 		},
 	}}
-	return p, p.Start(ctx)
+	err = p.Start(ctx)
+	return p, err
 }
 
 // applyPrometheusAdapter applies the account and the rights of its own manifests, and routes the API group to a port.

@@ -17,6 +17,8 @@ import (
 
 // A watch prints what there is, then a line for each change, and no more than that. It goes on after an error, and ends with
 // its context.
+//
+//nolint:dupword // Columns, and names again.
 func TestInspectWatches(t *testing.T) {
 	step := func(entry func(snapshot.Key) *snapshot.Entry, name string) *snapshot.Entry {
 		e := entry(snapshottest.Key(name))
@@ -30,7 +32,7 @@ func TestInspectWatches(t *testing.T) {
 		outlooks(step(snapshottest.Stale, "a"), b),
 		outlooks(b),
 	}
-	for _, c := range []struct{ form, want string }{ //nolint:dupword // Columns, and names again.
+	for _, c := range []struct{ form, want string }{
 		{"wide", `NAMESPACE NAME STATE NOW SERVED UNIT ASKED LATE LEAD MODEL SKILL COVERAGE DATA AGE AGE WINDOW HEADROOM REASON
 inference a Ready 120.3 139.2 requests/s q 0.95 - 5m0s arima +18.4% 95.3% 30s 9d 6m15s - the 0.95 quantile of the window peak is 139.236
 inference b Ready 120.3 143.2 requests/s late 1% 0.62% 5m0s arima +18.4% 95.3% 30s 9d 6m15s 1.3 143.2 = 126.1 expected within the lead window + 17.1 for what forecasts of this workload missed before; 4 replicas of 40

@@ -153,8 +153,8 @@ func fromFiles(ctx context.Context, in io.Reader, path string) (out []*unstructu
 	}
 	var problems []error
 	for _, path := range paths {
-		data, err := read(ctx, in, path)
-		if err != nil {
+		var data []byte
+		if data, err = read(ctx, in, path); err != nil {
 			return nil, err
 		}
 		for _, d := range strictyaml.Documents(path, data) {

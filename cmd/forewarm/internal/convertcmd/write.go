@@ -133,7 +133,9 @@ func (o *converted) text(later string) string {
 		text.WriteString("# - " + strings.TrimPrefix(terminal.Wrap(reason, "#   ", columns), "#   "))
 	}
 	if o.After && later != "" {
-		text.WriteString(terminal.Wrap("Apply this after the handover, without the # at the beginning of its lines:", "# ", columns))
+		text.WriteString(
+			terminal.Wrap("Apply this after the handover, without the # at the beginning of its lines:", "# ", columns),
+		)
 	}
 	for line := range strings.Lines(o.Manifest) {
 		if o.After {

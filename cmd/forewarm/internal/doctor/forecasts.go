@@ -1,8 +1,8 @@
 package doctor
 
 import (
-	"fmt"
 	"context"
+	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -91,7 +91,9 @@ func stateOf(f *v1alpha1.Forecast) []Finding {
 // sinceWhen says of a pause since when it is one.
 func sinceWhen(paused Finding, c *metav1.Condition) Finding {
 	if c.Status == metav1.ConditionTrue {
-		paused.Message = "is paused since " + c.LastTransitionTime.UTC().Format("2006-01-02 15:04 UTC") + ": " + c.Message
+		paused.Message = "is paused since " + c.LastTransitionTime.UTC().
+			Format("2006-01-02 15:04 UTC") +
+			": " + c.Message
 	}
 	return paused
 }

@@ -112,7 +112,7 @@ func (o *Options) Read(ctx context.Context, of Forecast, from, to time.Time, mos
 	for at := first; !at.After(to); at = at.Add(every) {
 		p.Moments = append(p.Moments, Moment{Time: at.UTC()})
 	}
-	if err := p.readRecorded(ctx, source, of.Key, every); err != nil {
+	if err = p.readRecorded(ctx, source, of.Key, every); err != nil {
 		return nil, fmt.Errorf("read the gauges of Forewarm: %w", err)
 	}
 	err = p.replay(ctx, source, &target, o.Prometheus.Timeout)
