@@ -34,7 +34,8 @@ func (e *Entry) Answer(selection decide.Overrides, now time.Time) (Answer, error
 }
 
 // AnswerExposed is Answer under the alias. In shadow mode the value is the query's own at its newest sample, as an adapter that
-// queries the source would answer: an HPA that moves from one to the other reads the same.
+// queries the source would answer: an HPA that moves from one to the other reads the same. A pause is served as
+// everywhere: then the HPA may have the target of a Forecast.
 func (e *Entry) AnswerExposed(selection decide.Overrides, now time.Time) (Answer, error) {
 	return e.answer(selection, now, true)
 }
@@ -51,7 +52,7 @@ func (e *Entry) answer(selection decide.Overrides, now time.Time, exposed bool) 
 	if err != nil {
 		return Answer{}, err
 	}
-	if exposed && decision.Shadow {
+	if exposed && decision.Shadow && !decision.Pause.Active() {
 		decision.Value = e.Sampled
 	}
 	return Answer{

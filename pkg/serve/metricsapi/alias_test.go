@@ -26,7 +26,9 @@ func exposing(namespace, name string, value float64, matched map[string]string) 
 func exposed() *metricsapi.Provider {
 	self := exposing("inference", "self", 5, map[string]string{"queue": "own"})
 	self.Alias.Metric = "self"
-	return metricsapi.New(snapshottest.Board(self,
+	paused := exposing("inference", "paused", 7, map[string]string{"queue": "paused"})
+	paused.Decision = decide.Pause{Capacity: 64, Target: 32}.Apply(paused.Decision, 50)
+	return metricsapi.New(snapshottest.Board(self, paused,
 		exposing("inference", "orders", 1_234_567.891, map[string]string{"queue": "orders"}),
 		exposing("inference", "payments", 2, map[string]string{"queue": "payments", "region": "eu"}),
 		exposing("other", "mail", 3, map[string]string{"queue": "mail"}),
@@ -50,6 +52,7 @@ func TestExternalByAlias(t *testing.T) {
 			labels: map[string]string{"queue": "payments", "region": "eu", "model": "last-value", "rule": "Quantile", "quantile": "0.5"},
 		},
 		{about: "no labels, where one has none", namespace: "other", want: "4"},
+		{about: "while paused", selector: "queue=paused", want: "100", labels: map[string]string{"queue": "paused"}},
 		{about: "its own name", metric: "self", selector: "queue=own", want: "5", labels: map[string]string{"queue": "own"}},
 		{
 			about: "a selector that is broader than each", code: 404,
