@@ -108,7 +108,7 @@ func (o *options) run(ctx context.Context, out io.Writer) (err error) {
 // part builds the image of a platform, and writes its SBOM.
 //
 //nolint:ireturn // The library's type.
-func (o options) part(ctx context.Context, platform string, out io.Writer) (v1.Image, error) {
+func (o *options) part(ctx context.Context, platform string, out io.Writer) (v1.Image, error) {
 	begun := time.Now()
 	if !strings.HasPrefix(platform, "linux/") {
 		return nil, fmt.Errorf("--platform %q is not linux/ARCH: write for example linux/arm64", platform)
@@ -141,7 +141,7 @@ func (o options) part(ctx context.Context, platform string, out io.Writer) (v1.I
 }
 
 // write writes the layout, signs the digest and pushes.
-func (o options) write(ctx context.Context, index v1.ImageIndex, by *signer, out io.Writer) error {
+func (o *options) write(ctx context.Context, index v1.ImageIndex, by *signer, out io.Writer) error {
 	if err := os.RemoveAll(o.out); err != nil {
 		return fmt.Errorf("replace the image: %w", err)
 	}
