@@ -30,7 +30,7 @@ func quickstart(t *testing.T, s *stage) {
 	s.scaled(t, "inference", "llama", 2)
 }
 
-// documented returns the objects that a page shows.
+// documented returns the objects of the namespace inference that a page shows.
 func documented(t *testing.T, page string) string {
 	t.Helper()
 	root, err := cluster.Root()
@@ -44,7 +44,7 @@ func documented(t *testing.T, page string) string {
 	var objects []string
 	blocks, _ := docs.Split(string(text))
 	for _, b := range blocks {
-		if b.Language == "yaml" && strings.Contains(b.Text, "\nkind: ") {
+		if b.Language == "yaml" && strings.Contains(b.Text, "\nkind: ") && strings.Contains(b.Text, "namespace: inference") {
 			objects = append(objects, b.Text)
 		}
 	}

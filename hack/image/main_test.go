@@ -372,7 +372,7 @@ func TestErrors(t *testing.T) {
 	if err := os.WriteFile(text, []byte("hello"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := options{build: build{root: root}}.part(t.Context(), "windows/amd64", io.Discard)
+	_, err := (&options{build: build{root: root}}).part(t.Context(), "windows/amd64", io.Discard)
 	if err == nil || !strings.Contains(err.Error(), "is not linux/ARCH") {
 		t.Errorf("%v", err)
 	}
