@@ -44,7 +44,8 @@ func documented(t *testing.T, page string) string {
 	var objects []string
 	blocks, _ := docs.Split(string(text))
 	for _, b := range blocks {
-		if b.Language == "yaml" && strings.Contains(b.Text, "\nkind: ") && strings.Contains(b.Text, "namespace: inference") {
+		if b.Language == "yaml" && strings.Contains(b.Text, "\nkind: ") &&
+			strings.Contains(b.Text, "namespace: inference") {
 			objects = append(objects, b.Text)
 		}
 	}
