@@ -359,7 +359,8 @@ func succession(t *testing.T, s *scene) {
 	})
 }
 
-// quiet: in all of this there was nothing to worry anybody with, but for the wrong object, the theft and the emptied Secret.
+// quiet: in all of this there was nothing to worry anybody with, but for the wrong object, the theft, the group that
+// is handed back and the emptied Secret.
 func quiet(t *testing.T, s *scene) {
 	t.Helper()
 	for _, r := range s.replicas {
@@ -375,6 +376,7 @@ func quiet(t *testing.T, s *scene) {
 			}
 			known := strings.Contains(line, "vllm/in-flight") || strings.Contains(line, "thief") ||
 				strings.Contains(line, "external.metrics.k8s.io leads nowhere; before, it led here") ||
+				strings.Contains(line, "external.metrics.k8s.io leads to monitoring/adapter; before, it led here") ||
 				strings.Contains(line, "forewarm-ca with the certificate authority is empty")
 			if entry.Level != "INFO" && !known {
 				t.Errorf("log: %s", line)
