@@ -75,6 +75,10 @@ mutants: ## change the code in sixty places, one at a time: which changes does n
 test-image: ## the image: built twice, unpacked and run, pushed to a registry of this machine (as root; a minute)
 	cd hack/image && $(GO_TEST) -count=1 .
 
+.PHONY: test-release
+test-release: ## a release of one platform, twice: are the bytes the same? (minutes)
+	cd hack/image && FOREWARM_RELEASE=1 $(GO_TEST) -count=1 -run TestRelease .
+
 .PHONY: test-chart
 test-chart: ## the chart: lint, its unit tests, every values file and a release on a real kube-apiserver; built from source first
 	FOREWARM_HELM=$$(hack/components/build.sh helm | tail -1) && export FOREWARM_HELM && \
