@@ -232,32 +232,21 @@ func (o *options) fromCluster(ctx context.Context) (out []*unstructured.Unstruct
 		return nil, err
 	}
 	kind := autoscalingv2.SchemeGroupVersion.WithResource("horizontalpodautoscalers")
-	hpas, err := list(ctx, client.Resource(kind).Namespace(o.namespace))
+	hpas, err := cmdline.ListAll(ctx, client.Resource(kind).Namespace(o.namespace))
 	if err != nil {
 		return nil, fmt.Errorf("list HPAs: %w: ask for this right, name one namespace with -n, or write --file", err)
 	}
 	keda := schema.GroupVersionResource{Group: "keda.sh", Version: "v1alpha1", Resource: "scaledobjects"}
-	scaled, err := list(ctx, client.Resource(keda).Namespace(o.namespace))
+	scaled, err := cmdline.ListAll(ctx, client.Resource(keda).Namespace(o.namespace))
 	if err != nil && !apierrors.IsNotFound(err) { // There may be no KEDA.
 		return nil, fmt.Errorf(
 			"list ScaledObjects: %w: ask for this right, name one namespace with -n, or write --file",
 			err,
 		)
 	}
-	return append(hpas, scaled...), nil
-}
-
-func list(ctx context.Context, from dynamic.ResourceInterface) (out []*unstructured.Unstructured, err error) {
-	for next := (metav1.ListOptions{Limit: 500}); ; {
-		page, err := from.List(ctx, next)
-		if err != nil {
-			return nil, err
-		}
-		for i := range page.Items {
-			out = append(out, &page.Items[i])
-		}
-		if next.Continue = page.GetContinue(); next.Continue == "" {
-			return out, nil
-		}
+	all := slices.Concat(hpas, scaled)
+	for i := range all {
+		out = append(out, &all[i])
 	}
+	return out, nil
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/pkg/kube/apiservices"
 )
 
@@ -66,9 +67,9 @@ const resourceMetrics = "metrics.k8s.io"
 
 // readAPIServices reads those of Forewarm's groups, and of the resource metrics, that have a service behind them.
 func (d *Doctor) readAPIServices(ctx context.Context) ([]apiService, error) {
-	all, err := d.listAll(ctx, schema.GroupVersionResource{
+	all, err := cmdline.ListAll(ctx, d.objects.Resource(schema.GroupVersionResource{
 		Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices",
-	}, "")
+	}))
 	if err != nil {
 		return nil, err
 	}

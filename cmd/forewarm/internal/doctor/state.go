@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/kube/apiservices"
 )
@@ -128,10 +129,10 @@ func parseArgs(args []string) map[string]string {
 
 // list reads the objects of all namespaces, or of one where the caller may not. What is not read is a finding.
 func (d *Doctor) list(ctx context.Context, s *state, of schema.GroupVersionResource) []unstructured.Unstructured {
-	found, err := d.listAll(ctx, of, "")
+	found, err := cmdline.ListAll(ctx, d.objects.Resource(of))
 	if apierrors.IsForbidden(err) {
 		what := of.GroupResource().String() + " of all namespaces"
-		if some, other := d.listAll(ctx, of, d.Elsewhere); other == nil {
+		if some, other := cmdline.ListAll(ctx, d.objects.Resource(of).Namespace(d.Elsewhere)); other == nil {
 			f := unread("Access", what, err)
 			f.Message = "only those of the namespace " + d.Elsewhere + " are checked: " + f.Message
 			s.findings = append(s.findings, f)
@@ -147,26 +148,6 @@ func (d *Doctor) list(ctx context.Context, s *state, of schema.GroupVersionResou
 		s.findings = append(s.findings, unread("Access", of.GroupResource().String(), err))
 	}
 	return found
-}
-
-// pageSize is how many objects are read at once.
-const pageSize = 500
-
-func (d *Doctor) listAll(
-	ctx context.Context, of schema.GroupVersionResource, namespace string,
-) ([]unstructured.Unstructured, error) {
-	out := []unstructured.Unstructured{}
-	options := metav1.ListOptions{Limit: pageSize}
-	for {
-		page, err := d.objects.Resource(of).Namespace(namespace).List(ctx, options)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, page.Items...)
-		if options.Continue = page.GetContinue(); options.Continue == "" {
-			return out, nil
-		}
-	}
 }
 
 // now is the time by the kube-apiserver's clock, which leases and certificates follow.

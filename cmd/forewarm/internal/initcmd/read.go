@@ -77,35 +77,29 @@ func (o *options) read(ctx context.Context) (*inventory, error) {
 
 // list reads the objects of a kind. The cluster need not have the kind, nor the user the right.
 func (v *inventory) list(ctx context.Context, kind, namespace string) error {
-	const page = 500
 	resource, scope := kinds()[kind], "-n "+namespace
 	if namespace == metav1.NamespaceAll {
 		scope = "-A"
 	}
-	for next := ""; ; {
-		list, err := v.cluster.Resource(resource).Namespace(namespace).
-			List(ctx, metav1.ListOptions{Limit: page, Continue: next})
-		switch {
-		case apierrors.IsNotFound(err):
-			return nil
-		case apierrors.IsForbidden(err):
-			v.blind = v.blind || kind == v1alpha1.ForecastKind
-			v.unread = append(
-				v.unread,
-				fmt.Sprintf("%ss are not read: you may not list them (kubectl auth can-i list %s %s)",
-					kind, resource.GroupResource(), scope),
-			)
-			return nil
-		case err != nil:
-			return fmt.Errorf("list %s: %w", resource.GroupResource(), err)
-		}
-		for i := range list.Items {
-			v.objects = append(v.objects, &list.Items[i])
-		}
-		if next = list.GetContinue(); next == "" {
-			return nil
-		}
+	all, err := cmdline.ListAll(ctx, v.cluster.Resource(resource).Namespace(namespace))
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil
+	case apierrors.IsForbidden(err):
+		v.blind = v.blind || kind == v1alpha1.ForecastKind
+		v.unread = append(
+			v.unread,
+			fmt.Sprintf("%ss are not read: you may not list them (kubectl auth can-i list %s %s)",
+				kind, resource.GroupResource(), scope),
+		)
+		return nil
+	case err != nil:
+		return fmt.Errorf("list %s: %w", resource.GroupResource(), err)
 	}
+	for i := range all {
+		v.objects = append(v.objects, &all[i])
+	}
+	return nil
 }
 
 // readFiles reads a file, or the YAML and JSON below a folder.

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/manifest"
@@ -60,19 +61,15 @@ func (c *change) named(ctx context.Context, namespace string, names []string) []
 
 // listed changes all of a namespace, or of all where it is empty.
 func (c *change) listed(ctx context.Context, namespace string) ([]result, error) {
-	out := []result{}
-	for options := (metav1.ListOptions{Limit: 500}); ; {
-		page, err := c.client.Namespace(namespace).List(ctx, options)
-		if err != nil {
-			return nil, fmt.Errorf("list the Forecasts: %w", err)
-		}
-		for i := range page.Items {
-			out = append(out, c.apply(ctx, &page.Items[i]))
-		}
-		if options.Continue = page.GetContinue(); options.Continue == "" {
-			return out, nil
-		}
+	all, err := cmdline.ListAll(ctx, c.client.Namespace(namespace))
+	if err != nil {
+		return nil, fmt.Errorf("list the Forecasts: %w", err)
 	}
+	out := make([]result, 0, len(all))
+	for i := range all {
+		out = append(out, c.apply(ctx, &all[i]))
+	}
+	return out, nil
 }
 
 // apply changes one object, unless it is as asked.
