@@ -226,8 +226,9 @@ func (w *poolWatch) since(namespace string, from time.Time) []moment {
 	return out
 }
 
-// replicaStart is the start of a real pod: how long it took, whether it waited for its node (which was created after
-// it), and whether that node had a placeholder pod before.
+// replicaStart is the start of a real pod: how long it took, whether it waited for a node of its own (which was asked
+// for after it was created), and whether its node had a placeholder pod before. The node that a placeholder asked for
+// may come with the replica, which then takes it first.
 type replicaStart struct {
 	took         time.Duration
 	waited, held bool
@@ -248,8 +249,9 @@ func (w *poolWatch) starts(namespace string, from time.Time) (starts []replicaSt
 			continue
 		}
 		starts = append(starts, replicaStart{
-			took: life.ready.Sub(life.created), waited: w.nodes[life.node].After(life.created),
-			held: w.held[namespace][life.node],
+			took:   life.ready.Sub(life.created),
+			waited: w.nodes[life.node].Sub(life.created) >= provision,
+			held:   w.held[namespace][life.node],
 		})
 	}
 	return starts, all
