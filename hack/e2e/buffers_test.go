@@ -34,9 +34,7 @@ func (s *stage) installBuffers(t *testing.T) {
 
 // updateBuffer adds to a group what a CapacityBuffer requests, and writes its status.
 func (a *autoscaler) updateBuffer(
-	ctx context.Context,
-	buffer *unstructured.Unstructured,
-	of func(string) *groupNeed,
+	ctx context.Context, buffer *unstructured.Unstructured, of func(string) *groupNeed,
 ) error {
 	name, _, err := unstructured.NestedString(buffer.Object, "spec", "podTemplateRef", "name")
 	if err != nil {

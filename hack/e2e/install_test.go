@@ -23,20 +23,12 @@ func TestInstall(t *testing.T) {
 	s.writePast(t, workloadKey{"team", "llama"}, time.Second, waves(time.Now().Add(-10*time.Minute), 600))
 	s.observe(t)
 	s.demand.follow("team", "llama", func() float64 { return waves(time.Now(), 1)[0] })
-	s.apply(
-		t,
-		namespace("team"),
-		workload("team", "llama", "1s", 1),
-		hpa("team", "llama", "llama", external("llama", "")),
-	)
+	s.apply(t, namespace("team"), workload("team", "llama", "1s", 1),
+		hpa("team", "llama", "llama", external("llama", "")))
 
 	began := time.Now()
 	if err := s.InstallChart(
-		t.Context(),
-		"--set",
-		"image.repository=forewarm",
-		"--set",
-		"prometheus.url="+s.prometheus.URL,
+		t.Context(), "--set", "image.repository=forewarm", "--set", "prometheus.url="+s.prometheus.URL,
 	); err != nil {
 		t.Fatal(err)
 	}
@@ -52,17 +44,8 @@ func TestInstall(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := s.Helm(
-		t.Context(),
-		"upgrade",
-		"forewarm",
-		"deploy/charts/forewarm",
-		"--namespace",
-		"forewarm-system",
-		"--reset-then-reuse-values",
-		"--set",
-		"tls.mode=existingSecret",
-		"--set",
-		"tls.existingSecret=serving",
+		t.Context(), "upgrade", "forewarm", "deploy/charts/forewarm", "--namespace", "forewarm-system",
+		"--reset-then-reuse-values", "--set", "tls.mode=existingSecret", "--set", "tls.existingSecret=serving",
 	); err != nil {
 		t.Fatal(err)
 	}
@@ -114,15 +97,8 @@ func (s *stage) wellByTheDoctor(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), checkTimeout)
 	defer cancel()
-	command := exec.CommandContext(
-		ctx,
-		s.Components.Forewarm,
-		"doctor",
-		"--kubeconfig="+s.Kubeconfig,
-		"--wait=2m",
-		"--json",
-		"--prometheus="+s.prometheus.URL,
-	)
+	command := exec.CommandContext(ctx, s.Components.Forewarm, "doctor", "--kubeconfig="+s.Kubeconfig, "--wait=2m",
+		"--json", "--prometheus="+s.prometheus.URL)
 	out, err := command.Output()
 	if exit := (&exec.ExitError{}); errors.As(err, &exit) {
 		t.Errorf("forewarm doctor: %v: %s", err, exit.Stderr)

@@ -33,13 +33,7 @@ func TestBesideKEDA(t *testing.T) {
 	s.apply(t, clientAuthentication)
 	eventually(t, func() string {
 		if names := s.get(
-			t,
-			"secret",
-			"forewarm-client",
-			"-n",
-			"keda",
-			"-o",
-			"jsonpath={.data.tls\\.crt}",
+			t, "secret", "forewarm-client", "-n", "keda", "-o", "jsonpath={.data.tls\\.crt}",
 		); names == "" {
 			return "KEDA has no certificate for Forewarm"
 		}
@@ -221,9 +215,6 @@ func (s *stage) fromZero(t *testing.T, name, scaler string, times schedule) {
 	}
 	t.Fatalf(
 		"at zero: %v, missing samples count as 0: %v, ready %s before the first request, and not at zero again\n%s",
-		asleep,
-		absent,
-		ready,
-		s.get(t, "outlooks,forecasts,scaledobjects", "-n", "asleep", "-o", "wide"),
+		asleep, absent, ready, s.get(t, "outlooks,forecasts,scaledobjects", "-n", "asleep", "-o", "wide"),
 	)
 }

@@ -43,15 +43,8 @@ func exposedOf(namespace string, n int) (out []exposed) {
 			{metric: "http_requests_per_second", label: "service", series: "http_requests_total", query: "sum(rate(%s[4s])) by ()", counter: true},
 			{metric: "vllm:num_requests_waiting", label: "model_name", series: "vllm:num_requests_waiting", query: "max(%s)"},
 		} {
-			rule.namespace, rule.name, rule.value = namespace, fmt.Sprintf(
-				"%s-%d",
-				rule.label,
-				i,
-			), fmt.Sprintf(
-				"Own-%d",
-				i,
-			)
-			rule.name = strings.ReplaceAll(rule.name, "_", "-")
+			rule.namespace, rule.value = namespace, fmt.Sprintf("Own-%d", i)
+			rule.name = fmt.Sprintf("%s-%d", strings.ReplaceAll(rule.label, "_", "-"), i)
 			rule.series = fmt.Sprintf("%s{namespace=%q,%s=%q}", rule.series, namespace, rule.label, rule.value)
 			rule.query = fmt.Sprintf(rule.query, rule.series)
 			out = append(out, rule)
@@ -62,16 +55,9 @@ func exposedOf(namespace string, n int) (out []exposed) {
 
 // forecast is the Forecast that takes the metric over.
 func (e exposed) forecast() string {
-	return forecastOf(
-		e.namespace,
-		e.name,
-		"signal: {query: '"+e.query+"'}",
-		"step: 2s",
-		"history: 10m",
-		"serve: Shadow",
-		"models: [SES]",
-		fmt.Sprintf("expose: {metric: %q, matchLabels: {%s: %s}}", e.metric, e.label, e.value),
-	)
+	return forecastOf(e.namespace, e.name, "signal: {query: '"+e.query+"'}", "step: 2s", "history: 10m",
+		"serve: Shadow", "models: [SES]",
+		fmt.Sprintf("expose: {metric: %q, matchLabels: {%s: %s}}", e.metric, e.label, e.value))
 }
 
 // TestPrometheusAdapter runs the real prometheus-adapter and Forewarm on one Prometheus: the values are the same, and HPAs change
@@ -272,12 +258,8 @@ func (s *stage) valuesAreEqual(t *testing.T, adapter string, compared []exposed)
 	if len(c.values) < points/2 {
 		t.Errorf("only %d of %d values differ from each other", len(c.values), len(c.seen))
 	}
-	t.Logf(
-		"%d points in %.0f s: the largest difference is %.2g of the value",
-		len(c.seen),
-		time.Since(begin).Seconds(),
-		c.worst,
-	)
+	t.Logf("%d points in %.0f s: the largest difference is %.2g of the value", len(c.seen),
+		time.Since(begin).Seconds(), c.worst)
 }
 
 // changesHands: HPAs go from prometheus-adapter to Forewarm and back, and the process in charge is killed at each step.
@@ -321,11 +303,8 @@ func (s *stage) changesHands(t *testing.T, adapter *cluster.PrometheusAdapter) {
 		if now := s.missed(t); step.kill == nil && now != missed {
 			t.Errorf("%s: HPAs missed their metric:\n%s\nbefore:\n%s", step.name, now, missed)
 		}
-		t.Logf(
-			"%s: %s",
-			step.name,
-			s.get(t, "apiservice", "v1beta1.external.metrics.k8s.io", "-o", "jsonpath={.spec.service.name}"),
-		)
+		t.Logf("%s: %s", step.name,
+			s.get(t, "apiservice", "v1beta1.external.metrics.k8s.io", "-o", "jsonpath={.spec.service.name}"))
 	}
 	if after := s.handedReplicas(t); after != before {
 		t.Errorf("replicas %s, before %s", after, before)
@@ -334,14 +313,8 @@ func (s *stage) changesHands(t *testing.T, adapter *cluster.PrometheusAdapter) {
 
 func (s *stage) handedReplicas(t *testing.T) string {
 	t.Helper()
-	return s.get(
-		t,
-		"deployments",
-		"-n",
-		"handed",
-		"-o",
-		`jsonpath={range .items[*]}{.metadata.name}={.spec.replicas} {end}`,
-	)
+	return s.get(t, "deployments", "-n", "handed", "-o",
+		`jsonpath={range .items[*]}{.metadata.name}={.spec.replicas} {end}`)
 }
 
 // missed are how often HPAs have missed their metric.

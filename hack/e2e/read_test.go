@@ -36,13 +36,8 @@ func (s *stage) active(t *testing.T, namespace, hpa, want string) {
 	t.Helper()
 	eventually(t, func() string {
 		if reason := s.condition(t, namespace, hpa, "reason"); reason != want {
-			return fmt.Sprintf(
-				"HPA %s is %s, want %s: %s",
-				hpa,
-				reason,
-				want,
-				s.condition(t, namespace, hpa, "message"),
-			)
+			return fmt.Sprintf("HPA %s is %s, want %s: %s", hpa, reason, want,
+				s.condition(t, namespace, hpa, "message"))
 		}
 		return ""
 	})

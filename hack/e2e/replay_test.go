@@ -68,11 +68,8 @@ func (r recording) at(position float64) float64 {
 // writePast writes a history of the demand, which ends now, into the data of a Prometheus that is not started yet.
 func (s *stage) writePast(t *testing.T, key workloadKey, step time.Duration, values []float64) {
 	t.Helper()
-	s.writeSeries(
-		t,
-		step,
-		map[string][]float64{fmt.Sprintf("inflight{namespace=%q,app=%q}", key.namespace, key.name): values},
-	)
+	s.writeSeries(t, step,
+		map[string][]float64{fmt.Sprintf("inflight{namespace=%q,app=%q}", key.namespace, key.name): values})
 }
 
 // writeSeries writes the history of any series that the demand exposes, as writePast does.

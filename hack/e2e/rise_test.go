@@ -111,18 +111,10 @@ func riseManifests(r recording, target float64, replicas int) string {
 		// By quantile: the headroom of an objective is learned for real lead times, not for much shorter ones.
 		`quantile: "0.95"`)}
 	for name, selector := range map[string]string{"ahead": "", "behind": "serve: shadow"} {
-		scaler := hpa(
-			"rise",
-			name,
-			name,
-			strings.Replace(external("demand", selector), `"10"`, fmt.Sprintf(`"%.0f"`, target), 1),
-		)
-		scaler = strings.Replace(
-			scaler,
-			"maxReplicas: 20",
-			"maxReplicas: 32\n  behavior: {scaleUp: {tolerance: \"0\"}}",
-			1,
-		)
+		scaler := hpa("rise", name, name,
+			strings.Replace(external("demand", selector), `"10"`, fmt.Sprintf(`"%.0f"`, target), 1))
+		scaler = strings.Replace(scaler, "maxReplicas: 20",
+			"maxReplicas: 32\n  behavior: {scaleUp: {tolerance: \"0\"}}", 1)
 		out = append(out, workload("rise", name, start.String(), replicas), scaler)
 	}
 	return strings.Join(out, "\n---\n")

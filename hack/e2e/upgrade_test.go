@@ -131,22 +131,13 @@ func (u *upgrade) installBaseline(t *testing.T) {
 // objects creates what is to survive, and waits until all of it works.
 func (u *upgrade) objects(t *testing.T) {
 	t.Helper()
-	u.apply(
-		t,
-		namespace("team"),
-		workload("team", "llama", "1s", 1),
-		forecastOf(
-			"team",
-			"llama",
-			"leadTime: {mode: Auto, fallback: 5s}",
-		),
-		hpa("team", "llama", "llama", external("llama", "")),
-		workload("team", "other", "1s", 1),
+	u.apply(t, namespace("team"), workload("team", "llama", "1s", 1),
+		forecastOf("team", "llama", "leadTime: {mode: Auto, fallback: 5s}"),
+		hpa("team", "llama", "llama", external("llama", "")), workload("team", "other", "1s", 1),
 		hpa("team", "other", "other", object("llama", "")),
 		forecastOf("team", "preset", "signal: {preset: vllm/inflight}", "targetRef: {kind: Deployment, name: other}"),
 		forecastOf("team", "steady", "scaling: {target: 10}", "quantile: ", `objective: {late: "1%"}`),
-		strings.Replace(warmPool("team", "min: 1"), "        nodeSelector: {"+shape+": team}\n", "", 1),
-	)
+		strings.Replace(warmPool("team", "min: 1"), "        nodeSelector: {"+shape+": team}\n", "", 1))
 	u.active(t, "team", "llama", found)
 	u.active(t, "team", "other", found)
 	eventually(t, func() string {
@@ -213,8 +204,7 @@ func (u *upgrade) watch(t *testing.T) (stop func()) {
 		for line := range strings.Lines(failed) {
 			at, rest, _ := strings.Cut(line, " ")
 			if when, err := time.Parse(
-				time.RFC3339,
-				at,
+				time.RFC3339, at,
 			); strings.HasPrefix(rest, "Failed") && !strings.HasPrefix(rest, conflict) &&
 				(err != nil || when.After(began)) {
 				t.Errorf("an HPA's sync failed: %s", line)
@@ -266,12 +256,8 @@ func (u *upgrade) verified(t *testing.T) {
 func (s *stage) gone(t *testing.T) {
 	t.Helper()
 	left := func() string {
-		return s.get(
-			t,
-			"apiservices",
-			"-o",
-			`jsonpath={range .items[?(@.spec.service.name=="forewarm")]}{.metadata.name} {end}`,
-		)
+		return s.get(t, "apiservices", "-o",
+			`jsonpath={range .items[?(@.spec.service.name=="forewarm")]}{.metadata.name} {end}`)
 	}
 	eventually(t, left)
 	for range 10 {

@@ -94,15 +94,8 @@ func TestWarmPools(t *testing.T) {
 	s.surges(t, w, p)
 	w.expectBufferFollows(t)
 	w.expectNoDuplicates(t, scaler)
-	t.Logf(
-		"%s: idle GPU-hours paid: %.1f; node-hours: %.1f of %d nodes with a pool, %.1f of %d without",
-		warm,
-		w.idle(warm),
-		scaler.hours(warm),
-		scaler.nodesMade(warm),
-		scaler.hours(without),
-		scaler.nodesMade(without),
-	)
+	t.Logf("%s: idle GPU-hours paid: %.1f; node-hours: %.1f of %d nodes with a pool, %.1f of %d without", warm,
+		w.idle(warm), scaler.hours(warm), scaler.nodesMade(warm), scaler.hours(without), scaler.nodesMade(without))
 	t.Logf("%s: wanted/held/ready/borrowed about the surge:%s", warm, w.timeline(warm, p.next))
 	t.Logf("%s: planned about the surge:%s", warm, w.plans(warm, p.next))
 	s.expectReleased(t)
@@ -115,12 +108,8 @@ func (s *stage) setPools(t *testing.T) pulses {
 	p := pulses{next: now.Add(poolCycle - poolPulse - settle)}
 	all := []string{warm, without, buffered, budgeted, recommended, unobserved}
 	for _, ns := range all {
-		s.writePast(
-			t,
-			workloadKey{ns, "llama"},
-			time.Second,
-			p.past(now.Add(-9*poolCycle), int(9*poolCycle/time.Second)),
-		)
+		s.writePast(t, workloadKey{ns, "llama"}, time.Second,
+			p.past(now.Add(-9*poolCycle), int(9*poolCycle/time.Second)))
 		s.demand.follow(ns, "llama", func() float64 { return p.at(time.Now()) })
 	}
 	s.observe(t)
@@ -173,15 +162,8 @@ func (w *poolWatch) waitFor(t *testing.T, ns, what string, is func(moment) bool)
 	t.Helper()
 	eventually(t, func() string {
 		if m := w.last(ns); !is(m) {
-			return fmt.Sprintf(
-				"%s: not %s yet: %d placeholder pods of %d requested, buffer %d, status %+v",
-				ns,
-				what,
-				m.alive,
-				m.asked,
-				m.buffer,
-				m.status,
-			)
+			return fmt.Sprintf("%s: not %s yet: %d placeholder pods of %d requested, buffer %d, status %+v", ns, what,
+				m.alive, m.asked, m.buffer, m.status)
 		}
 		return ""
 	})
@@ -256,12 +238,8 @@ func (s *stage) poolLeaderKilled(t *testing.T, w *poolWatch, scaler *autoscaler)
 	for _, ns := range []string{warm, unobserved} {
 		for _, m := range w.since(ns, began) {
 			if m.deployments != 1 || m.asked < 2 {
-				t.Fatalf(
-					"%s: %d Deployments request %d placeholder pods, want 1 for 2 or more",
-					ns,
-					m.deployments,
-					m.asked,
-				)
+				t.Fatalf("%s: %d Deployments request %d placeholder pods, want 1 for 2 or more", ns, m.deployments,
+					m.asked)
 			}
 		}
 	}
@@ -418,14 +396,7 @@ func follows(all []moment) bool {
 func (s *stage) expectReleased(t *testing.T) {
 	t.Helper()
 	if _, err := s.Kubectl(
-		t.Context(),
-		"",
-		"delete",
-		"warmpools",
-		"-A",
-		"--all",
-		"--wait",
-		"--timeout="+checkTimeout.String(),
+		t.Context(), "", "delete", "warmpools", "-A", "--all", "--wait", "--timeout="+checkTimeout.String(),
 	); err != nil {
 		t.Fatal(err)
 	}

@@ -35,15 +35,8 @@ func (b build) binary(ctx context.Context, platform, folder string) (string, err
 	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false",
 		"-ldflags=-s -w -X main.version="+b.version, "-o", file, "./cmd/forewarm")
 	command.Dir = b.root
-	command.Env = append(
-		os.Environ(),
-		"CGO_ENABLED=0",
-		"GOOS="+system,
-		"GOARCH="+machine,
-		"GOFLAGS=",
-		"GOAMD64=v1",
-		"GOARM64=v8.0",
-	)
+	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+machine, "GOFLAGS=", "GOAMD64=v1",
+		"GOARM64=v8.0")
 	var stderr bytes.Buffer
 	command.Stderr = &stderr
 	if err := command.Run(); err != nil {

@@ -157,10 +157,8 @@ func (b build) newIndex(parts []part) (v1.ImageIndex, error) {
 		if err != nil {
 			return nil, fmt.Errorf("make an index: %w", err)
 		}
-		index = mutate.AppendManifests(
-			index,
-			mutate.IndexAddendum{Add: p.image, Descriptor: v1.Descriptor{Platform: on}},
-		)
+		index = mutate.AppendManifests(index,
+			mutate.IndexAddendum{Add: p.image, Descriptor: v1.Descriptor{Platform: on}})
 	}
 	annotated, ok := mutate.Annotations(index, b.labels()).(v1.ImageIndex)
 	if !ok {

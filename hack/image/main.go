@@ -48,18 +48,10 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags.StringVar(&o.out, "out", "bin/image", "folder of the OCI layout, which is replaced; the SBOMs lie beside it")
 	flags.StringVar(&o.build.root, "root", ".", "folder of the repository")
 	flags.StringVar(&o.build.version, "version", "unknown", "version that the binary and the labels have")
-	flags.StringSliceVar(
-		&o.build.platforms,
-		"platform",
-		[]string{"linux/amd64", "linux/arm64"},
-		"platforms to build for",
-	)
-	flags.StringVar(
-		&o.push,
-		"push",
-		"",
-		"reference to push to, REGISTRY/NAME:TAG, with the credentials of ~/.docker/config.json",
-	)
+	flags.StringSliceVar(&o.build.platforms, "platform", []string{"linux/amd64", "linux/arm64"},
+		"platforms to build for")
+	flags.StringVar(&o.push, "push", "",
+		"reference to push to, REGISTRY/NAME:TAG, with the credentials of ~/.docker/config.json")
 	flags.BoolVar(&o.plain, "plain-http", false, "push without TLS, to a registry of this machine")
 	flags.StringVar(&o.key, "key", "", "file of a private key, PEM (PKCS #8, ECDSA), to sign the digest by")
 	if err := flags.Parse(args); err != nil {
@@ -129,14 +121,8 @@ func (o *options) part(ctx context.Context, platform string, out io.Writer) (v1.
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(
-		out,
-		"%s: %.1f MB compressed, SBOM %s (%.0f s)\n",
-		platform,
-		float64(pulled)/1e6,
-		bom,
-		time.Since(begun).Seconds(),
-	)
+	fmt.Fprintf(out, "%s: %.1f MB compressed, SBOM %s (%.0f s)\n", platform, float64(pulled)/1e6, bom,
+		time.Since(begun).Seconds())
 	return image, nil
 }
 

@@ -53,9 +53,7 @@ func made(t *testing.T, args ...string) (layoutFolder, said string) {
 	folder := filepath.Join(t.TempDir(), "image")
 	var out bytes.Buffer
 	if err := run(
-		t.Context(),
-		append([]string{"--out", folder, "--root", root, "--version", "v0.0.1"}, args...),
-		&out,
+		t.Context(), append([]string{"--out", folder, "--root", root, "--version", "v0.0.1"}, args...), &out,
 	); err != nil {
 		t.Fatal(err)
 	}
@@ -103,11 +101,8 @@ func elsewhere(t *testing.T) string {
 		err = exec.CommandContext(t.Context(), "git", "clone", "-q", root, clone).Run()
 	}
 	if err != nil || len(out) > 0 {
-		t.Logf(
-			"NOT TESTED: a build in another folder: this one is no clone, or differs from its commit (%v): %s",
-			err,
-			out,
-		)
+		t.Logf("NOT TESTED: a build in another folder: this one is no clone, or differs from its commit (%v): %s",
+			err, out)
 		return root
 	}
 	return clone
@@ -229,23 +224,14 @@ func TestRuns(t *testing.T) {
 		}
 		return command
 	}
-	if out, err := contained(
-		t.Context(),
-		"version",
-	).CombinedOutput(); err != nil ||
+	if out, err := contained(t.Context(), "version").CombinedOutput(); err != nil ||
 		!strings.Contains(string(out), "v0.0.1") {
 		t.Errorf("%v: %s", err, out)
 	}
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
-	server := contained(
-		ctx,
-		"serve",
-		"--standalone",
-		"--port=0",
-		"--config-dir=/etc",
-		"--prometheus-url=https://127.0.0.1:9",
-	)
+	server := contained(ctx, "serve", "--standalone", "--port=0", "--config-dir=/etc",
+		"--prometheus-url=https://127.0.0.1:9")
 	output, err := server.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

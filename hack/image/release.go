@@ -87,10 +87,8 @@ func (b build) tag(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if changed != "" {
-		return "", fmt.Errorf(
-			"the working tree differs from its commit: commit or stash, or set DRY_RUN=1:\n%s",
-			changed,
-		)
+		return "", fmt.Errorf("the working tree differs from its commit: commit or stash, or set DRY_RUN=1:\n%s",
+			changed)
 	}
 	tag, err := b.git(ctx, "describe", "--tags", "--exact-match", "--match", "v*")
 	if err != nil {
@@ -123,10 +121,8 @@ func (r *release) write(ctx context.Context, notes []byte, out io.Writer) error 
 		return !strings.HasPrefix(platform, "linux/")
 	})
 	if err = errors.Join(
-		r.file("NOTES.md", notes),
-		r.file("forewarm-"+strings.TrimPrefix(r.build.version, "v")+".tgz", chart),
-		r.file("forewarm.yaml", manifest),
-		image.run(ctx, out),
+		r.file("NOTES.md", notes), r.file("forewarm-"+strings.TrimPrefix(r.build.version, "v")+".tgz", chart),
+		r.file("forewarm.yaml", manifest), image.run(ctx, out),
 	); err != nil {
 		return err
 	}
@@ -170,9 +166,7 @@ func (r *release) archive(ctx context.Context, platform string) error {
 	if err != nil {
 		return fmt.Errorf("make an archive: %w", err)
 	}
-	r.archives = append(
-		r.archives,
-		archive{system, machine, program(system), name, fmt.Sprintf("%x", sha256.Sum256(text))},
-	)
+	r.archives = append(r.archives,
+		archive{system, machine, program(system), name, fmt.Sprintf("%x", sha256.Sum256(text))})
 	return errors.Join(r.file(name, text), r.build.writeBOM(filepath.Join(r.out, base+".cdx.json"), binary))
 }

@@ -47,12 +47,7 @@ func TestKrewManifest(t *testing.T) {
 		"spec": map[string]any{
 			"version": version, "homepage": "https://github.com/forewarm/forewarm",
 			"platforms": []any{
-				platform(
-					"linux",
-					"arm64",
-					"a.tar.gz",
-					"forewarm",
-				),
+				platform("linux", "arm64", "a.tar.gz", "forewarm"),
 				platform("windows", "amd64", "b.zip", "forewarm.exe"),
 			},
 		},
@@ -105,14 +100,8 @@ func chart(t *testing.T, file, version string) {
 		t.Log("NOT TESTED: the chart with helm, which is not built")
 		return
 	}
-	command := exec.CommandContext(
-		t.Context(),
-		filepath.Join(strings.TrimSpace(string(helm)), "helm"),
-		"template",
-		file,
-		"--set",
-		"image.repository=example.com/forewarm,prometheus.url=http://x:9090",
-	)
+	command := exec.CommandContext(t.Context(), filepath.Join(strings.TrimSpace(string(helm)), "helm"), "template",
+		file, "--set", "image.repository=example.com/forewarm,prometheus.url=http://x:9090")
 	if text, err := command.CombinedOutput(); err != nil ||
 		!strings.Contains(string(text), "example.com/forewarm:"+version) {
 		t.Errorf("helm template: %v\n%.2000s", err, text)

@@ -25,11 +25,8 @@ func (r *reader) alias(path *field.Path, object *v1alpha1.Forecast) *snapshot.Al
 	}
 	before := len(r.Problems)
 	if !metricName.MatchString(expose.Metric) {
-		r.Invalid(
-			path.Child("metric"),
-			expose.Metric,
-			"write the name of the HPA's metric, at most 253 letters, digits, _, :, . and -",
-		)
+		r.Invalid(path.Child("metric"), expose.Metric,
+			"write the name of the HPA's metric, at most 253 letters, digits, _, :, . and -")
 	}
 	labels := path.Child("matchLabels")
 	if len(expose.MatchLabels) > MaxLabels {

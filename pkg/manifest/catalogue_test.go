@@ -33,10 +33,7 @@ func (catalogue) Ready(_ string, target v1alpha1.TargetRef, _ manifest.Source) s
 }
 
 func (catalogue) Render(
-	preset, namespace string,
-	target v1alpha1.TargetRef,
-	_ manifest.Source,
-	wait time.Duration,
+	preset, namespace string, target v1alpha1.TargetRef, _ manifest.Source, wait time.Duration,
 ) (manifest.Rendered, error) {
 	if wait > 0 && preset == "vllm/queue-time" {
 		return manifest.Rendered{Expr: fmt.Sprintf("late(%s,%s,%s)", namespace, target.Name, wait)}, nil

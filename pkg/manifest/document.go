@@ -108,10 +108,8 @@ func wrongKind(d strictyaml.Document) string {
 		return "a WarmPool needs a cluster: apply it to one, or simulate it with " +
 			"forewarm simulate --warm-pool"
 	case strings.HasSuffix(kind, "List"):
-		return fmt.Sprintf(
-			"kind %s is not supported here: write one document for each Forecast, separated by ---",
-			kind,
-		)
+		return fmt.Sprintf("kind %s is not supported here: write one document for each Forecast, separated by ---",
+			kind)
 	}
 	return fmt.Sprintf("apiVersion %q, kind %q is not supported here: write apiVersion: %s, kind: %s",
 		version, kind, want, v1alpha1.ForecastKind)

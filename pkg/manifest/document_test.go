@@ -107,11 +107,8 @@ func TestParseProblems(t *testing.T) {
 
 func TestParseDocuments(t *testing.T) {
 	text := "%YAML 1.2\n--- # first\n" + header + small + "...\n# nothing\n---\n---\r\n" +
-		strings.ReplaceAll(
-			"apiVersion: forewarm.dev/v1alpha1\nkind: Forecast\nmetadata: {name: b}\n"+small,
-			"\n",
-			"\r\n",
-		)
+		strings.ReplaceAll("apiVersion: forewarm.dev/v1alpha1\nkind: Forecast\nmetadata: {name: b}\n"+small, "\n",
+			"\r\n")
 	documents := manifest.Parse("f.yaml", []byte(text))
 	var keys []snapshot.Key
 	for _, d := range documents {

@@ -21,9 +21,7 @@ func TestMeasuredLeadTimes(t *testing.T) {
 	}{
 		{"nothing yet", "", manifest.MeasuredLeadTime{Source: "3 of 10 starts"}, 5 * time.Minute, "fallback 5m: 3 of 10 starts"},
 		{"measured", "", measured(4 * time.Minute), 4 * time.Minute, "p90 of 12 starts"},
-		{
-			"fixed", "leadTime: {mode: Fixed, duration: 12m}", measured(4 * time.Minute), 12 * time.Minute, "fixed 12m",
-		},
+		{"fixed", "leadTime: {mode: Fixed, duration: 12m}", measured(4 * time.Minute), 12 * time.Minute, "fixed 12m"},
 		{
 			"a window of more steps than can be forecast", "step: 1s\n  history: 1d", measured(20 * time.Minute),
 			1000*time.Second - 75*time.Second,

@@ -72,16 +72,12 @@ func TestAPauseServesWhatTheHPABeforeNeeds(t *testing.T) {
 		"a trigger that leaves the target to the Forecast": {
 			"target: 64, before: {target: 45}", []autoscaler.Reference{referring("ScaledObject/a", 0)}, 128, 0, "",
 		},
-		"minReplicas before": {"target: 64, before: {target: 45, minReplicas: 5}", nil, 320, 5 * time.Minute, ""},
-		"another stabilization": {
-			"before: {target: 45}", []autoscaler.Reference{quick}, 128, 4 * time.Minute, "",
-		},
+		"minReplicas before":    {"target: 64, before: {target: 45, minReplicas: 5}", nil, 320, 5 * time.Minute, ""},
+		"another stabilization": {"before: {target: 45}", []autoscaler.Reference{quick}, 128, 4 * time.Minute, ""},
 		"without before": {
 			"", []autoscaler.Reference{referring(h+"a", 64)}, 90 / .7, 0, "set spec.scaling.before.target",
 		},
-		"two targets": {
-			"before: {target: 45}", two, 180, 0, "lower targets",
-		},
+		"two targets":        {"before: {target: 45}", two, 180, 0, "lower targets"},
 		"nothing known":      {"before: {target: 45}", nil, 90 / .7, 5 * time.Minute, "let an HPA or a Scaled"},
 		"one of another's":   {"before: {target: 60}", mixed, 90 / .7, 5 * time.Minute, "unknown targets"},
 		"the larger of both": {"before: {target: 32}", mixed, 180, 5 * time.Minute, "unknown targets"},

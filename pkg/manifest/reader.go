@@ -170,13 +170,8 @@ func (r *reader) leadTime(
 	window := leadtime.Window(length) + delay
 	switch {
 	case step > window:
-		r.Invalid(
-			at,
-			text,
-			"the lead window %s is shorter than the step %s: write a shorter step",
-			formatDuration(window),
-			formatDuration(step),
-		)
+		r.Invalid(at, text, "the lead window %s is shorter than the step %s: write a shorter step",
+			formatDuration(window), formatDuration(step))
 	case window > MaxWindowSteps*step:
 		r.Invalid(at, text, "the lead window %s is %d steps of %s, more than %d: write a longer step",
 			formatDuration(window), window/step, formatDuration(step), MaxWindowSteps)

@@ -27,10 +27,7 @@ const maxTarget = math.MaxInt64 / 1000
 // autoscalers reads which autoscalers use the value: those of the cluster that refer to the object and scale its
 // workload, else spec.scaling.
 func (r *reader) autoscalers(
-	spec *v1alpha1.ForecastSpec,
-	workload leadtime.Workload,
-	s ClusterState,
-	target *refresh.Target,
+	spec *v1alpha1.ForecastSpec, workload leadtime.Workload, s ClusterState, target *refresh.Target,
 ) {
 	path := field.NewPath("spec", "scaling")
 	own, stated := r.ownScaling(path, spec.Scaling)
@@ -50,10 +47,8 @@ func (r *reader) autoscalers(
 	case stated && !slices.ContainsFunc(choice.Scalings, func(c decide.Autoscaler) bool { return c.Target() == own.Target() }):
 		words = append(
 			words,
-			fmt.Sprintf(
-				"spec.scaling.target %s is not used, because there are autoscalers",
-				spec.Scaling.Target.String(),
-			),
+			fmt.Sprintf("spec.scaling.target %s is not used, because there are autoscalers",
+				spec.Scaling.Target.String()),
 		)
 	}
 	doubts := unusedReasons(choice.Skipped, s.UnreadReason)
@@ -168,11 +163,8 @@ func CheckQuantities(object map[string]any) error {
 		text, found, err := unstructured.NestedString(object, path...)
 		if err == nil && found &&
 			!v1alpha1.BoundedQuantity(text) { // A target of another kind is the decoder's to refuse.
-			return fmt.Errorf(
-				"%s: %.64q is not a quantity, write for example 64, 0.5 or 4k",
-				strings.Join(path, "."),
-				text,
-			)
+			return fmt.Errorf("%s: %.64q is not a quantity, write for example 64, 0.5 or 4k", strings.Join(path, "."),
+				text)
 		}
 	}
 	return nil

@@ -142,10 +142,8 @@ func TestWhereTheSettingsComeFrom(t *testing.T) {
 			}, "; ") + "; 5 more are not used", "",
 		},
 	} {
-		o := object(
-			t,
-			header+"spec:\n  targetRef: {kind: Deployment, name: llama}\n  signal: {query: x}\n  "+c.fields+"\n",
-		)
+		o := object(t,
+			header+"spec:\n  targetRef: {kind: Deployment, name: llama}\n  signal: {query: x}\n  "+c.fields+"\n")
 		got, problems := manifest.NewResolver(catalogue{}).
 			ResolveIn(o, manifest.ClusterState{Autoscalers: c.references, UnreadReason: c.unread})
 		var by []string
@@ -159,14 +157,8 @@ func TestWhereTheSettingsComeFrom(t *testing.T) {
 			t.Errorf("%s: target %g, %v, %s", c.name, got.Policy.Target, problems, diff)
 		}
 		if got.AutoscalerSource != c.words || got.Uncalibrated != c.uncalibrated {
-			t.Errorf(
-				"%s:\n%s\n%s\nwant\n%s\n%s",
-				c.name,
-				got.AutoscalerSource,
-				got.Uncalibrated,
-				c.words,
-				c.uncalibrated,
-			)
+			t.Errorf("%s:\n%s\n%s\nwant\n%s\n%s", c.name, got.AutoscalerSource, got.Uncalibrated, c.words,
+				c.uncalibrated)
 		}
 		if (got.Uncalibrated == "") != (got.Policy.ByHeadroom() || got.Policy.Quantile > 0) {
 			t.Errorf("%s: by outcome %v, uncalibrated %q", c.name, got.Policy.ByHeadroom(), got.Uncalibrated)

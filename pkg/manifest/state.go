@@ -38,10 +38,8 @@ func (s ClusterState) references() []autoscaler.Reference {
 	if len(s.Exposed) == 0 {
 		return s.Autoscalers
 	}
-	named := slices.DeleteFunc(
-		slices.Clone(s.Autoscalers),
-		func(r autoscaler.Reference) bool { return r.Alias == s.Exposed[0].Alias },
-	)
+	named := slices.DeleteFunc(slices.Clone(s.Autoscalers),
+		func(r autoscaler.Reference) bool { return r.Alias == s.Exposed[0].Alias })
 	return append(named, s.Exposed...)
 }
 

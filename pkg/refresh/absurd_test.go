@@ -440,13 +440,8 @@ func TestNeverAbsurd(t *testing.T) {
 		})
 	}
 	all.Wait()
-	t.Logf(
-		"%d histories, %d glitches, %d of them leave something behind: %s",
-		*histories,
-		glitches,
-		len(off),
-		strings.Join(off, "\n"),
-	)
+	t.Logf("%d histories, %d glitches, %d of them leave something behind: %s", *histories, glitches, len(off),
+		strings.Join(off, "\n"))
 	if allowed := 1 + glitches/100; len(off) > allowed {
 		t.Errorf("%d of %d glitches leave something behind, %d may", len(off), glitches, allowed)
 	}

@@ -53,13 +53,8 @@ func BenchmarkFleet(b *testing.B) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	before := liveBytes()
 	board := new(snapshot.Board)
-	loop, err := refresh.New(
-		refresh.Config{Grace: time.Hour},
-		&unrecordedSource{noisy},
-		thousandForecasts(),
-		board,
-		slog.New(slog.DiscardHandler),
-	)
+	loop, err := refresh.New(refresh.Config{Grace: time.Hour}, &unrecordedSource{noisy}, thousandForecasts(), board,
+		slog.New(slog.DiscardHandler))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -41,14 +41,6 @@ func logSuspect(ctx context.Context, log *slog.Logger, was, is *snapshot.Entry) 
 			return
 		}
 	}
-	log.WarnContext(
-		ctx,
-		"a demand is suspect",
-		"forecast",
-		is.Key.String(),
-		"reason",
-		snapshot.ReasonSuspect,
-		"now",
-		words,
-	)
+	log.WarnContext(ctx, "a demand is suspect", "forecast", is.Key.String(), "reason", snapshot.ReasonSuspect, "now",
+		words)
 }

@@ -81,13 +81,8 @@ func TestClockSteps(t *testing.T) {
 				fresh, _ := newLoop(t, source, fixedTargets{target("llama")})
 				want := entry(t, fresh.Step(t.Context(), now.Add(-step)), "llama")
 				if want.Decision.Value != right.Decision.Value || want.Model != right.Model {
-					t.Errorf(
-						"a wrong clock leaves traces: %v by %s, without it %v by %s",
-						right.Decision.Value,
-						right.Model,
-						want.Decision.Value,
-						want.Model,
-					)
+					t.Errorf("a wrong clock leaves traces: %v by %s, without it %v by %s", right.Decision.Value,
+						right.Model, want.Decision.Value, want.Model)
 				}
 			})
 		}

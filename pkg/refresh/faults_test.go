@@ -52,10 +52,8 @@ func TestFaultsCostOneForecast(t *testing.T) {
 		t.Errorf("the good one is %s", e.ReadyMessage())
 	}
 	if s.Pending != len([]string{"down", "other", "panics"}) {
-		t.Errorf(
-			"%d wait for their history, want those whose source does not answer: a wrong query does not pass",
-			s.Pending,
-		)
+		t.Errorf("%d wait for their history, want those whose source does not answer: a wrong query does not pass",
+			s.Pending)
 	}
 	if e := entry(t, s, "invalid"); e.State != snapshot.Invalid || !strings.Contains(e.ReadyMessage(), "too short") {
 		t.Errorf("the invalid one is %s", e.ReadyMessage())

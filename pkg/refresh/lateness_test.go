@@ -144,17 +144,11 @@ func agreeOn(t *testing.T, late time.Duration, known func(at time.Time, age, lat
 		one := entry(t, lasting.Step(t.Context(), source.now), "llama")
 		two := entry(t, restarted.Step(t.Context(), source.now), "llama")
 		since := source.now.Sub(last)
-		if differs := math.Abs(
-			one.Decision.Value - two.Decision.Value,
-		); since >= step &&
+		if differs := math.Abs(one.Decision.Value - two.Decision.Value); since >= step &&
 			!(differs <= 0.001*one.Decision.Value) {
 			t.Fatalf("%s after the last change %v and %v are served", since, one.Decision.Value, two.Decision.Value)
 		}
-		if diff := cmp.Diff(
-			bitwiseSummary(one),
-			bitwiseSummary(two),
-			cmpopts.EquateNaNs(),
-		); diff != "" &&
+		if diff := cmp.Diff(bitwiseSummary(one), bitwiseSummary(two), cmpopts.EquateNaNs()); diff != "" &&
 			since > refit+time.Hour {
 			t.Fatalf("%s after the last change (-lasting +restarted)\n%s", since, diff)
 		}

@@ -52,13 +52,8 @@ func TestInformativeFieldsRebuildNothing(t *testing.T) {
 	s := loop.Step(t.Context(), noon.Add(step))
 	e := entry(t, s, "llama")
 	if e.LeadSource != "p90 of 13 starts" || e.AutoscalerSource != "two HPAs" || s.Loop.Refits != before {
-		t.Errorf(
-			"%q, %q after %d rebuilds, want the new words and %d",
-			e.LeadSource,
-			e.AutoscalerSource,
-			s.Loop.Refits,
-			before,
-		)
+		t.Errorf("%q, %q after %d rebuilds, want the new words and %d", e.LeadSource, e.AutoscalerSource,
+			s.Loop.Refits, before)
 	}
 }
 
@@ -87,13 +82,8 @@ func TestALeadTimeThatChangesDuringAQueryWaitsForIt(t *testing.T) {
 	board := new(snapshot.Board)
 	answer := make(chan struct{})
 	source.fail = func(refresh.Query) error { <-answer; return nil }
-	loop, err := refresh.New(
-		refresh.Config{Grace: time.Millisecond},
-		source,
-		targets,
-		board,
-		slog.New(slog.DiscardHandler),
-	)
+	loop, err := refresh.New(refresh.Config{Grace: time.Millisecond}, source, targets, board,
+		slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

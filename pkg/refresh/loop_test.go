@@ -74,13 +74,8 @@ func target(name string) refresh.Target {
 func newLoop(t *testing.T, source refresh.Source, targets refresh.Targets) (*refresh.Loop, *snapshot.Board) {
 	t.Helper()
 	board := new(snapshot.Board)
-	loop, err := refresh.New(
-		refresh.Config{Grace: 2 * time.Minute},
-		source,
-		targets,
-		board,
-		slog.New(slog.DiscardHandler),
-	)
+	loop, err := refresh.New(refresh.Config{Grace: 2 * time.Minute}, source, targets, board,
+		slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,12 +273,8 @@ func TestChangedObjectTakesEffectInOneStep(t *testing.T) {
 	targets[0].Generation, targets[0].Policy.Quantile = 2, 0.5
 	after := entry(t, loop.Step(t.Context(), noon.Add(time.Second)), "llama")
 	if after.Generation != 2 || after.Decision.Quantile != 0.5 || after.State != snapshot.Ready {
-		t.Errorf(
-			"after the change: generation %d, quantile %v, %s",
-			after.Generation,
-			after.Decision.Quantile,
-			after.ReadyMessage(),
-		)
+		t.Errorf("after the change: generation %d, quantile %v, %s", after.Generation, after.Decision.Quantile,
+			after.ReadyMessage())
 	}
 	if after.Decision.Value >= before.Decision.Value && !after.Decision.Floored {
 		t.Errorf("the median serves %v, the 95 %% quantile served %v", after.Decision.Value, before.Decision.Value)
@@ -351,13 +342,8 @@ func TestDeletedForecastIsGone(t *testing.T) {
 	targets := fixedTargets{target("a"), target("b")}
 	board := new(snapshot.Board)
 	var set refresh.Targets = targets
-	loop, err := refresh.New(
-		refresh.Config{},
-		&demandSource{demand: daily},
-		dynamic{&set},
-		board,
-		slog.New(slog.DiscardHandler),
-	)
+	loop, err := refresh.New(refresh.Config{}, &demandSource{demand: daily}, dynamic{&set}, board,
+		slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

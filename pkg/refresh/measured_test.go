@@ -77,11 +77,7 @@ func TestMeasuredIsReported(t *testing.T) {
 			}
 			continue
 		}
-		if c := condition(
-			t,
-			e,
-			snapshot.ConditionSignal,
-		); c.True || c.Reason != tt.reason ||
+		if c := condition(t, e, snapshot.ConditionSignal); c.True || c.Reason != tt.reason ||
 			!strings.Contains(c.Message, tt.message) {
 			t.Errorf("%s: %+v, want %s with %q", tt.name, c, tt.reason, tt.message)
 		}

@@ -85,8 +85,7 @@ func (v *view) signalCondition(t Target) (snapshot.Condition, bool) {
 	case silent > 0:
 		c.Reason = snapshot.ReasonSilentReplicas
 		c.Message = fmt.Sprintf(
-			"%.0f ready replicas report nothing, so their demand is missing: check that new pods are scraped",
-			silent,
+			"%.0f ready replicas report nothing, so their demand is missing: check that new pods are scraped", silent,
 		)
 	case doubt != "":
 		c.Reason, c.Message = doubt, why

@@ -44,21 +44,16 @@ func (v *view) saturatedCondition() (snapshot.Condition, bool) {
 		return snapshot.Condition{
 			Type:   snapshot.ConditionSaturated,
 			Reason: reasonOf(v.saturationErr),
-			Message: fmt.Sprintf(
-				"the query of signal.saturated failed, so the demand counts as observed: %s",
-				v.saturationErr,
-			),
+			Message: fmt.Sprintf("the query of signal.saturated failed, so the demand counts as observed: %s",
+				v.saturationErr),
 		}, true
 	case v.isClassified && v.classified.Cause.Kind() == classify.Censored:
 		return snapshot.Condition{
 			Type:   snapshot.ConditionSaturated,
 			True:   true,
 			Reason: snapshot.ReasonCensored,
-			Message: fmt.Sprintf(
-				"since %s the demand is at least the observed value: %s",
-				formatTime(v.classified.From),
-				v.classified.Cause,
-			),
+			Message: fmt.Sprintf("since %s the demand is at least the observed value: %s",
+				formatTime(v.classified.From), v.classified.Cause),
 		}, true
 	}
 	return snapshot.Condition{}, false

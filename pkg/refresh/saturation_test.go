@@ -232,13 +232,8 @@ func TestAnOutageHoldsWhatWasThere(t *testing.T) {
 	e := entry(t, loop.Step(t.Context(), down.Add(8*step)), "llama")
 	last := float64(float32(daily(down.Add(-step))))
 	if e.Observed != last || e.Decision.Value < last || e.State != snapshot.Ready {
-		t.Errorf(
-			"after seven minutes: observed %v, serves %v, of %v: %s",
-			e.Observed,
-			e.Decision.Value,
-			last,
-			e.ReadyMessage(),
-		)
+		t.Errorf("after seven minutes: observed %v, serves %v, of %v: %s", e.Observed, e.Decision.Value, last,
+			e.ReadyMessage())
 	}
 	c := condition(t, e, snapshot.ConditionData)
 	if c.True || c.Reason != "OutageSuspected" || !strings.Contains(c.Message, down.Format("15:04:05")) {
@@ -252,14 +247,8 @@ func TestAnOutageHoldsWhatWasThere(t *testing.T) {
 	for after, share := time.Hour, 0.5; after < 4*time.Hour; after, share = after+time.Hour, share/2 {
 		e = entry(t, loop.Step(t.Context(), down.Add(classify.OutageHold+after)), "llama")
 		if v := e.Decision.Value / held; math.Abs(v-share) > 0.1*share || condition(t, e, snapshot.ConditionData).True {
-			t.Errorf(
-				"after %s: %v of %v is served, want %v: %s",
-				after,
-				e.Decision.Value,
-				held,
-				share,
-				e.ReadyMessage(),
-			)
+			t.Errorf("after %s: %v of %v is served, want %v: %s", after, e.Decision.Value, held, share,
+				e.ReadyMessage())
 		}
 	}
 	e = entry(t, loop.Step(t.Context(), down.Add(6*time.Hour)), "llama")

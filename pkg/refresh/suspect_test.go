@@ -25,10 +25,8 @@ func withBadSamples(demand func(time.Time) float64, minutes ...int) *demandSourc
 
 // suspectSpans are the times that an entry marks as such.
 func suspectSpans(e *snapshot.Entry) []classify.Span {
-	return slices.DeleteFunc(
-		slices.Clone(e.Classifications),
-		func(s classify.Span) bool { return s.Cause != classify.Suspect },
-	)
+	return slices.DeleteFunc(slices.Clone(e.Classifications),
+		func(s classify.Span) bool { return s.Cause != classify.Suspect })
 }
 
 func TestASuspectIsServedUpToTheBoundAndMarked(t *testing.T) {

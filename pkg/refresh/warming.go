@@ -22,11 +22,6 @@ func (v *view) warmingMessage(e *snapshot.Entry) string {
 	}
 	until := e.SampleTime.Add(v.season - v.span).Round(time.Minute).UTC().Format("2006-01-02 15:04 UTC")
 	const words = "%s of history: the forecast gains nothing over the observed demand before one season (%s), %s at the earliest; %s"
-	return fmt.Sprintf(
-		words,
-		humanize.Span(v.span.Round(time.Minute)),
-		humanize.Span(v.season.Round(time.Minute)),
-		until,
-		e.ModelReason(),
-	)
+	return fmt.Sprintf(words, humanize.Span(v.span.Round(time.Minute)), humanize.Span(v.season.Round(time.Minute)),
+		until, e.ModelReason())
 }

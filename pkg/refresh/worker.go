@@ -202,12 +202,8 @@ func fetchOnGrid(ctx context.Context, source Source, q Query) (forecast.Series, 
 	}
 	if !block.Start.Equal(q.From) || block.Step != q.Step || len(block.Values) != q.Points() {
 		return forecast.Series{}, fmt.Errorf(
-			"%w: asked for %d points from %s, got %d from %s: the source is not on the grid",
-			series.ErrUnavailable,
-			q.Points(),
-			q.From,
-			len(block.Values),
-			block.Start,
+			"%w: asked for %d points from %s, got %d from %s: the source is not on the grid", series.ErrUnavailable,
+			q.Points(), q.From, len(block.Values), block.Start,
 		)
 	}
 	return block, nil

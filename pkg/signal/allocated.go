@@ -34,11 +34,8 @@ func (s scope) requestedDevices(resource string, more ...string) string {
 // migInstances are weighted by the compute slices in the resource's name. PromQL cannot turn a label into a number, so
 // a vector of constants does.
 func (s scope) migInstances() string {
-	return fmt.Sprintf(
-		`%s * on (slices) group_left () (%s)`,
-		s.requestedDevices("nvidia_com_mig_.+", "slices"),
-		migWeights(),
-	)
+	return fmt.Sprintf(`%s * on (slices) group_left () (%s)`, s.requestedDevices("nvidia_com_mig_.+", "slices"),
+		migWeights())
 }
 
 // Devices that may be shared: under time-slicing and MPS they keep their name, or have the suffix .shared.

@@ -269,21 +269,11 @@ func FuzzConfine(f *testing.F) {
 		}
 		for _, matchers := range parser.ExtractSelectors(root) {
 			if !requires(matchers, "namespace", namespace) || !requires(matchers, "cluster", "eu") {
-				t.Fatalf(
-					"%q became %q: %v does not require namespace %q in cluster eu",
-					expr,
-					confined,
-					matchers,
-					namespace,
-				)
+				t.Fatalf("%q became %q: %v does not require namespace %q in cluster eu", expr, confined, matchers,
+					namespace)
 			}
 		}
-		if again, err := signal.Confine(
-			confined,
-			"namespace",
-			namespace,
-			"cluster=eu",
-		); err != nil ||
+		if again, err := signal.Confine(confined, "namespace", namespace, "cluster=eu"); err != nil ||
 			again != confined {
 			t.Fatalf("%q became %q, and that %q (%v)", expr, confined, again, err)
 		}
@@ -300,10 +290,7 @@ func requires(matchers []*labels.Matcher, label, value string) bool {
 func BenchmarkConfine(b *testing.B) {
 	for b.Loop() {
 		if _, err := signal.Confine(
-			`sum(rate(http_requests_total{job="api",code!~"5.."}[5m])) / 60`,
-			"namespace",
-			"a",
-			"",
+			`sum(rate(http_requests_total{job="api",code!~"5.."}[5m])) / 60`, "namespace", "a", "",
 		); err != nil {
 			b.Fatal(err)
 		}

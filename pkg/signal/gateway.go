@@ -5,11 +5,8 @@ import "fmt"
 // gateway is the presets for the endpoint picker of a Gateway API InferencePool (the inference extension, llm-d's
 // router). It is in front of the pods, so it also counts requests that no pod has received, even while there is no pod.
 func gateway() Source {
-	routed := metricNamed(
-		"llm_d_epp_request_total",
-		"inference_objective_request_total",
-		"inference_model_request_total",
-	)
+	routed := metricNamed("llm_d_epp_request_total", "inference_objective_request_total",
+		"inference_model_request_total")
 	running := metricNamed("llm_d_epp_request_running", "inference_objective_running_requests",
 		"inference_model_running_requests")
 	held := metricNamed("llm_d_epp_flow_control_queue_size", "inference_extension_flow_control_queue_size")
@@ -20,12 +17,10 @@ func gateway() Source {
 			"InferencePool the workload's name if it scales to zero. A pool of several workloads counts as a whole. All metric names " +
 			"are ALPHA and have changed twice.",
 		Presets: []Preset{
-			inflightPreset(
-				"gateway",
-				func(s scope) string { return s.totalOverPickers(sumPerPod(s.perPod(running), s.perPod(held))) },
-			).
-				withSummary("Requests in flight through the pool's endpoint picker: those that it has routed and that are not answered, " +
-					"and those that its flow control holds. Grows without limit under saturation. The first choice for scaling."),
+			inflightPreset("gateway", func(s scope) string {
+				return s.totalOverPickers(sumPerPod(s.perPod(running), s.perPod(held)))
+			}).withSummary("Requests in flight through the pool's endpoint picker: those that it has routed and that are not answered, " +
+				"and those that its flow control holds. Grows without limit under saturation. The first choice for scaling."),
 			arrivalsPreset(
 				"gateway",
 				"Requests that arrive per second at the pool's endpoint picker, also without pods: "+
@@ -35,11 +30,8 @@ func gateway() Source {
 			queuePreset("gateway", func(s scope) string { return s.total(s.endpointQueues()) }).withSummary(
 				"Requests that wait on the target's pods, as reported by the endpoint picker. Zero until it is too late. Use it as a second, " +
 					"reactive metric of the HPA, or to mark another signal as saturated (spec.signal.saturated)."),
-			kvCachePreset(
-				"gateway",
-				scope.poolCaches,
-			).withSummary("KV caches in use, counted in endpoints of the pool: their mean times " +
-				"the endpoints that are ready. Saturates at their number: use it as a second metric beside the requests in flight."),
+			kvCachePreset("gateway", scope.poolCaches).withSummary("KV caches in use, counted in endpoints of the pool: their " +
+				"mean times the endpoints that are ready. Saturates at their number: use it as a second metric beside the requests in flight."),
 		},
 		Lateness: []Preset{
 			latenessPreset(

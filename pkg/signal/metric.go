@@ -102,8 +102,7 @@ func (s scope) perPod(m metric) string {
 		series := s.series("max", name, m, append([]string{"job", "instance"}, m.distinct...)...)
 		versions[i] = fmt.Sprintf(
 			`sum by (pod) (max by (pod, %s) (sum by (pod, job, %[1]s) (max by (pod, job, instance, %[1]s) (%s))))`,
-			distinct,
-			series,
+			distinct, series,
 		)
 	}
 	return "(" + strings.Join(versions, " or ") + ")"

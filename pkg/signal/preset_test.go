@@ -90,20 +90,13 @@ func twice(load string) string {
 func loads() map[string]string {
 	return map[string]string{
 		"labels honoured": owners + gpus + idle + servers,
-		"labels exported": exported(
-			owners,
-			"monitoring",
-			"ksm-0",
-		) + exported(gpus, "gpu-operator", "dcgm-x") + idle + servers,
+		"labels exported": exported(owners, "monitoring", "ksm-0") + exported(gpus, "gpu-operator", "dcgm-x") +
+			idle + servers,
 		"owners honoured, GPUs exported": owners + exported(gpus, "gpu-operator", "dcgm-x") + idle + servers,
 		"owners exported, GPUs honoured": exported(owners, "ai", "ksm-0") + gpus + idle + servers,
 		"everything scraped twice":       twice(owners + gpus + idle + servers),
-		"everything exported": exported(
-			owners,
-			"monitoring",
-			"ksm-0",
-		) + exported(gpus, "gpu-operator", "dcgm-x") + idle +
-			exported(servers, "gateway", "proxy-0"),
+		"everything exported": exported(owners, "monitoring", "ksm-0") + exported(gpus, "gpu-operator", "dcgm-x") +
+			idle + exported(servers, "gateway", "proxy-0"),
 	}
 }
 

@@ -87,17 +87,12 @@ func TestSilent(t *testing.T) {
 		silent := signal.Silent(expr, "ai", target, trust())
 		load := owners + viaDeployments + byLLM + readiness
 		for how, scraped := range map[string]string{"honoured": load, "exported": exported(load, "monitoring", "ksm-0")} {
-			t.Run(
-				name+"/"+how,
-				func(t *testing.T) { evaluates(t, scraped+reports, expectation{expr: silent, want: c.want}) },
-			)
+			t.Run(name+"/"+how,
+				func(t *testing.T) { evaluates(t, scraped+reports, expectation{expr: silent, want: c.want}) })
 		}
 	}
 	if got := signal.Silent(
-		"sum(rate(requests_total[2m]))",
-		"ai",
-		signal.Target{Kind: "Deployment", Name: "llama"},
-		trust(),
+		"sum(rate(requests_total[2m]))", "ai", signal.Target{Kind: "Deployment", Name: "llama"}, trust(),
 	); got != "" {
 		t.Errorf("of a query that adds up no pods: %s", got)
 	}

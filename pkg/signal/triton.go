@@ -37,10 +37,8 @@ func triton() Source {
 					return s.total(sumAboveZero(s.perPod(succeeded.rate()), s.perPod(failed.rate()), s.growth(pending)))
 				},
 			),
-			queuePreset(
-				"triton",
-				func(s scope) string { return s.total(sumPerPod(s.perPod(pending), s.perPod(waiting))) },
-			),
+			queuePreset("triton",
+				func(s scope) string { return s.total(sumPerPod(s.perPod(pending), s.perPod(waiting))) }),
 			kvCachePreset("triton", func(s scope) string { return s.kvCaches(cache) }).withSummary(kvCacheSummary +
 				" Only for models of the TensorRT-LLM backend."),
 		},

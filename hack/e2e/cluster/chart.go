@@ -73,27 +73,15 @@ func (c *Cluster) StartDeployed(ctx context.Context, name string) (*Replica, err
 
 // mount writes the files of a Secret that a pod would mount, and returns their folder.
 func (c *Cluster) mount(
-	ctx context.Context,
-	volumes []core.Volume,
-	mount *core.VolumeMount,
-	replica string,
+	ctx context.Context, volumes []core.Volume, mount *core.VolumeMount, replica string,
 ) (string, error) {
 	folder := filepath.Join(c.Dir, replica+"-"+mount.Name)
 	for i := range volumes {
 		if volumes[i].Name != mount.Name || volumes[i].Secret == nil {
 			continue
 		}
-		text, err := c.Kubectl(
-			ctx,
-			"",
-			"get",
-			"secret",
-			volumes[i].Secret.SecretName,
-			"-n",
-			forewarmNamespace,
-			"-o",
-			"json",
-		)
+		text, err := c.Kubectl(ctx, "", "get", "secret", volumes[i].Secret.SecretName, "-n", forewarmNamespace, "-o",
+			"json")
 		if err != nil {
 			return "", err
 		}
@@ -120,18 +108,8 @@ func (c *Cluster) Certificate(ctx context.Context, secret string) (authority []b
 	if err != nil {
 		return nil, err
 	}
-	_, err = c.Kubectl(
-		ctx,
-		"",
-		"create",
-		"secret",
-		"generic",
-		secret,
-		"-n",
-		forewarmNamespace,
-		"--from-file=tls.crt="+own.certificate,
-		"--from-file=tls.key="+own.key,
-		"--from-file=ca.crt="+c.authority.file(),
-	)
+	_, err = c.Kubectl(ctx, "", "create", "secret", "generic", secret, "-n", forewarmNamespace,
+		"--from-file=tls.crt="+own.certificate, "--from-file=tls.key="+own.key,
+		"--from-file=ca.crt="+c.authority.file())
 	return c.authority.pem, err
 }

@@ -68,10 +68,7 @@ func (c *Cluster) servicePort() string {
 }
 
 func (c *Cluster) startForewarm(
-	ctx context.Context,
-	name, binary string,
-	environment []string,
-	args ...string,
+	ctx context.Context, name, binary string, environment []string, args ...string,
 ) (*Replica, error) {
 	port, err := FreePort(ctx)
 	if err != nil {

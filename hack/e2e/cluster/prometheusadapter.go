@@ -92,10 +92,8 @@ func (p *PrometheusAdapter) Start(ctx context.Context) error {
 		return err
 	}
 	own := Unverified()
-	pair, err := tls.LoadX509KeyPair(
-		filepath.Join(p.cluster.Dir, "admin.crt"),
-		filepath.Join(p.cluster.Dir, "admin.key"),
-	)
+	pair, err := tls.LoadX509KeyPair(filepath.Join(p.cluster.Dir, "admin.crt"),
+		filepath.Join(p.cluster.Dir, "admin.key"))
 	if err != nil {
 		return fmt.Errorf("read the administrator's certificate: %w", err)
 	}

@@ -16,9 +16,7 @@ func (c *Cluster) route(ctx context.Context, namespace, name string, port int, a
 	}
 	for _, name := range apiServices {
 		if err := c.patch(
-			ctx,
-			"apiservice/"+name,
-			fmt.Sprintf(`{"spec": {"service": {"port": %d}}}`, port),
+			ctx, "apiservice/"+name, fmt.Sprintf(`{"spec": {"service": {"port": %d}}}`, port),
 		); err != nil {
 			return err
 		}

@@ -67,12 +67,8 @@ func (c SelectionReason) Message() string {
 		return text
 	case SelectedFirst:
 	}
-	text := fmt.Sprintf(
-		"%s is selected: no other candidate's %s was at least %.0f%% lower",
-		c.Selected,
-		c.Criterion,
-		100*minGain,
-	)
+	text := fmt.Sprintf("%s is selected: no other candidate's %s was at least %.0f%% lower", c.Selected, c.Criterion,
+		100*minGain)
 	if c.Criterion != PinballLoss {
 		text += " for long enough"
 	}

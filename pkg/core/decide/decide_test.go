@@ -48,34 +48,19 @@ func TestDecide(t *testing.T) {
 		"a quantile serves that quantile": {quantile, []decide.Input{input(80, 100, 120)}, 120, false},
 		"the observed demand is a floor":  {quantile, []decide.Input{input(150, 100, 120)}, 150, true},
 		"without the floor it is not": {
-			with(quantile, decide.Forecast),
-			[]decide.Input{input(150, 100, 120)},
-			120,
-			false,
+			with(quantile, decide.Forecast), []decide.Input{input(150, 100, 120)}, 120, false,
 		},
 		"a shadow serves the observed": {
-			with(quantile, decide.Shadow),
-			[]decide.Input{input(80, 100, 120)},
-			80,
-			false,
+			with(quantile, decide.Shadow), []decide.Input{input(80, 100, 120)}, 80, false,
 		},
 		"a quantile looks at the newest input only": {
-			quantile,
-			[]decide.Input{input(80, 900, 990), input(80, 100, 120)},
-			120,
-			false,
+			quantile, []decide.Input{input(80, 900, 990), input(80, 100, 120)}, 120, false,
 		},
 		"an objective adds k spreads to the median": {
-			objective,
-			[]decide.Input{input(80, 100, 120)},
-			100 + 1.3*20,
-			false,
+			objective, []decide.Input{input(80, 100, 120)}, 100 + 1.3*20, false,
 		},
 		"an objective holds for half the lead time": {
-			objective,
-			[]decide.Input{input(80, 200, 220), input(80, 100, 120)},
-			200 + 1.3*20,
-			false,
+			objective, []decide.Input{input(80, 200, 220), input(80, 100, 120)}, 200 + 1.3*20, false,
 		},
 		"an objective without a target is the default quantile": {
 			decide.Policy{Late: 0.01, Lead: 5 * time.Minute}, []decide.Input{input(80, 100, 120)}, 120, false,
@@ -96,14 +81,8 @@ func TestDecide(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := decide.Decide(tt.policy, 1.3, tt.inputs)
 			if math.Abs(got.Value-tt.want) > 1e-9 || got.Floored != tt.floored {
-				t.Errorf(
-					"serves %v (floored %v), want %v (%v): %s",
-					got.Value,
-					got.Floored,
-					tt.want,
-					tt.floored,
-					got.Reason(),
-				)
+				t.Errorf("serves %v (floored %v), want %v (%v): %s", got.Value, got.Floored, tt.want, tt.floored,
+					got.Reason())
 			}
 			if got.Reason() == "" {
 				t.Error("no reason")
@@ -158,12 +137,8 @@ func TestQuantilesAt(t *testing.T) {
 	}
 	if !slices.IsSorted(windowpeak.QuantileLevels()) || windowpeak.QuantileLevels()[0] != windowpeak.LowestQuantile ||
 		windowpeak.QuantileLevels()[len(windowpeak.QuantileLevels())-1] != windowpeak.HighestQuantile {
-		t.Errorf(
-			"levels %v must ascend from %v to %v",
-			windowpeak.QuantileLevels(),
-			windowpeak.LowestQuantile,
-			windowpeak.HighestQuantile,
-		)
+		t.Errorf("levels %v must ascend from %v to %v", windowpeak.QuantileLevels(), windowpeak.LowestQuantile,
+			windowpeak.HighestQuantile)
 	}
 }
 

@@ -57,16 +57,8 @@ func TestAForecastIsCutToItsLimit(t *testing.T) {
 	} {
 		d := decide.Decide(c.policy, 2, []decide.Input{c.in})
 		if d.Value != c.want || d.Bounded != c.bounded || !strings.HasPrefix(d.Reason(), c.reason) {
-			t.Errorf(
-				"%s: %v, bounded %v, %q; want %v, %v, %q",
-				name,
-				d.Value,
-				d.Bounded,
-				d.Reason(),
-				c.want,
-				c.bounded,
-				c.reason,
-			)
+			t.Errorf("%s: %v, bounded %v, %q; want %v, %v, %q", name, d.Value, d.Bounded, d.Reason(), c.want,
+				c.bounded, c.reason)
 		}
 	}
 }

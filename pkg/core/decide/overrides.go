@@ -100,12 +100,8 @@ func setHorizon(s *Overrides, value string) error {
 func setQuantile(s *Overrides, value string) error {
 	q, err := strconv.ParseFloat(value, 64)
 	if err != nil || !(q >= windowpeak.LowestQuantile && q <= windowpeak.HighestQuantile) {
-		return fmt.Errorf(
-			"quantile=%.64q is not a number from %v to %v: write for example 0.95",
-			value,
-			windowpeak.LowestQuantile,
-			windowpeak.HighestQuantile,
-		)
+		return fmt.Errorf("quantile=%.64q is not a number from %v to %v: write for example 0.95", value,
+			windowpeak.LowestQuantile, windowpeak.HighestQuantile)
 	}
 	s.Quantile = q
 	return nil

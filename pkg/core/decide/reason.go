@@ -27,20 +27,12 @@ const (
 func (d *Decision) Reason() string {
 	text := d.ruleMessage()
 	if d.Bounded && !d.Suspect {
-		text = fmt.Sprintf(
-			"%.6g is served, the most that history can justify (%s): %s",
-			d.Limit.Forecast,
-			d.Limit,
-			text,
-		)
+		text = fmt.Sprintf("%.6g is served, the most that history can justify (%s): %s", d.Limit.Forecast, d.Limit,
+			text)
 	}
 	if d.Capped {
-		text = fmt.Sprintf(
-			"%.6g is served instead of %.6g, the most that maxReplicas sustain: %s",
-			d.MaxCapacity,
-			d.Uncapped,
-			text,
-		)
+		text = fmt.Sprintf("%.6g is served instead of %.6g, the most that maxReplicas sustain: %s", d.MaxCapacity,
+			d.Uncapped, text)
 	}
 	switch {
 	case d.Pause.Active():
@@ -89,22 +81,15 @@ func (d *Decision) headroomMessage() string {
 	if least := rise * d.Observed; d.Median > least && d.LastSeason > least {
 		within += fmt.Sprintf(" (the same time last season reached %s)", humanize.Number(d.LastSeason))
 	}
-	text := fmt.Sprintf(
-		"%s = %s expected %s + %s for what forecasts of this workload missed before",
-		humanize.Number(d.Forecast),
-		humanize.Number(expected),
-		within,
-		humanize.Number(humanize.Rounded(d.Forecast, 4)-expected),
-	)
+	text := fmt.Sprintf("%s = %s expected %s + %s for what forecasts of this workload missed before",
+		humanize.Number(d.Forecast), humanize.Number(expected), within,
+		humanize.Number(humanize.Rounded(d.Forecast, 4)-expected))
 	if d.HeldSteps > 0 {
 		text += fmt.Sprintf(", the highest of the last %d steps", d.HeldSteps)
 	}
 	if d.Target > 0 && d.Forecast > 0 {
-		text += fmt.Sprintf(
-			"; %s replicas of %s",
-			humanize.Number(math.Ceil(d.Forecast/d.Target)),
-			humanize.Number(d.Target),
-		)
+		text += fmt.Sprintf("; %s replicas of %s", humanize.Number(math.Ceil(d.Forecast/d.Target)),
+			humanize.Number(d.Target))
 	}
 	return text
 }

@@ -175,8 +175,7 @@ func TestAYoungSeriesReachesAsFarAsItCan(t *testing.T) {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
 	if _, err := e.Answer(
-		decide.Overrides{Horizon: e.MaxHorizon + 1},
-		snapshottest.Now(),
+		decide.Overrides{Horizon: e.MaxHorizon + 1}, snapshottest.Now(),
 	); !errors.Is(err, decide.ErrSelector) {
 		t.Errorf("beyond the reach: %v, want %v", err, decide.ErrSelector)
 	}

@@ -67,15 +67,8 @@ func testRights(t *testing.T, c *testcluster.Cluster) {
 	expectProblem(t, watch, "cannot read HorizontalPodAutoscalers: apply deploy/default, or upgrade the chart; "+
 		"cannot read ScaledObjects: apply deploy/default, or upgrade the chart")
 	expect(t, watch, "")
-	c.MustKubectl(
-		t,
-		"",
-		"create",
-		"clusterrole",
-		"scalers",
-		"--verb=list,watch",
-		"--resource=horizontalpodautoscalers.autoscaling",
-	)
+	c.MustKubectl(t, "", "create", "clusterrole", "scalers", "--verb=list,watch",
+		"--resource=horizontalpodautoscalers.autoscaling")
 	c.MustKubectl(t, "", "create", "clusterrolebinding", "scalers", "--clusterrole=scalers", "--user=newcomer")
 	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "clusterrole,clusterrolebinding", "scalers") })
 	expect(t, watch, "HorizontalPodAutoscaler/llama=64")
@@ -116,17 +109,8 @@ func testKEDA(t *testing.T, c *testcluster.Cluster) {
 	expect(t, watch, "HorizontalPodAutoscaler/llama=64 ScaledObject/b=16")
 	before := watch.References(inflight)
 
-	c.MustKubectl(
-		t,
-		"",
-		"patch",
-		"scaledobject",
-		"b",
-		"--subresource=status",
-		"--type=merge",
-		"-p",
-		`{"status": {"hpaName": "x"}}`,
-	)
+	c.MustKubectl(t, "", "patch", "scaledobject", "b", "--subresource=status", "--type=merge", "-p",
+		`{"status": {"hpaName": "x"}}`)
 	c.MustKubectl(t, "", "annotate", "hpa", "llama", "note=1")
 	c.MustKubectl(t, "", "patch", "hpa", "llama", "--subresource=status", "--type=merge", "-p",
 		`{"status": {"currentReplicas": 3, "desiredReplicas": 4, "conditions": [], "currentMetrics": []}}`)

@@ -106,8 +106,7 @@ func (w *Watch) scaledObjects(objects dynamic.Interface) *kind {
 // listerWatcher lists and watches by the methods of a client.
 func listerWatcher[L runtime.Object](
 	list func(context.Context, metav1.ListOptions) (L, error),
-	follow func(context.Context, metav1.ListOptions) (watch.Interface, error),
-	client any,
+	follow func(context.Context, metav1.ListOptions) (watch.Interface, error), client any,
 ) cache.ListerWatcher {
 	return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {

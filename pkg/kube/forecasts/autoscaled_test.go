@@ -120,26 +120,18 @@ forewarm_autoscaler_forecast_missing{autoscaler="HorizontalPodAutoscaler/llama",
 // testAStatusCostsNothing: what the HPA's controller writes every 15 s leaves the targets as they were.
 func testAStatusCostsNothing(t *testing.T, c *testcluster.Cluster) {
 	t.Helper()
-	c.MustKubectl(
-		t,
+	c.MustKubectl(t,
 		horizontal+"---"+fmt.Sprintf(good, "a", "signal: {query: x}\n  leadTime: {mode: Fixed, duration: 4m}"),
-		"create",
-		"-f",
-		"-",
-	)
+		"create", "-f", "-")
 	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "hpa", "llama") })
 	objects := watch(t, c.Config)
 	scaledAs(t, objects, "HorizontalPodAutoscaler/llama: 64 a replica, 1 to 20 replicas")
 	before := objects.Targets(noon())
 	c.MustKubectl(t, "", "patch", "hpa", "llama", "--subresource=status", "--type=merge", "-p",
 		`{"status": {"currentReplicas": 3, "desiredReplicas": 4, "conditions": [], "currentMetrics": []}}`)
-	c.MustKubectl(
-		t,
+	c.MustKubectl(t,
 		strings.Replace(strings.Replace(horizontal, "name: llama, n", "name: other, n", 1), "name: a}", "name: b}", 1),
-		"create",
-		"-f",
-		"-",
-	)
+		"create", "-f", "-")
 	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "hpa", "other") })
 	eventually(t, func() string {
 		if len(forecasts.References(objects, "b")) == 0 {

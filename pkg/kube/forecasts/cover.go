@@ -43,9 +43,7 @@ func (o *Objects) coverOf(key snapshot.Key) cover {
 // covers the Forecast. Changes are damped and announced like those of the whole lead time, so that all replicas agree
 // and noise causes no refit. When the cover ends, the longer lead time applies at once: it is the safe side.
 func (c cover) shortenLeadTime(
-	all manifest.MeasuredLeadTime,
-	record *leadtime.Record,
-	now time.Time,
+	all manifest.MeasuredLeadTime, record *leadtime.Record, now time.Time,
 ) manifest.MeasuredLeadTime {
 	from := record.PlacedSince()
 	if c.since.After(from) {
@@ -54,11 +52,8 @@ func (c cover) shortenLeadTime(
 	placed, next := record.Estimates(now).Placed, record.Estimates(from).Placed
 	switch {
 	case !next.Known:
-		all.Source += fmt.Sprintf(
-			"; warm pool %s covers it, but only %d starts on existing nodes were measured",
-			c.pool,
-			next.Starts,
-		)
+		all.Source += fmt.Sprintf("; warm pool %s covers it, but only %d starts on existing nodes were measured",
+			c.pool, next.Starts)
 		return all
 	case now.Before(c.since) || !placed.Known:
 		all.Source += " " + announcement(next.Lead, from, ", because warm pool "+c.pool+" holds nodes")

@@ -119,13 +119,8 @@ func TestACoverNeedsNoLeadTimeWithoutIt(t *testing.T) {
 	record := &leadtime.Record{}
 	record.AddStarts(slices.Repeat([]leadtime.Start{start}, 12), noon())
 	now := noon().Add(time.Hour)
-	got := forecasts.ShortenLeadTime(
-		"h100",
-		noon(),
-		manifest.MeasuredLeadTime{Lead: record.LeadTime(now), Source: record.String()},
-		record,
-		now,
-	)
+	got := forecasts.ShortenLeadTime("h100", noon(),
+		manifest.MeasuredLeadTime{Lead: record.LeadTime(now), Source: record.String()}, record, now)
 	want := manifest.MeasuredLeadTime{
 		Lead:   126 * time.Second,
 		Median: 126 * time.Second,

@@ -13,12 +13,8 @@ import (
 // nobody holds is a missing Forecast.
 func testExposed(t *testing.T, c *testcluster.Cluster) {
 	t.Helper()
-	asking := strings.Replace(
-		horizontal,
-		"{name: a}",
-		"{name: queue_messages_ready, selector: {matchLabels: {queue: orders}}}",
-		1,
-	)
+	asking := strings.Replace(horizontal, "{name: a}",
+		"{name: queue_messages_ready, selector: {matchLabels: {queue: orders}}}", 1)
 	const expose = "signal: {query: x}\n  expose: {metric: queue_messages_ready, matchLabels: {queue: %s}}"
 	create := func(name, queue string) {
 		t.Helper()

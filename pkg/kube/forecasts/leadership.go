@@ -119,14 +119,8 @@ func (l *Leadership) term(ctx context.Context, work func(context.Context)) error
 
 // lead runs the work until the term or ctx ends.
 func (l *Leadership) lead(ctx, term context.Context, work func(context.Context)) {
-	l.log.InfoContext(
-		ctx,
-		"this replica leads: it writes statuses",
-		"lease",
-		l.config.Name,
-		"identity",
-		l.config.Identity,
-	)
+	l.log.InfoContext(ctx, "this replica leads: it writes statuses", "lease", l.config.Name, "identity",
+		l.config.Identity)
 	working, stop := context.WithCancel(term)
 	defer stop()
 	defer context.AfterFunc(ctx, stop)()

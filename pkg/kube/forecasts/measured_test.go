@@ -285,10 +285,7 @@ rules: [%s]
 
 // watchAs runs Objects with somebody's rights for as long as the test, after what is to be done before.
 func watchAs(
-	t *testing.T,
-	access *rest.Config,
-	log *slog.Logger,
-	before ...func(*forecasts.Objects),
+	t *testing.T, access *rest.Config, log *slog.Logger, before ...func(*forecasts.Objects),
 ) *forecasts.Objects {
 	t.Helper()
 	objects, err := forecasts.NewObjects(access, manifest.NewResolver(catalogue{}), log)

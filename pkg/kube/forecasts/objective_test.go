@@ -50,11 +50,8 @@ func TestObjectiveIsForPeople(t *testing.T) {
 		Candidate:       "regression",
 		CandidateReason: "regression is selected: its relative cost is lower, 1.7 against 1.81 of last-season, for 24 hours",
 	}
-	met := forecasts.StatusOf(
-		reported(noon(), snapshottest.ObjectiveReport(objective.Met)),
-		&v1alpha1.ForecastStatus{},
-		noon(),
-	)
+	met := forecasts.StatusOf(reported(noon(), snapshottest.ObjectiveReport(objective.Met)),
+		&v1alpha1.ForecastStatus{}, noon())
 	if diff := cmp.Diff(want, met.Objective); diff != "" {
 		t.Error(diff)
 	}
@@ -70,8 +67,7 @@ func TestObjectiveIsForPeople(t *testing.T) {
 	priced := snapshottest.WithCostRatio(snapshottest.Key("a")).Objective
 	want.Asked, want.Headroom, want.BudgetSpent, want.BurnRate = "late costs 20× an idle replica", "1.4", "", ""
 	if diff := cmp.Diff(
-		want,
-		forecasts.StatusOf(reported(noon(), priced), &v1alpha1.ForecastStatus{}, noon()).Objective,
+		want, forecasts.StatusOf(reported(noon(), priced), &v1alpha1.ForecastStatus{}, noon()).Objective,
 	); diff != "" {
 		t.Errorf("at a cost ratio: %s", diff)
 	}

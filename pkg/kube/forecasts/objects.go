@@ -252,11 +252,8 @@ func (o *Objects) watchFailed(ctx context.Context, _ *cache.Reflector, err error
 	fault := fmt.Errorf("watch the Forecasts: %w", err)
 	switch {
 	case apierrors.IsNotFound(err):
-		fault = fmt.Errorf(
-			"the cluster does not have %s: apply deploy/default, or upgrade the chart: %w",
-			resource().GroupResource(),
-			err,
-		)
+		fault = fmt.Errorf("the cluster does not have %s: apply deploy/default, or upgrade the chart: %w",
+			resource().GroupResource(), err)
 	case apierrors.IsForbidden(err):
 		fault = fmt.Errorf("cannot read Forecasts: apply deploy/default, or upgrade the chart: %w", err)
 	}

@@ -36,9 +36,7 @@ func scaledToZeroOf(held *v1alpha1.ScaledToZero, forecast *v1alpha1.Forecast) sc
 // recordScaledToZero adds to a status whether its object's workload is scaled to zero. Like recordStarts, it keeps no
 // state.
 func (o *Objects) recordScaledToZero(
-	object *unstructured.Unstructured,
-	status *v1alpha1.ForecastStatus,
-	now time.Time,
+	object *unstructured.Unstructured, status *v1alpha1.ForecastStatus, now time.Time,
 ) {
 	r := o.resolutionOf(keyOf(object))
 	if !r.matches(object) || r.forecast == nil || o.fieldsDropped.Load() {

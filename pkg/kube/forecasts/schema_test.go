@@ -75,11 +75,8 @@ func testSchema(t *testing.T, c *testcluster.Cluster) {
 		{"more replicas than an int32", signal + "scaling: {target: 1, maxReplicas: 3000000000}", "spec.scaling.maxReplicas"},
 	} {
 		t.Run(f.name, func(t *testing.T) {
-			fields := strings.ReplaceAll(
-				f.fields,
-				"{quantile: \"0.9\", objective: {}}",
-				"quantile: \"0.9\"\n  objective: {}",
-			)
+			fields := strings.ReplaceAll(f.fields, "{quantile: \"0.9\", objective: {}}",
+				"quantile: \"0.9\"\n  objective: {}")
 			output, err := c.Kubectl(t, fmt.Sprintf(good, "bad", fields), "create", "--validate=strict", "-f", "-")
 			if err == nil || !strings.Contains(output, f.want) {
 				t.Errorf("%v, %q does not say %q", err, output, f.want)
@@ -110,12 +107,7 @@ func testSchema(t *testing.T, c *testcluster.Cluster) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.MustKubectl(
-		t,
-		strings.Replace(string(sample), "namespace: inference", "namespace: default", 1),
-		"create",
-		"-f",
-		"-",
-	)
+	c.MustKubectl(t, strings.Replace(string(sample), "namespace: inference", "namespace: default", 1), "create", "-f",
+		"-")
 	c.MustKubectl(t, "", "delete", "forecasts", "--all")
 }

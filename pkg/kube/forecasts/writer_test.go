@@ -69,9 +69,7 @@ func publish(board *snapshot.Board, at time.Time, entries ...*snapshot.Entry) {
 
 // stored is the status of an object in the cluster.
 func stored(
-	t *testing.T,
-	client dynamic.ResourceInterface,
-	name string,
+	t *testing.T, client dynamic.ResourceInterface, name string,
 ) (status v1alpha1.ForecastStatus, version string) {
 	t.Helper()
 	object, err := client.Get(t.Context(), name, metav1.GetOptions{})

@@ -65,8 +65,7 @@ func TestChoose(t *testing.T) {
 		{
 			"another workload",
 			[]autoscaler.Reference{with(reference(h+"a", 1), func(r *autoscaler.Reference) { r.Workload = other })},
-			0,
-			nil, nil,
+			0, nil, nil,
 			[]string{h + "a is not used: it scales Deployment.apps/mistral, not Deployment.apps/llama"},
 		},
 		{

@@ -159,8 +159,7 @@ func selectorPairs(selector *metav1.LabelSelector) (selected map[string]string, 
 		e := &selector.MatchExpressions[i]
 		if e.Operator != metav1.LabelSelectorOpIn || len(e.Values) != 1 {
 			return nil, fmt.Sprintf(
-				"its selector is invalid: %.64q does not select a single value, write matchLabels",
-				e.Key,
+				"its selector is invalid: %.64q does not select a single value, write matchLabels", e.Key,
 			)
 		}
 		if value, twice := selected[e.Key]; twice && value != e.Values[0] {

@@ -164,12 +164,8 @@ func TestModelsThatAutoscalersAskFor(t *testing.T) {
 
 // selecting is an HPA whose External metric has a selector.
 func selecting(selector string) string {
-	return strings.Replace(
-		external(of64),
-		"{name: llama-inflight}",
-		"{name: llama-inflight, selector: "+selector+"}",
-		1,
-	)
+	return strings.Replace(external(of64), "{name: llama-inflight}", "{name: llama-inflight, selector: "+selector+"}",
+		1)
 }
 
 func TestRefusedHPAs(t *testing.T) {
@@ -253,10 +249,8 @@ func TestQuantitiesOfAnySize(t *testing.T) {
 func TestReferencesHoldNothing(t *testing.T) {
 	object := readHPA(
 		t,
-		external(
-			of64,
-			"  behavior: {scaleUp: {tolerance: 500m, policies: [{type: Pods, value: 3, periodSeconds: 60}]}}\n",
-		),
+		external(of64,
+			"  behavior: {scaleUp: {tolerance: 500m, policies: [{type: Pods, value: 3, periodSeconds: 60}]}}\n"),
 	)
 	before, again := autoscaler.FromHPA(object), autoscaler.FromHPA(object)
 	object.Status.DesiredReplicas, object.ResourceVersion = 7, "8"
@@ -270,8 +264,7 @@ func TestReferencesHoldNothing(t *testing.T) {
 func BenchmarkFromHPA(b *testing.B) {
 	object := &autoscalingv2.HorizontalPodAutoscaler{}
 	if err := yaml.Unmarshal(
-		[]byte(external(of64, "  behavior: {scaleDown: {stabilizationWindowSeconds: 0}}\n")),
-		object,
+		[]byte(external(of64, "  behavior: {scaleDown: {stabilizationWindowSeconds: 0}}\n")), object,
 	); err != nil {
 		b.Fatal(err)
 	}

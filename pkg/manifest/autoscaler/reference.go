@@ -77,10 +77,8 @@ func parseAverageValue(target *resource.Quantity) (milli int64, problem string) 
 	case target == nil || target.Sign() <= 0:
 		return 0, "its averageValue is not above 0: write what one replica sustains"
 	case target.AsApproximateFloat64() >= maxValue:
-		return 0, fmt.Sprintf(
-			"its averageValue is not below %.3g: state the demand in a larger unit",
-			float64(maxValue),
-		)
+		return 0, fmt.Sprintf("its averageValue is not below %.3g: state the demand in a larger unit",
+			float64(maxValue))
 	}
 	return target.MilliValue(), ""
 }
@@ -98,15 +96,11 @@ func parseSelection(asked map[string]string) (candidate, refused string) {
 		return "", fmt.Sprintf("its selector has model=%.64s, known models are %s", selection.Model,
 			strings.Join(windowpeak.CandidateNames(), ", "))
 	case selection.Quantile != 0:
-		return "", fmt.Sprintf(
-			"its selector has quantile=%v, to which no objective applies: remove it",
-			selection.Quantile,
-		)
+		return "", fmt.Sprintf("its selector has quantile=%v, to which no objective applies: remove it",
+			selection.Quantile)
 	case selection.Horizon != 0:
-		return "", fmt.Sprintf(
-			"its selector has horizon=%s, to which no objective applies: remove it",
-			selection.Horizon,
-		)
+		return "", fmt.Sprintf("its selector has horizon=%s, to which no objective applies: remove it",
+			selection.Horizon)
 	}
 	return candidate, ""
 }

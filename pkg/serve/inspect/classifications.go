@@ -31,10 +31,8 @@ func shadeClassified(c *chart.Chart, a timeScale, classifications []v1alpha1.Cla
 func classificationKeys(classifications []v1alpha1.Classification) []chart.LegendKey {
 	var out []chart.LegendKey
 	if slices.ContainsFunc(classifications, isCensored) {
-		out = append(
-			out,
-			chart.LegendKey{Name: "censored (saturated)", Draw: func(c *chart.Chart) { c.UpwardBand(0, 1) }},
-		)
+		out = append(out,
+			chart.LegendKey{Name: "censored (saturated)", Draw: func(c *chart.Chart) { c.UpwardBand(0, 1) }})
 	}
 	if slices.ContainsFunc(classifications, isMasked) {
 		out = append(out, chart.LegendKey{Name: "masked", Draw: func(c *chart.Chart) { c.HatchedBand(0, 1) }})

@@ -50,10 +50,7 @@ type frontPages struct {
 
 // Connect renders the front page of the namespace.
 func (f *frontPages) Connect(
-	ctx context.Context,
-	name string,
-	_ runtime.Object,
-	_ rest.Responder,
+	ctx context.Context, name string, _ runtime.Object, _ rest.Responder,
 ) (http.Handler, error) {
 	resource := schema.GroupResource{Group: v1alpha1.GroupName, Resource: v1alpha1.Resource}
 	if name != "-" {
@@ -67,11 +64,8 @@ func (f *frontPages) Connect(
 		APIGroup: v1alpha1.GroupName, APIVersion: v1alpha1.Version, Resource: v1alpha1.Resource,
 	}
 	if decision, _, err := f.access.Authorize(ctx, list); decision != authorizer.DecisionAllow {
-		return nil, apierrors.NewForbidden(
-			resource,
-			"",
-			errors.Join(errors.New("the front page needs the right to list, too"), err),
-		)
+		return nil, apierrors.NewForbidden(resource, "",
+			errors.Join(errors.New("the front page needs the right to list, too"), err))
 	}
 	return FrontPage(f.storage.board, namespace, f.storage.now), nil
 }

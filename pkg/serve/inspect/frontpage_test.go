@@ -46,10 +46,8 @@ func TestFrontPageBeginsWithWhatNeedsALook(t *testing.T) {
 	}
 	condition := func(name, kind string, is bool) {
 		e := snapshottest.Ready(snapshottest.Key(name))
-		e.Conditions = append(
-			slices.Clone(e.Conditions),
-			snapshot.Condition{Type: kind, True: is, Message: "numbers of " + kind},
-		)
+		e.Conditions = append(slices.Clone(e.Conditions),
+			snapshot.Condition{Type: kind, True: is, Message: "numbers of " + kind})
 		entries = append(entries, e)
 	}
 	verdict("a-missed", objective.AtMaxReplicas)
@@ -90,9 +88,7 @@ func TestFrontPageBeginsWithWhatNeedsALook(t *testing.T) {
 
 // The page is bounded, and what needs a look is the last to be left out.
 func TestFrontPageOfNoneAndMany(t *testing.T) {
-	if page, _ := front(
-		t,
-	); !strings.Contains(page, "There are no Forecasts yet. Create one") ||
+	if page, _ := front(t); !strings.Contains(page, "There are no Forecasts yet. Create one") ||
 		strings.Contains(page, "<table") {
 		t.Errorf("without Forecasts:\n%s", page)
 	}
@@ -134,9 +130,7 @@ func TestFrontPageOfHostileEntries(t *testing.T) {
 func TestFrontPageOfANamespace(t *testing.T) {
 	other := snapshottest.Ready(snapshot.Key{Namespace: "other", Name: "elsewhere"})
 	page := browse(t, snapshottest.Board(append(snapshottest.EveryState(), other)...), "-", "frontpage").Body.String()
-	if links := rowLinks(
-		page,
-	); len(links) != 7 || links[0] != "../invalid/page" ||
+	if links := rowLinks(page); len(links) != 7 || links[0] != "../invalid/page" ||
 		strings.Contains(page, "elsewhere") {
 		t.Errorf("links %q", links)
 	}

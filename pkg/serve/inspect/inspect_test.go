@@ -82,13 +82,8 @@ func TestOutlookSaysWhatIsServedAndWhy(t *testing.T) {
 	o := inspect.Outlook(entry, snapshottest.Now())
 	s := o.Status
 	if s.Served == nil || *s.Served != entry.Decision.Value || s.Reason != entry.Decision.Reason() {
-		t.Errorf(
-			"served %v because %q, want %g because %q",
-			s.Served,
-			s.Reason,
-			entry.Decision.Value,
-			entry.Decision.Reason(),
-		)
+		t.Errorf("served %v because %q, want %g because %q", s.Served, s.Reason, entry.Decision.Value,
+			entry.Decision.Reason())
 	}
 	if s.Quantile == nil || *s.Quantile != 0.95 || s.Late != nil {
 		t.Errorf("quantile %v, late %v; want 0.95 and none", s.Quantile, s.Late)
@@ -262,11 +257,8 @@ func TestListSelectors(t *testing.T) {
 	if len(stale.Items) != 1 || stale.Items[0].Name != "stale" {
 		t.Errorf("stale: %d items", len(stale.Items))
 	}
-	named := list(
-		t,
-		s,
-		&internalversion.ListOptions{FieldSelector: fields.OneTermEqualSelector("metadata.name", "ready")},
-	)
+	named := list(t, s,
+		&internalversion.ListOptions{FieldSelector: fields.OneTermEqualSelector("metadata.name", "ready")})
 	if len(named.Items) != 1 || named.Items[0].Name != "ready" {
 		t.Errorf("named: %d items", len(named.Items))
 	}

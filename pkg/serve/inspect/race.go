@@ -78,9 +78,7 @@ func Strips(s *v1alpha1.OutlookStatus, newest time.Duration) (before, forewarm c
 	}
 	strip := func(by v1alpha1.Runner) chart.Strip {
 		out := chart.Strip{
-			Start: r.Start.Add(
-				time.Duration(skipped) * r.Step.Duration,
-			),
+			Start:  r.Start.Add(time.Duration(skipped) * r.Step.Duration),
 			Long:   time.Duration(len(demand)) * r.Step.Duration,
 			Demand: demand,
 			Late:   by.Late[skipped:],

@@ -82,10 +82,8 @@ func (s *Scaler) GetMetrics(_ context.Context, request *pb.GetMetricsRequest) (*
 // findEntry returns the Forecast's entry.
 func findEntry(newest *snapshot.Snapshot, key snapshot.Key) (*snapshot.Entry, error) {
 	if newest == nil {
-		return nil, status.Error(
-			codes.Unavailable,
-			"forewarm has no data yet: the first refresh is in progress, try again",
-		)
+		return nil, status.Error(codes.Unavailable,
+			"forewarm has no data yet: the first refresh is in progress, try again")
 	}
 	if entry := newest.Get(key); entry != nil {
 		return entry, nil

@@ -198,10 +198,8 @@ func TestErrorsOfValuesAndActivity(t *testing.T) {
 			checkError(t, err, test.code, test.words...)
 		})
 	}
-	_, err := client.GetMetrics(
-		t.Context(),
-		&pb.GetMetricsRequest{ScaledObjectRef: ref("forecast", "ready"), MetricName: "x"},
-	)
+	_, err := client.GetMetrics(t.Context(),
+		&pb.GetMetricsRequest{ScaledObjectRef: ref("forecast", "ready"), MetricName: "x"})
 	checkError(t, err, codes.InvalidArgument, `metric "x"`, `"ready"`)
 	_, err = client.GetMetrics(t.Context(), &pb.GetMetricsRequest{})
 	checkError(t, err, codes.InvalidArgument, "has no namespace", "forecast is missing")
@@ -350,13 +348,8 @@ func TestTheSpec(t *testing.T) {
 			}
 			s := got.GetMetricSpecs()[0]
 			if s.GetTargetSize() != test.whole || s.GetTargetSizeFloat() != test.float {
-				t.Errorf(
-					"targets %d and %g, want %d and %g",
-					s.GetTargetSize(),
-					s.GetTargetSizeFloat(),
-					test.whole,
-					test.float,
-				)
+				t.Errorf("targets %d and %g, want %d and %g", s.GetTargetSize(), s.GetTargetSizeFloat(), test.whole,
+					test.float)
 			}
 			if want := test.ref.GetScalerMetadata()["forecast"]; s.GetMetricName() != want {
 				t.Errorf("metric %q, want %q", s.GetMetricName(), want)

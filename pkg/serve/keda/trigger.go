@@ -87,8 +87,7 @@ func parseTarget(text string) (float64, error) {
 	target, err := parseQuantity(keyTarget, text)
 	if err == nil && target == 0 {
 		return 0, fmt.Errorf(
-			"%s=%.64q is less than a thousandth, write the demand that one replica serves, for example 64",
-			keyTarget,
+			"%s=%.64q is less than a thousandth, write the demand that one replica serves, for example 64", keyTarget,
 			text,
 		)
 	}

@@ -87,10 +87,7 @@ func TestExternalByAlias(t *testing.T) {
 				t.Fatal(list, err)
 			}
 			item := list.Items[0]
-			if diff := gocmp.Diff(
-				c.labels,
-				item.MetricLabels,
-			); diff != "" || item.Value.String() != c.want ||
+			if diff := gocmp.Diff(c.labels, item.MetricLabels); diff != "" || item.Value.String() != c.want ||
 				item.MetricName != metric {
 				t.Errorf("%s is %s, %s", item.MetricName, item.Value.String(), diff)
 			}

@@ -35,10 +35,7 @@ func (p *Provider) GetMetricByName(
 // GetMetricBySelector returns the values of all Forecasts of the namespace that serve one for the metric selector ("*"
 // in place of a name). Forecasts cannot be selected by labels: the metrics have none.
 func (p *Provider) GetMetricBySelector(
-	_ context.Context,
-	namespace string,
-	objects labels.Selector,
-	info provider.CustomMetricInfo,
+	_ context.Context, namespace string, objects labels.Selector, info provider.CustomMetricInfo,
 	metric labels.Selector,
 ) (*custom_metrics.MetricValueList, error) {
 	if err := checkInfo(info); err != nil {

@@ -119,10 +119,7 @@ func TestExternalErrorsSayWhatToDo(t *testing.T) {
 		},
 		{"an unknown value", "ready", "quantile=2", 400, []string{"0.05", "0.995"}},
 		{
-			"an unknown model lists the valid",
-			"ready",
-			"model=prophet",
-			400,
+			"an unknown model lists the valid", "ready", "model=prophet", 400,
 			[]string{"arima, holt-winters, last-value"},
 		},
 		{"a horizon out of reach", "ready", "horizon=9h", 400, []string{"30s to 1h"}},

@@ -60,7 +60,6 @@ func requirementPair(r *labels.Requirement) (key, value string, err error) {
 	}
 	return "", "", fmt.Errorf(
 		"%w: %.128q does not select a single value, write for example quantile=0.95 (matchLabels)",
-		decide.ErrSelector,
-		r.String(),
+		decide.ErrSelector, r.String(),
 	)
 }

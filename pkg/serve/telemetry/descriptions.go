@@ -42,25 +42,15 @@ var (
 		"Coverage: share of past lead windows whose maximum was at most the served quantile.")
 	fallbacks = perForecast("fallback_steps_total",
 		"Steps served by the running maximum because the newest samples were missing.")
-	forecastShadow = perForecast(
-		"forecast_shadow",
-		"1 for a Forecast in shadow mode, whose forecasts are not served, 0 for the others.",
-	)
-	forecastState = perForecast(
-		"forecast_state",
-		"1 for the state that the Forecast is in, 0 for the others.",
-		"state",
-	)
-	forecastCondition = perForecast(
-		"forecast_condition",
+	forecastShadow = perForecast("forecast_shadow",
+		"1 for a Forecast in shadow mode, whose forecasts are not served, 0 for the others.")
+	forecastState = perForecast("forecast_state", "1 for the state that the Forecast is in, 0 for the others.",
+		"state")
+	forecastCondition = perForecast("forecast_condition",
 		"1 while the condition of that type is True, 0 while it is False; absent while the Forecast does not have it.",
-		"type",
-	)
-	candidateLoss = perForecast(
-		"candidate_loss_value",
-		"Trailing mean pinball loss of a candidate at the served quantile.",
-		"model",
-	)
+		"type")
+	candidateLoss = perForecast("candidate_loss_value",
+		"Trailing mean pinball loss of a candidate at the served quantile.", "model")
 	candidateSelected = perForecast("candidate_selected", "1 for the selected candidate, 0 for the others.", "model")
 
 	objectiveLate = perForecast("objective_late_ratio",
@@ -111,14 +101,10 @@ var (
 		"Length of the simulated window: the budget's period at most.")
 
 	forecasts = newDesc("forecasts", "Number of Forecasts by state.", "state")
-	pending   = newDesc(
-		"pending_forecasts",
-		"Number of Forecasts whose first query is in progress, or is not answered.",
-	)
-	snapshotAge = newDesc(
-		"snapshot_age_seconds",
-		"Time since the refresh loop last published a snapshot; grows while the loop is stuck.",
-	)
+	pending   = newDesc("pending_forecasts",
+		"Number of Forecasts whose first query is in progress, or is not answered.")
+	snapshotAge = newDesc("snapshot_age_seconds",
+		"Time since the refresh loop last published a snapshot; grows while the loop is stuck.")
 	refreshStep  = newDesc("refresh_step_seconds", "Duration of the last step of the refresh loop.")
 	refreshSteps = newDesc("refresh_steps_total", "Steps of the refresh loop.")
 	queries      = newDesc("source_queries_total", "Queries sent to the source.")

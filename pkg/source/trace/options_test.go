@@ -47,8 +47,7 @@ func TestReadWithOptions(t *testing.T) {
 		{
 			"a unit", "t,value\n0,\n1,12 req/s\n2,3 req/s\n",
 			trace.Options{},
-			from("1970-01-01T00:00:00Z", time.Second, nan, 12, 3),
-			"values are in req/s",
+			from("1970-01-01T00:00:00Z", time.Second, nan, 12, 3), "values are in req/s",
 		},
 		{
 			"the hour that is repeated in autumn", "Time,value\n2025-10-26 01:30:00,1\n2025-10-26 02:00:00,2\n2025-10-26 02:30:00,3\n" +
@@ -81,11 +80,7 @@ func TestReadWithOptions(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		if diff := cmp.Diff(
-			c.want,
-			got.Series,
-			cmpopts.EquateNaNs(),
-		); diff != "" ||
+		if diff := cmp.Diff(c.want, got.Series, cmpopts.EquateNaNs()); diff != "" ||
 			strings.Join(got.Notes, "\n") != c.note {
 			t.Errorf("%s: notes %q, (-want +got)\n%s", c.name, got.Notes, diff)
 		}
@@ -109,10 +104,7 @@ func TestReadWithOptions(t *testing.T) {
 		{`[{"values":[[0,"1"],7]}]`, "sample 2 is no pair", trace.Options{}},
 		{"{} =>\n1 @[0]\n", "add -o json", trace.Options{}},
 	} {
-		if _, err := c.options.ReadColumn(
-			strings.NewReader(c.text),
-			"value",
-		); err == nil ||
+		if _, err := c.options.ReadColumn(strings.NewReader(c.text), "value"); err == nil ||
 			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.text, err, c.want)
 		}

@@ -140,10 +140,8 @@ func readCSVHeader(buffered *bufio.Reader, begins []byte, from *unpacked) (*tabl
 		discard(buffered, begins, len(mark)+1)
 	}
 	if !slices.Contains([]rune{',', ';', '\t'}, separator) {
-		return nil, fmt.Errorf(
-			"trace: line 1 says sep=%c, want columns separated by commas, semicolons or tabs",
-			separator,
-		)
+		return nil, fmt.Errorf("trace: line 1 says sep=%c, want columns separated by commas, semicolons or tabs",
+			separator)
 	}
 	rows := csv.NewReader(buffered)
 	rows.Comma = separator

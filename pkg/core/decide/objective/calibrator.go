@@ -122,10 +122,8 @@ func (o *Calibrator) Step(s Step) {
 	o.started = true
 	for i, c := range o.candidates {
 		c.started = c.started || s.HasForecast[i]
-		c.observe(
-			decide.Input{Observed: s.Limit.CapObserved(s.Observed), Limit: s.Limit, Peak: s.Peaks[i]},
-			o.holdSteps,
-		)
+		c.observe(decide.Input{Observed: s.Limit.CapObserved(s.Observed), Limit: s.Limit, Peak: s.Peaks[i]},
+			o.holdSteps)
 	}
 	for i, a := range o.goals {
 		a.accounts.serve(o.Value(i))

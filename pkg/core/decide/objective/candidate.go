@@ -34,11 +34,8 @@ func newCandidate(c Config, name string, grid []float64) (*candidate, error) {
 	out := &candidate{
 		name: name, started: !repeats(name), grid: grid, values: newValues(c.Delay, len(grid)),
 	}
-	err := out.addTrials(
-		c,
-		c.Autoscalers,
-		func() *headroom.Estimator { return headroom.NewEstimator(grid, c.Priors.For(name, grid)) },
-	)
+	err := out.addTrials(c, c.Autoscalers,
+		func() *headroom.Estimator { return headroom.NewEstimator(grid, c.Priors.For(name, grid)) })
 	return out, err
 }
 

@@ -104,18 +104,10 @@ func (r *Report) Headline(shadow bool) string {
 	if r.Measured != nil && !shadow {
 		late += " simulated, " + humanize.LateShare(r.Measured.Late) + " measured"
 	}
-	text := fmt.Sprintf(
-		"Last %s: %s%s, %s replica-hours. Before%s: %s, %s. Best target in hindsight: %s, %s.",
-		humanize.Period(r.Period),
-		forewarm,
-		late,
-		humanize.Amount(r.Served.Paid),
-		assumed,
-		lateText(r.Before.Account),
-		humanize.Amount(r.Before.Paid),
-		lateText(r.Hindsight.Account),
-		humanize.Amount(r.Hindsight.Paid),
-	)
+	text := fmt.Sprintf("Last %s: %s%s, %s replica-hours. Before%s: %s, %s. Best target in hindsight: %s, %s.",
+		humanize.Period(r.Period), forewarm, late, humanize.Amount(r.Served.Paid), assumed,
+		lateText(r.Before.Account), humanize.Amount(r.Before.Paid), lateText(r.Hindsight.Account),
+		humanize.Amount(r.Hindsight.Paid))
 	if r.Measured != nil && shadow {
 		text += " Measured without it: " + humanize.LateShare(r.Measured.Late) + " late."
 	}

@@ -82,12 +82,8 @@ func TestCalmThenWild(t *testing.T) {
 	}
 	for seed := range uint64(4) {
 		if fresh, calmed := after(0, seed+20), after(14, seed+20); calmed > 1.25*fresh || calmed > 3*late {
-			t.Errorf(
-				"seed %d: %.4f is late in the first wild week after two calm ones, %.4f without them",
-				seed,
-				calmed,
-				fresh,
-			)
+			t.Errorf("seed %d: %.4f is late in the first wild week after two calm ones, %.4f without them", seed,
+				calmed, fresh)
 		}
 	}
 }

@@ -80,11 +80,8 @@ type played struct {
 func (r *race) record(arrived float64, step time.Duration, before, forewarm played) {
 	demand := float32(arrived / r.capacity)
 	if highest := arrived >= 0 && !(demand <= r.open.Demand); highest || math.IsNaN(float64(r.open.Demand)) {
-		r.open.Before.Ready, r.open.Forewarm.Ready = int32(
-			before.ready,
-		), int32(
-			forewarm.ready,
-		) //nolint:gosec // At most an HPA's maximum.
+		r.open.Before.Ready = int32(before.ready)     // At most an HPA's maximum.
+		r.open.Forewarm.Ready = int32(forewarm.ready) // At most an HPA's maximum.
 		if highest {
 			r.open.Demand = demand
 		}

@@ -37,13 +37,8 @@ func TestBeforeIsAnHPAWithItsTarget(t *testing.T) {
 		!(want.Late[0] > 0) ||
 		math.Abs(got.Before.LateShare()-want.Late[0]/want.Arrived) > 1e-6 ||
 		got.Period.Hours() != hours {
-		t.Errorf(
-			"%+v over %s, want %v replica-hours, %v late",
-			got.Before,
-			got.Period,
-			want.Paid[0],
-			want.Late[0]/want.Arrived,
-		)
+		t.Errorf("%+v over %s, want %v replica-hours, %v late", got.Before, got.Period, want.Paid[0],
+			want.Late[0]/want.Arrived)
 	}
 }
 
@@ -111,12 +106,8 @@ func TestRace(t *testing.T) {
 	}
 	// The rush at nine comes every day: mostly Forewarm has more replicas in it, and less is late.
 	if ahead < 4 || lateBefore <= late {
-		t.Errorf(
-			"ahead of the rush on %d of 7 days; %d intervals late before, %d with Forewarm",
-			ahead,
-			lateBefore,
-			late,
-		)
+		t.Errorf("ahead of the rush on %d of 7 days; %d intervals late before, %d with Forewarm", ahead, lateBefore,
+			late)
 	}
 }
 

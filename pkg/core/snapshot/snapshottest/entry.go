@@ -162,10 +162,7 @@ func Invalid(key snapshot.Key) *snapshot.Entry {
 	}
 }
 
-func conditions(
-	ready bool,
-	reason, message string,
-) []snapshot.Condition {
+func conditions(ready bool, reason, message string) []snapshot.Condition {
 	return []snapshot.Condition{{Type: snapshot.ConditionReady, True: ready, Reason: reason, Message: message}}
 }
 

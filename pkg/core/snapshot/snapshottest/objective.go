@@ -116,10 +116,8 @@ func race() *objective.Race {
 func curve(late float64) headroom.Curve {
 	out := headroom.Curve{Max: 11}
 	for _, k := range headroom.FineGrid() {
-		out.Points = append(
-			out.Points,
-			headroom.Point{Multiplier: k, Late: late * math.Exp2(2*(1.3-k)), RelativeCost: 1.44 + 0.2*k},
-		)
+		out.Points = append(out.Points,
+			headroom.Point{Multiplier: k, Late: late * math.Exp2(2*(1.3-k)), RelativeCost: 1.44 + 0.2*k})
 	}
 	return out
 }
