@@ -30,8 +30,9 @@ func gateway() Source {
 			queuePreset("gateway", func(s scope) string { return s.total(s.endpointQueues()) }).withSummary(
 				"Requests that wait on the target's pods, as reported by the endpoint picker. Zero until it is too late. Use it as a second, " +
 					"reactive metric of the HPA, or to mark another signal as saturated (spec.signal.saturated)."),
-			kvCachePreset("gateway", scope.poolCaches).withSummary("KV caches in use, counted in endpoints of the pool: their " +
-				"mean times the endpoints that are ready. Saturates at their number: use it as a second metric beside the requests in flight."),
+			kvCachePreset("gateway", scope.poolCaches).withSummary(
+				"KV caches in use, counted in endpoints of the pool: their mean times the endpoints that are ready. " +
+					"Saturates at their number: use it as a second metric beside the requests in flight."),
 		},
 		Lateness: []Preset{
 			latenessPreset(
