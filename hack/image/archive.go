@@ -1,7 +1,6 @@
 package main
 
 import (
-	"archive/zip"
 	"bytes"
 	"compress/gzip"
 	"errors"
@@ -10,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -19,23 +19,6 @@ func (b build) tarGz(entries []entry) ([]byte, error) {
 	var text bytes.Buffer
 	w := gzip.NewWriter(&text)
 	err := errors.Join(b.writeTar(w, entries), w.Close())
-	return text.Bytes(), err
-}
-
-// zip is the same for Windows.
-func (b build) zip(entries []entry) ([]byte, error) {
-	var text bytes.Buffer
-	w := zip.NewWriter(&text)
-	for _, e := range entries {
-		file, err := w.CreateHeader(&zip.FileHeader{Name: e.name, Method: zip.Deflate, Modified: b.created})
-		if err == nil {
-			_, err = file.Write(e.content)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	err := w.Close()
 	return text.Bytes(), err
 }
 
@@ -67,6 +50,8 @@ func readFolder(folder string, ignored ...string) ([]entry, error) {
 	return entries, err
 }
 
+var chartVersions = regexp.MustCompile(`(?m)^version:.*\nappVersion:.*$`)
+
 // chart is the package of the chart with the release's version, as "helm package" makes it, but with files as old as the commit.
 func (b build) chart() ([]byte, error) {
 	folder := filepath.Join(b.root, "deploy", "charts", "forewarm")
@@ -80,16 +65,8 @@ func (b build) chart() ([]byte, error) {
 	}
 	for i := range files {
 		if files[i].name == "Chart.yaml" {
-			lines := strings.Split(string(files[i].content), "\n")
-			for j, line := range lines {
-				switch key, _, _ := strings.Cut(line, ":"); key {
-				case "version":
-					lines[j] = "version: " + strings.TrimPrefix(b.version, "v")
-				case "appVersion":
-					lines[j] = "appVersion: " + b.version
-				}
-			}
-			files[i].content = []byte(strings.Join(lines, "\n"))
+			own := "version: " + strings.TrimPrefix(b.version, "v") + "\nappVersion: " + b.version
+			files[i].content = chartVersions.ReplaceAllLiteral(files[i].content, []byte(own))
 		}
 		files[i].name = "forewarm/" + files[i].name
 	}

@@ -158,15 +158,14 @@ func (r *release) archive(ctx context.Context, platform string) error {
 	}
 	system, machine, _ := strings.Cut(platform, "/")
 	base := "forewarm_" + r.build.version + "_" + system + "_" + machine
-	pack, name := r.build.tarGz, base+".tar.gz"
-	if system == "windows" {
-		pack, name = r.build.zip, base+".zip"
-	}
-	text, err := pack([]entry{{program(system), 0o755, content}, {"LICENSE", 0o644, license}})
+	name := base + ".tar.gz"
+	text, err := r.build.tarGz([]entry{{program(system), 0o755, content}, {"LICENSE", 0o644, license}})
 	if err != nil {
 		return fmt.Errorf("make an archive: %w", err)
 	}
-	r.archives = append(r.archives,
-		archive{system, machine, program(system), name, fmt.Sprintf("%x", sha256.Sum256(text))})
+	r.archives = append(r.archives, archive{
+		System: system, Machine: machine, Program: program(system), File: name,
+		SHA256: fmt.Sprintf("%x", sha256.Sum256(text)),
+	})
 	return errors.Join(r.file(name, text), r.build.writeBOM(filepath.Join(r.out, base+".cdx.json"), binary))
 }

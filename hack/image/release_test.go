@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,42 +17,29 @@ import (
 
 // Krew's manifest has the fields that krew asks for, a platform for each archive.
 func TestKrewManifest(t *testing.T) {
-	const version, hash = "v1.2.3", "0123456789"
-	text, err := krewManifest(version, []archive{
-		{"linux", "arm64", "forewarm", "a.tar.gz", hash}, {"windows", "amd64", "forewarm.exe", "b.zip", hash},
+	text, err := krewManifest("v1.2.3", []archive{
+		{"linux", "arm64", "forewarm", "a.tar.gz", "0123"}, {"windows", "amd64", "forewarm.exe", "b.tar.gz", "4567"},
 	})
-	if err != nil {
+	var got, want map[string]any
+	const folder = "https://github.com/forewarm/forewarm/releases/download/v1.2.3/"
+	if err = errors.Join(err, yaml.Unmarshal(text, &got), yaml.Unmarshal([]byte(`
+apiVersion: krew.googlecontainertools.github.com/v1alpha2
+kind: Plugin
+metadata: {name: forewarm}
+spec:
+  version: v1.2.3
+  homepage: https://github.com/forewarm/forewarm
+  platforms:
+  - {selector: {matchLabels: {os: linux, arch: arm64}}, uri: `+folder+`a.tar.gz, sha256: "0123", bin: forewarm}
+  - {selector: {matchLabels: {os: windows, arch: amd64}}, uri: `+folder+`b.tar.gz, sha256: "4567", bin: forewarm.exe}
+`), &want)); err != nil {
 		t.Fatal(err)
 	}
-	var got map[string]any
-	if err := yaml.Unmarshal(text, &got); err != nil {
-		t.Fatal(err)
+	if spec, ok := got["spec"].(map[string]any); ok && spec["shortDescription"] != nil && spec["description"] != nil {
+		delete(spec, "shortDescription")
+		delete(spec, "description")
 	}
-	platform := func(system, machine, file, bin string) map[string]any {
-		return map[string]any{
-			"selector": map[string]any{"matchLabels": map[string]any{"os": system, "arch": machine}},
-			"uri":      "https://github.com/forewarm/forewarm/releases/download/v1.2.3/" + file,
-			"sha256":   hash,
-			"bin":      bin,
-		}
-	}
-	spec, ok := got["spec"].(map[string]any)
-	if !ok || spec["shortDescription"] == nil || spec["description"] == nil {
-		t.Fatalf("krew's manifest: %v", got)
-	}
-	delete(spec, "shortDescription")
-	delete(spec, "description")
-	if want := map[string]any{
-		"apiVersion": "krew.googlecontainertools.github.com/v1alpha2", "kind": "Plugin",
-		"metadata": map[string]any{"name": "forewarm"},
-		"spec": map[string]any{
-			"version": version, "homepage": "https://github.com/forewarm/forewarm",
-			"platforms": []any{
-				platform("linux", "arm64", "a.tar.gz", "forewarm"),
-				platform("windows", "amd64", "b.zip", "forewarm.exe"),
-			},
-		},
-	}; !reflect.DeepEqual(got, want) {
+	if !reflect.DeepEqual(got, want) {
 		t.Errorf("krew's manifest is %v, want %v", got, want)
 	}
 }
