@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,25 +28,24 @@ func TestDisturbance(t *testing.T) {
 	s.scaled(t, "calm", "llama", 5)
 
 	// From here on every change of the scale is an error.
-	stop := s.guard(t, "calm", "llama", "5")
-	defer stop()
+	defer s.guard(t, "deployment", "llama", "-n", "calm", "-o", "jsonpath={.spec.replicas}")()
 	s.replicasAgree(t)
 	s.sourceAway(t)
 	s.leaderKilled(t)
 	s.allKilled(t)
 }
 
-// guard fails the test if a scale changes.
-func (s *stage) guard(t *testing.T, namespace, name, want string) (stop func()) {
+// guard fails the test if what kubectl gets changes, until the returned function is called.
+func (s *stage) guard(t *testing.T, args ...string) (stop func()) {
 	t.Helper()
+	want := s.get(t, args...)
 	quit, over := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(over)
 		for {
-			got, err := s.Kubectl(t.Context(), "", "get", "deployment", name, "-n", namespace, "-o",
-				"jsonpath={.spec.replicas}")
-			if err == nil && got != want {
-				t.Errorf("the HPA scaled to %s", got)
+			got, err := s.Kubectl(t.Context(), "", append([]string{"get"}, args...)...)
+			if got = strings.TrimSpace(got); err == nil && got != want {
+				t.Errorf("the HPA scaled %s to %s", want, got)
 				return
 			}
 			select {
@@ -129,7 +129,11 @@ func (s *stage) replicasAgree(t *testing.T) {
 	t.Helper()
 	path := metric("calm", "llama", "quantile=0.987")
 	eventually(t, func() string {
-		one, other := s.ask(t, 0, path), s.ask(t, 1, path)
+		one, errOne := s.ask(s.replicas[0].URL + path)
+		other, errOther := s.ask(s.replicas[1].URL + path)
+		if err := errors.Join(errOne, errOther); err != nil {
+			return err.Error()
+		}
 		if one != other || milliOf(strings.ReplaceAll(one, " ", "")) <= 0 {
 			return fmt.Sprintf("the replicas return %s and %s", one, other)
 		}

@@ -5,19 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
-
-	"k8s.io/client-go/rest"
 
 	"github.com/forewarm/forewarm/hack/e2e/cluster"
 )
@@ -89,7 +85,7 @@ func TestPrometheusAdapter(t *testing.T) {
 	for i := range handed {
 		e := handedOver(i)
 		objects = append(objects, e.forecast(), workload("handed", e.name, "1s", 1+i%3),
-			hpa("handed", e.name, e.name, external10(e)))
+			hpa("handed", e.name, e.name, external(strconv.Quote(e.metric), e.label+": "+e.value)))
 	}
 	for i, e := range compared {
 		if i%27 == 0 {
@@ -110,10 +106,6 @@ func TestPrometheusAdapter(t *testing.T) {
 // handedOver is the metric of an HPA that changes hands: constant, for one to three replicas.
 func handedOver(i int) exposed {
 	return exposedOf("handed", i+1)[3*i]
-}
-
-func external10(e exposed) string {
-	return external(fmt.Sprintf("%q", e.metric), e.label+": "+e.value)
 }
 
 // foresee writes the series twenty minutes back and ahead, once a second: both servers read the same whenever they ask.
@@ -152,25 +144,16 @@ type reading struct {
 	milli int64
 }
 
-// read asks a server for a metric, which must be one item.
-func (e exposed) read(ctx context.Context, client *http.Client, server string) (reading, error) {
-	path := server + metric(e.namespace, e.metric, e.label+"="+e.value)
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, path, http.NoBody)
+// readBy asks a server for a metric, which must be one item.
+func (s *stage) readBy(server string, e exposed) (out reading, err error) {
+	path := metric(e.namespace, e.metric, e.label+"="+e.value)
+	body, err := s.ask(server + path)
 	if err != nil {
-		return reading{}, err
+		return out, err
 	}
-	response, err := client.Do(request)
-	if err != nil {
-		return reading{}, err
-	}
-	defer response.Body.Close() //nolint:errcheck // Read only.
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		return reading{}, err
-	}
-	out := reading{milli: milliOf(string(body))}
-	if json.Unmarshal(body, &out) != nil || len(out.Items) != 1 || out.Items[0].MetricName != e.metric {
-		return reading{}, fmt.Errorf("ask %s: %s: %.300s", path, response.Status, body)
+	out.milli = milliOf(body)
+	if json.Unmarshal([]byte(body), &out) != nil || len(out.Items) != 1 || out.Items[0].MetricName != e.metric {
+		return out, fmt.Errorf("ask %s%s: %.300s", server, path, body)
 	}
 	return out, nil
 }
@@ -182,121 +165,90 @@ func levelOf(at time.Time) (number int64, ok bool) {
 
 // comparison is what two servers answer at the same level.
 type comparison struct {
-	client        *http.Client
-	ours, theirs  string
-	mu            sync.Mutex
-	seen          map[string]bool
-	values        map[int64]bool
-	worst         float64
-	unread, wrong error
+	seen   map[string]bool
+	values map[int64]bool
+	worst  float64
 }
 
-// compare asks both servers for a metric. It counts where both have read the same level.
-func (c *comparison) compare(ctx context.Context, e exposed) {
-	theirs, errTheirs := e.read(ctx, c.client, c.theirs)
-	ours, errOurs := e.read(ctx, c.client, c.ours)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if err := errors.Join(errTheirs, errOurs); err != nil {
-		c.unread = err
-		return
-	}
+// compare counts what both servers answer for a metric where both have read the same level. The error is of values that differ.
+func (c *comparison) compare(e exposed, ours, theirs reading) error {
 	at, settled := levelOf(theirs.Items[0].Timestamp)
 	until, _ := levelOf(theirs.Items[0].Timestamp.Add(time.Second)) // It has no fraction of a second.
 	other, same := levelOf(ours.Items[0].Timestamp)
 	if !settled || !same || at != until || at != other {
-		return
+		return nil
 	}
 	difference := math.Abs(float64(ours.milli-theirs.milli)) / float64(theirs.milli)
 	c.seen[fmt.Sprintf("%s/%s/%d", e.namespace, e.name, at)], c.values[theirs.milli] = true, true
 	c.worst = max(c.worst, difference)
 	if !(difference <= 1e-9) || !maps.Equal(ours.Items[0].MetricLabels, map[string]string{e.label: e.value}) {
-		c.wrong = fmt.Errorf("%s of %s: %dm %+v, prometheus-adapter %dm %+v",
+		return fmt.Errorf("%s of %s: %dm %+v, prometheus-adapter %dm %+v",
 			e.metric, e.namespace, ours.milli, ours.Items, theirs.milli, theirs.Items)
 	}
+	return nil
 }
 
 // valuesAreEqual compares both servers' values of distinct metrics and levels.
 func (s *stage) valuesAreEqual(t *testing.T, adapter string, compared []exposed) {
 	t.Helper()
-	own := rest.CopyConfig(s.Config)
-	own.CAData, own.CAFile, own.Insecure = nil, "", true
-	config, err := rest.TLSConfigFor(own)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const at = 8 // requests at once
-	c := &comparison{
-		client: &http.Client{
-			Timeout:   10 * time.Second,
-			Transport: &http.Transport{TLSClientConfig: config, MaxIdleConnsPerHost: at},
-		},
-		ours:   s.replicas[0].URL,
-		theirs: adapter,
-		seen:   map[string]bool{},
-		values: map[int64]bool{},
-	}
-	begin := time.Now()
+	c, begin := comparison{seen: map[string]bool{}, values: map[int64]bool{}}, time.Now()
 	eventually(t, func() string {
-		var asking sync.WaitGroup
-		for first := range at {
-			asking.Go(func() {
-				for i := first; i < len(compared); i += at {
-					c.compare(t.Context(), compared[i])
-				}
-			})
-		}
-		asking.Wait()
-		if c.wrong != nil {
-			t.Fatal(c.wrong)
+		var unread error
+		for _, e := range compared {
+			theirs, errTheirs := s.readBy(adapter, e)
+			ours, errOurs := s.readBy(s.replicas[0].URL, e)
+			if err := errors.Join(errTheirs, errOurs); err != nil {
+				unread = err
+			} else if err := c.compare(e, ours, theirs); err != nil {
+				t.Fatal(err)
+			}
 		}
 		if len(c.seen) < points {
-			return fmt.Sprintf("%d points are compared, %v", len(c.seen), c.unread)
+			return fmt.Sprintf("%d points are compared, %v", len(c.seen), unread)
 		}
 		return ""
 	})
 	if len(c.values) < points/2 {
 		t.Errorf("only %d of %d values differ from each other", len(c.values), len(c.seen))
 	}
-	t.Logf("%d points in %.0f s: the largest difference is %.2g of the value", len(c.seen),
-		time.Since(begin).Seconds(), c.worst)
+	t.Logf("%d points in %s: the largest difference is %.2g of the value", len(c.seen), time.Since(begin), c.worst)
 }
 
 // changesHands: HPAs go from prometheus-adapter to Forewarm and back, and the process in charge is killed at each step.
 func (s *stage) changesHands(t *testing.T, adapter *cluster.PrometheusAdapter) {
 	t.Helper()
 	s.allActive(t)
-	before := s.handedReplicas(t)
-	stop := s.guardHanded(t, before)
-	defer stop()
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+	defer s.guard(t, "deployments", "-n", "handed", "-o",
+		`jsonpath={range .items[*]}{.metadata.name}={.spec.replicas} {end}`)()
+	type process interface {
+		Kill()
+		Start(ctx context.Context) error
 	}
+	nothing, forewarm := func(context.Context) error { return nil }, s.replicas[0]
 	for _, step := range []struct {
 		name string
-		do   func() error
+		do   func(context.Context) error
 		// kill is who is killed right after it, and started again.
-		kill    interface{ Kill() }
-		restart func(context.Context) error
+		kill process
 	}{
-		{"prometheus-adapter", func() error { return nil }, adapter, adapter.Start},
-		{"Forewarm beside it", func() error { return nil }, s.replicas[0], s.replicas[0].Start},
-		{"handed over", func() error { return adapter.HandOver(t.Context()) }, s.replicas[0], s.replicas[0].Start},
-		{"handed over, and the other is gone", func() error { return nil }, adapter, adapter.Start},
-		{"taken back", func() error { return adapter.TakeBack(t.Context()) }, adapter, adapter.Start},
-		{"handed over without a fault", func() error { return adapter.HandOver(t.Context()) }, nil, nil},
-		{"taken back without a fault", func() error { return adapter.TakeBack(t.Context()) }, nil, nil},
-		{"taken back, and Forewarm is gone", func() error { return nil }, s.replicas[0], s.replicas[0].Start},
+		{"prometheus-adapter", nothing, adapter},
+		{"Forewarm beside it", nothing, forewarm},
+		{"handed over", adapter.HandOver, forewarm},
+		{"handed over, and the other is gone", nothing, adapter},
+		{"taken back", adapter.TakeBack, adapter},
+		{"handed over without a fault", adapter.HandOver, nil},
+		{"taken back without a fault", adapter.TakeBack, nil},
+		{"taken back, and Forewarm is gone", nothing, forewarm},
 	} {
 		missed := s.missed(t)
-		must(step.do())
-		if step.kill != nil {
+		err := step.do(t.Context())
+		if step.kill != nil && err == nil {
 			step.kill.Kill()
 			time.Sleep(2 * s.Sync) // Every HPA has asked once.
-			must(step.restart(t.Context()))
+			err = step.kill.Start(t.Context())
+		}
+		if err != nil {
+			t.Fatal(err)
 		}
 		time.Sleep(2 * s.Sync)
 		s.allActive(t)
@@ -306,15 +258,6 @@ func (s *stage) changesHands(t *testing.T, adapter *cluster.PrometheusAdapter) {
 		t.Logf("%s: %s", step.name,
 			s.get(t, "apiservice", "v1beta1.external.metrics.k8s.io", "-o", "jsonpath={.spec.service.name}"))
 	}
-	if after := s.handedReplicas(t); after != before {
-		t.Errorf("replicas %s, before %s", after, before)
-	}
-}
-
-func (s *stage) handedReplicas(t *testing.T) string {
-	t.Helper()
-	return s.get(t, "deployments", "-n", "handed", "-o",
-		`jsonpath={range .items[*]}{.metadata.name}={.spec.replicas} {end}`)
 }
 
 // missed are how often HPAs have missed their metric.
@@ -330,31 +273,10 @@ func (s *stage) allActive(t *testing.T) {
 	eventually(t, func() string {
 		reasons := strings.Fields(s.get(t, "hpa", "-n", "handed", "-o",
 			`jsonpath={range .items[*]}{.status.conditions[?(@.type=="ScalingActive")].reason} {end}`))
-		if active := len(
-			slices.DeleteFunc(reasons, func(reason string) bool { return reason != found }),
-		); active < handed {
-			return fmt.Sprintf("%d of %d HPAs have their metric", active, handed)
+		active := slices.DeleteFunc(reasons, func(reason string) bool { return reason != found })
+		if len(active) < handed {
+			return fmt.Sprintf("%d of %d HPAs have their metric", len(active), handed)
 		}
 		return ""
 	})
-}
-
-// guardHanded fails the test if a replica changes.
-func (s *stage) guardHanded(t *testing.T, want string) (stop func()) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
-		for ctx.Err() == nil {
-			got, err := s.Kubectl(ctx, "", "get", "deployments", "-n", "handed", "-o",
-				`jsonpath={range .items[*]}{.metadata.name}={.spec.replicas} {end}`)
-			if got = strings.TrimSpace(got); err == nil && got != want {
-				t.Errorf("replicas %s, before %s", got, want)
-				return
-			}
-			time.Sleep(500 * time.Millisecond)
-		}
-	}()
-	return func() { cancel(); <-over }
 }

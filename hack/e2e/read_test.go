@@ -3,12 +3,8 @@ package e2e_test
 import (
 	"fmt"
 	"io"
-	"net/http"
 	"strings"
 	"testing"
-	"time"
-
-	"k8s.io/client-go/rest"
 )
 
 // scale returns how many replicas a Deployment should have, and how many are ready.
@@ -90,26 +86,17 @@ func milliOf(list string) (milli int64) {
 	return milli * 1000
 }
 
-// ask requests a path of a replica, bypassing the aggregator.
-func (s *stage) ask(t *testing.T, replica int, path string) string {
-	t.Helper()
-	own := rest.CopyConfig(s.Config)
-	own.CAData, own.CAFile, own.Insecure = nil, "", true
-	config, err := rest.TLSConfigFor(own)
+// ask requests a path of a server, bypassing the aggregator.
+func (s *stage) ask(url string) (string, error) {
+	client, err := s.Administrator()
 	if err != nil {
-		t.Fatal(err)
+		return "", err
 	}
-	client := &http.Client{
-		Timeout: 5 * time.Second, Transport: &http.Transport{TLSClientConfig: config, DisableKeepAlives: true},
-	}
-	response, err := client.Get(s.replicas[replica].URL + path)
+	response, err := client.Get(url)
 	if err != nil {
-		return err.Error()
+		return "", err
 	}
 	defer response.Body.Close() //nolint:errcheck // Read only.
 	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		return err.Error()
-	}
-	return string(body)
+	return string(body), err
 }

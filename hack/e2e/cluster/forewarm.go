@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"k8s.io/client-go/rest"
 )
 
 const (
@@ -25,6 +27,15 @@ type installation struct {
 // Unverified is for requests to a replica itself: the kube-apiserver verifies it, and these pass it by.
 func Unverified() *tls.Config {
 	return &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12} //nolint:gosec // As it says.
+}
+
+// Administrator is a client with all rights for requests to a server itself.
+func (c *Cluster) Administrator() (*http.Client, error) {
+	own := rest.CopyConfig(c.Config)
+	own.CAData, own.CAFile, own.Insecure = nil, "", true
+	config, err := rest.TLSConfigFor(own)
+	transport := &http.Transport{TLSClientConfig: config, DisableKeepAlives: true}
+	return &http.Client{Timeout: 10 * time.Second, Transport: transport}, err
 }
 
 // Replica is a running replica of Forewarm.

@@ -2,9 +2,7 @@ package cluster
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
-	"net/http"
 	"path/filepath"
 	"strconv"
 )
@@ -87,18 +85,13 @@ func (c *Cluster) applyPrometheusAdapter(ctx context.Context, port int) error {
 
 // Start starts it, also again after a Stop or Kill, at the same address. It returns when it has listed the series.
 func (p *PrometheusAdapter) Start(ctx context.Context) error {
-	var err error
+	client, err := p.cluster.Administrator()
+	if err != nil {
+		return err
+	}
 	if p.Process, err = p.cluster.run(p.program); err != nil {
 		return err
 	}
-	own := Unverified()
-	pair, err := tls.LoadX509KeyPair(filepath.Join(p.cluster.Dir, "admin.crt"),
-		filepath.Join(p.cluster.Dir, "admin.key"))
-	if err != nil {
-		return fmt.Errorf("read the administrator's certificate: %w", err)
-	}
-	own.Certificates = []tls.Certificate{pair}
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: own, DisableKeepAlives: true}}
 	return p.await(ctx, func(ctx context.Context) error {
 		return healthy(ctx, client, p.URL+"/apis/external.metrics.k8s.io/v1beta1")
 	})
