@@ -62,10 +62,7 @@ func TestSourcesConfineByTheirOwnLabel(t *testing.T) {
 	o := object(t, header+"spec: {targetRef: {kind: Deployment, name: a}, "+
 		"signal: {query: x, saturated: y, source: team-a}}")
 	o.Namespace = "ai"
-	got, problems := manifest.NewResolver(catalogue{}).Resolve(o)
-	if len(problems) > 0 {
-		t.Fatal(problems)
-	}
+	got := resolve(t, o)
 	if want := (refresh.SourceRef{Name: "team-a", Revision: "1"}); got.Source != want ||
 		got.Expr != "x@ai@tenant" || got.Saturated != "y@ai@tenant" {
 		t.Errorf("%+v %q %q, want %+v and both queries confined by tenant", got.Source, got.Expr, got.Saturated, want)

@@ -21,11 +21,9 @@ func FuzzResolve(f *testing.F) {
 	f.Add("9223372036854775807ms", "\x00", " 5m", "5m ", "5M", ".5", "000000000000000000000.1", "0.%", "1µs")
 	f.Fuzz(func(t *testing.T, step, history, lead, stale, season, quantile, ratio, late, wait string) {
 		object := &v1alpha1.Forecast{Spec: v1alpha1.ForecastSpec{
-			TargetRef: v1alpha1.TargetRef{Kind: "Deployment", Name: "llama"},
-			Signal:    v1alpha1.Signal{Preset: "vllm/inflight"},
-			Step: v1alpha1.Duration(
-				step,
-			),
+			TargetRef:  v1alpha1.TargetRef{Kind: "Deployment", Name: "llama"},
+			Signal:     v1alpha1.Signal{Preset: "vllm/inflight"},
+			Step:       v1alpha1.Duration(step),
 			History:    v1alpha1.Duration(history),
 			StaleAfter: v1alpha1.Duration(stale),
 			LeadTime:   &v1alpha1.LeadTime{Fallback: v1alpha1.Duration(lead)},
@@ -71,13 +69,8 @@ func TestProblemsEchoLittle(t *testing.T) {
 	long := strings.Repeat("x", 100_000)
 	o := object(t, header+"spec: {targetRef: {kind: Deployment, name: llama}, signal: {preset: vllm/inflight}}")
 	o.Name, o.Spec.TargetRef.Kind, o.Spec.TargetRef.Name = long, long, long
-	o.Spec.Step, o.Spec.Quantile, o.Spec.Serve, o.Spec.Models = v1alpha1.Duration(
-		long,
-	), long, v1alpha1.ServeMode(
-		long,
-	), []string{
-		long,
-	}
+	o.Spec.Step, o.Spec.Quantile, o.Spec.Models = v1alpha1.Duration(long), long, []string{long}
+	o.Spec.Serve = v1alpha1.ServeMode(long)
 	o.Spec.Signal.Query, o.Spec.Signal.Saturated = long, long[:manifest.MaxQuery-2]+"}}"
 	_, problems := manifest.NewResolver(catalogue{}).Resolve(o)
 	if len(problems) < 8 {

@@ -38,10 +38,10 @@ func TestMeasuredLeadTimes(t *testing.T) {
 		},
 	} {
 		o := object(t, header+"spec:\n"+auto+"  "+c.fields+"\n")
-		got, problems := manifest.NewResolver(catalogue{}).ResolveIn(o, manifest.ClusterState{LeadTime: c.measured})
-		if len(problems) > 0 || got.Lead != c.lead || got.LeadSource != c.source || got.Policy.Lead != c.lead {
-			t.Errorf("%s: %s (policy %s), %q, %v; want %s, %q",
-				c.name, got.Lead, got.Policy.Lead, got.LeadSource, problems, c.lead, c.source)
+		got := resolve(t, o, manifest.ClusterState{LeadTime: c.measured})
+		if got.Lead != c.lead || got.LeadSource != c.source || got.Policy.Lead != c.lead {
+			t.Errorf("%s: %s (policy %s), %q; want %s, %q",
+				c.name, got.Lead, got.Policy.Lead, got.LeadSource, c.lead, c.source)
 		}
 		if got.StaleAfter < leadtime.Window(got.Lead) {
 			t.Errorf("%s: stale after %s, within the window", c.name, got.StaleAfter)

@@ -21,12 +21,7 @@ func pauseOf(t *testing.T, annotation, scaling string, references ...autoscaler.
 	if scaling != "" {
 		field = "scaling: {" + scaling + "}"
 	}
-	state := manifest.ClusterState{Autoscalers: references}
-	got, problems := manifest.NewResolver(catalogue{}).ResolveIn(object(t, head+spec(field)), state)
-	if len(problems) > 0 {
-		t.Fatal(problems)
-	}
-	return got.Pause
+	return resolve(t, object(t, head+spec(field)), manifest.ClusterState{Autoscalers: references}).Pause
 }
 
 func TestThePauseAnnotation(t *testing.T) {

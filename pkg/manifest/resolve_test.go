@@ -1,7 +1,6 @@
 package manifest_test
 
 import (
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -28,14 +27,25 @@ func object(t *testing.T, yaml string) *v1alpha1.Forecast {
 	return documents[0].Object
 }
 
+// resolve resolves a Forecast that has no problem, of a folder or in the state of a cluster.
+func resolve(t *testing.T, o *v1alpha1.Forecast, in ...manifest.ClusterState) refresh.Target {
+	t.Helper()
+	r := manifest.NewResolver(catalogue{})
+	got, problems := r.Resolve(o)
+	if len(in) > 0 {
+		got, problems = r.ResolveIn(o, in[0])
+	}
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	return got
+}
+
 func TestDefaults(t *testing.T) {
 	o := object(t, header+"spec: {targetRef: {kind: Deployment, name: llama}, signal: {preset: vllm/arrivals}}")
 	o.Generation = 7
 	before := o.DeepCopy()
-	got, problems := manifest.NewResolver(catalogue{}).Resolve(o)
-	if len(problems) > 0 {
-		t.Fatal(problems)
-	}
+	got := resolve(t, o)
 	want := refresh.Target{
 		Key:        snapshot.Key{Namespace: "inference", Name: "llama"},
 		Generation: 7,
@@ -50,11 +60,7 @@ func TestDefaults(t *testing.T) {
 		LeadSource: "fallback 5m: pods are not watched without a cluster",
 		StaleAfter: 10 * time.Minute,
 		Policy: decide.Policy{
-			Late: 0.01,
-			Wait: 30 * time.Second,
-			Over: 7 * 24 * time.Hour,
-			Lead: 5 * time.Minute,
-			Mode: decide.Floor,
+			Late: 0.01, Wait: 30 * time.Second, Over: 7 * 24 * time.Hour, Lead: 5 * time.Minute, Mode: decide.Floor,
 		},
 		AutoscalerSource: "no autoscaler and no spec.scaling; autoscalers are not read without a cluster",
 		Uncalibrated: "late 1% is not calibrated, because it is unknown what one replica sustains: let a HorizontalPodAutoscaler or a ScaledObject " +
@@ -83,10 +89,7 @@ func TestEverythingSet(t *testing.T) {
   models: [HoltWinters, arima]
   scaling: {target: 4k, minReplicas: 0, maxReplicas: 50, before: {target: 2800, minReplicas: 2}}
 `)
-	got, problems := manifest.NewResolver(catalogue{}).Resolve(o)
-	if len(problems) > 0 {
-		t.Fatal(problems)
-	}
+	got := resolve(t, o)
 	want := refresh.Target{
 		Key:        snapshot.Key{Namespace: "inference", Name: "llama"},
 		Workload:   "StatefulSet/llama",
@@ -103,11 +106,7 @@ func TestEverythingSet(t *testing.T) {
 		Seasons:    []time.Duration{24 * time.Hour, 60 * time.Hour},
 		Models:     []string{"holt-winters", "arima"},
 		Policy: decide.Policy{
-			Late:   0.005,
-			Wait:   time.Minute,
-			Over:   7 * 24 * time.Hour,
-			Lead:   12 * time.Minute,
-			Mode:   decide.Shadow,
+			Late: 0.005, Wait: time.Minute, Over: 7 * 24 * time.Hour, Lead: 12 * time.Minute, Mode: decide.Shadow,
 			Target: 4000,
 		},
 		Autoscalers:      []decide.Autoscaler{advised(4000_000, 1, 50)},
@@ -130,53 +129,28 @@ func advised(target int64, least, most int32) decide.Autoscaler {
 	}}
 }
 
-func TestTheSampleIsRight(t *testing.T) {
-	text, err := os.ReadFile("../../deploy/samples/forecast.yaml")
-	if err != nil {
-		t.Fatal(err)
+// A quantile needs no calibration. A cost ratio has no share that may be late, and is calibrated by what reads the value. The period
+// of a lateness budget is a week, or the history where that is shorter.
+func TestPolicy(t *testing.T) {
+	const day = 24 * time.Hour
+	late := func(over time.Duration) decide.Policy {
+		return decide.Policy{Late: 0.01, Wait: 30 * time.Second, Over: over}
 	}
-	got, problems := manifest.NewResolver(catalogue{}).Resolve(object(t, string(text)))
-	if len(problems) > 0 {
-		t.Fatal(problems)
-	}
-	want := decide.Policy{
-		Late:   0.01,
-		Wait:   30 * time.Second,
-		Over:   7 * 24 * time.Hour,
-		Lead:   5 * time.Minute,
-		Mode:   decide.Floor,
-		Target: 64,
-	}
-	if diff := cmp.Diff(want, got.Policy); diff != "" {
-		t.Error(diff)
-	}
-}
-
-func TestQuantileNeedsNoCalibration(t *testing.T) {
-	o := object(t, header+"spec: {targetRef: {kind: Deployment, name: a}, signal: {query: x}, quantile: \"0.9\"}")
-	got, problems := manifest.NewResolver(catalogue{}).Resolve(o)
-	if len(problems) > 0 {
-		t.Fatal(problems)
-	}
-	if got.Policy.Quantile != 0.9 || got.Policy.Late != 0 || got.Uncalibrated != "" {
-		t.Errorf("policy %+v, uncalibrated %q", got.Policy, got.Uncalibrated)
-	}
-}
-
-// A cost ratio has no share that may be late, and is calibrated by what reads the value.
-func TestCostRatio(t *testing.T) {
 	for fields, want := range map[string]decide.Policy{
+		`quantile: "0.9"`:                         {Quantile: 0.9},
 		`{costRatio: "20", scaling: {target: 4}}`: {CostRatio: 20, Target: 4},
 		`{costRatio: ".5", scaling: {target: 4}}`: {CostRatio: 0.5, Target: 4},
 		`costRatio: "1000000"`:                    {CostRatio: 1e6},
+		"history: 30d":                            late(7 * day), "history: 7d": late(7 * day),
+		"history: 3d": late(3 * day), "history: 1d90m": late(25 * time.Hour),
 	} {
 		want.Lead, want.Mode = 5*time.Minute, decide.Floor
-		got, problems := manifest.NewResolver(catalogue{}).Resolve(object(t, header+spec(fields)))
-		if diff := cmp.Diff(want, got.Policy); diff != "" || len(problems) > 0 {
-			t.Errorf("%s: %v %s", fields, problems, diff)
+		got := resolve(t, object(t, header+spec(fields)))
+		if diff := cmp.Diff(want, got.Policy); diff != "" {
+			t.Errorf("%s: %s", fields, diff)
 		}
-		if calibrated := want.Target > 0; calibrated != (got.Uncalibrated == "") ||
-			calibrated != got.Policy.ByHeadroom() {
+		if known := want.Target > 0 || want.Quantile > 0; known != (got.Uncalibrated == "") ||
+			got.Policy.ByHeadroom() != (want.Target > 0) {
 			t.Errorf("%s: uncalibrated %q", fields, got.Uncalibrated)
 		}
 	}
@@ -358,20 +332,5 @@ spec:
 	}
 	if diff := cmp.Diff(want, paths); diff != "" {
 		t.Error(diff)
-	}
-}
-
-// The period of the lateness budget is a week, or the history where that is shorter.
-func TestDefaultPeriod(t *testing.T) {
-	for history, want := range map[string]time.Duration{
-		"30d": 7 * 24 * time.Hour, "7d": 7 * 24 * time.Hour, "3d": 3 * 24 * time.Hour, "1d90m": 25 * time.Hour,
-	} {
-		got, problems := manifest.NewResolver(catalogue{}).Resolve(object(t, header+spec("history: "+history)))
-		if len(problems) > 0 {
-			t.Fatal(problems)
-		}
-		if got.Policy.Over != want {
-			t.Errorf("history %s: a period of %s, want %s", history, got.Policy.Over, want)
-		}
 	}
 }

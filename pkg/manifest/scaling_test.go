@@ -144,8 +144,7 @@ func TestWhereTheSettingsComeFrom(t *testing.T) {
 	} {
 		o := object(t,
 			header+"spec:\n  targetRef: {kind: Deployment, name: llama}\n  signal: {query: x}\n  "+c.fields+"\n")
-		got, problems := manifest.NewResolver(catalogue{}).
-			ResolveIn(o, manifest.ClusterState{Autoscalers: c.references, UnreadReason: c.unread})
+		got := resolve(t, o, manifest.ClusterState{Autoscalers: c.references, UnreadReason: c.unread})
 		var by []string
 		for _, s := range got.Autoscalers {
 			by = append(by, s.Name)
@@ -153,8 +152,8 @@ func TestWhereTheSettingsComeFrom(t *testing.T) {
 				t.Errorf("%s: %s: %v", c.name, s.Name, err)
 			}
 		}
-		if diff := cmp.Diff(c.by, by); diff != "" || len(problems) > 0 || got.Policy.Target != c.target {
-			t.Errorf("%s: target %g, %v, %s", c.name, got.Policy.Target, problems, diff)
+		if diff := cmp.Diff(c.by, by); diff != "" || got.Policy.Target != c.target {
+			t.Errorf("%s: target %g, %s", c.name, got.Policy.Target, diff)
 		}
 		if got.AutoscalerSource != c.words || got.Uncalibrated != c.uncalibrated {
 			t.Errorf("%s:\n%s\n%s\nwant\n%s\n%s", c.name, got.AutoscalerSource, got.Uncalibrated, c.words,
@@ -180,19 +179,9 @@ func TestASkippedAutoscalerIsNotCappedByAnother(t *testing.T) {
 		"a refused one":        {manifest.ClusterState{Autoscalers: []autoscaler.Reference{referring(h+"a", 64), refused(h+"b", "no")}}, true},
 		"nothing reads it yet": {manifest.ClusterState{}, false},
 	} {
-		got, problems := manifest.NewResolver(catalogue{}).ResolveIn(object(t, header+spec("serve: Floor")), c.state)
-		if len(problems) > 0 || got.Uncapped != c.want {
-			t.Errorf("%s: uncapped %t, want %t (%v)", name, got.Uncapped, c.want, problems)
+		if got := resolve(t, object(t, header+spec("serve: Floor")), c.state); got.Uncapped != c.want {
+			t.Errorf("%s: uncapped %t, want %t", name, got.Uncapped, c.want)
 		}
-	}
-}
-
-// TestUsableIsBounded: what is served is bounded by what the replicas that there may be can use.
-func TestUsableIsBounded(t *testing.T) {
-	o := object(t, header+spec("scaling: {target: 4k, maxReplicas: 50}"))
-	got, _ := manifest.NewResolver(catalogue{}).Resolve(o)
-	if len(got.Autoscalers) != 1 || got.Autoscalers[0].MaxCapacity() != 200_000 {
-		t.Errorf("scalings %+v", got.Autoscalers)
 	}
 }
 

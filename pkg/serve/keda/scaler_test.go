@@ -30,13 +30,9 @@ func dial(t *testing.T, board *snapshot.Board, now clock) pb.ExternalScalerClien
 	pb.RegisterExternalScalerServer(server, keda.New(board, now))
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(listener) }()
-	conn, err := grpc.NewClient(
-		"passthrough:memory",
-		grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithContextDialer(
-			func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) },
-		),
-	)
+	dialer := func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }
+	conn, err := grpc.NewClient("passthrough:memory", grpc.WithContextDialer(dialer),
+		grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -364,21 +360,4 @@ func TestTheSpec(t *testing.T) {
 	checkError(t, err, codes.NotFound, "nobody")
 	_, err = client.GetMetricSpec(t.Context(), ref("forecast", "invalid"))
 	checkError(t, err, codes.Unavailable, "spec.step")
-}
-
-// A pause is served to a trigger, whatever its metadata ask for, and wakes the workload by its value.
-func TestAPauseIsServed(t *testing.T) {
-	e := snapshottest.Paused(snapshottest.Key("llama"))
-	client := dial(t, snapshottest.Board(e), snapshottest.Now)
-	for _, asked := range [][]string{nil, {"quantile", "0.99"}, {"horizon", "1h"}, {"model", "x"}} {
-		if got := mustValue(t, client, append(asked, "forecast", "llama")...); math.Abs(got-2*e.Observed) > 0.001 {
-			t.Errorf("%v: %g, want %g", asked, got, 2*e.Observed)
-		}
-	}
-	for level, want := range map[string]bool{"240": true, "241": false} { // 240.6 is served, 120.3 observed.
-		got, err := client.IsActive(t.Context(), ref("forecast", "llama", "activation", level))
-		if err != nil || got.GetResult() != want {
-			t.Errorf("active above %s: %v, %v; want %t", level, got, err, want)
-		}
-	}
 }

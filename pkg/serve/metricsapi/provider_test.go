@@ -345,24 +345,3 @@ func BenchmarkProvider(b *testing.B) {
 		})
 	}
 }
-
-// Both APIs serve what a pause serves, whatever an HPA's selector says.
-func TestAPauseIsServed(t *testing.T) {
-	e := snapshottest.Paused(snapshottest.Key("llama"))
-	p, want := metricsapi.New(snapshottest.Board(e), snapshottest.Now), int64(math.Ceil(2000*e.Observed))
-	for _, selector := range []string{"", "quantile=0.99", "horizon=1h", "model=arima", "serve=forecast"} {
-		list, err := external(t, p, "llama", selector)
-		if err != nil || list.Items[0].Value.MilliValue() != want {
-			t.Errorf("External, %q: %+v, %v; want %dm", selector, list, err, want)
-		}
-		parsed, err := labels.Parse(selector)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := p.GetMetricByName(t.Context(), types.NamespacedName{Namespace: "inference", Name: "llama"},
-			demand(), parsed)
-		if err != nil || got.Value.MilliValue() != want {
-			t.Errorf("Object, %q: %+v, %v; want %dm", selector, got, err, want)
-		}
-	}
-}

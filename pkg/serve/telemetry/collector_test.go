@@ -1,7 +1,6 @@
 package telemetry_test
 
 import (
-	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -184,19 +183,4 @@ func BenchmarkCollectThousand(b *testing.B) {
 			}
 		})
 	}
-}
-
-// The gauge is what the APIs serve while paused, and the condition is one of those with a gauge.
-func TestAPauseIsServed(t *testing.T) {
-	e := snapshottest.Paused(snapshottest.Key("llama"))
-	compare(t, registry(t, snapshottest.Board(e), snapshottest.Now), fmt.Sprintf(`
-# HELP forewarm_forecast_condition 1 while the condition of that type is True, 0 while it is False; absent while the Forecast does not have it.
-# TYPE forewarm_forecast_condition gauge
-forewarm_forecast_condition{forecast="llama",namespace="inference",type="Paused"} 1
-forewarm_forecast_condition{forecast="llama",namespace="inference",type="Reachable"} 1
-forewarm_forecast_condition{forecast="llama",namespace="inference",type="Ready"} 1
-# HELP forewarm_served_value Value that the metrics APIs serve now, in the demand's unit; absent while no value is served.
-# TYPE forewarm_served_value gauge
-forewarm_served_value{forecast="llama",namespace="inference"} %v
-`, 2*e.Observed), "forewarm_forecast_condition", "forewarm_served_value")
 }

@@ -34,10 +34,7 @@ func objectivesBoard() *snapshot.Board {
 }
 
 func TestObjective(t *testing.T) {
-	compare(
-		t,
-		registry(t, objectivesBoard(), snapshottest.Now),
-		`
+	const want = `
 # HELP forewarm_objective_budget_allowed_replica_seconds Lateness budget: the demand that may be late over the budget's period, or over what has passed of it, in replica time; absent with a cost ratio.
 # TYPE forewarm_objective_budget_allowed_replica_seconds gauge
 forewarm_objective_budget_allowed_replica_seconds{forecast="lead",namespace="inference"} 6264
@@ -104,16 +101,12 @@ forewarm_simulated_replica_seconds{forecast="met",namespace="inference",policy="
 forewarm_simulated_replica_seconds{forecast="nothing",namespace="inference",policy="before"} 0
 forewarm_simulated_replica_seconds{forecast="nothing",namespace="inference",policy="hindsight"} 0
 forewarm_simulated_replica_seconds{forecast="nothing",namespace="inference",policy="observed"} 0
-`,
-		"forewarm_objective_expected_late_ratio",
-		"forewarm_objective_late_ratio",
-		"forewarm_headroom_multiplier",
-		"forewarm_objective_met",
-		"forewarm_simulated_replica_seconds",
-		"forewarm_objective_budget_allowed_replica_seconds",
-		"forewarm_objective_budget_spent_replica_seconds",
-		"forewarm_objective_burn_rate",
-	)
+`
+	compare(t, registry(t, objectivesBoard(), snapshottest.Now), want,
+		"forewarm_objective_expected_late_ratio", "forewarm_objective_late_ratio", "forewarm_headroom_multiplier",
+		"forewarm_objective_met", "forewarm_simulated_replica_seconds",
+		"forewarm_objective_budget_allowed_replica_seconds", "forewarm_objective_budget_spent_replica_seconds",
+		"forewarm_objective_burn_rate")
 }
 
 // Late and cost are there for whom demand came, and no number is not one.
