@@ -131,11 +131,7 @@ func (b build) writeTar(out io.Writer, entries []entry) error {
 	w := tar.NewWriter(out)
 	for _, e := range entries {
 		header := &tar.Header{
-			Name:    e.name,
-			Mode:    e.mode,
-			Size:    int64(len(e.content)),
-			ModTime: b.created,
-			Format:  tar.FormatPAX,
+			Name: e.name, Mode: e.mode, Size: int64(len(e.content)), ModTime: b.created, Format: tar.FormatPAX,
 		}
 		if err := w.WriteHeader(header); err != nil {
 			return err

@@ -17,10 +17,7 @@ func (w *worker) recordSuspect(e *snapshot.Entry) {
 		return
 	}
 	s := suspect{
-		since:  w.forecaster.End(),
-		served: e.Observed,
-		bound:  held[len(held)-1].Bound.MaxObserved,
-		lasts:  lasts,
+		since: w.forecaster.End(), served: e.Observed, bound: held[len(held)-1].Bound.MaxObserved, lasts: lasts,
 	}
 	for _, h := range held {
 		s.highest = math.Max(s.highest, h.Demand)

@@ -14,9 +14,7 @@ import (
 func exposing(namespace, name, metric, queue string, second int) *snapshot.Entry {
 	e := snapshottest.Ready(snapshot.Key{Namespace: namespace, Name: name})
 	e.Alias = &snapshot.Alias{
-		Metric:  metric,
-		Labels:  map[string]string{"queue": queue},
-		Created: time.Unix(int64(second), 0),
+		Metric: metric, Labels: map[string]string{"queue": queue}, Created: time.Unix(int64(second), 0),
 	}
 	return e
 }

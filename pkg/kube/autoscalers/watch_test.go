@@ -41,9 +41,7 @@ func horizontal(name, metric string, target int64) *autoscalingv2.HorizontalPodA
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
 		Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
 			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{
-				APIVersion: "apps/v1",
-				Kind:       "Deployment",
-				Name:       "llama",
+				APIVersion: "apps/v1", Kind: "Deployment", Name: "llama",
 			},
 			MaxReplicas: 20,
 			Metrics: []autoscalingv2.MetricSpec{{

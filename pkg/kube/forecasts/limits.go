@@ -41,11 +41,7 @@ func (l Limits) limited(resolved []*resolution) []refresh.Target {
 			after := share{own.forecasts + 1, own.points + int(t.History/t.Step)}
 			if problem := l.problem(after); problem != "" && !r.accepted {
 				t = refresh.Target{
-					Key:        t.Key,
-					Generation: t.Generation,
-					Workload:   t.Workload,
-					Alias:      t.Alias,
-					Invalid:    problem,
+					Key: t.Key, Generation: t.Generation, Workload: t.Workload, Alias: t.Alias, Invalid: problem,
 				}
 			} else {
 				used[t.Key.Namespace] = after

@@ -98,9 +98,7 @@ func NewObjects(cluster *rest.Config, resolver *manifest.Resolver, log *slog.Log
 		return nil, fmt.Errorf("watch Forecasts: %w", err)
 	}
 	o.handler, err = o.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    o.upsert,
-		UpdateFunc: func(_, after any) { o.upsert(after) },
-		DeleteFunc: o.remove,
+		AddFunc: o.upsert, UpdateFunc: func(_, after any) { o.upsert(after) }, DeleteFunc: o.remove,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("watch Forecasts: %w", err)

@@ -39,9 +39,7 @@ func TestChangesAreNews(t *testing.T) {
 	} {
 		r := objective.Report{
 			Selection: decide.SelectionReason{
-				Selected:     c.now.Candidate,
-				Rule:         decide.SelectedAsBetter,
-				SelectedLoss: 3.21,
+				Selected: c.now.Candidate, Rule: decide.SelectedAsBetter, SelectedLoss: 3.21,
 			},
 			Verdict: c.now.Verdict,
 			Late:    0.006,

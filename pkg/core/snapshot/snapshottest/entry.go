@@ -100,9 +100,7 @@ func FallingBack(key snapshot.Key) *snapshot.Entry {
 	e.Conditions = append(
 		conditions(true, string(snapshot.FallingBack), "the newest sample is 4m old; the running maximum serves"),
 		snapshot.Condition{
-			Type:    snapshot.ConditionSource,
-			Reason:  "Unavailable",
-			Message: "query: 503 from the source",
+			Type: snapshot.ConditionSource, Reason: "Unavailable", Message: "query: 503 from the source",
 		},
 	)
 	e.SampleTime = Now().Add(-4 * time.Minute)
