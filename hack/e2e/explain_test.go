@@ -209,12 +209,8 @@ func (s *stage) moving(t *testing.T) {
 	}
 	t.Logf("%d moments compared, %d different numbers; %d match the next sync", compared, len(figures), ahead)
 	if !enough() || ahead > compared/4 {
-		t.Errorf(
-			"%d moments with %d different numbers compared, %d match only the next sync: want more moments, and fewer of these",
-			compared,
-			len(figures),
-			ahead,
-		)
+		t.Errorf("%d moments with %d different numbers compared, %d match only the next sync: want more moments, "+
+			"and fewer of these", compared, len(figures), ahead)
 	}
 }
 

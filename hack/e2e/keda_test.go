@@ -213,8 +213,6 @@ func (s *stage) fromZero(t *testing.T, name, scaler string, times schedule) {
 				s.get(t, "outlooks,forecasts", "-n", "asleep", "-o", "wide"))
 		}
 	}
-	t.Fatalf(
-		"at zero: %v, missing samples count as 0: %v, ready %s before the first request, and not at zero again\n%s",
-		asleep, absent, ready, s.get(t, "outlooks,forecasts,scaledobjects", "-n", "asleep", "-o", "wide"),
-	)
+	t.Fatalf("at zero: %v, missing samples count as 0: %v, ready %s before the first request, and not at zero again"+
+		"\n%s", asleep, absent, ready, s.get(t, "outlooks,forecasts,scaledobjects", "-n", "asleep", "-o", "wide"))
 }

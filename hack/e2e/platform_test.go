@@ -265,13 +265,8 @@ func rotation(t *testing.T, s *stage) {
 			"jsonpath={.items[*].lastTimestamp}")
 		for text := range strings.FieldsSeq(failures) {
 			if at, err := time.Parse(time.RFC3339, text); err != nil || at.After(began) {
-				t.Errorf(
-					"an HPA in %s missed its metric at %s, certificates changed from %s on (%v)",
-					where,
-					text,
-					began,
-					err,
-				)
+				t.Errorf("an HPA in %s missed its metric at %s, certificates changed from %s on (%v)", where, text,
+					began, err)
 			}
 		}
 	}
@@ -333,14 +328,8 @@ func fleet(t *testing.T, s *stage) {
 		return ""
 	})
 	eventually(t, func() string {
-		replicas := s.get(
-			t,
-			"deployments",
-			"-n",
-			"fleet",
-			"-o",
-			"jsonpath={range .items[*]}{.status.readyReplicas} {end}",
-		)
+		replicas := s.get(t, "deployments", "-n", "fleet", "-o",
+			"jsonpath={range .items[*]}{.status.readyReplicas} {end}")
 		if one, two := strings.Count(replicas, "1 "), strings.Count(replicas+" ", "2 "); one+two != n || two != n/2 {
 			return fmt.Sprintf("%d Deployments with one ready replica and %d with two, want half and half", one, two)
 		}

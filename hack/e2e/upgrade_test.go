@@ -236,14 +236,8 @@ func (u *upgrade) verified(t *testing.T) {
 	t.Helper()
 	eventually(t, func() string {
 		for _, name := range apiServiceNames {
-			got := u.get(
-				t,
-				"apiservice",
-				name,
-				"-o",
-				"jsonpath={.spec.insecureSkipTLSVerify}/{.metadata.ownerReferences[*].name}/"+
-					"{.spec.caBundle}",
-			)
+			got := u.get(t, "apiservice", name, "-o",
+				"jsonpath={.spec.insecureSkipTLSVerify}/{.metadata.ownerReferences[*].name}/{.spec.caBundle}")
 			if got = strings.TrimPrefix(got, "false"); !strings.HasPrefix(got, "/forewarm:server/LS0t") {
 				return name + " is not verified yet: " + got
 			}

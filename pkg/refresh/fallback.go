@@ -185,11 +185,8 @@ func (v *view) readyCondition(e *snapshot.Entry, t Target, now time.Time) snapsh
 	case snapshot.FallingBack:
 		c.Message = fmt.Sprintf("the newest sample is %s old: %s", age, e.ModelReason())
 	case snapshot.Stale:
-		c.Message = fmt.Sprintf(
-			"the newest sample is %s old, the limit is %s: nothing is served and the HPA keeps its replicas; check the source",
-			age,
-			t.StaleAfter,
-		)
+		c.Message = fmt.Sprintf("the newest sample is %s old, the limit is %s: nothing is served and the HPA "+
+			"keeps its replicas; check the source", age, t.StaleAfter)
 	case snapshot.Pending, snapshot.Invalid:
 		c.Message = v.pendingMessage()
 	}
@@ -219,11 +216,8 @@ func (v *view) sourceCondition(e *snapshot.Entry, t Target, now time.Time) snaps
 		c.Message += " by source " + name
 	}
 	if v.clusters > 1 {
-		c.Message += fmt.Sprintf(
-			"; pods of this namespace are in %.0f clusters, and add up: if the store has several clusters, "+
-				"the operator sets --cluster",
-			v.clusters,
-		)
+		c.Message += fmt.Sprintf("; pods of this namespace are in %.0f clusters, and add up: if the store has "+
+			"several clusters, the operator sets --cluster", v.clusters)
 	}
 	switch {
 	case v.err != nil:

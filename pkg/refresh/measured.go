@@ -20,10 +20,8 @@ var (
 	errNoShare = errors.New(
 		"write the share of the requests that waited too long, from 0 to 1, and no percentage or count",
 	)
-	errNoRequests = errors.New(
-		"it has no share of the last day, in which there was demand: check that its series exist, and that the " +
-			"histogram has a bound that is at least the objective's wait",
-	)
+	errNoRequests = errors.New("it has no share of the last day, in which there was demand: check that its series " +
+		"exist, and that the histogram has a bound that is at least the objective's wait")
 )
 
 // askMeasured asks which share of the requests was late in the intervals that are new when the signal is judged or, with the history,

@@ -77,11 +77,9 @@ func (v *view) signalCondition(t Target) (snapshot.Condition, bool) {
 		c.Message = "the query is an average, and the autoscaler divides the value by what a replica sustains: write the total, sum()"
 	case v.shape == classify.Frozen:
 		c.Reason = snapshot.ReasonFrozen
-		c.Message = fmt.Sprintf(
-			"the demand has been the same number for %s, and changed all the time before: what the source has "+
-				"is probably old; check the exporter, the recording rule or the federation behind the query",
-			humanize.Span(time.Hour),
-		)
+		c.Message = fmt.Sprintf("the demand has been the same number for %s, and changed all the time before: "+
+			"what the source has is probably old; check the exporter, the recording rule or the federation behind "+
+			"the query", humanize.Span(time.Hour))
 	case silent > 0:
 		c.Reason = snapshot.ReasonSilentReplicas
 		c.Message = fmt.Sprintf(

@@ -69,20 +69,15 @@ func (v *view) dataCondition() (snapshot.Condition, bool) {
 		c.Reason, c.Message = snapshot.ReasonSuspect, v.suspect.String()
 	case v.isClassified && v.classified.Cause == classify.Incomplete:
 		c.Reason = snapshot.ReasonIncomplete
-		c.Message = fmt.Sprintf(
-			"since %s samples are below those before, and the source still adds to samples of this age: "+
-				"what was observed before counts until they are complete; if the source always lags, set signal.delay",
-			formatTime(v.classified.From),
-		)
+		c.Message = fmt.Sprintf("since %s samples are below those before, and the source still adds to samples of "+
+			"this age: what was observed before counts until they are complete; if the source always lags, set "+
+			"signal.delay", formatTime(v.classified.From))
 	case v.isClassified && v.classified.Cause == classify.Outage:
 		c.Reason = snapshot.ReasonOutageSuspected
-		c.Message = fmt.Sprintf(
-			"since %s the demand is suddenly near 0, which looks like an outage: the demand before it counts for %s, then half as "+
-				"much every %s; check the workload, its scrape and the query; if the demand is gone, nothing needs to be done",
-			formatTime(v.classified.From),
-			humanize.Span(classify.OutageHold),
-			humanize.Span(classify.OutageHalfLife),
-		)
+		c.Message = fmt.Sprintf("since %s the demand is suddenly near 0, which looks like an outage: the demand "+
+			"before it counts for %s, then half as much every %s; check the workload, its scrape and the query; "+
+			"if the demand is gone, nothing needs to be done", formatTime(v.classified.From),
+			humanize.Span(classify.OutageHold), humanize.Span(classify.OutageHalfLife))
 	default:
 		return snapshot.Condition{}, false
 	}

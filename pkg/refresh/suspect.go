@@ -41,10 +41,8 @@ func (s *suspect) String() string {
 	until := fmt.Sprintf("models ignore it unless it lasts until %s or occurs again",
 		formatTime(s.since.Add(s.lasts)))
 	if math.IsInf(s.bound, 1) {
-		return fmt.Sprintf(
-			"since %s the demand is %.6g, and there is no history to judge it by: it is served as observed, %s",
-			formatTime(s.since), s.highest, until,
-		)
+		return fmt.Sprintf("since %s the demand is %.6g, and there is no history to judge it by: it is served as "+
+			"observed, %s", formatTime(s.since), s.highest, until)
 	}
 	return fmt.Sprintf("since %s the demand is %.6g, more than its history justifies: it is served as %.6g, %s",
 		formatTime(s.since), s.highest, s.served, until)

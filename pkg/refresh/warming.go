@@ -14,11 +14,8 @@ import (
 // Example: 7 h of a season of 24 h, the newest sample at 12:00: 05:00 of the next day at the earliest.
 func (v *view) warmingMessage(e *snapshot.Entry) string {
 	if v.span >= v.season {
-		return fmt.Sprintf(
-			"%s of history, but no model has a score yet: without one the forecast gains nothing over the observed demand; %s",
-			humanize.Span(v.span.Round(time.Minute)),
-			e.ModelReason(),
-		)
+		return fmt.Sprintf("%s of history, but no model has a score yet: without one the forecast gains nothing "+
+			"over the observed demand; %s", humanize.Span(v.span.Round(time.Minute)), e.ModelReason())
 	}
 	until := e.SampleTime.Add(v.season - v.span).Round(time.Minute).UTC().Format("2006-01-02 15:04 UTC")
 	const words = "%s of history: the forecast gains nothing over the observed demand before one season (%s), %s at the earliest; %s"

@@ -183,12 +183,9 @@ func (w *worker) explain(ctx context.Context, source Source, q Query, err error)
 	if failed != nil || !(claims.Values[0] > 0) { // No value is NaN.
 		return err
 	}
-	return fmt.Errorf(
-		"%w: but pods of %.0f other namespaces report this one's, and are not named as exporters: if they are, "+
-			"the operator adds their namespaces to --exporter-namespaces (forewarm doctor lists them)",
-		err,
-		claims.Values[0],
-	)
+	return fmt.Errorf("%w: but pods of %.0f other namespaces report this one's, and are not named as exporters: "+
+		"if they are, the operator adds their namespaces to --exporter-namespaces (forewarm doctor lists them)",
+		err, claims.Values[0])
 }
 
 // fetchOnGrid queries the source and refuses an answer that is not on the grid of the query.

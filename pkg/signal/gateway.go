@@ -35,15 +35,11 @@ func gateway() Source {
 					"Saturates at their number: use it as a second metric beside the requests in flight."),
 		},
 		Lateness: []Preset{
-			latenessPreset(
-				"gateway/queue-time",
-				"measured lateness: time in the gateway's queue",
-				"Share of the requests that the endpoint picker's flow control held for longer than the wait, whatever became of them. Only "+
-					"with flow control; what a request waits on a pod comes on top.",
-				scope.totalOverPickers,
-				inSeconds("llm_d_epp_flow_control_request_queue_duration_seconds"),
-				inSeconds("inference_extension_flow_control_request_queue_duration_seconds"),
-			),
+			latenessPreset("gateway/queue-time", "measured lateness: time in the gateway's queue",
+				"Share of the requests that the endpoint picker's flow control held for longer than the wait, "+
+					"whatever became of them. Only with flow control; what a request waits on a pod comes on top.",
+				scope.totalOverPickers, inSeconds("llm_d_epp_flow_control_request_queue_duration_seconds"),
+				inSeconds("inference_extension_flow_control_request_queue_duration_seconds")),
 		},
 	}
 }

@@ -26,15 +26,11 @@ func kserve() Source {
 				func(s scope) string { return s.total(sumAboveZero(s.perPod(done.rate()), s.growth(held))) }),
 		},
 		Lateness: []Preset{
-			latenessPreset(
-				"kserve/request-duration",
-				"measured lateness: time to the answer",
-				"Share of the requests that Knative's queue-proxy answered after the wait: in its queue and in service, but not in the "+
-					"activator. For models that answer in much less than the wait.",
-				scope.total,
-				inSeconds("kn_serving_invocation_duration_seconds"),
-				histogram{"revision_request_latencies", 1000},
-			),
+			latenessPreset("kserve/request-duration", "measured lateness: time to the answer",
+				"Share of the requests that Knative's queue-proxy answered after the wait: in its queue and in "+
+					"service, but not in the activator. For models that answer in much less than the wait.",
+				scope.total, inSeconds("kn_serving_invocation_duration_seconds"),
+				histogram{"revision_request_latencies", 1000}),
 		},
 		Unsupported: []Unsupported{
 			{

@@ -18,12 +18,10 @@ func vllm() Source {
 			"metric (gpu_cache_usage_perc) works too.",
 		Presets: []Preset{
 			inflightPreset("vllm", func(s scope) string { return s.inflight(running, waiting) }),
-			arrivalsPreset(
-				"vllm",
-				"Requests that arrive per second: first tokens per second plus the growth of the queue, "+
-					"so that it holds under saturation. A gateway's own count is better if there is one.",
-				func(s scope) string { return s.arrivals(begun, waiting) },
-			),
+			arrivalsPreset("vllm",
+				"Requests that arrive per second: first tokens per second plus the growth of the queue, so that "+
+					"it holds under saturation. A gateway's own count is better if there is one.",
+				func(s scope) string { return s.arrivals(begun, waiting) }),
 			queuePreset("vllm", func(s scope) string { return s.total(s.perPod(waiting)) }),
 			kvCachePreset("vllm", func(s scope) string { return s.kvCaches(cache) }),
 		},

@@ -125,20 +125,12 @@ func (e *Entry) exposedCondition(holder Key) Condition {
 			"whether an HPA reaches them"
 	case Key{}:
 		c.Reason = ReasonNameTaken
-		c.Message = fmt.Sprintf(
-			"the metric %s is the Forecast of that name, so nothing is answered under %s: rename that "+
-				"Forecast, or remove spec.expose here",
-			e.Alias.Metric,
-			e.Alias,
-		)
+		c.Message = fmt.Sprintf("the metric %s is the Forecast of that name, so nothing is answered under %s: "+
+			"rename that Forecast, or remove spec.expose here", e.Alias.Metric, e.Alias)
 	default:
 		c.Reason = ReasonAliasTaken
-		c.Message = fmt.Sprintf(
-			"the Forecast %s is older and answers under %s: remove spec.expose there to hand the alias "+
-				"over, or here",
-			holder.Name,
-			e.Alias,
-		)
+		c.Message = fmt.Sprintf("the Forecast %s is older and answers under %s: remove spec.expose there to hand "+
+			"the alias over, or here", holder.Name, e.Alias)
 	}
 	return c
 }

@@ -98,12 +98,9 @@ func testAutoscaled(t *testing.T, c *testcluster.Cluster) {
 	}
 	c.MustKubectl(t, "", "patch", "hpa", "llama", "--type=json", "-p",
 		`[{"op": "replace", "path": "/spec/metrics/0/external/target", "value": {"type": "Value", "value": "64"}}]`)
-	scaledAs(
-		t,
-		objects,
-		"spec.scaling: 50 a replica, 1 to 1000000 replicas; HorizontalPodAutoscaler/llama is not used: its "+
-			"target of type Value multiplies the total demand by the ready pods: write type: AverageValue",
-	)
+	scaledAs(t, objects,
+		"spec.scaling: 50 a replica, 1 to 1000000 replicas; HorizontalPodAutoscaler/llama is not used: its target "+
+			"of type Value multiplies the total demand by the ready pods: write type: AverageValue")
 	missing(t, objects, "")
 	c.MustKubectl(t, "", "delete", "forecast", "a")
 	missing(t, objects, "") // The External metric may be another server's.

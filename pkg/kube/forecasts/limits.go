@@ -69,11 +69,8 @@ func (l Limits) problem(s share) string {
 		return fmt.Sprintf("the namespace has its %d Forecasts: delete one, or ask the operator for a higher "+
 			"--max-forecasts-per-namespace", l.Forecasts)
 	case l.Points > 0 && s.points > l.Points:
-		return fmt.Sprintf(
-			"the histories of the namespace's Forecasts have more than %d points: write a longer step or a shorter "+
-				"history, or ask the operator for a higher --max-points-per-namespace",
-			l.Points,
-		)
+		return fmt.Sprintf("the histories of the namespace's Forecasts have more than %d points: write a longer "+
+			"step or a shorter history, or ask the operator for a higher --max-points-per-namespace", l.Points)
 	}
 	return ""
 }

@@ -172,9 +172,6 @@ func (t *trigger) replicaTarget() (milli int64, refused string) {
 		}
 		return milli, refused
 	}
-	return 0, fmt.Sprintf(
-		"a trigger of type %.64q is not supported: write one of type prometheus, whose "+
-			"threshold is what one replica sustains",
-		t.Type,
-	)
+	return 0, fmt.Sprintf("a trigger of type %.64q is not supported: write one of type prometheus, whose "+
+		"threshold is what one replica sustains", t.Type)
 }

@@ -107,10 +107,8 @@ func TestFrontPageOfHostileEntries(t *testing.T) {
 	hostile := snapshottest.FallingBack(snapshot.Key{Namespace: attack, Name: "javascript:" + attack})
 	hostile.Unit, hostile.State = attack, snapshot.State(attack)
 	serving := snapshottest.FallingBack(snapshottest.Key("javascript:alert(1)"))
-	serving.Unit, serving.Conditions[1].Type, serving.Conditions[1].Message = attack, attack, strings.Repeat(
-		"x",
-		10_000,
-	)
+	serving.Unit, serving.Conditions[1].Type = attack, attack
+	serving.Conditions[1].Message = strings.Repeat("x", 10_000)
 	entries := []*snapshot.Entry{hostile, serving}
 	for _, e := range oddEntries() {
 		entries = append(entries, e)

@@ -57,11 +57,8 @@ const (
 // saving compares the served value with before; in shadow mode, what the forecast would have saved.
 func saving(o *v1alpha1.Objective, shadow bool) string {
 	if shadow {
-		return fmt.Sprintf(
-			"Forewarm's value would have %s than before, and %s would have been late; it is not served (serve: Shadow).",
-			hoursSaved(o, "taken"),
-			lateSaved(o),
-		)
+		return fmt.Sprintf("Forewarm's value would have %s than before, and %s would have been late; it is not "+
+			"served (serve: Shadow).", hoursSaved(o, "taken"), lateSaved(o))
 	}
 	return fmt.Sprintf("Forewarm's value %s than before, and %s is late.", hoursSaved(o, "takes"), lateSaved(o))
 }

@@ -58,8 +58,6 @@ func requirementPair(r *labels.Requirement) (key, value string, err error) {
 	if len(values) == 1 && slices.Contains(one, r.Operator()) {
 		return r.Key(), values[0], nil
 	}
-	return "", "", fmt.Errorf(
-		"%w: %.128q does not select a single value, write for example quantile=0.95 (matchLabels)",
-		decide.ErrSelector, r.String(),
-	)
+	return "", "", fmt.Errorf("%w: %.128q does not select a single value, write for example quantile=0.95 "+
+		"(matchLabels)", decide.ErrSelector, r.String())
 }

@@ -18,13 +18,9 @@ var allStates = []snapshot.State{ //nolint:gochecknoglobals // A constant table.
 //
 //nolint:gochecknoglobals // Constant tables.
 var (
-	forecastDemand = perForecast(
-		"forecast_value",
-		"Quantile of that level of the maximum of demand from now to the horizon (seconds), by the selected candidate, in the "+
-			"demand's unit.",
-		"level",
-		"horizon",
-	)
+	forecastDemand = perForecast("forecast_value",
+		"Quantile of that level of the maximum of demand from now to the horizon (seconds), by the selected "+
+			"candidate, in the demand's unit.", "level", "horizon")
 	observedDemand = perForecast("observed_value", "Demand observed now, in its own unit.")
 	servedDemand   = perForecast("served_value",
 		"Value that the metrics APIs serve now, in the demand's unit; absent while no value is served.")
@@ -33,11 +29,9 @@ var (
 	leadWindow = perForecast("lead_window_seconds",
 		"Lead window, over which demand is forecast: lead time (with an objective the median start), HPA sync period, "+
 			"one step and metric lag.")
-	skill = perForecast(
-		"skill_ratio",
-		"Skill: 1 minus the selected candidate's loss over the last value's loss. The loss is the cost under an objective, else "+
-			"the pinball loss. Above 0 is better than the last value.",
-	)
+	skill = perForecast("skill_ratio",
+		"Skill: 1 minus the selected candidate's loss over the last value's loss. The loss is the cost under an "+
+			"objective, else the pinball loss. Above 0 is better than the last value.")
 	coverage = perForecast("coverage_ratio",
 		"Coverage: share of past lead windows whose maximum was at most the served quantile.")
 	fallbacks = perForecast("fallback_steps_total",
@@ -55,46 +49,32 @@ var (
 
 	objectiveLate = perForecast("objective_late_ratio",
 		"Share of the demand that may be late, by the objective; absent with a cost ratio.")
-	objectiveMet = perForecast(
-		"objective_met",
-		"1 while no more than the lateness budget is spent, 0 while more is; absent while there is too little history, and with a "+
-			"cost ratio.",
-	)
-	budgetAllowed = perForecast(
-		"objective_budget_allowed_replica_seconds",
-		"Lateness budget: the demand that may be late over the budget's period, or over what has passed of it, in replica time; "+
-			"absent with a cost ratio.",
-	)
+	objectiveMet = perForecast("objective_met",
+		"1 while no more than the lateness budget is spent, 0 while more is; absent while there is too little "+
+			"history, and with a cost ratio.")
+	budgetAllowed = perForecast("objective_budget_allowed_replica_seconds",
+		"Lateness budget: the demand that may be late over the budget's period, or over what has passed of it, in "+
+			"replica time; absent with a cost ratio.")
 	budgetSpent = perForecast("objective_budget_spent_replica_seconds",
 		"What of the lateness budget is spent: the demand that was late in the simulated autoscaler, in replica time.")
-	burnRate = perForecast(
-		"objective_burn_rate",
-		"Lateness of the last hour (1h) and of the last six (6h) as a multiple of the objective; at 1, the budget is spent at the "+
-			"end of its period.",
-		"window",
-	)
+	burnRate = perForecast("objective_burn_rate",
+		"Lateness of the last hour (1h) and of the last six (6h) as a multiple of the objective; at 1, the budget "+
+			"is spent at the end of its period.", "window")
 	headroomMultiplier = perForecast("headroom_multiplier",
 		"Headroom multiplier k: what is served above the median of the window peak, as a multiple of its spread.")
 	objectiveExpected = perForecast("objective_expected_late_ratio",
 		"Share of the demand that is expected to be late with this headroom.")
-	simulatedLate = perForecast(
-		"simulated_late_ratio",
-		"Share of the demand that was late over the simulated window, in an autoscaler simulated on the policy's value: "+
-			"served (in Shadow mode what would be served), observed (an HPA with the same target on the observed demand), before (the HPA of "+
-			"spec.scaling.before) or hindsight (the same with the best target of the window).",
-		"policy",
-	)
-	measuredLate = perForecast(
-		"measured_late_ratio",
-		"Share of the requests that waited longer than the objective's wait, by objective.measured, over the budget's period or what is "+
-			"known of it; absent without it. Beside simulated_late_ratio.",
-	)
-	simulatedCost = perForecast(
-		"simulated_relative_cost_ratio",
-		"Relative cost over the simulated window, by policy: replica time over that of the demand at full capacity; 1 is the "+
-			"least possible.",
-		"policy",
-	)
+	simulatedLate = perForecast("simulated_late_ratio",
+		"Share of the demand that was late over the simulated window, in an autoscaler simulated on the policy's "+
+			"value: served (in Shadow mode what would be served), observed (an HPA with the same target on the "+
+			"observed demand), before (the HPA of spec.scaling.before) or hindsight (the same with the best "+
+			"target of the window).", "policy")
+	measuredLate = perForecast("measured_late_ratio",
+		"Share of the requests that waited longer than the objective's wait, by objective.measured, over the "+
+			"budget's period or what is known of it; absent without it. Beside simulated_late_ratio.")
+	simulatedCost = perForecast("simulated_relative_cost_ratio",
+		"Relative cost over the simulated window, by policy: replica time over that of the demand at full "+
+			"capacity; 1 is the least possible.", "policy")
 	simulatedReplicas = perForecast("simulated_replica_seconds",
 		"Replica time over the simulated window, by policy. Multiply by the GPUs of a replica for GPU time.", "policy")
 	simulatedWindow = perForecast("simulated_window_seconds",

@@ -43,11 +43,8 @@ func (n *numbers) parse(text string) (float64, error) {
 		return 0, fmt.Errorf("value %s: too large for demand, which is at most %.0e; use a larger unit",
 			clip(text), series.MaxSample)
 	case err != nil && n.separator != ',' && strings.Contains(text, ","):
-		return 0, fmt.Errorf(
-			"value %q: its comma may be of decimals or of thousands, want a decimal point and no comma "+
-				"(tr , . < FILE replaces all commas)",
-			clip(text),
-		)
+		return 0, fmt.Errorf("value %q: its comma may be of decimals or of thousands, want a decimal point and no "+
+			"comma (tr , . < FILE replaces all commas)", clip(text))
 	case err != nil:
 		return 0, fmt.Errorf("value %q: want a number, or nothing for a gap; Grafana leaves units out where Formatted "+
 			"data is off (Inspect, Data, Data options)", clip(text))

@@ -41,10 +41,8 @@ type Difference struct {
 
 // Message is what differs, and which assumption is probably wrong.
 func (d *Difference) Message(wait time.Duration) string {
-	text := fmt.Sprintf(
-		"over the last day %s of the requests waited longer than %s by objective.measured, and %s in the simulation; ",
-		humanize.LateShare(d.Measured), humanize.Span(wait), humanize.LateShare(d.Simulated),
-	)
+	text := fmt.Sprintf("over the last day %s of the requests waited longer than %s by objective.measured, and %s "+
+		"in the simulation; ", humanize.LateShare(d.Measured), humanize.Span(wait), humanize.LateShare(d.Simulated))
 	amount, others := "less", "the query measures more than the objective's wait (the whole answer), or pods start more slowly "+
 		"than the lead time says"
 	if d.Measured < d.Simulated {

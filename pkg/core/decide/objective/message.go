@@ -33,32 +33,20 @@ func (r *Report) Message() string {
 	case Overspent:
 		return r.overspentText(first)
 	case AtMaxReplicas:
-		return fmt.Sprintf(
-			"%s, but %s did: maxReplicas is %d, and the highest demand of the last %s took %d replicas; "+
-				"raise maxReplicas",
-			r.objectiveText(),
-			humanize.LateShare(r.Served.LateShare()),
-			first.Max,
-			humanize.Period(r.Period),
-			r.PeakReplicas,
-		)
+		return fmt.Sprintf("%s, but %s did: maxReplicas is %d, and the highest demand of the last %s took %d "+
+			"replicas; raise maxReplicas", r.objectiveText(), humanize.LateShare(r.Served.LateShare()), first.Max,
+			humanize.Period(r.Period), r.PeakReplicas)
 	case Bounded:
 		return fmt.Sprintf("%s, but no more than %.6g is served now: history cannot justify more (%s)",
 			r.objectiveText(), r.Limit.Forecast, r.Limit)
 	case FasterThanLead:
 	}
 	top := first.Curve.Points[len(first.Curve.Points)-1]
-	return fmt.Sprintf(
-		"%s, but %s did: bursts are faster than replicas start (%s). Headroom %s is served; "+
-			"%s would leave %s late at %s times the cost, which is not worth it; shorten the lead time or add a warm pool",
-		r.objectiveText(),
-		humanize.LateShare(r.Served.LateShare()),
-		r.Lead,
-		headroom,
-		humanize.Significant(top.Multiplier, 3),
-		humanize.LateShare(top.Late),
-		humanize.Significant(top.RelativeCost/first.Curve.At(highest.Headroom).RelativeCost, 3),
-	)
+	return fmt.Sprintf("%s, but %s did: bursts are faster than replicas start (%s). Headroom %s is served; %s "+
+		"would leave %s late at %s times the cost, which is not worth it; shorten the lead time or add a warm pool",
+		r.objectiveText(), humanize.LateShare(r.Served.LateShare()), r.Lead, headroom,
+		humanize.Significant(top.Multiplier, 3), humanize.LateShare(top.Late),
+		humanize.Significant(top.RelativeCost/first.Curve.At(highest.Headroom).RelativeCost, 3))
 }
 
 // objectiveText is the objective, or the price.
@@ -73,18 +61,11 @@ func (r *Report) objectiveText() string {
 
 // overspentText is what happened, what is done and what it costs.
 func (r *Report) overspentText(first *AutoscalerReport) string {
-	return fmt.Sprintf(
-		"%s of the demand of the last %s waited longer than %s, and at most %s may (%s of the budget); headroom %s "+
-			"is served now at relative cost %s, and %s is expected to be late with it",
-		lateText(r.Served),
-		humanize.Period(r.Period),
-		r.Wait,
-		humanize.ShareAsWritten(r.Late),
-		r.Budget.spentText(),
+	return fmt.Sprintf("%s of the demand of the last %s waited longer than %s, and at most %s may (%s of the "+
+		"budget); headroom %s is served now at relative cost %s, and %s is expected to be late with it",
+		lateText(r.Served), humanize.Period(r.Period), r.Wait, humanize.ShareAsWritten(r.Late), r.Budget.spentText(),
 		humanize.Significant(first.Headroom, 3),
-		humanize.Significant(first.Curve.At(first.Headroom).RelativeCost, 3),
-		humanize.LateShare(first.ExpectedLate),
-	)
+		humanize.Significant(first.Curve.At(first.Headroom).RelativeCost, 3), humanize.LateShare(first.ExpectedLate))
 }
 
 // Headline compares the autoscaler that reads Forewarm's value with the one before, and with the best target in hindsight, in one
@@ -132,9 +113,6 @@ func (r *Report) losing() string {
 	if r.Verdict == Learning || !(more > small) || r.Before.LateShare() > allowed {
 		return ""
 	}
-	return fmt.Sprintf(
-		"Forewarm costs %s more than before: check the lead time and the signal, allow more to be late, or set serve: "+
-			"Shadow.",
-		humanize.Share(more),
-	)
+	return fmt.Sprintf("Forewarm costs %s more than before: check the lead time and the signal, allow more to be "+
+		"late, or set serve: Shadow.", humanize.Share(more))
 }
