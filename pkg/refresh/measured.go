@@ -60,36 +60,24 @@ func (w *worker) askMeasured(ctx context.Context, source Source, q Query, histor
 	w.shares = forecast.Series{Start: block.TimeAt(surplus), Step: q.Step, Values: block.Values[surplus:]}
 }
 
-// lateWeights are the late demand and the demand of intervals with a share.
-type lateWeights struct {
-	forecast.Series
-
-	late, demand []float64
-}
-
-// weighed weighs the shares by the demand that was observed in their intervals, each of which ends at its time.
-func (w *worker) weighed() lateWeights {
-	out := lateWeights{Series: w.shares, late: make([]float64, w.shares.Len()), demand: make([]float64, w.shares.Len())}
-	first := out.Start.Add(-out.Step)
-	demand := w.store.Range(first.Add(1), out.TimeAt(out.Len()))
+// lateShare is the late share of the demand after a time, up to another, by the share of the interval in which it was observed, which
+// ends at its time; NaN if it is not known. It is known of so much time.
+func (w *worker) lateShare(after, to time.Time) (share float64, known time.Duration) {
+	late, all, newest := 0.0, 0.0, -1
+	first := w.shares.Start.Add(-w.shares.Step)
+	demand := w.store.Range(after.Add(1), to.Add(1))
 	for i, v := range demand.Values {
-		at := int((demand.TimeAt(i).Sub(first) - 1) / out.Step)
-		if at < out.Len() && v > 0 && !math.IsNaN(out.Values[at]) {
-			out.late[at], out.demand[at] = out.late[at]+v*out.Values[at], out.demand[at]+v
+		since := demand.TimeAt(i).Sub(first)
+		at := int((since - 1) / w.shares.Step)
+		if since <= 0 || at >= w.shares.Len() || !(v > 0) || math.IsNaN(w.shares.Values[at]) {
+			continue
+		}
+		late, all = late+v*w.shares.Values[at], all+v
+		if at > newest {
+			known, newest = known+w.shares.Step, at
 		}
 	}
-	return out
-}
-
-// share is the late share of the demand after a time, up to another; NaN if it is not known.
-func (l lateWeights) share(after, to time.Time) float64 {
-	late, demand := 0.0, 0.0
-	for i := max(0, int(after.Sub(l.Start)/l.Step)); i < l.Len() && !l.TimeAt(i).After(to); i++ {
-		if l.TimeAt(i).After(after) {
-			late, demand = late+l.late[i], demand+l.demand[i]
-		}
-	}
-	return late / demand
+	return late / all, known
 }
 
 // judgeMeasured compares what was measured with what is simulated, at the end of the samples.
@@ -99,21 +87,14 @@ func (w *worker) judgeMeasured(end time.Time) {
 	if w.shares.Len() == 0 || calibrator == nil {
 		return
 	}
-	all := w.weighed()
-	out := objective.Measured{Late: all.share(time.Time{}, end)}
-	for _, demand := range all.demand {
-		if demand > 0 {
-			out.Known += all.Step
-		}
-	}
 	yesterday := end.Add(-24 * time.Hour)
 	asked := slices.ContainsFunc(w.store.Range(yesterday, end).Values, func(v float64) bool { return v > 0 })
-	if asked && math.IsNaN(all.share(yesterday, end)) && w.found.measuredErr == nil {
+	if _, known := w.lateShare(yesterday, end); asked && known == 0 && w.found.measuredErr == nil {
 		w.found.measuredErr = errNoRequests
 	}
-	if out.Known > 0 {
-		out.Difference = calibrator.Difference(all.share, w.target.Policy.Mode == decide.Shadow)
-		w.found.measured = &out
+	if late, known := w.lateShare(w.shares.Start.Add(-w.shares.Step), end); known > 0 {
+		difference := calibrator.Difference(w.lateShare, w.target.Policy.Mode == decide.Shadow)
+		w.found.measured = &objective.Measured{Late: late, Known: known, Difference: difference}
 	}
 }
 

@@ -1,9 +1,9 @@
 package trace
 
 import (
+	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -95,24 +95,17 @@ func (c *clock) number(text string, n float64) (int64, error) {
 
 // inZone is a time that a clock of the zone shows. Of an hour that it repeats the first is meant, unless that is over.
 func (c *clock) inZone(wall time.Time, text string) (int64, error) {
-	if c.zone == nil {
-		return wall.UnixMilli(), nil
-	}
-	var shown []int64
+	zone, at := cmp.Or(c.zone, time.UTC), time.Time{}
 	for _, day := range []time.Duration{-24 * time.Hour, 24 * time.Hour} { // The offsets before and after a change.
-		_, offset := wall.Add(day).In(c.zone).Zone()
-		at := wall.Add(-time.Duration(offset) * time.Second)
-		if _, is := at.In(c.zone).Zone(); is == offset {
-			shown = append(shown, at.UnixMilli())
+		_, offset := wall.Add(day).In(zone).Zone()
+		shown := wall.Add(-time.Duration(offset) * time.Second)
+		if _, is := shown.In(zone).Zone(); is == offset && (at.IsZero() || at.UnixMilli() <= c.last) {
+			at = shown
 		}
 	}
-	if len(shown) == 0 {
+	if at.IsZero() {
 		return 0, fmt.Errorf("time %q: no clock shows it in %s, where the hour is skipped: name the zone of the times "+
-			"with --time-zone", clip(text), c.zone)
+			"with --time-zone", clip(text), zone)
 	}
-	slices.Sort(shown)
-	if i := slices.IndexFunc(shown, func(at int64) bool { return at > c.last }); i >= 0 {
-		return shown[i], nil
-	}
-	return shown[0], nil
+	return at.UnixMilli(), nil
 }

@@ -148,15 +148,8 @@ func (o *Calibrator) play(arrived float64) {
 		a.accounts.play(arrived)
 		hourEnded = a.accounts.hourEnded()
 	}
-	o.race.record(
-		arrived,
-		o.config.Step,
-		played{
-			before.Ready(0),
-			before.Score().Late[0] - lateBefore,
-		},
-		played{forewarm.Ready(0), forewarm.Score().Late[0] - late},
-	)
+	o.race.record(arrived, o.config.Step, played{before.Ready(0), before.Score().Late[0] - lateBefore},
+		played{forewarm.Ready(0), forewarm.Score().Late[0] - late})
 	o.skipped = o.skipped || o.unforeseen > 0
 	o.unforeseen = max(0, o.unforeseen-1)
 	if hourEnded {

@@ -65,7 +65,7 @@ type compared struct {
 }
 
 // comparedHours are the hours of the budget's period, oldest first.
-func (o *Calibrator) comparedHours(late func(from, to time.Time) float64, shadow bool) []compared {
+func (o *Calibrator) comparedHours(late LateShare, shadow bool) []compared {
 	a := o.goals[0].accounts
 	out := make([]compared, a.hours.Len())
 	hour := (time.Hour + o.config.Step - 1).Truncate(o.config.Step)
@@ -75,7 +75,7 @@ func (o *Calibrator) comparedHours(late func(from, to time.Time) float64, shadow
 		if shadow { // The autoscaler reads the observed demand.
 			simulated = float64(o.rivals.hours.Ref(ago).late[rivalCount-1])
 		}
-		if share := late(end.Add(-hour), end); arrived > 0 && !math.IsNaN(share) {
+		if share, known := late(end.Add(-hour), end); arrived > 0 && known > 0 {
 			out[len(out)-1-ago] = compared{arrived, simulated, share * arrived, 1}
 		}
 		end = end.Add(-hour)
@@ -106,10 +106,12 @@ func (d compared) larger(times, least float64) int {
 	return 0
 }
 
-// Difference compares the late shares that were measured between two times (NaN where that is unknown) with the simulated ones: of
-// the served value, in shadow mode of the observed demand. It is nil while they agree, and follows from the hours of the budget's
-// period alone.
-func (o *Calibrator) Difference(late func(from, to time.Time) float64, shadow bool) *Difference {
+// LateShare is the share of the demand after a time, up to another, that was measured to be late, and of how much time it is known.
+type LateShare func(after, to time.Time) (share float64, known time.Duration)
+
+// Difference compares the measured lateness with the simulated one: of the served value, in shadow mode of the observed demand. It is
+// nil while they agree, and follows from the hours of the budget's period alone.
+func (o *Calibrator) Difference(late LateShare, shadow bool) *Difference {
 	least := o.goals[0].goal.Late / differs
 	hours := o.comparedHours(late, shadow)
 	var last compared

@@ -95,12 +95,15 @@ func TestMeasuredLatenessDiffers(t *testing.T) {
 			read = served
 		}
 		shares := world(t, tt.capacity, read, demand, c.Start)
-		d := p.Difference(func(from, to time.Time) float64 {
+		d := p.Difference(func(after, to time.Time) (float64, time.Duration) {
 			share, known := shares[to]
-			if !known || to.Sub(from) != hour {
-				t.Fatalf("from %s to %s is no hour", from, to)
+			if !known || to.Sub(after) != hour {
+				t.Fatalf("from %s to %s is no hour", after, to)
 			}
-			return share * tt.times(end.Sub(to))
+			if times := tt.times(end.Sub(to)); times >= 0 {
+				return share * times, hour
+			}
+			return math.NaN(), 0
 		}, !tt.served)
 		if (d != nil) != (tt.more || tt.less) || d != nil && (d.Measured > d.Simulated) != tt.more {
 			t.Errorf("%s: %+v", tt.name, d)
