@@ -1,6 +1,7 @@
 package testcluster
 
 import (
+	"fmt"
 	"testing"
 	"time"
 )
@@ -17,4 +18,12 @@ func Eventually(tb testing.TB, patience time.Duration, check func() string) {
 		time.Sleep(moment)
 	}
 	tb.Fatalf("after %s still: %s", patience, missing)
+}
+
+// Differs is a check that a value is as wanted.
+func Differs[T comparable](what string, got, want T) string {
+	if got == want {
+		return ""
+	}
+	return fmt.Sprintf("%s: %v, want %v", what, got, want)
 }

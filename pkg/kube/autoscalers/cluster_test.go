@@ -1,6 +1,7 @@
 package autoscalers_test
 
 import (
+	"fmt"
 	"log/slog"
 	"testing"
 	"time"
@@ -37,28 +38,30 @@ func follow(t *testing.T, access *rest.Config) *autoscalers.Watch {
 
 func expectProblem(t *testing.T, watch *autoscalers.Watch, want string) {
 	t.Helper()
-	eventually(t, func() string {
-		if got := watch.Problem(); got != want {
-			return got + ", want " + want
-		}
-		return ""
-	})
+	eventually(t, func() string { return testcluster.Differs("problem", watch.Problem(), want) })
 }
 
+// hpaText is an HPA that scales llama on an External metric: its name, the metric and the target.
 const hpaText = `
 apiVersion: autoscaling/v2
 kind: HorizontalPodAutoscaler
-metadata: {name: llama, namespace: default}
+metadata: {name: %s, namespace: default}
 spec:
   scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: llama}
   maxReplicas: 20
-  metrics: [{type: External, external: {metric: {name: inflight}, target: {type: AverageValue, averageValue: 64}}}]
+  metrics: [{type: External, external: {metric: {name: %s}, target: {type: AverageValue, averageValue: %d}}}]
 `
+
+// createHPA creates the HPA llama for as long as the test.
+func createHPA(t *testing.T, c *testcluster.Cluster) {
+	t.Helper()
+	c.MustKubectl(t, fmt.Sprintf(hpaText, "llama", "inflight", 64), "create", "-f", "-")
+	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "hpa", "llama") })
+}
 
 func testRights(t *testing.T, c *testcluster.Cluster) {
 	t.Helper()
-	c.MustKubectl(t, hpaText, "create", "-f", "-")
-	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "hpa", "llama") })
+	createHPA(t, c)
 	watch := follow(t, c.User(t, "newcomer"))
 	if !watch.WaitForSync(t.Context(), 10*time.Second) {
 		t.Fatal("a refusal does not settle the watch")
@@ -95,8 +98,7 @@ spec:
 // testKEDA installs KEDA's kind while the watch runs, and takes it away again.
 func testKEDA(t *testing.T, c *testcluster.Cluster) {
 	t.Helper()
-	c.MustKubectl(t, hpaText, "create", "-f", "-")
-	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "hpa", "llama") })
+	createHPA(t, c)
 	watch := follow(t, c.Config)
 	expect(t, watch, "HorizontalPodAutoscaler/llama=64")
 	expectProblem(t, watch, "")

@@ -13,7 +13,6 @@ import (
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -22,6 +21,7 @@ import (
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
+	"sigs.k8s.io/yaml"
 
 	"github.com/forewarm/forewarm/hack/logbuffer"
 	"github.com/forewarm/forewarm/hack/testcluster"
@@ -36,26 +36,11 @@ var (
 )
 
 // horizontal is an HPA that scales llama on an External metric.
-func horizontal(name, metric string, target int64) *autoscalingv2.HorizontalPodAutoscaler {
-	return &autoscalingv2.HorizontalPodAutoscaler{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
-		Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
-			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{
-				APIVersion: "apps/v1", Kind: "Deployment", Name: "llama",
-			},
-			MaxReplicas: 20,
-			Metrics: []autoscalingv2.MetricSpec{{
-				Type: autoscalingv2.ExternalMetricSourceType,
-				External: &autoscalingv2.ExternalMetricSource{
-					Metric: autoscalingv2.MetricIdentifier{Name: metric},
-					Target: autoscalingv2.MetricTarget{
-						Type:         autoscalingv2.AverageValueMetricType,
-						AverageValue: resource.NewQuantity(target, resource.DecimalSI),
-					},
-				},
-			}},
-		},
-	}
+func horizontal(t *testing.T, name, metric string, target int64) *autoscalingv2.HorizontalPodAutoscaler {
+	t.Helper()
+	object := &autoscalingv2.HorizontalPodAutoscaler{}
+	must(t, yaml.UnmarshalStrict(fmt.Appendf(nil, hpaText, name, metric, target), object))
+	return object
 }
 
 // scaled is a ScaledObject, b, that scales llama on the Forecast by a target of 16.
@@ -82,6 +67,22 @@ type clients struct {
 func newClients() clients {
 	return clients{fake.NewClientset(), dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
 		map[schema.GroupVersionResource]string{scaledObjects: "ScaledObjectList"})}
+}
+
+// create creates an HPA.
+func (c clients) create(t *testing.T, name, metric string, target int64) {
+	t.Helper()
+	_, err := c.typed.AutoscalingV2().HorizontalPodAutoscalers("default").
+		Create(t.Context(), horizontal(t, name, metric, target), metav1.CreateOptions{})
+	must(t, err)
+}
+
+// scale creates the ScaledObject.
+func (c clients) scale(t *testing.T) {
+	t.Helper()
+	_, err := c.objects.Resource(scaledObjects).Namespace("default").
+		Create(t.Context(), scaled(), metav1.CreateOptions{})
+	must(t, err)
 }
 
 // run runs a watch for as long as the test.
@@ -126,12 +127,7 @@ func say(references []autoscaler.Reference) string {
 
 func expect(t *testing.T, watch *autoscalers.Watch, want string) {
 	t.Helper()
-	eventually(t, func() string {
-		if got := say(watch.References(inflight)); got != want {
-			return fmt.Sprintf("%q, want %q", got, want)
-		}
-		return ""
-	})
+	eventually(t, func() string { return testcluster.Differs("references", say(watch.References(inflight)), want) })
 }
 
 // must fails the test where a call to a client did.
@@ -146,26 +142,23 @@ func TestAutoscalersComeChangeAndGo(t *testing.T) {
 	c := newClients()
 	hpas := c.typed.AutoscalingV2().HorizontalPodAutoscalers("default")
 	objects := c.objects.Resource(scaledObjects).Namespace("default")
-	_, err := hpas.Create(t.Context(), horizontal("early", "inflight", 64), metav1.CreateOptions{})
-	must(t, err)
+	c.create(t, "early", "inflight", 64)
 	watch := c.watch(t, &logbuffer.Buffer{})
 	if !watch.WaitForSync(t.Context(), 10*time.Second) {
 		t.Fatal("the watch does not settle")
 	}
 	expect(t, watch, "HorizontalPodAutoscaler/early=64")
 
-	_, err = objects.Create(t.Context(), scaled(), metav1.CreateOptions{})
-	must(t, err)
-	_, err = hpas.Create(t.Context(), horizontal("another", "waiting", 8), metav1.CreateOptions{})
-	must(t, err)
+	c.scale(t)
+	c.create(t, "another", "waiting", 8)
 	expect(t, watch, "HorizontalPodAutoscaler/early=64 ScaledObject/b=16")
 	if got := say(watch.References(snapshot.Key{Namespace: "elsewhere", Name: "inflight"})); got != "" {
 		t.Errorf("another namespace's Forecast is read by %s", got)
 	}
 
-	_, err = hpas.Update(t.Context(), horizontal("early", "inflight", 32), metav1.UpdateOptions{})
+	_, err := hpas.Update(t.Context(), horizontal(t, "early", "inflight", 32), metav1.UpdateOptions{})
 	must(t, err)
-	_, err = hpas.Update(t.Context(), horizontal("another", "inflight", 8), metav1.UpdateOptions{})
+	_, err = hpas.Update(t.Context(), horizontal(t, "another", "inflight", 8), metav1.UpdateOptions{})
 	must(t, err)
 	expect(t, watch, "HorizontalPodAutoscaler/another=8 HorizontalPodAutoscaler/early=32 ScaledObject/b=16")
 	if got := say(watch.References(snapshot.Key{Namespace: "default", Name: "waiting"})); got != "" {
@@ -184,25 +177,21 @@ func TestAutoscalersComeChangeAndGo(t *testing.T) {
 func TestAStatusChangesNothing(t *testing.T) {
 	c := newClients()
 	hpas := c.typed.AutoscalingV2().HorizontalPodAutoscalers("default")
-	_, err := hpas.Create(t.Context(), horizontal("a", "inflight", 64), metav1.CreateOptions{})
-	must(t, err)
+	c.create(t, "a", "inflight", 64)
 	watch := c.watch(t, &logbuffer.Buffer{})
 	expect(t, watch, "HorizontalPodAutoscaler/a=64")
 	before := watch.References(inflight)
 	for i := range 50 {
-		object := horizontal("a", "inflight", 64)
+		object := horizontal(t, "a", "inflight", 64)
 		object.Status.CurrentReplicas, object.ResourceVersion = int32(i), strconv.Itoa(i)
-		_, err = hpas.UpdateStatus(t.Context(), object, metav1.UpdateOptions{})
+		_, err := hpas.UpdateStatus(t.Context(), object, metav1.UpdateOptions{})
 		must(t, err)
 	}
 	// One more that is seen when all before it were.
-	_, err = hpas.Create(t.Context(), horizontal("last", "waiting", 1), metav1.CreateOptions{})
-	must(t, err)
+	c.create(t, "last", "waiting", 1)
 	eventually(t, func() string {
-		if len(watch.References(snapshot.Key{Namespace: "default", Name: "waiting"})) == 0 {
-			return "the last one was not seen"
-		}
-		return ""
+		seen := watch.References(snapshot.Key{Namespace: "default", Name: "waiting"})
+		return testcluster.Differs("HPAs of another metric", len(seen), 1)
 	})
 	if after := watch.References(inflight); &after[0] != &before[0] {
 		t.Errorf("the list was made anew: %s", say(after))
@@ -231,12 +220,8 @@ func TestRightsThatAreMissing(t *testing.T) {
 	)
 	fault := refuse(c.typed, "horizontalpodautoscalers")
 	fault.Store(&forbidden)
-	_, err := c.objects.Resource(scaledObjects).Namespace("default").
-		Create(t.Context(), scaled(), metav1.CreateOptions{})
-	must(t, err)
-	_, err = c.typed.AutoscalingV2().HorizontalPodAutoscalers("default").
-		Create(t.Context(), horizontal("a", "inflight", 64), metav1.CreateOptions{})
-	must(t, err)
+	c.scale(t)
+	c.create(t, "a", "inflight", 64)
 	watch := c.watch(t, log)
 	if !watch.WaitForSync(t.Context(), 10*time.Second) {
 		t.Fatal("a refusal does not settle the watch")
@@ -271,9 +256,7 @@ func TestAKindThatIsNotThere(t *testing.T) {
 	if got, lines := watch.Problem(), log.Lines(); got != "" || lines[0] != "" {
 		t.Errorf("problem %q, log %q", got, lines)
 	}
-	_, err := c.objects.Resource(scaledObjects).Namespace("default").
-		Create(t.Context(), scaled(), metav1.CreateOptions{})
-	must(t, err)
+	c.scale(t)
 	fault.Store(nil)
 	expect(t, watch, "ScaledObject/b=16")
 }
@@ -283,8 +266,7 @@ func TestWhatWentWhileNobodyWatched(t *testing.T) {
 	c, log := newClients(), &logbuffer.Buffer{}
 	hpas := c.typed.AutoscalingV2().HorizontalPodAutoscalers("default")
 	for _, name := range []string{"goes", "stays"} {
-		_, err := hpas.Create(t.Context(), horizontal(name, "inflight", int64(len(name))), metav1.CreateOptions{})
-		must(t, err)
+		c.create(t, name, "inflight", int64(len(name)))
 	}
 	deaf := make(chan *apiwatch.RaceFreeFakeWatcher, 100)
 	c.typed.PrependWatchReactor(
@@ -303,12 +285,7 @@ func TestWhatWentWhileNobodyWatched(t *testing.T) {
 	away := errors.New("no route to host")
 	fault.Store(&away)
 	(<-deaf).Error(&apierrors.NewResourceExpired("too old").ErrStatus)
-	eventually(t, func() string {
-		if got := following.Problem(); got != "cannot read HorizontalPodAutoscalers, retrying" {
-			return fmt.Sprintf("problem %q", got)
-		}
-		return ""
-	})
+	expectProblem(t, following, "cannot read HorizontalPodAutoscalers, retrying")
 	expect(t, following, both)
 	fault.Store(nil)
 	expect(t, following, "HorizontalPodAutoscaler/stays=5")

@@ -131,10 +131,7 @@ func testAStatusCostsNothing(t *testing.T, c *testcluster.Cluster) {
 		"create", "-f", "-")
 	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "hpa", "other") })
 	eventually(t, func() string {
-		if len(forecasts.References(objects, "b")) == 0 {
-			return "the HPA that came after the status is not seen"
-		}
-		return ""
+		return testcluster.Differs("HPAs that came after the status", len(forecasts.References(objects, "b")), 1)
 	})
 	if after := objects.Targets(noon()); &after[0] != &before[0] {
 		t.Errorf("the targets were made anew: %s", cmp.Diff(before, after))

@@ -231,12 +231,7 @@ func testMany(t *testing.T, c *testcluster.Cluster) {
 			t.Fatal(err)
 		}
 	}
-	eventually(t, func() string {
-		if n := len(objects.Targets(noon())); n != count {
-			return fmt.Sprintf("%d targets of %d", n, count)
-		}
-		return ""
-	})
+	eventually(t, func() string { return testcluster.Differs("targets", len(objects.Targets(noon())), count) })
 	paceOfMany(t, objects, client)
 }
 

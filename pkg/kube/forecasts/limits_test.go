@@ -17,10 +17,7 @@ func TestANamespaceHasItsLimits(t *testing.T) {
 		return &resolution{
 			created: begin.Add(time.Duration(i) * time.Minute), accepted: accepted,
 			target: refresh.Target{
-				Key: snapshot.Key{
-					Namespace: namespace,
-					Name:      fmt.Sprintf("f-%03d", i),
-				},
+				Key:        snapshot.Key{Namespace: namespace, Name: fmt.Sprintf("f-%03d", i)},
 				Generation: 3,
 				Workload:   "Deployment/llama",
 				History:    100 * time.Minute,

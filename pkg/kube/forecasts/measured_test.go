@@ -73,9 +73,7 @@ func newProcess(t *testing.T, c *testcluster.Cluster, before ...func(*forecasts.
 		client:  forecastsOf(t, c.Config),
 	}
 	p.writer = forecasts.NewStatusWriter(p.objects, p.board, quiet())
-	eventually(t, func() string {
-		return forecasts.Problem(p.objects, llama)
-	})
+	eventually(t, func() string { return forecasts.Problem(p.objects, llama) })
 	return p
 }
 
@@ -92,12 +90,7 @@ func (p *process) target(t *testing.T, now time.Time) refresh.Target {
 // lead does what a leader does at a time, once its watch has seen a number of starts.
 func (p *process) lead(t *testing.T, now time.Time, seen int) {
 	t.Helper()
-	eventually(t, func() string {
-		if n := forecasts.SeenStarts(p.objects, llama); n != seen {
-			return fmt.Sprintf("%d starts were seen, want %d", n, seen)
-		}
-		return ""
-	})
+	eventually(t, func() string { return testcluster.Differs("starts", forecasts.SeenStarts(p.objects, llama), seen) })
 	target := p.target(t, now)
 	e := entry("a", now)
 	e.Lead, e.LeadSource = target.Lead, target.LeadSource
@@ -176,12 +169,7 @@ func testMeasured(t *testing.T, c *testcluster.Cluster) {
 	three := newProcess(t, c)
 	leads := func(when string, want time.Duration) {
 		t.Helper()
-		eventually(t, func() string {
-			if got := three.target(t, now).Lead; got != want {
-				return fmt.Sprintf("%s the lead time is %s, want %s", when, got, want)
-			}
-			return ""
-		})
+		eventually(t, func() string { return testcluster.Differs("lead time "+when, three.target(t, now).Lead, want) })
 	}
 	patch := func(args ...string) {
 		t.Helper()
@@ -372,12 +360,7 @@ func testRecords(t *testing.T, c *testcluster.Cluster) {
 		{"nonsense", starts("Deployment.apps/llama", 1), 5 * time.Minute},
 	} {
 		patchStarts(t, c, s.status)
-		eventually(t, func() string {
-			if target := p.target(t, time.Now()); target.Lead != s.want {
-				return fmt.Sprintf("%s: %s: %s, want %s", s.name, target.Lead, target.LeadSource, s.want)
-			}
-			return ""
-		})
+		eventually(t, func() string { return testcluster.Differs(s.name, p.target(t, time.Now()).Lead, s.want) })
 	}
 	for i, status := range []v1alpha1.ForecastStatus{starts("Deployment.apps/llama", 1), sound("Deployment.apps/mistral")} {
 		patchStarts(t, c, status)

@@ -3,7 +3,6 @@ package forecasts_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"net/http"
 	"strings"
@@ -324,10 +323,8 @@ func testLeadership(t *testing.T, c *testcluster.Cluster) {
 	writes := func(name string) {
 		t.Helper()
 		eventually(t, func() string {
-			if status, _ := stored(t, client, "a"); status.Model != name {
-				return fmt.Sprintf("the status is by %q, want %q", status.Model, name)
-			}
-			return ""
+			status, _ := stored(t, client, "a")
+			return testcluster.Differs("the status is by", status.Model, name)
 		})
 	}
 	var both atomic.Bool
