@@ -2,7 +2,6 @@ package refresh_test
 
 import (
 	"fmt"
-	"log/slog"
 	"math"
 	"runtime"
 	"testing"
@@ -13,7 +12,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/forecaster"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/hpasim"
-	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
@@ -52,12 +50,7 @@ func noisy(t time.Time) float64 {
 func BenchmarkFleet(b *testing.B) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	before := liveBytes()
-	board := new(snapshot.Board)
-	loop, err := refresh.New(refresh.Config{Grace: time.Hour}, &unrecordedSource{noisy}, thousandForecasts(), board,
-		slog.New(slog.DiscardHandler))
-	if err != nil {
-		b.Fatal(err)
-	}
+	loop, board := loopWith(b, refresh.Config{Grace: time.Hour}, &unrecordedSource{noisy}, thousandForecasts())
 	begun := time.Now()
 	now := noon
 	loop.Step(b.Context(), now)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math"
 	"strings"
 	"testing"
@@ -120,12 +119,7 @@ func TestSlowQueryDelaysOnlyItself(t *testing.T) {
 	source := &blocking{demandSource: demandSource{demand: daily}, release: make(chan struct{})}
 	slow := target("slow")
 	slow.Expr = "slow"
-	board := new(snapshot.Board)
-	loop, err := refresh.New(refresh.Config{Grace: 5 * time.Second}, source, fixedTargets{slow, target("quick")}, board,
-		slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	loop, board := loopWith(t, refresh.Config{Grace: 5 * time.Second}, source, fixedTargets{slow, target("quick")})
 	s := loop.Step(t.Context(), noon)
 	if got := entry(t, s, "slow").State; got != snapshot.Pending || s.Pending != 1 {
 		t.Errorf("the slow one is %s, %d pending", got, s.Pending)
@@ -206,11 +200,8 @@ func TestHangingSourcesDelayOnlyTheirTenants(t *testing.T) {
 			hung.Source = refresh.SourceRef{Name: hung.Key.Namespace}
 			targets = append(targets, hung)
 		}
-		loop, err := refresh.New(refresh.Config{Grace: grace, Concurrency: 8, PerNamespace: 4},
-			&hanging{demandSource{demand: daily}}, targets, new(snapshot.Board), slog.New(slog.DiscardHandler))
-		if err != nil {
-			t.Fatal(err)
-		}
+		loop, _ := loopWith(t, refresh.Config{Grace: grace, Concurrency: 8, PerNamespace: 4},
+			&hanging{demandSource{demand: daily}}, targets)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		for i := range 6 {

@@ -2,7 +2,6 @@ package refresh_test
 
 import (
 	"fmt"
-	"log/slog"
 	"os"
 	"testing"
 	"time"
@@ -27,11 +26,7 @@ func TestHeavyNeighboursDelayNobody(t *testing.T) {
 	}
 	newLoop := func(grace time.Duration, targets fixedTargets) *refresh.Loop {
 		t.Helper()
-		loop, err := refresh.New(refresh.Config{Grace: grace}, &unrecordedSource{daily}, targets, new(snapshot.Board),
-			slog.New(slog.DiscardHandler))
-		if err != nil {
-			t.Fatal(err)
-		}
+		loop, _ := loopWith(t, refresh.Config{Grace: grace}, &unrecordedSource{daily}, targets)
 		return loop
 	}
 	// A step has the time of four such fits, on this machine and beside what else runs on it: enough for the one that is

@@ -3,15 +3,11 @@ package refresh_test
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"math"
 	"math/rand/v2"
 	"os"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/decide"
@@ -128,11 +124,7 @@ func agreeOn(t *testing.T, late time.Duration, known func(at time.Time, age, lat
 	all.Policy = decide.Policy{Late: 0.01, Wait: 30 * time.Second, Target: 10, Lead: all.Lead}
 	all.Autoscalers = hpaWithMax(50)
 	start := func() *refresh.Loop {
-		out, err := refresh.New(refresh.Config{Refit: refit, Grace: time.Minute}, source, fixedTargets{all},
-			new(snapshot.Board), slog.New(slog.DiscardHandler))
-		if err != nil {
-			t.Fatal(err)
-		}
+		out, _ := loopWith(t, refresh.Config{Refit: refit, Grace: time.Minute}, source, fixedTargets{all})
 		return out
 	}
 	lasting, restarted := start(), start()
@@ -148,7 +140,7 @@ func agreeOn(t *testing.T, late time.Duration, known func(at time.Time, age, lat
 			!(differs <= 0.001*one.Decision.Value) {
 			t.Fatalf("%s after the last change %v and %v are served", since, one.Decision.Value, two.Decision.Value)
 		}
-		if diff := cmp.Diff(bitwiseSummary(one), bitwiseSummary(two), cmpopts.EquateNaNs()); diff != "" &&
+		if diff := bitwise(one, two); diff != "" &&
 			since > refit+time.Hour {
 			t.Fatalf("%s after the last change (-lasting +restarted)\n%s", since, diff)
 		}

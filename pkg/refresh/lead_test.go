@@ -2,12 +2,8 @@ package refresh_test
 
 import (
 	"fmt"
-	"log/slog"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
@@ -37,9 +33,7 @@ func TestAnotherLeadTimeIsAnotherState(t *testing.T) {
 	}
 	fresh, _ := newLoop(t, source, targets)
 	want := entry(t, fresh.Step(t.Context(), noon.Add(time.Second)), "llama")
-	if diff := cmp.Diff(bitwiseSummary(want), bitwiseSummary(after), cmpopts.EquateNaNs()); diff != "" {
-		t.Errorf("the old lead time leaves traces (-started with the new one +changed)\n%s", diff)
-	}
+	sameBits(t, "the old lead time leaves traces", want, after)
 }
 
 func TestInformativeFieldsRebuildNothing(t *testing.T) {
@@ -79,14 +73,9 @@ func TestALeadTimeThatChangesWhileTheSourceIsDownCostsNoValue(t *testing.T) {
 func TestALeadTimeThatChangesDuringAQueryWaitsForIt(t *testing.T) {
 	source := &demandSource{demand: daily}
 	targets := fixedTargets{target("llama")}
-	board := new(snapshot.Board)
 	answer := make(chan struct{})
 	source.fail = func(refresh.Query) error { <-answer; return nil }
-	loop, err := refresh.New(refresh.Config{Grace: time.Millisecond}, source, targets, board,
-		slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	loop, _ := loopWith(t, refresh.Config{Grace: time.Millisecond}, source, targets)
 	// The grace ends before the answer, which is the history.
 	loop.Step(t.Context(), noon)
 	setMeasuredLead(&targets[0], 15*time.Minute, "p90 of 12 starts")

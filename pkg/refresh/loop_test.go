@@ -73,11 +73,17 @@ func target(name string) refresh.Target {
 // newLoop waits for its jobs on a busy machine, too: after a failure a step waits only a tenth of the grace.
 func newLoop(t *testing.T, source refresh.Source, targets refresh.Targets) (*refresh.Loop, *snapshot.Board) {
 	t.Helper()
+	return loopWith(t, refresh.Config{Grace: 2 * time.Minute}, source, targets)
+}
+
+func loopWith(
+	tb testing.TB, c refresh.Config, source refresh.Source, targets refresh.Targets,
+) (*refresh.Loop, *snapshot.Board) {
+	tb.Helper()
 	board := new(snapshot.Board)
-	loop, err := refresh.New(refresh.Config{Grace: 2 * time.Minute}, source, targets, board,
-		slog.New(slog.DiscardHandler))
+	loop, err := refresh.New(c, source, targets, board, slog.New(slog.DiscardHandler))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return loop, board
 }
@@ -125,15 +131,26 @@ func TestStepServes(t *testing.T) {
 	}
 }
 
-// bitwiseSummary is what must be equal to the last bit wherever and whenever it is computed.
-func bitwiseSummary(e *snapshot.Entry) any {
-	return struct {
-		Decision   decide.Decision
-		Candidates []snapshot.Candidate
-		Path       []snapshot.PathStep
-		Model      string
-		Coverage   float64
-	}{e.Decision, e.Candidates, e.Path, e.Model, e.Coverage}
+// bitwise is how entries differ in what must be equal to the last bit wherever and whenever it is computed.
+func bitwise(want, got *snapshot.Entry) (diff string) {
+	same := func(e *snapshot.Entry) any {
+		return struct {
+			Decision   decide.Decision
+			Candidates []snapshot.Candidate
+			Path       []snapshot.PathStep
+			Model      string
+			Coverage   float64
+		}{e.Decision, e.Candidates, e.Path, e.Model, e.Coverage}
+	}
+	return cmp.Diff(same(want), same(got), cmpopts.EquateNaNs())
+}
+
+// sameBits fails the test where they do.
+func sameBits(t *testing.T, about string, want, got *snapshot.Entry) {
+	t.Helper()
+	if diff := bitwise(want, got); diff != "" {
+		t.Errorf("%s (-want +got)\n%s", about, diff)
+	}
 }
 
 func TestReplicasAgreeToTheLastBit(t *testing.T) {
@@ -154,9 +171,7 @@ func TestReplicasAgreeToTheLastBit(t *testing.T) {
 		"restarted an hour ago":  run(noon.Add((hours - 1) * time.Hour)),
 		"restarted in the night": run(noon.Add(6*time.Hour + 13*time.Minute)),
 	} {
-		if diff := cmp.Diff(bitwiseSummary(old), bitwiseSummary(e), cmpopts.EquateNaNs()); diff != "" {
-			t.Errorf("%s (-since noon +restarted)\n%s", name, diff)
-		}
+		sameBits(t, name, old, e)
 	}
 }
 
@@ -247,9 +262,7 @@ func TestFallbackChain(t *testing.T) {
 	}
 	fresh, _ := newLoop(t, source, fixedTargets{target("llama")})
 	want := entry(t, fresh.Step(t.Context(), back), "llama")
-	if diff := cmp.Diff(bitwiseSummary(want), bitwiseSummary(e), cmpopts.EquateNaNs()); diff != "" {
-		t.Errorf("an outage of the source leaves traces (-fresh +after the outage)\n%s", diff)
-	}
+	sameBits(t, "an outage of the source leaves traces", want, e)
 }
 
 // A series that vanishes from a source that answers is a gap: the same fallback chain.
@@ -340,13 +353,8 @@ func (b *bySource) Fetch(_ context.Context, q refresh.Query) (forecast.Series, e
 
 func TestDeletedForecastIsGone(t *testing.T) {
 	targets := fixedTargets{target("a"), target("b")}
-	board := new(snapshot.Board)
 	var set refresh.Targets = targets
-	loop, err := refresh.New(refresh.Config{}, &demandSource{demand: daily}, dynamic{&set}, board,
-		slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	loop, _ := loopWith(t, refresh.Config{}, &demandSource{demand: daily}, dynamic{&set})
 	loop.Step(t.Context(), noon)
 	set = targets[:1]
 	s := loop.Step(t.Context(), noon.Add(time.Second))

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/classify"
@@ -170,9 +169,7 @@ func TestASaturationSignalThatFailsLeavesTheDemand(t *testing.T) {
 	if c := condition(t, here, snapshot.ConditionSaturated); !c.True {
 		t.Errorf("%+v", c)
 	}
-	if diff := cmp.Diff(bitwiseSummary(there), bitwiseSummary(here), cmpopts.EquateNaNs()); diff != "" {
-		t.Errorf("two replicas differ (-newcomer +there before)\n%s", diff)
-	}
+	sameBits(t, "two replicas differ", there, here)
 	if diff := cmp.Diff(there.Classifications, here.Classifications); diff != "" {
 		t.Errorf("two replicas mark differently (-newcomer +there before)\n%s", diff)
 	}
@@ -204,9 +201,7 @@ func TestALateSaturationSignalIsReplayed(t *testing.T) {
 	here := entry(t, loop.Step(t.Context(), now), "llama")
 	newcomer, _ := newLoop(t, s, fixedTargets{targetWithSaturation()})
 	there := entry(t, newcomer.Step(t.Context(), now), "llama")
-	if diff := cmp.Diff(bitwiseSummary(there), bitwiseSummary(here), cmpopts.EquateNaNs()); diff != "" {
-		t.Errorf("two replicas differ (-newcomer +there before)\n%s", diff)
-	}
+	sameBits(t, "two replicas differ", there, here)
 }
 
 func TestASaturationSignalWithoutSeriesIsNoError(t *testing.T) {

@@ -7,9 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
-
 	"github.com/forewarm/forewarm/pkg/core/scaledtozero"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
@@ -70,9 +67,7 @@ func TestAbsenceAtZeroReplicasIsNoDemand(t *testing.T) {
 	source.fail = nil
 	newcomer, _ := newLoop(t, source, targets)
 	there := entry(t, newcomer.Step(t.Context(), later), "llama")
-	if diff := cmp.Diff(bitwiseSummary(there), bitwiseSummary(here), cmpopts.EquateNaNs()); diff != "" {
-		t.Errorf("two replicas differ (-newcomer +there before)\n%s", diff)
-	}
+	sameBits(t, "two replicas differ", there, here)
 }
 
 // The end of the night comes to the loop as another record; nothing is read or fitted anew for it.
