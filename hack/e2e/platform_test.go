@@ -275,9 +275,10 @@ func rotation(t *testing.T, s *stage) {
 // authorities are the keys that signed the replicas' certificates.
 func (s *stage) authorities(t *testing.T) []string {
 	t.Helper()
-	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{
-		TLSClientConfig: cluster.Unverified(), DisableKeepAlives: true,
-	}}
+	client, err := s.Administrator()
+	if err != nil {
+		t.Fatal(err)
+	}
 	var out []string
 	for _, r := range s.replicas {
 		response, err := client.Get(r.URL + "/livez")

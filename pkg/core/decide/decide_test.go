@@ -71,10 +71,7 @@ func TestDecide(t *testing.T) {
 		"no more than all replicas sustain":       {bounded, []decide.Input{input(80, 100, 120)}, 110, false},
 		"but for what is observed, as it is free": {bounded, []decide.Input{input(130, 100, 120)}, 130, true},
 		"never negative": {
-			with(quantile, decide.Forecast),
-			[]decide.Input{input(0, -9, -5)},
-			0,
-			false,
+			with(quantile, decide.Forecast), []decide.Input{input(0, -9, -5)}, 0, false,
 		},
 	}
 	for name, tt := range tests {
@@ -207,35 +204,25 @@ func TestParseSelectionRefuses(t *testing.T) {
 	}
 }
 
+// What a request asks for is asked in place of the Forecast's quantile or cost ratio.
 func TestSelectionApply(t *testing.T) {
-	own := decide.Policy{Quantile: 0.95, Target: 4}
+	quantile, ratio := decide.Policy{Quantile: 0.95, Target: 4}, decide.Policy{CostRatio: 20, Target: 4}
+	half, late := decide.Policy{Quantile: 0.5, Target: 4}, decide.Policy{Late: 0.02, Target: 4}
+	shadow := decide.Overrides{Mode: decide.Shadow}
 	for name, tt := range map[string]struct {
+		own       decide.Policy
 		selection decide.Overrides
 		want      decide.Policy
 	}{
-		"nothing keeps the policy":           {decide.Overrides{}, own},
-		"a quantile replaces the quantile":   {decide.Overrides{Quantile: 0.5}, decide.Policy{Quantile: 0.5, Target: 4}},
-		"an objective replaces the quantile": {decide.Overrides{Late: 0.02}, decide.Policy{Late: 0.02, Target: 4}},
-		"a mode is set beside what there is": {decide.Overrides{Mode: decide.Shadow}, decide.Policy{Quantile: 0.95, Target: 4, Mode: decide.Shadow}},
+		"nothing keeps the policy":           {quantile, decide.Overrides{}, quantile},
+		"a quantile replaces the quantile":   {quantile, decide.Overrides{Quantile: 0.5}, half},
+		"an objective replaces the quantile": {quantile, decide.Overrides{Late: 0.02}, late},
+		"a mode is set beside a quantile":    {quantile, shadow, decide.Policy{Quantile: 0.95, Target: 4, Mode: decide.Shadow}},
+		"a mode is set beside a ratio":       {ratio, shadow, decide.Policy{CostRatio: 20, Target: 4, Mode: decide.Shadow}},
+		"a quantile replaces the ratio":      {ratio, decide.Overrides{Quantile: 0.5}, half},
+		"an objective replaces the ratio":    {ratio, decide.Overrides{Late: 0.02}, late},
 	} {
-		if diff := cmp.Diff(tt.want, tt.selection.Apply(own)); diff != "" {
-			t.Errorf("%s (-want +got)\n%s", name, diff)
-		}
-	}
-}
-
-// What a request asks for is asked in place of the Forecast's cost ratio.
-func TestSelectionOverridesACostRatio(t *testing.T) {
-	own := decide.Policy{CostRatio: 20, Target: 4}
-	for name, tt := range map[string]struct {
-		selection decide.Overrides
-		want      decide.Policy
-	}{
-		"nothing keeps it": {decide.Overrides{Mode: decide.Shadow}, decide.Policy{CostRatio: 20, Target: 4, Mode: decide.Shadow}},
-		"a quantile":       {decide.Overrides{Quantile: 0.5}, decide.Policy{Quantile: 0.5, Target: 4}},
-		"an objective":     {decide.Overrides{Late: 0.02}, decide.Policy{Late: 0.02, Target: 4}},
-	} {
-		if diff := cmp.Diff(tt.want, tt.selection.Apply(own)); diff != "" {
+		if diff := cmp.Diff(tt.want, tt.selection.Apply(tt.own)); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", name, diff)
 		}
 	}

@@ -33,14 +33,15 @@ func TestTheNextDay(t *testing.T) {
 		t.Errorf("%d replicas for %v, want 2, the least", *night.Replicas, *night.Point)
 	}
 	page := browse(t, snapshottest.Board(e), "llama", "page").Body.String()
-	for _, want := range []string{
-		"Next 23h: up to 119.9 requests/s, at 15:00 UTC (no more than 143.8 with 95%), which takes 5 replicas; 74.0 replica-hours in all.",
-		"replicas expected", "lead window", `<path class="lead"`,
-	} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page does not say %q", want)
-		}
-	}
+	says(
+		t,
+		page,
+		"Next 23h: up to 119.9 requests/s, at 15:00 UTC (no more than 143.8 with 95%), which takes 5 replicas; "+
+			"74.0 replica-hours in all.",
+		"replicas expected",
+		"lead window",
+		`<path class="lead"`,
+	)
 	if late := inspect.Outlook(e, snapshottest.Now().Add(25*time.Hour)).Status.Day; len(late) != 0 {
 		t.Errorf("%d hours are left of a day that is over", len(late))
 	}
@@ -88,11 +89,7 @@ func TestActualReplicasInTheRace(t *testing.T) {
 		}
 	}
 	page := browse(t, snapshottest.Board(e), "llama", "page").Body.String()
-	for _, want := range []string{"replicas that were really ready", `<path class="actual"`} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page does not say %q", want)
-		}
-	}
+	says(t, page, "replicas that were really ready", `<path class="actual"`)
 }
 
 // A window that is shorter than the lead time is that of the median start, and the page says so.
