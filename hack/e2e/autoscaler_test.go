@@ -67,19 +67,15 @@ func (s *stage) autoscale(t *testing.T, provision, idle time.Duration) *autoscal
 	if a.objects, err = dynamic.NewForConfig(s.Config); err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(t.Context())
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
-		for last := time.Now(); ctx.Err() == nil; time.Sleep(250 * time.Millisecond) {
-			now := time.Now()
-			if err := a.step(ctx, now, now.Sub(last)); err != nil && ctx.Err() == nil {
-				t.Logf("autoscaler: %v", err)
-			}
-			last = now
+	last := time.Now()
+	t.Cleanup(repeat(t, 250*time.Millisecond, func() error {
+		now := time.Now()
+		if err := a.step(t.Context(), now, now.Sub(last)); err != nil && t.Context().Err() == nil {
+			t.Logf("autoscaler: %v", err)
 		}
-	}()
-	t.Cleanup(func() { stop(); <-over })
+		last = now
+		return nil
+	}))
 	return a
 }
 

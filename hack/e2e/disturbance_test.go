@@ -39,23 +39,13 @@ func TestDisturbance(t *testing.T) {
 func (s *stage) guard(t *testing.T, args ...string) (stop func()) {
 	t.Helper()
 	want := s.get(t, args...)
-	quit, over := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(over)
-		for {
-			got, err := s.Kubectl(t.Context(), "", append([]string{"get"}, args...)...)
-			if got = strings.TrimSpace(got); err == nil && got != want {
-				t.Errorf("the HPA scaled %s to %s", want, got)
-				return
-			}
-			select {
-			case <-quit:
-				return
-			case <-time.After(500 * time.Millisecond):
-			}
+	return repeat(t, 500*time.Millisecond, func() error {
+		got, err := s.Kubectl(t.Context(), "", append([]string{"get"}, args...)...)
+		if got = strings.TrimSpace(got); err == nil && got != want {
+			return fmt.Errorf("the HPA scaled %s to %s", want, got)
 		}
-	}()
-	return func() { close(quit); <-over }
+		return nil
+	})
 }
 
 // sourceAway: the Forecast falls back, then nothing is served. The HPA shows that and keeps its replicas. Then

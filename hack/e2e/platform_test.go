@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -84,12 +85,10 @@ func selectors(t *testing.T, s *stage) {
 }
 
 // wanted returns the HPA's current replicas at its last sync.
-func (s *stage) wanted(t *testing.T, hpa string) (n int) {
+func (s *stage) wanted(t *testing.T, hpa string) int {
 	t.Helper()
-	if _, err := fmt.Sscan(
-		s.get(t, "hpa", hpa, "-n", "views", "-o", "jsonpath={.status.currentReplicas}"),
-		&n,
-	); err != nil {
+	n, err := strconv.Atoi(s.get(t, "hpa", hpa, "-n", "views", "-o", "jsonpath={.status.currentReplicas}"))
+	if err != nil {
 		return 0
 	}
 	return n
@@ -229,22 +228,12 @@ func rotation(t *testing.T, s *stage) {
 		hpa("rotation", "llama", "llama", external("llama", "")))
 	s.active(t, "rotation", "llama", found)
 	before, began := s.authorities(t), time.Now()
-	quit, over := make(chan struct{}), make(chan int)
-	go func() {
-		asked := 0
-		defer func() { over <- asked }()
-		for {
-			select {
-			case <-quit:
-				return
-			case <-time.After(20 * time.Millisecond):
-			}
-			asked++
-			if _, err := s.Kubectl(t.Context(), "", "get", "--raw", metric("rotation", "llama", "")); err != nil {
-				t.Errorf("while certificates change: %v", err)
-			}
-		}
-	}()
+	asked := 0
+	stop := repeat(t, 20*time.Millisecond, func() error {
+		asked++
+		_, err := s.Kubectl(t.Context(), "", "get", "--raw", metric("rotation", "llama", ""))
+		return err
+	})
 	err := cluster.Eventually(t.Context(), 2*authorityLifetime, func(context.Context) error {
 		for i, now := range s.authorities(t) {
 			if now == before[i] {
@@ -257,8 +246,8 @@ func rotation(t *testing.T, s *stage) {
 		t.Fatal(err)
 	}
 	time.Sleep(3 * time.Second) // Some more HPA syncs.
-	close(quit)
-	t.Logf("%d requests while the certificates changed", <-over)
+	stop()
+	t.Logf("%d requests while the certificates changed", asked)
 	s.active(t, "rotation", "llama", found)
 	for _, where := range []string{"rotation", "fleet"} {
 		failures := s.get(t, "events", "-n", where, "--field-selector=reason="+missing, "-o",

@@ -74,18 +74,7 @@ func (s *stage) watchPools(t *testing.T) *poolWatch {
 	if w.objects, err = dynamic.NewForConfig(s.Config); err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(t.Context())
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
-		for ; ctx.Err() == nil; time.Sleep(500 * time.Millisecond) {
-			if err := w.observe(ctx); err != nil && ctx.Err() == nil {
-				t.Errorf("watch the pools: %v", err)
-				return
-			}
-		}
-	}()
-	t.Cleanup(func() { stop(); <-over })
+	t.Cleanup(repeat(t, 500*time.Millisecond, func() error { return w.observe(t.Context()) }))
 	return w
 }
 

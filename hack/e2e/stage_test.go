@@ -189,6 +189,30 @@ func eventually(t *testing.T, check func() string) {
 	}
 }
 
+// repeat does something until it fails, which is an error of the test, or until the returned function is called, which waits for its
+// end. Nothing fails once the test is over.
+func repeat(t *testing.T, every time.Duration, do func() error) (stop func()) {
+	t.Helper()
+	quit, over := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(over)
+		for t.Context().Err() == nil {
+			if err := do(); err != nil {
+				if t.Context().Err() == nil {
+					t.Error(err)
+				}
+				return
+			}
+			select {
+			case <-quit:
+				return
+			case <-time.After(every):
+			}
+		}
+	}()
+	return func() { close(quit); <-over }
+}
+
 // expect waits until a value is as wanted.
 func expect(t *testing.T, what string, read func(*testing.T) string, want string) {
 	t.Helper()

@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -9,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -175,37 +173,31 @@ func (u *upgrade) starts(t *testing.T) (n int) {
 func (u *upgrade) watch(t *testing.T) (stop func()) {
 	t.Helper()
 	began := time.Now().Add(-time.Second)
-	ctx, cancel := context.WithCancel(t.Context())
-	var watching sync.WaitGroup
 	asked := 0
-	watching.Go(func() {
-		for ctx.Err() == nil {
-			time.Sleep(20 * time.Millisecond)
-			asked++
-			out, err := u.Kubectl(ctx, "", "get", "--raw", metric("team", "llama", ""))
-			if err != nil && ctx.Err() == nil {
-				t.Errorf("%.1f s after the beginning: %v%s", time.Since(began).Seconds(), err, out)
-			}
-			state, err := u.Kubectl(ctx, "", "get", "forecast/llama", "warmpool/pool", "-n", "team", "-o",
-				"jsonpath={range .items[*]}{.status.state} {end}")
-			if len(strings.Fields(state)) != 2 && ctx.Err() == nil {
-				t.Errorf("%.1f s after the beginning the statuses are %q (%v)", time.Since(began).Seconds(), state, err)
-			}
+	stopAsking := repeat(t, 20*time.Millisecond, func() error {
+		asked++
+		out, err := u.Kubectl(t.Context(), "", "get", "--raw", metric("team", "llama", ""))
+		if err != nil && t.Context().Err() == nil {
+			t.Errorf("%.1f s after the beginning: %v%s", time.Since(began).Seconds(), err, out)
 		}
+		state, err := u.Kubectl(t.Context(), "", "get", "forecast/llama", "warmpool/pool", "-n", "team", "-o",
+			"jsonpath={range .items[*]}{.status.state} {end}")
+		if len(strings.Fields(state)) != 2 && t.Context().Err() == nil {
+			t.Errorf("%.1f s after the beginning the statuses are %q (%v)", time.Since(began).Seconds(), state, err)
+		}
+		return nil
 	})
 	return func() {
 		time.Sleep(3 * time.Second) // Some more HPA syncs.
-		cancel()
-		watching.Wait()
+		stopAsking()
 		// On a busy machine the HPA controller writes a status that somebody else has written meanwhile: it had its metric.
 		const conflict = "FailedUpdateStatus Operation cannot be fulfilled"
 		failed := u.get(t, "events", "-n", "team", "--field-selector=involvedObject.kind=HorizontalPodAutoscaler", "-o",
 			`jsonpath={range .items[*]}{.lastTimestamp} {.reason} {.message}{"\n"}{end}`)
 		for line := range strings.Lines(failed) {
 			at, rest, _ := strings.Cut(line, " ")
-			if when, err := time.Parse(
-				time.RFC3339, at,
-			); strings.HasPrefix(rest, "Failed") && !strings.HasPrefix(rest, conflict) &&
+			when, err := time.Parse(time.RFC3339, at)
+			if strings.HasPrefix(rest, "Failed") && !strings.HasPrefix(rest, conflict) &&
 				(err != nil || when.After(began)) {
 				t.Errorf("an HPA's sync failed: %s", line)
 			}
