@@ -62,7 +62,8 @@ func Holders(aliases map[Key]*Alias) map[Key]Key {
 			continue
 		}
 		at := alias.Key(key.Namespace)
-		if held, taken := out[at]; !taken || compareAge(key, alias, held, aliases[held]) < 0 {
+		held, taken := out[at]
+		if !taken || cmp.Or(alias.Created.Compare(aliases[held].Created), compareKeys(key, held)) < 0 {
 			out[at] = key
 		}
 	}
@@ -73,10 +74,6 @@ func Holders(aliases map[Key]*Alias) map[Key]Key {
 func hidden(aliases map[Key]*Alias, key Key, alias *Alias) bool {
 	_, taken := aliases[Key{Namespace: key.Namespace, Name: alias.Metric}]
 	return taken && alias.Metric != key.Name
-}
-
-func compareAge(a Key, ofA *Alias, b Key, ofB *Alias) int {
-	return cmp.Or(ofA.Created.Compare(ofB.Created), compareKeys(a, b))
 }
 
 // ByAlias returns the entry that answers under an alias in a namespace; nil without one.

@@ -33,12 +33,7 @@ func FromHPA(h *autoscalingv2.HorizontalPodAutoscaler) []Reference {
 		ref := Reference{
 			Forecast:   snapshot.Key{Namespace: h.Namespace, Name: read.forecast},
 			Autoscaler: "HorizontalPodAutoscaler/" + h.Name,
-			Workload: leadtime.Workload{
-				Namespace:  h.Namespace,
-				APIVersion: h.Spec.ScaleTargetRef.APIVersion,
-				Kind:       h.Spec.ScaleTargetRef.Kind,
-				Name:       h.Spec.ScaleTargetRef.Name,
-			},
+			Workload:   workloadOf(h),
 		}
 		if alias, view := aliasOf(&read); alias != nil {
 			if len(alias.Labels) > 0 {
@@ -52,6 +47,12 @@ func FromHPA(h *autoscalingv2.HorizontalPodAutoscaler) []Reference {
 		out = append(out, ref)
 	}
 	return out
+}
+
+// workloadOf is what a HorizontalPodAutoscaler scales.
+func workloadOf(h *autoscalingv2.HorizontalPodAutoscaler) leadtime.Workload {
+	ref := h.Spec.ScaleTargetRef
+	return leadtime.Workload{Namespace: h.Namespace, APIVersion: ref.APIVersion, Kind: ref.Kind, Name: ref.Name}
 }
 
 // OwningScaledObject returns the name of the ScaledObject for which KEDA created a HorizontalPodAutoscaler; empty

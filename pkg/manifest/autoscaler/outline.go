@@ -58,9 +58,8 @@ func OutlineOf(object *unstructured.Unstructured) (o Outline, err error) {
 }
 
 func (o *Outline) fromHPA(h *autoscalingv2.HorizontalPodAutoscaler) {
-	ref := h.Spec.ScaleTargetRef
-	o.Workload = leadtime.Workload{Namespace: h.Namespace, APIVersion: ref.APIVersion, Kind: ref.Kind, Name: ref.Name}
-	o.Owner, o.Min, o.Max = OwningScaledObject(h), 1, h.Spec.MaxReplicas
+	o.Workload, o.Owner = workloadOf(h), OwningScaledObject(h)
+	o.Min, o.Max = 1, h.Spec.MaxReplicas
 	if h.Spec.MinReplicas != nil {
 		o.Min = *h.Spec.MinReplicas
 	}
