@@ -32,9 +32,7 @@ func TestBesideKEDA(t *testing.T) {
 	s.forewarm(t, "deploy/with-keda-scaler", 1, "--keda-address="+scaler)
 	s.apply(t, clientAuthentication)
 	eventually(t, func() string {
-		if names := s.get(
-			t, "secret", "forewarm-client", "-n", "keda", "-o", "jsonpath={.data.tls\\.crt}",
-		); names == "" {
+		if s.get(t, "secret", "forewarm-client", "-n", "keda", "-o", "jsonpath={.data.tls\\.crt}") == "" {
 			return "KEDA has no certificate for Forewarm"
 		}
 		return ""

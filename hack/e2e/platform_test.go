@@ -135,13 +135,8 @@ func objects(t *testing.T, s *stage) {
 		t.Fatal(err)
 	}
 	s.active(t, "objects", "llama", missing)
-	if refusal := s.expectRejected(
-		t,
-		"",
-		"get",
-		"--raw",
-		metric("objects", "llama", ""),
-	); !strings.Contains(refusal, "NotFound") {
+	refusal := s.expectRejected(t, "", "get", "--raw", metric("objects", "llama", ""))
+	if !strings.Contains(refusal, "NotFound") {
 		t.Errorf("a deleted Forecast's metric: %s", refusal)
 	}
 	s.scaled(t, "objects", "llama", 7)

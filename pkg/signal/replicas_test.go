@@ -91,9 +91,8 @@ func TestSilent(t *testing.T) {
 				func(t *testing.T) { evaluates(t, scraped+reports, expectation{expr: silent, want: c.want}) })
 		}
 	}
-	if got := signal.Silent(
-		"sum(rate(requests_total[2m]))", "ai", signal.Target{Kind: "Deployment", Name: "llama"}, trust(),
-	); got != "" {
+	llama := signal.Target{Kind: "Deployment", Name: "llama"}
+	if got := signal.Silent("sum(rate(requests_total[2m]))", "ai", llama, trust()); got != "" {
 		t.Errorf("of a query that adds up no pods: %s", got)
 	}
 }

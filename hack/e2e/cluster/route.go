@@ -15,9 +15,8 @@ func (c *Cluster) route(ctx context.Context, namespace, name string, port int, a
 		return err
 	}
 	for _, name := range apiServices {
-		if err := c.patch(
-			ctx, "apiservice/"+name, fmt.Sprintf(`{"spec": {"service": {"port": %d}}}`, port),
-		); err != nil {
+		to := fmt.Sprintf(`{"spec": {"service": {"port": %d}}}`, port)
+		if err := c.patch(ctx, "apiservice/"+name, to); err != nil {
 			return err
 		}
 	}

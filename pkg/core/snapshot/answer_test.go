@@ -43,9 +43,8 @@ func TestAnswer(t *testing.T) {
 	if got := of(decide.Overrides{Mode: decide.Shadow}); got != e.Observed {
 		t.Errorf("shadow mode %v, want the observed %v", got, e.Observed)
 	}
-	if low, high := of(
-		decide.Overrides{Quantile: 0.8},
-	), of(decide.Overrides{Quantile: 0.99}); !(low < own && own < high) {
+	low, high := of(decide.Overrides{Quantile: 0.8}), of(decide.Overrides{Quantile: 0.99})
+	if !(low < own && own < high) {
 		t.Errorf("quantiles 0.8, 0.95, 0.99 serve %v, %v, %v", low, own, high)
 	}
 	longest := e.Candidates[0].Windows[len(e.Candidates[0].Windows)-1].Horizon
@@ -174,9 +173,8 @@ func TestAYoungSeriesReachesAsFarAsItCan(t *testing.T) {
 	if got, err := e.Answer(decide.Overrides{Horizon: e.MaxHorizon}, snapshottest.Now()); err != nil || got != want {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
-	if _, err := e.Answer(
-		decide.Overrides{Horizon: e.MaxHorizon + 1}, snapshottest.Now(),
-	); !errors.Is(err, decide.ErrSelector) {
+	_, err = e.Answer(decide.Overrides{Horizon: e.MaxHorizon + 1}, snapshottest.Now())
+	if !errors.Is(err, decide.ErrSelector) {
 		t.Errorf("beyond the reach: %v, want %v", err, decide.ErrSelector)
 	}
 }

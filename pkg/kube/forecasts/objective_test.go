@@ -50,15 +50,17 @@ func TestObjectiveIsForPeople(t *testing.T) {
 		Candidate:       "regression",
 		CandidateReason: "regression is selected: its relative cost is lower, 1.7 against 1.81 of last-season, for 24 hours",
 	}
-	met := forecasts.StatusOf(reported(noon(), snapshottest.ObjectiveReport(objective.Met)),
-		&v1alpha1.ForecastStatus{}, noon())
+	of := func(r *objective.Report) v1alpha1.ForecastStatus {
+		return forecasts.StatusOf(reported(noon(), r), &v1alpha1.ForecastStatus{}, noon())
+	}
+	met := of(snapshottest.ObjectiveReport(objective.Met))
 	if diff := cmp.Diff(want, met.Objective); diff != "" {
 		t.Error(diff)
 	}
 
 	measured := snapshottest.ObjectiveReport(objective.Met)
 	measured.Measured = &objective.Measured{Late: 0.029}
-	both := forecasts.StatusOf(reported(noon(), measured), &v1alpha1.ForecastStatus{}, noon()).Objective
+	both := of(measured).Objective
 	if both.Measured != "2.9%" ||
 		!strings.HasPrefix(both.Headline, "Last 7 days: 0.62% late simulated, 2.9% measured, 296") {
 		t.Errorf("%q: %s", both.Measured, both.Headline)
@@ -66,25 +68,16 @@ func TestObjectiveIsForPeople(t *testing.T) {
 
 	priced := snapshottest.WithCostRatio(snapshottest.Key("a")).Objective
 	want.Asked, want.Headroom, want.BudgetSpent, want.BurnRate = "late costs 20× an idle replica", "1.4", "", ""
-	if diff := cmp.Diff(
-		want, forecasts.StatusOf(reported(noon(), priced), &v1alpha1.ForecastStatus{}, noon()).Objective,
-	); diff != "" {
+	if diff := cmp.Diff(want, of(priced).Objective); diff != "" {
 		t.Errorf("at a cost ratio: %s", diff)
 	}
 
 	nothing := &objective.Report{
-		Late:    0.005,
-		Budget:  objective.Budget{Over: 7 * 24 * time.Hour},
-		Wait:    time.Minute,
-		Verdict: objective.Learning,
-		Autoscalers: []objective.AutoscalerReport{{
-			Headroom: math.NaN(), ExpectedLate: math.NaN(),
-		}},
+		Late: 0.005, Wait: time.Minute, Budget: objective.Budget{Over: 7 * 24 * time.Hour}, Verdict: objective.Learning,
+		Autoscalers: []objective.AutoscalerReport{{Headroom: math.NaN(), ExpectedLate: math.NaN()}},
 	}
-	young := forecasts.StatusOf(reported(noon(), nothing), &v1alpha1.ForecastStatus{}, noon())
-	if diff := cmp.Diff(
-		&v1alpha1.ObjectiveStatus{Asked: "0.5% later than 1m over 7 days", Verdict: "Learning"}, young.Objective,
-	); diff != "" {
+	young := &v1alpha1.ObjectiveStatus{Asked: "0.5% later than 1m over 7 days", Verdict: "Learning"}
+	if diff := cmp.Diff(young, of(nothing).Objective); diff != "" {
 		t.Error(diff)
 	}
 

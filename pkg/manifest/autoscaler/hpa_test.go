@@ -247,11 +247,8 @@ func TestQuantitiesOfAnySize(t *testing.T) {
 
 // TestReferencesHoldNothing: a status that changes must leave the references as they were.
 func TestReferencesHoldNothing(t *testing.T) {
-	object := readHPA(
-		t,
-		external(of64,
-			"  behavior: {scaleUp: {tolerance: 500m, policies: [{type: Pods, value: 3, periodSeconds: 60}]}}\n"),
-	)
+	const behavior = "  behavior: {scaleUp: {tolerance: 500m, policies: [{type: Pods, value: 3, periodSeconds: 60}]}}\n"
+	object := readHPA(t, external(of64, behavior))
 	before, again := autoscaler.FromHPA(object), autoscaler.FromHPA(object)
 	object.Status.DesiredReplicas, object.ResourceVersion = 7, "8"
 	*object.Spec.Behavior.ScaleUp.Tolerance = resource.MustParse("1")

@@ -117,9 +117,8 @@ func RaceTitles(s *v1alpha1.OutlookStatus) (before, forewarm string) {
 		before += ", target " + number(o.Before.Target)
 	}
 	if o.Before.Assumed {
-		before += " (assumed: " + humanize.ShareAsWritten(
-			objective.AssumedTarget,
-		) + " of what a replica sustains; write spec.scaling.before)"
+		share := humanize.ShareAsWritten(objective.AssumedTarget)
+		before += " (assumed: " + share + " of what a replica sustains; write spec.scaling.before)"
 	}
 	return before, forewarm
 }
