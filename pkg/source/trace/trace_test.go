@@ -2,7 +2,6 @@ package trace_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"fmt"
 	"math"
 	"os"
@@ -125,16 +124,9 @@ func TestReadErrors(t *testing.T) {
 
 func TestOpen(t *testing.T) {
 	dir := t.TempDir()
-	var zipped bytes.Buffer
-	w := gzip.NewWriter(&zipped)
-	if _, err := w.Write([]byte("t,b\n0,1\n60,2\n")); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	zipped := packed(t, "t,b\n0,1\n60,2\n")
 	for name, content := range map[string][]byte{
-		"plain.csv": []byte("t,b\n0,1\n60,2\n"), "zipped.csv.gz": zipped.Bytes(), "zipped.csv": zipped.Bytes(),
+		"plain.csv": []byte("t,b\n0,1\n60,2\n"), "zipped.csv.gz": zipped, "zipped.csv": zipped,
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, content, 0o600); err != nil {
@@ -149,7 +141,7 @@ func TestOpen(t *testing.T) {
 		}
 	}
 	broken := filepath.Join(dir, "broken.csv.gz")
-	if err := os.WriteFile(broken, zipped.Bytes()[:zipped.Len()-6], 0o600); err != nil {
+	if err := os.WriteFile(broken, zipped[:len(zipped)-6], 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range []string{broken, filepath.Join(dir, "missing.csv"), dir} {
@@ -166,27 +158,20 @@ func TestDamagedGzip(t *testing.T) {
 	for i := range 20_000 {
 		fmt.Fprintf(&text, "%d,%d\n", 60*i, i*i%977)
 	}
-	var zipped bytes.Buffer
-	w := gzip.NewWriter(&zipped)
-	if _, err := w.Write([]byte(text.String())); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	zipped := packed(t, text.String())
 	flipped := func(at int) []byte {
-		out := bytes.Clone(zipped.Bytes())
+		out := bytes.Clone(zipped)
 		out[at] ^= 0xff
 		return out
 	}
-	n := zipped.Len()
+	n := len(zipped)
 	for name, c := range map[string]struct {
 		content []byte
 		want    string
 	}{
-		"cut in its header":  {zipped.Bytes()[:5], `the gzip file is damaged at its start: unexpected EOF`},
-		"cut in half":        {zipped.Bytes()[:n/2], `the gzip file is truncated in line \d{4,5} of its content`},
-		"cut at its end":     {zipped.Bytes()[:n-6], `the gzip file is truncated in line 20002 of its content`},
+		"cut in its header":  {zipped[:5], `the gzip file is damaged at its start: unexpected EOF`},
+		"cut in half":        {zipped[:n/2], `the gzip file is truncated in line \d{4,5} of its content`},
+		"cut at its end":     {zipped[:n-6], `the gzip file is truncated in line 20002 of its content`},
 		"a byte in the half": {flipped(n / 2), `the gzip file is damaged at or before line \d{4,5} of its content: `},
 		"a wrong checksum":   {flipped(n - 6), `the gzip file is damaged at or before line 20002 of its content: gzip: invalid`},
 	} {
@@ -195,7 +180,7 @@ func TestDamagedGzip(t *testing.T) {
 			t.Errorf("%s: error %v, want %s", name, err, c.want)
 		}
 	}
-	if _, err := trace.ReadColumn(bytes.NewReader(zipped.Bytes()), "c"); err == nil ||
+	if _, err := trace.ReadColumn(bytes.NewReader(zipped), "c"); err == nil ||
 		strings.Contains(err.Error(), "gzip") {
 		t.Errorf("a wrong column of a whole file: %v", err)
 	}
