@@ -56,10 +56,9 @@ func reads(matchers []*labels.Matcher, namespace string) bool {
 
 // admits says that the matchers let through series that were scraped from a namespace.
 func admits(matchers []*labels.Matcher, namespace string) bool {
-	return !slices.ContainsFunc(
-		matchers,
-		func(m *labels.Matcher) bool { return m.Name == "namespace" && !m.Matches(namespace) },
-	)
+	return !slices.ContainsFunc(matchers, func(m *labels.Matcher) bool {
+		return m.Name == "namespace" && !m.Matches(namespace)
+	})
 }
 
 // ofNodes says that the matchers let through nothing but the labels of nodes, which are in no namespace.

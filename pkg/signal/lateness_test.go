@@ -113,14 +113,12 @@ func TestLatenessCountsTheBoundsFromTheWaitOn(t *testing.T) {
 	} {
 		expr := renderLateness(t, "tgi/queue-time", tt.wait)
 		for _, bound := range append(tt.from, tt.not...) {
-			load := owners + neighbours + shorthands.Replace(
-				buckets("tgi_request_queue_duration", "$A", bound, 3, "+Inf", 4),
-			)
+			load := shorthands.Replace(buckets("tgi_request_queue_duration", "$A", bound, 3, "+Inf", 4))
 			want := "{} 0.25"
 			if strings.Contains(" "+strings.Join(tt.not, " ")+" ", " "+bound+" ") {
 				want = ""
 			}
-			evaluates(t, load, expectation{expr: expr, want: want})
+			evaluates(t, owners+neighbours+load, expectation{expr: expr, want: want})
 		}
 	}
 }

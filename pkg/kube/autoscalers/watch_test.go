@@ -215,9 +215,8 @@ func refuse(client interface {
 
 func TestRightsThatAreMissing(t *testing.T) {
 	c, log := newClients(), &logbuffer.Buffer{}
-	forbidden := error(
-		apierrors.NewForbidden(schema.GroupResource{Resource: "horizontalpodautoscalers"}, "", errors.New("no")),
-	)
+	kind := schema.GroupResource{Resource: "horizontalpodautoscalers"}
+	forbidden := error(apierrors.NewForbidden(kind, "", errors.New("no")))
 	fault := refuse(c.typed, "horizontalpodautoscalers")
 	fault.Store(&forbidden)
 	c.scale(t)
@@ -269,14 +268,12 @@ func TestWhatWentWhileNobodyWatched(t *testing.T) {
 		c.create(t, name, "inflight", int64(len(name)))
 	}
 	deaf := make(chan *apiwatch.RaceFreeFakeWatcher, 100)
-	c.typed.PrependWatchReactor(
-		"horizontalpodautoscalers",
-		func(clienttesting.Action) (bool, apiwatch.Interface, error) {
-			w := apiwatch.NewRaceFreeFake()
-			deaf <- w
-			return true, w, nil
-		},
-	)
+	react := func(clienttesting.Action) (bool, apiwatch.Interface, error) {
+		w := apiwatch.NewRaceFreeFake()
+		deaf <- w
+		return true, w, nil
+	}
+	c.typed.PrependWatchReactor("horizontalpodautoscalers", react)
 	fault := refuse(c.typed, "horizontalpodautoscalers")
 	following := c.watch(t, log)
 	const both = "HorizontalPodAutoscaler/goes=4 HorizontalPodAutoscaler/stays=5"

@@ -25,10 +25,8 @@ func mixed(placed, waited int) *leadtime.Record {
 	found := leadtime.Start{Created: ready.Add(-2 * time.Minute), Scheduled: ready.Add(-2 * time.Minute), Ready: ready}
 	late := leadtime.Start{Created: ready.Add(-6 * time.Minute), Scheduled: ready.Add(-2 * time.Minute), Ready: ready}
 	record := &leadtime.Record{}
-	record.AddStarts(
-		append(slices.Repeat([]leadtime.Start{found}, placed), slices.Repeat([]leadtime.Start{late}, waited)...),
-		noon(),
-	)
+	all := append(slices.Repeat([]leadtime.Start{found}, placed), slices.Repeat([]leadtime.Start{late}, waited)...)
+	record.AddStarts(all, noon())
 	return record
 }
 

@@ -71,10 +71,9 @@ func testSlept(t *testing.T, c *testcluster.Cluster) {
 		{"nonsense", v1alpha1.ScaledToZero{Workload: status.ScaledToZero.Workload, Changes: []int64{5, 4}}, false},
 	} {
 		patch(t, c, "a", v1alpha1.ForecastStatus{ScaledToZero: &s.held})
-		eventually(
-			t,
-			func() string { return testcluster.Differs(s.name, two.target(t, now).ScaledToZero.Any(), s.want) },
-		)
+		eventually(t, func() string {
+			return testcluster.Differs(s.name, two.target(t, now).ScaledToZero.Any(), s.want)
+		})
 	}
 }
 

@@ -31,14 +31,13 @@ func FuzzSelector(f *testing.F) {
 		entry := snapshottest.Ready(snapshottest.Key("ready"))
 		entry.Decision.Value, entry.Observed = value, value
 		p := metricsapi.New(snapshottest.Board(entry), snapshottest.Now)
-		list, err := p.GetExternalMetric(
-			t.Context(),
-			"inference",
-			selector,
-			provider.ExternalMetricInfo{Metric: "ready"},
-		)
-		byAlias, wrong := exposed().GetExternalMetric(
-			t.Context(), "inference", selector, provider.ExternalMetricInfo{Metric: "Queue:messages_ready"})
+		named, alias := provider.ExternalMetricInfo{
+			Metric: "ready",
+		}, provider.ExternalMetricInfo{
+			Metric: "Queue:messages_ready",
+		}
+		list, err := p.GetExternalMetric(t.Context(), "inference", selector, named)
+		byAlias, wrong := exposed().GetExternalMetric(t.Context(), "inference", selector, alias)
 		if wrong == nil &&
 			(len(byAlias.Items) != 1 || !selector.Matches(labels.Merge(views(selector), byAlias.Items[0].MetricLabels))) {
 			t.Fatalf("%q: %+v by an alias", text, byAlias)
