@@ -173,9 +173,9 @@ func TestAYoungSeriesReachesAsFarAsItCan(t *testing.T) {
 	if got, err := e.Answer(decide.Overrides{Horizon: e.MaxHorizon}, snapshottest.Now()); err != nil || got != want {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
-	_, err = e.Answer(decide.Overrides{Horizon: e.MaxHorizon + 1}, snapshottest.Now())
-	if !errors.Is(err, decide.ErrSelector) {
-		t.Errorf("beyond the reach: %v, want %v", err, decide.ErrSelector)
+	_, beyond := e.Answer(decide.Overrides{Horizon: e.MaxHorizon + 1}, snapshottest.Now())
+	if !errors.Is(beyond, decide.ErrSelector) {
+		t.Errorf("beyond the reach: %v, want %v", beyond, decide.ErrSelector)
 	}
 }
 
