@@ -15,6 +15,7 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	"github.com/forewarm/forewarm/pkg/signal"
 )
 
@@ -45,11 +46,10 @@ func addCompletions(root *cobra.Command) {
 			return output.Forms()
 		},
 	}
-	hpas := schema.GroupVersionResource{Group: "autoscaling", Version: "v2", Resource: "horizontalpodautoscalers"}
 	outlooks := inspect.GroupVersion().WithResource(inspect.Resource)
 	arguments := map[string]words{
 		"inspect": objects(outlooks, false),
-		"explain": objects(hpas, false),
+		"explain": objects(autoscaler.HPAs(), false),
 		"presets": presets,
 	}
 	for _, cmd := range root.Commands() {

@@ -180,8 +180,7 @@ func (r *clusterReader) hpa(ctx context.Context, of string) (*autoscalingv2.Hori
 
 // scaledObject reads one of KEDA's.
 func (r *clusterReader) scaledObject(ctx context.Context, of string) (*unstructured.Unstructured, error) {
-	kind := schema.GroupVersionResource{Group: "keda.sh", Version: "v1alpha1", Resource: "scaledobjects"}
-	return r.objects.Resource(kind).Namespace(r.namespace).Get(ctx, of, metav1.GetOptions{})
+	return r.objects.Resource(autoscaler.ScaledObjects()).Namespace(r.namespace).Get(ctx, of, metav1.GetOptions{})
 }
 
 // owner finds the ScaledObject behind an HPA, and the Forecasts that its triggers name. KEDA calls the metric of trigger
