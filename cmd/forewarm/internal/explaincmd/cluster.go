@@ -19,7 +19,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	"github.com/forewarm/forewarm/pkg/offline/explain"
@@ -36,16 +35,13 @@ type clusterReader struct {
 
 // fromCluster reads an HPA and all that it is about.
 func (o *options) fromCluster(ctx context.Context, of autoscalerName) (*explain.Input, error) {
-	config, namespace, err := cmdline.LoadKubeconfig(ctx, o.kubeconfig, o.context)
+	config, namespace, err := o.Config(ctx, "explain")
 	if err != nil {
 		return nil, fmt.Errorf("%w; set one, or explain a file (--file hpa.yaml --value 180 --replicas 12)", err)
 	}
 	if of.namespace == "" {
 		of.namespace = namespace
 	}
-	config.UserAgent, config.Timeout = "forewarm-explain", o.timeout
-	// What an API server would have its administrators know is not the matter here.
-	config.WarningHandlerWithContext = rest.NoWarnings{}
 	return readCluster(ctx, config, of)
 }
 
