@@ -24,7 +24,7 @@ import (
 // fromFile reads the autoscaler of a file, and what the flags say of its metrics and replicas. What they leave out is
 // the status's, where the file has one.
 func (o *options) fromFile(ctx context.Context, of autoscalerName, in io.Reader) (*explain.Input, error) {
-	data, err := o.read(ctx, in)
+	data, err := files.ReadInput(ctx, in, o.file, strictyaml.MaxFile)
 	if err != nil {
 		return nil, err
 	}
@@ -37,13 +37,6 @@ func (o *options) fromFile(ctx context.Context, of autoscalerName, in io.Reader)
 		return nil, exit.Usage(err)
 	}
 	return &s.Input, nil
-}
-
-func (o *options) read(ctx context.Context, in io.Reader) ([]byte, error) {
-	if o.file == "-" {
-		return files.ReadFrom(ctx, in, "stdin", strictyaml.MaxFile)
-	}
-	return files.Read(ctx, o.file, strictyaml.MaxFile)
 }
 
 // scale fills in the replicas.

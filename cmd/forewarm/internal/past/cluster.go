@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/dynamic"
@@ -100,9 +99,8 @@ func (f *Forecast) readAutoscalers(ctx context.Context, client dynamic.Interface
 	hpas, err := cmdline.ListAll(ctx, client.Resource(autoscaler.HPAs()).Namespace(f.Key.Namespace))
 	var found []autoscaler.Reference
 	for i := range hpas {
-		var h autoscalingv2.HorizontalPodAutoscaler
-		if runtime.DefaultUnstructuredConverter.FromUnstructured(hpas[i].Object, &h) == nil {
-			found = append(found, autoscaler.FromHPA(&h)...)
+		if h, err := autoscaler.ReadHPA(&hpas[i]); err == nil {
+			found = append(found, autoscaler.FromHPA(h)...)
 		}
 	}
 	scaled, failed := cmdline.ListAll(ctx, client.Resource(autoscaler.ScaledObjects()).Namespace(f.Key.Namespace))

@@ -37,7 +37,7 @@ func TestFromClusterFindsHPAs(t *testing.T) {
 	older, newer := fmt.Sprintf(exposing, "older", "2026-01-01T00:00:00Z"), fmt.Sprintf(exposing, "newer", "2026-02-01T00:00:00Z")
 	answers := cluster{
 		"/forecasts/older": older, "/forecasts/newer": newer, "/forecasts": `{"kind": "List", "items": [` + newer + "," + older + "]}",
-		"/horizontalpodautoscalers": `{"kind": "List", "items": [` + fmt.Sprintf(hpa, "alias", "queue_depth", `"queue": "a"`) + "," +
+		"/horizontalpodautoscalers": `{"kind": "HorizontalPodAutoscalerList", "apiVersion": "autoscaling/v2", "items": [` + fmt.Sprintf(hpa, "alias", "queue_depth", `"queue": "a"`) + "," +
 			fmt.Sprintf(hpa, "other", "queue_depth", `"queue": "b"`) + "," + fmt.Sprintf(hpa, "name", "newer", "") + "]}",
 	}
 	for name, want := range map[string]string{"older": "named [], exposed [alias]", "newer": "named [name], exposed []"} {
