@@ -319,11 +319,8 @@ func hostileCluster() http.Handler {
 	}
 	quoted := `"` + escaped + `"`
 	c = c.with(cluster{
-		ofHPAs + "/llama": with(
-			with(c[ofHPAs+"/llama"], "message: found", "message: "+quoted),
-			"reason: ReadyForNewScale",
-			"reason: "+quoted,
-		),
+		ofHPAs + "/llama": with(with(c[ofHPAs+"/llama"], "message: found", "message: "+quoted),
+			"reason: ReadyForNewScale", "reason: "+quoted),
 		ofOutlook: with(with(c[ofOutlook], "unit: requests", "unit: "+quoted), "fixed in spec.leadTime", quoted),
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

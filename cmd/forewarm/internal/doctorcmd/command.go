@@ -79,12 +79,8 @@ func New() *cobra.Command {
 	o.addClusterFlags(flags)
 	flags.DurationVar(&o.wait, "wait", 0, "repeat the checks until there is no error, for at most this long")
 	flags.Lookup("wait").NoOptDefVal = defaultWait
-	flags.StringVar(
-		&o.prometheus.URL,
-		"prometheus",
-		"",
-		"Prometheus of Forewarm, as you reach it, to check the history in",
-	)
+	flags.StringVar(&o.prometheus.URL, "prometheus", "",
+		"Prometheus of Forewarm, as you reach it, to check the history in")
 	flags.DurationVar(&o.prometheus.Timeout, "query-timeout", o.prometheus.Timeout,
 		"how long the Prometheus may take for one query")
 	cmdline.AddPrometheusFlags(flags, &o.prometheus)
@@ -108,10 +104,8 @@ func (o *options) validate() error {
 		problems = append(problems, fmt.Errorf("--wait %s is negative, write for example --wait=5m", o.wait))
 	}
 	if o.prometheus.Timeout <= 0 {
-		problems = append(
-			problems,
-			fmt.Errorf("--query-timeout %s is not positive, write for example 30s", o.prometheus.Timeout),
-		)
+		problems = append(problems,
+			fmt.Errorf("--query-timeout %s is not positive, write for example 30s", o.prometheus.Timeout))
 	}
 	if o.prometheus.URL != "" {
 		problems = append(problems, o.prometheus.Validate(), cmdline.CheckPrometheus(&o.prometheus))

@@ -83,13 +83,8 @@ func writeOmitted(text *strings.Builder, r doctor.Report, alike map[string]int) 
 		f := &r.Findings[i]
 		key := string(f.Level) + " " + f.Check
 		if n := alike[key] - maxAlike; n > 0 && f.Level != doctor.OK {
-			fmt.Fprintf(
-				text,
-				"%-8s %s: %d more like these; --json lists all\n",
-				strings.ToUpper(string(f.Level)),
-				f.Check,
-				n,
-			)
+			fmt.Fprintf(text, "%-8s %s: %d more like these; --json lists all\n", strings.ToUpper(string(f.Level)),
+				f.Check, n)
 			delete(alike, key)
 		}
 	}

@@ -57,10 +57,8 @@ Mend the first error first: others may follow from it.
 func TestWriteOmits(t *testing.T) {
 	var r doctor.Report
 	for i := range 1000 {
-		r.Findings = append(
-			r.Findings,
-			doctor.Finding{Check: "Source", Level: doctor.Error, Message: fmt.Sprintf("no series %d", i)},
-		)
+		r.Findings = append(r.Findings,
+			doctor.Finding{Check: "Source", Level: doctor.Error, Message: fmt.Sprintf("no series %d", i)})
 	}
 	var out strings.Builder
 	if err := write(&out, r); err != nil {

@@ -157,11 +157,8 @@ func (r *clusterReader) autoscaler(
 	h, err := r.hpa(ctx, made)
 	if apierrors.IsNotFound(err) {
 		return nil, fmt.Errorf(
-			"KEDA has created no HPA for ScaledObject %s/%s, or it is paused: check its conditions (%w)",
-			r.namespace,
-			of.name,
-			err,
-		)
+			"KEDA has created no HPA for ScaledObject %s/%s, or it is paused: check its conditions (%w)", r.namespace,
+			of.name, err)
 	}
 	return h, err
 }

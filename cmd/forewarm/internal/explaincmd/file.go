@@ -47,8 +47,7 @@ func (o *options) scale(s *autoscaler.Resolved) error {
 	}
 	if at == unset {
 		return errors.New(
-			"the number of replicas is missing, and the file has no status: add for example --replicas 12",
-		)
+			"the number of replicas is missing, and the file has no status: add for example --replicas 12")
 	}
 	ready := o.ready
 	if ready == unset {
@@ -102,11 +101,8 @@ func (o *options) byName(s *autoscaler.Resolved) (map[string]int64, error) {
 		metric, value, named := cutLast(text)
 		if !named && len(names) != 1 {
 			return nil, fmt.Errorf(
-				"--value %.64q: the file's autoscaler has %d metrics that are computed%s, write NAME=VALUE",
-				text,
-				len(names),
-				listed,
-			)
+				"--value %.64q: the file's autoscaler has %d metrics that are computed%s, write NAME=VALUE", text,
+				len(names), listed)
 		}
 		if !named {
 			metric = names[0]

@@ -41,7 +41,7 @@ func summarize(out io.Writer, rows []*row, unread []string) error {
 	var lines [][]string
 	var notes []string
 	for _, r := range bySaved(rows) {
-		saves, forecast := "", r.Name
+		saves, forecast := humanize.Unknown, r.Name
 		if r.Saved != 0 {
 			saves = humanize.Amount(r.Saved) + " GPU-hours"
 		}
@@ -58,8 +58,9 @@ func summarize(out io.Writer, rows []*row, unread []string) error {
 		if r.Created {
 			forecast += ", created"
 		}
-		by := printable.Clip(strings.Join(r.ScaledBy, ", "), terminal.Page)
-		lines = append(lines, []string{printable.Clip(r.id(), terminal.Page), r.Preset, by, saves, forecast})
+		by := cmp.Or(printable.Clip(strings.Join(r.ScaledBy, ", "), terminal.Page), humanize.Unknown)
+		preset := cmp.Or(r.Preset, humanize.Unknown)
+		lines = append(lines, []string{printable.Clip(r.id(), terminal.Page), preset, by, saves, forecast})
 	}
 	if len(rows) == 0 {
 		notes = append(notes, "No workload has an autoscaler or a GPU here: name another namespace (-n), or all of them (-A)")

@@ -122,11 +122,8 @@ func (c *Client) get(ctx context.Context, into any, query url.Values, path ...st
 		return now, statusError(target, response.StatusCode, body)
 	}
 	if err := json.Unmarshal(body, into); err != nil {
-		return now, fmt.Errorf(
-			"the answer of %s is not an outlook: check that it is forewarm's address: %w",
-			target,
-			err,
-		)
+		return now, fmt.Errorf("the answer of %s is not an outlook: check that it is forewarm's address: %w", target,
+			err)
 	}
 	return now, nil
 }

@@ -223,10 +223,8 @@ func checkServing(shown ...inspect.Outlook) error {
 	if len(not) > most {
 		names += fmt.Sprintf(" and %d more", len(not)-most)
 	}
-	return exit.WithCode(
-		codeNotServing,
-		fmt.Errorf("%d of %d Forecasts are not serving: %s", len(not), len(shown), names),
-	)
+	return exit.WithCode(codeNotServing,
+		fmt.Errorf("%d of %d Forecasts are not serving: %s", len(not), len(shown), names))
 }
 
 // showPast prints the past of one Forecast.

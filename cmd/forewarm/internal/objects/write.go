@@ -32,7 +32,9 @@ type Document struct {
 }
 
 // Name names an object in a sentence.
-func Name(o *unstructured.Unstructured) string { return o.GetKind() + " " + o.GetNamespace() + "/" + o.GetName() }
+func Name(o *unstructured.Unstructured) string {
+	return o.GetKind() + " " + o.GetNamespace() + "/" + o.GetName()
+}
 
 // Forecast is a Forecast in shadow mode, as Forewarm reads it; the error is what it would refuse.
 func Forecast(f *v1alpha1.Forecast, catalogue server.Catalogue) (Document, error) {

@@ -3,13 +3,14 @@ package past
 import (
 	"fmt"
 	"io"
-	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/terminal"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 )
+
+const heads = "\tRECORDED\t\t\t\tTODAY'S SPEC\t\t\nTIME\tOBSERVED\tSERVED\tWANTED\tREADY\tOBSERVED\tSERVED\tSTATE"
 
 const legend = `
 RECORDED is what Forewarm's own gauges say was served and done then. TODAY'S SPEC is what the spec, the autoscalers and the
@@ -23,17 +24,16 @@ func Write(out io.Writer, output *cmdline.Output, all []*Past) error {
 	}
 	for _, p := range all {
 		fmt.Fprintf(out, "Forecast %s (UTC)\n\n", p.Forecast)
-		table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-		fmt.Fprintln(table, "\tRECORDED\t\t\t\tTODAY'S SPEC\t\t\nTIME\tOBSERVED\tSERVED\tWANTED\tREADY\tOBSERVED\tSERVED\tSTATE")
+		var lines [][]string
 		for i := range p.Moments {
 			was, now := &p.Moments[i].Recorded, &p.Moments[i].TodaysSpec
 			cells := []string{p.Moments[i].Time.Format(time.DateTime)}
 			for _, v := range []*float64{was.Observed, was.Served, was.Wanted, was.Ready, now.Observed, now.Served} {
 				cells = append(cells, humanize.Optional(v, humanize.Number))
 			}
-			fmt.Fprintln(table, strings.Join(append(cells, now.State), "\t"))
+			lines = append(lines, append(cells, now.State))
 		}
-		if err := table.Flush(); err != nil {
+		if err := terminal.Table(out, heads, lines); err != nil {
 			return err
 		}
 		if len(p.Moments) == 1 {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,11 +17,11 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/terminal"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/manifest"
-	"github.com/forewarm/forewarm/pkg/printable"
 )
 
 // The exit codes beside 0 and exit.Failure.
@@ -113,6 +112,36 @@ func (o *options) run(ctx context.Context, names []string, out io.Writer) error 
 		namespace = ""
 	}
 	forecasts := client.Resource(v1alpha1.GroupVersion().WithResource("forecasts"))
+	all, err := o.change(ctx, forecasts, namespace, names)
+	if err != nil {
+		return err
+	}
+	var lines [][]string
+	failed := 0
+	for _, r := range all {
+		lines = append(lines, []string{r.Namespace, r.Name, strings.TrimSuffix(r.Result+": "+r.Message, ": ")})
+		if r.Result == "failed" {
+			failed++
+		}
+	}
+	if o.output.ForScripts() {
+		err = o.output.Write(out, map[string]any{"dryRun": o.dryRun, "forecasts": all})
+	} else if len(all) > 0 {
+		err = terminal.Table(out, "NAMESPACE\tNAME\tRESULT", lines)
+	}
+	switch {
+	case len(all) == 0:
+		return exit.WithCode(codeNone, errors.New("there is no Forecast"))
+	case failed > 0:
+		return exit.WithCode(codeFailed, fmt.Errorf("%d of %d Forecasts could not be changed", failed, len(all)))
+	}
+	return err
+}
+
+// change changes those of names in a namespace; without names all of a namespace, or of all.
+func (o *options) change(
+	ctx context.Context, forecasts dynamic.NamespaceableResourceInterface, namespace string, names []string,
+) ([]result, error) {
 	all := []result{}
 	for _, name := range names {
 		object, err := forecasts.Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
@@ -122,21 +151,17 @@ func (o *options) run(ctx context.Context, names []string, out io.Writer) error 
 		}
 		all = append(all, o.apply(ctx, forecasts, object))
 	}
-	if len(names) == 0 {
-		found, err := cmdline.ListAll(ctx, forecasts.Namespace(namespace))
-		if err != nil {
-			return fmt.Errorf("list the Forecasts: %w", err)
-		}
-		for i := range found {
-			all = append(all, o.apply(ctx, forecasts, &found[i]))
-		}
+	if len(names) > 0 {
+		return all, nil
 	}
-	if o.output.ForScripts() {
-		err = o.output.Write(out, map[string]any{"dryRun": o.dryRun, "forecasts": all})
-	} else if len(all) > 0 {
-		err = write(out, all)
+	found, err := cmdline.ListAll(ctx, forecasts.Namespace(namespace))
+	if err != nil {
+		return nil, fmt.Errorf("list the Forecasts: %w", err)
 	}
-	return errors.Join(err, verdict(all))
+	for i := range found {
+		all = append(all, o.apply(ctx, forecasts, &found[i]))
+	}
+	return all, nil
 }
 
 // apply sets or removes the annotation of one object, unless it is as asked.
@@ -166,32 +191,4 @@ func (o *options) apply(
 		r.Result, r.Message = "failed", fmt.Sprintf("%.400s", err)
 	}
 	return r
-}
-
-// write writes a table for people.
-func write(out io.Writer, all []result) error {
-	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(table, "NAMESPACE\tNAME\tRESULT")
-	for _, r := range all {
-		text := strings.TrimSuffix(r.Result+": "+r.Message, ": ")
-		fmt.Fprintf(table, "%s\t%s\t%s\n", printable.Line(r.Namespace), printable.Line(r.Name), printable.Line(text))
-	}
-	return table.Flush()
-}
-
-// verdict is the error, with its exit code, that the results amount to.
-func verdict(all []result) error {
-	failed := 0
-	for _, r := range all {
-		if r.Result == "failed" {
-			failed++
-		}
-	}
-	switch {
-	case len(all) == 0:
-		return exit.WithCode(codeNone, errors.New("there is no Forecast"))
-	case failed > 0:
-		return exit.WithCode(codeFailed, fmt.Errorf("%d of %d Forecasts could not be changed", failed, len(all)))
-	}
-	return nil
 }

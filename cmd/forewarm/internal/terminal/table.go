@@ -6,23 +6,20 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/printable"
 )
 
 // Page is the width of what people read, in columns, where no terminal has another.
 const Page = 100
 
-// Table writes lines of cells below heads. Cells that are empty are unknown.
+// Table writes lines of cells below heads.
 func Table(out io.Writer, heads string, lines [][]string) error {
 	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(table, heads)
 	for _, line := range lines {
 		cells := make([]string, len(line))
 		for i, cell := range line {
-			if cells[i] = printable.Line(cell); cell == "" {
-				cells[i] = humanize.Unknown
-			}
+			cells[i] = printable.Line(cell)
 		}
 		fmt.Fprintln(table, strings.Join(cells, "\t"))
 	}
