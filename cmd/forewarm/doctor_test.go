@@ -153,8 +153,8 @@ func heldPool(t *testing.T, s *scene) {
 	s.MustKubectl(t, pool, "apply", "-f", "-")
 	eventually(t, func() string {
 		all := examine(t, s.Config)
-		if may := (&ailment{check: "Rights", level: doctor.OK, words: []string{"mode Enforce"}}); may.found(
-			all) == nil {
+		may := &ailment{check: "Rights", level: doctor.OK, words: []string{"mode Enforce"}}
+		if may.found(all) == nil {
 			return "it may not be held:" + described(all)
 		}
 		return ""

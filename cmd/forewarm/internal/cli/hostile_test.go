@@ -300,10 +300,8 @@ func hostileOutlooks() http.Handler {
 		answer(w, http.StatusOK, api.OutlookList{Items: []api.Outlook{named, o}})
 	})
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		refuse(
-			w,
-			&metav1.Status{Status: metav1.StatusFailure, Code: 404, Message: evil, Reason: metav1.StatusReasonNotFound},
-		)
+		refuse(w,
+			&metav1.Status{Status: metav1.StatusFailure, Code: 404, Message: evil, Reason: metav1.StatusReasonNotFound})
 	})
 	return mux
 }

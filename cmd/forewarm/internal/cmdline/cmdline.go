@@ -35,13 +35,9 @@ func AddPrometheusFlags(flags *pflag.FlagSet, p *prometheus.Config) {
 		"client certificate for the Prometheus")
 	flags.StringVar(&p.HTTP.TLSConfig.KeyFile, "prometheus-key-file", p.HTTP.TLSConfig.KeyFile,
 		"key of the client certificate")
-	flags.DurationVar(
-		&p.Lookback,
-		"prometheus-lookback",
-		p.Lookback,
+	flags.DurationVar(&p.Lookback, "prometheus-lookback", p.Lookback,
 		"how long a sample is valid if no newer one follows; "+
-			"two or three scrape intervals make short gaps visible (0: the server's default)",
-	)
+			"two or three scrape intervals make short gaps visible (0: the server's default)")
 }
 
 // headers is the flag of headers: pflag's own of NAME=VALUE, kept as secrets.
