@@ -28,9 +28,7 @@ func (s *scene) patchExternal(t *testing.T, spec string) {
 func certificates(t *testing.T, s *scene) {
 	t.Helper()
 	written := s.MustKubectl(t, "", "get", "secret", "forewarm-ca", "-n", system, "-o", `jsonpath={.data.ca\.crt}`)
-	if text, err := base64.StdEncoding.DecodeString(
-		written,
-	); err != nil ||
+	if text, err := base64.StdEncoding.DecodeString(written); err != nil ||
 		!strings.Contains(string(text), "CERTIFICATE") {
 		t.Fatalf("the Secret holds %s (%v)", text, err)
 	}
@@ -66,13 +64,8 @@ func certificates(t *testing.T, s *scene) {
 	s.patchExternal(t, `"insecureSkipTLSVerify": false`)
 	verified(externalAPI)
 	s.serves(t, metric)
-	if _, body := s.replicas[0].get(
-		t,
-		"/metrics",
-	); strings.Count(
-		body,
-		"forewarm_certificate_expiry_timestamp_seconds{",
-	) != 2 {
+	if _, body := s.replicas[0].get(t, "/metrics"); strings.Count(body,
+		"forewarm_certificate_expiry_timestamp_seconds{") != 2 {
 		t.Error("the ends of the certificates are not on /metrics")
 	}
 }

@@ -284,17 +284,8 @@ func theft(t *testing.T, s *scene) {
 	}
 	told := func(reason string) {
 		eventually(t, func() string {
-			events := s.MustKubectl(
-				t,
-				"",
-				"get",
-				"events",
-				"-n",
-				system,
-				"--field-selector=involvedObject.name=forewarm",
-				"-o",
-				"jsonpath={.items[*].reason}",
-			)
+			events := s.MustKubectl(t, "", "get", "events", "-n", system,
+				"--field-selector=involvedObject.name=forewarm", "-o", "jsonpath={.items[*].reason}")
 			if !strings.Contains(events, reason) {
 				return "the events are " + events
 			}

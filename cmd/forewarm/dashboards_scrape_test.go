@@ -227,20 +227,9 @@ func startStandalone(t *testing.T) (address, scaler string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := exec.CommandContext(
-		t.Context(),
-		os.Args[0],
-		"serve",
-		"--standalone",
-		"--port=0",
-		"--keda-address=127.0.0.1:0",
-		"--config-dir="+filepath.Join(
-			dir,
-			"forecasts",
-		),
-		"--scrape-config="+scrape,
-		"--data-dir="+filepath.Join(dir, "data"),
-	)
+	c := exec.CommandContext(t.Context(), os.Args[0], "serve", "--standalone", "--port=0",
+		"--keda-address=127.0.0.1:0", "--config-dir="+filepath.Join(dir, "forecasts"), "--scrape-config="+scrape,
+		"--data-dir="+filepath.Join(dir, "data"))
 	c.Env = append(os.Environ(), asForewarm+"=1")
 	c.Stdout, c.Stderr = file, file
 	if err := c.Start(); err != nil {

@@ -267,14 +267,8 @@ func TestDashboardsFollowTheConventions(t *testing.T) {
 			ids[p.ID] = true
 			for _, q := range p.Targets {
 				if q.Datasource.UID != "${datasource}" || p.Type == "timeseries" && q.LegendFormat == "" {
-					t.Errorf(
-						"%s: %q: query %s has the data source %+v and the legend %q",
-						d.Title,
-						p.Title,
-						q.RefID,
-						q.Datasource,
-						q.LegendFormat,
-					)
+					t.Errorf("%s: %q: query %s has the data source %+v and the legend %q", d.Title, p.Title, q.RefID,
+						q.Datasource, q.LegendFormat)
 				}
 			}
 			for _, link := range p.Links {
@@ -308,11 +302,8 @@ func TestDashboardsWithOddValues(t *testing.T) {
 			if v == "" {
 				chosen = []string{other}
 			}
-			query, err := d.Interpolate(
-				expr,
-				dashboards.Choice{Values: map[string][]string{"forecast": chosen}},
-				dashboards.EscapeQuotes,
-			)
+			query, err := d.Interpolate(expr, dashboards.Choice{Values: map[string][]string{"forecast": chosen}},
+				dashboards.EscapeQuotes)
 			if err != nil {
 				t.Fatal(err)
 			}

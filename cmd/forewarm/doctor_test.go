@@ -153,9 +153,8 @@ func heldPool(t *testing.T, s *scene) {
 	s.MustKubectl(t, pool, "apply", "-f", "-")
 	eventually(t, func() string {
 		all := examine(t, s.Config)
-		if may := (&ailment{check: "Rights", level: doctor.OK, words: []string{"mode Enforce"}}); may.found(
-			all,
-		) == nil {
+		may := &ailment{check: "Rights", level: doctor.OK, words: []string{"mode Enforce"}}
+		if may.found(all) == nil {
 			return "it may not be held:" + described(all)
 		}
 		return ""
@@ -193,17 +192,8 @@ func strangers(t *testing.T, s *scene) {
 			t.Errorf("what cannot be known is called %s: %+v", f.Level, f)
 		}
 	}
-	s.MustKubectl(
-		t,
-		"",
-		"create",
-		"rolebinding",
-		"viewer",
-		"-n",
-		"team",
-		"--clusterrole=forewarm:view",
-		"--user=viewer",
-	)
+	s.MustKubectl(t, "", "create", "rolebinding", "viewer", "-n", "team", "--clusterrole=forewarm:view",
+		"--user=viewer")
 	eventually(t, func() string {
 		all := examine(t, s.User(t, "viewer"))
 		only := ailment{check: "Access", level: doctor.Unknown, words: []string{"only those of the namespace team"}}
@@ -222,9 +212,7 @@ func certificate(end time.Time) ([]byte, tls.Certificate) {
 		panic(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(
-			1,
-		),
+		SerialNumber:          big.NewInt(1),
 		Subject:               pkix.Name{CommonName: "x"},
 		NotBefore:             end.Add(-24 * time.Hour),
 		NotAfter:              end,

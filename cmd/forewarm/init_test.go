@@ -61,17 +61,8 @@ func TestInitInACluster(t *testing.T) {
 			t.Errorf("exit code %d, want %d and %q:\n%s", code, step.code, step.wants, said)
 		}
 	}
-	got := c.MustKubectl(
-		t,
-		"",
-		"get",
-		"forecast",
-		"llama-inflight",
-		"-n",
-		"team",
-		"-o",
-		"jsonpath={.spec.scaling.before.target}",
-	)
+	got := c.MustKubectl(t, "", "get", "forecast", "llama-inflight", "-n", "team", "-o",
+		"jsonpath={.spec.scaling.before.target}")
 	if got != "2500m" {
 		t.Errorf("scaling.before.target %s, want 2500m", got)
 	}

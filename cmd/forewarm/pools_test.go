@@ -50,26 +50,14 @@ spec:
 	s.MustKubectl(t, "", "apply", "--server-side", "-k", "deploy/warm-pools")
 	s.MustKubectl(t, pool("Enforce"), "apply", "-f", "-")
 	shows(`conditions[?(@.type=="Actuated")].status`, "True")
-	held := s.MustKubectl(
-		t,
-		"",
-		"get",
-		"warmpool",
-		"h100",
-		"-n",
-		"team",
-		"-o",
-		"jsonpath={.status.wanted} {.status.held}",
-	)
+	held := s.MustKubectl(t, "", "get", "warmpool", "h100", "-n", "team", "-o",
+		"jsonpath={.status.wanted} {.status.held}")
 	if wanted, now, _ := strings.Cut(held, " "); wanted != now || wanted < "2" {
 		t.Errorf("wanted and held are %q", held)
 	}
 	eventually(t, func() string {
 		for _, r := range s.replicas {
-			if _, body := r.get(
-				t,
-				"/metrics",
-			); strings.Contains(
+			if _, body := r.get(t, "/metrics"); strings.Contains(
 				body,
 				`forewarm_warm_pool_held_chunks{namespace="team",pool="h100"}`,
 			) {

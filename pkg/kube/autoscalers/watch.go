@@ -20,7 +20,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
@@ -87,10 +86,9 @@ func (w *Watch) horizontalPodAutoscalers(clients kubernetes.Interface) *kind {
 }
 
 func (w *Watch) scaledObjects(objects dynamic.Interface) *kind {
-	version := schema.GroupVersion{Group: "keda.sh", Version: "v1alpha1"}
-	client := objects.Resource(version.WithResource("scaledobjects"))
+	client := objects.Resource(autoscaler.ScaledObjects())
 	example := &unstructured.Unstructured{}
-	example.SetGroupVersionKind(version.WithKind("ScaledObject"))
+	example.SetGroupVersionKind(autoscaler.ScaledObjects().GroupVersion().WithKind("ScaledObject"))
 	return &kind{
 		watch: w, name: "ScaledObject", example: example,
 		source: listerWatcher(client.List, client.Watch, objects),

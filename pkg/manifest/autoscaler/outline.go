@@ -46,15 +46,21 @@ func OutlineOf(object *unstructured.Unstructured) (o Outline, err error) {
 		o.fromKEDA(&read, object.GetNamespace())
 		return o, nil
 	}
-	var h autoscalingv2.HorizontalPodAutoscaler
-	text, err := json.Marshal(object.Object)
-	if err != nil || object.GetAPIVersion() != "autoscaling/v2" || unbounded.Match(text) {
-		return o, errors.New("it is not of autoscaling/v2, or one of its values is not a quantity")
-	}
-	if err = utiljson.UnmarshalCaseSensitivePreserveInts(text, &h); err == nil {
-		o.fromHPA(&h)
+	h, err := ReadHPA(object)
+	if err == nil {
+		o.fromHPA(h)
 	}
 	return o, err
+}
+
+// ReadHPA reads an HPA as a cluster or a file has it.
+func ReadHPA(object *unstructured.Unstructured) (*autoscalingv2.HorizontalPodAutoscaler, error) {
+	text, err := json.Marshal(object.Object)
+	if err != nil || object.GetAPIVersion() != "autoscaling/v2" || unbounded.Match(text) {
+		return nil, errors.New("it is not of autoscaling/v2, or one of its values is not a quantity")
+	}
+	h := &autoscalingv2.HorizontalPodAutoscaler{}
+	return h, utiljson.UnmarshalCaseSensitivePreserveInts(text, h)
 }
 
 func (o *Outline) fromHPA(h *autoscalingv2.HorizontalPodAutoscaler) {

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/client-go/rest"
-
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/past"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
@@ -66,12 +64,11 @@ func (f *forecastFlags) fill(ctx context.Context, o *options) error {
 }
 
 func (f *forecastFlags) read(ctx context.Context) (*v1alpha1.Forecast, error) {
-	config, _, err := cmdline.LoadKubeconfig(ctx, f.kubeconfig, f.context)
+	cluster := cmdline.Cluster{Kubeconfig: f.kubeconfig, Context: f.context, Timeout: apiTimeout}
+	config, _, err := cluster.Config(ctx, "capacity")
 	if err != nil {
 		return nil, err
 	}
-	config.UserAgent, config.Timeout = "forewarm-capacity", apiTimeout
-	config.WarningHandlerWithContext = rest.NoWarnings{}
 	namespace, name, _ := strings.Cut(f.name, "/")
 	return past.ReadForecast(ctx, config, namespace, name)
 }

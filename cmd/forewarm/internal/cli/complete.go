@@ -15,15 +15,12 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	"github.com/forewarm/forewarm/pkg/signal"
 )
 
-const (
-	// completionTimeout is how long a shell waits for words. An exec plugin of a kubeconfig knows no timeout of its own.
-	completionTimeout = 2 * time.Second
-	// maxWords are how many objects are asked for.
-	maxWords = 500
-)
+// completionTimeout is how long a shell waits for words.
+const completionTimeout = 2 * time.Second
 
 // words lists what may stand at a place of a command line. Without any, as after an error, the shell offers none.
 type words func(ctx context.Context, cmd *cobra.Command, begun string) []string
@@ -38,18 +35,14 @@ func addCompletions(root *cobra.Command) {
 		"preset":       presets,
 		"render":       presets,
 		"output": func(_ context.Context, cmd *cobra.Command, _ string) []string {
-			output, ok := cmd.Flag("output").Value.(*cmdline.Output)
-			if !ok {
-				return nil
-			}
-			return output.Forms()
+			return cmd.Flag("output").Value.(*cmdline.Output).Forms() //nolint:errcheck,forcetypeassert // It is of no other type.
 		},
 	}
-	hpas := schema.GroupVersionResource{Group: "autoscaling", Version: "v2", Resource: "horizontalpodautoscalers"}
-	outlooks := inspect.GroupVersion().WithResource(inspect.Resource)
 	arguments := map[string]words{
-		"inspect": objects(outlooks, false),
-		"explain": objects(hpas, false),
+		"inspect": objects(inspect.GroupVersion().WithResource(inspect.Resource), false),
+		"explain": objects(autoscaler.HPAs(), false),
+		"pause":   objects(forecasts, false),
+		"resume":  objects(forecasts, false),
 		"presets": presets,
 	}
 	for _, cmd := range root.Commands() {
@@ -59,18 +52,12 @@ func addCompletions(root *cobra.Command) {
 			}
 		}
 		if list := arguments[cmd.Name()]; list != nil {
-			complete := bounded(list)
-			cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-				if len(args) > 0 { // There is one argument at most.
-					return nil, cobra.ShellCompDirectiveNoFileComp
-				}
-				return complete(cmd, args, begun)
-			}
+			cmd.ValidArgsFunction = bounded(list)
 		}
 	}
 }
 
-// bounded lists words for no longer than completionTimeout.
+// bounded lists words for no longer than completionTimeout. An exec plugin of a kubeconfig knows no timeout of its own.
 func bounded(list words) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
@@ -109,16 +96,13 @@ func value(cmd *cobra.Command, flag string) string {
 
 // connect makes a client of the server or the cluster that the flags name, and returns the namespace of the kubeconfig's context.
 func connect(ctx context.Context, cmd *cobra.Command) (client dynamic.Interface, namespace string, err error) {
-	config := &rest.Config{Host: value(cmd, "server")}
-	if config.Host == "" {
-		config, namespace, err = cmdline.LoadKubeconfig(ctx, value(cmd, "kubeconfig"), value(cmd, "context"))
+	cluster := cmdline.Cluster{Timeout: completionTimeout, Kubeconfig: value(cmd, "kubeconfig"), Context: value(cmd, "context")}
+	server := value(cmd, "server")
+	if server == "" {
+		return cluster.Client(ctx, "completion")
 	}
-	if err != nil {
-		return nil, "", err
-	}
-	config.Timeout, config.WarningHandlerWithContext = completionTimeout, rest.NoWarnings{}
-	client, err = dynamic.NewForConfig(config)
-	return client, namespace, err
+	client, err = dynamic.NewForConfig(&rest.Config{Host: server, Timeout: completionTimeout})
+	return client, "", err
 }
 
 // objects are the names of objects that the user may list: NAMESPACE/NAME where the command line names no namespace, or
@@ -138,16 +122,16 @@ func objects(of schema.GroupVersionResource, everywhere bool) words {
 		case given != "":
 			namespace = given
 		}
-		list, err := client.Resource(of).Namespace(namespace).List(ctx, metav1.ListOptions{Limit: maxWords})
+		list, err := client.Resource(of).Namespace(namespace).List(ctx, metav1.ListOptions{Limit: 500})
 		if err != nil {
 			return nil
 		}
 		for i := range list.Items {
 			name, in := list.Items[i].GetName(), list.Items[i].GetNamespace()
-			switch {
-			case slash:
-				name = before + "/" + name
-			case namespace == "" && in != "":
+			if slash {
+				in = before
+			}
+			if slash || namespace == "" && in != "" {
 				name = in + "/" + name
 			}
 			all = append(all, name)

@@ -300,10 +300,8 @@ func hostileOutlooks() http.Handler {
 		answer(w, http.StatusOK, api.OutlookList{Items: []api.Outlook{named, o}})
 	})
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		refuse(
-			w,
-			&metav1.Status{Status: metav1.StatusFailure, Code: 404, Message: evil, Reason: metav1.StatusReasonNotFound},
-		)
+		refuse(w,
+			&metav1.Status{Status: metav1.StatusFailure, Code: 404, Message: evil, Reason: metav1.StatusReasonNotFound})
 	})
 	return mux
 }
@@ -319,11 +317,8 @@ func hostileCluster() http.Handler {
 	}
 	quoted := `"` + escaped + `"`
 	c = c.with(cluster{
-		ofHPAs + "/llama": with(
-			with(c[ofHPAs+"/llama"], "message: found", "message: "+quoted),
-			"reason: ReadyForNewScale",
-			"reason: "+quoted,
-		),
+		ofHPAs + "/llama": with(with(c[ofHPAs+"/llama"], "message: found", "message: "+quoted),
+			"reason: ReadyForNewScale", "reason: "+quoted),
 		ofOutlook: with(with(c[ofOutlook], "unit: requests", "unit: "+quoted), "fixed in spec.leadTime", quoted),
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -117,12 +117,8 @@ func TestRightsThatAreMissing(t *testing.T) {
 			said, code := unprivileged(t, dir, c.args...)
 			if code <= 0 || !strings.Contains(said, c.names) || !strings.Contains(said, "permission denied") ||
 				!strings.Contains(said, "grant that user access") && !strings.Contains(said, "or a kubeconfig") {
-				t.Errorf(
-					"exit code %d, want an error that names %s and says that permission is denied:\n%s",
-					code,
-					c.names,
-					said,
-				)
+				t.Errorf("exit code %d, want an error that names %s and says that permission is denied:\n%s", code,
+					c.names, said)
 			}
 			if m := regexp.MustCompile(`panic:|goroutine `).FindString(said); m != "" || len(said) > 30_000 {
 				t.Errorf("%q, %d bytes", m, len(said))

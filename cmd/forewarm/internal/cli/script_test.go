@@ -38,10 +38,8 @@ func TestScripts(t *testing.T) {
 	}
 	servers := map[string]http.Handler{
 		"SERVER": outlooks(snapshottest.EveryState()...),
-		"HEALTHY": outlooks(
-			snapshottest.Ready(snapshottest.Key("llama")),
-			snapshottest.WithObjective(snapshottest.Key("qwen")),
-		),
+		"HEALTHY": outlooks(snapshottest.Ready(snapshottest.Key("llama")),
+			snapshottest.WithObjective(snapshottest.Key("qwen"))),
 		"PROMETHEUS": &historytest.Prometheus{Demand: hourly},
 		"FLEET":      &historytest.Prometheus{Answer: fleet},
 		"LIMITED":    &historytest.Prometheus{Answer: limited},
@@ -69,19 +67,14 @@ func TestScripts(t *testing.T) {
 			http.Error(w, "no endpoints", http.StatusServiceUnavailable)
 		}),
 		"OTHER": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			refuse(
-				w,
-				&apierrors.NewGenericServerResponse(404, "get", schema.GroupResource{}, "", "", 0, false).ErrStatus,
-			)
+			refuse(w,
+				&apierrors.NewGenericServerResponse(404, "get", schema.GroupResource{}, "", "", 0, false).ErrStatus)
 		}),
 		"FORBIDDEN": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			refuse(
 				w,
-				&apierrors.NewForbidden(
-					schema.GroupResource{Resource: api.Resource},
-					"",
-					errors.New("no role"),
-				).ErrStatus,
+				&apierrors.NewForbidden(schema.GroupResource{Resource: api.Resource}, "",
+					errors.New("no role")).ErrStatus,
 			)
 		}),
 	}
@@ -239,10 +232,8 @@ func outlooks(entries ...*snapshot.Entry) http.Handler {
 		if entry == nil {
 			refuse(
 				w,
-				&apierrors.NewNotFound(
-					schema.GroupResource{Group: api.GroupName, Resource: api.Resource},
-					key.Name,
-				).ErrStatus,
+				&apierrors.NewNotFound(schema.GroupResource{Group: api.GroupName, Resource: api.Resource},
+					key.Name).ErrStatus,
 			)
 			return
 		}

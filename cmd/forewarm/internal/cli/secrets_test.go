@@ -209,12 +209,8 @@ func TestWrongFlagsTellNoSecrets(t *testing.T) {
 		{"--prometheus-url", "ftp://" + inUser + ":" + inPassword + "@host?" + inQuery},
 	} {
 		var out logbuffer.Buffer
-		code := cli.Program{}.Run(
-			t.Context(),
-			append([]string{"serve", "--standalone", "--config-dir", "."}, flag...),
-			&out,
-			&out,
-		)
+		code := cli.Program{}.Run(t.Context(),
+			append([]string{"serve", "--standalone", "--config-dir", "."}, flag...), &out, &out)
 		if found := leak(out.String()); found != "" || code == 0 {
 			t.Errorf("%s: code %d: %s", flag[0], code, &out)
 		}

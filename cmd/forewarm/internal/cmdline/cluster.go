@@ -5,13 +5,59 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
+	"github.com/spf13/pflag"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/files"
 )
+
+// Cluster is the one that a command reads with the user's own rights, by kubectl's flags.
+type Cluster struct {
+	// Kubeconfig is a file, Context one of its contexts; empty for kubectl's own choice.
+	Kubeconfig, Context string
+	// Timeout of one request.
+	Timeout time.Duration
+}
+
+// AddFlags adds --kubeconfig, --context and --timeout.
+func (c *Cluster) AddFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&c.Kubeconfig, "kubeconfig", "", "kubeconfig to use instead of the usual one")
+	flags.StringVar(&c.Context, "context", "", "context of the kubeconfig")
+	flags.DurationVar(&c.Timeout, "timeout", 10*time.Second, "how long to wait for each answer of the cluster")
+}
+
+// Validate returns what is wrong with them.
+func (c *Cluster) Validate() error {
+	if c.Timeout <= 0 {
+		return fmt.Errorf("--timeout %s is not positive, write for example 10s", c.Timeout)
+	}
+	return nil
+}
+
+// Config is the configuration of a client for a command, and the namespace of the kubeconfig's context, or "default".
+func (c *Cluster) Config(ctx context.Context, command string) (config *rest.Config, namespace string, err error) {
+	if config, namespace, err = LoadKubeconfig(ctx, c.Kubeconfig, c.Context); err != nil {
+		return nil, "", err
+	}
+	config.UserAgent, config.Timeout, config.QPS, config.Burst = "forewarm-"+command, c.Timeout, 50, 100
+	config.WarningHandlerWithContext = rest.NoWarnings{} // They are for the cluster's administrators.
+	return config, namespace, nil
+}
+
+// Client is a client for a command, see Config.
+func (c *Cluster) Client(ctx context.Context, command string) (client dynamic.Interface, namespace string, err error) {
+	config, namespace, err := c.Config(ctx, command)
+	if err != nil {
+		return nil, "", err
+	}
+	client, err = dynamic.NewForConfig(config)
+	return client, namespace, err
+}
 
 // LoadKubeconfig loads a client configuration by kubectl's rules: the given file, KUBECONFIG, the home folder, the pod's own
 // account. name is that of a context; empty means the current one. The namespace is the context's, or "default".

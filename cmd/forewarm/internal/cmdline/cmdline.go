@@ -26,38 +26,18 @@ func AddTrustFlags(flags *pflag.FlagSet, trust *signal.Trust) {
 // AddPrometheusFlags adds the flags of a connection to a Prometheus: credentials, certificates, headers and the lookback.
 func AddPrometheusFlags(flags *pflag.FlagSet, p *prometheus.Config) {
 	p.HTTP.EnableHTTP2, p.HTTP.ProxyFromEnvironment = true, true
-	flags.StringVar(
-		&p.HTTP.BearerTokenFile,
-		"prometheus-token-file",
-		p.HTTP.BearerTokenFile,
-		"file with the bearer token for the Prometheus",
-	)
+	flags.StringVar(&p.HTTP.BearerTokenFile, "prometheus-token-file", p.HTTP.BearerTokenFile,
+		"file with the bearer token for the Prometheus")
 	flags.Var(newHeaders(&p.HTTP), "prometheus-header", "header to send to the Prometheus, NAME=VALUE, repeatable")
-	flags.StringVar(
-		&p.HTTP.TLSConfig.CAFile,
-		"prometheus-ca-file",
-		p.HTTP.TLSConfig.CAFile,
-		"certificate authorities that the Prometheus' certificate is checked against",
-	)
-	flags.StringVar(
-		&p.HTTP.TLSConfig.CertFile,
-		"prometheus-cert-file",
-		p.HTTP.TLSConfig.CertFile,
-		"client certificate for the Prometheus",
-	)
-	flags.StringVar(
-		&p.HTTP.TLSConfig.KeyFile,
-		"prometheus-key-file",
-		p.HTTP.TLSConfig.KeyFile,
-		"key of the client certificate",
-	)
-	flags.DurationVar(
-		&p.Lookback,
-		"prometheus-lookback",
-		p.Lookback,
+	flags.StringVar(&p.HTTP.TLSConfig.CAFile, "prometheus-ca-file", p.HTTP.TLSConfig.CAFile,
+		"certificate authorities that the Prometheus' certificate is checked against")
+	flags.StringVar(&p.HTTP.TLSConfig.CertFile, "prometheus-cert-file", p.HTTP.TLSConfig.CertFile,
+		"client certificate for the Prometheus")
+	flags.StringVar(&p.HTTP.TLSConfig.KeyFile, "prometheus-key-file", p.HTTP.TLSConfig.KeyFile,
+		"key of the client certificate")
+	flags.DurationVar(&p.Lookback, "prometheus-lookback", p.Lookback,
 		"how long a sample is valid if no newer one follows; "+
-			"two or three scrape intervals make short gaps visible (0: the server's default)",
-	)
+			"two or three scrape intervals make short gaps visible (0: the server's default)")
 }
 
 // headers is the flag of headers: pflag's own of NAME=VALUE, kept as secrets.

@@ -34,9 +34,7 @@ func ParseTarget(text string) (signal.Target, error) {
 	kind, name, ok := strings.Cut(text, "/")
 	if !ok || kind == "" || name == "" || strings.Contains(name, "/") {
 		return signal.Target{}, fmt.Errorf(
-			"--target %.200q is not a workload: write KIND/NAME, for example deployment/llama",
-			text,
-		)
+			"--target %.200q is not a workload: write KIND/NAME, for example deployment/llama", text)
 	}
 	if unicode.IsUpper([]rune(kind)[0]) {
 		return signal.Target{Kind: kind, Name: name}, nil

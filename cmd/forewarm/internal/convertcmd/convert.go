@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/objects"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 )
@@ -22,8 +23,8 @@ type hpa = autoscalingv2.HorizontalPodAutoscaler
 
 // conversion collects what becomes of all autoscalers.
 type conversion struct {
-	Converted []converted `json:"converted"`
-	LeftOut   []leftOut   `json:"leftOut"`
+	Converted []objects.Document `json:"converted"`
+	LeftOut   []leftOut          `json:"leftOut"`
 
 	rules  config
 	known  []string // names of series that exist
@@ -45,21 +46,18 @@ func (c *conversion) leave(object, metric, reason string) {
 
 func (c *conversion) convert(all []*unstructured.Unstructured) {
 	if c.rules.ResourceRules != nil {
-		c.leave(
-			"resourceRules",
-			"",
-			"CPU and memory are not Forewarm's: install metrics-server, for HPAs and kubectl top",
-		)
+		c.leave("resourceRules", "", "CPU and memory are not Forewarm's: install metrics-server, for HPAs and kubectl top")
 	}
 	c.askers = map[string][]string{}
 	hpas := make([]*hpa, len(all))
 	for i, object := range all {
-		h := &hpa{}
-		switch err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, h); {
-		case object.GetKind() == kindScaledObject:
+		if object.GetKind() == kindScaledObject {
 			c.scaledObject(object)
+			continue
+		}
+		switch h, err := autoscaler.ReadHPA(object); {
 		case err != nil:
-			c.leave(nameOf(object), "", "it cannot be read: "+err.Error()+": correct it")
+			c.leave(objects.Name(object), "", "it cannot be read: "+err.Error()+": correct it")
 		case autoscaler.OwningScaledObject(h) == "": // Else its ScaledObject is converted.
 			hpas[i] = h
 			for _, what := range wants(h) {
@@ -74,20 +72,13 @@ func (c *conversion) convert(all []*unstructured.Unstructured) {
 	}
 }
 
-func nameOf(o *unstructured.Unstructured) string {
-	return o.GetKind() + " " + o.GetNamespace() + "/" + o.GetName()
-}
-
 // wants is what no other HPA may want, too: a Forecast has one workload, and a workload one HPA.
 func wants(h *hpa) []string {
 	out := []string{"the " + h.Spec.ScaleTargetRef.Kind + " " + h.Namespace + "/" + h.Spec.ScaleTargetRef.Name}
 	for i := range h.Spec.Metrics {
 		if e := h.Spec.Metrics[i].External; e != nil {
-			out = append(
-				out,
-				fmt.Sprintf("the External metric %s of the namespace %s, selector %s", e.Metric.Name, h.Namespace,
-					metav1.FormatLabelSelector(e.Metric.Selector)),
-			)
+			out = append(out, fmt.Sprintf("the External metric %s of the namespace %s, selector %s", e.Metric.Name,
+				h.Namespace, metav1.FormatLabelSelector(e.Metric.Selector)))
 		}
 	}
 	return out
@@ -97,7 +88,7 @@ func wants(h *hpa) []string {
 func (c *conversion) hpa(h *hpa, object *unstructured.Unstructured) {
 	for _, what := range wants(h) {
 		if n := c.askers[what]; len(n) > 1 {
-			c.leave(nameOf(object), "", fmt.Sprintf("%s is of the HPAs %s: keep one", what, strings.Join(n, " and ")))
+			c.leave(objects.Name(object), "", fmt.Sprintf("%s is of the HPAs %s: keep one", what, strings.Join(n, " and ")))
 			return
 		}
 	}
@@ -106,18 +97,15 @@ func (c *conversion) hpa(h *hpa, object *unstructured.Unstructured) {
 	for i := range h.Spec.Metrics {
 		q, err := c.request(h, &h.Spec.Metrics[i])
 		if err == nil {
-			err = c.forecast(&q, nameOf(object))
+			err = c.forecast(&q, objects.Name(object))
 		}
 		switch {
 		case err != nil:
-			c.leave(nameOf(object), q.what, err.Error())
+			c.leave(objects.Name(object), q.what, err.Error())
 		case q.kind.Kind != "":
 			external := &autoscalingv2.ExternalMetricSource{Target: q.target}
 			external.Metric.Name = q.object.Name
-			edited.Spec.Metrics[i] = autoscalingv2.MetricSpec{
-				Type:     autoscalingv2.ExternalMetricSourceType,
-				External: external,
-			}
+			edited.Spec.Metrics[i] = autoscalingv2.MetricSpec{Type: autoscalingv2.ExternalMetricSourceType, External: external}
 			const same = "metrics[%d] was the %s. The Forecast is its sum: the replicas are the same while all pods are ready and report."
 			why = append(why, fmt.Sprintf(same, i, q.what))
 		}
@@ -152,9 +140,7 @@ func (*conversion) request(h *hpa, m *autoscalingv2.MetricSpec) (q request, err 
 		// As the controllers name pods. They cut longer names.
 		suffix := map[string]string{"Deployment": "-[a-z0-9]+-[a-z0-9]{5}", "StatefulSet": "-[0-9]+"}[ref.Kind]
 		if q.names = (matcher{"", "=~", regexp.QuoteMeta(ref.Name) + suffix}); suffix == "" || len(ref.Name) > 46 {
-			err = errors.New(
-				"the names of its pods do not follow from the workload's: write a Forecast with a query of your own",
-			)
+			err = errors.New("the names of its pods do not follow from the workload's: write a Forecast with a query of your own")
 		}
 	case m.Object != nil:
 		of := m.Object.DescribedObject
@@ -166,9 +152,7 @@ func (*conversion) request(h *hpa, m *autoscalingv2.MetricSpec) (q request, err 
 	q.metric = id.Name
 	q.what += " " + id.Name
 	if q.target.Type != autoscalingv2.AverageValueMetricType || q.target.AverageValue == nil {
-		err = errors.New(
-			"its target is not of type AverageValue: write the total that a replica sustains (docs/hpa.md)",
-		)
+		err = errors.New("its target is not of type AverageValue: write the total that a replica sustains (docs/hpa.md)")
 	}
 	q.object.Namespace, q.object.Name = h.Namespace, h.Name+"-"+id.Name
 	q.object.Spec.TargetRef = v1alpha1.TargetRef{APIVersion: ref.APIVersion, Kind: ref.Kind, Name: ref.Name}
@@ -227,10 +211,8 @@ func (c *conversion) forecast(q *request, from string) error {
 	if err != nil {
 		return err
 	}
-	why := []string{
-		fmt.Sprintf("signal: %s gives the metric from the series %s. The query adds up its items, as the HPA does.",
-			r.at, series),
-	}
+	const signal = "signal: %s gives the metric from the series %s. The query adds up its items, as the HPA does."
+	why := []string{fmt.Sprintf(signal, r.at, series)}
 	if q.kind.Kind == "" {
 		q.object.Spec.Expose = &v1alpha1.Expose{Metric: q.metric, MatchLabels: q.set}
 		why = append(why, "expose: the HPA asks for this name with these labels, and needs no change.")

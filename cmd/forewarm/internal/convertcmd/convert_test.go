@@ -62,11 +62,8 @@ func TestSeriesOf(t *testing.T) {
 
 // Rules may be written by anybody: what is read of them ends, and what they give is a query or an error.
 func FuzzReadRules(f *testing.F) {
-	f.Add(
-		"externalRules: [{seriesQuery: x, metricsQuery: 'sum(<<.Series>>{<<.LabelMatchers>>}) by (<<.GroupBy>>)'}]",
-		"x",
-		"v",
-	)
+	f.Add("externalRules: [{seriesQuery: x, metricsQuery: 'sum(<<.Series>>{<<.LabelMatchers>>}) by (<<.GroupBy>>)'}]",
+		"x", "v")
 	f.Add(
 		"rules: [{seriesQuery: x_total, name: {matches: ^(.*)_total$}, metricsQuery: '<<index .LabelValuesByName \"a\">>'}]",
 		"x",

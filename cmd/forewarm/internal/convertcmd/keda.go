@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/objects"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
@@ -18,21 +19,15 @@ const kindScaledObject = "ScaledObject"
 
 // scaled is what is read of a ScaledObject.
 type scaled struct {
-	Spec scaledSpec `json:"spec"`
-}
-
-type scaledSpec struct {
-	ScaleTargetRef v1alpha1.TargetRef `json:"scaleTargetRef"`
-	Advanced       advanced           `json:"advanced"`
-	Triggers       []trigger          `json:"triggers"`
-}
-
-type advanced struct {
-	Modifiers modifiers `json:"scalingModifiers"`
-}
-
-type modifiers struct {
-	Formula string `json:"formula"`
+	Spec struct {
+		ScaleTargetRef v1alpha1.TargetRef `json:"scaleTargetRef"`
+		Advanced       struct {
+			Modifiers struct {
+				Formula string `json:"formula"`
+			} `json:"scalingModifiers"`
+		} `json:"advanced"`
+		Triggers []trigger `json:"triggers"`
+	} `json:"spec"`
 }
 
 type trigger struct {
@@ -45,7 +40,7 @@ type trigger struct {
 func (c *conversion) scaledObject(object *unstructured.Unstructured) {
 	var s scaled
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &s); err != nil {
-		c.leave(nameOf(object), "", "it cannot be read: "+err.Error()+": correct it")
+		c.leave(objects.Name(object), "", "it cannot be read: "+err.Error()+": correct it")
 		return
 	}
 	edited := object.DeepCopy()
@@ -66,35 +61,28 @@ func (c *conversion) scaledObject(object *unstructured.Unstructured) {
 			f.Namespace, f.Name = object.GetNamespace(), fmt.Sprintf("%s-%d", object.GetName(), i)
 			f.Spec.TargetRef = s.Spec.ScaleTargetRef
 			f.Spec.TargetRef.Kind = cmp.Or(f.Spec.TargetRef.Kind, "Deployment")
-			if err := c.trigger(&f, &s, t, nameOf(object)+", "+what); err != nil {
-				c.leave(nameOf(object), what, err.Error())
+			if err := c.trigger(&f, &s, t, objects.Name(object)+", "+what); err != nil {
+				c.leave(objects.Name(object), what, err.Error())
 				continue
 			}
 			triggers[i] = map[string]any{
 				"type": "external-push",
 				"metadata": map[string]any{
-					"scalerAddress": "forewarm.forewarm-system.svc:9090",
-					"forecast":      f.Name,
-					"target":        t.Metadata["threshold"],
+					"scalerAddress": "forewarm.forewarm-system.svc:9090", "forecast": f.Name, "target": t.Metadata["threshold"],
 				},
 				"authenticationRef": map[string]any{"kind": "ClusterTriggerAuthentication", "name": "forewarm"},
 			}
 			why = append(why, what+" reads the Forecast "+f.Name+" instead of the Prometheus.")
 		default:
-			c.leave(nameOf(object), what, "it does not read a Prometheus: leave it as it is")
+			c.leave(objects.Name(object), what, "it does not read a Prometheus: leave it as it is")
 		}
 	}
-	switch err := unstructured.SetNestedSlice(edited.Object, triggers, "spec", "triggers"); {
-	case len(why) > 0 && err == nil:
+	if err := unstructured.SetNestedSlice(edited.Object, triggers, "spec", "triggers"); len(why) > 0 && err == nil {
 		c.after(object, edited.Object["spec"], append(why, timetable...))
-	default:
-		for _, text := range timetable {
-			c.leave(
-				nameOf(object),
-				"cron",
-				text+" No trigger beside it was converted: write a Forecast of the workload's demand",
-			)
-		}
+		return
+	}
+	for _, text := range timetable {
+		c.leave(objects.Name(object), "cron", text+" No trigger beside it was converted: write a Forecast of the workload's demand")
 	}
 }
 
@@ -102,9 +90,7 @@ func (c *conversion) scaledObject(object *unstructured.Unstructured) {
 func (c *conversion) trigger(f *v1alpha1.Forecast, s *scaled, t *trigger, from string) error {
 	switch {
 	case s.Spec.Advanced.Modifiers.Formula != "":
-		return errors.New(
-			"a formula computes from the triggers: write a Forecast of the demand itself, and remove the formula",
-		)
+		return errors.New("a formula computes from the triggers: write a Forecast of the demand itself, and remove the formula")
 	case t.MetricType != "" && t.MetricType != "AverageValue":
 		return errors.New("its metricType is not AverageValue: write the total that a replica sustains (docs/keda.md)")
 	case !v1alpha1.BoundedQuantity(t.Metadata["threshold"]):
@@ -120,10 +106,7 @@ func (c *conversion) trigger(f *v1alpha1.Forecast, s *scaled, t *trigger, from s
 	}
 	expr, taken := plain(expr)
 	if trick := remaining(expr); trick != "" {
-		return fmt.Errorf(
-			"its query computes from several operands with %s: write the plain demand of now as the query",
-			trick,
-		)
+		return fmt.Errorf("its query computes from several operands with %s: write the plain demand of now as the query", trick)
 	}
 	server := prometheus.RedactedURL(t.Metadata["serverAddress"])
 	why := []string{"signal: the query of the trigger, of " + server + ": Forewarm must read the same."}

@@ -72,11 +72,8 @@ func readRules(file string, data []byte) (c config, broken []leftOut, err error)
 		return c, nil, err
 	}
 	if len(found) != 1 {
-		return c, nil, fmt.Errorf(
-			"%s: %d configurations of prometheus-adapter, want one: name its file or its ConfigMap",
-			file,
-			len(found),
-		)
+		const many = "%s: %d configurations of prometheus-adapter, want one: name its file or its ConfigMap"
+		return c, nil, fmt.Errorf(many, file, len(found))
 	}
 	if found[0].Broken != nil {
 		return c, nil, found[0].Broken.Err()
@@ -92,10 +89,8 @@ func readRules(file string, data []byte) (c config, broken []leftOut, err error)
 		for i := range all {
 			all[i].at = fmt.Sprintf("%s[%d]", list, i)
 			if err := all[i].compile(); err != nil {
-				broken = append(
-					broken,
-					leftOut{all[i].at, all[i].SeriesQuery, err.Error() + ": correct the rule, or remove it"},
-				)
+				broken = append(broken,
+					leftOut{all[i].at, all[i].SeriesQuery, err.Error() + ": correct the rule, or remove it"})
 			}
 		}
 		return slices.DeleteFunc(all, func(r rule) bool { return r.query == nil })
@@ -200,10 +195,8 @@ func findRule(all []rule, metric string, known []string) (found *rule, series st
 		return nil, "", fmt.Errorf("several rules may give it, %s: name the series that exists with --series",
 			strings.Join(words, ", "))
 	case fitting[0].series == "":
-		return nil, "", fmt.Errorf(
-			"the series of %s does not follow from its name.matches: write its name into seriesQuery",
-			fitting[0].rule.at,
-		)
+		const unknown = "the series of %s does not follow from its name.matches: write its name into seriesQuery"
+		return nil, "", fmt.Errorf(unknown, fitting[0].rule.at)
 	}
 	return fitting[0].rule, fitting[0].series, nil
 }

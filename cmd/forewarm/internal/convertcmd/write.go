@@ -1,11 +1,7 @@
 package convertcmd
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,23 +12,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/files"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/objects"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/server"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/terminal"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
-	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/signal"
 )
-
-// converted is a Forecast, or an autoscaler to apply after the handover.
-type converted struct {
-	Object string `json:"object"`
-	From   string `json:"from"`
-	// Why has a sentence for each choice.
-	Why      []string `json:"why"`
-	Manifest string   `json:"manifest"`
-	After    bool     `json:"afterHandover,omitempty"`
-}
 
 var unfit = regexp.MustCompile(`[^a-z0-9-]+`)
 
@@ -44,24 +28,19 @@ func (c *conversion) write(
 	name := strings.Trim(unfit.ReplaceAllString(strings.ToLower(f.Name), "-"), "-")
 	name = strings.Trim(name[:min(len(name), longest)], "-")
 	taken := func(name string) bool {
-		return slices.ContainsFunc(
-			c.Converted,
-			func(o converted) bool { return o.Object == "Forecast "+f.Namespace+"/"+name },
-		)
+		is := func(d objects.Document) bool { return d.Object == "Forecast "+f.Namespace+"/"+name }
+		return slices.ContainsFunc(c.Converted, is)
 	}
 	f.Name = name
 	for n := 2; taken(f.Name); n++ {
 		f.Name = fmt.Sprintf("%s-%d", name, n)
 	}
-	f.APIVersion, f.Kind = v1alpha1.GroupVersion().String(), v1alpha1.ForecastKind
 	confined := c.confined(expr, f.Namespace)
-	f.Spec.Signal.Query, f.Spec.Serve = total(expr), v1alpha1.ServeShadow
+	f.Spec.Signal.Query = total(expr)
 	f.Spec.Scaling = &v1alpha1.Scaling{Before: &v1alpha1.BeforeScaling{Target: before}}
-	why = append(
-		why,
+	why = append(why,
 		"serve: Shadow serves the observed demand, so the replicas stay as they are while the forecast is judged.",
-		"scaling.before: the target until now, to compare with.",
-	)
+		"scaling.before: the target until now, to compare with.")
 	catalogue := server.Catalogue{Label: c.tenant, Trust: signal.DefaultTrust()}
 	if !confined {
 		catalogue.Free = []string{f.Namespace}
@@ -69,27 +48,12 @@ func (c *conversion) write(
 			"--cluster-query-namespaces lists the namespace: compare the values in shadow mode."
 		why = append(why, fmt.Sprintf(free, c.tenant, f.Namespace))
 	}
-	text, err := yaml.Marshal(f)
+	document, err := objects.Forecast(f, catalogue)
 	if err != nil {
-		return err
-	}
-	var problems []error
-	for _, d := range manifest.Parse(f.Name, text) {
-		for _, p := range d.Problems {
-			problems = append(problems, errors.New(p.Text))
-		}
-		if d.Object != nil {
-			_, wrong := manifest.NewResolver(catalogue).Resolve(d.Object)
-			problems = append(problems, wrong.ToAggregate())
-		}
-	}
-	if err := errors.Join(problems...); err != nil {
 		return fmt.Errorf("its Forecast would be invalid: %w: write one by hand", err)
 	}
-	c.Converted = append(
-		c.Converted,
-		converted{"Forecast " + f.Namespace + "/" + f.Name, from, why, string(text), false},
-	)
+	document.From, document.Why = from, why
+	c.Converted = append(c.Converted, document)
 	return nil
 }
 
@@ -118,54 +82,9 @@ func (c *conversion) after(object *unstructured.Unstructured, spec any, why []st
 		"apiVersion": object.GetAPIVersion(), "kind": object.GetKind(), "metadata": kept, "spec": spec,
 	})
 	if err != nil {
-		c.leave(nameOf(object), "", err.Error()+": edit it by hand")
+		c.leave(objects.Name(object), "", err.Error()+": edit it by hand")
 		return
 	}
-	c.Converted = append(c.Converted, converted{nameOf(object), nameOf(object), why, string(text), true})
-}
-
-// text is a document with its reasons as comments. What is for later is a comment as a whole, so that the stream can be applied.
-func (o *converted) text(later string) string {
-	const columns = 100
-	var text strings.Builder
-	text.WriteString("---\n" + terminal.Wrap(o.Object+", from "+o.From+":", "# ", columns))
-	for _, reason := range o.Why {
-		text.WriteString("# - " + strings.TrimPrefix(terminal.Wrap(reason, "#   ", columns), "#   "))
-	}
-	if o.After && later != "" {
-		text.WriteString(
-			terminal.Wrap("Apply this after the handover, without the # at the beginning of its lines:", "# ", columns),
-		)
-	}
-	for line := range strings.Lines(o.Manifest) {
-		if o.After {
-			text.WriteString(later)
-		}
-		text.WriteString(line)
-	}
-	return text.String()
-}
-
-// print writes the stream, or a folder with a file for each object; those for after the handover in a folder of their own.
-func (c *conversion) print(out io.Writer, folder string) error {
-	for i := range c.Converted {
-		o := &c.Converted[i]
-		if folder == "" {
-			if _, err := io.WriteString(out, o.text("# ")); err != nil {
-				return err
-			}
-			continue
-		}
-		dir := folder
-		if o.After {
-			dir = filepath.Join(folder, "after-handover")
-		}
-		// Both parts of the name were checked, so it is that of a file.
-		name := strings.NewReplacer("/", ".", " ", "-").Replace(strings.ToLower(o.Object)) + ".yaml"
-		err := errors.Join(os.MkdirAll(dir, 0o755), files.Write(filepath.Join(dir, name), out, []byte(o.text(""))))
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	name := objects.Name(object)
+	c.Converted = append(c.Converted, objects.Document{Object: name, From: name, Why: why, Manifest: string(text), After: true})
 }

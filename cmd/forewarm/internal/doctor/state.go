@@ -18,6 +18,7 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/kube/apiservices"
+	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 )
 
 // The names of Forewarm's objects, as its manifests have them. A release of the chart may have another name.
@@ -80,7 +81,7 @@ func (d *Doctor) read(ctx context.Context) *state {
 		s.forecasts = append(s.forecasts, f)
 	}
 	s.pools = d.list(ctx, s, v1alpha1.GroupVersion().WithResource("warmpools"))
-	for _, object := range d.list(ctx, s, autoscalingv2.SchemeGroupVersion.WithResource("horizontalpodautoscalers")) {
+	for _, object := range d.list(ctx, s, autoscaler.HPAs()) {
 		var h autoscalingv2.HorizontalPodAutoscaler
 		if runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &h) == nil {
 			s.hpas = append(s.hpas, h)

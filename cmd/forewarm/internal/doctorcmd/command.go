@@ -48,10 +48,12 @@ const examples = `  forewarm doctor
 
 // options are the flags.
 type options struct {
-	kubeconfig, context, namespace string
-	timeout, wait                  time.Duration
-	prometheus                     prometheus.Config
-	output                         cmdline.Output
+	cmdline.Cluster
+
+	namespace  string
+	wait       time.Duration
+	prometheus prometheus.Config
+	output     cmdline.Output
 }
 
 // defaultWait is that of --wait without a time, of the flag's own form.
@@ -77,12 +79,8 @@ func New() *cobra.Command {
 	o.addClusterFlags(flags)
 	flags.DurationVar(&o.wait, "wait", 0, "repeat the checks until there is no error, for at most this long")
 	flags.Lookup("wait").NoOptDefVal = defaultWait
-	flags.StringVar(
-		&o.prometheus.URL,
-		"prometheus",
-		"",
-		"Prometheus of Forewarm, as you reach it, to check the history in",
-	)
+	flags.StringVar(&o.prometheus.URL, "prometheus", "",
+		"Prometheus of Forewarm, as you reach it, to check the history in")
 	flags.DurationVar(&o.prometheus.Timeout, "query-timeout", o.prometheus.Timeout,
 		"how long the Prometheus may take for one query")
 	cmdline.AddPrometheusFlags(flags, &o.prometheus)
@@ -92,29 +90,22 @@ func New() *cobra.Command {
 // addClusterFlags adds the flags of all that reads an installation.
 func (o *options) addClusterFlags(flags *pflag.FlagSet) {
 	flags.StringVarP(&o.namespace, "namespace", "n", "forewarm-system", "namespace that Forewarm is installed in")
-	o.output.AddFlags(flags, "print the findings", cmdline.Wide)
-	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig to use instead of the usual one")
-	flags.StringVar(&o.context, "context", "", "context of the kubeconfig")
-	flags.DurationVar(&o.timeout, "timeout", 10*time.Second, "how long to wait for each answer of the cluster")
+	o.output.AddFlags(flags, "print the findings")
+	o.AddFlags(flags)
 }
 
 // validate returns every problem of a command line.
 func (o *options) validate() error {
-	var problems []error
+	problems := []error{o.Validate()}
 	if o.namespace == "" {
 		problems = append(problems, errors.New("--namespace is empty, write for example forewarm-system"))
-	}
-	if o.timeout <= 0 {
-		problems = append(problems, fmt.Errorf("--timeout %s is not positive, write for example 10s", o.timeout))
 	}
 	if o.wait < 0 {
 		problems = append(problems, fmt.Errorf("--wait %s is negative, write for example --wait=5m", o.wait))
 	}
 	if o.prometheus.Timeout <= 0 {
-		problems = append(
-			problems,
-			fmt.Errorf("--query-timeout %s is not positive, write for example 30s", o.prometheus.Timeout),
-		)
+		problems = append(problems,
+			fmt.Errorf("--query-timeout %s is not positive, write for example 30s", o.prometheus.Timeout))
 	}
 	if o.prometheus.URL != "" {
 		problems = append(problems, o.prometheus.Validate(), cmdline.CheckPrometheus(&o.prometheus))
@@ -130,11 +121,10 @@ const (
 
 // doctor is one for the cluster of the flags.
 func (o *options) doctor(ctx context.Context) (*doctor.Doctor, error) {
-	config, namespace, err := cmdline.LoadKubeconfig(ctx, o.kubeconfig, o.context)
+	config, namespace, err := o.Config(ctx, "doctor")
 	if err != nil {
 		return nil, err
 	}
-	config.Timeout = o.timeout
 	return doctor.New(doctor.Config{
 		Cluster: config, Namespace: o.namespace, Elsewhere: namespace, Prometheus: o.prometheus, Now: time.Now,
 	})
@@ -152,7 +142,7 @@ func (o *options) run(ctx context.Context, out, messages io.Writer) error {
 	if o.output.ForScripts() {
 		err = o.output.Write(out, report)
 	} else {
-		err = write(out, report, o.output.Is(cmdline.Wide))
+		err = write(out, report)
 	}
 	return errors.Join(err, verdict(report))
 }

@@ -7,13 +7,13 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/doctor"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/terminal"
 )
 
 const aboutHandover = `Handover --check says what is left before external.metrics.k8s.io and custom.metrics.k8s.io can be handed from
@@ -43,10 +43,7 @@ func NewHandover() *cobra.Command {
 			o.prometheus.Timeout = time.Second // Nothing is asked of a Prometheus.
 			err := o.validate()
 			if !check {
-				err = errors.Join(
-					err,
-					errors.New("write --check: handing over is for you to do, by the commands that it prints"),
-				)
+				err = errors.Join(err, errors.New("write --check: handing over is for you to do, by the commands that it prints"))
 			}
 			if err != nil {
 				return exit.Usage(err)
@@ -80,16 +77,15 @@ func (o *options) handover(ctx context.Context, out io.Writer) error {
 
 // writeHandover writes a table, what to do about what blocks, and the steps with their opposites.
 func writeHandover(out io.Writer, h *doctor.Handover) error {
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "STATE\tOBJECT\tFINDING")
+	var lines [][]string
 	var remedies []string
 	for _, f := range h.Findings {
-		fmt.Fprintf(table, "%s\t%s\t%s\n", f.Level, f.Object, f.Message)
+		lines = append(lines, []string{string(f.Level), f.Object, f.Message})
 		if f.Remedy != "" && !slices.Contains(remedies, f.Remedy) {
 			remedies = append(remedies, f.Remedy)
 		}
 	}
-	err := table.Flush()
+	err := terminal.Table(out, "STATE\tOBJECT\tFINDING", lines)
 	list := func(title string, lines []string) {
 		if len(lines) > 0 {
 			fmt.Fprintf(out, "\n%s\n  %s\n", title, strings.Join(lines, "\n  "))

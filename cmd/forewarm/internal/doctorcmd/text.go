@@ -18,27 +18,22 @@ const (
 )
 
 // write writes a report for people: what is wrong first, each with what to do, then one line for each check that is well.
-// A wide one leaves out nothing.
-func write(out io.Writer, r doctor.Report, wide bool) error {
+func write(out io.Writer, r doctor.Report) error {
 	width, _ := terminal.Columns(out, maxColumns)
 	width = min(width, maxColumns)
 	var text strings.Builder
-	most := maxAlike
-	if wide {
-		most = len(r.Findings)
-	}
 	alike, all := map[string]int{}, r.Findings
 	for len(all) > 0 {
 		n := same(all)
 		f := &all[0]
 		key := string(f.Level) + " " + f.Check
-		if alike[key] += n; f.Level != doctor.OK && alike[key] <= most {
+		if alike[key] += n; f.Level != doctor.OK && alike[key] <= maxAlike {
 			// What to do about several findings in a row is written once, below them.
 			writeFinding(&text, all[:n], n == len(all) || all[n].Remedy != f.Remedy, width)
 		}
 		all = all[n:]
 	}
-	writeOmitted(&text, r, alike, most)
+	writeOmitted(&text, r, alike)
 	writeWell(&text, r, width)
 	fmt.Fprintf(&text, "\n%s, %s, %d unknown, %d ok\n", plural(r.Count(doctor.Error), "error"),
 		plural(r.Count(doctor.Warning), "warning"), r.Count(doctor.Unknown), r.Count(doctor.OK))
@@ -83,18 +78,13 @@ func writeFinding(text *strings.Builder, all []doctor.Finding, remedy bool, widt
 }
 
 // writeOmitted counts what was left out.
-func writeOmitted(text *strings.Builder, r doctor.Report, alike map[string]int, most int) {
+func writeOmitted(text *strings.Builder, r doctor.Report, alike map[string]int) {
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		key := string(f.Level) + " " + f.Check
-		if n := alike[key] - most; n > 0 && f.Level != doctor.OK {
-			fmt.Fprintf(
-				text,
-				"%-8s %s: %d more like these; -o wide lists all\n",
-				strings.ToUpper(string(f.Level)),
-				f.Check,
-				n,
-			)
+		if n := alike[key] - maxAlike; n > 0 && f.Level != doctor.OK {
+			fmt.Fprintf(text, "%-8s %s: %d more like these; --json lists all\n", strings.ToUpper(string(f.Level)),
+				f.Check, n)
 			delete(alike, key)
 		}
 	}

@@ -28,7 +28,7 @@ func TestWrite(t *testing.T) {
 		{Check: "CRDs", Level: doctor.OK, Object: "x", Message: "is well"},
 		{Check: "CRDs", Level: doctor.OK, Object: "y", Message: "is well"},
 		{Check: "Leader", Level: doctor.OK, Message: "leads"},
-	}}, false)
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,21 +57,15 @@ Mend the first error first: others may follow from it.
 func TestWriteOmits(t *testing.T) {
 	var r doctor.Report
 	for i := range 1000 {
-		r.Findings = append(
-			r.Findings,
-			doctor.Finding{Check: "Source", Level: doctor.Error, Message: fmt.Sprintf("no series %d", i)},
-		)
+		r.Findings = append(r.Findings,
+			doctor.Finding{Check: "Source", Level: doctor.Error, Message: fmt.Sprintf("no series %d", i)})
 	}
 	var out strings.Builder
-	if err := write(&out, r, false); err != nil {
+	if err := write(&out, r); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Count(out.String(), "\n")
-	if !strings.Contains(out.String(), "ERROR    Source: 990 more like these; -o wide lists all\n") || lines > 30 {
+	if !strings.Contains(out.String(), "ERROR    Source: 990 more like these; --json lists all\n") || lines > 30 {
 		t.Errorf("%d lines:\n%s", lines, out.String())
-	}
-	out.Reset()
-	if err := write(&out, r, true); err != nil || !strings.Contains(out.String(), "no series 999.") {
-		t.Errorf("wide, %v:\n%s", err, out.String())
 	}
 }

@@ -19,7 +19,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	"github.com/forewarm/forewarm/pkg/offline/explain"
@@ -36,16 +35,13 @@ type clusterReader struct {
 
 // fromCluster reads an HPA and all that it is about.
 func (o *options) fromCluster(ctx context.Context, of autoscalerName) (*explain.Input, error) {
-	config, namespace, err := cmdline.LoadKubeconfig(ctx, o.kubeconfig, o.context)
+	config, namespace, err := o.Config(ctx, "explain")
 	if err != nil {
 		return nil, fmt.Errorf("%w; set one, or explain a file (--file hpa.yaml --value 180 --replicas 12)", err)
 	}
 	if of.namespace == "" {
 		of.namespace = namespace
 	}
-	config.UserAgent, config.Timeout = "forewarm-explain", o.timeout
-	// What an API server would have its administrators know is not the matter here.
-	config.WarningHandlerWithContext = rest.NoWarnings{}
 	return readCluster(ctx, config, of)
 }
 
@@ -161,11 +157,8 @@ func (r *clusterReader) autoscaler(
 	h, err := r.hpa(ctx, made)
 	if apierrors.IsNotFound(err) {
 		return nil, fmt.Errorf(
-			"KEDA has created no HPA for ScaledObject %s/%s, or it is paused: check its conditions (%w)",
-			r.namespace,
-			of.name,
-			err,
-		)
+			"KEDA has created no HPA for ScaledObject %s/%s, or it is paused: check its conditions (%w)", r.namespace,
+			of.name, err)
 	}
 	return h, err
 }
@@ -180,8 +173,7 @@ func (r *clusterReader) hpa(ctx context.Context, of string) (*autoscalingv2.Hori
 
 // scaledObject reads one of KEDA's.
 func (r *clusterReader) scaledObject(ctx context.Context, of string) (*unstructured.Unstructured, error) {
-	kind := schema.GroupVersionResource{Group: "keda.sh", Version: "v1alpha1", Resource: "scaledobjects"}
-	return r.objects.Resource(kind).Namespace(r.namespace).Get(ctx, of, metav1.GetOptions{})
+	return r.objects.Resource(autoscaler.ScaledObjects()).Namespace(r.namespace).Get(ctx, of, metav1.GetOptions{})
 }
 
 // owner finds the ScaledObject behind an HPA, and the Forecasts that its triggers name. KEDA calls the metric of trigger

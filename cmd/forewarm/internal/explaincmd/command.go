@@ -51,17 +51,14 @@ const examples = `  forewarm explain inference/llama
 
 // options are the flags.
 type options struct {
-	kubeconfig, context, namespace string
-	timeout                        time.Duration
+	cmdline.Cluster
 
-	file            string
+	namespace, file string
 	values          []string
 	replicas, ready int32
 	leadTime        string
 	output          cmdline.Output
-
-	at   string
-	past past.Options
+	past            past.Options
 }
 
 // unset is a number of replicas that no flag has given.
@@ -87,9 +84,7 @@ func New() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVarP(&o.namespace, "namespace", "n", "", "namespace of the HPA")
 	o.output.AddFlags(flags, "print the explanation")
-	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig to use instead of the usual one")
-	flags.StringVar(&o.context, "context", "", "context of the kubeconfig")
-	flags.DurationVar(&o.timeout, "timeout", 10*time.Second, "how long to wait for each answer")
+	o.AddFlags(flags)
 	flags.StringVarP(&o.file, "file", "f", "", "explain an HPA or a ScaledObject of this file, without a cluster")
 	flags.StringArrayVar(&o.values, "value", nil,
 		"with --file: value of the metric (180, 4.5k), or NAME=VALUE for one of several")
@@ -97,8 +92,7 @@ func New() *cobra.Command {
 	flags.Int32Var(&o.ready, "ready", unset, "with --file: number of ready replicas (default: all)")
 	flags.StringVar(&o.leadTime, "lead-time", "",
 		"time from \"more replicas\" to \"ready\", if no Forecast has it: 5m")
-	flags.StringVar(&o.at, "at", "", "tell of this time: 2026-01-31T03:00:00Z, or 3h for three hours ago")
-	o.past.AddFlags(flags, "--at")
+	o.past.AddFlags(flags, "at", "tell of this time")
 	for _, n := range []string{"replicas", "ready"} {
 		flags.Lookup(n).DefValue = "0" // So the help leaves it out: the words say what it is.
 	}
@@ -147,23 +141,23 @@ func (o *options) validate(args []string) (of autoscalerName, err error) {
 		problems = append(problems, err)
 	}
 	switch {
-	case o.file != "" && (o.kubeconfig != "" || o.context != ""):
+	case o.file != "" && (o.Kubeconfig != "" || o.Context != ""):
 		wrong("--file needs no cluster, leave out --kubeconfig and --context")
 	case o.file == "" && len(args) == 0:
 		wrong("name the HPA (NAMESPACE/NAME), or a file with one (--file hpa.yaml --value 180 --replicas 12)")
 	case o.file == "" && (len(o.values) > 0 || o.replicas != unset || o.ready != unset):
 		wrong("--value, --replicas and --ready are for --file: in a cluster they are read")
 	}
-	problems = append(problems, o.validatePast())
+	if o.file != "" && !o.past.From.IsZero() {
+		wrong("--at needs a cluster, leave out --file")
+	}
+	problems = append(problems, o.Validate(), o.past.Validate())
 	const most = 1_000_000_000
 	if o.replicas != unset && (o.replicas < 0 || o.replicas > most) {
 		wrong("--replicas %d is no number of replicas, write for example 12", o.replicas)
 	}
 	if o.ready != unset && (o.ready < 0 || o.ready > most) {
 		wrong("--ready %d is no number of replicas, write for example 12", o.ready)
-	}
-	if o.timeout <= 0 {
-		wrong("--timeout %s is not positive, write for example 10s", o.timeout)
 	}
 	if _, err = o.lead(); err != nil {
 		problems = append(problems, err)
@@ -213,7 +207,7 @@ func (o *options) lead() (time.Duration, error) {
 }
 
 func (o *options) run(ctx context.Context, of autoscalerName, in io.Reader, out io.Writer) error {
-	if o.at != "" {
+	if !o.past.From.IsZero() {
 		return o.runPast(ctx, of, out)
 	}
 	var situation *explain.Input

@@ -24,7 +24,7 @@ import (
 // fromFile reads the autoscaler of a file, and what the flags say of its metrics and replicas. What they leave out is
 // the status's, where the file has one.
 func (o *options) fromFile(ctx context.Context, of autoscalerName, in io.Reader) (*explain.Input, error) {
-	data, err := o.read(ctx, in)
+	data, err := files.ReadInput(ctx, in, o.file, strictyaml.MaxFile)
 	if err != nil {
 		return nil, err
 	}
@@ -39,13 +39,6 @@ func (o *options) fromFile(ctx context.Context, of autoscalerName, in io.Reader)
 	return &s.Input, nil
 }
 
-func (o *options) read(ctx context.Context, in io.Reader) ([]byte, error) {
-	if o.file == "-" {
-		return files.ReadFrom(ctx, in, "stdin", strictyaml.MaxFile)
-	}
-	return files.Read(ctx, o.file, strictyaml.MaxFile)
-}
-
 // scale fills in the replicas.
 func (o *options) scale(s *autoscaler.Resolved) error {
 	at := o.replicas
@@ -54,8 +47,7 @@ func (o *options) scale(s *autoscaler.Resolved) error {
 	}
 	if at == unset {
 		return errors.New(
-			"the number of replicas is missing, and the file has no status: add for example --replicas 12",
-		)
+			"the number of replicas is missing, and the file has no status: add for example --replicas 12")
 	}
 	ready := o.ready
 	if ready == unset {
@@ -109,11 +101,8 @@ func (o *options) byName(s *autoscaler.Resolved) (map[string]int64, error) {
 		metric, value, named := cutLast(text)
 		if !named && len(names) != 1 {
 			return nil, fmt.Errorf(
-				"--value %.64q: the file's autoscaler has %d metrics that are computed%s, write NAME=VALUE",
-				text,
-				len(names),
-				listed,
-			)
+				"--value %.64q: the file's autoscaler has %d metrics that are computed%s, write NAME=VALUE", text,
+				len(names), listed)
 		}
 		if !named {
 			metric = names[0]

@@ -11,16 +11,14 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/past"
 	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
-	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/classify"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/trailing"
-	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
@@ -51,40 +49,15 @@ func (r *clusterReader) forecast(ctx context.Context, from *autoscaler.Source) *
 
 func (r *clusterReader) outlook(ctx context.Context, forecast string) (*inspect.Outlook, error) {
 	var o inspect.Outlook
-	err := r.get(
-		ctx,
-		&o,
-		"",
-		nil,
-		inspect.GroupName,
-		inspect.Version,
-		"namespaces",
-		r.namespace,
-		inspect.Resource,
-		forecast,
-	)
+	err := r.get(ctx, &o, "", nil, inspect.GroupName, inspect.Version, "namespaces", r.namespace, inspect.Resource, forecast)
 	return &o, err
 }
 
 // exposing is the Forecast that answers an External metric by its alias, and the view that is asked for; an empty name where none does.
 func (r *clusterReader) exposing(ctx context.Context, from *autoscaler.Source) (name string, view map[string]string) {
-	stored, err := r.objects.Resource(v1alpha1.GroupVersion().WithResource("forecasts")).Namespace(r.namespace).
-		List(ctx, metav1.ListOptions{})
-	switch {
-	case apierrors.IsNotFound(err):
-		return "", nil
-	case err != nil:
+	all, err := past.ListForecasts(ctx, r.objects, r.namespace)
+	if err != nil && !apierrors.IsNotFound(err) {
 		r.note("whether a Forecast exposes %s: %s", from.Forecast, apiMessage(err))
-		return "", nil
-	}
-	all := make([]v1alpha1.Forecast, 0, len(stored.Items))
-	for i := range stored.Items {
-		var f v1alpha1.Forecast
-		object := stored.Items[i].Object
-		if manifest.CheckQuantities(object) == nil &&
-			runtime.DefaultUnstructuredConverter.FromUnstructured(object, &f) == nil {
-			all = append(all, f)
-		}
 	}
 	return from.Exposing(r.namespace, all)
 }

@@ -41,6 +41,14 @@ func ReadFrom(ctx context.Context, in io.Reader, name string, most int64) ([]byt
 	return untilDone(ctx, name, func() ([]byte, error) { return bounded(in, name, most) })
 }
 
+// ReadInput is Read of a file, or ReadFrom of in where it is named "-".
+func ReadInput(ctx context.Context, in io.Reader, path string, most int64) ([]byte, error) {
+	if path == "-" {
+		return ReadFrom(ctx, in, "stdin", most)
+	}
+	return Read(ctx, path, most)
+}
+
 func bounded(in io.Reader, name string, most int64) ([]byte, error) {
 	content, err := io.ReadAll(io.LimitReader(in, most+1))
 	if err == nil && int64(len(content)) > most {

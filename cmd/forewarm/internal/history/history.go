@@ -68,12 +68,8 @@ func (h History) TooShort() string {
 // Describe is a sentence about what was read.
 func (h History) Describe() string {
 	const minute = "2006-01-02 15:04"
-	text := fmt.Sprintf(
-		"%s: %s in steps of %s",
-		printable.Line(h.Source),
-		FormatSpan(time.Duration(h.Len())*h.Step),
-		FormatSpan(h.Step),
-	)
+	text := fmt.Sprintf("%s: %s in steps of %s", printable.Line(h.Source), FormatSpan(time.Duration(h.Len())*h.Step),
+		FormatSpan(h.Step))
 	if h.Start.Year() == 1970 { // Times that count from 0 are no dates.
 		return text
 	}

@@ -43,22 +43,15 @@ func Defaults() Options {
 // AddFlags binds the options.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	o.flags = flags
-	flags.StringVar(
-		&o.Trace,
-		"trace",
-		o.Trace,
+	flags.StringVar(&o.Trace, "trace", o.Trace,
 		"file of the demand, plain or gzipped: a CSV (a header, then a time and "+
-			"values), or the JSON of a Prometheus' query_range; - reads stdin",
-	)
+			"values), or the JSON of a Prometheus' query_range; - reads stdin")
 	flags.StringVar(&o.Column, "column", o.Column, "column of the trace; optional if it has only one")
 	flags.StringVar(&o.TimeZone, "time-zone", o.TimeZone, "zone of the trace's times that name none, for example "+
 		"Europe/Berlin (default UTC)")
-	flags.Var(
-		&o.Resample,
-		"resample",
+	flags.Var(&o.Resample, "resample",
 		"lay an irregular trace on this step, for example 1m; each value is the mean of the "+
-			"samples nearest to it (default: the trace's own step)",
-	)
+			"samples nearest to it (default: the trace's own step)")
 	flags.StringVar(&o.Prometheus.URL, "prometheus", o.Prometheus.URL,
 		"Prometheus, Thanos, Mimir or VictoriaMetrics to read the demand from")
 	flags.StringVar(&o.Query, "query", o.Query, "PromQL that yields one series: the demand")

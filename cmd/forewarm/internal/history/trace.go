@@ -50,10 +50,7 @@ func (o *Options) readTrace(ctx context.Context, in io.Reader, _ time.Time, bar 
 	read, err := trace.Options{
 		Zone:     zone,
 		Resample: time.Duration(o.Resample),
-	}.ReadColumn(
-		bytes.NewReader(content),
-		column,
-	)
+	}.ReadColumn(bytes.NewReader(content), column)
 	if err != nil {
 		return History{}, fmt.Errorf("%s: %w", name, err)
 	}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/objects"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/progress"
 	"github.com/forewarm/forewarm/pkg/signal"
 )
@@ -38,12 +38,14 @@ const examples = `  forewarm init --prometheus http://127.0.0.1:9090 -n inferenc
 
 // options are the flags.
 type options struct {
-	kubeconfig, context, namespace, file, out string
-	history                                   history.Options
-	trust                                     signal.Trust
-	timeout, lead                             time.Duration
-	all, force, simulate, apply, quiet        bool
-	output                                    cmdline.Output
+	objects.Source
+
+	out                    string
+	history                history.Options
+	trust                  signal.Trust
+	lead                   time.Duration
+	simulate, apply, quiet bool
+	output                 cmdline.Output
 }
 
 // New is the command "init".
@@ -59,7 +61,7 @@ func New() *cobra.Command {
 			if err := o.validate(); err != nil {
 				return exit.Usage(err)
 			}
-			err := o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			err := o.run(cmd.Context(), cmd)
 			if cmd.Context().Err() != nil {
 				return exit.WithCode(exit.Interrupted, err)
 			}
@@ -67,31 +69,11 @@ func New() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&o.namespace, "namespace", "n", "", "namespace to read; with --file that of manifests without one")
-	flags.BoolVarP(&o.all, "all-namespaces", "A", false, "read all namespaces")
-	flags.StringVarP(&o.file, "file", "f", "", "file or folder of manifests to read instead of a cluster")
-	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig to use instead of the usual one")
-	flags.StringVar(&o.context, "context", "", "context of the kubeconfig")
-	flags.DurationVar(&o.timeout, "timeout", 10*time.Second, "how long to wait for each answer of the cluster")
-	flags.DurationVar(
-		&o.lead,
-		"lead-time",
-		5*time.Minute,
-		"time from \"more replicas\" to \"ready\", until it is measured",
-	)
-	flags.BoolVar(
-		&o.simulate,
-		"simulate",
-		false,
-		"simulate the workloads on their history, sort them by the GPU-hours saved, and leave out those that would lose",
-	)
-	flags.StringVar(
-		&o.out,
-		"out",
-		"",
-		"folder to write the Forecasts to, each into a file of its own that is not there yet",
-	)
-	flags.BoolVar(&o.force, "force", false, "overwrite files of --out")
+	o.AddFlags(flags)
+	flags.DurationVar(&o.lead, "lead-time", 5*time.Minute, "time from \"more replicas\" to \"ready\", until it is measured")
+	flags.BoolVar(&o.simulate, "simulate", false,
+		"simulate the workloads on their history, sort them by the GPU-hours saved, and leave out those that would lose")
+	flags.StringVar(&o.out, "out", "", "folder to write a file for each Forecast to (default: the standard output)")
 	flags.BoolVar(&o.apply, "apply", false, "create the Forecasts in the cluster")
 	o.output.AddFlags(flags, "print the summary with the Forecasts")
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "do not show progress")
@@ -99,7 +81,7 @@ func New() *cobra.Command {
 	store := pflag.NewFlagSet("store", pflag.ContinueOnError)
 	o.history.AddFlags(store)
 	store.VisitAll(func(flag *pflag.Flag) {
-		if !slices.Contains([]string{"trace", "column", "query"}, flag.Name) { // Each workload has its own query.
+		if !slices.Contains([]string{"trace", "column", "query", "time-zone", "resample"}, flag.Name) { // Each workload has its own query.
 			flags.AddFlag(flag)
 		}
 	})
@@ -109,32 +91,28 @@ func New() *cobra.Command {
 // validate returns every problem of a command line.
 func (o *options) validate() error {
 	o.history.Query = "up"
-	problems := []error{o.trust.Validate()}
-	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	problems := []error{o.trust.Validate(), o.Source.Validate()}
 	if o.history.Prometheus.URL == "" {
-		wrong("set --prometheus URL: its series tell which server a workload runs")
+		problems = append(problems, errors.New("set --prometheus URL: its series tell which server a workload runs"))
 	} else {
 		problems = append(problems, o.history.Validate())
 	}
-	if o.all && o.namespace != "" {
-		wrong("--all-namespaces contradicts --namespace: keep one")
+	if o.File != "" && o.apply {
+		problems = append(problems, errors.New("--apply needs a cluster, leave out --file"))
 	}
-	if o.file != "" && (o.kubeconfig != "" || o.context != "" || o.all || o.apply) {
-		wrong("--file needs no cluster, leave out --kubeconfig, --context, --all-namespaces and --apply")
-	}
-	if o.timeout <= 0 || o.lead < time.Second {
-		wrong("--timeout %s and --lead-time %s: write for example 10s and 5m", o.timeout, o.lead)
+	if o.lead < time.Second {
+		problems = append(problems, fmt.Errorf("--lead-time %s is too short, write for example 5m", o.lead))
 	}
 	return errors.Join(problems...)
 }
 
 // run reads, proposes and writes.
-func (o *options) run(ctx context.Context, out, messages io.Writer) error {
-	found, err := o.read(ctx)
+func (o *options) run(ctx context.Context, cmd *cobra.Command) error {
+	found, err := o.Read(ctx, cmd.InOrStdin(), kinds())
 	if err != nil {
 		return err
 	}
-	rows, bar := found.workloads(), progress.New(messages, o.quiet, time.Now)
+	rows, bar := workloads(found), progress.New(cmd.ErrOrStderr(), o.quiet, time.Now)
 	bar.Begin("looking at workloads", len(rows))
 	for _, r := range rows {
 		bar.SetTask(r.id())
@@ -146,7 +124,7 @@ func (o *options) run(ctx context.Context, out, messages io.Writer) error {
 	bar.End()
 	var failed error
 	if o.apply {
-		failed = found.create(ctx, rows)
+		failed = create(ctx, found, rows)
 	}
-	return errors.Join(failed, o.write(out, rows, found.unread), summarize(messages, rows, found.unread))
+	return errors.Join(failed, o.write(cmd.OutOrStdout(), rows, found.Unread), summarize(cmd.ErrOrStderr(), rows, found.Unread))
 }

@@ -10,17 +10,14 @@ import (
 	"github.com/prometheus/common/model"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/objects"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/server"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/terminal"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/core/series"
-	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
-	"github.com/forewarm/forewarm/pkg/printable"
 	"github.com/forewarm/forewarm/pkg/signal"
 )
 
@@ -35,10 +32,12 @@ type row struct {
 	LeftOut string `json:"leftOut,omitempty"`
 	Scaling string `json:"scaling,omitempty"`
 	// Verdict is that of the simulation; Saved are GPU-hours against the autoscaler with its best target in hindsight.
-	Verdict  string  `json:"verdict,omitempty"`
-	Saved    float64 `json:"savedGPUHours,omitempty"`
-	Manifest string  `json:"manifest,omitempty"`
-	Created  bool    `json:"created,omitempty"`
+	Verdict string  `json:"verdict,omitempty"`
+	Saved   float64 `json:"savedGPUHours,omitempty"`
+	Created bool    `json:"created,omitempty"`
+
+	// Document is empty where there is none.
+	objects.Document
 
 	ref      leadtime.Workload
 	query    string
@@ -92,13 +91,10 @@ func (o *options) recognize(ctx context.Context, r *row) error {
 	}
 	switch len(found) {
 	case 0:
-		r.LeftOut = fmt.Sprintf(
-			"no known server reported its pods in the last day: are its metrics scraped? A query to try: "+
-				"forewarm presets --render vllm/inflight --target %s --namespace %s; for a server without metrics see "+
-				"dcgm/gpu-busy in docs/signals.md#which-signal",
-			r.Workload,
-			r.Namespace,
-		)
+		const none = "no known server reported its pods in the last day: are its metrics scraped? A query to try: " +
+			"forewarm presets --render vllm/inflight --target %s --namespace %s; for a server without metrics see " +
+			"dcgm/gpu-busy in docs/signals.md#which-signal"
+		r.LeftOut = fmt.Sprintf(none, r.Workload, r.Namespace)
 	case 1:
 		r.Preset = found[0]
 	default:
@@ -134,7 +130,7 @@ func (r *row) readScaling() {
 	}
 	r.Scaling = r.ScaledBy[0] + " on " + strings.Join(others, "; ")
 	if r.metric != nil {
-		r.Scaling = "Of " + r.ScaledBy[0] + ", on " + r.metric.String()
+		r.Scaling = "of " + r.ScaledBy[0] + ", on " + r.metric.String()
 	}
 }
 
@@ -164,7 +160,7 @@ func (o *options) play(ctx context.Context, r *row) error {
 	}
 	var loses bool
 	if r.Saved, loses = got.Saved(); loses {
-		r.LeftOut, r.Manifest = "it would lose. "+got.Verdict, ""
+		r.LeftOut, r.Document = "it would lose. "+got.Verdict, objects.Document{}
 	}
 	r.Verdict = got.Verdict
 	return nil
@@ -173,12 +169,10 @@ func (o *options) play(ctx context.Context, r *row) error {
 // forecast is the object.
 func (o *options) forecast(r *row) *v1alpha1.Forecast {
 	f := &v1alpha1.Forecast{
-		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion().String(), Kind: v1alpha1.ForecastKind},
 		ObjectMeta: metav1.ObjectMeta{Namespace: r.Namespace, Name: r.Name},
 		Spec: v1alpha1.ForecastSpec{
 			TargetRef: v1alpha1.TargetRef{APIVersion: r.ref.APIVersion, Kind: r.ref.Kind, Name: r.ref.Name},
 			Signal:    v1alpha1.Signal{Preset: r.Preset},
-			Serve:     v1alpha1.ServeShadow,
 			LeadTime: &v1alpha1.LeadTime{
 				Mode:     v1alpha1.LeadTimeAuto,
 				Fallback: v1alpha1.Duration(model.Duration(o.lead).String()),
@@ -195,52 +189,25 @@ func (o *options) forecast(r *row) *v1alpha1.Forecast {
 	return f
 }
 
-// reasons are the comments above the fields of the spec.
-func (r *row) reasons() map[string]string {
-	command := fmt.Sprintf(
-		"forewarm capacity --prometheus URL --preset %s --target %s -n %s",
-		r.Preset,
-		r.Workload,
-		r.Namespace,
-	)
-	out := map[string]string{
-		"leadTime": "From \"more replicas\" to \"ready\": measured on the workload's own pods, the fallback until then.",
-		"serve":    "The observed demand is served until this line is removed: when the verdict of some days is good.",
-		"signal":   "The only server with series of these pods in the last day.",
-		"scaling": r.Scaling + ". target is the same as before's, the least that a replica sustains; the estimate of " + command +
-			" may be higher.",
-	}
-	if r.metric == nil {
-		out["serve"] = "No scaling: " + r.Scaling + ". For a verdict add scaling: {target: …}, what one replica sustains, which " +
-			command + " estimates; before Forewarm, an HPA with 70% of it as its target is assumed. " + out["serve"]
-	}
-	return out
-}
-
-// render writes the Forecast with its reasons, and reads it as Forewarm does: what is wrong with it leaves it out.
+// render writes the Forecast with its reasons. What is wrong with it leaves it out.
 func (o *options) render(r *row) {
-	text, err := yaml.Marshal(o.forecast(r))
-	var out strings.Builder
-	for line := range strings.Lines(string(text)) {
-		field, _, _ := strings.Cut(strings.TrimPrefix(line, "  "), ":")
-		if reason := r.reasons()[field]; reason != "" && strings.HasPrefix(line, "  ") {
-			out.WriteString(terminal.Wrap(printable.Line(reason), "  # ", columns))
-		}
-		out.WriteString(line)
-	}
-	problems := []error{err}
-	for _, d := range manifest.Parse(r.Name, []byte(out.String())) {
-		if d.Object != nil {
-			_, found := manifest.NewResolver(server.Catalogue{Trust: o.trust}).Resolve(d.Object)
-			d.Problems = d.Locate(found)
-		}
-		for _, p := range d.Problems {
-			problems = append(problems, p.Err())
-		}
-	}
-	if err := errors.Join(problems...); err != nil {
-		r.LeftOut = strings.ReplaceAll(err.Error(), "\n", "; ")
+	document, err := objects.Forecast(o.forecast(r), server.Catalogue{Trust: o.trust})
+	if err != nil {
+		r.LeftOut = err.Error()
 		return
 	}
-	r.Manifest = out.String()
+	estimate := fmt.Sprintf("forewarm capacity --prometheus URL --preset %s --target %s -n %s", r.Preset, r.Workload, r.Namespace)
+	scaling := "scaling: " + r.Scaling + ". target is the same as before's, the least that a replica sustains; the estimate of " +
+		estimate + " may be higher."
+	if r.metric == nil {
+		scaling = "No scaling: " + r.Scaling + ". For a verdict add scaling: {target: …}, what one replica sustains, which " +
+			estimate + " estimates; before Forewarm, an HPA with 70% of it as its target is assumed."
+	}
+	document.From, document.Why = r.Workload, []string{
+		"signal: the only server with series of these pods in the last day.",
+		scaling,
+		"leadTime: from \"more replicas\" to \"ready\", measured on the workload's own pods, the fallback until then.",
+		"serve: the observed demand is served until this line is removed: when the verdict of some days is good.",
+	}
+	r.Document = document
 }

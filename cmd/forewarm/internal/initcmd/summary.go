@@ -5,50 +5,30 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/files"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/objects"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/terminal"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/printable"
 )
 
-// columns is the width of what people read.
-const columns = 100
-
-// write writes the Forecasts sorted by namespace and name: to stdout, with a comment for each that is left out, or into files.
-func (o *options) write(out io.Writer, rows []*row, unread []string) error {
-	var text strings.Builder
-	var problems []error
+// write writes the Forecasts sorted by namespace and name, and what scripts read.
+func (o *options) write(out io.Writer, rows []*row, unread []string) (err error) {
+	var all []objects.Document
 	for _, r := range rows {
-		switch path := filepath.Join(o.out, r.Namespace+"."+r.Name+".yaml"); { // No other's: a namespace has no dot.
-		case o.out == "" && r.Manifest == "":
-			text.WriteString(
-				"---\n" + terminal.Wrap(printable.Line("No Forecast of "+r.id()+": "+r.LeftOut), "# ", columns),
-			)
-		case o.out == "":
-			text.WriteString("---\n" + r.Manifest)
-		case r.Manifest != "":
-			if _, err := os.Lstat(path); err == nil && !o.force {
-				problems = append(
-					problems,
-					fmt.Errorf("%s is there already and stays as it is: remove it, or add --force", path),
-				)
-				continue
-			}
-			problems = append(problems, os.MkdirAll(o.out, 0o755), files.Write(path, out, []byte(r.Manifest)))
+		if r.Manifest != "" {
+			all = append(all, r.Document)
 		}
 	}
-	if o.output.ForScripts() {
-		problems = append(problems, o.output.Write(out, map[string]any{"workloads": bySaved(rows), "unread": unread}))
-	} else if _, err := io.WriteString(out, text.String()); err != nil {
-		problems = append(problems, err)
+	if o.out != "" || !o.output.ForScripts() {
+		err = objects.Write(out, o.out, all)
 	}
-	return errors.Join(problems...)
+	if o.output.ForScripts() {
+		err = errors.Join(err, o.output.Write(out, map[string]any{"workloads": bySaved(rows), "unread": unread}))
+	}
+	return err
 }
 
 // bySaved puts those first by which most would be saved, as far as that was simulated.
@@ -58,8 +38,7 @@ func bySaved(rows []*row) []*row {
 
 // summarize writes a line for each workload, and below what was left out, and why.
 func summarize(out io.Writer, rows []*row, unread []string) error {
-	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(table, "WORKLOAD\tPRESET\tSCALED BY\tSAVES\tFORECAST")
+	var lines [][]string
 	var notes []string
 	for _, r := range bySaved(rows) {
 		saves, forecast := humanize.Unknown, r.Name
@@ -79,28 +58,16 @@ func summarize(out io.Writer, rows []*row, unread []string) error {
 		if r.Created {
 			forecast += ", created"
 		}
-		cells := []string{
-			r.id(),
-			cmp.Or(r.Preset, humanize.Unknown),
-			cmp.Or(strings.Join(r.ScaledBy, ", "), humanize.Unknown),
-			saves,
-		}
-		for _, cell := range cells {
-			fmt.Fprint(table, printable.Line(printable.Clip(cell, columns))+"\t")
-		}
-		fmt.Fprintln(table, printable.Line(forecast))
+		by := cmp.Or(printable.Clip(strings.Join(r.ScaledBy, ", "), terminal.Page), humanize.Unknown)
+		preset := cmp.Or(r.Preset, humanize.Unknown)
+		lines = append(lines, []string{printable.Clip(r.id(), terminal.Page), preset, by, saves, forecast})
 	}
 	if len(rows) == 0 {
-		notes = append(
-			notes,
-			"No workload has an autoscaler or a GPU here: name another namespace (-n), or all of them (-A)",
-		)
+		notes = append(notes, "No workload has an autoscaler or a GPU here: name another namespace (-n), or all of them (-A)")
 	}
-	err := table.Flush()
+	err := terminal.Table(out, "WORKLOAD\tPRESET\tSCALED BY\tSAVES\tFORECAST", lines)
 	for _, note := range append(notes, unread...) {
-		const most = 1000
-		line := terminal.Wrap(printable.Line(printable.Clip(note, most)), "  ", columns)
-		fmt.Fprint(out, "- "+strings.TrimPrefix(line, "  "))
+		fmt.Fprint(out, terminal.Note(note))
 	}
 	return err
 }

@@ -15,7 +15,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 )
 
@@ -33,18 +32,16 @@ var ErrNotFound = errors.New("not found")
 // maxAnswer is the size of the largest answer that is read: ten thousand full outlooks.
 const maxAnswer = 256 << 20
 
-// Connect makes a client with the given user agent. For a --server no kubeconfig is read and no credential is sent: it
+// Connect makes a client for a command. For a --server no kubeconfig is read and no credential is sent: it
 // is a standalone forewarm or a kubectl proxy.
-func (c *Connection) Connect(ctx context.Context, agent string) (*Client, error) {
-	config, namespace := &rest.Config{Host: c.Server}, metav1.NamespaceDefault
+func (c *Connection) Connect(ctx context.Context, command string) (*Client, error) {
+	config, namespace := &rest.Config{Host: c.Server, Timeout: c.Timeout, UserAgent: "forewarm-" + command}, metav1.NamespaceDefault
 	if c.Server == "" {
 		var err error
-		if config, namespace, err = cmdline.LoadKubeconfig(ctx, c.Kubeconfig, c.Context); err != nil {
+		if config, namespace, err = c.Config(ctx, command); err != nil {
 			return nil, fmt.Errorf("%w: set --server http://127.0.0.1:8080, or a kubeconfig", err)
 		}
 	}
-	config.UserAgent = agent
-	config.Timeout = c.Timeout
 	base, _, err := rest.DefaultServerUrlFor(config)
 	if err != nil {
 		const advice = "write for example http://127.0.0.1:8080"
@@ -125,11 +122,8 @@ func (c *Client) get(ctx context.Context, into any, query url.Values, path ...st
 		return now, statusError(target, response.StatusCode, body)
 	}
 	if err := json.Unmarshal(body, into); err != nil {
-		return now, fmt.Errorf(
-			"the answer of %s is not an outlook: check that it is forewarm's address: %w",
-			target,
-			err,
-		)
+		return now, fmt.Errorf("the answer of %s is not an outlook: check that it is forewarm's address: %w", target,
+			err)
 	}
 	return now, nil
 }

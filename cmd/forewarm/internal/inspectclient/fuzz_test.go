@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/inspectclient"
 )
 
@@ -28,7 +29,7 @@ func FuzzOutlooks(f *testing.F) {
 		w.Write(*body.Load()) //nolint:errcheck // The client may have hung up.
 	}))
 	f.Cleanup(server.Close)
-	c := inspectclient.Connection{Server: server.URL, Timeout: 10 * time.Second}
+	c := inspectclient.Connection{Server: server.URL, Cluster: cmdline.Cluster{Timeout: 10 * time.Second}}
 	client, err := c.Connect(f.Context(), "fuzz")
 	if err != nil {
 		f.Fatal(err)

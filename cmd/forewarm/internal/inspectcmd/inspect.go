@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/common/model"
 	"github.com/spf13/cobra"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
@@ -58,7 +57,6 @@ type options struct {
 	cmdline.Selection
 
 	output cmdline.Output
-	since  model.Duration
 	past   past.Options
 }
 
@@ -82,23 +80,15 @@ func New() *cobra.Command {
 	o.Selection.AddFlags(flags)
 	o.output.AddFlags(flags, "print the objects", cmdline.Wide, cmdline.Name)
 	o.Connection.AddFlags(flags)
-	flags.Var(&o.since, "since", "show the past of one Forecast from so long ago on, for example 6h")
-	flags.Lookup("since").DefValue = "" // So the help leaves it out.
-	o.past.AddFlags(flags, "--since")
+	o.past.AddFlags(flags, "since", "show the past of one Forecast from then on")
 	return cmd
 }
 
 // validate returns every problem of a command line.
 func (o *options) validate(args []string) error {
-	problems := []error{o.Connection.Validate(), o.Selection.Validate(len(args) == 1)}
-	switch {
-	case o.since == 0 && o.past.Prometheus.URL != "":
-		problems = append(problems, errors.New("--prometheus is for --since DURATION, which is missing"))
-	case o.since != 0 && (len(args) == 0 || o.Server != "" || time.Duration(o.since) > maxSince):
-		problems = append(problems, fmt.Errorf("--since %s: want up to %s, and the name of one Forecast of a cluster, "+
-			"without --server", o.since, model.Duration(maxSince)))
-	case o.since != 0:
-		problems = append(problems, o.past.Validate("--since"))
+	problems := []error{o.Connection.Validate(), o.Selection.Validate(len(args) == 1), o.past.Validate()}
+	if !o.past.From.IsZero() && (len(args) == 0 || o.Server != "") {
+		problems = append(problems, errors.New("--since needs the name of one Forecast of a cluster, without --server"))
 	}
 	if len(args) == 1 {
 		problems = append(problems, o.validateName(args[0]))
@@ -122,10 +112,10 @@ func (o *options) validateName(arg string) error {
 }
 
 func (o *options) run(ctx context.Context, args []string, out, messages io.Writer) error {
-	if o.since != 0 {
+	if !o.past.From.IsZero() {
 		return o.showPast(ctx, args[0], out)
 	}
-	client, err := o.Connect(ctx, "forewarm-inspect")
+	client, err := o.Connect(ctx, "inspect")
 	if err != nil {
 		return err
 	}
@@ -233,38 +223,23 @@ func checkServing(shown ...inspect.Outlook) error {
 	if len(not) > most {
 		names += fmt.Sprintf(" and %d more", len(not)-most)
 	}
-	return exit.WithCode(
-		codeNotServing,
-		fmt.Errorf("%d of %d Forecasts are not serving: %s", len(not), len(shown), names),
-	)
+	return exit.WithCode(codeNotServing,
+		fmt.Errorf("%d of %d Forecasts are not serving: %s", len(not), len(shown), names))
 }
-
-// maxSince is the longest past that is shown.
-const maxSince = 31 * 24 * time.Hour
 
 // showPast prints the past of one Forecast.
 func (o *options) showPast(ctx context.Context, arg string, out io.Writer) error {
-	config, own, err := cmdline.LoadKubeconfig(ctx, o.Kubeconfig, o.Context)
+	config, own, err := o.Config(ctx, "inspect")
 	if err != nil {
 		return err
 	}
-	config.UserAgent, config.Timeout = "forewarm-inspect", o.Timeout
 	namespace, name, slash := strings.Cut(arg, "/")
 	if !slash {
 		namespace, name = cmp.Or(o.Namespace, own), arg
 	}
-	forecast, err := past.FromCluster(ctx, config, namespace, name)
+	all, err := o.past.Read(ctx, config, []snapshot.Key{{Namespace: namespace, Name: name}}, time.Now())
 	if err != nil {
 		return err
 	}
-	const moments = 72
-	now := time.Now()
-	p, err := o.past.Read(ctx, forecast, now.Add(-time.Duration(o.since)), now, moments)
-	if err != nil {
-		return err
-	}
-	if o.output.ForScripts() {
-		return o.output.Write(out, p)
-	}
-	return p.WriteText(out)
+	return past.Write(out, &o.output, all)
 }

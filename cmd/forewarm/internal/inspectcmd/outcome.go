@@ -50,11 +50,8 @@ func describeObjective(o *inspect.Objective) string {
 	switch {
 	case o.CostRatio != nil:
 		cost := words.FormatCostRatio(*o.CostRatio)
-		return fmt.Sprintf(
-			"demand that waits longer than %s costs %s as much as an idle replica",
-			o.Wait.Duration,
-			cost,
-		)
+		return fmt.Sprintf("demand that waits longer than %s costs %s as much as an idle replica", o.Wait.Duration,
+			cost)
 	case o.Late != nil:
 		return fmt.Sprintf("at most %s waits longer than %s", humanize.ShareAsWritten(*o.Late), o.Wait.Duration)
 	}

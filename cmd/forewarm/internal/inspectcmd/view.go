@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -38,55 +37,43 @@ func newView(out io.Writer) *view {
 	return &view{out: out, width: width, color: color}
 }
 
-func (v *view) tabs() *tabwriter.Writer { return tabwriter.NewWriter(v.out, 0, 0, 3, ' ', 0) }
-
 // table writes a heading and a line of cells for each item; nothing where there is no item.
 func table[T any](v *view, heads string, all []T, cells func(*T) []string) error {
 	if len(all) == 0 {
 		return nil
 	}
-	out := v.tabs()
-	fmt.Fprintln(out, heads)
+	var lines [][]string
 	for i := range all {
-		line := cells(&all[i])
-		for j := range line {
-			line[j] = printable.Line(line[j])
-		}
-		fmt.Fprintln(out, strings.Join(line, "\t"))
+		lines = append(lines, cells(&all[i]))
 	}
-	return out.Flush()
+	return terminal.Table(v.out, heads, lines)
 }
 
-// heads are the columns of the table, and those that a wide one has beside them.
-func heads(wide bool) string {
-	const heads = "NAMESPACE\tNAME\tSTATE\tNOW\tSERVED\tUNIT\tASKED\tLATE\tLEAD\tMODEL\tSKILL\tCOVERAGE\tDATA AGE\tAGE" //nolint:dupword // Two columns.
-	if wide {
-		return heads + "\tWINDOW\tHEADROOM\tREASON"
-	}
-	return heads
-}
-
-// summary is one line for each outlook.
+// summary is one line for each outlook, a wide one with more columns.
 func (v *view) summary(outlooks []inspect.Outlook, now time.Time, wide bool) error {
-	return table(v, heads(wide), outlooks, func(o *inspect.Outlook) []string { return cells(o, now, wide) })
+	heads := "NAMESPACE\tNAME\tSTATE\tNOW\tSERVED\tUNIT\tASKED\tLATE\tLEAD\tMODEL\tSKILL\tCOVERAGE\tDATA AGE\tAGE" //nolint:dupword // Two columns.
+	if wide {
+		heads += "\tWINDOW\tHEADROOM\tREASON"
+	}
+	return table(v, heads, outlooks, func(o *inspect.Outlook) []string { return cells(o, now, wide) })
 }
 
 // cells are the cells of an outlook in the table. Without a time there are no ages.
 func cells(o *inspect.Outlook, now time.Time, wide bool) []string {
 	s := &o.Status
 	line := []string{
-		o.Namespace, o.Name, s.State, number(s.Observed), number(s.Served), cmp.Or(s.Unit, unknown),
-		asked(s), words.AchievedLateness(s), s.LeadTime.Duration.Duration.String(),
-		cmp.Or(s.Model, unknown), signed(s.Skill), percent(s.Coverage), words.SampleAge(s, now), words.Age(o, now),
+		o.Namespace, o.Name, s.State, number(s.Observed), number(s.Served), cmp.Or(s.Unit, unknown), asked(s), words.AchievedLateness(s),
+		s.LeadTime.Duration.Duration.String(), cmp.Or(s.Model, unknown), signed(s.Skill), percent(s.Coverage),
+		words.SampleAge(s, now), words.Age(o, now),
 	}
 	if !wide {
 		return line
 	}
-	var headroom *float64
+	headroom := unknown
 	if s.Objective != nil {
-		headroom = s.Objective.Headroom
+		headroom = number(s.Objective.Headroom)
 	}
-	return append(line, s.Window.Duration.String(), number(headroom), s.Reason)
+	return append(line, s.Window.Duration.String(), headroom, s.Reason)
 }
 
 // full is one outlook with all of its fields.
@@ -95,7 +82,7 @@ func (v *view) full(o *inspect.Outlook, now time.Time) error {
 	fmt.Fprintf(v.out, "%s/%s is %s\n%s\n", o.Namespace, o.Name, s.State, s.Reason)
 	v.race(s, words.RaceLength)
 	fmt.Fprintln(v.out)
-	facts := v.tabs()
+	facts := tabwriter.NewWriter(v.out, 0, 0, 3, ' ', 0)
 	fact := func(name, value string) { fmt.Fprintf(facts, "%s\t%s\n", name, printable.Line(value)) }
 	fact("Workload", cmp.Or(s.Workload, unknown))
 	fact("Observed", fmt.Sprintf("%s, newest sample %s old", quantity(s.Observed, s.Unit), words.SampleAge(s, now)))
@@ -112,11 +99,8 @@ func (v *view) full(o *inspect.Outlook, now time.Time) error {
 		return err
 	}
 	if chart := v.chart(s, now); chart != "" {
-		fmt.Fprintf(
-			terminal.Raw(v.out),
-			"\n%s\n",
-			chart,
-		) // Its colours and texts are our own, so they need no cleaning.
+		fmt.Fprintf(terminal.Raw(v.out), "\n%s\n",
+			chart) // Its colours and texts are our own, so they need no cleaning.
 	}
 	if day := words.DaySummary(s); day != "" {
 		fmt.Fprintf(v.out, "\n%s\n", day)

@@ -8,14 +8,11 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/inspectclient"
 	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
-	"github.com/forewarm/forewarm/pkg/printable"
 )
 
 // The pause between two reads of a watch is the shortest step of the Forecasts, within these bounds.
@@ -31,9 +28,7 @@ type watch struct {
 	source        source
 	out, messages io.Writer
 	seen          map[string]inspect.Outlook
-	// widths are those of the columns so far: they only grow.
-	widths []int
-	failed string
+	failed        string
 }
 
 // run reads until the context ends. An error of the first read ends it; a later one is reported once.
@@ -90,55 +85,27 @@ func (w *watch) update(outlooks []inspect.Outlook, now time.Time) error {
 
 // differ reports a change of what is printed; that data has aged is none in a table.
 func (w *watch) differ(a, b *inspect.Outlook) bool {
+	wide := w.output.Is(cmdline.Wide)
 	if w.output.ForScripts() {
 		return !reflect.DeepEqual(a, b)
 	}
-	return !slices.Equal(
-		cells(a, time.Time{}, w.output.Is(cmdline.Wide)),
-		cells(b, time.Time{}, w.output.Is(cmdline.Wide)),
-	)
+	return !slices.Equal(cells(a, time.Time{}, wide), cells(b, time.Time{}, wide))
 }
 
+// print prints each object for scripts, or a table.
 func (w *watch) print(changed []inspect.Outlook, now time.Time) error {
-	columns := strings.Split(heads(w.output.Is(cmdline.Wide)), "\t")
-	var lines [][]string
-	if len(changed) > 0 && w.widths == nil {
-		lines, w.widths = [][]string{columns}, make([]int, len(columns))
+	if !w.output.ForScripts() {
+		return w.show(source{}, &inspect.OutlookList{Items: changed}, now, w.out)
 	}
 	for i := range changed {
-		lines = append(lines, cells(&changed[i], now, w.output.Is(cmdline.Wide)))
 		if w.output.Is(cmdline.YAML) {
 			fmt.Fprintln(w.out, "---")
 		}
-		if w.output.ForScripts() {
-			if err := w.output.Write(w.out, &changed[i]); err != nil {
-				return err
-			}
-		} else if w.output.Is(cmdline.Name) {
-			writeName(w.out, &changed[i])
+		if err := w.output.Write(w.out, &changed[i]); err != nil {
+			return err
 		}
-	}
-	if !w.output.ForScripts() && !w.output.Is(cmdline.Name) {
-		w.table(lines)
 	}
 	return nil
-}
-
-// table writes lines below the earlier ones.
-func (w *watch) table(lines [][]string) {
-	for _, line := range lines {
-		for i := range line {
-			line[i] = printable.Line(line[i])
-			w.widths[i] = max(w.widths[i], utf8.RuneCountInString(line[i]))
-		}
-	}
-	for _, line := range lines {
-		var text strings.Builder
-		for i, cell := range line {
-			fmt.Fprintf(&text, "%-*s   ", w.widths[i], cell)
-		}
-		fmt.Fprintln(w.out, strings.TrimRight(text.String(), " "))
-	}
 }
 
 func pauseOf(outlooks []inspect.Outlook) time.Duration {

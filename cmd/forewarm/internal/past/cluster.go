@@ -7,11 +7,10 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/manifest"
@@ -27,12 +26,11 @@ type Forecast struct {
 
 // ReadForecast reads a Forecast of a cluster.
 func ReadForecast(ctx context.Context, config *rest.Config, namespace, name string) (*v1alpha1.Forecast, error) {
-	objects, err := dynamic.NewForConfig(config)
+	client, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return nil, err
 	}
-	object, err := objects.Resource(v1alpha1.GroupVersion().WithResource("forecasts")).
-		Namespace(namespace).
+	object, err := client.Resource(v1alpha1.GroupVersion().WithResource("forecasts")).Namespace(namespace).
 		Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
 		return nil, err
@@ -41,60 +39,81 @@ func ReadForecast(ctx context.Context, config *rest.Config, namespace, name stri
 	return forecast, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, forecast)
 }
 
+// ListForecasts lists the Forecasts of a namespace, without those that cannot be read.
+func ListForecasts(ctx context.Context, client dynamic.Interface, namespace string) ([]v1alpha1.Forecast, error) {
+	stored, err := cmdline.ListAll(ctx,
+		client.Resource(v1alpha1.GroupVersion().WithResource("forecasts")).Namespace(namespace))
+	all := make([]v1alpha1.Forecast, 0, len(stored))
+	for i := range stored {
+		var f v1alpha1.Forecast
+		if manifest.CheckQuantities(stored[i].Object) == nil &&
+			runtime.DefaultUnstructuredConverter.FromUnstructured(stored[i].Object, &f) == nil {
+			all = append(all, f)
+		}
+	}
+	return all, err
+}
+
 // FromCluster reads a Forecast, its measured lead time and its autoscalers, with the user's own rights.
 func FromCluster(ctx context.Context, config *rest.Config, namespace, name string) (Forecast, error) {
 	f := Forecast{Key: snapshot.Key{Namespace: namespace, Name: name}}
-	var err error
-	if f.Object, err = ReadForecast(ctx, config, namespace, name); err != nil {
+	client, err := dynamic.NewForConfig(config)
+	if err == nil {
+		f.Object, err = ReadForecast(ctx, config, namespace, name)
+	}
+	if err != nil {
 		return f, fmt.Errorf("read Forecast %s/%s: %w", namespace, name, err)
 	}
 	f.Object.Spec.Signal.Source = "" // It is in the Prometheus that the user names.
 	f.State = manifest.NoCluster()
 	f.State.LeadTime.Source = "nothing is measured yet"
 	if starts := f.Object.Status.Starts; starts != nil && manifest.IsWorkload(f.Object, starts.Workload) {
-		seconds := func(n int64) time.Duration { return time.Duration(n) * time.Second }
 		f.State.LeadTime = manifest.MeasuredLeadTime{
-			Lead: seconds(
-				starts.LeadTime.Seconds,
-			),
-			Median: seconds(starts.LeadTime.MedianSeconds),
+			Lead:   time.Duration(starts.LeadTime.Seconds) * time.Second,
+			Median: time.Duration(starts.LeadTime.MedianSeconds) * time.Second,
 			Source: "measured until now",
 		}
 	}
-	err = f.readAutoscalers(ctx, config)
-	return f, err
+	f.State.UnreadReason = ""
+	if err = f.readAutoscalers(ctx, client); err != nil {
+		f.State.UnreadReason = "autoscalers could not be read: " + err.Error()
+	}
+	return f, nil
 }
 
-// readAutoscalers adds those that name the Forecast. Without KEDA there are no ScaledObjects.
-func (f *Forecast) readAutoscalers(ctx context.Context, config *rest.Config) error {
-	clients, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return err
+// readAutoscalers adds those that name the Forecast, or its alias if no other Forecast has it. Without KEDA there are no
+// ScaledObjects.
+func (f *Forecast) readAutoscalers(ctx context.Context, client dynamic.Interface) error {
+	var alias snapshot.Key
+	if f.Object.Spec.Expose != nil {
+		all, err := ListForecasts(ctx, client, f.Key.Namespace)
+		if err != nil {
+			return err
+		}
+		for at, holder := range autoscaler.AliasHolders(all) {
+			if holder == f.Key {
+				alias = at
+			}
+		}
 	}
-	objects, err := dynamic.NewForConfig(config)
-	if err != nil {
-		return err
-	}
-	f.State.UnreadReason = ""
+	hpas, err := cmdline.ListAll(ctx, client.Resource(autoscaler.HPAs()).Namespace(f.Key.Namespace))
 	var found []autoscaler.Reference
-	hpas, err := clients.AutoscalingV2().HorizontalPodAutoscalers(f.Key.Namespace).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		f.State.UnreadReason = "HPAs could not be read: " + err.Error()
-	} else {
-		for i := range hpas.Items {
-			found = append(found, autoscaler.FromHPA(&hpas.Items[i])...)
+	for i := range hpas {
+		if h, err := autoscaler.ReadHPA(&hpas[i]); err == nil {
+			found = append(found, autoscaler.FromHPA(h)...)
 		}
 	}
-	keda := schema.GroupVersionResource{Group: "keda.sh", Version: "v1alpha1", Resource: "scaledobjects"}
-	if all, err := objects.Resource(keda).Namespace(f.Key.Namespace).List(ctx, metav1.ListOptions{}); err == nil {
-		for i := range all.Items {
-			found = append(found, autoscaler.FromScaledObject(&all.Items[i])...)
-		}
+	scaled, failed := cmdline.ListAll(ctx, client.Resource(autoscaler.ScaledObjects()).Namespace(f.Key.Namespace))
+	for i := 0; failed == nil && i < len(scaled); i++ {
+		found = append(found, autoscaler.FromScaledObject(&scaled[i])...)
 	}
 	for i := range found {
 		if found[i].Forecast == f.Key {
 			f.State.Autoscalers = append(f.State.Autoscalers, found[i])
 		}
+		if alias.Name != "" && found[i].Alias == alias {
+			f.State.Exposed = append(f.State.Exposed, found[i].ByAlias())
+		}
 	}
-	return nil
+	return err
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/prometheus/common/model"
 	"github.com/spf13/pflag"
+	"k8s.io/client-go/rest"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/server"
@@ -26,9 +27,12 @@ import (
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
 
-// Options say which Prometheus has the history, and whose series its presets count.
+// Options say of which time it is told, which Prometheus has the history, and whose series its presets count.
 type Options struct {
-	Prometheus prometheus.Config
+	// From is the time that is told of, or from which on; zero where the flag is not given.
+	From       time.Time
+	flag       string
+	prometheus prometheus.Config
 	trust      signal.Trust
 }
 
@@ -64,59 +68,83 @@ type Replayed struct {
 	Reason   string   `json:"reason"`
 }
 
-// AddFlags binds the options; of is the flag that they belong to.
-func (o *Options) AddFlags(flags *pflag.FlagSet, of string) {
-	o.Prometheus.Timeout, o.trust = 30*time.Second, signal.DefaultTrust()
-	flags.StringVar(&o.Prometheus.URL, "prometheus", "",
-		"with "+of+": the Prometheus with the history, and with Forewarm's metrics")
-	cmdline.AddPrometheusFlags(flags, &o.Prometheus)
+// AddFlags adds the flag of the time, and those of the history.
+func (o *Options) AddFlags(flags *pflag.FlagSet, name, usage string) {
+	o.flag, o.prometheus.Timeout, o.trust = "--"+name, 30*time.Second, signal.DefaultTrust()
+	flags.Func(name, usage+": `2026-01-31T03:00:00Z`, or 3h for three hours ago", func(text string) (err error) {
+		o.From, err = parseTime(text, time.Now())
+		return err
+	})
+	flags.StringVar(&o.prometheus.URL, "prometheus", "",
+		"with "+o.flag+": the Prometheus with the history, and with Forewarm's metrics")
+	cmdline.AddPrometheusFlags(flags, &o.prometheus)
 	cmdline.AddTrustFlags(flags, &o.trust)
 }
 
 // Validate returns every problem.
-func (o *Options) Validate(of string) error {
-	if o.Prometheus.URL == "" {
-		return fmt.Errorf("%s needs a history: add --prometheus URL", of)
+func (o *Options) Validate() error {
+	switch {
+	case o.From.IsZero() && o.prometheus.URL != "":
+		return fmt.Errorf("--prometheus is for %s, which is missing", o.flag)
+	case o.From.IsZero():
+		return nil
+	case o.prometheus.URL == "":
+		return fmt.Errorf("%s needs a history: add --prometheus URL", o.flag)
 	}
-	return errors.Join(o.Prometheus.Validate(), cmdline.CheckPrometheus(&o.Prometheus))
+	return errors.Join(o.prometheus.Validate(), cmdline.CheckPrometheus(&o.prometheus))
 }
 
-// ParseTime is a time in the past: RFC 3339, or how long ago, as in 3h, -3h and "3h ago".
-func ParseTime(text string, now time.Time) (time.Time, error) {
+// parseTime is a time in the past: RFC 3339, or how long ago.
+func parseTime(text string, now time.Time) (time.Time, error) {
 	at, err := time.Parse(time.RFC3339, text)
-	if ago, no := model.ParseDuration(strings.TrimPrefix(strings.TrimSuffix(text, " ago"), "-")); no == nil {
+	if ago, no := model.ParseDuration(text); no == nil {
 		at, err = now.Add(-time.Duration(ago)), nil
 	}
 	if err != nil || at.After(now) || at.Unix() < 0 {
-		return at, fmt.Errorf("%.64q is no time in the past, write for example 2026-01-31T03:00:00Z or 3h", text)
+		return at, errors.New("no time in the past, write for example 2026-01-31T03:00:00Z or 3h")
 	}
 	return at, nil
 }
 
-// Read reads a Forecast of a cluster in that state, from one time to another: at so many of them that one more would not fit,
-// each on a step of the Forecast.
-func (o *Options) Read(ctx context.Context, of Forecast, from, to time.Time, most int) (*Past, error) {
+// Read reads Forecasts of a cluster until a time: at no more than 24 times, each on a step of the Forecast.
+func (o *Options) Read(ctx context.Context, config *rest.Config, of []snapshot.Key, until time.Time) ([]*Past, error) {
+	source, err := prometheus.New(o.prometheus)
+	if err != nil {
+		return nil, err
+	}
+	defer source.Close()
+	var all []*Past
+	for _, key := range of {
+		forecast, err := FromCluster(ctx, config, key.Namespace, key.Name)
+		if err != nil {
+			return nil, err
+		}
+		p, err := o.read(ctx, source, &forecast, until)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+func (o *Options) read(ctx context.Context, source refresh.Source, of *Forecast, until time.Time) (*Past, error) {
+	const most = 24
 	target, problems := manifest.NewResolver(server.Catalogue{Label: "namespace", Trust: o.trust}).
 		ResolveIn(of.Object, of.State)
 	if len(problems) > 0 {
 		return nil, fmt.Errorf("the Forecast %s is invalid: %s", of.Key, manifest.JoinProblems(problems))
 	}
-	source, err := prometheus.New(o.Prometheus)
-	if err != nil {
-		return nil, err
-	}
-	defer source.Close()
-	every := (to.Sub(from) / time.Duration(most)).Truncate(target.Step) + target.Step
+	every := (until.Sub(o.From) / most).Truncate(target.Step) + target.Step
 	p := &Past{Forecast: of.Key.String()}
-	first := time.Unix(0, from.UnixNano()/int64(every)*int64(every))
-	for at := first; !at.After(to); at = at.Add(every) {
+	first := time.Unix(0, o.From.UnixNano()/int64(every)*int64(every))
+	for at := first; !at.After(until); at = at.Add(every) {
 		p.Moments = append(p.Moments, Moment{Time: at.UTC()})
 	}
-	if err = p.readRecorded(ctx, source, of.Key, every); err != nil {
+	if err := p.readRecorded(ctx, source, of.Key, every); err != nil {
 		return nil, fmt.Errorf("read the gauges of Forewarm: %w", err)
 	}
-	err = p.replay(ctx, source, &target, o.Prometheus.Timeout)
-	return p, err
+	return p, p.replay(ctx, source, &target, o.prometheus.Timeout)
 }
 
 // readRecorded reads Forewarm's gauges. Each of its replicas has them.
@@ -145,12 +173,9 @@ func (p *Past) readRecorded(ctx context.Context, source refresh.Source, of snaps
 		known = true
 	}
 	if !known {
-		p.Notes = append(
-			p.Notes,
-			fmt.Sprintf("Nothing was recorded: the Prometheus has no series forewarm_served_value, "+
-				"forewarm_observed_value or forewarm_workload_replicas with {%s} at that time. Does it scrape Forewarm "+
-				"(serviceMonitor.enabled of the chart)?", labels),
-		)
+		const nothing = "Nothing was recorded: the Prometheus has no series forewarm_served_value, forewarm_observed_value or " +
+			"forewarm_workload_replicas with {%s} at that time. Does it scrape Forewarm (serviceMonitor.enabled of the chart)?"
+		p.Notes = append(p.Notes, fmt.Sprintf(nothing, labels))
 	}
 	return nil
 }

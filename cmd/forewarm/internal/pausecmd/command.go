@@ -8,17 +8,20 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/terminal"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
-	"github.com/forewarm/forewarm/pkg/printable"
+	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
 // The exit codes beside 0 and exit.Failure.
@@ -47,34 +50,40 @@ const examples = `  forewarm VERB -A
 
 // options are the flags.
 type options struct {
-	kubeconfig, context, namespace string
-	all, dryRun                    bool
-	output                         cmdline.Output
+	cmdline.Cluster
+
+	namespace          string
+	pause, all, dryRun bool
+	output             cmdline.Output
 }
 
 // NewPause is the command "pause".
 func NewPause() *cobra.Command {
-	return newCommand("pause", "Give autoscalers the observed demand, as before Forewarm",
+	return newCommand(&options{pause: true}, "pause", "Give autoscalers the observed demand, as before Forewarm",
 		"Pause serves the observed demand instead of the forecast, with the headroom of the HPA before Forewarm\n"+
 			"(spec.scaling.before). It sets the annotation forewarm.dev/pause, which GitOps does not revert.")
 }
 
 // NewResume is the command "resume".
 func NewResume() *cobra.Command {
-	return newCommand("resume", "End a pause: serve the forecast again",
+	return newCommand(&options{}, "resume", "End a pause: serve the forecast again",
 		"Resume removes the annotation forewarm.dev/pause, so that the forecast is served again.")
 }
 
-func newCommand(verb, short, what string) *cobra.Command {
-	var o options
+func newCommand(o *options, verb, short, what string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: verb + " [NAME]...", Short: short, Long: fmt.Sprintf(about, what),
 		Example: strings.ReplaceAll(examples, "VERB", verb),
 		RunE: func(cmd *cobra.Command, names []string) error {
-			if err := o.validate(names); err != nil {
+			switch err := o.Validate(); {
+			case err != nil:
 				return exit.Usage(err)
+			case o.all && (o.namespace != "" || len(names) > 0):
+				return exit.Usage(errors.New("--all-namespaces contradicts --namespace and names: keep one"))
+			case len(names) == 0 && o.namespace == "" && !o.all:
+				return exit.Usage(errors.New("no Forecast is named: write a NAME, --namespace or --all-namespaces"))
 			}
-			return o.run(cmd.Context(), verb == "pause", names, cmd.OutOrStdout())
+			return o.run(cmd.Context(), names, cmd.OutOrStdout())
 		},
 	}
 	flags := cmd.Flags()
@@ -82,82 +91,104 @@ func newCommand(verb, short, what string) *cobra.Command {
 	flags.BoolVarP(&o.all, "all-namespaces", "A", false, "all Forecasts of all namespaces")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "ask the cluster whether it would work, and change nothing")
 	o.output.AddFlags(flags, "print the result")
-	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig to use instead of the usual one")
-	flags.StringVar(&o.context, "context", "", "context of the kubeconfig to use")
+	o.AddFlags(flags)
 	return cmd
 }
 
-// validate returns what is wrong with a command line.
-func (o *options) validate(names []string) error {
-	switch {
-	case o.all && (o.namespace != "" || len(names) > 0):
-		return errors.New("--all-namespaces contradicts --namespace and names: keep one")
-	case len(names) == 0 && o.namespace == "" && !o.all:
-		return errors.New("no Forecast is named: write a NAME, --namespace or --all-namespaces")
-	}
-	return nil
+// result is what became of one Forecast: done, unchanged or failed, and what there is to say about that.
+type result struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	Result    string `json:"result"`
+	Message   string `json:"message,omitempty"`
 }
 
-func (o *options) run(ctx context.Context, pause bool, names []string, out io.Writer) error {
-	config, namespace, err := cmdline.LoadKubeconfig(ctx, o.kubeconfig, o.context)
+func (o *options) run(ctx context.Context, names []string, out io.Writer) error {
+	client, namespace, err := o.Client(ctx, "pause")
 	if err != nil {
 		return err
-	}
-	config.Timeout, config.QPS, config.UserAgent = 10*time.Second, 50, fieldManager
-	client, err := dynamic.NewForConfig(config)
-	if err != nil {
-		return fmt.Errorf("connect to the cluster: %w", err)
 	}
 	if namespace = cmp.Or(o.namespace, namespace); o.all {
 		namespace = ""
 	}
-	resource := client.Resource(v1alpha1.GroupVersion().WithResource("forecasts"))
-	c := change{client: resource, pause: pause, dryRun: o.dryRun}
-	var all []result
-	if len(names) > 0 {
-		all = c.named(ctx, namespace, names)
-	} else if all, err = c.listed(ctx, namespace); err != nil {
+	forecasts := client.Resource(v1alpha1.GroupVersion().WithResource("forecasts"))
+	all, err := o.change(ctx, forecasts, namespace, names)
+	if err != nil {
 		return err
+	}
+	var lines [][]string
+	failed := 0
+	for _, r := range all {
+		lines = append(lines, []string{r.Namespace, r.Name, strings.TrimSuffix(r.Result+": "+r.Message, ": ")})
+		if r.Result == "failed" {
+			failed++
+		}
 	}
 	if o.output.ForScripts() {
 		err = o.output.Write(out, map[string]any{"dryRun": o.dryRun, "forecasts": all})
 	} else if len(all) > 0 {
-		err = write(out, all)
+		err = terminal.Table(out, "NAMESPACE\tNAME\tRESULT", lines)
 	}
-	return errors.Join(err, verdict(all))
-}
-
-// write writes a table for people.
-func write(out io.Writer, all []result) error {
-	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(table, "NAMESPACE\tNAME\tSTATE\tOBSERVED\tSERVED\tWILL SERVE\tRESULT")
-	for _, r := range all {
-		cells := []string{
-			r.Namespace, r.Name, r.State, r.Observed, r.Served, r.WillServe,
-			strings.TrimSuffix(r.Result+": "+r.Error, ": "),
-		}
-		for i := range cells {
-			cells[i] = cmp.Or(printable.Line(cells[i]), humanize.Unknown)
-		}
-		fmt.Fprintln(table, strings.Join(cells, "\t"))
-	}
-	return table.Flush()
-}
-
-// verdict is the error, with its exit code, that the results amount to.
-func verdict(all []result) error {
-	var failed []string
-	for _, r := range all {
-		if r.Error != "" {
-			failed = append(failed, r.Namespace+"/"+r.Name)
-		}
-	}
-	switch n := len(failed); {
+	switch {
 	case len(all) == 0:
 		return exit.WithCode(codeNone, errors.New("there is no Forecast"))
-	case n > 0:
-		names := strings.Join(failed[:min(5, n)], ", ") // The table has all.
-		return exit.WithCode(codeFailed, fmt.Errorf("%d of %d Forecasts could not be changed: %s", n, len(all), names))
+	case failed > 0:
+		return exit.WithCode(codeFailed, fmt.Errorf("%d of %d Forecasts could not be changed", failed, len(all)))
 	}
-	return nil
+	return err
+}
+
+// change changes those of names in a namespace; without names all of a namespace, or of all.
+func (o *options) change(
+	ctx context.Context, forecasts dynamic.NamespaceableResourceInterface, namespace string, names []string,
+) ([]result, error) {
+	all := []result{}
+	for _, name := range names {
+		object, err := forecasts.Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			all = append(all, result{namespace, name, "failed", fmt.Sprintf("%.400s", err)})
+			continue
+		}
+		all = append(all, o.apply(ctx, forecasts, object))
+	}
+	if len(names) > 0 {
+		return all, nil
+	}
+	found, err := cmdline.ListAll(ctx, forecasts.Namespace(namespace))
+	if err != nil {
+		return nil, fmt.Errorf("list the Forecasts: %w", err)
+	}
+	for i := range found {
+		all = append(all, o.apply(ctx, forecasts, &found[i]))
+	}
+	return all, nil
+}
+
+// apply sets or removes the annotation of one object, unless it is as asked.
+func (o *options) apply(
+	ctx context.Context, forecasts dynamic.NamespaceableResourceInterface, object *unstructured.Unstructured,
+) result {
+	r := result{Namespace: object.GetNamespace(), Name: object.GetName(), Result: "unchanged"}
+	value, annotated := object.GetAnnotations()[manifest.PauseAnnotation]
+	wanted := "null" // It removes it.
+	if o.pause {
+		wanted = `"true"`
+		if _, stated, err := unstructured.NestedFieldNoCopy(object.Object, "spec", "scaling", "before"); err != nil || !stated {
+			r.Message = "no spec.scaling.before: its target is assumed to be " + humanize.ShareAsWritten(objective.AssumedTarget)
+		}
+	}
+	if o.pause && value == "true" || !o.pause && !annotated {
+		return r
+	}
+	// Flux removes what managers named kubectl… write.
+	options := metav1.PatchOptions{FieldManager: "forewarm-pause"}
+	if o.dryRun {
+		options.DryRun = []string{metav1.DryRunAll}
+	}
+	patch := fmt.Sprintf(`{"metadata": {"annotations": {%q: %s}}}`, manifest.PauseAnnotation, wanted)
+	_, err := forecasts.Namespace(r.Namespace).Patch(ctx, r.Name, types.MergePatchType, []byte(patch), options)
+	if r.Result = "done"; err != nil {
+		r.Result, r.Message = "failed", fmt.Sprintf("%.400s", err)
+	}
+	return r
 }

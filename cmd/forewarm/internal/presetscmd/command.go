@@ -8,8 +8,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
-	"time"
 
 	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/spf13/cobra"
@@ -31,7 +29,7 @@ depends on them, or as a start for your own query (spec.signal.query). The query
 workload's pods, which are found by their owners. No series means that none of the pods reported.
 
 Presets of lateness (vllm/queue-time) are no demand: they are for spec.objective.measured, the share of requests that
-waited longer than the objective's wait (--wait).
+waited longer than the objective's wait, by default 30s.
 
 "forewarm capacity" estimates what one replica sustains, and so the target.
 
@@ -41,7 +39,6 @@ const examples = `  forewarm presets
   forewarm presets vllm
   forewarm presets --render vllm/inflight --target deployment/llama --namespace team
   forewarm presets --render dcgm/gpu-busy --target lws/llama-405b -n team
-  forewarm presets --render vllm/queue-time --wait 30s --target deployment/llama -n team
   forewarm presets inflight --json | jq -r '.[].name'`
 
 // options are the flags.
@@ -49,7 +46,6 @@ type options struct {
 	render    string
 	target    string
 	namespace string
-	wait      time.Duration
 	output    cmdline.Output
 	trust     signal.Trust
 }
@@ -73,15 +69,9 @@ func New() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&o.render, "render", "", "print the PromQL of a preset")
 	flags.StringVar(&o.target, "target", "", "workload to render for, for example deployment/llama")
-	flags.DurationVar(&o.wait, "wait", signal.DefaultWait, "wait of the objective, for a preset of lateness")
 	flags.StringVarP(&o.namespace, "namespace", "n", "", "namespace of the workload")
 	cmdline.AddTrustFlags(flags, &o.trust)
-	o.output.AddFlags(
-		flags,
-		"print name, unit and PromQL (without --target, with placeholders)",
-		cmdline.Wide,
-		cmdline.Name,
-	)
+	o.output.AddFlags(flags, "print name, unit and PromQL (without --target, with placeholders)")
 	return cmd
 }
 
@@ -94,9 +84,6 @@ func (o *options) validate(args []string) error {
 	if o.render != "" {
 		_, err := o.lookup()
 		problems = append(problems, err)
-	}
-	if o.wait < time.Second || o.wait > time.Hour {
-		problems = append(problems, fmt.Errorf("--wait %s: set that of the objective, from 1s to 1h", o.wait))
 	}
 	switch {
 	case o.target != "":
@@ -129,14 +116,14 @@ func (o *options) run(args []string, out io.Writer) error {
 		return exit.Usage(err)
 	}
 	switch {
-	case o.output.ForScripts() || o.output.Is(cmdline.Name):
+	case o.output.ForScripts():
 		var presets []signal.Preset
 		for _, s := range sources {
 			presets = append(presets, s.Presets...)
 		}
 		return o.printEntries(presets, out)
-	case len(args) == 0 || o.output.Is(cmdline.Wide):
-		return writeTable(out, sources, o.output.Is(cmdline.Wide))
+	case len(args) == 0:
+		return writeTable(out, sources)
 	}
 	return writeExplanation(out, sources)
 }
@@ -147,7 +134,7 @@ func (o *options) printRendered(out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if o.output.ForScripts() || o.output.Is(cmdline.Name) {
+	if o.output.ForScripts() {
 		return o.printEntries([]signal.Preset{preset}, out)
 	}
 	expr, err := o.promql(preset)
@@ -162,9 +149,9 @@ func (o *options) printRendered(out io.Writer) error {
 	return err
 }
 
-// lookup returns the preset to render: of demand, or of lateness for the wait.
+// lookup returns the preset to render: of demand, or of lateness.
 func (o *options) lookup() (signal.Preset, error) {
-	if lateness, err := signal.LookupLateness(o.render, o.wait); err == nil {
+	if lateness, err := signal.LookupLateness(o.render, signal.DefaultWait); err == nil {
 		return lateness, nil
 	}
 	return signal.Lookup(o.render)
@@ -177,22 +164,15 @@ type entry struct {
 	PromQL string `json:"promql"`
 }
 
-// printEntries prints presets for scripts, always as an array, or their names.
+// printEntries prints presets for scripts, always as an array.
 func (o *options) printEntries(presets []signal.Preset, out io.Writer) error {
 	entries := make([]entry, len(presets))
 	for i, p := range presets {
-		if o.output.Is(cmdline.Name) {
-			fmt.Fprintln(out, p.Name)
-			continue
-		}
 		expr, err := o.promql(p)
 		if err != nil {
 			return err
 		}
 		entries[i] = entry{Name: p.Name, Unit: p.Unit, PromQL: expr}
-	}
-	if o.output.Is(cmdline.Name) {
-		return nil
 	}
 	return o.output.Write(out, entries)
 }
@@ -229,31 +209,19 @@ func selectSources(word string) []signal.Source {
 	return chosen
 }
 
-// writeTable writes one line for each preset, a wide one with its target, and below them the signals that servers do not report.
-func writeTable(out io.Writer, sources []signal.Source, wide bool) error {
-	tabs := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-	line := func(last string, cells ...string) {
-		if wide {
-			cells = append(cells, last)
-		}
-		fmt.Fprintln(tabs, strings.Join(cells, "\t"))
-	}
-	line("TARGET", "PRESET", "UNIT", "KIND", "FOR")
+// writeTable writes one line for each preset, and below them the signals that servers do not report.
+func writeTable(out io.Writer, sources []signal.Source) error {
+	var presets, missing [][]string
 	for _, s := range sources {
 		for _, p := range slices.Concat(s.Presets, s.Lateness) {
-			line(p.Target, p.Name, p.Unit, metricKind(p), p.Brief)
+			presets = append(presets, []string{p.Name, p.Unit, metricKind(p), p.Brief})
 		}
-	}
-	if err := tabs.Flush(); err != nil {
-		return err
-	}
-	fmt.Fprintln(tabs, "\nNOT REPORTED\tREASON")
-	for _, s := range sources {
 		for _, l := range s.Unsupported {
-			fmt.Fprintf(tabs, "%s/%s\t%s\n", s.Name, l.Signal, l.Reason)
+			missing = append(missing, []string{s.Name + "/" + l.Signal, l.Reason})
 		}
 	}
-	return tabs.Flush()
+	return errors.Join(terminal.Table(out, "PRESET\tUNIT\tKIND\tFOR", presets),
+		terminal.Table(out, "\nNOT REPORTED\tREASON", missing))
 }
 
 func metricKind(p signal.Preset) string {
@@ -271,13 +239,12 @@ func writeExplanation(out io.Writer, sources []signal.Source) error {
 			text.WriteString("\n")
 		}
 		fmt.Fprintf(&text, "%s: %s\n%s", s.Name, s.Title, terminal.Wrap(s.Note, "", width))
-		for _, p := range s.Presets {
-			fmt.Fprintf(&text, "\n%s (%s, %s): %s\n%s%s", p.Name, p.Unit, metricKind(p), p.Brief,
-				terminal.Wrap(p.Summary, "  ", width), terminal.Wrap("Target: "+p.Target+".", "  ", width))
-		}
-		for _, p := range s.Lateness {
+		for _, p := range slices.Concat(s.Presets, s.Lateness) {
 			fmt.Fprintf(&text, "\n%s (%s, %s): %s\n%s", p.Name, p.Unit, metricKind(p), p.Brief,
 				terminal.Wrap(p.Summary, "  ", width))
+			if p.Target != "" {
+				text.WriteString(terminal.Wrap("Target: "+p.Target+".", "  ", width))
+			}
 		}
 		for _, l := range s.Unsupported {
 			fmt.Fprintf(&text, "\n%s/%s is not reported\n%s", s.Name, l.Signal,

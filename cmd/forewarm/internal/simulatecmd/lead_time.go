@@ -44,7 +44,7 @@ func (m *measuredLead) read(ctx context.Context, lead *compare.LeadTime) error {
 	if m.of == "" {
 		return nil
 	}
-	client, err := m.Connect(ctx, "forewarm-simulate")
+	client, err := m.Connect(ctx, "simulate")
 	if err != nil {
 		return fmt.Errorf("--lead-time-of %s: %w", m.of, err)
 	}

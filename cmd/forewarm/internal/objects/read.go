@@ -1,0 +1,160 @@
+// Package objects reads the objects that there are, of a cluster or of files, and writes those to commit.
+package objects
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/files"
+	"github.com/forewarm/forewarm/pkg/manifest/strictyaml"
+)
+
+// Source is a cluster that is read with the user's own rights, or manifests.
+type Source struct {
+	cmdline.Cluster
+
+	// File is a file or a folder of manifests, or "-"; empty for the cluster.
+	File      string
+	Namespace string
+	All       bool
+}
+
+// AddFlags adds the flags, with the names of kubectl's.
+func (s *Source) AddFlags(flags *pflag.FlagSet) {
+	flags.StringVarP(&s.Namespace, "namespace", "n", "", "namespace to read; with --file that of manifests without one")
+	flags.BoolVarP(&s.All, "all-namespaces", "A", false, "read all namespaces")
+	flags.StringVarP(&s.File, "file", "f", "", "file or folder of manifests to read instead of a cluster")
+	s.Cluster.AddFlags(flags)
+}
+
+// Validate returns every problem.
+func (s *Source) Validate() error {
+	problems := []error{s.Cluster.Validate()}
+	if s.All && s.Namespace != "" {
+		problems = append(problems, errors.New("--all-namespaces contradicts --namespace: keep one"))
+	}
+	if s.File != "" && (s.Kubeconfig != "" || s.Context != "" || s.All) {
+		problems = append(problems,
+			errors.New("--file needs no cluster, leave out --kubeconfig, --context and --all-namespaces"))
+	}
+	return errors.Join(problems...)
+}
+
+// Found is what was read.
+type Found struct {
+	Objects []*unstructured.Unstructured
+	// Unread are sentences about what was not read, and why; Forbidden the kinds that the user may not list.
+	Unread, Forbidden []string
+	// Client is the cluster's; nil for manifests.
+	Client dynamic.Interface
+}
+
+// Read reads the objects of kinds, by their names. A cluster need not have a kind, nor the user the right.
+func (s *Source) Read(ctx context.Context, in io.Reader, kinds map[string]schema.GroupVersionResource) (*Found, error) {
+	found := &Found{}
+	if s.File != "" {
+		return found, s.readFiles(ctx, in, found, kinds)
+	}
+	client, namespace, err := s.Client(ctx, "read")
+	if err != nil {
+		return nil, fmt.Errorf("%w; set one, or read manifests (--file DIR)", err)
+	}
+	scope := "-n " + cmp.Or(s.Namespace, namespace)
+	if namespace = cmp.Or(s.Namespace, namespace); s.All {
+		namespace, scope = metav1.NamespaceAll, "-A"
+	}
+	found.Client = client
+	for kind, resource := range kinds {
+		all, err := cmdline.ListAll(ctx, client.Resource(resource).Namespace(namespace))
+		switch {
+		case apierrors.IsForbidden(err):
+			const unread = "%ss are not read: you may not list them (kubectl auth can-i list %s %s)"
+			found.Forbidden = append(found.Forbidden, kind)
+			found.Unread = append(found.Unread, fmt.Sprintf(unread, kind, resource.GroupResource(), scope))
+		case err != nil && !apierrors.IsNotFound(err):
+			return nil, fmt.Errorf("list %s: %w", resource.GroupResource(), err)
+		}
+		for i := range all {
+			found.Objects = append(found.Objects, &all[i])
+		}
+	}
+	slices.Sort(found.Unread)
+	slices.SortFunc(found.Objects, func(a, b *unstructured.Unstructured) int {
+		return cmp.Or(cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()),
+			cmp.Compare(a.GetKind(), b.GetKind()))
+	})
+	return found, nil
+}
+
+// readFiles reads a file, or the YAML and JSON below a folder.
+func (s *Source) readFiles(
+	ctx context.Context, in io.Reader, found *Found, kinds map[string]schema.GroupVersionResource,
+) error {
+	const most = 2_000 // A wrong path, such as a home, is not read whole.
+	n := 0
+	read := func(path string, entry fs.DirEntry, err error) error {
+		isManifest := path == s.File || slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path))
+		if err != nil || entry != nil && entry.IsDir() || !isManifest {
+			return err
+		}
+		if n++; n > most {
+			return fmt.Errorf("--file %s: more than %d files: name a smaller folder", s.File, most)
+		}
+		text, err := files.ReadInput(ctx, in, path, strictyaml.MaxFile)
+		if err != nil {
+			return err
+		}
+		for _, d := range strictyaml.Documents(path, text) {
+			if _, known := kinds[d.Text("kind")]; !known && d.Broken == nil && !strings.HasSuffix(d.Text("kind"), "List") {
+				continue
+			}
+			object, err := objectOf(d, cmp.Or(s.Namespace, metav1.NamespaceDefault))
+			if err != nil {
+				found.Unread = append(found.Unread, err.Error())
+				continue
+			}
+			found.Objects = append(found.Objects, object)
+		}
+		return nil
+	}
+	if s.File == files.Stdout {
+		return read(s.File, nil, nil)
+	}
+	return filepath.WalkDir(s.File, read)
+}
+
+// objectOf is the object of a document.
+func objectOf(d strictyaml.Document, namespace string) (*unstructured.Unstructured, error) {
+	object := &unstructured.Unstructured{}
+	switch {
+	case d.Broken != nil:
+		return nil, d.Broken.Err()
+	case strings.HasSuffix(d.Text("kind"), "List"):
+		return nil, d.Err("a list is not read: write a document for each object, separated by ---")
+	}
+	if err := d.Decode(&object.Object); err != nil {
+		return nil, d.Err(err.Error())
+	}
+	object.SetNamespace(cmp.Or(object.GetNamespace(), namespace))
+	// They will be the name of a file.
+	if validation.IsDNS1123Subdomain(object.GetName()) != nil || validation.IsDNS1123Label(object.GetNamespace()) != nil {
+		return nil, d.Err("its name or namespace is none that Kubernetes has: correct it")
+	}
+	return object, nil
+}
