@@ -90,8 +90,9 @@ type Forecast struct {
 	Cover *Cover
 	// Reason of the value in a sentence.
 	Reason string
-	// Shadow is true if the value does not look ahead: it is the observed demand (serve: Shadow).
-	Shadow bool
+	// Shadow is true if the value does not look ahead: it is the observed demand (serve: Shadow). Paused is true if it is
+	// also the highest of the default stabilization, as the HPA before had it.
+	Shadow, Paused bool
 	// Saturated is why the demand is censored, AtMaxReplicas why maxReplicas prevents the objective; empty otherwise.
 	Saturated, AtMaxReplicas string
 }

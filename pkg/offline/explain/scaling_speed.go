@@ -132,7 +132,7 @@ func (t *explainer) warnScaleDown() {
 		return
 	}
 	for i := range t.s.Metrics {
-		if f := t.s.Metrics[i].Forecast; f != nil && f.Missing == "" && !f.Shadow {
+		if f := t.s.Metrics[i].Forecast; f != nil && f.Missing == "" && (!f.Shadow || f.Paused) {
 			return
 		}
 	}

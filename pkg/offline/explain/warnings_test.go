@@ -181,6 +181,11 @@ func TestWarnings(t *testing.T) {
 			[]string{"waits for 0s, less than the 5m"},
 		},
 		{
+			"a pause holds as the HPA before did", explain.ScaleDownBeforeLead,
+			inputOf(4, 40, withBehavior(func(b *hpa.Behavior) { b.Down.Stabilization = 0 }),
+				withForecast(func(f *explain.Forecast) { f.Shadow, f.Paused = true, true })), nil,
+		},
+		{
 			"a forecast looks ahead", explain.ScaleDownBeforeLead,
 			inputOf(4, 40, withBehavior(func(b *hpa.Behavior) { b.Down.Stabilization = 0 }), withForecast(healthy)), nil,
 		},

@@ -84,6 +84,8 @@ func ofOutlook(s *inspect.OutlookStatus) *explain.Forecast {
 			f.ReadyMessage = strings.TrimSuffix(c.Message, ".")
 		case c.Type == snapshot.ConditionSaturated && c.Status == metav1.ConditionTrue:
 			f.Saturated = strings.TrimSuffix(c.Message, ".")
+		case c.Type == snapshot.ConditionPaused:
+			f.Paused = c.Status == metav1.ConditionTrue
 		}
 	}
 	if s.Objective != nil && objective.Verdict(s.Objective.Verdict) == objective.AtMaxReplicas {
