@@ -140,7 +140,8 @@ func kubeconfig(ts *testscript.TestScript, _ bool, args []string) {
 		name, server, _ := strings.Cut(arg, "=")
 		server, namespace, _ := strings.Cut(server, "@")
 		clusters += fmt.Sprintf("- {name: %s, cluster: {server: %q}}\n", name, server)
-		contexts += fmt.Sprintf("- {name: %s, context: {cluster: %[1]s, user: me, namespace: %s}}\n", name, cmp.Or(namespace, "inference"))
+		contexts += fmt.Sprintf("- {name: %s, context: {cluster: %[1]s, user: me, namespace: %s}}\n", name,
+			cmp.Or(namespace, "inference"))
 	}
 	text := "apiVersion: v1\nkind: Config\nusers: [{name: me, user: {}}]\ncurrent-context: " + current + "\n" + clusters + contexts
 	ts.Check(os.WriteFile(ts.MkAbs("config"), []byte(text), 0o600))
