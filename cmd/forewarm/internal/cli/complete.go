@@ -96,7 +96,11 @@ func value(cmd *cobra.Command, flag string) string {
 
 // connect makes a client of the server or the cluster that the flags name, and returns the namespace of the kubeconfig's context.
 func connect(ctx context.Context, cmd *cobra.Command) (client dynamic.Interface, namespace string, err error) {
-	cluster := cmdline.Cluster{Timeout: completionTimeout, Kubeconfig: value(cmd, "kubeconfig"), Context: value(cmd, "context")}
+	cluster := cmdline.Cluster{
+		Timeout:    completionTimeout,
+		Kubeconfig: value(cmd, "kubeconfig"),
+		Context:    value(cmd, "context"),
+	}
 	server := value(cmd, "server")
 	if server == "" {
 		return cluster.Client(ctx, "completion")

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -100,9 +101,8 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"forewarm": forewarm,
-			"envsubst": envsubst,
-			"demand":   demand,
+			"forewarm":   forewarm,
+			"kubeconfig": kubeconfig, "demand": demand,
 		},
 		RequireExplicitExec: true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
@@ -132,10 +132,19 @@ func forewarm(ts *testscript.TestScript, fails bool, args []string) {
 	}
 }
 
-// envsubst writes a file of the script with its $VARIABLES filled in.
-func envsubst(ts *testscript.TestScript, _ bool, args []string) {
-	text := os.Expand(ts.ReadFile(args[0]), ts.Getenv)
-	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o600))
+// kubeconfig writes the file config with a context for each NAME=SERVER[@NAMESPACE]. The first is the current one.
+func kubeconfig(ts *testscript.TestScript, _ bool, args []string) {
+	current, _, _ := strings.Cut(args[0], "=")
+	clusters, contexts := "clusters:\n", "contexts:\n"
+	for _, arg := range args {
+		name, server, _ := strings.Cut(arg, "=")
+		server, namespace, _ := strings.Cut(server, "@")
+		clusters += fmt.Sprintf("- {name: %s, cluster: {server: %q}}\n", name, server)
+		contexts += fmt.Sprintf("- {name: %s, context: {cluster: %[1]s, user: me, namespace: %s}}\n", name,
+			cmp.Or(namespace, "inference"))
+	}
+	text := "apiVersion: v1\nkind: Config\nusers: [{name: me, user: {}}]\ncurrent-context: " + current + "\n" + clusters + contexts
+	ts.Check(os.WriteFile(ts.MkAbs("config"), []byte(text), 0o600))
 }
 
 // demand writes a trace of so many minutes; with "gaps" ten of every ninety are missing, with "every other" half of them, and

@@ -63,13 +63,13 @@ func (c *Cluster) Client(ctx context.Context, command string) (client dynamic.In
 // account. name is that of a context; empty means the current one. The namespace is the context's, or "default".
 func LoadKubeconfig(ctx context.Context, file, name string) (config *rest.Config, namespace string, err error) {
 	loading, err := clientConfig(ctx, file, name)
+	if err == nil {
+		config, err = loading.ClientConfig()
+	}
+	if err == nil {
+		namespace, _, err = loading.Namespace()
+	}
 	if err != nil {
-		return nil, "", fmt.Errorf("read the kubeconfig: %w", err)
-	}
-	if config, err = loading.ClientConfig(); err != nil {
-		return nil, "", fmt.Errorf("read the kubeconfig: %w", err)
-	}
-	if namespace, _, err = loading.Namespace(); err != nil {
 		return nil, "", fmt.Errorf("read the kubeconfig: %w", err)
 	}
 	return config, namespace, nil

@@ -116,7 +116,8 @@ func (o *options) run(ctx context.Context, cmd *cobra.Command) error {
 	}
 	for _, l := range c.LeftOut {
 		what := strings.TrimSpace(l.Object + " " + l.Metric)
-		fmt.Fprint(cmd.ErrOrStderr(), terminal.Note(strings.TrimPrefix(what+" is left out: "+l.Reason, " is left out: ")))
+		fmt.Fprint(cmd.ErrOrStderr(),
+			terminal.Note(strings.TrimPrefix(what+" is left out: "+l.Reason, " is left out: ")))
 	}
 	if err == nil && len(c.LeftOut) > 0 {
 		err = exit.WithCode(codeLeftOut, fmt.Errorf("%d converted, %d left out", len(c.Converted), len(c.LeftOut)))

@@ -46,7 +46,8 @@ func (c *conversion) leave(object, metric, reason string) {
 
 func (c *conversion) convert(all []*unstructured.Unstructured) {
 	if c.rules.ResourceRules != nil {
-		c.leave("resourceRules", "", "CPU and memory are not Forewarm's: install metrics-server, for HPAs and kubectl top")
+		c.leave("resourceRules", "",
+			"CPU and memory are not Forewarm's: install metrics-server, for HPAs and kubectl top")
 	}
 	c.askers = map[string][]string{}
 	hpas := make([]*hpa, len(all))
@@ -88,7 +89,8 @@ func wants(h *hpa) []string {
 func (c *conversion) hpa(h *hpa, object *unstructured.Unstructured) {
 	for _, what := range wants(h) {
 		if n := c.askers[what]; len(n) > 1 {
-			c.leave(objects.Name(object), "", fmt.Sprintf("%s is of the HPAs %s: keep one", what, strings.Join(n, " and ")))
+			c.leave(objects.Name(object), "",
+				fmt.Sprintf("%s is of the HPAs %s: keep one", what, strings.Join(n, " and ")))
 			return
 		}
 	}
@@ -105,7 +107,10 @@ func (c *conversion) hpa(h *hpa, object *unstructured.Unstructured) {
 		case q.kind.Kind != "":
 			external := &autoscalingv2.ExternalMetricSource{Target: q.target}
 			external.Metric.Name = q.object.Name
-			edited.Spec.Metrics[i] = autoscalingv2.MetricSpec{Type: autoscalingv2.ExternalMetricSourceType, External: external}
+			edited.Spec.Metrics[i] = autoscalingv2.MetricSpec{
+				Type:     autoscalingv2.ExternalMetricSourceType,
+				External: external,
+			}
 			const same = "metrics[%d] was the %s. The Forecast is its sum: the replicas are the same while all pods are ready and report."
 			why = append(why, fmt.Sprintf(same, i, q.what))
 		}
@@ -140,7 +145,8 @@ func (*conversion) request(h *hpa, m *autoscalingv2.MetricSpec) (q request, err 
 		// As the controllers name pods. They cut longer names.
 		suffix := map[string]string{"Deployment": "-[a-z0-9]+-[a-z0-9]{5}", "StatefulSet": "-[0-9]+"}[ref.Kind]
 		if q.names = (matcher{"", "=~", regexp.QuoteMeta(ref.Name) + suffix}); suffix == "" || len(ref.Name) > 46 {
-			err = errors.New("the names of its pods do not follow from the workload's: write a Forecast with a query of your own")
+			err = errors.New(
+				"the names of its pods do not follow from the workload's: write a Forecast with a query of your own")
 		}
 	case m.Object != nil:
 		of := m.Object.DescribedObject
@@ -152,7 +158,8 @@ func (*conversion) request(h *hpa, m *autoscalingv2.MetricSpec) (q request, err 
 	q.metric = id.Name
 	q.what += " " + id.Name
 	if q.target.Type != autoscalingv2.AverageValueMetricType || q.target.AverageValue == nil {
-		err = errors.New("its target is not of type AverageValue: write the total that a replica sustains (docs/hpa.md)")
+		err = errors.New(
+			"its target is not of type AverageValue: write the total that a replica sustains (docs/hpa.md)")
 	}
 	q.object.Namespace, q.object.Name = h.Namespace, h.Name+"-"+id.Name
 	q.object.Spec.TargetRef = v1alpha1.TargetRef{APIVersion: ref.APIVersion, Kind: ref.Kind, Name: ref.Name}

@@ -68,7 +68,9 @@ func (c *conversion) scaledObject(object *unstructured.Unstructured) {
 			triggers[i] = map[string]any{
 				"type": "external-push",
 				"metadata": map[string]any{
-					"scalerAddress": "forewarm.forewarm-system.svc:9090", "forecast": f.Name, "target": t.Metadata["threshold"],
+					"scalerAddress": "forewarm.forewarm-system.svc:9090",
+					"forecast":      f.Name,
+					"target":        t.Metadata["threshold"],
 				},
 				"authenticationRef": map[string]any{"kind": "ClusterTriggerAuthentication", "name": "forewarm"},
 			}
@@ -82,7 +84,8 @@ func (c *conversion) scaledObject(object *unstructured.Unstructured) {
 		return
 	}
 	for _, text := range timetable {
-		c.leave(objects.Name(object), "cron", text+" No trigger beside it was converted: write a Forecast of the workload's demand")
+		c.leave(objects.Name(object), "cron",
+			text+" No trigger beside it was converted: write a Forecast of the workload's demand")
 	}
 }
 
@@ -90,7 +93,8 @@ func (c *conversion) scaledObject(object *unstructured.Unstructured) {
 func (c *conversion) trigger(f *v1alpha1.Forecast, s *scaled, t *trigger, from string) error {
 	switch {
 	case s.Spec.Advanced.Modifiers.Formula != "":
-		return errors.New("a formula computes from the triggers: write a Forecast of the demand itself, and remove the formula")
+		return errors.New(
+			"a formula computes from the triggers: write a Forecast of the demand itself, and remove the formula")
 	case t.MetricType != "" && t.MetricType != "AverageValue":
 		return errors.New("its metricType is not AverageValue: write the total that a replica sustains (docs/keda.md)")
 	case !v1alpha1.BoundedQuantity(t.Metadata["threshold"]):
@@ -106,7 +110,8 @@ func (c *conversion) trigger(f *v1alpha1.Forecast, s *scaled, t *trigger, from s
 	}
 	expr, taken := plain(expr)
 	if trick := remaining(expr); trick != "" {
-		return fmt.Errorf("its query computes from several operands with %s: write the plain demand of now as the query", trick)
+		return fmt.Errorf(
+			"its query computes from several operands with %s: write the plain demand of now as the query", trick)
 	}
 	server := prometheus.RedactedURL(t.Metadata["serverAddress"])
 	why := []string{"signal: the query of the trigger, of " + server + ": Forewarm must read the same."}

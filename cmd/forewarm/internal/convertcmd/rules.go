@@ -27,33 +27,27 @@ type config struct {
 
 // rule gives metrics. The fields without a tag follow from the others.
 type rule struct {
-	SeriesQuery   string       `json:"seriesQuery"`
-	SeriesFilters []filter     `json:"seriesFilters"`
-	Resources     resources    `json:"resources"`
-	Name          metricNaming `json:"name"`
-	MetricsQuery  string       `json:"metricsQuery"`
+	SeriesQuery   string `json:"seriesQuery"`
+	SeriesFilters []struct {
+		Is    string `json:"is"`
+		IsNot string `json:"isNot"`
+	} `json:"seriesFilters"`
+	Resources struct {
+		Template   string                   `json:"template"`
+		Overrides  map[string]groupResource `json:"overrides"`
+		Namespaced *bool                    `json:"namespaced"`
+	} `json:"resources"`
+	Name struct {
+		Matches string `json:"matches"`
+		As      string `json:"as"`
+	} `json:"name"`
+	MetricsQuery string `json:"metricsQuery"`
 
 	at           string                   // for errors: externalRules[0]
 	passes       []func(name string) bool // of a series' name
 	series       string                   // the one that seriesQuery names, if it does
 	matches      *regexp.Regexp
 	query, label *template.Template
-}
-
-type filter struct {
-	Is    string `json:"is"`
-	IsNot string `json:"isNot"`
-}
-
-type resources struct {
-	Template   string                   `json:"template"`
-	Overrides  map[string]groupResource `json:"overrides"`
-	Namespaced *bool                    `json:"namespaced"`
-}
-
-type metricNaming struct {
-	Matches string `json:"matches"`
-	As      string `json:"as"`
 }
 
 // groupResource has the fields of resources.template.
@@ -173,32 +167,31 @@ func (r *rule) compileFilters(matchers []*labels.Matcher) error {
 // findRule returns the one rule that gives a metric, and the name of its series. Where several may, it is the one of a series
 // that is known.
 func findRule(all []rule, metric string, known []string) (found *rule, series string, err error) {
-	type fit struct {
-		rule   *rule
-		series string
-	}
-	var fitting []fit
 	var words []string
+	fitting := map[*rule]string{}
 	for i := range all {
 		if name, fits := all[i].seriesOf(metric); fits {
-			fitting = append(fitting, fit{&all[i], name})
+			fitting[&all[i]] = name
 			words = append(words, all[i].at+" from the series "+cmp.Or(name, "?"))
 		}
 	}
 	if len(fitting) > 1 && len(known) > 0 {
-		fitting = slices.DeleteFunc(fitting, func(f fit) bool { return !slices.Contains(known, f.series) })
+		maps.DeleteFunc(fitting, func(_ *rule, name string) bool { return !slices.Contains(known, name) })
+	}
+	for found, series = range fitting { // There is one, else it is an error.
+		break
 	}
 	switch {
 	case len(words) == 0:
 		return nil, "", errors.New("no rule gives it: correct the name, or write a Forecast with a query of your own")
 	case len(fitting) != 1:
-		return nil, "", fmt.Errorf("several rules may give it, %s: name the series that exists with --series",
-			strings.Join(words, ", "))
-	case fitting[0].series == "":
+		const several = "several rules may give it, %s: name the series that exists with --series"
+		return nil, "", fmt.Errorf(several, strings.Join(words, ", "))
+	case series == "":
 		const unknown = "the series of %s does not follow from its name.matches: write its name into seriesQuery"
-		return nil, "", fmt.Errorf(unknown, fitting[0].rule.at)
+		return nil, "", fmt.Errorf(unknown, found.at)
 	}
-	return fitting[0].rule, fitting[0].series, nil
+	return found, series, nil
 }
 
 var (

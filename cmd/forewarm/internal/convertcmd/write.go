@@ -86,5 +86,6 @@ func (c *conversion) after(object *unstructured.Unstructured, spec any, why []st
 		return
 	}
 	name := objects.Name(object)
-	c.Converted = append(c.Converted, objects.Document{Object: name, From: name, Why: why, Manifest: string(text), After: true})
+	c.Converted = append(c.Converted,
+		objects.Document{Object: name, From: name, Why: why, Manifest: string(text), After: true})
 }

@@ -43,7 +43,8 @@ func NewHandover() *cobra.Command {
 			o.prometheus.Timeout = time.Second // Nothing is asked of a Prometheus.
 			err := o.validate()
 			if !check {
-				err = errors.Join(err, errors.New("write --check: handing over is for you to do, by the commands that it prints"))
+				err = errors.Join(err,
+					errors.New("write --check: handing over is for you to do, by the commands that it prints"))
 			}
 			if err != nil {
 				return exit.Usage(err)

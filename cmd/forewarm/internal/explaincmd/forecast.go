@@ -49,7 +49,8 @@ func (r *clusterReader) forecast(ctx context.Context, from *autoscaler.Source) *
 
 func (r *clusterReader) outlook(ctx context.Context, forecast string) (*inspect.Outlook, error) {
 	var o inspect.Outlook
-	err := r.get(ctx, &o, "", nil, inspect.GroupName, inspect.Version, "namespaces", r.namespace, inspect.Resource, forecast)
+	err := r.get(ctx, &o, "", nil, inspect.GroupName, inspect.Version, "namespaces", r.namespace, inspect.Resource,
+		forecast)
 	return &o, err
 }
 

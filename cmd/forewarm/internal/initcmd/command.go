@@ -70,9 +70,14 @@ func New() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	o.AddFlags(flags)
-	flags.DurationVar(&o.lead, "lead-time", 5*time.Minute, "time from \"more replicas\" to \"ready\", until it is measured")
-	flags.BoolVar(&o.simulate, "simulate", false,
-		"simulate the workloads on their history, sort them by the GPU-hours saved, and leave out those that would lose")
+	flags.DurationVar(&o.lead, "lead-time", 5*time.Minute,
+		"time from \"more replicas\" to \"ready\", until it is measured")
+	flags.BoolVar(
+		&o.simulate,
+		"simulate",
+		false,
+		"simulate the workloads on their history, sort them by the GPU-hours saved, and leave out those that would lose",
+	)
 	flags.StringVar(&o.out, "out", "", "folder to write a file for each Forecast to (default: the standard output)")
 	flags.BoolVar(&o.apply, "apply", false, "create the Forecasts in the cluster")
 	o.output.AddFlags(flags, "print the summary with the Forecasts")
@@ -81,7 +86,8 @@ func New() *cobra.Command {
 	store := pflag.NewFlagSet("store", pflag.ContinueOnError)
 	o.history.AddFlags(store)
 	store.VisitAll(func(flag *pflag.Flag) {
-		if !slices.Contains([]string{"trace", "column", "query", "time-zone", "resample"}, flag.Name) { // Each workload has its own query.
+		if !slices.Contains([]string{"trace", "column", "query", "time-zone", "resample"},
+			flag.Name) { // Each workload has its own query.
 			flags.AddFlag(flag)
 		}
 	})
@@ -126,5 +132,6 @@ func (o *options) run(ctx context.Context, cmd *cobra.Command) error {
 	if o.apply {
 		failed = create(ctx, found, rows)
 	}
-	return errors.Join(failed, o.write(cmd.OutOrStdout(), rows, found.Unread), summarize(cmd.ErrOrStderr(), rows, found.Unread))
+	return errors.Join(failed, o.write(cmd.OutOrStdout(), rows, found.Unread),
+		summarize(cmd.ErrOrStderr(), rows, found.Unread))
 }

@@ -196,7 +196,8 @@ func (o *options) render(r *row) {
 		r.LeftOut = err.Error()
 		return
 	}
-	estimate := fmt.Sprintf("forewarm capacity --prometheus URL --preset %s --target %s -n %s", r.Preset, r.Workload, r.Namespace)
+	estimate := fmt.Sprintf("forewarm capacity --prometheus URL --preset %s --target %s -n %s", r.Preset, r.Workload,
+		r.Namespace)
 	scaling := "scaling: " + r.Scaling + ". target is the same as before's, the least that a replica sustains; the estimate of " +
 		estimate + " may be higher."
 	if r.metric == nil {

@@ -41,7 +41,12 @@ func workloads(found *objects.Found) []*row {
 	at := func(w leadtime.Workload) *row {
 		key := leadtime.Workload{Namespace: w.Namespace, Name: w.Ref()} // Whatever the version.
 		if rows[key] == nil {
-			rows[key] = &row{Namespace: w.Namespace, Workload: w.Kind + "/" + w.Name, Name: w.Name + "-inflight", ref: w}
+			rows[key] = &row{
+				Namespace: w.Namespace,
+				Workload:  w.Kind + "/" + w.Name,
+				Name:      w.Name + "-inflight",
+				ref:       w,
+			}
 		}
 		return rows[key]
 	}
@@ -81,7 +86,8 @@ func isPart(object *unstructured.Unstructured) bool {
 func settle(rows map[leadtime.Workload]*row, forecasts []*v1alpha1.Forecast) []*row {
 	out, taken := slices.Collect(maps.Values(rows)), map[string]bool{}
 	slices.SortFunc(out, func(a, b *row) int {
-		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Workload, b.Workload))
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name),
+			cmp.Compare(a.Workload, b.Workload))
 	})
 	for _, f := range forecasts {
 		taken[f.Namespace+"/"+f.Name] = true
@@ -137,8 +143,10 @@ func accelerators() []string {
 // create creates the Forecasts that were written. One that is there stays as it is.
 func create(ctx context.Context, found *objects.Found, rows []*row) error {
 	if slices.Contains(found.Forbidden, v1alpha1.ForecastKind) {
-		return errors.New("--apply needs the right to list forecasts.forewarm.dev, so that no workload gets a second one: " +
-			"nothing was created")
+		return errors.New(
+			"--apply needs the right to list forecasts.forewarm.dev, so that no workload gets a second one: " +
+				"nothing was created",
+		)
 	}
 	var problems []error
 	for _, r := range rows {

@@ -63,7 +63,8 @@ func summarize(out io.Writer, rows []*row, unread []string) error {
 		lines = append(lines, []string{printable.Clip(r.id(), terminal.Page), preset, by, saves, forecast})
 	}
 	if len(rows) == 0 {
-		notes = append(notes, "No workload has an autoscaler or a GPU here: name another namespace (-n), or all of them (-A)")
+		notes = append(notes,
+			"No workload has an autoscaler or a GPU here: name another namespace (-n), or all of them (-A)")
 	}
 	err := terminal.Table(out, "WORKLOAD\tPRESET\tSCALED BY\tSAVES\tFORECAST", lines)
 	for _, note := range append(notes, unread...) {

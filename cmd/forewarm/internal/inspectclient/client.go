@@ -35,7 +35,11 @@ const maxAnswer = 256 << 20
 // Connect makes a client for a command. For a --server no kubeconfig is read and no credential is sent: it
 // is a standalone forewarm or a kubectl proxy.
 func (c *Connection) Connect(ctx context.Context, command string) (*Client, error) {
-	config, namespace := &rest.Config{Host: c.Server, Timeout: c.Timeout, UserAgent: "forewarm-" + command}, metav1.NamespaceDefault
+	config, namespace := &rest.Config{
+		Host:      c.Server,
+		Timeout:   c.Timeout,
+		UserAgent: "forewarm-" + command,
+	}, metav1.NamespaceDefault
 	if c.Server == "" {
 		var err error
 		if config, namespace, err = c.Config(ctx, command); err != nil {

@@ -140,15 +140,21 @@ type source struct {
 	namespace, name, selector string
 }
 
+// split returns the namespace and the name of an argument; without a namespace that of the flags, or the own one.
+func (o *options) split(arg, own string) (namespace, name string) {
+	namespace, name, slash := strings.Cut(arg, "/")
+	if !slash {
+		namespace, name = cmp.Or(o.Namespace, own), arg
+	}
+	return namespace, name
+}
+
 func (o *options) source(c *inspectclient.Client, args []string) source {
 	s := source{client: c, namespace: o.Namespace, selector: o.Labels}
-	if len(args) == 1 {
-		namespace, name, slash := strings.Cut(args[0], "/")
-		if s.name = args[0]; slash {
-			s.namespace, s.name = namespace, name
-		}
-	}
-	if s.namespace == "" && !o.All && o.Server == "" {
+	switch {
+	case len(args) == 1:
+		s.namespace, s.name = o.split(args[0], c.Namespace)
+	case s.namespace == "" && !o.All && o.Server == "":
 		s.namespace = c.Namespace
 	}
 	return s
@@ -159,10 +165,7 @@ func (s source) read(ctx context.Context) (*inspect.OutlookList, time.Time, erro
 		return s.client.Outlooks(ctx, s.namespace, s.selector)
 	}
 	one, now, err := s.client.Outlook(ctx, s.namespace, s.name)
-	if err != nil {
-		return nil, now, err
-	}
-	return &inspect.OutlookList{Items: []inspect.Outlook{*one}}, now, nil
+	return &inspect.OutlookList{Items: []inspect.Outlook{*one}}, now, err
 }
 
 // show prints a table, or one outlook in full, or what scripts read.
@@ -174,18 +177,13 @@ func (o *options) show(s source, list *inspect.OutlookList, now time.Time, out i
 		return o.output.Write(out, list)
 	case o.output.Is(cmdline.Name):
 		for i := range list.Items {
-			writeName(out, &list.Items[i])
+			fmt.Fprintf(out, "outlook.%s/%s\n", inspect.GroupName, list.Items[i].Name) // As kubectl takes it.
 		}
 		return nil
 	case s.name != "" && !o.output.Is(cmdline.Wide):
 		return newView(out).full(&list.Items[0], now)
 	}
 	return newView(out).summary(list.Items, now, o.output.Is(cmdline.Wide))
-}
-
-// writeName writes the name of an outlook as kubectl takes it.
-func writeName(out io.Writer, o *inspect.Outlook) {
-	fmt.Fprintf(out, "outlook.%s/%s\n", inspect.GroupName, o.Name)
 }
 
 // where says where outlooks are looked for.
@@ -233,10 +231,7 @@ func (o *options) showPast(ctx context.Context, arg string, out io.Writer) error
 	if err != nil {
 		return err
 	}
-	namespace, name, slash := strings.Cut(arg, "/")
-	if !slash {
-		namespace, name = cmp.Or(o.Namespace, own), arg
-	}
+	namespace, name := o.split(arg, own)
 	all, err := o.past.Read(ctx, config, []snapshot.Key{{Namespace: namespace, Name: name}}, time.Now())
 	if err != nil {
 		return err

@@ -121,7 +121,8 @@ func (s *Source) readFiles(
 			return err
 		}
 		for _, d := range strictyaml.Documents(path, text) {
-			if _, known := kinds[d.Text("kind")]; !known && d.Broken == nil && !strings.HasSuffix(d.Text("kind"), "List") {
+			if _, known := kinds[d.Text("kind")]; !known && d.Broken == nil &&
+				!strings.HasSuffix(d.Text("kind"), "List") {
 				continue
 			}
 			object, err := objectOf(d, cmp.Or(s.Namespace, metav1.NamespaceDefault))
@@ -153,7 +154,8 @@ func objectOf(d strictyaml.Document, namespace string) (*unstructured.Unstructur
 	}
 	object.SetNamespace(cmp.Or(object.GetNamespace(), namespace))
 	// They will be the name of a file.
-	if validation.IsDNS1123Subdomain(object.GetName()) != nil || validation.IsDNS1123Label(object.GetNamespace()) != nil {
+	if validation.IsDNS1123Subdomain(object.GetName()) != nil ||
+		validation.IsDNS1123Label(object.GetNamespace()) != nil {
 		return nil, d.Err("its name or namespace is none that Kubernetes has: correct it")
 	}
 	return object, nil

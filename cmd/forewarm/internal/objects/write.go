@@ -94,7 +94,8 @@ func Write(out io.Writer, folder string, all []Document) error {
 		// Each part of the name was checked, so it is that of a file.
 		path := filepath.Join(dir, strings.NewReplacer("/", ".", " ", "-").Replace(strings.ToLower(d.Object))+".yaml")
 		if _, err := os.Lstat(path); err == nil {
-			problems = append(problems, fmt.Errorf("%s is there already and stays as it is: remove it, or name another folder", path))
+			problems = append(problems,
+				fmt.Errorf("%s is there already and stays as it is: remove it, or name another folder", path))
 			continue
 		}
 		problems = append(problems, os.MkdirAll(dir, 0o755), files.Write(path, out, []byte(d.text(""))))

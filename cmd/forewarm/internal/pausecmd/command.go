@@ -173,8 +173,10 @@ func (o *options) apply(
 	wanted := "null" // It removes it.
 	if o.pause {
 		wanted = `"true"`
-		if _, stated, err := unstructured.NestedFieldNoCopy(object.Object, "spec", "scaling", "before"); err != nil || !stated {
-			r.Message = "no spec.scaling.before: its target is assumed to be " + humanize.ShareAsWritten(objective.AssumedTarget)
+		if _, stated, err := unstructured.NestedFieldNoCopy(object.Object, "spec", "scaling", "before"); err != nil ||
+			!stated {
+			r.Message = "no spec.scaling.before: its target is assumed to be " + humanize.ShareAsWritten(
+				objective.AssumedTarget)
 		}
 	}
 	if o.pause && value == "true" || !o.pause && !annotated {
