@@ -148,17 +148,8 @@ func testWork(t *testing.T, c *testcluster.Cluster) {
 	if !strings.Contains(table, "the sample's status") {
 		t.Errorf("the condition is not in the wide table:\n%s", table)
 	}
-	holder := c.MustKubectl(
-		t,
-		"",
-		"get",
-		"lease",
-		"-n",
-		"forewarm-system",
-		"forewarm",
-		"-o",
-		"jsonpath={.spec.holderIdentity}",
-	)
+	holder := c.MustKubectl(t, "", "get", "lease", "-n", "forewarm-system", "forewarm", "-o",
+		"jsonpath={.spec.holderIdentity}")
 	if holder != "" {
 		t.Errorf("the lease was not given back: %q holds it", holder)
 	}

@@ -89,28 +89,10 @@ func testRights(t *testing.T, c *testcluster.Cluster) {
 // testPeople binds the roles by hand: the controller that adds them to view and edit does not run here.
 func testPeople(t *testing.T, c *testcluster.Cluster) {
 	t.Helper()
-	c.MustKubectl(
-		t,
-		"",
-		"create",
-		"rolebinding",
-		"v",
-		"-n",
-		"inference",
-		"--clusterrole=forewarm:view",
-		"--user=viewer",
-	)
-	c.MustKubectl(
-		t,
-		"",
-		"create",
-		"rolebinding",
-		"e",
-		"-n",
-		"inference",
-		"--clusterrole=forewarm:edit",
-		"--user=editor",
-	)
+	c.MustKubectl(t, "", "create", "rolebinding", "v", "-n", "inference", "--clusterrole=forewarm:view",
+		"--user=viewer")
+	c.MustKubectl(t, "", "create", "rolebinding", "e", "-n", "inference", "--clusterrole=forewarm:edit",
+		"--user=editor")
 	for _, q := range []struct {
 		who, verb, group, resource, subresource string
 		want                                    bool

@@ -272,11 +272,8 @@ func theft(t *testing.T, s *scene) {
 	}
 	reachable := func(want string) {
 		eventually(t, func() string {
-			if text := s.status(
-				t,
-				"load",
-				`conditions[?(@.type=="Reachable")].message`,
-			); !strings.Contains(text, want) {
+			if text := s.status(t, "load",
+				`conditions[?(@.type=="Reachable")].message`); !strings.Contains(text, want) {
 				return "the status does not say that it " + want + ": " + text
 			}
 			return ""

@@ -323,11 +323,8 @@ func TestDashboardsWithOddValues(t *testing.T) {
 	}
 	// An older Grafana does not escape quotes. No name in a cluster has one; where an address has it, the panel shows an
 	// error.
-	query, err := d.Interpolate(
-		expr,
-		dashboards.Choice{Values: map[string][]string{"forecast": {`a"b`}}},
-		dashboards.EscapeClassic,
-	)
+	query, err := d.Interpolate(expr, dashboards.Choice{Values: map[string][]string{"forecast": {`a"b`}}},
+		dashboards.EscapeClassic)
 	if err != nil {
 		t.Fatal(err)
 	}

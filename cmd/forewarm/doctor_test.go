@@ -60,12 +60,8 @@ func readyStatus(n int) []string {
 }
 
 // healthyForecast has a season that its history holds, so that it is Ready soon.
-var healthyForecast = strings.Replace(
-	forecast("load", "query: up", "0.9"),
-	"history: 10m",
-	"history: 10m\n  seasons: [2m]",
-	1,
-)
+var healthyForecast = strings.Replace(forecast("load", "query: up", "0.9"), "history: 10m",
+	"history: 10m\n  seasons: [2m]", 1)
 
 const healthyHPA = `
 apiVersion: autoscaling/v2

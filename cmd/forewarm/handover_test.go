@@ -60,10 +60,8 @@ func handover(t *testing.T, s *scene) {
 	s.MustKubectl(t, adapted, apply, "-f", "-")
 	s.MustKubectl(t, "", "patch", "forecast", "load", "-n", "team", "--type=merge", "-p",
 		`{"spec": {"expose": {"metric": "depth", "matchLabels": {"queue": "a"}}}}`)
-	s.patchExternal(
-		t,
-		`"service": {"namespace": "monitoring", "name": "adapter"}, "caBundle": null, "insecureSkipTLSVerify": true`,
-	)
+	s.patchExternal(t,
+		`"service": {"namespace": "monitoring", "name": "adapter"}, "caBundle": null, "insecureSkipTLSVerify": true`)
 	var h doctor.Handover
 	eventually(t, func() string {
 		var text string

@@ -57,10 +57,8 @@ spec:
 	}
 	eventually(t, func() string {
 		for _, r := range s.replicas {
-			if _, body := r.get(t, "/metrics"); strings.Contains(
-				body,
-				`forewarm_warm_pool_held_chunks{namespace="team",pool="h100"}`,
-			) {
+			if _, body := r.get(t, "/metrics"); strings.Contains(body,
+				`forewarm_warm_pool_held_chunks{namespace="team",pool="h100"}`) {
 				return ""
 			}
 		}

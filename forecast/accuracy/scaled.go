@@ -58,10 +58,8 @@ func TheilU(actual, point []float64) (float64, error) {
 		moved += c * c
 	}
 	if moved == 0 {
-		return 0, fmt.Errorf(
-			"coefficient of inequality: no change from step to step to compare with: %w",
-			forecast.ErrTooShort,
-		)
+		return 0, fmt.Errorf("coefficient of inequality: no change from step to step to compare with: %w",
+			forecast.ErrTooShort)
 	}
 	return math.Sqrt(missed / moved), nil
 }

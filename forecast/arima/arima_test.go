@@ -222,13 +222,8 @@ func TestUpdateIsRefit(t *testing.T) {
 				what := fmt.Sprintf("%s, %v missing, step %d", model.Name(), share, i+1)
 				within(t, what, b.Point[i], a.Point[i], 1e-8*(1+math.Abs(a.Point[i])))
 				growth := b.StdErr[i] / math.Sqrt(stepped.Sigma2())
-				within(
-					t,
-					what+": standard error over sigma",
-					growth,
-					a.StdErr[i]/math.Sqrt(whole.Sigma2()),
-					1e-7*growth,
-				)
+				within(t, what+": standard error over sigma", growth, a.StdErr[i]/math.Sqrt(whole.Sigma2()),
+					1e-7*growth)
 			}
 		}
 	}

@@ -111,13 +111,8 @@ func TestLikelihoodAcrossGaps(t *testing.T) {
 			copy(values[13:], withGaps(values[13:], 7, share))
 			fitted := estimate(t, model, daily(values))
 			plain := dense(values, impulse(ma, ar, 800), delta)
-			within(
-				t,
-				fmt.Sprintf("%s, %v missing: log-likelihood", model.Name(), share),
-				fitted.LogLikelihood(),
-				plain,
-				1e-6,
-			)
+			within(t, fmt.Sprintf("%s, %v missing: log-likelihood", model.Name(), share), fitted.LogLikelihood(),
+				plain, 1e-6)
 		}
 	}
 }
@@ -225,11 +220,8 @@ func TestHourThatWasNeverSeen(t *testing.T) {
 	around := (next.Point[6] + next.Point[8]) / 2
 	within(t, "the hour lies between its neighbours", next.Point[7], around, 10)
 	if e := next.StdErr[7]; e < 10*next.StdErr[6] || e > 200 {
-		t.Errorf(
-			"its standard error is %v, that of the hour before %v; want it as wide as the series",
-			e,
-			next.StdErr[6],
-		)
+		t.Errorf("its standard error is %v, that of the hour before %v; want it as wide as the series", e,
+			next.StdErr[6])
 	}
 }
 
@@ -268,11 +260,8 @@ func TestNearUnitRoot(t *testing.T) {
 		within(t, fmt.Sprintf("φ = %v: log-likelihood", phi), fitted.LogLikelihood(), plain, 1e-6)
 	}
 	near := []float64{1.98, -0.981}
-	fitted := estimate(
-		t,
-		arima.ARIMA{P: 2, Q: 1, Fixed: &arima.Coefficients{AR: near, MA: []float64{0.4}}},
-		daily(values),
-	)
+	fitted := estimate(t, arima.ARIMA{P: 2, Q: 1, Fixed: &arima.Coefficients{AR: near, MA: []float64{0.4}}},
+		daily(values))
 	plain := dense(values, impulse([]float64{0.4}, negative(near), 5000), nil)
 	within(t, "near two unit roots: log-likelihood", fitted.LogLikelihood(), plain, 1e-6)
 }

@@ -22,13 +22,9 @@ type candidate struct {
 // better is the order in which candidates are ranked: ties go to fewer parameters, then to fewer autoregressive and
 // fewer seasonal terms, so that the ranking depends on nothing but the series.
 func better(x, y candidate) int {
-	return cmp.Or(
-		cmp.Compare(x.criterion, y.criterion),
-		cmp.Compare(x.order.parameters(), y.order.parameters()),
-		cmp.Compare(x.order.P, y.order.P),
-		cmp.Compare(x.order.Seasonal.P, y.order.Seasonal.P),
-		cmp.Compare(x.order.Seasonal.Q, y.order.Seasonal.Q),
-	)
+	return cmp.Or(cmp.Compare(x.criterion, y.criterion), cmp.Compare(x.order.parameters(), y.order.parameters()),
+		cmp.Compare(x.order.P, y.order.P), cmp.Compare(x.order.Seasonal.P, y.order.Seasonal.P),
+		cmp.Compare(x.order.Seasonal.Q, y.order.Seasonal.Q))
 }
 
 // search ranks orders of given differences by a quick criterion.

@@ -149,13 +149,8 @@ func TestDifferencesTakeTermsAway(t *testing.T) {
 	seasonal.Regressors = regress.Design{regress.Fourier{Period: 12, Harmonics: 2}, regress.Mean{}}
 	fitted := estimate(t, seasonal, daily(values))
 	for i, v := range fitted.Coefficients().Regression {
-		within(
-			t,
-			fmt.Sprintf("the coefficient of column %d, of which a season's difference leaves nothing", i+1),
-			v,
-			0,
-			0,
-		)
+		within(t, fmt.Sprintf("the coefficient of column %d, of which a season's difference leaves nothing", i+1), v,
+			0, 0)
 	}
 	within(t, "log-likelihood", fitted.LogLikelihood(), plain.LogLikelihood(), 1e-5)
 }

@@ -67,13 +67,8 @@ func (m Profile) Estimate(s forecast.Series) (*FittedProfile, error) {
 	first := midnight(s, day)
 	days := (s.Len() - first) / day
 	if days < fewestDays {
-		return nil, fmt.Errorf(
-			"%s: %d whole days, want %d: %w",
-			m.Name(),
-			max(days, 0),
-			fewestDays,
-			forecast.ErrTooShort,
-		)
+		return nil, fmt.Errorf("%s: %d whole days, want %d: %w", m.Name(), max(days, 0), fewestDays,
+			forecast.ErrTooShort)
 	}
 	f := learn(s.Values[first:], day, horizon)
 	rest := s

@@ -38,10 +38,8 @@ func TestClassicSeries(t *testing.T) {
 			auto.Seasons = []int{tt.season}
 		}
 		own := meanError(t, s, options, auto)
-		best := min(
-			meanError(t, s, options, ets.Auto{Period: tt.season}),
-			meanError(t, s, options, arima.Auto{Period: tt.season}),
-		)
+		best := min(meanError(t, s, options, ets.Auto{Period: tt.season}),
+			meanError(t, s, options, arima.Auto{Period: tt.season}))
 		t.Logf("%s: %.4g, %.3f of the better of ETS and ARIMA", tt.name, own, own/best)
 		if own > tt.atWorst*best {
 			t.Errorf("%s: %.3f of the better of ETS and ARIMA, want at most %v", tt.name, own/best, tt.atWorst)

@@ -110,10 +110,7 @@ func TestTrace(t *testing.T) {
 	coverage := float64(within) / float64(len(values)-first-h+1)
 	t.Logf("MAE %.3f of the last value's, coverage %.3f", own/last, coverage)
 	if own > 0.85*last || coverage < 0.93 || coverage > 0.97 {
-		t.Errorf(
-			"MAE %.3f of the last value's, want at most 0.85; coverage %.3f, want 0.93 to 0.97",
-			own/last,
-			coverage,
-		)
+		t.Errorf("MAE %.3f of the last value's, want at most 0.85; coverage %.3f, want 0.93 to 0.97", own/last,
+			coverage)
 	}
 }

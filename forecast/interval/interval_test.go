@@ -140,12 +140,8 @@ func TestAdaptiveLevelIsMonotoneAndIdentityAtRest(t *testing.T) {
 			}
 		}
 		if p > 0.5 && !(missing.Level(p) > p && hitting.Level(p) < p) {
-			t.Errorf(
-				"p=%v: misses must raise the level and hits lower it: %v, %v",
-				p,
-				missing.Level(p),
-				hitting.Level(p),
-			)
+			t.Errorf("p=%v: misses must raise the level and hits lower it: %v, %v", p, missing.Level(p),
+				hitting.Level(p))
 		}
 	}
 }
@@ -163,11 +159,7 @@ func TestScoresClone(t *testing.T) {
 	}
 	c.Add(7)
 	if got, want := c.Len(), 5; got != want || c.Quantile(0.99) != 7 || s.Quantile(0.99) != 100 {
-		t.Errorf(
-			"%d scores up to %v, the other up to %v; want 5 up to 7 and 100",
-			got,
-			c.Quantile(0.99),
-			s.Quantile(0.99),
-		)
+		t.Errorf("%d scores up to %v, the other up to %v; want 5 up to 7 and 100", got, c.Quantile(0.99),
+			s.Quantile(0.99))
 	}
 }

@@ -147,12 +147,8 @@ func (r Regression) Precision(rows Rows, c Coefficients) ([]float64, error) {
 	}
 	width := rows.Width()
 	if len(c) != width {
-		return nil, fmt.Errorf(
-			"quantile regression: %d coefficients, want %d: %w",
-			len(c),
-			width,
-			forecast.ErrParameter,
-		)
+		return nil, fmt.Errorf("quantile regression: %d coefficients, want %d: %w", len(c), width,
+			forecast.ErrParameter)
 	}
 	bare := Regression{Level: r.Level}
 	e := newEquations(width)

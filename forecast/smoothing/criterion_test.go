@@ -24,11 +24,7 @@ func wandering(n int) []float64 {
 
 // loss is the criterion by its definition: every step ahead from every origin, by the public face of a fit.
 func loss(
-	t *testing.T,
-	fixed func(alpha float64) estimator,
-	alpha float64,
-	values []float64,
-	c smoothing.Criterion,
+	t *testing.T, fixed func(alpha float64) estimator, alpha float64, values []float64, c smoothing.Criterion,
 ) float64 {
 	t.Helper()
 	const begun = 30

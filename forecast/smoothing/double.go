@@ -83,12 +83,8 @@ func (m DoubleSeasonal) Estimate(s forecast.Series) (*FittedDouble, error) {
 func (m DoubleSeasonal) check() error {
 	short, long := m.Periods[0], m.Periods[1]
 	if short < 2 || long <= short || long%short != 0 {
-		return fmt.Errorf(
-			"periods %d and %d, want 2 or more and a multiple of it: %w",
-			short,
-			long,
-			forecast.ErrParameter,
-		)
+		return fmt.Errorf("periods %d and %d, want 2 or more and a multiple of it: %w", short, long,
+			forecast.ErrParameter)
 	}
 	for _, p := range []struct {
 		name  string

@@ -93,11 +93,8 @@ func (s structure) finish(search *search, scale, lowest float64) (*Fitted, error
 	p := search.minimise()
 	sum := search.pass(p)
 	if math.IsInf(sum, 1) {
-		return nil, fmt.Errorf(
-			"%s: no parameters keep level and season positive: %w",
-			s.name,
-			forecast.ErrNoConvergence,
-		)
+		return nil, fmt.Errorf("%s: no parameters keep level and season positive: %w", s.name,
+			forecast.ErrNoConvergence)
 	}
 	freedom := search.count - len(search.free)
 	if freedom <= 0 {

@@ -44,13 +44,8 @@ func TestBoxCoxAgainstR(t *testing.T) {
 	r := figures(t).BoxCox
 	for lambda, want := range map[float64][]float64{0.5: r.L05, 0: r.L0, -0.3: r.LM03} {
 		for i, x := range r.X {
-			within(
-				t,
-				transform.BoxCox{Lambda: lambda}.Name(),
-				transform.BoxCox{Lambda: lambda}.Forward(x),
-				want[i],
-				1e-12,
-			)
+			within(t, transform.BoxCox{Lambda: lambda}.Name(), transform.BoxCox{Lambda: lambda}.Forward(x), want[i],
+				1e-12)
 		}
 	}
 }

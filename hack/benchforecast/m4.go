@@ -81,18 +81,9 @@ func scoreSeries(all []competitor, model entry, each bool, words io.Writer) (m4R
 		total.MSIS95 += one.MSIS95 / n
 		total.CPUSecondsPerSeries += one.CPUSecondsPerSeries / n
 		if each {
-			fmt.Fprintf(
-				words,
-				"%s\t%s\tMASE %.3f\tsMAPE %.2f\tcoverage %.2f %.2f\tMSIS95 %.2f\tCPU %.3f s\n",
-				model.name,
-				c.id,
-				one.MASE,
-				one.SMAPE,
-				one.Coverage80,
-				one.Coverage95,
-				one.MSIS95,
-				one.CPUSecondsPerSeries,
-			)
+			fmt.Fprintf(words, "%s\t%s\tMASE %.3f\tsMAPE %.2f\tcoverage %.2f %.2f\tMSIS95 %.2f\tCPU %.3f s\n",
+				model.name, c.id, one.MASE, one.SMAPE, one.Coverage80, one.Coverage95, one.MSIS95,
+				one.CPUSecondsPerSeries)
 		}
 		progress(words, "m4 "+model.name, i+1, len(all))
 	}

@@ -104,16 +104,8 @@ func TestM4(t *testing.T) {
 			t.Errorf("%s = %v, want more than 0", key, row[key])
 		}
 	}
-	if more := objects(
-		t,
-		"--m4-train",
-		train,
-		"--m4-test",
-		test,
-		"--traces=",
-		"--model=last",
-		"--budget=1ms",
-	); len(more) != 2 ||
+	if more := objects(t, "--m4-train", train, "--m4-test", test, "--traces=", "--model=last",
+		"--budget=1ms"); len(more) != 2 ||
 		more[1]["model"] != "auto, budget 1ms" {
 		t.Errorf("with a budget the rows are %v", more)
 	}

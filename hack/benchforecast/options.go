@@ -25,12 +25,8 @@ type options struct {
 func parse(args []string, data string) (options, error) {
 	var o options
 	flags := pflag.NewFlagSet("benchforecast", pflag.ContinueOnError)
-	flags.StringVar(
-		&o.train,
-		"m4-train",
-		"",
-		"training series of the M4 competition, one a row, .csv or .csv.gz; empty: none",
-	)
+	flags.StringVar(&o.train, "m4-train", "",
+		"training series of the M4 competition, one a row, .csv or .csv.gz; empty: none")
 	flags.StringVar(&o.test, "m4-test", "", "the values after them, of the same series")
 	flags.StringVar(&o.traces, "traces", "", "folder of traces, .csv or .csv.gz; empty: none")
 	names := flags.StringSlice("model",

@@ -25,19 +25,9 @@ func (t *tables) m4(row m4Row) error {
 	t.head(fmt.Sprintf("%-40s %6s %6s %6s %6s  %9s %7s %13s\n%-40s %6s %6.3f %6.2f %6.3f  %9s %7.2f %13.4f",
 		"M4 hourly", "series", "MASE", "sMAPE", "OWA", "cov 80/95", "MSIS95", "CPU s/series",
 		"aim", "", 0.85, 11.5, 0.48, "±3/±2", 7.3, 0.15))
-	_, err := fmt.Fprintf(
-		t.out,
-		"%-40s %6d %6.3f %6.2f %6.3f  %4.1f/%4.1f %7.2f %13.4f\n",
-		modelLabel(row.Model),
-		row.Series,
-		row.MASE,
-		row.SMAPE,
-		row.OWA,
-		100*row.Coverage80,
-		100*row.Coverage95,
-		row.MSIS95,
-		row.CPUSecondsPerSeries,
-	)
+	_, err := fmt.Fprintf(t.out, "%-40s %6d %6.3f %6.2f %6.3f  %4.1f/%4.1f %7.2f %13.4f\n", modelLabel(row.Model),
+		row.Series, row.MASE, row.SMAPE, row.OWA, 100*row.Coverage80, 100*row.Coverage95, row.MSIS95,
+		row.CPUSecondsPerSeries)
 	return err
 }
 

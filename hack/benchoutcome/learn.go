@@ -95,15 +95,8 @@ func (l *learner) each(ctx context.Context, what string, do func(i int) error) e
 				return fmt.Errorf("%s of %s: %w", what, r.name, err)
 			}
 			n := done.Add(1)
-			fmt.Fprintf(
-				l.progress,
-				"L = %s, beforehand, %d of %d: %s of %s\n",
-				leadText(l.lead),
-				n,
-				len(l.traces),
-				what,
-				r.name,
-			)
+			fmt.Fprintf(l.progress, "L = %s, beforehand, %d of %d: %s of %s\n", leadText(l.lead), n, len(l.traces),
+				what, r.name)
 			return nil
 		})
 	}

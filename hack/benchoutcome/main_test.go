@@ -49,12 +49,8 @@ func folder(t *testing.T) string {
 func output(t *testing.T, args ...string) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := run(
-		t.Context(),
-		append([]string{"--scheduled=false", "--lead=5m,p90=8m"}, args...),
-		&out,
-		io.Discard,
-	); err != nil {
+	if err := run(t.Context(), append([]string{"--scheduled=false", "--lead=5m,p90=8m"}, args...), &out,
+		io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -178,10 +174,8 @@ func lines(trace string, late, cost float64) record {
 		{Trace: trace, Policy: compare.Forewarm, Setting: 0.01, Cost: cost, Late: late},
 	}
 	for k, p := range map[float64]point{4: {0.002, 1.6}, 1: {0.01, 1.2}, 0: {0.3, 1}} {
-		out = append(
-			out,
-			line{Trace: trace, Policy: compare.Forewarm, Setting: 0.01, Headroom: &k, Cost: p.cost, Late: p.late},
-		)
+		out = append(out,
+			line{Trace: trace, Policy: compare.Forewarm, Setting: 0.01, Headroom: &k, Cost: p.cost, Late: p.late})
 	}
 	for i := range out {
 		out[i].Family = trace

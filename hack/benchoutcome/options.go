@@ -35,33 +35,17 @@ func parse(args []string, data string) (options, error) {
 		"FOREWARM_DATA/outcome/series_15s and FOREWARM_DATA/outcome/workloads)")
 	leads := flags.String("lead", "5m,p90=8m 5m 2m 10m",
 		"lead times of a pod, each 5m or 5m,p90=8m (median 5m, one in ten starts over 8m)")
-	flags.BoolVar(
-		&o.shipped,
-		"shipped",
-		false,
-		"play Forewarm with the priors that it ships with: for workloads of others",
-	)
+	flags.BoolVar(&o.shipped, "shipped", false,
+		"play Forewarm with the priors that it ships with: for workloads of others")
 	flags.BoolVar(&o.short, "short", false, "play only Forewarm and the HPA, with the first lead time")
 	flags.BoolVar(&o.scheduled, "scheduled", true, "also play synthetic loads with a timetable")
 	flags.BoolVar(&o.asJSON, "json", false, "print a JSON object for every setting, before the tables")
-	flags.StringVar(
-		&o.priors,
-		"priors",
-		"",
-		"fit the built-in priors to the traces and write them to this folder, instead of playing",
-	)
-	flags.StringVar(
-		&o.compare,
-		"compare",
-		"",
-		"print the figures of an earlier run, whose output with --json is in this file, too",
-	)
-	flags.StringVar(
-		&o.lines,
-		"lines",
-		"",
-		"read the output of an earlier run with --json from this file, instead of playing",
-	)
+	flags.StringVar(&o.priors, "priors", "",
+		"fit the built-in priors to the traces and write them to this folder, instead of playing")
+	flags.StringVar(&o.compare, "compare", "",
+		"print the figures of an earlier run, whose output with --json is in this file, too")
+	flags.StringVar(&o.lines, "lines", "",
+		"read the output of an earlier run with --json from this file, instead of playing")
 	flags.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "traces to play at once")
 	if err := flags.Parse(args); err != nil {
 		return o, err

@@ -18,12 +18,8 @@ func (r record) print(out io.Writer, before record) error {
 	at := func(r record, lead string) record { return r.where(func(l line) bool { return l.Lead == lead }) }
 	for _, lead := range leads {
 		of := at(counting, lead)
-		fmt.Fprintf(
-			&text,
-			"\n## L = %s: %s\n",
-			lead,
-			strings.Join(of.distinct(func(l line) string { return l.Trace }), ", "),
-		)
+		fmt.Fprintf(&text, "\n## L = %s: %s\n", lead,
+			strings.Join(of.distinct(func(l line) string { return l.Trace }), ", "))
 		of.policyTable(&text)
 		of.runTable(&text)
 		at(made, lead).madeTable(&text)
@@ -94,12 +90,9 @@ func (r record) madeTable(text *strings.Builder) {
 		return
 	}
 	traces := r.distinct(func(l line) string { return l.Trace })
-	fmt.Fprintf(
-		text,
+	fmt.Fprintf(text,
 		"\nMade loads: relative cost at .5 %% late, each with its own setting\n\n| policy | %s |\n|---|%s\n",
-		strings.Join(traces, " | "),
-		strings.Repeat("--:|", len(traces)),
-	)
+		strings.Join(traces, " | "), strings.Repeat("--:|", len(traces)))
 	for _, policy := range r.distinct(func(l line) string { return l.Policy }) {
 		fmt.Fprintf(text, "| %s |", policy)
 		for _, trace := range traces {
@@ -130,13 +123,8 @@ func figureRows() []figureRow {
 			return fmt.Sprintf("%d / %d of %d; %.2f", f.under, f.over, f.runs, f.worst)
 		}},
 		{"no dearer than the HPA with its best target; median, worst", func(f figures) string {
-			return fmt.Sprintf(
-				"%d of %d; %s, %s",
-				f.cheaper,
-				f.rivals,
-				ratioText(f.medianOverHPA),
-				ratioText(f.dearest),
-			)
+			return fmt.Sprintf("%d of %d; %s, %s", f.cheaper, f.rivals, ratioText(f.medianOverHPA),
+				ratioText(f.dearest))
 		}},
 		{"cost at 1 % asked (mean late)", func(f figures) string { return pointText(f.asked1) }},
 		{"cost at a mean of 1 % late", func(f figures) string { return ratioText(f.mean1.cost) }},

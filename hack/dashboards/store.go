@@ -32,9 +32,7 @@ func Open(dir string) (*Store, error) {
 		return nil, err
 	}
 	return &Store{db: db, engine: promql.NewEngine(promql.EngineOpts{
-		Logger: slog.New(
-			slog.DiscardHandler,
-		),
+		Logger:           slog.New(slog.DiscardHandler),
 		MaxSamples:       50_000_000,
 		Timeout:          time.Minute,
 		LookbackDelta:    5 * time.Minute,
@@ -102,11 +100,7 @@ type Series struct {
 
 // Range evaluates an expression from a time on, at each step, in whole milliseconds.
 func (s *Store) Range(
-	ctx context.Context,
-	expr string,
-	from time.Time,
-	step time.Duration,
-	points int,
+	ctx context.Context, expr string, from time.Time, step time.Duration, points int,
 ) ([]Series, error) {
 	from, step = from.Truncate(time.Millisecond), step.Truncate(time.Millisecond)
 	to := from.Add(step * time.Duration(points-1))

@@ -154,10 +154,8 @@ func anchors(text string) []string {
 
 // anchor returns the anchor of a heading, as GitHub makes it: its text in lower case, spaces as hyphens, without punctuation.
 func anchor(text string) string {
-	text = link.ReplaceAllStringFunc(
-		text,
-		func(s string) string { return s[strings.Index(s, "[")+1 : strings.Index(s, "]")] },
-	)
+	text = link.ReplaceAllStringFunc(text,
+		func(s string) string { return s[strings.Index(s, "[")+1 : strings.Index(s, "]")] })
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == ' ':

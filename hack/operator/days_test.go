@@ -102,13 +102,8 @@ type player struct {
 func (p *player) start(t *testing.T) {
 	t.Helper()
 	var err error
-	p.loop, err = refresh.New(
-		refresh.Config{Grace: 10 * time.Second},
-		p.day,
-		p.day,
-		&p.board,
-		slog.New(slog.DiscardHandler),
-	)
+	p.loop, err = refresh.New(refresh.Config{Grace: 10 * time.Second}, p.day, p.day, &p.board,
+		slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,14 +273,8 @@ func play(t *testing.T, d *day) {
 	if answer, err := e.Answer(decide.Overrides{}, p.now.Add(-step)); (err != nil) != (d.most == 0) {
 		t.Errorf("serves %v, %v", answer.Value, err)
 	} else if share := answer.Value / before; d.most > 0 && !(share >= d.least && share <= d.most) {
-		t.Errorf(
-			"serves %.4g of %.4g, want %g to %g times that: %s",
-			answer.Value,
-			before,
-			d.least,
-			d.most,
-			e.ReadyMessage(),
-		)
+		t.Errorf("serves %.4g of %.4g, want %g to %g times that: %s", answer.Value, before, d.least, d.most,
+			e.ReadyMessage())
 	}
 	bad := map[string]string{}
 	for _, c := range e.Conditions {

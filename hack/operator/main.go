@@ -43,12 +43,8 @@ and on a real control plane.
 			condition += "; state `" + d.State + "`"
 		}
 		if d.Alert != "" {
-			alert = fmt.Sprintf(
-				"[%s](../runbooks.md#%s), %s",
-				d.Alert,
-				strings.ToLower(d.Alert),
-				humanize.Span(d.Within.Round(time.Minute)),
-			)
+			alert = fmt.Sprintf("[%s](../runbooks.md#%s), %s", d.Alert, strings.ToLower(d.Alert),
+				humanize.Span(d.Within.Round(time.Minute)))
 		}
 		fmt.Fprintf(&out, "| %s: %s | %s | %s | %s | %s |\n", name, d.Happens, d.Served, condition, alert, d.Do)
 	}

@@ -36,12 +36,8 @@ func WriteMetrics(out io.Writer, sections ...Section) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(
-			out,
-			"\n## %s\n\n%s\n\n| metric | type | labels | |\n|---|---|---|---|\n",
-			section.Title,
-			section.Text,
-		)
+		fmt.Fprintf(out, "\n## %s\n\n%s\n\n| metric | type | labels | |\n|---|---|---|---|\n", section.Title,
+			section.Text)
 		for _, m := range all {
 			labels := ""
 			if len(m.labels) > 0 {

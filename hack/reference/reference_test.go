@@ -27,10 +27,8 @@ func TestMetricsAreListed(t *testing.T) {
 		t.Fatalf("the page is (%v)\n%swant\n%s", err, page.String(), want)
 	}
 	served := "# TYPE forewarm_age gauge\nforewarm_age 1\n# TYPE forewarm_sent_total gauge\n# TYPE forewarm_rest gauge\n# TYPE go_x gauge\n"
-	if got := strings.Join(
-		reference.Unlisted(page.String(), served),
-		",",
-	); got != "forewarm_sent_total gauge,forewarm_rest gauge" {
+	if got := strings.Join(reference.Unlisted(page.String(), served),
+		","); got != "forewarm_sent_total gauge,forewarm_rest gauge" {
 		t.Errorf("unlisted are %q", got)
 	}
 }

@@ -363,12 +363,8 @@ func TestCommandLine(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := run(
-		ctx,
-		[]string{"check", "--records", t.TempDir(), "--update", quick},
-		io.Discard,
-		io.Discard,
-	); err == nil {
+	if err := run(ctx, []string{"check", "--records", t.TempDir(), "--update", quick}, io.Discard,
+		io.Discard); err == nil {
 		t.Error("a check that was interrupted is no error")
 	}
 }

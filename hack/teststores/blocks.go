@@ -60,16 +60,8 @@ func StartThanosStore(tb testing.TB, replica string, all []Series) *Thanos {
 	if err = w.Close(); err != nil {
 		tb.Fatal(err)
 	}
-	upload := exec.CommandContext(
-		tb.Context(),
-		binary(tb, "thanos"),
-		"tools",
-		"bucket",
-		"upload-blocks",
-		"--path="+blocks,
-		fmt.Sprintf("--label=replica=%q", replica),
-		"--objstore.config="+bucket,
-	)
+	upload := exec.CommandContext(tb.Context(), binary(tb, "thanos"), "tools", "bucket", "upload-blocks",
+		"--path="+blocks, fmt.Sprintf("--label=replica=%q", replica), "--objstore.config="+bucket)
 	if text, err := upload.CombinedOutput(); err != nil {
 		tb.Fatalf("upload a block: %v\n%s", err, text)
 	}

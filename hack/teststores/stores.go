@@ -32,17 +32,9 @@ func StartPrometheus(tb testing.TB, replica string) *Prometheus {
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		tb.Fatal(err)
 	}
-	return &Prometheus{config: config, Process: start(
-		tb,
-		path,
-		"http://"+at,
-		"/-/ready",
-		"--config.file="+config,
-		"--storage.tsdb.path="+filepath.Join(dir, "data"),
-		"--storage.tsdb.retention.time=100y",
-		"--web.listen-address="+at,
-		"--web.enable-remote-write-receiver",
-	)}
+	return &Prometheus{config: config, Process: start(tb, path, "http://"+at, "/-/ready", "--config.file="+config,
+		"--storage.tsdb.path="+filepath.Join(dir, "data"), "--storage.tsdb.retention.time=100y",
+		"--web.listen-address="+at, "--web.enable-remote-write-receiver")}
 }
 
 // Write sends samples to it.

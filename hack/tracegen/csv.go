@@ -62,11 +62,8 @@ func readTrace(path string) (s forecast.Series, err error) {
 		return s, fmt.Errorf("read %s: %w", path, err)
 	}
 	if len(rows) < 3 || len(rows[0]) < 2 {
-		return s, fmt.Errorf(
-			"read %s: %d lines, want a header and at least two rows of time and value",
-			path,
-			len(rows),
-		)
+		return s, fmt.Errorf("read %s: %d lines, want a header and at least two rows of time and value", path,
+			len(rows))
 	}
 	if s, err = parseRows(rows[1:]); err != nil {
 		return s, fmt.Errorf("read %s: %w", path, err)

@@ -149,7 +149,5 @@ func (s States) finite() bool {
 }
 
 // errNoStart: the search met no point at which the model means something.
-var errNoStart = fmt.Errorf(
-	"no start is forecastable and keeps what multiplies positive: %w",
-	forecast.ErrNoConvergence,
-)
+var errNoStart = fmt.Errorf("no start is forecastable and keeps what multiplies positive: %w",
+	forecast.ErrNoConvergence)

@@ -65,12 +65,8 @@ func (d *drawing) panel(ctx context.Context, p *dashboards.Panel) error {
 	x, y := gap+column*p.GridPos.X, header+row*p.GridPos.Y
 	width, tall := column*p.GridPos.W-gap, row*p.GridPos.H-gap
 	if p.Type == "row" {
-		d.Text(
-			"title",
-			x+gap,
-			y+24,
-			strings.ReplaceAll(p.Title, "$forecast", strings.Join(d.choice.Values["forecast"], "")),
-		)
+		d.Text("title", x+gap, y+24,
+			strings.ReplaceAll(p.Title, "$forecast", strings.Join(d.choice.Values["forecast"], "")))
 		return nil
 	}
 	d.frame(x, y, width, tall)
@@ -136,10 +132,8 @@ func (d *drawing) query(ctx context.Context, p *dashboards.Panel) ([]line, error
 		}
 	}
 	for i := range out {
-		if slices.ContainsFunc(
-			p.FieldConfig.Overrides,
-			func(o dashboards.Override) bool { return dashed(o, out[i].name) },
-		) {
+		if slices.ContainsFunc(p.FieldConfig.Overrides,
+			func(o dashboards.Override) bool { return dashed(o, out[i].name) }) {
 			out[i].class += " free"
 		}
 	}
@@ -159,10 +153,8 @@ var placeholder = regexp.MustCompile(`\{\{(\w+)\}\}`)
 
 // legend is the name of a series.
 func legend(format string, labels map[string]string) string {
-	return placeholder.ReplaceAllStringFunc(
-		format,
-		func(found string) string { return labels[strings.Trim(found, "{}")] },
-	)
+	return placeholder.ReplaceAllStringFunc(format,
+		func(found string) string { return labels[strings.Trim(found, "{}")] })
 }
 
 // box is a place on the sheet.

@@ -133,11 +133,8 @@ func replay(ctx context.Context, store *dashboards.Store) (end time.Time, err er
 	if err != nil {
 		return end, err
 	}
-	pools, err := dashboards.NewPools(
-		board,
-		dashboards.Member{Forecast: p.targets[0].Key, Target: 10, MaxReplicas: 40},
-		time.Minute,
-	)
+	pools, err := dashboards.NewPools(board,
+		dashboards.Member{Forecast: p.targets[0].Key, Target: 10, MaxReplicas: 40}, time.Minute)
 	if err != nil {
 		return end, err
 	}

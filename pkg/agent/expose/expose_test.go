@@ -107,14 +107,8 @@ forewarm_gpu_fault{index="4",reason="ResetRequired",uuid=""} 1
 # TYPE forewarm_agent_last_reading_timestamp_seconds gauge
 forewarm_agent_last_reading_timestamp_seconds 1.795176e+09
 `
-	err := testutil.GatherAndCompare(
-		a.registry,
-		strings.NewReader(want),
-		"forewarm_agent_driver_info",
-		"forewarm_gpu_fault",
-		"forewarm_agent_last_reading_timestamp_seconds",
-		"forewarm_agent_error",
-	)
+	err := testutil.GatherAndCompare(a.registry, strings.NewReader(want), "forewarm_agent_driver_info",
+		"forewarm_gpu_fault", "forewarm_agent_last_reading_timestamp_seconds", "forewarm_agent_error")
 	if err != nil {
 		t.Error(err)
 	}
@@ -147,11 +141,7 @@ func TestThePresetsAskForWhatIsThere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		query, err := p.Render(
-			"inference",
-			signal.Target{Kind: "Deployment", Name: "llama"},
-			signal.DefaultTrust(),
-		)
+		query, err := p.Render("inference", signal.Target{Kind: "Deployment", Name: "llama"}, signal.DefaultTrust())
 		if err != nil {
 			t.Fatal(err)
 		}

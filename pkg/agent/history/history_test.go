@@ -108,11 +108,8 @@ func recorded() history.Hour {
 		if i != 5 {
 			r.Add(after(time.Duration(i)*history.Step), series("a"), float64(i)/10)
 		}
-		r.Add(
-			after(time.Duration(i)*history.Step),
-			history.Series{Measure: history.Tensor, UUID: "GPU-1", Instance: "9"},
-			1,
-		)
+		r.Add(after(time.Duration(i)*history.Step),
+			history.Series{Measure: history.Tensor, UUID: "GPU-1", Instance: "9"}, 1)
 	}
 	return r.Hour(after(8 * history.Step))
 }

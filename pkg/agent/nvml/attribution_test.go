@@ -48,11 +48,8 @@ func TestAReadingOfInstancesIsDividedAmongPods(t *testing.T) {
 	r := n.reader()
 	r.Read(start)
 	llama := pods.Container{Namespace: "ai", Pod: "llama"}
-	got := pods.Attribute(
-		r.Read(start.Add(time.Second)),
-		[]pods.Holding{{Container: llama, Device: "MIG-b", Allocated: 1}},
-		nil,
-	)
+	got := pods.Attribute(r.Read(start.Add(time.Second)),
+		[]pods.Holding{{Container: llama, Device: "MIG-b", Allocated: 1}}, nil)
 	want := []pods.Part{{
 		Container: llama, GPU: n.devices[0].UUID, Instance: "3", Allocated: 2. / 7,
 		Busy: pods.Figure{Value: 0.3 * 2 / 7, Known: true}, Bandwidth: pods.Figure{Value: 0.2 * 2 / 7, Known: true},

@@ -19,20 +19,16 @@ func crowded(cut bool) *node {
 		if cut {
 			d.MigMode = gonvml.DEVICE_MIG_ENABLE
 			for j := range 7 {
-				d.parts = append(
-					d.parts,
-					part(fmt.Sprintf("MIG-%d-%d", i, j), "NVIDIA H100 80GB HBM3 MIG 1g.10gb", 7+j, 1, 1),
-				)
+				d.parts = append(d.parts,
+					part(fmt.Sprintf("MIG-%d-%d", i, j), "NVIDIA H100 80GB HBM3 MIG 1g.10gb", 7+j, 1, 1))
 			}
 			continue
 		}
 		for j := range 10 {
 			pid := uint32(1000 + 10*i + j)
 			d.running = append(d.running, gonvml.ProcessInfo{Pid: pid, UsedGpuMemory: 1 << 30})
-			d.used = append(
-				d.used,
-				gonvml.ProcessUtilizationSample{Pid: pid, TimeStamp: uint64(start.UnixMicro()), SmUtil: 8},
-			)
+			d.used = append(d.used,
+				gonvml.ProcessUtilizationSample{Pid: pid, TimeStamp: uint64(start.UnixMicro()), SmUtil: 8})
 		}
 		for j := range 120 {
 			at := start.Add(time.Duration(j) * time.Second / 6)

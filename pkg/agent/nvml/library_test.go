@@ -32,18 +32,9 @@ func stub(tb testing.TB, flags ...string) gonvml.Interface {
 		tb.Fatal(err)
 	}
 	path := filepath.Join(tb.TempDir(), "libnvidia-ml.so.1")
-	flags = append(
-		flags,
-		"-shared",
-		"-fPIC",
-		"-O1",
-		"-w",
-		"-I",
-		filepath.Join(strings.TrimSpace(string(module)), "pkg", "nvml"),
-		"-o",
-		path,
-		filepath.Join("testdata", "stub.c"),
-	)
+	flags = append(flags, "-shared", "-fPIC", "-O1", "-w", "-I",
+		filepath.Join(strings.TrimSpace(string(module)), "pkg", "nvml"), "-o", path,
+		filepath.Join("testdata", "stub.c"))
 	if out, err := exec.CommandContext(tb.Context(), compiler, flags...).CombinedOutput(); err != nil {
 		tb.Fatalf("cc: %v\n%s", err, out)
 	}

@@ -29,13 +29,8 @@ func ExampleAttribute() {
 	}
 
 	for _, p := range pods.Attribute(reading, holdings, owner) {
-		fmt.Printf(
-			"%s: busy %.2f, allocated %.2f, bandwidth told: %v\n",
-			p.Pod,
-			p.Busy.Value,
-			p.Allocated,
-			p.Bandwidth.Known,
-		)
+		fmt.Printf("%s: busy %.2f, allocated %.2f, bandwidth told: %v\n", p.Pod, p.Busy.Value, p.Allocated,
+			p.Bandwidth.Known)
 	}
 	// Output:
 	// chat-0: busy 0.48, allocated 0.25, bandwidth told: false

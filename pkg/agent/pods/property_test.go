@@ -178,15 +178,8 @@ func TestAttributeConserves(t *testing.T) {
 		all := min(a, 1) + min(b, 1) + stranger
 		want := (all - stranger) * min(1, device/all)
 		if math.Abs(sum-want) > 1e-12 {
-			t.Fatalf(
-				"%v, %v and a stranger's %v of a device at %v: the parts are %v, want %v",
-				a,
-				b,
-				stranger,
-				device,
-				sum,
-				want,
-			)
+			t.Fatalf("%v, %v and a stranger's %v of a device at %v: the parts are %v, want %v", a, b, stranger,
+				device, sum, want)
 		}
 	}
 }

@@ -254,10 +254,8 @@ func TestZeroReplicasAreNoOutage(t *testing.T) {
 func TestAnOutageFades(t *testing.T) {
 	for _, every := range []time.Duration{15 * time.Second, step, 5 * time.Minute} {
 		perHour := int(time.Hour / every)
-		samples := classified(
-			classify.Config{Step: every},
-			readingsOf(slices.Concat(level(49*perHour, 100), flat(6*perHour, 0))),
-		)
+		samples := classified(classify.Config{Step: every},
+			readingsOf(slices.Concat(level(49*perHour, 100), flat(6*perHour, 0))))
 		began := 49 * perHour
 		for after, want := range map[time.Duration]float64{
 			5 * time.Minute: 0, 70 * time.Minute: 0.5, 130 * time.Minute: 0.75, 250 * time.Minute: 0.9375,

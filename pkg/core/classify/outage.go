@@ -61,12 +61,10 @@ func newOutageDetector(step time.Duration) outageDetector {
 		zeroShare: trailing.NewMean(zeroShareTime, step),
 		recent:    trailing.NewDelay(max(1, int(ramp/step))),
 		lowest:    trailing.NewMax(max(3, int(steadyTime/step))),
-		hold: int(
-			OutageHold / step,
-		),
-		season: int(season / step),
-		fading: math.Exp2(-float64(step) / float64(OutageHalfLife)),
-		keep:   math.Exp2(-float64(step) / float64(season)),
+		hold:      int(OutageHold / step),
+		season:    int(season / step),
+		fading:    math.Exp2(-float64(step) / float64(OutageHalfLife)),
+		keep:      math.Exp2(-float64(step) / float64(season)),
 	}
 }
 

@@ -49,10 +49,8 @@ func TestRecordedDemandIsKnown(t *testing.T) {
 		for _, cause := range causes(classify.Config{Step: s.Step, Capacity: 1.5 * peak}, s.Values...) {
 			n[cause]++
 		}
-		tight := count(
-			causes(classify.Config{Step: s.Step, Capacity: percentile(s.Values, 0.9)}, s.Values...),
-			classify.AtCapacity,
-		)
+		tight := count(causes(classify.Config{Step: s.Step, Capacity: percentile(s.Values, 0.9)}, s.Values...),
+			classify.AtCapacity)
 		share := func(k int) float64 { return 100 * float64(k) / float64(len(s.Values)) }
 		t.Logf(
 			"%-75s %7d of %4s: missing %.3f %%, outage %.3f %%, at 1.5 x peak %.3f %%; at its 0.9 quantile %.2f %%",

@@ -95,11 +95,7 @@ func TestRecordedDemandIsBelieved(t *testing.T) {
 		t.Errorf("demand was held for %s, want %s at most", all.longest, wait)
 	}
 	if share := float64(all.exceeded) / float64(all.steps); all.held > 100 || all.suspects > 100 || share > 0.001 {
-		t.Errorf(
-			"%d holds, %d suspects, %.4f of windows above the bound: the bound is too low",
-			all.held,
-			all.suspects,
-			share,
-		)
+		t.Errorf("%d holds, %d suspects, %.4f of windows above the bound: the bound is too low", all.held,
+			all.suspects, share)
 	}
 }

@@ -92,13 +92,8 @@ func TestCalibratedHolds(t *testing.T) {
 		for i := range result.Tracks {
 			for _, q := range result.Score(i).Peaks {
 				if math.Abs(q.Coverage-q.Level) > 0.05 {
-					t.Errorf(
-						"%s over %d steps: the %v quantile held %v",
-						name,
-						result.Tracks[i].Horizon,
-						q.Level,
-						q.Coverage,
-					)
+					t.Errorf("%s over %d steps: the %v quantile held %v", name, result.Tracks[i].Horizon, q.Level,
+						q.Coverage)
 				}
 			}
 		}

@@ -54,12 +54,8 @@ func TestAPlateauIsNotLearnt(t *testing.T) {
 				withRepair = math.Max(withRepair, most(repaired, sample))
 				without = math.Max(without, most(naive, plain(sample.Demand)))
 			}
-			t.Logf(
-				"of a peak of 400 that is seen up to %d: served at most %.1f with repair, %.1f without",
-				capacity,
-				withRepair,
-				without,
-			)
+			t.Logf("of a peak of 400 that is seen up to %d: served at most %.1f with repair, %.1f without", capacity,
+				withRepair, without)
 			if withRepair < 1.2*capacity || withRepair < without {
 				t.Errorf("served at most %.1f with repair, %.1f without", withRepair, without)
 			}
@@ -77,12 +73,8 @@ func TestAMaskedSampleIsAGap(t *testing.T) {
 	}
 	after := describe(f)
 	if after.Observed != before.Observed || after.Decision.Value < after.Observed {
-		t.Errorf(
-			"in an outage %v is observed and %v served, after %v",
-			after.Observed,
-			after.Decision.Value,
-			before.Observed,
-		)
+		t.Errorf("in an outage %v is observed and %v served, after %v", after.Observed, after.Decision.Value,
+			before.Observed)
 	}
 	if after.Coverage != before.Coverage {
 		t.Errorf("coverage %v, %v before", after.Coverage, before.Coverage)

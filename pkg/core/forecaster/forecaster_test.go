@@ -105,12 +105,8 @@ func TestObjectivesAreServedByTheRegression(t *testing.T) {
 	}
 	if before.Model != before.Objective.Selection.Selected ||
 		before.ModelReason() != before.Objective.Selection.Message() {
-		t.Errorf(
-			"%s is said to serve (%s), and %s does",
-			before.Model,
-			before.ModelReason(),
-			before.Objective.Selection.Selected,
-		)
+		t.Errorf("%s is said to serve (%s), and %s does", before.Model, before.ModelReason(),
+			before.Objective.Selection.Selected)
 	}
 	if k := before.Decision.Headroom; k != before.Objective.HeadroomFor(c.Policy) || !(k > 0) {
 		t.Errorf("headroom %v, and %v by the objective", k, before.Objective.HeadroomFor(c.Policy))
@@ -305,13 +301,8 @@ func TestGapsLeaveScoresAlone(t *testing.T) {
 	}
 	after := candidate(t, describe(f), windowpeak.LastValue)
 	if before.Loss != after.Loss || before.Coverage != after.Coverage {
-		t.Errorf(
-			"loss %v became %v, coverage %v became %v over gaps alone",
-			before.Loss,
-			after.Loss,
-			before.Coverage,
-			after.Coverage,
-		)
+		t.Errorf("loss %v became %v, coverage %v became %v over gaps alone", before.Loss, after.Loss, before.Coverage,
+			after.Coverage)
 	}
 }
 

@@ -18,10 +18,8 @@ func asked(candidates ...string) forecaster.Config {
 	c.Policy = decide.Policy{Late: 0.01, Target: 10, Lead: 10 * time.Minute}
 	c.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: stock(10)}}
 	for _, name := range candidates {
-		c.Autoscalers = append(
-			c.Autoscalers,
-			decide.Autoscaler{Name: "HorizontalPodAutoscaler/" + name, HPA: stock(10), Candidate: name},
-		)
+		c.Autoscalers = append(c.Autoscalers,
+			decide.Autoscaler{Name: "HorizontalPodAutoscaler/" + name, HPA: stock(10), Candidate: name})
 	}
 	return c
 }
@@ -63,11 +61,8 @@ func TestANamedCandidateKeepsTheObjective(t *testing.T) {
 	quantile := candidate(t, plain, windowpeak.SES).Windows
 	at, ok := windowpeak.QuantilesAtHorizon(quantile, config().Window)
 	if got := answer(t, plain, windowpeak.SES); !ok || got != max(at.At(decide.DefaultQuantile), plain.Observed) {
-		t.Errorf(
-			"model=ses, which no autoscaler asks for, is answered %v, want the quantile %v",
-			got,
-			at.At(decide.DefaultQuantile),
-		)
+		t.Errorf("model=ses, which no autoscaler asks for, is answered %v, want the quantile %v", got,
+			at.At(decide.DefaultQuantile))
 	}
 }
 

@@ -87,13 +87,8 @@ func TestCapacityFollowsAShift(t *testing.T) {
 						for _, name := range asked {
 							want := limits[what].left * answer(t, without, name)
 							if got := answer(t, e, name) / want; got > most {
-								t.Errorf(
-									"after %d minutes %q serves %.2f times what is left, want at most %v",
-									m,
-									name,
-									got,
-									most,
-								)
+								t.Errorf("after %d minutes %q serves %.2f times what is left, want at most %v", m,
+									name, got, most)
 							}
 						}
 					}

@@ -197,10 +197,8 @@ func TestSmallChangesKeepTheLeadTime(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for i := range 500 {
 		ready := noon().Add(time.Duration(i+30) * time.Minute)
-		record.AddStarts(
-			[]leadtime.Start{start(ready, time.Duration(195+rng.IntN(11))*time.Second)},
-			ready.Add(time.Hour),
-		)
+		record.AddStarts([]leadtime.Start{start(ready, time.Duration(195+rng.IntN(11))*time.Second)},
+			ready.Add(time.Hour))
 		if got := record.LeadTime(settled()); got != want {
 			t.Fatalf("after %d more starts of about the same %s instead of %s", i, got, want)
 		}
@@ -241,10 +239,8 @@ func TestOldStartsFade(t *testing.T) {
 			if d >= 20 {
 				took = fast
 			}
-			record.AddStarts(
-				starts(20, noon().Add(time.Duration(d)*day), took),
-				noon().Add(time.Duration(d)*day+time.Hour),
-			)
+			record.AddStarts(starts(20, noon().Add(time.Duration(d)*day), took),
+				noon().Add(time.Duration(d)*day+time.Hour))
 		}
 		return record.LeadTime(settled())
 	}
@@ -341,10 +337,8 @@ func TestMedianLeadTime(t *testing.T) {
 		}
 	}
 	now := settled()
-	record.AddStarts(slices.Concat(
-		slices.Repeat([]leadtime.Start{start(noon(), 2*time.Minute)}, 16),
-		slices.Repeat([]leadtime.Start{start(noon(), 6*time.Minute)}, 4),
-	), now)
+	record.AddStarts(slices.Concat(slices.Repeat([]leadtime.Start{start(noon(), 2*time.Minute)}, 16),
+		slices.Repeat([]leadtime.Start{start(noon(), 6*time.Minute)}, 4)), now)
 	if lead, median := record.LeadTime(now), record.MedianLeadTime(now); lead != 0 || median != 0 {
 		t.Errorf("%s and %s at once, want notice", lead, median)
 	}

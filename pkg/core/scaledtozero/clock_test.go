@@ -20,15 +20,8 @@ func TestClockSteps(t *testing.T) {
 				r = observed(r, after, 2*time.Minute)
 				for _, at := range []time.Duration{3 * time.Minute, 15 * time.Minute} {
 					if got := r.At(midnight().Add(at)); got != after {
-						t.Errorf(
-							"%v, %v with a clock %s off, then %v: %s later %v",
-							before,
-							!before,
-							off,
-							after,
-							at,
-							got,
-						)
+						t.Errorf("%v, %v with a clock %s off, then %v: %s later %v", before, !before, off, after, at,
+							got)
 					}
 				}
 				if _, err := scaledtozero.FromChanges(r.Changes()); err != nil {

@@ -129,11 +129,8 @@ func TestPastSecondsDoNotChange(t *testing.T) {
 
 func TestNewestStep(t *testing.T) {
 	// Scaled to zero from 15 s to 75 s and from 1 h 0 min 15 s to 1 h 0 min 25 s.
-	r := observed(
-		observed(observed(observed(scaledtozero.Record{}, true, 0), false, time.Minute), true, time.Hour),
-		false,
-		time.Hour+10*time.Second,
-	)
+	r := observed(observed(observed(observed(scaledtozero.Record{}, true, 0), false, time.Minute), true, time.Hour),
+		false, time.Hour+10*time.Second)
 	for _, tt := range []struct {
 		words string
 		at    time.Duration

@@ -149,12 +149,8 @@ func TestTheJointQuantileIsNearTheTrueOne(t *testing.T) {
 	n := float64(2 * len(worlds()))
 	t.Logf("mean distance: plan %.1f %%, sum of quantiles %.1f %%, independence %.1f %%", plan/n, sum/n, independent/n)
 	if plan > sum/3 || plan > independent/2 {
-		t.Errorf(
-			"the plan is off by %.1f %%, the sum of quantiles by %.1f %%, independence by %.1f %%",
-			plan/n,
-			sum/n,
-			independent/n,
-		)
+		t.Errorf("the plan is off by %.1f %%, the sum of quantiles by %.1f %%, independence by %.1f %%", plan/n,
+			sum/n, independent/n)
 	}
 }
 

@@ -66,16 +66,8 @@ func (s *story) play(length time.Duration, members ...warmpool.Member) {
 func (s *story) expect(when string, want int, state warmpool.State, words ...string) {
 	s.t.Helper()
 	if s.plan.Want != want || s.plan.State != state {
-		s.t.Errorf(
-			"%s: %d and %s, want %d and %s\n%s.\n%s.",
-			when,
-			s.plan.Want,
-			s.plan.State,
-			want,
-			state,
-			s.plan.Message,
-			s.plan.Next,
-		)
+		s.t.Errorf("%s: %d and %s, want %d and %s\n%s.\n%s.", when, s.plan.Want, s.plan.State, want, state,
+			s.plan.Message, s.plan.Next)
 	}
 	for _, w := range words {
 		if !strings.Contains(s.plan.Message+"\n"+s.plan.Next, w) {
@@ -232,13 +224,8 @@ func TestManyMembersAreCounted(t *testing.T) {
 	}
 	s := &story{t: t, now: noon(), pool: plain()}
 	s.play(pace, members...)
-	s.expect(
-		"five",
-		5,
-		warmpool.Filling,
-		"gemma, llama and 3 more need 25 chunks",
-		"of each, because their common history is too short",
-	)
+	s.expect("five", 5, warmpool.Filling, "gemma, llama and 3 more need 25 chunks",
+		"of each, because their common history is too short")
 	s.play(pace)
 	s.expect("none", 5, warmpool.Filling, "no members; 5 are kept for 5m")
 }

@@ -49,14 +49,8 @@ func (c BlockModelConfig) validate() error {
 		return fmt.Errorf("window peak: %s: blocks of %s, want a whole number of steps of %s",
 			c.Model.Name(), c.Block, c.Step)
 	case c.Window < c.Block || c.History < c.Block || c.Refit != 0 && c.Refit < c.Block:
-		return fmt.Errorf(
-			"window peak: %s: window %s, history %s and refit %s, want at least a block of %s each",
-			c.Model.Name(),
-			c.Window,
-			c.History,
-			c.Refit,
-			c.Block,
-		)
+		return fmt.Errorf("window peak: %s: window %s, history %s and refit %s, want at least a block of %s each",
+			c.Model.Name(), c.Window, c.History, c.Refit, c.Block)
 	default:
 		return nil
 	}

@@ -40,11 +40,8 @@ func TestWindow(t *testing.T) {
 		Step: time.Minute,
 	})
 	got := maxima(p)
-	if diff := cmp.Diff(
-		[]float64{math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN(), 2, 2, 2, 2, 2, 2, 2},
-		got,
-		cmpopts.EquateNaNs(),
-	); diff != "" {
+	if diff := cmp.Diff([]float64{math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN(), 2, 2, 2, 2, 2, 2, 2},
+		got, cmpopts.EquateNaNs()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	longer := model(t, windowpeak.BlockModelConfig{
@@ -52,11 +49,8 @@ func TestWindow(t *testing.T) {
 		Step: time.Minute,
 	})
 	got = maxima(longer)
-	if diff := cmp.Diff(
-		[]float64{math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN(), 2, 2, 3, 2, 2, 3, 2},
-		got,
-		cmpopts.EquateNaNs(),
-	); diff != "" {
+	if diff := cmp.Diff([]float64{math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN(), 2, 2, 3, 2, 2, 3, 2},
+		got, cmpopts.EquateNaNs()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }

@@ -88,11 +88,8 @@ func (c Config) newSource(name string, l *PooledRegression, longest int) (source
 		if !seasonal {
 			return nil, nil //nolint:nilnil // There is none.
 		}
-		m, err := c.newBlockModel(
-			smoothing.HoltWinters{Period: period, Trend: smoothing.DampedTrend},
-			slot,
-			seasonsOfHistory*season,
-		)
+		m, err := c.newBlockModel(smoothing.HoltWinters{Period: period, Trend: smoothing.DampedTrend}, slot,
+			seasonsOfHistory*season)
 		if err != nil {
 			return nil, err
 		}

@@ -17,22 +17,14 @@ func (o *owned) classifyError(doing string, pool *v1alpha1.WarmPool, err error) 
 	what := fmt.Sprintf("%s the %ss of the pool %s/%s", doing, o.kind, pool.Namespace, pool.Name)
 	switch {
 	case apierrors.IsForbidden(err) && isQuotaError(err.Error()):
-		return problem(
-			v1alpha1.PoolReasonQuotaExceeded,
-			"cannot %s: %s: raise the quota or lower spec.max",
-			what,
-			errorLine(err),
-		)
+		return problem(v1alpha1.PoolReasonQuotaExceeded, "cannot %s: %s: raise the quota or lower spec.max", what,
+			errorLine(err))
 	case apierrors.IsForbidden(err):
 		const advice = "cannot %s: %s: apply deploy/warm-pools, set warmPools.enforce in the chart, or check the admission webhooks"
 		return problem(v1alpha1.PoolReasonForbidden, advice, what, errorLine(err))
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
-		return problem(
-			v1alpha1.PoolReasonRejected,
-			"cannot %s: %s: correct spec.chunk.podTemplate",
-			what,
-			errorLine(err),
-		)
+		return problem(v1alpha1.PoolReasonRejected, "cannot %s: %s: correct spec.chunk.podTemplate", what,
+			errorLine(err))
 	}
 	return fmt.Errorf("%s: %w", what, err)
 }
@@ -66,11 +58,8 @@ func invalidField(err error, field string) bool {
 // listPodsError returns why placeholder pods cannot be listed.
 func listPodsError(pool *v1alpha1.WarmPool, err error) error {
 	if apierrors.IsForbidden(err) {
-		return problem(
-			v1alpha1.PoolReasonForbidden,
-			"cannot list pods in %s: apply deploy/default, or upgrade the chart",
-			pool.Namespace,
-		)
+		return problem(v1alpha1.PoolReasonForbidden,
+			"cannot list pods in %s: apply deploy/default, or upgrade the chart", pool.Namespace)
 	}
 	return fmt.Errorf("list the placeholders of the pool %s/%s: %w", pool.Namespace, pool.Name, err)
 }

@@ -75,11 +75,8 @@ func testQuiet(t *testing.T, s *scene) {
 		"{.spec.replicas} {.spec.template.spec.priorityClassName}"), "2 forewarm-placeholder")
 	s.hold(pool, 5, 0)
 	s.expect("one Deployment", s.all("deployments"), "warm-llama=5")
-	s.expect(
-		"its manager",
-		s.get("deployment/warm-llama", "{.metadata.managedFields[0].manager}"),
-		actuator.FieldManager,
-	)
+	s.expect("its manager", s.get("deployment/warm-llama", "{.metadata.managedFields[0].manager}"),
+		actuator.FieldManager)
 }
 
 // testForeign: an object of another owner is neither changed nor deleted, whatever it is called and labelled.
@@ -165,11 +162,8 @@ func testCrowded(t *testing.T, s *scene) {
 	s.MustKubectl(t, "", "create", "quota", "gpus", "--hard=requests.nvidia.com/gpu=8")
 	s.counted(s.hold(pool, 2, 0), actuator.Count{Held: 2})
 	quota("")
-	if got := s.hold(
-		pool,
-		2,
-		0,
-	).Warning; !strings.Contains(got, "with 8 of 8 requests.nvidia.com/gpu used it rejects") ||
+	if got := s.hold(pool, 2,
+		0).Warning; !strings.Contains(got, "with 8 of 8 requests.nvidia.com/gpu used it rejects") ||
 		!strings.Contains(got, "NotIn [forewarm-placeholder]") {
 		t.Errorf("a full quota: %q", got)
 	}
@@ -226,15 +220,8 @@ func testRights(t *testing.T, s *scene) {
 	s.problem(err, "Forbidden", "PriorityClass forewarm-placeholder", "apply deploy/warm-pools")
 	s.MustKubectl(t, "", "create", "clusterrole", "classes", "--verb=get", "--resource=priorityclasses")
 	s.MustKubectl(t, "", "create", "clusterrolebinding", "classes", "--clusterrole=classes", "--user=nobody")
-	s.MustKubectl(
-		t,
-		"",
-		"create",
-		"role",
-		"placeholders",
-		"--verb=list,get,create,patch,delete",
-		"--resource=deployments",
-	)
+	s.MustKubectl(t, "", "create", "role", "placeholders", "--verb=list,get,create,patch,delete",
+		"--resource=deployments")
 	s.MustKubectl(t, "", "create", "rolebinding", "placeholders", "--role=placeholders", "--user=nobody")
 	t.Cleanup(func() {
 		s.MustKubectl(t, "", "delete", "clusterrole,clusterrolebinding", "classes")

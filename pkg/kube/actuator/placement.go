@@ -32,18 +32,12 @@ func adaptPlacement(out *corev1.PodSpec, pool *v1alpha1.WarmPool, own map[string
 	}
 	r := rewriter{namespace: pool.Namespace, labels: labels.Set(from.Labels), own: own}
 	if a := out.Affinity.PodAffinity; a != nil {
-		r.rewrite(
-			&a.RequiredDuringSchedulingIgnoredDuringExecution,
-			&a.PreferredDuringSchedulingIgnoredDuringExecution,
-			false,
-		)
+		r.rewrite(&a.RequiredDuringSchedulingIgnoredDuringExecution,
+			&a.PreferredDuringSchedulingIgnoredDuringExecution, false)
 	}
 	if a := out.Affinity.PodAntiAffinity; a != nil {
-		r.rewrite(
-			&a.RequiredDuringSchedulingIgnoredDuringExecution,
-			&a.PreferredDuringSchedulingIgnoredDuringExecution,
-			true,
-		)
+		r.rewrite(&a.RequiredDuringSchedulingIgnoredDuringExecution,
+			&a.PreferredDuringSchedulingIgnoredDuringExecution, true)
 	}
 }
 

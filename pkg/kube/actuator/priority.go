@@ -24,11 +24,8 @@ func checkPriorityClass(ctx context.Context, client kubernetes.Interface, name s
 			name,
 		)
 	case apierrors.IsForbidden(err):
-		return problem(
-			v1alpha1.PoolReasonForbidden,
-			"cannot read the PriorityClass %s: apply deploy/warm-pools, or set warmPools.enforce in the chart",
-			name,
-		)
+		return problem(v1alpha1.PoolReasonForbidden,
+			"cannot read the PriorityClass %s: apply deploy/warm-pools, or set warmPools.enforce in the chart", name)
 	case err != nil:
 		return fmt.Errorf("read the PriorityClass %s: %w", name, err)
 	case class.Value >= 0:

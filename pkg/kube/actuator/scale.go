@@ -108,12 +108,8 @@ func (s *Scale) resource(namespace string, target v1alpha1.TargetRef) (dynamic.R
 	switch {
 	case meta.IsNoMatchError(err):
 		s.mapper.Reset() // The cached kinds may be older than this one.
-		return nil, problem(
-			v1alpha1.PoolReasonTargetNotFound,
-			"the cluster has no kind %s of %s",
-			target.Kind,
-			target.APIVersion,
-		)
+		return nil, problem(v1alpha1.PoolReasonTargetNotFound, "the cluster has no kind %s of %s", target.Kind,
+			target.APIVersion)
 	case err != nil:
 		return nil, fmt.Errorf("look for the kind %s: %w", target.Kind, err)
 	case mapping.Scope.Name() != meta.RESTScopeNameNamespace:
@@ -159,30 +155,18 @@ func refOf(target v1alpha1.TargetRef) string { return target.Kind + "/" + target
 func scaleError(doing, namespace string, target v1alpha1.TargetRef, err error) error {
 	switch {
 	case apierrors.IsNotFound(err):
-		return problem(
-			v1alpha1.PoolReasonTargetNotFound,
-			"%s does not exist in %s, or has no scale subresource",
-			refOf(target),
-			namespace,
-		)
+		return problem(v1alpha1.PoolReasonTargetNotFound, "%s does not exist in %s, or has no scale subresource",
+			refOf(target), namespace)
 	case apierrors.IsForbidden(err) && doing == "set":
 		const text = "cannot set the scale of %s: grant patch on it to Forewarm's service account by a Role in %s " +
 			"(deploy/ does not grant it, because it would be the right to scale everything)"
 		return problem(v1alpha1.PoolReasonForbidden, text, refOf(target), namespace)
 	case apierrors.IsForbidden(err):
-		return problem(
-			v1alpha1.PoolReasonForbidden,
-			"cannot read the scale of %s: apply deploy/default, or upgrade the chart",
-			refOf(target),
-		)
+		return problem(v1alpha1.PoolReasonForbidden,
+			"cannot read the scale of %s: apply deploy/default, or upgrade the chart", refOf(target))
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
-		return problem(
-			v1alpha1.PoolReasonRejected,
-			"cannot %s the scale of %s: %s",
-			doing,
-			refOf(target),
-			errorLine(err),
-		)
+		return problem(v1alpha1.PoolReasonRejected, "cannot %s the scale of %s: %s", doing, refOf(target),
+			errorLine(err))
 	}
 	return fmt.Errorf("%s the scale of %s in %s: %w", doing, refOf(target), namespace, err)
 }

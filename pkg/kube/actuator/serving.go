@@ -116,12 +116,8 @@ func (s *Scale) checkOlderPool(ctx context.Context, pool *v1alpha1.WarmPool, tar
 	}
 	for i := range all {
 		if ByAge(&all[i], pool) < 0 {
-			return problem(
-				v1alpha1.PoolReasonTargetOfOlderPool,
-				"the older pool %s scales %s: name another target",
-				all[i].GetName(),
-				refOf(target),
-			)
+			return problem(v1alpha1.PoolReasonTargetOfOlderPool, "the older pool %s scales %s: name another target",
+				all[i].GetName(), refOf(target))
 		}
 	}
 	return nil

@@ -30,12 +30,7 @@ func ready() situation {
 		own: ours, owner: role, bundle: current, trust: true,
 		modes: map[string]Mode{External: Auto, Custom: Auto, Inspect: Auto},
 		all: []apiService{
-			leads(
-				External,
-				ours,
-				current,
-				role,
-			),
+			leads(External, ours, current, role),
 			leads(Custom, ours, current, role),
 			leads(Inspect, ours, current, role),
 		},

@@ -195,11 +195,8 @@ func (h *holder) write(ctx context.Context, a act, bundle string) error {
 		_, err = client.Create(ctx, h.object(a, bundle, owner), metav1.CreateOptions{})
 		return err
 	case remove:
-		return client.Delete(
-			ctx,
-			a.name,
-			metav1.DeleteOptions{Preconditions: &metav1.Preconditions{ResourceVersion: &a.of.version}},
-		)
+		return client.Delete(ctx, a.name,
+			metav1.DeleteOptions{Preconditions: &metav1.Preconditions{ResourceVersion: &a.of.version}})
 	case verify:
 		return h.patch(ctx, a, map[string]any{"spec": map[string]any{caBundle: bundle, insecure: false}})
 	case adopt:

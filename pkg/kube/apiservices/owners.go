@@ -27,10 +27,8 @@ type Service string
 func (s Service) Validate() error {
 	namespace, name, ok := split(s)
 	if !ok || len(validation.IsDNS1123Label(namespace)) > 0 || len(validation.IsDNS1035Label(name)) > 0 {
-		return fmt.Errorf(
-			"%.100q is not a service: write NAMESPACE/NAME, for example forewarm-system/forewarm",
-			string(s),
-		)
+		return fmt.Errorf("%.100q is not a service: write NAMESPACE/NAME, for example forewarm-system/forewarm",
+			string(s))
 	}
 	return nil
 }

@@ -67,25 +67,15 @@ func Parse(data map[string][]byte) (*Authority, error) {
 		return nil, err
 	}
 	if len(certificates) != len(keys) {
-		return nil, fmt.Errorf(
-			"%s has %d certificates and %s %d keys",
-			CertificatesKey,
-			len(certificates),
-			KeysKey,
-			len(keys),
-		)
+		return nil, fmt.Errorf("%s has %d certificates and %s %d keys", CertificatesKey, len(certificates), KeysKey,
+			len(keys))
 	}
 	out := &Authority{}
 	for i, c := range certificates {
 		key, ok := keys[i].(*ecdsa.PrivateKey)
 		if !ok || !key.PublicKey.Equal(c.PublicKey) {
-			return nil, fmt.Errorf(
-				"key %d of %s is not that of certificate %d of %s",
-				i+1,
-				KeysKey,
-				i+1,
-				CertificatesKey,
-			)
+			return nil, fmt.Errorf("key %d of %s is not that of certificate %d of %s", i+1, KeysKey, i+1,
+				CertificatesKey)
 		}
 		if !c.IsCA {
 			return nil, fmt.Errorf("certificate %d of %s is no certificate authority's", i+1, CertificatesKey)
@@ -225,10 +215,7 @@ type issued struct {
 
 // issue signs a certificate for a server or a client. The first of its hosts, DNS names or addresses, is its common name.
 func (a *Authority) issue(
-	now time.Time,
-	lifetime time.Duration,
-	usage x509.ExtKeyUsage,
-	hosts ...string,
+	now time.Time, lifetime time.Duration, usage x509.ExtKeyUsage, hosts ...string,
 ) (issued, error) {
 	by, err := a.signer(now)
 	if err != nil {

@@ -161,9 +161,7 @@ func TestEditedSecrets(t *testing.T) {
 		{"a serving certificate", "is not that of", with(served, keys)},
 		{"floods", "more than 16 blocks", with(bytes.Repeat(certificates, 20), keys)},
 	} {
-		if _, err := authority.Parse(
-			c.data,
-		); err == nil || !strings.Contains(err.Error(), c.want) ||
+		if _, err := authority.Parse(c.data); err == nil || !strings.Contains(err.Error(), c.want) ||
 			len(err.Error()) > 300 {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}

@@ -167,10 +167,8 @@ func (s *Secret) observe(item any) {
 }
 
 func (s *Secret) unreadable(err error) error {
-	return s.advise(
-		"was changed by someone else ("+err.Error()+")",
-		"restore it, or remove its data: Forewarm writes it again",
-	)
+	return s.advise("was changed by someone else ("+err.Error()+")",
+		"restore it, or remove its data: Forewarm writes it again")
 }
 
 // set keeps a known authority where there is no other: it still signs.

@@ -170,9 +170,7 @@ func TestEditedSecretIsKept(t *testing.T) {
 	write(map[string][]byte{authority.CertificatesKey: []byte("mine"), authority.KeysKey: []byte("mine")})
 	young := newReplica(t, client, at, false)
 	eventually(t, func() string {
-		if err := young.leaf.Check(
-			at.Now(),
-		); err == nil ||
+		if err := young.leaf.Check(at.Now()); err == nil ||
 			!strings.Contains(err.Error(), "restore it, or remove its data") {
 			return "a new replica says: " + errorText(err)
 		}
@@ -278,9 +276,7 @@ func TestMissingSecret(t *testing.T) {
 	client, at := fake.NewClientset(), &clock{now: start}
 	r := newReplica(t, client, at, true)
 	eventually(t, func() string {
-		if err := r.leaf.Check(
-			at.Now(),
-		); err == nil ||
+		if err := r.leaf.Check(at.Now()); err == nil ||
 			!strings.Contains(err.Error(), "does not exist: apply Forewarm's manifests") {
 			return "it says: " + errorText(err)
 		}

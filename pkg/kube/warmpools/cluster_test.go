@@ -188,11 +188,8 @@ func testHeld(t *testing.T, s *scene) {
 	}
 	s.pool("h100", ofLlama+enforce+"  budget: {idleGPUHoursPerDay: 48}\n")
 	s.shows("warmpool/h100", ".status.held", "4")
-	s.shows(
-		"warmpool/h100",
-		".metadata.finalizers",
-		"",
-	) // Kubernetes deletes what the pool owns, also without Forewarm.
+	s.shows("warmpool/h100", ".metadata.finalizers",
+		"") // Kubernetes deletes what the pool owns, also without Forewarm.
 	s.shows("deployments", ".items[*].metadata.ownerReferences[*].name", "h100")
 	s.says("h100", "Actuated", "Held", "4 chunks")
 	s.shows("warmpool/h100", ".status.state", "Filling")

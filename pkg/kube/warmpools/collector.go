@@ -28,10 +28,8 @@ var descriptions = [...]*prometheus.Desc{
 	newDesc("ready_chunks", "Held chunks whose capacity is there."),
 	newDesc("borrowed_chunks", "Chunks that members' pods have taken and that are not replaced yet."),
 	newDesc("idle_gpu_seconds", "GPU-seconds that the pool's chunks have stood idle today (UTC)."),
-	newDesc(
-		"falling_back",
-		"1 while the fallback is held, because forecasts are unreliable or the budget is spent, else 0.",
-	),
+	newDesc("falling_back",
+		"1 while the fallback is held, because forecasts are unreliable or the budget is spent, else 0."),
 }
 
 //nolint:gochecknoglobals // A constant.

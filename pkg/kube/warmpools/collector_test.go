@@ -30,14 +30,9 @@ forewarm_warm_pool_ready_chunks{namespace="team",pool="h100"} 3
 # TYPE forewarm_warm_pool_wanted_chunks gauge
 forewarm_warm_pool_wanted_chunks{namespace="team",pool="h100"} 4
 `
-	if err := testutil.CollectAndCompare(
-		w.leader,
-		strings.NewReader(want),
-		"forewarm_warm_pool_budget_gpu_seconds",
-		"forewarm_warm_pool_held_chunks",
-		"forewarm_warm_pool_ready_chunks",
-		"forewarm_warm_pool_wanted_chunks",
-	); err != nil {
+	if err := testutil.CollectAndCompare(w.leader, strings.NewReader(want), "forewarm_warm_pool_budget_gpu_seconds",
+		"forewarm_warm_pool_held_chunks", "forewarm_warm_pool_ready_chunks",
+		"forewarm_warm_pool_wanted_chunks"); err != nil {
 		t.Error(err)
 	}
 	if problems, err := testutil.CollectAndLint(w.leader); err != nil || len(problems) > 0 {

@@ -58,12 +58,8 @@ func (s *poolReport) readyCondition(actuated metav1.Condition) metav1.Condition 
 
 func (s *poolReport) membersCondition() metav1.Condition {
 	if s.members.reason != "" {
-		return newCondition(
-			v1alpha1.PoolConditionMembersResolved,
-			false,
-			s.members.reason,
-			joinFirst(append(s.members.problems, s.members.remarks...)),
-		)
+		return newCondition(v1alpha1.PoolConditionMembersResolved, false, s.members.reason,
+			joinFirst(append(s.members.problems, s.members.remarks...)))
 	}
 	message := fmt.Sprintf("%d members", len(s.members.members))
 	if len(s.members.members) == 1 {
@@ -83,20 +79,13 @@ func (s *poolReport) reliableCondition() metav1.Condition {
 			s.Resolved.Pool.Fallback,
 		))
 	}
-	return newCondition(
-		v1alpha1.PoolConditionForecastsReliable,
-		true,
-		v1alpha1.PoolReasonReliable,
-		"the forecasts of all members are reliable",
-	)
+	return newCondition(v1alpha1.PoolConditionForecastsReliable, true, v1alpha1.PoolReasonReliable,
+		"the forecasts of all members are reliable")
 }
 
 func (s *poolReport) budgetCondition() metav1.Condition {
-	spent := fmt.Sprintf(
-		"%s of %s stood idle today (UTC)",
-		formatGPUHours(s.plan.Idle),
-		formatGPUHours(s.Resolved.Pool.Budget),
-	)
+	spent := fmt.Sprintf("%s of %s stood idle today (UTC)", formatGPUHours(s.plan.Idle),
+		formatGPUHours(s.Resolved.Pool.Budget))
 	if s.plan.State == warmpool.OverBudget {
 		return newCondition(v1alpha1.PoolConditionWithinBudget, false, v1alpha1.PoolReasonBudgetSpent, fmt.Sprintf(
 			"%s: at most the fallback of %d is held until tomorrow; raise spec.budget, or lower spec.quantile",

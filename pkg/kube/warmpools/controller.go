@@ -191,14 +191,8 @@ func (c *Controller) restore(ctx context.Context, p *Pool) *poolState {
 	}
 	memory, err := memoryIn(held)
 	if err != nil {
-		c.log.WarnContext(
-			ctx,
-			"the memory in the status of a WarmPool is invalid and is discarded",
-			"pool",
-			p.key().String(),
-			"error",
-			err,
-		)
+		c.log.WarnContext(ctx, "the memory in the status of a WarmPool is invalid and is discarded", "pool",
+			p.key().String(), "error", err)
 	}
 	return &poolState{memory: memory}
 }

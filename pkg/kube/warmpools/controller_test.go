@@ -152,20 +152,10 @@ func TestTheOlderPoolKeepsAMember(t *testing.T) {
 	w.stored.put(t, "old", enforced)
 	w.stored.put(t, "an-younger", enforced)
 	w.run(t, 2)
-	expect(
-		t,
-		w.status("old"),
-		v1alpha1.PoolConditionMembersResolved,
-		"True Resolved",
-		"not for the newer pool an-younger",
-	)
-	expect(
-		t,
-		w.status("an-younger"),
-		v1alpha1.PoolConditionMembersResolved,
-		"False MemberOfOlderPool",
-		"the older pool old",
-	)
+	expect(t, w.status("old"), v1alpha1.PoolConditionMembersResolved, "True Resolved",
+		"not for the newer pool an-younger")
+	expect(t, w.status("an-younger"), v1alpha1.PoolConditionMembersResolved, "False MemberOfOlderPool",
+		"the older pool old")
 	if w.places.held["old"].Base != 4 || w.places.held["an-younger"].Base != 0 {
 		t.Error(w.places.held)
 	}

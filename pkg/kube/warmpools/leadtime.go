@@ -58,11 +58,8 @@ func nodeSource(p *Pool, waited int64) string {
 	case waited == 0:
 		return "node: fallback " + named + " (too few starts waited for a new node)"
 	}
-	return fmt.Sprintf(
-		"node: p%.0f of %d starts that waited for a new node, less the pod's",
-		100*leadtime.Quantile,
-		waited,
-	)
+	return fmt.Sprintf("node: p%.0f of %d starts that waited for a new node, less the pod's", 100*leadtime.Quantile,
+		waited)
 }
 
 // formatDuration writes a duration as in the objects.

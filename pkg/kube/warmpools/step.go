@@ -23,10 +23,7 @@ type poolStep struct {
 
 // step reconciles one pool. The error is temporary, or also in the status.
 func (c *Controller) step(
-	ctx context.Context,
-	now time.Time,
-	newest *snapshot.Snapshot,
-	v poolStep,
+	ctx context.Context, now time.Time, newest *snapshot.Snapshot, v poolStep,
 ) (poolMetrics, error) {
 	switch {
 	case v.DeletionTimestamp != nil:

@@ -28,10 +28,7 @@ const (
 
 // writeStatus writes a status that has changed, and emits events.
 func (c *Controller) writeStatus(
-	ctx context.Context,
-	now time.Time,
-	v *poolStep,
-	status *v1alpha1.WarmPoolStatus,
+	ctx context.Context, now time.Time, v *poolStep, status *v1alpha1.WarmPoolStatus,
 ) error {
 	waited := now.Sub(v.written)
 	switch urgencyOf(&v.Status, status) {

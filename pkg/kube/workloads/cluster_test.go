@@ -143,13 +143,9 @@ func createGroup(t *testing.T, c *testcluster.Cluster) {
 	t.Helper()
 	c.MustKubectl(t, groups, "apply", "-f", "-")
 	c.MustKubectl(t, "", "wait", "--for=condition=Established", "crd/leaderworkersets.leaderworkerset.x-k8s.io")
-	c.MustKubectl(
-		t,
+	c.MustKubectl(t,
 		`{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, metadata: {name: g}, spec: {replicas: 1}}`,
-		"create",
-		"-f",
-		"-",
-	)
+		"create", "-f", "-")
 	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "leaderworkerset", "g") })
 }
 
@@ -209,10 +205,8 @@ func testSelector(t *testing.T, c *testcluster.Cluster) {
 	attempts := 0
 	eventually(t, func() string {
 		attempts++
-		k.Ready(
-			k.Create(fmt.Sprintf("b-%d", attempts), map[string]string{"set": "b"}, "StatefulSet", "g"),
-			time.Minute,
-		)
+		k.Ready(k.Create(fmt.Sprintf("b-%d", attempts), map[string]string{"set": "b"}, "StatefulSet", "g"),
+			time.Minute)
 		if len(watch.Starts(group)) < 2 {
 			return "the new selector is not watched"
 		}
@@ -235,12 +229,8 @@ func testRights(t *testing.T, c *testcluster.Cluster) {
 	c.MustKubectl(t, statefulSet, "create", "-f", "-")
 	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "statefulset", "db") })
 	watch, _ := follow(t, c.User(t, "newcomer"), database)
-	expect(
-		t,
-		watch,
-		database,
-		"cannot read the scale of StatefulSet.apps/db: apply deploy/default, or upgrade the chart",
-	)
+	expect(t, watch, database,
+		"cannot read the scale of StatefulSet.apps/db: apply deploy/default, or upgrade the chart")
 	grant := func(name, verbs, resources string) {
 		t.Helper()
 		c.MustKubectl(t, "", "create", "role", name, "--verb="+verbs, "--resource="+resources)

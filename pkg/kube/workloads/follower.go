@@ -53,10 +53,8 @@ func (f *follower) problem() string {
 	case f.err != nil:
 		return f.err.message
 	case f.scaleOnly:
-		return fmt.Sprintf(
-			"the pods of at most %d workloads are watched, which the namespaces share",
-			f.watch.config.MaxWorkloads,
-		)
+		return fmt.Sprintf("the pods of at most %d workloads are watched, which the namespaces share",
+			f.watch.config.MaxWorkloads)
 	}
 	return Listing
 }

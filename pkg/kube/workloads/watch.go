@@ -142,14 +142,9 @@ func (w *Watch) sync(ctx context.Context, running *sync.WaitGroup) {
 	}
 	if len(wanted) > w.config.MaxWorkloads && !w.logged["many"] {
 		w.logged["many"] = true
-		w.log.WarnContext(
-			ctx,
-			"too many workloads: of some the starts are not measured, and scaling to zero is seen late",
-			"workloads",
-			len(wanted),
-			"watched",
-			w.config.MaxWorkloads,
-		)
+		w.log.WarnContext(ctx,
+			"too many workloads: of some the starts are not measured, and scaling to zero is seen late", "workloads",
+			len(wanted), "watched", w.config.MaxWorkloads)
 	}
 }
 

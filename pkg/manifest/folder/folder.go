@@ -78,12 +78,8 @@ func (f *Folder) Run(ctx context.Context, clock refresh.Clock) error {
 		if text := fmt.Sprint(err); text != before {
 			before = text
 			if err != nil {
-				f.log.WarnContext(
-					ctx,
-					"the folder of Forecasts cannot be read: the Forecasts stay as they were, retrying",
-					"error",
-					err,
-				)
+				f.log.WarnContext(ctx,
+					"the folder of Forecasts cannot be read: the Forecasts stay as they were, retrying", "error", err)
 			}
 		}
 	}

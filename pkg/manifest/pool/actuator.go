@@ -41,11 +41,8 @@ func (r *reader) nodeSelector(path *field.Path, selector, template map[string]st
 		r.AddMessages(path.Key(key), selector[key], validation.IsValidLabelValue(selector[key]))
 		if other, also := template[key]; also && other != selector[key] {
 			r.Add(
-				field.Invalid(
-					path.Key(key),
-					selector[key],
-					"the pod template has "+other+" for the same key: no node has both",
-				),
+				field.Invalid(path.Key(key), selector[key],
+					"the pod template has "+other+" for the same key: no node has both"),
 			)
 		}
 	}
@@ -61,11 +58,8 @@ func (r *reader) actuator(path *field.Path, spec *v1alpha1.WarmPoolSpec) Actuato
 	}
 	if a.CapacityBuffer != nil {
 		given = append(given, CapacityBuffer)
-		r.maxLength(
-			path.Child("capacityBuffer", "provisioningStrategy"),
-			a.CapacityBuffer.ProvisioningStrategy,
-			maxName,
-		)
+		r.maxLength(path.Child("capacityBuffer", "provisioningStrategy"), a.CapacityBuffer.ProvisioningStrategy,
+			maxName)
 	}
 	if a.Scale != nil {
 		given = append(given, Scale)
@@ -83,11 +77,8 @@ func (r *reader) actuator(path *field.Path, spec *v1alpha1.WarmPoolSpec) Actuato
 }
 
 func (r *reader) placeholderPods(path *field.Path, b *v1alpha1.PlaceholderPods) {
-	r.AddMessages(
-		path.Child("priorityClassName"),
-		b.PriorityClassName,
-		validation.IsDNS1123Subdomain(b.PriorityClassName),
-	)
+	r.AddMessages(path.Child("priorityClassName"), b.PriorityClassName,
+		validation.IsDNS1123Subdomain(b.PriorityClassName))
 	r.maxLength(path.Child("image"), b.Image, maxImage)
 	if len(b.PrePullImages) > MaxPrePullImages {
 		r.Add(field.TooMany(path.Child("prePullImages"), len(b.PrePullImages), MaxPrePullImages))

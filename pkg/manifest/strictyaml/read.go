@@ -61,10 +61,8 @@ func Read[T any](file string, data []byte, kindOf func(Document) KindReader[T]) 
 			problems = append(
 				problems,
 				d.Err(
-					fmt.Sprintf(
-						"kind %.64s is not supported here: write a document for each, separated by ---",
-						d.Text("kind"),
-					),
+					fmt.Sprintf("kind %.64s is not supported here: write a document for each, separated by ---",
+						d.Text("kind")),
 				),
 			)
 		case kind.Refused != "":

@@ -28,17 +28,11 @@ func (s *Input) replicasBefore() (replicas int32, known bool) {
 	case live.Current != live.Desired:
 		return live.Current, true
 	case limited.Reason == string(hpa.ScaleUpLimit) && ago < b.Up.LongestPeriod():
-		return s.nearestBefore(
-			func(n int32) bool { return s.policyLimit(n, hugeDemand) <= s.Scale.Replicas },
-			s.Scale.Replicas,
-			-1,
-		)
+		return s.nearestBefore(func(n int32) bool { return s.policyLimit(n, hugeDemand) <= s.Scale.Replicas },
+			s.Scale.Replicas, -1)
 	case limited.Reason == string(hpa.ScaleDownLimit) && ago < b.Down.LongestPeriod():
-		return s.nearestBefore(
-			func(n int32) bool { return s.policyLimit(n, 0) >= s.Scale.Replicas },
-			s.Scale.Replicas,
-			1,
-		)
+		return s.nearestBefore(func(n int32) bool { return s.policyLimit(n, 0) >= s.Scale.Replicas },
+			s.Scale.Replicas, 1)
 	}
 	return 0, false
 }

@@ -52,17 +52,10 @@ func (t *explainer) warnSlowMetric(i int) {
 		{f.Steepest, "as in the last day", 0},
 	} {
 		if slow := t.describeSlow(m, f, r.rise, r.from); slow != "" {
-			t.warn(
-				ScaleUpSlowerThanRise,
+			t.warn(ScaleUpSlowerThanRise,
 				"let behavior.scaleUp allow the whole rise at once, or remove it: the default doubles every sync",
-				"a rise of %s from %s to %s within the lead time of %s, %s, needs %s",
-				f.Name,
-				formatNumber(r.rise.From),
-				withUnit(r.rise.To, f.Unit),
-				humanize.Span(f.Lead),
-				r.when,
-				slow,
-			)
+				"a rise of %s from %s to %s within the lead time of %s, %s, needs %s", f.Name,
+				formatNumber(r.rise.From), withUnit(r.rise.To, f.Unit), humanize.Span(f.Lead), r.when, slow)
 			return
 		}
 	}

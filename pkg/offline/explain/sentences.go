@@ -95,13 +95,9 @@ func (t *explainer) stabilization() {
 	}
 	switch {
 	case t.out.Able == hpa.ScaleDownStabilized:
-		t.say(
-			"A scale-down waits: the highest recommendation of the last %s counts (%s), which is at least %d. %s",
-			humanize.Span(t.s.Spec.DownStabilization()),
-			t.windowSource(),
-			t.out.Stabilized,
-			t.describeHeld(t.s.Spec.DownStabilization()),
-		)
+		t.say("A scale-down waits: the highest recommendation of the last %s counts (%s), which is at least %d. %s",
+			humanize.Span(t.s.Spec.DownStabilization()), t.windowSource(), t.out.Stabilized,
+			t.describeHeld(t.s.Spec.DownStabilization()))
 	case t.out.Able == hpa.ScaleUpStabilized:
 		t.say("A scale-up waits: the lowest recommendation of the last %s counts (behavior.scaleUp."+
 			"stabilizationWindowSeconds), which is at most %d. %s", humanize.Span(up), t.out.Stabilized, t.describeHeld(up))

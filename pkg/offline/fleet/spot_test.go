@@ -76,13 +76,8 @@ func TestSplitFleetIsChecked(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if _, err := fleet.SplitFleet(
-		[]float64{1},
-		math.NaN(),
-		fleet.Shape{},
-		fleet.SpotMarket{},
-		time.Minute,
-	); err == nil {
+	if _, err := fleet.SplitFleet([]float64{1}, math.NaN(), fleet.Shape{}, fleet.SpotMarket{},
+		time.Minute); err == nil {
 		t.Error("unknown hours: no error")
 	}
 }

@@ -42,16 +42,8 @@ func TestDiskOfChurn(t *testing.T) {
 			}
 			var err error
 			v := math.Sin(float64(at.Unix() + int64(i)))
-			if refs[i], err = a.Append(
-				refs[i],
-				names[i],
-				0,
-				at.UnixMilli(),
-				v,
-				nil,
-				nil,
-				storage.AOptions{},
-			); err != nil {
+			if refs[i], err = a.Append(refs[i], names[i], 0, at.UnixMilli(), v, nil, nil,
+				storage.AOptions{}); err != nil {
 				t.Fatal(err)
 			}
 		}

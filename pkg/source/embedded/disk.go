@@ -42,12 +42,8 @@ func (s *store) checkFree(want int64) error {
 		return err
 	}
 	if have < want {
-		return fmt.Errorf(
-			"the disk of %s is full: %s free, want %s: delete files or enlarge the volume",
-			s.cfg.Dir,
-			mebibytes(have),
-			mebibytes(want),
-		)
+		return fmt.Errorf("the disk of %s is full: %s free, want %s: delete files or enlarge the volume", s.cfg.Dir,
+			mebibytes(have), mebibytes(want))
 	}
 	return nil
 }
@@ -93,12 +89,9 @@ func (e *Engine) StorageError() error { return e.store.checkDisk() }
 
 //nolint:gochecknoglobals // A constant table.
 var (
-	storageFull = prometheus.NewDesc(
-		"forewarm_storage_full",
+	storageFull = prometheus.NewDesc("forewarm_storage_full",
 		"1 while the embedded engine stores no samples because its disk is full or cannot be written to, else 0.",
-		nil,
-		nil,
-	)
+		nil, nil)
 	storageFree = prometheus.NewDesc("forewarm_storage_free_bytes",
 		"Free space on the disk of the embedded engine's data.", nil, nil)
 )

@@ -101,15 +101,8 @@ func fetch(t *testing.T, e *embedded.Engine, q refresh.Query) []float64 {
 		t.Fatal(err)
 	}
 	if !got.Start.Equal(q.From) || got.Step != q.Step || got.Len() != q.Points() {
-		t.Fatalf(
-			"answer from %v by %v, %d points; asked from %v by %v, %d",
-			got.Start,
-			got.Step,
-			got.Len(),
-			q.From,
-			q.Step,
-			q.Points(),
-		)
+		t.Fatalf("answer from %v by %v, %d points; asked from %v by %v, %d", got.Start, got.Step, got.Len(), q.From,
+			q.Step, q.Points())
 	}
 	return got.Values
 }
@@ -162,11 +155,8 @@ func TestAppendContinuesABackfill(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	equal(
-		t,
-		[]float64{1, 2, 3, 4, 5, math.NaN(), math.NaN(), 6},
-		fetch(t, e, queryOver(`x{job="test"}`, 8, 10*time.Second)),
-	)
+	equal(t, []float64{1, 2, 3, 4, 5, math.NaN(), math.NaN(), 6},
+		fetch(t, e, queryOver(`x{job="test"}`, 8, 10*time.Second)))
 	if err := e.Append(t.Context(), past.Labels, origin.Add(time.Minute), 7); err == nil {
 		t.Error("a sample before the newest one is stored")
 	}
@@ -231,18 +221,14 @@ func TestBackfillRefusesNonsense(t *testing.T) {
 	for says, p := range map[string]embedded.BackfillSeries{
 		"not before": future, "want a name": noName, "not valid": badLabel, "step 0s": noStep,
 	} {
-		err := e.Backfill(
-			t.Context(),
-			embedded.BackfillData{Series: slices.Values([]embedded.BackfillSeries{p}), Before: time.Now()},
-		)
+		err := e.Backfill(t.Context(),
+			embedded.BackfillData{Series: slices.Values([]embedded.BackfillSeries{p}), Before: time.Now()})
 		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("error %v, want one that says %q", err, says)
 		}
 	}
-	if err := e.Backfill(
-		t.Context(),
-		embedded.BackfillData{Series: slices.Values([]embedded.BackfillSeries{})},
-	); err != nil {
+	if err := e.Backfill(t.Context(),
+		embedded.BackfillData{Series: slices.Values([]embedded.BackfillSeries{})}); err != nil {
 		t.Errorf("nothing to backfill: %v", err)
 	}
 }

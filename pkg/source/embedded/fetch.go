@@ -73,12 +73,8 @@ func (e *Engine) explain(err error) error {
 		return fmt.Errorf("embedded engine: %w (%d): %w: select fewer series, or use a longer step or less history",
 			err, e.cfg.MaxSamples, series.ErrTooLarge)
 	case errors.As(err, &slow):
-		return fmt.Errorf(
-			"embedded engine: %w after %v: %w: simplify the query or use less history",
-			err,
-			e.cfg.QueryTimeout,
-			series.ErrUnavailable,
-		)
+		return fmt.Errorf("embedded engine: %w after %v: %w: simplify the query or use less history", err,
+			e.cfg.QueryTimeout, series.ErrUnavailable)
 	case errors.As(err, &canceled), errors.As(err, &storage):
 		return fmt.Errorf("embedded engine: %w: %w", err, series.ErrUnavailable)
 	default:

@@ -50,20 +50,10 @@ func applyLimits(jobs []*promconfig.ScrapeConfig) error {
 			applyLimit(job, "sample_limit", &job.SampleLimit, defaultLimits().samples, maxLimits().samples),
 			applyLimit(job, "target_limit", &job.TargetLimit, defaultLimits().targets, maxLimits().targets),
 			applyLimit(job, "label_limit", &job.LabelLimit, defaultLimits().labels, maxLimits().labels),
-			applyLimit(
-				job,
-				"label_name_length_limit",
-				&job.LabelNameLengthLimit,
-				defaultLimits().name,
-				maxLimits().name,
-			),
-			applyLimit(
-				job,
-				"label_value_length_limit",
-				&job.LabelValueLengthLimit,
-				defaultLimits().value,
-				maxLimits().value,
-			),
+			applyLimit(job, "label_name_length_limit", &job.LabelNameLengthLimit, defaultLimits().name,
+				maxLimits().name),
+			applyLimit(job, "label_value_length_limit", &job.LabelValueLengthLimit, defaultLimits().value,
+				maxLimits().value),
 			applyLimit(job, "scrape_timeout", &job.ScrapeTimeout, defaultLimits().timeout, maxLimits().timeout),
 		)
 	}

@@ -65,21 +65,15 @@ func restoreSegments(log string, logger *slog.Logger) error {
 					"the next start tries again", "file", kept, "err", failed)
 				continue
 			}
-			logger.Warn(
-				"an earlier repair of the write-ahead log was interrupted: its segment is turned into blocks",
-				"file",
-				kept,
-			)
+			logger.Warn("an earlier repair of the write-ahead log was interrupted: its segment is turned into blocks",
+				"file", kept)
 			continue
 		}
 		if err := fileutil.Rename(kept, filepath.Join(log, name)); err != nil {
 			return err
 		}
-		logger.Warn(
-			"an earlier repair of the write-ahead log was interrupted: its segment is restored",
-			"segment",
-			name,
-		)
+		logger.Warn("an earlier repair of the write-ahead log was interrupted: its segment is restored", "segment",
+			name)
 	}
 	return nil
 }
@@ -129,13 +123,8 @@ func closeGaps(log string, logger *slog.Logger) error {
 			if err := fileutil.Rename(wlog.SegmentName(log, n), wlog.SegmentName(log, want)); err != nil {
 				return err
 			}
-			logger.Warn(
-				"segments of the write-ahead log are missing: the next one is renumbered",
-				"segment",
-				n,
-				"to",
-				want,
-			)
+			logger.Warn("segments of the write-ahead log are missing: the next one is renumbered", "segment", n, "to",
+				want)
 		}
 	}
 	return nil

@@ -149,12 +149,8 @@ func without(t *testing.T, dir string, w *writer, first, end int) {
 	for step := 20; step < 30; step++ {
 		a := db.Appender(t.Context())
 		for i := end - 1; i >= first; i-- { // In another order: they get other numbers.
-			if _, err := a.Append(
-				0,
-				name(i),
-				origin.Add(time.Duration(step)*15*time.Second).UnixMilli(),
-				float64(i),
-			); err != nil {
+			if _, err := a.Append(0, name(i), origin.Add(time.Duration(step)*15*time.Second).UnixMilli(),
+				float64(i)); err != nil {
 				t.Fatal(err)
 			}
 			w.refs[name(i).Get("n")] = 0

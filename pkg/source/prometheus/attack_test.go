@@ -51,14 +51,8 @@ func TestAttackOfOneNamespace(t *testing.T) {
 		begun := time.Now()
 		e := loop.Step(t.Context(), now).Get(targets[0].Key)
 		age := now.Sub(e.SampleTime)
-		t.Logf(
-			"step %d: %s, the victim's sample is %s old; %.1f s, at most %d MiB",
-			i,
-			e.State,
-			age,
-			time.Since(begun).Seconds(),
-			peakMemory(t)>>20,
-		)
+		t.Logf("step %d: %s, the victim's sample is %s old; %.1f s, at most %d MiB", i, e.State, age,
+			time.Since(begun).Seconds(), peakMemory(t)>>20)
 		if i > 0 && (e.State != snapshot.Ready || age > 2*step) {
 			t.Errorf("the victim is %s, with a sample of %s ago", e.State, age)
 		}

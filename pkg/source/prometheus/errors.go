@@ -83,11 +83,8 @@ func (s *Source) explainAnswer(e *v1.Error) error {
 	case e.Type == v1.ErrBadResponse:
 		return s.unavailable("the answer is not of the Prometheus API (%s): want the URL before /api/v1", message)
 	case strings.HasSuffix(e.Msg, " 401") || strings.HasSuffix(e.Msg, " 403"):
-		return s.unavailable(
-			"%s: set the token, client certificate or tenant header that the server requires%s",
-			message,
-			s.detail(e),
-		)
+		return s.unavailable("%s: set the token, client certificate or tenant header that the server requires%s",
+			message, s.detail(e))
 	case strings.HasSuffix(e.Msg, " 404"):
 		return s.unavailable("%s: want the URL before /api/v1 (Mimir's ends in /prometheus)%s", message, s.detail(e))
 	default:

@@ -12,10 +12,8 @@ import (
 func TestFirstSeries(t *testing.T) {
 	one := `{"metric":{"a":"]}{[\"\\"},"values":[[1,"2"],[3,"4"]]}`
 	answer := func(series ...string) string {
-		return `{"status":"success","isPartial":false,"data":{"resultType":"matrix","result":[` + strings.Join(
-			series,
-			",",
-		) + `]}}`
+		return `{"status":"success","isPartial":false,"data":{"resultType":"matrix","result":[` + strings.Join(series,
+			",") + `]}}`
 	}
 	for name, test := range map[string]struct{ whole, want string }{
 		"no series":            {answer(), answer()},

@@ -100,10 +100,8 @@ func TestStoresDeduplicateAPairBehindThanos(t *testing.T) {
 		t.Errorf("without deduplication %d of %d points are doubled, want nearly all", n, single.Len())
 	}
 	q = workloadQuery(preset(t, "vllm/inflight"))
-	if c := compare(
-		fetched(t, at(t, query.URL), q),
-		fetched(t, at(t, query.URL+"?dedup=false"), q),
-	); c.equal != c.points {
+	if c := compare(fetched(t, at(t, query.URL), q),
+		fetched(t, at(t, query.URL+"?dedup=false"), q)); c.equal != c.points {
 		t.Errorf("a preset without deduplication: %s", c)
 	}
 

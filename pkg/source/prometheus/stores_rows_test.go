@@ -159,13 +159,7 @@ func TestStoresTakeTheLookback(t *testing.T) {
 		t.Errorf("VictoriaMetrics with a lookback of a minute: %s", c)
 	}
 	got := get(p.URL)
-	if with, without := compare(
-		minute,
-		got,
-	), compare(
-		usual,
-		got,
-	); with.equal != with.points &&
+	if with, without := compare(minute, got), compare(usual, got); with.equal != with.points &&
 		without.equal != with.points {
 		t.Errorf("Prometheus with a lookback of a minute: %s; it differs from one of five, too: %s", with, without)
 	}

@@ -80,11 +80,7 @@ func preset(t *testing.T, name string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	expr, err := p.Render(
-		"inference",
-		signal.Target{Kind: "Deployment", Name: "llama"},
-		signal.DefaultTrust(),
-	)
+	expr, err := p.Render("inference", signal.Target{Kind: "Deployment", Name: "llama"}, signal.DefaultTrust())
 	if err != nil {
 		t.Fatal(err)
 	}

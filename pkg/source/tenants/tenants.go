@@ -253,13 +253,8 @@ func (s *Sources) granted(q refresh.Query) (*client, error) {
 	c := s.grants.Load().named(q.Source.Name)
 	switch {
 	case c == nil || !c.granted(q.Namespace):
-		return nil, fmt.Errorf(
-			"source %s: %w to namespace %s: %w",
-			q.Source.Name,
-			ErrNotGranted,
-			q.Namespace,
-			series.ErrQuery,
-		)
+		return nil, fmt.Errorf("source %s: %w to namespace %s: %w", q.Source.Name, ErrNotGranted, q.Namespace,
+			series.ErrQuery)
 	case c.err != nil:
 		return nil, fmt.Errorf("source %s: %w: %w: ask the operator of Forewarm", c.Name, c.err, series.ErrUnavailable)
 	case c.revision != q.Source.Revision:

@@ -114,11 +114,9 @@ func ask(t *testing.T, s *tenants.Sources, q refresh.Query) (int, error) {
 
 func TestNamespacesGetTheSourcesTheyWereGranted(t *testing.T) {
 	o := newOperator(t)
-	s := o.open(
-		`name: fast, url: "http://127.0.0.1:1", namespaces: [team-a]`,
+	s := o.open(`name: fast, url: "http://127.0.0.1:1", namespaces: [team-a]`,
 		`name: team-b, url: "http://127.0.0.1:2", namespaces: [team-b], tenant_label: tenant`,
-		`name: shared, url: "http://127.0.0.1:3", namespaces: ["*"]`,
-	)
+		`name: shared, url: "http://127.0.0.1:3", namespaces: ["*"]`)
 	for _, c := range []struct{ name, namespace, want, label string }{
 		{"", "team-a", "fast", "namespace"},
 		{"shared", "team-a", "shared", "namespace"},
@@ -137,10 +135,8 @@ func TestAnothersSourceIsRefused(t *testing.T) {
 	o := newOperator(t)
 	asked := atomic.Int32{}
 	secret := store(t, func(*http.Request) int { asked.Add(1); return 1 })
-	s := o.open(
-		`name: team-a, url: "http://127.0.0.1:1", namespaces: [team-a]`,
-		`name: team-b, url: "`+secret+`", namespaces: [team-b]`,
-	)
+	s := o.open(`name: team-a, url: "http://127.0.0.1:1", namespaces: [team-a]`,
+		`name: team-b, url: "`+secret+`", namespaces: [team-b]`)
 	_, existing := s.Find("team-b", "team-a")
 	_, missing := s.Find("team-x", "team-a")
 	if existing == nil || missing == nil || existing.Error() != missing.Error() {
@@ -202,11 +198,9 @@ func TestCredentialsAreSentToTheirSourceOnly(t *testing.T) {
 	o.write("token", "t0ken-a\n")
 	o.write("password", "passw0rd")
 	o.write("key", "k3y-of-c")
-	s := o.open(
-		`name: a, url: "`+url+`", namespaces: [a], authorization: {credentials_file: token}`,
+	s := o.open(`name: a, url: "`+url+`", namespaces: [a], authorization: {credentials_file: token}`,
 		`name: b, url: "`+url+`", namespaces: [b], basic_auth: {username: bob, password_file: password}`,
-		`name: c, url: "`+url+`", namespaces: [c], http_headers: {X-Key: {files: [key]}}`,
-	)
+		`name: c, url: "`+url+`", namespaces: [c], http_headers: {X-Key: {files: [key]}}`)
 	for namespace, want := range map[string]string{
 		"a": "Bearer t0ken-a|||", "b": "Basic Ym9iOnBhc3N3MHJk|bob|passw0rd|", "c": "|||k3y-of-c",
 	} {
@@ -345,10 +339,8 @@ func TestChangedSources(t *testing.T) {
 func TestMissingFilesConcernTheirSourceOnly(t *testing.T) {
 	url := store(t, func(*http.Request) int { return 1 })
 	o := newOperator(t)
-	s := o.open(
-		`name: a, url: "`+url+`", namespaces: [a], tls_config: {ca_file: ca.crt}`,
-		`name: b, url: "`+url+`", namespaces: [b]`,
-	)
+	s := o.open(`name: a, url: "`+url+`", namespaces: [a], tls_config: {ca_file: ca.crt}`,
+		`name: b, url: "`+url+`", namespaces: [b]`)
 	if got, err := ask(t, s, query(t, s, "", "b")); got != 1 || err != nil {
 		t.Errorf("b gets %d (%v), want 1", got, err)
 	}

@@ -57,8 +57,7 @@ type kubelet struct {
 }
 
 func (kubelet) List(
-	context.Context,
-	*podresources.ListPodResourcesRequest,
+	context.Context, *podresources.ListPodResourcesRequest,
 ) (*podresources.ListPodResourcesResponse, error) {
 	var out podresources.ListPodResourcesResponse
 	for i := range 2 {

@@ -159,11 +159,8 @@ var attacks = map[string]func(a *attacker){
 	"long paths": func(a *attacker) {
 		each(500, func(int) {
 			a.http1(
-				io.MultiReader(
-					strings.NewReader("GET /apis/"),
-					zeros(100_000),
-					strings.NewReader(" HTTP/1.1\r\nHost: x\r\n\r\n"),
-				),
+				io.MultiReader(strings.NewReader("GET /apis/"), zeros(100_000),
+					strings.NewReader(" HTTP/1.1\r\nHost: x\r\n\r\n")),
 			)
 		})
 	},

@@ -69,12 +69,8 @@ func TestFrontPageNeedsTheRightToList(t *testing.T) {
 	waitReady(t, client, base)
 	stub.take()
 	for user, code := range map[string]int{"allowed": http.StatusOK, "allowed-but-list": http.StatusForbidden} {
-		got := get(
-			t,
-			client,
-			base+"/apis/inspect.forewarm.dev/v1alpha1/namespaces/inference/outlooks/-/frontpage",
-			token(user),
-		)
+		got := get(t, client, base+"/apis/inspect.forewarm.dev/v1alpha1/namespaces/inference/outlooks/-/frontpage",
+			token(user))
 		if got.code != code || strings.Contains(got.body, "falling-back") != (code == http.StatusOK) {
 			t.Errorf("%s: %d, want %d: %.300s", user, got.code, code, got.body)
 		}
@@ -140,11 +136,8 @@ func TestOneReviewPerUserNamespaceAndMetric(t *testing.T) {
 }
 
 func TestGroupsAreToggles(t *testing.T) {
-	base, _ := startCluster(
-		t,
-		snapshottest.Board(snapshottest.EveryState()...),
-		apiserver.Groups{Custom: apiservices.Auto},
-	)
+	base, _ := startCluster(t, snapshottest.Board(snapshottest.EveryState()...),
+		apiserver.Groups{Custom: apiservices.Auto})
 	client := insecure(t)
 	waitReady(t, client, base)
 	body := get(t, client, base+"/apis", token("allowed")).body
@@ -156,12 +149,8 @@ func TestGroupsAreToggles(t *testing.T) {
 			t.Errorf("%s is served: %s", off, body)
 		}
 	}
-	if got := get(
-		t,
-		client,
-		externalURL(base, "inference", "ready", ""),
-		token("allowed"),
-	); got.code != http.StatusNotFound {
+	if got := get(t, client, externalURL(base, "inference", "ready", ""),
+		token("allowed")); got.code != http.StatusNotFound {
 		t.Errorf("external metrics answer %d", got.code)
 	}
 }

@@ -82,10 +82,7 @@ func newGenericServer(
 
 // installHandlers adds the handlers that the library does not have.
 func installHandlers(
-	server *genericapiserver.GenericAPIServer,
-	scheme *runtime.Scheme,
-	groups Groups,
-	deps Deps,
+	server *genericapiserver.GenericAPIServer, scheme *runtime.Scheme, groups Groups, deps Deps,
 ) error {
 	if groups.Inspect.Served() {
 		group := inspect.Group(scheme, deps.Board, deps.Now, server.Authorizer)

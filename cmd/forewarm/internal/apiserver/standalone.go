@@ -67,10 +67,8 @@ func listAtRoot(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/" {
 			w.Header().Set("Vary", "Accept")
-			prefers := goautoneg.Negotiate(
-				r.Header.Get("Accept"),
-				[]string{"text/html", "application/json", "application/yaml"},
-			)
+			prefers := goautoneg.Negotiate(r.Header.Get("Accept"),
+				[]string{"text/html", "application/json", "application/yaml"})
 			if prefers != "" && prefers != "text/html" {
 				r = r.Clone(r.Context())
 				r.URL.Path = "/apis/" + v1alpha1.GroupVersion().String() + "/" + v1alpha1.Resource

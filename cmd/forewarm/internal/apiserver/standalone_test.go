@@ -222,21 +222,12 @@ func TestOtherSitesAreKeptOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := do(
-		t,
-		client,
-		request,
-		"Sec-Fetch-Site: cross-site",
-		"Origin: https://evil.example",
-	); got.code != http.StatusForbidden {
+	if got := do(t, client, request, "Sec-Fetch-Site: cross-site",
+		"Origin: https://evil.example"); got.code != http.StatusForbidden {
 		t.Errorf("a post from another site: %d, want 403", got.code)
 	}
-	if got := get(
-		t,
-		client,
-		base+outlooksPath,
-		"Origin: https://evil.example",
-	); got.header.Get("Access-Control-Allow-Origin") != "" {
+	if got := get(t, client, base+outlooksPath,
+		"Origin: https://evil.example"); got.header.Get("Access-Control-Allow-Origin") != "" {
 		t.Error("another site may read the answer")
 	}
 }
@@ -276,11 +267,8 @@ func TestUnusedConnectionsDoNotDelayTheStop(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close() //nolint:errcheck // Nothing was written.
-	get(
-		t,
-		plain(t),
-		server.URL()+"/livez",
-	) // A connection that came later is answered, so this one has been taken, too.
+	get(t, plain(t),
+		server.URL()+"/livez") // A connection that came later is answered, so this one has been taken, too.
 	cancel()
 	select {
 	case err := <-stopped:
@@ -295,12 +283,8 @@ func TestUnusedConnectionsDoNotDelayTheStop(t *testing.T) {
 func TestOnlyReading(t *testing.T) {
 	base := startStandalone(t, snapshottest.Board(snapshottest.EveryState()...))
 	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
-		request, err := http.NewRequestWithContext(
-			t.Context(),
-			method,
-			base+outlooksPath+"/ready",
-			strings.NewReader("{}"),
-		)
+		request, err := http.NewRequestWithContext(t.Context(), method, base+outlooksPath+"/ready",
+			strings.NewReader("{}"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -95,20 +95,8 @@ func backtest(t *testing.T, stdin io.Reader, flags ...string) document {
 // A demand that comes again every hour is known to what knows the hour, and not to the last value; a quantile holds about
 // as often as it says.
 func TestSeasonIsWorthAModel(t *testing.T) {
-	d := backtest(
-		t,
-		csvEvery(600, 1200, wave),
-		"--season",
-		"10h",
-		"--lead-time",
-		"50m",
-		"--model",
-		"holt-winters",
-		"--model",
-		"arima",
-		"--horizon",
-		"50m,200m",
-	)
+	d := backtest(t, csvEvery(600, 1200, wave), "--season", "10h", "--lead-time", "50m", "--model", "holt-winters",
+		"--model", "arima", "--horizon", "50m,200m")
 	if !strings.HasPrefix(d.Verdict, "Worth it: holt-winters is the best for the peak demand of the next 50 minutes") {
 		t.Errorf("verdict %q", d.Verdict)
 	}
@@ -140,16 +128,8 @@ func TestSeasonIsWorthAModel(t *testing.T) {
 
 // Of a random walk nothing is known but where it is, and the verdict says so.
 func TestARandomWalkIsNotWorthAModel(t *testing.T) {
-	d := backtest(
-		t,
-		csvEvery(600, 3000, walk(3000)),
-		"--lead-time",
-		"50m",
-		"--season",
-		"40h",
-		"--model",
-		"holt-winters",
-	)
+	d := backtest(t, csvEvery(600, 3000, walk(3000)), "--lead-time", "50m", "--season", "40h", "--model",
+		"holt-winters")
 	if !strings.HasPrefix(d.Verdict, "WORSE than a baseline: ") {
 		t.Errorf("verdict %q", d.Verdict)
 	}
@@ -215,25 +195,13 @@ func TestNothingJudged(t *testing.T) {
 // learnt from.
 func TestSeasonsToLearnFrom(t *testing.T) {
 	for minutes, knows := range map[int]bool{300: true, 250: true, 230: false} {
-		d := backtest(
-			t,
-			csv(minutes, wave),
-			"--model",
-			"holt-winters",
-			"--model",
-			"ses",
-			"--season",
-			"1h",
-			"--horizon",
-			"2m",
-		)
+		d := backtest(t, csv(minutes, wave), "--model", "holt-winters", "--model", "ses", "--season", "1h",
+			"--horizon", "2m")
 		if got := d.Models[0].Error == ""; got != knows {
 			t.Errorf("%d minutes: holt-winters takes part: %v, want %v: %s", minutes, got, knows, d.Models[0].Error)
 		}
-		if noted := strings.Contains(
-			strings.Join(d.Notes, "\n"),
-			"seasons of 60 minutes, half of them",
-		); noted == knows {
+		if noted := strings.Contains(strings.Join(d.Notes, "\n"),
+			"seasons of 60 minutes, half of them"); noted == knows {
 			t.Errorf("%d minutes: notes %q", minutes, d.Notes)
 		}
 	}

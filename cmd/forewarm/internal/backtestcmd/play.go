@@ -78,10 +78,7 @@ func (t *contest) play(ctx context.Context, workers int, bar *progress.Bar) play
 
 // playStretch leads all models on through a stretch.
 func (t *contest) playStretch(
-	ctx context.Context,
-	workers int,
-	models []*continuedModel,
-	stretch int,
+	ctx context.Context, workers int, models []*continuedModel, stretch int,
 ) <-chan stretchResult {
 	origin, end := t.stretches()[stretch], t.stretches()[stretch+1]
 	next, results := make(chan int, len(models)), make(chan stretchResult, len(models))

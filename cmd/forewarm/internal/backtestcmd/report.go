@@ -124,10 +124,8 @@ func (r report) notes() []string {
 		}
 	}
 	if r.partial() {
-		notes = append(
-			notes,
-			fmt.Sprintf("interrupted: %d of %d parts were judged", r.played.complete, r.played.stretches),
-		)
+		notes = append(notes,
+			fmt.Sprintf("interrupted: %d of %d parts were judged", r.played.complete, r.played.stretches))
 	}
 	return notes
 }

@@ -63,10 +63,8 @@ func (r report) verdict() string {
 	}
 	out = append(out, r.coverageText(model))
 	if served := r.find(forewarm); served >= 0 && served != model && r.scores[served] != nil {
-		say(
-			"The loss of Forewarm's own selection is %s.",
-			compareText(r.loss(served, r.lead), r.loss(free, r.lead), best),
-		)
+		say("The loss of Forewarm's own selection is %s.",
+			compareText(r.loss(served, r.lead), r.loss(free, r.lead), best))
 	}
 	return strings.Join(out, " ")
 }

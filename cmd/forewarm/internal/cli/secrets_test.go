@@ -71,15 +71,11 @@ func echoes() map[string]http.HandlerFunc {
 		"it refuses":      func(w http.ResponseWriter, r *http.Request) { http.Error(w, told(r), http.StatusUnauthorized) },
 		"it fails":        func(w http.ResponseWriter, r *http.Request) { http.Error(w, told(r), http.StatusInternalServerError) },
 		"it has an error": asJSON(http.StatusBadRequest, `{"status":"error","errorType":"bad_data","error":%q}`),
-		"it is internal": asJSON(
-			http.StatusInternalServerError,
-			`{"status":"error","errorType":"internal","error":%q}`,
-		),
+		"it is internal": asJSON(http.StatusInternalServerError,
+			`{"status":"error","errorType":"internal","error":%q}`),
 		"it is malformed": asJSON(http.StatusOK, `{"status":%q,"data":oops`),
-		"it is of a wrong kind": asJSON(
-			http.StatusOK,
-			`{"status":"success","data":{"resultType":"matrix","result":%q}}`,
-		),
+		"it is of a wrong kind": asJSON(http.StatusOK,
+			`{"status":"success","data":{"resultType":"matrix","result":%q}}`),
 		"it says just that": asJSON(http.StatusOK, `%s`),
 		"it warns": func(w http.ResponseWriter, r *http.Request) {
 			fmt.Fprintf(w, envelope, series("x"), fmt.Sprintf(`,"warnings":[%q]`, told(r)))

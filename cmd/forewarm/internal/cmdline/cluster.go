@@ -101,9 +101,7 @@ func clientConfig(ctx context.Context, file, name string) (clientcmd.ClientConfi
 
 // clientConfigFromPipe reads a file that can be read only once, which the library may read twice.
 func clientConfigFromPipe(
-	ctx context.Context,
-	path string,
-	o *clientcmd.ConfigOverrides,
+	ctx context.Context, path string, o *clientcmd.ConfigOverrides,
 ) (clientcmd.ClientConfig, error) {
 	content, err := files.Read(ctx, path, files.MaxSettings)
 	if err != nil {

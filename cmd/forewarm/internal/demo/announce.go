@@ -48,12 +48,8 @@ func (a *announcer) announce(ctx context.Context, url string, board *snapshot.Bo
 		return err
 	}
 	a.printRace(&outlook)
-	page := fmt.Sprintf(
-		"%s/apis/inspect.forewarm.dev/v1alpha1/namespaces/%s/outlooks/%s/page",
-		url,
-		namespace,
-		key.Name,
-	)
+	page := fmt.Sprintf("%s/apis/inspect.forewarm.dev/v1alpha1/namespaces/%s/outlooks/%s/page", url, namespace,
+		key.Name)
 	fmt.Fprintf(a.out, invitation, url, namespace, key.Name, a.options.Program, page)
 	if a.options.Open {
 		if err := openPage(ctx, browser(runtime.GOOS, page)); err != nil {
@@ -67,12 +63,8 @@ func (a *announcer) announce(ctx context.Context, url string, board *snapshot.Bo
 // printClock prints the demo's time, and what to wait for.
 func (a *announcer) printClock(now *clock) {
 	at := now.Now()
-	a.print(
-		"Clock",
-		"%s UTC, %v times as fast as life: --speed 1 is life",
-		at.UTC().Format("Mon 2 Jan 2006 15:04"),
-		now.speed,
-	)
+	a.print("Clock", "%s UTC, %v times as fast as life: --speed 1 is life", at.UTC().Format("Mon 2 Jan 2006 15:04"),
+		now.speed)
 	in := time.Duration(float64(a.load.rise.Sub(at)) / now.speed)
 	if in > 0 {
 		a.print("Rise", "the demand begins to rise at %s, in %s; a replica sustains %s and takes 5m to start",
@@ -90,10 +82,8 @@ func (a *announcer) follow(ctx context.Context, key snapshot.Key, board *snapsho
 		published, changed := board.Watch()
 		outlook := inspect.Outlook(published.Get(key), now.Now())
 		if s := &outlook.Status; s.Served != nil && s.Observed != nil && s.SampleTime != nil {
-			lines := r.observe(
-				moment{at: published.Time.Truncate(s.Step.Duration), replicas: a.replicas(*s.Served)},
-				moment{at: s.SampleTime.Time, replicas: a.replicas(*s.Observed)},
-			)
+			lines := r.observe(moment{at: published.Time.Truncate(s.Step.Duration), replicas: a.replicas(*s.Served)},
+				moment{at: s.SampleTime.Time, replicas: a.replicas(*s.Observed)})
 			for _, line := range lines {
 				a.print(published.Time.UTC().Format(clockTime), "%s", line)
 			}

@@ -130,11 +130,8 @@ func build(ctx context.Context, dir string, tell *announcer, log *slog.Logger) (
 		tell.print("Load", "%s", sentence)
 	}
 	st = &stage{begin: tell.load.begin(tell.options.Speed)}
-	if st.forecasts, err = writeForecast(
-		filepath.Join(dir, "forecasts"),
-		tell.load.manifest(st.begin),
-		log,
-	); err != nil {
+	if st.forecasts, err = writeForecast(filepath.Join(dir, "forecasts"), tell.load.manifest(st.begin),
+		log); err != nil {
 		return nil, err
 	}
 	if st.engine, err = embedded.Open(embedded.Config{Dir: filepath.Join(dir, "data")}, log); err != nil {

@@ -130,11 +130,8 @@ func TestDemoOfATrace(t *testing.T) {
 	if own < 50_000 || own > 300_000 || high < 50_000 || high > 300_000 {
 		t.Errorf("served %d, 0.99 over 10m %d: want near 100,000", own, high)
 	}
-	if code, body := get(
-		t,
-		address,
-		"/apis/external.metrics.k8s.io/v1beta1/namespaces/demo/trace?labelSelector=colour%3Dred",
-	); code !=
+	if code, body := get(t, address,
+		"/apis/external.metrics.k8s.io/v1beta1/namespaces/demo/trace?labelSelector=colour%3Dred"); code !=
 		http.StatusBadRequest ||
 		!strings.Contains(body, "valid keys are horizon") {
 		t.Errorf("an unknown key answers %d: %s", code, body)

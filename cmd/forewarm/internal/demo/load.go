@@ -75,12 +75,8 @@ func (own *ownLoad) open() (*load, error) {
 	played, err := newPlayback(series)
 	return &load{
 		playback: played, name: "requests", target: ownTarget, rise: own.rise, about: []string{
-			fmt.Sprintf(
-				"%s demand, made by hack/tracegen: %s of requests per second; %s",
-				own.name,
-				span(series),
-				own.about,
-			),
+			fmt.Sprintf("%s demand, made by hack/tracegen: %s of requests per second; %s", own.name, span(series),
+				own.about),
 		},
 	}, err
 }

@@ -48,13 +48,8 @@ func TestOwnLoadsRiseSoonAfterTheBegin(t *testing.T) {
 		least := map[string]float64{"foreseen": 2, "calm": 1.05, "wild": 1.7}[own.name]
 		before, after := mean(l.begin(60), l.rise.Sub(l.begin(60))), mean(l.rise.Add(5*time.Minute), 20*time.Minute)
 		if after < least*before || before < 10 || after > 200 {
-			t.Errorf(
-				"%s goes from %.0f to %.0f requests per second, want at least %v times as many",
-				own.name,
-				before,
-				after,
-				least,
-			)
+			t.Errorf("%s goes from %.0f to %.0f requests per second, want at least %v times as many", own.name,
+				before, after, least)
 		}
 	}
 }
@@ -85,12 +80,8 @@ func TestAUsersTrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !l.Start.Equal(noon.Add(-100*time.Hour)) || l.target != 3 || len(l.about) != 1 {
-		t.Errorf(
-			"%q starts at %v with a target of %v, want its own time and the user's target",
-			l.about,
-			l.Start,
-			l.target,
-		)
+		t.Errorf("%q starts at %v with a target of %v, want its own time and the user's target", l.about, l.Start,
+			l.target)
 	}
 }
 

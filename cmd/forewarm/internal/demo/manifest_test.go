@@ -54,14 +54,8 @@ func TestAnyTraceHasAValidForecast(t *testing.T) {
 			l := &load{playback: play(t, ramp(c.n, c.step)), name: "trace", target: sustained}
 			target := resolve(t, l.manifest(l.TimeAt(c.n*9/10)))
 			if target.Step != c.wantStep || target.History != c.wantReach {
-				t.Errorf(
-					"%s: step %v over %v, want %v over %v",
-					c.name,
-					target.Step,
-					target.History,
-					c.wantStep,
-					c.wantReach,
-				)
+				t.Errorf("%s: step %v over %v, want %v over %v", c.name, target.Step, target.History, c.wantStep,
+					c.wantReach)
 			}
 			if p := target.Policy; target.Key.String() != "demo/trace" || !p.ByHeadroom() || p.Target != sustained ||
 				p.Late != 0.01 {

@@ -30,10 +30,8 @@ func (r *rise) observe(asked, needed moment) (lines []string) {
 	}
 	if more := asked.replicas - len(r.since); more > 0 {
 		r.since = append(r.since, slices.Repeat([]time.Time{asked.at}, more)...)
-		lines = append(
-			lines,
-			fmt.Sprintf("Forewarm asks for %d replicas; the demand needs %d", asked.replicas, needed.replicas),
-		)
+		lines = append(lines,
+			fmt.Sprintf("Forewarm asks for %d replicas; the demand needs %d", asked.replicas, needed.replicas))
 	}
 	if needed.replicas > r.most.replicas {
 		r.most = needed

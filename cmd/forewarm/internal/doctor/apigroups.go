@@ -145,11 +145,8 @@ func (s *state) checkGroup(g apiGroup, own apiservices.Service) (out []Finding, 
 		f.Level, f.Message = Error, fmt.Sprintf("leads to %s and not to %s", joinServices(holders), own)
 		f.Remedy = "if two Forewarms are installed, keep one; else correct --namespace or the APIService"
 	case s.args[g.flag] == string(apiservices.Required):
-		f.Level, f.Message = Error, fmt.Sprintf(
-			"leads to %s, but is required by --%s=true",
-			joinServices(holders),
-			g.flag,
-		)
+		f.Level, f.Message = Error, fmt.Sprintf("leads to %s, but is required by --%s=true", joinServices(holders),
+			g.flag)
 		f.Remedy = "delete its APIServices, and Forewarm takes it; or set --" + g.flag + "=auto"
 	default:
 		f.Message = fmt.Sprintf("leads to %s, so %s", joinServices(holders), g.without)

@@ -113,16 +113,12 @@ func (d *Doctor) explain(ctx context.Context, h *autoscalingv2.HorizontalPodAuto
 		})
 	}
 	for _, text := range e.Unknown {
-		out = append(
-			out,
-			Finding{Check: name, Level: Unknown, Object: object, Message: "could not read " + text, Remedy: ask},
-		)
+		out = append(out,
+			Finding{Check: name, Level: Unknown, Object: object, Message: "could not read " + text, Remedy: ask})
 	}
 	if len(out) == 0 {
-		out = append(
-			out,
-			Finding{Check: name, Level: OK, Object: object, Message: "reads its Forecast, without a warning"},
-		)
+		out = append(out,
+			Finding{Check: name, Level: OK, Object: object, Message: "reads its Forecast, without a warning"})
 	}
 	return out
 }

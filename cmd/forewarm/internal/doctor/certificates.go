@@ -72,11 +72,8 @@ func (d *Doctor) authority(
 	case len(text) == 0 && !keyed:
 		f.Message, f.Remedy = "is empty", "Forewarm fills it when it runs: check its pods"
 	case err != nil:
-		f.Message, f.Remedy = fmt.Sprintf(
-			"was changed by someone else: %s: %v",
-			authority.CertificatesKey,
-			err,
-		), restore
+		f.Message, f.Remedy = fmt.Sprintf("was changed by someone else: %s: %v", authority.CertificatesKey,
+			err), restore
 	case !keyed:
 		f.Message, f.Remedy = "was changed by someone else: it has no "+authority.KeysKey, restore
 	default:

@@ -51,13 +51,8 @@ func serveSeries(t *testing.T, load string, skew time.Duration) *httptest.Server
 		}
 		at := func(name string) time.Time { return time.UnixMilli(int64(1000 * number(name))) }
 		if r.URL.Path == "/api/v1/query" {
-			query, err := engine.NewInstantQuery(
-				context.WithoutCancel(r.Context()),
-				storage,
-				nil,
-				r.FormValue("query"),
-				at("time"),
-			)
+			query, err := engine.NewInstantQuery(context.WithoutCancel(r.Context()), storage, nil,
+				r.FormValue("query"), at("time"))
 			if err != nil {
 				t.Error(err)
 				return
@@ -72,23 +67,13 @@ func serveSeries(t *testing.T, load string, skew time.Duration) *httptest.Server
 				labels, _ := json.Marshal(s.Metric) //nolint:errcheck,errchkjson // Labels are strings.
 				samples = append(samples, fmt.Sprintf(`{"metric":%s,"value":[0,"%v"]}`, labels, s.F))
 			}
-			fmt.Fprintf(
-				w,
-				`{"status":"success","data":{"resultType":"vector","result":[%s]}}`,
-				strings.Join(samples, ","),
-			)
+			fmt.Fprintf(w, `{"status":"success","data":{"resultType":"vector","result":[%s]}}`,
+				strings.Join(samples, ","))
 			return
 		}
 		step := time.Duration(number("step") * float64(time.Second))
-		query, err := engine.NewRangeQuery(
-			context.WithoutCancel(r.Context()),
-			storage,
-			nil,
-			r.FormValue("query"),
-			at("start"),
-			at("end"),
-			step,
-		)
+		query, err := engine.NewRangeQuery(context.WithoutCancel(r.Context()), storage, nil, r.FormValue("query"),
+			at("start"), at("end"), step)
 		if err != nil {
 			t.Error(err)
 			return

@@ -38,10 +38,8 @@ func (p *patient) copies(ctx context.Context) []Finding {
 	}
 	var out []Finding
 	for _, s := range selectors(p.target.Expr) {
-		n, found := p.value(
-			ctx,
-			"max(count without (job, endpoint, service, prometheus, prometheus_replica) ("+s.String()+"))",
-		)
+		n, found := p.value(ctx,
+			"max(count without (job, endpoint, service, prometheus, prometheus_replica) ("+s.String()+"))")
 		if !found || n < 2 {
 			continue
 		}
@@ -60,10 +58,8 @@ func (p *patient) copies(ctx context.Context) []Finding {
 
 // within counts the series of a metric in the Forecast's namespace, however they were scraped.
 func (p *patient) within(ctx context.Context, metric string) int {
-	return p.count(
-		ctx,
-		fmt.Sprintf("%s{namespace=%q} or %[1]s{exported_namespace=%[2]q}", metric, p.forecast.Namespace),
-	)
+	return p.count(ctx,
+		fmt.Sprintf("%s{namespace=%q} or %[1]s{exported_namespace=%[2]q}", metric, p.forecast.Namespace))
 }
 
 // diagnose says why a query has no series.
@@ -97,14 +93,9 @@ func (p *patient) diagnose(ctx context.Context) Finding {
 		}
 	}
 	if len(absent) > 0 {
-		return p.finding(
-			"Source",
-			Error,
+		return p.finding("Source", Error,
 			"scrape the server's metrics, or choose the preset of the server that you run",
-			"the Prometheus has no series of %s, which the preset %s needs",
-			join(absent),
-			preset,
-		)
+			"the Prometheus has no series of %s, which the preset %s needs", join(absent), preset)
 	}
 	ref := p.forecast.Spec.TargetRef
 	return p.finding("Source", Error, "check spec.targetRef, and that pods of it run",
@@ -119,14 +110,9 @@ func (p *patient) diagnoseLabels(ctx context.Context, metric string) *Finding {
 		f = p.finding("Labels", Error, "set honorLabels: true in the scrape of the exporter",
 			"series of %s have exported_pod without exported_namespace, so their pods are not found", metric)
 	case p.within(ctx, metric) == 0:
-		f = p.finding(
-			"Labels",
-			Error,
-			"let the scrape add namespace and pod, as a PodMonitor or ServiceMonitor does",
-			"series of %s exist, but none has a label namespace or exported_namespace of %s",
-			metric,
-			p.forecast.Namespace,
-		)
+		f = p.finding("Labels", Error, "let the scrape add namespace and pod, as a PodMonitor or ServiceMonitor does",
+			"series of %s exist, but none has a label namespace or exported_namespace of %s", metric,
+			p.forecast.Namespace)
 	case p.count(ctx, fmt.Sprintf(`%s{namespace=%q,pod="",exported_pod=""}`, metric, p.forecast.Namespace)) > 0:
 		f = p.finding("Labels", Error, "let the scrape add the pod, as a PodMonitor or ServiceMonitor does",
 			"series of %s have no label pod", metric)
@@ -142,13 +128,8 @@ func (p *patient) diagnoseQuery(ctx context.Context) Finding {
 		switch {
 		case s.Name == "" || p.count(ctx, s.String()) > 0:
 		case p.count(ctx, s.Name) == 0:
-			return p.finding(
-				"Source",
-				Error,
-				"correct the name, or scrape the metric",
-				"the Prometheus has no series of %s",
-				s.Name,
-			)
+			return p.finding("Source", Error, "correct the name, or scrape the metric",
+				"the Prometheus has no series of %s", s.Name)
 		case p.count(ctx, s.Name+`{exported_namespace!=""}`)+p.count(ctx, s.Name+`{exported_pod!=""}`) > 0:
 			return p.finding(
 				"Labels",

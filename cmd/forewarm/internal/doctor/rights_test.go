@@ -87,10 +87,8 @@ func TestRightsAreThoseOfTheManifests(t *testing.T) {
 		maps.Copy(pools, granted(t, file, "forewarm:warm-pools", "forewarm:priorities"))
 		maps.Copy(keda, granted(t, file, "forewarm:client"))
 	}
-	if diff := cmp.Diff(
-		server,
-		asked(append((&state{}).serverComponents(), (&state{}).authorityComponent())),
-	); diff != "" {
+	if diff := cmp.Diff(server,
+		asked(append((&state{}).serverComponents(), (&state{}).authorityComponent()))); diff != "" {
 		t.Errorf("each replica's rights (-manifests +doctor):\n%s", diff)
 	}
 	if diff := cmp.Diff(pools, asked([]component{poolComponent("ai")})); diff != "" {

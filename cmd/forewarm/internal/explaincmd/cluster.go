@@ -140,8 +140,7 @@ func (r *clusterReader) note(format string, args ...any) {
 
 // autoscaler reads the HPA, or the one that KEDA makes of a ScaledObject.
 func (r *clusterReader) autoscaler(
-	ctx context.Context,
-	of autoscalerName,
+	ctx context.Context, of autoscalerName,
 ) (*autoscalingv2.HorizontalPodAutoscaler, error) {
 	if of.kind != kindScaledObject {
 		return r.hpa(ctx, of.name)

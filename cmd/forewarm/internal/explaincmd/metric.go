@@ -42,8 +42,7 @@ func (r *clusterReader) metric(ctx context.Context, s *autoscaler.Resolved, i in
 
 // values reads a metric from the API that serves it, in milli-units.
 func (r *clusterReader) values(
-	ctx context.Context,
-	m *autoscalingv2.MetricSpec,
+	ctx context.Context, m *autoscalingv2.MetricSpec,
 ) (values []int64, group string, err error) {
 	if m.External != nil {
 		values, err = r.external(ctx, m.External)

@@ -74,7 +74,11 @@ func (o *options) recognize(ctx context.Context, r *row) error {
 			continue // An exporter, which reports any pod.
 		}
 		day := o.history
-		day.Range, day.Step = model.Duration(24*time.Hour), model.Duration(5*time.Minute) // Each as far as Prometheus looks back.
+		day.Range, day.Step = model.Duration(
+			24*time.Hour,
+		), model.Duration(
+			5*time.Minute,
+		) // Each as far as Prometheus looks back.
 		day.Query, err = preset.Render(r.Namespace, signal.Target{Kind: r.ref.Kind, Name: r.ref.Name}, o.trust)
 		if err == nil {
 			_, err = day.Read(ctx, nil, time.Now(), nil)

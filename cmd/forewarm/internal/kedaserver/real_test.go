@@ -45,17 +45,8 @@ func TestKEDA(t *testing.T) {
 
 	deployment := replicas{t: t, c: c, log: log}
 	deployment.become(0, time.Minute)
-	hpa := c.MustKubectl(
-		t,
-		"",
-		"get",
-		"hpa",
-		"-n",
-		"inference",
-		"keda-hpa-llama",
-		"-o",
-		"jsonpath={.spec.metrics[0].external}",
-	)
+	hpa := c.MustKubectl(t, "", "get", "hpa", "-n", "inference", "keda-hpa-llama", "-o",
+		"jsonpath={.spec.metrics[0].external}")
 	for _, word := range []string{`"averageValue":"64"`, `"name":"s0-llama-inflight"`} {
 		if !strings.Contains(hpa, word) {
 			t.Errorf("%s is not in the HPA that KEDA made: %s", word, hpa)
@@ -142,14 +133,8 @@ func prepare(t *testing.T, c *testcluster.Cluster, servers, clients *authority) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.MustKubectl(
-		t,
-		"",
-		"apply",
-		"--server-side",
-		"-f",
-		filepath.Join(strings.TrimSpace(string(crds)), "config", "crd", "bases"),
-	)
+	c.MustKubectl(t, "", "apply", "--server-side", "-f",
+		filepath.Join(strings.TrimSpace(string(crds)), "config", "crd", "bases"))
 	eventually(
 		t,
 		"the API server knows KEDA's kinds",
@@ -207,14 +192,8 @@ func operate(t *testing.T, c *testcluster.Cluster, folder string) string {
 	command := exec.CommandContext(context.Background(), filepath.Join(folder, "keda-operator"),
 		"--cert-dir="+own.dir, "--enable-prometheus-metrics=false", "--health-probe-bind-address=0",
 		"--metrics-service-bind-address=127.0.0.1:0", "--zap-log-level=info")
-	command.Env = append(
-		os.Environ(),
-		"KUBECONFIG="+testcluster.Kubeconfig(t, rest.CopyConfig(c.Config)),
-		"WATCH_NAMESPACE=",
-		"POD_NAMESPACE=keda",
-		"POD_NAME=keda",
-		"KEDA_CLUSTER_OBJECT_NAMESPACE=keda",
-	)
+	command.Env = append(os.Environ(), "KUBECONFIG="+testcluster.Kubeconfig(t, rest.CopyConfig(c.Config)),
+		"WATCH_NAMESPACE=", "POD_NAMESPACE=keda", "POD_NAME=keda", "KEDA_CLUSTER_OBJECT_NAMESPACE=keda")
 	command.Stdout, command.Stderr = log, log
 	if err := command.Start(); err != nil {
 		t.Fatal(err)

@@ -40,11 +40,7 @@ type Server struct {
 
 // Open reads the certificates and opens the port; now is the clock for the age of data.
 func Open(
-	ctx context.Context,
-	o Options,
-	board *snapshot.Board,
-	now func() time.Time,
-	log *slog.Logger,
+	ctx context.Context, o Options, board *snapshot.Board, now func() time.Time, log *slog.Logger,
 ) (*Server, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err

@@ -130,11 +130,8 @@ func TestCertificatesChangeUnderLoad(t *testing.T) {
 
 	finish = r.load(after)
 	f.write("ca.crt", young.bundle())
-	eventually(
-		t,
-		"the end of the old authority",
-		func() bool { return status.Code(r.fresh(before)) == codes.Unavailable },
-	)
+	eventually(t, "the end of the old authority",
+		func() bool { return status.Code(r.fresh(before)) == codes.Unavailable })
 
 	// What cannot be used changes nothing.
 	f.write("tls.crt", []byte("nonsense"))

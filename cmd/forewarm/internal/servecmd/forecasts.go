@@ -106,13 +106,9 @@ func watchForecasts(
 		defer shutdown()
 		pools.controller.SetEvents(recorder)
 		statuses.SetEvents(recorder)
-		runAll(
-			func() { groups.ReportChanges(ctx, recorder) },
-			func() { serving.lead(ctx) },
+		runAll(func() { groups.ReportChanges(ctx, recorder) }, func() { serving.lead(ctx) },
 			func() { hold(ctx, groups, o.hold(serving.authority()), read, board) },
-			func() { pools.controller.Run(ctx, server.Clock{}) },
-			func() { statuses.Run(ctx, server.Clock{}) },
-		)
+			func() { pools.controller.Run(ctx, server.Clock{}) }, func() { statuses.Run(ctx, server.Clock{}) })
 	}
 	return &forecastSource{
 		targets: objects, changed: objects.Changed(),

@@ -202,10 +202,8 @@ func (o *Options) Validate() error {
 		}
 	}
 	if o.Authority.File != "" && !o.Cluster.HasCertificateFiles() {
-		problems = append(
-			problems,
-			errors.New("--tls-ca-file is of certificates in files: set --tls-cert-file, too, or leave it out"),
-		)
+		problems = append(problems,
+			errors.New("--tls-ca-file is of certificates in files: set --tls-cert-file, too, or leave it out"))
 	}
 	if o.ServicePort < 1 || o.ServicePort > 65535 {
 		problems = append(problems, fmt.Errorf("--service-port %d is not a port: write 1 to 65535", o.ServicePort))
@@ -238,10 +236,8 @@ func (o *Options) validateQueries() error {
 			fmt.Errorf("--tenant-label %.64q is not a label name: write for example namespace", o.TenantLabel))
 	}
 	if o.Trust.Cluster != "" && o.SourcesFile != "" {
-		problems = append(
-			problems,
-			errors.New("--cluster is that of one source: write cluster in the entries of --sources-file"),
-		)
+		problems = append(problems,
+			errors.New("--cluster is that of one source: write cluster in the entries of --sources-file"))
 	}
 	return errors.Join(problems...)
 }
@@ -295,10 +291,8 @@ func (o *Options) validateEngine() error {
 		problems = append(problems, fmt.Errorf("--data-dir %.200q is a URL: write a folder of this machine", o.DataDir))
 	}
 	if o.RetentionSize < minRetentionSize {
-		problems = append(
-			problems,
-			fmt.Errorf("--retention-size %s is too small: write at least %s", o.RetentionSize, minRetentionSize),
-		)
+		problems = append(problems,
+			fmt.Errorf("--retention-size %s is too small: write at least %s", o.RetentionSize, minRetentionSize))
 	}
 	scrape := files.Flag{Name: "--scrape-config", Path: o.ScrapeConfig}
 	problems = append(problems, files.CheckFlagFiles(files.MaxSettings, scrape), o.engine().Validate())

@@ -54,32 +54,9 @@ func TestFlagsReachTheOptions(t *testing.T) {
 }
 
 func TestEveryProblemAtOnce(t *testing.T) {
-	o := parse(
-		t,
-		"--standalone",
-		"--port",
-		"70000",
-		"--retention",
-		"5m",
-		"--retention-size",
-		"0",
-		"--data-dir",
-		"",
-		"--tenant-label",
-		"a-b",
-		"--log-level",
-		"loud",
-		"--log-format",
-		"xml",
-		"--refit",
-		"-1s",
-		"--query-concurrency",
-		"-1",
-		"--keda-address",
-		":9090",
-		"--warm-pool-step",
-		"0s",
-	)
+	o := parse(t, "--standalone", "--port", "70000", "--retention", "5m", "--retention-size", "0", "--data-dir", "",
+		"--tenant-label", "a-b", "--log-level", "loud", "--log-format", "xml", "--refit", "-1s",
+		"--query-concurrency", "-1", "--keda-address", ":9090", "--warm-pool-step", "0s")
 	err := o.Validate()
 	if err == nil {
 		t.Fatal("no error")

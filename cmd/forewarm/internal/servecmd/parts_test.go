@@ -103,11 +103,7 @@ func TestCatalogueConfines(t *testing.T) {
 		t.Errorf("where there is one source, team-b's is %+v", got)
 	}
 	own := manifest.Source{TenantLabel: "tenant"}
-	if got, err := catalogue.Confine(
-		query,
-		"team-a",
-		own,
-	); err != nil ||
+	if got, err := catalogue.Confine(query, "team-a", own); err != nil ||
 		!strings.Contains(got.Expr, `{tenant="team-a"}`) {
 		t.Errorf("in a source of its own team-a asks %+v (%v), want by the label of the source", got, err)
 	}

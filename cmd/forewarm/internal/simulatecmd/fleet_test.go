@@ -97,21 +97,9 @@ func TestSpotWithoutForewarm(t *testing.T) {
 }
 
 func TestParseReturnsEveryProblem(t *testing.T) {
-	_, err := parsedFlags(
-		t,
-		"--shape",
-		"name=a",
-		"--shape",
-		"name=b,price=1,capacity=1",
-		"--shape",
-		"name=b,price=1,capacity=1",
-		"--fraction",
-		"x=2",
-		"--sharing",
-		"vgpu",
-		"--spot",
-		"price=1,interruptions=0",
-	).Parse(0)
+	_, err := parsedFlags(t, "--shape", "name=a", "--shape", "name=b,price=1,capacity=1", "--shape",
+		"name=b,price=1,capacity=1", "--fraction", "x=2", "--sharing", "vgpu", "--spot",
+		"price=1,interruptions=0").Parse(0)
 	if err == nil {
 		t.Fatal("no error")
 	}

@@ -116,21 +116,10 @@ func record(t *testing.T, seed uint64, syncs int) Case {
 		client := fake.NewSimpleClientset(hpa)
 		factory := informers.NewSharedInformerFactory(client, 0)
 		pods := factory.Core().V1().Pods()
-		controller := podautoscaler.NewHorizontalController(
-			ctx,
-			client.CoreV1(),
-			w.scales(),
-			client.AutoscalingV2(),
-			mapper(),
-			w,
-			factory.Autoscaling().V2().HorizontalPodAutoscalers(),
-			pods,
-			time.Duration(out.Spec.Every)*time.Second,
-			time.Duration(out.Spec.Stabilization)*time.Second,
-			out.Spec.Tolerance,
-			0,
-			0,
-		)
+		controller := podautoscaler.NewHorizontalController(ctx, client.CoreV1(), w.scales(), client.AutoscalingV2(),
+			mapper(), w, factory.Autoscaling().V2().HorizontalPodAutoscalers(), pods,
+			time.Duration(out.Spec.Every)*time.Second, time.Duration(out.Spec.Stabilization)*time.Second,
+			out.Spec.Tolerance, 0, 0)
 		start := time.Now()
 		factory.Start(ctx.Done())
 		over := make(chan struct{})

@@ -72,11 +72,8 @@ func (n node) link(c pods.Container, id string) {
 }
 
 func in(uid, id string) string {
-	return "0::/kubepods.slice/kubepods-pod" + strings.ReplaceAll(
-		uid,
-		"-",
-		"_",
-	) + ".slice/cri-containerd-" + id + ".scope"
+	return "0::/kubepods.slice/kubepods-pod" + strings.ReplaceAll(uid, "-",
+		"_") + ".slice/cri-containerd-" + id + ".scope"
 }
 
 func (n node) want(t *testing.T, why string, pid int, container pods.Container, known bool) {

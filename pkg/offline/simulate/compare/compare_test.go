@@ -21,11 +21,8 @@ import (
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	last, all := 0, 0
-	c, err := compare.Compare(
-		t.Context(),
-		config(working(4)),
-		func(done, total int, _ string) { last, all = done, total },
-	)
+	c, err := compare.Compare(t.Context(), config(working(4)),
+		func(done, total int, _ string) { last, all = done, total })
 	if err != nil {
 		t.Fatal(err)
 	}

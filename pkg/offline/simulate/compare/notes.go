@@ -83,12 +83,9 @@ func (p *plan) matchedNote(c *Comparison, note noteFunc) {
 		note("No target of this HPA has as little late demand as Forewarm (%s).", humanize.Share(late))
 		return
 	}
-	note(
-		"With no more late demand than Forewarm (%s), the cheapest target of this HPA is %s: %s GPU-hours.",
-		humanize.Share(late),
-		formatNumber(matched.Setting),
-		humanize.Amount(matched.RelativeCost*best.Report.Arrived*p.GPUs),
-	)
+	note("With no more late demand than Forewarm (%s), the cheapest target of this HPA is %s: %s GPU-hours.",
+		humanize.Share(late), formatNumber(matched.Setting),
+		humanize.Amount(matched.RelativeCost*best.Report.Arrived*p.GPUs))
 }
 
 // scaleNotes are about the autoscaler and the capacity of a replica.
@@ -152,15 +149,11 @@ func (p *plan) historyNotes(note noteFunc) {
 	}
 	switch long := p.span(); {
 	case long < 2*day:
-		note(
-			"The history has only %s: no policy can learn the pattern of a day. Two weeks are better.",
-			formatDays(long),
-		)
+		note("The history has only %s: no policy can learn the pattern of a day. Two weeks are better.",
+			formatDays(long))
 	case long < 8*day:
-		note(
-			"The history has only %s: no policy can learn the pattern of a week. Two weeks are better.",
-			formatDays(long),
-		)
+		note("The history has only %s: no policy can learn the pattern of a week. Two weeks are better.",
+			formatDays(long))
 	}
 }
 

@@ -159,13 +159,8 @@ func (p *plan) playFixedForewarm(spent func()) error {
 		return err
 	}
 	repeat(forewarmUnits, spent)
-	p.pool.fixed, err = p.playFixed(
-		Forewarm,
-		near.values[0],
-		p.Pool.fixedNumbers(fineRatio),
-		[]int64{p.capacityTarget()},
-		spent,
-	)
+	p.pool.fixed, err = p.playFixed(Forewarm, near.values[0], p.Pool.fixedNumbers(fineRatio),
+		[]int64{p.capacityTarget()}, spent)
 	return err
 }
 

@@ -80,10 +80,8 @@ func (p *plan) matchedFixedNote(own *Trial, note noteFunc) {
 			humanize.Share(own.Report.LateShare()))
 		return
 	}
-	cheapest := slices.MinFunc(
-		all,
-		func(a, b Trial) int { return cmp.Compare(a.Report.ReplicaHours, b.Report.ReplicaHours) },
-	)
+	cheapest := slices.MinFunc(all,
+		func(a, b Trial) int { return cmp.Compare(a.Report.ReplicaHours, b.Report.ReplicaHours) })
 	note("With no more late demand than the pool (%s), the cheapest fixed number is %s with %s: %s GPU-hours.",
 		humanize.Share(own.Report.LateShare()), formatChunks(cheapest.FixedChunks), cheapest.besideText(),
 		humanize.Amount(cheapest.Report.ReplicaHours*p.GPUs))

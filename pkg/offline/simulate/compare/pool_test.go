@@ -34,11 +34,8 @@ func TestWarmPool(t *testing.T) {
 	}
 	t.Parallel()
 	last, all := 0, 0
-	c, err := compare.Compare(
-		t.Context(),
-		poolConfig(54*time.Hour, 2),
-		func(done, total int, _ string) { last, all = done, total },
-	)
+	c, err := compare.Compare(t.Context(), poolConfig(54*time.Hour, 2),
+		func(done, total int, _ string) { last, all = done, total })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,14 +62,8 @@ func TestWarmPool(t *testing.T) {
 		}
 		if r.IdleReplicaHours < 0 || r.IdleReplicaHours > r.ReplicaHours || r.WaitedForNode > r.Started ||
 			one.Holding == compare.HoldNothing && r.IdleReplicaHours > 0 {
-			t.Errorf(
-				"%+v: %v idle of %v replica-hours, %d of %d starts waited",
-				got[i],
-				r.IdleReplicaHours,
-				r.ReplicaHours,
-				r.WaitedForNode,
-				r.Started,
-			)
+			t.Errorf("%+v: %v idle of %v replica-hours, %d of %d starts waited", got[i], r.IdleReplicaHours,
+				r.ReplicaHours, r.WaitedForNode, r.Started)
 		}
 		if want := r.IdleReplicaHours / 2; !(math.Abs(one.IdlePerDay()-want) < 1e-9) {
 			t.Errorf("%+v: %v idle a day, want %v over two days", got[i], one.IdlePerDay(), want)

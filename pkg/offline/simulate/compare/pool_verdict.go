@@ -22,10 +22,8 @@ func (p *plan) poolResult(c *Comparison) *PoolResult {
 		out.Trials = slices.Insert(out.Trials, min(1, len(out.Trials)), *best)
 	}
 	planned := slices.Clone(p.pool.planned)
-	slices.SortStableFunc(
-		planned,
-		func(a, b Trial) int { return cmp.Compare(budgetLimit(a.Budget), budgetLimit(b.Budget)) },
-	)
+	slices.SortStableFunc(planned,
+		func(a, b Trial) int { return cmp.Compare(budgetLimit(a.Budget), budgetLimit(b.Budget)) })
 	out.Trials = append(out.Trials, planned...)
 	for _, all := range [][]Trial{p.pool.fixed, p.pool.tuned} {
 		if best := bestTrial(all); best != nil {
@@ -124,14 +122,9 @@ func (c *Comparison) againstFixed(w *PoolResult, own *Trial) (loses bool, text s
 	if loses = betterTrial(best, own); loses {
 		head = "A fixed number of chunks is better. "
 	}
-	return loses, fmt.Sprintf(
-		"%sThe best in hindsight, %s with %s, would have used %s with %s late.",
-		head,
-		formatChunks(best.FixedChunks),
-		best.besideText(),
-		c.gpuHoursText(&best.Report),
-		humanize.Share(best.Report.LateShare()),
-	)
+	return loses, fmt.Sprintf("%sThe best in hindsight, %s with %s, would have used %s with %s late.", head,
+		formatChunks(best.FixedChunks), best.besideText(), c.gpuHoursText(&best.Report),
+		humanize.Share(best.Report.LateShare()))
 }
 
 // besideText names the policy that scales with a fixed number of chunks.

@@ -78,11 +78,8 @@ func (t *studied) sweepTargets(r hindsightPolicy) error {
 		return err
 	}
 	for _, target := range t.targets() {
-		if err = t.add(
-			Setting{Policy: r.name, Setting: inUnits(target), Headroom: math.NaN()},
-			values,
-			target,
-		); err != nil {
+		if err = t.add(Setting{Policy: r.name, Setting: inUnits(target), Headroom: math.NaN()}, values,
+			target); err != nil {
 			return err
 		}
 	}

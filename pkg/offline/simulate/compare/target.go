@@ -92,11 +92,8 @@ func pointOf(setting float64, r *simulate.Report) Point {
 // paretoFront returns the points that are not both later and dearer than another, from the least late to the cheapest.
 func paretoFront(points []Point) []Point {
 	slices.SortFunc(points, func(a, b Point) int {
-		return cmp.Or(
-			cmp.Compare(a.Late, b.Late),
-			cmp.Compare(a.RelativeCost, b.RelativeCost),
-			cmp.Compare(a.Setting, b.Setting),
-		)
+		return cmp.Or(cmp.Compare(a.Late, b.Late), cmp.Compare(a.RelativeCost, b.RelativeCost),
+			cmp.Compare(a.Setting, b.Setting))
 	})
 	var out []Point
 	for _, p := range points {

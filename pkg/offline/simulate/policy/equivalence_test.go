@@ -145,13 +145,8 @@ func TestTheForecasterDecidesWhatTheLoopServes(t *testing.T) {
 		Models: []string{windowpeak.SES}, Autoscalers: []decide.Autoscaler{scaling},
 	}}
 	board := new(snapshot.Board)
-	loop, err := refresh.New(
-		refresh.Config{Timeout: day, Grace: day},
-		recorded{"demand": s, "limits": limits},
-		targets,
-		board,
-		slog.New(slog.DiscardHandler),
-	)
+	loop, err := refresh.New(refresh.Config{Timeout: day, Grace: day}, recorded{"demand": s, "limits": limits},
+		targets, board, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,11 +76,8 @@ func TestLeapsAreCalibratedWithinHours(t *testing.T) {
 		covered := float64(within) / float64(all)
 		t.Logf("%s: %.3f", c.name, covered)
 		if !(covered >= 0.90 && covered <= 0.98) {
-			t.Errorf(
-				"%s: the 0.95 quantile covers %.3f of the windows in the hours 3 to 24, want .90 to .98",
-				c.name,
-				covered,
-			)
+			t.Errorf("%s: the 0.95 quantile covers %.3f of the windows in the hours 3 to 24, want .90 to .98", c.name,
+				covered)
 		}
 	}
 }

@@ -85,10 +85,7 @@ func world(s forecast.Series) simulate.Config {
 }
 
 func plannedPool(
-	w *pool.WindowPeaks,
-	p warmpool.Pool,
-	near, far []float64,
-	alike pool.ShiftedMembers,
+	w *pool.WindowPeaks, p warmpool.Pool, near, far []float64, alike pool.ShiftedMembers,
 ) *pool.PlannedPool {
 	p.Pod, p.Node, p.GPUs, p.Quantile = podLead, node, 1, 0.95
 	return pool.NewPlannedPool(pool.Config{
@@ -225,13 +222,8 @@ func TestBudget(t *testing.T) {
 		second := idle[start().Add(day).YearDay()]
 		// What was held when it was spent stands idle for one step more.
 		if p.Budget > 0 && (second > budget+0.2 || tally.OverBudget == 0) || p.Budget == 0 && second < 2*budget {
-			t.Errorf(
-				"budget %v: %v idle GPU-hours, over it for %d of %d",
-				p.Budget,
-				second,
-				tally.OverBudget,
-				tally.All,
-			)
+			t.Errorf("budget %v: %v idle GPU-hours, over it for %d of %d", p.Budget, second, tally.OverBudget,
+				tally.All)
 		}
 	}
 }
@@ -246,13 +238,8 @@ func TestNothingIsPlannedOnTheFirstDay(t *testing.T) {
 		t.Fatal(err)
 	}
 	fallback, held := 3, map[bool]int{}
-	k := plannedPool(
-		w,
-		warmpool.Pool{Max: 40, Fallback: fallback},
-		served(s, 1),
-		served(s, 1),
-		pool.NewShiftedMembers(1, s.Len(), 0, step),
-	)
+	k := plannedPool(w, warmpool.Pool{Max: 40, Fallback: fallback}, served(s, 1), served(s, 1),
+		pool.NewShiftedMembers(1, s.Len(), 0, step))
 	for i := range s.Values {
 		at := s.TimeAt(i)
 		places := k.Hold(at, []hpasim.Placement{{Placed: 5}})

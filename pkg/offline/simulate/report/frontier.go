@@ -103,12 +103,8 @@ func newFrontier(c *compare.Comparison) *frontier {
 			continue
 		}
 		r := newRow(p)
-		says := fmt.Sprintf(
-			"%s: %s late at a relative cost of %s",
-			r.Policy,
-			humanize.Share(at.Late),
-			formatDecimal(at.RelativeCost, 2),
-		)
+		says := fmt.Sprintf("%s: %s late at a relative cost of %s", r.Policy, humanize.Share(at.Late),
+			formatDecimal(at.RelativeCost, 2))
 		f.Badge(chart.Badge{Class: r.Class, Letter: r.Mark, Title: says}, chart.Point{X: at.Late, Y: at.RelativeCost})
 		f.Points, said = append(f.Points, r), append(said, says)
 	}

@@ -94,10 +94,8 @@ func tiles(c *compare.Comparison) []tile {
 	out := []tile{{"GPU-hours", humanize.Amount(hours), comparedWithBest(hours, gpuHours(a, best), humanize.Amount)}}
 	if a.GPUPrice > 0 {
 		priced := func(v float64) string { return "$" + humanize.Amount(v) }
-		out = append(
-			out,
-			tile{"Cost", priced(dollars(a, ours)), comparedWithBest(dollars(a, ours), dollars(a, best), priced)},
-		)
+		out = append(out,
+			tile{"Cost", priced(dollars(a, ours)), comparedWithBest(dollars(a, ours), dollars(a, best), priced)})
 	}
 	return append(
 		out,

@@ -89,10 +89,8 @@ func TestTextHasTheNumbers(t *testing.T) {
 func TestTextHasDollarsOnlyWithAPrice(t *testing.T) {
 	c := comparison(t)
 	r := &c.Policies[0].Report
-	if got, want := line(t, text(t, c, 120), "hpa")[2], fmt.Sprintf(
-		"%.0f",
-		r.ReplicaHours*2*3.06,
-	); plainNumber(got) != want {
+	if got, want := line(t, text(t, c, 120), "hpa")[2], fmt.Sprintf("%.0f",
+		r.ReplicaHours*2*3.06); plainNumber(got) != want {
 		t.Errorf("the dollars are %s, want %s", got, want)
 	}
 	c.Assumptions.GPUPrice = 0

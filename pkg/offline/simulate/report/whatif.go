@@ -35,10 +35,8 @@ func whatIfSection(c *compare.Comparison) section {
 		}
 		out.Lines = append(out.Lines, append(line, change, formatLate(one.Late, one.MeetsObjective)))
 	}
-	best := slices.IndexFunc(
-		c.WhatIfs,
-		func(w compare.WhatIf) bool { return w.MeetsObjective && w.ReplicaHours*a.GPUs < now },
-	)
+	best := slices.IndexFunc(c.WhatIfs,
+		func(w compare.WhatIf) bool { return w.MeetsObjective && w.ReplicaHours*a.GPUs < now })
 	if best < 0 {
 		out.Answer = "No shorter lead time and no longer wait saves GPU-hours within the objective."
 		return out
@@ -48,8 +46,6 @@ func whatIfSection(c *compare.Comparison) section {
 	out.Answer = "The largest saving within the objective: with " + one.Change + " Forewarm takes " + humanize.Amount(
 		hours,
 	) +
-		" GPU-hours instead of " + humanize.Amount(
-		now,
-	) + "."
+		" GPU-hours instead of " + humanize.Amount(now) + "."
 	return out
 }
