@@ -132,10 +132,10 @@ func objects(of schema.GroupVersionResource, everywhere bool) words {
 		}
 		for i := range list.Items {
 			name, in := list.Items[i].GetName(), list.Items[i].GetNamespace()
-			if slash {
-				in = before
-			}
-			if slash || namespace == "" && in != "" {
+			switch {
+			case slash:
+				name = before + "/" + name
+			case namespace == "" && in != "":
 				name = in + "/" + name
 			}
 			all = append(all, name)

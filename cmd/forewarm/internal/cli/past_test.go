@@ -3,6 +3,7 @@ package cli_test
 import (
 	"fmt"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"k8s.io/client-go/rest"
@@ -26,20 +27,20 @@ func TestPastFindsHPAs(t *testing.T) {
 			fmt.Sprintf(hpa, "other", "queue_depth", "queue: b") + "]}",
 	})
 	defer server.Close()
-	for name, want := range map[string]string{"older": " exposed:HorizontalPodAutoscaler/alias", "newer": " HorizontalPodAutoscaler/name"} {
+	for name, want := range map[string]string{"older": "exposed:HorizontalPodAutoscaler/alias", "newer": "HorizontalPodAutoscaler/name"} {
 		f, err := past.FromCluster(t.Context(), &rest.Config{Host: server.URL}, "inference", name)
 		if err != nil || f.State.UnreadReason != "" {
 			t.Fatalf("%v, unread: %s", err, f.State.UnreadReason)
 		}
-		got := ""
+		var got []string
 		for i := range f.State.Autoscalers {
-			got += " " + f.State.Autoscalers[i].Autoscaler
+			got = append(got, f.State.Autoscalers[i].Autoscaler)
 		}
 		for i := range f.State.Exposed {
-			got += " exposed:" + f.State.Exposed[i].Autoscaler
+			got = append(got, "exposed:"+f.State.Exposed[i].Autoscaler)
 		}
-		if got != want {
-			t.Errorf("%s: found%s, want%s", name, got, want)
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: found %s, want %s", name, got, want)
 		}
 	}
 }

@@ -135,15 +135,17 @@ func forewarm(ts *testscript.TestScript, fails bool, args []string) {
 // kubeconfig writes the file config with a context for each NAME=SERVER[@NAMESPACE]. The first is the current one.
 func kubeconfig(ts *testscript.TestScript, _ bool, args []string) {
 	current, _, _ := strings.Cut(args[0], "=")
-	clusters, contexts := "clusters:\n", "contexts:\n"
+	var clusters, contexts []string
 	for _, arg := range args {
 		name, server, _ := strings.Cut(arg, "=")
 		server, namespace, _ := strings.Cut(server, "@")
-		clusters += fmt.Sprintf("- {name: %s, cluster: {server: %q}}\n", name, server)
-		contexts += fmt.Sprintf("- {name: %s, context: {cluster: %[1]s, user: me, namespace: %s}}\n", name,
-			cmp.Or(namespace, "inference"))
+		const entry = "{name: %s, context: {cluster: %[1]s, user: me, namespace: %s}}"
+		clusters = append(clusters, fmt.Sprintf("{name: %s, cluster: {server: %q}}", name, server))
+		contexts = append(contexts, fmt.Sprintf(entry, name, cmp.Or(namespace, "inference")))
 	}
-	text := "apiVersion: v1\nkind: Config\nusers: [{name: me, user: {}}]\ncurrent-context: " + current + "\n" + clusters + contexts
+	const config = "{apiVersion: v1, kind: Config, users: [{name: me, user: {}}], current-context: %s,\n" +
+		"clusters: [%s],\ncontexts: [%s]}\n"
+	text := fmt.Sprintf(config, current, strings.Join(clusters, ", "), strings.Join(contexts, ", "))
 	ts.Check(os.WriteFile(ts.MkAbs("config"), []byte(text), 0o600))
 }
 

@@ -19,15 +19,21 @@ const kindScaledObject = "ScaledObject"
 
 // scaled is what is read of a ScaledObject.
 type scaled struct {
-	Spec struct {
-		ScaleTargetRef v1alpha1.TargetRef `json:"scaleTargetRef"`
-		Advanced       struct {
-			Modifiers struct {
-				Formula string `json:"formula"`
-			} `json:"scalingModifiers"`
-		} `json:"advanced"`
-		Triggers []trigger `json:"triggers"`
-	} `json:"spec"`
+	Spec scaledSpec `json:"spec"`
+}
+
+type scaledSpec struct {
+	ScaleTargetRef v1alpha1.TargetRef `json:"scaleTargetRef"`
+	Advanced       advanced           `json:"advanced"`
+	Triggers       []trigger          `json:"triggers"`
+}
+
+type advanced struct {
+	Modifiers modifiers `json:"scalingModifiers"`
+}
+
+type modifiers struct {
+	Formula string `json:"formula"`
 }
 
 type trigger struct {

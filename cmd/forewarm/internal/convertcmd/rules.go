@@ -27,27 +27,33 @@ type config struct {
 
 // rule gives metrics. The fields without a tag follow from the others.
 type rule struct {
-	SeriesQuery   string `json:"seriesQuery"`
-	SeriesFilters []struct {
-		Is    string `json:"is"`
-		IsNot string `json:"isNot"`
-	} `json:"seriesFilters"`
-	Resources struct {
-		Template   string                   `json:"template"`
-		Overrides  map[string]groupResource `json:"overrides"`
-		Namespaced *bool                    `json:"namespaced"`
-	} `json:"resources"`
-	Name struct {
-		Matches string `json:"matches"`
-		As      string `json:"as"`
-	} `json:"name"`
-	MetricsQuery string `json:"metricsQuery"`
+	SeriesQuery   string       `json:"seriesQuery"`
+	SeriesFilters []filter     `json:"seriesFilters"`
+	Resources     resources    `json:"resources"`
+	Name          metricNaming `json:"name"`
+	MetricsQuery  string       `json:"metricsQuery"`
 
 	at           string                   // for errors: externalRules[0]
 	passes       []func(name string) bool // of a series' name
 	series       string                   // the one that seriesQuery names, if it does
 	matches      *regexp.Regexp
 	query, label *template.Template
+}
+
+type filter struct {
+	Is    string `json:"is"`
+	IsNot string `json:"isNot"`
+}
+
+type resources struct {
+	Template   string                   `json:"template"`
+	Overrides  map[string]groupResource `json:"overrides"`
+	Namespaced *bool                    `json:"namespaced"`
+}
+
+type metricNaming struct {
+	Matches string `json:"matches"`
+	As      string `json:"as"`
 }
 
 // groupResource has the fields of resources.template.

@@ -143,13 +143,12 @@ func (o *options) validate(args []string) (of autoscalerName, err error) {
 	switch {
 	case o.file != "" && (o.Kubeconfig != "" || o.Context != ""):
 		wrong("--file needs no cluster, leave out --kubeconfig and --context")
+	case o.file != "" && !o.past.From.IsZero():
+		wrong("--at needs a cluster, leave out --file")
 	case o.file == "" && len(args) == 0:
 		wrong("name the HPA (NAMESPACE/NAME), or a file with one (--file hpa.yaml --value 180 --replicas 12)")
 	case o.file == "" && (len(o.values) > 0 || o.replicas != unset || o.ready != unset):
 		wrong("--value, --replicas and --ready are for --file: in a cluster they are read")
-	}
-	if o.file != "" && !o.past.From.IsZero() {
-		wrong("--at needs a cluster, leave out --file")
 	}
 	problems = append(problems, o.Validate(), o.past.Validate())
 	const most = 1_000_000_000

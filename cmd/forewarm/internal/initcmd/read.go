@@ -58,13 +58,7 @@ func workloads(found *objects.Found) []*row {
 				forecasts = append(forecasts, f)
 			}
 		case "HorizontalPodAutoscaler", "ScaledObject":
-			switch outline, err := autoscaler.OutlineOf(object); {
-			case err != nil:
-				found.Unread = append(found.Unread, objects.Name(object)+" is not read: "+err.Error())
-			case outline.Owner == "": // One that another object owns does not count: its owner does.
-				r := at(outline.Workload)
-				r.outlines, r.ScaledBy = append(r.outlines, outline), append(r.ScaledBy, outline.Ref)
-			}
+			autoscaled(found, object, at)
 		default:
 			if gpus := countGPUs(object.Object["spec"]); gpus > 0 && !isPart(object) {
 				at(leadtime.Workload{
@@ -74,6 +68,17 @@ func workloads(found *objects.Found) []*row {
 		}
 	}
 	return settle(rows, forecasts)
+}
+
+// autoscaled adds an autoscaler to its workload. One that another object owns does not count: its owner does.
+func autoscaled(found *objects.Found, object *unstructured.Unstructured, at func(leadtime.Workload) *row) {
+	switch outline, err := autoscaler.OutlineOf(object); {
+	case err != nil:
+		found.Unread = append(found.Unread, objects.Name(object)+" is not read: "+err.Error())
+	case outline.Owner == "":
+		r := at(outline.Workload)
+		r.outlines, r.ScaledBy = append(r.outlines, outline), append(r.ScaledBy, outline.Ref)
+	}
 }
 
 // isPart reports whether a workload belongs to a LeaderWorkerSet, which counts in its place.

@@ -107,37 +107,42 @@ func (s *Source) readFiles(
 	ctx context.Context, in io.Reader, found *Found, kinds map[string]schema.GroupVersionResource,
 ) error {
 	const most = 2_000 // A wrong path, such as a home, is not read whole.
-	n := 0
-	read := func(path string, entry fs.DirEntry, err error) error {
-		isManifest := path == s.File || slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path))
-		if err != nil || entry != nil && entry.IsDir() || !isManifest {
-			return err
-		}
-		if n++; n > most {
-			return fmt.Errorf("--file %s: more than %d files: name a smaller folder", s.File, most)
-		}
+	read := func(path string) error {
 		text, err := files.ReadInput(ctx, in, path, strictyaml.MaxFile)
-		if err != nil {
-			return err
-		}
 		for _, d := range strictyaml.Documents(path, text) {
-			if _, known := kinds[d.Text("kind")]; !known && d.Broken == nil &&
-				!strings.HasSuffix(d.Text("kind"), "List") {
-				continue
-			}
-			object, err := objectOf(d, cmp.Or(s.Namespace, metav1.NamespaceDefault))
-			if err != nil {
-				found.Unread = append(found.Unread, err.Error())
-				continue
-			}
-			found.Objects = append(found.Objects, object)
+			found.add(d, cmp.Or(s.Namespace, metav1.NamespaceDefault), kinds)
 		}
-		return nil
+		return err
 	}
 	if s.File == files.Stdout {
-		return read(s.File, nil, nil)
+		return read(s.File)
 	}
-	return filepath.WalkDir(s.File, read)
+	n := 0
+	return filepath.WalkDir(s.File, func(path string, entry fs.DirEntry, err error) error {
+		isManifest := path == s.File || slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path))
+		if err != nil || entry.IsDir() || !isManifest {
+			return err
+		}
+		n++
+		if n > most {
+			return fmt.Errorf("--file %s: more than %d files: name a smaller folder", s.File, most)
+		}
+		return read(path)
+	})
+}
+
+// add adds the object of a document. Other kinds are skipped.
+func (f *Found) add(d strictyaml.Document, namespace string, kinds map[string]schema.GroupVersionResource) {
+	kind := d.Text("kind")
+	if _, known := kinds[kind]; !known && d.Broken == nil && !strings.HasSuffix(kind, "List") {
+		return
+	}
+	object, err := objectOf(d, namespace)
+	if err != nil {
+		f.Unread = append(f.Unread, err.Error())
+		return
+	}
+	f.Objects = append(f.Objects, object)
 }
 
 // objectOf is the object of a document.

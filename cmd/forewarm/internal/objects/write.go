@@ -61,20 +61,22 @@ func Forecast(f *v1alpha1.Forecast, catalogue server.Catalogue) (Document, error
 
 // text is the manifest with its reasons as comments. What is for later is a comment as a whole, so that a stream can be applied.
 func (d *Document) text(later string) string {
-	text := "---\n" + terminal.Wrap(printable.Line(d.Object+", from "+d.From+":"), "# ", terminal.Page)
+	var text strings.Builder
+	text.WriteString("---\n" + terminal.Wrap(printable.Line(d.Object+", from "+d.From+":"), "# ", terminal.Page))
 	for _, reason := range d.Why {
-		text += "# - " + strings.TrimPrefix(terminal.Wrap(printable.Line(reason), "#   ", terminal.Page), "#   ")
+		text.WriteString(
+			"# - " + strings.TrimPrefix(terminal.Wrap(printable.Line(reason), "#   ", terminal.Page), "#   "))
 	}
 	if !d.After {
-		return text + d.Manifest
+		return text.String() + d.Manifest
 	}
 	if later != "" {
-		text += "# Apply this after the handover, without the # at the beginning of its lines:\n"
+		text.WriteString("# Apply this after the handover, without the # at the beginning of its lines:\n")
 	}
 	for line := range strings.Lines(d.Manifest) {
-		text += later + line
+		text.WriteString(later + line)
 	}
-	return text
+	return text.String()
 }
 
 // Write writes a stream, or a file for each document into a folder; those for after the handover into a folder of their own. A

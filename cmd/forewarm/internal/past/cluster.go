@@ -81,25 +81,31 @@ func FromCluster(ctx context.Context, config *rest.Config, namespace, name strin
 	return f, nil
 }
 
+// alias is that which the Forecast holds in the cluster; the zero value without one.
+func (f *Forecast) alias(ctx context.Context, client dynamic.Interface) (snapshot.Key, error) {
+	if f.Object.Spec.Expose == nil {
+		return snapshot.Key{}, nil
+	}
+	all, err := ListForecasts(ctx, client, f.Key.Namespace)
+	for at, holder := range autoscaler.AliasHolders(all) {
+		if holder == f.Key {
+			return at, err
+		}
+	}
+	return snapshot.Key{}, err
+}
+
 // readAutoscalers adds those that name the Forecast, or its alias if no other Forecast has it. Without KEDA there are no
 // ScaledObjects.
 func (f *Forecast) readAutoscalers(ctx context.Context, client dynamic.Interface) error {
-	var alias snapshot.Key
-	if f.Object.Spec.Expose != nil {
-		all, err := ListForecasts(ctx, client, f.Key.Namespace)
-		if err != nil {
-			return err
-		}
-		for at, holder := range autoscaler.AliasHolders(all) {
-			if holder == f.Key {
-				alias = at
-			}
-		}
+	alias, err := f.alias(ctx, client)
+	if err != nil {
+		return err
 	}
 	hpas, err := cmdline.ListAll(ctx, client.Resource(autoscaler.HPAs()).Namespace(f.Key.Namespace))
 	var found []autoscaler.Reference
 	for i := range hpas {
-		if h, err := autoscaler.ReadHPA(&hpas[i]); err == nil {
+		if h, unread := autoscaler.ReadHPA(&hpas[i]); unread == nil {
 			found = append(found, autoscaler.FromHPA(h)...)
 		}
 	}

@@ -71,7 +71,8 @@ type Replayed struct {
 // AddFlags adds the flag of the time, and those of the history.
 func (o *Options) AddFlags(flags *pflag.FlagSet, name, usage string) {
 	o.flag, o.prometheus.Timeout, o.trust = "--"+name, 30*time.Second, signal.DefaultTrust()
-	flags.Func(name, usage+": `2026-01-31T03:00:00Z`, or 3h for three hours ago", func(text string) (err error) {
+	usage += ": a `time` such as 2026-01-31T03:00:00Z, or 3h for three hours ago"
+	flags.Func(name, usage, func(text string) (err error) {
 		o.From, err = parseTime(text, time.Now())
 		return err
 	})
@@ -144,7 +145,8 @@ func (o *Options) read(ctx context.Context, source refresh.Source, of *Forecast,
 	if err := p.readRecorded(ctx, source, of.Key, every); err != nil {
 		return nil, fmt.Errorf("read the gauges of Forewarm: %w", err)
 	}
-	return p, p.replay(ctx, source, &target, o.prometheus.Timeout)
+	err := p.replay(ctx, source, &target, o.prometheus.Timeout)
+	return p, err
 }
 
 // readRecorded reads Forewarm's gauges. Each of its replicas has them.
