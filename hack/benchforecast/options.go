@@ -5,20 +5,29 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"github.com/forewarm/forewarm/forecast/ensemble"
 )
 
 // options are the command line's flags.
 type options struct {
 	train, test, traces string
 	models              []entry
-	asJSON, speed, r    bool
-	each                bool
+	asJSON, ablate      bool
 	budget              time.Duration
-	jobs                int
+	// sets are parts of the names of those that are wanted, and windows is how many of each; 0 means all.
+	sets    []string
+	windows int
+	// peers are fitted to the newest values of a history, and left out of a set where a fit takes more CPU than the limit.
+	peers   []string
+	history int
+	limit   time.Duration
+	jobs    int
 }
 
 // parse reads the command line; data is the folder of the defaults, empty where there is none.
@@ -39,9 +48,13 @@ func parse(args []string, data string) (options, error) {
 	)
 	flags.BoolVar(&o.asJSON, "json", false, "print a JSON object a line instead of the table")
 	flags.DurationVar(&o.budget, "budget", 0, "score "+defaultModel+" a second time, with this budget for a fit")
-	flags.BoolVar(&o.each, "each", false, "print the score of each M4 series with the progress")
-	flags.BoolVar(&o.speed, "speed", true, "measure the speed of fits and updates too (table only)")
-	flags.BoolVar(&o.r, "r", true, "score R's package forecast too, where Rscript has it (table only)")
+	flags.StringSliceVar(&o.sets, "sets", nil, "parts of the names of the sets to score; none: all, and "+online+" last")
+	flags.IntVar(&o.windows, "windows", 0, "score only so many windows (series of M4) of each set, evenly spread; 0: all")
+	flags.BoolVar(&o.ablate, "ablate", false, "score "+defaultModel+" without each kind of its candidates too")
+	flags.StringSliceVar(&o.peers, "peers", allPeers(), "R's methods to score too, where Rscript has them; empty: none")
+	flags.IntVar(&o.history, "peer-history", 5000, "the newest values of a history that a peer is fitted to")
+	flags.DurationVar(&o.limit, "peer-limit", 30*time.Second,
+		"CPU time of a peer's fit and forecast; where one takes more, the peer is left out of the set")
 	flags.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "folds of a trace to compute at once")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -79,6 +92,15 @@ func (o *options) complete(names []string) error {
 	if o.jobs < 1 {
 		problems = append(problems, fmt.Errorf("--jobs %d: write 1 or more", o.jobs))
 	}
+	if o.windows < 0 || o.history < 1 || o.limit <= 0 {
+		problems = append(problems, fmt.Errorf("--windows %d, --peer-history %d, --peer-limit %s: "+
+			"write 0 or more, 1 or more, more than 0", o.windows, o.history, o.limit))
+	}
+	for _, name := range o.peers {
+		if !slices.Contains(allPeers(), name) {
+			problems = append(problems, fmt.Errorf("unknown peer %q: write some of %s", name, strings.Join(allPeers(), ", ")))
+		}
+	}
 	for _, name := range names {
 		model, err := modelNamed(name)
 		if err != nil {
@@ -87,7 +109,26 @@ func (o *options) complete(names []string) error {
 		o.models = append(o.models, model)
 	}
 	if o.budget > 0 {
-		o.models = append(o.models, withBudget(o.budget))
+		o.models = append(o.models, variant(", budget "+o.budget.String(), func(auto *ensemble.Auto) {
+			auto.Budget = o.budget
+		}))
 	}
 	return errors.Join(problems...)
+}
+
+// wants reports whether a set is to be scored.
+func (o options) wants(name string) bool {
+	return len(o.sets) == 0 || slices.ContainsFunc(o.sets, func(part string) bool { return strings.Contains(name, part) })
+}
+
+// withYardsticks are the models, and after them the seasonal naive and Naive2 methods where they are not among them.
+func (o options) withYardsticks() []entry {
+	out := slices.Clone(o.models)
+	for _, e := range entries() {
+		known := slices.ContainsFunc(out, func(of entry) bool { return of.name == e.name })
+		if !known && (e.name == seasonalNaive || e.name == naive2) {
+			out = append(out, e)
+		}
+	}
+	return out
 }

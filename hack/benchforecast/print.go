@@ -8,11 +8,13 @@ import (
 
 // printer prints rows as they are ready.
 type printer interface {
-	m4(row m4Row) error
+	score(row scoreRow) error
+	ablation(row ablationRow) error
 	trace(row traceRow) error
 	// tracesEnd comes after a model's last trace.
 	tracesEnd(model string) error
-	speed(row speedRow) error
+	// end comes after the last row.
+	end() error
 }
 
 // figure is a number that may be undefined, such as a ratio to 0; it is null in JSON then.
@@ -26,12 +28,13 @@ func (f figure) MarshalJSON() ([]byte, error) {
 	return json.Marshal(float64(f))
 }
 
-// lines prints one JSON object on each line, for programs. It leaves out the speed.
+// lines prints one JSON object on each line, for programs.
 type lines struct {
 	out io.Writer
 }
 
-func (l lines) m4(row m4Row) error       { return json.NewEncoder(l.out).Encode(row) }
-func (l lines) trace(row traceRow) error { return json.NewEncoder(l.out).Encode(row) }
-func (lines) tracesEnd(string) error     { return nil }
-func (lines) speed(speedRow) error       { return nil }
+func (l lines) score(row scoreRow) error       { return json.NewEncoder(l.out).Encode(row) }
+func (l lines) ablation(row ablationRow) error { return json.NewEncoder(l.out).Encode(row) }
+func (l lines) trace(row traceRow) error       { return json.NewEncoder(l.out).Encode(row) }
+func (lines) tracesEnd(string) error           { return nil }
+func (lines) end() error                       { return nil }

@@ -7,11 +7,13 @@ import (
 	"time"
 )
 
-// tables prints for people: a heading before the first row of its kind, and the aims last.
+// tables prints for people: a heading before the first row of its kind.
 type tables struct {
 	out     io.Writer
 	heading string
 	minutes []traceRow
+
+	ablations []ablationRow
 }
 
 func (t *tables) head(heading string) {
@@ -21,46 +23,35 @@ func (t *tables) head(heading string) {
 	}
 }
 
-func (t *tables) m4(row m4Row) error {
-	t.head(fmt.Sprintf("%-40s %6s %6s %6s %6s  %9s %7s %13s\n%-40s %6s %6.3f %6.2f %6.3f  %9s %7.2f %13.4f",
-		"M4 hourly", "series", "MASE", "sMAPE", "OWA", "cov 80/95", "MSIS95", "CPU s/series",
-		"aim", "", 0.85, 11.5, 0.48, "±3/±2", 7.3, 0.15))
-	_, err := fmt.Fprintf(
-		t.out,
-		"%-40s %6d %6.3f %6.2f %6.3f  %4.1f/%4.1f %7.2f %13.4f\n",
-		modelLabel(row.Model),
-		row.Series,
-		row.MASE,
-		row.SMAPE,
-		row.OWA,
-		100*row.Coverage80,
-		100*row.Coverage95,
-		row.MSIS95,
-		row.CPUSecondsPerSeries,
-	)
+func (t *tables) score(row scoreRow) error {
+	t.head(fmt.Sprintf("%s: %d windows of %d steps, season %d\n%-35s %7s %7s %7s %7s %7s  %9s %9s",
+		row.Name, row.Series, row.Horizon, row.Season, "", "MASE", "(point)", "MSIS", "WQL", "OWA", "cov 80/95",
+		"CPU s/fit"))
+	if row.LeftOut != "" {
+		_, err := fmt.Fprintf(t.out, "%-35s left out: %s\n", modelLabel(row.Model), row.LeftOut)
+		return err
+	}
+	_, err := fmt.Fprintf(t.out, "%-35s %7.3f %7.3f %7.2f %7.4f %7.3f  %4.1f/%4.1f %9.3f\n", modelLabel(row.Model),
+		row.MASE, row.MASEPoint, row.MSIS95, row.WQL, row.OWA, 100*row.Coverage80, 100*row.Coverage95, row.CPU)
 	return err
 }
 
-func (t *tables) speed(row speedRow) error {
-	t.head(fmt.Sprintf("%-50s %10s %10s %10s", "speed, mean CPU", "CPU", "aim", "R"))
-	r, more := "", ""
-	if row.r > 0 {
-		r = roundDuration(row.r)
-	}
-	if row.online {
-		more = fmt.Sprintf("  %.0f allocations a step, %.1f KB of state", row.allocation, float64(row.bytes)/1024)
-	}
-	_, err := fmt.Fprintf(t.out, "%-50s %10s %10v %10s%s\n", row.what, roundDuration(row.cpu), row.goal, r, more)
+func (t *tables) ablation(row ablationRow) error {
+	t.head(fmt.Sprintf("%-50s %7s %7s %7s %9s", "auto without it: "+row.Name, "MASE", "MSIS", "WQL", "CPU s/fit"))
+	_, err := fmt.Fprintf(t.out, "%-50s %+6.2f%% %+6.2f%% %+6.2f%% %+9.3f\n",
+		row.Without, 100*row.MASE, 100*row.MSIS, 100*row.WQL, row.CPU)
+	t.ablations = append(t.ablations, row)
 	return err
 }
 
-// roundDuration rounds a duration to about three digits.
-func roundDuration(d time.Duration) string {
-	unit := time.Duration(1)
-	for d/unit >= 1000 {
-		unit *= 10
+// end prints the mean change over the sets of which a kind is a candidate.
+func (t *tables) end() error {
+	for _, row := range overSets(t.ablations) {
+		if err := t.ablation(row); err != nil {
+			return err
+		}
 	}
-	return d.Round(unit).String()
+	return nil
 }
 
 func (t *tables) trace(row traceRow) error {
@@ -87,7 +78,7 @@ func (t *tables) line(name string, horizon int, f [7]float64) error {
 	return err
 }
 
-// tracesEnd prints the geometric means over the one-minute traces, and the aims for them.
+// tracesEnd prints the geometric means over the one-minute traces.
 func (t *tables) tracesEnd(string) error {
 	sums, counts := map[int][7]float64{}, map[int]float64{}
 	var horizons []int
@@ -112,18 +103,8 @@ func (t *tables) tracesEnd(string) error {
 			return err
 		}
 	}
-	if len(horizons) > 0 {
-		fmt.Fprint(t.out, aims)
-	}
 	return nil
 }
-
-// aims are the aims for the one-minute traces at each horizon; coverage and the worst error count for each trace.
-const aims = `aim                                                   1 0.91, no trace above 1.03   coverage .94-.965
-                                                      5      0.88    0.70    0.85
-                                                     10      0.88    0.63    0.80
-                                                     15      0.86    0.67    0.82
-`
 
 // modelLabel is the name of a row's model.
 func modelLabel(model string) string {

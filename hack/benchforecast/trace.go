@@ -45,43 +45,28 @@ type windowRow struct {
 	ratioMax5, ratioMax15, coverage float64
 }
 
-// recorded is a column of a trace.
+// recorded is a column of a trace; file is the trace's name.
 type recorded struct {
-	name   string
-	series forecast.Series
+	file, name string
+	series     forecast.Series
 }
 
-// scoreTraces scores every model on every trace of the folder.
-func scoreTraces(o options, rows printer, words io.Writer) error {
-	if o.traces == "" {
-		return nil
-	}
-	all, err := readTraces(o.traces)
-	if err != nil {
-		return err
-	}
+// scoreOnline scores every model on every trace by rolling origin.
+func scoreOnline(all []recorded, o options, rows printer, words io.Writer) error {
 	for _, model := range o.models {
 		for i, one := range all {
-			if err := one.report(model, o.jobs, rows); err != nil {
+			scored, err := one.score(model, o.jobs)
+			if err != nil {
 				return fmt.Errorf("%s on %s: %w", model.name, one.name, err)
 			}
-			progress(words, "traces "+model.name, i+1, len(all))
+			for _, row := range scored {
+				if err := rows.trace(row); err != nil {
+					return err
+				}
+			}
+			progress(words, online+" "+model.name, i+1, len(all))
 		}
 		if err := rows.tracesEnd(model.name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// report scores a model on the trace and prints its rows.
-func (r recorded) report(model entry, jobs int, rows printer) error {
-	scored, err := r.score(model, jobs)
-	if err != nil {
-		return err
-	}
-	for _, row := range scored {
-		if err := rows.trace(row); err != nil {
 			return err
 		}
 	}
@@ -115,7 +100,7 @@ func readTraces(dir string) ([]recorded, error) {
 			if len(columns) > 1 {
 				full += "/" + column
 			}
-			out = append(out, recorded{name: full, series: s})
+			out = append(out, recorded{file: name, name: full, series: s})
 		}
 	}
 	if len(out) == 0 {
@@ -132,7 +117,9 @@ func (r recorded) score(model entry, jobs int) ([]traceRow, error) {
 		Horizons: served(), Quantiles: []float64{level},
 		First: min(aDay, r.series.Len()/4), Refit: steps(refit), Window: steps(history), Each: inParallel(jobs),
 	}
-	made := model.make(task{seasons: []int{aDay, steps(7 * 24 * time.Hour)}, horizon: 15, served: o.Horizons})
+	made := model.make(task{
+		season: aDay, seasons: []int{aDay, steps(7 * 24 * time.Hour)}, horizon: 15, served: o.Horizons, history: o.First,
+	})
 	var results [4]backtest.Result
 	models := []forecast.Model{
 		made, naive.Last{}, pointModel{naive.Max{Window: 5}}, pointModel{naive.Max{Window: 15}},
