@@ -29,7 +29,7 @@ func MSIS(actual []float64, of Bounds, train []float64, period int) (float64, er
 // (Salinas, Flunkert, Gasthaus & Januschowski 2020; GIFT-Eval has levels of .1 to .9).
 func WQL(actual []float64, quantiles [][]float64, levels []float64) (float64, error) {
 	if len(quantiles) != len(levels) || len(levels) == 0 {
-		return 0, fmt.Errorf("WQL: %d rows of quantiles for %d levels: %w", len(quantiles), len(levels), forecast.ErrParameter)
+		return 0, fmt.Errorf("WQL: %d levels, %d rows: %w", len(levels), len(quantiles), forecast.ErrParameter)
 	}
 	size, err := MAE(actual, make([]float64, len(actual)))
 	if err == nil && size == 0 {

@@ -24,7 +24,7 @@ func TestWithout(t *testing.T) {
 		return slices.Compact(out)
 	}
 	all := kinds()
-	for _, kind := range []string{"Last value", "SES", "MSTL + auto-ETS of log", "seasonal Ridge AR", "Holt-Winters", "ARIMA of log"} {
+	for _, kind := range []string{"Last value", "MSTL + auto-ETS of log", "seasonal Ridge AR", "Holt-Winters", "ARIMA of log"} {
 		if !slices.Contains(all, kind) {
 			t.Errorf("%q is not among %q", kind, all)
 		}

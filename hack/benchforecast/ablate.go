@@ -3,8 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"maps"
-	"math"
 	"slices"
 
 	"github.com/forewarm/forewarm/forecast/ensemble"
@@ -26,14 +24,15 @@ type ablationRow struct {
 func (s set) ablate(whole []answer, rows printer, words io.Writer) error {
 	with := s.score(whole)
 	for _, kind := range candidateKinds(whole) {
-		answers, err := s.ask(variant(" without "+kind, func(auto *ensemble.Auto) { auto.Without = []string{kind} }), words)
+		less := variant(" without "+kind, func(auto *ensemble.Auto) { auto.Without = []string{kind} })
+		answers, err := s.ask(less, words)
 		if err != nil {
 			return fmt.Errorf("%s without %s: %w", s.name, kind, err)
 		}
-		less := s.score(answers)
+		row := s.score(answers)
 		err = rows.ablation(ablationRow{
-			Set: "ablation", Name: s.name, Without: kind, MASE: less.MASE/with.MASE - 1, MSIS: less.MSIS95/with.MSIS95 - 1,
-			WQL: less.WQL/with.WQL - 1, CPU: less.CPU - with.CPU,
+			Set: "ablation", Name: s.name, Without: kind, CPU: row.CPU - with.CPU,
+			MASE: row.MASE/with.MASE - 1, MSIS: row.MSIS95/with.MSIS95 - 1, WQL: row.WQL/with.WQL - 1,
 		})
 		if err != nil {
 			return err
@@ -42,52 +41,22 @@ func (s set) ablate(whole []answer, rows printer, words io.Writer) error {
 	return nil
 }
 
-// candidateKinds are those of any window, in alphabetical order, but for the last value, which is always a member.
+// candidateKinds are those of any window, in alphabetical order.
 func candidateKinds(answers []answer) []string {
-	found := map[string]bool{}
+	var found []string
 	for _, a := range answers {
-		for _, kind := range a.kinds {
-			found[kind] = true
-		}
+		found = append(found, a.kinds...)
 	}
-	return slices.Sorted(maps.Keys(found))
+	slices.Sort(found)
+	return slices.Compact(found)
 }
 
-// kinds are those of the candidates that were fitted, but for the last value, which comes first.
-func kinds(r ensemble.Reasons) []string {
-	var out []string
+// kinds are those of the candidates that were fitted, but for the last value, which comes first and always takes part.
+func kinds(r ensemble.Reasons) (out []string) {
 	for _, c := range r.Candidates[1:] {
 		if !c.TooCostly {
 			out = append(out, c.Kind)
 		}
-	}
-	return out
-}
-
-// overSets are the means over the sets of which a kind is a candidate, in the order of their first ones. A set where a
-// measure has no change, for want of a scale, is left out of it.
-func overSets(all []ablationRow) []ablationRow {
-	var out []ablationRow
-	for _, row := range all {
-		if slices.ContainsFunc(out, func(r ablationRow) bool { return r.Without == row.Without }) {
-			continue
-		}
-		mean := func(of func(ablationRow) figure) figure {
-			sum, n := figure(0), figure(0)
-			for _, r := range all {
-				if v := of(r); r.Without == row.Without && !math.IsNaN(float64(v)) {
-					sum, n = sum+v, n+1
-				}
-			}
-			return sum / n
-		}
-		out = append(out, ablationRow{
-			Name: "the mean over its sets", Without: row.Without,
-			MASE: mean(func(r ablationRow) figure { return r.MASE }),
-			MSIS: mean(func(r ablationRow) figure { return r.MSIS }),
-			WQL:  mean(func(r ablationRow) figure { return r.WQL }),
-			CPU:  mean(func(r ablationRow) figure { return r.CPU }),
-		})
 	}
 	return out
 }

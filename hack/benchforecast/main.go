@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/spf13/pflag"
 )
@@ -48,10 +50,7 @@ func run(args []string, out, words io.Writer) error {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
 	}
-	if err := scoreOnline(traces, o, rows, words); err != nil {
-		return err
-	}
-	return rows.end()
+	return scoreOnline(traces, o, rows, words)
 }
 
 // gather reads the sets that are wanted, and the traces for the rolling origin.
@@ -81,18 +80,14 @@ func gather(o options, words io.Writer) (sets []set, traces []recorded, err erro
 		traces = nil
 	}
 	if len(sets)+len(traces) == 0 {
-		return nil, nil, errors.New("no set to score: write a part of a name in SETS, such as 'M4', 'taxi 1h' or 'online'")
+		return nil, nil, errors.New("no set to score: write parts of names in SETS, such as 'M4,taxi 1h,online'")
 	}
 	return sets, traces, nil
 }
 
 // report scores the models on a set, then what it is measured by, then the peers, and prints their rows.
 func (s set) report(o options, rows printer, words io.Writer) error {
-	yardstick, err := modelNamed(naive2)
-	if err != nil {
-		return err
-	}
-	said, err := s.ask(yardstick, io.Discard)
+	said, err := s.ask(entry{naive2, deseasonalised}, io.Discard)
 	measure := s.row(naive2, said, err)
 	show := func(name string, answers []answer, err error) error {
 		row := s.row(name, answers, err)
@@ -111,15 +106,28 @@ func (s set) report(o options, rows printer, words io.Writer) error {
 	}
 	for _, name := range o.peers {
 		answers, err := s.askPeer(name, o, words)
-		if err != nil && !errors.Is(err, errLeftOut) {
-			return err
-		}
 		if err := show("R: "+name, answers, err); err != nil {
 			return err
 		}
 	}
-	if o.ablate {
+	if o.ablate && whole != nil {
 		return s.ablate(whole, rows, words)
 	}
 	return nil
+}
+
+// cpu is the CPU time that the process has used, in all of its threads.
+func cpu() time.Duration {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		return 0
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+// progress prints the progress of a row at each 5 %.
+func progress(words io.Writer, what string, done, all int) {
+	if done == all || done*20/all != (done-1)*20/all {
+		fmt.Fprintf(words, "%s: %d of %d\n", what, done, all)
+	}
 }

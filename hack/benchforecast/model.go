@@ -52,11 +52,13 @@ func entries() []entry {
 			}
 			return naive.Seasonal{Period: t.season}
 		}},
-		{naive2, func(t task) forecast.Model { return naive.Deseasonalised{Period: t.season} }},
+		{naive2, deseasonalised},
 		{"ses", func(task) forecast.Model { return smoothing.SES{} }},
 		{"damped-holt", func(task) forecast.Model { return smoothing.Holt{Damped: true} }},
 		{"holt-winters", func(t task) forecast.Model { return smoothing.HoltWinters{Period: t.season} }},
-		{"double-holt-winters", func(t task) forecast.Model { return smoothing.DoubleSeasonal{Periods: [2]int(t.seasons)} }},
+		{"double-holt-winters", func(t task) forecast.Model {
+			return smoothing.DoubleSeasonal{Periods: [2]int(t.seasons)}
+		}},
 		{"auto-ets", func(t task) forecast.Model { return ets.Auto{Period: t.season} }},
 		{"auto-arima", func(task) forecast.Model { return arima.Auto{} }},
 		{"auto-sarima", func(t task) forecast.Model { return arima.Auto{Period: t.season} }},
@@ -64,26 +66,19 @@ func entries() []entry {
 			return arima.ARIMA{P: 2, Q: 1, Seasonal: arima.Seasonal{D: 1, Q: 1, Period: t.season}}
 		}},
 		{"log-ridge", func(t task) forecast.Model {
-			held := t.held()
-			return transform.Log{Model: autoregress.Ridge{
-				Lags: autoregress.SeasonalLags(held...), HalfLife: 2.5 * float64(held[len(held)-1]),
-			}}
+			lags := autoregress.SeasonalLags(t.seasons...)
+			return transform.Log{Model: autoregress.Ridge{Lags: lags, HalfLife: 2.5 * float64(t.seasons[1])}}
 		}},
 		{"log-direct", func(t task) forecast.Model { return transform.Log{Model: direct.Direct{Horizon: t.horizon}} }},
-		{"mstl-ets", func(t task) forecast.Model { return decompose.Seasonal{Periods: t.held(), Model: ets.Auto{}} }},
-		{"mstl-arima", func(t task) forecast.Model { return decompose.Seasonal{Periods: t.held(), Model: arima.Auto{}} }},
+		{"mstl-ets", func(t task) forecast.Model { return decompose.Seasonal{Periods: t.seasons, Model: ets.Auto{}} }},
+		{"mstl-arima", func(t task) forecast.Model {
+			return decompose.Seasonal{Periods: t.seasons, Model: arima.Auto{}}
+		}},
 		{"profile-arima", func(t task) forecast.Model { return decompose.Profile{Day: t.season, Model: arima.Auto{}} }},
 	}
 }
 
-// held are the seasons that the history holds twice, the first in any case.
-func (t task) held() []int {
-	n := 1
-	for n < len(t.seasons) && 2*t.seasons[n] <= t.history {
-		n++
-	}
-	return t.seasons[:n]
-}
+func deseasonalised(t task) forecast.Model { return naive.Deseasonalised{Period: t.season} }
 
 // auto is the default model.
 func (t task) auto() ensemble.Auto {

@@ -1,9 +1,8 @@
-# Forecasts windows by a method of R. Arguments: a file with a window a row (season, week and horizon in steps, step and
-# start in seconds, then the history, NA for a gap), the most CPU seconds that a window may take, and the method. Prints for
-# each window, tab-separated, the CPU seconds and the quantiles of its steps, a level after the other. Where the method fails,
-# or takes longer, it prints why, and ends.
+# Forecasts windows by a method of R. Arguments: the most CPU seconds that a window may take, and the method. Reads a window
+# a row: season, week and horizon in steps, step and start in seconds, then the history, NA for a gap. Prints for each, tab-
+# separated, the CPU seconds and the quantiles of its steps, a level after the other. Where the method fails, or takes longer,
+# it prints why, and ends.
 arguments <- commandArgs(trailingOnly = TRUE)
-limit <- as.numeric(arguments[2])
 output <- file("/dev/stdout", "w")
 sink(stderr())
 levels <- c(0.025, seq(0.1, 0.9, 0.1), 0.975)
@@ -51,15 +50,15 @@ say <- function(...) {
   cat("\n", file = output)
   flush(output)
 }
-windows <- lapply(strsplit(readLines(arguments[1]), ",", fixed = TRUE), function(row) {
+windows <- lapply(strsplit(readLines("stdin"), ",", fixed = TRUE), function(row) {
   v <- as.numeric(row)
   list(season = v[1], week = v[2], h = v[3], step = v[4], start = v[5], x = v[-(1:5)])
 })
 for (w in windows) {
   set.seed(1)
   begun <- seconds()
-  setTimeLimit(cpu = limit)
-  said <- tryCatch(quietly(methods[[arguments[3]]], w), error = conditionMessage)
+  setTimeLimit(cpu = as.numeric(arguments[1]))
+  said <- tryCatch(quietly(methods[[arguments[2]]], w), error = conditionMessage)
   setTimeLimit()
   if (is.character(said)) {
     say(gsub("[\t\n ]+", " ", said))

@@ -33,7 +33,7 @@ type window struct {
 
 // answer is what a method said of a window.
 type answer struct {
-	// quantiles has a row for each of levels; point is the model's own, nil where that is the median.
+	// quantiles has a row for each of levels; point is the model's own, R's the median.
 	quantiles [][]float64
 	point     []float64
 	// cpu is the time of the fit and of the forecast with its quantiles.
@@ -69,8 +69,6 @@ type scoreRow struct {
 	LeftOut string `json:"left_out,omitempty"`
 }
 
-var errNotFinite = errors.New("the forecast is not finite")
-
 // ask fits a model to each window and forecasts it.
 func (s set) ask(model entry, words io.Writer) ([]answer, error) {
 	shortest := s.windows[0].past.Len()
@@ -104,8 +102,7 @@ func (s set) row(model string, answers []answer, err error) scoreRow {
 	if err == nil {
 		err = finite(answers)
 	}
-	none := figure(math.NaN())
-	out := scoreRow{MASE: none, MASEPoint: none, SMAPE: none, OWA: none, WQL: none, Coverage80: none, Coverage95: none, MSIS95: none, CPU: none}
+	out := set{}.score(nil) // No figure has a value.
 	if err != nil {
 		out.LeftOut = err.Error()
 	} else {
@@ -118,10 +115,8 @@ func (s set) row(model string, answers []answer, err error) scoreRow {
 
 func finite(answers []answer) error {
 	for _, a := range answers {
-		for _, v := range slices.Concat(a.quantiles...) {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return errNotFinite
-			}
+		if slices.ContainsFunc(slices.Concat(a.quantiles...), func(v float64) bool { return math.IsNaN(v - v) }) {
+			return errors.New("the forecast is not finite")
 		}
 	}
 	return nil
@@ -137,11 +132,7 @@ func (s set) score(answers []answer) scoreRow {
 		scale := w.scale(s.season)
 		actual = append(actual, w.actual...)
 		scaled = appendOver(scaled, w.actual, scale)
-		point := answers[i].point
-		if point == nil {
-			point = answers[i].quantiles[median]
-		}
-		points = appendOver(points, point, scale)
+		points = appendOver(points, answers[i].point, scale)
 		for q, values := range answers[i].quantiles {
 			quantiles[q] = append(quantiles[q], values...)
 			scaledQuantiles[q] = appendOver(scaledQuantiles[q], values, scale)
@@ -201,14 +192,12 @@ func owa(row, naive2 scoreRow) figure {
 
 // thinned has at most so many windows, evenly spread; 0 means all.
 func (s set) thinned(most int) set {
-	n := len(s.windows)
-	if most == 0 || most >= n {
-		return s
+	if n := len(s.windows); most > 0 && most < n {
+		kept := make([]window, most)
+		for i := range kept {
+			kept[i] = s.windows[i*n/most]
+		}
+		s.windows = kept
 	}
-	kept := make([]window, most)
-	for i := range kept {
-		kept[i] = s.windows[i*n/most]
-	}
-	s.windows = kept
 	return s
 }

@@ -3,10 +3,10 @@ package main
 import (
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
 )
 
 // mostWindows and testShare are GIFT-Eval's: the windows are in the last tenth of a series, and no more than 20.
@@ -59,7 +59,7 @@ func shortHorizon(step time.Duration) int {
 // windowSet has the windows of a file's columns. All have as many as the shortest, and none overlap.
 func windowSet(columns []recorded, step time.Duration, horizon int) set {
 	out := set{
-		kind: "windows", name: fmt.Sprintf("%s %s h=%d", columns[0].file, shortDuration(step), horizon),
+		kind: "windows", name: fmt.Sprintf("%s %s h=%d", columns[0].file, humanize.Span(step), horizon),
 		season: seasonOf(step), horizon: horizon,
 		seasons: []int{int(24 * time.Hour / step), int(7 * 24 * time.Hour / step)},
 	}
@@ -111,16 +111,4 @@ func means(s forecast.Series, every int) forecast.Series {
 		out.Values[i] = sum / known // NaN where none is known.
 	}
 	return out
-}
-
-// shortDuration is a duration without its zeros: 5m, not 5m0s.
-func shortDuration(d time.Duration) string {
-	text := d.String()
-	if d%time.Minute == 0 {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if d%time.Hour == 0 {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
 }
