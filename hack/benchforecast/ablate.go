@@ -15,6 +15,7 @@ type ablationRow struct {
 	Name    string `json:"name"`
 	Without string `json:"without"`
 	MASE    figure `json:"mase_change"`
+	Point   figure `json:"mase_point_change"`
 	MSIS    figure `json:"msis95_change"`
 	WQL     figure `json:"wql_change"`
 	CPU     figure `json:"cpu_seconds_change"`
@@ -31,7 +32,7 @@ func (s set) ablate(whole []answer, rows printer, words io.Writer) error {
 		}
 		row := s.score(answers)
 		err = rows.ablation(ablationRow{
-			Set: "ablation", Name: s.name, Without: kind, CPU: row.CPU - with.CPU,
+			Set: "ablation", Name: s.name, Without: kind, CPU: row.CPU - with.CPU, Point: row.MASEPoint/with.MASEPoint - 1,
 			MASE: row.MASE/with.MASE - 1, MSIS: row.MSIS95/with.MSIS95 - 1, WQL: row.WQL/with.WQL - 1,
 		})
 		if err != nil {

@@ -67,9 +67,9 @@ func (t *tables) score(row scoreRow) error {
 }
 
 func (t *tables) ablation(row ablationRow) error {
-	t.head(fmt.Sprintf("%-50s %7s %7s %7s %9s", "auto without it: "+row.Name, "MASE", "MSIS", "WQL", "CPU s/fit"))
-	_, err := fmt.Fprintf(t.out, "%-50s %+6.2f%% %+6.2f%% %+6.2f%% %+9.3f\n",
-		row.Without, 100*row.MASE, 100*row.MSIS, 100*row.WQL, row.CPU)
+	t.head(fmt.Sprintf("%-50s %7s %7s %7s %7s %9s", "auto without: "+row.Name, "MASE", "(point)", "MSIS", "WQL", "CPU s/fit"))
+	_, err := fmt.Fprintf(t.out, "%-50s %+6.2f%% %+6.2f%% %+6.2f%% %+6.2f%% %+9.3f\n",
+		row.Without, 100*row.MASE, 100*row.Point, 100*row.MSIS, 100*row.WQL, row.CPU)
 	return err
 }
 
