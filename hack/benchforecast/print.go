@@ -54,20 +54,20 @@ func (t *tables) head(heading string) {
 }
 
 func (t *tables) score(row scoreRow) error {
-	t.head(fmt.Sprintf("%s: %d windows of %d steps, season %d\n%-35s %7s %7s %7s %7s %7s  %9s %9s",
-		row.Name, row.Series, row.Horizon, row.Season, "", "MASE", "(point)", "MSIS", "WQL", "OWA", "cov 80/95",
-		"CPU s/fit"))
+	t.head(fmt.Sprintf("%s: %d windows of %d steps, season %d\n%42s %7s %7s %7s %7s  %9s %9s", row.Name, row.Series,
+		row.Horizon, row.Season, "MASE", "(point)", "MSIS", "WQL", "OWA", "cov 80/95", "CPU s/fit"))
+	model := cmp.Or(row.Model, defaultModel)
 	if row.LeftOut != "" {
-		_, err := fmt.Fprintf(t.out, "%-35s left out: %s\n", cmp.Or(row.Model, defaultModel), row.LeftOut)
+		_, err := fmt.Fprintf(t.out, "%-34s left out: %s\n", model, row.LeftOut)
 		return err
 	}
-	_, err := fmt.Fprintf(t.out, "%-35s %7.3f %7.3f %7.2f %7.4f %7.3f  %4.1f/%4.1f %9.3f\n",
-		cmp.Or(row.Model, defaultModel), row.MASE, row.MASEPoint, row.MSIS95, row.WQL, row.OWA, 100*row.Coverage80, 100*row.Coverage95, row.CPU)
+	_, err := fmt.Fprintf(t.out, "%-34s %7.3f %7.3f %7.2f %7.4f %7.3f  %4.1f/%4.1f %9.3f\n", model, row.MASE,
+		row.MASEPoint, row.MSIS95, row.WQL, row.OWA, 100*row.Coverage80, 100*row.Coverage95, row.CPU)
 	return err
 }
 
 func (t *tables) ablation(row ablationRow) error {
-	t.head(fmt.Sprintf("%-50s %7s %7s %7s %7s %9s", "auto without: "+row.Name, "MASE", "(point)", "MSIS", "WQL", "CPU s/fit"))
+	t.head(fmt.Sprintf("%-50s %7s %7s %7s %7s %9s", "without: "+row.Name, "MASE", "(point)", "MSIS", "WQL", "CPU s/fit"))
 	_, err := fmt.Fprintf(t.out, "%-50s %+6.2f%% %+6.2f%% %+6.2f%% %+6.2f%% %+9.3f\n",
 		row.Without, 100*row.MASE, 100*row.Point, 100*row.MSIS, 100*row.WQL, row.CPU)
 	return err
