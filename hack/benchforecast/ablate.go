@@ -32,8 +32,8 @@ func (s set) ablate(whole []answer, rows printer, words io.Writer) error {
 		}
 		row := s.score(answers)
 		err = rows.ablation(ablationRow{
-			Set: "ablation", Name: s.name, Without: kind, CPU: row.CPU - with.CPU, Point: row.MASEPoint/with.MASEPoint - 1,
-			MASE: row.MASE/with.MASE - 1, MSIS: row.MSIS95/with.MSIS95 - 1, WQL: row.WQL/with.WQL - 1,
+			Set: "ablation", Name: s.name, Without: kind, CPU: row.CPU - with.CPU, MASE: row.MASE/with.MASE - 1,
+			Point: row.MASEPoint/with.MASEPoint - 1, MSIS: row.MSIS95/with.MSIS95 - 1, WQL: row.WQL/with.WQL - 1,
 		})
 		if err != nil {
 			return err

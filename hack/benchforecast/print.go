@@ -67,7 +67,7 @@ func (t *tables) score(row scoreRow) error {
 }
 
 func (t *tables) ablation(row ablationRow) error {
-	t.head(fmt.Sprintf("%-50s %7s %7s %7s %7s %9s", "without: "+row.Name, "MASE", "(point)", "MSIS", "WQL", "CPU s/fit"))
+	t.head(fmt.Sprintf("%-50s %7s %7s %7s %7s %9s", "without "+row.Name, "MASE", "point", "MSIS", "WQL", "CPU s/fit"))
 	_, err := fmt.Fprintf(t.out, "%-50s %+6.2f%% %+6.2f%% %+6.2f%% %+6.2f%% %+9.3f\n",
 		row.Without, 100*row.MASE, 100*row.Point, 100*row.MSIS, 100*row.WQL, row.CPU)
 	return err
