@@ -158,9 +158,11 @@ bench-start: build ## the start with a thousand Forecasts beside a real Promethe
 given = $(if $(filter undefined,$(origin $(1))),,--$(2)='$($(1))')
 
 .PHONY: bench-forecast
-bench-forecast: ## forecasts on M4 and traces: M4_TRAIN= M4_TEST= TRACES= (default: FOREWARM_DATA) MODEL= BUDGET= JSON=1
-	@go run ./hack/benchforecast $(if $(JSON),--json) $(call given,M4_TRAIN,m4-train) $(call given,M4_TEST,m4-test) \
-		$(call given,TRACES,traces) $(call given,MODEL,model) $(call given,BUDGET,budget)
+bench-forecast: ## forecasts on M4 and traces by GIFT-Eval's protocol, beside R: M4_TRAIN= M4_TEST= TRACES= (default: FOREWARM_DATA) SETS='M4,taxi 1h,online' WINDOWS=20 MODEL= BUDGET= PEERS=thetaf,ets PEER_LIMIT=30s ABLATE=1 JSON=1
+	@go run ./hack/benchforecast $(if $(JSON),--json) $(if $(ABLATE),--ablate) \
+		$(call given,M4_TRAIN,m4-train) $(call given,M4_TEST,m4-test) $(call given,TRACES,traces) \
+		$(call given,SETS,sets) $(call given,WINDOWS,windows) $(call given,MODEL,model) $(call given,BUDGET,budget) \
+		$(call given,PEERS,peers) $(call given,PEER_LIMIT,peer-limit)
 
 .PHONY: bench-outcome
 bench-outcome: ## GPU-hours and lateness of policies under a stock HPA, a quarter of an hour: SHORT=1 (minutes) TRACES=dir,dir LEAD='5m 5m,p90=8m' SHIPPED=1 SCHEDULED=0 COMPARE=file JSON=1

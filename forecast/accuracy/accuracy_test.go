@@ -48,6 +48,8 @@ func TestMeasures(t *testing.T) {
 		{"pinball: 0.1, 0 and 3.6", of(accuracy.Pinball(actual, point, 0.9)), 3.7 / 3},
 		{"Winkler: widths 7, missed by 5", of(accuracy.Winkler(actual, lower, upper, 0.2)), (7 + 10*5.0) / 4},
 		{"MSIS: the training steps are 2, 1 and 4", of(accuracy.MSIS(actual, bounds, train, 1)), 57.0 / 4 * 3 / 7},
+		// 2·(.1·1 + .9·1)/(2 + 4) at .1, where 1 and -3 were given, and 2·(.5·0 + .5·2)/6 at .5.
+		{"WQL", of(accuracy.WQL([]float64{2, nan, -4}, [][]float64{{1, 9, -3}, {2, 9, -2}}, []float64{0.1, 0.5})), 1.0 / 3},
 		{"OWA: half and a quarter", of(accuracy.OWA(accuracy.Score{MASE: 1, SMAPE: 5}, accuracy.Score{MASE: 2, SMAPE: 20})), 0.375},
 		{"Theil's U: 0.5 of 1", of(accuracy.TheilU([]float64{1, 2}, []float64{9, 1.5})), 0.5},
 		{"Theil's U passes over gaps", of(accuracy.TheilU([]float64{1, nan, 0, 3, 6}, []float64{1, 1, 1, 1, 9})), 1},
@@ -81,6 +83,9 @@ func TestErrors(t *testing.T) {
 		{"quantile NaN", of(accuracy.Pinball(one, one, nan)), forecast.ErrParameter},
 		{"alpha 1", of(accuracy.Winkler(one, one, one, 1)), forecast.ErrParameter},
 		{"MSIS without training", of(accuracy.MSIS(one, accuracy.Bounds{Lower: one, Upper: one, Alpha: 0.1}, one, 1)), forecast.ErrTooShort},
+		{"WQL without levels", of(accuracy.WQL(one, nil, nil)), forecast.ErrParameter},
+		{"WQL of too few rows", of(accuracy.WQL(one, [][]float64{one}, []float64{0.1, 0.9})), forecast.ErrParameter},
+		{"WQL of zeros", of(accuracy.WQL([]float64{0, nan}, [][]float64{two}, []float64{0.5})), forecast.ErrTooShort},
 		{"OWA against nothing", of(accuracy.OWA(accuracy.Score{MASE: 1, SMAPE: 1}, accuracy.Score{})), forecast.ErrParameter},
 		{"Theil's U of different lengths", of(accuracy.TheilU(one, two)), forecast.ErrParameter},
 		{"Theil's U without change", of(accuracy.TheilU([]float64{1, 1}, two)), forecast.ErrTooShort},

@@ -4,7 +4,7 @@
 //	MAE, RMSE, ME             errors in the units of the series
 //	MASE, RMSSE, TheilU, OWA  relative to a naive method: these compare different series
 //	MAPE, MPE, SMAPE          in percent, for series that stay away from 0
-//	Pinball                   a quantile
+//	Pinball, WQL              a quantile, and several, relative to the size of the series
 //	Winkler, MSIS, Coverage   an interval: its width and misses, and the share of hits
 //
 // Every measure compares step by step and skips the steps where the observation or the forecast is missing (NaN).

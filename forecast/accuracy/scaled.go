@@ -24,6 +24,31 @@ func MSIS(actual []float64, of Bounds, train []float64, period int) (float64, er
 	return value / scale, err
 }
 
+// WQL is the weighted quantile loss: twice the sum of the Pinball losses over the sum of |y|, averaged over the levels; a
+// row of quantiles for each. Relative to the size of what came, it compares series and sums up many: concatenate them
+// (Salinas, Flunkert, Gasthaus & Januschowski 2020; GIFT-Eval has levels of .1 to .9).
+func WQL(actual []float64, quantiles [][]float64, levels []float64) (float64, error) {
+	if len(quantiles) != len(levels) || len(levels) == 0 {
+		return 0, fmt.Errorf("WQL: %d levels, %d rows: %w", len(levels), len(quantiles), forecast.ErrParameter)
+	}
+	size, err := MAE(actual, make([]float64, len(actual)))
+	if err == nil && size == 0 {
+		err = fmt.Errorf("all that was observed is 0: %w", forecast.ErrTooShort)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("WQL: %w", err)
+	}
+	sum := 0.0
+	for i, p := range levels {
+		loss, err := Pinball(actual, quantiles[i], p)
+		if err != nil {
+			return 0, fmt.Errorf("WQL: %w", err)
+		}
+		sum += 2 * loss / size
+	}
+	return sum / float64(len(levels)), nil
+}
+
 // Score is what the M4 competition ranked a method by: both means over all of its series.
 type Score struct {
 	MASE, SMAPE float64

@@ -32,6 +32,8 @@ type Auto struct {
 	// Budget is the CPU time that Fit may take, by an estimate that is the same on every machine: candidates are left
 	// out until it is kept. 0 means 150 ms.
 	Budget time.Duration
+	// Without are kinds of candidates that take no part, by the names that Reasons gives them. The last value always does.
+	Without []string
 }
 
 const (
@@ -115,6 +117,7 @@ func (m Auto) filled() (Auto, error) {
 		Horizons:  slices.Clone(m.Horizons),
 		Quantiles: slices.Sorted(slices.Values(m.Quantiles)),
 		Budget:    cmp.Or(m.Budget, defaultBudget),
+		Without:   slices.Clone(m.Without),
 	}
 	if len(m.Quantiles) == 0 {
 		options.Quantiles = []float64{0.05, 0.5, 0.95}

@@ -54,7 +54,9 @@ func (m Auto) plan(n, held int) (taken, dropped []candidate) {
 			seasons = append(seasons, season)
 		}
 	}
-	taken = slices.Concat(plain(seasons), seasonal(seasons), searched(seasons, m.Horizon), minutely(seasons, m.Horizon))
+	taken = m.wanted(slices.Concat(
+		plain(seasons), seasonal(seasons), searched(seasons, m.Horizon), minutely(seasons, m.Horizon),
+	))
 	for {
 		total, dearest := 0.0, 0
 		for i, c := range taken {

@@ -18,6 +18,9 @@ type Reasons struct {
 // Candidate is a model that was considered.
 type Candidate struct {
 	Name string
+	// Kind is the name without what comes of the seasons and the data, as Auto.Without takes it: "auto-ETS". It is empty
+	// where TooCostly.
+	Kind string
 	// Loss is the trailing mean absolute error by horizon, NaN where it is not known; Weight is the share that the
 	// model has in the ensemble's forecast.
 	Loss, Weight []float64
@@ -56,7 +59,7 @@ func (c *Combination) Reasons() Reasons {
 
 // candidateReason is member k in the form of Reasons.
 func (c *Combination) candidateReason(k int, m *member) Candidate {
-	out := Candidate{Name: m.name(), Err: m.err}
+	out := Candidate{Name: m.name(), Kind: kind(m.model), Err: m.err}
 	for j := range c.anchors {
 		out.Loss = append(out.Loss, c.losses[j][k].mean())
 		out.Weight = append(out.Weight, c.weights[j][k])

@@ -66,7 +66,7 @@ func (m Auto) spend(n int, total float64, seasons []int, taken, dropped []candid
 	if n > shortSeries && len(dropped) == 0 {
 		return taken, dropped
 	}
-	for _, c := range spare(n, seasons, m.Horizon) {
+	for _, c := range m.wanted(spare(n, seasons, m.Horizon)) {
 		if with := total + 2*c.cost(n); time.Duration(with) <= m.Budget {
 			total = with
 			taken = append(taken, c)

@@ -12,39 +12,38 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/forewarm/forewarm/forecast"
 )
 
-// competitor is a series of the M4 competition.
-type competitor struct {
-	id            string
-	train, actual []float64
-}
-
-// competitors reads a training file and the test file of the same series.
-func competitors(trainPath, testPath string) ([]competitor, error) {
+// m4Set has one window for each series of the M4 competition's files: one for training, one with the values after it.
+func m4Set(trainPath, testPath string) (set, error) {
 	train, err := readRows(trainPath)
 	if err != nil {
-		return nil, err
+		return set{}, err
 	}
 	test, err := readRows(testPath)
 	if err != nil {
-		return nil, err
+		return set{}, err
 	}
 	actual := make(map[string][]float64, len(test))
 	for _, row := range test {
 		actual[row.id] = row.values
 	}
-	out := make([]competitor, len(train))
-	for i, row := range train {
-		after, found := actual[row.id]
-		if !found || len(after) == 0 || len(row.values) == 0 {
-			return nil, fmt.Errorf("series %s: %d values in %s, %d in %s, want some in both",
-				row.id, len(row.values), trainPath, len(after), testPath)
+	out := set{kind: "m4", name: "M4 hourly", season: 24, seasons: []int{24, 168}}
+	for _, row := range train {
+		w := window{id: row.id, past: forecast.Series{Start: time.Unix(0, 0), Step: time.Hour, Values: row.values}}
+		w.actual = actual[row.id]
+		if len(w.actual) == 0 || len(row.values) == 0 {
+			return set{}, fmt.Errorf("series %s: %d values in %s, %d in %s, want some in both",
+				row.id, len(row.values), trainPath, len(w.actual), testPath)
 		}
-		out[i] = competitor{id: row.id, train: row.values, actual: after}
+		out.horizon = max(out.horizon, len(w.actual))
+		out.windows = append(out.windows, w)
 	}
-	if len(out) == 0 {
-		return nil, fmt.Errorf("%s has no series", trainPath)
+	if len(out.windows) == 0 {
+		return set{}, fmt.Errorf("%s has no series", trainPath)
 	}
 	return out, nil
 }

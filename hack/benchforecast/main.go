@@ -5,6 +5,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
 
 	"github.com/spf13/pflag"
 )
@@ -15,6 +20,9 @@ func main() {
 		os.Exit(1)
 	}
 }
+
+// online is the name of the traces' rolling origin among the sets.
+const online = "online"
 
 // run runs one command line. Rows go to out as they are ready, progress to words.
 func run(args []string, out, words io.Writer) error {
@@ -29,14 +37,97 @@ func run(args []string, out, words io.Writer) error {
 	if o.asJSON {
 		rows = lines{out: out}
 	}
-	if err := scoreM4(o, rows, words); err != nil {
+	sets, traces, err := gather(o, words)
+	if err != nil {
 		return err
 	}
-	if err := scoreTraces(o, rows, words); err != nil {
-		return err
+	if _, err := exec.LookPath("Rscript"); err != nil && len(o.peers) > 0 {
+		fmt.Fprintln(words, "R's methods are left out: no Rscript on PATH (Debian: r-cran-forecast, r-cran-prophet)")
+		o.peers = nil
 	}
-	if o.asJSON || !o.speed {
-		return nil
+	for _, s := range sets {
+		if err := s.report(o, rows, words); err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
 	}
-	return scoreSpeed(o, rows, words)
+	return scoreOnline(traces, o, rows, words)
+}
+
+// gather reads the sets that are wanted, and the traces for the rolling origin.
+func gather(o options, words io.Writer) (sets []set, traces []recorded, err error) {
+	if o.train != "" {
+		m4, err := m4Set(o.train, o.test)
+		if err != nil {
+			return nil, nil, err
+		}
+		sets = append(sets, m4)
+	}
+	if o.traces != "" {
+		if traces, err = readTraces(o.traces); err != nil {
+			return nil, nil, err
+		}
+		found, leftOut := windowSets(traces)
+		sets = append(sets, found...)
+		if len(leftOut) > 0 {
+			fmt.Fprintln(words, "left out, with less history than the horizon:", strings.Join(leftOut, ", "))
+		}
+	}
+	sets = slices.DeleteFunc(sets, func(s set) bool { return !o.wants(s.name) })
+	for i := range sets {
+		sets[i] = sets[i].thinned(o.windows)
+	}
+	if !o.wants(online) {
+		traces = nil
+	}
+	if len(sets)+len(traces) == 0 {
+		return nil, nil, errors.New("no set to score: write parts of names in SETS, such as 'M4,taxi 1h,online'")
+	}
+	return sets, traces, nil
+}
+
+// report scores the models on a set, then what it is measured by, then the peers, and prints their rows.
+func (s set) report(o options, rows printer, words io.Writer) error {
+	said, err := s.ask(entry{naive2, deseasonalised}, io.Discard)
+	measure := s.row(naive2, said, err)
+	show := func(name string, answers []answer, err error) error {
+		row := s.row(name, answers, err)
+		row.OWA = owa(row, measure)
+		return rows.score(row)
+	}
+	var whole []answer
+	for _, model := range o.withYardsticks() {
+		answers, err := s.ask(model, words)
+		if err := show(model.name, answers, err); err != nil {
+			return err
+		}
+		if model.name == defaultModel && err == nil {
+			whole = answers
+		}
+	}
+	for _, name := range o.peers {
+		answers, err := s.askPeer(name, o, words)
+		if err := show("R: "+name, answers, err); err != nil {
+			return err
+		}
+	}
+	if o.ablate && whole != nil {
+		return s.ablate(whole, rows, words)
+	}
+	return nil
+}
+
+// cpu is the CPU time that the process has used, in all of its threads.
+func cpu() time.Duration {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		return 0
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+// progress prints the progress of a row at each 5 %.
+func progress(words io.Writer, what string, done, all int) {
+	if done == all || done*20/all != (done-1)*20/all {
+		fmt.Fprintf(words, "%s: %d of %d\n", what, done, all)
+	}
 }

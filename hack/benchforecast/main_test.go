@@ -42,7 +42,7 @@ func write(t *testing.T, dir, name, text string) string {
 func objects(t *testing.T, args ...string) []map[string]any {
 	t.Helper()
 	var out bytes.Buffer
-	if err := run(append(args, "--json"), &out, io.Discard); err != nil {
+	if err := run(append(args, "--json", "--peers="), &out, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	var rows []map[string]any
@@ -87,29 +87,28 @@ func m4(t *testing.T, dir string) (train, test string) {
 func TestM4(t *testing.T) {
 	train, test := m4(t, t.TempDir())
 	rows := objects(t, "--m4-train", train, "--m4-test", test, "--traces=", "--model=seasonal-naive")
-	if len(rows) != 1 {
-		t.Fatalf("%d rows, want 1", len(rows))
+	if len(rows) != 2 || rows[1]["model"] != "naive2" {
+		t.Fatalf("%v, want the model and Naive2", rows)
 	}
 	row := rows[0]
 	for key, want := range map[string]float64{
-		"series": 2, "mase": 1.5, "coverage80": 0.5, "coverage95": 1,
+		"series": 2, "horizon": 48, "season": 24, "mase": 1.5, "coverage80": 0.5, "coverage95": 1,
 		"msis95": 1.959963984540054 * (1 + math.Sqrt2),
 	} {
 		if got, found := row[key].(float64); !found || math.Abs(got-want) > 1e-9 {
 			t.Errorf("%s = %v, want %v", key, row[key], want)
 		}
 	}
-	for _, key := range []string{"smape", "owa", "cpu_seconds_per_series"} {
+	for _, key := range []string{"smape", "owa", "wql", "cpu_seconds_per_series"} {
 		if got, found := row[key].(float64); !found || got <= 0 {
 			t.Errorf("%s = %v, want more than 0", key, row[key])
 		}
 	}
-	if more := objects(t, "--m4-train", train, "--m4-test", test, "--traces=", "--model=last",
-		"--budget=1ms"); len(more) != 2 ||
-		more[1]["model"] != "auto, budget 1ms" {
+	more := objects(t, "--m4-train", train, "--m4-test", test, "--traces=", "--model=last", "--budget=1ms")
+	if len(more) != 4 || more[1]["model"] != "auto, budget 1ms" {
 		t.Errorf("with a budget the rows are %v", more)
 	}
-	if row["set"] != "m4" || row["model"] != "seasonal-naive" || len(row) != 10 {
+	if row["set"] != "m4" || row["model"] != "seasonal-naive" || row["name"] != "M4 hourly" {
 		t.Errorf("the row is %v", row)
 	}
 }
@@ -124,7 +123,7 @@ func TestTraces(t *testing.T) {
 	}
 	write(t, dir, "rise.csv.gz", text.String())
 	write(t, dir, "README.md", "no trace")
-	rows := objects(t, "--m4-train=", "--m4-test=", "--traces", dir, "--model=last")
+	rows := objects(t, "--m4-train=", "--m4-test=", "--traces", dir, "--sets=online", "--model=last")
 	var got []string
 	for _, row := range rows {
 		got = append(got, fmt.Sprintf("%v %v h=%v: %v of last, covers %v",
@@ -162,7 +161,7 @@ func TestNoRatioIsNull(t *testing.T) {
 		}
 		return lines
 	}(), "\n"))
-	rows := objects(t, "--m4-train=", "--m4-test=", "--traces", dir, "--model=last")
+	rows := objects(t, "--m4-train=", "--m4-test=", "--traces", dir, "--sets=online", "--model=last")
 	if value, found := rows[0]["mae_ratio_last"]; !found || value != nil {
 		t.Errorf("mae_ratio_last = %v, want null", value)
 	}
@@ -191,29 +190,6 @@ func TestFiguresOfTheEvenHalf(t *testing.T) {
 	}
 }
 
-func TestTable(t *testing.T) {
-	train, test := m4(t, t.TempDir())
-	var out bytes.Buffer
-	args := []string{
-		"--m4-train",
-		train,
-		"--m4-test",
-		test,
-		"--traces=",
-		"--model=naive2",
-		"--r=false",
-		"--speed=false",
-	}
-	if err := run(args, &out, io.Discard); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"M4 hourly", "naive2 ", " 1.000 "} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("no %q in\n%s", want, out.String())
-		}
-	}
-}
-
 func TestErrors(t *testing.T) {
 	dir := t.TempDir()
 	train, test := m4(t, dir)
@@ -229,6 +205,9 @@ func TestErrors(t *testing.T) {
 		{"no folder", nil, "FOREWARM_DATA is unset"},
 		{"no folder for the traces", []string{"--m4-train=", "--m4-test="}, "FOREWARM_DATA is unset"},
 		{"half a pair", []string{"--m4-train=", "--m4-test", test, "--traces="}, "belong together"},
+		{"no set", []string{"--m4-train", train, "--m4-test", test, "--traces=", "--sets=x"}, "no set to score"},
+		{"unknown peer", []string{"--m4-train=", "--m4-test=", "--traces=", "--peers=best"}, `unknown peer "best"`},
+		{"no history", []string{"--m4-train=", "--m4-test=", "--traces=", "--peer-history=0"}, "--peer-history 0"},
 		{"unknown model", []string{"--m4-train=", "--m4-test=", "--traces=", "--model=best"}, `unknown model "best": write one of`},
 		{"an argument too many", []string{"x"}, `unexpected argument "x"`},
 		{"another series", []string{"--m4-train", train, "--m4-test", odd, "--traces="}, "series A"},

@@ -4,41 +4,47 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"runtime"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"github.com/forewarm/forewarm/forecast/ensemble"
 )
 
 // options are the command line's flags.
 type options struct {
 	train, test, traces string
 	models              []entry
-	asJSON, speed, r    bool
-	each                bool
+	asJSON, ablate      bool
 	budget              time.Duration
-	jobs                int
+	// sets are parts of the names of those that are wanted, and windows is how many of each; 0 means all.
+	sets    []string
+	windows int
+	// peers are fitted to the newest values of a history, and left out of a set where a fit takes more CPU than the limit.
+	peers   []string
+	history int
+	limit   time.Duration
 }
 
 // parse reads the command line; data is the folder of the defaults, empty where there is none.
 func parse(args []string, data string) (options, error) {
 	var o options
 	flags := pflag.NewFlagSet("benchforecast", pflag.ContinueOnError)
-	flags.StringVar(&o.train, "m4-train", "",
-		"training series of the M4 competition, one a row, .csv or .csv.gz; empty: none")
+	flags.StringVar(&o.train, "m4-train", "", "M4's training series, one a row, .csv or .csv.gz; empty: none")
 	flags.StringVar(&o.test, "m4-test", "", "the values after them, of the same series")
 	flags.StringVar(&o.traces, "traces", "", "folder of traces, .csv or .csv.gz; empty: none")
-	names := flags.StringSlice("model",
-		[]string{defaultModel},
-		"models to score: "+strings.Join(modelNames(), ", "),
-	)
+	names := flags.StringSlice("model", []string{defaultModel}, "models to score: "+strings.Join(modelNames(), ", "))
 	flags.BoolVar(&o.asJSON, "json", false, "print a JSON object a line instead of the table")
 	flags.DurationVar(&o.budget, "budget", 0, "score "+defaultModel+" a second time, with this budget for a fit")
-	flags.BoolVar(&o.each, "each", false, "print the score of each M4 series with the progress")
-	flags.BoolVar(&o.speed, "speed", true, "measure the speed of fits and updates too (table only)")
-	flags.BoolVar(&o.r, "r", true, "score R's package forecast too, where Rscript has it (table only)")
-	flags.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "folds of a trace to compute at once")
+	flags.StringSliceVar(&o.sets, "sets", nil, "parts of names of sets to score; none: all, and "+online+" last")
+	flags.IntVar(&o.windows, "windows", 0, "score only so many windows (series of M4) of a set, evenly spread; 0: all")
+	flags.BoolVar(&o.ablate, "ablate", false, "score "+defaultModel+" without each kind of its candidates too")
+	flags.StringSliceVar(&o.peers, "peers", allPeers(), "R's methods to score too, where Rscript has them; empty: none")
+	flags.IntVar(&o.history, "peer-history", 5000, "the newest values of a history that a peer is fitted to")
+	flags.DurationVar(&o.limit, "peer-limit", 30*time.Second,
+		"CPU time of a peer's fit and forecast; where one takes more, the peer is left out of the set")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
@@ -72,8 +78,17 @@ func (o *options) complete(names []string) error {
 	if (o.train == "") != (o.test == "") {
 		problems = append(problems, errors.New("M4_TRAIN and M4_TEST belong together: set both, or both empty"))
 	}
-	if o.jobs < 1 {
-		problems = append(problems, fmt.Errorf("--jobs %d: write 1 or more", o.jobs))
+	if o.windows < 0 || o.history < 1 || o.limit <= 0 {
+		problems = append(problems, fmt.Errorf("--windows %d, --peer-history %d, --peer-limit %s: "+
+			"write 0 or more, 1 or more, more than 0", o.windows, o.history, o.limit))
+	}
+	for _, name := range o.peers {
+		if !slices.Contains(allPeers(), name) {
+			problems = append(problems, fmt.Errorf("unknown peer %q: write some of %v", name, allPeers()))
+		}
+	}
+	if o.ablate && !slices.Contains(names, defaultModel) {
+		names = append(names, defaultModel)
 	}
 	for _, name := range names {
 		model, err := modelNamed(name)
@@ -83,7 +98,27 @@ func (o *options) complete(names []string) error {
 		o.models = append(o.models, model)
 	}
 	if o.budget > 0 {
-		o.models = append(o.models, withBudget(o.budget))
+		o.models = append(o.models, variant(", budget "+o.budget.String(), func(auto *ensemble.Auto) {
+			auto.Budget = o.budget
+		}))
 	}
 	return errors.Join(problems...)
+}
+
+// wants reports whether a set is to be scored.
+func (o options) wants(name string) bool {
+	holds := func(part string) bool { return strings.Contains(name, part) }
+	return len(o.sets) == 0 || slices.ContainsFunc(o.sets, holds)
+}
+
+// withYardsticks are the models, and after them the seasonal naive and Naive2 methods where they are not among them.
+func (o options) withYardsticks() []entry {
+	out := slices.Clone(o.models)
+	for _, e := range entries() {
+		known := slices.ContainsFunc(out, func(of entry) bool { return of.name == e.name })
+		if !known && (e.name == seasonalNaive || e.name == naive2) {
+			out = append(out, e)
+		}
+	}
+	return out
 }

@@ -6,10 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/forecast/accuracy"
 	"github.com/forewarm/forewarm/forecast/backtest"
 	"github.com/forewarm/forewarm/forecast/naive"
 	"github.com/forewarm/forewarm/pkg/source/trace"
@@ -25,7 +25,7 @@ const (
 // served are the horizons that are scored, in steps.
 func served() []int { return []int{1, 5, 10, 15} }
 
-// traceRow is a model's score on a trace at a horizon. window is the score of the window peak.
+// traceRow is a model's score on a trace at a horizon.
 type traceRow struct {
 	Set           string `json:"set"`
 	Model         string `json:"model,omitempty"`
@@ -36,52 +36,33 @@ type traceRow struct {
 	P95RatioMax15 figure `json:"p95_ratio_max15"`
 	P95Coverage   figure `json:"p95_coverage"`
 
-	window windowRow
-	step   time.Duration
+	// peak has the last three for the window peak, the maximum of the values up to the horizon.
+	peak [3]figure
+	step time.Duration
 }
 
-// windowRow has a traceRow's figures for the window peak, the maximum of the values up to the horizon.
-type windowRow struct {
-	ratioMax5, ratioMax15, coverage float64
-}
-
-// recorded is a column of a trace.
+// recorded is a column of a trace; file is the trace's name.
 type recorded struct {
-	name   string
-	series forecast.Series
+	file, name string
+	series     forecast.Series
 }
 
-// scoreTraces scores every model on every trace of the folder.
-func scoreTraces(o options, rows printer, words io.Writer) error {
-	if o.traces == "" {
-		return nil
-	}
-	all, err := readTraces(o.traces)
-	if err != nil {
-		return err
-	}
+// scoreOnline scores every model on every trace by rolling origin.
+func scoreOnline(all []recorded, o options, rows printer, words io.Writer) error {
 	for _, model := range o.models {
 		for i, one := range all {
-			if err := one.report(model, o.jobs, rows); err != nil {
+			scored, err := one.score(model)
+			if err != nil {
 				return fmt.Errorf("%s on %s: %w", model.name, one.name, err)
 			}
-			progress(words, "traces "+model.name, i+1, len(all))
+			for _, row := range scored {
+				if err := rows.trace(row); err != nil {
+					return err
+				}
+			}
+			progress(words, online+" "+model.name, i+1, len(all))
 		}
 		if err := rows.tracesEnd(model.name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// report scores a model on the trace and prints its rows.
-func (r recorded) report(model entry, jobs int, rows printer) error {
-	scored, err := r.score(model, jobs)
-	if err != nil {
-		return err
-	}
-	for _, row := range scored {
-		if err := rows.trace(row); err != nil {
 			return err
 		}
 	}
@@ -115,7 +96,7 @@ func readTraces(dir string) ([]recorded, error) {
 			if len(columns) > 1 {
 				full += "/" + column
 			}
-			out = append(out, recorded{name: full, series: s})
+			out = append(out, recorded{file: name, name: full, series: s})
 		}
 	}
 	if len(out) == 0 {
@@ -125,19 +106,19 @@ func readTraces(dir string) ([]recorded, error) {
 }
 
 // score backtests a model and the baselines on the trace.
-func (r recorded) score(model entry, jobs int) ([]traceRow, error) {
+func (r recorded) score(model entry) ([]traceRow, error) {
 	steps := func(d time.Duration) int { return max(int(d/r.series.Step), 1) }
 	aDay := steps(24 * time.Hour)
 	o := backtest.Options{
 		Horizons: served(), Quantiles: []float64{level},
-		First: min(aDay, r.series.Len()/4), Refit: steps(refit), Window: steps(history), Each: inParallel(jobs),
+		First: min(aDay, r.series.Len()/4), Refit: steps(refit), Window: steps(history),
 	}
-	made := model.make(task{seasons: []int{aDay, steps(7 * 24 * time.Hour)}, horizon: 15, served: o.Horizons})
+	made := model.make(task{
+		season: aDay, seasons: []int{aDay, steps(7 * 24 * time.Hour)},
+		horizon: 15, served: o.Horizons, history: o.First,
+	})
 	var results [4]backtest.Result
-	models := []forecast.Model{
-		made, naive.Last{}, pointModel{naive.Max{Window: 5}}, pointModel{naive.Max{Window: 15}},
-	}
-	for i, m := range models {
+	for i, m := range []forecast.Model{made, naive.Last{}, naive.Max{Window: 5}, naive.Max{Window: 15}} {
 		var err error
 		if results[i], err = backtest.Run(r.series, o, m); err != nil {
 			return nil, err
@@ -145,40 +126,27 @@ func (r recorded) score(model entry, jobs int) ([]traceRow, error) {
 	}
 	rows := make([]traceRow, len(o.Horizons))
 	for i, h := range o.Horizons {
-		own, last, max5, max15 := results[0].Score(i), results[1].Score(i), results[2].Score(i), results[3].Score(i)
+		own, last := results[0].Score(i), results[1].Score(i)
+		max5, max15 := asQuantile(results[2].Tracks[i]), asQuantile(results[3].Tracks[i])
 		rows[i] = traceRow{
 			Set: "trace", Model: rowModel(model.name), Name: r.name, Horizon: h,
 			MAERatioLast:  figure(own.MAE / last.MAE),
-			P95RatioMax5:  figure(own.Quantiles[0].Pinball / max5.Quantiles[0].Pinball),
-			P95RatioMax15: figure(own.Quantiles[0].Pinball / max15.Quantiles[0].Pinball),
+			P95RatioMax5:  figure(own.Quantiles[0].Pinball) / max5[0],
+			P95RatioMax15: figure(own.Quantiles[0].Pinball) / max15[0],
 			P95Coverage:   figure(own.Quantiles[0].Coverage),
 			step:          r.series.Step,
-			window: windowRow{
-				ratioMax5:  own.Peaks[0].Pinball / max5.Peaks[0].Pinball,
-				ratioMax15: own.Peaks[0].Pinball / max15.Peaks[0].Pinball,
-				coverage:   own.Peaks[0].Coverage,
+			peak: [3]figure{
+				figure(own.Peaks[0].Pinball) / max5[1], figure(own.Peaks[0].Pinball) / max15[1],
+				figure(own.Peaks[0].Coverage),
 			},
 		}
 	}
 	return rows, nil
 }
 
-// inParallel computes folds in so many goroutines.
-func inParallel(jobs int) func(n int, fold func(i int)) {
-	return func(n int, fold func(i int)) {
-		var all sync.WaitGroup
-		next := make(chan int)
-		for range jobs {
-			all.Go(func() {
-				for i := range next {
-					fold(i)
-				}
-			})
-		}
-		for i := range n {
-			next <- i
-		}
-		close(next)
-		all.Wait()
-	}
+// asQuantile are the pinball losses, of the values and of the window peaks, of a track's points in the place of the
+// quantile, as people use the maximum of the last minutes.
+func asQuantile(t backtest.Track) [2]figure {
+	value, peak := orNull(accuracy.Pinball(t.Actual, t.Point, level)), orNull(accuracy.Pinball(t.Peak, t.Point, level))
+	return [2]figure{value, peak}
 }
