@@ -11,6 +11,7 @@ import (
 type Fitted struct {
 	points *Combination
 	scales scales
+	nights nights
 	// values are the values at the anchors, maxima the maxima up to them.
 	values, maxima []target
 	// analytic are the standard errors by the members' own account, when they were fitted.
@@ -24,10 +25,13 @@ var _ forecast.Fitted = (*Fitted)(nil)
 
 func newFitted(m Auto, s forecast.Series, taken, dropped []candidate) *Fitted {
 	f := &Fitted{points: newCombination(m, s, taken, dropped), scales: newScales()}
+	f.nights = newNights(m.Seasons, s.Len())
 	every := max(1, m.holdOut(s.Len())/ringSize)
 	for _, h := range f.points.anchors {
 		f.values = append(f.values, newTarget(h, m.Quantiles, ringSize, every, f.points.keep))
-		f.maxima = append(f.maxima, newTarget(h, m.Quantiles, ringSize, every, f.points.keep))
+		maximum := newTarget(h, m.Quantiles, ringSize, every, f.points.keep)
+		maximum.maximum = true
+		f.maxima = append(f.maxima, maximum)
 	}
 	return f
 }
@@ -44,6 +48,7 @@ func (f *Fitted) fit(s forecast.Series) {
 func (f *Fitted) Update(y float64) {
 	f.points.Update(y)
 	f.scales.observe(f.points.ago(0))
+	f.nights.observe(f.points.ago(0))
 	f.resolve()
 	f.aim()
 	f.file()
@@ -53,6 +58,7 @@ func (f *Fitted) Update(y float64) {
 func (f *Fitted) observe(y float64) {
 	f.points.observe(y)
 	f.scales.observe(f.points.ago(0))
+	f.nights.observe(f.points.ago(0))
 }
 
 // resolve scores the quantiles that were given for what has come.
