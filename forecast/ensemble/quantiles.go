@@ -24,7 +24,7 @@ func (f *Fitted) QuantileTo(dst []float64, p float64) {
 			spread = f.values[j].spread(c.path[at], f.analytic[at], p)
 		}
 		dst[i] = floor(c.path[i]+spread, c.signed)
-		if !c.signed && p <= f.nights.zero(i) {
+		if !c.signed && p <= f.nights.Zero(i) {
 			dst[i] = 0
 		}
 	}
@@ -64,8 +64,9 @@ func (f *Fitted) Forecast(h int) forecast.Forecast {
 		Point:  make([]float64, h),
 		StdErr: make([]float64, h),
 	}
-	f.PointsTo(out.Point)
+	f.points.PointsTo(out.Point)
 	m := f.marginals(out.Point)
+	f.quieten(out.Point)
 	out.Marginals = m
 	for i := range out.StdErr {
 		out.StdErr[i] = math.Max(0, (m.Quantile(i, oneSigma)-m.Quantile(i, 1-oneSigma))/2)
@@ -99,7 +100,7 @@ func (f *Fitted) marginals(points []float64) marginals {
 		m.spreads = append(m.spreads, spread{f.values[j].clone(), c.path[h-1], f.analytic[h-1]})
 	}
 	for i := range points {
-		m.zero = append(m.zero, f.nights.zero(i))
+		m.zero = append(m.zero, f.nights.Zero(i))
 	}
 	if len(points) > c.horizon {
 		deviations := c.deviations(len(points))

@@ -38,7 +38,7 @@ func (f *Fitted) replay(values []float64) {
 	for origin := range f.points.replay(values) {
 		if origin > 0 {
 			f.scales.observe(f.points.ago(0))
-			f.nights.observe(f.points.ago(0))
+			f.nights.Update(f.points.ago(0))
 			f.resolve()
 		}
 		f.aim()

@@ -27,26 +27,9 @@ func intermittents(s forecast.Series) []candidate {
 
 // nights are the probabilities that a slot of the shortest season is 0. Errors of the whole day say nothing of one slot:
 // where it is 0 with a probability of p, its p-quantile is 0, whatever they are. Without a season there are none.
-type nights struct{ slots *intermittent.Slots }
-
-func newNights(seasons []int, n int) nights {
+func nights(seasons []int, n int) intermittent.Slots {
 	if len(seasons) == 0 || n < 2*seasons[0] {
-		return nights{}
+		return intermittent.Slots{}
 	}
-	slots := intermittent.NewSlots(seasons[0])
-	return nights{&slots}
-}
-
-func (z nights) observe(y float64) {
-	if z.slots != nil {
-		z.slots.Update(y)
-	}
-}
-
-// zero is the probability that step i after the origin, from 0, is 0.
-func (z nights) zero(i int) float64 {
-	if z.slots == nil {
-		return 0
-	}
-	return z.slots.Zero(i)
+	return intermittent.NewSlots(seasons[0])
 }

@@ -23,14 +23,15 @@ func TestNightsOfZeros(t *testing.T) {
 	fitted := estimate(t, ensemble.Auto{Seasons: []int{24}, Horizon: 24, Budget: brief}, values)
 	direct := make([]float64, 24)
 	for _, p := range []float64{0.1, 0.5, 0.9} {
-		quantiles := fitted.Forecast(24).Quantile(p)
+		f := fitted.Forecast(24)
+		quantiles := f.Quantile(p)
 		fitted.QuantileTo(direct, p)
 		if !slices.Equal(quantiles, direct) {
 			t.Errorf("%v-quantiles %v, by QuantileTo %v", p, quantiles, direct)
 		}
 		for hour, q := range quantiles {
-			if busy := hour >= 9 && hour < 17; busy != (q > 30) || !busy && q != 0 {
-				t.Errorf("the %v-quantile at %d o'clock is %v", p, hour, q)
+			if busy := hour >= 9 && hour < 17; busy != (q > 30) || !busy && (q != 0 || f.Point[hour] != 0) {
+				t.Errorf("the %v-quantile at %d o'clock is %v, the point %v", p, hour, q, f.Point[hour])
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package intermittent
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"time"
@@ -46,10 +47,7 @@ func (m Croston) Name() string {
 // Fit wants one observation. It starts with the first demand and with the steps up to it. Without a demand the forecast is
 // 0. Errors: forecast.ErrParameter, forecast.ErrTooShort, forecast.ErrNotFinite.
 func (m Croston) Fit(s forecast.Series) (forecast.Fitted, error) {
-	f := &fitted{alpha: m.Alpha, factor: 1, croston: true}
-	if f.alpha == 0 {
-		f.alpha = defaultAlpha
-	}
+	f := &fitted{alpha: cmp.Or(m.Alpha, defaultAlpha), factor: 1, croston: true}
 	if m.Corrected {
 		f.factor = 1 - f.alpha/2
 	}
@@ -59,16 +57,10 @@ func (m Croston) Fit(s forecast.Series) (forecast.Fitted, error) {
 // Name is "TSB".
 func (TSB) Name() string { return "TSB" }
 
-// Fit wants one observation. It starts with the mean size of the first demands, and with how often they came. Errors:
-// forecast.ErrParameter, forecast.ErrTooShort, forecast.ErrNotFinite.
+// Fit wants one observation. It starts with the size of the first demand; the probability is a plain mean until its
+// smoothing is slower. Errors: forecast.ErrParameter, forecast.ErrTooShort, forecast.ErrNotFinite.
 func (m TSB) Fit(s forecast.Series) (forecast.Fitted, error) {
-	f := &fitted{alpha: m.Alpha, beta: m.Beta, factor: 1}
-	if f.alpha == 0 {
-		f.alpha = defaultAlpha
-	}
-	if f.beta == 0 {
-		f.beta = defaultAlpha
-	}
+	f := &fitted{alpha: cmp.Or(m.Alpha, defaultAlpha), beta: cmp.Or(m.Beta, defaultAlpha), factor: 1}
 	return f.fit(m.Name(), s)
 }
 
@@ -78,9 +70,9 @@ type fitted struct {
 	croston             bool
 	// size is that of a demand, interval the steps from one to the next, share the probability of one.
 	size, interval, share float64
-	// since is how many steps ago the last demand was. began means that there was one.
-	since float64
-	began bool
+	// since is how many steps ago the last demand was, began means that there was one; seen counts the observations.
+	since, seen float64
+	began       bool
 	// squares are those of the one-step errors, of which there were errors.
 	squares, errors float64
 	scale           float64
@@ -98,29 +90,11 @@ func (f *fitted) fit(name string, s forecast.Series) (forecast.Fitted, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	f.scale, f.next, f.step = units.Scale(s.Values), s.Start, s.Step
-	f.share = startShare(s.Values)
 	for _, y := range s.Values {
 		f.Update(y)
 	}
 	return f, nil
 }
-
-// startShare is how many of the first steps, up to startSteps observations, had a demand.
-func startShare(values []float64) float64 {
-	demands, n := 0.0, 0.0
-	for _, v := range values {
-		if n == startSteps {
-			break
-		}
-		if !math.IsNaN(v) {
-			n++
-			demands += indicator(v > 0)
-		}
-	}
-	return demands / n
-}
-
-const startSteps = 20
 
 func indicator(is bool) float64 {
 	if is {
@@ -143,7 +117,8 @@ func (f *fitted) Update(y float64) {
 		f.squares += e * e
 		f.errors++
 	}
-	f.share += f.beta * (indicator(y > 0) - f.share)
+	f.seen++
+	f.share += max(f.beta, 1/f.seen) * (indicator(y > 0) - f.share)
 	if !(y > 0) {
 		return
 	}

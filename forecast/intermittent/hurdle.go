@@ -25,13 +25,17 @@ const (
 	priorDays = 0.5
 )
 
-// NewSlots are those of a day of so many steps, 1 for all steps alike. Nothing is known yet.
+// NewSlots are those of a day of so many steps, 1 for all steps alike. Nothing is known yet. The zero Slots have no day:
+// nothing is 0.
 func NewSlots(period int) Slots {
 	return Slots{shares: make([]float64, period), days: make([]float64, period)}
 }
 
 // Update takes the observation of the coming slot, NaN where it is missing. What is not above 0 counts as 0.
 func (z *Slots) Update(y float64) {
+	if len(z.shares) == 0 {
+		return
+	}
 	slot := z.at
 	z.at = (z.at + 1) % len(z.shares)
 	if math.IsNaN(y) {
@@ -46,6 +50,9 @@ func (z *Slots) Update(y float64) {
 
 // Zero is the probability that the step so many after the coming one is 0.
 func (z *Slots) Zero(ahead int) float64 {
+	if len(z.shares) == 0 {
+		return 0
+	}
 	slot := (z.at + ahead) % len(z.shares)
 	n := z.days[slot]
 	return (n*z.shares[slot] + priorDays*z.all) / (n + priorDays)

@@ -47,14 +47,14 @@ func TestCrostonAgainstR(t *testing.T) {
 	}
 }
 
-// By hand: the share starts at half, and moves by half of each surprise; the size is 4, and then 6.
+// By hand: one step of two has a demand of 4; then the share and the size move by half.
 func TestTSB(t *testing.T) {
 	fitted := fit(t, intermittent.TSB{Alpha: 0.5, Beta: 0.5}, 0, 4)
-	near(t, "after 0 and 4", fitted.Forecast(1).Point[0], 4*0.625)
+	near(t, "after 0 and 4", fitted.Forecast(1).Point[0], 4*0.5)
 	fitted.Update(8)
-	near(t, "after 8", fitted.Forecast(1).Point[0], 6*0.8125)
+	near(t, "after 8", fitted.Forecast(1).Point[0], 6*0.75)
 	fitted.Update(nan)
-	near(t, "after a gap", fitted.Forecast(1).Point[0], 6*0.8125)
+	near(t, "after a gap", fitted.Forecast(1).Point[0], 6*0.75)
 }
 
 // Where demand has ended Croston's forecast stays and TSB's fades.
@@ -98,15 +98,15 @@ func TestErrors(t *testing.T) {
 		values []float64
 		want   error
 	}{
-		"a smoothing above 1":      {intermittent.Croston{Alpha: 1.5}, parts, forecast.ErrParameter},
-		"one below 0":              {intermittent.TSB{Beta: -1}, parts, forecast.ErrParameter},
-		"no number":                {intermittent.TSB{Alpha: nan}, parts, forecast.ErrParameter},
-		"no observation":           {intermittent.Croston{}, []float64{nan}, forecast.ErrTooShort},
-		"infinite":                 {intermittent.TSB{}, []float64{1, math.Inf(1)}, forecast.ErrNotFinite},
-		"no day":                   {intermittent.Hurdle{Model: naive.Last{}}, parts, forecast.ErrParameter},
-		"no model":                 {intermittent.Hurdle{Period: 4}, parts, forecast.ErrParameter},
-		"zeros have nothing above": {intermittent.Hurdle{Period: 4, Model: naive.Last{}}, []float64{0, 0}, forecast.ErrTooShort},
-		"zeros are a demand of 0":  {intermittent.Croston{}, []float64{0, 0}, nil},
+		"a smoothing above 1":     {intermittent.Croston{Alpha: 1.5}, parts, forecast.ErrParameter},
+		"one below 0":             {intermittent.TSB{Beta: -1}, parts, forecast.ErrParameter},
+		"no number":               {intermittent.TSB{Alpha: nan}, parts, forecast.ErrParameter},
+		"no observation":          {intermittent.Croston{}, []float64{nan}, forecast.ErrTooShort},
+		"infinite":                {intermittent.TSB{}, []float64{1, math.Inf(1)}, forecast.ErrNotFinite},
+		"no day":                  {intermittent.Hurdle{Model: naive.Last{}}, parts, forecast.ErrParameter},
+		"no model":                {intermittent.Hurdle{Period: 4}, parts, forecast.ErrParameter},
+		"nothing above 0":         {intermittent.Hurdle{Period: 4, Model: naive.Last{}}, []float64{0, 0}, forecast.ErrTooShort},
+		"zeros are a demand of 0": {intermittent.Croston{}, []float64{0, 0}, nil},
 	} {
 		if _, err := tt.model.Fit(daily(tt.values...)); !errors.Is(err, tt.want) {
 			t.Errorf("%s: %v, want %v", name, err, tt.want)
