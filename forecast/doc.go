@@ -23,7 +23,8 @@
 //  2. Package naive: the baselines that every model must beat. Package accuracy scores a forecast, and package backtest
 //     scores a model by rolling origin.
 //  3. Package smoothing: exponential smoothing of a level, a trend and a season; smoothing/ets is the same with a
-//     likelihood, by which it selects a model.
+//     likelihood, by which it selects a model. Package theta smooths a level and follows a part of the series' line.
+//     Package intermittent is for series that are often 0.
 //  4. Package arima: weighted sums of recent values and recent errors; package regress has regressors. Package autoregress
 //     is a simpler and faster autoregression; package direct has a regression for each horizon, by package quantreg.
 //  5. Package decompose: a series as trend, seasons and a remainder, and models that remove seasons for other models.
@@ -33,6 +34,8 @@
 // # Which model for which series
 //
 //	little history                    naive.Last, ensemble.Auto
+//	no season, a level that shifts    ensemble.Auto; one model: theta.Theta, naive.Segment
+//	many zeros, nights without load   ensemble.Auto; one model: intermittent.TSB, intermittent.Hurdle
 //	load by the minute                ensemble.Auto, with a day as season
 //	hours of days and weeks           ensemble.Auto; one model: smoothing.DoubleSeasonal, decompose.Seasonal
 //	months, quarters                  ensemble.Auto; one model: ets.Auto, arima.Auto with a Period

@@ -168,7 +168,7 @@ func (m Auto) holdOut(n int) int {
 	if n < 12 {
 		return 0
 	}
-	want := 4 * m.Horizon
+	want := heldHorizons * m.Horizon
 	for _, season := range m.Seasons {
 		if 3*season <= n {
 			want = max(want, season)
@@ -178,6 +178,9 @@ func (m Auto) holdOut(n int) int {
 }
 
 const (
+	// heldHorizons is how many independent errors are wanted at the last horizon.
+	heldHorizons = 10
+
 	leastHeld = 240
 	mostHeld  = 1440
 )

@@ -1,7 +1,6 @@
 package ensemble
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/forewarm/forewarm/forecast/naive"
 	"github.com/forewarm/forewarm/forecast/smoothing"
 	"github.com/forewarm/forewarm/forecast/smoothing/ets"
+	"github.com/forewarm/forewarm/forecast/theta"
 	"github.com/forewarm/forewarm/forecast/transform"
 )
 
@@ -33,6 +33,8 @@ const (
 	costSmoothing = 30
 	costHolt      = 3_000
 	costRidge     = 500
+	costTheta     = 200
+	costSegment   = 120
 	costDirect    = 600
 	costProfile   = 400
 	costETS       = 8_000
@@ -167,6 +169,9 @@ func minutely(seasons []int, horizon int) []candidate {
 	}
 	if len(seasons) == 0 {
 		return append(out,
+			candidate{model: theta.Theta{}, perStep: costTheta, reach: directReach},
+			candidate{model: naive.Segment{Horizon: horizon}, perStep: costSegment, reach: directReach},
+			candidate{model: naive.Segment{}, title: "Segment(h=1)", perStep: costSegment, reach: directReach},
 			candidate{model: arima.Auto{MaxD: 1}, perStep: costARIMA, reach: recentReach},
 			candidate{model: one, perStep: costDirect, reach: directReach},
 		)
@@ -186,7 +191,12 @@ func short() autoregress.Ridge {
 	return autoregress.Ridge{Lags: []int{1, 2, 3, 4, 5, 6, 8, 10, 15}}
 }
 
-func (c candidate) name() string { return cmp.Or(c.title, c.model.Name()) }
+func (c candidate) name() string {
+	if c.title != "" {
+		return c.title
+	}
+	return c.model.Name()
+}
 
 // cost of a fit on n steps, in nanoseconds.
 func (c candidate) cost(n int) float64 {

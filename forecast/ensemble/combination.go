@@ -24,7 +24,8 @@ type Combination struct {
 	losses  [][]record
 	weights [][]float64
 	pending [][]float64
-	judged  []record // scratch
+	judged  []record    // scratch
+	others  [][]float64 // scratch
 	// corrections are of every anchor.
 	corrections []correction
 	keep        float64
@@ -43,9 +44,12 @@ type Combination struct {
 	step time.Duration
 }
 
-// lossHalfLife is that of the trailing losses in steps: long enough to tell members apart, short enough to drop one
-// within the hours after its series changed.
-const lossHalfLife = 180
+// The half-life of the trailing losses, in steps: long enough to tell members apart, short enough to drop one within the
+// hours after its series changed. At a far horizon errors overlap: they need as many horizons as steps at the next.
+const (
+	leastHalfLife = 180
+	halfLifes     = 20
+)
 
 var _ forecast.Fitted = (*Combination)(nil)
 
@@ -53,28 +57,32 @@ func newCombination(m Auto, s forecast.Series, taken, dropped []candidate) *Comb
 	c := &Combination{
 		horizon: m.Horizon,
 		anchors: anchors(m.Horizons, m.Horizon),
-		keep:    math.Exp2(-1.0 / lossHalfLife),
+		keep:    math.Exp2(-1.0 / max(leastHalfLife, halfLifes*float64(m.Horizon))),
 		past:    slices.Repeat([]float64{math.NaN()}, max(m.Horizon, maxReach)),
 		last:    math.NaN(),
 		path:    make([]float64, m.Horizon),
-		judged:  make([]record, len(taken)),
 		next:    s.Start,
 		step:    s.Step,
 	}
 	c.anchor = anchorOf(c.anchors)
+	taken = slices.Concat(taken, intermittents(s))
 	for _, d := range dropped {
 		c.dropped = append(c.dropped, d.name())
 	}
 	for _, t := range taken {
 		c.members = append(c.members, &member{candidate: t, path: make([]float64, m.Horizon)})
 	}
+	if len(taken) >= fewestOfMedian {
+		c.members = append(c.members, newMedian(m.Horizon))
+	}
+	c.others, c.judged = make([][]float64, len(c.members)), make([]record, len(c.members))
 	for _, h := range c.anchors {
-		weights := make([]float64, len(taken))
+		weights := make([]float64, len(c.members))
 		weights[0] = 1
-		c.losses = append(c.losses, make([]record, len(taken)))
+		c.losses = append(c.losses, make([]record, len(c.members)))
 		c.weights = append(c.weights, weights)
-		c.pending = append(c.pending, make([]float64, h*len(taken)))
-		c.corrections = append(c.corrections, newCorrection(h, len(taken)))
+		c.pending = append(c.pending, make([]float64, h*len(c.members)))
+		c.corrections = append(c.corrections, newCorrection(h, len(c.members)))
 	}
 	return c
 }
@@ -85,6 +93,7 @@ func (c *Combination) fit(s forecast.Series) {
 		m.fit(s)
 		m.updatePath()
 	}
+	c.updateMedian()
 	c.updatePath()
 }
 
@@ -97,6 +106,7 @@ func (c *Combination) Update(y float64) {
 		m.advance(y)
 		m.updatePath()
 	}
+	c.updateMedian()
 	c.updatePath()
 	c.file()
 }

@@ -12,10 +12,11 @@
 // # Members
 //
 // The last value is always a member, so that on a random walk little is lost. The others are smoothing of several
-// speeds, autoregressions by ridge regression on the newest and the seasonal lags (in levels, in logarithms and around
+// speeds, the median of all members, autoregressions by ridge regression on the newest and the seasonal lags (in levels, in logarithms and around
 // a profile), and the seasonal naive method. For short seasons ETS, Holt-Winters, a SARIMA and double-seasonal
 // smoothing are added; for a day of minutes, direct median regressions for each horizon, the profile of the day and
-// ARIMA. Models that are too costly for the length of the series are left out by an estimate of their cost, not by a
+// ARIMA. Where there is no season, the theta method and the mean of the newest segment compete too; where a fifth of the
+// values is 0, models of intermittent demand. Models that are too costly for the length of the series are left out by an estimate of their cost, not by a
 // clock, so that all adapter replicas select the same. Models of the seasonally adjusted series (MSTL) replace those,
 // and are added on series of a few hundred steps; these also get a SARIMA whose order is searched, and multiplicative
 // ETS and Holt-Winters.
@@ -36,6 +37,8 @@
 // Online split conformal inference (Vovk, Gammerman & Shafer 2005): the p-quantile is the point plus the p-quantile of
 // the past errors, each in a unit of its time. Several units are tried, and weighted by the pinball loss of their
 // quantiles. The requested level adapts to the coverage so far (Gibbs & Candès 2021). Errors are out of sample from the
-// start: Fit holds out the end of the series and replays it through the scoring of live values. Only the weights at the
+// start: Fit holds out the end of the series and replays it through the scoring of live values. The fewer of the errors
+// are independent, the nearer the median is to the point. Quantiles of steps whose slot of the day is often 0 are 0 up to
+// the probability of it. Only the weights at the
 // start of that replay have seen it; quantiles are widened a little for that while errors are few.
 package ensemble

@@ -25,8 +25,8 @@ func (m Auto) Updated(s forecast.Series, split int) (*Fitted, error) {
 	if err != nil {
 		return nil, err
 	}
-	for k, member := range foreseen.points.members {
-		f.points.seed(k, member.rehearse(s.Values[split:]), s.Values[split:])
+	for k, script := range foreseen.points.rehearse(s.Values[split:]) {
+		f.points.seed(k, script, s.Values[split:])
 	}
 	f.points.weigh()
 	f.points.updatePath()

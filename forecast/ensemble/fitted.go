@@ -5,12 +5,14 @@ import (
 	"slices"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/forecast/intermittent"
 )
 
 // Fitted is an ensemble at its origin: a combination of members, and the calibration of what it forecasts.
 type Fitted struct {
 	points *Combination
 	scales scales
+	nights intermittent.Slots
 	// values are the values at the anchors, maxima the maxima up to them.
 	values, maxima []target
 	// analytic are the standard errors by the members' own account, when they were fitted.
@@ -24,10 +26,13 @@ var _ forecast.Fitted = (*Fitted)(nil)
 
 func newFitted(m Auto, s forecast.Series, taken, dropped []candidate) *Fitted {
 	f := &Fitted{points: newCombination(m, s, taken, dropped), scales: newScales()}
+	f.nights = nights(m.Seasons, s.Len())
 	every := max(1, m.holdOut(s.Len())/ringSize)
 	for _, h := range f.points.anchors {
 		f.values = append(f.values, newTarget(h, m.Quantiles, ringSize, every, f.points.keep))
-		f.maxima = append(f.maxima, newTarget(h, m.Quantiles, ringSize, every, f.points.keep))
+		maximum := newTarget(h, m.Quantiles, ringSize, every, f.points.keep)
+		maximum.maximum = true
+		f.maxima = append(f.maxima, maximum)
 	}
 	return f
 }
@@ -44,6 +49,7 @@ func (f *Fitted) fit(s forecast.Series) {
 func (f *Fitted) Update(y float64) {
 	f.points.Update(y)
 	f.scales.observe(f.points.ago(0))
+	f.nights.Update(f.points.ago(0))
 	f.resolve()
 	f.aim()
 	f.file()
@@ -53,6 +59,7 @@ func (f *Fitted) Update(y float64) {
 func (f *Fitted) observe(y float64) {
 	f.points.observe(y)
 	f.scales.observe(f.points.ago(0))
+	f.nights.Update(f.points.ago(0))
 }
 
 // resolve scores the quantiles that were given for what has come.
@@ -89,4 +96,16 @@ func (f *Fitted) file() {
 
 // PointsTo writes the point forecasts of the coming len(dst) steps to dst. Beyond the horizon the weights are those of
 // its last step; the first time that dst is so long it allocates room to work in.
-func (f *Fitted) PointsTo(dst []float64) { f.points.PointsTo(dst) }
+func (f *Fitted) PointsTo(dst []float64) {
+	f.points.PointsTo(dst)
+	f.quieten(dst)
+}
+
+// quieten makes points 0 where that is the median of the step: members are weighed by absolute errors.
+func (f *Fitted) quieten(points []float64) {
+	for i := range points {
+		if !f.points.signed && f.nights.Zero(i) >= 0.5 {
+			points[i] = 0
+		}
+	}
+}

@@ -24,6 +24,9 @@ func (f *Fitted) QuantileTo(dst []float64, p float64) {
 			spread = f.values[j].spread(c.path[at], f.analytic[at], p)
 		}
 		dst[i] = floor(c.path[i]+spread, c.signed)
+		if !c.signed && p <= f.nights.Zero(i) {
+			dst[i] = 0
+		}
 	}
 }
 
@@ -61,8 +64,9 @@ func (f *Fitted) Forecast(h int) forecast.Forecast {
 		Point:  make([]float64, h),
 		StdErr: make([]float64, h),
 	}
-	f.PointsTo(out.Point)
+	f.points.PointsTo(out.Point)
 	m := f.marginals(out.Point)
+	f.quieten(out.Point)
 	out.Marginals = m
 	for i := range out.StdErr {
 		out.StdErr[i] = math.Max(0, (m.Quantile(i, oneSigma)-m.Quantile(i, 1-oneSigma))/2)
@@ -78,6 +82,8 @@ type marginals struct {
 	spreads []spread
 	// growth is how much wider than at the horizon a step beyond it is.
 	growth []float64
+	// zero is, by step, the probability that it is 0.
+	zero   []float64
 	signed bool
 }
 
@@ -92,6 +98,9 @@ func (f *Fitted) marginals(points []float64) marginals {
 	m := marginals{points: slices.Clone(points), anchor: c.anchor, signed: c.signed}
 	for j, h := range c.anchors {
 		m.spreads = append(m.spreads, spread{f.values[j].clone(), c.path[h-1], f.analytic[h-1]})
+	}
+	for i := range points {
+		m.zero = append(m.zero, f.nights.Zero(i))
 	}
 	if len(points) > c.horizon {
 		deviations := c.deviations(len(points))
@@ -113,6 +122,9 @@ func ratio(further, nearer float64) float64 {
 
 // Quantile is the p-quantile of step i.
 func (m marginals) Quantile(i int, p float64) float64 {
+	if !m.signed && p <= m.zero[i] {
+		return 0
+	}
 	growth, within := 1.0, i
 	if horizon := len(m.anchor); i >= horizon {
 		growth, within = m.growth[i-horizon], horizon-1

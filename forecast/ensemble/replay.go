@@ -14,10 +14,9 @@ const seedWeight = 48
 // forecasts fall due, and the errors of that ignorance would widen the quantiles.
 func (c *Combination) replay(values []float64) iter.Seq[int] {
 	return func(yield func(int) bool) {
-		scripts := make([][]float64, len(c.members))
-		for k, m := range c.members {
-			scripts[k] = m.rehearse(values)
-			c.seed(k, scripts[k], values)
+		scripts := c.rehearse(values)
+		for k, script := range scripts {
+			c.seed(k, script, values)
 		}
 		c.weigh()
 		for origin := range len(values) + 1 {
@@ -39,11 +38,26 @@ func (f *Fitted) replay(values []float64) {
 	for origin := range f.points.replay(values) {
 		if origin > 0 {
 			f.scales.observe(f.points.ago(0))
+			f.nights.Update(f.points.ago(0))
 			f.resolve()
 		}
 		f.aim()
 		f.file()
 	}
+}
+
+// rehearse gives each member's script.
+func (c *Combination) rehearse(values []float64) [][]float64 {
+	scripts := make([][]float64, len(c.members))
+	for k, m := range c.members {
+		if m.median {
+			scripts[k] = make([]float64, len(scripts[0]))
+			medians(scripts[k], scripts[:k])
+		} else {
+			scripts[k] = m.rehearse(values)
+		}
+	}
+	return scripts
 }
 
 // rehearse forecasts from every origin of the replay in turn and gives the paths, one after the other.

@@ -11,14 +11,22 @@ import (
 // Deseasonalised is the last value of the series with its season taken out and put back in: the Naive2 of the M4
 // competition, which its scores are relative to (Makridakis, Spiliotis & Assimakopoulos 2020). The season is that of a
 // classical multiplicative decomposition, and is there only where the autocorrelation at the period is significant at
-// 90 %; otherwise, and where an observation is not positive, the method is Last.
+// 90 %; otherwise, and where an observation is not positive, the method is Last alone. With a Model other than Last it is
+// the way in which the theta method treats seasons (Assimakopoulos & Nikolopoulos 2000).
 type Deseasonalised struct {
 	// Period is the length of the season in steps; 1 means none.
 	Period int
+	// Model forecasts the series without its season; nil means Last.
+	Model forecast.Model
 }
 
-// Name is the competition's: "Naive2(m=24)".
-func (m Deseasonalised) Name() string { return fmt.Sprintf("Naive2(m=%d)", m.Period) }
+// Name is the competition's, "Naive2(m=24)", or that of the Model: "theta, deseasonalised(m=24)".
+func (m Deseasonalised) Name() string {
+	if m.Model == nil {
+		return fmt.Sprintf("Naive2(m=%d)", m.Period)
+	}
+	return fmt.Sprintf("%s, deseasonalised(m=%d)", m.Model.Name(), m.Period)
+}
 
 // Fit wants two observations; a season wants three of its length. Errors: forecast.ErrParameter, forecast.ErrTooShort,
 // forecast.ErrNotFinite.
@@ -40,7 +48,11 @@ func (m Deseasonalised) Fit(s forecast.Series) (forecast.Fitted, error) {
 	for i, y := range s.Values {
 		adjusted.Values[i] = y / indices[i%len(indices)]
 	}
-	fitted, err := Last{}.Fit(adjusted)
+	var inner forecast.Model = Last{}
+	if m.Model != nil {
+		inner = m.Model
+	}
+	fitted, err := inner.Fit(adjusted)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name(), err)
 	}
@@ -71,7 +83,7 @@ func (f *deseasonalised) PointsTo(dst []float64) {
 	}
 }
 
-// Forecast has the random walk's σ√h times the step's index for standard errors.
+// Forecast has the adjusted series' standard errors, times the step's index.
 func (f *deseasonalised) Forecast(h int) forecast.Forecast {
 	out := f.inner.Forecast(h)
 	for i := range out.Point {

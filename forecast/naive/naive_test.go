@@ -195,7 +195,10 @@ func TestErrors(t *testing.T) {
 }
 
 func TestHostileSeries(t *testing.T) {
-	for _, model := range []forecast.Model{naive.Last{}, naive.Seasonal{Period: 3}, naive.Max{Window: 4}, naive.Deseasonalised{Period: 3}} {
+	for _, model := range []forecast.Model{
+		naive.Last{}, naive.Seasonal{Period: 3}, naive.Max{Window: 4}, naive.Deseasonalised{Period: 3},
+		naive.Segment{Horizon: 3},
+	} {
 		modeltest.Test(t, model)
 	}
 }
@@ -232,6 +235,7 @@ func FuzzFit(f *testing.F) {
 			naive.Seasonal{Period: int(period)},
 			naive.Max{Window: int(period)},
 			naive.Deseasonalised{Period: int(period)},
+			naive.Segment{Horizon: int(period)},
 		} {
 			modeltest.Check(t, model, values)
 		}
