@@ -22,6 +22,8 @@ func (m Auto) wanted(all []candidate) []candidate {
 // kind is the name of a model without its numbers, which come of the seasons and the data.
 func kind(of forecast.Model) string {
 	switch m := of.(type) {
+	case nil:
+		return "Median"
 	case transform.Log:
 		return kind(m.Model) + " of log"
 	case withoutGaps:
