@@ -55,11 +55,25 @@ func (r *reader) autoscalers(
 	target.Autoscalers, target.AutoscalerSource = choice.Scalings, strings.Join(append(words, doubts...), "; ")
 	// What is not used reads the value all the same, and may have more replicas.
 	target.Uncapped = len(choice.Skipped) > 0
+	target.Named = namedModels(s.references())
 	if len(choice.Scalings) > 0 {
 		target.Policy.Target = choice.Scalings[0].Target()
 		return
 	}
 	target.Uncalibrated = uncalibratedMessage(target.Policy, doubts)
+}
+
+// namedModels returns the models that the metrics of autoscalers name, ascending. An objective may not apply to a metric, which is
+// answered all the same.
+func namedModels(references []autoscaler.Reference) []string {
+	var out []string
+	for i := range references {
+		if name := references[i].Candidate; name != "" {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // unusedReasons returns the first few reasons why autoscalers are not used, and why more may exist.

@@ -2,6 +2,7 @@ package manifest_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,6 +32,18 @@ func refused(by, reason string) autoscaler.Reference {
 	r := referring(by, 1)
 	r.Spec, r.Refused = hpa.Spec{}, reason
 	return r
+}
+
+// A model that the metric of any autoscaler names is fitted, whether the objective is calibrated for that autoscaler or not.
+func TestNamedModels(t *testing.T) {
+	by := refused("HorizontalPodAutoscaler/a", "no")
+	by.Candidate = "ses"
+	of := []autoscaler.Reference{by, referring("ScaledObject/b", 64), by}
+	of[2].Candidate = "auto"
+	o := object(t, header+"spec:\n  targetRef: {kind: Deployment, name: llama}\n  signal: {query: x}\n")
+	if got := resolve(t, o, manifest.ClusterState{Autoscalers: of}).Named; !slices.Equal(got, []string{"auto", "ses"}) {
+		t.Errorf("named are %v", got)
+	}
 }
 
 func TestWhereTheSettingsComeFrom(t *testing.T) {

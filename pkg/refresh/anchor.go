@@ -2,6 +2,7 @@ package refresh
 
 import (
 	"hash/fnv"
+	"slices"
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
@@ -30,4 +31,25 @@ func (a anchors) newestBefore(t time.Time) time.Time {
 func align(t time.Time, step time.Duration) time.Time {
 	n := t.UnixNano()
 	return time.Unix(0, n-n%int64(step)).UTC()
+}
+
+// rebuildsAt reports whether the forecaster must be made anew to step to an end.
+func (w *worker) rebuildsAt(end time.Time) bool {
+	return w.forecaster == nil || w.anchorAt(end).After(w.anchor) || slices.ContainsFunc(w.beside.Requested(), w.forecaster.Lacks)
+}
+
+// anchorAt is the anchor of an end. What comes late before an anchor has mostly come when it takes effect.
+func (w *worker) anchorAt(end time.Time) time.Time {
+	return w.anchors.newestBefore(end.Add(-mostOverlapOf(w.target.Step)))
+}
+
+// noteRequested notes the models that requests have named, for a forecaster that is made anew. A model stays fitted until no request
+// has named it from one anchor to the next.
+func (w *worker) noteRequested(newAnchor bool) {
+	requested := w.beside.Requested()
+	if newAnchor {
+		w.requested = nil
+		w.beside.ForgetRequested()
+	}
+	w.requested = slices.Compact(slices.Sorted(slices.Values(append(requested, w.requested...))))
 }

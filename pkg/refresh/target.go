@@ -74,8 +74,10 @@ type Target struct {
 	// Seasons are the cycles in which demand repeats, ascending, each a whole number of steps; empty means
 	// Config.Season.
 	Seasons []time.Duration
-	// Models that may be selected, by name; empty means all. Baselines are always candidates.
+	// Models that may be selected, by name; empty means those that the policy reads. Baselines are always candidates.
 	Models []string
+	// Named are the models that autoscalers name, ascending: where there are no Models they are fitted, too.
+	Named []string
 	Policy decide.Policy
 	// Autoscalers are the autoscalers that read the value, at most decide.MaxScalings; without one an objective cannot
 	// be calibrated by outcome.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -36,6 +37,8 @@ type worker struct {
 	late    lateness
 	settled *forecaster.Forecaster
 	changed time.Time
+	// requested are the models that are fitted because requests name them.
+	requested []string
 	// incomplete is the age from which on samples were complete at the last job.
 	incomplete    time.Duration
 	rereadTimeout time.Duration
@@ -86,7 +89,7 @@ func (w *worker) inherit(before *worker) {
 	if before.store != nil && old.Source == w.target.Source && old.Expr == w.target.Expr && old.Step == w.target.Step &&
 		old.History >= w.target.History {
 		w.store, w.newest, w.late, w.anchor = before.store, before.newest, before.late, before.anchor
-		w.beside, w.besideMade = before.beside, before.besideMade
+		w.beside, w.besideMade, w.requested = before.beside, before.besideMade, before.requested
 		if old.Saturated == w.target.Saturated {
 			w.saturation = before.saturation
 		}
@@ -280,16 +283,6 @@ func (w *worker) noteChange(at time.Time) {
 	}
 }
 
-// rebuildsAt reports whether the forecaster must be made anew to step to an end.
-func (w *worker) rebuildsAt(end time.Time) bool {
-	return w.forecaster == nil || w.anchorAt(end).After(w.anchor)
-}
-
-// anchorAt is the anchor of an end. What comes late before an anchor has mostly come when it takes effect.
-func (w *worker) anchorAt(end time.Time) time.Time {
-	return w.anchors.newestBefore(end.Add(-mostOverlapOf(w.target.Step)))
-}
-
 // maxSteps is the capacity of a store: the history that a rebuild needs, and the steps since.
 func (w *worker) maxSteps() int {
 	return int((w.target.History+w.anchors.refit+mostOverlapOf(w.target.Step))/w.target.Step) + 2
@@ -329,7 +322,7 @@ func (w *worker) step(f *forecaster.Forecaster, end time.Time) {
 // rebuildForecaster makes the forecaster anew from the history before the newest anchor.
 func (w *worker) rebuildForecaster(end time.Time) {
 	anchor, late := w.anchorAt(end), w.late.changed
-	if anchor.After(w.anchor) {
+	if w.noteRequested(anchor.After(w.anchor)); anchor.After(w.anchor) {
 		w.late.changed = false
 	}
 	w.anchor = anchor
@@ -344,6 +337,7 @@ func (w *worker) rebuildForecaster(end time.Time) {
 		Rate:        w.target.Rate,
 		Lookback:    w.target.Lookback,
 		Models:      w.target.Models,
+		Named:       slices.Concat(w.target.Named, w.requested),
 		Policy:      w.target.boundedPolicy(),
 		Autoscalers: w.target.Autoscalers,
 		Before:      w.target.Before,

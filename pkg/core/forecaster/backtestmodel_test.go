@@ -38,6 +38,7 @@ func hourly() forecaster.Config {
 func TestCalibratedIsTheCandidate(t *testing.T) {
 	history := waves(600)
 	config := hourly()
+	config.Named = windowpeak.FittedModels()
 	beside := forecaster.New(config, forecaster.History{Series: history})
 	var entry snapshot.Entry
 	beside.Describe(&entry)

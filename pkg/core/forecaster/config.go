@@ -11,6 +11,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/credible"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/headroom"
+	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/hpasim"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
@@ -35,9 +36,12 @@ type Config struct {
 	Rate bool
 	// Lookback is how long one bad sample of the source can affect the demand.
 	Lookback time.Duration
-	// Models that may be selected, by name (see windowpeak.CandidateNames); empty means all. The baselines and the regression
-	// are always included.
+	// Models that may be selected, by name (see windowpeak.CandidateNames); empty means those that the policies read. The
+	// baselines and the regression are always included.
 	Models []string
+	// Named are candidates that requests name. With those that Autoscalers name they are fitted beside the models that the
+	// policies read, to be answered by name alone. If there are Models, only these are fitted.
+	Named []string
 	// Policy is applied at every step.
 	Policy decide.Policy
 	// ExtraPolicies are decided beside the Policy, to compare many at once (see ValuesTo). They differ from it in the quantile,
@@ -125,12 +129,12 @@ func (c Config) windowPeakConfig() (windowpeak.Config, error) {
 		Windows: c.horizons(),
 		Level:   c.Policy.Level(),
 		Extra:   c.extra,
+		Models:  []string{}, // None, and not all.
 	}
-	for _, name := range c.Models {
-		if canonical, known := windowpeak.CanonicalName(name); known {
-			name = canonical
+	for _, name := range windowpeak.FittedModels() {
+		if c.selects(name) || c.names(name) {
+			out.Models = append(out.Models, name)
 		}
-		out.Models = append(out.Models, name)
 	}
 	for _, s := range c.Autoscalers {
 		up, _ := s.HPA.Tolerances()
@@ -143,6 +147,34 @@ func (c Config) windowPeakConfig() (windowpeak.Config, error) {
 	var err error
 	out.Prior, err = windowpeak.BuiltinPrior(c.Window)
 	return out, err
+}
+
+// selects reports whether a candidate may be selected, or whether the regression reads it. An objective selects from fewer models
+// than a quantile. Neither selects the ensemble unless the Models have it: it forecasts hours, beside the steps (see Hours).
+func (c Config) selects(name string) bool {
+	byHeadroom := len(c.Autoscalers) > 0 && c.Policy.ByHeadroom() &&
+		!slices.ContainsFunc(c.ExtraPolicies, func(p decide.Policy) bool { return !p.ByHeadroom() })
+	switch {
+	case !slices.Contains(windowpeak.FittedModels(), name):
+		return true
+	case len(c.Models) > 0:
+		return slices.ContainsFunc(c.Models, func(m string) bool {
+			canonical, _ := windowpeak.CanonicalName(m)
+			return canonical == name
+		})
+	case c.Priors != nil && slices.Contains(c.Priors.RegressionInputs, name):
+		return true
+	case byHeadroom:
+		return slices.Contains(objective.DefaultCandidates(), name)
+	default:
+		return name != windowpeak.Auto
+	}
+}
+
+// names reports whether a candidate is fitted because a request or an autoscaler names it.
+func (c Config) names(name string) bool {
+	return len(c.Models) == 0 && (slices.Contains(c.Named, name) ||
+		slices.ContainsFunc(c.Autoscalers, func(s decide.Autoscaler) bool { return s.Candidate == name }))
 }
 
 // stepsIn is d in steps, rounded up, at least one.

@@ -27,7 +27,22 @@ func (f *Forecaster) Describe(e *snapshot.Entry) {
 	for _, c := range f.peaks.Candidates() {
 		e.Candidates = append(e.Candidates, f.candidate(c, last))
 	}
+	for _, name := range windowpeak.FittedModels() {
+		if f.Lacks(name) {
+			e.Candidates = append(e.Candidates, snapshot.Candidate{
+				Name: name, Title: name, Error: notFitted, Loss: math.NaN(), Skill: math.NaN(), Coverage: math.NaN(),
+			})
+		}
+	}
 	f.describeSelection(e, last)
+}
+
+// notFitted is why a candidate that nothing reads has no forecast.
+const notFitted = "not fitted, because nothing reads it: it is from the next step on after a request that names it"
+
+// Lacks reports whether a candidate is not fitted because nothing reads it and nobody names it (Config.Named).
+func (f *Forecaster) Lacks(name string) bool {
+	return len(f.config.Models) == 0 && !f.config.selects(name) && !f.config.names(name)
 }
 
 // describeSelection writes which candidate is selected, and why.
@@ -106,8 +121,8 @@ func (f *Forecaster) stepForecaster(c *windowpeak.Candidate) *windowpeak.Candida
 		return c
 	}
 	best := c
-	for _, other := range f.peaks.Candidates() {
-		if other.ForecastsSteps() && (!best.ForecastsSteps() || other.Loss() < best.Loss()) {
+	for i, other := range f.peaks.Candidates() {
+		if !f.selection.byName[i] && other.ForecastsSteps() && (!best.ForecastsSteps() || other.Loss() < best.Loss()) {
 			best = other
 		}
 	}

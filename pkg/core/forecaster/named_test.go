@@ -2,6 +2,7 @@ package forecaster_test
 
 import (
 	"math/rand/v2"
+	"reflect"
 	"testing"
 	"time"
 
@@ -39,7 +40,9 @@ func answer(t *testing.T, e *snapshot.Entry, model string) float64 {
 // answered by its quantile. What is served to all others does not change for it.
 func TestANamedCandidateKeepsTheObjective(t *testing.T) {
 	h := history(8*288, saw(rand.New(rand.NewPCG(7, 8))))
-	plain, named := describe(forecaster.New(asked(), h)), describe(forecaster.New(asked(windowpeak.SES), h))
+	requested := asked()
+	requested.Named = []string{windowpeak.SES}
+	plain, named := describe(forecaster.New(requested, h)), describe(forecaster.New(asked(windowpeak.SES), h))
 	if plain.Decision != named.Decision || plain.Choice != named.Choice {
 		t.Errorf("%s by %+v; with a named candidate beside it %s by %+v",
 			plain.Decision.Reason(), plain.Choice, named.Decision.Reason(), named.Choice)
@@ -63,6 +66,50 @@ func TestANamedCandidateKeepsTheObjective(t *testing.T) {
 	if got := answer(t, plain, windowpeak.SES); !ok || got != max(at.At(decide.DefaultQuantile), plain.Observed) {
 		t.Errorf("model=ses, which no autoscaler asks for, is answered %v, want the quantile %v", got,
 			at.At(decide.DefaultQuantile))
+	}
+}
+
+// An objective is served alike, to the last bit, whether the models that it does not read are fitted or not.
+func TestWhatNothingReadsIsNotFitted(t *testing.T) {
+	h := history(8*288, saw(rand.New(rand.NewPCG(7, 8))))
+	all, named := asked(), asked()
+	all.Models, named.Named = windowpeak.FittedModels(), []string{windowpeak.Auto}
+	byDefault, byQuantile := describe(forecaster.New(asked(), h)), describe(forecaster.New(config(), h))
+	for name, e := range map[string]*snapshot.Entry{
+		"all": describe(forecaster.New(all, h)), "the ensemble, which is named": describe(forecaster.New(named, h)),
+	} {
+		if e.Decision != byDefault.Decision || !reflect.DeepEqual(e.Objective, byDefault.Objective) {
+			t.Errorf("with %s %s is served, by default %s", name, e.Decision.Reason(), byDefault.Decision.Reason())
+		}
+		for _, c := range byDefault.Candidates {
+			if c.Error == "" && !reflect.DeepEqual(candidate(t, e, c.Name), c) {
+				t.Errorf("with %s, %s is %+v, by default %+v", name, c.Name, candidate(t, e, c.Name), c)
+			}
+		}
+		if c := candidate(t, e, windowpeak.Auto); c.Error != "" || len(c.Windows) == 0 {
+			t.Errorf("with %s the ensemble has no forecast: %s", name, c.Error)
+		}
+	}
+	for _, name := range windowpeak.CandidateNames() {
+		read := name != windowpeak.Auto
+		if c := candidate(t, byQuantile, name); (c.Error == "") != read && name != windowpeak.LastWeek {
+			t.Errorf("by quantile %s: %q", name, c.Error)
+		}
+		read = read && name != windowpeak.SES && name != windowpeak.Holt
+		if c := candidate(t, byDefault, name); (c.Error == "") != read && name != windowpeak.LastWeek {
+			t.Errorf("by objective %s: %q", name, c.Error)
+		}
+	}
+}
+
+// A model that is named is answered by name alone: a quantile is served, and looks ahead, by those that all Forecasts have.
+func TestANamedModelIsNotSelected(t *testing.T) {
+	named := config()
+	named.Named = []string{windowpeak.Auto}
+	h := history(8*288, saw(rand.New(rand.NewPCG(7, 8))))
+	plain, by := describe(forecaster.New(config(), h)), describe(forecaster.New(named, h))
+	if plain.Decision != by.Decision || plain.Choice != by.Choice || plain.PathModel != by.PathModel {
+		t.Errorf("%s by %s; with a named model beside it %s by %s", plain.Model, plain.PathModel, by.Model, by.PathModel)
 	}
 }
 

@@ -25,6 +25,8 @@ type selection struct {
 	// byPinballLoss compares the scored candidates.
 	byPinballLoss decide.CandidateSelector
 	scored        []decide.CandidateScore
+	// byName says which candidates are answered by name alone.
+	byName []bool
 }
 
 func newSelection(c Config, peaks *windowpeak.CandidateSet, start time.Time) (*selection, error) {
@@ -34,6 +36,7 @@ func newSelection(c Config, peaks *windowpeak.CandidateSet, start time.Time) (*s
 	}
 	for _, candidate := range peaks.Candidates() {
 		s.scored = append(s.scored, decide.CandidateScore{Name: candidate.Name(), Baseline: candidate.Baseline()})
+		s.byName = append(s.byName, !c.selects(candidate.Name()))
 	}
 	if !c.Policy.ByHeadroom() || len(c.Autoscalers) == 0 {
 		s.byQuantile()
@@ -131,7 +134,7 @@ func (s *selection) step(f *Forecaster, arrived float64) {
 func (s *selection) choose() {
 	for i, c := range s.peaks.Candidates() {
 		s.scored[i].Loss = c.Loss()
-		s.scored[i].Eligible = c.Calibrated() && !math.IsNaN(c.Loss()) && c.Name() != windowpeak.LastWeek
+		s.scored[i].Eligible = c.Calibrated() && !math.IsNaN(c.Loss()) && c.Name() != windowpeak.LastWeek && !s.byName[i]
 	}
 	s.byPinballLoss.Update(s.scored)
 }

@@ -104,7 +104,10 @@ func (e *Entry) decide(s decide.Overrides) (decide.Decision, time.Duration, erro
 		return decide.Decision{}, 0, e.unknownModel(s.Model)
 	case i < 0:
 		return e.Decision, e.Window, nil
-	case e.Candidates[i].Error != "":
+	case s.Model != "":
+		e.Beside.Request(e.Candidates[i].Name)
+	}
+	if e.Candidates[i].Error != "" {
 		return decide.Decision{}, 0, fmt.Errorf("%w: model %s: %s", ErrNotServing, name, e.Candidates[i].Error)
 	}
 	return e.decideBy(&e.Candidates[i], s)

@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -147,12 +148,35 @@ type Beside struct {
 	Ready forecast.Series
 }
 
-// Watched is the newest Beside, which is made more often while somebody looks: all that changes of an entry. The zero Watched has
-// none.
+// Watched is the newest Beside, which is made more often while somebody looks, and which models requests name: all that changes
+// of an entry. The zero Watched has none.
 type Watched struct {
 	newest atomic.Pointer[Beside]
 	looked atomic.Int64 // seconds since the epoch
+	// requested has a bit for each of windowpeak.FittedModels.
+	requested atomic.Uint64
 }
+
+// Request notes that a request names a candidate.
+func (w *Watched) Request(candidate string) {
+	if i := slices.Index(windowpeak.FittedModels(), candidate); w != nil && i >= 0 {
+		w.requested.Or(1 << i)
+	}
+}
+
+// Requested are the models that requests have named since ForgetRequested.
+func (w *Watched) Requested() []string {
+	var out []string
+	for i, name := range windowpeak.FittedModels() {
+		if w.requested.Load()&(1<<i) != 0 {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// ForgetRequested forgets them.
+func (w *Watched) ForgetRequested() { w.requested.Store(0) }
 
 // Set replaces it.
 func (w *Watched) Set(b *Beside) { w.newest.Store(b) }

@@ -31,8 +31,11 @@ const (
 
 // CandidateNames are those of all candidates, in a fixed order.
 func CandidateNames() []string {
-	return []string{Regression, LastValue, RunningMax, LastSeason, LastWeek, SES, Holt, HoltWinters, ARIMA, Auto}
+	return slices.Concat([]string{Regression}, Baselines(), FittedModels())
 }
+
+// FittedModels are the names of the candidates that are fitted to the demand. Only those that are configured are included.
+func FittedModels() []string { return []string{SES, Holt, HoltWinters, ARIMA, Auto} }
 
 // Baselines are the names of the candidates that need no model. They are always included.
 func Baselines() []string { return []string{LastValue, RunningMax, LastSeason, LastWeek} }

@@ -95,8 +95,7 @@ func (c Config) AllWindows() []int {
 // addCandidates adds the regression, the baselines, and the configured models.
 func (s *CandidateSet) addCandidates() error {
 	for _, name := range CandidateNames() {
-		always := name == Regression || slices.Contains(Baselines(), name)
-		if !always && s.config.Models != nil && !slices.Contains(s.config.Models, name) {
+		if slices.Contains(FittedModels(), name) && s.config.Models != nil && !slices.Contains(s.config.Models, name) {
 			continue
 		}
 		of, err := s.config.newSource(name, s.regression, s.windows[len(s.windows)-1])

@@ -208,6 +208,19 @@ func TestRefusedHPAs(t *testing.T) {
 	}
 }
 
+// What is refused reads the value all the same: the model that it names is known.
+func TestRefusedMetricsNameTheirModel(t *testing.T) {
+	of := autoscaler.FromHPA(readHPA(t, selecting(`{matchLabels: {model: SES, horizon: 10m}}`)))
+	of = append(of, autoscaler.FromHPA(readHPA(t, selecting(`{matchLabels: {model: ses, quantile: "0.5"}}`)))...)
+	of = append(of, autoscaler.FromScaledObject(readScaledObject(t, triggered(
+		"{type: external, metricType: Value, metadata: {forecast: llama-inflight, model: ses}}")))...)
+	for _, r := range of {
+		if r.Refused == "" || r.Candidate != "ses" {
+			t.Errorf("%+v: want it refused, and its model", r)
+		}
+	}
+}
+
 func TestMetricsThatNameNoForecast(t *testing.T) {
 	for name, text := range map[string]string{
 		"none": hpaHeader,

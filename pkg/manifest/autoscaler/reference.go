@@ -33,8 +33,8 @@ type Reference struct {
 	// Spec is how it scales on this metric. The metric's target is 0 where it is left to the Forecast (KEDA's
 	// triggers may do that).
 	Spec hpa.Spec
-	// Candidate is the model that the metric selects, by its canonical name; empty for the Forecast's selected
-	// candidate.
+	// Candidate is the model that the metric selects, by its canonical name, also where it is refused; empty for the Forecast's
+	// selected candidate.
 	Candidate string
 	// Refused is why the metric is not used, and what to write instead; empty where it is used.
 	Refused string
@@ -83,7 +83,7 @@ func parseAverageValue(target *resource.Quantity) (milli int64, problem string) 
 	return target.MilliValue(), ""
 }
 
-// parseSelection returns the candidate that a metric selects (empty for the Forecast's own), or why the selection is
+// parseSelection returns the candidate that a metric selects (empty for the Forecast's own), and why the selection is
 // refused. A selection with another objective or mode is calibrated like the Forecast. The objective does not apply
 // to another horizon or to a quantile.
 func parseSelection(asked map[string]string) (candidate, refused string) {
@@ -96,10 +96,10 @@ func parseSelection(asked map[string]string) (candidate, refused string) {
 		return "", fmt.Sprintf("its selector has model=%.64s, known models are %s", selection.Model,
 			strings.Join(windowpeak.CandidateNames(), ", "))
 	case selection.Quantile != 0:
-		return "", fmt.Sprintf("its selector has quantile=%v, to which no objective applies: remove it",
+		return candidate, fmt.Sprintf("its selector has quantile=%v, to which no objective applies: remove it",
 			selection.Quantile)
 	case selection.Horizon != 0:
-		return "", fmt.Sprintf("its selector has horizon=%s, to which no objective applies: remove it",
+		return candidate, fmt.Sprintf("its selector has horizon=%s, to which no objective applies: remove it",
 			selection.Horizon)
 	}
 	return candidate, ""

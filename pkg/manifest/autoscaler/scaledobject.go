@@ -137,10 +137,8 @@ func (s *scaledObject) workload(namespace string) leadtime.Workload {
 // resolveKEDA sets how KEDA's HorizontalPodAutoscaler scales on a trigger that names a Forecast, or why it is
 // refused.
 func (r *Reference) resolveKEDA(s *scaledObject, t *trigger) {
-	if r.Refused = s.checkTrigger(t); r.Refused != "" {
-		return
-	}
-	if r.Candidate, r.Refused = parseSelection(t.selection()); r.Refused != "" {
+	candidate, refused := parseSelection(t.selection())
+	if r.Candidate, r.Refused = candidate, cmp.Or(s.checkTrigger(t), refused); r.Refused != "" {
 		return
 	}
 	target, refused := t.target()
