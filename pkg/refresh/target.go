@@ -77,7 +77,7 @@ type Target struct {
 	// Models that may be selected, by name; empty means those that the policy reads. Baselines are always candidates.
 	Models []string
 	// Named are the models that autoscalers name, ascending: where there are no Models they are fitted, too.
-	Named []string
+	Named  []string
 	Policy decide.Policy
 	// Autoscalers are the autoscalers that read the value, at most decide.MaxScalings; without one an objective cannot
 	// be calibrated by outcome.
