@@ -35,7 +35,8 @@ func align(t time.Time, step time.Duration) time.Time {
 
 // rebuildsAt reports whether the forecaster must be made anew to step to an end.
 func (w *worker) rebuildsAt(end time.Time) bool {
-	return w.forecaster == nil || w.anchorAt(end).After(w.anchor) || slices.ContainsFunc(w.beside.Requested(), w.forecaster.Lacks)
+	return w.forecaster == nil || w.anchorAt(end).After(w.anchor) ||
+		slices.ContainsFunc(w.beside.Requested(), w.forecaster.Lacks)
 }
 
 // anchorAt is the anchor of an end. What comes late before an anchor has mostly come when it takes effect.

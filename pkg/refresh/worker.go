@@ -322,7 +322,8 @@ func (w *worker) step(f *forecaster.Forecaster, end time.Time) {
 // rebuildForecaster makes the forecaster anew from the history before the newest anchor.
 func (w *worker) rebuildForecaster(end time.Time) {
 	anchor, late := w.anchorAt(end), w.late.changed
-	if w.noteRequested(anchor.After(w.anchor)); anchor.After(w.anchor) {
+	w.noteRequested(anchor.After(w.anchor))
+	if anchor.After(w.anchor) {
 		w.late.changed = false
 	}
 	w.anchor = anchor
