@@ -46,13 +46,14 @@ func TestAModelIsFittedForWhoNamesIt(t *testing.T) {
 		{6 * time.Minute, "SES", false, 0},
 		{7 * time.Minute, "ses", true, 1},
 		{8 * time.Minute, "arima", true, 0}, // The objective reads it.
-		{9 * time.Minute, "ses", true, 1},   // The object has changed.
 		{90 * time.Minute, "ses", true, 1},
 		{150 * time.Minute, "holt", true, 1},
-		{200 * time.Minute, "ses", false, 1},
-		{201 * time.Minute, "ses", true, 1},
+		{151 * time.Minute, "ses", true, 1}, // The object has changed.
+		{200 * time.Minute, "holt", true, 1},
+		{260 * time.Minute, "ses", false, 1},
+		{261 * time.Minute, "ses", true, 1},
 	} {
-		if c.end == 9*time.Minute {
+		if c.end == 151*time.Minute {
 			targets[0].Generation++
 		}
 		if answered, anew := step(c.end, c.model); answered != c.answered || anew != c.anew {

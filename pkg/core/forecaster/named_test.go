@@ -1,6 +1,7 @@
 package forecaster_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"testing"
@@ -102,14 +103,21 @@ func TestWhatNothingReadsIsNotFitted(t *testing.T) {
 	}
 }
 
-// A model that is named is answered by name alone: a quantile is served, and looks ahead, by those that all Forecasts have.
+// A model that is named is answered by name alone: what is selected, and what looks ahead, are the same without it. If Models has
+// it, it is selected.
 func TestANamedModelIsNotSelected(t *testing.T) {
-	named := config()
-	named.Named = []string{windowpeak.Auto}
-	h := history(8*288, saw(rand.New(rand.NewPCG(7, 8))))
-	plain, by := describe(forecaster.New(config(), h)), describe(forecaster.New(named, h))
-	if plain.Decision != by.Decision || plain.Choice != by.Choice || plain.PathModel != by.PathModel {
-		t.Errorf("%s by %s; with a named model beside it %s by %s", plain.Model, plain.PathModel, by.Model, by.PathModel)
+	rng := rand.New(rand.NewPCG(7, 8))
+	h := history(231, func(i int) float64 { return 100 + 60*math.Sin(2*math.Pi*float64(i)/288) + 3*rng.NormFloat64() })
+	for _, of := range []forecaster.Config{config(), asked()} {
+		named, selecting := of, of
+		named.Named, selecting.Models = []string{windowpeak.Auto}, []string{windowpeak.Auto}
+		plain, by, selected := describe(forecaster.New(of, h)), describe(forecaster.New(named, h)), describe(forecaster.New(selecting, h))
+		if plain.Decision.Value != by.Decision.Value || plain.Model != by.Model || plain.PathModel != by.PathModel {
+			t.Errorf("%s and %s serve; with a named model beside them %s and %s", plain.Model, plain.PathModel, by.Model, by.PathModel)
+		}
+		if selected.PathModel != windowpeak.Auto {
+			t.Errorf("%s looks ahead, want the model that Models has", selected.PathModel)
+		}
 	}
 }
 
