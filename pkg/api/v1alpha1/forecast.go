@@ -112,7 +112,8 @@ type ForecastSpec struct {
 	// +optional
 	Serve ServeMode `json:"serve,omitempty"`
 
-	// Models to select from, by name. Default: those that the objective or the quantile reads. The one that scores best on this demand is selected.
+	// Models to select from, by name. Default: those that the objective or the quantile reads. The one that scores best
+	// on this demand is selected.
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=64
