@@ -38,7 +38,6 @@ const (
 	costDirect    = 600
 	costProfile   = 400
 	costETS       = 8_000
-	costOrdered   = 2_000
 	costWinters   = 27_000
 	costDouble    = 27_000
 	costARIMA     = 17_000
@@ -84,16 +83,14 @@ const longestRegressed = 288
 
 // plain candidates know no season.
 func plain(seasons []int) []candidate {
-	slow, fast := 0.1, 0.4
-	out := []candidate{
-		{model: naive.Last{}, perStep: costNaive},
-		{model: smoothing.SES{Alpha: &slow}, title: "SES(α=0.1)", perStep: costSmoothing},
-		{model: smoothing.SES{Alpha: &fast}, title: "SES(α=0.4)", perStep: costSmoothing},
-	}
-	if len(seasons) > 0 && seasons[0] > longestRegressed {
+	out := []candidate{{model: naive.Last{}, perStep: costNaive}}
+	if len(seasons) > 0 {
 		return out
 	}
+	slow, fast := 0.1, 0.4
 	return append(out,
+		candidate{model: smoothing.SES{Alpha: &slow}, title: "SES(α=0.1)", perStep: costSmoothing},
+		candidate{model: smoothing.SES{Alpha: &fast}, title: "SES(α=0.4)", perStep: costSmoothing},
 		candidate{model: short(), perStep: costRidge, reach: recentReach},
 		candidate{model: transform.Log{Model: short()}, perStep: costRidge, reach: recentReach},
 	)
@@ -113,7 +110,6 @@ func seasonal(seasons []int) []candidate {
 	out := []candidate{{model: transform.Log{Model: ridge}, perStep: costRidge}}
 	if seasons[0] <= longestRegressed {
 		out = append(out,
-			candidate{model: ridge, perStep: costRidge},
 			candidate{model: profile, perStep: costRidge},
 			candidate{model: transform.Log{Model: profile}, perStep: costRidge},
 		)
@@ -136,15 +132,10 @@ func searched(seasons []int, horizon int) []candidate {
 	}
 	day := seasons[0]
 	additive := ets.Auto{Period: day, Candidates: ets.AdditiveErrors()}
-	// What lies off the season fades like an ARMA(2,1), and the season follows by a moving average of its own. To fit this
-	// order takes a thirtieth of the time of finding one, and on M4's hourly series it forecasts as well.
-	ordered := arima.ARIMA{P: 2, Q: 1, Seasonal: arima.Seasonal{D: 1, Q: 1, Period: day}}
 	out := []candidate{
 		{model: additive, perStep: costETS},
 		{model: transform.Log{Model: additive}, perStep: costETS},
 		{model: winters(day, horizon), perStep: costWinters},
-		{model: withoutGaps{ordered}, perStep: costOrdered},
-		{model: withoutGaps{transform.Log{Model: ordered}}, perStep: costOrdered},
 	}
 	if nested(seasons) {
 		out = append(out, candidate{model: transform.Log{Model: double(seasons)}, perStep: costDouble})

@@ -15,11 +15,10 @@ import (
 
 // Costs of the spare candidates; only that of SARIMA grows with the season.
 const (
-	costAdjusted       = 3_500
-	costAdjustedARIMA  = 30_000
-	costMultiplicative = 17_000
-	costSARIMA         = 30_000
-	costSARIMAPerSlot  = 1_500
+	costAdjusted      = 3_500
+	costAdjustedARIMA = 30_000
+	costSARIMA        = 30_000
+	costSARIMAPerSlot = 1_500
 )
 
 // shortSeries is the length up to which the replay, a third of the series, has less than enough losses.
@@ -30,7 +29,7 @@ const shortSeries = 3 * enough
 //
 // By rolling origin over twelve classic series of months, quarters and half-hours, twelve steps ahead and fitted anew
 // every six (48 and 48), the mean absolute error is 0.52 of the seasonal naive's with them and 0.53 without.
-func spare(n int, seasons []int, horizon int) []candidate {
+func spare(n int, seasons []int) []candidate {
 	if len(seasons) == 0 || seasons[0] > longestSearched {
 		return nil
 	}
@@ -45,20 +44,12 @@ func spare(n int, seasons []int, horizon int) []candidate {
 	}
 	sarima, costly := arima.Auto{Period: day}, float64(costSARIMA+costSARIMAPerSlot*day)
 	adjusted.Model = arima.Auto{}
-	times := winters(day, horizon)
-	times.Multiplicative = true
-	out = append(out,
+	return append(out,
 		candidate{model: withoutGaps{sarima}, perStep: costly},
 		candidate{model: withoutGaps{transform.Log{Model: sarima}}, perStep: costly},
 		candidate{model: adjusted, perStep: costAdjustedARIMA},
 		candidate{model: transform.Log{Model: adjusted}, perStep: costAdjustedARIMA},
-		candidate{model: ets.Auto{Period: day, Candidates: ets.MultiplicativeErrors()}, perStep: costMultiplicative},
-		candidate{model: times, perStep: costWinters},
 	)
-	if nested(seasons) {
-		out = append(out, candidate{model: double(seasons), perStep: costDouble})
-	}
-	return out
 }
 
 // spend takes what the budget still has room for, where the series is short or where dearer models had to be dropped.
@@ -66,7 +57,7 @@ func (m Auto) spend(n int, total float64, seasons []int, taken, dropped []candid
 	if n > shortSeries && len(dropped) == 0 {
 		return taken, dropped
 	}
-	for _, c := range m.wanted(spare(n, seasons, m.Horizon)) {
+	for _, c := range m.wanted(spare(n, seasons)) {
 		if with := total + 2*c.cost(n); time.Duration(with) <= m.Budget {
 			total = with
 			taken = append(taken, c)

@@ -39,7 +39,7 @@ func (c Criterion) plain() bool { return c.Horizon <= 1 && c.Quantile == 0 }
 
 // mostErrors bounds the errors ahead that a criterion takes, as those of neighbouring origins say much the same: of
 // many, only every second, third … origin counts.
-const mostErrors = 8000
+const mostErrors = 1200
 
 // outlook gathers the errors of the steps ahead.
 type outlook struct {
