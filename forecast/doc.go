@@ -40,7 +40,6 @@
 //	hours of days and weeks           ensemble.Auto; one model: smoothing.DoubleSeasonal, decompose.Seasonal
 //	months, quarters                  ensemble.Auto; one model: ets.Auto, arima.Auto with a Period
 //	known events, holidays, batches   arima.Auto with regress.Event
-//	the peak of the coming steps      ensemble.Fitted.MaxQuantile
 //	fill gaps, show seasons           decompose.Interpolate, decompose.MSTL
 //
 // Package modeltest tests these promises for your own models.

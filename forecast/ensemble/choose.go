@@ -35,7 +35,6 @@ func (c *Combination) choose() {
 		c.losses[j] = chosen(c.losses[j], keep)
 		c.weights[j] = make([]float64, len(keep))
 		c.pending[j] = chosenOf(c.pending[j], keep, len(ranks))
-		c.corrections[j].choose(keep)
 	}
 	c.judged = make([]record, len(keep))
 	c.weigh()

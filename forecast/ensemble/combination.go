@@ -26,15 +26,12 @@ type Combination struct {
 	pending [][]float64
 	judged  []record    // scratch
 	others  [][]float64 // scratch
-	// corrections are of every anchor.
-	corrections []correction
-	keep        float64
-	origins     int // origins filed so far
+	keep    float64
+	origins int // origins filed so far
 
-	past []float64 // the newest observations, a ring
-	at   int       // where the coming one goes
-	// last is the newest that was no gap, NaN before the first; largest the largest magnitude seen.
-	last, largest float64
+	// newest is the newest observation, NaN for a gap; last the newest that was none, NaN before the first; largest the
+	// largest magnitude seen.
+	newest, last, largest float64
 	// signed means that the series has been below 0; where it has not, no forecast goes there.
 	signed bool
 
@@ -57,8 +54,8 @@ func newCombination(m Auto, s forecast.Series, taken, dropped []candidate) *Comb
 	c := &Combination{
 		horizon: m.Horizon,
 		anchors: anchors(m.Horizons, m.Horizon),
-		keep:    math.Exp2(-1.0 / max(leastHalfLife, halfLifes*float64(m.Horizon))),
-		past:    slices.Repeat([]float64{math.NaN()}, max(m.Horizon, maxReach)),
+		keep:    halfLife(max(leastHalfLife, halfLifes*float64(m.Horizon))),
+		newest:  math.NaN(),
 		last:    math.NaN(),
 		path:    make([]float64, m.Horizon),
 		next:    s.Start,
@@ -82,7 +79,6 @@ func newCombination(m Auto, s forecast.Series, taken, dropped []candidate) *Comb
 		c.losses = append(c.losses, make([]record, len(c.members)))
 		c.weights = append(c.weights, weights)
 		c.pending = append(c.pending, make([]float64, h*len(c.members)))
-		c.corrections = append(c.corrections, newCorrection(h, len(c.members)))
 	}
 	return c
 }
@@ -120,25 +116,12 @@ func (c *Combination) observe(y float64) {
 		c.largest = max(c.largest, math.Abs(y))
 		c.last = y
 	}
-	c.past[c.at] = y
-	c.at++
-	if c.at == len(c.past) {
-		c.at = 0
-	}
-}
-
-// ago is the value observed n steps before the newest, NaN for a gap.
-func (c *Combination) ago(n int) float64 {
-	i := c.at - 1 - n
-	if i < 0 {
-		i += len(c.past)
-	}
-	return c.past[i]
+	c.newest = y
 }
 
 // resolve scores what was forecast for the step that has come.
 func (c *Combination) resolve() {
-	y := c.ago(0)
+	y := c.newest
 	if math.IsNaN(y) {
 		return
 	}
@@ -153,7 +136,6 @@ func (c *Combination) score(j int, y float64) {
 	if c.origins < c.anchors[j] {
 		return
 	}
-	c.corrections[j].learn(y, c.issued(j))
 	for i, point := range c.issued(j) {
 		if e := math.Abs(y - point); !math.IsNaN(e) {
 			c.losses[j][i].add(e, c.keep)
@@ -186,7 +168,6 @@ func (c *Combination) issued(j int) []float64 {
 // file keeps the members' points of this origin until the truth is known.
 func (c *Combination) file() {
 	for j, h := range c.anchors {
-		c.corrections[j].file(c.blended(h - 1))
 		open := c.issued(j)
 		for i, m := range c.members {
 			open[i] = m.path[h-1]

@@ -28,15 +28,13 @@ func Example() {
 	for i, point := range next.Point {
 		fmt.Printf("%s %.0f, at most %.0f\n", next.TimeAt(i).Format("15:04"), point, upper[i])
 	}
-	fmt.Printf("the highest of these hours: at most %.0f\n", fitted.MaxQuantile(6, 0.95))
 	// Output:
-	// 00:00 101, at most 112
-	// 01:00 110, at most 122
-	// 02:00 121, at most 132
+	// 00:00 102, at most 113
+	// 01:00 111, at most 122
+	// 02:00 121, at most 133
 	// 03:00 129, at most 140
 	// 04:00 134, at most 145
 	// 05:00 137, at most 148
-	// the highest of these hours: at most 148
 }
 
 // A young series has its reasons, too: nothing is known yet, and the last value stands in.

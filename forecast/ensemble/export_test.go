@@ -1,10 +1,6 @@
 package ensemble
 
-import (
-	"math"
-
-	"github.com/forewarm/forewarm/forecast"
-)
+import "github.com/forewarm/forewarm/forecast"
 
 // Replayed fits on the first part of a series and replays the rest; Updated feeds the rest to Update, from the same
 // beginning: members that have seen the first part, losses that are seeded by the rest.
@@ -51,24 +47,4 @@ func (m Auto) begun(s forecast.Series, split int) (*Fitted, error) {
 	}
 	f.fit(s.Slice(0, split))
 	return f, nil
-}
-
-// Correct teaches a correction one step ahead by truths, blends and the members' points. It gives the coefficients, and by
-// how much they miss the equations that they are to solve, as a share of the largest of their right sides.
-func Correct(truths, blends []float64, points [][]float64) (coefficients []float64, miss float64) {
-	n := len(points[0])
-	c := newCorrection(1, n)
-	for i, y := range truths {
-		c.file(blends[i])
-		c.learn(y, points[i])
-	}
-	largest := 0.0
-	for k := range n {
-		sum := c.moments[k*n+k] * correctionRidge * c.coefficients[k]
-		for l := range n {
-			sum += c.moments[max(k, l)*n+min(k, l)] * c.coefficients[l]
-		}
-		miss, largest = max(miss, math.Abs(sum-c.right[k])), max(largest, math.Abs(c.right[k]))
-	}
-	return c.coefficients, miss / largest
 }

@@ -1,9 +1,6 @@
 package ensemble
 
 import (
-	"math"
-	"slices"
-
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/intermittent"
 )
@@ -13,26 +10,23 @@ type Fitted struct {
 	points *Combination
 	scales scales
 	nights intermittent.Slots
-	// values are the values at the anchors, maxima the maxima up to them.
-	values, maxima []target
+	// values are the values at the anchors.
+	values []target
 	// analytic are the standard errors by the members' own account, when they were fitted.
 	analytic []float64
 }
 
-// ringSize errors are kept for each quantity, gauge and anchor: of a day of minutes every third.
+// ringSize errors are kept for each unit and anchor: of a day of minutes every third.
 const ringSize = 480
 
 var _ forecast.Fitted = (*Fitted)(nil)
 
 func newFitted(m Auto, s forecast.Series, taken, dropped []candidate) *Fitted {
-	f := &Fitted{points: newCombination(m, s, taken, dropped), scales: newScales()}
+	f := &Fitted{points: newCombination(m, s, taken, dropped), scales: newScales(m.Seasons)}
 	f.nights = nights(m.Seasons, s.Len())
 	every := max(1, m.holdOut(s.Len())/ringSize)
 	for _, h := range f.points.anchors {
 		f.values = append(f.values, newTarget(h, m.Quantiles, ringSize, every, f.points.keep))
-		maximum := newTarget(h, m.Quantiles, ringSize, every, f.points.keep)
-		maximum.maximum = true
-		f.maxima = append(f.maxima, maximum)
 	}
 	return f
 }
@@ -48,8 +42,7 @@ func (f *Fitted) fit(s forecast.Series) {
 // ensemble forecasts again. A value that is not finite, or beyond 1e150, counts as missing.
 func (f *Fitted) Update(y float64) {
 	f.points.Update(y)
-	f.scales.observe(f.points.ago(0))
-	f.nights.Update(f.points.ago(0))
+	f.take()
 	f.resolve()
 	f.aim()
 	f.file()
@@ -58,39 +51,33 @@ func (f *Fitted) Update(y float64) {
 // observe takes a value into the memory, and neither scores nor forecasts.
 func (f *Fitted) observe(y float64) {
 	f.points.observe(y)
-	f.scales.observe(f.points.ago(0))
-	f.nights.Update(f.points.ago(0))
+	f.take()
+}
+
+// take takes the value that the combination has observed.
+func (f *Fitted) take() {
+	f.scales.observe(f.points.newest)
+	f.nights.Update(f.points.newest)
 }
 
 // resolve scores the quantiles that were given for what has come.
 func (f *Fitted) resolve() {
-	y, highest, n := f.points.ago(0), math.Inf(-1), 0
-	for j, h := range f.points.anchors {
-		for ; n < h; n++ {
-			highest = math.Max(highest, f.points.ago(n)) // NaN where a gap is among them: the maximum is not known.
-		}
-		f.values[j].resolve(y)
-		f.maxima[j].resolve(highest)
+	for j := range f.values {
+		f.values[j].resolve(f.points.newest)
 	}
 }
 
 // aim takes the combination's path for the centres of what is calibrated.
 func (f *Fitted) aim() {
-	path := f.points.path
-	highest, point, n := f.points.recentMax(), math.Inf(-1), 0
 	for j, h := range f.points.anchors {
-		point = max(point, slices.Max(path[n:h]))
-		n = h
-		f.values[j].aim(&f.scales, path[h-1], highest)
-		f.maxima[j].aim(&f.scales, point, highest)
+		f.values[j].aim(&f.scales, f.points.path[h-1])
 	}
 }
 
-// file keeps the quantiles of this origin until the truth is known.
+// file keeps the forecasts of this origin until the truth is known.
 func (f *Fitted) file() {
-	for j := range f.points.anchors {
-		f.values[j].file()
-		f.maxima[j].file()
+	for j, h := range f.points.anchors {
+		f.values[j].file(f.points.path[h-1])
 	}
 }
 

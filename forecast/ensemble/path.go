@@ -6,26 +6,11 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 )
 
-// maxReach is how many of the newest values the recent maximum is taken over.
-const maxReach = 15
-
 // updatePath combines the members' paths.
 func (c *Combination) updatePath() {
 	for i := range c.path {
-		c.path[i] = c.combined(i)
+		c.path[i] = c.blended(i)
 	}
-}
-
-// combined is the ensemble's forecast of step i: the blend of its members, corrected.
-func (c *Combination) combined(i int) float64 {
-	blend := c.blended(i)
-	sum := blend
-	for k, coefficient := range c.corrections[c.anchor[i]].coefficients {
-		if v := c.members[k].path[i]; coefficient != 0 && !math.IsNaN(v) {
-			sum += coefficient * (c.reach(v) - blend)
-		}
-	}
-	return floor(c.reach(sum), c.signed)
 }
 
 // blended is the members' mean of step i, by their weights; where no member has a forecast it is the last value.
@@ -58,20 +43,6 @@ func floor(v float64, signed bool) float64 {
 		return v
 	}
 	return math.Max(v, 0)
-}
-
-// recentMax is the maximum of the newest observations.
-func (c *Combination) recentMax() float64 {
-	highest := math.Inf(-1)
-	for n := range maxReach {
-		if v := c.ago(n); v > highest {
-			highest = v
-		}
-	}
-	if math.IsInf(highest, -1) {
-		return c.last
-	}
-	return highest
 }
 
 // PointsTo writes the point forecasts of the coming len(dst) steps to dst. Beyond the horizon the weights are those of

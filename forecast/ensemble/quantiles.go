@@ -4,15 +4,13 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"github.com/forewarm/forewarm/forecast"
 )
 
 // QuantileTo writes the p-quantile of each of the coming len(dst) steps to dst, 0 < p < 1. No allocation. It does not
 // decrease in p. Steps beyond the horizon have the quantile of its last step; Forecast widens them.
 func (f *Fitted) QuantileTo(dst []float64, p float64) {
-	c, j, spread := f.points, -1, 0.0
+	c, j, spread, shape := f.points, -1, 0.0, f.values[0].shape(p)
 	for i := range dst {
 		if i >= c.horizon {
 			dst[i] = dst[i-1]
@@ -20,34 +18,13 @@ func (f *Fitted) QuantileTo(dst []float64, p float64) {
 		}
 		if c.anchor[i] != j {
 			j = c.anchor[i]
-			at := c.anchors[j] - 1
-			spread = f.values[j].spread(c.path[at], f.analytic[at], p)
+			spread = f.values[j].spread(p, shape, f.analytic[c.anchors[j]-1])
 		}
 		dst[i] = floor(c.path[i]+spread, c.signed)
 		if !c.signed && p <= f.nights.Zero(i) {
 			dst[i] = 0
 		}
 	}
-}
-
-// MaxQuantile is the p-quantile of the highest value of the coming h steps, 0 < p < 1: what capacity must exist for
-// until then. It is calibrated by the maxima that came, not put together from the quantiles of the steps. A window
-// beyond the horizon is taken for one of the horizon.
-func (f *Fitted) MaxQuantile(h int, p float64) float64 {
-	c := f.points
-	j := c.anchor[min(max(h, 1), c.horizon)-1]
-	t := &f.maxima[j]
-	centre := t.gauges[0].centre
-	return floor(centre+t.spread(centre, f.analytic[c.anchors[j]-1], p), c.signed)
-}
-
-// spread is how far the p-quantile of a target lies from its centre: by the errors that were made or, before there are
-// enough, under Gaussian ones of a deviation.
-func (t *target) spread(centre, deviation, p float64) float64 {
-	if t.calibrated() {
-		return t.quantile(p) - centre
-	}
-	return deviation * distuv.UnitNormal.Quantile(p)
 }
 
 // oneSigma is the level of a Gaussian's mean plus one standard deviation.
@@ -87,17 +64,17 @@ type marginals struct {
 	signed bool
 }
 
-// spread is a target that takes no more errors, what it was aimed at, and the standard error by the members' account.
+// spread is a target that takes no more errors, and the standard error by the members' account.
 type spread struct {
-	target            target
-	centre, deviation float64
+	target  target
+	account float64
 }
 
 func (f *Fitted) marginals(points []float64) marginals {
 	c := f.points
 	m := marginals{points: slices.Clone(points), anchor: c.anchor, signed: c.signed}
 	for j, h := range c.anchors {
-		m.spreads = append(m.spreads, spread{f.values[j].clone(), c.path[h-1], f.analytic[h-1]})
+		m.spreads = append(m.spreads, spread{f.values[j].clone(), f.analytic[h-1]})
 	}
 	for i := range points {
 		m.zero = append(m.zero, f.nights.Zero(i))
@@ -130,5 +107,5 @@ func (m marginals) Quantile(i int, p float64) float64 {
 		growth, within = m.growth[i-horizon], horizon-1
 	}
 	s := &m.spreads[m.anchor[within]]
-	return floor(m.points[i]+growth*s.target.spread(s.centre, s.deviation, p), m.signed)
+	return floor(m.points[i]+growth*s.target.spread(p, m.spreads[0].target.shape(p), s.account), m.signed)
 }

@@ -8,9 +8,6 @@ type Reasons struct {
 	Horizons []int
 	// Candidates are the models that were considered, those that take part first.
 	Candidates []Candidate
-	// Coverage is, by horizon, the trailing share of observations within the quantile at the highest level; NaN before
-	// it was calibrated. MaxCoverage is the same of the maximum up to the horizon.
-	Coverage, MaxCoverage []float64
 	// Errors is how many errors the quantiles rest on, by horizon; with fewer than 40 they are the members' own.
 	Errors []int
 }
@@ -34,14 +31,12 @@ type Candidate struct {
 func (f *Fitted) Reasons() Reasons {
 	r := f.points.Reasons()
 	for j := range r.Horizons {
-		r.Coverage = append(r.Coverage, f.values[j].covered.mean())
-		r.MaxCoverage = append(r.MaxCoverage, f.maxima[j].covered.mean())
 		r.Errors = append(r.Errors, f.values[j].gauges[0].scores.Len())
 	}
 	return r
 }
 
-// Reasons are a copy: they do not change with the next Update. Nothing is calibrated, so there is no coverage.
+// Reasons are a copy: they do not change with the next Update. Nothing is calibrated.
 func (c *Combination) Reasons() Reasons {
 	r := Reasons{Horizons: slices.Clone(c.anchors)}
 	for k, m := range c.members {

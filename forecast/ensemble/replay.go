@@ -37,8 +37,7 @@ func (c *Combination) replay(values []float64) iter.Seq[int] {
 func (f *Fitted) replay(values []float64) {
 	for origin := range f.points.replay(values) {
 		if origin > 0 {
-			f.scales.observe(f.points.ago(0))
-			f.nights.Update(f.points.ago(0))
+			f.take()
 			f.resolve()
 		}
 		f.aim()

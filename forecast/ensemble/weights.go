@@ -21,7 +21,7 @@ const tooFar = 1.6
 const (
 	// sharpestMember is the highest power of the inverse of a loss that a member weighs by: nearly the best one alone.
 	// Gauges of errors differ less, and their losses are less sure.
-	sharpestMember, sharpestGauge = 64, 12
+	sharpestMember, sharpestGauge = 64, 24
 	// sharpness is the power where one independent loss is known.
 	sharpness = 3
 	// enough losses tell members apart.
