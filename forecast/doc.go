@@ -35,7 +35,7 @@
 //
 //	little history                    naive.Last, ensemble.Auto
 //	no season, a level that shifts    ensemble.Auto; one model: theta.Theta, naive.Segment
-//	many zeros, nights without load   ensemble.Auto; one model: intermittent.TSB, intermittent.Hurdle
+//	many zeros, nights without load   ensemble.Auto; one model: intermittent.TSB
 //	load by the minute                ensemble.Auto, with a day as season
 //	hours of days and weeks           ensemble.Auto; one model: smoothing.DoubleSeasonal, decompose.Seasonal
 //	months, quarters                  ensemble.Auto; one model: ets.Auto, arima.Auto with a Period

@@ -3,10 +3,9 @@
 //
 //	Croston  the size of a demand over the steps between two (Croston 1972), or less, as Syntetos & Boylan (2005) correct it
 //	TSB      the size of a demand times the probability that there is one (Teunter, Syntetos & Babai 2011)
-//	Hurdle   for each slot of the day, the probability of 0 and the quantiles of what comes above it
+//	Slots    for each slot of the day, the probability of 0
 //
 // Croston learns only where there is a demand, so that its forecast stays where demand has ended; TSB fades then. Both
-// forecast a mean, the same for all steps ahead. Hurdle forecasts a distribution, whose quantiles are exactly 0 up to the
-// probability of 0, which no distribution with one mean and one width has: nights whose quantiles are 0, days whose are
-// not. Negative values count as 0.
+// forecast a mean, the same for all steps ahead. Slots are a hurdle for the quantiles of any forecast: they are exactly 0
+// up to the probability of 0, which no distribution with one mean and one width has. Negative values count as 0.
 package intermittent

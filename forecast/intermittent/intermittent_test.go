@@ -9,8 +9,6 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/intermittent"
 	"github.com/forewarm/forewarm/forecast/modeltest"
-	"github.com/forewarm/forewarm/forecast/naive"
-	"github.com/forewarm/forewarm/forecast/smoothing"
 )
 
 var nan = math.NaN()
@@ -71,24 +69,22 @@ func TestDemandThatEnds(t *testing.T) {
 	}
 }
 
-// Days of two slots without and two with demand, one of them only every other day.
-func TestHurdle(t *testing.T) {
-	var values []float64
+// Days of two slots without and two with demand, one of them only every other day; what is missing says nothing.
+func TestSlots(t *testing.T) {
+	slots := intermittent.NewSlots(4)
 	for day := range 20 {
-		values = append(values, 0, 0, 10, 10*float64(day%2))
-	}
-	f := fit(t, intermittent.Hurdle{Period: 4, Model: smoothing.SES{}}, values...).Forecast(4)
-	for slot, want := range map[float64][]float64{
-		0.3: {0, 0, 10, 0}, 0.6: {0, 0, 10, 10}, 0.9: {0, 0, 10, 10},
-	} {
-		for i, q := range f.Quantile(slot) {
-			if math.Abs(q-want[i]) > 1e-9 || want[i] == 0 && q != 0 {
-				t.Errorf("the %v-quantile of slot %d is %v, want %v", slot, i, q, want[i])
-			}
+		for _, y := range []float64{0, 0, 10, 10 * float64(day%2)} {
+			slots.Update(y)
 		}
 	}
-	if f.Point[3] < 4.5 || f.Point[3] > 5.5 {
-		t.Errorf("the mean of every other day is %v, want about 5", f.Point[3])
+	slots.Update(nan)
+	for ahead, want := range []float64{1, 0, 0.5, 1} {
+		if got := slots.Zero(ahead); math.Abs(got-want) > 0.02 {
+			t.Errorf("%d steps after the coming one is 0 with %v, want about %v", ahead, got, want)
+		}
+	}
+	if got := (&intermittent.Slots{}).Zero(3); got != 0 {
+		t.Errorf("without a day, %v", got)
 	}
 }
 
@@ -103,9 +99,6 @@ func TestErrors(t *testing.T) {
 		"no number":               {intermittent.TSB{Alpha: nan}, parts, forecast.ErrParameter},
 		"no observation":          {intermittent.Croston{}, []float64{nan}, forecast.ErrTooShort},
 		"infinite":                {intermittent.TSB{}, []float64{1, math.Inf(1)}, forecast.ErrNotFinite},
-		"no day":                  {intermittent.Hurdle{Model: naive.Last{}}, parts, forecast.ErrParameter},
-		"no model":                {intermittent.Hurdle{Period: 4}, parts, forecast.ErrParameter},
-		"nothing above 0":         {intermittent.Hurdle{Period: 4, Model: naive.Last{}}, []float64{0, 0}, forecast.ErrTooShort},
 		"zeros are a demand of 0": {intermittent.Croston{}, []float64{0, 0}, nil},
 	} {
 		if _, err := tt.model.Fit(daily(tt.values...)); !errors.Is(err, tt.want) {
@@ -114,25 +107,22 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-func models(period int) []forecast.Model {
-	return []forecast.Model{
-		intermittent.Croston{}, intermittent.Croston{Corrected: true}, intermittent.TSB{},
-		intermittent.Hurdle{Period: period, Model: smoothing.SES{}},
-	}
+func models() []forecast.Model {
+	return []forecast.Model{intermittent.Croston{}, intermittent.Croston{Corrected: true}, intermittent.TSB{}}
 }
 
 func TestHostileSeries(t *testing.T) {
-	for _, model := range models(7) {
+	for _, model := range models() {
 		modeltest.Test(t, model)
 	}
 }
 
 func FuzzFit(f *testing.F) {
 	for _, values := range modeltest.Hostile() {
-		f.Add(uint8(4), modeltest.Fuzz(values))
+		f.Add(modeltest.Fuzz(values))
 	}
-	f.Fuzz(func(t *testing.T, period uint8, raw []byte) {
-		for _, model := range models(int(period)) {
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		for _, model := range models() {
 			modeltest.Check(t, model, modeltest.Values(raw))
 		}
 	})

@@ -35,7 +35,7 @@ func near(t *testing.T, what string, got, want, relative float64) {
 
 // The figures are those of thetaf in R 4.2.2, forecast 8.20: its points, and the upper limits of its 95 % intervals. R's
 // search ends at an α of at most 0.9999, and within 1e-4 of the least squares elsewhere.
-func TestStandardAgainstR(t *testing.T) {
+func TestAgainstR(t *testing.T) {
 	for _, c := range []struct {
 		series       string
 		period       int
@@ -64,86 +64,19 @@ func TestStandardAgainstR(t *testing.T) {
 	}
 }
 
-// leastSquares is the least sum of squared one-step errors over fine grids of α and θ, the first level by its formula:
-// the equations of Fiorucci et al. (2016) word by word, of the values about the first.
-func leastSquares(values []float64, dynamic bool) float64 {
-	n := len(values)
-	y := make([]float64, n)
-	for i, v := range values {
-		y[i] = v - values[0]
-	}
-	a, b := make([]float64, n+1), make([]float64, n+1)
-	for t := range a {
-		k := t
-		if !dynamic {
-			k = n
-		}
-		if k > 1 {
-			a[t], b[t] = straight(y[:k])
-		} else if k == 1 {
-			a[t] = y[0]
-		}
-	}
-	least := math.Inf(1)
-	for alpha := 0.005; alpha <= 1; alpha += 0.005 {
-		for part := 0.0; part <= 1; part += 0.01 {
-			// Errors are e − first·(1−α)^(t−1); the level starts at 0.
-			level, ee, ea, aa := 0.0, 0.0, 0.0, 0.0
-			for t := 1; t <= n; t++ {
-				kept := math.Pow(1-alpha, float64(t-1))
-				e := y[t-1] - level - part*(kept*a[t-1]+(1-kept*(1-alpha))/alpha*b[t-1])
-				ee, ea, aa = ee+e*e, ea+e*kept, aa+kept*kept
-				level += alpha * (y[t-1] - level)
-			}
-			least = min(least, ee-ea*ea/aa)
-		}
-	}
-	return least
-}
-
-// straight is the line a + b·t through y[1], y[2] …
-func straight(y []float64) (a, b float64) {
-	n, sum, cross := float64(len(y)), 0.0, 0.0
-	for i, v := range y {
-		sum += v
-		cross += (float64(i+1) - (n+1)/2) * v
-	}
-	b = cross / (n * (n*n - 1) / 12)
-	return sum/n - b*(n+1)/2, b
-}
-
-func TestOptimisedAndDynamicFindTheLeastSquares(t *testing.T) {
-	for _, name := range []string{"Nile", "LakeHuron", "lh", "AirPassengers"} {
-		s, err := classic.Series(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, line := range []theta.Line{theta.Optimised, theta.Dynamic} {
-			f := fit(t, theta.Theta{Line: line}, s).Forecast(1)
-			squares := f.StdErr[0] * f.StdErr[0] * float64(s.Len()-3)
-			want := leastSquares(s.Values, line == theta.Dynamic)
-			if squares > want*(1+1e-9) || squares < 0.99*want {
-				t.Errorf("%s on %s: squared errors %v, on a grid %v", theta.Theta{Line: line}.Name(), name, squares, want)
-			}
-		}
-	}
-}
-
-// A straight line goes on, by the half of its slope where no more is allowed and the last value is known.
+// A straight line goes on by half of its slope.
 func TestStraightLine(t *testing.T) {
 	var values []float64
 	for i := range 40 {
 		values = append(values, 5+2*float64(i))
 	}
-	for line, slope := range map[theta.Line]float64{theta.Standard: 1, theta.Optimised: 2, theta.Dynamic: 2} {
-		fitted := fit(t, theta.Theta{Line: line}, daily(values...))
-		points := fitted.Forecast(3).Point
-		near(t, theta.Theta{Line: line}.Name(), points[2]-points[1], slope, 0.01)
-		fitted.Update(85)
-		fitted.Update(math.NaN())
-		moved := fitted.Forecast(2).Point
-		near(t, theta.Theta{Line: line}.Name()+" moved on", moved[1]-moved[0], slope, 0.01)
-	}
+	fitted := fit(t, theta.Theta{}, daily(values...))
+	points := fitted.Forecast(3).Point
+	near(t, "slope", points[2]-points[1], 1, 0.01)
+	fitted.Update(85)
+	fitted.Update(math.NaN())
+	moved := fitted.Forecast(2).Point
+	near(t, "slope after two steps", moved[1]-moved[0], 1, 0.01)
 }
 
 // A gap widens what is forecast after it, and observations narrow it again.
@@ -166,26 +99,21 @@ func TestGapsWiden(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	for name, tt := range map[string]struct {
-		line theta.Line
 		s    forecast.Series
 		want error
 	}{
-		"an unknown line": {3, daily(1, 2, 3), forecast.ErrParameter},
-		"two values":      {theta.Standard, daily(1, math.NaN(), 2), forecast.ErrTooShort},
-		"infinite":        {theta.Dynamic, daily(1, math.Inf(1), 2, 3), forecast.ErrNotFinite},
-		"three values":    {theta.Dynamic, daily(1, 4, 2), nil},
+		"two values":   {daily(1, math.NaN(), 2), forecast.ErrTooShort},
+		"infinite":     {daily(1, math.Inf(1), 2, 3), forecast.ErrNotFinite},
+		"three values": {daily(1, 4, 2), nil},
 	} {
-		if _, err := (theta.Theta{Line: tt.line}).Fit(tt.s); !errors.Is(err, tt.want) {
+		if _, err := (theta.Theta{}).Fit(tt.s); !errors.Is(err, tt.want) {
 			t.Errorf("%s: %v, want %v", name, err, tt.want)
 		}
 	}
 }
 
 func models(period int) []forecast.Model {
-	return []forecast.Model{
-		theta.Theta{}, theta.Theta{Line: theta.Optimised}, theta.Theta{Line: theta.Dynamic},
-		naive.Deseasonalised{Period: period, Model: theta.Theta{Line: theta.Dynamic}},
-	}
+	return []forecast.Model{theta.Theta{}, naive.Deseasonalised{Period: period, Model: theta.Theta{}}}
 }
 
 func TestHostileSeries(t *testing.T) {
