@@ -35,11 +35,11 @@ const (
 	costRidge     = 500
 	costTheta     = 200
 	costSegment   = 120
-	costDirect    = 600
+	costDirect    = 1_500
 	costProfile   = 400
 	costETS       = 8_000
-	costWinters   = 27_000
-	costDouble    = 27_000
+	costWinters   = 12_000
+	costDouble    = 10_000
 	costARIMA     = 17_000
 	// recentReach settles the few parameters of a model without a season.
 	recentReach = 1440
@@ -91,7 +91,6 @@ func plain(seasons []int) []candidate {
 	return append(out,
 		candidate{model: smoothing.SES{Alpha: &slow}, title: "SES(α=0.1)", perStep: costSmoothing},
 		candidate{model: smoothing.SES{Alpha: &fast}, title: "SES(α=0.4)", perStep: costSmoothing},
-		candidate{model: short(), perStep: costRidge, reach: recentReach},
 		candidate{model: transform.Log{Model: short()}, perStep: costRidge, reach: recentReach},
 	)
 }
@@ -163,8 +162,6 @@ func minutely(seasons []int, horizon int) []candidate {
 			candidate{model: theta.Theta{}, perStep: costTheta, reach: directReach},
 			candidate{model: naive.Segment{Horizon: horizon}, perStep: costSegment, reach: directReach},
 			candidate{model: naive.Segment{}, title: "Segment(h=1)", perStep: costSegment, reach: directReach},
-			candidate{model: arima.Auto{MaxD: 1}, perStep: costARIMA, reach: recentReach},
-			candidate{model: one, perStep: costDirect, reach: directReach},
 		)
 	}
 	profile := decompose.Profile{Day: seasons[0], Horizon: min(horizon, seasons[0]-1), Model: one}
