@@ -130,7 +130,7 @@ func searched(seasons []int, horizon int) []candidate {
 		return nil
 	}
 	day := seasons[0]
-	additive := ets.Auto{Period: day, Candidates: ets.AdditiveErrors()}
+	additive := ets.Auto{Period: day}
 	out := []candidate{
 		{model: additive, perStep: costETS},
 		{model: transform.Log{Model: additive}, perStep: costETS},

@@ -33,7 +33,6 @@ func BenchmarkM4(b *testing.B) {
 		smoothing.DoubleSeasonal{Periods: week, Damped: true},
 		smoothing.DoubleSeasonal{Periods: week, Damped: true, Criterion: smoothing.Criterion{Horizon: 48}},
 		ets.Auto{Period: 24},
-		ets.Auto{Period: 24, Candidates: ets.AdditiveErrors()},
 	} {
 		b.Run(model.Name(), func(b *testing.B) {
 			mase, smape, inside := 0.0, 0.0, 0.0

@@ -81,7 +81,7 @@ type HoltWinters struct {
 	Trend Trend
 	// Multiplicative makes the season a factor of the level: it grows and falls with it. Every observation must be
 	// above 0 (forecast.ErrNotPositive). Its standard errors are those of Chatfield & Yar (1991), close to right where
-	// the season is not extreme; package ets has models of it with exact ones.
+	// the season is not extreme.
 	Multiplicative bool
 	// StartSeasons is how many whole seasons the starting states are averaged from, 2 or more; 0 means 2.
 	StartSeasons int

@@ -2,6 +2,8 @@ package ets
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/forewarm/forewarm/forecast"
 )
@@ -10,25 +12,6 @@ import (
 type Auto struct {
 	// Period is the length of the season in steps; 0 and 1 mean none.
 	Period int
-	// Candidates are the models to choose from, Specs or AdditiveErrors or a list of one's own; nil means Specs.
-	Candidates []Spec
-	// Simulation is handed to the model that is chosen.
-	Simulation Simulation
-}
-
-// Chosen is the model that was chosen, with what it was weighed against.
-type Chosen struct {
-	*Fitted
-	Candidates []Candidate
-	// Reason is why it was selected.
-	Reason string
-}
-
-// Candidate is a model with its AICc, or with the reason for which it was passed over.
-type Candidate struct {
-	Spec   Spec
-	AICc   float64
-	Reason error
 }
 
 // Name is "auto-ETS" with the period: "auto-ETS[24]".
@@ -39,26 +22,53 @@ func (a Auto) Name() string {
 	return fmt.Sprintf("auto-ETS[%d]", a.Period)
 }
 
-// Fit fits every candidate and keeps the one of least AICc; of equals, the simplest. A candidate that does not suit the
-// series is passed over: what multiplies where a value is 0 or less, a season where there are fewer than two of them or
-// fewer observations than parameters. From two observations on there is a forecast: where no candidate suits, that of a
-// level which takes half of every surprise.
+// Fit fits every model and keeps the one of least AICc; of equals, the simplest. What it returns is a *Fitted. A model
+// that does not suit the series is passed over: a season where there are fewer than two of them or fewer observations
+// than parameters. From two observations on there is a forecast: where no model suits, that of a level which takes half
+// of every surprise.
 func (a Auto) Fit(s forecast.Series) (forecast.Fitted, error) {
-	chosen, err := a.Estimate(s)
-	if err != nil {
-		return nil, err
+	const leastObservations = 2
+	data, err := scaled(s)
+	switch {
+	case err != nil:
+	case a.Period < 0:
+		err = fmt.Errorf("period %d, want 0 or more: %w", a.Period, forecast.ErrParameter)
+	case data.count < leastObservations:
+		err = fmt.Errorf("%d observations, want %d: %w", data.count, leastObservations, forecast.ErrTooShort)
 	}
-	return chosen, nil
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", a.Name(), err)
+	}
+	if best := a.best(data); best != nil {
+		return best.finish(), nil
+	}
+	level := state{level: data.values[0], season: []float64{0}}
+	return Model{}.fixed(parameters{Alpha: 0.5, Phi: 1}, level, data), nil
 }
 
-// Estimate is Fit with the concrete type, which shows the candidates.
-func (a Auto) Estimate(s forecast.Series) (*Chosen, error) {
-	data, err := scaled(s)
-	if err == nil {
-		var chosen *Chosen
-		if chosen, err = a.choose(data); err == nil {
-			return chosen, nil
+// best is the search of least AICc, nil where none has a finite one, or the series is constant.
+func (a Auto) best(data sample) *search {
+	moves := func(v float64) bool { return v != data.values[0] && !math.IsNaN(v) }
+	if !slices.ContainsFunc(data.values, moves) {
+		return nil
+	}
+	periods := []int{0}
+	if a.Period > 1 {
+		periods = append(periods, a.Period)
+	}
+	trail := newTrail(len(data.values))
+	var best *search
+	least := math.Inf(1)
+	for _, period := range periods {
+		for trend := NoTrend; trend <= DampedTrend; trend++ {
+			found, err := Model{Trend: trend, Period: period}.search(data, trail)
+			if err != nil {
+				continue
+			}
+			if c := aicc(data.logLikelihood(found.value), found.model.estimated(), data.count); c < least {
+				best, least = found, c
+			}
 		}
 	}
-	return nil, fmt.Errorf("%s: %w", a.Name(), err)
+	return best
 }

@@ -1,16 +1,57 @@
 package ets
 
 import (
-	"math"
+	"slices"
 
 	"github.com/forewarm/forewarm/forecast"
 )
 
-// SetDeviation replaces the standard deviation of the errors.
+// Parameters are the smoothing parameters.
+type Parameters = parameters
+
+// Fixed is the model with these parameters and states before the first observation: level, trend, and the season from
+// the coming step on.
+func (m Model) Fixed(p Parameters, level, trend float64, season []float64, s forecast.Series) (*Fitted, error) {
+	data, err := scaled(s)
+	if err != nil {
+		return nil, err
+	}
+	origin := state{level: level / data.scale, trend: trend / data.scale, season: make([]float64, max(len(season), 1))}
+	for i, v := range season {
+		origin.season[i] = v / data.scale
+	}
+	return m.fixed(p, origin, data), nil
+}
+
+// States are those at the origin in R's order: level, trend, and the season with that of the coming step last.
+func (f *Fitted) States() []float64 {
+	out := []float64{f.state.level}
+	if f.model.Trend != NoTrend {
+		out = append(out, f.state.trend)
+	}
+	if f.model.Period > 0 {
+		season := slices.Concat(f.state.season[f.state.at:], f.state.season[:f.state.at])
+		slices.Reverse(season)
+		out = append(out, season...)
+	}
+	return out
+}
+
+// LogLikelihood is that of the fit, less constants.
+func (f *Fitted) LogLikelihood() float64 { return f.logLikelihood }
+
+// Deviation is the standard deviation of the errors.
+func (f *Fitted) Deviation() float64 { return f.deviation }
+
+// SetDeviation replaces it.
 func (f *Fitted) SetDeviation(d float64) { f.deviation = d }
 
-// SetTrend replaces the trend at the origin.
-func (f *Fitted) SetTrend(b float64) { f.state.trend = b }
+// Clone is a copy that moves by itself.
+func (f *Fitted) Clone() *Fitted {
+	out := *f
+	out.state = f.state.clone()
+	return &out
+}
 
 // Deviance is what a fit minimises.
 type Deviance struct{ *search }
@@ -21,10 +62,7 @@ func NewDeviance(m Model, s forecast.Series) (Deviance, error) {
 	if err != nil {
 		return Deviance{}, err
 	}
-	out, err := m.newSearch(data, newRoom(len(data.values)))
-	if err != nil {
-		return Deviance{}, err
-	}
+	out := m.newSearch(data, newTrail(len(data.values)))
 	out.unit = 0.05
 	return Deviance{out}, nil
 }
@@ -33,27 +71,4 @@ func NewDeviance(m Model, s forecast.Series) (Deviance, error) {
 func (d Deviance) Variables() int { return d.variables() }
 
 // Forecastable reports whether past observations fade.
-func Forecastable(spec Spec, p Parameters, period int) bool {
-	s := &space{spec: spec, period: period, theta: make([]float64, 3*(period+2))}
-	return s.forecastable(p)
-}
-
-// Decay is the logarithm of the growth per step of the means after a disturbance, when nothing but zeros is observed.
-func Decay(p Parameters, period int) float64 {
-	s := state{level: 1, trend: 0.3, season: make([]float64, period)}
-	if period > 1 {
-		s.season[0] = 0.5
-	}
-	zeros := make([]float64, 200*period)
-	passed := newTrail(len(zeros))
-	size := func() float64 {
-		passed.additive(p, &s, zeros)
-		sum := 0.0
-		for _, a := range passed.surprise {
-			sum += math.Abs(a)
-		}
-		return math.Log(sum + 1e-300)
-	}
-	first := size()
-	return (size() - first) / float64(len(zeros))
-}
+func (m Model) Forecastable(p Parameters) bool { return newSpace(m).forecastable(p) }

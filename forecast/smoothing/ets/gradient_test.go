@@ -10,34 +10,32 @@ import (
 
 // TestGradient checks the backward pass against differences of the forward one, for every model.
 func TestGradient(t *testing.T) {
-	values := withGaps(demand(1, 70, 4), 0.06)
-	values[0] = 100
-	for _, region := range []ets.Region{ets.Usual, ets.Admissible} {
-		for _, spec := range allSpecs() {
-			s, err := ets.NewDeviance(ets.Model{Spec: spec, Period: 4, Region: region}, daily(values))
-			if err != nil {
-				t.Fatal(err)
-			}
-			x := make([]float64, s.Variables())
-			for i := range x {
-				x[i] = 0.3 + 0.02*float64(i%3)
-			}
-			got := make([]float64, len(x))
-			if v := s.Value(x); math.IsInf(v, 0) || math.IsNaN(v) {
-				t.Fatalf("%s: deviance %v", spec, v)
-			}
-			s.Gradient(x, got)
-			for i := range x {
-				const step = 1e-6
-				at := x[i]
-				x[i] = at + step
-				up := s.Value(x)
-				x[i] = at - step
-				down := s.Value(x)
-				x[i] = at
-				if want := (up - down) / (2 * step); !(math.Abs(got[i]-want) <= 1e-5*(1+math.Abs(want))) {
-					t.Errorf("%s in region %d, variable %d: %v, by differences %v", spec, region, i, got[i], want)
-				}
+	values := demand(1, 70, 4)
+	values[5], values[22], values[23], values[69] = math.NaN(), math.NaN(), math.NaN(), math.NaN()
+	for _, model := range six(4) {
+		s, err := ets.NewDeviance(model, daily(values))
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := make([]float64, s.Variables())
+		for i := range x {
+			x[i] = 0.3 + 0.02*float64(i%3)
+		}
+		got := make([]float64, len(x))
+		if v := s.Value(x); math.IsInf(v, 0) || math.IsNaN(v) {
+			t.Fatalf("%s: deviance %v", model.Name(), v)
+		}
+		s.Gradient(x, got)
+		for i := range x {
+			const step = 1e-6
+			at := x[i]
+			x[i] = at + step
+			up := s.Value(x)
+			x[i] = at - step
+			down := s.Value(x)
+			x[i] = at
+			if want := (up - down) / (2 * step); !(math.Abs(got[i]-want) <= 1e-5*(1+math.Abs(want))) {
+				t.Errorf("%s, variable %d: %v, by differences %v", model.Name(), i, got[i], want)
 			}
 		}
 	}
@@ -48,24 +46,22 @@ func TestGradient(t *testing.T) {
 func TestForecastable(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 5))
 	inside := 0
-	for _, m := range []int{1, 4, 7} {
+	for _, period := range []int{0, 4, 7} {
 		for range 300 {
-			spec := ets.Spec{Trend: ets.DampedTrend, Season: ets.AdditiveSeason}
+			model := ets.Model{Trend: ets.DampedTrend, Period: period}
 			p := ets.Parameters{Alpha: 1.6 * random.Float64(), Beta: 0.8 * random.Float64(), Phi: 0.9}
-			if m == 1 {
-				spec.Season = ets.NoSeason
-			} else {
+			if period > 0 {
 				p.Gamma = 1.2 * random.Float64()
 			}
-			got, decay := ets.Forecastable(spec, p, m), ets.Decay(p, m)
-			if math.Abs(decay) < 0.02 {
+			got, grows := model.Forecastable(p), growth(t, model, p)
+			if math.Abs(grows) < 0.02 {
 				continue
 			}
 			if got {
 				inside++
 			}
-			if want := decay < 0; got != want {
-				t.Errorf("period %d, %+v: %v, a disturbance grows by %v", m, p, got, decay)
+			if want := grows < 0; got != want {
+				t.Errorf("period %d, %+v: %v, a disturbance grows by %v", period, p, got, grows)
 			}
 		}
 	}
@@ -74,19 +70,27 @@ func TestForecastable(t *testing.T) {
 	}
 }
 
-// TestUsualRegion shows why the usual region is checked, too: half of it is not forecastable.
-func TestUsualRegion(t *testing.T) {
-	random := rand.New(rand.NewPCG(6, 6))
-	spec := ets.Spec{Trend: ets.AdditiveTrend, Season: ets.AdditiveSeason}
-	out := 0
-	for range 2000 {
-		p := ets.Parameters{Alpha: random.Float64(), Phi: 1}
-		p.Beta, p.Gamma = p.Alpha*random.Float64(), (1-p.Alpha)*random.Float64()
-		if !ets.Forecastable(spec, p, 12) {
-			out++
+// growth is the logarithm of the growth per step of the means after a disturbance, when nothing but zeros is observed.
+func growth(t *testing.T, model ets.Model, p ets.Parameters) float64 {
+	t.Helper()
+	season := make([]float64, model.Period)
+	if model.Period > 0 {
+		season[0] = 0.5
+	}
+	fitted, err := model.Fixed(p, 1, 0.3, season, daily([]float64{0}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps, next := 200*max(model.Period, 1), make([]float64, 1)
+	size := func() float64 {
+		sum := 1e-300
+		for range steps {
+			fitted.PointsTo(next)
+			fitted.Update(0)
+			sum += math.Abs(next[0])
 		}
+		return math.Log(sum)
 	}
-	if out < 500 || out > 1500 {
-		t.Errorf("%d of 2000 points are not forecastable, want about half", out)
-	}
+	first := size()
+	return (size() - first) / float64(steps)
 }

@@ -2,43 +2,39 @@ package ets
 
 import "math"
 
-// Parameters are the smoothing parameters of the innovations form. Those that the model lacks are 0, Phi is 1 where the
+// parameters are the smoothing parameters of the innovations form. Those that the model lacks are 0, Phi is 1 where the
 // trend is not damped. Beta and Gamma are shares of the whole surprise, so in the usual region β ≤ α and γ ≤ 1 − α.
-type Parameters struct {
+type parameters struct {
 	Alpha, Beta, Gamma, Phi float64
 }
 
-// state is level, trend and the last season; at is the slot of the coming step. Without a season it has one slot that
-// changes nothing: 0 where it is added, 1 where it multiplies.
+// state is level, trend and the last season; at is the slot of the coming step. Without a season it has one slot of 0
+// that changes nothing.
 type state struct {
 	level, trend float64
 	season       []float64
 	at           int
 }
 
-// trail is what a pass leaves behind at every step: the surprise y − μ, and the parts of μ before it. The backward pass
+// trail is what a pass leaves behind at every step: the surprise y − μ, and the trend before it. The backward pass
 // walks over it.
 type trail struct {
-	surprise, base, trend, season []float64
+	surprise, trend []float64
 }
 
 func newTrail(n int) trail {
-	room := make([]float64, 4*n)
-	return trail{
-		surprise: room[:n:n], base: room[n : 2*n : 2*n], trend: room[2*n : 3*n : 3*n], season: room[3*n:],
-	}
+	room := make([]float64, 2*n)
+	return trail{surprise: room[:n:n], trend: room[n:]}
 }
 
-// additive smooths values from the state, whose season is added, and changes its season in place. A missing value
-// leaves a surprise of 0.
-//
-// The recursions of a model with multiplicative errors are those with additive ones, as μ·ε = y − μ: the kind of error
-// matters to the likelihood only.
-func (t trail) additive(p Parameters, s *state, values []float64) {
+// smooth passes over the values from the state, and changes its season in place. A missing value leaves a surprise of
+// 0. It returns the sum of the squared surprises.
+func (t trail) smooth(p parameters, s *state, values []float64) float64 {
 	alpha, beta, gamma, phi := p.Alpha, p.Beta, p.Gamma, p.Phi
 	level, trend, at, season := s.level, s.trend, s.at, s.season
 	n := len(values)
-	surprises, bases, trends := t.surprise[:n], t.base[:n], t.trend[:n]
+	surprises, trends := t.surprise[:n], t.trend[:n]
+	sum := 0.0
 	for i, y := range values {
 		damped := phi * trend
 		base := level + damped
@@ -46,7 +42,8 @@ func (t trail) additive(p Parameters, s *state, values []float64) {
 		if math.IsNaN(y) {
 			surprise = 0
 		}
-		surprises[i], bases[i], trends[i] = surprise, base, trend
+		surprises[i], trends[i] = surprise, trend
+		sum += surprise * surprise
 		level = base + alpha*surprise
 		trend = damped + beta*surprise
 		season[at] += gamma * surprise
@@ -56,35 +53,74 @@ func (t trail) additive(p Parameters, s *state, values []float64) {
 		}
 	}
 	s.level, s.trend, s.at = level, trend, at
+	return sum
 }
 
-// multiplicative is additive with a season that multiplies. False means that a level or a season left the positive
-// numbers, where the model means nothing.
-func (t trail) multiplicative(p Parameters, s *state, values []float64) bool {
-	alpha, beta, gamma, phi := p.Alpha, p.Beta, p.Gamma, p.Phi
-	level, trend, at, season := s.level, s.trend, s.at, s.season
-	n := len(values)
-	surprises, bases, trends, seasons := t.surprise[:n], t.base[:n], t.trend[:n], t.season[:n]
-	lowest := math.Inf(1)
-	for i, y := range values {
-		damped := phi * trend
-		base, factor := level+damped, season[at]
-		lowest = min(lowest, base, factor)
-		surprise := y - base*factor
-		if math.IsNaN(y) {
-			surprise = 0
-		}
-		surprises[i], bases[i], trends[i], seasons[i] = surprise, base, trend, factor
-		// The quotient does not wait for the surprise: the loop is as fast as the chain from level to level.
-		over := 1 / factor
-		level = base + (alpha*over)*surprise
-		trend = damped + (beta*over)*surprise
-		season[at] = factor + gamma*surprise/base
-		at++
-		if at == len(season) {
-			at = 0
-		}
+// perfect bounds the mean square of the surprises from below, in units of the largest value squared: fits better than
+// the digits of the data are all the same.
+const perfect = 1e-30
+
+// deviance is −2 times the logarithm of the likelihood of n surprises at its best variance, less constants: n log Σa²
+// (Hyndman et al. 2008, eq. 5.3).
+func deviance(sum float64, n int) float64 {
+	return float64(n) * math.Log(math.Max(sum, float64(n)*perfect))
+}
+
+// logLikelihood is that of a deviance in the units of the series, less its constants: −n/2 log Σa².
+func (d sample) logLikelihood(deviance float64) float64 {
+	return -deviance/2 - float64(d.count)*math.Log(d.scale)
+}
+
+// aicc is Akaike's criterion, 2k − 2 log L, corrected for short series (Hurvich & Tsai 1989); +Inf where there are too
+// few observations for it.
+func aicc(logLikelihood float64, estimated, observations int) float64 {
+	k, n := float64(estimated), float64(observations)
+	if n-k-1 <= 0 {
+		return math.Inf(1)
 	}
-	s.level, s.trend, s.at = level, trend, at
-	return lowest > 0
+	return 2*k - 2*logLikelihood + 2*k*(k+1)/(n-k-1)
+}
+
+// slopes are the derivatives of the deviance to the parameters and to the starting states; season is that of the slot
+// which state.at counts from 0, so it lies beside the starting season.
+type slopes struct {
+	parameters
+	level, trend float64
+	season       []float64
+}
+
+// walk goes backward over the trail of a pass that began at slot 0 and had so many observations with this sum of
+// squared surprises. At every step it adds what the mean does to the deviance, and what goes through the states: one
+// reverse sweep gives all derivatives for the price of about two passes (the adjoint method; reverse-mode
+// differentiation).
+func (s *slopes) walk(t trail, p parameters, values []float64, sum float64, count int) {
+	clear(s.season)
+	var d parameters
+	level, trend := 0.0, 0.0
+	season := s.season
+	at := len(values) % len(season)
+	n := float64(count)
+	weight := -2 * n / math.Max(sum, n*perfect)
+	i := len(values)
+	for i > 0 {
+		i--
+		if at == 0 {
+			at = len(season)
+		}
+		at--
+		a, slot := t.surprise[i], season[at]
+		d.Alpha += level * a
+		d.Beta += trend * a
+		d.Gamma += slot * a
+		mean := 0.0
+		if !math.IsNaN(values[i]) { // A gap's mean moves nothing.
+			mean = weight*a - p.Alpha*level - p.Beta*trend - p.Gamma*slot
+		}
+		damped := level + trend + mean
+		level += mean
+		season[at] = slot + mean
+		d.Phi += t.trend[i] * damped
+		trend = p.Phi * damped
+	}
+	s.parameters, s.level, s.trend = d, level, trend
 }
