@@ -57,6 +57,13 @@ type goldenData struct {
 	Weights   struct{ AR, MA, Psi golden.Values } `json:"armatoma"`
 	ACF       struct{ AR, MA, ACF golden.Values } `json:"arma_acf"`
 	AutoARIMA map[string]json.RawMessage          `json:"auto_arima"`
+	Tests     map[string]goldenDifferences
+}
+
+type goldenDifferences struct {
+	KPSS    float64 `json:"kpss_mu"`
+	NDiffs  int     `json:"ndiffs_kpss"`
+	NSDiffs int     `json:"nsdiffs_seas"`
 }
 
 // figures are R's, from the folder that FOREWARM_DATA names.

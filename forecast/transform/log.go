@@ -74,7 +74,9 @@ func magnitude(values []float64) float64 {
 // log1p is the map, by its unit.
 type log1p float64
 
-func (u log1p) forward(y float64) float64 { return math.Copysign(math.Log1p(math.Abs(y)/float64(u)), y) }
+func (u log1p) forward(y float64) float64 {
+	return math.Copysign(math.Log1p(math.Abs(y)/float64(u)), y)
+}
 
 // inverse is sign(z)·u(eᶻ−1), to within the largest observation there could be.
 func (u log1p) inverse(z float64) float64 {
