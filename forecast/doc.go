@@ -28,7 +28,7 @@
 //  4. Package arima: weighted sums of recent values and recent errors; package regress has regressors. Package autoregress
 //     is a simpler and faster autoregression; package direct has a regression for each horizon, by package quantreg.
 //  5. Package decompose: a series as trend, seasons and a remainder, and models that remove seasons for other models.
-//     Package transform: models of logarithms and powers. Package diagnose: tests and statistics of a series.
+//     Package transform: models of logarithms.
 //  6. Package interval: calibration of quantiles by past errors. Package ensemble combines all of these.
 //
 // # Which model for which series

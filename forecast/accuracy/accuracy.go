@@ -31,41 +31,14 @@ func RMSE(actual, point []float64) (float64, error) {
 	return largest * math.Sqrt(squares), err
 }
 
-// ME is the mean error y−f, in the units of the series: above 0 the forecast is too low on the whole.
-func ME(actual, point []float64) (float64, error) {
-	return mean("ME", actual, point, func(y, f float64) float64 { return y - f })
-}
-
-// MPE is the mean percentage error 100·(y−f)/y, the bias in percent. A step where y is 0 is left out.
-func MPE(actual, point []float64) (float64, error) {
-	return mean("MPE", nonzero(actual), point, func(y, f float64) float64 { return 100 * (y - f) / y })
-}
-
-// MAPE is the mean absolute percentage error 100·|y−f|/|y|. A step where y is 0 is left out, which flatters forecasts
-// of sparse series: prefer MASE there (Hyndman & Koehler 2006).
-func MAPE(actual, point []float64) (float64, error) {
-	return mean("MAPE", nonzero(actual), point, func(y, f float64) float64 { return 100 * math.Abs((y-f)/y) })
-}
-
 // MASE is the MAE over that of the seasonal naive method one step ahead on the training series, period 1 being the last
 // value (Hyndman & Koehler 2006). Below 1 the forecast beats what is free.
 func MASE(actual, point, train []float64, period int) (float64, error) {
-	scale, err := naiveError("MASE", MAE, train, period)
+	scale, err := naiveError("MASE", train, period)
 	if err != nil {
 		return 0, err
 	}
 	value, err := MAE(actual, point)
-	return value / scale, err
-}
-
-// RMSSE is the RMSE over that of the seasonal naive method one step ahead on the training series (Hyndman & Koehler
-// 2006; the measure of the M5 competition, Makridakis, Spiliotis & Assimakopoulos 2022).
-func RMSSE(actual, point, train []float64, period int) (float64, error) {
-	scale, err := naiveError("RMSSE", RMSE, train, period)
-	if err != nil {
-		return 0, err
-	}
-	value, err := RMSE(actual, point)
 	return value / scale, err
 }
 

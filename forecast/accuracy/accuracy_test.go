@@ -32,17 +32,12 @@ func TestMeasures(t *testing.T) {
 		want float64
 	}{
 		{"MAE: errors 1, 0 and 4", of(accuracy.MAE(actual, point)), 5.0 / 3},
-		{"ME: -1, 0 and 4", of(accuracy.ME(actual, point)), 1},
-		{"MPE", of(accuracy.MPE(actual, point)), (-100 + 50) / 3.0},
-		{"MAPE", of(accuracy.MAPE(actual, point)), 50},
-		{"MAPE leaves out zeros", of(accuracy.MAPE([]float64{0, 2}, []float64{1, 1})), 50},
 		{"RMSE", of(accuracy.RMSE(actual, point)), math.Sqrt(17.0 / 3)},
 		{"RMSE of huge errors", of(accuracy.RMSE([]float64{1e300, 0}, []float64{0, 0})), 1e300 / math.Sqrt2},
 		{"RMSE of tiny errors", of(accuracy.RMSE([]float64{1e-300, 0}, []float64{0, 0})), 1e-300 / math.Sqrt2},
 		{"RMSE of none", of(accuracy.RMSE([]float64{3}, []float64{3})), 0},
 		{"MASE: the training steps are 2, 1 and 4", of(accuracy.MASE(actual, point, train, 1)), 5.0 / 7},
 		{"MASE of period 2: 1, 3", of(accuracy.MASE(actual, point, train, 2)), 5.0 / 3 * 3 / 5},
-		{"RMSSE", of(accuracy.RMSSE(actual, point, train, 1)), math.Sqrt(17.0 / 21)},
 		{"sMAPE: 1 of 3, 0 of 4, 4 of 12", of(accuracy.SMAPE(actual, point)), 400.0 / 9},
 		{"sMAPE of zeros", of(accuracy.SMAPE([]float64{0, 1}, []float64{0, 0})), 100},
 		{"pinball: 0.1, 0 and 3.6", of(accuracy.Pinball(actual, point, 0.9)), 3.7 / 3},
@@ -51,8 +46,6 @@ func TestMeasures(t *testing.T) {
 		// 2·(.1·1 + .9·1)/(2 + 4) at .1, where 1 and -3 were given, and 2·(.5·0 + .5·2)/6 at .5.
 		{"WQL", of(accuracy.WQL([]float64{2, nan, -4}, [][]float64{{1, 9, -3}, {2, 9, -2}}, []float64{0.1, 0.5})), 1.0 / 3},
 		{"OWA: half and a quarter", of(accuracy.OWA(accuracy.Score{MASE: 1, SMAPE: 5}, accuracy.Score{MASE: 2, SMAPE: 20})), 0.375},
-		{"Theil's U: 0.5 of 1", of(accuracy.TheilU([]float64{1, 2}, []float64{9, 1.5})), 0.5},
-		{"Theil's U passes over gaps", of(accuracy.TheilU([]float64{1, nan, 0, 3, 6}, []float64{1, 1, 1, 1, 9})), 1},
 		{"coverage: one of four", of(accuracy.Coverage(actual, lower, upper)), 0.25},
 		{"coverage counts the bounds", of(accuracy.Coverage([]float64{1, 2}, []float64{1, 1}, []float64{2, 2})), 1},
 	} {
@@ -78,7 +71,7 @@ func TestErrors(t *testing.T) {
 		{"different lengths, squared", of(accuracy.RMSE(two, one)), forecast.ErrParameter},
 		{"no training", of(accuracy.MASE(one, one, one, 1)), forecast.ErrTooShort},
 		{"no period", of(accuracy.MASE(one, one, two, 0)), forecast.ErrParameter},
-		{"constant training", of(accuracy.RMSSE(one, one, []float64{3, 3}, 1)), forecast.ErrTooShort},
+		{"constant training", of(accuracy.MASE(one, one, []float64{3, 3}, 1)), forecast.ErrTooShort},
 		{"quantile 0", of(accuracy.Pinball(one, one, 0)), forecast.ErrParameter},
 		{"quantile NaN", of(accuracy.Pinball(one, one, nan)), forecast.ErrParameter},
 		{"alpha 1", of(accuracy.Winkler(one, one, one, 1)), forecast.ErrParameter},
@@ -87,9 +80,6 @@ func TestErrors(t *testing.T) {
 		{"WQL of too few rows", of(accuracy.WQL(one, [][]float64{one}, []float64{0.1, 0.9})), forecast.ErrParameter},
 		{"WQL of zeros", of(accuracy.WQL([]float64{0, nan}, [][]float64{two}, []float64{0.5})), forecast.ErrTooShort},
 		{"OWA against nothing", of(accuracy.OWA(accuracy.Score{MASE: 1, SMAPE: 1}, accuracy.Score{})), forecast.ErrParameter},
-		{"Theil's U of different lengths", of(accuracy.TheilU(one, two)), forecast.ErrParameter},
-		{"Theil's U without change", of(accuracy.TheilU([]float64{1, 1}, two)), forecast.ErrTooShort},
-		{"MAPE of zeros", of(accuracy.MAPE([]float64{0}, one)), forecast.ErrTooShort},
 		{"three lengths", of(accuracy.Coverage(one, one, two)), forecast.ErrParameter},
 	} {
 		if !errors.Is(c.got.err, c.want) {
@@ -116,13 +106,9 @@ func TestAgainstR(t *testing.T) {
 		got  measured
 		want float64
 	}{
-		{"ME", of(accuracy.ME(actual, point)), 71.25},
 		{"RMSE", of(accuracy.RMSE(actual, point)), 76.9945885544346},
 		{"MAE", of(accuracy.MAE(actual, point)), 71.25},
-		{"MPE", of(accuracy.MPE(actual, point)), 15.5233551624204},
-		{"MAPE", of(accuracy.MAPE(actual, point)), 15.5233551624204},
 		{"MASE", of(accuracy.MASE(actual, point, train.Values, 12)), 2.49351911860013},
-		{"Theil's U", of(accuracy.TheilU(actual, point)), 1.5197525258543},
 	} {
 		if c.got.err != nil || math.Abs(c.got.value-c.want) > 1e-12*c.want {
 			t.Errorf("%s = %v, %v; want %v", c.name, c.got.value, c.got.err, c.want)

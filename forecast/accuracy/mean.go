@@ -3,7 +3,6 @@ package accuracy
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/forewarm/forewarm/forecast"
 )
@@ -34,30 +33,16 @@ func meanInterval(name string, actual, lower, upper []float64, loss func(y, l, u
 	return average, nil
 }
 
-// nonzero is a copy with the zeros missing.
-func nonzero(values []float64) []float64 {
-	out := slices.Clone(values)
-	for i, v := range out {
-		if v == 0 {
-			out[i] = math.NaN()
-		}
-	}
-	return out
-}
-
-// measure is MAE or RMSE.
-type measure func(actual, point []float64) (float64, error)
-
-// naiveError is a measure of the seasonal naive method one step ahead on the training series. A series that repeats
+// naiveError is the MAE of the seasonal naive method one step ahead on the training series. A series that repeats
 // itself exactly gives no scale.
-func naiveError(name string, of measure, train []float64, period int) (float64, error) {
+func naiveError(name string, train []float64, period int) (float64, error) {
 	if period < 1 {
 		return 0, fmt.Errorf("%s: period %d, want 1 or more: %w", name, period, forecast.ErrParameter)
 	}
 	if len(train) <= period {
 		return 0, fmt.Errorf("%s: %d training values for period %d: %w", name, len(train), period, forecast.ErrTooShort)
 	}
-	scale, err := of(train[period:], train[:len(train)-period])
+	scale, err := MAE(train[period:], train[:len(train)-period])
 	if err != nil {
 		return 0, fmt.Errorf("%s on the training series: %w", name, err)
 	}

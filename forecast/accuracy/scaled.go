@@ -2,7 +2,6 @@ package accuracy
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/forewarm/forewarm/forecast"
 )
@@ -16,7 +15,7 @@ type Bounds struct {
 // MSIS is the mean scaled interval score: Winkler over the MAE of the seasonal naive method one step ahead on the
 // training series (Makridakis, Spiliotis & Assimakopoulos 2020, with Alpha 0.05).
 func MSIS(actual []float64, of Bounds, train []float64, period int) (float64, error) {
-	scale, err := naiveError("MSIS", MAE, train, period)
+	scale, err := naiveError("MSIS", train, period)
 	if err != nil {
 		return 0, err
 	}
@@ -62,29 +61,4 @@ func OWA(method, naive2 Score) (float64, error) {
 			naive2.MASE, naive2.SMAPE, forecast.ErrParameter)
 	}
 	return (method.MASE/naive2.MASE + method.SMAPE/naive2.SMAPE) / 2, nil
-}
-
-// TheilU is Theil's second coefficient of inequality: the root of the mean squared relative change that was missed over
-// that of the forecast "no change", both relative to the observation before (Theil 1966). Below 1 beats the last value
-// one step ahead. It wants steps in a row; one after a gap or after 0 is left out.
-func TheilU(actual, point []float64) (float64, error) {
-	if len(actual) != len(point) {
-		return 0, fmt.Errorf("coefficient of inequality: %d observations against %d forecasts: %w",
-			len(actual), len(point), forecast.ErrParameter)
-	}
-	missed, moved := 0.0, 0.0
-	for i := 1; i < len(actual); i++ {
-		before, y := actual[i-1], actual[i]
-		m, c := (point[i]-y)/before, (y-before)/before
-		if before == 0 || math.IsNaN(m) || math.IsNaN(c) {
-			continue
-		}
-		missed += m * m
-		moved += c * c
-	}
-	if moved == 0 {
-		return 0, fmt.Errorf("coefficient of inequality: no change from step to step to compare with: %w",
-			forecast.ErrTooShort)
-	}
-	return math.Sqrt(missed / moved), nil
 }

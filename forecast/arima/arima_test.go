@@ -229,6 +229,19 @@ func TestUpdateIsRefit(t *testing.T) {
 	}
 }
 
+// daytime is an hourly series with a season of a day around an ARMA(1,0,0).
+func daytime(n int) []float64 {
+	random := rand.New(rand.NewPCG(24, 1))
+	out := make([]float64, n)
+	rest := 0.0
+	for t := range out {
+		rest = 0.8*rest + random.NormFloat64()
+		phase := 2 * math.Pi * float64(t) / 24
+		out[t] = 100 + 20*math.Sin(phase) + 8*math.Cos(2*phase) + rest
+	}
+	return out
+}
+
 // TestScaleAndShift: a series in other units, and where the model has a constant or a difference at another level, has the
 // same forecast in those.
 func TestScaleAndShift(t *testing.T) {

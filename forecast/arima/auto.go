@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/forecast/diagnose"
 	"github.com/forewarm/forewarm/forecast/internal/units"
 	"github.com/forewarm/forewarm/forecast/regress"
 )
@@ -120,13 +119,13 @@ func (a Auto) filled() (Auto, error) {
 func (a Auto) differences(s forecast.Series) (d, seasonal int) {
 	values := s.Values
 	if a.Period > 0 {
-		seasonal = diagnose.SeasonalDifferences(values, a.Period)
+		seasonal = seasonalDifferencesOf(values, a.Period)
 	}
 	if seasonal > 0 {
 		delta := differencing(0, seasonal, a.Period)
 		values = delta.apply(values)
 	}
-	return diagnose.Differences(values, a.MaxD), seasonal
+	return differencesOf(values, a.MaxD), seasonal
 }
 
 // choose compares the best of the screened orders by exact likelihood and fits the winner, or the next where that

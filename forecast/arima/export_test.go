@@ -8,6 +8,13 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 )
 
+// The tests by which Auto chooses differences.
+var (
+	KPSS                  = kpss
+	DifferencesOf         = differencesOf
+	SeasonalDifferencesOf = seasonalDifferencesOf
+)
+
 // Partials and their inverse for the tests.
 func FromPartial(partial []float64) []float64 {
 	out := make([]float64, len(partial))

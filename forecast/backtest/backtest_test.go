@@ -115,24 +115,26 @@ func TestAgainstThePlainLoop(t *testing.T) {
 // R 4.2.2, forecast 8.20: tsCV(AirPassengers, rwf and snaive, h = 12, initial = 59), the 73 origins with all horizons.
 func TestAgainstR(t *testing.T) {
 	o := backtest.Options{Horizons: []int{1, 6, 12}, First: 60, Refit: 7, Period: 12}
-	results, err := backtest.Compare(passengers(t), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, want := range []struct{ mae, rmse []float64 }{
+	for _, want := range []struct {
+		model     forecast.Model
+		mae, rmse []float64
+	}{
 		{
+			naive.Last{},
 			[]float64{31.7808219178082, 76.6849315068493, 39.3835616438356},
 			[]float64{39.0096580945993, 92.7933334875196, 42.9512307062101},
 		},
 		{
+			naive.Seasonal{Period: 12},
 			[]float64{34.6712328767123, 37.5753424657534, 39.3835616438356},
 			[]float64{38.9845420718000, 41.2468346647717, 42.9512307062101},
 		},
 	} {
+		result := run(t, passengers(t), o, want.model)
 		for h := range o.Horizons {
-			got := results[i].Score(h)
+			got := result.Score(h)
 			if math.Abs(got.MAE-want.mae[h]) > 1e-11 || math.Abs(got.RMSE-want.rmse[h]) > 1e-11 || got.Count != 73 {
-				t.Errorf("%s, horizon %d: MAE %v, RMSE %v of %d; want %v and %v of 73", results[i].Model,
+				t.Errorf("%s, horizon %d: MAE %v, RMSE %v of %d; want %v and %v of 73", result.Model,
 					got.Horizon, got.MAE, got.RMSE, got.Count, want.mae[h], want.rmse[h])
 			}
 		}
@@ -143,10 +145,7 @@ func TestAgainstR(t *testing.T) {
 func TestExecutor(t *testing.T) {
 	s := passengers(t)
 	o := backtest.Options{Horizons: []int{1, 12}, Quantiles: []float64{0.05, 0.95}, First: 36, Refit: 6, Period: 12}
-	want, err := backtest.Compare(s, o, smoothing.HoltWinters{Period: 12})
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := run(t, s, o, smoothing.HoltWinters{Period: 12})
 	o.Each = func(n int, fold func(i int)) {
 		var all sync.WaitGroup
 		for i := n - 1; i >= 0; i-- {
@@ -154,17 +153,9 @@ func TestExecutor(t *testing.T) {
 		}
 		all.Wait()
 	}
-	got, err := backtest.Compare(s, o, smoothing.HoltWinters{Period: 12})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range want {
-		if diff := cmp.Diff(want[i].Tracks, got[i].Tracks); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", want[i].Model, diff)
-		}
-	}
-	if len(got) != 3 || got[1].Model != "Last value" || got[2].Model != "Seasonal naive(m=12)" {
-		t.Errorf("%d results, want the model, the last value and seasonal naive", len(got))
+	got := run(t, s, o, smoothing.HoltWinters{Period: 12})
+	if diff := cmp.Diff(want.Tracks, got.Tracks); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
@@ -245,9 +236,6 @@ func TestErrors(t *testing.T) {
 		if _, err := backtest.Run(ramp(5), o, naive.Last{}); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
 		}
-	}
-	if _, err := backtest.Compare(ramp(5), good, naive.Seasonal{Period: 9}); !errors.Is(err, forecast.ErrTooShort) {
-		t.Errorf("a model that fails in Compare: %v", err)
 	}
 }
 

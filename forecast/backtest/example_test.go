@@ -3,7 +3,9 @@ package backtest_test
 import (
 	"fmt"
 
+	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/backtest"
+	"github.com/forewarm/forewarm/forecast/naive"
 	"github.com/forewarm/forewarm/forecast/smoothing"
 	"github.com/forewarm/forewarm/testdata/classic"
 )
@@ -15,18 +17,15 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	results, err := backtest.Compare(series, backtest.Options{
-		Horizons:  []int{1, 12},
-		Quantiles: []float64{0.05, 0.95},
-		First:     60,
-		Refit:     12,
-		Period:    12,
-	}, smoothing.HoltWinters{Period: 12})
-	if err != nil {
-		fmt.Println(err)
-		return
+	options := backtest.Options{
+		Horizons: []int{1, 12}, Quantiles: []float64{0.05, 0.95}, First: 60, Refit: 12, Period: 12,
 	}
-	for _, result := range results {
+	for _, model := range []forecast.Model{smoothing.HoltWinters{Period: 12}, naive.Seasonal{Period: 12}} {
+		result, err := backtest.Run(series, options, model)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
 		for i := range result.Tracks {
 			score := result.Score(i)
 			fmt.Printf("%-26s h=%-2d  MASE %.2f  90 %% interval holds %.0f %%\n",
@@ -36,8 +35,6 @@ func Example() {
 	// Output:
 	// Holt-Winters(m=12)         h=1   MASE 0.48  90 % interval holds 78 %
 	// Holt-Winters(m=12)         h=12  MASE 0.94  90 % interval holds 78 %
-	// Last value                 h=1   MASE 1.29  90 % interval holds 53 %
-	// Last value                 h=12  MASE 1.60  90 % interval holds 100 %
 	// Seasonal naive(m=12)       h=1   MASE 1.41  90 % interval holds 77 %
 	// Seasonal naive(m=12)       h=12  MASE 1.60  90 % interval holds 64 %
 }

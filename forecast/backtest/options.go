@@ -24,7 +24,7 @@ type Options struct {
 	Refit int
 	// Window is the most values that a fit sees, the newest ones; 0 means all.
 	Window int
-	// Period is the season that scales MASE and that Compare's seasonal naive method repeats; 0 or 1 means none.
+	// Period is the season that scales MASE; 0 or 1 means none.
 	Period int
 	// Each calls fold(0) … fold(n−1), in any order and possibly at once, and returns when all are done. Nil means one
 	// after the other. Concurrent folds need models whose Fit is safe for concurrent use; those of this library are.

@@ -3,28 +3,9 @@ package backtest
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/forecast/naive"
 )
-
-// Compare scores each model, and after them the last value and, where the Period is 2 or more, the seasonal naive
-// method.
-func Compare(s forecast.Series, o Options, models ...forecast.Model) ([]Result, error) {
-	models = append(slices.Clone(models), naive.Last{})
-	if o.Period > 1 {
-		models = append(models, naive.Seasonal{Period: o.Period})
-	}
-	results := make([]Result, len(models))
-	for i, model := range models {
-		var err error
-		if results[i], err = Run(s, o, model); err != nil {
-			return nil, err
-		}
-	}
-	return results, nil
-}
 
 // Run scores one model. Errors: those of Validate; forecast.ErrTooShort where the series ends before the farthest
 // horizon of the first origin; the model's own, with the origin at which it could not be fitted.

@@ -3,6 +3,7 @@ package decompose_test
 import (
 	"errors"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/forewarm/forewarm/forecast"
@@ -10,6 +11,17 @@ import (
 	"github.com/forewarm/forewarm/forecast/modeltest"
 	"github.com/forewarm/forewarm/testdata/classic"
 )
+
+// load is n hours of a busy service: days, weeks and noise.
+func load(n int) []float64 {
+	random := rand.New(rand.NewPCG(1, 2))
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = 1000 + 300*math.Sin(2*math.Pi*float64(i)/24) + 150*math.Sin(2*math.Pi*float64(i)/168) +
+			20*random.NormFloat64()
+	}
+	return out
+}
 
 func airPassengers(t *testing.T) []float64 {
 	t.Helper()

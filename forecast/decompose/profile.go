@@ -20,7 +20,7 @@ import (
 //
 // It adds to the series. For demand, which a busy hour multiplies, put it on logarithms:
 //
-//	transform.Model{Transform: transform.Log1p{}, Model: decompose.Profile{Model: arima.Auto{}}}
+//	transform.Log{Model: decompose.Profile{Model: arima.Auto{}}}
 type Profile struct {
 	// Day is the number of steps in a day, 2 or more; 0 takes it from the series' step.
 	Day int

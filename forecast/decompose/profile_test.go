@@ -167,23 +167,3 @@ func TestProfileRefuses(t *testing.T) {
 		t.Errorf("a step that divides no day: %v, want %v", err, forecast.ErrParameter)
 	}
 }
-
-func BenchmarkProfile(b *testing.B) {
-	s := minutely(1, 35, 20, 0.1)
-	s.Step = time.Minute // so that 35 days of ten minutes become three and a half of minutes
-	for _, days := range []int{3, 14, 35} {
-		values := make([]float64, days*1440)
-		for i := range values {
-			values[i] = s.Values[i%s.Len()]
-		}
-		of := forecast.Series{Start: s.Start, Step: time.Minute, Values: values}
-		b.Run(fmt.Sprintf("%d days of minutes", days), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := (decompose.Profile{Model: naive.Last{}}).Fit(of); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}

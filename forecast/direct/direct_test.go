@@ -186,12 +186,3 @@ func ExampleDirect() {
 	// Output:
 	// after a jump to 180: 109 in five minutes
 }
-
-func BenchmarkFit(b *testing.B) {
-	s := minutes(pull(20160))
-	for b.Loop() {
-		if _, err := (direct.Direct{}).Fit(s); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

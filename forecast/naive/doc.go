@@ -4,7 +4,6 @@
 //	Seasonal        the same step of the last season
 //	Deseasonalised  the last observation, or a Model, with the season's factors: the M4 competition's Naive2
 //	Segment         the mean since the level last shifted
-//	Max             the highest of the newest observations, a bound rather than a forecast
 //
 // The methods estimate only the size of their errors, need little history and cannot diverge. Every model must beat
 // them, and they are used until one does.

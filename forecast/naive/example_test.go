@@ -7,11 +7,10 @@ import (
 	"github.com/forewarm/forewarm/forecast/naive"
 )
 
-// Two days of four steps each, the second one busier: what comes is what was last, what was a day ago, or the most of the
-// newest three.
+// Two days of four steps each, the second one busier: what comes is what was last, or what was a day ago.
 func Example() {
 	demand := daily(10, 20, 40, 10, 12, 22, 44, 12)
-	for _, model := range []forecast.Model{naive.Last{}, naive.Seasonal{Period: 4}, naive.Max{Window: 3}} {
+	for _, model := range []forecast.Model{naive.Last{}, naive.Seasonal{Period: 4}} {
 		fitted, err := model.Fit(demand)
 		if err != nil {
 			fmt.Println(err)
@@ -22,7 +21,6 @@ func Example() {
 	// Output:
 	// Last value [12 12 12 12]
 	// Seasonal naive(m=4) [12 22 44 12]
-	// Max(w=3) [44 44 44 44]
 }
 
 // The scale of the M4 competition: a quarter of each day is the busiest, and the level grows by itself.

@@ -181,7 +181,6 @@ func TestErrors(t *testing.T) {
 		{"one observation", naive.Last{}, []float64{nan, 1, nan}, forecast.ErrTooShort},
 		{"infinite", naive.Last{}, []float64{1, math.Inf(1)}, forecast.ErrNotFinite},
 		{"too large", naive.Last{}, []float64{1, 1e200}, forecast.ErrNotFinite},
-		{"no window", naive.Max{}, []float64{1}, forecast.ErrParameter},
 		{"no period", naive.Seasonal{}, []float64{1, 2, 3}, forecast.ErrParameter},
 		{"no period without season", naive.Deseasonalised{}, []float64{1, 2, 3}, forecast.ErrParameter},
 		{"one observation without season", naive.Deseasonalised{Period: 1}, []float64{1}, forecast.ErrTooShort},
@@ -196,31 +195,9 @@ func TestErrors(t *testing.T) {
 
 func TestHostileSeries(t *testing.T) {
 	for _, model := range []forecast.Model{
-		naive.Last{}, naive.Seasonal{Period: 3}, naive.Max{Window: 4}, naive.Deseasonalised{Period: 3},
-		naive.Segment{Horizon: 3},
+		naive.Last{}, naive.Seasonal{Period: 3}, naive.Deseasonalised{Period: 3}, naive.Segment{Horizon: 3},
 	} {
 		modeltest.Test(t, model)
-	}
-}
-
-func TestMax(t *testing.T) {
-	fitted := fit(t, naive.Max{Window: 3}, daily(9, 1, 5, 2))
-	for _, step := range []struct {
-		name string
-		y    float64
-		want float64
-	}{
-		{"the largest of the last three leaves", 3, 5},
-		{"a gap takes a place in the window", nan, 3},
-		{"and another", nan, 3},
-		{"where all are gaps the last maximum holds", nan, 3},
-		{"infinite is a gap", math.Inf(1), 3},
-		{"a new one rises above", 8, 8},
-	} {
-		fitted.Update(step.y)
-		if got := fitted.Forecast(2).Point; got[0] != step.want || got[1] != step.want {
-			t.Errorf("%s: %v, want %v", step.name, got, step.want)
-		}
 	}
 }
 
@@ -233,7 +210,6 @@ func FuzzFit(f *testing.F) {
 		for _, model := range []forecast.Model{
 			naive.Last{},
 			naive.Seasonal{Period: int(period)},
-			naive.Max{Window: int(period)},
 			naive.Deseasonalised{Period: int(period)},
 			naive.Segment{Horizon: int(period)},
 		} {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/forewarm/forewarm/forecast"
@@ -30,26 +29,14 @@ func loss(
 	const begun = 30
 	fitted := estimate(t, fixed(alpha), daily(values[:begun]))
 	points := make([]float64, c.Horizon)
-	ahead := make([][]float64, c.Horizon)
+	sum, count := 0.0, 0.0
 	for i := begun; i < len(values); i++ {
 		fitted.PointsTo(points)
 		for k, point := range points[:min(c.Horizon, len(values)-i)] {
-			ahead[k] = append(ahead[k], values[i+k]-point)
+			sum += (values[i+k] - point) * (values[i+k] - point)
+			count++
 		}
 		fitted.Update(values[i])
-	}
-	sum, count := 0.0, 0.0
-	for _, step := range ahead {
-		slices.Sort(step)
-		middle := step[int(c.Quantile*float64(len(step)-1))]
-		for _, e := range step {
-			count++
-			if c.Quantile == 0 {
-				sum += e * e
-			} else {
-				sum += math.Max(c.Quantile*(e-middle), (c.Quantile-1)*(e-middle))
-			}
-		}
 	}
 	return sum / count
 }
@@ -58,9 +45,7 @@ func loss(
 func TestCriterion(t *testing.T) {
 	values := wandering(300)
 	ses := func(alpha float64) estimator { return smoothing.SES{Alpha: &alpha} }
-	for _, c := range []smoothing.Criterion{
-		{Horizon: 1}, {Horizon: 15}, {Horizon: 5, Quantile: 0.5}, {Horizon: 15, Quantile: 0.95},
-	} {
+	for _, c := range []smoothing.Criterion{{Horizon: 1}, {Horizon: 5}, {Horizon: 15}} {
 		found := estimate(t, smoothing.SES{Criterion: c}, daily(values)).Parameters().Alpha
 		best := math.Inf(1)
 		for alpha := 0.01; alpha <= 1; alpha += 0.01 {
@@ -93,44 +78,32 @@ func TestCriterionOfASeason(t *testing.T) {
 	for i, y := range wandering(400) {
 		values[i] += y
 	}
-	for _, multiplies := range []bool{false, true} {
-		far := smoothing.Criterion{Horizon: 12}
-		model := smoothing.HoltWinters{Period: 12, Multiplicative: multiplies}
-		near := estimate(t, model, daily(values))
-		model.Criterion = far
-		wide := estimate(t, model, daily(values))
-		fixed := func(p smoothing.Parameters) func(float64) estimator {
-			return func(alpha float64) estimator {
-				return smoothing.HoltWinters{
-					Period:         12,
-					Multiplicative: multiplies,
-					StartSeasons:   2,
-					Alpha:          &alpha,
-					Beta:           &p.Beta,
-					Gamma:          &p.Gamma,
-				}
-			}
+	far := smoothing.Criterion{Horizon: 12}
+	near := estimate(t, smoothing.HoltWinters{Period: 12}, daily(values))
+	wide := estimate(t, smoothing.HoltWinters{Period: 12, Criterion: far}, daily(values))
+	of := func(fitted *smoothing.Fitted) float64 {
+		p := fitted.Parameters()
+		fixed := func(alpha float64) estimator {
+			return smoothing.HoltWinters{Period: 12, Alpha: &alpha, Beta: &p.Beta, Gamma: &p.Gamma}
 		}
-		got := loss(t, fixed(wide.Parameters()), wide.Parameters().Alpha, values, far)
-		plain := loss(t, fixed(near.Parameters()), near.Parameters().Alpha, values, far)
-		if got > plain {
-			t.Errorf("multiplies %v: loss %v with the criterion, %v without it", multiplies, got, plain)
-		}
-		if near.SSE() > wide.SSE() {
-			t.Errorf("multiplies %v: SSE %v without the criterion, %v with it", multiplies, near.SSE(), wide.SSE())
-		}
+		return loss(t, fixed, p.Alpha, values, far)
+	}
+	if got, plain := of(wide), of(near); got > plain {
+		t.Errorf("loss %v with the criterion, %v without it", got, plain)
+	}
+	if near.SSE() > wide.SSE() {
+		t.Errorf("SSE %v without the criterion, %v with it", near.SSE(), wide.SSE())
 	}
 }
 
 func TestBadCriterion(t *testing.T) {
 	s := daily(wandering(50))
-	for _, c := range []smoothing.Criterion{{Horizon: -1}, {Quantile: 1}, {Quantile: -0.1}, {Quantile: math.NaN()}} {
-		for _, model := range []forecast.Model{
-			smoothing.SES{Criterion: c}, smoothing.DoubleSeasonal{Periods: [2]int{2, 4}, Criterion: c},
-		} {
-			if _, err := model.Fit(s); !errors.Is(err, forecast.ErrParameter) {
-				t.Errorf("%s, %+v: %v, want %v", model.Name(), c, err, forecast.ErrParameter)
-			}
+	c := smoothing.Criterion{Horizon: -1}
+	for _, model := range []forecast.Model{
+		smoothing.SES{Criterion: c}, smoothing.DoubleSeasonal{Periods: [2]int{2, 4}, Criterion: c},
+	} {
+		if _, err := model.Fit(s); !errors.Is(err, forecast.ErrParameter) {
+			t.Errorf("%s: %v, want %v", model.Name(), err, forecast.ErrParameter)
 		}
 	}
 }

@@ -12,9 +12,8 @@
 // (1985). SES keeps the level alone, Holt level and trend, HoltWinters all three. In this form the usual region of the
 // parameters is 0 ≤ α, β, γ ≤ 1.
 //
-// HoltWinters with Multiplicative multiplies the season instead, and DoubleSeasonal has two of them, the day within the
-// week, and an autoregression (Taylor 2003). Package ets, below, has the models with an added season, or none, with a
-// likelihood, and chooses among them.
+// DoubleSeasonal has two seasons, the day within the week, and an autoregression (Taylor 2003). Package ets, below, has
+// the models with an added season, or none, with a likelihood, and chooses among them.
 //
 // The parameters minimise the sum of squared one-step errors, or a Criterion: fit for the steps ahead where you act on
 // them. The search is by the downhill simplex from several starts, because the sum has several minima. The states start

@@ -1,10 +1,8 @@
 package smoothing
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/internal/units"
@@ -15,19 +13,17 @@ import (
 type structure struct {
 	name  string
 	trend Trend
-	// period is 0 where there is no season; seasons is how many of them the start takes.
-	period, seasons int
-	// multiplies means that the season is a factor of the level.
-	multiplies bool
-	fixed      fixed
-	criterion  Criterion
+	// period is 0 where there is no season.
+	period    int
+	fixed     fixed
+	criterion Criterion
 }
 
 // least is how many steps after the first observation the structure needs, itself included.
 func (s structure) least() int {
 	switch {
 	case s.period > 0:
-		return s.period*s.seasons + 1
+		return s.period*startSeasons + 1
 	case s.trend != NoTrend:
 		return 3
 	default:
@@ -59,10 +55,6 @@ func (s structure) fit(series forecast.Series) (*Fitted, error) {
 		return nil, fmt.Errorf("%s: %d steps from the first observation on, want %d: %w",
 			s.name, n, s.least(), forecast.ErrTooShort)
 	}
-	lowest := slices.MinFunc(series.Values[first:], lower)
-	if s.multiplies && !(lowest > 0) {
-		return nil, fmt.Errorf("%s: a value is %g, want all above 0: %w", s.name, lowest, forecast.ErrNotPositive)
-	}
 	scale := units.Scale(series.Values)
 	values := make([]float64, series.Len())
 	for i, v := range series.Values {
@@ -72,7 +64,7 @@ func (s structure) fit(series forecast.Series) (*Fitted, error) {
 	if search.count == 0 {
 		return nil, fmt.Errorf("%s: no observation after those with which it starts: %w", s.name, forecast.ErrTooShort)
 	}
-	fitted, err := s.finish(search, scale, lowest)
+	fitted, err := s.finish(search, scale)
 	if err != nil {
 		return nil, err
 	}
@@ -80,21 +72,12 @@ func (s structure) fit(series forecast.Series) (*Fitted, error) {
 	return fitted, nil
 }
 
-// lower compares values, gaps last.
-func lower(a, b float64) int {
-	if math.IsNaN(a) || math.IsNaN(b) {
-		return -cmp.Compare(a, b)
-	}
-	return cmp.Compare(a, b)
-}
-
-// finish makes the fitted model of the best parameters, in the units of the series. lowest is the least observation.
-func (s structure) finish(search *search, scale, lowest float64) (*Fitted, error) {
+// finish makes the fitted model of the best parameters, in the units of the series.
+func (s structure) finish(search *search, scale float64) (*Fitted, error) {
 	p := search.minimise()
 	sum := search.pass(p)
 	if math.IsInf(sum, 1) {
-		return nil, fmt.Errorf("%s: no parameters keep level and season positive: %w", s.name,
-			forecast.ErrNoConvergence)
+		return nil, fmt.Errorf("%s: its errors grow without bound: %w", s.name, forecast.ErrNoConvergence)
 	}
 	freedom := search.count - len(search.free)
 	if freedom <= 0 {
@@ -102,7 +85,6 @@ func (s structure) finish(search *search, scale, lowest float64) (*Fitted, error
 	}
 	f := &Fitted{
 		parameters: p, gains: p.gains(), state: search.start, period: s.period,
-		multiplies: s.multiplies, floor: math.Max(floorShare*lowest/scale, math.SmallestNonzeroFloat64),
 		sse: sum * scale * scale, deviation: scale * math.Sqrt(sum/float64(freedom)),
 	}
 	f.gap = response.New(f.gains, f.period)
@@ -119,13 +101,8 @@ func (s structure) finish(search *search, scale, lowest float64) (*Fitted, error
 
 // rescale multiplies the states with the scale of the series.
 func (f *Fitted) rescale(scale float64) {
-	// Above 0 even where the product is below the smallest number.
-	f.floor = math.Max(f.floor*scale, math.SmallestNonzeroFloat64)
 	f.state.level *= scale
 	f.state.trend *= scale
-	if f.multiplies {
-		return
-	}
 	for i := range f.state.season {
 		f.state.season[i] *= scale
 	}

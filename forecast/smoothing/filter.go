@@ -32,16 +32,12 @@ func (s *state) observe(g response.Gains, y float64) {
 }
 
 // points writes the forecasts of the coming steps to dst.
-func (s *state) points(g response.Gains, multiplies bool, dst []float64) {
+func (s *state) points(g response.Gains, dst []float64) {
 	level, trend, at := s.level, s.trend, s.at
 	for i := range dst {
 		trend *= g.Phi
 		level += trend
-		if multiplies {
-			dst[i] = level * s.season[at]
-		} else {
-			dst[i] = level + s.season[at]
-		}
+		dst[i] = level + s.season[at]
 		at++
 		if at == len(s.season) {
 			at = 0

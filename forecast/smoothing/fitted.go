@@ -15,9 +15,7 @@ type Fitted struct {
 	gains      response.Gains
 	state      state
 	period     int
-	// multiplies means that the season is a factor of the level, which is then kept above floor.
-	multiplies bool
-	floor, sse float64
+	sse        float64
 	// deviation is the standard deviation of the one-step errors, or what stands for it under a Criterion.
 	deviation float64
 	// gap are the responses that the next missing value leaves unknown; missed sums the squares of those that the gap
@@ -25,14 +23,11 @@ type Fitted struct {
 	// deviation².
 	gap           response.Sequence
 	missed, faded float64
-	// missing is how many steps the gap at the origin has, longestGap at most.
-	missing int
-	next    time.Time
-	step    time.Duration
+	next          time.Time
+	step          time.Duration
 }
 
-// Update moves the origin one step on. A value that is not finite, or beyond 1e150, counts as missing; where the season
-// multiplies, one of 0 or less counts as one just above 0.
+// Update moves the origin one step on. A value that is not finite, or beyond 1e150, counts as missing.
 func (f *Fitted) Update(y float64) {
 	f.next = f.next.Add(f.step)
 	f.observe(y)
@@ -40,36 +35,20 @@ func (f *Fitted) Update(y float64) {
 
 func (f *Fitted) observe(y float64) {
 	if !units.Observed(y) {
-		f.move(math.NaN())
+		f.state.observe(f.gains, math.NaN())
 		c := f.gap.Next()
 		f.missed += c * c
-		f.missing = min(f.missing+1, longestGap)
-		return
-	}
-	f.move(y)
-	rest := 1 - f.gains.Level
-	f.faded = rest * rest * (f.faded + f.missed)
-	f.missed, f.missing = 0, 0
-	f.gap = response.New(f.gains, f.period)
-}
-
-// move takes the state one step on, NaN where the observation is missing.
-func (f *Fitted) move(y float64) {
-	if f.multiplies {
-		f.state.moveTimes(f.gains, y, f.floor)
 		return
 	}
 	f.state.observe(f.gains, y)
+	rest := 1 - f.gains.Level
+	f.faded = rest * rest * (f.faded + f.missed)
+	f.missed = 0
+	f.gap = response.New(f.gains, f.period)
 }
 
 // PointsTo writes the point forecasts of the coming len(dst) steps to dst.
-func (f *Fitted) PointsTo(dst []float64) {
-	if f.multiplies {
-		f.pointsTimes(dst)
-		return
-	}
-	f.state.points(f.gains, false, dst)
-}
+func (f *Fitted) PointsTo(dst []float64) { f.state.points(f.gains, dst) }
 
 // Forecast is the forecast of the coming h steps. The standard errors sum the responses to the surprises up to each
 // step.
@@ -78,10 +57,6 @@ func (f *Fitted) Forecast(h int) forecast.Forecast {
 		Start: f.next, Step: f.step, Point: make([]float64, max(h, 0)), StdErr: make([]float64, max(h, 0)),
 	}
 	f.PointsTo(out.Point)
-	if f.multiplies {
-		f.errorsTimes(out.StdErr)
-		return out
-	}
 	variance, ahead := 1+f.missed+f.faded, f.gap
 	for i := range out.StdErr {
 		out.StdErr[i] = f.deviation * math.Sqrt(variance)

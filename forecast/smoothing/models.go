@@ -79,12 +79,6 @@ type HoltWinters struct {
 	// mean MASE is 3.27 with LinearTrend, 1.63 with DampedTrend and 1.33 with NoTrend. With Criterion{Horizon: 24} it
 	// is 0.93, 0.89 and 1.01: prefer that criterion, and DampedTrend with it.
 	Trend Trend
-	// Multiplicative makes the season a factor of the level: it grows and falls with it. Every observation must be
-	// above 0 (forecast.ErrNotPositive). Its standard errors are those of Chatfield & Yar (1991), close to right where
-	// the season is not extreme.
-	Multiplicative bool
-	// StartSeasons is how many whole seasons the starting states are averaged from, 2 or more; 0 means 2.
-	StartSeasons int
 	// Alpha, Beta and Gamma fix the smoothing of level, trend and season, each 0 to 1, and Phi the damping, above 0 and
 	// at most 1; nil estimates them.
 	Alpha, Beta, Gamma, Phi *float64
@@ -92,7 +86,7 @@ type HoltWinters struct {
 	Criterion Criterion
 }
 
-// Name is the model with its period: "Holt-Winters(m=24)", "Holt-Winters(m=24, damped, multiplicative)".
+// Name is the model with its period: "Holt-Winters(m=24)", "Holt-Winters(m=24, damped)".
 func (m HoltWinters) Name() string {
 	name := fmt.Sprintf("Holt-Winters(m=%d", m.Period)
 	switch m.Trend {
@@ -102,34 +96,24 @@ func (m HoltWinters) Name() string {
 		name += ", no trend"
 	default:
 	}
-	if m.Multiplicative {
-		name += ", multiplicative"
-	}
 	return name + ")"
 }
 
-// Fit takes the states from the first StartSeasons seasons by classical decomposition, smooths from the second season
-// on, and wants StartSeasons whole seasons and one step after the first observation.
+// Fit takes the states from the first two seasons by classical decomposition, smooths from the second season on, and
+// wants two whole seasons and one step after the first observation.
 func (m HoltWinters) Fit(s forecast.Series) (forecast.Fitted, error) { return fitAs(m.Estimate(s)) }
 
 // Estimate is Fit with the concrete type, which shows parameters and states.
 func (m HoltWinters) Estimate(s forecast.Series) (*Fitted, error) {
-	seasons := m.StartSeasons
-	if seasons == 0 {
-		seasons = 2
-	}
 	switch {
 	case m.Period < 2:
 		return nil, fmt.Errorf("%s: period %d, want 2 or more: %w", m.Name(), m.Period, forecast.ErrParameter)
-	case seasons < 2:
-		return nil, fmt.Errorf("%s: %d start seasons, want 2 or more: %w", m.Name(), seasons, forecast.ErrParameter)
 	case m.Trend < LinearTrend || m.Trend > NoTrend:
 		return nil, fmt.Errorf("%s: trend %d is unknown: %w", m.Name(), m.Trend, forecast.ErrParameter)
 	}
 	return structure{
-		name: m.Name(), trend: m.Trend, period: m.Period, seasons: seasons,
-		multiplies: m.Multiplicative,
-		fixed:      fixed{alpha: m.Alpha, beta: m.Beta, gamma: m.Gamma, phi: m.Phi}, criterion: m.Criterion,
+		name: m.Name(), trend: m.Trend, period: m.Period,
+		fixed: fixed{alpha: m.Alpha, beta: m.Beta, gamma: m.Gamma, phi: m.Phi}, criterion: m.Criterion,
 	}.fit(s)
 }
 

@@ -16,8 +16,7 @@ type search struct {
 	// season is room for a pass.
 	season []float64
 	// count is the number of observations among the values.
-	count      int
-	multiplies bool
+	count int
 	// outlook is nil where the next step alone counts.
 	outlook *outlook
 }
@@ -38,7 +37,6 @@ func (s structure) begin(values []float64, first int) *search {
 	}
 	out := &search{
 		variables: newVariables(s), values: values[from:], start: start, season: make([]float64, len(start.season)),
-		multiplies: s.multiplies,
 	}
 	if !s.criterion.plain() {
 		out.outlook = newOutlook(s.criterion, len(out.values))
@@ -62,27 +60,17 @@ func (s *search) begin() state {
 // pass smooths the values and returns the sum of the squared surprises.
 func (s *search) pass(p Parameters) float64 {
 	end := s.begin()
-	if s.multiplies {
-		return end.runTimes(p.gains(), s.values)
-	}
 	return end.run(p.gains(), s.values)
 }
 
 // ahead is the loss over the criterion's steps.
 func (s *search) ahead(p Parameters) float64 {
-	if s.multiplies && math.IsInf(s.pass(p), 1) {
-		return math.Inf(1)
-	}
 	g, now, o := p.gains(), s.begin(), s.outlook
 	o.clear()
 	for i, y := range s.values {
 		if i%o.stride == 0 {
-			now.points(g, s.multiplies, o.points)
+			now.points(g, o.points)
 			o.compare(s.values[i:])
-		}
-		if s.multiplies {
-			now.runTimes(g, s.values[i:i+1])
-			continue
 		}
 		now.observe(g, y)
 	}

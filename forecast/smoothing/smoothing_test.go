@@ -176,39 +176,6 @@ func TestStandardErrors(t *testing.T) {
 	}
 }
 
-// TestMultiplicativeStandardErrors checks them against simulated paths: fits that are updated with their own points and
-// noise.
-func TestMultiplicativeStandardErrors(t *testing.T) {
-	model := smoothing.HoltWinters{Period: 4, Multiplicative: true, Alpha: new(0.3), Beta: new(0.1), Gamma: new(0.4)}
-	values := []float64{112, 83, 105, 101, 118, 85, 110, 108, 121, 92}
-	next := estimate(t, model, daily(values)).Forecast(9)
-	random := rand.New(rand.NewPCG(3, 1))
-	const paths = 2000
-	squares, point := make([]float64, len(next.Point)), make([]float64, 1)
-	for range paths {
-		path := estimate(t, model, daily(values))
-		for i, mean := range next.Point {
-			path.PointsTo(point)
-			y := point[0] + next.StdErr[0]*random.NormFloat64()
-			squares[i] += (y - mean) * (y - mean) / paths
-			path.Update(y)
-		}
-	}
-	for i, want := range squares {
-		within(t, fmt.Sprintf("step %d", i+1), next.StdErr[i]/math.Sqrt(want), 1, 0.07)
-	}
-}
-
-// TestMultiplicativeWantsPositive checks the reason for which a factor does not suit a series.
-func TestMultiplicativeWantsPositive(t *testing.T) {
-	values := seasonal(1, 50, 5)
-	values[20] = 0
-	_, err := smoothing.HoltWinters{Period: 5, Multiplicative: true}.Fit(daily(values))
-	if !errors.Is(err, forecast.ErrNotPositive) {
-		t.Errorf("a zero: %v, want %v", err, forecast.ErrNotPositive)
-	}
-}
-
 func fixedModels() map[string]estimator {
 	a, b, g, phi := new(0.3), new(0.1), new(0.2), new(0.9)
 	return map[string]estimator{
@@ -218,10 +185,6 @@ func fixedModels() map[string]estimator {
 		"damped Holt-Winters": smoothing.HoltWinters{
 			Period: 12, Trend: smoothing.DampedTrend, Alpha: a, Beta: b, Gamma: g, Phi: phi,
 		},
-		"multiplicative Holt-Winters": smoothing.HoltWinters{
-			Period: 12, Multiplicative: true, Alpha: a, Beta: b, Gamma: g,
-		},
-		"seven seasons to start": smoothing.HoltWinters{Period: 12, StartSeasons: 7, Alpha: a, Beta: b, Gamma: g},
 	}
 }
 
@@ -278,7 +241,6 @@ func TestScaleEquivariance(t *testing.T) {
 		smoothing.Holt{},
 		smoothing.Holt{Damped: true},
 		smoothing.HoltWinters{Period: 12},
-		smoothing.HoltWinters{Period: 12, Multiplicative: true},
 	} {
 		base := estimate(t, model, daily(values)).Forecast(5)
 		// Powers of two change no digit, so the search takes the very same path.
@@ -316,7 +278,6 @@ func TestBadParameters(t *testing.T) {
 	for name, model := range map[string]forecast.Model{
 		"no period":         smoothing.HoltWinters{},
 		"period 1":          smoothing.HoltWinters{Period: 1},
-		"one start season":  smoothing.HoltWinters{Period: 5, StartSeasons: 1},
 		"an unknown trend":  smoothing.HoltWinters{Period: 5, Trend: 7},
 		"alpha above 1":     smoothing.SES{Alpha: new(1.1)},
 		"beta below 0":      smoothing.Holt{Beta: new(-0.1)},

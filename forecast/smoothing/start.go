@@ -21,16 +21,12 @@ func startTrend(values []float64, first int) (state, int) {
 	return state{level: values[second], trend: trend, season: []float64{0}}, second + 1
 }
 
+// startSeasons is how many whole seasons the starting states are averaged from.
+const startSeasons = 2
+
 // startSeason is the state from the classical decomposition of the first seasons, and the step after the first season.
 // The level is the line's value before its first point, as R has it; it catches up within the second season.
 func (s structure) startSeason(values []float64, first int) (state, int) {
-	window := values[first : first+s.period*s.seasons]
-	begin := classical.Additive(window, s.period)
-	if s.multiplies {
-		begin = classical.Multiplicative(window, s.period)
-		for i, factor := range begin.Season {
-			begin.Season[i] = math.Max(factor, 1/mostFactor)
-		}
-	}
+	begin := classical.Additive(values[first:first+s.period*startSeasons], s.period)
 	return state{level: begin.Level, trend: begin.Trend, season: begin.Season}, first + s.period
 }

@@ -1,18 +1,27 @@
+// Package transform fits a model to the logarithms of a series: what multiplies demand adds up there.
+//
+//	transform.Log{Model: m}
+//
+// The map is increasing, so a quantile of a logarithm maps back to the quantile of the value. The same holds for the
+// median, so points are medians.
 package transform
 
 import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/internal/units"
 )
 
-// Log is Model with Log1p in a unit that suits the series, so that it does not matter in what the series is counted.
+// Log fits another model to sign(y)·ln(1+|y|/u), and takes its forecasts back: the logarithm for values large beside the
+// unit u, linear for small ones, so that zeros do no harm. The unit suits the series, so that it does not matter in what
+// the series is counted.
 type Log struct {
-	// Model forecasts the logarithms, and Means is as in Model.
+	// Model forecasts the logarithms.
 	Model forecast.Model
-	Means int
 }
 
 // logShare is the unit as a share of the typical magnitude: values below it hardly differ from 0.
@@ -28,14 +37,26 @@ func (m Log) Name() string {
 
 // Fit takes a hundredth of the mean magnitude for the unit, and wants what the model wants.
 func (m Log) Fit(s forecast.Series) (forecast.Fitted, error) {
+	if m.Model == nil {
+		return nil, fmt.Errorf("%s: %w", m.Name(), forecast.ErrParameter)
+	}
 	if err := units.Check(s, 1); err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name(), err)
 	}
-	unit := logShare * magnitude(s.Values)
+	unit := log1p(logShare * magnitude(s.Values))
 	if !(unit > 1e-290) {
 		unit = 1 // Next to nothing so far: the logarithm is linear there.
 	}
-	return Model{Transform: Log1p{Unit: unit}, Model: m.Model, Means: m.Means}.Fit(s)
+	values := make([]float64, s.Len())
+	for i, y := range s.Values {
+		values[i] = unit.forward(y)
+	}
+	s.Values = values
+	inner, err := m.Model.Fit(s)
+	if err != nil {
+		return nil, fmt.Errorf("log: %w", err)
+	}
+	return &fitted{unit: unit, inner: inner}, nil
 }
 
 // magnitude is the mean of the values' magnitudes.
@@ -48,4 +69,69 @@ func magnitude(values []float64) float64 {
 		}
 	}
 	return mean
+}
+
+// log1p is the map, by its unit.
+type log1p float64
+
+func (u log1p) forward(y float64) float64 {
+	return math.Copysign(math.Log1p(math.Abs(y)/float64(u)), y)
+}
+
+// inverse is sign(z)·u(eᶻ−1), to within the largest observation there could be.
+func (u log1p) inverse(z float64) float64 {
+	return min(max(math.Copysign(float64(u)*math.Expm1(math.Abs(z)), z), -units.Limit), units.Limit)
+}
+
+// fitted is a model of the logarithms at its origin.
+type fitted struct {
+	unit  log1p
+	inner forecast.Fitted
+}
+
+// Update moves the origin one step on. A value that is not finite, or beyond 1e150, counts as missing.
+func (f *fitted) Update(y float64) {
+	if !units.Observed(y) {
+		y = math.NaN()
+	}
+	f.inner.Update(f.unit.forward(y))
+}
+
+// PointsTo writes the medians of the coming steps.
+func (f *fitted) PointsTo(dst []float64) {
+	f.inner.PointsTo(dst)
+	for i, z := range dst {
+		dst[i] = f.unit.inverse(z)
+	}
+}
+
+// Forecast has the model's quantiles, taken back, for marginals. A step's standard error is half the width of its
+// central 68.3 % interval, as it is of a Gaussian.
+func (f *fitted) Forecast(h int) forecast.Forecast {
+	out := f.inner.Forecast(h)
+	marginals := inverted{unit: f.unit, points: out.Point, errors: out.StdErr, inner: out.Marginals}
+	out.Marginals = marginals
+	out.Point, out.StdErr = make([]float64, len(marginals.points)), make([]float64, len(marginals.points))
+	above, below := distuv.UnitNormal.CDF(1), distuv.UnitNormal.CDF(-1)
+	for i, z := range marginals.points {
+		out.Point[i] = f.unit.inverse(z)
+		// Rounding may put the one a digit below the other.
+		out.StdErr[i] = max((marginals.Quantile(i, above)-marginals.Quantile(i, below))/2, 0)
+	}
+	return out
+}
+
+// inverted are the marginals of values whose logarithms are Gaussian, or have marginals of their own.
+type inverted struct {
+	unit           log1p
+	points, errors []float64
+	inner          forecast.Marginals
+}
+
+// Quantile is that of the logarithm, taken back.
+func (m inverted) Quantile(i int, p float64) float64 {
+	if m.inner != nil {
+		return m.unit.inverse(m.inner.Quantile(i, p))
+	}
+	return m.unit.inverse(m.points[i] + distuv.UnitNormal.Quantile(p)*m.errors[i])
 }

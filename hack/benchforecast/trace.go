@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/forewarm/forewarm/forecast/accuracy"
 	"github.com/forewarm/forewarm/forecast/backtest"
 	"github.com/forewarm/forewarm/forecast/naive"
+	"github.com/forewarm/forewarm/pkg/core/trailing"
 	"github.com/forewarm/forewarm/pkg/source/trace"
 )
 
@@ -117,17 +119,18 @@ func (r recorded) score(model entry) ([]traceRow, error) {
 		season: aDay, seasons: []int{aDay, steps(7 * 24 * time.Hour)},
 		horizon: 15, served: o.Horizons, history: o.First,
 	})
-	var results [4]backtest.Result
-	for i, m := range []forecast.Model{made, naive.Last{}, naive.Max{Window: 5}, naive.Max{Window: 15}} {
+	var results [2]backtest.Result
+	for i, m := range []forecast.Model{made, naive.Last{}} {
 		var err error
 		if results[i], err = backtest.Run(r.series, o, m); err != nil {
 			return nil, err
 		}
 	}
 	rows := make([]traceRow, len(o.Horizons))
+	highest5, highest15 := highest(r.series.Values, 5)[o.First-1:], highest(r.series.Values, 15)[o.First-1:]
 	for i, h := range o.Horizons {
 		own, last := results[0].Score(i), results[1].Score(i)
-		max5, max15 := asQuantile(results[2].Tracks[i]), asQuantile(results[3].Tracks[i])
+		max5, max15 := asQuantile(results[0].Tracks[i], highest5), asQuantile(results[0].Tracks[i], highest15)
 		rows[i] = traceRow{
 			Set: "trace", Model: rowModel(model.name), Name: r.name, Horizon: h,
 			MAERatioLast:  figure(own.MAE / last.MAE),
@@ -144,9 +147,22 @@ func (r recorded) score(model entry) ([]traceRow, error) {
 	return rows, nil
 }
 
-// asQuantile are the pinball losses, of the values and of the window peaks, of a track's points in the place of the
-// quantile, as people use the maximum of the last minutes.
-func asQuantile(t backtest.Track) [2]figure {
-	value, peak := orNull(accuracy.Pinball(t.Actual, t.Point, level)), orNull(accuracy.Pinball(t.Peak, t.Point, level))
-	return [2]figure{value, peak}
+// highest is the maximum of the last few values up to each step; the one before where all of them are missing.
+func highest(values []float64, window int) []float64 {
+	out, newest := make([]float64, len(values)), trailing.NewMax(window)
+	for i, v := range values {
+		if out[i] = newest.Push(v); i > 0 && math.IsNaN(out[i]) {
+			out[i] = out[i-1]
+		}
+	}
+	return out
+}
+
+// asQuantile are the pinball losses, of a track's values and of its window peaks, of the values known at each origin in
+// the place of the quantile, as people use the maximum of the last minutes.
+func asQuantile(t backtest.Track, known []float64) [2]figure {
+	known = known[:len(t.Actual)]
+	return [2]figure{
+		orNull(accuracy.Pinball(t.Actual, known, level)), orNull(accuracy.Pinball(t.Peak, known, level)),
+	}
 }
