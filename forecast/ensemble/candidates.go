@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/forecast/arima"
 	"github.com/forewarm/forewarm/forecast/autoregress"
 	"github.com/forewarm/forewarm/forecast/decompose"
 	"github.com/forewarm/forewarm/forecast/direct"
@@ -40,7 +39,6 @@ const (
 	costETS       = 8_000
 	costWinters   = 12_000
 	costDouble    = 10_000
-	costARIMA     = 17_000
 	// recentReach settles the few parameters of a model without a season.
 	recentReach = 1440
 	// directReach is four of the half-lives after which a direct regression forgets.
@@ -55,9 +53,7 @@ func (m Auto) plan(n, held int) (taken, dropped []candidate) {
 			seasons = append(seasons, season)
 		}
 	}
-	taken = m.wanted(slices.Concat(
-		plain(seasons), seasonal(seasons), searched(seasons, m.Horizon), minutely(seasons, m.Horizon),
-	))
+	taken = m.wanted(candidates(seasons, m.Horizon))
 	for {
 		total, dearest := 0.0, 0
 		for i, c := range taken {
@@ -81,25 +77,38 @@ func (m Auto) plan(n, held int) (taken, dropped []candidate) {
 // On single minutes direct ones do better, and an update must be cheap.
 const longestRegressed = 288
 
-// plain candidates know no season.
-func plain(seasons []int) []candidate {
+// candidates are those for a series with seasons, each of which it holds twice or more. The last value comes first.
+func candidates(seasons []int, horizon int) []candidate {
 	out := []candidate{{model: naive.Last{}, perStep: costNaive}}
-	if len(seasons) > 0 {
-		return out
+	switch {
+	case len(seasons) == 0:
+		return append(out, plain(horizon)...)
+	case seasons[0] <= longestSearched:
+		return slices.Concat(out, seasonal(seasons), searched(seasons, horizon))
+	default:
+		return slices.Concat(out, seasonal(seasons), minutely(seasons[0], horizon))
 	}
+}
+
+// plain candidates know no season.
+func plain(horizon int) []candidate {
 	slow, fast := 0.1, 0.4
-	return append(out,
-		candidate{model: smoothing.SES{Alpha: &slow}, title: "SES(α=0.1)", perStep: costSmoothing},
-		candidate{model: smoothing.SES{Alpha: &fast}, title: "SES(α=0.4)", perStep: costSmoothing},
-		candidate{model: transform.Log{Model: short()}, perStep: costRidge, reach: recentReach},
-	)
+	one := direct.Direct{Horizon: horizon}
+	return []candidate{
+		{model: smoothing.SES{Alpha: &slow}, title: "SES(α=0.1)", perStep: costSmoothing},
+		{model: smoothing.SES{Alpha: &fast}, title: "SES(α=0.4)", perStep: costSmoothing},
+		{model: smoothing.Holt{Damped: true}, perStep: costHolt, reach: recentReach},
+		{model: short(), perStep: costRidge, reach: recentReach},
+		{model: one, perStep: costDirect, reach: directReach},
+		{model: transform.Log{Model: one}, perStep: costDirect, reach: directReach},
+		{model: theta.Theta{}, perStep: costTheta, reach: directReach},
+		{model: naive.Segment{Horizon: horizon}, perStep: costSegment, reach: directReach},
+		{model: naive.Segment{}, title: "Segment(h=1)", perStep: costSegment, reach: directReach},
+	}
 }
 
 // seasonal candidates know the seasons that the series holds twice or more.
 func seasonal(seasons []int) []candidate {
-	if len(seasons) == 0 {
-		return nil
-	}
 	// Two and a half of the longest season: older ones are still heard, but the newest count.
 	ridge := autoregress.Ridge{
 		Lags: autoregress.SeasonalLags(seasons...), HalfLife: 2.5 * float64(seasons[len(seasons)-1]),
@@ -126,9 +135,6 @@ const longestSearched = 64
 // searched candidates have parameters that only a search finds, and know a season. They guard the smooth series that months
 // and quarters make, where the regressions are alone no match.
 func searched(seasons []int, horizon int) []candidate {
-	if len(seasons) == 0 || seasons[0] > longestSearched {
-		return nil
-	}
 	day := seasons[0]
 	additive := ets.Auto{Period: day}
 	out := []candidate{
@@ -142,36 +148,16 @@ func searched(seasons []int, horizon int) []candidate {
 	return out
 }
 
-// minutely candidates stand in for those where there is no season, or one of hundreds of steps: regressions for each
-// horizon, with the profile of a day and without. On the one-minute traces they take the mean absolute error ten and
-// fifteen steps ahead a point of a hundred lower than recursive ones alone.
-func minutely(seasons []int, horizon int) []candidate {
-	if len(seasons) > 0 && seasons[0] <= longestSearched {
-		return nil
-	}
-	one := direct.Direct{Horizon: horizon}
-	out := []candidate{
-		{model: transform.Log{Model: arima.Auto{MaxD: 1}}, perStep: costARIMA, reach: recentReach},
-		{model: transform.Log{Model: one}, perStep: costDirect, reach: directReach},
-	}
-	if len(seasons) == 0 || seasons[0] <= longestRegressed {
-		out = append(out, candidate{model: smoothing.Holt{Damped: true}, perStep: costHolt, reach: recentReach})
-	}
-	if len(seasons) == 0 {
-		return append(out,
-			candidate{model: theta.Theta{}, perStep: costTheta, reach: directReach},
-			candidate{model: naive.Segment{Horizon: horizon}, perStep: costSegment, reach: directReach},
-			candidate{model: naive.Segment{}, title: "Segment(h=1)", perStep: costSegment, reach: directReach},
-		)
-	}
-	profile := decompose.Profile{Day: seasons[0], Horizon: min(horizon, seasons[0]-1), Model: one}
+// minutely candidates are for a day of hundreds of steps: the profile of the day, with direct regressions for each horizon
+// and with a recursive one of its logarithms.
+func minutely(day, horizon int) []candidate {
+	profile := decompose.Profile{Day: day, Horizon: min(horizon, day-1), Model: direct.Direct{Horizon: horizon}}
 	recursive := profile
 	recursive.Model = short()
-	return append(out,
-		candidate{model: profile, perStep: costProfile},
-		candidate{model: transform.Log{Model: profile}, perStep: costProfile},
-		candidate{model: transform.Log{Model: recursive}, perStep: costProfile + costRidge/2},
-	)
+	return []candidate{
+		{model: profile, perStep: costProfile},
+		{model: transform.Log{Model: recursive}, perStep: costProfile + costRidge/2},
+	}
 }
 
 // short is an autoregression on the newest quarter of an hour, where steps are minutes.

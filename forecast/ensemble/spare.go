@@ -43,12 +43,9 @@ func spare(n int, seasons []int) []candidate {
 		return out
 	}
 	sarima, costly := arima.Auto{Period: day}, float64(costSARIMA+costSARIMAPerSlot*day)
-	adjusted.Model = arima.Auto{}
 	return append(out,
 		candidate{model: withoutGaps{sarima}, perStep: costly},
 		candidate{model: withoutGaps{transform.Log{Model: sarima}}, perStep: costly},
-		candidate{model: adjusted, perStep: costAdjustedARIMA},
-		candidate{model: transform.Log{Model: adjusted}, perStep: costAdjustedARIMA},
 	)
 }
 

@@ -137,7 +137,7 @@ func TestAblation(t *testing.T) {
 		}
 	}
 	want := []any{
-		"Auto-ARIMA of log", "Direct of log", "Holt", "Median", "Ridge AR of log", "SES", "Segment", "theta",
+		"Direct", "Direct of log", "Holt", "Median", "Ridge AR", "SES", "Segment", "theta",
 	}
 	if diff := cmp.Diff(want, kinds); diff != "" {
 		t.Errorf("left out (-want +got):\n%s", diff)
