@@ -74,7 +74,7 @@ func (a Auto) Estimate(s forecast.Series) (*Fitted, error) {
 	d, seasonal := bounds.differences(s)
 	for {
 		ranked := newSearch(bounds, recent, d, seasonal).run()
-		fitted, err := bounds.choose(s, ranked)
+		fitted, err := choose(s, ranked)
 		if err == nil || d+seasonal == 0 || !errors.Is(err, forecast.ErrTooShort) {
 			return fitted, err
 		}
@@ -124,7 +124,7 @@ func (a Auto) differences(s forecast.Series) (d, seasonal int) {
 
 // choose compares the best of the screened orders by exact likelihood and fits the winner, or the next where that
 // fails. Orders with a root on the circle stand behind all others, as the screening ranked them.
-func (a Auto) choose(s forecast.Series, ranked []candidate) (*Fitted, error) {
+func choose(s forecast.Series, ranked []candidate) (*Fitted, error) {
 	failure := fmt.Errorf("%d observations: %w", s.Observed(), forecast.ErrTooShort)
 	var inside, others []*finalist
 	for i, c := range ranked {
