@@ -25,8 +25,8 @@
 //  3. Package smoothing: exponential smoothing of a level, a trend and a season; smoothing/ets is the same with a
 //     likelihood, by which it selects a model. Package theta smooths a level and follows a part of the series' line.
 //     Package intermittent is for series that are often 0.
-//  4. Package arima: weighted sums of recent values and recent errors; package regress has regressors. Package autoregress
-//     is a simpler and faster autoregression; package direct has a regression for each horizon, by package quantreg.
+//  4. Package arima: weighted sums of recent values and recent errors. Package autoregress is a simpler and faster
+//     autoregression; package direct has a regression for each horizon, by package quantreg.
 //  5. Package decompose: a series as trend, seasons and a remainder, and models that remove seasons for other models.
 //     Package transform: models of logarithms.
 //  6. Package interval: calibration of quantiles by past errors. Package ensemble combines all of these.
@@ -39,7 +39,6 @@
 //	load by the minute                ensemble.Auto, with a day as season
 //	hours of days and weeks           ensemble.Auto; one model: smoothing.DoubleSeasonal, decompose.Seasonal
 //	months, quarters                  ensemble.Auto; one model: ets.Auto, arima.Auto with a Period
-//	known events, holidays, batches   arima.Auto with regress.Event
 //	fill gaps, show seasons           decompose.Interpolate, decompose.MSTL
 //
 // Package modeltest tests these promises for your own models.

@@ -34,7 +34,7 @@ func RMSE(actual, point []float64) (float64, error) {
 // MASE is the MAE over that of the seasonal naive method one step ahead on the training series, period 1 being the last
 // value (Hyndman & Koehler 2006). Below 1 the forecast beats what is free.
 func MASE(actual, point, train []float64, period int) (float64, error) {
-	scale, err := naiveError("MASE", train, period)
+	scale, err := naiveError(train, period)
 	if err != nil {
 		return 0, err
 	}

@@ -25,7 +25,6 @@ func TestMeasures(t *testing.T) {
 	actual, point := []float64{1, 2, nan, 4, 8}, []float64{2, 2, 3, nan, 4}
 	lower, upper := []float64{0, 3, 0, 0, 9}, []float64{2, 4, 1, 1, 12}
 	train := []float64{1, 3, 2, 6, nan, 7}
-	bounds := accuracy.Bounds{Lower: lower, Upper: upper, Alpha: 0.2}
 	for _, c := range []struct {
 		name string
 		got  measured
@@ -42,7 +41,6 @@ func TestMeasures(t *testing.T) {
 		{"sMAPE of zeros", of(accuracy.SMAPE([]float64{0, 1}, []float64{0, 0})), 100},
 		{"pinball: 0.1, 0 and 3.6", of(accuracy.Pinball(actual, point, 0.9)), 3.7 / 3},
 		{"Winkler: widths 7, missed by 5", of(accuracy.Winkler(actual, lower, upper, 0.2)), (7 + 10*5.0) / 4},
-		{"MSIS: the training steps are 2, 1 and 4", of(accuracy.MSIS(actual, bounds, train, 1)), 57.0 / 4 * 3 / 7},
 		// 2·(.1·1 + .9·1)/(2 + 4) at .1, where 1 and -3 were given, and 2·(.5·0 + .5·2)/6 at .5.
 		{"WQL", of(accuracy.WQL([]float64{2, nan, -4}, [][]float64{{1, 9, -3}, {2, 9, -2}}, []float64{0.1, 0.5})), 1.0 / 3},
 		{"OWA: half and a quarter", of(accuracy.OWA(accuracy.Score{MASE: 1, SMAPE: 5}, accuracy.Score{MASE: 2, SMAPE: 20})), 0.375},
@@ -75,7 +73,6 @@ func TestErrors(t *testing.T) {
 		{"quantile 0", of(accuracy.Pinball(one, one, 0)), forecast.ErrParameter},
 		{"quantile NaN", of(accuracy.Pinball(one, one, nan)), forecast.ErrParameter},
 		{"alpha 1", of(accuracy.Winkler(one, one, one, 1)), forecast.ErrParameter},
-		{"MSIS without training", of(accuracy.MSIS(one, accuracy.Bounds{Lower: one, Upper: one, Alpha: 0.1}, one, 1)), forecast.ErrTooShort},
 		{"WQL without levels", of(accuracy.WQL(one, nil, nil)), forecast.ErrParameter},
 		{"WQL of too few rows", of(accuracy.WQL(one, [][]float64{one}, []float64{0.1, 0.9})), forecast.ErrParameter},
 		{"WQL of zeros", of(accuracy.WQL([]float64{0, nan}, [][]float64{two}, []float64{0.5})), forecast.ErrTooShort},

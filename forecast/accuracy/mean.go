@@ -33,22 +33,22 @@ func meanInterval(name string, actual, lower, upper []float64, loss func(y, l, u
 	return average, nil
 }
 
-// naiveError is the MAE of the seasonal naive method one step ahead on the training series. A series that repeats
-// itself exactly gives no scale.
-func naiveError(name string, train []float64, period int) (float64, error) {
+// naiveError is the MAE of the seasonal naive method one step ahead on the training series. A series that repeats itself
+// exactly gives no scale.
+func naiveError(train []float64, period int) (float64, error) {
 	if period < 1 {
-		return 0, fmt.Errorf("%s: period %d, want 1 or more: %w", name, period, forecast.ErrParameter)
+		return 0, fmt.Errorf("MASE: period %d, want 1 or more: %w", period, forecast.ErrParameter)
 	}
 	if len(train) <= period {
-		return 0, fmt.Errorf("%s: %d training values for period %d: %w", name, len(train), period, forecast.ErrTooShort)
+		return 0, fmt.Errorf("MASE: %d training values for period %d: %w", len(train), period, forecast.ErrTooShort)
 	}
 	scale, err := MAE(train[period:], train[:len(train)-period])
 	if err != nil {
-		return 0, fmt.Errorf("%s on the training series: %w", name, err)
+		return 0, fmt.Errorf("MASE on the training series: %w", err)
 	}
 	if scale == 0 {
-		return 0, fmt.Errorf("%s: the training series repeats itself exactly, which gives no scale: %w",
-			name, forecast.ErrTooShort)
+		return 0, fmt.Errorf("MASE: the training series repeats itself exactly, which gives no scale: %w",
+			forecast.ErrTooShort)
 	}
 	return scale, nil
 }

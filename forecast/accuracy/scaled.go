@@ -6,23 +6,6 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 )
 
-// Bounds are central intervals, one a step, which are to hold the observation with probability 1−Alpha.
-type Bounds struct {
-	Lower, Upper []float64
-	Alpha        float64
-}
-
-// MSIS is the mean scaled interval score: Winkler over the MAE of the seasonal naive method one step ahead on the
-// training series (Makridakis, Spiliotis & Assimakopoulos 2020, with Alpha 0.05).
-func MSIS(actual []float64, of Bounds, train []float64, period int) (float64, error) {
-	scale, err := naiveError("MSIS", train, period)
-	if err != nil {
-		return 0, err
-	}
-	value, err := Winkler(actual, of.Lower, of.Upper, of.Alpha)
-	return value / scale, err
-}
-
 // WQL is the weighted quantile loss: twice the sum of the Pinball losses over the sum of |y|, averaged over the levels; a
 // row of quantiles for each. Relative to the size of what came, it compares series and sums up many: concatenate them
 // (Salinas, Flunkert, Gasthaus & Januschowski 2020; GIFT-Eval has levels of .1 to .9).

@@ -7,10 +7,9 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/internal/optimise"
-	"github.com/forewarm/forewarm/forecast/regress"
 )
 
-// ARIMA is a seasonal autoregressive integrated moving average of given order, around a regression.
+// ARIMA is a seasonal autoregressive integrated moving average of given order.
 type ARIMA struct {
 	// P, D and Q are the numbers of autoregressive terms, of differences (at most 2) and of moving-average terms.
 	P, D, Q int
@@ -20,22 +19,12 @@ type ARIMA struct {
 	// drift with one difference of either kind. Demand that never falls to a mean of 0 by itself wants it where nothing
 	// is differenced.
 	Constant bool
-	// Regressors are what the series depends on beside its past: the ARIMA is that of what they leave.
-	Regressors regress.Design
 	// Fixed are the coefficients to use; nil estimates them. The variance is estimated in any case.
 	Fixed *Coefficients
 }
 
 // Name is the model with its order: "ARIMA(1,1,1)(0,1,1)[24]".
-func (a ARIMA) Name() string { return name(a.order(), a.Regressors) }
-
-// name is the order, and "regression with … errors" where there are regressors.
-func name(order Order, design regress.Design) string {
-	if design.Width() == 0 {
-		return order.String()
-	}
-	return "Regression with " + order.String() + " errors"
-}
+func (a ARIMA) Name() string { return a.order().String() }
 
 func (a ARIMA) order() Order {
 	return Order{P: a.P, D: a.D, Q: a.Q, Seasonal: a.Seasonal, Constant: a.Constant}.canonical()
@@ -57,15 +46,12 @@ func (a ARIMA) Estimate(s forecast.Series) (*Fitted, error) {
 	if err := order.validate(); err != nil {
 		return nil, err
 	}
-	if err := a.Regressors.Validate(); err != nil {
-		return nil, fmt.Errorf("%s: %w", order, err)
-	}
 	if a.Fixed != nil {
-		if err := a.Fixed.validate(order, a.Regressors.Width()); err != nil {
+		if err := a.Fixed.validate(order); err != nil {
 			return nil, err
 		}
 	}
-	pr, err := prepare(s, order, a.Regressors)
+	pr, err := prepare(s, order)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +145,7 @@ func (e *evaluator) polish(x []float64) []float64 {
 func (e *evaluator) settle(s forecast.Series, x []float64) (*Fitted, error) {
 	e.widen()
 	o := e.exactAt(x)
-	return e.finish(s, o, e.basis.coefficients(e.distance))
+	return e.finish(s, o, e.regression.constant(e.distance))
 }
 
 // fitFixed takes the coefficients as they are given and estimates the variance.
@@ -168,25 +154,19 @@ func (e *evaluator) fitFixed(s forecast.Series, c Coefficients) (*Fitted, error)
 		return nil, fmt.Errorf("%s: the fixed AR coefficients %v and %v are explosive, or too near to a unit root: %w",
 			e.order, c.AR, c.SAR, forecast.ErrParameter)
 	}
-	regression := make([]float64, 0, len(e.distance))
-	if e.order.Constant {
-		constant := c.Constant
-		if e.order.differences() == 0 {
-			constant -= e.location
-		}
-		regression = append(regression, constant/e.scale)
+	constant := c.Constant
+	if e.order.differences() == 0 {
+		constant -= e.location
 	}
-	for _, v := range c.Regression {
-		regression = append(regression, v/e.scale)
-	}
+	constant /= e.scale
 	e.widen()
 	o := e.exact()
-	o.squares = e.squares(e.basis.distances(regression), o.n)
-	return e.finish(s, o, regression)
+	o.squares = e.squares(e.regression.distance(constant), o.n)
+	return e.finish(s, o, constant)
 }
 
 // fitFlat is the fit to a series whose differences are all alike: they go on, without an error.
 func (e *evaluator) fitFlat(s forecast.Series) (*Fitted, error) {
 	e.at(e.partials)
-	return e.finish(s, outcome{n: e.used}, e.basis.coefficients(e.distance))
+	return e.finish(s, outcome{n: e.used}, e.regression.constant(e.distance))
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/arima"
-	"github.com/forewarm/forewarm/forecast/regress"
 	"github.com/forewarm/forewarm/testdata/classic"
 )
 
@@ -203,10 +202,7 @@ func TestUpdateIsRefit(t *testing.T) {
 	seasonal.Constant, seasonal.Fixed.Constant = false, 0
 	seasonal.Seasonal = arima.Seasonal{P: 1, D: 1, Q: 1, Period: 12}
 	seasonal.Fixed.SAR, seasonal.Fixed.SMA = []float64{0.2}, []float64{-0.6}
-	regression := fixed(0)
-	regression.Regressors = weekly()
-	regression.Fixed.Regression = []float64{1, -2, 3, -4, 5, -6, 0.01, 7}
-	for _, model := range []arima.ARIMA{fixed(0), fixed(1), fixed(2), seasonal, regression} {
+	for _, model := range []arima.ARIMA{fixed(0), fixed(1), fixed(2), seasonal} {
 		for _, share := range []float64{0, 0.3} {
 			values := withGaps(simulate(uint64(model.D), 300, model.D), uint64(model.D), share)
 			whole := estimate(t, model, daily(values))
@@ -249,7 +245,6 @@ func TestScaleAndShift(t *testing.T) {
 	for _, model := range []forecast.Model{
 		arima.ARIMA{P: 2, Q: 1, Constant: true},
 		arima.ARIMA{P: 1, Q: 1, Seasonal: arima.Seasonal{D: 1, Q: 1, Period: 24}},
-		arima.ARIMA{P: 1, Constant: true, Regressors: regress.Design{regress.Fourier{Period: 24, Harmonics: 2}}},
 		arima.Auto{Period: 24},
 	} {
 		base := next(t, model, values)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/internal/units"
-	"github.com/forewarm/forewarm/forecast/regress"
 )
 
 const (
@@ -36,8 +35,6 @@ type Auto struct {
 	Period int
 	// MaxSeasonalP and MaxSeasonalQ bound the seasonal terms. 0 means 2.
 	MaxSeasonalP, MaxSeasonalQ int
-	// Regressors are what the series depends on beside its past.
-	Regressors regress.Design
 }
 
 // Name has no order: Fit selects it.
@@ -48,7 +45,7 @@ func (a Auto) Name() string {
 	return "Auto-ARIMA"
 }
 
-// Fit chooses the order and estimates its coefficients. It wants three observations, and more for regressors.
+// Fit chooses the order and estimates its coefficients. It wants three observations.
 func (a Auto) Fit(s forecast.Series) (forecast.Fitted, error) {
 	fitted, err := a.Estimate(s)
 	if err != nil {
@@ -77,7 +74,7 @@ func (a Auto) Estimate(s forecast.Series) (*Fitted, error) {
 	d, seasonal := bounds.differences(s)
 	for {
 		ranked := newSearch(bounds, recent, d, seasonal).run()
-		fitted, err := bounds.choose(s, ranked)
+		fitted, err := choose(s, ranked)
 		if err == nil || d+seasonal == 0 || !errors.Is(err, forecast.ErrTooShort) {
 			return fitted, err
 		}
@@ -90,9 +87,6 @@ func (a Auto) filled() (Auto, error) {
 	if a.MaxP < 0 || a.MaxP > maxLag || a.MaxQ < 0 || a.MaxQ > maxLag || a.MaxD > maxDifference {
 		return a, fmt.Errorf("auto-ARIMA: p to %d, q to %d, d to %d; want p and q from 0 to %d, d at most %d: %w",
 			a.MaxP, a.MaxQ, a.MaxD, maxLag, maxDifference, forecast.ErrParameter)
-	}
-	if err := a.Regressors.Validate(); err != nil {
-		return a, fmt.Errorf("auto-ARIMA: %w", err)
 	}
 	if a.Period == 1 || a.Period < 0 || a.Period > maxSeason || a.MaxSeasonalP < 0 || a.MaxSeasonalQ < 0 {
 		return a, fmt.Errorf(
@@ -130,14 +124,14 @@ func (a Auto) differences(s forecast.Series) (d, seasonal int) {
 
 // choose compares the best of the screened orders by exact likelihood and fits the winner, or the next where that
 // fails. Orders with a root on the circle stand behind all others, as the screening ranked them.
-func (a Auto) choose(s forecast.Series, ranked []candidate) (*Fitted, error) {
+func choose(s forecast.Series, ranked []candidate) (*Fitted, error) {
 	failure := fmt.Errorf("%d observations: %w", s.Observed(), forecast.ErrTooShort)
 	var inside, others []*finalist
 	for i, c := range ranked {
 		if i >= contest(s, c.order) && len(inside) > 0 || i >= overtime && len(others) > 0 {
 			break
 		}
-		f, err := c.compete(s, a.Regressors)
+		f, err := c.compete(s)
 		switch {
 		case err != nil:
 			failure = err
@@ -174,8 +168,8 @@ type finalist struct {
 }
 
 // compete climbs the exact likelihood of the candidate from where the screening left it.
-func (c candidate) compete(s forecast.Series, design regress.Design) (*finalist, error) {
-	pr, err := prepare(s, c.order, design)
+func (c candidate) compete(s forecast.Series) (*finalist, error) {
+	pr, err := prepare(s, c.order)
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +183,7 @@ func (c candidate) compete(s forecast.Series, design regress.Design) (*finalist,
 	}
 	o := f.exactAt(f.x)
 	logLikelihood := -float64(o.n) * (o.objective() + math.Log(pr.scale))
-	f.criterion = aicc(logLikelihood, o.n, c.order.parameters()+design.Width()+1)
+	f.criterion = aicc(logLikelihood, o.n, c.order.parameters()+1)
 	return f, nil
 }
 

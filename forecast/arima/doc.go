@@ -1,20 +1,18 @@
-// Package arima forecasts by seasonal autoregressive integrated moving averages around a regression: the next value as
-// a weighted sum of recent values and recent errors, those of a season ago among them, after differencing.
+// Package arima forecasts by seasonal autoregressive integrated moving averages: the next value as a weighted sum of recent
+// values and recent errors, those of a season ago among them, after differencing.
 //
-// A SARIMA(p,d,q)(P,D,Q)[m] with regressors x is y(t) = β′x(t) + n(t). Its w, which is n differenced d times at lag 1
-// and D times at lag m, obeys
+// In a SARIMA(p,d,q)(P,D,Q)[m] w, which is the series differenced d times at lag 1 and D times at lag m, obeys
 //
 //	φ(B)Φ(Bᵐ) (w(t) − μ) = θ(B)Θ(Bᵐ) ε(t)
 //
 // with φ(B) = 1 − φ₁B − … − φₚBᵖ, θ(B) = 1 + θ₁B + … + θ_qB^q, Φ and Θ alike, B the step back and ε independent
 // Gaussian of variance σ². μ, the constant, is the mean of the series without differences and its drift per step with
-// one. It is 0 unless asked for. The regressors come from package [regress]: functions of the calendar, so that a
-// forecast needs no future input.
+// one. It is 0 unless asked for.
 //
 // # Estimation
 //
 // The parameters maximise the exact Gaussian likelihood given the first d + mD observations. For given φ, Φ, θ and Θ
-// the others have a closed form: β and μ by generalised least squares on the whitened columns, σ² from what is left
+// the others have a closed form: μ by generalised least squares on whitened columns, σ² from what is left
 // (Kohn & Ansley 1985), so the search runs over the four polynomials alone. They are searched as partial
 // autocorrelations through tanh (Monahan 1984), which keeps the process stationary and invertible at every step. The
 // search starts from Hannan & Rissanen (1982) by conditional least squares, goes on by Levenberg–Marquardt on the

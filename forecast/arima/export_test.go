@@ -47,7 +47,7 @@ func (f *Fitted) DiffuseLogLikelihood(s forecast.Series, kappa float64) (logLike
 			filter.miss()
 			continue
 		}
-		y -= f.scale * f.regressed(t+1, s.TimeAt(t))
+		y -= f.scale * f.regressed(t+1)
 		if p.delta.degree() == 0 {
 			y -= f.location
 		}
@@ -64,7 +64,7 @@ func (f *Fitted) DiffuseLogLikelihood(s forecast.Series, kappa float64) (logLike
 // Passes is the log-likelihood at the coefficients of a fit to a series without gaps, but for constants: as the whitener
 // computes it and as the filter does, which takes a series one by one.
 func (f *Fitted) Passes(s forecast.Series) (fast, plain float64) {
-	pr, err := prepare(s, f.order, f.rows.design)
+	pr, err := prepare(s, f.order)
 	if err != nil {
 		return math.NaN(), math.NaN()
 	}

@@ -11,26 +11,31 @@ import (
 )
 
 // squares is the sum of the squared innovations with the regression at a distance from the first.
-func (e *evaluator) squares(distance []float64, n int) float64 {
+func (e *evaluator) squares(distance float64, n int) float64 {
 	rest := append([]float64(nil), e.white[0][:n]...)
-	for i, c := range distance {
-		floats.AddScaled(rest, -c, e.white[i+1][:n])
-	}
+	e.subtract(rest, distance)
 	return floats.Dot(rest, rest)
+}
+
+// subtract takes the regression at a distance from the first out of innovations of the series.
+func (e *evaluator) subtract(innovations []float64, distance float64) {
+	if len(e.white) > 1 {
+		floats.AddScaled(innovations, -distance, e.white[1][:len(innovations)])
+	}
 }
 
 // finish runs the filter to the end of the series once more, with the regression taken out, and keeps what a forecast
 // needs.
-func (e *evaluator) finish(s forecast.Series, o outcome, regression []float64) (*Fitted, error) {
+func (e *evaluator) finish(s forecast.Series, o outcome, constant float64) (*Fitted, error) {
 	variance := o.squares / float64(o.n)
 	if !units.Observed(variance) || o.n < 1 {
 		return nil, fmt.Errorf("%s: the errors cannot be computed: %w", e.order, forecast.ErrNoConvergence)
 	}
 	f := &Fitted{
-		order: e.order, rows: rowsOf(e.order, e.design), regression: regression,
+		order: e.order, constant: constant,
 		deviation: math.Sqrt(variance), location: e.location, scale: e.scale,
 		used: o.n, next: s.End(), step: s.Step, steps: s.Len(),
-		row: make([]float64, len(regression)), ahead: make([]float64, e.size),
+		ahead: make([]float64, e.size),
 		value: make([]float64, 1), surprise: make([]float64, 1),
 	}
 	f.logLikelihood = -0.5*(float64(o.n)*(math.Log(2*math.Pi*variance)+1)+o.logs) - float64(o.n)*math.Log(e.scale)
@@ -50,7 +55,7 @@ func (f *Fitted) run(p *process, s forecast.Series) {
 	low, high := math.Inf(1), math.Inf(-1)
 	for i := range values {
 		t := first + i
-		values[i] = (s.Values[t]-f.location)/f.scale - f.regressed(t+1, s.TimeAt(t))
+		values[i] = (s.Values[t]-f.location)/f.scale - f.regressed(t+1)
 		if !math.IsNaN(values[i]) {
 			low, high = math.Min(low, values[i]), math.Max(high, values[i])
 		}

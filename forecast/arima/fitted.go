@@ -5,8 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/internal/units"
 )
@@ -15,10 +13,8 @@ import (
 type Fitted struct {
 	order  Order
 	filter *filter
-	// rows are the regressors and regression their coefficients, in scaled units: a value y of the series is
-	// (y − location)/scale there. deviation is σ likewise.
-	rows            rows
-	regression      []float64
+	// constant and deviation, which is σ, are in scaled units: a value y of the series is (y − location)/scale there.
+	constant        float64
 	deviation       float64
 	location, scale float64
 	logLikelihood   float64
@@ -26,17 +22,16 @@ type Fitted struct {
 	next            time.Time
 	step            time.Duration
 	steps           int
-	row, ahead      []float64
+	ahead           []float64
 	value, surprise []float64
 }
 
-// regressed is the regression's share in a step, in scaled units.
-func (f *Fitted) regressed(step int, at time.Time) float64 {
-	if len(f.row) == 0 {
+// regressed is the constant's share in a step, in scaled units.
+func (f *Fitted) regressed(step int) float64 {
+	if !f.order.Constant {
 		return 0
 	}
-	f.rows.row(f.row, step, at)
-	return floats.Dot(f.row, f.regression)
+	return f.order.constantAt(step) * f.constant
 }
 
 // Update moves the origin one step on. A value that is not finite, or beyond 1e150 in its own units or in deviations of
@@ -46,7 +41,7 @@ func (f *Fitted) Update(y float64) {
 	if !units.Observed(y) || !units.Observed(scaled) {
 		scaled = math.NaN()
 	}
-	f.take(scaled - f.regressed(f.steps+1, f.next))
+	f.take(scaled - f.regressed(f.steps+1))
 	f.next = f.next.Add(f.step)
 	f.steps++
 }
@@ -55,10 +50,8 @@ func (f *Fitted) Update(y float64) {
 func (f *Fitted) PointsTo(dst []float64) {
 	copy(f.ahead, f.filter.means[0])
 	f.filter.coast(f.ahead, dst)
-	at := f.next
 	for i, v := range dst {
-		dst[i] = f.location + f.scale*(v+f.regressed(f.steps+1+i, at))
-		at = at.Add(f.step)
+		dst[i] = f.location + f.scale*(v+f.regressed(f.steps+1+i))
 	}
 }
 
@@ -112,7 +105,7 @@ func (f *filter) variances(h int) []float64 {
 }
 
 // Name is that of the model with the order that was chosen: "ARIMA(1,1,1)".
-func (f *Fitted) Name() string { return name(f.order, f.rows.design) }
+func (f *Fitted) Name() string { return f.order.String() }
 
 // Order is the structure of the model, as it was given or chosen.
 func (f *Fitted) Order() Order { return f.order }
@@ -123,15 +116,12 @@ func (f *Fitted) Coefficients() Coefficients {
 	c := Coefficients{
 		AR: slices.Clone(own.AR), MA: slices.Clone(own.MA), SAR: slices.Clone(own.SAR), SMA: slices.Clone(own.SMA),
 	}
-	regression := slices.Clone(f.regression)
-	floats.Scale(f.scale, regression)
 	if f.order.Constant {
-		c.Constant, regression = regression[0], regression[1:]
+		c.Constant = f.constant * f.scale
 		if f.order.differences() == 0 {
 			c.Constant += f.location
 		}
 	}
-	c.Regression = regression
 	return c
 }
 
@@ -148,7 +138,7 @@ func (f *Fitted) LogLikelihood() float64 { return f.logLikelihood }
 // AICc is Akaike's information criterion, corrected for short series (Hurvich & Tsai 1989). It compares models of the
 // same differences only, as others have other observations. It is +Inf where the series is too short for it.
 func (f *Fitted) AICc() float64 {
-	return aicc(f.logLikelihood, f.used, f.order.coefficients()+len(f.regression)+1)
+	return aicc(f.logLikelihood, f.used, f.order.parameters()+1)
 }
 
 // aicc is the criterion for n observations and k parameters.

@@ -23,11 +23,10 @@ type evaluator struct {
 	// filter does the whitener's work where there are gaps; starts are the values with which its differences start.
 	filter *filter
 	starts [][]float64
-	// white are the innovations of the series and of the regressors, over their deviations.
+	// white are the innovations of the series and of its constant's column, over their deviations.
 	white [][]float64
-	// distance are the regression's coefficients at the point under test.
-	distance []float64
-	normal   [][]float64
+	// distance is the regression's coefficient at the point under test.
+	distance float64
 	row      []float64
 	surprise []float64
 	// partials is the point under test.
@@ -53,11 +52,10 @@ func newEvaluator(pr *problem) *evaluator {
 	n, k := len(pr.differenced[0]), len(pr.differenced)
 	e := &evaluator{
 		problem: pr, process: p, whitener: newWhitener(p, k, n), white: make([][]float64, k),
-		distance: make([]float64, k-1), normal: make([][]float64, k),
 		row: make([]float64, k), surprise: make([]float64, k), partials: make([]float64, pr.order.coefficients()),
 	}
 	for i := range k {
-		e.white[i], e.normal[i] = make([]float64, n), make([]float64, k)
+		e.white[i] = make([]float64, n)
 	}
 	if pr.gaps {
 		e.begins()
@@ -143,13 +141,7 @@ func (e *evaluator) regress(o outcome) outcome {
 		o.squares = floats.Dot(e.white[0][:o.n], e.white[0][:o.n])
 		return o
 	}
-	for i := range e.white {
-		e.white[i] = e.white[i][:o.n]
-	}
-	o.squares = project(e.white, e.normal, e.distance)
-	for i := range e.white {
-		e.white[i] = e.white[i][:cap(e.white[i])]
-	}
+	e.distance, o.squares = project(e.white[0][:o.n], e.white[1][:o.n])
 	return o
 }
 
@@ -188,9 +180,7 @@ func (e *evaluator) residuals(likelihood func() outcome) func(x, dst []float64) 
 		}
 		clear(dst)
 		copy(dst, e.white[0][:o.n])
-		for i, c := range e.distance {
-			floats.AddScaled(dst[:o.n], -c, e.white[i+1][:o.n])
-		}
+		e.subtract(dst[:o.n], e.distance)
 		floats.Scale(math.Exp(o.logs/float64(2*o.n)), dst)
 		return true
 	}

@@ -55,7 +55,7 @@ func (o Order) String() string {
 // coefficients counts those of the four polynomials.
 func (o Order) coefficients() int { return o.P + o.Q + o.Seasonal.P + o.Seasonal.Q }
 
-// parameters counts what is estimated beside the variance and the regression.
+// parameters counts what is estimated beside the variance.
 func (o Order) parameters() int {
 	n := o.coefficients()
 	if o.Constant {
@@ -102,17 +102,14 @@ type Coefficients struct {
 	AR, MA, SAR, SMA []float64
 	// Constant is μ: the mean of the series without differences, its drift per step with one.
 	Constant float64
-	// Regression are those of the regressors, column by column.
-	Regression []float64
 }
 
-// validate checks the coefficients against the order and the width of the regression. Whether φ is stationary is left to
-// the process. θ need not be invertible, but no invertible one has Σ|θ| above 2^q − 1.
-func (c Coefficients) validate(o Order, width int) error {
+// validate checks the coefficients against the order. Whether φ is stationary is left to the process. θ need not be invertible, but no invertible one has Σ|θ| above 2^q − 1.
+func (c Coefficients) validate(o Order) error {
 	s := o.Seasonal
-	if len(c.AR) != o.P || len(c.MA) != o.Q || len(c.SAR) != s.P || len(c.SMA) != s.Q || len(c.Regression) != width {
-		return fmt.Errorf("%s: %d AR, %d MA, %d and %d seasonal coefficients and %d of %d regressors are fixed: %w",
-			o, len(c.AR), len(c.MA), len(c.SAR), len(c.SMA), len(c.Regression), width, forecast.ErrParameter)
+	if len(c.AR) != o.P || len(c.MA) != o.Q || len(c.SAR) != s.P || len(c.SMA) != s.Q {
+		return fmt.Errorf("%s: %d AR, %d MA, %d and %d seasonal coefficients are fixed: %w",
+			o, len(c.AR), len(c.MA), len(c.SAR), len(c.SMA), forecast.ErrParameter)
 	}
 	for _, list := range [][]float64{c.MA, c.SMA} {
 		sum := 0.0
@@ -124,10 +121,8 @@ func (c Coefficients) validate(o Order, width int) error {
 				o, list, forecast.ErrParameter)
 		}
 	}
-	for _, v := range append([]float64{c.Constant}, c.Regression...) {
-		if !units.Observed(v) {
-			return fmt.Errorf("%s: a fixed coefficient is %v: %w", o, v, forecast.ErrParameter)
-		}
+	if !units.Observed(c.Constant) {
+		return fmt.Errorf("%s: the fixed constant is %v: %w", o, c.Constant, forecast.ErrParameter)
 	}
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/decompose"
 	"github.com/forewarm/forewarm/forecast/internal/units"
-	"github.com/forewarm/forewarm/forecast/regress"
 )
 
 // negligible is the spread, as a share of the series' magnitude, below which the differenced series is constant but for
@@ -17,19 +16,18 @@ const negligible = 1e-13
 // problem is a series made ready for estimation: shifted and scaled so that its differences have unit deviation once
 // the regression is taken out, and cut to what lies between the first observation and the last.
 type problem struct {
-	order  Order
-	design regress.Design
+	order Order
 	// A value y of the series is (y − location)/scale here.
 	location, scale float64
-	// levels are the series and then the columns of the regression, with a column of its own for the constant in front
-	// of the others. The series is NaN where it is missing.
+	// levels are the series, NaN where it is missing, and then the column of the constant where there is one.
 	levels [][]float64
 	// filled is the series with its gaps interpolated, differenced are the differences of that and of the other levels.
 	// They serve where a rough picture will do: for first guesses, and for values of the start of which nothing is
 	// known.
 	filled      []float64
 	differenced [][]float64
-	basis       basis
+	// regression is nil without a constant.
+	regression *regression
 	// gaps means that values are missing.
 	gaps bool
 	// used counts the observations after those with which the differences start.
@@ -39,8 +37,8 @@ type problem struct {
 }
 
 // prepare makes a problem of the series.
-func prepare(s forecast.Series, order Order, design regress.Design) (*problem, error) {
-	parameters := order.parameters() + design.Width()
+func prepare(s forecast.Series, order Order) (*problem, error) {
+	parameters := order.parameters()
 	if err := units.Check(s, order.D+parameters+1); err != nil {
 		return nil, fmt.Errorf("%s: %w", order, err)
 	}
@@ -48,7 +46,7 @@ func prepare(s forecast.Series, order Order, design regress.Design) (*problem, e
 	for math.IsNaN(s.Values[last-1]) {
 		last--
 	}
-	pr := &problem{order: order, design: design, scale: units.Scale(s.Values)}
+	pr := &problem{order: order, scale: units.Scale(s.Values)}
 	delta := differencing(order.D, order.Seasonal.D, order.Seasonal.Period)
 	pr.used = s.Observed() - delta.degree()
 	if want := parameters + 1; pr.used < want || last-first < delta.degree()+want {
@@ -56,39 +54,18 @@ func prepare(s forecast.Series, order Order, design regress.Design) (*problem, e
 			order, max(pr.used, 0), delta.degree(), want, forecast.ErrTooShort)
 	}
 	pr.gaps = s.Observed() < last-first
-	columns, err := pr.columns(s, first, last)
-	if err != nil {
-		return nil, err
-	}
-	pr.levels = append([][]float64{pr.shifted(s.Values[first:last])}, columns...)
+	pr.levels = [][]float64{pr.shifted(s.Values[first:last])}
 	pr.filled = filled(pr.levels[0], order.Seasonal.Period)
-	pr.differenced = append(pr.differenced, delta.apply(pr.filled))
-	for _, column := range columns {
-		pr.differenced = append(pr.differenced, delta.apply(column))
+	pr.differenced = [][]float64{delta.apply(pr.filled)}
+	if order.Constant {
+		column := make([]float64, last-first)
+		for i := range column {
+			column[i] = order.constantAt(first + i + 1)
+		}
+		pr.levels, pr.differenced = append(pr.levels, column), append(pr.differenced, delta.apply(column))
 	}
 	pr.standardise()
 	return pr, nil
-}
-
-// columns are those of the regression, steps first to last.
-func (pr *problem) columns(s forecast.Series, first, last int) ([][]float64, error) {
-	terms := rowsOf(pr.order, pr.design)
-	out := make([][]float64, terms.width())
-	for i := range out {
-		out[i] = make([]float64, last-first)
-	}
-	row := make([]float64, terms.width())
-	for t := first; t < last; t++ {
-		terms.row(row, t+1, s.TimeAt(t))
-		for i, v := range row {
-			if !units.Observed(v) {
-				return nil, fmt.Errorf("%s: regressor column %d is %v at step %d: %w",
-					pr.order, i+1, v, t+1, forecast.ErrParameter)
-			}
-			out[i][t-first] = v
-		}
-	}
-	return out, nil
 }
 
 // shifted is the series in problem units but for the deviation, near 0 where it has the most digits.
@@ -126,8 +103,10 @@ func filled(values []float64, period int) []float64 {
 
 // standardise takes a first regression out of the series and scales it to unit deviation of its differences.
 func (pr *problem) standardise() {
-	pr.basis = newBasis(pr.differenced[1:], pr.levels[1:])
-	pr.basis.remove(pr.differenced[0], pr.filled, pr.levels[0])
+	if pr.order.Constant {
+		pr.regression = newRegression(pr.differenced[1], pr.levels[1])
+		pr.regression.remove(pr.differenced[0], pr.filled, pr.levels[0])
+	}
 	mean, deviation := moments(pr.differenced[0])
 	deviation = math.Hypot(mean, deviation)
 	if deviation <= negligible {
@@ -135,8 +114,8 @@ func (pr *problem) standardise() {
 		return
 	}
 	pr.scale *= deviation
-	for i := range pr.basis.first {
-		pr.basis.first[i] /= deviation
+	if pr.regression != nil {
+		pr.regression.first /= deviation
 	}
 	for _, values := range [][]float64{pr.levels[0], pr.filled, pr.differenced[0]} {
 		for i := range values {

@@ -2,12 +2,10 @@ package arima_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/arima"
 	"github.com/forewarm/forewarm/forecast/modeltest"
-	"github.com/forewarm/forewarm/forecast/regress"
 )
 
 func models() []forecast.Model {
@@ -23,20 +21,8 @@ func models() []forecast.Model {
 		arima.ARIMA{Seasonal: arima.Seasonal{P: 1, Period: 12}, Constant: true},
 		arima.ARIMA{P: 1, Q: 1, Seasonal: arima.Seasonal{P: 1, D: 1, Q: 1, Period: 12}, Constant: true},
 		arima.ARIMA{P: 2, D: 1, Q: 2, Seasonal: arima.Seasonal{D: 1, Q: 2, Period: 4}},
-		arima.ARIMA{P: 1, Regressors: weekly(), Constant: true},
-		arima.ARIMA{D: 1, Q: 1, Seasonal: arima.Seasonal{D: 1, Q: 1, Period: 12}, Regressors: weekly()},
+		arima.ARIMA{D: 1, Q: 1, Seasonal: arima.Seasonal{D: 1, Q: 1, Period: 12}},
 		arima.Auto{Period: 12, MaxP: 1, MaxQ: 1, MaxSeasonalP: 1, MaxSeasonalQ: 1},
-		arima.Auto{MaxP: 1, MaxQ: 1, Regressors: weekly()[:1]},
-	}
-}
-
-// weekly is a regression of which every term is awkward: a season that differences may take away, an event that may never
-// come, and a drift.
-func weekly() regress.Design {
-	return regress.Design{
-		regress.Fourier{Period: 7, Harmonics: 3},
-		regress.Drift{},
-		regress.Event{Start: daily(nil).TimeAt(20), Length: 24 * time.Hour, Every: 30 * 24 * time.Hour},
 	}
 }
 

@@ -53,7 +53,7 @@ func newSearch(bounds Auto, s forecast.Series, d, seasonal int) *search {
 		if constant && order.differences() > 1 {
 			continue
 		}
-		if pr, err := prepare(s, order, bounds.Regressors); err == nil {
+		if pr, err := prepare(s, order); err == nil {
 			h.problems[constant], h.seeds[constant] = pr, newSeed(pr)
 			h.exact = pr.cost(largest) <= cheap
 		}
@@ -152,7 +152,7 @@ func (h *search) try(order Order, from *candidate) {
 	h.seen[order] = true
 	own := *pr
 	own.order = order.canonical()
-	n, k := own.used, order.parameters()+h.bounds.Regressors.Width()+1
+	n, k := own.used, order.parameters()+1
 	if n <= k+1 && k > 1 || len(own.differenced[0]) < 1 {
 		return
 	}

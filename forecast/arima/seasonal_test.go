@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"math"
 	"testing"
-	"time"
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/arima"
-	"github.com/forewarm/forewarm/forecast/regress"
 )
 
 // airline is the model that Box & Jenkins (1976) fitted to the logarithm of the airline passengers.
@@ -85,89 +83,15 @@ func TestAutoLeavesNoSeasonWhereThereIsNone(t *testing.T) {
 	}
 }
 
-// R 4.2.2: arima(LakeHuron, c(2,0,0), xreg = cbind(t, t >= 40)), method ML. The series is a year a step here, a day by our
-// clock, so the event begins on the 40th day.
-func TestRegressionWithErrors(t *testing.T) {
-	s := series(t, "LakeHuron")
-	model := arima.ARIMA{
-		P: 2, Constant: true,
-		Regressors: regress.Design{regress.Drift{}, regress.Event{Start: s.TimeAt(39)}},
-	}
-	fitted := estimate(t, model, s)
-	within(t, "log-likelihood", fitted.LogLikelihood(), -100.292922501238, 1e-6)
-	c := fitted.Coefficients()
-	got := append(append(append([]float64{}, c.AR...), c.Constant), c.Regression...)
-	want := []float64{
-		1.0000385346566438,
-		-0.2984558380788306,
-		580.0085997599359189,
-		-0.0102532331166565,
-		-0.8004391289607611,
-	}
-	errs := []float64{
-		0.0972986760515433,
-		0.0997939984307221,
-		0.4466751482125864,
-		0.0113961681736754,
-		0.5872615577776740,
-	}
-	for i := range want {
-		within(t, fmt.Sprintf("coefficient %d", i+1), got[i], want[i], 1e-3*errs[i])
-	}
-	for i, point := range []float64{579.449482202273, 578.914993081076, 578.529790638519} {
-		within(t, fmt.Sprintf("point %d", i+1), fitted.Forecast(3).Point[i], point, 1e-3)
-	}
-}
-
-// R 4.2.2: arima(diff(w), c(1,0,1), xreg = diff(fourier), include.mean = FALSE) on WWWusage with two waves of period 10.
-func TestDifferencedRegression(t *testing.T) {
-	model := arima.ARIMA{P: 1, D: 1, Q: 1, Regressors: regress.Design{regress.Fourier{Period: 10, Harmonics: 2}}}
-	fitted := estimate(t, model, series(t, "WWWusage"))
-	within(t, "log-likelihood", fitted.LogLikelihood(), -252.9205400956, 1e-6)
-	c := fitted.Coefficients()
-	got := append([]float64{c.AR[0], c.MA[0]}, c.Regression...)
-	want := []float64{
-		0.658605718915424,
-		0.512368966995814,
-		-1.325547749488458,
-		-1.074983222862006,
-		0.252707777024975,
-		-0.509502797372216,
-	}
-	for i := range want {
-		within(t, fmt.Sprintf("coefficient %d", i+1), got[i], want[i], 1e-3)
-	}
-}
-
-func TestDifferencesTakeTermsAway(t *testing.T) {
-	values := simulate(8, 120, 0)
-	for i := range values {
-		values[i] += 10 * math.Sin(2*math.Pi*float64(i)/12)
-	}
-	seasonal := arima.ARIMA{P: 1, Seasonal: arima.Seasonal{D: 1, Q: 1, Period: 12}}
-	plain := estimate(t, seasonal, daily(values))
-	seasonal.Regressors = regress.Design{regress.Fourier{Period: 12, Harmonics: 2}, regress.Mean{}}
-	fitted := estimate(t, seasonal, daily(values))
-	for i, v := range fitted.Coefficients().Regression {
-		within(t, fmt.Sprintf("the coefficient of column %d, of which a season's difference leaves nothing", i+1), v,
-			0, 0)
-	}
-	within(t, "log-likelihood", fitted.LogLikelihood(), plain.LogLikelihood(), 1e-5)
-}
-
 func TestBadSeasons(t *testing.T) {
 	s := daily(simulate(1, 50, 0))
-	bad := regress.Design{regress.Fourier{Period: 1, Harmonics: 1}}
 	for name, model := range map[string]forecast.Model{
 		"a season of no length":       arima.ARIMA{Seasonal: arima.Seasonal{P: 1}},
 		"a season of one step":        arima.ARIMA{Seasonal: arima.Seasonal{D: 1, Period: 1}},
 		"a negative order":            arima.ARIMA{Seasonal: arima.Seasonal{Q: -1, Period: 4}},
 		"too far back":                arima.ARIMA{Seasonal: arima.Seasonal{P: 3, Period: 1440}},
 		"two differences and a drift": arima.ARIMA{D: 1, Seasonal: arima.Seasonal{D: 1, Period: 4}, Constant: true},
-		"a regressor that is none":    arima.ARIMA{Regressors: bad},
-		"a regressor without a value": arima.ARIMA{Regressors: regress.Design{nowhere{}}},
 		"a period of one step":        arima.Auto{Period: 1},
-		"such a regressor":            arima.Auto{Regressors: bad},
 	} {
 		if _, err := model.Fit(s); err == nil {
 			t.Errorf("%s: no error", name)
@@ -176,10 +100,3 @@ func TestBadSeasons(t *testing.T) {
 		}
 	}
 }
-
-// nowhere is a regressor that is no number.
-type nowhere struct{}
-
-func (nowhere) Width() int { return 1 }
-
-func (nowhere) Row(dst []float64, _ int, _ time.Time) { dst[0] = math.NaN() }

@@ -35,18 +35,11 @@ func (d Decomposition) Adjusted() []float64 {
 	return out
 }
 
-// TrendStrength is how much of what moves the seasonally adjusted series is trend: 1 − Var(R)/Var(T+R), from 0 to 1
-// (Wang, Smith & Hyndman 2006).
-func (d Decomposition) TrendStrength() float64 { return strength(d.Trend, d.Remainder) }
-
 // SeasonalStrength is how much of what moves the series beside the trend and the other seasons is season i of Seasons:
-// 1 − Var(R)/Var(S+R), from 0 to 1 (Wang, Smith & Hyndman 2006).
+// 1 − Var(R)/Var(S+R), from 0 to 1 (Wang, Smith & Hyndman 2006), and 0 where nothing moves. Gaps
+// are left out.
 func (d Decomposition) SeasonalStrength(i int) float64 {
-	return strength(d.Seasons[i].Values, d.Remainder)
-}
-
-// strength is 1 − Var(rest)/Var(part+rest), held within 0 and 1; 0 where nothing moves. Gaps are left out.
-func strength(part, rest []float64) float64 {
+	part, rest := d.Seasons[i].Values, d.Remainder
 	scale := math.Max(units.Scale(part), units.Scale(rest))
 	sums := make([]float64, 0, len(part))
 	alone := make([]float64, 0, len(rest))

@@ -7,22 +7,6 @@ import (
 	"github.com/forewarm/forewarm/forecast/decompose"
 )
 
-// A rising line with a season of four steps, the third of which is its high.
-func ExampleSTL() {
-	var values []float64
-	for i := range 40 {
-		values = append(values, 100+2*float64(i)+[]float64{-11, 1, 20, -10}[i%4])
-	}
-	parts, err := decompose.STL{Period: 4}.Decompose(values)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("season %.0f, trend %.0f, seasonal strength %.2f\n",
-		parts.Seasons[0].Values[20:24], parts.Trend[20:24], parts.SeasonalStrength(0))
-	// Output: season [-11 1 20 -10], trend [140 142 144 146], seasonal strength 1.00
-}
-
 // Days within weeks: each season without the other.
 func ExampleMSTL() {
 	var values []float64

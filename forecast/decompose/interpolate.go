@@ -34,7 +34,7 @@ func Interpolate(values []float64, periods ...int) ([]float64, error) {
 	}
 	guess := slices.Clone(out)
 	regressGaps(guess, values, periods)
-	parts := MSTL{Robust: true}.run(guess, periods)
+	parts := split(guess, periods, true)
 	line := parts.Adjusted()
 	for i, v := range values {
 		if math.IsNaN(v) {

@@ -16,8 +16,8 @@ type loop struct {
 	sorted         []float64 // for medians
 }
 
-func newLoop(y []float64, period int, w windows) *loop {
-	n := len(y)
+func newLoop(y []float64, d stl) *loop {
+	n, period := len(y), d.period
 	long, part := n+2*period, (n-1)/period+1
 	room := make([]float64, 2*n+3*long+3*part+2)
 	take := func(k int) []float64 {
@@ -30,7 +30,8 @@ func newLoop(y []float64, period int, w windows) *loop {
 		trend: take(n), season: take(n),
 		cycles: take(long), low: take(long), spare: take(long),
 		part: take(part), partOut: take(part + 2), partWeights: take(part),
-		byCycle: newLoess(w.season, false), byTrend: newLoess(w.trend, true), byLow: newLoess(w.low, true),
+		byCycle: newLoess(d.window, false), byTrend: newLoess(d.trendWindow(), true),
+		byLow: newLoess(odd(float64(period)), true),
 	}
 }
 
@@ -118,20 +119,5 @@ func movingAverage(dst, y []float64, k int) {
 	for i := 1; i < len(dst); i++ {
 		sum += y[i+k-1] - y[i-1]
 		dst[i] = sum * scale
-	}
-}
-
-// repeat makes the season the same in every cycle: the mean of each slot.
-func (l *loop) repeat() {
-	m := l.period
-	for slot := range m {
-		sum, count := 0.0, 0
-		for i := slot; i < len(l.season); i += m {
-			sum += l.season[i]
-			count++
-		}
-		for i := slot; i < len(l.season); i += m {
-			l.season[i] = sum / float64(count)
-		}
 	}
 }

@@ -2,9 +2,11 @@ package decompose
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/forecast/internal/units"
 )
 
 // MSTL splits a series into a trend, several seasons and a remainder: STL for each season by turns, on the series
@@ -13,16 +15,13 @@ type MSTL struct {
 	// Periods are the lengths of the seasons in steps, each 2 or more: 24 and 168 for days and weeks of hours. Order does
 	// not matter, what is there twice counts once.
 	Periods []int
-	// SeasonalWindow is over how many seasons each slot of the shortest season is smoothed, odd and 3 or more; the next
-	// longer one takes four more, and so on. 0 means 11, which Bandara et al. found to serve well.
-	SeasonalWindow int
-	// Robust keeps outliers out of trend and seasons. It takes some 20 times as long.
-	Robust bool
 }
 
 const (
-	defaultWindow = 11
-	windowGrowth  = 4
+	// shortestWindow is over how many seasons each slot of the shortest season is smoothed, which Bandara et al. found to
+	// serve well; the next longer one takes windowGrowth more, and so on.
+	shortestWindow = 11
+	windowGrowth   = 4
 	// turns is how often each of several seasons is estimated.
 	turns = 2
 )
@@ -34,8 +33,11 @@ func (d MSTL) Decompose(values []float64) (Decomposition, error) {
 	if err := d.validate(); err != nil {
 		return Decomposition{}, err
 	}
-	if err := check(values, 0); err != nil {
-		return Decomposition{}, fmt.Errorf("MSTL%v: %w", d.Periods, err)
+	for i, v := range values {
+		if math.Abs(v) > units.Limit {
+			return Decomposition{}, fmt.Errorf("MSTL%v: value %d is %g, beyond %g: %w",
+				d.Periods, i, v, units.Limit, forecast.ErrNotFinite)
+		}
 	}
 	periods := usable(d.Periods, len(values))
 	if len(periods) == 0 {
@@ -46,7 +48,7 @@ func (d MSTL) Decompose(values []float64) (Decomposition, error) {
 	if err != nil {
 		return Decomposition{}, fmt.Errorf("MSTL%v: %w", d.Periods, err)
 	}
-	out := d.run(filled, periods)
+	out := split(filled, periods, false)
 	for i, v := range values {
 		if v != v {
 			out.Remainder[i] = v
@@ -57,8 +59,8 @@ func (d MSTL) Decompose(values []float64) (Decomposition, error) {
 
 func (d MSTL) validate() error {
 	for _, period := range d.Periods {
-		if err := (STL{Period: period, SeasonalWindow: d.SeasonalWindow}).validate(); err != nil {
-			return fmt.Errorf("MSTL%v: %w", d.Periods, err)
+		if period < 2 {
+			return fmt.Errorf("MSTL%v: period %d, want 2 or more: %w", d.Periods, period, forecast.ErrParameter)
 		}
 	}
 	if len(d.Periods) == 0 {
@@ -74,8 +76,8 @@ func usable(periods []int, n int) []int {
 	return slices.DeleteFunc(slices.Compact(out), func(m int) bool { return m < 2 || 2*m > n })
 }
 
-// run splits a series without gaps.
-func (d MSTL) run(y []float64, periods []int) Decomposition {
+// split splits a series without gaps, robustly or not.
+func split(y []float64, periods []int, robust bool) Decomposition {
 	out := Decomposition{Seasons: make([]Season, len(periods)), Remainder: slices.Clone(y)}
 	rest, rounds := out.Remainder, turns
 	if len(periods) == 1 {
@@ -87,21 +89,13 @@ func (d MSTL) run(y []float64, periods []int) Decomposition {
 			if round > 0 {
 				add(rest, season.Values)
 			}
-			l := STL{Period: period, SeasonalWindow: d.window(i), Robust: d.Robust}.run(rest)
+			l := stl{period: period, window: shortestWindow + windowGrowth*i, robust: robust}.run(rest)
 			subtract(rest, l.season)
 			*season, out.Trend = Season{Period: period, Values: l.season}, l.trend
 		}
 	}
 	subtract(rest, out.Trend)
 	return out
-}
-
-// window is the seasonal window of the i-th season in order of length.
-func (d MSTL) window(i int) int {
-	if d.SeasonalWindow == 0 {
-		return defaultWindow + windowGrowth*i
-	}
-	return d.SeasonalWindow + windowGrowth*i
 }
 
 func add(dst, values []float64) {

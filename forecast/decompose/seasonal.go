@@ -15,21 +15,11 @@ type Seasonal struct {
 	Periods []int
 	// Model forecasts the seasonally adjusted series, gaps included.
 	Model forecast.Model
-	// Robust keeps outliers out of the seasons. The model still sees them.
-	Robust bool
-	// SeasonalWindow is as in MSTL: 0 for 11 seasons of the shortest period. Fewer follow a season that changes.
-	SeasonalWindow int
 }
 
-// Name is the decomposition with its periods, and the model: "MSTL[24 168] + SES", "robust MSTL[24](7) + SES".
+// Name is the decomposition with its periods, and the model: "MSTL[24 168] + SES".
 func (m Seasonal) Name() string {
 	name := fmt.Sprintf("MSTL%v", m.Periods)
-	if m.Robust {
-		name = "robust " + name
-	}
-	if m.SeasonalWindow != 0 {
-		name += fmt.Sprintf("(%d)", m.SeasonalWindow)
-	}
 	if m.Model == nil {
 		return name + " without a model"
 	}
@@ -45,7 +35,7 @@ func (m Seasonal) Fit(s forecast.Series) (forecast.Fitted, error) {
 	if err := units.Check(s, 2); err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name(), err)
 	}
-	parts, err := MSTL{Periods: m.Periods, SeasonalWindow: m.SeasonalWindow, Robust: m.Robust}.Decompose(s.Values)
+	parts, err := MSTL{Periods: m.Periods}.Decompose(s.Values)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name(), err)
 	}

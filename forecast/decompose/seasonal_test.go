@@ -38,7 +38,7 @@ func seasonals() []forecast.Model {
 	return []forecast.Model{
 		decompose.Seasonal{Periods: []int{2}, Model: naive.Last{}},
 		decompose.Seasonal{Periods: []int{7, 12}, Model: smoothing.SES{}},
-		decompose.Seasonal{Periods: []int{24}, Model: smoothing.Holt{Damped: true}, Robust: true},
+		decompose.Seasonal{Periods: []int{24}, Model: smoothing.Holt{Damped: true}},
 	}
 }
 
@@ -53,9 +53,8 @@ func FuzzFit(f *testing.F) {
 		f.Add(uint8(3), uint8(8), modeltest.Fuzz(values))
 	}
 	f.Fuzz(func(t *testing.T, one, other uint8, raw []byte) {
-		modeltest.Check(t, decompose.Seasonal{
-			Periods: []int{int(one), int(other)}, Model: naive.Last{}, Robust: one > other,
-		}, modeltest.Values(raw))
+		modeltest.Check(t, decompose.Seasonal{Periods: []int{int(one), int(other)}, Model: naive.Last{}},
+			modeltest.Values(raw))
 	})
 }
 
@@ -103,7 +102,6 @@ func TestSeasonalModelsMoveWithTheSeries(t *testing.T) {
 	}
 	for _, model := range []forecast.Model{
 		decompose.Seasonal{Periods: []int{24, 168}, Model: naive.Last{}},
-		decompose.Seasonal{Periods: []int{24}, Model: naive.Last{}, SeasonalWindow: 7, Robust: true},
 		decompose.Profile{Model: naive.Last{}},
 	} {
 		one, err := model.Fit(hourly(values))

@@ -23,12 +23,15 @@ func levels(steps int, means ...float64) []float64 {
 // After a shift of three deviations the mean is that of the new level, by about as many observations as it has; one far
 // value is no shift.
 func TestSegment(t *testing.T) {
-	fitted := fit(t, naive.Segment{}, daily(levels(100, 50, 53, 47)...))
+	fitted, ok := fit(t, naive.Segment{}, daily(levels(100, 50, 53, 47)...)).(*naive.FittedSegment)
+	if !ok {
+		t.Fatal("no FittedSegment")
+	}
 	newest := fitted.Forecast(2)
 	if got := newest.Point[1]; math.Abs(got-47) > 0.4 {
 		t.Errorf("forecast %v, want 47", got)
 	}
-	if got := fitted.(*naive.FittedSegment).Length(); got < 90 || got > 105 {
+	if got := fitted.Length(); got < 90 || got > 105 {
 		t.Errorf("the newest segment has %d observations, want about 100", got)
 	}
 	fitted.Update(nan)
@@ -36,7 +39,7 @@ func TestSegment(t *testing.T) {
 	same(t, "point after gaps", fitted.Forecast(1).Point, newest.Point[:1])
 	fitted.Update(1000)
 	fitted.Update(47)
-	if got := fitted.(*naive.FittedSegment).Length(); got < 90 {
+	if got := fitted.Length(); got < 90 {
 		t.Errorf("%d observations after a far value: it was taken for a shift", got)
 	}
 	for _, y := range levels(12, 60) {
