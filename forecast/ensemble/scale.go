@@ -91,14 +91,17 @@ func (s *scales) level() float64 {
 // in is the unit of a kind for a forecast so many steps ahead.
 func (s *scales) in(kind unit, point float64, steps int) float64 {
 	level := s.level()
-	switch {
-	case kind == proportional:
+	switch kind {
+	case proportional:
 		return math.Max(math.Abs(point), leastLevel*level)
-	case kind == hourly && s.differences.weight > 0:
+	case hourly:
+		if !(s.differences.weight > 0) {
+			return level
+		}
 		// The mean of all counts for one difference, so that an hour not seen yet has one, too.
 		hour := s.hour(steps)
 		return math.Max((hour.sum+s.differences.mean())/(hour.weight+1), leastDifference*level)
-	default:
-		return level
+	case constant:
 	}
+	return level
 }

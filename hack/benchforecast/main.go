@@ -56,9 +56,9 @@ func run(args []string, out, words io.Writer) error {
 // gather reads the sets that are wanted, and the traces for the rolling origin.
 func gather(o options, words io.Writer) (sets []set, traces []recorded, err error) {
 	if o.train != "" {
-		m4, err := m4Set(o.train, o.test)
-		if err != nil {
-			return nil, nil, err
+		m4, failed := m4Set(o.train, o.test)
+		if failed != nil {
+			return nil, nil, failed
 		}
 		sets = append(sets, m4)
 	}
@@ -87,8 +87,12 @@ func gather(o options, words io.Writer) (sets []set, traces []recorded, err erro
 
 // report scores the models on a set, then what it is measured by, then the peers, and prints their rows.
 func (s set) report(o options, rows printer, words io.Writer) error {
-	said, err := s.ask(entry{naive2, deseasonalised}, io.Discard)
-	measure := s.row(naive2, said, err)
+	yardstick, err := modelNamed(naive2)
+	if err != nil {
+		return err
+	}
+	said, left := s.ask(yardstick, io.Discard)
+	measure := s.row(naive2, said, left)
 	show := func(name string, answers []answer, err error) error {
 		row := s.row(name, answers, err)
 		row.OWA = owa(row, measure)
@@ -96,17 +100,17 @@ func (s set) report(o options, rows printer, words io.Writer) error {
 	}
 	var whole []answer
 	for _, model := range o.withYardsticks() {
-		answers, err := s.ask(model, words)
-		if err := show(model.name, answers, err); err != nil {
+		answers, left := s.ask(model, words)
+		if err := show(model.name, answers, left); err != nil {
 			return err
 		}
-		if model.name == defaultModel && err == nil {
+		if model.name == defaultModel && left == nil {
 			whole = answers
 		}
 	}
 	for _, name := range o.peers {
-		answers, err := s.askPeer(name, o, words)
-		if err := show("R: "+name, answers, err); err != nil {
+		answers, left := s.askPeer(name, o, words)
+		if err := show("R: "+name, answers, left); err != nil {
 			return err
 		}
 	}

@@ -52,7 +52,7 @@ func entries() []entry {
 			}
 			return naive.Seasonal{Period: t.season}
 		}},
-		{naive2, deseasonalised},
+		{naive2, func(t task) forecast.Model { return naive.Deseasonalised{Period: t.season} }},
 		{"ses", func(task) forecast.Model { return smoothing.SES{} }},
 		{"damped-holt", func(task) forecast.Model { return smoothing.Holt{Damped: true} }},
 		{"holt-winters", func(t task) forecast.Model { return smoothing.HoltWinters{Period: t.season} }},
@@ -77,8 +77,6 @@ func entries() []entry {
 		{"profile-arima", func(t task) forecast.Model { return decompose.Profile{Day: t.season, Model: arima.Auto{}} }},
 	}
 }
-
-func deseasonalised(t task) forecast.Model { return naive.Deseasonalised{Period: t.season} }
 
 // auto is the default model.
 func (t task) auto() ensemble.Auto {

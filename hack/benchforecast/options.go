@@ -106,13 +106,13 @@ func (o *options) complete(names []string) error {
 }
 
 // wants reports whether a set is to be scored.
-func (o options) wants(name string) bool {
+func (o *options) wants(name string) bool {
 	holds := func(part string) bool { return strings.Contains(name, part) }
 	return len(o.sets) == 0 || slices.ContainsFunc(o.sets, holds)
 }
 
 // withYardsticks are the models, and after them the seasonal naive and Naive2 methods where they are not among them.
-func (o options) withYardsticks() []entry {
+func (o *options) withYardsticks() []entry {
 	out := slices.Clone(o.models)
 	for _, e := range entries() {
 		known := slices.ContainsFunc(out, func(of entry) bool { return of.name == e.name })

@@ -20,7 +20,8 @@ func TestAModelIsFittedForWhoNamesIt(t *testing.T) {
 	of.Policy = decide.Policy{Late: 0.01, Target: 10, Lead: of.Lead}
 	of.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: defaultHPA()}}
 	targets := fixedTargets{of}
-	loop, _ := loopWith(t, refresh.Config{Grace: 2 * time.Minute, Refit: time.Hour}, &demandSource{demand: daily}, targets)
+	loop, _ := loopWith(t, refresh.Config{Grace: 2 * time.Minute, Refit: time.Hour}, &demandSource{demand: daily},
+		targets)
 	now, refits := noon, uint64(0)
 	// step steps to a time, and returns whether a model is answered then, and how often the state was made anew on the way.
 	step := func(end time.Duration, model string) (answered bool, anew int) {
@@ -31,7 +32,8 @@ func TestAModelIsFittedForWhoNamesIt(t *testing.T) {
 		}
 		anew, refits = int(s.Loop.Refits-refits), s.Loop.Refits
 		a, err := entry(t, s, "llama").Answer(decide.Overrides{Model: model}, now)
-		if err != nil && (!errors.Is(err, snapshot.ErrNotServing) || !strings.Contains(err.Error(), "nothing reads it")) {
+		if err != nil &&
+			(!errors.Is(err, snapshot.ErrNotServing) || !strings.Contains(err.Error(), "nothing reads it")) {
 			t.Fatal(err)
 		}
 		return err == nil && a.Value > 0, anew

@@ -121,7 +121,8 @@ func TestANamedModelIsNotSelected(t *testing.T) {
 		named.Named, all.Models = []string{c.named}, windowpeak.FittedModels()[:4]
 		plain, by := describe(forecaster.New(c.of, h)), describe(forecaster.New(named, h))
 		if plain.Decision.Value != by.Decision.Value || plain.Model != by.Model || plain.PathModel != by.PathModel {
-			t.Errorf("%s and %s serve; with %s beside them %s and %s", plain.Model, plain.PathModel, c.named, by.Model, by.PathModel)
+			t.Errorf("%s and %s serve; with %s beside them %s and %s", plain.Model, plain.PathModel, c.named,
+				by.Model, by.PathModel)
 		}
 		if e := describe(forecaster.New(all, h)); c.named == windowpeak.SES && e.PathModel != c.named {
 			t.Errorf("%s looks ahead, want ses, the best of those that Models has", e.PathModel)

@@ -134,7 +134,8 @@ func (s *selection) step(f *Forecaster, arrived float64) {
 func (s *selection) choose() {
 	for i, c := range s.peaks.Candidates() {
 		s.scored[i].Loss = c.Loss()
-		s.scored[i].Eligible = c.Calibrated() && !math.IsNaN(c.Loss()) && c.Name() != windowpeak.LastWeek && !s.byName[i]
+		s.scored[i].Eligible = c.Calibrated() && !math.IsNaN(c.Loss()) && c.Name() != windowpeak.LastWeek &&
+			!s.byName[i]
 	}
 	s.byPinballLoss.Update(s.scored)
 }
