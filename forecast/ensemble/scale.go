@@ -28,8 +28,9 @@ const (
 	proportional
 	// hourly is how much that hour differs from one day to the next.
 	hourly
-	unitCount
 )
+
+const unitCount = int(hourly) + 1
 
 const (
 	levelHalfLife = 720
