@@ -27,7 +27,7 @@
 // drops a failing member sooner). The power grows with the number of independent errors; errors of overlapping
 // forecasts are not independent. A horizon with few errors also uses those of its neighbours. The trailing mean is the
 // hysteresis. After the replay of the series' end, which Fit holds out, the last value and the members with the largest
-// weights are kept: five where 48 horizons are scored, more where fewer are.
+// weights are kept: seven where 48 horizons are scored, more where fewer are.
 //
 // # Quantiles
 //

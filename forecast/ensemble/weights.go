@@ -23,7 +23,7 @@ const (
 	// Gauges of errors differ less, and their losses are less sure.
 	sharpestMember, sharpestGauge = 64, 24
 	// sharpness is the power where one independent loss is known.
-	sharpness = 3
+	sharpness = 2
 	// enough losses tell members apart.
 	enough = 150
 )

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/kube/apiservices"
@@ -107,44 +106,43 @@ func (s *state) answered(h *autoscalingv2.HorizontalPodAutoscaler, m *autoscalin
 			Remedy: "leave " + apiservices.External + " to KEDA, and use its external trigger (docs/keda.md)",
 		}
 	}
-	for i := range s.forecasts {
-		f := &s.forecasts[i]
-		switch {
-		case f.Namespace != h.Namespace || !answers(f, h, m):
-		case f.Status.Served == "":
-			return Finding{
-				Level:   Error,
-				Message: named + ": the Forecast " + f.Name + " answers it, and has no value now: " + f.Status.State,
-				Remedy:  "wait until it has; kubectl describe forecast -n " + f.Namespace + " " + f.Name + " says why",
-			}
-		default:
-			return Finding{
-				Level:   OK,
-				Message: named + ": the Forecast " + f.Name + " answers it, " + f.Status.Served + " now",
-			}
+	f := s.answering(h, m)
+	switch {
+	case f == nil:
+		return Finding{Level: Error, Message: named + ": no Forecast answers it", Remedy: convert}
+	case f.Status.Served == "":
+		return Finding{
+			Level:   Error,
+			Message: named + ": the Forecast " + f.Name + " answers it, and has no value now: " + f.Status.State,
+			Remedy:  "wait until it has; kubectl describe forecast -n " + f.Namespace + " " + f.Name + " says why",
+		}
+	default:
+		return Finding{
+			Level: OK, Message: named + ": the Forecast " + f.Name + " answers it, " + f.Status.Served + " now",
 		}
 	}
-	return Finding{Level: Error, Message: named + ": no Forecast answers it", Remedy: convert}
 }
 
-// answers reports whether a Forecast answers a metric: by its name, or by the name and the labels that it exposes.
-func answers(f *v1alpha1.Forecast, h *autoscalingv2.HorizontalPodAutoscaler, m *autoscalingv2.MetricSpec) bool {
-	one := *h
-	one.Spec.Metrics = []autoscalingv2.MetricSpec{*m}
-	for _, ref := range autoscaler.FromHPA(&one) {
-		if ref.Forecast.Name == f.Name && ref.Refused == "" {
-			return true
+// answering is the Forecast that answers a metric of an HPA, by its name or by the alias that it exposes; nil without one.
+func (s *state) answering(h *autoscalingv2.HorizontalPodAutoscaler, m *autoscalingv2.MetricSpec) *v1alpha1.Forecast {
+	from := autoscaler.Source{Metric: m}
+	name, _ := from.Exposing(h.Namespace, s.forecasts)
+	if name == "" {
+		one := *h
+		one.Spec.Metrics = []autoscalingv2.MetricSpec{*m}
+		for _, ref := range autoscaler.FromHPA(&one) {
+			if ref.Refused == "" {
+				name = ref.Forecast.Name
+			}
 		}
 	}
-	e := f.Spec.Expose
-	if m.External == nil || e == nil || m.External.Metric.Name != e.Metric {
-		return false
+	i := slices.IndexFunc(s.forecasts, func(f v1alpha1.Forecast) bool {
+		return f.Namespace == h.Namespace && f.Name == name
+	})
+	if i < 0 {
+		return nil
 	}
-	of := m.External.Metric.Selector
-	if of == nil {
-		of = &metav1.LabelSelector{}
-	}
-	return len(of.MatchExpressions) == 0 && maps.Equal(of.MatchLabels, e.MatchLabels)
+	return &s.forecasts[i]
 }
 
 // steps hand one APIService over. One that Forewarm can hold leads to it at once, so that no HPA misses a sync; Forewarm's leader
