@@ -57,9 +57,6 @@ const (
 	MaxQuery = 8192
 )
 
-// minStaleAfter is the least default of staleAfter. Missed scrapes are common.
-const minStaleAfter = 10 * time.Minute
-
 // withDefaults returns a copy of a spec with its defaults. Contradictions stay, for the validation to find: a
 // quantile or a cost ratio gets no objective, a duration without a mode gets no mode.
 func withDefaults(spec *v1alpha1.ForecastSpec) *v1alpha1.ForecastSpec {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/forecaster"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 	"github.com/forewarm/forewarm/pkg/refresh"
@@ -232,7 +233,7 @@ func (r *reader) seasons(path *field.Path, texts []v1alpha1.Duration, target *re
 // staleAfter reads the age of the newest sample beyond which nothing is served.
 func (r *reader) staleAfter(path *field.Path, text v1alpha1.Duration, target *refresh.Target) time.Duration {
 	if text == "" {
-		return max(minStaleAfter, leadtime.Window(target.Lead), 2*target.Step) + target.Delay
+		return forecaster.StaleAfter(leadtime.Window(target.Lead), target.Step) + target.Delay
 	}
 	return r.duration(path, text, max(2*target.Step, time.Second)+target.Delay, MaxStaleAfter)
 }

@@ -168,6 +168,13 @@ func FallbackAfter(step time.Duration) time.Duration {
 	return max(steps*step, least)
 }
 
+// StaleAfter is the age of the newest sample from which on nothing is served, where a Forecast says nothing else. Missed scrapes
+// are common, and a forecast over its window needs none before the window's end.
+func StaleAfter(window, step time.Duration) time.Duration {
+	const least = 10 * time.Minute
+	return max(least, window, 2*step)
+}
+
 // keepRecent keeps a sample for the fallback, NaN for a gap.
 func (f *Forecaster) keepRecent(v float64) {
 	if math.IsNaN(v) {

@@ -26,9 +26,6 @@ func NewForewarm(c forecaster.Config) *Forewarm {
 	return &Forewarm{config: c, values: make([]float64, 1+len(c.ExtraPolicies))}
 }
 
-// staleAfter is the age of the newest demand at which nothing is served, as the server has it by default.
-func (p *Forewarm) staleAfter() time.Duration { return max(10*time.Minute, p.config.Window) }
-
 // Serve is the value for the coming step.
 func (p *Forewarm) Serve(o simulate.Observation) float64 { return p.ServeAll(o)[0] }
 
@@ -47,7 +44,7 @@ func (p *Forewarm) ServeAll(o simulate.Observation) []float64 {
 	age := o.At.Sub(p.newest) + p.config.Step // When it is served.
 	for i, v := range p.values {
 		switch {
-		case age >= p.staleAfter():
+		case age >= forecaster.StaleAfter(p.config.Window, p.config.Step):
 			p.values[i] = math.NaN()
 		case math.IsNaN(v) || age > forecaster.FallbackAfter(p.config.Step):
 			p.values[i] = p.forecaster.Fallback().Value

@@ -3,6 +3,7 @@ package policy_test
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -42,6 +43,20 @@ func forewarm(t *testing.T, c forecaster.Config) *policy.Forewarm {
 		t.Fatal(err)
 	}
 	return policy.NewForewarm(c)
+}
+
+// A sample of a quarter of an hour ago is not stale where steps are as long.
+func TestForewarmServesOverLongSteps(t *testing.T) {
+	s := daily(3, 5)
+	s.Step = 15 * time.Minute
+	s.Values = slices.DeleteFunc(s.Values[:500], math.IsNaN)
+	c := objectiveConfig(t, s, 0.01)
+	c.Window = s.Step
+	for i, got := range values(t, s, forewarm(t, c)) {
+		if i > 0 && !(got > 0) {
+			t.Fatalf("step %d: serves %v", i, got)
+		}
+	}
 }
 
 // The floor: whatever is forecast, never less than what is observed.
