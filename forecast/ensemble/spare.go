@@ -16,7 +16,6 @@ import (
 // Costs of the spare candidates; only that of SARIMA grows with the season.
 const (
 	costAdjusted      = 3_500
-	costAdjustedARIMA = 30_000
 	costSARIMA        = 30_000
 	costSARIMAPerSlot = 1_500
 )
