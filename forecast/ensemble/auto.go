@@ -26,8 +26,8 @@ type Auto struct {
 	// of them goes with the later one. None means all (beyond 48, some). An Update costs in proportion: name those that
 	// are served, {1, 5, 10, 15}, where series are many and values come every few seconds.
 	Horizons []int
-	// Quantiles are the levels whose loss decides how the errors are scaled; the highest is also kept at its coverage
-	// by adapting. Each between 0 and 1; none means 0.05, 0.5 and 0.95. Any other level can be asked for.
+	// Quantiles are the levels whose loss decides how the errors are scaled, each between 0 and 1; none means 0.05, 0.5 and
+	// 0.95. Any other level can be asked for.
 	Quantiles []float64
 	// Budget is the CPU time that Fit may take, by an estimate that is the same on every machine: candidates are left
 	// out until it is kept. 0 means 150 ms.

@@ -7,8 +7,8 @@ import (
 
 // fewestMembers and mostScored say how many members live on after the hold-out: those that are nearly alike gain little
 // from each other, and each costs time at every update and memory between them, for every horizon that is scored. At 48
-// horizons that is eight: with six the mean absolute scaled error on M4 Hourly is 0.3 % higher. At the four horizons of an
-// autoscaler all of them are affordable.
+// horizons that is eight: with six the mean absolute scaled error is the same on M4 Hourly, and 1 to 3 % higher on three
+// traces, 48 and 60 steps ahead. At the four horizons of an autoscaler all of them are affordable.
 const (
 	fewestMembers = 8
 	mostScored    = 48 * fewestMembers

@@ -13,9 +13,8 @@
 // The last value is always a member, so that on a random walk little is lost, and so is the median of all others. Beside
 // a season compete autoregressions by ridge regression on the newest and the seasonal lags (in logarithms and around a
 // profile) and the seasonal naive method; of short seasons also ETS, Holt-Winters and double-seasonal smoothing; of a day
-// of minutes direct median regressions for each horizon, the profile of the day and ARIMA. Where there is no season it is
-// smoothing of several speeds, short autoregressions, direct regressions, ARIMA, the theta method and the mean of the
-// newest segment; where a fifth of the values is 0, models of intermittent demand. Models that are too costly for the
+// of minutes the profile of the day with regressions about it. Where there is no season it is smoothing of several speeds, a
+// short autoregression, direct regressions for each horizon, the theta method and the mean of the newest segment; where a fifth of the values is 0, models of intermittent demand. Models that are too costly for the
 // length of the series are left out by an estimate of their cost, not by a clock, so that all adapter replicas select the
 // same. Models of the seasonally adjusted series (MSTL) replace those, and are added on series of a few hundred steps, as
 // is a SARIMA whose order is searched.

@@ -25,9 +25,6 @@ const shortSeries = 3 * enough
 
 // spare candidates take part where the budget has room for them. The dear ones are for short series: of these there are
 // never losses enough to tell the best member, so it is well to have many that differ. On long ones they were no gain.
-//
-// By rolling origin over twelve classic series of months, quarters and half-hours, twelve steps ahead and fitted anew
-// every six (48 and 48), the mean absolute error is 0.52 of the seasonal naive's with them and 0.53 without.
 func spare(n int, seasons []int) []candidate {
 	if len(seasons) == 0 || seasons[0] > longestSearched {
 		return nil
