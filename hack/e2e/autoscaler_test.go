@@ -70,7 +70,7 @@ func (s *stage) autoscale(t *testing.T, provision, idle time.Duration) *autoscal
 	last := time.Now()
 	t.Cleanup(repeat(t, 250*time.Millisecond, func() error {
 		now := time.Now()
-		if err := a.step(t.Context(), now, now.Sub(last)); err != nil && t.Context().Err() == nil {
+		if err := a.step(t.Context(), now.Sub(last)); err != nil && t.Context().Err() == nil {
 			t.Logf("autoscaler: %v", err)
 		}
 		last = now
@@ -80,11 +80,13 @@ func (s *stage) autoscale(t *testing.T, provision, idle time.Duration) *autoscal
 }
 
 // step adds and removes nodes. passed is the time since the last step.
-func (a *autoscaler) step(ctx context.Context, now time.Time, passed time.Duration) error {
+func (a *autoscaler) step(ctx context.Context, passed time.Duration) error {
 	needs, err := a.needs(ctx)
 	if err != nil {
 		return err
 	}
+	// A node is provisioned from when its pod was seen: on a busy machine the listing takes a second.
+	now := time.Now()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for name, need := range needs {
