@@ -119,8 +119,8 @@ func testWork(t *testing.T, c *testcluster.Cluster) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	board := &snapshot.Board{}
-	entry := &snapshot.Entry{
+	snapshots := &snapshot.Store{}
+	entry := &snapshot.ForecastState{
 		Key:        snapshot.Key{Namespace: "inference", Name: "llama-inflight"},
 		Generation: 1,
 		State:      snapshot.Pending,
@@ -128,8 +128,8 @@ func testWork(t *testing.T, c *testcluster.Cluster) {
 			{Type: snapshot.ConditionReady, Reason: "Pending", Message: "the sample's status"},
 		},
 	}
-	board.Publish(snapshot.New(time.Now(), map[snapshot.Key]*snapshot.Entry{entry.Key: entry}, 1, snapshot.LoopStats{}))
-	writer := forecasts.NewStatusWriter(objects, board, log)
+	snapshots.Publish(snapshot.New(time.Now(), map[snapshot.Key]*snapshot.ForecastState{entry.Key: entry}, 1, snapshot.LoopStats{}))
+	writer := forecasts.NewStatusWriter(objects, snapshots, log)
 
 	ctx, cancel := context.WithCancel(t.Context())
 	over := make(chan error, 2)
@@ -287,7 +287,7 @@ func TestTheScaledObjectOfTheSamplesIsUnderstood(t *testing.T) {
 		t.Errorf("a trigger of type %s", trigger.Type)
 	}
 	key := snapshot.Key{Namespace: "inference", Name: "llama-inflight"}
-	scaler := keda.New(snapshottest.Board(snapshottest.Ready(key)), snapshottest.Now)
+	scaler := keda.New(snapshottest.Store(snapshottest.Ready(key)), snapshottest.Now)
 	ref := &externalscaler.ScaledObjectRef{
 		Name: sample.Metadata.Name, Namespace: sample.Metadata.Namespace, ScalerMetadata: trigger.Metadata,
 	}

@@ -115,8 +115,8 @@ func leaderMetrics(t *testing.T) []*dto.MetricFamily {
 	if err != nil {
 		t.Fatal(err)
 	}
-	board := snapshottest.Board(snapshottest.Ready(snapshottest.Key("ready")))
-	pools, err := dashboards.NewPools(board, dashboards.Member{
+	snapshots := snapshottest.Store(snapshottest.Ready(snapshottest.Key("ready")))
+	pools, err := dashboards.NewPools(snapshots, dashboards.Member{
 		Forecast: snapshottest.Key("ready"), Target: 10, MaxReplicas: 40,
 	}, time.Minute)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/forewarm/forewarm/forecast/accuracy"
 	"github.com/forewarm/forewarm/forecast/backtest"
 	"github.com/forewarm/forewarm/forecast/naive"
-	"github.com/forewarm/forewarm/pkg/core/trailing"
+	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/source/trace"
 )
 
@@ -149,7 +149,7 @@ func (r recorded) score(model entry) ([]traceRow, error) {
 
 // highest is the maximum of the last few values up to each step; the one before where all of them are missing.
 func highest(values []float64, window int) []float64 {
-	out, newest := make([]float64, len(values)), trailing.NewMax(window)
+	out, newest := make([]float64, len(values)), series.NewTrailingMax(window)
 	for i, v := range values {
 		if out[i] = newest.Push(v); i > 0 && math.IsNaN(out[i]) {
 			out[i] = out[i-1]

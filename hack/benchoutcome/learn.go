@@ -14,9 +14,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/forewarm/forewarm/forecast/quantreg"
-	"github.com/forewarm/forewarm/pkg/core/decide/headroom"
+	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/forecaster"
-	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
+
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
@@ -29,7 +30,7 @@ type learner struct {
 	lead   compare.LeadTime
 	// rows are those of each trace, lates the lateness of each, by the family that is left out.
 	rows  []quantreg.Rows
-	lates map[string][]headroom.Priors
+	lates map[string][]objective.Priors
 }
 
 // everyFamily leaves no family out.
@@ -41,7 +42,7 @@ func (p player) learn(ctx context.Context, lead compare.LeadTime, families ...st
 	of := p
 	of.traces = slices.DeleteFunc(slices.Clone(p.traces), func(r recorded) bool { return !r.counts() })
 	l := &learner{
-		player: of, lead: lead, rows: make([]quantreg.Rows, len(of.traces)), lates: map[string][]headroom.Priors{},
+		player: of, lead: lead, rows: make([]quantreg.Rows, len(of.traces)), lates: map[string][]objective.Priors{},
 	}
 	err := l.each(ctx, "rows for the regression", func(i int) (err error) {
 		l.rows[i], err = l.collect(l.traces[i])
@@ -51,7 +52,7 @@ func (p player) learn(ctx context.Context, lead compare.LeadTime, families ...st
 		return nil, err
 	}
 	for _, family := range families {
-		l.lates[family] = make([]headroom.Priors, len(l.traces))
+		l.lates[family] = make([]objective.Priors, len(l.traces))
 		err = l.each(ctx, "lateness under each headroom multiplier", func(i int) error {
 			return l.measure(ctx, i, family)
 		})
@@ -124,7 +125,7 @@ func (l *learner) collect(r recorded) (quantreg.Rows, error) {
 	if err != nil {
 		return quantreg.Rows{}, err
 	}
-	demand, err := simulate.Resample(r.demand, hpasim.DefaultSync)
+	demand, err := simulate.Resample(r.demand, sim.DefaultSync)
 	if err != nil {
 		return quantreg.Rows{}, err
 	}
@@ -180,10 +181,10 @@ func (l *learner) knownTo(family string) (*forecaster.Priors, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &forecaster.Priors{WindowPeak: peaks, Headroom: headroom.Priors{}}
+	out := &forecaster.Priors{WindowPeak: peaks, Headroom: objective.Priors{}}
 	others := l.others(family)
 	if len(others) == 0 {
-		out.Headroom, err = headroom.BuiltinPriors(l.lookAhead())
+		out.Headroom, err = objective.BuiltinPriors(l.lookAhead())
 		return out, err
 	}
 	var families []string

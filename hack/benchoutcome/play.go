@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/forewarm/forewarm/pkg/core/decide/headroom"
+	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
@@ -144,7 +144,7 @@ func playTrace(ctx context.Context, r recorded, lead compare.LeadTime, learnt *l
 		configs = []compare.Config{own, stock, configOf(r, lead, longStabilization, compare.BestTarget)}
 	}
 	study := compare.Study{
-		Objectives: objectives(), Headrooms: headroom.FineGrid(), Judged: len(judgedObjectives()), Draws: 1,
+		Objectives: objectives(), Headrooms: objective.FineGrid(), Judged: len(judgedObjectives()), Draws: 1,
 	}
 	if lead.P90 > 0 {
 		study.Draws = draws

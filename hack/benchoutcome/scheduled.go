@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 )
 
 // scheduledFamily is that of the loads that are made here. They count in no summary beside recorded ones, and nothing is
@@ -62,9 +62,9 @@ func (l timetable) demand() forecast.Series {
 	const share = 0.125
 	random := rand.New(rand.NewPCG(7, 7)) //nolint:gosec // The same load every time.
 	spread := l.deviation * math.Sqrt(2*share-share*share)
-	s := forecast.Series{Start: time.Unix(0, 0).UTC(), Step: hpasim.DefaultSync}
+	s := forecast.Series{Start: time.Unix(0, 0).UTC(), Step: sim.DefaultSync}
 	noise := 0.0
-	for at := time.Duration(0); at < time.Duration(l.days)*day; at += hpasim.DefaultSync {
+	for at := time.Duration(0); at < time.Duration(l.days)*day; at += sim.DefaultSync {
 		noise += spread*random.NormFloat64() - share*noise
 		level := 1.0
 		if l.busy(at) {

@@ -14,8 +14,8 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/forewarm/forewarm/pkg/kube/apiservices"
-	"github.com/forewarm/forewarm/pkg/kube/authority"
 	"github.com/forewarm/forewarm/pkg/kube/changes"
+	"github.com/forewarm/forewarm/pkg/kube/servingca"
 )
 
 const (
@@ -28,7 +28,7 @@ const (
 // certificates end. They watch a server with three APIServices and the authority's Secret, which stops with the context.
 func NewCluster(ctx context.Context, clock changes.Clock) ([]prometheus.Collector, error) {
 	now := clock.Now()
-	issued, _, err := (&authority.Authority{}).Renew(now, authority.MinLifetimes*week)
+	issued, _, err := (&servingca.Authority{}).Renew(now, servingca.MinLifetimes*week)
 	if err != nil {
 		return nil, err
 	}
@@ -43,11 +43,11 @@ func NewCluster(ctx context.Context, clock changes.Clock) ([]prometheus.Collecto
 	if err != nil {
 		return nil, err
 	}
-	secret, err := authority.NewSecret(config, namespace, "forewarm-ca", log)
+	secret, err := servingca.NewSecret(config, namespace, "forewarm-ca", log)
 	if err != nil {
 		return nil, err
 	}
-	leaf, err := authority.NewLeaf(secret, week, now, log, "forewarm."+namespace+".svc")
+	leaf, err := servingca.NewLeaf(secret, week, now, log, "forewarm."+namespace+".svc")
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func NewCluster(ctx context.Context, clock changes.Clock) ([]prometheus.Collecto
 	for _, run := range []func(context.Context) error{groups.Run, secret.Run, renew} {
 		go run(ctx) //nolint:errcheck // It ends with the context.
 	}
-	out := []prometheus.Collector{groups, authority.Collector{Secret: secret, Leaf: leaf}}
+	out := []prometheus.Collector{groups, servingca.Collector{Secret: secret, Leaf: leaf}}
 	return out, waitUntilRead(ctx, out)
 }
 

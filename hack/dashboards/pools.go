@@ -13,8 +13,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
-	"github.com/forewarm/forewarm/pkg/kube/actuator"
-	"github.com/forewarm/forewarm/pkg/kube/warmpools"
+	"github.com/forewarm/forewarm/pkg/kube/pools"
+
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/pool"
 )
@@ -28,7 +28,7 @@ type Member struct {
 
 // NewPools returns the controller of a pool in the member's namespace, over a cluster in memory: a chunk is ready at the
 // step after it was held, and as many replicas run as the observed demand needs.
-func NewPools(board *snapshot.Board, m Member, step time.Duration) (*warmpools.Controller, error) {
+func NewPools(snapshots *snapshot.Store, m Member, step time.Duration) (*pools.Controller, error) {
 	var object map[string]any
 	err := yaml.Unmarshal([]byte(`
 metadata: {name: h100, namespace: `+m.Forecast.Namespace+`, uid: h100, creationTimestamp: "2026-01-01T00:00:00Z"}
@@ -50,27 +50,27 @@ spec:
 	if text := manifest.JoinProblems(problems); text != "" {
 		return nil, problems.ToAggregate()
 	}
-	cluster := &poolCluster{member: m, board: board}
-	cluster.pool = &warmpools.Pool{WarmPool: resolved.Object.DeepCopy(), Resolved: resolved}
-	return warmpools.New(warmpools.Config{Step: step}, warmpools.Dependencies{
-		Pools: cluster, Board: board, Workloads: cluster, Actuator: cluster,
+	cluster := &poolCluster{member: m, snapshots: snapshots}
+	cluster.pool = &pools.Pool{WarmPool: resolved.Object.DeepCopy(), Resolved: resolved}
+	return pools.NewController(pools.Config{Step: step}, pools.Dependencies{
+		Pools: cluster, Snapshots: snapshots, Workloads: cluster, Actuator: cluster,
 	}, slog.New(slog.DiscardHandler)), nil
 }
 
 // poolCluster has one pool and one member.
 type poolCluster struct {
-	member Member
-	board  *snapshot.Board
-	pool   *warmpools.Pool
-	held   int
-	ready  int
+	member    Member
+	snapshots *snapshot.Store
+	pool      *pools.Pool
+	held      int
+	ready     int
 }
 
 func (*poolCluster) Check() error { return nil }
 
-func (c *poolCluster) List() []*warmpools.Pool { return []*warmpools.Pool{c.pool} }
+func (c *poolCluster) List() []*pools.Pool { return []*pools.Pool{c.pool} }
 
-func (c *poolCluster) UpdateStatus(_ context.Context, _ *warmpools.Pool, status *v1alpha1.WarmPoolStatus) error {
+func (c *poolCluster) UpdateStatus(_ context.Context, _ *pools.Pool, status *v1alpha1.WarmPoolStatus) error {
 	next := *c.pool
 	next.WarmPool = c.pool.DeepCopy()
 	next.Status = *status
@@ -78,16 +78,16 @@ func (c *poolCluster) UpdateStatus(_ context.Context, _ *warmpools.Pool, status 
 	return nil
 }
 
-func (c *poolCluster) Mark(_ context.Context, _ *warmpools.Pool, _ bool) (*warmpools.Pool, error) {
+func (c *poolCluster) Mark(_ context.Context, _ *pools.Pool, _ bool) (*pools.Pool, error) {
 	next := *c.pool
 	next.WarmPool = c.pool.DeepCopy()
-	next.Annotations = map[string]string{warmpools.HoldsAnnotation: "true"}
+	next.Annotations = map[string]string{pools.HoldsAnnotation: "true"}
 	c.pool = &next
 	return c.pool, nil
 }
 
 func (c *poolCluster) Replicas(key snapshot.Key) (placed, waiting int, known bool) {
-	entry := c.board.Load().Get(key)
+	entry := c.snapshots.Load().Get(key)
 	if entry == nil || !(entry.Observed >= 0) {
 		return 0, 0, false
 	}
@@ -105,15 +105,15 @@ func (c *poolCluster) Scalings(snapshot.Key) []decide.Autoscaler {
 	}}}
 }
 
-func (c *poolCluster) Observe(context.Context, *v1alpha1.WarmPool) (actuator.Held, error) {
-	out := actuator.Held{
-		Types: []actuator.Count{{Held: int32(c.held), Ready: int32(min(c.held, c.ready))}},
+func (c *poolCluster) Observe(context.Context, *v1alpha1.WarmPool) (pools.Actual, error) {
+	out := pools.Actual{
+		Types: []pools.Count{{Held: int32(c.held), Ready: int32(min(c.held, c.ready))}},
 	} //nolint:gosec // Tens.
 	c.ready = c.held
 	return out, nil
 }
 
-func (c *poolCluster) Hold(ctx context.Context, p *v1alpha1.WarmPool, want actuator.Want) (actuator.Held, error) {
+func (c *poolCluster) Hold(ctx context.Context, p *v1alpha1.WarmPool, want pools.Desired) (pools.Actual, error) {
 	c.held = want.Base
 	return c.Observe(ctx, p)
 }

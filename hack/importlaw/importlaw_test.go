@@ -56,7 +56,6 @@ func layers() map[string]layer {
 			packages: []string{"pkg/serve/..."},
 			forbidden: []string{
 				module + "pkg/source", module + "pkg/refresh", module + "pkg/manifest", module + "pkg/core/forecaster",
-				module + "pkg/core/series",
 			},
 			why: "faces read the snapshot and nothing behind it",
 		},
@@ -124,7 +123,7 @@ func layers() map[string]layer {
 		},
 		// It reads its own objects by pkg/manifest/pool, and asks for what it needs of the Forecasts' watch.
 		"warm pools": {
-			packages: []string{"pkg/kube/warmpools", "pkg/kube/actuator"},
+			packages: []string{"pkg/kube/pools"},
 			forbidden: []string{
 				module + "pkg/serve", module + "pkg/source", module + "pkg/signal", module + "pkg/kube/forecasts",
 				module + "pkg/manifest/folder",

@@ -20,7 +20,7 @@ type day struct {
 	// fail is the source's error at a time after the event; nil for none.
 	fail func(after time.Duration) error
 	// change changes the Forecast; nil for none.
-	change func(t *refresh.Target, now time.Time)
+	change func(t *refresh.Job, now time.Time)
 	// restart is when the adapter starts anew after the event; 0 for never. down: it is away from the event until then.
 	restart time.Duration
 	down    bool

@@ -61,11 +61,11 @@ func usual(t time.Time) float64 {
 }
 
 // Targets is the one Forecast of a day.
-func (d *day) Targets(now time.Time) []refresh.Target {
+func (d *day) Targets(now time.Time) []refresh.Job {
 	if since := now.Sub(event()); since >= 0 && since < d.gone {
 		return nil
 	}
-	t := refresh.Target{
+	t := refresh.Job{
 		Key: snapshot.Key{
 			Namespace: "ai",
 			Name:      "llama",
@@ -83,17 +83,17 @@ func (d *day) Targets(now time.Time) []refresh.Target {
 	if d.change != nil {
 		d.change(&t, now)
 	}
-	return []refresh.Target{t}
+	return []refresh.Job{t}
 }
 
 // player plays a day, and keeps what is scraped of it each minute.
 type player struct {
-	day     *day
-	loop    *refresh.Loop
-	board   snapshot.Board
-	now     time.Time
-	scraped map[string][]string
-	minutes int
+	day       *day
+	loop      *refresh.Loop
+	snapshots snapshot.Store
+	now       time.Time
+	scraped   map[string][]string
+	minutes   int
 	// changes counts how often each condition came, went or changed.
 	changes map[string]int
 	before  map[string]string
@@ -102,23 +102,23 @@ type player struct {
 func (p *player) start(t *testing.T) {
 	t.Helper()
 	var err error
-	p.loop, err = refresh.New(refresh.Config{Grace: 10 * time.Second}, p.day, p.day, &p.board,
+	p.loop, err = refresh.New(refresh.Config{Grace: 10 * time.Second}, p.day, p.day, &p.snapshots,
 		slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (p *player) to(t *testing.T, end time.Time) *snapshot.Entry {
+func (p *player) to(t *testing.T, end time.Time) *snapshot.ForecastState {
 	t.Helper()
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(telemetry.New(&p.board, func() time.Time { return p.now }, nil))
+	registry.MustRegister(telemetry.New(&p.snapshots, func() time.Time { return p.now }, nil))
 	for ; !p.now.After(end); p.now = p.now.Add(step) {
 		if since := p.now.Sub(event()); p.day.down && since >= 0 && since < p.day.restart {
 			p.now = event().Add(p.day.restart)
 		}
 		if p.day.restart > 0 && p.now.Equal(event().Add(p.day.restart)) {
-			p.board.Publish(snapshot.New(p.now, nil, 0, snapshot.LoopStats{}))
+			p.snapshots.Publish(snapshot.New(p.now, nil, 0, snapshot.LoopStats{}))
 			p.start(t)
 		}
 		entries := p.loop.Step(t.Context(), p.now).Entries("")
@@ -129,10 +129,10 @@ func (p *player) to(t *testing.T, end time.Time) *snapshot.Entry {
 			p.scrape(t, registry)
 		}
 	}
-	return p.board.Load().Entries("")[0]
+	return p.snapshots.Load().Entries("")[0]
 }
 
-func (p *player) noteChanges(e *snapshot.Entry) {
+func (p *player) noteChanges(e *snapshot.ForecastState) {
 	now := map[string]string{}
 	for _, c := range e.Conditions {
 		now[c.Type] = fmt.Sprint(c.True, c.Reason)

@@ -98,7 +98,7 @@ func downtimes() []day {
 		{
 			Name:    "etcd is restored to yesterday",
 			Happens: "the Forecast has its generation, its spec and its measured starts of yesterday",
-			change: func(t *refresh.Target, now time.Time) {
+			change: func(t *refresh.Job, now time.Time) {
 				if now.Before(event()) {
 					t.Generation, t.Lead, t.Policy.Lead = 2, 6*minute, 6*minute
 				}

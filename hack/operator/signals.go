@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
-	"github.com/forewarm/forewarm/pkg/core/scaledtozero"
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
@@ -107,8 +107,8 @@ func sources() []day {
 
 // wrongTargets are days of a target that is not what a replica sustains: five replicas are ready.
 func wrongTargets() []day {
-	scaled := func(target int64) func(*refresh.Target, time.Time) {
-		return func(t *refresh.Target, _ time.Time) {
+	scaled := func(target int64) func(*refresh.Job, time.Time) {
+		return func(t *refresh.Job, _ time.Time) {
 			t.Ready, t.Saturated = "ready", "saturated"
 			t.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: hpa.Spec{
 				Min:     1,
@@ -177,7 +177,7 @@ func wrongSignals() []day {
 		{
 			Name:       "An average for a total",
 			Happens:    "`avg()` instead of `sum()`: the HPA divides it once more",
-			change:     func(t *refresh.Target, _ time.Time) { t.Average = true },
+			change:     func(t *refresh.Job, _ time.Time) { t.Average = true },
 			After:      20 * minute,
 			Served:     "the average",
 			least:      0.9,
@@ -210,7 +210,7 @@ func wrongSignals() []day {
 		{
 			Name:       "Pods that nobody scrapes",
 			Happens:    "two ready replicas have no sample in a preset of running and waiting requests",
-			change:     func(t *refresh.Target, _ time.Time) { t.Silent = "silent" },
+			change:     func(t *refresh.Job, _ time.Time) { t.Silent = "silent" },
 			demand:     times(0.75, forEver),
 			After:      30 * minute,
 			Served:     "the demand of the others",
@@ -227,7 +227,7 @@ func wrongSignals() []day {
 
 // loads are days on which the demand is odd, and right.
 func loads() []day {
-	var zero scaledtozero.Record
+	var zero demand.ZeroPeriods
 	return []day{
 		{
 			Name:    "One absurd sample",
@@ -265,7 +265,7 @@ func loads() []day {
 		{
 			Name: "Scaled to zero", Happens: "the workload has no replicas, and its signal is gone with them",
 			demand: times(math.NaN(), forEver),
-			change: func(t *refresh.Target, now time.Time) {
+			change: func(t *refresh.Job, now time.Time) {
 				if !now.Before(event()) {
 					zero, _ = zero.Observe(true, now)
 					t.ScaledToZero = zero

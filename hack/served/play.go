@@ -75,8 +75,8 @@ func (p play) scalings() []decide.Autoscaler {
 	}}}
 }
 
-func (p play) loopTarget() refresh.Target {
-	t := refresh.Target{
+func (p play) loopTarget() refresh.Job {
+	t := refresh.Job{
 		Key: snapshot.Key{Namespace: "served", Name: p.name}, Generation: 1, Expr: "demand", Rate: p.rate,
 		Step: loopStep, History: loopHistory, Lead: lead, StaleAfter: staleAfter,
 		Policy: p.policy(), Autoscalers: p.scalings(),

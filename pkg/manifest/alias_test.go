@@ -13,7 +13,7 @@ import (
 )
 
 func TestExpose(t *testing.T) {
-	resolve := func(fields string) (refresh.Target, field.ErrorList) {
+	resolve := func(fields string) (refresh.Job, field.ErrorList) {
 		return manifest.NewResolver(catalogue{}).Resolve(object(t, header+spec(fields)))
 	}
 	good, problems := resolve("expose: {metric: Queue:messages_ready, matchLabels: {queue: orders}}")

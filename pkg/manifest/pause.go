@@ -19,7 +19,7 @@ const PauseAnnotation = "forewarm.dev/pause"
 
 // pause reads the annotation of an object whose autoscalers are known. One that cannot be read does not pause: a typing error must
 // not change what is served.
-func pause(object *v1alpha1.Forecast, target *refresh.Target) decide.Pause {
+func pause(object *v1alpha1.Forecast, target *refresh.Job) decide.Pause {
 	text, written := object.Annotations[PauseAnnotation]
 	paused, err := strconv.ParseBool(text)
 	switch {

@@ -21,7 +21,7 @@ import (
 type reader struct{ Fields }
 
 // signal reads the source of the demand.
-func (r *reader) signal(catalogue Catalogue, namespace string, spec *v1alpha1.ForecastSpec, target *refresh.Target) {
+func (r *reader) signal(catalogue Catalogue, namespace string, spec *v1alpha1.ForecastSpec, target *refresh.Job) {
 	path := field.NewPath("spec", "signal")
 	preset, query := spec.Signal.Preset, spec.Signal.Query
 	switch {
@@ -184,7 +184,7 @@ func (r *reader) leadTime(
 }
 
 // history reads the length of the history. The step and the lead time may have problems of their own.
-func (r *reader) history(path *field.Path, text v1alpha1.Duration, target *refresh.Target) time.Duration {
+func (r *reader) history(path *field.Path, text v1alpha1.Duration, target *refresh.Job) time.Duration {
 	history := r.duration(path, text, MinPoints*MinStep, MaxHistory)
 	if history == 0 || target.Step == 0 || target.Lead == 0 {
 		return history
@@ -203,7 +203,7 @@ func (r *reader) history(path *field.Path, text v1alpha1.Duration, target *refre
 
 // seasons reads the cycles of the demand, which models must be able to fit. The step and the history may have
 // problems of their own.
-func (r *reader) seasons(path *field.Path, texts []v1alpha1.Duration, target *refresh.Target) []time.Duration {
+func (r *reader) seasons(path *field.Path, texts []v1alpha1.Duration, target *refresh.Job) []time.Duration {
 	if len(texts) > MaxSeasons {
 		r.Add(field.TooMany(path, len(texts), MaxSeasons))
 		return nil
@@ -231,7 +231,7 @@ func (r *reader) seasons(path *field.Path, texts []v1alpha1.Duration, target *re
 }
 
 // staleAfter reads the age of the newest sample beyond which nothing is served.
-func (r *reader) staleAfter(path *field.Path, text v1alpha1.Duration, target *refresh.Target) time.Duration {
+func (r *reader) staleAfter(path *field.Path, text v1alpha1.Duration, target *refresh.Job) time.Duration {
 	if text == "" {
 		return forecaster.StaleAfter(leadtime.Window(target.Lead), target.Step) + target.Delay
 	}

@@ -96,16 +96,16 @@ func NewResolver(catalogue Catalogue) *Resolver {
 func (r *Resolver) Revision() uint64 { return r.catalogue.Revision() }
 
 // Resolve is ResolveIn for an object in a folder, where there is no cluster.
-func (r *Resolver) Resolve(object *v1alpha1.Forecast) (refresh.Target, field.ErrorList) {
+func (r *Resolver) Resolve(object *v1alpha1.Forecast) (refresh.Job, field.ErrorList) {
 	return r.ResolveIn(object, NoCluster())
 }
 
 // ResolveIn returns the target of an object, with defaults. If the object has problems, the list has all of them, and
 // the target has only a key, a generation, a workload, a valid alias and the problems as text.
-func (r *Resolver) ResolveIn(object *v1alpha1.Forecast, s ClusterState) (refresh.Target, field.ErrorList) {
+func (r *Resolver) ResolveIn(object *v1alpha1.Forecast, s ClusterState) (refresh.Job, field.ErrorList) {
 	spec := withDefaults(&object.Spec)
 	read := reader{}
-	target := refresh.Target{
+	target := refresh.Job{
 		Key:        snapshot.Key{Namespace: object.Namespace, Name: object.Name},
 		Generation: object.Generation,
 		Created:    object.CreationTimestamp.Time,
@@ -128,7 +128,7 @@ func (r *Resolver) ResolveIn(object *v1alpha1.Forecast, s ClusterState) (refresh
 }
 
 // spec reads a spec with defaults, except its signal and its autoscalers.
-func (r *reader) spec(spec *v1alpha1.ForecastSpec, m MeasuredLeadTime, target *refresh.Target) {
+func (r *reader) spec(spec *v1alpha1.ForecastSpec, m MeasuredLeadTime, target *refresh.Job) {
 	path := field.NewPath("spec")
 	ref := path.Child("targetRef")
 	r.Kind(ref.Child("kind"), spec.TargetRef.Kind, "name the kind of the workload, for example Deployment")

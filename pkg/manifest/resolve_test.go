@@ -28,7 +28,7 @@ func object(t *testing.T, yaml string) *v1alpha1.Forecast {
 }
 
 // resolve resolves a Forecast that has no problem, of a folder or in the state of a cluster.
-func resolve(t *testing.T, o *v1alpha1.Forecast, in ...manifest.ClusterState) refresh.Target {
+func resolve(t *testing.T, o *v1alpha1.Forecast, in ...manifest.ClusterState) refresh.Job {
 	t.Helper()
 	r := manifest.NewResolver(catalogue{})
 	got, problems := r.Resolve(o)
@@ -46,7 +46,7 @@ func TestDefaults(t *testing.T) {
 	o.Generation = 7
 	before := o.DeepCopy()
 	got := resolve(t, o)
-	want := refresh.Target{
+	want := refresh.Job{
 		Key:        snapshot.Key{Namespace: "inference", Name: "llama"},
 		Generation: 7,
 		Workload:   "Deployment/llama",
@@ -90,7 +90,7 @@ func TestEverythingSet(t *testing.T) {
   scaling: {target: 4k, minReplicas: 0, maxReplicas: 50, before: {target: 2800, minReplicas: 2}}
 `)
 	got := resolve(t, o)
-	want := refresh.Target{
+	want := refresh.Job{
 		Key:        snapshot.Key{Namespace: "inference", Name: "llama"},
 		Workload:   "StatefulSet/llama",
 		Expr:       "sum(rate(x[1m]))@inference",

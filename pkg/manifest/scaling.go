@@ -27,7 +27,7 @@ const maxTarget = math.MaxInt64 / 1000
 // autoscalers reads which autoscalers use the value: those of the cluster that refer to the object and scale its
 // workload, else spec.scaling.
 func (r *reader) autoscalers(
-	spec *v1alpha1.ForecastSpec, workload leadtime.Workload, s ClusterState, target *refresh.Target,
+	spec *v1alpha1.ForecastSpec, workload leadtime.Workload, s ClusterState, target *refresh.Job,
 ) {
 	path := field.NewPath("spec", "scaling")
 	own, stated := r.ownScaling(path, spec.Scaling)

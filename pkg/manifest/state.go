@@ -65,7 +65,7 @@ type MeasuredLeadTime struct {
 
 // resolve returns the lead time of mode Auto and its source, for a target that was read with its fallback. A
 // measurement must not make a valid object invalid, so it is clamped to what step and history allow.
-func (m MeasuredLeadTime) resolve(t *refresh.Target) (lead time.Duration, source string) {
+func (m MeasuredLeadTime) resolve(t *refresh.Job) (lead time.Duration, source string) {
 	if m.Lead == 0 {
 		return t.Lead, t.LeadSource + ": " + m.Source
 	}

@@ -218,9 +218,9 @@ func (m *syntheticHistory) Fetch(_ context.Context, q refresh.Query) (forecast.S
 }
 
 // play steps the loop from shortly before the event to the end, and hands on every entry with its newest sample.
-func (m *syntheticHistory) play(t *testing.T, each func(at int, now time.Time, e *snapshot.Entry)) {
+func (m *syntheticHistory) play(t *testing.T, each func(at int, now time.Time, e *snapshot.ForecastState)) {
 	t.Helper()
-	tg := refresh.Target{
+	tg := refresh.Job{
 		Key:        snapshot.Key{Namespace: "inference", Name: "llama"},
 		Generation: 1,
 		Expr:       "demand",
@@ -250,7 +250,7 @@ func (m *syntheticHistory) play(t *testing.T, each func(at int, now time.Time, e
 }
 
 // servedValues are all values that an entry serves, by what is asked.
-func servedValues(e *snapshot.Entry, now time.Time) map[string]float64 {
+func servedValues(e *snapshot.ForecastState, now time.Time) map[string]float64 {
 	out := map[string]float64{}
 	for name, s := range map[string]decide.Overrides{
 		"itself": {}, "its floor": {Mode: decide.Floor}, "shadow": {Mode: decide.Shadow}, "as forecast": {Mode: decide.Forecast},
@@ -334,7 +334,7 @@ func (m *syntheticHistory) checkFaces(t *testing.T) (served []float64) {
 		judge.add(i, v)
 	}
 	said := false
-	m.play(t, func(at int, now time.Time, e *snapshot.Entry) {
+	m.play(t, func(at int, now time.Time, e *snapshot.ForecastState) {
 		judge.add(at, m.values[at])
 		// What is observed holds on over gaps.
 		observed := slices.Max(append([]float64{0}, finite(m.values[at-2*corroboration:at+1])...))

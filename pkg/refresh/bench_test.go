@@ -11,7 +11,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/forecaster"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
-	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
@@ -50,14 +50,14 @@ func noisy(t time.Time) float64 {
 func BenchmarkFleet(b *testing.B) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	before := liveBytes()
-	loop, board := loopWith(b, refresh.Config{Grace: time.Hour}, &unrecordedSource{noisy}, thousandForecasts())
+	loop, snapshots := loopWith(b, refresh.Config{Grace: time.Hour}, &unrecordedSource{noisy}, thousandForecasts())
 	begun := time.Now()
 	now := noon
 	loop.Step(b.Context(), now)
 	start := time.Since(begun)
 	loop.WaitForBeside()
 	memory := liveBytes() - before
-	rebuilds, steps := board.Load().Loop.Refits, 0
+	rebuilds, steps := snapshots.Load().Loop.Refits, 0
 	b.ReportAllocs()
 	for b.Loop() {
 		now = now.Add(step)
@@ -67,7 +67,7 @@ func BenchmarkFleet(b *testing.B) {
 	// A metric that is reported before the loop is lost in it.
 	b.ReportMetric(start.Seconds(), "s/start")
 	b.ReportMetric(float64(memory)/fleetSize/1000, "kB/Forecast")
-	b.ReportMetric(float64(board.Load().Loop.Refits-rebuilds)/float64(steps), "rebuilds/op")
+	b.ReportMetric(float64(snapshots.Load().Loop.Refits-rebuilds)/float64(steps), "rebuilds/op")
 	runtime.KeepAlive(loop)
 }
 
@@ -86,7 +86,7 @@ func BenchmarkRebuild(b *testing.B) {
 		}
 		asked := c
 		asked.Policy = decide.Policy{Late: 0.01, Target: 10, Lead: 5 * time.Minute}
-		asked.DelaySteps, asked.Starts = 1, hpasim.Starts(3*time.Minute, 5*time.Minute) // As on the server.
+		asked.DelaySteps, asked.Starts = 1, sim.Starts(3*time.Minute, 5*time.Minute) // As on the server.
 		asked.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: defaultHPA()}}
 		for name, c := range map[string]forecaster.Config{"quantile": c, "objective": asked} {
 			b.Run(step.String()+"/"+name, func(b *testing.B) {

@@ -55,7 +55,7 @@ func (w *worker) readyQuery() Query {
 }
 
 // fetchReady answers a readyQuery; empty without an answer.
-func (l *Loop) fetchReady(ctx context.Context, t *Target, q Query) forecast.Series {
+func (l *Loop) fetchReady(ctx context.Context, t *Job, q Query) forecast.Series {
 	if q.Expr == "" {
 		return forecast.Series{}
 	}

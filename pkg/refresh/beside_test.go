@@ -18,7 +18,7 @@ func TestTheNextDayFollowsWhoLooks(t *testing.T) {
 	// after steps to a time after noon, and returns when the day that is known then begins, as one who is there at another time.
 	after := func(since, looks time.Duration) time.Time {
 		t.Helper()
-		var e *snapshot.Entry
+		var e *snapshot.ForecastState
 		for end := noon.Add(since); !now.After(end); now = now.Add(step) {
 			e = entry(t, loop.Step(t.Context(), now), "llama")
 			loop.WaitForBeside()

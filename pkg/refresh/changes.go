@@ -31,7 +31,7 @@ func logChanges(ctx context.Context, log *slog.Logger, before, after *snapshot.S
 	}
 }
 
-func logSuspect(ctx context.Context, log *slog.Logger, was, is *snapshot.Entry) {
+func logSuspect(ctx context.Context, log *slog.Logger, was, is *snapshot.ForecastState) {
 	words, suspect := is.Suspect()
 	if !suspect {
 		return

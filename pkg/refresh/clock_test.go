@@ -52,7 +52,7 @@ func TestClockSteps(t *testing.T) {
 				source := &rightClockSource{}
 				loop, _ := newLoop(t, source, fixedTargets{target("llama")})
 				now := noon
-				play := func(span, off time.Duration) (e *snapshot.Entry) {
+				play := func(span, off time.Duration) (e *snapshot.ForecastState) {
 					t.Helper()
 					for end := now.Add(span); now.Before(end); now = now.Add(step) {
 						source.now = now

@@ -6,9 +6,9 @@ import (
 	"math"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/core/classify"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
+	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/forecaster"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
@@ -16,8 +16,8 @@ import (
 )
 
 // entryOfTarget is an entry with what the object specifies, without samples.
-func entryOfTarget(t Target) *snapshot.Entry {
-	return &snapshot.Entry{
+func entryOfTarget(t Job) *snapshot.ForecastState {
+	return &snapshot.ForecastState{
 		Key:              t.Key,
 		Generation:       t.Generation,
 		Created:          t.Created,
@@ -43,7 +43,7 @@ type view struct {
 	// err of the newest query, rereadErr of the history at an anchor.
 	err, rereadErr error
 	// entry as of the newest sample; nil while there is none.
-	entry *snapshot.Entry
+	entry *snapshot.ForecastState
 	// selected: a candidate is selected. span is the length of its history; less than a season does not have every
 	// hour.
 	selected     bool
@@ -54,7 +54,7 @@ type view struct {
 	// saturationErr of the newest query of the saturation signal.
 	saturationErr error
 	// classified is the current span in which the demand is censored or masked, if isClassified.
-	classified   classify.Span
+	classified   demand.Span
 	isClassified bool
 	// clusters is how many clusters' demand is added up; 0 where the store has no label for it.
 	clusters float64
@@ -62,7 +62,7 @@ type view struct {
 	suspect *suspect
 	// shape of the newest samples where they do not look like a demand; silent is how many ready replicas did not report at the last
 	// two times that they were counted.
-	shape  classify.Shape
+	shape  demand.Shape
 	silent [2]float64
 	load   load
 	// measured is what users saw, as of the newest time that it was judged; nil if that is unknown. measuredErr of its newest query.
@@ -84,8 +84,8 @@ func (v *view) waits() bool {
 }
 
 // entryAt is the entry to publish at a time.
-func (v *view) entryAt(t Target, now time.Time) *snapshot.Entry {
-	var e snapshot.Entry
+func (v *view) entryAt(t Job, now time.Time) *snapshot.ForecastState {
+	var e snapshot.ForecastState
 	if v.entry == nil {
 		e = *entryOfTarget(t)
 		e.State = snapshot.Pending
@@ -98,10 +98,10 @@ func (v *view) entryAt(t Target, now time.Time) *snapshot.Entry {
 }
 
 // applyFallback decides by the age of the newest sample: the selected candidate, the running maximum, or no value.
-func (v *view) applyFallback(e *snapshot.Entry, t Target, now time.Time) {
+func (v *view) applyFallback(e *snapshot.ForecastState, t Job, now time.Time) {
 	age := v.dataAge(e, now)
 	switch {
-	case v.shape == classify.Counter:
+	case v.shape == demand.Counter:
 		e.State, e.Decision, e.Model, e.Objective = snapshot.Invalid, decide.Decision{}, "", nil
 	case age >= t.StaleAfter:
 		e.State, e.Decision, e.Model = snapshot.Stale, decide.Decision{}, ""
@@ -120,7 +120,7 @@ func (v *view) applyFallback(e *snapshot.Entry, t Target, now time.Time) {
 
 // dataAge is the least age of the newest sample. A sample in the future means that the clock is behind. It ages from
 // the moment at which that was first observed, so that it is not served for ever.
-func (v *view) dataAge(e *snapshot.Entry, now time.Time) time.Duration {
+func (v *view) dataAge(e *snapshot.ForecastState, now time.Time) time.Duration {
 	if !e.SampleTime.After(now) {
 		v.behindSince = time.Time{}
 		return now.Sub(e.SampleTime)
@@ -132,7 +132,7 @@ func (v *view) dataAge(e *snapshot.Entry, now time.Time) time.Duration {
 }
 
 // serveFallback replaces the decision by the fallback.
-func (v *view) serveFallback(e *snapshot.Entry) {
+func (v *view) serveFallback(e *snapshot.ForecastState) {
 	e.Decision, e.Fallback = v.fallback, true
 	e.Model, e.Inputs, e.Path = windowpeak.RunningMax, nil, nil
 	if v.fallback.Rule == decide.ByLastSeason {
@@ -141,7 +141,7 @@ func (v *view) serveFallback(e *snapshot.Entry) {
 }
 
 // conditions describe the state of the Forecast.
-func (v *view) conditions(e *snapshot.Entry, t Target, now time.Time) []snapshot.Condition {
+func (v *view) conditions(e *snapshot.ForecastState, t Job, now time.Time) []snapshot.Condition {
 	out := []snapshot.Condition{v.readyCondition(e, t, now), v.sourceCondition(e, t, now)}
 	if c, there := v.scaledToZeroCondition(e, t); there {
 		out = append(out, c)
@@ -174,7 +174,7 @@ func (v *view) conditions(e *snapshot.Entry, t Target, now time.Time) []snapshot
 	return out
 }
 
-func (v *view) readyCondition(e *snapshot.Entry, t Target, now time.Time) snapshot.Condition {
+func (v *view) readyCondition(e *snapshot.ForecastState, t Job, now time.Time) snapshot.Condition {
 	c := snapshot.Condition{Type: snapshot.ConditionReady, Reason: string(e.State)}
 	age := v.dataAge(e, now).Round(time.Second)
 	switch e.State {
@@ -195,7 +195,7 @@ func (v *view) readyCondition(e *snapshot.Entry, t Target, now time.Time) snapsh
 
 func (v *view) pendingMessage() string {
 	switch {
-	case v.shape == classify.Counter:
+	case v.shape == demand.Counter:
 		return counterMessage
 	case v.err != nil:
 		return v.err.Error()
@@ -205,7 +205,7 @@ func (v *view) pendingMessage() string {
 	return "the history is being read"
 }
 
-func (v *view) sourceCondition(e *snapshot.Entry, t Target, now time.Time) snapshot.Condition {
+func (v *view) sourceCondition(e *snapshot.ForecastState, t Job, now time.Time) snapshot.Condition {
 	c := snapshot.Condition{
 		Type:    snapshot.ConditionSource,
 		True:    true,
@@ -252,7 +252,7 @@ func reasonOf(err error) string {
 }
 
 // invalidEntry is the entry of an object with errors.
-func invalidEntry(t Target) *snapshot.Entry {
+func invalidEntry(t Job) *snapshot.ForecastState {
 	e := entryOfTarget(t)
 	e.State, e.Alias = snapshot.Invalid, t.Alias
 	e.Conditions = []snapshot.Condition{{

@@ -119,7 +119,7 @@ func TestSlowQueryDelaysOnlyItself(t *testing.T) {
 	source := &blocking{demandSource: demandSource{demand: daily}, release: make(chan struct{})}
 	slow := target("slow")
 	slow.Expr = "slow"
-	loop, board := loopWith(t, refresh.Config{Grace: 5 * time.Second}, source, fixedTargets{slow, target("quick")})
+	loop, snapshots := loopWith(t, refresh.Config{Grace: 5 * time.Second}, source, fixedTargets{slow, target("quick")})
 	s := loop.Step(t.Context(), noon)
 	if got := entry(t, s, "slow").State; got != snapshot.Pending || s.Pending != 1 {
 		t.Errorf("the slow one is %s, %d pending", got, s.Pending)
@@ -128,10 +128,10 @@ func TestSlowQueryDelaysOnlyItself(t *testing.T) {
 		t.Errorf("the quick one is %s", got)
 	}
 	close(source.release)
-	for i := 1; i < 100 && entry(t, board.Load(), "slow").State != snapshot.Ready; i++ {
+	for i := 1; i < 100 && entry(t, snapshots.Load(), "slow").State != snapshot.Ready; i++ {
 		loop.Step(t.Context(), noon.Add(time.Duration(i)*step))
 	}
-	if e := entry(t, board.Load(), "slow"); e.State != snapshot.Ready {
+	if e := entry(t, snapshots.Load(), "slow"); e.State != snapshot.Ready {
 		t.Errorf("once released: %s", e.ReadyMessage())
 	}
 }

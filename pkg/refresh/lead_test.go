@@ -13,7 +13,7 @@ import (
 )
 
 // setMeasuredLead sets a lead time as the resolver does, in an object that did not change.
-func setMeasuredLead(t *refresh.Target, lead time.Duration, words string) {
+func setMeasuredLead(t *refresh.Job, lead time.Duration, words string) {
 	t.Lead, t.Policy.Lead, t.LeadSource = lead, lead, words
 }
 
@@ -109,7 +109,7 @@ func TestAnObjectiveLooksAheadByTheMedianStart(t *testing.T) {
 	byOutcome.Policy = decide.Policy{Late: 0.01, Target: 10}
 	byOutcome.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: defaultHPA()}}
 	for name, c := range map[string]struct {
-		of           refresh.Target
+		of           refresh.Job
 		median, want time.Duration
 	}{
 		"an objective":        {byOutcome, 5 * time.Minute, 5 * time.Minute},

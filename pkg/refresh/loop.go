@@ -13,13 +13,13 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// Loop keeps the board up to date. Step and Run must not be called concurrently.
+// Loop keeps the store up to date. Step and Run must not be called concurrently.
 type Loop struct {
-	config  Config
-	source  Source
-	targets Targets
-	board   *snapshot.Board
-	log     *slog.Logger
+	config    Config
+	source    Source
+	targets   Jobs
+	snapshots *snapshot.Store
+	log       *slog.Logger
 
 	workers map[snapshot.Key]*worker
 	busy    map[*worker]bool
@@ -31,13 +31,13 @@ type Loop struct {
 }
 
 // New returns a loop. Zero fields of the configuration get their defaults; the error lists all problems.
-func New(config Config, source Source, targets Targets, board *snapshot.Board, log *slog.Logger) (*Loop, error) {
+func New(config Config, source Source, targets Jobs, snapshots *snapshot.Store, log *slog.Logger) (*Loop, error) {
 	config = config.WithDefaults()
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
 	return &Loop{
-		config: config, source: source, targets: targets, board: board, log: log,
+		config: config, source: source, targets: targets, snapshots: snapshots, log: log,
 		workers: make(map[snapshot.Key]*worker), busy: make(map[*worker]bool), done: make(chan *worker),
 		slots: newSlots(config.Concurrency, config.PerNamespace), fits: newFits(),
 	}, nil
@@ -57,8 +57,8 @@ func (l *Loop) Step(ctx context.Context, now time.Time) *snapshot.Snapshot {
 	l.collect(ctx)
 	l.stats.Steps++
 	s := l.snapshot(targets, now)
-	logChanges(ctx, l.log, l.board.Load(), s)
-	l.board.Publish(s)
+	logChanges(ctx, l.log, l.snapshots.Load(), s)
+	l.snapshots.Publish(s)
 	return s
 }
 
@@ -97,7 +97,7 @@ func (l *Loop) nextStep(now time.Time) time.Time {
 }
 
 // reconcile makes a worker for each valid target and drops the others. A changed object is rebuilt.
-func (l *Loop) reconcile(targets []Target) {
+func (l *Loop) reconcile(targets []Job) {
 	wanted := make(map[snapshot.Key]bool, len(targets))
 	for _, t := range targets {
 		if t.Invalid != "" {
@@ -115,7 +115,7 @@ func (l *Loop) reconcile(targets []Target) {
 }
 
 // updateWorker makes the worker of a target, or replaces it if the target has changed.
-func (l *Loop) updateWorker(t Target) {
+func (l *Loop) updateWorker(t Job) {
 	before := l.workers[t.Key]
 	switch {
 	case before == nil:
@@ -156,7 +156,7 @@ func (l *Loop) rereadAfterClockSetBack(ctx context.Context, now time.Time) {
 
 // sameState reports whether two targets lead to the same state: they differ at most in descriptions, in times at zero replicas and in
 // a pause.
-func sameState(a, b Target) bool {
+func sameState(a, b Job) bool {
 	a.LeadSource, a.AutoscalerSource, a.Uncalibrated = b.LeadSource, b.AutoscalerSource, b.Uncalibrated
 	a.Created, a.Alias = b.Created, b.Alias
 	a.LeadPool, a.ScaledToZero, a.Pause = b.LeadPool, b.ScaledToZero, b.Pause
@@ -286,8 +286,8 @@ func (l *Loop) logQueryError(w *worker, before error) {
 }
 
 // snapshot assembles the entries of all targets.
-func (l *Loop) snapshot(targets []Target, now time.Time) *snapshot.Snapshot {
-	entries := make(map[snapshot.Key]*snapshot.Entry, len(targets))
+func (l *Loop) snapshot(targets []Job, now time.Time) *snapshot.Snapshot {
+	entries := make(map[snapshot.Key]*snapshot.ForecastState, len(targets))
 	pending := 0
 	for _, t := range targets {
 		if t.Invalid != "" {

@@ -56,12 +56,12 @@ func daily(t time.Time) float64 {
 	return 100 + 60*math.Sin(2*math.Pi*hours/24) + 7*math.Sin(hours*11) + 5*math.Sin(hours*37)
 }
 
-type fixedTargets []refresh.Target
+type fixedTargets []refresh.Job
 
-func (f fixedTargets) Targets(time.Time) []refresh.Target { return f }
+func (f fixedTargets) Targets(time.Time) []refresh.Job { return f }
 
-func target(name string) refresh.Target {
-	return refresh.Target{
+func target(name string) refresh.Job {
+	return refresh.Job{
 		Key: snapshot.Key{Namespace: "inference", Name: name}, Generation: 1, Expr: "demand", Step: step,
 		History: 3 * 24 * time.Hour, Lead: 5 * time.Minute, LeadSource: "fixed", StaleAfter: 10 * time.Minute,
 		Policy: decide.Policy{Quantile: 0.95, Lead: 5 * time.Minute},
@@ -71,24 +71,24 @@ func target(name string) refresh.Target {
 }
 
 // newLoop waits for its jobs on a busy machine, too: after a failure a step waits only a tenth of the grace.
-func newLoop(t *testing.T, source refresh.Source, targets refresh.Targets) (*refresh.Loop, *snapshot.Board) {
+func newLoop(t *testing.T, source refresh.Source, targets refresh.Jobs) (*refresh.Loop, *snapshot.Store) {
 	t.Helper()
 	return loopWith(t, refresh.Config{Grace: 2 * time.Minute}, source, targets)
 }
 
 func loopWith(
-	tb testing.TB, c refresh.Config, source refresh.Source, targets refresh.Targets,
-) (*refresh.Loop, *snapshot.Board) {
+	tb testing.TB, c refresh.Config, source refresh.Source, targets refresh.Jobs,
+) (*refresh.Loop, *snapshot.Store) {
 	tb.Helper()
-	board := new(snapshot.Board)
-	loop, err := refresh.New(c, source, targets, board, slog.New(slog.DiscardHandler))
+	snapshots := new(snapshot.Store)
+	loop, err := refresh.New(c, source, targets, snapshots, slog.New(slog.DiscardHandler))
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return loop, board
+	return loop, snapshots
 }
 
-func entry(t *testing.T, s *snapshot.Snapshot, name string) *snapshot.Entry {
+func entry(t *testing.T, s *snapshot.Snapshot, name string) *snapshot.ForecastState {
 	t.Helper()
 	e := s.Get(snapshot.Key{Namespace: "inference", Name: name})
 	if e == nil {
@@ -97,7 +97,7 @@ func entry(t *testing.T, s *snapshot.Snapshot, name string) *snapshot.Entry {
 	return e
 }
 
-func condition(t *testing.T, e *snapshot.Entry, kind string) snapshot.Condition {
+func condition(t *testing.T, e *snapshot.ForecastState, kind string) snapshot.Condition {
 	t.Helper()
 	for _, c := range e.Conditions {
 		if c.Type == kind {
@@ -109,10 +109,10 @@ func condition(t *testing.T, e *snapshot.Entry, kind string) snapshot.Condition 
 }
 
 func TestStepServes(t *testing.T) {
-	loop, board := newLoop(t, &demandSource{demand: daily}, fixedTargets{target("llama")})
+	loop, snapshots := newLoop(t, &demandSource{demand: daily}, fixedTargets{target("llama")})
 	s := loop.Step(t.Context(), noon)
-	if board.Load() != s {
-		t.Error("the snapshot is not on the board")
+	if snapshots.Load() != s {
+		t.Error("the snapshot is not on the snapshots")
 	}
 	e := entry(t, s, "llama")
 	if e.State != snapshot.Ready {
@@ -132,8 +132,8 @@ func TestStepServes(t *testing.T) {
 }
 
 // bitwise is how entries differ in what must be equal to the last bit wherever and whenever it is computed.
-func bitwise(want, got *snapshot.Entry) (diff string) {
-	same := func(e *snapshot.Entry) any {
+func bitwise(want, got *snapshot.ForecastState) (diff string) {
+	same := func(e *snapshot.ForecastState) any {
 		return struct {
 			Decision   decide.Decision
 			Candidates []snapshot.Candidate
@@ -146,7 +146,7 @@ func bitwise(want, got *snapshot.Entry) (diff string) {
 }
 
 // sameBits fails the test where they do.
-func sameBits(t *testing.T, about string, want, got *snapshot.Entry) {
+func sameBits(t *testing.T, about string, want, got *snapshot.ForecastState) {
 	t.Helper()
 	if diff := bitwise(want, got); diff != "" {
 		t.Errorf("%s (-want +got)\n%s", about, diff)
@@ -157,7 +157,7 @@ func TestReplicasAgreeToTheLastBit(t *testing.T) {
 	const hours = 8 // an anchor at least
 	all := target("llama")
 	all.Models = nil
-	run := func(from time.Time) *snapshot.Entry {
+	run := func(from time.Time) *snapshot.ForecastState {
 		loop, _ := newLoop(t, &demandSource{demand: noisy}, fixedTargets{all})
 		var s *snapshot.Snapshot
 		for now := from; !now.After(noon.Add(hours * time.Hour)); now = now.Add(step) {
@@ -166,7 +166,7 @@ func TestReplicasAgreeToTheLastBit(t *testing.T) {
 		return entry(t, s, "llama")
 	}
 	old := run(noon)
-	for name, e := range map[string]*snapshot.Entry{
+	for name, e := range map[string]*snapshot.ForecastState{
 		"restarted at the end":   run(noon.Add(hours * time.Hour)),
 		"restarted an hour ago":  run(noon.Add((hours - 1) * time.Hour)),
 		"restarted in the night": run(noon.Add(6*time.Hour + 13*time.Minute)),
@@ -353,7 +353,7 @@ func (b *bySource) Fetch(_ context.Context, q refresh.Query) (forecast.Series, e
 
 func TestDeletedForecastIsGone(t *testing.T) {
 	targets := fixedTargets{target("a"), target("b")}
-	var set refresh.Targets = targets
+	var set refresh.Jobs = targets
 	loop, _ := loopWith(t, refresh.Config{}, &demandSource{demand: daily}, dynamic{&set})
 	loop.Step(t.Context(), noon)
 	set = targets[:1]
@@ -363,9 +363,9 @@ func TestDeletedForecastIsGone(t *testing.T) {
 	}
 }
 
-type dynamic struct{ set *refresh.Targets }
+type dynamic struct{ set *refresh.Jobs }
 
-func (d dynamic) Targets(now time.Time) []refresh.Target { return (*d.set).Targets(now) }
+func (d dynamic) Targets(now time.Time) []refresh.Job { return (*d.set).Targets(now) }
 
 func TestShadowServesTheObserved(t *testing.T) {
 	shadow := target("llama")

@@ -99,7 +99,7 @@ func (w *worker) judgeMeasured(end time.Time) {
 }
 
 // measuredCondition is present while objective.measured cannot be used, or differs from the simulation.
-func (v *view) measuredCondition(t Target) (snapshot.Condition, bool) {
+func (v *view) measuredCondition(t Job) (snapshot.Condition, bool) {
 	c := snapshot.Condition{Type: snapshot.ConditionSignal}
 	switch {
 	case v.measuredErr != nil:

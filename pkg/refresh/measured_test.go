@@ -14,7 +14,7 @@ import (
 )
 
 // measuredTarget has an objective over four days, and a query of what users saw.
-func measuredTarget() refresh.Target {
+func measuredTarget() refresh.Job {
 	out := target("llama")
 	out.History, out.Measured = 5*24*time.Hour, "measured"
 	out.Policy = decide.Policy{Late: 0.01, Wait: 30 * time.Second, Over: 4 * 24 * time.Hour, Target: 10, Lead: out.Lead}
@@ -102,7 +102,7 @@ func TestMeasuredDiffersForADay(t *testing.T) {
 	without.Measured = ""
 	loop, _ := newLoop(t, source, fixedTargets{measuredTarget()})
 	plain, _ := newLoop(t, sources{"demand": {demand: daily}}, fixedTargets{without})
-	differs := func(e *snapshot.Entry) bool {
+	differs := func(e *snapshot.ForecastState) bool {
 		return hasCondition(e, snapshot.ConditionSignal) &&
 			condition(t, e, snapshot.ConditionSignal).Reason == "LatenessDiffers"
 	}

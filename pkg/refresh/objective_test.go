@@ -14,8 +14,8 @@ import (
 )
 
 // warmingView is the view of a Forecast whose newest sample came a step ago, and its target.
-func warmingView(span time.Duration, decided bool) (view, Target) {
-	t := Target{
+func warmingView(span time.Duration, decided bool) (view, Job) {
+	t := Job{
 		Key: snapshottest.Key("llama"), Generation: 1, Step: time.Minute, Lead: 5 * time.Minute,
 		StaleAfter: 10 * time.Minute, Policy: decide.Policy{Late: 0.01, Target: 40, Lead: 5 * time.Minute},
 	}

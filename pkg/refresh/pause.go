@@ -2,13 +2,13 @@ package refresh
 
 import (
 	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
-	"github.com/forewarm/forewarm/pkg/core/trailing"
 )
 
 // applyPause replaces the value of an entry that is not published yet. The worker knows nothing of it: it learns on, and its forecast
 // serves at the step at which the pause ends.
-func applyPause(e *snapshot.Entry, p decide.Pause) {
+func applyPause(e *snapshot.ForecastState, p decide.Pause) {
 	if p == (decide.Pause{}) {
 		return
 	}
@@ -26,7 +26,7 @@ func applyPause(e *snapshot.Entry, p decide.Pause) {
 		return
 	}
 	steps := min(1+int((p.Hold+e.Step-1)/e.Step), len(e.Newest))
-	held := trailing.MaxKnown(e.Newest[len(e.Newest)-steps:]...)
-	e.Decision = p.Apply(e.Decision, trailing.MaxKnown(e.Observed, held))
+	held := series.MaxKnown(e.Newest[len(e.Newest)-steps:]...)
+	e.Decision = p.Apply(e.Decision, series.MaxKnown(e.Observed, held))
 	e.Policy.Mode = decide.Shadow // So the comparison says what Forewarm would have come to.
 }

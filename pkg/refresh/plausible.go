@@ -7,7 +7,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/core/classify"
+	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
@@ -62,20 +62,20 @@ func (w *worker) judgeSignal() {
 		return
 	}
 	w.judged = end
-	w.found.shape = classify.ShapeOf(w.store.Range(end.Add(-classify.ShapeTime), end).Values, w.target.Step)
+	w.found.shape = demand.ShapeOf(w.store.Range(end.Add(-demand.ShapeTime), end).Values, w.target.Step)
 	w.judgeLoad(end)
 	w.judgeMeasured(end)
 }
 
 // signalCondition is present while the signal is hardly the total demand.
-func (v *view) signalCondition(t Target) (snapshot.Condition, bool) {
+func (v *view) signalCondition(t Job) (snapshot.Condition, bool) {
 	c := snapshot.Condition{Type: snapshot.ConditionSignal}
 	doubt, why := v.load.doubt()
 	switch silent := math.Min(v.silent[0], v.silent[1]); {
 	case t.Average:
 		c.Reason = snapshot.ReasonAverage
 		c.Message = "the query is an average, and the autoscaler divides the value by what a replica sustains: write the total, sum()"
-	case v.shape == classify.Frozen:
+	case v.shape == demand.Frozen:
 		c.Reason = snapshot.ReasonFrozen
 		c.Message = fmt.Sprintf("the demand has been the same number for %s, and changed all the time before: "+
 			"what the source has is probably old; check the exporter, the recording rule or the federation behind "+

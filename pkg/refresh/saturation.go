@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/core/classify"
+	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
@@ -47,7 +47,7 @@ func (v *view) saturatedCondition() (snapshot.Condition, bool) {
 			Message: fmt.Sprintf("the query of signal.saturated failed, so the demand counts as observed: %s",
 				v.saturationErr),
 		}, true
-	case v.isClassified && v.classified.Cause.Kind() == classify.Censored:
+	case v.isClassified && v.classified.Cause.Kind() == demand.Censored:
 		return snapshot.Condition{
 			Type:   snapshot.ConditionSaturated,
 			True:   true,
@@ -67,17 +67,17 @@ func (v *view) dataCondition() (snapshot.Condition, bool) {
 		c.Reason, c.Message = snapshot.ReasonSamplesDropped, v.dropped.String()
 	case v.suspect != nil:
 		c.Reason, c.Message = snapshot.ReasonSuspect, v.suspect.String()
-	case v.isClassified && v.classified.Cause == classify.Incomplete:
+	case v.isClassified && v.classified.Cause == demand.Incomplete:
 		c.Reason = snapshot.ReasonIncomplete
 		c.Message = fmt.Sprintf("since %s samples are below those before, and the source still adds to samples of "+
 			"this age: what was observed before counts until they are complete; if the source always lags, set "+
 			"signal.delay", formatTime(v.classified.From))
-	case v.isClassified && v.classified.Cause == classify.Outage:
+	case v.isClassified && v.classified.Cause == demand.Outage:
 		c.Reason = snapshot.ReasonOutageSuspected
 		c.Message = fmt.Sprintf("since %s the demand is suddenly near 0, which looks like an outage: the demand "+
 			"before it counts for %s, then half as much every %s; check the workload, its scrape and the query; "+
 			"if the demand is gone, nothing needs to be done", formatTime(v.classified.From),
-			humanize.Span(classify.OutageHold), humanize.Span(classify.OutageHalfLife))
+			humanize.Span(demand.OutageHold), humanize.Span(demand.OutageHalfLife))
 	default:
 		return snapshot.Condition{}, false
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/core/classify"
 	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
@@ -53,7 +53,7 @@ func saturatedSources() sources {
 	return sources{"demand": {demand: throughput}, "waiting > 0": {demand: queue}}
 }
 
-func targetWithSaturation() refresh.Target {
+func targetWithSaturation() refresh.Job {
 	t := target("llama")
 	t.History, t.Saturated = 6*24*time.Hour, "waiting > 0"
 	return t
@@ -68,7 +68,7 @@ func TestSaturationIsNotLearntAsDemand(t *testing.T) {
 	naive := plateau
 	naive.Autoscalers = nil
 	highest := map[string]float64{}
-	for name, tt := range map[string]refresh.Target{
+	for name, tt := range map[string]refresh.Job{
 		"a limit signal": targetWithSaturation(), "a plateau at capacity": plateau, "no repair": naive,
 	} {
 		loop, _ := newLoop(t, saturatedSources(), fixedTargets{tt})
@@ -93,7 +93,7 @@ func TestSaturationIsNotLearntAsDemand(t *testing.T) {
 
 // forecastQuantile is the 0.95 quantile of the window peak, as the model that serves has it: what is served is no more than
 // what the autoscalers can use.
-func forecastQuantile(t *testing.T, e *snapshot.Entry) float64 {
+func forecastQuantile(t *testing.T, e *snapshot.ForecastState) float64 {
 	t.Helper()
 	for _, c := range e.Candidates {
 		if c.Name == e.Model {
@@ -122,7 +122,7 @@ func TestSaturationIsReported(t *testing.T) {
 		t.Fatal("nothing is marked")
 	}
 	last := e.Classifications[len(e.Classifications)-1]
-	if last.Cause != classify.Saturated || !(queue(last.From) > 0) || queue(last.From.Add(-step)) > 0 ||
+	if last.Cause != demand.Saturated || !(queue(last.From) > 0) || queue(last.From.Add(-step)) > 0 ||
 		last.Samples < 60 {
 		t.Errorf("%+v", last)
 	}
@@ -234,13 +234,13 @@ func TestAnOutageHoldsWhatWasThere(t *testing.T) {
 	if c.True || c.Reason != "OutageSuspected" || !strings.Contains(c.Message, down.Format("15:04:05")) {
 		t.Errorf("%+v", c)
 	}
-	if n := len(e.Classifications); n != 1 || e.Classifications[0].Cause != classify.Outage ||
+	if n := len(e.Classifications); n != 1 || e.Classifications[0].Cause != demand.Outage ||
 		e.Classifications[0].Samples != 8 {
 		t.Errorf("%+v", e.Classifications)
 	}
 	held := e.Decision.Value
 	for after, share := time.Hour, 0.5; after < 4*time.Hour; after, share = after+time.Hour, share/2 {
-		e = entry(t, loop.Step(t.Context(), down.Add(classify.OutageHold+after)), "llama")
+		e = entry(t, loop.Step(t.Context(), down.Add(demand.OutageHold+after)), "llama")
 		if v := e.Decision.Value / held; math.Abs(v-share) > 0.1*share || condition(t, e, snapshot.ConditionData).True {
 			t.Errorf("after %s: %v of %v is served, want %v: %s", after, e.Decision.Value, held, share,
 				e.ReadyMessage())

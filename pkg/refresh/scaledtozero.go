@@ -40,7 +40,7 @@ func (w *worker) newestSample() (at time.Time, ok bool) {
 }
 
 // scaledToZeroCondition is present while the demand is 0 because there are no replicas.
-func (v *view) scaledToZeroCondition(e *snapshot.Entry, t Target) (snapshot.Condition, bool) {
+func (v *view) scaledToZeroCondition(e *snapshot.ForecastState, t Job) (snapshot.Condition, bool) {
 	from, zero := t.ScaledToZero.ZeroSince(e.SampleTime)
 	if v.entry == nil || !v.withoutReplicas || !zero {
 		return snapshot.Condition{}, false

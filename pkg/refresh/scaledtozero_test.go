@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/core/scaledtozero"
+	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/refresh"
@@ -22,7 +22,7 @@ func demandWithReplicas(t time.Time) float64 {
 }
 
 // scaledToZeroAtNight is the record of a workload that slept the nights before a day; the last night has no end where it is open.
-func scaledToZeroAtNight(before time.Time, n int, open bool) scaledtozero.Record {
+func scaledToZeroAtNight(before time.Time, n int, open bool) demand.ZeroPeriods {
 	var changes []int64
 	midnight := before.Truncate(24 * time.Hour)
 	for i := n - 1; i >= 0; i-- {
@@ -32,7 +32,7 @@ func scaledToZeroAtNight(before time.Time, n int, open bool) scaledtozero.Record
 	if open {
 		changes = changes[:len(changes)-1]
 	}
-	r, err := scaledtozero.FromChanges(changes)
+	r, err := demand.NewZeroPeriods(changes)
 	if err != nil {
 		panic(err)
 	}
@@ -117,14 +117,14 @@ func TestNoSeriesYetAtZero(t *testing.T) {
 	if e.State != snapshot.Pending {
 		t.Fatal(e.ReadyMessage())
 	}
-	targets[0].ScaledToZero, _ = scaledtozero.Record{}.Observe(true, noon)
+	targets[0].ScaledToZero, _ = demand.ZeroPeriods{}.Observe(true, noon)
 	e = entry(t, loop.Step(t.Context(), noon.Add(5*step)), "llama")
 	if !e.State.Serves() || e.Observed != 0 || e.Decision.Value != 0 {
 		t.Errorf("at zero: observed %v, serves %v: %s", e.Observed, e.Decision.Value, e.ReadyMessage())
 	}
 }
 
-func hasCondition(e *snapshot.Entry, kind string) bool {
+func hasCondition(e *snapshot.ForecastState, kind string) bool {
 	for _, c := range e.Conditions {
 		if c.Type == kind {
 			return true

@@ -27,7 +27,7 @@ func newSlots(perSource, perNamespace int) slots {
 
 // acquire waits for a slot of the namespace, then for one of the source. In this order a namespace that has reached its
 // own bound takes no slot from the others.
-func (s slots) acquire(ctx context.Context, t *Target) (release func(), err error) {
+func (s slots) acquire(ctx context.Context, t *Job) (release func(), err error) {
 	own := s.of(slotKey{namespace: t.Key.Namespace}, s.perNamespace)
 	all := s.of(slotKey{source: t.Source.Name}, s.perSource)
 	for _, slot := range []chan struct{}{own, all} {

@@ -5,12 +5,12 @@ import (
 	"math"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/core/classify"
+	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
 // recordSuspect records the samples that are not believed yet.
-func (w *worker) recordSuspect(e *snapshot.Entry) {
+func (w *worker) recordSuspect(e *snapshot.ForecastState) {
 	w.found.suspect = nil
 	held, lasts := w.forecaster.Suspects()
 	if len(held) == 0 {
@@ -22,8 +22,8 @@ func (w *worker) recordSuspect(e *snapshot.Entry) {
 	for _, h := range held {
 		s.highest = math.Max(s.highest, h.Demand)
 	}
-	e.Classifications = append(e.Classifications, classify.Span{
-		From: s.since, To: w.forecaster.ReadUntil(), Cause: classify.Suspect, Samples: len(held),
+	e.Classifications = append(e.Classifications, demand.Span{
+		From: s.since, To: w.forecaster.ReadUntil(), Cause: demand.Suspect, Samples: len(held),
 	})
 	w.found.suspect = &s
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/core/classify"
 	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
@@ -24,9 +24,9 @@ func withBadSamples(demand func(time.Time) float64, minutes ...int) *demandSourc
 }
 
 // suspectSpans are the times that an entry marks as such.
-func suspectSpans(e *snapshot.Entry) []classify.Span {
+func suspectSpans(e *snapshot.ForecastState) []demand.Span {
 	return slices.DeleteFunc(slices.Clone(e.Classifications),
-		func(s classify.Span) bool { return s.Cause != classify.Suspect })
+		func(s demand.Span) bool { return s.Cause != demand.Suspect })
 }
 
 func TestASuspectIsServedUpToTheBoundAndMarked(t *testing.T) {
@@ -34,7 +34,7 @@ func TestASuspectIsServedUpToTheBoundAndMarked(t *testing.T) {
 		tg := target("llama")
 		tg.Rate = rate
 		loop, _ := newLoop(t, withBadSamples(daily, 3), fixedTargets{tg})
-		at := func(minute int) *snapshot.Entry { // The newest sample is that of the minute.
+		at := func(minute int) *snapshot.ForecastState { // The newest sample is that of the minute.
 			return entry(t, loop.Step(t.Context(), noon.Add(time.Duration(minute+1)*step)), "llama")
 		}
 		before := at(2)
@@ -138,9 +138,9 @@ func TestTheUnitDoesNotMatter(t *testing.T) {
 			other.values[i] *= unit
 		}
 		var served []float64
-		one.play(t, func(_ int, _ time.Time, e *snapshot.Entry) { served = append(served, e.Decision.Value) })
+		one.play(t, func(_ int, _ time.Time, e *snapshot.ForecastState) { served = append(served, e.Decision.Value) })
 		i := 0
-		other.play(t, func(at int, _ time.Time, e *snapshot.Entry) {
+		other.play(t, func(at int, _ time.Time, e *snapshot.ForecastState) {
 			if got, want := e.Decision.Value, unit*served[i]; math.Abs(got-want) > 1e-6*want {
 				t.Errorf("%s, step %+d: %v is served in the smaller unit, want %v", one.name, at-one.event, got, want)
 			}
@@ -160,7 +160,7 @@ func TestFromZeroTheObservedIsServed(t *testing.T) {
 	for _, mode := range []decide.Mode{decide.Floor, decide.Shadow} {
 		tg := target("llama")
 		tg.Policy.Mode = mode
-		loop, _ := newLoop(t, source, refresh.Targets(fixedTargets{tg}))
+		loop, _ := newLoop(t, source, refresh.Jobs(fixedTargets{tg}))
 		for minute := 1; minute < 12; minute++ {
 			e := entry(t, loop.Step(t.Context(), noon.Add(time.Duration(minute)*step)), "llama")
 			if v := e.Decision.Value; v < 1450 || v > 2*1450 || minute < 3 && v != 1450 {

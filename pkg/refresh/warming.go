@@ -12,7 +12,7 @@ import (
 // is known, and gaps delay that.
 //
 // Example: 7 h of a season of 24 h, the newest sample at 12:00: 05:00 of the next day at the earliest.
-func (v *view) warmingMessage(e *snapshot.Entry) string {
+func (v *view) warmingMessage(e *snapshot.ForecastState) string {
 	if v.span >= v.season {
 		return fmt.Sprintf("%s of history, but no model has a score yet: without one the forecast gains nothing "+
 			"over the observed demand; %s", humanize.Span(v.span.Round(time.Minute)), e.ModelReason())

@@ -12,7 +12,7 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/forecaster"
-	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
@@ -20,7 +20,7 @@ import (
 // worker keeps one Forecast up to date. While a job (advance) runs it owns all fields but shown, fallbacks and replaced;
 // between jobs the loop owns them.
 type worker struct {
-	target  Target
+	target  Job
 	anchors anchors
 	seasons []time.Duration
 	store   *series.Store
@@ -69,7 +69,7 @@ type worker struct {
 	ready  float64
 }
 
-func newWorker(t Target, c Config) *worker {
+func newWorker(t Job, c Config) *worker {
 	w := &worker{
 		target: t, anchors: newAnchors(t.Key, c.Refit, t.Step), seasons: t.Seasons, late: newLateness(t.Step),
 		rereadTimeout: c.Timeout, problems: map[string]*problem{}, beside: new(snapshot.Watched),
@@ -332,7 +332,7 @@ func (w *worker) rebuildForecaster(end time.Time) {
 		Step:        w.target.Step,
 		Window:      w.target.window(),
 		DelaySteps:  1 + int(w.target.Delay/w.target.Step), // See newestStep.
-		Starts:      hpasim.Starts(w.target.MedianLead, w.target.Lead),
+		Starts:      sim.Starts(w.target.MedianLead, w.target.Lead),
 		Seed:        seedOf(w.target.Key),
 		Seasons:     w.seasons,
 		Rate:        w.target.Rate,

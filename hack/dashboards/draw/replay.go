@@ -53,13 +53,13 @@ const objects = `
 // a second.
 type player struct {
 	columns map[string]forecast.Series
-	targets []refresh.Target
+	targets []refresh.Job
 }
 
 func start() time.Time { return time.Date(2026, time.October, 5, 0, 0, 0, 0, time.UTC) }
 
 // Targets implements refresh.Targets.
-func (p *player) Targets(time.Time) []refresh.Target { return p.targets }
+func (p *player) Targets(time.Time) []refresh.Job { return p.targets }
 
 // Fetch implements refresh.Source.
 func (p *player) Fetch(_ context.Context, q refresh.Query) (forecast.Series, error) {
@@ -127,19 +127,19 @@ func replay(ctx context.Context, store *dashboards.Store) (end time.Time, err er
 	if err != nil {
 		return end, err
 	}
-	board, clock, quiet := &snapshot.Board{}, &dashboards.Clock{}, slog.New(slog.DiscardHandler)
+	snapshots, clock, quiet := &snapshot.Store{}, &dashboards.Clock{}, slog.New(slog.DiscardHandler)
 	clock.Set(start().Add(known))
-	loop, err := refresh.New(refresh.Config{Grace: time.Minute}, p, p, board, quiet)
+	loop, err := refresh.New(refresh.Config{Grace: time.Minute}, p, p, snapshots, quiet)
 	if err != nil {
 		return end, err
 	}
-	pools, err := dashboards.NewPools(board,
+	pools, err := dashboards.NewPools(snapshots,
 		dashboards.Member{Forecast: p.targets[0].Key, Target: 10, MaxReplicas: 40}, time.Minute)
 	if err != nil {
 		return end, err
 	}
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(telemetry.New(board, clock.Now, nil), pools)
+	registry.MustRegister(telemetry.New(snapshots, clock.Now, nil), pools)
 	end = start().Add(known + replayed)
 	// An hour more than is drawn: queries look back.
 	for now := start().Add(known - time.Hour); !now.After(end); now = now.Add(time.Minute) {

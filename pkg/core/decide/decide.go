@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/core/credible"
+	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
@@ -15,7 +15,7 @@ type Input struct {
 	// Suspect reports that the measured demand was above what is credible.
 	Suspect bool
 	// Limit is the most that history can justify.
-	Limit credible.Limit
+	Limit demand.Limit
 	// Peak is the selected candidate's forecast; an objective adds headroom to its median.
 	Peak windowpeak.Peak
 	// Quantiles of the window peak, by the selected candidate.
@@ -50,7 +50,7 @@ type Decision struct {
 	// Bounded reports that the value was cut to Limit, the most that history can justify; Suspect reports that the observed
 	// demand was cut, rather than the forecast.
 	Bounded, Suspect bool
-	Limit            credible.Limit
+	Limit            demand.Limit
 	// Capped reports that MaxCapacity, all that maxReplicas sustain, is served in place of Uncapped.
 	Capped                bool
 	MaxCapacity, Uncapped float64

@@ -5,15 +5,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/core/credible"
 	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
 // A forecast is cut to what history justifies, and the reason says so; what is observed is served above it.
 func TestAForecastIsCutToItsLimit(t *testing.T) {
 	objective := decide.Policy{Late: 0.01, Target: 10, Lead: time.Minute}
-	limit := credible.Limit{Known: true, Forecast: 150, Observed: 160, Base: 100}
+	limit := demand.Limit{Known: true, Forecast: 150, Observed: 160, Base: 100}
 	for name, c := range map[string]struct {
 		policy  decide.Policy
 		in      decide.Input

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/core/classify"
+	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
@@ -91,7 +91,7 @@ func (c *backtestFitted) candidate() *windowpeak.Candidate {
 }
 
 // Update records the next sample.
-func (c *backtestFitted) Update(y float64) { c.f.Step(classify.Reading{Demand: y}) }
+func (c *backtestFitted) Update(y float64) { c.f.Step(demand.Reading{Demand: y}) }
 
 // PointsTo writes the forecast's points to dst.
 func (c *backtestFitted) PointsTo(dst []float64) { copy(dst, c.Forecast(len(dst)).Point) }

@@ -40,7 +40,7 @@ func TestCalibratedIsTheCandidate(t *testing.T) {
 	config := hourly()
 	config.Named = windowpeak.FittedModels()
 	beside := forecaster.New(config, forecaster.History{Series: history})
-	var entry snapshot.Entry
+	var entry snapshot.ForecastState
 	beside.Describe(&entry)
 	for _, c := range entry.Candidates {
 		if c.Name == windowpeak.LastWeek {

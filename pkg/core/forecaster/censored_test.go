@@ -6,15 +6,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/core/classify"
 	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/forecaster"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
 // held is a demand of which no more than the capacity is seen.
-func held(v, capacity float64) classify.Reading {
-	return classify.Reading{Demand: math.Min(v, capacity), Saturated: v >= capacity}
+func held(v, capacity float64) demand.Reading {
+	return demand.Reading{Demand: math.Min(v, capacity), Saturated: v >= capacity}
 }
 
 // hidden is a history of days that are all seen, and then of days at whose peaks the service is saturated. The same twice:
@@ -41,16 +41,16 @@ func TestAPlateauIsNotLearnt(t *testing.T) {
 	for name, c := range map[string]forecaster.Config{"a quantile": config(), "an objective": objective} {
 		t.Run(name, func(t *testing.T) {
 			c.Models = []string{windowpeak.HoltWinters} // Quick to fit.
-			demand := saw(rand.New(rand.NewPCG(3, 2)))
-			screened, taken := hidden(demand, 5, 2, capacity)
+			load := saw(rand.New(rand.NewPCG(3, 2)))
+			screened, taken := hidden(load, 5, 2, capacity)
 			repaired, naive := forecaster.New(c, screened), forecaster.New(c, taken)
-			most := func(f *forecaster.Forecaster, sample classify.Reading) float64 {
+			most := func(f *forecaster.Forecaster, sample demand.Reading) float64 {
 				f.Step(sample)
 				return describe(f).Decision.Value
 			}
 			var withRepair, without float64
 			for i := 7 * 288; i < 7*288+9*12; i++ { // To nine o'clock, when the peak is.
-				sample := held(demand(i), capacity)
+				sample := held(load(i), capacity)
 				withRepair = math.Max(withRepair, most(repaired, sample))
 				without = math.Max(without, most(naive, plain(sample.Demand)))
 			}
@@ -90,7 +90,7 @@ func TestNothingButBounds(t *testing.T) {
 		f := forecaster.New(c, history(0, nil))
 		rng := rand.New(rand.NewPCG(5, 4))
 		for i := range 4 * 288 {
-			sample := classify.Reading{Demand: 300 + rng.Float64(), Saturated: true}
+			sample := demand.Reading{Demand: 300 + rng.Float64(), Saturated: true}
 			f.Step(sample)
 			value := describe(f).Decision.Value
 			if !math.IsNaN(value) && (value < sample.Demand || value > 600) {

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/forewarm/forewarm/pkg/core/forecaster"
-	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
@@ -24,7 +24,7 @@ func difference(one, other *forecaster.Forecaster) string {
 // and suspects that are held back.
 func TestClone(t *testing.T) {
 	c := asked(windowpeak.SES)
-	c.Starts, c.Seed, c.DelaySteps = hpasim.Starts(3*time.Minute, 10*time.Minute), 7, 1
+	c.Starts, c.Seed, c.DelaySteps = sim.Starts(3*time.Minute, 10*time.Minute), 7, 1
 	demand := saw(rand.New(rand.NewPCG(7, 8)))
 	all := history(6*288, func(i int) float64 {
 		if i%400 > 390 {

@@ -8,11 +8,12 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/core/credible"
 	"github.com/forewarm/forewarm/pkg/core/decide"
-	"github.com/forewarm/forewarm/pkg/core/decide/headroom"
+	"github.com/forewarm/forewarm/pkg/core/demand"
+	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
+
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
-	"github.com/forewarm/forewarm/pkg/core/hpasim"
+
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
@@ -27,7 +28,7 @@ type Config struct {
 	Seasons []time.Duration
 	// Starts are how long replicas take to start in the simulated autoscalers, drawn with the Seed; nil means the lead time of the
 	// Policy.
-	Starts hpasim.LeadTime
+	Starts sim.LeadTime
 	Seed   uint64
 	// DelaySteps is how many steps after a sample the value that it leads to is served. The refresh loop reads a step when it has
 	// ended: 1.
@@ -63,7 +64,7 @@ type Config struct {
 // Priors are what is learnt from other workloads.
 type Priors struct {
 	WindowPeak windowpeak.Prior
-	Headroom   headroom.Priors
+	Headroom   objective.Priors
 	// RegressionInputs are windowpeak.Config's.
 	RegressionInputs []string
 }
@@ -113,9 +114,9 @@ func (c Config) replicaCapacity() float64 {
 }
 
 // credibleConfig is the configuration of the filter for suspects.
-func (c Config) credibleConfig(windows []int) credible.Config {
-	return credible.Config{
-		Step: c.Step, Corroboration: credible.Corroboration(c.Lookback, c.Step), Windows: windows,
+func (c Config) credibleConfig(windows []int) demand.FilterConfig {
+	return demand.FilterConfig{
+		Step: c.Step, Corroboration: demand.Corroboration(c.Lookback, c.Step), Windows: windows,
 		Lead: slices.Index(windows, c.stepsIn(c.Window)), Replica: c.replicaCapacity(),
 	}
 }

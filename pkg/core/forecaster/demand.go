@@ -3,7 +3,7 @@ package forecaster
 import (
 	"math"
 
-	"github.com/forewarm/forewarm/pkg/core/classify"
+	"github.com/forewarm/forewarm/pkg/core/demand"
 )
 
 // demand is the observed demand: the mean of the newest samples, and how long ago one was censored.
@@ -12,7 +12,7 @@ import (
 // least as much. Below a forecast it is no evidence, and models, scores and the regression ignore it, as in the censored
 // quantile regression of Powell (1986), whose loss does not depend on a forecast above the censored value. The remaining
 // evidence weighs more: measured coverage is too low and quantiles are too high, which errs on the side of capacity.
-type demand struct {
+type observedDemand struct {
 	// samples are the newest, as many as are averaged; NaN for gaps.
 	samples []float64
 	// known is the newest known demand; it stays over gaps. NaN before the first.
@@ -21,18 +21,18 @@ type demand struct {
 	sinceCensored int
 }
 
-func newDemand(c Config) demand {
-	return demand{samples: make([]float64, 0, c.averagedSamples()), known: math.NaN(), sinceCensored: math.MaxInt32}
+func newObservedDemand(c Config) observedDemand {
+	return observedDemand{samples: make([]float64, 0, c.averagedSamples()), known: math.NaN(), sinceCensored: math.MaxInt32}
 }
 
 // observe records a sample and returns the demand, NaN for a gap, and whether it is censored.
-func (d *demand) observe(sample classify.Sample) (now float64, censored bool) {
+func (d *observedDemand) observe(sample demand.Sample) (now float64, censored bool) {
 	if len(d.samples) == cap(d.samples) {
 		d.samples = append(d.samples[:0], d.samples[1:]...)
 	}
 	d.samples = append(d.samples, sample.Value)
 	d.sinceCensored = min(d.sinceCensored+1, math.MaxInt32)
-	if sample.Kind() == classify.Censored {
+	if sample.Kind() == demand.Censored {
 		d.sinceCensored = 0
 	}
 	if math.IsNaN(sample.Value) {
@@ -43,7 +43,7 @@ func (d *demand) observe(sample classify.Sample) (now float64, censored bool) {
 }
 
 // with is the demand as it would be with newer samples.
-func (d *demand) with(newer []float64) float64 {
+func (d *observedDemand) with(newer []float64) float64 {
 	all := append(append([]float64(nil), d.samples...), newer...)
 	if m := mean(all[max(0, len(all)-cap(d.samples)):]); !math.IsNaN(m) {
 		return m

@@ -11,7 +11,7 @@ import (
 )
 
 // Describe writes the forecaster's state to an entry.
-func (f *Forecaster) Describe(e *snapshot.Entry) {
+func (f *Forecaster) Describe(e *snapshot.ForecastState) {
 	e.Observed, e.Decision, e.Newest = f.credited(), f.decision, f.newest.Values()
 	e.Skill, e.Coverage = math.NaN(), f.record.covered.Value()
 	e.Recent, e.Past = f.record.recent(), f.record.forecasts()
@@ -46,7 +46,7 @@ func (f *Forecaster) Lacks(name string) bool {
 }
 
 // describeSelection writes which candidate is selected, and why.
-func (f *Forecaster) describeSelection(e *snapshot.Entry, last *windowpeak.Candidate) {
+func (f *Forecaster) describeSelection(e *snapshot.ForecastState, last *windowpeak.Candidate) {
 	e.Choice = f.selection.byPinballLoss.Reason(f.selection.scored)
 	if o := f.selection.calibrator; o != nil {
 		e.Objective = o.Report()

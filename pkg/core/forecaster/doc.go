@@ -1,6 +1,6 @@
 // Package forecaster decides what to serve for one series, one reading at a time.
 //
-//	reading ──> what it is worth (packages credible and classify)
+//	reading ──> what it is worth (package demand)
 //	        ──> the observed demand (demand.go)
 //	        ──> candidates forecast the window peak, and are scored (package windowpeak)
 //	        ──> the selection: by pinball loss, or by the cost of simulated autoscalers (selection.go, package objective)

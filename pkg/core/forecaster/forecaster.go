@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/core/classify"
-	"github.com/forewarm/forewarm/pkg/core/credible"
+	"github.com/forewarm/forewarm/pkg/core/demand"
+	"github.com/forewarm/forewarm/pkg/core/series"
+
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
-	"github.com/forewarm/forewarm/pkg/core/trailing"
+
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
@@ -19,20 +20,20 @@ type Forecaster struct {
 	config Config
 
 	// Demand classification. heldReadings are those that the filter holds back; screen and spans hold what it has passed on.
-	filter       *credible.Filter
-	heldReadings []classify.Reading
-	screen       *classify.Classifier
-	spans        *classify.Spans
+	filter       *demand.Filter
+	heldReadings []demand.Reading
+	screen       *demand.Classifier
+	spans        *demand.Spans
 
-	demand demand
+	demand observedDemand
 	// recent are the samples of the lead window before the newest known one; missing is how many gaps followed it.
-	recent  trailing.Ring[float64]
+	recent  series.Ring[float64]
 	missing int
-	bound   credible.Bound // as of the newest sample
+	bound   demand.Bound // as of the newest sample
 	// unfaded is the newest value from before an outage, of which less and less counts.
 	unfaded float64
 	// newest is the demand as it was observed at each of the last steps.
-	newest trailing.Ring[float64]
+	newest series.Ring[float64]
 	// held is the demand while samples are held back, else NaN.
 	held float64
 
@@ -57,8 +58,8 @@ type History struct {
 }
 
 // Reading is that of the i-th step.
-func (h History) Reading(i int) classify.Reading {
-	out := classify.Reading{Demand: h.Values[i]}
+func (h History) Reading(i int) demand.Reading {
+	out := demand.Reading{Demand: h.Values[i]}
 	at := h.TimeAt(i)
 	out.Saturated = h.Saturated != nil && h.Saturated(at)
 	out.ScaledToZero = h.ScaledToZero != nil && h.ScaledToZero(at)
@@ -72,20 +73,20 @@ func New(config Config, history History) *Forecaster {
 	horizons := windowpeak.Config{Step: config.Step, Window: config.Window, Windows: config.horizons()}.AllWindows()
 	f := &Forecaster{
 		config: config,
-		filter: credible.NewFilter(config.credibleConfig(horizons)),
-		screen: classify.NewClassifier(
-			classify.Config{Step: config.Step, Capacity: decide.MaxCapacity(config.Autoscalers)},
+		filter: demand.NewFilter(config.credibleConfig(horizons)),
+		screen: demand.NewClassifier(
+			demand.ClassifierConfig{Step: config.Step, Capacity: decide.MaxCapacity(config.Autoscalers)},
 		),
-		spans:    classify.NewSpans(config.Step),
-		demand:   newDemand(config),
-		recent:   trailing.NewRing[float64](config.stepsIn(config.Window) + 1),
-		newest:   trailing.NewRing[float64](config.stepsIn(newestSpan) + 1),
+		spans:    demand.NewSpans(config.Step),
+		demand:   newObservedDemand(config),
+		recent:   series.NewRing[float64](config.stepsIn(config.Window) + 1),
+		newest:   series.NewRing[float64](config.stepsIn(newestSpan) + 1),
 		held:     math.NaN(),
 		next:     history.Start.UnixNano() / int64(config.Step),
 		record:   newRecord(config, len(history.Values), config.stepsIn(config.Window)),
 		decision: decide.Decision{Value: math.NaN(), Observed: math.NaN()},
 	}
-	var passed []credible.Sample
+	var passed []demand.Filtered
 	for i, v := range history.Values {
 		f.heldReadings = append(f.heldReadings, history.Reading(i))
 		passed = append(passed, f.filter.Step(v)...)
@@ -102,7 +103,7 @@ func New(config Config, history History) *Forecaster {
 }
 
 // Step records the next reading and decides.
-func (f *Forecaster) Step(r classify.Reading) {
+func (f *Forecaster) Step(r demand.Reading) {
 	f.heldReadings = append(f.heldReadings, r)
 	for _, s := range f.filter.Step(r.Demand) {
 		f.accept(s)
@@ -111,7 +112,7 @@ func (f *Forecaster) Step(r classify.Reading) {
 }
 
 // accept classifies a sample that the filter has passed on, and steps.
-func (f *Forecaster) accept(s credible.Sample) {
+func (f *Forecaster) accept(s demand.Filtered) {
 	r := f.heldReadings[0]
 	f.heldReadings = f.heldReadings[1:]
 	r.Demand, r.Suspect = s.Demand, s.Suspect
@@ -125,7 +126,7 @@ func (f *Forecaster) accept(s credible.Sample) {
 
 // step scores the forecasts of a sample, forecasts again and decides. Before the first sample there are no gaps: the workload
 // did not exist yet.
-func (f *Forecaster) step(sample classify.Sample) {
+func (f *Forecaster) step(sample demand.Sample) {
 	index := f.next
 	f.next++
 	f.held = math.NaN()
@@ -195,7 +196,7 @@ func (f *Forecaster) Fallback() decide.Decision {
 	if f.peaks == nil {
 		return decide.Fallback(f.config.Policy, decide.ByObserved, observed, observed, 0)
 	}
-	rule, value := decide.ByRunningMax, math.Max(trailing.MaxKnown(f.recent.Values()...), 0)
+	rule, value := decide.ByRunningMax, math.Max(series.MaxKnown(f.recent.Values()...), 0)
 	if q, ok := f.lastSeason(); ok && q > value {
 		rule, value = decide.ByLastSeason, q
 	}
@@ -280,7 +281,7 @@ func (f *Forecaster) ValuesTo(dst []float64) {
 }
 
 // limit is the most that history can justify over the lead window.
-func (f *Forecaster) limit() credible.Limit {
+func (f *Forecaster) limit() demand.Limit {
 	if f.peaks == nil {
 		return f.bound.Limit(0)
 	}
@@ -314,12 +315,12 @@ func (f *Forecaster) decideHeld() {
 }
 
 // Suspects are the samples that are held back, the oldest first, and how long they must last to be credible.
-func (f *Forecaster) Suspects() (held []credible.Sample, lasts time.Duration) {
+func (f *Forecaster) Suspects() (held []demand.Filtered, lasts time.Duration) {
 	return f.filter.Waiting(), f.filter.Corroboration()
 }
 
 // Spans are the times at which the demand was not classified as known.
-func (f *Forecaster) Spans() *classify.Spans { return f.spans }
+func (f *Forecaster) Spans() *demand.Spans { return f.spans }
 
 // End is the end of the samples that the filter has passed on.
 func (f *Forecaster) End() time.Time { return time.Unix(0, f.next*int64(f.config.Step)).UTC() }

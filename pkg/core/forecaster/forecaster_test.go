@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/core/classify"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
+	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/forecaster"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
@@ -42,15 +42,15 @@ func history(n int, demand func(i int) float64) forecaster.History {
 }
 
 // plain is a reading without a doubt about it.
-func plain(v float64) classify.Reading { return classify.Reading{Demand: v} }
+func plain(v float64) demand.Reading { return demand.Reading{Demand: v} }
 
-func describe(f *forecaster.Forecaster) *snapshot.Entry {
-	e := new(snapshot.Entry)
+func describe(f *forecaster.Forecaster) *snapshot.ForecastState {
+	e := new(snapshot.ForecastState)
 	f.Describe(e)
 	return e
 }
 
-func candidate(t *testing.T, e *snapshot.Entry, name string) snapshot.Candidate {
+func candidate(t *testing.T, e *snapshot.ForecastState, name string) snapshot.Candidate {
 	t.Helper()
 	i := slices.IndexFunc(e.Candidates, func(c snapshot.Candidate) bool { return c.Name == name })
 	if i < 0 {
@@ -270,7 +270,7 @@ func indicator(is bool) int {
 	return 0
 }
 
-func checkEntry(t *testing.T, name string, e *snapshot.Entry, f *forecaster.Forecaster) {
+func checkEntry(t *testing.T, name string, e *snapshot.ForecastState, f *forecaster.Forecaster) {
 	t.Helper()
 	if v := e.Decision.Value; f.Decided() && (math.IsNaN(v) || math.IsInf(v, 0) || v < 0 || v < e.Observed) {
 		t.Fatalf("%s: serves %v on %v observed", name, v, e.Observed)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/ensemble"
-	"github.com/forewarm/forewarm/pkg/core/credible"
+	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
@@ -21,7 +21,7 @@ const (
 type Hours struct {
 	means   forecast.Series
 	seasons []time.Duration
-	limit   credible.Limit
+	limit   demand.Limit
 }
 
 // Hours returns those that are known now. They do not change with the forecaster.

@@ -27,7 +27,7 @@ func asked(candidates ...string) forecaster.Config {
 }
 
 // answer is what a selector with a model is answered.
-func answer(t *testing.T, e *snapshot.Entry, model string) float64 {
+func answer(t *testing.T, e *snapshot.ForecastState, model string) float64 {
 	t.Helper()
 	e.State, e.StaleAt = snapshot.Ready, start.Add(100*24*time.Hour)
 	a, err := e.Answer(decide.Overrides{Model: model}, start)
@@ -76,7 +76,7 @@ func TestWhatNothingReadsIsNotFitted(t *testing.T) {
 	all, named := asked(), asked()
 	all.Models, named.Named = windowpeak.FittedModels(), []string{windowpeak.Auto}
 	byDefault, byQuantile := describe(forecaster.New(asked(), h)), describe(forecaster.New(config(), h))
-	for name, e := range map[string]*snapshot.Entry{
+	for name, e := range map[string]*snapshot.ForecastState{
 		"all": describe(forecaster.New(all, h)), "the ensemble, which is named": describe(forecaster.New(named, h)),
 	} {
 		if e.Decision != byDefault.Decision || !reflect.DeepEqual(e.Objective, byDefault.Objective) {

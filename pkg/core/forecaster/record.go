@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
-	"github.com/forewarm/forewarm/pkg/core/trailing"
 )
 
 // recordLength is how many points of the past are kept: a day of five minutes each.
@@ -17,9 +17,9 @@ type record struct {
 	step    time.Duration
 	demand  means
 	hours   means
-	past    trailing.Ring[served]
-	pending trailing.Ring[float64] // values served for the lead windows that are open
-	covered trailing.FadingMean
+	past    series.Ring[served]
+	pending series.Ring[float64] // values served for the lead windows that are open
+	covered series.FadingMean
 	window  int // steps
 }
 
@@ -37,10 +37,10 @@ func newRecord(c Config, n, window int) record {
 		step:    c.Step,
 		demand:  newMeans(stride, recordLength),
 		hours:   newMeans(c.stepsIn(time.Hour), mostHours),
-		past:    trailing.NewRing[served](recordLength),
-		pending: trailing.NewRing[float64](window),
+		past:    series.NewRing[served](recordLength),
+		pending: series.NewRing[float64](window),
 		window:  window,
-		covered: trailing.NewFadingMean(c.season()),
+		covered: series.NewFadingMean(c.season()),
 	}
 }
 
@@ -89,10 +89,10 @@ func (r *record) time(index int64) time.Time { return time.Unix(0, index*int64(r
 func (r *record) recent() forecast.Series { return r.demand.series(r.step) }
 
 // forecasts are the served values with the actual window peaks, oldest first.
-func (r *record) forecasts() []snapshot.Past {
-	out := make([]snapshot.Past, r.past.Len())
+func (r *record) forecasts() []snapshot.ScoredForecast {
+	out := make([]snapshot.ScoredForecast, r.past.Len())
 	for i, o := range r.past.Values() {
-		out[i] = snapshot.Past{Time: r.time(o.index), Forecast: o.value, Actual: o.actual}
+		out[i] = snapshot.ScoredForecast{Time: r.time(o.index), Forecast: o.value, Actual: o.actual}
 	}
 	return out
 }
@@ -100,14 +100,14 @@ func (r *record) forecasts() []snapshot.Past {
 // means are those of so many steps each.
 type means struct {
 	stride int
-	values trailing.Ring[float64]
+	values series.Ring[float64]
 	sum    float64
 	count  int
 	last   int64 // index of the newest step
 }
 
 func newMeans(stride, n int) means {
-	return means{stride: stride, values: trailing.NewRing[float64](n)}
+	return means{stride: stride, values: series.NewRing[float64](n)}
 }
 
 // ends reports whether a step is the last of its mean.

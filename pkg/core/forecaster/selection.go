@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/decide"
-	"github.com/forewarm/forewarm/pkg/core/decide/headroom"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
-	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
+
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
@@ -64,7 +64,7 @@ func newSelection(c Config, peaks *windowpeak.CandidateSet, start time.Time) (*s
 	var err error
 	if c.Priors != nil {
 		of.Priors = c.Priors.Headroom
-	} else if of.Priors, err = headroom.BuiltinPriors(c.Policy.Lead); err != nil {
+	} else if of.Priors, err = objective.BuiltinPriors(c.Policy.Lead); err != nil {
 		s.byQuantile()
 		return s, err
 	}
@@ -78,13 +78,13 @@ func newSelection(c Config, peaks *windowpeak.CandidateSet, start time.Time) (*s
 
 // autoscalers sets the autoscalers that read the selected candidate (all, if none does) and those that request one by name.
 func (s *selection) autoscalers(c Config, of *objective.Config) {
-	var starts hpasim.LeadTime = hpasim.Constant(c.Policy.Lead)
+	var starts sim.LeadTime = sim.Constant(c.Policy.Lead)
 	if c.Starts != nil {
 		starts = c.Starts
 	}
 	var all []objective.Autoscaler
 	for _, by := range c.Autoscalers {
-		one := objective.Autoscaler{Name: by.Name, Spec: hpasim.Spec{
+		one := objective.Autoscaler{Name: by.Name, Spec: sim.Spec{
 			Capacity: by.Target(), HPA: by.HPA, PodLead: starts, Wait: c.Policy.Wait, Seed: c.Seed,
 		}}
 		all = append(all, one)

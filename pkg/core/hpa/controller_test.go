@@ -182,7 +182,7 @@ func TestValidateReportsEveryProblem(t *testing.T) {
 			Up: hpa.Rules{Stabilization: -1, Select: "Some", Tolerance: &bad},
 			Down: hpa.Rules{
 				Stabilization: 2 * time.Hour, Select: hpa.SelectMax,
-				Policies: []hpa.Policy{{Type: "Nodes", Value: 1, Period: time.Hour}},
+				Policies: []hpa.ScalingPolicy{{Type: "Nodes", Value: 1, Period: time.Hour}},
 			},
 		},
 		Cluster: hpa.Cluster{Tolerance: math.NaN(), DownscaleStabilization: -1},
@@ -288,7 +288,7 @@ func TestSyncValue(t *testing.T) {
 			Min: rng.Int32N(2), Max: 1 + rng.Int32N(30), Cluster: hpa.DefaultCluster(),
 			Metrics: []hpa.Metric{{
 				Name: "m", Target: 1000,
-				Source: []hpa.Source{hpa.External, hpa.Object}[rng.IntN(2)],
+				Source: []hpa.MetricType{hpa.External, hpa.Object}[rng.IntN(2)],
 				Type:   []hpa.TargetType{hpa.AverageValue, hpa.Value}[rng.IntN(2)],
 			}},
 		}

@@ -88,7 +88,7 @@ func (c *Controller) bound(now instant, current int32, rules *Rules, d direction
 
 // allowed returns the replicas that one policy allows. A percentage is rounded in favour of the change, so that a small
 // percentage of few replicas still scales: up to the next whole replica, or down to it.
-func (d direction) allowed(start int32, p Policy) int32 {
+func (d direction) allowed(start int32, p ScalingPolicy) int32 {
 	if p.Type == Pods {
 		return start + int32(d)*p.Value
 	}

@@ -23,7 +23,7 @@ type recordedCase struct {
 	Spec struct {
 		Min, Max int32
 		Metrics  []struct {
-			Source hpa.Source
+			Source hpa.MetricType
 			Type   hpa.TargetType
 			Target int64
 		}
@@ -90,7 +90,7 @@ func (r *recordedRules) rules(t *testing.T) hpa.Rules {
 		out.Tolerance = &tolerance
 	}
 	for _, p := range r.Policies {
-		out.Policies = append(out.Policies, hpa.Policy{Type: p.Type, Value: p.Value, Period: seconds(p.Period)})
+		out.Policies = append(out.Policies, hpa.ScalingPolicy{Type: p.Type, Value: p.Value, Period: seconds(p.Period)})
 	}
 	return out
 }

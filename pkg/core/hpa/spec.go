@@ -45,12 +45,12 @@ func DefaultCluster() Cluster {
 }
 
 // Source is the type of a metric's source.
-type Source string
+type MetricType string
 
 // The sources that an adapter serves.
 const (
-	External Source = "External"
-	Object   Source = "Object"
+	External MetricType = "External"
+	Object   MetricType = "Object"
 )
 
 // TargetType is the type of a metric's target.
@@ -68,7 +68,7 @@ const (
 type Metric struct {
 	// Name appears in messages only.
 	Name   string
-	Source Source
+	Source MetricType
 	Type   TargetType
 	// Target in milli-units, above 0.
 	Target int64
@@ -88,7 +88,7 @@ type Rules struct {
 	// Select is the rule by which one of several policies applies.
 	Select Select
 	// Policies limit the change within a period.
-	Policies []Policy
+	Policies []ScalingPolicy
 	// Tolerance of this direction; nil means the cluster's.
 	Tolerance *float64
 }
@@ -113,7 +113,7 @@ const (
 )
 
 // Policy allows a change of Value (above 0) within Period (above 0, at most 30 minutes).
-type Policy struct {
+type ScalingPolicy struct {
 	Type   PolicyType
 	Value  int32
 	Period time.Duration
@@ -122,7 +122,7 @@ type Policy struct {
 // DefaultScaleUp returns the API server's default: 4 pods or a doubling within 15 s, whichever is more, without
 // stabilization.
 func DefaultScaleUp() Rules {
-	return Rules{Select: SelectMax, Policies: []Policy{
+	return Rules{Select: SelectMax, Policies: []ScalingPolicy{
 		{Type: Pods, Value: 4, Period: 15 * time.Second},
 		{Type: Percent, Value: 100, Period: 15 * time.Second},
 	}}
@@ -130,7 +130,7 @@ func DefaultScaleUp() Rules {
 
 // DefaultScaleDown returns the API server's default: any number within 15 s, stabilized over the cluster's window.
 func DefaultScaleDown() Rules {
-	return Rules{Stabilization: -1, Select: SelectMax, Policies: []Policy{
+	return Rules{Stabilization: -1, Select: SelectMax, Policies: []ScalingPolicy{
 		{Type: Percent, Value: 100, Period: 15 * time.Second},
 	}}
 }

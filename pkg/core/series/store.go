@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/core/trailing"
 )
 
 // MaxSample is the largest sample. A larger one cannot be demand and would not fit the milli-units of Kubernetes
@@ -17,13 +16,13 @@ const MaxSample = 1e15
 // demand has no more significant digits.
 type Store struct {
 	step time.Duration
-	ring trailing.Ring[float32]
+	ring Ring[float32]
 	end  time.Time
 }
 
 // NewStore stores the newest size steps, size ≥ 1. Memory grows with the stored steps.
 func NewStore(step time.Duration, size int) *Store {
-	return &Store{step: step, ring: trailing.NewGrowingRing[float32](size)}
+	return &Store{step: step, ring: NewGrowingRing[float32](size)}
 }
 
 // Len returns the number of stored steps, gaps included.

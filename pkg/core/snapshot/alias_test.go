@@ -11,7 +11,7 @@ import (
 )
 
 // exposing is a Forecast of a namespace with an alias, created some seconds after the others.
-func exposing(namespace, name, metric, queue string, second int) *snapshot.Entry {
+func exposing(namespace, name, metric, queue string, second int) *snapshot.ForecastState {
 	e := snapshottest.Ready(snapshot.Key{Namespace: namespace, Name: name})
 	e.Alias = &snapshot.Alias{
 		Metric: metric, Labels: map[string]string{"queue": queue}, Created: time.Unix(int64(second), 0),
@@ -23,30 +23,30 @@ func TestWhoAnswersUnderAnAlias(t *testing.T) {
 	const ready = "queue_messages_ready"
 	for _, c := range []struct {
 		name    string
-		entries []*snapshot.Entry
+		entries []*snapshot.ForecastState
 		// holder of a's alias; reason and words of the condition of b, or else of a.
 		holder, reason, words string
 	}{
-		{"its Forecast", []*snapshot.Entry{exposing("x", "a", ready, "orders", 1)}, "a", "Exposed", `queue_messages_ready{queue="orders"}`},
-		{"with other labels there are two", []*snapshot.Entry{
+		{"its Forecast", []*snapshot.ForecastState{exposing("x", "a", ready, "orders", 1)}, "a", "Exposed", `queue_messages_ready{queue="orders"}`},
+		{"with other labels there are two", []*snapshot.ForecastState{
 			exposing("x", "a", ready, "orders", 2), exposing("x", "b", ready, "payments", 1),
 		}, "a", "Exposed", "payments"},
-		{"the older of two", []*snapshot.Entry{
+		{"the older of two", []*snapshot.ForecastState{
 			exposing("x", "a", ready, "orders", 1), exposing("x", "b", ready, "orders", 2),
 		}, "a", "AliasTaken", "the Forecast a is older"},
-		{"whatever the order of their names", []*snapshot.Entry{
+		{"whatever the order of their names", []*snapshot.ForecastState{
 			exposing("x", "a", ready, "orders", 2), exposing("x", "b", ready, "orders", 1),
 		}, "b", "Exposed", ""},
-		{"the first by name of two of one second", []*snapshot.Entry{
+		{"the first by name of two of one second", []*snapshot.ForecastState{
 			exposing("x", "b", ready, "orders", 1), exposing("x", "a", ready, "orders", 1),
 		}, "a", "AliasTaken", "remove spec.expose"},
-		{"namespaces do not meet", []*snapshot.Entry{
+		{"namespaces do not meet", []*snapshot.ForecastState{
 			exposing("x", "a", ready, "orders", 2), exposing("y", "b", ready, "orders", 1),
 		}, "a", "Exposed", ""},
-		{"a Forecast of the metric's name comes first", []*snapshot.Entry{
+		{"a Forecast of the metric's name comes first", []*snapshot.ForecastState{
 			exposing("x", "a", "llama", "orders", 1), snapshottest.Ready(snapshot.Key{Namespace: "x", Name: "llama"}),
 		}, "", "NameTaken", "rename that Forecast"},
-		{"a Forecast may expose its own name", []*snapshot.Entry{exposing("x", "a", "a", "orders", 1)}, "a", "Exposed", ""},
+		{"a Forecast may expose its own name", []*snapshot.ForecastState{exposing("x", "a", "a", "orders", 1)}, "a", "Exposed", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := snapshottest.Snapshot(c.entries...)

@@ -29,18 +29,18 @@ var ErrNotServing = errors.New("not serving")
 
 // Answer returns the value for a selection at the time now. The error wraps ErrNotServing, or decide.ErrSelection where
 // the selection names a model or a horizon that the Forecast does not have.
-func (e *Entry) Answer(selection decide.Overrides, now time.Time) (Answer, error) {
+func (e *ForecastState) Answer(selection decide.Overrides, now time.Time) (Answer, error) {
 	return e.answer(selection, now, false)
 }
 
 // AnswerExposed is Answer under the alias. In shadow mode the value is the query's own at its newest sample, as an adapter that
 // queries the source would answer: an HPA that moves from one to the other reads the same. A pause is served as
 // everywhere: then the HPA may have the target of a Forecast.
-func (e *Entry) AnswerExposed(selection decide.Overrides, now time.Time) (Answer, error) {
+func (e *ForecastState) AnswerExposed(selection decide.Overrides, now time.Time) (Answer, error) {
 	return e.answer(selection, now, true)
 }
 
-func (e *Entry) answer(selection decide.Overrides, now time.Time, exposed bool) (Answer, error) {
+func (e *ForecastState) answer(selection decide.Overrides, now time.Time, exposed bool) (Answer, error) {
 	if !e.State.Serves() {
 		return Answer{}, fmt.Errorf("%w: %s", ErrNotServing, e.ReadyMessage())
 	}
@@ -61,7 +61,7 @@ func (e *Entry) answer(selection decide.Overrides, now time.Time, exposed bool) 
 }
 
 // StateAt returns the entry's state, or Stale where its data has become too old since the snapshot was made.
-func (e *Entry) StateAt(now time.Time) State {
+func (e *ForecastState) StateAt(now time.Time) State {
 	if e.State.Serves() && !now.Before(e.StaleAt) {
 		return Stale
 	}
@@ -69,7 +69,7 @@ func (e *Entry) StateAt(now time.Time) State {
 }
 
 // ReadyMessage returns the reason and message of the Ready condition.
-func (e *Entry) ReadyMessage() string {
+func (e *ForecastState) ReadyMessage() string {
 	for _, c := range e.Conditions {
 		if c.Type == ConditionReady {
 			return c.Reason + ": " + c.Message
@@ -80,7 +80,7 @@ func (e *Entry) ReadyMessage() string {
 
 // decide applies a selection. Without one, while paused, and while the fallback is served (which has no models and no quantiles),
 // the result is the Forecast's own decision.
-func (e *Entry) decide(s decide.Overrides) (decide.Decision, time.Duration, error) {
+func (e *ForecastState) decide(s decide.Overrides) (decide.Decision, time.Duration, error) {
 	if s == (decide.Overrides{}) || e.Decision.Pause.Active() {
 		return e.Decision, e.Window, nil
 	}
@@ -114,7 +114,7 @@ func (e *Entry) decide(s decide.Overrides) (decide.Decision, time.Duration, erro
 }
 
 // indexOf returns the index of a candidate, whatever the spelling of its name; −1 without one.
-func (e *Entry) indexOf(name string) int {
+func (e *ForecastState) indexOf(name string) int {
 	if i := slices.IndexFunc(e.Candidates, func(c Candidate) bool { return c.Name == name }); i >= 0 {
 		return i
 	}
@@ -125,7 +125,7 @@ func (e *Entry) indexOf(name string) int {
 	return slices.IndexFunc(e.Candidates, func(c Candidate) bool { return c.Name == canonical })
 }
 
-func (e *Entry) decideBy(c *Candidate, s decide.Overrides) (decide.Decision, time.Duration, error) {
+func (e *ForecastState) decideBy(c *Candidate, s decide.Overrides) (decide.Decision, time.Duration, error) {
 	policy := s.Apply(e.Policy)
 	k := 0.0
 	if e.Objective != nil {
@@ -163,7 +163,7 @@ func (e *Entry) decideBy(c *Candidate, s decide.Overrides) (decide.Decision, tim
 
 // named returns a candidate that autoscalers select by name, with its own headroom; nil without one, or before it has
 // data.
-func (e *Entry) named(candidate string) *objective.NamedReport {
+func (e *ForecastState) named(candidate string) *objective.NamedReport {
 	if e.Objective == nil {
 		return nil
 	}
@@ -173,7 +173,7 @@ func (e *Entry) named(candidate string) *objective.NamedReport {
 	return nil
 }
 
-func (e *Entry) unknownModel(name string) error {
+func (e *ForecastState) unknownModel(name string) error {
 	names := make([]string, len(e.Candidates))
 	for i, c := range e.Candidates {
 		names[i] = c.Name
@@ -184,7 +184,7 @@ func (e *Entry) unknownModel(name string) error {
 	return fmt.Errorf("%w: unknown model %.64q, valid are %s", decide.ErrSelector, name, strings.Join(names, ", "))
 }
 
-func (e *Entry) unknownHorizon(c *Candidate, horizon time.Duration) error {
+func (e *ForecastState) unknownHorizon(c *Candidate, horizon time.Duration) error {
 	if len(c.Windows) == 0 {
 		return fmt.Errorf("%w: model %s has no forecast yet", ErrNotServing, c.Name)
 	}

@@ -81,7 +81,7 @@ func TestAnswerRefuses(t *testing.T) {
 	ready := snapshottest.Ready(snapshottest.Key("llama"))
 	now := snapshottest.Now()
 	for name, tt := range map[string]struct {
-		entry     *snapshot.Entry
+		entry     *snapshot.ForecastState
 		selection decide.Overrides
 		now       time.Time
 		err       error
@@ -180,9 +180,9 @@ func TestAYoungSeriesReachesAsFarAsItCan(t *testing.T) {
 }
 
 func TestSnapshotKeepsOrder(t *testing.T) {
-	entries := map[snapshot.Key]*snapshot.Entry{}
+	entries := map[snapshot.Key]*snapshot.ForecastState{}
 	for _, k := range []snapshot.Key{{Namespace: "b", Name: "a"}, {Namespace: "a", Name: "z"}, {Namespace: "a", Name: "b"}} {
-		entries[k] = &snapshot.Entry{Key: k}
+		entries[k] = &snapshot.ForecastState{Key: k}
 	}
 	s := snapshot.New(snapshottest.Now(), entries, 0, snapshot.LoopStats{})
 	var got []string

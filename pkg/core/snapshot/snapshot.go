@@ -30,11 +30,11 @@ type Snapshot struct {
 	// Loop holds the loop's statistics.
 	Loop LoopStats
 
-	entries map[Key]*Entry
+	entries map[Key]*ForecastState
 	keys    []Key
 	// holders are the Forecasts that answer under each alias, exposing those under the aliases of each metric.
 	holders  map[Key]Key
-	exposing map[Key][]*Entry
+	exposing map[Key][]*ForecastState
 }
 
 // LoopStats are the refresh loop's statistics. Counters run since the start of the process.
@@ -47,7 +47,7 @@ type LoopStats struct {
 }
 
 // New returns a snapshot. The entries are not copied and must not change any more. Those with an alias get the condition Exposed.
-func New(at time.Time, entries map[Key]*Entry, pending int, stats LoopStats) *Snapshot {
+func New(at time.Time, entries map[Key]*ForecastState, pending int, stats LoopStats) *Snapshot {
 	s := &Snapshot{
 		Time: at, Pending: pending, Loop: stats,
 		entries: entries, keys: slices.SortedFunc(maps.Keys(entries), compareKeys),
@@ -57,14 +57,14 @@ func New(at time.Time, entries map[Key]*Entry, pending int, stats LoopStats) *Sn
 }
 
 // Get returns the entry of a Forecast, nil without one.
-func (s *Snapshot) Get(key Key) *Entry { return s.entries[key] }
+func (s *Snapshot) Get(key Key) *ForecastState { return s.entries[key] }
 
 // Keys returns the names of all Forecasts, sorted by namespace and name. The caller must not change them.
 func (s *Snapshot) Keys() []Key { return s.keys }
 
 // Entries returns the entries of a namespace in order of name; of all namespaces where it is empty.
-func (s *Snapshot) Entries(namespace string) []*Entry {
-	out := make([]*Entry, 0, len(s.keys))
+func (s *Snapshot) Entries(namespace string) []*ForecastState {
+	out := make([]*ForecastState, 0, len(s.keys))
 	for _, key := range s.keys {
 		if namespace == "" || key.Namespace == namespace {
 			out = append(out, s.entries[key])

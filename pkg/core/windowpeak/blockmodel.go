@@ -10,7 +10,7 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/arima"
-	"github.com/forewarm/forewarm/pkg/core/trailing"
+	"github.com/forewarm/forewarm/pkg/core/series"
 )
 
 // BlockModelConfig configures a BlockModel.
@@ -138,7 +138,7 @@ func (m *BlockModel) MaximaTo(dst []float64, windows []int, scratch []float64) [
 	highest, n := math.NaN(), 0
 	for i, w := range windows {
 		for ; n <= m.block(time.Duration(w)*m.config.Step); n++ {
-			highest = trailing.MaxKnown(highest, scratch[n])
+			highest = series.MaxKnown(highest, scratch[n])
 		}
 		dst[i] = highest
 	}
@@ -207,7 +207,7 @@ func (m *BlockModel) endBlock() {
 	m.fitted.PointsTo(m.points)
 	highest := math.NaN()
 	for i, point := range m.points {
-		highest = trailing.MaxKnown(highest, point)
+		highest = series.MaxKnown(highest, point)
 		m.highest[i] = highest
 	}
 }

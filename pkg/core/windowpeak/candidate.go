@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/core/credible"
-	"github.com/forewarm/forewarm/pkg/core/trailing"
+	"github.com/forewarm/forewarm/pkg/core/demand"
+	"github.com/forewarm/forewarm/pkg/core/series"
 )
 
 // Peak is a forecast of a window peak, in the demand's unit.
@@ -36,12 +36,12 @@ type Candidate struct {
 	// hasForecast is false while the demand now stands in for a forecast.
 	hasForecast bool
 	// issued are the medians of open lead windows, and miss is twice what they were too low by in the mean.
-	issued trailing.Ring[float64]
-	miss   trailing.Mean
+	issued series.Ring[float64]
+	miss   series.TrailingMean
 	// sourced are the source's medians of open lead windows, and level is the highest ratio of an actual peak to its median in the
 	// last lead window, at most 1.
-	sourced trailing.Ring[float64]
-	ratios  *trailing.Max
+	sourced series.Ring[float64]
+	ratios  *series.TrailingMax
 	level   float64
 	scores  scores
 }
@@ -63,8 +63,8 @@ func newCandidate(name string, of source, s *CandidateSet) *Candidate {
 	window := s.windows[s.leadWindow]
 	return &Candidate{
 		name: name, baseline: slices.Contains(Baselines(), name), source: of,
-		issued: trailing.NewRing[float64](window + 1), miss: trailing.NewMean(missOver, s.config.Step),
-		sourced: trailing.NewRing[float64](window + 1), ratios: trailing.NewMax(window), level: 1,
+		issued: series.NewRing[float64](window + 1), miss: series.NewTrailingMean(missOver, s.config.Step),
+		sourced: series.NewRing[float64](window + 1), ratios: series.NewTrailingMax(window), level: 1,
 		scores: newScores(s.config, s.windows, s.leadWindow),
 	}
 }
@@ -141,12 +141,12 @@ func (c *Candidate) spread(f *Features) float64 {
 func (c *Candidate) Calibrated() bool { return c.hasForecast && c.scores.calibrated(c.scores.own) }
 
 // Quantiles of the window peak, at most what history can justify. The candidate must be calibrated.
-func (c *Candidate) Quantiles(bound credible.Bound) Quantiles {
+func (c *Candidate) Quantiles(bound demand.Bound) Quantiles {
 	return c.scores.quantiles(c.scores.own, c.peak, bound)
 }
 
 // Quantile is the p-quantile of the peak over a window in steps; NaN if the window is not calibrated.
-func (c *Candidate) Quantile(window int, p float64, bound credible.Bound) float64 {
+func (c *Candidate) Quantile(window int, p float64, bound demand.Bound) float64 {
 	at := slices.Index(c.scores.windows, window)
 	if at < 0 || !c.hasForecast || !c.scores.calibrated(at) {
 		return math.NaN()
@@ -193,7 +193,7 @@ func (c *Candidate) Forecast(steps int) forecast.Forecast {
 }
 
 // Windows are the quantiles over all calibrated windows, in order of their length.
-func (c *Candidate) Windows(step time.Duration, bound credible.Bound) []Window {
+func (c *Candidate) Windows(step time.Duration, bound demand.Bound) []Window {
 	if !c.hasForecast {
 		return nil
 	}

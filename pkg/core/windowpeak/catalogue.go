@@ -12,7 +12,7 @@ import (
 	"github.com/forewarm/forewarm/forecast/ensemble"
 	"github.com/forewarm/forewarm/forecast/naive"
 	"github.com/forewarm/forewarm/forecast/smoothing"
-	"github.com/forewarm/forewarm/pkg/core/trailing"
+	"github.com/forewarm/forewarm/pkg/core/series"
 )
 
 // The names of the candidates, as specs and selectors write them.
@@ -76,9 +76,9 @@ func (c Config) newSource(name string, l *PooledRegression, longest int) (source
 	case Regression:
 		return &regressionSource{PooledRegression: l, least: c.Tolerance / 2}, nil
 	case LastValue:
-		return &heldSource{name: "Last value", recent: trailing.NewMax(1)}, nil
+		return &heldSource{name: "Last value", recent: series.NewTrailingMax(1)}, nil
 	case RunningMax:
-		return &heldSource{name: "Running maximum", recent: trailing.NewMax(c.steps(c.Window))}, nil
+		return &heldSource{name: "Running maximum", recent: series.NewTrailingMax(c.steps(c.Window))}, nil
 	case LastSeason, LastWeek:
 		return c.newRepetition(name, l.features)
 	case SES:
@@ -163,7 +163,7 @@ func roundToSteps(wanted, step time.Duration) time.Duration { return max(wanted.
 // heldSource forecasts the highest demand of the recent past.
 type heldSource struct {
 	name   string
-	recent *trailing.Max
+	recent *series.TrailingMax
 	top    float64
 }
 

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/core/trailing"
+	"github.com/forewarm/forewarm/pkg/core/series"
 )
 
 // Config configures the candidates of one series.
@@ -77,7 +77,7 @@ const (
 	riseMost, fallMost = 2.5, 0.8
 	// spreadPrior is the weight of the floor of the spread.
 	spreadPrior = 0.02
-	// maxUnprecedented is what is remembered of a demand without precedent, as a multiple of the usual one (credible.Bound.Usual),
+	// maxUnprecedented is what is remembered of a demand without precedent, as a multiple of the usual one (demand.Bound.Usual),
 	// and of a peak as a multiple of that of the season before, until it comes again: a load test is not expected tomorrow.
 	maxUnprecedented = 1.5
 )
@@ -87,26 +87,26 @@ type Features struct {
 	config Config
 	window int // steps
 
-	// usual is credible.Bound.Usual: of a burst without precedent little is expected once it is over. 0 bounds nothing.
+	// usual is demand.Bound.Usual: of a burst without precedent little is expected once it is over. 0 bounds nothing.
 	usual float64
 
 	now            float64 // the newest known demand, NaN before the first
-	level, hour    trailing.Mean
-	spread         trailing.Mean
+	level, hour    series.TrailingMean
+	spread         series.TrailingMean
 	slow           float64 // smoothed over ten minutes
 	keepSlow       float64
-	quarter, sixty *trailing.Max
+	quarter, sixty *series.TrailingMax
 	// missed is the mean demand of the time whose errors are averaged.
-	missed          trailing.Mean
-	day             *trailing.CoarseMax
-	jumps           *trailing.Max
-	recent          trailing.Ring[float64] // demand
-	fiveAgo, oneAgo int                    // pushes back
-	profile         *trailing.Profile
+	missed          series.TrailingMean
+	day             *series.CoarseMax
+	jumps           *series.TrailingMax
+	recent          series.Ring[float64] // demand
+	fiveAgo, oneAgo int                  // pushes back
+	profile         *series.Profile
 	perSlot         int // steps in a slot of the profile
 	lastSeason      lastSeason
-	coming          *trailing.Max // the maximum of the newest window
-	actualPeak      float64       // that maximum, NaN if unknown
+	coming          *series.TrailingMax // the maximum of the newest window
+	actualPeak      float64             // that maximum, NaN if unknown
 	sinceGap        int
 	sinceCensored   int
 	row             []float64
@@ -121,21 +121,21 @@ func NewFeatures(c Config) *Features {
 		config:        c,
 		window:        window,
 		now:           math.NaN(),
-		level:         trailing.NewMean(Day, c.Step),
-		hour:          trailing.NewMean(time.Hour, c.Step),
-		spread:        trailing.NewMean(2*time.Hour, c.Step),
+		level:         series.NewTrailingMean(Day, c.Step),
+		hour:          series.NewTrailingMean(time.Hour, c.Step),
+		spread:        series.NewTrailingMean(2*time.Hour, c.Step),
 		slow:          math.NaN(),
 		keepSlow:      math.Exp(-c.Step.Seconds() / 600),
-		missed:        trailing.NewMean(missOver, c.Step),
-		quarter:       trailing.NewMax(c.steps(15 * time.Minute)),
-		sixty:         trailing.NewMax(c.steps(time.Hour)),
-		day:           trailing.NewCoarseMax(c.steps(Day)),
-		jumps:         trailing.NewMax(c.steps(time.Hour)),
-		recent:        trailing.NewRing[float64](max(window, c.steps(5*time.Minute)) + 1),
+		missed:        series.NewTrailingMean(missOver, c.Step),
+		quarter:       series.NewTrailingMax(c.steps(15 * time.Minute)),
+		sixty:         series.NewTrailingMax(c.steps(time.Hour)),
+		day:           series.NewCoarseMax(c.steps(Day)),
+		jumps:         series.NewTrailingMax(c.steps(time.Hour)),
+		recent:        series.NewRing[float64](max(window, c.steps(5*time.Minute)) + 1),
 		fiveAgo:       c.steps(5 * time.Minute),
 		oneAgo:        c.steps(time.Minute),
 		lastSeason:    newLastSeason(season),
-		coming:        trailing.NewMax(window),
+		coming:        series.NewTrailingMax(window),
 		actualPeak:    math.NaN(),
 		sinceCensored: math.MaxInt32,
 		row:           make([]float64, len(baseFeatureNames())+len(c.regressionInputs())),
@@ -305,9 +305,9 @@ func (f *Features) fill() {
 		math.Sqrt(math.Max(o, leastNow*level) * math.Max(hour, leastHour*level)),
 		o,
 		f.slow,
-		trailing.MaxKnown(f.quarter.Value(), o),
-		trailing.MaxKnown(f.sixty.Value(), o),
-		trailing.MaxKnown(f.day.Value(), o),
+		series.MaxKnown(f.quarter.Value(), o),
+		series.MaxKnown(f.sixty.Value(), o),
+		series.MaxKnown(f.day.Value(), o),
 		volatility,
 		hour,
 		math.Max(o-f.recent.Ago(f.fiveAgo), 0),

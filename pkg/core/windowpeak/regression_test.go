@@ -12,7 +12,7 @@ import (
 
 	"github.com/forewarm/forewarm/forecast/modeltest"
 	"github.com/forewarm/forewarm/forecast/quantreg"
-	"github.com/forewarm/forewarm/pkg/core/trailing"
+	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
@@ -96,7 +96,7 @@ func TestCoverage(t *testing.T) {
 		if i < 4*1440 || i+window >= len(values) {
 			continue
 		}
-		came := trailing.MaxKnown(values[i+1 : i+1+window]...)
+		came := series.MaxKnown(values[i+1 : i+1+window]...)
 		n++
 		if came <= w.Median {
 			below++
@@ -148,7 +148,7 @@ func TestListensToModels(t *testing.T) {
 	l := windowpeak.NewPooledRegression(c, naively(c))
 	var wrong, last float64
 	for i, v := range values[:len(values)-window] {
-		came := trailing.MaxKnown(values[i+1 : i+1+window]...)
+		came := series.MaxKnown(values[i+1 : i+1+window]...)
 		push(l, i, v, []float64{came})
 		if i > 4*1440 {
 			wrong += math.Abs(l.Peak().Median - came)
@@ -288,7 +288,7 @@ func TestPoolHelpsANewcomer(t *testing.T) {
 		l, sum, window := windowpeak.NewPooledRegression(c, prior), 0.0, int(c.Window/c.Step)
 		for i, v := range newcomer[:len(newcomer)-window] {
 			push(l, i, v, nil)
-			w, came := l.Peak(), trailing.MaxKnown(newcomer[i+1:i+1+window]...)
+			w, came := l.Peak(), series.MaxKnown(newcomer[i+1:i+1+window]...)
 			sum += math.Abs(came-w.Median) + pinball(0.95, came, w.Median+w.Spread)
 		}
 		return sum

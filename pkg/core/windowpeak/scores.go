@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast/interval"
-	"github.com/forewarm/forewarm/pkg/core/credible"
-	"github.com/forewarm/forewarm/pkg/core/trailing"
+	"github.com/forewarm/forewarm/pkg/core/demand"
+	"github.com/forewarm/forewarm/pkg/core/series"
 )
 
 // The constants of calibration.
@@ -31,17 +31,17 @@ type scores struct {
 	windows []int // in steps, ascending
 	own     int   // index of the lead window among them
 	views   []windowScores
-	units   trailing.Ring[float64] // of the open windows
+	units   series.Ring[float64] // of the open windows
 	// adaptive keeps the coverage at the served level; issuedQuantiles are those of the open lead windows.
 	adaptive        interval.Adaptive
-	issuedQuantiles trailing.Ring[float64]
+	issuedQuantiles series.Ring[float64]
 	// loss is the pinball loss at the served level, as a share of the mean demand; coverage is the share of peaks up to it.
-	loss, coverage trailing.FadingMean
+	loss, coverage series.FadingMean
 }
 
 // windowScores are those of one window, with the medians of the open ones.
 type windowScores struct {
-	issued trailing.Ring[float64]
+	issued series.Ring[float64]
 	scores *interval.Scores
 }
 
@@ -49,17 +49,17 @@ func newScores(c Config, windows []int, own int) scores {
 	longest := windows[len(windows)-1]
 	s := scores{
 		level: c.Level, windows: windows, own: own, views: make([]windowScores, len(windows)),
-		units: trailing.NewRing[float64](longest + 1), issuedQuantiles: trailing.NewRing[float64](windows[own] + 1),
+		units: series.NewRing[float64](longest + 1), issuedQuantiles: series.NewRing[float64](windows[own] + 1),
 		adaptive: interval.NewAdaptive(c.Level, adaptRate),
 		// A half-life of a season covers a whole cycle, and is short enough to demote a model that no longer fits.
-		loss: trailing.NewFadingMean(c.season()), coverage: trailing.NewFadingMean(c.season()),
+		loss: series.NewFadingMean(c.season()), coverage: series.NewFadingMean(c.season()),
 	}
 	for i, w := range windows {
 		kept := scoreCount / otherEvery
 		if i == own {
 			kept = scoreCount
 		}
-		s.views[i] = windowScores{issued: trailing.NewRing[float64](w + 1), scores: interval.NewScores(kept)}
+		s.views[i] = windowScores{issued: series.NewRing[float64](w + 1), scores: interval.NewScores(kept)}
 	}
 	return s
 }
@@ -121,7 +121,7 @@ func inUnits(miss, unit float64) float64 {
 }
 
 // issue records the forecasts of a step: the peak of the lead window, and the medians of the others, NaN for none.
-func (s *scores) issue(medians []float64, peak Peak, bound credible.Bound) {
+func (s *scores) issue(medians []float64, peak Peak, bound demand.Bound) {
 	medians[s.own] = peak.Median
 	for i := range s.views {
 		s.views[i].issued.Push(medians[i])
@@ -151,13 +151,13 @@ func (s *scores) quantile(view int, level float64) float64 {
 }
 
 // boundedQuantile is so many units above the median, at most what history can justify.
-func boundedQuantile(view int, p Peak, units float64, bound credible.Bound) float64 {
+func boundedQuantile(view int, p Peak, units float64, bound demand.Bound) float64 {
 	q, _ := bound.Limit(view).CapForecast(math.Max(0, p.Median+p.unit()*units))
 	return q
 }
 
 // quantiles of a peak over a calibrated window, at most what history can justify.
-func (s *scores) quantiles(view int, p Peak, bound credible.Bound) Quantiles {
+func (s *scores) quantiles(view int, p Peak, bound demand.Bound) Quantiles {
 	var q Quantiles
 	for i, level := range QuantileLevels() {
 		q[i] = boundedQuantile(view, p, s.quantile(view, level), bound)

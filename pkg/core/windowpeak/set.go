@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/core/credible"
-	"github.com/forewarm/forewarm/pkg/core/trailing"
+	"github.com/forewarm/forewarm/pkg/core/demand"
+	"github.com/forewarm/forewarm/pkg/core/series"
 )
 
 // Sample is what is known of a step.
@@ -18,7 +18,7 @@ type Sample struct {
 	// Censored means that both are lower bounds: a saturated service hides part of its demand.
 	Censored bool
 	// Bound is the most that history can justify at the step.
-	Bound credible.Bound
+	Bound demand.Bound
 }
 
 // CandidateSet holds all candidates of one demand. It is not safe for concurrent use.
@@ -33,7 +33,7 @@ type CandidateSet struct {
 	regressionInputs []int
 	maxima           []float64
 	// peaks are the maxima of the newest windows, actual what is known of them.
-	peaks  []*trailing.Max
+	peaks  []*series.TrailingMax
 	actual actualPeaks
 	age    int // steps
 	refit  int // steps
@@ -60,7 +60,7 @@ func NewCandidateSet(c Config) (*CandidateSet, error) {
 	s.actual = actualPeaks{maxima: make([]float64, n), exact: make([]bool, n)}
 	s.medians = make([]float64, n)
 	for _, w := range s.windows {
-		s.peaks = append(s.peaks, trailing.NewMax(w))
+		s.peaks = append(s.peaks, series.NewTrailingMax(w))
 	}
 	if err := s.addCandidates(); err != nil {
 		return nil, err

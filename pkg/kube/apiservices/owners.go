@@ -37,10 +37,10 @@ func split(s Service) (namespace, name string, ok bool) { return strings.Cut(str
 
 // Owners are the services behind each group. Different services behind the versions of a group are a
 // misconfiguration: the HPA controller requests the version that the cluster prefers, from whichever service.
-type Owners map[string][]Service
+type GroupOwners map[string][]Service
 
 // add records that one version of a group leads to a service.
-func (h Owners) add(group string, service Service) {
+func (h GroupOwners) add(group string, service Service) {
 	if !slices.Contains(h[group], service) {
 		h[group] = append(h[group], service)
 		slices.Sort(h[group])
@@ -48,12 +48,12 @@ func (h Owners) add(group string, service Service) {
 }
 
 // ownedBy reports whether all versions of a group lead to a service.
-func (h Owners) ownedBy(group string, service Service) bool {
+func (h GroupOwners) ownedBy(group string, service Service) bool {
 	return len(h[group]) == 1 && h[group][0] == service
 }
 
 // describe returns the owner of a group in words.
-func (h Owners) describe(group string, own Service) string {
+func (h GroupOwners) describe(group string, own Service) string {
 	if h.ownedBy(group, own) {
 		return "leads here"
 	}
@@ -69,7 +69,7 @@ func (h Owners) describe(group string, own Service) string {
 
 // condition returns whether an HPA can reach the metric of a Forecast, and who owns the groups. unavailable says why the
 // kube-apiserver does not reach a group that leads here.
-func (h Owners) condition(own Service, unavailable map[string]string) snapshot.Condition {
+func (h GroupOwners) condition(own Service, unavailable map[string]string) snapshot.Condition {
 	external, custom := h.ownedBy(External, own), h.ownedBy(Custom, own)
 	c := snapshot.Condition{
 		Type: snapshot.ConditionReachable, True: external || custom, Reason: snapshot.ReasonReachable,
@@ -110,7 +110,7 @@ type change struct {
 }
 
 // changesSince returns the groups whose owner changed, in their order; none while the owners before are unknown.
-func changesSince(before, now Owners, own Service) []change {
+func changesSince(before, now GroupOwners, own Service) []change {
 	if before == nil {
 		return nil
 	}

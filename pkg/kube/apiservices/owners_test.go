@@ -15,46 +15,46 @@ const (
 
 func TestConditionSaysWhoHoldsWhat(t *testing.T) {
 	for name, c := range map[string]struct {
-		holdings Owners
+		holdings GroupOwners
 		away     map[string]string
 		reaches  bool
 		reason   string
 		words    []string
 	}{
 		"all are ours": {
-			Owners{External: {ours}, Custom: {ours}},
+			GroupOwners{External: {ours}, Custom: {ours}},
 			nil,
 			true, "Reachable",
 			[]string{"external.metrics.k8s.io leads here, custom.metrics.k8s.io leads here"},
 		},
 		"beside KEDA": {
-			Owners{External: {kedas}, Custom: {ours}},
+			GroupOwners{External: {kedas}, Custom: {ours}},
 			map[string]string{External: "FailedDiscoveryCheck: not ours"},
 			true, "ObjectMetricOnly",
 			[]string{"leads to keda/keda-metrics-apiserver", "Object metric"},
 		},
 		"beside prometheus-adapter": {
-			Owners{External: {ours}, Custom: {others}},
+			GroupOwners{External: {ours}, Custom: {others}},
 			nil,
 			true, "ExternalMetricOnly",
 			[]string{"leads to monitoring/prometheus-adapter", "External metric"},
 		},
 		"nothing is ours": {
-			Owners{External: {kedas}, Custom: {others}}, nil, false, "OwnedByOthers", []string{string(kedas), string(others), "trigger"},
+			GroupOwners{External: {kedas}, Custom: {others}}, nil, false, "OwnedByOthers", []string{string(kedas), string(others), "trigger"},
 		},
 		"one version was taken": {
-			Owners{External: {kedas}, Custom: {ours, others}},
+			GroupOwners{External: {kedas}, Custom: {ours, others}},
 			nil,
 			false, "OwnedByOthers",
 			[]string{"leads to forewarm-system/forewarm and monitoring/prometheus-adapter"},
 		},
 		"ours, and not reached": {
-			Owners{External: {ours}, Custom: {ours}},
+			GroupOwners{External: {ours}, Custom: {ours}},
 			map[string]string{Custom: "FailedDiscoveryCheck: x509: expired"},
 			false, "APIServiceUnavailable",
 			[]string{"x509: expired", "kubectl describe apiservice v1beta2.custom.metrics.k8s.io"},
 		},
-		"nobody has any": {Owners{}, nil, false, "NoAPIService", []string{"leads nowhere", "leader"}},
+		"nobody has any": {GroupOwners{}, nil, false, "NoAPIService", []string{"leads nowhere", "leader"}},
 	} {
 		got := c.holdings.condition(ours, c.away)
 		if got.True != c.reaches || got.Reason != c.reason {
@@ -78,16 +78,16 @@ func TestChangesAreThoseOfHands(t *testing.T) {
 		message: "external.metrics.k8s.io leads here; before, it led to keda/keda-metrics-apiserver",
 	}
 	gone := change{group: Custom, lost: true, message: "custom.metrics.k8s.io leads nowhere; before, it led here"}
-	all, without := Owners{External: {ours}, Custom: {ours}}, Owners{External: {kedas}, Custom: {ours}}
+	all, without := GroupOwners{External: {ours}, Custom: {ours}}, GroupOwners{External: {kedas}, Custom: {ours}}
 	for name, c := range map[string]struct {
-		before, now Owners
+		before, now GroupOwners
 		want        []change
 	}{
 		"at first nothing is known":  {nil, all, nil},
-		"nothing":                    {all, Owners{External: {ours}, Custom: {ours}}, nil},
+		"nothing":                    {all, GroupOwners{External: {ours}, Custom: {ours}}, nil},
 		"taken":                      {all, without, []change{taken}},
 		"given back":                 {without, all, []change{back}},
-		"its APIService was deleted": {all, Owners{External: {ours}}, []change{gone}},
+		"its APIService was deleted": {all, GroupOwners{External: {ours}}, []change{gone}},
 	} {
 		if diff := cmp.Diff(c.want, changesSince(c.before, c.now, ours), cmp.AllowUnexported(change{})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

@@ -36,7 +36,7 @@ type Watch struct {
 	informer cache.SharedIndexInformer
 
 	mu     sync.Mutex
-	owners Owners // nil until known; never changed, but replaced
+	owners GroupOwners // nil until known; never changed, but replaced
 	// unavailable says why the kube-apiserver does not reach a group that leads here, by group.
 	unavailable map[string]string
 	refused     string // why it cannot be known
@@ -162,7 +162,7 @@ func (w *Watch) watchFailed(ctx context.Context, _ *cache.Reflector, err error) 
 
 // refresh reads the owners again.
 func (w *Watch) refresh() {
-	holdings, away := Owners{}, map[string]string{}
+	holdings, away := GroupOwners{}, map[string]string{}
 	for _, item := range w.informer.GetStore().List() {
 		object, ok := item.(*unstructured.Unstructured)
 		if !ok {
@@ -183,7 +183,7 @@ func (w *Watch) refresh() {
 }
 
 // known returns the owners; nil while they are not all known. Read only.
-func (w *Watch) known() Owners {
+func (w *Watch) known() GroupOwners {
 	if !w.informer.HasSynced() {
 		return nil
 	}
@@ -209,7 +209,7 @@ func (w *Watch) Holds(group string) bool { return w.known().ownedBy(group, w.own
 // ReportChanges emits an event about Forewarm's own service, and a log line, whenever the owner of a group changes,
 // until the context ends. Only the leader should call it, or each replica emits one.
 func (w *Watch) ReportChanges(ctx context.Context, events record.EventRecorder) {
-	var before Owners
+	var before GroupOwners
 	changed := changes.NewSignal()
 	w.changed.Subscribe(ctx, changed)
 	for {

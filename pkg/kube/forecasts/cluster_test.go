@@ -23,7 +23,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
-var _ refresh.Targets = (*forecasts.Objects)(nil)
+var _ refresh.Jobs = (*forecasts.Objects)(nil)
 
 // TestCluster runs every test of this package on one control plane, one after the other; each clears up.
 func TestCluster(t *testing.T) {
@@ -100,7 +100,7 @@ func eventually(t *testing.T, check func() string) {
 }
 
 // describe writes targets as name=query or name!problem.
-func describe(targets []refresh.Target) []string {
+func describe(targets []refresh.Job) []string {
 	out := []string{}
 	for _, t := range targets {
 		if t.Invalid != "" {
@@ -139,7 +139,7 @@ func testObjects(t *testing.T, c *testcluster.Cluster) {
 	expectTargets(t, objects, "a=x", "b=z2", problem)
 	after := objects.Targets(noon())
 	// What is said of the pods is another matter: the workload is not there, which is found out sooner or later.
-	words := cmpopts.IgnoreFields(refresh.Target{}, "LeadSource")
+	words := cmpopts.IgnoreFields(refresh.Job{}, "LeadSource")
 	if diff := cmp.Diff(before[0], after[0], words); diff != "" {
 		t.Errorf("an annotation changed a target: %s", diff)
 	}

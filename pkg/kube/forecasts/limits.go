@@ -28,19 +28,19 @@ type share struct{ forecasts, points int }
 
 // limited returns the targets, of which those beyond a limit of their namespace are invalid. What was accepted as it is keeps
 // its place, also beyond a limit that is new: after it the oldest come first.
-func (l Limits) limited(resolved []*resolution) []refresh.Target {
+func (l Limits) limited(resolved []*resolution) []refresh.Job {
 	slices.SortFunc(resolved, func(a, b *resolution) int {
 		return cmp.Or(compareBool(b.accepted, a.accepted), a.created.Compare(b.created),
 			strings.Compare(a.target.Key.String(), b.target.Key.String()))
 	})
 	used := map[string]share{}
-	out := make([]refresh.Target, 0, len(resolved))
+	out := make([]refresh.Job, 0, len(resolved))
 	for _, r := range resolved {
 		t, own := r.target, used[r.target.Key.Namespace]
 		if t.Invalid == "" {
 			after := share{own.forecasts + 1, own.points + int(t.History/t.Step)}
 			if problem := l.problem(after); problem != "" && !r.accepted {
-				t = refresh.Target{
+				t = refresh.Job{
 					Key: t.Key, Generation: t.Generation, Workload: t.Workload, Alias: t.Alias, Invalid: problem,
 				}
 			} else {

@@ -16,7 +16,7 @@ func TestANamespaceHasItsLimits(t *testing.T) {
 	forecast := func(namespace string, i int, accepted bool) *resolution {
 		return &resolution{
 			created: begin.Add(time.Duration(i) * time.Minute), accepted: accepted,
-			target: refresh.Target{
+			target: refresh.Job{
 				Key:        snapshot.Key{Namespace: namespace, Name: fmt.Sprintf("f-%03d", i)},
 				Generation: 3,
 				Workload:   "Deployment/llama",

@@ -58,27 +58,27 @@ func (k kubelet) start(name string, took time.Duration) time.Time {
 
 // process is one of forewarm's replicas: what it watches, and the writer that it is while it leads.
 type process struct {
-	objects *forecasts.Objects
-	board   *snapshot.Board
-	writer  *forecasts.StatusWriter
-	client  dynamic.ResourceInterface
+	objects   *forecasts.Objects
+	snapshots *snapshot.Store
+	writer    *forecasts.StatusWriter
+	client    dynamic.ResourceInterface
 }
 
 // newProcess returns when the pods are watched.
 func newProcess(t *testing.T, c *testcluster.Cluster, before ...func(*forecasts.Objects)) *process {
 	t.Helper()
 	p := &process{
-		objects: watchAs(t, c.Config, quiet(), before...),
-		board:   &snapshot.Board{},
-		client:  forecastsOf(t, c.Config),
+		objects:   watchAs(t, c.Config, quiet(), before...),
+		snapshots: &snapshot.Store{},
+		client:    forecastsOf(t, c.Config),
 	}
-	p.writer = forecasts.NewStatusWriter(p.objects, p.board, quiet())
+	p.writer = forecasts.NewStatusWriter(p.objects, p.snapshots, quiet())
 	eventually(t, func() string { return forecasts.Problem(p.objects, llama) })
 	return p
 }
 
 // target is the only Forecast at a time.
-func (p *process) target(t *testing.T, now time.Time) refresh.Target {
+func (p *process) target(t *testing.T, now time.Time) refresh.Job {
 	t.Helper()
 	targets := p.objects.Targets(now)
 	if len(targets) != 1 {
@@ -94,7 +94,7 @@ func (p *process) lead(t *testing.T, now time.Time, seen int) {
 	target := p.target(t, now)
 	e := entry("a", now)
 	e.Lead, e.LeadSource = target.Lead, target.LeadSource
-	publish(p.board, now, e)
+	publish(p.snapshots, now, e)
 	if _, err := p.writer.Step(t.Context(), now); err != nil {
 		t.Error(err)
 	}

@@ -16,7 +16,7 @@ import (
 
 // objectiveOf returns the status of an entry's objective, for people. While a replica that starts reads the history
 // of the same spec, it is the previous status, so that a restart neither removes it nor emits an event.
-func objectiveOf(e *snapshot.Entry, before *v1alpha1.ForecastStatus) *v1alpha1.ObjectiveStatus {
+func objectiveOf(e *snapshot.ForecastState, before *v1alpha1.ForecastStatus) *v1alpha1.ObjectiveStatus {
 	r := e.Objective
 	if r == nil {
 		if e.State == snapshot.Pending && e.Generation == before.ObservedGeneration {
@@ -77,7 +77,7 @@ func objectiveChanged(before, after *v1alpha1.ObjectiveStatus) bool {
 
 // changesSince returns the changes of an entry since the status in the cluster, so that each is emitted once by all
 // replicas together.
-func changesSince(e *snapshot.Entry, before *v1alpha1.ForecastStatus) []objective.Change {
+func changesSince(e *snapshot.ForecastState, before *v1alpha1.ForecastStatus) []objective.Change {
 	var out []objective.Change
 	if words, suspect := e.Suspect(); suspect && !slices.ContainsFunc(before.Conditions, func(c metav1.Condition) bool {
 		return c.Type == snapshot.ConditionData && c.Reason == snapshot.ReasonSuspect

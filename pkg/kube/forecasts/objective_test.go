@@ -24,7 +24,7 @@ import (
 )
 
 // reported is an entry whose objective fares as the report says.
-func reported(at time.Time, r *objective.Report) *snapshot.Entry {
+func reported(at time.Time, r *objective.Report) *snapshot.ForecastState {
 	e := entry("a", at)
 	e.Objective = r
 	e.Conditions[1] = snapshot.Condition{
@@ -82,7 +82,7 @@ func TestObjectiveIsForPeople(t *testing.T) {
 	}
 
 	// A replica that starts has read no history: what was known stays known, for as long as the spec is the same.
-	starting := &snapshot.Entry{State: snapshot.Pending, Generation: 1, Skill: math.NaN(), Coverage: math.NaN()}
+	starting := &snapshot.ForecastState{State: snapshot.Pending, Generation: 1, Skill: math.NaN(), Coverage: math.NaN()}
 	if got := forecasts.StatusOf(starting, &met, noon()); got.Objective != met.Objective {
 		t.Errorf("starting, the objective is %+v", got.Objective)
 	}
@@ -134,9 +134,9 @@ func testObjective(t *testing.T, c *testcluster.Cluster) {
 	broadcaster.StartRecordingToSink(&typedcore.EventSinkImpl{Interface: clients.CoreV1().Events("")})
 	events := broadcaster.NewRecorder(scheme.Scheme, core.EventSource{Component: "forewarm"})
 
-	s := &scene{T: t, client: forecastsOf(t, c.Config), objects: watch(t, c.Config), board: &snapshot.Board{}}
+	s := &scene{T: t, client: forecastsOf(t, c.Config), objects: watch(t, c.Config), snapshots: &snapshot.Store{}}
 	lead := func() {
-		s.writer = forecasts.NewStatusWriter(s.objects, s.board, quiet())
+		s.writer = forecasts.NewStatusWriter(s.objects, s.snapshots, quiet())
 		s.writer.SetEvents(events)
 	}
 	lead()

@@ -63,7 +63,7 @@ type Objects struct {
 	mu       sync.Mutex
 	resolved map[snapshot.Key]*resolution
 	// sorted are the targets in resolved; nil after a change. It is never modified.
-	sorted []refresh.Target
+	sorted []refresh.Job
 	// holders are the Forecasts that answer under each alias of those in resolved; nil after a change of an object.
 	holders map[snapshot.Key]snapshot.Key
 	// revision is the resolver's, with which resolved was made.
@@ -137,7 +137,7 @@ func (o *Objects) Check() error {
 
 // Targets returns the Forecasts of all namespaces, in the order of their namespaces and names. An announced lead time
 // is used from its time on.
-func (o *Objects) Targets(now time.Time) []refresh.Target {
+func (o *Objects) Targets(now time.Time) []refresh.Job {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.resolveAgain()
@@ -148,7 +148,7 @@ func (o *Objects) Targets(now time.Time) []refresh.Target {
 	}
 	if o.sorted == nil {
 		o.sorted = o.limits.limited(slices.Collect(maps.Values(o.resolved)))
-		slices.SortFunc(o.sorted, func(a, b refresh.Target) int {
+		slices.SortFunc(o.sorted, func(a, b refresh.Job) int {
 			return cmp.Or(strings.Compare(a.Key.Namespace, b.Key.Namespace), strings.Compare(a.Key.Name, b.Key.Name))
 		})
 	}

@@ -23,7 +23,7 @@ type resolution struct {
 	// pause is the annotation that pauses the object, if annotated.
 	pause     string
 	annotated bool
-	target    refresh.Target
+	target    refresh.Job
 
 	// created is when the object was. accepted: its status says that this generation is within the limits.
 	created  time.Time
@@ -61,7 +61,7 @@ func (o *Objects) resolve(key snapshot.Key, object *unstructured.Unstructured) *
 		err = runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, forecast)
 	}
 	if err != nil {
-		r.target = refresh.Target{
+		r.target = refresh.Job{
 			Key: key, Generation: object.GetGeneration(),
 			Invalid: "is not a Forecast of " + v1alpha1.GroupVersion().String() + ": " + err.Error(),
 		}

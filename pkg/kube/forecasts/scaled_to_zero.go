@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
-	"github.com/forewarm/forewarm/pkg/core/scaledtozero"
+	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
@@ -22,13 +22,13 @@ func (r *resolution) readScaledToZero(status *v1alpha1.ForecastStatus) bool {
 
 // scaledToZeroOf returns the times at zero of a workload in a status; an empty record if there is none, or it is
 // invalid or that of another workload.
-func scaledToZeroOf(held *v1alpha1.ScaledToZero, forecast *v1alpha1.Forecast) scaledtozero.Record {
+func scaledToZeroOf(held *v1alpha1.ScaledToZero, forecast *v1alpha1.Forecast) demand.ZeroPeriods {
 	if held == nil || !manifest.IsWorkload(forecast, held.Workload) {
-		return scaledtozero.Record{}
+		return demand.ZeroPeriods{}
 	}
-	record, err := scaledtozero.FromChanges(held.Changes)
+	record, err := demand.NewZeroPeriods(held.Changes)
 	if err != nil {
-		return scaledtozero.Record{}
+		return demand.ZeroPeriods{}
 	}
 	return record
 }

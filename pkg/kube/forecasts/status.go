@@ -17,7 +17,7 @@ import (
 
 // statusOf returns the status of an entry: rounded, for people. Conditions keep the time of their last transition
 // from the status before; new and changed ones have the time of the snapshot.
-func statusOf(e *snapshot.Entry, before *v1alpha1.ForecastStatus, at time.Time) v1alpha1.ForecastStatus {
+func statusOf(e *snapshot.ForecastState, before *v1alpha1.ForecastStatus, at time.Time) v1alpha1.ForecastStatus {
 	status := v1alpha1.ForecastStatus{
 		ObservedGeneration: e.Generation,
 		State:              string(e.State),
@@ -45,7 +45,7 @@ func statusOf(e *snapshot.Entry, before *v1alpha1.ForecastStatus, at time.Time) 
 	return status
 }
 
-func conditionsOf(e *snapshot.Entry, before []metav1.Condition, at time.Time) []metav1.Condition {
+func conditionsOf(e *snapshot.ForecastState, before []metav1.Condition, at time.Time) []metav1.Condition {
 	var out []metav1.Condition
 	for _, c := range e.Conditions {
 		status := metav1.ConditionFalse

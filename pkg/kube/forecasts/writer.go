@@ -39,13 +39,13 @@ const (
 
 // StatusWriter writes the newest snapshot into the statuses. Only the leader may run it.
 type StatusWriter struct {
-	objects *Objects
-	board   *snapshot.Board
-	log     *slog.Logger
-	limiter *rate.Limiter
-	written map[types.UID]time.Time
-	common  func() []snapshot.Condition
-	events  Events
+	objects   *Objects
+	snapshots *snapshot.Store
+	log       *slog.Logger
+	limiter   *rate.Limiter
+	written   map[types.UID]time.Time
+	common    func() []snapshot.Condition
+	events    Events
 }
 
 // Events receives events about Forecasts; a record.EventRecorder implements it.
@@ -54,9 +54,9 @@ type Events interface {
 }
 
 // NewStatusWriter returns a writer for the objects of a watch.
-func NewStatusWriter(objects *Objects, board *snapshot.Board, log *slog.Logger) *StatusWriter {
+func NewStatusWriter(objects *Objects, snapshots *snapshot.Store, log *slog.Logger) *StatusWriter {
 	return &StatusWriter{
-		objects: objects, board: board, log: log,
+		objects: objects, snapshots: snapshots, log: log,
 		limiter: rate.NewLimiter(writesPerSecond, burst), written: map[types.UID]time.Time{},
 		common: func() []snapshot.Condition { return nil },
 	}
@@ -123,7 +123,7 @@ type draft struct {
 
 // due returns the statuses to write, in their order.
 func (w *StatusWriter) due(now time.Time) []draft {
-	newest := w.board.Load()
+	newest := w.snapshots.Load()
 	if newest == nil {
 		return nil
 	}
@@ -160,7 +160,7 @@ func (w *StatusWriter) due(now time.Time) []draft {
 }
 
 // withConditions returns an entry with further conditions.
-func withConditions(e *snapshot.Entry, common []snapshot.Condition) *snapshot.Entry {
+func withConditions(e *snapshot.ForecastState, common []snapshot.Condition) *snapshot.ForecastState {
 	out := *e
 	out.Conditions = slices.Concat(e.Conditions, common)
 	return &out

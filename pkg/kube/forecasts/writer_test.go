@@ -29,8 +29,8 @@ import (
 func noon() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }
 
 // entry is a healthy one.
-func entry(name string, at time.Time) *snapshot.Entry {
-	return &snapshot.Entry{
+func entry(name string, at time.Time) *snapshot.ForecastState {
+	return &snapshot.ForecastState{
 		Key:        snapshot.Key{Namespace: "default", Name: name},
 		Generation: 1,
 		State:      snapshot.Ready,
@@ -58,12 +58,12 @@ func entry(name string, at time.Time) *snapshot.Entry {
 	}
 }
 
-func publish(board *snapshot.Board, at time.Time, entries ...*snapshot.Entry) {
-	all := map[snapshot.Key]*snapshot.Entry{}
+func publish(snapshots *snapshot.Store, at time.Time, entries ...*snapshot.ForecastState) {
+	all := map[snapshot.Key]*snapshot.ForecastState{}
 	for _, e := range entries {
 		all[e.Key] = e
 	}
-	board.Publish(snapshot.New(at, all, 0, snapshot.LoopStats{}))
+	snapshots.Publish(snapshot.New(at, all, 0, snapshot.LoopStats{}))
 }
 
 // stored is the status of an object in the cluster.
@@ -85,16 +85,16 @@ func stored(
 // scene is one Forecast, its watch and its writer.
 type scene struct {
 	*testing.T
-	client  dynamic.ResourceInterface
-	objects *forecasts.Objects
-	board   *snapshot.Board
-	writer  *forecasts.StatusWriter
+	client    dynamic.ResourceInterface
+	objects   *forecasts.Objects
+	snapshots *snapshot.Store
+	writer    *forecasts.StatusWriter
 }
 
 // step writes at a time what the entry says, and wants a number of writes. It waits for the watch to see them.
-func (s *scene) step(at time.Time, e *snapshot.Entry, want int) {
+func (s *scene) step(at time.Time, e *snapshot.ForecastState, want int) {
 	s.Helper()
-	publish(s.board, at, e)
+	publish(s.snapshots, at, e)
 	got, err := s.writer.Step(s.Context(), at)
 	if err != nil || got != want {
 		s.Errorf("%s: %d writes, %v; want %d", at.Format(time.TimeOnly), got, err, want)
@@ -107,8 +107,8 @@ func (*scene) settle() { time.Sleep(200 * time.Millisecond) }
 
 func testStatus(t *testing.T, c *testcluster.Cluster) {
 	t.Helper()
-	s := &scene{T: t, client: forecastsOf(t, c.Config), objects: watch(t, c.Config), board: &snapshot.Board{}}
-	s.writer = forecasts.NewStatusWriter(s.objects, s.board, quiet())
+	s := &scene{T: t, client: forecastsOf(t, c.Config), objects: watch(t, c.Config), snapshots: &snapshot.Store{}}
+	s.writer = forecasts.NewStatusWriter(s.objects, s.snapshots, quiet())
 	if n, err := s.writer.Step(t.Context(), noon()); n != 0 || err != nil {
 		t.Errorf("before the first snapshot: %d writes, %v", n, err)
 	}
@@ -208,13 +208,13 @@ func testStatus(t *testing.T, c *testcluster.Cluster) {
 // paceOfMany writes the first status of three hundred objects: the burst at once, then ten a second.
 func paceOfMany(t *testing.T, objects *forecasts.Objects, client dynamic.ResourceInterface) {
 	t.Helper()
-	board := &snapshot.Board{}
-	writer := forecasts.NewStatusWriter(objects, board, quiet())
-	var entries []*snapshot.Entry
+	snapshots := &snapshot.Store{}
+	writer := forecasts.NewStatusWriter(objects, snapshots, quiet())
+	var entries []*snapshot.ForecastState
 	for _, target := range objects.Targets(noon()) {
 		entries = append(entries, entry(target.Key.Name, noon()))
 	}
-	publish(board, noon(), entries...)
+	publish(snapshots, noon(), entries...)
 	var writes []int
 	for i := range 14 {
 		n, err := writer.Step(t.Context(), noon().Add(time.Duration(i)*2*time.Second))
@@ -248,7 +248,7 @@ func (realClock) WaitUntil(ctx context.Context, t time.Time) error {
 	}
 }
 
-// replica is one of two processes: its own network, board and campaign.
+// replica is one of two processes: its own network, snapshots and campaign.
 type replica struct {
 	name    string
 	cut     atomic.Bool
@@ -282,12 +282,12 @@ func start(t *testing.T, c *testcluster.Cluster, name string, both *atomic.Bool,
 	if err != nil {
 		t.Fatal(err)
 	}
-	board := &snapshot.Board{}
+	snapshots := &snapshot.Store{}
 	e := entry("a", noon())
 	e.Model = name
 	e.Conditions[0].Reason = "By" + name
-	publish(board, noon(), e)
-	writer := forecasts.NewStatusWriter(watch(t, own), board, quiet())
+	publish(snapshots, noon(), e)
+	writer := forecasts.NewStatusWriter(watch(t, own), snapshots, quiet())
 	ctx, cancel := context.WithCancel(context.Background())
 	r.stop = cancel
 	go func() {

@@ -38,7 +38,7 @@ func played(text, name, metric string) (*autoscaler.Metric, error) {
 }
 
 func TestRead(t *testing.T) {
-	named := func(name string, source hpa.Source) hpa.Spec {
+	named := func(name string, source hpa.MetricType) hpa.Spec {
 		return changed(func(s *hpa.Spec) { s.Metrics[0].Name, s.Metrics[0].Source = name, source })
 	}
 	object := `{type: Object, object: {describedObject: {kind: Service, name: llama}, metric: {name: load},

@@ -69,7 +69,7 @@ func OwningScaledObject(h *autoscalingv2.HorizontalPodAutoscaler) string {
 // hpaMetric is a metric that names a Forecast.
 type hpaMetric struct {
 	forecast string
-	source   hpa.Source
+	source   hpa.MetricType
 	id       *autoscalingv2.MetricIdentifier
 	target   *autoscalingv2.MetricTarget
 }
@@ -118,7 +118,7 @@ func aliasOf(m *hpaMetric) (alias *snapshot.Alias, view map[string]string) {
 }
 
 // hpaSpec returns how an autoscaler scales on a metric with an AverageValue target, or why it is refused.
-func hpaSpec(s *autoscalingv2.HorizontalPodAutoscalerSpec, name string, source hpa.Source,
+func hpaSpec(s *autoscalingv2.HorizontalPodAutoscalerSpec, name string, source hpa.MetricType,
 	of *autoscalingv2.MetricTarget,
 ) (spec hpa.Spec, refused string) {
 	if of.Type != autoscalingv2.AverageValueMetricType {

@@ -100,7 +100,7 @@ func TestFromHPA(t *testing.T) {
 			changed(func(s *hpa.Spec) {
 				s.Behavior = &hpa.Behavior{Up: hpa.DefaultScaleUp(), Down: hpa.Rules{
 					Stabilization: -1, Select: hpa.SelectDisabled, Tolerance: new(float64),
-					Policies: []hpa.Policy{{Type: hpa.Pods, Value: 3, Period: time.Minute}},
+					Policies: []hpa.ScalingPolicy{{Type: hpa.Pods, Value: 3, Period: time.Minute}},
 				}}
 				s.Behavior.Up.Stabilization, s.Behavior.Up.Select = 30*time.Second, hpa.SelectMin
 				s.Behavior.Up.Tolerance = &half

@@ -56,7 +56,7 @@ func (r *Reference) ByAlias() Reference {
 // averageValueSpec returns how an autoscaler scales on one metric: a total, compared with what a replica sustains; or
 // why it is refused. The caller sets the bounds of the replicas.
 func averageValueSpec(
-	name string, source hpa.Source, target int64, b *autoscalingv2.HorizontalPodAutoscalerBehavior,
+	name string, source hpa.MetricType, target int64, b *autoscalingv2.HorizontalPodAutoscalerBehavior,
 ) (spec hpa.Spec, refused string) {
 	behavior, err := readBehavior(b)
 	if err != nil {
@@ -135,9 +135,9 @@ func readRules(direction string, from *autoscalingv2.HPAScalingRules, rules hpa.
 		rules.Select = hpa.Select(*from.SelectPolicy)
 	}
 	if from.Policies != nil {
-		rules.Policies = make([]hpa.Policy, len(from.Policies))
+		rules.Policies = make([]hpa.ScalingPolicy, len(from.Policies))
 		for i, p := range from.Policies {
-			rules.Policies[i] = hpa.Policy{
+			rules.Policies[i] = hpa.ScalingPolicy{
 				Type: hpa.PolicyType(p.Type), Value: p.Value, Period: inSeconds(p.PeriodSeconds),
 			}
 		}

@@ -91,7 +91,7 @@ func (s *Resolved) addMetric(m *autoscalingv2.MetricSpec, status *autoscalingv2.
 }
 
 // addServed reads a metric that an adapter serves (External or Object).
-func (s *Resolved) addServed(m *autoscalingv2.MetricSpec, source hpa.Source, id *autoscalingv2.MetricIdentifier,
+func (s *Resolved) addServed(m *autoscalingv2.MetricSpec, source hpa.MetricType, id *autoscalingv2.MetricIdentifier,
 	of *autoscalingv2.MetricTarget, current *autoscalingv2.MetricValueStatus,
 ) error {
 	read := hpa.Metric{Name: id.Name, Source: source, Type: hpa.TargetType(of.Type)}

@@ -37,7 +37,7 @@ type Folder struct {
 
 // state is the result of the newest Reload.
 type state struct {
-	targets  []refresh.Target
+	targets  []refresh.Job
 	problems []manifest.Problem
 }
 
@@ -62,7 +62,7 @@ func Open(dir string, resolver *manifest.Resolver, log *slog.Logger) (*Folder, e
 
 // Targets returns the Forecasts, in the order of their namespaces and names. Files have no measured lead times, so
 // the time does not matter.
-func (f *Folder) Targets(time.Time) []refresh.Target { return f.state.Load().targets }
+func (f *Folder) Targets(time.Time) []refresh.Job { return f.state.Load().targets }
 
 // Problems returns the problems of all files, with file and line, in the order of the files.
 func (f *Folder) Problems() []manifest.Problem { return f.state.Load().problems }

@@ -20,7 +20,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
-var _ refresh.Targets = (*folder.Folder)(nil)
+var _ refresh.Jobs = (*folder.Folder)(nil)
 
 // catalogue takes every query and has no presets.
 type catalogue struct{ manifest.OneSource }

@@ -30,7 +30,7 @@ func (f *Folder) publish(names []string) {
 		next.targets = append(next.targets, target)
 		next.problems = append(next.problems, problems...)
 	}
-	slices.SortFunc(next.targets, func(a, b refresh.Target) int {
+	slices.SortFunc(next.targets, func(a, b refresh.Job) int {
 		return cmp.Or(strings.Compare(a.Key.Namespace, b.Key.Namespace), strings.Compare(a.Key.Name, b.Key.Name))
 	})
 	slices.SortStableFunc(next.problems, func(a, b manifest.Problem) int {
@@ -41,14 +41,14 @@ func (f *Folder) publish(names []string) {
 }
 
 // resolve returns the target of the documents of one name. Several documents are a problem of each.
-func (f *Folder) resolve(key snapshot.Key, documents []*manifest.Document) (refresh.Target, []manifest.Problem) {
+func (f *Folder) resolve(key snapshot.Key, documents []*manifest.Document) (refresh.Job, []manifest.Problem) {
 	if len(documents) > 1 {
 		return duplicate(key, documents)
 	}
 	d := documents[0]
 	if d.Object == nil {
 		problems := slices.Concat(d.Problems, f.additionalProblems(d))
-		return refresh.Target{Key: key, Invalid: joinProblems(problems)}, problems
+		return refresh.Job{Key: key, Invalid: joinProblems(problems)}, problems
 	}
 	object := d.Object.DeepCopy()
 	object.Generation = generation(object)
@@ -71,7 +71,7 @@ func (f *Folder) additionalProblems(d *manifest.Document) []manifest.Problem {
 }
 
 // duplicate returns the problems of a name that several documents have.
-func duplicate(key snapshot.Key, documents []*manifest.Document) (refresh.Target, []manifest.Problem) {
+func duplicate(key snapshot.Key, documents []*manifest.Document) (refresh.Job, []manifest.Problem) {
 	at := make([]string, len(documents))
 	for i, d := range documents {
 		at[i] = fmt.Sprintf("%s:%d", d.File, d.Line)
@@ -82,7 +82,7 @@ func duplicate(key snapshot.Key, documents []*manifest.Document) (refresh.Target
 		problems = append(problems, manifest.Problem{File: d.File, Line: d.Line, Text: text})
 		problems = append(problems, d.Problems...)
 	}
-	return refresh.Target{Key: key, Invalid: text}, problems
+	return refresh.Job{Key: key, Invalid: text}, problems
 }
 
 func joinProblems(problems []manifest.Problem) string {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/hpa"
-	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/offline/capacity"
 	"github.com/forewarm/forewarm/pkg/source/trace"
 )
@@ -60,12 +60,12 @@ func (s service) history(tb testing.TB, seed uint64) capacity.History {
 	if s.recorded {
 		demand = recorded(tb)
 	}
-	w, err := hpasim.New(hpasim.Spec{
+	w, err := sim.New(sim.Spec{
 		Capacity: perSecond,
 		HPA: hpa.Spec{Min: 2, Max: 60, Metrics: []hpa.Metric{
 			{Source: hpa.External, Type: hpa.AverageValue, Target: int64(1000 * perSecond * s.target)},
 		}},
-		Sync: step, PodLead: hpasim.Constant(5 * time.Minute),
+		Sync: step, PodLead: sim.Constant(5 * time.Minute),
 	}, time.Unix(0, 0), step, demand[0])
 	if err != nil {
 		tb.Fatal(err)

@@ -101,7 +101,7 @@ func TestFigure(t *testing.T) {
 		{"or not at all", inputOf(12, 30, withBehavior(func(b *hpa.Behavior) { b.Down.Stabilization = 0 })), 3, at(3, 0)},
 		{"a scale-up may wait too", inputOf(3, 100, withBehavior(func(b *hpa.Behavior) { b.Up.Stabilization = time.Minute })), 3, at(10, 75)},
 		{"one pod a minute", inputOf(3, 60, withBehavior(func(b *hpa.Behavior) {
-			b.Up.Policies = []hpa.Policy{{Type: hpa.Pods, Value: 1, Period: time.Minute}}
+			b.Up.Policies = []hpa.ScalingPolicy{{Type: hpa.Pods, Value: 1, Period: time.Minute}}
 		})), 4, at(6, 120)},
 		{"above maxReplicas nothing is asked", inputOf(30, 5), 20, at(1, 315)},
 		{"at zero nothing happens", inputOf(0, 50), 0, at(0, 0)},

@@ -5,8 +5,8 @@ import (
 	"math"
 
 	"github.com/forewarm/forewarm/pkg/core/hpa"
+	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
-	"github.com/forewarm/forewarm/pkg/core/trailing"
 )
 
 // The reasons of warnings.
@@ -156,7 +156,7 @@ func (t *explainer) warnReplicaLimits() {
 // warnMinReplicas warns if minReplicas are enough for everything that the Forecast serves in a day.
 func (t *explainer) warnMinReplicas(m *hpa.Metric, f *Forecast) {
 	each := float64(m.Target) / 1000
-	least, day := each*float64(t.s.Spec.Min), trailing.MaxKnown(f.Served, f.Peak, f.Highest)
+	least, day := each*float64(t.s.Spec.Min), series.MaxKnown(f.Served, f.Peak, f.Highest)
 	if t.s.Spec.Min <= 1 || day > least {
 		return
 	}
@@ -169,7 +169,7 @@ func (t *explainer) warnMinReplicas(m *hpa.Metric, f *Forecast) {
 // warnMaxReplicas warns if maxReplicas are too few for the Forecast.
 func (t *explainer) warnMaxReplicas(m *hpa.Metric, f *Forecast, advice string) {
 	each := float64(m.Target) / 1000
-	most, high := each*float64(t.s.Spec.Max), trailing.MaxKnown(f.Served, f.Peak)
+	most, high := each*float64(t.s.Spec.Max), series.MaxKnown(f.Served, f.Peak)
 	switch {
 	case f.AtMaxReplicas != "":
 		t.warn(MaxReplicasCutForecast, advice, "maxReplicas %d prevents Forecast %s from meeting its objective: %s",

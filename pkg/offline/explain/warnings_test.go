@@ -14,7 +14,7 @@ import (
 
 // onePod allows one pod in so long a time.
 func onePod(in time.Duration) func(*hpa.Behavior) {
-	return func(b *hpa.Behavior) { b.Up.Policies = []hpa.Policy{{Type: hpa.Pods, Value: 1, Period: in}} }
+	return func(b *hpa.Behavior) { b.Up.Policies = []hpa.ScalingPolicy{{Type: hpa.Pods, Value: 1, Period: in}} }
 }
 
 func bounds(least, most int32) func(*explain.Input) {

@@ -7,16 +7,16 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 )
 
-// Config is a workload and its demand. Zero durations have defaults, see hpasim.Spec.
+// Config is a workload and its demand. Zero durations have defaults, see sim.Spec.
 type Config struct {
 	// Demand is the total that arrives, in the metric's unit; NaN is a step in which nothing arrived and nothing was
 	// observed. The queue has the same step.
 	Demand forecast.Series
 	// Spec is the workload. Its sync is a whole number of the demand's steps.
-	hpasim.Spec
+	sim.Spec
 	// Refresh is how often the policy serves a new value: a whole number of syncs. 0 means at every sync.
 	Refresh time.Duration
 	// Pool, if not nil, returns at every refresh how many places to hold. It comes before the policy.
@@ -24,7 +24,7 @@ type Config struct {
 	// WarmUp is how much of the demand's start is simulated without being counted.
 	WarmUp time.Duration
 	// Record, if not nil, gets every step, including those of the warm-up.
-	Record func(hpasim.StepResult)
+	Record func(sim.StepResult)
 }
 
 // withDefaults replaces zeros by defaults.
@@ -51,9 +51,9 @@ func validateDemand(s forecast.Series) error {
 		return fmt.Errorf("demand: %w", err)
 	}
 	for i, v := range s.Values {
-		if v < 0 || v >= hpasim.MaxValue {
+		if v < 0 || v >= sim.MaxValue {
 			return fmt.Errorf("demand: value %d is %v, want 0 or more and less than %v, or NaN for a gap; "+
-				"where it is too large, state it in a larger unit", i, v, float64(hpasim.MaxValue))
+				"where it is too large, state it in a larger unit", i, v, float64(sim.MaxValue))
 		}
 	}
 	return nil

@@ -5,7 +5,7 @@
 //
 //	demand ──> what is observed of it (meter.go)
 //	       ──> the places that a warm pool holds and the value that the policy serves (policy.go)
-//	       ──> the HPA's replicas, pods and queue (package hpasim)
+//	       ──> the HPA's replicas, pods and queue (package sim)
 //	       ──> the report (report.go)
 //
 // The demand is the only clock. The same Config and policy give the same Report to the last bit. A policy cannot see

@@ -6,7 +6,7 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
-	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/policy"
 )
@@ -19,8 +19,8 @@ func ExampleRun() {
 	}
 	config := simulate.Config{
 		Demand: demand,
-		Spec: hpasim.Spec{
-			Capacity: 1000, PodLead: hpasim.Constant(5 * time.Minute),
+		Spec: sim.Spec{
+			Capacity: 1000, PodLead: sim.Constant(5 * time.Minute),
 			HPA: hpa.Spec{
 				Min: 1, Max: 20, Cluster: hpa.DefaultCluster(),
 				Metrics: []hpa.Metric{{Name: "tokens", Source: hpa.External, Type: hpa.AverageValue, Target: 800_000}},
@@ -32,7 +32,7 @@ func ExampleRun() {
 		fmt.Println(err)
 		return
 	}
-	known, err := policy.OracleValues(demand, 375*time.Second, hpasim.DefaultSync)
+	known, err := policy.OracleValues(demand, 375*time.Second, sim.DefaultSync)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/core/trailing"
+	"github.com/forewarm/forewarm/pkg/core/series"
 )
 
 // rateWindow is the window of the observed rate.
@@ -13,14 +13,14 @@ const rateWindow = time.Minute
 // meter makes observations of the demand's steps.
 type meter struct {
 	// newest holds the steps of the window.
-	newest trailing.Ring[float64]
+	newest series.Ring[float64]
 	// between is how many steps there are from one observation to the next.
 	between int
 }
 
 func newMeter(step time.Duration, between int) meter {
 	size := max(int(rateWindow/step), between, 1)
-	return meter{newest: trailing.NewRing[float64](size), between: between}
+	return meter{newest: series.NewRing[float64](size), between: between}
 }
 
 func (m *meter) add(demand float64) { m.newest.Push(demand) }

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 )
 
 // Policy decides what the HPA reads.
@@ -29,7 +29,7 @@ type Observation struct {
 type Pool interface {
 	// Hold takes the placements of the workloads at a time and returns how many free places to hold for all of them
 	// until the next refresh. Demand that arrives then or later is not known.
-	Hold(at time.Time, all []hpasim.Placement) int
+	Hold(at time.Time, all []sim.Placement) int
 }
 
 // ServedValues returns what a policy serves over a demand, without a workload: the values do not depend on the

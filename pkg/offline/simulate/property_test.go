@@ -11,7 +11,7 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/modeltest"
-	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/policy"
 )
@@ -41,14 +41,14 @@ func drawn(seed uint64, n int) simulate.Config {
 	c.Seed = seed
 	c.HPA = stock([]float64{0.5, 0.8, 1}[random.IntN(3)]/unit, time.Duration(random.IntN(20))*time.Minute)
 	c.HPA.Max = int32(1 + random.IntN(60))
-	c.PodLead = []hpasim.LeadTime{
-		hpasim.Constant(time.Duration(random.IntN(600)) * time.Second),
-		hpasim.LogNormal{Mean: 3 * time.Minute, Sigma: random.Float64()},
-		hpasim.Empirical{0, time.Second, time.Minute, 4 * time.Minute},
+	c.PodLead = []sim.LeadTime{
+		sim.Constant(time.Duration(random.IntN(600)) * time.Second),
+		sim.LogNormal{Mean: 3 * time.Minute, Sigma: random.Float64()},
+		sim.Empirical{0, time.Second, time.Minute, 4 * time.Minute},
 	}[random.IntN(3)]
 	if random.IntN(2) == 0 {
-		c.Nodes = &hpasim.Nodes{
-			Lead: hpasim.LogNormal{Mean: 2 * time.Minute, Sigma: 0.4}, PodsPerNode: 1 + random.IntN(8),
+		c.Nodes = &sim.Nodes{
+			Lead: sim.LogNormal{Mean: 2 * time.Minute, Sigma: 0.4}, PodsPerNode: 1 + random.IntN(8),
 			KeepIdle: time.Duration(random.IntN(900)) * time.Second,
 		}
 	}
@@ -57,7 +57,7 @@ func drawn(seed uint64, n int) simulate.Config {
 }
 
 // balance says what does not add up in a run.
-func balance(all []hpasim.StepResult, r simulate.Report) error {
+func balance(all []sim.StepResult, r simulate.Report) error {
 	if in, out := r.Carried+r.Arrived, r.Served+r.Dropped+r.Backlog; !(math.Abs(in-out) <= 1e-9*(1+in)) {
 		return fmt.Errorf("%v came, %v went", in, out)
 	}
@@ -119,7 +119,7 @@ func TestShorterLeadIsNeverLater(t *testing.T) {
 		var late [2]float64
 		for i, lead := range []time.Duration{0, 5 * time.Minute} {
 			c := config(bursty(seed, 2000))
-			c.PodLead = hpasim.Constant(lead)
+			c.PodLead = sim.Constant(lead)
 			_, report := moments(t, c, policy.NewObserved())
 			late[i] = report.LateShare()
 		}
@@ -132,7 +132,7 @@ func TestShorterLeadIsNeverLater(t *testing.T) {
 // The same configuration gives the same run to the last bit, another seed other lead times.
 func TestDeterminism(t *testing.T) {
 	c := config(bursty(3, 2000))
-	c.PodLead = hpasim.LogNormal{Mean: 3 * time.Minute, Sigma: 0.5}
+	c.PodLead = sim.LogNormal{Mean: 3 * time.Minute, Sigma: 0.5}
 	first, _ := moments(t, c, policy.NewObserved())
 	second, _ := moments(t, c, policy.NewObserved())
 	if diff := cmp.Diff(column(first, replicas), column(second, replicas)); diff != "" {
@@ -153,8 +153,8 @@ func TestHostileDemand(t *testing.T) {
 	for name, values := range modeltest.Hostile() {
 		c := config(demand(values...))
 		c.HPA.Max = 1000
-		var all []hpasim.StepResult
-		c.Record = func(m hpasim.StepResult) { all = append(all, m) }
+		var all []sim.StepResult
+		c.Record = func(m sim.StepResult) { all = append(all, m) }
 		report, err := simulate.Run(c, policy.NewObserved())
 		valid := true
 		for _, v := range values {
@@ -186,12 +186,12 @@ func FuzzRun(f *testing.F) {
 			}
 		}
 		c := config(s)
-		c.PodLead = hpasim.Constant(time.Duration(lead) * 7 * time.Second)
+		c.PodLead = sim.Constant(time.Duration(lead) * 7 * time.Second)
 		c.HPA.Max = 1 + int32(most)
 		c.HPA.Metrics[0].Target = 1 + 10*int64(target)
 		if nodes {
-			c.Nodes = &hpasim.Nodes{
-				Lead: hpasim.Empirical{
+			c.Nodes = &sim.Nodes{
+				Lead: sim.Empirical{
 					0,
 					time.Minute,
 				},

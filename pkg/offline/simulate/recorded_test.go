@@ -11,7 +11,7 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
-	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
@@ -73,8 +73,8 @@ func TestControlPlane(t *testing.T) {
 	length := all[len(all)-1].at() - phase + sync
 	c := simulate.Config{
 		Demand: forecast.Series{Start: time.Unix(0, 0).UTC(), Step: fine, Values: make([]float64, length/fine)},
-		Spec: hpasim.Spec{
-			Sync: sync, Capacity: 10, PodLead: hpasim.Constant(40 * time.Second),
+		Spec: sim.Spec{
+			Sync: sync, Capacity: 10, PodLead: sim.Constant(40 * time.Second),
 			HPA: hpa.Spec{
 				Min: 1, Max: 20, Cluster: hpa.Cluster{Tolerance: 0.1, DownscaleStabilization: time.Minute},
 				Metrics: []hpa.Metric{{Name: "demand", Source: hpa.External, Type: hpa.AverageValue, Target: 10_000}},

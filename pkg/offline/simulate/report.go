@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 )
 
 // Report is the result of a run without its warm-up. Demand and replicas are in replica-hours.
@@ -32,7 +32,7 @@ type Report struct {
 }
 
 // count adds a step.
-func (r *Report) count(m *hpasim.StepResult, step time.Duration) {
+func (r *Report) count(m *sim.StepResult, step time.Duration) {
 	r.Duration += step
 	r.ReplicaHours += float64(m.Held) * step.Hours()
 	r.IdleReplicaHours += float64(m.Idle) * step.Hours()

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 )
 
 // Run simulates a policy and its workload over the whole demand. Its errors are those of Config.Validate.
@@ -23,7 +23,7 @@ type PolicyRun struct {
 	// Demand is on the grid of the others and as long.
 	Demand forecast.Series
 	Policy Policy
-	Record func(hpasim.StepResult)
+	Record func(sim.StepResult)
 }
 
 // RunTogether simulates several demands at once, each with a policy and a workload of its own. The workloads have the
@@ -58,8 +58,8 @@ func RunTogether(c Config, parts []PolicyRun) ([]Report, error) {
 type playback struct {
 	Config
 	parts     []PolicyRun
-	workloads []*hpasim.Workload
-	standings []hpasim.Placement
+	workloads []*sim.Workload
+	standings []sim.Placement
 	observed  []meter
 	values    []float64
 	reports   []Report
@@ -75,13 +75,13 @@ func newPlayback(c Config, parts []PolicyRun) (*playback, error) {
 			first[i] = p.Demand.Values[0]
 		}
 	}
-	workloads, err := hpasim.NewSharingNodes(c.Spec, c.Demand.Start, c.Demand.Step, first)
+	workloads, err := sim.NewSharingNodes(c.Spec, c.Demand.Start, c.Demand.Step, first)
 	if err != nil {
 		return nil, err
 	}
 	r := &playback{
 		Config: c, parts: parts, workloads: workloads, reports: make([]Report, len(parts)),
-		standings: make([]hpasim.Placement, len(parts)), values: make([]float64, len(parts)),
+		standings: make([]sim.Placement, len(parts)), values: make([]float64, len(parts)),
 		warm:    int((c.WarmUp + c.Demand.Step - 1) / c.Demand.Step),
 		refresh: int(c.Refresh / c.Demand.Step),
 	}

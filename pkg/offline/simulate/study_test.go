@@ -9,7 +9,7 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
-	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/policy"
 	"github.com/forewarm/forewarm/pkg/source/trace"
@@ -88,8 +88,8 @@ func TestStudy(t *testing.T) {
 		s := scaled(studied(t, row.trace), unit)
 		c := simulate.Config{
 			Demand: s, WarmUp: 48 * time.Hour,
-			Spec: hpasim.Spec{
-				Capacity: unit, HPA: stock(row.target, window), PodLead: hpasim.Constant(5 * time.Minute),
+			Spec: sim.Spec{
+				Capacity: unit, HPA: stock(row.target, window), PodLead: sim.Constant(5 * time.Minute),
 			},
 		}
 		report, err := simulate.Run(c, simulate.NewTape(studyValues(t, &c, row.policy)))
@@ -135,7 +135,7 @@ func fortnight() forecast.Series { return bursty(1, 14*24*240) }
 // BenchmarkRun is a fortnight of 15 s steps under the stock HPA.
 func BenchmarkRun(b *testing.B) {
 	c := config(scaled(fortnight(), unit))
-	c.Capacity, c.HPA, c.PodLead = unit, stock(0.7, 5*time.Minute), hpasim.Constant(5*time.Minute)
+	c.Capacity, c.HPA, c.PodLead = unit, stock(0.7, 5*time.Minute), sim.Constant(5*time.Minute)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := simulate.Run(c, policy.NewObserved()); err != nil {
@@ -149,7 +149,7 @@ func TestStepAllocatesNothing(t *testing.T) {
 	s := scaled(bursty(1, 5000), unit)
 	c := config(s)
 	c.Capacity, c.HPA = unit, stock(0.7, 5*time.Minute)
-	w, err := hpasim.New(c.Spec, s.Start, s.Step, 0)
+	w, err := sim.New(c.Spec, s.Start, s.Step, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
-	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/policy"
 )
@@ -26,17 +26,17 @@ func demand(values ...float64) forecast.Series {
 // config is a workload of 1 to 100 replicas that serve 1 each, without stabilization and tolerance, with a lead of 45 s.
 func config(s forecast.Series) simulate.Config {
 	c := simulate.Config{
-		Demand: s, Spec: hpasim.Spec{Capacity: 1, HPA: stock(1.0/unit, 0), PodLead: hpasim.Constant(3 * step)},
+		Demand: s, Spec: sim.Spec{Capacity: 1, HPA: stock(1.0/unit, 0), PodLead: sim.Constant(3 * step)},
 	}
 	c.HPA.Max, c.HPA.Cluster.Tolerance = 100, 0
 	return c
 }
 
 // moments runs a policy and keeps every step.
-func moments(t *testing.T, c simulate.Config, p simulate.Policy) ([]hpasim.StepResult, simulate.Report) {
+func moments(t *testing.T, c simulate.Config, p simulate.Policy) ([]sim.StepResult, simulate.Report) {
 	t.Helper()
-	var out []hpasim.StepResult
-	c.Record = func(m hpasim.StepResult) { out = append(out, m) }
+	var out []sim.StepResult
+	c.Record = func(m sim.StepResult) { out = append(out, m) }
 	report, err := simulate.Run(c, p)
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +45,7 @@ func moments(t *testing.T, c simulate.Config, p simulate.Policy) ([]hpasim.StepR
 }
 
 // column is one number of every moment.
-func column[T any](all []hpasim.StepResult, of func(hpasim.StepResult) T) []T {
+func column[T any](all []sim.StepResult, of func(sim.StepResult) T) []T {
 	var out []T
 	for _, m := range all {
 		out = append(out, of(m))
@@ -53,8 +53,8 @@ func column[T any](all []hpasim.StepResult, of func(hpasim.StepResult) T) []T {
 	return out
 }
 
-func replicas(m hpasim.StepResult) int { return m.Replicas }
-func ready(m hpasim.StepResult) int    { return m.Ready }
+func replicas(m sim.StepResult) int { return m.Replicas }
+func ready(m sim.StepResult) int    { return m.Ready }
 
 // Ten replicas get 23⅓ for a step, then 30, then nothing: 200 replica-seconds are left over, then 500, a wait of 50 s. Of
 // the second step's 450 two thirds met a wait over 30 s.
@@ -62,14 +62,14 @@ func TestQueue(t *testing.T) {
 	c := config(demand(10+40.0/3, 30, 0, 0, 0, 0))
 	c.HPA.Min, c.HPA.Max = 10, 10
 	all, report := moments(t, c, policy.NewObserved())
-	inSeconds := func(of func(hpasim.StepResult) float64) []float64 {
-		return column(all, func(m hpasim.StepResult) float64 { return 3600 * of(m) })
+	inSeconds := func(of func(sim.StepResult) float64) []float64 {
+		return column(all, func(m sim.StepResult) float64 { return 3600 * of(m) })
 	}
 	for name, columns := range map[string][2][]float64{
-		"arrived": {{350, 450, 0, 0, 0, 0}, inSeconds(func(m hpasim.StepResult) float64 { return m.Arrived })},
-		"backlog": {{200, 500, 350, 200, 50, 0}, inSeconds(func(m hpasim.StepResult) float64 { return m.Backlog })},
-		"late":    {{0, 300, 0, 0, 0, 0}, inSeconds(func(m hpasim.StepResult) float64 { return m.Late })},
-		"served":  {{150, 150, 150, 150, 150, 50}, inSeconds(func(m hpasim.StepResult) float64 { return m.Served })},
+		"arrived": {{350, 450, 0, 0, 0, 0}, inSeconds(func(m sim.StepResult) float64 { return m.Arrived })},
+		"backlog": {{200, 500, 350, 200, 50, 0}, inSeconds(func(m sim.StepResult) float64 { return m.Backlog })},
+		"late":    {{0, 300, 0, 0, 0, 0}, inSeconds(func(m sim.StepResult) float64 { return m.Late })},
+		"served":  {{150, 150, 150, 150, 150, 50}, inSeconds(func(m sim.StepResult) float64 { return m.Served })},
 	} {
 		if diff := cmp.Diff(columns[0], columns[1], cmpopts.EquateApprox(1e-12, 1e-12)); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", name, diff)
@@ -131,7 +131,7 @@ func TestStop(t *testing.T) {
 // worth of them goes.
 func TestNodes(t *testing.T) {
 	c := config(demand(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1))
-	c.Nodes = &hpasim.Nodes{Lead: hpasim.Constant(4 * step), PodsPerNode: 2, KeepIdle: 2 * step}
+	c.Nodes = &sim.Nodes{Lead: sim.Constant(4 * step), PodsPerNode: 2, KeepIdle: 2 * step}
 	all, _ := moments(t, c, simulate.NewTape([]float64{1, 4, 4, 4, 4, 4, 4, 4, 4, 2, 2, 2}))
 	if diff := cmp.Diff([]int{1, 4, 4, 4, 4, 4, 4, 4, 4, 2, 2, 2}, column(all, replicas)); diff != "" {
 		t.Errorf("replicas (-want +got)\n%s", diff)
@@ -140,7 +140,7 @@ func TestNodes(t *testing.T) {
 		t.Errorf("ready (-want +got)\n%s", diff)
 	}
 	// A node that is under way costs nothing.
-	held := column(all, func(m hpasim.StepResult) int { return m.Held })
+	held := column(all, func(m sim.StepResult) int { return m.Held })
 	if diff := cmp.Diff([]int{1, 1, 1, 1, 1, 5, 5, 5, 5, 5, 5, 3}, held); diff != "" {
 		t.Errorf("held (-want +got)\n%s", diff)
 	}
@@ -181,7 +181,7 @@ func TestNoValue(t *testing.T) {
 // A policy is asked once a refresh, the HPA reads its last value at every sync.
 func TestRefresh(t *testing.T) {
 	c := config(demand(2, 2, 2, 2, 2, 2, 2, 2))
-	c.Demand.Step, c.PodLead, c.Refresh = 5*time.Second, hpasim.Constant(0), 30*time.Second
+	c.Demand.Step, c.PodLead, c.Refresh = 5*time.Second, sim.Constant(0), 30*time.Second
 	all, _ := moments(t, c, simulate.NewTape([]float64{3, 4}))
 	if diff := cmp.Diff([]int{3, 3, 3, 3, 3, 3, 4, 4}, column(all, ready)); diff != "" {
 		t.Errorf("ready (-want +got)\n%s", diff)
@@ -221,9 +221,9 @@ func (r record) Serve(o simulate.Observation) float64 {
 func TestValidateReportsEveryProblem(t *testing.T) {
 	c := simulate.Config{
 		Demand: demand(1, -1), Refresh: 30 * time.Second, WarmUp: -1,
-		Spec: hpasim.Spec{
-			Sync: 20 * time.Second, Wait: time.Minute, Timeout: time.Second, PodLead: hpasim.Empirical{},
-			Nodes: &hpasim.Nodes{Lead: hpasim.LogNormal{Mean: time.Hour, Sigma: -1}},
+		Spec: sim.Spec{
+			Sync: 20 * time.Second, Wait: time.Minute, Timeout: time.Second, PodLead: sim.Empirical{},
+			Nodes: &sim.Nodes{Lead: sim.LogNormal{Mean: time.Hour, Sigma: -1}},
 			HPA:   hpa.Spec{Min: 1, Max: 1},
 		},
 	}

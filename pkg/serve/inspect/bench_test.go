@@ -14,7 +14,7 @@ import (
 
 // One part of a list of 1,000, as kubectl asks for it.
 func BenchmarkListPart(b *testing.B) {
-	s := outlooks(b, snapshottest.Board(snapshottest.Many(1000)...))
+	s := outlooks(b, snapshottest.Store(snapshottest.Many(1000)...))
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := s.List(b.Context(), &internalversion.ListOptions{Limit: 500}); err != nil {

@@ -8,11 +8,11 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/chart"
-	"github.com/forewarm/forewarm/pkg/core/classify"
+	"github.com/forewarm/forewarm/pkg/core/demand"
 )
 
 // isCensored reports whether the observed value is a lower bound of the demand. Otherwise the demand is masked.
-func isCensored(r v1alpha1.Classification) bool { return r.Kind == classify.Censored.String() }
+func isCensored(r v1alpha1.Classification) bool { return r.Kind == demand.Censored.String() }
 
 func isMasked(c v1alpha1.Classification) bool { return !isCensored(c) }
 

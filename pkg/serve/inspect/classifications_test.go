@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/core/classify"
+	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 	"github.com/forewarm/forewarm/pkg/serve/inspect"
 )
@@ -30,12 +30,12 @@ func TestOutlookOfClassifications(t *testing.T) {
 func TestThePlotNamesWhatIsShaded(t *testing.T) {
 	repaired := snapshottest.Classified(snapshottest.Key("repaired"))
 	ready := snapshottest.Ready(snapshottest.Key("ready"))
-	board := snapshottest.Board(repaired, ready)
-	shaded, plain := browse(t, board, "repaired", "plot").Body.String(), browse(t, board, "ready", "plot").Body.String()
+	snapshots := snapshottest.Store(repaired, ready)
+	shaded, plain := browse(t, snapshots, "repaired", "plot").Body.String(), browse(t, snapshots, "ready", "plot").Body.String()
 	wellFormed(t, shaded)
 	for _, words := range []string{
-		"censored (saturated)", "masked", "4 Mar 04:00:00 to 04:10:00 UTC: masked, " + classify.Outage.String(),
-		"(180 of 200 samples): censored: at least the observed value, " + classify.Saturated.String(),
+		"censored (saturated)", "masked", "4 Mar 04:00:00 to 04:10:00 UTC: masked, " + demand.Outage.String(),
+		"(180 of 200 samples): censored: at least the observed value, " + demand.Saturated.String(),
 	} {
 		if !strings.Contains(shaded, words) {
 			t.Errorf("the plot does not say %q", words)
@@ -47,8 +47,8 @@ func TestThePlotNamesWhatIsShaded(t *testing.T) {
 	if strings.Contains(shaded, "NaN") {
 		t.Error("the plot holds a coordinate that is no number")
 	}
-	if page := browse(t, board, "repaired", "page").Body.String(); !strings.Contains(page, "Demand classification") ||
-		!strings.Contains(page, classify.AtCapacity.String()) {
+	if page := browse(t, snapshots, "repaired", "page").Body.String(); !strings.Contains(page, "Demand classification") ||
+		!strings.Contains(page, demand.AtCapacity.String()) {
 		t.Error("the page does not list the repairs")
 	}
 }
@@ -58,13 +58,13 @@ func TestClassificationsAreClipped(t *testing.T) {
 	entry := snapshottest.Ready(snapshottest.Key("ready"))
 	now := snapshottest.Now()
 	for _, from := range []time.Duration{-400 * time.Hour, -48 * time.Hour, time.Hour} {
-		for _, cause := range []classify.Cause{classify.Saturated, classify.Missing} {
-			entry.Classifications = append(entry.Classifications, classify.Span{
+		for _, cause := range []demand.Cause{demand.Saturated, demand.Missing} {
+			entry.Classifications = append(entry.Classifications, demand.Span{
 				From: now.Add(from), To: now.Add(from + 100*time.Hour), Cause: cause, Samples: 1,
 			})
 		}
 	}
-	svg := browse(t, snapshottest.Board(entry), "ready", "plot").Body.String()
+	svg := browse(t, snapshottest.Store(entry), "ready", "plot").Body.String()
 	wellFormed(t, svg)
 	if len(svg) > 400_000 {
 		t.Errorf("the plot has %d bytes", len(svg))

@@ -32,7 +32,7 @@ func TestTheNextDay(t *testing.T) {
 	if night := status.Day[13]; *night.Replicas != 2 {
 		t.Errorf("%d replicas for %v, want 2, the least", *night.Replicas, *night.Point)
 	}
-	page := browse(t, snapshottest.Board(e), "llama", "page").Body.String()
+	page := browse(t, snapshottest.Store(e), "llama", "page").Body.String()
 	says(t, page, "replicas expected", "lead window", `<path class="lead"`,
 		"Next 23h: up to 119.9 requests/s, at 15:00 UTC (no more than 143.8 with 95%), which takes 5 replicas",
 		"; 74.0 replica-hours in all.")
@@ -44,9 +44,9 @@ func TestTheNextDay(t *testing.T) {
 // Who reads a list looks at no Forecast's next day, which would then be made more often.
 func TestAListHasNoNextDay(t *testing.T) {
 	e := snapshottest.WithObjective(snapshottest.Key("llama"))
-	board := snapshottest.Board(e)
+	snapshots := snapshottest.Store(e)
 	before := snapshottest.Now().Add(-time.Minute)
-	for _, o := range list(t, outlooks(t, board), &internalversion.ListOptions{}).Items {
+	for _, o := range list(t, outlooks(t, snapshots), &internalversion.ListOptions{}).Items {
 		if o.Status.Day != nil {
 			t.Errorf("%s has a day in a list", o.Name)
 		}
@@ -55,7 +55,7 @@ func TestAListHasNoNextDay(t *testing.T) {
 	if e.Beside.LookedSince(before) {
 		t.Error("a list counts as a look")
 	}
-	browse(t, board, "llama", "page")
+	browse(t, snapshots, "llama", "page")
 	if !e.Beside.LookedSince(before) {
 		t.Error("the page does not count as a look")
 	}
@@ -82,7 +82,7 @@ func TestActualReplicasInTheRace(t *testing.T) {
 			t.Errorf("%s: %v and %v", mode, before.Actual, forewarm.Actual[:6])
 		}
 	}
-	page := browse(t, snapshottest.Board(e), "llama", "page").Body.String()
+	page := browse(t, snapshottest.Store(e), "llama", "page").Body.String()
 	says(t, page, "replicas that were really ready", `<path class="actual"`)
 }
 
@@ -93,7 +93,7 @@ func TestThePageSaysWhatTheWindowIsMadeOf(t *testing.T) {
 		5 * time.Minute: "lead time, HPA sync", 8 * time.Minute: "the median start, HPA sync",
 	} {
 		e.Lead = lead
-		if page := browse(t, snapshottest.Board(e), "llama", "page").Body.String(); !strings.Contains(page, want) {
+		if page := browse(t, snapshottest.Store(e), "llama", "page").Body.String(); !strings.Contains(page, want) {
 			t.Errorf("with a lead time of %s the page does not say %q", lead, want)
 		}
 	}

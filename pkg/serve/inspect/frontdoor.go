@@ -20,9 +20,9 @@ import (
 const htmlType = "text/html; charset=utf-8"
 
 // FrontPage is the page that lists the Forecasts of a namespace; of all namespaces where it is empty.
-func FrontPage(board *snapshot.Board, namespace string, now func() time.Time) http.Handler {
+func FrontPage(snapshots *snapshot.Store, namespace string, now func() time.Time) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		newest := board.Load()
+		newest := snapshots.Load()
 		if newest == nil {
 			http.Error(w, noData().Error(), http.StatusServiceUnavailable)
 			return
@@ -67,5 +67,5 @@ func (f *frontPages) Connect(
 		return nil, apierrors.NewForbidden(resource, "",
 			errors.Join(errors.New("the front page needs the right to list, too"), err))
 	}
-	return FrontPage(f.storage.board, namespace, f.storage.now), nil
+	return FrontPage(f.storage.snapshots, namespace, f.storage.now), nil
 }

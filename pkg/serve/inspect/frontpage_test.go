@@ -18,10 +18,10 @@ import (
 )
 
 // front is the front page of a standalone server, and the links of its rows.
-func front(t *testing.T, entries ...*snapshot.Entry) (page string, links []string) {
+func front(t *testing.T, entries ...*snapshot.ForecastState) (page string, links []string) {
 	t.Helper()
 	recorder := httptest.NewRecorder()
-	inspect.FrontPage(snapshottest.Board(entries...), "", snapshottest.Now).ServeHTTP(recorder, nil)
+	inspect.FrontPage(snapshottest.Store(entries...), "", snapshottest.Now).ServeHTTP(recorder, nil)
 	if recorder.Code != http.StatusOK || recorder.Header().Get("Content-Security-Policy") == "" {
 		t.Errorf("%d, header %v", recorder.Code, recorder.Header())
 	}
@@ -99,7 +99,7 @@ func TestFrontPageOfHostileEntries(t *testing.T) {
 	serving := snapshottest.FallingBack(snapshottest.Key("javascript:alert(1)"))
 	serving.Unit, serving.Conditions[1].Type = attack, attack
 	serving.Conditions[1].Message = strings.Repeat("x", 10_000)
-	entries := []*snapshot.Entry{hostile, serving}
+	entries := []*snapshot.ForecastState{hostile, serving}
 	for _, e := range oddEntries() {
 		entries = append(entries, e)
 	}
@@ -113,7 +113,7 @@ func TestFrontPageOfHostileEntries(t *testing.T) {
 // In a namespace the page lists that namespace alone, with links from where it is.
 func TestFrontPageOfANamespace(t *testing.T) {
 	other := snapshottest.Ready(snapshot.Key{Namespace: "other", Name: "elsewhere"})
-	page := browse(t, snapshottest.Board(append(snapshottest.EveryState(), other)...), "-", "frontpage").Body.String()
+	page := browse(t, snapshottest.Store(append(snapshottest.EveryState(), other)...), "-", "frontpage").Body.String()
 	if links := rowLinks(page); len(links) != 7 || links[0] != "../invalid/page" ||
 		strings.Contains(page, "elsewhere") {
 		t.Errorf("links %q", links)

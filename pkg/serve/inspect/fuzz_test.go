@@ -18,7 +18,7 @@ func FuzzContinue(f *testing.F) {
 	f.Add("%%%", int64(-1))
 	f.Add(base64.RawURLEncoding.EncodeToString([]byte("\x00/\xff")), int64(1<<62))
 	entries := snapshottest.EveryState()
-	s := outlooks(f, snapshottest.Board(entries...))
+	s := outlooks(f, snapshottest.Store(entries...))
 	f.Fuzz(func(t *testing.T, token string, limit int64) {
 		got, err := s.List(t.Context(), &internalversion.ListOptions{Continue: token, Limit: limit})
 		if err != nil {

@@ -29,16 +29,16 @@ func Scheme() (*runtime.Scheme, error) {
 	return scheme, nil
 }
 
-// Group is the inspection API of the board, to be installed on a generic API server. The age of data is measured by
+// Group is the inspection API of the store, to be installed on a generic API server. The age of data is measured by
 // now; access decides who may list.
 func Group(
-	scheme *runtime.Scheme, board *snapshot.Board, now func() time.Time, access authorizer.UnconditionalAuthorizer,
+	scheme *runtime.Scheme, snapshots *snapshot.Store, now func() time.Time, access authorizer.UnconditionalAuthorizer,
 ) *genericapiserver.APIGroupInfo {
 	codecs := serializer.NewCodecFactory(scheme)
 	info := genericapiserver.NewDefaultAPIGroupInfo(
 		v1alpha1.GroupName, scheme, runtime.NewParameterCodec(scheme), codecs)
 	info.NegotiatedSerializer = readable{info.NegotiatedSerializer}
-	outlooks := &storage{board: board, now: now}
+	outlooks := &storage{snapshots: snapshots, now: now}
 	info.VersionedResourcesStorageMap[v1alpha1.Version] = map[string]rest.Storage{
 		v1alpha1.Resource:                outlooks,
 		v1alpha1.Resource + "/plot":      &document{outlooks, "image/svg+xml", renderPlot},

@@ -40,30 +40,30 @@ type store interface {
 
 var everybody = authorizerfactory.NewAlwaysAllowAuthorizer()
 
-func storages(tb testing.TB, board *snapshot.Board) map[string]rest.Storage {
+func storages(tb testing.TB, snapshots *snapshot.Store) map[string]rest.Storage {
 	tb.Helper()
 	scheme, err := inspect.Scheme()
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return inspect.Group(scheme, board, snapshottest.Now, everybody).VersionedResourcesStorageMap["v1alpha1"]
+	return inspect.Group(scheme, snapshots, snapshottest.Now, everybody).VersionedResourcesStorageMap["v1alpha1"]
 }
 
-func outlooks(tb testing.TB, board *snapshot.Board) store { //nolint:ireturn // The storage has no exported type.
+func outlooks(tb testing.TB, snapshots *snapshot.Store) store { //nolint:ireturn // The storage has no exported type.
 	tb.Helper()
-	s, ok := storages(tb, board)["outlooks"].(store)
+	s, ok := storages(tb, snapshots)["outlooks"].(store)
 	if !ok {
 		tb.Fatal("outlooks are neither got nor listed")
 	}
 	return s
 }
 
-func everyState() *snapshot.Board { return snapshottest.Board(snapshottest.EveryState()...) }
+func everyState() *snapshot.Store { return snapshottest.Store(snapshottest.EveryState()...) }
 
 // browse fetches a sub-resource of a Forecast in namespace "inference" as a browser would.
-func browse(t *testing.T, board *snapshot.Board, name, sub string) *httptest.ResponseRecorder {
+func browse(t *testing.T, snapshots *snapshot.Store, name, sub string) *httptest.ResponseRecorder {
 	t.Helper()
-	connecter, ok := storages(t, board)["outlooks/"+sub].(rest.Connecter)
+	connecter, ok := storages(t, snapshots)["outlooks/"+sub].(rest.Connecter)
 	if !ok {
 		t.Fatalf("%s is no connecter", sub)
 	}
@@ -134,7 +134,7 @@ func TestOutlookGoesStaleByTheClock(t *testing.T) {
 }
 
 // poison puts NaN and infinities wherever an entry has room for a number.
-func poison(e *snapshot.Entry) {
+func poison(e *snapshot.ForecastState) {
 	nan, inf := math.NaN(), math.Inf(1)
 	e.Observed, e.Skill, e.Coverage = nan, inf, nan
 	e.Decision.Value = inf
@@ -219,7 +219,7 @@ func TestGet(t *testing.T) {
 	if !apierrors.IsNotFound(err) {
 		t.Errorf("unknown: %v, want not found", err)
 	}
-	_, err = outlooks(t, &snapshot.Board{}).Get(ctx, "ready", nil)
+	_, err = outlooks(t, &snapshot.Store{}).Get(ctx, "ready", nil)
 	if !apierrors.IsServiceUnavailable(err) {
 		t.Errorf("before the first snapshot: %v, want unavailable", err)
 	}
@@ -243,7 +243,7 @@ func list(t *testing.T, s store, options *internalversion.ListOptions) *v1alpha1
 }
 
 func TestListInParts(t *testing.T) {
-	s := outlooks(t, snapshottest.Board(snapshottest.Many(25)...))
+	s := outlooks(t, snapshottest.Store(snapshottest.Many(25)...))
 	seen := make(map[string]bool)
 	options := &internalversion.ListOptions{Limit: 10}
 	for parts := 1; ; parts++ {
@@ -313,8 +313,8 @@ func wellFormed(t *testing.T, svg string) {
 }
 
 // oddEntries are entries at the edge of what can be drawn.
-func oddEntries() map[string]*snapshot.Entry {
-	out := make(map[string]*snapshot.Entry)
+func oddEntries() map[string]*snapshot.ForecastState {
+	out := make(map[string]*snapshot.ForecastState)
 	for _, name := range []string{"zero", "one-point", "poisoned", "huge", "tiny", "gaps", "future"} {
 		out[name] = snapshottest.Ready(snapshottest.Key(name))
 	}
@@ -346,10 +346,10 @@ func TestPlotOfEverything(t *testing.T) {
 	for _, e := range oddEntries() {
 		entries = append(entries, e)
 	}
-	board := snapshottest.Board(entries...)
+	snapshots := snapshottest.Store(entries...)
 	for _, e := range entries {
 		t.Run(e.Key.Name, func(t *testing.T) {
-			svg := browse(t, board, e.Key.Name, "plot").Body.String()
+			svg := browse(t, snapshots, e.Key.Name, "plot").Body.String()
 			wellFormed(t, svg)
 			for _, want := range []string{"time of day (UTC)", "demand", ">15:00<"} {
 				if e.Recent.Len() == 288 && !strings.Contains(svg, want) {
@@ -359,7 +359,7 @@ func TestPlotOfEverything(t *testing.T) {
 			if strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf") {
 				t.Error("the plot holds a coordinate that is no number")
 			}
-			if page := browse(t, board, e.Key.Name, "page").Body.String(); !strings.Contains(page, "</html>") {
+			if page := browse(t, snapshots, e.Key.Name, "page").Body.String(); !strings.Contains(page, "</html>") {
 				t.Error("the page is cut short")
 			}
 		})
@@ -375,10 +375,10 @@ func TestHostileStringsAreEscaped(t *testing.T) {
 	e.Conditions[0].Message, e.Conditions[0].Reason, e.Conditions[0].Type = attack, attack, attack
 	e.Candidates[0].Title, e.Candidates[0].Name, e.Candidates[3].Error = attack, attack, attack
 	e.Key.Name = "hostile"
-	board := snapshottest.Board(e)
-	plot := browse(t, board, "hostile", "plot").Body.String()
+	snapshots := snapshottest.Store(e)
+	plot := browse(t, snapshots, "hostile", "plot").Body.String()
 	wellFormed(t, plot)
-	page := browse(t, board, "hostile", "page").Body.String()
+	page := browse(t, snapshots, "hostile", "page").Body.String()
 	for name, text := range map[string]string{"plot": plot, "page": page} {
 		for _, markup := range []string{"<script", "<img", "\x1b", "\u202e"} {
 			if strings.Contains(text, markup) {

@@ -6,13 +6,13 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/decide"
-	"github.com/forewarm/forewarm/pkg/core/decide/headroom"
+
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
 // objectiveStatus is the state of an entry's objective; nil if it has none that is calibrated.
-func objectiveStatus(e *snapshot.Entry, ready forecast.Series) *v1alpha1.Objective {
+func objectiveStatus(e *snapshot.ForecastState, ready forecast.Series) *v1alpha1.Objective {
 	r := e.Objective
 	if r == nil {
 		return nil
@@ -100,7 +100,7 @@ func autoscaler(s *objective.AutoscalerReport) v1alpha1.Autoscaler {
 	}
 }
 
-func headroomCurve(in []headroom.Point) []v1alpha1.HeadroomPoint {
+func headroomCurve(in []objective.Point) []v1alpha1.HeadroomPoint {
 	out := make([]v1alpha1.HeadroomPoint, 0, len(in))
 	for i := range in {
 		if finite(&in[i].Multiplier) != nil {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/decide"
-	"github.com/forewarm/forewarm/pkg/core/decide/headroom"
+
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
@@ -21,7 +21,7 @@ import (
 )
 
 // withReport is a Forecast whose objective fares as the report says.
-func withReport(r *objective.Report) *snapshot.Entry {
+func withReport(r *objective.Report) *snapshot.ForecastState {
 	e := snapshottest.WithObjective(snapshottest.Key("llama"))
 	e.Objective = r
 	return e
@@ -77,7 +77,7 @@ func TestMeasuredIsBesideSimulated(t *testing.T) {
 	if m := got.Measured; m == nil || m.Late != 0.029 || m.Known.Duration != 72*time.Hour {
 		t.Errorf("%+v", m)
 	}
-	page := browse(t, snapshottest.Board(e), "llama", "page").Body.String()
+	page := browse(t, snapshottest.Store(e), "llama", "page").Body.String()
 	says(t, page, "0.62% late simulated, 2.9% measured", "2.9% measured over 3 days",
 		`Measured, not simulated</td><td class="n">2.9%`)
 	e.Policy.Mode = decide.Shadow
@@ -179,8 +179,8 @@ func TestPageReportsTheObjective(t *testing.T) {
 		objective.Bounded:        {"Not known now: it needs a value above the bound", "history cannot justify more"},
 		"Unheard":                {"Not met: Unheard."},
 	} {
-		board := snapshottest.Board(withReport(snapshottest.ObjectiveReport(verdict)))
-		page := browse(t, board, "llama", "page").Body.String()
+		snapshots := snapshottest.Store(withReport(snapshottest.ObjectiveReport(verdict)))
+		page := browse(t, snapshots, "llama", "page").Body.String()
 		for _, text := range want {
 			if !strings.Contains(page, text) {
 				t.Errorf("%s: the page does not say %q", verdict, text)
@@ -210,15 +210,15 @@ func TestPageReportsTheCostRatio(t *testing.T) {
 	if !strings.HasSuffix(o.Summary, last) {
 		t.Errorf("summary %q", o.Summary)
 	}
-	board := snapshottest.Board(e)
-	page := browse(t, board, "llama", "page").Body.String()
+	snapshots := snapshottest.Store(e)
+	page := browse(t, snapshots, "llama", "page").Body.String()
 	says(t, page, "lowest cost if late demand costs 20× an idle replica", "costs as much as 20 idle ones", ">20×<",
 		"cost of demand that waits longer than 30s", "relative cost with its own headroom, 2.1% late",
 		"not known yet")
 	lacks(t, page, ">0%<", "NaN", "at most", "keep the objective", "meet the objective")
-	plot := browse(t, board, "llama", "plot").Body.String()
+	plot := browse(t, snapshots, "llama", "plot").Body.String()
 	says(t, plot, "cost ratio 20× over the next 6m15s")
-	s := outlooks(t, board)
+	s := outlooks(t, snapshots)
 	table, err := s.ConvertToTable(t.Context(), list(t, s, nil), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -233,7 +233,7 @@ func TestPageReportsWhyTheObjectiveIsUncalibrated(t *testing.T) {
 	e.Conditions = append(e.Conditions, snapshot.Condition{
 		Type: snapshot.ConditionUncalibrated, True: true, Reason: "FixedMargin", Message: "set spec.scaling.target",
 	})
-	page := browse(t, snapshottest.Board(e), "llama", "page").Body.String()
+	page := browse(t, snapshottest.Store(e), "llama", "page").Body.String()
 	if n := strings.Count(page, "set spec.scaling.target"); n != 2 || !strings.Contains(page, "<h2>Objective") {
 		t.Errorf("the panel and the conditions should both have the advice, %d do", n)
 	}
@@ -251,7 +251,7 @@ func TestHostileReports(t *testing.T) {
 		r.Served, r.Observed = account, objective.Account{Arrived: 1, Late: number, Paid: number}
 		s := &r.Autoscalers[0]
 		s.Name, s.Target, s.Headroom, s.ExpectedLate = attack, number, number, number
-		s.Curve.Points = []headroom.Point{
+		s.Curve.Points = []objective.Point{
 			{Multiplier: number, Late: 0.1, RelativeCost: 1},
 			{Multiplier: 1, Late: number, RelativeCost: number},
 		}
@@ -264,7 +264,7 @@ func TestHostileReports(t *testing.T) {
 		if _, err := json.Marshal(o); err != nil {
 			t.Errorf("%v: %v", number, err)
 		}
-		page := browse(t, snapshottest.Board(e), "llama", "page").Body.String()
+		page := browse(t, snapshottest.Store(e), "llama", "page").Body.String()
 		if strings.Contains(page, "<script") || !strings.Contains(page, "</html>") {
 			t.Errorf("%v: the page holds markup, or is cut short", number)
 		}
@@ -277,7 +277,7 @@ func TestHostileReports(t *testing.T) {
 }
 
 func TestTableMarksMissedObjectives(t *testing.T) {
-	s := outlooks(t, snapshottest.Board(withReport(snapshottest.ObjectiveReport(objective.FasterThanLead))))
+	s := outlooks(t, snapshottest.Store(withReport(snapshottest.ObjectiveReport(objective.FasterThanLead))))
 	table, err := s.ConvertToTable(t.Context(), list(t, s, nil), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -11,14 +11,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
-	"github.com/forewarm/forewarm/pkg/core/classify"
 	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
 // Outlook is the entry in the API at the time now, which decides whether its data is stale.
-func Outlook(e *snapshot.Entry, now time.Time) v1alpha1.Outlook {
+func Outlook(e *snapshot.ForecastState, now time.Time) v1alpha1.Outlook {
 	return v1alpha1.Outlook{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion().String(), Kind: v1alpha1.Kind},
 		ObjectMeta: objectMeta(e, now),
@@ -26,7 +26,7 @@ func Outlook(e *snapshot.Entry, now time.Time) v1alpha1.Outlook {
 	}
 }
 
-func objectMeta(e *snapshot.Entry, now time.Time) metav1.ObjectMeta {
+func objectMeta(e *snapshot.ForecastState, now time.Time) metav1.ObjectMeta {
 	labels := map[string]string{v1alpha1.LabelState: string(e.StateAt(now))}
 	further := map[string]string{v1alpha1.LabelModel: strings.ReplaceAll(e.Model, " ", "-")}
 	if e.Objective != nil {
@@ -43,7 +43,7 @@ func objectMeta(e *snapshot.Entry, now time.Time) metav1.ObjectMeta {
 	}
 }
 
-func outlookStatus(e *snapshot.Entry, now time.Time) v1alpha1.OutlookStatus {
+func outlookStatus(e *snapshot.ForecastState, now time.Time) v1alpha1.OutlookStatus {
 	lead, beside := metav1.Duration{Duration: e.Lead}, e.Beside.Look(now)
 	s := v1alpha1.OutlookStatus{
 		State:           string(e.StateAt(now)),
@@ -77,7 +77,7 @@ func outlookStatus(e *snapshot.Entry, now time.Time) v1alpha1.OutlookStatus {
 }
 
 // setServed sets the value that the metrics APIs serve now, or why they serve none.
-func setServed(s *v1alpha1.OutlookStatus, e *snapshot.Entry, now time.Time) {
+func setServed(s *v1alpha1.OutlookStatus, e *snapshot.ForecastState, now time.Time) {
 	answer, err := e.Answer(decide.Overrides{}, now)
 	if err != nil {
 		s.Reason = strings.TrimPrefix(err.Error(), snapshot.ErrNotServing.Error()+": ")
@@ -116,7 +116,7 @@ func condition(c *snapshot.Condition) v1alpha1.Condition {
 	return out
 }
 
-func candidates(e *snapshot.Entry) []v1alpha1.Candidate {
+func candidates(e *snapshot.ForecastState) []v1alpha1.Candidate {
 	levels := levelNames(windowpeak.QuantileLevels())
 	window := func(w *windowpeak.Window) v1alpha1.Window {
 		horizon := metav1.Duration{Duration: w.Horizon}
@@ -141,11 +141,11 @@ func pathSteps(in []snapshot.PathStep) []v1alpha1.PathStep {
 	})
 }
 
-func pastForecast(p *snapshot.Past) v1alpha1.PastForecast {
+func pastForecast(p *snapshot.ScoredForecast) v1alpha1.PastForecast {
 	return v1alpha1.PastForecast{Time: utc(p.Time), Forecast: finite(&p.Forecast), Actual: finite(&p.Actual)}
 }
 
-func recentSamples(e *snapshot.Entry) []v1alpha1.Sample {
+func recentSamples(e *snapshot.ForecastState) []v1alpha1.Sample {
 	out := make([]v1alpha1.Sample, e.Recent.Len())
 	for i := range out {
 		out[i] = v1alpha1.Sample{Time: utc(e.Recent.TimeAt(i)), Observed: finite(&e.Recent.Values[i])}
@@ -153,7 +153,7 @@ func recentSamples(e *snapshot.Entry) []v1alpha1.Sample {
 	return out
 }
 
-func classification(span *classify.Span) v1alpha1.Classification {
+func classification(span *demand.Span) v1alpha1.Classification {
 	return v1alpha1.Classification{
 		From: utc(span.From), To: utc(span.To), Kind: span.Cause.Kind().String(), Message: span.Cause.String(),
 		Samples: int32(min(span.Samples, math.MaxInt32)), //nolint:gosec // It is bounded.

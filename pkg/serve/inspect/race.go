@@ -53,7 +53,7 @@ func race(r *objective.Race, ready forecast.Series) *v1alpha1.Race {
 }
 
 // brief is a copy of an entry whose outlook has no race and nothing that is made beside the steps, which nobody looks at in a list.
-func brief(e *snapshot.Entry) *snapshot.Entry {
+func brief(e *snapshot.ForecastState) *snapshot.ForecastState {
 	out := *e
 	out.Beside = nil
 	if e.Objective != nil {

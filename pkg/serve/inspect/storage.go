@@ -26,10 +26,10 @@ var (
 	_ rest.CategoriesProvider   = (*storage)(nil)
 )
 
-// storage serves outlooks from the board.
+// storage serves outlooks from the store.
 type storage struct {
-	board *snapshot.Board
-	now   func() time.Time
+	snapshots *snapshot.Store
+	now       func() time.Time
 }
 
 // New is an empty outlook.
@@ -65,7 +65,7 @@ func (s *storage) Get(ctx context.Context, name string, _ *metav1.GetOptions) (r
 
 // List is the outlooks of a namespace, or of all, that the selectors match; with a limit, one part at a time.
 func (s *storage) List(ctx context.Context, options *internalversion.ListOptions) (runtime.Object, error) {
-	newest := s.board.Load()
+	newest := s.snapshots.Load()
 	if newest == nil {
 		return nil, noData()
 	}
@@ -75,8 +75,8 @@ func (s *storage) List(ctx context.Context, options *internalversion.ListOptions
 	return listPage(newest.Entries(request.NamespaceValue(ctx)), options, s.now())
 }
 
-func (s *storage) entry(ctx context.Context, name string) (*snapshot.Entry, error) {
-	newest := s.board.Load()
+func (s *storage) entry(ctx context.Context, name string) (*snapshot.ForecastState, error) {
+	newest := s.snapshots.Load()
 	if newest == nil {
 		return nil, noData()
 	}

@@ -16,18 +16,20 @@ import (
 
 var _ pb.ExternalScalerServer = (*Scaler)(nil)
 
-// Scaler answers KEDA from the board. It is safe for concurrent use and keeps no state of a trigger: every request has
+// Scaler answers KEDA from the store. It is safe for concurrent use and keeps no state of a trigger: every request has
 // all of it.
 type Scaler struct {
 	// Methods of later KEDA versions return Unimplemented, which KEDA handles.
 	pb.UnimplementedExternalScalerServer
 
-	board *snapshot.Board
-	now   func() time.Time
+	snapshots *snapshot.Store
+	now       func() time.Time
 }
 
-// New returns a scaler over the board; the age of data is measured by now.
-func New(board *snapshot.Board, now func() time.Time) *Scaler { return &Scaler{board: board, now: now} }
+// New returns a scaler over the store; the age of data is measured by now.
+func New(snapshots *snapshot.Store, now func() time.Time) *Scaler {
+	return &Scaler{snapshots: snapshots, now: now}
+}
 
 // IsActive reports whether the workload needs a replica, by the demand over the lead window and the trigger's activation.
 func (s *Scaler) IsActive(_ context.Context, ref *pb.ScaledObjectRef) (*pb.IsActiveResponse, error) {
@@ -35,7 +37,7 @@ func (s *Scaler) IsActive(_ context.Context, ref *pb.ScaledObjectRef) (*pb.IsAct
 	if err != nil {
 		return nil, err
 	}
-	active, err := s.active(s.board.Load(), &t)
+	active, err := s.active(s.snapshots.Load(), &t)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +51,7 @@ func (s *Scaler) GetMetricSpec(_ context.Context, ref *pb.ScaledObjectRef) (*pb.
 	if err != nil {
 		return nil, err
 	}
-	target, err := t.replicaTarget(s.board.Load())
+	target, err := t.replicaTarget(s.snapshots.Load())
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +68,7 @@ func (s *Scaler) GetMetrics(_ context.Context, request *pb.GetMetricsRequest) (*
 		return nil, status.Errorf(codes.InvalidArgument, "metric %.64q: the only metric of this trigger is %q", name,
 			t.forecast.Name)
 	}
-	entry, err := findEntry(s.board.Load(), t.forecast)
+	entry, err := findEntry(s.snapshots.Load(), t.forecast)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +82,7 @@ func (s *Scaler) GetMetrics(_ context.Context, request *pb.GetMetricsRequest) (*
 }
 
 // findEntry returns the Forecast's entry.
-func findEntry(newest *snapshot.Snapshot, key snapshot.Key) (*snapshot.Entry, error) {
+func findEntry(newest *snapshot.Snapshot, key snapshot.Key) (*snapshot.ForecastState, error) {
 	if newest == nil {
 		return nil, status.Error(codes.Unavailable,
 			"forewarm has no data yet: the first refresh is in progress, try again")
@@ -103,7 +105,7 @@ func statusError(key snapshot.Key, err error) error {
 }
 
 // demand is the value of a selection: finite, not negative, and small enough for a metric.
-func (s *Scaler) demand(entry *snapshot.Entry, selection decide.Overrides) (float64, error) {
+func (s *Scaler) demand(entry *snapshot.ForecastState, selection decide.Overrides) (float64, error) {
 	answer, err := entry.Answer(selection, s.now())
 	if err != nil {
 		return 0, statusError(entry.Key, err)

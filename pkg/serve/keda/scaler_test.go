@@ -23,11 +23,11 @@ import (
 
 type clock = func() time.Time
 
-// dial serves the board, and is a client of it.
-func dial(t *testing.T, board *snapshot.Board, now clock) pb.ExternalScalerClient { //nolint:ireturn // As generated.
+// dial serves the store, and is a client of it.
+func dial(t *testing.T, snapshots *snapshot.Store, now clock) pb.ExternalScalerClient { //nolint:ireturn // As generated.
 	t.Helper()
 	listener, server := bufconn.Listen(1<<16), grpc.NewServer()
-	pb.RegisterExternalScalerServer(server, keda.New(board, now))
+	pb.RegisterExternalScalerServer(server, keda.New(snapshots, now))
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(listener) }()
 	dialer := func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }
@@ -50,7 +50,7 @@ func dial(t *testing.T, board *snapshot.Board, now clock) pb.ExternalScalerClien
 
 func everyState(t *testing.T) pb.ExternalScalerClient { //nolint:ireturn // As generated.
 	t.Helper()
-	return dial(t, snapshottest.Board(snapshottest.EveryState()...), snapshottest.Now)
+	return dial(t, snapshottest.Store(snapshottest.EveryState()...), snapshottest.Now)
 }
 
 // ref is a ScaledObject of the namespace of all fixtures, with metadata in pairs. KEDA's own come along.
@@ -148,7 +148,7 @@ func TestValuesAreNeverWrong(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			entry := snapshottest.Ready(snapshottest.Key("ready"))
 			entry.Decision.Value = test.value
-			client := dial(t, snapshottest.Board(entry), snapshottest.Now)
+			client := dial(t, snapshottest.Store(entry), snapshottest.Now)
 			got, err := value(t, client, ref("forecast", "ready"))
 			if math.IsNaN(test.want) {
 				checkError(t, err, codes.Unavailable, "larger unit")
@@ -203,7 +203,7 @@ func TestErrorsOfValuesAndActivity(t *testing.T) {
 
 // Data grows old between two refreshes: the clock decides, not the state of the snapshot.
 func TestStaleByTheClock(t *testing.T) {
-	client := dial(t, snapshottest.Board(snapshottest.Ready(snapshottest.Key("ready"))),
+	client := dial(t, snapshottest.Store(snapshottest.Ready(snapshottest.Key("ready"))),
 		func() time.Time { return snapshottest.Now().Add(11 * time.Minute) })
 	_, err := value(t, client, ref("forecast", "ready"))
 	checkError(t, err, codes.Unavailable, "11m30s old")
@@ -212,7 +212,7 @@ func TestStaleByTheClock(t *testing.T) {
 }
 
 func TestBeforeTheFirstSnapshot(t *testing.T) {
-	client := dial(t, &snapshot.Board{}, snapshottest.Now)
+	client := dial(t, &snapshot.Store{}, snapshottest.Now)
 	_, err := value(t, client, ref("forecast", "ready"))
 	checkError(t, err, codes.Unavailable, "no data yet")
 	_, err = client.GetMetricSpec(t.Context(), ref("forecast", "ready"))
@@ -230,7 +230,7 @@ func TestNoNamespaceIsCrossed(t *testing.T) {
 	})
 	only := snapshottest.Ready(snapshot.Key{Namespace: "other", Name: "secret"})
 	mine.Decision.Value, theirs.Decision.Value, only.Decision.Value = 1, 2, 3
-	client := dial(t, snapshottest.Board(mine, theirs, only), snapshottest.Now)
+	client := dial(t, snapshottest.Store(mine, theirs, only), snapshottest.Now)
 	if got := mustValue(t, client, "forecast", "ready"); got != 1 {
 		t.Errorf("the namespace inference is served %g, want its own 1", got)
 	}
@@ -280,13 +280,13 @@ func TestActivity(t *testing.T) {
 func TestAwakeBeforeTheFirstRequest(t *testing.T) {
 	entry := snapshottest.Ready(snapshottest.Key("ready"))
 	entry.Observed = 0
-	client := dial(t, snapshottest.Board(entry), snapshottest.Now)
+	client := dial(t, snapshottest.Store(entry), snapshottest.Now)
 	if got, err := client.IsActive(t.Context(), ref("forecast", "ready")); err != nil || !got.GetResult() {
 		t.Errorf("active %v (%v), want true: %g are coming", got.GetResult(), err, entry.Decision.Value)
 	}
 	entry = snapshottest.Ready(snapshottest.Key("ready"))
 	entry.Observed, entry.Decision = 0, decide.Decision{}
-	client = dial(t, snapshottest.Board(entry), snapshottest.Now)
+	client = dial(t, snapshottest.Store(entry), snapshottest.Now)
 	if got, err := client.IsActive(t.Context(), ref("forecast", "ready")); err != nil || got.GetResult() {
 		t.Errorf("active %v (%v), want false: nothing is coming", got.GetResult(), err)
 	}
@@ -310,7 +310,7 @@ func TestALittleIsExpectedWhileNothingIsObserved(t *testing.T) {
 	} {
 		entry := snapshottest.Ready(snapshottest.Key("ready"))
 		entry.Policy.Target, entry.Observed, entry.Decision = 0, c.observed, decide.Decision{Value: c.expected}
-		client := dial(t, snapshottest.Board(entry), snapshottest.Now)
+		client := dial(t, snapshottest.Store(entry), snapshottest.Now)
 		got, err := client.IsActive(t.Context(), ref(append([]string{"forecast", "ready"}, c.pairs...)...))
 		if err != nil || got.GetResult() != c.want {
 			t.Errorf("%s: active %v (%v), want %v", c.name, got.GetResult(), err, c.want)
@@ -321,7 +321,7 @@ func TestALittleIsExpectedWhileNothingIsObserved(t *testing.T) {
 func TestTheSpec(t *testing.T) {
 	small, tiny := snapshottest.Ready(snapshottest.Key("small")), snapshottest.Ready(snapshottest.Key("tiny"))
 	small.Policy.Target, tiny.Policy.Target = 0.25, 0.0001
-	client := dial(t, snapshottest.Board(append(snapshottest.EveryState(), small, tiny)...), snapshottest.Now)
+	client := dial(t, snapshottest.Store(append(snapshottest.EveryState(), small, tiny)...), snapshottest.Now)
 	for _, test := range []struct {
 		name  string
 		ref   *pb.ScaledObjectRef

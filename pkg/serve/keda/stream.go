@@ -19,7 +19,7 @@ func (s *Scaler) StreamIsActive(
 	if err != nil {
 		return err
 	}
-	return sendChanges(stream.Context(), s.board,
+	return sendChanges(stream.Context(), s.snapshots,
 		func(newest *snapshot.Snapshot) (bool, error) { return s.active(newest, &t) },
 		func(active bool) error { return stream.Send(&pb.IsActiveResponse{Result: active}) })
 }
@@ -32,7 +32,7 @@ func (s *Scaler) StreamMetricSpec(
 	if err != nil {
 		return err
 	}
-	return sendChanges(stream.Context(), s.board, t.replicaTarget,
+	return sendChanges(stream.Context(), s.snapshots, t.replicaTarget,
 		func(target float64) error { return stream.Send(metricSpec(t.forecast.Name, target)) })
 }
 
@@ -42,14 +42,14 @@ func (s *Scaler) StreamMetricSpec(
 // stream stays open, because KEDA reopens a broken one after up to a minute, which is too late to activate a workload.
 // Only a trigger that is wrong from the start ends the stream, so that its author sees why.
 func sendChanges[State comparable](
-	ctx context.Context, board *snapshot.Board, stateOf func(*snapshot.Snapshot) (State, error), send func(State) error,
+	ctx context.Context, snapshots *snapshot.Store, stateOf func(*snapshot.Snapshot) (State, error), send func(State) error,
 ) error {
 	var (
 		last State
 		sent bool
 	)
 	for {
-		newest, replaced := board.Watch()
+		newest, replaced := snapshots.Watch()
 		state, err := stateOf(newest)
 		switch {
 		case err != nil && !sent && isTriggerError(err):

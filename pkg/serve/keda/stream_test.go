@@ -38,7 +38,7 @@ func (s *sink[Message]) Send(m *Message) error {
 }
 
 // awake is the Forecast "ready" with a demand of so much.
-func awake(demand float64) *snapshot.Entry {
+func awake(demand float64) *snapshot.ForecastState {
 	entry := snapshottest.Ready(snapshottest.Key("ready"))
 	entry.Observed, entry.Decision = demand, decide.Decision{Value: demand}
 	return entry
@@ -46,30 +46,30 @@ func awake(demand float64) *snapshot.Entry {
 
 // watched is StreamIsActive under way, in a bubble of package synctest.
 type watched struct {
-	t      *testing.T
-	board  *snapshot.Board
-	stream *sink[pb.IsActiveResponse]
-	cancel context.CancelFunc
-	ended  chan error
+	t         *testing.T
+	snapshots *snapshot.Store
+	stream    *sink[pb.IsActiveResponse]
+	cancel    context.CancelFunc
+	ended     chan error
 }
 
-func watch(t *testing.T, r *pb.ScaledObjectRef, entries ...*snapshot.Entry) *watched {
+func watch(t *testing.T, r *pb.ScaledObjectRef, entries ...*snapshot.ForecastState) *watched {
 	t.Helper()
-	w := &watched{t: t, board: &snapshot.Board{}, ended: make(chan error, 1)}
+	w := &watched{t: t, snapshots: &snapshot.Store{}, ended: make(chan error, 1)}
 	ctx, cancel := context.WithCancel(t.Context())
 	w.stream, w.cancel = &sink[pb.IsActiveResponse]{ctx: ctx}, cancel
 	if entries != nil {
-		w.board.Publish(snapshottest.Snapshot(entries...))
+		w.snapshots.Publish(snapshottest.Snapshot(entries...))
 	}
-	scaler := keda.New(w.board, snapshottest.Now)
+	scaler := keda.New(w.snapshots, snapshottest.Now)
 	go func() { w.ended <- scaler.StreamIsActive(r, w.stream) }()
 	return w
 }
 
 // publish hangs a new snapshot, and waits until the stream has seen it.
-func (w *watched) publish(entries ...*snapshot.Entry) {
+func (w *watched) publish(entries ...*snapshot.ForecastState) {
 	synctest.Wait()
-	w.board.Publish(snapshottest.Snapshot(entries...))
+	w.snapshots.Publish(snapshottest.Snapshot(entries...))
 	synctest.Wait()
 }
 
@@ -197,15 +197,17 @@ func TestTheSpecIsPushedWhenItChanges(t *testing.T) {
 		return snapshottest.Snapshot(entry)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		board := &snapshot.Board{}
-		board.Publish(of(40))
+		snapshots := &snapshot.Store{}
+		snapshots.Publish(of(40))
 		ctx, cancel := context.WithCancel(t.Context())
 		stream := &sink[pb.GetMetricSpecResponse]{ctx: ctx}
 		ended := make(chan error, 1)
-		go func() { ended <- keda.New(board, snapshottest.Now).StreamMetricSpec(ref("forecast", "ready"), stream) }()
+		go func() {
+			ended <- keda.New(snapshots, snapshottest.Now).StreamMetricSpec(ref("forecast", "ready"), stream)
+		}()
 		for _, target := range []float64{40, 64, 0, 64.5} {
 			synctest.Wait()
-			board.Publish(of(target))
+			snapshots.Publish(of(target))
 		}
 		synctest.Wait()
 		var got []float64

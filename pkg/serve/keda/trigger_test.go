@@ -20,7 +20,7 @@ import (
 func formatted(v float64) string { return strconv.FormatFloat(v, 'f', 3, 64) }
 
 func TestErrorsInTheMetadata(t *testing.T) {
-	scaler := keda.New(snapshottest.Board(snapshottest.EveryState()...), snapshottest.Now)
+	scaler := keda.New(snapshottest.Store(snapshottest.EveryState()...), snapshottest.Now)
 	many := []string{"forecast", "ready"}
 	for i := range 1000 {
 		many = append(many, fmt.Sprintf("key-%04d", i), "x")
@@ -96,7 +96,7 @@ func FuzzMetadata(f *testing.F) {
 	entries := snapshottest.EveryState()
 	other := snapshottest.Ready(snapshottest.Key("secret"))
 	other.Key.Namespace = "other"
-	scaler := keda.New(snapshottest.Board(append(entries, other)...), snapshottest.Now)
+	scaler := keda.New(snapshottest.Store(append(entries, other)...), snapshottest.Now)
 	f.Fuzz(func(t *testing.T, forecast, key, text, activation string) {
 		r := ref("forecast", forecast, "activation", activation, key, text)
 		named := r.GetScalerMetadata()["forecast"]
@@ -144,7 +144,7 @@ func requests() map[string]*pb.GetMetricsRequest {
 }
 
 func TestAllocations(t *testing.T) {
-	scaler := keda.New(snapshottest.Board(snapshottest.Many(50)...), snapshottest.Now)
+	scaler := keda.New(snapshottest.Store(snapshottest.Many(50)...), snapshottest.Now)
 	for name, request := range requests() {
 		got := testing.AllocsPerRun(100, func() {
 			if _, err := scaler.GetMetrics(context.Background(), request); err != nil {
@@ -159,7 +159,7 @@ func TestAllocations(t *testing.T) {
 }
 
 func BenchmarkGetMetrics(b *testing.B) {
-	scaler := keda.New(snapshottest.Board(snapshottest.Many(1000)...), snapshottest.Now)
+	scaler := keda.New(snapshottest.Store(snapshottest.Many(1000)...), snapshottest.Now)
 	for name, request := range requests() {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

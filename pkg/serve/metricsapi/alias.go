@@ -15,7 +15,7 @@ import (
 // lookUpExternal is lookUp of an External metric: the Forecast of its name, or else the one that exposes it with the labels of the
 // selector. A Forecast may expose its own name.
 func (p *Provider) lookUpExternal(key snapshot.Key, selector labels.Selector) (servedMetric, error) {
-	newest := p.board.Load()
+	newest := p.snapshots.Load()
 	if newest == nil {
 		return servedMetric{}, noData()
 	}
@@ -41,7 +41,7 @@ func (p *Provider) lookUpExternal(key snapshot.Key, selector labels.Selector) (s
 }
 
 // answerExposed answers under an entry's alias. The item has its labels.
-func (p *Provider) answerExposed(entry *snapshot.Entry, view map[string]string) (servedMetric, error) {
+func (p *Provider) answerExposed(entry *snapshot.ForecastState, view map[string]string) (servedMetric, error) {
 	selection, err := decide.ParseSelector(view)
 	if err != nil {
 		return servedMetric{}, statusError(entry.Key, err)
@@ -56,7 +56,7 @@ func (p *Provider) answerExposed(entry *snapshot.Entry, view map[string]string) 
 }
 
 // listAliases names the aliases of a metric, and what to do where none of them is asked for.
-func listAliases(exposing []*snapshot.Entry) string {
+func listAliases(exposing []*snapshot.ForecastState) string {
 	const most = 5
 	var names []string
 	for _, e := range exposing[:min(most, len(exposing))] {

@@ -15,7 +15,7 @@ import (
 )
 
 // exposing is a Forecast in shadow mode whose query has a value, under an alias of queue_messages_ready.
-func exposing(namespace, name string, value float64, matched map[string]string) *snapshot.Entry {
+func exposing(namespace, name string, value float64, matched map[string]string) *snapshot.ForecastState {
 	e := snapshottest.Ready(snapshot.Key{Namespace: namespace, Name: name})
 	e.Alias = &snapshot.Alias{Metric: "Queue:messages_ready", Labels: matched}
 	e.Policy.Mode, e.Sampled = decide.Shadow, value
@@ -28,7 +28,7 @@ func exposed() *metricsapi.Provider {
 	self.Alias.Metric = "self"
 	paused := exposing("inference", "paused", 7, map[string]string{"queue": "paused"})
 	paused.Decision = decide.Pause{Capacity: 64, Target: 32}.Apply(paused.Decision, 50)
-	return metricsapi.New(snapshottest.Board(self, paused,
+	return metricsapi.New(snapshottest.Store(self, paused,
 		exposing("inference", "orders", 1_234_567.891, map[string]string{"queue": "orders"}),
 		exposing("inference", "payments", 2, map[string]string{"queue": "payments", "region": "eu"}),
 		exposing("other", "mail", 3, map[string]string{"queue": "mail"}),

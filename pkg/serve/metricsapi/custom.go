@@ -55,7 +55,7 @@ func (p *Provider) GetMetricBySelector(
 func (p *Provider) list(
 	namespace string, selection decide.Overrides, metric labels.Selector,
 ) (*custom_metrics.MetricValueList, error) {
-	newest := p.board.Load()
+	newest := p.snapshots.Load()
 	if newest == nil {
 		return nil, noData()
 	}

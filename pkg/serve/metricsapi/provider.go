@@ -30,15 +30,15 @@ const maxValue = math.MaxInt64 / 1000
 
 var _ provider.MetricsProvider = (*Provider)(nil)
 
-// Provider answers both metrics APIs from the board. It is safe for concurrent use.
+// Provider answers both metrics APIs from the store. It is safe for concurrent use.
 type Provider struct {
-	board *snapshot.Board
-	now   func() time.Time
+	snapshots *snapshot.Store
+	now       func() time.Time
 }
 
-// New returns a provider over the board; the age of data is measured by now.
-func New(board *snapshot.Board, now func() time.Time) *Provider {
-	return &Provider{board: board, now: now}
+// New returns a provider over the store; the age of data is measured by now.
+func New(snapshots *snapshot.Store, now func() time.Time) *Provider {
+	return &Provider{snapshots: snapshots, now: now}
 }
 
 // servedMetric is one Forecast's value in the form that both APIs serve.
@@ -51,7 +51,7 @@ type servedMetric struct {
 
 // lookUp is the value of one Forecast under a metric selector. Errors are API statuses.
 func (p *Provider) lookUp(key snapshot.Key, selector labels.Selector) (servedMetric, error) {
-	newest := p.board.Load()
+	newest := p.snapshots.Load()
 	if newest == nil {
 		return servedMetric{}, noData()
 	}
@@ -66,14 +66,14 @@ func (p *Provider) lookUp(key snapshot.Key, selector labels.Selector) (servedMet
 	return p.answer(entry, selection)
 }
 
-func (p *Provider) answer(entry *snapshot.Entry, selection decide.Overrides) (servedMetric, error) {
+func (p *Provider) answer(entry *snapshot.ForecastState, selection decide.Overrides) (servedMetric, error) {
 	answer, err := entry.Answer(selection, p.now())
 	return served(entry, &answer, selection, err)
 }
 
 // served is an answer of an entry, or why there is none.
 func served(
-	entry *snapshot.Entry, answer *snapshot.Answer, selection decide.Overrides, err error,
+	entry *snapshot.ForecastState, answer *snapshot.Answer, selection decide.Overrides, err error,
 ) (servedMetric, error) {
 	if err != nil {
 		return servedMetric{}, statusError(entry.Key, err)

@@ -24,7 +24,7 @@ import (
 )
 
 func everyState() *metricsapi.Provider {
-	return metricsapi.New(snapshottest.Board(snapshottest.EveryState()...), snapshottest.Now)
+	return metricsapi.New(snapshottest.Store(snapshottest.EveryState()...), snapshottest.Now)
 }
 
 func external(
@@ -164,7 +164,7 @@ func TestNothingSelectable(t *testing.T) {
 }
 
 func TestEmptyBoardIsUnavailable(t *testing.T) {
-	p := metricsapi.New(&snapshot.Board{}, snapshottest.Now)
+	p := metricsapi.New(&snapshot.Store{}, snapshottest.Now)
 	_, err := external(t, p, "ready", "")
 	checkStatus(t, err, http.StatusServiceUnavailable, []string{"no data yet"})
 	_, err = p.GetMetricBySelector(t.Context(), "inference", labels.Everything(), demand(), labels.Everything())
@@ -173,9 +173,9 @@ func TestEmptyBoardIsUnavailable(t *testing.T) {
 
 // Data grows old between two refreshes: the clock decides, not the state of the snapshot.
 func TestStaleByTheClock(t *testing.T) {
-	board := snapshottest.Board(snapshottest.Ready(snapshottest.Key("ready")))
+	snapshots := snapshottest.Store(snapshottest.Ready(snapshottest.Key("ready")))
 	later := func() time.Time { return snapshottest.Now().Add(11 * time.Minute) }
-	_, err := external(t, metricsapi.New(board, later), "ready", "")
+	_, err := external(t, metricsapi.New(snapshots, later), "ready", "")
 	checkStatus(t, err, http.StatusServiceUnavailable, []string{"11m30s old"})
 }
 
@@ -200,7 +200,7 @@ func TestValuesAreNeverWrong(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			entry := snapshottest.Ready(snapshottest.Key("ready"))
 			entry.Decision.Value = test.value
-			list, err := external(t, metricsapi.New(snapshottest.Board(entry), snapshottest.Now), "ready", "")
+			list, err := external(t, metricsapi.New(snapshottest.Store(entry), snapshottest.Now), "ready", "")
 			if test.want == "" {
 				checkStatus(t, err, http.StatusServiceUnavailable, []string{"larger unit"})
 				return
@@ -316,7 +316,7 @@ func requests(tb testing.TB) map[string]labels.Selector {
 }
 
 func TestAllocations(t *testing.T) {
-	p := metricsapi.New(snapshottest.Board(snapshottest.Many(50)...), snapshottest.Now)
+	p := metricsapi.New(snapshottest.Store(snapshottest.Many(50)...), snapshottest.Now)
 	info := provider.ExternalMetricInfo{Metric: "model-7"}
 	for name, selector := range requests(t) {
 		got := testing.AllocsPerRun(100, func() {
@@ -332,7 +332,7 @@ func TestAllocations(t *testing.T) {
 }
 
 func BenchmarkProvider(b *testing.B) {
-	p := metricsapi.New(snapshottest.Board(snapshottest.Many(1000)...), snapshottest.Now)
+	p := metricsapi.New(snapshottest.Store(snapshottest.Many(1000)...), snapshottest.Now)
 	info := provider.ExternalMetricInfo{Metric: "model-7"}
 	for name, selector := range requests(b) {
 		b.Run(name, func(b *testing.B) {

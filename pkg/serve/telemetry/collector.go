@@ -18,21 +18,21 @@ import (
 
 var _ prometheus.Collector = (*Collector)(nil)
 
-// Collector reads the board at every scrape.
+// Collector reads the store at every scrape.
 type Collector struct {
-	board *snapshot.Board
-	now   func() time.Time
+	snapshots *snapshot.Store
+	now       func() time.Time
 	// common are the conditions that all Forecasts have.
 	common func() []snapshot.Condition
 }
 
-// New returns a collector over the board; the age of data is measured by now. The conditions that common returns are added to
+// New returns a collector over the store; the age of data is measured by now. The conditions that common returns are added to
 // those of each Forecast; nil for none.
-func New(board *snapshot.Board, now func() time.Time, common func() []snapshot.Condition) *Collector {
+func New(snapshots *snapshot.Store, now func() time.Time, common func() []snapshot.Condition) *Collector {
 	if common == nil {
 		common = func() []snapshot.Condition { return nil }
 	}
-	return &Collector{board: board, now: now, common: common}
+	return &Collector{snapshots: snapshots, now: now, common: common}
 }
 
 // Describe sends every description.
@@ -44,7 +44,7 @@ func (*Collector) Describe(out chan<- *prometheus.Desc) {
 
 // Collect sends the metrics of the newest snapshot; none before the first.
 func (c *Collector) Collect(out chan<- prometheus.Metric) {
-	newest := c.board.Load()
+	newest := c.snapshots.Load()
 	if newest == nil {
 		return
 	}
@@ -76,7 +76,7 @@ func collectLoop(out chan<- prometheus.Metric, s *snapshot.Snapshot, now time.Ti
 	gauge(out, pending, float64(s.Pending))
 }
 
-func collectEntry(out chan<- prometheus.Metric, e *snapshot.Entry, now time.Time, labels []string) {
+func collectEntry(out chan<- prometheus.Metric, e *snapshot.ForecastState, now time.Time, labels []string) {
 	gauge(out, observedDemand, e.Observed, labels...)
 	gauge(out, skill, e.Skill, labels...)
 	gauge(out, coverage, e.Coverage, labels...)
@@ -107,7 +107,7 @@ func collectConditions(out chan<- prometheus.Metric, conditions []snapshot.Condi
 }
 
 // collectCandidates sends each candidate's loss, and the distribution of the selected one.
-func collectCandidates(out chan<- prometheus.Metric, e *snapshot.Entry, labels []string) {
+func collectCandidates(out chan<- prometheus.Metric, e *snapshot.ForecastState, labels []string) {
 	for i := range e.Candidates {
 		c := &e.Candidates[i]
 		if c.Name == e.Model {

@@ -19,16 +19,16 @@ import (
 // reachable is a condition of all Forecasts.
 var reachable = snapshot.Condition{Type: snapshot.ConditionReachable, True: true}
 
-func registry(tb testing.TB, board *snapshot.Board, now func() time.Time) *prometheus.Registry {
+func registry(tb testing.TB, snapshots *snapshot.Store, now func() time.Time) *prometheus.Registry {
 	tb.Helper()
 	r := prometheus.NewPedanticRegistry()
-	r.MustRegister(telemetry.New(board, now, func() []snapshot.Condition { return []snapshot.Condition{reachable} }))
+	r.MustRegister(telemetry.New(snapshots, now, func() []snapshot.Condition { return []snapshot.Condition{reachable} }))
 	return r
 }
 
 func TestLint(t *testing.T) {
 	problems, err := testutil.GatherAndLint(
-		registry(t, snapshottest.Board(snapshottest.EveryState()...), snapshottest.Now))
+		registry(t, snapshottest.Store(snapshottest.EveryState()...), snapshottest.Now))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestLint(t *testing.T) {
 }
 
 func TestNothingBeforeTheFirstSnapshot(t *testing.T) {
-	families, err := registry(t, &snapshot.Board{}, snapshottest.Now).Gather()
+	families, err := registry(t, &snapshot.Store{}, snapshottest.Now).Gather()
 	if err != nil || len(families) != 0 {
 		t.Errorf("%d families, error %v", len(families), err)
 	}
@@ -52,7 +52,7 @@ func compare(t *testing.T, r *prometheus.Registry, want string, names ...string)
 }
 
 func TestValues(t *testing.T) {
-	r := registry(t, snapshottest.Board(snapshottest.EveryState()...), snapshottest.Now)
+	r := registry(t, snapshottest.Store(snapshottest.EveryState()...), snapshottest.Now)
 	compare(t, r, `
 # HELP forewarm_data_age_seconds Age of the newest sample.
 # TYPE forewarm_data_age_seconds gauge
@@ -83,9 +83,9 @@ forewarm_source_queries_total 960
 
 // Served is what an HPA would read at this moment: it vanishes when the data goes stale by the clock.
 func TestServedGoesWithTheClock(t *testing.T) {
-	board := snapshottest.Board(snapshottest.Ready(snapshottest.Key("ready")))
+	snapshots := snapshottest.Store(snapshottest.Ready(snapshottest.Key("ready")))
 	count := func(now time.Time) int {
-		n, err := testutil.GatherAndCount(registry(t, board, func() time.Time { return now }), "forewarm_served_value")
+		n, err := testutil.GatherAndCount(registry(t, snapshots, func() time.Time { return now }), "forewarm_served_value")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +98,7 @@ func TestServedGoesWithTheClock(t *testing.T) {
 	if got := count(later); got != 0 {
 		t.Errorf("%d served while stale, want 0", got)
 	}
-	compare(t, registry(t, board, func() time.Time { return later }), `
+	compare(t, registry(t, snapshots, func() time.Time { return later }), `
 # HELP forewarm_forecast_state 1 for the state that the Forecast is in, 0 for the others.
 # TYPE forewarm_forecast_state gauge
 forewarm_forecast_state{forecast="ready",namespace="inference",state="FallingBack"} 0
@@ -114,7 +114,7 @@ func TestConditionsAreMetrics(t *testing.T) {
 	suspect := snapshottest.Ready(snapshottest.Key("suspect"))
 	pending := snapshottest.Pending(snapshottest.Key("pending"))
 	suspect.Policy.Mode = decide.Shadow
-	compare(t, registry(t, snapshottest.Board(suspect, pending), snapshottest.Now), `
+	compare(t, registry(t, snapshottest.Store(suspect, pending), snapshottest.Now), `
 # HELP forewarm_forecast_shadow 1 for a Forecast in shadow mode, whose forecasts are not served, 0 for the others.
 # TYPE forewarm_forecast_shadow gauge
 forewarm_forecast_shadow{forecast="pending",namespace="inference"} 0
@@ -125,7 +125,7 @@ forewarm_forecast_shadow{forecast="suspect",namespace="inference"} 1
 		{Type: snapshot.ConditionData, Reason: snapshot.ReasonSuspect},
 		{Type: snapshot.ConditionUncalibrated, True: true},
 	}
-	compare(t, registry(t, snapshottest.Board(suspect, pending), snapshottest.Now), `
+	compare(t, registry(t, snapshottest.Store(suspect, pending), snapshottest.Now), `
 # HELP forewarm_forecast_condition 1 while the condition of that type is True, 0 while it is False; absent while the Forecast does not have it.
 # TYPE forewarm_forecast_condition gauge
 forewarm_forecast_condition{forecast="pending",namespace="inference",type="Reachable"} 1
@@ -138,7 +138,7 @@ forewarm_forecast_condition{forecast="suspect",namespace="inference",type="Uncal
 }
 
 func TestForecastHasLevelAndHorizon(t *testing.T) {
-	r := registry(t, snapshottest.Board(snapshottest.Ready(snapshottest.Key("ready"))), snapshottest.Now)
+	r := registry(t, snapshottest.Store(snapshottest.Ready(snapshottest.Key("ready"))), snapshottest.Now)
 	families, err := r.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -172,8 +172,8 @@ func BenchmarkCollectThousand(b *testing.B) {
 	for _, e := range objectives {
 		e.Objective = snapshottest.ObjectiveReport(objective.Met)
 	}
-	for name, entries := range map[string][]*snapshot.Entry{"quantile": quantiles, "objective": objectives} {
-		r := registry(b, snapshottest.Board(entries...), snapshottest.Now)
+	for name, entries := range map[string][]*snapshot.ForecastState{"quantile": quantiles, "objective": objectives} {
+		r := registry(b, snapshottest.Store(entries...), snapshottest.Now)
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

@@ -11,8 +11,8 @@ import (
 )
 
 // objectivesBoard are Forecasts in each verdict, one whose report knows no number, and one without any.
-func objectivesBoard() *snapshot.Board {
-	out := []*snapshot.Entry{snapshottest.Ready(snapshottest.Key("quantile"))}
+func objectivesBoard() *snapshot.Store {
+	out := []*snapshot.ForecastState{snapshottest.Ready(snapshottest.Key("quantile"))}
 	for name, verdict := range map[string]objective.Verdict{
 		"met": objective.Met, "learning": objective.Learning, "max": objective.AtMaxReplicas, "lead": objective.FasterThanLead,
 	} {
@@ -30,7 +30,7 @@ func objectivesBoard() *snapshot.Board {
 		Measured:    &objective.Measured{Late: nan},
 		Budget:      objective.Budget{Allowed: nan, Spent: nan, BurnHour: nan, BurnSixHours: nan},
 	}
-	return snapshottest.Board(append(out, nothing)...)
+	return snapshottest.Store(append(out, nothing)...)
 }
 
 func TestObjective(t *testing.T) {
@@ -136,8 +136,8 @@ func TestSimulatedAutoscalers(t *testing.T) {
 
 // A cost ratio has a margin and an outcome, but no share that could be kept or missed.
 func TestObjectiveWithACostRatio(t *testing.T) {
-	board := snapshottest.Board(snapshottest.WithCostRatio(snapshottest.Key("priced")))
-	compare(t, registry(t, board, snapshottest.Now), `
+	snapshots := snapshottest.Store(snapshottest.WithCostRatio(snapshottest.Key("priced")))
+	compare(t, registry(t, snapshots, snapshottest.Now), `
 # HELP forewarm_headroom_multiplier Headroom multiplier k: what is served above the median of the window peak, as a multiple of its spread.
 # TYPE forewarm_headroom_multiplier gauge
 forewarm_headroom_multiplier{forecast="priced",namespace="inference"} 1.4

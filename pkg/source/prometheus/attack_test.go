@@ -27,14 +27,14 @@ func TestAttackOfOneNamespace(t *testing.T) {
 	const memory, step = 1 << 30, 30 * time.Second
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(memory / 10 * 9)) // As the server sets it.
 	s := source(t, http.HandlerFunc(hostileStore))
-	target := func(namespace, name, expr string) refresh.Target {
-		return refresh.Target{
+	target := func(namespace, name, expr string) refresh.Job {
+		return refresh.Job{
 			Key: snapshot.Key{Namespace: namespace, Name: name}, Generation: 1, Expr: expr, Step: step,
 			History: 50_000 * step, Lead: 5 * time.Minute, StaleAfter: 10 * time.Minute,
 			Policy: decide.Policy{Quantile: 0.95, Lead: 5 * time.Minute},
 		}
 	}
-	targets := []refresh.Target{target("good", "victim", "demand")}
+	targets := []refresh.Job{target("good", "victim", "demand")}
 	for i := range 500 {
 		targets = append(targets, target("greedy", fmt.Sprint("heavy-", i), "demand"))
 	}
@@ -42,7 +42,7 @@ func TestAttackOfOneNamespace(t *testing.T) {
 		targets = append(targets, target("greedy", fmt.Sprint("huge-", i), "huge"))
 	}
 	asked := &changingTargets{targets}
-	loop, err := refresh.New(refresh.Config{}, s, asked, new(snapshot.Board), slog.New(slog.DiscardHandler))
+	loop, err := refresh.New(refresh.Config{}, s, asked, new(snapshot.Store), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,9 +73,9 @@ func TestAttackOfOneNamespace(t *testing.T) {
 	}
 }
 
-type changingTargets struct{ targets []refresh.Target }
+type changingTargets struct{ targets []refresh.Job }
 
-func (c *changingTargets) Targets(time.Time) []refresh.Target { return c.targets }
+func (c *changingTargets) Targets(time.Time) []refresh.Job { return c.targets }
 
 // noClock stands at one time, and ends a loop that would wait for another.
 type noClock struct{}

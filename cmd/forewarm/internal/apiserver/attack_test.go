@@ -195,7 +195,7 @@ func (zero) Read(p []byte) (int, error) {
 func TestAttacksOnTheOpenPort(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "allowed")
 	certificate := ownCertificate(t, file, "allowed")
-	base, stub := startCluster(t, snapshottest.Board(snapshottest.EveryState()...), apiserver.AllGroups(),
+	base, stub := startCluster(t, snapshottest.Store(snapshottest.EveryState()...), apiserver.AllGroups(),
 		func(o *apiserver.ClusterOptions) { o.Library.Authentication.ClientCert.ClientCA = file + ".crt" })
 	waitReady(t, insecure(t), base)
 	stub.hangs.Store(int64(4 * time.Second))

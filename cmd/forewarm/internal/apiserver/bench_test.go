@@ -41,7 +41,7 @@ func resident() float64 {
 // Forecasts and a different selector each time. The client lives in the same process: BenchmarkServeFloor measures it
 // alone against a server that does nothing, and is to be taken off.
 func BenchmarkServe(b *testing.B) {
-	base, stub := startCluster(b, snapshottest.Board(snapshottest.Many(50)...), apiserver.AllGroups())
+	base, stub := startCluster(b, snapshottest.Store(snapshottest.Many(50)...), apiserver.AllGroups())
 	client := insecure(b)
 	waitReady(b, client, base)
 	urls := make([]string, 300)

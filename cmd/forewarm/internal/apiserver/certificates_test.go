@@ -55,7 +55,7 @@ func ownCertificate(t *testing.T, file, name string) tls.Certificate {
 func TestServingCertificateIsRenewed(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "serving")
 	ownCertificate(t, file, "first")
-	base, _ := startCluster(t, snapshottest.Board(), apiserver.AllGroups(), func(o *apiserver.ClusterOptions) {
+	base, _ := startCluster(t, snapshottest.Store(), apiserver.AllGroups(), func(o *apiserver.ClusterOptions) {
 		pair := &o.Library.SecureServing.ServerCert.CertKey
 		pair.CertFile, pair.KeyFile = file+".crt", file+".key"
 	})

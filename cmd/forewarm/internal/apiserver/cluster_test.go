@@ -23,7 +23,7 @@ func waitReady(tb testing.TB, client *http.Client, base string) {
 }
 
 func TestDelegatedAuthentication(t *testing.T) {
-	base, _ := startCluster(t, snapshottest.Board(snapshottest.EveryState()...), apiserver.AllGroups())
+	base, _ := startCluster(t, snapshottest.Store(snapshottest.EveryState()...), apiserver.AllGroups())
 	client := insecure(t)
 	waitReady(t, client, base)
 	tests := []struct {
@@ -64,7 +64,7 @@ func TestDelegatedAuthentication(t *testing.T) {
 
 // The front page is a right of its own, and gives no list away.
 func TestFrontPageNeedsTheRightToList(t *testing.T) {
-	base, stub := startCluster(t, snapshottest.Board(snapshottest.EveryState()...), apiserver.AllGroups())
+	base, stub := startCluster(t, snapshottest.Store(snapshottest.EveryState()...), apiserver.AllGroups())
 	client := insecure(t)
 	waitReady(t, client, base)
 	stub.take()
@@ -85,7 +85,7 @@ func TestFrontPageNeedsTheRightToList(t *testing.T) {
 }
 
 func TestHealthNeedsNoRights(t *testing.T) {
-	base, _ := startCluster(t, snapshottest.Board(), apiserver.AllGroups())
+	base, _ := startCluster(t, snapshottest.Store(), apiserver.AllGroups())
 	client := insecure(t)
 	waitReady(t, client, base)
 	for _, path := range []string{"/livez", "/readyz", "/healthz"} {
@@ -97,7 +97,7 @@ func TestHealthNeedsNoRights(t *testing.T) {
 
 // An HPA controller with many selectors must not cost a review each.
 func TestOneReviewPerUserNamespaceAndMetric(t *testing.T) {
-	base, stub := startCluster(t, snapshottest.Board(snapshottest.EveryState()...), apiserver.AllGroups())
+	base, stub := startCluster(t, snapshottest.Store(snapshottest.EveryState()...), apiserver.AllGroups())
 	client := insecure(t)
 	waitReady(t, client, base)
 	stub.take()
@@ -136,7 +136,7 @@ func TestOneReviewPerUserNamespaceAndMetric(t *testing.T) {
 }
 
 func TestGroupsAreToggles(t *testing.T) {
-	base, _ := startCluster(t, snapshottest.Board(snapshottest.EveryState()...),
+	base, _ := startCluster(t, snapshottest.Store(snapshottest.EveryState()...),
 		apiserver.Groups{Custom: apiservices.Auto})
 	client := insecure(t)
 	waitReady(t, client, base)
@@ -168,7 +168,7 @@ func TestClusterOptions(t *testing.T) {
 	}
 	options = apiserver.DefaultClusterOptions()
 	options.Kubeconfig = "/nowhere/kubeconfig"
-	_, err = apiserver.NewCluster(options, deps(snapshottest.Board()))
+	_, err = apiserver.NewCluster(options, deps(snapshottest.Store()))
 	if err == nil || !strings.Contains(err.Error(), "--kubeconfig") {
 		t.Errorf("error %v does not say what to set", err)
 	}

@@ -10,7 +10,7 @@ import (
 
 // A browser and curl get the front page, and clients of the API the list, as they prefer.
 func TestFrontPageByAcceptHeader(t *testing.T) {
-	base := startStandalone(t, snapshottest.Board(snapshottest.EveryState()...))
+	base := startStandalone(t, snapshottest.Store(snapshottest.EveryState()...))
 	const html, list = "<!DOCTYPE html>", `{"kind":"OutlookList",`
 	for accept, want := range map[string]string{
 		"": html, "*/*": html, "image/png": html, "application/json;q=0.5,text/html": html,

@@ -31,8 +31,8 @@ const name = "forewarm"
 
 // Deps are the dependencies of a server.
 type Deps struct {
-	// Board holds the snapshots to serve.
-	Board *snapshot.Board
+	// Store holds the snapshots to serve.
+	Snapshots *snapshot.Store
 	// Metrics are served on /metrics, with those of the API server itself.
 	Metrics prometheus.Gatherer
 	// Logger logs the server's start, stop and errors.
@@ -63,7 +63,7 @@ func newGenericServer(
 	// Nil where a group is not served: an interface that holds a nil pointer would be served.
 	var custom provider.CustomMetricsProvider
 	var external provider.ExternalMetricsProvider
-	metrics := metricsapi.New(deps.Board, deps.Now)
+	metrics := metricsapi.New(deps.Snapshots, deps.Now)
 	if groups.Custom.Served() {
 		custom = metrics
 	}
@@ -85,7 +85,7 @@ func installHandlers(
 	server *genericapiserver.GenericAPIServer, scheme *runtime.Scheme, groups Groups, deps Deps,
 ) error {
 	if groups.Inspect.Served() {
-		group := inspect.Group(scheme, deps.Board, deps.Now, server.Authorizer)
+		group := inspect.Group(scheme, deps.Snapshots, deps.Now, server.Authorizer)
 		if err := server.InstallAPIGroup(group); err != nil {
 			return fmt.Errorf("inspection API: %w", err)
 		}

@@ -12,11 +12,11 @@ import (
 
 // What is never done here is refused before the cluster is asked who wants it.
 func TestReadOnly(t *testing.T) {
-	board := snapshottest.Board(snapshottest.EveryState()...)
-	inCluster, stub := startCluster(t, board, apiserver.AllGroups())
+	snapshots := snapshottest.Store(snapshottest.EveryState()...)
+	inCluster, stub := startCluster(t, snapshots, apiserver.AllGroups())
 	waitReady(t, insecure(t), inCluster)
 	stub.take()
-	for _, base := range []string{startStandalone(t, board), inCluster} {
+	for _, base := range []string{startStandalone(t, snapshots), inCluster} {
 		for _, test := range []struct {
 			method, path, body string
 			code               int

@@ -11,7 +11,7 @@ import (
 
 // An error is short, whatever is asked: it stands in logs, and in the conditions of HPAs.
 func TestErrorsEchoLittle(t *testing.T) {
-	base := startStandalone(t, snapshottest.Board(snapshottest.EveryState()...))
+	base := startStandalone(t, snapshottest.Store(snapshottest.EveryState()...))
 	var keys []string
 	for i := range 60 {
 		keys = append(keys, fmt.Sprintf("unknown%d%%3D1", i))

@@ -54,7 +54,7 @@ func startReal(t *testing.T, cluster *testcluster.Cluster) (base string, bundle 
 	if options.Certificate, err = dynamiccertificates.NewStaticCertKeyContent("own", bundle, key); err != nil {
 		t.Fatal(err)
 	}
-	apis, err := apiserver.NewCluster(options, deps(snapshottest.Board(snapshottest.EveryState()...)))
+	apis, err := apiserver.NewCluster(options, deps(snapshottest.Store(snapshottest.EveryState()...)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,7 +42,7 @@ func NewStandalone(options StandaloneOptions, deps Deps) (*Standalone, error) {
 	}
 	mux := server.Handler.NonGoRestfulMux
 	mux.Unregister("/") // /index.html still has the library's list of paths.
-	mux.Handle("/", inspect.FrontPage(deps.Board, "", deps.Now))
+	mux.Handle("/", inspect.FrontPage(deps.Snapshots, "", deps.Now))
 	guard := func(next http.Handler) http.Handler { return localOnly(readOnly(dated(listAtRoot(next), deps.Now))) }
 	return &Standalone{&web{generic: server, listener: listener, logger: deps.Logger, guard: guard}}, nil
 }

@@ -25,10 +25,10 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 )
 
-// startStandalone serves the board on a free port.
-func startStandalone(tb testing.TB, board *snapshot.Board, checks ...apiserver.Check) string {
+// startStandalone serves the store on a free port.
+func startStandalone(tb testing.TB, snapshots *snapshot.Store, checks ...apiserver.Check) string {
 	tb.Helper()
-	server, err := apiserver.NewStandalone(apiserver.StandaloneOptions{}, deps(board, checks...))
+	server, err := apiserver.NewStandalone(apiserver.StandaloneOptions{}, deps(snapshots, checks...))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -65,7 +65,7 @@ const (
 )
 
 func TestStandaloneAnswers(t *testing.T) {
-	base := startStandalone(t, snapshottest.Board(snapshottest.EveryState()...))
+	base := startStandalone(t, snapshottest.Store(snapshottest.EveryState()...))
 	external := "/apis/external.metrics.k8s.io/v1beta1/namespaces/inference"
 	tests := []struct {
 		path  string
@@ -144,9 +144,9 @@ func TestStandaloneAnswers(t *testing.T) {
 }
 
 func TestNoDataYetIsUnavailable(t *testing.T) {
-	board := &snapshot.Board{}
-	base := startStandalone(t, board, apiserver.Check{Name: "snapshot", Run: func() error {
-		if board.Load() == nil {
+	snapshots := &snapshot.Store{}
+	base := startStandalone(t, snapshots, apiserver.Check{Name: "snapshot", Run: func() error {
+		if snapshots.Load() == nil {
 			return errors.New("no snapshot yet: the first refresh is under way")
 		}
 		return nil
@@ -166,7 +166,7 @@ func TestNoDataYetIsUnavailable(t *testing.T) {
 		!strings.Contains(got.body, "[-]snapshot failed: no snapshot yet") {
 		t.Errorf("readyz: %d %s", got.code, got.body)
 	}
-	board.Publish(snapshottest.Snapshot(snapshottest.Ready(snapshottest.Key("ready"))))
+	snapshots.Publish(snapshottest.Snapshot(snapshottest.Ready(snapshottest.Key("ready"))))
 	if got := get(t, client, base+"/readyz"); got.code != http.StatusOK ||
 		!strings.Contains(got.body, "[+]snapshot ok") {
 		t.Errorf("readyz with data: %d %s", got.code, got.body)
@@ -174,7 +174,7 @@ func TestNoDataYetIsUnavailable(t *testing.T) {
 }
 
 func TestReadinessSaysWhichCheckFails(t *testing.T) {
-	base := startStandalone(t, snapshottest.Board(),
+	base := startStandalone(t, snapshottest.Store(),
 		apiserver.Check{Name: "config", Run: func() error { return nil }},
 		apiserver.Check{Name: "source", Run: func() error { return errors.New("no answer\nfor 3m") }})
 	got := get(t, plain(t), base+"/readyz")
@@ -189,7 +189,7 @@ func TestReadinessSaysWhichCheckFails(t *testing.T) {
 }
 
 func TestTableOverHTTP(t *testing.T) {
-	base := startStandalone(t, snapshottest.Board(snapshottest.EveryState()...))
+	base := startStandalone(t, snapshottest.Store(snapshottest.EveryState()...))
 	got := get(t, plain(t), base+outlooksPath+"?limit=3",
 		"Accept: application/json;as=Table;v=v1;g=meta.k8s.io,application/json")
 	var table metav1.Table
@@ -206,7 +206,7 @@ func TestTableOverHTTP(t *testing.T) {
 
 // A page that resolves its own name to 127.0.0.1, or posts from another site, must get nothing.
 func TestOtherSitesAreKeptOut(t *testing.T) {
-	base := startStandalone(t, snapshottest.Board(snapshottest.EveryState()...))
+	base := startStandalone(t, snapshottest.Store(snapshottest.EveryState()...))
 	port := base[strings.LastIndex(base, ":"):]
 	client := plain(t)
 	for host, code := range map[string]int{
@@ -233,7 +233,7 @@ func TestOtherSitesAreKeptOut(t *testing.T) {
 }
 
 func TestStandaloneListensOnLoopbackOnly(t *testing.T) {
-	server, err := apiserver.NewStandalone(apiserver.StandaloneOptions{}, deps(snapshottest.Board()))
+	server, err := apiserver.NewStandalone(apiserver.StandaloneOptions{}, deps(snapshottest.Store()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,11 +242,11 @@ func TestStandaloneListensOnLoopbackOnly(t *testing.T) {
 	if !ok || !address.IP.IsLoopback() {
 		t.Errorf("listens on %v", server.Addr())
 	}
-	_, err = apiserver.NewStandalone(apiserver.StandaloneOptions{Port: address.Port}, deps(snapshottest.Board()))
+	_, err = apiserver.NewStandalone(apiserver.StandaloneOptions{Port: address.Port}, deps(snapshottest.Store()))
 	if err == nil || !strings.Contains(err.Error(), "choose another --port") {
 		t.Errorf("a taken port: %v", err)
 	}
-	_, err = apiserver.NewStandalone(apiserver.StandaloneOptions{Port: 70000}, deps(snapshottest.Board()))
+	_, err = apiserver.NewStandalone(apiserver.StandaloneOptions{Port: 70000}, deps(snapshottest.Store()))
 	if err == nil || !strings.Contains(err.Error(), "--port 70000") {
 		t.Errorf("no port: %v", err)
 	}
@@ -254,7 +254,7 @@ func TestStandaloneListensOnLoopbackOnly(t *testing.T) {
 
 // A browser that has dialled in advance and asked nothing does not hold up the end.
 func TestUnusedConnectionsDoNotDelayTheStop(t *testing.T) {
-	server, err := apiserver.NewStandalone(apiserver.StandaloneOptions{}, deps(snapshottest.Board()))
+	server, err := apiserver.NewStandalone(apiserver.StandaloneOptions{}, deps(snapshottest.Store()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,7 +281,7 @@ func TestUnusedConnectionsDoNotDelayTheStop(t *testing.T) {
 }
 
 func TestOnlyReading(t *testing.T) {
-	base := startStandalone(t, snapshottest.Board(snapshottest.EveryState()...))
+	base := startStandalone(t, snapshottest.Store(snapshottest.EveryState()...))
 	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
 		request, err := http.NewRequestWithContext(t.Context(), method, base+outlooksPath+"/ready",
 			strings.NewReader("{}"))
@@ -295,7 +295,7 @@ func TestOnlyReading(t *testing.T) {
 }
 
 func TestClientsDiscoverEverything(t *testing.T) {
-	base := startStandalone(t, snapshottest.Board(snapshottest.EveryState()...))
+	base := startStandalone(t, snapshottest.Store(snapshottest.EveryState()...))
 	config := &rest.Config{Host: base}
 	client, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
@@ -351,7 +351,7 @@ func kubectl(t *testing.T, base string, args ...string) string {
 }
 
 func TestKubectl(t *testing.T) {
-	base := startStandalone(t, snapshottest.Board(snapshottest.EveryState()...))
+	base := startStandalone(t, snapshottest.Store(snapshottest.EveryState()...))
 	tests := []struct {
 		args  []string
 		words []string
@@ -394,7 +394,7 @@ func TestKubectl(t *testing.T) {
 }
 
 func TestFurtherPaths(t *testing.T) {
-	d := deps(snapshottest.Board())
+	d := deps(snapshottest.Store())
 	d.Handle = map[string]http.Handler{"/demo": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusTeapot)
 	})}

@@ -89,12 +89,12 @@ func (r *reviews) take() []authorization.SubjectAccessReviewSpec {
 	return out
 }
 
-// deps are those of a server over the board, with fixed time.
-func deps(board *snapshot.Board, checks ...apiserver.Check) apiserver.Deps {
+// deps are those of a server over the store, with fixed time.
+func deps(snapshots *snapshot.Store, checks ...apiserver.Check) apiserver.Deps {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(telemetry.New(board, snapshottest.Now, nil))
+	registry.MustRegister(telemetry.New(snapshots, snapshottest.Now, nil))
 	return apiserver.Deps{
-		Board: board, Metrics: registry, Logger: slog.New(slog.DiscardHandler), Now: snapshottest.Now, Ready: checks,
+		Snapshots: snapshots, Metrics: registry, Logger: slog.New(slog.DiscardHandler), Now: snapshottest.Now, Ready: checks,
 	}
 }
 
@@ -135,9 +135,9 @@ func onFreePort(tb testing.TB, kubeconfig string) apiserver.ClusterOptions {
 	return options
 }
 
-// startCluster serves the board in cluster mode against the reviewing stub, with further options.
+// startCluster serves the store in cluster mode against the reviewing stub, with further options.
 func startCluster(
-	tb testing.TB, board *snapshot.Board, groups apiserver.Groups, further ...func(*apiserver.ClusterOptions),
+	tb testing.TB, snapshots *snapshot.Store, groups apiserver.Groups, further ...func(*apiserver.ClusterOptions),
 ) (string, *reviews) {
 	tb.Helper()
 	stub := &reviews{}
@@ -149,7 +149,7 @@ func startCluster(
 	for _, set := range further {
 		set(&options)
 	}
-	server, err := apiserver.NewCluster(options, deps(board))
+	server, err := apiserver.NewCluster(options, deps(snapshots))
 	if err != nil {
 		tb.Fatal(err)
 	}

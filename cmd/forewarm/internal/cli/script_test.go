@@ -218,7 +218,7 @@ func hourly(at time.Time) float64 {
 }
 
 // outlooks answers as forewarm's inspection API does, at the moment of the test's snapshot.
-func outlooks(entries ...*snapshot.Entry) http.Handler {
+func outlooks(entries ...*snapshot.ForecastState) http.Handler {
 	root := "/apis/" + api.GroupVersion().String()
 	board := snapshottest.Snapshot(entries...)
 	mux := http.NewServeMux()
@@ -229,7 +229,7 @@ func outlooks(entries ...*snapshot.Entry) http.Handler {
 			if err != nil {
 				panic(err)
 			}
-			entries = slices.DeleteFunc(entries, func(e *snapshot.Entry) bool {
+			entries = slices.DeleteFunc(entries, func(e *snapshot.ForecastState) bool {
 				return !selector.Matches(labels.Set(inspect.Outlook(e, snapshottest.Now()).Labels))
 			})
 		}
@@ -254,7 +254,7 @@ func outlooks(entries ...*snapshot.Entry) http.Handler {
 }
 
 // page is a part of a list, and where the next one begins.
-func page(entries []*snapshot.Entry, r *http.Request) api.OutlookList {
+func page(entries []*snapshot.ForecastState, r *http.Request) api.OutlookList {
 	from, limit := count(r, "continue"), count(r, "limit")
 	to := min(len(entries), from+limit)
 	list := api.OutlookList{TypeMeta: metav1.TypeMeta{APIVersion: api.GroupVersion().String(), Kind: "OutlookList"}}
@@ -277,14 +277,14 @@ func count(r *http.Request, name string) int {
 }
 
 // hostile is a Forecast whose texts would drive the terminal that shows them.
-func hostile() *snapshot.Entry {
+func hostile() *snapshot.ForecastState {
 	e := snapshottest.Invalid(snapshottest.Key("hostile"))
 	e.Conditions[0].Message = "query \x1b]0;owned\a\x1b[2J and \u009b31m"
 	return e
 }
 
 // uncalibrated is a Forecast whose objective no outcome calibrates.
-func uncalibrated() *snapshot.Entry {
+func uncalibrated() *snapshot.ForecastState {
 	e := snapshottest.WithObjective(snapshottest.Key("llama"))
 	e.Objective = nil
 	e.Conditions = append(e.Conditions, snapshot.Condition{

@@ -32,7 +32,7 @@ func (a *announcer) print(verb, format string, args ...any) {
 }
 
 // announce waits until the server is ready, prints what is served and what to try, and follows the demand until the context ends.
-func (a *announcer) announce(ctx context.Context, url string, board *snapshot.Board, now *clock) error {
+func (a *announcer) announce(ctx context.Context, url string, snapshots *snapshot.Store, now *clock) error {
 	const pause = 100 * time.Millisecond
 	for !answersReady(ctx, url+"/readyz") {
 		if err := a.life.WaitUntil(ctx, a.life.Now().Add(pause)); err != nil {
@@ -40,7 +40,7 @@ func (a *announcer) announce(ctx context.Context, url string, board *snapshot.Bo
 		}
 	}
 	key := snapshot.Key{Namespace: namespace, Name: a.load.name}
-	outlook := inspect.Outlook(board.Load().Get(key), now.Now())
+	outlook := inspect.Outlook(snapshots.Load().Get(key), now.Now())
 	a.print("Serving", "%s, %.1f s after the start", url, a.life.Now().Sub(a.started).Seconds())
 	a.printClock(now)
 	fmt.Fprintln(a.out)
@@ -56,7 +56,7 @@ func (a *announcer) announce(ctx context.Context, url string, board *snapshot.Bo
 			fmt.Fprintf(a.out, "The browser does not open (%v): open the page yourself.\n\n", err)
 		}
 	}
-	a.follow(ctx, key, board, now)
+	a.follow(ctx, key, snapshots, now)
 	return nil
 }
 
@@ -76,10 +76,10 @@ func (a *announcer) printClock(now *clock) {
 const clockTime = "15:04"
 
 // follow prints what Forewarm asks for and what the demand needs while the demand rises, and the race after the first rise.
-func (a *announcer) follow(ctx context.Context, key snapshot.Key, board *snapshot.Board, now *clock) {
+func (a *announcer) follow(ctx context.Context, key snapshot.Key, snapshots *snapshot.Store, now *clock) {
 	r, told := &rise{}, false
 	for {
-		published, changed := board.Watch()
+		published, changed := snapshots.Watch()
 		outlook := inspect.Outlook(published.Get(key), now.Now())
 		if s := &outlook.Status; s.Served != nil && s.Observed != nil && s.SampleTime != nil {
 			lines := r.observe(moment{at: published.Time.Truncate(s.Step.Duration), replicas: a.replicas(*s.Served)},

@@ -160,14 +160,14 @@ const learnTime = time.Minute
 
 // play runs everything until the context ends.
 func (st *stage) play(ctx context.Context, tell *announcer, log *slog.Logger) error {
-	board := &snapshot.Board{}
-	loop, err := refresh.New(refresh.Config{Grace: learnTime}, st.engine, st.forecasts, board, log)
+	snapshots := &snapshot.Store{}
+	loop, err := refresh.New(refresh.Config{Grace: learnTime}, st.engine, st.forecasts, snapshots, log)
 	if err != nil {
 		return err
 	}
 	loop.Step(ctx, st.begin)
 	now := startClock(st.begin, tell.options.Speed)
-	deps, err := server.NewDeps(board, nil, now.Now, log)
+	deps, err := server.NewDeps(snapshots, nil, now.Now, log)
 	if err != nil {
 		return err
 	}
@@ -183,7 +183,7 @@ func (st *stage) play(ctx context.Context, tell *announcer, log *slog.Logger) er
 		server.Part{Name: "refresh", Run: func(ctx context.Context) error { return loop.Run(ctx, now) }},
 		server.Part{Name: "server", Run: api.Run},
 		server.Part{Name: "announcements", Run: func(ctx context.Context) error {
-			return tell.announce(ctx, api.URL(), board, now)
+			return tell.announce(ctx, api.URL(), snapshots, now)
 		}},
 	)
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // resolve reads an object as the server does.
-func resolve(t *testing.T, text string) refresh.Target {
+func resolve(t *testing.T, text string) refresh.Job {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "forecast.yaml"), []byte(text), 0o600); err != nil {

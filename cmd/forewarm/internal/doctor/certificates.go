@@ -11,7 +11,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/forewarm/forewarm/pkg/kube/authority"
+	"github.com/forewarm/forewarm/pkg/kube/servingca"
 )
 
 // expiresSoon is how long before its end a certificate is warned of. Forewarm renews its own four months before.
@@ -64,7 +64,7 @@ func (d *Doctor) authority(
 		f.Object = object
 		return nil, []Finding{f}
 	}
-	text, keyed := secret.Data[authority.CertificatesKey], len(secret.Data[authority.KeysKey]) > 0
+	text, keyed := secret.Data[servingca.CertificatesKey], len(secret.Data[servingca.KeysKey]) > 0
 	clear(secret.Data)
 	const restore = "restore it, or remove its data: Forewarm writes it again"
 	certificates, err := parseBundle(text)
@@ -72,10 +72,10 @@ func (d *Doctor) authority(
 	case len(text) == 0 && !keyed:
 		f.Message, f.Remedy = "is empty", "Forewarm fills it when it runs: check its pods"
 	case err != nil:
-		f.Message, f.Remedy = fmt.Sprintf("was changed by someone else: %s: %v", authority.CertificatesKey,
+		f.Message, f.Remedy = fmt.Sprintf("was changed by someone else: %s: %v", servingca.CertificatesKey,
 			err), restore
 	case !keyed:
-		f.Message, f.Remedy = "was changed by someone else: it has no "+authority.KeysKey, restore
+		f.Message, f.Remedy = "was changed by someone else: it has no "+servingca.KeysKey, restore
 	default:
 		f = lifetime(certificates, s.now(d))
 		if f.Level == Error && f.Remedy == "" {

@@ -107,7 +107,7 @@ type patient struct {
 
 	source   *prometheus.Source
 	forecast *v1alpha1.Forecast
-	target   refresh.Target
+	target   refresh.Job
 	trust    signal.Trust
 	now      time.Time
 }

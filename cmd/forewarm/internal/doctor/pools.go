@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
-	"github.com/forewarm/forewarm/pkg/kube/actuator"
+	"github.com/forewarm/forewarm/pkg/kube/pools"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/pool"
 )
@@ -96,7 +96,7 @@ func (d *Doctor) buffers(object string) []Finding {
 
 // quotas is whether a ResourceQuota refuses the pods that a pool makes room for.
 func (d *Doctor) quotas(ctx context.Context, p *v1alpha1.WarmPool, object string) []Finding {
-	text, err := actuator.QuotaWarning(ctx, d.clients, p)
+	text, err := pools.QuotaWarning(ctx, d.clients, p)
 	switch {
 	case err != nil:
 		return []Finding{unread("Quotas", "the ResourceQuotas of "+p.Namespace, err)}

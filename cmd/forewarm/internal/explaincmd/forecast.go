@@ -14,11 +14,12 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/past"
 	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
-	"github.com/forewarm/forewarm/pkg/core/classify"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
+	"github.com/forewarm/forewarm/pkg/core/demand"
+	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
-	"github.com/forewarm/forewarm/pkg/core/trailing"
+
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
@@ -73,10 +74,10 @@ func ofOutlook(s *inspect.OutlookStatus) *explain.Forecast {
 		Steepest: steepestRise(s.Recent, s.LeadTime.Duration.Duration),
 	}
 	for i := range s.Path {
-		f.Peak = trailing.MaxKnown(f.Peak, valueOrNaN(s.Path[i].Point))
+		f.Peak = series.MaxKnown(f.Peak, valueOrNaN(s.Path[i].Point))
 	}
 	for i := range s.Recent {
-		f.Highest = trailing.MaxKnown(f.Highest, valueOrNaN(s.Recent[i].Observed))
+		f.Highest = series.MaxKnown(f.Highest, valueOrNaN(s.Recent[i].Observed))
 	}
 	f.Saturated = saturatedPeriod(s.Classifications)
 	for _, c := range s.Conditions {
@@ -98,7 +99,7 @@ func ofOutlook(s *inspect.OutlookStatus) *explain.Forecast {
 // saturatedPeriod is the newest time within the day at which the demand was no less than what was seen; empty where there was none.
 func saturatedPeriod(repairs []inspect.Classification) string {
 	for _, r := range slices.Backward(repairs) {
-		if r.Kind == classify.Censored.String() {
+		if r.Kind == demand.Censored.String() {
 			const clock = "15:04"
 			return fmt.Sprintf("from %s to %s UTC: %s", r.From.UTC().Format(clock), r.To.UTC().Format(clock),
 				strings.TrimSuffix(r.Message, "."))

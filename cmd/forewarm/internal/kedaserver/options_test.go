@@ -98,9 +98,9 @@ func TestOptions(t *testing.T) {
 }
 
 func TestATakenPort(t *testing.T) {
-	r := plain(t, snapshottest.Board())
+	r := plain(t, snapshottest.Store())
 	o := kedaserver.Options{Address: r.address}
-	_, err := kedaserver.Open(context.Background(), o, snapshottest.Board(), snapshottest.Now,
+	_, err := kedaserver.Open(context.Background(), o, snapshottest.Store(), snapshottest.Now,
 		slog.New(slog.DiscardHandler))
 	if err == nil || !strings.Contains(err.Error(), "choose another --keda-address") {
 		t.Errorf("a taken port: %v", err)

@@ -36,9 +36,9 @@ func TestKEDA(t *testing.T) {
 	}
 	c := testcluster.Start(t)
 	servers, clients := newAuthority(t, "servers"), newAuthority(t, "clients")
-	board := &snapshot.Board{}
-	board.Publish(coming(0))
-	forewarm := startSecured(t, servers, clients, board)
+	snapshots := &snapshot.Store{}
+	snapshots.Publish(coming(0))
+	forewarm := startSecured(t, servers, clients, snapshots)
 	prepare(t, c, servers, clients)
 	c.MustKubectl(t, sample(t, forewarm.address), "apply", "-f", "-")
 	log := operate(t, c, folder)
@@ -56,7 +56,7 @@ func TestKEDA(t *testing.T) {
 	expectOwnReading(t, c, sample(t, forewarm.address))
 
 	// KEDA polls every five minutes here: only the push can be as quick.
-	board.Publish(coming(100))
+	snapshots.Publish(coming(100))
 	deployment.become(1, 10*time.Second)
 
 	// From now on it polls every second, and without a fallback it keeps what is there. (A cool-down of a second would show
@@ -64,7 +64,7 @@ func TestKEDA(t *testing.T) {
 	c.MustKubectl(t, "", "patch", "-n", "inference", "scaledobject", "llama", "--type=merge",
 		"-p", `{"spec":{"pollingInterval":1,"cooldownPeriod":8,"fallback":null}}`)
 	time.Sleep(3 * time.Second)
-	board.Publish(snapshottest.Snapshot(snapshottest.Stale(llama())))
+	snapshots.Publish(snapshottest.Snapshot(snapshottest.Stale(llama())))
 	eventually(t, "KEDA hears that the Forecast is stale", func() bool {
 		text, err := os.ReadFile(log)
 		return err == nil && strings.Contains(string(text), "the newest sample is 42m old")
@@ -72,9 +72,9 @@ func TestKEDA(t *testing.T) {
 	time.Sleep(12 * time.Second) // Many polls, each with an error, and beyond the cool-down.
 	deployment.become(1, 0)
 
-	board.Publish(coming(0.25)) // Less than a tenth of a replica.
+	snapshots.Publish(coming(0.25)) // Less than a tenth of a replica.
 	deployment.become(0, time.Minute)
-	board.Publish(coming(100))
+	snapshots.Publish(coming(100))
 	deployment.become(1, 10*time.Second)
 }
 
@@ -116,12 +116,12 @@ func coming(demand float64) *snapshot.Snapshot {
 	return snapshottest.Snapshot(entry)
 }
 
-func startSecured(t *testing.T, servers, clients *authority, board *snapshot.Board) *running {
+func startSecured(t *testing.T, servers, clients *authority, snapshots *snapshot.Store) *running {
 	t.Helper()
 	f := files{t: t, dir: t.TempDir()}
 	f.pair(servers, 100)
 	f.write("ca.crt", clients.bundle())
-	return start(t, f.options(), board, snapshottest.Now)
+	return start(t, f.options(), snapshots, snapshottest.Now)
 }
 
 // prepare writes the Deployment, and KEDA's certificate into KEDA's namespace, under the names of the sample.

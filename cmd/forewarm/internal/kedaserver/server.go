@@ -29,7 +29,7 @@ const MetricsPrefix = "forewarm_keda_"
 
 // Server serves KEDA on a port.
 type Server struct {
-	board        *snapshot.Board
+	snapshots    *snapshot.Store
 	scaler       *keda.Scaler
 	listener     net.Listener
 	certificates *certificates // nil without TLS
@@ -40,13 +40,13 @@ type Server struct {
 
 // Open reads the certificates and opens the port; now is the clock for the age of data.
 func Open(
-	ctx context.Context, o Options, board *snapshot.Board, now func() time.Time, log *slog.Logger,
+	ctx context.Context, o Options, snapshots *snapshot.Store, now func() time.Time, log *slog.Logger,
 ) (*Server, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
 	s := &Server{
-		board: board, scaler: keda.New(board, now), log: log,
+		snapshots: snapshots, scaler: keda.New(snapshots, now), log: log,
 		registry: prometheus.NewRegistry(), requests: grpcprom.NewServerMetrics(),
 	}
 	if err := prometheus.WrapRegistererWithPrefix(MetricsPrefix, s.registry).Register(s.requests); err != nil {
@@ -110,7 +110,7 @@ func (s *Server) reportHealth(ctx context.Context, ready *health.Server) {
 		ready.SetServingStatus(pb.ExternalScaler_ServiceDesc.ServiceName, status)
 	}
 	say(healthpb.HealthCheckResponse_NOT_SERVING)
-	newest, first := s.board.Watch()
+	newest, first := s.snapshots.Watch()
 	if newest == nil {
 		select {
 		case <-first:

@@ -34,9 +34,9 @@ type running struct {
 	stopped chan error
 }
 
-func start(t *testing.T, o kedaserver.Options, board *snapshot.Board, now func() time.Time) *running {
+func start(t *testing.T, o kedaserver.Options, snapshots *snapshot.Store, now func() time.Time) *running {
 	t.Helper()
-	server, err := kedaserver.Open(t.Context(), o, board, now, slog.New(slog.DiscardHandler))
+	server, err := kedaserver.Open(t.Context(), o, snapshots, now, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,10 +47,10 @@ func start(t *testing.T, o kedaserver.Options, board *snapshot.Board, now func()
 	return r
 }
 
-// plain serves the board on loopback without TLS.
-func plain(t *testing.T, board *snapshot.Board) *running {
+// plain serves the store on loopback without TLS.
+func plain(t *testing.T, snapshots *snapshot.Store) *running {
 	t.Helper()
-	return start(t, kedaserver.Options{Address: "127.0.0.1:0"}, board, snapshottest.Now)
+	return start(t, kedaserver.Options{Address: "127.0.0.1:0"}, snapshots, snapshottest.Now)
 }
 
 // wait wants the server to stop without an error.
@@ -99,7 +99,7 @@ func ref(forecast string) *pb.ScaledObjectRef {
 	}
 }
 
-func ready() *snapshot.Board { return snapshottest.Board(snapshottest.EveryState()...) }
+func ready() *snapshot.Store { return snapshottest.Store(snapshottest.EveryState()...) }
 
 // ask is one request.
 func ask(client pb.ExternalScalerClient) error {
@@ -131,15 +131,15 @@ func TestThePlainServerAnswers(t *testing.T) {
 }
 
 func TestAChangeReachesTheClientAtOnce(t *testing.T) {
-	board := &snapshot.Board{}
-	board.Publish(demand(0))
-	stream, err := plain(t, board).client(nil).StreamIsActive(t.Context(), ref("ready"))
+	snapshots := &snapshot.Store{}
+	snapshots.Publish(demand(0))
+	stream, err := plain(t, snapshots).client(nil).StreamIsActive(t.Context(), ref("ready"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []bool{false, true, false} {
 		if i > 0 {
-			board.Publish(demand(float64(i % 2)))
+			snapshots.Publish(demand(float64(i % 2)))
 		}
 		begun := time.Now()
 		got, err := stream.Recv()
@@ -236,8 +236,8 @@ func TestALargeRequestIsRefused(t *testing.T) {
 }
 
 func TestHealthMeansThatThereIsASnapshot(t *testing.T) {
-	board := &snapshot.Board{}
-	conn := plain(t, board).dial(nil)
+	snapshots := &snapshot.Store{}
+	conn := plain(t, snapshots).dial(nil)
 	defer conn.Close() //nolint:errcheck // Read only.
 	var watches []healthpb.Health_WatchClient
 	for _, service := range []string{"", "externalscaler.ExternalScaler"} {
@@ -248,7 +248,7 @@ func TestHealthMeansThatThereIsASnapshot(t *testing.T) {
 		await(t, watch, healthpb.HealthCheckResponse_NOT_SERVING)
 		watches = append(watches, watch)
 	}
-	board.Publish(demand(1))
+	snapshots.Publish(demand(1))
 	for _, watch := range watches {
 		await(t, watch, healthpb.HealthCheckResponse_SERVING)
 	}

@@ -191,10 +191,10 @@ func orNil(v float64) *float64 {
 }
 
 // replay steps the server's loop at each moment.
-func (p *Past) replay(ctx context.Context, source refresh.Source, target *refresh.Target, timeout time.Duration) error {
+func (p *Past) replay(ctx context.Context, source refresh.Source, target *refresh.Job, timeout time.Duration) error {
 	const patience = 24 * time.Hour // A step waits for its queries, which have timeouts of their own.
 	loop, err := refresh.New(refresh.Config{Timeout: timeout, Grace: patience}.WithDefaults(), source, only{*target},
-		new(snapshot.Board), slog.New(slog.DiscardHandler))
+		new(snapshot.Store), slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
@@ -219,7 +219,7 @@ func (p *Past) replay(ctx context.Context, source refresh.Source, target *refres
 }
 
 // only is the loop's one target.
-type only struct{ target refresh.Target }
+type only struct{ target refresh.Job }
 
 // Targets implements refresh.Targets.
-func (o only) Targets(time.Time) []refresh.Target { return []refresh.Target{o.target} }
+func (o only) Targets(time.Time) []refresh.Job { return []refresh.Job{o.target} }

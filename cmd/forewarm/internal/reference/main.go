@@ -18,9 +18,10 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/kedaserver"
 	"github.com/forewarm/forewarm/hack/reference"
 	"github.com/forewarm/forewarm/pkg/kube/apiservices"
-	"github.com/forewarm/forewarm/pkg/kube/authority"
 	"github.com/forewarm/forewarm/pkg/kube/forecasts"
-	"github.com/forewarm/forewarm/pkg/kube/warmpools"
+	"github.com/forewarm/forewarm/pkg/kube/pools"
+	"github.com/forewarm/forewarm/pkg/kube/servingca"
+
 	"github.com/forewarm/forewarm/pkg/serve/telemetry"
 	"github.com/forewarm/forewarm/pkg/source/embedded"
 	"github.com/forewarm/forewarm/pkg/source/tenants"
@@ -86,14 +87,14 @@ func metrics(out io.Writer) error {
 		},
 		reference.Section{
 			Title: "Warm pools", Text: "Only the adapter replica that leads serves these.",
-			Collectors: []prometheus.Collector{new(warmpools.Controller)},
+			Collectors: []prometheus.Collector{new(pools.Controller)},
 		},
 		reference.Section{
 			Title: "API groups", Text: "In a cluster only.", Collectors: []prometheus.Collector{new(apiservices.Watch)},
 		},
 		reference.Section{
 			Title: "Certificates", Text: "In a cluster only.",
-			Collectors: []prometheus.Collector{authority.Collector{}},
+			Collectors: []prometheus.Collector{servingca.Collector{}},
 		},
 		reference.Section{
 			Title: "Sources by namespace", Text: "Only with `--sources-file`. `source` is a name in that file.",

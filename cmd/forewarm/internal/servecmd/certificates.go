@@ -18,8 +18,8 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/apiserver"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/server"
 	"github.com/forewarm/forewarm/pkg/kube/apiservices"
-	"github.com/forewarm/forewarm/pkg/kube/authority"
 	"github.com/forewarm/forewarm/pkg/kube/changes"
+	"github.com/forewarm/forewarm/pkg/kube/servingca"
 )
 
 // AuthorityOptions configure the certificate authority that signs the serving certificates.
@@ -86,10 +86,10 @@ func (o *AuthorityOptions) validate() error {
 			o.KEDASecret,
 		))
 	}
-	if o.LeafLifetime < time.Second || o.Lifetime < authority.MinLifetimes*o.LeafLifetime {
+	if o.LeafLifetime < time.Second || o.Lifetime < servingca.MinLifetimes*o.LeafLifetime {
 		problems = append(problems, fmt.Errorf(
 			"--tls-leaf-lifetime %s and --tls-ca-lifetime %s: write at least 1s, and at least %d times as long",
-			o.LeafLifetime, o.Lifetime, authority.MinLifetimes))
+			o.LeafLifetime, o.Lifetime, servingca.MinLifetimes))
 	}
 	return errors.Join(problems...)
 }
@@ -99,8 +99,8 @@ type certificates struct {
 	options AuthorityOptions
 	keda    bool // KEDA's client certificate is wanted, too
 	// secret and leaf are nil where certificates are given as files.
-	secret *authority.Secret
-	leaf   *authority.Leaf
+	secret *servingca.Secret
+	leaf   *servingca.Leaf
 	// servingFile is the certificate of those files; empty where there is none.
 	servingFile string
 	// file is the authority of those files, where one is given.
@@ -135,10 +135,10 @@ func openCertificates(o *Options, log *slog.Logger) (*certificates, error) {
 	if err != nil {
 		return nil, fmt.Errorf("no cluster to read the certificate authority from: set --kubeconfig: %w", err)
 	}
-	if out.secret, err = authority.NewSecret(client, o.Lease.Namespace, o.Authority.Secret, log); err != nil {
+	if out.secret, err = servingca.NewSecret(client, o.Lease.Namespace, o.Authority.Secret, log); err != nil {
 		return nil, err
 	}
-	out.leaf, err = authority.NewLeaf(
+	out.leaf, err = servingca.NewLeaf(
 		out.secret,
 		o.Authority.LeafLifetime,
 		server.Clock{}.Now(),
@@ -208,7 +208,7 @@ func (c *certificates) lead(ctx context.Context) {
 	all.Go(func() { c.secret.Keep(ctx, server.Clock{}, c.options.Lifetime) })
 	if c.keda {
 		namespace, name, _ := strings.Cut(c.options.KEDASecret, "/")
-		lifetime := c.options.Lifetime / authority.MinLifetimes
+		lifetime := c.options.Lifetime / servingca.MinLifetimes
 		all.Go(func() { c.secret.KeepClient(ctx, server.Clock{}, namespace, name, lifetime) })
 	}
 	all.Wait()
@@ -227,7 +227,7 @@ func (c *certificates) ready() []apiserver.Check {
 // metrics are the ends of the certificates, for an alert.
 func (c *certificates) metrics() prometheus.Gatherers {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(authority.Collector{
+	registry.MustRegister(servingca.Collector{
 		Secret: c.secret, Leaf: c.leaf, ServingFile: c.servingFile, AuthorityFile: c.options.File,
 	})
 	return prometheus.Gatherers{registry}

@@ -25,11 +25,11 @@ func TestReadyMeansThatHistoryWasRead(t *testing.T) {
 		{"a broken Forecast holds up nothing", snapshottest.Snapshot(snapshottest.Invalid(snapshottest.Key("c"))), "<nil>"},
 		{"no Forecasts at all", snapshottest.Snapshot(), "<nil>"},
 	} {
-		board := &snapshot.Board{}
+		snapshots := &snapshot.Store{}
 		if c.at != nil {
-			board.Publish(c.at)
+			snapshots.Publish(c.at)
 		}
-		if got := fmt.Sprint(server.HistoryCheck(board, time.Now).Run()); got != c.want {
+		if got := fmt.Sprint(server.HistoryCheck(snapshots, time.Now).Run()); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -40,17 +40,17 @@ func TestSlowHistoriesHoldUpNobodyForLong(t *testing.T) {
 	ready, pending := snapshottest.Ready(snapshottest.Key("a")), snapshottest.Pending(snapshottest.Key("b"))
 	now := snapshottest.Now()
 	clock := func() time.Time { return now }
-	board := &snapshot.Board{}
-	board.Publish(snapshottest.Snapshot(ready))
-	served := server.HistoryCheck(board, clock)
+	snapshots := &snapshot.Store{}
+	snapshots.Publish(snapshottest.Snapshot(ready))
+	served := server.HistoryCheck(snapshots, clock)
 	if err := served.Run(); err != nil {
 		t.Fatal(err)
 	}
-	board.Publish(snapshottest.Snapshot(ready, pending))
+	snapshots.Publish(snapshottest.Snapshot(ready, pending))
 	if err := served.Run(); err != nil {
 		t.Errorf("a new Forecast: %v, want that the replica stays ready", err)
 	}
-	fresh := server.HistoryCheck(board, clock)
+	fresh := server.HistoryCheck(snapshots, clock)
 	for _, minute := range []int{0, 9} {
 		now = snapshottest.Now().Add(time.Duration(minute) * time.Minute)
 		if fresh.Run() == nil {
@@ -64,8 +64,8 @@ func TestSlowHistoriesHoldUpNobodyForLong(t *testing.T) {
 }
 
 func TestMetricsComeFromTheBoard(t *testing.T) {
-	board := snapshottest.Board(snapshottest.EveryState()...)
-	deps, err := server.NewDeps(board, nil, snapshottest.Now, slog.New(slog.DiscardHandler))
+	snapshots := snapshottest.Store(snapshottest.EveryState()...)
+	deps, err := server.NewDeps(snapshots, nil, snapshottest.Now, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,11 +19,11 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/apiserver"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/server"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
-	"github.com/forewarm/forewarm/pkg/kube/actuator"
 	"github.com/forewarm/forewarm/pkg/kube/apiservices"
 	"github.com/forewarm/forewarm/pkg/kube/changes"
 	"github.com/forewarm/forewarm/pkg/kube/forecasts"
-	"github.com/forewarm/forewarm/pkg/kube/warmpools"
+	"github.com/forewarm/forewarm/pkg/kube/pools"
+
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/folder"
 	"github.com/forewarm/forewarm/pkg/refresh"
@@ -31,7 +31,7 @@ import (
 
 // forecastSource provides the Forecasts, with the parts that must run for it.
 type forecastSource struct {
-	targets refresh.Targets
+	targets refresh.Jobs
 	// changed is notified when targets have changed; nil where nobody does.
 	changed changes.Signal
 
@@ -46,10 +46,10 @@ type forecastSource struct {
 
 // openForecasts opens the folder of Forecasts, or prepares to watch the cluster and to write statuses.
 func openForecasts(
-	o Options, serving *certificates, resolver *manifest.Resolver, board *snapshot.Board, log *slog.Logger,
+	o Options, serving *certificates, resolver *manifest.Resolver, snapshots *snapshot.Store, log *slog.Logger,
 ) (*forecastSource, error) {
 	if o.ConfigDir == "" {
-		return watchForecasts(o, serving, resolver, board, log)
+		return watchForecasts(o, serving, resolver, snapshots, log)
 	}
 	files, err := folder.Open(o.ConfigDir, resolver, log)
 	if err != nil {
@@ -66,7 +66,7 @@ func openForecasts(
 }
 
 func watchForecasts(
-	o Options, serving *certificates, resolver *manifest.Resolver, board *snapshot.Board, log *slog.Logger,
+	o Options, serving *certificates, resolver *manifest.Resolver, snapshots *snapshot.Store, log *slog.Logger,
 ) (*forecastSource, error) {
 	client, err := clientcmd.BuildConfigFromFlags("", o.Cluster.Kubeconfig)
 	if err != nil {
@@ -81,11 +81,11 @@ func watchForecasts(
 	if err != nil {
 		return nil, err
 	}
-	pools, err := watchPools(o, client, objects, board, log)
+	pools, err := watchPools(o, client, objects, snapshots, log)
 	if err != nil {
 		return nil, err
 	}
-	statuses := forecasts.NewStatusWriter(objects, board, log)
+	statuses := forecasts.NewStatusWriter(objects, snapshots, log)
 	groups, err := apiservices.New(client, o.service(), log)
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func watchForecasts(
 		pools.controller.SetEvents(recorder)
 		statuses.SetEvents(recorder)
 		runAll(func() { groups.ReportChanges(ctx, recorder) }, func() { serving.lead(ctx) },
-			func() { hold(ctx, groups, o.hold(serving.authority()), read, board) },
+			func() { hold(ctx, groups, o.hold(serving.authority()), read, snapshots) },
 			func() { pools.controller.Run(ctx, server.Clock{}) }, func() { statuses.Run(ctx, server.Clock{}) })
 	}
 	return &forecastSource{
@@ -151,9 +151,9 @@ func hold(
 	groups *apiservices.Watch,
 	config apiservices.HoldConfig,
 	read apiserver.Check,
-	board *snapshot.Board,
+	snapshots *snapshot.Store,
 ) {
-	if waitFor(ctx, read, server.HistoryCheck(board, server.Clock{}.Now)) == nil {
+	if waitFor(ctx, read, server.HistoryCheck(snapshots, server.Clock{}.Now)) == nil {
 		groups.Hold(ctx, server.Clock{}, config)
 	}
 }
@@ -167,34 +167,34 @@ func startRecorder(ctx context.Context, clients kubernetes.Interface) (recorder 
 
 // pools are the warm pools. Every adapter replica watches them, for the Forecasts that they cover; the leader holds
 // them.
-type pools struct {
-	watch      *warmpools.Watch
-	controller *warmpools.Controller
+type warmPools struct {
+	watch      *pools.Watch
+	controller *pools.Controller
 }
 
 // watchPools shortens the lead time of Forecasts that a pool is ready for, and lets pools hold capacity for Forecasts.
 // In a cluster without the WarmPool CRD the watch logs that once.
 func watchPools(
-	o Options, client *rest.Config, objects *forecasts.Objects, board *snapshot.Board, log *slog.Logger,
-) (*pools, error) {
-	watch, err := warmpools.NewWatch(client, log)
+	o Options, client *rest.Config, objects *forecasts.Objects, snapshots *snapshot.Store, log *slog.Logger,
+) (*warmPools, error) {
+	watch, err := pools.NewWatch(client, log)
 	if err != nil {
 		return nil, err
 	}
 	objects.SetCovers(watch)
-	held, err := actuator.New(client, server.Clock{}.Now)
+	held, err := pools.NewDispatcher(client, server.Clock{}.Now)
 	if err != nil {
 		return nil, err
 	}
-	keeper := warmpools.New(o.WarmPools, warmpools.Dependencies{
-		Pools: watch, Board: board, Workloads: objects, Actuator: held,
+	keeper := pools.NewController(o.WarmPools, pools.Dependencies{
+		Pools: watch, Snapshots: snapshots, Workloads: objects, Actuator: held,
 	}, log)
-	return &pools{watch: watch, controller: keeper}, nil
+	return &warmPools{watch: watch, controller: keeper}, nil
 }
 
 // afterPools delays a part until the pools have been listed, or cannot be: a Forecast that is resolved before its pool
 // would be rebuilt once the pool is known.
-func (p *pools) afterPools(run func(context.Context) error) func(context.Context) error {
+func (p *warmPools) afterPools(run func(context.Context) error) func(context.Context) error {
 	const patience = 10 * time.Second
 	return func(ctx context.Context) error {
 		p.watch.WaitForSync(ctx, patience)

@@ -19,7 +19,7 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/kedaserver"
 	"github.com/forewarm/forewarm/pkg/kube/apiservices"
 	"github.com/forewarm/forewarm/pkg/kube/forecasts"
-	"github.com/forewarm/forewarm/pkg/kube/warmpools"
+	"github.com/forewarm/forewarm/pkg/kube/pools"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/signal"
 	"github.com/forewarm/forewarm/pkg/source/embedded"
@@ -61,7 +61,7 @@ type Options struct {
 
 	Refresh refresh.Config
 	// WarmPools configures the controller of warm pools.
-	WarmPools warmpools.Config
+	WarmPools pools.Config
 	// TenantLabel and ClusterQueryNamespaces restrict what a namespace's own queries may read.
 	TenantLabel            string
 	ClusterQueryNamespaces []string
@@ -88,7 +88,7 @@ func Defaults() Options {
 		Retention:     model.Duration(16 * 24 * time.Hour),
 		RetentionSize: embedded.DefaultMaxBytes,
 		Refresh:       refresh.Config{}.WithDefaults(),
-		WarmPools:     warmpools.Config{Step: 15 * time.Second},
+		WarmPools:     pools.Config{Step: 15 * time.Second},
 		TenantLabel:   "namespace",
 		Limits:        forecasts.DefaultLimits(),
 		Trust:         signal.DefaultTrust(),

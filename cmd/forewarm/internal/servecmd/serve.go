@@ -19,7 +19,7 @@ import (
 
 // run serves until the context ends.
 func run(ctx context.Context, o Options, log *slog.Logger) (err error) {
-	board := &snapshot.Board{}
+	snapshots := &snapshot.Store{}
 	serving, err := openCertificates(&o, log)
 	if err != nil {
 		return err
@@ -40,11 +40,11 @@ func run(ctx context.Context, o Options, log *slog.Logger) (err error) {
 		Free:    o.ClusterQueryNamespaces,
 		Tenants: granted,
 	}
-	objects, err := openForecasts(o, serving, manifest.NewResolver(catalogue), board, log)
+	objects, err := openForecasts(o, serving, manifest.NewResolver(catalogue), snapshots, log)
 	if err != nil {
 		return err
 	}
-	deps, err := server.NewDeps(board, objects.common, server.Clock{}.Now, log)
+	deps, err := server.NewDeps(snapshots, objects.common, server.Clock{}.Now, log)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func run(ctx context.Context, o Options, log *slog.Logger) (err error) {
 	defer func() { err = errors.Join(err, past.close()) }()
 	deps.Metrics = slices.Concat(prometheus.Gatherers{deps.Metrics}, past.metrics, serving.metrics())
 	deps.Ready = slices.Concat(deps.Ready, past.ready, serving.ready())
-	loop, err := refresh.New(o.Refresh, traces.source(past.source), objects.targets, board, log)
+	loop, err := refresh.New(o.Refresh, traces.source(past.source), objects.targets, snapshots, log)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func openServers(ctx context.Context, o Options, deps apiserver.Deps) ([]server.
 		}
 		return []server.Part{{Name: "server", Run: apis.Run}}, nil
 	}
-	scaler, err := kedaserver.Open(ctx, o.KEDA, deps.Board, deps.Now, deps.Logger)
+	scaler, err := kedaserver.Open(ctx, o.KEDA, deps.Snapshots, deps.Now, deps.Logger)
 	if err != nil {
 		return nil, err
 	}

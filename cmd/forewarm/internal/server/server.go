@@ -75,18 +75,18 @@ func (Clock) WaitUntil(ctx context.Context, t time.Time) error {
 	}
 }
 
-// NewDeps are the dependencies of the API server: the board, its metrics, and the check that history has been read. The common
+// NewDeps are the dependencies of the API server: the store, its metrics, and the check that history has been read. The common
 // conditions are those of all Forecasts; nil for none. The age of data is measured by now.
 func NewDeps(
-	board *snapshot.Board, common func() []snapshot.Condition, now func() time.Time, log *slog.Logger,
+	snapshots *snapshot.Store, common func() []snapshot.Condition, now func() time.Time, log *slog.Logger,
 ) (apiserver.Deps, error) {
 	registry := prometheus.NewRegistry()
-	if err := registry.Register(telemetry.New(board, now, common)); err != nil {
+	if err := registry.Register(telemetry.New(snapshots, now, common)); err != nil {
 		return apiserver.Deps{}, fmt.Errorf("metrics: %w", err)
 	}
 	return apiserver.Deps{
-		Board: board, Metrics: registry, Logger: log, Now: now,
-		Ready: []apiserver.Check{HistoryCheck(board, now)},
+		Snapshots: snapshots, Metrics: registry, Logger: log, Now: now,
+		Ready: []apiserver.Check{HistoryCheck(snapshots, now)},
 	}, nil
 }
 
@@ -97,7 +97,7 @@ const historyPatience = 10 * time.Minute
 // progress. A source that does not answer is waited for: the adapter replica that this one replaces serves meanwhile. A query that
 // is wrong is not. From then on it passes always: a Forecast that is new, or whose source hangs, must not take the values of all
 // others away.
-func HistoryCheck(board *snapshot.Board, now func() time.Time) apiserver.Check {
+func HistoryCheck(snapshots *snapshot.Store, now func() time.Time) apiserver.Check {
 	var (
 		mu     sync.Mutex
 		began  time.Time
@@ -106,7 +106,7 @@ func HistoryCheck(board *snapshot.Board, now func() time.Time) apiserver.Check {
 	return apiserver.Check{Name: "history", Run: func() error {
 		mu.Lock()
 		defer mu.Unlock()
-		s := board.Load()
+		s := snapshots.Load()
 		switch {
 		case passed:
 			return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/files"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
-	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
 
@@ -38,7 +38,7 @@ type options struct {
 func defaults() *options {
 	return &options{
 		history: history.Defaults(), lead: leadFlag{Median: 5 * time.Minute, Known: assumed},
-		objective: 0.01, wait: hpasim.DefaultWait, gpus: defaultGPUs,
+		objective: 0.01, wait: sim.DefaultWait, gpus: defaultGPUs,
 	}
 }
 

@@ -5,19 +5,19 @@ import (
 	"slices"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/core/hpasim"
-	"github.com/forewarm/forewarm/pkg/core/trailing"
+	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
+	"github.com/forewarm/forewarm/pkg/core/series"
 )
 
 // accounts are the lateness and cost with the first autoscaler over the budget's period, of the value served for a goal.
 type accounts struct {
-	simulated *hpasim.Autoscalers
+	simulated *sim.Simulation
 	// period of the budget.
 	period time.Duration
 	// served are the values of the coming steps, the next one first; values are those of the current step.
 	served []float64
 	values []float64
-	hours  trailing.Ring[accountHour]
+	hours  series.Ring[accountHour]
 	// peak demand of the current hour.
 	peak float64
 }
@@ -30,14 +30,14 @@ type accountHour struct {
 }
 
 func newAccounts(c Config) (*accounts, error) {
-	played, err := hpasim.NewAutoscalers(c.Autoscalers[0].Spec, 1, c.Start, c.Step)
+	played, err := sim.NewSimulation(c.Autoscalers[0].Spec, 1, c.Start, c.Step)
 	period := c.period()
 	return &accounts{
 		simulated: played,
 		period:    period,
 		served:    slices.Repeat([]float64{math.NaN()}, c.Delay),
 		values:    []float64{math.NaN()},
-		hours:     trailing.NewGrowingRing[accountHour](int(period / time.Hour)),
+		hours:     series.NewGrowingRing[accountHour](int(period / time.Hour)),
 	}, err
 }
 

@@ -70,7 +70,7 @@ const (
 // past, which is not what is asked for. So what is left of the budget relaxes the objective, and what is overspent tightens it:
 // feedback on the error, as in adaptive conformal inference (Gibbs & Candès 2021; Angelopoulos, Candès & Tibshirani 2023).
 // Lateness is heavy-tailed: both count by the number of hours that it comes from. One burst is no evidence that the estimates
-// are wrong, and calm weeks are none that the next burst is small. What a correction may cost is bounded (headroom.Curve.ForTarget).
+// are wrong, and calm weeks are none that the next burst is small. What a correction may cost is bounded (Curve.ForTarget).
 func (a *accounts) targetLate(late float64) float64 {
 	sum, over := a.total()
 	demand := sum.Arrived * a.period.Hours() / over.Hours() // of a whole period

@@ -3,9 +3,9 @@ package objective
 import (
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/core/credible"
 	"github.com/forewarm/forewarm/pkg/core/decide"
-	"github.com/forewarm/forewarm/pkg/core/decide/headroom"
+	"github.com/forewarm/forewarm/pkg/core/demand"
+
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
@@ -31,7 +31,7 @@ type Calibrator struct {
 	hourEnded time.Time
 }
 
-// unluckyHours is how often the simulated autoscalers lose what they owe to luck (hpasim.Autoscalers.Unlucky): at every hour of the day
+// unluckyHours is how often the simulated autoscalers lose what they owe to luck (sim.Simulation.Unlucky): at every hour of the day
 // in turn.
 const unluckyHours = 25
 
@@ -67,9 +67,9 @@ func NewCalibrator(c Config) (*Calibrator, error) {
 		config: c, holdSteps: decide.HoldSteps(c.Lead, c.Step),
 	}
 	for i, name := range c.Candidates {
-		grid := headroom.CoarseGrid()
+		grid := CoarseGrid()
 		if i == 0 {
-			grid = headroom.FineGrid()
+			grid = FineGrid()
 		}
 		one, err := newCandidate(c, name, grid)
 		if err != nil {
@@ -105,7 +105,7 @@ type Step struct {
 	// Observed demand now, and Arrived, the demand of the step that has ended; NaN for gaps.
 	Observed, Arrived float64
 	// Limit is the most that history can justify now.
-	Limit credible.Limit
+	Limit demand.Limit
 	// Peaks are the forecasts of the candidates, then of the named ones; HasForecast is false of a candidate for which the
 	// demand now stands in.
 	Peaks       []windowpeak.Peak
@@ -205,8 +205,8 @@ func (o *Calibrator) Value(i int) float64 { return decide.HeadroomValue(o.Headro
 
 // LateShares is, by candidate, the share of all demand that was late under each multiplier with the first autoscaler. Priors
 // are made of it.
-func (o *Calibrator) LateShares() headroom.Priors {
-	out := headroom.Priors{}
+func (o *Calibrator) LateShares() Priors {
+	out := Priors{}
 	for _, c := range o.candidates[:o.selectable()] {
 		if len(c.trials) > 0 {
 			out[c.name] = c.trials[0].estimator.LateShares()

@@ -10,10 +10,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/forewarm/forewarm/pkg/core/decide"
-	"github.com/forewarm/forewarm/pkg/core/decide/headroom"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
-	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
+
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
@@ -27,8 +27,8 @@ const (
 func autoscaler(most int32) objective.Autoscaler {
 	down := hpa.DefaultScaleDown()
 	down.Stabilization = 0
-	return objective.Autoscaler{Name: "spec.scaling", Spec: hpasim.Spec{
-		Capacity: 10, PodLead: hpasim.Constant(lead),
+	return objective.Autoscaler{Name: "spec.scaling", Spec: sim.Spec{
+		Capacity: 10, PodLead: sim.Constant(lead),
 		HPA: hpa.Spec{
 			Min: 1, Max: most, Cluster: hpa.DefaultCluster(),
 			Metrics:  []hpa.Metric{{Name: "demand", Source: hpa.External, Type: hpa.AverageValue, Target: 10_000}},
@@ -50,7 +50,7 @@ func peaks(t *testing.T) windowpeak.Config {
 
 func config(t *testing.T, late float64) objective.Config {
 	t.Helper()
-	margins, err := headroom.BuiltinPriors(lead)
+	margins, err := objective.BuiltinPriors(lead)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +237,7 @@ func TestLearning(t *testing.T) {
 func TestSeveralAutoscalers(t *testing.T) {
 	c := config(t, 0.01)
 	slow := autoscaler(1000)
-	slow.Name, slow.Spec.PodLead = "slow", hpasim.Constant(20*time.Minute)
+	slow.Name, slow.Spec.PodLead = "slow", sim.Constant(20*time.Minute)
 	c.Autoscalers = append(c.Autoscalers, slow)
 	o := newPlayer(t, c)
 	play(o, days(4, 8))

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/forewarm/forewarm/pkg/core/decide"
-	"github.com/forewarm/forewarm/pkg/core/decide/headroom"
-	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
+
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
@@ -25,9 +25,9 @@ type candidate struct {
 
 // trial is a candidate under one autoscaler.
 type trial struct {
-	simulated *hpasim.Autoscalers
-	estimator *headroom.Estimator
-	curve     headroom.Curve
+	simulated *sim.Simulation
+	estimator *Estimator
+	curve     Curve
 }
 
 func newCandidate(c Config, name string, grid []float64) (*candidate, error) {
@@ -35,19 +35,19 @@ func newCandidate(c Config, name string, grid []float64) (*candidate, error) {
 		name: name, started: !repeats(name), grid: grid, values: newValues(c.Delay, len(grid)),
 	}
 	err := out.addTrials(c, c.Autoscalers,
-		func() *headroom.Estimator { return headroom.NewEstimator(grid, c.Priors.For(name, grid)) })
+		func() *Estimator { return NewEstimator(grid, c.Priors.For(name, grid)) })
 	return out, err
 }
 
 // newNamedCandidate is a candidate that autoscalers request by name. One without a prior has that of the last value.
 func newNamedCandidate(c Config, n NamedCandidate) (*candidate, error) {
-	grid := headroom.CoarseGrid()
+	grid := CoarseGrid()
 	late := c.Priors.For(windowpeak.LastValue, grid)
 	if known, ok := c.Priors[n.Candidate]; ok && len(known) == len(grid) {
 		late = known
 	}
 	out := &candidate{name: n.Candidate, started: true, grid: grid, values: newValues(c.Delay, len(grid))}
-	err := out.addTrials(c, n.Autoscalers, func() *headroom.Estimator { return headroom.NewEstimator(grid, late) })
+	err := out.addTrials(c, n.Autoscalers, func() *Estimator { return NewEstimator(grid, late) })
 	return out, err
 }
 
@@ -61,9 +61,9 @@ func newValues(delay, multipliers int) [][]float64 {
 }
 
 // addTrials adds a trial with each of the autoscalers.
-func (c *candidate) addTrials(config Config, on []Autoscaler, newMargin func() *headroom.Estimator) error {
+func (c *candidate) addTrials(config Config, on []Autoscaler, newMargin func() *Estimator) error {
 	for _, a := range on {
-		shadows, err := hpasim.NewAutoscalers(a.Spec, len(c.grid), config.Start, config.Step)
+		shadows, err := sim.NewSimulation(a.Spec, len(c.grid), config.Start, config.Step)
 		if err != nil {
 			return err
 		}
@@ -88,7 +88,7 @@ func (c *candidate) endHour(evidence bool) {
 	for i := range c.trials {
 		t := &c.trials[i]
 		if s := t.simulated.Score(); c.started && evidence {
-			t.estimator.Add(headroom.Hour{Arrived: s.Arrived, Late: s.Late, Paid: s.Paid})
+			t.estimator.Add(Hour{Arrived: s.Arrived, Late: s.Late, Paid: s.Paid})
 			t.curve = t.estimator.Curve()
 		}
 		t.simulated.Reset()

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/decide"
-	"github.com/forewarm/forewarm/pkg/core/decide/headroom"
-	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
+
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
@@ -30,7 +30,7 @@ type Config struct {
 	// Goals to find a headroom for; the first one's is served.
 	Goals []Goal
 	// Priors are the lateness on other workloads.
-	Priors headroom.Priors
+	Priors Priors
 	// Autoscalers that read the served value: at least one.
 	Autoscalers []Autoscaler
 	// Before is how the workload was scaled before.
@@ -57,7 +57,7 @@ type Goal struct {
 type Autoscaler struct {
 	// Name as in decide.Autoscaler.
 	Name string
-	Spec hpasim.Spec
+	Spec sim.Spec
 }
 
 func (c Config) period() time.Duration { return cmp.Or(c.Period, DefaultPeriod) }

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 )
 
 // world is what is measured where replicas sustain so much, and an HPA with a target of 10 scales them by what it reads: the late
@@ -17,7 +17,7 @@ func world(t *testing.T, capacity float64, read, demand []float64, start time.Ti
 	if &read[0] == &demand[0] {
 		spec.HPA.Behavior = nil
 	}
-	actual, err := hpasim.NewAutoscalers(spec, 1, start, step)
+	actual, err := sim.NewSimulation(spec, 1, start, step)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
-	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 )
 
 // calm is the smoothest demand: about so much, in slow waves of a tenth.
@@ -42,7 +42,7 @@ func TestRightWithinTwoDays(t *testing.T) {
 		{"a target five times too high", capacity(50), jumpy(2+judged, 4), 2.2, 2.5},
 		{"a target five times too low", capacity(2), jumpy(2+judged, 4), 2.2, 2.5},
 		{"starts that take twice as long as said", func(c *objective.Config) {
-			c.Autoscalers[0].Spec.PodLead = hpasim.Constant(2 * lead)
+			c.Autoscalers[0].Spec.PodLead = sim.Constant(2 * lead)
 		}, jumpy(2+judged, 5), 3.5, 3},
 		{"a tolerance of its own", func(c *objective.Config) {
 			tolerance := 0.3

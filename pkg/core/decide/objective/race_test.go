@@ -9,7 +9,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
-	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 )
 
 // The autoscaler before is what an HPA with its target and the stock scale-down is, although it reads a scaled demand.
@@ -23,7 +23,7 @@ func TestBeforeIsAnHPAWithItsTarget(t *testing.T) {
 	spec := autoscaler(1000).Spec
 	spec.HPA.Min, spec.HPA.Behavior = 4, nil
 	spec.HPA.Metrics = []hpa.Metric{{Name: "demand", Source: hpa.External, Type: hpa.AverageValue, Target: 9_500}}
-	one, err := hpasim.NewAutoscalers(spec, 1, time.Time{}, step)
+	one, err := sim.NewSimulation(spec, 1, time.Time{}, step)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,9 +4,9 @@ import (
 	"math"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/core/credible"
 	"github.com/forewarm/forewarm/pkg/core/decide"
-	"github.com/forewarm/forewarm/pkg/core/decide/headroom"
+	"github.com/forewarm/forewarm/pkg/core/demand"
+
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
@@ -49,7 +49,7 @@ type Report struct {
 	PeakReplicas int
 	Lead         time.Duration
 	// Limit is the most that history can justify, if the verdict is Bounded.
-	Limit credible.Limit
+	Limit demand.Limit
 }
 
 // NamedReport is a candidate that autoscalers request by name.
@@ -110,7 +110,7 @@ func (r *Report) Skill() float64 {
 }
 
 // SetBounded records that the served value was cut to a limit: the objective is not known to be met then.
-func (r *Report) SetBounded(limit credible.Limit) {
+func (r *Report) SetBounded(limit demand.Limit) {
 	if r.Verdict != Met {
 		return
 	}
@@ -118,7 +118,7 @@ func (r *Report) SetBounded(limit credible.Limit) {
 }
 
 // headroomFor is the multiplier for a price or else for an objective that is corrected to a target.
-func headroomFor(curve headroom.Curve, asked Goal, target float64) float64 {
+func headroomFor(curve Curve, asked Goal, target float64) float64 {
 	if asked.Price > 0 {
 		return curve.ForPrice(asked.Price)
 	}
@@ -126,7 +126,7 @@ func headroomFor(curve headroom.Curve, asked Goal, target float64) float64 {
 }
 
 // expectedToMeet reports whether a multiplier keeps an objective. A price is always met.
-func expectedToMeet(curve headroom.Curve, asked Goal) bool {
+func expectedToMeet(curve Curve, asked Goal) bool {
 	_, met := curve.ForObjective(asked.Late)
 	return met || asked.Price > 0
 }
@@ -161,7 +161,7 @@ type AutoscalerReport struct {
 	// Headroom is the multiplier that it needs, ExpectedLate the share of the demand that is expected to be late with it.
 	Headroom, ExpectedLate float64
 	// Curve is what is expected under each multiplier; Headroom is read from it.
-	Curve headroom.Curve
+	Curve Curve
 }
 
 // Candidate is one of those that were simulated, and what it would cost to meet the objective with it.

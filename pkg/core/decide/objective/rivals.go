@@ -6,8 +6,8 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
-	"github.com/forewarm/forewarm/pkg/core/hpasim"
-	"github.com/forewarm/forewarm/pkg/core/trailing"
+	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
+	"github.com/forewarm/forewarm/pkg/core/series"
 )
 
 // AssumedTarget is the target of the autoscaler before Forewarm where nobody stated it, as a share of what a replica sustains.
@@ -22,12 +22,12 @@ const rivalCount = 1 + len(targetShares)
 // rivals are HPAs that read the observed demand, with the stock scale-down: the one that the workload had before, and the same with
 // each of the targetShares. They do not depend on any goal.
 type rivals struct {
-	simulated *hpasim.Autoscalers
+	simulated *sim.Simulation
 	// shares of a replica's capacity that are the targets: that of before, then the targetShares.
 	shares [rivalCount]float64
 	// values of the current step. An HPA whose target is half a replica's capacity does what one does that reads twice the demand.
 	values []float64
-	hours  trailing.Ring[rivalHour]
+	hours  series.Ring[rivalHour]
 }
 
 // rivalHour holds the late demand and the replica-hours of one hour.
@@ -37,7 +37,7 @@ func newRivals(c Config, hours int) (*rivals, error) {
 	spec := c.Autoscalers[0].Spec
 	out := &rivals{
 		values: slices.Repeat([]float64{math.NaN()}, rivalCount),
-		hours:  trailing.NewGrowingRing[rivalHour](hours),
+		hours:  series.NewGrowingRing[rivalHour](hours),
 	}
 	out.shares[0] = AssumedTarget
 	if c.Before.Target > 0 {
@@ -51,7 +51,7 @@ func newRivals(c Config, hours int) (*rivals, error) {
 	spec.HPA.Metrics = []hpa.Metric{spec.HPA.Metrics[0]}
 	spec.HPA.Metrics[0].Target = int64(math.Round(1000 * spec.Capacity))
 	var err error
-	out.simulated, err = hpasim.NewAutoscalers(spec, rivalCount, c.Start, c.Step)
+	out.simulated, err = sim.NewSimulation(spec, rivalCount, c.Start, c.Step)
 	return out, err
 }
 

@@ -128,12 +128,12 @@ func nextDay(now time.Time) []snapshot.PathStep {
 }
 
 // past is a day of forecasts every quarter of an hour, with the actual maxima; the newest is open.
-func past(now time.Time) []snapshot.Past {
+func past(now time.Time) []snapshot.ScoredForecast {
 	const every = 15 * time.Minute
-	out := make([]snapshot.Past, 24*time.Hour/every)
+	out := make([]snapshot.ScoredForecast, 24*time.Hour/every)
 	for i := range out {
 		at := now.Add(-24 * time.Hour).Add(time.Duration(i+1) * every)
-		out[i] = snapshot.Past{Time: at, Forecast: demandAt(at) + 1.6*spread(window), Actual: peak(at)}
+		out[i] = snapshot.ScoredForecast{Time: at, Forecast: demandAt(at) + 1.6*spread(window), Actual: peak(at)}
 	}
 	out[len(out)-1].Actual = math.NaN()
 	return out

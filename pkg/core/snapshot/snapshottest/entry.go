@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/core/classify"
 	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
@@ -25,9 +25,9 @@ func Now() time.Time { return time.Date(2026, time.March, 4, 14, 30, 0, 0, time.
 func Key(name string) snapshot.Key { return snapshot.Key{Namespace: "inference", Name: name} }
 
 // Ready is a Forecast that serves an ARIMA model at quantile 0.95: about 118 requests/s observed, and rising.
-func Ready(key snapshot.Key) *snapshot.Entry {
+func Ready(key snapshot.Key) *snapshot.ForecastState {
 	now := Now()
-	e := &snapshot.Entry{
+	e := &snapshot.ForecastState{
 		Key: key, Generation: 1, Created: now.Add(-9 * 24 * time.Hour), State: snapshot.Ready,
 		Conditions: conditions(true, string(snapshot.Ready), "arima serves, 18.4 % better than the last value"),
 		Workload:   "Deployment/" + key.Name, Unit: "requests/s",
@@ -56,25 +56,25 @@ func Ready(key snapshot.Key) *snapshot.Entry {
 }
 
 // Classified is Ready with two times of saturation (one lasts), an outage at night, and a missing minute.
-func Classified(key snapshot.Key) *snapshot.Entry {
+func Classified(key snapshot.Key) *snapshot.ForecastState {
 	e := Ready(key)
 	now := Now()
-	span := func(cause classify.Cause, ago, length time.Duration, share int) classify.Span {
+	span := func(cause demand.Cause, ago, length time.Duration, share int) demand.Span {
 		from := now.Add(-ago)
-		return classify.Span{From: from, To: from.Add(length), Cause: cause, Samples: int(length/step) * share / 100}
+		return demand.Span{From: from, To: from.Add(length), Cause: cause, Samples: int(length/step) * share / 100}
 	}
-	e.Classifications = []classify.Span{
-		span(classify.Outage, 10*time.Hour+30*time.Minute, classify.OutageHold, 100), // With the next, that of recent.
-		span(classify.Missing, 10*time.Hour+20*time.Minute, 20*time.Minute, 100),
-		span(classify.Saturated, 5*time.Hour, 100*time.Minute, 90),
-		span(classify.Missing, 2*time.Hour, time.Minute, 100),
-		span(classify.AtCapacity, 9*time.Minute, 9*time.Minute, 100),
+	e.Classifications = []demand.Span{
+		span(demand.Outage, 10*time.Hour+30*time.Minute, demand.OutageHold, 100), // With the next, that of recent.
+		span(demand.Missing, 10*time.Hour+20*time.Minute, 20*time.Minute, 100),
+		span(demand.Saturated, 5*time.Hour, 100*time.Minute, 90),
+		span(demand.Missing, 2*time.Hour, time.Minute, 100),
+		span(demand.AtCapacity, 9*time.Minute, 9*time.Minute, 100),
 	}
 	return e
 }
 
 // Warming is a Forecast with half an hour of history: it serves the last value, skill and coverage are unknown.
-func Warming(key snapshot.Key) *snapshot.Entry {
+func Warming(key snapshot.Key) *snapshot.ForecastState {
 	e := Ready(key)
 	e.State = snapshot.Warming
 	e.Conditions = conditions(true, string(snapshot.Warming), "62 samples, a model needs 240; the last value serves")
@@ -94,7 +94,7 @@ func Warming(key snapshot.Key) *snapshot.Entry {
 }
 
 // FallingBack is a Forecast whose newest samples are missing: it serves the running maximum of the observed demand.
-func FallingBack(key snapshot.Key) *snapshot.Entry {
+func FallingBack(key snapshot.Key) *snapshot.ForecastState {
 	e := Ready(key)
 	e.State = snapshot.FallingBack
 	e.Conditions = append(
@@ -111,7 +111,7 @@ func FallingBack(key snapshot.Key) *snapshot.Entry {
 }
 
 // Paused is Ready under a pause that serves twice the observed demand.
-func Paused(key snapshot.Key) *snapshot.Entry {
+func Paused(key snapshot.Key) *snapshot.ForecastState {
 	e := Ready(key)
 	p := decide.Pause{Capacity: 64, Target: 32, Source: "a replica sustains 64, and the target before was 32"}
 	e.Decision, e.Policy.Mode = p.Apply(e.Decision, e.Observed), decide.Shadow
@@ -122,7 +122,7 @@ func Paused(key snapshot.Key) *snapshot.Entry {
 }
 
 // Stale is a Forecast whose newest sample is 42 minutes old: nothing is served.
-func Stale(key snapshot.Key) *snapshot.Entry {
+func Stale(key snapshot.Key) *snapshot.ForecastState {
 	e := FallingBack(key)
 	e.State = snapshot.Stale
 	e.SampleTime, e.StaleAt = Now().Add(-42*time.Minute), Now().Add(-32*time.Minute)
@@ -133,8 +133,8 @@ func Stale(key snapshot.Key) *snapshot.Entry {
 }
 
 // Pending is a Forecast whose first query is under way: no numbers at all.
-func Pending(key snapshot.Key) *snapshot.Entry {
-	return &snapshot.Entry{
+func Pending(key snapshot.Key) *snapshot.ForecastState {
+	return &snapshot.ForecastState{
 		Key:        key,
 		Generation: 1,
 		State:      snapshot.Pending,
@@ -152,8 +152,8 @@ func Pending(key snapshot.Key) *snapshot.Entry {
 }
 
 // Invalid is a Forecast whose object has errors.
-func Invalid(key snapshot.Key) *snapshot.Entry {
-	return &snapshot.Entry{
+func Invalid(key snapshot.Key) *snapshot.ForecastState {
+	return &snapshot.ForecastState{
 		Key: key, Generation: 3, State: snapshot.Invalid,
 		Conditions: conditions(false, string(snapshot.Invalid), `spec.step: "0s" is too short, write for example 30s`),
 		Observed:   math.NaN(), Skill: math.NaN(), Coverage: math.NaN(),
@@ -164,16 +164,16 @@ func conditions(ready bool, reason, message string) []snapshot.Condition {
 	return []snapshot.Condition{{Type: snapshot.ConditionReady, True: ready, Reason: reason, Message: message}}
 }
 
-// Board returns a board with a snapshot of the entries, made at Now.
-func Board(entries ...*snapshot.Entry) *snapshot.Board {
-	var board snapshot.Board
-	board.Publish(Snapshot(entries...))
-	return &board
+// Store returns a store with a snapshot of the entries, made at Now.
+func Store(entries ...*snapshot.ForecastState) *snapshot.Store {
+	var snapshots snapshot.Store
+	snapshots.Publish(Snapshot(entries...))
+	return &snapshots
 }
 
 // Snapshot returns a snapshot of the entries, made at Now.
-func Snapshot(entries ...*snapshot.Entry) *snapshot.Snapshot {
-	all := make(map[snapshot.Key]*snapshot.Entry, len(entries))
+func Snapshot(entries ...*snapshot.ForecastState) *snapshot.Snapshot {
+	all := make(map[snapshot.Key]*snapshot.ForecastState, len(entries))
 	pending := 0
 	for _, e := range entries {
 		all[e.Key] = e
@@ -187,16 +187,16 @@ func Snapshot(entries ...*snapshot.Entry) *snapshot.Snapshot {
 
 // EveryState returns one Forecast in each state, named by it in lower case: ready, objective, warming, falling-back,
 // stale, pending, invalid.
-func EveryState() []*snapshot.Entry {
-	return []*snapshot.Entry{
+func EveryState() []*snapshot.ForecastState {
+	return []*snapshot.ForecastState{
 		Ready(Key("ready")), WithObjective(Key("objective")), Warming(Key("warming")), FallingBack(Key("falling-back")),
 		Stale(Key("stale")), Pending(Key("pending")), Invalid(Key("invalid")),
 	}
 }
 
 // Many returns n ready Forecasts, ten per namespace: team-0/model-0, team-0/model-1 and so on.
-func Many(n int) []*snapshot.Entry {
-	out := make([]*snapshot.Entry, n)
+func Many(n int) []*snapshot.ForecastState {
+	out := make([]*snapshot.ForecastState, n)
 	for i := range out {
 		out[i] = Ready(snapshot.Key{Namespace: fmt.Sprintf("team-%d", i/10), Name: fmt.Sprintf("model-%d", i)})
 	}

@@ -4,9 +4,9 @@ import (
 	"math"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/core/credible"
 	"github.com/forewarm/forewarm/pkg/core/decide"
-	"github.com/forewarm/forewarm/pkg/core/decide/headroom"
+	"github.com/forewarm/forewarm/pkg/core/demand"
+
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
@@ -14,7 +14,7 @@ import (
 
 // WithObjective is Ready with an objective in place of a quantile: at most 1 % late demand, 40 requests/s per replica.
 // The objective is met.
-func WithObjective(key snapshot.Key) *snapshot.Entry {
+func WithObjective(key snapshot.Key) *snapshot.ForecastState {
 	e := Ready(key)
 	e.Policy = decide.Policy{Late: 0.01, Wait: 30 * time.Second, Target: 40, Lead: lead, Mode: decide.Floor}
 	e.Objective = ObjectiveReport(objective.Met)
@@ -23,7 +23,7 @@ func WithObjective(key snapshot.Key) *snapshot.Entry {
 }
 
 // WithCostRatio is WithObjective with a cost ratio of 20 in place of the objective.
-func WithCostRatio(key snapshot.Key) *snapshot.Entry {
+func WithCostRatio(key snapshot.Key) *snapshot.ForecastState {
 	e := WithObjective(key)
 	e.Policy.CostRatio, e.Policy.Late = 20, 0
 	r := e.Objective
@@ -72,7 +72,7 @@ func ObjectiveReport(verdict objective.Verdict) *objective.Report {
 		r.Observed = objective.Account{Arrived: 5.1, Late: 0.01, Paid: 11}
 		r.Before.Account, r.Hindsight.Account, r.Race = r.Observed, r.Observed, nil
 	case objective.Bounded:
-		r.Limit = credible.Limit{Known: true, Base: 93, Forecast: 140, Observed: 140}
+		r.Limit = demand.Limit{Known: true, Base: 93, Forecast: 140, Observed: 140}
 	case objective.Overspent:
 		r.TargetLate, widest.Headroom, widest.ExpectedLate, r.Served.Late = 0.006, 1.7, 0.006, 2.5
 	case objective.AtMaxReplicas:
@@ -113,11 +113,11 @@ func race() *objective.Race {
 }
 
 // curve gives each headroom its lateness and cost; the given lateness is that of headroom 1.3.
-func curve(late float64) headroom.Curve {
-	out := headroom.Curve{Max: 11}
-	for _, k := range headroom.FineGrid() {
+func curve(late float64) objective.Curve {
+	out := objective.Curve{Max: 11}
+	for _, k := range objective.FineGrid() {
 		out.Points = append(out.Points,
-			headroom.Point{Multiplier: k, Late: late * math.Exp2(2*(1.3-k)), RelativeCost: 1.44 + 0.2*k})
+			objective.Point{Multiplier: k, Late: late * math.Exp2(2*(1.3-k)), RelativeCost: 1.44 + 0.2*k})
 	}
 	return out
 }

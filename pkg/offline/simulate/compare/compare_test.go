@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
 
@@ -379,11 +379,11 @@ func TestStartsOfSimulatedAutoscalers(t *testing.T) {
 		t.Errorf("%v, want those that are played, %v", got, lead.Pods())
 	}
 	c.Node = &compare.LeadTime{Median: 4 * time.Minute}
-	if got, want := c.Starts(), hpasim.Starts(6*time.Minute, 7*time.Minute); got != want {
+	if got, want := c.Starts(), sim.Starts(6*time.Minute, 7*time.Minute); got != want {
 		t.Errorf("%v with nodes, want %v", got, want)
 	}
 	c.Lead.P90 = 0
-	if got, want := c.Starts(), hpasim.Constant(6*time.Minute); got != want {
+	if got, want := c.Starts(), sim.Constant(6*time.Minute); got != want {
 		t.Errorf("%v with nodes and constant times, want %v", got, want)
 	}
 }

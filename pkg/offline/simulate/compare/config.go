@@ -13,7 +13,7 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/forecaster"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
-	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 )
 
@@ -57,7 +57,7 @@ func (c *Config) withDefaults() Config {
 	if out.Capacity == 0 && len(out.HPA.Metrics) == 1 {
 		out.Capacity = float64(out.HPA.Metrics[0].Target) / 1000
 	}
-	out.Wait = cmp.Or(out.Wait, hpasim.DefaultWait)
+	out.Wait = cmp.Or(out.Wait, sim.DefaultWait)
 	out.GPUs = cmp.Or(out.GPUs, 1)
 	out.Workers = cmp.Or(out.Workers, runtime.GOMAXPROCS(0))
 	out.HPA.Min = max(out.HPA.Min, 1)
@@ -106,29 +106,29 @@ func policyNames() []string {
 
 const (
 	// sync is the period of the HPA's controller and the step of everything that is played.
-	sync = hpasim.DefaultSync
+	sync = sim.DefaultSync
 	day  = 24 * time.Hour
 )
 
 // spec is the workload with a target in milli-units.
-func (c *Config) spec(target int64) hpasim.Spec {
+func (c *Config) spec(target int64) sim.Spec {
 	h := c.HPA
 	if len(h.Metrics) == 1 {
 		h.Metrics = []hpa.Metric{h.Metrics[0]}
 		h.Metrics[0].Target = target
 	}
-	return hpasim.Spec{Capacity: c.Capacity, HPA: h, PodLead: c.Lead.pods(), Nodes: c.nodes(), Sync: sync, Wait: c.Wait}
+	return sim.Spec{Capacity: c.Capacity, HPA: h, PodLead: c.Lead.pods(), Nodes: c.nodes(), Sync: sync, Wait: c.Wait}
 }
 
 // keepIdleNode is how long an empty node stays: the default of Cluster Autoscaler.
 const keepIdleNode = 10 * time.Minute
 
 // nodes are what a replica needs to have a place; nil where it always has one.
-func (c *Config) nodes() *hpasim.Nodes {
+func (c *Config) nodes() *sim.Nodes {
 	if c.Node == nil {
 		return nil
 	}
-	return &hpasim.Nodes{Lead: c.Node.pods(), PodsPerNode: c.Pool.placesOfNode(), KeepIdle: keepIdleNode}
+	return &sim.Nodes{Lead: c.Node.pods(), PodsPerNode: c.Pool.placesOfNode(), KeepIdle: keepIdleNode}
 }
 
 // target is the autoscaler's as it is written, in milli-units.
@@ -177,8 +177,8 @@ func (c *Config) medianLead() time.Duration {
 }
 
 // starts are the lead times of Forewarm's simulated autoscalers, which know of no nodes: every replica waits for one.
-func (c *Config) starts() hpasim.LeadTime { //nolint:ireturn // What a Spec holds.
-	return hpasim.Starts(c.medianLead(), c.plannedLead())
+func (c *Config) starts() sim.LeadTime { //nolint:ireturn // What a Spec holds.
+	return sim.Starts(c.medianLead(), c.plannedLead())
 }
 
 // window is the time ahead that a decision now concerns.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 )
 
 // LeadTime is the lead time of a replica.
@@ -28,7 +28,7 @@ func (l LeadTime) validate() error {
 }
 
 // pods are the lead times that are played.
-func (l LeadTime) pods() hpasim.LeadTime { return hpasim.Starts(l.Median, l.P90) } //nolint:ireturn // What a Spec holds.
+func (l LeadTime) pods() sim.LeadTime { return sim.Starts(l.Median, l.P90) } //nolint:ireturn // What a Spec holds.
 
 // planned is the lead time that policies look ahead by: the p90.
 func (l LeadTime) planned() time.Duration { return max(l.Median, l.P90) }

@@ -3,7 +3,7 @@ package compare
 import (
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
@@ -13,7 +13,7 @@ func (p *plan) play(name string, values []float64, target int64) (*PolicyResult,
 	course, starts := newTimeline(steps), startTimes{}
 	seen := 0
 	c := p.config(&p.Config, target)
-	c.Record = func(m hpasim.StepResult) {
+	c.Record = func(m sim.StepResult) {
 		// The replicas of the warm-up are there when the count begins.
 		counted := seen >= stepsOf(p.warmUp)
 		starts.step(&m, counted)
@@ -51,7 +51,7 @@ func newTimeline(steps int) *timeline {
 }
 
 // add takes in a step.
-func (c *timeline) add(m *hpasim.StepResult) {
+func (c *timeline) add(m *sim.StepResult) {
 	demand, ready, paid, idle := m.Arrived/sync.Hours(), float64(m.Ready), float64(m.Held), float64(m.Idle)
 	if c.seen%c.within == 0 {
 		c.slots = append(c.slots, Slot{Start: m.At, Demand: demand, Ready: ready, Paid: paid, Idle: idle})

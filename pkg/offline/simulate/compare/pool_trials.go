@@ -3,7 +3,7 @@ package compare
 import (
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/pool"
 )
@@ -40,12 +40,12 @@ func (p *plan) playTrial(one *Trial, serves func(member int) simulate.Policy, ho
 // memberTotals adds up the moments of all members.
 type memberTotals struct {
 	course *timeline
-	sum    hpasim.StepResult
+	sum    sim.StepResult
 }
 
 // record sees the steps of a member; with the last one a step is complete.
-func (t *memberTotals) record(last bool, counted time.Time) func(hpasim.StepResult) {
-	return func(m hpasim.StepResult) {
+func (t *memberTotals) record(last bool, counted time.Time) func(sim.StepResult) {
+	return func(m sim.StepResult) {
 		t.sum.At = m.At
 		t.sum.Arrived += m.Arrived
 		t.sum.Late += m.Late
@@ -58,7 +58,7 @@ func (t *memberTotals) record(last bool, counted time.Time) func(hpasim.StepResu
 		if !m.At.Before(counted) {
 			t.course.add(&t.sum)
 		}
-		t.sum = hpasim.StepResult{}
+		t.sum = sim.StepResult{}
 	}
 }
 

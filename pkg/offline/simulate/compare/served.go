@@ -6,7 +6,7 @@ import (
 
 	"github.com/forewarm/forewarm/forecast/arima"
 	"github.com/forewarm/forewarm/forecast/smoothing"
-	"github.com/forewarm/forewarm/pkg/core/trailing"
+	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/policy"
@@ -65,7 +65,7 @@ func (h *history) modelValues(c windowpeak.BlockModelConfig) ([]float64, error) 
 	fitted := false
 	for i, v := range forecasts {
 		fitted = fitted || !math.IsNaN(v)
-		observed[i] = trailing.MaxKnown(observed[i], v)
+		observed[i] = series.MaxKnown(observed[i], v)
 	}
 	if !fitted {
 		return nil, nil

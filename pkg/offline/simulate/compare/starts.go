@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 )
 
 // startTimes measures how long before or after the demand needed it every replica was ready that was started for a rise.
@@ -24,7 +24,7 @@ type startTimes struct {
 }
 
 // step takes in a moment. Before it is counted only the levels are followed.
-func (s *startTimes) step(m *hpasim.StepResult, counted bool) {
+func (s *startTimes) step(m *sim.StepResult, counted bool) {
 	s.steps++
 	// Rounding errors do not make a whole number one replica more.
 	needed := int(math.Ceil(m.Arrived/sync.Hours() - 1e-9))

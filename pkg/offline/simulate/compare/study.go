@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/forewarm/forewarm/pkg/core/decide"
-	"github.com/forewarm/forewarm/pkg/core/decide/headroom"
+	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
@@ -37,7 +37,7 @@ type Setting struct {
 // StudyResult has all settings, and the share of the demand that was late under each headroom multiplier that Forewarm simulates.
 type StudyResult struct {
 	Settings   []Setting
-	LateShares headroom.Priors
+	LateShares objective.Priors
 }
 
 // RunStudy plays the policies that Only names, all but the autoscaler as written for nil. Every draw of the lead times is the same for

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/core/classify"
 	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/forecaster"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
@@ -69,7 +69,7 @@ func TestForewarmServesWhatTheLoopServes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			target := refresh.Target{
+			target := refresh.Job{
 				Key: snapshot.Key{Namespace: "same", Name: "demand"}, Generation: 1, Expr: "demand",
 				Step: s.Step, History: 14 * day, Lead: asked.Lead, StaleAfter: 10 * time.Minute, Policy: asked,
 				Models: []string{windowpeak.SES, windowpeak.ARIMA}, Autoscalers: []decide.Autoscaler{scaling},
@@ -111,17 +111,17 @@ func (r recorded) Fetch(_ context.Context, q refresh.Query) (forecast.Series, er
 
 // changing is a Forecast whose lead time becomes another one.
 type changing struct {
-	target refresh.Target
+	target refresh.Job
 	at     time.Time
 	lead   time.Duration
 }
 
-func (c changing) Targets(now time.Time) []refresh.Target {
+func (c changing) Targets(now time.Time) []refresh.Job {
 	t := c.target
 	if !now.Before(c.at) {
 		t.Lead, t.Policy.Lead = c.lead, c.lead
 	}
-	return []refresh.Target{t}
+	return []refresh.Job{t}
 }
 
 // The engine that is stepped by itself is the server's, bit by bit, where the service is saturated every day, and its lead
@@ -139,14 +139,14 @@ func TestTheForecasterDecidesWhatTheLoopServes(t *testing.T) {
 	scaling := decide.Autoscaler{Name: "test", HPA: played(s).HPA}
 	asked := decide.Policy{Late: 0.01, Target: scaling.Target(), Lead: 5 * time.Minute, Mode: decide.Floor}
 	half := s.Len() / 2
-	targets := changing{at: s.TimeAt(half), lead: 8 * time.Minute, target: refresh.Target{
+	targets := changing{at: s.TimeAt(half), lead: 8 * time.Minute, target: refresh.Job{
 		Key: snapshot.Key{Namespace: "same", Name: "demand"}, Generation: 1, Expr: "demand", Saturated: "limits",
 		Step: s.Step, History: 20 * day, Lead: asked.Lead, StaleAfter: 10 * time.Minute, Policy: asked,
 		Models: []string{windowpeak.SES}, Autoscalers: []decide.Autoscaler{scaling},
 	}}
-	board := new(snapshot.Board)
+	snapshots := new(snapshot.Store)
 	loop, err := refresh.New(refresh.Config{Timeout: day, Grace: day}, recorded{"demand": s, "limits": limits},
-		targets, board, slog.New(slog.DiscardHandler))
+		targets, snapshots, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func TestTheForecasterDecidesWhatTheLoopServes(t *testing.T) {
 		if now.Equal(targets.at) {
 			engine = begun(targets.lead, i)
 		}
-		engine.Step(classify.Reading{Demand: float64(float32(v)), Saturated: saturated(i)})
+		engine.Step(demand.Reading{Demand: float64(float32(v)), Saturated: saturated(i)})
 		if !math.IsNaN(v) {
 			newest = i
 		}

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/core/classify"
+	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/forecaster"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
@@ -39,7 +39,7 @@ func (p *Forewarm) ServeAll(o simulate.Observation) []float64 {
 	if !math.IsNaN(o.Arrived) {
 		p.newest = o.At
 	}
-	p.forecaster.Step(classify.Reading{Demand: float64(float32(o.Arrived))}) // As the server's store keeps it.
+	p.forecaster.Step(demand.Reading{Demand: float64(float32(o.Arrived))}) // As the server's store keeps it.
 	p.forecaster.ValuesTo(p.values)
 	age := o.At.Sub(p.newest) + p.config.Step // When it is served.
 	for i, v := range p.values {

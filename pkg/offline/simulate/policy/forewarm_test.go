@@ -9,7 +9,7 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/decide"
-	"github.com/forewarm/forewarm/pkg/core/decide/headroom"
+	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/forecaster"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
@@ -19,7 +19,7 @@ import (
 // objectiveConfig for a demand, without what was learnt on other workloads.
 func objectiveConfig(t *testing.T, s forecast.Series, late float64) forecaster.Config {
 	t.Helper()
-	margins, err := headroom.BuiltinPriors(5 * time.Minute)
+	margins, err := objective.BuiltinPriors(5 * time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 // grows with them.
 type Loop struct {
 	history *history
-	step    func(now time.Time) *snapshot.Entry
+	step    func(now time.Time) *snapshot.ForecastState
 }
 
 // noTimeout is the timeout of queries that are answered from memory: a slow machine must not change served values.
@@ -27,16 +27,16 @@ const noTimeout = 24 * time.Hour
 // NewLoop steps one Forecast, whose step is the time between observations. Its demand is what arrived in each; for a
 // target that is a rate, the loop itself takes the mean of a minute. The errors are those of the loop's
 // configuration.
-func NewLoop(ctx context.Context, target refresh.Target, config refresh.Config) (*Loop, error) {
+func NewLoop(ctx context.Context, target refresh.Job, config refresh.Config) (*Loop, error) {
 	config.Timeout, config.Grace = noTimeout, noTimeout
 	h := &history{step: target.Step}
-	loop, err := refresh.New(config, h, singleTarget{target}, new(snapshot.Board), slog.New(slog.DiscardHandler))
+	loop, err := refresh.New(config, h, singleTarget{target}, new(snapshot.Store), slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, fmt.Errorf("policy: %w", err)
 	}
 	return &Loop{
 		history: h,
-		step:    func(now time.Time) *snapshot.Entry { return loop.Step(ctx, now).Get(target.Key) },
+		step:    func(now time.Time) *snapshot.ForecastState { return loop.Step(ctx, now).Get(target.Key) },
 	}, nil
 }
 
@@ -50,7 +50,7 @@ func (p *Loop) Serve(o simulate.Observation) float64 {
 }
 
 // Outlook steps the loop and returns all that is known then; nil where nothing is.
-func (p *Loop) Outlook(o simulate.Observation) *snapshot.Entry {
+func (p *Loop) Outlook(o simulate.Observation) *snapshot.ForecastState {
 	p.history.add(o)
 	return p.step(o.At)
 }
@@ -59,10 +59,10 @@ func (p *Loop) Outlook(o simulate.Observation) *snapshot.Entry {
 func (p *Loop) Skip(o simulate.Observation) { p.history.add(o) }
 
 // singleTarget is the set of one Forecast.
-type singleTarget struct{ target refresh.Target }
+type singleTarget struct{ target refresh.Job }
 
 // Targets are always the same.
-func (o singleTarget) Targets(time.Time) []refresh.Target { return []refresh.Target{o.target} }
+func (o singleTarget) Targets(time.Time) []refresh.Job { return []refresh.Job{o.target} }
 
 // history is what was observed so far, as a source. A sample belongs to the step at whose end it was taken.
 type history struct {

@@ -15,7 +15,7 @@ import (
 
 func loop(t *testing.T, step time.Duration, models ...string) *policy.Loop {
 	t.Helper()
-	p, err := policy.NewLoop(t.Context(), refresh.Target{
+	p, err := policy.NewLoop(t.Context(), refresh.Job{
 		Key: snapshot.Key{Namespace: "inference", Name: "llama"}, Expr: "demand", Step: step, History: 14 * day,
 		Lead: 5 * time.Minute, StaleAfter: 10 * time.Minute, Models: models,
 		Policy: decide.Policy{Late: 0.01, Target: 1, Lead: 5 * time.Minute},
@@ -67,7 +67,7 @@ func TestLoopBeforeTheFirstSample(t *testing.T) {
 	if got := p.Serve(simulate.Observation{At: start(), Demand: math.NaN(), Arrived: math.NaN()}); !math.IsNaN(got) {
 		t.Errorf("%v is served", got)
 	}
-	if _, err := policy.NewLoop(t.Context(), refresh.Target{}, refresh.Config{Refit: -1}); err == nil {
+	if _, err := policy.NewLoop(t.Context(), refresh.Job{}, refresh.Config{Refit: -1}); err == nil {
 		t.Error("a refit of −1 is no error")
 	}
 }

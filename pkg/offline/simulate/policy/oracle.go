@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/core/trailing"
+	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
@@ -18,7 +18,7 @@ func OracleValues(demand forecast.Series, window, refresh time.Duration) ([]floa
 	}
 	// The maximum of the steps ahead is the trailing maximum of the reversed series.
 	slices.Reverse(observed)
-	ahead := trailing.NewMax(int(window/refresh) + 1)
+	ahead := series.NewTrailingMax(int(window/refresh) + 1)
 	for i, v := range observed {
 		observed[i] = ahead.Push(v)
 	}

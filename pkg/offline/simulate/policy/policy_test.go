@@ -11,7 +11,7 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
-	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/policy"
 )
@@ -97,8 +97,8 @@ func daily(days int, seed uint64) forecast.Series {
 func played(s forecast.Series) simulate.Config {
 	return simulate.Config{
 		Demand: s,
-		Spec: hpasim.Spec{
-			Capacity: 1, PodLead: hpasim.Constant(5 * time.Minute), Sync: s.Step,
+		Spec: sim.Spec{
+			Capacity: 1, PodLead: sim.Constant(5 * time.Minute), Sync: s.Step,
 			HPA: hpa.Spec{
 				Min: 1, Max: 1000, Cluster: hpa.DefaultCluster(),
 				Metrics: []hpa.Metric{{Name: "demand", Source: hpa.External, Type: hpa.AverageValue, Target: 1000}},

@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/core/trailing"
+	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
@@ -26,12 +26,12 @@ func (p *Observed) Serve(o simulate.Observation) float64 {
 
 // Max serves the observed maximum of the recent past: max_over_time(…[15m]).
 type Max struct {
-	recent *trailing.Max
+	recent *series.TrailingMax
 }
 
 // NewMax looks back over a window of at least one refresh.
 func NewMax(window, refresh time.Duration) *Max {
-	return &Max{trailing.NewMax(max(int(window/refresh), 1))}
+	return &Max{series.NewTrailingMax(max(int(window/refresh), 1))}
 }
 
 // Serve is the maximum over the window, the newest observation included.
@@ -41,16 +41,16 @@ func (p *Max) Serve(o simulate.Observation) float64 { return p.recent.Push(o.Dem
 // that hour: PromQL's offset. It needs no model and pays for every peak of yesterday.
 type Offset struct {
 	observed *Observed
-	ahead    *trailing.Max
-	before   []trailing.Delay
+	ahead    *series.TrailingMax
+	before   []series.Delay
 }
 
 // NewOffset looks ahead of the same time of each period before (a day, a week) by a lead time shorter than the periods.
 func NewOffset(lead, refresh time.Duration, periods ...time.Duration) *Offset {
 	window := int(lead / refresh)
-	p := &Offset{observed: NewObserved(), ahead: trailing.NewMax(window + 1)}
+	p := &Offset{observed: NewObserved(), ahead: series.NewTrailingMax(window + 1)}
 	for _, period := range periods {
-		p.before = append(p.before, trailing.NewDelay(max(int(period/refresh)-window, 1)))
+		p.before = append(p.before, series.NewDelay(max(int(period/refresh)-window, 1)))
 	}
 	return p
 }
@@ -59,7 +59,7 @@ func NewOffset(lead, refresh time.Duration, periods ...time.Duration) *Offset {
 func (p *Offset) Serve(o simulate.Observation) float64 {
 	value, ahead := p.observed.Serve(o), p.ahead.Push(o.Demand)
 	for i := range p.before {
-		value = trailing.MaxKnown(value, p.before[i].Push(ahead))
+		value = series.MaxKnown(value, p.before[i].Push(ahead))
 	}
 	return value
 }

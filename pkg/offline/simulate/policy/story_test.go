@@ -29,7 +29,7 @@ var update = flag.Bool("update", false, "write the stories anew")
 // storyLoop is a Forecast of a scenario with a lead time of 5 minutes: a quantile, or an objective with 100 a replica.
 func storyLoop(t *testing.T, objective bool) *policy.Loop {
 	t.Helper()
-	target := refresh.Target{
+	target := refresh.Job{
 		Key: snapshot.Key{Namespace: "inference", Name: "llama"}, Expr: "demand", Step: scenario.Step,
 		History: 14 * day, Lead: 5 * time.Minute, StaleAfter: 10 * time.Minute,
 		Policy: decide.Policy{Quantile: 0.95, Lead: 5 * time.Minute},
@@ -51,7 +51,7 @@ func storyLoop(t *testing.T, objective bool) *policy.Loop {
 }
 
 // reasonOf is in a word or two why the value is what it is.
-func reasonOf(e *snapshot.Entry) string {
+func reasonOf(e *snapshot.ForecastState) string {
 	var words []string
 	for _, c := range e.Conditions {
 		if c.Type == snapshot.ConditionData && !c.True {
@@ -117,7 +117,7 @@ func story(t *testing.T, s scenario.Scenario) string {
 }
 
 // bounded checks what holds in every story.
-func bounded(t *testing.T, s scenario.Scenario, since time.Duration, demand float64, entries ...*snapshot.Entry) {
+func bounded(t *testing.T, s scenario.Scenario, since time.Duration, demand float64, entries ...*snapshot.ForecastState) {
 	t.Helper()
 	for _, e := range entries {
 		v := e.Decision.Value

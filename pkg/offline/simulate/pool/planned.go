@@ -3,7 +3,7 @@ package pool
 import (
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/core/warmpool"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
@@ -63,7 +63,7 @@ func NewPlannedPool(c Config) *PlannedPool {
 }
 
 // Hold plans by what is known and returns the places to hold.
-func (k *PlannedPool) Hold(at time.Time, all []hpasim.Placement) int {
+func (k *PlannedPool) Hold(at time.Time, all []sim.Placement) int {
 	i := int(at.Sub(k.config.Windows.demand.Start) / k.config.Refresh)
 	for j := range k.members {
 		m := &k.members[j]
@@ -147,4 +147,4 @@ func (s *memberPolicy) Serve(simulate.Observation) float64 {
 type FixedPlaces int
 
 // Hold is the number.
-func (s FixedPlaces) Hold(time.Time, []hpasim.Placement) int { return int(s) }
+func (s FixedPlaces) Hold(time.Time, []sim.Placement) int { return int(s) }

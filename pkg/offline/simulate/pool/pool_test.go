@@ -13,7 +13,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/forecaster"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
-	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/core/warmpool"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
@@ -24,7 +24,7 @@ import (
 
 const (
 	day     = 24 * time.Hour
-	step    = hpasim.DefaultSync
+	step    = sim.DefaultSync
 	podLead = 2 * time.Minute
 	node    = 4 * time.Minute
 )
@@ -73,9 +73,9 @@ func (k *forecastRecorder) Serve(o simulate.Observation) float64 {
 func world(s forecast.Series) simulate.Config {
 	down := hpa.DefaultScaleDown()
 	down.Stabilization = 5 * time.Minute
-	return simulate.Config{Demand: s, Spec: hpasim.Spec{
-		Capacity: 1, PodLead: hpasim.Constant(podLead),
-		Nodes: &hpasim.Nodes{Lead: hpasim.Constant(node), PodsPerNode: 1, KeepIdle: 10 * time.Minute},
+	return simulate.Config{Demand: s, Spec: sim.Spec{
+		Capacity: 1, PodLead: sim.Constant(podLead),
+		Nodes: &sim.Nodes{Lead: sim.Constant(node), PodsPerNode: 1, KeepIdle: 10 * time.Minute},
 		HPA: hpa.Spec{
 			Min: 1, Max: 60, Cluster: hpa.DefaultCluster(),
 			Metrics:  []hpa.Metric{{Source: hpa.External, Type: hpa.AverageValue, Target: 1000}},
@@ -117,7 +117,7 @@ type run struct {
 }
 
 // played are the moments of a run with a pool.
-func (r run) played(t *testing.T, s forecast.Series, w *pool.WindowPeaks, err error) ([]hpasim.StepResult, pool.Tally) {
+func (r run) played(t *testing.T, s forecast.Series, w *pool.WindowPeaks, err error) ([]sim.StepResult, pool.Tally) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -125,8 +125,8 @@ func (r run) played(t *testing.T, s forecast.Series, w *pool.WindowPeaks, err er
 	k := plannedPool(w, r.Pool, served(s, r.near), served(s, r.far), pool.NewShiftedMembers(1, s.Len(), 0, step))
 	c := world(s)
 	c.Pool = k
-	var out []hpasim.StepResult
-	c.Record = func(m hpasim.StepResult) { out = append(out, m) }
+	var out []sim.StepResult
+	c.Record = func(m sim.StepResult) { out = append(out, m) }
 	if _, err := simulate.Run(c, k.Policy(0)); err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func TestAPoolWithoutBounds(t *testing.T) {
 	free := world(s)
 	free.Nodes = nil
 	i, late, settled := 0, 0.0, int(25*time.Hour/step)
-	free.Record = func(m hpasim.StepResult) {
+	free.Record = func(m sim.StepResult) {
 		late += m.Late
 		if got := all[i]; i >= settled && (got.Replicas != m.Replicas || got.Ready != m.Ready || got.Late != m.Late) {
 			t.Fatalf("step %d: %+v, where there always are places %+v", i, got, m)
@@ -195,7 +195,7 @@ func TestAnEmptyPool(t *testing.T) {
 	w, err := known()
 	all, _ := run{warmpool.Pool{}, 1.2, 1.2}.played(t, s, w, err)
 	c, i := world(s), 0
-	c.Record = func(m hpasim.StepResult) {
+	c.Record = func(m sim.StepResult) {
 		if all[i] != m {
 			t.Fatalf("step %d: %+v, without a pool %+v", i, all[i], m)
 		}
@@ -242,7 +242,7 @@ func TestNothingIsPlannedOnTheFirstDay(t *testing.T) {
 		pool.NewShiftedMembers(1, s.Len(), 0, step))
 	for i := range s.Values {
 		at := s.TimeAt(i)
-		places := k.Hold(at, []hpasim.Placement{{Placed: 5}})
+		places := k.Hold(at, []sim.Placement{{Placed: 5}})
 		held[at.Sub(s.Start) >= 24*time.Hour] = places
 	}
 	if held[false] != fallback || held[true] == fallback {

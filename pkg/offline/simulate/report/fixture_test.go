@@ -9,7 +9,7 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
-	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/policy"
@@ -43,8 +43,8 @@ func days(n int) forecast.Series {
 func config(s forecast.Series, target float64) simulate.Config {
 	return simulate.Config{
 		Demand: s, WarmUp: warmUp,
-		Spec: hpasim.Spec{
-			Capacity: capacity, PodLead: hpasim.Constant(lead),
+		Spec: sim.Spec{
+			Capacity: capacity, PodLead: sim.Constant(lead),
 			HPA: hpa.Spec{
 				Min: 1, Max: 50, Cluster: hpa.DefaultCluster(),
 				Metrics: []hpa.Metric{{
@@ -61,8 +61,8 @@ type course struct {
 	arrived, late float64
 }
 
-func (c *course) record(start time.Time) func(hpasim.StepResult) {
-	return func(m hpasim.StepResult) {
+func (c *course) record(start time.Time) func(sim.StepResult) {
+	return func(m sim.StepResult) {
 		since := m.At.Sub(start) - warmUp
 		if since < 0 {
 			return
@@ -104,7 +104,7 @@ func played(s forecast.Series, name string, target float64, serve []float64) (co
 // stands in for forewarm, as only the telling is tested here.
 var made = sync.OnceValues(func() (*compare.Comparison, error) {
 	s := days(4)
-	ahead, err := policy.OracleValues(s, lead+75*time.Second, hpasim.DefaultSync)
+	ahead, err := policy.OracleValues(s, lead+75*time.Second, sim.DefaultSync)
 	if err != nil {
 		return nil, err
 	}
@@ -137,12 +137,12 @@ var made = sync.OnceValues(func() (*compare.Comparison, error) {
 	}{
 		{compare.HPA, 900, policy.NewObserved()},
 		{compare.BestTarget, 600, policy.NewObserved()},
-		{compare.Max15m, 750, policy.NewMax(15*time.Minute, hpasim.DefaultSync)},
-		{compare.Offset, 800, policy.NewOffset(lead, hpasim.DefaultSync, 24*time.Hour)},
-		{compare.Forewarm, 850, policy.NewMax(10*time.Minute, hpasim.DefaultSync)},
+		{compare.Max15m, 750, policy.NewMax(15*time.Minute, sim.DefaultSync)},
+		{compare.Offset, 800, policy.NewOffset(lead, sim.DefaultSync, 24*time.Hour)},
+		{compare.Forewarm, 850, policy.NewMax(10*time.Minute, sim.DefaultSync)},
 		{compare.Oracle, 900, simulate.NewTape(ahead)},
 	} {
-		serve, err := simulate.ServedValues(s, hpasim.DefaultSync, p.policy)
+		serve, err := simulate.ServedValues(s, sim.DefaultSync, p.policy)
 		if err != nil {
 			return nil, err
 		}

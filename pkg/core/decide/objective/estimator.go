@@ -1,0 +1,128 @@
+package objective
+
+import "math"
+
+// FineGrid holds the multipliers that are simulated.
+func FineGrid() []float64 {
+	return []float64{0, .2, .4, .6, .8, 1, 1.2, 1.4, 1.7, 2, 2.4, 2.8, 3.3, 4, 5, 6.5, 8.5, 11}
+}
+
+// CoarseGrid holds the multipliers that are simulated for candidates that are rarely selected.
+func CoarseGrid() []float64 { return []float64{0, .5, 1, 1.7, 2.8, 5, 11} }
+
+const (
+	// week is the half-life of observed lateness, and the most that the prior weighs, in hours.
+	week = 168.0
+	// priorLate is the weight of the prior in hours of late demand, at the busiest hour's. Where others are late for a quarter of their
+	// demand that is two hours: what is frequent is known soon, and what is rare is not.
+	priorLate = 0.5
+	// day is the half-life of the busiest hour, and how long a workload is unknown, in hours.
+	dayHours = 24
+	// optimism corrects the selection bias: a multiplier is selected because its past was good. On recorded demand, with it, as much is
+	// late in the mean as was asked for.
+	optimism = 1.5
+	// unpricedMultiplier is served at a price before any cost is known.
+	unpricedMultiplier = 2.0
+	// leastLate keeps logarithms finite.
+	leastLate = 1e-6
+	// negligibleLate is the lateness below which differences do not count.
+	negligibleLate = 1e-4
+	// maxCorrection is what a target that is stricter than the objective may cost, as a multiple of what the objective costs.
+	maxCorrection = 1.1
+	// minPayoff is how much more, as a ratio of logarithms, lateness must fall than cost rises for a larger multiplier to pay.
+	minPayoff = 1.5
+)
+
+// Hour is what simulated autoscalers did in an hour, in one unit.
+type Hour struct {
+	// Arrived is the demand.
+	Arrived float64
+	// Late demand and Paid capacity under each multiplier.
+	Late, Paid []float64
+}
+
+// Estimator expects the lateness and the cost of each multiplier of a grid, from the hours observed and a prior.
+type Estimator struct {
+	grid, prior []float64
+
+	// Sums that fade within weeks.
+	late, paid []float64
+	arrived    float64
+	// busiest is the highest demand of an hour; it fades within days.
+	busiest float64
+	// Sums that do not fade.
+	totalArrived float64
+	totalLate    []float64
+	hours        int
+}
+
+// NewEstimator starts from a prior: the share late under each multiplier of the grid on other workloads (see Priors).
+func NewEstimator(grid, prior []float64) *Estimator {
+	n := len(grid)
+	return &Estimator{
+		grid: grid, prior: prior,
+		late: make([]float64, n), paid: make([]float64, n), totalLate: make([]float64, n),
+	}
+}
+
+// Add records an hour.
+func (m *Estimator) Add(h Hour) {
+	fade := math.Exp2(-1 / week)
+	for i := range m.late {
+		m.late[i] = m.late[i]*fade + h.Late[i]
+		m.paid[i] = m.paid[i]*fade + h.Paid[i]
+		m.totalLate[i] += h.Late[i]
+	}
+	m.arrived = m.arrived*fade + h.Arrived
+	m.busiest = math.Max(m.busiest*math.Exp2(-1.0/dayHours), h.Arrived)
+	m.totalArrived += h.Arrived
+	m.hours++
+}
+
+// Hours is how many hours were recorded.
+func (m *Estimator) Hours() int { return m.hours }
+
+// Learning reports that too few hours were recorded.
+func (m *Estimator) Learning() bool { return m.hours < dayHours }
+
+// LateShares is the share of all demand that was late under each multiplier, without prior and fading. Priors are made of it.
+func (m *Estimator) LateShares() []float64 {
+	out := make([]float64, len(m.totalLate))
+	for i, late := range m.totalLate {
+		if m.totalArrived > 0 {
+			out[i] = late / m.totalArrived
+		}
+	}
+	return out
+}
+
+// Curve is what is expected under each multiplier. Lateness never rises with the multiplier: where less was late under a small one,
+// as when a larger value falls within an autoscaler's tolerance, that was luck.
+func (m *Estimator) Curve() Curve {
+	c := Curve{Points: make([]Point, len(m.grid))}
+	for i := range c.Points {
+		p := Point{Multiplier: m.grid[i], Late: min(optimism*m.expectedLate(i), 1), RelativeCost: math.NaN()}
+		if m.arrived > 0 {
+			p.RelativeCost = m.paid[i] / m.arrived
+		}
+		c.Points[i] = p
+	}
+	for i := len(c.Points) - 2; i >= 0; i-- {
+		c.Points[i].Late = max(c.Points[i].Late, c.Points[i+1].Late)
+	}
+	c.Max = c.maxWorthwhile()
+	return c
+}
+
+// expectedLate is the share late under a multiplier: late demand comes as a Poisson process, whose rate has a gamma prior with
+// the mean of other workloads (Gelman et al., Bayesian Data Analysis, 2013, section 2.6). The prior weighs as late demand, not
+// as time: workloads differ by orders of magnitude, and a calm one is known by the cheap multipliers within hours. In units of the
+// busiest hour, what was seen of a small demand says little of a large one.
+func (m *Estimator) expectedLate(i int) float64 {
+	p := m.prior[i]
+	weight := m.busiest * math.Min(priorLate/p, week)
+	if !(weight > 0) {
+		return p
+	}
+	return (m.late[i] + weight*p) / (m.arrived + weight)
+}

@@ -1,0 +1,213 @@
+package demand
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/core/series"
+)
+
+const (
+	// maxUnseenRise is how far a level may be exceeded without an observed rise, as a share of it.
+	maxUnseenRise = 0.9
+	// maxRise is the most that is added to a level for observed rises, as a share of it.
+	maxRise = 1.5
+	// launchRatio is the ratio from which a rise is a launch and not growth: history had no scale for it.
+	launchRatio = 4.0
+	// lastingTime is how long in total a demand must have been at a level for that to be more than a burst; a minute
+	// counts by its minimum.
+	lastingTime = time.Hour
+	// riseOverRatio is the ratio of a rise's peak to the maximum of the last lead window at which the rise is over.
+	riseOverRatio = 1 + maxUnseenRise
+)
+
+// Bound is the most that the history up to a sample justifies. The zero Bound limits nothing.
+type Bound struct {
+	// Base is the highest credible level. MaxObserved is the most that an observed demand counts for: the base and the
+	// credible rise above it; infinite where the base is less than one replica sustains, because history then has no
+	// scale.
+	Base, MaxObserved float64
+	// Usual is the highest level that was reached more than once, or lasted an hour in total; 0 if there is none. Repeated is that
+	// or, if higher, the level of the last lead window.
+	Usual, Repeated float64
+	// Growth is the largest credible rise within each of the windows; nil in the zero Bound.
+	Growth []float64
+	// Left is what still counts of the demand before an outage, for all windows; 0 while there is no outage.
+	Left float64
+}
+
+// Known reports whether there is a bound.
+func (b Bound) Known() bool { return b.Growth != nil }
+
+// Limit returns the limit of a window, by its index.
+func (b Bound) Limit(window int) Limit {
+	var out Limit
+	if b.Known() {
+		out = Limit{
+			Known:    true,
+			Forecast: withRise(b.Repeated, b.Growth[window]),
+			Observed: b.MaxObserved,
+			Base:     b.Base,
+		}
+	}
+	if b.Left > 0 {
+		forecast, _ := out.CapForecast(b.Left)
+		out = Limit{Known: true, Forecast: forecast, Observed: out.CapObserved(b.Left), Base: b.Base, Outage: true}
+	}
+	return out
+}
+
+// Limit is the most that history justifies for one window. The zero Limit limits nothing.
+type Limit struct {
+	// Known is true where there is a limit.
+	Known bool
+	// Forecast is the most that may be forecast, Observed the most that an observed demand counts for (see
+	// Bound.MaxObserved).
+	Forecast, Observed float64
+	// Base is the highest credible demand.
+	Base float64
+	// Outage: the limit is what still counts of the demand before an outage.
+	Outage bool
+}
+
+// CapForecast returns a forecast capped at the limit, and whether it exceeded the limit.
+func (l Limit) CapForecast(v float64) (most float64, was bool) {
+	if l.Known && v > l.Forecast {
+		return l.Forecast, true
+	}
+	return v, false
+}
+
+// CapObserved returns what an observed demand counts for.
+func (l Limit) CapObserved(v float64) float64 {
+	if l.Known && v > l.Observed {
+		return l.Observed
+	}
+	return v
+}
+
+// String describes what the limit is based on.
+func (l Limit) String() string {
+	if l.Outage {
+		return "the demand is suddenly near 0, and what was served before counts less and less"
+	}
+	return fmt.Sprintf("the highest credible demand is %.6g", l.Base)
+}
+
+// withRise returns a level with the credible rise above it: nine tenths of the level and the largest observed rise, at
+// most one and a half times the level. A rise counts as a difference, which is meaningful at any level; as a ratio, a
+// rise from 3 to 1,450 would justify half a million.
+func withRise(level, growth float64) float64 {
+	return level + math.Min(maxUnseenRise*level+growth, maxRise*level)
+}
+
+// boundTracker computes Bounds from credible samples alone, each counted at the base at most.
+type boundTracker struct {
+	// recent is the maximum of the last lead window; last is the newest level, which persists over gaps.
+	recent *series.TrailingMax
+	last   float64
+	// lows are the negated minima of the windows, growth the largest rises from them. growth is copied before it
+	// changes, because Bounds share it.
+	lows   []*series.TrailingMax
+	growth []float64
+	// rises are the peaks of the two highest past rises, rise that of the present one.
+	rises [2]float64
+	rise  float64
+	// highestMinutes are the highest minutes of lastingTime, ascending. lowest is the minimum of the current minute,
+	// which has so many steps so far.
+	highestMinutes []float64
+	lowest         float64
+	steps          int
+	minute         int
+}
+
+func newBoundTracker(c FilterConfig) boundTracker {
+	l := boundTracker{
+		recent: series.NewTrailingMax(c.Windows[c.Lead]),
+		growth: make([]float64, len(c.Windows)),
+		lowest: math.Inf(1),
+		minute: max(1, int(time.Minute/c.Step)),
+	}
+	l.highestMinutes = make([]float64, max(1, int(lastingTime/(time.Duration(l.minute)*c.Step))))
+	for _, steps := range c.Windows {
+		l.lows = append(l.lows, series.NewTrailingMax(steps+1))
+	}
+	return l
+}
+
+// add adds the level of a step, NaN for a gap.
+func (l *boundTracker) add(level float64) {
+	if !math.IsNaN(level) {
+		l.last = level
+		l.rise = math.Max(l.rise, level)
+	}
+	l.recent.Push(level)
+	for i, low := range l.lows {
+		if grown := level + low.Push(-level); grown > l.growth[i] && grown < (1-1/launchRatio)*level {
+			l.growth = append([]float64(nil), l.growth...)
+			l.growth[i] = grown
+		}
+	}
+	if l.rise > riseOverRatio*l.high() {
+		l.endRise()
+	}
+	l.addToMinute(level)
+}
+
+// addToMinute adds a level to the current minute. Gaps do not count.
+func (l *boundTracker) addToMinute(level float64) {
+	if math.IsNaN(level) {
+		return
+	}
+	l.lowest = math.Min(l.lowest, level)
+	l.steps++
+	if l.steps < l.minute {
+		return
+	}
+	if l.lowest > l.highestMinutes[0] {
+		at, _ := slices.BinarySearch(l.highestMinutes, l.lowest)
+		copy(l.highestMinutes, l.highestMinutes[1:at])
+		l.highestMinutes[at-1] = l.lowest
+	}
+	l.lowest, l.steps = math.Inf(1), 0
+}
+
+// high returns the highest level of the last lead window, or the newest level where all of it is a gap.
+func (l *boundTracker) high() float64 {
+	if v := l.recent.Value(); !math.IsNaN(v) {
+		return v
+	}
+	return l.last
+}
+
+// endRise ends the present rise; the next one starts at the current demand.
+func (l *boundTracker) endRise() {
+	switch {
+	case l.rise > l.rises[0]:
+		l.rises = [2]float64{l.rise, l.rises[0]}
+	case l.rise > l.rises[1]:
+		l.rises[1] = l.rise
+	}
+	l.rise = l.high()
+}
+
+// repeated returns the highest level that more than one rise has reached.
+func (l *boundTracker) repeated() float64 {
+	if l.rise >= l.rises[0] {
+		return l.rises[0]
+	}
+	return math.Max(l.rises[1], l.rise)
+}
+
+// bound returns the Bound of the newest step.
+func (l *boundTracker) bound(base float64) Bound {
+	usual := math.Max(l.repeated(), l.highestMinutes[0])
+	return Bound{
+		Base:     base,
+		Usual:    usual,
+		Repeated: math.Max(l.high(), usual),
+		Growth:   l.growth,
+	}
+}

@@ -1,0 +1,105 @@
+package demand
+
+import ()
+
+// Kind is the class of a sample.
+type Kind uint8
+
+const (
+	// Known: the demand is the observed one.
+	Known Kind = iota
+	// Censored: the demand was at least the observed one, because the service was saturated (right-censored).
+	Censored
+	// Masked: the demand is unknown.
+	Masked
+)
+
+// String returns the kind as the inspection API writes it.
+func (k Kind) String() string {
+	switch k {
+	case Censored:
+		return "Censored"
+	case Masked:
+		return "Masked"
+	default:
+		return "Known"
+	}
+}
+
+// Cause is why a sample is censored or masked. The zero Cause is that of a known sample.
+type Cause uint8
+
+const (
+	// Saturated: the saturation signal was above 0.
+	Saturated Cause = iota + 1
+	// AtCapacity: the demand stayed at the capacity of maxReplicas.
+	AtCapacity
+	// Outage: the demand dropped to zero suddenly, which is unusual for it.
+	Outage
+	// Missing: there is no sample, or one that cannot be demand (negative, infinite).
+	Missing
+	// Suspect: the demand was far above all that is credible, and was not corroborated.
+	Suspect
+	// Incomplete: the demand was below the one before, and the source still adds to samples of its age.
+	Incomplete
+)
+
+// Kind returns the class of samples with this cause.
+func (c Cause) Kind() Kind {
+	switch c {
+	case Saturated, AtCapacity:
+		return Censored
+	case Outage, Missing, Suspect, Incomplete:
+		return Masked
+	default:
+		return Known
+	}
+}
+
+// String describes the cause; empty for a known sample.
+func (c Cause) String() string {
+	switch c {
+	case Saturated:
+		return "the saturation signal was above 0"
+	case AtCapacity:
+		return "the demand stayed at the capacity of maxReplicas"
+	case Outage:
+		return "the demand dropped to zero suddenly, which is unusual for it: probably an outage"
+	case Missing:
+		return "there was no sample, or one that cannot be demand"
+	case Suspect:
+		return "the demand was far above all that is credible, and was not corroborated"
+	case Incomplete:
+		return "the source still adds to samples of this age, so a smaller one is not believed yet"
+	default:
+		return ""
+	}
+}
+
+// Reading is the input of one step.
+type Reading struct {
+	// Demand, NaN where there is no sample.
+	Demand float64
+	// Suspect: the demand was far above all that is credible, and was not corroborated.
+	Suspect bool
+	// Incomplete: the source still adds to samples of this age, and the demand is below the one before.
+	Incomplete bool
+	// Saturated: the saturation signal was above 0.
+	Saturated bool
+	// ScaledToZero: the workload had zero replicas, so that no demand is not an outage.
+	ScaledToZero bool
+}
+
+// Sample is the classified demand of a step.
+type Sample struct {
+	// Value is the demand or its lower bound; NaN where it is masked.
+	Value float64
+	Cause Cause
+	// Faded is the share of the demand before an outage that does not count any more, from 0 to 1.
+	Faded float64
+	// Bound is the most that the history up to the sample justifies; the zero Bound limits nothing.
+	Bound Bound
+}
+
+// Kind of the sample.
+func (s Sample) Kind() Kind { return s.Cause.Kind() }

@@ -1,0 +1,136 @@
+package sim
+
+import (
+	"math"
+	"time"
+)
+
+// Autoscalers are simulated autoscalers beside the real one, on the observed demand. Each has an HPA, pods, a queue and
+// a served value of its own.
+type Simulation struct {
+	settings  *settings
+	workloads []Workload
+	// steps is the number of simulated steps per call of Play, each of so many hours.
+	steps int
+	hours float64
+	// started is true once demand has arrived. The workloads start with the replicas that serve it, so that none starts
+	// cold.
+	started bool
+	score   Score
+}
+
+// Score sums the demand and, for each simulated autoscaler, the late demand and the replicas paid for, in
+// replica-hours.
+type Score struct {
+	Arrived    float64
+	Late, Paid []float64
+	// Capped is the late demand that arrived while an HPA was at its maxReplicas.
+	Capped []float64
+	Hours  float64
+}
+
+// NewAutoscalers returns n of them, simulated in steps of a length from a time on. An HPA syncs within such a step as
+// often as a real one, or once where that is no whole number of syncs.
+func NewSimulation(spec Spec, n int, start time.Time, step time.Duration) (*Simulation, error) {
+	spec = spec.WithDefaults()
+	steps := 1
+	switch syncs := step / max(spec.Sync, 1); {
+	case syncs >= 1 && step%spec.Sync == 0:
+		step, steps = spec.Sync, int(syncs)
+	case syncs >= 1:
+		spec.Sync = step
+	default:
+		spec.Sync = (spec.Sync + step - 1).Truncate(step)
+	}
+	one, err := New(spec, start, step, 0)
+	if err != nil {
+		return nil, err
+	}
+	s := &Simulation{
+		settings: one.settings, workloads: make([]Workload, n), steps: steps, hours: step.Hours(),
+		score: Score{Late: make([]float64, n), Paid: make([]float64, n), Capped: make([]float64, n)},
+	}
+	for i := range s.workloads {
+		s.workloads[i] = one.newSibling()
+	}
+	return s, nil
+}
+
+// Play simulates the step that has ended, with the values served in it and the demand that arrived; NaN where that is
+// unknown. Nothing happens before the first demand.
+func (s *Simulation) Play(values []float64, arrived float64) {
+	if !s.started {
+		if math.IsNaN(arrived) {
+			return
+		}
+		s.started = true
+		for i := range s.workloads {
+			s.workloads[i].cluster.ready = s.settings.initialReplicas(arrived)
+		}
+	}
+	for i := range s.workloads {
+		s.play(i, values[i], arrived)
+	}
+	s.score.Hours += float64(s.steps) * s.hours
+}
+
+// play simulates the steps of one workload. If the first step leaves it in a steady state, the others are not
+// simulated.
+func (s *Simulation) play(i int, value, arrived float64) {
+	w := &s.workloads[i]
+	f := w.play(value, arrived)
+	s.count(i, f)
+	resting := s.steps > 1 && f.late == 0 && w.skipSteady(s.steps-1)
+	for range s.steps - 1 {
+		if !resting {
+			f = w.play(value, arrived)
+		}
+		s.count(i, f)
+	}
+}
+
+// count adds a step of a workload to the score.
+func (s *Simulation) count(i int, f flow) {
+	c := &s.workloads[i].cluster
+	if i == 0 {
+		s.score.Arrived += hours(f.arrived)
+	}
+	s.score.Paid[i] += float64(c.paid()) * s.hours
+	if f.late == 0 {
+		return
+	}
+	s.score.Late[i] += hours(f.late)
+	if c.replicas() >= s.settings.maxReplicas {
+		s.score.Capped[i] += hours(f.late)
+	}
+}
+
+// Unlucky leaves each workload the fewest replicas with which its HPA does nothing about the value that it read last. Within its
+// tolerance an HPA keeps what it has: without this, a simulation that begins with a replica more is lucky for as long as the demand
+// is smooth.
+func (s *Simulation) Unlucky() {
+	for i := range s.workloads {
+		w := &s.workloads[i]
+		if c := &w.cluster; s.settings.skipsRepeats && c.nodes == nil && c.starting.total == 0 && w.read > 0 {
+			fewest := int(math.Ceil(w.read / s.settings.ignored))
+			c.ready = max(min(c.ready, fewest), s.settings.minReplicas)
+		}
+	}
+}
+
+// Ready returns the ready replicas of a workload.
+func (s *Simulation) Ready(i int) int { return s.workloads[i].cluster.ready }
+
+// Score returns the sums since Reset. The caller must not change its slices.
+func (s *Simulation) Score() Score { return s.score }
+
+// FullHour reports whether an hour was counted since Reset.
+func (s *Simulation) FullHour() bool { return s.score.Hours >= time.Hour.Hours()*(1-1e-9) }
+
+// Reset sets the sums to 0.
+func (s *Simulation) Reset() {
+	clear(s.score.Late)
+	clear(s.score.Paid)
+	clear(s.score.Capped)
+	s.score.Arrived, s.score.Hours = 0, 0
+}

@@ -1,0 +1,69 @@
+package sim
+
+import (
+	"math"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/core/hpa"
+)
+
+// settings are what workloads of one Spec have in common. They never change and are shared.
+type settings struct {
+	start time.Time
+	step  time.Duration // of a step
+	// wait is how long demand may wait without being late; demand that waits longer than timeout is dropped. All in
+	// seconds.
+	stepSeconds, wait, timeout float64
+	capacity                   float64
+	syncSteps                  int // from one sync to the next
+	// minReplicas and maxReplicas are the limits of the HPA.
+	minReplicas, maxReplicas int
+	// ignored is the value for each replica up to which the HPA starts none.
+	ignored float64
+	pod     LeadTime
+	// leadSteps is a constant lead time in steps; longestLeadSteps is the longest of any lead time.
+	leadSteps, longestLeadSteps int
+	constantLead                bool
+	nodes                       *Nodes
+	seed                        uint64
+	// skipsRepeats is true where the replicas do not depend on pods, so that a repeated sync can be skipped.
+	skipsRepeats bool
+}
+
+func newSettings(s *Spec, start time.Time, step time.Duration) *settings {
+	k := &settings{
+		start:            start,
+		step:             step,
+		stepSeconds:      step.Seconds(),
+		wait:             s.Wait.Seconds(),
+		timeout:          s.Timeout.Seconds(),
+		capacity:         s.Capacity,
+		syncSteps:        int(s.Sync / step),
+		pod:              s.PodLead,
+		longestLeadSteps: stepsIn(s.PodLead.Longest(), step),
+		minReplicas:      int(s.HPA.Min),
+		maxReplicas:      int(s.HPA.Max),
+		nodes:            s.Nodes,
+		seed:             s.Seed,
+		skipsRepeats:     s.HPA.Metrics[0].Type == hpa.AverageValue,
+	}
+	up, _ := s.HPA.Tolerances()
+	k.ignored = (1 + up) * float64(s.HPA.Metrics[0].Target) / 1000
+	var lead Constant
+	if lead, k.constantLead = s.PodLead.(Constant); k.constantLead {
+		k.leadSteps = stepsIn(time.Duration(lead), step)
+	}
+	return k
+}
+
+// initialReplicas returns the replicas that serve a demand; NaN counts as no demand.
+func (k *settings) initialReplicas(demand float64) int {
+	wanted := 0.0
+	if demand > 0 {
+		wanted = math.Ceil(demand / k.capacity)
+	}
+	return int(min(max(wanted, float64(k.minReplicas)), float64(k.maxReplicas)))
+}
+
+// stepsIn returns a duration in steps, rounded up: what becomes ready within a step serves from the next one on.
+func stepsIn(d, step time.Duration) int { return int((d + step - 1) / step) }

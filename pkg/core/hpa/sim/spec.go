@@ -1,0 +1,101 @@
+package sim
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/core/hpa"
+)
+
+// The defaults of a Spec.
+const (
+	// DefaultSync is the sync period of the HPA controller.
+	DefaultSync = 15 * time.Second
+	// DefaultWait is how long demand may wait without being late.
+	DefaultWait = 30 * time.Second
+	// DefaultTimeout is how long requests wait before they are dropped.
+	DefaultTimeout = 2 * time.Minute
+)
+
+// Spec describes a simulated workload. Zero durations have the defaults above.
+type Spec struct {
+	// Capacity is the demand that a ready replica serves: at least 0.001, the resolution of what the HPA reads.
+	Capacity float64
+	// HPA scales the workload. It has one metric: the served value.
+	HPA hpa.Spec
+	// Sync is the period of the HPA's controller.
+	Sync time.Duration
+	// PodLead is the lead time of a pod that has a place.
+	PodLead LeadTime
+	// Nodes describes the nodes; nil means unlimited places.
+	Nodes *Nodes
+	// Demand that waits longer than Wait is late; demand that waits longer than Timeout is dropped.
+	Wait, Timeout time.Duration
+	// Seed of the random lead times.
+	Seed uint64
+}
+
+// WithDefaults replaces zeros by the defaults. The timeout is at least the wait.
+func (s Spec) WithDefaults() Spec {
+	s.Sync = cmp.Or(s.Sync, DefaultSync)
+	s.Wait = cmp.Or(s.Wait, DefaultWait)
+	s.Timeout = cmp.Or(s.Timeout, max(DefaultTimeout, s.Wait))
+	return s
+}
+
+// Validate returns every problem of a Spec that is simulated in steps of a length.
+func (s Spec) Validate(step time.Duration) error {
+	filled := s.WithDefaults()
+	return filled.validate(step)
+}
+
+func (s Spec) validate(step time.Duration) error {
+	problems := []error{s.HPA.Validate()}
+	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	if len(s.HPA.Metrics) != 1 {
+		wrong("HPA with %d metrics: want 1", len(s.HPA.Metrics))
+	}
+	if !(s.Capacity >= minCapacity) || math.IsInf(s.Capacity, 0) {
+		wrong("capacity %v: want at least %v", s.Capacity, minCapacity)
+	}
+	if step <= 0 || s.Sync < step || s.Sync%step != 0 {
+		wrong("sync period %s with step %s: want a whole number of steps", s.Sync, step)
+	}
+	if s.Wait < 0 || s.Timeout < s.Wait {
+		wrong("wait %s with timeout %s: want 0 or more, and a timeout of at least the wait", s.Wait, s.Timeout)
+	}
+	problems = append(problems, validateLead("pod", s.PodLead))
+	if s.Nodes != nil {
+		problems = append(problems, validateLead("node", s.Nodes.Lead))
+		if s.Nodes.PodsPerNode < 1 || s.Nodes.KeepIdle < 0 {
+			wrong("%d pods per node, idle nodes kept for %s: want 1 or more, and 0 or more",
+				s.Nodes.PodsPerNode, s.Nodes.KeepIdle)
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// minCapacity is the resolution of what the HPA reads.
+const minCapacity = 0.001
+
+// longestLead limits the memory that a wrong unit can take.
+const longestLead = 7 * 24 * time.Hour
+
+func validateLead(what string, lead LeadTime) error {
+	if lead == nil {
+		return fmt.Errorf("%s without a lead time: want one, 0 is allowed", what)
+	}
+	if e, ok := lead.(Empirical); ok && len(e) == 0 {
+		return fmt.Errorf("%s without measured lead times: want at least one", what)
+	}
+	if l, ok := lead.(LogNormal); ok && !(l.Sigma >= 0 && l.Sigma < longestLogNormal) {
+		return fmt.Errorf("%s lead time: sigma %v, want 0 to %v", what, l.Sigma, longestLogNormal)
+	}
+	if longest := lead.Longest(); longest < 0 || longest > longestLead {
+		return fmt.Errorf("%s lead time: up to %s, want 0 to %s", what, longest, longestLead)
+	}
+	return nil
+}

@@ -1,0 +1,135 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/core/hpa"
+)
+
+// Workload is a simulated autoscaler: an HPA, its pods and the queue in front of them. It is simulated step by step.
+type Workload struct {
+	settings   *settings
+	controller hpa.Controller
+	cluster    cluster
+	queue      queue
+	step       int
+	// read is the value at the newest sync, asked the replicas then.
+	read  float64
+	asked int32
+}
+
+// StepResult is the result of one step.
+type StepResult struct {
+	At time.Time
+	// Value is what the HPA read last, in the unit of the demand.
+	Value float64
+	// Replicas were requested, Ready of them are ready. Held is the number of places paid for; Idle of them are held by
+	// a warm pool.
+	Replicas, Ready, Held, Idle int
+	// Started and Stopped are the replicas by which the HPA changed the request. Queued of the started ones found no
+	// place. Waiting replicas wait for a node.
+	Started, Stopped, Queued, Waiting int
+	// Arrived, Late, Served and Dropped are the demand of the step, and Backlog is what waits at its end, in
+	// replica-hours.
+	Arrived, Late, Served, Dropped, Backlog float64
+}
+
+// New returns a workload whose ready replicas serve the given demand, within the HPA's limits. start is the time of the
+// first step. The errors are those of Spec.Validate.
+func New(spec Spec, start time.Time, step time.Duration, demand float64) (*Workload, error) {
+	if err := spec.Validate(step); err != nil {
+		return nil, fmt.Errorf("workload: %w", err)
+	}
+	spec = spec.WithDefaults()
+	controller, err := hpa.New(spec.HPA)
+	if err != nil {
+		return nil, err
+	}
+	k := newSettings(&spec, start, step)
+	return &Workload{settings: k, controller: *controller, cluster: newCluster(k, k.initialReplicas(demand))}, nil
+}
+
+// newSibling returns a workload of the same settings without replicas.
+func (w *Workload) newSibling() Workload {
+	return Workload{settings: w.settings, controller: w.controller.Restarted(), cluster: newCluster(w.settings, 0)}
+}
+
+// Step simulates the next step: pods that are due become ready, the HPA syncs if it is time, and the demand arrives.
+// NaN demand is none. A value that an adapter would not serve counts as a failed reading.
+func (w *Workload) Step(value, demand float64) StepResult {
+	m := StepResult{At: w.at(w.step), Value: value}
+	before, queued := w.cluster.replicas(), w.cluster.queued
+	f := w.play(value, demand)
+	change := w.cluster.replicas() - before
+	m.Started, m.Stopped = max(change, 0), max(-change, 0)
+	m.Arrived, m.Late = hours(f.arrived), hours(f.late)
+	m.Served, m.Dropped, m.Backlog = hours(f.served), hours(f.dropped), hours(w.queue.backlog)
+	m.Replicas, m.Ready, m.Held = w.cluster.replicas(), w.cluster.ready, w.cluster.paid()
+	m.Queued, m.Waiting = w.cluster.queued-queued, w.cluster.waiting
+	if w.cluster.nodes != nil && !w.cluster.notLast {
+		m.Idle = w.cluster.nodes.held
+	}
+	return m
+}
+
+// at returns the start of a step.
+func (w *Workload) at(step int) time.Time {
+	return w.settings.start.Add(time.Duration(step) * w.settings.step)
+}
+
+// play is Step for callers that need only the flow.
+func (w *Workload) play(value, demand float64) flow {
+	w.cluster.advance(w.settings, w.step)
+	if w.settings.syncSteps == 1 || w.step%w.settings.syncSteps == 0 {
+		w.cluster.scale(w.settings, w.step, w.sync(value))
+	}
+	w.step++
+	if math.IsNaN(demand) {
+		demand = 0
+	}
+	return w.queue.step(w.settings, demand/w.settings.capacity, w.cluster.ready)
+}
+
+// skipSteady skips so many steps where, with the same value and demand, each would repeat the last one with nothing
+// late. It reports whether it did.
+func (w *Workload) skipSteady(steps int) bool {
+	c := &w.cluster
+	if !w.settings.skipsRepeats || w.settings.syncSteps != 1 || int(w.asked) != c.replicas() || w.queue.backlog > 0 ||
+		c.starting.total > 0 || c.waiting > 0 || c.nodes != nil || c.ready == 0 {
+		return false
+	}
+	newest := w.step + steps - 1
+	if !w.controller.SkipRepeat(w.at(newest)) {
+		return false
+	}
+	w.step = newest + 1
+	return true
+}
+
+// hours converts replica-seconds to replica-hours.
+func hours(seconds float64) float64 { return seconds / time.Hour.Seconds() }
+
+// errNoValue is the error of an adapter without a value.
+var errNoValue = errors.New("no value is served")
+
+// MaxValue is the first value whose thousandths overflow.
+const MaxValue = math.MaxInt64 / 1000
+
+// sync is one pass of the controller, which reads values in thousandths, rounded up as the adapter rounds them.
+func (w *Workload) sync(value float64) int {
+	at := w.at(w.step)
+	replicas, ready := int32(w.cluster.replicas()), int32(w.cluster.ready) //nolint:gosec // At most the HPA's maximum.
+	if w.settings.skipsRepeats && value == w.read && replicas == w.asked && w.controller.SkipRepeat(at) {
+		return int(replicas)
+	}
+	w.read, w.asked = value, replicas
+	o := hpa.Observed{Replicas: replicas, Existing: replicas, Pods: replicas, Ready: ready}
+	if value >= 0 && value < MaxValue {
+		return int(w.controller.SyncValue(at, o, int64(math.Ceil(value*1000))))
+	}
+	o.Readings = []hpa.Reading{{Err: errNoValue}}
+	return int(w.controller.Sync(at, o).Replicas)
+}

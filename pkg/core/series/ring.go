@@ -1,0 +1,91 @@
+package series
+
+import "math"
+
+// Ring stores the newest values.
+type Ring[T any] struct {
+	values []T
+	size   int
+	at     int // of the oldest value, once the ring is full
+}
+
+// NewRing returns a ring of so many values, 1 or more, with memory for all of them.
+func NewRing[T any](n int) Ring[T] { return Ring[T]{values: make([]T, 0, n), size: n} }
+
+// NewGrowingRing returns a ring of so many values, 1 or more, whose memory grows with the stored values (see Grow).
+func NewGrowingRing[T any](n int) Ring[T] { return Ring[T]{size: n} }
+
+// Grow makes room for n more values, up to the ring's size; append alone would allocate up to twice as much.
+func (r *Ring[T]) Grow(n int) {
+	wanted := min(len(r.values)+n, r.size)
+	if wanted <= cap(r.values) {
+		return
+	}
+	room := min(max(wanted, len(r.values)+len(r.values)/8), r.size)
+	r.values = append(make([]T, 0, room), r.values...)
+}
+
+// Push adds the next value.
+func (r *Ring[T]) Push(v T) {
+	if len(r.values) < r.size {
+		r.values = append(r.values, v)
+		return
+	}
+	r.values[r.at] = v
+	r.at++
+	if r.at == r.size {
+		r.at = 0
+	}
+}
+
+// Ago returns the value n pushes before the newest, or the oldest stored one; the zero value of an empty ring.
+func (r *Ring[T]) Ago(n int) T {
+	if len(r.values) == 0 {
+		var none T
+		return none
+	}
+	return *r.Ref(min(n, len(r.values)-1))
+}
+
+// Ref returns a pointer to the value n pushes before the newest, n < Len.
+func (r *Ring[T]) Ref(n int) *T {
+	i := r.at - 1 - n
+	if i < 0 {
+		i += len(r.values)
+	}
+	return &r.values[i]
+}
+
+// Len returns the number of stored values.
+func (r *Ring[T]) Len() int { return len(r.values) }
+
+// Cap returns the size of the ring.
+func (r *Ring[T]) Cap() int { return r.size }
+
+// Has reports whether the value n pushes before the newest is stored.
+func (r *Ring[T]) Has(n int) bool { return n < len(r.values) }
+
+// Clear removes all values.
+func (r *Ring[T]) Clear() { r.values, r.at = r.values[:0], 0 }
+
+// Values returns the stored values, oldest first.
+func (r *Ring[T]) Values() []T {
+	out := make([]T, 0, len(r.values))
+	return append(append(out, r.values[r.at:]...), r.values[:r.at]...)
+}
+
+// Delay delays values by a number of steps.
+type Delay struct{ ring Ring[float64] }
+
+// NewDelay returns a delay of so many steps, 1 or more.
+func NewDelay(steps int) Delay { return Delay{NewRing[float64](steps)} }
+
+// Push adds the next value and returns the one so many steps older; NaN without one.
+func (d *Delay) Push(v float64) float64 {
+	old := math.NaN()
+	if d.ring.Len() == d.ring.Cap() {
+		old = d.ring.Ago(d.ring.Len() - 1)
+	}
+	d.ring.Push(v)
+	return old
+}

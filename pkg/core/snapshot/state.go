@@ -1,0 +1,208 @@
+package snapshot
+
+import (
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/decide/objective"
+	"github.com/forewarm/forewarm/pkg/core/demand"
+	"github.com/forewarm/forewarm/pkg/core/windowpeak"
+)
+
+// Entry is one Forecast at one moment, immutable.
+type ForecastState struct {
+	Key        Key
+	Generation int64
+	// Created is when the Forecast was made; zero where that is not known.
+	Created    time.Time
+	State      State
+	Conditions []Condition
+
+	// Alias that the Forecast wants; nil without one.
+	Alias *Alias
+
+	// What it is.
+	Workload   string
+	Unit       string
+	Step       time.Duration
+	Lead       time.Duration
+	LeadSource string
+	// LeadPool is the warm pool that makes the lead time hold; empty where none does.
+	LeadPool string
+	// Window is the lead window W: lead time (with an objective the median start), HPA sync, one step and metric lag.
+	Window time.Duration
+	// MaxHorizon is the longest horizon that may be asked for.
+	MaxHorizon time.Duration
+	Policy     decide.Policy
+	// AutoscalerSource says in words which autoscalers the objective is calibrated for, and why others are not.
+	AutoscalerSource string
+
+	// What is known. SampleTime is that of the newest real sample; from StaleAt on nothing is served.
+	SampleTime time.Time
+	StaleAt    time.Time
+	Observed   float64
+	// Newest is the observed demand at each step of the last 5 minutes, newest last.
+	Newest []float64
+	// Sampled is the query's value at SampleTime, as the source has it: Observed may be a mean of a minute, and at most what is
+	// credible.
+	Sampled float64
+
+	// What is served, with the Forecast's own settings. Meaningful where State.Serves().
+	Decision decide.Decision
+	// Fallback: no model serves but the ladder's next rung, the running maximum, which knows no quantiles and horizons.
+	Fallback bool
+	// Model is the name of the chosen candidate (or "running max" while falling back), Choice why it is. Fault is why
+	// there is no objective that was asked for; nil where there is none, or it is served.
+	Model          string
+	Choice         decide.SelectionReason
+	ObjectiveError error
+	// Skill is 1 − loss/loss of the last value, by the loss that the model was chosen by; NaN until known.
+	Skill float64
+	// Coverage is the share of past windows whose maximum stayed within the served quantile; NaN until known.
+	Coverage float64
+
+	// Objective is how the objective fares; nil where no objective is served by outcome.
+	Objective *objective.Report
+
+	// Candidates are every model's distributions and scores, the chosen one included.
+	Candidates []Candidate
+	// Inputs are those of the chosen candidate over the last half lead time, newest last (see decide.Decide).
+	Inputs []decide.Input
+	// Path is the forecast of PathModel step by step: the selected candidate or, where that knows the lead window
+	// alone, the best of those that know steps.
+	Path      []PathStep
+	PathModel string
+	// Beside is what is made beside the steps; nil where nobody may look at it.
+	Beside *Watched
+	// Recent is the observed demand of the last day on a coarse grid (means; NaN for gaps).
+	Recent forecast.Series
+	// Classifications are the times within Recent at which the demand was not simply what was read, oldest first:
+	// bounded in number.
+	Classifications []demand.Span
+	// Past are recent forecasts beside what came, oldest first.
+	Past []ScoredForecast
+
+	// Fallbacks counts the steps served by the fallback since the start of the process.
+	Fallbacks uint64
+}
+
+// ModelReason says in a sentence why the Model serves.
+func (e *ForecastState) ModelReason() string {
+	if e.Fallback {
+		return e.Decision.Reason()
+	}
+	if e.Model == "" {
+		return ""
+	}
+	text := e.Choice.Message()
+	if e.ObjectiveError != nil {
+		text += "; the objective is not served: " + e.ObjectiveError.Error()
+	}
+	return text
+}
+
+// Suspect says in words that the newest samples are suspects; ok is false where they are not.
+func (e *ForecastState) Suspect() (words string, ok bool) {
+	for _, c := range e.Conditions {
+		if c.Type == ConditionData && c.Reason == ReasonSuspect {
+			return c.Message, true
+		}
+	}
+	return "", false
+}
+
+// Candidate is one model's view of the window and how well it did. Windows ascend in horizon; empty with an Error.
+type Candidate struct {
+	// Name as a selector writes it: lower case, "arima", "holt-winters", "last-value".
+	Name string
+	// Title is the model in the field's words: "ARIMA(1,1,1)".
+	Title string
+	// Baseline says that this is a baseline that costs nothing: it needs no promotion.
+	Baseline bool
+	Windows  []windowpeak.Window
+	// Loss is the trailing mean pinball loss at the served level, Skill 1 − Loss/Loss of the last value, Coverage the
+	// share of windows within the served quantile; NaN until known.
+	Loss, Skill, Coverage float64
+	// Error says why the model does not take part.
+	Error string
+}
+
+// PathStep is the demand at one step ahead: the model's mean, and quantiles that are calibrated at the first step and
+// widen as the model's errors do.
+type PathStep struct {
+	Time  time.Time
+	Point float64
+	// Quantiles at PathLevels().
+	Quantiles [3]float64
+}
+
+// Beside is what is made beside the steps.
+type Beside struct {
+	// NextDay is the forecast of the next 24 hours, the mean of each; nil before a whole day is known.
+	NextDay []PathStep
+	// Ready are the replicas that were ready at the beginning of each interval of the objective's race; empty where nobody counts
+	// them.
+	Ready forecast.Series
+}
+
+// Watched is the newest Beside, which is made more often while somebody looks, and which models requests name: all that changes
+// of an entry. The zero Watched has none.
+type Watched struct {
+	newest atomic.Pointer[Beside]
+	looked atomic.Int64 // seconds since the epoch
+	// requested has a bit for each of windowpeak.FittedModels.
+	requested atomic.Uint64
+}
+
+// Request notes that a request names a candidate.
+func (w *Watched) Request(candidate string) {
+	if i := slices.Index(windowpeak.FittedModels(), candidate); w != nil && i >= 0 {
+		w.requested.Or(1 << i)
+	}
+}
+
+// Requested are the models that requests have named since ForgetRequested.
+func (w *Watched) Requested() []string {
+	var out []string
+	for i, name := range windowpeak.FittedModels() {
+		if w.requested.Load()&(1<<i) != 0 {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// ForgetRequested forgets them.
+func (w *Watched) ForgetRequested() { w.requested.Store(0) }
+
+// Set replaces it.
+func (w *Watched) Set(b *Beside) { w.newest.Store(b) }
+
+// Look returns it, for somebody who looks at it now. It is zero where there is none.
+func (w *Watched) Look(now time.Time) Beside {
+	if w == nil {
+		return Beside{}
+	}
+	w.looked.Store(now.Unix())
+	if newest := w.newest.Load(); newest != nil {
+		return *newest
+	}
+	return Beside{}
+}
+
+// LookedSince reports whether somebody has looked at it since a time.
+func (w *Watched) LookedSince(at time.Time) bool { return w.looked.Load() >= at.Unix() }
+
+// PathLevels are the levels of PathStep.Quantiles.
+func PathLevels() [3]float64 { return [3]float64{0.5, 0.8, 0.95} }
+
+// Past is a forecast that was served at Time for the window that followed, and the maximum that came; NaN while the
+// window is open or touched a gap.
+type ScoredForecast struct {
+	Time     time.Time
+	Forecast float64
+	Actual   float64
+}

@@ -1,0 +1,181 @@
+package pools
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+)
+
+// CapacityBuffer requests chunks from the cluster's autoscaler (Cluster Autoscaler 1.35, Karpenter 1.14, GKE): for
+// each capacity type a PodTemplate, which is one chunk, and a CapacityBuffer that refers to it.
+type CapacityBuffer struct {
+	templates *owned
+	buffers   *owned
+	now       func() time.Time
+}
+
+// buffer has the fields of a CapacityBuffer (autoscaling.x-k8s.io/v1beta1) that are used here.
+type buffer struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+
+	Spec   bufferSpec   `json:"spec"`
+	Status bufferStatus `json:"status,omitzero"`
+}
+
+type bufferSpec struct {
+	ProvisioningStrategy string    `json:"provisioningStrategy,omitempty"`
+	PodTemplateRef       reference `json:"podTemplateRef"`
+	Replicas             int32     `json:"replicas"`
+}
+
+type bufferStatus struct {
+	Replicas   int32              `json:"replicas,omitempty"`
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+type reference struct {
+	Name string `json:"name"`
+}
+
+// Hold applies the PodTemplates and CapacityBuffers, and deletes those of capacity types that the pool does not have
+// any more. A PodTemplate is created before its buffer, and deleted after it.
+func (c *CapacityBuffer) Hold(ctx context.Context, pool *v1alpha1.WarmPool, want Desired) (Actual, error) {
+	buffers, err := c.list(ctx, pool)
+	if err != nil {
+		return Actual{}, err
+	}
+	templates, err := c.templates.list(ctx, pool)
+	if err != nil {
+		return Actual{}, err
+	}
+	err = c.templates.hold(ctx, pool, templates, func(capacity v1alpha1.CapacityType, _ int) (any, error) {
+		return &corev1.PodTemplate{
+			ObjectMeta: objectMeta(pool, capacity.Name),
+			Template:   placeholderTemplate(pool, capacity),
+		}, nil
+	}, want)
+	if err != nil {
+		return Actual{}, err
+	}
+	err = c.buffers.hold(ctx, pool, buffers, func(capacity v1alpha1.CapacityType, replicas int) (any, error) {
+		return bufferOf(pool, capacity.Name, replicas), nil
+	}, want)
+	if err != nil {
+		return Actual{}, err
+	}
+	if err = c.buffers.prune(ctx, pool, buffers); err != nil {
+		return Actual{}, err
+	}
+	if err = c.templates.prune(ctx, pool, templates); err != nil {
+		return Actual{}, err
+	}
+	return c.held(pool, buffers)
+}
+
+// Observe reads the buffers.
+func (c *CapacityBuffer) Observe(ctx context.Context, pool *v1alpha1.WarmPool) (Actual, error) {
+	buffers, err := c.list(ctx, pool)
+	if err != nil {
+		return Actual{}, err
+	}
+	return c.held(pool, buffers)
+}
+
+// Release deletes the CapacityBuffers, and then the PodTemplates. A cluster without the resource has no buffers.
+func (c *CapacityBuffer) Release(ctx context.Context, pool *v1alpha1.WarmPool) error {
+	if err := c.buffers.release(ctx, pool); err != nil && !apierrors.IsNotFound(err) {
+		return err
+	}
+	return c.templates.release(ctx, pool)
+}
+
+// list returns the pool's buffers; a Problem where the cluster does not have the resource.
+func (c *CapacityBuffer) list(ctx context.Context, pool *v1alpha1.WarmPool) (objects, error) {
+	out, err := c.buffers.list(ctx, pool)
+	if apierrors.IsNotFound(err) {
+		return nil, problem(
+			v1alpha1.PoolReasonCapacityBufferNotInstalled,
+			"the cluster does not have CapacityBuffers of "+
+				"autoscaling.x-k8s.io/v1beta1: install their CRD and an autoscaler for them (Cluster Autoscaler 1.35 "+
+				"or Karpenter 1.14, both behind a flag; GKE), or use spec.actuator.placeholderPods",
+		)
+	}
+	return out, err
+}
+
+// bufferOf returns the CapacityBuffer of a capacity type.
+func bufferOf(pool *v1alpha1.WarmPool, capacity string, replicas int) *buffer {
+	return &buffer{ObjectMeta: objectMeta(pool, capacity), Spec: bufferSpec{
+		ProvisioningStrategy: pool.Spec.Actuator.CapacityBuffer.ProvisioningStrategy,
+		PodTemplateRef:       reference{Name: nameFor(pool, capacity)},
+		Replicas:             int32(replicas), //nolint:gosec // At most 10000: the schema of max.
+	}}
+}
+
+// held reads the status of each buffer.
+func (c *CapacityBuffer) held(pool *v1alpha1.WarmPool, found objects) (Actual, error) {
+	return countChunks(pool, found, func(object *unstructured.Unstructured) (Count, string, error) {
+		b, err := decode[buffer](object.Object)
+		if err != nil {
+			return Count{}, "", err
+		}
+		return Count{Held: b.Spec.Replicas, Ready: b.ready()}, b.warning(c.now()), nil
+	})
+}
+
+// The conditions of a buffer: the controller has resolved its template; the autoscaler provisions it, False where it
+// cannot; a ResourceQuota limits it.
+const (
+	conditionResolved     = "ReadyForProvisioning"
+	conditionProvisioning = "Provisioning"
+	conditionLimited      = "LimitedByQuotas"
+	// reasonRequiresNewCapacity is Karpenter's reason for conditionProvisioning while nodes are starting.
+	reasonRequiresNewCapacity = "RequiresNewCapacity"
+)
+
+// ready returns how many chunks are ready by the buffer's status. Karpenter reports whether a node is still starting,
+// and then none counts. Cluster Autoscaler does not: what it provisions counts, although a new node may still be
+// starting.
+func (b *buffer) ready() int32 {
+	taken := meta.FindStatusCondition(b.Status.Conditions, conditionProvisioning)
+	if taken == nil || taken.Status != metav1.ConditionTrue || taken.Reason == reasonRequiresNewCapacity ||
+		!meta.IsStatusConditionTrue(b.Status.Conditions, conditionResolved) {
+		return 0
+	}
+	return min(b.Status.Replicas, b.Spec.Replicas)
+}
+
+// warning returns what blocks a buffer of more than zero chunks; empty where nothing does.
+func (b *buffer) warning(now time.Time) string {
+	if b.Spec.Replicas == 0 {
+		return ""
+	}
+	all := b.Status.Conditions
+	if c := meta.FindStatusCondition(all, conditionLimited); c != nil && c.Status == metav1.ConditionTrue {
+		return fmt.Sprintf("a quota limits the CapacityBuffer %s to %d of %d chunks (%s): raise it or lower spec.max",
+			b.Name, b.Status.Replicas, b.Spec.Replicas, clipLine(c.Message))
+	}
+	for _, kind := range []string{conditionResolved, conditionProvisioning} {
+		if c := meta.FindStatusCondition(all, kind); c != nil && c.Status == metav1.ConditionFalse {
+			return fmt.Sprintf("the CapacityBuffer %s is not %s: %s (%s)", b.Name, kind, clipLine(c.Message), c.Reason)
+		}
+	}
+	if since := b.CreationTimestamp; len(all) == 0 && now.Sub(since.Time) > pendingTimeout {
+		return fmt.Sprintf(
+			"no autoscaler has processed the CapacityBuffer %s since %s: check that an autoscaler for "+
+				"CapacityBuffers runs, with its flag set",
+			b.Name,
+			since.UTC().Format("15:04 MST"),
+		)
+	}
+	return ""
+}

@@ -1,0 +1,222 @@
+package pools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/time/rate"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/core/warmpool"
+)
+
+// Config has the intervals of a Controller. The zero value of a field means its default.
+type Config struct {
+	// Step is the interval between steps; default 15 s. All other intervals are multiples of it.
+	Step time.Duration
+}
+
+// Intervals, in steps.
+const (
+	// renewSteps is how often an unchanged plan is applied again: somebody may have changed the pool's objects.
+	renewSteps = 4
+	// problemRetrySteps is the interval after an error that the user must correct, and maxRetrySteps the longest
+	// after another one; the first is one step.
+	problemRetrySteps, maxRetrySteps = 4, 16
+	// statusSteps is the least interval between two writes of a pool's status for routine changes. The memory is
+	// written every memorySteps even without a change, so that a new leader loses little.
+	statusSteps, memorySteps = 2, 4
+	// noticeSteps is the delay between the decision to cover a member and its use, so that all replicas know of it.
+	noticeSteps = 4
+)
+
+// poolTimeout bounds the step of one pool.
+const poolTimeout = 30 * time.Second
+
+// Pools are the WarmPools of a cluster; a Watch implements it.
+type Pools interface {
+	// Check returns nil once all pools were read. Before, the oldest pool of a member is unknown.
+	Check() error
+	// List returns the pools of all namespaces. Read only.
+	List() []*Pool
+	// UpdateStatus and Finalize fail if the pool has changed since it was read.
+	UpdateStatus(ctx context.Context, p *Pool, status *v1alpha1.WarmPoolStatus) error
+	Mark(ctx context.Context, p *Pool, holds bool) (*Pool, error)
+}
+
+// Events receives the events of a controller; a record.EventRecorder implements it.
+type Events interface {
+	Event(about runtime.Object, kind, reason, message string)
+}
+
+// Clock returns the time and waits for one.
+type Clock interface {
+	Now() time.Time
+	WaitUntil(ctx context.Context, t time.Time) error
+}
+
+// Dependencies are what a Controller reads and acts on.
+type Dependencies struct {
+	Pools     Pools
+	Snapshots *snapshot.Store
+	Workloads Workloads
+	Actuator  Actuator
+}
+
+// Controller reconciles the pools. Only the leader may run it.
+type Controller struct {
+	Dependencies
+
+	interval time.Duration
+	log      *slog.Logger
+	events   Events
+	limiter  *rate.Limiter
+	pools    map[types.UID]*poolState
+	// metrics of the newest step; nil while this replica does not lead.
+	metrics atomic.Pointer[[]poolMetrics]
+}
+
+// poolState is what the leader keeps of a pool between steps. What the next leader needs is in the status.
+type poolState struct {
+	memory warmpool.Memory
+	// held is what the actuator held when it was last observed; seen is false before.
+	held Actual
+	seen bool
+	// attempted is the generation of the last attempt to hold; want is what was held last, at heldAt.
+	attempted int64
+	want      Desired
+	heldAt    time.Time
+	// err is the error of the last attempt; there is no attempt before retry.
+	err      error
+	failures int
+	retry    time.Time
+	// written is when a write of the status was last attempted.
+	written time.Time
+}
+
+// New returns a controller.
+func NewController(config Config, in Dependencies, log *slog.Logger) *Controller {
+	if config.Step == 0 {
+		config.Step = 15 * time.Second
+	}
+	return &Controller{
+		Dependencies: in, interval: config.Step, log: log,
+		limiter: rate.NewLimiter(writesPerSecond, burst), pools: map[types.UID]*poolState{},
+	}
+}
+
+// SetEvents sets where events are sent. Call it before Run.
+func (c *Controller) SetEvents(events Events) { c.events = events }
+
+// Run takes steps until the context ends. It restores the state from the statuses, so that a new leader continues
+// where the previous one stopped.
+func (c *Controller) Run(ctx context.Context, clock Clock) {
+	c.pools = map[types.UID]*poolState{}
+	defer c.metrics.Store(nil)
+	before := ""
+	for {
+		err := c.Step(ctx, clock.Now())
+		text := fmt.Sprint(err)
+		if err != nil && text != before && ctx.Err() == nil {
+			c.log.WarnContext(ctx, "some warm pools could not be reconciled, retrying", "error", err)
+		}
+		before = text
+		if err := clock.WaitUntil(ctx, clock.Now().Add(c.interval)); err != nil {
+			return
+		}
+	}
+}
+
+// Step plans every pool, holds the plan, and writes the status. An error affects its pool only. Before the first
+// snapshot, and before the pools were read, it does nothing.
+func (c *Controller) Step(ctx context.Context, now time.Time) error {
+	newest := c.Snapshots.Load()
+	if all := c.Pools.Check() == nil; newest == nil || !all {
+		return nil
+	}
+	pools := c.Pools.List()
+	by := groupByMember(pools)
+	// Writes are bounded. The status that has waited longest comes first, so that each of a thousand has its turn.
+	slices.SortStableFunc(pools, func(a, b *Pool) int { return c.statusWritten(a).Compare(c.statusWritten(b)) })
+	term := make(map[types.UID]*poolState, len(pools))
+	gauges := make([]poolMetrics, 0, len(pools))
+	var problems []error
+	for _, p := range pools {
+		k := c.pools[p.UID]
+		if k == nil {
+			k = c.restore(ctx, p)
+		}
+		k.heedClock(now, c.interval)
+		term[p.UID] = k
+		own, cancel := context.WithTimeout(ctx, poolTimeout)
+		said, err := c.step(own, now, newest, poolStep{Pool: p, poolState: k, claims: by})
+		cancel()
+		if err != nil && ctx.Err() == nil {
+			problems = append(problems, fmt.Errorf("%s: %w", p.key(), err))
+		}
+		gauges = append(gauges, said)
+	}
+	c.pools = term
+	c.metrics.Store(&gauges)
+	// A problem of the cluster affects each of a thousand pools. A few errors are enough.
+	const told = 5
+	if more := len(problems) - told; more > 0 {
+		problems = append(problems[:told], fmt.Errorf("and %d more", more))
+	}
+	return errors.Join(problems...)
+}
+
+// statusWritten returns when a write of a pool's status was last attempted in this term.
+func (c *Controller) statusWritten(p *Pool) time.Time {
+	if k := c.pools[p.UID]; k != nil {
+		return k.written
+	}
+	return time.Time{}
+}
+
+// restore restores the state of a pool from its status.
+func (c *Controller) restore(ctx context.Context, p *Pool) *poolState {
+	held := p.Status.Memory
+	if held == nil {
+		return &poolState{}
+	}
+	memory, err := memoryIn(held)
+	if err != nil {
+		c.log.WarnContext(ctx, "the memory in the status of a WarmPool is invalid and is discarded", "pool",
+			p.key().String(), "error", err)
+	}
+	return &poolState{memory: memory}
+}
+
+// recordError records an error and when to retry: at a fixed interval where the user must correct something, else
+// with growing intervals.
+func (c *Controller) recordError(v *poolStep, err error, now time.Time) {
+	v.failures++
+	wait := min(1<<min(v.failures-1, 8), maxRetrySteps)
+	if AsProblem(err) != nil {
+		wait = problemRetrySteps
+	}
+	v.err, v.retry, v.attempted = err, now.Add(time.Duration(wait)*c.interval), v.Generation
+}
+
+// heedClock discards times in the future, which are left from a clock that was ahead and has been set back.
+func (k *poolState) heedClock(now time.Time, pace time.Duration) {
+	for _, done := range []*time.Time{&k.heldAt, &k.written} {
+		if done.After(now) {
+			*done = time.Time{}
+		}
+	}
+	if k.retry.After(now.Add(maxRetrySteps * pace)) {
+		k.retry = time.Time{}
+	}
+}
+
+func (k *poolState) clearError() { k.err, k.failures, k.retry = nil, 0, time.Time{} }

@@ -1,0 +1,138 @@
+package pools
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/leadtime"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/core/warmpool"
+)
+
+// Workloads has what the snapshot does not have of a Forecast: its workload's replicas, starts and autoscalers.
+type Workloads interface {
+	// Replicas returns how many replicas are on a node, and how many wait for one; known is false while that is
+	// unknown.
+	Replicas(forecast snapshot.Key) (placed, waiting int, known bool)
+	// Starts returns the lead times on existing nodes, and with a new node; measured is false where there are none.
+	Starts(forecast snapshot.Key, now time.Time) (parts leadtime.Estimates, measured bool)
+	// Scalings returns the autoscalers that turn the Forecast's value into replicas.
+	Scalings(forecast snapshot.Key) []decide.Autoscaler
+}
+
+// poolsByMember are the pools that name each member, without invalid and deleted ones.
+type poolsByMember map[snapshot.Key][]*Pool
+
+func groupByMember(pools []*Pool) poolsByMember {
+	by := poolsByMember{}
+	for _, p := range pools {
+		if p.Problem != "" || p.DeletionTimestamp != nil {
+			continue
+		}
+		for _, m := range p.Resolved.Members {
+			key := p.memberKey(m.Forecast)
+			by[key] = append(by[key], p)
+		}
+	}
+	return by
+}
+
+// oldest returns the pool that a member counts for: the oldest of those that name it.
+func (c poolsByMember) oldest(member snapshot.Key) *Pool {
+	all := c[member]
+	if len(all) == 0 {
+		return nil
+	}
+	return slices.MinFunc(all, byAge)
+}
+
+// membership is the members of a pool at a step, and their problems.
+type membership struct {
+	members []warmpool.Member
+	// reason of the first problem; empty where there is none. problems say what to do.
+	reason   string
+	problems []string
+	// remarks are for information: they do not affect this pool.
+	remarks []string
+	// unreliable are the members whose forecasts are unreliable: "llama is stale: …".
+	unreliable []string
+}
+
+func (r *membership) addProblem(reason, text string) {
+	r.reason = cmp.Or(r.reason, reason)
+	r.problems = append(r.problems, text)
+}
+
+// resolveMembers resolves the members of a pool. It skips members of an older pool. A member that cannot be resolved
+// is unreliable: nothing is planned for it, and nothing is released.
+func (c *Controller) resolveMembers(now time.Time, newest *snapshot.Snapshot, p *Pool, by poolsByMember) membership {
+	var r membership
+	for _, m := range p.Resolved.Members {
+		key := p.memberKey(m.Forecast)
+		if holder := by.oldest(key); holder != nil && holder.UID != p.UID {
+			r.addProblem(v1alpha1.PoolReasonMemberOfOlderPool, fmt.Sprintf(
+				"%s counts for the older pool %s: remove it from one of the two", m.Forecast, holder.Name))
+			continue
+		}
+		for _, rival := range by[key] {
+			if rival.UID != p.UID {
+				r.remarks = append(r.remarks, fmt.Sprintf(
+					"%s counts here, and not for the newer pool %s", m.Forecast, rival.Name))
+			}
+		}
+		member := warmpool.Member{Name: m.Forecast, Chunks: m.Chunks}
+		member.Outlook = warmpool.OutlookOf(newest.Get(key), now)
+		reason, doubt, advice := c.resolveMember(newest.Get(key), key, &member)
+		if reason != "" {
+			r.addProblem(reason, m.Forecast+" "+advice)
+			member.Outlook.Unreliable = doubt
+		} else if member.Outlook.Unreliable != "" {
+			r.unreliable = append(r.unreliable, m.Forecast+" is "+member.Outlook.Unreliable)
+		}
+		r.members = append(r.members, member)
+	}
+	return r
+}
+
+// resolveMember adds a member's replicas and autoscalers. The texts continue "llama is …" (unreliable) and "llama …"
+// (advice).
+func (c *Controller) resolveMember(
+	entry *snapshot.ForecastState, key snapshot.Key, member *warmpool.Member,
+) (reason, doubt, advice string) {
+	if entry == nil {
+		return v1alpha1.PoolReasonForecastNotFound, "missing", "is not a Forecast in " + key.Namespace + ": correct the name, or create it"
+	}
+	scalings := c.Workloads.Scalings(key)
+	if len(scalings) == 0 {
+		return v1alpha1.PoolReasonNoScalingTarget, "without an autoscaler", "has no autoscaler, so it is unknown what a replica sustains: let a HorizontalPodAutoscaler or a " +
+			"ScaledObject refer to it, or set its spec.scaling.target"
+	}
+	// The largest proposal of several wins.
+	member.Target = scalings[0].Target()
+	for _, s := range scalings {
+		member.Target = min(member.Target, s.Target())
+		member.MinReplicas = max(member.MinReplicas, int(s.HPA.Min))
+		member.MaxReplicas = max(member.MaxReplicas, int(s.HPA.Max))
+	}
+	placed, waiting, known := c.Workloads.Replicas(key)
+	if !known {
+		return v1alpha1.PoolReasonReplicasUnknown, "without a count of its replicas", "has replicas that cannot be counted: see its leadTimeSource"
+	}
+	member.Placed, member.Waiting = placed, waiting
+	return "", "", ""
+}
+
+// joinFirst joins the first few texts of a list.
+func joinFirst(all []string) string {
+	const most = 6
+	text := strings.Join(all[:min(most, len(all))], "; ")
+	if more := len(all) - most; more > 0 {
+		text += fmt.Sprintf("; and %d more", more)
+	}
+	return text
+}

@@ -1,0 +1,135 @@
+package pools
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+
+	"github.com/forewarm/forewarm/pkg/manifest"
+	"github.com/forewarm/forewarm/pkg/manifest/pool"
+)
+
+// Finalizer keeps a pool until the scale that it set was restored. Objects that a pool owns need none: Kubernetes deletes them
+// with it, also where Forewarm is gone already.
+const Finalizer = v1alpha1.GroupName + "/warm-pool"
+
+// HoldsAnnotation marks a pool that may hold something.
+const HoldsAnnotation = v1alpha1.GroupName + "/holds-capacity"
+
+// manager is the field manager of all writes.
+const statusManager = "forewarm"
+
+// Pool is a WarmPool of the cluster, immutable.
+type Pool struct {
+	// WarmPool has its defaults. An invalid pool has only metadata and status.
+	*v1alpha1.WarmPool
+	// Resolved is the input of the planner; Problem is why there is none: all problems in one line.
+	Resolved pool.Resolved
+	Problem  string
+
+	// stored is the object as it was read.
+	stored *unstructured.Unstructured
+}
+
+// newPool decodes a pool.
+func newPool(object *unstructured.Unstructured) *Pool {
+	p := &Pool{stored: object, WarmPool: &v1alpha1.WarmPool{}}
+	v1alpha1.ReadStatus(object, &p.Status)
+	if decoded, err := pool.FromObject(object.Object); err != nil {
+		p.Problem = err.Error()
+	} else {
+		var problems field.ErrorList
+		p.Resolved, problems = pool.Resolve(decoded)
+		p.Problem = manifest.JoinProblems(problems)
+	}
+	if p.Problem == "" {
+		p.Spec = p.Resolved.Object.Spec
+	}
+	p.Namespace, p.Name, p.UID = object.GetNamespace(), object.GetName(), object.GetUID()
+	p.Generation, p.ResourceVersion = object.GetGeneration(), object.GetResourceVersion()
+	p.CreationTimestamp, p.DeletionTimestamp = object.GetCreationTimestamp(), object.GetDeletionTimestamp()
+	p.Finalizers, p.Labels, p.Annotations = object.GetFinalizers(), object.GetLabels(), object.GetAnnotations()
+	p.APIVersion, p.Kind = v1alpha1.GroupVersion().String(), v1alpha1.WarmPoolKind
+	return p
+}
+
+// key returns the pool's namespace and name.
+func (p *Pool) key() snapshot.Key { return snapshot.Key{Namespace: p.Namespace, Name: p.Name} }
+
+// memberKey returns the key of a Forecast in the pool's namespace.
+func (p *Pool) memberKey(forecast string) snapshot.Key {
+	return snapshot.Key{Namespace: p.Namespace, Name: forecast}
+}
+
+// mayHold reports that the pool may hold something. Before HoldsAnnotation was introduced, the finalizer alone said so.
+func (p *Pool) mayHold() bool { return p.Annotations[HoldsAnnotation] != "" || p.hasFinalizer() }
+
+func (p *Pool) hasFinalizer() bool { return slices.Contains(p.Finalizers, Finalizer) }
+
+// needsFinalizer reports that the pool holds by the scale of another object, or did: that does not end with the pool.
+func (p *Pool) needsFinalizer() bool {
+	return p.Resolved.Actuator == pool.Scale || p.Status.ScaleBefore != nil
+}
+
+// marked reports whether the object says what the pool may hold.
+func (p *Pool) marked(holds bool) bool {
+	if !holds {
+		return !p.mayHold()
+	}
+	return p.Annotations[HoldsAnnotation] != "" && p.hasFinalizer() == p.needsFinalizer()
+}
+
+// enforced reports that the plan is held.
+func (p *Pool) enforced() bool { return p.Spec.Mode == v1alpha1.PoolEnforce }
+
+// byAge orders pools, the oldest first.
+func byAge(a, b *Pool) int { return ByAge(a, b) }
+
+// UpdateStatus replaces the status of a pool. The API server rejects it if the pool has changed since it was read,
+// and so the write of a previous leader.
+func (w *Watch) UpdateStatus(ctx context.Context, p *Pool, status *v1alpha1.WarmPoolStatus) error {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(status)
+	if err != nil {
+		return fmt.Errorf("convert: %w", err)
+	}
+	object := p.stored.DeepCopy()
+	object.Object["status"] = content
+	_, err = w.client.Namespace(p.Namespace).UpdateStatus(ctx, object, metav1.UpdateOptions{FieldManager: statusManager})
+	return err
+}
+
+// Mark records that the pool may hold something, or that it holds nothing, and returns the new pool. It fails if the pool
+// has changed since it was read.
+func (w *Watch) Mark(ctx context.Context, p *Pool, holds bool) (*Pool, error) {
+	finalizers := slices.DeleteFunc(slices.Clone(p.Finalizers), func(f string) bool { return f == Finalizer })
+	annotation := any(nil)
+	if holds {
+		annotation = "true"
+	}
+	if holds && p.needsFinalizer() {
+		finalizers = append(finalizers, Finalizer)
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"resourceVersion": p.ResourceVersion, "finalizers": finalizers,
+		"annotations": map[string]any{HoldsAnnotation: annotation},
+	}})
+	if err != nil {
+		return nil, fmt.Errorf("convert: %w", err)
+	}
+	after, err := w.client.Namespace(p.Namespace).
+		Patch(ctx, p.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: statusManager})
+	if err != nil {
+		return nil, err
+	}
+	return newPool(after), nil
+}

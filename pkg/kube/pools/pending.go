@@ -1,0 +1,97 @@
+package pools
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+)
+
+// pendingTimeout is how long a placeholder pod may be pending before there is a warning: longer than a node takes to
+// start.
+const pendingTimeout = 10 * time.Minute
+
+// warning returns what blocks the placeholder pods that are not available; empty while a node may just be starting.
+func (b *PlaceholderPods) warning(
+	ctx context.Context, pool *v1alpha1.WarmPool, d *appsv1.Deployment, count Count,
+) (string, error) {
+	for _, c := range d.Status.Conditions {
+		if c.Type == appsv1.DeploymentReplicaFailure && c.Status == corev1.ConditionTrue {
+			return rejectedWarning(c.Message), nil
+		}
+	}
+	missing := count.Held - count.Ready
+	if missing <= 0 {
+		return "", nil
+	}
+	// A few pods are enough.
+	pods, err := b.client.CoreV1().Pods(pool.Namespace).List(ctx, metav1.ListOptions{
+		LabelSelector: labels.SelectorFromSet(d.Spec.Selector.MatchLabels).String(),
+		FieldSelector: "status.phase=Pending", Limit: 50,
+	})
+	if err != nil {
+		return "", listPodsError(pool, err)
+	}
+	for i := range pods.Items {
+		if why := b.pendingReason(&pods.Items[i]); why != "" {
+			return fmt.Sprintf("%d of %d placeholder pods are not available: %s", missing, count.Held, why), nil
+		}
+	}
+	return "", nil
+}
+
+// rejectedWarning returns advice on pods that the API server rejects.
+func rejectedWarning(message string) string {
+	advice := ""
+	if isQuotaError(message) {
+		advice = ": raise the quota or lower spec.max"
+	}
+	return "placeholder pods are rejected: " + clipLine(message) + advice
+}
+
+// pendingReason returns what a pod waits for longer than pendingTimeout; empty for one that does not.
+func (b *PlaceholderPods) pendingReason(pod *corev1.Pod) string {
+	for _, c := range pod.Status.Conditions {
+		if c.Type != corev1.PodScheduled || b.now().Sub(c.LastTransitionTime.Time) < pendingTimeout {
+			continue
+		}
+		since := c.LastTransitionTime.UTC().Format("15:04 MST")
+		if c.Status != corev1.ConditionTrue {
+			return fmt.Sprintf(
+				"%s is unschedulable since %s (%s): check that a node pool of this shape exists and that its "+
+					"autoscaler adds nodes for pods of this priority",
+				pod.Name,
+				since,
+				clipLine(c.Message),
+			)
+		}
+		for _, s := range pod.Status.ContainerStatuses {
+			if w := s.State.Waiting; w != nil {
+				return strings.TrimSpace(fmt.Sprintf("%s is on a node since %s and does not start: %s %s",
+					pod.Name, since, w.Reason, clipLine(w.Message)))
+			}
+		}
+	}
+	return ""
+}
+
+// joinWarnings adds a warning, with its capacity type, where there is one.
+func joinWarnings(all, capacity, remark string) string {
+	if remark == "" {
+		return all
+	}
+	if capacity != "" {
+		remark = capacity + ": " + remark
+	}
+	if all == "" {
+		return remark
+	}
+	return all + "; " + remark
+}

@@ -1,0 +1,190 @@
+package pools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/core/warmpool"
+)
+
+// poolStep is a pool at a step, with its state.
+type poolStep struct {
+	*Pool
+	*poolState
+	claims poolsByMember
+}
+
+// step reconciles one pool. The error is temporary, or also in the status.
+func (c *Controller) step(
+	ctx context.Context, now time.Time, newest *snapshot.Snapshot, v poolStep,
+) (poolMetrics, error) {
+	switch {
+	case v.DeletionTimestamp != nil:
+		return metricsOf(&v, nil), c.releaseDeleted(ctx, now, v)
+	case v.Problem != "":
+		return metricsOf(&v, nil), c.writeStatus(ctx, now, &v, invalidStatus(v.Pool, now))
+	}
+	r := c.resolveMembers(now, newest, v.Pool, v.claims)
+	l := c.leadTimesOf(now, newest, v.Pool)
+	var kept error
+	if v.enforced() {
+		c.observe(ctx, now, &v)
+	} else {
+		kept = c.release(ctx, now, &v)
+	}
+	asked := v.Resolved.Pool
+	asked.Pod, asked.Node = l.pod, l.node
+	plan, memory := v.memory.Plan(now, asked, r.members, v.capacity())
+	v.memory = memory
+	if v.enforced() {
+		c.hold(ctx, now, &v, plan)
+	}
+	s := poolReport{poolStep: v, plan: plan, members: r, lead: l, notice: noticeSteps * c.interval}
+	return metricsOf(&v, &plan), errors.Join(kept, c.writeStatus(ctx, now, &v, s.status(now)))
+}
+
+// capacity returns what the pool holds, as last observed; by the status, if this leader has not observed it yet.
+func (v *poolStep) capacity() warmpool.Capacity {
+	if !v.seen {
+		return warmpool.Capacity{Held: int(v.Status.Held), Ready: int(v.Status.Ready)}
+	}
+	var out warmpool.Capacity
+	for _, t := range v.held.Types {
+		out.Held += int(t.Held)
+		out.Ready += int(t.Ready)
+	}
+	return out
+}
+
+// observe reads what the actuator holds, unless the pool is backing off.
+func (c *Controller) observe(ctx context.Context, now time.Time, v *poolStep) {
+	if !v.mayHold() {
+		v.held, v.seen = Actual{}, true
+		return
+	}
+	if v.backingOff(now) {
+		return
+	}
+	held, err := c.Actuator.Observe(ctx, v.WarmPool)
+	if err != nil {
+		c.recordError(v, err, now)
+		return
+	}
+	v.held, v.seen = held, true
+}
+
+// hold applies a plan if it changed, or was not applied for a while. It marks the pool first.
+func (c *Controller) hold(ctx context.Context, now time.Time, v *poolStep, plan warmpool.Plan) {
+	want := Desired{Base: plan.Want}
+	if v.Resolved.Pool.Split {
+		want = Desired{Base: plan.Base, Tail: plan.Tail}
+	}
+	due := v.attempted != v.Generation || v.err != nil || !v.requested(want) ||
+		now.Sub(v.heldAt) >= renewSteps*c.interval
+	if !due || v.backingOff(now) || !v.seen {
+		return
+	}
+	v.attempted = v.Generation
+	switch err := c.mark(ctx, v, true); {
+	case isStale(err):
+		v.attempted = 0 // The next step reads the changed pool.
+		return
+	case err != nil:
+		c.recordError(v, err, now)
+		return
+	}
+	held, err := c.Actuator.Hold(ctx, v.WarmPool, want)
+	if err != nil {
+		c.recordError(v, err, now)
+		return
+	}
+	resized := !v.heldAt.IsZero() && want != v.want
+	v.clearError()
+	v.held, v.want, v.heldAt = held, want, now
+	if resized {
+		c.emitEvent(v.Pool, event{reason: "Resized", message: plan.Message})
+	}
+}
+
+// backingOff reports that an attempt with this spec failed, and that it is too early to retry.
+func (v *poolStep) backingOff(now time.Time) bool {
+	return v.attempted == v.Generation && now.Before(v.retry)
+}
+
+// requested reports whether the actuator holds exactly that.
+func (k *poolState) requested(want Desired) bool {
+	if k.want != want || len(k.held.Types) == 0 {
+		return false
+	}
+	asked := Desired{Base: int(k.held.Types[0].Held)}
+	for _, t := range k.held.Types[1:] {
+		asked.Tail += int(t.Held)
+	}
+	return asked == want
+}
+
+// isStale reports that a pool changed or was deleted since it was read.
+func isStale(err error) bool { return apierrors.IsConflict(err) || apierrors.IsNotFound(err) }
+
+// mark records whether a pool may hold something, if necessary.
+func (c *Controller) mark(ctx context.Context, v *poolStep, holds bool) error {
+	if v.marked(holds) {
+		return nil
+	}
+	after, err := c.Pools.Mark(ctx, v.Pool, holds)
+	switch {
+	case apierrors.IsForbidden(err):
+		return &Problem{Reason: v1alpha1.PoolReasonForbidden, Message: fmt.Sprintf(
+			"mode %s needs more rights: apply deploy/warm-pools, or set warmPools.enforce in the chart: %s",
+			v1alpha1.PoolEnforce,
+			err,
+		)}
+	case err != nil:
+		return fmt.Errorf("mark what the pool holds: %w", err)
+	}
+	v.Pool = after
+	return nil
+}
+
+// release releases what a pool holds, and marks that.
+func (c *Controller) release(ctx context.Context, now time.Time, v *poolStep) error {
+	if !v.mayHold() {
+		v.clearError()
+		v.held, v.seen = Actual{}, true
+		return nil
+	}
+	if v.backingOff(now) {
+		return nil
+	}
+	if err := c.Actuator.Release(ctx, v.WarmPool); err != nil {
+		c.recordError(v, err, now)
+		return fmt.Errorf("release what the pool holds: %w", err)
+	}
+	if err := c.mark(ctx, v, false); err != nil {
+		if isStale(err) {
+			return nil // The next step sees the pool as it is.
+		}
+		return err
+	}
+	v.clearError()
+	v.held, v.attempted, v.want, v.heldAt = Actual{}, 0, Desired{}, time.Time{}
+	c.emitEvent(v.Pool, event{reason: "Released", message: "released what the pool held"})
+	return nil
+}
+
+// releaseDeleted releases what a deleted pool holds. If that fails, the status has the error.
+func (c *Controller) releaseDeleted(ctx context.Context, now time.Time, v poolStep) error {
+	if !v.mayHold() {
+		return nil
+	}
+	if err := c.release(ctx, now, &v); err != nil {
+		return c.writeStatus(ctx, now, &v, releasingStatus(v.Pool, now, err))
+	}
+	return nil
+}

@@ -1,0 +1,116 @@
+package pools
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	v1helper "k8s.io/component-helpers/resource"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+)
+
+// pauseImage is an image that does nothing.
+const pauseImage = "registry.k8s.io/pause:3.10"
+
+// containerName is the name of a placeholder pod's only container.
+const containerName = "pause"
+
+// placeholderTemplate returns a pod that requests what a chunk's pod requests, on the same nodes, and does nothing.
+// From the template it has: the resources, as the scheduler sums them over containers and init containers, on one
+// container; the node selector, with the capacity type's; affinity and topology spread, adapted (see adaptPlacement);
+// tolerations, the scheduler's name, and the runtime class. The runtime class stays although nothing runs in it: it
+// may have an overhead and nodes of its own, and a started placeholder pod proves that a real pod can start.
+//
+// It does not have the template's labels, containers and volumes: a disk of one zone does not bind a placeholder pod.
+func placeholderTemplate(pool *v1alpha1.WarmPool, capacity v1alpha1.CapacityType) corev1.PodTemplateSpec {
+	from := &pool.Spec.Chunk.PodTemplate
+	own := selectorLabels(pool, capacity.Name)
+	out := corev1.PodTemplateSpec{}
+	out.Labels = objectLabels(own)
+	out.Spec = corev1.PodSpec{
+		NodeSelector:                  union(from.Spec.NodeSelector, capacity.NodeSelector),
+		Tolerations:                   from.Spec.Tolerations,
+		SchedulerName:                 from.Spec.SchedulerName,
+		RuntimeClassName:              from.Spec.RuntimeClassName,
+		ImagePullSecrets:              from.Spec.ImagePullSecrets,
+		ResourceClaims:                templateClaims(from.Spec.ResourceClaims),
+		TerminationGracePeriodSeconds: new(int64(0)),
+		AutomountServiceAccountToken:  new(false),
+		EnableServiceLinks:            new(false),
+		SecurityContext: &corev1.PodSecurityContext{
+			RunAsNonRoot: new(true), RunAsUser: new(int64(65535)),
+			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+		},
+		Containers: []corev1.Container{
+			{
+				Name:            containerName,
+				Image:           pauseImage,
+				ImagePullPolicy: corev1.PullIfNotPresent,
+				Resources:       chunkResources(&from.Spec),
+				SecurityContext: &corev1.SecurityContext{
+					AllowPrivilegeEscalation: new(false), ReadOnlyRootFilesystem: new(true),
+					Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+				},
+			},
+		},
+	}
+	adaptPlacement(&out.Spec, pool, own)
+	return out
+}
+
+// chunkResources returns the resources of a pod on one container. A missing request is the limit, as the API server
+// defaults it for pods (but not for templates). GPUs and other resources that cannot be overcommitted have a limit
+// equal to the request. The others keep their limits, at least the request, for quotas on limits.
+func chunkResources(spec *corev1.PodSpec) corev1.ResourceRequirements {
+	pod := &corev1.Pod{Spec: *spec.DeepCopy()}
+	pod.Spec.Overhead = nil // The runtime class adds it again.
+	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for i := range containers {
+			containers[i].Resources.Requests = union(containers[i].Resources.Limits, containers[i].Resources.Requests)
+		}
+	}
+	out := corev1.ResourceRequirements{
+		Requests: v1helper.PodRequests(pod, v1helper.PodResourcesOptions{}),
+		Limits:   v1helper.PodLimits(pod, v1helper.PodResourcesOptions{}),
+	}
+	for name, amount := range out.Requests {
+		limit, limited := out.Limits[name]
+		if !isOvercommittable(name) || limited && limit.Cmp(amount) < 0 {
+			out.Limits[name] = amount
+		}
+	}
+	for _, c := range templateClaims(spec.ResourceClaims) {
+		out.Claims = append(out.Claims, corev1.ResourceClaim{Name: c.Name})
+	}
+	return out
+}
+
+// isOvercommittable reports whether the limit of a resource may differ from its request.
+func isOvercommittable(name corev1.ResourceName) bool {
+	return name == corev1.ResourceCPU || name == corev1.ResourceMemory || name == corev1.ResourceEphemeralStorage
+}
+
+// templateClaims returns the claims that each pod has for itself. A claim that pods share exists without a
+// placeholder pod.
+func templateClaims(all []corev1.PodResourceClaim) []corev1.PodResourceClaim {
+	return slices.DeleteFunc(slices.Clone(all), func(c corev1.PodResourceClaim) bool {
+		return c.ResourceClaimTemplateName == nil
+	})
+}
+
+// objectLabels returns the labels of a pool's objects.
+func objectLabels(own map[string]string) map[string]string {
+	return union(own, map[string]string{labelManager: managedBy, "app.kubernetes.io/name": "warm-pool"})
+}
+
+// union returns the entries of both maps; the second wins.
+func union[K comparable, V any, M ~map[K]V](a, b M) M {
+	if len(a)+len(b) == 0 {
+		return nil
+	}
+	out := M{}
+	maps.Copy(out, a)
+	maps.Copy(out, b)
+	return out
+}

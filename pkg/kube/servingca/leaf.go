@@ -1,0 +1,129 @@
+package servingca
+
+import (
+	"bytes"
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"k8s.io/apiserver/pkg/server/dynamiccertificates"
+
+	"github.com/forewarm/forewarm/pkg/kube/changes"
+)
+
+// Leaf is this replica's serving certificate. Before the authority is known it is signed by an authority of its own, which
+// nobody trusts, so that the port can be opened.
+type Leaf struct {
+	hosts    []string
+	lifetime time.Duration
+	secret   *Secret
+	log      *slog.Logger
+
+	mu       sync.Mutex
+	current  issued
+	verified bool // by the Secret's authority
+
+	// Feed notifies of a new certificate.
+	changes.Feed
+}
+
+var (
+	_ dynamiccertificates.CertKeyContentProvider = (*Leaf)(nil)
+	_ dynamiccertificates.Notifier               = (*Leaf)(nil)
+)
+
+// NewLeaf returns a certificate for hosts, DNS names or addresses.
+func NewLeaf(secret *Secret, lifetime time.Duration, now time.Time, log *slog.Logger, hosts ...string) (*Leaf, error) {
+	nobody, _, err := (&Authority{}).Renew(now, MinLifetimes*lifetime)
+	if err != nil {
+		return nil, err
+	}
+	l := &Leaf{hosts: hosts, lifetime: lifetime, secret: secret, log: log}
+	l.current, err = nobody.issue(now, lifetime, x509.ExtKeyUsageServerAuth, hosts...)
+	return l, err
+}
+
+// Name implements dynamiccertificates.CertKeyContentProvider.
+func (*Leaf) Name() string { return "forewarm's own authority" }
+
+// CurrentCertKeyContent implements dynamiccertificates.CertKeyContentProvider.
+func (l *Leaf) CurrentCertKeyContent() (certificate, key []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.current.certificate, l.current.key
+}
+
+// Check is nil once the certificate is signed by the authority in the Secret, and while it has not ended.
+func (l *Leaf) Check(now time.Time) error {
+	l.mu.Lock()
+	verified, end := l.verified, l.current.notAfter
+	l.mu.Unlock()
+	if verified && now.Before(end) {
+		return nil
+	}
+	if _, err := l.secret.Authority(); err != nil {
+		return err
+	}
+	if verified {
+		return fmt.Errorf("the serving certificate has ended at %s", end.UTC().Format(time.RFC3339))
+	}
+	return errors.New("the certificate authority is not known yet")
+}
+
+// NotAfter is when the certificate ends; zero while it is signed by nobody's authority.
+func (l *Leaf) NotAfter() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.verified {
+		return time.Time{}
+	}
+	return l.current.notAfter
+}
+
+// Run signs a certificate when the authority is known or signs by another certificate, and before the certificate ends, until
+// the context ends.
+func (l *Leaf) Run(ctx context.Context, clock changes.Clock) error {
+	changed := changes.NewSignal()
+	l.secret.Subscribe(ctx, changed)
+	for ctx.Err() == nil {
+		next, err := l.refresh(clock.Now())
+		if err != nil {
+			l.log.ErrorContext(ctx, "no new serving certificate, the old one stays", "error", err)
+		}
+		changed.Wait(ctx, clock, next)
+	}
+	return nil
+}
+
+// refresh signs a certificate if it is due, and returns when to look again.
+func (l *Leaf) refresh(now time.Time) (next time.Time, err error) {
+	again := now.Add(l.lifetime / (4 * renewAt))
+	authority, err := l.secret.Authority()
+	if err != nil {
+		return again, nil //nolint:nilerr // Its watcher logs the error, and Check has it.
+	}
+	by, err := authority.signer(now)
+	if err != nil {
+		return again, err
+	}
+	l.mu.Lock()
+	due := !l.verified || !now.Before(l.current.renewal) || !bytes.Equal(l.current.by.Raw, by.certificate.Raw)
+	l.mu.Unlock()
+	if !due {
+		return again, nil
+	}
+	current, err := authority.issue(now, l.lifetime, x509.ExtKeyUsageServerAuth, l.hosts...)
+	if err != nil {
+		return again, err
+	}
+	l.mu.Lock()
+	l.current, l.verified = current, true
+	l.mu.Unlock()
+	l.Notify()
+	l.log.Info("signed a serving certificate", "until", current.notAfter.UTC().Format(time.RFC3339))
+	return again, nil
+}

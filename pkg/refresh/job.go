@@ -1,0 +1,125 @@
+package refresh
+
+import (
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/demand"
+	"github.com/forewarm/forewarm/pkg/core/leadtime"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+)
+
+// Target is one Forecast as the loop needs it: validated, defaults filled in, the query rendered and confined.
+type Job struct {
+	Key snapshot.Key
+	// Generation of the object. A change of it or of another field rebuilds the target's state, except Alias, LeadSource,
+	// LeadPool, AutoscalerSource, Uncalibrated, ScaledToZero, Created and Pause.
+	Generation int64
+	// Created is when the object was made; zero where that is not known, as of a file. Informative.
+	Created time.Time
+	// Invalid lists every problem that keeps the object from being served; the other fields may then be empty.
+	Invalid string
+
+	// Alias under which External metrics are answered, too; nil without one. An invalid object keeps its own.
+	Alias *snapshot.Alias
+	// Workload is what the Forecast scales, "Deployment/llama"; informative.
+	Workload string
+	// Source to read from; the zero value where there is only one.
+	Source SourceRef
+	// Expr is PromQL that yields the total demand as one series.
+	Expr string
+	// Claims is PromQL for the namespaces whose reports of this one's pods Expr does not believe, a series for each; empty if
+	// there can be none. It explains why Expr has no series.
+	Claims string
+	// Clusters is PromQL for the number of clusters whose demand Expr adds up; empty where it is that of one.
+	Clusters string
+	// Silent is PromQL for the number of ready replicas that Expr has no sample of; empty where Expr adds up no pods. Average:
+	// Expr is an average, and no total. Both are for a condition alone.
+	Silent  string
+	Average bool
+	// Ready is PromQL for the number of ready replicas, to judge the autoscaler's target by, where Saturated is set, and to show beside
+	// the simulated ones; empty where they cannot be counted.
+	Ready string
+	// Saturated is PromQL that is above 0 while the service is saturated, so that the observed demand is censored;
+	// empty if there is no such signal. No sample means not saturated.
+	Saturated string
+	// Measured is PromQL for the share of requests that waited longer than Policy.Wait in the five minutes before, from 0 to 1; empty if
+	// nobody measures it. It is for people alone.
+	Measured string
+	// Unit of the demand, "requests/s"; empty where unknown.
+	Unit string
+	// Rate marks a demand that is a rate, observed as the mean of the last minute. Otherwise it is a gauge, observed as
+	// its last sample.
+	Rate bool
+	// Lookback is how long one bad scrape can affect the demand (the longest range of Expr). A level that occurs once
+	// is believed after it has lasted that long and two minutes or two steps more.
+	Lookback time.Duration
+
+	Step    time.Duration
+	History time.Duration
+	// Delay is how much later than others the source has its samples, a whole number of steps.
+	Delay time.Duration
+	// Lead is the lead time, from "more replicas" to "ready"; LeadSource describes where it comes from.
+	Lead       time.Duration
+	LeadSource string
+	// MedianLead is the median of the starts, of which Lead is the 0.9 quantile; 0 if all take Lead.
+	MedianLead time.Duration
+	// LeadPool is the warm pool that the lead time depends on; empty if there is none.
+	LeadPool string
+	// ScaledToZero is when the workload was scaled to zero: a step without a sample is then demand 0. A change takes
+	// effect at later steps.
+	ScaledToZero demand.ZeroPeriods
+	// StaleAfter is the age of the newest sample from which on no value is served.
+	StaleAfter time.Duration
+	// Seasons are the cycles in which demand repeats, ascending, each a whole number of steps; empty means
+	// Config.Season.
+	Seasons []time.Duration
+	// Models that may be selected, by name; empty means those that the policy reads. Baselines are always candidates.
+	Models []string
+	// Named are the models that autoscalers name, ascending: where there are no Models they are fitted, too.
+	Named  []string
+	Policy decide.Policy
+	// Autoscalers are the autoscalers that read the value, at most decide.MaxScalings; without one an objective cannot
+	// be calibrated by outcome.
+	Autoscalers []decide.Autoscaler
+	// Before is how the workload was scaled before, to compare with.
+	Before decide.Before
+	// Uncapped says that others may read the value, which have other limits: it is then not limited to what the Autoscalers
+	// can use.
+	Uncapped bool
+	// AutoscalerSource describes which autoscalers these are, and why others that refer to the Forecast are not among
+	// them.
+	AutoscalerSource string
+	// Uncalibrated is why the objective is not calibrated; empty if it is, or if there is no objective.
+	Uncalibrated string
+	// Pause replaces the served value; zero for none.
+	Pause decide.Pause
+}
+
+// lookAhead is the lead time that the value looks ahead by. A quantile knows no outcome, and waits for nine starts of ten.
+func (t *Job) lookAhead() time.Duration {
+	if t.Policy.ByHeadroom() && len(t.Autoscalers) > 0 {
+		return leadtime.LookAhead(t.MedianLead, t.Lead)
+	}
+	return t.Lead
+}
+
+// window is the lead window, from the newest sample that the source has.
+func (t *Job) window() time.Duration { return leadtime.Window(t.lookAhead()) + t.Delay }
+
+// boundedPolicy is the policy, limited to the largest value that the autoscalers can use. Where one of them is unknown there is no
+// such limit.
+func (t *Job) boundedPolicy() decide.Policy {
+	p := t.Policy
+	p.Lead, p.Window = t.lookAhead(), t.window()
+	if !t.Uncapped {
+		p.MaxCapacity = decide.MaxCapacity(t.Autoscalers)
+	}
+	return p
+}
+
+// Targets returns the Forecasts to serve at a time; the loop calls it at every step. The time selects between a lead
+// time and its announced replacement, so that all adapter replicas switch at the same step. The result is read-only.
+type Jobs interface {
+	Targets(now time.Time) []Job
+}
