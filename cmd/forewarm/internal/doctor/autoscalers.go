@@ -7,7 +7,6 @@ import (
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/explaincmd"
 	"github.com/forewarm/forewarm/pkg/kube/apiservices"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	"github.com/forewarm/forewarm/pkg/offline/explain"
@@ -94,7 +93,7 @@ func (d *Doctor) explain(ctx context.Context, h *autoscalingv2.HorizontalPodAuto
 	ctx, cancel := context.WithTimeout(ctx, explainTimeout)
 	defer cancel()
 	object := "HPA " + h.Namespace + "/" + h.Name
-	e, err := explaincmd.FromCluster(ctx, d.Cluster, h.Namespace, h.Name)
+	e, err := d.Explain(ctx, d.Cluster, h.Namespace, h.Name)
 	switch {
 	case isAbsent(err):
 		return nil // It was deleted in the meantime.

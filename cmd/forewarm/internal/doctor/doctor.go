@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/forewarm/forewarm/pkg/offline/explain"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
 
@@ -28,6 +29,8 @@ type Config struct {
 	Prometheus prometheus.Config
 	// Now is the clock.
 	Now func() time.Time
+	// Explain explains an HPA of the cluster as `forewarm explain hpa` does.
+	Explain func(ctx context.Context, config *rest.Config, namespace, name string) (*explain.Explanation, error)
 }
 
 // Doctor examines one cluster.

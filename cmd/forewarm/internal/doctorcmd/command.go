@@ -12,6 +12,7 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/doctor"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/explaincmd"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
@@ -126,7 +127,7 @@ func (o *options) doctor(ctx context.Context) (*doctor.Doctor, error) {
 		return nil, err
 	}
 	return doctor.New(doctor.Config{
-		Cluster: config, Namespace: o.namespace, Elsewhere: namespace, Prometheus: o.prometheus, Now: time.Now,
+		Cluster: config, Namespace: o.namespace, Elsewhere: namespace, Prometheus: o.prometheus, Now: time.Now, Explain: explaincmd.FromCluster,
 	})
 }
 
