@@ -98,7 +98,7 @@ test-cluster: ## the tests that need parts of Kubernetes, built from source firs
 test-keda: ## the external scaler with KEDA's own operator, built from source first (many minutes, once)
 	KUBEBUILDER_ASSETS=$$(hack/components/build.sh kubernetes etcd kube-apiserver kubectl | tail -1) \
 		FOREWARM_KEDA=$$(hack/components/build.sh keda keda-operator | tail -1) \
-		$(GO_TEST) -count=1 -run TestKEDA ./cmd/forewarm/internal/kedaserver
+		$(GO_TEST) -count=1 -run TestKEDA ./cmd/forewarm/internal/serve
 
 .PHONY: e2e-sources
 e2e-sources: ## the Prometheus client with real stores: VictoriaMetrics and Thanos, built from source first (minutes, once; needs Debian's prometheus)
@@ -140,7 +140,7 @@ format: ## gofumpt, import order and line length, by the linter's own formatters
 .PHONY: bench
 bench: ## what serving and refreshing cost: requests, reviews, a thousand Forecasts
 	go test -run '^$$' -bench 'Fleet' -benchtime 30x ./pkg/refresh
-	go test -run '^$$' -bench . ./pkg/serve/... ./cmd/forewarm/internal/apiserver
+	go test -run '^$$' -bench . ./pkg/serve/... ./cmd/forewarm/internal/serve
 
 .PHONY: bench-hostile
 bench-hostile: ## the memory that fifty hostile scrape targets cost the embedded engine, beside a good one alone (minutes)

@@ -21,8 +21,8 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cli"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/doctor"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/explaincmd"
 	"github.com/forewarm/forewarm/hack/testcluster"
 )
 
@@ -36,7 +36,7 @@ func examineAt(t *testing.T, config *rest.Config, now func() time.Time) []doctor
 	t.Helper()
 	config = rest.CopyConfig(config)
 	config.Timeout = 10 * time.Second
-	d, err := doctor.New(doctor.Config{Cluster: config, Namespace: system, Elsewhere: "team", Now: now, Explain: explaincmd.FromCluster})
+	d, err := doctor.New(doctor.Config{Cluster: config, Namespace: system, Elsewhere: "team", Now: now, Explain: cli.ExplainFromCluster})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,8 +7,8 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cli"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/doctor"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/explaincmd"
 )
 
 // adapted are the objects of a cluster that is not handed over yet: an HPA, of whose metrics a Forecast answers the first two,
@@ -40,7 +40,7 @@ func handover(t *testing.T, s *scene) {
 	config := rest.CopyConfig(s.Config)
 	config.Timeout = 10 * time.Second
 	check := func() (doctor.Handover, string) {
-		d, err := doctor.New(doctor.Config{Cluster: config, Namespace: system, Elsewhere: "team", Now: time.Now, Explain: explaincmd.FromCluster})
+		d, err := doctor.New(doctor.Config{Cluster: config, Namespace: system, Elsewhere: "team", Now: time.Now, Explain: cli.ExplainFromCluster})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,5 @@
-// Package cli is the command line of forewarm as a function: arguments in, output and an exit code out.
+// Package cli is the command line of forewarm as a function: arguments in, output and an exit code out. Each command is in
+// the files that begin with its name.
 package cli
 
 import (
@@ -18,20 +19,13 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/backtestcmd"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/capacitycmd"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/outlooks"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
+
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/convertcmd"
+
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/demo"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/doctorcmd"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/explaincmd"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/initcmd"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/inspectcmd"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/pausecmd"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/presetscmd"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/servecmd"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/simulatecmd"
+
 	"github.com/forewarm/forewarm/pkg/printable"
 )
 
@@ -78,11 +72,11 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 		if errors.Is(err, fs.ErrPermission) {
 			fmt.Fprintf(stderr, "It runs as user %d: grant that user access, or name another file.\n", os.Getuid())
 		}
-		if exit.IsUsage(err) {
+		if cmdline.IsUsage(err) {
 			fmt.Fprintf(stderr, "Run '%s --help' for usage.\n", cmd.CommandPath())
 		}
 	}
-	return exit.Code(err)
+	return cmdline.ExitCode(err)
 }
 
 // Command is forewarm with all of its commands.
@@ -97,11 +91,11 @@ func (p Program) Command() *cobra.Command {
 		// Without a command it prints the help.
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usage(flagError(err)) })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return cmdline.UsageError(flagError(err)) })
 	root.AddCommand(
-		demo.New(), simulatecmd.New(), backtestcmd.New(), servecmd.New(), inspectcmd.New(), explaincmd.New(),
-		initcmd.New(), convertcmd.New(), presetscmd.New(), capacitycmd.New(), doctorcmd.New(), doctorcmd.NewHandover(),
-		pausecmd.NewPause(), pausecmd.NewResume(), newVersionCommand(p.Version),
+		demo.New(), newSimulate(), newBacktest(), serve.NewCommand(), outlooks.NewCommand(), newExplain(),
+		newInit(), newConvert(), newPresets(), NewCapacity(), newDoctor(), newHandover(),
+		newPause(), newResume(), newVersionCommand(p.Version),
 	)
 	root.SetVersionTemplate("forewarm {{.Version}}\n")
 	root.Flags().Bool("version", false, "print the version of this binary") // Without cobra's -v.
@@ -149,7 +143,7 @@ func newVersionCommand(stamped string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version of this binary",
-		Args:  exit.Args(cobra.NoArgs),
+		Args:  cmdline.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), "forewarm", buildVersion(stamped))
 			return err

@@ -23,12 +23,12 @@ import (
 const completionTimeout = 2 * time.Second
 
 // words lists what may stand at a place of a command line. Without any, as after an error, the shell offers none.
-type words func(ctx context.Context, cmd *cobra.Command, begun string) []string
+type completions func(ctx context.Context, cmd *cobra.Command, begun string) []string
 
 // addCompletions adds what shells complete: the names of objects in the cluster that the flags name, presets, and forms.
 func addCompletions(root *cobra.Command) {
 	forecasts := v1alpha1.GroupVersion().WithResource("forecasts")
-	flags := map[string]words{
+	flags := map[string]completions{
 		"namespace":    objects(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}, true),
 		"forecast":     objects(forecasts, true),
 		"lead-time-of": objects(forecasts, true),
@@ -38,7 +38,7 @@ func addCompletions(root *cobra.Command) {
 			return cmd.Flag("output").Value.(*cmdline.Output).Forms() //nolint:errcheck,forcetypeassert // It is of no other type.
 		},
 	}
-	arguments := map[string]words{
+	arguments := map[string]completions{
 		"inspect": objects(inspect.GroupVersion().WithResource(inspect.Resource), false),
 		"explain": objects(autoscaler.HPAs(), false),
 		"pause":   objects(forecasts, false),
@@ -58,7 +58,7 @@ func addCompletions(root *cobra.Command) {
 }
 
 // bounded lists words for no longer than completionTimeout. An exec plugin of a kubeconfig knows no timeout of its own.
-func bounded(list words) cobra.CompletionFunc {
+func bounded(list completions) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
 		defer cancel()
@@ -111,7 +111,7 @@ func connect(ctx context.Context, cmd *cobra.Command) (client dynamic.Interface,
 
 // objects are the names of objects that the user may list: NAMESPACE/NAME where the command line names no namespace, or
 // begins so.
-func objects(of schema.GroupVersionResource, everywhere bool) words {
+func objects(of schema.GroupVersionResource, everywhere bool) completions {
 	return func(ctx context.Context, cmd *cobra.Command, begun string) (all []string) {
 		client, namespace, err := connect(ctx, cmd)
 		if err != nil {

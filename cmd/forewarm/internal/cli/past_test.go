@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/past"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/outlooks"
 )
 
 // HPAs that ask for a Forecast's name are found, and those that ask for its alias where no older Forecast has it.
@@ -28,7 +28,7 @@ func TestPastFindsHPAs(t *testing.T) {
 	})
 	defer server.Close()
 	for name, want := range map[string]string{"older": "exposed:HorizontalPodAutoscaler/alias", "newer": "HorizontalPodAutoscaler/name"} {
-		f, err := past.FromCluster(t.Context(), &rest.Config{Host: server.URL}, "inference", name)
+		f, err := outlooks.PastFromCluster(t.Context(), &rest.Config{Host: server.URL}, "inference", name)
 		if err != nil || f.State.UnreadReason != "" {
 			t.Fatalf("%v, unread: %s", err, f.State.UnreadReason)
 		}

@@ -38,22 +38,22 @@ func TestScripts(t *testing.T) {
 		many = 501
 	}
 	servers := map[string]http.Handler{
-		"SERVER": outlooks(snapshottest.EveryState()...),
-		"HEALTHY": outlooks(snapshottest.Ready(snapshottest.Key("llama")),
+		"SERVER": serveOutlooks(snapshottest.EveryState()...),
+		"HEALTHY": serveOutlooks(snapshottest.Ready(snapshottest.Key("llama")),
 			snapshottest.WithObjective(snapshottest.Key("qwen"))),
 		"PROMETHEUS": &historytest.Prometheus{Demand: hourly},
-		"FLEET":      &historytest.Prometheus{Answer: fleet},
+		"FLEET":      &historytest.Prometheus{Answer: fleetAnswer},
 		"LIMITED":    &historytest.Prometheus{Answer: limited},
 		"SLOW":       &historytest.Prometheus{Demand: hourly, Stalls: 2},
 		// Of its own, as it counts what it is asked.
 		"STALLS":       &historytest.Prometheus{Demand: hourly, Stalls: 3},
 		"SEVERAL":      &historytest.Prometheus{Demand: hourly, Several: true},
 		"BARE":         &historytest.Prometheus{},
-		"PRICED":       outlooks(snapshottest.WithCostRatio(snapshottest.Key("qwen"))),
-		"UNCALIBRATED": outlooks(uncalibrated()),
-		"MANY":         outlooks(snapshottest.Many(many)...),
-		"EMPTY":        outlooks(),
-		"HOSTILE":      outlooks(hostile()),
+		"PRICED":       serveOutlooks(snapshottest.WithCostRatio(snapshottest.Key("qwen"))),
+		"UNCALIBRATED": serveOutlooks(uncalibrated()),
+		"MANY":         serveOutlooks(snapshottest.Many(many)...),
+		"EMPTY":        serveOutlooks(),
+		"HOSTILE":      serveOutlooks(hostile()),
 		"CLUSTER":      healthyCluster(),
 		"KEDA":         ownedByKEDA(),
 		"AILING":       ailing(),
@@ -200,7 +200,7 @@ func recorded(query string) func(at time.Time) float64 {
 
 // fleet is what a Prometheus knows of vLLMs: one is loaded every other day, which nobody foresees in five days, and one is behind a
 // gateway.
-func fleet(query string) func(at time.Time) float64 {
+func fleetAnswer(query string) func(at time.Time) float64 {
 	vllm := strings.Contains(query, "vllm:num_requests_running") && strings.Contains(query, `owner_name="chat`)
 	switch {
 	case vllm && strings.Contains(query, `namespace="batch"`):
@@ -218,7 +218,7 @@ func hourly(at time.Time) float64 {
 }
 
 // outlooks answers as forewarm's inspection API does, at the moment of the test's snapshot.
-func outlooks(entries ...*snapshot.ForecastState) http.Handler {
+func serveOutlooks(entries ...*snapshot.ForecastState) http.Handler {
 	root := "/apis/" + api.GroupVersion().String()
 	board := snapshottest.Snapshot(entries...)
 	mux := http.NewServeMux()

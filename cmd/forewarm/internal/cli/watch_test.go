@@ -27,10 +27,10 @@ func TestInspectWatches(t *testing.T) {
 	}
 	a, b := step(snapshottest.Ready, "a"), step(snapshottest.WithObjective, "b")
 	reads := []http.Handler{
-		outlooks(a, b),
+		serveOutlooks(a, b),
 		http.NotFoundHandler(),
-		outlooks(step(snapshottest.Stale, "a"), b),
-		outlooks(b),
+		serveOutlooks(step(snapshottest.Stale, "a"), b),
+		serveOutlooks(b),
 	}
 	for _, c := range []struct{ form, want string }{
 		{"wide", `NAMESPACE NAME STATE NOW SERVED UNIT ASKED LATE LEAD MODEL SKILL COVERAGE DATA AGE AGE WINDOW HEADROOM REASON

@@ -12,8 +12,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
-
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/files"
 )
 
 // Cluster is the one that a command reads with the user's own rights, by kubectl's flags.
@@ -82,8 +80,8 @@ func clientConfig(ctx context.Context, file, name string) (clientcmd.ClientConfi
 	overrides := &clientcmd.ConfigOverrides{CurrentContext: name}
 	paths := rules.GetLoadingPrecedence()
 	for _, path := range paths {
-		switch err := files.CheckFile(path, files.MaxSettings); {
-		case errors.Is(err, files.ErrNoFile) && len(paths) == 1: // As a shell makes of <(COMMAND).
+		switch err := CheckFile(path, MaxSettings); {
+		case errors.Is(err, ErrNoFile) && len(paths) == 1: // As a shell makes of <(COMMAND).
 			return clientConfigFromPipe(ctx, path, overrides)
 		case err != nil:
 			return nil, err
@@ -103,7 +101,7 @@ func clientConfig(ctx context.Context, file, name string) (clientcmd.ClientConfi
 func clientConfigFromPipe(
 	ctx context.Context, path string, o *clientcmd.ConfigOverrides,
 ) (clientcmd.ClientConfig, error) {
-	content, err := files.Read(ctx, path, files.MaxSettings)
+	content, err := ReadFile(ctx, path, MaxSettings)
 	if err != nil {
 		return nil, err
 	}
@@ -122,11 +120,11 @@ func checkContextFiles(config *clientcmdapi.Config, name string) error {
 	}
 	var problems []error
 	if cluster := config.Clusters[chosen.Cluster]; cluster != nil {
-		problems = append(problems, files.CheckFile(cluster.CertificateAuthority, files.MaxSecret))
+		problems = append(problems, CheckFile(cluster.CertificateAuthority, MaxSecret))
 	}
 	if user := config.AuthInfos[chosen.AuthInfo]; user != nil {
 		for _, path := range []string{user.TokenFile, user.ClientCertificate, user.ClientKey} {
-			problems = append(problems, files.CheckFile(path, files.MaxSecret))
+			problems = append(problems, CheckFile(path, MaxSecret))
 		}
 	}
 	return errors.Join(problems...)

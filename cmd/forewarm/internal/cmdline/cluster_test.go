@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/files"
 )
 
 const kubeconfig = `
@@ -33,11 +32,11 @@ func TestCluster(t *testing.T) {
 	if err != nil || config.Host != "https://near.example" || namespace != "team" {
 		t.Errorf("%+v, %s, %v", config, namespace, err)
 	}
-	if _, _, err := cmdline.LoadKubeconfig(t.Context(), path, "bad"); !errors.Is(err, files.ErrNoFile) {
+	if _, _, err := cmdline.LoadKubeconfig(t.Context(), path, "bad"); !errors.Is(err, cmdline.ErrNoFile) {
 		t.Errorf("a token file without an end: %v", err)
 	}
 	t.Setenv("KUBECONFIG", "/dev/zero")
-	if _, _, err := cmdline.LoadKubeconfig(t.Context(), "", ""); !errors.Is(err, files.ErrTooLarge) {
+	if _, _, err := cmdline.LoadKubeconfig(t.Context(), "", ""); !errors.Is(err, cmdline.ErrTooLarge) {
 		t.Errorf("a kubeconfig without an end: %v", err)
 	}
 }

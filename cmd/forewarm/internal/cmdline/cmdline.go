@@ -1,12 +1,12 @@
-// Package cmdline has what several commands share: flags and arguments for the workload, the cluster, the Prometheus and
-// the log, and the form of --json.
+// Package cmdline has what commands share: flags and arguments for the workload, the cluster, the Prometheus and the log,
+// files up to a size limit, exit codes, tables, the form of --json, and the progress of long work on stderr (a bar on a
+// terminal, elsewhere an occasional line; libraries for progress bars draw by a clock of their own, and write no lines).
 package cmdline
 
 import (
 	promconfig "github.com/prometheus/common/config"
 	"github.com/spf13/pflag"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/files"
 	"github.com/forewarm/forewarm/pkg/signal"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
@@ -71,9 +71,9 @@ func (h *headers) Set(text string) error {
 
 // CheckPrometheus reports the flags of the Prometheus whose files cannot be valid.
 func CheckPrometheus(p *prometheus.Config) error {
-	return files.CheckFlagFiles(files.MaxSecret,
-		files.Flag{Name: "--prometheus-token-file", Path: p.HTTP.BearerTokenFile},
-		files.Flag{Name: "--prometheus-ca-file", Path: p.HTTP.TLSConfig.CAFile},
-		files.Flag{Name: "--prometheus-cert-file", Path: p.HTTP.TLSConfig.CertFile},
-		files.Flag{Name: "--prometheus-key-file", Path: p.HTTP.TLSConfig.KeyFile})
+	return CheckFlagFiles(MaxSecret,
+		FileFlag{Name: "--prometheus-token-file", Path: p.HTTP.BearerTokenFile},
+		FileFlag{Name: "--prometheus-ca-file", Path: p.HTTP.TLSConfig.CAFile},
+		FileFlag{Name: "--prometheus-cert-file", Path: p.HTTP.TLSConfig.CertFile},
+		FileFlag{Name: "--prometheus-key-file", Path: p.HTTP.TLSConfig.KeyFile})
 }

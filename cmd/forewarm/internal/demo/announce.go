@@ -9,8 +9,9 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/inspectcmd"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/server"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/outlooks"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
+
 	api "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
@@ -22,7 +23,7 @@ type announcer struct {
 	out     io.Writer
 	options Options
 	load    *load
-	life    server.Clock
+	life    serve.WallClock
 	started time.Time
 }
 
@@ -44,7 +45,7 @@ func (a *announcer) announce(ctx context.Context, url string, snapshots *snapsho
 	a.print("Serving", "%s, %.1f s after the start", url, a.life.Now().Sub(a.started).Seconds())
 	a.printClock(now)
 	fmt.Fprintln(a.out)
-	if err := inspectcmd.Table(a.out, []api.Outlook{outlook}, now.Now()); err != nil {
+	if err := outlooks.Table(a.out, []api.Outlook{outlook}, now.Now()); err != nil {
 		return err
 	}
 	a.printRace(&outlook)
@@ -112,7 +113,7 @@ func (a *announcer) printRace(o *api.Outlook) {
 		fmt.Fprintf(a.out, "\n%s/%s is not served: %s\n\n", o.Namespace, o.Name, o.Status.Reason)
 	}
 	if met := o.Status.Objective; met != nil {
-		inspectcmd.Race(a.out, &o.Status, raceLength)
+		outlooks.Race(a.out, &o.Status, raceLength)
 		fmt.Fprintf(a.out, "\n%s: %s\n\n", met.Verdict, met.Message)
 	}
 }

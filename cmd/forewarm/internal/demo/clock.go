@@ -4,13 +4,13 @@ import (
 	"context"
 	"time"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/server"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
 )
 
 // clock is the one clock of a demo: it begins at a time of the demand, and runs faster than life. The samples, the loop and all
 // that is served have its time.
 type clock struct {
-	life server.Clock
+	life serve.WallClock
 	// from is the time that it began at, and began when that was in life.
 	from, began time.Time
 	speed       float64

@@ -7,9 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/apiserver"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
 )
 
 const about = `Demo runs Forewarm on this machine, without a cluster and without setup. It plays two weeks of demand, and begins
@@ -33,7 +32,7 @@ The data are in a temporary folder, which is removed at the end.`
 // New is the command "demo".
 func New() *cobra.Command {
 	options := Options{
-		Load: "foreseen", Speed: 60, Port: apiserver.DefaultStandaloneOptions().Port, Program: os.Args[0],
+		Load: "foreseen", Speed: 60, Port: serve.DefaultStandaloneOptions().Port, Program: os.Args[0],
 	}
 	log := cmdline.Log{Level: "error", Format: "text"}
 	cmd := &cobra.Command{
@@ -43,10 +42,10 @@ func New() *cobra.Command {
 		Example: `  forewarm demo --open
   forewarm demo --load wild
   forewarm demo --trace load.csv.gz --column requests --target 40 --port 8090`,
-		Args: exit.Args(cobra.NoArgs),
+		Args: cmdline.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := errors.Join(options.Validate(), log.Validate()); err != nil {
-				return exit.Usage(err)
+				return cmdline.UsageError(err)
 			}
 			options.Stdin = cmd.InOrStdin()
 			return Run(cmd.Context(), options, cmd.OutOrStdout(), log.New(cmd.ErrOrStderr()))

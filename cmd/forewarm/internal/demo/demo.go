@@ -16,8 +16,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/apiserver"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/server"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
+
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/folder"
@@ -50,7 +50,7 @@ const minSpeed, maxSpeed = 1, 600
 
 // Validate returns every problem at once.
 func (o *Options) Validate() error {
-	local := apiserver.StandaloneOptions{Port: o.Port}
+	local := serve.StandaloneOptions{Port: o.Port}
 	problems := []error{local.Validate()}
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if names := loadNames(); !slices.Contains(names, o.Load) {
@@ -151,7 +151,7 @@ func writeForecast(dir, text string, log *slog.Logger) (*folder.Folder, error) {
 	if err := os.WriteFile(filepath.Join(dir, "forecast.yaml"), []byte(text), 0o600); err != nil {
 		return nil, err
 	}
-	catalogue := server.Catalogue{Label: "namespace", Trust: signal.DefaultTrust()}
+	catalogue := serve.Catalogue{Label: "namespace", Trust: signal.DefaultTrust()}
 	return folder.Open(dir, manifest.NewResolver(catalogue), log)
 }
 
@@ -167,22 +167,22 @@ func (st *stage) play(ctx context.Context, tell *announcer, log *slog.Logger) er
 	}
 	loop.Step(ctx, st.begin)
 	now := startClock(st.begin, tell.options.Speed)
-	deps, err := server.NewDeps(snapshots, nil, now.Now, log)
+	deps, err := serve.NewDeps(snapshots, nil, now.Now, log)
 	if err != nil {
 		return err
 	}
-	deps.Ready = append(deps.Ready, server.StorageCheck(st.engine))
-	api, err := apiserver.NewStandalone( //nolint:contextcheck // It opens the port and waits for nothing.
-		apiserver.StandaloneOptions{Port: tell.options.Port}, deps)
+	deps.Ready = append(deps.Ready, serve.StorageCheck(st.engine))
+	api, err := serve.NewStandalone( //nolint:contextcheck // It opens the port and waits for nothing.
+		serve.StandaloneOptions{Port: tell.options.Port}, deps)
 	if err != nil {
 		return err
 	}
-	return server.RunParts(ctx, log,
-		server.Part{Name: "embedded engine", Run: st.engine.Run},
-		server.Part{Name: "demand", Run: func(ctx context.Context) error { return st.feeder.run(ctx, now) }},
-		server.Part{Name: "refresh", Run: func(ctx context.Context) error { return loop.Run(ctx, now) }},
-		server.Part{Name: "server", Run: api.Run},
-		server.Part{Name: "announcements", Run: func(ctx context.Context) error {
+	return serve.RunParts(ctx, log,
+		serve.Part{Name: "embedded engine", Run: st.engine.Run},
+		serve.Part{Name: "demand", Run: func(ctx context.Context) error { return st.feeder.run(ctx, now) }},
+		serve.Part{Name: "refresh", Run: func(ctx context.Context) error { return loop.Run(ctx, now) }},
+		serve.Part{Name: "server", Run: api.Run},
+		serve.Part{Name: "announcements", Run: func(ctx context.Context) error {
 			return tell.announce(ctx, api.URL(), snapshots, now)
 		}},
 	)

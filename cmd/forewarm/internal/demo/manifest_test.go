@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/server"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/folder"
 	"github.com/forewarm/forewarm/pkg/refresh"
@@ -21,7 +21,7 @@ func resolve(t *testing.T, text string) refresh.Job {
 	if err := os.WriteFile(filepath.Join(dir, "forecast.yaml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	resolver := manifest.NewResolver(server.Catalogue{Label: "namespace", Trust: signal.DefaultTrust()})
+	resolver := manifest.NewResolver(serve.Catalogue{Label: "namespace", Trust: signal.DefaultTrust()})
 	read, err := folder.Open(dir, resolver, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/server"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/series"
@@ -80,8 +80,8 @@ func checkHistory(ctx context.Context, d *Doctor, s *state) []Finding {
 }
 
 // catalogue confines queries as Forewarm does, by its flags.
-func (s *state) catalogue() server.Catalogue {
-	c := server.Catalogue{Label: "namespace", Trust: s.trust()}
+func (s *state) catalogue() serve.Catalogue {
+	c := serve.Catalogue{Label: "namespace", Trust: s.trust()}
 	if label := s.args["tenant-label"]; label != "" {
 		c.Label = label
 	}

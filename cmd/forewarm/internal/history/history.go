@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/progress"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/printable"
@@ -30,7 +30,7 @@ var errEmpty = errors.New("it has no values")
 
 // Read reads the history; the options must be valid. A trace named Stdin is read from in. Where the range of a Prometheus
 // has no end of its own it ends now.
-func (o *Options) Read(ctx context.Context, in io.Reader, now time.Time, bar *progress.Bar) (History, error) {
+func (o *Options) Read(ctx context.Context, in io.Reader, now time.Time, bar *cmdline.ProgressBar) (History, error) {
 	read := o.readTrace
 	if o.Trace == "" {
 		read = o.readPrometheus

@@ -20,7 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/spf13/pflag"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history/historytest"
 	"github.com/forewarm/forewarm/forecast"
@@ -143,7 +143,7 @@ func TestPipeThatNobodyWritesToCanBeInterrupted(t *testing.T) {
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := read(ctx, nil, "--trace", path); exit.Code(err) != exit.Interrupted {
+	if _, err := read(ctx, nil, "--trace", path); cmdline.ExitCode(err) != cmdline.Interrupted {
 		t.Errorf("%v, want an interruption", err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/progress"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
@@ -18,7 +18,7 @@ import (
 const pointsAtOnce = 1440
 
 // readPrometheus reads the range in pieces, oldest first.
-func (o *Options) readPrometheus(ctx context.Context, _ io.Reader, now time.Time, bar *progress.Bar) (History, error) {
+func (o *Options) readPrometheus(ctx context.Context, _ io.Reader, now time.Time, bar *cmdline.ProgressBar) (History, error) {
 	query, err := o.rangeQuery(now)
 	if err != nil {
 		return History{}, err

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/files"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/progress"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
+
 	"github.com/forewarm/forewarm/pkg/printable"
 	"github.com/forewarm/forewarm/pkg/source/trace"
 )
@@ -20,7 +20,7 @@ import (
 const maxFile = 256 << 20
 
 // readTrace reads the file whole: its columns are known before one of them is chosen, and stdin comes only once.
-func (o *Options) readTrace(ctx context.Context, in io.Reader, _ time.Time, bar *progress.Bar) (History, error) {
+func (o *Options) readTrace(ctx context.Context, in io.Reader, _ time.Time, bar *cmdline.ProgressBar) (History, error) {
 	name := filepath.Base(o.Trace)
 	if o.Trace == Stdin {
 		name = "stdin"
@@ -64,12 +64,12 @@ func (o *Options) readTrace(ctx context.Context, in io.Reader, _ time.Time, bar 
 // content is the whole of the trace.
 func (o *Options) content(ctx context.Context, in io.Reader) (content []byte, err error) {
 	if o.Trace == Stdin {
-		content, err = files.ReadFrom(ctx, in, "stdin", maxFile)
+		content, err = cmdline.ReadFrom(ctx, in, "stdin", maxFile)
 	} else {
-		content, err = files.Read(ctx, o.Trace, maxFile)
+		content, err = cmdline.ReadFile(ctx, o.Trace, maxFile)
 	}
 	switch {
-	case errors.Is(err, files.ErrTooLarge):
+	case errors.Is(err, cmdline.ErrTooLarge):
 		return nil, fmt.Errorf("trace: %w, keep only the column that is needed, or use a coarser step", err)
 	case err != nil:
 		return nil, fmt.Errorf("trace: %w", err)

@@ -15,7 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cli"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/kedaserver"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
 	"github.com/forewarm/forewarm/hack/reference"
 	"github.com/forewarm/forewarm/pkg/kube/apiservices"
 	"github.com/forewarm/forewarm/pkg/kube/forecasts"
@@ -106,7 +106,7 @@ func metrics(out io.Writer) error {
 		reference.Section{
 			Title: "KEDA's external scaler", Text: "Only with `--keda-address`.",
 			Collectors: []prometheus.Collector{
-				prometheus.WrapCollectorWithPrefix(kedaserver.MetricsPrefix, grpcprom.NewServerMetrics()),
+				prometheus.WrapCollectorWithPrefix(serve.KEDAMetricsPrefix, grpcprom.NewServerMetrics()),
 			},
 		},
 	)

@@ -1,4 +1,0 @@
-package apiserver
-
-// PlainQuery refuses queries that the API's handlers would misread.
-var PlainQuery = plainQuery

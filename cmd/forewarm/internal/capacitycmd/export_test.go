@@ -1,4 +1,0 @@
-package capacitycmd
-
-// Quantity is quantity, for its test.
-func Quantity(v float64) string { return quantity(v) }

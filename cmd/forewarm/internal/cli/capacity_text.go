@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"text/tabwriter"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
+	"github.com/forewarm/forewarm/pkg/offline/capacity"
+)
+
+// page is the width of what people read, in characters.
+const capacityPage = 100
+
+// writeText writes the estimate and the advice, then the evidence.
+func (r *capacityReport) writeText(out io.Writer) error {
+	fmt.Fprint(out, cmdline.Wrap(r.estimate.Sentences(r.unit), "", capacityPage))
+	if target := r.estimate.Target(); !math.IsNaN(target) {
+		fmt.Fprintf(out, "\n%s", cmdline.Wrap(fmt.Sprintf("Set averageValue: %q in the HorizontalPodAutoscaler, or "+
+			"target: %[1]q in KEDA's trigger and in the Forecast's scaling. This is the lower end of the interval, because a "+
+			"target that is too high makes requests late. Add no headroom: the value that Forewarm serves contains it. "+
+			"Nothing was changed.", quantity(target)), "", capacityPage))
+	}
+	if err := r.writeBands(out); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "\n%s", cmdline.Wrap(r.demand.Describe()+".", "", capacityPage))
+	for _, note := range slices.Sorted(slices.Values(r.notes)) {
+		fmt.Fprintf(out, "- %s\n", note)
+	}
+	return nil
+}
+
+// writeBands is the evidence: how often the queue grew at which load.
+func (r *capacityReport) writeBands(out io.Writer) error {
+	if len(r.estimate.Bands) == 0 {
+		return nil
+	}
+	fmt.Fprintln(out)
+	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(table, "LOAD OF A REPLICA\tHOURS\tQUEUE GREW\t")
+	bands := r.estimate.Bands
+	for len(bands) > 1 && bands[0].Calm+bands[0].Growing == 0 { // A service that never rests has none of the low loads.
+		bands = bands[1:]
+	}
+	for i := range bands {
+		b := &bands[i]
+		share := "-"
+		if !math.IsNaN(b.Share()) {
+			share = fmt.Sprintf("%.1f%%", 100*b.Share())
+		}
+		fmt.Fprintf(table, "%s\t%.2f\t%s\t\n", formatBand(b), (b.Calm + b.Growing).Hours(), share)
+	}
+	return table.Flush()
+}
+
+// formatBand is a band's range of load.
+func formatBand(b *capacity.Band) string {
+	if math.IsInf(b.To, 1) {
+		return humanize.Significant(b.From, 3) + " and more"
+	}
+	return humanize.Significant(b.From, 3) + " to " + humanize.Significant(b.To, 3)
+}
+
+// quantity is a target as Kubernetes writes it: rounded down to two digits, for an interval bears no more, in thousandths where it is no whole number.
+func quantity(v float64) string {
+	const digits, milli = 2, 1000
+	power := math.Pow(10, math.Floor(math.Log10(v))-digits+1)
+	// A thousandth of a step forgives what 4.5 may have become.
+	v = math.Floor(v/power+0.001) * power
+	most := math.Nextafter(math.MaxInt64, 0) // As a float MaxInt64 itself is one more.
+	thousandths := min(max(math.Round(v*milli), 1), most)
+	return resource.NewMilliQuantity(int64(thousandths), resource.DecimalSI).String()
+}

@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
+	"github.com/forewarm/forewarm/pkg/offline/fleet"
+	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
+)
+
+// FleetFlags are those that ask about the fleet.
+type FleetFlags = fleetFlags
+
+// ShapeResults are what a comparison that was played on a shape came to.
+func ShapeResults(on fleet.Shape, c *compare.Comparison) []fleet.ShapeResult {
+	return shapeResults(on, c)
+}
+
+// Run is the command without its process: what is told of the progress goes to words at every unit of work.
+func SimulateRun(ctx context.Context, out, words io.Writer, args ...string) error {
+	o := simulateDefaults()
+	flags := pflag.NewFlagSet("simulate", pflag.ContinueOnError)
+	o.add(flags)
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	now := time.Unix(0, 0)
+	clock := func() time.Time {
+		now = now.Add(time.Minute)
+		return now
+	}
+	return run{simulateOptions: o, out: out, messages: words, now: clock, bar: cmdline.NewProgressBar(words, o.quiet, clock)}.run(ctx)
+}
+
+// The values of flags.
+type (
+	Lead             = leadFlag
+	Share            = shareFlag
+	SimulateQuantity = quantityFlag
+)

@@ -1,0 +1,190 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
+
+	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
+	"github.com/forewarm/forewarm/pkg/manifest/strictyaml"
+	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
+	"github.com/forewarm/forewarm/pkg/offline/simulate/report"
+)
+
+// run is one run of the command. The report goes to out, words about the work to words.
+type run struct {
+	*simulateOptions
+
+	in            io.Reader
+	out, messages io.Writer
+	now           func() time.Time
+	bar           *cmdline.ProgressBar
+}
+
+func (r run) run(ctx context.Context) error {
+	c := r.config()
+	// What is quick to find wrong comes before what takes its time.
+	if err := errors.Join(r.readHPA(ctx, &c), r.pool.read(ctx, &c)); err != nil {
+		return err
+	}
+	if err := r.measured.read(ctx, &c.Lead); err != nil {
+		return simulateInterrupted(ctx, err)
+	}
+	c.Remarks = append(c.Remarks, r.pool.remarks(&c, r.measured.of)...)
+	h, err := r.history.Read(ctx, r.in, r.now(), r.bar)
+	if err != nil {
+		return simulateInterrupted(ctx, err)
+	}
+	c.Demand, c.Source, c.Remarks, c.TooShort = h.Series, h.Source, append(c.Remarks, h.Notes...), h.TooShort()
+	if c.Lead.Known == assumed {
+		c.Remarks = append(c.Remarks, fmt.Sprintf("No lead time was given: %s is assumed. Set --lead-time, or "+
+			"--lead-time-of to use the one that Forewarm measures.", c.Lead.Median))
+	}
+	got, err := compare.Compare(ctx, c, r.progress(""))
+	if err == nil {
+		err = r.answer(ctx, &c, got)
+	}
+	r.bar.End()
+	if err != nil {
+		return simulateInterrupted(ctx, err)
+	}
+	if err := r.write(got); err != nil {
+		return err
+	}
+	if got.Partial {
+		return simulateInterrupted(ctx, errors.New("interrupted: the results so far are shown"))
+	}
+	return nil
+}
+
+// interrupted sets the exit code of an error after an interruption.
+func simulateInterrupted(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return cmdline.WithExitCode(cmdline.Interrupted, err)
+	}
+	return err
+}
+
+// progress moves the bar by a unit of work.
+func (r run) progress(on string) func(done, total int, what string) {
+	return func(done, total int, what string) {
+		what = "simulating " + what + on
+		if done == 1 {
+			r.bar.Begin(what, total)
+		}
+		r.bar.SetTask(what)
+		r.bar.Add(1)
+	}
+}
+
+// answer simulates the given shapes of GPU, and adds sharing and spot.
+func (r run) answer(ctx context.Context, c *compare.Config, to *compare.Comparison) error {
+	asked, err := r.fleet.Parse(r.price)
+	if err != nil {
+		return err
+	}
+	if r.whatIf {
+		if to.WhatIfs, err = compare.WhatIfs(ctx, *c, r.progress("")); err != nil {
+			return err
+		}
+		to.Partial = to.Partial || ctx.Err() != nil
+	}
+	for _, shape := range asked.Shapes {
+		on := *c
+		on.Pool = nil
+		on.Capacity, on.GPUs, on.GPUPrice = shape.Capacity, shape.GPUs, shape.Price
+		on.Only = []string{compare.BestTarget, compare.Forewarm}
+		got, err := compare.Compare(ctx, on, r.progress(" on "+shape.Name))
+		if ctx.Err() != nil {
+			to.Partial = true
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("shape %s: %w", shape.Name, err)
+		}
+		to.Shapes = append(to.Shapes, shapeResults(shape, got)...)
+	}
+	return asked.Answer(to, max(c.Lead.Median, c.Lead.P90))
+}
+
+// readHPA reads the autoscaler.
+func (r run) readHPA(ctx context.Context, c *compare.Config) error {
+	text, err := cmdline.ReadFile(ctx, r.hpa, strictyaml.MaxFile)
+	if err != nil {
+		return fmt.Errorf("the autoscaler: %w", err)
+	}
+	all, err := autoscaler.Read(r.hpa, text)
+	if err != nil {
+		return err
+	}
+	one, err := autoscaler.FindManifest(all, r.name)
+	if err != nil {
+		return withFlagHint(err, len(all) > 1 || r.name != "", "--hpa-name")
+	}
+	metric, err := one.SelectMetric(r.metric)
+	if err != nil {
+		return withFlagHint(err, len(one.Metrics) > 1 || r.metric != "", "--metric")
+	}
+	c.HPA = metric.Spec
+	c.Autoscaler = one.Ref + ", " + metric.String() + ", in " + r.hpa
+	if n := len(one.Metrics); n > 1 {
+		c.Remarks = append(
+			c.Remarks,
+			fmt.Sprintf("%s scales on %d metrics; only %s is simulated. The others can only add "+
+				"replicas.", one.Ref, n, metric.Name),
+		)
+	}
+	return nil
+}
+
+// withFlagHint names the flag by which a choice is made.
+func withFlagHint(err error, choice bool, flag string) error {
+	if !choice {
+		return err
+	}
+	return fmt.Errorf("%w (choose with %s NAME)", err, flag)
+}
+
+// writePage writes the page, if requested.
+func (r run) writePage(c *compare.Comparison) error {
+	if r.html == "" {
+		return nil
+	}
+	var text bytes.Buffer
+	if err := report.HTML(&text, c); err != nil {
+		return err
+	}
+	if err := cmdline.WriteFile(r.html, r.out, text.Bytes()); err != nil {
+		return fmt.Errorf("the page: %w", err)
+	}
+	return nil
+}
+
+// write writes the report, and the page if requested.
+func (r run) write(c *compare.Comparison) error {
+	// If the page cannot be written, the text is still printed: the simulation took minutes.
+	failed := r.writePage(c)
+	if r.html == cmdline.Stdout {
+		return failed
+	}
+	if r.output.ForScripts() {
+		var text bytes.Buffer
+		return errors.Join(report.JSON(&text, c), r.output.Write(r.out, json.RawMessage(text.Bytes())), failed)
+	}
+	const page = 100
+	width, _ := cmdline.Columns(r.out, page)
+	if err := errors.Join(report.Text(r.out, c, width), failed); err != nil {
+		return err
+	}
+	if r.html != "" && !r.quiet {
+		fmt.Fprintf(r.messages, "%s has the same report as a page for a browser.\n", strings.TrimSpace(r.html))
+	}
+	return nil
+}

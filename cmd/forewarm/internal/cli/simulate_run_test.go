@@ -1,0 +1,106 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cli"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
+)
+
+const scales = `apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: llama}
+spec:
+  scaleTargetRef: {kind: Deployment, name: llama}
+  maxReplicas: 100
+  metrics:
+    - {type: External, external: {metric: {name: load}, target: {type: AverageValue, averageValue: 80}}}
+`
+
+func write(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// stopping cancels as soon as a word is written to it.
+type stopping struct {
+	word   string
+	cancel context.CancelFunc
+	bytes.Buffer
+}
+
+func (s *stopping) Write(p []byte) (int, error) {
+	if strings.Contains(string(p), s.word) {
+		s.cancel()
+	}
+	return s.Buffer.Write(p)
+}
+
+// Who has seen enough gets what there is, marked as such, the page too, and the exit code of an interruption.
+func TestInterrupted(t *testing.T) {
+	var load strings.Builder
+	load.WriteString("t,requests\n")
+	for i := range 600 {
+		fmt.Fprintf(&load, "%d,%d\n", 60*i, 300+i%120)
+	}
+	page := filepath.Join(t.TempDir(), "proof.html")
+	args := []string{
+		"--hpa",
+		write(t, "hpa.yaml", scales),
+		"--trace",
+		write(t, "load.csv", load.String()),
+		"--html",
+		page,
+	}
+	for _, c := range []struct{ when, want string }{
+		{"simulating oracle", "Interrupted: the figures are correct, but some policies or settings are missing."},
+		{"reading load.csv", ""},
+	} {
+		t.Run(c.when, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			words := &stopping{word: c.when, cancel: cancel}
+			if c.want == "" {
+				cancel()
+			}
+			var out bytes.Buffer
+			err := cli.SimulateRun(ctx, &out, words, args...)
+			if err == nil || !strings.Contains(err.Error(), "interrupted") || cmdline.ExitCode(err) != cmdline.Interrupted {
+				t.Errorf("%v with exit code %d", err, cmdline.ExitCode(err))
+			}
+			if !strings.Contains(out.String(), c.want) || c.want == "" && out.Len() > 0 {
+				t.Errorf("%q is not said:\n%s", c.want, out.String())
+			}
+		})
+	}
+	text, err := os.ReadFile(page)
+	if err != nil || !strings.Contains(string(text), "<svg") {
+		t.Errorf("no page of what there is: %v", err)
+	}
+}
+
+// A page that cannot be written is an error, and names the file.
+func TestPageThatCannotBeWritten(t *testing.T) {
+	var load strings.Builder
+	load.WriteString("t,requests\n")
+	for i := range 90 {
+		fmt.Fprintf(&load, "%d,%d\n", 60*i, 300)
+	}
+	var out bytes.Buffer
+	dir := t.TempDir()
+	err := cli.SimulateRun(t.Context(), &out, &bytes.Buffer{}, "--hpa", write(t, "hpa.yaml", scales),
+		"--trace", write(t, "load.csv", load.String()), "--html", dir)
+	if err == nil || !strings.Contains(err.Error(), dir) {
+		t.Errorf("%v, want that %s is no file", err, dir)
+	}
+}

@@ -1,0 +1,63 @@
+package cmdline
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+)
+
+const (
+	// Failure is the code of an error without a code of its own.
+	ExitFailure = 1
+	// Interrupted is the code of interrupted work, as a shell has it for ^C.
+	Interrupted = 130
+)
+
+// WithCode gives an error a code of its own; nil stays nil.
+func WithExitCode(code int, err error) error {
+	if err == nil {
+		return nil
+	}
+	return coded{error: err, code: code}
+}
+
+// Code is the exit code for what a command returned.
+func ExitCode(err error) int {
+	if err == nil {
+		return 0
+	}
+	if c := (coded{}); errors.As(err, &c) {
+		return c.code
+	}
+	return ExitFailure
+}
+
+// Usage marks an error as one of the command line, which is reported with a hint at the help. Nil stays nil.
+func UsageError(err error) error {
+	if err == nil {
+		return nil
+	}
+	return usage{err}
+}
+
+// IsUsage reports whether an error was marked by Usage.
+func IsUsage(err error) bool { return errors.As(err, &usage{}) }
+
+// Args marks the errors of a check of arguments as errors of usage.
+func Args(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error { return UsageError(check(cmd, args)) }
+}
+
+type coded struct {
+	error
+
+	code int
+}
+
+// Unwrap is the error without its code.
+func (c coded) Unwrap() error { return c.error }
+
+type usage struct{ error }
+
+// Unwrap is the error without its mark.
+func (u usage) Unwrap() error { return u.error }

@@ -1,0 +1,125 @@
+package outlooks
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/manifest"
+	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
+)
+
+// Forecast is an object of a cluster, and what the cluster knows of its workload.
+type PastForecast struct {
+	Key    snapshot.Key
+	Object *v1alpha1.Forecast
+	State  manifest.ClusterState
+}
+
+// ReadForecast reads a Forecast of a cluster.
+func ReadForecast(ctx context.Context, config *rest.Config, namespace, name string) (*v1alpha1.Forecast, error) {
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	object, err := client.Resource(v1alpha1.GroupVersion().WithResource("forecasts")).Namespace(namespace).
+		Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	forecast := &v1alpha1.Forecast{}
+	return forecast, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, forecast)
+}
+
+// ListForecasts lists the Forecasts of a namespace, without those that cannot be read.
+func ListForecasts(ctx context.Context, client dynamic.Interface, namespace string) ([]v1alpha1.Forecast, error) {
+	stored, err := cmdline.ListAll(ctx,
+		client.Resource(v1alpha1.GroupVersion().WithResource("forecasts")).Namespace(namespace))
+	all := make([]v1alpha1.Forecast, 0, len(stored))
+	for i := range stored {
+		var f v1alpha1.Forecast
+		if manifest.CheckQuantities(stored[i].Object) == nil &&
+			runtime.DefaultUnstructuredConverter.FromUnstructured(stored[i].Object, &f) == nil {
+			all = append(all, f)
+		}
+	}
+	return all, err
+}
+
+// FromCluster reads a Forecast, its measured lead time and its autoscalers, with the user's own rights.
+func PastFromCluster(ctx context.Context, config *rest.Config, namespace, name string) (PastForecast, error) {
+	f := PastForecast{Key: snapshot.Key{Namespace: namespace, Name: name}}
+	client, err := dynamic.NewForConfig(config)
+	if err == nil {
+		f.Object, err = ReadForecast(ctx, config, namespace, name)
+	}
+	if err != nil {
+		return f, fmt.Errorf("read Forecast %s/%s: %w", namespace, name, err)
+	}
+	f.Object.Spec.Signal.Source = "" // It is in the Prometheus that the user names.
+	f.State = manifest.NoCluster()
+	f.State.LeadTime.Source = "nothing is measured yet"
+	if starts := f.Object.Status.Starts; starts != nil && manifest.IsWorkload(f.Object, starts.Workload) {
+		f.State.LeadTime = manifest.MeasuredLeadTime{
+			Lead:   time.Duration(starts.LeadTime.Seconds) * time.Second,
+			Median: time.Duration(starts.LeadTime.MedianSeconds) * time.Second,
+			Source: "measured until now",
+		}
+	}
+	f.State.UnreadReason = ""
+	if err = f.readAutoscalers(ctx, client); err != nil {
+		f.State.UnreadReason = "autoscalers could not be read: " + err.Error()
+	}
+	return f, nil
+}
+
+// alias is that which the Forecast holds in the cluster; the zero value without one.
+func (f *PastForecast) alias(ctx context.Context, client dynamic.Interface) (snapshot.Key, error) {
+	if f.Object.Spec.Expose == nil {
+		return snapshot.Key{}, nil
+	}
+	all, err := ListForecasts(ctx, client, f.Key.Namespace)
+	for at, holder := range autoscaler.AliasHolders(all) {
+		if holder == f.Key {
+			return at, err
+		}
+	}
+	return snapshot.Key{}, err
+}
+
+// readAutoscalers adds those that name the Forecast, or its alias if no other Forecast has it. Without KEDA there are no
+// ScaledObjects.
+func (f *PastForecast) readAutoscalers(ctx context.Context, client dynamic.Interface) error {
+	alias, err := f.alias(ctx, client)
+	if err != nil {
+		return err
+	}
+	hpas, err := cmdline.ListAll(ctx, client.Resource(autoscaler.HPAs()).Namespace(f.Key.Namespace))
+	var found []autoscaler.Reference
+	for i := range hpas {
+		if h, unread := autoscaler.ReadHPA(&hpas[i]); unread == nil {
+			found = append(found, autoscaler.FromHPA(h)...)
+		}
+	}
+	scaled, failed := cmdline.ListAll(ctx, client.Resource(autoscaler.ScaledObjects()).Namespace(f.Key.Namespace))
+	for i := 0; failed == nil && i < len(scaled); i++ {
+		found = append(found, autoscaler.FromScaledObject(&scaled[i])...)
+	}
+	for i := range found {
+		if found[i].Forecast == f.Key {
+			f.State.Autoscalers = append(f.State.Autoscalers, found[i])
+		}
+		if alias.Name != "" && found[i].Alias == alias {
+			f.State.Exposed = append(f.State.Exposed, found[i].ByAlias())
+		}
+	}
+	return err
+}

@@ -1,0 +1,201 @@
+package outlooks
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strconv"
+	"text/tabwriter"
+	"time"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
+	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
+	"github.com/forewarm/forewarm/pkg/printable"
+	words "github.com/forewarm/forewarm/pkg/serve/inspect"
+)
+
+// unknown stands for an unknown number.
+const unknown = humanize.Unknown
+
+// Table writes one line for each outlook, for people; now is the time for the age of data.
+func Table(out io.Writer, outlooks []inspect.Outlook, now time.Time) error {
+	return newView(out).summary(outlooks, now, false)
+}
+
+// view writes outlooks for people.
+type view struct {
+	out   io.Writer
+	width int
+	color bool
+}
+
+// newView has the width of the terminal, or of a page where there is none; only a terminal gets colours.
+func newView(out io.Writer) *view {
+	const page = 100
+	width, color := cmdline.ColumnsAndColor(out, page)
+	return &view{out: out, width: width, color: color}
+}
+
+// table writes a heading and a line of cells for each item; nothing where there is no item.
+func table[T any](v *view, heads string, all []T, cells func(*T) []string) error {
+	if len(all) == 0 {
+		return nil
+	}
+	var lines [][]string
+	for i := range all {
+		lines = append(lines, cells(&all[i]))
+	}
+	return cmdline.Table(v.out, heads, lines)
+}
+
+// summary is one line for each outlook, a wide one with more columns.
+func (v *view) summary(outlooks []inspect.Outlook, now time.Time, wide bool) error {
+	heads := "NAMESPACE\tNAME\tSTATE\tNOW\tSERVED\tUNIT\tASKED\tLATE\tLEAD\tMODEL\tSKILL\tCOVERAGE\tDATA AGE\tAGE" //nolint:dupword // Two columns.
+	if wide {
+		heads += "\tWINDOW\tHEADROOM\tREASON"
+	}
+	return table(v, heads, outlooks, func(o *inspect.Outlook) []string { return cells(o, now, wide) })
+}
+
+// cells are the cells of an outlook in the table. Without a time there are no ages.
+func cells(o *inspect.Outlook, now time.Time, wide bool) []string {
+	s := &o.Status
+	line := []string{
+		o.Namespace,
+		o.Name,
+		s.State,
+		number(s.Observed),
+		number(s.Served),
+		cmp.Or(s.Unit, unknown),
+		asked(s),
+		words.AchievedLateness(s),
+		s.LeadTime.Duration.Duration.String(),
+		cmp.Or(s.Model, unknown),
+		signed(s.Skill),
+		percent(s.Coverage),
+		words.SampleAge(s, now),
+		words.Age(o, now),
+	}
+	if !wide {
+		return line
+	}
+	headroom := unknown
+	if s.Objective != nil {
+		headroom = number(s.Objective.Headroom)
+	}
+	return append(line, s.Window.Duration.String(), headroom, s.Reason)
+}
+
+// full is one outlook with all of its fields.
+func (v *view) full(o *inspect.Outlook, now time.Time) error {
+	s := &o.Status
+	fmt.Fprintf(v.out, "%s/%s is %s\n%s\n", o.Namespace, o.Name, s.State, s.Reason)
+	v.race(s, words.RaceLength)
+	fmt.Fprintln(v.out)
+	facts := tabwriter.NewWriter(v.out, 0, 0, 3, ' ', 0)
+	fact := func(name, value string) { fmt.Fprintf(facts, "%s\t%s\n", name, printable.Line(value)) }
+	fact("Workload", cmp.Or(s.Workload, unknown))
+	fact("Observed", fmt.Sprintf("%s, newest sample %s old", quantity(s.Observed, s.Unit), words.SampleAge(s, now)))
+	fact("Served", fmt.Sprintf("%s, asked: %s", quantity(s.Served, s.Unit), asked(s)))
+	fact("Lead window", fmt.Sprintf("%s, in steps of %s", s.Window.Duration, s.Step.Duration))
+	fact("Lead time", fmt.Sprintf("%s (%s)", s.LeadTime.Duration.Duration, cmp.Or(s.LeadTime.Source, "source unknown")))
+	fact("Model", modelOf(s))
+	fact("Skill", signed(s.Skill)+" over the last value")
+	fact("Coverage", percent(s.Coverage)+" of past window peaks were at or below the forecast")
+	if s.Fallbacks > 0 {
+		fact("Fallbacks", fmt.Sprintf("%d steps since forewarm started", s.Fallbacks))
+	}
+	if err := facts.Flush(); err != nil {
+		return err
+	}
+	if chart := v.chart(s, now); chart != "" {
+		fmt.Fprintf(cmdline.Raw(v.out), "\n%s\n",
+			chart) // Its colours and texts are our own, so they need no cleaning.
+	}
+	if day := words.DaySummary(s); day != "" {
+		fmt.Fprintf(v.out, "\n%s\n", day)
+	}
+	if err := v.objective(s); err != nil {
+		return err
+	}
+	err := table(v, "\nCONDITION\tSTATUS\tREASON\tMESSAGE", s.Conditions, func(c *inspect.Condition) []string {
+		return []string{c.Type, string(c.Status), c.Reason, c.Message}
+	})
+	if err != nil {
+		return err
+	}
+	return v.candidates(s)
+}
+
+func modelOf(s *inspect.OutlookStatus) string {
+	if s.ModelReason == "" {
+		return cmp.Or(s.Model, unknown)
+	}
+	return s.Model + ": " + s.ModelReason
+}
+
+// candidates are the models with their scores and their forecasts of the window peak; the selected one is marked.
+func (v *view) candidates(s *inspect.OutlookStatus) error {
+	const heads = "\nMODEL\tTITLE\tLOSS\tSKILL\tCOVERAGE\tMEDIAN\t0.95\tNOTE"
+	return table(v, heads, s.Candidates, func(c *inspect.Candidate) []string {
+		note := c.Error
+		switch {
+		case note != "":
+		case c.Selected:
+			note = "selected"
+		case c.Baseline:
+			note = "baseline"
+		default:
+			note = unknown
+		}
+		median, upper := inWindow(c, s.Window.Duration, "0.5"), inWindow(c, s.Window.Duration, "0.95")
+		return []string{
+			c.Name, cmp.Or(c.Title, unknown), number(c.Loss), signed(c.Skill), percent(c.Coverage),
+			number(median), number(upper), note,
+		}
+	})
+}
+
+// inWindow is a model's quantile of the window peak, nil where it has none.
+func inWindow(c *inspect.Candidate, window time.Duration, level string) *float64 {
+	for _, w := range c.Windows {
+		if q, ok := w.Quantiles[level]; ok && w.Horizon.Duration == window {
+			return &q
+		}
+	}
+	return nil
+}
+
+// asked is what the served value must keep: a quantile of the window peak, a share of late demand, or the cost of late demand.
+func asked(s *inspect.OutlookStatus) string {
+	switch {
+	case words.PauseMessage(s) != "":
+		return "paused"
+	case s.Late != nil:
+		return "late " + humanize.ShareAsWritten(*s.Late)
+	case s.CostRatio != nil:
+		return "late costs " + words.FormatCostRatio(*s.CostRatio)
+	case s.Quantile != nil:
+		return "q " + strconv.FormatFloat(*s.Quantile, 'g', 4, 64)
+	}
+	return unknown
+}
+
+func quantity(v *float64, unit string) string {
+	if v == nil || unit == "" {
+		return number(v)
+	}
+	return number(v) + " " + unit
+}
+
+func signed(v *float64) string {
+	if v == nil {
+		return unknown
+	}
+	return fmt.Sprintf("%+.1f%%", *v*100)
+}
+
+func number(v *float64) string { return humanize.Optional(v, humanize.Number) }
+
+func percent(v *float64) string { return humanize.Optional(v, humanize.Percent) }

@@ -1,0 +1,107 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+	adapter "sigs.k8s.io/custom-metrics-apiserver/pkg/apiserver"
+)
+
+// Cluster is the server in a cluster: TLS, with authentication and authorization delegated to the cluster on every
+// path.
+type Cluster struct{ web *web }
+
+// NewCluster opens the port and reads how the cluster authenticates. It fails where the identity lacks the roles
+// system:auth-delegator and extension-apiserver-authentication-reader.
+func NewCluster(options ClusterOptions, deps Deps) (*Cluster, error) {
+	if err := options.Validate(); err != nil {
+		return nil, err
+	}
+	config, err := clusterConfig(options)
+	if err != nil {
+		return nil, err
+	}
+	config.Authorization.Authorizer = withoutSelectors(config.Authorization.Authorizer)
+	deps.Ready = append([]Check{trustCheck(&config.Config)}, deps.Ready...)
+	server, err := newGenericServer(&config.Config, config.SharedInformerFactory, options.Groups, deps)
+	if err != nil {
+		return nil, errors.Join(err, config.SecureServing.Listener.Close())
+	}
+	serving := config.SecureServing
+	server.SecureServingInfo = nil // web serves, not the library.
+	return &Cluster{&web{
+		generic: server, listener: serving.Listener, logger: deps.Logger, guard: readOnly,
+		secure: (*apiCertificates)(serving), streams: cmp.Or(serving.HTTP2MaxStreamsPerConnection, 100),
+	}}, nil
+}
+
+// clusterConfig applies the library's options to a configuration for the cluster.
+func clusterConfig(options ClusterOptions) (*genericapiserver.RecommendedConfig, error) {
+	client, err := clientcmd.BuildConfigFromFlags("", options.Kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("no cluster to delegate authentication to: set --kubeconfig or --standalone: %w", err)
+	}
+	clients, err := kubernetes.NewForConfig(client)
+	if err != nil {
+		return nil, fmt.Errorf("make a client of the cluster: %w", err)
+	}
+	library := *options.Library
+	if options.Kubeconfig != "" {
+		authentication, authorization := *library.Authentication, *library.Authorization
+		authentication.RemoteKubeConfigFile = cmp.Or(authentication.RemoteKubeConfigFile, options.Kubeconfig)
+		authorization.RemoteKubeConfigFile = cmp.Or(authorization.RemoteKubeConfigFile, options.Kubeconfig)
+		library.Authentication, library.Authorization = &authentication, &authorization
+	}
+	config := genericapiserver.NewRecommendedConfig(adapter.Codecs)
+	config.ClientConfig = client
+	config.SharedInformerFactory = informers.NewSharedInformerFactory(clients, 0)
+	if err := library.ApplyTo(config); err != nil {
+		return nil, fmt.Errorf("configure the API server: %w", err)
+	}
+	if options.Certificate != nil && !options.HasCertificateFiles() {
+		config.SecureServing.Cert = options.Certificate
+	}
+	return config, nil
+}
+
+// withoutSelectors hides selectors from the authorizer. A metric's selector would be part of the SubjectAccessReview
+// and of its cache's key: one review for each selector. A selector only narrows a grant, so leaving it out never allows
+// more than the user's rights without one. (A function, because embedding would leave an authorizer's other methods
+// unwrapped.)
+func withoutSelectors(next authorizer.Authorizer) authorizer.Authorizer {
+	return authorizer.AuthorizerFunc(
+		func(ctx context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
+			return next.Authorize(ctx, authorizer.AttributesRecord{
+				User: a.GetUser(), Verb: a.GetVerb(), Namespace: a.GetNamespace(),
+				APIGroup: a.GetAPIGroup(), APIVersion: a.GetAPIVersion(),
+				Resource: a.GetResource(), Subresource: a.GetSubresource(), Name: a.GetName(),
+				ResourceRequest: a.IsResourceRequest(), Path: a.GetPath(),
+			})
+		})
+}
+
+// trustCheck passes once the certificate authority of the cluster's front proxy has been read, in the background. Until
+// then the aggregator's requests would count as anonymous and be refused.
+func trustCheck(config *genericapiserver.Config) Check {
+	return Check{Name: "front-proxy-ca", Run: func() error {
+		proxy := config.Authentication.RequestHeaderConfig
+		if proxy != nil && len(proxy.CAContentProvider.CurrentCABundleContent()) == 0 {
+			return errors.New("the cluster's front proxy certificate authority has not been read yet")
+		}
+		return nil
+	}}
+}
+
+// Addr is the address that it listens on.
+func (c *Cluster) Addr() net.Addr { return c.web.listener.Addr() }
+
+// Run serves until the context ends and then lets requests finish.
+func (c *Cluster) Run(ctx context.Context) error { return c.web.run(ctx, "https://"+c.Addr().String()) }

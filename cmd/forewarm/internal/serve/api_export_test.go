@@ -1,0 +1,4 @@
+package serve
+
+// PlainQuery refuses queries that the API's handlers would misread.
+var PlainQuery = plainQuery

@@ -1,0 +1,98 @@
+package serve
+
+import (
+	"slices"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/manifest"
+	"github.com/forewarm/forewarm/pkg/signal"
+	"github.com/forewarm/forewarm/pkg/source/tenants"
+)
+
+// Catalogue adapts package [signal] to package [manifest]. It confines a namespace's own queries to what it may read.
+type Catalogue struct {
+	// Label is the label by which every selector of a query is confined to the namespace, where there is one source.
+	Label string
+	// Trust is whose reports count; its cluster is that of the one source.
+	Trust signal.Trust
+	// Free are the namespaces whose queries are not confined.
+	Free []string
+	// Tenants are the sources that namespaces were granted; nil if there is one source for all.
+	Tenants *tenants.Sources
+}
+
+var _ manifest.Catalogue = Catalogue{}
+
+// Source implements manifest.Catalogue.
+func (c Catalogue) Source(name, namespace string) (manifest.Source, error) {
+	if c.Tenants != nil {
+		grant, err := c.Tenants.Find(name, namespace)
+		return manifest.Source{SourceRef: grant.Source, TenantLabel: grant.TenantLabel, Cluster: grant.Cluster}, err
+	}
+	return manifest.OneSource{TenantLabel: c.Label, Cluster: string(c.Trust.Cluster)}.Source(name, namespace)
+}
+
+// Revision implements manifest.Catalogue.
+func (c Catalogue) Revision() uint64 {
+	if c.Tenants == nil {
+		return 0
+	}
+	return c.Tenants.Revision()
+}
+
+// Render implements manifest.Catalogue.
+func (c Catalogue) Render(
+	preset, namespace string, target v1alpha1.TargetRef, source manifest.Source, wait time.Duration,
+) (manifest.Rendered, error) {
+	p, err := signal.Lookup(preset)
+	if wait > 0 {
+		p, err = signal.LookupLateness(preset, wait)
+	}
+	if err != nil {
+		return manifest.Rendered{}, err
+	}
+	trust := c.trustIn(source)
+	workload := signal.Target{Kind: target.Kind, Name: target.Name}
+	expr, err := p.Render(namespace, workload, trust)
+	if err != nil {
+		return manifest.Rendered{}, err
+	}
+	out := manifest.Rendered{
+		Expr: expr, Claims: signal.Claims(expr), Clusters: trust.Clusters(namespace),
+		Unit: p.Unit, Rate: p.Rate, Lookback: signal.Lookback(expr),
+	}
+	if !p.Rate { // Some servers have no counter before the first request.
+		out.Silent = signal.Silent(expr, namespace, workload, trust)
+	}
+	return out, nil
+}
+
+// Ready implements manifest.Catalogue.
+func (c Catalogue) Ready(namespace string, target v1alpha1.TargetRef, source manifest.Source) string {
+	expr, err := signal.ReadyReplicas(namespace, signal.Target{Kind: target.Kind, Name: target.Name}, c.trustIn(source))
+	if err != nil {
+		return "" // The only problem that the reader has not found is a workload without countable replicas.
+	}
+	return expr
+}
+
+func (c Catalogue) trustIn(source manifest.Source) signal.Trust {
+	return signal.Trust{Exporters: c.Trust.Exporters, Cluster: signal.Cluster(source.Cluster)}
+}
+
+// Confine implements manifest.Catalogue.
+func (c Catalogue) Confine(query, namespace string, source manifest.Source) (manifest.Rendered, error) {
+	var err error
+	if slices.Contains(c.Free, namespace) {
+		err = signal.CheckQuery(query)
+	} else {
+		query, err = signal.Confine(query, source.TenantLabel, namespace, signal.Cluster(source.Cluster))
+	}
+	if err != nil {
+		return manifest.Rendered{}, err
+	}
+	return manifest.Rendered{
+		Expr: query, Rate: signal.IsRate(query), Average: signal.IsAverage(query), Lookback: signal.Lookback(query),
+	}, nil
+}

@@ -1,0 +1,232 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apiserver/pkg/server/dynamiccertificates"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/forewarm/forewarm/pkg/kube/apiservices"
+	"github.com/forewarm/forewarm/pkg/kube/changes"
+	"github.com/forewarm/forewarm/pkg/kube/servingca"
+)
+
+// AuthorityOptions configure the certificate authority that signs the serving certificates.
+type AuthorityOptions struct {
+	// Secret is its name, in the lease's namespace.
+	Secret string
+	// KEDASecret is NAMESPACE/NAME of the Secret with KEDA's client certificate.
+	KEDASecret string
+	// File has the authority of serving certificates that are given as files; empty means one that the kube-apiserver's
+	// machine trusts.
+	File string
+	// Lifetime of its certificates, and LeafLifetime, that of serving certificates.
+	Lifetime, LeafLifetime time.Duration
+	// Grace is how long APIServices that an older Forewarm left unverified stay so.
+	Grace time.Duration
+}
+
+func defaultAuthority() AuthorityOptions {
+	return AuthorityOptions{
+		Secret:       "forewarm-ca",
+		KEDASecret:   "keda/forewarm-client",
+		Lifetime:     365 * 24 * time.Hour,
+		LeafLifetime: 7 * 24 * time.Hour,
+		Grace:        5 * time.Minute,
+	}
+}
+
+func (o *AuthorityOptions) addFlags(flags *pflag.FlagSet) {
+	flags.StringVar(
+		&o.Secret,
+		"tls-ca-secret",
+		o.Secret,
+		"Secret of the certificate authority, in the lease's namespace, that the leader renews and every replica signs its own "+
+			"certificate by; unused with --tls-cert-file",
+	)
+	flags.StringVar(&o.File, "tls-ca-file", o.File,
+		"certificate authority of --tls-cert-file, by which the kube-apiserver shall verify Forewarm")
+	flags.StringVar(
+		&o.KEDASecret,
+		"keda-client-secret",
+		o.KEDASecret,
+		"Secret, NAMESPACE/NAME, that the leader keeps KEDA's client certificate in, for --keda-address without certificate files",
+	)
+	// For tests, which see certificates end within minutes.
+	flags.DurationVar(&o.Lifetime, "tls-ca-lifetime", o.Lifetime, "how long a certificate of the authority is valid")
+	flags.DurationVar(&o.LeafLifetime, "tls-leaf-lifetime", o.LeafLifetime, "how long a serving certificate is valid")
+	flags.DurationVar(&o.Grace, "tls-unverified-grace", o.Grace,
+		"how long APIServices that a Forewarm without verified certificates left stay as they are")
+}
+
+func (o *AuthorityOptions) validate() error {
+	var problems []error
+	if len(validation.IsDNS1123Subdomain(o.Secret)) > 0 {
+		problems = append(
+			problems,
+			fmt.Errorf("--tls-ca-secret %.100q is not a Secret's name: write for example forewarm-ca",
+				o.Secret),
+		)
+	}
+	namespace, name, _ := strings.Cut(o.KEDASecret, "/")
+	if len(validation.IsDNS1123Label(namespace))+len(validation.IsDNS1123Subdomain(name)) > 0 {
+		problems = append(problems, fmt.Errorf(
+			"--keda-client-secret %.100q is not a Secret: write NAMESPACE/NAME, for example keda/forewarm-client",
+			o.KEDASecret,
+		))
+	}
+	if o.LeafLifetime < time.Second || o.Lifetime < servingca.MinLifetimes*o.LeafLifetime {
+		problems = append(problems, fmt.Errorf(
+			"--tls-leaf-lifetime %s and --tls-ca-lifetime %s: write at least 1s, and at least %d times as long",
+			o.LeafLifetime, o.Lifetime, servingca.MinLifetimes))
+	}
+	return errors.Join(problems...)
+}
+
+// certificates are what Forewarm serves with in a cluster: signed by the authority in a Secret, or given as files.
+type serveCertificates struct {
+	options AuthorityOptions
+	keda    bool // KEDA's client certificate is wanted, too
+	// secret and leaf are nil where certificates are given as files.
+	secret *servingca.Secret
+	leaf   *servingca.Leaf
+	// servingFile is the certificate of those files; empty where there is none.
+	servingFile string
+	// file is the authority of those files, where one is given.
+	file *dynamiccertificates.DynamicFileCAContent
+}
+
+// signed reports whether an authority of Forewarm's own signs its certificates. Without objects of a cluster there is no leader
+// that would keep one.
+func (o *Options) signed() bool {
+	return !o.Standalone && !o.Cluster.HasCertificateFiles() && o.ConfigDir == ""
+}
+
+// openCertificates sets the certificates to serve with, unless they are given as files.
+func serveOpenCertificates(o *Options, log *slog.Logger) (*serveCertificates, error) {
+	if o.ConfigDir != "" && !o.Standalone && !o.Cluster.HasCertificateFiles() {
+		log.Warn("nobody can verify this server's certificate: set --tls-cert-file and --tls-private-key-file")
+	}
+	out := &serveCertificates{
+		options: o.Authority, keda: o.KEDA.OwnCertificates(), servingFile: o.Cluster.CertificateFile(),
+	}
+	var err error
+	if o.Authority.File != "" {
+		out.file, err = dynamiccertificates.NewDynamicCAContentFromFile("--tls-ca-file", o.Authority.File)
+		if err != nil {
+			return nil, fmt.Errorf("--tls-ca-file: %w", err)
+		}
+	}
+	if !o.signed() {
+		return out, nil
+	}
+	client, err := clientcmd.BuildConfigFromFlags("", o.Cluster.Kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("no cluster to read the certificate authority from: set --kubeconfig: %w", err)
+	}
+	if out.secret, err = servingca.NewSecret(client, o.Lease.Namespace, o.Authority.Secret, log); err != nil {
+		return nil, err
+	}
+	out.leaf, err = servingca.NewLeaf(
+		out.secret,
+		o.Authority.LeafLifetime,
+		WallClock{}.Now(),
+		log,
+		o.hosts()...)
+	if err != nil {
+		return nil, err
+	}
+	o.Cluster.Certificate = out.leaf
+	o.KEDA.Serving, o.KEDA.Clients = out.leaf, out.secret
+	return out, nil
+}
+
+// fileAuthority is an authority in a file that is read again when it changes.
+type fileAuthority struct {
+	*dynamiccertificates.DynamicFileCAContent
+}
+
+// Subscribe implements apiservices.Authority. The library removes no listener; a replica leads few times.
+func (f fileAuthority) Subscribe(_ context.Context, signal changes.Signal) { f.AddListener(signal) }
+
+// authority is by what the kube-apiserver shall verify Forewarm; nil where Forewarm does not know.
+func (c *serveCertificates) authority() apiservices.Authority { //nolint:ireturn // One of two, or none.
+	switch {
+	case c.secret != nil:
+		return c.secret
+	case c.file != nil:
+		return fileAuthority{c.file}
+	}
+	return nil
+}
+
+// hosts are the DNS names of forewarm's own Service, of which the kube-apiserver uses the first, and those of a forwarded port.
+func (o *Options) hosts() []string {
+	namespace, name, _ := strings.Cut(string(o.service()), "/")
+	short := name + "." + namespace
+	return []string{short + ".svc", short, short + ".svc.cluster.local", "localhost", "127.0.0.1"}
+}
+
+// parts watch the Secret and sign certificates.
+func (c *serveCertificates) parts() []Part {
+	if c.file != nil {
+		return []Part{{Name: "watch of --tls-ca-file", Run: func(ctx context.Context) error {
+			c.file.Run(ctx, 1)
+			return nil
+		}}}
+	}
+	if c.secret == nil {
+		return nil
+	}
+	return []Part{
+		{Name: "watch of the certificate authority", Run: c.secret.Run},
+		{Name: "certificate authority", Run: func(ctx context.Context) error {
+			c.secret.Fill(ctx, WallClock{}, c.options.Lifetime)
+			return nil
+		}},
+		{Name: "serving certificate", Run: func(ctx context.Context) error { return c.leaf.Run(ctx, WallClock{}) }},
+	}
+}
+
+// lead renews the authority until the context ends.
+func (c *serveCertificates) lead(ctx context.Context) {
+	if c.secret == nil {
+		return
+	}
+	var all sync.WaitGroup
+	all.Go(func() { c.secret.Keep(ctx, WallClock{}, c.options.Lifetime) })
+	if c.keda {
+		namespace, name, _ := strings.Cut(c.options.KEDASecret, "/")
+		lifetime := c.options.Lifetime / servingca.MinLifetimes
+		all.Go(func() { c.secret.KeepClient(ctx, WallClock{}, namespace, name, lifetime) })
+	}
+	all.Wait()
+}
+
+// ready has a check that passes once the kube-apiserver can verify the certificate.
+func (c *serveCertificates) ready() []Check {
+	if c.secret == nil {
+		return nil
+	}
+	return []Check{{
+		Name: "serving-certificate", Run: func() error { return c.leaf.Check(WallClock{}.Now()) },
+	}}
+}
+
+// metrics are the ends of the certificates, for an alert.
+func (c *serveCertificates) metrics() prometheus.Gatherers {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(servingca.Collector{
+		Secret: c.secret, Leaf: c.leaf, ServingFile: c.servingFile, AuthorityFile: c.options.File,
+	})
+	return prometheus.Gatherers{registry}
+}

@@ -1,0 +1,201 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	core "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	typedcore "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	events "k8s.io/client-go/tools/record"
+
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/kube/apiservices"
+	"github.com/forewarm/forewarm/pkg/kube/changes"
+	"github.com/forewarm/forewarm/pkg/kube/forecasts"
+	"github.com/forewarm/forewarm/pkg/kube/pools"
+
+	"github.com/forewarm/forewarm/pkg/manifest"
+	"github.com/forewarm/forewarm/pkg/manifest/folder"
+	"github.com/forewarm/forewarm/pkg/refresh"
+)
+
+// forecastSource provides the Forecasts, with the parts that must run for it.
+type forecastSource struct {
+	targets refresh.Jobs
+	// changed is notified when targets have changed; nil where nobody does.
+	changed changes.Signal
+
+	parts []Part
+	// check passes once the objects have been read.
+	check Check
+	// common returns the conditions of all objects; nil where there are none.
+	common func() []snapshot.Condition
+	// metrics are those of the objects' controllers.
+	metrics prometheus.Gatherers
+}
+
+// openForecasts opens the folder of Forecasts, or prepares to watch the cluster and to write statuses.
+func openForecasts(
+	o Options, serving *serveCertificates, resolver *manifest.Resolver, snapshots *snapshot.Store, log *slog.Logger,
+) (*forecastSource, error) {
+	if o.ConfigDir == "" {
+		return watchForecasts(o, serving, resolver, snapshots, log)
+	}
+	files, err := folder.Open(o.ConfigDir, resolver, log)
+	if err != nil {
+		return nil, err
+	}
+	return &forecastSource{
+		targets: files,
+		parts: []Part{{
+			Name: "folder of Forecasts",
+			Run:  func(ctx context.Context) error { return files.Run(ctx, WallClock{}) },
+		}},
+		check: Check{Name: "forecasts", Run: func() error { return nil }},
+	}, nil
+}
+
+func watchForecasts(
+	o Options, serving *serveCertificates, resolver *manifest.Resolver, snapshots *snapshot.Store, log *slog.Logger,
+) (*forecastSource, error) {
+	client, err := clientcmd.BuildConfigFromFlags("", o.Cluster.Kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("no cluster to read Forecasts from: set --kubeconfig or --config-dir: %w", err)
+	}
+	objects, err := forecasts.NewObjects(client, resolver, log)
+	if err != nil {
+		return nil, err
+	}
+	objects.SetLimits(o.Limits)
+	leadership, err := forecasts.NewLeadership(client, o.Lease, log)
+	if err != nil {
+		return nil, err
+	}
+	pools, err := watchPools(o, client, objects, snapshots, log)
+	if err != nil {
+		return nil, err
+	}
+	statuses := forecasts.NewStatusWriter(objects, snapshots, log)
+	groups, err := apiservices.New(client, o.service(), log)
+	if err != nil {
+		return nil, err
+	}
+	statuses.SetCommonConditions(groups.Conditions)
+	clients, err := kubernetes.NewForConfig(client)
+	if err != nil {
+		return nil, fmt.Errorf("make a client for events: %w", err)
+	}
+	objects.SetExternalHeld(func() bool { return groups.Holds(apiservices.External) })
+	metrics, err := gather(groups, pools.controller, objects)
+	if err != nil {
+		return nil, err
+	}
+	read := Check{Name: "forecasts", Run: objects.Check}
+	lead := func(ctx context.Context) {
+		recorder, shutdown := startRecorder(ctx, clients)
+		defer shutdown()
+		pools.controller.SetEvents(recorder)
+		statuses.SetEvents(recorder)
+		runAll(func() { groups.ReportChanges(ctx, recorder) }, func() { serving.lead(ctx) },
+			func() { hold(ctx, groups, o.hold(serving.authority()), read, snapshots) },
+			func() { pools.controller.Run(ctx, WallClock{}) }, func() { statuses.Run(ctx, WallClock{}) })
+	}
+	return &forecastSource{
+		targets: objects, changed: objects.Changed(),
+		parts: []Part{
+			{Name: "watch of WarmPools", Run: pools.watch.Run},
+			{Name: "watch of Forecasts", Run: pools.afterPools(objects.Run)},
+			{Name: "watch of APIServices", Run: groups.Run},
+			{Name: "leadership", Run: func(ctx context.Context) error { return leadership.Run(ctx, lead) }},
+		},
+		check:   read,
+		common:  groups.Conditions,
+		metrics: metrics,
+	}, nil
+}
+
+// gather registers the metrics of controllers.
+func gather(controllers ...prometheus.Collector) (prometheus.Gatherers, error) {
+	registry := prometheus.NewRegistry()
+	for _, one := range controllers {
+		if err := registry.Register(one); err != nil {
+			return nil, fmt.Errorf("metrics: %w", err)
+		}
+	}
+	return prometheus.Gatherers{registry}, nil
+}
+
+// runAll returns once all have returned.
+func runAll(tasks ...func()) {
+	var running sync.WaitGroup
+	for _, task := range tasks {
+		running.Go(task)
+	}
+	running.Wait()
+}
+
+// hold holds the API groups once the Forecasts and their histories were read: an APIService without a server disturbs the whole
+// cluster.
+func hold(
+	ctx context.Context,
+	groups *apiservices.Watch,
+	config apiservices.HoldConfig,
+	read Check,
+	snapshots *snapshot.Store,
+) {
+	if waitFor(ctx, read, HistoryCheck(snapshots, WallClock{}.Now)) == nil {
+		groups.Hold(ctx, WallClock{}, config)
+	}
+}
+
+// startRecorder starts a recorder of events. An adapter replica shuts it down when it no longer leads.
+func startRecorder(ctx context.Context, clients kubernetes.Interface) (recorder events.EventRecorder, shutdown func()) {
+	broadcaster := events.NewBroadcaster(events.WithContext(ctx))
+	broadcaster.StartRecordingToSink(&typedcore.EventSinkImpl{Interface: clients.CoreV1().Events("")})
+	return broadcaster.NewRecorder(scheme.Scheme, core.EventSource{Component: "forewarm"}), broadcaster.Shutdown
+}
+
+// pools are the warm pools. Every adapter replica watches them, for the Forecasts that they cover; the leader holds
+// them.
+type warmPools struct {
+	watch      *pools.Watch
+	controller *pools.Controller
+}
+
+// watchPools shortens the lead time of Forecasts that a pool is ready for, and lets pools hold capacity for Forecasts.
+// In a cluster without the WarmPool CRD the watch logs that once.
+func watchPools(
+	o Options, client *rest.Config, objects *forecasts.Objects, snapshots *snapshot.Store, log *slog.Logger,
+) (*warmPools, error) {
+	watch, err := pools.NewWatch(client, log)
+	if err != nil {
+		return nil, err
+	}
+	objects.SetCovers(watch)
+	held, err := pools.NewDispatcher(client, WallClock{}.Now)
+	if err != nil {
+		return nil, err
+	}
+	keeper := pools.NewController(o.WarmPools, pools.Dependencies{
+		Pools: watch, Snapshots: snapshots, Workloads: objects, Actuator: held,
+	}, log)
+	return &warmPools{watch: watch, controller: keeper}, nil
+}
+
+// afterPools delays a part until the pools have been listed, or cannot be: a Forecast that is resolved before its pool
+// would be rebuilt once the pool is known.
+func (p *warmPools) afterPools(run func(context.Context) error) func(context.Context) error {
+	const patience = 10 * time.Second
+	return func(ctx context.Context) error {
+		p.watch.WaitForSync(ctx, patience)
+		return run(ctx)
+	}
+}

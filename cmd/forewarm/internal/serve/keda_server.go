@@ -1,0 +1,128 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	grpcprom "github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus"
+	"github.com/prometheus/client_golang/prometheus"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/health"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/serve/keda"
+	pb "github.com/forewarm/forewarm/pkg/serve/keda/externalscaler"
+)
+
+// drainTimeout is how long requests may take to finish after the server was asked to stop.
+const kedaDrainTimeout = 10 * time.Second
+
+// MetricsPrefix is the prefix of the request metrics, whose names are the library's.
+const KEDAMetricsPrefix = "forewarm_keda_"
+
+// Server serves KEDA on a port.
+type KEDAServer struct {
+	snapshots    *snapshot.Store
+	scaler       *keda.Scaler
+	listener     net.Listener
+	certificates *kedaCertificates // nil without TLS
+	registry     *prometheus.Registry
+	requests     *grpcprom.ServerMetrics
+	log          *slog.Logger
+}
+
+// Open reads the certificates and opens the port; now is the clock for the age of data.
+func OpenKEDA(
+	ctx context.Context, o KEDAOptions, snapshots *snapshot.Store, now func() time.Time, log *slog.Logger,
+) (*KEDAServer, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	s := &KEDAServer{
+		snapshots: snapshots, scaler: keda.New(snapshots, now), log: log,
+		registry: prometheus.NewRegistry(), requests: grpcprom.NewServerMetrics(),
+	}
+	if err := prometheus.WrapRegistererWithPrefix(KEDAMetricsPrefix, s.registry).Register(s.requests); err != nil {
+		return nil, fmt.Errorf("metrics of KEDA's scaler: %w", err)
+	}
+	var err error
+	if o.encrypted() {
+		if s.certificates, err = kedaOpenCertificates(o); err != nil {
+			return nil, err
+		}
+	}
+	if s.listener, err = new(net.ListenConfig).Listen(ctx, "tcp", o.Address); err != nil {
+		return nil, fmt.Errorf("cannot listen on %s: choose another --keda-address: %w", o.Address, err)
+	}
+	return s, nil
+}
+
+// Addr is the address that it listens on.
+func (s *KEDAServer) Addr() net.Addr { return s.listener.Addr() }
+
+// Close closes the port where Run is never called.
+func (s *KEDAServer) Close() error { return s.listener.Close() }
+
+// Metrics count the requests by method and code.
+func (s *KEDAServer) Metrics() prometheus.Gatherer { return s.registry } //nolint:ireturn // Callers combine it.
+
+// Run serves until the context ends, then ends the streams and lets requests finish.
+func (s *KEDAServer) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ready := health.NewServer()
+	server := grpc.NewServer(s.options(ctx)...)
+	pb.RegisterExternalScalerServer(server, s.scaler)
+	healthpb.RegisterHealthServer(server, ready)
+
+	var running sync.WaitGroup
+	running.Go(func() { s.reportHealth(ctx, ready) })
+	if s.certificates != nil {
+		running.Go(func() { s.certificates.follow(ctx) })
+	}
+	running.Go(func() {
+		<-ctx.Done()
+		stopServer(server)
+	})
+	s.log.InfoContext(ctx, "serving KEDA", slog.String("address", s.Addr().String()),
+		slog.Bool("tls", s.certificates != nil))
+	err := server.Serve(s.listener)
+	cancel() // Stop the others too where the server failed by itself.
+	running.Wait()
+	if err != nil {
+		return fmt.Errorf("serve KEDA on %s: %w", s.Addr(), err)
+	}
+	return nil
+}
+
+// reportHealth sets gRPC's health status to serving from the first snapshot until the context ends.
+func (s *KEDAServer) reportHealth(ctx context.Context, ready *health.Server) {
+	defer ready.Shutdown()
+	say := func(status healthpb.HealthCheckResponse_ServingStatus) {
+		ready.SetServingStatus("", status)
+		ready.SetServingStatus(pb.ExternalScaler_ServiceDesc.ServiceName, status)
+	}
+	say(healthpb.HealthCheckResponse_NOT_SERVING)
+	newest, first := s.snapshots.Watch()
+	if newest == nil {
+		select {
+		case <-first:
+		case <-ctx.Done():
+			return
+		}
+	}
+	say(healthpb.HealthCheckResponse_SERVING)
+	<-ctx.Done()
+}
+
+// stopServer lets requests finish, and ends those that take too long. endStreamsWith ends the streams.
+func stopServer(server *grpc.Server) {
+	late := time.AfterFunc(kedaDrainTimeout, server.Stop)
+	defer late.Stop()
+	server.GracefulStop()
+}

@@ -1,0 +1,311 @@
+package serve
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/units"
+	"github.com/prometheus/common/model"
+	"github.com/spf13/pflag"
+	cliflag "k8s.io/component-base/cli/flag"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
+
+	"github.com/forewarm/forewarm/pkg/kube/apiservices"
+	"github.com/forewarm/forewarm/pkg/kube/forecasts"
+	"github.com/forewarm/forewarm/pkg/kube/pools"
+	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/signal"
+	"github.com/forewarm/forewarm/pkg/source/embedded"
+	"github.com/forewarm/forewarm/pkg/source/prometheus"
+)
+
+// Options are the command line's. Flags binds them, Validate checks them all.
+type Options struct {
+	// Standalone serves plain HTTP on loopback, without a cluster, by the options Local; otherwise by the options
+	// Cluster.
+	Standalone bool
+	Local      StandaloneOptions
+	Cluster    ClusterOptions
+	// KEDA configures KEDA's external scaler, in either mode.
+	KEDA KEDAOptions
+	// Authority configures the certificate authority of the servers in a cluster.
+	Authority AuthorityOptions
+	// Lease is the lease by which adapter replicas elect the writer of statuses.
+	Lease forecasts.LeaseConfig
+	// Service is forewarm's own, NAMESPACE/NAME, to which the APIServices should point; empty means forewarm in the
+	// lease's namespace.
+	Service string
+	// ServicePort is the port of that Service, and Owner the ClusterRole with which Kubernetes deletes the APIServices that
+	// the leader makes.
+	ServicePort int
+	Owner       string
+	// ConfigDir is the folder of Forecasts; empty means the cluster's.
+	ConfigDir string
+
+	// Prometheus is the source of history where its URL is set.
+	Prometheus prometheus.Config
+	// SourcesFile lists the sources of history of each namespace. Where neither is set, the embedded engine is the source.
+	SourcesFile string
+	// DataDir, Retention, RetentionSize and ScrapeConfig are the embedded engine's.
+	DataDir       string
+	Retention     model.Duration
+	RetentionSize units.Base2Bytes
+	ScrapeConfig  string
+
+	Refresh refresh.Config
+	// WarmPools configures the controller of warm pools.
+	WarmPools pools.Config
+	// TenantLabel and ClusterQueryNamespaces restrict what a namespace's own queries may read.
+	TenantLabel            string
+	ClusterQueryNamespaces []string
+	// Limits bound what the Forecasts of a namespace take.
+	Limits forecasts.Limits
+	// Trust is whose series presets count.
+	Trust signal.Trust
+
+	Log cmdline.Log
+	// TracingConfig is a file with a TracingConfiguration; empty means no traces.
+	TracingConfig string
+}
+
+// Defaults are the options of an empty command line.
+func Defaults() Options {
+	return Options{
+		Authority:     defaultAuthority(),
+		Lease:         ownLease(),
+		ServicePort:   443,
+		Owner:         "forewarm:server",
+		Local:         DefaultStandaloneOptions(),
+		Cluster:       DefaultClusterOptions(),
+		DataDir:       "data",
+		Retention:     model.Duration(16 * 24 * time.Hour),
+		RetentionSize: embedded.DefaultMaxBytes,
+		Refresh:       refresh.Config{}.WithDefaults(),
+		WarmPools:     pools.Config{Step: 15 * time.Second},
+		TenantLabel:   "namespace",
+		Limits:        forecasts.DefaultLimits(),
+		Trust:         signal.DefaultTrust(),
+		Log:           cmdline.DefaultLog(),
+	}
+}
+
+// ownLease is in the namespace of this pod. Its holder is named after the pod, whose name is the host's.
+func ownLease() forecasts.LeaseConfig {
+	lease := forecasts.LeaseConfig{Namespace: "forewarm-system", Name: "forewarm"}
+	if own, err := os.ReadFile("/var/run/secrets/kubernetes.io/serviceaccount/namespace"); err == nil {
+		lease.Namespace = strings.TrimSpace(string(own))
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	lease.Identity = fmt.Sprintf("%s_%d", host, os.Getpid())
+	return lease
+}
+
+// Flags binds the options to flags, in the sections of the help.
+func (o *Options) Flags() *cliflag.NamedFlagSets {
+	var sections cliflag.NamedFlagSets
+	serving := sections.FlagSet("Serving")
+	serving.BoolVar(&o.Standalone, "standalone", o.Standalone, "serve plain HTTP on 127.0.0.1 only, without a cluster")
+	o.Local.AddFlags(serving)
+	o.Log.AddFlags(serving)
+	serving.StringVar(&o.TracingConfig, "tracing-config-file", o.TracingConfig,
+		"`file` with the TracingConfiguration of traces by OpenTelemetry (docs/operations.md#traces); default none")
+
+	objects := sections.FlagSet("Forecasts")
+	objects.StringVar(&o.ConfigDir, "config-dir", o.ConfigDir,
+		"folder of Forecasts as YAML files, instead of the cluster's objects")
+	objects.DurationVar(&o.Refresh.Refit, "refit", o.Refresh.Refit, "how often models are fitted again")
+	objects.DurationVar(&o.Refresh.Season, "season", o.Refresh.Season,
+		"the period in which demand repeats, and over which models are scored")
+
+	fromServer := sections.FlagSet("History from a Prometheus")
+	fromServer.StringVar(&o.Prometheus.URL, "prometheus-url", o.Prometheus.URL,
+		"Prometheus, Thanos, Mimir or VictoriaMetrics to read history from")
+	cmdline.AddPrometheusFlags(fromServer, &o.Prometheus)
+
+	granted := sections.FlagSet("History from sources by namespace")
+	granted.StringVar(&o.SourcesFile, "sources-file", o.SourcesFile,
+		"file of the sources of history and the namespaces that may use each (docs/sources.md)")
+
+	engine := sections.FlagSet("History from the embedded engine")
+	engine.StringVar(&o.ScrapeConfig, "scrape-config", o.ScrapeConfig, "file with scrape_configs in Prometheus' format")
+	engine.StringVar(&o.DataDir, "data-dir", o.DataDir, "folder of the engine's data")
+	engine.Var(&o.Retention, "retention", "how long samples are kept, for example 16d")
+	engine.TextVar(&o.RetentionSize, "retention-size", o.RetentionSize,
+		"`size` of the data on disk above which the oldest are deleted, for example 2GB; at most 80 % of the disk")
+
+	o.queryFlags(sections.FlagSet("Queries"))
+	o.KEDA.AddFlags(sections.FlagSet("KEDA"))
+	o.clusterFlags(sections.FlagSet("In a cluster"))
+	return &sections
+}
+
+// shownFlags are the flags of an aggregated API server that the help shows; the others work too.
+var shownFlags = []string{ //nolint:gochecknoglobals // A constant table.
+	"kubeconfig", "secure-port", "bind-address", "tls-ca-secret", "tls-cert-file", "tls-private-key-file",
+	"tls-ca-file", "serve-external-metrics", "serve-custom-metrics", "serve-inspect",
+}
+
+func (o *Options) clusterFlags(inCluster *pflag.FlagSet) {
+	o.Cluster.AddFlags(inCluster)
+	o.Authority.addFlags(inCluster)
+	// For tests, which run faster; the other times of warm pools are multiples of it.
+	inCluster.DurationVar(&o.WarmPools.Step, "warm-pool-step", o.WarmPools.Step, "how often warm pools are planned for")
+	inCluster.VisitAll(func(flag *pflag.Flag) { flag.Hidden = flag.Hidden || !slices.Contains(shownFlags, flag.Name) })
+	inCluster.StringVar(&o.Lease.Namespace, "lease-namespace", o.Lease.Namespace,
+		"namespace of the lease by which adapter replicas elect the one that writes statuses")
+	inCluster.StringVar(&o.Lease.Name, "lease-name", o.Lease.Name, "name of that lease")
+	inCluster.StringVar(&o.Service, "service", o.Service,
+		"forewarm's own Service, NAMESPACE/NAME, to which its APIServices lead "+
+			"(default: forewarm in the lease's namespace)")
+	inCluster.IntVar(&o.ServicePort, "service-port", o.ServicePort, "port of that Service")
+	inCluster.StringVar(&o.Owner, "api-service-owner", o.Owner,
+		"ClusterRole that owns the APIServices that the leader makes: Kubernetes deletes them with it")
+}
+
+func (o *Options) queryFlags(flags *pflag.FlagSet) {
+	r := &o.Refresh
+	flags.DurationVar(&r.Timeout, "query-timeout", r.Timeout, "how long one query may take")
+	flags.IntVar(&r.Concurrency, "query-concurrency", r.Concurrency, "how many queries of one source may run at once")
+	flags.IntVar(&r.PerNamespace, "query-concurrency-per-namespace", r.PerNamespace,
+		"how many queries of one namespace may run at once")
+	flags.IntVar(&o.Limits.Forecasts, "max-forecasts-per-namespace", o.Limits.Forecasts,
+		"how many Forecasts a namespace may have; 0 for any number")
+	flags.IntVar(&o.Limits.Points, "max-points-per-namespace", o.Limits.Points,
+		"how many points (history / step) the Forecasts of a namespace may have together; 0 for any number")
+	flags.StringVar(&o.TenantLabel, "tenant-label", o.TenantLabel,
+		"label that names the namespace; a namespace's own queries are confined by it")
+	flags.StringSliceVar(&o.ClusterQueryNamespaces, "cluster-query-namespaces", o.ClusterQueryNamespaces,
+		"namespaces whose queries may read all namespaces")
+	cmdline.AddTrustFlags(flags, &o.Trust)
+}
+
+// Validate returns every problem at once, each with what to write instead.
+func (o *Options) Validate() error {
+	o.KEDA.Signed = o.signed()
+	problems := []error{o.Refresh.Validate(), o.Log.Validate(), o.validateHistory(), o.KEDA.Validate()}
+	if o.Standalone {
+		problems = append(problems, o.Local.Validate())
+	} else {
+		problems = append(problems, o.Cluster.Validate(), o.Authority.validate())
+		if err := o.service().Validate(); err != nil {
+			problems = append(problems, fmt.Errorf("--service: %w", err))
+		}
+	}
+	if o.Authority.File != "" && !o.Cluster.HasCertificateFiles() {
+		problems = append(problems,
+			errors.New("--tls-ca-file is of certificates in files: set --tls-cert-file, too, or leave it out"))
+	}
+	if o.ServicePort < 1 || o.ServicePort > 65535 {
+		problems = append(problems, fmt.Errorf("--service-port %d is not a port: write 1 to 65535", o.ServicePort))
+	}
+	if o.WarmPools.Step <= 0 {
+		problems = append(problems, fmt.Errorf("--warm-pool-step %s: write a duration above 0", o.WarmPools.Step))
+	}
+	if o.Standalone && o.ConfigDir == "" {
+		problems = append(problems, errors.New("--standalone reads no Forecasts from a cluster: set --config-dir"))
+	}
+	if o.ConfigDir != "" {
+		problems = append(problems, checkDir("--config-dir", o.ConfigDir))
+	}
+	return errors.Join(append(problems, o.validateQueries())...)
+}
+
+// validateQueries checks what queries may read.
+func (o *Options) validateQueries() error {
+	problems := []error{o.Trust.Validate()}
+	if o.Limits.Forecasts < 0 || o.Limits.Points < 0 {
+		problems = append(
+			problems,
+			errors.New(
+				"--max-forecasts-per-namespace and --max-points-per-namespace: write a number above 0, or 0 for none",
+			),
+		)
+	}
+	if !model.LegacyValidation.IsValidLabelName(o.TenantLabel) || o.TenantLabel == model.MetricNameLabel {
+		problems = append(problems,
+			fmt.Errorf("--tenant-label %.64q is not a label name: write for example namespace", o.TenantLabel))
+	}
+	if o.Trust.Cluster != "" && o.SourcesFile != "" {
+		problems = append(problems,
+			errors.New("--cluster is that of one source: write cluster in the entries of --sources-file"))
+	}
+	return errors.Join(problems...)
+}
+
+// service is forewarm's own.
+func (o *Options) service() apiservices.Service {
+	if o.Service == "" {
+		return apiservices.Service(o.Lease.Namespace + "/forewarm")
+	}
+	return apiservices.Service(o.Service)
+}
+
+// hold is which API groups the leader holds.
+func (o *Options) hold(by apiservices.Authority) apiservices.HoldConfig {
+	return apiservices.HoldConfig{
+		Modes: o.Cluster.Modes(), Owner: o.Owner, Port: o.ServicePort, Grace: o.Authority.Grace, Authority: by,
+	}
+}
+
+// validateHistory checks that there is exactly one of the three ways to history.
+func (o *Options) validateHistory() error {
+	switch {
+	case o.SourcesFile != "" && (o.Prometheus.URL != "" || o.ScrapeConfig != ""):
+		return errors.New("--sources-file lists every source of history: list the Prometheus in it, too, " +
+			"and remove --prometheus-url and --scrape-config")
+	case o.SourcesFile != "":
+		return cmdline.CheckFlagFiles(cmdline.MaxSettings, cmdline.FileFlag{Name: "--sources-file", Path: o.SourcesFile})
+	case o.Prometheus.URL != "":
+		problems := []error{o.Prometheus.Validate(), cmdline.CheckPrometheus(&o.Prometheus)}
+		if o.ScrapeConfig != "" {
+			problems = append(problems,
+				errors.New("--scrape-config is for the embedded engine, which --prometheus-url replaces: keep one"))
+		}
+		return errors.Join(problems...)
+	}
+	return o.validateEngine()
+}
+
+// validateEngine checks the options of the embedded engine.
+func (o *Options) validateEngine() error {
+	var problems []error
+	if o.ScrapeConfig == "" {
+		problems = append(
+			problems,
+			errors.New(
+				"no source of history: set --prometheus-url, --sources-file, or --scrape-config for the embedded engine",
+			),
+		)
+	}
+	if strings.Contains(o.DataDir, "://") {
+		problems = append(problems, fmt.Errorf("--data-dir %.200q is a URL: write a folder of this machine", o.DataDir))
+	}
+	if o.RetentionSize < minRetentionSize {
+		problems = append(problems,
+			fmt.Errorf("--retention-size %s is too small: write at least %s", o.RetentionSize, minRetentionSize))
+	}
+	scrape := cmdline.FileFlag{Name: "--scrape-config", Path: o.ScrapeConfig}
+	problems = append(problems, cmdline.CheckFlagFiles(cmdline.MaxSettings, scrape), o.engine().Validate())
+	return errors.Join(problems...)
+}
+
+// minRetentionSize is about what the write-ahead log of a small service takes before its first compaction, after three hours.
+const minRetentionSize = 64 * units.MiB
+
+func checkDir(flag, path string) error {
+	switch info, err := os.Stat(path); {
+	case err != nil:
+		return fmt.Errorf("%s: %w", flag, err)
+	case !info.IsDir():
+		return fmt.Errorf("%s %s is a file: write the folder that it is in", flag, path)
+	}
+	return nil
+}

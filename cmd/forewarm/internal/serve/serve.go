@@ -1,0 +1,120 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/manifest"
+	"github.com/forewarm/forewarm/pkg/refresh"
+)
+
+// run serves until the context ends.
+func run(ctx context.Context, o Options, log *slog.Logger) (err error) {
+	snapshots := &snapshot.Store{}
+	serving, err := serveOpenCertificates(&o, log)
+	if err != nil {
+		return err
+	}
+	traces, err := openTraces(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer traces.close(ctx, log)
+	o.Refresh.Span = traces.refresh
+	granted, err := openTenants(o, log)
+	if err != nil {
+		return err
+	}
+	catalogue := Catalogue{
+		Label:   o.TenantLabel,
+		Trust:   o.Trust,
+		Free:    o.ClusterQueryNamespaces,
+		Tenants: granted,
+	}
+	objects, err := openForecasts(o, serving, manifest.NewResolver(catalogue), snapshots, log)
+	if err != nil {
+		return err
+	}
+	deps, err := NewDeps(snapshots, objects.common, WallClock{}.Now, log)
+	if err != nil {
+		return err
+	}
+	deps.Metrics = prometheus.Gatherers{deps.Metrics, objects.metrics}
+	deps.Ready = append([]Check{objects.check}, deps.Ready...)
+	past, err := openHistory(o, granted, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, past.close()) }()
+	deps.Metrics = slices.Concat(prometheus.Gatherers{deps.Metrics}, past.metrics, serving.metrics())
+	deps.Ready = slices.Concat(deps.Ready, past.ready, serving.ready())
+	loop, err := refresh.New(o.Refresh, traces.source(past.source), objects.targets, snapshots, log)
+	if err != nil {
+		return err
+	}
+	faces, err := openServers(ctx, o, deps)
+	if err != nil {
+		return err
+	}
+	return RunParts(ctx, log, slices.Concat(serving.parts(), objects.parts, past.parts, faces, []Part{
+		{Name: "refresh", Run: func(ctx context.Context) error {
+			if err := waitFor(ctx, objects.check); err != nil {
+				return nil //nolint:nilerr // The context ended before there was anything to refresh.
+			}
+			return loop.Run(ctx, wakingClock{WallClock: WallClock{}, wake: objects.changed})
+		}},
+	})...)
+}
+
+// openServers opens the ports: that of the Kubernetes APIs, and KEDA's where it is enabled.
+func openServers(ctx context.Context, o Options, deps Deps) ([]Part, error) {
+	if !o.KEDA.Enabled() {
+		apis, err := openAPIs(o, deps) //nolint:contextcheck // It opens the port and waits for nothing.
+		if err != nil {
+			return nil, err
+		}
+		return []Part{{Name: "server", Run: apis.Run}}, nil
+	}
+	scaler, err := OpenKEDA(ctx, o.KEDA, deps.Snapshots, deps.Now, deps.Logger)
+	if err != nil {
+		return nil, err
+	}
+	deps.Metrics = prometheus.Gatherers{deps.Metrics, scaler.Metrics()}
+	apis, err := openAPIs(o, deps) //nolint:contextcheck // It opens the port and waits for nothing.
+	if err != nil {
+		return nil, errors.Join(err, scaler.Close())
+	}
+	return []Part{{Name: "server", Run: apis.Run}, {Name: "KEDA's scaler", Run: scaler.Run}}, nil
+}
+
+// apis is a server of the Kubernetes APIs.
+type apis interface {
+	Run(ctx context.Context) error
+}
+
+func openAPIs(o Options, deps Deps) (apis, error) { //nolint:ireturn // One of two.
+	if o.Standalone {
+		return NewStandalone(o.Local, deps)
+	}
+	return NewCluster(o.Cluster, deps)
+}
+
+// waitFor returns once the checks pass, or with the context's error before.
+func waitFor(ctx context.Context, checks ...Check) error {
+	const pause = 100 * time.Millisecond
+	var clock WallClock
+	for _, check := range checks {
+		for check.Run() != nil {
+			if err := clock.WaitUntil(ctx, clock.Now().Add(pause)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,135 @@
+// Package serve is the command that runs the server. It combines the parts: the source of history, the Forecasts, the loop,
+// and the APIs that serve its snapshots.
+//
+// The Kubernetes APIs are on one generic API server (api_*.go): external.metrics.k8s.io, custom.metrics.k8s.io,
+// inspect.forewarm.dev, /metrics, /livez and /readyz. Cluster serves TLS and delegates authentication and authorization of
+// every path to the cluster. Standalone serves the same paths as plain HTTP on loopback, where there is no cluster.
+//
+// KEDA's external scaler is served over gRPC (keda_*.go), with mutual TLS whose files are reloaded when they change, limits
+// on what a client may cost, gRPC's own health service, and a stop that ends the streams.
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/serve/telemetry"
+	"github.com/forewarm/forewarm/pkg/source/embedded"
+)
+
+// Part runs until its context ends.
+type Part struct {
+	// Name for errors, for example "embedded engine".
+	Name string
+	Run  func(context.Context) error
+}
+
+// RunParts runs all parts until the context or one of them ends, stops the others, waits for them and returns the error
+// of the first that failed. A part that ends early without an error has failed too, because other parts depend on it.
+func RunParts(ctx context.Context, log *slog.Logger, parts ...Part) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var (
+		running sync.WaitGroup
+		once    sync.Once
+		failure error
+	)
+	fail := func(err error) {
+		once.Do(func() { failure = err })
+		stop()
+	}
+	for _, p := range parts {
+		running.Go(func() {
+			err := p.Run(ctx)
+			switch {
+			case ctx.Err() != nil && err != nil:
+				log.WarnContext(ctx, "stopping", "part", p.Name, "error", err)
+			case ctx.Err() != nil:
+			case err != nil:
+				fail(fmt.Errorf("%s: %w", p.Name, err))
+			default:
+				fail(fmt.Errorf("%s ended by itself", p.Name))
+			}
+		})
+	}
+	running.Wait()
+	return failure
+}
+
+// Clock is the machine's clock. Packages outside cmd get it, or a time, as an argument.
+type WallClock struct{}
+
+// Now is the time.
+func (WallClock) Now() time.Time { return time.Now() }
+
+// WaitUntil returns at t, or with the context's error before.
+func (WallClock) WaitUntil(ctx context.Context, t time.Time) error {
+	timer := time.NewTimer(time.Until(t))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// NewDeps are the dependencies of the API server: the store, its metrics, and the check that history has been read. The common
+// conditions are those of all Forecasts; nil for none. The age of data is measured by now.
+func NewDeps(
+	snapshots *snapshot.Store, common func() []snapshot.Condition, now func() time.Time, log *slog.Logger,
+) (Deps, error) {
+	registry := prometheus.NewRegistry()
+	if err := registry.Register(telemetry.New(snapshots, now, common)); err != nil {
+		return Deps{}, fmt.Errorf("metrics: %w", err)
+	}
+	return Deps{
+		Snapshots: snapshots, Metrics: registry, Logger: log, Now: now,
+		Ready: []Check{HistoryCheck(snapshots, now)},
+	}, nil
+}
+
+// historyPatience is how long a new adapter replica waits for histories before it serves what it has.
+const historyPatience = 10 * time.Minute
+
+// HistoryCheck passes once no Forecast waits for its history, at the latest after ten minutes; until then the error has the
+// progress. A source that does not answer is waited for: the adapter replica that this one replaces serves meanwhile. A query that
+// is wrong is not. From then on it passes always: a Forecast that is new, or whose source hangs, must not take the values of all
+// others away.
+func HistoryCheck(snapshots *snapshot.Store, now func() time.Time) Check {
+	var (
+		mu     sync.Mutex
+		began  time.Time
+		passed bool
+	)
+	return Check{Name: "history", Run: func() error {
+		mu.Lock()
+		defer mu.Unlock()
+		s := snapshots.Load()
+		switch {
+		case passed:
+			return nil
+		case s == nil:
+			return errors.New("the first refresh is under way")
+		case began.IsZero():
+			began = now()
+		}
+		if passed = s.Pending == 0 || now().Sub(began) >= historyPatience; passed {
+			return nil
+		}
+		all := len(s.Keys())
+		return fmt.Errorf("%d of %d Forecasts have history", all-s.Pending, all)
+	}}
+}
+
+// StorageCheck checks that the embedded engine can store samples: its disk is not full.
+func StorageCheck(engine *embedded.Engine) Check {
+	return Check{Name: "storage", Run: engine.StorageError}
+}

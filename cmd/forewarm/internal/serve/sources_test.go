@@ -1,0 +1,107 @@
+package serve //nolint:testpackage // The server without the command line, on a port of its own.
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// oneStore answers the query of every tenant with its own level, by the header that Mimir and its kin read.
+func oneStore(t *testing.T, levels map[string]int) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		level, known := levels[r.Header.Get("X-Scope-OrgID")]
+		start, err1 := strconv.ParseFloat(r.FormValue("start"), 64)
+		end, err2 := strconv.ParseFloat(r.FormValue("end"), 64)
+		step, err3 := strconv.ParseFloat(r.FormValue("step"), 64)
+		if !known || err1 != nil || err2 != nil || err3 != nil {
+			http.Error(w, "no org id", http.StatusUnauthorized)
+			return
+		}
+		var points []string
+		for at := start; at <= end; at += step {
+			points = append(points, fmt.Sprintf(`[%.3f,"%d"]`, at, level))
+		}
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"status":"success","data":{"resultType":"matrix","result":[{"metric":{},"values":[%s]}]}}`,
+			strings.Join(points, ","))
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+const tenantsForecasts = `apiVersion: forewarm.dev/v1alpha1
+kind: Forecast
+metadata: {name: load, namespace: %[1]s}
+spec:
+  targetRef: {kind: Deployment, name: web}
+  signal: {query: 'sum(load)'%[2]s}
+  quantile: "0.9"
+  leadTime: {mode: Fixed, duration: 1m}
+  step: 1s
+  history: 10m
+---
+`
+
+// Two tenants of one store ask the same. Each is served its own demand, until its grant is taken away.
+func TestSourcesByTenant(t *testing.T) {
+	url, dir := oneStore(t, map[string]int{"a": 42, "b": 4200}), t.TempDir()
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	source := func(name, namespaces string) string {
+		return fmt.Sprintf(
+			"- {name: store-%s, url: %q, namespaces: [%s], http_headers: {X-Scope-OrgID: {values: [%s]}}}\n",
+			name,
+			url,
+			namespaces,
+			name,
+		)
+	}
+	write("sources", "sources:\n"+source("a", "team-a")+source("b", "team-b"))
+	write("forecasts.yaml", fmt.Sprintf(tenantsForecasts, "team-a", "")+
+		fmt.Sprintf(tenantsForecasts, "team-b", ", source: store-b")+
+		fmt.Sprintf(tenantsForecasts, "thief", ", source: store-b"))
+	o := Defaults()
+	o.Standalone, o.Local.Port = true, 0
+	// A folder of Forecasts reads files with the endings of YAML and JSON only.
+	o.ConfigDir, o.SourcesFile = dir, filepath.Join(dir, "sources")
+	if err := o.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	address, stop := serve(t, o)
+	defer stop()
+	served := func(namespace string, code int, want string) {
+		t.Helper()
+		eventually(t, func() string {
+			got, body := get(t, address+"/apis/external.metrics.k8s.io/v1beta1/namespaces/"+namespace+"/load")
+			if got == code && strings.Contains(body, want) {
+				return ""
+			}
+			return fmt.Sprintf("%s gets %d, want %d with %s: %s", namespace, got, code, want, body)
+		})
+	}
+	served("team-a", http.StatusOK, `"42"`)
+	served("team-b", http.StatusOK, `"4200"`)
+	served("thief", http.StatusServiceUnavailable, "source not granted to namespace thief")
+	write("sources", "sources:\n"+source("b", "team-b"))
+	served("team-a", http.StatusServiceUnavailable, "namespace team-a has no source of history")
+	served("team-b", http.StatusOK, `"4200"`)
+	write("sources", "sources:\n"+source("a", "team-a")+source("b", "team-b"))
+	served("team-a", http.StatusOK, `"42"`)
+	_, body := get(t, address+"/metrics")
+	for _, want := range []string{
+		`forewarm_sources_query_duration_seconds_count{source="store-a"}`, "forewarm_sources_last_reload_successful 1",
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("/metrics lacks %s", want)
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/sdk/resource"
+	semconv "go.opentelemetry.io/otel/semconv/v1.37.0"
+	"go.opentelemetry.io/otel/trace"
+	genericoptions "k8s.io/apiserver/pkg/server/options"
+	"k8s.io/component-base/featuregate"
+	"k8s.io/component-base/tracing"
+	tracingapi "k8s.io/component-base/tracing/api/v1"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/refresh"
+)
+
+// traces are the spans of OpenTelemetry: one for each refresh of a Forecast, and in it one for each query of its source.
+// Without a configuration there are none.
+type traces struct {
+	provider tracing.TracerProvider
+	tracer   trace.Tracer
+}
+
+// openTraces reads the configuration, in the format of the kube-apiserver's own flag of that name.
+func openTraces(ctx context.Context, o Options) (*traces, error) {
+	provider := tracing.NewNoopTracerProvider()
+	if o.TracingConfig != "" {
+		config, err := genericoptions.ReadTracingConfiguration(o.TracingConfig)
+		if err != nil {
+			return nil, fmt.Errorf("--tracing-config-file: %w", err)
+		}
+		problems := tracingapi.ValidateTracingConfiguration(config, featuregate.NewFeatureGate(), nil)
+		if len(problems) > 0 {
+			return nil, fmt.Errorf("--tracing-config-file %s: %w", o.TracingConfig, problems.ToAggregate())
+		}
+		provider, err = tracing.NewProvider(ctx, config, nil, []resource.Option{
+			resource.WithAttributes(semconv.ServiceName("forewarm"), semconv.ServiceInstanceID(o.Lease.Identity)),
+		})
+		if err != nil {
+			return nil, fmt.Errorf("--tracing-config-file: %w", err)
+		}
+	}
+	return &traces{provider: provider, tracer: provider.Tracer("github.com/forewarm/forewarm")}, nil
+}
+
+// close sends what is left, for a few seconds.
+func (t *traces) close(ctx context.Context, log *slog.Logger) {
+	const patience = 5 * time.Second
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	if err := t.provider.Shutdown(ctx); err != nil {
+		log.WarnContext(ctx, "the last traces were not sent", "error", err)
+	}
+}
+
+// refresh begins the span of a Forecast's refresh.
+func (t *traces) refresh(ctx context.Context, key snapshot.Key) (context.Context, func(error)) {
+	ctx, span := t.tracer.Start(ctx, "refresh", trace.WithAttributes(
+		semconv.K8SNamespaceName(key.Namespace), attribute.String("forewarm.forecast", key.Name)))
+	return ctx, func(err error) { end(span, err) }
+}
+
+// source wraps a source: each query is a span.
+func (t *traces) source(next refresh.Source) tracedSource { return tracedSource{t, next} }
+
+type tracedSource struct {
+	*traces
+
+	next refresh.Source
+}
+
+// Fetch implements refresh.Source. The span has neither the URL nor the query, which may have secrets.
+func (s tracedSource) Fetch(ctx context.Context, q refresh.Query) (forecast.Series, error) {
+	ctx, span := s.tracer.Start(ctx, "query", trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
+		semconv.K8SNamespaceName(q.Namespace), attribute.String("forewarm.source", q.Source.Name),
+		attribute.Int("forewarm.points", q.Points())))
+	got, err := s.next.Fetch(ctx, q)
+	end(span, err)
+	return got, err
+}
+
+// end ends a span with an error, if there is one. Errors of sources have no secrets.
+func end(span trace.Span, err error) {
+	if err != nil {
+		span.SetStatus(codes.Error, err.Error())
+	}
+	span.End()
+}
