@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/forecast/internal/optimise"
+	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
 // ARIMA is a seasonal autoregressive integrated moving average of given order.
@@ -93,15 +93,15 @@ func (e *evaluator) approach(guess []float64) []float64 {
 	if math.IsInf(value, 1) {
 		return guess
 	}
-	return e.descend(e.conditional, best, optimise.LeastSquares{
+	return e.descend(e.conditional, best, numeric.LeastSquares{
 		Decrease: screenDecrease, Iterations: screenIterations,
 	}).X
 }
 
 // descend searches for the least residuals of a likelihood from x.
-func (e *evaluator) descend(likelihood func() outcome, x []float64, search optimise.LeastSquares) optimise.Result {
+func (e *evaluator) descend(likelihood func() outcome, x []float64, search numeric.LeastSquares) numeric.Result {
 	if len(x) == 0 {
-		return optimise.Result{X: x}
+		return numeric.Result{X: x}
 	}
 	return search.Minimise(e.residuals(likelihood), x, len(e.white[0]))
 }
@@ -130,7 +130,7 @@ func (e *evaluator) climb(start []float64, decrease float64) ([]float64, error) 
 	if math.IsInf(value, 1) {
 		return nil, fmt.Errorf("%s: no start with a finite likelihood: %w", e.order, forecast.ErrNoConvergence)
 	}
-	return e.descend(e.exact, best, optimise.LeastSquares{Decrease: decrease, Iterations: exactIterations}).X, nil
+	return e.descend(e.exact, best, numeric.LeastSquares{Decrease: decrease, Iterations: exactIterations}).X, nil
 }
 
 // polish ends a climb by a general search, which stops at once where the climb has arrived.
@@ -138,7 +138,7 @@ func (e *evaluator) polish(x []float64) []float64 {
 	if len(x) == 0 || !e.searchable() {
 		return x
 	}
-	return optimise.QuasiNewton{Gradient: 1e-5, Decrease: 1e-10, Iterations: 100}.Minimise(e.objective, x).X
+	return numeric.QuasiNewton{Gradient: 1e-5, Decrease: 1e-10, Iterations: 100}.Minimise(e.objective, x).X
 }
 
 // settle keeps what a forecast needs from the point where a search ended.

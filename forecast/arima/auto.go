@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/forecast/internal/units"
+	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
 const (
@@ -60,7 +60,7 @@ func (a Auto) Estimate(s forecast.Series) (*Fitted, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := units.Check(s, 3); err != nil {
+	if err := numeric.Check(s, 3); err != nil {
 		return nil, fmt.Errorf("auto-ARIMA: %w", err)
 	}
 	if 2*s.Observed() < 5*bounds.Period {

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/forecast/internal/units"
+	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
 // squares is the sum of the squared innovations with the regression at a distance from the first.
@@ -28,7 +28,7 @@ func (e *evaluator) subtract(innovations []float64, distance float64) {
 // needs.
 func (e *evaluator) finish(s forecast.Series, o outcome, constant float64) (*Fitted, error) {
 	variance := o.squares / float64(o.n)
-	if !units.Observed(variance) || o.n < 1 {
+	if !numeric.Observed(variance) || o.n < 1 {
 		return nil, fmt.Errorf("%s: the errors cannot be computed: %w", e.order, forecast.ErrNoConvergence)
 	}
 	f := &Fitted{
@@ -41,7 +41,7 @@ func (e *evaluator) finish(s forecast.Series, o outcome, constant float64) (*Fit
 	f.logLikelihood = -0.5*(float64(o.n)*(math.Log(2*math.Pi*variance)+1)+o.logs) - float64(o.n)*math.Log(e.scale)
 	f.run(e.process, s)
 	for _, v := range f.filter.means[0] {
-		if !units.Observed(v) {
+		if !numeric.Observed(v) {
 			return nil, fmt.Errorf("%s: the state has lost its digits: %w", e.order, forecast.ErrNoConvergence)
 		}
 	}
@@ -50,7 +50,7 @@ func (e *evaluator) finish(s forecast.Series, o outcome, constant float64) (*Fit
 
 // run filters the series from its first observation on.
 func (f *Fitted) run(p *process, s forecast.Series) {
-	first := units.First(s.Values)
+	first := numeric.First(s.Values)
 	values := make([]float64, s.Len()-first)
 	low, high := math.Inf(1), math.Inf(-1)
 	for i := range values {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/forecast/internal/units"
+	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
 // Fitted is an ARIMA with its coefficients, and the state of its filter after the last observation.
@@ -38,7 +38,7 @@ func (f *Fitted) regressed(step int) float64 {
 // the series, counts as missing.
 func (f *Fitted) Update(y float64) {
 	scaled := (y - f.location) / f.scale
-	if !units.Observed(y) || !units.Observed(scaled) {
+	if !numeric.Observed(y) || !numeric.Observed(scaled) {
 		scaled = math.NaN()
 	}
 	f.take(scaled - f.regressed(f.steps+1))

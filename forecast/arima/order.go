@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/forecast/internal/units"
+	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
 const (
@@ -121,7 +121,7 @@ func (c Coefficients) validate(o Order) error {
 				o, list, forecast.ErrParameter)
 		}
 	}
-	if !units.Observed(c.Constant) {
+	if !numeric.Observed(c.Constant) {
 		return fmt.Errorf("%s: the fixed constant is %v: %w", o, c.Constant, forecast.ErrParameter)
 	}
 	return nil

@@ -6,7 +6,7 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/decompose"
-	"github.com/forewarm/forewarm/forecast/internal/units"
+	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
 // negligible is the spread, as a share of the series' magnitude, below which the differenced series is constant but for
@@ -39,14 +39,14 @@ type problem struct {
 // prepare makes a problem of the series.
 func prepare(s forecast.Series, order Order) (*problem, error) {
 	parameters := order.parameters()
-	if err := units.Check(s, order.D+parameters+1); err != nil {
+	if err := numeric.Check(s, order.D+parameters+1); err != nil {
 		return nil, fmt.Errorf("%s: %w", order, err)
 	}
-	first, last := units.First(s.Values), s.Len()
+	first, last := numeric.First(s.Values), s.Len()
 	for math.IsNaN(s.Values[last-1]) {
 		last--
 	}
-	pr := &problem{order: order, scale: units.Scale(s.Values)}
+	pr := &problem{order: order, scale: numeric.Scale(s.Values)}
 	delta := differencing(order.D, order.Seasonal.D, order.Seasonal.Period)
 	pr.used = s.Observed() - delta.degree()
 	if want := parameters + 1; pr.used < want || last-first < delta.degree()+want {

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/forecast/internal/optimise"
+	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
 // cheap is the cost of a pass of the exact likelihood, in multiplications or so, up to which orders are screened by it.
@@ -176,7 +176,7 @@ func (e *evaluator) screen(x []float64, exact bool) (end []float64, objective fl
 	if exact {
 		likelihood = e.exact
 	}
-	end = e.descend(likelihood, x, optimise.LeastSquares{Decrease: screenDecrease, Iterations: screenIterations}).X
+	end = e.descend(likelihood, x, numeric.LeastSquares{Decrease: screenDecrease, Iterations: screenIterations}).X
 	if !e.at(end) {
 		return end, math.Inf(1)
 	}

@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/forewarm/forewarm/forecast/decompose"
-	"github.com/forewarm/forewarm/forecast/internal/units"
+	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
 // seasonalLimit is the seasonal strength beyond which a seasonal difference improves forecasts (Wang, Smith & Hyndman
@@ -54,10 +54,10 @@ func seasonalDifferencesOf(values []float64, period int) int {
 // of what is left around it, squared, over their long-run variance with Bartlett weights up to lag 3√n/13. It is 0 for a
 // series that does not move at all. Gaps are left out.
 func kpss(values []float64) float64 {
-	scale := units.Scale(values)
+	scale := numeric.Scale(values)
 	rest := make([]float64, 0, len(values))
 	for _, v := range values {
-		if units.Observed(v) {
+		if numeric.Observed(v) {
 			rest = append(rest, v/scale)
 		}
 	}

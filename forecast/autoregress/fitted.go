@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/forecast/internal/units"
+	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
 // Fitted is an autoregression with its weights, and the past that it looks back upon.
@@ -50,9 +50,9 @@ func newFitted(m Ridge, s forecast.Series, level profile, filled []float64) *Fit
 func (f *Fitted) Update(y float64) {
 	f.next = f.next.Add(f.step)
 	var z float64
-	if units.Observed(y) {
+	if numeric.Observed(y) {
 		z = y/f.profile.scale - f.profile.means[f.slot]/f.profile.scale
-		z = min(max(z, -units.Limit), units.Limit) // The scale may be as small as 1e-307.
+		z = min(max(z, -numeric.Limit), numeric.Limit) // The scale may be as small as 1e-307.
 		f.missed = 0
 		f.smallest, f.largest = math.Min(f.smallest, z), math.Max(f.largest, z)
 	} else {

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/forecast/internal/units"
+	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
 // Ridge is a linear regression of a series on its own past, with a small penalty on the size of the weights.
@@ -98,7 +98,7 @@ func (m Ridge) check(s forecast.Series) error {
 			return fmt.Errorf("lags %v, want them ascending: %w", m.Lags, forecast.ErrParameter)
 		}
 	}
-	if err := units.Check(s, 2); err != nil {
+	if err := numeric.Check(s, 2); err != nil {
 		return err
 	}
 	longest := m.Lags[len(m.Lags)-1]
@@ -121,7 +121,7 @@ type profile struct {
 // newProfile takes the means of the slots (the mean of all for a slot that was never observed) and the deviation from
 // them, 1 where there is none.
 func newProfile(values []float64, period int) profile {
-	unit := units.Scale(values)
+	unit := numeric.Scale(values)
 	p := profile{means: make([]float64, period)}
 	all, n := 0.0, 0.0
 	counts := make([]float64, period)

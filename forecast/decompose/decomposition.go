@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/forewarm/forewarm/forecast/internal/units"
+	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
 // Decomposition is a series in parts: at every step the trend, the seasons and the remainder add up to the value.
@@ -40,7 +40,7 @@ func (d Decomposition) Adjusted() []float64 {
 // are left out.
 func (d Decomposition) SeasonalStrength(i int) float64 {
 	part, rest := d.Seasons[i].Values, d.Remainder
-	scale := math.Max(units.Scale(part), units.Scale(rest))
+	scale := math.Max(numeric.Scale(part), numeric.Scale(rest))
 	sums := make([]float64, 0, len(part))
 	alone := make([]float64, 0, len(rest))
 	for i, r := range rest {

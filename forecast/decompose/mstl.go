@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/forecast/internal/units"
+	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
 // MSTL splits a series into a trend, several seasons and a remainder: STL for each season by turns, on the series
@@ -34,9 +34,9 @@ func (d MSTL) Decompose(values []float64) (Decomposition, error) {
 		return Decomposition{}, err
 	}
 	for i, v := range values {
-		if math.Abs(v) > units.Limit {
+		if math.Abs(v) > numeric.Limit {
 			return Decomposition{}, fmt.Errorf("MSTL%v: value %d is %g, beyond %g: %w",
-				d.Periods, i, v, units.Limit, forecast.ErrNotFinite)
+				d.Periods, i, v, numeric.Limit, forecast.ErrNotFinite)
 		}
 	}
 	periods := usable(d.Periods, len(values))

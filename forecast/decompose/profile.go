@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/forecast/internal/units"
+	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
 // Profile gives the shape of a day to a model that knows none, where a day has hundreds of noisy steps: too many for a
@@ -52,7 +52,7 @@ func (m Profile) Fit(s forecast.Series) (forecast.Fitted, error) {
 
 // Estimate is Fit with the concrete type, which shows how far the profile is believed.
 func (m Profile) Estimate(s forecast.Series) (*FittedProfile, error) {
-	if err := units.Check(s, 2); err != nil {
+	if err := numeric.Check(s, 2); err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name(), err)
 	}
 	day := m.Day
@@ -94,7 +94,7 @@ func midnight(s forecast.Series, day int) int {
 
 // learn proves profiles on the last whole days of values that begin with one, and keeps the one chosen, weighted.
 func learn(values []float64, day, horizon int) *FittedProfile {
-	scale := units.Scale(values)
+	scale := numeric.Scale(values)
 	end := len(values) / day * day
 	days := min(end/day, mostDays)
 	scaled := make([]float64, days*day)

@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/forewarm/forewarm/forecast/internal/units"
+	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
 const (
@@ -27,7 +27,7 @@ func regressGaps(dst, values []float64, periods []int) {
 	row := make([]float64, k)
 	x := mat.NewVecDense(k, row) // the same numbers
 	gram, cross := mat.NewSymDense(k, nil), mat.NewVecDense(k, nil)
-	scale := units.Scale(values)
+	scale := numeric.Scale(values)
 	for t, v := range values {
 		if !math.IsNaN(v) {
 			c.row(row, t)

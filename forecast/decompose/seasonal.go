@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/forecast/internal/units"
+	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
 // Seasonal gives seasons to a model that has none: MSTL takes them off the series, the model forecasts what is left,
@@ -32,7 +32,7 @@ func (m Seasonal) Fit(s forecast.Series) (forecast.Fitted, error) {
 	if m.Model == nil {
 		return nil, fmt.Errorf("%s: %w", m.Name(), forecast.ErrParameter)
 	}
-	if err := units.Check(s, 2); err != nil {
+	if err := numeric.Check(s, 2); err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name(), err)
 	}
 	parts, err := MSTL{Periods: m.Periods}.Decompose(s.Values)

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/forecast/internal/units"
+	"github.com/forewarm/forewarm/forecast/internal/numeric"
 	"github.com/forewarm/forewarm/forecast/quantreg"
 )
 
@@ -74,11 +74,11 @@ func (m Direct) estimate(s forecast.Series) (*Fitted, error) {
 		return nil, fmt.Errorf("horizon %d, half-life %v, penalty %v; want 1 to %d, more than 0, 0 or more: %w",
 			o.Horizon, o.HalfLife, o.Penalty, mostHorizon, forecast.ErrParameter)
 	}
-	if err := units.Check(s, fewestRows); err != nil {
+	if err := numeric.Check(s, fewestRows); err != nil {
 		return nil, err
 	}
 	f := &Fitted{
-		horizons: anchors(o.Horizon), scale: units.Scale(s.Values), next: s.End(), step: s.Step,
+		horizons: anchors(o.Horizon), scale: numeric.Scale(s.Values), next: s.End(), step: s.Step,
 		smallest: math.Inf(1), largest: math.Inf(-1),
 	}
 	p := f.observeAll(s.Values, o.reach(s.Len()))

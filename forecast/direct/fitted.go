@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/forecast/internal/units"
+	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
 // Fitted is the regressions, and what they look at.
@@ -30,12 +30,12 @@ func (f *Fitted) Update(y float64) {
 }
 
 func (f *Fitted) observe(y float64) {
-	if !units.Observed(y) {
+	if !numeric.Observed(y) {
 		f.missed++
 		return
 	}
 	f.missed = 0
-	z := min(max(y/f.scale, -units.Limit), units.Limit) // The scale may be as small as 1e-307.
+	z := min(max(y/f.scale, -numeric.Limit), numeric.Limit) // The scale may be as small as 1e-307.
 	f.smallest, f.largest = math.Min(f.smallest, z), math.Max(f.largest, z)
 	f.memory.observe(z)
 }

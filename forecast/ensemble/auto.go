@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/forecast/internal/units"
+	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
 // Auto forecasts any series by an ensemble of models that suit its length and its seasons. The zero Auto is usable.
@@ -83,12 +83,12 @@ func (m Auto) Estimate(s forecast.Series) (*Fitted, error) {
 func (m Auto) begin(s forecast.Series) (Auto, forecast.Series, error) {
 	options, err := m.filled()
 	if err == nil {
-		err = units.Check(s, 1)
+		err = numeric.Check(s, 1)
 	}
 	if err != nil {
 		return m, s, fmt.Errorf("%s: %w", m.Name(), err)
 	}
-	return options, s.Slice(units.First(s.Values), s.Len()), nil
+	return options, s.Slice(numeric.First(s.Values), s.Len()), nil
 }
 
 // estimate is Estimate with every option set, on a series that begins with an observation.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/forecast/internal/units"
+	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
 // Combination is the members of an ensemble with the weights that their errors have earned: points, of which nothing is
@@ -109,7 +109,7 @@ func (c *Combination) Update(y float64) {
 
 func (c *Combination) observe(y float64) {
 	c.next = c.next.Add(c.step)
-	if !units.Observed(y) {
+	if !numeric.Observed(y) {
 		y = math.NaN()
 	} else {
 		c.signed = c.signed || y < 0

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/forecast/internal/units"
+	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
 // Croston is Croston's method: the sizes of demands and the steps between them are smoothed, each where there is a
@@ -86,10 +86,10 @@ func (f *fitted) fit(name string, s forecast.Series) (forecast.Fitted, error) {
 			return nil, fmt.Errorf("%s: a smoothing of %v, want it from 0 to 1: %w", name, share, forecast.ErrParameter)
 		}
 	}
-	if err := units.Check(s, 1); err != nil {
+	if err := numeric.Check(s, 1); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	f.scale, f.next, f.step = units.Scale(s.Values), s.Start, s.Step
+	f.scale, f.next, f.step = numeric.Scale(s.Values), s.Start, s.Step
 	for _, y := range s.Values {
 		f.Update(y)
 	}
@@ -108,10 +108,10 @@ func indicator(is bool) float64 {
 func (f *fitted) Update(y float64) {
 	f.next = f.next.Add(f.step)
 	f.since++
-	if !units.Observed(y) {
+	if !numeric.Observed(y) {
 		return
 	}
-	y = min(max(y/f.scale, 0), units.Limit)
+	y = min(max(y/f.scale, 0), numeric.Limit)
 	if f.began {
 		e := y - f.rate()
 		f.squares += e * e

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/forecast/internal/units"
+	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
 // Deseasonalised is the last value of the series with its season taken out and put back in: the Naive2 of the M4
@@ -34,7 +34,7 @@ func (m Deseasonalised) Fit(s forecast.Series) (forecast.Fitted, error) {
 	if m.Period < 1 {
 		return nil, fmt.Errorf("%s: period %d, want 1 or more: %w", m.Name(), m.Period, forecast.ErrParameter)
 	}
-	if err := units.Check(s, 2); err != nil {
+	if err := numeric.Check(s, 2); err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name(), err)
 	}
 	indices := []float64{1}
@@ -68,7 +68,7 @@ type deseasonalised struct {
 
 // Update moves the origin one step on. A value that is not finite, or beyond 1e150, counts as missing.
 func (f *deseasonalised) Update(y float64) {
-	if !units.Observed(y) {
+	if !numeric.Observed(y) {
 		y = math.NaN()
 	}
 	f.inner.Update(y / f.indices[f.at])

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/forecast/internal/units"
+	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
 // Last is the random walk: every step ahead is the last observation.
@@ -18,10 +18,10 @@ func (Last) Name() string { return "Last value" }
 // Fit keeps the last observation and measures the steps between neighbours. It wants two observations. A step over a
 // gap of k values counts as k steps.
 func (m Last) Fit(s forecast.Series) (forecast.Fitted, error) {
-	if err := units.Check(s, 2); err != nil {
+	if err := numeric.Check(s, 2); err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name(), err)
 	}
-	scale := units.Scale(s.Values)
+	scale := numeric.Scale(s.Values)
 	previous, squares, count := -1, 0.0, 0
 	for i, v := range s.Values {
 		if math.IsNaN(v) {
@@ -52,7 +52,7 @@ type last struct {
 func (f *last) Update(y float64) {
 	f.next = f.next.Add(f.step)
 	f.age++
-	if units.Observed(y) {
+	if numeric.Observed(y) {
 		f.value, f.age = y, 0
 	}
 }

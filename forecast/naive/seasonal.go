@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/forecast/internal/units"
+	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
 // Seasonal is the seasonal random walk: every step ahead is what the same step of the last season was. Where that is
@@ -25,7 +25,7 @@ func (m Seasonal) Fit(s forecast.Series) (forecast.Fitted, error) {
 	if m.Period < 2 {
 		return nil, fmt.Errorf("%s: period %d, want 2 or more: %w", m.Name(), m.Period, forecast.ErrParameter)
 	}
-	if err := units.Check(s, 2); err != nil {
+	if err := numeric.Check(s, 2); err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name(), err)
 	}
 	if s.Len() <= m.Period {
@@ -37,7 +37,7 @@ func (m Seasonal) Fit(s forecast.Series) (forecast.Fitted, error) {
 	for i := range f.values {
 		f.values[i] = math.NaN()
 	}
-	scale := units.Scale(s.Values)
+	scale := numeric.Scale(s.Values)
 	squares, count := 0.0, 0
 	for _, y := range s.Values {
 		if before := f.values[f.at]; !math.IsNaN(y) && !math.IsNaN(before) {
@@ -76,7 +76,7 @@ func (f *seasonal) Update(y float64) {
 
 func (f *seasonal) observe(y float64) {
 	switch {
-	case units.Observed(y):
+	case numeric.Observed(y):
 		f.last, f.values[f.at], f.ages[f.at] = y, y, 0
 	case f.ages[f.at] < math.MaxUint16:
 		f.ages[f.at]++

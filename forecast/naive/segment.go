@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/forecast/internal/units"
+	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
 // Segment forecasts, for every step ahead, the mean since the level last shifted. A shift is found by two cumulative sums
@@ -34,10 +34,10 @@ func (m Segment) Fit(s forecast.Series) (forecast.Fitted, error) {
 	if m.Horizon < 0 {
 		return nil, fmt.Errorf("%s: horizon %d, want 0 or more: %w", m.Name(), m.Horizon, forecast.ErrParameter)
 	}
-	if err := units.Check(s, 2); err != nil {
+	if err := numeric.Check(s, 2); err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name(), err)
 	}
-	scale := units.Scale(s.Values)
+	scale := numeric.Scale(s.Values)
 	values := make([]float64, s.Len())
 	for i, v := range s.Values {
 		values[i] = v / scale
@@ -129,8 +129,8 @@ func (f *FittedSegment) Length() int { return int(f.count) }
 // Update moves the origin one step on. A value that is not finite, or beyond 1e150, counts as missing.
 func (f *FittedSegment) Update(y float64) {
 	f.next = f.next.Add(f.step)
-	if units.Observed(y) {
-		f.take(min(max(y/f.scale, -units.Limit), units.Limit))
+	if numeric.Observed(y) {
+		f.take(min(max(y/f.scale, -numeric.Limit), numeric.Limit))
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/forecast/internal/units"
+	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
 // DoubleSeasonal is exponential smoothing with two seasons, one within the other, such as the day within the week, and
@@ -58,10 +58,10 @@ func (m DoubleSeasonal) Estimate(s forecast.Series) (*FittedDouble, error) {
 	if err := m.check(); err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name(), err)
 	}
-	if err := units.Check(s, 2); err != nil {
+	if err := numeric.Check(s, 2); err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name(), err)
 	}
-	first := units.First(s.Values)
+	first := numeric.First(s.Values)
 	if n, want := s.Len()-first, 2*m.Periods[1]; n < want {
 		return nil, fmt.Errorf("%s: %d steps from the first observation on, want %d: %w",
 			m.Name(), n, want, forecast.ErrTooShort)
@@ -69,7 +69,7 @@ func (m DoubleSeasonal) Estimate(s forecast.Series) (*FittedDouble, error) {
 	if m.Criterion.Horizon == 0 {
 		m.Criterion.Horizon = min(m.Periods[0], mostDefaultHorizon)
 	}
-	scale := units.Scale(s.Values)
+	scale := numeric.Scale(s.Values)
 	values := make([]float64, s.Len()-first)
 	for i, v := range s.Values[first:] {
 		values[i] = v / scale

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/forewarm/forewarm/forecast/internal/optimise"
-	"github.com/forewarm/forewarm/forecast/smoothing/internal/classical"
+	"github.com/forewarm/forewarm/forecast/internal/numeric"
+	"github.com/forewarm/forewarm/forecast/smoothing/internal/innovations"
 )
 
 // doubleSearch is the estimation of a DoubleSeasonal on one series. Its variables are angles, as the share that a
@@ -87,17 +87,17 @@ func (s *doubleSearch) ahead(p DoubleParameters) float64 {
 // go on.
 func (s *doubleSearch) minimise() DoubleParameters {
 	points := s.grid()
-	ends := make([]optimise.Result, len(points))
+	ends := make([]numeric.Result, len(points))
 	for i, x := range points {
-		ends[i] = optimise.Result{X: x, Value: s.objective(x)}
+		ends[i] = numeric.Result{X: x, Value: s.objective(x)}
 	}
-	better := func(a, b optimise.Result) int { return cmp.Compare(a.Value, b.Value) }
+	better := func(a, b numeric.Result) int { return cmp.Compare(a.Value, b.Value) }
 	for _, round := range []struct {
 		keep    int
-		simplex optimise.Simplex
+		simplex numeric.Simplex
 	}{
-		{4, optimise.Simplex{Edge: 0.2, Tolerance: 1e-8, Evaluations: glance}},
-		{2, optimise.Simplex{Edge: 0.05, Tolerance: 1e-8, Evaluations: thorough}},
+		{4, numeric.Simplex{Edge: 0.2, Tolerance: 1e-8, Evaluations: glance}},
+		{2, numeric.Simplex{Edge: 0.05, Tolerance: 1e-8, Evaluations: thorough}},
 	} {
 		slices.SortStableFunc(ends, better)
 		ends = ends[:min(round.keep, len(ends))]
@@ -158,7 +158,7 @@ func (m DoubleSeasonal) fit(values []float64) *FittedDouble {
 func (m DoubleSeasonal) begin(values []float64) doubleState {
 	short, long := m.Periods[0], m.Periods[1]
 	whole := values[:len(values)/long*long]
-	week := classical.Additive(whole, long)
+	week := innovations.Additive(whole, long)
 	out := newDoubleState(m.Periods)
 	for i, v := range week.Season {
 		out.short[i%short] += v * float64(short) / float64(long)

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/forecast/internal/units"
+	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
 // FittedDouble is a double-seasonal exponential smoothing with its parameters, and its states after the last
@@ -31,7 +31,7 @@ func (f *FittedDouble) Update(y float64) {
 
 func (f *FittedDouble) observe(y float64) {
 	one := [1]float64{y}
-	if !units.Observed(y) {
+	if !numeric.Observed(y) {
 		one[0] = math.NaN()
 		f.state.run(f.parameters, one[:])
 		c := f.gap.next()

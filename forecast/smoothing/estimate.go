@@ -5,8 +5,8 @@ import (
 	"math"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/forecast/internal/units"
-	"github.com/forewarm/forewarm/forecast/smoothing/internal/response"
+	"github.com/forewarm/forewarm/forecast/internal/numeric"
+	"github.com/forewarm/forewarm/forecast/smoothing/internal/innovations"
 )
 
 // structure is what the three models have in common: which parts there are and which parameters are given.
@@ -47,15 +47,15 @@ func (s structure) fit(series forecast.Series) (*Fitted, error) {
 	if err := s.criterion.check(s.name); err != nil {
 		return nil, err
 	}
-	if err := units.Check(series, s.observations()); err != nil {
+	if err := numeric.Check(series, s.observations()); err != nil {
 		return nil, fmt.Errorf("%s: %w", s.name, err)
 	}
-	first := units.First(series.Values)
+	first := numeric.First(series.Values)
 	if n := series.Len() - first; n < s.least() {
 		return nil, fmt.Errorf("%s: %d steps from the first observation on, want %d: %w",
 			s.name, n, s.least(), forecast.ErrTooShort)
 	}
-	scale := units.Scale(series.Values)
+	scale := numeric.Scale(series.Values)
 	values := make([]float64, series.Len())
 	for i, v := range series.Values {
 		values[i] = v / scale
@@ -87,7 +87,7 @@ func (s structure) finish(search *search, scale float64) (*Fitted, error) {
 		parameters: p, gains: p.gains(), state: search.start, period: s.period,
 		sse: sum * scale * scale, deviation: scale * math.Sqrt(sum/float64(freedom)),
 	}
-	f.gap = response.New(f.gains, f.period)
+	f.gap = innovations.NewResponse(f.gains, f.period)
 	if search.outlook != nil && !math.IsInf(search.ahead(p), 1) {
 		responses := f.gap
 		f.deviation = scale * search.outlook.calibrated(f.deviation/scale, responses.Next)

@@ -3,7 +3,7 @@ package smoothing
 import (
 	"math"
 
-	"github.com/forewarm/forewarm/forecast/smoothing/internal/response"
+	"github.com/forewarm/forewarm/forecast/smoothing/internal/innovations"
 )
 
 // state is level, trend and the last season. season has at least one element, 0 where the model has no season; at is
@@ -15,15 +15,17 @@ type state struct {
 }
 
 // gains turns the parameters of the error-correction form into shares of the surprise.
-func (p Parameters) gains() response.Gains {
-	return response.Gains{Level: p.Alpha, Trend: p.Alpha * p.Beta, Season: (1 - p.Alpha) * p.Gamma, Phi: p.Phi}
+func (p Parameters) gains() innovations.Gains {
+	return innovations.Gains{Level: p.Alpha, Trend: p.Alpha * p.Beta, Season: (1 - p.Alpha) * p.Gamma, Phi: p.Phi}
 }
 
 // expected is the forecast of the coming step.
-func (s *state) expected(g response.Gains) float64 { return s.level + g.Phi*s.trend + s.season[s.at] }
+func (s *state) expected(g innovations.Gains) float64 {
+	return s.level + g.Phi*s.trend + s.season[s.at]
+}
 
 // observe takes the state one step on with its observation, NaN where it is missing.
-func (s *state) observe(g response.Gains, y float64) {
+func (s *state) observe(g innovations.Gains, y float64) {
 	surprise := y - s.expected(g)
 	if math.IsNaN(y) {
 		surprise = 0
@@ -32,7 +34,7 @@ func (s *state) observe(g response.Gains, y float64) {
 }
 
 // points writes the forecasts of the coming steps to dst.
-func (s *state) points(g response.Gains, dst []float64) {
+func (s *state) points(g innovations.Gains, dst []float64) {
 	level, trend, at := s.level, s.trend, s.at
 	for i := range dst {
 		trend *= g.Phi
@@ -46,7 +48,7 @@ func (s *state) points(g response.Gains, dst []float64) {
 }
 
 // move takes the state one step on, past a surprise.
-func (s *state) move(g response.Gains, surprise float64) {
+func (s *state) move(g innovations.Gains, surprise float64) {
 	damped := g.Phi * s.trend
 	s.level += damped + g.Level*surprise
 	s.trend = damped + g.Trend*surprise
@@ -58,7 +60,7 @@ func (s *state) move(g response.Gains, surprise float64) {
 }
 
 // run moves the state over the values and returns the sum of the squared surprises.
-func (s *state) run(g response.Gains, values []float64) float64 {
+func (s *state) run(g innovations.Gains, values []float64) float64 {
 	level, trend, at, season := s.level, s.trend, s.at, s.season
 	sum := 0.0
 	for _, y := range values {

@@ -5,14 +5,14 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/forecast/internal/units"
-	"github.com/forewarm/forewarm/forecast/smoothing/internal/response"
+	"github.com/forewarm/forewarm/forecast/internal/numeric"
+	"github.com/forewarm/forewarm/forecast/smoothing/internal/innovations"
 )
 
 // Fitted is an exponential smoothing with its parameters, and its states after the last observation.
 type Fitted struct {
 	parameters Parameters
-	gains      response.Gains
+	gains      innovations.Gains
 	state      state
 	period     int
 	sse        float64
@@ -21,7 +21,7 @@ type Fitted struct {
 	// gap are the responses that the next missing value leaves unknown; missed sums the squares of those that the gap
 	// at the origin, if there is one, left so far, and faded is what is left of earlier gaps. Both are in units of
 	// deviation².
-	gap           response.Sequence
+	gap           innovations.Response
 	missed, faded float64
 	next          time.Time
 	step          time.Duration
@@ -34,7 +34,7 @@ func (f *Fitted) Update(y float64) {
 }
 
 func (f *Fitted) observe(y float64) {
-	if !units.Observed(y) {
+	if !numeric.Observed(y) {
 		f.state.observe(f.gains, math.NaN())
 		c := f.gap.Next()
 		f.missed += c * c
@@ -44,7 +44,7 @@ func (f *Fitted) observe(y float64) {
 	rest := 1 - f.gains.Level
 	f.faded = rest * rest * (f.faded + f.missed)
 	f.missed = 0
-	f.gap = response.New(f.gains, f.period)
+	f.gap = innovations.NewResponse(f.gains, f.period)
 }
 
 // PointsTo writes the point forecasts of the coming len(dst) steps to dst.

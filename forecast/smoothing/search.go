@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/forewarm/forewarm/forecast/internal/optimise"
+	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
 // search is the estimation of one structure on one series.
@@ -100,17 +100,17 @@ func (s *search) minimise() Parameters {
 	if len(s.free) == 0 {
 		return s.base
 	}
-	simplex := optimise.Simplex{Edge: 0.15, Tolerance: 1e-9, Evaluations: glance}
+	simplex := numeric.Simplex{Edge: 0.15, Tolerance: 1e-9, Evaluations: glance}
 	last, count := thorough, starts
 	if len(s.values) > long {
 		simplex.Tolerance, last, count = 1e-6, 2*glance, 2
 	}
 	points := s.grid()
-	ends := make([]optimise.Result, len(points))
+	ends := make([]numeric.Result, len(points))
 	for i, x := range points {
-		ends[i] = optimise.Result{X: x, Value: s.objective(x)}
+		ends[i] = numeric.Result{X: x, Value: s.objective(x)}
 	}
-	better := func(a, b optimise.Result) int { return cmp.Compare(a.Value, b.Value) }
+	better := func(a, b numeric.Result) int { return cmp.Compare(a.Value, b.Value) }
 	slices.SortStableFunc(ends, better)
 	ends = ends[:min(count, len(ends))]
 	descend := func() {

@@ -3,7 +3,7 @@ package smoothing
 import (
 	"math"
 
-	"github.com/forewarm/forewarm/forecast/smoothing/internal/classical"
+	"github.com/forewarm/forewarm/forecast/smoothing/internal/innovations"
 )
 
 // startLevel is the state at the first observation, and the step after it.
@@ -27,6 +27,6 @@ const startSeasons = 2
 // startSeason is the state from the classical decomposition of the first seasons, and the step after the first season.
 // The level is the line's value before its first point, as R has it; it catches up within the second season.
 func (s structure) startSeason(values []float64, first int) (state, int) {
-	begin := classical.Additive(values[first:first+s.period*startSeasons], s.period)
+	begin := innovations.Additive(values[first:first+s.period*startSeasons], s.period)
 	return state{level: begin.Level, trend: begin.Trend, season: begin.Season}, first + s.period
 }

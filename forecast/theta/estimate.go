@@ -3,7 +3,7 @@ package theta
 import (
 	"math"
 
-	"github.com/forewarm/forewarm/forecast/internal/optimise"
+	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
 // leastAlpha is the slowest smoothing: that of ten thousand steps.
@@ -81,7 +81,7 @@ func search(values []float64) float64 {
 		}
 	}
 	const tolerance = 1e-7
-	found := optimise.Brent(loss, at(max(best-1, 0)), at(min(best+1, cells)), tolerance)
+	found := numeric.Brent(loss, at(max(best-1, 0)), at(min(best+1, cells)), tolerance)
 	if loss(found) < least {
 		return found
 	}

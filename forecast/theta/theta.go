@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/forecast/internal/units"
+	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
 // Theta is the theta method of a series without season. With one, see naive.Deseasonalised.
@@ -34,12 +34,12 @@ const leastObservations = 3
 
 // Estimate is Fit with the concrete type, which shows the parameters.
 func (m Theta) Estimate(s forecast.Series) (*Fitted, error) {
-	if err := units.Check(s, leastObservations); err != nil {
+	if err := numeric.Check(s, leastObservations); err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name(), err)
 	}
 	// About the first value and in a unit of the largest, so that neither a high level nor a small unit costs digits.
-	first := units.First(s.Values)
-	scale := units.Scale(s.Values)
+	first := numeric.First(s.Values)
+	scale := numeric.Scale(s.Values)
 	values := make([]float64, s.Len()-first)
 	for i, v := range s.Values[first:] {
 		values[i] = v/scale - s.Values[first]/scale
@@ -71,12 +71,12 @@ func (f *Fitted) Alpha() float64 { return f.alpha }
 // Update moves the origin one step on. A value that is not finite, or beyond 1e150, counts as missing.
 func (f *Fitted) Update(y float64) {
 	f.next = f.next.Add(f.step)
-	if !units.Observed(y) {
+	if !numeric.Observed(y) {
 		f.level += f.drift
 		f.unknown += f.alpha * f.alpha
 		return
 	}
-	f.take(min(max(y/f.scale, -units.Limit), units.Limit) - f.origin)
+	f.take(min(max(y/f.scale, -numeric.Limit), numeric.Limit) - f.origin)
 	f.unknown *= (1 - f.alpha) * (1 - f.alpha)
 }
 

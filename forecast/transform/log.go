@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/forecast/internal/units"
+	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
 // Log fits another model to sign(y)·ln(1+|y|/u), and takes its forecasts back: the logarithm for values large beside the
@@ -40,7 +40,7 @@ func (m Log) Fit(s forecast.Series) (forecast.Fitted, error) {
 	if m.Model == nil {
 		return nil, fmt.Errorf("%s: %w", m.Name(), forecast.ErrParameter)
 	}
-	if err := units.Check(s, 1); err != nil {
+	if err := numeric.Check(s, 1); err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name(), err)
 	}
 	unit := log1p(logShare * magnitude(s.Values))
@@ -80,7 +80,7 @@ func (u log1p) forward(y float64) float64 {
 
 // inverse is sign(z)·u(eᶻ−1), to within the largest observation there could be.
 func (u log1p) inverse(z float64) float64 {
-	return min(max(math.Copysign(float64(u)*math.Expm1(math.Abs(z)), z), -units.Limit), units.Limit)
+	return min(max(math.Copysign(float64(u)*math.Expm1(math.Abs(z)), z), -numeric.Limit), numeric.Limit)
 }
 
 // fitted is a model of the logarithms at its origin.
@@ -91,7 +91,7 @@ type fitted struct {
 
 // Update moves the origin one step on. A value that is not finite, or beyond 1e150, counts as missing.
 func (f *fitted) Update(y float64) {
-	if !units.Observed(y) {
+	if !numeric.Observed(y) {
 		y = math.NaN()
 	}
 	f.inner.Update(f.unit.forward(y))

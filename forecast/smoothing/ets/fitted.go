@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/forecast/internal/units"
-	"github.com/forewarm/forewarm/forecast/smoothing/internal/response"
+	"github.com/forewarm/forewarm/forecast/internal/numeric"
+	"github.com/forewarm/forewarm/forecast/smoothing/internal/innovations"
 )
 
 // Fitted is a model of the family with its parameters, and its states after the last observation.
@@ -23,7 +23,7 @@ type Fitted struct {
 	deviation float64
 	// gap are the responses that the next missing value leaves unknown; missed sums the squares of those that the gap
 	// at the origin left so far, and faded is what is left of earlier gaps. Both are in units of the error's variance.
-	gap           response.Sequence
+	gap           innovations.Response
 	missed, faded float64
 	next          time.Time
 	step          time.Duration
@@ -93,7 +93,7 @@ func (f *Fitted) Update(y float64) {
 }
 
 func (f *Fitted) observe(y float64) {
-	if !units.Observed(y) {
+	if !numeric.Observed(y) {
 		f.state.move(f.parameters, math.NaN())
 		c := f.gap.Next()
 		f.missed += c * c
@@ -107,9 +107,9 @@ func (f *Fitted) observe(y float64) {
 }
 
 // responses are those of the coming steps to a surprise.
-func (f *Fitted) responses() response.Sequence {
+func (f *Fitted) responses() innovations.Response {
 	p := f.parameters
-	return response.New(response.Gains{Level: p.Alpha, Trend: p.Beta, Season: p.Gamma, Phi: p.Phi}, f.model.Period)
+	return innovations.NewResponse(innovations.Gains{Level: p.Alpha, Trend: p.Beta, Season: p.Gamma, Phi: p.Phi}, f.model.Period)
 }
 
 // move takes the state one step on with its observation, NaN where it is missing.

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/forecast/internal/units"
+	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
 // Trend is the trend component.
@@ -89,11 +89,11 @@ type sample struct {
 }
 
 func scaled(s forecast.Series) (sample, error) {
-	if err := units.Check(s, 1); err != nil {
+	if err := numeric.Check(s, 1); err != nil {
 		return sample{}, err
 	}
-	first := units.First(s.Values)
-	out := sample{series: s, scale: units.Scale(s.Values), values: make([]float64, s.Len()-first)}
+	first := numeric.First(s.Values)
+	out := sample{series: s, scale: numeric.Scale(s.Values), values: make([]float64, s.Len()-first)}
 	for i, v := range s.Values[first:] {
 		out.values[i] = v / out.scale
 		if !math.IsNaN(v) {

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/forecast/internal/optimise"
+	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
 // longestSearched is the longest season whose starting values are searched; of a longer one they are taken from the
@@ -142,7 +142,7 @@ func (s *search) run() error {
 	s.start = s.guesses[points[0].guess]
 	s.Value(points[0].x)
 	s.unit = math.Max(math.Sqrt(s.sum/float64(s.data.count)), leastUnit)
-	method := optimise.QuasiNewton{Gradient: 1e-4, Decrease: 1e-8, Iterations: glance}
+	method := numeric.QuasiNewton{Gradient: 1e-4, Decrease: 1e-8, Iterations: glance}
 	var at point
 	for i, from := range apart(points) {
 		s.start = s.guesses[from.guess]

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/forewarm/forewarm/forecast/smoothing/internal/classical"
+	"github.com/forewarm/forewarm/forecast/smoothing/internal/innovations"
 )
 
 // point is a place that the search may start from: its deviance, the first guess of the states that it stands on, and
@@ -98,7 +98,7 @@ func (m Model) firstStates(values []float64) [2]state {
 func (m Model) firstState(values []float64, seasons int) state {
 	out := state{season: []float64{0}}
 	if m.Period > 0 {
-		out.season = classical.Additive(values[:seasons*m.Period], m.Period).Season
+		out.season = innovations.Additive(values[:seasons*m.Period], m.Period).Season
 	}
 	window := make([]float64, min(max(startSteps, 2*m.Period), len(values)))
 	for i := range window {
@@ -108,7 +108,7 @@ func (m Model) firstState(values []float64, seasons int) state {
 		out.level = mean(window)
 		return out
 	}
-	out.level, out.trend = classical.Line(window)
+	out.level, out.trend = innovations.Line(window)
 	return out
 }
 

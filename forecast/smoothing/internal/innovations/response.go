@@ -1,6 +1,4 @@
-// Package response holds the responses of a linear innovations model to a surprise, from which its forecast variances
-// are summed.
-package response
+package innovations
 
 // Gains are the shares of a surprise that go to level, trend and season, and the damping of the trend.
 type Gains struct {
@@ -9,19 +7,19 @@ type Gains struct {
 
 // Sequence yields the responses of the series, 1, 2, … steps on, to a surprise of 1: c_j = α + β(φ + … + φ^j), and γ on
 // top at whole seasons, with α, β, γ the gains (Hyndman, Koehler, Ord & Snyder 2008, table 6.1).
-type Sequence struct {
+type Response struct {
 	Gains
 	period, step int
 	power, sum   float64
 }
 
 // New is the sequence from its beginning; a period of 0 means no season.
-func New(g Gains, period int) Sequence {
-	return Sequence{Gains: g, period: period, power: 1}
+func NewResponse(g Gains, period int) Response {
+	return Response{Gains: g, period: period, power: 1}
 }
 
 // Next is the response one step further on.
-func (r *Sequence) Next() float64 {
+func (r *Response) Next() float64 {
 	r.step++
 	r.power *= r.Phi
 	r.sum += r.power

@@ -1,4 +1,4 @@
-package units
+package numeric
 
 import (
 	"fmt"

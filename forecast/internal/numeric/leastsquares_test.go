@@ -1,10 +1,10 @@
-package optimise_test
+package numeric_test
 
 import (
 	"math"
 	"testing"
 
-	"github.com/forewarm/forewarm/forecast/internal/optimise"
+	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
 // valley is the function of Rosenbrock (1960) as a sum of squares.
@@ -15,7 +15,7 @@ func valley(x, residuals []float64) bool {
 
 func TestLeastSquaresInAValley(t *testing.T) {
 	start := []float64{-1.2, 1}
-	found := optimise.LeastSquares{Decrease: 1e-14, Iterations: 100}.Minimise(valley, start, 2)
+	found := numeric.LeastSquares{Decrease: 1e-14, Iterations: 100}.Minimise(valley, start, 2)
 	for i, v := range found.X {
 		if math.Abs(v-1) > 1e-6 {
 			t.Errorf("x[%d] = %v, want 1", i, v)
@@ -32,7 +32,7 @@ func TestLeastSquaresStaysInTheDomain(t *testing.T) {
 		residuals[0] = x[0] - 2
 		return x[0] <= 1
 	}
-	found := optimise.LeastSquares{Decrease: 1e-12, Iterations: 100}.Minimise(f, []float64{0}, 1)
+	found := numeric.LeastSquares{Decrease: 1e-12, Iterations: 100}.Minimise(f, []float64{0}, 1)
 	if !(found.X[0] <= 1 && found.X[0] > 0.9) {
 		t.Errorf("x = %v, want just below 1", found.X[0])
 	}
@@ -45,7 +45,7 @@ func TestLeastSquaresOfWhatHasNoSlope(t *testing.T) {
 		"not a number":   func(_, residuals []float64) bool { residuals[0] = math.NaN(); return true },
 		"never a domain": func(_, _ []float64) bool { return false },
 	} {
-		found := optimise.LeastSquares{Decrease: 1e-9, Iterations: 50}.Minimise(f, []float64{0.5, 0.5}, 1)
+		found := numeric.LeastSquares{Decrease: 1e-9, Iterations: 50}.Minimise(f, []float64{0.5, 0.5}, 1)
 		for _, v := range found.X {
 			if v != 0.5 {
 				t.Errorf("%s: moved to %v", name, found.X)

@@ -1,4 +1,4 @@
-package optimise_test
+package numeric_test
 
 import (
 	"math"
@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/forewarm/forewarm/forecast/internal/optimise"
+	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
 func rosenbrock(x []float64) float64 {
@@ -24,13 +24,13 @@ func bowl(x []float64) float64 {
 }
 
 type method interface {
-	Minimise(f func([]float64) float64, x0 []float64) optimise.Result
+	Minimise(f func([]float64) float64, x0 []float64) numeric.Result
 }
 
 func methods() map[string]method {
 	return map[string]method{
-		"simplex": optimise.Simplex{Edge: 0.3, Tolerance: 1e-14, Evaluations: 4000},
-		"BFGS":    optimise.QuasiNewton{Gradient: 1e-7, Decrease: 1e-15, Iterations: 300},
+		"simplex": numeric.Simplex{Edge: 0.3, Tolerance: 1e-14, Evaluations: 4000},
+		"BFGS":    numeric.QuasiNewton{Gradient: 1e-7, Decrease: 1e-15, Iterations: 300},
 	}
 }
 
@@ -97,13 +97,13 @@ func TestGolden(t *testing.T) {
 		"falling to the right": {func(x float64) float64 { return -x }, 2},
 		"falling to the left":  {math.Exp, -1},
 	} {
-		if got := optimise.Brent(tt.f, -1, 2, 1e-6); math.Abs(got-tt.want) > 2e-6 {
+		if got := numeric.Brent(tt.f, -1, 2, 1e-6); math.Abs(got-tt.want) > 2e-6 {
 			t.Errorf("%s: least at %v, want %v", name, got, tt.want)
 		}
 	}
 	// Where all is flat, or nowhere defined, any place will do; it must end.
 	for _, value := range []float64{1, math.NaN(), math.Inf(1)} {
-		got := optimise.Brent(func(float64) float64 { return value }, -1, 2, 1e-6)
+		got := numeric.Brent(func(float64) float64 { return value }, -1, 2, 1e-6)
 		if !(got >= -1 && got <= 2) {
 			t.Errorf("all %v: %v", value, got)
 		}
@@ -125,7 +125,7 @@ func (b *bent) Gradient(x, dst []float64) {
 }
 
 func TestGradientSparesEvaluations(t *testing.T) {
-	method := optimise.QuasiNewton{Gradient: 1e-7, Decrease: 1e-15, Iterations: 300}
+	method := numeric.QuasiNewton{Gradient: 1e-7, Decrease: 1e-15, Iterations: 300}
 	f := &bent{}
 	got := method.MinimiseSmooth(f, []float64{-1.2, 1})
 	if math.Hypot(got.X[0]-1, got.X[1]-1) > 1e-4 {

@@ -1,4 +1,4 @@
-package optimise
+package numeric
 
 import (
 	"math"

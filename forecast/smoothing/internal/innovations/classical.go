@@ -1,7 +1,7 @@
-// Package classical decomposes the beginning of a series, from which the exponential smoothings take their starting
-// states: a centred moving average over a period, a straight line through it, and the mean distance of each slot of the
-// season from it.
-package classical
+// Package innovations has what the linear innovations models share: the decomposition of the beginning of a series, from
+// which they take their starting states (a centred moving average over a period, a straight line through it, the mean
+// distance of each slot of the season from it), and their responses to a surprise, from which variances are summed.
+package innovations
 
 import "math"
 

@@ -1,4 +1,4 @@
-package optimise
+package numeric
 
 // Smooth is a function that knows its gradient. Gradient is asked only at the point at which Value was asked last, so
 // it may go on from there.
