@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/agent/collect"
 	"github.com/forewarm/forewarm/pkg/agent/collect/collecttest"
-	"github.com/forewarm/forewarm/pkg/agent/history"
 )
 
 // BenchmarkStep is what a step costs beside the driver and the kubelet, with a whole hour recorded: every fifth second on a node.
@@ -21,7 +21,7 @@ func BenchmarkStep(b *testing.B) {
 		{"8 GPUs of 10 processes", collecttest.SharedGPUs(8, 10)},
 	} {
 		b.Run(test.name, func(b *testing.B) {
-			s := begin(b, test.node, history.Hour{})
+			s := begin(b, test.node, collect.Hour{})
 			s.t = b
 			for range 720 {
 				s.Step(b.Context(), s.now)

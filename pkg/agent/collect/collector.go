@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/agent/gpu"
-	"github.com/forewarm/forewarm/pkg/agent/history"
 	"github.com/forewarm/forewarm/pkg/agent/pods"
 )
 
@@ -70,9 +69,9 @@ type Collector struct {
 
 	board    Board
 	gauges   gauges
-	recorder *history.Recorder
+	recorder *Recorder
 	// hour is the history as of the step historyStep.
-	hour        history.Hour
+	hour        Hour
 	historyStep int64
 
 	held pods.Held
@@ -91,7 +90,7 @@ type Deps struct {
 	Holders Holders
 	Owners  Owners
 	// Before is the history from before a restart.
-	Before history.Hour
+	Before Hour
 	Log    *slog.Logger
 }
 
@@ -102,7 +101,7 @@ func New(config Config, deps Deps) (*Collector, error) {
 	}
 	return &Collector{
 		config: config, deps: deps, gauges: newGauges(config.Window, 2*config.Interval),
-		recorder: history.NewRecorder(deps.Before), hour: deps.Before,
+		recorder: NewRecorder(deps.Before), hour: deps.Before,
 	}, nil
 }
 
@@ -134,7 +133,7 @@ func (c *Collector) Step(ctx context.Context, now time.Time) {
 	}
 	capPods(picture)
 	c.gauges.dropEmpty(now)
-	if step := now.UnixNano() / int64(history.Step); step != c.historyStep {
+	if step := now.UnixNano() / int64(HistoryStep); step != c.historyStep {
 		c.hour, c.historyStep = c.recorder.Hour(now), step
 	}
 	picture.Hour = c.hour

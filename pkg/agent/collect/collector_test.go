@@ -16,9 +16,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/agent/collect"
 	"github.com/forewarm/forewarm/pkg/agent/collect/collecttest"
 	"github.com/forewarm/forewarm/pkg/agent/gpu"
-	"github.com/forewarm/forewarm/pkg/agent/history"
 	"github.com/forewarm/forewarm/pkg/agent/pods"
-	"github.com/forewarm/forewarm/pkg/agent/window"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -31,7 +29,7 @@ type story struct {
 	now time.Time
 }
 
-func begin(tb testing.TB, n *collecttest.Node, before history.Hour) *story {
+func begin(tb testing.TB, n *collecttest.Node, before collect.Hour) *story {
 	tb.Helper()
 	c, err := collect.New(collect.DefaultConfig(), collect.Deps{
 		Reader: n, Holders: n, Owners: n, Before: before, Log: slog.New(slog.DiscardHandler),
@@ -54,8 +52,8 @@ func (s *story) steps(n int) *collect.Picture {
 
 func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
 
-func flat(value float64) window.Summary {
-	return window.Summary{Mean: value, Max: value, P95: value, Known: true}
+func flat(value float64) gpu.Summary {
+	return gpu.Summary{Mean: value, Max: value, P95: value, Known: true}
 }
 
 var approx = cmp.Comparer(near)
@@ -63,9 +61,9 @@ var approx = cmp.Comparer(near)
 func TestAGPUThatOnePodHolds(t *testing.T) {
 	n := collecttest.SharedGPUs(1, 1)
 	n.GPUs[0].Processes = nil // no process need be known
-	p := begin(t, n, history.Hour{}).steps(6)
+	p := begin(t, n, collect.Hour{}).steps(6)
 	d := p.GPUs[0]
-	for name, is := range map[string][2]window.Summary{
+	for name, is := range map[string][2]gpu.Summary{
 		"busy": {d.Busy, flat(0.8)}, "bandwidth": {d.Bandwidth, flat(0.5)}, "tensor": {d.Tensor, flat(0.3)},
 	} {
 		if diff := cmp.Diff(is[1], is[0], approx); diff != "" {
@@ -82,7 +80,7 @@ func TestAGPUThatOnePodHolds(t *testing.T) {
 }
 
 func TestAMIGInstanceCountsByItsShare(t *testing.T) {
-	p := begin(t, collecttest.MIGGPUs(2), history.Hour{}).steps(6)
+	p := begin(t, collecttest.MIGGPUs(2), collect.Hour{}).steps(6)
 	if len(p.GPUs) != 2*8 || len(p.Pods) != 14 {
 		t.Fatalf("%d devices and %d pods, want 16 and 14", len(p.GPUs), len(p.Pods))
 	}
@@ -99,7 +97,7 @@ func TestAMIGInstanceCountsByItsShare(t *testing.T) {
 func TestPodsThatShareAGPU(t *testing.T) {
 	n := collecttest.SharedGPUs(1, 4)
 	n.GPUs[0].Processes[0].Busy = 0.6 // of 0.8 that the device did; the others 0.2 each
-	s := begin(t, n, history.Hour{})
+	s := begin(t, n, collect.Hour{})
 	p := s.steps(6)
 	sum := 0.0
 	for _, pod := range p.Pods {
@@ -116,7 +114,7 @@ func TestPodsThatShareAGPU(t *testing.T) {
 // The device's mean is over uneven samples and the pods' over readings: whatever lies between them, the pods are not more.
 func TestPodsAreNeverMoreThanTheirDevice(t *testing.T) {
 	n := collecttest.SharedGPUs(1, 2)
-	s := begin(t, n, history.Hour{})
+	s := begin(t, n, collect.Hour{})
 	for i := range 50 {
 		n.GPUs[0].Busy = math.Abs(math.Sin(float64(i * i)))
 		n.GPUs[0].Bandwidth = math.Abs(math.Cos(float64(3 * i)))
@@ -132,7 +130,7 @@ func TestPodsAreNeverMoreThanTheirDevice(t *testing.T) {
 func TestAPodThatCannotBeToldHasWhatItHolds(t *testing.T) {
 	n := collecttest.SharedGPUs(1, 2)
 	n.Owners = nil
-	p := begin(t, n, history.Hour{}).steps(6)
+	p := begin(t, n, collect.Hour{}).steps(6)
 	for _, pod := range p.Pods {
 		if pod.Busy.Known || pod.Bandwidth.Known || pod.Busy.Value != 0 || pod.Allocated != 0.5 {
 			t.Errorf("%+v", pod)
@@ -143,7 +141,7 @@ func TestAPodThatCannotBeToldHasWhatItHolds(t *testing.T) {
 // A story: a GPU falls off the bus; its figures run out with its window, the others go on.
 func TestAGPUThatIsLost(t *testing.T) {
 	n := collecttest.SharedGPUs(2, 1)
-	s := begin(t, n, history.Hour{})
+	s := begin(t, n, collect.Hour{})
 	s.steps(6)
 	n.GPUs[0].Fault = &gpu.Fault{Reason: gpu.OffTheBus}
 	p := s.steps(1)
@@ -166,7 +164,7 @@ func TestAGPUThatIsLost(t *testing.T) {
 func TestAMissingLibrary(t *testing.T) {
 	n := collecttest.SharedGPUs(1, 1)
 	n.Fault = &gpu.Fault{Reason: gpu.LibraryMissing, Message: "libnvidia-ml.so.1"}
-	s := begin(t, n, history.Hour{})
+	s := begin(t, n, collect.Hour{})
 	first := s.now
 	p := s.steps(10)
 	if p.Fault == nil || !p.Since.Equal(first) || len(p.GPUs) != 0 {
@@ -180,7 +178,7 @@ func TestAMissingLibrary(t *testing.T) {
 
 func TestAKubeletThatIsAwayIsBridgedForAMinute(t *testing.T) {
 	n := collecttest.SharedGPUs(1, 1)
-	s := begin(t, n, history.Hour{})
+	s := begin(t, n, collect.Hour{})
 	s.steps(1)
 	held := n.Held
 	n.Held, n.KubeletError = nil, errors.New("connection refused")
@@ -198,13 +196,13 @@ func TestAKubeletThatIsAwayIsBridgedForAMinute(t *testing.T) {
 
 func TestTheHourGoesOnAfterARestart(t *testing.T) {
 	n := collecttest.SharedGPUs(1, 1)
-	s := begin(t, n, history.Hour{})
+	s := begin(t, n, collect.Hour{})
 	before := s.steps(100).Hour
 	again := begin(t, n, before)
 	again.now = s.now.Add(2 * time.Minute)
 	hour := again.steps(20).Hour
 	line := hour.Lines[len(hour.Lines)-1]
-	want := history.Series{Measure: history.Tensor, UUID: "GPU-0"}
+	want := collect.Series{Measure: collect.Tensor, UUID: "GPU-0"}
 	if line.Series != want || !line.End(0).Equal(collecttest.Start().Add(15*time.Second)) {
 		t.Errorf("%+v, want one from noon on", line)
 	}
@@ -221,7 +219,7 @@ func TestTheHourGoesOnAfterARestart(t *testing.T) {
 }
 
 func TestRunStepsOnTicksAndEnds(t *testing.T) {
-	s := begin(t, collecttest.SharedGPUs(1, 1), history.Hour{})
+	s := begin(t, collecttest.SharedGPUs(1, 1), collect.Hour{})
 	ctx, cancel := context.WithCancel(t.Context())
 	ticks, over := make(chan time.Time), make(chan struct{})
 	go func() {

@@ -5,9 +5,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/agent/gpu"
-	"github.com/forewarm/forewarm/pkg/agent/history"
 	"github.com/forewarm/forewarm/pkg/agent/pods"
-	"github.com/forewarm/forewarm/pkg/agent/window"
 )
 
 // devices are the figures of all GPUs and their instances.
@@ -34,22 +32,22 @@ func (c *Collector) devices(reading gpu.Reading) []Device {
 	return out
 }
 
-// figures adds a device's samples to its windows and its history.
+// figures adds a device's samples to its windows and its
 func (c *Collector) figures(d Device, use *gpu.Use, now time.Time) Device {
-	measure := func(m history.Measure, samples []gpu.Sample) window.Summary {
-		s := history.Series{Measure: m, UUID: d.UUID, Instance: d.Instance}
+	measure := func(m Measure, samples []gpu.Sample) gpu.Summary {
+		s := Series{Measure: m, UUID: d.UUID, Instance: d.Instance}
 		if d.UUID == "" {
 			// A GPU that never answered has no UUID to keep samples under.
-			return window.Summary{}
+			return gpu.Summary{}
 		}
 		if mean := pods.Mean(samples); mean.Known {
 			c.recorder.Add(now, s, mean.Value)
 		}
 		return c.gauges.update(now, s, samples...)
 	}
-	d.Busy = measure(history.Busy, use.Busy)
-	d.Bandwidth = measure(history.Bandwidth, use.Bandwidth)
-	d.Tensor = measure(history.Tensor, use.Tensor)
+	d.Busy = measure(Busy, use.Busy)
+	d.Bandwidth = measure(Bandwidth, use.Bandwidth)
+	d.Tensor = measure(Tensor, use.Tensor)
 	d.Memory = use.Memory
 	return d
 }
@@ -59,13 +57,13 @@ func (c *Collector) figures(d Device, use *gpu.Use, now time.Time) Device {
 func (c *Collector) pods(parts []pods.Part, now time.Time) []pods.Part {
 	for i := range parts {
 		part := &parts[i]
-		named := func(m history.Measure) history.Series {
-			return history.Series{
+		named := func(m Measure) Series {
+			return Series{
 				Measure: m, UUID: part.GPU, Instance: part.Instance,
 				Namespace: part.Namespace, Pod: part.Pod, Container: part.Name,
 			}
 		}
-		measure := func(m history.Measure, f pods.Figure) pods.Figure {
+		measure := func(m Measure, f pods.Figure) pods.Figure {
 			s := named(m)
 			var samples []gpu.Sample
 			if f.Known {
@@ -75,8 +73,8 @@ func (c *Collector) pods(parts []pods.Part, now time.Time) []pods.Part {
 			summary := c.gauges.update(now, s, samples...)
 			return pods.Figure{Value: summary.Mean, Known: summary.Known}
 		}
-		part.Busy, part.Bandwidth = measure(history.PodBusy, part.Busy), measure(history.PodBandwidth, part.Bandwidth)
-		c.recorder.Add(now, named(history.PodAllocated), part.Allocated)
+		part.Busy, part.Bandwidth = measure(PodBusy, part.Busy), measure(PodBandwidth, part.Bandwidth)
+		c.recorder.Add(now, named(PodAllocated), part.Allocated)
 	}
 	return parts
 }
@@ -109,7 +107,7 @@ func capPods(p *Picture) {
 
 // capFactor is the factor that reduces the pods' sum to the device's share of its GPU; 1 where it is not above it, or not
 // known.
-func capFactor(device window.Summary, share, sum float64) float64 {
+func capFactor(device gpu.Summary, share, sum float64) float64 {
 	if did := device.Mean * share; device.Known && sum > did {
 		return did / sum
 	}

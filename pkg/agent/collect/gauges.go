@@ -5,28 +5,26 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/agent/gpu"
-	"github.com/forewarm/forewarm/pkg/agent/history"
-	"github.com/forewarm/forewarm/pkg/agent/window"
 )
 
 // gauges are the windows of all series.
 type gauges struct {
 	length, gap time.Duration
-	windows     map[history.Series]*window.Window
+	windows     map[Series]*gpu.Window
 }
 
 func newGauges(length, gap time.Duration) gauges {
-	return gauges{length: length, gap: gap, windows: map[history.Series]*window.Window{}}
+	return gauges{length: length, gap: gap, windows: map[Series]*gpu.Window{}}
 }
 
 // update adds samples of a series and returns its summary over the window up to now.
-func (g *gauges) update(now time.Time, s history.Series, samples ...gpu.Sample) window.Summary {
+func (g *gauges) update(now time.Time, s Series, samples ...gpu.Sample) gpu.Summary {
 	own, found := g.windows[s]
 	if !found {
 		if len(samples) == 0 {
-			return window.Summary{}
+			return gpu.Summary{}
 		}
-		own = window.New(g.length, g.gap)
+		own = gpu.NewWindow(g.length, g.gap)
 		g.windows[s] = own
 	}
 	for _, sample := range samples {
@@ -37,5 +35,5 @@ func (g *gauges) update(now time.Time, s history.Series, samples ...gpu.Sample) 
 
 // dropEmpty drops the windows without samples: of a pod that is gone, of a device that is lost.
 func (g *gauges) dropEmpty(now time.Time) {
-	maps.DeleteFunc(g.windows, func(_ history.Series, own *window.Window) bool { return own.Empty(now) })
+	maps.DeleteFunc(g.windows, func(_ Series, own *gpu.Window) bool { return own.Empty(now) })
 }

@@ -7,9 +7,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/forewarm/forewarm/pkg/agent/collect"
-	"github.com/forewarm/forewarm/pkg/agent/history"
+	"github.com/forewarm/forewarm/pkg/agent/gpu"
 	"github.com/forewarm/forewarm/pkg/agent/pods"
-	"github.com/forewarm/forewarm/pkg/agent/window"
 )
 
 var _ prometheus.Collector = (*Collector)(nil)
@@ -89,25 +88,25 @@ func (c *Collector) device(d *collect.Device, send sender) {
 		send(c.names.used, float64(d.Memory.Used), d.UUID, d.Instance)
 		send(c.names.total, float64(d.Memory.Total), d.UUID, d.Instance)
 	}
-	summary := func(s window.Summary, m history.Measure, of extremes) {
+	summary := func(s gpu.Summary, m collect.Measure, of extremes) {
 		if s.Known {
 			send(c.names.means[m], s.Mean, d.UUID, d.Instance)
 			send(of.max, s.Max, d.UUID, d.Instance)
 			send(of.p95, s.P95, d.UUID, d.Instance)
 		}
 	}
-	summary(d.Busy, history.Busy, c.names.busy)
-	summary(d.Bandwidth, history.Bandwidth, c.names.bandwidth)
-	summary(d.Tensor, history.Tensor, c.names.tensor)
+	summary(d.Busy, collect.Busy, c.names.busy)
+	summary(d.Bandwidth, collect.Bandwidth, c.names.bandwidth)
+	summary(d.Tensor, collect.Tensor, c.names.tensor)
 }
 
 func (c *Collector) pod(p *pods.Part, send sender) {
 	labels := []string{p.Namespace, p.Pod, p.Name, p.GPU, p.Instance}
-	send(c.names.means[history.PodAllocated], p.Allocated, labels...)
+	send(c.names.means[collect.PodAllocated], p.Allocated, labels...)
 	if p.Busy.Known {
-		send(c.names.means[history.PodBusy], p.Busy.Value, labels...)
+		send(c.names.means[collect.PodBusy], p.Busy.Value, labels...)
 	}
 	if p.Bandwidth.Known {
-		send(c.names.means[history.PodBandwidth], p.Bandwidth.Value, labels...)
+		send(c.names.means[collect.PodBandwidth], p.Bandwidth.Value, labels...)
 	}
 }

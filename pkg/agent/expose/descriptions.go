@@ -3,7 +3,7 @@ package expose
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/forewarm/forewarm/pkg/agent/history"
+	"github.com/forewarm/forewarm/pkg/agent/collect"
 )
 
 func deviceLabels() []string { return []string{"uuid", "gpu_instance"} }
@@ -13,41 +13,41 @@ func podLabels() []string {
 	return append([]string{"namespace", "pod", "container"}, deviceLabels()...)
 }
 
-// metric is a metric that has a history.
+// metric is a metric that has a collect.
 type metric struct {
 	name, help string
 	labels     []string
 }
 
 // meanMetrics are the metrics of each measure's mean. The presets nvml/… of pkg/signal query those of pods.
-func meanMetrics() map[history.Measure]metric {
-	return map[history.Measure]metric{
-		history.Busy: {
+func meanMetrics() map[collect.Measure]metric {
+	return map[collect.Measure]metric{
+		collect.Busy: {
 			"forewarm_gpu_busy_ratio",
 			"Share of the window in which a GPU or MIG instance was busy.", deviceLabels(),
 		},
-		history.Bandwidth: {
+		collect.Bandwidth: {
 			"forewarm_gpu_memory_bandwidth_ratio",
 			"Share of the memory bandwidth of a GPU or MIG instance in use, over the window. Before Hopper: share of the time in " +
 				"which memory was used.",
 			deviceLabels(),
 		},
-		history.Tensor: {
+		collect.Tensor: {
 			"forewarm_gpu_tensor_ratio",
 			"Share of the time in which the tensor pipes were active, over the window (Hopper and later).",
 			deviceLabels(),
 		},
-		history.PodBusy: {
+		collect.PodBusy: {
 			"forewarm_gpu_pod_busy_ratio",
 			"Physical GPUs that a pod's container kept busy on a device, over the window; absent where unknown.",
 			podLabels(),
 		},
-		history.PodBandwidth: {
+		collect.PodBandwidth: {
 			"forewarm_gpu_pod_memory_bandwidth_ratio",
 			"Memory bandwidth that a pod's container used on a device, over the window, in physical GPUs; absent where unknown.",
 			podLabels(),
 		},
-		history.PodAllocated: {
+		collect.PodAllocated: {
 			"forewarm_gpu_pod_allocated_ratio",
 			"Physical GPUs that a pod's container holds on a device: 1/n for one of n replicas, the slices' share for a MIG " +
 				"instance.",
@@ -59,7 +59,7 @@ func meanMetrics() map[history.Measure]metric {
 // descriptions of all metrics.
 type descriptions struct {
 	all                                 []*prometheus.Desc
-	means                               map[history.Measure]*prometheus.Desc
+	means                               map[collect.Measure]*prometheus.Desc
 	busy, bandwidth, tensor             extremes
 	used, total, info, share            *prometheus.Desc
 	fault, driver, agentError, lastRead *prometheus.Desc
@@ -70,7 +70,7 @@ type descriptions struct {
 type extremes struct{ max, p95 *prometheus.Desc }
 
 func describe() *descriptions {
-	d := &descriptions{means: map[history.Measure]*prometheus.Desc{}}
+	d := &descriptions{means: map[collect.Measure]*prometheus.Desc{}}
 	for m, is := range meanMetrics() {
 		d.means[m] = d.add(is.name, is.help, is.labels...)
 	}

@@ -11,9 +11,9 @@ import (
 )
 
 var (
-	llama   = pods.Container{Namespace: "inference", Pod: "llama-0", Name: "server"}
+	llama   = pods.Container{Namespace: "inference", Pod: "llama-0", Name: "server-vllm"}
 	sidecar = pods.Container{Namespace: "inference", Pod: "llama-0", Name: "sidecar"}
-	embed   = pods.Container{Namespace: "inference", Pod: "embed-0", Name: "server"}
+	embed   = pods.Container{Namespace: "inference", Pod: "embed.v2-0", Name: "server"}
 	trainer = pods.Container{Namespace: "research", Pod: "trainer", Name: "main"}
 	nobody  = pods.Container{}
 )

@@ -12,7 +12,6 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/agent/gpu"
 	"github.com/forewarm/forewarm/pkg/agent/pods"
-	"github.com/forewarm/forewarm/pkg/agent/pods/owners"
 )
 
 // crowd is a crowded node: 8 GPUs, each of 10 replicas, each replica a pod with 4 processes.
@@ -29,7 +28,8 @@ func newCrowd(tb testing.TB) *crowd {
 	tb.Helper()
 	c := &crowd{proc: tb.TempDir(), logs: tb.TempDir(), owners: map[int]pods.Container{}}
 	replicas := &podresources.ContainerDevices{ResourceName: "nvidia.com/gpu"}
-	c.kubelet.allocatable.Devices = []*podresources.ContainerDevices{replicas}
+	c.kubelet.all = &podresources.AllocatableResourcesResponse{Devices: []*podresources.ContainerDevices{replicas}}
+	c.kubelet.list = listOf()
 	for g := range 8 {
 		uuid := fmt.Sprintf("GPU-00000000-0000-4000-8000-%012d", g)
 		var processes []gpu.Process
@@ -100,7 +100,7 @@ func BenchmarkAttribute(b *testing.B) {
 // BenchmarkOwners is a look at 320 processes that were there at the look before: a file of each.
 func BenchmarkOwners(b *testing.B) {
 	c := newCrowd(b)
-	o := owners.New(os.DirFS(c.proc), os.DirFS(c.logs))
+	o := pods.NewOwners(os.DirFS(c.proc), os.DirFS(c.logs))
 	b.ReportAllocs()
 	for b.Loop() {
 		of := o.Lookup()
@@ -115,8 +115,8 @@ func BenchmarkOwners(b *testing.B) {
 // BenchmarkStep is all of a step: a kubelet asked over its socket, processes looked up, parts.
 func BenchmarkStep(b *testing.B) {
 	c := newCrowd(b)
-	lister := serve(b, &c.kubelet)
-	o := owners.New(os.DirFS(c.proc), os.DirFS(c.logs))
+	lister := lister(b, &c.kubelet)
+	o := pods.NewOwners(os.DirFS(c.proc), os.DirFS(c.logs))
 	b.ReportAllocs()
 	for b.Loop() {
 		held, err := lister.Holdings(b.Context(), c.reading)

@@ -1,0 +1,220 @@
+package collect_test
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/forewarm/forewarm/pkg/agent/collect"
+)
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+func series(name string) collect.Series {
+	return collect.Series{Measure: collect.PodBusy, UUID: "GPU-1", Namespace: "inference", Pod: name, Container: "c"}
+}
+
+func after(d time.Duration) time.Time { return noon.Add(d) }
+
+func means(t *testing.T, hour collect.Hour, s collect.Series) ([]float32, time.Time) {
+	t.Helper()
+	for _, l := range hour.Lines {
+		if l.Series == s {
+			return l.Means, l.End(0)
+		}
+	}
+	return nil, time.Time{}
+}
+
+func TestAPointIsTheMeanOfItsStep(t *testing.T) {
+	r := collect.NewRecorder(collect.Hour{})
+	s := series("a")
+	for i, value := range []float64{0.2, 0.3, 0.4, 0.9, 0.9, 0.9, 1} {
+		r.Add(after(time.Duration(5*i)*time.Second), s, value)
+	}
+	r.Add(after(70*time.Second), s, 0.5) // the step at 45 s has no reading
+	got, end := means(t, r.Hour(after(70*time.Second)), s)
+	want := []float32{0.3, 0.9, 1}
+	if !cmp.Equal(got, want, cmpopts.EquateApprox(0, 1e-6)) || !end.Equal(after(15*time.Second)) {
+		t.Errorf("%v, the first at %v, want %v at 12:00:15", got, end, want)
+	}
+	got, _ = means(t, r.Hour(after(75*time.Second)), s)
+	want = []float32{0.3, 0.9, 1, float32(math.NaN()), 0.5}
+	if !cmp.Equal(got, want, cmpopts.EquateApprox(0, 1e-6), cmpopts.EquateNaNs()) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+func TestAnHourIsKeptAndNoMore(t *testing.T) {
+	r := collect.NewRecorder(collect.Hour{})
+	for i := range 1000 {
+		r.Add(after(time.Duration(i)*collect.HistoryStep), series("a"), float64(i)/1000)
+	}
+	r.Add(noon, series("over"), 0.5)
+	now := after(1000 * collect.HistoryStep)
+	got, end := means(t, r.Hour(now), series("a"))
+	if len(got) != 240 || !end.Equal(now.Add(-time.Hour+collect.HistoryStep)) {
+		t.Errorf("%d points from %v, want 240 from an hour before %v", len(got), end, now)
+	}
+	if got, _ = means(t, r.Hour(now), series("over")); got != nil {
+		t.Errorf("what ended hours ago is kept: %v", got)
+	}
+	if left := len(r.Hour(now.Add(2 * time.Hour)).Lines); left != 0 {
+		t.Errorf("%d series after two hours of nothing", left)
+	}
+}
+
+func TestPodsThatComeAndGoAreBounded(t *testing.T) {
+	r := collect.NewRecorder(collect.Hour{})
+	for i := range collect.MaxSeries + 100 {
+		r.Add(after(time.Duration(i)*time.Millisecond), series(strconv.Itoa(i)), 0.5)
+	}
+	r.Add(after(collect.HistoryStep), series("0"), 0.5)
+	r.Hour(after(2 * collect.HistoryStep))
+	hour := r.Hour(after(2 * collect.HistoryStep))
+	if len(hour.Lines) != collect.MaxSeries {
+		t.Errorf("%d series, want %d", len(hour.Lines), collect.MaxSeries)
+	}
+	if got, _ := means(t, hour, series("0")); got == nil {
+		t.Error("a series that goes on was dropped for one that ended")
+	}
+}
+
+func TestAClockThatIsSetBack(t *testing.T) {
+	r := collect.NewRecorder(collect.Hour{})
+	s := series("a")
+	r.Add(after(3*time.Hour), s, 0.5)
+	r.Add(after(2*time.Hour+59*time.Minute), s, 0.6) // by a minute: dropped
+	r.Add(noon, s, 0.7)                              // by hours: anew
+	r.Add(after(collect.HistoryStep), s, 0.8)
+	got, _ := means(t, r.Hour(after(2*collect.HistoryStep)), s)
+	if !cmp.Equal(got, []float32{0.7, 0.8}) {
+		t.Errorf("%v, want 0.7 and 0.8", got)
+	}
+}
+
+func recorded() collect.Hour {
+	r := collect.NewRecorder(collect.Hour{})
+	for i := range 8 {
+		if i != 5 {
+			r.Add(after(time.Duration(i)*collect.HistoryStep), series("a"), float64(i)/10)
+		}
+		r.Add(after(time.Duration(i)*collect.HistoryStep),
+			collect.Series{Measure: collect.Tensor, UUID: "GPU-1", Instance: "9"}, 1)
+	}
+	return r.Hour(after(8 * collect.HistoryStep))
+}
+
+func TestARestartGoesOn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "hour")
+	if hour, err := collect.LoadHour(path); err != nil || len(hour.Lines) != 0 {
+		t.Fatalf("without a file: %v, %v", hour, err)
+	}
+	want := recorded()
+	for range 2 {
+		if err := collect.SaveHour(path, want); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := collect.LoadHour(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got, cmpopts.EquateNaNs()); diff != "" {
+		t.Errorf("(-saved +loaded):\n%s", diff)
+	}
+	// What a crash left behind is in nobody's way.
+	if err := os.WriteFile(path+".new", bytes.Repeat([]byte("x"), 1<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := collect.SaveHour(path, want); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := filepath.Glob(path + ".*"); err != nil || len(left) != 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	r := collect.NewRecorder(got)
+	r.Add(after(7*collect.HistoryStep+10*time.Second), series("a"), 0.1) // within the step of the last point
+	r.Add(after(9*collect.HistoryStep), series("a"), 0.9)
+	points, _ := means(t, r.Hour(after(10*collect.HistoryStep)), series("a"))
+	nan := float32(math.NaN())
+	if !cmp.Equal(points, []float32{0, 0.1, 0.2, 0.3, 0.4, nan, 0.6, 0.7, nan, 0.9}, cmpopts.EquateNaNs()) {
+		t.Errorf("after the restart: %v", points)
+	}
+}
+
+func TestADamagedFileIsSaid(t *testing.T) {
+	var whole bytes.Buffer
+	if err := collect.EncodeHour(&whole, recorded()); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"empty":     "",
+		"cut off":   whole.String()[:whole.Len()-9],
+		"one bit":   strings.Replace(whole.String(), "inference", "inferencf", 1),
+		"foreign":   "PNG\n",
+		"later":     strings.Replace(whole.String(), "hour 1", "hour 2", 1),
+		"not there": strings.Repeat("x", 17<<20),
+	} {
+		path := filepath.Join(t.TempDir(), "hour")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if hour, err := collect.LoadHour(path); !errors.Is(err, collect.ErrFormat) || len(hour.Lines) != 0 {
+			t.Errorf("%s: %d series, %v", name, len(hour.Lines), err)
+		} else if !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %v does not name the file", name, err)
+		}
+	}
+}
+
+func TestAFolderThatIsNotThereIsSaid(t *testing.T) {
+	if err := collect.SaveHour(filepath.Join(t.TempDir(), "no", "hour"), recorded()); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+}
+
+// FuzzDecode: whatever a file holds, it is an error or an hour that can be gone on with, and what was decoded is encoded the
+// same.
+func FuzzDecode(f *testing.F) {
+	var whole bytes.Buffer
+	if err := collect.EncodeHour(&whole, recorded()); err != nil {
+		f.Fatal(err)
+	}
+	_, body, _ := strings.Cut(whole.String(), "\n")
+	f.Add(body)
+	f.Add(`{"step":15000000000,"lines":[{"Measure":"busy","first":9223372036854775807,"means":"AAAAAA=="}]}`)
+	f.Add(
+		`{"step":15000000000,"lines":[{"Measure":"busy","first":1,"means":"AAAAAA=="},{"Measure":"busy","first":1,"means":"AA=="}]}`,
+	)
+	f.Fuzz(func(t *testing.T, body string) {
+		hour, err := collect.DecodeHour(strings.NewReader(collect.Titled(body)))
+		if err != nil {
+			if !errors.Is(err, collect.ErrFormat) {
+				t.Errorf("%v", err)
+			}
+			return
+		}
+		r := collect.NewRecorder(hour)
+		for _, l := range hour.Lines {
+			r.Add(noon, l.Series, 0.5)
+		}
+		r.Hour(after(time.Minute))
+		var again bytes.Buffer
+		if err = collect.EncodeHour(&again, hour); err != nil {
+			t.Fatal(err)
+		}
+		if second, err := collect.DecodeHour(&again); err != nil || !cmp.Equal(hour, second, cmpopts.EquateNaNs()) {
+			t.Errorf("%v: %s", err, cmp.Diff(hour, second, cmpopts.EquateNaNs()))
+		}
+	})
+}
