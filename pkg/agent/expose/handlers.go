@@ -100,15 +100,16 @@ func labelsFrom(query url.Values) ([]string, error) {
 // WriteHistory writes an hour as OpenMetrics, in the order of series. Each point has the time of its step's end.
 func WriteHistory(to io.Writer, hour collect.Hour, extra []string) error {
 	var text bytes.Buffer
-	named := meanMetrics()
+	all := metrics()
 	for _, m := range collect.Measures() {
-		is := named[m]
-		fmt.Fprintf(&text, "# TYPE %s gauge\n# HELP %[1]s %s\n", is.name, is.help)
+		name := meanName(m)
+		is := all[name]
+		fmt.Fprintf(&text, "# TYPE %s gauge\n# HELP %[1]s %s\n", name, is.help)
 		for _, l := range hour.Lines {
 			if l.Series.Measure != m {
 				continue
 			}
-			writeLine(&text, is, l, extra)
+			writeLine(&text, name, is.labels, l, extra)
 			if _, err := text.WriteTo(to); err != nil {
 				return err
 			}
@@ -119,17 +120,17 @@ func WriteHistory(to io.Writer, hour collect.Hour, extra []string) error {
 	return err
 }
 
-func writeLine(out *bytes.Buffer, is metric, l collect.Line, extra []string) {
+func writeLine(out *bytes.Buffer, metric string, names []string, l collect.Line, extra []string) {
 	// A value for each label of podLabels; those of deviceLabels are the last.
 	s := l.Series
 	values := []string{s.Namespace, s.Pod, s.Container, s.UUID, s.Instance}
-	values = values[len(values)-len(is.labels):]
+	values = values[len(values)-len(names):]
 	labels := make([]string, 0, len(values)+len(extra))
-	for i, name := range is.labels {
+	for i, name := range names {
 		labels = append(labels, label(name, values[i]))
 	}
 	labels = slices.DeleteFunc(append(labels, extra...), func(l string) bool { return l == "" })
-	start := is.name + "{" + strings.Join(labels, ",") + "} "
+	start := metric + "{" + strings.Join(labels, ",") + "} "
 	point := make([]byte, 0, 64)
 	for i, mean := range l.Means {
 		if math.IsNaN(float64(mean)) {
