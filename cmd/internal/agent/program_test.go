@@ -27,16 +27,15 @@ import (
 	"github.com/forewarm/forewarm/cmd/internal/agent"
 	"github.com/forewarm/forewarm/hack/logbuffer"
 	"github.com/forewarm/forewarm/hack/reference"
-	"github.com/forewarm/forewarm/pkg/agent/collect/collecttest"
 	"github.com/forewarm/forewarm/pkg/agent/gpu"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// driver is a node's GPUs, and how often they were given back.
+// driver reads GPUs that do the same all the time, and counts how often they were given back.
 type driver struct {
-	*collecttest.Node
-
+	gpus   []gpu.GPU
+	fault  *gpu.Fault
 	closed int
 	// stuck holds on to every reading until it is closed; nil for a driver that answers.
 	stuck chan struct{}
@@ -46,10 +45,42 @@ func (d *driver) Read(now time.Time) gpu.Reading {
 	if d.stuck != nil {
 		<-d.stuck
 	}
-	return d.Node.Read(now)
+	if d.fault != nil {
+		return gpu.Reading{Time: now, Fault: d.fault}
+	}
+	out := gpu.Reading{Time: now, Driver: "580.95.05", GPUs: slices.Clone(d.gpus)}
+	at := func(ratio float64) []gpu.Sample { return []gpu.Sample{{Time: now, Ratio: ratio}} }
+	for i := range out.GPUs {
+		g := &out.GPUs[i]
+		if g.Instances = slices.Clone(g.Instances); len(g.Instances) == 0 && g.Fault == nil {
+			g.Busy, g.Bandwidth, g.Tensor = at(0.8), at(0.5), at(0.3)
+		}
+		for j := range g.Instances {
+			g.Instances[j].Busy = at(0.7)
+		}
+	}
+	return out
 }
 
 func (d *driver) Close() error { d.closed++; return nil }
+
+// drive is a driver of GPUs with two processes each, 1000 and 1001 on the first.
+func drive(count int) *driver {
+	d := &driver{}
+	for i := range count {
+		d.gpus = append(d.gpus, gpu.GPU{
+			UUID: "GPU-" + strconv.Itoa(i), Index: i, Model: "NVIDIA H100 80GB HBM3",
+			Use: gpu.Use{
+				Memory: gpu.Memory{Used: 60 << 30, Total: 80 << 30},
+				Processes: []gpu.Process{
+					{PID: 1000 + 2*i, Busy: 0.4, Bandwidth: 0.25, Known: true},
+					{PID: 1001 + 2*i, Busy: 0.4, Bandwidth: 0.25, Known: true},
+				},
+			},
+		})
+	}
+	return d
+}
 
 // kubelet says that two pods share GPU 0 by time-slicing, and that nobody has GPU 1.
 type kubelet struct {
@@ -82,7 +113,7 @@ func (kubelet) GetAllocatableResources(
 	}}, nil
 }
 
-// node is a node's folders and its kubelet's socket, as flags. The processes of collecttest.Whole(2, 2) run in their
+// node is a node's folders and its kubelet's socket, as flags. Processes 1000 and 1001 run in their
 // pods.
 func node(t *testing.T) []string {
 	t.Helper()
@@ -130,12 +161,14 @@ func run(t *testing.T, d agent.Driver, args ...string) (code int, stdout, stderr
 }
 
 func TestOnce(t *testing.T) {
-	d := &driver{Node: collecttest.SharedGPUs(2, 2)}
-	d.GPUs[0].Processes[0].Busy = 0.2 // of 0.6 that both did
-	d.GPUs = append(d.GPUs, collecttest.MIGGPUs(1).GPUs...)
-	d.GPUs[2].UUID, d.GPUs[2].Index, d.GPUs[2].Instances, d.GPUs[2].Parts = "GPU-2", 2, d.GPUs[2].Instances[:1], d.GPUs[2].Parts[:1]
-	d.GPUs = append(d.GPUs,
-		collecttest.GPU{GPU: gpu.GPU{UUID: "GPU-3", Index: 3, Fault: &gpu.Fault{Reason: gpu.OffTheBus}}})
+	d := drive(2)
+	d.gpus[0].Processes[0].Busy = 0.2 // of 0.6 that both did
+	cut := d.gpus[1]
+	cut.UUID, cut.Index, cut.Instances = "GPU-2", 2, []gpu.Instance{{
+		UUID: "MIG-0-0", ID: 7, Profile: "1g.10gb", Share: 1. / 7,
+		Use: gpu.Use{Memory: gpu.Memory{Used: 5 << 30, Total: 10 << 30}},
+	}}
+	d.gpus = append(d.gpus, cut, gpu.GPU{UUID: "GPU-3", Index: 3, Fault: &gpu.Fault{Reason: gpu.OffTheBus}})
 	code, stdout, stderr := run(t, d, append(node(t), "--once")...)
 	_, text, _ := strings.Cut(stdout, "\n\n")
 	want := `
@@ -143,7 +176,7 @@ GPU  MIG          MODEL                  BUSY       MAX  P95  BANDWIDTH  TENSOR 
 0    -            NVIDIA H100 80GB HBM3  80%        80%  80%  50%        30%     61440/81920 MiB  GPU-0
 1    -            NVIDIA H100 80GB HBM3  80%        80%  80%  50%        30%     61440/81920 MiB  GPU-1
 2    -            NVIDIA H100 80GB HBM3  -          -    -    -          -       61440/81920 MiB  GPU-2
-2    1g.10gb (7)  NVIDIA H100 80GB HBM3  70%        70%  70%  70%        70%     5120/10240 MiB   MIG-0-0
+2    1g.10gb (7)  NVIDIA H100 80GB HBM3  70%        70%  70%  -          -       5120/10240 MiB   MIG-0-0
 3    -            -                      OffTheBus                                                GPU-3
 
 NAMESPACE  POD        CONTAINER  GPU  MIG  ALLOCATED  BUSY  BANDWIDTH
@@ -156,7 +189,7 @@ inference  llama-0-1  server     0    -    50%        40%   25%
 }
 
 func TestOnceAsJSON(t *testing.T) {
-	code, stdout, _ := run(t, &driver{Node: collecttest.SharedGPUs(1, 2)}, append(node(t), "--once", "--json")...)
+	code, stdout, _ := run(t, drive(1), append(node(t), "--once", "--json")...)
 	var got struct {
 		GPUs []struct {
 			UUID string
@@ -173,9 +206,9 @@ func TestOnceAsJSON(t *testing.T) {
 }
 
 func TestJSONLeavesOutWhatIsNotKnown(t *testing.T) {
-	d := &driver{Node: collecttest.SharedGPUs(1, 2)}
-	d.Owners = nil // Two share a GPU, and nobody knows whose its processes are.
-	d.GPUs[0].Memory = gpu.Memory{}
+	d := drive(1)
+	d.gpus[0].Memory = gpu.Memory{}
+	// Two share a GPU, and nobody knows whose its processes are.
 	_, stdout, _ := run(t, d, append(node(t), "--once", "--json", "--proc", t.TempDir())...)
 	var got struct{ GPUs, Pods []map[string]any }
 	if err := json.Unmarshal([]byte(stdout), &got); err != nil || len(got.GPUs) != 1 || len(got.Pods) != 2 {
@@ -191,7 +224,7 @@ func TestJSONLeavesOutWhatIsNotKnown(t *testing.T) {
 	}) {
 		t.Errorf("a GPU has %q", keys)
 	}
-	d.Fault = &gpu.Fault{Reason: gpu.LibraryMissing, Message: "libnvidia-ml.so.1 cannot be loaded"}
+	d.fault = &gpu.Fault{Reason: gpu.LibraryMissing, Message: "libnvidia-ml.so.1 cannot be loaded"}
 	_, stdout, _ = run(t, d, append(node(t), "--once", "--json")...)
 	if !strings.Contains(stdout, `"gpus": []`) || !strings.Contains(stdout, `"reason": "LibraryMissing"`) {
 		t.Errorf("nothing was read: %s", stdout)
@@ -199,12 +232,12 @@ func TestJSONLeavesOutWhatIsNotKnown(t *testing.T) {
 }
 
 func TestWhatIsMissingIsSaid(t *testing.T) {
-	d := &driver{Node: collecttest.SharedGPUs(1, 1)}
+	d := drive(1)
 	code, stdout, stderr := run(t, d, "--once", "--pod-resources-socket", filepath.Join(t.TempDir(), "no.sock"))
 	if code != 0 || !strings.Contains(stdout, "80%") || !strings.Contains(stderr, "no.sock") {
 		t.Errorf("without a kubelet: %d\n%s%s", code, stdout, stderr)
 	}
-	d.Fault = &gpu.Fault{Reason: gpu.LibraryMissing, Message: "libnvidia-ml.so.1 cannot be loaded"}
+	d.fault = &gpu.Fault{Reason: gpu.LibraryMissing, Message: "libnvidia-ml.so.1 cannot be loaded"}
 	if code, stdout, stderr = run(t, d, append(node(t), "--once")...); code != 1 || stdout != "" ||
 		!strings.Contains(stderr, "no GPU was read: libnvidia-ml.so.1 cannot be loaded") {
 		t.Errorf("without a library: %d\n%s%s", code, stdout, stderr)
@@ -222,7 +255,7 @@ func TestMisuse(t *testing.T) {
 		{"serve", `unexpected argument "serve"`},
 		{"--once --pod-resources-socket=", "has no path"},
 	} {
-		code, _, stderr := run(t, &driver{Node: collecttest.SharedGPUs(1, 1)}, strings.Fields(test.args)...)
+		code, _, stderr := run(t, drive(1), strings.Fields(test.args)...)
 		if code == 0 || !strings.Contains(stderr, test.says) {
 			t.Errorf("%s: %d %s", test.args, code, stderr)
 		}
@@ -280,7 +313,7 @@ func get(t *testing.T, url, text string) string {
 
 // A story: an agent runs, is told to end, and another one remembers.
 func TestServe(t *testing.T) {
-	d := &driver{Node: collecttest.SharedGPUs(2, 2)}
+	d := drive(2)
 	state := filepath.Join(t.TempDir(), "hour")
 	args := append(node(t), "--state", state)
 	url, log, end := serving(t, d, args...)
@@ -309,7 +342,7 @@ func TestServe(t *testing.T) {
 	if err := os.WriteFile(state, []byte("not ours"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, log, end = serving(t, &driver{Node: collecttest.SharedGPUs(1, 1)}, args...)
+	_, log, end = serving(t, drive(1), args...)
 	if code := end(); code != 0 || !strings.Contains(log.String(), "it starts empty") ||
 		!strings.Contains(log.String(), state) {
 		t.Errorf("on a foreign file: %d\n%s", code, log)
@@ -317,7 +350,7 @@ func TestServe(t *testing.T) {
 }
 
 func TestADriverThatIsStuckKeepsNobodyFromEnding(t *testing.T) {
-	d := &driver{Node: collecttest.SharedGPUs(1, 1), stuck: make(chan struct{})}
+	d := &driver{stuck: make(chan struct{})}
 	url, log, end := serving(t, d, append(node(t), "--state", filepath.Join(t.TempDir(), "hour"))...)
 	get(t, url+"/healthz", "no reading yet")
 	began := time.Now()
@@ -338,7 +371,7 @@ func TestAPortThatIsTakenIsSaid(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	code, _, stderr := run(t, &driver{Node: collecttest.SharedGPUs(1, 1)}, "--listen", listener.Addr().String())
+	code, _, stderr := run(t, drive(1), "--listen", listener.Addr().String())
 	if code != 1 || !strings.Contains(stderr, "address already in use") {
 		t.Errorf("%d %s", code, stderr)
 	}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/agent/collect"
-	"github.com/forewarm/forewarm/pkg/agent/collect/collecttest"
 )
 
 // BenchmarkStep is what a step costs beside the driver and the kubelet, with a whole hour recorded: every fifth second on a node.
@@ -15,10 +14,10 @@ import (
 func BenchmarkStep(b *testing.B) {
 	for _, test := range []struct {
 		name string
-		node *collecttest.Node
+		node *node
 	}{
-		{"8 GPUs of 7 instances", collecttest.MIGGPUs(8)},
-		{"8 GPUs of 10 processes", collecttest.SharedGPUs(8, 10)},
+		{"8 GPUs of 7 instances", migGPUs(8)},
+		{"8 GPUs of 10 processes", sharedGPUs(8, 10)},
 	} {
 		b.Run(test.name, func(b *testing.B) {
 			s := begin(b, test.node, collect.Hour{})

@@ -14,7 +14,6 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/forewarm/forewarm/pkg/agent/collect"
-	"github.com/forewarm/forewarm/pkg/agent/collect/collecttest"
 	"github.com/forewarm/forewarm/pkg/agent/gpu"
 	"github.com/forewarm/forewarm/pkg/agent/pods"
 )
@@ -29,7 +28,7 @@ type story struct {
 	now time.Time
 }
 
-func begin(tb testing.TB, n *collecttest.Node, before collect.Hour) *story {
+func begin(tb testing.TB, n *node, before collect.Hour) *story {
 	tb.Helper()
 	c, err := collect.New(collect.DefaultConfig(), collect.Deps{
 		Reader: n, Holders: n, Owners: n, Before: before, Log: slog.New(slog.DiscardHandler),
@@ -37,7 +36,7 @@ func begin(tb testing.TB, n *collecttest.Node, before collect.Hour) *story {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return &story{Collector: c, t: tb, now: collecttest.Start()}
+	return &story{Collector: c, t: tb, now: noon}
 }
 
 // steps makes some, and is the last picture.
@@ -59,7 +58,7 @@ func flat(value float64) gpu.Summary {
 var approx = cmp.Comparer(near)
 
 func TestAGPUThatOnePodHolds(t *testing.T) {
-	n := collecttest.SharedGPUs(1, 1)
+	n := sharedGPUs(1, 1)
 	n.GPUs[0].Processes = nil // no process need be known
 	p := begin(t, n, collect.Hour{}).steps(6)
 	d := p.GPUs[0]
@@ -71,7 +70,7 @@ func TestAGPUThatOnePodHolds(t *testing.T) {
 		}
 	}
 	want := []pods.Part{{
-		Container: collecttest.Container("llama-0-0"), GPU: "GPU-0", Allocated: 1,
+		Container: container("llama-0-0"), GPU: "GPU-0", Allocated: 1,
 		Busy: pods.Figure{Value: 0.8, Known: true}, Bandwidth: pods.Figure{Value: 0.5, Known: true},
 	}}
 	if diff := cmp.Diff(want, p.Pods, approx); diff != "" {
@@ -80,7 +79,7 @@ func TestAGPUThatOnePodHolds(t *testing.T) {
 }
 
 func TestAMIGInstanceCountsByItsShare(t *testing.T) {
-	p := begin(t, collecttest.MIGGPUs(2), collect.Hour{}).steps(6)
+	p := begin(t, migGPUs(2), collect.Hour{}).steps(6)
 	if len(p.GPUs) != 2*8 || len(p.Pods) != 14 {
 		t.Fatalf("%d devices and %d pods, want 16 and 14", len(p.GPUs), len(p.Pods))
 	}
@@ -95,7 +94,7 @@ func TestAMIGInstanceCountsByItsShare(t *testing.T) {
 }
 
 func TestPodsThatShareAGPU(t *testing.T) {
-	n := collecttest.SharedGPUs(1, 4)
+	n := sharedGPUs(1, 4)
 	n.GPUs[0].Processes[0].Busy = 0.6 // of 0.8 that the device did; the others 0.2 each
 	s := begin(t, n, collect.Hour{})
 	p := s.steps(6)
@@ -113,7 +112,7 @@ func TestPodsThatShareAGPU(t *testing.T) {
 
 // The device's mean is over uneven samples and the pods' over readings: whatever lies between them, the pods are not more.
 func TestPodsAreNeverMoreThanTheirDevice(t *testing.T) {
-	n := collecttest.SharedGPUs(1, 2)
+	n := sharedGPUs(1, 2)
 	s := begin(t, n, collect.Hour{})
 	for i := range 50 {
 		n.GPUs[0].Busy = math.Abs(math.Sin(float64(i * i)))
@@ -128,7 +127,7 @@ func TestPodsAreNeverMoreThanTheirDevice(t *testing.T) {
 }
 
 func TestAPodThatCannotBeToldHasWhatItHolds(t *testing.T) {
-	n := collecttest.SharedGPUs(1, 2)
+	n := sharedGPUs(1, 2)
 	n.Owners = nil
 	p := begin(t, n, collect.Hour{}).steps(6)
 	for _, pod := range p.Pods {
@@ -140,7 +139,7 @@ func TestAPodThatCannotBeToldHasWhatItHolds(t *testing.T) {
 
 // A story: a GPU falls off the bus; its figures run out with its window, the others go on.
 func TestAGPUThatIsLost(t *testing.T) {
-	n := collecttest.SharedGPUs(2, 1)
+	n := sharedGPUs(2, 1)
 	s := begin(t, n, collect.Hour{})
 	s.steps(6)
 	n.GPUs[0].Fault = &gpu.Fault{Reason: gpu.OffTheBus}
@@ -162,7 +161,7 @@ func TestAGPUThatIsLost(t *testing.T) {
 }
 
 func TestAMissingLibrary(t *testing.T) {
-	n := collecttest.SharedGPUs(1, 1)
+	n := sharedGPUs(1, 1)
 	n.Fault = &gpu.Fault{Reason: gpu.LibraryMissing, Message: "libnvidia-ml.so.1"}
 	s := begin(t, n, collect.Hour{})
 	first := s.now
@@ -177,7 +176,7 @@ func TestAMissingLibrary(t *testing.T) {
 }
 
 func TestAKubeletThatIsAwayIsBridgedForAMinute(t *testing.T) {
-	n := collecttest.SharedGPUs(1, 1)
+	n := sharedGPUs(1, 1)
 	s := begin(t, n, collect.Hour{})
 	s.steps(1)
 	held := n.Held
@@ -195,7 +194,7 @@ func TestAKubeletThatIsAwayIsBridgedForAMinute(t *testing.T) {
 }
 
 func TestTheHourGoesOnAfterARestart(t *testing.T) {
-	n := collecttest.SharedGPUs(1, 1)
+	n := sharedGPUs(1, 1)
 	s := begin(t, n, collect.Hour{})
 	before := s.steps(100).Hour
 	again := begin(t, n, before)
@@ -203,7 +202,7 @@ func TestTheHourGoesOnAfterARestart(t *testing.T) {
 	hour := again.steps(20).Hour
 	line := hour.Lines[len(hour.Lines)-1]
 	want := collect.Series{Measure: collect.Tensor, UUID: "GPU-0"}
-	if line.Series != want || !line.End(0).Equal(collecttest.Start().Add(15*time.Second)) {
+	if line.Series != want || !line.End(0).Equal(noon.Add(15*time.Second)) {
 		t.Errorf("%+v, want one from noon on", line)
 	}
 	gaps := 0
@@ -219,7 +218,7 @@ func TestTheHourGoesOnAfterARestart(t *testing.T) {
 }
 
 func TestRunStepsOnTicksAndEnds(t *testing.T) {
-	s := begin(t, collecttest.SharedGPUs(1, 1), collect.Hour{})
+	s := begin(t, sharedGPUs(1, 1), collect.Hour{})
 	ctx, cancel := context.WithCancel(t.Context())
 	ticks, over := make(chan time.Time), make(chan struct{})
 	go func() {
@@ -247,7 +246,7 @@ func TestAConfigSaysEverythingThatIsWrong(t *testing.T) {
 }
 
 func TestAnOwnerIsAskedForSharedDevicesOnly(t *testing.T) {
-	n := collecttest.SharedGPUs(2, 1)
+	n := sharedGPUs(2, 1)
 	c, err := collect.New(collect.DefaultConfig(), collect.Deps{
 		Reader: n, Holders: n, Log: slog.New(slog.DiscardHandler),
 		Owners: nobody{},
@@ -255,7 +254,7 @@ func TestAnOwnerIsAskedForSharedDevicesOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Step(t.Context(), collecttest.Start())
+	c.Step(t.Context(), noon)
 }
 
 // nobody must not be asked.

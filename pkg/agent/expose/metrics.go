@@ -5,7 +5,9 @@ import "github.com/forewarm/forewarm/pkg/agent/collect"
 func deviceLabels() []string { return []string{"uuid", "gpu_instance"} }
 
 // podLabels ends with the labels of deviceLabels.
-func podLabels() []string { return append([]string{"namespace", "pod", "container"}, deviceLabels()...) }
+func podLabels() []string {
+	return append([]string{"namespace", "pod", "container"}, deviceLabels()...)
+}
 
 type metric struct {
 	help   string

@@ -1,31 +1,19 @@
-// Package collecttest fakes a node: a test sets what its GPUs do. It is for tests only.
-package collecttest
+package collect_test
 
 import (
 	"context"
 	"fmt"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/agent/collect"
 	"github.com/forewarm/forewarm/pkg/agent/gpu"
 	"github.com/forewarm/forewarm/pkg/agent/pods"
 )
 
-var (
-	_ collect.Reader  = (*Node)(nil)
-	_ collect.Holders = (*Node)(nil)
-	_ collect.Owners  = (*Node)(nil)
-)
-
-// Start is the time at which tests start.
-func Start() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }
-
-// Node implements Reader, Holders and Owners. A test changes its GPUs between steps.
-type Node struct {
-	// Driver is its version, Fault why nothing is read.
-	Driver string
-	Fault  *gpu.Fault
-	GPUs   []GPU
+// node is Reader, Holders and Owners of a node; a test changes what its GPUs do between steps.
+type node struct {
+	// Fault is why nothing is read.
+	Fault *gpu.Fault
+	GPUs  []device
 	// Held are the holdings, KubeletError the kubelet's error.
 	Held         []pods.Holding
 	KubeletError error
@@ -35,8 +23,8 @@ type Node struct {
 	last time.Time
 }
 
-// GPU has constant figures, at six samples a second.
-type GPU struct {
+// device has constant figures, at six samples a second.
+type device struct {
 	gpu.GPU
 
 	Busy, Bandwidth, Tensor float64
@@ -44,8 +32,7 @@ type GPU struct {
 	Parts []float64
 }
 
-// Read implements collect.Reader.
-func (n *Node) Read(now time.Time) gpu.Reading {
+func (n *node) Read(now time.Time) gpu.Reading {
 	defer func() { n.last = now }()
 	if n.last.IsZero() {
 		n.last = now.Add(-5 * time.Second)
@@ -53,7 +40,7 @@ func (n *Node) Read(now time.Time) gpu.Reading {
 	if n.Fault != nil {
 		return gpu.Reading{Time: now, Fault: n.Fault}
 	}
-	out := gpu.Reading{Time: now, Driver: n.Driver}
+	out := gpu.Reading{Time: now, Driver: "580.95.05"}
 	for i := range n.GPUs {
 		g := n.GPUs[i].GPU
 		if g.Fault == nil && len(g.Instances) == 0 {
@@ -73,7 +60,7 @@ func (n *Node) Read(now time.Time) gpu.Reading {
 }
 
 // since returns six samples a second since the last reading.
-func (n *Node) since(now time.Time, value float64) []gpu.Sample {
+func (n *node) since(now time.Time, value float64) []gpu.Sample {
 	var out []gpu.Sample
 	for at := n.last.Add(time.Second / 6); !at.After(now); at = at.Add(time.Second / 6) {
 		out = append(out, gpu.Sample{Time: at, Ratio: value})
@@ -81,31 +68,29 @@ func (n *Node) since(now time.Time, value float64) []gpu.Sample {
 	return out
 }
 
-// Holdings implements collect.Holders.
-func (n *Node) Holdings(context.Context, gpu.Reading) (pods.Held, error) {
+func (n *node) Holdings(context.Context, gpu.Reading) (pods.Held, error) {
 	return pods.Held{Holdings: n.Held}, n.KubeletError
 }
 
-// Lookup implements collect.Owners.
-func (n *Node) Lookup() func(pid int) (pods.Container, bool) {
+func (n *node) Lookup() func(pid int) (pods.Container, bool) {
 	return func(pid int) (pods.Container, bool) {
 		c, known := n.Owners[pid]
 		return c, known
 	}
 }
 
-// Container is the container "server" of a pod in the namespace inference.
-func Container(pod string) pods.Container {
+// container is the container "server" of a pod in the namespace inference.
+func container(pod string) pods.Container {
 	return pods.Container{Namespace: "inference", Pod: pod, Name: "server"}
 }
 
-// SharedGPUs is a node of GPUs that are each shared by some processes of different pods.
-func SharedGPUs(gpus, processes int) *Node {
-	n := &Node{Driver: "580.95.05", Owners: map[int]pods.Container{}}
+// sharedGPUs is a node of GPUs that are each shared by some processes of different pods.
+func sharedGPUs(gpus, processes int) *node {
+	n := &node{Owners: map[int]pods.Container{}}
 	for i := range gpus {
-		g := GPU{GPU: physical(i), Busy: 0.8, Bandwidth: 0.5, Tensor: 0.3}
+		g := device{GPU: physical(i), Busy: 0.8, Bandwidth: 0.5, Tensor: 0.3}
 		for j := range processes {
-			pid, who := 1000+i*processes+j, Container(fmt.Sprintf("llama-%d-%d", i, j))
+			pid, who := 1000+i*processes+j, container(fmt.Sprintf("llama-%d-%d", i, j))
 			g.Processes = append(g.Processes, gpu.Process{
 				PID: pid, Busy: 0.8 / float64(processes), Bandwidth: 0.5 / float64(processes), Known: true,
 				Memory: 1 << 30,
@@ -118,18 +103,18 @@ func SharedGPUs(gpus, processes int) *Node {
 	return n
 }
 
-// MIGGPUs is a node of GPUs with seven MIG instances each, one for each pod.
-func MIGGPUs(gpus int) *Node {
-	n := &Node{Driver: "580.95.05", Owners: map[int]pods.Container{}}
+// migGPUs is a node of GPUs with seven MIG instances each, one for each pod.
+func migGPUs(gpus int) *node {
+	n := &node{Owners: map[int]pods.Container{}}
 	for i := range gpus {
-		g := GPU{GPU: physical(i)}
+		g := device{GPU: physical(i)}
 		for j := range 7 {
 			part := gpu.Instance{
 				UUID: fmt.Sprintf("MIG-%d-%d", i, j), ID: 7 + j, Profile: "1g.10gb", Share: 1. / 7,
 				Use: gpu.Use{Memory: gpu.Memory{Used: 5 << 30, Total: 10 << 30}},
 			}
 			g.Instances, g.Parts = append(g.Instances, part), append(g.Parts, 0.7)
-			who := Container(fmt.Sprintf("llama-%d-%d", i, j))
+			who := container(fmt.Sprintf("llama-%d-%d", i, j))
 			n.Held = append(n.Held, pods.Holding{Container: who, Device: part.UUID, Allocated: 1})
 		}
 		n.GPUs = append(n.GPUs, g)
