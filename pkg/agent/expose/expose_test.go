@@ -60,7 +60,15 @@ func everything() *collect.Picture {
 	model, memory := "NVIDIA H100 80GB HBM3", gpu.Memory{Used: 60 << 30, Total: 80 << 30}
 	lost := &gpu.Fault{Reason: gpu.OffTheBus}
 	p := &collect.Picture{Time: noon, Driver: "580.95.05", GPUs: []collect.Device{
-		{UUID: "GPU-0", Model: model, Share: 1, Memory: memory, Busy: flat(0.8), Bandwidth: flat(0.5), Tensor: flat(0.3)},
+		{
+			UUID:      "GPU-0",
+			Model:     model,
+			Share:     1,
+			Memory:    memory,
+			Busy:      flat(0.8),
+			Bandwidth: flat(0.5),
+			Tensor:    flat(0.3),
+		},
 		{UUID: "GPU-2", Index: 2, Model: model, Share: 1, Memory: memory},
 		{
 			UUID: "GPU-2", Index: 2, Model: model, Instance: "13", InstanceUUID: "MIG-0-6", Profile: "1g.10gb",

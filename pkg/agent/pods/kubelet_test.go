@@ -22,19 +22,14 @@ func TestDialWantsAPath(t *testing.T) {
 	}
 }
 
-func TestHoldingsWithoutKubelet(t *testing.T) {
-	t.Parallel()
-	path := socket(t)
-	_, err := dial(t, path).Holdings(t.Context(), gpu.Reading{})
-	if err == nil || !strings.Contains(err.Error(), path) {
-		t.Errorf("%v does not say which socket is not there", err)
-	}
-}
-
 func TestHoldingsOverARestart(t *testing.T) {
 	t.Parallel()
 	path := socket(t)
-	stop := serve(t, path, &answers{list: listOf(whole("old", gpuA)), all: &podresources.AllocatableResourcesResponse{}})
+	stop := serve(
+		t,
+		path,
+		&answers{list: listOf(whole("old", gpuA)), all: &podresources.AllocatableResourcesResponse{}},
+	)
 	lister := dial(t, path)
 	if held := ask(t, lister); held.Holdings[0].Container.Pod != "old" {
 		t.Fatalf("held by %v", held)
@@ -90,74 +85,60 @@ func TestHoldingsWhileThePluginRestarts(t *testing.T) {
 	}
 }
 
-func TestHoldingsOfAKubeletThatIsBusy(t *testing.T) {
+func TestHoldingsThatFail(t *testing.T) {
 	t.Parallel()
-	path := socket(t)
-	serve(t, path, &answers{
-		list: listOf(whole("llama", gpuA+"::0")), err: status.Error(codes.ResourceExhausted, "rejected by rate limit"),
-	})
-	if held, err := dial(t, path).Holdings(t.Context(), gpu.Reading{}); status.Code(err) != codes.ResourceExhausted {
-		t.Errorf("a kubelet that may answer the next time gives %+v, %v", held, err)
-	}
-}
-
-func TestHoldingsOfAKubeletThatHangs(t *testing.T) {
-	t.Parallel()
-	path := socket(t)
-	listener := listen(t, path) // accepts, in the kernel, and says nothing
-	t.Cleanup(func() {
-		if err := listener.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	start := time.Now()
-	_, err := dial(t, path).Holdings(t.Context(), gpu.Reading{})
-	if took := time.Since(start); err == nil || took > 10*time.Second {
-		t.Errorf("after %v: %v", took, err)
-	}
-}
-
-func TestHoldingsWithinTheCallersTime(t *testing.T) {
-	t.Parallel()
-	path := socket(t)
-	listener := listen(t, path)
-	t.Cleanup(func() {
-		if err := listener.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	ctx, cancel := context.WithCancel(t.Context())
+	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := dial(t, path).Holdings(ctx, gpu.Reading{}); status.Code(err) != codes.Canceled {
-		t.Errorf("a caller that gave up gets %v", err)
+	llama := listOf(whole("llama", gpuA+"::0"))
+	for _, test := range []struct {
+		name   string
+		server *grpc.Server // nil: a socket that accepts, in the kernel, and says nothing
+		node   *answers
+		code   codes.Code
+	}{
+		{
+			"a kubelet that is busy, and may answer the next time", grpc.NewServer(),
+			&answers{list: llama, err: status.Error(codes.ResourceExhausted, "rejected by rate limit")},
+			codes.ResourceExhausted,
+		},
+		{
+			"an answer of five megabytes", grpc.NewServer(), &answers{list: listOf(whole(strings.Repeat("x", 5<<20), gpuA))},
+			codes.ResourceExhausted,
+		},
+		{
+			"bytes that are no answer", grpc.NewServer(grpc.ForceServerCodec(garbled{})), &answers{list: llama},
+			codes.Internal,
+		},
+		{"a server without v1", grpc.NewServer(), nil, codes.Unimplemented},
+		{"a kubelet that hangs", nil, nil, codes.DeadlineExceeded},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			path := socket(t)
+			if test.node != nil {
+				podresources.RegisterPodResourcesListerServer(test.server, test.node)
+			}
+			if test.server != nil {
+				start(t, path, test.server)
+			} else {
+				listen(t, path)
+			}
+			began := time.Now()
+			held, err := dial(t, path).Holdings(t.Context(), gpu.Reading{})
+			if took := time.Since(began); status.Code(err) != test.code || took > 10*time.Second {
+				t.Errorf("after %v: %+v, %v; want %v", took, held, err, test.code)
+			}
+			if _, err = dial(t, path).Holdings(over, gpu.Reading{}); status.Code(err) != codes.Canceled {
+				t.Errorf("a caller that gave up gets %v", err)
+			}
+		})
 	}
-}
-
-func TestHoldingsOfAHugeAnswer(t *testing.T) {
-	t.Parallel()
 	path := socket(t)
-	serve(t, path, &answers{list: listOf(whole(strings.Repeat("x", 5<<20), gpuA))})
-	if _, err := dial(t, path).Holdings(t.Context(), gpu.Reading{}); status.Code(err) != codes.ResourceExhausted {
-		t.Errorf("five megabytes give %v", err)
-	}
-}
-
-func TestHoldingsOfAMalformedAnswer(t *testing.T) {
-	t.Parallel()
-	path := socket(t)
-	server := grpc.NewServer(grpc.ForceServerCodec(garbled{}))
-	podresources.RegisterPodResourcesListerServer(server, &answers{list: listOf()})
-	start(t, path, server)
-	if _, err := dial(t, path).Holdings(t.Context(), gpu.Reading{}); status.Code(err) != codes.Internal {
-		t.Errorf("bytes that are no answer give %v", err)
-	}
-}
-
-func TestHoldingsOfSomethingElse(t *testing.T) {
-	t.Parallel()
-	path := socket(t)
-	start(t, path, grpc.NewServer())
-	if _, err := dial(t, path).Holdings(t.Context(), gpu.Reading{}); status.Code(err) != codes.Unimplemented {
-		t.Errorf("a server without v1 gives %v", err)
+	if _, err := dial(
+		t,
+		path,
+	).Holdings(t.Context(), gpu.Reading{}); err == nil ||
+		!strings.Contains(err.Error(), path) {
+		t.Errorf("%v does not say which socket is not there", err)
 	}
 }

@@ -55,9 +55,7 @@ func TestNode(t *testing.T) {
 // partsOf a node, asked as the agent asks.
 func partsOf(t *testing.T, archive *txtar.Archive) []pods.Part {
 	t.Helper()
-	var (
-		reading gpu.Reading
-	)
+	var reading gpu.Reading
 	node := &answers{list: listOf(), all: &podresources.AllocatableResourcesResponse{}}
 	proc, logs := fstest.MapFS{}, fstest.MapFS{}
 	for _, file := range archive.Files {
@@ -98,8 +96,7 @@ func processes(proc fstest.MapFS, lines string) error {
 			return fmt.Errorf("%q: %w", line, err)
 		}
 		folder := strconv.Itoa(pid)
-		stat := fmt.Sprintf("%d (%s) S 1 1 1 0 -1 4194560 1 0 0 0 7 3 0 0 20 0 1 0 %d 1234 56\n", pid, comm, start)
-		proc[folder+"/stat"] = &fstest.MapFile{Data: []byte(stat)}
+		proc[folder+"/stat"] = &fstest.MapFile{Data: []byte(statOf(pid, start, comm))}
 		proc[folder+"/cgroup"] = &fstest.MapFile{Data: []byte(cgroup + "\n")}
 	}
 	return nil

@@ -52,9 +52,13 @@ func newFolders() folders {
 }
 
 func (n folders) run(pid, start int, comm, cgroup string) {
-	fields := "S 1 1 1 0 -1 4194560 1 0 0 0 7 3 0 0 20 0 1 0 " + strconv.Itoa(start) + " 1234 56"
-	n.file(n.proc, strconv.Itoa(pid)+"/stat", fmt.Sprintf("%d (%s) %s\n", pid, comm, fields))
+	n.file(n.proc, strconv.Itoa(pid)+"/stat", statOf(pid, start, comm))
 	n.file(n.proc, strconv.Itoa(pid)+"/cgroup", cgroup+"\n")
+}
+
+// statOf a process is what the kernel writes of it.
+func statOf(pid, start int, comm string) string {
+	return fmt.Sprintf("%d (%s) S 1 1 1 0 -1 4194560 1 0 0 0 7 3 0 0 20 0 1 0 %d 1234 56\n", pid, comm, start)
 }
 
 func (folders) file(in counted, name, text string) {
@@ -67,8 +71,8 @@ func (n folders) link(c pods.Container, id string) {
 }
 
 func in(uid, id string) string {
-	return "0::/kubepods.slice/kubepods-pod" + strings.ReplaceAll(uid, "-",
-		"_") + ".slice/cri-containerd-" + id + ".scope"
+	slice := "kubepods-pod" + strings.ReplaceAll(uid, "-", "_") + ".slice"
+	return "0::/kubepods.slice/" + slice + "/cri-containerd-" + id + ".scope"
 }
 
 func (n folders) want(t *testing.T, why string, pid int, container pods.Container, known bool) {
@@ -82,32 +86,28 @@ func TestOwners(t *testing.T) {
 	n := newFolders()
 	n.link(llama, idLlama)
 	n.link(embed, idEmbed)
-	n.run(10, 100, "python3", in(uidLlama, idLlama))
-	n.run(11, 100, "a (b) c) S 1", in(uidEmbed, idEmbed))
-	n.run(12, 100, "nvidia-persiste", "0::/system.slice/nvidia-persistenced.service")
-	n.run(13, 100, "nvidia-cuda-mps", in(uidLlama, idLlama))
-	n.run(14, 100, "python3", "0::/system.slice/docker-"+strings.Repeat("e", 64)+".scope")
-	n.run(15, 100, "python3", "0::/../cri-containerd-"+strings.Repeat("e", 64)+".scope")
-	n.run(16, 100, "python3", "0::/../cri-containerd-"+idEmbed+".scope")
-	n.run(17, 100, "python3", in(uidLlama, strings.Repeat("e", 64)))
-	n.run(18, 100, "python3", "")
-	n.file(n.proc, "18/cgroup", "")
-	n.run(19, 100, "python3", strings.Repeat("0::/system.slice\n", 1000))
+	stranger := strings.Repeat("e", 64)
+	try := func(why, comm, cgroup string, container pods.Container, known bool) {
+		n.run(10, 100, comm, cgroup)
+		n.owners = pods.NewOwners(n.proc, n.logs)
+		n.want(t, why, 10, container, known)
+	}
+	try("a pod's", "python3", in(uidLlama, idLlama), llama, true)
+	try("a comm may look like the end of the comm", "a (b) c) S 1", in(uidEmbed, idEmbed), embed, true)
+	try("the node's own", "nvidia-persiste", "0::/system.slice/nvidia-persistenced.service", nobody, true)
+	try("an MPS server works for others", "nvidia-cuda-mps", in(uidLlama, idLlama), nobody, false)
+	try("a container that is none of Kubernetes'", "sh", "0::/system.slice/docker-"+stranger+".scope", nobody, true)
+	try("one that may be of the agent's own pod", "sh", "0::/../cri-containerd-"+stranger+".scope", nobody, false)
+	try("one of the agent's own pod", "sh", "0::/../cri-containerd-"+idEmbed+".scope", embed, true)
+	try("a container without a log", "sh", in(uidLlama, stranger), nobody, false)
+	try("a cgroup file without end", "sh", strings.Repeat("0::/system.slice\n", 1000), nobody, false)
+
+	n.file(n.proc, "10/cgroup", "")
+	n.want(t, "a cgroup file that is empty", 10, nobody, false)
 	n.file(n.proc, "20/stat", "20 (python3) S 1 1")
+	n.want(t, "a stat that is cut", 20, nobody, false)
 	n.file(n.proc, "21/stat", "21 (python3) Z 1 1 1 0 -1 4194560 1 0 0 0 7 3 0 0 20 0 1 0 100 0 0")
 	n.file(n.proc, "21/cgroup", "0::/")
-
-	n.want(t, "a pod's", 10, llama, true)
-	n.want(t, "a comm may look like the end of the comm", 11, embed, true)
-	n.want(t, "the node's own", 12, nobody, true)
-	n.want(t, "an MPS server works for others", 13, nobody, false)
-	n.want(t, "a container that is none of Kubernetes'", 14, nobody, true)
-	n.want(t, "a container that may be of the agent's own pod", 15, nobody, false)
-	n.want(t, "one of the agent's own pod", 16, embed, true)
-	n.want(t, "a container without a log", 17, nobody, false)
-	n.want(t, "a cgroup file that is empty", 18, nobody, false)
-	n.want(t, "a cgroup file without end", 19, nobody, false)
-	n.want(t, "a stat that is cut", 20, nobody, false)
 	n.want(t, "a zombie, which has left its cgroup", 21, nobody, false)
 	n.want(t, "a process that is not there", 99, nobody, false)
 	n.want(t, "what is no process", -1, nobody, false)
@@ -127,9 +127,10 @@ func TestOwnersOfAPodWithoutALink(t *testing.T) {
 
 func TestOwnersKnowAProcessFromTheNextWithItsPID(t *testing.T) {
 	n := newFolders()
-	n.link(llama, idLlama)
 	n.link(embed, idEmbed)
 	n.run(10, 100, "python3", in(uidLlama, idLlama))
+	n.want(t, "the first, before its log", 10, nobody, false)
+	n.link(llama, idLlama)
 	n.want(t, "the first", 10, llama, true)
 	n.run(10, 200, "python3", in(uidEmbed, idEmbed))
 	n.want(t, "the second", 10, embed, true)
@@ -180,10 +181,7 @@ func TestOwnersReadLittle(t *testing.T) {
 		}
 	}
 	if got := n.logs.opened["containers"]; got != 3 {
-		t.Errorf(
-			"the folder was listed %d times, want once for the first and once for each look with a new container",
-			got,
-		)
+		t.Errorf("the folder was listed %d times, want once and once for each look with a new container", got)
 	}
 	if got := n.proc.opened["7/cgroup"]; got != 1 {
 		t.Errorf("a cgroup was read %d times in 3 looks at one process, want once", got)
@@ -202,14 +200,6 @@ func TestOwnersForget(t *testing.T) {
 	if got := n.owners.Remembered(); got > 2 {
 		t.Errorf("%d processes are remembered, of which one was asked about in each look", got)
 	}
-}
-
-func TestOwnersFindAPodOnceItIsThere(t *testing.T) {
-	n := newFolders()
-	n.run(10, 100, "python3", in(uidLlama, idLlama))
-	n.want(t, "before its log", 10, nobody, false)
-	n.link(llama, idLlama)
-	n.want(t, "after", 10, llama, true)
 }
 
 // TestOwnersOfThisProcess reads what a kernel writes.

@@ -50,12 +50,14 @@ func socket(tb testing.TB) string {
 	return filepath.Join(folder, "s")
 }
 
+// listen on a socket until the test ends, unless a server closes it.
 func listen(tb testing.TB, path string) net.Listener {
 	tb.Helper()
 	listener, err := net.Listen("unix", path)
 	if err != nil {
 		tb.Fatal(err)
 	}
+	tb.Cleanup(func() { listener.Close() }) //nolint:errcheck // A server has closed it.
 	return listener
 }
 
