@@ -5,12 +5,12 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"google.golang.org/grpc"
 	podresources "k8s.io/kubelet/pkg/apis/podresources/v1"
 
-	"github.com/forewarm/forewarm/pkg/agent/gpu"
 	"github.com/forewarm/forewarm/pkg/agent/pods"
 )
 
@@ -42,11 +42,7 @@ func socket(tb testing.TB) string {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() {
-		if err := os.RemoveAll(folder); err != nil {
-			tb.Error(err)
-		}
-	})
+	tb.Cleanup(func() { os.RemoveAll(folder) }) //nolint:errcheck // A temporary folder.
 	return filepath.Join(folder, "s")
 }
 
@@ -62,29 +58,23 @@ func listen(tb testing.TB, path string) net.Listener {
 }
 
 // serve a kubelet on a socket until the test or the returned function stops it.
-func serve(tb testing.TB, path string, lister podresources.PodResourcesListerServer) (stop func()) {
+func serve(tb testing.TB, path string, node *answers) (stop func()) {
 	tb.Helper()
 	server := grpc.NewServer()
-	podresources.RegisterPodResourcesListerServer(server, lister)
+	podresources.RegisterPodResourcesListerServer(server, node)
 	return start(tb, path, server)
 }
 
 func start(tb testing.TB, path string, server *grpc.Server) (stop func()) {
 	tb.Helper()
-	listener := listen(tb, path)
-	done := make(chan error, 1)
+	listener, done := listen(tb, path), make(chan error, 1)
 	go func() { done <- server.Serve(listener) }()
-	stopped := false
-	stop = func() {
-		if stopped {
-			return
-		}
-		stopped = true
+	stop = sync.OnceFunc(func() {
 		server.Stop()
 		if err := <-done; err != nil {
 			tb.Error(err)
 		}
-	}
+	})
 	tb.Cleanup(stop)
 	return stop
 }
@@ -132,12 +122,3 @@ type garbled struct{}
 func (garbled) Marshal(any) ([]byte, error)     { return []byte{0x0a, 0xff, 0xff, 0xff}, nil }
 func (garbled) Unmarshal(_ []byte, _ any) error { return nil }
 func (garbled) Name() string                    { return "proto" }
-
-func ask(tb testing.TB, lister *pods.Lister) pods.Held {
-	tb.Helper()
-	held, err := lister.Holdings(tb.Context(), gpu.Reading{})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return held
-}
