@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/agent/gpu"
@@ -53,8 +54,10 @@ func (c Config) Validate() error {
 		)
 	}
 	if c.Window < 2*c.Interval || c.Window > 10*time.Minute {
-		problems = append(problems,
-			fmt.Errorf("a window of %v: write two intervals (%v) … 10m", c.Window, 2*c.Interval))
+		problems = append(
+			problems,
+			fmt.Errorf("a window of %v: write two intervals (%v) … 10m", c.Window, 2*c.Interval),
+		)
 	}
 	return errors.Join(problems...)
 }
@@ -67,8 +70,9 @@ type Collector struct {
 	config Config
 	deps   Deps
 
-	board    Board
-	gauges   gauges
+	board Board
+	// windows are those of all series; one without samples is dropped: of a pod that is gone, of a device that is lost.
+	windows  map[Series]*gpu.Window
 	recorder *Recorder
 	// hour is the history as of the step historyStep.
 	hour        Hour
@@ -77,11 +81,10 @@ type Collector struct {
 	held pods.Held
 	// lastAnswer is the time of the kubelet's last answer.
 	lastAnswer time.Time
-	// lastFault and away are the states that were logged last, so that each change is logged once; since is the start of
-	// the fault.
+	// lastFault and kubeletFailing are the states that were logged last; faultSince is the start of the fault.
 	lastFault      string
-	kubeletFailing bool
 	faultSince     time.Time
+	kubeletFailing bool
 }
 
 // Deps are the dependencies of a Collector.
@@ -100,8 +103,11 @@ func New(config Config, deps Deps) (*Collector, error) {
 		return nil, err
 	}
 	return &Collector{
-		config: config, deps: deps, gauges: newGauges(config.Window, 2*config.Interval),
-		recorder: NewRecorder(deps.Before), hour: deps.Before,
+		config:   config,
+		deps:     deps,
+		windows:  map[Series]*gpu.Window{},
+		recorder: NewRecorder(deps.Before),
+		hour:     deps.Before,
 	}, nil
 }
 
@@ -132,7 +138,7 @@ func (c *Collector) Step(ctx context.Context, now time.Time) {
 		KubeletError: podsFault, Held: c.held, GPUs: c.devices(reading), Pods: c.pods(parts, now),
 	}
 	capPods(picture)
-	c.gauges.dropEmpty(now)
+	maps.DeleteFunc(c.windows, func(_ Series, w *gpu.Window) bool { return w.Empty(now) })
 	if step := now.UnixNano() / int64(HistoryStep); step != c.historyStep {
 		c.hour, c.historyStep = c.recorder.Hour(now), step
 	}
@@ -140,7 +146,7 @@ func (c *Collector) Step(ctx context.Context, now time.Time) {
 	c.board.Store(picture)
 }
 
-// updateHoldings updates the holdings.
+// updateHoldings asks the kubelet who holds which device; it keeps the last answer for a minute.
 func (c *Collector) updateHoldings(ctx context.Context, reading gpu.Reading) error {
 	ctx, cancel := context.WithTimeout(ctx, c.config.Interval/2)
 	defer cancel()
@@ -153,28 +159,29 @@ func (c *Collector) updateHoldings(ctx context.Context, reading gpu.Reading) err
 	return err
 }
 
-// logChanges logs changes of the driver's and the kubelet's state.
+// logChanges logs each change of the driver's and the kubelet's state once.
 func (c *Collector) logChanges(reading gpu.Reading, podsFault error, now time.Time) {
 	fault := ""
 	if reading.Fault != nil {
 		fault = reading.Fault.Message
 	}
+	switch {
+	case fault == c.lastFault:
+	case fault != "":
+		c.deps.Log.Warn("cannot read the GPUs", "reason", reading.Fault.Reason, "error", fault)
+	default:
+		c.deps.Log.Info("reading the GPUs", "driver", reading.Driver, "gpus", len(reading.GPUs))
+	}
 	if fault != c.lastFault {
-		c.faultSince = now
-		if fault != "" {
-			c.deps.Log.Warn("cannot read the GPUs", "reason", reading.Fault.Reason, "error", fault)
-		} else {
-			c.deps.Log.Info("reading the GPUs", "driver", reading.Driver, "gpus", len(reading.GPUs))
-		}
+		c.lastFault, c.faultSince = fault, now
 	}
 	// The state is compared, not the message: the messages of one failure differ from call to call.
-	if away := podsFault != nil; away != c.kubeletFailing {
-		if away {
-			c.deps.Log.Warn("cannot list the GPUs of each pod", "error", podsFault)
-		} else {
-			c.deps.Log.Info("the kubelet lists the GPUs of each pod")
-		}
-		c.kubeletFailing = away
+	switch away := podsFault != nil; {
+	case away == c.kubeletFailing:
+	case away:
+		c.deps.Log.Warn("cannot list the GPUs of each pod", "error", podsFault)
+	default:
+		c.deps.Log.Info("the kubelet lists the GPUs of each pod")
 	}
-	c.lastFault = fault
+	c.kubeletFailing = podsFault != nil
 }

@@ -9,3 +9,11 @@ import (
 func Titled(body string) string {
 	return fmt.Sprintf("%s %08x\n%s", header, crc32.ChecksumIEEE([]byte(body)), body)
 }
+
+// What the tests reach into.
+const MaxSeries = maxSeries
+
+var (
+	Encode = encode
+	Decode = decode
+)

@@ -32,23 +32,17 @@ func (c *Collector) devices(reading gpu.Reading) []Device {
 	return out
 }
 
-// figures adds a device's samples to its windows and its
+// figures adds a device's samples to its windows and its history.
 func (c *Collector) figures(d Device, use *gpu.Use, now time.Time) Device {
-	measure := func(m Measure, samples []gpu.Sample) gpu.Summary {
-		s := Series{Measure: m, UUID: d.UUID, Instance: d.Instance}
-		if d.UUID == "" {
-			// A GPU that never answered has no UUID to keep samples under.
-			return gpu.Summary{}
-		}
-		if mean := pods.Mean(samples); mean.Known {
-			c.recorder.Add(now, s, mean.Value)
-		}
-		return c.gauges.update(now, s, samples...)
-	}
-	d.Busy = measure(Busy, use.Busy)
-	d.Bandwidth = measure(Bandwidth, use.Bandwidth)
-	d.Tensor = measure(Tensor, use.Tensor)
 	d.Memory = use.Memory
+	if d.UUID == "" {
+		// A GPU that never answered has no UUID to keep samples under.
+		return d
+	}
+	of := func(m Measure) Series { return Series{Measure: m, UUID: d.UUID, Instance: d.Instance} }
+	d.Busy = c.summary(now, of(Busy), use.Busy)
+	d.Bandwidth = c.summary(now, of(Bandwidth), use.Bandwidth)
+	d.Tensor = c.summary(now, of(Tensor), use.Tensor)
 	return d
 }
 
@@ -57,26 +51,43 @@ func (c *Collector) figures(d Device, use *gpu.Use, now time.Time) Device {
 func (c *Collector) pods(parts []pods.Part, now time.Time) []pods.Part {
 	for i := range parts {
 		part := &parts[i]
-		named := func(m Measure) Series {
+		of := func(m Measure) Series {
 			return Series{
 				Measure: m, UUID: part.GPU, Instance: part.Instance,
 				Namespace: part.Namespace, Pod: part.Pod, Container: part.Name,
 			}
 		}
-		measure := func(m Measure, f pods.Figure) pods.Figure {
-			s := named(m)
+		mean := func(m Measure, f pods.Figure) pods.Figure {
 			var samples []gpu.Sample
 			if f.Known {
 				samples = []gpu.Sample{{Time: now, Ratio: f.Value}}
-				c.recorder.Add(now, s, f.Value)
 			}
-			summary := c.gauges.update(now, s, samples...)
+			summary := c.summary(now, of(m), samples)
 			return pods.Figure{Value: summary.Mean, Known: summary.Known}
 		}
-		part.Busy, part.Bandwidth = measure(PodBusy, part.Busy), measure(PodBandwidth, part.Bandwidth)
-		c.recorder.Add(now, named(PodAllocated), part.Allocated)
+		part.Busy, part.Bandwidth = mean(PodBusy, part.Busy), mean(PodBandwidth, part.Bandwidth)
+		c.recorder.Add(now, of(PodAllocated), part.Allocated)
 	}
 	return parts
+}
+
+// summary adds a series' samples to its window and their mean to its history, and summarises the window up to now.
+func (c *Collector) summary(now time.Time, s Series, samples []gpu.Sample) gpu.Summary {
+	if mean := pods.Mean(samples); mean.Known {
+		c.recorder.Add(now, s, mean.Value)
+	}
+	window, found := c.windows[s]
+	if !found {
+		if len(samples) == 0 {
+			return gpu.Summary{}
+		}
+		window = gpu.NewWindow(c.config.Window, 2*c.config.Interval)
+		c.windows[s] = window
+	}
+	for _, sample := range samples {
+		window.Add(sample)
+	}
+	return window.Summary(now)
 }
 
 // capPods caps the sum of a device's pods at the device's own figure. In each reading it holds, but a device's mean is
@@ -91,8 +102,7 @@ func capPods(p *Picture) {
 		did[at] = sum{did[at].busy + pod.Busy.Value, did[at].bandwidth + pod.Bandwidth.Value}
 	}
 	most := map[device]sum{}
-	for i := range p.GPUs {
-		d := &p.GPUs[i]
+	for _, d := range p.GPUs {
 		at := device{d.UUID, d.Instance}
 		most[at] = sum{capFactor(d.Busy, d.Share, did[at].busy), capFactor(d.Bandwidth, d.Share, did[at].bandwidth)}
 	}

@@ -154,7 +154,7 @@ func TestARestartGoesOn(t *testing.T) {
 
 func TestADamagedFileIsSaid(t *testing.T) {
 	var whole bytes.Buffer
-	if err := collect.EncodeHour(&whole, recorded()); err != nil {
+	if err := collect.Encode(&whole, recorded()); err != nil {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{
@@ -187,7 +187,7 @@ func TestAFolderThatIsNotThereIsSaid(t *testing.T) {
 // same.
 func FuzzDecode(f *testing.F) {
 	var whole bytes.Buffer
-	if err := collect.EncodeHour(&whole, recorded()); err != nil {
+	if err := collect.Encode(&whole, recorded()); err != nil {
 		f.Fatal(err)
 	}
 	_, body, _ := strings.Cut(whole.String(), "\n")
@@ -197,7 +197,7 @@ func FuzzDecode(f *testing.F) {
 		`{"step":15000000000,"lines":[{"Measure":"busy","first":1,"means":"AAAAAA=="},{"Measure":"busy","first":1,"means":"AA=="}]}`,
 	)
 	f.Fuzz(func(t *testing.T, body string) {
-		hour, err := collect.DecodeHour(strings.NewReader(collect.Titled(body)))
+		hour, err := collect.Decode(strings.NewReader(collect.Titled(body)))
 		if err != nil {
 			if !errors.Is(err, collect.ErrFormat) {
 				t.Errorf("%v", err)
@@ -210,10 +210,10 @@ func FuzzDecode(f *testing.F) {
 		}
 		r.Hour(after(time.Minute))
 		var again bytes.Buffer
-		if err = collect.EncodeHour(&again, hour); err != nil {
+		if err = collect.Encode(&again, hour); err != nil {
 			t.Fatal(err)
 		}
-		if second, err := collect.DecodeHour(&again); err != nil || !cmp.Equal(hour, second, cmpopts.EquateNaNs()) {
+		if second, err := collect.Decode(&again); err != nil || !cmp.Equal(hour, second, cmpopts.EquateNaNs()) {
 			t.Errorf("%v: %s", err, cmp.Diff(hour, second, cmpopts.EquateNaNs()))
 		}
 	})

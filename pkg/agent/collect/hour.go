@@ -11,9 +11,9 @@ const (
 	HistoryStep = 15 * time.Second
 	// HistoryLength is how long points are kept.
 	HistoryLength = time.Hour
-	// MaxSeries is how many series are kept, at 1 KiB each. A node of eight GPUs with seven instances each has 360, and pods
+	// maxSeries is how many series are kept, at 1 KiB each. A node of eight GPUs with seven instances each has 360, and pods
 	// that come and go add more. Above the limit the series that ended first are dropped.
-	MaxSeries = 2048
+	maxSeries = 2048
 
 	maxPoints = int64(HistoryLength / HistoryStep)
 )

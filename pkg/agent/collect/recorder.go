@@ -114,9 +114,9 @@ func (l *openLine) since(step int64) (Line, bool) {
 	return Line{Series: l.Series, First: l.First + old, Means: slices.Clone(l.Means[old:])}, old < int64(len(l.Means))
 }
 
-// dropOldest drops the series that ended first where there are more than Most.
+// dropOldest drops the series that ended first where there are more than maxSeries.
 func (r *Recorder) dropOldest() {
-	if len(r.lines) <= MaxSeries {
+	if len(r.lines) <= maxSeries {
 		return
 	}
 	ends := make([]*openLine, 0, len(r.lines))
@@ -126,7 +126,7 @@ func (r *Recorder) dropOldest() {
 	slices.SortFunc(ends, func(a, b *openLine) int {
 		return cmp.Or(cmp.Compare(a.step, b.step), a.Series.Compare(b.Series))
 	})
-	for _, l := range ends[:len(ends)-MaxSeries] {
+	for _, l := range ends[:len(ends)-maxSeries] {
 		delete(r.lines, l.Series)
 	}
 }

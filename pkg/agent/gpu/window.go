@@ -19,10 +19,10 @@ type Window struct {
 	length, gap time.Duration
 	// samples are in the order of time. The first may be older than the window: it starts the time that the second
 	// covers.
-	samples []sample
+	samples []point
 }
 
-type sample struct {
+type point struct {
 	at    int64 // nanoseconds
 	value float64
 }
@@ -49,10 +49,10 @@ func NewWindow(length, gap time.Duration) *Window {
 
 // Add adds a sample. One that is not later than the last is dropped, unless it is earlier by more than the window: then
 // the clock was set back, and the window is cleared.
-func (w *Window) Add(at time.Time, value float64) {
-	s := sample{at: at.UnixNano(), value: value}
-	if n := len(w.samples); n > 0 && s.at <= w.samples[n-1].at {
-		if w.samples[n-1].at-s.at <= int64(w.length) {
+func (w *Window) Add(s Sample) {
+	p := point{at: s.Time.UnixNano(), value: s.Ratio}
+	if n := len(w.samples); n > 0 && p.at <= w.samples[n-1].at {
+		if w.samples[n-1].at-p.at <= int64(w.length) {
 			return
 		}
 		w.samples = w.samples[:0]
@@ -60,7 +60,7 @@ func (w *Window) Add(at time.Time, value float64) {
 	if len(w.samples) == MaxSamples {
 		w.samples = append(w.samples[:0], w.samples[MaxSamples/2:]...)
 	}
-	w.samples = append(w.samples, s)
+	w.samples = append(w.samples, p)
 }
 
 // Summary summarises (now − length, now].
@@ -74,7 +74,7 @@ func (w *Window) Summary(now time.Time) Summary {
 		if s.at <= start {
 			continue
 		}
-		covered := float64(s.at - max(w.since(i), start))
+		covered := float64(min(w.covered(i), s.at-start))
 		parts = append(parts, part{s.value, covered})
 		whole += covered
 		area += covered * s.value
@@ -103,16 +103,13 @@ func (w *Window) Empty(now time.Time) bool {
 	return n == 0 || w.samples[n-1].at <= now.Add(-w.length).UnixNano()
 }
 
-// since is the start of the time that a sample covers.
-func (w *Window) since(i int) int64 {
-	gap := int64(w.gap)
-	switch {
-	case i > 0:
-		gap = min(gap, w.samples[i].at-w.samples[i-1].at)
-	case len(w.samples) > 1:
-		gap = min(gap, w.samples[1].at-w.samples[0].at)
+// covered is the time that a sample covers, in nanoseconds.
+func (w *Window) covered(i int) int64 {
+	if len(w.samples) == 1 {
+		return int64(w.gap)
 	}
-	return w.samples[i].at - gap
+	second := max(i, 1)
+	return min(int64(w.gap), w.samples[second].at-w.samples[second-1].at)
 }
 
 // trim drops samples from before the window, but for the last of them, and samples from the future.
