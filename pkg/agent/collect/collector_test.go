@@ -3,7 +3,6 @@ package collect_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"math"
 	"strings"
@@ -62,12 +61,9 @@ func TestAGPUThatOnePodHolds(t *testing.T) {
 	n.GPUs[0].Processes = nil // no process need be known
 	p := begin(t, n, collect.Hour{}).steps(6)
 	d := p.GPUs[0]
-	for name, is := range map[string][2]gpu.Summary{
-		"busy": {d.Busy, flat(0.8)}, "bandwidth": {d.Bandwidth, flat(0.5)}, "tensor": {d.Tensor, flat(0.3)},
-	} {
-		if diff := cmp.Diff(is[1], is[0], approx); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
+	got := []gpu.Summary{d.Busy, d.Bandwidth, d.Tensor}
+	if diff := cmp.Diff([]gpu.Summary{flat(0.8), flat(0.5), flat(0.3)}, got, approx); diff != "" {
+		t.Errorf("busy, bandwidth, tensor: %s", diff)
 	}
 	want := []pods.Part{{
 		Container: container("llama-0-0"), GPU: "GPU-0", Allocated: 1,
@@ -194,26 +190,20 @@ func TestAKubeletThatIsAwayIsBridgedForAMinute(t *testing.T) {
 }
 
 func TestTheHourGoesOnAfterARestart(t *testing.T) {
-	n := sharedGPUs(1, 1)
-	s := begin(t, n, collect.Hour{})
-	before := s.steps(100).Hour
-	again := begin(t, n, before)
+	s := begin(t, sharedGPUs(1, 1), collect.Hour{})
+	again := begin(t, sharedGPUs(1, 1), s.steps(100).Hour)
 	again.now = s.now.Add(2 * time.Minute)
-	hour := again.steps(20).Hour
-	line := hour.Lines[len(hour.Lines)-1]
-	want := collect.Series{Measure: collect.Tensor, UUID: "GPU-0"}
-	if line.Series != want || !line.End(0).Equal(noon.Add(15*time.Second)) {
-		t.Errorf("%+v, want one from noon on", line)
-	}
+	lines := again.steps(20).Hour.Lines
+	last := lines[len(lines)-1]
 	gaps := 0
-	for _, mean := range line.Means {
+	for _, mean := range last.Means {
 		if math.IsNaN(float64(mean)) {
 			gaps++
 		}
 	}
 	// 500 s, a gap of 120 s, 100 s in steps of 15 s.
-	if n := len(line.Means); n < 46 || n > 48 || gaps < 7 || gaps > 9 {
-		t.Errorf("%d points, %d of them gaps", n, gaps)
+	if n := len(last.Means); n < 46 || n > 48 || gaps < 7 || gaps > 9 || !last.End(0).Equal(noon.Add(15*time.Second)) {
+		t.Errorf("%d points from %v on, %d of them gaps", n, last.End(0), gaps)
 	}
 }
 
@@ -243,23 +233,4 @@ func TestAConfigSaysEverythingThatIsWrong(t *testing.T) {
 	if err = collect.DefaultConfig().Validate(); err != nil {
 		t.Error(err)
 	}
-}
-
-func TestAnOwnerIsAskedForSharedDevicesOnly(t *testing.T) {
-	n := sharedGPUs(2, 1)
-	c, err := collect.New(collect.DefaultConfig(), collect.Deps{
-		Reader: n, Holders: n, Log: slog.New(slog.DiscardHandler),
-		Owners: nobody{},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Step(t.Context(), noon)
-}
-
-// nobody must not be asked.
-type nobody struct{}
-
-func (nobody) Lookup() func(pid int) (pods.Container, bool) {
-	return func(pid int) (pods.Container, bool) { panic(fmt.Sprint("asked for ", pid)) }
 }

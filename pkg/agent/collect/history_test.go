@@ -17,16 +17,14 @@ import (
 	"github.com/forewarm/forewarm/pkg/agent/collect"
 )
 
-var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-
 func series(name string) collect.Series {
 	return collect.Series{Measure: collect.PodBusy, UUID: "GPU-1", Namespace: "inference", Pod: name, Container: "c"}
 }
 
-func after(d time.Duration) time.Time { return noon.Add(d) }
+// step is the start of the i-th step after noon.
+func step(i int) time.Time { return noon.Add(time.Duration(i) * collect.HistoryStep) }
 
-func means(t *testing.T, hour collect.Hour, s collect.Series) ([]float32, time.Time) {
-	t.Helper()
+func means(hour collect.Hour, s collect.Series) ([]float32, time.Time) {
 	for _, l := range hour.Lines {
 		if l.Series == s {
 			return l.Means, l.End(0)
@@ -39,15 +37,15 @@ func TestAPointIsTheMeanOfItsStep(t *testing.T) {
 	r := collect.NewRecorder(collect.Hour{})
 	s := series("a")
 	for i, value := range []float64{0.2, 0.3, 0.4, 0.9, 0.9, 0.9, 1} {
-		r.Add(after(time.Duration(5*i)*time.Second), s, value)
+		r.Add(noon.Add(time.Duration(5*i)*time.Second), s, value)
 	}
-	r.Add(after(70*time.Second), s, 0.5) // the step at 45 s has no reading
-	got, end := means(t, r.Hour(after(70*time.Second)), s)
+	r.Add(noon.Add(70*time.Second), s, 0.5) // the step at 45 s has no reading
+	got, end := means(r.Hour(noon.Add(70*time.Second)), s)
 	want := []float32{0.3, 0.9, 1}
-	if !cmp.Equal(got, want, cmpopts.EquateApprox(0, 1e-6)) || !end.Equal(after(15*time.Second)) {
+	if !cmp.Equal(got, want, cmpopts.EquateApprox(0, 1e-6)) || !end.Equal(noon.Add(15*time.Second)) {
 		t.Errorf("%v, the first at %v, want %v at 12:00:15", got, end, want)
 	}
-	got, _ = means(t, r.Hour(after(75*time.Second)), s)
+	got, _ = means(r.Hour(noon.Add(75*time.Second)), s)
 	want = []float32{0.3, 0.9, 1, float32(math.NaN()), 0.5}
 	if !cmp.Equal(got, want, cmpopts.EquateApprox(0, 1e-6), cmpopts.EquateNaNs()) {
 		t.Errorf("%v, want %v", got, want)
@@ -57,15 +55,15 @@ func TestAPointIsTheMeanOfItsStep(t *testing.T) {
 func TestAnHourIsKeptAndNoMore(t *testing.T) {
 	r := collect.NewRecorder(collect.Hour{})
 	for i := range 1000 {
-		r.Add(after(time.Duration(i)*collect.HistoryStep), series("a"), float64(i)/1000)
+		r.Add(step(i), series("a"), float64(i)/1000)
 	}
 	r.Add(noon, series("over"), 0.5)
-	now := after(1000 * collect.HistoryStep)
-	got, end := means(t, r.Hour(now), series("a"))
+	now := step(1000)
+	got, end := means(r.Hour(now), series("a"))
 	if len(got) != 240 || !end.Equal(now.Add(-time.Hour+collect.HistoryStep)) {
 		t.Errorf("%d points from %v, want 240 from an hour before %v", len(got), end, now)
 	}
-	if got, _ = means(t, r.Hour(now), series("over")); got != nil {
+	if got, _ = means(r.Hour(now), series("over")); got != nil {
 		t.Errorf("what ended hours ago is kept: %v", got)
 	}
 	if left := len(r.Hour(now.Add(2 * time.Hour)).Lines); left != 0 {
@@ -76,15 +74,15 @@ func TestAnHourIsKeptAndNoMore(t *testing.T) {
 func TestPodsThatComeAndGoAreBounded(t *testing.T) {
 	r := collect.NewRecorder(collect.Hour{})
 	for i := range collect.MaxSeries + 100 {
-		r.Add(after(time.Duration(i)*time.Millisecond), series(strconv.Itoa(i)), 0.5)
+		r.Add(noon.Add(time.Duration(i)*time.Millisecond), series(strconv.Itoa(i)), 0.5)
 	}
-	r.Add(after(collect.HistoryStep), series("0"), 0.5)
-	r.Hour(after(2 * collect.HistoryStep))
-	hour := r.Hour(after(2 * collect.HistoryStep))
+	r.Add(step(1), series("0"), 0.5)
+	r.Hour(step(2))
+	hour := r.Hour(step(2))
 	if len(hour.Lines) != collect.MaxSeries {
 		t.Errorf("%d series, want %d", len(hour.Lines), collect.MaxSeries)
 	}
-	if got, _ := means(t, hour, series("0")); got == nil {
+	if got, _ := means(hour, series("0")); got == nil {
 		t.Error("a series that goes on was dropped for one that ended")
 	}
 }
@@ -92,11 +90,11 @@ func TestPodsThatComeAndGoAreBounded(t *testing.T) {
 func TestAClockThatIsSetBack(t *testing.T) {
 	r := collect.NewRecorder(collect.Hour{})
 	s := series("a")
-	r.Add(after(3*time.Hour), s, 0.5)
-	r.Add(after(2*time.Hour+59*time.Minute), s, 0.6) // by a minute: dropped
-	r.Add(noon, s, 0.7)                              // by hours: anew
-	r.Add(after(collect.HistoryStep), s, 0.8)
-	got, _ := means(t, r.Hour(after(2*collect.HistoryStep)), s)
+	r.Add(noon.Add(3*time.Hour), s, 0.5)
+	r.Add(noon.Add(2*time.Hour+59*time.Minute), s, 0.6) // by a minute: dropped
+	r.Add(noon, s, 0.7)                                 // by hours: anew
+	r.Add(step(1), s, 0.8)
+	got, _ := means(r.Hour(step(2)), s)
 	if !cmp.Equal(got, []float32{0.7, 0.8}) {
 		t.Errorf("%v, want 0.7 and 0.8", got)
 	}
@@ -106,12 +104,12 @@ func recorded() collect.Hour {
 	r := collect.NewRecorder(collect.Hour{})
 	for i := range 8 {
 		if i != 5 {
-			r.Add(after(time.Duration(i)*collect.HistoryStep), series("a"), float64(i)/10)
+			r.Add(step(i), series("a"), float64(i)/10)
 		}
-		r.Add(after(time.Duration(i)*collect.HistoryStep),
+		r.Add(step(i),
 			collect.Series{Measure: collect.Tensor, UUID: "GPU-1", Instance: "9"}, 1)
 	}
-	return r.Hour(after(8 * collect.HistoryStep))
+	return r.Hour(step(8))
 }
 
 func TestARestartGoesOn(t *testing.T) {
@@ -143,9 +141,9 @@ func TestARestartGoesOn(t *testing.T) {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
 	r := collect.NewRecorder(got)
-	r.Add(after(7*collect.HistoryStep+10*time.Second), series("a"), 0.1) // within the step of the last point
-	r.Add(after(9*collect.HistoryStep), series("a"), 0.9)
-	points, _ := means(t, r.Hour(after(10*collect.HistoryStep)), series("a"))
+	r.Add(step(7).Add(10*time.Second), series("a"), 0.1) // within the step of the last point
+	r.Add(step(9), series("a"), 0.9)
+	points, _ := means(r.Hour(step(10)), series("a"))
 	nan := float32(math.NaN())
 	if !cmp.Equal(points, []float32{0, 0.1, 0.2, 0.3, 0.4, nan, 0.6, 0.7, nan, 0.9}, cmpopts.EquateNaNs()) {
 		t.Errorf("after the restart: %v", points)
@@ -153,44 +151,43 @@ func TestARestartGoesOn(t *testing.T) {
 }
 
 func TestADamagedFileIsSaid(t *testing.T) {
-	var whole bytes.Buffer
-	if err := collect.Encode(&whole, recorded()); err != nil {
-		t.Fatal(err)
-	}
+	whole := encoded(t, recorded())
 	for name, text := range map[string]string{
 		"empty":     "",
-		"cut off":   whole.String()[:whole.Len()-9],
-		"one bit":   strings.Replace(whole.String(), "inference", "inferencf", 1),
+		"cut off":   whole[:len(whole)-9],
+		"one bit":   strings.Replace(whole, "inference", "inferencf", 1),
 		"foreign":   "PNG\n",
-		"later":     strings.Replace(whole.String(), "hour 1", "hour 2", 1),
+		"later":     strings.Replace(whole, "hour 1", "hour 2", 1),
 		"not there": strings.Repeat("x", 17<<20),
 	} {
 		path := filepath.Join(t.TempDir(), "hour")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if hour, err := collect.LoadHour(path); !errors.Is(err, collect.ErrFormat) || len(hour.Lines) != 0 {
-			t.Errorf("%s: %d series, %v", name, len(hour.Lines), err)
-		} else if !strings.Contains(err.Error(), path) {
-			t.Errorf("%s: %v does not name the file", name, err)
+		hour, err := collect.LoadHour(path)
+		if !errors.Is(err, collect.ErrFormat) || len(hour.Lines) != 0 || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %d series, %v, want an error that names the file", name, len(hour.Lines), err)
 		}
+	}
+	folder := filepath.Join(t.TempDir(), "no", "hour")
+	if err := collect.SaveHour(folder, recorded()); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a folder that is not there: %v", err)
 	}
 }
 
-func TestAFolderThatIsNotThereIsSaid(t *testing.T) {
-	if err := collect.SaveHour(filepath.Join(t.TempDir(), "no", "hour"), recorded()); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("%v", err)
+func encoded(tb testing.TB, hour collect.Hour) string {
+	tb.Helper()
+	var out strings.Builder
+	if err := collect.Encode(&out, hour); err != nil {
+		tb.Fatal(err)
 	}
+	return out.String()
 }
 
 // FuzzDecode: whatever a file holds, it is an error or an hour that can be gone on with, and what was decoded is encoded the
 // same.
 func FuzzDecode(f *testing.F) {
-	var whole bytes.Buffer
-	if err := collect.Encode(&whole, recorded()); err != nil {
-		f.Fatal(err)
-	}
-	_, body, _ := strings.Cut(whole.String(), "\n")
+	_, body, _ := strings.Cut(encoded(f, recorded()), "\n")
 	f.Add(body)
 	f.Add(`{"step":15000000000,"lines":[{"Measure":"busy","first":9223372036854775807,"means":"AAAAAA=="}]}`)
 	f.Add(
@@ -208,12 +205,9 @@ func FuzzDecode(f *testing.F) {
 		for _, l := range hour.Lines {
 			r.Add(noon, l.Series, 0.5)
 		}
-		r.Hour(after(time.Minute))
-		var again bytes.Buffer
-		if err = collect.Encode(&again, hour); err != nil {
-			t.Fatal(err)
-		}
-		if second, err := collect.Decode(&again); err != nil || !cmp.Equal(hour, second, cmpopts.EquateNaNs()) {
+		r.Hour(noon.Add(time.Minute))
+		second, err := collect.Decode(strings.NewReader(encoded(t, hour)))
+		if err != nil || !cmp.Equal(hour, second, cmpopts.EquateNaNs()) {
 			t.Errorf("%v: %s", err, cmp.Diff(hour, second, cmpopts.EquateNaNs()))
 		}
 	})

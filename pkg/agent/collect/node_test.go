@@ -9,6 +9,9 @@ import (
 	"github.com/forewarm/forewarm/pkg/agent/pods"
 )
 
+// noon is the time at which tests start.
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
 // node is Reader, Holders and Owners of a node; a test changes what its GPUs do between steps.
 type node struct {
 	// Fault is why nothing is read.
