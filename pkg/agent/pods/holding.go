@@ -18,17 +18,6 @@ func (c Container) Compare(d Container) int {
 		strings.Compare(c.Name, d.Name))
 }
 
-// IsUUID reports whether s is written 8-4-4-4-12 in lower-case hexadecimal digits.
-func IsUUID(s string) bool {
-	return len(s) == 36 && s[8] == '-' && s[13] == '-' && s[18] == '-' && s[23] == '-' &&
-		IsHex(strings.ReplaceAll(s, "-", ""), 32)
-}
-
-// IsHex reports whether s is the given number of lower-case hexadecimal digits.
-func IsHex(s string, digits int) bool {
-	return len(s) == digits && strings.Trim(s, "0123456789abcdef") == ""
-}
-
 // Holding is the allocation of a device, or of a share of it, to a container.
 type Holding struct {
 	Container Container

@@ -57,7 +57,7 @@ func readAnswers(
 	before map[string]set,
 ) (Held, map[string]set) {
 	t := tally{
-		names: deviceNames{gpus: reading.GPUs}, unidentified: map[string]int{}, allocatable: map[string]set{},
+		names: namesOf(reading.GPUs), unidentified: map[string]int{}, allocatable: map[string]set{},
 		held: map[string]set{}, holds: map[hold]set{}, claimed: map[string][]Container{},
 	}
 	for _, pod := range list.GetPodResources() {

@@ -1,6 +1,7 @@
 package pods
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -9,10 +10,42 @@ import (
 	"github.com/forewarm/forewarm/pkg/agent/gpu"
 )
 
-// deviceNames resolves the ids that device plugins and drivers give to devices.
-type deviceNames struct {
-	gpus []gpu.GPU
+// deviceNames are the UUIDs of GPUs and instances by the names that device plugins give them by numbers. The UUID is
+// empty where several have a name: GPUs whose device files were not read, compute instances of one GPU instance.
+type deviceNames map[string]string
+
+func namesOf(gpus []gpu.GPU) deviceNames {
+	names := deviceNames{}
+	add := func(name, uuid string) {
+		if _, twice := names[name]; twice {
+			uuid = ""
+		}
+		names[name] = uuid
+	}
+	for _, g := range gpus {
+		add(strconv.Itoa(g.Index), g.UUID)
+		add("nvidia"+strconv.Itoa(g.Minor), g.UUID)
+	}
+	for _, g := range gpus {
+		index, file := strconv.Itoa(g.Index), "nvidia"+strconv.Itoa(g.Minor)
+		for i := range g.Instances {
+			if names[index] == g.UUID {
+				add(index+":"+strconv.Itoa(i), g.Instances[i].UUID)
+			}
+			if names[file] == g.UUID {
+				add(file+"/gi"+strconv.Itoa(g.Instances[i].ID), g.Instances[i].UUID)
+			}
+		}
+	}
+	return names
 }
+
+var (
+	// byNumber are the forms of deviceNames.
+	byNumber = regexp.MustCompile(`^(\d{1,4}(:\d{1,4})?|nvidia\d{1,4}(/gi\d{1,4})?)$`)
+	// byUUID is a UUID at the end of a name; of the name itself, or after a mark.
+	byUUID = regexp.MustCompile(`(?i)(^|[=-])(GPU|MIG)-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$`)
+)
 
 // resolve returns the device that an id of a resource means, and its replica where it is shared. The device is empty
 // where the resource is not a GPU, and reason is set where it is one that cannot be identified. Resources can be
@@ -23,20 +56,18 @@ type deviceNames struct {
 //	GKE's device plugin      nvidia0, by the device file; of its GPU instance 3 nvidia0/gi3; replicas nvidia0/vgpu1
 func (n deviceNames) resolve(resource, id string) (device, replica, reason string) {
 	base, replica := splitReplica(id)
-	if uuid := asUUID(base); uuid != "" {
-		return uuid, replica, ""
-	}
-	if !isGPU(resource) {
-		return "", "", ""
-	}
-	found, known := n.byNumber(base)
+	uuid, whole := lastUUID(base)
 	switch {
-	case !known:
+	case whole:
+		return uuid, replica, ""
+	case !isGPU(resource):
+		return "", "", ""
+	case !byNumber.MatchString(base):
 		return "", "", UnknownID
-	case found == "":
+	case n[base] == "":
 		return "", "", UnknownNumber
 	}
-	return found, replica, ""
+	return n[base], replica, ""
 }
 
 // splitReplica splits an id into the device's and the replica's, which is empty where there is none.
@@ -47,74 +78,6 @@ func splitReplica(id string) (base, replica string) {
 		}
 	}
 	return id, ""
-}
-
-// byNumber is the device that an id of numbers means, and whether the id has a known form.
-func (n deviceNames) byNumber(id string) (uuid string, known bool) {
-	if file, isFile := strings.CutPrefix(id, "nvidia"); isFile {
-		minor, instance, nested := strings.Cut(file, "/gi")
-		g := n.uniqueGPU(parseNumber(minor), func(g *gpu.GPU) int { return g.Minor })
-		if !nested {
-			return uuidOf(g), parseNumber(minor) >= 0
-		}
-		return instanceOf(g, parseNumber(instance)), parseNumber(minor) >= 0 && parseNumber(instance) >= 0
-	}
-	index, slot, nested := strings.Cut(id, ":")
-	g := n.uniqueGPU(parseNumber(index), func(g *gpu.GPU) int { return g.Index })
-	switch {
-	case !nested:
-		return uuidOf(g), parseNumber(index) >= 0
-	case g != nil && parseNumber(slot) >= 0 && parseNumber(slot) < len(g.Instances):
-		return g.Instances[parseNumber(slot)].UUID, true
-	}
-	return "", parseNumber(index) >= 0 && parseNumber(slot) >= 0
-}
-
-// uniqueGPU is the GPU with a number; nil where none or several have it.
-func (n deviceNames) uniqueGPU(number int, of func(*gpu.GPU) int) *gpu.GPU {
-	var found *gpu.GPU
-	for i := range n.gpus {
-		if g := &n.gpus[i]; of(g) == number {
-			if found != nil {
-				return nil
-			}
-			found = g
-		}
-	}
-	return found
-}
-
-func uuidOf(g *gpu.GPU) string {
-	if g == nil {
-		return ""
-	}
-	return g.UUID
-}
-
-// instanceOf a GPU by the GPU instance's id, unless several compute instances share that.
-func instanceOf(g *gpu.GPU, id int) string {
-	uuid := ""
-	if g == nil {
-		return uuid
-	}
-	for i := range g.Instances {
-		if g.Instances[i].ID == id {
-			if uuid != "" {
-				return ""
-			}
-			uuid = g.Instances[i].UUID
-		}
-	}
-	return uuid
-}
-
-// parseNumber parses a plain number of at most four digits; −1 for anything else.
-func parseNumber(s string) int {
-	n, err := strconv.ParseUint(s, 10, 16)
-	if err != nil || len(s) > 4 {
-		return -1
-	}
-	return int(n)
 }
 
 // isGPU reports whether a resource's name is that of GPUs: nvidia.com/gpu, nvidia.com/gpu.shared,
@@ -129,7 +92,9 @@ func isGPU(resource string) bool {
 func countReplicas(replicas set) int {
 	n := len(replicas)
 	for replica := range replicas {
-		n = max(n, parseNumber(replica)+1)
+		if number, err := strconv.ParseUint(replica, 10, 16); err == nil && len(replica) <= 4 {
+			n = max(n, int(number)+1)
+		}
 	}
 	return n
 }
@@ -142,45 +107,27 @@ func countReplicas(replicas set) int {
 // placement, which no reading has.
 func (n deviceNames) claimed(resource *podresources.ClaimResource) (uuid string, ours bool) {
 	for _, cdi := range resource.GetCdiDevices() {
-		if uuid = lastUUID(cdi.GetName()); uuid != "" {
+		if uuid, _ = lastUUID(cdi.GetName()); uuid != "" {
 			return uuid, true
 		}
 	}
 	name := resource.GetDeviceName()
-	if uuid = lastUUID(name); uuid != "" || resource.GetDriverName() != "gpu.nvidia.com" {
+	if uuid, _ = lastUUID(name); uuid != "" || resource.GetDriverName() != "gpu.nvidia.com" {
 		return uuid, false
 	}
 	minor, isGPU := strings.CutPrefix(name, "gpu-")
-	if !isGPU || parseNumber(minor) < 0 {
+	if _, err := strconv.ParseUint(minor, 10, 16); !isGPU || err != nil {
 		return "", true
 	}
-	return uuidOf(n.uniqueGPU(parseNumber(minor), func(g *gpu.GPU) int { return g.Minor })), true
+	return n["nvidia"+minor], true
 }
 
-// uuidPrefixes are the prefixes of devices' UUIDs.
-func uuidPrefixes() [2]string { return [2]string{"GPU-", "MIG-"} }
-
-// uuidLength is that of GPU-5f3c1a2b-8d21-4c3e-9a77-0123456789ab.
-const uuidLength = len("GPU-") + 36
-
-// lastUUID is the UUID that a name ends with.
-func lastUUID(name string) string {
-	start := len(name) - uuidLength
-	if start < 0 || (start > 0 && name[start-1] != '=' && name[start-1] != '-') {
-		return ""
+// lastUUID is the UUID that a name ends with, as the driver writes it, and whether it is the whole name; empty where there
+// is none. Names in Kubernetes have no capitals.
+func lastUUID(name string) (uuid string, whole bool) {
+	found := byUUID.FindStringSubmatch(name)
+	if found == nil {
+		return "", false
 	}
-	return asUUID(name[start:])
-}
-
-// asUUID is a device's UUID as the driver writes it; empty for anything else. Names in Kubernetes have no capitals.
-func asUUID(s string) string {
-	if len(s) != uuidLength {
-		return ""
-	}
-	for _, kind := range uuidPrefixes() {
-		if uuid := strings.ToLower(s[len(kind):]); strings.EqualFold(s[:len(kind)], kind) && IsUUID(uuid) {
-			return kind + uuid
-		}
-	}
-	return ""
+	return strings.ToUpper(found[2]) + "-" + strings.ToLower(found[3]), found[1] == ""
 }

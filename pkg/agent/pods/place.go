@@ -77,7 +77,7 @@ func podUID(name string) string {
 		return ""
 	}
 	uid = strings.ReplaceAll(uid, "_", "-")
-	if !IsUUID(uid) && !IsHex(uid, 32) { // Of a static pod it is a hash.
+	if !isUUID(uid) && !isHex(uid, 32) { // Of a static pod it is a hash.
 		return ""
 	}
 	return uid
@@ -94,4 +94,15 @@ func containerID(name string) string {
 }
 
 // isContainerID reports whether s is an id of containerd, CRI-O or Docker.
-func isContainerID(s string) bool { return IsHex(s, 64) }
+func isContainerID(s string) bool { return isHex(s, 64) }
+
+// isUUID reports whether s is written 8-4-4-4-12 in lower-case hexadecimal digits.
+func isUUID(s string) bool {
+	return len(s) == 36 && s[8] == '-' && s[13] == '-' && s[18] == '-' && s[23] == '-' &&
+		isHex(strings.ReplaceAll(s, "-", ""), 32)
+}
+
+// isHex reports whether s is the given number of lower-case hexadecimal digits.
+func isHex(s string, digits int) bool {
+	return len(s) == digits && strings.Trim(s, "0123456789abcdef") == ""
+}
