@@ -235,9 +235,9 @@ func TestPromtoolTakesTheHistory(t *testing.T) {
 	run := func(stdin string, args ...string) string {
 		cmd := exec.CommandContext(t.Context(), promtool, args...)
 		cmd.Stdin = strings.NewReader(stdin)
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("promtool %s: %v\n%s", strings.Join(args, " "), err, out)
+		out, failed := cmd.CombinedOutput()
+		if failed != nil {
+			t.Fatalf("promtool %s: %v\n%s", strings.Join(args, " "), failed, out)
 		}
 		return string(out)
 	}

@@ -173,8 +173,8 @@ func TestMIG(t *testing.T) {
 	if got.Fault != nil || len(got.Busy)+len(got.Processes) != 0 {
 		t.Errorf("the device itself: %+v", got)
 	}
-	instance := func(uuid string, id int, profile string, slices float64, percent ...float64) gpu.Instance {
-		out := gpu.Instance{UUID: uuid, ID: id, Profile: profile, Share: slices / 7, Use: gpu.Use{
+	instance := func(uuid string, id int, profile string, sevenths float64, percent ...float64) gpu.Instance {
+		out := gpu.Instance{UUID: uuid, ID: id, Profile: profile, Share: sevenths / 7, Use: gpu.Use{
 			Memory:    gpu.Memory{Used: 2 << 30, Total: 10 << 30},
 			Processes: []gpu.Process{{PID: 1000 + id, Memory: 2 << 30}},
 		}}

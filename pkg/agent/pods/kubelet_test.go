@@ -71,8 +71,6 @@ func TestHoldingsWhileThePluginRestarts(t *testing.T) {
 
 func TestHoldingsThatFail(t *testing.T) {
 	t.Parallel()
-	over, cancel := context.WithCancel(t.Context())
-	cancel()
 	busy := answersOf("llama nvidia.com/gpu gpuA::0", "cpu")
 	busy.err = status.Error(codes.ResourceExhausted, "rejected by rate limit")
 	huge := answersOf(strings.Repeat("x", 5<<20)+" nvidia.com/gpu gpuA", "cpu")
@@ -108,6 +106,8 @@ func TestHoldingsThatFail(t *testing.T) {
 			if took := time.Since(began); code != test.code || took > 10*time.Second {
 				t.Errorf("after %v: %+v, %v; want %v", took, held, err, test.code)
 			}
+			over, cancel := context.WithCancel(t.Context())
+			cancel()
 			if _, err = dial(t, path).Holdings(over, reading); status.Code(err) != codes.Canceled {
 				t.Errorf("a caller that gave up gets %v", err)
 			}
