@@ -89,23 +89,6 @@ func TestAMIGInstanceCountsByItsShare(t *testing.T) {
 	}
 }
 
-func TestPodsThatShareAGPU(t *testing.T) {
-	n := sharedGPUs(1, 4)
-	n.GPUs[0].Processes[0].Busy = 0.6 // of 0.8 that the device did; the others 0.2 each
-	s := begin(t, n, collect.Hour{})
-	p := s.steps(6)
-	sum := 0.0
-	for _, pod := range p.Pods {
-		sum += pod.Busy.Value
-		if !near(pod.Allocated, 0.25) {
-			t.Errorf("%+v, want a quarter allocated", pod)
-		}
-	}
-	if !near(p.Pods[0].Busy.Value, 0.4) || !near(p.Pods[1].Busy.Value, 0.8/6) || sum > p.GPUs[0].Busy.Mean+1e-12 {
-		t.Errorf("%+v", p.Pods)
-	}
-}
-
 // The device's mean is over uneven samples and the pods' over readings: whatever lies between them, the pods are not more.
 func TestPodsAreNeverMoreThanTheirDevice(t *testing.T) {
 	n := sharedGPUs(1, 2)
@@ -118,17 +101,6 @@ func TestPodsAreNeverMoreThanTheirDevice(t *testing.T) {
 		busy, bandwidth := p.Pods[0].Busy.Value+p.Pods[1].Busy.Value, p.Pods[0].Bandwidth.Value+p.Pods[1].Bandwidth.Value
 		if busy > p.GPUs[0].Busy.Mean+1e-12 || bandwidth > p.GPUs[0].Bandwidth.Mean+1e-12 {
 			t.Fatalf("step %d: pods %g and %g of %+v", i, busy, bandwidth, p.GPUs[0])
-		}
-	}
-}
-
-func TestAPodThatCannotBeToldHasWhatItHolds(t *testing.T) {
-	n := sharedGPUs(1, 2)
-	n.Owners = nil
-	p := begin(t, n, collect.Hour{}).steps(6)
-	for _, pod := range p.Pods {
-		if pod.Busy.Known || pod.Bandwidth.Known || pod.Busy.Value != 0 || pod.Allocated != 0.5 {
-			t.Errorf("%+v", pod)
 		}
 	}
 }

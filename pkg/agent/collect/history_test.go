@@ -33,6 +33,16 @@ func means(hour collect.Hour, s collect.Series) ([]float32, time.Time) {
 	return nil, time.Time{}
 }
 
+// wantMeans holds a series' means against those wanted; NaN is a step without a reading.
+func wantMeans(t *testing.T, why string, hour collect.Hour, s collect.Series, want ...float32) {
+	t.Helper()
+	if got, _ := means(hour, s); !cmp.Equal(got, want, cmpopts.EquateApprox(0, 1e-6), cmpopts.EquateNaNs()) {
+		t.Errorf("%s: %v, want %v", why, got, want)
+	}
+}
+
+var nan = float32(math.NaN())
+
 func TestAPointIsTheMeanOfItsStep(t *testing.T) {
 	r := collect.NewRecorder(collect.Hour{})
 	s := series("a")
@@ -40,16 +50,12 @@ func TestAPointIsTheMeanOfItsStep(t *testing.T) {
 		r.Add(noon.Add(time.Duration(5*i)*time.Second), s, value)
 	}
 	r.Add(noon.Add(70*time.Second), s, 0.5) // the step at 45 s has no reading
-	got, end := means(r.Hour(noon.Add(70*time.Second)), s)
-	want := []float32{0.3, 0.9, 1}
-	if !cmp.Equal(got, want, cmpopts.EquateApprox(0, 1e-6)) || !end.Equal(noon.Add(15*time.Second)) {
-		t.Errorf("%v, the first at %v, want %v at 12:00:15", got, end, want)
+	hour := r.Hour(noon.Add(70 * time.Second))
+	wantMeans(t, "at 70 s", hour, s, 0.3, 0.9, 1)
+	if _, end := means(hour, s); !end.Equal(step(1)) {
+		t.Errorf("the first at %v, want 12:00:15", end)
 	}
-	got, _ = means(r.Hour(noon.Add(75*time.Second)), s)
-	want = []float32{0.3, 0.9, 1, float32(math.NaN()), 0.5}
-	if !cmp.Equal(got, want, cmpopts.EquateApprox(0, 1e-6), cmpopts.EquateNaNs()) {
-		t.Errorf("%v, want %v", got, want)
-	}
+	wantMeans(t, "at 75 s", r.Hour(step(5)), s, 0.3, 0.9, 1, nan, 0.5)
 }
 
 func TestAnHourIsKeptAndNoMore(t *testing.T) {
@@ -94,10 +100,7 @@ func TestAClockThatIsSetBack(t *testing.T) {
 	r.Add(noon.Add(2*time.Hour+59*time.Minute), s, 0.6) // by a minute: dropped
 	r.Add(noon, s, 0.7)                                 // by hours: anew
 	r.Add(step(1), s, 0.8)
-	got, _ := means(r.Hour(step(2)), s)
-	if !cmp.Equal(got, []float32{0.7, 0.8}) {
-		t.Errorf("%v, want 0.7 and 0.8", got)
-	}
+	wantMeans(t, "anew", r.Hour(step(2)), s, 0.7, 0.8)
 }
 
 func recorded() collect.Hour {
@@ -143,11 +146,7 @@ func TestARestartGoesOn(t *testing.T) {
 	r := collect.NewRecorder(got)
 	r.Add(step(7).Add(10*time.Second), series("a"), 0.1) // within the step of the last point
 	r.Add(step(9), series("a"), 0.9)
-	points, _ := means(r.Hour(step(10)), series("a"))
-	nan := float32(math.NaN())
-	if !cmp.Equal(points, []float32{0, 0.1, 0.2, 0.3, 0.4, nan, 0.6, 0.7, nan, 0.9}, cmpopts.EquateNaNs()) {
-		t.Errorf("after the restart: %v", points)
-	}
+	wantMeans(t, "after the restart", r.Hour(step(10)), series("a"), 0, 0.1, 0.2, 0.3, 0.4, nan, 0.6, 0.7, nan, 0.9)
 }
 
 func TestADamagedFileIsSaid(t *testing.T) {
