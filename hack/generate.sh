@@ -29,10 +29,7 @@ go tool -modfile=hack/tools/go.mod crd-ref-docs --log-level ERROR --renderer mar
     --config hack/reference/objects/config.yaml --templates-dir hack/reference/objects \
     --source-path pkg/api --output-path "$reference/objects.md"
 for page in cli metrics; do
-    {
-        go run ./cmd/forewarm/internal/reference "$page"
-        go run ./cmd/forewarm-agent/internal/reference "$page"
-    } >"$reference/$page.md"
+    go run ./cmd/forewarm/internal/reference "$page" >"$reference/$page.md"
 done
 go run ./hack/reference/conditions >"$reference/conditions.md"
 go run ./hack/operator >"$reference/failures.md"

@@ -10,7 +10,7 @@ import (
 
 	gonvml "github.com/NVIDIA/go-nvml/pkg/nvml"
 
-	"github.com/forewarm/forewarm/cmd/forewarm-agent/internal/agent"
+	"github.com/forewarm/forewarm/cmd/internal/agent"
 	"github.com/forewarm/forewarm/cmd/internal/shutdown"
 	"github.com/forewarm/forewarm/pkg/agent/nvml"
 )

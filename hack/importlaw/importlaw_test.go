@@ -65,15 +65,15 @@ func layers() map[string]layer {
 			why:       "data flows one way",
 		},
 		"agent": {
-			packages: []string{"pkg/agent/...", "cmd/forewarm-agent/..."},
+			packages: []string{"pkg/agent/...", "cmd/forewarm-agent", "cmd/internal/..."},
 			forbidden: []string{
 				module + "pkg/serve", module + "pkg/source", module + "pkg/refresh", module + "pkg/manifest",
 				module + "pkg/signal", module + "forecast", "k8s.io/client-go/", "k8s.io/apimachinery/", "k8s.io/api/",
 			},
 			why: "the node agent is a program of its own, and small",
 		},
-		"agent core": {
-			packages: []string{"pkg/agent/gpu", "pkg/agent/window"},
+		"readings": {
+			packages: []string{"pkg/agent/gpu"},
 			forbidden: []string{
 				"k8s.io/", "github.com/prometheus/", "google.golang.org/grpc", "net/http", "context", "log", "os/exec",
 				"runtime/cgo",
@@ -87,23 +87,10 @@ func layers() map[string]layer {
 			},
 			why: "forewarm is one static binary; only the node agent needs cgo",
 		},
-		"attribution": {
-			packages: []string{"pkg/agent/pods", "pkg/agent/pods/owners"},
-			forbidden: append([]string{
-				module + "pkg/agent/pods/kubelet", module + "forecast", "net", "os/exec", "google.golang.org/grpc",
-			}, outside...),
-			why: "whose the work is follows from what was read; only pods/kubelet dials",
-		},
-		"kubelet": {
-			packages: []string{"pkg/agent/pods/kubelet"},
-			forbidden: []string{
-				module + "pkg/serve",
-				module + "pkg/source",
-				module + "pkg/manifest",
-				module + "forecast",
-				"runtime/cgo",
-			},
-			why: "the agent is a program of its own",
+		"NVML": {
+			packages:  []string{"pkg/agent/pods", "pkg/agent/collect", "pkg/agent/expose", "cmd/internal/agent"},
+			forbidden: []string{module + "pkg/agent/nvml", "github.com/NVIDIA/", "runtime/cgo"},
+			why:       "only the agent's main knows whose library reads the GPUs",
 		},
 		"API services": {
 			packages: []string{"pkg/kube/apiservices"},

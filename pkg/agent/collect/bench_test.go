@@ -2,40 +2,39 @@ package collect_test
 
 import (
 	"fmt"
-	"runtime"
+	"os"
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/agent/collect/collecttest"
-	"github.com/forewarm/forewarm/pkg/agent/history"
+	"github.com/forewarm/forewarm/pkg/agent/collect"
 )
 
 // BenchmarkStep is what a step costs beside the driver and the kubelet, with a whole hour recorded: every fifth second on a node.
-// heap-MB is all that lives then.
+// rss-MB is the memory of the process then, with what a test brings along.
 func BenchmarkStep(b *testing.B) {
 	for _, test := range []struct {
 		name string
-		node *collecttest.Node
+		node *node
 	}{
-		{"8 GPUs of 7 instances", collecttest.MIGGPUs(8)},
-		{"8 GPUs of 10 processes", collecttest.SharedGPUs(8, 10)},
+		{"8 GPUs of 7 instances", migGPUs(8)},
+		{"8 GPUs of 10 processes", sharedGPUs(8, 10)},
 	} {
 		b.Run(test.name, func(b *testing.B) {
-			s := begin(b, test.node, history.Hour{})
-			s.t = b
+			s := begin(b, test.node, collect.Hour{})
 			for range 720 {
 				s.Step(b.Context(), s.now)
 				s.now = s.now.Add(5 * time.Second)
 			}
-			var memory runtime.MemStats
-			runtime.GC()
-			runtime.ReadMemStats(&memory)
 			b.ReportAllocs()
 			for b.Loop() {
 				s.Step(b.Context(), s.now)
 				s.now = s.now.Add(5 * time.Second)
 			}
-			b.ReportMetric(float64(memory.HeapAlloc)/(1<<20), "heap-MB")
+			var virtual, resident int
+			text, _ := os.ReadFile("/proc/self/statm") //nolint:errcheck // It is not there on every system.
+			if _, err := fmt.Sscan(string(text), &virtual, &resident); err == nil {
+				b.ReportMetric(float64(resident*os.Getpagesize())/(1<<20), "rss-MB")
+			}
 			// A step every five seconds.
 			b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)/5*100, "%core")
 			if n := len(s.Board().Load().Pods); n < 56 {

@@ -1,3 +1,6 @@
+// Package collect is the agent's loop. Each step reads the GPUs and the pods that hold them, and publishes a Picture:
+// figures of devices and pods over the window, and their means over the last hour. Handlers serve the newest picture
+// without calling the driver; a Prometheus that missed scrapes and an agent that was restarted fill the gap from the hour.
 package collect
 
 import (
@@ -5,10 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/agent/gpu"
-	"github.com/forewarm/forewarm/pkg/agent/history"
 	"github.com/forewarm/forewarm/pkg/agent/pods"
 )
 
@@ -54,8 +57,10 @@ func (c Config) Validate() error {
 		)
 	}
 	if c.Window < 2*c.Interval || c.Window > 10*time.Minute {
-		problems = append(problems,
-			fmt.Errorf("a window of %v: write two intervals (%v) … 10m", c.Window, 2*c.Interval))
+		problems = append(
+			problems,
+			fmt.Errorf("a window of %v: write two intervals (%v) … 10m", c.Window, 2*c.Interval),
+		)
 	}
 	return errors.Join(problems...)
 }
@@ -68,21 +73,21 @@ type Collector struct {
 	config Config
 	deps   Deps
 
-	board    Board
-	gauges   gauges
-	recorder *history.Recorder
+	board Board
+	// windows are those of all series; one without samples is dropped: of a pod that is gone, of a device that is lost.
+	windows  map[Series]*gpu.Window
+	recorder *Recorder
 	// hour is the history as of the step historyStep.
-	hour        history.Hour
+	hour        Hour
 	historyStep int64
 
 	held pods.Held
 	// lastAnswer is the time of the kubelet's last answer.
 	lastAnswer time.Time
-	// lastFault and away are the states that were logged last, so that each change is logged once; since is the start of
-	// the fault.
+	// lastFault and kubeletFailing are the states that were logged last; faultSince is the start of the fault.
 	lastFault      string
-	kubeletFailing bool
 	faultSince     time.Time
+	kubeletFailing bool
 }
 
 // Deps are the dependencies of a Collector.
@@ -91,7 +96,7 @@ type Deps struct {
 	Holders Holders
 	Owners  Owners
 	// Before is the history from before a restart.
-	Before history.Hour
+	Before Hour
 	Log    *slog.Logger
 }
 
@@ -101,8 +106,11 @@ func New(config Config, deps Deps) (*Collector, error) {
 		return nil, err
 	}
 	return &Collector{
-		config: config, deps: deps, gauges: newGauges(config.Window, 2*config.Interval),
-		recorder: history.NewRecorder(deps.Before), hour: deps.Before,
+		config:   config,
+		deps:     deps,
+		windows:  map[Series]*gpu.Window{},
+		recorder: NewRecorder(deps.Before),
+		hour:     deps.Before,
 	}, nil
 }
 
@@ -133,15 +141,15 @@ func (c *Collector) Step(ctx context.Context, now time.Time) {
 		KubeletError: podsFault, Held: c.held, GPUs: c.devices(reading), Pods: c.pods(parts, now),
 	}
 	capPods(picture)
-	c.gauges.dropEmpty(now)
-	if step := now.UnixNano() / int64(history.Step); step != c.historyStep {
+	maps.DeleteFunc(c.windows, func(_ Series, w *gpu.Window) bool { return w.Empty(now) })
+	if step := now.UnixNano() / int64(HistoryStep); step != c.historyStep {
 		c.hour, c.historyStep = c.recorder.Hour(now), step
 	}
 	picture.Hour = c.hour
 	c.board.Store(picture)
 }
 
-// updateHoldings updates the holdings.
+// updateHoldings asks the kubelet who holds which device; it keeps the last answer for a minute.
 func (c *Collector) updateHoldings(ctx context.Context, reading gpu.Reading) error {
 	ctx, cancel := context.WithTimeout(ctx, c.config.Interval/2)
 	defer cancel()
@@ -154,28 +162,29 @@ func (c *Collector) updateHoldings(ctx context.Context, reading gpu.Reading) err
 	return err
 }
 
-// logChanges logs changes of the driver's and the kubelet's state.
+// logChanges logs each change of the driver's and the kubelet's state once.
 func (c *Collector) logChanges(reading gpu.Reading, podsFault error, now time.Time) {
 	fault := ""
 	if reading.Fault != nil {
 		fault = reading.Fault.Message
 	}
+	switch {
+	case fault == c.lastFault:
+	case fault != "":
+		c.deps.Log.Warn("cannot read the GPUs", "reason", reading.Fault.Reason, "error", fault)
+	default:
+		c.deps.Log.Info("reading the GPUs", "driver", reading.Driver, "gpus", len(reading.GPUs))
+	}
 	if fault != c.lastFault {
-		c.faultSince = now
-		if fault != "" {
-			c.deps.Log.Warn("cannot read the GPUs", "reason", reading.Fault.Reason, "error", fault)
-		} else {
-			c.deps.Log.Info("reading the GPUs", "driver", reading.Driver, "gpus", len(reading.GPUs))
-		}
+		c.lastFault, c.faultSince = fault, now
 	}
 	// The state is compared, not the message: the messages of one failure differ from call to call.
-	if away := podsFault != nil; away != c.kubeletFailing {
-		if away {
-			c.deps.Log.Warn("cannot list the GPUs of each pod", "error", podsFault)
-		} else {
-			c.deps.Log.Info("the kubelet lists the GPUs of each pod")
-		}
-		c.kubeletFailing = away
+	switch away := podsFault != nil; {
+	case away == c.kubeletFailing:
+	case away:
+		c.deps.Log.Warn("cannot list the GPUs of each pod", "error", podsFault)
+	default:
+		c.deps.Log.Info("the kubelet lists the GPUs of each pod")
 	}
-	c.lastFault = fault
+	c.kubeletFailing = podsFault != nil
 }

@@ -3,7 +3,6 @@ package collect_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"math"
 	"strings"
@@ -14,11 +13,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/forewarm/forewarm/pkg/agent/collect"
-	"github.com/forewarm/forewarm/pkg/agent/collect/collecttest"
 	"github.com/forewarm/forewarm/pkg/agent/gpu"
-	"github.com/forewarm/forewarm/pkg/agent/history"
 	"github.com/forewarm/forewarm/pkg/agent/pods"
-	"github.com/forewarm/forewarm/pkg/agent/window"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -31,7 +27,7 @@ type story struct {
 	now time.Time
 }
 
-func begin(tb testing.TB, n *collecttest.Node, before history.Hour) *story {
+func begin(tb testing.TB, n *node, before collect.Hour) *story {
 	tb.Helper()
 	c, err := collect.New(collect.DefaultConfig(), collect.Deps{
 		Reader: n, Holders: n, Owners: n, Before: before, Log: slog.New(slog.DiscardHandler),
@@ -39,7 +35,7 @@ func begin(tb testing.TB, n *collecttest.Node, before history.Hour) *story {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return &story{Collector: c, t: tb, now: collecttest.Start()}
+	return &story{Collector: c, t: tb, now: noon}
 }
 
 // steps makes some, and is the last picture.
@@ -54,26 +50,23 @@ func (s *story) steps(n int) *collect.Picture {
 
 func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
 
-func flat(value float64) window.Summary {
-	return window.Summary{Mean: value, Max: value, P95: value, Known: true}
+func flat(value float64) gpu.Summary {
+	return gpu.Summary{Mean: value, Max: value, P95: value, Known: true}
 }
 
 var approx = cmp.Comparer(near)
 
 func TestAGPUThatOnePodHolds(t *testing.T) {
-	n := collecttest.SharedGPUs(1, 1)
+	n := sharedGPUs(1, 1)
 	n.GPUs[0].Processes = nil // no process need be known
-	p := begin(t, n, history.Hour{}).steps(6)
+	p := begin(t, n, collect.Hour{}).steps(6)
 	d := p.GPUs[0]
-	for name, is := range map[string][2]window.Summary{
-		"busy": {d.Busy, flat(0.8)}, "bandwidth": {d.Bandwidth, flat(0.5)}, "tensor": {d.Tensor, flat(0.3)},
-	} {
-		if diff := cmp.Diff(is[1], is[0], approx); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
+	got := []gpu.Summary{d.Busy, d.Bandwidth, d.Tensor}
+	if diff := cmp.Diff([]gpu.Summary{flat(0.8), flat(0.5), flat(0.3)}, got, approx); diff != "" {
+		t.Errorf("busy, bandwidth, tensor: %s", diff)
 	}
 	want := []pods.Part{{
-		Container: collecttest.Container("llama-0-0"), GPU: "GPU-0", Allocated: 1,
+		Container: container("llama-0-0"), GPU: "GPU-0", Allocated: 1,
 		Busy: pods.Figure{Value: 0.8, Known: true}, Bandwidth: pods.Figure{Value: 0.5, Known: true},
 	}}
 	if diff := cmp.Diff(want, p.Pods, approx); diff != "" {
@@ -82,7 +75,7 @@ func TestAGPUThatOnePodHolds(t *testing.T) {
 }
 
 func TestAMIGInstanceCountsByItsShare(t *testing.T) {
-	p := begin(t, collecttest.MIGGPUs(2), history.Hour{}).steps(6)
+	p := begin(t, migGPUs(2), collect.Hour{}).steps(6)
 	if len(p.GPUs) != 2*8 || len(p.Pods) != 14 {
 		t.Fatalf("%d devices and %d pods, want 16 and 14", len(p.GPUs), len(p.Pods))
 	}
@@ -96,27 +89,10 @@ func TestAMIGInstanceCountsByItsShare(t *testing.T) {
 	}
 }
 
-func TestPodsThatShareAGPU(t *testing.T) {
-	n := collecttest.SharedGPUs(1, 4)
-	n.GPUs[0].Processes[0].Busy = 0.6 // of 0.8 that the device did; the others 0.2 each
-	s := begin(t, n, history.Hour{})
-	p := s.steps(6)
-	sum := 0.0
-	for _, pod := range p.Pods {
-		sum += pod.Busy.Value
-		if !near(pod.Allocated, 0.25) {
-			t.Errorf("%+v, want a quarter allocated", pod)
-		}
-	}
-	if !near(p.Pods[0].Busy.Value, 0.4) || !near(p.Pods[1].Busy.Value, 0.8/6) || sum > p.GPUs[0].Busy.Mean+1e-12 {
-		t.Errorf("%+v", p.Pods)
-	}
-}
-
 // The device's mean is over uneven samples and the pods' over readings: whatever lies between them, the pods are not more.
 func TestPodsAreNeverMoreThanTheirDevice(t *testing.T) {
-	n := collecttest.SharedGPUs(1, 2)
-	s := begin(t, n, history.Hour{})
+	n := sharedGPUs(1, 2)
+	s := begin(t, n, collect.Hour{})
 	for i := range 50 {
 		n.GPUs[0].Busy = math.Abs(math.Sin(float64(i * i)))
 		n.GPUs[0].Bandwidth = math.Abs(math.Cos(float64(3 * i)))
@@ -129,21 +105,10 @@ func TestPodsAreNeverMoreThanTheirDevice(t *testing.T) {
 	}
 }
 
-func TestAPodThatCannotBeToldHasWhatItHolds(t *testing.T) {
-	n := collecttest.SharedGPUs(1, 2)
-	n.Owners = nil
-	p := begin(t, n, history.Hour{}).steps(6)
-	for _, pod := range p.Pods {
-		if pod.Busy.Known || pod.Bandwidth.Known || pod.Busy.Value != 0 || pod.Allocated != 0.5 {
-			t.Errorf("%+v", pod)
-		}
-	}
-}
-
 // A story: a GPU falls off the bus; its figures run out with its window, the others go on.
 func TestAGPUThatIsLost(t *testing.T) {
-	n := collecttest.SharedGPUs(2, 1)
-	s := begin(t, n, history.Hour{})
+	n := sharedGPUs(2, 1)
+	s := begin(t, n, collect.Hour{})
 	s.steps(6)
 	n.GPUs[0].Fault = &gpu.Fault{Reason: gpu.OffTheBus}
 	p := s.steps(1)
@@ -164,9 +129,9 @@ func TestAGPUThatIsLost(t *testing.T) {
 }
 
 func TestAMissingLibrary(t *testing.T) {
-	n := collecttest.SharedGPUs(1, 1)
+	n := sharedGPUs(1, 1)
 	n.Fault = &gpu.Fault{Reason: gpu.LibraryMissing, Message: "libnvidia-ml.so.1"}
-	s := begin(t, n, history.Hour{})
+	s := begin(t, n, collect.Hour{})
 	first := s.now
 	p := s.steps(10)
 	if p.Fault == nil || !p.Since.Equal(first) || len(p.GPUs) != 0 {
@@ -179,8 +144,8 @@ func TestAMissingLibrary(t *testing.T) {
 }
 
 func TestAKubeletThatIsAwayIsBridgedForAMinute(t *testing.T) {
-	n := collecttest.SharedGPUs(1, 1)
-	s := begin(t, n, history.Hour{})
+	n := sharedGPUs(1, 1)
+	s := begin(t, n, collect.Hour{})
 	s.steps(1)
 	held := n.Held
 	n.Held, n.KubeletError = nil, errors.New("connection refused")
@@ -197,31 +162,25 @@ func TestAKubeletThatIsAwayIsBridgedForAMinute(t *testing.T) {
 }
 
 func TestTheHourGoesOnAfterARestart(t *testing.T) {
-	n := collecttest.SharedGPUs(1, 1)
-	s := begin(t, n, history.Hour{})
-	before := s.steps(100).Hour
-	again := begin(t, n, before)
+	s := begin(t, sharedGPUs(1, 1), collect.Hour{})
+	again := begin(t, sharedGPUs(1, 1), s.steps(100).Hour)
 	again.now = s.now.Add(2 * time.Minute)
-	hour := again.steps(20).Hour
-	line := hour.Lines[len(hour.Lines)-1]
-	want := history.Series{Measure: history.Tensor, UUID: "GPU-0"}
-	if line.Series != want || !line.End(0).Equal(collecttest.Start().Add(15*time.Second)) {
-		t.Errorf("%+v, want one from noon on", line)
-	}
+	lines := again.steps(20).Hour.Lines
+	last := lines[len(lines)-1]
 	gaps := 0
-	for _, mean := range line.Means {
+	for _, mean := range last.Means {
 		if math.IsNaN(float64(mean)) {
 			gaps++
 		}
 	}
 	// 500 s, a gap of 120 s, 100 s in steps of 15 s.
-	if n := len(line.Means); n < 46 || n > 48 || gaps < 7 || gaps > 9 {
-		t.Errorf("%d points, %d of them gaps", n, gaps)
+	if n := len(last.Means); n < 46 || n > 48 || gaps < 7 || gaps > 9 || !last.End(0).Equal(noon.Add(15*time.Second)) {
+		t.Errorf("%d points from %v on, %d of them gaps", n, last.End(0), gaps)
 	}
 }
 
 func TestRunStepsOnTicksAndEnds(t *testing.T) {
-	s := begin(t, collecttest.SharedGPUs(1, 1), history.Hour{})
+	s := begin(t, sharedGPUs(1, 1), collect.Hour{})
 	ctx, cancel := context.WithCancel(t.Context())
 	ticks, over := make(chan time.Time), make(chan struct{})
 	go func() {
@@ -246,23 +205,4 @@ func TestAConfigSaysEverythingThatIsWrong(t *testing.T) {
 	if err = collect.DefaultConfig().Validate(); err != nil {
 		t.Error(err)
 	}
-}
-
-func TestAnOwnerIsAskedForSharedDevicesOnly(t *testing.T) {
-	n := collecttest.SharedGPUs(2, 1)
-	c, err := collect.New(collect.DefaultConfig(), collect.Deps{
-		Reader: n, Holders: n, Log: slog.New(slog.DiscardHandler),
-		Owners: nobody{},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Step(t.Context(), collecttest.Start())
-}
-
-// nobody must not be asked.
-type nobody struct{}
-
-func (nobody) Lookup() func(pid int) (pods.Container, bool) {
-	return func(pid int) (pods.Container, bool) { panic(fmt.Sprint("asked for ", pid)) }
 }

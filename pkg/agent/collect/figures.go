@@ -5,9 +5,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/agent/gpu"
-	"github.com/forewarm/forewarm/pkg/agent/history"
 	"github.com/forewarm/forewarm/pkg/agent/pods"
-	"github.com/forewarm/forewarm/pkg/agent/window"
 )
 
 // devices are the figures of all GPUs and their instances.
@@ -36,21 +34,15 @@ func (c *Collector) devices(reading gpu.Reading) []Device {
 
 // figures adds a device's samples to its windows and its history.
 func (c *Collector) figures(d Device, use *gpu.Use, now time.Time) Device {
-	measure := func(m history.Measure, samples []gpu.Sample) window.Summary {
-		s := history.Series{Measure: m, UUID: d.UUID, Instance: d.Instance}
-		if d.UUID == "" {
-			// A GPU that never answered has no UUID to keep samples under.
-			return window.Summary{}
-		}
-		if mean := pods.Mean(samples); mean.Known {
-			c.recorder.Add(now, s, mean.Value)
-		}
-		return c.gauges.update(now, s, samples...)
-	}
-	d.Busy = measure(history.Busy, use.Busy)
-	d.Bandwidth = measure(history.Bandwidth, use.Bandwidth)
-	d.Tensor = measure(history.Tensor, use.Tensor)
 	d.Memory = use.Memory
+	if d.UUID == "" {
+		// A GPU that never answered has no UUID to keep samples under.
+		return d
+	}
+	of := func(m Measure) Series { return Series{Measure: m, UUID: d.UUID, Instance: d.Instance} }
+	d.Busy = c.summary(now, of(Busy), use.Busy)
+	d.Bandwidth = c.summary(now, of(Bandwidth), use.Bandwidth)
+	d.Tensor = c.summary(now, of(Tensor), use.Tensor)
 	return d
 }
 
@@ -59,26 +51,43 @@ func (c *Collector) figures(d Device, use *gpu.Use, now time.Time) Device {
 func (c *Collector) pods(parts []pods.Part, now time.Time) []pods.Part {
 	for i := range parts {
 		part := &parts[i]
-		named := func(m history.Measure) history.Series {
-			return history.Series{
+		of := func(m Measure) Series {
+			return Series{
 				Measure: m, UUID: part.GPU, Instance: part.Instance,
 				Namespace: part.Namespace, Pod: part.Pod, Container: part.Name,
 			}
 		}
-		measure := func(m history.Measure, f pods.Figure) pods.Figure {
-			s := named(m)
+		mean := func(m Measure, f pods.Figure) pods.Figure {
 			var samples []gpu.Sample
 			if f.Known {
 				samples = []gpu.Sample{{Time: now, Ratio: f.Value}}
-				c.recorder.Add(now, s, f.Value)
 			}
-			summary := c.gauges.update(now, s, samples...)
+			summary := c.summary(now, of(m), samples)
 			return pods.Figure{Value: summary.Mean, Known: summary.Known}
 		}
-		part.Busy, part.Bandwidth = measure(history.PodBusy, part.Busy), measure(history.PodBandwidth, part.Bandwidth)
-		c.recorder.Add(now, named(history.PodAllocated), part.Allocated)
+		part.Busy, part.Bandwidth = mean(PodBusy, part.Busy), mean(PodBandwidth, part.Bandwidth)
+		c.recorder.Add(now, of(PodAllocated), part.Allocated)
 	}
 	return parts
+}
+
+// summary adds a series' samples to its window and their mean to its history, and summarises the window up to now.
+func (c *Collector) summary(now time.Time, s Series, samples []gpu.Sample) gpu.Summary {
+	if mean := pods.Mean(samples); mean.Known {
+		c.recorder.Add(now, s, mean.Value)
+	}
+	window, found := c.windows[s]
+	if !found {
+		if len(samples) == 0 {
+			return gpu.Summary{}
+		}
+		window = gpu.NewWindow(c.config.Window, 2*c.config.Interval)
+		c.windows[s] = window
+	}
+	for _, sample := range samples {
+		window.Add(sample)
+	}
+	return window.Summary(now)
 }
 
 // capPods caps the sum of a device's pods at the device's own figure. In each reading it holds, but a device's mean is
@@ -93,8 +102,7 @@ func capPods(p *Picture) {
 		did[at] = sum{did[at].busy + pod.Busy.Value, did[at].bandwidth + pod.Bandwidth.Value}
 	}
 	most := map[device]sum{}
-	for i := range p.GPUs {
-		d := &p.GPUs[i]
+	for _, d := range p.GPUs {
 		at := device{d.UUID, d.Instance}
 		most[at] = sum{capFactor(d.Busy, d.Share, did[at].busy), capFactor(d.Bandwidth, d.Share, did[at].bandwidth)}
 	}
@@ -109,7 +117,7 @@ func capPods(p *Picture) {
 
 // capFactor is the factor that reduces the pods' sum to the device's share of its GPU; 1 where it is not above it, or not
 // known.
-func capFactor(device window.Summary, share, sum float64) float64 {
+func capFactor(device gpu.Summary, share, sum float64) float64 {
 	if did := device.Mean * share; device.Known && sum > did {
 		return did / sum
 	}

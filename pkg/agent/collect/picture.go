@@ -5,9 +5,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/agent/gpu"
-	"github.com/forewarm/forewarm/pkg/agent/history"
 	"github.com/forewarm/forewarm/pkg/agent/pods"
-	"github.com/forewarm/forewarm/pkg/agent/window"
 )
 
 // Picture is the agent's state after a step. It is immutable. Its JSON is for programs and leaves out unknown values.
@@ -27,8 +25,8 @@ type Picture struct {
 	GPUs []Device `json:"gpus"`
 	// Pods in the order of devices and names. Their figures are means over the window.
 	Pods []pods.Part `json:"pods"`
-	// Hour is the history.
-	Hour history.Hour `json:"-"`
+	// Hour is the
+	Hour Hour `json:"-"`
 }
 
 // Device is a GPU or a MIG instance. Its ratios are its own: 1 is a whole instance.
@@ -46,9 +44,9 @@ type Device struct {
 	// Fault is why the device was not read; nil where it was.
 	Fault *gpu.Fault `json:"fault,omitempty"`
 
-	Busy      window.Summary `json:"busy,omitzero"`
-	Bandwidth window.Summary `json:"memoryBandwidth,omitzero"`
-	Tensor    window.Summary `json:"tensor,omitzero"`
+	Busy      gpu.Summary `json:"busy,omitzero"`
+	Bandwidth gpu.Summary `json:"memoryBandwidth,omitzero"`
+	Tensor    gpu.Summary `json:"tensor,omitzero"`
 	// Memory of the whole GPU or GPU instance.
 	Memory gpu.Memory `json:"memory,omitzero"`
 }

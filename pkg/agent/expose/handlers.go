@@ -18,13 +18,12 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/forewarm/forewarm/pkg/agent/collect"
-	"github.com/forewarm/forewarm/pkg/agent/history"
 )
 
 // restartAfter is how long a fault that only a new container can fix may last before /healthz fails.
 const restartAfter = 5 * time.Minute
 
-// Handler serves /metrics, /healthz and /history.
+// Handler serves /metrics, /healthz and /collect.
 func Handler(
 	board *collect.Board, registry *prometheus.Registry, stale time.Duration, now func() time.Time,
 ) http.Handler {
@@ -48,7 +47,7 @@ func Handler(
 			return
 		}
 		w.Header().Set("Content-Type", "application/openmetrics-text; version=1.0.0; charset=utf-8")
-		var hour history.Hour
+		var hour collect.Hour
 		if picture := board.Load(); picture != nil {
 			hour = picture.Hour
 		}
@@ -99,17 +98,18 @@ func labelsFrom(query url.Values) ([]string, error) {
 }
 
 // WriteHistory writes an hour as OpenMetrics, in the order of series. Each point has the time of its step's end.
-func WriteHistory(to io.Writer, hour history.Hour, extra []string) error {
+func WriteHistory(to io.Writer, hour collect.Hour, extra []string) error {
 	var text bytes.Buffer
-	named := meanMetrics()
-	for _, m := range history.Measures() {
-		is := named[m]
-		fmt.Fprintf(&text, "# TYPE %s gauge\n# HELP %[1]s %s\n", is.name, is.help)
+	all := metrics()
+	for _, m := range collect.Measures() {
+		name := meanName(m)
+		is := all[name]
+		fmt.Fprintf(&text, "# TYPE %s gauge\n# HELP %[1]s %s\n", name, is.help)
 		for _, l := range hour.Lines {
 			if l.Series.Measure != m {
 				continue
 			}
-			writeLine(&text, is, l, extra)
+			writeLine(&text, name, is.labels, l, extra)
 			if _, err := text.WriteTo(to); err != nil {
 				return err
 			}
@@ -120,17 +120,17 @@ func WriteHistory(to io.Writer, hour history.Hour, extra []string) error {
 	return err
 }
 
-func writeLine(out *bytes.Buffer, is metric, l history.Line, extra []string) {
+func writeLine(out *bytes.Buffer, metric string, names []string, l collect.Line, extra []string) {
 	// A value for each label of podLabels; those of deviceLabels are the last.
 	s := l.Series
 	values := []string{s.Namespace, s.Pod, s.Container, s.UUID, s.Instance}
-	values = values[len(values)-len(is.labels):]
+	values = values[len(values)-len(names):]
 	labels := make([]string, 0, len(values)+len(extra))
-	for i, name := range is.labels {
+	for i, name := range names {
 		labels = append(labels, label(name, values[i]))
 	}
 	labels = slices.DeleteFunc(append(labels, extra...), func(l string) bool { return l == "" })
-	start := is.name + "{" + strings.Join(labels, ",") + "} "
+	start := metric + "{" + strings.Join(labels, ",") + "} "
 	point := make([]byte, 0, 64)
 	for i, mean := range l.Means {
 		if math.IsNaN(float64(mean)) {

@@ -17,17 +17,16 @@ import (
 	"github.com/forewarm/forewarm/pkg/agent/nvml"
 )
 
-// stub builds a library with NVML's interface, so that the way through cgo is walked: NVIDIA's bindings load it as the driver's.
-//
-//nolint:ireturn // The bindings' own type is not exported.
-func stub(tb testing.TB, flags ...string) gonvml.Interface {
+// stub is a reader through a library with NVML's interface, so that the way through cgo is walked: NVIDIA's bindings load it as
+// the driver's. It is closed when the test ends.
+func stub(tb testing.TB, flags ...string) *nvml.Reader {
 	tb.Helper()
 	compiler, err := exec.LookPath("cc")
 	if err != nil {
 		tb.Skip("no C compiler to build the stub of a driver's library with")
 	}
-	module, err := exec.CommandContext(tb.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/NVIDIA/go-nvml").
-		Output()
+	list := exec.CommandContext(tb.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/NVIDIA/go-nvml")
+	module, err := list.Output()
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -38,13 +37,19 @@ func stub(tb testing.TB, flags ...string) gonvml.Interface {
 	if out, err := exec.CommandContext(tb.Context(), compiler, flags...).CombinedOutput(); err != nil {
 		tb.Fatalf("cc: %v\n%s", err, out)
 	}
-	return gonvml.New(gonvml.WithLibraryPath(path))
+	r := nvml.New(gonvml.New(gonvml.WithLibraryPath(path)))
+	tb.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return r
 }
 
 // The tests below load a library each; NVIDIA's bindings have one at a time.
 
 func TestThroughTheLibrary(t *testing.T) {
-	r := nvml.New(stub(t))
+	r := stub(t)
 	first := time.Now()
 	r.Read(first)
 	time.Sleep(150 * time.Millisecond)
@@ -73,13 +78,10 @@ func TestThroughTheLibrary(t *testing.T) {
 	if diff := cmp.Diff(want, g.Processes, approx); diff != "" {
 		t.Errorf("processes (-want +got):\n%s", diff)
 	}
-	if err := r.Close(); err != nil {
-		t.Error(err)
-	}
 }
 
 func TestTheBufferIsReadToItsEndAndOnce(t *testing.T) {
-	r := nvml.New(stub(t))
+	r := stub(t)
 	now := time.Now()
 	all := r.Read(now).GPUs[0].Busy
 	if len(all) != 120 || all[0].Ratio != 0.8 || now.Sub(all[119].Time) > time.Second {
@@ -89,9 +91,6 @@ func TestTheBufferIsReadToItsEndAndOnce(t *testing.T) {
 	more := r.Read(time.Now()).GPUs[0].Busy
 	if len(more) < 2 || len(more) > 4 || !more[0].Time.After(all[119].Time) {
 		t.Errorf("%d samples after 0.4 s, want 2 or 3: %v", len(more), more)
-	}
-	if err := r.Close(); err != nil {
-		t.Error(err)
 	}
 }
 
@@ -107,7 +106,7 @@ func TestAnOldLibrary(t *testing.T) {
 		}
 		return
 	}
-	r := nvml.New(stub(t, "-DOLD"))
+	r := stub(t, "-DOLD")
 	got := r.Read(time.Now())
 	if got.Fault != nil || len(got.GPUs) != 8 {
 		t.Fatalf("%+v", got)
@@ -116,24 +115,15 @@ func TestAnOldLibrary(t *testing.T) {
 	if len(g.Busy) == 0 || g.Memory.Used != 61<<30 || len(g.Processes) != 1 || g.Processes[0].Known {
 		t.Errorf("%+v", g)
 	}
-	if err := r.Close(); err != nil {
-		t.Error(err)
-	}
 }
 
 // A story through the library: no driver, then one with a device that is lost, then all of them.
 func TestADriverThatComesAndADeviceThatIsLost(t *testing.T) {
-	r := nvml.New(stub(t))
+	r := stub(t)
 	now := time.Now()
 	read := func(unloaded, lost string) gpu.Reading {
-		for name, value := range map[string]string{"STUB_UNLOADED": unloaded, "STUB_LOST": lost} {
-			t.Setenv(name, value)
-			if value == "" {
-				if err := os.Unsetenv(name); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
+		t.Setenv("STUB_UNLOADED", unloaded)
+		t.Setenv("STUB_LOST", lost)
 		got := r.Read(now)
 		now = now.Add(20 * time.Second)
 		return got
@@ -150,8 +140,5 @@ func TestADriverThatComesAndADeviceThatIsLost(t *testing.T) {
 	}
 	if got = read("", ""); got.GPUs[3].Fault != nil {
 		t.Errorf("after it came back: %+v", got.GPUs[3].Fault)
-	}
-	if err := r.Close(); err != nil {
-		t.Error(err)
 	}
 }

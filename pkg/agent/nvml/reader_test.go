@@ -116,9 +116,6 @@ func TestFaultsOfTheLibrary(t *testing.T) {
 			t.Errorf("%v: closing what was never open: %v, %d calls", test.answer, err, n.closed)
 		}
 	}
-}
-
-func TestALibraryThatIsNotThereStaysALibraryThatIsNotThere(t *testing.T) {
 	r := nvml.New(gonvml.New(gonvml.WithLibraryPath("/no/such/libnvidia-ml.so.1")))
 	if got := r.Read(start); got.Fault == nil || got.Fault.Reason != gpu.LibraryMissing {
 		t.Errorf("%+v, want %s", got, gpu.LibraryMissing)
@@ -238,24 +235,17 @@ func TestWhatAnOlderDriverLacksIsNotCalled(t *testing.T) {
 		n.lacks[name] = true
 	}
 	d := n.devices[0].Device
+	d.Config.Name = "A\xff\xfe100" // which is no text
 	// An unset function of a mock panics, as a missing symbol ends the process.
 	d.GetMemoryInfo_v2Func, d.GetMigModeFunc, n.GpmQueryDeviceSupportFunc = nil, nil, nil
 	d.GetProcessUtilizationFunc, d.GetMPSComputeRunningProcessesFunc = nil, nil
 	n.devices[0].running = []gonvml.ProcessInfo{{Pid: 7}}
 	got := n.reader().Read(start).GPUs[0]
-	if got.Fault != nil || got.Memory.Total != 40<<30 {
+	if got.Fault != nil || got.Memory.Total != 40<<30 || got.Model != "A?100" {
 		t.Errorf("%+v", got)
 	}
 	if len(got.Processes) != 1 || got.Processes[0].Known {
 		t.Errorf("processes %+v, want one that cannot be told", got.Processes)
-	}
-}
-
-func TestANameThatIsNoTextDoesNoHarm(t *testing.T) {
-	n := onto(dgxa100.New())
-	n.devices[0].Config.Name = "A\xff\xfe100"
-	if got := n.reader().Read(start).GPUs[0].Model; got != "A?100" {
-		t.Errorf("%q", got)
 	}
 }
 

@@ -173,33 +173,22 @@ func TestMIG(t *testing.T) {
 	if got.Fault != nil || len(got.Busy)+len(got.Processes) != 0 {
 		t.Errorf("the device itself: %+v", got)
 	}
-	one := func(percent float64) []gpu.Sample { return []gpu.Sample{{Time: at, Ratio: percent / 100}} }
-	memory := gpu.Memory{Used: 2 << 30, Total: 10 << 30}
-	held := func(pid int) []gpu.Process { return []gpu.Process{{PID: pid, Memory: 2 << 30}} }
+	instance := func(uuid string, id int, profile string, sevenths float64, percent ...float64) gpu.Instance {
+		out := gpu.Instance{UUID: uuid, ID: id, Profile: profile, Share: sevenths / 7, Use: gpu.Use{
+			Memory:    gpu.Memory{Used: 2 << 30, Total: 10 << 30},
+			Processes: []gpu.Process{{PID: 1000 + id, Memory: 2 << 30}},
+		}}
+		for i, to := range []*[]gpu.Sample{&out.Busy, &out.Bandwidth, &out.Tensor}[:len(percent)] {
+			*to = []gpu.Sample{{Time: at, Ratio: percent[i] / 100}}
+		}
+		return out
+	}
 	want := []gpu.Instance{
-		{
-			UUID: "MIG-a", ID: 9, Profile: "1g.10gb", Share: 1. / 7,
-			Use: gpu.Use{Busy: one(90), Bandwidth: one(50), Tensor: one(10), Memory: memory, Processes: held(1009)},
-		},
-		{
-			UUID: "MIG-b", ID: 3, Profile: "2g.20gb", Share: 2. / 7,
-			Use: gpu.Use{Busy: one(30), Bandwidth: one(20), Tensor: one(15), Memory: memory, Processes: held(1003)},
-		},
+		instance("MIG-a", 9, "1g.10gb", 1, 90, 50, 10),
+		instance("MIG-b", 3, "2g.20gb", 2, 30, 20, 15),
 		// Of two in one GPU instance the counters do not tell which.
-		{
-			UUID:    "MIG-c",
-			ID:      1,
-			Profile: "1c.3g.40gb",
-			Share:   1. / 7,
-			Use:     gpu.Use{Memory: memory, Processes: held(1001)},
-		},
-		{
-			UUID:    "MIG-d",
-			ID:      1,
-			Profile: "2c.3g.40gb",
-			Share:   2. / 7,
-			Use:     gpu.Use{Memory: memory, Processes: held(1001)},
-		},
+		instance("MIG-c", 1, "1c.3g.40gb", 1),
+		instance("MIG-d", 1, "2c.3g.40gb", 2),
 	}
 	if diff := cmp.Diff(want, got.Instances, approx); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -1,6 +1,7 @@
 package pods_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,9 +12,9 @@ import (
 )
 
 var (
-	llama   = pods.Container{Namespace: "inference", Pod: "llama-0", Name: "server"}
+	llama   = pods.Container{Namespace: "inference", Pod: "llama-0", Name: "server-vllm"}
 	sidecar = pods.Container{Namespace: "inference", Pod: "llama-0", Name: "sidecar"}
-	embed   = pods.Container{Namespace: "inference", Pod: "embed-0", Name: "server"}
+	embed   = pods.Container{Namespace: "inference", Pod: "embed.v2-0", Name: "server"}
 	trainer = pods.Container{Namespace: "research", Pod: "trainer", Name: "main"}
 	nobody  = pods.Container{}
 )
@@ -66,131 +67,74 @@ func untold(c pods.Container, allocated float64) pods.Part {
 }
 
 func TestAttributeSharing(t *testing.T) {
-	t.Parallel()
 	two := hold("GPU-a", 0.25, llama, embed)
 	known := whose(map[int]pods.Container{1: llama, 2: embed, 3: nobody, 4: trainer, 11: llama})
-	for _, test := range []struct {
-		name     string
-		use      gpu.Use
-		holdings []pods.Holding
-		want     []pods.Part
-	}{
-		{
-			"a device with one holder is that holder's, whoever's processes ran on it",
-			use(0.5, 0.25, process(3, 0.4, 0.2)), hold("GPU-a", 1, llama),
-			[]pods.Part{told(llama, 0.5, 0.25, 1)},
-		},
-		{
-			"and without any process that is known",
-			use(0.5, 0.25), hold("GPU-a", 1, llama),
-			[]pods.Part{told(llama, 0.5, 0.25, 1)},
-		},
-		{
-			"two holders did what their processes did",
-			use(0.9, 0.5, process(1, 0.5, 0.125), process(2, 0.25, 0.25)), two,
-			[]pods.Part{told(embed, 0.25, 0.25, 0.25), told(llama, 0.5, 0.125, 0.25)},
-		},
-		{
-			"processes that were sampled apart add up to no more than the device",
-			use(0.6, 0.3, process(1, 0.6, 0.4), process(2, 0.3, 0.2)), two,
-			[]pods.Part{told(embed, 0.2, 0.1, 0.25), told(llama, 0.4, 0.2, 0.25)},
-		},
-		{
-			"several processes of a container are one part",
-			use(0.9, 0.5, process(1, 0.25, 0.25), process(11, 0.25, 0.125), process(2, 0.25, 0.125)), two,
-			[]pods.Part{told(embed, 0.25, 0.125, 0.25), told(llama, 0.5, 0.375, 0.25)},
-		},
-		{
-			"a holder with an idle process is idle, and so is one without a process while another did all",
-			use(0.5, 0.25, process(1, 0.5, 0.25), process(2, 0, 0)), hold("GPU-a", 0.25, llama, embed, trainer),
-			[]pods.Part{told(embed, 0, 0, 0.25), told(llama, 0.5, 0.25, 0.25), told(trainer, 0, 0, 0.25)},
-		},
-		{
-			"idle processes are idle where a device's figure is finer than theirs",
-			use(0.004, 0.25, process(1, 0, 0.25), process(2, 0, 0)), two,
-			[]pods.Part{told(embed, 0, 0, 0.25), told(llama, 0, 0.25, 0.25)},
-		},
-		{
-			"a process of the node takes its part and is nobody's",
-			use(0.8, 0.8, process(1, 0.4, 0.4), process(3, 1.2, 1.2)), two,
-			[]pods.Part{told(embed, 0, 0, 0.25), told(llama, 0.8*0.4/1.4, 0.8*0.4/1.4, 0.25)},
-		},
-		{
-			"so does one of a pod that holds nothing",
-			use(0.8, 0.8, process(1, 0.4, 0.4), process(4, 0.4, 0.4)), two,
-			[]pods.Part{told(embed, 0, 0, 0.25), told(llama, 0.4, 0.4, 0.25)},
-		},
-		{
-			"a process that nothing is known of is nobody's, but it may have worked for a holder that seems idle",
-			use(0.8, 0.8, process(1, 0.25, 0.25), process(99, 0.5, 0.5)), two,
-			[]pods.Part{untold(embed, 0.25), told(llama, 0.25, 0.25, 0.25)},
-		},
-		{
-			"one that did nothing did nothing for anyone",
-			use(0.8, 0.8, process(1, 0.25, 0.25), process(99, 0, 0)), two,
-			[]pods.Part{told(embed, 0, 0, 0.25), told(llama, 0.25, 0.25, 0.25)},
-		},
-		{
-			"in a foreign PID namespace nobody is told",
-			use(0.8, 0.8, process(98, 0.3, 0.3), process(99, 0.5, 0.5)), two,
-			[]pods.Part{untold(embed, 0.25), untold(llama, 0.25)},
-		},
-		{
-			"without processes nobody is told",
-			use(0.8, 0.8), two,
-			[]pods.Part{untold(embed, 0.25), untold(llama, 0.25)},
-		},
-		{
-			"a driver that does not tell processes apart tells nobody",
-			use(0.8, 0.8, gpu.Process{PID: 1}, gpu.Process{PID: 2}), two,
-			[]pods.Part{untold(embed, 0.25), untold(llama, 0.25)},
-		},
-		{
-			"an idle device is idle for all, whatever is known of processes",
-			use(0, 0, gpu.Process{PID: 99}), two,
-			[]pods.Part{told(embed, 0, 0, 0.25), told(llama, 0, 0, 0.25)},
-		},
-		{
-			"a device that says nothing of itself has parts that are allocated and no more",
-			gpu.Use{Processes: []gpu.Process{process(1, 0.5, 0.5)}},
-			two,
-			[]pods.Part{untold(embed, 0.25), untold(llama, 0.25)},
-		},
-		{
-			"two containers of a pod stay two",
-			use(0.9, 0.5, process(1, 0.5, 0.125), process(2, 0.25, 0.25)), hold("GPU-a", 0.5, sidecar, llama),
-			[]pods.Part{told(llama, 0.5, 0.125, 0.5), told(sidecar, 0, 0, 0.5)},
-		},
-		{
-			"a container with two replicas of a device holds them as one, and alone",
-			use(0.9, 0.5), hold("GPU-a", 0.25, llama, llama),
-			[]pods.Part{told(llama, 0.9, 0.5, 0.5)},
-		},
-		{
-			"a whole device that two are said to hold is there once",
-			use(0.5, 0.25, process(1, 0.5, 0.25)), hold("GPU-a", 1, llama, embed),
-			[]pods.Part{told(embed, 0, 0, 0.5), told(llama, 0.5, 0.25, 0.5)},
-		},
-		{"a device that nobody holds is nobody's", use(0.9, 0.5, process(1, 0.9, 0.5)), nil, []pods.Part{}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			got := pods.Attribute(one(test.use), test.holdings, known)
-			if diff := cmp.Diff(test.want, got, cmpopts.EquateApprox(0, 1e-12)); diff != "" {
-				t.Error(diff)
-			}
-		})
+	try := func(name string, holdings []pods.Holding, u gpu.Use, want ...pods.Part) {
+		owner := known
+		if len(holdings) == 1 {
+			owner = nil // It is not asked.
+		}
+		got := pods.Attribute(one(u), holdings, owner)
+		if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-12), cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s:\n%s", name, diff)
+		}
 	}
-}
-
-func TestAttributeMeasuresStandAlone(t *testing.T) {
-	t.Parallel()
-	u := gpu.Use{Busy: samples(0.2, 0.6), Processes: []gpu.Process{process(1, 0.3, 0.9)}}
-	want := []pods.Part{{Container: llama, GPU: "GPU-a", Busy: pods.Figure{Value: 0.4, Known: true}, Allocated: 1}}
-	got := pods.Attribute(one(u), hold("GPU-a", 1, llama), whose(nil))
-	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-12)); diff != "" {
-		t.Errorf("busy is the mean of its samples, and a bandwidth without samples is no bandwidth:\n%s", diff)
-	}
+	try("a device with one holder is that holder's, whoever's processes ran on it", hold("GPU-a", 1, llama),
+		use(0.5, 0.25, process(3, 0.4, 0.2)), told(llama, 0.5, 0.25, 1))
+	try("and without any process that is known", hold("GPU-a", 1, llama), use(0.5, 0.25), told(llama, 0.5, 0.25, 1))
+	try("busy is the mean of its samples, and a bandwidth without samples is no bandwidth", hold("GPU-a", 1, llama),
+		gpu.Use{Busy: samples(0.2, 0.6)},
+		pods.Part{Container: llama, GPU: "GPU-a", Busy: pods.Figure{Value: 0.4, Known: true}, Allocated: 1})
+	try("two holders did what their processes did", two,
+		use(0.9, 0.5, process(1, 0.5, 0.125), process(2, 0.25, 0.25)),
+		told(embed, 0.25, 0.25, 0.25), told(llama, 0.5, 0.125, 0.25))
+	try("processes that were sampled apart add up to no more than the device", two,
+		use(0.6, 0.3, process(1, 0.6, 0.4), process(2, 0.3, 0.2)),
+		told(embed, 0.2, 0.1, 0.25), told(llama, 0.4, 0.2, 0.25))
+	try("several processes of a container are one part", two,
+		use(0.9, 0.5, process(1, 0.25, 0.25), process(11, 0.25, 0.125), process(2, 0.25, 0.125)),
+		told(embed, 0.25, 0.125, 0.25), told(llama, 0.5, 0.375, 0.25))
+	try("a holder with an idle process is idle, and so is one without a process while another did all",
+		hold("GPU-a", 0.25, llama, embed, trainer), use(0.5, 0.25, process(1, 0.5, 0.25), process(2, 0, 0)),
+		told(embed, 0, 0, 0.25), told(llama, 0.5, 0.25, 0.25), told(trainer, 0, 0, 0.25))
+	try("idle processes are idle where a device's figure is finer than theirs", two,
+		use(0.004, 0.25, process(1, 0, 0.25), process(2, 0, 0)), told(embed, 0, 0, 0.25), told(llama, 0, 0.25, 0.25))
+	try("a process of the node takes its part and is nobody's", two,
+		use(0.8, 0.8, process(1, 0.4, 0.4), process(3, 1.2, 1.2)),
+		told(embed, 0, 0, 0.25), told(llama, 0.8*0.4/1.4, 0.8*0.4/1.4, 0.25))
+	try("so does one of a pod that holds nothing", two, use(0.8, 0.8, process(1, 0.4, 0.4), process(4, 0.4, 0.4)),
+		told(embed, 0, 0, 0.25), told(llama, 0.4, 0.4, 0.25))
+	try(
+		"a process that nothing is known of is nobody's, but it may have worked for a holder that seems idle",
+		two,
+		use(
+			0.8,
+			0.8,
+			process(1, 0.25, 0.25),
+			process(99, 0.5, 0.5),
+		),
+		untold(embed, 0.25),
+		told(llama, 0.25, 0.25, 0.25),
+	)
+	try("one that did nothing did nothing for anyone", two, use(0.8, 0.8, process(1, 0.25, 0.25), process(99, 0, 0)),
+		told(embed, 0, 0, 0.25), told(llama, 0.25, 0.25, 0.25))
+	try("in a foreign PID namespace nobody is told", two, use(0.8, 0.8, process(98, 0.3, 0.3), process(99, 0.5, 0.5)),
+		untold(embed, 0.25), untold(llama, 0.25))
+	try("without processes nobody is told", two, use(0.8, 0.8), untold(embed, 0.25), untold(llama, 0.25))
+	try("a driver that does not tell processes apart tells nobody", two,
+		use(0.8, 0.8, gpu.Process{PID: 1}, gpu.Process{PID: 2}), untold(embed, 0.25), untold(llama, 0.25))
+	try("an idle device is idle for all, whatever is known of processes", two, use(0, 0, gpu.Process{PID: 99}),
+		told(embed, 0, 0, 0.25), told(llama, 0, 0, 0.25))
+	try("a device that says nothing of itself has parts that are allocated and no more", two,
+		gpu.Use{Processes: []gpu.Process{process(1, 0.5, 0.5)}}, untold(embed, 0.25), untold(llama, 0.25))
+	try("two containers of a pod stay two", hold("GPU-a", 0.5, sidecar, llama),
+		use(0.9, 0.5, process(1, 0.5, 0.125), process(2, 0.25, 0.25)),
+		told(llama, 0.5, 0.125, 0.5), told(sidecar, 0, 0, 0.5))
+	try("a container with two replicas of a device holds them as one, and alone", hold("GPU-a", 0.25, llama, llama),
+		use(0.9, 0.5), told(llama, 0.9, 0.5, 0.5))
+	try("a whole device that two are said to hold is there once", hold("GPU-a", 1, llama, embed),
+		use(0.5, 0.25, process(1, 0.5, 0.25)), told(embed, 0, 0, 0.5), told(llama, 0.5, 0.25, 0.5))
+	try("a device that nobody holds is nobody's", nil, use(0.9, 0.5, process(1, 0.9, 0.5)))
 }
 
 func TestAttributeInstances(t *testing.T) {
@@ -205,12 +149,8 @@ func TestAttributeInstances(t *testing.T) {
 			{UUID: "MIG-5b", ID: 5, Share: 1.0 / 7, Use: use(0, 0.7)},
 		},
 	}}}
-	holdings := append(hold("MIG-1", 1, llama), hold("MIG-2", 0.5, llama, embed)...)
-	holdings = append(holdings, hold("MIG-5a", 1, trainer)...)
-	holdings = append(holdings, hold("MIG-5b", 1, trainer)...)
-	holdings = append(holdings, hold("GPU-a", 1, sidecar)...)
-	holdings = append(holdings, hold("MIG-gone", 1, trainer)...)
-
+	holdings := slices.Concat(hold("MIG-1", 1, llama), hold("MIG-2", 0.5, llama, embed), hold("MIG-5a", 1, trainer),
+		hold("MIG-5b", 1, trainer), hold("GPU-a", 1, sidecar), hold("MIG-gone", 1, trainer))
 	instance := func(p pods.Part, id string) pods.Part {
 		p.Instance = id
 		return p

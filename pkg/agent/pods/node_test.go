@@ -1,10 +1,8 @@
 package pods_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -14,15 +12,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
-	"google.golang.org/grpc"
 	"google.golang.org/protobuf/encoding/prototext"
-	"google.golang.org/protobuf/proto"
 	podresources "k8s.io/kubelet/pkg/apis/podresources/v1"
 
 	"github.com/forewarm/forewarm/pkg/agent/gpu"
 	"github.com/forewarm/forewarm/pkg/agent/pods"
-	"github.com/forewarm/forewarm/pkg/agent/pods/kubelet"
-	"github.com/forewarm/forewarm/pkg/agent/pods/owners"
 )
 
 // TestNode runs all of it on nodes as testdata tells them: a reading, a kubelet's answers, processes and their cgroups,
@@ -61,10 +55,8 @@ func TestNode(t *testing.T) {
 // partsOf a node, asked as the agent asks.
 func partsOf(t *testing.T, archive *txtar.Archive) []pods.Part {
 	t.Helper()
-	var (
-		reading gpu.Reading
-		node    answers
-	)
+	var reading gpu.Reading
+	node := &answers{list: listOf(), all: &podresources.AllocatableResourcesResponse{}}
 	proc, logs := fstest.MapFS{}, fstest.MapFS{}
 	for _, file := range archive.Files {
 		var err error
@@ -72,9 +64,9 @@ func partsOf(t *testing.T, archive *txtar.Archive) []pods.Part {
 		case "reading.json":
 			err = json.Unmarshal(file.Data, &reading)
 		case "list.textproto":
-			err = prototext.Unmarshal(file.Data, &node.list)
+			err = prototext.Unmarshal(file.Data, node.list)
 		case "allocatable.textproto":
-			err = prototext.Unmarshal(file.Data, &node.allocatable)
+			err = prototext.Unmarshal(file.Data, node.all)
 		case "processes":
 			err = processes(proc, string(file.Data))
 		case "containers":
@@ -86,12 +78,11 @@ func partsOf(t *testing.T, archive *txtar.Archive) []pods.Part {
 			t.Fatalf("%s: %v", file.Name, err)
 		}
 	}
-	lister := serve(t, &node)
-	held, err := lister.Holdings(t.Context(), reading)
+	held, err := lister(t, node).Holdings(t.Context(), reading)
 	if err != nil || len(held.Unidentified) > 0 {
 		t.Fatalf("%+v, %v", held, err)
 	}
-	return pods.Attribute(reading, held.Holdings, owners.New(proc, logs).Lookup())
+	return pods.Attribute(reading, held.Holdings, pods.NewOwners(proc, logs).Lookup())
 }
 
 // processes reads lines of PID START COMM CGROUP.
@@ -105,8 +96,7 @@ func processes(proc fstest.MapFS, lines string) error {
 			return fmt.Errorf("%q: %w", line, err)
 		}
 		folder := strconv.Itoa(pid)
-		stat := fmt.Sprintf("%d (%s) S 1 1 1 0 -1 4194560 1 0 0 0 7 3 0 0 20 0 1 0 %d 1234 56\n", pid, comm, start)
-		proc[folder+"/stat"] = &fstest.MapFile{Data: []byte(stat)}
+		proc[folder+"/stat"] = &fstest.MapFile{Data: []byte(statOf(pid, start, comm))}
 		proc[folder+"/cgroup"] = &fstest.MapFile{Data: []byte(cgroup + "\n")}
 	}
 	return nil
@@ -129,54 +119,4 @@ func cell(f pods.Figure) string {
 		return "-"
 	}
 	return fmt.Sprintf("%.4f", f.Value)
-}
-
-// answers is a kubelet's pod-resources server.
-type answers struct {
-	podresources.UnimplementedPodResourcesListerServer
-
-	list        podresources.ListPodResourcesResponse
-	allocatable podresources.AllocatableResourcesResponse
-}
-
-func (a *answers) List(
-	context.Context, *podresources.ListPodResourcesRequest,
-) (*podresources.ListPodResourcesResponse, error) {
-	return proto.CloneOf(&a.list), nil
-}
-
-func (a *answers) GetAllocatableResources(
-	context.Context, *podresources.AllocatableResourcesRequest,
-) (*podresources.AllocatableResourcesResponse, error) {
-	return proto.CloneOf(&a.allocatable), nil
-}
-
-func serve(tb testing.TB, lister podresources.PodResourcesListerServer) *kubelet.Lister {
-	tb.Helper()
-	folder, err := os.MkdirTemp("", "node") //nolint:usetesting // t.TempDir is too long a path for a socket
-	if err != nil {
-		tb.Fatal(err)
-	}
-	socket := filepath.Join(folder, "s")
-	listener, err := net.Listen("unix", socket)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	server, done := grpc.NewServer(), make(chan error, 1)
-	podresources.RegisterPodResourcesListerServer(server, lister)
-	go func() { done <- server.Serve(listener) }()
-	client, err := kubelet.Dial(socket)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		closed := client.Close()
-		server.Stop()
-		for _, err := range []error{closed, <-done, os.RemoveAll(folder)} {
-			if err != nil {
-				tb.Error(err)
-			}
-		}
-	})
-	return client
 }

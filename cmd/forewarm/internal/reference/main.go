@@ -1,4 +1,4 @@
-// Command reference prints forewarm's part of docs/reference: its commands (cli) or its metrics (metrics).
+// Command reference prints a page of docs/reference for both programs: their commands (cli) or their metrics (metrics).
 package main
 
 import (
@@ -16,6 +16,7 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cli"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
+	"github.com/forewarm/forewarm/cmd/internal/agent"
 	"github.com/forewarm/forewarm/hack/reference"
 	"github.com/forewarm/forewarm/pkg/kube/apiservices"
 	"github.com/forewarm/forewarm/pkg/kube/forecasts"
@@ -60,6 +61,11 @@ func commands(out io.Writer) error {
 		}
 		reference.WriteHelp(out, strings.Join(append([]string{"forewarm"}, words...), " "), help.String())
 	}
+	var help strings.Builder
+	if code := (agent.Program{}).Run(context.Background(), []string{"--help"}, &help, os.Stderr); code != 0 {
+		return fmt.Errorf("forewarm-agent --help: exit code %d", code)
+	}
+	reference.WriteHelp(out, "forewarm-agent", help.String())
 	return nil
 }
 
@@ -108,6 +114,11 @@ func metrics(out io.Writer) error {
 			Collectors: []prometheus.Collector{
 				prometheus.WrapCollectorWithPrefix(serve.KEDAMetricsPrefix, grpcprom.NewServerMetrics()),
 			},
+		},
+		reference.Section{
+			Title:      "forewarm-agent",
+			Text:       "The GPUs of one node, and the pods on them. `uuid` and `gpu_instance` name the GPU or MIG instance.",
+			Collectors: agent.Program{}.Collectors(agent.Defaults(), nil),
 		},
 	)
 }

@@ -24,9 +24,9 @@ static unsigned long long now(void) {
 }
 
 nvmlReturn_t nvmlInit_v2(void) {
-    const char *which = getenv("STUB_LOST");
-    lost = which ? atoi(which) : -1;
-    return getenv("STUB_UNLOADED") ? NVML_ERROR_DRIVER_NOT_LOADED : NVML_SUCCESS;
+    const char *which = getenv("STUB_LOST"), *unloaded = getenv("STUB_UNLOADED");
+    lost = which && *which ? atoi(which) : -1;
+    return unloaded && *unloaded ? NVML_ERROR_DRIVER_NOT_LOADED : NVML_SUCCESS;
 }
 nvmlReturn_t nvmlShutdown(void) { return NVML_SUCCESS; }
 const char *nvmlErrorString(nvmlReturn_t r) { return r == NVML_ERROR_GPU_IS_LOST ? "GPU is lost" : "some error"; }

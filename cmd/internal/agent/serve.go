@@ -1,0 +1,161 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/forewarm/forewarm/pkg/agent/collect"
+	"github.com/forewarm/forewarm/pkg/agent/expose"
+)
+
+const (
+	// shutdownTimeout is the time that requests and a call of the driver get to finish when the agent stops.
+	shutdownTimeout = 400 * time.Millisecond
+	// saveInterval is the interval at which the last hour is saved.
+	saveInterval = time.Minute
+)
+
+// serve reads the GPUs and serves the results until the context ends.
+func (p Program) serve(ctx context.Context, o Options, log *slog.Logger) error {
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", o.Listen)
+	if err != nil {
+		return fmt.Errorf("--listen: %w", err)
+	}
+	before := loadHistory(o.State, log)
+	c, end, err := p.newCollector(o, before, log)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	log.InfoContext(ctx, "serving", "address", listener.Addr().String(), "version", p.version(),
+		"interval", o.Collect.Interval, "window", o.Collect.Window, "series_loaded", len(before.Lines))
+	if isPID1() {
+		log.WarnContext(ctx, "no other processes are visible: the use of a shared GPU cannot be split among its pods",
+			"hint", "set hostPID: true in the agent's pod")
+	}
+	err = p.run(ctx, o, c, listener, log)
+	return errors.Join(err, end())
+}
+
+// run runs the loop and the server at once, and stops them in order: loop, server, file, library.
+func (p Program) run(
+	ctx context.Context, o Options, c *collect.Collector, listener net.Listener, log *slog.Logger,
+) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	server := &http.Server{
+		Handler:           p.handler(o, c.Board()),
+		ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 30 * time.Second, MaxHeaderBytes: 1 << 16,
+	}
+	read, failed := make(chan struct{}), make(chan error, 1)
+	var keeping sync.WaitGroup
+	go func() {
+		defer close(read)
+		ticker := time.NewTicker(o.Collect.Interval)
+		defer ticker.Stop()
+		c.Step(ctx, time.Now())
+		c.Run(ctx, ticker.C)
+	}()
+	keeping.Go(func() { saveHistory(ctx, o.State, c.Board(), read, log) })
+	go func() { failed <- server.Serve(listener) }()
+
+	var err error
+	select {
+	case <-ctx.Done():
+		log.InfoContext(ctx, "stopping")
+	case err = <-failed:
+		err = fmt.Errorf("%s: %w", listener.Addr(), err)
+	}
+	cancel()
+	rest, stop := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+	defer stop()
+	if server.Shutdown(rest) != nil {
+		err = errors.Join(err, server.Close())
+	}
+	keeping.Wait()
+	select {
+	case <-read:
+		return errors.Join(err, p.Driver.Close())
+	case <-rest.Done():
+		// A call of the driver hangs. The end of the process releases what it holds.
+		return err
+	}
+}
+
+// handler handles every path that is served.
+func (p Program) handler(o Options, board *collect.Board) http.Handler {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(p.Collectors(o, board)...)
+	registry.MustRegister(collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return expose.Handler(board, registry, o.maxAge(), time.Now)
+}
+
+// Collectors are those of the agent's own metrics.
+func (p Program) Collectors(o Options, board *collect.Board) []prometheus.Collector {
+	build := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "forewarm_agent_build_info", Help: "1, with the version of the agent.",
+		ConstLabels: prometheus.Labels{"version": p.version(), "go_version": runtime.Version()},
+	})
+	build.Set(1)
+	return []prometheus.Collector{expose.New(board, o.maxAge(), time.Now), build}
+}
+
+// loadHistory loads the last hour; one that cannot be read is replaced by an empty one.
+func loadHistory(path string, log *slog.Logger) collect.Hour {
+	if path == "" {
+		return collect.Hour{}
+	}
+	before, err := collect.LoadHour(path)
+	if err != nil {
+		log.Warn("cannot load the last hour: it starts empty", "error", err)
+	}
+	return before
+}
+
+// saveHistory saves the last hour every minute, and once more after the last reading.
+func saveHistory(ctx context.Context, path string, board *collect.Board, read <-chan struct{}, log *slog.Logger) {
+	if path == "" {
+		return
+	}
+	logged := ""
+	save := func() {
+		picture := board.Load()
+		if picture == nil {
+			return
+		}
+		problem := ""
+		if err := collect.SaveHour(path, picture.Hour); err != nil {
+			problem = err.Error()
+		}
+		if problem != "" && problem != logged {
+			log.WarnContext(ctx, "cannot save the last hour: a restart would lose it", "error", problem)
+		}
+		logged = problem
+	}
+	ticker := time.NewTicker(saveInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			save()
+		case <-ctx.Done():
+			select {
+			case <-read:
+			case <-time.After(shutdownTimeout):
+			}
+			save()
+			return
+		}
+	}
+}

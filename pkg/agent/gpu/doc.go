@@ -1,3 +1,0 @@
-// Package gpu has the readings of a node's GPUs as plain values, in shares of what a device can do, whatever library
-// they come from. A driver or a device that does not answer is part of a reading, not an error.
-package gpu
