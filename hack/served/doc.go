@@ -1,5 +1,5 @@
 // Command served records what forewarm serves, for `make test-served`: of recorded workloads and of scenarios (package
-// scenario), by the server's own loop at its own step of 30 s, for the .95 quantile and for an objective of 1 %. A record
+// demandtest), by the server's own loop at its own step of 30 s, for the .95 quantile and for an objective of 1 %. A record
 // holds hashes, as values that are floored are the demand itself. A change that is to leave the values alone is held to
 // them; one that changes them says where.
 //

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/hack/scenario"
+	"github.com/forewarm/forewarm/hack/demandtest"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 	"github.com/forewarm/forewarm/pkg/source/trace"
 )
@@ -44,10 +44,10 @@ type history struct {
 	rate bool
 }
 
-// madeScenarios are the histories of package [scenario].
+// madeScenarios are the histories of package [demandtest].
 func madeScenarios() []history {
 	var out []history
-	for _, s := range scenario.All() {
+	for _, s := range demandtest.All() {
 		out = append(out, history{kind: scenarios, name: s.Name, demand: s.Demand(), target: scenarioTarget})
 	}
 	return out
@@ -109,7 +109,7 @@ func readDemand(path string) (forecast.Series, error) {
 	}
 	// The times of some are counted from 0. The loop's anchors are multiples since the epoch, and no server runs before it.
 	if s.Start.Year() == 1970 {
-		s.Start = scenario.Start().Add(time.Duration(s.Start.UnixNano()))
+		s.Start = demandtest.Start().Add(time.Duration(s.Start.UnixNano()))
 	}
 	return s, nil
 }

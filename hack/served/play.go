@@ -6,7 +6,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/forewarm/forewarm/hack/scenario"
+	"github.com/forewarm/forewarm/hack/demandtest"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
@@ -17,7 +17,7 @@ import (
 
 // What a Forecast has where its author says nothing, but for the lead time, which is not measured here.
 const (
-	loopStep    = scenario.Step
+	loopStep    = demandtest.Step
 	loopHistory = 14 * 24 * time.Hour
 	lead        = 5 * time.Minute
 	wait        = 30 * time.Second
