@@ -1,4 +1,4 @@
-package measure_test
+package main
 
 import (
 	"math"
@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/hack/tracegen/measure"
 )
 
 func minutes(days int, value func(i int) float64) forecast.Series {
@@ -28,7 +27,7 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 }
 
 func TestAPureDayIsAllDay(t *testing.T) {
-	s := measure.Measure(minutes(8, func(i int) float64 { return 10 + 2*math.Sin(2*math.Pi*float64(i)/1440) }))
+	s := measure(minutes(8, func(i int) float64 { return 10 + 2*math.Sin(2*math.Pi*float64(i)/1440) }))
 	near(t, "mean", s.Mean, 10, 1e-9)
 	near(t, "variation", s.CV, 0.2/math.Sqrt2, 1e-4)
 	near(t, "share of the day", s.Day, 1, 1e-9)
@@ -39,7 +38,7 @@ func TestAPureDayIsAllDay(t *testing.T) {
 func TestPoissonNoiseHasDispersionOne(t *testing.T) {
 	const mean = 400
 	source := rand.NewPCG(1, 2)
-	s := measure.Measure(minutes(14, func(int) float64 { return distuv.Poisson{Lambda: mean, Src: source}.Rand() }))
+	s := measure(minutes(14, func(int) float64 { return distuv.Poisson{Lambda: mean, Src: source}.Rand() }))
 	// The median of 20,159 differences has a relative standard error near 1 %, so its square 2 %.
 	near(t, "dispersion", s.Dispersion, 1, 0.08)
 	near(t, "noise", s.Noise, 1/math.Sqrt(mean), 0.003)
@@ -48,7 +47,7 @@ func TestPoissonNoiseHasDispersionOne(t *testing.T) {
 }
 
 func TestBrokenSeries(t *testing.T) {
-	s := measure.Measure(minutes(4, func(i int) float64 {
+	s := measure(minutes(4, func(i int) float64 {
 		switch {
 		case i >= 500 && i < 530:
 			return math.NaN()
@@ -67,7 +66,7 @@ func TestBrokenSeries(t *testing.T) {
 }
 
 func TestTooShortIsNaN(t *testing.T) {
-	s := measure.Measure(forecast.Series{Start: time.Unix(0, 0), Step: 10 * time.Second, Values: []float64{1, 2, 3}})
+	s := measure(forecast.Series{Start: time.Unix(0, 0), Step: 10 * time.Second, Values: []float64{1, 2, 3}})
 	for name, v := range map[string]float64{
 		"day": s.Day, "hour": s.Hour, "next day": s.NextDay, "week": s.NextWeek, "burst": s.Burst, "shift": s.Shift,
 	} {

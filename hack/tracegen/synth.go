@@ -1,4 +1,4 @@
-package synth
+package main
 
 import (
 	"math"
@@ -10,11 +10,11 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 )
 
-// Step is the distance between two values of a trace.
-const Step = time.Minute
+// step is the distance between two values of a trace.
+const step = time.Minute
 
-// Shape has the parameters of a trace. Levels are shares of the base.
-type Shape struct {
+// shape has the parameters of a trace. Levels are shares of the base.
+type shape struct {
 	// Seed of the single random stream.
 	Seed uint64
 	// Start of the trace and its length.
@@ -47,37 +47,37 @@ type Shape struct {
 	Observe func(level float64, source rand.Source) float64
 }
 
-// Generate makes the trace of a shape.
-func Generate(shape Shape) forecast.Series {
-	source := rand.NewPCG(shape.Seed, shape.Seed)
-	n := int(shape.Length / Step)
+// generate makes the trace of a shape.
+func generate(s shape) forecast.Series {
+	source := rand.NewPCG(s.Seed, s.Seed)
+	n := int(s.Length / step)
 	values := make([]float64, n)
-	wander := shape.wander(n, rand.New(source))
-	bursts := shape.bursts(n, rand.New(source))
+	wander := s.wander(n, rand.New(source))
+	bursts := s.bursts(n, rand.New(source))
 	for i := range values {
-		at := time.Duration(i) * Step
-		level := shape.Base * shape.season(shape.Start.Add(at)) * math.Exp(wander[i]) * (1 + bursts[i])
-		if at >= shape.ShiftAt {
-			level *= shape.Shift
+		at := time.Duration(i) * step
+		level := s.Base * s.season(s.Start.Add(at)) * math.Exp(wander[i]) * (1 + bursts[i])
+		if at >= s.ShiftAt {
+			level *= s.Shift
 		}
-		values[i] = shape.Observe(level, source)
-		if at >= shape.OutageAt && at < shape.OutageAt+shape.Outage {
+		values[i] = s.Observe(level, source)
+		if at >= s.OutageAt && at < s.OutageAt+s.Outage {
 			values[i] = math.NaN()
 		}
 	}
-	return forecast.Series{Start: shape.Start, Step: Step, Values: values}
+	return forecast.Series{Start: s.Start, Step: step, Values: values}
 }
 
 // season is the factor of the hour of the day and the day of the week. Weekends fade in and out over their first and
 // last hours.
-func (s Shape) season(at time.Time) float64 {
+func (s shape) season(at time.Time) float64 {
 	hour := at.Sub(at.Truncate(24 * time.Hour)).Hours()
 	daily := math.Cos((hour-15)/24*2*math.Pi) + 0.35*math.Cos((hour-10)/12*2*math.Pi)
 	return math.Exp(s.Day*daily) * (1 - (1-s.Weekend)*weekend(at)) * s.open(hour)
 }
 
 // open is the factor of the opening hours.
-func (s Shape) open(hour float64) float64 {
+func (s shape) open(hour float64) float64 {
 	if s.Open == 0 {
 		return 1
 	}
@@ -98,8 +98,8 @@ func weekend(at time.Time) float64 {
 func ramp(x float64) float64 { return min(1, max(0, (x+1)/2)) }
 
 // wander is an Ornstein-Uhlenbeck process at every minute, stationary from the first.
-func (s Shape) wander(n int, random *rand.Rand) []float64 {
-	keep := math.Exp(-Step.Minutes() / s.Memory.Minutes())
+func (s shape) wander(n int, random *rand.Rand) []float64 {
+	keep := math.Exp(-step.Minutes() / s.Memory.Minutes())
 	kick := s.Wander * math.Sqrt(1-keep*keep)
 	out := make([]float64, n)
 	level := s.Wander * random.NormFloat64()
@@ -111,9 +111,9 @@ func (s Shape) wander(n int, random *rand.Rand) []float64 {
 }
 
 // bursts is what bursts add to each minute, as a share of the level.
-func (s Shape) bursts(n int, random *rand.Rand) []float64 {
+func (s shape) bursts(n int, random *rand.Rand) []float64 {
 	out := make([]float64, n)
-	chance := s.BurstsPerDay * Step.Hours() / 24
+	chance := s.BurstsPerDay * step.Hours() / 24
 	for start := range out {
 		if random.Float64() >= chance {
 			continue
@@ -122,7 +122,7 @@ func (s Shape) bursts(n int, random *rand.Rand) []float64 {
 		addBurst(out[start:], height, 1+3*random.Float64(), 6+14*random.Float64())
 	}
 	if s.BurstAt > 0 {
-		addBurst(out[s.BurstAt/Step:], s.BurstHeight, 2, 15)
+		addBurst(out[s.BurstAt/step:], s.BurstHeight, 2, 15)
 	}
 	return out
 }
@@ -135,9 +135,9 @@ func addBurst(out []float64, height, rise, fade float64) {
 	}
 }
 
-// Counts observes a level as the number of events of a minute whose variance is dispersion times its mean: a Poisson
+// counts observes a level as the number of events of a minute whose variance is dispersion times its mean: a Poisson
 // process at 1, a negative binomial (a Poisson process of Gamma distributed rate) above.
-func Counts(dispersion float64) func(float64, rand.Source) float64 {
+func counts(dispersion float64) func(float64, rand.Source) float64 {
 	return func(level float64, source rand.Source) float64 {
 		if level > 0 && dispersion > 1 {
 			level = distuv.Gamma{Alpha: level / (dispersion - 1), Beta: 1 / (dispersion - 1), Src: source}.Rand()
@@ -149,9 +149,9 @@ func Counts(dispersion float64) func(float64, rand.Source) float64 {
 	}
 }
 
-// Busy observes a level of offered work, in devices, as the number of devices that are busy on average: close to the
+// busy observes a level of offered work, in devices, as the number of devices that are busy on average: close to the
 // level while it is small, never above devices, with a relative error of noise.
-func Busy(devices, noise float64) func(float64, rand.Source) float64 {
+func busy(devices, noise float64) func(float64, rand.Source) float64 {
 	return func(level float64, source rand.Source) float64 {
 		seen := level * (1 + noise*rand.New(source).NormFloat64())
 		// The smooth minimum of the level and the devices: x/(1 + x⁴)^¼ for x = level/devices.

@@ -1,4 +1,4 @@
-package synth_test
+package main
 
 import (
 	"math"
@@ -9,13 +9,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"gonum.org/v1/gonum/stat"
-
-	"github.com/forewarm/forewarm/hack/tracegen/synth"
 )
 
 // plain is a shape without anything random: what is seen is the level itself.
-func plain() synth.Shape {
-	return synth.Shape{
+func plain() shape {
+	return shape{
 		Start: time.Date(2026, time.January, 5, 0, 0, 0, 0, time.UTC), Length: 14 * 24 * time.Hour,
 		Base: 100, Weekend: 1, Shift: 1, Memory: time.Hour,
 		Observe: func(level float64, _ rand.Source) float64 { return level },
@@ -26,13 +24,13 @@ func at(day, hour, minute int) int { return day*1440 + hour*60 + minute }
 
 func TestTheSameSeedIsTheSameTrace(t *testing.T) {
 	shape := plain()
-	shape.Wander, shape.BurstsPerDay, shape.BurstHeight, shape.Observe = 0.1, 3, 2, synth.Counts(3)
-	first, second := synth.Generate(shape), synth.Generate(shape)
+	shape.Wander, shape.BurstsPerDay, shape.BurstHeight, shape.Observe = 0.1, 3, 2, counts(3)
+	first, second := generate(shape), generate(shape)
 	if diff := cmp.Diff(first, second, cmpopts.EquateNaNs()); diff != "" {
 		t.Errorf("two traces of one seed differ:\n%s", diff)
 	}
 	shape.Seed++
-	if cmp.Equal(first, synth.Generate(shape), cmpopts.EquateNaNs()) {
+	if cmp.Equal(first, generate(shape), cmpopts.EquateNaNs()) {
 		t.Error("another seed makes the same trace")
 	}
 }
@@ -43,7 +41,7 @@ func TestPartsOfAShape(t *testing.T) {
 	shape.ShiftAt, shape.Shift = 10*24*time.Hour, 2
 	shape.OutageAt, shape.Outage = 3*24*time.Hour, 30*time.Minute
 	shape.Open, shape.BurstAt, shape.BurstHeight = 3, 4*24*time.Hour+19*time.Hour, 2
-	v := synth.Generate(shape).Values
+	v := generate(shape).Values
 	for _, c := range []struct {
 		name string
 		i    int
@@ -74,7 +72,7 @@ func TestPartsOfAShape(t *testing.T) {
 func TestTheDayPeaksInTheAfternoon(t *testing.T) {
 	shape := plain()
 	shape.Day = 0.3
-	v := synth.Generate(shape).Values[:1440]
+	v := generate(shape).Values[:1440]
 	high, low := 0, 0
 	for i := range v {
 		if v[i] > v[high] {
@@ -93,7 +91,7 @@ func TestBurstsOnlyAdd(t *testing.T) {
 	shape := plain()
 	shape.BurstsPerDay, shape.BurstHeight = 4, 2
 	bursts, highest := 0, 0.0
-	v := synth.Generate(shape).Values
+	v := generate(shape).Values
 	for i := 1; i < len(v); i++ {
 		if v[i] < 100 {
 			t.Fatalf("minute %d: %.2f below the level without bursts", i, v[i])
@@ -111,7 +109,7 @@ func TestBurstsOnlyAdd(t *testing.T) {
 
 func TestCountsHaveTheirDispersion(t *testing.T) {
 	for _, dispersion := range []float64{1, 4} {
-		observe, source := synth.Counts(dispersion), rand.NewPCG(7, 7)
+		observe, source := counts(dispersion), rand.NewPCG(7, 7)
 		counts := make([]float64, 20_000)
 		for i := range counts {
 			counts[i] = observe(1000, source)
@@ -128,7 +126,7 @@ func TestCountsHaveTheirDispersion(t *testing.T) {
 }
 
 func TestBusyNeverExceedsTheDevices(t *testing.T) {
-	observe, source := synth.Busy(6, 0), rand.NewPCG(1, 1)
+	observe, source := busy(6, 0), rand.NewPCG(1, 1)
 	for _, c := range []struct{ level, least, most float64 }{
 		{0, 0, 0}, {1, 0.99, 1}, {6, 4.9, 5.2}, {1000, 5.99, 6},
 	} {

@@ -1,4 +1,4 @@
-package measure
+package main
 
 import (
 	"math"
@@ -10,8 +10,8 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 )
 
-// Stats are the statistics of one series. One that the series is too short for is NaN.
-type Stats struct {
+// stats are the statistics of one series. One that the series is too short for is NaN.
+type stats struct {
 	Days float64
 	Mean float64
 	// CV is the standard deviation over the mean.
@@ -34,13 +34,13 @@ type Stats struct {
 	Gap time.Duration
 }
 
-// Measure measures a series.
-func Measure(s forecast.Series) Stats {
+// measure measures a series.
+func measure(s forecast.Series) stats {
 	known := slices.DeleteFunc(slices.Clone(s.Values), math.IsNaN)
 	mean, deviation := stat.MeanStdDev(known, nil)
 	innovation := noise(s.Values)
 	hours := bin(s, time.Hour)
-	return Stats{
+	return stats{
 		Days:       float64(s.Len()) * s.Step.Hours() / 24,
 		Mean:       mean,
 		CV:         deviation / mean,
