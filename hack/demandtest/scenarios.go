@@ -1,5 +1,5 @@
-// Package demandtest makes rare histories of demand that a forecast must survive: launches, single bad samples, single
-// bursts, steps, outages. A history depends on its name only.
+// Package demandtest has demand for tests and benchmarks to play: rare histories that a forecast must survive (launches, single
+// bad samples, single bursts, steps, outages), each of which depends on its name only, and traces that were recorded.
 package demandtest
 
 import (
@@ -37,8 +37,8 @@ func (s Scenario) Demand() forecast.Series {
 	return out
 }
 
-// All lists the scenarios, in a fixed order.
-func All() []Scenario {
+// Scenarios lists them, in a fixed order.
+func Scenarios() []Scenario {
 	const day = 24 * time.Hour
 	out := []Scenario{
 		launch("a launch after an hour at 0", time.Hour, 0),
