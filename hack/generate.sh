@@ -34,5 +34,5 @@ for page in cli metrics; do
         go run ./cmd/forewarm-agent/internal/reference "$page"
     } >"$reference/$page.md"
 done
-go run ./hack/reference/conditions >"$reference/conditions.md"
+go run ./cmd/forewarm/internal/reference conditions >"$reference/conditions.md"
 go run ./hack/operator >"$reference/failures.md"

@@ -1,4 +1,5 @@
-// Command reference prints forewarm's part of docs/reference: its commands (cli) or its metrics (metrics).
+// Command reference prints forewarm's part of docs/reference: its commands (cli), its metrics (metrics), or the conditions of its
+// objects (conditions), which it reads from the code in the working directory.
 package main
 
 import (
@@ -33,8 +34,10 @@ func main() {
 		err = commands(os.Stdout)
 	case "metrics":
 		err = metrics(os.Stdout)
+	case "conditions":
+		err = conditions(os.Stdout)
 	default:
-		err = errors.New("usage: reference cli|metrics")
+		err = errors.New("usage: reference cli|metrics|conditions")
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "reference:", err)
@@ -107,6 +110,25 @@ func metrics(out io.Writer) error {
 			Collectors: []prometheus.Collector{
 				prometheus.WrapCollectorWithPrefix(kedaserver.MetricsPrefix, grpcprom.NewServerMetrics()),
 			},
+		},
+	)
+}
+
+// conditions prints the constants of the conditions and their reasons.
+func conditions(out io.Writer) error {
+	fmt.Fprint(out, "<!-- Written by hack/generate.sh. Do not edit. -->\n\n# Conditions and their reasons\n\n"+
+		"`kubectl describe` shows the conditions of an object, each with a status, a reason and a message. The message has the "+
+		"numbers.\n")
+	return reference.WriteConditions(out,
+		reference.ConditionKind{
+			Title: "Forecast",
+			Text: "The Outlook of a Forecast has the same conditions, except `Reachable`. Where a condition is absent, " +
+				"there is nothing to report.",
+			Folder: "pkg/core/snapshot",
+			Values: []string{"pkg/core/decide/objective"},
+		},
+		reference.ConditionKind{
+			Title: "WarmPool", Text: "See [warm pools](../warm-pools.md).", Folder: "pkg/api/v1alpha1",
 		},
 	)
 }

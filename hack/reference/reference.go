@@ -114,3 +114,8 @@ func Unlisted(page, served string) []string {
 	}
 	return out
 }
+
+// WriteHelp writes the help of a command under its name.
+func WriteHelp(out io.Writer, command, help string) {
+	fmt.Fprintf(out, "\n## %s\n\n```text\n%s\n```\n", command, strings.TrimSpace(help))
+}
