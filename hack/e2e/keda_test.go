@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/hack/e2e/clustertest"
+	"github.com/forewarm/forewarm/hack/processtest"
 )
 
 // TestBesideKEDA tests Forewarm where KEDA owns external.metrics.k8s.io: stock HPAs by an Object metric, KEDA's HPAs
@@ -24,7 +25,7 @@ func TestBesideKEDA(t *testing.T) {
 		s.demand.follow("asleep", name, func() float64 { return times.demand(time.Now(), 1)[0] })
 	}
 	s.observe(t)
-	port, err := clustertest.FreePort(t.Context())
+	port, err := processtest.FreePort(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"debug/buildinfo"
 	"encoding/json"
 	"fmt"
@@ -32,7 +33,7 @@ func StartPrometheus(tb testing.TB, replica string) *Prometheus {
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		tb.Fatal(err)
 	}
-	return &Prometheus{config: config, Process: start(tb, path, "http://"+at, "/-/ready", "--config.file="+config,
+	return &Prometheus{config: config, Process: start(tb, path, at, "/-/ready", "--config.file="+config,
 		"--storage.tsdb.path="+filepath.Join(dir, "data"), "--storage.tsdb.retention.time=100y",
 		"--web.listen-address="+at, "--web.enable-remote-write-receiver")}
 }
@@ -55,7 +56,7 @@ func StartVictoriaMetrics(tb testing.TB, flags ...string) *VictoriaMetrics {
 		// A share of the machine's memory would be too much beside other tests.
 		"-memory.allowedBytes=256MB",
 	}, flags...)
-	return &VictoriaMetrics{start(tb, path, "http://"+at, "/health", flags...)}
+	return &VictoriaMetrics{start(tb, path, at, "/health", flags...)}
 }
 
 // Write sends samples to it, and returns when they can be queried.
@@ -82,7 +83,7 @@ func startThanos(tb testing.TB, part string, flags ...string) *Thanos {
 	tb.Helper()
 	http, grpc := address(tb), address(tb)
 	flags = append([]string{part, "--http-address=" + http, "--grpc-address=" + grpc}, flags...)
-	return &Thanos{GRPC: grpc, Process: start(tb, binary(tb, "thanos"), "http://"+http, "/-/ready", flags...)}
+	return &Thanos{GRPC: grpc, Process: start(tb, binary(tb, "thanos"), http, "/-/ready", flags...)}
 }
 
 // StartThanosSidecar runs a sidecar of a Prometheus.
@@ -113,12 +114,7 @@ func (t *Thanos) Write(tb testing.TB, all []Series) {
 func StartThanosQuery(tb testing.TB, stores int, flags ...string) *Thanos {
 	tb.Helper()
 	t := startThanos(tb, "query", append([]string{"--query.replica-label=replica"}, flags...)...)
-	eventually(tb, fmt.Sprintf("the query knows %d stores", stores), func() error {
-		if known := t.healthyStores(tb); known != stores {
-			return fmt.Errorf("it knows %d", known)
-		}
-		return nil
-	}, t.tail)
+	t.AwaitStores(tb, stores)
 	return t
 }
 
@@ -151,12 +147,15 @@ func (t *Thanos) healthyStores(tb testing.TB) int {
 // AwaitStores waits until a query knows that many healthy stores.
 func (t *Thanos) AwaitStores(tb testing.TB, stores int) {
 	tb.Helper()
-	eventually(tb, fmt.Sprintf("the query knows %d healthy stores", stores), func() error {
+	err := t.Await(tb.Context(), startTimeout, func(context.Context) error {
 		if known := t.healthyStores(tb); known != stores {
-			return fmt.Errorf("it knows %d", known)
+			return fmt.Errorf("it knows %d healthy stores, want %d", known, stores)
 		}
 		return nil
-	}, t.tail)
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
 }
 
 // Endpoints are the flags for stores of a query: flag is --endpoint or --endpoint-strict.

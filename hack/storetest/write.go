@@ -46,7 +46,7 @@ func (p *Process) write(tb testing.TB, url string, all []Series) {
 	}
 	for _, begin := range slices.Sorted(maps.Keys(requests)) {
 		if err := post(tb.Context(), url, requests[begin]); err != nil {
-			tb.Fatalf("write samples to %s: %v; its log ends:\n%s", p.name, err, p.tail())
+			tb.Fatalf("write samples to %s: %v; its log ends:\n%s", p.Name, err, p.Tail())
 		}
 	}
 }

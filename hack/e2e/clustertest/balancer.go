@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/forewarm/forewarm/hack/processtest"
 )
 
 // balancer replaces a Service's address: it forwards each connection to the next backend that answers.
@@ -22,7 +24,7 @@ type balancer struct {
 }
 
 func newBalancer(ctx context.Context) (*balancer, error) {
-	listener, port, err := listen(ctx)
+	listener, port, err := processtest.Listen(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("listen for a Service: %w", err)
 	}

@@ -15,6 +15,8 @@ import (
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/forewarm/forewarm/hack/processtest"
 )
 
 // Options of a cluster.
@@ -48,7 +50,7 @@ type Cluster struct {
 	forewarm  installation
 
 	mu        sync.Mutex
-	processes []*Process
+	processes []*processtest.Process
 }
 
 // Start starts a cluster, which takes about ten seconds. After an error nothing is left running.
@@ -111,15 +113,15 @@ func (c *Cluster) Stop() error {
 }
 
 // Processes returns all processes that were started, in order, including those that ended.
-func (c *Cluster) Processes() []*Process {
+func (c *Cluster) Processes() []*processtest.Process {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.processes)
 }
 
 // run starts a program that Stop stops.
-func (c *Cluster) run(p program) (*Process, error) {
-	process, err := p.start(c.Dir)
+func (c *Cluster) run(p processtest.Program) (*processtest.Process, error) {
+	process, err := p.Start(c.Dir)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"time"
+
+	"github.com/forewarm/forewarm/hack/processtest"
 )
 
 // startTimeout bounds the start of a component, on a busy machine.
@@ -17,17 +19,17 @@ const startTimeout = 90 * time.Second
 func (c *Cluster) binary(name string) string { return filepath.Join(c.Components.Kubernetes, name) }
 
 func (c *Cluster) startEtcd(ctx context.Context) error {
-	client, err := FreePort(ctx)
+	client, err := processtest.FreePort(ctx)
 	if err != nil {
 		return err
 	}
-	peer, err := FreePort(ctx)
+	peer, err := processtest.FreePort(ctx)
 	if err != nil {
 		return err
 	}
 	c.etcd = fmt.Sprintf("http://127.0.0.1:%d", client)
 	peers := fmt.Sprintf("http://127.0.0.1:%d", peer)
-	p, err := c.run(program{name: "etcd", binary: c.binary("etcd"), args: []string{
+	p, err := c.run(processtest.Program{Name: "etcd", Binary: c.binary("etcd"), Args: []string{
 		"--data-dir=" + filepath.Join(c.Dir, "etcd"),
 		"--listen-client-urls=" + c.etcd, "--advertise-client-urls=" + c.etcd,
 		"--listen-peer-urls=" + peers, "--initial-advertise-peer-urls=" + peers,
@@ -38,11 +40,11 @@ func (c *Cluster) startEtcd(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.await(ctx, func(ctx context.Context) error { return healthy(ctx, http.DefaultClient, c.etcd+"/health") })
+	return p.AwaitHealthy(ctx, startTimeout, http.DefaultClient, c.etcd+"/health")
 }
 
 func (c *Cluster) startAPIServer(ctx context.Context) error {
-	port, err := FreePort(ctx)
+	port, err := processtest.FreePort(ctx)
 	if err != nil {
 		return err
 	}
@@ -55,7 +57,7 @@ func (c *Cluster) startAPIServer(ctx context.Context) error {
 		return err
 	}
 	c.host = fmt.Sprintf("https://127.0.0.1:%d", port)
-	p, err := c.run(program{name: "kube-apiserver", binary: c.binary("kube-apiserver"), args: []string{
+	p, err := c.run(processtest.Program{Name: "kube-apiserver", Binary: c.binary("kube-apiserver"), Args: []string{
 		"--etcd-servers=" + c.etcd,
 		"--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--secure-port=" + strconv.Itoa(port),
 		"--tls-cert-file=" + serving.certificate, "--tls-private-key-file=" + serving.key,
@@ -81,7 +83,7 @@ func (c *Cluster) startAPIServer(ctx context.Context) error {
 		return err
 	}
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: c.Trust()}}
-	return p.await(ctx, func(ctx context.Context) error { return healthy(ctx, client, c.host+"/readyz") })
+	return p.AwaitHealthy(ctx, startTimeout, client, c.host+"/readyz")
 }
 
 func (c *Cluster) startControllers(ctx context.Context) error {
@@ -93,12 +95,12 @@ func (c *Cluster) startControllers(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	port, err := FreePort(ctx)
+	port, err := processtest.FreePort(ctx)
 	if err != nil {
 		return err
 	}
 	p, err := c.run(
-		program{name: "kube-controller-manager", binary: c.binary("kube-controller-manager"), args: []string{
+		processtest.Program{Name: "kube-controller-manager", Binary: c.binary("kube-controller-manager"), Args: []string{
 			"--kubeconfig=" + manager,
 			"--authentication-kubeconfig=" + manager,
 			"--authorization-kubeconfig=" + manager,
@@ -118,10 +120,10 @@ func (c *Cluster) startControllers(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if port, err = FreePort(ctx); err != nil {
+	if port, err = processtest.FreePort(ctx); err != nil {
 		return err
 	}
-	if _, err := c.run(program{name: "kube-scheduler", binary: c.binary("kube-scheduler"), args: []string{
+	if _, err := c.run(processtest.Program{Name: "kube-scheduler", Binary: c.binary("kube-scheduler"), Args: []string{
 		"--kubeconfig=" + scheduler,
 		"--authentication-kubeconfig=" + scheduler,
 		"--authorization-kubeconfig=" + scheduler,
@@ -132,7 +134,7 @@ func (c *Cluster) startControllers(ctx context.Context) error {
 		return err
 	}
 	// The controllers work once the default service account exists.
-	return p.await(ctx, func(ctx context.Context) error {
+	return p.Await(ctx, startTimeout, func(ctx context.Context) error {
 		_, err := c.Kubectl(ctx, "", "get", "serviceaccount", "default", "-n", "default")
 		return err
 	})
@@ -143,21 +145,4 @@ func (c *Cluster) Trust() *tls.Config {
 	pool := x509.NewCertPool()
 	pool.AddCert(c.authority.certificate)
 	return &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
-}
-
-// healthy returns nil where a URL answers 200.
-func healthy(ctx context.Context, client *http.Client, url string) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
-	if err != nil {
-		return fmt.Errorf("ask %s: %w", url, err)
-	}
-	response, err := client.Do(request)
-	if err != nil {
-		return fmt.Errorf("ask %s: %w", url, err)
-	}
-	defer response.Body.Close() //nolint:errcheck // Read only.
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("ask %s: %s", url, response.Status)
-	}
-	return nil
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
+
+	"github.com/forewarm/forewarm/hack/processtest"
 )
 
 const (
@@ -40,10 +42,10 @@ func (c *Cluster) Administrator() (*http.Client, error) {
 
 // Replica is a running replica of Forewarm.
 type Replica struct {
-	*Process
+	*processtest.Process
 	URL string
 
-	program program
+	program processtest.Program
 	cluster *Cluster
 }
 
@@ -81,12 +83,12 @@ func (c *Cluster) servicePort() string {
 func (c *Cluster) startForewarm(
 	ctx context.Context, name, binary string, environment []string, args ...string,
 ) (*Replica, error) {
-	port, err := FreePort(ctx)
+	port, err := processtest.FreePort(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r := &Replica{cluster: c, URL: fmt.Sprintf("https://127.0.0.1:%d", port), program: program{
-		name: name, binary: binary, env: environment, args: slices.Concat([]string{"serve"}, args, []string{
+	r := &Replica{cluster: c, URL: fmt.Sprintf("https://127.0.0.1:%d", port), program: processtest.Program{
+		Name: name, Binary: binary, Env: environment, Args: slices.Concat([]string{"serve"}, args, []string{
 			"--kubeconfig=" + c.forewarm.kubeconfig, "--bind-address=127.0.0.1", "--secure-port=" + strconv.Itoa(port),
 		}),
 	}}
@@ -110,7 +112,7 @@ func (r *Replica) Start(ctx context.Context) error {
 		return err
 	}
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: Unverified(), DisableKeepAlives: true}}
-	return r.await(ctx, func(ctx context.Context) error { return healthy(ctx, client, r.URL+"/readyz") })
+	return r.AwaitHealthy(ctx, startTimeout, client, r.URL+"/readyz")
 }
 
 // WaitAvailable waits until Forewarm has taken its API groups, without external.metrics.k8s.io where KEDA holds it, and the

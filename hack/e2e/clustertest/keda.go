@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"github.com/forewarm/forewarm/hack/processtest"
 )
 
 // startKEDA starts KEDA's operator and its metrics server, which owns external.metrics.k8s.io, with the rights of
@@ -56,16 +58,16 @@ func kedaEnvironment(kubeconfig string) []string {
 func (c *Cluster) startOperator(ctx context.Context, kubeconfig, certificates string) (metrics string, err error) {
 	var addresses [3]string
 	for i := range addresses {
-		port, e := FreePort(ctx)
+		port, e := processtest.FreePort(ctx)
 		if e != nil {
 			return "", e
 		}
 		addresses[i] = fmt.Sprintf("127.0.0.1:%d", port)
 	}
-	operator, err := c.run(program{
-		name: "keda-operator", binary: filepath.Join(c.Components.KEDA, "keda-operator"),
-		env: kedaEnvironment(kubeconfig),
-		args: []string{
+	operator, err := c.run(processtest.Program{
+		Name: "keda-operator", Binary: filepath.Join(c.Components.KEDA, "keda-operator"),
+		Env: kedaEnvironment(kubeconfig),
+		Args: []string{
 			"--cert-dir=" + certificates,
 			"--zap-log-level=info",
 			"--zap-encoder=console",
@@ -78,25 +80,23 @@ func (c *Cluster) startOperator(ctx context.Context, kubeconfig, certificates st
 	if err != nil {
 		return "", err
 	}
-	return addresses[2], operator.await(ctx, func(ctx context.Context) error {
-		return healthy(ctx, http.DefaultClient, "http://"+addresses[0]+"/readyz")
-	})
+	return addresses[2], operator.AwaitHealthy(ctx, startTimeout, http.DefaultClient, "http://"+addresses[0]+"/readyz")
 }
 
 // startAdapter returns the port on which the metrics server serves.
 func (c *Cluster) startAdapter(ctx context.Context, kubeconfig, certificates, metrics string) (port int, err error) {
-	if port, err = FreePort(ctx); err != nil {
+	if port, err = processtest.FreePort(ctx); err != nil {
 		return 0, err
 	}
-	own, err := FreePort(ctx)
+	own, err := processtest.FreePort(ctx)
 	if err != nil {
 		return 0, err
 	}
-	_, err = c.run(program{
-		name:   "keda-adapter",
-		binary: filepath.Join(c.Components.KEDA, "keda-adapter"),
-		env:    kedaEnvironment(kubeconfig),
-		args: []string{
+	_, err = c.run(processtest.Program{
+		Name:   "keda-adapter",
+		Binary: filepath.Join(c.Components.KEDA, "keda-adapter"),
+		Env:    kedaEnvironment(kubeconfig),
+		Args: []string{
 			"--kubeconfig=" + kubeconfig, "--lister-kubeconfig=" + kubeconfig,
 			"--authentication-kubeconfig=" + kubeconfig, "--authorization-kubeconfig=" + kubeconfig,
 			"--metrics-service-address=" + metrics, "--cert-dir=" + certificates,

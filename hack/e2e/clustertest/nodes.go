@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/forewarm/forewarm/hack/processtest"
 )
 
 // stages is kwok's configuration.
@@ -28,20 +30,18 @@ func (c *Cluster) startNodes(ctx context.Context) error {
 	if err := os.WriteFile(config, []byte(stages), 0o600); err != nil {
 		return fmt.Errorf("write kwok's configuration: %w", err)
 	}
-	port, err := FreePort(ctx)
+	port, err := processtest.FreePort(ctx)
 	if err != nil {
 		return err
 	}
-	p, err := c.run(program{name: "kwok", binary: filepath.Join(c.Components.Kwok, "kwok"), args: []string{
+	p, err := c.run(processtest.Program{Name: "kwok", Binary: filepath.Join(c.Components.Kwok, "kwok"), Args: []string{
 		"--kubeconfig=" + c.Kubeconfig, "--config=" + config, fmt.Sprintf("--server-address=127.0.0.1:%d", port),
 	}})
 	if err != nil {
 		return err
 	}
 	if c.Bare {
-		return p.await(ctx, func(ctx context.Context) error {
-			return healthy(ctx, http.DefaultClient, fmt.Sprintf("http://127.0.0.1:%d/healthz", port))
-		})
+		return p.AwaitHealthy(ctx, startTimeout, http.DefaultClient, fmt.Sprintf("http://127.0.0.1:%d/healthz", port))
 	}
 	var manifests strings.Builder
 	for i := range nodes {
@@ -59,7 +59,7 @@ status:
 	if _, err := c.Kubectl(ctx, manifests.String(), "create", "-f", "-"); err != nil {
 		return err
 	}
-	return p.await(ctx, func(ctx context.Context) error {
+	return p.Await(ctx, startTimeout, func(ctx context.Context) error {
 		ready, err := c.Kubectl(ctx, "", "get", "nodes", "-o",
 			`jsonpath={range .items[*]}{.status.conditions[?(@.type=="Ready")].status}{"\n"}{end}`)
 		if err == nil && strings.Count(ready, "True") < nodes {

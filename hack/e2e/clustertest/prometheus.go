@@ -7,21 +7,23 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/forewarm/forewarm/hack/processtest"
 )
 
 // Prometheus is a running Prometheus.
 type Prometheus struct {
-	*Process
+	*processtest.Process
 	URL string
 
-	program program
+	program processtest.Program
 	cluster *Cluster
 }
 
 // StartPrometheus runs a Prometheus with a configuration, in which SELF stands for its own address, on data that may lie
 // in its folder already.
 func (c *Cluster) StartPrometheus(ctx context.Context, configuration string) (*Prometheus, error) {
-	port, err := FreePort(ctx)
+	port, err := processtest.FreePort(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -30,8 +32,8 @@ func (c *Cluster) StartPrometheus(ctx context.Context, configuration string) (*P
 	if err = os.WriteFile(file, []byte(configuration), 0o600); err != nil {
 		return nil, fmt.Errorf("write Prometheus' configuration: %w", err)
 	}
-	p := &Prometheus{cluster: c, URL: fmt.Sprintf("http://127.0.0.1:%d", port), program: program{
-		name: "prometheus", binary: c.Components.Prometheus, args: []string{
+	p := &Prometheus{cluster: c, URL: fmt.Sprintf("http://127.0.0.1:%d", port), program: processtest.Program{
+		Name: "prometheus", Binary: c.Components.Prometheus, Args: []string{
 			"--config.file=" + file, "--storage.tsdb.path=" + c.PrometheusData(),
 			"--storage.tsdb.retention.time=60d", fmt.Sprintf("--web.listen-address=127.0.0.1:%d", port),
 		},
@@ -49,7 +51,5 @@ func (p *Prometheus) Start(ctx context.Context) error {
 	if p.Process, err = p.cluster.run(p.program); err != nil {
 		return err
 	}
-	return p.await(ctx, func(ctx context.Context) error {
-		return healthy(ctx, http.DefaultClient, p.URL+"/-/ready")
-	})
+	return p.AwaitHealthy(ctx, startTimeout, http.DefaultClient, p.URL+"/-/ready")
 }

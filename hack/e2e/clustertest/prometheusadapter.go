@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
+
+	"github.com/forewarm/forewarm/hack/processtest"
 )
 
 // externalMetrics is the APIService of External metrics, as prometheus-adapter's chart makes it.
@@ -23,17 +25,17 @@ spec:
 
 // PrometheusAdapter is a running prometheus-adapter.
 type PrometheusAdapter struct {
-	*Process
+	*processtest.Process
 	URL string
 
 	port    int
-	program program
+	program processtest.Program
 	cluster *Cluster
 }
 
 // StartPrometheusAdapter runs prometheus-adapter with a file of rules over a Prometheus. It holds external.metrics.k8s.io.
 func (c *Cluster) StartPrometheusAdapter(ctx context.Context, rules, prometheus string) (*PrometheusAdapter, error) {
-	port, err := FreePort(ctx)
+	port, err := processtest.FreePort(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -44,10 +46,11 @@ func (c *Cluster) StartPrometheusAdapter(ctx context.Context, rules, prometheus 
 	if err != nil {
 		return nil, err
 	}
-	p := &PrometheusAdapter{cluster: c, URL: fmt.Sprintf("https://127.0.0.1:%d", port), port: port, program: program{
-		name:   "prometheus-adapter",
-		binary: filepath.Join(c.Components.PrometheusAdapter, "prometheus-adapter"),
-		args: []string{
+	p := &PrometheusAdapter{cluster: c, URL: fmt.Sprintf("https://127.0.0.1:%d", port), port: port}
+	p.program = processtest.Program{
+		Name:   "prometheus-adapter",
+		Binary: filepath.Join(c.Components.PrometheusAdapter, "prometheus-adapter"),
+		Args: []string{
 			"--config=" + rules,
 			"--prometheus-url=" + prometheus,
 			"--metrics-relist-interval=30s",
@@ -59,7 +62,7 @@ func (c *Cluster) StartPrometheusAdapter(ctx context.Context, rules, prometheus 
 			"--secure-port=" + strconv.Itoa(port),
 			"--cert-dir=" + filepath.Join(c.Dir, "prometheus-adapter"),
 		},
-	}}
+	}
 	err = p.Start(ctx)
 	return p, err
 }
@@ -92,9 +95,7 @@ func (p *PrometheusAdapter) Start(ctx context.Context) error {
 	if p.Process, err = p.cluster.run(p.program); err != nil {
 		return err
 	}
-	return p.await(ctx, func(ctx context.Context) error {
-		return healthy(ctx, client, p.URL+"/apis/external.metrics.k8s.io/v1beta1")
-	})
+	return p.AwaitHealthy(ctx, startTimeout, client, p.URL+"/apis/external.metrics.k8s.io/v1beta1")
 }
 
 // HandOver gives external.metrics.k8s.io to Forewarm, as an operator does: one patch names the other Service.

@@ -1,4 +1,5 @@
-package clustertest
+// Package processtest runs programs of tests and benchmarks as processes that listen on loopback.
+package processtest
 
 import (
 	"bytes"
@@ -6,9 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -28,31 +32,32 @@ type Process struct {
 	err     error
 }
 
-// program is what to run.
-type program struct {
-	name   string
-	binary string
-	args   []string
-	env    []string
+// Program is what to run.
+type Program struct {
+	Name   string
+	Binary string
+	Args   []string
+	// Env is added to this process' environment.
+	Env []string
 }
 
-// start runs a program; its log is in the folder, under its name.
-func (p program) start(dir string) (*Process, error) {
-	log := filepath.Join(dir, p.name+".log")
+// Start runs a program in a folder; its log is there, under its name.
+func (p Program) Start(dir string) (*Process, error) {
+	log := filepath.Join(dir, p.Name+".log")
 	file, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("start %s: %w", p.name, err)
+		return nil, fmt.Errorf("start %s: %w", p.Name, err)
 	}
 	defer file.Close()                           //nolint:errcheck // The process has its own descriptor.
-	command := exec.Command(p.binary, p.args...) //nolint:noctx // It outlives its caller: Stop ends it.
+	command := exec.Command(p.Binary, p.Args...) //nolint:noctx // It outlives its caller: Stop ends it.
 	command.Dir, command.Stdout, command.Stderr = dir, file, file
-	command.Env = append(os.Environ(), p.env...)
+	command.Env = append(os.Environ(), p.Env...)
 	// If this process is killed, its children end, too. Only this process handles ^C on the terminal.
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if err := command.Start(); err != nil {
-		return nil, fmt.Errorf("start %s: %w", p.name, err)
+		return nil, fmt.Errorf("start %s: %w", p.Name, err)
 	}
-	out := &Process{Name: p.name, Log: log, command: command, over: make(chan struct{})}
+	out := &Process{Name: p.Name, Log: log, command: command, over: make(chan struct{})}
 	go func() {
 		defer close(out.over)
 		out.err = command.Wait()
@@ -108,40 +113,80 @@ func (p *Process) Exit(ctx context.Context) error {
 	}
 }
 
-// ResidentMiB is how much memory it holds; 0 where that cannot be read.
-func (p *Process) ResidentMiB() int {
-	var pages, resident int
-	statm, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", p.command.Process.Pid))
-	if err != nil {
-		return 0
-	}
-	if _, err := fmt.Sscan(string(statm), &pages, &resident); err != nil {
-		return 0
-	}
-	return resident * os.Getpagesize() >> 20
+// Usage is the CPU time of a process so far, and the memory that it holds, in bytes.
+type Usage struct {
+	CPU      time.Duration
+	Resident int64
 }
 
-// await repeats a check until it returns nil, the process ends, or until a timeout.
-func (p *Process) await(ctx context.Context, ask func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+// Usage reads Linux' /proc; elsewhere it is zero.
+func (p *Process) Usage() Usage {
+	const tick = time.Second / 100 // USER_HZ
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.PID()))
+	if err != nil {
+		return Usage{}
+	}
+	// The fields after the command's name, which is in parentheses: utime, stime and rss are the 12th, the 13th and the 22nd.
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	fields := strings.Fields(rest)
+	if len(fields) < 22 {
+		return Usage{}
+	}
+	number := func(i int) int64 {
+		n, _ := strconv.ParseInt(fields[i], 10, 64) //nolint:errcheck // The kernel writes numbers.
+		return n
+	}
+	return Usage{
+		CPU:      time.Duration(number(11)+number(12)) * tick,
+		Resident: number(21) * int64(os.Getpagesize()),
+	}
+}
+
+// ResidentMiB is how much memory it holds; 0 where that cannot be read.
+func (p *Process) ResidentMiB() int { return int(p.Usage().Resident >> 20) }
+
+// Await repeats a check until it returns nil, the process ends, or until a timeout.
+func (p *Process) Await(ctx context.Context, limit time.Duration, check func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	for {
-		err := ask(ctx)
+		err := check(ctx)
 		if err == nil {
 			return nil
 		}
 		select {
 		case <-p.over:
-			return fmt.Errorf("%s ended: %w\n%s", p.Name, p.err, p.tail())
+			return fmt.Errorf("%s ended: %w\n%s", p.Name, p.err, p.Tail())
 		case <-ctx.Done():
-			return fmt.Errorf("%s is not ready after %s: %w\n%s", p.Name, startTimeout, err, p.tail())
-		case <-time.After(100 * time.Millisecond):
+			return fmt.Errorf("%s is not ready after %s: %w\n%s", p.Name, limit, err, p.Tail())
+		case <-time.After(50 * time.Millisecond):
 		}
 	}
 }
 
-// tail is the end of its log.
-func (p *Process) tail() []byte {
+// AwaitHealthy awaits that a URL answers 200.
+func (p *Process) AwaitHealthy(ctx context.Context, limit time.Duration, client *http.Client, url string) error {
+	return p.Await(ctx, limit, func(ctx context.Context) error { return healthy(ctx, client, url) })
+}
+
+func healthy(ctx context.Context, client *http.Client, url string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return fmt.Errorf("ask %s: %w", url, err)
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return fmt.Errorf("ask %s: %w", url, err)
+	}
+	defer response.Body.Close() //nolint:errcheck // Read only.
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("ask %s: %s", url, response.Status)
+	}
+	return nil
+}
+
+// Tail is the end of its log.
+func (p *Process) Tail() []byte {
 	const most = 3000
 	text, err := os.ReadFile(p.Log)
 	if err != nil {
@@ -154,8 +199,8 @@ func (p *Process) tail() []byte {
 	return text[bytes.IndexByte(text, '\n')+1:]
 }
 
-// listen finds a port of loopback that nobody listens on.
-func listen(ctx context.Context) (listener net.Listener, port int, err error) {
+// Listen listens on a port of loopback that nobody listens on.
+func Listen(ctx context.Context) (listener net.Listener, port int, err error) {
 	if listener, err = new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0"); err != nil {
 		return nil, 0, fmt.Errorf("find a free port: %w", err)
 	}
