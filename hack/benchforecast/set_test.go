@@ -104,7 +104,8 @@ func TestWindowSets(t *testing.T) {
 		t.Errorf("the means begin with %v", first[:2])
 	}
 	long := minutes(make([]float64, 20_000)...)
-	if s := windowSet([]demandtest.Recorded{{Series: long}, {Series: long}}, time.Minute, 48); len(s.windows) != 2*mostWindows {
+	two := []demandtest.Recorded{{Series: long}, {Series: long}}
+	if s := windowSet(two, time.Minute, 48); len(s.windows) != 2*mostWindows {
 		t.Errorf("%d windows of two long series, want twice %d", len(s.windows), mostWindows)
 	}
 	if kept := (set{windows: make([]window, 9)}).thinned(4); len(kept.windows) != 4 {

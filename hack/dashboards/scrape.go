@@ -21,7 +21,7 @@ import (
 const scrapeInterval = 5 * time.Second
 
 // scrape stores a page for a time, with what only a cluster has.
-func scrape(ctx context.Context, store *dashboardtest.Store, page string, span time.Duration) (end time.Time, err error) {
+func scrape(ctx context.Context, to *dashboardtest.Store, page string, span time.Duration) (end time.Time, err error) {
 	clock := &dashboardtest.Clock{}
 	clock.Set(time.Now())
 	collectors, err := dashboardtest.NewCluster(ctx, clock)
@@ -41,7 +41,7 @@ func scrape(ctx context.Context, store *dashboardtest.Store, page string, span t
 			return end, err
 		}
 		end = time.Now()
-		if err := appendFamilies(ctx, store, end, append(families, cluster...)); err != nil {
+		if err := appendFamilies(ctx, to, end, append(families, cluster...)); err != nil {
 			return end, err
 		}
 		select {

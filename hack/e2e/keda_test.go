@@ -8,8 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/hack/e2e/clustertest"
 	"github.com/forewarm/forewarm/hack/processtest"
+
+	"github.com/forewarm/forewarm/hack/e2e/clustertest"
 )
 
 // TestBesideKEDA tests Forewarm where KEDA owns external.metrics.k8s.io: stock HPAs by an Object metric, KEDA's HPAs

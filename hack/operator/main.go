@@ -47,7 +47,8 @@ and on a real control plane.
 			alert = fmt.Sprintf("[%s](../runbooks.md#%s), %s", d.Alert, strings.ToLower(d.Alert),
 				humanize.Span(d.Within.Round(time.Minute)))
 		}
-		fmt.Fprintf(&out, "| %s: %s | %s | %s | %s | %s |\n", name, d.Happens, d.Served, condition, alert, cmp.Or(d.Do, "nothing"))
+		fmt.Fprintf(&out, "| %s: %s | %s | %s | %s | %s |\n", name, d.Happens, d.Served, condition,
+			alert, cmp.Or(d.Do, "nothing"))
 	}
 	return out.String()
 }

@@ -81,9 +81,10 @@ func wrongTargets() []day {
 	}
 	return []day{
 		{
-			Name:    "A target far too high",
-			Happens: "five times what a replica sustains, another unit, or a demand per replica: replicas are full and no more come",
-			change:  scaled(200), saturated: true,
+			Name: "A target far too high",
+			Happens: "five times what a replica sustains, another unit, or a demand per replica: " +
+				"replicas are full and no more come",
+			change: scaled(200), saturated: true,
 			After: 50 * minute, least: 0.9, most: 1.5, Served: "the demand",
 			Conditions: map[string]string{signal: "TargetTooHigh"}, Alert: suspect, Within: 60 * minute,
 			Do: "`forewarm capacity` estimates what a replica sustains",

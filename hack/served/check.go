@@ -95,8 +95,8 @@ func check(ctx context.Context, o options, out, progress io.Writer) error {
 	case o.update:
 		return played.write(o.records, all)
 	case len(differ) > 0:
-		return fmt.Errorf("%d of %d are not as recorded. Where that is meant: make test-served UPDATE=1. To see the values: "+
-			"hack/served/diff.sh REV '%s'", len(differ), len(chosen), differ[0])
+		return fmt.Errorf("%d of %d are not as recorded. Where that is meant: make test-served UPDATE=1. "+
+			"To see the values: hack/served/diff.sh REV '%s'", len(differ), len(chosen), differ[0])
 	}
 	fmt.Fprintf(out, "%d of %d are as recorded\n", len(chosen), len(chosen))
 	return nil

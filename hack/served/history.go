@@ -64,7 +64,8 @@ func recordedWorkloads(data string) ([]history, error) {
 				return nil, fmt.Errorf("%s: %w", r.Name, err)
 			}
 			if time.Duration(demand.Len())*demand.Step >= shortest {
-				out = append(out, history{kind: workloads, name: r.Name, demand: demand, target: workloadTarget, rate: true})
+				h := history{kind: workloads, name: r.Name, demand: demand, target: workloadTarget, rate: true}
+				out = append(out, h)
 			}
 		}
 	}

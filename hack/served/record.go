@@ -74,28 +74,36 @@ func parseRecord(text string) (record, error) {
 	out := record{}
 	var current entry
 	for i, line := range strings.Split(text, "\n") {
-		if line == "" || line[0] == '#' {
+		switch {
+		case line == "" || line[0] == '#':
 			continue
-		}
-		if line[0] == '[' {
+		case line[0] == '[':
 			name, demand, found := strings.Cut(line[1:], "] demand ")
 			if !found || name == "" {
 				return nil, fmt.Errorf("line %d: %q, want [NAME] demand HASH", i+1, line)
 			}
 			current = entry{name: name, demand: demand}
-		} else {
-			fields := strings.Fields(line)
-			at, err := time.Parse(hourFormat, fields[0])
+		default:
+			day, err := parseDay(line)
 			if err != nil || current.name == "" {
-				return nil, fmt.Errorf("line %d: %q, want the first hour of a day of a [NAME], such as %s", i+1, line, hourFormat)
+				return nil, fmt.Errorf("line %d: %q, want %s and hashes, after a [NAME]", i+1, line, hourFormat)
 			}
-			for n, sum := range fields[1:] {
-				current.hours = append(current.hours, hour{at.Add(time.Duration(n) * time.Hour), sum})
-			}
+			current.hours = append(current.hours, day...)
 		}
 		out[current.name] = current
 	}
 	return out, nil
+}
+
+// parseDay reads the line of a day.
+func parseDay(line string) ([]hour, error) {
+	fields := strings.Fields(line)
+	at, err := time.Parse(hourFormat, fields[0])
+	var out []hour
+	for i, sum := range fields[1:] {
+		out = append(out, hour{at.Add(time.Duration(i) * time.Hour), sum})
+	}
+	return out, err
 }
 
 // difference between a record and a play; empty where there is none. Of a play that is not whole the hours that it has are

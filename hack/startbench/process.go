@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/forewarm/forewarm/hack/processtest"
@@ -21,14 +22,14 @@ type server struct {
 	url string
 }
 
-// start starts a program that is told its port by a flag.
-func start(ctx context.Context, dir, name, binary, portFlag string, args ...string) (*server, error) {
+// start starts a program that is told its port by its last argument.
+func start(ctx context.Context, dir string, p processtest.Program) (*server, error) {
 	port, err := processtest.FreePort(ctx)
 	if err != nil {
 		return nil, err
 	}
-	args = append(args, fmt.Sprint(portFlag, port))
-	process, err := processtest.Program{Name: name, Binary: binary, Args: args}.Start(dir)
+	p.Args[len(p.Args)-1] += strconv.Itoa(port)
+	process, err := p.Start(dir)
 	return &server{process, fmt.Sprintf("http://127.0.0.1:%d", port)}, err
 }
 
@@ -41,8 +42,12 @@ func startPrometheus(ctx context.Context, dir string) (*server, error) {
 	if err = os.WriteFile(config, []byte("{}\n"), 0o600); err != nil {
 		return nil, err
 	}
-	p, err := start(ctx, dir, "prometheus", path, "--web.listen-address=127.0.0.1:",
-		"--config.file="+config, "--storage.tsdb.path="+filepath.Join(dir, "data"), "--storage.tsdb.retention.time=60d")
+	p, err := start(ctx, dir, processtest.Program{Name: "prometheus", Binary: path, Args: []string{
+		"--config.file=" + config,
+		"--storage.tsdb.path=" + filepath.Join(dir, "data"),
+		"--storage.tsdb.retention.time=60d",
+		"--web.listen-address=127.0.0.1:",
+	}})
 	if err != nil {
 		return nil, err
 	}
@@ -57,10 +62,11 @@ func startForewarm(ctx context.Context, o options, dir, forecasts, prometheus st
 	if err != nil {
 		return nil, err
 	}
-	return start(ctx, dir, "forewarm", binary, "--port=", "serve", "--standalone",
-		"--config-dir="+forecasts, "--prometheus-url="+prometheus,
+	return start(ctx, dir, processtest.Program{Name: "forewarm", Binary: binary, Args: []string{
+		"serve", "--standalone", "--config-dir=" + forecasts, "--prometheus-url=" + prometheus,
 		// All Forecasts are in one namespace here.
-		"--cluster-query-namespaces=bench", "--query-concurrency-per-namespace=16")
+		"--cluster-query-namespaces=bench", "--query-concurrency-per-namespace=16", "--port=",
+	}})
 }
 
 // readyz returns an error while the server is not ready; tell hears what it waits for.

@@ -119,11 +119,10 @@ func StartThanosQuery(tb testing.TB, stores int, flags ...string) *Thanos {
 }
 
 // healthyStores is how many stores a query knows and reaches.
-func (t *Thanos) healthyStores(tb testing.TB) int {
-	tb.Helper()
-	text, err := get(tb.Context(), t.URL+"/api/v1/stores")
+func (t *Thanos) healthyStores(ctx context.Context) (int, error) {
+	text, err := get(ctx, t.URL+"/api/v1/stores")
 	if err != nil {
-		tb.Fatal(err)
+		return 0, err
 	}
 	var answer struct {
 		Data map[string][]struct {
@@ -131,7 +130,7 @@ func (t *Thanos) healthyStores(tb testing.TB) int {
 		} `json:"data"`
 	}
 	if err := json.Unmarshal([]byte(text), &answer); err != nil {
-		tb.Fatal(err)
+		return 0, err
 	}
 	healthy := 0
 	for _, stores := range answer.Data {
@@ -141,17 +140,18 @@ func (t *Thanos) healthyStores(tb testing.TB) int {
 			}
 		}
 	}
-	return healthy
+	return healthy, nil
 }
 
 // AwaitStores waits until a query knows that many healthy stores.
 func (t *Thanos) AwaitStores(tb testing.TB, stores int) {
 	tb.Helper()
-	err := t.Await(tb.Context(), startTimeout, func(context.Context) error {
-		if known := t.healthyStores(tb); known != stores {
-			return fmt.Errorf("it knows %d healthy stores, want %d", known, stores)
+	err := t.Await(tb.Context(), startTimeout, func(ctx context.Context) error {
+		known, err := t.healthyStores(ctx)
+		if err == nil && known != stores {
+			err = fmt.Errorf("it knows %d healthy stores, want %d", known, stores)
 		}
-		return nil
+		return err
 	})
 	if err != nil {
 		tb.Fatal(err)

@@ -13,10 +13,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/forewarm/forewarm/hack/processtest"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
-
-	"github.com/forewarm/forewarm/hack/processtest"
 )
 
 // Options of a cluster.

@@ -16,7 +16,10 @@ import (
 // startTimeout bounds the start of a component, on a busy machine.
 const startTimeout = 90 * time.Second
 
-func (c *Cluster) binary(name string) string { return filepath.Join(c.Components.Kubernetes, name) }
+// runPart runs a part of Kubernetes, or etcd.
+func (c *Cluster) runPart(name string, args ...string) (*processtest.Process, error) {
+	return c.run(processtest.Program{Name: name, Binary: filepath.Join(c.Components.Kubernetes, name), Args: args})
+}
 
 func (c *Cluster) startEtcd(ctx context.Context) error {
 	client, err := processtest.FreePort(ctx)
@@ -29,14 +32,14 @@ func (c *Cluster) startEtcd(ctx context.Context) error {
 	}
 	c.etcd = fmt.Sprintf("http://127.0.0.1:%d", client)
 	peers := fmt.Sprintf("http://127.0.0.1:%d", peer)
-	p, err := c.run(processtest.Program{Name: "etcd", Binary: c.binary("etcd"), Args: []string{
-		"--data-dir=" + filepath.Join(c.Dir, "etcd"),
-		"--listen-client-urls=" + c.etcd, "--advertise-client-urls=" + c.etcd,
-		"--listen-peer-urls=" + peers, "--initial-advertise-peer-urls=" + peers,
-		"--initial-cluster=default=" + peers,
+	p, err := c.runPart("etcd",
+		"--data-dir="+filepath.Join(c.Dir, "etcd"),
+		"--listen-client-urls="+c.etcd, "--advertise-client-urls="+c.etcd,
+		"--listen-peer-urls="+peers, "--initial-advertise-peer-urls="+peers,
+		"--initial-cluster=default="+peers,
 		"--unsafe-no-fsync", // The data need not be durable.
 		"--log-level=warn",
-	}})
+	)
 	if err != nil {
 		return err
 	}
@@ -57,25 +60,25 @@ func (c *Cluster) startAPIServer(ctx context.Context) error {
 		return err
 	}
 	c.host = fmt.Sprintf("https://127.0.0.1:%d", port)
-	p, err := c.run(processtest.Program{Name: "kube-apiserver", Binary: c.binary("kube-apiserver"), Args: []string{
-		"--etcd-servers=" + c.etcd,
-		"--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--secure-port=" + strconv.Itoa(port),
-		"--tls-cert-file=" + serving.certificate, "--tls-private-key-file=" + serving.key,
-		"--client-ca-file=" + c.authority.file(),
+	p, err := c.runPart("kube-apiserver",
+		"--etcd-servers="+c.etcd,
+		"--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--secure-port="+strconv.Itoa(port),
+		"--tls-cert-file="+serving.certificate, "--tls-private-key-file="+serving.key,
+		"--client-ca-file="+c.authority.file(),
 		"--authorization-mode=Node,RBAC",
 		"--service-account-issuer=https://kubernetes.default.svc",
-		"--service-account-key-file=" + serving.certificate, "--service-account-signing-key-file=" + serving.key,
+		"--service-account-key-file="+serving.certificate, "--service-account-signing-key-file="+serving.key,
 		"--service-cluster-ip-range=10.96.0.0/16",
 		// The kubernetes Service would have an endpoint on loopback, which is not allowed.
 		"--endpoint-reconciler-type=none",
 		// The aggregator authenticates with its own certificate, and finds a server by the name in its Service.
-		"--requestheader-client-ca-file=" + c.authority.file(), "--requestheader-allowed-names=front-proxy",
+		"--requestheader-client-ca-file="+c.authority.file(), "--requestheader-allowed-names=front-proxy",
 		"--requestheader-username-headers=X-Remote-User", "--requestheader-group-headers=X-Remote-Group",
 		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
-		"--proxy-client-cert-file=" + proxy.certificate, "--proxy-client-key-file=" + proxy.key,
+		"--proxy-client-cert-file="+proxy.certificate, "--proxy-client-key-file="+proxy.key,
 		"--enable-aggregator-routing=false",
 		"--enable-priority-and-fairness=false",
-	}})
+	)
 	if err != nil {
 		return err
 	}
@@ -99,23 +102,21 @@ func (c *Cluster) startControllers(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p, err := c.run(
-		processtest.Program{Name: "kube-controller-manager", Binary: c.binary("kube-controller-manager"), Args: []string{
-			"--kubeconfig=" + manager,
-			"--authentication-kubeconfig=" + manager,
-			"--authorization-kubeconfig=" + manager,
-			"--bind-address=127.0.0.1",
-			"--secure-port=" + strconv.Itoa(port),
-			"--leader-elect=false",
-			"--cert-dir=" + filepath.Join(c.Dir, "controller-manager"),
-			"--service-account-private-key-file=" + filepath.Join(c.Dir, "apiserver.key"),
-			"--root-ca-file=" + c.authority.file(),
-			"--use-service-account-credentials",
-			// Hundreds of HPAs every two seconds exceed the default limit of 20 requests a second.
-			"--kube-api-qps=1000", "--kube-api-burst=2000",
-			"--horizontal-pod-autoscaler-sync-period=" + c.Sync.String(),
-			"--horizontal-pod-autoscaler-downscale-stabilization=" + c.Stabilization.String(),
-		}},
+	p, err := c.runPart("kube-controller-manager",
+		"--kubeconfig="+manager,
+		"--authentication-kubeconfig="+manager,
+		"--authorization-kubeconfig="+manager,
+		"--bind-address=127.0.0.1",
+		"--secure-port="+strconv.Itoa(port),
+		"--leader-elect=false",
+		"--cert-dir="+filepath.Join(c.Dir, "controller-manager"),
+		"--service-account-private-key-file="+filepath.Join(c.Dir, "apiserver.key"),
+		"--root-ca-file="+c.authority.file(),
+		"--use-service-account-credentials",
+		// Hundreds of HPAs every two seconds exceed the default limit of 20 requests a second.
+		"--kube-api-qps=1000", "--kube-api-burst=2000",
+		"--horizontal-pod-autoscaler-sync-period="+c.Sync.String(),
+		"--horizontal-pod-autoscaler-downscale-stabilization="+c.Stabilization.String(),
 	)
 	if err != nil {
 		return err
@@ -123,14 +124,14 @@ func (c *Cluster) startControllers(ctx context.Context) error {
 	if port, err = processtest.FreePort(ctx); err != nil {
 		return err
 	}
-	if _, err := c.run(processtest.Program{Name: "kube-scheduler", Binary: c.binary("kube-scheduler"), Args: []string{
-		"--kubeconfig=" + scheduler,
-		"--authentication-kubeconfig=" + scheduler,
-		"--authorization-kubeconfig=" + scheduler,
+	if _, err := c.runPart("kube-scheduler",
+		"--kubeconfig="+scheduler,
+		"--authentication-kubeconfig="+scheduler,
+		"--authorization-kubeconfig="+scheduler,
 		"--bind-address=127.0.0.1",
-		"--secure-port=" + strconv.Itoa(port),
+		"--secure-port="+strconv.Itoa(port),
 		"--leader-elect=false",
-	}}); err != nil {
+	); err != nil {
 		return err
 	}
 	// The controllers work once the default service account exists.

@@ -10,9 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/client-go/rest"
-
 	"github.com/forewarm/forewarm/hack/processtest"
+	"k8s.io/client-go/rest"
 )
 
 const (

@@ -90,7 +90,8 @@ func (p *process) target(t *testing.T, now time.Time) refresh.Target {
 // lead does what a leader does at a time, once its watch has seen a number of starts.
 func (p *process) lead(t *testing.T, now time.Time, seen int) {
 	t.Helper()
-	eventually(t, func() string { return apiservertest.Differs("starts", forecasts.SeenStarts(p.objects, llama), seen) })
+	starts := func() string { return apiservertest.Differs("starts", forecasts.SeenStarts(p.objects, llama), seen) }
+	eventually(t, starts)
 	target := p.target(t, now)
 	e := entry("a", now)
 	e.Lead, e.LeadSource = target.Lead, target.LeadSource
@@ -169,7 +170,8 @@ func testMeasured(t *testing.T, c *apiservertest.Cluster) {
 	three := newProcess(t, c)
 	leads := func(when string, want time.Duration) {
 		t.Helper()
-		eventually(t, func() string { return apiservertest.Differs("lead time "+when, three.target(t, now).Lead, want) })
+		lead := func() string { return apiservertest.Differs("lead time "+when, three.target(t, now).Lead, want) }
+		eventually(t, lead)
 	}
 	patch := func(args ...string) {
 		t.Helper()
