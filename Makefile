@@ -57,7 +57,7 @@ test: ## the tests that need only Go; results are reused: after a change only wh
 
 .PHONY: test-race
 test-race: ## the packages with concurrency, under the race detector, without long loops over workloads (needs a C compiler)
-	CGO_ENABLED=1 $(GO_TEST) -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -race -short $(ARGS) $$(cat hack/importlaw/concurrent.txt)
+	CGO_ENABLED=1 $(GO_TEST) -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -race -short $(ARGS) $$(cat hack/repotest/concurrent.txt)
 
 .PHONY: test-served
 test-served: ## all values served over recorded workloads and scenarios, by their hashes (a quarter of an hour on two cores): NAME= UPDATE=1 rewrites
@@ -107,7 +107,7 @@ e2e-sources: ## the Prometheus client with real stores: VictoriaMetrics and Than
 		$(GO_TEST) -count=1 -timeout 5m -run TestStores ./pkg/source/prometheus
 
 # The packages whose tests run against a real etcd and kube-apiserver. Attacks need none: make test has run them.
-CLUSTER_PACKAGES = $(addprefix ./,$(sort $(dir $(shell grep -rl --include='*_test.go' 'hack/testcluster"' cmd pkg deploy))))
+CLUSTER_PACKAGES = $(addprefix ./,$(sort $(dir $(shell grep -rl --include='*_test.go' 'hack/apiservertest"' cmd pkg deploy))))
 
 .PHONY: components
 components: ## build what the cluster tests run: Helm, Kubernetes, kwok, KEDA (20 minutes and more, once)
@@ -185,7 +185,7 @@ screenshots: build ## draw docs/images from the demo, on a screen and a telephon
 
 .PHONY: dashboards
 dashboards: ## draw two dashboards over the project's own traces, or the adapter's over a running server: METRICS= (needs chromium)
-	go run ./hack/dashboards/draw --out docs/images $(call given,METRICS,metrics)
+	go run ./hack/dashboards --out docs/images $(call given,METRICS,metrics)
 
 .PHONY: fuzz
 fuzz: ## every fuzz target, one after the other, a minute each (more than an hour): FUZZTIME=1m FUZZ='Read|Parse' PARALLEL=

@@ -7,11 +7,11 @@ import (
 	apps "k8s.io/api/apps/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/hack/apiservertest"
 )
 
 // testAgent applies the node agent, which is no part of the default.
-func testAgent(t *testing.T, c *testcluster.Cluster) {
+func testAgent(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	for range 2 {
 		output := c.MustKubectl(t, "", "apply", "--server-side", "--validate=strict", "-k", "deploy/agent")

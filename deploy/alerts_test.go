@@ -10,7 +10,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/hack/apiservertest"
 )
 
 // alert is a rule of the alerts' file.
@@ -41,7 +41,7 @@ func TestAlerts(t *testing.T) {
 // TestAlertsAreWorthWaking: few, each of metrics that Forewarm has, tested, and with a runbook that says what to do.
 func TestAlertsAreWorthWaking(t *testing.T) {
 	read := func(path ...string) string {
-		text, err := os.ReadFile(filepath.Join(append([]string{testcluster.Root(t)}, path...)...))
+		text, err := os.ReadFile(filepath.Join(append([]string{apiservertest.Root(t)}, path...)...))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/hack/apiservertest"
 )
 
 const (
@@ -15,13 +15,13 @@ const (
 )
 
 // testAPIServices: what RBAC cannot restrict, the admission policy does, for Forewarm's account and nobody else.
-func testAPIServices(t *testing.T, c *testcluster.Cluster) {
+func testAPIServices(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	expectAPIServicesConfined(t, c, "forewarm-system", "forewarm")
 }
 
 // expectAPIServicesConfined creates, changes and deletes APIServices as the account of a release.
-func expectAPIServicesConfined(t *testing.T, c *testcluster.Cluster, namespace, name string) {
+func expectAPIServicesConfined(t *testing.T, c *apiservertest.Cluster, namespace, name string) {
 	t.Helper()
 	as := "--as=system:serviceaccount:" + namespace + ":" + name
 	own, other := namespace+"/"+name, "keda/keda-operator-metrics-apiserver"
@@ -37,7 +37,7 @@ func expectAPIServicesConfined(t *testing.T, c *testcluster.Cluster, namespace, 
 	}
 
 	// A policy that was just created is not active at once.
-	testcluster.Eventually(t, 20*time.Second, func() string {
+	apiservertest.Eventually(t, 20*time.Second, func() string {
 		output, err := c.Kubectl(t, apiService("v1.example.com", own), "create", "--dry-run=server", "-f", "-", as)
 		if err == nil || !strings.Contains(output, "creates only") {
 			return fmt.Sprintf("the policy is not active: %v\n%s", err, output)
@@ -70,7 +70,7 @@ func expectAPIServicesConfined(t *testing.T, c *testcluster.Cluster, namespace, 
 }
 
 // owned is a patch that makes the ClusterRole of a release the owner.
-func owned(t *testing.T, c *testcluster.Cluster, name string) string {
+func owned(t *testing.T, c *apiservertest.Cluster, name string) string {
 	t.Helper()
 	uid := c.MustKubectl(t, "", "get", "clusterrole", name+":server", "-o", "jsonpath={.metadata.uid}")
 	return `{"metadata": {"ownerReferences": [{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", ` +

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/hack/apiservertest"
 )
 
 // chart is what helm installs, and helmTools the variable that names the folder with helm.
@@ -24,8 +24,8 @@ func TestChart(t *testing.T) {
 	if os.Getenv(helmTools) == "" {
 		t.Skipf("%s is unset: run make test-chart, which builds helm and sets it", helmTools)
 	}
-	c := testcluster.Start(t)
-	h := helm{c, testcluster.Kubeconfig(t, c.Config)}
+	c := apiservertest.Start(t)
+	h := helm{c, apiservertest.Kubeconfig(t, c.Config)}
 	for _, test := range []struct {
 		name string
 		run  func(*testing.T, helm)
@@ -40,7 +40,7 @@ func TestChart(t *testing.T) {
 
 // helm runs helm as the administrator of a cluster.
 type helm struct {
-	*testcluster.Cluster
+	*apiservertest.Cluster
 
 	kubeconfig string
 }
@@ -48,7 +48,7 @@ type helm struct {
 func (h helm) try(t *testing.T, args ...string) (output string, err error) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), filepath.Join(os.Getenv(helmTools), "helm"), args...)
-	command.Dir = testcluster.Root(t)
+	command.Dir = apiservertest.Root(t)
 	command.Env = append(os.Environ(), "KUBECONFIG="+h.kubeconfig, "HELM_CACHE_HOME="+t.TempDir(),
 		"HELM_CONFIG_HOME="+t.TempDir(), "HELM_DATA_HOME="+t.TempDir())
 	out, err := command.CombinedOutput()
@@ -74,7 +74,7 @@ func testValues(t *testing.T, h helm) {
 	for _, namespace := range []string{"forewarm-system", "forewarm-agent", "keda", "keda-system"} {
 		h.MustKubectl(t, "", "create", "namespace", namespace)
 	}
-	files, err := filepath.Glob(filepath.Join(testcluster.Root(t), chart, "ci", "*-values.yaml"))
+	files, err := filepath.Glob(filepath.Join(apiservertest.Root(t), chart, "ci", "*-values.yaml"))
 	if err != nil || len(files) < 12 {
 		t.Fatalf("%d values files: %v", len(files), err)
 	}
@@ -99,7 +99,7 @@ func optionalCRDs(t *testing.T) []string {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "go", "mod", "download", "-json",
 		"github.com/cert-manager/cert-manager", "github.com/prometheus-operator/prometheus-operator")
-	command.Dir = filepath.Join(testcluster.Root(t), "hack", "components", "helm", "crds")
+	command.Dir = filepath.Join(apiservertest.Root(t), "hack", "components", "helm", "crds")
 	out, err := command.Output()
 	if err != nil {
 		t.Fatalf("go mod download: %v\n%s", err, out)
@@ -189,7 +189,7 @@ func testRelease(t *testing.T, h helm) {
 }
 
 // expectPoolsBounded expects that a pool of three chunks may be made, and none of four.
-func expectPoolsBounded(t *testing.T, c *testcluster.Cluster) {
+func expectPoolsBounded(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	create := func(most int) (string, error) {
 		return c.Kubectl(t, fmt.Sprintf(`
@@ -203,7 +203,7 @@ spec:
   actuator: {capacityBuffer: {}}
 `, most), "create", "--dry-run=server", "-f", "-")
 	}
-	testcluster.Eventually(t, 20*time.Second, func() string { // A policy that was just created is not active at once.
+	apiservertest.Eventually(t, 20*time.Second, func() string { // A policy that was just created is not active at once.
 		output, err := create(4)
 		if err == nil || !strings.Contains(output, "more than the 3 chunks that warmPools.maxChunks allows") {
 			return fmt.Sprintf("a pool of 4: %v\n%s", err, output)

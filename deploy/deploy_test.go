@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
-	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/hack/apiservertest"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
@@ -32,10 +32,10 @@ import (
 const account = "system:serviceaccount:forewarm-system:forewarm"
 
 func TestDeploy(t *testing.T) {
-	c := testcluster.Start(t)
+	c := apiservertest.Start(t)
 	for _, test := range []struct {
 		name string
-		run  func(*testing.T, *testcluster.Cluster)
+		run  func(*testing.T, *apiservertest.Cluster)
 	}{
 		{"EverythingApplies", testApply},
 		{"TheSamplesApply", testSamples},
@@ -53,7 +53,7 @@ func TestDeploy(t *testing.T) {
 	}
 }
 
-func testApply(t *testing.T, c *testcluster.Cluster) {
+func testApply(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	apply := func(args ...string) {
 		t.Helper()
@@ -103,7 +103,7 @@ func (clock) WaitUntil(ctx context.Context, t time.Time) error {
 }
 
 // testWork watches, leads, measures and writes a status with the rights of the Deployment's account alone.
-func testWork(t *testing.T, c *testcluster.Cluster) {
+func testWork(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	as := rest.CopyConfig(c.Config)
 	as.Impersonate.UserName = account
@@ -197,7 +197,7 @@ spec:
 `
 
 // may asks the API server's own authorizer.
-func may(t *testing.T, c *testcluster.Cluster, who string, ask authorization.ResourceAttributes) bool {
+func may(t *testing.T, c *apiservertest.Cluster, who string, ask authorization.ResourceAttributes) bool {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(c.Config)
 	if err != nil {
@@ -226,7 +226,7 @@ type object struct {
 	} `json:"spec"`
 }
 
-func render(t *testing.T, c *testcluster.Cluster, folder string) []object {
+func render(t *testing.T, c *apiservertest.Cluster, folder string) []object {
 	t.Helper()
 	var out []object
 	for document := range strings.SplitSeq(c.MustKubectl(t, "", "kustomize", "deploy/"+folder), "\n---\n") {
@@ -240,7 +240,7 @@ func render(t *testing.T, c *testcluster.Cluster, folder string) []object {
 }
 
 // testKEDAScaler looks at the whole of what is applied: arguments, port and Secret must come together.
-func testKEDAScaler(t *testing.T, c *testcluster.Cluster) {
+func testKEDAScaler(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	rendered := c.MustKubectl(t, "", "kustomize", "deploy/with-keda-scaler")
 	for _, word := range []string{
@@ -301,7 +301,7 @@ func TestTheScaledObjectOfTheSamplesIsUnderstood(t *testing.T) {
 }
 
 // testCertManager renders only: cert-manager's own kinds are not there.
-func testCertManager(t *testing.T, c *testcluster.Cluster) {
+func testCertManager(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	names, secret := "", ""
 	for _, o := range render(t, c, "with-cert-manager") {
@@ -323,7 +323,7 @@ func testCertManager(t *testing.T, c *testcluster.Cluster) {
 	}
 }
 
-func testRemoval(t *testing.T, c *testcluster.Cluster) {
+func testRemoval(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	c.MustKubectl(t, "", "delete", "-k", "deploy/warm-pools")
 	c.MustKubectl(t, "", "delete", "--wait=false", "-k", "deploy/default", "--ignore-not-found")
@@ -332,7 +332,7 @@ func testRemoval(t *testing.T, c *testcluster.Cluster) {
 
 // TestNothingIsForgotten holds every folder of manifests against what is applied or rendered above.
 func TestNothingIsForgotten(t *testing.T) {
-	entries, err := os.ReadDir(filepath.Join(testcluster.Root(t), "deploy"))
+	entries, err := os.ReadDir(filepath.Join(apiservertest.Root(t), "deploy"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,10 +8,10 @@ import (
 
 	authorization "k8s.io/api/authorization/v1"
 
-	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/hack/apiservertest"
 )
 
-func testRights(t *testing.T, c *testcluster.Cluster) {
+func testRights(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	expectRights(t, c, []right{
 		{ask{Verb: "list", Group: "forewarm.dev", Resource: "forecasts"}, true},
@@ -87,7 +87,7 @@ func testRights(t *testing.T, c *testcluster.Cluster) {
 }
 
 // testPeople binds the roles by hand: the controller that adds them to view and edit does not run here.
-func testPeople(t *testing.T, c *testcluster.Cluster) {
+func testPeople(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	c.MustKubectl(t, "", "create", "rolebinding", "v", "-n", "inference", "--clusterrole=forewarm:view",
 		"--user=viewer")
@@ -128,7 +128,7 @@ func testPeople(t *testing.T, c *testcluster.Cluster) {
 }
 
 // testWarmPools: what mode Enforce takes is given by a folder of its own, and no more.
-func testWarmPools(t *testing.T, c *testcluster.Cluster) {
+func testWarmPools(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	for range 2 {
 		c.MustKubectl(t, "", "apply", "--server-side", "--validate=strict", "-k", "deploy/warm-pools")
@@ -177,7 +177,7 @@ func testWarmPools(t *testing.T, c *testcluster.Cluster) {
 }
 
 // expectPlaceholdersConfined: a quota that leaves out the class of placeholder pods is evaded by nobody.
-func expectPlaceholdersConfined(t *testing.T, c *testcluster.Cluster) {
+func expectPlaceholdersConfined(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	create := func(class, image, more string) (string, error) {
 		return c.Kubectl(t, fmt.Sprintf(`
@@ -188,7 +188,7 @@ spec: {priorityClassName: %q, containers: [{name: c, image: %q%s}]}
 `, class, image, more), "create", "--dry-run=server", "-f", "-")
 	}
 	const class, pause = "forewarm-placeholder", "registry.k8s.io/pause:3.10"
-	testcluster.Eventually(t, 20*time.Second, func() string { // A policy that was just created is not active at once.
+	apiservertest.Eventually(t, 20*time.Second, func() string { // A policy that was just created is not active at once.
 		output, err := create(class, "vllm/vllm-openai", "")
 		if err == nil || !strings.Contains(output, "is for placeholder pods") {
 			return fmt.Sprintf("a real pod may have the class of placeholders: %v\n%s", err, output)
@@ -216,7 +216,7 @@ type (
 )
 
 // expectRights asks for each whether forewarm's account has it.
-func expectRights(t *testing.T, c *testcluster.Cluster, rights []right) {
+func expectRights(t *testing.T, c *apiservertest.Cluster, rights []right) {
 	t.Helper()
 	for _, q := range rights {
 		if got := may(t, c, account, q.ask); got != q.want {

@@ -15,7 +15,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/util/yaml"
 
-	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/hack/apiservertest"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
@@ -52,7 +52,7 @@ func pools() []string {
 }
 
 // testSamples applies them as they stand, twice: nothing is unknown, nothing defaulted otherwise the second time.
-func testSamples(t *testing.T, c *testcluster.Cluster) {
+func testSamples(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	for name, file := range platformDefinitions(t) {
 		c.MustKubectl(t, "", "apply", "--server-side", "-f", file)

@@ -31,5 +31,5 @@ go tool -modfile=hack/tools/go.mod crd-ref-docs --log-level ERROR --renderer mar
 for page in cli metrics; do
     go run ./cmd/forewarm/internal/reference "$page" >"$reference/$page.md"
 done
-go run ./hack/reference/conditions >"$reference/conditions.md"
+go run ./cmd/forewarm/internal/reference conditions >"$reference/conditions.md"
 go run ./hack/operator >"$reference/failures.md"

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/hack/apiservertest"
 )
 
 // asForewarm makes this test's own program behave as forewarm.
@@ -82,7 +82,7 @@ func eventually(t *testing.T, wrong func() string) {
 
 // scene is two replicas in a cluster.
 type scene struct {
-	*testcluster.Cluster
+	*apiservertest.Cluster
 	replicas []*replica
 }
 
@@ -111,7 +111,7 @@ func (s *scene) serves(t *testing.T, path string) {
 }
 
 func TestServeInACluster(t *testing.T) {
-	s := &scene{Cluster: testcluster.Start(t)}
+	s := &scene{Cluster: apiservertest.Start(t)}
 	history := httptest.NewServer(http.HandlerFunc(waves))
 	t.Cleanup(history.Close)
 	s.MustKubectl(t, "", "apply", "--server-side", "-k", "deploy/default")

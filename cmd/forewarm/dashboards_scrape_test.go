@@ -25,7 +25,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	library "github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/hack/dashboards"
+	"github.com/forewarm/forewarm/hack/dashboardtest"
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/serve/keda/externalscaler"
@@ -109,14 +109,14 @@ func lint(t *testing.T, text string) {
 // leaderMetrics are those of a pool, of the API groups and of certificates, by the collectors that a cluster has.
 func leaderMetrics(t *testing.T) []*dto.MetricFamily {
 	t.Helper()
-	clock := &dashboards.Clock{}
+	clock := &dashboardtest.Clock{}
 	clock.Set(time.Now())
-	collectors, err := dashboards.NewCluster(t.Context(), clock)
+	collectors, err := dashboardtest.NewCluster(t.Context(), clock)
 	if err != nil {
 		t.Fatal(err)
 	}
 	snapshots := snapshottest.Store(snapshottest.Ready(snapshottest.Key("ready")))
-	pools, err := dashboards.NewPools(snapshots, dashboards.Member{
+	pools, err := dashboardtest.NewPools(snapshots, dashboardtest.Member{
 		Forecast: snapshottest.Key("ready"), Target: 10, MaxReplicas: 40,
 	}, time.Minute)
 	if err != nil {

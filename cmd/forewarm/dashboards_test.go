@@ -16,8 +16,8 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/promql/parser"
 
-	"github.com/forewarm/forewarm/hack/dashboards"
-	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/hack/apiservertest"
+	"github.com/forewarm/forewarm/hack/dashboardtest"
 )
 
 // TestDashboardsAskForWhatIsServed runs every query of every panel and variable, over what a server and a leader's
@@ -51,7 +51,7 @@ func TestDashboardsAskForWhatIsServed(t *testing.T) {
 // TestDashboardsOfOtherNamesFail shows that the test above finds a name that is not served.
 func TestDashboardsOfOtherNamesFail(t *testing.T) {
 	store, now := storeScrapes(t, sample("up 1\n"), sample("up 1\n"))
-	on := shown{&dashboards.Dashboard{}, store, dashboards.Choice{}, now}
+	on := shown{&dashboardtest.Dashboard{}, store, dashboardtest.Choice{}, now}
 	for _, expr := range []string{
 		"forewarm_skill", `up{job="other"}`, "up / 0", "sum(up", "rate(forewarm_steps_total[5m])", "$other", "sum(up) by (pool)",
 	} {
@@ -69,9 +69,9 @@ func TestDashboardsOfOtherNamesFail(t *testing.T) {
 
 // shown is a dashboard over a store, at a time.
 type shown struct {
-	*dashboards.Dashboard
-	store  *dashboards.Store
-	choice dashboards.Choice
+	*dashboardtest.Dashboard
+	store  *dashboardtest.Store
+	choice dashboardtest.Choice
 	now    time.Time
 }
 
@@ -80,7 +80,7 @@ var placeholder = regexp.MustCompile(`\{\{(\w+)\}\}`)
 // wrong is what is wrong with the answer to a query, now and over an hour; nothing where it has finite values, and every
 // label by which it is grouped and that its legend names.
 func (d shown) wrong(ctx context.Context, expr, legend string) string {
-	query, err := d.Interpolate(expr, d.choice, dashboards.EscapeQuotes)
+	query, err := d.Interpolate(expr, d.choice, dashboardtest.EscapeQuotes)
 	if err != nil {
 		return err.Error()
 	}
@@ -143,9 +143,9 @@ func (d shown) ungrouped(ctx context.Context, query string) (wrong string) {
 }
 
 // chooseFirst chooses every value of variables that can have all, and the first of the others, as Grafana does at first.
-func chooseFirst(t *testing.T, d *dashboards.Dashboard, s *dashboards.Store, now time.Time) dashboards.Choice {
+func chooseFirst(t *testing.T, d *dashboardtest.Dashboard, s *dashboardtest.Store, now time.Time) dashboardtest.Choice {
 	t.Helper()
-	choice := dashboards.Choice{Values: map[string][]string{}, Range: 24 * time.Hour, RateInterval: 2 * time.Minute}
+	choice := dashboardtest.Choice{Values: map[string][]string{}, Range: 24 * time.Hour, RateInterval: 2 * time.Minute}
 	for i := range d.Templating.List {
 		v := &d.Templating.List[i]
 		if v.Type == "datasource" {
@@ -157,7 +157,7 @@ func chooseFirst(t *testing.T, d *dashboards.Dashboard, s *dashboards.Store, now
 		}
 		choice.Values[v.Name] = options[:1]
 		if v.IncludeAll {
-			choice.Values[v.Name] = []string{dashboards.All}
+			choice.Values[v.Name] = []string{dashboardtest.All}
 		}
 	}
 	return choice
@@ -165,9 +165,9 @@ func chooseFirst(t *testing.T, d *dashboards.Dashboard, s *dashboards.Store, now
 
 // storeScrapes stores six hours and a quarter of scrapes, each half minute, of two replicas. Between the two scrapes
 // that were made, counters grow evenly.
-func storeScrapes(t *testing.T, first, last []*dto.MetricFamily) (*dashboards.Store, time.Time) {
+func storeScrapes(t *testing.T, first, last []*dto.MetricFamily) (*dashboardtest.Store, time.Time) {
 	t.Helper()
-	store, err := dashboards.Open(t.TempDir())
+	store, err := dashboardtest.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +200,7 @@ func storeScrapes(t *testing.T, first, last []*dto.MetricFamily) (*dashboards.St
 			now = append(now, &copied)
 		}
 		for _, pod := range []string{"forewarm-0", "forewarm-1"} {
-			target := dashboards.Target{
+			target := dashboardtest.Target{
 				"job":       "forewarm",
 				"namespace": "forewarm-system",
 				"pod":       pod,
@@ -218,7 +218,7 @@ func storeScrapes(t *testing.T, first, last []*dto.MetricFamily) (*dashboards.St
 // samplesOf are the samples by their labels.
 func samplesOf(t *testing.T, families []*dto.MetricFamily) map[string]*model.Sample {
 	t.Helper()
-	all, err := dashboards.Samples(families)
+	all, err := dashboardtest.Samples(families)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,9 +229,9 @@ func samplesOf(t *testing.T, families []*dto.MetricFamily) map[string]*model.Sam
 	return out
 }
 
-func loadDashboards(t *testing.T) []*dashboards.Dashboard {
+func loadDashboards(t *testing.T) []*dashboardtest.Dashboard {
 	t.Helper()
-	all, err := dashboards.Load(testcluster.Root(t))
+	all, err := dashboardtest.Load(apiservertest.Root(t))
 	if err != nil || len(all) != 3 {
 		t.Fatalf("%d dashboards, want three (%v)", len(all), err)
 	}
@@ -240,7 +240,7 @@ func loadDashboards(t *testing.T) []*dashboards.Dashboard {
 
 // TestDashboardsFollowTheConventions: those of kubernetes-mixin, and a panel links to the runbook of each alert.
 func TestDashboardsFollowTheConventions(t *testing.T) {
-	text, err := os.ReadFile(testcluster.Root(t) + "/docs/runbooks.md")
+	text, err := os.ReadFile(apiservertest.Root(t) + "/docs/runbooks.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,8 +302,8 @@ func TestDashboardsWithOddValues(t *testing.T) {
 			if v == "" {
 				chosen = []string{other}
 			}
-			query, err := d.Interpolate(expr, dashboards.Choice{Values: map[string][]string{"forecast": chosen}},
-				dashboards.EscapeQuotes)
+			query, err := d.Interpolate(expr, dashboardtest.Choice{Values: map[string][]string{"forecast": chosen}},
+				dashboardtest.EscapeQuotes)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -323,8 +323,8 @@ func TestDashboardsWithOddValues(t *testing.T) {
 	}
 	// An older Grafana does not escape quotes. No name in a cluster has one; where an address has it, the panel shows an
 	// error.
-	query, err := d.Interpolate(expr, dashboards.Choice{Values: map[string][]string{"forecast": {`a"b`}}},
-		dashboards.EscapeClassic)
+	query, err := d.Interpolate(expr, dashboardtest.Choice{Values: map[string][]string{"forecast": {`a"b`}}},
+		dashboardtest.EscapeClassic)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cli"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/doctor"
-	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/hack/apiservertest"
 )
 
 // examine runs the doctor's checks with the rights of a user.
@@ -109,7 +109,7 @@ spec:
 // Each way in which an installation breaks is found in a real cluster with the real Forewarm, with what to do; where it is well
 // the doctor is silent.
 func TestDoctor(t *testing.T) {
-	s := &scene{Cluster: testcluster.Start(t)}
+	s := &scene{Cluster: apiservertest.Start(t)}
 	history := httptest.NewServer(http.HandlerFunc(waves))
 	t.Cleanup(history.Close)
 	s.MustKubectl(t, "", "delete", "crd", "forecasts.forewarm.dev", "warmpools.forewarm.dev")

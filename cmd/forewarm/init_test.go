@@ -9,7 +9,7 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cli"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history/historytest"
-	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/hack/apiservertest"
 )
 
 const initWorkload = `
@@ -29,7 +29,7 @@ spec:
 
 // The API server accepts what is created with the user's own rights, once; who may not see the Forecasts creates none.
 func TestInitInACluster(t *testing.T) {
-	c := testcluster.Start(t)
+	c := apiservertest.Start(t)
 	store := httptest.NewServer(&historytest.Prometheus{Answer: func(query string) func(time.Time) float64 {
 		if strings.Contains(query, "vllm:") {
 			return func(time.Time) float64 { return 7 }
@@ -46,7 +46,7 @@ func TestInitInACluster(t *testing.T) {
 		}, &out, &out)
 		return out.String(), code
 	}
-	admin, reader := testcluster.Kubeconfig(t, c.Config), testcluster.Kubeconfig(t, c.User(t, "reader"))
+	admin, reader := apiservertest.Kubeconfig(t, c.Config), apiservertest.Kubeconfig(t, c.User(t, "reader"))
 	for _, step := range []struct {
 		kubeconfig, wants string
 		code              int

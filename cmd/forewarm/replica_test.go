@@ -16,7 +16,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/hack/apiservertest"
 )
 
 // replica is a process of forewarm.
@@ -28,11 +28,11 @@ type replica struct {
 }
 
 // start runs forewarm with the rights of its own account, and returns when it is ready. The flag is that of its history.
-func start(t *testing.T, c *testcluster.Cluster, history string) *replica {
+func start(t *testing.T, c *apiservertest.Cluster, history string) *replica {
 	t.Helper()
 	port := freePort(t)
 	token := strings.TrimSpace(c.MustKubectl(t, "", "create", "token", "forewarm", "-n", system))
-	kubeconfig := testcluster.Kubeconfig(t, &rest.Config{
+	kubeconfig := apiservertest.Kubeconfig(t, &rest.Config{
 		Host: c.Config.Host, TLSClientConfig: rest.TLSClientConfig{CAData: c.Config.CAData}, BearerToken: token,
 	})
 	r := &replica{

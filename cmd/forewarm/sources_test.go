@@ -9,13 +9,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/hack/apiservertest"
 )
 
 // A source is granted, taken away while it is in use, and granted again, in a cluster and without a restart. What a
 // Forecast may not read is in its Ready condition; its metric is an error, so that an HPA keeps its replicas.
 func TestSourcesInACluster(t *testing.T) {
-	s := &scene{Cluster: testcluster.Start(t)}
+	s := &scene{Cluster: apiservertest.Start(t)}
 	history := httptest.NewServer(http.HandlerFunc(waves))
 	t.Cleanup(history.Close)
 	file := filepath.Join(t.TempDir(), "sources.yaml")

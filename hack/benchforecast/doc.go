@@ -6,7 +6,7 @@
 // M4 hourly: the files of the M4 competition's hourly part (Makridakis, Spiliotis & Assimakopoulos 2020), one for training
 // and one with the values after it: a window for each series.
 //
-// Traces: every CSV file in a folder (the shape is package [trace]'s), by its own step and by the means of 30 s, 1, 5, 10 and
+// Traces: every CSV file in a folder (package [demandtest] reads them), by its own step and by the means of 30 s, 1, 5, 10 and
 // 60 minutes where these are whole numbers of steps. The horizon is 48 steps, 60 below a minute (GIFT-Eval's short term), and
 // ten times that (its medium term). The windows lie in the last tenth of a column, do not overlap, and are max(1, min(20,
 // ⌈n/10/horizon⌉)) for the shortest of n steps. Each is fitted anew, to all that came before it. Where that is less than the

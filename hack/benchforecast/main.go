@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"github.com/forewarm/forewarm/hack/demandtest"
 )
 
 func main() {
@@ -54,7 +56,7 @@ func run(args []string, out, words io.Writer) error {
 }
 
 // gather reads the sets that are wanted, and the traces for the rolling origin.
-func gather(o options, words io.Writer) (sets []set, traces []recorded, err error) {
+func gather(o options, words io.Writer) (sets []set, traces []demandtest.Recorded, err error) {
 	if o.train != "" {
 		m4, failed := m4Set(o.train, o.test)
 		if failed != nil {
@@ -63,7 +65,7 @@ func gather(o options, words io.Writer) (sets []set, traces []recorded, err erro
 		sets = append(sets, m4)
 	}
 	if o.traces != "" {
-		if traces, err = readTraces(o.traces); err != nil {
+		if traces, err = demandtest.Read(o.traces); err != nil {
 			return nil, nil, err
 		}
 		found, leftOut := windowSets(traces)

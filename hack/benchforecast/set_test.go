@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/hack/demandtest"
 )
 
 func minutes(values ...float64) forecast.Series {
@@ -77,7 +78,7 @@ func TestWindowSets(t *testing.T) {
 	}
 	nan := math.NaN()
 	copy(values[3:], []float64{nan, 4, nan, nan, nan, nan, nan})
-	sets, leftOut := windowSets([]recorded{{file: "a", name: "a/x", series: minutes(values...)}})
+	sets, leftOut := windowSets([]demandtest.Recorded{{File: "a", Name: "a/x", Series: minutes(values...)}})
 	var got []string
 	for _, s := range sets {
 		for _, w := range s.windows {
@@ -103,7 +104,8 @@ func TestWindowSets(t *testing.T) {
 		t.Errorf("the means begin with %v", first[:2])
 	}
 	long := minutes(make([]float64, 20_000)...)
-	if s := windowSet([]recorded{{series: long}, {series: long}}, time.Minute, 48); len(s.windows) != 2*mostWindows {
+	two := []demandtest.Recorded{{Series: long}, {Series: long}}
+	if s := windowSet(two, time.Minute, 48); len(s.windows) != 2*mostWindows {
 		t.Errorf("%d windows of two long series, want twice %d", len(s.windows), mostWindows)
 	}
 	if kept := (set{windows: make([]window, 9)}).thinned(4); len(kept.windows) != 4 {

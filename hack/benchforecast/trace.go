@@ -4,17 +4,14 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/accuracy"
 	"github.com/forewarm/forewarm/forecast/backtest"
 	"github.com/forewarm/forewarm/forecast/naive"
+	"github.com/forewarm/forewarm/hack/demandtest"
 	"github.com/forewarm/forewarm/pkg/core/series"
-	"github.com/forewarm/forewarm/pkg/source/trace"
 )
 
 // The parameters of the backtests on traces.
@@ -43,19 +40,13 @@ type traceRow struct {
 	step time.Duration
 }
 
-// recorded is a column of a trace; file is the trace's name.
-type recorded struct {
-	file, name string
-	series     forecast.Series
-}
-
 // scoreOnline scores every model on every trace by rolling origin.
-func scoreOnline(all []recorded, o options, rows printer, words io.Writer) error {
+func scoreOnline(all []demandtest.Recorded, o options, rows printer, words io.Writer) error {
 	for _, model := range o.models {
 		for i, one := range all {
-			scored, err := one.score(model)
+			scored, err := scoreTrace(one, model)
 			if err != nil {
-				return fmt.Errorf("%s on %s: %w", model.name, one.name, err)
+				return fmt.Errorf("%s on %s: %w", model.name, one.Name, err)
 			}
 			for _, row := range scored {
 				if err := rows.trace(row); err != nil {
@@ -71,49 +62,13 @@ func scoreOnline(all []recorded, o options, rows printer, words io.Writer) error
 	return nil
 }
 
-// readTraces reads every value column of every CSV file in a folder, in the order of their names. A trace is named
-// after its file, with the column's name where there are several.
-func readTraces(dir string) ([]recorded, error) {
-	files, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	var out []recorded
-	for _, file := range files {
-		name := strings.TrimSuffix(strings.TrimSuffix(file.Name(), ".gz"), ".csv")
-		if !strings.HasSuffix(strings.TrimSuffix(file.Name(), ".gz"), ".csv") {
-			continue
-		}
-		path := filepath.Join(dir, file.Name())
-		columns, err := trace.FileColumns(path)
-		if err != nil {
-			return nil, err
-		}
-		for _, column := range columns {
-			s, err := trace.ReadFile(path, column)
-			if err != nil {
-				return nil, err
-			}
-			full := name
-			if len(columns) > 1 {
-				full += "/" + column
-			}
-			out = append(out, recorded{file: name, name: full, series: s})
-		}
-	}
-	if len(out) == 0 {
-		return nil, fmt.Errorf("%s has no .csv or .csv.gz file", dir)
-	}
-	return out, nil
-}
-
-// score backtests a model and the baselines on the trace.
-func (r recorded) score(model entry) ([]traceRow, error) {
-	steps := func(d time.Duration) int { return max(int(d/r.series.Step), 1) }
+// scoreTrace backtests a model and the baselines on a trace.
+func scoreTrace(r demandtest.Recorded, model entry) ([]traceRow, error) {
+	steps := func(d time.Duration) int { return max(int(d/r.Series.Step), 1) }
 	aDay := steps(24 * time.Hour)
 	o := backtest.Options{
 		Horizons: served(), Quantiles: []float64{level},
-		First: min(aDay, r.series.Len()/4), Refit: steps(refit), Window: steps(history),
+		First: min(aDay, r.Series.Len()/4), Refit: steps(refit), Window: steps(history),
 	}
 	made := model.make(task{
 		season: aDay, seasons: []int{aDay, steps(7 * 24 * time.Hour)},
@@ -122,22 +77,22 @@ func (r recorded) score(model entry) ([]traceRow, error) {
 	var results [2]backtest.Result
 	for i, m := range []forecast.Model{made, naive.Last{}} {
 		var err error
-		if results[i], err = backtest.Run(r.series, o, m); err != nil {
+		if results[i], err = backtest.Run(r.Series, o, m); err != nil {
 			return nil, err
 		}
 	}
 	rows := make([]traceRow, len(o.Horizons))
-	highest5, highest15 := highest(r.series.Values, 5)[o.First-1:], highest(r.series.Values, 15)[o.First-1:]
+	highest5, highest15 := highest(r.Series.Values, 5)[o.First-1:], highest(r.Series.Values, 15)[o.First-1:]
 	for i, h := range o.Horizons {
 		own, last := results[0].Score(i), results[1].Score(i)
 		max5, max15 := asQuantile(results[0].Tracks[i], highest5), asQuantile(results[0].Tracks[i], highest15)
 		rows[i] = traceRow{
-			Set: "trace", Model: rowModel(model.name), Name: r.name, Horizon: h,
+			Set: "trace", Model: rowModel(model.name), Name: r.Name, Horizon: h,
 			MAERatioLast:  figure(own.MAE / last.MAE),
 			P95RatioMax5:  figure(own.Quantiles[0].Pinball) / max5[0],
 			P95RatioMax15: figure(own.Quantiles[0].Pinball) / max15[0],
 			P95Coverage:   figure(own.Quantiles[0].Coverage),
-			step:          r.series.Step,
+			step:          r.Series.Step,
 			peak: [3]figure{
 				figure(own.Peaks[0].Pinball) / max5[1], figure(own.Peaks[0].Pinball) / max15[1],
 				figure(own.Peaks[0].Coverage),

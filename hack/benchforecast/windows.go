@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/hack/demandtest"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 )
 
@@ -18,13 +19,13 @@ const (
 // windowSets are the sets of a folder of traces: each file by its own step and by the coarser ones of steps, forecast
 // over GIFT-Eval's short horizon and its medium one, of ten times that. leftOut are those with less history than the
 // horizon.
-func windowSets(all []recorded) (sets []set, leftOut []string) {
+func windowSets(all []demandtest.Recorded) (sets []set, leftOut []string) {
 	for len(all) > 0 {
 		n := 1
-		for n < len(all) && all[n].file == all[0].file {
+		for n < len(all) && all[n].File == all[0].File {
 			n++
 		}
-		for _, step := range steps(all[0].series.Step) {
+		for _, step := range steps(all[0].Series.Step) {
 			for _, times := range []int{1, 10} {
 				if s := windowSet(all[:n], step, times*shortHorizon(step)); s.windows != nil {
 					sets = append(sets, s)
@@ -57,15 +58,15 @@ func shortHorizon(step time.Duration) int {
 }
 
 // windowSet has the windows of a file's columns. All have as many as the shortest, and none overlap.
-func windowSet(columns []recorded, step time.Duration, horizon int) set {
+func windowSet(columns []demandtest.Recorded, step time.Duration, horizon int) set {
 	out := set{
-		kind: "windows", name: fmt.Sprintf("%s %s h=%d", columns[0].file, humanize.Span(step), horizon),
+		kind: "windows", name: fmt.Sprintf("%s %s h=%d", columns[0].File, humanize.Span(step), horizon),
 		season: seasonOf(step), horizon: horizon,
 		seasons: []int{int(24 * time.Hour / step), int(7 * 24 * time.Hour / step)},
 	}
 	coarse, shortest := make([]forecast.Series, len(columns)), math.MaxInt
 	for i, c := range columns {
-		coarse[i] = means(c.series, int(step/c.series.Step))
+		coarse[i] = means(c.Series, int(step/c.Series.Step))
 		shortest = min(shortest, coarse[i].Len())
 	}
 	n := int(math.Ceil(testShare * float64(shortest) / float64(horizon)))
@@ -77,7 +78,7 @@ func windowSet(columns []recorded, step time.Duration, horizon int) set {
 		for k := n; k > 0; k-- {
 			origin := s.Len() - k*horizon
 			out.windows = append(out.windows, window{
-				id:   fmt.Sprintf("%s at %d", columns[i].name, origin),
+				id:   fmt.Sprintf("%s at %d", columns[i].Name, origin),
 				past: s.Slice(0, origin), actual: s.Values[origin : origin+horizon],
 			})
 		}

@@ -2,7 +2,7 @@
 // paid for and the share of the demand that is late. It is a table over package [compare], which `forewarm simulate` runs too: the
 // server's own steps, a stock HPA, pods that take their lead time to start. What a user runs is what is measured here.
 //
-// Every value column of every CSV file in some folders is a trace (format: package [trace]), scaled to a mean of 12 replicas. The
+// Every value column of every CSV file in some folders is a trace (package [demandtest] reads them), scaled to a mean of 12 replicas. The
 // first 48 hours are a warm-up and do not count; of a trace shorter than four days, the first tenth. The first 24 h are also counted
 // by themselves. Traces shorter than a day are left out.
 //

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/hack/demandtest"
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 )
 
@@ -49,8 +50,8 @@ func timetables() []timetable {
 func scheduledLoads() ([]recorded, error) {
 	var out []recorded
 	for _, load := range timetables() {
-		demand, err := scaled(load.demand())
-		if err != nil {
+		demand := load.demand()
+		if err := demandtest.Scale(demand, meanReplicas*replicaCapacity); err != nil {
 			return nil, err
 		}
 		out = append(out, recorded{name: load.name, family: scheduledFamily, demand: demand})

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/hack/e2e/cluster"
+	"github.com/forewarm/forewarm/hack/e2e/clustertest"
 )
 
 // TestDisturbance tests the whole path from the scrape to ready pods, and then stops the history source, the leader
@@ -16,7 +16,7 @@ import (
 // loses capacity.
 func TestDisturbance(t *testing.T) {
 	t.Parallel()
-	s := setUp(t, cluster.Options{Sync: 2 * time.Second, Stabilization: time.Second})
+	s := setUp(t, clustertest.Options{Sync: 2 * time.Second, Stabilization: time.Second})
 	// The demand is constant in the past, too: what its rise would teach depends on how fast the machine is.
 	s.writePast(t, workloadKey{"calm", "llama"}, time.Second, slices.Repeat([]float64{45}, 600))
 	s.demand.set("calm", "llama", 45)

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/hack/e2e/cluster"
+	"github.com/forewarm/forewarm/hack/e2e/clustertest"
 )
 
 // explanation has the fields of "forewarm explain --json" that the test reads.
@@ -116,7 +116,7 @@ func (s *stage) applyExplained(t *testing.T, cases []explainCase) {
 // TestExplain compares "forewarm explain" with what the real HPA controller requests at rest.
 func TestExplain(t *testing.T) { //nolint:tparallel // The scenarios follow on each other.
 	t.Parallel()
-	s := setUp(t, cluster.Options{Sync: 2 * time.Second, Stabilization: 5 * time.Minute})
+	s := setUp(t, clustertest.Options{Sync: 2 * time.Second, Stabilization: 5 * time.Minute})
 	s.observe(t)
 	s.forewarm(t, "deploy/default", 1)
 	s.apply(t, namespace("explained"))

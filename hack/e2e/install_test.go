@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/hack/e2e/cluster"
+	"github.com/forewarm/forewarm/hack/e2e/clustertest"
 )
 
 // TestInstall installs the chart with the real helm, as the quickstart does. The replicas run with what the chart rendered: its
@@ -19,7 +19,7 @@ import (
 // is left after the uninstallation.
 func TestInstall(t *testing.T) {
 	t.Parallel()
-	s := setUp(t, cluster.Options{Sync: 2 * time.Second, Stabilization: time.Second})
+	s := setUp(t, clustertest.Options{Sync: 2 * time.Second, Stabilization: time.Second})
 	s.writePast(t, workloadKey{"team", "llama"}, time.Second, waves(time.Now().Add(-10*time.Minute), 600))
 	s.observe(t)
 	s.demand.follow("team", "llama", func() float64 { return waves(time.Now(), 1)[0] })

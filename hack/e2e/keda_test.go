@@ -8,14 +8,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/hack/e2e/cluster"
+	"github.com/forewarm/forewarm/hack/processtest"
+
+	"github.com/forewarm/forewarm/hack/e2e/clustertest"
 )
 
 // TestBesideKEDA tests Forewarm where KEDA owns external.metrics.k8s.io: stock HPAs by an Object metric, KEDA's HPAs
 // by its two external triggers, and workloads that scale to zero.
 func TestBesideKEDA(t *testing.T) {
 	t.Parallel()
-	s := setUp(t, cluster.Options{Sync: 2 * time.Second, Stabilization: time.Second, KEDA: true})
+	s := setUp(t, clustertest.Options{Sync: 2 * time.Second, Stabilization: time.Second, KEDA: true})
 	times := schedule{time.Now().Add(-2 * pulse)}
 	for _, name := range []string{behindGateway, onItsOwn} {
 		s.writePast(t, workloadKey{"asleep", name}, time.Second,
@@ -24,7 +26,7 @@ func TestBesideKEDA(t *testing.T) {
 		s.demand.follow("asleep", name, func() float64 { return times.demand(time.Now(), 1)[0] })
 	}
 	s.observe(t)
-	port, err := cluster.FreePort(t.Context())
+	port, err := processtest.FreePort(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/hack/e2e/cluster"
+	"github.com/forewarm/forewarm/hack/e2e/clustertest"
 )
 
 // authorityLifetime is so short that the certificates of Forewarm's authority, and its replicas', change while the scenarios run.
@@ -22,7 +22,7 @@ const authorityLifetime = 3 * time.Minute
 // TestPlatform tests what several tenants do on one Forewarm, one after the other: two cores are too few for more.
 // It runs alone, before the others: a fleet of 500 takes all of two cores for minutes, and they have times to keep.
 func TestPlatform(t *testing.T) {
-	s := setUp(t, cluster.Options{Sync: 2 * time.Second, Stabilization: time.Second})
+	s := setUp(t, clustertest.Options{Sync: 2 * time.Second, Stabilization: time.Second})
 	s.writePast(t, workloadKey{"views", "llama"}, time.Second, waves(time.Now().Add(-10*time.Minute), 600))
 	s.observe(t)
 	s.forewarm(t, "deploy/default", 2, "--tls-ca-lifetime="+authorityLifetime.String(), "--tls-leaf-lifetime=30s")
@@ -192,7 +192,7 @@ subjects: [{kind: ServiceAccount, name: default, namespace: mine}]
 			code != http.StatusForbidden {
 			t.Errorf("%s without credentials, by the kube-apiserver: %d", path, code)
 		}
-		direct := anonymous(t, s.replicas[0].URL+path, cluster.Unverified())
+		direct := anonymous(t, s.replicas[0].URL+path, clustertest.Unverified())
 		if direct != http.StatusUnauthorized && direct != http.StatusForbidden {
 			t.Errorf("%s without credentials, directly: %d", path, direct)
 		}
@@ -229,7 +229,7 @@ func rotation(t *testing.T, s *stage) {
 		_, err := s.Kubectl(t.Context(), "", "get", "--raw", metric("rotation", "llama", ""))
 		return err
 	})
-	err := cluster.Eventually(t.Context(), 2*authorityLifetime, func(context.Context) error {
+	err := clustertest.Eventually(t.Context(), 2*authorityLifetime, func(context.Context) error {
 		for i, now := range s.authorities(t) {
 			if now == before[i] {
 				return fmt.Errorf("replica %d still serves with a certificate by %s", i, now)

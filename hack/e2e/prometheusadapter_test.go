@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/hack/e2e/cluster"
+	"github.com/forewarm/forewarm/hack/e2e/clustertest"
 )
 
 const (
@@ -63,7 +63,7 @@ func TestPrometheusAdapter(t *testing.T) {
 		t.Skip("no FOREWARM_ADAPTER: make e2e-adapter builds the real prometheus-adapter and runs this")
 	}
 	t.Parallel()
-	s := setUp(t, cluster.Options{Sync: 2 * time.Second, Stabilization: time.Second})
+	s := setUp(t, clustertest.Options{Sync: 2 * time.Second, Stabilization: time.Second})
 	var compared []exposed
 	for i := range 4 {
 		compared = append(compared, exposedOf(fmt.Sprintf("shop-%d", i), 9)...)
@@ -215,7 +215,7 @@ func (s *stage) valuesAreEqual(t *testing.T, adapter string, compared []exposed)
 }
 
 // changesHands: HPAs go from prometheus-adapter to Forewarm and back, and the process in charge is killed at each step.
-func (s *stage) changesHands(t *testing.T, adapter *cluster.PrometheusAdapter) {
+func (s *stage) changesHands(t *testing.T, adapter *clustertest.PrometheusAdapter) {
 	t.Helper()
 	s.allActive(t)
 	defer s.guard(t, "deployments", "-n", "handed", "-o",

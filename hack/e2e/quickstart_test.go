@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/forewarm/forewarm/hack/docs"
+	"github.com/forewarm/forewarm/hack/repotest"
 
-	"github.com/forewarm/forewarm/hack/e2e/cluster"
+	"github.com/forewarm/forewarm/hack/e2e/clustertest"
 )
 
 // llama is what Prometheus knows of the Deployment of the quickstart: its requests, and the owners of its pod.
@@ -33,7 +33,7 @@ func quickstart(t *testing.T, s *stage) {
 // documented returns the objects of the namespace inference that a page shows.
 func documented(t *testing.T, page string) string {
 	t.Helper()
-	root, err := cluster.Root()
+	root, err := clustertest.Root()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func documented(t *testing.T, page string) string {
 		t.Fatal(err)
 	}
 	var objects []string
-	blocks, _ := docs.Split(string(text))
+	blocks, _ := repotest.Split(string(text))
 	for _, b := range blocks {
 		if b.Language == "yaml" && strings.Contains(b.Text, "\nkind: ") &&
 			strings.Contains(b.Text, "namespace: inference") {

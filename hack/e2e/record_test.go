@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/forewarm/forewarm/hack/e2e/cluster"
+	"github.com/forewarm/forewarm/hack/e2e/clustertest"
 )
 
 // recordedMoment is a line of a recording: the metric at a time, the wanted replicas, and the ready ones.
@@ -34,7 +34,7 @@ func TestRecord(t *testing.T) {
 	if file == "" {
 		t.Skip("FOREWARM_RECORD is unset: it names the file to write")
 	}
-	s := setUp(t, cluster.Options{Stabilization: time.Minute})
+	s := setUp(t, clustertest.Options{Stabilization: time.Minute})
 	s.demand.set("course", "model", 25)
 	s.observe(t)
 	s.forewarm(t, "deploy/default", 1)

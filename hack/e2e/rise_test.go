@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/forewarm/forewarm/hack/e2e/cluster"
+	"github.com/forewarm/forewarm/hack/e2e/clustertest"
 )
 
 // speed is how much faster a trace is replayed: a start of 20 s represents nearly seven minutes.
@@ -26,7 +26,7 @@ const length = 23 * time.Minute / speed
 // forecast, the other, with the same spec, on the observed value. Then follows a burst, which cannot be forecast.
 func TestRise(t *testing.T) {
 	t.Parallel()
-	s := setUp(t, cluster.Options{Sync: time.Second, Stabilization: 15 * time.Second})
+	s := setUp(t, clustertest.Options{Sync: time.Second, Stabilization: 15 * time.Second})
 	r := openRecording(t)
 	rise := r.largestRise()
 	minute := int(time.Minute / r.Step)

@@ -12,15 +12,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/hack/logbuffer"
+	"github.com/forewarm/forewarm/hack/logtest"
 
-	"github.com/forewarm/forewarm/hack/e2e/cluster"
+	"github.com/forewarm/forewarm/hack/e2e/clustertest"
 )
 
 var keep = flag.Bool("keep", false, "keep the clusters' folders, with all logs")
 
 // endsOfLogs are those of the failed tests. They are printed after the tests, so that the report of one ends with what failed.
-var endsOfLogs logbuffer.Buffer
+var endsOfLogs logtest.Buffer
 
 func TestMain(m *testing.M) {
 	code := m.Run()
@@ -30,24 +30,24 @@ func TestMain(m *testing.M) {
 
 // stage is a cluster with a Prometheus and the demand that it scrapes.
 type stage struct {
-	*cluster.Cluster
+	*clustertest.Cluster
 	begin      time.Time
 	demand     *demand
-	prometheus *cluster.Prometheus
-	replicas   []*cluster.Replica
+	prometheus *clustertest.Prometheus
+	replicas   []*clustertest.Replica
 }
 
 // components are built once for all tests.
-var components = sync.OnceValues(func() (cluster.Components, error) {
-	root, err := cluster.Root()
+var components = sync.OnceValues(func() (clustertest.Components, error) {
+	root, err := clustertest.Root()
 	if err != nil {
-		return cluster.Components{}, err
+		return clustertest.Components{}, err
 	}
-	return cluster.Build(context.Background(), root)
+	return clustertest.Build(context.Background(), root)
 })
 
 // setUp starts a stage that ends with its test. If the test fails, the ends of all logs are printed after the tests.
-func setUp(t *testing.T, o cluster.Options) *stage {
+func setUp(t *testing.T, o clustertest.Options) *stage {
 	t.Helper()
 	if os.Getenv("FOREWARM_E2E") == "" {
 		t.Skip("FOREWARM_E2E is unset: run `make e2e`")
@@ -62,7 +62,7 @@ func setUp(t *testing.T, o cluster.Options) *stage {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { cleanUp(t, o.Dir) })
-	c, err := cluster.Start(t.Context(), o)
+	c, err := clustertest.Start(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +178,7 @@ const checkTimeout = 6 * time.Minute
 // eventually waits until a check returns an empty text. The text is what is missing.
 func eventually(t *testing.T, check func() string) {
 	t.Helper()
-	err := cluster.Eventually(t.Context(), checkTimeout, func(context.Context) error {
+	err := clustertest.Eventually(t.Context(), checkTimeout, func(context.Context) error {
 		if missing := check(); missing != "" {
 			return errors.New(missing)
 		}

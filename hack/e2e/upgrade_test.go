@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/hack/e2e/cluster"
+	"github.com/forewarm/forewarm/hack/e2e/clustertest"
 )
 
 // baseline is the Forewarm to upgrade from: one that serves the same values.
@@ -26,9 +26,9 @@ var apiServiceNames = []string{
 // Forewarm in two orders.
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
-	s := setUp(t, cluster.Options{Sync: 2 * time.Second, Stabilization: time.Second})
-	old, err := cluster.BuildVersion(t.Context(), s.Components.Root, baseline, t.TempDir())
-	if errors.Is(err, cluster.ErrNoHistory) {
+	s := setUp(t, clustertest.Options{Sync: 2 * time.Second, Stabilization: time.Second})
+	old, err := clustertest.BuildVersion(t.Context(), s.Components.Root, baseline, t.TempDir())
+	if errors.Is(err, clustertest.ErrNoHistory) {
 		t.Skipf("NOT TESTED: upgrade, rollback and removal: %v", err)
 	} else if err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func TestUpgrade(t *testing.T) {
 	for _, version := range []struct {
 		name  string
 		root  string
-		start func(*testing.T) *cluster.Replica
+		start func(*testing.T) *clustertest.Replica
 	}{
 		{"the upgrade", "", u.startNew}, {"the way back", u.old.Root, u.startOld}, {"the second upgrade", "", u.startNew},
 	} {
@@ -82,7 +82,7 @@ func TestUpgrade(t *testing.T) {
 // upgrade is a stage with the replicas of one version or two.
 type upgrade struct {
 	*stage
-	old     cluster.Version
+	old     clustertest.Version
 	started int
 }
 
@@ -95,7 +95,7 @@ func (u *upgrade) kubectl(t *testing.T, args ...string) {
 
 func (u *upgrade) name() string { u.started++; return fmt.Sprintf("forewarm-%d", u.started) }
 
-func (u *upgrade) startOld(t *testing.T) *cluster.Replica {
+func (u *upgrade) startOld(t *testing.T) *clustertest.Replica {
 	t.Helper()
 	r, err := u.StartVersion(t.Context(), u.old, u.name(), "--prometheus-url="+u.prometheus.URL, "--warm-pool-step=1s")
 	if err != nil {
@@ -104,7 +104,7 @@ func (u *upgrade) startOld(t *testing.T) *cluster.Replica {
 	return r
 }
 
-func (u *upgrade) startNew(t *testing.T) *cluster.Replica {
+func (u *upgrade) startNew(t *testing.T) *clustertest.Replica {
 	t.Helper()
 	r, err := u.StartForewarm(t.Context(), u.name(), "--prometheus-url="+u.prometheus.URL, "--warm-pool-step=1s",
 		"--tls-unverified-grace=10s")
@@ -207,13 +207,13 @@ func (u *upgrade) watch(t *testing.T) (stop func()) {
 }
 
 // rollOver applies manifests and replaces the replicas as their Deployment does: a new one is ready before an old one ends.
-func (u *upgrade) rollOver(t *testing.T, manifests string, start func(*testing.T) *cluster.Replica) {
+func (u *upgrade) rollOver(t *testing.T, manifests string, start func(*testing.T) *clustertest.Replica) {
 	t.Helper()
 	u.kubectl(t, "apply", "--server-side", "--force-conflicts", "-k", manifests)
 	u.replace(t, start)
 }
 
-func (u *upgrade) replace(t *testing.T, start func(*testing.T) *cluster.Replica) {
+func (u *upgrade) replace(t *testing.T, start func(*testing.T) *clustertest.Replica) {
 	t.Helper()
 	for i, before := range u.replicas {
 		u.replicas[i] = start(t)

@@ -11,7 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 
-	"github.com/forewarm/forewarm/hack/e2e/cluster"
+	"github.com/forewarm/forewarm/hack/e2e/clustertest"
 )
 
 // The start times of the scenario: a node 15 s, a model server 6 s. At 20× they represent five and two minutes.
@@ -78,7 +78,7 @@ func (p pulses) past(from time.Time, n int) []float64 {
 // both scale on the observed demand.
 func TestWarmPools(t *testing.T) {
 	t.Parallel()
-	s := setUp(t, cluster.Options{Sync: time.Second, Stabilization: 2 * time.Minute, Bare: true})
+	s := setUp(t, clustertest.Options{Sync: time.Second, Stabilization: 2 * time.Minute, Bare: true})
 	s.installBuffers(t)
 	scaler := s.autoscale(t, provision, 10*time.Second)
 	p := s.setPools(t)

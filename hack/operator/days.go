@@ -33,14 +33,14 @@ type day struct {
 	// nothing.
 	Served      string
 	least, most float64
-	// State of the Forecast, and conditions with their reasons; none that are bad where there are none.
+	// State of the Forecast, empty for Ready, and conditions with their reasons; none that are bad where there are none.
 	State      string
 	Conditions map[string]string
 	// Alert that fires, for the first time Within a time after the event; empty for none in the time until After and the ten minutes
 	// after that.
 	Alert  string
 	Within time.Duration
-	// Do is what to do.
+	// Do is what to do; empty for nothing.
 	Do string
 	// Test plays it where it takes a cluster; empty where this table is played.
 	Test string

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -39,14 +40,15 @@ and on a real control plane.
 			}
 			condition = strings.Join(all, ", ")
 		}
-		if d.State != "" && d.State != "Ready" {
+		if d.State != "" {
 			condition += "; state `" + d.State + "`"
 		}
 		if d.Alert != "" {
 			alert = fmt.Sprintf("[%s](../runbooks.md#%s), %s", d.Alert, strings.ToLower(d.Alert),
 				humanize.Span(d.Within.Round(time.Minute)))
 		}
-		fmt.Fprintf(&out, "| %s: %s | %s | %s | %s | %s |\n", name, d.Happens, d.Served, condition, alert, d.Do)
+		fmt.Fprintf(&out, "| %s: %s | %s | %s | %s | %s |\n", name, d.Happens, d.Served, condition,
+			alert, cmp.Or(d.Do, "nothing"))
 	}
 	return out.String()
 }

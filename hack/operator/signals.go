@@ -14,52 +14,31 @@ import (
 func falseZeros() []day {
 	return []day{
 		{
-			Name:       "A false zero",
-			Happens:    "`or vector(0)`, a broken filter, a rollout whose new pods nobody scrapes: the demand reads 0",
-			demand:     times(0, forEver),
-			After:      70 * minute,
+			Name:    "A false zero",
+			Happens: "`or vector(0)`, a broken filter, a rollout whose new pods nobody scrapes: the demand reads 0",
+			demand:  times(0, forEver),
+			After:   70 * minute, least: 0.45, most: 0.55,
 			Served:     "what was served before for ten minutes, then half as much every hour",
-			least:      0.45,
-			most:       0.55,
-			State:      "Ready",
-			Conditions: map[string]string{data: "OutageSuspected"},
-			Alert:      suspect,
-			Within:     20 * minute,
-			Do:         "correct the query or the scraping, or set `minReplicas`. If the load has ended, nothing",
+			Conditions: map[string]string{data: "OutageSuspected"}, Alert: suspect, Within: 20 * minute,
+			Do: "correct the query or the scraping, or set `minReplicas`. If the load has ended, nothing",
 		},
 		{
-			Name:    "A false zero that heals",
-			Happens: "half an hour later the demand is there again",
-			demand:  times(0, 30*minute),
-			After:   62 * minute,
-			Served:  "as if nothing had happened",
-			least:   0.85,
-			most:    1.2,
-			State:   "Ready",
-			Alert:   suspect,
-			Within:  20 * minute,
-			Do:      "nothing",
+			Name: "A false zero that heals", Happens: "half an hour later the demand is there again",
+			demand: times(0, 30*minute),
+			After:  62 * minute, least: 0.85, most: 1.2, Served: "as if nothing had happened", Alert: suspect,
+			Within: 20 * minute,
 		},
 		{
-			Name:    "A false zero that comes and goes",
-			Happens: "five minutes of every ten the demand reads 0",
+			Name: "A false zero that comes and goes", Happens: "five minutes of every ten the demand reads 0",
 			demand: func(after time.Duration, usual float64) float64 {
 				if after > 0 && after%(10*minute) < 5*minute {
 					return 0
 				}
 				return usual
 			},
-			After:  55 * minute,
-			Served: "the demand of the good minutes",
-			least:  0.4,
-			most:   1.5,
-			State:  "Ready",
-			Conditions: map[string]string{
-				data: "OutageSuspected",
-			},
-			Alert:  suspect,
-			Within: 20 * minute,
-			Do:     "correct the scraping",
+			After: 55 * minute, least: 0.4, most: 1.5, Served: "the demand of the good minutes",
+			Conditions: map[string]string{data: "OutageSuspected"}, Alert: suspect, Within: 20 * minute,
+			Do: "correct the scraping",
 		},
 	}
 }
@@ -68,39 +47,22 @@ func falseZeros() []day {
 func sources() []day {
 	return []day{
 		{
-			Name:       "The source is away",
-			Happens:    "Prometheus answers 503, for longer than `staleAfter`",
-			fail:       unavailable,
-			After:      15 * minute,
-			Served:     "the running maximum, after `staleAfter` (10 min) nothing",
-			State:      "Stale",
-			Conditions: map[string]string{"SourceHealthy": "Unavailable"},
-			Alert:      notServed,
-			Within:     18 * minute,
-			Do:         "restore the source. Nothing else: a Forecast recovers by itself",
+			Name: "The source is away", Happens: "Prometheus answers 503, for longer than `staleAfter`",
+			fail:  unavailable,
+			After: 15 * minute, Served: "the running maximum, after `staleAfter` (10 min) nothing", State: "Stale",
+			Conditions: map[string]string{"SourceHealthy": "Unavailable"}, Alert: notServed, Within: 18 * minute,
+			Do: "restore the source. Nothing else: a Forecast recovers by itself",
 		},
 		{
-			Name:       "A source that comes and goes",
-			Happens:    "five minutes of every ten Prometheus answers 503",
-			fail:       comesAndGoes,
-			After:      3*time.Hour + 8*minute,
-			Served:     "the demand, or the running maximum",
-			least:      0.4,
-			most:       1.2,
-			State:      "Ready",
-			Conditions: map[string]string{"SourceHealthy": "Unavailable"},
-			Do:         "restore the source",
+			Name: "A source that comes and goes", Happens: "five minutes of every ten Prometheus answers 503",
+			fail:  comesAndGoes,
+			After: 3*time.Hour + 8*minute, least: 0.4, most: 1.2, Served: "the demand, or the running maximum",
+			Conditions: map[string]string{"SourceHealthy": "Unavailable"}, Do: "restore the source",
 		},
 		{
-			Name:    "The source is away for five minutes",
-			Happens: "a restart of Prometheus",
-			fail:    until(5*minute, unavailable),
-			After:   16 * minute,
-			Served:  "the running maximum meanwhile",
-			least:   0.9,
-			most:    1.2,
-			State:   "Ready",
-			Do:      "nothing",
+			Name: "The source is away for five minutes", Happens: "a restart of Prometheus",
+			fail:  until(5*minute, unavailable),
+			After: 16 * minute, least: 0.9, most: 1.2, Served: "the running maximum meanwhile",
 		},
 	}
 }
@@ -119,33 +81,21 @@ func wrongTargets() []day {
 	}
 	return []day{
 		{
-			Name:       "A target far too high",
-			Happens:    "five times what a replica sustains, another unit, or a demand per replica: replicas are full and no more come",
-			change:     scaled(200),
-			saturated:  true,
-			After:      50 * minute,
-			Served:     "the demand",
-			least:      0.9,
-			most:       1.5,
-			State:      "Ready",
-			Conditions: map[string]string{signal: "TargetTooHigh"},
-			Alert:      suspect,
-			Within:     60 * minute,
-			Do:         "`forewarm capacity` estimates what a replica sustains",
+			Name: "A target far too high",
+			Happens: "five times what a replica sustains, another unit, or a demand per replica: " +
+				"replicas are full and no more come",
+			change: scaled(200), saturated: true,
+			After: 50 * minute, least: 0.9, most: 1.5, Served: "the demand",
+			Conditions: map[string]string{signal: "TargetTooHigh"}, Alert: suspect, Within: 60 * minute,
+			Do: "`forewarm capacity` estimates what a replica sustains",
 		},
 		{
-			Name:       "A target far too low",
-			Happens:    "a fifth of what a replica sustains, tokens for requests: many replicas idle",
-			change:     scaled(5),
-			After:      50 * minute,
-			Served:     "the demand",
-			least:      0.9,
-			most:       1.2,
-			State:      "Ready",
-			Conditions: map[string]string{signal: "TargetTooLow"},
-			Alert:      suspect,
-			Within:     60 * minute,
-			Do:         "`forewarm capacity` estimates what a replica sustains",
+			Name:    "A target far too low",
+			Happens: "a fifth of what a replica sustains, tokens for requests: many replicas idle",
+			change:  scaled(5),
+			After:   50 * minute, least: 0.9, most: 1.2, Served: "the demand",
+			Conditions: map[string]string{signal: "TargetTooLow"}, Alert: suspect, Within: 60 * minute,
+			Do: "`forewarm capacity` estimates what a replica sustains",
 		},
 	}
 }
@@ -161,7 +111,7 @@ func weekends() []day {
 			}
 			return usual
 		},
-		After: two + 10*minute, Served: "on Monday the demand", least: 0.9, most: 1.5, State: "Ready", Do: "nothing",
+		After: two + 10*minute, Served: "on Monday the demand", least: 0.9, most: 1.5,
 	}}
 }
 
@@ -175,18 +125,11 @@ func wrongSignals() []day {
 			Within: 10 * minute, Do: "write `sum(rate(…[2m]))`",
 		},
 		{
-			Name:       "An average for a total",
-			Happens:    "`avg()` instead of `sum()`: the HPA divides it once more",
-			change:     func(t *refresh.Job, _ time.Time) { t.Average = true },
-			After:      20 * minute,
-			Served:     "the average",
-			least:      0.9,
-			most:       1.2,
-			State:      "Ready",
-			Conditions: map[string]string{signal: "Average"},
-			Alert:      suspect,
-			Within:     20 * minute,
-			Do:         "write `sum()`",
+			Name: "An average for a total", Happens: "`avg()` instead of `sum()`: the HPA divides it once more",
+			change: func(t *refresh.Job, _ time.Time) { t.Average = true },
+			After:  20 * minute, least: 0.9, most: 1.2, Served: "the average",
+			Conditions: map[string]string{signal: "Average"}, Alert: suspect, Within: 20 * minute,
+			Do: "write `sum()`",
 		},
 		{
 			Name:    "A frozen value",
@@ -197,30 +140,17 @@ func wrongSignals() []day {
 				}
 				return usual
 			},
-			After:      90 * minute,
-			Served:     "what is read",
-			least:      0.5,
-			most:       1.5,
-			State:      "Ready",
-			Conditions: map[string]string{signal: "Frozen"},
-			Alert:      suspect,
-			Within:     85 * minute,
-			Do:         "restart what hangs",
+			After: 90 * minute, least: 0.5, most: 1.5, Served: "what is read",
+			Conditions: map[string]string{signal: "Frozen"}, Alert: suspect, Within: 85 * minute,
+			Do: "restart what hangs",
 		},
 		{
-			Name:       "Pods that nobody scrapes",
-			Happens:    "two ready replicas have no sample in a preset of running and waiting requests",
-			change:     func(t *refresh.Job, _ time.Time) { t.Silent = "silent" },
-			demand:     times(0.75, forEver),
-			After:      30 * minute,
-			Served:     "the demand of the others",
-			least:      0.7,
-			most:       1.2,
-			State:      "Ready",
-			Conditions: map[string]string{signal: "SilentReplicas"},
-			Alert:      suspect,
-			Within:     30 * minute,
-			Do:         "correct the scraping of new pods",
+			Name:    "Pods that nobody scrapes",
+			Happens: "two ready replicas have no sample in a preset of running and waiting requests",
+			change:  func(t *refresh.Job, _ time.Time) { t.Silent = "silent" }, demand: times(0.75, forEver),
+			After: 30 * minute, least: 0.7, most: 1.2, Served: "the demand of the others",
+			Conditions: map[string]string{signal: "SilentReplicas"}, Alert: suspect, Within: 30 * minute,
+			Do: "correct the scraping of new pods",
 		},
 	}
 }
@@ -230,37 +160,20 @@ func loads() []day {
 	var zero demand.ZeroPeriods
 	return []day{
 		{
-			Name:    "One absurd sample",
-			Happens: "a doubled scrape, a wrong unit: × 100 for one step",
-			demand:  times(100, minute),
-			After:   10 * minute,
-			Served:  "at most [the bound](../concepts.md#the-bound), for a step",
-			least:   0.9,
-			most:    2.6,
-			State:   "Ready",
-			Do:      "nothing",
+			Name: "One absurd sample", Happens: "a doubled scrape, a wrong unit: × 100 for one step",
+			demand: times(100, minute),
+			After:  10 * minute, least: 0.9, most: 2.6,
+			Served: "at most [the bound](../concepts.md#the-bound), for a step",
 		},
 		{
-			Name:    "A load test",
-			Happens: "five times the usual demand for an hour",
-			demand:  times(5, time.Hour),
-			After:   30 * minute,
-			Served:  "the demand, from the third minute on",
-			least:   4.3,
-			most:    13,
-			State:   "Ready",
-			Do:      "nothing",
+			Name: "A load test", Happens: "five times the usual demand for an hour",
+			demand: times(5, time.Hour),
+			After:  30 * minute, least: 4.3, most: 13, Served: "the demand, from the third minute on",
 		},
 		{
-			Name:    "Half of the traffic leaves",
-			Happens: "another region takes it over",
-			demand:  times(0.5, forEver),
-			After:   3 * time.Hour,
-			Served:  "what is left, once the forecast has seen it",
-			least:   0.4,
-			most:    1,
-			State:   "Ready",
-			Do:      "nothing",
+			Name: "Half of the traffic leaves", Happens: "another region takes it over",
+			demand: times(0.5, forEver),
+			After:  3 * time.Hour, least: 0.4, most: 1, Served: "what is left, once the forecast has seen it",
 		},
 		{
 			Name: "Scaled to zero", Happens: "the workload has no replicas, and its signal is gone with them",
@@ -271,7 +184,7 @@ func loads() []day {
 					t.ScaledToZero = zero
 				}
 			},
-			After: 30 * minute, Served: "the forecast alone", least: 0, most: 1.2, State: "Ready", Do: "nothing",
+			After: 30 * minute, Served: "the forecast alone", least: 0, most: 1.2,
 		},
 	}
 }
@@ -287,7 +200,7 @@ func histories() []day {
 				}
 				return usual
 			},
-			After: 10 * minute, Served: "the demand, as before", least: 0.9, most: 1.2, State: "Ready", Do: "nothing",
+			After: 10 * minute, Served: "the demand, as before", least: 0.9, most: 1.2,
 		},
 		{
 			Name: "A retention shorter than the history", Happens: "Prometheus keeps two days of the 14",
@@ -297,7 +210,7 @@ func histories() []day {
 				}
 				return usual
 			},
-			After: 10 * minute, Served: "the demand, with less knowledge", least: 0.9, most: 1.2, State: "Ready",
+			After: 10 * minute, Served: "the demand, with less knowledge", least: 0.9, most: 1.2,
 			Do: "nothing, or a longer retention",
 		},
 	}

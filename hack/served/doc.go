@@ -1,12 +1,12 @@
 // Command served records what forewarm serves, for `make test-served`: of recorded workloads and of scenarios (package
-// scenario), by the server's own loop at its own step of 30 s, for the .95 quantile and for an objective of 1 %. A record
+// demandtest), by the server's own loop at its own step of 30 s, for the .95 quantile and for an objective of 1 %. A record
 // holds hashes, as values that are floored are the demand itself. A change that is to leave the values alone is held to
 // them; one that changes them says where.
 //
 //	check [NAME]               play and compare with the record; the first hour that differs is named
 //	check --update [NAME]      write the record anew
-//	diff --against REV [NAME]  show the values around the first difference from another revision
-//	print NAME/REQUEST         every step of one play: time, observed, served
+//	print NAME/REQUEST         every step of one play: time, observed, served; diff.sh compares it with another revision's
+//	loss [NAME]                the pinball loss and the coverage of the quantile that is served of the recorded workloads
 //
 // The workloads are those of FOREWARM_DATA/outcome/series_15s and FOREWARM_DATA/outcome/workloads of a day and more: on a
 // grid of 15 s, by straight lines, without noise, scaled to a mean of 12 replicas that sustain 1000 each, as a rate. In a

@@ -2,15 +2,12 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/hack/scenario"
+	"github.com/forewarm/forewarm/hack/demandtest"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
-	"github.com/forewarm/forewarm/pkg/source/trace"
 )
 
 const (
@@ -44,10 +41,10 @@ type history struct {
 	rate bool
 }
 
-// madeScenarios are the histories of package [scenario].
+// madeScenarios are the histories of package [demandtest].
 func madeScenarios() []history {
 	var out []history
-	for _, s := range scenario.All() {
+	for _, s := range demandtest.Scenarios() {
 		out = append(out, history{kind: scenarios, name: s.Name, demand: s.Demand(), target: scenarioTarget})
 	}
 	return out
@@ -57,59 +54,33 @@ func madeScenarios() []history {
 func recordedWorkloads(data string) ([]history, error) {
 	var out []history
 	for _, set := range []string{"series_15s", "workloads"} {
-		dir := filepath.Join(data, "outcome", set)
-		files, err := os.ReadDir(dir)
+		traces, err := demandtest.Read(filepath.Join(data, "outcome", set))
 		if err != nil {
 			return nil, fmt.Errorf("%w: FOREWARM_DATA names the folder with outcome/%s", err, set)
 		}
-		for _, file := range files {
-			name, isTrace := strings.CutSuffix(file.Name(), ".csv.gz")
-			if !isTrace {
-				continue
-			}
-			demand, err := readDemand(filepath.Join(dir, file.Name()))
+		for _, r := range traces {
+			demand, err := laid(r.Series)
 			if err != nil {
-				return nil, err
+				return nil, fmt.Errorf("%s: %w", r.Name, err)
 			}
-			if time.Duration(demand.Len())*demand.Step < shortest {
-				continue
+			if time.Duration(demand.Len())*demand.Step >= shortest {
+				h := history{kind: workloads, name: r.Name, demand: demand, target: workloadTarget, rate: true}
+				out = append(out, h)
 			}
-			out = append(out, history{kind: workloads, name: name, demand: demand, target: workloadTarget, rate: true})
 		}
 	}
 	return out, nil
 }
 
-// readDemand reads the one column of a trace, lays it on the grid and scales it.
-func readDemand(path string) (forecast.Series, error) {
-	columns, err := trace.FileColumns(path)
-	if err != nil {
-		return forecast.Series{}, err
-	}
-	if len(columns) != 1 {
-		return forecast.Series{}, fmt.Errorf("%s: %d value columns, want one", path, len(columns))
-	}
-	s, err := trace.ReadFile(path, columns[0])
-	if err != nil {
-		return s, err
-	}
-	if s, err = simulate.Resample(s, workloadGrid); err != nil {
-		return s, fmt.Errorf("%s: %w", path, err)
-	}
-	sum := 0.0
-	for _, v := range s.Values {
-		sum += v
-	}
-	if !(sum > 0) {
-		return s, fmt.Errorf("%s: a sum of %v, want more than 0", path, sum)
-	}
-	by := meanReplicas * workloadTarget * float64(s.Len()) / sum
-	for i := range s.Values {
-		s.Values[i] *= by
+// laid lays a trace on the grid and scales it.
+func laid(s forecast.Series) (forecast.Series, error) {
+	s, err := simulate.Resample(s, workloadGrid)
+	if err == nil {
+		err = demandtest.Scale(s, meanReplicas*workloadTarget)
 	}
 	// The times of some are counted from 0. The loop's anchors are multiples since the epoch, and no server runs before it.
 	if s.Start.Year() == 1970 {
-		s.Start = scenario.Start().Add(time.Duration(s.Start.UnixNano()))
+		s.Start = demandtest.Start().Add(time.Duration(s.Start.UnixNano()))
 	}
-	return s, nil
+	return s, err
 }

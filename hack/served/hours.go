@@ -2,7 +2,7 @@ package main
 
 import (
 	"crypto/sha256"
-	"encoding/binary"
+	"encoding/hex"
 	"hash"
 	"math"
 	"strconv"
@@ -24,7 +24,7 @@ func nineDigits(v float64) string {
 // happens once in 4·10⁹.
 type hour struct {
 	at  time.Time
-	sum uint32
+	sum string
 }
 
 // hours hashes values by the hour.
@@ -52,10 +52,10 @@ func (h *hours) close() []hour {
 	return h.done
 }
 
-func sum(h hash.Hash) uint32 { return binary.BigEndian.Uint32(h.Sum(nil)) }
+func sum(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)[:4]) }
 
 // sumOf hashes values that are to be the same altogether.
-func sumOf(values []float64) uint32 {
+func sumOf(values []float64) string {
 	h := sha256.New()
 	for _, v := range values {
 		h.Write([]byte(nineDigits(v) + "\n")) // A hash never fails.

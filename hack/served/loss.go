@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"sync"
 	"text/tabwriter"
 
 	"github.com/forewarm/forewarm/forecast/accuracy"
@@ -22,24 +21,17 @@ func losses(ctx context.Context, o options, out, progress io.Writer) error {
 	}
 	chosen = slices.DeleteFunc(chosen, func(p play) bool { return p.kind != workloads || p.request != quantile })
 	results, errs := make([]lossResult, len(chosen)), make([]error, len(chosen))
-	var working sync.WaitGroup
-	free := make(chan struct{}, o.jobs)
-	for i, p := range chosen {
-		working.Go(func() {
-			free <- struct{}{}
-			defer func() { <-free }()
-			results[i], errs[i] = p.loss(ctx, o)
-			fmt.Fprintf(progress, "%s: %.4f\n", p.name, results[i].loss)
-		})
+	o.each(chosen, func(i int) {
+		results[i], errs[i] = chosen[i].loss(ctx, o)
+		fmt.Fprintf(progress, "%s: %.4f\n", chosen[i].name, results[i].loss)
+	})
+	if err := errors.Join(errs...); err != nil {
+		return err
 	}
-	working.Wait()
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(table, "workload\tloss\tcoverage\tlast value's loss\t")
 	logs := 0.0
 	for i, p := range chosen {
-		if errs[i] != nil {
-			return errs[i]
-		}
 		w := results[i]
 		fmt.Fprintf(table, "%s\t%.5f\t%.3f\t%.5f\t\n", p.name, w.loss, w.coverage, w.last)
 		logs += math.Log(w.loss) / float64(len(chosen))

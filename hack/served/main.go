@@ -31,7 +31,6 @@ type options struct {
 	data, records string
 	update        bool
 	days, jobs    int
-	against       string
 	// names of plays (elb/quantile) or of histories (elb); none means all.
 	names []string
 }
@@ -39,7 +38,7 @@ type options struct {
 // length that is played; 0 is all.
 func (o options) length() time.Duration { return time.Duration(o.days) * 24 * time.Hour }
 
-const usage = "want check, print NAME/REQUEST, loss or diff --against REV, and then flags and names; see hack/served/doc.go"
+const usage = "want check, print NAME/REQUEST or loss, and then flags and names; see hack/served/doc.go"
 
 // run does what the command line asks for. What is found goes to out, progress to progress.
 func run(ctx context.Context, args []string, out, progress io.Writer) error {
@@ -58,8 +57,6 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 		return check(ctx, o, out, progress)
 	case "print":
 		return printSteps(ctx, o, out)
-	case "diff":
-		return diff(ctx, o, out, progress)
 	case "loss":
 		return losses(ctx, o, out, progress)
 	}
@@ -73,8 +70,7 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.records, "records", filepath.Join("hack", "served", "testdata"), "folder of the records")
 	flags.BoolVar(&o.update, "update", false, "check: write the records anew")
 	flags.IntVar(&o.days, "days", 0, "play so many days of each history; 0 is all of it")
-	flags.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "check: histories to play at once")
-	flags.StringVar(&o.against, "against", "", "diff: the revision to compare with")
+	flags.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "check, loss: plays at once")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
@@ -88,24 +84,15 @@ func parse(args []string) (options, error) {
 	return o, nil
 }
 
-// allPlays are the recorded workloads, where their folder is known, and the scenarios.
-func allPlays(data string, progress io.Writer) ([]play, error) {
-	if data == "" {
-		fmt.Fprintln(progress, "FOREWARM_DATA is unset: the recorded workloads are not played")
-		return playsOf(madeScenarios()), nil
-	}
-	recorded, err := recordedWorkloads(data)
-	if err != nil {
-		return nil, err
-	}
-	return playsOf(append(recorded, madeScenarios()...)), nil
-}
-
-// plays are all, and those that were chosen of them.
+// plays are the recorded workloads, where their folder is known, and the scenarios; and those that were chosen of them.
 func plays(o options, progress io.Writer) (all, chosen []play, err error) {
-	if all, err = allPlays(o.data, progress); err != nil {
+	var recorded []history
+	if o.data == "" {
+		fmt.Fprintln(progress, "FOREWARM_DATA is unset: the recorded workloads are not played")
+	} else if recorded, err = recordedWorkloads(o.data); err != nil {
 		return nil, nil, err
 	}
+	all = playsOf(append(recorded, madeScenarios()...))
 	chosen, err = choose(all, o.names)
 	return all, chosen, err
 }

@@ -1,12 +1,16 @@
 package main
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"math"
+	"strconv"
 	"time"
 
-	"github.com/forewarm/forewarm/hack/scenario"
+	"github.com/forewarm/forewarm/hack/demandtest"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
@@ -17,7 +21,7 @@ import (
 
 // What a Forecast has where its author says nothing, but for the lead time, which is not measured here.
 const (
-	loopStep    = scenario.Step
+	loopStep    = demandtest.Step
 	loopHistory = 14 * 24 * time.Hour
 	lead        = 5 * time.Minute
 	wait        = 30 * time.Second
@@ -91,6 +95,30 @@ func (p play) loopTarget() refresh.Job {
 type step struct {
 	at               time.Time
 	observed, served float64
+}
+
+// String is the step as a line: the time, what was observed and what is served, to the last bit. Revisions are compared by it:
+// another shape makes them incomparable.
+func (s step) String() string {
+	exact := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	return s.at.UTC().Format(time.RFC3339) + " " + exact(s.observed) + " " + exact(s.served)
+}
+
+// printSteps writes a line for each step of one play.
+func printSteps(ctx context.Context, o options, out io.Writer) error {
+	_, chosen, err := plays(o, io.Discard)
+	if err != nil {
+		return err
+	}
+	if len(chosen) != 1 {
+		return fmt.Errorf("%d plays are asked for, want one: print NAME/REQUEST", len(chosen))
+	}
+	buffered := bufio.NewWriter(out) // It keeps the first error of a write.
+	err = chosen[0].steps(ctx, o.length(), func(s step) bool {
+		fmt.Fprintln(buffered, s)
+		return true
+	})
+	return errors.Join(err, buffered.Flush())
 }
 
 // steps plays the history's first part of a length, to the end of an hour, or all of it where the length is 0; until each

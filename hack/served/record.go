@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -15,7 +14,7 @@ import (
 type entry struct {
 	name string
 	// demand hashes all of the demand, so that another demand is not taken for another value.
-	demand uint32
+	demand string
 	hours  []hour
 }
 
@@ -41,12 +40,12 @@ func (r record) text(plays []play) string {
 		if !there {
 			continue
 		}
-		fmt.Fprintf(&out, "\n[%s] demand %08x", e.name, e.demand)
+		fmt.Fprintf(&out, "\n[%s] demand %s", e.name, e.demand)
 		for i, h := range e.hours {
 			if i == 0 || h.at.Hour() == 0 {
 				out.WriteString("\n" + h.at.Format(hourFormat))
 			}
-			fmt.Fprintf(&out, " %08x", h.sum)
+			out.WriteString(" " + h.sum)
 		}
 		out.WriteString("\n")
 	}
@@ -70,66 +69,41 @@ func readRecord(dir string, k kind) (record, error) {
 	return r, nil
 }
 
+// parseRecord reads what text wrote. A hash that is none differs from every other.
 func parseRecord(text string) (record, error) {
 	out := record{}
 	var current entry
-	n := 0
-	for line := range strings.Lines(text) {
-		n++
-		line = strings.TrimSpace(line)
-		var err error
+	for i, line := range strings.Split(text, "\n") {
 		switch {
-		case line == "" || strings.HasPrefix(line, "#"):
+		case line == "" || line[0] == '#':
 			continue
-		case strings.HasPrefix(line, "["):
-			current, err = parseName(line)
-		case current.name == "":
-			err = fmt.Errorf("%q stands before any name", line)
+		case line[0] == '[':
+			name, demand, found := strings.Cut(line[1:], "] demand ")
+			if !found || name == "" {
+				return nil, fmt.Errorf("line %d: %q, want [NAME] demand HASH", i+1, line)
+			}
+			current = entry{name: name, demand: demand}
 		default:
-			var day []hour
-			day, err = parseDay(line)
+			day, err := parseDay(line)
+			if err != nil || current.name == "" {
+				return nil, fmt.Errorf("line %d: %q, want %s and hashes, after a [NAME]", i+1, line, hourFormat)
+			}
 			current.hours = append(current.hours, day...)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", n, err)
 		}
 		out[current.name] = current
 	}
 	return out, nil
 }
 
-func parseName(line string) (entry, error) {
-	name, demand, closed := strings.Cut(line[1:], "] demand ")
-	hash, err := parseSum(demand)
-	if err != nil || !closed || name == "" {
-		return entry{}, fmt.Errorf("%q, want [NAME] demand HASH", line)
-	}
-	return entry{name: name, demand: hash}, nil
-}
-
+// parseDay reads the line of a day.
 func parseDay(line string) ([]hour, error) {
 	fields := strings.Fields(line)
 	at, err := time.Parse(hourFormat, fields[0])
-	if err != nil {
-		return nil, err
-	}
 	var out []hour
-	for i, text := range fields[1:] {
-		hash, err := parseSum(text)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, hour{at.Add(time.Duration(i) * time.Hour), hash})
+	for i, sum := range fields[1:] {
+		out = append(out, hour{at.Add(time.Duration(i) * time.Hour), sum})
 	}
-	return out, nil
-}
-
-func parseSum(text string) (uint32, error) {
-	hash, err := strconv.ParseUint(text, 16, 32)
-	if err != nil || len(text) != 8 {
-		return 0, fmt.Errorf("hash %q, want 8 hexadecimal digits", text)
-	}
-	return uint32(hash), nil
+	return out, err
 }
 
 // difference between a record and a play; empty where there is none. Of a play that is not whole the hours that it has are
@@ -143,19 +117,15 @@ func (e entry) difference(played entry, whole bool) string {
 	case len(played.hours) > len(e.hours) || whole && len(played.hours) < len(e.hours):
 		return fmt.Sprintf("%d hours, %d are recorded", len(played.hours), len(e.hours))
 	}
-	first, count := -1, 0
+	var differ []hour
 	for i, h := range played.hours {
-		if h.sum == e.hours[i].sum && h.at.Equal(e.hours[i].at) {
-			continue
+		if h.sum != e.hours[i].sum || !h.at.Equal(e.hours[i].at) {
+			differ = append(differ, h)
 		}
-		if first < 0 {
-			first = i
-		}
-		count++
 	}
-	if first < 0 {
+	if len(differ) == 0 {
 		return ""
 	}
 	return fmt.Sprintf("%d of %d hours differ, the first is %s",
-		count, len(played.hours), played.hours[first].at.Format("2006-01-02 15:04 UTC"))
+		len(differ), len(played.hours), differ[0].at.Format("2006-01-02 15:04 UTC"))
 }

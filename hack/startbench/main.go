@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"github.com/forewarm/forewarm/hack/processtest"
 )
 
 // options are the command line's flags.
@@ -72,7 +74,7 @@ func measure(ctx context.Context, o options, dir string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer prometheus.stop()
+	defer prometheus.Stop() //nolint:errcheck // Killed where it does not stop.
 	for _, ask := range o.asks {
 		fmt.Fprintf(out, "\n%d Forecasts with: %s\n", o.forecasts, ask)
 		if err = measureStart(ctx, o, ask, environment{dir, prometheus, out}); err != nil {
@@ -85,7 +87,7 @@ func measure(ctx context.Context, o options, dir string, out io.Writer) error {
 // environment is the environment of every start.
 type environment struct {
 	dir        string
-	prometheus *process
+	prometheus *server
 	out        io.Writer
 }
 
@@ -95,41 +97,42 @@ func measureStart(ctx context.Context, o options, ask string, b environment) err
 	if err != nil {
 		return err
 	}
-	before := b.prometheus.usage()
+	before := b.prometheus.Usage()
 	forewarm, err := startForewarm(ctx, o, b.dir, forecasts, b.prometheus.url)
 	if err != nil {
 		return err
 	}
-	defer forewarm.stop()
+	defer forewarm.Stop() //nolint:errcheck // Killed where it does not stop.
 	return report(ctx, o, forewarm, before, b)
 }
 
 // report follows the start and the steps after it.
-func report(ctx context.Context, o options, forewarm *process, before usage, b environment) error {
+func report(ctx context.Context, o options, forewarm *server, before processtest.Usage, b environment) error {
 	begun := time.Now()
 	last := ""
-	err := forewarm.await(ctx, time.Hour, func(readyz string) {
-		if line := waitsFor(readyz); line != last && time.Since(begun) > time.Second {
+	tell := func(answer string) {
+		if line := waitsFor(answer); line != last && time.Since(begun) > time.Second {
 			fmt.Fprintf(b.out, "%-12s %s\n", since(begun), line)
 			last = line
 		}
-	})
+	}
+	err := forewarm.Await(ctx, time.Hour, func(ctx context.Context) error { return forewarm.readyz(ctx, tell) })
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(b.out, "%-12s after %s\n", "ready", since(begun))
-	start, source := forewarm.usage(), b.prometheus.usage()
-	source.cpu -= before.cpu
-	fmt.Fprintf(b.out, "%-12s forewarm %s, prometheus %s\n", "start cost", start, source)
+	start, source := forewarm.Usage(), b.prometheus.Usage()
+	source.CPU -= before.CPU
+	fmt.Fprintf(b.out, "%-12s forewarm %s, prometheus %s\n", "start cost", usageText(start), usageText(source))
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-time.After(o.watch):
 	}
-	end := forewarm.usage()
+	end := forewarm.Usage()
 	steps := o.watch.Minutes()
 	fmt.Fprintf(b.out, "%-12s %.2f s CPU for each minute's step of %d Forecasts, rebuilds included; %d MiB resident\n",
-		"steps", (end.cpu-start.cpu).Seconds()/steps, o.forecasts, end.resident>>20)
+		"steps", (end.CPU-start.CPU).Seconds()/steps, o.forecasts, end.Resident>>20)
 	return nil
 }
 

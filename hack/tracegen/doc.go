@@ -1,8 +1,8 @@
 // Command tracegen makes the traces of testdata/traces: two weeks of request rates and of busy GPUs, minute by minute,
 // from the seeds and parameters in traces.go. From the root of the repository
 //
-//	go run ./hack/tracegen                   # makes them again, byte for byte
-//	go run ./hack/tracegen FILE.csv.gz …     # prints statistics of traces instead
+//	go run ./hack/tracegen                                            # makes them again, byte for byte
+//	go test -v -run LookLike ./hack/tracegen -args FILE.csv.gz …      # prints statistics of them, and of other traces
 //
 // The traces are synthetic, and resemble real ones, mainly the request rate of a production language model (ServeGen,
 // Alibaba, 2025), by the statistics of the second command:
@@ -17,6 +17,6 @@
 //
 // foreseen_14d and calm_14d are easier to forecast than these, for the demo.
 //
-// measure.Stats explains the columns. The noise of requests_14d lies between those of the two ServeGen models, as its
-// mean (65 requests a second) does.
+// The type stats (measure_test.go) explains the columns. The noise of requests_14d lies between those of the two ServeGen
+// models, as its mean (65 requests a second) does.
 package main

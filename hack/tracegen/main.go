@@ -1,41 +1,31 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"flag"
 	"fmt"
-	"io"
+	"math"
 	"os"
 	"path/filepath"
-	"text/tabwriter"
-	"time"
+	"strconv"
 
-	"github.com/forewarm/forewarm/hack/tracegen/measure"
-	"github.com/forewarm/forewarm/hack/tracegen/synth"
+	"github.com/forewarm/forewarm/forecast"
 )
 
 func main() {
-	if err := run(os.Args[1:], os.Stdout); err != nil {
+	out := flag.String("out", filepath.Join("testdata", "traces"), "folder to write the traces to")
+	flag.Parse()
+	if err := writeTraces(*out); err != nil {
 		fmt.Fprintln(os.Stderr, "tracegen:", err)
 		os.Exit(1)
 	}
 }
 
-func run(args []string, stdout io.Writer) error {
-	flags := flag.NewFlagSet("tracegen", flag.ContinueOnError)
-	out := flags.String("out", filepath.Join("testdata", "traces"), "folder to write the traces to")
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	if flags.NArg() > 0 {
-		return printStats(flags.Args(), stdout)
-	}
-	return writeTraces(*out, stdout)
-}
-
 // writeTraces writes every trace.
-func writeTraces(folder string, stdout io.Writer) error {
+func writeTraces(folder string) error {
 	for _, t := range traces() {
-		data, err := encode(t.column, t.digits, synth.Generate(t.shape))
+		data, err := encode(t.column, t.digits, generate(t.shape))
 		if err != nil {
 			return err
 		}
@@ -43,24 +33,33 @@ func writeTraces(folder string, stdout io.Writer) error {
 		if err := os.WriteFile(path, data, 0o644); err != nil { //nolint:gosec // Meant to be read by all.
 			return err
 		}
-		fmt.Fprintf(stdout, "%s: %d bytes\n", path, len(data))
+		fmt.Printf("%s: %d bytes\n", path, len(data))
 	}
 	return nil
 }
 
-// printStats prints the statistics of each file, in one row.
-func printStats(paths []string, stdout io.Writer) error {
-	table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(table, "days\tmean\tcv\tday\t1 min\t1 h\t1 d\t7 d\tnoise\tdispersion\tburst\tshift\tgap\t trace\t")
-	for _, path := range paths {
-		series, err := readTrace(path)
-		if err != nil {
-			return err
-		}
-		s := measure.Measure(series)
-		fmt.Fprintf(table, "%.1f\t%.4g\t%.2f\t%.2f\t%.3f\t%.2f\t%.2f\t%.2f\t%.3f\t%.1f\t%.2f\t%.2f\t%s\t %s\t\n",
-			s.Days, s.Mean, s.CV, s.Day, s.Minute, s.Hour, s.NextDay, s.NextWeek, s.Noise, s.Dispersion, s.Burst,
-			s.Shift, s.Gap.Round(time.Second), filepath.Base(path))
+// encode writes a trace as gzipped CSV: the time in seconds since 1970 and the value; a gap is an empty field. The gzip
+// header has no time and no name, so that the same trace gives the same bytes.
+func encode(column string, digits int, s forecast.Series) ([]byte, error) {
+	var buffer bytes.Buffer
+	zip, err := gzip.NewWriterLevel(&buffer, gzip.BestCompression)
+	if err != nil {
+		return nil, fmt.Errorf("compress: %w", err)
 	}
-	return table.Flush()
+	line := []byte("t," + column + "\n")
+	for i, v := range s.Values {
+		line = strconv.AppendInt(line, s.TimeAt(i).Unix(), 10)
+		line = append(line, ',')
+		if !math.IsNaN(v) {
+			line = strconv.AppendFloat(line, v, 'f', digits, 64)
+		}
+		line = append(line, '\n')
+	}
+	if _, err := zip.Write(line); err != nil {
+		return nil, fmt.Errorf("compress: %w", err)
+	}
+	if err := zip.Close(); err != nil {
+		return nil, fmt.Errorf("compress: %w", err)
+	}
+	return buffer.Bytes(), nil
 }

@@ -3,11 +3,11 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"flag"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -15,8 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/hack/tracegen/measure"
-	"github.com/forewarm/forewarm/hack/tracegen/synth"
+	"github.com/forewarm/forewarm/pkg/source/trace"
 )
 
 // The text is compared, and not the compressed bytes: those may change with the version of Go.
@@ -31,7 +30,7 @@ func TestCommittedTracesAreWhatTheGeneratorMakes(t *testing.T) {
 			if len(committed) > largest {
 				t.Errorf("%d bytes, want at most %d", len(committed), largest)
 			}
-			made, err := encode(tr.column, tr.digits, synth.Generate(tr.shape))
+			made, err := encode(tr.column, tr.digits, generate(tr.shape))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -42,13 +41,14 @@ func TestCommittedTracesAreWhatTheGeneratorMakes(t *testing.T) {
 	}
 }
 
-// The numbers are those of real traces (see doc.go), give or take.
+// The numbers are those of real traces (see doc.go), give or take. It logs them, and those of the files that the arguments name.
 func TestTracesLookLikeRealOnes(t *testing.T) {
 	for _, tr := range traces() {
+		s := measure(generate(tr.shape))
+		t.Logf("%s: %+v", tr.file, s)
 		if tr.plain {
 			continue
 		}
-		s := measure.Measure(synth.Generate(tr.shape))
 		for _, want := range []struct {
 			name     string
 			value    float64
@@ -70,6 +70,23 @@ func TestTracesLookLikeRealOnes(t *testing.T) {
 			}
 		}
 	}
+	for _, file := range flag.Args() {
+		t.Logf("%s: %+v", file, measure(readTrace(t, file)))
+	}
+}
+
+// readTrace reads the first value column of a file.
+func readTrace(t *testing.T, path string) forecast.Series {
+	t.Helper()
+	columns, err := trace.FileColumns(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := trace.ReadFile(path, columns[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 func TestWhatIsWrittenIsReadBack(t *testing.T) {
@@ -88,47 +105,8 @@ func TestWhatIsWrittenIsReadBack(t *testing.T) {
 	if err = os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got, err := readTrace(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(s, got, cmpopts.EquateNaNs()); diff != "" {
+	if diff := cmp.Diff(s, readTrace(t, path), cmpopts.EquateNaNs()); diff != "" {
 		t.Errorf("series (-want +got):\n%s", diff)
-	}
-}
-
-func TestRunMakesTracesAndMeasuresThem(t *testing.T) {
-	folder := t.TempDir()
-	var out strings.Builder
-	if err := run([]string{"-out", folder}, &out); err != nil {
-		t.Fatal(err)
-	}
-	paths, err := filepath.Glob(filepath.Join(folder, "*.csv.gz"))
-	if err != nil || len(paths) != len(traces()) {
-		t.Fatalf("made %v (%v), want %d traces", paths, err, len(traces()))
-	}
-	out.Reset()
-	if err := run(paths, &out); err != nil {
-		t.Fatal(err)
-	}
-	for _, tr := range traces() {
-		if !strings.Contains(out.String(), tr.file) {
-			t.Errorf("no row for %s in:\n%s", tr.file, out.String())
-		}
-	}
-}
-
-func TestReadRefusesWhatIsNoSeries(t *testing.T) {
-	for name, text := range map[string]string{
-		"no rows": "t,v\n", "empty": "", "words": "t,v\n0,a\n60,b\n", "one time": "t,v\n5,1\n5,2\n", "one column": "t\n1\n2\n",
-	} {
-		path := filepath.Join(t.TempDir(), "x.csv")
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if s, err := readTrace(path); err == nil {
-			t.Errorf("%s: read as %v, want an error", name, s)
-		}
 	}
 }
 

@@ -2,16 +2,14 @@ package main
 
 import (
 	"time"
-
-	"github.com/forewarm/forewarm/hack/tracegen/synth"
 )
 
-// trace is one generated file.
-type trace struct {
+// recipe is one generated file.
+type recipe struct {
 	file   string
 	column string
 	digits int
-	shape  synth.Shape
+	shape  shape
 	// plain is easier to forecast than recorded demand.
 	plain bool
 }
@@ -19,51 +17,51 @@ type trace struct {
 const day = 24 * time.Hour
 
 // traces lists all of them. The shift and the outage lie well before the last days, which the demo plays.
-func traces() []trace {
+func traces() []recipe {
 	monday := time.Date(2026, time.January, 5, 0, 0, 0, 0, time.UTC)
-	return []trace{
+	return []recipe{
 		{
 			file: "requests_14d.csv.gz", column: "requests",
-			shape: synth.Shape{
+			shape: shape{
 				Seed: 1, Start: monday, Length: 14 * day,
 				Base: 3600, Day: 0.31, Weekend: 0.82,
 				Wander: 0.14, Memory: 50 * time.Minute,
 				BurstsPerDay: 2.5, BurstHeight: 2.2,
 				ShiftAt: 9*day + 13*time.Hour, Shift: 1.2,
 				OutageAt: 6*day + 9*time.Hour, Outage: 70 * time.Minute,
-				Observe: synth.Counts(4),
+				Observe: counts(4),
 			},
 		},
 		{
 			file: "gpu_busy_14d.csv.gz", column: "gpu_busy", digits: 3,
-			shape: synth.Shape{
+			shape: shape{
 				Seed: 2, Start: monday, Length: 14 * day,
 				Base: 2.7, Day: 0.42, Weekend: 0.8,
 				Wander: 0.16, Memory: 70 * time.Minute,
 				BurstsPerDay: 2, BurstHeight: 1.2,
 				ShiftAt: 8*day + 10*time.Hour, Shift: 1.2,
 				OutageAt: 4*day + 2*time.Hour, Outage: 45 * time.Minute,
-				Observe: synth.Busy(6, 0.04),
+				Observe: busy(6, 0.04),
 			},
 		},
 		{
 			// Demand that opens at nine, and one burst an hour and a half later, while the demo plays it.
 			file: "foreseen_14d.csv.gz", column: "requests", plain: true,
-			shape: synth.Shape{
+			shape: shape{
 				Seed: 3, Start: monday, Length: 14 * day,
 				Base: 1800, Day: 0.12, Weekend: 0.95, Open: 2.5,
 				Wander: 0.05, Memory: 50 * time.Minute, Shift: 1,
 				BurstHeight: 1.2, BurstAt: 11*day + 10*time.Hour + 30*time.Minute,
-				Observe: synth.Counts(4),
+				Observe: counts(4),
 			},
 		},
 		{
 			file: "calm_14d.csv.gz", column: "requests", plain: true,
-			shape: synth.Shape{
+			shape: shape{
 				Seed: 6, Start: monday, Length: 14 * day,
 				Base: 3600, Day: 0.25, Weekend: 0.95,
 				Wander: 0.05, Memory: 2 * time.Hour, Shift: 1,
-				Observe: synth.Counts(2),
+				Observe: counts(2),
 			},
 		},
 	}

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/forewarm/forewarm/hack/e2e/cluster"
+	"github.com/forewarm/forewarm/hack/e2e/clustertest"
 )
 
 func main() {
@@ -32,11 +32,11 @@ scrape_configs: [{job_name: prometheus, static_configs: [{targets: [SELF], label
 func run(keda bool) (err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	root, err := cluster.Root()
+	root, err := clustertest.Root()
 	if err != nil {
 		return err
 	}
-	components, err := cluster.Build(ctx, root)
+	components, err := clustertest.Build(ctx, root)
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func run(keda bool) (err error) {
 		return fmt.Errorf("make a folder for the cluster: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	c, err := cluster.Start(ctx, cluster.Options{
+	c, err := clustertest.Start(ctx, clustertest.Options{
 		Dir: dir, Components: components, KEDA: keda,
 		Progress: func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) },
 	})
@@ -68,7 +68,7 @@ everything.
 }
 
 // install starts Prometheus and Forewarm.
-func install(ctx context.Context, c *cluster.Cluster) error {
+func install(ctx context.Context, c *clustertest.Cluster) error {
 	c.Progress("starting Prometheus and forewarm")
 	prometheus, err := c.StartPrometheus(ctx, scrape)
 	if err != nil {

@@ -8,15 +8,15 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/hack/apiservertest"
 	"github.com/forewarm/forewarm/pkg/kube/autoscalers"
 )
 
 func TestCluster(t *testing.T) {
-	c := testcluster.Start(t)
+	c := apiservertest.Start(t)
 	for _, test := range []struct {
 		name string
-		run  func(*testing.T, *testcluster.Cluster)
+		run  func(*testing.T, *apiservertest.Cluster)
 	}{
 		{"RightsThatCome", testRights},
 		{"KEDAThatComesAndGoes", testKEDA},
@@ -38,7 +38,7 @@ func follow(t *testing.T, access *rest.Config) *autoscalers.Watch {
 
 func expectProblem(t *testing.T, watch *autoscalers.Watch, want string) {
 	t.Helper()
-	eventually(t, func() string { return testcluster.Differs("problem", watch.Problem(), want) })
+	eventually(t, func() string { return apiservertest.Differs("problem", watch.Problem(), want) })
 }
 
 // hpaText is an HPA that scales llama on an External metric: its name, the metric and the target.
@@ -53,13 +53,13 @@ spec:
 `
 
 // createHPA creates the HPA llama for as long as the test.
-func createHPA(t *testing.T, c *testcluster.Cluster) {
+func createHPA(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	c.MustKubectl(t, fmt.Sprintf(hpaText, "llama", "inflight", 64), "create", "-f", "-")
 	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "hpa", "llama") })
 }
 
-func testRights(t *testing.T, c *testcluster.Cluster) {
+func testRights(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	createHPA(t, c)
 	watch := follow(t, c.User(t, "newcomer"))
@@ -96,7 +96,7 @@ spec:
 `
 
 // testKEDA installs KEDA's kind while the watch runs, and takes it away again.
-func testKEDA(t *testing.T, c *testcluster.Cluster) {
+func testKEDA(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	createHPA(t, c)
 	watch := follow(t, c.Config)

@@ -23,8 +23,8 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 	"sigs.k8s.io/yaml"
 
-	"github.com/forewarm/forewarm/hack/logbuffer"
-	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/hack/apiservertest"
+	"github.com/forewarm/forewarm/hack/logtest"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/kube/autoscalers"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
@@ -97,7 +97,7 @@ func run(t *testing.T, watch *autoscalers.Watch) {
 	t.Cleanup(func() { cancel(); <-over })
 }
 
-func (c clients) watch(t *testing.T, log *logbuffer.Buffer) *autoscalers.Watch {
+func (c clients) watch(t *testing.T, log *logtest.Buffer) *autoscalers.Watch {
 	t.Helper()
 	watch := autoscalers.FromClients(c.typed, c.objects, hurry(), slog.New(slog.NewTextHandler(log, nil)))
 	run(t, watch)
@@ -109,7 +109,7 @@ func hurry() autoscalers.Config { return autoscalers.Config{Retry: 50 * time.Mil
 // eventually waits until a check is empty, which says what is still missing.
 func eventually(t *testing.T, check func() string) {
 	t.Helper()
-	testcluster.Eventually(t, 10*time.Second, check)
+	apiservertest.Eventually(t, 10*time.Second, check)
 }
 
 // say writes references as name=target.
@@ -127,7 +127,7 @@ func say(references []autoscaler.Reference) string {
 
 func expect(t *testing.T, watch *autoscalers.Watch, want string) {
 	t.Helper()
-	eventually(t, func() string { return testcluster.Differs("references", say(watch.References(inflight)), want) })
+	eventually(t, func() string { return apiservertest.Differs("references", say(watch.References(inflight)), want) })
 }
 
 // must fails the test where a call to a client did.
@@ -143,7 +143,7 @@ func TestAutoscalersComeChangeAndGo(t *testing.T) {
 	hpas := c.typed.AutoscalingV2().HorizontalPodAutoscalers("default")
 	objects := c.objects.Resource(scaledObjects).Namespace("default")
 	c.create(t, "early", "inflight", 64)
-	watch := c.watch(t, &logbuffer.Buffer{})
+	watch := c.watch(t, &logtest.Buffer{})
 	if !watch.WaitForSync(t.Context(), 10*time.Second) {
 		t.Fatal("the watch does not settle")
 	}
@@ -178,7 +178,7 @@ func TestAStatusChangesNothing(t *testing.T) {
 	c := newClients()
 	hpas := c.typed.AutoscalingV2().HorizontalPodAutoscalers("default")
 	c.create(t, "a", "inflight", 64)
-	watch := c.watch(t, &logbuffer.Buffer{})
+	watch := c.watch(t, &logtest.Buffer{})
 	expect(t, watch, "HorizontalPodAutoscaler/a=64")
 	before := watch.References(inflight)
 	for i := range 50 {
@@ -191,7 +191,7 @@ func TestAStatusChangesNothing(t *testing.T) {
 	c.create(t, "last", "waiting", 1)
 	eventually(t, func() string {
 		seen := watch.References(snapshot.Key{Namespace: "default", Name: "waiting"})
-		return testcluster.Differs("HPAs of another metric", len(seen), 1)
+		return apiservertest.Differs("HPAs of another metric", len(seen), 1)
 	})
 	if after := watch.References(inflight); &after[0] != &before[0] {
 		t.Errorf("the list was made anew: %s", say(after))
@@ -214,7 +214,7 @@ func refuse(client interface {
 }
 
 func TestRightsThatAreMissing(t *testing.T) {
-	c, log := newClients(), &logbuffer.Buffer{}
+	c, log := newClients(), &logtest.Buffer{}
 	kind := schema.GroupResource{Resource: "horizontalpodautoscalers"}
 	forbidden := error(apierrors.NewForbidden(kind, "", errors.New("no")))
 	fault := refuse(c.typed, "horizontalpodautoscalers")
@@ -243,7 +243,7 @@ func TestRightsThatAreMissing(t *testing.T) {
 
 // TestAKindThatIsNotThere: without KEDA there are no ScaledObjects, and nothing to say about it.
 func TestAKindThatIsNotThere(t *testing.T) {
-	c, log := newClients(), &logbuffer.Buffer{}
+	c, log := newClients(), &logtest.Buffer{}
 	missing := error(apierrors.NewNotFound(scaledObjects.GroupResource(), ""))
 	fault := refuse(c.objects, "scaledobjects")
 	fault.Store(&missing)
@@ -262,7 +262,7 @@ func TestAKindThatIsNotThere(t *testing.T) {
 
 // TestWhatWentWhileNobodyWatched: the next list tells, and until then what is known stays known.
 func TestWhatWentWhileNobodyWatched(t *testing.T) {
-	c, log := newClients(), &logbuffer.Buffer{}
+	c, log := newClients(), &logtest.Buffer{}
 	hpas := c.typed.AutoscalingV2().HorizontalPodAutoscalers("default")
 	for _, name := range []string{"goes", "stays"} {
 		c.create(t, name, "inflight", int64(len(name)))

@@ -11,7 +11,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"sigs.k8s.io/yaml"
 
-	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/hack/apiservertest"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/kube/forecasts"
@@ -59,7 +59,7 @@ func missing(t *testing.T, objects *forecasts.Objects, want string) {
 }
 
 // testAutoscaled has an HPA come, change and go: what is learnt follows its settings, and spec.scaling while there is none.
-func testAutoscaled(t *testing.T, c *testcluster.Cluster) {
+func testAutoscaled(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	c.MustKubectl(t, forecast("a", "x"), "create", "-f", "-")
 	objects := watch(t, c.Config)
@@ -115,7 +115,7 @@ forewarm_autoscaler_forecast_missing{autoscaler="HorizontalPodAutoscaler/llama",
 }
 
 // testAStatusCostsNothing: what the HPA's controller writes every 15 s leaves the targets as they were.
-func testAStatusCostsNothing(t *testing.T, c *testcluster.Cluster) {
+func testAStatusCostsNothing(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	c.MustKubectl(t,
 		horizontal+"---"+fmt.Sprintf(good, "a", "signal: {query: x}\n  leadTime: {mode: Fixed, duration: 4m}"),
@@ -131,7 +131,7 @@ func testAStatusCostsNothing(t *testing.T, c *testcluster.Cluster) {
 		"create", "-f", "-")
 	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "hpa", "other") })
 	eventually(t, func() string {
-		return testcluster.Differs("HPAs that came after the status", len(forecasts.References(objects, "b")), 1)
+		return apiservertest.Differs("HPAs that came after the status", len(forecasts.References(objects, "b")), 1)
 	})
 	if after := objects.Targets(noon()); &after[0] != &before[0] {
 		t.Errorf("the targets were made anew: %s", cmp.Diff(before, after))
@@ -139,7 +139,7 @@ func testAStatusCostsNothing(t *testing.T, c *testcluster.Cluster) {
 }
 
 // testPaused has an annotation come, change and go: the target follows at once, in the same generation.
-func testPaused(t *testing.T, c *testcluster.Cluster) {
+func testPaused(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	c.MustKubectl(t, forecast("a", "x"), "create", "-f", "-")
 	objects := watch(t, c.Config)

@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
-	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/hack/apiservertest"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/kube/forecasts"
 	"github.com/forewarm/forewarm/pkg/manifest"
@@ -27,10 +27,10 @@ var _ refresh.Jobs = (*forecasts.Objects)(nil)
 
 // TestCluster runs every test of this package on one control plane, one after the other; each clears up.
 func TestCluster(t *testing.T) {
-	c := testcluster.Start(t)
+	c := apiservertest.Start(t)
 	for _, test := range []struct {
 		name string
-		run  func(*testing.T, *testcluster.Cluster)
+		run  func(*testing.T, *apiservertest.Cluster)
 	}{
 		{"Schema", testSchema},
 		{"ObjectsComeChangeAndGo", testObjects},
@@ -60,7 +60,7 @@ func TestCluster(t *testing.T) {
 }
 
 // deleteAll deletes all Forecasts at once; kubectl would delete five a second.
-func deleteAll(t *testing.T, c *testcluster.Cluster) {
+func deleteAll(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	err := forecastsOf(t, c.Config).DeleteCollection(context.WithoutCancel(t.Context()),
 		metav1.DeleteOptions{}, metav1.ListOptions{})
@@ -96,7 +96,7 @@ func watch(t *testing.T, access *rest.Config) *forecasts.Objects {
 // eventually waits until a check is empty, which says what is still missing.
 func eventually(t *testing.T, check func() string) {
 	t.Helper()
-	testcluster.Eventually(t, 20*time.Second, check)
+	apiservertest.Eventually(t, 20*time.Second, check)
 }
 
 // describe writes targets as name=query or name!problem.
@@ -121,7 +121,7 @@ func forecast(name, query string) string {
 	return fmt.Sprintf(good, name, "signal: {query: "+query+"}")
 }
 
-func testObjects(t *testing.T, c *testcluster.Cluster) {
+func testObjects(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	objects := watch(t, c.Config)
 	if objects.Check() == nil && len(objects.Targets(noon())) > 0 {
@@ -153,7 +153,7 @@ func testObjects(t *testing.T, c *testcluster.Cluster) {
 }
 
 // testMissingResource shows what is said where the CRD is not there, and that the watch finds it when it comes.
-func testMissingResource(t *testing.T, c *testcluster.Cluster) {
+func testMissingResource(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	c.MustKubectl(t, "", "delete", "-f", "deploy/charts/forewarm/files/crds/forewarm.dev_forecasts.yaml", "--wait")
 	objects := watch(t, c.Config)
@@ -174,7 +174,7 @@ func testMissingResource(t *testing.T, c *testcluster.Cluster) {
 }
 
 // testForeignSchema stores what the schema would refuse: it costs that object and not the list.
-func testForeignSchema(t *testing.T, c *testcluster.Cluster) {
+func testForeignSchema(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	c.MustKubectl(t, "", "patch", "crd", "forecasts.forewarm.dev", "--type=json", "-p", `[{"op": "replace",
 		"path": "/spec/versions/0/schema/openAPIV3Schema",
@@ -203,7 +203,7 @@ func testForeignSchema(t *testing.T, c *testcluster.Cluster) {
 }
 
 // testMany creates three hundred objects at once and waits for their targets.
-func testMany(t *testing.T, c *testcluster.Cluster) {
+func testMany(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	const count = 300
 	objects := watch(t, c.Config)
@@ -231,7 +231,7 @@ func testMany(t *testing.T, c *testcluster.Cluster) {
 			t.Fatal(err)
 		}
 	}
-	eventually(t, func() string { return testcluster.Differs("targets", len(objects.Targets(noon())), count) })
+	eventually(t, func() string { return apiservertest.Differs("targets", len(objects.Targets(noon())), count) })
 	paceOfMany(t, objects, client)
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/hack/apiservertest"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
@@ -152,7 +152,7 @@ func (p *pools) Covered(namespace, forecast string) (pool string, since time.Tim
 
 // testCovered covers one of two Forecasts and uncovers it: it alone looks ahead less far meanwhile, all replicas change
 // over in the same second, and what the controller asks of both is answered.
-func testCovered(t *testing.T, c *testcluster.Cluster) {
+func testCovered(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	fixedly := strings.Replace(forecast("f", "x"), "spec:", "spec:\n  leadTime: {mode: Fixed, duration: 9m}", 1)
 	c.MustKubectl(t, strings.Join([]string{deployment, forecast("a", "x"), forecast("b", "x"), fixedly}, "---"),
@@ -197,7 +197,7 @@ func testCovered(t *testing.T, c *testcluster.Cluster) {
 }
 
 // testCountedUnderACover counts a start before a pool covers the Forecast and one after it.
-func testCountedUnderACover(t *testing.T, c *testcluster.Cluster) {
+func testCountedUnderACover(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	c.MustKubectl(t, deployment+"---"+forecast("a", "x"), "create", "-f", "-")
 	k, covers := newKubelet(t, c), &pools{}

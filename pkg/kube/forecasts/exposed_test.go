@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/hack/apiservertest"
 )
 
 // testExposed has HPAs ask for an alias: the Forecast that holds it is calibrated for them, the older of two. An alias that
 // nobody holds is a missing Forecast.
-func testExposed(t *testing.T, c *testcluster.Cluster) {
+func testExposed(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	asking := strings.Replace(horizontal, "{name: a}",
 		"{name: queue_messages_ready, selector: {matchLabels: {queue: orders}}}", 1)

@@ -14,8 +14,8 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
-	"github.com/forewarm/forewarm/hack/logbuffer"
-	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/hack/apiservertest"
+	"github.com/forewarm/forewarm/hack/logtest"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
@@ -38,9 +38,9 @@ spec:
 var llama = leadtime.Workload{Namespace: "default", APIVersion: "apps/v1", Kind: "Deployment", Name: "llama"}
 
 // kubelet makes llama's pods.
-type kubelet struct{ testcluster.Kubelet }
+type kubelet struct{ apiservertest.Kubelet }
 
-func newKubelet(t *testing.T, c *testcluster.Cluster) kubelet {
+func newKubelet(t *testing.T, c *apiservertest.Cluster) kubelet {
 	t.Helper()
 	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "deployment", "--all") })
 	return kubelet{c.Kubelet(t)}
@@ -65,7 +65,7 @@ type process struct {
 }
 
 // newProcess returns when the pods are watched.
-func newProcess(t *testing.T, c *testcluster.Cluster, before ...func(*forecasts.Objects)) *process {
+func newProcess(t *testing.T, c *apiservertest.Cluster, before ...func(*forecasts.Objects)) *process {
 	t.Helper()
 	p := &process{
 		objects:   watchAs(t, c.Config, quiet(), before...),
@@ -90,7 +90,8 @@ func (p *process) target(t *testing.T, now time.Time) refresh.Job {
 // lead does what a leader does at a time, once its watch has seen a number of starts.
 func (p *process) lead(t *testing.T, now time.Time, seen int) {
 	t.Helper()
-	eventually(t, func() string { return testcluster.Differs("starts", forecasts.SeenStarts(p.objects, llama), seen) })
+	starts := func() string { return apiservertest.Differs("starts", forecasts.SeenStarts(p.objects, llama), seen) }
+	eventually(t, starts)
 	target := p.target(t, now)
 	e := entry("a", now)
 	e.Lead, e.LeadSource = target.Lead, target.LeadSource
@@ -115,7 +116,7 @@ func (p *process) counted(t *testing.T) int64 {
 	return record.Starts()
 }
 
-func testMeasured(t *testing.T, c *testcluster.Cluster) {
+func testMeasured(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	c.MustKubectl(t, deployment+"---"+forecast("a", "x"), "create", "-f", "-")
 	k := newKubelet(t, c)
@@ -169,7 +170,8 @@ func testMeasured(t *testing.T, c *testcluster.Cluster) {
 	three := newProcess(t, c)
 	leads := func(when string, want time.Duration) {
 		t.Helper()
-		eventually(t, func() string { return testcluster.Differs("lead time "+when, three.target(t, now).Lead, want) })
+		lead := func() string { return apiservertest.Differs("lead time "+when, three.target(t, now).Lead, want) }
+		eventually(t, lead)
 	}
 	patch := func(args ...string) {
 		t.Helper()
@@ -221,7 +223,7 @@ func leadersTakeTurns(t *testing.T, k kubelet, one, two *process, now time.Time)
 }
 
 // testNoRights runs with the rights that forewarm had before it measured, and with half of the new ones.
-func testNoRights(t *testing.T, c *testcluster.Cluster) {
+func testNoRights(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	other := strings.NewReplacer("llama", "mistral")
 	c.MustKubectl(t, deployment+"---"+forecast("a", "x")+"---"+other.Replace(deployment+"---"+forecast("b", "x")),
@@ -248,7 +250,7 @@ metadata: {name: %s}
 rules: [%s]
 `, s.role, rules), "create", "-f", "-")
 		c.MustKubectl(t, "", "create", "clusterrolebinding", s.role, "--clusterrole="+s.role, "--user="+s.role)
-		log := &logbuffer.Buffer{}
+		log := &logtest.Buffer{}
 		objects := watchAs(t, c.User(t, s.role), slog.New(slog.NewTextHandler(log, nil)))
 		eventually(t, func() string {
 			targets := objects.Targets(noon())
@@ -297,7 +299,7 @@ func watchAs(
 
 // testOldSchema runs where the CRD is older than forewarm, so that the API server drops what is measured: that is said
 // once, and not written again and again.
-func testOldSchema(t *testing.T, c *testcluster.Cluster) {
+func testOldSchema(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	c.MustKubectl(t, "", "patch", "crd", "forecasts.forewarm.dev", "--type=json", "-p",
 		`[{"op": "remove", "path": "/spec/versions/0/schema/openAPIV3Schema/properties/status/properties/starts"}]`)
@@ -327,7 +329,7 @@ func testOldSchema(t *testing.T, c *testcluster.Cluster) {
 
 // testRecords puts records into a status by hand: one of another workload is not used, nonsense is none, and what is
 // measured next replaces either.
-func testRecords(t *testing.T, c *testcluster.Cluster) {
+func testRecords(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	starts := func(of string, waited v1alpha1.BucketWeight) v1alpha1.ForecastStatus {
 		return v1alpha1.ForecastStatus{Starts: &v1alpha1.Starts{
@@ -360,7 +362,7 @@ func testRecords(t *testing.T, c *testcluster.Cluster) {
 		{"nonsense", starts("Deployment.apps/llama", 1), 5 * time.Minute},
 	} {
 		patchStarts(t, c, s.status)
-		eventually(t, func() string { return testcluster.Differs(s.name, p.target(t, time.Now()).Lead, s.want) })
+		eventually(t, func() string { return apiservertest.Differs(s.name, p.target(t, time.Now()).Lead, s.want) })
 	}
 	for i, status := range []v1alpha1.ForecastStatus{starts("Deployment.apps/llama", 1), sound("Deployment.apps/mistral")} {
 		patchStarts(t, c, status)
@@ -374,7 +376,7 @@ func testRecords(t *testing.T, c *testcluster.Cluster) {
 }
 
 // patchStarts replaces what the status of the Forecast a holds of starts.
-func patchStarts(t *testing.T, c *testcluster.Cluster, status v1alpha1.ForecastStatus) {
+func patchStarts(t *testing.T, c *apiservertest.Cluster, status v1alpha1.ForecastStatus) {
 	t.Helper()
 	c.MustKubectl(t, "", "patch", "forecast", "a", "--subresource=status", "--type=merge", "-p",
 		`{"status": {"starts": null}}`)

@@ -14,7 +14,7 @@ import (
 	typedcore "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/record"
 
-	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/hack/apiservertest"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
@@ -123,7 +123,7 @@ func TestNewsOfAnObjective(t *testing.T) {
 
 // testObjective tells a story of an objective: learning, met by another candidate, missed. Each is an event once, whoever
 // leads, and digits are none.
-func testObjective(t *testing.T, c *testcluster.Cluster) {
+func testObjective(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	clients, err := kubernetes.NewForConfig(c.Config)
 	if err != nil {

@@ -8,12 +8,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/hack/apiservertest"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
 
 // testSlept: the leader writes when the workload stands at zero, and all replicas read it, with a fixed lead time too.
-func testSlept(t *testing.T, c *testcluster.Cluster) {
+func testSlept(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	object := fmt.Sprintf(good, "a", "signal: {query: x}\n  leadTime: {mode: Fixed, duration: 4m}")
 	c.MustKubectl(t, deployment+"---"+object, "create", "-f", "-")
@@ -72,13 +72,13 @@ func testSlept(t *testing.T, c *testcluster.Cluster) {
 	} {
 		patch(t, c, "a", v1alpha1.ForecastStatus{ScaledToZero: &s.held})
 		eventually(t, func() string {
-			return testcluster.Differs(s.name, two.target(t, now).ScaledToZero.Any(), s.want)
+			return apiservertest.Differs(s.name, two.target(t, now).ScaledToZero.Any(), s.want)
 		})
 	}
 }
 
 // patch puts what it has of a status into that of a Forecast.
-func patch(t *testing.T, c *testcluster.Cluster, name string, status v1alpha1.ForecastStatus) {
+func patch(t *testing.T, c *apiservertest.Cluster, name string, status v1alpha1.ForecastStatus) {
 	t.Helper()
 	text, err := json.Marshal(map[string]any{"status": status})
 	if err != nil {

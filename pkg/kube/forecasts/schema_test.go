@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/hack/apiservertest"
 )
 
 const good = `
@@ -21,7 +21,7 @@ spec:
 
 // testSchema shows that the API server refuses by the CRD's schema alone what can be judged alone, with a text that says
 // what to write, and takes what is right.
-func testSchema(t *testing.T, c *testcluster.Cluster) {
+func testSchema(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	const signal = "signal: {query: x}\n  "
 	for _, f := range []struct{ name, fields, want string }{
@@ -103,7 +103,7 @@ func testSchema(t *testing.T, c *testcluster.Cluster) {
 	} {
 		c.MustKubectl(t, fmt.Sprintf(good, fmt.Sprintf("good-%d", i), fields), "create", "--validate=strict", "-f", "-")
 	}
-	sample, err := os.ReadFile(filepath.Join(testcluster.Root(t), "deploy", "samples", "forecast.yaml"))
+	sample, err := os.ReadFile(filepath.Join(apiservertest.Root(t), "deploy", "samples", "forecast.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

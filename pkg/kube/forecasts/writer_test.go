@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
-	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/hack/apiservertest"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
@@ -105,7 +105,7 @@ func (s *scene) step(at time.Time, e *snapshot.ForecastState, want int) {
 // settle gives the watch time to see the newest write.
 func (*scene) settle() { time.Sleep(200 * time.Millisecond) }
 
-func testStatus(t *testing.T, c *testcluster.Cluster) {
+func testStatus(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	s := &scene{T: t, client: forecastsOf(t, c.Config), objects: watch(t, c.Config), snapshots: &snapshot.Store{}}
 	s.writer = forecasts.NewStatusWriter(s.objects, s.snapshots, quiet())
@@ -269,7 +269,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // start runs a replica whose statuses carry its name, as the model and in a condition, which makes it urgent.
-func start(t *testing.T, c *testcluster.Cluster, name string, both *atomic.Bool, other *replica) *replica {
+func start(t *testing.T, c *apiservertest.Cluster, name string, both *atomic.Bool, other *replica) *replica {
 	t.Helper()
 	r := &replica{name: name, over: make(chan struct{})}
 	own := rest.CopyConfig(c.Config)
@@ -309,14 +309,14 @@ func start(t *testing.T, c *testcluster.Cluster, name string, both *atomic.Bool,
 }
 
 // holder is the identity that the lease names now; none where it was given back.
-func holder(t *testing.T, c *testcluster.Cluster) string {
+func holder(t *testing.T, c *apiservertest.Cluster) string {
 	t.Helper()
 	return strings.TrimSpace(c.MustKubectl(t, "", "get", "lease", "forewarm", "-o", "jsonpath={.spec.holderIdentity}"))
 }
 
 // testLeadership runs two writers that disagree. The leader writes; cut off from the cluster it stops by itself and the
 // other takes over; that one gives the lease back when it ends.
-func testLeadership(t *testing.T, c *testcluster.Cluster) {
+func testLeadership(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	c.MustKubectl(t, forecast("a", "x"), "create", "-f", "-")
 	client := forecastsOf(t, c.Config)
@@ -324,7 +324,7 @@ func testLeadership(t *testing.T, c *testcluster.Cluster) {
 		t.Helper()
 		eventually(t, func() string {
 			status, _ := stored(t, client, "a")
-			return testcluster.Differs("the status is by", status.Model, name)
+			return apiservertest.Differs("the status is by", status.Model, name)
 		})
 	}
 	var both atomic.Bool

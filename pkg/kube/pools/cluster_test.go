@@ -11,8 +11,8 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/forewarm/forewarm/hack/logbuffer"
-	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/hack/apiservertest"
+	"github.com/forewarm/forewarm/hack/logtest"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/kube/pools"
 )
@@ -20,7 +20,7 @@ import (
 // TestCluster runs on one control plane, with the real watch and the real actuators. There are no controllers but ours: what
 // is asked for stays as it is asked for.
 func TestCluster(t *testing.T) {
-	c := testcluster.Start(t)
+	c := apiservertest.Start(t)
 	c.MustKubectl(t, "", "apply", "--server-side", "-k", "deploy/default")
 	c.MustKubectl(t, "", "create", "priorityclass", "forewarm-placeholder", "--value=-10", "--preemption-policy=Never")
 	for _, test := range []struct {
@@ -54,7 +54,7 @@ func TestCluster(t *testing.T) {
 // scene is a test's own replicas of forewarm, which see the same Forecasts.
 type poolScene struct {
 	*testing.T
-	*testcluster.Cluster
+	*apiservertest.Cluster
 	loads     loads
 	snapshots snapshot.Store
 }
@@ -150,7 +150,7 @@ const (
 // shows waits until a field of an object is as it should be.
 func (s *poolScene) shows(object, path, want string) {
 	s.Helper()
-	testcluster.Eventually(s.T, 20*time.Second, func() string {
+	apiservertest.Eventually(s.T, 20*time.Second, func() string {
 		got, err := s.Kubectl(s.T, "", "get", object, "--ignore-not-found", "-o", "jsonpath={"+path+"}")
 		if err != nil || strings.TrimSpace(got) != want {
 			return fmt.Sprintf("%s of %s is %q (%v), want %q", path, object, got, err, want)
@@ -197,7 +197,7 @@ func testHeld(t *testing.T, s *poolScene) {
 	}
 	t.Logf("kubectl get warmpools:\n%s", s.MustKubectl(t, "", "get", "warmpools", "-o", "wide"))
 	s.pool("h100", ofLlama)
-	testcluster.Eventually(t, 20*time.Second, s.deployments)
+	apiservertest.Eventually(t, 20*time.Second, s.deployments)
 	s.MustKubectl(t, "", "delete", "warmpool", "h100", "--timeout=20s")
 }
 
@@ -259,7 +259,7 @@ func testTwoPools(t *testing.T, s *poolScene) {
 	s.pool("a-younger", "  members: [{forecast: llama}, {forecast: qwen}]\n"+enforce)
 	s.says("a-younger", "MembersResolved", "MemberOfOlderPool", "the older pool older")
 	s.shows("warmpool/a-younger", ".status.held", "2")
-	testcluster.Eventually(t, 20*time.Second, func() string {
+	apiservertest.Eventually(t, 20*time.Second, func() string {
 		message := s.MustKubectl(t, "", "get", "warmpool", "older", "-o",
 			`jsonpath={.status.conditions[?(@.type=="MembersResolved")].message}`)
 		if !strings.Contains(message, "the newer pool a-younger") {
@@ -273,7 +273,7 @@ func testNoBuffers(t *testing.T, s *poolScene) {
 	t.Helper()
 	s.begin()
 	s.pool("l4", ofLlama+enforce+"  actuator: {capacityBuffer: {}}\n")
-	testcluster.Eventually(t, 20*time.Second, func() string {
+	apiservertest.Eventually(t, 20*time.Second, func() string {
 		text := s.MustKubectl(t, "", "get", "warmpool", "l4", "-o", "jsonpath={.status}")
 		if !strings.Contains(text, `"status":"False","type":"Actuated"`) || !strings.Contains(text, "apacityBuffer") {
 			return text
@@ -321,7 +321,7 @@ func testCovered(t *testing.T, s *poolScene) {
 		"-p",
 		`{"status": {"wanted": 1, "held": 1, "ready": 1, "borrowed": 0, "covered": [{"forecast": "llama", "since": "2026-10-01T12:00:00Z"}]}}`,
 	)
-	testcluster.Eventually(t, 10*time.Second, func() string {
+	apiservertest.Eventually(t, 10*time.Second, func() string {
 		pool, since, ok := w.Covered("default", "llama")
 		if !ok || pool != "h100" || !since.Equal(noon()) {
 			return fmt.Sprint(pool, since, ok)
@@ -332,7 +332,7 @@ func testCovered(t *testing.T, s *poolScene) {
 		t.Error("another namespace's Forecast is covered")
 	}
 	s.MustKubectl(t, "", "delete", "warmpool", "h100")
-	testcluster.Eventually(t, 10*time.Second, func() string {
+	apiservertest.Eventually(t, 10*time.Second, func() string {
 		if _, _, ok := w.Covered("default", "llama"); ok {
 			return "covered by a pool that is gone"
 		}
@@ -344,10 +344,10 @@ func testCovered(t *testing.T, s *poolScene) {
 func testMissingCRD(t *testing.T, s *poolScene) {
 	t.Helper()
 	s.MustKubectl(t, "", "delete", "-f", "deploy/charts/forewarm/files/crds/forewarm.dev_warmpools.yaml", "--wait")
-	var log logbuffer.Buffer
+	var log logtest.Buffer
 	w := s.watch(s.Config, slog.New(slog.NewTextHandler(&log, nil)))
 	s.lead(s.Config, w)
-	testcluster.Eventually(t, 10*time.Second, func() string {
+	apiservertest.Eventually(t, 10*time.Second, func() string {
 		if err := w.Check(); err == nil ||
 			!strings.Contains(err.Error(), "apply deploy/default, or upgrade the chart, to use warm pools") {
 			return fmt.Sprint(err)
@@ -374,7 +374,7 @@ func testForeignSchema(t *testing.T, s *poolScene) {
 		"path": "/spec/versions/0/schema/openAPIV3Schema",
 		"value": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}]`)
 	s.pool("fine", ofLlama)
-	testcluster.Eventually(t, 20*time.Second, func() string { // The API server takes a moment to forget the schema.
+	apiservertest.Eventually(t, 20*time.Second, func() string { // The API server takes a moment to forget the schema.
 		output, err := s.Kubectl(t, `{"apiVersion": "forewarm.dev/v1alpha1", "kind": "WarmPool",
 			"metadata": {"name": "poison"}, "spec": {"max": "many", "members": {"a": 1}}, "status": []}`,
 			"create", "--validate=false", "-f", "-")

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/hack/apiservertest"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/kube/pools"
 )
@@ -14,7 +14,7 @@ import (
 // Eventually waits until something goes without an error.
 func (s *holdScene) Eventually(try func() error) {
 	s.Helper()
-	testcluster.Eventually(s.T, 20*time.Second, func() string {
+	apiservertest.Eventually(s.T, 20*time.Second, func() string {
 		if err := try(); err != nil {
 			return err.Error()
 		}
@@ -234,7 +234,7 @@ func testNoScale(t *testing.T, s *holdScene) {
 	s.MustKubectl(t, "", "create", "clusterrolebinding", "reader", "--clusterrole=reader", "--user=reader")
 	t.Cleanup(func() { s.MustKubectl(t, "", "delete", "clusterrole,clusterrolebinding", "reader") })
 	reader := s.as(s.User(t, "reader"))
-	testcluster.Eventually(t, 20*time.Second, func() string {
+	apiservertest.Eventually(t, 20*time.Second, func() string {
 		_, err = reader.Hold(t.Context(), pool, pools.Desired{Base: 1})
 		if p := pools.AsProblem(err); p == nil ||
 			!strings.Contains(p.Message, "grant patch on it to Forewarm's service account") {

@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
-	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/hack/apiservertest"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/kube/pools"
 )
@@ -20,7 +20,7 @@ import (
 // TestCluster runs on one control plane. There are no controllers: what is asked for stays as it is asked for, and what
 // a controller would say of it is written by the test.
 func TestHolding(t *testing.T) {
-	c := testcluster.Start(t)
+	c := apiservertest.Start(t)
 	for _, test := range []struct {
 		name string
 		run  func(*testing.T, *holdScene)
@@ -54,7 +54,7 @@ func TestHolding(t *testing.T) {
 // scene is a test's own actuator on the control plane.
 type holdScene struct {
 	*testing.T
-	*testcluster.Cluster
+	*apiservertest.Cluster
 	actuator *pools.Dispatcher
 	clock    time.Time
 }

@@ -12,16 +12,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
 
-	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/hack/apiservertest"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/kube/workloads"
 )
 
 func TestCluster(t *testing.T) {
-	c := testcluster.Start(t)
+	c := apiservertest.Start(t)
 	for _, test := range []struct {
 		name string
-		run  func(*testing.T, *testcluster.Cluster)
+		run  func(*testing.T, *apiservertest.Cluster)
 	}{
 		{"WhateverScales", testKinds},
 		{"ASelectorThatChanges", testSelector},
@@ -70,7 +70,7 @@ func followAtMost(t *testing.T, access *rest.Config, most int, all ...leadtime.W
 // eventually waits until a check is empty, which says what is still missing.
 func eventually(t *testing.T, check func() string) {
 	t.Helper()
-	testcluster.Eventually(t, 20*time.Second, check)
+	apiservertest.Eventually(t, 20*time.Second, check)
 }
 
 // expect waits until the problem of a workload is the one that is wanted.
@@ -139,7 +139,7 @@ spec:
     spec: {containers: [{name: c, image: i}]}
 `
 
-func createGroup(t *testing.T, c *testcluster.Cluster) {
+func createGroup(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	c.MustKubectl(t, groups, "apply", "-f", "-")
 	c.MustKubectl(t, "", "wait", "--for=condition=Established", "crd/leaderworkersets.leaderworkerset.x-k8s.io")
@@ -149,14 +149,14 @@ func createGroup(t *testing.T, c *testcluster.Cluster) {
 	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "leaderworkerset", "g") })
 }
 
-func selects(t *testing.T, c *testcluster.Cluster, selector string) {
+func selects(t *testing.T, c *apiservertest.Cluster, selector string) {
 	t.Helper()
 	c.MustKubectl(t, "", "patch", "leaderworkerset", "g", "--subresource=status", "--type=merge", "-p",
 		`{"status": {"hpaPodSelector": "`+selector+`"}}`)
 }
 
 // testKinds follows workloads that come after the watch, one of a kind that the cluster learns only then.
-func testKinds(t *testing.T, c *testcluster.Cluster) {
+func testKinds(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	k := c.Kubelet(t)
 	watch, want := follow(t, c.Config, group, database, group)
@@ -191,7 +191,7 @@ func testKinds(t *testing.T, c *testcluster.Cluster) {
 	expectStarts(t, watch, database, 1)
 }
 
-func testSelector(t *testing.T, c *testcluster.Cluster) {
+func testSelector(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	k := c.Kubelet(t)
 	createGroup(t, c)
@@ -224,7 +224,7 @@ func testSelector(t *testing.T, c *testcluster.Cluster) {
 	})
 }
 
-func testRights(t *testing.T, c *testcluster.Cluster) {
+func testRights(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	c.MustKubectl(t, statefulSet, "create", "-f", "-")
 	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "statefulset", "db") })
@@ -244,7 +244,7 @@ func testRights(t *testing.T, c *testcluster.Cluster) {
 }
 
 // testZero: a workload stands at zero where neither its scale nor a pod says otherwise.
-func testZero(t *testing.T, c *testcluster.Cluster) {
+func testZero(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	c.MustKubectl(t, statefulSet, "create", "-f", "-")
 	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "statefulset", "db") })
@@ -277,7 +277,7 @@ func testZero(t *testing.T, c *testcluster.Cluster) {
 }
 
 // testPlaces: a replica waits until it has a node, and counts until it ends; a group counts by its leader.
-func testPlaces(t *testing.T, c *testcluster.Cluster) {
+func testPlaces(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	c.MustKubectl(t, statefulSet, "create", "-f", "-")
 	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "statefulset", "db") })
@@ -340,7 +340,7 @@ func testPlaces(t *testing.T, c *testcluster.Cluster) {
 }
 
 // testBound wants one workload too many. (None of them is there.)
-func testBound(t *testing.T, c *testcluster.Cluster) {
+func testBound(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	c.MustKubectl(t, statefulSet, "create", "-f", "-")
 	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "statefulset", "db") })

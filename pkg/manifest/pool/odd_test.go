@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/yaml"
 
-	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/hack/apiservertest"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/manifest/pool"
 )
@@ -146,7 +146,7 @@ func TestOddValues(t *testing.T) {
 // The API server and forewarm judge alike: what the server lets through forewarm can work from, or says in the status what is
 // wrong, and forewarm takes nothing from a file that the server would refuse.
 func TestTheSchemaAndTheReadingAgree(t *testing.T) {
-	c := testcluster.Start(t)
+	c := apiservertest.Start(t)
 	client, err := dynamic.NewForConfig(c.Config)
 	if err != nil {
 		t.Fatal(err)

@@ -5,13 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/hack/apiservertest"
 )
 
 // TestSchema shows that the API server refuses by the CRD's schema alone what can be judged alone, with a text that says
 // what to write, and takes what is right. The pod of a chunk it does not look into.
 func TestSchema(t *testing.T) {
-	c := testcluster.Start(t)
+	c := apiservertest.Start(t)
 	named := func(name, fields string) string {
 		return strings.NewReplacer("h100", name, "inference", "default", "{"+pod+"}", "{"+pod+"}").
 			Replace(minimal) +

@@ -11,7 +11,7 @@ import (
 	"github.com/prometheus/prometheus/tsdb"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/hack/teststores"
+	"github.com/forewarm/forewarm/hack/storetest"
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
@@ -22,7 +22,7 @@ type ofPrometheus3 struct {
 	db     *tsdb.DB
 }
 
-func startPrometheus3(t *testing.T, all []teststores.Series, lookback time.Duration) ofPrometheus3 {
+func startPrometheus3(t *testing.T, all []storetest.Series, lookback time.Duration) ofPrometheus3 {
 	t.Helper()
 	options := tsdb.DefaultOptions()
 	options.RetentionDuration = 0
@@ -35,7 +35,7 @@ func startPrometheus3(t *testing.T, all []teststores.Series, lookback time.Durat
 			t.Error(err)
 		}
 	})
-	teststores.Append(t, db.Appender, all)
+	storetest.Append(t, db.Appender, all)
 	engine := promql.NewEngine(promql.EngineOpts{
 		MaxSamples: 50_000_000, Timeout: time.Minute, LookbackDelta: lookback,
 	})

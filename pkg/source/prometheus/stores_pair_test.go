@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/hack/teststores"
+	"github.com/forewarm/forewarm/hack/storetest"
 )
 
 // replica is what one Prometheus of a highly available pair scrapes of a target in six hours: at its own offset, and
 // without the ten minutes in which it is down. Its labels are the target's and those given.
-func replica(offset, down time.Duration, more map[string]string) []teststores.Series {
+func replica(offset, down time.Duration, more map[string]string) []storetest.Series {
 	life := scraped{first: offset, last: 6 * time.Hour, interval: scrapeInterval}
 	if down > 0 {
 		life.gaps = []gap{{from: down, length: 10 * time.Minute}}
@@ -24,7 +24,7 @@ func replica(offset, down time.Duration, more map[string]string) []teststores.Se
 	labels := map[string]string{"namespace": "inference", "pod": "llama-7d9-a"}
 	maps.Copy(labels, more)
 	random := rand.New(rand.NewPCG(1, 2))
-	return []teststores.Series{
+	return []storetest.Series{
 		life.series(random, labelled("inflight", labels), inflight),
 		life.series(random, labelled("requests_total", labels), total),
 	}
@@ -79,18 +79,18 @@ func twice(single, doubled forecast.Series) int {
 // Thanos' query with --query.replica-label has the values of one replica. Without deduplication a sum is doubled; that of a
 // preset is not, for presets take the maximum over scrapes of the same pod.
 func TestStoresDeduplicateAPairBehindThanos(t *testing.T) {
-	var sidecars []*teststores.Thanos
-	for name, samples := range map[string][]teststores.Series{
+	var sidecars []*storetest.Thanos
+	for name, samples := range map[string][]storetest.Series{
 		"a": append(replica(offsetA, downA, nil), workload()...), "b": append(replica(offsetB, downB, nil), workload()...),
 	} {
-		p := teststores.StartPrometheus(t, name)
+		p := storetest.StartPrometheus(t, name)
 		p.Write(t, samples)
-		sidecars = append(sidecars, teststores.StartThanosSidecar(t, p))
+		sidecars = append(sidecars, storetest.StartThanosSidecar(t, p))
 	}
-	query := teststores.StartThanosQuery(t, 2, teststores.Endpoints("--endpoint", sidecars...)...)
+	query := storetest.StartThanosQuery(t, 2, storetest.Endpoints("--endpoint", sidecars...)...)
 	checkPair(t, at(t, query.URL), 0.093, 2)
-	chain := teststores.StartThanosQuery(t, 2,
-		append(teststores.Endpoints("--endpoint", sidecars...), "--deduplication.func=chain")...)
+	chain := storetest.StartThanosQuery(t, 2,
+		append(storetest.Endpoints("--endpoint", sidecars...), "--deduplication.func=chain")...)
 	checkPair(t, at(t, chain.URL), 0.031, 9)
 
 	q := workloadQuery(`sum(inflight)`)
@@ -117,12 +117,12 @@ func TestStoresDeduplicateAPairBehindThanos(t *testing.T) {
 // replica a sum is doubled, with -dedup.minScrapeInterval, too.
 func TestStoresDeduplicateAPairInVictoriaMetrics(t *testing.T) {
 	flags := []string{"-dedup.minScrapeInterval=15s", "-search.minStalenessInterval=5m"}
-	same := teststores.StartVictoriaMetrics(t, flags...)
+	same := storetest.StartVictoriaMetrics(t, flags...)
 	same.Write(t, replica(offsetA, downA, nil))
 	same.Write(t, replica(offsetB, downB, nil))
 	checkPair(t, at(t, same.URL), 0.004, 0)
 
-	labelled := teststores.StartVictoriaMetrics(t, flags...)
+	labelled := storetest.StartVictoriaMetrics(t, flags...)
 	labelled.Write(t, replica(offsetA, downA, map[string]string{"replica": "a"}))
 	labelled.Write(t, replica(offsetB, downB, map[string]string{"replica": "b"}))
 	q := workloadQuery(`sum(inflight)`)

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/hack/docs"
+	"github.com/forewarm/forewarm/hack/repotest"
 )
 
 const root = "../../../.."
@@ -29,13 +29,13 @@ func TestCommandsOfTheDocs(t *testing.T) {
 		t.Skip("the tests of the packages that compute run under the race detector; the pages are compared without it")
 	}
 	opened(t, "testdata", "deploy/samples")
-	pages, err := docs.Pages(root)
+	pages, err := repotest.Pages(root)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Run("quickstart against the demo", quickstartDemo)
 	for _, page := range pages {
-		for _, command := range docs.Commands(contents(t, filepath.Join(root, page)), "forewarm") {
+		for _, command := range repotest.Commands(contents(t, filepath.Join(root, page)), "forewarm") {
 			t.Run(fmt.Sprintf("%s:%d", page, command.Line), func(t *testing.T) {
 				line := strings.Join(command.Args, " ")
 				need := needs(command.Args[1:])
@@ -194,7 +194,7 @@ func twoDays(t *testing.T) string {
 // yamlOf returns the YAML of a page that has an object of a kind.
 func yamlOf(t *testing.T, page, kind string) string {
 	t.Helper()
-	blocks, _ := docs.Split(contents(t, filepath.Join(root, page)))
+	blocks, _ := repotest.Split(contents(t, filepath.Join(root, page)))
 	for _, b := range blocks {
 		if b.Language == "yaml" && strings.Contains(b.Text, "\nkind: "+kind+"\n") {
 			return b.Text
@@ -225,13 +225,13 @@ func quickstartDemo(t *testing.T) {
 	const local = "http://127.0.0.1:8080"
 	runDemo(t, folder, []string{"demo"}, func(address string) {
 		tried := 0
-		for _, c := range docs.Commands(page, "forewarm") {
+		for _, c := range repotest.Commands(page, "forewarm") {
 			if slices.Contains(c.Args, local) {
 				tried++
 				execute(t, folder, replaced(c.Args[1:], local, address))
 			}
 		}
-		for _, c := range docs.Commands(page, "curl") {
+		for _, c := range repotest.Commands(page, "curl") {
 			tried++
 			url := replaced(c.Args, local, address)[len(c.Args)-1]
 			if answer := fetch(t, url); !strings.HasPrefix(answer, "HTTP/1.1 200 ") {

@@ -19,7 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cli"
-	"github.com/forewarm/forewarm/hack/logbuffer"
+	"github.com/forewarm/forewarm/hack/logtest"
 	api "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 	"github.com/forewarm/forewarm/pkg/serve/inspect"
@@ -190,7 +190,7 @@ func ran(t *testing.T, args []string) (out, words string) {
 
 // until calls stop when it was written what says that a server serves. Libraries may log once a server has ended.
 type until struct {
-	logbuffer.Buffer
+	logtest.Buffer
 
 	serving string
 	stop    func()

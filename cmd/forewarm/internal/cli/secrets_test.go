@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cli"
-	"github.com/forewarm/forewarm/hack/logbuffer"
+	"github.com/forewarm/forewarm/hack/logtest"
 )
 
 // What is planted; no six letters of it may be shown, by anything.
@@ -180,7 +180,7 @@ func TestCommandsTellNoSecrets(t *testing.T) {
 			{"simulate", "--query", "sum(load)", "--range", "6h", "--hpa", hpa, "--replica-capacity", "100"},
 			{"doctor", "--kubeconfig", kubeconfig},
 		} {
-			var out logbuffer.Buffer
+			var out logtest.Buffer
 			arguments := append(append(command, "--prometheus", url), further...)
 			if code := (cli.Program{}).Run(t.Context(), arguments, &out, &out); code == 0 {
 				t.Errorf("%s, %s: it succeeds: %s", how, command[0], &out)
@@ -204,7 +204,7 @@ func TestWrongFlagsTellNoSecrets(t *testing.T) {
 		{"--prometheus-url", "http://" + inUser + ":" + inPassword + "#@host:9090"},
 		{"--prometheus-url", "ftp://" + inUser + ":" + inPassword + "@host?" + inQuery},
 	} {
-		var out logbuffer.Buffer
+		var out logtest.Buffer
 		code := cli.Program{}.Run(t.Context(),
 			append([]string{"serve", "--standalone", "--config-dir", "."}, flag...), &out, &out)
 		if found := leak(out.String()); found != "" || code == 0 {
@@ -225,7 +225,7 @@ func TestServeTellsNoSecrets(t *testing.T) {
 				t.Fatal(err)
 			}
 			ctx, stop := context.WithCancel(t.Context())
-			var out logbuffer.Buffer
+			var out logtest.Buffer
 			done := make(chan int)
 			go func() {
 				done <- cli.Program{}.Run(ctx, append([]string{
@@ -269,13 +269,13 @@ var pages = []string{
 }
 
 // address waits until the server says where it serves.
-func address(t *testing.T, log *logbuffer.Buffer) string {
+func address(t *testing.T, log *logtest.Buffer) string {
 	t.Helper()
 	waitTold(t, log, "msg=serving address=")
 	return regexp.MustCompile(`msg=serving address=(http://\S+)`).FindStringSubmatch(log.String())[1]
 }
 
-func waitTold(t *testing.T, log *logbuffer.Buffer, words string) {
+func waitTold(t *testing.T, log *logtest.Buffer, words string) {
 	t.Helper()
 	for range 600 {
 		if strings.Contains(log.String(), words) {

@@ -14,7 +14,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-	"github.com/forewarm/forewarm/hack/logbuffer"
+	"github.com/forewarm/forewarm/hack/logtest"
 )
 
 // Whatever logs, and whatever text a client chooses: a place in the code logs a hundred lines, the others are counted, and the
@@ -30,7 +30,7 @@ func TestAFloodIsCountedInsteadOfLogged(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var out logbuffer.Buffer
+				var out logtest.Buffer
 				l := cmdline.DefaultLog()
 				log := l.New(&out)
 				for i := range 60_000 {
@@ -62,7 +62,7 @@ func TestAFloodIsCountedInsteadOfLogged(t *testing.T) {
 func TestALineIsShort(t *testing.T) {
 	long := strings.Repeat("ä", 50_000)
 	for _, format := range []string{"text", "json"} {
-		var out logbuffer.Buffer
+		var out logtest.Buffer
 		l := cmdline.Log{Level: "info", Format: format}
 		log := l.New(&out)
 		for name, line := range map[string]func(){

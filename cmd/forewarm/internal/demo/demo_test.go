@@ -18,17 +18,17 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/forewarm/forewarm/hack/logbuffer"
+	"github.com/forewarm/forewarm/hack/logtest"
 	api "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 )
 
 // start runs a demo until the test ends, and returns its address and screen once it says that it serves.
-func start(t *testing.T, o Options) (string, *logbuffer.Buffer) {
+func start(t *testing.T, o Options) (string, *logtest.Buffer) {
 	t.Helper()
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
 	ctx, cancel := context.WithCancel(t.Context())
-	out, done := &logbuffer.Buffer{}, make(chan error, 1)
+	out, done := &logtest.Buffer{}, make(chan error, 1)
 	go func() { done <- Run(ctx, o, out, slog.New(slog.DiscardHandler)) }()
 	t.Cleanup(func() {
 		cancel()

@@ -1,4 +1,5 @@
-// Command reference prints a page of docs/reference for both programs: their commands (cli) or their metrics (metrics).
+// Command reference prints a page of docs/reference: the commands of forewarm (cli), the metrics of both programs (metrics), or
+// the conditions of the objects (conditions), which it reads from the code in the working directory.
 package main
 
 import (
@@ -35,8 +36,10 @@ func main() {
 		err = commands(os.Stdout)
 	case "metrics":
 		err = metrics(os.Stdout)
+	case "conditions":
+		err = conditions(os.Stdout)
 	default:
-		err = errors.New("usage: reference cli|metrics")
+		err = errors.New("usage: reference cli|metrics|conditions")
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "reference:", err)
@@ -119,6 +122,25 @@ func metrics(out io.Writer) error {
 			Title:      "forewarm-agent",
 			Text:       "The GPUs of one node, and the pods on them. `uuid` and `gpu_instance` name the GPU or MIG instance.",
 			Collectors: agent.Program{}.Collectors(agent.Defaults(), nil),
+		},
+	)
+}
+
+// conditions prints the constants of the conditions and their reasons.
+func conditions(out io.Writer) error {
+	fmt.Fprint(out, "<!-- Written by hack/generate.sh. Do not edit. -->\n\n# Conditions and their reasons\n\n"+
+		"`kubectl describe` shows the conditions of an object, each with a status, a reason and a message. The message has the "+
+		"numbers.\n")
+	return reference.WriteConditions(out,
+		reference.ConditionKind{
+			Title: "Forecast",
+			Text: "The Outlook of a Forecast has the same conditions, except `Reachable`. Where a condition is absent, " +
+				"there is nothing to report.",
+			Folder: "pkg/core/snapshot",
+			Values: []string{"pkg/core/decide/objective"},
+		},
+		reference.ConditionKind{
+			Title: "WarmPool", Text: "See [warm pools](../warm-pools.md).", Folder: "pkg/api/v1alpha1",
 		},
 	)
 }

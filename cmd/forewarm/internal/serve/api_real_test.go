@@ -15,8 +15,7 @@ import (
 	"k8s.io/client-go/util/cert"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
-
-	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/hack/apiservertest"
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 	"github.com/forewarm/forewarm/pkg/kube/apiservices"
 	"github.com/forewarm/forewarm/pkg/kube/changes"
@@ -44,9 +43,9 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: viewer}]
 `
 
 // startReal serves in cluster mode beside a real kube-apiserver, with a certificate that it can verify by the bundle.
-func startReal(t *testing.T, cluster *testcluster.Cluster) (base string, bundle []byte) {
+func startReal(t *testing.T, cluster *apiservertest.Cluster) (base string, bundle []byte) {
 	t.Helper()
-	options := onFreePort(t, testcluster.Kubeconfig(t, cluster.Config))
+	options := onFreePort(t, apiservertest.Kubeconfig(t, cluster.Config))
 	bundle, key, err := cert.GenerateSelfSignedCertKey("forewarm.forewarm-system.svc", nil, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +91,7 @@ func waitTrusted(t *testing.T, admin *http.Client, base string) {
 }
 
 func TestRealClusterDecides(t *testing.T) {
-	cluster := testcluster.Start(t)
+	cluster := apiservertest.Start(t)
 	cluster.MustKubectl(t, grant, "apply", "-f", "-")
 	base, _ := startReal(t, cluster)
 	waitTrusted(t, as(t, cluster.Config), base)
@@ -158,7 +157,7 @@ func (c constant) CurrentCABundleContent() []byte { return c }
 func (constant) Subscribe(context.Context, changes.Signal) {}
 
 // hold takes the API groups until the test ends, as the leader does.
-func hold(t *testing.T, cluster *testcluster.Cluster, bundle []byte) {
+func hold(t *testing.T, cluster *apiservertest.Cluster, bundle []byte) {
 	t.Helper()
 	watch, err := apiservices.New(cluster.Config, "forewarm-system/forewarm", slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -182,7 +181,7 @@ func hold(t *testing.T, cluster *testcluster.Cluster, bundle []byte) {
 
 // The way of an HPA and of kubectl: through the kube-apiserver, which vouches for the user.
 func TestRealAggregator(t *testing.T) {
-	cluster := testcluster.Start(t)
+	cluster := apiservertest.Start(t)
 	cluster.MustKubectl(t, grant, "apply", "-f", "-")
 	base, bundle := startReal(t, cluster)
 	cluster.MustKubectl(t, "", "apply", "--server-side", "-k", "deploy/default")

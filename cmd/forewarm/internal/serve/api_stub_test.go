@@ -22,7 +22,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
-	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/hack/apiservertest"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 	"github.com/forewarm/forewarm/pkg/serve/telemetry"
@@ -143,7 +143,7 @@ func startCluster(
 	stub := &reviews{}
 	cluster := httptest.NewServer(stub)
 	tb.Cleanup(cluster.Close)
-	options := onFreePort(tb, testcluster.Kubeconfig(tb, &rest.Config{Host: cluster.URL}))
+	options := onFreePort(tb, apiservertest.Kubeconfig(tb, &rest.Config{Host: cluster.URL}))
 	options.Groups = groups
 	options.Library.Authentication.SkipInClusterLookup = true
 	for _, set := range further {

@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
-	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/hack/apiservertest"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
@@ -34,7 +34,7 @@ func TestKEDA(t *testing.T) {
 	if folder == "" {
 		t.Skipf("%s is unset: make test-keda builds what it names, and sets it", operator)
 	}
-	c := testcluster.Start(t)
+	c := apiservertest.Start(t)
 	servers, clients := newAuthority(t, "servers"), newAuthority(t, "clients")
 	snapshots := &snapshot.Store{}
 	snapshots.Publish(coming(0))
@@ -79,7 +79,7 @@ func TestKEDA(t *testing.T) {
 }
 
 // expectOwnReading: a ScaledObject is read as the HorizontalPodAutoscaler that KEDA makes of it.
-func expectOwnReading(t *testing.T, c *testcluster.Cluster, text string) {
+func expectOwnReading(t *testing.T, c *apiservertest.Cluster, text string) {
 	t.Helper()
 	var object unstructured.Unstructured
 	text, _, _ = strings.Cut(text, "\n---\n")
@@ -125,9 +125,9 @@ func startSecured(t *testing.T, servers, clients *authority, snapshots *snapshot
 }
 
 // prepare writes the Deployment, and KEDA's certificate into KEDA's namespace, under the names of the sample.
-func prepare(t *testing.T, c *testcluster.Cluster, servers, clients *authority) {
+func prepare(t *testing.T, c *apiservertest.Cluster, servers, clients *authority) {
 	t.Helper()
-	crds, err := exec.CommandContext(t.Context(), "go", "list", "-C", filepath.Join(testcluster.Root(t), "hack", "components", "keda"),
+	crds, err := exec.CommandContext(t.Context(), "go", "list", "-C", filepath.Join(apiservertest.Root(t), "hack", "components", "keda"),
 		"-m", "-f", "{{.Dir}}", "github.com/kedacore/keda/v2").
 		Output()
 	if err != nil {
@@ -160,7 +160,7 @@ func prepare(t *testing.T, c *testcluster.Cluster, servers, clients *authority) 
 // sample is that of deploy/samples, with this server's address and with waits for a test.
 func sample(t *testing.T, address string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(testcluster.Root(t), "deploy", "samples", "scaledobject.yaml"))
+	text, err := os.ReadFile(filepath.Join(apiservertest.Root(t), "deploy", "samples", "scaledobject.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func sample(t *testing.T, address string) string {
 }
 
 // operate runs KEDA's operator until the test ends, and is the path of its log.
-func operate(t *testing.T, c *testcluster.Cluster, folder string) string {
+func operate(t *testing.T, c *apiservertest.Cluster, folder string) string {
 	t.Helper()
 	own := files{t: t, dir: t.TempDir()}
 	a := newAuthority(t, "keda")
@@ -192,7 +192,7 @@ func operate(t *testing.T, c *testcluster.Cluster, folder string) string {
 	command := exec.CommandContext(context.Background(), filepath.Join(folder, "keda-operator"),
 		"--cert-dir="+own.dir, "--enable-prometheus-metrics=false", "--health-probe-bind-address=0",
 		"--metrics-service-bind-address=127.0.0.1:0", "--zap-log-level=info")
-	command.Env = append(os.Environ(), "KUBECONFIG="+testcluster.Kubeconfig(t, rest.CopyConfig(c.Config)),
+	command.Env = append(os.Environ(), "KUBECONFIG="+apiservertest.Kubeconfig(t, rest.CopyConfig(c.Config)),
 		"WATCH_NAMESPACE=", "POD_NAMESPACE=keda", "POD_NAME=keda", "KEDA_CLUSTER_OBJECT_NAMESPACE=keda")
 	command.Stdout, command.Stderr = log, log
 	if err := command.Start(); err != nil {
@@ -212,7 +212,7 @@ func operate(t *testing.T, c *testcluster.Cluster, folder string) string {
 // replicas are what the Deployment is to have.
 type replicas struct {
 	t   *testing.T
-	c   *testcluster.Cluster
+	c   *apiservertest.Cluster
 	log string
 }
 

@@ -18,7 +18,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
-	"github.com/forewarm/forewarm/hack/logbuffer"
+	"github.com/forewarm/forewarm/hack/logtest"
 	"github.com/forewarm/forewarm/hack/reference"
 	pb "github.com/forewarm/forewarm/pkg/serve/keda/externalscaler"
 )
@@ -83,7 +83,7 @@ func serve(t *testing.T, o Options) (address string, stop func()) {
 }
 
 // logged waits for a line in the log, and is what its pattern captures.
-func logged(t *testing.T, log *logbuffer.Buffer, pattern string) (captured string) {
+func logged(t *testing.T, log *logtest.Buffer, pattern string) (captured string) {
 	t.Helper()
 	line := regexp.MustCompile(pattern)
 	eventually(t, func() string {
@@ -97,10 +97,10 @@ func logged(t *testing.T, log *logbuffer.Buffer, pattern string) (captured strin
 }
 
 // begin runs the server until the returned function is called.
-func begin(t *testing.T, o Options) (log *logbuffer.Buffer, stop func()) {
+func begin(t *testing.T, o Options) (log *logtest.Buffer, stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	log = &logbuffer.Buffer{}
+	log = &logtest.Buffer{}
 	done := make(chan error, 1)
 	go func() { done <- run(ctx, o, slog.New(slog.NewTextHandler(log, nil))) }()
 	return log, func() {

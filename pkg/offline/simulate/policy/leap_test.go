@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/hack/scenario"
+	"github.com/forewarm/forewarm/hack/demandtest"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/forecaster"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
@@ -21,7 +21,7 @@ func TestLeapsAreCalibratedWithinHours(t *testing.T) {
 		t.Skip("120 launches and leaps: set FOREWARM_LONG, and no -short")
 	}
 	const (
-		step, seeds = scenario.Step, 20
+		step, seeds = demandtest.Step, 20
 		hour        = int(time.Hour / step)
 		from, to    = 3 * hour, 24 * hour
 	)
@@ -58,7 +58,7 @@ func TestLeapsAreCalibratedWithinHours(t *testing.T) {
 			minute := func(i int) float64 { return (values[i] + values[i-1]) / 2 }
 			for i := range values[:len(values)-window] {
 				served := f.Serve(simulate.Observation{
-					At: scenario.Start().Add(time.Duration(i) * step), Demand: values[i], Arrived: values[i],
+					At: demandtest.Start().Add(time.Duration(i) * step), Demand: values[i], Arrived: values[i],
 				})
 				if since := i - c.idle*hour; since < from || since >= to {
 					continue

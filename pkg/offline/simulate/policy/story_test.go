@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/forewarm/forewarm/hack/scenario"
+	"github.com/forewarm/forewarm/hack/demandtest"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
@@ -30,7 +30,7 @@ var update = flag.Bool("update", false, "write the stories anew")
 func storyLoop(t *testing.T, objective bool) *policy.Loop {
 	t.Helper()
 	target := refresh.Job{
-		Key: snapshot.Key{Namespace: "inference", Name: "llama"}, Expr: "demand", Step: scenario.Step,
+		Key: snapshot.Key{Namespace: "inference", Name: "llama"}, Expr: "demand", Step: demandtest.Step,
 		History: 14 * day, Lead: 5 * time.Minute, StaleAfter: 10 * time.Minute,
 		Policy: decide.Policy{Quantile: 0.95, Lead: 5 * time.Minute},
 		// The others take their time to fit.
@@ -74,7 +74,7 @@ func reasonOf(e *snapshot.ForecastState) string {
 }
 
 // entriesOf are the moments of a story, from the event on or, once it is over, from its end.
-func entriesOf(s scenario.Scenario) map[time.Duration]string {
+func entriesOf(s demandtest.Scenario) map[time.Duration]string {
 	out := map[time.Duration]string{}
 	for _, after := range []time.Duration{
 		-time.Minute, 0, 30 * time.Second, time.Minute, 2 * time.Minute, 150 * time.Second, 9 * time.Minute,
@@ -90,7 +90,7 @@ func entriesOf(s scenario.Scenario) map[time.Duration]string {
 }
 
 // story is what is served of a scenario, at the moments that matter.
-func story(t *testing.T, s scenario.Scenario) string {
+func story(t *testing.T, s demandtest.Scenario) string {
 	t.Helper()
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "%s\n%-16s%14s%14s  %-32s%14s  %s\n",
@@ -98,7 +98,7 @@ func story(t *testing.T, s scenario.Scenario) string {
 	moments, demand := entriesOf(s), s.Demand()
 	byQuantile, byObjective := storyLoop(t, false), storyLoop(t, true)
 	for i, v := range demand.Values {
-		since := time.Duration(i) * scenario.Step
+		since := time.Duration(i) * demandtest.Step
 		// A step ends when the next begins, and its sample is asked for a step later.
 		o := simulate.Observation{At: demand.TimeAt(i + 1), Demand: v, Arrived: v}
 		if since < s.Event-2*time.Minute {
@@ -117,7 +117,7 @@ func story(t *testing.T, s scenario.Scenario) string {
 }
 
 // bounded checks what holds in every story.
-func bounded(t *testing.T, s scenario.Scenario, since time.Duration, demand float64, entries ...*snapshot.ForecastState) {
+func bounded(t *testing.T, s demandtest.Scenario, since time.Duration, demand float64, entries ...*snapshot.ForecastState) {
 	t.Helper()
 	for _, e := range entries {
 		v := e.Decision.Value
@@ -133,9 +133,9 @@ func TestStories(t *testing.T) {
 		t.Skip("all scenarios, at their whole length")
 	}
 	t.Parallel()
-	all := make([]string, len(scenario.All()))
+	all := make([]string, len(demandtest.Scenarios()))
 	var stories sync.WaitGroup
-	for i, s := range scenario.All() {
+	for i, s := range demandtest.Scenarios() {
 		stories.Go(func() { all[i] = story(t, s) })
 	}
 	stories.Wait()

@@ -1,0 +1,134 @@
+package dashboardtest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/client-go/rest"
+
+	"github.com/forewarm/forewarm/pkg/kube/apiservices"
+	"github.com/forewarm/forewarm/pkg/kube/changes"
+	"github.com/forewarm/forewarm/pkg/kube/servingca"
+)
+
+const (
+	namespace = "forewarm-system"
+	service   = namespace + "/forewarm"
+	week      = 7 * 24 * time.Hour
+)
+
+// NewCluster returns the collectors that only a cluster has beside those of pools: who holds the API groups, and when
+// certificates end. They watch a server with three APIServices and the authority's Secret, which stops with the context.
+func NewCluster(ctx context.Context, clock changes.Clock) ([]prometheus.Collector, error) {
+	now := clock.Now()
+	issued, _, err := (&servingca.Authority{}).Renew(now, servingca.MinLifetimes*week)
+	if err != nil {
+		return nil, err
+	}
+	data, err := issued.Data()
+	if err != nil {
+		return nil, err
+	}
+	server := httptest.NewServer(stubAPI(data))
+	context.AfterFunc(ctx, func() { server.CloseClientConnections(); server.Close() })
+	config, log := &rest.Config{Host: server.URL}, slog.New(slog.DiscardHandler)
+	groups, err := apiservices.New(config, service, log)
+	if err != nil {
+		return nil, err
+	}
+	secret, err := servingca.NewSecret(config, namespace, "forewarm-ca", log)
+	if err != nil {
+		return nil, err
+	}
+	leaf, err := servingca.NewLeaf(secret, week, now, log, "forewarm."+namespace+".svc")
+	if err != nil {
+		return nil, err
+	}
+	renew := func(ctx context.Context) error { return leaf.Run(ctx, clock) }
+	for _, run := range []func(context.Context) error{groups.Run, secret.Run, renew} {
+		go run(ctx) //nolint:errcheck // It ends with the context.
+	}
+	out := []prometheus.Collector{groups, servingca.Collector{Secret: secret, Leaf: leaf}}
+	return out, waitUntilRead(ctx, out)
+}
+
+// waitUntilRead waits until three groups and two certificates are known.
+func waitUntilRead(ctx context.Context, collectors []prometheus.Collector) error {
+	const want = 5
+	for range 100 {
+		metrics := make(chan prometheus.Metric, 10*want)
+		for _, c := range collectors {
+			c.Collect(metrics)
+		}
+		if len(metrics) >= want {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	return fmt.Errorf("fewer than %d metrics of API groups and certificates after 10 s", want)
+}
+
+// stubAPI answers the lists of the two watches, and leaves the watches open.
+func stubAPI(secret map[string][]byte) http.Handler {
+	type object = map[string]any
+	apiService := func(group, version string) object {
+		return object{
+			"metadata": object{"name": version + "." + group, "resourceVersion": "1"},
+			"spec": object{
+				"group": group, "version": version,
+				"service": object{"namespace": namespace, "name": strings.TrimPrefix(service, namespace+"/")},
+			},
+		}
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		list := object{
+			"kind":       "APIServiceList",
+			"apiVersion": "apiregistration.k8s.io/v1",
+			"metadata":   object{"resourceVersion": "1"},
+			"items": []object{
+				apiService(apiservices.External, "v1beta1"),
+				apiService(apiservices.Custom, "v1beta2"),
+				apiService(apiservices.Inspect, "v1alpha1"),
+			},
+		}
+		if strings.Contains(r.URL.Path, "secrets") {
+			list["kind"], list["apiVersion"] = "SecretList", "v1"
+			list["items"] = []object{
+				{
+					"metadata": object{
+						"name":            "forewarm-ca",
+						"namespace":       namespace,
+						"resourceVersion": "1",
+					},
+					"data": secret,
+				},
+			}
+		}
+		switch query := r.URL.Query(); {
+		case query.Get("sendInitialEvents") != "":
+			// The client lists, then.
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusUnprocessableEntity)
+			fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Invalid","code":422}`)
+		case query.Get("watch") != "":
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusOK)
+			http.NewResponseController(w).Flush() //nolint:errcheck // The watch has no events.
+			<-r.Context().Done()
+		default:
+			w.Header().Set("Content-Type", "application/json")
+			json.NewEncoder(w).Encode(list) //nolint:errcheck,errchkjson // The client reports it.
+		}
+	})
+}

@@ -1,0 +1,186 @@
+package storetest
+
+import (
+	"context"
+	"debug/buildinfo"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Prometheus is a server that takes samples by remote write.
+type Prometheus struct {
+	*Process
+
+	config string
+}
+
+// StartPrometheus runs the Prometheus of PATH with the label replica among its external labels.
+func StartPrometheus(tb testing.TB, replica string) *Prometheus {
+	tb.Helper()
+	built(tb)
+	path, err := exec.LookPath("prometheus")
+	if err != nil {
+		tb.Skip("no prometheus on PATH: install one, on Debian by `apt-get install prometheus`")
+	}
+	dir, at := tb.TempDir(), address(tb)
+	config := filepath.Join(dir, "prometheus.yml")
+	text := fmt.Sprintf("global: {external_labels: {cluster: test, replica: %q}}\n", replica)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	return &Prometheus{config: config, Process: start(tb, path, at, "/-/ready", "--config.file="+config,
+		"--storage.tsdb.path="+filepath.Join(dir, "data"), "--storage.tsdb.retention.time=100y",
+		"--web.listen-address="+at, "--web.enable-remote-write-receiver")}
+}
+
+// Write sends samples to it.
+func (p *Prometheus) Write(tb testing.TB, all []Series) {
+	tb.Helper()
+	p.write(tb, p.URL+"/api/v1/write", all)
+}
+
+// VictoriaMetrics is a single node.
+type VictoriaMetrics struct{ *Process }
+
+// StartVictoriaMetrics runs a single node with further flags.
+func StartVictoriaMetrics(tb testing.TB, flags ...string) *VictoriaMetrics {
+	tb.Helper()
+	path, at := binary(tb, "victoria-metrics"), address(tb)
+	flags = append([]string{
+		"-storageDataPath=" + filepath.Join(tb.TempDir(), "data"), "-httpListenAddr=" + at, "-retentionPeriod=100y",
+		// A share of the machine's memory would be too much beside other tests.
+		"-memory.allowedBytes=256MB",
+	}, flags...)
+	return &VictoriaMetrics{start(tb, path, at, "/health", flags...)}
+}
+
+// Write sends samples to it, and returns when they can be queried.
+func (v *VictoriaMetrics) Write(tb testing.TB, all []Series) {
+	tb.Helper()
+	v.write(tb, v.URL+"/api/v1/write", all)
+	if _, err := get(tb.Context(), v.URL+"/internal/force_flush"); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// Thanos is a part of Thanos.
+type Thanos struct {
+	*Process
+
+	// GRPC is the address where a query asks it for series.
+	GRPC string
+
+	// intake is where a receiver takes samples.
+	intake string
+}
+
+func startThanos(tb testing.TB, part string, flags ...string) *Thanos {
+	tb.Helper()
+	http, grpc := address(tb), address(tb)
+	flags = append([]string{part, "--http-address=" + http, "--grpc-address=" + grpc}, flags...)
+	return &Thanos{GRPC: grpc, Process: start(tb, binary(tb, "thanos"), http, "/-/ready", flags...)}
+}
+
+// StartThanosSidecar runs a sidecar of a Prometheus.
+func StartThanosSidecar(tb testing.TB, p *Prometheus) *Thanos {
+	tb.Helper()
+	return startThanos(tb, "sidecar", "--prometheus.url="+p.URL, "--tsdb.path="+filepath.Dir(p.config))
+}
+
+// StartThanosReceive runs a receiver of samples with the label replica.
+func StartThanosReceive(tb testing.TB, replica string) *Thanos {
+	tb.Helper()
+	at := address(tb)
+	t := startThanos(tb, "receive", "--remote-write.address="+at, "--receive.capnproto-address="+address(tb),
+		"--tsdb.path="+filepath.Join(tb.TempDir(), "data"), "--tsdb.retention=0d",
+		fmt.Sprintf("--label=replica=%q", replica))
+	t.intake = "http://" + at + "/api/v1/receive"
+	return t
+}
+
+// Write sends samples to a receiver.
+func (t *Thanos) Write(tb testing.TB, all []Series) {
+	tb.Helper()
+	t.Process.write(tb, t.intake, all)
+}
+
+// StartThanosQuery runs a query over stores, with the label replica for its deduplication. It returns when it knows
+// that many stores.
+func StartThanosQuery(tb testing.TB, stores int, flags ...string) *Thanos {
+	tb.Helper()
+	t := startThanos(tb, "query", append([]string{"--query.replica-label=replica"}, flags...)...)
+	t.AwaitStores(tb, stores)
+	return t
+}
+
+// healthyStores is how many stores a query knows and reaches.
+func (t *Thanos) healthyStores(ctx context.Context) (int, error) {
+	text, err := get(ctx, t.URL+"/api/v1/stores")
+	if err != nil {
+		return 0, err
+	}
+	var answer struct {
+		Data map[string][]struct {
+			LastError any `json:"lastError"`
+		} `json:"data"`
+	}
+	if err := json.Unmarshal([]byte(text), &answer); err != nil {
+		return 0, err
+	}
+	healthy := 0
+	for _, stores := range answer.Data {
+		for _, s := range stores {
+			if s.LastError == nil {
+				healthy++
+			}
+		}
+	}
+	return healthy, nil
+}
+
+// AwaitStores waits until a query knows that many healthy stores.
+func (t *Thanos) AwaitStores(tb testing.TB, stores int) {
+	tb.Helper()
+	err := t.Await(tb.Context(), startTimeout, func(ctx context.Context) error {
+		known, err := t.healthyStores(ctx)
+		if err == nil && known != stores {
+			err = fmt.Errorf("it knows %d healthy stores, want %d", known, stores)
+		}
+		return err
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// Endpoints are the flags for stores of a query: flag is --endpoint or --endpoint-strict.
+func Endpoints(flag string, stores ...*Thanos) []string {
+	flags := make([]string, 0, len(stores))
+	for _, s := range stores {
+		flags = append(flags, flag+"="+s.GRPC)
+	}
+	return flags
+}
+
+// Version is the version of a store's program: what that of PATH prints, or the module that another is built from.
+func Version(tb testing.TB, name string) string {
+	tb.Helper()
+	if name == "prometheus" {
+		text, err := exec.CommandContext(tb.Context(), name, "--version").CombinedOutput()
+		if err != nil {
+			tb.Fatal(err)
+		}
+		line, _, _ := strings.Cut(string(text), " (")
+		return line
+	}
+	info, err := buildinfo.ReadFile(binary(tb, name))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return name + " " + info.Main.Version
+}

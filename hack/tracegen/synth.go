@@ -1,0 +1,161 @@
+package main
+
+import (
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/forewarm/forewarm/forecast"
+)
+
+// step is the distance between two values of a trace.
+const step = time.Minute
+
+// shape has the parameters of a trace. Levels are shares of the base.
+type shape struct {
+	// Seed of the single random stream.
+	Seed uint64
+	// Start of the trace and its length.
+	Start  time.Time
+	Length time.Duration
+	// Base is the demand of an ordinary minute at the mean hour of a weekday.
+	Base float64
+	// Day is the amplitude of the daily cycle in the logarithm; the peak is in the afternoon, with a shoulder in the
+	// morning.
+	Day float64
+	// Weekend is the level of Saturday and Sunday.
+	Weekend float64
+	// Wander is the standard deviation, in the logarithm, of the wandering level; Memory is its time constant.
+	Wander float64
+	Memory time.Duration
+	// From 9 to 17 o'clock the level is multiplied by Open, 0 for none: users who come to work, jobs that begin by the clock. It
+	// rises and falls within a quarter of an hour.
+	Open float64
+	// BurstsPerDay is the mean number of random bursts; each rises within minutes to at most BurstHeight and fades over
+	// about a quarter of an hour.
+	BurstsPerDay, BurstHeight float64
+	// BurstAt is one burst more, of BurstHeight; 0 for none.
+	BurstAt time.Duration
+	// From ShiftAt on the level is multiplied by Shift.
+	ShiftAt time.Duration
+	Shift   float64
+	// From OutageAt on nothing is observed for Outage.
+	OutageAt, Outage time.Duration
+	// Observe turns the level of a minute into its observed value.
+	Observe func(level float64, source rand.Source) float64
+}
+
+// generate makes the trace of a shape.
+func generate(s shape) forecast.Series {
+	source := rand.NewPCG(s.Seed, s.Seed)
+	n := int(s.Length / step)
+	values := make([]float64, n)
+	wander := s.wander(n, rand.New(source))
+	bursts := s.bursts(n, rand.New(source))
+	for i := range values {
+		at := time.Duration(i) * step
+		level := s.Base * s.season(s.Start.Add(at)) * math.Exp(wander[i]) * (1 + bursts[i])
+		if at >= s.ShiftAt {
+			level *= s.Shift
+		}
+		values[i] = s.Observe(level, source)
+		if at >= s.OutageAt && at < s.OutageAt+s.Outage {
+			values[i] = math.NaN()
+		}
+	}
+	return forecast.Series{Start: s.Start, Step: step, Values: values}
+}
+
+// season is the factor of the hour of the day and the day of the week. Weekends fade in and out over their first and
+// last hours.
+func (s shape) season(at time.Time) float64 {
+	hour := at.Sub(at.Truncate(24 * time.Hour)).Hours()
+	daily := math.Cos((hour-15)/24*2*math.Pi) + 0.35*math.Cos((hour-10)/12*2*math.Pi)
+	return math.Exp(s.Day*daily) * (1 - (1-s.Weekend)*weekend(at)) * s.open(hour)
+}
+
+// open is the factor of the opening hours.
+func (s shape) open(hour float64) float64 {
+	if s.Open == 0 {
+		return 1
+	}
+	const fade = 0.125 // Hours on either side of the hour.
+	return 1 + (s.Open-1)*(ramp((hour-9-fade)/fade)-ramp((hour-17-fade)/fade))
+}
+
+// weekend is 1 on Saturday and Sunday, 0 on weekdays, and between them for some hours around the midnights.
+func weekend(at time.Time) float64 {
+	const fade = 3.0 // Hours on either side of midnight.
+	// The zero time was a Monday, and so are truncated weeks.
+	hours := at.Sub(at.Truncate(7 * 24 * time.Hour)).Hours()
+	intoSaturday, intoMonday, outOfSunday := (hours-5*24)/fade, hours/fade, (hours-7*24)/fade
+	return 1 - ramp(intoMonday) + ramp(intoSaturday) - ramp(outOfSunday)
+}
+
+// ramp goes from 0 at −1 to 1 at 1.
+func ramp(x float64) float64 { return min(1, max(0, (x+1)/2)) }
+
+// wander is an Ornstein-Uhlenbeck process at every minute, stationary from the first.
+func (s shape) wander(n int, random *rand.Rand) []float64 {
+	keep := math.Exp(-step.Minutes() / s.Memory.Minutes())
+	kick := s.Wander * math.Sqrt(1-keep*keep)
+	out := make([]float64, n)
+	level := s.Wander * random.NormFloat64()
+	for i := range out {
+		out[i] = level
+		level = keep*level + kick*random.NormFloat64()
+	}
+	return out
+}
+
+// bursts is what bursts add to each minute, as a share of the level.
+func (s shape) bursts(n int, random *rand.Rand) []float64 {
+	out := make([]float64, n)
+	chance := s.BurstsPerDay * step.Hours() / 24
+	for start := range out {
+		if random.Float64() >= chance {
+			continue
+		}
+		height := s.BurstHeight * (0.3 + 0.7*random.Float64())
+		addBurst(out[start:], height, 1+3*random.Float64(), 6+14*random.Float64())
+	}
+	if s.BurstAt > 0 {
+		addBurst(out[s.BurstAt/step:], s.BurstHeight, 2, 15)
+	}
+	return out
+}
+
+// addBurst adds a burst that begins at the first minute. Rise and fade are time constants in minutes.
+func addBurst(out []float64, height, rise, fade float64) {
+	for i := range out[:min(len(out), 120)] {
+		minutes := float64(i)
+		out[i] += height * (1 - math.Exp(-minutes/rise)) * math.Exp(-minutes/fade)
+	}
+}
+
+// counts observes a level as the number of events of a minute whose variance is dispersion times its mean: a Poisson
+// process at 1, a negative binomial (a Poisson process of Gamma distributed rate) above.
+func counts(dispersion float64) func(float64, rand.Source) float64 {
+	return func(level float64, source rand.Source) float64 {
+		if level > 0 && dispersion > 1 {
+			level = distuv.Gamma{Alpha: level / (dispersion - 1), Beta: 1 / (dispersion - 1), Src: source}.Rand()
+		}
+		if level <= 0 {
+			return 0
+		}
+		return distuv.Poisson{Lambda: level, Src: source}.Rand()
+	}
+}
+
+// busy observes a level of offered work, in devices, as the number of devices that are busy on average: close to the
+// level while it is small, never above devices, with a relative error of noise.
+func busy(devices, noise float64) func(float64, rand.Source) float64 {
+	return func(level float64, source rand.Source) float64 {
+		seen := level * (1 + noise*rand.New(source).NormFloat64())
+		// The smooth minimum of the level and the devices: x/(1 + x⁴)^¼ for x = level/devices.
+		x := max(seen, 0) / devices
+		return devices * x / math.Pow(1+x*x*x*x, 0.25)
+	}
+}
