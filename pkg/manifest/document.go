@@ -11,18 +11,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
-	"github.com/forewarm/forewarm/pkg/manifest/strictyaml"
 )
-
-// The limits of a file.
-const (
-	MaxFile      = strictyaml.MaxFile
-	MaxDocuments = strictyaml.MaxDocuments
-	MaxDocument  = strictyaml.MaxDocument
-)
-
-// Problem is one thing wrong with a file.
-type Problem = strictyaml.Problem
 
 // Document is one YAML document of a file: a Forecast, or its problems.
 type Document struct {
@@ -40,7 +29,7 @@ type Document struct {
 	// foreign documents have another kind.
 	foreign bool
 	// reading has the lines of all fields, also of those that Partial lacks because they have problems.
-	reading strictyaml.Reading
+	reading Reading
 }
 
 // Unreadable reports whether the document's object is unknown: it has a syntax error, or no name. A document of
@@ -51,7 +40,7 @@ func (d *Document) Unreadable() bool { return d.Key.Name == "" && !d.foreign }
 // given twice are problems of their document, with the line. A document with problems does not stop the others.
 // Documents without content are skipped.
 func Parse(file string, data []byte) []Document {
-	read := strictyaml.Documents(file, data)
+	read := RawDocuments(file, data)
 	documents := make([]Document, len(read))
 	for i, d := range read {
 		documents[i] = parseDocument(d)
@@ -59,7 +48,7 @@ func Parse(file string, data []byte) []Document {
 	return documents
 }
 
-func parseDocument(from strictyaml.Document) Document {
+func parseDocument(from RawDocument) Document {
 	d := Document{File: from.File, Line: from.Line}
 	if from.Broken != nil {
 		d.Problems = []Problem{*from.Broken}
@@ -80,7 +69,7 @@ func parseDocument(from strictyaml.Document) Document {
 }
 
 // decode decodes the object of a document, or the readable part of one that has problems.
-func (d *Document) decode(from strictyaml.Document) {
+func (d *Document) decode(from RawDocument) {
 	object := &v1alpha1.Forecast{}
 	err := from.Decode(object)
 	object.Namespace = cmp.Or(object.Namespace, DefaultNamespace)
@@ -95,7 +84,7 @@ func (d *Document) decode(from strictyaml.Document) {
 }
 
 // wrongKind returns why a document is not a Forecast; empty where it is one.
-func wrongKind(d strictyaml.Document) string {
+func wrongKind(d RawDocument) string {
 	if !d.IsObject() {
 		return "is not an object: write apiVersion, kind, metadata and spec"
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
-	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
@@ -36,12 +35,12 @@ func (r *reader) autoscalers(
 	if stated {
 		milli = own.HPA.Metrics[0].Target
 	}
-	choice := autoscaler.Choose(s.references(), workload, milli)
+	choice := ChooseAutoscalers(s.references(), workload, milli)
 	words := choice.Used
 	switch {
 	case len(choice.Scalings) == 0 && stated:
 		choice.Scalings = []decide.Autoscaler{own}
-		words = []string{autoscaler.Describe(own)}
+		words = []string{DescribeAutoscaler(own)}
 	case len(choice.Scalings) == 0:
 		words = []string{"no autoscaler and no spec.scaling"}
 	case stated && !slices.ContainsFunc(choice.Scalings, func(c decide.Autoscaler) bool { return c.Target() == own.Target() }):
@@ -65,7 +64,7 @@ func (r *reader) autoscalers(
 
 // namedModels returns the models that the metrics of autoscalers name, ascending. An objective may not apply to a metric, which is
 // answered all the same.
-func namedModels(references []autoscaler.Reference) []string {
+func namedModels(references []Reference) []string {
 	var out []string
 	for i := range references {
 		if name := references[i].Candidate; name != "" {

@@ -12,12 +12,11 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/manifest"
-	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 )
 
 // referring is an autoscaler of 1 to 20 replicas that refers to the Forecast of header; target 0 leaves it to the Forecast.
-func referring(by string, target int64) autoscaler.Reference {
-	return autoscaler.Reference{
+func referring(by string, target int64) manifest.Reference {
+	return manifest.Reference{
 		Forecast: snapshot.Key{Namespace: "inference", Name: "llama"}, Autoscaler: by,
 		Workload: leadtime.Workload{Namespace: "inference", APIVersion: "apps/v1", Kind: "Deployment", Name: "llama"},
 		Spec: hpa.Spec{
@@ -28,7 +27,7 @@ func referring(by string, target int64) autoscaler.Reference {
 }
 
 // refused is one that cannot count.
-func refused(by, reason string) autoscaler.Reference {
+func refused(by, reason string) manifest.Reference {
 	r := referring(by, 1)
 	r.Spec, r.Refused = hpa.Spec{}, reason
 	return r
@@ -38,7 +37,7 @@ func refused(by, reason string) autoscaler.Reference {
 func TestNamedModels(t *testing.T) {
 	by := refused("HorizontalPodAutoscaler/a", "no")
 	by.Candidate = "ses"
-	of := []autoscaler.Reference{by, referring("ScaledObject/b", 64), by}
+	of := []manifest.Reference{by, referring("ScaledObject/b", 64), by}
 	of[2].Candidate = "auto"
 	o := object(t, header+"spec:\n  targetRef: {kind: Deployment, name: llama}\n  signal: {query: x}\n")
 	if got := resolve(t, o, manifest.ClusterState{Autoscalers: of}).Named; !slices.Equal(got, []string{"auto", "ses"}) {
@@ -52,13 +51,13 @@ func TestWhereTheSettingsComeFrom(t *testing.T) {
 		needs = "late 1% is not calibrated, because it is unknown what one replica sustains: let a HorizontalPodAutoscaler or a ScaledObject refer to " +
 			"this Forecast, or set spec.scaling.target; until then the 0.95 quantile of the window peak is served"
 	)
-	many := make([]autoscaler.Reference, 9)
+	many := make([]manifest.Reference, 9)
 	for i := range many {
 		many[i] = refused(fmt.Sprint(h, i), "no")
 	}
 	for _, c := range []struct {
 		name, fields        string
-		references          []autoscaler.Reference
+		references          []manifest.Reference
 		unread              string
 		by                  []string
 		target              float64
@@ -67,7 +66,7 @@ func TestWhereTheSettingsComeFrom(t *testing.T) {
 		{"nothing", "", nil, "", nil, 0, "no autoscaler and no spec.scaling", needs},
 		{
 			"an HPA is enough", "",
-			[]autoscaler.Reference{referring(h+"a", 64)},
+			[]manifest.Reference{referring(h+"a", 64)},
 			"",
 			[]string{h + "a"},
 			64,
@@ -81,14 +80,14 @@ func TestWhereTheSettingsComeFrom(t *testing.T) {
 		},
 		{
 			"an HPA beside spec.scaling", "scaling: {target: 64, maxReplicas: 5}",
-			[]autoscaler.Reference{referring(h+"a", 64)},
+			[]manifest.Reference{referring(h+"a", 64)},
 			"",
 			[]string{h + "a"},
 			64, h + "a: 64 a replica, 1 to 20 replicas", "",
 		},
 		{
 			"an HPA beside what was before", "scaling: {before: {target: 45}}",
-			[]autoscaler.Reference{referring(h+"a", 64)},
+			[]manifest.Reference{referring(h+"a", 64)},
 			"",
 			[]string{h + "a"},
 			64, h + "a: 64 a replica, 1 to 20 replicas", "",
@@ -96,7 +95,7 @@ func TestWhereTheSettingsComeFrom(t *testing.T) {
 		{"what was before tells no target", "scaling: {before: {target: 45}}", nil, "", nil, 0, "no autoscaler and no spec.scaling", needs},
 		{
 			"an HPA that contradicts spec.scaling", "scaling: {target: 50}",
-			[]autoscaler.Reference{referring(h+"a", 64)},
+			[]manifest.Reference{referring(h+"a", 64)},
 			"",
 			[]string{h + "a"},
 			64,
@@ -104,7 +103,7 @@ func TestWhereTheSettingsComeFrom(t *testing.T) {
 		},
 		{
 			"a trigger that leaves the target to the Forecast", "scaling: {target: 50}",
-			[]autoscaler.Reference{referring("ScaledObject/a", 0)},
+			[]manifest.Reference{referring("ScaledObject/a", 0)},
 			"",
 			[]string{"ScaledObject/a"},
 			50,
@@ -112,7 +111,7 @@ func TestWhereTheSettingsComeFrom(t *testing.T) {
 		},
 		{
 			"a trigger and a Forecast that both leave it to the other", "",
-			[]autoscaler.Reference{referring("ScaledObject/a", 0)},
+			[]manifest.Reference{referring("ScaledObject/a", 0)},
 			"", nil, 0,
 			"no autoscaler and no spec.scaling; ScaledObject/a is not used: nothing says what one replica sustains: set " +
 				"target in its trigger's metadata, or spec.scaling.target",
@@ -121,7 +120,7 @@ func TestWhereTheSettingsComeFrom(t *testing.T) {
 		},
 		{
 			"the refused fall back to spec.scaling", "scaling: {target: 50}",
-			[]autoscaler.Reference{refused(h+"a", "its target is of type Value")},
+			[]manifest.Reference{refused(h+"a", "its target is of type Value")},
 			"",
 			[]string{"spec.scaling"},
 			50,
@@ -129,14 +128,14 @@ func TestWhereTheSettingsComeFrom(t *testing.T) {
 		},
 		{
 			"rights that are missing", "",
-			[]autoscaler.Reference{referring("ScaledObject/a", 64)},
+			[]manifest.Reference{referring("ScaledObject/a", 64)},
 			"HPAs cannot be read",
 			[]string{"ScaledObject/a"},
 			64, "ScaledObject/a: 64 a replica, 1 to 20 replicas; HPAs cannot be read", "",
 		},
 		{
 			"a quantile needs no target, and may have one", `quantile: "0.9"`,
-			[]autoscaler.Reference{referring(h+"a", 64)},
+			[]manifest.Reference{referring(h+"a", 64)},
 			"",
 			[]string{h + "a"},
 			64, h + "a: 64 a replica, 1 to 20 replicas", "",
@@ -187,9 +186,9 @@ func TestASkippedAutoscalerIsNotCappedByAnother(t *testing.T) {
 		state manifest.ClusterState
 		want  bool
 	}{
-		"one HPA":              {manifest.ClusterState{Autoscalers: []autoscaler.Reference{referring(h+"a", 64)}}, false},
-		"another workload's":   {manifest.ClusterState{Autoscalers: []autoscaler.Reference{referring(h+"a", 64), elsewhere}}, true},
-		"a refused one":        {manifest.ClusterState{Autoscalers: []autoscaler.Reference{referring(h+"a", 64), refused(h+"b", "no")}}, true},
+		"one HPA":              {manifest.ClusterState{Autoscalers: []manifest.Reference{referring(h+"a", 64)}}, false},
+		"another workload's":   {manifest.ClusterState{Autoscalers: []manifest.Reference{referring(h+"a", 64), elsewhere}}, true},
+		"a refused one":        {manifest.ClusterState{Autoscalers: []manifest.Reference{referring(h+"a", 64), refused(h+"b", "no")}}, true},
 		"nothing reads it yet": {manifest.ClusterState{}, false},
 	} {
 		if got := resolve(t, object(t, header+spec("serve: Floor")), c.state); got.Uncapped != c.want {
@@ -199,7 +198,7 @@ func TestASkippedAutoscalerIsNotCappedByAnother(t *testing.T) {
 }
 
 func TestSameSurroundings(t *testing.T) {
-	list := []autoscaler.Reference{referring("a", 1)}
+	list := []manifest.Reference{referring("a", 1)}
 	one := manifest.ClusterState{Autoscalers: list}
 	for _, c := range []struct {
 		name  string
@@ -207,7 +206,7 @@ func TestSameSurroundings(t *testing.T) {
 		want  bool
 	}{
 		{"the very list", manifest.ClusterState{Autoscalers: list}, true},
-		{"another list", manifest.ClusterState{Autoscalers: []autoscaler.Reference{referring("a", 1)}}, false},
+		{"another list", manifest.ClusterState{Autoscalers: []manifest.Reference{referring("a", 1)}}, false},
 		{"none", manifest.ClusterState{}, false},
 		{"other words", manifest.ClusterState{Autoscalers: list, UnreadReason: "no"}, false},
 		{"other starts", manifest.ClusterState{Autoscalers: list, LeadTime: manifest.MeasuredLeadTime{Source: "1 of 10"}}, false},

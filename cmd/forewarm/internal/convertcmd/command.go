@@ -16,8 +16,8 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/files"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/objects"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/terminal"
+	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
-	"github.com/forewarm/forewarm/pkg/manifest/strictyaml"
 )
 
 // codeLeftOut is the exit code where not all was converted.
@@ -84,7 +84,7 @@ func New() *cobra.Command {
 func (o *options) run(ctx context.Context, cmd *cobra.Command) error {
 	c := conversion{Converted: []objects.Document{}, LeftOut: []leftOut{}, tenant: o.tenant, known: o.series}
 	if o.rules != "" {
-		data, err := files.ReadInput(ctx, cmd.InOrStdin(), o.rules, strictyaml.MaxFile)
+		data, err := files.ReadInput(ctx, cmd.InOrStdin(), o.rules, manifest.MaxFile)
 		if err != nil {
 			return err
 		}

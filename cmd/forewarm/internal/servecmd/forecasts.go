@@ -25,7 +25,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/kube/forecasts"
 	"github.com/forewarm/forewarm/pkg/kube/warmpools"
 	"github.com/forewarm/forewarm/pkg/manifest"
-	"github.com/forewarm/forewarm/pkg/manifest/folder"
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
@@ -51,7 +50,7 @@ func openForecasts(
 	if o.ConfigDir == "" {
 		return watchForecasts(o, serving, resolver, board, log)
 	}
-	files, err := folder.Open(o.ConfigDir, resolver, log)
+	files, err := manifest.OpenFolder(o.ConfigDir, resolver, log)
 	if err != nil {
 		return nil, err
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/files"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/progress"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/terminal"
+	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
-	"github.com/forewarm/forewarm/pkg/manifest/strictyaml"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/report"
 )
@@ -118,7 +118,7 @@ func (r run) answer(ctx context.Context, c *compare.Config, to *compare.Comparis
 
 // readHPA reads the autoscaler.
 func (r run) readHPA(ctx context.Context, c *compare.Config) error {
-	text, err := files.Read(ctx, r.hpa, strictyaml.MaxFile)
+	text, err := files.Read(ctx, r.hpa, manifest.MaxFile)
 	if err != nil {
 		return fmt.Errorf("the autoscaler: %w", err)
 	}

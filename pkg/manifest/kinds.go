@@ -1,4 +1,4 @@
-package strictyaml
+package manifest
 
 import (
 	"errors"
@@ -38,7 +38,7 @@ type Header struct {
 
 // KindReader reads documents of a kind, or refuses them; without either they are skipped.
 type KindReader[T any] struct {
-	Read    func(Document) (T, error)
+	Read    func(RawDocument) (T, error)
 	Refused string
 	// SkippedAs is what a skipped document is called in errors.
 	SkippedAs string
@@ -46,10 +46,10 @@ type KindReader[T any] struct {
 
 // Read reads the documents of a file. kindOf returns how each is read. The error has every problem of every document,
 // with its line; nothing is returned then. others lists the skipped documents in words.
-func Read[T any](file string, data []byte, kindOf func(Document) KindReader[T]) (found []T, others string, err error) {
+func ReadKinds[T any](file string, data []byte, kindOf func(RawDocument) KindReader[T]) (found []T, others string, err error) {
 	var problems []error
 	var passed []string
-	for _, d := range Documents(file, data) {
+	for _, d := range RawDocuments(file, data) {
 		if d.Broken != nil {
 			problems = append(problems, d.Broken.Err())
 			continue

@@ -1,4 +1,4 @@
-package strictyaml
+package manifest
 
 import (
 	"encoding/json"
@@ -32,7 +32,7 @@ type Reading struct {
 
 // Check finds all fields that do not exist, fields given twice and values of the wrong kind, and removes them from
 // the document, so that the rest can be decoded. A field of type any accepts everything.
-func (d Document) Check(t reflect.Type) Reading {
+func (d RawDocument) Check(t reflect.Type) Reading {
 	r := Reading{Lines: map[string]int{}, file: d.File, offset: d.begins - 1}
 	r.check("", d.Root, t)
 	return r

@@ -1,4 +1,4 @@
-package folder_test
+package manifest_test
 
 import (
 	"context"
@@ -14,26 +14,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/manifest"
-	"github.com/forewarm/forewarm/pkg/manifest/folder"
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
-var _ refresh.Targets = (*folder.Folder)(nil)
-
-// catalogue takes every query and has no presets.
-type catalogue struct{ manifest.OneSource }
-
-func (catalogue) Ready(string, v1alpha1.TargetRef, manifest.Source) string { return "" }
-
-func (catalogue) Render(string, string, v1alpha1.TargetRef, manifest.Source, time.Duration) (manifest.Rendered, error) {
-	return manifest.Rendered{}, errors.New("no presets here")
-}
-
-func (catalogue) Confine(query, _ string, _ manifest.Source) (manifest.Rendered, error) {
-	return manifest.Rendered{Expr: query}, nil
-}
+var _ refresh.Targets = (*manifest.Folder)(nil)
 
 // forecast is a good object with a query.
 func forecast(name, query string) string {
@@ -44,13 +29,13 @@ func forecast(name, query string) string {
 type story struct {
 	*testing.T
 	dir    string
-	folder *folder.Folder
+	folder *manifest.Folder
 }
 
-func open(t *testing.T) *story {
+func openFolder(t *testing.T) *story {
 	t.Helper()
 	s := &story{T: t, dir: t.TempDir()}
-	f, err := folder.Open(s.dir, manifest.NewResolver(catalogue{}), slog.New(slog.DiscardHandler))
+	f, err := manifest.OpenFolder(s.dir, manifest.NewResolver(catalogue{}), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +61,7 @@ func (s *story) expect(want ...string) {
 		if t.Invalid != "" {
 			got = append(got, t.Key.Name+"!"+t.Invalid)
 		} else {
-			got = append(got, t.Key.Name+"="+t.Expr)
+			got = append(got, t.Key.Name+"="+strings.TrimSuffix(t.Expr, "@default"))
 		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -96,7 +81,7 @@ func (s *story) expectProblems(want ...string) {
 }
 
 func TestFilesComeChangeAndGo(t *testing.T) {
-	s := open(t)
+	s := openFolder(t)
 	s.expect()
 	s.write("b.yaml", forecast("b1", "x")+forecast("b2", "y"))
 	s.write("a.yml", forecast("a", "z"))
@@ -115,7 +100,7 @@ func TestFilesComeChangeAndGo(t *testing.T) {
 }
 
 func TestAnInvalidObjectSaysSoAndStopsNobody(t *testing.T) {
-	s := open(t)
+	s := openFolder(t)
 	s.write("a.yaml", forecast("bad", "x")+forecast("good", "x"))
 	s.expect("bad=x", "good=x")
 	s.write("a.yaml", strings.Replace(forecast("bad", "x"), "spec: {", "spec: {step: 0s, ", 1)+forecast("good", "x"))
@@ -129,7 +114,7 @@ func TestAnInvalidObjectSaysSoAndStopsNobody(t *testing.T) {
 }
 
 func TestAllProblemsAreToldAtOnce(t *testing.T) {
-	s := open(t)
+	s := openFolder(t)
 	spec := "spec: {stepp: 1, step: 0s, quantile: 2, staleAfter: soon, targetRef: 5, "
 	s.write("a.yaml", strings.Replace(forecast("bad", "x"), "spec: {targetRef: {kind: Deployment, name: d}, ", spec, 1))
 	if err := s.folder.Reload(); err != nil {
@@ -146,7 +131,7 @@ func TestAllProblemsAreToldAtOnce(t *testing.T) {
 }
 
 func TestAHalfWrittenFileKeepsItsObjects(t *testing.T) {
-	s := open(t)
+	s := openFolder(t)
 	whole := forecast("a", "x") + forecast("b", "y")
 	s.write("f.yaml", whole)
 	s.expect("a=x", "b=y")
@@ -162,7 +147,7 @@ func TestAHalfWrittenFileKeepsItsObjects(t *testing.T) {
 }
 
 func TestAForeignDocumentKeepsNothing(t *testing.T) {
-	s := open(t)
+	s := openFolder(t)
 	foreign := "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\n"
 	s.write("f.yaml", forecast("a", "x")+forecast("b", "y")+foreign)
 	s.expect("a=x", "b=y")
@@ -173,7 +158,7 @@ func TestAForeignDocumentKeepsNothing(t *testing.T) {
 }
 
 func TestAnUnreadableFileKeepsItsObjects(t *testing.T) {
-	s := open(t)
+	s := openFolder(t)
 	s.write("f.yaml", forecast("a", "x"))
 	s.expect("a=x")
 	path := filepath.Join(s.dir, "f.yaml")
@@ -193,7 +178,7 @@ func TestAnUnreadableFileKeepsItsObjects(t *testing.T) {
 }
 
 func TestTwoFilesWithOneNameAreServedFromNeither(t *testing.T) {
-	s := open(t)
+	s := openFolder(t)
 	s.write("a.yaml", forecast("x", "one"))
 	s.write("b.yaml", forecast("other", "y")+forecast("x", "two"))
 	text := "Forecast default/x is defined in a.yaml:1 and b.yaml:6: keep one"
@@ -205,7 +190,7 @@ func TestTwoFilesWithOneNameAreServedFromNeither(t *testing.T) {
 
 // A mounted ConfigMap: the names are links into ..data, itself a link that is swapped.
 func TestAConfigMapsLinksAreFollowed(t *testing.T) {
-	s := open(t)
+	s := openFolder(t)
 	mount := func(version, content string) {
 		t.Helper()
 		dir := filepath.Join(s.dir, "..", filepath.Base(s.dir)+version)
@@ -233,7 +218,7 @@ func TestAConfigMapsLinksAreFollowed(t *testing.T) {
 }
 
 func TestTheGenerationFollowsTheSpec(t *testing.T) {
-	s := open(t)
+	s := openFolder(t)
 	generation := func(content string) int64 {
 		s.write("f.yaml", content)
 		if err := s.folder.Reload(); err != nil {
@@ -272,7 +257,7 @@ func TestGrantsTakeEffectAtTheNextReload(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "f.yaml"), []byte(forecast("a", "x")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f, err := folder.Open(dir, manifest.NewResolver(grants), slog.New(slog.DiscardHandler))
+	f, err := manifest.OpenFolder(dir, manifest.NewResolver(grants), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -290,11 +275,11 @@ func TestGrantsTakeEffectAtTheNextReload(t *testing.T) {
 
 func TestTheFolderItself(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
-	_, err := folder.Open("/does/not/exist", manifest.NewResolver(catalogue{}), log)
+	_, err := manifest.OpenFolder("/does/not/exist", manifest.NewResolver(catalogue{}), log)
 	if !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a missing folder gives %v", err)
 	}
-	s := open(t)
+	s := openFolder(t)
 	s.write("f.yaml", forecast("a", "x"))
 	s.expect("a=x")
 	if err := os.RemoveAll(s.dir); err != nil {
@@ -327,7 +312,7 @@ func (c *clock) WaitUntil(_ context.Context, t time.Time) error {
 }
 
 func TestRun(t *testing.T) {
-	s := open(t)
+	s := openFolder(t)
 	var seen []int
 	look := func() { seen = append(seen, len(s.folder.Targets(time.Time{}))) }
 	c := &clock{actions: []func(){
