@@ -48,20 +48,12 @@ const byLLM = `
 func ownerScenarios() []scenario {
 	return []scenario{
 		{
-			preset: "tgi/queue",
-			trap:   "the predictor, not the transformer; a dot is a dot",
-			kind:   "InferenceService",
-			name:   "m.v1",
-			want:   "{} 7",
-			load:   viaDeployments,
+			preset: "tgi/queue", trap: "the predictor, not the transformer; a dot is a dot",
+			kind: "InferenceService", name: "m.v1", want: "{} 7", load: viaDeployments,
 		},
 		{
-			preset: "tgi/queue",
-			trap:   "revisions, not those of a name that begins alike",
-			kind:   "Service",
-			name:   "web",
-			want:   "{} 32",
-			load:   viaDeployments,
+			preset: "tgi/queue", trap: "revisions, not those of a name that begins alike", kind: "Service",
+			name: "web", want: "{} 32", load: viaDeployments,
 		},
 		{
 			preset: "vllm/queue", trap: "on one node, without what prefills apart",
@@ -72,20 +64,12 @@ func ownerScenarios() []scenario {
 			kind: "LLMInferenceService", name: "big", want: "{} 3", load: byLLM,
 		},
 		{
-			preset: "tgi/queue",
-			trap:   "one revision",
-			kind:   "Revision",
-			name:   "m.v1-predictor-00002",
-			want:   "{} 2",
-			load:   viaDeployments,
+			preset: "tgi/queue", trap: "one revision", kind: "Revision", name: "m.v1-predictor-00002",
+			want: "{} 2", load: viaDeployments,
 		},
 		{
-			preset: "tgi/queue",
-			trap:   "a Deployment by its whole name",
-			kind:   "Deployment",
-			name:   "m.v1-predictor",
-			want:   "{} 1",
-			load:   viaDeployments,
+			preset: "tgi/queue", trap: "a Deployment by its whole name", kind: "Deployment",
+			name: "m.v1-predictor", want: "{} 1", load: viaDeployments,
 		},
 		{
 			preset: "ray-serve/queue",

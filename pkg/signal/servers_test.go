@@ -24,9 +24,8 @@ func serverScenarios() []scenario {
 `,
 		},
 		{
-			preset: "tgi/arrivals",
-			want:   "{} 5",
-			load:   "\n  tgi_request_count{$A} 0+30x40\n  tgi_request_count{$B} 0+45x40\n",
+			preset: "tgi/arrivals", want: "{} 5",
+			load: "\n  tgi_request_count{$A} 0+30x40\n  tgi_request_count{$B} 0+45x40\n",
 		},
 		{
 			preset: "tgi/arrivals", trap: "one restarts, and what it received stands apart by kind", want: "{} 3",

@@ -64,12 +64,7 @@ func TestDiskOfChurn(t *testing.T) {
 	}
 	t.Logf(
 		"%d hours, %d series: MaxBytes %d MiB, peak %d MiB in the first half, %d MiB in all, now %d MiB in %d blocks",
-		hours,
-		alive*hours*int(time.Hour/life),
-		most/mib,
-		early/mib,
-		peak/mib,
-		usedBytes(t, e.Dir())/mib,
+		hours, alive*hours*int(time.Hour/life), most/mib, early/mib, peak/mib, usedBytes(t, e.Dir())/mib,
 		e.Health().Blocks,
 	)
 	if bound := int64(most + 64*mib); peak > bound {
