@@ -118,8 +118,7 @@ func (r *Reading) quantity(path string, n *yaml.Node) {
 			return
 		}
 	}
-	r.add(n, path, fmt.Sprintf("%.64q is not a quantity, write for example 64, 0.5 or 4k", n.Value))
-	clearNode(n)
+	r.refuse(n, path, fmt.Sprintf("%.64q is not a quantity, write for example 64, 0.5 or 4k", n.Value))
 }
 
 func (r *Reading) checkKind(path string, n *yaml.Node, t reflect.Type) {
@@ -130,13 +129,11 @@ func (r *Reading) checkKind(path string, n *yaml.Node, t reflect.Type) {
 		r.sequence(path, n, t)
 	case reflect.String:
 		if r.scalar(path, n) && n.Tag != "!!str" {
-			r.add(n, path, fmt.Sprintf("is not text: put it in quotes, %.64q", n.Value))
-			clearNode(n)
+			r.refuse(n, path, fmt.Sprintf("is not text: put it in quotes, %.64q", n.Value))
 		}
 	case reflect.Int32, reflect.Int64:
 		if r.scalar(path, n) && n.Tag != "!!int" {
-			r.add(n, path, fmt.Sprintf("%.64q is not a whole number: write one, without quotes", n.Value))
-			clearNode(n)
+			r.refuse(n, path, fmt.Sprintf("%.64q is not a whole number: write one, without quotes", n.Value))
 		}
 	default:
 		// Other kinds occur only inside of metadata; the decoder checks them.
@@ -147,15 +144,13 @@ func (r *Reading) scalar(path string, n *yaml.Node) bool {
 	if n.Kind == yaml.ScalarNode {
 		return true
 	}
-	r.add(n, path, "is a "+nodeKind(n)+": write a single value")
-	clearNode(n)
+	r.refuse(n, path, "is a "+nodeKind(n)+": write a single value")
 	return false
 }
 
 func (r *Reading) sequence(path string, n *yaml.Node, t reflect.Type) {
 	if n.Kind != yaml.SequenceNode {
-		r.add(n, path, "is a "+nodeKind(n)+": write a list")
-		clearNode(n)
+		r.refuse(n, path, "is a "+nodeKind(n)+": write a list")
 		return
 	}
 	for i, item := range n.Content {
@@ -165,8 +160,7 @@ func (r *Reading) sequence(path string, n *yaml.Node, t reflect.Type) {
 
 func (r *Reading) mapping(path string, n *yaml.Node, t reflect.Type) {
 	if n.Kind != yaml.MappingNode {
-		r.add(n, path, "is a "+nodeKind(n)+": write fields with values")
-		clearNode(n)
+		r.refuse(n, path, "is a "+nodeKind(n)+": write fields with values")
 		return
 	}
 	first, good := map[string]*yaml.Node{}, []*yaml.Node(nil)
@@ -194,20 +188,16 @@ func (r *Reading) mapping(path string, n *yaml.Node, t reflect.Type) {
 	n.Content = good
 }
 
-// clearNode makes a value absent.
-func clearNode(n *yaml.Node) {
+// refuse records a problem of a value, and makes the value absent.
+func (r *Reading) refuse(n *yaml.Node, path, problem string) {
+	r.add(n, path, problem)
 	*n = yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Line: n.Line, Column: n.Column}
 }
 
 func nodeKind(n *yaml.Node) string {
-	switch n.Kind {
-	case yaml.MappingNode:
-		return "set of fields"
-	case yaml.SequenceNode:
-		return "list"
-	default:
-		return "single value"
-	}
+	return map[yaml.Kind]string{
+		yaml.MappingNode: "set of fields", yaml.SequenceNode: "list", yaml.ScalarNode: "single value",
+	}[n.Kind]
 }
 
 // fieldType returns the type of a struct's field or a map's values.
