@@ -144,7 +144,6 @@ func TestBackfillReadsBack(t *testing.T) {
 	equal(t, values, fetch(t, e, q))
 }
 
-// A gap begins with its first missing step, whatever the lookback.
 // What is appended continues what was backfilled, and NaN ends a series at once, not after the lookback.
 func TestAppendContinuesABackfill(t *testing.T) {
 	e := open(t, embedded.Config{})
@@ -162,17 +161,14 @@ func TestAppendContinuesABackfill(t *testing.T) {
 	}
 }
 
-func TestGapsOnAFinerGrid(t *testing.T) {
+// A gap begins with its first missing step, whatever the lookback. That is a minute where nothing else is said: what ended is a gap
+// soon.
+func TestGapsAndTheLookback(t *testing.T) {
 	nan := math.NaN()
 	e := open(t, embedded.Config{Lookback: 5 * time.Minute})
 	backfill(t, e, backfillSeries(time.Minute, 1, 2, nan, nan, 5))
 	equal(t, []float64{1, 1, 2, 2, nan, nan, nan, nan, 5, 5}, fetch(t, e, queryOver("x", 10, 30*time.Second)))
-}
-
-// The lookback is a minute where nothing else is said: what ended is a gap soon.
-func TestLookback(t *testing.T) {
-	nan := math.NaN()
-	e := open(t, embedded.Config{})
+	e = open(t, embedded.Config{})
 	backfill(t, e, backfillSeries(time.Minute, 1, 2))
 	equal(t, []float64{1, 1, 2, 2, nan, nan}, fetch(t, e, queryOver("x", 6, 30*time.Second)))
 }

@@ -39,6 +39,7 @@ func status(code int, kind, body string) http.Handler {
 }
 
 func TestFetchBadAnswers(t *testing.T) {
+	const page = "<!DOCTYPE html><html><form>password</form></html>"
 	tests := []struct {
 		name    string
 		handler http.Handler
@@ -141,6 +142,29 @@ func TestFetchBadAnswers(t *testing.T) {
 			"a redirect", http.RedirectHandler("https://login.example/oauth?secret=x", http.StatusFound),
 			series.ErrUnavailable, []string{"redirects to https://login.example/oauth:"},
 		},
+		// Pages that are none by their header, and answers with other statuses of success.
+		{"a page that calls itself JSON", answeringBody(page), series.ErrUnavailable, nil},
+		{"a page without a type", status(200, "", page), series.ErrUnavailable, nil},
+		{"a page of XHTML", status(200, "application/xhtml+xml", page), series.ErrUnavailable, nil},
+		{"a page with the status of VM", status(422, "text/html", page), series.ErrUnavailable, nil},
+		{"no content", status(204, "application/json", ""), series.ErrUnavailable, nil},
+		{
+			"a part by the status, cut off",
+			status(206, "application/json", matrix(stream("", sample(0, "7")))[:50]), series.ErrUnavailable, nil,
+		},
+		{
+			"a success that is an error", status(200, "application/json", `{"status":"error","error":"x"}`),
+			series.ErrUnavailable, nil,
+		},
+		{
+			"an error that is a success", status(422, "application/json", matrix(stream("", sample(0, "7")))),
+			series.ErrUnavailable, nil,
+		},
+		{"another API's answer", answeringBody(`{"results":[{"series":[]}]}`), series.ErrUnavailable, nil},
+		{
+			"two answers, one after another", answeringBody(matrix("") + matrix(stream("", sample(0, "7")))),
+			series.ErrUnavailable, nil,
+		},
 		{
 			"a hang-up", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }),
 			series.ErrUnavailable, nil,
@@ -148,9 +172,9 @@ func TestFetchBadAnswers(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := source(t, tt.handler).Fetch(t.Context(), query(3))
-			if !errors.Is(err, tt.want) {
-				t.Fatalf("error %v, want %v", err, tt.want)
+			got, err := source(t, tt.handler).Fetch(t.Context(), query(3))
+			if !errors.Is(err, tt.want) || err != nil && got.Len() != 0 {
+				t.Fatalf("%v and error %v, want nothing and %v", got.Values, err, tt.want)
 			}
 			for _, want := range tt.says {
 				if !strings.Contains(err.Error(), want) {
