@@ -99,20 +99,15 @@ func ownerScenarios() []scenario {
 			name: "m.v1-predictor", want: "{} 1", load: viaDeployments,
 		},
 		{
-			preset: "ray-serve/queue",
-			trap:   "a RayCluster by its whole name",
-			kind:   "RayCluster",
-			name:   "chat-x5k9v",
-			want:   "{} 3",
-			load: rayOwners + `
+			preset: "ray-serve/queue", trap: "a RayCluster by its whole name", kind: "RayCluster",
+			name: "chat-x5k9v", want: "{} 3", load: rayOwners + `
   ray_serve_deployment_queued_queries{namespace="ai",pod="chat-head",instance="h"} 5x40
   ray_serve_deployment_queued_queries{namespace="ai",pod="chat-w2",instance="w"} 3x40
 `,
 		},
 		{
 			preset: "vllm/queue", trap: "a gang counts whole, an unrelated set of a like name does not",
-			kind: "LeaderWorkerSet", name: "lws", want: "{} 7",
-			load: `
+			kind: "LeaderWorkerSet", name: "lws", want: "{} 7", load: `
   vllm:num_requests_waiting{namespace="ai",pod="lws-0",instance="1"} 1x40
   vllm:num_requests_waiting{namespace="ai",pod="lws-0-1",instance="2"} 2x40
   vllm:num_requests_waiting{namespace="ai",pod="lws-1",instance="3"} 4x40
