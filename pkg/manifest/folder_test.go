@@ -45,17 +45,13 @@ func openFolder(t *testing.T) *story {
 
 func (s *story) write(name, content string) {
 	s.Helper()
-	if err := os.WriteFile(filepath.Join(s.dir, name), []byte(content), 0o600); err != nil {
-		s.Fatal(err)
-	}
+	must(s, os.WriteFile(filepath.Join(s.dir, name), []byte(content), 0o600))
 }
 
 // expect reloads and compares the targets, written name=query or name!problem.
 func (s *story) expect(want ...string) {
 	s.Helper()
-	if err := s.folder.Reload(); err != nil {
-		s.Fatal(err)
-	}
+	must(s, s.folder.Reload())
 	var got []string
 	for _, t := range s.folder.Targets(time.Time{}) {
 		if t.Invalid != "" {
@@ -92,9 +88,7 @@ func TestFilesComeChangeAndGo(t *testing.T) {
 	s.expect("a=z", "b1=x", "b2=y", "j=w")
 	s.write("b.yaml", forecast("b2", "Y"))
 	s.expect("a=z", "b2=Y", "j=w")
-	if err := os.Remove(filepath.Join(s.dir, "a.yml")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(filepath.Join(s.dir, "a.yml")))
 	s.expect("b2=Y", "j=w")
 	s.expectProblems()
 }
@@ -117,9 +111,7 @@ func TestAllProblemsAreToldAtOnce(t *testing.T) {
 	s := openFolder(t)
 	spec := "spec: {stepp: 1, step: 0s, quantile: 2, staleAfter: soon, targetRef: 5, "
 	s.write("a.yaml", strings.Replace(forecast("bad", "x"), "spec: {targetRef: {kind: Deployment, name: d}, ", spec, 1))
-	if err := s.folder.Reload(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.folder.Reload())
 	s.expectProblems(
 		`a.yaml:4: spec.quantile: is not text: put it in quotes, "2"`,
 		`a.yaml:4: spec.staleAfter: Invalid value: "soon": is not a duration, write for example 30s, 5m, 1h30m or 14d`,
@@ -162,18 +154,14 @@ func TestAnUnreadableFileKeepsItsObjects(t *testing.T) {
 	s.write("f.yaml", forecast("a", "x"))
 	s.expect("a=x")
 	path := filepath.Join(s.dir, "f.yaml")
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(path))
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Skip("no pipes here:", err)
 	}
 	s.expect("a=x")
 	s.expect("a=x")
 	s.expectProblems("f.yaml: cannot be read, its objects stay as they were: f.yaml is not a regular file")
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(path))
 	s.expect()
 }
 
@@ -194,24 +182,14 @@ func TestAConfigMapsLinksAreFollowed(t *testing.T) {
 	mount := func(version, content string) {
 		t.Helper()
 		dir := filepath.Join(s.dir, "..", filepath.Base(s.dir)+version)
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, "f.yaml"), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(dir, 0o700))
+		must(t, os.WriteFile(filepath.Join(dir, "f.yaml"), []byte(content), 0o600))
 		fresh := filepath.Join(s.dir, "..data_tmp")
-		if err := os.Symlink(dir, fresh); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Rename(fresh, filepath.Join(s.dir, "..data")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Symlink(dir, fresh))
+		must(t, os.Rename(fresh, filepath.Join(s.dir, "..data")))
 	}
 	mount("1", forecast("a", "x"))
-	if err := os.Symlink("..data/f.yaml", filepath.Join(s.dir, "f.yaml")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink("..data/f.yaml", filepath.Join(s.dir, "f.yaml")))
 	s.expect("a=x")
 	mount("2", forecast("a", "y"))
 	s.expect("a=y")
@@ -221,9 +199,7 @@ func TestTheGenerationFollowsTheSpec(t *testing.T) {
 	s := openFolder(t)
 	generation := func(content string) int64 {
 		s.write("f.yaml", content)
-		if err := s.folder.Reload(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.folder.Reload())
 		return s.folder.Targets(time.Time{})[0].Generation
 	}
 	first := generation(forecast("a", "x"))
@@ -254,18 +230,14 @@ func (g *granting) Revision() uint64 { return g.revision }
 // A source that is granted, or taken away, takes effect without a change of the files.
 func TestGrantsTakeEffectAtTheNextReload(t *testing.T) {
 	grants, dir := &granting{}, t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "f.yaml"), []byte(forecast("a", "x")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, "f.yaml"), []byte(forecast("a", "x")), 0o600))
 	f, err := manifest.OpenFolder(dir, manifest.NewResolver(grants), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for revision, want := range []string{"source not granted", ""} {
 		grants.revision = uint64(revision)
-		if err := f.Reload(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, f.Reload())
 		got := f.Targets(time.Time{})[0]
 		if (want == "") != (got.Invalid == "") || !strings.Contains(got.Invalid, want) {
 			t.Errorf("revision %d: %q, want %q", revision, got.Invalid, want)
@@ -282,9 +254,7 @@ func TestTheFolderItself(t *testing.T) {
 	s := openFolder(t)
 	s.write("f.yaml", forecast("a", "x"))
 	s.expect("a=x")
-	if err := os.RemoveAll(s.dir); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll(s.dir))
 	if err := s.folder.Reload(); err == nil {
 		t.Error("a folder that went away gives no error")
 	}
@@ -320,9 +290,7 @@ func TestRun(t *testing.T) {
 		func() { look(); s.write("b.yaml", forecast("b", "x")) },
 		look,
 	}}
-	if err := s.folder.Run(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.folder.Run(t.Context(), c))
 	if diff := cmp.Diff([]int{1, 2}, seen); diff != "" {
 		t.Error(diff)
 	}

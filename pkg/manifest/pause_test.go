@@ -48,8 +48,8 @@ func TestAPauseServesWhatTheHPABeforeNeeds(t *testing.T) {
 	const h, on = "HorizontalPodAutoscaler/", manifest.PauseAnnotation + `: "true"`
 	elsewhere, quick := referring(h+"b", 64), referring(h+"a", 64)
 	elsewhere.Workload.Name = "other"
-	two := []manifest.Reference{referring(h+"a", 64), referring(h+"b", 90)}
-	mixed := []manifest.Reference{referring(h+"a", 64), elsewhere}
+	two := refs(referring(h+"a", 64), referring(h+"b", 90))
+	mixed := refs(referring(h+"a", 64), elsewhere)
 	quick.Spec.Behavior = &hpa.Behavior{Up: hpa.DefaultScaleUp(), Down: hpa.DefaultScaleDown()}
 	quick.Spec.Behavior.Down.Stabilization = time.Minute
 	for name, c := range map[string]struct {
@@ -60,21 +60,19 @@ func TestAPauseServesWhatTheHPABeforeNeeds(t *testing.T) {
 		assumed    string
 	}{
 		"what the HPA sustains, and the target before": {
-			"before: {target: 45}", []manifest.Reference{referring(h+"a", 64)}, 128, 0, "",
+			"before: {target: 45}", refs(referring(h+"a", 64)), 128, 0, "",
 		},
 		"spec.scaling": {"target: 64, before: {target: 45}", nil, 128, 5 * time.Minute, ""},
 		"a trigger that leaves the target to the Forecast": {
-			"target: 64, before: {target: 45}", []manifest.Reference{referring("ScaledObject/a", 0)}, 128, 0, "",
+			"target: 64, before: {target: 45}", refs(referring("ScaledObject/a", 0)), 128, 0, "",
 		},
 		"minReplicas before":    {"target: 64, before: {target: 45, minReplicas: 5}", nil, 320, 5 * time.Minute, ""},
-		"another stabilization": {"before: {target: 45}", []manifest.Reference{quick}, 128, 4 * time.Minute, ""},
-		"without before": {
-			"", []manifest.Reference{referring(h+"a", 64)}, 90 / .7, 0, "set spec.scaling.before.target",
-		},
-		"two targets":        {"before: {target: 45}", two, 180, 0, "lower targets"},
-		"nothing known":      {"before: {target: 45}", nil, 90 / .7, 5 * time.Minute, "let an HPA or a Scaled"},
-		"one of another's":   {"before: {target: 60}", mixed, 90 / .7, 5 * time.Minute, "unknown targets"},
-		"the larger of both": {"before: {target: 32}", mixed, 180, 5 * time.Minute, "unknown targets"},
+		"another stabilization": {"before: {target: 45}", refs(quick), 128, 4 * time.Minute, ""},
+		"without before":        {"", refs(referring(h+"a", 64)), 90 / .7, 0, "set spec.scaling.before.target"},
+		"two targets":           {"before: {target: 45}", two, 180, 0, "lower targets"},
+		"nothing known":         {"before: {target: 45}", nil, 90 / .7, 5 * time.Minute, "let an HPA or a Scaled"},
+		"one of another's":      {"before: {target: 60}", mixed, 90 / .7, 5 * time.Minute, "unknown targets"},
+		"the larger of both":    {"before: {target: 32}", mixed, 180, 5 * time.Minute, "unknown targets"},
 	} {
 		p := pauseOf(t, on, c.scaling, c.references...)
 		got := p.Apply(decide.Decision{}, 90).Value

@@ -15,9 +15,7 @@ import (
 func stored(t *testing.T, text string) map[string]any {
 	t.Helper()
 	var object map[string]any
-	if err := yaml.Unmarshal([]byte(text), &object); err != nil {
-		t.Fatal(err)
-	}
+	must(t, yaml.Unmarshal([]byte(text), &object))
 	return object
 }
 

@@ -331,3 +331,11 @@ spec:
 		t.Error(diff)
 	}
 }
+
+// must ends the test on an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}

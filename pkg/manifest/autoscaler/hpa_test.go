@@ -271,16 +271,3 @@ func TestReferencesHoldNothing(t *testing.T) {
 		t.Error(diff)
 	}
 }
-
-func BenchmarkFromHPA(b *testing.B) {
-	object := &autoscalingv2.HorizontalPodAutoscaler{}
-	if err := yaml.Unmarshal(
-		[]byte(external(of64, "  behavior: {scaleDown: {stabilizationWindowSeconds: 0}}\n")), object,
-	); err != nil {
-		b.Fatal(err)
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		autoscaler.FromHPA(object)
-	}
-}

@@ -47,9 +47,7 @@ func TestDiskOfChurn(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := a.Commit(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, a.Commit())
 		if at.Sub(origin)%(10*time.Minute) == 0 {
 			e.KeepUp()
 		}

@@ -237,17 +237,3 @@ func TestRecordedTraces(t *testing.T) {
 		t.Errorf("read %d traces of %d (%v)", len(read), len(all), err)
 	}
 }
-
-func BenchmarkRead(b *testing.B) {
-	var sb strings.Builder
-	sb.WriteString("t,b\n")
-	for i := range 20_160 {
-		sb.WriteString(time.Unix(int64(i)*60, 0).UTC().Format(time.RFC3339) + ",12.5\n")
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := trace.ReadColumn(strings.NewReader(sb.String()), "b"); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
