@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -10,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
@@ -21,10 +23,11 @@ const maxNodes = 20_000
 type Reading struct {
 	// Lines of the fields, by path: "spec.metrics[0].type".
 	Lines map[string]int
-	// Problems are in the order of the document; BadPaths are their paths.
+	// Problems are in the order of the document.
 	Problems []Problem
-	BadPaths []string
 
+	// bad are the paths of the problems.
+	bad    []string
 	file   string
 	offset int
 	nodes  int
@@ -41,15 +44,15 @@ func (d RawDocument) Check(t reflect.Type) Reading {
 func (r *Reading) line(n *yaml.Node) int { return r.offset + n.Line }
 
 func (r *Reading) add(n *yaml.Node, path, problem string) {
-	r.BadPaths = append(r.BadPaths, path)
+	r.bad = append(r.bad, path)
 	if path == "" {
 		path = "the object"
 	}
 	r.Problems = append(r.Problems, Problem{File: r.file, Line: r.line(n), Text: clip(path) + ": " + problem})
 }
 
-// LineOf returns the line of a field or, where it is absent, of the nearest field around it; 0 where none is known.
-func (r *Reading) LineOf(path string) int {
+// lineOf returns the line of a field or, where it is absent, of the nearest field around it; 0 where none is known.
+func (r *Reading) lineOf(path string) int {
 	for path != "" {
 		if line, ok := r.Lines[path]; ok {
 			return line
@@ -59,9 +62,20 @@ func (r *Reading) LineOf(path string) int {
 	return 0
 }
 
-// FollowsFromProblem reports whether a problem at a path follows from one that was found already.
-func (r *Reading) FollowsFromProblem(path string) bool {
-	return slices.ContainsFunc(r.BadPaths, func(bad string) bool { return isWithin(path, bad) || isWithin(bad, path) })
+// locate adds the lines to problems of a document's object, except of those that follow from problems of the reading.
+func (r *Reading) locate(begins int, problems field.ErrorList) []Problem {
+	var out []Problem
+	for _, p := range problems {
+		if !r.follows(p.Field) {
+			out = append(out, Problem{File: r.file, Line: cmp.Or(r.lineOf(p.Field), begins), Text: p.Error()})
+		}
+	}
+	return out
+}
+
+// follows reports whether a problem at a path follows from one that was found already.
+func (r *Reading) follows(path string) bool {
+	return slices.ContainsFunc(r.bad, func(bad string) bool { return isWithin(path, bad) || isWithin(bad, path) })
 }
 
 // isWithin reports whether a path is that of a field or of something in it.

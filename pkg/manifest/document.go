@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -104,18 +103,7 @@ func wrongKind(d RawDocument) string {
 		version, kind, want, v1alpha1.ForecastKind)
 }
 
-// Locate adds the lines of an object's problems.
+// Locate adds the lines of an object's problems, except of those that follow from the problems of the document.
 func (d *Document) Locate(problems field.ErrorList) []Problem {
-	out := make([]Problem, len(problems))
-	for i, p := range problems {
-		out[i] = Problem{File: d.File, Line: cmp.Or(d.reading.LineOf(p.Field), d.Line), Text: p.Error()}
-	}
-	return out
-}
-
-// LocateAdditional locates the problems of Partial, except those that follow from the problems of the document.
-func (d *Document) LocateAdditional(problems field.ErrorList) []Problem {
-	return d.Locate(
-		slices.DeleteFunc(problems, func(p *field.Error) bool { return d.reading.FollowsFromProblem(p.Field) }),
-	)
+	return d.reading.locate(d.Line, problems)
 }

@@ -46,7 +46,11 @@ func (f *Folder) resolve(key snapshot.Key, documents []*Document) (refresh.Targe
 	}
 	d := documents[0]
 	if d.Object == nil {
-		problems := slices.Concat(d.Problems, f.additionalProblems(d))
+		problems := slices.Clone(d.Problems)
+		if d.Partial != nil { // All problems are told at once.
+			_, more := f.resolver.Resolve(d.Partial)
+			problems = append(problems, d.Locate(more)...)
+		}
 		return refresh.Target{Key: key, Invalid: joinLocated(problems)}, problems
 	}
 	object := d.Object.DeepCopy()
@@ -57,16 +61,6 @@ func (f *Folder) resolve(key snapshot.Key, documents []*Document) (refresh.Targe
 		target.Invalid = joinLocated(located)
 	}
 	return target, located
-}
-
-// additionalProblems finds problems in the readable part of an object that has some, so that all are reported at
-// once.
-func (f *Folder) additionalProblems(d *Document) []Problem {
-	if d.Partial == nil {
-		return nil
-	}
-	_, problems := f.resolver.Resolve(d.Partial)
-	return d.LocateAdditional(problems)
 }
 
 // duplicate returns the problems of a name that several documents have.

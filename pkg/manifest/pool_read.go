@@ -31,7 +31,7 @@ type poolDocument struct {
 	Spec v1alpha1.WarmPoolSpec `json:"spec"`
 }
 
-// Read reads the pools of a file, YAML or JSON, with documents separated by ---. The error has every problem of every
+// ReadPools reads the pools of a file, YAML or JSON, with documents separated by ---. The error has every problem of every
 // pool, with its line; no pool is returned then. Documents of other kinds are skipped; it is an error if there is
 // nothing else.
 func ReadPools(file string, text []byte) ([]PoolManifest, error) {
@@ -45,7 +45,7 @@ func ReadPools(file string, text []byte) ([]PoolManifest, error) {
 			refused := fmt.Sprintf("apiVersion %.64q is not supported: write apiVersion: %s", version, want)
 			return KindReader[PoolManifest]{Refused: refused}
 		}
-		return KindReader[PoolManifest]{Read: readDocument}
+		return KindReader[PoolManifest]{Read: readPool}
 	})
 	if err == nil && len(out) == 0 {
 		err = fmt.Errorf("%s: no %s (%s): %s", file, v1alpha1.WarmPoolKind, want, others)
@@ -53,8 +53,8 @@ func ReadPools(file string, text []byte) ([]PoolManifest, error) {
 	return out, err
 }
 
-// readDocument reads and checks a document. The error has the problems of the text and of the object.
-func readDocument(d RawDocument) (PoolManifest, error) {
+// readPool reads and checks a document. The error has the problems of the text and of the object.
+func readPool(d RawDocument) (PoolManifest, error) {
 	var m poolDocument
 	reading := d.Check(reflect.TypeFor[poolDocument]())
 	problems := reading.Errs()
@@ -71,11 +71,8 @@ func readDocument(d RawDocument) (PoolManifest, error) {
 		},
 		Spec: m.Spec,
 	})
-	for _, p := range found {
-		if !reading.FollowsFromProblem(p.Field) {
-			at := Problem{File: d.File, Line: cmp.Or(reading.LineOf(p.Field), d.Line), Text: p.Error()}
-			problems = append(problems, at.Err())
-		}
+	for _, p := range reading.locate(d.Line, found) {
+		problems = append(problems, p.Err())
 	}
 	return PoolManifest{File: d.File, Line: d.Line, ResolvedPool: resolved}, errors.Join(problems...)
 }
