@@ -81,21 +81,9 @@ func (s *Source) FetchInPieces(
 	size = min(max(size, 1), maxPoints)
 	for from := 0; from < out.Len(); from += size {
 		piece := out.Slice(from, min(from+size, out.Len()))
-		matrix, err := s.request(ctx, q, piece)
-		if err != nil {
+		var err error
+		if seen, err = s.fetchPiece(ctx, q, piece, seen); err != nil {
 			return forecast.Series{}, err
-		}
-		if len(matrix) == 1 && seen != nil && !seen.Metric.Equal(matrix[0].Metric) {
-			matrix = model.Matrix{seen, matrix[0]}
-		}
-		if len(matrix) > 1 { // Also with the same labels, which a store that merges others may return.
-			return forecast.Series{}, s.severalSeries(matrix)
-		}
-		if len(matrix) == 1 {
-			seen = matrix[0]
-			if err := s.fillGrid(piece, seen); err != nil {
-				return forecast.Series{}, err
-			}
 		}
 		progress(piece.Len())
 	}
@@ -106,6 +94,24 @@ func (s *Source) FetchInPieces(
 			s.name, q.From.UTC().Format(time.RFC3339), q.To.UTC().Format(time.RFC3339), series.ErrNoSeries, q.Expr)
 	}
 	return out, nil
+}
+
+// fetchPiece fills a piece of the range, and returns its series, or that of the pieces before: all must be of the same.
+func (s *Source) fetchPiece(
+	ctx context.Context, q refresh.Query, piece forecast.Series, seen *model.SampleStream,
+) (*model.SampleStream, error) {
+	matrix, err := s.request(ctx, q, piece)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(matrix) > 1: // Also with the same labels, which a store that merges others may return.
+		return nil, s.severalSeries(matrix)
+	case len(matrix) == 0:
+		return seen, nil
+	case seen != nil && !seen.Metric.Equal(matrix[0].Metric):
+		return nil, s.severalSeries(model.Matrix{seen, matrix[0]})
+	}
+	return matrix[0], s.fillGrid(piece, matrix[0])
 }
 
 // Clock returns the time by the server's own clock.
