@@ -106,11 +106,8 @@ func (c *Choice) complete(references []Reference, own int64) []Reference {
 			r.Spec.Metrics[0].Target = own
 		}
 		if targetOf(&r) == 0 {
-			c.Skipped = append(
-				c.Skipped,
-				r.Autoscaler+" is not used: nothing says what one replica sustains: set target in its "+
-					"trigger's metadata, or spec.scaling.target",
-			)
+			c.Skipped = append(c.Skipped, r.Autoscaler+" is not used: nothing says what one replica sustains: "+
+				"set target in its trigger's metadata, or spec.scaling.target")
 			continue
 		}
 		if err := r.Spec.Validate(); err != nil {

@@ -40,10 +40,7 @@ func (r *poolReader) nodeSelector(path *field.Path, selector, template map[strin
 		r.AddMessages(path, key, validation.IsQualifiedName(key))
 		r.AddMessages(path.Key(key), selector[key], validation.IsValidLabelValue(selector[key]))
 		if other, also := template[key]; also && other != selector[key] {
-			r.Add(
-				field.Invalid(path.Key(key), selector[key],
-					"the pod template has "+other+" for the same key: no node has both"),
-			)
+			r.Invalid(path.Key(key), selector[key], "the pod template has %s for the same key: no node has both", other)
 		}
 	}
 }

@@ -44,11 +44,8 @@ func (r *reader) autoscalers(
 	case len(choice.Scalings) == 0:
 		words = []string{"no autoscaler and no spec.scaling"}
 	case stated && !slices.ContainsFunc(choice.Scalings, func(c decide.Autoscaler) bool { return c.Target() == own.Target() }):
-		words = append(
-			words,
-			fmt.Sprintf("spec.scaling.target %s is not used, because there are autoscalers",
-				spec.Scaling.Target.String()),
-		)
+		words = append(words, fmt.Sprintf(
+			"spec.scaling.target %s is not used, because there are autoscalers", spec.Scaling.Target.String()))
 	}
 	doubts := unusedReasons(choice.Skipped, s.UnreadReason)
 	target.Autoscalers, target.AutoscalerSource = choice.Scalings, strings.Join(append(words, doubts...), "; ")
@@ -174,10 +171,9 @@ func (r *reader) replicaTarget(path *field.Path, quantity resource.Quantity) int
 func CheckQuantities(object map[string]any) error {
 	for _, path := range [][]string{{"spec", "scaling", "target"}, {"spec", "scaling", "before", "target"}} {
 		text, found, err := unstructured.NestedString(object, path...)
-		if err == nil && found &&
-			!v1alpha1.BoundedQuantity(text) { // A target of another kind is the decoder's to refuse.
-			return fmt.Errorf("%s: %.64q is not a quantity, write for example 64, 0.5 or 4k", strings.Join(path, "."),
-				text)
+		// A target of another kind is the decoder's to refuse.
+		if err == nil && found && !v1alpha1.BoundedQuantity(text) {
+			return fmt.Errorf("%s: %.64q is not a quantity, write for example 64, 0.5 or 4k", strings.Join(path, "."), text)
 		}
 	}
 	return nil

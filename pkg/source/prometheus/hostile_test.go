@@ -82,11 +82,8 @@ func TestFetchBadAnswers(t *testing.T) {
 		},
 		{
 			"too many samples",
-			status(
-				422,
-				"application/json",
-				`{"status":"error","errorType":"execution","error":"query processing would load too many samples into memory"}`,
-			),
+			status(422, "application/json",
+				`{"status":"error","errorType":"execution","error":"query processing would load too many samples into memory"}`),
 			series.ErrTooLarge,
 			[]string{"recording rule"},
 		},
