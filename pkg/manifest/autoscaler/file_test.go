@@ -192,6 +192,10 @@ func TestReadProblems(t *testing.T) {
 				"write one of type prometheus, whose threshold is what one replica sustains",
 		},
 		{
+			"modifiers", keda + triggered(prometheus, "  advanced: {scalingModifiers: {formula: load * 2, target: \"1\"}}\n"), "", "",
+			"hpa.yaml:1: ScaledObject/llama: prometheus trigger load: its scalingModifiers compute another value from its triggers: remove the formula",
+		},
+		{
 			"an unknown field of KEDA's", keda + triggered(prometheus, "  maxReplicas: 3\n"), "", "",
 			"hpa.yaml:6: spec.maxReplicas: unknown field, known are advanced, cooldownPeriod, fallback, idleReplicaCount, " +
 				"initialCooldownPeriod, maxReplicaCount, minReplicaCount, pollingInterval, scaleTargetRef, triggers",
