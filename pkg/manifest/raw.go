@@ -167,18 +167,19 @@ func (d RawDocument) IsObject() bool { return d.Root.Kind == yaml.MappingNode }
 func (d RawDocument) Text(path ...string) string {
 	n := d.Root
 	for _, key := range path {
-		if n = childNode(n, key); n == nil {
-			return ""
-		}
+		n = childNode(n, key)
 	}
-	if n.Tag != "!!str" {
+	if n == nil || n.Kind != yaml.ScalarNode || n.Tag != "!!str" {
 		return ""
 	}
 	return n.Value
 }
 
 func childNode(n *yaml.Node, key string) *yaml.Node {
-	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == key {
 			return n.Content[i+1]
 		}
