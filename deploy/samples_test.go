@@ -18,8 +18,8 @@ import (
 	"github.com/forewarm/forewarm/hack/apiservertest"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
+	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
-	"github.com/forewarm/forewarm/pkg/manifest/pool"
 	"github.com/forewarm/forewarm/pkg/signal"
 )
 
@@ -146,7 +146,7 @@ func TestThePoolsFit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all, err := pool.Read(name, text)
+		all, err := manifest.ReadPools(name, text)
 		if err != nil {
 			t.Error(err)
 			continue

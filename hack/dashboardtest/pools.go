@@ -16,7 +16,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/kube/pools"
 
 	"github.com/forewarm/forewarm/pkg/manifest"
-	"github.com/forewarm/forewarm/pkg/manifest/pool"
 )
 
 // Member is the workload of a pool's member: the demand that a replica sustains, and how many replicas an HPA allows.
@@ -42,11 +41,11 @@ spec:
 	if err != nil {
 		return nil, err
 	}
-	decoded, err := pool.FromObject(object)
+	decoded, err := manifest.PoolFromObject(object)
 	if err != nil {
 		return nil, err
 	}
-	resolved, problems := pool.Resolve(decoded)
+	resolved, problems := manifest.ResolvePool(decoded)
 	if text := manifest.JoinProblems(problems); text != "" {
 		return nil, problems.ToAggregate()
 	}

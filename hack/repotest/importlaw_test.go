@@ -107,12 +107,11 @@ func layers() map[string]layer {
 			forbidden: []string{module + "pkg/serve", module + "pkg/source", module + "pkg/signal"},
 			why:       "siblings of the outer layer do not meet",
 		},
-		// It reads its own objects by pkg/manifest/pool, and asks for what it needs of the Forecasts' watch.
+		// It reads its own objects by pkg/manifest, and asks for what it needs of the Forecasts' watch.
 		"warm pools": {
 			packages: []string{"pkg/kube/pools"},
 			forbidden: []string{
 				module + "pkg/serve", module + "pkg/source", module + "pkg/signal", module + "pkg/kube/forecasts",
-				module + "pkg/manifest/folder",
 			},
 			why: "siblings of the outer layer do not meet",
 		},

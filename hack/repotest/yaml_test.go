@@ -20,7 +20,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
-	"github.com/forewarm/forewarm/pkg/manifest/pool"
 	"github.com/forewarm/forewarm/pkg/source/tenants"
 )
 
@@ -62,7 +61,7 @@ func checkYAML(text string) error {
 		}
 		return nil
 	case kind == "WarmPool":
-		_, err := pool.Read("", []byte(text))
+		_, err := manifest.ReadPools("", []byte(text))
 		return err
 	case kind == "HorizontalPodAutoscaler":
 		var hpa autoscalingv2.HorizontalPodAutoscaler
@@ -107,7 +106,7 @@ func checkSources(value any) error {
 	return file.Close()
 }
 
-func checkReferences(references []autoscaler.Reference) error {
+func checkReferences(references []manifest.Reference) error {
 	if len(references) != 1 || references[0].Refused != "" {
 		return fmt.Errorf("it does not refer to one Forecast: %+v", references)
 	}

@@ -4,25 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
-	"github.com/forewarm/forewarm/pkg/manifest/strictyaml"
 )
-
-// The limits of a file.
-const (
-	MaxFile      = strictyaml.MaxFile
-	MaxDocuments = strictyaml.MaxDocuments
-	MaxDocument  = strictyaml.MaxDocument
-)
-
-// Problem is one thing wrong with a file.
-type Problem = strictyaml.Problem
 
 // Document is one YAML document of a file: a Forecast, or its problems.
 type Document struct {
@@ -40,7 +28,7 @@ type Document struct {
 	// foreign documents have another kind.
 	foreign bool
 	// reading has the lines of all fields, also of those that Partial lacks because they have problems.
-	reading strictyaml.Reading
+	reading Reading
 }
 
 // Unreadable reports whether the document's object is unknown: it has a syntax error, or no name. A document of
@@ -51,7 +39,7 @@ func (d *Document) Unreadable() bool { return d.Key.Name == "" && !d.foreign }
 // given twice are problems of their document, with the line. A document with problems does not stop the others.
 // Documents without content are skipped.
 func Parse(file string, data []byte) []Document {
-	read := strictyaml.Documents(file, data)
+	read := RawDocuments(file, data)
 	documents := make([]Document, len(read))
 	for i, d := range read {
 		documents[i] = parseDocument(d)
@@ -59,7 +47,7 @@ func Parse(file string, data []byte) []Document {
 	return documents
 }
 
-func parseDocument(from strictyaml.Document) Document {
+func parseDocument(from RawDocument) Document {
 	d := Document{File: from.File, Line: from.Line}
 	if from.Broken != nil {
 		d.Problems = []Problem{*from.Broken}
@@ -80,7 +68,7 @@ func parseDocument(from strictyaml.Document) Document {
 }
 
 // decode decodes the object of a document, or the readable part of one that has problems.
-func (d *Document) decode(from strictyaml.Document) {
+func (d *Document) decode(from RawDocument) {
 	object := &v1alpha1.Forecast{}
 	err := from.Decode(object)
 	object.Namespace = cmp.Or(object.Namespace, DefaultNamespace)
@@ -95,7 +83,7 @@ func (d *Document) decode(from strictyaml.Document) {
 }
 
 // wrongKind returns why a document is not a Forecast; empty where it is one.
-func wrongKind(d strictyaml.Document) string {
+func wrongKind(d RawDocument) string {
 	if !d.IsObject() {
 		return "is not an object: write apiVersion, kind, metadata and spec"
 	}
@@ -115,18 +103,7 @@ func wrongKind(d strictyaml.Document) string {
 		version, kind, want, v1alpha1.ForecastKind)
 }
 
-// Locate adds the lines of an object's problems.
+// Locate adds the lines of an object's problems, except of those that follow from the problems of the document.
 func (d *Document) Locate(problems field.ErrorList) []Problem {
-	out := make([]Problem, len(problems))
-	for i, p := range problems {
-		out[i] = Problem{File: d.File, Line: cmp.Or(d.reading.LineOf(p.Field), d.Line), Text: p.Error()}
-	}
-	return out
-}
-
-// LocateAdditional locates the problems of Partial, except those that follow from the problems of the document.
-func (d *Document) LocateAdditional(problems field.ErrorList) []Problem {
-	return d.Locate(
-		slices.DeleteFunc(problems, func(p *field.Error) bool { return d.reading.FollowsFromProblem(p.Field) }),
-	)
+	return d.reading.locate(d.Line, problems)
 }

@@ -26,9 +26,8 @@ func TestFormerNames(t *testing.T) {
 	}
 	for names, field := range map[string]string{"No": "spec.formerNames[0]", "a b c d e": "spec.formerNames"} {
 		o.Spec.FormerNames = strings.Split(names, " ")
-		if _, problems := manifest.NewResolver(catalogue{}).
-			Resolve(o); len(problems) != 1 ||
-			problems[0].Field != field {
+		_, problems := manifest.NewResolver(catalogue{}).Resolve(o)
+		if len(problems) != 1 || problems[0].Field != field {
 			t.Errorf("%s: %v", names, problems)
 		}
 	}

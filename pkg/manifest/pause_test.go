@@ -10,11 +10,10 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/manifest"
-	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 )
 
 // pauseOf is the pause of a manifest as a folder or a cluster has it, with an annotation, spec.scaling and autoscalers.
-func pauseOf(t *testing.T, annotation, scaling string, references ...autoscaler.Reference) decide.Pause {
+func pauseOf(t *testing.T, annotation, scaling string, references ...manifest.Reference) decide.Pause {
 	t.Helper()
 	head := strings.Replace(header, "namespace: inference}", "namespace: inference, annotations: {"+annotation+"}}", 1)
 	field := "serve: Floor"
@@ -49,33 +48,31 @@ func TestAPauseServesWhatTheHPABeforeNeeds(t *testing.T) {
 	const h, on = "HorizontalPodAutoscaler/", manifest.PauseAnnotation + `: "true"`
 	elsewhere, quick := referring(h+"b", 64), referring(h+"a", 64)
 	elsewhere.Workload.Name = "other"
-	two := []autoscaler.Reference{referring(h+"a", 64), referring(h+"b", 90)}
-	mixed := []autoscaler.Reference{referring(h+"a", 64), elsewhere}
+	two := refs(referring(h+"a", 64), referring(h+"b", 90))
+	mixed := refs(referring(h+"a", 64), elsewhere)
 	quick.Spec.Behavior = &hpa.Behavior{Up: hpa.DefaultScaleUp(), Down: hpa.DefaultScaleDown()}
 	quick.Spec.Behavior.Down.Stabilization = time.Minute
 	for name, c := range map[string]struct {
 		scaling    string
-		references []autoscaler.Reference
+		references []manifest.Reference
 		value      float64 // of 90 observed
 		hold       time.Duration
 		assumed    string
 	}{
 		"what the HPA sustains, and the target before": {
-			"before: {target: 45}", []autoscaler.Reference{referring(h+"a", 64)}, 128, 0, "",
+			"before: {target: 45}", refs(referring(h+"a", 64)), 128, 0, "",
 		},
 		"spec.scaling": {"target: 64, before: {target: 45}", nil, 128, 5 * time.Minute, ""},
 		"a trigger that leaves the target to the Forecast": {
-			"target: 64, before: {target: 45}", []autoscaler.Reference{referring("ScaledObject/a", 0)}, 128, 0, "",
+			"target: 64, before: {target: 45}", refs(referring("ScaledObject/a", 0)), 128, 0, "",
 		},
 		"minReplicas before":    {"target: 64, before: {target: 45, minReplicas: 5}", nil, 320, 5 * time.Minute, ""},
-		"another stabilization": {"before: {target: 45}", []autoscaler.Reference{quick}, 128, 4 * time.Minute, ""},
-		"without before": {
-			"", []autoscaler.Reference{referring(h+"a", 64)}, 90 / .7, 0, "set spec.scaling.before.target",
-		},
-		"two targets":        {"before: {target: 45}", two, 180, 0, "lower targets"},
-		"nothing known":      {"before: {target: 45}", nil, 90 / .7, 5 * time.Minute, "let an HPA or a Scaled"},
-		"one of another's":   {"before: {target: 60}", mixed, 90 / .7, 5 * time.Minute, "unknown targets"},
-		"the larger of both": {"before: {target: 32}", mixed, 180, 5 * time.Minute, "unknown targets"},
+		"another stabilization": {"before: {target: 45}", refs(quick), 128, 4 * time.Minute, ""},
+		"without before":        {"", refs(referring(h+"a", 64)), 90 / .7, 0, "set spec.scaling.before.target"},
+		"two targets":           {"before: {target: 45}", two, 180, 0, "lower targets"},
+		"nothing known":         {"before: {target: 45}", nil, 90 / .7, 5 * time.Minute, "let an HPA or a Scaled"},
+		"one of another's":      {"before: {target: 60}", mixed, 90 / .7, 5 * time.Minute, "unknown targets"},
+		"the larger of both":    {"before: {target: 32}", mixed, 180, 5 * time.Minute, "unknown targets"},
 	} {
 		p := pauseOf(t, on, c.scaling, c.references...)
 		got := p.Apply(decide.Decision{}, 90).Value

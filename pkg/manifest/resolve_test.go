@@ -290,10 +290,7 @@ func TestFaults(t *testing.T) {
 
 // spec is a good spec with fields replaced.
 func spec(change string) string {
-	fields := map[string]string{
-		"targetRef": "{kind: Deployment, name: llama}",
-		"signal":    "{preset: vllm/inflight}",
-	}
+	fields := map[string]string{"targetRef": "{kind: Deployment, name: llama}", "signal": "{preset: vllm/inflight}"}
 	changed := strings.TrimSuffix(strings.TrimPrefix(change, "{"), "}")
 	if !strings.HasPrefix(change, "{") {
 		changed = change
@@ -332,5 +329,13 @@ spec:
 	}
 	if diff := cmp.Diff(want, paths); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// must ends the test on an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
 	}
 }

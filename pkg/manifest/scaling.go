@@ -14,7 +14,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
-	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
@@ -36,20 +35,17 @@ func (r *reader) autoscalers(
 	if stated {
 		milli = own.HPA.Metrics[0].Target
 	}
-	choice := autoscaler.Choose(s.references(), workload, milli)
+	choice := ChooseAutoscalers(s.references(), workload, milli)
 	words := choice.Used
 	switch {
 	case len(choice.Scalings) == 0 && stated:
 		choice.Scalings = []decide.Autoscaler{own}
-		words = []string{autoscaler.Describe(own)}
+		words = []string{DescribeAutoscaler(own)}
 	case len(choice.Scalings) == 0:
 		words = []string{"no autoscaler and no spec.scaling"}
 	case stated && !slices.ContainsFunc(choice.Scalings, func(c decide.Autoscaler) bool { return c.Target() == own.Target() }):
-		words = append(
-			words,
-			fmt.Sprintf("spec.scaling.target %s is not used, because there are autoscalers",
-				spec.Scaling.Target.String()),
-		)
+		words = append(words, fmt.Sprintf(
+			"spec.scaling.target %s is not used, because there are autoscalers", spec.Scaling.Target.String()))
 	}
 	doubts := unusedReasons(choice.Skipped, s.UnreadReason)
 	target.Autoscalers, target.AutoscalerSource = choice.Scalings, strings.Join(append(words, doubts...), "; ")
@@ -65,7 +61,7 @@ func (r *reader) autoscalers(
 
 // namedModels returns the models that the metrics of autoscalers name, ascending. An objective may not apply to a metric, which is
 // answered all the same.
-func namedModels(references []autoscaler.Reference) []string {
+func namedModels(references []Reference) []string {
 	var out []string
 	for i := range references {
 		if name := references[i].Candidate; name != "" {
@@ -175,10 +171,9 @@ func (r *reader) replicaTarget(path *field.Path, quantity resource.Quantity) int
 func CheckQuantities(object map[string]any) error {
 	for _, path := range [][]string{{"spec", "scaling", "target"}, {"spec", "scaling", "before", "target"}} {
 		text, found, err := unstructured.NestedString(object, path...)
-		if err == nil && found &&
-			!v1alpha1.BoundedQuantity(text) { // A target of another kind is the decoder's to refuse.
-			return fmt.Errorf("%s: %.64q is not a quantity, write for example 64, 0.5 or 4k", strings.Join(path, "."),
-				text)
+		// A target of another kind is the decoder's to refuse.
+		if err == nil && found && !v1alpha1.BoundedQuantity(text) {
+			return fmt.Errorf("%s: %.64q is not a quantity, write for example 64, 0.5 or 4k", strings.Join(path, "."), text)
 		}
 	}
 	return nil

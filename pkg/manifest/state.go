@@ -7,7 +7,6 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
-	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
@@ -15,9 +14,9 @@ import (
 type ClusterState struct {
 	LeadTime MeasuredLeadTime
 	// Autoscalers are the metrics of autoscalers that name the object; read only.
-	Autoscalers []autoscaler.Reference
+	Autoscalers []Reference
 	// Exposed are those that name it by its alias; read only. Empty where another object answers under that alias.
-	Exposed []autoscaler.Reference
+	Exposed []Reference
 	// UnreadReason is why there may be more autoscalers; empty where all were read.
 	UnreadReason string
 }
@@ -28,18 +27,18 @@ func (s ClusterState) Equal(other ClusterState) bool {
 		identical(s.Autoscalers, other.Autoscalers) && identical(s.Exposed, other.Exposed)
 }
 
-func identical(a, b []autoscaler.Reference) bool {
+func identical(a, b []Reference) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
 // references are all autoscalers that name the object. An object may expose its own name: a metric that names it by its alias is
 // not read by its name, too.
-func (s ClusterState) references() []autoscaler.Reference {
+func (s ClusterState) references() []Reference {
 	if len(s.Exposed) == 0 {
 		return s.Autoscalers
 	}
 	named := slices.DeleteFunc(slices.Clone(s.Autoscalers),
-		func(r autoscaler.Reference) bool { return r.Alias == s.Exposed[0].Alias })
+		func(r Reference) bool { return r.Alias == s.Exposed[0].Alias })
 	return append(named, s.Exposed...)
 }
 

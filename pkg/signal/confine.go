@@ -106,11 +106,7 @@ func IsAverage(query string) bool {
 	if err != nil {
 		return false
 	}
-	for {
-		inner, ok := root.(*parser.ParenExpr)
-		if !ok {
-			break
-		}
+	for inner, ok := root.(*parser.ParenExpr); ok; inner, ok = root.(*parser.ParenExpr) {
 		root = inner.Expr
 	}
 	aggregate, ok := root.(*parser.AggregateExpr)
@@ -162,10 +158,8 @@ func verifyConfined(confined string, own *labels.Matcher) error {
 			series.ErrQuery)
 	}
 	return walkSelectors(root, func(s *parser.VectorSelector) error {
-		for _, m := range s.LabelMatchers {
-			if m.Name == own.Name && m.Type == own.Type && m.Value == own.Value {
-				return nil
-			}
+		if has(s, own.Name, own.Value) {
+			return nil
 		}
 		return refuseNode(s, "it cannot be confined to %s; simplify it", own)
 	})

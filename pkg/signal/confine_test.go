@@ -286,13 +286,3 @@ func requires(matchers []*labels.Matcher, label, value string) bool {
 		return m.Name == label && m.Type == labels.MatchEqual && m.Value == value
 	})
 }
-
-func BenchmarkConfine(b *testing.B) {
-	for b.Loop() {
-		if _, err := signal.Confine(
-			`sum(rate(http_requests_total{job="api",code!~"5.."}[5m])) / 60`, "namespace", "a", "",
-		); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

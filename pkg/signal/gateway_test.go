@@ -22,12 +22,9 @@ const routed = `
 
 func gatewayScenarios() []scenario {
 	return []scenario{
-		{
-			preset: "gateway/arrivals", want: "{} 4",
-			load: pickers + routed + `
+		{preset: "gateway/arrivals", want: "{} 4", load: pickers + routed + `
   llm_d_epp_flow_control_queue_size{namespace="ai",pod="epp-1",inference_pool="pool",fairness_id="a"} 0+15x40
-`,
-		},
+`},
 		{
 			preset: "gateway/arrivals", trap: "the router reports old names beside the new ones", want: "{} 3",
 			load: pickers + routed + `
@@ -53,42 +50,28 @@ func gatewayScenarios() []scenario {
   inference_pool_ready_pods{namespace="ai",pod="epp-x",name="llama"} 3x40
 `,
 		},
-		{
-			preset: "gateway/inflight", want: "{} 12",
-			load: pickers + `
+		{preset: "gateway/inflight", want: "{} 12", load: pickers + `
   llm_d_epp_request_running{namespace="ai",pod="epp-1",model_name="m",priority="0"} 4x40
   llm_d_epp_request_running{namespace="ai",pod="epp-2",model_name="m",priority="0"} 5x40
   llm_d_epp_flow_control_queue_size{namespace="ai",pod="epp-2",inference_pool="pool"} 3x40
-`,
-		},
-		{
-			preset: "gateway/inflight", trap: "a first release's names, another pool's picker", want: "{} 4",
-			load: `
+`},
+		{preset: "gateway/inflight", trap: "a first release's names, another pool's picker", want: "{} 4", load: `
   inference_pool_per_pod_queue_size{namespace="ai",pod="epp-1",name="pool",model_server_pod="llama-7d9-a"} 1x40
   inference_pool_per_pod_queue_size{namespace="ai",pod="epp-x",name="more",model_server_pod="llama-2-55-x"} 1x40
   inference_model_running_requests{namespace="ai",pod="epp-1",model_name="m"} 4x40
   inference_model_running_requests{namespace="ai",pod="epp-x",model_name="m"} 40x40
-`,
-		},
+`},
 		{preset: "gateway/queue", want: "{} 7", load: pickers},
-		{
-			preset: "gateway/queue", trap: "both names of an endpoint's queue", want: "{} 3",
-			load: `
+		{preset: "gateway/queue", trap: "both names of an endpoint's queue", want: "{} 3", load: `
   llm_d_epp_per_endpoint_queue_size{namespace="ai",pod="epp-1",name="pool",model_server_endpoint="llama-7d9-a-rank-0"} 3x40
   inference_pool_per_pod_queue_size{namespace="ai",pod="epp-1",name="pool",model_server_pod="llama-7d9-a-rank-0"} 3x40
-`,
-		},
-		{
-			// Half of three endpoints' caches.
-			preset: "gateway/kv-cache", want: "{} 1.5",
-			load: pickers + `
+`},
+		// Half of three endpoints' caches.
+		{preset: "gateway/kv-cache", want: "{} 1.5", load: pickers + `
   llm_d_epp_average_kv_cache_utilization{namespace="ai",pod="epp-1",name="pool"} 0.5x40
   llm_d_epp_ready_endpoints{namespace="ai",pod="epp-1",name="pool"} 3x40
-`,
-		},
-		{
-			preset: "gateway/kv-cache", trap: "two pickers see one pool, by two names", want: "{} 1.5",
-			load: pickers + `
+`},
+		{preset: "gateway/kv-cache", trap: "two pickers see one pool, by two names", want: "{} 1.5", load: pickers + `
   llm_d_epp_average_kv_cache_utilization{namespace="ai",pod="epp-1",name="pool"} 0.5x40
   llm_d_epp_ready_endpoints{namespace="ai",pod="epp-1",name="pool"} 3x40
   llm_d_epp_average_kv_cache_utilization{namespace="ai",pod="epp-2",name="pool"} 0.5x40
@@ -97,7 +80,6 @@ func gatewayScenarios() []scenario {
   inference_pool_ready_pods{namespace="ai",pod="epp-2",name="pool"} 3x40
   llm_d_epp_average_kv_cache_utilization{namespace="ai",pod="epp-x",name="llama-2"} 1x40
   llm_d_epp_ready_endpoints{namespace="ai",pod="epp-x",name="llama-2"} 9x40
-`,
-		},
+`},
 	}
 }

@@ -18,22 +18,16 @@ const (
 
 func gpuScenarios() []scenario {
 	return []scenario{
-		{
-			preset: "dcgm/gpu-busy", want: "{} 1.4",
-			load: `
+		{preset: "dcgm/gpu-busy", want: "{} 1.4", load: `
   DCGM_FI_PROF_GR_ENGINE_ACTIVE{$A,UUID="GPU-1",gpu="0"} 0.5x40
   DCGM_FI_PROF_GR_ENGINE_ACTIVE{$B,UUID="GPU-2",gpu="1"} 0.9x40
   DCGM_FI_PROF_GR_ENGINE_ACTIVE{$X,UUID="GPU-3",gpu="2"} 1x40
   DCGM_FI_PROF_GR_ENGINE_ACTIVE{$P,UUID="GPU-4",gpu="3"} 1x40
-`,
-		},
-		{
-			preset: "dcgm/gpu-busy", trap: "an idle GPU carries the exporter's own pod", want: "{} 0.5",
-			load: `
+`},
+		{preset: "dcgm/gpu-busy", trap: "an idle GPU carries the exporter's own pod", want: "{} 0.5", load: `
   DCGM_FI_PROF_GR_ENGINE_ACTIVE{$A,UUID="GPU-1",gpu="0"} 0.5x40
   DCGM_FI_PROF_GR_ENGINE_ACTIVE{namespace="gpu-operator",pod="dcgm-x",UUID="GPU-3",gpu="2"} 0.3x40
-`,
-		},
+`},
 		{
 			preset: "dcgm/gpu-busy", trap: "virtual GPUs: the device's series, and a copy for each pod", want: "{} 0.8",
 			load: `
@@ -43,22 +37,17 @@ func gpuScenarios() []scenario {
 `,
 		},
 		{
-			preset: "dcgm/gpu-busy",
-			trap:   "the exporter restarted: its new pod reports beside the old one",
-			want:   "{} 0.6",
-			load: `
+			preset: "dcgm/gpu-busy", trap: "the exporter restarted: its new pod reports beside the old one",
+			want: "{} 0.6", load: `
   DCGM_FI_PROF_GR_ENGINE_ACTIVE{$A,hostname="dcgm-old",UUID="GPU-1",gpu="0"} 0.5x18
   DCGM_FI_PROF_GR_ENGINE_ACTIVE{$A,hostname="dcgm-new",UUID="GPU-1",gpu="0"} _x17 0.6x22
 `,
 		},
-		{
-			preset: "dcgm/memory-bandwidth", want: "{} 0.75",
-			load: `
+		{preset: "dcgm/memory-bandwidth", want: "{} 0.75", load: `
   DCGM_FI_PROF_DRAM_ACTIVE{$A,UUID="GPU-1",gpu="0"} 0.5x40
   DCGM_FI_PROF_DRAM_ACTIVE{$B,UUID="GPU-2",gpu="1"} 0.25x40
   DCGM_FI_PROF_DRAM_ACTIVE{$X,UUID="GPU-3",gpu="2"} 1x40
-`,
-		},
+`},
 		{
 			preset: "dcgm/memory-bandwidth", trap: "MIG: two instances of one GPU, and the GPU itself", want: "{} 0.75",
 			load: `
@@ -118,37 +107,25 @@ func gpuScenarios() []scenario {
 			load: nodes + request + `"nvidia_com_gpu",pod="llama-7d9-a",node="odd"} 2x40
 `,
 		},
-		{
-			preset: "nvml/gpu-busy", want: "{} 1.2",
-			load: `
+		{preset: "nvml/gpu-busy", want: "{} 1.2", load: `
   forewarm_gpu_pod_busy_ratio{$A,uuid="GPU-1"} 0.9x40
   forewarm_gpu_pod_busy_ratio{$B,uuid="GPU-2"} 0.3x40
   forewarm_gpu_pod_busy_ratio{$P,uuid="GPU-3"} 1x40
-`,
-		},
-		{
-			preset: "nvml/gpu-busy", trap: "pods that share a GPU each have a part of it", want: "{} 0.75",
-			load: `
+`},
+		{preset: "nvml/gpu-busy", trap: "pods that share a GPU each have a part of it", want: "{} 0.75", load: `
   forewarm_gpu_pod_busy_ratio{$A,container="main",uuid="GPU-1"} 0.25x40
   forewarm_gpu_pod_busy_ratio{$A,container="side",uuid="GPU-1"} 0.125x40
   forewarm_gpu_pod_busy_ratio{$B,container="main",uuid="GPU-1"} 0.375x40
   forewarm_gpu_pod_busy_ratio{$X,container="main",uuid="GPU-1"} 0.125x40
-`,
-		},
-		{
-			preset: "nvml/memory-bandwidth", want: "{} 0.75",
-			load: `
+`},
+		{preset: "nvml/memory-bandwidth", want: "{} 0.75", load: `
   forewarm_gpu_pod_memory_bandwidth_ratio{$A,uuid="GPU-1"} 0.5x40
   forewarm_gpu_pod_memory_bandwidth_ratio{$B,uuid="GPU-2"} 0.25x40
-`,
-		},
-		{
-			preset: "nvml/memory-bandwidth", trap: "MIG: two instances of one GPU in one pod", want: "{} 0.375",
-			load: `
+`},
+		{preset: "nvml/memory-bandwidth", trap: "MIG: two instances of one GPU in one pod", want: "{} 0.375", load: `
   forewarm_gpu_pod_memory_bandwidth_ratio{$A,uuid="GPU-1",gpu_instance="1"} 0.125x40
   forewarm_gpu_pod_memory_bandwidth_ratio{$A,uuid="GPU-1",gpu_instance="2"} 0.25x40
-`,
-		},
+`},
 		{
 			preset: "nvml/gpus-allocated", want: "{} 2",
 			load: allocated + `$A,uuid="GPU-1"} 1x40` + allocated + `$B,uuid="GPU-2"} 1x40` +

@@ -74,9 +74,7 @@ func (s scope) replicaPods() string {
 // "-default".
 func (s scope) predictor(worker string) owner {
 	return owner{
-		"Deployment",
-		s.target.Name,
-		"-predictor(-default)?(" + worker + "-" + revisionNumber + "-deployment)?",
+		"Deployment", s.target.Name, "-predictor(-default)?(" + worker + "-" + revisionNumber + "-deployment)?",
 	}
 }
 

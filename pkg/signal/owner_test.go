@@ -44,24 +44,26 @@ const byLLM = `
   vllm:num_requests_waiting{namespace="ai",pod="small-kserve-prefill-a",instance="4"} 8x40
 `
 
+// byGangs is GPUs of pods of several kinds. GPU-5 is split by MIG.
+const byGangs = `
+  DCGM_FI_PROF_GR_ENGINE_ACTIVE{UUID="GPU-1",gpu="0",namespace="ai",pod="llama-7d9-a",container="vllm"} 0.5x40
+  DCGM_FI_PROF_GR_ENGINE_ACTIVE{UUID="GPU-5",gpu="4",GPU_I_ID="1",namespace="ai",pod="lws-0",container="c"} 0.25x40
+  DCGM_FI_PROF_GR_ENGINE_ACTIVE{UUID="GPU-5",gpu="4",GPU_I_ID="2",namespace="ai",pod="lws-0",container="c"} 0.5x40
+  DCGM_FI_PROF_GR_ENGINE_ACTIVE{UUID="GPU-6",gpu="5",namespace="ai",pod="lws-0-1",container="c"} 1x40
+  DCGM_FI_PROF_GR_ENGINE_ACTIVE{UUID="GPU-7",gpu="6",namespace="ai",pod="lws-7-0",container="c"} 1x40
+  DCGM_FI_PROF_GR_ENGINE_ACTIVE{UUID="GPU-8",gpu="7",namespace="ai",pod="roll-1-a",container="c"} 0.125x40
+`
+
 // ownerScenarios are how kinds own their pods; any preset serves to show it.
 func ownerScenarios() []scenario {
 	return []scenario{
 		{
-			preset: "tgi/queue",
-			trap:   "the predictor, not the transformer; a dot is a dot",
-			kind:   "InferenceService",
-			name:   "m.v1",
-			want:   "{} 7",
-			load:   viaDeployments,
+			preset: "tgi/queue", trap: "the predictor, not the transformer; a dot is a dot",
+			kind: "InferenceService", name: "m.v1", want: "{} 7", load: viaDeployments,
 		},
 		{
-			preset: "tgi/queue",
-			trap:   "revisions, not those of a name that begins alike",
-			kind:   "Service",
-			name:   "web",
-			want:   "{} 32",
-			load:   viaDeployments,
+			preset: "tgi/queue", trap: "revisions, not those of a name that begins alike", kind: "Service",
+			name: "web", want: "{} 32", load: viaDeployments,
 		},
 		{
 			preset: "vllm/queue", trap: "on one node, without what prefills apart",
@@ -72,36 +74,40 @@ func ownerScenarios() []scenario {
 			kind: "LLMInferenceService", name: "big", want: "{} 3", load: byLLM,
 		},
 		{
-			preset: "tgi/queue",
-			trap:   "one revision",
-			kind:   "Revision",
-			name:   "m.v1-predictor-00002",
-			want:   "{} 2",
-			load:   viaDeployments,
+			preset: "dcgm/gpu-busy", trap: "a StatefulSet, without those of its pods", kind: "StatefulSet", name: "lws",
+			want: "{} 0.75", load: byGangs,
 		},
 		{
-			preset: "tgi/queue",
-			trap:   "a Deployment by its whole name",
-			kind:   "Deployment",
-			name:   "m.v1-predictor",
-			want:   "{} 1",
-			load:   viaDeployments,
+			preset: "dcgm/gpu-busy", trap: "the leaders of a gang, and their workers", kind: "LeaderWorkerSet", name: "lws",
+			want: "{} 1.75", load: byGangs,
 		},
 		{
-			preset: "ray-serve/queue",
-			trap:   "a RayCluster by its whole name",
-			kind:   "RayCluster",
-			name:   "chat-x5k9v",
-			want:   "{} 3",
-			load: rayOwners + `
+			preset: "dcgm/gpu-busy", trap: "a kind that nobody knows owns ReplicaSets", kind: "Rollout", name: "roll",
+			want: "{} 0.125", load: byGangs,
+		},
+		{
+			preset: "dcgm/gpu-busy", trap: "a ReplicaSet by its name", kind: "ReplicaSet", name: "llama-7d9",
+			want: "{} 0.5", load: byGangs,
+		},
+		{preset: "dcgm/gpu-busy", trap: "a name that is cut off", kind: "Deployment", name: "lama", load: byGangs},
+		{
+			preset: "tgi/queue", trap: "one revision", kind: "Revision", name: "m.v1-predictor-00002",
+			want: "{} 2", load: viaDeployments,
+		},
+		{
+			preset: "tgi/queue", trap: "a Deployment by its whole name", kind: "Deployment",
+			name: "m.v1-predictor", want: "{} 1", load: viaDeployments,
+		},
+		{
+			preset: "ray-serve/queue", trap: "a RayCluster by its whole name", kind: "RayCluster",
+			name: "chat-x5k9v", want: "{} 3", load: rayOwners + `
   ray_serve_deployment_queued_queries{namespace="ai",pod="chat-head",instance="h"} 5x40
   ray_serve_deployment_queued_queries{namespace="ai",pod="chat-w2",instance="w"} 3x40
 `,
 		},
 		{
 			preset: "vllm/queue", trap: "a gang counts whole, an unrelated set of a like name does not",
-			kind: "LeaderWorkerSet", name: "lws", want: "{} 7",
-			load: `
+			kind: "LeaderWorkerSet", name: "lws", want: "{} 7", load: `
   vllm:num_requests_waiting{namespace="ai",pod="lws-0",instance="1"} 1x40
   vllm:num_requests_waiting{namespace="ai",pod="lws-0-1",instance="2"} 2x40
   vllm:num_requests_waiting{namespace="ai",pod="lws-1",instance="3"} 4x40

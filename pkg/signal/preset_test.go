@@ -38,44 +38,6 @@ const owners = `
   kube_replicaset_owner{namespace="prod",replicaset="llama-7d9",owner_kind="Deployment",owner_name="llama"} 1x40
 `
 
-// gpus is what dcgm-exporter says, its own labels kept (honorLabels: true). The idle GPU-3 carries the exporter's pod;
-// GPU-5 is split by MIG; prod's GPU must not be seen from ai.
-const gpus = `
-  DCGM_FI_PROF_GR_ENGINE_ACTIVE{UUID="GPU-1",gpu="0",namespace="ai",pod="llama-7d9-a",container="vllm"} 0.5x40
-  DCGM_FI_PROF_GR_ENGINE_ACTIVE{UUID="GPU-2",gpu="1",namespace="ai",pod="llama-7d9-b",container="vllm"} 0.9x40
-  DCGM_FI_PROF_GR_ENGINE_ACTIVE{UUID="GPU-4",gpu="3",namespace="ai",pod="db-0",container="c"} 0.4x40
-  DCGM_FI_PROF_GR_ENGINE_ACTIVE{UUID="GPU-5",gpu="4",GPU_I_ID="1",namespace="ai",pod="lws-0",container="c"} 0.25x40
-  DCGM_FI_PROF_GR_ENGINE_ACTIVE{UUID="GPU-5",gpu="4",GPU_I_ID="2",namespace="ai",pod="lws-0",container="c"} 0.5x40
-  DCGM_FI_PROF_GR_ENGINE_ACTIVE{UUID="GPU-6",gpu="5",namespace="ai",pod="lws-0-1",container="c"} 1x40
-  DCGM_FI_PROF_GR_ENGINE_ACTIVE{UUID="GPU-7",gpu="6",namespace="ai",pod="lws-7-0",container="c"} 1x40
-  DCGM_FI_PROF_GR_ENGINE_ACTIVE{UUID="GPU-8",gpu="7",namespace="ai",pod="roll-1-a",container="c"} 0.125x40
-  DCGM_FI_PROF_GR_ENGINE_ACTIVE{UUID="GPU-9",gpu="0",namespace="prod",pod="llama-7d9-a",container="vllm"} 1x40
-`
-
-// servers is what vLLM says: two engines in pod b (data parallelism), the old ReplicaSet's pod still draining.
-const servers = `
-  vllm:num_requests_running{namespace="ai",pod="llama-7d9-a",instance="10.0.0.1:8000",engine="0",model_name="m"} 10x40
-  vllm:num_requests_running{namespace="ai",pod="llama-7d9-b",instance="10.0.0.2:8000",engine="0",model_name="m"} 7x40
-  vllm:num_requests_running{namespace="ai",pod="llama-7d9-b",instance="10.0.0.2:8000",engine="1",model_name="m"} 5x40
-  vllm:num_requests_running{namespace="ai",pod="llama-old-c",instance="10.0.0.3:8000",engine="0",model_name="m"} 1x40
-  vllm:num_requests_running{namespace="ai",pod="other-555-a",instance="10.0.0.4:8000",engine="0",model_name="m"} 99x40
-  vllm:num_requests_running{namespace="prod",pod="llama-7d9-a",instance="10.0.1.1:8000",engine="0",model_name="m"} 77x40
-  vllm:num_requests_waiting{namespace="ai",pod="llama-7d9-a",instance="10.0.0.1:8000",engine="0",model_name="m"} 3x40
-  vllm:num_requests_waiting{namespace="ai",pod="llama-7d9-b",instance="10.0.0.2:8000",engine="0",model_name="m"} 1x40
-  vllm:num_requests_waiting{namespace="ai",pod="llama-7d9-b",instance="10.0.0.2:8000",engine="1",model_name="m"} 0x40
-  vllm:num_requests_waiting{namespace="ai",pod="llama-old-c",instance="10.0.0.3:8000",engine="0",model_name="m"} 0x40
-  vllm:num_requests_waiting{namespace="ai",pod="other-555-a",instance="10.0.0.4:8000",engine="0",model_name="m"} 9x40
-  vllm:num_requests_waiting{namespace="prod",pod="llama-7d9-a",instance="10.0.1.1:8000",engine="0",model_name="m"} 8x40
-  vllm:time_to_first_token_seconds_count{namespace="ai",pod="llama-7d9-a",instance="10.0.0.1:8000",engine="0",model_name="m"} 0+30x40
-  vllm:time_to_first_token_seconds_count{namespace="ai",pod="llama-7d9-b",instance="10.0.0.2:8000",engine="0",model_name="m"} 0+45x40
-  vllm:time_to_first_token_seconds_count{namespace="prod",pod="llama-7d9-a",instance="10.0.1.1:8000",engine="0",model_name="m"} 0+90x40
-`
-
-// idle is a GPU nobody uses: with the target labels of the scrape, its pod is the exporter's.
-const idle = `
-  DCGM_FI_PROF_GR_ENGINE_ACTIVE{UUID="GPU-3",gpu="2",namespace="gpu-operator",pod="dcgm-x"} 0.3x40
-`
-
 // exported is the same series as Prometheus stores them without honorLabels.
 func exported(load, namespace, pod string) string {
 	load = strings.ReplaceAll(load, `,pod="`, `,exported_pod="`)
@@ -85,46 +47,6 @@ func exported(load, namespace, pod string) string {
 // twice adds a copy of every series as a second scrape job or a second kube-state-metrics would.
 func twice(load string) string {
 	return load + strings.ReplaceAll(load, `{`, `{job="second",`)
-}
-
-func loads() map[string]string {
-	return map[string]string{
-		"labels honoured": owners + gpus + idle + servers,
-		"labels exported": exported(owners, "monitoring", "ksm-0") + exported(gpus, "gpu-operator", "dcgm-x") +
-			idle + servers,
-		"owners honoured, GPUs exported": owners + exported(gpus, "gpu-operator", "dcgm-x") + idle + servers,
-		"owners exported, GPUs honoured": exported(owners, "ai", "ksm-0") + gpus + idle + servers,
-		"everything scraped twice":       twice(owners + gpus + idle + servers),
-		"everything exported": exported(owners, "monitoring", "ksm-0") + exported(gpus, "gpu-operator", "dcgm-x") +
-			idle + exported(servers, "gateway", "proxy-0"),
-	}
-}
-
-func TestPresets(t *testing.T) {
-	tests := []struct {
-		preset, kind, name string
-		want               string
-	}{
-		{"dcgm/gpu-busy", "Deployment", "llama", "{} 1.4"},
-		{"dcgm/gpu-busy", "StatefulSet", "db", "{} 0.4"},
-		{"dcgm/gpu-busy", "StatefulSet", "lws", "{} 0.75"},
-		{"dcgm/gpu-busy", "LeaderWorkerSet", "lws", "{} 1.75"},
-		{"dcgm/gpu-busy", "Rollout", "roll", "{} 0.125"},
-		{"dcgm/gpu-busy", "ReplicaSet", "llama-7d9", "{} 1.4"},
-		{"dcgm/gpu-busy", "Deployment", "lama", ""},
-		{"vllm/inflight", "Deployment", "llama", "{} 27"},
-		{"vllm/arrivals", "Deployment", "llama", "{} 5"},
-	}
-	for how, load := range loads() {
-		t.Run(how, func(t *testing.T) {
-			var expectations []expectation
-			for _, tt := range tests {
-				expr := render(t, tt.preset, signal.Target{Kind: tt.kind, Name: tt.name})
-				expectations = append(expectations, expectation{expr: expr, want: tt.want})
-			}
-			evaluates(t, load, expectations...)
-		})
-	}
 }
 
 // In saturation first tokens plateau; the queue's growth is the rest of what arrives. A pod that restarts drops its

@@ -44,10 +44,15 @@ func TestScenarios(t *testing.T) {
 		if s.kind == "" {
 			target = signal.Target{Kind: "Deployment", Name: "llama"}
 		}
-		load := owners + neighbours + shorthands.Replace(s.load)
-		for how, scraped := range map[string]string{
-			"honoured": load, "exported": exported(load, "monitoring", "exporter-0"), "twice": twice(load),
-		} {
+		known, load := owners+neighbours, shorthands.Replace(s.load)
+		all := map[string]string{
+			"honoured": known + load, "exported": exported(known+load, "monitoring", "exporter-0"), "twice": twice(known + load),
+		}
+		if strings.HasPrefix(s.preset, "dcgm/") { // Two exporters, each scraped in its own way.
+			all["owners honoured"] = known + exported(load, "gpu-operator", "dcgm-x")
+			all["owners exported"] = exported(known, "monitoring", "ksm-0") + load
+		}
+		for how, scraped := range all {
 			t.Run(s.preset+"/"+s.trap+"/"+target.Kind+"/"+how, func(t *testing.T) {
 				evaluates(t, scraped, expectation{expr: render(t, s.preset, target), want: s.want})
 			})

@@ -102,8 +102,7 @@ func checkNode(node parser.Expr) error {
 // functions; this check holds even if an option of the parser changes.
 func checkCall(call *parser.Call) error {
 	if call.Func.Name == "info" || call.Func.Experimental {
-		return refuseNode(call, "the function %s is not allowed; join the series with an operator",
-			call.Func.Name)
+		return refuseNode(call, "the function %s is not allowed; join the series with an operator", call.Func.Name)
 	}
 	return nil
 }

@@ -104,20 +104,10 @@ func (w *world) lies() {
 			"kube_pod_status_phase", "kube_node_labels",
 		}[w.IntN(10)]
 		labels := []string{
-			`namespace="mallory"`,
-			fmt.Sprintf(`pod="mallory-%d"`, i),
-			`job="kube-state-metrics"`,
-			`exported_namespace="ai"`,
-			fmt.Sprintf(`exported_pod="llama-7d9-%d"`, w.IntN(6)),
-			`engine="0"`,
-			`model_name="m"`,
-			`UUID="GPU-ai-0"`,
-			`resource="nvidia_com_gpu"`,
-			`node="n1"`,
-			`phase="Failed"`,
-			`replicaset="llama-7d9"`,
-			`label_nvidia_com_gpu_replicas="4"`,
-			`owner_kind="ReplicaSet"`,
+			`namespace="mallory"`, fmt.Sprintf(`pod="mallory-%d"`, i), `job="kube-state-metrics"`,
+			`exported_namespace="ai"`, fmt.Sprintf(`exported_pod="llama-7d9-%d"`, w.IntN(6)), `engine="0"`,
+			`model_name="m"`, `UUID="GPU-ai-0"`, `resource="nvidia_com_gpu"`, `node="n1"`, `phase="Failed"`,
+			`replicaset="llama-7d9"`, `label_nvidia_com_gpu_replicas="4"`, `owner_kind="ReplicaSet"`,
 			`owner_name="llama-7d9"`,
 		}
 		if w.IntN(2) == 0 { // Series that differ in their pod alone.
@@ -135,12 +125,7 @@ func TestNobodyElseMovesTheValue(t *testing.T) {
 		worlds = 20
 	}
 	presets := []string{
-		"vllm/inflight",
-		"vllm/queue",
-		"vllm/arrivals",
-		"tgi/queue",
-		"dcgm/gpu-busy",
-		"dcgm/gpus-allocated",
+		"vllm/inflight", "vllm/queue", "vllm/arrivals", "tgi/queue", "dcgm/gpu-busy", "dcgm/gpus-allocated",
 	}
 	for seed := range worlds {
 		w := &world{Rand: rand.New(rand.NewPCG(uint64(seed), 36))} //nolint:gosec // A test's draws.

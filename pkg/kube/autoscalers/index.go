@@ -7,18 +7,18 @@ import (
 	"slices"
 
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
-	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
+	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
 // index has the references of every autoscaler, by Forecast.
 type index struct {
 	// byAutoscaler are the references of an autoscaler. One without any is absent.
-	byAutoscaler map[autoscalerID][]autoscaler.Reference
+	byAutoscaler map[autoscalerID][]manifest.Reference
 	// byForecast are the autoscalers that name a Forecast, or an alias of one.
 	byForecast map[snapshot.Key]map[autoscalerID]bool
 	// references to a Forecast, in the order of the autoscalers' names. The slices are never modified, so that
 	// callers can compare them by identity.
-	references map[snapshot.Key][]autoscaler.Reference
+	references map[snapshot.Key][]manifest.Reference
 }
 
 // autoscalerID names an autoscaler in a cluster.
@@ -26,14 +26,14 @@ type autoscalerID struct{ namespace, kind, name string }
 
 func newIndex() index {
 	return index{
-		byAutoscaler: map[autoscalerID][]autoscaler.Reference{},
+		byAutoscaler: map[autoscalerID][]manifest.Reference{},
 		byForecast:   map[snapshot.Key]map[autoscalerID]bool{},
-		references:   map[snapshot.Key][]autoscaler.Reference{},
+		references:   map[snapshot.Key][]manifest.Reference{},
 	}
 }
 
 // set replaces the references of an autoscaler, if they changed.
-func (x *index) set(name autoscalerID, references []autoscaler.Reference) {
+func (x *index) set(name autoscalerID, references []manifest.Reference) {
 	before := x.byAutoscaler[name]
 	if len(before) == 0 && len(references) == 0 || reflect.DeepEqual(before, references) {
 		return
@@ -60,7 +60,7 @@ func (x *index) set(name autoscalerID, references []autoscaler.Reference) {
 }
 
 // named returns the Forecasts and the aliases that references name.
-func named(references []autoscaler.Reference) []snapshot.Key {
+func named(references []manifest.Reference) []snapshot.Key {
 	var out []snapshot.Key
 	for i := range references {
 		out = append(out, references[i].Forecast)
@@ -78,7 +78,7 @@ func (x *index) rebuild(forecast snapshot.Key) {
 		delete(x.references, forecast)
 		return
 	}
-	var all []autoscaler.Reference
+	var all []manifest.Reference
 	for _, name := range slices.SortedFunc(maps.Keys(x.byForecast[forecast]), compareNames) {
 		for _, r := range x.byAutoscaler[name] {
 			switch forecast {

@@ -10,19 +10,19 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/kube/autoscalers"
-	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
+	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
 // TestIndexAgainstAPlainOne has autoscalers come, change and go at random.
 func TestIndexAgainstAPlainOne(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	names := []string{"a", "b", "c", "d"}
-	index, plain := autoscalers.NewIndex(), map[string][]autoscaler.Reference{}
+	index, plain := autoscalers.NewIndex(), map[string][]manifest.Reference{}
 	for round := range 500 {
 		name := names[random.IntN(len(names))]
-		var references []autoscaler.Reference
+		var references []manifest.Reference
 		for i := range random.IntN(3) {
-			references = append(references, autoscaler.Reference{
+			references = append(references, manifest.Reference{
 				Autoscaler: fmt.Sprintf("ScaledObject/%s %d %d", name, i, random.IntN(3)),
 				Forecast:   snapshot.Key{Namespace: "default", Name: names[random.IntN(2)]},
 			})
@@ -31,7 +31,7 @@ func TestIndexAgainstAPlainOne(t *testing.T) {
 		plain[name] = references
 		for _, forecast := range names[:2] {
 			key := snapshot.Key{Namespace: "default", Name: forecast}
-			var want []autoscaler.Reference
+			var want []manifest.Reference
 			for _, name := range names {
 				for _, r := range plain[name] {
 					if r.Forecast == key {

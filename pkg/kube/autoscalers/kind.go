@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
+	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
 // kind is one kind of autoscaler, in all namespaces.
@@ -19,7 +19,7 @@ type kind struct {
 	// source lists and watches objects like example, and read returns the references of one.
 	source  cache.ListerWatcher
 	example runtime.Object
-	read    func(any) []autoscaler.Reference
+	read    func(any) []manifest.Reference
 
 	// The watch's lock guards what follows. tried: it was listed, or that failed; listed: since the last error.
 	tried, listed bool
@@ -90,7 +90,7 @@ func (k *kind) Delete(item any) error {
 	return nil
 }
 
-func (k *kind) set(item any, references []autoscaler.Reference) {
+func (k *kind) set(item any, references []manifest.Reference) {
 	k.watch.mu.Lock()
 	defer k.watch.mu.Unlock()
 	if name, ok := k.id(item); ok {

@@ -28,6 +28,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 )
 
@@ -76,7 +77,7 @@ func (w *Watch) horizontalPodAutoscalers(clients kubernetes.Interface) *kind {
 	return &kind{
 		watch: w, name: "HorizontalPodAutoscaler", example: &autoscalingv2.HorizontalPodAutoscaler{},
 		source: listerWatcher(client.List, client.Watch, clients),
-		read: func(item any) []autoscaler.Reference {
+		read: func(item any) []manifest.Reference {
 			if object, ok := item.(*autoscalingv2.HorizontalPodAutoscaler); ok {
 				return autoscaler.FromHPA(object)
 			}
@@ -92,7 +93,7 @@ func (w *Watch) scaledObjects(objects dynamic.Interface) *kind {
 	return &kind{
 		watch: w, name: "ScaledObject", example: example,
 		source: listerWatcher(client.List, client.Watch, objects),
-		read: func(item any) []autoscaler.Reference {
+		read: func(item any) []manifest.Reference {
 			if object, ok := item.(*unstructured.Unstructured); ok {
 				return autoscaler.FromScaledObject(object)
 			}
@@ -135,7 +136,7 @@ func (w *Watch) WaitForSync(ctx context.Context, patience time.Duration) bool {
 
 // References returns the references to a Forecast, or to an alias of one, in the order of the autoscalers' kinds and names. The slice is
 // read only, and the same one while nothing has changed.
-func (w *Watch) References(forecast snapshot.Key) []autoscaler.Reference {
+func (w *Watch) References(forecast snapshot.Key) []manifest.Reference {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.index.references[forecast]

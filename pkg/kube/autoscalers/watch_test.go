@@ -27,7 +27,7 @@ import (
 	"github.com/forewarm/forewarm/hack/logtest"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/kube/autoscalers"
-	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
+	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
 var (
@@ -113,7 +113,7 @@ func eventually(t *testing.T, check func() string) {
 }
 
 // say writes references as name=target.
-func say(references []autoscaler.Reference) string {
+func say(references []manifest.Reference) string {
 	var out []string
 	for _, r := range references {
 		text := r.Autoscaler + "!" + r.Refused

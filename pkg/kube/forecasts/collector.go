@@ -8,7 +8,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
-	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
+	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
 var _ prometheus.Collector = (*Objects)(nil)
@@ -82,7 +82,7 @@ func (o *Objects) collectMissing(
 
 // isExternal reports whether an autoscaler names a Forecast by an External metric, or may do so: of one that is refused it is not
 // known.
-func isExternal(r *autoscaler.Reference) bool {
+func isExternal(r *manifest.Reference) bool {
 	metrics := r.Spec.Metrics
 	return !r.IsScaledObject() && (len(metrics) == 0 || metrics[0].Source == hpa.External)
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/manifest"
-	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 )
 
 // The pure part of the status, for tests that need no cluster.
@@ -42,6 +41,6 @@ var Problem = func(o *Objects, workload leadtime.Workload) string { return o.pod
 var SeenStarts = func(o *Objects, workload leadtime.Workload) int { return len(o.pods.Starts(workload)) }
 
 // References are the references to a Forecast of the namespace default that a replica has seen.
-var References = func(o *Objects, name string) []autoscaler.Reference {
+var References = func(o *Objects, name string) []manifest.Reference {
 	return o.autoscalers.References(snapshot.Key{Namespace: "default", Name: name})
 }

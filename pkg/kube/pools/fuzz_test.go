@@ -11,7 +11,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/core/warmpool"
 	"github.com/forewarm/forewarm/pkg/kube/pools"
-	"github.com/forewarm/forewarm/pkg/manifest/pool"
+	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
 // Whatever a cluster keeps of a pool, its spec is sound or has a problem, and its memory is refused or can be planned from.
@@ -35,7 +35,7 @@ func FuzzReadPool(f *testing.F) {
 		}
 		p := pools.ReadPool(object)
 		if r := p.Resolved.Pool; p.Problem == "" &&
-			(r.Min < 0 || r.Min > r.Max || r.Max > pool.MaxChunks || !(r.GPUs > 0)) {
+			(r.Min < 0 || r.Min > r.Max || r.Max > manifest.MaxPoolChunks || !(r.GPUs > 0)) {
 			t.Fatalf("%+v", r)
 		}
 		if !utf8.ValidString(p.Problem) {

@@ -16,7 +16,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 
 	"github.com/forewarm/forewarm/pkg/manifest"
-	"github.com/forewarm/forewarm/pkg/manifest/pool"
 )
 
 // Finalizer keeps a pool until the scale that it set was restored. Objects that a pool owns need none: Kubernetes deletes them
@@ -34,7 +33,7 @@ type Pool struct {
 	// WarmPool has its defaults. An invalid pool has only metadata and status.
 	*v1alpha1.WarmPool
 	// Resolved is the input of the planner; Problem is why there is none: all problems in one line.
-	Resolved pool.Resolved
+	Resolved manifest.ResolvedPool
 	Problem  string
 
 	// stored is the object as it was read.
@@ -45,11 +44,11 @@ type Pool struct {
 func newPool(object *unstructured.Unstructured) *Pool {
 	p := &Pool{stored: object, WarmPool: &v1alpha1.WarmPool{}}
 	v1alpha1.ReadStatus(object, &p.Status)
-	if decoded, err := pool.FromObject(object.Object); err != nil {
+	if decoded, err := manifest.PoolFromObject(object.Object); err != nil {
 		p.Problem = err.Error()
 	} else {
 		var problems field.ErrorList
-		p.Resolved, problems = pool.Resolve(decoded)
+		p.Resolved, problems = manifest.ResolvePool(decoded)
 		p.Problem = manifest.JoinProblems(problems)
 	}
 	if p.Problem == "" {
@@ -78,7 +77,7 @@ func (p *Pool) hasFinalizer() bool { return slices.Contains(p.Finalizers, Finali
 
 // needsFinalizer reports that the pool holds by the scale of another object, or did: that does not end with the pool.
 func (p *Pool) needsFinalizer() bool {
-	return p.Resolved.Actuator == pool.Scale || p.Status.ScaleBefore != nil
+	return p.Resolved.Actuator == manifest.ActuatorScale || p.Status.ScaleBefore != nil
 }
 
 // marked reports whether the object says what the pool may hold.

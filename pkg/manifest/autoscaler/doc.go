@@ -1,6 +1,5 @@
 // Package autoscaler reads HorizontalPodAutoscalers and KEDA ScaledObjects: which Forecast each metric names, and the
-// hpa.Spec that turns the value into replicas. From all autoscalers that name a Forecast it chooses those that the
-// objective is calibrated for.
+// hpa.Spec that turns the value into replicas. Package manifest chooses from them those that an objective is calibrated for.
 //
 // Of an autoscaler with several metrics, only the one that reads the Forecast counts. The others are unknown here.
 // The largest proposal wins, so they can only add replicas.

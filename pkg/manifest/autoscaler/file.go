@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/forewarm/forewarm/pkg/core/hpa"
-	"github.com/forewarm/forewarm/pkg/manifest/strictyaml"
+	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
 // Manifest is an autoscaler of a file, with all its metrics, whether they name a Forecast or not.
@@ -21,7 +21,7 @@ type Manifest struct {
 	// Metrics in the order of the file.
 	Metrics []Metric
 
-	document strictyaml.Document
+	document manifest.RawDocument
 }
 
 // Metric is one metric that an autoscaler scales on.
@@ -42,7 +42,7 @@ func (m *Metric) String() string { return m.Type + " " + m.Name }
 // Read reads the autoscalers of a file, YAML or JSON, with documents separated by ---. Unknown fields and API
 // versions are errors with their line. Documents of other kinds are skipped; it is an error if there is nothing else.
 func Read(file string, data []byte) ([]Manifest, error) {
-	out, others, err := strictyaml.Read(file, data, readerOf)
+	out, others, err := manifest.ReadKinds(file, data, readerOf)
 	if err == nil && len(out) == 0 {
 		err = fmt.Errorf("%s: no HorizontalPodAutoscaler (autoscaling/v2) and no ScaledObject (keda.sh/v1alpha1): %s; "+
 			"kubectl get hpa NAME -o yaml prints one", file, others)

@@ -192,11 +192,6 @@ func TestReadProblems(t *testing.T) {
 				"write one of type prometheus, whose threshold is what one replica sustains",
 		},
 		{
-			"as many idle replicas as at least", keda + triggered(prometheus, "  idleReplicaCount: 0\n"), "", "",
-			"hpa.yaml:1: ScaledObject/llama: prometheus trigger load: KEDA rejects it: IdleReplicaCount=0 must be less than " +
-				"MinReplicaCount=0: raise minReplicaCount, or remove idleReplicaCount",
-		},
-		{
 			"modifiers", keda + triggered(prometheus, "  advanced: {scalingModifiers: {formula: load * 2, target: \"1\"}}\n"), "", "",
 			"hpa.yaml:1: ScaledObject/llama: prometheus trigger load: its scalingModifiers compute another value from its triggers: remove the formula",
 		},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 )
 
@@ -28,10 +29,10 @@ func seeds(f *testing.F, texts ...string) {
 }
 
 // sound fails where a reference leads to a scaling that no shadow can run.
-func sound(t *testing.T, references []autoscaler.Reference) {
+func sound(t *testing.T, references []manifest.Reference) {
 	t.Helper()
 	for i := range references {
-		choice := autoscaler.Choose(references, references[i].Workload, 64_000)
+		choice := manifest.ChooseAutoscalers(references, references[i].Workload, 64_000)
 		if len(choice.Scalings) > decide.MaxAutoscalers {
 			t.Fatalf("%d scalings", len(choice.Scalings))
 		}

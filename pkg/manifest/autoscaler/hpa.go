@@ -2,6 +2,7 @@ package autoscaler
 
 import (
 	"fmt"
+	"github.com/forewarm/forewarm/pkg/manifest"
 	"maps"
 	"strings"
 
@@ -20,17 +21,17 @@ const objectMetric = "demand"
 // FromHPA returns the metrics of a HorizontalPodAutoscaler that name a Forecast: an External metric by its name and by an alias,
 // an Object metric by its object. (An External metric may be another adapter's; then no Forecast has that name or alias.) The
 // defaults are those of the API server, so that an object from a file is read like one from a cluster.
-func FromHPA(h *autoscalingv2.HorizontalPodAutoscaler) []Reference {
+func FromHPA(h *autoscalingv2.HorizontalPodAutoscaler) []manifest.Reference {
 	if OwningScaledObject(h) != "" {
 		return nil
 	}
-	var out []Reference
+	var out []manifest.Reference
 	for i := range h.Spec.Metrics {
 		read, found := forecastMetric(&h.Spec.Metrics[i])
 		if !found {
 			continue
 		}
-		ref := Reference{
+		ref := manifest.Reference{
 			Forecast:   snapshot.Key{Namespace: h.Namespace, Name: read.forecast},
 			Autoscaler: "HorizontalPodAutoscaler/" + h.Name,
 			Workload:   workloadOf(h),
@@ -38,12 +39,12 @@ func FromHPA(h *autoscalingv2.HorizontalPodAutoscaler) []Reference {
 		if alias, view := aliasOf(&read); alias != nil {
 			if len(alias.Labels) > 0 {
 				labelled := ref
-				labelled.resolve(&h.Spec, &read, view)
+				resolve(&labelled, &h.Spec, &read, view)
 				ref.Labelled = &labelled
 			}
 			ref.Alias = alias.Key(h.Namespace)
 		}
-		ref.resolveHPA(&h.Spec, &read)
+		resolveHPA(&ref, &h.Spec, &read)
 		out = append(out, ref)
 	}
 	return out
@@ -90,19 +91,19 @@ func isForecast(ref *autoscalingv2.CrossVersionObjectReference) bool {
 }
 
 // resolveHPA sets how an autoscaler scales on one of its metrics, or why it is refused.
-func (r *Reference) resolveHPA(s *autoscalingv2.HorizontalPodAutoscalerSpec, m *hpaMetric) {
+func resolveHPA(r *manifest.Reference, s *autoscalingv2.HorizontalPodAutoscalerSpec, m *hpaMetric) {
 	if m.source == hpa.Object && m.id.Name != objectMetric {
 		r.Refused = fmt.Sprintf("a Forecast has no metric %.64q: write name: %s", m.id.Name, objectMetric)
 		return
 	}
 	selected, refused := selectorPairs(m.id.Selector)
 	if r.Refused = refused; refused == "" {
-		r.resolve(s, m, selected)
+		resolve(r, s, m, selected)
 	}
 }
 
 // resolve sets how an autoscaler scales on one of its metrics under what it selects, or why it is refused.
-func (r *Reference) resolve(s *autoscalingv2.HorizontalPodAutoscalerSpec, m *hpaMetric, selected map[string]string) {
+func resolve(r *manifest.Reference, s *autoscalingv2.HorizontalPodAutoscalerSpec, m *hpaMetric, selected map[string]string) {
 	if r.Candidate, r.Refused = parseSelection(selected); r.Refused == "" {
 		r.Spec, r.Refused = hpaSpec(s, m.forecast, m.source, m.target)
 	}

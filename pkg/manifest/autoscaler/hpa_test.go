@@ -13,6 +13,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 )
 
@@ -121,7 +122,7 @@ func TestFromHPA(t *testing.T) {
 		},
 	} {
 		got := autoscaler.FromHPA(readHPA(t, c.text))
-		want := []autoscaler.Reference{
+		want := []manifest.Reference{
 			{Forecast: inflight, Autoscaler: "HorizontalPodAutoscaler/llama", Workload: llama, Spec: c.want},
 		}
 		if c.want.Metrics[0].Source == hpa.External {
@@ -142,7 +143,7 @@ func TestModelsThatAutoscalersAskFor(t *testing.T) {
 	if len(hpas) != 1 || hpas[0].Candidate != "holt-winters" || hpas[0].Refused != "" {
 		t.Fatalf("%+v", hpas)
 	}
-	choice := autoscaler.Choose(append(hpas, autoscaler.FromHPA(readHPA(t, external(of64)))...), llama, 0)
+	choice := manifest.ChooseAutoscalers(append(hpas, autoscaler.FromHPA(readHPA(t, external(of64)))...), llama, 0)
 	var got []string
 	for _, s := range choice.Scalings {
 		got = append(got, s.Candidate)
@@ -152,7 +153,7 @@ func TestModelsThatAutoscalersAskFor(t *testing.T) {
 	}
 	other := autoscaler.FromHPA(readHPA(t, external(of64)))
 	other[0].Autoscaler = "HorizontalPodAutoscaler/other"
-	choice = autoscaler.Choose(append(hpas, other...), llama, 0)
+	choice = manifest.ChooseAutoscalers(append(hpas, other...), llama, 0)
 	want := []string{
 		"HorizontalPodAutoscaler/llama: 64 a replica, 1 to 20 replicas, by model holt-winters",
 		"HorizontalPodAutoscaler/other: 64 a replica, 1 to 20 replicas",
@@ -268,18 +269,5 @@ func TestReferencesHoldNothing(t *testing.T) {
 	object.Spec.Behavior.ScaleUp.Policies[0].Value = 1
 	if diff := cmp.Diff(again, before); diff != "" {
 		t.Error(diff)
-	}
-}
-
-func BenchmarkFromHPA(b *testing.B) {
-	object := &autoscalingv2.HorizontalPodAutoscaler{}
-	if err := yaml.Unmarshal(
-		[]byte(external(of64, "  behavior: {scaleDown: {stabilizationWindowSeconds: 0}}\n")), object,
-	); err != nil {
-		b.Fatal(err)
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		autoscaler.FromHPA(object)
 	}
 }

@@ -12,48 +12,48 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 
 	"github.com/forewarm/forewarm/pkg/core/hpa"
-	"github.com/forewarm/forewarm/pkg/manifest/strictyaml"
+	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
 // hpaManifest is a HorizontalPodAutoscaler in a file.
 type hpaManifest struct {
-	strictyaml.Header `json:",inline"`
+	manifest.Header `json:",inline"`
 
 	Spec autoscalingv2.HorizontalPodAutoscalerSpec `json:"spec"`
 }
 
 // scaledObjectManifest is a ScaledObject in a file.
 type scaledObjectManifest struct {
-	strictyaml.Header `json:",inline"`
+	manifest.Header `json:",inline"`
 
 	Spec scaledObject `json:"spec"`
 }
 
 // readerOf returns how a document is read. Documents that are not autoscalers are skipped.
-func readerOf(d strictyaml.Document) strictyaml.KindReader[Manifest] {
+func readerOf(d manifest.RawDocument) manifest.KindReader[Manifest] {
 	version, kind := d.Text("apiVersion"), d.Text("kind")
-	refused := func(format string, args ...any) strictyaml.KindReader[Manifest] {
-		return strictyaml.KindReader[Manifest]{Refused: fmt.Sprintf(format, args...)}
+	refused := func(format string, args ...any) manifest.KindReader[Manifest] {
+		return manifest.KindReader[Manifest]{Refused: fmt.Sprintf(format, args...)}
 	}
 	switch {
 	case kind == "HorizontalPodAutoscaler" && version == "autoscaling/v2":
-		return strictyaml.KindReader[Manifest]{Read: readHPAManifest}
+		return manifest.KindReader[Manifest]{Read: readHPAManifest}
 	case kind == "HorizontalPodAutoscaler" && version == "autoscaling/v1":
 		return refused("a HorizontalPodAutoscaler of autoscaling/v1 scales on the CPU alone: write apiVersion: " +
 			"autoscaling/v2 and an External metric of the total demand")
 	case kind == "HorizontalPodAutoscaler":
 		return refused("apiVersion %.64q is not supported: write apiVersion: autoscaling/v2", version)
 	case kind == "ScaledObject" && version == "keda.sh/v1alpha1":
-		return strictyaml.KindReader[Manifest]{Read: readScaledObjectManifest}
+		return manifest.KindReader[Manifest]{Read: readScaledObjectManifest}
 	case kind == "ScaledObject":
 		return refused("apiVersion %.64q is not supported: write apiVersion: keda.sh/v1alpha1", version)
 	}
 	name := cmp.Or(d.Text("metadata", "name"), "?")
-	return strictyaml.KindReader[Manifest]{SkippedAs: cmp.Or(kind, "a document without kind") + "/" + name}
+	return manifest.KindReader[Manifest]{SkippedAs: cmp.Or(kind, "a document without kind") + "/" + name}
 }
 
 // readInto decodes a document into an object of its kind.
-func readInto(d strictyaml.Document, object any) (Manifest, error) {
+func readInto(d manifest.RawDocument, object any) (Manifest, error) {
 	w := Manifest{
 		File: d.File, Line: d.Line, Namespace: d.Text("metadata", "namespace"),
 		Ref: d.Text("kind") + "/" + d.Text("metadata", "name"), document: d,
@@ -75,7 +75,7 @@ func readInto(d strictyaml.Document, object any) (Manifest, error) {
 	return w, nil
 }
 
-func readHPAManifest(d strictyaml.Document) (Manifest, error) {
+func readHPAManifest(d manifest.RawDocument) (Manifest, error) {
 	var read hpaManifest
 	w, err := readInto(d, &read)
 	if err != nil {
@@ -123,7 +123,7 @@ func (m *Metric) checked() Metric {
 	return *m
 }
 
-func readScaledObjectManifest(d strictyaml.Document) (Manifest, error) {
+func readScaledObjectManifest(d manifest.RawDocument) (Manifest, error) {
 	var read scaledObjectManifest
 	w, err := readInto(d, &read)
 	if err != nil {

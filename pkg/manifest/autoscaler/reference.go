@@ -12,46 +12,8 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
-	"github.com/forewarm/forewarm/pkg/core/leadtime"
-	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
-
-// Reference is one metric of an autoscaler that names a Forecast. It keeps no part of the object that it was read
-// from.
-type Reference struct {
-	// Forecast that is named, in the autoscaler's namespace.
-	Forecast snapshot.Key
-	// Alias that an External metric asks for; zero for others, and where its selector is none of single values. Labelled is the
-	// reference where a Forecast has that alias; nil where the alias has no labels, and the reference is the same.
-	Alias    snapshot.Key
-	Labelled *Reference
-	// Autoscaler is "HorizontalPodAutoscaler/llama" or "ScaledObject/llama".
-	Autoscaler string
-	// Workload that it scales.
-	Workload leadtime.Workload
-	// Spec is how it scales on this metric. The metric's target is 0 where it is left to the Forecast (KEDA's
-	// triggers may do that).
-	Spec hpa.Spec
-	// Candidate is the model that the metric selects, by its canonical name, also where it is refused; empty for the Forecast's
-	// selected candidate.
-	Candidate string
-	// Refused is why the metric is not used, and what to write instead; empty where it is used.
-	Refused string
-}
-
-// IsScaledObject reports whether the autoscaler is one of KEDA's.
-func (r *Reference) IsScaledObject() bool { return strings.HasPrefix(r.Autoscaler, "ScaledObject/") }
-
-// ByAlias is the reference where a Forecast has the alias. Its Forecast is the alias.
-func (r *Reference) ByAlias() Reference {
-	out := *r
-	if r.Labelled != nil {
-		out = *r.Labelled
-	}
-	out.Forecast, out.Alias, out.Labelled = r.Alias, r.Alias, nil
-	return out
-}
 
 // averageValueSpec returns how an autoscaler scales on one metric: a total, compared with what a replica sustains; or
 // why it is refused. The caller sets the bounds of the replicas.

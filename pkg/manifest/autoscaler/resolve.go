@@ -49,7 +49,7 @@ func ResolveHPA(h *autoscalingv2.HorizontalPodAutoscaler) (Resolved, error) {
 		problems = append(problems, fmt.Errorf("behavior: %w", err))
 	}
 	for i := range h.Spec.Metrics {
-		if err := s.addMetric(&h.Spec.Metrics[i], metricStatus(h, i)); err != nil {
+		if err := s.addMetric(&h.Spec.Metrics[i], currentValue(h, i)); err != nil {
 			problems = append(problems, fmt.Errorf("metrics[%d]: %w", i, err))
 		}
 	}
@@ -61,31 +61,35 @@ func ResolveHPA(h *autoscalingv2.HorizontalPodAutoscaler) (Resolved, error) {
 	return s, errors.Join(problems...)
 }
 
-// metricStatus returns the status of a metric, empty where there is none. The controller keeps the order of the spec.
-func metricStatus(h *autoscalingv2.HorizontalPodAutoscaler, i int) *autoscalingv2.MetricStatus {
-	if i < len(h.Status.CurrentMetrics) && h.Status.CurrentMetrics[i].Type == h.Spec.Metrics[i].Type {
-		return &h.Status.CurrentMetrics[i]
+// currentValue returns the value of a metric in the status; nil where there is none. The controller keeps the order of the spec.
+func currentValue(h *autoscalingv2.HorizontalPodAutoscaler, i int) *autoscalingv2.MetricValueStatus {
+	if i >= len(h.Status.CurrentMetrics) || h.Status.CurrentMetrics[i].Type != h.Spec.Metrics[i].Type {
+		return nil
 	}
-	return &autoscalingv2.MetricStatus{}
+	switch s := &h.Status.CurrentMetrics[i]; {
+	case s.External != nil:
+		return &s.External.Current
+	case s.Object != nil:
+		return &s.Object.Current
+	case s.Resource != nil:
+		return &s.Resource.Current
+	case s.ContainerResource != nil:
+		return &s.ContainerResource.Current
+	case s.Pods != nil:
+		return &s.Pods.Current
+	}
+	return nil
 }
 
-// addMetric reads one metric with its status.
-func (s *Resolved) addMetric(m *autoscalingv2.MetricSpec, status *autoscalingv2.MetricStatus) error {
+// addMetric reads one metric with its value in the status.
+func (s *Resolved) addMetric(m *autoscalingv2.MetricSpec, current *autoscalingv2.MetricValueStatus) error {
 	switch {
 	case m.Type == autoscalingv2.ExternalMetricSourceType && m.External != nil:
-		var current *autoscalingv2.MetricValueStatus
-		if status.External != nil {
-			current = &status.External.Current
-		}
 		return s.addServed(m, hpa.External, &m.External.Metric, &m.External.Target, current)
 	case m.Type == autoscalingv2.ObjectMetricSourceType && m.Object != nil:
-		var current *autoscalingv2.MetricValueStatus
-		if status.Object != nil {
-			current = &status.Object.Current
-		}
 		return s.addServed(m, hpa.Object, &m.Object.Metric, &m.Object.Target, current)
 	}
-	f, err := foreignMetric(m, status)
+	f, err := foreignMetric(m, current)
 	s.Uncomputed = append(s.Uncomputed, f)
 	return err
 }
@@ -163,27 +167,19 @@ func (s *Resolved) readStatus(h *autoscalingv2.HorizontalPodAutoscaler) {
 	}
 }
 
-// foreignMetric returns a metric that is not served by an adapter: its target and status in words.
-func foreignMetric(m *autoscalingv2.MetricSpec, status *autoscalingv2.MetricStatus) (explain.UncomputedMetric, error) {
+// foreignMetric returns a metric that is not served by an adapter: its target and its value in words.
+func foreignMetric(
+	m *autoscalingv2.MetricSpec, current *autoscalingv2.MetricValueStatus,
+) (explain.UncomputedMetric, error) {
 	f := explain.UncomputedMetric{Type: string(m.Type)}
 	var of *autoscalingv2.MetricTarget
-	var current *autoscalingv2.MetricValueStatus
 	switch {
 	case m.Resource != nil:
 		f.Name, of = string(m.Resource.Name), &m.Resource.Target
-		if status.Resource != nil {
-			current = &status.Resource.Current
-		}
 	case m.ContainerResource != nil:
 		f.Name, of = string(m.ContainerResource.Name)+" of "+m.ContainerResource.Container, &m.ContainerResource.Target
-		if status.ContainerResource != nil {
-			current = &status.ContainerResource.Current
-		}
 	case m.Pods != nil:
 		f.Name, of = m.Pods.Metric.Name, &m.Pods.Target
-		if status.Pods != nil {
-			current = &status.Pods.Current
-		}
 	default:
 		return f, fmt.Errorf("it has no field for its type %.64q", m.Type)
 	}

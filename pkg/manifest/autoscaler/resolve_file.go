@@ -10,13 +10,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/forewarm/forewarm/pkg/manifest/strictyaml"
+	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
 
 // hpaWithStatus is a HorizontalPodAutoscaler as "kubectl get -o yaml" prints it.
 type hpaWithStatus struct {
-	strictyaml.Header `json:",inline"`
+	manifest.Header `json:",inline"`
 
 	Spec   autoscalingv2.HorizontalPodAutoscalerSpec   `json:"spec"`
 	Status autoscalingv2.HorizontalPodAutoscalerStatus `json:"status"`

@@ -33,6 +33,7 @@ status:
     - {type: Resource, resource: {name: cpu, current: {averageUtilization: 75, averageValue: 3}}}
     - {type: Object, object: {describedObject: {kind: Service, name: llama}, metric: {name: queue}, current: {value: 7}}}
     - {type: ""}
+    - {type: ContainerResource, containerResource: {name: memory, container: server, current: {averageValue: 6Gi}}}
   conditions:
     - {type: ScalingActive, status: "False", reason: FailedGetExternalMetric, message: gone}
 `
@@ -60,7 +61,7 @@ func TestSituate(t *testing.T) {
 		Uncomputed: []explain.UncomputedMetric{
 			{Type: "Resource", Name: "cpu", Target: "80% of the request", Current: "75% of the request"},
 			{Type: "Pods", Name: "load", Target: "500m a pod"},
-			{Type: "ContainerResource", Name: "memory of server", Target: "8Gi a pod"},
+			{Type: "ContainerResource", Name: "memory of server", Target: "8Gi a pod", Current: "6Gi a pod"},
 		},
 		Live: &explain.Live{
 			Desired: 4, Current: 3, LastScale: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC),

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 )
 
@@ -22,7 +23,7 @@ func TestTheSamplesCount(t *testing.T) {
 		first, _, _ := strings.Cut(string(text), "\n---\n")
 		return first
 	}
-	for name, references := range map[string][]autoscaler.Reference{
+	for name, references := range map[string][]manifest.Reference{
 		"hpa.yaml":          autoscaler.FromHPA(readHPA(t, read("hpa.yaml"))),
 		"hpa-object.yaml":   autoscaler.FromHPA(readHPA(t, read("hpa-object.yaml"))),
 		"scaledobject.yaml": autoscaler.FromScaledObject(readScaledObject(t, read("scaledobject.yaml"))),
@@ -31,7 +32,7 @@ func TestTheSamplesCount(t *testing.T) {
 			t.Errorf("%s: %+v", name, references)
 			continue
 		}
-		choice := autoscaler.Choose(references, llama, 0)
+		choice := manifest.ChooseAutoscalers(references, llama, 0)
 		if len(choice.Scalings) != 1 || choice.Scalings[0].Target() != 64 || choice.Scalings[0].HPA.Max != 20 ||
 			choice.Scalings[0].HPA.Behavior.Down.Stabilization != 0*time.Second {
 			t.Errorf("%s: %+v", name, choice)

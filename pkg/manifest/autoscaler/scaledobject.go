@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"github.com/forewarm/forewarm/pkg/manifest"
 	"maps"
 	"math"
 
@@ -71,24 +72,24 @@ type trigger struct {
 
 // FromScaledObject returns the triggers of a KEDA ScaledObject that name a Forecast. An object that does not fit its
 // type has none: KEDA cannot read it either.
-func FromScaledObject(object *unstructured.Unstructured) []Reference {
+func FromScaledObject(object *unstructured.Unstructured) []manifest.Reference {
 	read, ok := decodeSpec(object)
 	if !ok {
 		return nil
 	}
-	var out []Reference
+	var out []manifest.Reference
 	for i := range read.Triggers {
 		t := &read.Triggers[i]
 		name := t.forecast()
 		if name == "" {
 			continue
 		}
-		ref := Reference{
+		ref := manifest.Reference{
 			Forecast:   snapshot.Key{Namespace: object.GetNamespace(), Name: name},
 			Autoscaler: "ScaledObject/" + object.GetName(),
 			Workload:   read.workload(object.GetNamespace()),
 		}
-		ref.resolveKEDA(&read, t)
+		resolveKEDA(&ref, &read, t)
 		out = append(out, ref)
 	}
 	return out
@@ -136,7 +137,7 @@ func (s *scaledObject) workload(namespace string) leadtime.Workload {
 
 // resolveKEDA sets how KEDA's HorizontalPodAutoscaler scales on a trigger that names a Forecast, or why it is
 // refused.
-func (r *Reference) resolveKEDA(s *scaledObject, t *trigger) {
+func resolveKEDA(r *manifest.Reference, s *scaledObject, t *trigger) {
 	candidate, refused := parseSelection(t.selection())
 	if r.Candidate, r.Refused = candidate, cmp.Or(s.checkTrigger(t), refused); r.Refused != "" {
 		return

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/forewarm/forewarm/pkg/core/hpa"
+	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 )
 
@@ -73,7 +74,7 @@ func TestFromScaledObject(t *testing.T) {
 		},
 	} {
 		got := autoscaler.FromScaledObject(readScaledObject(t, c.text))
-		want := []autoscaler.Reference{
+		want := []manifest.Reference{
 			{Forecast: inflight, Autoscaler: "ScaledObject/llama", Workload: llama, Spec: c.want},
 		}
 		if diff := cmp.Diff(want, got); diff != "" {

@@ -47,9 +47,7 @@ func TestDiskOfChurn(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := a.Commit(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, a.Commit())
 		if at.Sub(origin)%(10*time.Minute) == 0 {
 			e.KeepUp()
 		}
@@ -64,12 +62,7 @@ func TestDiskOfChurn(t *testing.T) {
 	}
 	t.Logf(
 		"%d hours, %d series: MaxBytes %d MiB, peak %d MiB in the first half, %d MiB in all, now %d MiB in %d blocks",
-		hours,
-		alive*hours*int(time.Hour/life),
-		most/mib,
-		early/mib,
-		peak/mib,
-		usedBytes(t, e.Dir())/mib,
+		hours, alive*hours*int(time.Hour/life), most/mib, early/mib, peak/mib, usedBytes(t, e.Dir())/mib,
 		e.Health().Blocks,
 	)
 	if bound := int64(most + 64*mib); peak > bound {

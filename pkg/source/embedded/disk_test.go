@@ -96,9 +96,7 @@ func (w *writer) read(t *testing.T, e *embedded.Engine) {
 func killedEngine(t *testing.T, dir string) (left string) {
 	t.Helper()
 	left = t.TempDir()
-	if err := os.CopyFS(left, os.DirFS(dir)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.CopyFS(left, os.DirFS(dir)))
 	return left
 }
 
@@ -133,26 +131,18 @@ func smallDisk(t *testing.T, size string) string {
 func fill(t *testing.T, dir string, left int64) (empty func()) {
 	t.Helper()
 	var disk syscall.Statfs_t
-	if err := syscall.Statfs(dir, &disk); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Statfs(dir, &disk))
 	path := filepath.Join(dir, "filler")
 	f, err := os.Create(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if n := int64(disk.Bavail)*disk.Bsize - left; n > 0 {
-		if err := syscall.Fallocate(int(f.Fd()), 0, 0, n); err != nil {
-			t.Fatal(err)
-		}
+		must(t, syscall.Fallocate(int(f.Fd()), 0, 0, n))
 	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, f.Close())
 	return func() {
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(path))
 	}
 }
 
@@ -283,18 +273,12 @@ func noGrowth(t *testing.T, dir string) (lift func()) {
 		t.Fatal(err)
 	}
 	var was syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &was))
 	limit := was
 	limit.Cur = uint64(size) + 36*1024
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
 	lift = func() {
-		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
-			t.Fatal(err)
-		}
+		must(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &was))
 	}
 	t.Cleanup(lift)
 	return lift
@@ -310,9 +294,7 @@ func TestStartOnFullDisk(t *testing.T) {
 		w.write(t, e, step, 0, 300)
 	}
 	left := filepath.Join(dir, "left")
-	if err := os.CopyFS(left, os.DirFS(data)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.CopyFS(left, os.DirFS(data)))
 	tearSegment(t, filepath.Join(left, "wal", "00000000"))
 	before := content(t, left)
 	empty := fill(t, dir, 0)
@@ -354,9 +336,7 @@ func tearSegment(t *testing.T, segment string) {
 	if _, err := f.Write([]byte{0x09, 0x40, 0x00, 1, 2, 3, 4, 5, 6, 7}); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, f.Close())
 }
 
 // content is a directory's files, each with its size and a sum.

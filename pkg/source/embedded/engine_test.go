@@ -60,9 +60,7 @@ func closeAfter(tb testing.TB, e *embedded.Engine) {
 
 func reopen(t *testing.T, e *embedded.Engine, cfg embedded.Config) *embedded.Engine {
 	t.Helper()
-	if err := e.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, e.Close())
 	return open(t, cfg)
 }
 
@@ -85,9 +83,7 @@ func rising(n int) []float64 {
 func backfill(tb testing.TB, e *embedded.Engine, all ...embedded.BackfillSeries) {
 	tb.Helper()
 	b := embedded.BackfillData{Series: slices.Values(all), Before: time.Now()}
-	if err := e.Backfill(tb.Context(), b); err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, e.Backfill(tb.Context(), b))
 }
 
 func queryOver(expr string, points int, step time.Duration) refresh.Query {
@@ -144,16 +140,13 @@ func TestBackfillReadsBack(t *testing.T) {
 	equal(t, values, fetch(t, e, q))
 }
 
-// A gap begins with its first missing step, whatever the lookback.
 // What is appended continues what was backfilled, and NaN ends a series at once, not after the lookback.
 func TestAppendContinuesABackfill(t *testing.T) {
 	e := open(t, embedded.Config{})
 	past := backfillSeries(10*time.Second, 1, 2, 3)
 	backfill(t, e, past)
 	for i, v := range []float64{4, 5, math.NaN(), math.NaN(), 6} {
-		if err := e.Append(t.Context(), past.Labels, origin.Add(time.Duration(3+i)*10*time.Second), v); err != nil {
-			t.Fatal(err)
-		}
+		must(t, e.Append(t.Context(), past.Labels, origin.Add(time.Duration(3+i)*10*time.Second), v))
 	}
 	equal(t, []float64{1, 2, 3, 4, 5, math.NaN(), math.NaN(), 6},
 		fetch(t, e, queryOver(`x{job="test"}`, 8, 10*time.Second)))
@@ -162,17 +155,14 @@ func TestAppendContinuesABackfill(t *testing.T) {
 	}
 }
 
-func TestGapsOnAFinerGrid(t *testing.T) {
+// A gap begins with its first missing step, whatever the lookback. That is a minute where nothing else is said: what ended is a gap
+// soon.
+func TestGapsAndTheLookback(t *testing.T) {
 	nan := math.NaN()
 	e := open(t, embedded.Config{Lookback: 5 * time.Minute})
 	backfill(t, e, backfillSeries(time.Minute, 1, 2, nan, nan, 5))
 	equal(t, []float64{1, 1, 2, 2, nan, nan, nan, nan, 5, 5}, fetch(t, e, queryOver("x", 10, 30*time.Second)))
-}
-
-// The lookback is a minute where nothing else is said: what ended is a gap soon.
-func TestLookback(t *testing.T) {
-	nan := math.NaN()
-	e := open(t, embedded.Config{})
+	e = open(t, embedded.Config{})
 	backfill(t, e, backfillSeries(time.Minute, 1, 2))
 	equal(t, []float64{1, 1, 2, 2, nan, nan}, fetch(t, e, queryOver("x", 6, 30*time.Second)))
 }
@@ -350,23 +340,10 @@ func TestFetchTimeout(t *testing.T) {
 	}
 }
 
-func BenchmarkFetch14Days(b *testing.B) {
-	e := open(b, embedded.Config{})
-	backfill(b, e, backfillSeries(30*time.Second, rising(40_320)...))
-	for name, expr := range map[string]string{"sum": "sum(x)", "rate": "sum(rate(x[2m]))"} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := e.Fetch(b.Context(), queryOver(expr, 40_320, 30*time.Second)); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
-func BenchmarkBackfill14Days(b *testing.B) {
-	for b.Loop() {
-		backfill(b, open(b, embedded.Config{}), backfillSeries(time.Minute, rising(14*1440)...))
+// must ends the test on an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
 	}
 }

@@ -22,9 +22,7 @@ func FuzzScrapeFile(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		path := filepath.Join(t.TempDir(), "scrape.yaml")
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, text, 0o600))
 		e, err := embedded.Open(embedded.Config{Dir: t.TempDir(), ScrapeFile: path}, discard())
 		if err != nil {
 			if !strings.Contains(err.Error(), path) {
@@ -32,8 +30,6 @@ func FuzzScrapeFile(f *testing.F) {
 			}
 			return
 		}
-		if err := e.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, e.Close())
 	})
 }

@@ -183,17 +183,13 @@ func peak(b *testing.B, file string) float64 {
 	child := exec.CommandContext(b.Context(), os.Args[0])
 	child.Env = append(os.Environ(), scraperEnv+"="+file)
 	child.Stderr = os.Stderr
-	if err := child.Start(); err != nil {
-		b.Fatal(err)
-	}
+	must(b, child.Start())
 	time.Sleep(time.Minute)
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", child.Process.Pid))
 	if err != nil {
 		b.Skipf("no /proc: %v", err)
 	}
-	if err = errors.Join(child.Process.Signal(os.Interrupt), child.Wait()); err != nil {
-		b.Fatal(err)
-	}
+	must(b, errors.Join(child.Process.Signal(os.Interrupt), child.Wait()))
 	lines := strings.Split(string(status), "\n")
 	i := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, "VmHWM:") })
 	kB, err := strconv.Atoi(strings.Fields(lines[i])[1])

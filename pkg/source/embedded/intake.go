@@ -114,13 +114,8 @@ type firstSample struct {
 //
 //nolint:revive // The interface has eight arguments.
 func (s *scrapeAppender) Append(
-	ref storage.SeriesRef,
-	l labels.Labels,
-	start, at int64,
-	v float64,
-	integers *histogram.Histogram,
-	floats *histogram.FloatHistogram,
-	o storage.AppendV2Options,
+	ref storage.SeriesRef, l labels.Labels, start, at int64, v float64, integers *histogram.Histogram,
+	floats *histogram.FloatHistogram, o storage.AppendV2Options,
 ) (storage.SeriesRef, error) {
 	if known, ok := s.AppenderV2.(storage.GetRef); ok && ref == 0 {
 		ref, _ = known.GetRef(l, l.Hash())
@@ -159,14 +154,8 @@ func (s *scrapeAppender) Commit() error {
 
 // isSkipped reports whether an error is of a sample that the scraper skips, and not of the storage.
 func isSkipped(err error) bool {
-	for _, kind := range []error{
-		storage.ErrOutOfOrderSample, storage.ErrDuplicateSampleForTimestamp, storage.ErrOutOfBounds, storage.ErrTooOldSample,
-	} {
-		if errors.Is(err, kind) {
-			return true
-		}
-	}
-	return false
+	return errors.Is(err, storage.ErrOutOfOrderSample) || errors.Is(err, storage.ErrDuplicateSampleForTimestamp) ||
+		errors.Is(err, storage.ErrOutOfBounds) || errors.Is(err, storage.ErrTooOldSample)
 }
 
 // recordScrape records the result of a scrape and logs a change.

@@ -42,19 +42,17 @@ func maxLimits() limits {
 
 // applyLimits sets the limits of every job. A limit above the maximum is an error.
 func applyLimits(jobs []*promconfig.ScrapeConfig) error {
+	usual, most := defaultLimits(), maxLimits()
 	var problems []error
 	for _, job := range jobs {
-		problems = append(
-			problems,
-			applyLimit(job, "body_size_limit", &job.BodySizeLimit, defaultLimits().body, maxLimits().body),
-			applyLimit(job, "sample_limit", &job.SampleLimit, defaultLimits().samples, maxLimits().samples),
-			applyLimit(job, "target_limit", &job.TargetLimit, defaultLimits().targets, maxLimits().targets),
-			applyLimit(job, "label_limit", &job.LabelLimit, defaultLimits().labels, maxLimits().labels),
-			applyLimit(job, "label_name_length_limit", &job.LabelNameLengthLimit, defaultLimits().name,
-				maxLimits().name),
-			applyLimit(job, "label_value_length_limit", &job.LabelValueLengthLimit, defaultLimits().value,
-				maxLimits().value),
-			applyLimit(job, "scrape_timeout", &job.ScrapeTimeout, defaultLimits().timeout, maxLimits().timeout),
+		problems = append(problems,
+			applyLimit(job, "body_size_limit", &job.BodySizeLimit, usual.body, most.body),
+			applyLimit(job, "sample_limit", &job.SampleLimit, usual.samples, most.samples),
+			applyLimit(job, "target_limit", &job.TargetLimit, usual.targets, most.targets),
+			applyLimit(job, "label_limit", &job.LabelLimit, usual.labels, most.labels),
+			applyLimit(job, "label_name_length_limit", &job.LabelNameLengthLimit, usual.name, most.name),
+			applyLimit(job, "label_value_length_limit", &job.LabelValueLengthLimit, usual.value, most.value),
+			applyLimit(job, "scrape_timeout", &job.ScrapeTimeout, usual.timeout, most.timeout),
 		)
 	}
 	return errors.Join(problems...)

@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/prometheus/prometheus/tsdb"
 	"github.com/prometheus/prometheus/tsdb/fileutil"
-	"github.com/prometheus/prometheus/tsdb/record"
 	"github.com/prometheus/prometheus/tsdb/wlog"
 )
 
@@ -28,14 +28,10 @@ func recoverLog(dir string, logger *slog.Logger) error {
 	if _, err := os.Stat(log); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err := restoreSegments(log, logger); err != nil {
-		return fmt.Errorf("recover %s: %w", log, err)
-	}
-	if err := closeGaps(log, logger); err != nil {
-		return fmt.Errorf("recover %s: %w", log, err)
-	}
-	if err := truncateDamaged(log, logger); err != nil {
-		return fmt.Errorf("recover %s: %w", log, err)
+	for _, step := range []func(string, *slog.Logger) error{restoreSegments, closeGaps, truncateDamaged} {
+		if err := step(log, logger); err != nil {
+			return fmt.Errorf("recover %s: %w", log, err)
+		}
 	}
 	return nil
 }
@@ -63,10 +59,10 @@ func restoreSegments(log string, logger *slog.Logger) error {
 			if failed := rescueSegment(filepath.Dir(log), kept, index, logger); failed != nil {
 				logger.Error("a segment of the write-ahead log from an interrupted repair cannot be read yet; "+
 					"the next start tries again", "file", kept, "err", failed)
-				continue
+			} else {
+				logger.Warn("an earlier repair of the write-ahead log was interrupted: its segment is turned into blocks",
+					"file", kept)
 			}
-			logger.Warn("an earlier repair of the write-ahead log was interrupted: its segment is turned into blocks",
-				"file", kept)
 			continue
 		}
 		if err := fileutil.Rename(kept, filepath.Join(log, name)); err != nil {
@@ -137,17 +133,7 @@ func truncateDamaged(log string, logger *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	_, checkpoint, err := wlog.LastCheckpoint(log)
-	if errors.Is(err, record.ErrNotFound) {
-		checkpoint, err = -1, nil
-	}
-	if err != nil {
-		return err
-	}
 	for _, n := range all {
-		if n <= checkpoint {
-			continue // It is in the checkpoint and not read again.
-		}
 		path := wlog.SegmentName(log, n)
 		end, err := readSegment(path)
 		if err == nil {
@@ -156,12 +142,15 @@ func truncateDamaged(log string, logger *slog.Logger) error {
 		if !isCorruption(err) {
 			return err
 		}
-		size, failed := truncateFile(path, end)
+		whole, failed := os.Stat(path)
 		if failed != nil {
 			return failed
 		}
+		if failed := os.Truncate(path, end); failed != nil {
+			return failed
+		}
 		logger.Warn("the write-ahead log is repaired: the unreadable end of a segment is cut off",
-			"segment", path, "kept_bytes", end, "cut_bytes", size-end, "err", errors.Unwrap(err))
+			"segment", path, "kept_bytes", end, "cut_bytes", whole.Size()-end, "err", errors.Unwrap(err))
 	}
 	return nil
 }
@@ -190,16 +179,66 @@ func isCorruption(err error) bool {
 	return errors.As(err, &content) && !errors.As(err, &disk)
 }
 
-// truncateFile truncates a file and returns its previous size.
-func truncateFile(path string, end int64) (size int64, err error) {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0) //nolint:gosec // One of the storage's own.
-	if err != nil {
-		return 0, err
+// rescueDir is where a segment left by a repair is read. The storage does not read it.
+const rescueDir = "rescue"
+
+// rescueSegment turns a segment that a repair left and that cannot be restored into a block, and deletes it. The storage reads it in
+// a copy of the log as it was before the segment's successor. If the process is killed, the segment stays, and the block may exist
+// twice, which the storage merges.
+func rescueSegment(dir, kept string, index int, logger *slog.Logger) (err error) {
+	// blockFile is what the storage allocates for a block's file, before it writes it.
+	const blockFile = 512 << 20
+	log, scratch := filepath.Join(dir, "wal"), filepath.Join(dir, rescueDir)
+	if err = os.RemoveAll(scratch); err != nil {
+		return err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	was, err := f.Stat()
+	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
+	size, err := fileutil.DirSize(log)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	return was.Size(), errors.Join(f.Truncate(end), f.Sync())
+	have, err := freeSpace(dir)
+	if err != nil {
+		return err
+	}
+	if want := size + blockFile; have < want {
+		return fmt.Errorf("%s free, want %s", mebibytes(have), mebibytes(want))
+	}
+	copied := filepath.Join(scratch, "wal")
+	if err = errors.Join(
+		os.CopyFS(copied, os.DirFS(log)), rewindLog(copied, index),
+		os.Rename(filepath.Join(copied, filepath.Base(kept)), wlog.SegmentName(copied, index)),
+	); err != nil {
+		return err
+	}
+	if err = truncateDamaged(copied, logger); err != nil {
+		return err
+	}
+	db, err := tsdb.OpenDBReadOnly(scratch, "", logger.With("component", rescueDir))
+	if err != nil {
+		return err
+	}
+	if err = errors.Join(db.FlushWAL(dir), db.Close()); err != nil {
+		return err
+	}
+	return os.Remove(kept)
+}
+
+// rewindLog deletes what a log has from a segment on, and all of it where there is a later checkpoint: that has the current numbers
+// of the series, and the segment has others.
+func rewindLog(log string, index int) error {
+	checkpoint, last, err := wlog.LastCheckpoint(log)
+	later := err == nil && last >= index
+	if later {
+		if err := os.RemoveAll(checkpoint); err != nil {
+			return err
+		}
+	}
+	all, err := segmentNumbers(log)
+	for _, n := range all {
+		if later || n >= index {
+			err = errors.Join(err, os.Remove(wlog.SegmentName(log, n)))
+		}
+	}
+	return err
 }

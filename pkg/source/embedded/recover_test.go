@@ -93,9 +93,7 @@ func TestRepairCutShortAndGoneOn(t *testing.T) {
 		dir = killedEngine(t, dir)
 		// The second start is after a kill when the block was there and the segment was not deleted yet.
 		write(t, segment(dir, "00000001.repair"), string(kept))
-		if err := os.MkdirAll(filepath.Join(dir, "rescue", "wal"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Join(dir, "rescue", "wal"), 0o700))
 	}
 }
 
@@ -122,9 +120,7 @@ func segment(dir, name string) string { return filepath.Join(dir, "wal", name) }
 
 func putAside(t *testing.T, dir string) {
 	t.Helper()
-	if err := os.Rename(segment(dir, "00000001"), segment(dir, "00000001.repair")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(segment(dir, "00000001"), segment(dir, "00000001.repair")))
 }
 
 // copied is the segment put aside, and a part of it written again.
@@ -155,19 +151,11 @@ func without(t *testing.T, dir string, w *writer, first, end int) {
 			}
 			w.refs[name(i).Get("n")] = 0
 		}
-		if err := a.Commit(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, a.Commit())
 		w.stored[step] = end - first
 	}
 	left := killedEngine(t, scratch)
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.RemoveAll(dir); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.CopyFS(dir, os.DirFS(left)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Close())
+	must(t, os.RemoveAll(dir))
+	must(t, os.CopyFS(dir, os.DirFS(left)))
 }

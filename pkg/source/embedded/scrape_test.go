@@ -224,9 +224,7 @@ func TestCorruptedLog(t *testing.T) {
 	stop := run(t, e)
 	eventually(t, "samples", func() bool { return latest(t, e, "sum(count_over_time(busy[1m]))") >= 6 })
 	stop()
-	if err := e.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, e.Close())
 	segment := filepath.Join(dir, "wal", "00000000")
 	content, err := os.ReadFile(segment)
 	if err != nil {
@@ -264,7 +262,5 @@ func TestRunTwice(t *testing.T) {
 
 func write(tb testing.TB, path, text string) {
 	tb.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, os.WriteFile(path, []byte(text), 0o600))
 }

@@ -48,8 +48,7 @@ const (
 
 // Validate reports every problem of the configuration.
 func (c Config) Validate() error {
-	problems := []error{c.validateURL()}
-	problems = append(problems, c.validateHTTP())
+	problems := []error{c.validateURL(), c.validateHTTP()}
 	if c.Timeout < 0 || c.MaxBytes < 0 || c.MaxPoints < 0 || c.Lookback < 0 {
 		problems = append(problems, errors.New("timeout, lookback and limits must not be negative"))
 	}
@@ -61,10 +60,8 @@ func (c Config) validateURL() error {
 	switch {
 	case err != nil:
 		// The cause is not reported: it may quote a part of a password.
-		return errors.New(
-			"prometheus URL: not a valid URL: want http://HOST:PORT or https://HOST:PORT; escape characters of " +
-				"a password, as %40 for @",
-		)
+		return errors.New("prometheus URL: not a valid URL: want http://HOST:PORT or https://HOST:PORT; " +
+			"escape characters of a password, as %40 for @")
 	case !slices.Contains([]string{"http", "https"}, u.Scheme) || u.Host == "":
 		return fmt.Errorf("prometheus URL %q: want http://HOST:PORT or https://HOST:PORT", RedactedURL(c.URL))
 	}

@@ -39,6 +39,7 @@ func status(code int, kind, body string) http.Handler {
 }
 
 func TestFetchBadAnswers(t *testing.T) {
+	const page = "<!DOCTYPE html><html><form>password</form></html>"
 	tests := []struct {
 		name    string
 		handler http.Handler
@@ -50,14 +51,12 @@ func TestFetchBadAnswers(t *testing.T) {
 		{
 			"two series",
 			answeringBody(matrix(stream(`"pod":"a"`, sample(0, "1")) + "," + stream(`"pod":"b"`, sample(1, "1")))),
-			series.ErrSeveralSeries,
-			[]string{`{pod="a"}, {pod="b"}`, "sum()"},
+			series.ErrSeveralSeries, []string{`{pod="a"}, {pod="b"}`, "sum()"},
 		},
 		{
 			"two series of the same labels",
 			answeringBody(matrix(stream(`"pod":"a"`, sample(0, "1")) + "," + stream(`"pod":"a"`, sample(1, "2")))),
-			series.ErrSeveralSeries,
-			[]string{`{pod="a"}, {pod="a"}`, "sum()"},
+			series.ErrSeveralSeries, []string{`{pod="a"}, {pod="a"}`, "sum()"},
 		},
 		{"five series", answeringBody(matrix(strings.Join([]string{
 			stream(`"p":"1"`), stream(`"p":"2"`), stream(`"p":"3"`), stream(`"p":"4"`), stream(`"p":"5"`),
@@ -83,39 +82,31 @@ func TestFetchBadAnswers(t *testing.T) {
 		},
 		{
 			"too many samples",
-			status(
-				422,
-				"application/json",
-				`{"status":"error","errorType":"execution","error":"query processing would load too many samples into memory"}`,
-			),
+			status(422, "application/json",
+				`{"status":"error","errorType":"execution","error":"query processing would load too many samples into memory"}`),
 			series.ErrTooLarge,
 			[]string{"recording rule"},
 		},
 		{
 			"native histograms",
 			answeringBody(matrix(`{"metric":{},"histograms":[[1700000000,{"count":"1","sum":"1","buckets":[]}]]}`)),
-			series.ErrQuery,
-			[]string{"histogram_count()"},
+			series.ErrQuery, []string{"histogram_count()"},
 		},
 		{
 			"a vector", answeringBody(`{"status":"success","data":{"resultType":"vector","result":[]}}`),
-			series.ErrUnavailable,
-			[]string{"Vector"},
+			series.ErrUnavailable, []string{"Vector"},
 		},
 		{"an internal error", status(500, "text/plain", "boom"), series.ErrUnavailable, []string{"500", "boom"}},
 		{"overload", status(503, "text/html", "<html>later</html>"), series.ErrUnavailable, []string{"503"}},
 		{"no token", status(401, "text/plain", "no"), series.ErrUnavailable, []string{"401", "token"}},
 		{
-			"a wrong path",
-			status(404, "text/plain", "404 page not found"),
-			series.ErrUnavailable,
+			"a wrong path", status(404, "text/plain", "404 page not found"), series.ErrUnavailable,
 			[]string{"before /api/v1"},
 		},
 		{"a bad request of a proxy", status(400, "text/html", "<html>"), series.ErrUnavailable, []string{"400"}},
 		{
 			"a login page", status(200, "text/html; charset=utf-8", "<html><form>password"),
-			series.ErrUnavailable,
-			[]string{"login"},
+			series.ErrUnavailable, []string{"login"},
 		},
 		{"no JSON", answeringBody("hello"), series.ErrUnavailable, []string{"not of the Prometheus API"}},
 		{"an empty answer", answeringBody(""), series.ErrUnavailable, nil},
@@ -126,22 +117,16 @@ func TestFetchBadAnswers(t *testing.T) {
 		{"a truncated body", truncated(), series.ErrUnavailable, []string{"EOF"}},
 		{"a value that is no number", answeringBody(matrix(stream("", sample(0, "abc")))), series.ErrUnavailable, nil},
 		{
-			"a sample off the grid",
-			answeringBody(matrix(stream("", `[1700000001.5,"1"]`))),
-			series.ErrUnavailable,
-			[]string{"not on the grid"},
+			"a sample off the grid", answeringBody(matrix(stream("", `[1700000001.5,"1"]`))),
+			series.ErrUnavailable, []string{"not on the grid"},
 		},
 		{
-			"samples out of order",
-			answeringBody(matrix(stream("", sample(1, "1"), sample(0, "1")))),
-			series.ErrUnavailable,
-			nil,
+			"samples out of order", answeringBody(matrix(stream("", sample(1, "1"), sample(0, "1")))),
+			series.ErrUnavailable, nil,
 		},
 		{
-			"a sample twice",
-			answeringBody(matrix(stream("", sample(1, "1"), sample(1, "2")))),
-			series.ErrUnavailable,
-			nil,
+			"a sample twice", answeringBody(matrix(stream("", sample(1, "1"), sample(1, "2")))),
+			series.ErrUnavailable, nil,
 		},
 		{"a sample before the range", answeringBody(matrix(stream("", sample(-1, "1")))), series.ErrUnavailable, nil},
 		{"a sample after the range", answeringBody(matrix(stream("", sample(3, "1")))), series.ErrUnavailable, nil},
@@ -152,8 +137,30 @@ func TestFetchBadAnswers(t *testing.T) {
 			`,"warnings":["PromQL warning: encountered a mix"]}`), nil, nil},
 		{
 			"a redirect", http.RedirectHandler("https://login.example/oauth?secret=x", http.StatusFound),
-			series.ErrUnavailable,
-			[]string{"redirects to https://login.example/oauth:"},
+			series.ErrUnavailable, []string{"redirects to https://login.example/oauth:"},
+		},
+		// Pages that are none by their header, and answers with other statuses of success.
+		{"a page that calls itself JSON", answeringBody(page), series.ErrUnavailable, nil},
+		{"a page without a type", status(200, "", page), series.ErrUnavailable, nil},
+		{"a page of XHTML", status(200, "application/xhtml+xml", page), series.ErrUnavailable, nil},
+		{"a page with the status of VM", status(422, "text/html", page), series.ErrUnavailable, nil},
+		{"no content", status(204, "application/json", ""), series.ErrUnavailable, nil},
+		{
+			"a part by the status, cut off",
+			status(206, "application/json", matrix(stream("", sample(0, "7")))[:50]), series.ErrUnavailable, nil,
+		},
+		{
+			"a success that is an error", status(200, "application/json", `{"status":"error","error":"x"}`),
+			series.ErrUnavailable, nil,
+		},
+		{
+			"an error that is a success", status(422, "application/json", matrix(stream("", sample(0, "7")))),
+			series.ErrUnavailable, nil,
+		},
+		{"another API's answer", answeringBody(`{"results":[{"series":[]}]}`), series.ErrUnavailable, nil},
+		{
+			"two answers, one after another", answeringBody(matrix("") + matrix(stream("", sample(0, "7")))),
+			series.ErrUnavailable, nil,
 		},
 		{
 			"a hang-up", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }),
@@ -162,9 +169,9 @@ func TestFetchBadAnswers(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := source(t, tt.handler).Fetch(t.Context(), query(3))
-			if !errors.Is(err, tt.want) {
-				t.Fatalf("error %v, want %v", err, tt.want)
+			got, err := source(t, tt.handler).Fetch(t.Context(), query(3))
+			if !errors.Is(err, tt.want) || err != nil && got.Len() != 0 {
+				t.Fatalf("%v and error %v, want nothing and %v", got.Values, err, tt.want)
 			}
 			for _, want := range tt.says {
 				if !strings.Contains(err.Error(), want) {

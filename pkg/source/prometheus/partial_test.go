@@ -30,9 +30,7 @@ func TestFetchRefusesPartialAnswers(t *testing.T) {
 		{"a mark that is no boolean", vmselect(`"yes"`, ""), []string{"partial"}},
 		{
 			"Thanos without a store",
-			with(
-				`,"warnings":["fetch series for {replica=\"b\"} Addr: 10.0.0.1:10901: rpc error: code = Unavailable"]`,
-			),
+			with(`,"warnings":["fetch series for {replica=\"b\"} Addr: 10.0.0.1:10901: rpc error: code = Unavailable"]`),
 			[]string{"incomplete", "rpc error: code = Unavailable", "check the stores"},
 		},
 		{
@@ -99,28 +97,6 @@ func TestFetchFailedStoreIsNotTheQuerysError(t *testing.T) {
 	if !errors.Is(err, series.ErrUnavailable) || errors.Is(err, series.ErrQuery) ||
 		!strings.Contains(err.Error(), "a store behind the server failed") {
 		t.Errorf("error %v, want ErrUnavailable that names the store", err)
-	}
-}
-
-// Answers that are no page by their header, and those with other statuses of success.
-func TestFetchRefusesWhatIsNoAnswer(t *testing.T) {
-	const page = "<!DOCTYPE html><html><form>password</form></html>"
-	for name, handler := range map[string]http.Handler{
-		"a page that calls itself JSON":  answeringBody(page),
-		"a page without a type":          status(200, "", page),
-		"a page of XHTML":                status(200, "application/xhtml+xml", page),
-		"a page with the status of VM":   status(422, "text/html", page),
-		"no content":                     status(204, "application/json", ""),
-		"a part by the status, cut off":  status(206, "application/json", matrix(stream("", sample(0, "7")))[:50]),
-		"a success that is an error":     status(200, "application/json", `{"status":"error","error":"x"}`),
-		"an error that is a success":     status(422, "application/json", matrix(stream("", sample(0, "7")))),
-		"another API's answer":           answeringBody(`{"results":[{"series":[]}]}`),
-		"two answers, one after another": answeringBody(matrix("") + matrix(stream("", sample(0, "7")))),
-	} {
-		got, err := source(t, handler).Fetch(t.Context(), query(3))
-		if !errors.Is(err, series.ErrUnavailable) || got.Len() != 0 {
-			t.Errorf("%s: %v and error %v, want nothing and ErrUnavailable", name, got.Values, err)
-		}
 	}
 }
 

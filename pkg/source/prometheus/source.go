@@ -77,28 +77,17 @@ func (s *Source) FetchInPieces(
 	for i := range out.Values {
 		out.Values[i] = math.NaN()
 	}
-	var seen model.Matrix
+	var seen *model.SampleStream
 	size = min(max(size, 1), maxPoints)
 	for from := 0; from < out.Len(); from += size {
 		piece := out.Slice(from, min(from+size, out.Len()))
-		matrix, err := s.request(ctx, q, piece)
-		if err != nil {
+		var err error
+		if seen, err = s.fetchPiece(ctx, q, piece, seen); err != nil {
 			return forecast.Series{}, err
-		}
-		if len(matrix) > 1 { // Also with the same labels, which a store that merges others may return.
-			return forecast.Series{}, s.severalSeries(matrix)
-		}
-		if seen = addDistinct(seen, matrix); len(seen) > 1 {
-			return forecast.Series{}, s.severalSeries(seen)
-		}
-		for _, stream := range matrix {
-			if err := s.fillGrid(piece, stream); err != nil {
-				return forecast.Series{}, err
-			}
 		}
 		progress(piece.Len())
 	}
-	if len(seen) == 0 {
+	if seen == nil {
 		// The query is shown because a tenant's query is confined to its namespace, where the series may be missing.
 		return forecast.Series{}, fmt.Errorf("%s: nothing from %s to %s: %w: "+
 			"check that the metric exists with these labels: %.400s",
@@ -107,14 +96,30 @@ func (s *Source) FetchInPieces(
 	return out, nil
 }
 
+// fetchPiece fills a piece of the range, and returns its series, or that of the pieces before: all must be of the same.
+func (s *Source) fetchPiece(
+	ctx context.Context, q refresh.Query, piece forecast.Series, seen *model.SampleStream,
+) (*model.SampleStream, error) {
+	matrix, err := s.request(ctx, q, piece)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(matrix) > 1: // Also with the same labels, which a store that merges others may return.
+		return nil, s.severalSeries(matrix)
+	case len(matrix) == 0:
+		return seen, nil
+	case seen != nil && !seen.Metric.Equal(matrix[0].Metric):
+		return nil, s.severalSeries(model.Matrix{seen, matrix[0]})
+	}
+	return matrix[0], s.fillGrid(piece, matrix[0])
+}
+
 // Clock returns the time by the server's own clock.
 func (s *Source) Clock(ctx context.Context) (time.Time, error) {
-	limited, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
-	defer cancel()
 	// A query without a time is evaluated at the server's present.
-	value, _, _, err := s.api.Query(limited, "time()", time.Time{}, v1.WithTimeout(s.cfg.Timeout))
+	value, err := s.instant(ctx, "time()", time.Time{})
 	if err != nil {
-		return time.Time{}, s.explain(ctx, err)
+		return time.Time{}, err
 	}
 	scalar, ok := value.(*model.Scalar)
 	if !ok || scalar == nil {
@@ -126,11 +131,9 @@ func (s *Source) Clock(ctx context.Context) (time.Time, error) {
 // LabelValues returns the values of a label in the instant answer to an expression, sorted; at most 10.
 func (s *Source) LabelValues(ctx context.Context, expr, label string, at time.Time) ([]string, error) {
 	const most = 10
-	limited, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
-	defer cancel()
-	value, _, _, err := s.api.Query(limited, expr, at, v1.WithTimeout(s.cfg.Timeout), v1.WithLimit(most))
+	value, err := s.instant(ctx, expr, at, v1.WithLimit(most))
 	if err != nil {
-		return nil, s.explain(ctx, err)
+		return nil, err
 	}
 	vector, ok := value.(model.Vector)
 	if !ok {
@@ -142,6 +145,16 @@ func (s *Source) LabelValues(ctx context.Context, expr, label string, at time.Ti
 	}
 	slices.Sort(out)
 	return slices.Compact(out), nil
+}
+
+func (s *Source) instant(ctx context.Context, expr string, at time.Time, options ...v1.Option) (model.Value, error) {
+	limited, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
+	defer cancel()
+	value, _, _, err := s.api.Query(limited, expr, at, append(options, v1.WithTimeout(s.cfg.Timeout))...)
+	if err != nil {
+		return nil, s.explain(ctx, err)
+	}
+	return value, nil
 }
 
 // check refuses a query whose grid the API cannot express, or that is too long.
@@ -196,20 +209,6 @@ func (s *Source) checkComplete(matrix model.Matrix, warnings v1.Warnings) error 
 		}
 	}
 	return nil
-}
-
-// addDistinct adds the series that are not in seen.
-func addDistinct(seen, found model.Matrix) model.Matrix {
-	for _, stream := range found {
-		known := false
-		for _, old := range seen {
-			known = known || old.Metric.Equal(stream.Metric)
-		}
-		if !known {
-			seen = append(seen, stream)
-		}
-	}
-	return seen
 }
 
 var errHistogram = errors.New("the query yields native histograms, want plain numbers: apply histogram_count(), " +

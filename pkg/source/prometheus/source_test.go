@@ -247,13 +247,3 @@ func write(t *testing.T, path, text string) {
 		t.Fatal(err)
 	}
 }
-
-func BenchmarkFetch14Days(b *testing.B) {
-	s := source(b, engine(b, func(i int) (float64, bool) { return float64(i) / 7, true }))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := s.Fetch(b.Context(), query(40_320)); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -32,8 +32,7 @@ func equalities(t *testing.T, samples []storetest.Series) []equality {
 	const http = "http_requests_total"
 	return []equality{
 		{
-			"`vllm/inflight`",
-			workloadQuery(preset(t, "vllm/inflight")),
+			"`vllm/inflight`", workloadQuery(preset(t, "vllm/inflight")),
 			map[int]difference{victoriaColumn: {why: short, from: 0.5, differ: 13, lower: 13, exactly: short30}},
 		},
 		{"`dcgm/gpu-busy`", workloadQuery(preset(t, "dcgm/gpu-busy")), map[int]difference{
@@ -52,11 +51,7 @@ func equalities(t *testing.T, samples []storetest.Series) []equality {
 				why: raw, to: 3.74, from: 0.931, differ: 687, lower: 324, exactly: rate(http, 2*time.Minute, 0),
 			},
 			victoriaStaleColumn: {
-				why:     raw,
-				to:      3.74,
-				from:    0.931,
-				differ:  689,
-				lower:   325,
+				why: raw, to: 3.74, from: 0.931, differ: 689, lower: 325,
 				exactly: rate(http, 2*time.Minute, stale),
 			},
 		}},
@@ -66,11 +61,7 @@ func equalities(t *testing.T, samples []storetest.Series) []equality {
 				why: raw, to: 9.35, from: 0.97, differ: 701, lower: 305, exactly: rate(http, 5*time.Minute, 0),
 			},
 			victoriaStaleColumn: {
-				why:     raw,
-				to:      9.35,
-				from:    0.97,
-				differ:  703,
-				lower:   306,
+				why: raw, to: 9.35, from: 0.97, differ: 703, lower: 306,
 				exactly: rate(http, 5*time.Minute, stale),
 			},
 		}},
@@ -94,11 +85,8 @@ func equalities(t *testing.T, samples []storetest.Series) []equality {
 			},
 		}},
 		{
-			"`sum(avg_over_time(g[5m]))`, on the grid",
-			workloadQuery(`sum(avg_over_time(aligned[5m]))`),
-			map[int]difference{
-				prometheusColumn: {why: atStart, from: 0.952, differ: 711, lower: 711},
-			},
+			"`sum(avg_over_time(g[5m]))`, on the grid", workloadQuery(`sum(avg_over_time(aligned[5m]))`),
+			map[int]difference{prometheusColumn: {why: atStart, from: 0.952, differ: 711, lower: 711}},
 		},
 		{"`sum(g)`, 14 days", longQuery(`sum(long)`), map[int]difference{}},
 		{"`sum(rate(c[5m]))`, 14 days", longQuery(`sum(rate(long_total[5m]))`), map[int]difference{

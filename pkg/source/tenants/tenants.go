@@ -204,12 +204,8 @@ func (s *Sources) Find(name, namespace string) (Grant, error) {
 		}
 		if name == "" || c.Name == name {
 			return Grant{
-				Source: refresh.SourceRef{
-					Name:     c.Name,
-					Revision: c.revision,
-				},
-				TenantLabel: c.TenantLabel,
-				Cluster:     c.Cluster,
+				Source:      refresh.SourceRef{Name: c.Name, Revision: c.revision},
+				TenantLabel: c.TenantLabel, Cluster: c.Cluster,
 			}, nil
 		}
 		own = append(own, c.Name)

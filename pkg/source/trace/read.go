@@ -168,8 +168,7 @@ func readCSVHeader(buffered *bufio.Reader, begins []byte, from *unpacked) (*tabl
 	}
 	for i, name := range names[1:] {
 		if name == "" || slices.Contains(names[1:i+1], name) {
-			return nil, fmt.Errorf("trace: line 1: column %d has the name %q, want a unique name", i+2,
-				clip(name))
+			return nil, fmt.Errorf("trace: line 1: column %d has the name %q, want a unique name", i+2, clip(name))
 		}
 	}
 	return &table{columns: names[1:], rows: rows, row: "line", from: from}, nil

@@ -101,8 +101,7 @@ func TestReadErrors(t *testing.T) {
 		{"the same time", "t,b\n0,1\n60,1\n60,2\n", "line 4: time 60 is not after that of line 3"},
 		{"not sorted", "t,b\n0,1\n120,1\n60,2\n", "line 4: time 60"},
 		{
-			"irregular",
-			"t,b\n0,1\n60,1\n120,1\n150,2\n210,2\n",
+			"irregular", "t,b\n0,1\n60,1\n120,1\n150,2\n210,2\n",
 			"line 5: 2m30s after the first row, which is not a multiple of the step 1m0s; resample the trace to an even step with --resample 1m",
 		},
 		{"a row too short", "t,b\n0,1\n60\n", "line 3"},
@@ -236,19 +235,5 @@ func TestRecordedTraces(t *testing.T) {
 	all, err := filepath.Glob(filepath.Join(dir, "traces", "*.csv.gz"))
 	if err != nil || len(all) != len(read) {
 		t.Errorf("read %d traces of %d (%v)", len(read), len(all), err)
-	}
-}
-
-func BenchmarkRead(b *testing.B) {
-	var sb strings.Builder
-	sb.WriteString("t,b\n")
-	for i := range 20_160 {
-		sb.WriteString(time.Unix(int64(i)*60, 0).UTC().Format(time.RFC3339) + ",12.5\n")
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := trace.ReadColumn(strings.NewReader(sb.String()), "b"); err != nil {
-			b.Fatal(err)
-		}
 	}
 }

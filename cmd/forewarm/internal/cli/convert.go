@@ -10,9 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-
+	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
-	"github.com/forewarm/forewarm/pkg/manifest/strictyaml"
 )
 
 // The command "convert": the metrics of prometheus-adapter and of KEDA's prometheus triggers become Forecasts.
@@ -81,7 +80,7 @@ func newConvert() *cobra.Command {
 func (o *convertOptions) run(ctx context.Context, cmd *cobra.Command) error {
 	c := conversion{Converted: []objectDocument{}, LeftOut: []leftOut{}, tenant: o.tenant, known: o.series}
 	if o.rules != "" {
-		data, err := cmdline.ReadInput(ctx, cmd.InOrStdin(), o.rules, strictyaml.MaxFile)
+		data, err := cmdline.ReadInput(ctx, cmd.InOrStdin(), o.rules, manifest.MaxFile)
 		if err != nil {
 			return err
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 
-	"github.com/forewarm/forewarm/pkg/manifest/strictyaml"
+	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
 // config is prometheus-adapter's configuration.
@@ -100,8 +100,8 @@ func readRules(file string, data []byte) (c config, broken []leftOut, err error)
 }
 
 // configurations are the documents of a file that are no objects of Kubernetes, and those in its ConfigMaps.
-func configurations(file string, data []byte) (found []strictyaml.Document, err error) {
-	for _, d := range strictyaml.Documents(file, data) {
+func configurations(file string, data []byte) (found []manifest.RawDocument, err error) {
+	for _, d := range manifest.RawDocuments(file, data) {
 		switch {
 		case d.Broken != nil:
 			return nil, d.Broken.Err()
@@ -115,7 +115,7 @@ func configurations(file string, data []byte) (found []strictyaml.Document, err 
 				return nil, d.Err(err.Error())
 			}
 			for _, key := range slices.Sorted(maps.Keys(object.Data)) {
-				found = append(found, strictyaml.Documents(file+", "+key, []byte(object.Data[key]))...)
+				found = append(found, manifest.RawDocuments(file+", "+key, []byte(object.Data[key]))...)
 			}
 		}
 	}

@@ -16,15 +16,15 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
+	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
-	"github.com/forewarm/forewarm/pkg/manifest/strictyaml"
 	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
 
 // fromFile reads the autoscaler of a file, and what the flags say of its metrics and replicas. What they leave out is
 // the status's, where the file has one.
 func (o *explainOptions) fromFile(ctx context.Context, of autoscalerName, in io.Reader) (*explain.Input, error) {
-	data, err := cmdline.ReadInput(ctx, in, o.file, strictyaml.MaxFile)
+	data, err := cmdline.ReadInput(ctx, in, o.file, manifest.MaxFile)
 	if err != nil {
 		return nil, err
 	}

@@ -20,8 +20,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-
-	"github.com/forewarm/forewarm/pkg/manifest/strictyaml"
+	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
 // Source is a cluster that is read with the user's own rights, or manifests.
@@ -107,8 +106,8 @@ func (s *objectSource) readFiles(
 ) error {
 	const most = 2_000 // A wrong path, such as a home, is not read whole.
 	read := func(path string) error {
-		text, err := cmdline.ReadInput(ctx, in, path, strictyaml.MaxFile)
-		for _, d := range strictyaml.Documents(path, text) {
+		text, err := cmdline.ReadInput(ctx, in, path, manifest.MaxFile)
+		for _, d := range manifest.RawDocuments(path, text) {
 			found.add(d, cmp.Or(s.Namespace, metav1.NamespaceDefault), kinds)
 		}
 		return err
@@ -131,7 +130,7 @@ func (s *objectSource) readFiles(
 }
 
 // add adds the object of a document. Other kinds are skipped.
-func (f *foundObjects) add(d strictyaml.Document, namespace string, kinds map[string]schema.GroupVersionResource) {
+func (f *foundObjects) add(d manifest.RawDocument, namespace string, kinds map[string]schema.GroupVersionResource) {
 	kind := d.Text("kind")
 	if _, known := kinds[kind]; !known && d.Broken == nil && !strings.HasSuffix(kind, "List") {
 		return
@@ -145,7 +144,7 @@ func (f *foundObjects) add(d strictyaml.Document, namespace string, kinds map[st
 }
 
 // objectOf is the object of a document.
-func objectOf(d strictyaml.Document, namespace string) (*unstructured.Unstructured, error) {
+func objectOf(d manifest.RawDocument, namespace string) (*unstructured.Unstructured, error) {
 	object := &unstructured.Unstructured{}
 	switch {
 	case d.Broken != nil:

@@ -12,8 +12,7 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
-	"github.com/forewarm/forewarm/pkg/manifest/pool"
-	"github.com/forewarm/forewarm/pkg/manifest/strictyaml"
+	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
 
@@ -49,11 +48,11 @@ func (w *warmPool) read(ctx context.Context, c *compare.Config) error {
 	if w.file == "" {
 		return nil
 	}
-	text, err := cmdline.ReadFile(ctx, w.file, strictyaml.MaxFile)
+	text, err := cmdline.ReadFile(ctx, w.file, manifest.MaxFile)
 	if err != nil {
 		return fmt.Errorf("the pool: %w", err)
 	}
-	all, err := pool.Read(w.file, text)
+	all, err := manifest.ReadPools(w.file, text)
 	if err != nil {
 		return err
 	}
@@ -80,7 +79,7 @@ func (w *warmPool) read(ctx context.Context, c *compare.Config) error {
 }
 
 // named returns the selected pool.
-func (w *warmPool) named(all []pool.Manifest) (*pool.Manifest, error) {
+func (w *warmPool) named(all []manifest.PoolManifest) (*manifest.PoolManifest, error) {
 	var names []string
 	for i := range all {
 		if all[i].Object.Name == w.name || w.name == "" && len(all) == 1 {
@@ -95,7 +94,7 @@ func (w *warmPool) named(all []pool.Manifest) (*pool.Manifest, error) {
 }
 
 // memberOf is the member that the history is of.
-func (w *warmPool) memberOf(p *pool.Manifest) (pool.Member, error) {
+func (w *warmPool) memberOf(p *manifest.PoolManifest) (manifest.PoolMember, error) {
 	var names []string
 	for _, m := range p.Members {
 		names = append(names, m.Forecast)
@@ -104,17 +103,17 @@ func (w *warmPool) memberOf(p *pool.Manifest) (pool.Member, error) {
 	case i >= 0:
 		return p.Members[i], nil
 	case w.member != "":
-		return pool.Member{}, fmt.Errorf("%s: WarmPool %s has no member %.64q: its members are %s",
+		return manifest.PoolMember{}, fmt.Errorf("%s: WarmPool %s has no member %.64q: its members are %s",
 			w.file, p.Object.Name, w.member, strings.Join(names, ", "))
 	case len(names) == 1:
 		return p.Members[0], nil
 	}
-	return pool.Member{}, fmt.Errorf("%s: WarmPool %s has members %s: say which the history is of with --member NAME",
+	return manifest.PoolMember{}, fmt.Errorf("%s: WarmPool %s has members %s: say which the history is of with --member NAME",
 		w.file, p.Object.Name, strings.Join(names, ", "))
 }
 
 // nodeLead is how long a node takes by the pool's own word.
-func nodeLead(p *pool.Manifest, c *compare.Config) *compare.LeadTime {
+func nodeLead(p *manifest.PoolManifest, c *compare.Config) *compare.LeadTime {
 	node := &compare.LeadTime{Median: p.Pool.Node, Known: "from the pool"}
 	if p.MeasureLeadTime {
 		node.Known = "the pool's fallback"

@@ -11,9 +11,8 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-
+	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
-	"github.com/forewarm/forewarm/pkg/manifest/strictyaml"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/report"
 )
@@ -116,7 +115,7 @@ func (r run) answer(ctx context.Context, c *compare.Config, to *compare.Comparis
 
 // readHPA reads the autoscaler.
 func (r run) readHPA(ctx context.Context, c *compare.Config) error {
-	text, err := cmdline.ReadFile(ctx, r.hpa, strictyaml.MaxFile)
+	text, err := cmdline.ReadFile(ctx, r.hpa, manifest.MaxFile)
 	if err != nil {
 		return fmt.Errorf("the autoscaler: %w", err)
 	}

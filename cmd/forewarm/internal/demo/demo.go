@@ -20,7 +20,6 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/manifest"
-	"github.com/forewarm/forewarm/pkg/manifest/folder"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/signal"
 	"github.com/forewarm/forewarm/pkg/source/embedded"
@@ -121,7 +120,7 @@ type stage struct {
 	begin     time.Time
 	engine    *embedded.Engine
 	feeder    *feeder
-	forecasts *folder.Folder
+	forecasts *manifest.Folder
 }
 
 // build stores the load's past in a folder, and writes the Forecast.
@@ -144,7 +143,7 @@ func build(ctx context.Context, dir string, tell *announcer, log *slog.Logger) (
 }
 
 // writeForecast writes the Forecast into a folder and opens it as "forewarm serve" does.
-func writeForecast(dir, text string, log *slog.Logger) (*folder.Folder, error) {
+func writeForecast(dir, text string, log *slog.Logger) (*manifest.Folder, error) {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return nil, err
 	}
@@ -152,7 +151,7 @@ func writeForecast(dir, text string, log *slog.Logger) (*folder.Folder, error) {
 		return nil, err
 	}
 	catalogue := serve.Catalogue{Label: "namespace", Trust: signal.DefaultTrust()}
-	return folder.Open(dir, manifest.NewResolver(catalogue), log)
+	return manifest.OpenFolder(dir, manifest.NewResolver(catalogue), log)
 }
 
 // learnTime is how long the demo waits for the Forecast to learn from the past. Its clock does not run meanwhile.

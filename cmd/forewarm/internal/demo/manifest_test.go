@@ -9,7 +9,6 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
 	"github.com/forewarm/forewarm/pkg/manifest"
-	"github.com/forewarm/forewarm/pkg/manifest/folder"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/signal"
 )
@@ -22,7 +21,7 @@ func resolve(t *testing.T, text string) refresh.Job {
 		t.Fatal(err)
 	}
 	resolver := manifest.NewResolver(serve.Catalogue{Label: "namespace", Trust: signal.DefaultTrust()})
-	read, err := folder.Open(dir, resolver, slog.New(slog.DiscardHandler))
+	read, err := manifest.OpenFolder(dir, resolver, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

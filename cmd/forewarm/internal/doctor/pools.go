@@ -11,7 +11,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/kube/pools"
 	"github.com/forewarm/forewarm/pkg/manifest"
-	"github.com/forewarm/forewarm/pkg/manifest/pool"
 )
 
 // checkPools: does the cluster support what WarmPools ask for, and does a quota refuse it?
@@ -29,11 +28,11 @@ func (d *Doctor) checkPool(ctx context.Context, stored *unstructured.Unstructure
 	invalid := func(text string) []Finding {
 		return []Finding{{Check: name, Level: Error, Object: object, Message: text, Remedy: "correct the WarmPool"}}
 	}
-	read, err := pool.FromObject(stored.Object)
+	read, err := manifest.PoolFromObject(stored.Object)
 	if err != nil {
 		return invalid(err.Error())
 	}
-	resolved, problems := pool.Resolve(read)
+	resolved, problems := manifest.ResolvePool(read)
 	if len(problems) > 0 {
 		return invalid(manifest.JoinProblems(problems))
 	}

@@ -103,7 +103,7 @@ func (f *PastForecast) readAutoscalers(ctx context.Context, client dynamic.Inter
 		return err
 	}
 	hpas, err := cmdline.ListAll(ctx, client.Resource(autoscaler.HPAs()).Namespace(f.Key.Namespace))
-	var found []autoscaler.Reference
+	var found []manifest.Reference
 	for i := range hpas {
 		if h, unread := autoscaler.ReadHPA(&hpas[i]); unread == nil {
 			found = append(found, autoscaler.FromHPA(h)...)

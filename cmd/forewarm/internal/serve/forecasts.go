@@ -23,7 +23,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/kube/pools"
 
 	"github.com/forewarm/forewarm/pkg/manifest"
-	"github.com/forewarm/forewarm/pkg/manifest/folder"
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
@@ -49,7 +48,7 @@ func openForecasts(
 	if o.ConfigDir == "" {
 		return watchForecasts(o, serving, resolver, snapshots, log)
 	}
-	files, err := folder.Open(o.ConfigDir, resolver, log)
+	files, err := manifest.OpenFolder(o.ConfigDir, resolver, log)
 	if err != nil {
 		return nil, err
 	}

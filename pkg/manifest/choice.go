@@ -1,4 +1,4 @@
-package autoscaler
+package manifest
 
 import (
 	"cmp"
@@ -6,11 +6,49 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
+
+// Reference is one metric of an autoscaler that names a Forecast. It keeps no part of the object that it was read
+// from.
+type Reference struct {
+	// Forecast that is named, in the autoscaler's namespace.
+	Forecast snapshot.Key
+	// Alias that an External metric asks for; zero for others, and where its selector is none of single values. Labelled is the
+	// reference where a Forecast has that alias; nil where the alias has no labels, and the reference is the same.
+	Alias    snapshot.Key
+	Labelled *Reference
+	// Autoscaler is "HorizontalPodAutoscaler/llama" or "ScaledObject/llama".
+	Autoscaler string
+	// Workload that it scales.
+	Workload leadtime.Workload
+	// Spec is how it scales on this metric. The metric's target is 0 where it is left to the Forecast (KEDA's
+	// triggers may do that).
+	Spec hpa.Spec
+	// Candidate is the model that the metric selects, by its canonical name, also where it is refused; empty for the Forecast's
+	// selected candidate.
+	Candidate string
+	// Refused is why the metric is not used, and what to write instead; empty where it is used.
+	Refused string
+}
+
+// IsScaledObject reports whether the autoscaler is one of KEDA's.
+func (r *Reference) IsScaledObject() bool { return strings.HasPrefix(r.Autoscaler, "ScaledObject/") }
+
+// ByAlias is the reference where a Forecast has the alias. Its Forecast is the alias.
+func (r *Reference) ByAlias() Reference {
+	out := *r
+	if r.Labelled != nil {
+		out = *r.Labelled
+	}
+	out.Forecast, out.Alias, out.Labelled = r.Alias, r.Alias, nil
+	return out
+}
 
 // Choice are the autoscalers that a Forecast's objective is calibrated for.
 type Choice struct {
@@ -21,10 +59,10 @@ type Choice struct {
 	Used, Skipped []string
 }
 
-// Choose selects the references to a Forecast that scale its workload. An autoscaler without a target per replica
+// ChooseAutoscalers selects the references to a Forecast that scale its workload. An autoscaler without a target per replica
 // gets that of the others, or else the Forecast's own target (in thousandths, 0 where it has none): Forewarm answers
 // KEDA with the same.
-func Choose(references []Reference, of leadtime.Workload, own int64) Choice {
+func ChooseAutoscalers(references []Reference, of leadtime.Workload, own int64) Choice {
 	var c Choice
 	counted := c.usable(references, of)
 	counted = c.complete(counted, own)
@@ -68,11 +106,8 @@ func (c *Choice) complete(references []Reference, own int64) []Reference {
 			r.Spec.Metrics[0].Target = own
 		}
 		if targetOf(&r) == 0 {
-			c.Skipped = append(
-				c.Skipped,
-				r.Autoscaler+" is not used: nothing says what one replica sustains: set target in its "+
-					"trigger's metadata, or spec.scaling.target",
-			)
+			c.Skipped = append(c.Skipped, r.Autoscaler+" is not used: nothing says what one replica sustains: "+
+				"set target in its trigger's metadata, or spec.scaling.target")
 			continue
 		}
 		if err := r.Spec.Validate(); err != nil {
@@ -94,7 +129,7 @@ func targetOf(r *Reference) int64 {
 	return r.Spec.Metrics[0].Target
 }
 
-// keepOneReplica sets the minimum to one replica, see the package comment. A simulated autoscaler that begins at zero
+// keepOneReplica sets the minimum to one replica, see package autoscaler. A simulated autoscaler that begins at zero
 // would never scale up: the controller does not scale a workload that something else scaled to zero.
 func keepOneReplica(s *hpa.Spec) {
 	s.Min = max(s.Min, 1)
@@ -116,12 +151,12 @@ func (c *Choice) add(r *Reference) {
 	default:
 		s := decide.Autoscaler{Name: r.Autoscaler, HPA: r.Spec, Candidate: r.Candidate}
 		c.Scalings = append(c.Scalings, s)
-		c.Used = append(c.Used, Describe(s))
+		c.Used = append(c.Used, DescribeAutoscaler(s))
 	}
 }
 
-// Describe returns how an autoscaler scales: "HorizontalPodAutoscaler/llama: 64 a replica, 1 to 20 replicas".
-func Describe(s decide.Autoscaler) string {
+// DescribeAutoscaler returns how an autoscaler scales: "HorizontalPodAutoscaler/llama: 64 a replica, 1 to 20 replicas".
+func DescribeAutoscaler(s decide.Autoscaler) string {
 	text := fmt.Sprintf("%s: %s a replica, %d to %d replicas", s.Name, strconv.FormatFloat(s.Target(), 'f', -1, 64),
 		s.HPA.Min, s.HPA.Max)
 	if s.Candidate != "" {

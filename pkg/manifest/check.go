@@ -1,6 +1,7 @@
-package strictyaml
+package manifest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -10,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
@@ -21,10 +23,11 @@ const maxNodes = 20_000
 type Reading struct {
 	// Lines of the fields, by path: "spec.metrics[0].type".
 	Lines map[string]int
-	// Problems are in the order of the document; BadPaths are their paths.
+	// Problems are in the order of the document.
 	Problems []Problem
-	BadPaths []string
 
+	// bad are the paths of the problems.
+	bad    []string
 	file   string
 	offset int
 	nodes  int
@@ -32,7 +35,7 @@ type Reading struct {
 
 // Check finds all fields that do not exist, fields given twice and values of the wrong kind, and removes them from
 // the document, so that the rest can be decoded. A field of type any accepts everything.
-func (d Document) Check(t reflect.Type) Reading {
+func (d RawDocument) Check(t reflect.Type) Reading {
 	r := Reading{Lines: map[string]int{}, file: d.File, offset: d.begins - 1}
 	r.check("", d.Root, t)
 	return r
@@ -41,15 +44,15 @@ func (d Document) Check(t reflect.Type) Reading {
 func (r *Reading) line(n *yaml.Node) int { return r.offset + n.Line }
 
 func (r *Reading) add(n *yaml.Node, path, problem string) {
-	r.BadPaths = append(r.BadPaths, path)
+	r.bad = append(r.bad, path)
 	if path == "" {
 		path = "the object"
 	}
 	r.Problems = append(r.Problems, Problem{File: r.file, Line: r.line(n), Text: clip(path) + ": " + problem})
 }
 
-// LineOf returns the line of a field or, where it is absent, of the nearest field around it; 0 where none is known.
-func (r *Reading) LineOf(path string) int {
+// lineOf returns the line of a field or, where it is absent, of the nearest field around it; 0 where none is known.
+func (r *Reading) lineOf(path string) int {
 	for path != "" {
 		if line, ok := r.Lines[path]; ok {
 			return line
@@ -59,9 +62,20 @@ func (r *Reading) LineOf(path string) int {
 	return 0
 }
 
-// FollowsFromProblem reports whether a problem at a path follows from one that was found already.
-func (r *Reading) FollowsFromProblem(path string) bool {
-	return slices.ContainsFunc(r.BadPaths, func(bad string) bool { return isWithin(path, bad) || isWithin(bad, path) })
+// locate adds the lines to problems of a document's object, except of those that follow from problems of the reading.
+func (r *Reading) locate(begins int, problems field.ErrorList) []Problem {
+	var out []Problem
+	for _, p := range problems {
+		if !r.follows(p.Field) {
+			out = append(out, Problem{File: r.file, Line: cmp.Or(r.lineOf(p.Field), begins), Text: p.Error()})
+		}
+	}
+	return out
+}
+
+// follows reports whether a problem at a path follows from one that was found already.
+func (r *Reading) follows(path string) bool {
+	return slices.ContainsFunc(r.bad, func(bad string) bool { return isWithin(path, bad) || isWithin(bad, path) })
 }
 
 // isWithin reports whether a path is that of a field or of something in it.
@@ -118,8 +132,7 @@ func (r *Reading) quantity(path string, n *yaml.Node) {
 			return
 		}
 	}
-	r.add(n, path, fmt.Sprintf("%.64q is not a quantity, write for example 64, 0.5 or 4k", n.Value))
-	clearNode(n)
+	r.refuse(n, path, fmt.Sprintf("%.64q is not a quantity, write for example 64, 0.5 or 4k", n.Value))
 }
 
 func (r *Reading) checkKind(path string, n *yaml.Node, t reflect.Type) {
@@ -130,13 +143,11 @@ func (r *Reading) checkKind(path string, n *yaml.Node, t reflect.Type) {
 		r.sequence(path, n, t)
 	case reflect.String:
 		if r.scalar(path, n) && n.Tag != "!!str" {
-			r.add(n, path, fmt.Sprintf("is not text: put it in quotes, %.64q", n.Value))
-			clearNode(n)
+			r.refuse(n, path, fmt.Sprintf("is not text: put it in quotes, %.64q", n.Value))
 		}
 	case reflect.Int32, reflect.Int64:
 		if r.scalar(path, n) && n.Tag != "!!int" {
-			r.add(n, path, fmt.Sprintf("%.64q is not a whole number: write one, without quotes", n.Value))
-			clearNode(n)
+			r.refuse(n, path, fmt.Sprintf("%.64q is not a whole number: write one, without quotes", n.Value))
 		}
 	default:
 		// Other kinds occur only inside of metadata; the decoder checks them.
@@ -147,15 +158,13 @@ func (r *Reading) scalar(path string, n *yaml.Node) bool {
 	if n.Kind == yaml.ScalarNode {
 		return true
 	}
-	r.add(n, path, "is a "+nodeKind(n)+": write a single value")
-	clearNode(n)
+	r.refuse(n, path, "is a "+nodeKind(n)+": write a single value")
 	return false
 }
 
 func (r *Reading) sequence(path string, n *yaml.Node, t reflect.Type) {
 	if n.Kind != yaml.SequenceNode {
-		r.add(n, path, "is a "+nodeKind(n)+": write a list")
-		clearNode(n)
+		r.refuse(n, path, "is a "+nodeKind(n)+": write a list")
 		return
 	}
 	for i, item := range n.Content {
@@ -165,8 +174,7 @@ func (r *Reading) sequence(path string, n *yaml.Node, t reflect.Type) {
 
 func (r *Reading) mapping(path string, n *yaml.Node, t reflect.Type) {
 	if n.Kind != yaml.MappingNode {
-		r.add(n, path, "is a "+nodeKind(n)+": write fields with values")
-		clearNode(n)
+		r.refuse(n, path, "is a "+nodeKind(n)+": write fields with values")
 		return
 	}
 	first, good := map[string]*yaml.Node{}, []*yaml.Node(nil)
@@ -194,20 +202,16 @@ func (r *Reading) mapping(path string, n *yaml.Node, t reflect.Type) {
 	n.Content = good
 }
 
-// clearNode makes a value absent.
-func clearNode(n *yaml.Node) {
+// refuse records a problem of a value, and makes the value absent.
+func (r *Reading) refuse(n *yaml.Node, path, problem string) {
+	r.add(n, path, problem)
 	*n = yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Line: n.Line, Column: n.Column}
 }
 
 func nodeKind(n *yaml.Node) string {
-	switch n.Kind {
-	case yaml.MappingNode:
-		return "set of fields"
-	case yaml.SequenceNode:
-		return "list"
-	default:
-		return "single value"
-	}
+	return map[yaml.Kind]string{
+		yaml.MappingNode: "set of fields", yaml.SequenceNode: "list", yaml.ScalarNode: "single value",
+	}[n.Kind]
 }
 
 // fieldType returns the type of a struct's field or a map's values.

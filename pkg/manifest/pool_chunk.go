@@ -1,4 +1,4 @@
-package pool
+package manifest
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ import (
 const wholeGPU = corev1.ResourceName("nvidia.com/gpu")
 
 // chunk checks the pod of a chunk, and returns how many GPUs it is.
-func (r *reader) chunk(path *field.Path, chunk *v1alpha1.Chunk) float64 {
+func (r *poolReader) chunk(path *field.Path, chunk *v1alpha1.Chunk) float64 {
 	r.template(path.Child("podTemplate"), &chunk.PodTemplate)
 	requests := requestsOf(&chunk.PodTemplate)
 	if chunk.GPUEquivalent != nil {
@@ -50,7 +50,7 @@ func isPartOfGPU(name corev1.ResourceName) bool {
 }
 
 // template checks the fields of a chunk's pod that matter for its place on a node.
-func (r *reader) template(path *field.Path, template *corev1.PodTemplateSpec) {
+func (r *poolReader) template(path *field.Path, template *corev1.PodTemplateSpec) {
 	spec, at := &template.Spec, path.Child("spec")
 	switch {
 	case len(spec.Containers) == 0:

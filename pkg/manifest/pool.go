@@ -1,7 +1,4 @@
-// Package pool resolves a WarmPool, from a file or from a cluster: it sets defaults and validates. The result is the
-// input of the planner and an object for the actuators. It checks the pod of a chunk strictly, because the API server
-// does not: a misspelled resource would hold nothing.
-package pool
+package manifest
 
 import (
 	"fmt"
@@ -16,43 +13,43 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/warmpool"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
-	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
-// Resolved is a pool whose own fields are valid.
-type Resolved struct {
+// ResolvedPool is a pool whose own fields are valid.
+type ResolvedPool struct {
 	// Object is the pool with its defaults, without managed fields and status.
 	Object *v1alpha1.WarmPool
 	// Pool is the input of the planner. Node is the lead time of the spec; Pod is not known from the object.
 	Pool warmpool.Pool
 	// MeasureLeadTime reports that the lead time of a node is measured. Pool.Node is the fallback.
 	MeasureLeadTime bool
-	Members         []Member
-	Actuator        Actuator
+	Members         []PoolMember
+	Actuator        PoolActuator
 }
 
-// Member is one Forecast of a pool, in the pool's namespace, and the chunks that a replica of it takes.
-type Member struct {
+// PoolMember is one Forecast of a pool, in the pool's namespace, and the chunks that a replica of it takes.
+type PoolMember struct {
 	Forecast string
 	Chunks   float64
 }
 
-// Actuator is how the chunks are held.
-type Actuator string
+// PoolActuator is how the chunks are held.
+type PoolActuator string
 
 // The ways to hold chunks.
 const (
-	PlaceholderPods Actuator = "PlaceholderPods"
-	CapacityBuffer  Actuator = "CapacityBuffer"
-	Scale           Actuator = "Scale"
+	ActuatorPlaceholderPods PoolActuator = "PlaceholderPods"
+	ActuatorCapacityBuffer  PoolActuator = "CapacityBuffer"
+	ActuatorScale           PoolActuator = "Scale"
 )
 
-// Resolve sets a pool's defaults and validates it. If there are problems, the list has all of them, and only the
-// Object of the result is valid.
-func Resolve(object *v1alpha1.WarmPool) (Resolved, field.ErrorList) {
-	r := Resolved{Object: withDefaults(object)}
+// ResolvePool sets a WarmPool's defaults and validates it. If there are problems, the list has all of them, and only the
+// Object of the result is valid. The pod of a chunk is checked strictly, because the API server does not: a misspelled resource
+// would hold nothing.
+func ResolvePool(object *v1alpha1.WarmPool) (ResolvedPool, field.ErrorList) {
+	r := ResolvedPool{Object: poolWithDefaults(object)}
 	r.Object.ManagedFields, r.Object.Status = nil, v1alpha1.WarmPoolStatus{}
-	read := reader{}
+	read := poolReader{}
 	read.Name(field.NewPath("metadata", "name"), object.Name, "name the pool")
 	read.Namespace(object.Namespace)
 	path, spec := field.NewPath("spec"), &r.Object.Spec
@@ -74,21 +71,21 @@ func Resolve(object *v1alpha1.WarmPool) (Resolved, field.ErrorList) {
 	return r, read.Problems
 }
 
-// reader reads the fields of a pool.
-type reader struct{ manifest.Fields }
+// poolReader reads the fields of a pool.
+type poolReader struct{ Fields }
 
-func (r *reader) members(path *field.Path, members []v1alpha1.Member) []Member {
+func (r *poolReader) members(path *field.Path, members []v1alpha1.Member) []PoolMember {
 	switch {
 	case len(members) == 0:
 		r.Add(field.Required(path, "name the Forecasts whose workloads use the pool"))
-	case len(members) > MaxMembers:
-		r.Add(field.TooMany(path, len(members), MaxMembers))
+	case len(members) > MaxPoolMembers:
+		r.Add(field.TooMany(path, len(members), MaxPoolMembers))
 		return nil
 	}
-	out := make([]Member, 0, len(members))
+	out := make([]PoolMember, 0, len(members))
 	for i, m := range members {
 		at := path.Index(i)
-		known := slices.ContainsFunc(out, func(before Member) bool { return before.Forecast == m.Forecast })
+		known := slices.ContainsFunc(out, func(before PoolMember) bool { return before.Forecast == m.Forecast })
 		switch {
 		case m.Forecast == "":
 			r.Add(field.Required(at.Child("forecast"), "name a Forecast of the pool's namespace"))
@@ -97,7 +94,7 @@ func (r *reader) members(path *field.Path, members []v1alpha1.Member) []Member {
 		default:
 			r.AddMessages(at.Child("forecast"), m.Forecast, validation.IsDNS1123Subdomain(m.Forecast))
 		}
-		member := Member{Forecast: m.Forecast, Chunks: 1}
+		member := PoolMember{Forecast: m.Forecast, Chunks: 1}
 		if m.Chunks != nil {
 			member.Chunks = r.amount(at.Child("chunks"), *m.Chunks, minPart, maxPart)
 		}
@@ -107,7 +104,7 @@ func (r *reader) members(path *field.Path, members []v1alpha1.Member) []Member {
 }
 
 // amount reads a quantity above 0, from low to high.
-func (r *reader) amount(path *field.Path, q resource.Quantity, low, high float64) float64 {
+func (r *poolReader) amount(path *field.Path, q resource.Quantity, low, high float64) float64 {
 	value := q.AsFloat64Slow()
 	if value > 0 && value >= low && value <= high {
 		return value
@@ -121,9 +118,9 @@ func (r *reader) amount(path *field.Path, q resource.Quantity, low, high float64
 }
 
 // quantile reads the quantile of the demand that the pool covers.
-func (r *reader) quantile(path *field.Path, text string) float64 {
+func (r *poolReader) quantile(path *field.Path, text string) float64 {
 	const lowest = 0.5
-	if value, ok := manifest.ParseDecimal(text); ok && value >= lowest && value <= windowpeak.HighestQuantile {
+	if value, ok := ParseDecimal(text); ok && value >= lowest && value <= windowpeak.HighestQuantile {
 		return value
 	}
 	r.Invalid(path, text, "write a number from %g to %g, in quotes", lowest, windowpeak.HighestQuantile)
@@ -131,26 +128,26 @@ func (r *reader) quantile(path *field.Path, text string) float64 {
 }
 
 // leadTime reads the lead time of a node, and whether it is measured.
-func (r *reader) leadTime(path *field.Path, lead *v1alpha1.LeadTime) (length time.Duration, measured bool) {
+func (r *poolReader) leadTime(path *field.Path, lead *v1alpha1.LeadTime) (length time.Duration, measured bool) {
 	at, text := r.LeadTime(path, lead, "the lead time of a node")
 	if at == nil {
 		return 0, false
 	}
 	d, err := model.ParseDuration(string(text))
-	if length = time.Duration(d); err != nil || length < minLead || length > manifest.MaxLead {
+	if length = time.Duration(d); err != nil || length < minNodeLead || length > MaxLead {
 		r.Invalid(at, text, "write a duration from %s to %s, for example 5m",
-			model.Duration(minLead), model.Duration(manifest.MaxLead))
+			model.Duration(minNodeLead), model.Duration(MaxLead))
 		return 0, false
 	}
 	return length, lead.Mode == v1alpha1.LeadTimeAuto
 }
 
 // bounds reads min, max and fallback.
-func (r *reader) bounds(path *field.Path, spec *v1alpha1.WarmPoolSpec, pool *warmpool.Pool) {
+func (r *poolReader) bounds(path *field.Path, spec *v1alpha1.WarmPoolSpec, pool *warmpool.Pool) {
 	least, most, fallback := *spec.Min, spec.Max, *spec.Fallback
 	switch {
-	case most < 1 || most > MaxChunks:
-		r.Invalid(path.Child("max"), most, "write 1 to %d chunks", MaxChunks)
+	case most < 1 || most > MaxPoolChunks:
+		r.Invalid(path.Child("max"), most, "write 1 to %d chunks", MaxPoolChunks)
 	case least < 0 || least > most:
 		r.Invalid(path.Child("min"), least, "write 0 to max, which is %d", most)
 	case fallback < least || fallback > most:

@@ -1,4 +1,4 @@
-package folder_test
+package manifest_test
 
 import (
 	"context"
@@ -14,26 +14,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/manifest"
-	"github.com/forewarm/forewarm/pkg/manifest/folder"
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
-var _ refresh.Jobs = (*folder.Folder)(nil)
-
-// catalogue takes every query and has no presets.
-type catalogue struct{ manifest.OneSource }
-
-func (catalogue) Ready(string, v1alpha1.TargetRef, manifest.Source) string { return "" }
-
-func (catalogue) Render(string, string, v1alpha1.TargetRef, manifest.Source, time.Duration) (manifest.Rendered, error) {
-	return manifest.Rendered{}, errors.New("no presets here")
-}
-
-func (catalogue) Confine(query, _ string, _ manifest.Source) (manifest.Rendered, error) {
-	return manifest.Rendered{Expr: query}, nil
-}
+var _ refresh.Jobs = (*manifest.Folder)(nil)
 
 // forecast is a good object with a query.
 func forecast(name, query string) string {
@@ -44,13 +29,13 @@ func forecast(name, query string) string {
 type story struct {
 	*testing.T
 	dir    string
-	folder *folder.Folder
+	folder *manifest.Folder
 }
 
-func open(t *testing.T) *story {
+func openFolder(t *testing.T) *story {
 	t.Helper()
 	s := &story{T: t, dir: t.TempDir()}
-	f, err := folder.Open(s.dir, manifest.NewResolver(catalogue{}), slog.New(slog.DiscardHandler))
+	f, err := manifest.OpenFolder(s.dir, manifest.NewResolver(catalogue{}), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,23 +45,19 @@ func open(t *testing.T) *story {
 
 func (s *story) write(name, content string) {
 	s.Helper()
-	if err := os.WriteFile(filepath.Join(s.dir, name), []byte(content), 0o600); err != nil {
-		s.Fatal(err)
-	}
+	must(s, os.WriteFile(filepath.Join(s.dir, name), []byte(content), 0o600))
 }
 
 // expect reloads and compares the targets, written name=query or name!problem.
 func (s *story) expect(want ...string) {
 	s.Helper()
-	if err := s.folder.Reload(); err != nil {
-		s.Fatal(err)
-	}
+	must(s, s.folder.Reload())
 	var got []string
 	for _, t := range s.folder.Targets(time.Time{}) {
 		if t.Invalid != "" {
 			got = append(got, t.Key.Name+"!"+t.Invalid)
 		} else {
-			got = append(got, t.Key.Name+"="+t.Expr)
+			got = append(got, t.Key.Name+"="+strings.TrimSuffix(t.Expr, "@default"))
 		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -96,7 +77,7 @@ func (s *story) expectProblems(want ...string) {
 }
 
 func TestFilesComeChangeAndGo(t *testing.T) {
-	s := open(t)
+	s := openFolder(t)
 	s.expect()
 	s.write("b.yaml", forecast("b1", "x")+forecast("b2", "y"))
 	s.write("a.yml", forecast("a", "z"))
@@ -107,15 +88,13 @@ func TestFilesComeChangeAndGo(t *testing.T) {
 	s.expect("a=z", "b1=x", "b2=y", "j=w")
 	s.write("b.yaml", forecast("b2", "Y"))
 	s.expect("a=z", "b2=Y", "j=w")
-	if err := os.Remove(filepath.Join(s.dir, "a.yml")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(filepath.Join(s.dir, "a.yml")))
 	s.expect("b2=Y", "j=w")
 	s.expectProblems()
 }
 
 func TestAnInvalidObjectSaysSoAndStopsNobody(t *testing.T) {
-	s := open(t)
+	s := openFolder(t)
 	s.write("a.yaml", forecast("bad", "x")+forecast("good", "x"))
 	s.expect("bad=x", "good=x")
 	s.write("a.yaml", strings.Replace(forecast("bad", "x"), "spec: {", "spec: {step: 0s, ", 1)+forecast("good", "x"))
@@ -129,12 +108,10 @@ func TestAnInvalidObjectSaysSoAndStopsNobody(t *testing.T) {
 }
 
 func TestAllProblemsAreToldAtOnce(t *testing.T) {
-	s := open(t)
+	s := openFolder(t)
 	spec := "spec: {stepp: 1, step: 0s, quantile: 2, staleAfter: soon, targetRef: 5, "
 	s.write("a.yaml", strings.Replace(forecast("bad", "x"), "spec: {targetRef: {kind: Deployment, name: d}, ", spec, 1))
-	if err := s.folder.Reload(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.folder.Reload())
 	s.expectProblems(
 		`a.yaml:4: spec.quantile: is not text: put it in quotes, "2"`,
 		`a.yaml:4: spec.staleAfter: Invalid value: "soon": is not a duration, write for example 30s, 5m, 1h30m or 14d`,
@@ -146,7 +123,7 @@ func TestAllProblemsAreToldAtOnce(t *testing.T) {
 }
 
 func TestAHalfWrittenFileKeepsItsObjects(t *testing.T) {
-	s := open(t)
+	s := openFolder(t)
 	whole := forecast("a", "x") + forecast("b", "y")
 	s.write("f.yaml", whole)
 	s.expect("a=x", "b=y")
@@ -162,7 +139,7 @@ func TestAHalfWrittenFileKeepsItsObjects(t *testing.T) {
 }
 
 func TestAForeignDocumentKeepsNothing(t *testing.T) {
-	s := open(t)
+	s := openFolder(t)
 	foreign := "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\n"
 	s.write("f.yaml", forecast("a", "x")+forecast("b", "y")+foreign)
 	s.expect("a=x", "b=y")
@@ -173,27 +150,23 @@ func TestAForeignDocumentKeepsNothing(t *testing.T) {
 }
 
 func TestAnUnreadableFileKeepsItsObjects(t *testing.T) {
-	s := open(t)
+	s := openFolder(t)
 	s.write("f.yaml", forecast("a", "x"))
 	s.expect("a=x")
 	path := filepath.Join(s.dir, "f.yaml")
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(path))
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Skip("no pipes here:", err)
 	}
 	s.expect("a=x")
 	s.expect("a=x")
 	s.expectProblems("f.yaml: cannot be read, its objects stay as they were: f.yaml is not a regular file")
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(path))
 	s.expect()
 }
 
 func TestTwoFilesWithOneNameAreServedFromNeither(t *testing.T) {
-	s := open(t)
+	s := openFolder(t)
 	s.write("a.yaml", forecast("x", "one"))
 	s.write("b.yaml", forecast("other", "y")+forecast("x", "two"))
 	text := "Forecast default/x is defined in a.yaml:1 and b.yaml:6: keep one"
@@ -205,40 +178,28 @@ func TestTwoFilesWithOneNameAreServedFromNeither(t *testing.T) {
 
 // A mounted ConfigMap: the names are links into ..data, itself a link that is swapped.
 func TestAConfigMapsLinksAreFollowed(t *testing.T) {
-	s := open(t)
+	s := openFolder(t)
 	mount := func(version, content string) {
 		t.Helper()
 		dir := filepath.Join(s.dir, "..", filepath.Base(s.dir)+version)
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, "f.yaml"), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(dir, 0o700))
+		must(t, os.WriteFile(filepath.Join(dir, "f.yaml"), []byte(content), 0o600))
 		fresh := filepath.Join(s.dir, "..data_tmp")
-		if err := os.Symlink(dir, fresh); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Rename(fresh, filepath.Join(s.dir, "..data")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Symlink(dir, fresh))
+		must(t, os.Rename(fresh, filepath.Join(s.dir, "..data")))
 	}
 	mount("1", forecast("a", "x"))
-	if err := os.Symlink("..data/f.yaml", filepath.Join(s.dir, "f.yaml")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink("..data/f.yaml", filepath.Join(s.dir, "f.yaml")))
 	s.expect("a=x")
 	mount("2", forecast("a", "y"))
 	s.expect("a=y")
 }
 
 func TestTheGenerationFollowsTheSpec(t *testing.T) {
-	s := open(t)
+	s := openFolder(t)
 	generation := func(content string) int64 {
 		s.write("f.yaml", content)
-		if err := s.folder.Reload(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.folder.Reload())
 		return s.folder.Targets(time.Time{})[0].Generation
 	}
 	first := generation(forecast("a", "x"))
@@ -269,18 +230,14 @@ func (g *granting) Revision() uint64 { return g.revision }
 // A source that is granted, or taken away, takes effect without a change of the files.
 func TestGrantsTakeEffectAtTheNextReload(t *testing.T) {
 	grants, dir := &granting{}, t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "f.yaml"), []byte(forecast("a", "x")), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	f, err := folder.Open(dir, manifest.NewResolver(grants), slog.New(slog.DiscardHandler))
+	must(t, os.WriteFile(filepath.Join(dir, "f.yaml"), []byte(forecast("a", "x")), 0o600))
+	f, err := manifest.OpenFolder(dir, manifest.NewResolver(grants), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for revision, want := range []string{"source not granted", ""} {
 		grants.revision = uint64(revision)
-		if err := f.Reload(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, f.Reload())
 		got := f.Targets(time.Time{})[0]
 		if (want == "") != (got.Invalid == "") || !strings.Contains(got.Invalid, want) {
 			t.Errorf("revision %d: %q, want %q", revision, got.Invalid, want)
@@ -290,16 +247,14 @@ func TestGrantsTakeEffectAtTheNextReload(t *testing.T) {
 
 func TestTheFolderItself(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
-	_, err := folder.Open("/does/not/exist", manifest.NewResolver(catalogue{}), log)
+	_, err := manifest.OpenFolder("/does/not/exist", manifest.NewResolver(catalogue{}), log)
 	if !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a missing folder gives %v", err)
 	}
-	s := open(t)
+	s := openFolder(t)
 	s.write("f.yaml", forecast("a", "x"))
 	s.expect("a=x")
-	if err := os.RemoveAll(s.dir); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll(s.dir))
 	if err := s.folder.Reload(); err == nil {
 		t.Error("a folder that went away gives no error")
 	}
@@ -327,7 +282,7 @@ func (c *clock) WaitUntil(_ context.Context, t time.Time) error {
 }
 
 func TestRun(t *testing.T) {
-	s := open(t)
+	s := openFolder(t)
 	var seen []int
 	look := func() { seen = append(seen, len(s.folder.Targets(time.Time{}))) }
 	c := &clock{actions: []func(){
@@ -335,9 +290,7 @@ func TestRun(t *testing.T) {
 		func() { look(); s.write("b.yaml", forecast("b", "x")) },
 		look,
 	}}
-	if err := s.folder.Run(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.folder.Run(t.Context(), c))
 	if diff := cmp.Diff([]int{1, 2}, seen); diff != "" {
 		t.Error(diff)
 	}

@@ -1,4 +1,4 @@
-package pool
+package manifest
 
 import (
 	"cmp"
@@ -13,41 +13,39 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
-	"github.com/forewarm/forewarm/pkg/manifest"
-	"github.com/forewarm/forewarm/pkg/manifest/strictyaml"
 )
 
-// Manifest is a pool of a file.
-type Manifest struct {
+// PoolManifest is a pool of a file.
+type PoolManifest struct {
 	// File and Line where it begins.
 	File string
 	Line int
 
-	Resolved
+	ResolvedPool
 }
 
 // poolDocument is a WarmPool in a file.
 type poolDocument struct {
-	strictyaml.Header `json:",inline"`
+	Header `json:",inline"`
 
 	Spec v1alpha1.WarmPoolSpec `json:"spec"`
 }
 
-// Read reads the pools of a file, YAML or JSON, with documents separated by ---. The error has every problem of every
+// ReadPools reads the pools of a file, YAML or JSON, with documents separated by ---. The error has every problem of every
 // pool, with its line; no pool is returned then. Documents of other kinds are skipped; it is an error if there is
 // nothing else.
-func Read(file string, text []byte) ([]Manifest, error) {
+func ReadPools(file string, text []byte) ([]PoolManifest, error) {
 	want := v1alpha1.GroupVersion().String()
-	out, others, err := strictyaml.Read(file, text, func(d strictyaml.Document) strictyaml.KindReader[Manifest] {
+	out, others, err := ReadKinds(file, text, func(d RawDocument) KindReader[PoolManifest] {
 		version, kind := d.Text("apiVersion"), d.Text("kind")
 		switch {
 		case kind != v1alpha1.WarmPoolKind:
-			return strictyaml.KindReader[Manifest]{SkippedAs: cmp.Or(kind, "a document without kind")}
+			return KindReader[PoolManifest]{SkippedAs: cmp.Or(kind, "a document without kind")}
 		case version != want:
 			refused := fmt.Sprintf("apiVersion %.64q is not supported: write apiVersion: %s", version, want)
-			return strictyaml.KindReader[Manifest]{Refused: refused}
+			return KindReader[PoolManifest]{Refused: refused}
 		}
-		return strictyaml.KindReader[Manifest]{Read: readDocument}
+		return KindReader[PoolManifest]{Read: readPool}
 	})
 	if err == nil && len(out) == 0 {
 		err = fmt.Errorf("%s: no %s (%s): %s", file, v1alpha1.WarmPoolKind, want, others)
@@ -55,8 +53,8 @@ func Read(file string, text []byte) ([]Manifest, error) {
 	return out, err
 }
 
-// readDocument reads and checks a document. The error has the problems of the text and of the object.
-func readDocument(d strictyaml.Document) (Manifest, error) {
+// readPool reads and checks a document. The error has the problems of the text and of the object.
+func readPool(d RawDocument) (PoolManifest, error) {
 	var m poolDocument
 	reading := d.Check(reflect.TypeFor[poolDocument]())
 	problems := reading.Errs()
@@ -64,27 +62,24 @@ func readDocument(d strictyaml.Document) (Manifest, error) {
 		if len(problems) == 0 {
 			problems = append(problems, d.Err("read a WarmPool: "+err.Error()))
 		}
-		return Manifest{}, errors.Join(problems...)
+		return PoolManifest{}, errors.Join(problems...)
 	}
-	resolved, found := Resolve(&v1alpha1.WarmPool{
+	resolved, found := ResolvePool(&v1alpha1.WarmPool{
 		ObjectMeta: metav1.ObjectMeta{
 			Name:      d.Text("metadata", "name"),
-			Namespace: cmp.Or(d.Text("metadata", "namespace"), manifest.DefaultNamespace),
+			Namespace: cmp.Or(d.Text("metadata", "namespace"), DefaultNamespace),
 		},
 		Spec: m.Spec,
 	})
-	for _, p := range found {
-		if !reading.FollowsFromProblem(p.Field) {
-			at := strictyaml.Problem{File: d.File, Line: cmp.Or(reading.LineOf(p.Field), d.Line), Text: p.Error()}
-			problems = append(problems, at.Err())
-		}
+	for _, p := range reading.locate(d.Line, found) {
+		problems = append(problems, p.Err())
 	}
-	return Manifest{File: d.File, Line: d.Line, Resolved: resolved}, errors.Join(problems...)
+	return PoolManifest{File: d.File, Line: d.Line, ResolvedPool: resolved}, errors.Join(problems...)
 }
 
-// FromObject decodes a pool as a cluster stores it. Its spec is read like a file's: the schema does not check the pod
+// PoolFromObject decodes a pool as a cluster stores it. Its spec is read like a file's: the schema does not check the pod
 // of a chunk, so fields may not exist, and quantities may take seconds to parse. The status is not read.
-func FromObject(object map[string]any) (*v1alpha1.WarmPool, error) {
+func PoolFromObject(object map[string]any) (*v1alpha1.WarmPool, error) {
 	pool := &v1alpha1.WarmPool{}
 	metadata, ok := object["metadata"].(map[string]any)
 	if !ok {
@@ -98,7 +93,7 @@ func FromObject(object map[string]any) (*v1alpha1.WarmPool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read its spec: %w", err)
 	}
-	d := strictyaml.Documents("", text)[0] // JSON is always one document.
+	d := RawDocuments("", text)[0] // JSON is always one document.
 	if d.Broken != nil {
 		return nil, errors.New(d.Broken.Text)
 	}
@@ -114,7 +109,7 @@ func FromObject(object map[string]any) (*v1alpha1.WarmPool, error) {
 }
 
 // joinTexts returns problems in one line, without positions: a stored object has no lines.
-func joinTexts(problems []strictyaml.Problem) string {
+func joinTexts(problems []Problem) string {
 	var out []string
 	for _, p := range problems {
 		out = append(out, p.Text)

@@ -1,4 +1,4 @@
-package pool
+package manifest
 
 import (
 	"maps"
@@ -12,7 +12,7 @@ import (
 )
 
 // capacityTypes reads how the chunks are split, and reports whether they are.
-func (r *reader) capacityTypes(path *field.Path, spec *v1alpha1.WarmPoolSpec) (split bool) {
+func (r *poolReader) capacityTypes(path *field.Path, spec *v1alpha1.WarmPoolSpec) (split bool) {
 	const most = 2
 	types := spec.CapacityTypes
 	if len(types) > most {
@@ -35,34 +35,31 @@ func (r *reader) capacityTypes(path *field.Path, spec *v1alpha1.WarmPoolSpec) (s
 }
 
 // nodeSelector checks a node selector that is added to the template's.
-func (r *reader) nodeSelector(path *field.Path, selector, template map[string]string) {
+func (r *poolReader) nodeSelector(path *field.Path, selector, template map[string]string) {
 	for _, key := range slices.Sorted(maps.Keys(selector)) {
 		r.AddMessages(path, key, validation.IsQualifiedName(key))
 		r.AddMessages(path.Key(key), selector[key], validation.IsValidLabelValue(selector[key]))
 		if other, also := template[key]; also && other != selector[key] {
-			r.Add(
-				field.Invalid(path.Key(key), selector[key],
-					"the pod template has "+other+" for the same key: no node has both"),
-			)
+			r.Invalid(path.Key(key), selector[key], "the pod template has %s for the same key: no node has both", other)
 		}
 	}
 }
 
 // actuator reads how the chunks are held.
-func (r *reader) actuator(path *field.Path, spec *v1alpha1.WarmPoolSpec) Actuator {
-	var given []Actuator
+func (r *poolReader) actuator(path *field.Path, spec *v1alpha1.WarmPoolSpec) PoolActuator {
+	var given []PoolActuator
 	a := spec.Actuator
 	if a.PlaceholderPods != nil {
-		given = append(given, PlaceholderPods)
+		given = append(given, ActuatorPlaceholderPods)
 		r.placeholderPods(path.Child("placeholderPods"), a.PlaceholderPods)
 	}
 	if a.CapacityBuffer != nil {
-		given = append(given, CapacityBuffer)
+		given = append(given, ActuatorCapacityBuffer)
 		r.maxLength(path.Child("capacityBuffer", "provisioningStrategy"), a.CapacityBuffer.ProvisioningStrategy,
 			maxName)
 	}
 	if a.Scale != nil {
-		given = append(given, Scale)
+		given = append(given, ActuatorScale)
 		r.scale(path.Child("scale"), a.Scale)
 		if len(spec.CapacityTypes) > 0 {
 			r.Add(field.Forbidden(path.Root().Child("capacityTypes"),
@@ -76,12 +73,12 @@ func (r *reader) actuator(path *field.Path, spec *v1alpha1.WarmPoolSpec) Actuato
 	return given[0]
 }
 
-func (r *reader) placeholderPods(path *field.Path, b *v1alpha1.PlaceholderPods) {
+func (r *poolReader) placeholderPods(path *field.Path, b *v1alpha1.PlaceholderPods) {
 	r.AddMessages(path.Child("priorityClassName"), b.PriorityClassName,
 		validation.IsDNS1123Subdomain(b.PriorityClassName))
 	r.maxLength(path.Child("image"), b.Image, maxImage)
-	if len(b.PrePullImages) > MaxPrePullImages {
-		r.Add(field.TooMany(path.Child("prePullImages"), len(b.PrePullImages), MaxPrePullImages))
+	if len(b.PrePullImages) > maxPrePullImages {
+		r.Add(field.TooMany(path.Child("prePullImages"), len(b.PrePullImages), maxPrePullImages))
 		return
 	}
 	for i, image := range b.PrePullImages {
@@ -97,13 +94,13 @@ func (r *reader) placeholderPods(path *field.Path, b *v1alpha1.PlaceholderPods) 
 }
 
 // maxLength checks the length of a text.
-func (r *reader) maxLength(path *field.Path, text string, most int) {
+func (r *poolReader) maxLength(path *field.Path, text string, most int) {
 	if len(text) > most {
 		r.Add(field.TooLong(path, text, most))
 	}
 }
 
-func (r *reader) scale(path *field.Path, s *v1alpha1.Scale) {
+func (r *poolReader) scale(path *field.Path, s *v1alpha1.Scale) {
 	ref := path.Child("targetRef")
 	r.Kind(ref.Child("kind"), s.TargetRef.Kind, "name the kind of the target, for example Deployment")
 	r.Name(ref.Child("name"), s.TargetRef.Name, "name the target")

@@ -1,4 +1,4 @@
-package strictyaml
+package manifest
 
 import (
 	"errors"
@@ -38,18 +38,20 @@ type Header struct {
 
 // KindReader reads documents of a kind, or refuses them; without either they are skipped.
 type KindReader[T any] struct {
-	Read    func(Document) (T, error)
+	Read    func(RawDocument) (T, error)
 	Refused string
 	// SkippedAs is what a skipped document is called in errors.
 	SkippedAs string
 }
 
-// Read reads the documents of a file. kindOf returns how each is read. The error has every problem of every document,
+// ReadKinds reads the documents of a file. kindOf returns how each is read. The error has every problem of every document,
 // with its line; nothing is returned then. others lists the skipped documents in words.
-func Read[T any](file string, data []byte, kindOf func(Document) KindReader[T]) (found []T, others string, err error) {
+func ReadKinds[T any](
+	file string, data []byte, kindOf func(RawDocument) KindReader[T],
+) (found []T, others string, err error) {
 	var problems []error
 	var passed []string
-	for _, d := range Documents(file, data) {
+	for _, d := range RawDocuments(file, data) {
 		if d.Broken != nil {
 			problems = append(problems, d.Broken.Err())
 			continue
@@ -58,13 +60,8 @@ func Read[T any](file string, data []byte, kindOf func(Document) KindReader[T]) 
 		case !d.IsObject():
 			problems = append(problems, d.Err("is not an object: write apiVersion, kind, metadata and spec"))
 		case strings.HasSuffix(d.Text("kind"), "List"):
-			problems = append(
-				problems,
-				d.Err(
-					fmt.Sprintf("kind %.64s is not supported here: write a document for each, separated by ---",
-						d.Text("kind")),
-				),
-			)
+			problems = append(problems, d.Err(fmt.Sprintf(
+				"kind %.64s is not supported here: write a document for each, separated by ---", d.Text("kind"))))
 		case kind.Refused != "":
 			problems = append(problems, d.Err(kind.Refused))
 		case kind.Read != nil:
@@ -83,11 +80,12 @@ func Read[T any](file string, data []byte, kindOf func(Document) KindReader[T]) 
 // describeSkipped lists the skipped documents of a file.
 func describeSkipped(others []string) string {
 	const most = 10
-	switch {
-	case len(others) == 0:
+	if len(others) == 0 {
 		return "it is empty"
-	case len(others) > most:
-		return fmt.Sprintf("it holds %s and %d more", strings.Join(others[:most], ", "), len(others)-most)
 	}
-	return "it holds " + strings.Join(others, ", ")
+	text := "it holds " + strings.Join(others[:min(most, len(others))], ", ")
+	if more := len(others) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }

@@ -1,4 +1,4 @@
-package pool_test
+package manifest_test
 
 import (
 	"fmt"
@@ -13,74 +13,27 @@ import (
 
 	"github.com/forewarm/forewarm/hack/apiservertest"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
-	"github.com/forewarm/forewarm/pkg/manifest/pool"
+	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
 // odd are values that a field may be given, whatever its type.
 func odd() []string {
 	long := strings.Repeat("x", 1100)
 	return []string{
-		"null",
-		"0",
-		"-1",
-		"1",
-		"2147483648",
-		"9223372036854775808",
-		"1e400",
-		".5",
-		"0.5",
-		"1.5",
-		".nan",
-		".inf",
-		"true",
-		`""`,
-		`" "`,
-		`"0"`,
-		`"-1"`,
-		`"1"`,
-		`"NaN"`,
-		`"0.95"`,
-		`"+0.6"`,
-		`".6"`,
-		`"0.6e0"`,
-		`"1e3"`,
-		`"0x1p-1"`,
-		`"1e-30000000"`,
-		`"0.0000000000000001"`,
-		`"4k"`,
-		"0s",
-		`"0s"`,
-		`"-5m"`,
-		`"5m"`,
-		`"3h"`,
-		`"5M"`,
-		`"1d"`,
-		`"106751d"`,
-		"[]",
-		"[0]",
-		"[null]",
-		"{}",
-		"{a: b}",
-		`"a/b"`,
-		`"../b"`,
-		`"A B"`,
-		`"ü"`,
-		`"a\u0000b"`,
-		`"other/llama"`,
-		`"` + long + `"`,
-		"Enforce",
-		"Recommend",
-		"Auto",
-		"Fixed",
+		"null", "0", "-1", "1", "2147483648", "9223372036854775808", "1e400", ".5", "0.5", "1.5", ".nan",
+		".inf", "true", `""`, `" "`, `"0"`, `"-1"`, `"1"`, `"NaN"`, `"0.95"`, `"+0.6"`, `".6"`, `"0.6e0"`,
+		`"1e3"`, `"0x1p-1"`, `"1e-30000000"`, `"0.0000000000000001"`, `"4k"`, "0s", `"0s"`, `"-5m"`, `"5m"`,
+		`"3h"`, `"5M"`, `"1d"`, `"106751d"`, "[]", "[0]", "[null]", "{}", "{a: b}", `"a/b"`, `"../b"`, `"A B"`,
+		`"ü"`, `"a\u0000b"`, `"other/llama"`, `"` + long + `"`, "Enforce", "Recommend", "Auto", "Fixed",
 	}
 }
 
 // oddFields are the fields of a pool, with %s where the value stands; what they replace is in the minimal pool.
 var oddFields = []struct{ replaces, field string }{
-	{members, "  members: %s\n"},
-	{members, "  members: [{forecast: %s}]\n"},
-	{members, "  members: [{forecast: llama, chunks: %s}]\n"},
-	{members, "  members: [{forecast: llama, namespace: %s}]\n"},
+	{poolMembers, "  members: %s\n"},
+	{poolMembers, "  members: [{forecast: %s}]\n"},
+	{poolMembers, "  members: [{forecast: llama, chunks: %s}]\n"},
+	{poolMembers, "  members: [{forecast: llama, namespace: %s}]\n"},
 	{"  max: 8\n", "  max: %s\n"},
 	{"", "  min: %s\n"},
 	{"", "  fallback: %s\n"},
@@ -107,9 +60,9 @@ var oddFields = []struct{ replaces, field string }{
 	{"", "  actuator: {scale: {targetRef: {kind: Deployment, name: %s}}}\n"},
 	{"", "  actuator: {scale: {targetRef: {kind: %s, name: a}}}\n"},
 	{"", "  actuator: {scale: {targetRef: {kind: Deployment, name: a, namespace: %s}}}\n"},
-	{"chunk: {" + pod, "chunk: {" + pod + ", gpuEquivalent: %s"},
-	{"chunk: {" + pod + "}", "chunk: %s"},
-	{pod, "podTemplate: %s"},
+	{"chunk: {" + chunkPod, "chunk: {" + chunkPod + ", gpuEquivalent: %s"},
+	{"chunk: {" + chunkPod + "}", "chunk: %s"},
+	{chunkPod, "podTemplate: %s"},
 	{`"1"}`, "%s}"},
 	{"", "  %s: 3\n"},
 }
@@ -118,19 +71,19 @@ var oddFields = []struct{ replaces, field string }{
 func oddPool(replaces, field, value string) string {
 	field = fmt.Sprintf(field, value)
 	if replaces == "" {
-		return minimal + field
+		return minimalPool + field
 	}
-	return strings.Replace(minimal, replaces, field, 1)
+	return strings.Replace(minimalPool, replaces, field, 1)
 }
 
 // Whatever is written into whatever field, the pool is sound, or what is wrong is said in few words that name the place.
-func TestOddValues(t *testing.T) {
+func TestOddPoolValues(t *testing.T) {
 	for _, f := range oddFields {
 		for _, value := range odd() {
-			all, err := pool.Read("pool.yaml", []byte(oddPool(f.replaces, f.field, value)))
+			all, err := manifest.ReadPools("pool.yaml", []byte(oddPool(f.replaces, f.field, value)))
 			if err == nil {
 				for i := range all {
-					sound(t, &all[i].Resolved)
+					soundPool(t, &all[i].ResolvedPool)
 				}
 				continue
 			}
@@ -145,7 +98,7 @@ func TestOddValues(t *testing.T) {
 
 // The API server and forewarm judge alike: what the server lets through forewarm can work from, or says in the status what is
 // wrong, and forewarm takes nothing from a file that the server would refuse.
-func TestTheSchemaAndTheReadingAgree(t *testing.T) {
+func TestThePoolSchemaAndTheReadingAgree(t *testing.T) {
 	c := apiservertest.Start(t)
 	client, err := dynamic.NewForConfig(c.Config)
 	if err != nil {
@@ -166,7 +119,7 @@ func TestTheSchemaAndTheReadingAgree(t *testing.T) {
 			if refused != nil && !apierrors.IsInvalid(refused) && !apierrors.IsBadRequest(refused) {
 				t.Fatalf("%s: %v", about, refused)
 			}
-			_, wrong := pool.Read("pool.yaml", []byte(text))
+			_, wrong := manifest.ReadPools("pool.yaml", []byte(text))
 			if refused != nil {
 				// A file may leave a text empty that has a default, and the quotes of a number with a point away.
 				if lenient := value == `""` || strings.Contains(value, ".5"); wrong == nil && !lenient {
@@ -174,9 +127,9 @@ func TestTheSchemaAndTheReadingAgree(t *testing.T) {
 				}
 				continue
 			}
-			decoded, err := pool.FromObject(stored.Object)
+			decoded, err := manifest.PoolFromObject(stored.Object)
 			if err == nil {
-				_, problems := pool.Resolve(decoded)
+				_, problems := manifest.ResolvePool(decoded)
 				err = problems.ToAggregate()
 			}
 			if (err == nil) != (wrong == nil) {

@@ -1,4 +1,4 @@
-package folder
+package manifest
 
 import (
 	"cmp"
@@ -10,14 +10,13 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
-	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
 // publish resolves the targets of all files, in the order of names, and logs new problems.
 func (f *Folder) publish(names []string) {
-	next := &state{}
-	places := map[snapshot.Key][]*manifest.Document{}
+	next := &folderState{}
+	places := map[snapshot.Key][]*Document{}
 	for _, name := range names {
 		next.problems = append(next.problems, f.files[name].problems...)
 		for i := range f.files[name].documents {
@@ -33,7 +32,7 @@ func (f *Folder) publish(names []string) {
 	slices.SortFunc(next.targets, func(a, b refresh.Job) int {
 		return cmp.Or(strings.Compare(a.Key.Namespace, b.Key.Namespace), strings.Compare(a.Key.Name, b.Key.Name))
 	})
-	slices.SortStableFunc(next.problems, func(a, b manifest.Problem) int {
+	slices.SortStableFunc(next.problems, func(a, b Problem) int {
 		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), strings.Compare(a.Text, b.Text))
 	})
 	before := f.state.Swap(next)
@@ -41,51 +40,45 @@ func (f *Folder) publish(names []string) {
 }
 
 // resolve returns the target of the documents of one name. Several documents are a problem of each.
-func (f *Folder) resolve(key snapshot.Key, documents []*manifest.Document) (refresh.Job, []manifest.Problem) {
+func (f *Folder) resolve(key snapshot.Key, documents []*Document) (refresh.Job, []Problem) {
 	if len(documents) > 1 {
 		return duplicate(key, documents)
 	}
 	d := documents[0]
 	if d.Object == nil {
-		problems := slices.Concat(d.Problems, f.additionalProblems(d))
-		return refresh.Job{Key: key, Invalid: joinProblems(problems)}, problems
+		problems := slices.Clone(d.Problems)
+		if d.Partial != nil { // All problems are told at once.
+			_, more := f.resolver.Resolve(d.Partial)
+			problems = append(problems, d.Locate(more)...)
+		}
+		return refresh.Job{Key: key, Invalid: joinLocated(problems)}, problems
 	}
 	object := d.Object.DeepCopy()
 	object.Generation = generation(object)
 	target, problems := f.resolver.Resolve(object)
 	located := d.Locate(problems)
 	if len(located) > 0 {
-		target.Invalid = joinProblems(located)
+		target.Invalid = joinLocated(located)
 	}
 	return target, located
 }
 
-// additionalProblems finds problems in the readable part of an object that has some, so that all are reported at
-// once.
-func (f *Folder) additionalProblems(d *manifest.Document) []manifest.Problem {
-	if d.Partial == nil {
-		return nil
-	}
-	_, problems := f.resolver.Resolve(d.Partial)
-	return d.LocateAdditional(problems)
-}
-
 // duplicate returns the problems of a name that several documents have.
-func duplicate(key snapshot.Key, documents []*manifest.Document) (refresh.Job, []manifest.Problem) {
+func duplicate(key snapshot.Key, documents []*Document) (refresh.Job, []Problem) {
 	at := make([]string, len(documents))
 	for i, d := range documents {
 		at[i] = fmt.Sprintf("%s:%d", d.File, d.Line)
 	}
 	text := fmt.Sprintf("Forecast %s is defined in %s: keep one", key, strings.Join(at, " and "))
-	var problems []manifest.Problem
+	var problems []Problem
 	for _, d := range documents {
-		problems = append(problems, manifest.Problem{File: d.File, Line: d.Line, Text: text})
+		problems = append(problems, Problem{File: d.File, Line: d.Line, Text: text})
 		problems = append(problems, d.Problems...)
 	}
 	return refresh.Job{Key: key, Invalid: text}, problems
 }
 
-func joinProblems(problems []manifest.Problem) string {
+func joinLocated(problems []Problem) string {
 	texts := make([]string, len(problems))
 	for i, p := range problems {
 		texts[i] = p.String()
@@ -107,7 +100,7 @@ func generation(object *v1alpha1.Forecast) int64 {
 }
 
 // logChanges logs each problem once, when it appears.
-func (f *Folder) logChanges(before, after *state) {
+func (f *Folder) logChanges(before, after *folderState) {
 	for _, p := range after.problems {
 		if !slices.Contains(before.problems, p) {
 			f.log.Warn("a file of Forecasts has a problem", "file", p.File, "line", p.Line, "problem", p.Text)

@@ -1,4 +1,4 @@
-package folder
+package manifest
 
 import (
 	"bytes"
@@ -13,47 +13,59 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
-// Interval is how often Run checks for changes.
-const Interval = 5 * time.Second
+// FolderInterval is how often Run checks for changes.
+const FolderInterval = 5 * time.Second
 
 // maxFiles bounds the folder: a wrong path (/, a home) must not be read whole.
 const maxFiles = 2_000
 
-// Folder is the set of Forecasts of a folder. Targets and Problems are safe for concurrent use; Reload is not.
+// Folder is the set of Forecasts in the YAML and JSON files of a folder, for running without a cluster. Targets and Problems
+// are safe for concurrent use; Reload is not.
+//
+// It reads *.yaml, *.yml and *.json in the order of their names. Sub-folders and names that begin with a dot are
+// skipped. Changes are found by content, through symbolic links, so that updates of a mounted ConfigMap are noticed
+// like edits.
+//
+// Files with errors:
+//
+//   - An object that has a name and problems becomes an invalid target at once, as in a cluster.
+//   - While a file, or a document in it, cannot be read (a syntax error or no name, for example of a file that is half
+//     written), the objects that it had before and does not name now stay as they were. Removing the file removes them.
+//     A document of another kind, such as an HPA beside its Forecast, is a problem, but the others are read.
+//   - An object that is defined twice is not served; the problem names both places.
 type Folder struct {
 	dir      string
-	resolver *manifest.Resolver
+	resolver *Resolver
 	// revision is the resolver's, with which the targets were made.
 	revision uint64
 	log      *slog.Logger
 
-	files map[string]*file
-	state atomic.Pointer[state]
+	files map[string]*folderFile
+	state atomic.Pointer[folderState]
 }
 
-// state is the result of the newest Reload.
-type state struct {
+// folderState is the result of the newest Reload.
+type folderState struct {
 	targets  []refresh.Job
-	problems []manifest.Problem
+	problems []Problem
 }
 
-// file is the state of one file.
-type file struct {
+// folderFile is the state of one file.
+type folderFile struct {
 	content []byte
 	// documents that name an object.
-	documents []manifest.Document
+	documents []Document
 	// problems that belong to no object.
-	problems []manifest.Problem
+	problems []Problem
 }
 
-// Open reads a folder for the first time. The folder must exist. Problems in files are not an error (see Problems).
-func Open(dir string, resolver *manifest.Resolver, log *slog.Logger) (*Folder, error) {
-	f := &Folder{dir: dir, resolver: resolver, log: log, files: map[string]*file{}}
-	f.state.Store(&state{})
+// OpenFolder reads a folder for the first time. The folder must exist. Problems in files are not an error (see Problems).
+func OpenFolder(dir string, resolver *Resolver, log *slog.Logger) (*Folder, error) {
+	f := &Folder{dir: dir, resolver: resolver, log: log, files: map[string]*folderFile{}}
+	f.state.Store(&folderState{})
 	if err := f.Reload(); err != nil {
 		return nil, err
 	}
@@ -65,13 +77,13 @@ func Open(dir string, resolver *manifest.Resolver, log *slog.Logger) (*Folder, e
 func (f *Folder) Targets(time.Time) []refresh.Job { return f.state.Load().targets }
 
 // Problems returns the problems of all files, with file and line, in the order of the files.
-func (f *Folder) Problems() []manifest.Problem { return f.state.Load().problems }
+func (f *Folder) Problems() []Problem { return f.state.Load().problems }
 
 // Run reloads at every interval until the context ends.
 func (f *Folder) Run(ctx context.Context, clock refresh.Clock) error {
 	var before string
 	for {
-		if err := clock.WaitUntil(ctx, clock.Now().Add(Interval)); err != nil {
+		if err := clock.WaitUntil(ctx, clock.Now().Add(FolderInterval)); err != nil {
 			return nil //nolint:nilerr // The context ended: that is how Run ends.
 		}
 		err := f.Reload()
@@ -137,14 +149,14 @@ func listFiles(dir string) ([]string, error) {
 }
 
 // read returns a file as it is now; the same pointer if nothing changed.
-func (f *Folder) read(name string, before *file) *file {
+func (f *Folder) read(name string, before *folderFile) *folderFile {
 	content, err := readFile(filepath.Join(f.dir, name))
 	if err != nil {
-		problem := manifest.Problem{File: name, Text: "cannot be read, its objects stay as they were: " + err.Error()}
+		problem := Problem{File: name, Text: "cannot be read, its objects stay as they were: " + err.Error()}
 		if before != nil && len(before.problems) == 1 && before.problems[0] == problem {
 			return before
 		}
-		after := &file{problems: []manifest.Problem{problem}}
+		after := &folderFile{problems: []Problem{problem}}
 		if before != nil {
 			after.documents = before.documents
 		}
@@ -153,9 +165,9 @@ func (f *Folder) read(name string, before *file) *file {
 	if before != nil && before.content != nil && bytes.Equal(before.content, content) {
 		return before
 	}
-	after := &file{content: content}
+	after := &folderFile{content: content}
 	unreadable := false
-	for _, d := range manifest.Parse(name, content) {
+	for _, d := range Parse(name, content) {
 		if d.Key.Name == "" {
 			after.problems = append(after.problems, d.Problems...)
 			unreadable = unreadable || d.Unreadable()
@@ -170,16 +182,16 @@ func (f *Folder) read(name string, before *file) *file {
 }
 
 // keepObjects keeps the objects that a file had before and does not name now, while something in it cannot be read.
-func (f *file) keepObjects(before *file) {
+func (f *folderFile) keepObjects(before *folderFile) {
 	for _, old := range before.documents {
-		named := func(d manifest.Document) bool { return d.Key == old.Key }
+		named := func(d Document) bool { return d.Key == old.Key }
 		if !slices.ContainsFunc(f.documents, named) {
 			f.documents = append(f.documents, old)
 		}
 	}
 }
 
-// readFile reads a file, at most one byte more than the limit; manifest.Parse rejects that.
+// readFile reads a file, at most one byte more than the limit; Parse rejects that.
 func readFile(path string) (content []byte, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -194,7 +206,7 @@ func readFile(path string) (content []byte, err error) {
 		return nil, err
 	}
 	defer opened.Close() //nolint:errcheck // Nothing was written.
-	content, err = io.ReadAll(io.LimitReader(opened, manifest.MaxFile+1))
+	content, err = io.ReadAll(io.LimitReader(opened, MaxFile+1))
 	if err != nil {
 		return nil, err
 	}

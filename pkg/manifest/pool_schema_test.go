@@ -1,4 +1,4 @@
-package pool_test
+package manifest_test
 
 import (
 	"fmt"
@@ -8,26 +8,26 @@ import (
 	"github.com/forewarm/forewarm/hack/apiservertest"
 )
 
-// TestSchema shows that the API server refuses by the CRD's schema alone what can be judged alone, with a text that says
+// TestPoolSchema shows that the API server refuses by the CRD's schema alone what can be judged alone, with a text that says
 // what to write, and takes what is right. The pod of a chunk it does not look into.
-func TestSchema(t *testing.T) {
+func TestPoolSchema(t *testing.T) {
 	c := apiservertest.Start(t)
 	named := func(name, fields string) string {
-		return strings.NewReplacer("h100", name, "inference", "default", "{"+pod+"}", "{"+pod+"}").
-			Replace(minimal) +
+		return strings.NewReplacer("h100", name, "inference", "default", "{"+chunkPod+"}", "{"+chunkPod+"}").
+			Replace(minimalPool) +
 			fields
 	}
 	instead := func(old, replacement string) string {
 		return strings.Replace(named("bad", ""), old, replacement, 1)
 	}
 	for _, f := range []struct{ name, text, want string }{
-		{"no members", instead(members, "  members: []\n"), "spec.members"},
+		{"no members", instead(poolMembers, "  members: []\n"), "spec.members"},
 		{"a member twice", instead("llama}", "llama}, {forecast: llama}"), "Duplicate value"},
 		{"a member without a name", instead("llama}", `""}`), "spec.members[0].forecast"},
 		{"a member of words", instead("llama}", "llama, chunks: many}"), "spec.members[0].chunks"},
-		{"no chunk", instead("  chunk: {"+pod+"}\n", ""), "spec.chunk: Required"},
-		{"no pod", instead(pod, ""), "spec.chunk.podTemplate: Required"},
-		{"a chunk of no GPU", instead(pod, pod+", gpuEquivalent: 0"), "write a quantity above 0"},
+		{"no chunk", instead("  chunk: {"+chunkPod+"}\n", ""), "spec.chunk: Required"},
+		{"no pod", instead(chunkPod, ""), "spec.chunk.podTemplate: Required"},
+		{"a chunk of no GPU", instead(chunkPod, chunkPod+", gpuEquivalent: 0"), "write a quantity above 0"},
 		{"no max", instead("  max: 8\n", ""), "spec.max: Required"},
 		{"a max of nothing", instead("max: 8", "max: 0"), "spec.max"},
 		{"min above max", named("bad", "  min: 9\n"), "min must not exceed max"},

@@ -1,6 +1,4 @@
-// Package strictyaml reads YAML and JSON strictly, for a Go type: every field that does not exist, is given twice or has
-// the wrong kind is a problem with its line. All problems are found at once.
-package strictyaml
+package manifest
 
 import (
 	"bytes"
@@ -27,8 +25,8 @@ const (
 	MaxDocument = 64 << 10
 )
 
-// Document is one of a file.
-type Document struct {
+// RawDocument is one of a file.
+type RawDocument struct {
 	File string
 	// Line is where the document begins.
 	Line int
@@ -41,15 +39,15 @@ type Document struct {
 	begins int
 }
 
-// Documents reads a file, YAML or JSON, with documents separated by ---. A broken document does not stop the others.
-// Documents without content are skipped.
-func Documents(file string, data []byte) []Document {
+// RawDocuments reads a file, YAML or JSON, with documents separated by ---. A broken document does not stop the others.
+// RawDocuments without content are skipped.
+func RawDocuments(file string, data []byte) []RawDocument {
 	if len(data) > MaxFile {
-		return []Document{
+		return []RawDocument{
 			brokenDocument(file, 0, fmt.Sprintf("%d bytes, more than %d: split the file", len(data), MaxFile)),
 		}
 	}
-	var documents []Document
+	var documents []RawDocument
 	for _, p := range splitDocuments(data) {
 		if len(documents) == MaxDocuments {
 			text := fmt.Sprintf("more than %d documents: split the file", MaxDocuments)
@@ -62,8 +60,8 @@ func Documents(file string, data []byte) []Document {
 	return documents
 }
 
-func brokenDocument(file string, line int, text string) Document {
-	return Document{File: file, Line: line, Broken: &Problem{File: file, Line: line, Text: text}}
+func brokenDocument(file string, line int, text string) RawDocument {
+	return RawDocument{File: file, Line: line, Broken: &Problem{File: file, Line: line, Text: text}}
 }
 
 // part is the text of a document and its first line.
@@ -102,7 +100,7 @@ func isMarker(line []byte, marker string) bool {
 }
 
 // readPart reads one part. empty reports that it has only comments.
-func readPart(file string, p part) (d Document, empty bool) {
+func readPart(file string, p part) (d RawDocument, empty bool) {
 	if len(p.text) > MaxDocument {
 		return brokenDocument(file, p.line,
 			fmt.Sprintf("a document of %d bytes, more than %d", len(p.text), MaxDocument)), false
@@ -113,10 +111,10 @@ func readPart(file string, p part) (d Document, empty bool) {
 		return brokenDocument(file, p.line+line-1, text), false
 	}
 	if len(root.Content) == 0 || root.Content[0].Tag == "!!null" {
-		return Document{}, true
+		return RawDocument{}, true
 	}
 	content := root.Content[0]
-	return Document{File: file, Line: p.line - 1 + content.Line, Root: content, begins: p.line}, false
+	return RawDocument{File: file, Line: p.line - 1 + content.Line, Root: content, begins: p.line}, false
 }
 
 // directives of YAML, such as %YAML 1.2, are ignored.
@@ -141,7 +139,7 @@ func clip(text string) string {
 }
 
 // Decode decodes a document into an object. Call Check before: it removes quantities that must not be parsed.
-func (d Document) Decode(object any) error {
+func (d RawDocument) Decode(object any) error {
 	var plain any
 	if err := d.Root.Decode(&plain); err != nil {
 		return fmt.Errorf("read YAML: %w", err)
@@ -158,15 +156,15 @@ func (d Document) Decode(object any) error {
 }
 
 // Err returns a problem of the document as a whole.
-func (d Document) Err(text string) error {
+func (d RawDocument) Err(text string) error {
 	return Problem{File: d.File, Line: d.Line, Text: text}.Err()
 }
 
 // IsObject reports whether a document is a set of fields, not a list or a single value.
-func (d Document) IsObject() bool { return d.Root.Kind == yaml.MappingNode }
+func (d RawDocument) IsObject() bool { return d.Root.Kind == yaml.MappingNode }
 
 // Text returns the text at a path of fields; empty where there is none.
-func (d Document) Text(path ...string) string {
+func (d RawDocument) Text(path ...string) string {
 	n := d.Root
 	for _, key := range path {
 		n = childNode(n, key)
