@@ -1,3 +1,15 @@
+// Package accuracy scores forecasts: points by their errors, quantiles and intervals by proper scores and by their
+// coverage.
+//
+//	MAE, RMSE          errors in the units of the series
+//	MASE, OWA          relative to a naive method: these compare different series
+//	SMAPE              in percent, for series that stay away from 0
+//	Pinball, WQL       a quantile, and several, relative to the size of the series
+//	Winkler, Coverage  an interval: its width and misses, and the share of hits
+//
+// Every measure compares step by step and skips the steps where the observation or the forecast is missing (NaN).
+// Slices of different length are an error (forecast.ErrParameter), and so is a comparison of which nothing is left
+// (forecast.ErrTooShort): a score of nothing is not 0. Smaller is better for all but Coverage.
 package accuracy
 
 import (
@@ -82,4 +94,90 @@ func Coverage(actual, lower, upper []float64) (float64, error) {
 		}
 		return 0
 	})
+}
+
+// mean is the mean loss over the steps where both values are there.
+func mean(name string, actual, point []float64, loss func(y, f float64) float64) (float64, error) {
+	return meanInterval(name, actual, point, point, func(y, f, _ float64) float64 { return loss(y, f) })
+}
+
+// meanInterval is the mean loss over the steps where all three values are there.
+func meanInterval(name string, actual, lower, upper []float64, loss func(y, l, u float64) float64) (float64, error) {
+	if len(lower) != len(actual) || len(upper) != len(actual) {
+		return 0, fmt.Errorf("%s: %d observations against %d and %d forecasts: %w",
+			name, len(actual), len(lower), len(upper), forecast.ErrParameter)
+	}
+	average, n := 0.0, 0.0
+	for i, y := range actual {
+		if math.IsNaN(y) || math.IsNaN(lower[i]) || math.IsNaN(upper[i]) {
+			continue
+		}
+		n++
+		average += (loss(y, lower[i], upper[i]) - average) / n
+	}
+	if n == 0 {
+		return 0, fmt.Errorf("%s: no step of %d has both an observation and a forecast: %w",
+			name, len(actual), forecast.ErrTooShort)
+	}
+	return average, nil
+}
+
+// naiveError is the MAE of the seasonal naive method one step ahead on the training series. A series that repeats itself
+// exactly gives no scale.
+func naiveError(train []float64, period int) (float64, error) {
+	if period < 1 {
+		return 0, fmt.Errorf("MASE: period %d, want 1 or more: %w", period, forecast.ErrParameter)
+	}
+	if len(train) <= period {
+		return 0, fmt.Errorf("MASE: %d training values for period %d: %w", len(train), period, forecast.ErrTooShort)
+	}
+	scale, err := MAE(train[period:], train[:len(train)-period])
+	if err != nil {
+		return 0, fmt.Errorf("MASE on the training series: %w", err)
+	}
+	if scale == 0 {
+		return 0, fmt.Errorf("MASE: the training series repeats itself exactly, which gives no scale: %w",
+			forecast.ErrTooShort)
+	}
+	return scale, nil
+}
+
+// WQL is the weighted quantile loss: twice the sum of the Pinball losses over the sum of |y|, averaged over the levels; a
+// row of quantiles for each. Relative to the size of what came, it compares series and sums up many: concatenate them
+// (Salinas, Flunkert, Gasthaus & Januschowski 2020; GIFT-Eval has levels of .1 to .9).
+func WQL(actual []float64, quantiles [][]float64, levels []float64) (float64, error) {
+	if len(quantiles) != len(levels) || len(levels) == 0 {
+		return 0, fmt.Errorf("WQL: %d levels, %d rows: %w", len(levels), len(quantiles), forecast.ErrParameter)
+	}
+	size, err := MAE(actual, make([]float64, len(actual)))
+	if err == nil && size == 0 {
+		err = fmt.Errorf("all that was observed is 0: %w", forecast.ErrTooShort)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("WQL: %w", err)
+	}
+	sum := 0.0
+	for i, p := range levels {
+		loss, err := Pinball(actual, quantiles[i], p)
+		if err != nil {
+			return 0, fmt.Errorf("WQL: %w", err)
+		}
+		sum += 2 * loss / size
+	}
+	return sum / float64(len(levels)), nil
+}
+
+// Score is what the M4 competition ranked a method by: both means over all of its series.
+type Score struct {
+	MASE, SMAPE float64
+}
+
+// OWA is the overall weighted average of the M4 competition: the mean of both measures, each over that of the Naive2
+// method (package naive) on the same series (Makridakis, Spiliotis & Assimakopoulos 2020). Below 1 beats Naive2.
+func OWA(method, naive2 Score) (float64, error) {
+	if !(naive2.MASE > 0 && naive2.SMAPE > 0) {
+		return 0, fmt.Errorf("OWA: Naive2 has MASE %v and sMAPE %v, want both above 0: %w",
+			naive2.MASE, naive2.SMAPE, forecast.ErrParameter)
+	}
+	return (method.MASE/naive2.MASE + method.SMAPE/naive2.SMAPE) / 2, nil
 }

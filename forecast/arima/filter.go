@@ -2,6 +2,7 @@ package arima
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -189,4 +190,168 @@ func turn(a, b []float64, i int) {
 		a[k], b[k] = cosine*v+sine*b[k], cosine*b[k]-sine*v
 	}
 	b[i] = 0
+}
+
+const (
+	// converged is how near to that of an innovation the variance of the coming value must be for the gain to be frozen.
+	converged = 1e-9
+	// rounding is the share of the first variance that the last digits of the recursion can add to later ones.
+	rounding = 4e-16
+)
+
+// gain is the gain of the Kalman filter of an ARMA that is observed at every step, from a start at which nothing is known.
+//
+// The covariance of the state itself is never formed. As the start is stationary, the covariances of two steps differ by
+// a matrix of rank one (Morf, Sidhu & Kailath 1974; Pearlman 1980 for ARMA), and what is left is a rotation of two vectors
+// a step, at a cost of r where the covariance's own recursion costs r². With l the coming element of the second vector,
+// ρ = l/F is the partial autocorrelation of w at that lag, F(1 − ρ²) the next variance: nothing is subtracted that could
+// cancel.
+//
+// The variances fall towards 1. Where one has arrived there, all later ones have, and the gain is that of the innovations
+// form, (φ + θ).
+type gain struct {
+	*process
+	// with are the covariances of the next state with the present surprise; next is the change that is to come.
+	with, next []float64
+	// variance is that of the coming w given all before it.
+	variance float64
+	// enough is the variance at which the gain is frozen.
+	enough float64
+	age    int
+	steady bool
+}
+
+func newGain(p *process) gain {
+	return gain{process: p, with: make([]float64, p.reach), next: make([]float64, p.reach)}
+}
+
+// begin puts the gain at the first step.
+func (g *gain) begin() {
+	g.variance = g.gainAtStart(g.with)
+	copy(g.next, g.with)
+	g.enough = 1 + math.Max(converged, rounding*g.variance)
+	g.age, g.steady = 0, false
+	g.settle()
+}
+
+// freeze puts the gain where it ends after many steps.
+func (g *gain) freeze() {
+	clear(g.with)
+	for i, lag := range g.ar.lags {
+		g.with[lag-1] -= g.ar.coef[i]
+	}
+	for i, lag := range g.ma.lags {
+		g.with[lag-1] += g.ma.coef[i]
+	}
+	g.variance, g.steady = 1, true
+}
+
+// settle freezes the gain where it has arrived. An autoregression has when it has seen as many values as it has terms.
+func (g *gain) settle() {
+	if g.variance <= g.enough || g.ma.degree() == 0 && g.age >= g.ar.degree() {
+		g.freeze()
+	}
+}
+
+// advance moves the gain one step on.
+func (g *gain) advance() {
+	if g.steady {
+		return
+	}
+	g.age++
+	first := g.next[0]
+	copy(g.next, g.next[1:])
+	g.next[len(g.next)-1] = 0
+	for i, lag := range g.ar.lags {
+		g.next[lag-1] -= g.ar.coef[i] * first
+	}
+	rho := first / g.variance
+	g.variance *= (1 - rho) * (1 + rho)
+	rotate(g.with, g.next, rho)
+	g.settle()
+}
+
+// effect adds to a state what one deviation of the present innovation does to it.
+func (g *gain) effect(state []float64) {
+	deviation := math.Sqrt(g.variance)
+	for i, v := range g.with {
+		state[i] += v / deviation
+	}
+	if len(state) > g.reach {
+		state[g.reach] += deviation
+	}
+}
+
+// clone is a gain that moves on by itself.
+func (g *gain) clone() gain {
+	out := *g
+	out.with, out.next = slices.Clone(g.with), slices.Clone(g.next)
+	return out
+}
+
+// rotate takes a and b to a − ρb and b − ρa.
+func rotate(a, b []float64, rho float64) {
+	b = b[:len(a)]
+	for i, v := range a {
+		w := b[i]
+		a[i] = v - rho*w
+		b[i] = w - rho*v
+	}
+}
+
+// fromPartial turns partial autocorrelations into the coefficients of the autoregression that has them (Durbin 1960;
+// Monahan 1984). Any partials within (−1, 1) give a stationary autoregression. len(coefficients) = len(partial); work
+// is room of that size.
+func fromPartial(partial, coefficients, work []float64) {
+	for k, reflection := range partial {
+		copy(work, coefficients[:k])
+		for j := range k {
+			coefficients[j] = work[j] - reflection*work[k-1-j]
+		}
+		coefficients[k] = reflection
+	}
+}
+
+// toPartial is the inverse of fromPartial. False means that the autoregression is not stationary. work is room for two
+// autoregressions.
+func toPartial(coefficients, partial, work []float64) bool {
+	n := len(coefficients)
+	current, previous := work[:n], work[n:2*n]
+	copy(current, coefficients)
+	for k := n - 1; k >= 0; k-- {
+		reflection := current[k]
+		if !(math.Abs(reflection) < 1) {
+			return false
+		}
+		partial[k] = reflection
+		if reflection == 0 {
+			continue
+		}
+		copy(previous, current[:k])
+		share := 1 / ((1 - reflection) * (1 + reflection))
+		for j := range k {
+			current[j] = (previous[j] + reflection*previous[k-1-j]) * share
+		}
+	}
+	return true
+}
+
+// stationary reports whether all roots of 1 − sign·(c₁z + … + cₙzⁿ) lie outside the circle of the radius.
+func stationary(coefficients []float64, sign, radius float64) bool {
+	scaled := make([]float64, len(coefficients))
+	power := sign
+	for i, c := range coefficients {
+		power *= radius
+		scaled[i] = c * power
+	}
+	return toPartial(scaled, make([]float64, len(scaled)), make([]float64, 2*len(scaled)))
+}
+
+// spread is the variance of the autoregression with unit innovations that has the partials.
+func spread(partial []float64) float64 {
+	variance := 1.0
+	for _, r := range partial {
+		variance /= (1 - r) * (1 + r)
+	}
+	return variance
 }

@@ -185,3 +185,168 @@ func (e *evaluator) residuals(likelihood func() outcome) func(x, dst []float64) 
 		return true
 	}
 }
+
+// gainAtStart writes to dst the covariances of the state of the coming step with the present w, and returns the variance
+// of w, where nothing has been observed yet. With x the autoregression alone and w = θ(B)x, the autocovariances of x come
+// from its partial autocorrelations (Levinson 1947, run backwards) without solving a system, which holds near a unit root;
+// those of w are sums of them over θ. Element i of the state is −Σ a(k)·w(t−k+i) + Σ θ(k)·ε(t−k+i) over the lags k ≥ i,
+// and the covariance of w with a past ε is the weight ψ of that.
+func (p *process) gainAtStart(dst []float64) (variance float64) {
+	long, wide := p.ar.degree(), p.ma.degree()
+	n := long + wide + 1
+	x, half, psi := p.room[:n], p.room[n:2*n], p.room[2*n:2*n+wide+1]
+	p.autocovariances(x, p.room[3*n:3*n+2*long])
+	for k := range half {
+		half[k] = x[k]
+		for i, lag := range p.ma.lags {
+			half[k] += p.ma.coef[i] * x[max(k-lag, lag-k)]
+		}
+	}
+	w := p.variances
+	for k := range w {
+		w[k] = half[k]
+		for i, lag := range p.ma.lags {
+			w[k] += p.ma.coef[i] * half[k+lag]
+		}
+	}
+	p.weights(psi)
+	clear(dst)
+	for i, lag := range p.ar.lags {
+		for j := range lag {
+			dst[j] -= p.ar.coef[i] * w[lag-1-j]
+		}
+	}
+	for i, lag := range p.ma.lags {
+		for j := range lag {
+			dst[j] += p.ma.coef[i] * psi[lag-1-j]
+		}
+	}
+	return w[0]
+}
+
+// weights writes the weights ψ of the innovations in w, from that of the present, 1, to dst.
+func (p *process) weights(psi []float64) {
+	for k := range psi {
+		psi[k] = 0
+		if k < len(p.ma.dense) {
+			psi[k] = p.ma.dense[k]
+		}
+		for i, lag := range p.ar.lags {
+			if lag > k {
+				break
+			}
+			psi[k] -= p.ar.coef[i] * psi[k-lag]
+		}
+	}
+}
+
+// autocovariances writes those of the autoregression alone, with unit innovations, at lags 0 … len(dst)−1. work is room
+// for two autoregressions.
+func (p *process) autocovariances(dst, work []float64) {
+	n := len(p.partial)
+	lower, room := work[:n], work[n:2*n]
+	remaining := spread(p.partial)
+	dst[0] = remaining
+	for k := 1; k < len(dst); k++ {
+		if k > n {
+			dst[k] = 0
+			for i, lag := range p.ar.lags {
+				dst[k] -= p.ar.coef[i] * dst[k-lag]
+			}
+			continue
+		}
+		// The autocovariance at lag k is what the autoregression of order k−1 forecasts, plus its partial's share.
+		r := p.partial[k-1]
+		dst[k] = lagged(lower[:k-1], dst[:k]) + r*remaining
+		remaining *= (1 - r) * (1 + r)
+		copy(room, lower[:k-1])
+		for j := range k - 1 {
+			lower[j] = room[j] - r*room[k-2-j]
+		}
+		lower[k-1] = r
+	}
+}
+
+// lagged is Σ c[j]·past[len(past)−1−j].
+func lagged(c, past []float64) float64 {
+	sum := 0.0
+	for j, v := range c {
+		sum += v * past[len(past)-1-j]
+	}
+	return sum
+}
+
+// collinear is the share of a column below which nothing but rounding is left of it.
+const collinear = 1e-10
+
+// constantAt is what the series has of its constant at a step, the first of which is 1: a mean without differences, a drift
+// with one.
+func (o Order) constantAt(step int) float64 {
+	if o.differences() == 0 {
+		return 1
+	}
+	return float64(step)
+}
+
+// regression is that of the series on its constant. The column is brought to unit deviation of its differences, so that the
+// generalised least squares keep their digits.
+type regression struct {
+	differenced, level []float64
+	// weight is that of the constant in the column.
+	weight float64
+	// first is the coefficient, of the column, of the regression that was taken out of the series.
+	first float64
+}
+
+// newRegression changes the column in place. One of which the differences leave nothing becomes 0: no series can tell its
+// coefficient, which stays 0.
+func newRegression(differenced, level []float64) *regression {
+	norm := floats.Norm(differenced, 2)
+	unit := math.Sqrt(float64(len(differenced))) / norm
+	if !(norm > collinear*floats.Norm(level, 2)) {
+		unit = 0
+	}
+	floats.Scale(unit, differenced)
+	floats.Scale(unit, level)
+	return &regression{differenced: differenced, level: level, weight: unit}
+}
+
+// remove takes the ordinary regression out of a series, given as its differences and as levels.
+func (r *regression) remove(differenced []float64, levels ...[]float64) {
+	r.first = floats.Dot(r.differenced, differenced) / math.Max(float64(len(differenced)), 1)
+	floats.AddScaled(differenced, -r.first, r.differenced)
+	for _, level := range levels {
+		floats.AddScaled(level, -r.first, r.level)
+	}
+}
+
+// constant is that where the coefficient lies at a distance from the first.
+func (r *regression) constant(distance float64) float64 {
+	if r == nil {
+		return 0
+	}
+	return (r.first + distance) * r.weight
+}
+
+// distance is the inverse of constant.
+func (r *regression) distance(constant float64) float64 {
+	if r == nil || r.weight == 0 {
+		return 0
+	}
+	return constant/r.weight - r.first
+}
+
+// project is the least-squares regression of a whitened series on a whitened column: the coefficient, and the sum of squares
+// that is left, or NaN where nothing but rounding would be left of it.
+func project(y, x []float64) (coefficient, rest float64) {
+	squares := floats.Dot(y, y)
+	own, cross := floats.Dot(x, x), floats.Dot(x, y)
+	if root := math.Sqrt(own); root*root > collinear*own {
+		coefficient = cross / root / root
+	}
+	rest = squares - cross*coefficient
+	if rest < cancelled*squares {
+		rest = math.NaN()
+	}
+	return coefficient, rest
+}

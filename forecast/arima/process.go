@@ -1,5 +1,15 @@
 package arima
 
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/forewarm/forewarm/forecast/decompose"
+	"github.com/forewarm/forewarm/forecast/internal/numeric"
+)
+
 // widest bounds the variance of the autoregressive part in units of the innovations'. The filter subtracts numbers of
 // that size to arrive at 1, so six digits are left at the bound. An AR(1) reaches it at 1 − 5e-11.
 const widest = 1e10
@@ -112,4 +122,179 @@ func (p *process) coast(state, dst []float64) {
 		dst[i] = p.expected(state)
 		p.move(state, state[0], dst[i])
 	}
+}
+
+// polynomial is 1 + Σ coef[i]·B^lags[i] in the backshift operator B. A seasonal polynomial of a day of minutes reaches
+// back 1441 steps with three terms: everything that can run over the terms does.
+type polynomial struct {
+	// lags ascend; coef goes with them.
+	lags []int
+	coef []float64
+	// dense holds the same coefficients by lag, from dense[0] = 1 to the longest lag.
+	dense []float64
+}
+
+// newPolynomial makes room for the product of a polynomial of degree short in B and one of degree long in Bᵖᵉʳⁱᵒᵈ.
+func newPolynomial(short, long, period int) polynomial {
+	var lags []int
+	for j := range long + 1 {
+		for i := range short + 1 {
+			if lag := i + j*period; lag > 0 {
+				lags = append(lags, lag)
+			}
+		}
+	}
+	slices.Sort(lags)
+	lags = slices.Compact(lags)
+	p := polynomial{lags: lags, coef: make([]float64, len(lags)), dense: make([]float64, short+long*period+1)}
+	p.dense[0] = 1
+	return p
+}
+
+// degree is the longest lag.
+func (p *polynomial) degree() int { return len(p.dense) - 1 }
+
+// multiply sets p to (1 + Σ sign·short[i]·Bⁱ)(1 + Σ sign·long[j]·Bʲᵖᵉʳⁱᵒᵈ).
+func (p *polynomial) multiply(short, long []float64, period int, sign float64) {
+	clear(p.dense[1:])
+	for i, a := range short {
+		p.dense[i+1] += sign * a
+	}
+	for j, b := range long {
+		at := (j + 1) * period
+		p.dense[at] += sign * b
+		for i, a := range short {
+			p.dense[at+i+1] += a * b
+		}
+	}
+	for i, lag := range p.lags {
+		p.coef[i] = p.dense[lag]
+	}
+}
+
+// differencing is (1 − B)ᵈ (1 − Bᵖᵉʳⁱᵒᵈ)ᴰ.
+func differencing(d, seasonal, period int) polynomial {
+	dense := []float64{1}
+	times := func(lag int) {
+		out := append(slices.Clone(dense), make([]float64, lag)...)
+		for i, c := range dense {
+			out[i+lag] -= c
+		}
+		dense = out
+	}
+	for range d {
+		times(1)
+	}
+	for range seasonal {
+		times(period)
+	}
+	p := polynomial{dense: dense}
+	for lag, c := range dense {
+		if lag > 0 && c != 0 {
+			p.lags, p.coef = append(p.lags, lag), append(p.coef, c)
+		}
+	}
+	return p
+}
+
+// apply is the polynomial applied to x from its degree on: degree fewer values than x.
+func (p *polynomial) apply(x []float64) []float64 {
+	n := p.degree()
+	if len(x) <= n {
+		return nil
+	}
+	out := slices.Clone(x[n:])
+	for i, lag := range p.lags {
+		for t := range out {
+			out[t] += p.coef[i] * x[n+t-lag]
+		}
+	}
+	return out
+}
+
+// seasonalLimit is the seasonal strength beyond which a seasonal difference improves forecasts (Wang, Smith & Hyndman
+// 2006; the threshold was set on the M3 competition's series).
+const seasonalLimit = 0.64
+
+// levelCritical is the 5 % point of KPSS (Kwiatkowski, Phillips, Schmidt & Shin 1992, table 1).
+const levelCritical = 0.463
+
+// differencesOf is the number of differences, at most limit, after which KPSS no longer rejects at 5 % that the series is
+// stationary around a level (Hyndman & Khandakar 2008). Tests whose null hypothesis is a unit root rarely reject it on
+// short series.
+func differencesOf(values []float64, limit int) int {
+	rest := append([]float64(nil), values...)
+	for d := range limit {
+		if kpss(rest) <= levelCritical {
+			return d
+		}
+		difference(rest)
+	}
+	return max(limit, 0)
+}
+
+// difference replaces each value by its distance from the one before; a gap costs two.
+func difference(values []float64) {
+	for i := len(values) - 1; i > 0; i-- {
+		values[i] -= values[i-1]
+	}
+	if len(values) > 0 {
+		values[0] = math.NaN()
+	}
+}
+
+// seasonalDifferencesOf is the number of seasonal differences that a series wants, 0 or 1: 1 where the strength of its
+// season exceeds 0.64 (Wang, Smith & Hyndman 2006). Fewer than two seasons want none.
+func seasonalDifferencesOf(values []float64, period int) int {
+	parts, err := decompose.MSTL{Periods: []int{period}}.Decompose(values)
+	if err != nil || parts.SeasonalStrength(0) <= seasonalLimit {
+		return 0
+	}
+	return 1
+}
+
+// kpss is the statistic of Kwiatkowski, Phillips, Schmidt & Shin (1992) for stationarity around a level: the partial sums
+// of what is left around it, squared, over their long-run variance with Bartlett weights up to lag 3√n/13. It is 0 for a
+// series that does not move at all. Gaps are left out.
+func kpss(values []float64) float64 {
+	scale := numeric.Scale(values)
+	rest := make([]float64, 0, len(values))
+	for _, v := range values {
+		if numeric.Observed(v) {
+			rest = append(rest, v/scale)
+		}
+	}
+	if !standardise(rest) {
+		return 0
+	}
+	n := float64(len(rest))
+	partial, squares := 0.0, 0.0
+	for _, v := range rest {
+		partial += v
+		squares += partial * partial
+	}
+	variance := 1.0
+	lags := int(3 * math.Sqrt(n) / 13)
+	for lag := 1; lag <= lags; lag++ {
+		weight := 1 - float64(lag)/float64(lags+1)
+		sum := 0.0
+		for t := lag; t < len(rest); t++ {
+			sum += rest[t] * rest[t-lag]
+		}
+		variance += 2 * weight * sum / n
+	}
+	return squares / (n * n * variance)
+}
+
+// standardise gives the values a mean of 0 and a variance of 1; false means that they do not vary.
+func standardise(values []float64) bool {
+	mean, variance := stat.PopMeanVariance(values, nil)
+	deviation := math.Sqrt(variance)
+	if !(deviation > negligible*math.Abs(mean)) {
+		return false
+	}
+	for i := range values {
+		values[i] = (values[i] - mean) / deviation
+	}
+	return true
 }

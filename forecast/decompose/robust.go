@@ -3,6 +3,10 @@ package decompose
 import (
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
 // gross is how many interquartile ranges beyond the quartiles a value lies that a robust decomposition does not even
@@ -76,4 +80,91 @@ func bisquare(r, limit float64) float64 {
 	u := r / limit
 	u = 1 - u*u
 	return u * u
+}
+
+const (
+	// mostHarmonics is how many pairs of sine and cosine stand for a season.
+	mostHarmonics = 5
+	// mostDegree is the highest power of time in the trend; a series has one for every tenth step.
+	mostDegree = 6
+	// illConditioned is the condition number of the normal equations beyond which gaps hide a column.
+	illConditioned = 1e12
+)
+
+// regressGaps writes a first guess to the gaps of dst: the least-squares fit to the observed values of a polynomial in
+// time and a few harmonics of each season, held within half the observed range beyond it. Where the observed values do
+// not determine it, dst stays as it is.
+func regressGaps(dst, values []float64, periods []int) {
+	n := len(values)
+	c := curve{n: n, degree: min(max(n/10, 1), mostDegree), periods: periods}
+	k := c.columns()
+	row := make([]float64, k)
+	x := mat.NewVecDense(k, row) // the same numbers
+	gram, cross := mat.NewSymDense(k, nil), mat.NewVecDense(k, nil)
+	scale := numeric.Scale(values)
+	for t, v := range values {
+		if !math.IsNaN(v) {
+			c.row(row, t)
+			gram.SymRankOne(gram, 1, x)
+			cross.AddScaledVec(cross, v/scale, x)
+		}
+	}
+	var factor mat.Cholesky
+	var beta mat.VecDense
+	if !factor.Factorize(gram) || factor.Cond() > illConditioned || factor.SolveVecTo(&beta, cross) != nil {
+		return
+	}
+	low, high := extremes(values)
+	margin := high/2 - low/2
+	for t, v := range values {
+		if math.IsNaN(v) {
+			c.row(row, t)
+			dst[t] = min(max(scale*mat.Dot(&beta, x), low-margin), high+margin)
+		}
+	}
+}
+
+// curve is a polynomial in time with harmonics: Legendre polynomials, which stay apart from each other on n steps.
+type curve struct {
+	n, degree int
+	periods   []int
+}
+
+func harmonics(period int) int { return min(period/2, mostHarmonics) }
+
+func (c curve) columns() int {
+	k := 1 + c.degree
+	for _, period := range c.periods {
+		k += 2 * harmonics(period)
+		if 2*harmonics(period) == period {
+			k-- // the sine of half the period is 0 at every step
+		}
+	}
+	return k
+}
+
+// row writes the columns at step t.
+func (c curve) row(dst []float64, t int) {
+	x := 0.0
+	if c.n > 1 {
+		x = 2*float64(t)/float64(c.n-1) - 1
+	}
+	before, now := 0.0, 1.0
+	dst[0] = 1
+	for k := range c.degree {
+		before, now = now, (float64(2*k+1)*x*now-float64(k)*before)/float64(k+1)
+		dst[k+1] = now
+	}
+	at := c.degree + 1
+	for _, period := range c.periods {
+		for j := 1; j <= harmonics(period); j++ {
+			sin, cos := math.Sincos(2 * math.Pi * float64(j*t%period) / float64(period))
+			dst[at] = cos
+			at++
+			if 2*j != period {
+				dst[at] = sin
+				at++
+			}
+		}
+	}
 }

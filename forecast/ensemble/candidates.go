@@ -2,6 +2,7 @@ package ensemble
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
@@ -187,4 +188,71 @@ func (c candidate) fit(s forecast.Series) (forecast.Fitted, error) {
 		s = s.Slice(s.Len()-c.reach, s.Len())
 	}
 	return c.model.Fit(s)
+}
+
+// anchors are the horizons that are scored and calibrated up to the last one: those asked for or, where none are, every
+// step up to 48 and then a twenty-fourth apart. Steps between two anchors go with the later one.
+func anchors(asked []int, horizon int) []int {
+	out := slices.Clone(asked)
+	if len(out) == 0 {
+		for h := 1; h < horizon; h += max(1, h/24) {
+			out = append(out, h)
+		}
+	}
+	if len(out) == 0 || out[len(out)-1] < horizon {
+		out = append(out, horizon)
+	}
+	return out
+}
+
+// anchorOf gives for each step up to the horizon (from 0) which anchor it goes with.
+func anchorOf(anchors []int) []int {
+	out := make([]int, anchors[len(anchors)-1])
+	at := 0
+	for i := range out {
+		if i+1 > anchors[at] {
+			at++
+		}
+		out[i] = at
+	}
+	return out
+}
+
+// wanted are the candidates but for those that the options leave out.
+func (m Auto) wanted(all []candidate) []candidate {
+	return slices.DeleteFunc(all, func(c candidate) bool {
+		_, last := c.model.(naive.Last)
+		return !last && slices.Contains(m.Without, kind(c.model))
+	})
+}
+
+// kind is the name of a model without its numbers, which come of the seasons and the data.
+func kind(of forecast.Model) string {
+	switch m := of.(type) {
+	case nil:
+		return "Median"
+	case transform.Log:
+		return kind(m.Model) + " of log"
+	case withoutGaps:
+		return kind(m.Model)
+	case decompose.Profile:
+		return "Profile + " + kind(m.Model)
+	case decompose.Seasonal:
+		return "MSTL + " + kind(m.Model)
+	case autoregress.Ridge:
+		switch {
+		case m.HalfLife == 0:
+			return "Ridge AR"
+		case m.Profile == 0:
+			return "seasonal Ridge AR"
+		default:
+			return "seasonal Ridge AR around a profile"
+		}
+	default:
+		name := m.Name()
+		if end := strings.IndexAny(name, "[("); end > 0 {
+			name = name[:end]
+		}
+		return name
+	}
 }

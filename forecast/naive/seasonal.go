@@ -1,9 +1,23 @@
+// Package naive has the baselines: the series stays as it is, or repeats the last season.
+//
+//	Last            the last observation
+//	Seasonal        the same step of the last season
+//	Deseasonalised  the last observation, or a Model, with the season's factors: the M4 competition's Naive2
+//	Segment         the mean since the level last shifted
+//
+// The methods estimate only the size of their errors, need little history and cannot diverge. Every model must beat
+// them, and they are used until one does.
+//
+// The standard errors are Gaussian: those of a random walk grow with √h, those of a seasonal random walk by whole
+// seasons (Hyndman & Athanasopoulos 2021, §5.5).
 package naive
 
 import (
 	"fmt"
 	"math"
 	"time"
+
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/internal/numeric"
@@ -111,4 +125,183 @@ func (f *seasonal) Forecast(h int) forecast.Forecast {
 		out.StdErr[i] = f.deviation * math.Sqrt(float64(seasons))
 	}
 	return out
+}
+
+// Last is the random walk: every step ahead is the last observation.
+type Last struct{}
+
+// Name is "Last value".
+func (Last) Name() string { return "Last value" }
+
+// Fit keeps the last observation and measures the steps between neighbours. It wants two observations. A step over a
+// gap of k values counts as k steps.
+func (m Last) Fit(s forecast.Series) (forecast.Fitted, error) {
+	if err := numeric.Check(s, 2); err != nil {
+		return nil, fmt.Errorf("%s: %w", m.Name(), err)
+	}
+	scale := numeric.Scale(s.Values)
+	previous, squares, count := -1, 0.0, 0
+	for i, v := range s.Values {
+		if math.IsNaN(v) {
+			continue
+		}
+		if previous >= 0 {
+			d := (v - s.Values[previous]) / scale
+			squares += d * d / float64(i-previous)
+			count++
+		}
+		previous = i
+	}
+	return &last{
+		value: s.Values[previous], age: s.Len() - 1 - previous,
+		deviation: scale * math.Sqrt(squares/float64(count)), next: s.End(), step: s.Step,
+	}, nil
+}
+
+// last is a random walk at its origin; age is how many steps ago its value was observed.
+type last struct {
+	value, deviation float64
+	age              int
+	next             time.Time
+	step             time.Duration
+}
+
+// Update moves the origin one step on. A value that is not finite, or beyond 1e150, counts as missing.
+func (f *last) Update(y float64) {
+	f.next = f.next.Add(f.step)
+	f.age++
+	if numeric.Observed(y) {
+		f.value, f.age = y, 0
+	}
+}
+
+// PointsTo writes the last observation to every element.
+func (f *last) PointsTo(dst []float64) {
+	for i := range dst {
+		dst[i] = f.value
+	}
+}
+
+// Forecast has σ√h for the standard error of step h, counted from the last observation.
+func (f *last) Forecast(h int) forecast.Forecast {
+	out := forecast.Forecast{
+		Start: f.next, Step: f.step, Point: make([]float64, max(h, 0)), StdErr: make([]float64, max(h, 0)),
+	}
+	f.PointsTo(out.Point)
+	for i := range out.StdErr {
+		out.StdErr[i] = f.deviation * math.Sqrt(float64(f.age+i+1))
+	}
+	return out
+}
+
+// leastIndex and mostIndex bound the seasonal indices, so that dividing by one and multiplying by another stays finite.
+const (
+	leastIndex = 1e-6
+	mostIndex  = 1e6
+)
+
+// seasonal90 is the competition's test of a season: the autocorrelation at the period lies outside Bartlett's 90 %
+// limits, 1.645·√((1 + 2Σr²)/n) over the shorter lags. It wants three seasons.
+func seasonal90(values []float64, period int) bool {
+	if len(values) < 3*period {
+		return false
+	}
+	deviations := centred(values)
+	variance := product(deviations, deviations)
+	if variance == 0 {
+		return false
+	}
+	squares := 0.0
+	for lag := 1; lag < period; lag++ {
+		r := product(deviations[lag:], deviations[:len(deviations)-lag]) / variance
+		squares += r * r
+	}
+	r := product(deviations[period:], deviations[:len(deviations)-period]) / variance
+	return math.Abs(r) > 1.645*math.Sqrt((1+2*squares)/float64(len(values)))
+}
+
+// centred are the values' deviations from their mean, 0 for a gap, in units of the largest value.
+func centred(values []float64) []float64 {
+	largest := 0.0
+	for _, v := range values {
+		if v > largest {
+			largest = v
+		}
+	}
+	var seen []float64
+	for _, v := range values {
+		if !math.IsNaN(v) {
+			seen = append(seen, v/largest)
+		}
+	}
+	mean := stat.Mean(seen, nil)
+	out := make([]float64, len(values))
+	for i, v := range values {
+		if !math.IsNaN(v) {
+			out[i] = v/largest - mean
+		}
+	}
+	return out
+}
+
+func product(a, b []float64) float64 {
+	sum := 0.0
+	for i, v := range a {
+		sum += v * b[i]
+	}
+	return sum
+}
+
+// ratioIndices are the seasonal indices by ratio to moving average, with mean 1; the first belongs to the first value.
+func ratioIndices(values []float64, period int) []float64 {
+	sums, counts := make([]float64, period), make([]float64, period)
+	half := period / 2
+	for i := half; i < len(values)-half; i++ {
+		if ratio := values[i] / movingAverage(values, i, period); !math.IsNaN(ratio) {
+			sums[i%period] += ratio
+			counts[i%period]++
+		}
+	}
+	for i := range sums {
+		sums[i] /= counts[i]
+	}
+	mean := stat.Mean(sums, nil)
+	for i := range sums {
+		sums[i] /= mean
+	}
+	return sums
+}
+
+// movingAverage is the mean over one period centred at i; one of even length has half of either end.
+func movingAverage(values []float64, i, period int) float64 {
+	half := period / 2
+	sum := 0.0
+	for k := -half; k <= half; k++ {
+		weight := 1.0
+		if period%2 == 0 && (k == -half || k == half) {
+			weight = 0.5
+		}
+		sum += weight / float64(period) * values[i+k]
+	}
+	return sum
+}
+
+// positive reports whether every observation is above 0.
+func positive(values []float64) bool {
+	for _, v := range values {
+		if v <= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// usable reports whether every index is there and of moderate size.
+func usable(indices []float64) bool {
+	for _, index := range indices {
+		if !(index > leastIndex && index < mostIndex) {
+			return false
+		}
+	}
+	return true
 }

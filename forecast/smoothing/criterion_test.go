@@ -2,11 +2,15 @@ package smoothing_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/forecast/modeltest"
 	"github.com/forewarm/forewarm/forecast/smoothing"
 )
 
@@ -106,4 +110,113 @@ func TestBadCriterion(t *testing.T) {
 			t.Errorf("%s: %v, want %v", model.Name(), err, forecast.ErrParameter)
 		}
 	}
+}
+
+func models() []forecast.Model {
+	return []forecast.Model{
+		smoothing.SES{},
+		smoothing.Holt{},
+		smoothing.Holt{Damped: true},
+		smoothing.HoltWinters{Period: 2},
+		smoothing.HoltWinters{Period: 7},
+		smoothing.HoltWinters{Period: 12, Trend: smoothing.DampedTrend},
+		smoothing.HoltWinters{Period: 12, Trend: smoothing.NoTrend},
+		smoothing.HoltWinters{Period: 7, Criterion: smoothing.Criterion{Horizon: 5}},
+		smoothing.Holt{Criterion: smoothing.Criterion{Horizon: 5}},
+		smoothing.DoubleSeasonal{Periods: [2]int{3, 12}},
+		smoothing.DoubleSeasonal{Periods: [2]int{3, 12}, Damped: true},
+	}
+}
+
+func TestHostileSeries(t *testing.T) {
+	for _, model := range models() {
+		modeltest.Test(t, model)
+	}
+}
+
+func FuzzFit(f *testing.F) {
+	for _, values := range modeltest.Hostile() {
+		f.Add(uint8(2), uint8(0), modeltest.Fuzz(values))
+	}
+	f.Fuzz(func(t *testing.T, period, trend uint8, raw []byte) {
+		values := modeltest.Values(raw)
+		modeltest.Check(t, smoothing.SES{}, values)
+		modeltest.Check(t, smoothing.Holt{Damped: trend%2 == 1}, values)
+		modeltest.Check(t, smoothing.HoltWinters{Period: int(period % 30), Trend: smoothing.Trend(trend % 3)}, values)
+		periods := [2]int{int(period % 5), int(period % 5 * (trend % 5))}
+		modeltest.Check(t, smoothing.DoubleSeasonal{Periods: periods}, values)
+	})
+}
+
+func minutes(values ...float64) forecast.Series {
+	return forecast.Series{Start: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Step: time.Minute, Values: values}
+}
+
+// Half of every surprise moves the level: 10, then 10 + (14−10)/2 = 12, then 12 + (16−12)/2 = 14.
+func ExampleSES() {
+	fitted, err := smoothing.SES{Alpha: new(0.5)}.Fit(minutes(10, 14, 16))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(fitted.Forecast(2).Point)
+	fitted.Update(18)
+	fmt.Println(fitted.Forecast(2).Point)
+	// Output:
+	// [14 14]
+	// [16 16]
+}
+
+// A line goes on; damped by a half, it gains 1 + 1/2 + 1/4 of its slope of 4.
+func ExampleHolt() {
+	line := minutes(1, 5, 9, 13)
+	plain, err := smoothing.Holt{}.Fit(line)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(plain.Forecast(3).Point)
+	damped, err := smoothing.Holt{Damped: true, Alpha: new(1.0), Beta: new(1.0), Phi: new(0.5)}.Fit(line)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(damped.Forecast(3).Point)
+	// Output:
+	// [17 21 25]
+	// [15 16 16.5]
+}
+
+// Four steps that repeat go on repeating; a gap does not stop them.
+func ExampleHoltWinters() {
+	model := smoothing.HoltWinters{Period: 4, Trend: smoothing.NoTrend}
+	fitted, err := model.Fit(minutes(10, 20, 30, 20, 10, 20, 30, 20, 10, 20, 30, 20))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(model.Name())
+	fmt.Println(fitted.Forecast(4).Point)
+	fitted.Update(10)
+	fmt.Println(fitted.Forecast(4).Point)
+	// Output:
+	// Holt-Winters(m=4, no trend)
+	// [10 20 30 20]
+	// [20 30 20 10]
+}
+
+// A day of two steps within a week of three days, the last of them quiet.
+func ExampleDoubleSeasonal() {
+	week := []float64{10, 20, 10, 20, 4, 14}
+	model := smoothing.DoubleSeasonal{Periods: [2]int{2, 6}}
+	fitted, err := model.Fit(minutes(slices.Concat(week, week, week)...))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(model.Name())
+	fmt.Printf("%.0f\n", fitted.Forecast(8).Point)
+	// Output:
+	// double-seasonal(m=2,6)
+	// [10 20 10 20 4 14 10 20]
 }

@@ -2,7 +2,10 @@ package smoothing
 
 import (
 	"math"
+	"time"
 
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/forecast/internal/numeric"
 	"github.com/forewarm/forewarm/forecast/smoothing/internal/innovations"
 )
 
@@ -81,3 +84,81 @@ func (s *state) run(g innovations.Gains, values []float64) float64 {
 	s.level, s.trend, s.at = level, trend, at
 	return sum
 }
+
+// Fitted is an exponential smoothing with its parameters, and its states after the last observation.
+type Fitted struct {
+	parameters Parameters
+	gains      innovations.Gains
+	state      state
+	period     int
+	sse        float64
+	// deviation is the standard deviation of the one-step errors, or what stands for it under a Criterion.
+	deviation float64
+	// gap are the responses that the next missing value leaves unknown; missed sums the squares of those that the gap
+	// at the origin, if there is one, left so far, and faded is what is left of earlier gaps. Both are in units of
+	// deviation².
+	gap           innovations.Response
+	missed, faded float64
+	next          time.Time
+	step          time.Duration
+}
+
+// Update moves the origin one step on. A value that is not finite, or beyond 1e150, counts as missing.
+func (f *Fitted) Update(y float64) {
+	f.next = f.next.Add(f.step)
+	f.observe(y)
+}
+
+func (f *Fitted) observe(y float64) {
+	if !numeric.Observed(y) {
+		f.state.observe(f.gains, math.NaN())
+		c := f.gap.Next()
+		f.missed += c * c
+		return
+	}
+	f.state.observe(f.gains, y)
+	rest := 1 - f.gains.Level
+	f.faded = rest * rest * (f.faded + f.missed)
+	f.missed = 0
+	f.gap = innovations.NewResponse(f.gains, f.period)
+}
+
+// PointsTo writes the point forecasts of the coming len(dst) steps to dst.
+func (f *Fitted) PointsTo(dst []float64) { f.state.points(f.gains, dst) }
+
+// Forecast is the forecast of the coming h steps. The standard errors sum the responses to the surprises up to each
+// step.
+func (f *Fitted) Forecast(h int) forecast.Forecast {
+	out := forecast.Forecast{
+		Start: f.next, Step: f.step, Point: make([]float64, max(h, 0)), StdErr: make([]float64, max(h, 0)),
+	}
+	f.PointsTo(out.Point)
+	variance, ahead := 1+f.missed+f.faded, f.gap
+	for i := range out.StdErr {
+		out.StdErr[i] = f.deviation * math.Sqrt(variance)
+		c := ahead.Next()
+		variance += c * c
+	}
+	return out
+}
+
+// Parameters are the smoothing parameters, fitted or fixed.
+func (f *Fitted) Parameters() Parameters { return f.parameters }
+
+// Level is the level at the origin.
+func (f *Fitted) Level() float64 { return f.state.level }
+
+// Trend is the trend per step at the origin, before damping.
+func (f *Fitted) Trend() float64 { return f.state.trend }
+
+// Season is the season as it stands, the coming step's first; nil where the model has none. The slice is the caller's.
+func (f *Fitted) Season() []float64 {
+	if f.period == 0 {
+		return nil
+	}
+	at := f.state.at
+	return append(append(make([]float64, 0, f.period), f.state.season[at:]...), f.state.season[:at]...)
+}
+
+// SSE is the sum of the squared one-step errors over the series that was fitted, from the step after the start on.
+func (f *Fitted) SSE() float64 { return f.sse }

@@ -1,12 +1,21 @@
+// Package apiservertest starts a real etcd and a real kube-apiserver for a test, with forewarm's
+// CustomResourceDefinitions and an aggregator that vouches for its users. It has no nodes and no controllers: objects
+// stay as they are written.
 package apiservertest
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/go-logr/logr"
+	audit "k8s.io/apiserver/pkg/apis/audit/v1"
 	"k8s.io/client-go/rest"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api/v1"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
@@ -125,4 +134,75 @@ func Root(tb testing.TB) string {
 		}
 		dir = parent
 	}
+}
+
+// Kubectl runs the real kubectl as the administrator in the root of the repository, with a text on its standard input,
+// and returns its output.
+func (c *Cluster) Kubectl(tb testing.TB, input string, args ...string) (output string, err error) {
+	tb.Helper()
+	own := []string{"--kubeconfig", c.kubeconfig, "--cache-dir", filepath.Dir(c.kubeconfig)}
+	// A test's clean-up runs after its context has ended.
+	command := exec.CommandContext(context.WithoutCancel(tb.Context()), filepath.Join(os.Getenv(assets), "kubectl"),
+		append(own, args...)...)
+	command.Stdin = bytes.NewBufferString(input)
+	command.Dir = Root(tb)
+	out, err := command.CombinedOutput()
+	return string(out), err
+}
+
+// MustKubectl is Kubectl where an error ends the test.
+func (c *Cluster) MustKubectl(tb testing.TB, input string, args ...string) string {
+	tb.Helper()
+	output, err := c.Kubectl(tb, input, args...)
+	if err != nil {
+		tb.Fatalf("kubectl %q: %v\n%s", args, err, output)
+	}
+	return output
+}
+
+// Eventually polls a check, which returns what is still missing, until it is empty. The test fails after the timeout.
+func Eventually(tb testing.TB, patience time.Duration, check func() string) {
+	tb.Helper()
+	const moment = 50 * time.Millisecond
+	missing := ""
+	for range int(patience / moment) {
+		if missing = check(); missing == "" {
+			return
+		}
+		time.Sleep(moment)
+	}
+	tb.Fatalf("after %s still: %s", patience, missing)
+}
+
+// Differs is a check that a value is as wanted.
+func Differs[T comparable](what string, got, want T) string {
+	if got == want {
+		return ""
+	}
+	return fmt.Sprintf("%s: %v, want %v", what, got, want)
+}
+
+// auditPolicy logs the requests of service accounts, after the response.
+const auditPolicy = `{"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"], "rules": [
+	{"level": "Metadata", "userGroups": ["system:serviceaccounts"]},
+	{"level": "None"}]}`
+
+// Audit returns every request of a service account so far.
+func (c *Cluster) Audit(tb testing.TB) []audit.Event {
+	tb.Helper()
+	text, err := os.ReadFile(c.audit)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	// The last line may be incomplete.
+	text = text[:bytes.LastIndexByte(text, '\n')+1]
+	var out []audit.Event
+	for line := range bytes.Lines(text) {
+		var event audit.Event
+		if err := json.Unmarshal(line, &event); err != nil {
+			tb.Fatalf("audit log: %v in %s", err, line)
+		}
+		out = append(out, event)
+	}
+	return out
 }

@@ -2,12 +2,23 @@ package apiservertest
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/kubernetes"
 )
 
@@ -105,4 +116,104 @@ func (k Kubelet) Ready(p *corev1.Pod, took time.Duration) time.Time {
 		k.tb.Fatal(err)
 	}
 	return at(took).Time
+}
+
+// aggregate gives the kube-apiserver a certificate by which it vouches for users to the servers behind it, and lets it
+// find them by name: Endpoints refuse addresses of loopback, but a Service may have the name localhost.
+func (c *Cluster) aggregate(tb testing.TB) {
+	tb.Helper()
+	certificate, key := frontProxy(tb)
+	c.environment.ControlPlane.GetAPIServer().Configure().
+		Set("requestheader-client-ca-file", certificate).
+		Set("requestheader-allowed-names", "front-proxy").
+		Set("requestheader-username-headers", "X-Remote-User").
+		Set("requestheader-group-headers", "X-Remote-Group").
+		Set("requestheader-extra-headers-prefix", "X-Remote-Extra-").
+		Set("proxy-client-cert-file", certificate).
+		Set("proxy-client-key-file", key).
+		Set("enable-aggregator-routing", "false")
+}
+
+// frontProxy makes the aggregator's self-signed certificate, and writes it and its key to files.
+func frontProxy(tb testing.TB) (certificate, key string) {
+	tb.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "front-proxy"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+		IsCA:        true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return write(tb, "proxy.crt", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})),
+		write(tb, "proxy.key", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}))
+}
+
+// Route points a Service, and the APIServices that lead to it, to a port of 127.0.0.1, and returns when they are
+// available. It waits for as many APIServices as are wanted.
+func (c *Cluster) Route(tb testing.TB, namespace, service string, port, want int) {
+	tb.Helper()
+	c.MustKubectl(tb, "", "delete", "service", "-n", namespace, service, "--ignore-not-found")
+	c.MustKubectl(tb, "", "create", "service", "externalname", "-n", namespace, service, "--external-name=localhost")
+	var routed []string
+	Eventually(tb, time.Minute, func() string {
+		if routed = c.apiServices(tb, namespace, service); len(routed) < want {
+			return fmt.Sprintf("only %q lead to %s/%s", routed, namespace, service)
+		}
+		return ""
+	})
+	for _, name := range routed {
+		c.MustKubectl(tb, "", "patch", "apiservice", name, "--type=merge",
+			"-p", fmt.Sprintf(`{"spec": {"service": {"port": %d}}}`, port))
+	}
+	for _, name := range routed {
+		c.MustKubectl(tb, "", "wait", "--for=condition=Available", "apiservice/"+name, "--timeout=90s")
+		version, group, _ := strings.Cut(name, ".")
+		c.discover(tb, group, version)
+	}
+}
+
+// apiServices are the names of the APIServices that name a Service.
+func (c *Cluster) apiServices(tb testing.TB, namespace, service string) []string {
+	tb.Helper()
+	all := c.MustKubectl(tb, "", "get", "apiservice", "-o",
+		"jsonpath={range .items[*]}{.spec.service.namespace}/{.spec.service.name}/{.metadata.name} {end}")
+	var names []string
+	for one := range strings.FieldsSeq(all) {
+		if name, found := strings.CutPrefix(one, namespace+"/"+service+"/"); found {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// discover waits until the kube-apiserver's discovery lists a group's version, as kubectl and the HPA controller read
+// it.
+func (c *Cluster) discover(tb testing.TB, group, version string) {
+	tb.Helper()
+	client, err := discovery.NewDiscoveryClientForConfig(c.Config)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for deadline := time.Now().Add(90 * time.Second); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
+		var lists []*metav1.APIResourceList
+		_, lists, err = client.ServerGroupsAndResources()
+		if slices.ContainsFunc(lists, func(l *metav1.APIResourceList) bool {
+			return l.GroupVersion == group+"/"+version
+		}) {
+			return
+		}
+	}
+	tb.Fatalf("the kube-apiserver does not list %s/%s: %v", group, version, err)
 }

@@ -1,3 +1,5 @@
+// Package dashboardtest reads the chart's Grafana dashboards and runs their queries on Prometheus' own engine, with
+// variables put in as Grafana does.
 package dashboardtest
 
 import (
@@ -8,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -131,4 +134,25 @@ func stubAPI(secret map[string][]byte) http.Handler {
 			json.NewEncoder(w).Encode(list) //nolint:errcheck,errchkjson // The client reports it.
 		}
 	})
+}
+
+// Clock is a clock that is set. Set it before its first use.
+type Clock struct{ now atomic.Int64 }
+
+// Set sets the time.
+func (c *Clock) Set(now time.Time) { c.now.Store(now.UnixNano()) }
+
+// Now returns the time that was set last.
+func (c *Clock) Now() time.Time { return time.Unix(0, c.now.Load()).UTC() }
+
+// WaitUntil waits until the clock is set to a time, or the context ends.
+func (c *Clock) WaitUntil(ctx context.Context, t time.Time) error {
+	for c.Now().Before(t) {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Millisecond):
+		}
+	}
+	return ctx.Err()
 }

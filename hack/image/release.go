@@ -1,17 +1,23 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
+	"debug/buildinfo"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strings"
+	"text/template"
+	"time"
 
+	cdx "github.com/CycloneDX/cyclonedx-go"
 	"github.com/spf13/pflag"
 )
 
@@ -168,4 +174,77 @@ func (r *release) archive(ctx context.Context, platform string) error {
 		SHA256: fmt.Sprintf("%x", sha256.Sum256(text)),
 	})
 	return errors.Join(r.file(name, text), r.build.writeBOM(filepath.Join(r.out, base+".cdx.json"), binary))
+}
+
+// krew is the manifest by which krew installs kubectl's plugin, as a template.
+const krew = `apiVersion: krew.googlecontainertools.github.com/v1alpha2
+kind: Plugin
+metadata:
+  name: forewarm
+spec:
+  version: {{.Version}}
+  homepage: https://github.com/forewarm/forewarm
+  shortDescription: Inspect and check predictive autoscaling
+  description: |
+    Shows what Forewarm observes, forecasts and serves for each workload, explains what an HPA computes from it,
+    says what is wrong with an installation, and simulates it on recorded demand.
+  platforms:
+{{- range .Archives}}
+    - selector:
+        matchLabels: {os: {{.System}}, arch: {{.Machine}}}
+      uri: https://github.com/forewarm/forewarm/releases/download/{{$.Version}}/{{.File}}
+      sha256: "{{.SHA256}}"
+      bin: {{.Program}}
+{{- end}}
+`
+
+// archive is a platform's.
+type archive struct{ System, Machine, Program, File, SHA256 string }
+
+func krewManifest(version string, archives []archive) ([]byte, error) {
+	manifest, err := template.New("krew").Parse(krew)
+	var text bytes.Buffer
+	if err == nil {
+		err = manifest.Execute(&text, map[string]any{"Version": version, "Archives": archives})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("krew's manifest: %w", err)
+	}
+	return text.Bytes(), nil
+}
+
+// writeBOM writes the modules that are in a binary, by what the linker recorded, as a CycloneDX document.
+func (b build) writeBOM(file, binary string) error {
+	info, err := buildinfo.ReadFile(binary)
+	if err != nil {
+		return fmt.Errorf("read the modules of the binary: %w", err)
+	}
+	bom := cdx.NewBOM()
+	product := component(&debug.Module{Path: info.Main.Path, Version: b.version}, cdx.ComponentTypeApplication)
+	bom.Metadata = &cdx.Metadata{Timestamp: b.created.Format(time.RFC3339), Component: &product}
+	modules := []cdx.Component{component(&debug.Module{Path: "std", Version: info.GoVersion}, cdx.ComponentTypeLibrary)}
+	for _, m := range info.Deps {
+		if m.Replace != nil {
+			m = m.Replace
+		}
+		modules = append(modules, component(m, cdx.ComponentTypeLibrary))
+	}
+	bom.Components = &modules
+	out, err := os.Create(file)
+	if err != nil {
+		return fmt.Errorf("write the SBOM: %w", err)
+	}
+	err = cdx.NewBOMEncoder(out, cdx.BOMFileFormatJSON).SetPretty(true).Encode(bom)
+	if problem := out.Close(); err == nil {
+		err = problem
+	}
+	if err != nil {
+		return fmt.Errorf("write the SBOM %s: %w", file, err)
+	}
+	return nil
+}
+
+func component(m *debug.Module, kind cdx.ComponentType) cdx.Component {
+	url := "pkg:golang/" + m.Path + "@" + m.Version
+	return cdx.Component{BOMRef: url, Type: kind, Name: m.Path, Version: m.Version, PackageURL: url}
 }

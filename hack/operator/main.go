@@ -6,11 +6,14 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/humanize"
+	"github.com/forewarm/forewarm/pkg/core/series"
+	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
 func main() { fmt.Print(page()) }
@@ -51,4 +54,104 @@ and on a real control plane.
 			alert, cmp.Or(d.Do, "nothing"))
 	}
 	return out.String()
+}
+
+// starts are days on which Forewarm starts, or a Forecast is new, and of two mistakes at once.
+func starts() []day {
+	return []day{
+		{
+			Name: "Forewarm restarts while the source is away", Happens: "a drain or an upgrade during the outage",
+			fail: unavailable, restart: 2 * minute,
+			After:  10 * minute,
+			Served: "nothing by the new replica. It is not ready for ten minutes, so a rollout keeps the old one",
+			State:  "Pending", Conditions: map[string]string{"SourceHealthy": "Unavailable"}, Alert: notServed,
+			Within: 10 * minute, Do: "restore the source",
+		},
+		{
+			Name: "A typo in a query", Happens: "a new Forecast, or a change of its query, that the source refuses",
+			fail:    func(time.Duration) error { return fmt.Errorf("%w: parse error", series.ErrQuery) },
+			restart: minute,
+			After:   10 * minute, Served: "nothing", State: "Pending",
+			Conditions: map[string]string{"SourceHealthy": "QueryRefused"}, Alert: notServed, Within: 10 * minute,
+			Do: "correct the query",
+		},
+		{
+			Name: "Two at once", Happens: "the demand reads 0 while the source comes and goes",
+			demand: times(0, forEver), fail: comesAndGoes,
+			After: 48 * minute, least: 0.55, most: 1.2, Served: "as at a false zero",
+			Conditions: map[string]string{data: "OutageSuspected", "SourceHealthy": "Unavailable"}, Alert: suspect,
+			Within: 25 * minute, Do: "restore the source first",
+		},
+	}
+}
+
+// downtimes are days on which Forewarm, or its Forecast, was away.
+func downtimes() []day {
+	return []day{
+		{
+			Name: "All replicas are drained", Happens: "both at once, for twenty minutes",
+			restart: 20 * minute, down: true,
+			After: 21 * minute, least: 0.9, most: 1.2,
+			Served: "nothing meanwhile, and the HPA keeps its replicas; then as before",
+			Do:     "nothing; a PodDisruptionBudget prevents it",
+		},
+		{
+			Name:    "A week of downtime",
+			Happens: "Forewarm was scaled to zero, and its own certificates have expired; it renews them as it starts",
+			restart: 7 * 24 * time.Hour, down: true,
+			After: 7*24*time.Hour + minute, least: 0.9, most: 1.2, Served: "as before, from the first minute on",
+		},
+		{
+			Name:    "A namespace is made anew",
+			Happens: "deleted with its Forecast, and made again with the same names ten minutes later",
+			demand:  times(math.NaN(), 10*minute), gone: 10 * minute,
+			After: 12 * minute, least: 0.9, most: 1.2,
+			Served: "as before: the source still has the history of these names. The lead time is measured anew",
+		},
+		{
+			Name:    "etcd is restored to yesterday",
+			Happens: "the Forecast has its generation, its spec and its measured starts of yesterday",
+			change: func(t *refresh.Job, now time.Time) {
+				if now.Before(event()) {
+					t.Generation, t.Lead, t.Policy.Lead = 2, 6*minute, 6*minute
+				}
+			},
+			After: 2 * minute, least: 0.8, most: 1.2, Served: "what yesterday's spec asks for",
+			Do: "apply the newest spec again",
+		},
+	}
+}
+
+// inACluster are the days that other tests play on a real control plane.
+func inACluster() []day {
+	return []day{
+		{
+			Name:       "The API is not reached",
+			Happens:    "a NetworkPolicy, an expired certificate: the APIService is not available",
+			Served:     "nothing reaches the HPAs, which keep their replicas",
+			Conditions: map[string]string{"Reachable": "APIServiceUnavailable"}, Alert: "ForewarmAPIGroupLost",
+			Within: 5 * minute, Do: "`kubectl describe apiservice` has the error",
+			Test: "TestConditionSaysWhoHoldsWhat",
+		},
+		{
+			Name: "A certificate of your own ends", Happens: "cert-manager or an existing Secret was not renewed",
+			Served: "as before", Alert: "ForewarmCertificateEnds", Within: 15 * minute, Do: "renew it",
+			Test: "TestFilesHaveAnEnd",
+		},
+		{
+			Name: "A Forecast is deleted under its HPA", Happens: "or renamed: the HPA names one that is not there",
+			Served: "nothing, and the HPA keeps its replicas", Alert: "ForewarmForecastMissing", Within: 10 * minute,
+			Do: "create it again, or write the new name into the HPA", Test: "TestCluster",
+		},
+		{
+			Name: "Replicas do not come", Happens: "no GPU is to be had, or a rollout is stuck",
+			Served: "what the demand needs", Alert: "ForewarmReplicasNotReady", Within: 35 * minute,
+			Do: "`kubectl get pods`: which are pending, and why", Test: "TestCluster",
+		},
+		{
+			Name: "Replicas start more slowly", Happens: "a larger image, a slower disk",
+			Served: "more, further ahead", Alert: "ForewarmLeadTimeJumped", Within: 15 * minute,
+			Do: "find why. If it was an accident, reset the record", Test: "TestAlerts",
+		},
+	}
 }

@@ -1,17 +1,26 @@
 package manifest
 
 import (
+	"fmt"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
+	"github.com/prometheus/common/model"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/decide/objective"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
 // metricName is an External metric's name: what Prometheus allows, and objects' names. It is a part of a URL's path.
@@ -45,4 +54,159 @@ func (r *reader) alias(path *field.Path, object *v1alpha1.Forecast) *snapshot.Al
 		return nil
 	}
 	return &snapshot.Alias{Metric: expose.Metric, Labels: expose.MatchLabels, Created: object.CreationTimestamp.Time}
+}
+
+// PauseAnnotation pauses a Forecast while it is true, as strconv.ParseBool reads it.
+const PauseAnnotation = "forewarm.dev/pause"
+
+// pause reads the annotation of an object whose autoscalers are known. One that cannot be read does not pause: a typing error must
+// not change what is served.
+func pause(object *v1alpha1.Forecast, target *refresh.Job) decide.Pause {
+	text, written := object.Annotations[PauseAnnotation]
+	paused, err := strconv.ParseBool(text)
+	switch {
+	case written && err != nil:
+		return decide.Pause{Invalid: fmt.Sprintf(
+			`the annotation %s is %.64q, so the Forecast is not paused: write "true", or remove it`,
+			PauseAnnotation, text,
+		)}
+	case paused:
+		return pauseAsBefore(target.Before, target.Autoscalers, target.Uncapped)
+	}
+	return decide.Pause{}
+}
+
+// pauseAsBefore serves so much that none of the autoscalers has fewer replicas than the HPA before.
+func pauseAsBefore(before decide.Before, autoscalers []decide.Autoscaler, others bool) decide.Pause {
+	stabilization := hpa.DefaultCluster().DownscaleStabilization
+	capacity, least, own := 0.0, math.Inf(1), time.Duration(math.MaxInt64)
+	for i := range autoscalers {
+		target := autoscalers[i].Target()
+		capacity, least = max(capacity, target), min(least, target)
+		own = min(own, autoscalers[i].HPA.DownStabilization())
+	}
+	share := humanize.ShareAsWritten(objective.AssumedTarget)
+	assumed := decide.Pause{
+		Capacity: 1, Target: objective.AssumedTarget, Hold: stabilization,
+		Source: "an HPA before is assumed, with " + share + " of what a replica sustains as its target",
+	}
+	if capacity == 0 {
+		assumed.Assumed = "it is unknown what a replica sustains: to make it exact let an HPA or a ScaledObject " +
+			"refer to the Forecast, or set spec.scaling.target, and set spec.scaling.before"
+		return assumed
+	}
+	p := assumed
+	p.Capacity, p.Target, p.Least = capacity, objective.AssumedTarget*capacity, float64(before.Min)*capacity
+	if !others { // Of those that are not used, the stabilization is unknown.
+		p.Hold = max(0, stabilization-own)
+	}
+	if before.Target == 0 {
+		p.Assumed = "to make it exact set spec.scaling.before.target"
+		return p
+	}
+	p.Target = before.Target
+	p.Source = fmt.Sprintf("a replica sustains %s, and the target before was %s (spec.scaling.before)",
+		humanize.Number(capacity), humanize.Number(before.Target))
+	switch {
+	case others:
+		p.Assumed = "autoscalers with unknown targets read it, too, so that the ratio is at least that of " + share +
+			": forewarm explain names what is wrong with an HPA"
+		if assumed.Capacity/assumed.Target > p.Capacity/p.Target {
+			p.Target = objective.AssumedTarget * capacity
+		}
+	case least < capacity:
+		p.Assumed = "autoscalers with lower targets have more replicas than before: equal targets make it exact"
+	}
+	return p
+}
+
+// The defaults of a Forecast. StaleAfter has none here: it follows from the lead window.
+const (
+	DefaultAPIVersion = "apps/v1"
+	DefaultHistory    = v1alpha1.Duration("14d")
+	DefaultStep       = v1alpha1.Duration("30s")
+	DefaultFallback   = v1alpha1.Duration("5m")
+	DefaultLate       = "1%"
+	DefaultWait       = v1alpha1.Duration("30s")
+	DefaultOver       = v1alpha1.Duration("7d")
+	DefaultServe      = v1alpha1.ServeFloor
+)
+
+// DefaultNamespace is the namespace of an object in a folder that names none.
+const DefaultNamespace = "default"
+
+// The limits of a Forecast. They bound the memory, queries and time that one object can cost.
+const (
+	// MinStep is the shortest step; steps are whole seconds.
+	MinStep = time.Second
+	// MaxPoints bounds history ÷ step: 14 days at 15 s are 80,640.
+	MaxPoints = 120_000
+	// MinPoints is the shortest history, in steps.
+	MinPoints = 10
+	// MaxHistory bounds how far back a query may ask.
+	MaxHistory = 400 * 24 * time.Hour
+	// MaxLead is the longest lead time.
+	MaxLead = 2 * time.Hour
+	// MaxWindowSteps bounds the lead window ÷ step: models forecast every step of it at every refresh.
+	MaxWindowSteps = 1_000
+	// MaxDelay is the most that a source may lag.
+	MaxDelay = 30 * time.Minute
+	// MaxStaleAfter is the longest that a value may be served without a new sample.
+	MaxStaleAfter = 24 * time.Hour
+	// MaxWait is the longest wait of an objective.
+	MaxWait = time.Hour
+	// MaxCostRatio is the largest cost ratio.
+	MaxCostRatio = 1_000_000
+	// MaxSeasons bounds the list of seasons.
+	MaxSeasons = 2
+	// MaxFormerNames bounds the former names of a workload: each makes the query of a preset longer.
+	MaxFormerNames = 4
+	// MaxLabels bounds the labels of an alias.
+	MaxLabels = 16
+	// MaxModels bounds the list of models.
+	MaxModels = 16
+	// MaxQuery bounds a query, in bytes.
+	MaxQuery = 8192
+)
+
+// withDefaults returns a copy of a spec with its defaults. Contradictions stay, for the validation to find: a
+// quantile or a cost ratio gets no objective, a duration without a mode gets no mode.
+func withDefaults(spec *v1alpha1.ForecastSpec) *v1alpha1.ForecastSpec {
+	s := spec.DeepCopy()
+	setDefault(&s.TargetRef.APIVersion, DefaultAPIVersion)
+	setDefault(&s.History, DefaultHistory)
+	setDefault(&s.Step, DefaultStep)
+	setDefault(&s.Serve, DefaultServe)
+	if s.Quantile == "" && s.CostRatio == "" && s.Objective == nil {
+		s.Objective = &v1alpha1.Objective{}
+	}
+	if s.Objective != nil {
+		setDefault(&s.Objective.Late, DefaultLate)
+		setDefault(&s.Objective.Wait, DefaultWait)
+		setDefault(&s.Objective.Over, defaultOver(s.History))
+	}
+	if s.LeadTime == nil {
+		s.LeadTime = &v1alpha1.LeadTime{}
+	}
+	setDefault(&s.LeadTime.Mode, v1alpha1.LeadTimeAuto)
+	if s.LeadTime.Mode == v1alpha1.LeadTimeAuto {
+		setDefault(&s.LeadTime.Fallback, DefaultFallback)
+	}
+	return s
+}
+
+// defaultOver is the default of a budget's period: at most the history.
+func defaultOver(history v1alpha1.Duration) v1alpha1.Duration {
+	most, err := model.ParseDuration(string(DefaultOver))
+	if h, wrong := model.ParseDuration(string(history)); err == nil && wrong == nil && h < most {
+		return v1alpha1.Duration(model.Duration(max(time.Duration(h).Truncate(time.Hour), time.Hour)).String())
+	}
+	return DefaultOver
+}
+
+// setDefault sets an empty value.
+func setDefault[T ~string](value *T, fallback T) {
+	if *value == "" {
+		*value = fallback
+	}
 }

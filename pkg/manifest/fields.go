@@ -1,16 +1,21 @@
 package manifest
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/printable"
+	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
 // Fields reads the fields of one object and collects their problems. Each method reads one field, and returns the
@@ -108,4 +113,179 @@ func JoinProblems(problems field.ErrorList) string {
 		texts[i] = p.Error()
 	}
 	return strings.Join(texts, "; ")
+}
+
+// Problem is one thing wrong with a file.
+type Problem struct {
+	File string
+	// Line counts from 1; 0 where it is not known.
+	Line int
+	// Text names the field and says what to write instead.
+	Text string
+}
+
+// String is file:line: text.
+func (p Problem) String() string {
+	if p.Line == 0 {
+		return p.File + ": " + p.Text
+	}
+	return p.File + ":" + strconv.Itoa(p.Line) + ": " + p.Text
+}
+
+// Err is the same as an error.
+func (p Problem) Err() error { return errors.New(p.String()) }
+
+// Header is what objects of every kind have. Metadata and status accept everything: the API server writes much into
+// them.
+type Header struct {
+	APIVersion string         `json:"apiVersion"`
+	Kind       string         `json:"kind"`
+	Metadata   map[string]any `json:"metadata"`
+	Status     any            `json:"status"`
+}
+
+// KindReader reads documents of a kind, or refuses them; without either they are skipped.
+type KindReader[T any] struct {
+	Read    func(RawDocument) (T, error)
+	Refused string
+	// SkippedAs is what a skipped document is called in errors.
+	SkippedAs string
+}
+
+// ReadKinds reads the documents of a file. kindOf returns how each is read. The error has every problem of every document,
+// with its line; nothing is returned then. others lists the skipped documents in words.
+func ReadKinds[T any](
+	file string, data []byte, kindOf func(RawDocument) KindReader[T],
+) (found []T, others string, err error) {
+	var problems []error
+	var passed []string
+	for _, d := range RawDocuments(file, data) {
+		if d.Broken != nil {
+			problems = append(problems, d.Broken.Err())
+			continue
+		}
+		switch kind := kindOf(d); {
+		case !d.IsObject():
+			problems = append(problems, d.Err("is not an object: write apiVersion, kind, metadata and spec"))
+		case strings.HasSuffix(d.Text("kind"), "List"):
+			problems = append(problems, d.Err(fmt.Sprintf(
+				"kind %.64s is not supported here: write a document for each, separated by ---", d.Text("kind"))))
+		case kind.Refused != "":
+			problems = append(problems, d.Err(kind.Refused))
+		case kind.Read != nil:
+			one, err := kind.Read(d)
+			found, problems = append(found, one), append(problems, err)
+		default:
+			passed = append(passed, kind.SkippedAs)
+		}
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, "", err
+	}
+	return found, describeSkipped(passed), nil
+}
+
+// describeSkipped lists the skipped documents of a file.
+func describeSkipped(others []string) string {
+	const most = 10
+	if len(others) == 0 {
+		return "it is empty"
+	}
+	text := "it holds " + strings.Join(others[:min(most, len(others))], ", ")
+	if more := len(others) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// ClusterState is what the cluster knows of an object's workload when the object is resolved.
+type ClusterState struct {
+	LeadTime MeasuredLeadTime
+	// Autoscalers are the metrics of autoscalers that name the object; read only.
+	Autoscalers []Reference
+	// Exposed are those that name it by its alias; read only. Empty where another object answers under that alias.
+	Exposed []Reference
+	// UnreadReason is why there may be more autoscalers; empty where all were read.
+	UnreadReason string
+}
+
+// Equal reports whether two states are equal. Their autoscalers are compared by identity of the lists.
+func (s ClusterState) Equal(other ClusterState) bool {
+	return s.LeadTime == other.LeadTime && s.UnreadReason == other.UnreadReason &&
+		identical(s.Autoscalers, other.Autoscalers) && identical(s.Exposed, other.Exposed)
+}
+
+func identical(a, b []Reference) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+// references are all autoscalers that name the object. An object may expose its own name: a metric that names it by its alias is
+// not read by its name, too.
+func (s ClusterState) references() []Reference {
+	if len(s.Exposed) == 0 {
+		return s.Autoscalers
+	}
+	named := slices.DeleteFunc(slices.Clone(s.Autoscalers),
+		func(r Reference) bool { return r.Alias == s.Exposed[0].Alias })
+	return append(named, s.Exposed...)
+}
+
+// NoCluster is the state of an object in a folder: no pods and no autoscalers are known.
+func NoCluster() ClusterState {
+	return ClusterState{
+		LeadTime:     MeasuredLeadTime{Source: "pods are not watched without a cluster"},
+		UnreadReason: "autoscalers are not read without a cluster",
+	}
+}
+
+// MeasuredLeadTime is what was measured of the starts of an object's workload when the object is resolved.
+type MeasuredLeadTime struct {
+	// Lead is the lead time that mode Auto uses; 0 for the fallback.
+	Lead time.Duration
+	// Median of the starts; 0 if it is not known.
+	Median time.Duration
+	// Source is what was measured, or why nothing was, in words.
+	Source string
+	// Pool is the warm pool that the lead time depends on; empty where there is none.
+	Pool string
+}
+
+// resolve returns the lead time of mode Auto and its source, for a target that was read with its fallback. A
+// measurement must not make a valid object invalid, so it is clamped to what step and history allow.
+func (m MeasuredLeadTime) resolve(t *refresh.Job) (lead time.Duration, source string) {
+	if m.Lead == 0 {
+		return t.Lead, t.LeadSource + ": " + m.Source
+	}
+	rest := leadtime.Window(0) + t.Delay
+	least := max(time.Second, t.Step-rest)
+	most := min(MaxLead, MaxWindowSteps*t.Step-rest, t.History/2-rest)
+	lead = min(max(m.Lead, least), most)
+	if lead != m.Lead {
+		return lead, fmt.Sprintf("%s; %s is clamped to what a step of %s and a history of %s allow",
+			m.Source, formatDuration(m.Lead), formatDuration(t.Step), formatDuration(t.History))
+	}
+	return lead, m.Source
+}
+
+// Workload returns the workload of an object, and whether its starts are measured.
+func Workload(object *v1alpha1.Forecast) (workload leadtime.Workload, measured bool) {
+	spec := withDefaults(&object.Spec)
+	return workloadOf(object.Namespace, spec), spec.LeadTime.Mode == v1alpha1.LeadTimeAuto
+}
+
+// IsWorkload reports whether a reference (leadtime.Workload.Ref) is the workload of an object, or one of its former names.
+func IsWorkload(object *v1alpha1.Forecast, ref string) bool {
+	workload, _ := Workload(object)
+	for _, name := range append([]string{workload.Name}, object.Spec.FormerNames...) {
+		if workload.Name = name; workload.Ref() == ref {
+			return true
+		}
+	}
+	return false
+}
+
+// workloadOf returns the workload of a spec with defaults.
+func workloadOf(namespace string, spec *v1alpha1.ForecastSpec) leadtime.Workload {
+	ref := spec.TargetRef
+	return leadtime.Workload{Namespace: namespace, APIVersion: ref.APIVersion, Kind: ref.Kind, Name: ref.Name}
 }

@@ -1,9 +1,16 @@
 package signal_test
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/prometheus/prometheus/promql/promqltest"
 
 	"github.com/forewarm/forewarm/pkg/signal"
 )
@@ -89,4 +96,126 @@ func TestEachServerHasOrLacksTheSignals(t *testing.T) {
 			}
 		}
 	}
+}
+
+// owners is what kube-state-metrics says of namespace ai: a Deployment with an old and a new ReplicaSet, a StatefulSet,
+// a LeaderWorkerSet of two groups, an Argo Rollout; and a Deployment of the same name elsewhere. %s is the scrape's own
+// labels.
+const owners = `
+  kube_pod_owner{namespace="ai",pod="llama-7d9-a",owner_kind="ReplicaSet",owner_name="llama-7d9"} 1x40
+  kube_pod_owner{namespace="ai",pod="llama-7d9-b",owner_kind="ReplicaSet",owner_name="llama-7d9"} 1x40
+  kube_pod_owner{namespace="ai",pod="llama-old-c",owner_kind="ReplicaSet",owner_name="llama-old"} 1x40
+  kube_pod_owner{namespace="ai",pod="other-555-a",owner_kind="ReplicaSet",owner_name="other-555"} 1x40
+  kube_pod_owner{namespace="ai",pod="db-0",owner_kind="StatefulSet",owner_name="db"} 1x40
+  kube_pod_owner{namespace="ai",pod="lws-0",owner_kind="StatefulSet",owner_name="lws"} 1x40
+  kube_pod_owner{namespace="ai",pod="lws-1",owner_kind="StatefulSet",owner_name="lws"} 1x40
+  kube_pod_owner{namespace="ai",pod="lws-0-1",owner_kind="StatefulSet",owner_name="lws-0"} 1x40
+  kube_pod_owner{namespace="ai",pod="lws-7-0",owner_kind="StatefulSet",owner_name="lws-7"} 1x40
+  kube_pod_owner{namespace="ai",pod="roll-1-a",owner_kind="ReplicaSet",owner_name="roll-1"} 1x40
+  kube_pod_owner{namespace="ai",pod="bare",owner_kind="<none>",owner_name="<none>"} 1x40
+  kube_pod_owner{namespace="gpu-operator",pod="dcgm-x",owner_kind="DaemonSet",owner_name="dcgm"} 1x40
+  kube_pod_owner{namespace="prod",pod="llama-7d9-a",owner_kind="ReplicaSet",owner_name="llama-7d9"} 1x40
+  kube_replicaset_owner{namespace="ai",replicaset="llama-7d9",owner_kind="Deployment",owner_name="llama"} 1x40
+  kube_replicaset_owner{namespace="ai",replicaset="llama-old",owner_kind="Deployment",owner_name="llama"} 1x40
+  kube_replicaset_owner{namespace="ai",replicaset="other-555",owner_kind="Deployment",owner_name="other"} 1x40
+  kube_replicaset_owner{namespace="ai",replicaset="roll-1",owner_kind="Rollout",owner_name="roll"} 1x40
+  kube_replicaset_owner{namespace="prod",replicaset="llama-7d9",owner_kind="Deployment",owner_name="llama"} 1x40
+`
+
+// exported is the same series as Prometheus stores them without honorLabels.
+func exported(load, namespace, pod string) string {
+	load = strings.ReplaceAll(load, `,pod="`, `,exported_pod="`)
+	return strings.ReplaceAll(load, `namespace="`, `namespace="`+namespace+`",pod="`+pod+`",exported_namespace="`)
+}
+
+// twice adds a copy of every series as a second scrape job or a second kube-state-metrics would.
+func twice(load string) string {
+	return load + strings.ReplaceAll(load, `{`, `{job="second",`)
+}
+
+// In saturation first tokens plateau; the queue's growth is the rest of what arrives. A pod that restarts drops its
+// queue, which takes nothing from what the others report.
+func TestArrivalsUnderSaturation(t *testing.T) {
+	const load = owners + `
+  vllm:num_requests_waiting{namespace="ai",pod="llama-7d9-a",instance="a",engine="0"} 0+60x40
+  vllm:num_requests_waiting{namespace="ai",pod="llama-7d9-b",instance="b",engine="0"} 900x18 0x22
+  vllm:time_to_first_token_seconds_count{namespace="ai",pod="llama-7d9-a",instance="a",engine="0"} 0+30x40
+  vllm:time_to_first_token_seconds_count{namespace="ai",pod="llama-7d9-b",instance="b",engine="0"} 0+15x18 0x22
+`
+	expr := render(t, "vllm/arrivals", signal.Target{Kind: "Deployment", Name: "llama"})
+	evaluates(t, load,
+		expectation{expr: expr, want: "{} 7", at: "3m"}, // (30 + 60)/15 + 15/15
+		expectation{expr: expr, want: "{} 6", at: "5m"}) // the restarted pod counts 0, not less
+}
+
+func TestHostileNamesAreQuoted(t *testing.T) {
+	hostile := `x"} or vector(1) or up{a="\`
+	for _, p := range signal.Presets() {
+		expr, err := p.Render(`ai"}`, signal.Target{Kind: `D"{`, Name: strings.ReplaceAll(hostile, " ", "")}, trust())
+		if err != nil {
+			t.Fatalf("%s: %v", p.Name, err)
+		}
+		root, err := parser.NewParser(parser.Options{}).ParseExpr(expr)
+		if err != nil {
+			t.Fatalf("%s: %v", p.Name, err)
+		}
+		for _, matchers := range parser.ExtractSelectors(root) {
+			confined := ofNodes(matchers)
+			for _, m := range matchers {
+				confined = confined || strings.HasSuffix(m.Name, "namespace") && m.Value == `ai"}`
+			}
+			if !confined {
+				t.Errorf("%s: a selector %v without the namespace", p.Name, matchers)
+			}
+		}
+	}
+}
+
+func TestImpossibleNamesAreErrors(t *testing.T) {
+	p, err := signal.Lookup("vllm/inflight")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, name := range map[string]string{
+		"is empty": "", "at most 253": strings.Repeat("x", 254), "not UTF-8": "a\xff", "white space": "a b", "control": "a\nb",
+	} {
+		if _, err := p.Render("ai", signal.Target{Kind: "Deployment", Name: name}, trust()); err == nil ||
+			!strings.Contains(err.Error(), what) {
+			t.Errorf("name %q: error %v, want one that says %q", name, err, what)
+		}
+	}
+}
+
+// trust is the common charts' exporters, and a gateway that reports for the servers behind it.
+func trust() signal.Trust {
+	return signal.Trust{Exporters: append(signal.DefaultTrust().Exporters, "gateway")}
+}
+
+func render(t *testing.T, preset string, target signal.Target) string {
+	t.Helper()
+	p, err := signal.Lookup(preset)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expr, err := p.Render("ai", target, trust())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return expr
+}
+
+// expectation is what an expression yields at five minutes, or at another time.
+type expectation struct{ expr, want, at string }
+
+func evaluates(t *testing.T, load string, expectations ...expectation) {
+	t.Helper()
+	engine := promql.NewEngine(promql.EngineOpts{
+		MaxSamples: 1e6, Timeout: 10 * time.Second, EnableAtModifier: true, EnableNegativeOffset: true,
+	})
+	var script strings.Builder
+	script.WriteString("load 15s" + strings.ReplaceAll(load, "\n\n", "\n")) // A blank line ends the load.
+	for _, e := range expectations {
+		fmt.Fprintf(&script, "\neval instant at %s %s\n  %s\n", cmp.Or(e.at, "5m"), e.expr, e.want)
+	}
+	promqltest.RunTest(t, script.String(), engine)
 }

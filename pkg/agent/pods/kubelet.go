@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc"
@@ -85,3 +88,125 @@ func isTransient(err error) bool {
 
 // Close ends the connection.
 func (l *Lister) Close() error { return l.conn.Close() }
+
+// deviceNames are the UUIDs of GPUs and instances by the names that device plugins give them by numbers. The UUID is
+// empty where several have a name: GPUs whose device files were not read, compute instances of one GPU instance.
+type deviceNames map[string]string
+
+func namesOf(gpus []gpu.GPU) deviceNames {
+	names := deviceNames{}
+	add := func(name, uuid string) {
+		if _, twice := names[name]; twice {
+			uuid = ""
+		}
+		names[name] = uuid
+	}
+	for _, g := range gpus {
+		add(strconv.Itoa(g.Index), g.UUID)
+		add("nvidia"+strconv.Itoa(g.Minor), g.UUID)
+	}
+	for _, g := range gpus {
+		index, file := strconv.Itoa(g.Index), "nvidia"+strconv.Itoa(g.Minor)
+		for i := range g.Instances {
+			if names[index] == g.UUID {
+				add(index+":"+strconv.Itoa(i), g.Instances[i].UUID)
+			}
+			if names[file] == g.UUID {
+				add(file+"/gi"+strconv.Itoa(g.Instances[i].ID), g.Instances[i].UUID)
+			}
+		}
+	}
+	return names
+}
+
+var (
+	// byNumber are the forms of deviceNames.
+	byNumber = regexp.MustCompile(`^(\d{1,4}(:\d{1,4})?|nvidia\d{1,4}(/gi\d{1,4})?)$`)
+	// byUUID is a UUID at the end of a name; of the name itself, or after a mark.
+	byUUID = regexp.MustCompile(`(?i)(^|[=-])(GPU|MIG)-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$`)
+)
+
+// resolve returns the device that an id of a resource means, and its replica where it is shared. The device is empty
+// where the resource is not a GPU, and reason is set where it is one that cannot be identified. Resources can be
+// renamed, so a UUID counts in any resource; a number means a GPU only where the resource's name is that of one.
+//
+//	NVIDIA's device plugin   GPU-…, MIG-…; replicas of it (time-slicing, MPS) GPU-…::0, GPU-…::1
+//	by NVML's index          0, of its second instance 0:1; replicas 0::0, 0::1
+//	GKE's device plugin      nvidia0, by the device file; of its GPU instance 3 nvidia0/gi3; replicas nvidia0/vgpu1
+func (n deviceNames) resolve(resource, id string) (device, replica, reason string) {
+	base, replica := splitReplica(id)
+	uuid, whole := lastUUID(base)
+	switch {
+	case whole:
+		return uuid, replica, ""
+	case !isGPU(resource):
+		return "", "", ""
+	case !byNumber.MatchString(base):
+		return "", "", UnknownID
+	case n[base] == "":
+		return "", "", UnknownNumber
+	}
+	return n[base], replica, ""
+}
+
+// splitReplica splits an id into the device's and the replica's, which is empty where there is none.
+func splitReplica(id string) (base, replica string) {
+	for _, mark := range [...]string{"::", "/vgpu"} {
+		if base, replica, shared := strings.Cut(id, mark); shared && replica != "" {
+			return base, replica
+		}
+	}
+	return id, ""
+}
+
+// isGPU reports whether a resource's name is that of GPUs: nvidia.com/gpu, nvidia.com/gpu.shared,
+// nvidia.com/mig-1g.10gb.
+func isGPU(resource string) bool {
+	name, nvidia := strings.CutPrefix(resource, "nvidia.com/")
+	return nvidia && (name == "gpu" || strings.HasPrefix(name, "gpu.") || strings.HasPrefix(name, "mig-"))
+}
+
+// countReplicas is the number of a device's replicas as far as known: they are numbered from 0, so the highest number counts
+// the unknown ones too.
+func countReplicas(replicas set) int {
+	n := len(replicas)
+	for replica := range replicas {
+		if number, err := strconv.ParseUint(replica, 10, 16); err == nil && len(replica) <= 4 {
+			n = max(n, int(number)+1)
+		}
+	}
+	return n
+}
+
+// claimed is the device of a resource claim, and whether the claim is one of NVIDIA's DRA driver.
+//
+// The UUID is in the CDI device's name where that is the container toolkit's (nvidia.com/gpu=GPU-…), or in the device's
+// own name. NVIDIA's DRA driver names a GPU gpu-0 after its device file; the UUID in its
+// k8s.gpu.nvidia.com/claim=UUID-gpu-0 is the claim's. Its name of an instance, gpu-0-mig-19-2-1, has a profile and a
+// placement, which no reading has.
+func (n deviceNames) claimed(resource *podresources.ClaimResource) (uuid string, ours bool) {
+	for _, cdi := range resource.GetCdiDevices() {
+		if uuid, _ = lastUUID(cdi.GetName()); uuid != "" {
+			return uuid, true
+		}
+	}
+	name := resource.GetDeviceName()
+	if uuid, _ = lastUUID(name); uuid != "" || resource.GetDriverName() != "gpu.nvidia.com" {
+		return uuid, false
+	}
+	minor, isGPU := strings.CutPrefix(name, "gpu-")
+	if _, err := strconv.ParseUint(minor, 10, 16); !isGPU || err != nil {
+		return "", true
+	}
+	return n["nvidia"+minor], true
+}
+
+// lastUUID is the UUID that a name ends with, as the driver writes it, and whether it is the whole name; empty where there
+// is none. Names in Kubernetes have no capitals.
+func lastUUID(name string) (uuid string, whole bool) {
+	found := byUUID.FindStringSubmatch(name)
+	if found == nil {
+		return "", false
+	}
+	return strings.ToUpper(found[2]) + "-" + strings.ToLower(found[3]), found[1] == ""
+}

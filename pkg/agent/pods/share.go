@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/forewarm/forewarm/pkg/agent/gpu"
 )
@@ -90,4 +91,107 @@ func sorted(processes []gpu.Process) []gpu.Process {
 		return cmp.Or(cmp.Compare(a.PID, b.PID), cmp.Compare(a.Busy, b.Busy), cmp.Compare(a.Bandwidth, b.Bandwidth))
 	})
 	return all
+}
+
+// place is the pod and the container of a process by its /proc/PID/cgroup, for any container runtime, cgroup version
+// and cgroup driver; what is not known is empty. A process of the node itself has neither.
+type place struct {
+	// Pod is the pod's UID: of a static pod the hash of its manifest, without dashes.
+	Pod string
+	// Container is the container's id, 64 hexadecimal digits.
+	Container string
+	// Relative: the path starts at the reader's own cgroup (a private cgroup namespace), so that common parents, such
+	// as the pod, may be missing from it.
+	Relative bool
+}
+
+// parsePlace reads the file. It has a line for each cgroup hierarchy, HIERARCHY:CONTROLLERS:PATH: a dozen under version
+// 1, one under version 2, and both on a hybrid node, where a hierarchy that a runtime does not use names no pod. The
+// most specific line is used.
+//
+// Below the pod are the container and, where it runs an init system or containers of its own, what is below those. The
+// node's kubelet knows the outermost pod and the first container in it.
+func parsePlace(file string) place {
+	var best place
+	for line := range strings.Lines(file) {
+		_, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ":")
+		_, path, found := strings.Cut(rest, ":")
+		if !found {
+			continue
+		}
+		if p := parsePath(path); p.rank() > best.rank() {
+			best = p
+		}
+	}
+	return best
+}
+
+// rank is higher, the more specific a place is.
+func (p place) rank() int {
+	rank := 0
+	if p.Container != "" {
+		rank++
+	}
+	if p.Pod != "" {
+		rank += 2
+	}
+	return rank
+}
+
+func parsePath(path string) place {
+	p := place{Relative: strings.HasPrefix(path, "/../")}
+	path = strings.TrimSuffix(path, " (deleted)")
+	for segment := range strings.SplitSeq(path, "/") {
+		// containerd without the kubelet's systemd driver: kubepods-podUID.slice:cri-containerd:ID in one segment.
+		for name := range strings.SplitSeq(segment, ":") {
+			if uid := podUID(name); uid != "" && p.Pod == "" {
+				p.Pod, p.Container = uid, "" // A container around the pod is a node: kind, k3d.
+			} else if p.Container == "" {
+				p.Container = containerID(name)
+			}
+		}
+	}
+	return p
+}
+
+// podUID of a segment: podUID by the cgroupfs driver, NAME-podUID.slice by systemd's, which writes a dash as an
+// underscore.
+func podUID(name string) string {
+	name, systemd := strings.CutSuffix(name, ".slice")
+	if systemd {
+		name = name[strings.LastIndexByte(name, '-')+1:]
+	}
+	uid, found := strings.CutPrefix(name, "pod")
+	if !found {
+		return ""
+	}
+	uid = strings.ReplaceAll(uid, "_", "-")
+	if !isUUID(uid) && !isHex(uid, 32) { // Of a static pod it is a hash.
+		return ""
+	}
+	return uid
+}
+
+// containerID of a segment: ID by the cgroupfs driver, RUNTIME-ID.scope by systemd's.
+func containerID(name string) string {
+	name = strings.TrimSuffix(name, ".scope")
+	id := name[strings.LastIndexByte(name, '-')+1:]
+	if !isContainerID(id) {
+		return ""
+	}
+	return id
+}
+
+// isContainerID reports whether s is an id of containerd, CRI-O or Docker.
+func isContainerID(s string) bool { return isHex(s, 64) }
+
+// isUUID reports whether s is written 8-4-4-4-12 in lower-case hexadecimal digits.
+func isUUID(s string) bool {
+	return len(s) == 36 && s[8] == '-' && s[13] == '-' && s[18] == '-' && s[23] == '-' &&
+		isHex(strings.ReplaceAll(s, "-", ""), 32)
+}
+
+// isHex reports whether s is the given number of lower-case hexadecimal digits.
+func isHex(s string, digits int) bool {
+	return len(s) == digits && strings.Trim(s, "0123456789abcdef") == ""
 }

@@ -1,6 +1,20 @@
 package prometheus
 
-import "io"
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+
+	"github.com/prometheus/client_golang/api"
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/parser"
+)
 
 // keptSeries is how many series of an answer are read. One is expected; the second is named in the error.
 const keptSeries = 2
@@ -64,6 +78,110 @@ func (f *firstSeries) begins(c byte) bool {
 		return series
 	case c == '}' || c == ']':
 		f.depth = max(0, f.depth-1)
+	}
+	return false
+}
+
+// foreign returns what is wrong with the labels of an answer: "" where they fit the query. If every selector of the
+// query wants namespace="a" (that of a tenant does), an answer with namespace="b" is another tenant's: of a proxy, a
+// cache or a server that confuses them. Most answers are totals without labels, which cannot be checked.
+func foreign(expr string, metric model.Metric) string {
+	if len(metric) == 0 {
+		return ""
+	}
+	root, err := parser.NewParser(parser.Options{}).ParseExpr(expr)
+	if err != nil {
+		return "" // The server may know more than this parser.
+	}
+	for name, want := range requiredLabels(root) {
+		if got, ok := metric[model.LabelName(name)]; ok && string(got) != want {
+			return fmt.Sprintf("%s=%q, the query wants %q", name, got, want)
+		}
+	}
+	return ""
+}
+
+// requiredLabels are the labels that every selector wants with the same value. Where a function writes labels there are
+// none.
+func requiredLabels(root parser.Expr) map[string]string {
+	required, first, writes := map[string]string{}, true, false
+	parser.Inspect(root, func(node parser.Node, _ []parser.Node) error {
+		switch n := node.(type) {
+		case *parser.Call:
+			writes = writes || slices.Contains([]string{"label_replace", "label_join", "info"}, n.Func.Name)
+		case *parser.AggregateExpr:
+			writes = writes || n.Op == parser.COUNT_VALUES
+		case *parser.VectorSelector:
+			own := equalities(n)
+			if first {
+				required, first = own, false
+			}
+			for name, value := range required {
+				if own[name] != value {
+					delete(required, name)
+				}
+			}
+		}
+		return nil
+	})
+	if writes {
+		return nil
+	}
+	return required
+}
+
+// equalities are the labels that a selector wants with a value, without the name of the metric, which functions drop.
+func equalities(s *parser.VectorSelector) map[string]string {
+	out := map[string]string{}
+	for _, m := range s.LabelMatchers {
+		if m.Type == labels.MatchEqual && m.Value != "" && m.Name != model.MetricNameLabel {
+			out[m.Name] = m.Value
+		}
+	}
+	return out
+}
+
+// errPartial means that the server marked its answer as a part of the data.
+var errPartial = errors.New("the answer is partial")
+
+// wholeAnswers refuses answers that are marked as partial. vmselect, the querier of a VictoriaMetrics cluster, has no
+// warnings: if a storage node is down it answers with status 200 and "isPartial": true beside the data, a field that the
+// API client drops.
+type wholeAnswers struct{ api.Client }
+
+// Do sends a request and reads its answer.
+func (c wholeAnswers) Do(ctx context.Context, req *http.Request) (*http.Response, []byte, error) {
+	resp, body, err := c.Client.Do(ctx, req)
+	if err == nil && isPartial(body) {
+		return resp, nil, errPartial
+	}
+	return resp, body, err
+}
+
+// isPartial reports whether an answer has the mark. The field is before the data, which is then not read. What is not
+// JSON has no mark; the API client reports it.
+func isPartial(body []byte) bool {
+	const mark = "isPartial"
+	if !bytes.Contains(body, []byte(mark)) {
+		return false
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	if begin, err := d.Token(); err != nil || begin != json.Delim('{') {
+		return false
+	}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return false
+		}
+		if name == mark {
+			var partial bool
+			return d.Decode(&partial) != nil || partial
+		}
+		var other json.RawMessage
+		if d.Decode(&other) != nil {
+			return false
+		}
 	}
 	return false
 }
