@@ -131,12 +131,8 @@ func (t *explainer) warnScaleDown() {
 	}
 	advice := fmt.Sprintf("write behavior: {scaleDown: {stabilizationWindowSeconds: %d}}, or scale on a forecast, "+
 		"which looks ahead", int(math.Ceil(min(lead, time.Hour).Seconds())))
-	t.warn(
-		ScaleDownBeforeLead,
-		advice,
+	t.warn(ScaleDownBeforeLead, advice,
 		"no metric looks ahead, and a scale-down waits for %s, less than the %s that a "+
-			"new replica takes: after a short dip the demand returns before the replicas do",
-		humanize.Span(window),
-		humanize.Span(lead),
-	)
+			"new replica takes: after a short dip the demand returns before the replicas do", humanize.Span(window),
+		humanize.Span(lead))
 }

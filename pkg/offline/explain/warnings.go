@@ -66,13 +66,9 @@ func (t *explainer) warnUncomputed(f *UncomputedMetric) {
 // warnOtherAutoscalers are others that write the same replicas.
 func (t *explainer) warnOtherAutoscalers() {
 	if t.s.Owner != "" {
-		t.warn(
-			OwnedByKEDA,
-			"change the ScaledObject",
+		t.warn(OwnedByKEDA, "change the ScaledObject",
 			"KEDA creates this HPA from ScaledObject %s and reverts changes to "+
-				"it; between 0 and 1 replicas KEDA itself scales",
-			t.s.Owner,
-		)
+				"it; between 0 and 1 replicas KEDA itself scales", t.s.Owner)
 	}
 	if len(t.s.OtherAutoscalers) > 0 {
 		t.warn(SeveralAutoscalers, "keep one, with the metrics of all: the highest proposal wins",
@@ -175,17 +171,9 @@ func (t *explainer) warnMaxReplicas(m *hpa.Metric, f *Forecast, advice string) {
 		t.warn(MaxReplicasCutForecast, advice, "maxReplicas %d prevents Forecast %s from meeting its objective: %s",
 			t.s.Spec.Max, f.Name, f.AtMaxReplicas)
 	case high > most:
-		t.warn(
-			MaxReplicasCutForecast,
-			advice,
-			"maxReplicas %d × %s = %s is less than the %s that Forecast %s expects: %d "+
-				"replicas are needed",
-			t.s.Spec.Max,
-			formatNumber(each),
-			formatNumber(most),
-			withUnit(high, f.Unit),
-			f.Name,
-			ceilReplicas(high/each),
-		)
+		t.warn(MaxReplicasCutForecast, advice,
+			"maxReplicas %d × %s = %s is less than the %s that Forecast %s expects: %d replicas are needed",
+			t.s.Spec.Max, formatNumber(each), formatNumber(most), withUnit(high, f.Unit), f.Name,
+			ceilReplicas(high/each))
 	}
 }

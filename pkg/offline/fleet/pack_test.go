@@ -78,9 +78,7 @@ func TestPack(t *testing.T) {
 			[]string{"small=0.1,replicas=7", "large=0.7,replicas=2"},
 			fleet.MPS,
 			3, 9, 3, "0.9",
-			[]string{
-				"2: 1 × large (0.7), 3 × small (0.1), 0 free", "1: 1 × small (0.1), 0.9 free",
-			},
+			[]string{"2: 1 × large (0.7), 3 × small (0.1), 0 free", "1: 1 × small (0.1), 0.9 free"},
 		},
 		{
 			"thirds are exact",

@@ -191,10 +191,7 @@ func FuzzRun(f *testing.F) {
 		c.HPA.Metrics[0].Target = 1 + 10*int64(target)
 		if nodes {
 			c.Nodes = &sim.Nodes{
-				Lead: sim.Empirical{
-					0,
-					time.Minute,
-				},
+				Lead:        sim.Empirical{0, time.Minute},
 				PodsPerNode: 1 + int(lead%5),
 				KeepIdle:    time.Duration(most) * time.Second,
 			}

@@ -43,9 +43,7 @@ func (r backtestReport) chart(out io.Writer) string {
 	demand := "peak demand of the next " + history.FormatSpan(ahead) + ", over the last " + history.FormatSpan(span)
 	by := "forecast of its 95 % quantile by " + r.played.models[model].name
 	return chart.Curves(chart.Canvas{Height: chartHeight, Color: color, Level: threeDigits},
-		chart.Curve{Name: by, Char: "+", Color: chart.Red, Values: quantile},
-		chart.Curve{Name: demand, Values: came},
-	)
+		chart.Curve{Name: by, Char: "+", Color: chart.Red, Values: quantile}, chart.Curve{Name: demand, Values: came})
 }
 
 // lastSeason is the first of so many origins that is drawn: a season before the last, or a tenth of them where a season

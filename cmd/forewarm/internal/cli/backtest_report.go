@@ -114,11 +114,9 @@ func (r backtestReport) track(model int) *backtest.Track {
 func (r backtestReport) notes() []string {
 	notes := slices.Clone(r.plan.notes)
 	if r.unjudged() == "" && r.verdict() != "" && !r.worthIt() {
-		notes = append(
-			notes,
+		notes = append(notes,
 			"\"forewarm simulate\" may still find Forewarm cheaper: it judges the outcome under an HPA, "+
-				"where target, headroom and lead time count too, and backtest the error of the forecast window peak",
-		)
+				"where target, headroom and lead time count too, and backtest the error of the forecast window peak")
 	}
 	for _, m := range r.played.models {
 		if m.err != nil {

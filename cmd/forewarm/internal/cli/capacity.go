@@ -11,9 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
-
 	"github.com/forewarm/forewarm/pkg/offline/capacity"
 	"github.com/forewarm/forewarm/pkg/signal"
 )

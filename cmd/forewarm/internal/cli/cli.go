@@ -19,13 +19,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/demo"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/outlooks"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
-
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/demo"
-
 	"github.com/forewarm/forewarm/pkg/printable"
 )
 
@@ -92,11 +89,9 @@ func (p Program) Command() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return cmdline.UsageError(flagError(err)) })
-	root.AddCommand(
-		demo.New(), newSimulate(), newBacktest(), serve.NewCommand(), outlooks.NewCommand(), newExplain(),
-		newInit(), newConvert(), newPresets(), NewCapacity(), newDoctor(), newHandover(),
-		newPause(), newResume(), newVersionCommand(p.Version),
-	)
+	root.AddCommand(demo.New(), newSimulate(), newBacktest(), serve.NewCommand(), outlooks.NewCommand(), newExplain(),
+		newInit(), newConvert(), newPresets(), NewCapacity(), newDoctor(), newHandover(), newPause(), newResume(),
+		newVersionCommand(p.Version))
 	root.SetVersionTemplate("forewarm {{.Version}}\n")
 	root.Flags().Bool("version", false, "print the version of this binary") // Without cobra's -v.
 	addCompletions(root)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/doctor"
-
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
 

@@ -13,7 +13,6 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/outlooks"
-
 	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
 
@@ -93,8 +92,7 @@ func newExplain() *cobra.Command {
 		"with --file: value of the metric (180, 4.5k), or NAME=VALUE for one of several")
 	flags.Int32Var(&o.replicas, "replicas", unset, "with --file: number of replicas (default: the status's)")
 	flags.Int32Var(&o.ready, "ready", unset, "with --file: number of ready replicas (default: all)")
-	flags.StringVar(&o.leadTime, "lead-time", "",
-		"time from \"more replicas\" to \"ready\", if no Forecast has it: 5m")
+	flags.StringVar(&o.leadTime, "lead-time", "", "time from \"more replicas\" to \"ready\", if no Forecast has it: 5m")
 	o.past.AddFlags(flags, "at", "tell of this time")
 	for _, n := range []string{"replicas", "ready"} {
 		flags.Lookup(n).DefValue = "0" // So the help leaves it out: the words say what it is.

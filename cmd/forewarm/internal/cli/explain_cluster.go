@@ -157,7 +157,8 @@ func (r *clusterReader) autoscaler(
 	if apierrors.IsNotFound(err) {
 		return nil, fmt.Errorf(
 			"KEDA has created no HPA for ScaledObject %s/%s, or it is paused: check its conditions (%w)", r.namespace,
-			of.name, err)
+			of.name, err,
+		)
 	}
 	return h, err
 }

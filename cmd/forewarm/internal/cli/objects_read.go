@@ -20,7 +20,6 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-
 	"github.com/forewarm/forewarm/pkg/manifest/strictyaml"
 )
 

@@ -13,7 +13,6 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
-
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/printable"
@@ -65,7 +64,8 @@ func (d *objectDocument) text(later string) string {
 	text.WriteString("---\n" + cmdline.Wrap(printable.Line(d.Object+", from "+d.From+":"), "# ", cmdline.Page))
 	for _, reason := range d.Why {
 		text.WriteString(
-			"# - " + strings.TrimPrefix(cmdline.Wrap(printable.Line(reason), "#   ", cmdline.Page), "#   "))
+			"# - " + strings.TrimPrefix(cmdline.Wrap(printable.Line(reason), "#   ", cmdline.Page), "#   "),
+		)
 	}
 	if !d.After {
 		return text.String() + d.Manifest

@@ -15,7 +15,6 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
@@ -175,8 +174,8 @@ func (o *pauseOptions) apply(
 		wanted = `"true"`
 		if _, stated, err := unstructured.NestedFieldNoCopy(object.Object, "spec", "scaling", "before"); err != nil ||
 			!stated {
-			r.Message = "no spec.scaling.before: its target is assumed to be " + humanize.ShareAsWritten(
-				objective.AssumedTarget)
+			r.Message = "no spec.scaling.before: its target is assumed to be " +
+				humanize.ShareAsWritten(objective.AssumedTarget)
 		}
 	}
 	if o.pause && value == "true" || !o.pause && !annotated {

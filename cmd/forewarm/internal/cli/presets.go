@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-
 	"github.com/forewarm/forewarm/pkg/signal"
 )
 
@@ -247,8 +246,7 @@ func writeExplanation(out io.Writer, sources []signal.Source) error {
 			}
 		}
 		for _, l := range s.Unsupported {
-			fmt.Fprintf(&text, "\n%s/%s is not reported\n%s", s.Name, l.Signal,
-				cmdline.Wrap(l.Reason+".", "  ", width))
+			fmt.Fprintf(&text, "\n%s/%s is not reported\n%s", s.Name, l.Signal, cmdline.Wrap(l.Reason+".", "  ", width))
 		}
 	}
 	_, err := io.WriteString(out, text.String())

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	"github.com/forewarm/forewarm/pkg/manifest/strictyaml"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"

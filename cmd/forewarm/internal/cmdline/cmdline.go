@@ -13,12 +13,8 @@ import (
 
 // AddTrustFlags adds the flags that say whose series presets count.
 func AddTrustFlags(flags *pflag.FlagSet, trust *signal.Trust) {
-	flags.StringSliceVar(
-		&trust.Exporters,
-		"exporter-namespaces",
-		trust.Exporters,
-		"namespaces whose pods may report other namespaces' pods: those of dcgm-exporter, kube-state-metrics, the node agent",
-	)
+	flags.StringSliceVar(&trust.Exporters, "exporter-namespaces", trust.Exporters,
+		"namespaces whose pods may report other namespaces' pods: those of dcgm-exporter, kube-state-metrics, the node agent")
 	flags.StringVar((*string)(&trust.Cluster), "cluster", string(trust.Cluster),
 		"label and `value`, such as cluster=eu-1, of the series that count, where the store has several clusters")
 }
@@ -71,8 +67,7 @@ func (h *headers) Set(text string) error {
 
 // CheckPrometheus reports the flags of the Prometheus whose files cannot be valid.
 func CheckPrometheus(p *prometheus.Config) error {
-	return CheckFlagFiles(MaxSecret,
-		FileFlag{Name: "--prometheus-token-file", Path: p.HTTP.BearerTokenFile},
+	return CheckFlagFiles(MaxSecret, FileFlag{Name: "--prometheus-token-file", Path: p.HTTP.BearerTokenFile},
 		FileFlag{Name: "--prometheus-ca-file", Path: p.HTTP.TLSConfig.CAFile},
 		FileFlag{Name: "--prometheus-cert-file", Path: p.HTTP.TLSConfig.CertFile},
 		FileFlag{Name: "--prometheus-key-file", Path: p.HTTP.TLSConfig.KeyFile})

@@ -34,7 +34,8 @@ func ParseTarget(text string) (signal.Target, error) {
 	kind, name, ok := strings.Cut(text, "/")
 	if !ok || kind == "" || name == "" || strings.Contains(name, "/") {
 		return signal.Target{}, fmt.Errorf(
-			"--target %.200q is not a workload: write KIND/NAME, for example deployment/llama", text)
+			"--target %.200q is not a workload: write KIND/NAME, for example deployment/llama", text,
+		)
 	}
 	if unicode.IsUpper([]rune(kind)[0]) {
 		return signal.Target{Kind: kind, Name: name}, nil
@@ -49,9 +50,6 @@ func ParseTarget(text string) (signal.Target, error) {
 	slices.Sort(known)
 	return signal.Target{}, fmt.Errorf(
 		"--target %.200q: the kind %.100q is unknown: write one of %s, or any other kind "+
-			"as in its object, with a capital",
-		text,
-		kind,
-		strings.Join(known, ", "),
+			"as in its object, with a capital", text, kind, strings.Join(known, ", "),
 	)
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/outlooks"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
-
 	api "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"

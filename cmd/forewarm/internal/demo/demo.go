@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
-
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/folder"
@@ -173,7 +172,8 @@ func (st *stage) play(ctx context.Context, tell *announcer, log *slog.Logger) er
 	}
 	deps.Ready = append(deps.Ready, serve.StorageCheck(st.engine))
 	api, err := serve.NewStandalone( //nolint:contextcheck // It opens the port and waits for nothing.
-		serve.StandaloneOptions{Port: tell.options.Port}, deps)
+		serve.StandaloneOptions{Port: tell.options.Port}, deps,
+	)
 	if err != nil {
 		return err
 	}

@@ -126,7 +126,8 @@ func (o *Options) userLoad(ctx context.Context, now time.Time) (*load, error) {
 		l.target = assumedTarget(read.Values)
 		l.about = append(l.about, fmt.Sprintf(
 			"a replica is assumed to sustain %s, a tenth of the highest demand; write what yours sustains as --target",
-			humanize.Number(l.target)))
+			humanize.Number(l.target),
+		))
 	}
 	return l, nil
 }

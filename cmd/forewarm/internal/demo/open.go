@@ -23,7 +23,8 @@ func openPage(ctx context.Context, command []string) error {
 	run := exec.CommandContext(
 		context.WithoutCancel(ctx),
 		command[0],
-		command[1:]...) //nolint:gosec // A command of browser.
+		command[1:]...,
+	) //nolint:gosec // A command of browser.
 	if err := run.Start(); err != nil {
 		return err
 	}

@@ -45,9 +45,7 @@ func checkCertificates(ctx context.Context, d *Doctor, s *state) []Finding {
 }
 
 // authority reads the certificates of Forewarm's authority; nil where there are none to compare with. The key is not looked at.
-func (d *Doctor) authority(
-	ctx context.Context, s *state, external bool,
-) ([]*x509.Certificate, []Finding) {
+func (d *Doctor) authority(ctx context.Context, s *state, external bool) ([]*x509.Certificate, []Finding) {
 	if external {
 		return nil, nil
 	}

@@ -43,11 +43,8 @@ func (d *Doctor) checkPool(ctx context.Context, stored *unstructured.Unstructure
 	for _, kind := range []string{v1alpha1.PoolConditionActuated, v1alpha1.PoolConditionMembersResolved} {
 		if c := meta.FindStatusCondition(p.Status.Conditions, kind); c != nil && c.Status == metav1.ConditionFalse {
 			out = append(out, Finding{
-				Check:   name,
-				Level:   Error,
-				Object:  object,
-				Message: c.Reason + ": " + c.Message,
-				Remedy:  "see docs/reference/conditions.md, " + kind,
+				Check: name, Level: Error, Object: object, Message: c.Reason + ": " + c.Message,
+				Remedy: "see docs/reference/conditions.md, " + kind,
 			})
 		}
 	}

@@ -66,11 +66,8 @@ func (s *state) serverComponents() []component {
 			[]right{
 				{group: "coordination.k8s.io", resource: "leases", namespace: ownNamespace, verbs: []string{"create"}},
 				{
-					group:     "coordination.k8s.io",
-					resource:  "leases",
-					name:      lease,
-					namespace: ownNamespace,
-					verbs:     []string{"get", "update"},
+					group: "coordination.k8s.io", resource: "leases", name: lease, namespace: ownNamespace,
+					verbs: []string{"get", "update"},
 				},
 			},
 		},

@@ -68,10 +68,8 @@ func (d *Doctor) sourceFlag(s *state) Finding {
 // whyNotReady is the first reason that a pod of Forewarm has, and what to do.
 func (d *Doctor) whyNotReady(ctx context.Context, s *state) (why, remedy string) {
 	remedy = fmt.Sprintf(
-		"kubectl get pods -n %s; kubectl logs -n %s deployment/%s; /readyz?verbose says what it waits for",
-		d.Namespace,
-		d.Namespace,
-		s.name,
+		"kubectl get pods -n %s; kubectl logs -n %s deployment/%s; /readyz?verbose says what it waits for", d.Namespace,
+		d.Namespace, s.name,
 	)
 	selector := metav1.FormatLabelSelector(s.deployment.Spec.Selector)
 	pods, err := d.clients.CoreV1().Pods(d.Namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
@@ -98,16 +96,8 @@ func podProblem(p *corev1.Pod, otherwise string) (why, remedy string) {
 	}
 	for i := range p.Status.ContainerStatuses {
 		if w := p.Status.ContainerStatuses[i].State.Waiting; w != nil && w.Reason != "ContainerCreating" {
-			return fmt.Sprintf(
-					": pod %s: %s: %.*s",
-					p.Name,
-					w.Reason,
-					maxMessage,
-					w.Message,
-				), remedyOf(
-					w.Reason,
-					otherwise,
-				)
+			return fmt.Sprintf(": pod %s: %s: %.*s", p.Name, w.Reason, maxMessage, w.Message),
+				remedyOf(w.Reason, otherwise)
 		}
 	}
 	return "", ""
@@ -183,14 +173,12 @@ func checkOthers(ctx context.Context, d *Doctor, s *state) []Finding {
 	if len(namespaces) == 0 {
 		return []Finding{{Check: name, Level: OK, Message: "no other Forewarm is in the cluster"}}
 	}
-	return []Finding{
-		{
-			Check:  name,
-			Level:  Error,
-			Object: "namespace " + join(namespaces),
-			Message: "has a second Forewarm beside that of " + d.Namespace + ": both write the statuses of all Forecasts, and hold " +
-				"the warm pools twice",
-			Remedy: "keep one of them (docs/operations.md#uninstall)",
-		},
-	}
+	return []Finding{{
+		Check:  name,
+		Level:  Error,
+		Object: "namespace " + join(namespaces),
+		Message: "has a second Forewarm beside that of " + d.Namespace + ": both write the statuses of all Forecasts, and hold " +
+			"the warm pools twice",
+		Remedy: "keep one of them (docs/operations.md#uninstall)",
+	}}
 }

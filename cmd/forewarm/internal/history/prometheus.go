@@ -76,11 +76,7 @@ func (o *Options) explain(ctx context.Context, err error, read time.Duration) er
 	}
 	return fmt.Errorf(
 		"%s of %s of history were read, then %w; if the server is slow, read less with a shorter --range "+
-			"or a larger --step (now %s), or wait longer with --query-timeout (now %s)",
-		FormatSpan(read),
-		FormatSpan(time.Duration(o.Range)),
-		err,
-		o.Step,
-		o.Prometheus.Timeout,
+			"or a larger --step (now %s), or wait longer with --query-timeout (now %s)", FormatSpan(read),
+		FormatSpan(time.Duration(o.Range)), err, o.Step, o.Prometheus.Timeout,
 	)
 }

@@ -65,9 +65,7 @@ func (c *Client) Outlook(ctx context.Context, namespace, name string) (*inspect.
 }
 
 // Outlooks reads all outlooks of a namespace, or of all namespaces where it is empty, that a label selector matches, page by page.
-func (c *Client) Outlooks(
-	ctx context.Context, namespace, selector string,
-) (*inspect.OutlookList, time.Time, error) {
+func (c *Client) Outlooks(ctx context.Context, namespace, selector string) (*inspect.OutlookList, time.Time, error) {
 	path := []string{inspect.Resource}
 	if namespace != "" {
 		path = []string{"namespaces", namespace, inspect.Resource}

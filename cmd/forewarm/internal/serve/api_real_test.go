@@ -15,7 +15,6 @@ import (
 	"k8s.io/client-go/util/cert"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
-
 	"github.com/forewarm/forewarm/hack/testcluster"
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 	"github.com/forewarm/forewarm/pkg/kube/apiservices"

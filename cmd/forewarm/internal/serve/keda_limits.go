@@ -38,7 +38,8 @@ func (s *KEDAServer) options(ctx context.Context) []grpc.ServerOption {
 	options := []grpc.ServerOption{
 		grpc.ChainUnaryInterceptor(s.requests.UnaryServerInterceptor(), recovery.UnaryServerInterceptor(caught)),
 		grpc.ChainStreamInterceptor(
-			s.requests.StreamServerInterceptor(), recovery.StreamServerInterceptor(caught), endStreamsWith(ctx)),
+			s.requests.StreamServerInterceptor(), recovery.StreamServerInterceptor(caught), endStreamsWith(ctx),
+		),
 		grpc.MaxConcurrentStreams(maxStreams),
 		grpc.InTapHandle(limitStreams()),
 		grpc.MaxRecvMsgSize(maxMessage),

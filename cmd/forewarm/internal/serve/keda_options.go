@@ -47,12 +47,8 @@ func (o *KEDAOptions) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.KeyFile, "keda-tls-private-key-file", o.KeyFile, "key of the scaler's certificate")
 	flags.StringVar(&o.ClientCAFile, "keda-client-ca-file", o.ClientCAFile,
 		"certificate authorities that KEDA's own certificate is checked against; other clients are refused")
-	flags.BoolVar(
-		&o.Plaintext,
-		"keda-plaintext",
-		o.Plaintext,
-		"serve the scaler without TLS beyond this machine: anyone who reaches the port can read the demand of all namespaces",
-	)
+	flags.BoolVar(&o.Plaintext, "keda-plaintext", o.Plaintext,
+		"serve the scaler without TLS beyond this machine: anyone who reaches the port can read the demand of all namespaces")
 }
 
 // Enabled reports whether the scaler is served.

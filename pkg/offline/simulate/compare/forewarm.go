@@ -47,12 +47,8 @@ func (h *history) forecasterConfig(c *Config, horizons []time.Duration, objectiv
 	}
 	for _, late := range objectives {
 		out.ExtraPolicies = append(out.ExtraPolicies, decide.Policy{
-			Late:        late,
-			Wait:        c.Wait,
-			Target:      scaling.Target(),
-			MaxCapacity: scaling.MaxCapacity(),
-			Lead:        c.lookAhead(),
-			Mode:        decide.Floor,
+			Late: late, Wait: c.Wait, Target: scaling.Target(), MaxCapacity: scaling.MaxCapacity(),
+			Lead: c.lookAhead(), Mode: decide.Floor,
 		})
 	}
 	out.Policy, out.ExtraPolicies = out.ExtraPolicies[0], out.ExtraPolicies[1:]

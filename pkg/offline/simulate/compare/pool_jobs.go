@@ -116,11 +116,7 @@ func (p *plan) playBudget(budget float64, own bool) (_ *Trial, spentAll bool, _ 
 		},
 	})
 	one := &Trial{
-		Policy:    Forewarm,
-		Target:    inUnits(p.capacityTarget()),
-		Holding:   HoldPlanned,
-		Budget:    budget,
-		OwnBudget: own,
+		Policy: Forewarm, Target: inUnits(p.capacityTarget()), Holding: HoldPlanned, Budget: budget, OwnBudget: own,
 	}
 	err = p.playTrial(one, keeper.Policy, keeper, p.capacityTarget())
 	one.Pool = keeper.Tally()

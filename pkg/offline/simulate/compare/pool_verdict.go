@@ -89,17 +89,9 @@ func (c *Comparison) againstNoPool(own, without *Trial, members int) (pays bool,
 	return pays, fmt.Sprintf(
 		"%sOver %s Forewarm would have used %s with the pool%s, %s of them idle: %s than without. "+
 			"%s of the demand would have been late, against %s without. A new replica would have waited %s for a node, "+
-			"against %s without.",
-		head,
-		formatDays(with.Duration),
-		c.gpuHoursText(with),
-		membersText(members),
-		c.idleText(own),
-		c.savingText(with, bare),
-		humanize.Share(with.LateShare()),
-		humanize.Share(bare.LateShare()),
-		roundedMinutes(with.MeanNodeWait()),
-		roundedMinutes(bare.MeanNodeWait()),
+			"against %s without.", head, formatDays(with.Duration), c.gpuHoursText(with), membersText(members),
+		c.idleText(own), c.savingText(with, bare), humanize.Share(with.LateShare()), humanize.Share(bare.LateShare()),
+		roundedMinutes(with.MeanNodeWait()), roundedMinutes(bare.MeanNodeWait()),
 	)
 }
 

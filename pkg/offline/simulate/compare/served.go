@@ -76,12 +76,8 @@ func (h *history) modelValues(c windowpeak.BlockModelConfig) ([]float64, error) 
 // holtWinters forecasts by triple exponential smoothing of a day (Winters 1960).
 func (c *Config) holtWinters() windowpeak.BlockModelConfig {
 	return windowpeak.BlockModelConfig{
-		Model:   smoothing.HoltWinters{Period: int(day / holtWintersBlock), Trend: smoothing.DampedTrend},
-		Step:    sync,
-		Block:   holtWintersBlock,
-		Window:  max(c.window(), holtWintersBlock),
-		History: modelHistory,
-		Refit:   refit,
+		Model: smoothing.HoltWinters{Period: int(day / holtWintersBlock), Trend: smoothing.DampedTrend}, Step: sync,
+		Block: holtWintersBlock, Window: max(c.window(), holtWintersBlock), History: modelHistory, Refit: refit,
 	}
 }
 

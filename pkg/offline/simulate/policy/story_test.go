@@ -93,8 +93,7 @@ func entriesOf(s scenario.Scenario) map[time.Duration]string {
 func story(t *testing.T, s scenario.Scenario) string {
 	t.Helper()
 	var out bytes.Buffer
-	fmt.Fprintf(&out, "%s\n%-16s%14s%14s  %-32s%14s  %s\n",
-		s.Name, "", "demand", "quantile .95", "", "1 % late", "")
+	fmt.Fprintf(&out, "%s\n%-16s%14s%14s  %-32s%14s  %s\n", s.Name, "", "demand", "quantile .95", "", "1 % late", "")
 	moments, demand := entriesOf(s), s.Demand()
 	byQuantile, byObjective := storyLoop(t, false), storyLoop(t, true)
 	for i, v := range demand.Values {

@@ -102,6 +102,5 @@ func describePool(p *compare.Pool) string {
 	asked := &p.Spec
 	return fmt.Sprintf("¹ With the target and the number of chunks that are best in hindsight. The pool is %s, with "+
 		"member %s. It covers the %s quantile and holds %d to %d chunks, %d as fallback, %s. A replica takes %s %s.",
-		p.Name, p.Member, humanize.Number(asked.Quantile), asked.Min, asked.Max, asked.Fallback,
-		budget, takes, of)
+		p.Name, p.Member, humanize.Number(asked.Quantile), asked.Min, asked.Max, asked.Fallback, budget, takes, of)
 }

@@ -19,14 +19,8 @@ func poolComparison(t *testing.T) *compare.Comparison {
 		return compare.Trial{
 			Policy: compare.Forewarm, Target: 1000, Holding: h, Budget: budget, MeetsObjective: late <= 0.01,
 			Report: simulate.Report{
-				Duration:         72 * time.Hour,
-				ReplicaHours:     hours,
-				IdleReplicaHours: idle,
-				Arrived:          1,
-				Late:             late,
-				Started:          200,
-				WaitedForNode:    50,
-				NodeWait:         300 * time.Minute,
+				Duration: 72 * time.Hour, ReplicaHours: hours, IdleReplicaHours: idle, Arrived: 1, Late: late,
+				Started: 200, WaitedForNode: 50, NodeWait: 300 * time.Minute,
 			},
 		}
 	}

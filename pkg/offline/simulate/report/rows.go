@@ -146,9 +146,8 @@ func facts(a *compare.Assumptions) []fact {
 	}
 	history := a.Start.UTC().Format("2 January 2006, 15:04 UTC") + ", " + humanize.Span(a.Duration) + " in steps of " +
 		humanize.Span(a.Step)
-	objective := "at most " + humanize.ShareAsWritten(
-		a.Objective,
-	) + " of the demand waits longer than " + humanize.Span(a.Wait)
+	objective := "at most " + humanize.ShareAsWritten(a.Objective) + " of the demand waits longer than " +
+		humanize.Span(a.Wait)
 	out := []fact{
 		{"History", a.Source},
 		{"From", history},

@@ -55,9 +55,7 @@ func shapesSection(c *compare.Comparison) section {
 		Heads:  []string{"shape and policy", "capacity", "GPUs", "$/h", "GPU-hours", "$", "late"},
 		Notes: []string{
 			"Capacity is what a replica on the shape sustains, in the metric's unit; $/h is the price of a GPU. All shapes " +
-				"are assumed to have the same lead time and " + replicas(
-				&c.Assumptions,
-			) + " replicas.",
+				"are assumed to have the same lead time and " + replicas(&c.Assumptions) + " replicas.",
 		},
 	}
 	for _, t := range c.Shapes {
@@ -157,22 +155,15 @@ func spotSection(s *fleet.Split) section {
 		Title: "Spot",
 		Answer: fmt.Sprintf(
 			"With %s replicas on demand and those above them on spot at $%s, Forewarm costs $%s instead "+
-				"of $%s: %s.",
-			humanize.Number(s.Base),
-			formatDecimal(s.Price, 2),
-			humanize.Amount(s.Dollars),
-			humanize.Amount(s.AllOnDemand),
-			saved,
+				"of $%s: %s.", humanize.Number(s.Base), formatDecimal(s.Price, 2), humanize.Amount(s.Dollars),
+			humanize.Amount(s.AllOnDemand), saved,
 		),
 		Heads: []string{"", "GPU-hours"},
 		Lines: [][]string{{"on demand", humanize.Amount(s.OnDemand)}, {"on spot", humanize.Amount(s.Spot)}},
 		Notes: []string{
 			fmt.Sprintf(
 				"%s interruptions are expected. After each, the next replica is ready in %s: %s of the replica-hours "+
-					"are lost.",
-				humanize.Amount(s.Restarts),
-				humanize.Span(s.Lead),
-				humanize.Share(s.Missing),
+					"are lost.", humanize.Amount(s.Restarts), humanize.Span(s.Lead), humanize.Share(s.Missing),
 			),
 			"Interruptions are assumed to be independent, and a new replica to find a place at once. A spot market " +
 				"interrupts many replicas together: that is why the median stays on demand.",

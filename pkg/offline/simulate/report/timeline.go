@@ -72,12 +72,9 @@ func describeWorst(all []compare.Slot) string {
 func stripOf(course []compare.Slot) chart.Strip {
 	all := resampled(course, mostSlots)
 	return chart.Strip{
-		Start:  course[0].Start,
-		Long:   endOf(course).Sub(course[0].Start),
-		Demand: valuesOf(all, demand),
-		Late:   valuesOf(all, late),
-		Paid:   valuesOf(all, func(s compare.Slot) float64 { return s.Paid }),
-		Ready:  valuesOf(all, func(s compare.Slot) float64 { return s.Ready }),
-		Idle:   valuesOf(all, func(s compare.Slot) float64 { return s.Idle }),
+		Start: course[0].Start, Long: endOf(course).Sub(course[0].Start), Demand: valuesOf(all, demand),
+		Late: valuesOf(all, late), Paid: valuesOf(all, func(s compare.Slot) float64 { return s.Paid }),
+		Ready: valuesOf(all, func(s compare.Slot) float64 { return s.Ready }),
+		Idle:  valuesOf(all, func(s compare.Slot) float64 { return s.Idle }),
 	}
 }

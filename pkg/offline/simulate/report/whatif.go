@@ -43,9 +43,7 @@ func whatIfSection(c *compare.Comparison) section {
 	}
 	one := c.WhatIfs[best]
 	hours := one.ReplicaHours * a.GPUs
-	out.Answer = "The largest saving within the objective: with " + one.Change + " Forewarm takes " + humanize.Amount(
-		hours,
-	) +
-		" GPU-hours instead of " + humanize.Amount(now) + "."
+	out.Answer = "The largest saving within the objective: with " + one.Change + " Forewarm takes " +
+		humanize.Amount(hours) + " GPU-hours instead of " + humanize.Amount(now) + "."
 	return out
 }
