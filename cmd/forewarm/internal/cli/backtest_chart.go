@@ -11,8 +11,8 @@ import (
 
 const (
 	chartHeight = 10
-	// page is the width where there is no terminal; the chart is no wider than mostColumns.
-	backtestPage, mostColumns = 100, 140
+	// mostColumns is how wide a chart is at most on a wide terminal.
+	mostColumns = 140
 )
 
 // drawnModel is the model that is drawn: the best one, or else the best of the free.
@@ -30,7 +30,7 @@ func (r backtestReport) chart(out io.Writer) string {
 	if model < 0 {
 		return ""
 	}
-	width, color := cmdline.ColumnsAndColor(out, backtestPage)
+	width, color := cmdline.ColumnsAndColor(out, cmdline.Page)
 	columns := chart.CurveColumns(width, mostColumns)
 	track := r.track(model)
 	from := r.lastSeason(len(track.Peak))

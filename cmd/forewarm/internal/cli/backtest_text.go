@@ -5,12 +5,11 @@ import (
 	"io"
 	"math"
 	"strconv"
-	"strings"
-	"text/tabwriter"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
+	"github.com/forewarm/forewarm/pkg/printable"
 )
 
 // unknown stands for a figure that is not known.
@@ -20,17 +19,14 @@ const unknown = humanize.Unknown
 func (r backtestReport) writeText(out io.Writer) error {
 	const minute = "2006-01-02 15:04"
 	from, to := r.judged()
-	fmt.Fprint(out, r.verdictLines(backtestPage))
+	fmt.Fprint(out, r.verdictLines(cmdline.Page))
 	fmt.Fprintf(out, "\n%s.\n", r.history.Describe())
 	fmt.Fprintf(out, "Judged: the forecasts of %s", history.FormatSpan(to.Sub(from)))
 	if from.Year() > 1970 { //nolint:mnd // Times that count from 0 are no dates.
 		fmt.Fprintf(out, ", %s to %s UTC", from.UTC().Format(minute), to.UTC().Format(minute))
 	}
 	fmt.Fprintln(out, ". Models are fitted as in the server.")
-	if err := r.writeTable(out); err != nil {
-		return err
-	}
-	fmt.Fprint(out, legend)
+	fmt.Fprintf(out, "\n%s%s", r.table(), legend)
 	if chart := r.chart(out); chart != "" {
 		fmt.Fprintf(cmdline.Raw(out), "\n%s\n", chart) // Its colours are ours, and so is all of its text.
 	}
@@ -49,14 +45,10 @@ LOSS: pinball loss of the 95 % quantile of the peak until the horizon; lower is 
 quantile of that peak was not exceeded. SKILL: the share by which the figure to its left is below the last value's.
 `
 
-func (r backtestReport) writeTable(out io.Writer) error {
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	line := func(horizon, name string, cells ...string) {
-		// Names stand on the left of a cell of one width, figures on the right.
-		fmt.Fprintf(table, "%-8s%-22s\t%s\t\n", horizon, name, strings.Join(cells, "\t"))
-	}
-	fmt.Fprintln(table)
-	line("HORIZON", "MODEL", "MAE", "SKILL", "MASE", "LOSS", "SKILL", "COVERAGE 50%", "90%", "95%", "99%")
+// table has the models' names on the left and figures on the right.
+func (r backtestReport) table() string {
+	heads := []string{"HORIZON", "MODEL", "MAE", "SKILL", "MASE", "LOSS", "SKILL", "COVERAGE 50%", "90%", "95%", "99%"}
+	lines := [][]string{heads}
 	for h := range r.plan.horizons {
 		horizon := formatDuration(r.plan.span(r.plan.horizons[h]))
 		for _, model := range r.ranked(h) {
@@ -67,15 +59,14 @@ func (r backtestReport) writeTable(out io.Writer) error {
 			}
 			mae, loss := r.relativeToLast(model, h)
 			lost := threeDigits(s.loss[verdictLevel])
-			cells := []string{threeDigits(s.mae), skill(mae), threeDigits(s.mase), lost, skill(loss)}
+			line := []string{horizon, name, threeDigits(s.mae), skill(mae), threeDigits(s.mase), lost, skill(loss)}
 			for _, coverage := range s.coverage[median:] {
-				cells = append(cells, humanize.Percent(coverage))
+				line = append(line, humanize.Percent(coverage))
 			}
-			line(horizon, name, cells...)
-			horizon = ""
+			lines, horizon = append(lines, line), ""
 		}
 	}
-	return table.Flush()
+	return printable.Table(lines, 2, 2) //nolint:mnd // Horizon and model stand on the left.
 }
 
 // skill is 1 less a ratio to the last value's error: above 0 is better than the last value.

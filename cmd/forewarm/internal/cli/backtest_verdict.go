@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
+	"github.com/forewarm/forewarm/pkg/printable"
 )
 
 // headline is the verdict, or why there is none.
@@ -173,6 +173,6 @@ func modelTitle(name string) string {
 // verdictLines is the verdict in lines of at most so many characters, each with a line feed.
 func (r backtestReport) verdictLines(width int) string {
 	const kept = "\u00a0%" // A number keeps its unit.
-	lines := cmdline.Wrap(strings.ReplaceAll(r.headline(), " %", kept), "", width)
+	lines := printable.Wrap("", strings.ReplaceAll(r.headline(), " %", kept), "", width)
 	return strings.ReplaceAll(lines, kept, " %")
 }

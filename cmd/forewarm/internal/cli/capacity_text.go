@@ -5,58 +5,53 @@ import (
 	"io"
 	"math"
 	"slices"
-	"text/tabwriter"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/offline/capacity"
+	"github.com/forewarm/forewarm/pkg/printable"
 )
-
-// page is the width of what people read, in characters.
-const capacityPage = 100
 
 // writeText writes the estimate and the advice, then the evidence.
 func (r *capacityReport) writeText(out io.Writer) error {
-	fmt.Fprint(out, cmdline.Wrap(r.estimate.Sentences(r.unit), "", capacityPage))
+	fmt.Fprint(out, printable.Wrap("", r.estimate.Sentences(r.unit), "", cmdline.Page))
 	if target := r.estimate.Target(); !math.IsNaN(target) {
-		fmt.Fprintf(out, "\n%s", cmdline.Wrap(fmt.Sprintf("Set averageValue: %q in the HorizontalPodAutoscaler, or "+
-			"target: %[1]q in KEDA's trigger and in the Forecast's scaling. This is the lower end of the interval, because a "+
-			"target that is too high makes requests late. Add no headroom: the value that Forewarm serves contains it. "+
-			"Nothing was changed.", quantity(target)), "", capacityPage))
+		fmt.Fprintf(out, "\n%s", printable.Wrap(
+
+			"", fmt.Sprintf("Set averageValue: %q in the HorizontalPodAutoscaler, or "+
+				"target: %[1]q in KEDA's trigger and in the Forecast's scaling. This is the lower end of the interval, because a "+
+				"target that is too high makes requests late. Add no headroom: the value that Forewarm serves contains it. "+
+				"Nothing was changed.", quantity(target)), "", cmdline.Page,
+		))
 	}
-	if err := r.writeBands(out); err != nil {
-		return err
+	if len(r.estimate.Bands) > 0 {
+		fmt.Fprintf(out, "\n%s", r.bandTable())
 	}
-	fmt.Fprintf(out, "\n%s", cmdline.Wrap(r.demand.Describe()+".", "", capacityPage))
+	fmt.Fprintf(out, "\n%s", printable.Wrap("", r.demand.Describe()+".", "", cmdline.Page))
 	for _, note := range slices.Sorted(slices.Values(r.notes)) {
 		fmt.Fprintf(out, "- %s\n", note)
 	}
 	return nil
 }
 
-// writeBands is the evidence: how often the queue grew at which load.
-func (r *capacityReport) writeBands(out io.Writer) error {
-	if len(r.estimate.Bands) == 0 {
-		return nil
-	}
-	fmt.Fprintln(out)
-	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(table, "LOAD OF A REPLICA\tHOURS\tQUEUE GREW\t")
+// bandTable is the evidence: how often the queue grew at which load.
+func (r *capacityReport) bandTable() string {
+	lines := [][]string{{"LOAD OF A REPLICA", "HOURS", "QUEUE GREW"}}
 	bands := r.estimate.Bands
 	for len(bands) > 1 && bands[0].Calm+bands[0].Growing == 0 { // A service that never rests has none of the low loads.
 		bands = bands[1:]
 	}
 	for i := range bands {
 		b := &bands[i]
-		share := "-"
+		share := humanize.Unknown
 		if !math.IsNaN(b.Share()) {
 			share = fmt.Sprintf("%.1f%%", 100*b.Share())
 		}
-		fmt.Fprintf(table, "%s\t%.2f\t%s\t\n", formatBand(b), (b.Calm + b.Growing).Hours(), share)
+		lines = append(lines, []string{formatBand(b), fmt.Sprintf("%.2f", (b.Calm + b.Growing).Hours()), share})
 	}
-	return table.Flush()
+	return printable.Table(lines, 0, 3) //nolint:mnd // All are numbers.
 }
 
 // formatBand is a band's range of load.

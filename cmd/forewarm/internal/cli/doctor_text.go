@@ -8,6 +8,7 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/doctor"
+	"github.com/forewarm/forewarm/pkg/printable"
 )
 
 const (
@@ -60,6 +61,11 @@ func same(all []doctor.Finding) int {
 
 const indent = "         "
 
+// levelHead is a level, as wide as the indent.
+func levelHead(level doctor.Level) string {
+	return fmt.Sprintf("%-*s", len(indent), strings.ToUpper(string(level)))
+}
+
 // writeFinding writes findings that say the same, with or without what to do.
 func writeFinding(text *strings.Builder, all []doctor.Finding, remedy bool, width int) {
 	f := &all[0]
@@ -69,11 +75,10 @@ func writeFinding(text *strings.Builder, all []doctor.Finding, remedy bool, widt
 			title = append(title, all[i].Object)
 		}
 	}
-	heading := cmdline.Wrap(strings.Join(title, ", "), indent, width)
-	fmt.Fprintf(text, "%-8s %s", strings.ToUpper(string(f.Level)), strings.TrimPrefix(heading, indent))
-	text.WriteString(cmdline.Wrap(f.Message+".", indent, width))
+	text.WriteString(printable.Wrap(levelHead(f.Level), strings.Join(title, ", "), indent, width))
+	text.WriteString(printable.Wrap(indent, f.Message+".", indent, width))
 	if f.Remedy != "" && remedy {
-		text.WriteString(cmdline.Wrap("→ "+f.Remedy, indent, width))
+		text.WriteString(printable.Wrap(indent, "→ "+f.Remedy, indent, width))
 	}
 }
 
@@ -83,8 +88,7 @@ func writeOmitted(text *strings.Builder, r doctor.Report, alike map[string]int) 
 		f := &r.Findings[i]
 		key := string(f.Level) + " " + f.Check
 		if n := alike[key] - maxAlike; n > 0 && f.Level != doctor.OK {
-			fmt.Fprintf(text, "%-8s %s: %d more like these; --json lists all\n", strings.ToUpper(string(f.Level)),
-				f.Check, n)
+			fmt.Fprintf(text, "%s%s: %d more like these; --json lists all\n", levelHead(f.Level), f.Check, n)
 			delete(alike, key)
 		}
 	}
@@ -108,8 +112,7 @@ func writeWell(text *strings.Builder, r doctor.Report, width int) {
 		words = append(words, fmt.Sprintf("%s (%d)", name, n))
 	}
 	if len(words) > 0 {
-		line := cmdline.Wrap(strings.Join(words, ", "), indent, width)
-		fmt.Fprintf(text, "%-8s %s", "OK", strings.TrimPrefix(line, indent))
+		text.WriteString(printable.Wrap(levelHead(doctor.OK), strings.Join(words, ", "), indent, width))
 	}
 }
 

@@ -61,11 +61,9 @@ func forecastDocument(f *v1alpha1.Forecast, catalogue serve.Catalogue) (objectDo
 // text is the manifest with its reasons as comments. What is for later is a comment as a whole, so that a stream can be applied.
 func (d *objectDocument) text(later string) string {
 	var text strings.Builder
-	text.WriteString("---\n" + cmdline.Wrap(printable.Line(d.Object+", from "+d.From+":"), "# ", cmdline.Page))
+	text.WriteString("---\n" + printable.Wrap("# ", printable.Line(d.Object+", from "+d.From+":"), "# ", cmdline.Page))
 	for _, reason := range d.Why {
-		text.WriteString(
-			"# - " + strings.TrimPrefix(cmdline.Wrap(printable.Line(reason), "#   ", cmdline.Page), "#   "),
-		)
+		text.WriteString(printable.Wrap("# - ", printable.Line(reason), "#   ", cmdline.Page))
 	}
 	if !d.After {
 		return text.String() + d.Manifest

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"text/tabwriter"
 	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
@@ -93,8 +92,8 @@ func (v *view) full(o *inspect.Outlook, now time.Time) error {
 	fmt.Fprintf(v.out, "%s/%s is %s\n%s\n", o.Namespace, o.Name, s.State, s.Reason)
 	v.race(s, words.RaceLength)
 	fmt.Fprintln(v.out)
-	facts := tabwriter.NewWriter(v.out, 0, 0, 3, ' ', 0)
-	fact := func(name, value string) { fmt.Fprintf(facts, "%s\t%s\n", name, printable.Line(value)) }
+	var facts [][]string
+	fact := func(name, value string) { facts = append(facts, []string{name, value}) }
 	fact("Workload", cmp.Or(s.Workload, unknown))
 	fact("Observed", fmt.Sprintf("%s, newest sample %s old", quantity(s.Observed, s.Unit), words.SampleAge(s, now)))
 	fact("Served", fmt.Sprintf("%s, asked: %s", quantity(s.Served, s.Unit), asked(s)))
@@ -106,9 +105,7 @@ func (v *view) full(o *inspect.Outlook, now time.Time) error {
 	if s.Fallbacks > 0 {
 		fact("Fallbacks", fmt.Sprintf("%d steps since forewarm started", s.Fallbacks))
 	}
-	if err := facts.Flush(); err != nil {
-		return err
-	}
+	fmt.Fprint(v.out, printable.Table(facts, 2, 3)) //nolint:mnd // As in tables.
 	if chart := v.chart(s, now); chart != "" {
 		fmt.Fprintf(cmdline.Raw(v.out), "\n%s\n",
 			chart) // Its colours and texts are our own, so they need no cleaning.
