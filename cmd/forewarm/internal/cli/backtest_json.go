@@ -1,11 +1,12 @@
 package cli
 
 import (
-	"math"
 	"strconv"
 	"time"
 
 	"github.com/prometheus/common/model"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 )
 
 // The JSON of a backtest. Durations are as flags take them; null is what cannot be told.
@@ -79,25 +80,17 @@ func (r backtestReport) horizon(i, h int) horizonEntry {
 	mae, loss := r.relativeToLast(i, h)
 	out := horizonEntry{
 		Horizon: model.Duration(r.plan.span(s.horizon)), Count: s.count,
-		MAE: backtestNullIfNaN(s.mae), MAERatioLast: backtestNullIfNaN(mae), MASE: backtestNullIfNaN(s.mase),
+		MAE: cmdline.OrNull(s.mae), MAERatioLast: cmdline.OrNull(mae), MASE: cmdline.OrNull(s.mase),
 		Window: windowEntry{
-			Pinball: map[string]*float64{}, Coverage: map[string]*float64{}, PinballRatioLast: backtestNullIfNaN(loss),
+			Pinball: map[string]*float64{}, Coverage: map[string]*float64{}, PinballRatioLast: cmdline.OrNull(loss),
 		},
 	}
 	for q, level := range levels() {
 		key := strconv.FormatFloat(level, 'g', -1, 64)
-		out.Window.Pinball[key], out.Window.Coverage[key] = backtestNullIfNaN(s.loss[q]), backtestNullIfNaN(s.coverage[q])
+		out.Window.Pinball[key], out.Window.Coverage[key] = cmdline.OrNull(s.loss[q]), cmdline.OrNull(s.coverage[q])
 	}
 	return out
 }
 
 // formatDuration is a duration as flags take it.
 func formatDuration(d time.Duration) string { return model.Duration(d).String() }
-
-// nullIfNaN is nil for NaN, which JSON has not.
-func backtestNullIfNaN(v float64) *float64 {
-	if math.IsNaN(v) {
-		return nil
-	}
-	return &v
-}

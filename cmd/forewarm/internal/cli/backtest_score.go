@@ -71,8 +71,8 @@ func (p *plan) score(track *backtest.Track, points, windows []float64) score {
 	}
 	out := score{
 		horizon: track.Horizon,
-		mae:     backtestValueOrNaN(accuracy.MAE(points, track.Point)),
-		mase:    backtestValueOrNaN(accuracy.MASE(points, track.Point, p.series.Values[:p.first], period)),
+		mae:     scoreOrNaN(accuracy.MAE(points, track.Point)),
+		mase:    scoreOrNaN(accuracy.MASE(points, track.Point, p.series.Values[:p.first], period)),
 	}
 	for _, v := range windows {
 		if !math.IsNaN(v) {
@@ -81,14 +81,14 @@ func (p *plan) score(track *backtest.Track, points, windows []float64) score {
 	}
 	below := slices.Repeat([]float64{math.Inf(-1)}, len(windows))
 	for q, level := range levels() {
-		out.loss = append(out.loss, backtestValueOrNaN(accuracy.Pinball(windows, track.PeakQuantile[q], level)))
-		out.coverage = append(out.coverage, backtestValueOrNaN(accuracy.Coverage(windows, below, track.PeakQuantile[q])))
+		out.loss = append(out.loss, scoreOrNaN(accuracy.Pinball(windows, track.PeakQuantile[q], level)))
+		out.coverage = append(out.coverage, scoreOrNaN(accuracy.Coverage(windows, below, track.PeakQuantile[q])))
 	}
 	return out
 }
 
-// valueOrNaN is the value, NaN where nothing was judged or there is nothing to scale by.
-func backtestValueOrNaN(value float64, err error) float64 {
+// scoreOrNaN is the value, NaN where nothing was judged or there is nothing to scale by.
+func scoreOrNaN(value float64, err error) float64 {
 	if err != nil {
 		return math.NaN()
 	}

@@ -29,8 +29,8 @@ func (r backtestReport) lossDifference(model, other int) (share float64, sure bo
 	var differences []float64
 	for b := range count {
 		from, to := b*n/count, (b+1)*n/count
-		a := backtestValueOrNaN(accuracy.Pinball(r.windows[from:to], own[from:to], levels()[verdictLevel]))
-		c := backtestValueOrNaN(accuracy.Pinball(r.windows[from:to], its[from:to], levels()[verdictLevel]))
+		a := scoreOrNaN(accuracy.Pinball(r.windows[from:to], own[from:to], levels()[verdictLevel]))
+		c := scoreOrNaN(accuracy.Pinball(r.windows[from:to], its[from:to], levels()[verdictLevel]))
 		if difference := a - c; !math.IsNaN(difference) {
 			differences = append(differences, difference)
 		}

@@ -112,10 +112,7 @@ func (o *capacityOptions) flags() *pflag.FlagSet {
 func (o *capacityOptions) run(ctx context.Context, in io.Reader, out io.Writer, asked queries, bar *cmdline.ProgressBar) error {
 	r, err := o.read(ctx, in, asked, bar)
 	if err != nil {
-		if ctx.Err() != nil {
-			return cmdline.WithExitCode(cmdline.Interrupted, err)
-		}
-		return err
+		return cmdline.IfInterrupted(ctx, err)
 	}
 	if r.estimate, err = capacity.FromHistory(r.observed); err != nil {
 		return err

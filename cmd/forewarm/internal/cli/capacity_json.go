@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/common/model"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/pkg/offline/capacity"
 )
 
@@ -52,12 +53,12 @@ func (r *capacityReport) document() capacityDocument {
 		Verdict:  e.Verdict,
 		Message:  e.Sentences(r.unit),
 		Unit:     r.unit,
-		Value:    capacityNullIfNaN(e.Value),
-		Low:      capacityNullIfNaN(e.Low),
-		High:     capacityNullIfNaN(e.High),
-		Edge:     capacityNullIfNaN(e.Edge),
-		Full:     capacityNullIfNaN(e.Full),
-		Carried:  capacityNullIfNaN(e.Carried),
+		Value:    cmdline.OrNull(e.Value),
+		Low:      cmdline.OrNull(e.Low),
+		High:     cmdline.OrNull(e.High),
+		Edge:     cmdline.OrNull(e.Edge),
+		Full:     cmdline.OrNull(e.Full),
+		Carried:  cmdline.OrNull(e.Carried),
 		Plateaus: e.Plateaus,
 		Evidence: evidence{
 			History: r.demand.Source, Start: r.demand.Start, End: r.demand.End(), Step: model.Duration(r.demand.Step),
@@ -73,16 +74,8 @@ func (r *capacityReport) document() capacityDocument {
 	}
 	for _, b := range e.Bands {
 		d.Bands = append(d.Bands, band{
-			From: b.From, To: capacityNullIfNaN(b.To), CalmHours: b.Calm.Hours(), GrowingHours: b.Growing.Hours(),
+			From: b.From, To: cmdline.OrNull(b.To), CalmHours: b.Calm.Hours(), GrowingHours: b.Growing.Hours(),
 		})
 	}
 	return d
-}
-
-// nullIfNaN is nil for what JSON has not.
-func capacityNullIfNaN(v float64) *float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return &v
 }

@@ -14,8 +14,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
 
-const convertKindScaledObject = "ScaledObject"
-
 // scaled is what is read of a ScaledObject.
 type scaled struct {
 	Spec scaledSpec `json:"spec"`

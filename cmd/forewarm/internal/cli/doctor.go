@@ -17,12 +17,6 @@ import (
 
 // The command "doctor" says what is wrong with a Forewarm in a cluster, and how to mend it.
 
-// The exit codes beside 0 and exit.Failure.
-const (
-	codeErrors  = 3
-	codeUnknown = 4
-)
-
 const doctorAbout = `Doctor says what is wrong with a Forewarm in a cluster, and how to mend it. It checks its replicas and their leader, the
 CRDs, the API groups and their certificates, the rights of its account, a second Forewarm, clocks, the state of each
 Forecast and WarmPool, and each HPA on a Forecast, as "forewarm explain" does.

@@ -19,9 +19,6 @@ import (
 // The command "explain": what a HorizontalPodAutoscaler computes and why, from a cluster or a
 // file.
 
-// codeNotFound is the exit code for an HPA that is not there.
-const codeNotFound = 2
-
 const explainAbout = `Explain shows what a HorizontalPodAutoscaler computes at its next sync, and why, with all numbers: the value of each
 metric and the replicas that it asks for, rounding and tolerance, which metric wins, what earlier recommendations,
 policies, minReplicas and maxReplicas change, and what the Forecast behind a metric reports. Warnings about harmful
@@ -108,10 +105,10 @@ type autoscalerName struct {
 	name string
 }
 
-// The kinds that are explained.
+// The kinds of autoscalers.
 const (
-	kindHPA                 = "HorizontalPodAutoscaler"
-	explainKindScaledObject = "ScaledObject"
+	kindHPA          = "HorizontalPodAutoscaler"
+	kindScaledObject = "ScaledObject"
 )
 
 // kindOf is the kind by one of its names; empty for any other.
@@ -120,7 +117,7 @@ func kindOf(text string) string {
 	case "hpa", "horizontalpodautoscaler", "horizontalpodautoscalers":
 		return kindHPA
 	case "scaledobject", "scaledobjects", "so":
-		return explainKindScaledObject
+		return kindScaledObject
 	}
 	return ""
 }

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
@@ -35,7 +36,7 @@ func (r *clusterReader) readCovers(ctx context.Context, selector string, s *auto
 	}
 	pods, err := r.clients.CoreV1().Pods(r.namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
 	if err != nil {
-		r.note("the pods of %s that waited for a node: %s", s.Target, apiMessage(err))
+		r.note("the pods of %s that waited for a node: %s", s.Target, cmdline.APIMessage(err))
 		return
 	}
 	for _, f := range covered {
@@ -52,7 +53,7 @@ func (r *clusterReader) readPools(ctx context.Context, forecasts []*explain.Fore
 	list, err := r.objects.Resource(warmPools()).Namespace(r.namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		if !apierrors.IsNotFound(err) {
-			r.note("the warm pool that covers the Forecast: %s", apiMessage(err))
+			r.note("the warm pool that covers the Forecast: %s", cmdline.APIMessage(err))
 		}
 		return false
 	}

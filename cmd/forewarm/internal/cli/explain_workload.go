@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	"github.com/forewarm/forewarm/pkg/offline/explain"
@@ -25,7 +26,7 @@ func (r *clusterReader) scale(
 	if err != nil {
 		n := h.Status.CurrentReplicas
 		s.Scale = explain.Scale{Replicas: n, Existing: n, Pods: n, Ready: n}
-		r.note("the scale of %s, the HPA's status is used instead: %s", s.Target, apiMessage(err))
+		r.note("the scale of %s, the HPA's status is used instead: %s", s.Target, cmdline.APIMessage(err))
 		return ""
 	}
 	n := scale.Status.Replicas
@@ -62,7 +63,7 @@ func (r *clusterReader) pods(ctx context.Context, selector string, s *autoscaler
 	}
 	pods, err := r.clients.CoreV1().Pods(r.namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
 	if err != nil {
-		r.note("the ready pods of %s, all pods are assumed to be ready: %s", s.Target, apiMessage(err))
+		r.note("the ready pods of %s, all pods are assumed to be ready: %s", s.Target, cmdline.APIMessage(err))
 		return
 	}
 	s.Scale.Pods, s.Scale.Ready = int32(min(len(pods.Items), math.MaxInt32)), 0

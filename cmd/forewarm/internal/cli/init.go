@@ -59,11 +59,7 @@ func newInit() *cobra.Command {
 			if err := o.validate(); err != nil {
 				return cmdline.UsageError(err)
 			}
-			err := o.run(cmd.Context(), cmd)
-			if cmd.Context().Err() != nil {
-				return cmdline.WithExitCode(cmdline.Interrupted, err)
-			}
-			return err
+			return cmdline.IfInterrupted(cmd.Context(), o.run(cmd.Context(), cmd))
 		},
 	}
 	flags := cmd.Flags()

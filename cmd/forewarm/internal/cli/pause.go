@@ -23,12 +23,6 @@ import (
 
 // The commands "pause" and "resume" write or remove an annotation with the user's own rights.
 
-// The exit codes beside 0 and exit.Failure.
-const (
-	codeNone   = 2
-	codeFailed = 3
-)
-
 const pauseAbout = `%s
 
 It takes effect within a second, and the HPA follows at its next sync (15 s). Forewarm learns on while a Forecast is
@@ -130,9 +124,9 @@ func (o *pauseOptions) run(ctx context.Context, names []string, out io.Writer) e
 	}
 	switch {
 	case len(all) == 0:
-		return cmdline.WithExitCode(codeNone, errors.New("there is no Forecast"))
+		return cmdline.WithExitCode(codeNotFound, errors.New("there is no Forecast"))
 	case failed > 0:
-		return cmdline.WithExitCode(codeFailed, fmt.Errorf("%d of %d Forecasts could not be changed", failed, len(all)))
+		return cmdline.WithExitCode(codeErrors, fmt.Errorf("%d of %d Forecasts could not be changed", failed, len(all)))
 	}
 	return err
 }

@@ -2,11 +2,27 @@ package cmdline
 
 import (
 	"context"
+	"errors"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
+
+	"github.com/forewarm/forewarm/pkg/printable"
 )
+
+// MaxMessage bounds what is repeated of other programs, in bytes.
+const MaxMessage = 600
+
+// APIMessage is the server's message of an error.
+func APIMessage(err error) string {
+	var status apierrors.APIStatus
+	if errors.As(err, &status) && status.Status().Message != "" {
+		return printable.Clip(status.Status().Message, MaxMessage)
+	}
+	return printable.Clip(err.Error(), MaxMessage)
+}
 
 // pageSize is how many objects are read at once.
 const pageSize = 500

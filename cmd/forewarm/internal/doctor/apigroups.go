@@ -169,7 +169,7 @@ func (a *apiService) available(own apiservices.Service) Finding {
 		f.Level = Error
 		f.Message = fmt.Sprintf(
 			"is not available (%s): %.*s; while it is not, no namespace of the cluster can be deleted", c.Reason,
-			maxMessage, strings.TrimSuffix(c.Message, "."),
+			cmdline.MaxMessage, strings.TrimSuffix(c.Message, "."),
 		)
 		f.Remedy = a.mend(c, a.leadsTo() == own)
 	}

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/kube/apiservices"
 )
@@ -182,7 +183,7 @@ func checkRights(ctx context.Context, d *Doctor, s *state) []Finding {
 		if err != nil {
 			f := unread(name, "the rights of the "+object, err)
 			if apierrors.IsForbidden(err) {
-				f.Message = "you may not ask for the rights of the " + object + ": " + apiMessage(err)
+				f.Message = "you may not ask for the rights of the " + object + ": " + cmdline.APIMessage(err)
 			}
 			return append(out, f)
 		}

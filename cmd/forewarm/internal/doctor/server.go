@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
 
@@ -91,12 +92,12 @@ func (d *Doctor) whyNotReady(ctx context.Context, s *state) (why, remedy string)
 func podProblem(p *corev1.Pod, otherwise string) (why, remedy string) {
 	for _, c := range p.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
-			return fmt.Sprintf(": pod %s waits for a node: %.*s", p.Name, maxMessage, c.Message), "make room for it"
+			return fmt.Sprintf(": pod %s waits for a node: %.*s", p.Name, cmdline.MaxMessage, c.Message), "make room for it"
 		}
 	}
 	for i := range p.Status.ContainerStatuses {
 		if w := p.Status.ContainerStatuses[i].State.Waiting; w != nil && w.Reason != "ContainerCreating" {
-			return fmt.Sprintf(": pod %s: %s: %.*s", p.Name, w.Reason, maxMessage, w.Message),
+			return fmt.Sprintf(": pod %s: %s: %.*s", p.Name, w.Reason, cmdline.MaxMessage, w.Message),
 				remedyOf(w.Reason, otherwise)
 		}
 	}

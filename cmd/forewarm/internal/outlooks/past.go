@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"strings"
 	"time"
 
@@ -168,7 +167,7 @@ func (p *Past) readRecorded(ctx context.Context, source refresh.Source, of snaps
 			return err
 		}
 		for i, v := range got.Values {
-			*field(&p.Moments[i].Recorded) = orNil(v)
+			*field(&p.Moments[i].Recorded) = cmdline.OrNull(v)
 		}
 		known = true
 	}
@@ -178,14 +177,6 @@ func (p *Past) readRecorded(ctx context.Context, source refresh.Source, of snaps
 		p.Notes = append(p.Notes, fmt.Sprintf(nothing, labels))
 	}
 	return nil
-}
-
-// orNil is nil for what is not known.
-func orNil(v float64) *float64 {
-	if math.IsNaN(v) {
-		return nil
-	}
-	return &v
 }
 
 // replay steps the server's loop at each moment.
@@ -203,7 +194,7 @@ func (p *Past) replay(ctx context.Context, source refresh.Source, target *refres
 			return fmt.Errorf("interrupted: %w", context.Cause(ctx))
 		}
 		m.TodaysSpec = Replayed{
-			State: string(e.StateAt(m.Time)), Model: e.Model, Observed: orNil(e.Observed), Reason: e.ReadyMessage(),
+			State: string(e.StateAt(m.Time)), Model: e.Model, Observed: cmdline.OrNull(e.Observed), Reason: e.ReadyMessage(),
 		}
 		if answer, err := e.Answer(decide.Overrides{}, m.Time); err == nil {
 			m.TodaysSpec.Served, m.TodaysSpec.Reason = &answer.Value, e.Decision.Reason()

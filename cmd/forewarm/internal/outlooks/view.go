@@ -31,8 +31,7 @@ type view struct {
 
 // newView has the width of the terminal, or of a page where there is none; only a terminal gets colours.
 func newView(out io.Writer) *view {
-	const page = 100
-	width, color := cmdline.ColumnsAndColor(out, page)
+	width, color := cmdline.ColumnsAndColor(out, cmdline.Page)
 	return &view{out: out, width: width, color: color}
 }
 
