@@ -8,7 +8,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/warmpool"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
-	"github.com/forewarm/forewarm/pkg/offline/simulate/pool"
 )
 
 // poolComparison is the comparison with a pool.
@@ -25,7 +24,7 @@ func poolComparison(t *testing.T) *compare.Comparison {
 		}
 	}
 	own := trial(compare.HoldPlanned, 20, 900, 30, 0.0095)
-	own.OwnBudget, own.Pool = true, pool.Tally{All: 100, Covered: 64, FellBack: 7, OverBudget: 3}
+	own.OwnBudget, own.Pool = true, compare.PoolTally{All: 100, Covered: 64, FellBack: 7, OverBudget: 3}
 	for i := range 300 {
 		own.Timeline = append(own.Timeline, compare.Slot{
 			Start: c.Assumptions.Start.Add(time.Duration(i) * 5 * time.Minute), Demand: 5, Ready: 6, Paid: 8,

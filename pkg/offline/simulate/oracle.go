@@ -1,4 +1,4 @@
-package policy
+package simulate
 
 import (
 	"slices"
@@ -6,13 +6,12 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/series"
-	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
 // OracleValues returns, for every refresh, the maximum that will be observed over the window ahead. It knows the
-// future: a bound, not a competitor. A simulate.Tape serves the values.
+// future: a bound, not a competitor. A Tape serves the values.
 func OracleValues(demand forecast.Series, window, refresh time.Duration) ([]float64, error) {
-	observed, err := simulate.ServedValues(demand, refresh, NewObserved())
+	observed, err := ServedValues(demand, refresh, NewObserved())
 	if err != nil {
 		return nil, err
 	}

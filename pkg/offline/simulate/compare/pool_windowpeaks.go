@@ -1,4 +1,4 @@
-package pool
+package compare
 
 import (
 	"time"
@@ -8,18 +8,12 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-const (
-	// season is what must have been seen before anything is planned by it, as the server has it.
-	season = 24 * time.Hour
-	// Step of the forecaster.
-	Step = 30 * time.Second
-	// recentStep is the grid on which the last day is kept.
-	recentStep = 5 * time.Minute
-)
+// recentStep is the grid on which the last day is kept.
+const recentStep = 5 * time.Minute
 
-// WindowPeaks are the distributions of the maximum of a demand over windows ahead, at every Step of it, as the server's forecaster
+// windowPeaks are the distributions of the maximum of a demand over windows ahead, at every Step of it, as the server's forecaster
 // has them then.
-type WindowPeaks struct {
+type windowPeaks struct {
 	// demand is the mean of every Step.
 	demand forecast.Series
 	// points are the means of every point of it.
@@ -28,10 +22,10 @@ type WindowPeaks struct {
 	rows [][]windowpeak.Window
 }
 
-// NewWindowPeaks has what was known at the beginning of the demand and after every Step of it. The step of the demand is a whole
+// newWindowPeaks has what was known at the beginning of the demand and after every Step of it. The step of the demand is a whole
 // part of Step and it has no gaps.
-func NewWindowPeaks(demand forecast.Series, known [][]windowpeak.Window) *WindowPeaks {
-	return &WindowPeaks{
+func newWindowPeaks(demand forecast.Series, known [][]windowpeak.Window) *windowPeaks {
+	return &windowPeaks{
 		demand: meansOver(demand, Step),
 		points: meansOver(demand, recentStep).Values,
 		rows:   known[min(1, len(known)):],
@@ -52,16 +46,16 @@ func meansOver(s forecast.Series, step time.Duration) forecast.Series {
 
 // outlook is what is known after so much of the demand, said at a time: a member whose history is another day's is planned
 // for together with the others.
-func (w *WindowPeaks) outlook(at time.Time, after time.Duration) warmpool.Outlook {
+func (w *windowPeaks) outlook(at time.Time, after time.Duration) warmpool.Outlook {
 	i := int(after/Step) - 1
-	if after < season || i >= len(w.rows) || len(w.rows[i]) == 0 {
+	if after < day || i >= len(w.rows) || len(w.rows[i]) == 0 {
 		return warmpool.Outlook{Unreliable: "still warming up"}
 	}
 	return warmpool.Outlook{Observed: w.observed(i), Windows: w.rows[i], Recent: w.recent(at, after)}
 }
 
 // observed is the mean of the minute that ends with a step.
-func (w *WindowPeaks) observed(i int) float64 {
+func (w *windowPeaks) observed(i int) float64 {
 	const minute = int(time.Minute / Step)
 	from, sum := max(0, i+1-minute), 0.0
 	for _, v := range w.demand.Values[from : i+1] {
@@ -71,9 +65,9 @@ func (w *WindowPeaks) observed(i int) float64 {
 }
 
 // recent is the demand of the last day in points, as in the forecaster's outlook: the newest point is complete.
-func (w *WindowPeaks) recent(at time.Time, after time.Duration) forecast.Series {
+func (w *windowPeaks) recent(at time.Time, after time.Duration) forecast.Series {
 	to := min(int(after/recentStep), len(w.points))
-	from := max(0, to-int(season/recentStep))
+	from := max(0, to-int(day/recentStep))
 	return forecast.Series{
 		Start: at.Truncate(recentStep).
 			Add(-time.Duration(to-from) * recentStep),

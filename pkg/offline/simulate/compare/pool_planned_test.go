@@ -1,9 +1,9 @@
-package pool_test
+package compare //nolint:testpackage // The pool under a plan is not exported.
 
 import (
 	"math"
 	"math/rand/v2"
-	"sync"
+	stdsync "sync"
 	"testing"
 	"time"
 
@@ -18,12 +18,9 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/warmpool"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
-	"github.com/forewarm/forewarm/pkg/offline/simulate/policy"
-	"github.com/forewarm/forewarm/pkg/offline/simulate/pool"
 )
 
 const (
-	day     = 24 * time.Hour
 	step    = sim.DefaultSync
 	podLead = 2 * time.Minute
 	node    = 4 * time.Minute
@@ -48,18 +45,18 @@ func busy(days float64) forecast.Series {
 }
 
 // windows are those that the server's forecaster knows of a demand.
-func windows(s forecast.Series) (*pool.WindowPeaks, error) {
-	p := forecastRecorder{Forewarm: policy.NewForewarm(forecaster.Config{
-		Step: pool.Step, Window: leadtime.Window(podLead + node), Rate: true,
+func windows(s forecast.Series) (*windowPeaks, error) {
+	p := forecastRecorder{Forewarm: simulate.NewForewarm(forecaster.Config{
+		Step: Step, Window: leadtime.Window(podLead + node), Rate: true,
 		Horizons: []time.Duration{leadtime.Window(podLead)},
 		Models:   []string{windowpeak.SES}, Policy: decide.Policy{Quantile: 0.95},
 	})}
-	_, err := simulate.ServedValues(s, pool.Step, &p)
-	return pool.NewWindowPeaks(s, p.windows), err
+	_, err := simulate.ServedValues(s, Step, &p)
+	return newWindowPeaks(s, p.windows), err
 }
 
 type forecastRecorder struct {
-	*policy.Forewarm
+	*simulate.Forewarm
 	windows [][]windowpeak.Window
 }
 
@@ -84,11 +81,11 @@ func world(s forecast.Series) simulate.Config {
 	}}
 }
 
-func plannedPool(
-	w *pool.WindowPeaks, p warmpool.Pool, near, far []float64, alike pool.ShiftedMembers,
-) *pool.PlannedPool {
+func keeperOf(
+	w *windowPeaks, p warmpool.Pool, near, far []float64, alike shiftedMembers,
+) *plannedPool {
 	p.Pod, p.Node, p.GPUs, p.Quantile = podLead, node, 1, 0.95
-	return pool.NewPlannedPool(pool.Config{
+	return newPlannedPool(plannedConfig{
 		Pool: p, Windows: w, Near: near, Far: far, Members: alike, Refresh: step, From: start().Add(25 * time.Hour),
 		Member: warmpool.Member{Name: "llama", Chunks: 1, Target: 1, MinReplicas: 1, MaxReplicas: 60},
 	})
@@ -105,8 +102,8 @@ func served(s forecast.Series, times float64) []float64 {
 
 // long is the demand of most tests, and known what is known of it: reading takes its time.
 var (
-	long  = sync.OnceValue(func() forecast.Series { return busy(1.4) })
-	known = sync.OnceValues(func() (*pool.WindowPeaks, error) { return windows(long()) })
+	long  = stdsync.OnceValue(func() forecast.Series { return busy(1.4) })
+	known = stdsync.OnceValues(func() (*windowPeaks, error) { return windows(long()) })
 )
 
 // run is a pool, and how much forewarm serves on top of the demand where it looks ahead by a pod and by a node.
@@ -117,12 +114,12 @@ type run struct {
 }
 
 // played are the moments of a run with a pool.
-func (r run) played(t *testing.T, s forecast.Series, w *pool.WindowPeaks, err error) ([]sim.StepResult, pool.Tally) {
+func (r run) played(t *testing.T, s forecast.Series, w *windowPeaks, err error) ([]sim.StepResult, PoolTally) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := plannedPool(w, r.Pool, served(s, r.near), served(s, r.far), pool.NewShiftedMembers(1, s.Len(), 0, step))
+	k := keeperOf(w, r.Pool, served(s, r.near), served(s, r.far), newShiftedMembers(1, s.Len(), 0, step))
 	c := world(s)
 	c.Pool = k
 	var out []sim.StepResult
@@ -238,8 +235,8 @@ func TestNothingIsPlannedOnTheFirstDay(t *testing.T) {
 		t.Fatal(err)
 	}
 	fallback, held := 3, map[bool]int{}
-	k := plannedPool(w, warmpool.Pool{Max: 40, Fallback: fallback}, served(s, 1), served(s, 1),
-		pool.NewShiftedMembers(1, s.Len(), 0, step))
+	k := keeperOf(w, warmpool.Pool{Max: 40, Fallback: fallback}, served(s, 1), served(s, 1),
+		newShiftedMembers(1, s.Len(), 0, step))
 	for i := range s.Values {
 		at := s.TimeAt(i)
 		places := k.Hold(at, []sim.Placement{{Placed: 5}})
@@ -255,7 +252,7 @@ func TestShiftedMembers(t *testing.T) {
 	t.Parallel()
 	perDay := int(day / step)
 	n, from := 5*perDay+100, perDay
-	a := pool.NewShiftedMembers(9, n, from, step)
+	a := newShiftedMembers(9, n, from, step)
 	if a.Count != 4 || a.Steps(n) != 5*perDay {
 		t.Fatalf("%d members of %d steps, want 4 of five days", a.Count, a.Steps(n))
 	}
@@ -277,7 +274,7 @@ func TestShiftedMembers(t *testing.T) {
 			t.Errorf("the days of member %d (-want +got)\n%s", member, diff)
 		}
 	}
-	if one := pool.NewShiftedMembers(3, perDay, perDay/2, step); one.Count != 1 || one.Steps(perDay) != perDay {
+	if one := newShiftedMembers(3, perDay, perDay/2, step); one.Count != 1 || one.Steps(perDay) != perDay {
 		t.Errorf("%d members of half a day, want 1", one.Count)
 	}
 }

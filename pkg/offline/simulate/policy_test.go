@@ -1,4 +1,4 @@
-package policy_test
+package simulate_test
 
 import (
 	"math"
@@ -13,7 +13,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
-	"github.com/forewarm/forewarm/pkg/offline/simulate/policy"
 )
 
 const day = 24 * time.Hour
@@ -37,7 +36,7 @@ func values(t *testing.T, s forecast.Series, p simulate.Policy) []float64 {
 func TestServed(t *testing.T) {
 	gap := math.NaN()
 	oracle := func(s forecast.Series) simulate.Policy {
-		v, err := policy.OracleValues(s, 2*time.Minute, s.Step)
+		v, err := simulate.OracleValues(s, 2*time.Minute, s.Step)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,18 +49,18 @@ func TestServed(t *testing.T) {
 	}{
 		"what is observed, and over a gap what was": {
 			[]float64{1, 4, gap, gap, 2, 9},
-			func(forecast.Series) simulate.Policy { return policy.NewObserved() },
+			func(forecast.Series) simulate.Policy { return simulate.NewObserved() },
 			[]float64{gap, 1, 4, 4, 4, 2},
 		},
 		"the maximum of three minutes": {
 			[]float64{1, 4, 2, gap, 1, gap, gap, gap, 7, 9},
-			func(forecast.Series) simulate.Policy { return policy.NewMax(3*time.Minute, time.Minute) },
+			func(forecast.Series) simulate.Policy { return simulate.NewMax(3*time.Minute, time.Minute) },
 			[]float64{gap, 1, 4, 4, 4, 2, 1, 1, gap, 7},
 		},
 		"now, and five minutes ago with the minute after": {
 			[]float64{1, 2, 9, 3, 1, 1, 1, 1, 1, 1, 1},
 			func(forecast.Series) simulate.Policy {
-				return policy.NewOffset(time.Minute, time.Minute, 5*time.Minute)
+				return simulate.NewOffset(time.Minute, time.Minute, 5*time.Minute)
 			},
 			[]float64{gap, 1, 2, 9, 3, 1, 2, 9, 9, 3, 1},
 		},
@@ -118,9 +117,9 @@ func TestCausality(t *testing.T) {
 		other.Values[i] = 1000 * random.Float64()
 	}
 	for name, of := range map[string]func() simulate.Policy{
-		"observed": func() simulate.Policy { return policy.NewObserved() },
-		"max":      func() simulate.Policy { return policy.NewMax(15*time.Minute, s.Step) },
-		"offset":   func() simulate.Policy { return policy.NewOffset(5*time.Minute, s.Step, day, 7*day) },
+		"observed": func() simulate.Policy { return simulate.NewObserved() },
+		"max":      func() simulate.Policy { return simulate.NewMax(15*time.Minute, s.Step) },
+		"offset":   func() simulate.Policy { return simulate.NewOffset(5*time.Minute, s.Step, day, 7*day) },
 		"forewarm": func() simulate.Policy { return forewarm(t, objectiveConfig(t, s, 0.01)) },
 	} {
 		t.Run(name, func(t *testing.T) {

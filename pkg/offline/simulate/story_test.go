@@ -1,4 +1,4 @@
-package policy_test
+package simulate_test
 
 import (
 	"bytes"
@@ -20,14 +20,13 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
-	"github.com/forewarm/forewarm/pkg/offline/simulate/policy"
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
 var update = flag.Bool("update", false, "write the stories anew")
 
 // storyLoop is a Forecast of a scenario with a lead time of 5 minutes: a quantile, or an objective with 100 a replica.
-func storyLoop(t *testing.T, objective bool) *policy.Loop {
+func storyLoop(t *testing.T, objective bool) *simulate.Loop {
 	t.Helper()
 	target := refresh.Job{
 		Key: snapshot.Key{Namespace: "inference", Name: "llama"}, Expr: "demand", Step: scenario.Step,
@@ -43,7 +42,7 @@ func storyLoop(t *testing.T, objective bool) *policy.Loop {
 			Metrics: []hpa.Metric{{Source: hpa.External, Type: hpa.AverageValue, Target: 100_000}},
 		}}}
 	}
-	p, err := policy.NewLoop(t.Context(), target, refresh.Config{})
+	p, err := simulate.NewLoop(t.Context(), target, refresh.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

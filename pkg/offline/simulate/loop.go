@@ -1,4 +1,4 @@
-package policy
+package simulate
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
-	"github.com/forewarm/forewarm/pkg/offline/simulate"
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
@@ -32,7 +31,7 @@ func NewLoop(ctx context.Context, target refresh.Job, config refresh.Config) (*L
 	h := &history{step: target.Step}
 	loop, err := refresh.New(config, h, singleTarget{target}, new(snapshot.Store), slog.New(slog.DiscardHandler))
 	if err != nil {
-		return nil, fmt.Errorf("policy: %w", err)
+		return nil, fmt.Errorf("simulate: %w", err)
 	}
 	return &Loop{
 		history: h,
@@ -41,7 +40,7 @@ func NewLoop(ctx context.Context, target refresh.Job, config refresh.Config) (*L
 }
 
 // Serve steps the loop and returns the value that an adapter would serve: NaN where it would answer with an error.
-func (p *Loop) Serve(o simulate.Observation) float64 {
+func (p *Loop) Serve(o Observation) float64 {
 	entry := p.Outlook(o)
 	if entry == nil || !entry.State.Serves() {
 		return math.NaN()
@@ -50,13 +49,13 @@ func (p *Loop) Serve(o simulate.Observation) float64 {
 }
 
 // Outlook steps the loop and returns all that is known then; nil where nothing is.
-func (p *Loop) Outlook(o simulate.Observation) *snapshot.ForecastState {
+func (p *Loop) Outlook(o Observation) *snapshot.ForecastState {
 	p.history.add(o)
 	return p.step(o.At)
 }
 
 // Skip takes an observation without a step: what is known at the next step is the same, for it is read from the history.
-func (p *Loop) Skip(o simulate.Observation) { p.history.add(o) }
+func (p *Loop) Skip(o Observation) { p.history.add(o) }
 
 // singleTarget is the set of one Forecast.
 type singleTarget struct{ target refresh.Job }
@@ -71,7 +70,7 @@ type history struct {
 	values []float64
 }
 
-func (h *history) add(o simulate.Observation) {
+func (h *history) add(o Observation) {
 	if h.values == nil {
 		h.start = o.At.Truncate(h.step)
 	}

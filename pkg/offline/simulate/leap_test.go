@@ -1,4 +1,4 @@
-package policy_test
+package simulate_test
 
 import (
 	"math"
@@ -11,7 +11,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/forecaster"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
-	"github.com/forewarm/forewarm/pkg/offline/simulate/policy"
 )
 
 // After a launch or a leap of the demand, quantiles are calibrated within hours: scores are kept in a unit that survives it.
@@ -50,7 +49,7 @@ func TestLeapsAreCalibratedWithinHours(t *testing.T) {
 				}
 				values[i] = level * math.Max(0, 1+wave+0.02*rng.NormFloat64())
 			}
-			f := policy.NewForewarm(forecaster.Config{
+			f := simulate.NewForewarm(forecaster.Config{
 				Step: step, Window: 375 * time.Second, Rate: true,
 				Policy: decide.Policy{Quantile: 0.95, Lead: 5 * time.Minute, Mode: decide.Forecast},
 			})

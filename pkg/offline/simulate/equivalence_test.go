@@ -1,4 +1,4 @@
-package policy_test
+package simulate_test
 
 import (
 	"context"
@@ -12,12 +12,12 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/decide"
-	"github.com/forewarm/forewarm/pkg/core/demand"
+	core "github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/forecaster"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
-	"github.com/forewarm/forewarm/pkg/offline/simulate/policy"
+	"github.com/forewarm/forewarm/pkg/offline/simulate"
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
@@ -74,12 +74,12 @@ func TestForewarmServesWhatTheLoopServes(t *testing.T) {
 				Step: s.Step, History: 14 * day, Lead: asked.Lead, StaleAfter: 10 * time.Minute, Policy: asked,
 				Models: []string{windowpeak.SES, windowpeak.ARIMA}, Autoscalers: []decide.Autoscaler{scaling},
 			}
-			loop, err := policy.NewLoop(t.Context(), target, refresh.Config{})
+			loop, err := simulate.NewLoop(t.Context(), target, refresh.Config{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			asked.MaxCapacity = scaling.MaxCapacity()
-			fast := policy.NewForewarm(forecaster.Config{
+			fast := simulate.NewForewarm(forecaster.Config{
 				Step: s.Step, Window: leadtime.Window(asked.Lead), Models: target.Models, Policy: asked,
 				Autoscalers: target.Autoscalers, DelaySteps: 1,
 			})
@@ -95,10 +95,10 @@ func TestForewarmServesWhatTheLoopServes(t *testing.T) {
 	}
 }
 
-// recorded is a demand and a signal of saturation.
-type recorded map[string]forecast.Series
+// recordings are a demand and a signal of saturation.
+type recordings map[string]forecast.Series
 
-func (r recorded) Fetch(_ context.Context, q refresh.Query) (forecast.Series, error) {
+func (r recordings) Fetch(_ context.Context, q refresh.Query) (forecast.Series, error) {
 	out, from := forecast.Series{Start: q.From, Step: q.Step, Values: make([]float64, q.Points())}, r[q.Expr]
 	for i := range out.Values {
 		out.Values[i] = math.NaN()
@@ -145,7 +145,7 @@ func TestTheForecasterDecidesWhatTheLoopServes(t *testing.T) {
 		Models: []string{windowpeak.SES}, Autoscalers: []decide.Autoscaler{scaling},
 	}}
 	snapshots := new(snapshot.Store)
-	loop, err := refresh.New(refresh.Config{Timeout: day, Grace: day}, recorded{"demand": s, "limits": limits},
+	loop, err := refresh.New(refresh.Config{Timeout: day, Grace: day}, recordings{"demand": s, "limits": limits},
 		targets, snapshots, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
@@ -171,7 +171,7 @@ func TestTheForecasterDecidesWhatTheLoopServes(t *testing.T) {
 		if now.Equal(targets.at) {
 			engine = begun(targets.lead, i)
 		}
-		engine.Step(demand.Reading{Demand: float64(float32(v)), Saturated: saturated(i)})
+		engine.Step(core.Reading{Demand: float64(float32(v)), Saturated: saturated(i)})
 		if !math.IsNaN(v) {
 			newest = i
 		}

@@ -1,4 +1,4 @@
-package policy_test
+package simulate_test
 
 import (
 	"math"
@@ -13,7 +13,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/forecaster"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
-	"github.com/forewarm/forewarm/pkg/offline/simulate/policy"
 )
 
 // objectiveConfig for a demand, without what was learnt on other workloads.
@@ -37,12 +36,12 @@ func objectiveConfig(t *testing.T, s forecast.Series, late float64) forecaster.C
 	}
 }
 
-func forewarm(t *testing.T, c forecaster.Config) *policy.Forewarm {
+func forewarm(t *testing.T, c forecaster.Config) *simulate.Forewarm {
 	t.Helper()
 	if err := c.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	return policy.NewForewarm(c)
+	return simulate.NewForewarm(c)
 }
 
 // A sample of a quarter of an hour ago is not stale where steps are as long.
@@ -62,7 +61,7 @@ func TestForewarmServesOverLongSteps(t *testing.T) {
 // The floor: whatever is forecast, never less than what is observed.
 func TestForewarmNeverServesLessThanIsObserved(t *testing.T) {
 	s := daily(3, 5)
-	observed := values(t, s, policy.NewObserved())
+	observed := values(t, s, simulate.NewObserved())
 	for i, got := range values(t, s, forewarm(t, objectiveConfig(t, s, 0.01))) {
 		if got < observed[i] {
 			t.Fatalf("minute %d: serves %v of %v", i, got, observed[i])
@@ -129,7 +128,7 @@ func TestForewarmOnATimetable(t *testing.T) {
 	}
 	free := math.Inf(1)
 	for target := int64(600); target <= 1000; target += 25 {
-		if r := play(target, policy.NewOffset(6*time.Minute, s.Step, day)); r.LateShare() <= late {
+		if r := play(target, simulate.NewOffset(6*time.Minute, s.Step, day)); r.LateShare() <= late {
 			free = math.Min(free, r.RelativeCost())
 		}
 	}

@@ -1,4 +1,4 @@
-package pool
+package compare
 
 import (
 	"time"
@@ -8,15 +8,15 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
-// Config is a pool whose members are alike, and what forewarm serves of one.
-type Config struct {
+// plannedConfig is a pool whose members are alike, and what forewarm serves of one.
+type plannedConfig struct {
 	// Pool is what the user asks for, with the lead times that are planned with.
 	Pool warmpool.Pool
 	// Member is one of them, but for what changes from step to step.
 	Member  warmpool.Member
-	Members ShiftedMembers
+	Members shiftedMembers
 	// Windows that were read.
-	Windows *WindowPeaks
+	Windows *windowPeaks
 	// Near are the values that forewarm serves at every refresh where it looks ahead by the lead time of a pod, and Far
 	// where it must by that of a node, too.
 	Near, Far []float64
@@ -25,35 +25,35 @@ type Config struct {
 	From    time.Time
 }
 
-// PlannedPool holds the planned capacity, and has the values that Forewarm serves with it. It is the simulate.Pool of
+// plannedPool holds the planned capacity, and has the values that Forewarm serves with it. It is the simulate.Pool of
 // one run.
-type PlannedPool struct {
-	config      Config
+type plannedPool struct {
+	config      plannedConfig
 	memory      warmpool.Memory
 	members     []warmpool.Member
 	chunks      int
 	covers      bool
 	budgetSpent bool
-	tally       Tally
+	tally       PoolTally
 }
 
-// Tally counts refreshes: all, those in which the pool covered its members, in which it fell back on what is held without
+// PoolTally counts refreshes: all, those in which the pool covered its members, in which it fell back on what is held without
 // a forecast, and in which its budget was spent.
-type Tally struct {
+type PoolTally struct {
 	All, Covered, FellBack, OverBudget int
 }
 
 // Share is a part of all refreshes.
-func (t *Tally) Share(of int) float64 {
+func (t *PoolTally) Share(of int) float64 {
 	if t.All == 0 {
 		return 0
 	}
 	return float64(of) / float64(t.All)
 }
 
-// NewPlannedPool returns an empty pool.
-func NewPlannedPool(c Config) *PlannedPool {
-	k := &PlannedPool{config: c}
+// newPlannedPool returns an empty pool.
+func newPlannedPool(c plannedConfig) *plannedPool {
+	k := &plannedPool{config: c}
 	for i := range c.Members.Count {
 		m := c.Member
 		m.Name += "-" + string(rune('a'+i))
@@ -63,7 +63,7 @@ func NewPlannedPool(c Config) *PlannedPool {
 }
 
 // Hold plans by what is known and returns the places to hold.
-func (k *PlannedPool) Hold(at time.Time, all []sim.Placement) int {
+func (k *plannedPool) Hold(at time.Time, all []sim.Placement) int {
 	i := int(at.Sub(k.config.Windows.demand.Start) / k.config.Refresh)
 	for j := range k.members {
 		m := &k.members[j]
@@ -82,15 +82,12 @@ func (k *PlannedPool) Hold(at time.Time, all []sim.Placement) int {
 }
 
 // places of the chunks that were asked for. A replica that takes several finds a place where there are as many.
-func (k *PlannedPool) places() int {
+func (k *plannedPool) places() int {
 	return int(float64(k.chunks)/k.config.Member.Chunks + roundingError)
 }
 
-// roundingError makes up for the last bit of a quotient.
-const roundingError = 1e-9
-
 // capacity is what is held in chunks: as many as were asked for, where all of their places are there.
-func (k *PlannedPool) capacity(held int) warmpool.Capacity {
+func (k *plannedPool) capacity(held int) warmpool.Capacity {
 	out := warmpool.Capacity{Held: k.chunks, Ready: k.chunks}
 	if held < k.places() {
 		out.Ready = int(float64(held)*k.config.Member.Chunks + roundingError)
@@ -98,7 +95,7 @@ func (k *PlannedPool) capacity(held int) warmpool.Capacity {
 	return out
 }
 
-func (k *PlannedPool) count(p *warmpool.Plan) {
+func (k *plannedPool) count(p *warmpool.Plan) {
 	k.tally.All++
 	if p.Covers {
 		k.tally.Covered++
@@ -113,7 +110,7 @@ func (k *PlannedPool) count(p *warmpool.Plan) {
 }
 
 // value looks as far ahead as the pool makes necessary.
-func (k *PlannedPool) value(step int) float64 {
+func (k *plannedPool) value(step int) float64 {
 	if k.covers {
 		return k.config.Near[step]
 	}
@@ -121,18 +118,18 @@ func (k *PlannedPool) value(step int) float64 {
 }
 
 // Tally is what was counted so far.
-func (k *PlannedPool) Tally() Tally { return k.tally }
+func (k *plannedPool) Tally() PoolTally { return k.tally }
 
 // BudgetSpent reports whether the budget was ever spent, warm-up included: if not, a larger one changes nothing.
-func (k *PlannedPool) BudgetSpent() bool { return k.budgetSpent }
+func (k *plannedPool) BudgetSpent() bool { return k.budgetSpent }
 
 // Policy returns the policy of a member: what Forewarm serves with the pool.
-func (k *PlannedPool) Policy(member int) simulate.Policy { //nolint:ireturn // What a simulate.Part holds.
+func (k *plannedPool) Policy(member int) simulate.Policy { //nolint:ireturn // What a simulate.Part holds.
 	return &memberPolicy{pool: k, member: member}
 }
 
 type memberPolicy struct {
-	pool         *PlannedPool
+	pool         *plannedPool
 	member, next int
 }
 
@@ -143,8 +140,8 @@ func (s *memberPolicy) Serve(simulate.Observation) float64 {
 	return v
 }
 
-// FixedPlaces holds a number of places at all times.
-type FixedPlaces int
+// fixedPlaces holds a number of places at all times.
+type fixedPlaces int
 
 // Hold is the number.
-func (s FixedPlaces) Hold(time.Time, []sim.Placement) int { return int(s) }
+func (s fixedPlaces) Hold(time.Time, []sim.Placement) int { return int(s) }

@@ -1,4 +1,4 @@
-package policy_test
+package simulate_test
 
 import (
 	"math"
@@ -7,14 +7,13 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
-	"github.com/forewarm/forewarm/pkg/offline/simulate/policy"
 )
 
 // The maximum of a window is that of a plain loop over it.
 func TestMaxAgainstLoop(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for window := 1; window < 40; window += 3 {
-		p := policy.NewMax(time.Duration(window)*time.Second, time.Second)
+		p := simulate.NewMax(time.Duration(window)*time.Second, time.Second)
 		var seen []float64
 		for i := range 500 {
 			v := math.Round(10 * random.Float64())

@@ -1,4 +1,4 @@
-package policy_test
+package simulate_test
 
 import (
 	"math"
@@ -9,13 +9,12 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
-	"github.com/forewarm/forewarm/pkg/offline/simulate/policy"
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
-func loop(t *testing.T, step time.Duration, models ...string) *policy.Loop {
+func loop(t *testing.T, step time.Duration, models ...string) *simulate.Loop {
 	t.Helper()
-	p, err := policy.NewLoop(t.Context(), refresh.Job{
+	p, err := simulate.NewLoop(t.Context(), refresh.Job{
 		Key: snapshot.Key{Namespace: "inference", Name: "llama"}, Expr: "demand", Step: step, History: 14 * day,
 		Lead: 5 * time.Minute, StaleAfter: 10 * time.Minute, Models: models,
 		Policy: decide.Policy{Late: 0.01, Target: 1, Lead: 5 * time.Minute},
@@ -67,7 +66,7 @@ func TestLoopBeforeTheFirstSample(t *testing.T) {
 	if got := p.Serve(simulate.Observation{At: start(), Demand: math.NaN(), Arrived: math.NaN()}); !math.IsNaN(got) {
 		t.Errorf("%v is served", got)
 	}
-	if _, err := policy.NewLoop(t.Context(), refresh.Job{}, refresh.Config{Refit: -1}); err == nil {
+	if _, err := simulate.NewLoop(t.Context(), refresh.Job{}, refresh.Config{Refit: -1}); err == nil {
 		t.Error("a refit of −1 is no error")
 	}
 }

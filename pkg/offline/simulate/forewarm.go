@@ -1,4 +1,4 @@
-package policy
+package simulate
 
 import (
 	"math"
@@ -7,7 +7,6 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/forecaster"
-	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
 // Forewarm serves what Forewarm decides on the demand between two observations. It is Loop without the refresh loop:
@@ -27,10 +26,10 @@ func NewForewarm(c forecaster.Config) *Forewarm {
 }
 
 // Serve is the value for the coming step.
-func (p *Forewarm) Serve(o simulate.Observation) float64 { return p.ServeAll(o)[0] }
+func (p *Forewarm) Serve(o Observation) float64 { return p.ServeAll(o)[0] }
 
 // ServeAll returns the values for the next step, of the policy and of those in Also; valid until the next call.
-func (p *Forewarm) ServeAll(o simulate.Observation) []float64 {
+func (p *Forewarm) ServeAll(o Observation) []float64 {
 	if p.forecaster == nil {
 		p.forecaster = forecaster.New(p.config, forecaster.History{
 			Series: forecast.Series{Start: o.At, Step: p.config.Step},

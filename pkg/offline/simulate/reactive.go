@@ -1,11 +1,10 @@
-package policy
+package simulate
 
 import (
 	"math"
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/series"
-	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
 // Observed serves the observed demand, and over a gap the last observation, like an HPA on a rate.
@@ -17,7 +16,7 @@ type Observed struct {
 func NewObserved() *Observed { return &Observed{last: math.NaN()} }
 
 // Serve is the observed demand.
-func (p *Observed) Serve(o simulate.Observation) float64 {
+func (p *Observed) Serve(o Observation) float64 {
 	if !math.IsNaN(o.Demand) {
 		p.last = o.Demand
 	}
@@ -35,7 +34,7 @@ func NewMax(window, refresh time.Duration) *Max {
 }
 
 // Serve is the maximum over the window, the newest observation included.
-func (p *Max) Serve(o simulate.Observation) float64 { return p.recent.Push(o.Demand) }
+func (p *Max) Serve(o Observation) float64 { return p.recent.Push(o.Demand) }
 
 // Offset serves the largest of the observed demand and the demand a day and a week ago, each over the lead time after
 // that hour: PromQL's offset. It needs no model and pays for every peak of yesterday.
@@ -56,7 +55,7 @@ func NewOffset(lead, refresh time.Duration, periods ...time.Duration) *Offset {
 }
 
 // Serve is the maximum over now and the days before.
-func (p *Offset) Serve(o simulate.Observation) float64 {
+func (p *Offset) Serve(o Observation) float64 {
 	value, ahead := p.observed.Serve(o), p.ahead.Push(o.Demand)
 	for i := range p.before {
 		value = series.MaxKnown(value, p.before[i].Push(ahead))
