@@ -95,9 +95,7 @@ func absent() []ailment {
 			harm:  [][]string{{apply, "-f", "-"}},
 			input: orphan,
 			words: []string{
-				"ServiceNotFound",
-				"no namespace",
-				"kubectl delete apiservice v1beta1.external.metrics.k8s.io",
+				"ServiceNotFound", "no namespace", "kubectl delete apiservice v1beta1.external.metrics.k8s.io",
 			},
 		},
 	}

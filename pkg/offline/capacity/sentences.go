@@ -34,8 +34,8 @@ func (e *Estimate) Sentences(unit string) string {
 		)
 	case Seldom:
 		return fmt.Sprintf(
-			"Not enough evidence: %s%s Load one replica until its queue grows, or try again after a busy week.",
-			rests, carried,
+			"Not enough evidence: %s%s Load one replica until its queue grows, or try again after a busy week.", rests,
+			carried,
 		)
 	case Always:
 		return fmt.Sprintf(

@@ -212,9 +212,8 @@ func TestComparison(t *testing.T) {
 		{"other replicas", inputOf(12, 180, withStatus(4, 3, 180)), false, false, "3 replicas were asked for, now 12"},
 		{"another memory", inputOf(12, 180, withStatus(12, 12, 180)), false, true, "flags (tolerance, stabilization)"},
 		{
-			"held", inputOf(
-				12, 30, withStatus(14, 12, 30, held), withBehavior(func(b *hpa.Behavior) { b.Down.Stabilization = 0 }),
-			),
+			"held", inputOf(12, 30, withStatus(14, 12, 30, held),
+				withBehavior(func(b *hpa.Behavior) { b.Down.Stabilization = 0 })),
 			false, true, "earlier recommendations hold the HPA (ScaleDownStabilized)",
 		},
 		{"an older spec", inputOf(12, 180, withStatus(12, 12, 180), func(s *explain.Input) { s.Live.Outdated = true }), false, true, "of an older spec"},

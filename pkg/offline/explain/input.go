@@ -142,9 +142,8 @@ func (s *Input) validate() error {
 		problems = append(problems, fmt.Errorf("%d readings for %d metrics", len(s.Metrics), len(s.Spec.Metrics)))
 	}
 	if s.Live != nil && len(s.Live.Readings) > len(s.Spec.Metrics) {
-		problems = append(problems, fmt.Errorf(
-			"%d readings in the status for %d metrics", len(s.Live.Readings), len(s.Spec.Metrics),
-		))
+		problems = append(problems, fmt.Errorf("%d readings in the status for %d metrics", len(s.Live.Readings),
+			len(s.Spec.Metrics)))
 	}
 	if min(s.Scale.Replicas, s.Scale.Existing, s.Scale.Pods, s.Scale.Ready) < 0 {
 		problems = append(problems, fmt.Errorf("%+v: replicas below 0", s.Scale))

@@ -29,10 +29,7 @@ func (v *view) objective(s *inspect.OutlookStatus) error {
 	err := table(v, "\nAUTOSCALER\tA REPLICA SUSTAINS\tREPLICAS\tHEADROOM\tEXPECTED LATE", o.Autoscalers,
 		func(c *inspect.Autoscaler) []string {
 			return []string{
-				c.Name,
-				quantity(c.Target, s.Unit),
-				words.ReplicaRange(c),
-				number(c.Headroom),
+				c.Name, quantity(c.Target, s.Unit), words.ReplicaRange(c), number(c.Headroom),
 				lateShare(c.ExpectedLate),
 			}
 		})

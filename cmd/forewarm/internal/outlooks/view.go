@@ -60,20 +60,9 @@ func (v *view) summary(outlooks []inspect.Outlook, now time.Time, wide bool) err
 func cells(o *inspect.Outlook, now time.Time, wide bool) []string {
 	s := &o.Status
 	line := []string{
-		o.Namespace,
-		o.Name,
-		s.State,
-		number(s.Observed),
-		number(s.Served),
-		cmp.Or(s.Unit, unknown),
-		asked(s),
-		words.AchievedLateness(s),
-		s.LeadTime.Duration.Duration.String(),
-		cmp.Or(s.Model, unknown),
-		signed(s.Skill),
-		percent(s.Coverage),
-		words.SampleAge(s, now),
-		words.Age(o, now),
+		o.Namespace, o.Name, s.State, number(s.Observed), number(s.Served), cmp.Or(s.Unit, unknown), asked(s),
+		words.AchievedLateness(s), s.LeadTime.Duration.Duration.String(), cmp.Or(s.Model, unknown), signed(s.Skill),
+		percent(s.Coverage), words.SampleAge(s, now), words.Age(o, now),
 	}
 	if !wide {
 		return line

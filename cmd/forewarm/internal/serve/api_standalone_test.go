@@ -361,12 +361,7 @@ func TestKubectl(t *testing.T) {
 		{[]string{"get", "outlooks", "-A", "--sort-by=.status.observed"}, []string{"120.3"}},
 		{
 			[]string{
-				"get",
-				"outlook",
-				"ready",
-				"-n",
-				"inference",
-				"-o",
+				"get", "outlook", "ready", "-n", "inference", "-o",
 				"jsonpath={.status.path[0].quantiles['0\\.95']}",
 			},
 			[]string{"1"},

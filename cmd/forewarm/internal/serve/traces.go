@@ -62,9 +62,8 @@ func (t *traces) close(ctx context.Context, log *slog.Logger) {
 
 // refresh begins the span of a Forecast's refresh.
 func (t *traces) refresh(ctx context.Context, key snapshot.Key) (context.Context, func(error)) {
-	ctx, span := t.tracer.Start(ctx, "refresh", trace.WithAttributes(
-		semconv.K8SNamespaceName(key.Namespace), attribute.String("forewarm.forecast", key.Name),
-	))
+	ctx, span := t.tracer.Start(ctx, "refresh", trace.WithAttributes(semconv.K8SNamespaceName(key.Namespace),
+		attribute.String("forewarm.forecast", key.Name)))
 	return ctx, func(err error) { end(span, err) }
 }
 

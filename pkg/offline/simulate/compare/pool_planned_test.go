@@ -81,9 +81,7 @@ func world(s forecast.Series) simulate.Config {
 	}}
 }
 
-func keeperOf(
-	w *windowPeaks, p warmpool.Pool, near, far []float64, alike shiftedMembers,
-) *plannedPool {
+func keeperOf(w *windowPeaks, p warmpool.Pool, near, far []float64, alike shiftedMembers) *plannedPool {
 	p.Pod, p.Node, p.GPUs, p.Quantile = podLead, node, 1, 0.95
 	return newPlannedPool(plannedConfig{
 		Pool: p, Windows: w, Near: near, Far: far, Members: alike, Refresh: step, From: start().Add(25 * time.Hour),

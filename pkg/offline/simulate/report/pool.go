@@ -28,13 +28,8 @@ func poolSection(w *compare.PoolResult, a *compare.Assumptions) section {
 		hours := t.Report.ReplicaHours * a.GPUs
 		idle, wait := humanize.Amount(t.IdlePerDay()*a.GPUs), formatDecimal(t.Report.MeanNodeWait().Minutes(), 1)
 		out.Lines = append(out.Lines, []string{
-			describeTrial(t),
-			humanize.Amount(hours),
-			humanize.Amount(hours * a.GPUPrice),
-			idle,
-			late,
-			waitedShare(&t.Report),
-			wait,
+			describeTrial(t), humanize.Amount(hours), humanize.Amount(hours * a.GPUPrice), idle, late,
+			waitedShare(&t.Report), wait,
 		})
 		if len(t.Timeline) > 1 {
 			out.Timelines = timelineCharts([]compare.PolicyResult{{

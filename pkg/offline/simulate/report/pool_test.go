@@ -54,10 +54,8 @@ func TestTextOfAPool(t *testing.T) {
 	for _, want := range []string{
 		"The pool pays, or so it is said <here>.",
 		"\nforewarm                           2,000 6,120      0.0 1.20% misses    25% 1.5\n",
-		"\nforewarm, pool with 20.0/day (as written)",
-		" 1,800 5,508     20.0        0.95%    25% 1.5\n",
-		"\nforewarm, pool with no budget",
-		"\nforewarm, 4 chunks at all times¹",
+		"\nforewarm, pool with 20.0/day (as written)", " 1,800 5,508     20.0        0.95%    25% 1.5\n",
+		"\nforewarm, pool with no budget", "\nforewarm, 4 chunks at all times¹",
 	} {
 		if !strings.Contains(squeezed(told), squeezed(want)) {
 			t.Errorf("not told: %s", want)
