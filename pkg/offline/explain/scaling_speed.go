@@ -3,19 +3,11 @@ package explain
 import (
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 )
-
-func joinNames(names []string) string {
-	if n := len(names); n > 1 {
-		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
-	}
-	return strings.Join(names, "")
-}
 
 // warnSlowScaleUp compares how fast a Forecast's demand rises with how fast the HPA may follow: what is not asked for a lead time
 // ahead comes late, however well it was foreseen.

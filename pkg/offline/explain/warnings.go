@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/forewarm/forewarm/pkg/core/hpa"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
@@ -72,7 +73,7 @@ func (t *explainer) warnOtherAutoscalers() {
 	}
 	if len(t.s.OtherAutoscalers) > 0 {
 		t.warn(SeveralAutoscalers, "keep one, with the metrics of all: the highest proposal wins",
-			"%s is also scaled by %s: each reverts what the other does", t.s.Target, joinNames(t.s.OtherAutoscalers))
+			"%s is also scaled by %s: each reverts what the other does", t.s.Target, humanize.List(t.s.OtherAutoscalers))
 	}
 }
 

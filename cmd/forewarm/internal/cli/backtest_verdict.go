@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 	"github.com/forewarm/forewarm/pkg/printable"
 )
@@ -114,16 +115,7 @@ func (r backtestReport) against(model int) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return " The pinball loss of its 95 % quantile is " + joinWithAnd(parts) + "."
-}
-
-// joinWithAnd are parts of a sentence with commas and an "and".
-func joinWithAnd(parts []string) string {
-	last := len(parts) - 1
-	if last == 0 {
-		return parts[0]
-	}
-	return strings.Join(parts[:last], ", ") + " and " + parts[last]
+	return " The pinball loss of its 95 % quantile is " + humanize.List(parts) + "."
 }
 
 // coverageText is how often the best model's quantile held, and how its points compare.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/doctor"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
 
@@ -174,10 +175,10 @@ func examineOnce(ctx context.Context, d *doctor.Doctor) (doctor.Report, error) {
 // verdict is the error, with its exit code, that a report amounts to.
 func verdict(r doctor.Report) error {
 	if n := r.Count(doctor.Error); n > 0 {
-		return cmdline.WithExitCode(codeErrors, fmt.Errorf("%s found", plural(n, "error")))
+		return cmdline.WithExitCode(codeErrors, fmt.Errorf("%s found", humanize.Plural(n, "error")))
 	}
 	if n := r.Count(doctor.Unknown); n > 0 {
-		return cmdline.WithExitCode(codeUnknown, fmt.Errorf("no errors found, but %s could not be made", plural(n, "check")))
+		return cmdline.WithExitCode(codeUnknown, fmt.Errorf("no errors found, but %s could not be made", humanize.Plural(n, "check")))
 	}
 	return nil
 }

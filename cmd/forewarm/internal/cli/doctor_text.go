@@ -8,6 +8,7 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/doctor"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/printable"
 )
 
@@ -36,8 +37,8 @@ func write(out io.Writer, r doctor.Report) error {
 	}
 	writeOmitted(&text, r, alike)
 	writeWell(&text, r, width)
-	fmt.Fprintf(&text, "\n%s, %s, %d unknown, %d ok\n", plural(r.Count(doctor.Error), "error"),
-		plural(r.Count(doctor.Warning), "warning"), r.Count(doctor.Unknown), r.Count(doctor.OK))
+	fmt.Fprintf(&text, "\n%s, %s, %d unknown, %d ok\n", humanize.Plural(r.Count(doctor.Error), "error"),
+		humanize.Plural(r.Count(doctor.Warning), "warning"), r.Count(doctor.Unknown), r.Count(doctor.OK))
 	if r.Count(doctor.Error) > 1 {
 		text.WriteString("Mend the first error first: others may follow from it.\n")
 	}
@@ -133,12 +134,5 @@ func waitsFor(r doctor.Report, err error) string {
 			}
 		}
 	}
-	return fmt.Sprintf("%s (%s): %s", plural(r.Count(doctor.Error), "error"), strings.Join(checks, ", "), first)
-}
-
-func plural(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
+	return fmt.Sprintf("%s (%s): %s", humanize.Plural(r.Count(doctor.Error), "error"), strings.Join(checks, ", "), first)
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -81,12 +80,11 @@ func (a *fleetQuestions) Answer(c *compare.Comparison, lead time.Duration) (err 
 	if a.Spot == nil {
 		return nil
 	}
-	i := slices.IndexFunc(c.Policies, func(p compare.PolicyResult) bool { return p.Name == compare.Forewarm })
-	if i < 0 {
+	p := c.Find(compare.Forewarm)
+	if p == nil {
 		c.Notes = append(c.Notes, "Spot is not shown, because Forewarm was not simulated.")
 		return nil
 	}
-	p := &c.Policies[i]
 	paid := make([]float64, len(p.Timeline))
 	for j := range p.Timeline {
 		paid[j] = p.Timeline[j].Paid

@@ -83,7 +83,7 @@ func (p *plan) matchedFixedNote(own *Trial, note noteFunc) {
 	cheapest := slices.MinFunc(all,
 		func(a, b Trial) int { return cmp.Compare(a.Report.ReplicaHours, b.Report.ReplicaHours) })
 	note("With no more late demand than the pool (%s), the cheapest fixed number is %s with %s: %s GPU-hours.",
-		humanize.Share(own.Report.LateShare()), formatChunks(cheapest.FixedChunks), cheapest.besideText(),
+		humanize.Share(own.Report.LateShare()), humanize.Plural(cheapest.FixedChunks, "chunk"), cheapest.besideText(),
 		humanize.Amount(cheapest.Report.ReplicaHours*p.GPUs))
 }
 

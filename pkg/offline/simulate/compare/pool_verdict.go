@@ -115,7 +115,7 @@ func (c *Comparison) againstFixed(w *PoolResult, own *Trial) (loses bool, text s
 		head = "A fixed number of chunks is better. "
 	}
 	return loses, fmt.Sprintf("%sThe best in hindsight, %s with %s, would have used %s with %s late.", head,
-		formatChunks(best.FixedChunks), best.besideText(), c.gpuHoursText(&best.Report),
+		humanize.Plural(best.FixedChunks, "chunk"), best.besideText(), c.gpuHoursText(&best.Report),
 		humanize.Share(best.Report.LateShare()))
 }
 
@@ -141,13 +141,6 @@ func bestTrial(all []Trial) *Trial {
 		}
 	}
 	return best
-}
-
-func formatChunks(n int) string {
-	if n == 1 {
-		return "1 chunk"
-	}
-	return humanize.Count(n) + " chunks"
 }
 
 // betterTrial says whether a trial is cheaper within the objective, or the only one within it, or the less late of two

@@ -20,7 +20,7 @@ type closeup struct {
 // newCloseup shows the stretch in which the most was late under both together; nil where the history is short, or nothing
 // was late.
 func newCloseup(c *compare.Comparison) *closeup {
-	before, ours := findPolicy(c, compare.HPA), findPolicy(c, compare.Forewarm)
+	before, ours := c.Find(compare.HPA), c.Find(compare.Forewarm)
 	if before == nil || ours == nil || len(before.Timeline) != len(ours.Timeline) || len(ours.Timeline) < 2 {
 		return nil
 	}

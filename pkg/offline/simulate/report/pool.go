@@ -72,7 +72,7 @@ func describeTrial(t *compare.Trial) string {
 		}
 		return t.Policy + ", pool with " + budget
 	case compare.HoldFixed:
-		return t.Policy + ", " + formatCount(t.FixedChunks, "chunk") + " at all times¹"
+		return t.Policy + ", " + humanize.Plural(t.FixedChunks, "chunk") + " at all times¹"
 	case compare.HoldNothing:
 	}
 	if t.Hindsight {

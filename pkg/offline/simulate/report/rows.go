@@ -119,14 +119,6 @@ func markIndex(name string) int {
 	return len(marks)
 }
 
-// findPolicy of a name; nil where it was not played.
-func findPolicy(c *compare.Comparison, name string) *compare.PolicyResult {
-	if i := slices.IndexFunc(c.Policies, func(p compare.PolicyResult) bool { return p.Name == name }); i >= 0 {
-		return &c.Policies[i]
-	}
-	return nil
-}
-
 // fact is an assumption by its name.
 type fact struct{ Name, Value string }
 

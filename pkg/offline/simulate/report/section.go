@@ -98,7 +98,7 @@ func describeCheapest(c *compare.Comparison, name string) string {
 
 // sharingSection compares packed fractions with one GPU for each replica.
 func sharingSection(p *fleet.Packing, price float64) section {
-	taken, whole := formatCount(p.GPUs, "GPU"), strconv.Itoa(p.Unsliced)
+	taken, whole := humanize.Plural(p.GPUs, "GPU"), strconv.Itoa(p.Unsliced)
 	if price > 0 {
 		taken += " for $" + formatDecimal(price*float64(p.GPUs), 2) + " an hour"
 		whole += " for $" + formatDecimal(price*float64(p.Unsliced), 2)
@@ -135,14 +135,6 @@ func describeWasted(p *fleet.Packing) string {
 		return text + " No packing needs fewer."
 	}
 	return text + " Every packing needs at least " + strconv.Itoa(p.Least) + "."
-}
-
-// formatCount is a number of things: 1 GPU, 2 GPUs.
-func formatCount(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return humanize.Count(n) + " " + thing + "s"
 }
 
 // spotSection is about the savings of a tail on spot.

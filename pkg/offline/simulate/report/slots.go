@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
 
@@ -27,8 +28,8 @@ func mergedSlot(part []compare.Slot) compare.Slot {
 	weight, late := 0.0, 0.0
 	for _, s := range part {
 		out.Idle = max(out.Idle, s.Idle)
-		out.Demand, out.Paid = maxKnown(out.Demand, s.Demand), maxKnown(out.Paid, s.Paid)
-		out.Ready = -maxKnown(-out.Ready, -s.Ready)
+		out.Demand, out.Paid = series.MaxKnown(out.Demand, s.Demand), series.MaxKnown(out.Paid, s.Paid)
+		out.Ready = -series.MaxKnown(-out.Ready, -s.Ready)
 		if s.Demand > 0 && !math.IsNaN(s.Late) {
 			weight += s.Demand
 			late += s.Demand * s.Late
@@ -52,17 +53,6 @@ func valuesOf(course []compare.Slot, value func(compare.Slot) float64) []float64
 		out[i] = value(s)
 	}
 	return out
-}
-
-// maxKnown of two, where NaN is none.
-func maxKnown(a, b float64) float64 {
-	switch {
-	case math.IsNaN(a):
-		return b
-	case math.IsNaN(b):
-		return a
-	}
-	return max(a, b)
 }
 
 // endOf is when a course ends: its slots are of equal length.

@@ -12,7 +12,7 @@ import (
 func whatIfSection(c *compare.Comparison) section {
 	a := &c.Assumptions
 	now := math.NaN()
-	if ours := findPolicy(c, compare.Forewarm); ours != nil {
+	if ours := c.Find(compare.Forewarm); ours != nil {
 		now = gpuHours(a, ours)
 	}
 	out := section{
