@@ -7,10 +7,11 @@ import (
 )
 
 // Table is lines of cells, each safe as Line is, in columns that are a gap of spaces apart: the first few to the left, the
-// others to the right. All lines have as many cells as the first at most.
+// others to the right.
 func Table(lines [][]string, left, gap int) string {
-	widths := make([]int, len(lines[0]))
+	var widths []int
 	for _, line := range lines {
+		widths = append(widths, make([]int, max(0, len(line)-len(widths)))...)
 		for i, cell := range line {
 			widths[i] = max(widths[i], utf8.RuneCountInString(Line(cell)))
 		}

@@ -47,26 +47,28 @@ quantile of that peak was not exceeded. SKILL: the share by which the figure to 
 
 // table has the models' names on the left and figures on the right.
 func (r backtestReport) table() string {
-	heads := []string{"HORIZON", "MODEL", "MAE", "SKILL", "MASE", "LOSS", "SKILL", "COVERAGE 50%", "90%", "95%", "99%"}
-	lines := [][]string{heads}
+	name := func(horizon, model string) string { return fmt.Sprintf("%-8s%-22s", horizon, model) }
+	lines := [][]string{{name("HORIZON", "MODEL"), "MAE", "SKILL", "MASE", "LOSS", "SKILL", "COVERAGE 50%", "90%", "95%", "99%"}}
 	for h := range r.plan.horizons {
 		horizon := formatDuration(r.plan.span(r.plan.horizons[h]))
 		for _, model := range r.ranked(h) {
 			s, _ := r.scoreOf(model, h)
-			name := r.played.models[model].name
+			title := r.played.models[model].name
 			if r.played.models[model].baseline {
-				name += " (baseline)"
+				title += " (baseline)"
 			}
 			mae, loss := r.relativeToLast(model, h)
 			lost := threeDigits(s.loss[verdictLevel])
-			line := []string{horizon, name, threeDigits(s.mae), skill(mae), threeDigits(s.mase), lost, skill(loss)}
+			line := []string{
+				name(horizon, title), threeDigits(s.mae), skill(mae), threeDigits(s.mase), lost, skill(loss),
+			}
 			for _, coverage := range s.coverage[median:] {
 				line = append(line, humanize.Percent(coverage))
 			}
 			lines, horizon = append(lines, line), ""
 		}
 	}
-	return printable.Table(lines, 2, 2) //nolint:mnd // Horizon and model stand on the left.
+	return printable.Table(lines, 1, 2) //nolint:mnd // Apart.
 }
 
 // skill is 1 less a ratio to the last value's error: above 0 is better than the last value.

@@ -2,6 +2,7 @@ package cmdline
 
 import (
 	"io"
+	"math"
 	"strings"
 
 	"github.com/forewarm/forewarm/pkg/printable"
@@ -10,13 +11,16 @@ import (
 // Page is the width of what people read, in columns, where no terminal has another.
 const Page = 100
 
-// Table writes lines of cells below heads, which a tab parts; nothing where there are no lines.
+// Table writes lines of cells below heads, which tabs part, in one line or several; nothing where there are no lines.
 func Table(out io.Writer, heads string, lines [][]string) error {
 	if len(lines) == 0 {
 		return nil
 	}
-	table := append([][]string{strings.Split(heads, "\t")}, lines...)
-	_, err := io.WriteString(out, printable.Table(table, len(table[0]), 3)) //nolint:mnd // As kubectl's.
+	var table [][]string
+	for line := range strings.SplitSeq(heads, "\n") {
+		table = append(table, strings.Split(line, "\t"))
+	}
+	_, err := io.WriteString(out, printable.Table(append(table, lines...), math.MaxInt, 3)) //nolint:mnd // As kubectl's.
 	return err
 }
 

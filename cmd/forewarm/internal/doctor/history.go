@@ -166,15 +166,9 @@ func (p *patient) claims(ctx context.Context, level Level) *Finding {
 	if err != nil || len(from) == 0 {
 		return nil
 	}
-	f := p.finding(
-		"Exporters",
-		level,
+	f := p.finding("Exporters", level,
 		"if an exporter runs there, add the namespace to --exporter-namespaces (exporterNamespaces in the chart); if not, ask who "+
-			"scrapes what there",
-		"pods in %s report pods of %s, and do not count",
-		join(from),
-		p.forecast.Namespace,
-	)
+			"scrapes what there", "pods in %s report pods of %s, and do not count", join(from), p.forecast.Namespace)
 	return &f
 }
 
@@ -223,15 +217,9 @@ func (p *patient) length(read forecast.Series) []Finding {
 	days := func(d time.Duration) string { return fmt.Sprintf("%.3g days", d.Hours()/24) }
 	if has < least-p.target.Step {
 		return []Finding{
-			p.finding(
-				"History",
-				Warning,
-				"wait, or read from a Prometheus with a longer retention",
+			p.finding("History", Warning, "wait, or read from a Prometheus with a longer retention",
 				"the Prometheus has %s of history, less than the %s in which the demand repeats: nothing is gained yet over a "+
-					"plain HPA",
-				days(has),
-				days(least),
-			),
+					"plain HPA", days(has), days(least)),
 		}
 	}
 	return []Finding{p.finding("History", OK, "", "has %s of history", days(has))}

@@ -60,28 +60,15 @@ func (s *state) serverComponents() []component {
 			{group: v1alpha1.GroupName, resource: "warmpools", verbs: reading()},
 			{group: v1alpha1.GroupName, resource: "warmpools", subresource: "status", verbs: []string{"update"}},
 		}},
-		{
-			"leader",
-			Error,
-			"no replica leads, so nobody writes statuses",
-			[]right{
-				{group: "coordination.k8s.io", resource: "leases", namespace: ownNamespace, verbs: []string{"create"}},
-				{
-					group: "coordination.k8s.io", resource: "leases", name: lease, namespace: ownNamespace,
-					verbs: []string{"get", "update"},
-				},
-			},
-		},
+		{"leader", Error, "no replica leads, so nobody writes statuses", []right{
+			{group: "coordination.k8s.io", resource: "leases", namespace: ownNamespace, verbs: []string{"create"}},
+			{group: "coordination.k8s.io", resource: "leases", name: lease, namespace: ownNamespace, verbs: []string{"get", "update"}},
+		}},
 		{"certificates", Error, "the kube-apiserver cannot verify Forewarm", written},
-		{
-			"API groups",
-			Warning,
-			"Forewarm takes no API group, and statuses do not say who holds them",
-			[]right{
-				{group: registration, resource: "apiservices", verbs: append(reading(), "create")},
-				{group: "rbac.authorization.k8s.io", resource: "clusterroles", name: role, verbs: []string{"get"}},
-			},
-		},
+		{"API groups", Warning, "Forewarm takes no API group, and statuses do not say who holds them", []right{
+			{group: registration, resource: "apiservices", verbs: append(reading(), "create")},
+			{group: "rbac.authorization.k8s.io", resource: "clusterroles", name: role, verbs: []string{"get"}},
+		}},
 		{"autoscalers", Warning, "objectives are calibrated by spec.scaling only", []right{
 			{group: "autoscaling", resource: "horizontalpodautoscalers", verbs: reading()},
 			{group: "keda.sh", resource: "scaledobjects", verbs: reading()},
@@ -104,19 +91,15 @@ func (s *state) authorityComponent() component {
 
 // delegation is what every aggregated API server needs; the cluster's own roles grant it.
 func delegation() component {
-	return component{
-		"authentication",
-		Error,
-		"Forewarm cannot authenticate and authorize requests, and does not start",
-		[]right{
-			{group: "authentication.k8s.io", resource: "tokenreviews", verbs: []string{"create"}},
-			{group: "authorization.k8s.io", resource: "subjectaccessreviews", verbs: []string{"create"}},
-			{
-				resource: "configmaps", name: "extension-apiserver-authentication", namespace: "kube-system",
-				verbs: []string{"get"},
-			},
+	const without = "Forewarm cannot authenticate and authorize requests, and does not start"
+	return component{"authentication", Error, without, []right{
+		{group: "authentication.k8s.io", resource: "tokenreviews", verbs: []string{"create"}},
+		{group: "authorization.k8s.io", resource: "subjectaccessreviews", verbs: []string{"create"}},
+		{
+			resource: "configmaps", name: "extension-apiserver-authentication", namespace: "kube-system",
+			verbs: []string{"get"},
 		},
-	}
+	}}
 }
 
 // enforcing is the component that holds capacity.

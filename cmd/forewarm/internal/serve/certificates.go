@@ -43,13 +43,9 @@ func defaultAuthority() AuthorityOptions {
 }
 
 func (o *AuthorityOptions) addFlags(flags *pflag.FlagSet) {
-	flags.StringVar(
-		&o.Secret,
-		"tls-ca-secret",
-		o.Secret,
+	flags.StringVar(&o.Secret, "tls-ca-secret", o.Secret,
 		"Secret of the certificate authority, in the lease's namespace, that the leader renews and every replica signs its own "+
-			"certificate by; unused with --tls-cert-file",
-	)
+			"certificate by; unused with --tls-cert-file")
 	flags.StringVar(&o.File, "tls-ca-file", o.File,
 		"certificate authority of --tls-cert-file, by which the kube-apiserver shall verify Forewarm")
 	flags.StringVar(&o.KEDASecret, "keda-client-secret", o.KEDASecret,
