@@ -41,25 +41,6 @@ func TestLoop(t *testing.T) {
 	}
 }
 
-// What is served is the same to the last bit in a second run, and whatever comes later.
-func TestLoopIsCausal(t *testing.T) {
-	s := daily(2, 4)
-	first := values(t, s, loop(t, s.Step, windowpeak.SES))
-	cut := 2000
-	for i := cut; i < s.Len(); i++ {
-		s.Values[i] *= 3
-	}
-	second := values(t, s, loop(t, s.Step, windowpeak.SES))
-	for i := range cut + 1 {
-		if math.Float64bits(first[i]) != math.Float64bits(second[i]) {
-			t.Fatalf("minute %d: %v, then %v", i, first[i], second[i])
-		}
-	}
-	if first[cut+10] == second[cut+10] {
-		t.Error("another demand makes no difference even afterwards")
-	}
-}
-
 // A source that has nothing yet is no value.
 func TestLoopBeforeTheFirstSample(t *testing.T) {
 	p := loop(t, time.Minute)

@@ -12,6 +12,7 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
+	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
@@ -121,6 +122,7 @@ func TestCausality(t *testing.T) {
 		"max":      func() simulate.Policy { return simulate.NewMax(15*time.Minute, s.Step) },
 		"offset":   func() simulate.Policy { return simulate.NewOffset(5*time.Minute, s.Step, day, 7*day) },
 		"forewarm": func() simulate.Policy { return forewarm(t, objectiveConfig(t, s, 0.01)) },
+		"loop":     func() simulate.Policy { return loop(t, s.Step, windowpeak.SES) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
