@@ -74,7 +74,8 @@ func (t *explainer) warnOtherAutoscalers() {
 	}
 	if len(t.s.OtherAutoscalers) > 0 {
 		t.warn(SeveralAutoscalers, "keep one, with the metrics of all: the highest proposal wins",
-			"%s is also scaled by %s: each reverts what the other does", t.s.Target, humanize.List(t.s.OtherAutoscalers))
+			"%s is also scaled by %s: each reverts what the other does", t.s.Target,
+			humanize.List(t.s.OtherAutoscalers))
 	}
 }
 

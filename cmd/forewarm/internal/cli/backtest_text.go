@@ -49,7 +49,9 @@ quantile of that peak was not exceeded. SKILL: the share by which the figure to 
 // table has the models' names on the left and figures on the right.
 func (r backtestReport) table() string {
 	name := func(horizon, model string) string { return fmt.Sprintf("%-8s%-22s", horizon, model) }
-	lines := [][]string{{name("HORIZON", "MODEL"), "MAE", "SKILL", "MASE", "LOSS", "SKILL", "COVERAGE 50%", "90%", "95%", "99%"}}
+	lines := [][]string{{
+		name("HORIZON", "MODEL"), "MAE", "SKILL", "MASE", "LOSS", "SKILL", "COVERAGE 50%", "90%", "95%", "99%",
+	}}
 	for h := range r.plan.horizons {
 		horizon := formatDuration(r.plan.span(r.plan.horizons[h]))
 		for _, model := range r.ranked(h) {

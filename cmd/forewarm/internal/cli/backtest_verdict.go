@@ -83,7 +83,8 @@ func (r backtestReport) unjudged() string {
 	if slices.ContainsFunc(tracksOf(r.played.models, r.lead)[0].Peak, isKnown) {
 		return fmt.Sprintf(
 			"nothing could be judged: not all models could forecast a window of %s (the lead time) without a gap from %s. "+
-				"The history before that has too many gaps: use a longer history, or one with fewer gaps", window, during,
+				"The history before that has too many gaps: use a longer history, or one with fewer gaps",
+			window, during,
 		)
 	}
 	return fmt.Sprintf("nothing could be judged: no window of %s (the lead time) is without a gap from %s. Use a "+

@@ -113,7 +113,8 @@ func (o *convertOptions) run(ctx context.Context, cmd *cobra.Command) error {
 			cmdline.Note(strings.TrimPrefix(what+" is left out: "+l.Reason, " is left out: ")))
 	}
 	if err == nil && len(c.LeftOut) > 0 {
-		err = cmdline.WithExitCode(codeErrors, fmt.Errorf("%d converted, %d left out", len(c.Converted), len(c.LeftOut)))
+		err = fmt.Errorf("%d converted, %d left out", len(c.Converted), len(c.LeftOut))
+		return cmdline.WithExitCode(codeErrors, err)
 	}
 	return err
 }

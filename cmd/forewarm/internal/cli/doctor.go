@@ -178,7 +178,8 @@ func verdict(r doctor.Report) error {
 		return cmdline.WithExitCode(codeErrors, fmt.Errorf("%s found", humanize.Plural(n, "error")))
 	}
 	if n := r.Count(doctor.Unknown); n > 0 {
-		return cmdline.WithExitCode(codeUnknown, fmt.Errorf("no errors found, but %s could not be made", humanize.Plural(n, "check")))
+		err := fmt.Errorf("no errors found, but %s could not be made", humanize.Plural(n, "check"))
+		return cmdline.WithExitCode(codeUnknown, err)
 	}
 	return nil
 }

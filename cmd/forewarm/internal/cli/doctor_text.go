@@ -134,5 +134,6 @@ func waitsFor(r doctor.Report, err error) string {
 			}
 		}
 	}
-	return fmt.Sprintf("%s (%s): %s", humanize.Plural(r.Count(doctor.Error), "error"), strings.Join(checks, ", "), first)
+	errs := humanize.Plural(r.Count(doctor.Error), "error")
+	return fmt.Sprintf("%s (%s): %s", errs, strings.Join(checks, ", "), first)
 }

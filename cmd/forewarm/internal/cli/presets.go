@@ -244,7 +244,8 @@ func writeExplanation(out io.Writer, sources []signal.Source) error {
 			}
 		}
 		for _, l := range s.Unsupported {
-			fmt.Fprintf(&text, "\n%s/%s is not reported\n%s", s.Name, l.Signal, printable.Wrap("  ", l.Reason+".", "  ", cmdline.Page))
+			fmt.Fprintf(&text, "\n%s/%s is not reported\n%s", s.Name, l.Signal,
+				printable.Wrap("  ", l.Reason+".", "  ", cmdline.Page))
 		}
 	}
 	_, err := io.WriteString(out, text.String())

@@ -138,7 +138,8 @@ func Table(out io.Writer, heads string, lines [][]string) error {
 	for line := range strings.SplitSeq(heads, "\n") {
 		table = append(table, strings.Split(line, "\t"))
 	}
-	_, err := io.WriteString(out, printable.Table(append(table, lines...), math.MaxInt, 3)) //nolint:mnd // As kubectl's.
+	const gap = 3 // As kubectl's.
+	_, err := io.WriteString(out, printable.Table(append(table, lines...), math.MaxInt, gap))
 	return err
 }
 

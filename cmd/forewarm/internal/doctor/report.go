@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -69,7 +68,7 @@ const ask = "ask for this right, or let an administrator run forewarm doctor"
 
 // unread is the finding for something that could not be read.
 func unread(check, what string, err error) Finding {
-	f := Finding{Check: check, Level: Unknown, Message: fmt.Sprintf("cannot read %s: %s", what, cmdline.APIMessage(err))}
+	f := Finding{Check: check, Level: Unknown, Message: "cannot read " + what + ": " + cmdline.APIMessage(err)}
 	switch {
 	case apierrors.IsForbidden(err):
 		f.Message, f.Remedy = "you may not read "+what+": "+cmdline.APIMessage(err), ask

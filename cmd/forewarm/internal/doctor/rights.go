@@ -44,7 +44,7 @@ func reading() []string { return []string{"get", "list", "watch"} }
 func (s *state) serverComponents() []component {
 	lease := cmp.Or(s.args["lease-name"], ownName)
 	role := cmp.Or(s.args["api-service-owner"], ownName+":server")
-	const registration = "apiregistration.k8s.io"
+	const registration, leases = "apiregistration.k8s.io", "coordination.k8s.io"
 	var written []right
 	for _, name := range slices.Sorted(maps.Values(apiservices.Names())) {
 		written = append(written, right{
@@ -61,8 +61,8 @@ func (s *state) serverComponents() []component {
 			{group: v1alpha1.GroupName, resource: "warmpools", subresource: "status", verbs: []string{"update"}},
 		}},
 		{"leader", Error, "no replica leads, so nobody writes statuses", []right{
-			{group: "coordination.k8s.io", resource: "leases", namespace: ownNamespace, verbs: []string{"create"}},
-			{group: "coordination.k8s.io", resource: "leases", name: lease, namespace: ownNamespace, verbs: []string{"get", "update"}},
+			{group: leases, resource: "leases", namespace: ownNamespace, verbs: []string{"create"}},
+			{group: leases, resource: "leases", name: lease, namespace: ownNamespace, verbs: []string{"get", "update"}},
 		}},
 		{"certificates", Error, "the kube-apiserver cannot verify Forewarm", written},
 		{"API groups", Warning, "Forewarm takes no API group, and statuses do not say who holds them", []right{

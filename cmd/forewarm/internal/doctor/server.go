@@ -92,7 +92,8 @@ func (d *Doctor) whyNotReady(ctx context.Context, s *state) (why, remedy string)
 func podProblem(p *corev1.Pod, otherwise string) (why, remedy string) {
 	for _, c := range p.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
-			return fmt.Sprintf(": pod %s waits for a node: %.*s", p.Name, cmdline.MaxMessage, c.Message), "make room for it"
+			why = fmt.Sprintf(": pod %s waits for a node: %.*s", p.Name, cmdline.MaxMessage, c.Message)
+			return why, "make room for it"
 		}
 	}
 	for i := range p.Status.ContainerStatuses {

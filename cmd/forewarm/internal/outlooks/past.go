@@ -195,7 +195,8 @@ func (p *Past) replay(ctx context.Context, source refresh.Source, target *refres
 			return fmt.Errorf("interrupted: %w", context.Cause(ctx))
 		}
 		m.TodaysSpec = Replayed{
-			State: string(e.StateAt(m.Time)), Model: e.Model, Observed: cmdline.OrNull(e.Observed), Reason: e.ReadyMessage(),
+			State: string(e.StateAt(m.Time)), Model: e.Model, Observed: cmdline.OrNull(e.Observed),
+			Reason: e.ReadyMessage(),
 		}
 		if answer, err := e.Answer(decide.Overrides{}, m.Time); err == nil {
 			m.TodaysSpec.Served, m.TodaysSpec.Reason = &answer.Value, e.Decision.Reason()

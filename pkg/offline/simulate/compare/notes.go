@@ -109,7 +109,8 @@ func (p *plan) scaleNotes(c *Comparison, note noteFunc) {
 	least, most := float64(p.HPA.Min)*p.Capacity, float64(p.HPA.Max)*p.Capacity
 	if p.peak <= least {
 		note("minReplicas (%d) are enough for the highest demand (%s of %s): there is nothing to gain. Check that the "+
-			"demand is in the target's unit.", p.HPA.Min, humanize.Significant(p.peak, 3), humanize.Significant(least, 3))
+			"demand is in the target's unit.", p.HPA.Min, humanize.Significant(p.peak, 3),
+			humanize.Significant(least, 3))
 	}
 	if over := p.shareOver(most); over > 0 {
 		unit := ""
