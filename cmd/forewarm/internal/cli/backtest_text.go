@@ -48,7 +48,7 @@ quantile of that peak was not exceeded. SKILL: the share by which the figure to 
 
 // table has the models' names on the left and figures on the right.
 func (r backtestReport) table() string {
-	name := func(horizon, model string) string { return fmt.Sprintf("%-8s%-22s", horizon, model) }
+	name := func(horizon, model string) string { return fmt.Sprintf("  %-8s%-22s", horizon, model) }
 	lines := [][]string{{
 		name("HORIZON", "MODEL"), "MAE", "SKILL", "MASE", "LOSS", "SKILL", "COVERAGE 50%", "90%", "95%", "99%",
 	}}
