@@ -280,17 +280,15 @@ func backfillLoad(t *testing.T, dir, scrape, target string) {
 	}
 	err = engine.Backfill(
 		t.Context(),
-		embedded.BackfillData{Before: now, Series: slices.Values([]embedded.BackfillSeries{
-			{
-				Labels: map[string]string{
-					"__name__":  "load",
-					"namespace": "team",
-					"job":       "web",
-					"instance":  target,
-				},
-				Series: past,
+		embedded.BackfillData{Before: now, Series: slices.Values([]embedded.BackfillSeries{{
+			Labels: map[string]string{
+				"__name__":  "load",
+				"namespace": "team",
+				"job":       "web",
+				"instance":  target,
 			},
-		})},
+			Series: past,
+		}})},
 	)
 	if err != nil {
 		t.Fatal(err)

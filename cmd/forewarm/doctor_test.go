@@ -209,14 +209,10 @@ func certificate(end time.Time) ([]byte, tls.Certificate) {
 		panic(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber:          big.NewInt(1),
-		Subject:               pkix.Name{CommonName: "x"},
-		NotBefore:             end.Add(-24 * time.Hour),
-		NotAfter:              end,
-		IsCA:                  true,
-		BasicConstraintsValid: true,
-		KeyUsage:              x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
-		DNSNames:              []string{"forewarm." + system + ".svc"},
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "x"}, NotBefore: end.Add(-24 * time.Hour),
+		NotAfter: end, IsCA: true, BasicConstraintsValid: true,
+		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
+		DNSNames: []string{"forewarm." + system + ".svc"},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {

@@ -15,7 +15,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
-	"github.com/forewarm/forewarm/pkg/offline/simulate/policy"
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
@@ -124,7 +123,7 @@ func printSteps(ctx context.Context, o options, out io.Writer) error {
 // steps plays the history's first part of a length, to the end of an hour, or all of it where the length is 0; until each
 // returns false.
 func (p play) steps(ctx context.Context, length time.Duration, each func(step) bool) error {
-	loop, err := policy.NewLoop(ctx, p.loopTarget(), refresh.Config{})
+	loop, err := simulate.NewLoop(ctx, p.loopTarget(), refresh.Config{})
 	if err != nil {
 		return fmt.Errorf("%s: %w", p, err)
 	}
@@ -142,7 +141,7 @@ func (p play) steps(ctx context.Context, length time.Duration, each func(step) b
 
 // watchedPolicy is a policy whose values are seen by someone, until that one has seen enough.
 type watchedPolicy struct {
-	loop   *policy.Loop
+	loop   *simulate.Loop
 	each   func(step) bool
 	enough bool
 }

@@ -90,9 +90,8 @@ func FuzzWriter(f *testing.F) {
 			t.Fatal(err)
 		}
 		var before, after map[string]string
-		if err := errors.Join(
-			json.Unmarshal(encoded, &before), json.Unmarshal([]byte(printable.Text(string(encoded))), &after),
-		); err != nil {
+		if err := errors.Join(json.Unmarshal(encoded, &before),
+			json.Unmarshal([]byte(printable.Text(string(encoded))), &after)); err != nil {
 			t.Fatal(err)
 		}
 		if before["value"] != after["value"] {

@@ -52,6 +52,22 @@ func Amount(v float64) string {
 // Count is a whole number: 12,345.
 func Count(n int) string { return grouped(strconv.Itoa(n)) }
 
+// Plural is a number of things: 1 GPU, 12,345 GPUs.
+func Plural(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return Count(n) + " " + thing + "s"
+}
+
+// List is an enumeration in a sentence: a, b and c.
+func List(parts []string) string {
+	if last := len(parts) - 1; last > 0 {
+		return strings.Join(parts[:last], ", ") + " and " + parts[last]
+	}
+	return strings.Join(parts, "")
+}
+
 // grouped separates thousands.
 func grouped(digits string) string {
 	var out strings.Builder

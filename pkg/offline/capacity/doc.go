@@ -4,7 +4,7 @@
 //	History ──> moments: the load of a replica, and whether the queue grew (moments.go)
 //	        ──> the load at which growing becomes likelier than not (curve.go), or at which a signal stops (plateau.go)
 //	        ──> an interval, by resampling blocks of the history (bootstrap.go)
-//	        ──> Estimate: value, interval, evidence by band of load, a verdict, and sentences (estimate.go, words.go)
+//	        ──> Estimate: value, interval, evidence by band of load, a verdict, and sentences (estimate.go, sentences.go)
 //
 // An Estimate is advice: nothing here scales. If there is too little evidence, the verdict says so.
 package capacity

@@ -81,11 +81,8 @@ func FromHistory(h History) (Estimate, error) {
 	carried := slices.Sorted(slices.Values(loads(moments, isCalm)))
 	grew := len(loads(moments, isGrowing))
 	e.Evidence = Evidence{
-		Known:    h.Step * time.Duration(len(moments)),
-		Calm:     h.Step * time.Duration(len(carried)),
-		Growing:  h.Step * time.Duration(grew),
-		Episodes: episodes(moments, 0, h.pause()),
-		Above:    nan, Below: nan,
+		Known: h.Step * time.Duration(len(moments)), Calm: h.Step * time.Duration(len(carried)),
+		Growing: h.Step * time.Duration(grew), Episodes: episodes(moments, 0, h.pause()), Above: nan, Below: nan,
 	}
 	if n := int((carriedFor + h.Step - 1) / h.Step); len(carried) >= n {
 		e.Carried = carried[len(carried)-n]

@@ -52,22 +52,16 @@ func TestVerdicts(t *testing.T) {
 	}{
 		{"a limit at 40", historyOf(6000, sharp(60)), capacity.Known, "A replica sustains about 40"},
 		{
-			"a limit that was seen twice",
-			historyOf(720, sharp(60)),
-			capacity.Seldom,
+			"a limit that was seen twice", historyOf(720, sharp(60)), capacity.Seldom,
 			"it reached its limit twice in 12 hours",
 		},
 		{
-			"a limit that was never seen",
-			historyOf(6000, sharp(30)),
-			capacity.Seldom,
+			"a limit that was never seen", historyOf(6000, sharp(30)), capacity.Seldom,
 			"A replica carried up to 29.8 requests while nothing",
 		},
 		{
-			"something always waits",
-			historyOf(6000, func(i int) (float64, float64) { return 50, float64(i) + 1 }),
-			capacity.Always,
-			"requests waited nearly all the time",
+			"something always waits", historyOf(6000, func(i int) (float64, float64) { return 50, float64(i) + 1 }),
+			capacity.Always, "requests waited nearly all the time",
 		},
 		{"a queue of something else", historyOf(6000, busy), capacity.Unrelated, "does not explain that"},
 		{
@@ -75,9 +69,7 @@ func TestVerdicts(t *testing.T) {
 			capacity.Unrelated, "does not explain that",
 		},
 		{
-			"nothing known",
-			historyOf(100, func(int) (float64, float64) { return math.NaN(), 0 }),
-			capacity.Empty,
+			"nothing known", historyOf(100, func(int) (float64, float64) { return math.NaN(), 0 }), capacity.Empty,
 			"never known",
 		},
 		{"no history", capacity.History{Step: time.Minute}, capacity.Empty, "never known"},

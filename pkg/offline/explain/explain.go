@@ -141,10 +141,7 @@ func (t *explainer) conclusion() {
 func (t *explainer) metricLine(i int, p *hpa.Proposal) MetricLine {
 	m, known := &t.s.Spec.Metrics[i], &t.s.Metrics[i]
 	l := MetricLine{
-		Name:            m.Name,
-		Type:            string(m.Source),
-		Target:          formatTarget(m),
-		From:            known.From,
+		Name: m.Name, Type: string(m.Source), Target: formatTarget(m), From: known.From,
 		WithinTolerance: p.WithinTolerance,
 	}
 	if known.Forecast != nil {

@@ -3,19 +3,11 @@ package explain
 import (
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 )
-
-func joinNames(names []string) string {
-	if n := len(names); n > 1 {
-		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
-	}
-	return strings.Join(names, "")
-}
 
 // warnSlowScaleUp compares how fast a Forecast's demand rises with how fast the HPA may follow: what is not asked for a lead time
 // ahead comes late, however well it was foreseen.
@@ -131,12 +123,8 @@ func (t *explainer) warnScaleDown() {
 	}
 	advice := fmt.Sprintf("write behavior: {scaleDown: {stabilizationWindowSeconds: %d}}, or scale on a forecast, "+
 		"which looks ahead", int(math.Ceil(min(lead, time.Hour).Seconds())))
-	t.warn(
-		ScaleDownBeforeLead,
-		advice,
+	t.warn(ScaleDownBeforeLead, advice,
 		"no metric looks ahead, and a scale-down waits for %s, less than the %s that a "+
-			"new replica takes: after a short dip the demand returns before the replicas do",
-		humanize.Span(window),
-		humanize.Span(lead),
-	)
+			"new replica takes: after a short dip the demand returns before the replicas do", humanize.Span(window),
+		humanize.Span(lead))
 }

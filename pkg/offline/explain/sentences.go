@@ -37,9 +37,8 @@ func prefixed(lead, text string) string {
 func (t *explainer) byAverage(m *hpa.Metric, p *hpa.Proposal) string {
 	whole := float64(p.Total) / float64(m.Target)
 	if !p.WithinTolerance {
-		return fmt.Sprintf("At %s a replica, that is %s / %s = %s%s: it asks for %s.",
-			formatMilli(m.Target), formatMilli(p.Total),
-			formatMilli(m.Target), formatNumber(whole), roundingText(whole), replicas(p.Replicas))
+		return fmt.Sprintf("At %s a replica, that is %s / %s = %s%s: it asks for %s.", formatMilli(m.Target),
+			formatMilli(p.Total), formatMilli(m.Target), formatNumber(whole), roundingText(whole), replicas(p.Replicas))
 	}
 	text := fmt.Sprintf("Over %s of %s each, that is a ratio of %s, within the tolerance (%s): nothing changes",
 		replicas(t.s.Scale.Existing), formatMilli(m.Target), formatNumber(p.Ratio), t.tolerance())
@@ -111,9 +110,7 @@ func (t *explainer) describeHeld(window time.Duration) string {
 	if able, there := t.s.Live.condition("AbleToScale"); there && able.Reason == string(t.out.Able) {
 		return fmt.Sprintf(
 			"Its condition %s confirms it. Only the controller knows since when: it ends within %s if the "+
-				"readings stay the same.",
-			able.Reason,
-			humanize.Span(window),
+				"readings stay the same.", able.Reason, humanize.Span(window),
 		)
 	}
 	return "Only the controller knows the recommendations of that time: the present number is assumed."

@@ -135,9 +135,7 @@ func TestWarnings(t *testing.T) {
 			}),
 			[]string{"2 of the 10 pods created since 2026-11-19 12:00 UTC waited for a node"},
 		},
-		{
-			"one start in ten may wait", explain.CoveredStartsWait, inputOf(4, 40, withForecast(covered(10, 1, 1))), nil,
-		},
+		{"one start in ten may wait", explain.CoveredStartsWait, inputOf(4, 40, withForecast(covered(10, 1, 1))), nil},
 		{"no start was there", explain.CoveredStartsWait, inputOf(4, 40, withForecast(covered(0, 0, 0))), nil},
 		{"no warm pool covers it", explain.CoveredStartsWait, inputOf(4, 40, withForecast(healthy)), nil},
 		{

@@ -44,8 +44,8 @@ func ParseLoad(text string) (Load, error) {
 	}
 	l.Replicas, err = strconv.Atoi(given["replicas"])
 	if err != nil || l.Replicas < 1 || l.Replicas > MostReplicas {
-		return Load{}, loadError(
-			text, fmt.Errorf("replicas=%s, want a whole number from 1 to %d", given["replicas"], MostReplicas))
+		return Load{}, loadError(text,
+			fmt.Errorf("replicas=%s, want a whole number from 1 to %d", given["replicas"], MostReplicas))
 	}
 	return l, nil
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
-	"github.com/forewarm/forewarm/pkg/offline/simulate/policy"
 )
 
 // An hour of 4,000 tokens a second, which doubles for the second half: pods that take five minutes come after the load.
@@ -27,12 +26,12 @@ func ExampleRun() {
 			},
 		},
 	}
-	reactive, err := simulate.Run(config, policy.NewObserved())
+	reactive, err := simulate.Run(config, simulate.NewObserved())
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	known, err := policy.OracleValues(demand, 375*time.Second, sim.DefaultSync)
+	known, err := simulate.OracleValues(demand, 375*time.Second, sim.DefaultSync)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -13,7 +13,6 @@ import (
 	"github.com/forewarm/forewarm/forecast/modeltest"
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
-	"github.com/forewarm/forewarm/pkg/offline/simulate/policy"
 )
 
 // bursty is a day with a cycle of hours, noise, bursts, and gaps, of about 10 replicas.
@@ -79,7 +78,7 @@ func balance(all []sim.StepResult, r simulate.Report) error {
 // All demand is served, leaves or waits; replicas change by what was started and stopped.
 func TestConservation(t *testing.T) {
 	for seed := range uint64(40) {
-		all, report := moments(t, drawn(seed, 2000), policy.NewObserved())
+		all, report := moments(t, drawn(seed, 2000), simulate.NewObserved())
 		if err := balance(all, report); err != nil {
 			t.Errorf("seed %d: %v", seed, err)
 		}
@@ -103,7 +102,7 @@ func TestMoreCapacityIsNeverLater(t *testing.T) {
 		for replicas := int32(6); replicas < 30; replicas++ {
 			c := config(bursty(seed, 2000))
 			c.HPA.Min, c.HPA.Max = replicas, replicas
-			_, report := moments(t, c, policy.NewObserved())
+			_, report := moments(t, c, simulate.NewObserved())
 			if late := report.LateShare(); late > before+1e-12 {
 				t.Errorf("seed %d: %d replicas are late %v, one less %v", seed, replicas, late, before)
 			} else {
@@ -120,7 +119,7 @@ func TestShorterLeadIsNeverLater(t *testing.T) {
 		for i, lead := range []time.Duration{0, 5 * time.Minute} {
 			c := config(bursty(seed, 2000))
 			c.PodLead = sim.Constant(lead)
-			_, report := moments(t, c, policy.NewObserved())
+			_, report := moments(t, c, simulate.NewObserved())
 			late[i] = report.LateShare()
 		}
 		if late[0] > late[1] {
@@ -133,8 +132,8 @@ func TestShorterLeadIsNeverLater(t *testing.T) {
 func TestDeterminism(t *testing.T) {
 	c := config(bursty(3, 2000))
 	c.PodLead = sim.LogNormal{Mean: 3 * time.Minute, Sigma: 0.5}
-	first, _ := moments(t, c, policy.NewObserved())
-	second, _ := moments(t, c, policy.NewObserved())
+	first, _ := moments(t, c, simulate.NewObserved())
+	second, _ := moments(t, c, simulate.NewObserved())
 	if diff := cmp.Diff(column(first, replicas), column(second, replicas)); diff != "" {
 		t.Error(diff)
 	}
@@ -142,7 +141,7 @@ func TestDeterminism(t *testing.T) {
 		t.Error(diff)
 	}
 	c.Seed++
-	third, _ := moments(t, c, policy.NewObserved())
+	third, _ := moments(t, c, simulate.NewObserved())
 	if cmp.Equal(column(first, ready), column(third, ready)) {
 		t.Error("another seed draws the same lead times")
 	}
@@ -155,7 +154,7 @@ func TestHostileDemand(t *testing.T) {
 		c.HPA.Max = 1000
 		var all []sim.StepResult
 		c.Record = func(m sim.StepResult) { all = append(all, m) }
-		report, err := simulate.Run(c, policy.NewObserved())
+		report, err := simulate.Run(c, simulate.NewObserved())
 		valid := true
 		for _, v := range values {
 			valid = valid && !math.IsInf(v, 0) && !(v < 0) && !(v >= 9e15)
@@ -191,15 +190,12 @@ func FuzzRun(f *testing.F) {
 		c.HPA.Metrics[0].Target = 1 + 10*int64(target)
 		if nodes {
 			c.Nodes = &sim.Nodes{
-				Lead: sim.Empirical{
-					0,
-					time.Minute,
-				},
+				Lead:        sim.Empirical{0, time.Minute},
 				PodsPerNode: 1 + int(lead%5),
 				KeepIdle:    time.Duration(most) * time.Second,
 			}
 		}
-		all, report := moments(t, c, policy.NewObserved())
+		all, report := moments(t, c, simulate.NewObserved())
 		if err := balance(all, report); err != nil {
 			t.Error(err)
 		}

@@ -11,7 +11,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
-	"github.com/forewarm/forewarm/pkg/offline/simulate/policy"
 	"github.com/forewarm/forewarm/pkg/source/trace"
 )
 
@@ -116,12 +115,12 @@ func studyValues(tb testing.TB, c *simulate.Config, name string) []float64 {
 	)
 	switch name {
 	case "stock300":
-		values, err = simulate.ServedValues(c.Demand, step, policy.NewObserved())
+		values, err = simulate.ServedValues(c.Demand, step, simulate.NewObserved())
 	case "max15m":
-		values, err = simulate.ServedValues(c.Demand, step, policy.NewMax(15*time.Minute, step))
+		values, err = simulate.ServedValues(c.Demand, step, simulate.NewMax(15*time.Minute, step))
 	default:
 		c.HPA.Behavior.Down.Stabilization = 0
-		values, err = policy.OracleValues(c.Demand, 5*time.Minute+75*time.Second, step)
+		values, err = simulate.OracleValues(c.Demand, 5*time.Minute+75*time.Second, step)
 	}
 	if err != nil {
 		tb.Fatal(err)
@@ -138,7 +137,7 @@ func BenchmarkRun(b *testing.B) {
 	c.Capacity, c.HPA, c.PodLead = unit, stock(0.7, 5*time.Minute), sim.Constant(5*time.Minute)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := simulate.Run(c, policy.NewObserved()); err != nil {
+		if _, err := simulate.Run(c, simulate.NewObserved()); err != nil {
 			b.Fatal(err)
 		}
 	}

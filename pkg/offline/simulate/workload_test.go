@@ -13,7 +13,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
-	"github.com/forewarm/forewarm/pkg/offline/simulate/policy"
 )
 
 const step = 15 * time.Second
@@ -61,7 +60,7 @@ func ready(m sim.StepResult) int    { return m.Ready }
 func TestQueue(t *testing.T) {
 	c := config(demand(10+40.0/3, 30, 0, 0, 0, 0))
 	c.HPA.Min, c.HPA.Max = 10, 10
-	all, report := moments(t, c, policy.NewObserved())
+	all, report := moments(t, c, simulate.NewObserved())
 	inSeconds := func(of func(sim.StepResult) float64) []float64 {
 		return column(all, func(m sim.StepResult) float64 { return 3600 * of(m) })
 	}
@@ -87,7 +86,7 @@ func TestQueue(t *testing.T) {
 func TestQueueTimeout(t *testing.T) {
 	c := config(demand(21, 0))
 	c.HPA.Max = 1
-	all, report := moments(t, c, policy.NewObserved())
+	all, report := moments(t, c, simulate.NewObserved())
 	if got := 3600 * report.Dropped; !(math.Abs(got-180) <= 1e-9) {
 		t.Errorf("%v replica-seconds left unserved, want 180", got)
 	}
@@ -102,7 +101,7 @@ func TestQueueTimeout(t *testing.T) {
 // The demand goes from 2 to 5 in the second step. The mean of the minute so far is 3.5 after it, 4 after the next, so the
 // HPA asks for 4; a pod takes three steps.
 func TestLead(t *testing.T) {
-	all, report := moments(t, config(demand(2, 5, 5, 5, 5, 5, 5, 5, 5)), policy.NewObserved())
+	all, report := moments(t, config(demand(2, 5, 5, 5, 5, 5, 5, 5, 5)), simulate.NewObserved())
 	if diff := cmp.Diff([]int{2, 2, 4, 4, 5, 5, 5, 5, 5}, column(all, replicas)); diff != "" {
 		t.Errorf("replicas (-want +got)\n%s", diff)
 	}
@@ -227,7 +226,7 @@ func TestValidateReportsEveryProblem(t *testing.T) {
 			HPA:   hpa.Spec{Min: 1, Max: 1},
 		},
 	}
-	_, err := simulate.Run(c, policy.NewObserved())
+	_, err := simulate.Run(c, simulate.NewObserved())
 	if err == nil {
 		t.Fatal("no error")
 	}

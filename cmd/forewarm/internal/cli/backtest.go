@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
 )
 
@@ -156,7 +155,7 @@ func (o *backtestOptions) parseHorizons() ([]time.Duration, error) {
 func (o *backtestOptions) run(ctx context.Context, in io.Reader, out io.Writer, bar *cmdline.ProgressBar) error {
 	h, err := o.history.Read(ctx, in, time.Now(), bar)
 	if err != nil {
-		return backtestInterrupted(ctx, err)
+		return cmdline.IfInterrupted(ctx, err)
 	}
 	p, err := o.plan(h)
 	if err != nil {
@@ -165,7 +164,7 @@ func (o *backtestOptions) run(ctx context.Context, in io.Reader, out io.Writer, 
 	t := contest{plan: p, models: o.selectedModels()}
 	played := t.play(ctx, runtime.GOMAXPROCS(0), bar)
 	if played.complete == 0 {
-		return backtestInterrupted(ctx, errors.New("interrupted before there were results"))
+		return cmdline.IfInterrupted(ctx, errors.New("interrupted before there were results"))
 	}
 	r := newReport(h, p, played)
 	err = o.writeReport(r, out)
@@ -174,7 +173,7 @@ func (o *backtestOptions) run(ctx context.Context, in io.Reader, out io.Writer, 
 		return err
 	case r.partial():
 		partial := fmt.Errorf("interrupted: the figures are of %d of %d parts", played.complete, played.stretches)
-		return backtestInterrupted(ctx, partial)
+		return cmdline.IfInterrupted(ctx, partial)
 	case why != "":
 		return errors.New(why)
 	}
@@ -206,12 +205,4 @@ func (o *backtestOptions) writeReport(r backtestReport, out io.Writer) error {
 		return errors.Join(o.output.Write(out, r.document()), failed)
 	}
 	return errors.Join(r.writeText(out), failed)
-}
-
-// interrupted sets the exit code of an error after an interruption.
-func backtestInterrupted(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return cmdline.WithExitCode(cmdline.Interrupted, err)
-	}
-	return err
 }

@@ -81,8 +81,7 @@ func (p *plan) setSeason() {
 	case p.seasons() < 2: //nolint:mnd // Less than twice is not again.
 		p.note(
 			"the history is shorter than two seasons of %s, so no season can be learnt: use a longer history, or set "+
-				"--season",
-			history.FormatSpan(p.cycle),
+				"--season", history.FormatSpan(p.cycle),
 		)
 	case p.seasons() < leastSeasons:
 		p.note("the history has %.2g seasons of %s, half of them for fitting: seasonal models need 5 or more",

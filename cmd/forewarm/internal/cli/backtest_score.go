@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/forewarm/forewarm/forecast/accuracy"
 	"github.com/forewarm/forewarm/forecast/backtest"
 )
@@ -71,8 +73,8 @@ func (p *plan) score(track *backtest.Track, points, windows []float64) score {
 	}
 	out := score{
 		horizon: track.Horizon,
-		mae:     backtestValueOrNaN(accuracy.MAE(points, track.Point)),
-		mase:    backtestValueOrNaN(accuracy.MASE(points, track.Point, p.series.Values[:p.first], period)),
+		mae:     scoreOrNaN(accuracy.MAE(points, track.Point)),
+		mase:    scoreOrNaN(accuracy.MASE(points, track.Point, p.series.Values[:p.first], period)),
 	}
 	for _, v := range windows {
 		if !math.IsNaN(v) {
@@ -81,16 +83,50 @@ func (p *plan) score(track *backtest.Track, points, windows []float64) score {
 	}
 	below := slices.Repeat([]float64{math.Inf(-1)}, len(windows))
 	for q, level := range levels() {
-		out.loss = append(out.loss, backtestValueOrNaN(accuracy.Pinball(windows, track.PeakQuantile[q], level)))
-		out.coverage = append(out.coverage, backtestValueOrNaN(accuracy.Coverage(windows, below, track.PeakQuantile[q])))
+		out.loss = append(out.loss, scoreOrNaN(accuracy.Pinball(windows, track.PeakQuantile[q], level)))
+		out.coverage = append(out.coverage, scoreOrNaN(accuracy.Coverage(windows, below, track.PeakQuantile[q])))
 	}
 	return out
 }
 
-// valueOrNaN is the value, NaN where nothing was judged or there is nothing to scale by.
-func backtestValueOrNaN(value float64, err error) float64 {
+// scoreOrNaN is the value, NaN where nothing was judged or there is nothing to scale by.
+func scoreOrNaN(value float64, err error) float64 {
 	if err != nil {
 		return math.NaN()
 	}
 	return value
+}
+
+const (
+	// equalWithin is the difference below which two losses are called the same: the server promotes a model for no less.
+	equalWithin = 0.03
+	// batches are the stretches whose losses are compared; each holds leastWindows windows that do not overlap, and with
+	// fewer than leastBatches nothing is sure.
+	batches, leastBatches, leastWindows = 20, 8, 2
+	// standardErrors is how many standard errors a difference must be from nothing.
+	standardErrors = 2
+)
+
+// lossDifference is by which share a model loses more than another at the lead time, and whether that is more than chance: the
+// difference of the losses is compared with its standard error from the means of batches, for neighbouring windows
+// overlap (Diebold & Mariano 1995 compare forecasts so; batch means after Law & Carson 1979).
+func (r backtestReport) lossDifference(model, other int) (share float64, sure bool) {
+	share = r.loss(model, r.lead)/r.loss(other, r.lead) - 1
+	own, its := r.track(model).PeakQuantile[verdictLevel], r.track(other).PeakQuantile[verdictLevel]
+	n := len(r.windows)
+	count := min(batches, n*r.plan.stride/(leastWindows*r.plan.lead))
+	var differences []float64
+	for b := range count {
+		from, to := b*n/count, (b+1)*n/count
+		a := scoreOrNaN(accuracy.Pinball(r.windows[from:to], own[from:to], levels()[verdictLevel]))
+		c := scoreOrNaN(accuracy.Pinball(r.windows[from:to], its[from:to], levels()[verdictLevel]))
+		if difference := a - c; !math.IsNaN(difference) {
+			differences = append(differences, difference)
+		}
+	}
+	if len(differences) < leastBatches {
+		return share, false
+	}
+	mean, deviation := stat.MeanStdDev(differences, nil)
+	return share, math.Abs(mean) > standardErrors*deviation/math.Sqrt(float64(len(differences)))
 }

@@ -61,11 +61,8 @@ func (r backtestReport) forecastChart(model int) *chart.Chart {
 	came, middle := line(track.Peak), line(track.PeakQuantile[median])
 	low, high := line(track.PeakQuantile[lowest]), line(track.PeakQuantile[highest])
 	c := &chart.Chart{
-		X:      chart.TimeAxis(r.origin(from), 0, came[len(came)-1].X),
-		Y:      chart.NumberAxis(0, 1.05*chart.Highest(came, high)),
-		Tall:   upperTall,
-		Across: panelWidth,
-		Up:     upperTall,
+		X: chart.TimeAxis(r.origin(from), 0, came[len(came)-1].X),
+		Y: chart.NumberAxis(0, 1.05*chart.Highest(came, high)), Tall: upperTall, Across: panelWidth, Up: upperTall,
 	}
 	c.X.Label, c.Y.Label = "time of the forecast (UTC)", "demand"
 	c.Area("band", low, high)
@@ -101,14 +98,9 @@ func (r backtestReport) lossChart() (*chart.Chart, []chart.LegendKey) {
 	}
 	last := float64(max(1, len(r.plan.horizons)-1))
 	c := &chart.Chart{
-		X: chart.Axis{
-			From: -air * last,
-			To:   (1 + air) * last,
-		},
-		Y:      chart.NumberAxis(max(0, bottom-air), min(most, top+air)),
-		Tall:   lowerTall,
-		Across: panelWidth,
-		Up:     lowerTall,
+		X: chart.Axis{From: -air * last, To: (1 + air) * last},
+		Y: chart.NumberAxis(max(0, bottom-air), min(most, top+air)), Tall: lowerTall, Across: panelWidth,
+		Up: lowerTall,
 	}
 	for i, h := range r.plan.horizons {
 		c.X.Ticks = append(c.X.Ticks, chart.Tick{Value: float64(i), Label: formatDuration(r.plan.span(h))})

@@ -255,8 +255,7 @@ func TestInterruption(t *testing.T) {
 		}
 		return time.Unix(0, 0)
 	})
-	out, err := cli.BacktestRun(ctx, bar, csv(3000, wave), "--trace", "-", "--season", "1h",
-		"--model", "ses")
+	out, err := cli.BacktestRun(ctx, bar, csv(3000, wave), "--trace", "-", "--season", "1h", "--model", "ses")
 	if err == nil || cmdline.ExitCode(err) != 130 || !strings.Contains(err.Error(), "interrupted: the figures are of") {
 		t.Errorf("%v with code %d, want an interruption with its figures", err, cmdline.ExitCode(err))
 	}

@@ -5,12 +5,12 @@ import (
 	"io"
 	"math"
 	"strconv"
-	"strings"
-	"text/tabwriter"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
+	"github.com/forewarm/forewarm/pkg/chart"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
+	"github.com/forewarm/forewarm/pkg/printable"
 )
 
 // unknown stands for a figure that is not known.
@@ -20,17 +20,14 @@ const unknown = humanize.Unknown
 func (r backtestReport) writeText(out io.Writer) error {
 	const minute = "2006-01-02 15:04"
 	from, to := r.judged()
-	fmt.Fprint(out, r.verdictLines(backtestPage))
+	fmt.Fprint(out, r.verdictLines(cmdline.Page))
 	fmt.Fprintf(out, "\n%s.\n", r.history.Describe())
 	fmt.Fprintf(out, "Judged: the forecasts of %s", history.FormatSpan(to.Sub(from)))
 	if from.Year() > 1970 { //nolint:mnd // Times that count from 0 are no dates.
 		fmt.Fprintf(out, ", %s to %s UTC", from.UTC().Format(minute), to.UTC().Format(minute))
 	}
 	fmt.Fprintln(out, ". Models are fitted as in the server.")
-	if err := r.writeTable(out); err != nil {
-		return err
-	}
-	fmt.Fprint(out, legend)
+	fmt.Fprintf(out, "\n%s%s", r.table(), legend)
 	if chart := r.chart(out); chart != "" {
 		fmt.Fprintf(cmdline.Raw(out), "\n%s\n", chart) // Its colours are ours, and so is all of its text.
 	}
@@ -49,33 +46,32 @@ LOSS: pinball loss of the 95 % quantile of the peak until the horizon; lower is 
 quantile of that peak was not exceeded. SKILL: the share by which the figure to its left is below the last value's.
 `
 
-func (r backtestReport) writeTable(out io.Writer) error {
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	line := func(horizon, name string, cells ...string) {
-		// Names stand on the left of a cell of one width, figures on the right.
-		fmt.Fprintf(table, "%-8s%-22s\t%s\t\n", horizon, name, strings.Join(cells, "\t"))
-	}
-	fmt.Fprintln(table)
-	line("HORIZON", "MODEL", "MAE", "SKILL", "MASE", "LOSS", "SKILL", "COVERAGE 50%", "90%", "95%", "99%")
+// table has the models' names on the left and figures on the right.
+func (r backtestReport) table() string {
+	name := func(horizon, model string) string { return fmt.Sprintf("  %-8s%-22s", horizon, model) }
+	lines := [][]string{{
+		name("HORIZON", "MODEL"), "MAE", "SKILL", "MASE", "LOSS", "SKILL", "COVERAGE 50%", "90%", "95%", "99%",
+	}}
 	for h := range r.plan.horizons {
 		horizon := formatDuration(r.plan.span(r.plan.horizons[h]))
 		for _, model := range r.ranked(h) {
 			s, _ := r.scoreOf(model, h)
-			name := r.played.models[model].name
+			title := r.played.models[model].name
 			if r.played.models[model].baseline {
-				name += " (baseline)"
+				title += " (baseline)"
 			}
 			mae, loss := r.relativeToLast(model, h)
 			lost := threeDigits(s.loss[verdictLevel])
-			cells := []string{threeDigits(s.mae), skill(mae), threeDigits(s.mase), lost, skill(loss)}
-			for _, coverage := range s.coverage[median:] {
-				cells = append(cells, humanize.Percent(coverage))
+			line := []string{
+				name(horizon, title), threeDigits(s.mae), skill(mae), threeDigits(s.mase), lost, skill(loss),
 			}
-			line(horizon, name, cells...)
-			horizon = ""
+			for _, coverage := range s.coverage[median:] {
+				line = append(line, humanize.Percent(coverage))
+			}
+			lines, horizon = append(lines, line), ""
 		}
 	}
-	return table.Flush()
+	return printable.Table(lines, 1, 2) //nolint:mnd // Apart.
 }
 
 // skill is 1 less a ratio to the last value's error: above 0 is better than the last value.
@@ -97,4 +93,69 @@ func threeDigits(v float64) string {
 		return strconv.FormatFloat(v, 'f', 0, 64)
 	}
 	return strconv.FormatFloat(v, 'g', digits, 64)
+}
+
+const (
+	chartHeight = 10
+	// mostColumns is how wide a chart is at most on a wide terminal.
+	mostColumns = 140
+)
+
+// drawnModel is the model that is drawn: the best one, or else the best of the free.
+func (r backtestReport) drawnModel() int {
+	if model := r.best(false); model >= 0 {
+		return model
+	}
+	return r.best(true)
+}
+
+// chart draws the last season that was judged: the highest value of the window ahead, and the quantile that was forecast
+// of it.
+func (r backtestReport) chart(out io.Writer) string {
+	model := r.drawnModel()
+	if model < 0 {
+		return ""
+	}
+	width, color := cmdline.ColumnsAndColor(out, cmdline.Page)
+	columns := chart.CurveColumns(width, mostColumns)
+	track := r.track(model)
+	from := r.lastSeason(len(track.Peak))
+	came := columnMeans(track.Peak[from:], columns)
+	quantile := columnMeans(track.PeakQuantile[verdictLevel][from:], columns)
+	if len(came) < 2 {
+		return ""
+	}
+	ahead, span := r.plan.span(r.plan.lead), r.plan.span((len(track.Peak)-from)*r.plan.stride)
+	demand := "peak demand of the next " + history.FormatSpan(ahead) + ", over the last " + history.FormatSpan(span)
+	by := "forecast of its 95 % quantile by " + r.played.models[model].name
+	return chart.Curves(chart.Canvas{Height: chartHeight, Color: color, Level: threeDigits},
+		chart.Curve{Name: by, Char: "+", Color: chart.Red, Values: quantile}, chart.Curve{Name: demand, Values: came})
+}
+
+// lastSeason is the first of so many origins that is drawn: a season before the last, or a tenth of them where a season
+// has hardly any.
+func (r backtestReport) lastSeason(origins int) int {
+	const part, least = 10, 40
+	drawn := r.plan.steps(r.plan.cycle) / r.plan.stride
+	if drawn < least {
+		drawn = max(origins/part, least)
+	}
+	return max(0, origins-drawn)
+}
+
+// columnMeans are values in so many columns at most, each the mean of what it stands for, NaN where that is nothing.
+func columnMeans(values []float64, columns int) []float64 {
+	columns = min(columns, len(values))
+	out := make([]float64, columns)
+	for c := range out {
+		sum, n := 0.0, 0.0
+		for _, v := range values[c*len(values)/columns : (c+1)*len(values)/columns] {
+			if !math.IsNaN(v) {
+				sum += v
+				n++
+			}
+		}
+		out[c] = sum / n
+	}
+	return out
 }

@@ -7,9 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
+	"github.com/forewarm/forewarm/pkg/printable"
 )
 
 // headline is the verdict, or why there is none.
@@ -49,11 +50,7 @@ func (r backtestReport) verdict() string {
 	case !sure:
 		say(
 			"Not significant: for the peak demand of the next %s, the best model is %s, but its difference from %s may be "+
-				"chance.%s",
-			ahead,
-			own,
-			best,
-			against,
+				"chance.%s", ahead, own, best, against,
 		)
 	case change < 0:
 		say("Worth it: %s is the best for the peak demand of the next %s.%s", own, ahead, against)
@@ -87,8 +84,7 @@ func (r backtestReport) unjudged() string {
 		return fmt.Sprintf(
 			"nothing could be judged: not all models could forecast a window of %s (the lead time) without a gap from %s. "+
 				"The history before that has too many gaps: use a longer history, or one with fewer gaps",
-			window,
-			during,
+			window, during,
 		)
 	}
 	return fmt.Sprintf("nothing could be judged: no window of %s (the lead time) is without a gap from %s. Use a "+
@@ -114,16 +110,7 @@ func (r backtestReport) against(model int) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return " The pinball loss of its 95 % quantile is " + joinWithAnd(parts) + "."
-}
-
-// joinWithAnd are parts of a sentence with commas and an "and".
-func joinWithAnd(parts []string) string {
-	last := len(parts) - 1
-	if last == 0 {
-		return parts[0]
-	}
-	return strings.Join(parts[:last], ", ") + " and " + parts[last]
+	return " The pinball loss of its 95 % quantile is " + humanize.List(parts) + "."
 }
 
 // coverageText is how often the best model's quantile held, and how its points compare.
@@ -173,6 +160,6 @@ func modelTitle(name string) string {
 // verdictLines is the verdict in lines of at most so many characters, each with a line feed.
 func (r backtestReport) verdictLines(width int) string {
 	const kept = "\u00a0%" // A number keeps its unit.
-	lines := cmdline.Wrap(strings.ReplaceAll(r.headline(), " %", kept), "", width)
+	lines := printable.Wrap("", strings.ReplaceAll(r.headline(), " %", kept), "", width)
 	return strings.ReplaceAll(lines, kept, " %")
 }

@@ -11,9 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
-
 	"github.com/forewarm/forewarm/pkg/offline/capacity"
 	"github.com/forewarm/forewarm/pkg/signal"
 )
@@ -114,10 +112,7 @@ func (o *capacityOptions) flags() *pflag.FlagSet {
 func (o *capacityOptions) run(ctx context.Context, in io.Reader, out io.Writer, asked queries, bar *cmdline.ProgressBar) error {
 	r, err := o.read(ctx, in, asked, bar)
 	if err != nil {
-		if ctx.Err() != nil {
-			return cmdline.WithExitCode(cmdline.Interrupted, err)
-		}
-		return err
+		return cmdline.IfInterrupted(ctx, err)
 	}
 	if r.estimate, err = capacity.FromHistory(r.observed); err != nil {
 		return err

@@ -29,14 +29,7 @@ func capacityPlayed(t *testing.T, trace string) (text, asJSON string, err error)
 		var out strings.Builder
 		cmd := cli.NewCapacity()
 		cmd.SetArgs(append([]string{
-			"--trace",
-			"-",
-			"--column",
-			"demand",
-			"--saturated-column",
-			"queue",
-			"--replicas-column",
-			"ready",
+			"--trace", "-", "--column", "demand", "--saturated-column", "queue", "--replicas-column", "ready",
 			"--quiet",
 		}, flags...))
 		cmd.SetIn(strings.NewReader(trace))

@@ -19,13 +19,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/demo"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/outlooks"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
-
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/demo"
-
 	"github.com/forewarm/forewarm/pkg/printable"
 )
 
@@ -39,6 +36,13 @@ Try it on this machine, without a cluster:
 While the demo runs, inspect it from another terminal:
 
   forewarm inspect --server http://127.0.0.1:8080`
+
+// The exit codes of commands beside those of package cmdline.
+const (
+	codeNotFound = 2 // There is no such object.
+	codeErrors   = 3 // Something is wrong, failed or was left out.
+	codeUnknown  = 4 // Something could not be checked.
+)
 
 // Program is forewarm's command line.
 type Program struct {
@@ -92,11 +96,9 @@ func (p Program) Command() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return cmdline.UsageError(flagError(err)) })
-	root.AddCommand(
-		demo.New(), newSimulate(), newBacktest(), serve.NewCommand(), outlooks.NewCommand(), newExplain(),
-		newInit(), newConvert(), newPresets(), NewCapacity(), newDoctor(), newHandover(),
-		newPause(), newResume(), newVersionCommand(p.Version),
-	)
+	root.AddCommand(demo.New(), newSimulate(), newBacktest(), serve.NewCommand(), outlooks.NewCommand(), newExplain(),
+		newInit(), newConvert(), newPresets(), NewCapacity(), newDoctor(), newHandover(), newPause(), newResume(),
+		newVersionCommand(p.Version))
 	root.SetVersionTemplate("forewarm {{.Version}}\n")
 	root.Flags().Bool("version", false, "print the version of this binary") // Without cobra's -v.
 	addCompletions(root)

@@ -16,9 +16,6 @@ import (
 
 // The command "convert": the metrics of prometheus-adapter and of KEDA's prometheus triggers become Forecasts.
 
-// codeLeftOut is the exit code where not all was converted.
-const codeLeftOut = 3
-
 const convertAbout = `Convert writes Forecasts in shadow mode for the metrics that HPAs read from prometheus-adapter and for the
 prometheus triggers of KEDA's ScaledObjects, as YAML with the reason of each choice. docs/migrate.md has the whole way.
 
@@ -91,7 +88,7 @@ func (o *convertOptions) run(ctx context.Context, cmd *cobra.Command) error {
 		c.LeftOut = append(c.LeftOut, broken...)
 	}
 	found, err := o.Read(ctx, cmd.InOrStdin(), map[string]schema.GroupVersionResource{
-		"HorizontalPodAutoscaler": autoscaler.HPAs(), convertKindScaledObject: autoscaler.ScaledObjects(),
+		kindHPA: autoscaler.HPAs(), kindScaledObject: autoscaler.ScaledObjects(),
 	})
 	if err != nil {
 		return err
@@ -116,7 +113,8 @@ func (o *convertOptions) run(ctx context.Context, cmd *cobra.Command) error {
 			cmdline.Note(strings.TrimPrefix(what+" is left out: "+l.Reason, " is left out: ")))
 	}
 	if err == nil && len(c.LeftOut) > 0 {
-		err = cmdline.WithExitCode(codeLeftOut, fmt.Errorf("%d converted, %d left out", len(c.Converted), len(c.LeftOut)))
+		err = fmt.Errorf("%d converted, %d left out", len(c.Converted), len(c.LeftOut))
+		return cmdline.WithExitCode(codeErrors, err)
 	}
 	return err
 }

@@ -14,8 +14,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
 
-const convertKindScaledObject = "ScaledObject"
-
 // scaled is what is read of a ScaledObject.
 type scaled struct {
 	Spec scaledSpec `json:"spec"`
@@ -99,7 +97,8 @@ func (c *conversion) trigger(f *v1alpha1.Forecast, s *scaled, t *trigger, from s
 	switch {
 	case s.Spec.Advanced.Modifiers.Formula != "":
 		return errors.New(
-			"a formula computes from the triggers: write a Forecast of the demand itself, and remove the formula")
+			"a formula computes from the triggers: write a Forecast of the demand itself, and remove the formula",
+		)
 	case t.MetricType != "" && t.MetricType != "AverageValue":
 		return errors.New("its metricType is not AverageValue: write the total that a replica sustains (docs/keda.md)")
 	case !v1alpha1.BoundedQuantity(t.Metadata["threshold"]):
@@ -116,7 +115,8 @@ func (c *conversion) trigger(f *v1alpha1.Forecast, s *scaled, t *trigger, from s
 	expr, taken := plain(expr)
 	if trick := remaining(expr); trick != "" {
 		return fmt.Errorf(
-			"its query computes from several operands with %s: write the plain demand of now as the query", trick)
+			"its query computes from several operands with %s: write the plain demand of now as the query", trick,
+		)
 	}
 	server := prometheus.RedactedURL(t.Metadata["serverAddress"])
 	why := []string{"signal: the query of the trigger, of " + server + ": Forewarm must read the same."}

@@ -51,7 +51,7 @@ func (c *conversion) convert(all []*unstructured.Unstructured) {
 	c.askers = map[string][]string{}
 	hpas := make([]*convertedHPA, len(all))
 	for i, object := range all {
-		if object.GetKind() == convertKindScaledObject {
+		if object.GetKind() == kindScaledObject {
 			c.scaledObject(object)
 			continue
 		}
@@ -145,7 +145,8 @@ func (*conversion) request(h *convertedHPA, m *autoscalingv2.MetricSpec) (q requ
 		suffix := map[string]string{"Deployment": "-[a-z0-9]+-[a-z0-9]{5}", "StatefulSet": "-[0-9]+"}[ref.Kind]
 		if q.names = (matcher{"", "=~", regexp.QuoteMeta(ref.Name) + suffix}); suffix == "" || len(ref.Name) > 46 {
 			err = errors.New(
-				"the names of its pods do not follow from the workload's: write a Forecast with a query of your own")
+				"the names of its pods do not follow from the workload's: write a Forecast with a query of your own",
+			)
 		}
 	case m.Object != nil:
 		of := m.Object.DescribedObject
@@ -158,7 +159,8 @@ func (*conversion) request(h *convertedHPA, m *autoscalingv2.MetricSpec) (q requ
 	q.what += " " + id.Name
 	if q.target.Type != autoscalingv2.AverageValueMetricType || q.target.AverageValue == nil {
 		err = errors.New(
-			"its target is not of type AverageValue: write the total that a replica sustains (docs/hpa.md)")
+			"its target is not of type AverageValue: write the total that a replica sustains (docs/hpa.md)",
+		)
 	}
 	q.object.Namespace, q.object.Name = h.Namespace, h.Name+"-"+id.Name
 	q.object.Spec.TargetRef = v1alpha1.TargetRef{APIVersion: ref.APIVersion, Kind: ref.Kind, Name: ref.Name}

@@ -12,17 +12,11 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/doctor"
-
+	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
 
 // The command "doctor" says what is wrong with a Forewarm in a cluster, and how to mend it.
-
-// The exit codes beside 0 and exit.Failure.
-const (
-	codeErrors  = 3
-	codeUnknown = 4
-)
 
 const doctorAbout = `Doctor says what is wrong with a Forewarm in a cluster, and how to mend it. It checks its replicas and their leader, the
 CRDs, the API groups and their certificates, the rights of its account, a second Forewarm, clocks, the state of each
@@ -181,10 +175,11 @@ func examineOnce(ctx context.Context, d *doctor.Doctor) (doctor.Report, error) {
 // verdict is the error, with its exit code, that a report amounts to.
 func verdict(r doctor.Report) error {
 	if n := r.Count(doctor.Error); n > 0 {
-		return cmdline.WithExitCode(codeErrors, fmt.Errorf("%s found", plural(n, "error")))
+		return cmdline.WithExitCode(codeErrors, fmt.Errorf("%s found", humanize.Plural(n, "error")))
 	}
 	if n := r.Count(doctor.Unknown); n > 0 {
-		return cmdline.WithExitCode(codeUnknown, fmt.Errorf("no errors found, but %s could not be made", plural(n, "check")))
+		err := fmt.Errorf("no errors found, but %s could not be made", humanize.Plural(n, "check"))
+		return cmdline.WithExitCode(codeUnknown, err)
 	}
 	return nil
 }

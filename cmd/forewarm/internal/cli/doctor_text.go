@@ -8,19 +8,21 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/doctor"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
+	"github.com/forewarm/forewarm/pkg/printable"
 )
 
 const (
-	// maxColumns bounds the lines on a wide terminal.
-	maxColumns = 120
+	// doctorColumns bounds the lines on a wide terminal.
+	doctorColumns = 120
 	// maxAlike is how many findings of one check and level are shown; the rest is counted.
 	maxAlike = 10
 )
 
 // write writes a report for people: what is wrong first, each with what to do, then one line for each check that is well.
 func write(out io.Writer, r doctor.Report) error {
-	width, _ := cmdline.Columns(out, maxColumns)
-	width = min(width, maxColumns)
+	width, _ := cmdline.Columns(out, doctorColumns)
+	width = min(width, doctorColumns)
 	var text strings.Builder
 	alike, all := map[string]int{}, r.Findings
 	for len(all) > 0 {
@@ -35,8 +37,8 @@ func write(out io.Writer, r doctor.Report) error {
 	}
 	writeOmitted(&text, r, alike)
 	writeWell(&text, r, width)
-	fmt.Fprintf(&text, "\n%s, %s, %d unknown, %d ok\n", plural(r.Count(doctor.Error), "error"),
-		plural(r.Count(doctor.Warning), "warning"), r.Count(doctor.Unknown), r.Count(doctor.OK))
+	fmt.Fprintf(&text, "\n%s, %s, %d unknown, %d ok\n", humanize.Plural(r.Count(doctor.Error), "error"),
+		humanize.Plural(r.Count(doctor.Warning), "warning"), r.Count(doctor.Unknown), r.Count(doctor.OK))
 	if r.Count(doctor.Error) > 1 {
 		text.WriteString("Mend the first error first: others may follow from it.\n")
 	}
@@ -60,6 +62,11 @@ func same(all []doctor.Finding) int {
 
 const indent = "         "
 
+// levelHead is a level, as wide as the indent.
+func levelHead(level doctor.Level) string {
+	return fmt.Sprintf("%-*s", len(indent), strings.ToUpper(string(level)))
+}
+
 // writeFinding writes findings that say the same, with or without what to do.
 func writeFinding(text *strings.Builder, all []doctor.Finding, remedy bool, width int) {
 	f := &all[0]
@@ -69,11 +76,10 @@ func writeFinding(text *strings.Builder, all []doctor.Finding, remedy bool, widt
 			title = append(title, all[i].Object)
 		}
 	}
-	heading := cmdline.Wrap(strings.Join(title, ", "), indent, width)
-	fmt.Fprintf(text, "%-8s %s", strings.ToUpper(string(f.Level)), strings.TrimPrefix(heading, indent))
-	text.WriteString(cmdline.Wrap(f.Message+".", indent, width))
+	text.WriteString(printable.Wrap(levelHead(f.Level), strings.Join(title, ", "), indent, width))
+	text.WriteString(printable.Wrap(indent, f.Message+".", indent, width))
 	if f.Remedy != "" && remedy {
-		text.WriteString(cmdline.Wrap("→ "+f.Remedy, indent, width))
+		text.WriteString(printable.Wrap(indent, "→ "+f.Remedy, indent, width))
 	}
 }
 
@@ -83,8 +89,7 @@ func writeOmitted(text *strings.Builder, r doctor.Report, alike map[string]int) 
 		f := &r.Findings[i]
 		key := string(f.Level) + " " + f.Check
 		if n := alike[key] - maxAlike; n > 0 && f.Level != doctor.OK {
-			fmt.Fprintf(text, "%-8s %s: %d more like these; --json lists all\n", strings.ToUpper(string(f.Level)),
-				f.Check, n)
+			fmt.Fprintf(text, "%s%s: %d more like these; --json lists all\n", levelHead(f.Level), f.Check, n)
 			delete(alike, key)
 		}
 	}
@@ -108,8 +113,7 @@ func writeWell(text *strings.Builder, r doctor.Report, width int) {
 		words = append(words, fmt.Sprintf("%s (%d)", name, n))
 	}
 	if len(words) > 0 {
-		line := cmdline.Wrap(strings.Join(words, ", "), indent, width)
-		fmt.Fprintf(text, "%-8s %s", "OK", strings.TrimPrefix(line, indent))
+		text.WriteString(printable.Wrap(levelHead(doctor.OK), strings.Join(words, ", "), indent, width))
 	}
 }
 
@@ -130,12 +134,6 @@ func waitsFor(r doctor.Report, err error) string {
 			}
 		}
 	}
-	return fmt.Sprintf("%s (%s): %s", plural(r.Count(doctor.Error), "error"), strings.Join(checks, ", "), first)
-}
-
-func plural(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
+	errs := humanize.Plural(r.Count(doctor.Error), "error")
+	return fmt.Sprintf("%s (%s): %s", errs, strings.Join(checks, ", "), first)
 }

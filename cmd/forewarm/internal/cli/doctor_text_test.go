@@ -15,11 +15,8 @@ func TestWrite(t *testing.T) {
 	var out strings.Builder
 	err := write(&out, doctor.Report{Findings: []doctor.Finding{
 		{
-			Check:   "Deployment",
-			Level:   doctor.Error,
-			Object:  "Deployment a",
-			Message: "does not exist",
-			Remedy:  "install it",
+			Check: "Deployment", Level: doctor.Error, Object: "Deployment a", Message: "does not exist",
+			Remedy: "install it",
 		},
 		{Check: "APIGroups", Level: doctor.Error, Object: "APIService b", Message: "fails", Remedy: "wait"},
 		{Check: "APIGroups", Level: doctor.Error, Object: "APIService c", Message: "fails", Remedy: "wait"},

@@ -13,15 +13,12 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/outlooks"
-
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
 
 // The command "explain": what a HorizontalPodAutoscaler computes and why, from a cluster or a
 // file.
-
-// codeNotFound is the exit code for an HPA that is not there.
-const codeNotFound = 2
 
 const explainAbout = `Explain shows what a HorizontalPodAutoscaler computes at its next sync, and why, with all numbers: the value of each
 metric and the replicas that it asks for, rounding and tolerance, which metric wins, what earlier recommendations,
@@ -93,8 +90,7 @@ func newExplain() *cobra.Command {
 		"with --file: value of the metric (180, 4.5k), or NAME=VALUE for one of several")
 	flags.Int32Var(&o.replicas, "replicas", unset, "with --file: number of replicas (default: the status's)")
 	flags.Int32Var(&o.ready, "ready", unset, "with --file: number of ready replicas (default: all)")
-	flags.StringVar(&o.leadTime, "lead-time", "",
-		"time from \"more replicas\" to \"ready\", if no Forecast has it: 5m")
+	flags.StringVar(&o.leadTime, "lead-time", "", "time from \"more replicas\" to \"ready\", if no Forecast has it: 5m")
 	o.past.AddFlags(flags, "at", "tell of this time")
 	for _, n := range []string{"replicas", "ready"} {
 		flags.Lookup(n).DefValue = "0" // So the help leaves it out: the words say what it is.
@@ -110,10 +106,10 @@ type autoscalerName struct {
 	name string
 }
 
-// The kinds that are explained.
+// The kinds of autoscalers.
 const (
-	kindHPA                 = "HorizontalPodAutoscaler"
-	explainKindScaledObject = "ScaledObject"
+	kindHPA          = "HorizontalPodAutoscaler"
+	kindScaledObject = "ScaledObject"
 )
 
 // kindOf is the kind by one of its names; empty for any other.
@@ -122,7 +118,7 @@ func kindOf(text string) string {
 	case "hpa", "horizontalpodautoscaler", "horizontalpodautoscalers":
 		return kindHPA
 	case "scaledobject", "scaledobjects", "so":
-		return explainKindScaledObject
+		return kindScaledObject
 	}
 	return ""
 }
@@ -233,4 +229,31 @@ func (o *explainOptions) run(ctx context.Context, of autoscalerName, in io.Reade
 		return o.output.Write(out, explanation)
 	}
 	return writeText(out, explanation)
+}
+
+// runPast tells of the Forecasts that an HPA reads, at an earlier time.
+func (o *explainOptions) runPast(ctx context.Context, of autoscalerName, out io.Writer) error {
+	situation, err := o.fromCluster(ctx, of)
+	if err != nil {
+		return err
+	}
+	var keys []snapshot.Key
+	namespace, _, _ := strings.Cut(situation.HPA, "/")
+	for i := range situation.Metrics {
+		if f := situation.Metrics[i].Forecast; f != nil {
+			keys = append(keys, snapshot.Key{Namespace: namespace, Name: f.Name})
+		}
+	}
+	if len(keys) == 0 {
+		return fmt.Errorf("%s reads no Forecast, so nothing of it is recorded or replayed", situation.HPA)
+	}
+	config, _, err := o.Config(ctx, "explain")
+	if err != nil {
+		return err
+	}
+	all, err := o.past.Read(ctx, config, keys, o.past.From)
+	if err != nil {
+		return err
+	}
+	return outlooks.WritePast(out, &o.output, all)
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -142,7 +141,7 @@ func (r *clusterReader) note(format string, args ...any) {
 func (r *clusterReader) autoscaler(
 	ctx context.Context, of autoscalerName,
 ) (*autoscalingv2.HorizontalPodAutoscaler, error) {
-	if of.kind != explainKindScaledObject {
+	if of.kind != kindScaledObject {
 		return r.hpa(ctx, of.name)
 	}
 	object, err := r.scaledObject(ctx, of.name)
@@ -157,7 +156,8 @@ func (r *clusterReader) autoscaler(
 	if apierrors.IsNotFound(err) {
 		return nil, fmt.Errorf(
 			"KEDA has created no HPA for ScaledObject %s/%s, or it is paused: check its conditions (%w)", r.namespace,
-			of.name, err)
+			of.name, err,
+		)
 	}
 	return h, err
 }
@@ -185,7 +185,7 @@ func (r *clusterReader) owner(ctx context.Context, h *autoscalingv2.HorizontalPo
 	s.Owner = owner
 	object, err := r.scaledObject(ctx, owner)
 	if err != nil {
-		r.note("ScaledObject %s, and so the Forecasts of its triggers: %s", owner, apiMessage(err))
+		r.note("ScaledObject %s, and so the Forecasts of its triggers: %s", owner, cmdline.APIMessage(err))
 		return
 	}
 	forecasts := autoscaler.TriggerForecasts(object)
@@ -204,7 +204,7 @@ func (r *clusterReader) otherAutoscalers(ctx context.Context, h *autoscalingv2.H
 	var out []string
 	all, err := r.clients.AutoscalingV2().HorizontalPodAutoscalers(r.namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
-		r.note("other HPAs of the same target: %s", apiMessage(err))
+		r.note("other HPAs of the same target: %s", cmdline.APIMessage(err))
 		return nil
 	}
 	for i := range all.Items {
@@ -221,13 +221,4 @@ func (r *clusterReader) otherAutoscalers(ctx context.Context, h *autoscalingv2.H
 func sameTarget(a, b autoscalingv2.CrossVersionObjectReference) bool {
 	return schema.FromAPIVersionAndKind(a.APIVersion, a.Kind).GroupKind() ==
 		schema.FromAPIVersionAndKind(b.APIVersion, b.Kind).GroupKind() && a.Name == b.Name
-}
-
-// apiMessage is the server's message of an error.
-func apiMessage(err error) string {
-	var status apierrors.APIStatus
-	if errors.As(err, &status) && status.Status().Message != "" {
-		return status.Status().Message
-	}
-	return err.Error()
 }

@@ -31,13 +31,11 @@ func pod(name string, ago, wait time.Duration) *corev1.Pod {
 	}}
 	if wait > 0 {
 		p.Spec.NodeName = "n1"
-		p.Status.Conditions = []corev1.PodCondition{
-			{
-				Type:               corev1.PodScheduled,
-				Status:             corev1.ConditionTrue,
-				LastTransitionTime: metav1.NewTime(created.Add(wait)),
-			},
-		}
+		p.Status.Conditions = []corev1.PodCondition{{
+			Type:               corev1.PodScheduled,
+			Status:             corev1.ConditionTrue,
+			LastTransitionTime: metav1.NewTime(created.Add(wait)),
+		}}
 	}
 	return p
 }

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/manifest"
@@ -47,7 +46,8 @@ func (o *explainOptions) scale(s *autoscaler.Resolved) error {
 	}
 	if at == unset {
 		return errors.New(
-			"the number of replicas is missing, and the file has no status: add for example --replicas 12")
+			"the number of replicas is missing, and the file has no status: add for example --replicas 12",
+		)
 	}
 	ready := o.ready
 	if ready == unset {
@@ -102,7 +102,8 @@ func (o *explainOptions) byName(s *autoscaler.Resolved) (map[string]int64, error
 		if !named && len(names) != 1 {
 			return nil, fmt.Errorf(
 				"--value %.64q: the file's autoscaler has %d metrics that are computed%s, write NAME=VALUE", text,
-				len(names), listed)
+				len(names), listed,
+			)
 		}
 		if !named {
 			metric = names[0]

@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/outlooks"
 	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/decide"
@@ -19,7 +20,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
-
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
@@ -38,8 +38,8 @@ func (r *clusterReader) forecast(ctx context.Context, from *autoscaler.Source) *
 	case from.Forecast == "":
 		return nil
 	case err != nil:
-		r.note("the outlook of Forecast %s: %s", from.Forecast, apiMessage(err))
-		return &explain.Forecast{Name: from.Forecast, Missing: apiMessage(err)}
+		r.note("the outlook of Forecast %s: %s", from.Forecast, cmdline.APIMessage(err))
+		return &explain.Forecast{Name: from.Forecast, Missing: cmdline.APIMessage(err)}
 	}
 	f := ofOutlook(&o.Status)
 	f.Name = from.Forecast
@@ -59,7 +59,7 @@ func (r *clusterReader) outlook(ctx context.Context, forecast string) (*inspect.
 func (r *clusterReader) exposing(ctx context.Context, from *autoscaler.Source) (name string, view map[string]string) {
 	all, err := outlooks.ListForecasts(ctx, r.objects, r.namespace)
 	if err != nil && !apierrors.IsNotFound(err) {
-		r.note("whether a Forecast exposes %s: %s", from.Forecast, apiMessage(err))
+		r.note("whether a Forecast exposes %s: %s", from.Forecast, cmdline.APIMessage(err))
 	}
 	return from.Exposing(r.namespace, all)
 }
@@ -67,17 +67,17 @@ func (r *clusterReader) exposing(ctx context.Context, from *autoscaler.Source) (
 // ofOutlook is what an explanation takes from an outlook.
 func ofOutlook(s *inspect.OutlookStatus) *explain.Forecast {
 	f := &explain.Forecast{
-		State: snapshot.State(s.State), Unit: s.Unit, Observed: explainValueOrNaN(s.Observed), Served: explainValueOrNaN(s.Served),
+		State: snapshot.State(s.State), Unit: s.Unit, Observed: valueOrNaN(s.Observed), Served: valueOrNaN(s.Served),
 		Goal: goalText(s), Lead: s.LeadTime.Duration.Duration, LeadSource: s.LeadTime.Source,
 		LeadPool: s.LeadTime.WarmPool, Window: s.Window.Duration, Reason: strings.TrimSuffix(s.Reason, "."),
 		Peak: math.NaN(), Highest: math.NaN(), Shadow: s.Serve == string(decide.Shadow),
 		Steepest: steepestRise(s.Recent, s.LeadTime.Duration.Duration),
 	}
 	for i := range s.Path {
-		f.Peak = series.MaxKnown(f.Peak, explainValueOrNaN(s.Path[i].Point))
+		f.Peak = series.MaxKnown(f.Peak, valueOrNaN(s.Path[i].Point))
 	}
 	for i := range s.Recent {
-		f.Highest = series.MaxKnown(f.Highest, explainValueOrNaN(s.Recent[i].Observed))
+		f.Highest = series.MaxKnown(f.Highest, valueOrNaN(s.Recent[i].Observed))
 	}
 	f.Saturated = saturatedPeriod(s.Classifications)
 	for _, c := range s.Conditions {
@@ -122,7 +122,7 @@ func goalText(s *inspect.OutlookStatus) string {
 	return ""
 }
 
-func explainValueOrNaN(v *float64) float64 {
+func valueOrNaN(v *float64) float64 {
 	if v == nil {
 		return math.NaN()
 	}
@@ -133,9 +133,9 @@ func explainValueOrNaN(v *float64) float64 {
 func steepestRise(recent []inspect.Sample, within time.Duration) explain.Rise {
 	largest := explain.Rise{From: math.NaN(), To: math.NaN()}
 	for i := range recent {
-		from := explainValueOrNaN(recent[i].Observed)
+		from := valueOrNaN(recent[i].Observed)
 		for j := i + 1; j < len(recent) && recent[j].Time.Sub(recent[i].Time.Time) <= within; j++ {
-			to := explainValueOrNaN(recent[j].Observed)
+			to := valueOrNaN(recent[j].Observed)
 			if rise := to - from; rise > 0 && !(rise <= largest.To-largest.From) {
 				largest = explain.Rise{From: from, To: to}
 			}

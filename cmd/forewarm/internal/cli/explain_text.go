@@ -6,10 +6,9 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/pkg/offline/explain"
-	"github.com/forewarm/forewarm/pkg/printable"
 )
 
 // nothing stands for what is not known.
@@ -35,7 +34,7 @@ func writeText(out io.Writer, e *explain.Explanation) error {
 	for _, w := range e.Warnings {
 		fmt.Fprintf(out, "\n%s: %s.\n  → %s\n", w.Reason, w.Message, w.Advice)
 	}
-	return explainWriteTable(out, e.Metrics)
+	return metricTable(out, e.Metrics)
 }
 
 // writeList is a paragraph of items; nothing without any.
@@ -45,31 +44,17 @@ func writeList(out io.Writer, title string, items []string) {
 	}
 }
 
-func explainWriteTable(out io.Writer, lines []explain.MetricLine) error {
-	if len(lines) == 0 {
-		return nil
+// metricTable writes a line for each metric.
+func metricTable(out io.Writer, metrics []explain.MetricLine) error {
+	var lines [][]string
+	for i := range metrics {
+		l := &metrics[i]
+		lines = append(lines, []string{
+			l.Name, l.Type, cmp.Or(l.Forecast, nothing), formatNumber(l.Value), cmp.Or(l.Target, nothing),
+			formatNumber(l.Ratio), formatReplicas(l.Proposes), cmp.Or(l.Live, nothing), metricNote(l),
+		})
 	}
-	tabs := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(tabs, "\nMETRIC\tTYPE\tFORECAST\tVALUE\tTARGET\tRATIO\tASKS FOR\tSTATUS\tNOTE")
-	for i := range lines {
-		l := &lines[i]
-		cells := []string{
-			l.Name,
-			l.Type,
-			cmp.Or(l.Forecast, nothing),
-			formatNumber(l.Value),
-			cmp.Or(l.Target, nothing),
-			formatNumber(l.Ratio),
-			formatReplicas(l.Proposes),
-			cmp.Or(l.Live, nothing),
-			metricNote(l),
-		}
-		for j := range cells {
-			cells[j] = printable.Line(cells[j])
-		}
-		fmt.Fprintln(tabs, strings.Join(cells, "\t"))
-	}
-	return tabs.Flush()
+	return cmdline.Table(out, "\nMETRIC\tTYPE\tFORECAST\tVALUE\tTARGET\tRATIO\tASKS FOR\tSTATUS\tNOTE", lines)
 }
 
 func metricNote(l *explain.MetricLine) string {

@@ -324,15 +324,12 @@ func hostileCluster() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Warning", `299 - "`+"ev\u202eil"+`"`)
 		if _, found := c[r.URL.Path]; !found {
-			refuse(
-				w,
-				&metav1.Status{
-					Status:  metav1.StatusFailure,
-					Code:    403,
-					Message: evil,
-					Reason:  metav1.StatusReasonForbidden,
-				},
-			)
+			refuse(w, &metav1.Status{
+				Status:  metav1.StatusFailure,
+				Code:    403,
+				Message: evil,
+				Reason:  metav1.StatusReasonForbidden,
+			})
 			return
 		}
 		c.ServeHTTP(w, r)

@@ -1,19 +1,22 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
-
+	"github.com/forewarm/forewarm/pkg/core/humanize"
+	"github.com/forewarm/forewarm/pkg/printable"
 	"github.com/forewarm/forewarm/pkg/signal"
 )
 
@@ -61,23 +64,15 @@ func newInit() *cobra.Command {
 			if err := o.validate(); err != nil {
 				return cmdline.UsageError(err)
 			}
-			err := o.run(cmd.Context(), cmd)
-			if cmd.Context().Err() != nil {
-				return cmdline.WithExitCode(cmdline.Interrupted, err)
-			}
-			return err
+			return cmdline.IfInterrupted(cmd.Context(), o.run(cmd.Context(), cmd))
 		},
 	}
 	flags := cmd.Flags()
 	o.AddFlags(flags)
 	flags.DurationVar(&o.lead, "lead-time", 5*time.Minute,
 		"time from \"more replicas\" to \"ready\", until it is measured")
-	flags.BoolVar(
-		&o.simulate,
-		"simulate",
-		false,
-		"simulate the workloads on their history, sort them by the GPU-hours saved, and leave out those that would lose",
-	)
+	flags.BoolVar(&o.simulate, "simulate", false,
+		"simulate the workloads on their history, sort them by the GPU-hours saved, and leave out those that would lose")
 	flags.StringVar(&o.out, "out", "", "folder to write a file for each Forecast to (default: the standard output)")
 	flags.BoolVar(&o.apply, "apply", false, "create the Forecasts in the cluster")
 	o.output.AddFlags(flags, "print the summary with the Forecasts")
@@ -134,4 +129,63 @@ func (o *initOptions) run(ctx context.Context, cmd *cobra.Command) error {
 	}
 	return errors.Join(failed, o.write(cmd.OutOrStdout(), rows, found.Unread),
 		summarize(cmd.ErrOrStderr(), rows, found.Unread))
+}
+
+// write writes the Forecasts sorted by namespace and name, and what scripts read.
+func (o *initOptions) write(out io.Writer, rows []*row, unread []string) (err error) {
+	var all []objectDocument
+	for _, r := range rows {
+		if r.Manifest != "" {
+			all = append(all, r.objectDocument)
+		}
+	}
+	if o.out != "" || !o.output.ForScripts() {
+		err = writeObjects(out, o.out, all)
+	}
+	if o.output.ForScripts() {
+		err = errors.Join(err, o.output.Write(out, map[string]any{"workloads": bySaved(rows), "unread": unread}))
+	}
+	return err
+}
+
+// bySaved puts those first by which most would be saved, as far as that was simulated.
+func bySaved(rows []*row) []*row {
+	return slices.SortedStableFunc(slices.Values(rows), func(a, b *row) int { return cmp.Compare(b.Saved, a.Saved) })
+}
+
+// summarize writes a line for each workload, and below what was left out, and why.
+func summarize(out io.Writer, rows []*row, unread []string) error {
+	var lines [][]string
+	var notes []string
+	for _, r := range bySaved(rows) {
+		saves, forecast := humanize.Unknown, r.Name
+		if r.Saved != 0 {
+			saves = humanize.Amount(r.Saved) + " GPU-hours"
+		}
+		switch {
+		case r.Manifest == "":
+			forecast = "left out"
+			notes = append(notes, r.id()+" is left out: "+r.LeftOut)
+		case r.metric == nil:
+			notes = append(notes, r.id()+" has no scaling: "+r.Scaling)
+		}
+		if r.Verdict != "" && r.LeftOut == "" {
+			notes = append(notes, r.id()+": "+r.Verdict)
+		}
+		if r.Created {
+			forecast += ", created"
+		}
+		by := cmp.Or(printable.Clip(strings.Join(r.ScaledBy, ", "), cmdline.Page), humanize.Unknown)
+		preset := cmp.Or(r.Preset, humanize.Unknown)
+		lines = append(lines, []string{printable.Clip(r.id(), cmdline.Page), preset, by, saves, forecast})
+	}
+	if len(rows) == 0 {
+		notes = append(notes,
+			"No workload has an autoscaler or a GPU here: name another namespace (-n), or all of them (-A)")
+	}
+	err := cmdline.Table(out, "WORKLOAD\tPRESET\tSCALED BY\tSAVES\tFORECAST", lines)
+	for _, note := range append(notes, unread...) {
+		fmt.Fprint(out, cmdline.Note(note))
+	}
+	return err
 }

@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
-
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/core/series"
@@ -74,11 +73,8 @@ func (o *initOptions) recognize(ctx context.Context, r *row) error {
 			continue // An exporter, which reports any pod.
 		}
 		day := o.history
-		day.Range, day.Step = model.Duration(
-			24*time.Hour,
-		), model.Duration(
-			5*time.Minute,
-		) // Each as far as Prometheus looks back.
+		day.Range = model.Duration(24 * time.Hour)
+		day.Step = model.Duration(5 * time.Minute) // As far as Prometheus looks back.
 		day.Query, err = preset.Render(r.Namespace, signal.Target{Kind: r.ref.Kind, Name: r.ref.Name}, o.trust)
 		if err == nil {
 			_, err = day.Read(ctx, nil, time.Now(), nil)

@@ -15,7 +15,6 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
@@ -23,12 +22,6 @@ import (
 )
 
 // The commands "pause" and "resume" write or remove an annotation with the user's own rights.
-
-// The exit codes beside 0 and exit.Failure.
-const (
-	codeNone   = 2
-	codeFailed = 3
-)
 
 const pauseAbout = `%s
 
@@ -131,9 +124,9 @@ func (o *pauseOptions) run(ctx context.Context, names []string, out io.Writer) e
 	}
 	switch {
 	case len(all) == 0:
-		return cmdline.WithExitCode(codeNone, errors.New("there is no Forecast"))
+		return cmdline.WithExitCode(codeNotFound, errors.New("there is no Forecast"))
 	case failed > 0:
-		return cmdline.WithExitCode(codeFailed, fmt.Errorf("%d of %d Forecasts could not be changed", failed, len(all)))
+		return cmdline.WithExitCode(codeErrors, fmt.Errorf("%d of %d Forecasts could not be changed", failed, len(all)))
 	}
 	return err
 }
@@ -175,8 +168,8 @@ func (o *pauseOptions) apply(
 		wanted = `"true"`
 		if _, stated, err := unstructured.NestedFieldNoCopy(object.Object, "spec", "scaling", "before"); err != nil ||
 			!stated {
-			r.Message = "no spec.scaling.before: its target is assumed to be " + humanize.ShareAsWritten(
-				objective.AssumedTarget)
+			r.Message = "no spec.scaling.before: its target is assumed to be " +
+				humanize.ShareAsWritten(objective.AssumedTarget)
 		}
 	}
 	if o.pause && value == "true" || !o.pause && !annotated {

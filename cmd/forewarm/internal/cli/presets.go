@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-
+	"github.com/forewarm/forewarm/pkg/printable"
 	"github.com/forewarm/forewarm/pkg/signal"
 )
 
@@ -123,7 +123,7 @@ func (o *presetsOptions) run(args []string, out io.Writer) error {
 		}
 		return o.printEntries(presets, out)
 	case len(args) == 0:
-		return presetsWriteTable(out, sources)
+		return presetTable(out, sources)
 	}
 	return writeExplanation(out, sources)
 }
@@ -189,9 +189,6 @@ func (o *presetsOptions) promql(p signal.Preset) (string, error) {
 	return p.Render(o.namespace, target, o.trust)
 }
 
-// width of a page, in characters.
-const width = 100
-
 // selectSources selects the presets that a word names: all of a server, all of a signal, or one.
 func selectSources(word string) []signal.Source {
 	var chosen []signal.Source
@@ -209,8 +206,8 @@ func selectSources(word string) []signal.Source {
 	return chosen
 }
 
-// writeTable writes one line for each preset, and below them the signals that servers do not report.
-func presetsWriteTable(out io.Writer, sources []signal.Source) error {
+// presetTable writes one line for each preset, and below them the signals that servers do not report.
+func presetTable(out io.Writer, sources []signal.Source) error {
 	var presets, missing [][]string
 	for _, s := range sources {
 		for _, p := range slices.Concat(s.Presets, s.Lateness) {
@@ -238,17 +235,17 @@ func writeExplanation(out io.Writer, sources []signal.Source) error {
 		if i > 0 {
 			text.WriteString("\n")
 		}
-		fmt.Fprintf(&text, "%s: %s\n%s", s.Name, s.Title, cmdline.Wrap(s.Note, "", width))
+		fmt.Fprintf(&text, "%s: %s\n%s", s.Name, s.Title, printable.Wrap("", s.Note, "", cmdline.Page))
 		for _, p := range slices.Concat(s.Presets, s.Lateness) {
 			fmt.Fprintf(&text, "\n%s (%s, %s): %s\n%s", p.Name, p.Unit, metricKind(p), p.Brief,
-				cmdline.Wrap(p.Summary, "  ", width))
+				printable.Wrap("  ", p.Summary, "  ", cmdline.Page))
 			if p.Target != "" {
-				text.WriteString(cmdline.Wrap("Target: "+p.Target+".", "  ", width))
+				text.WriteString(printable.Wrap("  ", "Target: "+p.Target+".", "  ", cmdline.Page))
 			}
 		}
 		for _, l := range s.Unsupported {
 			fmt.Fprintf(&text, "\n%s/%s is not reported\n%s", s.Name, l.Signal,
-				cmdline.Wrap(l.Reason+".", "  ", width))
+				printable.Wrap("  ", l.Reason+".", "  ", cmdline.Page))
 		}
 	}
 	_, err := io.WriteString(out, text.String())

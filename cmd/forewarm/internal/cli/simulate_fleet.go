@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -81,12 +80,11 @@ func (a *fleetQuestions) Answer(c *compare.Comparison, lead time.Duration) (err 
 	if a.Spot == nil {
 		return nil
 	}
-	i := slices.IndexFunc(c.Policies, func(p compare.PolicyResult) bool { return p.Name == compare.Forewarm })
-	if i < 0 {
+	p := c.Find(compare.Forewarm)
+	if p == nil {
 		c.Notes = append(c.Notes, "Spot is not shown, because Forewarm was not simulated.")
 		return nil
 	}
-	p := &c.Policies[i]
 	paid := make([]float64, len(p.Timeline))
 	for j := range p.Timeline {
 		paid[j] = p.Timeline[j].Paid
@@ -108,10 +106,7 @@ func shapeResults(on fleet.Shape, c *compare.Comparison) []fleet.ShapeResult {
 		p := &c.Policies[i]
 		if p.Name == compare.Forewarm || p.Name == compare.BestTarget {
 			out = append(out, fleet.ShapeResult{
-				Shape:          on,
-				Policy:         p.Name,
-				ReplicaHours:   p.Report.ReplicaHours,
-				Late:           p.Report.LateShare(),
+				Shape: on, Policy: p.Name, ReplicaHours: p.Report.ReplicaHours, Late: p.Report.LateShare(),
 				MeetsObjective: p.MeetsObjective,
 			})
 		}

@@ -1,16 +1,21 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/outlooks"
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
@@ -108,4 +113,150 @@ func (o *simulateOptions) config() compare.Config {
 		Lead: compare.LeadTime(o.lead), Capacity: float64(o.capacity), Objective: float64(o.objective), Wait: o.wait,
 		GPUs: o.gpus, GPUPrice: o.price,
 	}
+}
+
+// leadFlag is a lead time as a flag: 5m, or 5m,p90=8m.
+type leadFlag compare.LeadTime
+
+// String is the flag as it is written.
+func (l *leadFlag) String() string {
+	if *l == (leadFlag{}) {
+		return ""
+	}
+	if l.P90 == 0 {
+		return l.Median.String()
+	}
+	return l.Median.String() + ",p90=" + l.P90.String()
+}
+
+// Type is the word for it in the help.
+func (*leadFlag) Type() string { return "duration[,p90=duration]" }
+
+// Set reads it.
+func (l *leadFlag) Set(text string) error {
+	const most = 24 * time.Hour
+	wrong := errors.New("write for example 5m, or 5m,p90=8m with a p90 that is no shorter, up to 24h")
+	median, rest, more := strings.Cut(text, ",")
+	read := leadFlag{Known: "given"}
+	var err error
+	read.Median, err = time.ParseDuration(strings.TrimSpace(median))
+	if err != nil || read.Median <= 0 || read.Median > most {
+		return wrong
+	}
+	if more {
+		key, value, _ := strings.Cut(rest, "=")
+		read.P90, err = time.ParseDuration(strings.TrimSpace(value))
+		if err != nil || strings.TrimSpace(key) != "p90" || read.P90 < read.Median || read.P90 > most {
+			return wrong
+		}
+	}
+	*l = read
+	return nil
+}
+
+// shareFlag is a part of the demand as a flag: 1%.
+type shareFlag float64
+
+// String is the flag as it is written.
+func (s *shareFlag) String() string { return strconv.FormatFloat(100*float64(*s), 'g', 6, 64) + "%" }
+
+// Type is the word for it in the help.
+func (*shareFlag) Type() string { return "percentage" }
+
+// Set reads it. Without the sign it is not known whether 1 is everything or a hundredth.
+func (s *shareFlag) Set(text string) error {
+	number, isPercentage := strings.CutSuffix(strings.TrimSpace(text), "%")
+	percent, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if !isPercentage || err != nil || !(percent > 0 && percent < 100) {
+		return errors.New("write a percentage above 0% and below 100%, for example 1%")
+	}
+	*s = shareFlag(percent / 100)
+	return nil
+}
+
+// quantityFlag is an amount as an HPA writes it: 64, 0.5 or 4k.
+type quantityFlag float64
+
+// String is empty where none is given.
+func (q *quantityFlag) String() string {
+	if *q == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(float64(*q), 'f', -1, 64)
+}
+
+// Type is the word for it in the help.
+func (*quantityFlag) Type() string { return "quantity" }
+
+// Set reads it.
+func (q *quantityFlag) Set(text string) error {
+	wrong := errors.New("write what one replica sustains, above 0, for example 64, 0.5 or 4k")
+	if !v1alpha1.BoundedQuantity(text) {
+		return wrong
+	}
+	read, err := resource.ParseQuantity(text)
+	if err != nil {
+		return wrong
+	}
+	value := read.AsApproximateFloat64()
+	const least, most = 0.001, math.MaxInt64 / 1000
+	if !(value >= least && value < most) {
+		return fmt.Errorf("want %v to %.3g, in a larger or smaller unit", least, float64(most))
+	}
+	*q = quantityFlag(value)
+	return nil
+}
+
+// measuredLead is a lead time as a forewarm that runs knows it.
+type measuredLead struct {
+	outlooks.Connection
+
+	of string // NAMESPACE/NAME of the Forecast; empty for none
+}
+
+// validate returns every problem; given is true if --lead-time is set.
+func (m *measuredLead) validate(given bool) error {
+	if m.of == "" {
+		if m.Server != "" || m.Kubeconfig != "" || m.Context != "" {
+			return errors.New(
+				"--server, --kubeconfig and --context are for --lead-time-of NAMESPACE/NAME, which is missing",
+			)
+		}
+		return nil
+	}
+	problems := []error{m.Validate()}
+	if namespace, name, ok := strings.Cut(m.of, "/"); !ok || namespace == "" || name == "" ||
+		strings.Contains(name, "/") {
+		problems = append(problems, fmt.Errorf("--lead-time-of %.200q is no Forecast, write NAMESPACE/NAME", m.of))
+	}
+	if given {
+		problems = append(problems, errors.New("--lead-time excludes --lead-time-of, keep one"))
+	}
+	return errors.Join(problems...)
+}
+
+// read replaces the lead time by that of the Forecast, where one is named. What forewarm reckons with is a high quantile of
+// what it saw, so every replica is taken to need as long.
+func (m *measuredLead) read(ctx context.Context, lead *compare.LeadTime) error {
+	if m.of == "" {
+		return nil
+	}
+	client, err := m.Connect(ctx, "simulate")
+	if err != nil {
+		return fmt.Errorf("--lead-time-of %s: %w", m.of, err)
+	}
+	namespace, name, _ := strings.Cut(m.of, "/")
+	outlook, _, err := client.Outlook(ctx, namespace, name)
+	if err != nil {
+		return fmt.Errorf("--lead-time-of %s: %w", m.of, err)
+	}
+	known := outlook.Status.LeadTime
+	if known.Duration.Duration <= 0 {
+		return fmt.Errorf("--lead-time-of %s: its lead time is not known yet, set --lead-time instead", m.of)
+	}
+	*lead = compare.LeadTime{Median: known.Duration.Duration, Known: "of Forecast " + m.of}
+	if known.Source != "" {
+		lead.Known += ": " + known.Source
+	}
+	return nil
 }

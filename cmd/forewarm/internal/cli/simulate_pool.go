@@ -142,12 +142,8 @@ func (w *warmPool) gpus(c *compare.Config) error {
 	of := c.Pool.Chunks * c.Pool.Spec.GPUs
 	if c.GPUs != of && c.GPUs != defaultGPUs {
 		return fmt.Errorf(
-			"--gpus %v, but a replica takes %v chunks of %v GPUs in %s: leave --gpus out, or correct one of "+
-				"them",
-			c.GPUs,
-			c.Pool.Chunks,
-			c.Pool.Spec.GPUs,
-			w.file,
+			"--gpus %v, but a replica takes %v chunks of %v GPUs in %s: leave --gpus out, or correct one of them",
+			c.GPUs, c.Pool.Chunks, c.Pool.Spec.GPUs, w.file,
 		)
 	}
 	if c.GPUs != of {

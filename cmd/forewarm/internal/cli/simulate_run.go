@@ -34,12 +34,12 @@ func (r run) run(ctx context.Context) error {
 		return err
 	}
 	if err := r.measured.read(ctx, &c.Lead); err != nil {
-		return simulateInterrupted(ctx, err)
+		return cmdline.IfInterrupted(ctx, err)
 	}
 	c.Remarks = append(c.Remarks, r.pool.remarks(&c, r.measured.of)...)
 	h, err := r.history.Read(ctx, r.in, r.now(), r.bar)
 	if err != nil {
-		return simulateInterrupted(ctx, err)
+		return cmdline.IfInterrupted(ctx, err)
 	}
 	c.Demand, c.Source, c.Remarks, c.TooShort = h.Series, h.Source, append(c.Remarks, h.Notes...), h.TooShort()
 	if c.Lead.Known == assumed {
@@ -52,23 +52,15 @@ func (r run) run(ctx context.Context) error {
 	}
 	r.bar.End()
 	if err != nil {
-		return simulateInterrupted(ctx, err)
+		return cmdline.IfInterrupted(ctx, err)
 	}
 	if err := r.write(got); err != nil {
 		return err
 	}
 	if got.Partial {
-		return simulateInterrupted(ctx, errors.New("interrupted: the results so far are shown"))
+		return cmdline.IfInterrupted(ctx, errors.New("interrupted: the results so far are shown"))
 	}
 	return nil
-}
-
-// interrupted sets the exit code of an error after an interruption.
-func simulateInterrupted(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return cmdline.WithExitCode(cmdline.Interrupted, err)
-	}
-	return err
 }
 
 // progress moves the bar by a unit of work.
@@ -177,8 +169,7 @@ func (r run) write(c *compare.Comparison) error {
 		var text bytes.Buffer
 		return errors.Join(report.JSON(&text, c), r.output.Write(r.out, json.RawMessage(text.Bytes())), failed)
 	}
-	const page = 100
-	width, _ := cmdline.Columns(r.out, page)
+	width, _ := cmdline.Columns(r.out, cmdline.Page)
 	if err := errors.Join(report.Text(r.out, c, width), failed); err != nil {
 		return err
 	}

@@ -55,12 +55,7 @@ func TestInterrupted(t *testing.T) {
 	}
 	page := filepath.Join(t.TempDir(), "proof.html")
 	args := []string{
-		"--hpa",
-		write(t, "hpa.yaml", scales),
-		"--trace",
-		write(t, "load.csv", load.String()),
-		"--html",
-		page,
+		"--hpa", write(t, "hpa.yaml", scales), "--trace", write(t, "load.csv", load.String()), "--html", page,
 	}
 	for _, c := range []struct{ when, want string }{
 		{"simulating oracle", "Interrupted: the figures are correct, but some policies or settings are missing."},

@@ -27,9 +27,7 @@ func TestInspectWatches(t *testing.T) {
 	}
 	a, b := step(snapshottest.Ready, "a"), step(snapshottest.WithObjective, "b")
 	reads := []http.Handler{
-		serveOutlooks(a, b),
-		http.NotFoundHandler(),
-		serveOutlooks(step(snapshottest.Stale, "a"), b),
+		serveOutlooks(a, b), http.NotFoundHandler(), serveOutlooks(step(snapshottest.Stale, "a"), b),
 		serveOutlooks(b),
 	}
 	for _, c := range []struct{ form, want string }{

@@ -1,19 +1,20 @@
 package cmdline
 
 import (
+	"context"
 	"errors"
 
 	"github.com/spf13/cobra"
 )
 
 const (
-	// Failure is the code of an error without a code of its own.
+	// ExitFailure is the code of an error without a code of its own.
 	ExitFailure = 1
 	// Interrupted is the code of interrupted work, as a shell has it for ^C.
 	Interrupted = 130
 )
 
-// WithCode gives an error a code of its own; nil stays nil.
+// WithExitCode gives an error a code of its own; nil stays nil.
 func WithExitCode(code int, err error) error {
 	if err == nil {
 		return nil
@@ -21,7 +22,15 @@ func WithExitCode(code int, err error) error {
 	return coded{error: err, code: code}
 }
 
-// Code is the exit code for what a command returned.
+// IfInterrupted gives an error the code of an interruption where the context has ended.
+func IfInterrupted(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return WithExitCode(Interrupted, err)
+	}
+	return err
+}
+
+// ExitCode is the exit code for what a command returned.
 func ExitCode(err error) int {
 	if err == nil {
 		return 0
@@ -32,7 +41,7 @@ func ExitCode(err error) int {
 	return ExitFailure
 }
 
-// Usage marks an error as one of the command line, which is reported with a hint at the help. Nil stays nil.
+// UsageError marks an error as one of the command line, which is reported with a hint at the help. Nil stays nil.
 func UsageError(err error) error {
 	if err == nil {
 		return nil
@@ -40,7 +49,7 @@ func UsageError(err error) error {
 	return usage{err}
 }
 
-// IsUsage reports whether an error was marked by Usage.
+// IsUsage reports whether an error was marked by UsageError.
 func IsUsage(err error) bool { return errors.As(err, &usage{}) }
 
 // Args marks the errors of a check of arguments as errors of usage.

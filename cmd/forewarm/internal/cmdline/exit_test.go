@@ -1,6 +1,7 @@
 package cmdline_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -10,6 +11,8 @@ import (
 
 func TestCode(t *testing.T) {
 	plain := errors.New("broken")
+	ended, end := context.WithCancel(t.Context())
+	end()
 	for _, c := range []struct {
 		name string
 		err  error
@@ -19,6 +22,8 @@ func TestCode(t *testing.T) {
 		{"no error with a code", cmdline.WithExitCode(3, nil), 0},
 		{"an ordinary error", plain, 1},
 		{"a coded error", cmdline.WithExitCode(3, plain), 3},
+		{"an error before an interruption", cmdline.IfInterrupted(t.Context(), plain), 1},
+		{"an error after an interruption", cmdline.IfInterrupted(ended, plain), 130},
 		{"a coded error within another", fmt.Errorf("while trying: %w", cmdline.WithExitCode(2, plain)), 2},
 	} {
 		if got := cmdline.ExitCode(c.err); got != c.want {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +13,8 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/yaml"
+
+	"github.com/forewarm/forewarm/pkg/printable"
 )
 
 // The forms of -o beside a command's own for people, by kubectl's names: two for scripts, a table with more columns, and the
@@ -81,6 +84,14 @@ func (o *Output) Write(out io.Writer, value any) error {
 	return encoder.Encode(value)
 }
 
+// OrNull is a number for Write; nil for what JSON does not have, NaN and infinity.
+func OrNull(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
 // Selection is which objects a command lists, by kubectl's flags.
 type Selection struct {
 	// Namespace is empty where it is not given.
@@ -113,4 +124,27 @@ func (s *Selection) Validate(named bool) error {
 			fmt.Errorf("--selector %.200q is no label selector, write for example NAME=VALUE: %w", s.Labels, err))
 	}
 	return errors.Join(problems...)
+}
+
+// Page is the width of what people read, in columns, where no terminal has another.
+const Page = 100
+
+// Table writes lines of cells below heads, which tabs part, in one line or several; nothing where there are no lines.
+func Table(out io.Writer, heads string, lines [][]string) error {
+	if len(lines) == 0 {
+		return nil
+	}
+	var table [][]string
+	for line := range strings.SplitSeq(heads, "\n") {
+		table = append(table, strings.Split(line, "\t"))
+	}
+	const gap = 3 // As kubectl's.
+	_, err := io.WriteString(out, printable.Table(append(table, lines...), math.MaxInt, gap))
+	return err
+}
+
+// Note is an item of a list, in lines of a page.
+func Note(text string) string {
+	const most = 1000
+	return printable.Wrap("- ", printable.Line(printable.Clip(text, most)), "  ", Page)
 }

@@ -1,3 +1,6 @@
+// Package demo runs all of forewarm on one machine against a simulated demand: a trace, whose past is stored at once and whose rest
+// is played faster than life. One clock runs through all of it: the store's samples, the loop's queries, the simulated autoscalers
+// and what is served.
 package demo
 
 import (
@@ -17,7 +20,6 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
-
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/refresh"
@@ -172,7 +174,8 @@ func (st *stage) play(ctx context.Context, tell *announcer, log *slog.Logger) er
 	}
 	deps.Ready = append(deps.Ready, serve.StorageCheck(st.engine))
 	api, err := serve.NewStandalone( //nolint:contextcheck // It opens the port and waits for nothing.
-		serve.StandaloneOptions{Port: tell.options.Port}, deps)
+		serve.StandaloneOptions{Port: tell.options.Port}, deps,
+	)
 	if err != nil {
 		return err
 	}

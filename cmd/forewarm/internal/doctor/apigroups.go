@@ -168,10 +168,8 @@ func (a *apiService) available(own apiservices.Service) Finding {
 	case c.Status != metav1.ConditionTrue:
 		f.Level = Error
 		f.Message = fmt.Sprintf(
-			"is not available (%s): %.*s; while it is not, no namespace of the cluster can be deleted",
-			c.Reason,
-			maxMessage,
-			strings.TrimSuffix(c.Message, "."),
+			"is not available (%s): %.*s; while it is not, no namespace of the cluster can be deleted", c.Reason,
+			cmdline.MaxMessage, strings.TrimSuffix(c.Message, "."),
 		)
 		f.Remedy = a.mend(c, a.leadsTo() == own)
 	}

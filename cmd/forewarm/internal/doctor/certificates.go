@@ -11,6 +11,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/kube/servingca"
 )
 
@@ -45,9 +46,7 @@ func checkCertificates(ctx context.Context, d *Doctor, s *state) []Finding {
 }
 
 // authority reads the certificates of Forewarm's authority; nil where there are none to compare with. The key is not looked at.
-func (d *Doctor) authority(
-	ctx context.Context, s *state, external bool,
-) ([]*x509.Certificate, []Finding) {
+func (d *Doctor) authority(ctx context.Context, s *state, external bool) ([]*x509.Certificate, []Finding) {
 	if external {
 		return nil, nil
 	}
@@ -178,4 +177,37 @@ func parseBundle(text []byte) ([]*x509.Certificate, error) {
 		return nil, errGarbage
 	}
 	return out, nil
+}
+
+// maxSkew is the difference of two clocks from which on samples are ascribed to the wrong step.
+const maxSkew = 10 * time.Second
+
+// checkClocks compares the clocks of the kube-apiserver and of Forewarm with this machine's.
+func checkClocks(ctx context.Context, d *Doctor, s *state) []Finding {
+	out := []Finding{clock("the kube-apiserver", s.apiClock.ahead(), s.apiClock.other.IsZero())}
+	began := d.Now()
+	// The answer passes through the kube-apiserver with Forewarm's own date.
+	at, err := d.date(ctx, "/apis/"+v1alpha1.GroupVersion().String())
+	if err != nil || at.IsZero() {
+		return out // Whether the group answers is a check of its own.
+	}
+	return append(out, clock("Forewarm", measured{at, began, d.Now()}.ahead(), false))
+}
+
+// clock is the finding about another clock that is ahead of this machine's by a time.
+func clock(whose string, ahead time.Duration, unknown bool) Finding {
+	f := Finding{Check: "Clocks", Level: OK, Object: whose, Message: "its clock agrees with this machine's"}
+	if unknown {
+		f.Level, f.Message = Unknown, "its clock is unknown: it sends no date"
+	}
+	if ahead.Abs() > maxSkew {
+		side := "ahead of"
+		if ahead < 0 {
+			side = "behind"
+		}
+		f.Level = Warning
+		f.Message = fmt.Sprintf("its clock is %s %s this machine's", ahead.Abs().Round(time.Second), side)
+		f.Remedy = "synchronize the clocks (NTP): samples are taken at the wrong time, and certificates may not be valid"
+	}
+	return f
 }

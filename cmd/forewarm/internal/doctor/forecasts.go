@@ -3,25 +3,32 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"slices"
+	"time"
 
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/kube/apiservices"
+	"github.com/forewarm/forewarm/pkg/kube/pools"
+	"github.com/forewarm/forewarm/pkg/manifest"
+	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
+	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
 
 // checkForecasts: what does Forewarm itself say of each Forecast?
 func checkForecasts(_ context.Context, _ *Doctor, s *state) []Finding {
 	if len(s.forecasts) == 0 && s.listed {
-		return []Finding{
-			{
-				Check:   "Forecasts",
-				Level:   Skipped,
-				Message: "there is no Forecast",
-				Remedy:  "create one (docs/quickstart.md)",
-			},
-		}
+		return []Finding{{
+			Check:   "Forecasts",
+			Level:   Skipped,
+			Message: "there is no Forecast",
+			Remedy:  "create one (docs/quickstart.md)",
+		}}
 	}
 	var out []Finding
 	for i := range s.forecasts {
@@ -110,4 +117,217 @@ func sourceRemedy(reason string) string {
 		return "wait"
 	}
 	return "see docs/reference/conditions.md#sourcehealthy"
+}
+
+// checkPools: does the cluster support what WarmPools ask for, and does a quota refuse it?
+func checkPools(ctx context.Context, d *Doctor, s *state) []Finding {
+	var out []Finding
+	for i := range s.pools {
+		out = append(out, d.checkPool(ctx, &s.pools[i])...)
+	}
+	return out
+}
+
+func (d *Doctor) checkPool(ctx context.Context, stored *unstructured.Unstructured) []Finding {
+	const name = "WarmPools"
+	object := "WarmPool " + stored.GetNamespace() + "/" + stored.GetName()
+	invalid := func(text string) []Finding {
+		return []Finding{{Check: name, Level: Error, Object: object, Message: text, Remedy: "correct the WarmPool"}}
+	}
+	read, err := manifest.PoolFromObject(stored.Object)
+	if err != nil {
+		return invalid(err.Error())
+	}
+	resolved, problems := manifest.ResolvePool(read)
+	if len(problems) > 0 {
+		return invalid(manifest.JoinProblems(problems))
+	}
+	p := resolved.Object
+	v1alpha1.ReadStatus(stored, &p.Status)
+	var out []Finding
+	for _, kind := range []string{v1alpha1.PoolConditionActuated, v1alpha1.PoolConditionMembersResolved} {
+		if c := meta.FindStatusCondition(p.Status.Conditions, kind); c != nil && c.Status == metav1.ConditionFalse {
+			out = append(out, Finding{
+				Check: name, Level: Error, Object: object, Message: c.Reason + ": " + c.Message,
+				Remedy: "see docs/reference/conditions.md, " + kind,
+			})
+		}
+	}
+	if p.Spec.Actuator.CapacityBuffer != nil {
+		out = append(out, d.buffers(object)...)
+	}
+	if p.Spec.Actuator.PlaceholderPods != nil {
+		out = append(out, d.quotas(ctx, p, object)...)
+	}
+	if len(out) == 0 {
+		out = append(out, Finding{Check: name, Level: OK, Object: object, Message: "the cluster can hold its capacity"})
+	}
+	return out
+}
+
+// buffers is whether the cluster has CapacityBuffers in the version that Forewarm writes. Whether an autoscaler provides for
+// them shows once there is one: the condition Actuated has it.
+func (d *Doctor) buffers(object string) []Finding {
+	const group, version = "autoscaling.x-k8s.io", "v1beta1"
+	const advice = "install the CRD CapacityBuffer and an autoscaler for it (Cluster Autoscaler 1.35 or Karpenter 1.14, both " +
+		"behind a flag; GKE), or use spec.actuator.placeholderPods"
+	groups, err := d.clients.Discovery().ServerGroups()
+	if err != nil {
+		return []Finding{unread("CapacityBuffers", "the API groups of the cluster", err)}
+	}
+	f := Finding{
+		Check: "CapacityBuffers", Level: Error, Object: object,
+		Message: "the cluster does not have CapacityBuffers (" + group + "/" + version + ")", Remedy: advice,
+	}
+	for _, g := range groups.Groups {
+		if g.Name != group {
+			continue
+		}
+		var versions []string
+		for _, v := range g.Versions {
+			versions = append(versions, v.Version)
+		}
+		if slices.Contains(versions, version) {
+			return nil
+		}
+		f.Message += ": it has " + join(versions)
+		f.Remedy = "upgrade the CRD CapacityBuffer and its autoscaler, or use spec.actuator.placeholderPods"
+	}
+	return []Finding{f}
+}
+
+// quotas is whether a ResourceQuota refuses the pods that a pool makes room for.
+func (d *Doctor) quotas(ctx context.Context, p *v1alpha1.WarmPool, object string) []Finding {
+	text, err := pools.QuotaWarning(ctx, d.clients, p)
+	switch {
+	case err != nil:
+		return []Finding{unread("Quotas", "the ResourceQuotas of "+p.Namespace, err)}
+	case text != "":
+		return []Finding{{
+			Check: "Quotas", Level: Error, Object: object, Message: text, Remedy: "see docs/warm-pools.md",
+		}}
+	}
+	return nil
+}
+
+// checkAutoscalers explains each HPA that may read a Forecast, and repeats the warnings of "forewarm explain". An HPA that names a
+// Forecast that is not there is an error.
+func checkAutoscalers(ctx context.Context, d *Doctor, s *state) []Finding {
+	_, external := s.checkGroup(apiGroup{name: apiservices.External}, d.service(s))
+	var out []Finding
+	for i := range s.hpas {
+		if ctx.Err() != nil {
+			break
+		}
+		h := &s.hpas[i]
+		if missing := s.missingForecasts(h, external); len(missing) > 0 {
+			out = append(out, missing...)
+		} else if s.mayRead(h) {
+			out = append(out, d.explain(ctx, h)...)
+		}
+	}
+	return out
+}
+
+// missingForecasts are the Forecasts that an HPA names and that are not there. external is whether External metrics are Forewarm's:
+// else they may be another server's.
+func (s *state) missingForecasts(h *autoscalingv2.HorizontalPodAutoscaler, external bool) []Finding {
+	resolved, err := autoscaler.ResolveHPA(h)
+	if err != nil || !s.listed || autoscaler.OwningScaledObject(h) != "" {
+		return nil
+	}
+	var out []Finding
+	for _, from := range resolved.Sources {
+		if from.Forecast == "" || s.reads(h, &from) || !from.Certain && !external {
+			continue
+		}
+		out = append(out, Finding{
+			Check: "Autoscalers", Level: Error, Object: "HPA " + h.Namespace + "/" + h.Name,
+			Message: "names the Forecast " + from.Forecast + ", which is not there: it misses its metric and keeps its replicas",
+			Remedy:  "create the Forecast, write the name of another into the metric, or expose the metric and its labels (spec.expose)",
+		})
+	}
+	return out
+}
+
+// reads reports whether a metric of an HPA is a Forecast of its namespace, by its name or its alias.
+func (s *state) reads(h *autoscalingv2.HorizontalPodAutoscaler, from *autoscaler.Source) bool {
+	exposing, _ := from.Exposing(h.Namespace, s.forecasts)
+	return exposing != "" || slices.Contains(s.forecastsIn(h.Namespace), from.Forecast)
+}
+
+// forecastsIn are the names of a namespace's Forecasts.
+func (s *state) forecastsIn(namespace string) (names []string) {
+	for i := range s.forecasts {
+		if f := &s.forecasts[i]; f.Namespace == namespace {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// mayRead reports whether an HPA has a metric of a Forecast of its namespace, or KEDA made it: its triggers are read later.
+func (s *state) mayRead(h *autoscalingv2.HorizontalPodAutoscaler) bool {
+	if len(s.forecastsIn(h.Namespace)) == 0 {
+		return false
+	}
+	resolved, err := autoscaler.ResolveHPA(h)
+	if err != nil {
+		return true // Explaining it says why.
+	}
+	return autoscaler.OwningScaledObject(h) != "" ||
+		slices.ContainsFunc(resolved.Sources, func(from autoscaler.Source) bool {
+			return s.reads(h, &from)
+		})
+}
+
+// explainTimeout bounds the explanation of one HPA, so that one that hangs leaves time for the others.
+const explainTimeout = 30 * time.Second
+
+func (d *Doctor) explain(ctx context.Context, h *autoscalingv2.HorizontalPodAutoscaler) []Finding {
+	const name = "Autoscalers"
+	ctx, cancel := context.WithTimeout(ctx, explainTimeout)
+	defer cancel()
+	object := "HPA " + h.Namespace + "/" + h.Name
+	e, err := d.Explain(ctx, d.Cluster, h.Namespace, h.Name)
+	switch {
+	case isAbsent(err):
+		return nil // It was deleted in the meantime.
+	case err != nil:
+		f := unread(name, object, err)
+		f.Object = object
+		return []Finding{f}
+	}
+	if !slices.ContainsFunc(e.Metrics, func(m explain.MetricLine) bool { return m.Forecast != "" }) {
+		return nil // Another of KEDA's.
+	}
+	out := metricErrors(object, e)
+	for _, w := range e.Warnings {
+		out = append(out, Finding{
+			Check: name, Level: Warning, Object: object, Message: w.Reason + ": " + w.Message, Remedy: w.Advice,
+		})
+	}
+	for _, text := range e.Unknown {
+		out = append(out,
+			Finding{Check: name, Level: Unknown, Object: object, Message: "could not read " + text, Remedy: ask})
+	}
+	if len(out) == 0 {
+		out = append(out,
+			Finding{Check: name, Level: OK, Object: object, Message: "reads its Forecast, without a warning"})
+	}
+	return out
+}
+
+// metricErrors are the metrics of an HPA that cannot be read.
+func metricErrors(object string, e *explain.Explanation) []Finding {
+	var out []Finding
+	for i := range e.Metrics {
+		if m := &e.Metrics[i]; m.Error != "" {
+			out = append(out, Finding{
+				Check: "Autoscalers", Level: Error, Object: object, Message: "metric " + m.Name + ": " + m.Error,
+				Remedy: "see docs/troubleshooting.md; forewarm explain " + object[len("HPA "):] + " has the details",
+			})
+		}
+	}
+	return out
 }

@@ -248,10 +248,8 @@ func TestHistory(t *testing.T) {
 			t.Parallel()
 			server := serveSeries(t, c.load, c.skew)
 			d := &Doctor{Config: Config{
-				Prometheus: prometheus.Config{
-					URL: server.URL,
-				},
-				Now: func() time.Time { return time.Unix(0, 0).Add(loaded) },
+				Prometheus: prometheus.Config{URL: server.URL},
+				Now:        func() time.Time { return time.Unix(0, 0).Add(loaded) },
 			}}
 			s := &state{forecasts: []v1alpha1.Forecast{forecastOf(c.signal)}}
 			expectOne(t, checkHistory(t.Context(), d, s), c.check, c.level, c.words...)

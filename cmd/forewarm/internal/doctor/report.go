@@ -2,13 +2,11 @@ package doctor
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/forewarm/forewarm/pkg/printable"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 )
 
 // Level is how bad a finding is.
@@ -65,29 +63,17 @@ func (r Report) sort() {
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return cmp.Compare(rank(a), rank(b)) })
 }
 
-// maxMessage bounds what is repeated of other programs, in bytes.
-const maxMessage = 600
-
 // ask is what to do about a right that the caller lacks.
 const ask = "ask for this right, or let an administrator run forewarm doctor"
 
 // unread is the finding for something that could not be read.
 func unread(check, what string, err error) Finding {
-	f := Finding{Check: check, Level: Unknown, Message: fmt.Sprintf("cannot read %s: %s", what, apiMessage(err))}
+	f := Finding{Check: check, Level: Unknown, Message: "cannot read " + what + ": " + cmdline.APIMessage(err)}
 	switch {
 	case apierrors.IsForbidden(err):
-		f.Message, f.Remedy = "you may not read "+what+": "+apiMessage(err), ask
+		f.Message, f.Remedy = "you may not read "+what+": "+cmdline.APIMessage(err), ask
 	case apierrors.IsTimeout(err), apierrors.IsServerTimeout(err), apierrors.IsTooManyRequests(err):
 		f.Remedy = "try again, or set a longer --timeout"
 	}
 	return f
-}
-
-// apiMessage is the server's message of an error.
-func apiMessage(err error) string {
-	var status apierrors.APIStatus
-	if errors.As(err, &status) && status.Status().Message != "" {
-		return printable.Clip(status.Status().Message, maxMessage)
-	}
-	return printable.Clip(err.Error(), maxMessage)
 }

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/kube/apiservices"
 )
@@ -43,7 +44,7 @@ func reading() []string { return []string{"get", "list", "watch"} }
 func (s *state) serverComponents() []component {
 	lease := cmp.Or(s.args["lease-name"], ownName)
 	role := cmp.Or(s.args["api-service-owner"], ownName+":server")
-	const registration = "apiregistration.k8s.io"
+	const registration, leases = "apiregistration.k8s.io", "coordination.k8s.io"
 	var written []right
 	for _, name := range slices.Sorted(maps.Values(apiservices.Names())) {
 		written = append(written, right{
@@ -59,31 +60,15 @@ func (s *state) serverComponents() []component {
 			{group: v1alpha1.GroupName, resource: "warmpools", verbs: reading()},
 			{group: v1alpha1.GroupName, resource: "warmpools", subresource: "status", verbs: []string{"update"}},
 		}},
-		{
-			"leader",
-			Error,
-			"no replica leads, so nobody writes statuses",
-			[]right{
-				{group: "coordination.k8s.io", resource: "leases", namespace: ownNamespace, verbs: []string{"create"}},
-				{
-					group:     "coordination.k8s.io",
-					resource:  "leases",
-					name:      lease,
-					namespace: ownNamespace,
-					verbs:     []string{"get", "update"},
-				},
-			},
-		},
+		{"leader", Error, "no replica leads, so nobody writes statuses", []right{
+			{group: leases, resource: "leases", namespace: ownNamespace, verbs: []string{"create"}},
+			{group: leases, resource: "leases", name: lease, namespace: ownNamespace, verbs: []string{"get", "update"}},
+		}},
 		{"certificates", Error, "the kube-apiserver cannot verify Forewarm", written},
-		{
-			"API groups",
-			Warning,
-			"Forewarm takes no API group, and statuses do not say who holds them",
-			[]right{
-				{group: registration, resource: "apiservices", verbs: append(reading(), "create")},
-				{group: "rbac.authorization.k8s.io", resource: "clusterroles", name: role, verbs: []string{"get"}},
-			},
-		},
+		{"API groups", Warning, "Forewarm takes no API group, and statuses do not say who holds them", []right{
+			{group: registration, resource: "apiservices", verbs: append(reading(), "create")},
+			{group: "rbac.authorization.k8s.io", resource: "clusterroles", name: role, verbs: []string{"get"}},
+		}},
 		{"autoscalers", Warning, "objectives are calibrated by spec.scaling only", []right{
 			{group: "autoscaling", resource: "horizontalpodautoscalers", verbs: reading()},
 			{group: "keda.sh", resource: "scaledobjects", verbs: reading()},
@@ -106,19 +91,15 @@ func (s *state) authorityComponent() component {
 
 // delegation is what every aggregated API server needs; the cluster's own roles grant it.
 func delegation() component {
-	return component{
-		"authentication",
-		Error,
-		"Forewarm cannot authenticate and authorize requests, and does not start",
-		[]right{
-			{group: "authentication.k8s.io", resource: "tokenreviews", verbs: []string{"create"}},
-			{group: "authorization.k8s.io", resource: "subjectaccessreviews", verbs: []string{"create"}},
-			{
-				resource: "configmaps", name: "extension-apiserver-authentication", namespace: "kube-system",
-				verbs: []string{"get"},
-			},
+	const without = "Forewarm cannot authenticate and authorize requests, and does not start"
+	return component{"authentication", Error, without, []right{
+		{group: "authentication.k8s.io", resource: "tokenreviews", verbs: []string{"create"}},
+		{group: "authorization.k8s.io", resource: "subjectaccessreviews", verbs: []string{"create"}},
+		{
+			resource: "configmaps", name: "extension-apiserver-authentication", namespace: "kube-system",
+			verbs: []string{"get"},
 		},
-	}
+	}}
 }
 
 // enforcing is the component that holds capacity.
@@ -185,7 +166,7 @@ func checkRights(ctx context.Context, d *Doctor, s *state) []Finding {
 		if err != nil {
 			f := unread(name, "the rights of the "+object, err)
 			if apierrors.IsForbidden(err) {
-				f.Message = "you may not ask for the rights of the " + object + ": " + apiMessage(err)
+				f.Message = "you may not ask for the rights of the " + object + ": " + cmdline.APIMessage(err)
 			}
 			return append(out, f)
 		}

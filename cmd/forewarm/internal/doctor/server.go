@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
 
@@ -68,10 +69,8 @@ func (d *Doctor) sourceFlag(s *state) Finding {
 // whyNotReady is the first reason that a pod of Forewarm has, and what to do.
 func (d *Doctor) whyNotReady(ctx context.Context, s *state) (why, remedy string) {
 	remedy = fmt.Sprintf(
-		"kubectl get pods -n %s; kubectl logs -n %s deployment/%s; /readyz?verbose says what it waits for",
-		d.Namespace,
-		d.Namespace,
-		s.name,
+		"kubectl get pods -n %s; kubectl logs -n %s deployment/%s; /readyz?verbose says what it waits for", d.Namespace,
+		d.Namespace, s.name,
 	)
 	selector := metav1.FormatLabelSelector(s.deployment.Spec.Selector)
 	pods, err := d.clients.CoreV1().Pods(d.Namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
@@ -93,21 +92,14 @@ func (d *Doctor) whyNotReady(ctx context.Context, s *state) (why, remedy string)
 func podProblem(p *corev1.Pod, otherwise string) (why, remedy string) {
 	for _, c := range p.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
-			return fmt.Sprintf(": pod %s waits for a node: %.*s", p.Name, maxMessage, c.Message), "make room for it"
+			why = fmt.Sprintf(": pod %s waits for a node: %.*s", p.Name, cmdline.MaxMessage, c.Message)
+			return why, "make room for it"
 		}
 	}
 	for i := range p.Status.ContainerStatuses {
 		if w := p.Status.ContainerStatuses[i].State.Waiting; w != nil && w.Reason != "ContainerCreating" {
-			return fmt.Sprintf(
-					": pod %s: %s: %.*s",
-					p.Name,
-					w.Reason,
-					maxMessage,
-					w.Message,
-				), remedyOf(
-					w.Reason,
-					otherwise,
-				)
+			return fmt.Sprintf(": pod %s: %s: %.*s", p.Name, w.Reason, cmdline.MaxMessage, w.Message),
+				remedyOf(w.Reason, otherwise)
 		}
 	}
 	return "", ""
@@ -183,14 +175,12 @@ func checkOthers(ctx context.Context, d *Doctor, s *state) []Finding {
 	if len(namespaces) == 0 {
 		return []Finding{{Check: name, Level: OK, Message: "no other Forewarm is in the cluster"}}
 	}
-	return []Finding{
-		{
-			Check:  name,
-			Level:  Error,
-			Object: "namespace " + join(namespaces),
-			Message: "has a second Forewarm beside that of " + d.Namespace + ": both write the statuses of all Forecasts, and hold " +
-				"the warm pools twice",
-			Remedy: "keep one of them (docs/operations.md#uninstall)",
-		},
-	}
+	return []Finding{{
+		Check:  name,
+		Level:  Error,
+		Object: "namespace " + join(namespaces),
+		Message: "has a second Forewarm beside that of " + d.Namespace + ": both write the statuses of all Forecasts, and hold " +
+			"the warm pools twice",
+		Remedy: "keep one of them (docs/operations.md#uninstall)",
+	}}
 }

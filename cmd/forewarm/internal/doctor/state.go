@@ -74,7 +74,8 @@ func (d *Doctor) read(ctx context.Context) *state {
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &f); err != nil {
 			s.findings = append(s.findings, Finding{
 				Check: "Forecasts", Level: Error, Object: "Forecast " + object.GetNamespace() + "/" + object.GetName(),
-				Message: "it cannot be read: " + apiMessage(err), Remedy: "correct it, or delete and create it again",
+				Message: "it cannot be read: " + cmdline.APIMessage(err),
+				Remedy:  "correct it, or delete and create it again",
 			})
 			continue
 		}

@@ -1,18 +1,28 @@
+// Package history reads the history of a demand for a command: a column of a trace file, or a range of a Prometheus.
+// Errors name the problem, its place and what to do. Values that were dropped are noted, as they may change a
+// verdict.
 package history
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
+	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/printable"
+	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/source/prometheus"
+	"github.com/forewarm/forewarm/pkg/source/trace"
 )
 
 // History is what was read: on an even grid, values 0 or more, NaN for a gap, never gaps alone.
@@ -89,4 +99,133 @@ func FormatSpan(d time.Duration) string {
 		return "a minute"
 	}
 	return fmt.Sprintf("%.3g s", d.Seconds())
+}
+
+// maxFile is the largest trace that is read, in bytes, packed or not.
+const maxFile = 256 << 20
+
+// readTrace reads the file whole: its columns are known before one of them is chosen, and stdin comes only once.
+func (o *Options) readTrace(ctx context.Context, in io.Reader, _ time.Time, bar *cmdline.ProgressBar) (History, error) {
+	name := filepath.Base(o.Trace)
+	if o.Trace == Stdin {
+		name = "stdin"
+	}
+	bar.Begin("reading "+name, 1)
+	defer bar.End()
+	content, err := o.content(ctx, in)
+	if err != nil {
+		return History{}, err
+	}
+	columns, err := trace.Columns(bytes.NewReader(content))
+	if err != nil {
+		return History{}, fmt.Errorf("%s: %w", name, err)
+	}
+	column := o.Column
+	if column == "" {
+		if len(columns) > 1 {
+			return History{}, fmt.Errorf("%s has several value columns, choose one with --column: %.400s", name,
+				printable.Line(strings.Join(columns, ", ")))
+		}
+		column = columns[0]
+	}
+	zone, err := o.zone()
+	if err != nil {
+		return History{}, err
+	}
+	read, err := trace.Options{
+		Zone:     zone,
+		Resample: time.Duration(o.Resample),
+	}.ReadColumn(bytes.NewReader(content), column)
+	if err != nil {
+		return History{}, fmt.Errorf("%s: %w", name, err)
+	}
+	bar.End()
+	for _, note := range read.Notes {
+		bar.Say(name + ": " + note)
+	}
+	return History{Series: read.Series, Source: name + ", column " + column, Notes: read.Notes}, nil
+}
+
+// content is the whole of the trace.
+func (o *Options) content(ctx context.Context, in io.Reader) (content []byte, err error) {
+	if o.Trace == Stdin {
+		content, err = cmdline.ReadFrom(ctx, in, "stdin", maxFile)
+	} else {
+		content, err = cmdline.ReadFile(ctx, o.Trace, maxFile)
+	}
+	switch {
+	case errors.Is(err, cmdline.ErrTooLarge):
+		return nil, fmt.Errorf("trace: %w, keep only the column that is needed, or use a coarser step", err)
+	case err != nil:
+		return nil, fmt.Errorf("trace: %w", err)
+	}
+	return content, nil
+}
+
+// pointsAtOnce are asked for by one request: a day of minutes. A slow server answers that when it would not a fortnight,
+// and how far the work is can be told.
+const pointsAtOnce = 1440
+
+// readPrometheus reads the range in pieces, oldest first.
+func (o *Options) readPrometheus(ctx context.Context, _ io.Reader, now time.Time, bar *cmdline.ProgressBar) (History, error) {
+	query, err := o.rangeQuery(now)
+	if err != nil {
+		return History{}, err
+	}
+	source, err := prometheus.New(o.Prometheus)
+	if err != nil {
+		return History{}, err
+	}
+	defer source.Close()
+	bar.Begin("reading the history", query.Points())
+	defer bar.End()
+	read := 0
+	got, err := source.FetchInPieces(ctx, query, pointsAtOnce, func(points int) {
+		read += points
+		bar.Add(points)
+	})
+	if err != nil {
+		return History{}, o.explain(ctx, err, time.Duration(read)*query.Step)
+	}
+	h := History{Series: got, Source: fmt.Sprintf("%.200s at %s", o.Query, o.server())}
+	var dropped series.Dropped
+	for i, v := range h.Values {
+		h.Values[i] = series.CleanSample(v, &dropped)
+	}
+	if dropped.Any() {
+		h.Notes = append(h.Notes, dropped.String())
+	}
+	return h, nil
+}
+
+// server is its address without the secrets that may stand in it.
+func (o *Options) server() string { return prometheus.RedactedURL(o.Prometheus.URL) }
+
+// rangeQuery lies on whole steps since the epoch and ends with the last whole one.
+func (o *Options) rangeQuery(now time.Time) (refresh.Query, error) {
+	end, err := o.end(now)
+	if err != nil {
+		return refresh.Query{}, err
+	}
+	step := time.Duration(o.Step)
+	to := time.Unix(0, end.UnixNano()/int64(step)*int64(step)).UTC()
+	whole := time.Duration(o.Range).Truncate(step)
+	return refresh.Query{Expr: o.Query, From: to.Add(step - whole), To: to, Step: step}, nil
+}
+
+// explain adds how far the reading came, and what to do where more of it was too much for the server.
+func (o *Options) explain(ctx context.Context, err error, read time.Duration) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("interrupted after reading %s of %s of history: %w", FormatSpan(read),
+			FormatSpan(time.Duration(o.Range)), context.Cause(ctx))
+	}
+	slow := errors.Is(err, series.ErrUnavailable) && (read > 0 || errors.Is(err, prometheus.ErrTimeout))
+	if !slow && !errors.Is(err, series.ErrTooLarge) {
+		return err // Where nothing is answered at all, or the query is at fault, less of it would not help.
+	}
+	return fmt.Errorf(
+		"%s of %s of history were read, then %w; if the server is slow, read less with a shorter --range "+
+			"or a larger --step (now %s), or wait longer with --query-timeout (now %s)", FormatSpan(read),
+		FormatSpan(time.Duration(o.Range)), err, o.Step, o.Prometheus.Timeout,
+	)
 }

@@ -77,12 +77,9 @@ func (o *Options) Validate() error {
 				name == "end" || name == "query-timeout"
 		}))
 	}
-	return errors.Join(
-		o.validateQuery(),
-		o.RefuseFlags("--prometheus", func(name string) bool {
-			return name == "column" || name == "time-zone" || name == "resample"
-		}),
-	)
+	return errors.Join(o.validateQuery(), o.RefuseFlags("--prometheus", func(name string) bool {
+		return name == "column" || name == "time-zone" || name == "resample"
+	}))
 }
 
 func (o *Options) validateQuery() error {

@@ -33,8 +33,7 @@ func (v *view) chart(s *inspect.OutlookStatus, now time.Time) string {
 		chart.Curve{Name: "its 0.95 quantile", Char: "+", Color: chart.Gray, Values: axis.path(s.Path, upper)},
 		chart.Curve{Name: "forecast", Char: "•", Color: chart.Blue, Values: points},
 		chart.Curve{Name: "served", Char: "=", Color: chart.Red, Values: axis.served(s, now)},
-		chart.Curve{Name: "observed", Values: axis.observed(s.Recent)},
-	)
+		chart.Curve{Name: "observed", Values: axis.observed(s.Recent)})
 }
 
 func upper(p *inspect.PathStep) *float64 {

@@ -11,9 +11,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/pflag"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 )
 
@@ -65,9 +67,7 @@ func (c *Client) Outlook(ctx context.Context, namespace, name string) (*inspect.
 }
 
 // Outlooks reads all outlooks of a namespace, or of all namespaces where it is empty, that a label selector matches, page by page.
-func (c *Client) Outlooks(
-	ctx context.Context, namespace, selector string,
-) (*inspect.OutlookList, time.Time, error) {
+func (c *Client) Outlooks(ctx context.Context, namespace, selector string) (*inspect.OutlookList, time.Time, error) {
 	path := []string{inspect.Resource}
 	if namespace != "" {
 		path = []string{"namespaces", namespace, inspect.Resource}
@@ -149,4 +149,32 @@ func statusError(target *url.URL, code int, body []byte) error {
 		return fmt.Errorf("%s: %s: forewarm's inspection API is not installed there", target, message)
 	}
 	return fmt.Errorf("%s answers %d: %s", target, code, message)
+}
+
+// Connection is the server to read from.
+type Connection struct {
+	// Server is the address of a standalone forewarm; where it is empty the client reads from the kubeconfig's cluster.
+	Server string
+	cmdline.Cluster
+}
+
+// AddFlags adds the flags, with the names of kubectl's.
+func (c *Connection) AddFlags(flags *pflag.FlagSet) {
+	const server = "address of a standalone forewarm, for example http://127.0.0.1:8080"
+	flags.StringVarP(&c.Server, "server", "s", "", server)
+	c.Cluster.AddFlags(flags)
+}
+
+// Validate returns every problem at once.
+func (c *Connection) Validate() error {
+	var problems []error
+	if c.Server != "" && (c.Kubeconfig != "" || c.Context != "") {
+		problems = append(problems, errors.New("--server contradicts --kubeconfig and --context: keep one"))
+	}
+	u, err := url.Parse(c.Server)
+	if c.Server != "" && (err != nil || u.Host == "" || !strings.HasPrefix(u.Scheme, "http")) {
+		problems = append(problems,
+			fmt.Errorf("--server %.200q is not an address: write for example http://127.0.0.1:8080", c.Server))
+	}
+	return errors.Join(append(problems, c.Cluster.Validate())...)
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
-	"math"
 	"strings"
 	"time"
 
@@ -168,7 +168,7 @@ func (p *Past) readRecorded(ctx context.Context, source refresh.Source, of snaps
 			return err
 		}
 		for i, v := range got.Values {
-			*field(&p.Moments[i].Recorded) = orNil(v)
+			*field(&p.Moments[i].Recorded) = cmdline.OrNull(v)
 		}
 		known = true
 	}
@@ -178,14 +178,6 @@ func (p *Past) readRecorded(ctx context.Context, source refresh.Source, of snaps
 		p.Notes = append(p.Notes, fmt.Sprintf(nothing, labels))
 	}
 	return nil
-}
-
-// orNil is nil for what is not known.
-func orNil(v float64) *float64 {
-	if math.IsNaN(v) {
-		return nil
-	}
-	return &v
 }
 
 // replay steps the server's loop at each moment.
@@ -203,7 +195,8 @@ func (p *Past) replay(ctx context.Context, source refresh.Source, target *refres
 			return fmt.Errorf("interrupted: %w", context.Cause(ctx))
 		}
 		m.TodaysSpec = Replayed{
-			State: string(e.StateAt(m.Time)), Model: e.Model, Observed: orNil(e.Observed), Reason: e.ReadyMessage(),
+			State: string(e.StateAt(m.Time)), Model: e.Model, Observed: cmdline.OrNull(e.Observed),
+			Reason: e.ReadyMessage(),
 		}
 		if answer, err := e.Answer(decide.Overrides{}, m.Time); err == nil {
 			m.TodaysSpec.Served, m.TodaysSpec.Reason = &answer.Value, e.Decision.Reason()
@@ -221,3 +214,40 @@ type only struct{ target refresh.Job }
 
 // Targets implements refresh.Targets.
 func (o only) Targets(time.Time) []refresh.Job { return []refresh.Job{o.target} }
+
+const heads = "\tRECORDED\t\t\t\tTODAY'S SPEC\t\t\nTIME\tOBSERVED\tSERVED\tWANTED\tREADY\tOBSERVED\tSERVED\tSTATE"
+
+const legend = `
+RECORDED is what Forewarm's own gauges say was served and done then. TODAY'S SPEC is what the spec, the autoscalers and the
+lead time of now would have served, replayed on the history until then.
+`
+
+// Write writes Forecasts for scripts, or a table for each, with the reason if it is of one moment.
+func WritePast(out io.Writer, output *cmdline.Output, all []*Past) error {
+	if output.ForScripts() {
+		return output.Write(out, all)
+	}
+	for _, p := range all {
+		fmt.Fprintf(out, "Forecast %s (UTC)\n\n", p.Forecast)
+		var lines [][]string
+		for i := range p.Moments {
+			was, now := &p.Moments[i].Recorded, &p.Moments[i].TodaysSpec
+			cells := []string{p.Moments[i].Time.Format(time.DateTime)}
+			for _, v := range []*float64{was.Observed, was.Served, was.Wanted, was.Ready, now.Observed, now.Served} {
+				cells = append(cells, humanize.Optional(v, humanize.Number))
+			}
+			lines = append(lines, append(cells, now.State))
+		}
+		if err := cmdline.Table(out, heads, lines); err != nil {
+			return err
+		}
+		if len(p.Moments) == 1 {
+			fmt.Fprintf(out, "\nWhy, by today's spec: %s.\n", p.Moments[0].TodaysSpec.Reason)
+		}
+		for _, note := range p.Notes {
+			fmt.Fprintf(out, "\n%s\n", note)
+		}
+		fmt.Fprint(out, legend)
+	}
+	return nil
+}

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"text/tabwriter"
 	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/chart"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/printable"
 	words "github.com/forewarm/forewarm/pkg/serve/inspect"
@@ -32,8 +32,7 @@ type view struct {
 
 // newView has the width of the terminal, or of a page where there is none; only a terminal gets colours.
 func newView(out io.Writer) *view {
-	const page = 100
-	width, color := cmdline.ColumnsAndColor(out, page)
+	width, color := cmdline.ColumnsAndColor(out, cmdline.Page)
 	return &view{out: out, width: width, color: color}
 }
 
@@ -62,20 +61,9 @@ func (v *view) summary(outlooks []inspect.Outlook, now time.Time, wide bool) err
 func cells(o *inspect.Outlook, now time.Time, wide bool) []string {
 	s := &o.Status
 	line := []string{
-		o.Namespace,
-		o.Name,
-		s.State,
-		number(s.Observed),
-		number(s.Served),
-		cmp.Or(s.Unit, unknown),
-		asked(s),
-		words.AchievedLateness(s),
-		s.LeadTime.Duration.Duration.String(),
-		cmp.Or(s.Model, unknown),
-		signed(s.Skill),
-		percent(s.Coverage),
-		words.SampleAge(s, now),
-		words.Age(o, now),
+		o.Namespace, o.Name, s.State, number(s.Observed), number(s.Served), cmp.Or(s.Unit, unknown), asked(s),
+		words.AchievedLateness(s), s.LeadTime.Duration.Duration.String(), cmp.Or(s.Model, unknown), signed(s.Skill),
+		percent(s.Coverage), words.SampleAge(s, now), words.Age(o, now),
 	}
 	if !wide {
 		return line
@@ -93,8 +81,8 @@ func (v *view) full(o *inspect.Outlook, now time.Time) error {
 	fmt.Fprintf(v.out, "%s/%s is %s\n%s\n", o.Namespace, o.Name, s.State, s.Reason)
 	v.race(s, words.RaceLength)
 	fmt.Fprintln(v.out)
-	facts := tabwriter.NewWriter(v.out, 0, 0, 3, ' ', 0)
-	fact := func(name, value string) { fmt.Fprintf(facts, "%s\t%s\n", name, printable.Line(value)) }
+	var facts [][]string
+	fact := func(name, value string) { facts = append(facts, []string{name, value}) }
 	fact("Workload", cmp.Or(s.Workload, unknown))
 	fact("Observed", fmt.Sprintf("%s, newest sample %s old", quantity(s.Observed, s.Unit), words.SampleAge(s, now)))
 	fact("Served", fmt.Sprintf("%s, asked: %s", quantity(s.Served, s.Unit), asked(s)))
@@ -106,9 +94,7 @@ func (v *view) full(o *inspect.Outlook, now time.Time) error {
 	if s.Fallbacks > 0 {
 		fact("Fallbacks", fmt.Sprintf("%d steps since forewarm started", s.Fallbacks))
 	}
-	if err := facts.Flush(); err != nil {
-		return err
-	}
+	fmt.Fprint(v.out, printable.Table(facts, 2, 3)) //nolint:mnd // As in tables.
 	if chart := v.chart(s, now); chart != "" {
 		fmt.Fprintf(cmdline.Raw(v.out), "\n%s\n",
 			chart) // Its colours and texts are our own, so they need no cleaning.
@@ -199,3 +185,93 @@ func signed(v *float64) string {
 func number(v *float64) string { return humanize.Optional(v, humanize.Number) }
 
 func percent(v *float64) string { return humanize.Optional(v, humanize.Percent) }
+
+// objective prints how well the objective is kept: in words, by autoscaler and by candidate.
+func (v *view) objective(s *inspect.OutlookStatus) error {
+	o := s.Objective
+	if o == nil {
+		if why := words.UncalibratedMessage(s); why != "" {
+			fmt.Fprintf(v.out, "\nObjective: not calibrated: %s\n", why)
+		}
+		return nil
+	}
+	fmt.Fprintf(v.out, "\nObjective: %s: %s\n", describeObjective(o), o.Verdict)
+	for _, sentences := range []string{o.Message, o.Summary, o.HeadroomReason, o.CandidateReason} {
+		if sentences != "" {
+			fmt.Fprintln(v.out, sentences)
+		}
+	}
+	err := table(v, "\nAUTOSCALER\tA REPLICA SUSTAINS\tREPLICAS\tHEADROOM\tEXPECTED LATE", o.Autoscalers,
+		func(c *inspect.Autoscaler) []string {
+			return []string{
+				c.Name, quantity(c.Target, s.Unit), words.ReplicaRange(c), number(c.Headroom),
+				lateShare(c.ExpectedLate),
+			}
+		})
+	if err != nil {
+		return err
+	}
+	const heads = "\nCANDIDATE\tHEADROOM\tEXPECTED LATE\tRELATIVE COST\tNOTE"
+	return table(v, heads, o.Candidates, func(c *inspect.CandidateCost) []string {
+		return []string{c.Name, number(c.Headroom), lateShare(c.Late), number(c.RelativeCost), costNote(o, c)}
+	})
+}
+
+// describeObjective describes the objective.
+func describeObjective(o *inspect.Objective) string {
+	switch {
+	case o.CostRatio != nil:
+		cost := words.FormatCostRatio(*o.CostRatio)
+		return fmt.Sprintf("demand that waits longer than %s costs %s as much as an idle replica", o.Wait.Duration,
+			cost)
+	case o.Late != nil:
+		return fmt.Sprintf("at most %s waits longer than %s", humanize.ShareAsWritten(*o.Late), o.Wait.Duration)
+	}
+	return unknown
+}
+
+func costNote(o *inspect.Objective, c *inspect.CandidateCost) string {
+	note := "meets it"
+	switch {
+	case o.CostRatio != nil && c.Selected:
+		return "selected"
+	case o.CostRatio != nil && c.MeetsObjective:
+		note = ""
+	case o.CostRatio != nil || c.Late == nil:
+		note = unknown
+	case !c.MeetsObjective:
+		note = "misses it"
+	}
+	if c.Selected {
+		return "selected, " + note
+	}
+	return note
+}
+
+func lateShare(v *float64) string { return humanize.Optional(v, humanize.LateShare) }
+
+// raceLines is how high a strip of the race is.
+const raceLines = 8
+
+// Race writes the headline and, in characters, the newest part of the race.
+func Race(out io.Writer, s *inspect.OutlookStatus, newest time.Duration) {
+	newView(out).race(s, newest)
+}
+
+// race writes the headline, and the race under it.
+func (v *view) race(s *inspect.OutlookStatus, newest time.Duration) {
+	if s.Objective == nil {
+		return
+	}
+	if s.Objective.Headline != "" {
+		fmt.Fprintf(v.out, "\n%s\n", s.Objective.Headline)
+	}
+	before, forewarm, ok := words.Strips(s, newest)
+	if !ok {
+		return
+	}
+	top, columns := chart.Top(before, forewarm), min(v.width, maxColumns)
+	titleBefore, titleForewarm := words.RaceTitles(s)
+	fmt.Fprintf(v.out, "\n%s\n%s\n\n%s\n%s\n%s\n", titleBefore, before.Text(top, columns, raceLines),
+		titleForewarm, forewarm.Text(top, columns, raceLines), chart.StripSigns)
+}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-
 	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 )
 

@@ -85,7 +85,8 @@ func withoutSelectors(next authorizer.Authorizer) authorizer.Authorizer {
 				Resource: a.GetResource(), Subresource: a.GetSubresource(), Name: a.GetName(),
 				ResourceRequest: a.IsResourceRequest(), Path: a.GetPath(),
 			})
-		})
+		},
+	)
 }
 
 // trustCheck passes once the certificate authority of the cluster's front proxy has been read, in the background. Until

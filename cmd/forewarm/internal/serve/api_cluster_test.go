@@ -136,8 +136,7 @@ func TestOneReviewPerUserNamespaceAndMetric(t *testing.T) {
 }
 
 func TestGroupsAreToggles(t *testing.T) {
-	base, _ := startCluster(t, snapshottest.Store(snapshottest.EveryState()...),
-		serve.Groups{Custom: apiservices.Auto})
+	base, _ := startCluster(t, snapshottest.Store(snapshottest.EveryState()...), serve.Groups{Custom: apiservices.Auto})
 	client := insecureClient(t)
 	waitReady(t, client, base)
 	body := get(t, client, base+"/apis", token("allowed")).body

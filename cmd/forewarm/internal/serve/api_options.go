@@ -104,8 +104,7 @@ func (o *ClusterOptions) Validate() error {
 	}
 	authorization := o.Library.Authorization
 	if authorization.AllowCacheTTL < 0 || authorization.DenyCacheTTL < 0 {
-		problems = append(problems, fmt.Errorf(
-			"--authorization-webhook-cache-*-ttl are %s and %s: write 0 or more",
+		problems = append(problems, fmt.Errorf("--authorization-webhook-cache-*-ttl are %s and %s: write 0 or more",
 			authorization.AllowCacheTTL, authorization.DenyCacheTTL))
 	}
 	return errors.Join(problems...)
@@ -115,12 +114,10 @@ func (o *ClusterOptions) Validate() error {
 func (o *ClusterOptions) checkFiles() error {
 	authentication, certificate := o.Library.Authentication, o.Library.SecureServing.ServerCert.CertKey
 	return errors.Join(
-		cmdline.CheckFlagFiles(cmdline.MaxSettings,
-			cmdline.FileFlag{Name: "--kubeconfig", Path: o.Kubeconfig},
+		cmdline.CheckFlagFiles(cmdline.MaxSettings, cmdline.FileFlag{Name: "--kubeconfig", Path: o.Kubeconfig},
 			cmdline.FileFlag{Name: "--authentication-kubeconfig", Path: authentication.RemoteKubeConfigFile},
 			cmdline.FileFlag{Name: "--authorization-kubeconfig", Path: o.Library.Authorization.RemoteKubeConfigFile}),
-		cmdline.CheckFlagFiles(cmdline.MaxSecret,
-			cmdline.FileFlag{Name: "--tls-cert-file", Path: certificate.CertFile},
+		cmdline.CheckFlagFiles(cmdline.MaxSecret, cmdline.FileFlag{Name: "--tls-cert-file", Path: certificate.CertFile},
 			cmdline.FileFlag{Name: "--tls-private-key-file", Path: certificate.KeyFile},
 			cmdline.FileFlag{Name: "--client-ca-file", Path: authentication.ClientCert.ClientCA},
 			cmdline.FileFlag{Name: "--requestheader-client-ca-file", Path: authentication.RequestHeader.ClientCAFile}),

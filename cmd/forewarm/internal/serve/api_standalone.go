@@ -57,7 +57,8 @@ func standaloneConfig(address net.Addr) *genericapiserver.Config {
 			return &authenticator.Response{
 				User: &user.DefaultInfo{Name: "local", Groups: []string{user.AllAuthenticated}},
 			}, true, nil
-		})
+		},
+	)
 	config.Authorization.Authorizer = authorizerfactory.NewAlwaysAllowAuthorizer()
 	return config
 }

@@ -174,8 +174,7 @@ func TestNoDataYetIsUnavailable(t *testing.T) {
 }
 
 func TestReadinessSaysWhichCheckFails(t *testing.T) {
-	base := startStandalone(t, snapshottest.Store(),
-		serve.Check{Name: "config", Run: func() error { return nil }},
+	base := startStandalone(t, snapshottest.Store(), serve.Check{Name: "config", Run: func() error { return nil }},
 		serve.Check{Name: "source", Run: func() error { return errors.New("no answer\nfor 3m") }})
 	got := get(t, apiPlain(t), base+"/readyz")
 	for _, line := range []string{"[+]config ok\n", "[-]source failed: no answer for 3m\n", "readyz check failed\n"} {
@@ -338,9 +337,7 @@ func kubectl(t *testing.T, base string, args ...string) string {
 		t.Skip("KUBEBUILDER_ASSETS is unset: make test-cluster builds what it names, and sets it")
 	}
 	home := t.TempDir()
-	command := exec.CommandContext(
-		t.Context(),
-		filepath.Join(assets, "kubectl"),
+	command := exec.CommandContext(t.Context(), filepath.Join(assets, "kubectl"),
 		append([]string{"--server", base}, args...)...)
 	command.Env = []string{"HOME=" + home, "KUBECONFIG=" + filepath.Join(home, "none"), "PATH=" + os.Getenv("PATH")}
 	out, err := command.CombinedOutput()
@@ -364,12 +361,7 @@ func TestKubectl(t *testing.T) {
 		{[]string{"get", "outlooks", "-A", "--sort-by=.status.observed"}, []string{"120.3"}},
 		{
 			[]string{
-				"get",
-				"outlook",
-				"ready",
-				"-n",
-				"inference",
-				"-o",
+				"get", "outlook", "ready", "-n", "inference", "-o",
 				"jsonpath={.status.path[0].quantiles['0\\.95']}",
 			},
 			[]string{"1"},

@@ -37,30 +37,19 @@ type AuthorityOptions struct {
 
 func defaultAuthority() AuthorityOptions {
 	return AuthorityOptions{
-		Secret:       "forewarm-ca",
-		KEDASecret:   "keda/forewarm-client",
-		Lifetime:     365 * 24 * time.Hour,
-		LeafLifetime: 7 * 24 * time.Hour,
-		Grace:        5 * time.Minute,
+		Secret: "forewarm-ca", KEDASecret: "keda/forewarm-client", Lifetime: 365 * 24 * time.Hour,
+		LeafLifetime: 7 * 24 * time.Hour, Grace: 5 * time.Minute,
 	}
 }
 
 func (o *AuthorityOptions) addFlags(flags *pflag.FlagSet) {
-	flags.StringVar(
-		&o.Secret,
-		"tls-ca-secret",
-		o.Secret,
+	flags.StringVar(&o.Secret, "tls-ca-secret", o.Secret,
 		"Secret of the certificate authority, in the lease's namespace, that the leader renews and every replica signs its own "+
-			"certificate by; unused with --tls-cert-file",
-	)
+			"certificate by; unused with --tls-cert-file")
 	flags.StringVar(&o.File, "tls-ca-file", o.File,
 		"certificate authority of --tls-cert-file, by which the kube-apiserver shall verify Forewarm")
-	flags.StringVar(
-		&o.KEDASecret,
-		"keda-client-secret",
-		o.KEDASecret,
-		"Secret, NAMESPACE/NAME, that the leader keeps KEDA's client certificate in, for --keda-address without certificate files",
-	)
+	flags.StringVar(&o.KEDASecret, "keda-client-secret", o.KEDASecret,
+		"Secret, NAMESPACE/NAME, that the leader keeps KEDA's client certificate in, for --keda-address without certificate files")
 	// For tests, which see certificates end within minutes.
 	flags.DurationVar(&o.Lifetime, "tls-ca-lifetime", o.Lifetime, "how long a certificate of the authority is valid")
 	flags.DurationVar(&o.LeafLifetime, "tls-leaf-lifetime", o.LeafLifetime, "how long a serving certificate is valid")
@@ -71,11 +60,8 @@ func (o *AuthorityOptions) addFlags(flags *pflag.FlagSet) {
 func (o *AuthorityOptions) validate() error {
 	var problems []error
 	if len(validation.IsDNS1123Subdomain(o.Secret)) > 0 {
-		problems = append(
-			problems,
-			fmt.Errorf("--tls-ca-secret %.100q is not a Secret's name: write for example forewarm-ca",
-				o.Secret),
-		)
+		problems = append(problems,
+			fmt.Errorf("--tls-ca-secret %.100q is not a Secret's name: write for example forewarm-ca", o.Secret))
 	}
 	namespace, name, _ := strings.Cut(o.KEDASecret, "/")
 	if len(validation.IsDNS1123Label(namespace))+len(validation.IsDNS1123Subdomain(name)) > 0 {
@@ -87,7 +73,8 @@ func (o *AuthorityOptions) validate() error {
 	if o.LeafLifetime < time.Second || o.Lifetime < servingca.MinLifetimes*o.LeafLifetime {
 		problems = append(problems, fmt.Errorf(
 			"--tls-leaf-lifetime %s and --tls-ca-lifetime %s: write at least 1s, and at least %d times as long",
-			o.LeafLifetime, o.Lifetime, servingca.MinLifetimes))
+			o.LeafLifetime, o.Lifetime, servingca.MinLifetimes,
+		))
 	}
 	return errors.Join(problems...)
 }
@@ -136,12 +123,7 @@ func serveOpenCertificates(o *Options, log *slog.Logger) (*serveCertificates, er
 	if out.secret, err = servingca.NewSecret(client, o.Lease.Namespace, o.Authority.Secret, log); err != nil {
 		return nil, err
 	}
-	out.leaf, err = servingca.NewLeaf(
-		out.secret,
-		o.Authority.LeafLifetime,
-		WallClock{}.Now(),
-		log,
-		o.hosts()...)
+	out.leaf, err = servingca.NewLeaf(out.secret, o.Authority.LeafLifetime, WallClock{}.Now(), log, o.hosts()...)
 	if err != nil {
 		return nil, err
 	}

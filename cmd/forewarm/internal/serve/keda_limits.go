@@ -37,8 +37,8 @@ func (s *KEDAServer) options(ctx context.Context) []grpc.ServerOption {
 	caught := recovery.WithRecoveryHandlerContext(s.recovered)
 	options := []grpc.ServerOption{
 		grpc.ChainUnaryInterceptor(s.requests.UnaryServerInterceptor(), recovery.UnaryServerInterceptor(caught)),
-		grpc.ChainStreamInterceptor(
-			s.requests.StreamServerInterceptor(), recovery.StreamServerInterceptor(caught), endStreamsWith(ctx)),
+		grpc.ChainStreamInterceptor(s.requests.StreamServerInterceptor(), recovery.StreamServerInterceptor(caught),
+			endStreamsWith(ctx)),
 		grpc.MaxConcurrentStreams(maxStreams),
 		grpc.InTapHandle(limitStreams()),
 		grpc.MaxRecvMsgSize(maxMessage),

@@ -27,11 +27,7 @@ func kedaParse(t *testing.T, args ...string) serve.KEDAOptions {
 // flagsOf are those that name the files.
 func flagsOf(o serve.KEDAOptions) []string {
 	return []string{
-		"--keda-tls-cert-file",
-		o.CertFile,
-		"--keda-tls-private-key-file",
-		o.KeyFile,
-		"--keda-client-ca-file",
+		"--keda-tls-cert-file", o.CertFile, "--keda-tls-private-key-file", o.KeyFile, "--keda-client-ca-file",
 		o.ClientCAFile,
 	}
 }

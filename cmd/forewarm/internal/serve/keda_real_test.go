@@ -164,12 +164,8 @@ func sample(t *testing.T, address string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	changed := strings.NewReplacer(
-		"forewarm.forewarm-system.svc:9090",
-		address,
-		"cooldownPeriod: 300",
-		"cooldownPeriod: 1\n  pollingInterval: 300",
-	).Replace(string(text))
+	changed := strings.NewReplacer("forewarm.forewarm-system.svc:9090", address, "cooldownPeriod: 300",
+		"cooldownPeriod: 1\n  pollingInterval: 300").Replace(string(text))
 	for document := range strings.SplitSeq(changed, "\n---\n") {
 		if err := yaml.Unmarshal([]byte(document), new(map[string]any)); err != nil {
 			t.Fatal(err)

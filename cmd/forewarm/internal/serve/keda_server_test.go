@@ -254,9 +254,7 @@ func TestHealthMeansThatThereIsASnapshot(t *testing.T) {
 	}
 }
 
-func await(
-	t *testing.T, watch healthpb.Health_WatchClient, want healthpb.HealthCheckResponse_ServingStatus,
-) {
+func await(t *testing.T, watch healthpb.Health_WatchClient, want healthpb.HealthCheckResponse_ServingStatus) {
 	t.Helper()
 	for {
 		got, err := watch.Recv()

@@ -82,10 +82,7 @@ func (r *running) load(config *tls.Config) (finish func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{}, 2)
 	same := r.client(config)
-	for _, request := range []func() error{
-		func() error { return ask(same) },
-		func() error { return r.fresh(config) },
-	} {
+	for _, request := range []func() error{func() error { return ask(same) }, func() error { return r.fresh(config) }} {
 		go func() {
 			defer func() { done <- struct{}{} }()
 			for ctx.Err() == nil {

@@ -14,7 +14,6 @@ import (
 	cliflag "k8s.io/component-base/cli/flag"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-
 	"github.com/forewarm/forewarm/pkg/kube/apiservices"
 	"github.com/forewarm/forewarm/pkg/kube/forecasts"
 	"github.com/forewarm/forewarm/pkg/kube/pools"
@@ -222,12 +221,8 @@ func (o *Options) Validate() error {
 func (o *Options) validateQueries() error {
 	problems := []error{o.Trust.Validate()}
 	if o.Limits.Forecasts < 0 || o.Limits.Points < 0 {
-		problems = append(
-			problems,
-			errors.New(
-				"--max-forecasts-per-namespace and --max-points-per-namespace: write a number above 0, or 0 for none",
-			),
-		)
+		problems = append(problems,
+			errors.New("--max-forecasts-per-namespace and --max-points-per-namespace: write a number above 0, or 0 for none"))
 	}
 	if !model.LegacyValidation.IsValidLabelName(o.TenantLabel) || o.TenantLabel == model.MetricNameLabel {
 		problems = append(problems,

@@ -20,6 +20,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/kube/changes"
 	"github.com/forewarm/forewarm/pkg/serve/telemetry"
 	"github.com/forewarm/forewarm/pkg/source/embedded"
 )
@@ -132,4 +133,25 @@ func HistoryCheck(snapshots *snapshot.Store, now func() time.Time) Check {
 // StorageCheck checks that the embedded engine can store samples: its disk is not full.
 func StorageCheck(engine *embedded.Engine) Check {
 	return Check{Name: "storage", Run: engine.StorageError}
+}
+
+// wakingClock ends a wait of the refresh loop at a change of an object, too, so that a pause takes effect within a second. Not sooner:
+// objects that change all the time must not keep the loop busy.
+type wakingClock struct {
+	WallClock
+
+	wake changes.Signal // nil: nothing wakes it
+}
+
+// WaitUntil returns at t, after a change, or with the context's error before.
+func (c wakingClock) WaitUntil(ctx context.Context, t time.Time) error {
+	soon := c.Now().Add(time.Second)
+	if !soon.Before(t) {
+		return c.WallClock.WaitUntil(ctx, t)
+	}
+	if err := c.WallClock.WaitUntil(ctx, soon); err != nil {
+		return err
+	}
+	c.wake.Wait(ctx, c.WallClock, t)
+	return ctx.Err()
 }

@@ -58,11 +58,8 @@ func TestSourcesByTenant(t *testing.T) {
 	}
 	source := func(name, namespaces string) string {
 		return fmt.Sprintf(
-			"- {name: store-%s, url: %q, namespaces: [%s], http_headers: {X-Scope-OrgID: {values: [%s]}}}\n",
-			name,
-			url,
-			namespaces,
-			name,
+			"- {name: store-%s, url: %q, namespaces: [%s], http_headers: {X-Scope-OrgID: {values: [%s]}}}\n", name, url,
+			namespaces, name,
 		)
 	}
 	write("sources", "sources:\n"+source("a", "team-a")+source("b", "team-b"))

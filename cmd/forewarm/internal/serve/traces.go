@@ -62,8 +62,8 @@ func (t *traces) close(ctx context.Context, log *slog.Logger) {
 
 // refresh begins the span of a Forecast's refresh.
 func (t *traces) refresh(ctx context.Context, key snapshot.Key) (context.Context, func(error)) {
-	ctx, span := t.tracer.Start(ctx, "refresh", trace.WithAttributes(
-		semconv.K8SNamespaceName(key.Namespace), attribute.String("forewarm.forecast", key.Name)))
+	ctx, span := t.tracer.Start(ctx, "refresh", trace.WithAttributes(semconv.K8SNamespaceName(key.Namespace),
+		attribute.String("forewarm.forecast", key.Name)))
 	return ctx, func(err error) { end(span, err) }
 }
 
@@ -80,7 +80,8 @@ type tracedSource struct {
 func (s tracedSource) Fetch(ctx context.Context, q refresh.Query) (forecast.Series, error) {
 	ctx, span := s.tracer.Start(ctx, "query", trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
 		semconv.K8SNamespaceName(q.Namespace), attribute.String("forewarm.source", q.Source.Name),
-		attribute.Int("forewarm.points", q.Points())))
+		attribute.Int("forewarm.points", q.Points()),
+	))
 	got, err := s.next.Fetch(ctx, q)
 	end(span, err)
 	return got, err

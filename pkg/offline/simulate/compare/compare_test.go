@@ -40,14 +40,8 @@ func TestCompare(t *testing.T) {
 		}
 	}
 	want := []string{
-		compare.HPA,
-		compare.BestTarget,
-		compare.Max15m,
-		compare.Offset,
-		compare.HoltWinters,
-		compare.ARIMA,
-		compare.Forewarm,
-		compare.Oracle,
+		compare.HPA, compare.BestTarget, compare.Max15m, compare.Offset, compare.HoltWinters, compare.ARIMA,
+		compare.Forewarm, compare.Oracle,
 	}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Error(diff)

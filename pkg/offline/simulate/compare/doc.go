@@ -7,6 +7,10 @@
 //	    ──> cost against lateness as the target or the objective moves (target.go)
 //	    ──> the verdict (verdict.go)
 //
+// A warm pool is planned at every refresh by package [warmpool], from what Forewarm's forecaster knew at that time
+// (pool_planned.go). While the pool covers its members, Forewarm looks ahead only by the lead time of a pod.
+// Window peaks do not depend on the workload, so they serve every budget; a fixed number of places is the comparison.
+//
 // The other policies have the benefit of hindsight: their target is the cheapest over the very history that is
 // judged. Forewarm has none: it sees the history as it arrived.
 package compare

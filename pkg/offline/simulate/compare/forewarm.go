@@ -11,7 +11,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
-	"github.com/forewarm/forewarm/pkg/offline/simulate/policy"
 )
 
 // Step is the server's refresh step.
@@ -47,12 +46,8 @@ func (h *history) forecasterConfig(c *Config, horizons []time.Duration, objectiv
 	}
 	for _, late := range objectives {
 		out.ExtraPolicies = append(out.ExtraPolicies, decide.Policy{
-			Late:        late,
-			Wait:        c.Wait,
-			Target:      scaling.Target(),
-			MaxCapacity: scaling.MaxCapacity(),
-			Lead:        c.lookAhead(),
-			Mode:        decide.Floor,
+			Late: late, Wait: c.Wait, Target: scaling.Target(), MaxCapacity: scaling.MaxCapacity(),
+			Lead: c.lookAhead(), Mode: decide.Floor,
 		})
 	}
 	out.Policy, out.ExtraPolicies = out.ExtraPolicies[0], out.ExtraPolicies[1:]
@@ -67,7 +62,7 @@ func (h *history) playForecaster(c *Config, horizons []time.Duration, objectives
 
 func (h *history) recorder(c *Config, horizons []time.Duration, objectives ...float64) *servedRecorder {
 	return &servedRecorder{
-		Forewarm: policy.NewForewarm(h.forecasterConfig(c, horizons, objectives...)), keep: len(horizons) > 0,
+		Forewarm: simulate.NewForewarm(h.forecasterConfig(c, horizons, objectives...)), keep: len(horizons) > 0,
 	}
 }
 
@@ -84,7 +79,7 @@ func (h *history) playRecorder(p *servedRecorder) (forewarmServed, error) {
 // servedRecorder records what Forewarm serves from one step to the next. The newest sample may still arrive while a
 // step runs: the server uses those before it.
 type servedRecorder struct {
-	*policy.Forewarm
+	*simulate.Forewarm
 	forewarmServed
 	newest []float64
 	keep   bool

@@ -10,7 +10,6 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
-	"github.com/forewarm/forewarm/pkg/offline/simulate/policy"
 )
 
 // job is a part of the work that depends on no other.
@@ -67,13 +66,13 @@ type hindsightPolicy struct {
 // hindsightPolicies are all of them, in the order of their names.
 func hindsightPolicies() []hindsightPolicy {
 	return []hindsightPolicy{
-		{name: BestTarget, values: func(p *plan) ([]float64, error) { return p.values(policy.NewObserved()) }},
+		{name: BestTarget, values: func(p *plan) ([]float64, error) { return p.values(simulate.NewObserved()) }},
 		{
 			name:   Max15m,
-			values: func(p *plan) ([]float64, error) { return p.values(policy.NewMax(15*time.Minute, sync)) },
+			values: func(p *plan) ([]float64, error) { return p.values(simulate.NewMax(15*time.Minute, sync)) },
 		},
 		{name: Offset, values: func(p *plan) ([]float64, error) {
-			return p.values(policy.NewOffset(min(p.plannedLead(), day/2), sync, day, 7*day))
+			return p.values(simulate.NewOffset(min(p.plannedLead(), day/2), sync, day, 7*day))
 		}},
 		{
 			name:   HoltWinters,
@@ -83,7 +82,7 @@ func hindsightPolicies() []hindsightPolicy {
 		{name: ARIMA, units: 130, values: func(p *plan) ([]float64, error) { return p.modelValues(p.arima()) }},
 		{
 			name:   Oracle,
-			values: func(p *plan) ([]float64, error) { return policy.OracleValues(p.demand, p.window(), sync) },
+			values: func(p *plan) ([]float64, error) { return simulate.OracleValues(p.demand, p.window(), sync) },
 		},
 	}
 }
@@ -117,7 +116,7 @@ func (p *plan) jobs() []job {
 
 // playAsWritten plays the observed demand to the autoscaler as it is.
 func (p *plan) playAsWritten(spent func()) error {
-	values, err := p.values(policy.NewObserved())
+	values, err := p.values(simulate.NewObserved())
 	if err != nil {
 		return err
 	}

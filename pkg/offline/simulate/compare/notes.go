@@ -2,7 +2,6 @@ package compare
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"time"
 
@@ -28,7 +27,7 @@ func (p *plan) notes(c *Comparison) []string {
 
 // backtestNote is why backtest may say the contrary of a verdict against Forewarm.
 func (c *Comparison) backtestNote(note noteFunc) {
-	forewarm, best := c.find(Forewarm), c.find(BestTarget)
+	forewarm, best := c.Find(Forewarm), c.Find(BestTarget)
 	if forewarm == nil || best == nil || forewarm.MeetsObjective &&
 		(!best.MeetsObjective || forewarm.Report.ReplicaHours <= best.Report.ReplicaHours) {
 		return
@@ -41,7 +40,7 @@ func (c *Comparison) backtestNote(note noteFunc) {
 
 // cheaperNote names what meets the objective for less than Forewarm, in hindsight.
 func (c *Comparison) cheaperNote(note noteFunc) {
-	forewarm := c.find(Forewarm)
+	forewarm := c.Find(Forewarm)
 	if forewarm == nil || !forewarm.MeetsObjective {
 		return
 	}
@@ -67,7 +66,7 @@ type noteFunc func(format string, args ...any)
 
 // matchedNote is the cost of the autoscaler at Forewarm's lateness. The verdict compares only under the objective.
 func (p *plan) matchedNote(c *Comparison, note noteFunc) {
-	forewarm, best := c.find(Forewarm), c.find(BestTarget)
+	forewarm, best := c.Find(Forewarm), c.Find(BestTarget)
 	if forewarm == nil || best == nil {
 		return
 	}
@@ -93,8 +92,7 @@ func (p *plan) scaleNotes(c *Comparison, note noteFunc) {
 	if c.Assumptions.CapacityAssumed {
 		note(
 			"No replica capacity was given: the target, %s, is assumed. If a replica sustains more, less demand is late "+
-				"than shown.",
-			formatNumber(p.Capacity),
+				"than shown.", formatNumber(p.Capacity),
 		)
 	}
 	if p.capacityTarget() != p.target() {
@@ -111,7 +109,8 @@ func (p *plan) scaleNotes(c *Comparison, note noteFunc) {
 	least, most := float64(p.HPA.Min)*p.Capacity, float64(p.HPA.Max)*p.Capacity
 	if p.peak <= least {
 		note("minReplicas (%d) are enough for the highest demand (%s of %s): there is nothing to gain. Check that the "+
-			"demand is in the target's unit.", p.HPA.Min, formatNumber(threeDigits(p.peak)), formatNumber(threeDigits(least)))
+			"demand is in the target's unit.", p.HPA.Min, humanize.Significant(p.peak, 3),
+			humanize.Significant(least, 3))
 	}
 	if over := p.shareOver(most); over > 0 {
 		unit := ""
@@ -119,7 +118,7 @@ func (p *plan) scaleNotes(c *Comparison, note noteFunc) {
 			unit = " Check that the demand is in the target's unit."
 		}
 		note("For %s of the time the demand is above what maxReplicas (%d) sustain, %s: every policy is late then.%s",
-			humanize.Share(over), p.HPA.Max, formatNumber(threeDigits(most)), unit)
+			humanize.Share(over), p.HPA.Max, humanize.Significant(most, 3), unit)
 	}
 	if p.plannedLead() < p.recorded.Step {
 		note(
@@ -130,8 +129,7 @@ func (p *plan) scaleNotes(c *Comparison, note noteFunc) {
 	} else if p.recorded.Step > time.Minute {
 		note(
 			"The history has steps of %s. Within a step the demand is a straight line, smoother than it was, for every "+
-				"policy.",
-			p.recorded.Step,
+				"policy.", p.recorded.Step,
 		)
 	}
 	for _, one := range c.Policies {
@@ -182,13 +180,4 @@ func (p *plan) shareOver(limit float64) float64 {
 		}
 	}
 	return float64(n) / float64(p.demand.Len())
-}
-
-// threeDigits is a quantity in three digits.
-func threeDigits(v float64) float64 {
-	if v == 0 {
-		return 0
-	}
-	scale := math.Pow(10, math.Floor(math.Log10(math.Abs(v)))-2)
-	return math.Round(v/scale) * scale
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/core/warmpool"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
-	"github.com/forewarm/forewarm/pkg/offline/simulate/pool"
 )
 
 // Pool is a warm pool, and what a replica takes of it.
@@ -65,7 +64,7 @@ type Trial struct {
 	MeetsObjective bool
 	Report         simulate.Report
 	// Pool is how often the pool covered what may be wanted, or fell back.
-	Pool pool.Tally
+	Pool PoolTally
 	// Timeline is set only for the pool with its own budget.
 	Timeline []Slot
 }

@@ -6,13 +6,12 @@ import (
 	stdsync "sync"
 
 	"github.com/forewarm/forewarm/pkg/core/warmpool"
-	"github.com/forewarm/forewarm/pkg/offline/simulate/policy"
-	"github.com/forewarm/forewarm/pkg/offline/simulate/pool"
+	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
 // poolRun is what the trials of a pool have in common, and their results.
 type poolRun struct {
-	members pool.ShiftedMembers
+	members shiftedMembers
 	// near are the values that forewarm serves where no replica waits for a node, and far where it must.
 	near, far func() (forewarmServed, error)
 	// without are the trials that hold nothing, planned those of the pool; fixed are those of forewarm, and tuned those of
@@ -30,7 +29,7 @@ const plannedUnits = 60
 // poolJobs are those of a pool.
 func (p *plan) poolJobs(far func() (forewarmServed, error)) []job {
 	w := &poolRun{
-		members: pool.NewShiftedMembers(p.Pool.Members, p.demand.Len(), stepsOf(p.warmUp), sync),
+		members: newShiftedMembers(p.Pool.Members, p.demand.Len(), stepsOf(p.warmUp), sync),
 		near:    stdsync.OnceValues(p.forewarmNearValues), far: far,
 	}
 	p.pool = w
@@ -107,8 +106,8 @@ func (p *plan) playBudget(budget float64, own bool) (_ *Trial, spentAll bool, _ 
 	if err != nil {
 		return nil, false, err
 	}
-	keeper := pool.NewPlannedPool(pool.Config{
-		Pool: p.poolWithBudget(budget), Members: p.pool.members, Windows: pool.NewWindowPeaks(p.demand, far.windows),
+	keeper := newPlannedPool(plannedConfig{
+		Pool: p.poolWithBudget(budget), Members: p.pool.members, Windows: newWindowPeaks(p.demand, far.windows),
 		Near: near.values[0], Far: far.values[0], Refresh: sync, From: p.countedFrom(),
 		Member: warmpool.Member{
 			Name: p.Pool.Member, Chunks: p.Pool.Chunks, Target: p.Capacity,
@@ -116,11 +115,7 @@ func (p *plan) playBudget(budget float64, own bool) (_ *Trial, spentAll bool, _ 
 		},
 	})
 	one := &Trial{
-		Policy:    Forewarm,
-		Target:    inUnits(p.capacityTarget()),
-		Holding:   HoldPlanned,
-		Budget:    budget,
-		OwnBudget: own,
+		Policy: Forewarm, Target: inUnits(p.capacityTarget()), Holding: HoldPlanned, Budget: budget, OwnBudget: own,
 	}
 	err = p.playTrial(one, keeper.Policy, keeper, p.capacityTarget())
 	one.Pool = keeper.Tally()
@@ -129,7 +124,7 @@ func (p *plan) playBudget(budget float64, own bool) (_ *Trial, spentAll bool, _ 
 
 // playWithoutPool simulates the autoscaler as written, and Forewarm, without a pool.
 func (p *plan) playWithoutPool(spent func()) error {
-	observed, err := p.values(policy.NewObserved())
+	observed, err := p.values(simulate.NewObserved())
 	if err != nil {
 		return err
 	}
@@ -167,7 +162,7 @@ func (p *plan) playFixedForewarm(spent func()) error {
 // playFixedTuned simulates the autoscaler without a pool and with some fixed numbers of chunks, each with some of the
 // targets.
 func (p *plan) playFixedTuned(spent func()) error {
-	values, err := p.values(policy.NewObserved())
+	values, err := p.values(simulate.NewObserved())
 	if err != nil {
 		return err
 	}

@@ -28,16 +28,13 @@ func (p *plan) poolNotes(w *PoolResult) []string {
 		note(
 			"The history is that of %s. The other members are assumed to have the same history, shifted by whole days: "+
 				"the same daily pattern, with bursts at different times. All figures are totals of all %d members.",
-			p.Pool.Member,
-			w.Members,
+			p.Pool.Member, w.Members,
 		)
 	}
 	if n := p.Pool.Members; n > w.Members {
 		note(
 			"The pool has %d members, of which %d were simulated: the history has no more whole days, or more would take "+
-				"too long.",
-			n,
-			w.Members,
+				"too long.", n, w.Members,
 		)
 	}
 	own := w.of(Forewarm, HoldPlanned)
@@ -83,7 +80,7 @@ func (p *plan) matchedFixedNote(own *Trial, note noteFunc) {
 	cheapest := slices.MinFunc(all,
 		func(a, b Trial) int { return cmp.Compare(a.Report.ReplicaHours, b.Report.ReplicaHours) })
 	note("With no more late demand than the pool (%s), the cheapest fixed number is %s with %s: %s GPU-hours.",
-		humanize.Share(own.Report.LateShare()), formatChunks(cheapest.FixedChunks), cheapest.besideText(),
+		humanize.Share(own.Report.LateShare()), humanize.Plural(cheapest.FixedChunks, "chunk"), cheapest.besideText(),
 		humanize.Amount(cheapest.Report.ReplicaHours*p.GPUs))
 }
 

@@ -5,7 +5,6 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
-	"github.com/forewarm/forewarm/pkg/offline/simulate/pool"
 )
 
 // playTrial simulates the members with what is held, under a target in milli-units.
@@ -85,7 +84,7 @@ func (p *plan) playFixed(name string, values []float64, numbers []int, targets [
 	for _, n := range numbers {
 		for _, target := range targets {
 			one := Trial{Policy: name, Target: inUnits(target), Holding: HoldFixed, FixedChunks: n, Hindsight: true}
-			if err := p.playTrial(&one, p.tapes(values), pool.FixedPlaces(p.Pool.places(n)), target); err != nil {
+			if err := p.playTrial(&one, p.tapes(values), fixedPlaces(p.Pool.places(n)), target); err != nil {
 				return nil, err
 			}
 			out = append(out, one)

@@ -89,17 +89,9 @@ func (c *Comparison) againstNoPool(own, without *Trial, members int) (pays bool,
 	return pays, fmt.Sprintf(
 		"%sOver %s Forewarm would have used %s with the pool%s, %s of them idle: %s than without. "+
 			"%s of the demand would have been late, against %s without. A new replica would have waited %s for a node, "+
-			"against %s without.",
-		head,
-		formatDays(with.Duration),
-		c.gpuHoursText(with),
-		membersText(members),
-		c.idleText(own),
-		c.savingText(with, bare),
-		humanize.Share(with.LateShare()),
-		humanize.Share(bare.LateShare()),
-		roundedMinutes(with.MeanNodeWait()),
-		roundedMinutes(bare.MeanNodeWait()),
+			"against %s without.", head, formatDays(with.Duration), c.gpuHoursText(with), membersText(members),
+		c.idleText(own), c.savingText(with, bare), humanize.Share(with.LateShare()), humanize.Share(bare.LateShare()),
+		roundedMinutes(with.MeanNodeWait()), roundedMinutes(bare.MeanNodeWait()),
 	)
 }
 
@@ -123,7 +115,7 @@ func (c *Comparison) againstFixed(w *PoolResult, own *Trial) (loses bool, text s
 		head = "A fixed number of chunks is better. "
 	}
 	return loses, fmt.Sprintf("%sThe best in hindsight, %s with %s, would have used %s with %s late.", head,
-		formatChunks(best.FixedChunks), best.besideText(), c.gpuHoursText(&best.Report),
+		humanize.Plural(best.FixedChunks, "chunk"), best.besideText(), c.gpuHoursText(&best.Report),
 		humanize.Share(best.Report.LateShare()))
 }
 
@@ -149,13 +141,6 @@ func bestTrial(all []Trial) *Trial {
 		}
 	}
 	return best
-}
-
-func formatChunks(n int) string {
-	if n == 1 {
-		return "1 chunk"
-	}
-	return humanize.Count(n) + " chunks"
 }
 
 // betterTrial says whether a trial is cheaper within the objective, or the only one within it, or the less late of two

@@ -9,7 +9,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
-	"github.com/forewarm/forewarm/pkg/offline/simulate/policy"
 )
 
 // The models forecast blocks of a usual length from the last two weeks, refitted every 6 hours. An ARIMA is fitted on
@@ -58,7 +57,7 @@ func (h *history) modelValues(c windowpeak.BlockModelConfig) ([]float64, error) 
 	if err != nil {
 		return nil, err
 	}
-	observed, err := h.values(policy.NewObserved())
+	observed, err := h.values(simulate.NewObserved())
 	if err != nil {
 		return nil, err
 	}
@@ -76,12 +75,8 @@ func (h *history) modelValues(c windowpeak.BlockModelConfig) ([]float64, error) 
 // holtWinters forecasts by triple exponential smoothing of a day (Winters 1960).
 func (c *Config) holtWinters() windowpeak.BlockModelConfig {
 	return windowpeak.BlockModelConfig{
-		Model:   smoothing.HoltWinters{Period: int(day / holtWintersBlock), Trend: smoothing.DampedTrend},
-		Step:    sync,
-		Block:   holtWintersBlock,
-		Window:  max(c.window(), holtWintersBlock),
-		History: modelHistory,
-		Refit:   refit,
+		Model: smoothing.HoltWinters{Period: int(day / holtWintersBlock), Trend: smoothing.DampedTrend}, Step: sync,
+		Block: holtWintersBlock, Window: max(c.window(), holtWintersBlock), History: modelHistory, Refit: refit,
 	}
 }
 

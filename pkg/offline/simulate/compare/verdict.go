@@ -13,7 +13,7 @@ import (
 // verdict compares Forewarm with the autoscaler with the best target in hindsight, and adds the autoscaler as
 // written.
 func (c *Comparison) verdict() string {
-	forewarm, best, written := c.find(Forewarm), c.find(BestTarget), c.find(HPA)
+	forewarm, best, written := c.Find(Forewarm), c.Find(BestTarget), c.Find(HPA)
 	if forewarm == nil || best == nil {
 		missing := ""
 		if c.Partial {
@@ -69,7 +69,7 @@ func (c *Comparison) describeAsWritten(written *PolicyResult) string {
 // Saved is how many GPU-hours Forewarm uses less than the autoscaler with its best target, and whether the verdict is that it
 // loses; 0 where one of them was not played.
 func (c *Comparison) Saved() (gpuHours float64, loses bool) {
-	forewarm, best := c.find(Forewarm), c.find(BestTarget)
+	forewarm, best := c.Find(Forewarm), c.Find(BestTarget)
 	if forewarm == nil || best == nil {
 		return 0, false
 	}

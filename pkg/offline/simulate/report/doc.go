@@ -2,7 +2,7 @@
 //
 //	compare.Comparison ──> Text  words, a table and charts in characters (text.go, frontier.go)
 //	                   ──> JSON  every number by its name (json.go)
-//	                   ──> HTML  one file with its drawings, which needs nothing beside itself (html.go, course.go,
+//	                   ──> HTML  one file with its drawings, which needs nothing beside itself (html.go, timeline.go,
 //	                             frontier.go)
 //
 // All three begin with the assumptions or the verdict. Texts of others (names of files, autoscalers, servers) are

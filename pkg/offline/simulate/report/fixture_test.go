@@ -12,7 +12,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
-	"github.com/forewarm/forewarm/pkg/offline/simulate/policy"
 )
 
 const (
@@ -104,7 +103,7 @@ func played(s forecast.Series, name string, target float64, serve []float64) (co
 // stands in for forewarm, as only the telling is tested here.
 var made = sync.OnceValues(func() (*compare.Comparison, error) {
 	s := days(4)
-	ahead, err := policy.OracleValues(s, lead+75*time.Second, sim.DefaultSync)
+	ahead, err := simulate.OracleValues(s, lead+75*time.Second, sim.DefaultSync)
 	if err != nil {
 		return nil, err
 	}
@@ -135,11 +134,11 @@ var made = sync.OnceValues(func() (*compare.Comparison, error) {
 		target float64
 		policy simulate.Policy
 	}{
-		{compare.HPA, 900, policy.NewObserved()},
-		{compare.BestTarget, 600, policy.NewObserved()},
-		{compare.Max15m, 750, policy.NewMax(15*time.Minute, sim.DefaultSync)},
-		{compare.Offset, 800, policy.NewOffset(lead, sim.DefaultSync, 24*time.Hour)},
-		{compare.Forewarm, 850, policy.NewMax(10*time.Minute, sim.DefaultSync)},
+		{compare.HPA, 900, simulate.NewObserved()},
+		{compare.BestTarget, 600, simulate.NewObserved()},
+		{compare.Max15m, 750, simulate.NewMax(15*time.Minute, sim.DefaultSync)},
+		{compare.Offset, 800, simulate.NewOffset(lead, sim.DefaultSync, 24*time.Hour)},
+		{compare.Forewarm, 850, simulate.NewMax(10*time.Minute, sim.DefaultSync)},
 		{compare.Oracle, 900, simulate.NewTape(ahead)},
 	} {
 		serve, err := simulate.ServedValues(s, sim.DefaultSync, p.policy)

@@ -85,7 +85,7 @@ func HTML(w io.Writer, c *compare.Comparison) error {
 
 // tiles are forewarm's numbers; none where one of the two was not played.
 func tiles(c *compare.Comparison) []tile {
-	a, ours, best := &c.Assumptions, findPolicy(c, compare.Forewarm), findPolicy(c, compare.BestTarget)
+	a, ours, best := &c.Assumptions, c.Find(compare.Forewarm), c.Find(compare.BestTarget)
 	if ours == nil || best == nil {
 		return nil
 	}

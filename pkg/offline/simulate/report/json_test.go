@@ -96,13 +96,11 @@ func TestJSON(t *testing.T) {
 
 // JSON has no NaN: what there is no number of is null, and what there is none of is an empty list.
 func TestJSONOfNoNumbers(t *testing.T) {
-	c := &compare.Comparison{Policies: []compare.PolicyResult{
-		{
-			Name:     compare.HPA,
-			Target:   math.Inf(1),
-			Frontier: []compare.Point{{Setting: math.NaN(), RelativeCost: math.NaN()}},
-		},
-	}}
+	c := &compare.Comparison{Policies: []compare.PolicyResult{{
+		Name:     compare.HPA,
+		Target:   math.Inf(1),
+		Frontier: []compare.Point{{Setting: math.NaN(), RelativeCost: math.NaN()}},
+	}}}
 	policies := list(t, object(t, c), "policies")
 	hpa, ok := policies[0].(map[string]any)
 	if !ok {

@@ -28,13 +28,8 @@ func poolSection(w *compare.PoolResult, a *compare.Assumptions) section {
 		hours := t.Report.ReplicaHours * a.GPUs
 		idle, wait := humanize.Amount(t.IdlePerDay()*a.GPUs), formatDecimal(t.Report.MeanNodeWait().Minutes(), 1)
 		out.Lines = append(out.Lines, []string{
-			describeTrial(t),
-			humanize.Amount(hours),
-			humanize.Amount(hours * a.GPUPrice),
-			idle,
-			late,
-			waitedShare(&t.Report),
-			wait,
+			describeTrial(t), humanize.Amount(hours), humanize.Amount(hours * a.GPUPrice), idle, late,
+			waitedShare(&t.Report), wait,
 		})
 		if len(t.Timeline) > 1 {
 			out.Timelines = timelineCharts([]compare.PolicyResult{{
@@ -77,7 +72,7 @@ func describeTrial(t *compare.Trial) string {
 		}
 		return t.Policy + ", pool with " + budget
 	case compare.HoldFixed:
-		return t.Policy + ", " + formatCount(t.FixedChunks, "chunk") + " at all times¹"
+		return t.Policy + ", " + humanize.Plural(t.FixedChunks, "chunk") + " at all times¹"
 	case compare.HoldNothing:
 	}
 	if t.Hindsight {
@@ -102,6 +97,5 @@ func describePool(p *compare.Pool) string {
 	asked := &p.Spec
 	return fmt.Sprintf("¹ With the target and the number of chunks that are best in hindsight. The pool is %s, with "+
 		"member %s. It covers the %s quantile and holds %d to %d chunks, %d as fallback, %s. A replica takes %s %s.",
-		p.Name, p.Member, humanize.Number(asked.Quantile), asked.Min, asked.Max, asked.Fallback,
-		budget, takes, of)
+		p.Name, p.Member, humanize.Number(asked.Quantile), asked.Min, asked.Max, asked.Fallback, budget, takes, of)
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/warmpool"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
-	"github.com/forewarm/forewarm/pkg/offline/simulate/pool"
 )
 
 // poolComparison is the comparison with a pool.
@@ -19,19 +18,13 @@ func poolComparison(t *testing.T) *compare.Comparison {
 		return compare.Trial{
 			Policy: compare.Forewarm, Target: 1000, Holding: h, Budget: budget, MeetsObjective: late <= 0.01,
 			Report: simulate.Report{
-				Duration:         72 * time.Hour,
-				ReplicaHours:     hours,
-				IdleReplicaHours: idle,
-				Arrived:          1,
-				Late:             late,
-				Started:          200,
-				WaitedForNode:    50,
-				NodeWait:         300 * time.Minute,
+				Duration: 72 * time.Hour, ReplicaHours: hours, IdleReplicaHours: idle, Arrived: 1, Late: late,
+				Started: 200, WaitedForNode: 50, NodeWait: 300 * time.Minute,
 			},
 		}
 	}
 	own := trial(compare.HoldPlanned, 20, 900, 30, 0.0095)
-	own.OwnBudget, own.Pool = true, pool.Tally{All: 100, Covered: 64, FellBack: 7, OverBudget: 3}
+	own.OwnBudget, own.Pool = true, compare.PoolTally{All: 100, Covered: 64, FellBack: 7, OverBudget: 3}
 	for i := range 300 {
 		own.Timeline = append(own.Timeline, compare.Slot{
 			Start: c.Assumptions.Start.Add(time.Duration(i) * 5 * time.Minute), Demand: 5, Ready: 6, Paid: 8,
@@ -61,10 +54,8 @@ func TestTextOfAPool(t *testing.T) {
 	for _, want := range []string{
 		"The pool pays, or so it is said <here>.",
 		"\nforewarm                           2,000 6,120      0.0 1.20% misses    25% 1.5\n",
-		"\nforewarm, pool with 20.0/day (as written)",
-		" 1,800 5,508     20.0        0.95%    25% 1.5\n",
-		"\nforewarm, pool with no budget",
-		"\nforewarm, 4 chunks at all times¹",
+		"\nforewarm, pool with 20.0/day (as written)", " 1,800 5,508     20.0        0.95%    25% 1.5\n",
+		"\nforewarm, pool with no budget", "\nforewarm, 4 chunks at all times¹",
 	} {
 		if !strings.Contains(squeezed(told), squeezed(want)) {
 			t.Errorf("not told: %s", want)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -119,14 +120,6 @@ func markIndex(name string) int {
 	return len(marks)
 }
 
-// findPolicy of a name; nil where it was not played.
-func findPolicy(c *compare.Comparison, name string) *compare.PolicyResult {
-	if i := slices.IndexFunc(c.Policies, func(p compare.PolicyResult) bool { return p.Name == name }); i >= 0 {
-		return &c.Policies[i]
-	}
-	return nil
-}
-
 // fact is an assumption by its name.
 type fact struct{ Name, Value string }
 
@@ -146,9 +139,8 @@ func facts(a *compare.Assumptions) []fact {
 	}
 	history := a.Start.UTC().Format("2 January 2006, 15:04 UTC") + ", " + humanize.Span(a.Duration) + " in steps of " +
 		humanize.Span(a.Step)
-	objective := "at most " + humanize.ShareAsWritten(
-		a.Objective,
-	) + " of the demand waits longer than " + humanize.Span(a.Wait)
+	objective := "at most " + humanize.ShareAsWritten(a.Objective) + " of the demand waits longer than " +
+		humanize.Span(a.Wait)
 	out := []fact{
 		{"History", a.Source},
 		{"From", history},
@@ -168,4 +160,36 @@ func facts(a *compare.Assumptions) []fact {
 
 func replicas(a *compare.Assumptions) string {
 	return strconv.Itoa(int(a.MinReplicas)) + " to " + strconv.Itoa(int(a.MaxReplicas))
+}
+
+// describeCapacity is the assumption that all figures rest on, in a line.
+func describeCapacity(a *compare.Assumptions) string {
+	if a.CapacityAssumed {
+		return "No replica capacity was given. A replica is assumed to sustain " + humanize.Number(a.Capacity) +
+			", the autoscaler's target. All figures depend on it."
+	}
+	return "A replica sustains " + humanize.Number(a.Capacity) + " (given). The autoscaler's target is " +
+		humanize.Number(a.Target) + "."
+}
+
+// formatMinutes has a tenth of one; a dash where none are known.
+func formatMinutes(d time.Duration) string {
+	if d == 0 {
+		return humanize.Unknown
+	}
+	return strconv.FormatFloat(d.Minutes(), 'f', 1, 64)
+}
+
+// formatDecimal is a number with so many digits after its point.
+func formatDecimal(v float64, digits int) string {
+	if !humanize.Known(v) {
+		return humanize.Unknown
+	}
+	return strconv.FormatFloat(v, 'f', digits, 64)
+}
+
+// formatDates is from the first day of a history to its last.
+func formatDates(a *compare.Assumptions) string {
+	const day = "2 January 2006"
+	return a.Start.UTC().Format(day) + " to " + a.Start.Add(a.Duration).UTC().Format(day)
 }

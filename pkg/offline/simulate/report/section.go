@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"math"
 	"math/big"
+	"slices"
 	"strconv"
 
 	"github.com/forewarm/forewarm/pkg/core/humanize"
@@ -55,9 +57,7 @@ func shapesSection(c *compare.Comparison) section {
 		Heads:  []string{"shape and policy", "capacity", "GPUs", "$/h", "GPU-hours", "$", "late"},
 		Notes: []string{
 			"Capacity is what a replica on the shape sustains, in the metric's unit; $/h is the price of a GPU. All shapes " +
-				"are assumed to have the same lead time and " + replicas(
-				&c.Assumptions,
-			) + " replicas.",
+				"are assumed to have the same lead time and " + replicas(&c.Assumptions) + " replicas.",
 		},
 	}
 	for _, t := range c.Shapes {
@@ -100,7 +100,7 @@ func describeCheapest(c *compare.Comparison, name string) string {
 
 // sharingSection compares packed fractions with one GPU for each replica.
 func sharingSection(p *fleet.Packing, price float64) section {
-	taken, whole := formatCount(p.GPUs, "GPU"), strconv.Itoa(p.Unsliced)
+	taken, whole := humanize.Plural(p.GPUs, "GPU"), strconv.Itoa(p.Unsliced)
 	if price > 0 {
 		taken += " for $" + formatDecimal(price*float64(p.GPUs), 2) + " an hour"
 		whole += " for $" + formatDecimal(price*float64(p.Unsliced), 2)
@@ -139,14 +139,6 @@ func describeWasted(p *fleet.Packing) string {
 	return text + " Every packing needs at least " + strconv.Itoa(p.Least) + "."
 }
 
-// formatCount is a number of things: 1 GPU, 2 GPUs.
-func formatCount(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return humanize.Count(n) + " " + thing + "s"
-}
-
 // spotSection is about the savings of a tail on spot.
 func spotSection(s *fleet.Split) section {
 	saved := formatDecimal(100*s.Saved(), 1) + "% saved"
@@ -157,22 +149,15 @@ func spotSection(s *fleet.Split) section {
 		Title: "Spot",
 		Answer: fmt.Sprintf(
 			"With %s replicas on demand and those above them on spot at $%s, Forewarm costs $%s instead "+
-				"of $%s: %s.",
-			humanize.Number(s.Base),
-			formatDecimal(s.Price, 2),
-			humanize.Amount(s.Dollars),
-			humanize.Amount(s.AllOnDemand),
-			saved,
+				"of $%s: %s.", humanize.Number(s.Base), formatDecimal(s.Price, 2), humanize.Amount(s.Dollars),
+			humanize.Amount(s.AllOnDemand), saved,
 		),
 		Heads: []string{"", "GPU-hours"},
 		Lines: [][]string{{"on demand", humanize.Amount(s.OnDemand)}, {"on spot", humanize.Amount(s.Spot)}},
 		Notes: []string{
 			fmt.Sprintf(
 				"%s interruptions are expected. After each, the next replica is ready in %s: %s of the replica-hours "+
-					"are lost.",
-				humanize.Amount(s.Restarts),
-				humanize.Span(s.Lead),
-				humanize.Share(s.Missing),
+					"are lost.", humanize.Amount(s.Restarts), humanize.Span(s.Lead), humanize.Share(s.Missing),
 			),
 			"Interruptions are assumed to be independent, and a new replica to find a place at once. A spot market " +
 				"interrupts many replicas together: that is why the median stays on demand.",
@@ -192,4 +177,44 @@ func writeSections(out *bytes.Buffer, c *compare.Comparison, width int) {
 			paragraph(out, n, width)
 		}
 	}
+}
+
+// whatIfSection compares Forewarm with itself under a shorter lead time or a longer wait, the largest saving first.
+func whatIfSection(c *compare.Comparison) section {
+	a := &c.Assumptions
+	now := math.NaN()
+	if ours := c.Find(compare.Forewarm); ours != nil {
+		now = gpuHours(a, ours)
+	}
+	out := section{
+		Title: "What would save more",
+		Heads: []string{"Forewarm with", "GPU-hours", "change", "late"},
+		Notes: []string{"Each line changes one thing. The objective stays, but how much of it is used differs."},
+	}
+	if a.GPUPrice > 0 {
+		out.Heads = slices.Insert(out.Heads, 2, "$")
+	}
+	for _, one := range c.WhatIfs {
+		hours := one.ReplicaHours * a.GPUs
+		line := []string{one.Change, humanize.Amount(hours)}
+		if a.GPUPrice > 0 {
+			line = append(line, humanize.Amount(hours*a.GPUPrice))
+		}
+		change := "-"
+		if now > 0 {
+			change = humanize.Percent(hours/now - 1)
+		}
+		out.Lines = append(out.Lines, append(line, change, formatLate(one.Late, one.MeetsObjective)))
+	}
+	best := slices.IndexFunc(c.WhatIfs,
+		func(w compare.WhatIf) bool { return w.MeetsObjective && w.ReplicaHours*a.GPUs < now })
+	if best < 0 {
+		out.Answer = "No shorter lead time and no longer wait saves GPU-hours within the objective."
+		return out
+	}
+	one := c.WhatIfs[best]
+	hours := one.ReplicaHours * a.GPUs
+	out.Answer = "The largest saving within the objective: with " + one.Change + " Forewarm takes " +
+		humanize.Amount(hours) + " GPU-hours instead of " + humanize.Amount(now) + "."
+	return out
 }

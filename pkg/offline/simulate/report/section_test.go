@@ -25,11 +25,7 @@ func withAnswers(t *testing.T) *compare.Comparison {
 	}
 	var err error
 	c.Sharing, err = fleet.Pack([]fleet.Load{
-		{
-			Name:     "llama",
-			Fraction: big.NewRat(1, 4),
-			Replicas: 4,
-		},
+		{Name: "llama", Fraction: big.NewRat(1, 4), Replicas: 4},
 		{Name: "bert", Fraction: big.NewRat(3, 10), Replicas: 3},
 	}, fleet.TimeSlicing)
 	if err != nil {

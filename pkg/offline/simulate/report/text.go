@@ -76,37 +76,13 @@ func writeTable(out *bytes.Buffer, c *compare.Comparison, width int) {
 	}
 }
 
-// writeAligned writes lines of cells, the first to the left and the numbers to the right.
+// writeAligned writes lines of cells, the first to the left and the numbers to the right, as far apart as the width allows.
 func writeAligned(out *bytes.Buffer, lines [][]string, width int) {
-	for _, line := range lines {
-		for i := range line {
-			line[i] = printable.Line(line[i])
-		}
+	table := printable.Table(lines, 1, 2) //nolint:mnd // Apart.
+	if first, _, _ := strings.Cut(table, "\n"); utf8.RuneCountInString(first) > width {
+		table = printable.Table(lines, 1, 1)
 	}
-	widths := make([]int, len(lines[0]))
-	total := 0
-	for i := range widths {
-		for _, line := range lines {
-			widths[i] = max(widths[i], utf8.RuneCountInString(line[i]))
-		}
-		total += widths[i]
-	}
-	gap := 1
-	if total+2*(len(widths)-1) <= width {
-		gap = 2
-	}
-	for _, line := range lines {
-		var text strings.Builder
-		for i, cell := range line {
-			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
-			if i == 0 {
-				text.WriteString(cell + pad)
-				continue
-			}
-			text.WriteString(strings.Repeat(" ", gap) + pad + cell)
-		}
-		out.WriteString(strings.TrimRight(text.String(), " ") + "\n")
-	}
+	out.WriteString(table)
 }
 
 // writeCourses draws the demand over time, and under it what was late of it by policy, a bar for each stretch.
@@ -164,18 +140,5 @@ func paragraph(out *bytes.Buffer, text string, width int) { hanging(out, "", tex
 
 // hanging breaks words into lines behind a head, under which the further lines are indented.
 func hanging(out *bytes.Buffer, head, text string, width int) {
-	indent := strings.Repeat(" ", utf8.RuneCountInString(head))
-	line, empty := head, true
-	for word := range strings.FieldsSeq(text) {
-		if !empty && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
-			out.WriteString(line + "\n")
-			line, empty = indent, true
-		}
-		if !empty {
-			line += " "
-		}
-		line += word
-		empty = false
-	}
-	out.WriteString(strings.TrimRight(line, " ") + "\n")
+	out.WriteString(printable.Wrap(head, text, strings.Repeat(" ", utf8.RuneCountInString(head)), width))
 }

@@ -49,11 +49,8 @@ func TestTextBeginsWithWhatItRestsOn(t *testing.T) {
 	}
 	c.Assumptions.CapacityAssumed, c.Assumptions.Capacity = true, c.Assumptions.Target
 	first, _, _ = strings.Cut(text(t, c, 120), "\n")
-	if !strings.HasPrefix(
-		first,
-		"No replica capacity was given. A replica is assumed to sustain 700, the autoscaler's "+
-			"target",
-	) {
+	if !strings.HasPrefix(first,
+		"No replica capacity was given. A replica is assumed to sustain 700, the autoscaler's target") {
 		t.Errorf("a capacity that was assumed is told as %q", first)
 	}
 }

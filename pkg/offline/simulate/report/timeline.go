@@ -3,11 +3,14 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/forewarm/forewarm/pkg/chart"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
+	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
 
@@ -72,12 +75,127 @@ func describeWorst(all []compare.Slot) string {
 func stripOf(course []compare.Slot) chart.Strip {
 	all := resampled(course, mostSlots)
 	return chart.Strip{
-		Start:  course[0].Start,
-		Long:   endOf(course).Sub(course[0].Start),
-		Demand: valuesOf(all, demand),
-		Late:   valuesOf(all, late),
-		Paid:   valuesOf(all, func(s compare.Slot) float64 { return s.Paid }),
-		Ready:  valuesOf(all, func(s compare.Slot) float64 { return s.Ready }),
-		Idle:   valuesOf(all, func(s compare.Slot) float64 { return s.Idle }),
+		Start: course[0].Start, Long: endOf(course).Sub(course[0].Start), Demand: valuesOf(all, demand),
+		Late: valuesOf(all, late), Paid: valuesOf(all, func(s compare.Slot) float64 { return s.Paid }),
+		Ready: valuesOf(all, func(s compare.Slot) float64 { return s.Ready }),
+		Idle:  valuesOf(all, func(s compare.Slot) float64 { return s.Idle }),
 	}
+}
+
+// resampled makes at most so many of a course, each of as many neighbours but for one.
+func resampled(course []compare.Slot, most int) []compare.Slot {
+	if most < 1 || len(course) <= most {
+		return course
+	}
+	out := make([]compare.Slot, most)
+	for i := range out {
+		out[i] = mergedSlot(course[i*len(course)/most : (i+1)*len(course)/most])
+	}
+	return out
+}
+
+// mergedSlot is a stretch as one slot. The demand of a slot is known by its maximum alone, so that is the weight of its late
+// share.
+func mergedSlot(part []compare.Slot) compare.Slot {
+	nan := math.NaN()
+	out := compare.Slot{Start: part[0].Start, Demand: nan, Ready: nan, Paid: nan}
+	weight, late := 0.0, 0.0
+	for _, s := range part {
+		out.Idle = max(out.Idle, s.Idle)
+		out.Demand, out.Paid = series.MaxKnown(out.Demand, s.Demand), series.MaxKnown(out.Paid, s.Paid)
+		out.Ready = -series.MaxKnown(-out.Ready, -s.Ready)
+		if s.Demand > 0 && !math.IsNaN(s.Late) {
+			weight += s.Demand
+			late += s.Demand * s.Late
+		}
+	}
+	if weight > 0 {
+		out.Late = late / weight
+	}
+	return out
+}
+
+// demand and late are what is drawn of a slot most often.
+func demand(s compare.Slot) float64 { return s.Demand }
+
+func late(s compare.Slot) float64 { return s.Late }
+
+// valuesOf is a value of every slot.
+func valuesOf(course []compare.Slot, value func(compare.Slot) float64) []float64 {
+	out := make([]float64, len(course))
+	for i, s := range course {
+		out[i] = value(s)
+	}
+	return out
+}
+
+// endOf is when a course ends: its slots are of equal length.
+func endOf(course []compare.Slot) time.Time {
+	last := course[len(course)-1].Start
+	if len(course) < 2 {
+		return last
+	}
+	return last.Add(course[1].Start.Sub(course[0].Start))
+}
+
+// closeupLength is the length of the interval with the most late demand. Half of it is shown before and after, so
+// that the rise is visible.
+const closeupLength = 4 * time.Hour
+
+// closeup is a part of two courses: of forewarm and of the autoscaler before.
+type closeup struct {
+	When      string
+	Timelines []timelineChart
+}
+
+// newCloseup shows the stretch in which the most was late under both together; nil where the history is short, or nothing
+// was late.
+func newCloseup(c *compare.Comparison) *closeup {
+	before, ours := c.Find(compare.HPA), c.Find(compare.Forewarm)
+	if before == nil || ours == nil || len(before.Timeline) != len(ours.Timeline) || len(ours.Timeline) < 2 {
+		return nil
+	}
+	long := int(closeupLength / ours.Timeline[1].Start.Sub(ours.Timeline[0].Start))
+	if long < 6 || len(ours.Timeline) < 8*long {
+		return nil
+	}
+	from, some := latestStretch(before.Timeline, ours.Timeline, long)
+	if !some {
+		return nil
+	}
+	first, end := max(from-long/2, 0), min(from+long+long/2, len(ours.Timeline))
+	parts := []compare.PolicyResult{*before, *ours}
+	for i := range parts {
+		parts[i].Timeline = parts[i].Timeline[first:end]
+	}
+	return &closeup{When: formatPeriod(parts[0].Timeline), Timelines: timelineCharts(parts, "closeup")}
+}
+
+// formatPeriod is from when to when a course is, with the day once where it is one.
+func formatPeriod(all []compare.Slot) string {
+	const day, clock = "2 January", "15:04"
+	from, to := all[0].Start.UTC(), endOf(all).UTC()
+	text := from.Format(day+" "+clock) + " to "
+	if from.Format(day) != to.Format(day) {
+		text += to.Format(day) + " "
+	}
+	return text + to.Format(clock) + " UTC"
+}
+
+// latestStretch is where a stretch of so many slots begins in which the most was late; false where nothing was.
+func latestStretch(a, b []compare.Slot, long int) (int, bool) {
+	from, most := 0, 0.0
+	for i := range len(a) - long + 1 {
+		sum := 0.0
+		for j := i; j < i+long; j++ {
+			if v := a[j].Late*max(a[j].Demand, 0) + b[j].Late*max(b[j].Demand, 0); humanize.Known(v) {
+				sum += v
+			}
+		}
+		// A difference by rounding is no reason to move on.
+		if sum > most*(1+1e-9) {
+			from, most = i, sum
+		}
+	}
+	return from, most > 0
 }

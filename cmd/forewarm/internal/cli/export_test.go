@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
+	"github.com/forewarm/forewarm/pkg/offline/fleet"
+	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
+)
+
+// Run is the command line with a bar of the test's.
+func BacktestRun(ctx context.Context, bar *cmdline.ProgressBar, stdin io.Reader, args ...string) (string, error) {
+	o := backtestDefaults()
+	flags := o.flags()
+	if err := flags.Parse(args); err != nil {
+		return "", err
+	}
+	if err := o.validate(); err != nil {
+		return "", err
+	}
+	var out bytes.Buffer
+	err := o.run(ctx, stdin, &out, bar)
+	return out.String(), err
+}
+
+// Quantity is quantity, for its test.
+func CapacityQuantity(v float64) string { return quantity(v) }
+
+// FleetFlags are those that ask about the fleet.
+type FleetFlags = fleetFlags
+
+// ShapeResults are what a comparison that was played on a shape came to.
+func ShapeResults(on fleet.Shape, c *compare.Comparison) []fleet.ShapeResult {
+	return shapeResults(on, c)
+}
+
+// Run is the command without its process: what is told of the progress goes to words at every unit of work.
+func SimulateRun(ctx context.Context, out, words io.Writer, args ...string) error {
+	o := simulateDefaults()
+	flags := pflag.NewFlagSet("simulate", pflag.ContinueOnError)
+	o.add(flags)
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	now := time.Unix(0, 0)
+	clock := func() time.Time {
+		now = now.Add(time.Minute)
+		return now
+	}
+	return run{simulateOptions: o, out: out, messages: words, now: clock, bar: cmdline.NewProgressBar(words, o.quiet, clock)}.run(ctx)
+}
+
+// The values of flags.
+type (
+	Lead             = leadFlag
+	Share            = shareFlag
+	SimulateQuantity = quantityFlag
+)

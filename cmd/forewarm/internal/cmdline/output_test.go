@@ -1,0 +1,38 @@
+package cmdline_test
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
+)
+
+// A table has heads of a line or several, and nothing without lines; what others say is cut.
+func TestOutput(t *testing.T) {
+	var out strings.Builder
+	err := errors.Join(cmdline.Table(&out, "\nNAME\tSTATE", [][]string{{"llama", "Ready"}, {"a\nb", ""}}),
+		cmdline.Table(&out, "NOTHING", nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff("\nNAME       STATE\nllama      Ready\na\\u000ab\n", out.String()); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	long := strings.Repeat("x ", cmdline.MaxMessage)
+	refused, plain := cmdline.APIMessage(apierrors.NewBadRequest(long)), cmdline.APIMessage(errors.New(long))
+	if want := long[:cmdline.MaxMessage] + "…"; refused != want || plain != want {
+		t.Errorf("%q and %q, want %q", refused, plain, want)
+	}
+	note := cmdline.Note(long + "\n")
+	if lines := strings.Split(note, "\n"); len(lines) != 12 || !strings.HasPrefix(note, "- x") || !strings.HasPrefix(lines[1], "  x") {
+		t.Errorf("a note of %d lines: %q", len(lines), note)
+	}
+	if cmdline.OrNull(math.NaN()) != nil || cmdline.OrNull(math.Inf(1)) != nil || *cmdline.OrNull(2) != 2 {
+		t.Error("what is no number is not null, or 2 is not 2")
+	}
+}
