@@ -10,7 +10,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/series"
 )
 
-// Peak is a forecast of a window peak, in the demand's unit.
+// forecast is a forecast of a window peak, in the demand's unit.
 type Peak struct {
 	// Median, 0 or more.
 	Median float64
@@ -62,7 +62,7 @@ const missOver = 2 * time.Hour
 func newCandidate(name string, of source, s *CandidateSet) *Candidate {
 	window := s.windows[s.leadWindow]
 	return &Candidate{
-		name: name, baseline: slices.Contains(Baselines(), name), source: of,
+		name: name, baseline: slices.Contains(baselines(), name), source: of,
 		issued: series.NewRing[float64](window + 1), miss: series.NewTrailingMean(missOver, s.config.Step),
 		sourced: series.NewRing[float64](window + 1), ratios: series.NewTrailingMax(window), level: 1,
 		scores: newScores(s.config, s.windows, s.leadWindow),
@@ -72,7 +72,7 @@ func newCandidate(name string, of source, s *CandidateSet) *Candidate {
 // Name as in a selector, for example "arima".
 func (c *Candidate) Name() string { return c.name }
 
-// Title for display, for example "ARIMA(1,1,1)".
+// title for display, for example "ARIMA(1,1,1)".
 func (c *Candidate) Title() string { return c.source.title() }
 
 // Baseline reports whether the candidate is a baseline.
@@ -86,11 +86,11 @@ func (c *Candidate) Err() error {
 	return nil
 }
 
-// Peak is the forecast for the lead window ahead; ok is false if the demand now stands in for it.
+// forecast is the forecast for the lead window ahead; ok is false if the demand now stands in for it.
 func (c *Candidate) Peak() (p Peak, ok bool) { return c.peak, c.hasForecast }
 
 // step records the error of the lead window that has ended, and forecasts the next.
-func (c *Candidate) step(f *Features) {
+func (c *Candidate) step(f *features) {
 	c.learn(f)
 	median := c.source.median()
 	c.hasForecast = !math.IsNaN(median) && !math.IsInf(median, 0)
@@ -100,25 +100,25 @@ func (c *Candidate) step(f *Features) {
 	c.sourced.Push(median)
 	median = c.levelled(median, f)
 	c.issued.Push(median)
-	c.peak = Peak{Median: math.Max(median, 0), Spread: c.spread(f), level: f.Level()}
+	c.peak = Peak{Median: math.Max(median, 0), Spread: c.spread(f), level: f.level.Value()}
 }
 
 // levelled is a median of the source at the level that the demand has fallen to, and no less than the demand now.
-func (c *Candidate) levelled(median float64, f *Features) float64 {
+func (c *Candidate) levelled(median float64, f *features) float64 {
 	return math.Max(median*c.level, math.Min(median, f.known()))
 }
 
 // learn records by how much the forecast of the lead window that has ended was too low, and the level: after a fall that the source
 // does not see, every forecast is too high, and the least wrong one tells by how much at least. A lower bound is no evidence
 // against a forecast above it.
-func (c *Candidate) learn(f *Features) {
+func (c *Candidate) learn(f *features) {
 	ratio := math.NaN()
-	if actual := f.ActualPeak(); !math.IsNaN(actual) && c.issued.Has(f.window-1) {
+	if actual := f.actualPeak; !math.IsNaN(actual) && c.issued.Has(f.window-1) {
 		before, sourced := c.issued.Ago(f.window-1), c.sourced.Ago(f.window-1)
-		if !math.IsNaN(before) && (f.Exact() || actual > before) {
+		if !math.IsNaN(before) && (f.exact() || actual > before) {
 			c.miss.Add(f.remembered(2 * math.Max(actual-before, 0)))
 		}
-		if ratio = actual / sourced; !f.Exact() {
+		if ratio = actual / sourced; !f.exact() {
 			ratio = 1
 		}
 	}
@@ -129,12 +129,12 @@ func (c *Candidate) learn(f *Features) {
 }
 
 // spread is that of the regression, or else the mean error, in proportion to a demand that has fallen since.
-func (c *Candidate) spread(f *Features) float64 {
+func (c *Candidate) spread(f *features) float64 {
 	if r, ok := c.source.(*regressionSource); ok {
 		return r.peak.Spread
 	}
-	miss := c.miss.Shrunk(leastSpread*f.Level(), spreadPrior)
-	return math.Max(miss*f.fall(), leastTail*f.Level())
+	miss := c.miss.Shrunk(leastSpread*f.level.Value(), spreadPrior)
+	return math.Max(miss*f.fall(), leastTail*f.level.Value())
 }
 
 // Calibrated reports whether enough windows were scored for quantiles of the lead window.
@@ -216,7 +216,7 @@ func (c *Candidate) Loss() float64 { return c.scores.loss.Value() }
 // Coverage is the share of actual peaks up to the quantile at the served level, with a half-life of a season. NaN until known.
 func (c *Candidate) Coverage() float64 { return c.scores.coverage.Value() }
 
-// Path is the forecast step by step: the points, and the quantiles at each level. The quantiles of the first step are
+// path is the forecast step by step: the points, and the quantiles at each level. The quantiles of the first step are
 // calibrated; from there they widen as the model's standard errors do. (The standard errors themselves are not used: one outage
 // in the history inflates them for good.) Empty if the candidate does not forecast steps, and until it is calibrated.
 func (c *Candidate) Path(steps int, levels []float64) (points []float64, quantiles [][]float64) {

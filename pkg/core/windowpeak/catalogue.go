@@ -31,14 +31,14 @@ const (
 
 // CandidateNames are those of all candidates, in a fixed order.
 func CandidateNames() []string {
-	return slices.Concat([]string{Regression}, Baselines(), FittedModels())
+	return slices.Concat([]string{Regression}, baselines(), FittedModels())
 }
 
 // FittedModels are the names of the candidates that are fitted to the demand. Only those that are configured are included.
 func FittedModels() []string { return []string{SES, Holt, HoltWinters, ARIMA, Auto} }
 
-// Baselines are the names of the candidates that need no model. They are always included.
-func Baselines() []string { return []string{LastValue, RunningMax, LastSeason, LastWeek} }
+// baselines are the names of the candidates that need no model. They are always included.
+func baselines() []string { return []string{LastValue, RunningMax, LastSeason, LastWeek} }
 
 // CanonicalName is the name of a candidate for any spelling (HoltWinters, holt_winters, holt-winters); ok is false if there is
 // none.
@@ -67,14 +67,14 @@ const (
 // newSource makes the source of a candidate; nil if the configuration has no season for it.
 //
 //nolint:ireturn // One of several.
-func (c Config) newSource(name string, l *PooledRegression, longest int) (source, error) {
+func (c Config) newSource(name string, l *pooledRegression, longest int) (source, error) {
 	season := c.season()
 	slot := roundToSteps(season/slotsOfSeason, c.Step)
 	period := int(season / slot)
 	seasonal := season%slot == 0 && period >= 2
 	switch name {
 	case Regression:
-		return &regressionSource{PooledRegression: l, least: c.Tolerance / 2}, nil
+		return &regressionSource{pooledRegression: l, least: c.Tolerance / 2}, nil
 	case LastValue:
 		return &heldSource{name: "Last value", recent: series.NewTrailingMax(1)}, nil
 	case RunningMax:
@@ -112,7 +112,7 @@ func (c Config) newSource(name string, l *PooledRegression, longest int) (source
 // newRepetition makes the source of the last season or the last week; nil if the configuration has none.
 //
 //nolint:ireturn // One of two.
-func (c Config) newRepetition(name string, f *Features) (source, error) {
+func (c Config) newRepetition(name string, f *features) (source, error) {
 	season := c.season()
 	minute := roundToSteps(season/lastSeasonSlots, c.Step)
 	switch {
@@ -167,7 +167,7 @@ type heldSource struct {
 	top    float64
 }
 
-func (h *heldSource) follow(f *Features) { h.top = h.recent.Push(f.Now()) }
+func (h *heldSource) follow(f *features) { h.top = h.recent.Push(f.now) }
 
 func (h *heldSource) median() float64 { return h.top }
 
@@ -192,7 +192,6 @@ type blockSource struct {
 	*BlockModel
 	// seasonal: it expects tomorrow what comes today.
 	seasonal bool
-	scratch  []float64
 }
 
 // push records the demand of a step. A lower bound counts only above the model's forecast.
@@ -201,29 +200,19 @@ func (m *blockSource) push(s *Sample) {
 	if m.seasonal {
 		known = remembered(known, s.Bound.Usual)
 	}
-	if s.Censored && known < m.Max() {
+	if s.Censored && known < m.median() {
 		known = math.NaN()
 	}
 	m.Push(known)
 }
 
-func (m *blockSource) median() float64 { return m.Max() }
-
-func (m *blockSource) maximaTo(dst []float64, windows []int) {
-	m.scratch = m.MaximaTo(dst, windows, m.scratch)
-}
-
-func (m *blockSource) err() error                       { return m.Err() }
-func (m *blockSource) title() string                    { return m.Title() }
-func (m *blockSource) path(steps int) forecast.Forecast { return m.Path(steps) }
-
 // lastSeasonSource forecasts the last season: over the lead window its actual peak.
 type lastSeasonSource struct {
 	blockSource
-	features *Features
+	features *features
 }
 
-func (a *lastSeasonSource) median() float64 { return a.features.LastSeasonPeak() }
+func (a *lastSeasonSource) median() float64 { return a.features.lastSeason.peak() }
 
 func (a *lastSeasonSource) maximaTo(dst []float64, windows []int) {
 	a.blockSource.maximaTo(dst, windows)
@@ -240,7 +229,7 @@ type lastWeekSource struct {
 	window int // steps
 }
 
-func (w *lastWeekSource) follow(f *Features) { w.learn(w.window, f.ActualPeak(), f.Exact()) }
+func (w *lastWeekSource) follow(f *features) { w.learn(w.window, f.actualPeak, f.exact()) }
 
 func (w *lastWeekSource) median() float64 { return w.peak() }
 
@@ -252,23 +241,23 @@ func (*lastWeekSource) title() string { return "Last week" }
 
 // regressionSource is the pooled quantile regression. It forecasts the lead window only.
 type regressionSource struct {
-	*PooledRegression
+	*pooledRegression
 	peak Peak
 	// least is the least spread, as a share of the median.
 	least float64
 }
 
 func (r *regressionSource) median() float64 {
-	r.peak = r.Peak()
+	r.peak = r.forecast()
 	r.peak.Spread = math.Max(r.peak.Spread, r.least*r.peak.Median)
-	if math.IsNaN(r.Features().Now()) {
+	if math.IsNaN(r.features.now) {
 		return math.NaN()
 	}
 	return r.peak.Median
 }
 
 func (r *regressionSource) maximaTo(dst []float64, windows []int) {
-	forLeadWindow(dst, windows, r.Features().window, r.peak.Median)
+	forLeadWindow(dst, windows, r.features.window, r.peak.Median)
 }
 
 // forLeadWindow writes the median of the lead window, and NaN for the others.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/core/windowpeak/priorfiles"
+	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
 // priors are the shares late on recorded demand under each multiplier of a candidate's grid: one file for each lead time that
@@ -30,7 +30,7 @@ type priorFile struct {
 // BuiltinPriors are those for a lead time: log-log-linear between two that were studied; outside them those of the edge,
 // because nothing was measured there.
 func BuiltinPriors(lead time.Duration) (Priors, error) {
-	studied, err := priorfiles.Read[priorFile](priors)
+	studied, err := windowpeak.ReadPriors[priorFile](priors)
 	if err != nil {
 		return nil, err
 	}
@@ -77,8 +77,8 @@ func (p Priors) Write(out io.Writer, lead time.Duration) error {
 	w := priorFile{Lead: lead.Seconds(), Late: Priors{}}
 	for name, late := range p {
 		for _, v := range late {
-			w.Late[name] = append(w.Late[name], priorfiles.RoundDigits(v, 3))
+			w.Late[name] = append(w.Late[name], windowpeak.RoundDigits(v, 3))
 		}
 	}
-	return priorfiles.Write(out, w)
+	return windowpeak.WritePrior(out, w)
 }

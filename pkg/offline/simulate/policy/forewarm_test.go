@@ -30,7 +30,7 @@ func objectiveConfig(t *testing.T, s forecast.Series, late float64) forecaster.C
 		Policy:      decide.Policy{Late: late, Target: scaling.Target(), Lead: 5 * time.Minute},
 		Autoscalers: []decide.Autoscaler{scaling},
 		Priors: &forecaster.Priors{
-			WindowPeak:       windowpeak.NaivePrior(windowpeak.NewFeatures(c).Names()),
+			WindowPeak:       windowpeak.NaivePrior(c.RegressionColumns()),
 			RegressionInputs: c.RegressionInputs,
 			Headroom:         margins,
 		},

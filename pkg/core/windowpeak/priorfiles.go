@@ -1,5 +1,4 @@
-// Package priorfiles reads and writes the priors that are built into the program: a folder of JSON files.
-package priorfiles
+package windowpeak
 
 import (
 	"encoding/json"
@@ -10,18 +9,18 @@ import (
 	"strconv"
 )
 
-// Folder is the folder of a package's files.
-const Folder = "priors"
+// priorFolder is the folder of a package's built-in priors, a JSON file each.
+const priorFolder = "priors"
 
-// Read returns every file's content, in the order of their names.
-func Read[T any](files fs.ReadFileFS) ([]T, error) {
-	entries, err := fs.ReadDir(files, Folder)
+// ReadPriors returns the content of every file of the folder priors, in the order of their names.
+func ReadPriors[T any](files fs.ReadFileFS) ([]T, error) {
+	entries, err := fs.ReadDir(files, priorFolder)
 	if err != nil {
 		return nil, fmt.Errorf("built-in priors: %w", err)
 	}
 	out := make([]T, len(entries))
 	for i, entry := range entries {
-		text, err := files.ReadFile(path.Join(Folder, entry.Name()))
+		text, err := files.ReadFile(path.Join(priorFolder, entry.Name()))
 		if err != nil {
 			return nil, fmt.Errorf("built-in priors: %w", err)
 		}
@@ -32,8 +31,8 @@ func Read[T any](files fs.ReadFileFS) ([]T, error) {
 	return out, nil
 }
 
-// Write writes a file.
-func Write(out io.Writer, content any) error {
+// WritePrior writes such a file.
+func WritePrior(out io.Writer, content any) error {
 	text, err := json.Marshal(content)
 	if err == nil {
 		_, err = out.Write(append(text, '\n'))
