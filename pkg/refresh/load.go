@@ -52,7 +52,7 @@ func (w *worker) judgeLoad(end time.Time) {
 			continue
 		}
 		sum, known = sum+v, known+1
-		if w.saturation.At(read.TimeAt(i)) {
+		if w.saturation.at(read.TimeAt(i)) {
 			saturated++
 		}
 	}

@@ -19,9 +19,9 @@ func (w *worker) fetchSaturation(ctx context.Context, now time.Time, source Sour
 		return
 	}
 	if w.saturation == nil {
-		w.saturation = series.NewFlags(w.target.Step, w.maxSteps())
+		w.saturation = newFlags(w.target.Step, w.maxSteps())
 	}
-	q := w.queryAfter(w.target.Saturated, w.saturation.End(), w.newestStep(now))
+	q := w.queryAfter(w.target.Saturated, w.saturation.newestEnd(), w.newestStep(now))
 	block, err := fetchOnGrid(ctx, source, q)
 	if errors.Is(err, series.ErrNoSeries) {
 		block, err = gapSeries(q), nil // A queue that was never used has no series: the service was not saturated.
@@ -33,7 +33,7 @@ func (w *worker) fetchSaturation(ctx context.Context, now time.Time, source Sour
 	}
 	w.saturationFailures = 0
 	var changed time.Time
-	changed, w.found.saturationErr = w.saturation.Append(block)
+	changed, w.found.saturationErr = w.saturation.add(block)
 	w.noteChange(changed)
 }
 

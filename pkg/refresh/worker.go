@@ -27,7 +27,7 @@ type worker struct {
 	newest  sampled
 	// saturation is when the saturation signal was above 0; nil before its first query. It is not queried before
 	// saturationRetry: the demand, which the same job queries, must not wait for a signal that fails at every step.
-	saturation         *series.Flags
+	saturation         *flags
 	saturationRetry    time.Time
 	saturationFailures int
 	forecaster         *forecaster.Forecaster
@@ -361,7 +361,7 @@ func seedOf(key snapshot.Key) uint64 {
 func (w *worker) history(from, to time.Time) forecaster.History {
 	out := forecaster.History{Series: w.demand(from, to), ScaledToZero: w.target.ScaledToZero.At}
 	if w.saturation != nil {
-		out.Saturated = w.saturation.At
+		out.Saturated = w.saturation.at
 	}
 	return out
 }

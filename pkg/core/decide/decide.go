@@ -100,14 +100,14 @@ func HoldSteps(lead, step time.Duration) int {
 }
 
 func (d *Decision) byQuantile(level float64, window windowpeak.Quantiles) {
-	d.Rule, d.Quantile = ByQuantile, level
+	d.Rule, d.Quantile = byQuantile, level
 	d.Forecast = window.At(level)
 	d.Value = d.Forecast
 	d.Bounded = d.Limit.Known && d.Value > 0 && d.Value >= d.Limit.Forecast // The quantiles are bounded already.
 }
 
 func (d *Decision) byHeadroom(k float64, inputs []Input) {
-	d.Rule, d.Headroom = ByHeadroom, k
+	d.Rule, d.Headroom = byHeadroom, k
 	var at int
 	d.Forecast, at = highestForecast(k, inputs)
 	d.Median, d.Spread = inputs[at].Peak.Median, inputs[at].Peak.Spread

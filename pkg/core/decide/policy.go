@@ -39,10 +39,10 @@ type Policy struct {
 	Mode Mode
 }
 
-// DefaultQuantile is served instead of an objective when the capacity of a replica is unknown.
-const DefaultQuantile = 0.95
+// defaultQuantile is served instead of an objective when the capacity of a replica is unknown.
+const defaultQuantile = 0.95
 
-// ByHeadroom reports whether headroom is served, for an objective or a cost ratio; otherwise the quantile Level is served.
+// byHeadroom reports whether headroom is served, for an objective or a cost ratio; otherwise the quantile Level is served.
 func (p Policy) ByHeadroom() bool { return p.Quantile == 0 && p.Target > 0 }
 
 // Level is the quantile that is served if no headroom is.
@@ -50,5 +50,5 @@ func (p Policy) Level() float64 {
 	if p.Quantile != 0 {
 		return p.Quantile
 	}
-	return DefaultQuantile
+	return defaultQuantile
 }

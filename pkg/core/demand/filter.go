@@ -34,8 +34,8 @@ type Filtered struct {
 	Bound Bound
 }
 
-// Known returns the demand to learn from: NaN for a suspect.
-func (s Filtered) Known() float64 {
+// known returns the demand to learn from: NaN for a suspect.
+func (s Filtered) known() float64 {
 	if s.Suspect {
 		return math.NaN()
 	}
@@ -138,7 +138,7 @@ func (f *Filter) pass(s Filtered) {
 }
 
 func (f *Filter) learn(s Filtered) {
-	f.tracker.add(math.Min(s.Known(), f.base.level))
+	f.tracker.add(math.Min(s.known(), f.base.level))
 	f.update()
 }
 

@@ -352,6 +352,3 @@ func (f *Forecaster) Windows() []windowpeak.Window {
 	}
 	return f.stepForecaster(f.selection.candidate(0)).Windows(f.config.Step, f.bound)
 }
-
-// CandidateSet holds the candidates; nil before the first sample.
-func (f *Forecaster) CandidateSet() *windowpeak.CandidateSet { return f.peaks }

@@ -64,9 +64,9 @@ func TestANamedCandidateKeepsTheObjective(t *testing.T) {
 	}
 	quantile := candidate(t, plain, windowpeak.SES).Windows
 	at, ok := windowpeak.QuantilesAtHorizon(quantile, config().Window)
-	if got := answer(t, plain, windowpeak.SES); !ok || got != max(at.At(decide.DefaultQuantile), plain.Observed) {
+	if got := answer(t, plain, windowpeak.SES); !ok || got != max(at.At(0.95), plain.Observed) {
 		t.Errorf("model=ses, which no autoscaler asks for, is answered %v, want the quantile %v", got,
-			at.At(decide.DefaultQuantile))
+			at.At(0.95))
 	}
 }
 

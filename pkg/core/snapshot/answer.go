@@ -105,7 +105,7 @@ func (e *ForecastState) decide(s decide.Overrides) (decide.Decision, time.Durati
 	case i < 0:
 		return e.Decision, e.Window, nil
 	case s.Model != "":
-		e.Beside.Request(e.Candidates[i].Name)
+		e.Beside.request(e.Candidates[i].Name)
 	}
 	if e.Candidates[i].Error != "" {
 		return decide.Decision{}, 0, fmt.Errorf("%w: model %s: %s", ErrNotServing, name, e.Candidates[i].Error)

@@ -157,8 +157,8 @@ type Watched struct {
 	requested atomic.Uint64
 }
 
-// Request notes that a request names a candidate.
-func (w *Watched) Request(candidate string) {
+// request notes that a request names a candidate.
+func (w *Watched) request(candidate string) {
 	if i := slices.Index(windowpeak.FittedModels(), candidate); w != nil && i >= 0 {
 		w.requested.Or(1 << i)
 	}

@@ -65,9 +65,6 @@ func (c Config) regressionInputs() []string {
 // workloads costs less.
 func DefaultRegressionInputs() []string { return []string{ARIMA} }
 
-// WindowSteps is the window in steps, rounded up.
-func (c Config) WindowSteps() int { return c.steps(c.Window) }
-
 // steps is d in steps, rounded up, at least one.
 func (c Config) steps(d time.Duration) int { return max(1, int((d+c.Step-1)/c.Step)) }
 

@@ -87,7 +87,7 @@ func (c Config) validate() error {
 
 // AllWindows are all calibrated windows, in steps, ascending: one step, the lead window, and the Windows.
 func (c Config) AllWindows() []int {
-	out := append([]int{1, c.WindowSteps()}, c.Windows...)
+	out := append([]int{1, c.steps(c.Window)}, c.Windows...)
 	slices.Sort(out)
 	return slices.Compact(out)
 }

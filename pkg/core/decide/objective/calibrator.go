@@ -67,7 +67,7 @@ func NewCalibrator(c Config) (*Calibrator, error) {
 		config: c, holdSteps: decide.HoldSteps(c.Lead, c.Step),
 	}
 	for i, name := range c.Candidates {
-		grid := CoarseGrid()
+		grid := coarseGrid()
 		if i == 0 {
 			grid = FineGrid()
 		}
@@ -203,13 +203,13 @@ func (o *Calibrator) Headroom(i int) float64 { return o.goals[i].headroom }
 // Value is what is served for the i-th goal: at least the observed demand.
 func (o *Calibrator) Value(i int) float64 { return decide.HeadroomValue(o.Headroom(i), o.Inputs(i)) }
 
-// LateShares is, by candidate, the share of all demand that was late under each multiplier with the first autoscaler. Priors
+// lateShares is, by candidate, the share of all demand that was late under each multiplier with the first autoscaler. Priors
 // are made of it.
 func (o *Calibrator) LateShares() Priors {
 	out := Priors{}
 	for _, c := range o.candidates[:o.selectable()] {
 		if len(c.trials) > 0 {
-			out[c.name] = c.trials[0].estimator.LateShares()
+			out[c.name] = c.trials[0].estimator.lateShares()
 		}
 	}
 	return out

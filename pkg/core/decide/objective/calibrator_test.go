@@ -55,7 +55,7 @@ func config(t *testing.T, late float64) objective.Config {
 		t.Fatal(err)
 	}
 	return objective.Config{
-		Step: step, Window: peaks(t).WindowSteps(), Lead: lead, Priors: margins,
+		Step: step, Window: int(peaks(t).Window / step), Lead: lead, Priors: margins,
 		Candidates: []string{
 			windowpeak.Regression, windowpeak.LastValue, windowpeak.LastSeason, windowpeak.ARIMA,
 		},

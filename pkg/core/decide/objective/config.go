@@ -60,7 +60,7 @@ type Autoscaler struct {
 	Spec sim.Spec
 }
 
-func (c Config) period() time.Duration { return cmp.Or(c.Period, DefaultPeriod) }
+func (c Config) period() time.Duration { return cmp.Or(c.Period, defaultPeriod) }
 
 func (c Config) validate() error {
 	var problems []error

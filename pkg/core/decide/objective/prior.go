@@ -64,8 +64,8 @@ func bracket(all []priorFile, lead float64) (low, high priorFile, share float64)
 	return last, last, 0
 }
 
-// For is a candidate's prior on a grid. Without a prior for it all demand is expected to be late.
-func (p Priors) For(name string, grid []float64) []float64 {
+// forGrid is a candidate's prior on a grid. Without a prior for it all demand is expected to be late.
+func (p Priors) forGrid(name string, grid []float64) []float64 {
 	if late := p[name]; len(late) == len(grid) {
 		return late
 	}

@@ -120,14 +120,14 @@ func (r *Report) SetBounded(limit demand.Limit) {
 // headroomFor is the multiplier for a price or else for an objective that is corrected to a target.
 func headroomFor(curve Curve, asked Goal, target float64) float64 {
 	if asked.Price > 0 {
-		return curve.ForPrice(asked.Price)
+		return curve.forPrice(asked.Price)
 	}
-	return curve.ForTarget(asked.Late, target)
+	return curve.forTarget(asked.Late, target)
 }
 
 // expectedToMeet reports whether a multiplier keeps an objective. A price is always met.
 func expectedToMeet(curve Curve, asked Goal) bool {
-	_, met := curve.ForObjective(asked.Late)
+	_, met := curve.forObjective(asked.Late)
 	return met || asked.Price > 0
 }
 
@@ -160,7 +160,7 @@ type AutoscalerReport struct {
 	Min, Max int32
 	// Headroom is the multiplier that it needs, ExpectedLate the share of the demand that is expected to be late with it.
 	Headroom, ExpectedLate float64
-	// Curve is what is expected under each multiplier; Headroom is read from it.
+	// curve is what is expected under each multiplier; Headroom is read from it.
 	Curve Curve
 }
 
