@@ -165,15 +165,15 @@ func TestWhereTheSettingsComeFrom(t *testing.T) {
 				t.Errorf("%s: %s: %v", c.name, s.Name, err)
 			}
 		}
-		if diff := cmp.Diff(c.by, by); diff != "" || got.Policy.Target != c.target {
-			t.Errorf("%s: target %g, %s", c.name, got.Policy.Target, diff)
+		if diff := cmp.Diff(c.by, by); diff != "" || got.Settings.Target != c.target {
+			t.Errorf("%s: target %g, %s", c.name, got.Settings.Target, diff)
 		}
 		if got.AutoscalerSource != c.words || got.Uncalibrated != c.uncalibrated {
 			t.Errorf("%s:\n%s\n%s\nwant\n%s\n%s", c.name, got.AutoscalerSource, got.Uncalibrated, c.words,
 				c.uncalibrated)
 		}
-		if (got.Uncalibrated == "") != (got.Policy.ByHeadroom() || got.Policy.Quantile > 0) {
-			t.Errorf("%s: by outcome %v, uncalibrated %q", c.name, got.Policy.ByHeadroom(), got.Uncalibrated)
+		if (got.Uncalibrated == "") != (got.Settings.ByHeadroom() || got.Settings.Quantile > 0) {
+			t.Errorf("%s: by outcome %v, uncalibrated %q", c.name, got.Settings.ByHeadroom(), got.Uncalibrated)
 		}
 	}
 }

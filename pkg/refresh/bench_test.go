@@ -23,7 +23,7 @@ func thousandForecasts() fixedTargets {
 	for i := range targets {
 		t := target(fmt.Sprintf("model-%04d", i))
 		t.History, t.Models = 14*24*time.Hour, nil
-		t.Policy = decide.Policy{Late: 0.01, Target: 10, Lead: t.Lead}
+		t.Settings = decide.Settings{Late: 0.01, Target: 10, Lead: t.Lead}
 		t.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: defaultHPA()}}
 		targets[i] = t
 	}
@@ -82,10 +82,10 @@ func BenchmarkRebuild(b *testing.B) {
 			h.Values[i] = noisy(h.TimeAt(i))
 		}
 		c := forecaster.Config{
-			Step: step, Window: 375 * time.Second, Policy: decide.Policy{Quantile: 0.95, Lead: 5 * time.Minute},
+			Step: step, Window: 375 * time.Second, Settings: decide.Settings{Quantile: 0.95, Lead: 5 * time.Minute},
 		}
 		asked := c
-		asked.Policy = decide.Policy{Late: 0.01, Target: 10, Lead: 5 * time.Minute}
+		asked.Settings = decide.Settings{Late: 0.01, Target: 10, Lead: 5 * time.Minute}
 		asked.DelaySteps, asked.Starts = 1, sim.Starts(3*time.Minute, 5*time.Minute) // As on the server.
 		asked.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: defaultHPA()}}
 		for name, c := range map[string]forecaster.Config{"quantile": c, "objective": asked} {

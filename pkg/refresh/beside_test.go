@@ -48,7 +48,7 @@ func TestTheNextDayFollowsWhoLooks(t *testing.T) {
 func TestReadyReplicasAreReadForTheRace(t *testing.T) {
 	t.Parallel()
 	target := target("llama")
-	target.Policy = decide.Policy{Late: 0.01, Target: 10, Lead: target.Lead}
+	target.Settings = decide.Settings{Late: 0.01, Target: 10, Lead: target.Lead}
 	target.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: defaultHPA()}}
 	target.Ready = "ready"
 	source := &demandSource{demand: daily}

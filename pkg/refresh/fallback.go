@@ -28,7 +28,7 @@ func entryOfTarget(t Job) *snapshot.ForecastState {
 		LeadSource:       t.LeadSource,
 		LeadPool:         t.LeadPool,
 		Window:           t.window(),
-		Policy:           t.boundedPolicy(),
+		Settings:         t.boundedSettings(),
 		AutoscalerSource: t.AutoscalerSource,
 		Observed:         math.NaN(),
 		Skill:            math.NaN(),

@@ -43,7 +43,7 @@ type Job struct {
 	// Saturated is PromQL that is above 0 while the service is saturated, so that the observed demand is censored;
 	// empty if there is no such signal. No sample means not saturated.
 	Saturated string
-	// Measured is PromQL for the share of requests that waited longer than Policy.Wait in the five minutes before, from 0 to 1; empty if
+	// Measured is PromQL for the share of requests that waited longer than Settings.Wait in the five minutes before, from 0 to 1; empty if
 	// nobody measures it. It is for people alone.
 	Measured string
 	// Unit of the demand, "requests/s"; empty where unknown.
@@ -74,11 +74,11 @@ type Job struct {
 	// Seasons are the cycles in which demand repeats, ascending, each a whole number of steps; empty means
 	// Config.Season.
 	Seasons []time.Duration
-	// Models that may be selected, by name; empty means those that the policy reads. Baselines are always candidates.
+	// Models that may be selected, by name; empty means those that the settings read. Baselines are always candidates.
 	Models []string
 	// Named are the models that autoscalers name, ascending: where there are no Models they are fitted, too.
-	Named  []string
-	Policy decide.Policy
+	Named    []string
+	Settings decide.Settings
 	// Autoscalers are the autoscalers that read the value, at most decide.MaxScalings; without one an objective cannot
 	// be calibrated by outcome.
 	Autoscalers []decide.Autoscaler
@@ -98,7 +98,7 @@ type Job struct {
 
 // lookAhead is the lead time that the value looks ahead by. A quantile knows no outcome, and waits for nine starts of ten.
 func (t *Job) lookAhead() time.Duration {
-	if t.Policy.ByHeadroom() && len(t.Autoscalers) > 0 {
+	if t.Settings.ByHeadroom() && len(t.Autoscalers) > 0 {
 		return leadtime.LookAhead(t.MedianLead, t.Lead)
 	}
 	return t.Lead
@@ -107,10 +107,10 @@ func (t *Job) lookAhead() time.Duration {
 // window is the lead window, from the newest sample that the source has.
 func (t *Job) window() time.Duration { return leadtime.Window(t.lookAhead()) + t.Delay }
 
-// boundedPolicy is the policy, limited to the largest value that the autoscalers can use. Where one of them is unknown there is no
+// boundedSettings are the settings, limited to the largest value that the autoscalers can use. Where one of them is unknown there is no
 // such limit.
-func (t *Job) boundedPolicy() decide.Policy {
-	p := t.Policy
+func (t *Job) boundedSettings() decide.Settings {
+	p := t.Settings
 	p.Lead, p.Window = t.lookAhead(), t.window()
 	if !t.Uncapped {
 		p.MaxCapacity = decide.MaxCapacity(t.Autoscalers)

@@ -121,7 +121,7 @@ func agreeOn(t *testing.T, late time.Duration, known func(at time.Time, age, lat
 	}}
 	all := target("llama")
 	all.History, all.Seasons = 24*time.Hour, []time.Duration{2 * time.Hour}
-	all.Policy = decide.Policy{Late: 0.01, Wait: 30 * time.Second, Target: 10, Lead: all.Lead}
+	all.Settings = decide.Settings{Late: 0.01, Wait: 30 * time.Second, Target: 10, Lead: all.Lead}
 	all.Autoscalers = hpaWithMax(50)
 	start := func() *refresh.Loop {
 		out, _ := loopWith(t, refresh.Config{Refit: refit, Grace: time.Minute}, source, fixedTargets{all})

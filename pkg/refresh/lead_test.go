@@ -14,7 +14,7 @@ import (
 
 // setMeasuredLead sets a lead time as the resolver does, in an object that did not change.
 func setMeasuredLead(t *refresh.Job, lead time.Duration, words string) {
-	t.Lead, t.Policy.Lead, t.LeadSource = lead, lead, words
+	t.Lead, t.Settings.Lead, t.LeadSource = lead, lead, words
 }
 
 func TestAnotherLeadTimeIsAnotherState(t *testing.T) {
@@ -106,7 +106,7 @@ func TestALeadTimeThatChangesDuringAQueryWaitsForIt(t *testing.T) {
 // kinds, have the slow ones' time.
 func TestAnObjectiveLooksAheadByTheMedianStart(t *testing.T) {
 	byOutcome := target("llama")
-	byOutcome.Policy = decide.Policy{Late: 0.01, Target: 10}
+	byOutcome.Settings = decide.Settings{Late: 0.01, Target: 10}
 	byOutcome.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: defaultHPA()}}
 	for name, c := range map[string]struct {
 		of           refresh.Job
@@ -120,8 +120,8 @@ func TestAnObjectiveLooksAheadByTheMedianStart(t *testing.T) {
 		c.of.Lead, c.of.MedianLead = 8*time.Minute, c.median
 		loop, _ := newLoop(t, &demandSource{demand: daily}, fixedTargets{c.of})
 		e := entry(t, loop.Step(t.Context(), noon), "llama")
-		if want := leadtime.Window(c.want); e.Window < want || e.Window >= want+step || e.Policy.Lead != c.want {
-			t.Errorf("%s: window %s, lead %s, want %s and %s", name, e.Window, e.Policy.Lead, want, c.want)
+		if want := leadtime.Window(c.want); e.Window < want || e.Window >= want+step || e.Settings.Lead != c.want {
+			t.Errorf("%s: window %s, lead %s, want %s and %s", name, e.Window, e.Settings.Lead, want, c.want)
 		}
 	}
 }

@@ -64,7 +64,7 @@ func target(name string) refresh.Job {
 	return refresh.Job{
 		Key: snapshot.Key{Namespace: "inference", Name: name}, Generation: 1, Expr: "demand", Step: step,
 		History: 3 * 24 * time.Hour, Lead: 5 * time.Minute, LeadSource: "fixed", StaleAfter: 10 * time.Minute,
-		Policy: decide.Policy{Quantile: 0.95, Lead: 5 * time.Minute},
+		Settings: decide.Settings{Quantile: 0.95, Lead: 5 * time.Minute},
 		// The loop is tested with the models that are quick to fit.
 		Models: []string{"ses", "holt-winters"},
 	}
@@ -283,7 +283,7 @@ func TestChangedObjectTakesEffectInOneStep(t *testing.T) {
 	targets := fixedTargets{target("llama")}
 	loop, _ := newLoop(t, source, targets)
 	before := entry(t, loop.Step(t.Context(), noon), "llama")
-	targets[0].Generation, targets[0].Policy.Quantile = 2, 0.5
+	targets[0].Generation, targets[0].Settings.Quantile = 2, 0.5
 	after := entry(t, loop.Step(t.Context(), noon.Add(time.Second)), "llama")
 	if after.Generation != 2 || after.Decision.Quantile != 0.5 || after.State != snapshot.Ready {
 		t.Errorf("after the change: generation %d, quantile %v, %s", after.Generation, after.Decision.Quantile,
@@ -369,7 +369,7 @@ func (d dynamic) Targets(now time.Time) []refresh.Job { return (*d.set).Targets(
 
 func TestShadowServesTheObserved(t *testing.T) {
 	shadow := target("llama")
-	shadow.Policy.Mode = decide.Shadow
+	shadow.Settings.Mode = decide.Shadow
 	loop, _ := newLoop(t, &demandSource{demand: daily}, fixedTargets{shadow})
 	e := entry(t, loop.Step(t.Context(), noon), "llama")
 	if e.Decision.Value != e.Observed {

@@ -33,7 +33,7 @@ func (w *worker) askMeasured(ctx context.Context, source Source, q Query, histor
 	}
 	q.Expr, q.Step = w.target.Measured, max(judgeInterval, w.target.Step)
 	q.To = align(q.To, q.Step)
-	q.From = align(q.To.Add(-w.target.Policy.Over), q.Step).Add(q.Step)
+	q.From = align(q.To.Add(-w.target.Settings.Over), q.Step).Add(q.Step)
 	if !history && w.shares.End().After(q.From) {
 		q.From = w.shares.End()
 	}
@@ -56,7 +56,7 @@ func (w *worker) askMeasured(ctx context.Context, source Source, q Query, histor
 	if kept := w.shares; !history && kept.Len() > 0 && kept.End().Equal(q.From) {
 		block = forecast.Series{Start: kept.Start, Step: q.Step, Values: append(kept.Values, block.Values...)}
 	}
-	surplus := max(0, block.Len()-int(w.target.Policy.Over/q.Step))
+	surplus := max(0, block.Len()-int(w.target.Settings.Over/q.Step))
 	w.shares = forecast.Series{Start: block.TimeAt(surplus), Step: q.Step, Values: block.Values[surplus:]}
 }
 
@@ -93,7 +93,7 @@ func (w *worker) judgeMeasured(end time.Time) {
 		w.found.measuredErr = errNoRequests
 	}
 	if late, known := w.lateShare(w.shares.Start.Add(-w.shares.Step), end); known > 0 {
-		difference := calibrator.Difference(w.lateShare, w.target.Policy.Mode == decide.Shadow)
+		difference := calibrator.Difference(w.lateShare, w.target.Settings.Mode == decide.Shadow)
 		w.found.measured = &objective.Measured{Late: late, Known: known, Difference: difference}
 	}
 }
@@ -106,7 +106,7 @@ func (v *view) measuredCondition(t Job) (snapshot.Condition, bool) {
 		c.Reason = snapshot.ReasonMeasuredUnusable
 		c.Message = "the query of objective.measured cannot be used, which changes nothing that is served: " + v.measuredErr.Error()
 	case v.measured != nil && v.measured.Difference != nil:
-		c.Reason, c.Message = snapshot.ReasonLatenessDiffers, v.measured.Difference.Message(t.Policy.Wait)
+		c.Reason, c.Message = snapshot.ReasonLatenessDiffers, v.measured.Difference.Message(t.Settings.Wait)
 	default:
 		return c, false
 	}

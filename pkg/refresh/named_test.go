@@ -17,7 +17,7 @@ func TestAModelIsFittedForWhoNamesIt(t *testing.T) {
 	t.Parallel()
 	of := target("llama")
 	of.Models, of.Named = nil, []string{"holt"}
-	of.Policy = decide.Policy{Late: 0.01, Target: 10, Lead: of.Lead}
+	of.Settings = decide.Settings{Late: 0.01, Target: 10, Lead: of.Lead}
 	of.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: defaultHPA()}}
 	targets := fixedTargets{of}
 	loop, _ := loopWith(t, refresh.Config{Grace: 2 * time.Minute, Refit: time.Hour}, &demandSource{demand: daily},

@@ -17,7 +17,7 @@ import (
 func warmingView(span time.Duration, decided bool) (view, Job) {
 	t := Job{
 		Key: snapshottest.Key("llama"), Generation: 1, Step: time.Minute, Lead: 5 * time.Minute,
-		StaleAfter: 10 * time.Minute, Policy: decide.Policy{Late: 0.01, Target: 40, Lead: 5 * time.Minute},
+		StaleAfter: 10 * time.Minute, Settings: decide.Settings{Late: 0.01, Target: 40, Lead: 5 * time.Minute},
 	}
 	e := entryOfTarget(t)
 	e.SampleTime, e.Model = snapshottest.Now().Add(-time.Minute), "last-value"

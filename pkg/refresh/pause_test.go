@@ -50,7 +50,7 @@ func TestAPauseCostsNothing(t *testing.T) {
 			t.Errorf("minute %d: %g is served of %g, the highest; %+v", minute, e.Decision.Value, highest, c)
 		}
 		would := e.Decision.WouldServe
-		if e.State != snapshot.Ready || would != want.Decision.Value || e.Policy.Mode != decide.Shadow {
+		if e.State != snapshot.Ready || would != want.Decision.Value || e.Settings.Mode != decide.Shadow {
 			t.Errorf("minute %d: %s, it would serve %g, want %g", minute, e.State, would, want.Decision.Value)
 		}
 	}

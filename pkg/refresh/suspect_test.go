@@ -159,7 +159,7 @@ func TestFromZeroTheObservedIsServed(t *testing.T) {
 	}}
 	for _, mode := range []decide.Mode{decide.Floor, decide.Shadow} {
 		tg := target("llama")
-		tg.Policy.Mode = mode
+		tg.Settings.Mode = mode
 		loop, _ := newLoop(t, source, refresh.Jobs(fixedTargets{tg}))
 		for minute := 1; minute < 12; minute++ {
 			e := entry(t, loop.Step(t.Context(), noon.Add(time.Duration(minute)*step)), "llama")

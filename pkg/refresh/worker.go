@@ -93,7 +93,7 @@ func (w *worker) inherit(before *worker) {
 		if old.Saturated == w.target.Saturated {
 			w.saturation = before.saturation
 		}
-		if old.Measured == w.target.Measured && old.Policy.Over == w.target.Policy.Over {
+		if old.Measured == w.target.Measured && old.Settings.Over == w.target.Settings.Over {
 			w.shares = before.shares
 		}
 		if old.Generation == w.target.Generation {
@@ -339,7 +339,7 @@ func (w *worker) rebuildForecaster(end time.Time) {
 		Lookback:    w.target.Lookback,
 		Models:      w.target.Models,
 		Named:       slices.Concat(w.target.Named, w.requested),
-		Policy:      w.target.boundedPolicy(),
+		Settings:    w.target.boundedSettings(),
 		Autoscalers: w.target.Autoscalers,
 		Before:      w.target.Before,
 	}, w.history(align(anchor.Add(-w.target.History), w.target.Step), anchor))

@@ -36,7 +36,7 @@ type ForecastState struct {
 	Window time.Duration
 	// MaxHorizon is the longest horizon that may be asked for.
 	MaxHorizon time.Duration
-	Policy     decide.Policy
+	Settings   decide.Settings
 	// AutoscalerSource says in words which autoscalers the objective is calibrated for, and why others are not.
 	AutoscalerSource string
 

@@ -61,25 +61,25 @@ type NamedReport struct {
 	Inputs []decide.Input
 }
 
-// HeadroomFor is the multiplier for a policy's cost ratio or else its objective, which may differ from the Report's: the
+// HeadroomFor is the multiplier for the settings' cost ratio or else its objective, which may differ from the Report's: the
 // largest that any of the autoscalers needs. What is left of the budget tightens or relaxes another objective as much.
-func (r *Report) HeadroomFor(policy decide.Policy) float64 {
-	target := policy.Late
+func (r *Report) HeadroomFor(settings decide.Settings) float64 {
+	target := settings.Late
 	if r.Price == 0 && r.Late > 0 {
 		target = min(target*r.TargetLate/r.Late, 1)
 	}
-	return largestHeadroom(r.Autoscalers, policy, target)
+	return largestHeadroom(r.Autoscalers, settings, target)
 }
 
 // HeadroomFor is Report.HeadroomFor with the autoscalers that request the candidate.
-func (n *NamedReport) HeadroomFor(policy decide.Policy) float64 {
-	return largestHeadroom(n.Autoscalers, policy, policy.Late)
+func (n *NamedReport) HeadroomFor(settings decide.Settings) float64 {
+	return largestHeadroom(n.Autoscalers, settings, settings.Late)
 }
 
-func largestHeadroom(scalings []AutoscalerReport, policy decide.Policy, target float64) float64 {
+func largestHeadroom(scalings []AutoscalerReport, settings decide.Settings, target float64) float64 {
 	k := 0.0
 	for i := range scalings {
-		k = math.Max(k, headroomFor(scalings[i].Curve, Goal{Late: policy.Late, Price: policy.CostRatio}, target))
+		k = math.Max(k, headroomFor(scalings[i].Curve, Goal{Late: settings.Late, Price: settings.CostRatio}, target))
 	}
 	return k
 }

@@ -27,7 +27,7 @@ func objectiveConfig(t *testing.T, s forecast.Series, late float64) forecaster.C
 	c := windowpeak.Config{Step: s.Step, Window: 7 * time.Minute, RegressionInputs: []string{}}
 	return forecaster.Config{
 		Step: s.Step, Window: c.Window, Rate: true, Models: []string{windowpeak.SES},
-		Policy:      decide.Policy{Late: late, Target: scaling.Target(), Lead: 5 * time.Minute},
+		Settings:    decide.Settings{Late: late, Target: scaling.Target(), Lead: 5 * time.Minute},
 		Autoscalers: []decide.Autoscaler{scaling},
 		Priors: &forecaster.Priors{
 			WindowPeak:       windowpeak.NaivePrior(c.RegressionColumns()),

@@ -18,7 +18,7 @@ func loop(t *testing.T, step time.Duration, models ...string) *policy.Loop {
 	p, err := policy.NewLoop(t.Context(), refresh.Job{
 		Key: snapshot.Key{Namespace: "inference", Name: "llama"}, Expr: "demand", Step: step, History: 14 * day,
 		Lead: 5 * time.Minute, StaleAfter: 10 * time.Minute, Models: models,
-		Policy: decide.Policy{Late: 0.01, Target: 1, Lead: 5 * time.Minute},
+		Settings: decide.Settings{Late: 0.01, Target: 1, Lead: 5 * time.Minute},
 	}, refresh.Config{})
 	if err != nil {
 		t.Fatal(err)

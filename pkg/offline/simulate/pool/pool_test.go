@@ -52,7 +52,7 @@ func windows(s forecast.Series) (*pool.WindowPeaks, error) {
 	p := forecastRecorder{Forewarm: policy.NewForewarm(forecaster.Config{
 		Step: pool.Step, Window: leadtime.Window(podLead + node), Rate: true,
 		Horizons: []time.Duration{leadtime.Window(podLead)},
-		Models:   []string{windowpeak.SES}, Policy: decide.Policy{Quantile: 0.95},
+		Models:   []string{windowpeak.SES}, Settings: decide.Settings{Quantile: 0.95},
 	})}
 	_, err := simulate.ServedValues(s, pool.Step, &p)
 	return pool.NewWindowPeaks(s, p.windows), err
