@@ -242,7 +242,7 @@ func (m *syntheticHistory) play(t *testing.T, each func(at int, now time.Time, e
 	if m.saturated != nil {
 		tg.Saturated = limitSignal
 	}
-	loop, _ := newLoop(t, m, fixedTargets{tg})
+	loop, _ := newLoop(t, m, fixedJobs{tg})
 	for at := m.event - 2; at < len(m.values); at++ {
 		now := noon.Add(time.Duration(at+1) * grid) // The samples of the running step may still come.
 		each(at, now, entry(t, loop.Step(t.Context(), now), "llama"))

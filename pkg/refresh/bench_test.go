@@ -18,16 +18,16 @@ import (
 // fleet is a thousand Forecasts with 14 days of minutes each, every model among their candidates, and an objective.
 const fleetSize = 1000
 
-func thousandForecasts() fixedTargets {
-	targets := make(fixedTargets, fleetSize)
-	for i := range targets {
-		t := target(fmt.Sprintf("model-%04d", i))
+func thousandForecasts() fixedJobs {
+	jobs := make(fixedJobs, fleetSize)
+	for i := range jobs {
+		t := jobOf(fmt.Sprintf("model-%04d", i))
 		t.History, t.Models = 14*24*time.Hour, nil
 		t.Settings = decide.Settings{Late: 0.01, Target: 10, Lead: t.Lead}
 		t.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: defaultHPA()}}
-		targets[i] = t
+		jobs[i] = t
 	}
-	return targets
+	return jobs
 }
 
 // defaultHPA is an HPA as it comes, with a target of 10 for each replica.

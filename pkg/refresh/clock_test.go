@@ -50,7 +50,7 @@ func TestClockSteps(t *testing.T) {
 			t.Run(fmt.Sprintf("%s for %s", off, lasts), func(t *testing.T) {
 				t.Parallel()
 				source := &rightClockSource{}
-				loop, _ := newLoop(t, source, fixedTargets{target("llama")})
+				loop, _ := newLoop(t, source, fixedJobs{jobOf("llama")})
 				now := noon
 				play := func(span, off time.Duration) (e *snapshot.ForecastState) {
 					t.Helper()
@@ -78,7 +78,7 @@ func TestClockSteps(t *testing.T) {
 				if n := source.queries - asked; n > 3 {
 					t.Errorf("%d queries in two steps", n)
 				}
-				fresh, _ := newLoop(t, source, fixedTargets{target("llama")})
+				fresh, _ := newLoop(t, source, fixedJobs{jobOf("llama")})
 				want := entry(t, fresh.Step(t.Context(), now.Add(-step)), "llama")
 				if want.Decision.Value != right.Decision.Value || want.Model != right.Model {
 					t.Errorf("a wrong clock leaves traces: %v by %s, without it %v by %s", right.Decision.Value,
@@ -92,7 +92,7 @@ func TestClockSteps(t *testing.T) {
 // A clock that trembles by less than a step costs nothing: nothing is read again.
 func TestClockJitter(t *testing.T) {
 	source := &rightClockSource{}
-	loop, _ := newLoop(t, source, fixedTargets{target("llama")})
+	loop, _ := newLoop(t, source, fixedJobs{jobOf("llama")})
 	now := noon
 	for i := range 120 {
 		source.now = now

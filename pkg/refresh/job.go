@@ -9,10 +9,10 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// Target is one Forecast as the loop needs it: validated, defaults filled in, the query rendered and confined.
+// Job is one Forecast as the loop needs it: validated, defaults filled in, the query rendered and confined.
 type Job struct {
 	Key snapshot.Key
-	// Generation of the object. A change of it or of another field rebuilds the target's state, except Alias, LeadSource,
+	// Generation of the object. A change of it or of another field rebuilds the job's state, except Alias, LeadSource,
 	// LeadPool, AutoscalerSource, Uncalibrated, ScaledToZero, Created and Pause.
 	Generation int64
 	// Created is when the object was made; zero where that is not known, as of a file. Informative.
@@ -97,28 +97,28 @@ type Job struct {
 }
 
 // lookAhead is the lead time that the value looks ahead by. A quantile knows no outcome, and waits for nine starts of ten.
-func (t *Job) lookAhead() time.Duration {
-	if t.Settings.ByHeadroom() && len(t.Autoscalers) > 0 {
-		return leadtime.LookAhead(t.MedianLead, t.Lead)
+func (j *Job) lookAhead() time.Duration {
+	if j.Settings.ByHeadroom() && len(j.Autoscalers) > 0 {
+		return leadtime.LookAhead(j.MedianLead, j.Lead)
 	}
-	return t.Lead
+	return j.Lead
 }
 
 // window is the lead window, from the newest sample that the source has.
-func (t *Job) window() time.Duration { return leadtime.Window(t.lookAhead()) + t.Delay }
+func (j *Job) window() time.Duration { return leadtime.Window(j.lookAhead()) + j.Delay }
 
 // boundedSettings are the settings, limited to the largest value that the autoscalers can use. Where one of them is unknown there is no
 // such limit.
-func (t *Job) boundedSettings() decide.Settings {
-	p := t.Settings
-	p.Lead, p.Window = t.lookAhead(), t.window()
-	if !t.Uncapped {
-		p.MaxCapacity = decide.MaxCapacity(t.Autoscalers)
+func (j *Job) boundedSettings() decide.Settings {
+	p := j.Settings
+	p.Lead, p.Window = j.lookAhead(), j.window()
+	if !j.Uncapped {
+		p.MaxCapacity = decide.MaxCapacity(j.Autoscalers)
 	}
 	return p
 }
 
-// Targets returns the Forecasts to serve at a time; the loop calls it at every step. The time selects between a lead
+// Jobs returns the Forecasts to serve at a time; the loop calls it at every step. The time selects between a lead
 // time and its announced replacement, so that all adapter replicas switch at the same step. The result is read-only.
 type Jobs interface {
 	Targets(now time.Time) []Job

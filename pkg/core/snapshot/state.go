@@ -12,7 +12,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// Entry is one Forecast at one moment, immutable.
+// ForecastState is one Forecast at one moment, immutable.
 type ForecastState struct {
 	Key        Key
 	Generation int64
@@ -199,7 +199,7 @@ func (w *Watched) LookedSince(at time.Time) bool { return w.looked.Load() >= at.
 // PathLevels are the levels of PathStep.Quantiles.
 func PathLevels() [3]float64 { return [3]float64{0.5, 0.8, 0.95} }
 
-// Past is a forecast that was served at Time for the window that followed, and the maximum that came; NaN while the
+// ScoredForecast is a forecast that was served at Time for the window that followed, and the maximum that came; NaN while the
 // window is open or touched a gap.
 type ScoredForecast struct {
 	Time     time.Time

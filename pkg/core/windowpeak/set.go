@@ -98,7 +98,7 @@ func (s *CandidateSet) addCandidates() error {
 		if slices.Contains(FittedModels(), name) && s.config.Models != nil && !slices.Contains(s.config.Models, name) {
 			continue
 		}
-		of, err := s.config.newSource(name, s.regression, s.windows[len(s.windows)-1])
+		of, err := s.config.newPredictor(name, s.regression, s.windows[len(s.windows)-1])
 		if err != nil {
 			return err
 		}
@@ -109,7 +109,7 @@ func (s *CandidateSet) addCandidates() error {
 	if s.config.Extra == nil {
 		return nil
 	}
-	of, err := s.config.newBlockSource(s.config.Extra, s.config.Step, extraHistory*s.config.season())
+	of, err := s.config.newBlockPredictor(s.config.Extra, s.config.Step, extraHistory*s.config.season())
 	if err == nil {
 		s.candidates = append(s.candidates, newCandidate(s.config.Extra.Name(), of, s))
 	}
@@ -124,7 +124,7 @@ func (s *CandidateSet) Step(x Sample) {
 	f := s.regression.features
 	f.usual = x.Bound.Usual
 	for _, c := range s.candidates { // Models first: the regression reads them.
-		if of, ok := c.source.(interface{ push(x *Sample) }); ok {
+		if of, ok := c.predictor.(interface{ push(x *Sample) }); ok {
 			of.push(&x)
 		}
 	}
@@ -132,7 +132,7 @@ func (s *CandidateSet) Step(x Sample) {
 	every := s.scoringInterval()
 	s.recordActual(x.Observed, time.Duration(every)*s.config.Step)
 	for _, c := range s.candidates {
-		if of, ok := c.source.(interface{ follow(f *features) }); ok {
+		if of, ok := c.predictor.(interface{ follow(f *features) }); ok {
 			of.follow(f)
 		}
 		c.step(f)
@@ -165,8 +165,8 @@ func (s *CandidateSet) updateRegression(x Sample) {
 			continue
 		}
 		// The prior of the regression is fitted to mature models.
-		if m, ok := s.candidates[at].source.(*blockSource); !ok || m.mature() {
-			s.maxima[i] = s.candidates[at].levelled(s.candidates[at].source.median(), s.regression.features)
+		if m, ok := s.candidates[at].predictor.(*blockPredictor); !ok || m.mature() {
+			s.maxima[i] = s.candidates[at].levelled(s.candidates[at].predictor.median(), s.regression.features)
 		}
 	}
 	if s.age%s.refit == 0 {
