@@ -24,18 +24,15 @@ func (p *rightClockSource) Fetch(_ context.Context, q refresh.Query) (forecast.S
 	if q.Points() > 100_000 {
 		return forecast.Series{}, fmt.Errorf("%d points: %w", q.Points(), series.ErrTooLarge)
 	}
-	out := forecast.Series{Start: q.From, Step: q.Step, Values: make([]float64, q.Points())}
-	found := false
-	for i := range out.Values {
-		out.Values[i] = math.NaN()
-		if !out.TimeAt(i).After(p.now) {
-			out.Values[i], found = daily(out.TimeAt(i)), true
-		}
-	}
-	if !found {
+	if q.From.After(p.now) {
 		return forecast.Series{}, series.ErrNoSeries
 	}
-	return out, nil
+	return answer(q, func(at time.Time) float64 {
+		if at.After(p.now) {
+			return math.NaN()
+		}
+		return daily(at)
+	}), nil
 }
 
 // The machine's clock is set wrong and right again: nothing absurd is served, nothing for longer than the samples are good

@@ -22,11 +22,7 @@ type lateSource struct {
 }
 
 func (s *lateSource) Fetch(_ context.Context, q refresh.Query) (forecast.Series, error) {
-	out := forecast.Series{Start: q.From, Step: q.Step, Values: make([]float64, q.Points())}
-	for i := range out.Values {
-		out.Values[i] = s.arrived(out.TimeAt(i), s.now)
-	}
-	return out, nil
+	return answer(q, func(at time.Time) float64 { return s.arrived(at, s.now) }), nil
 }
 
 // hashed is a number from 0 to 1 for a time.

@@ -43,11 +43,16 @@ func (p *demandSource) Fetch(_ context.Context, q refresh.Query) (forecast.Serie
 			return forecast.Series{}, err
 		}
 	}
+	return answer(q, p.demand), nil
+}
+
+// answer is a demand over the range of a query.
+func answer(q refresh.Query, demand func(time.Time) float64) forecast.Series {
 	out := forecast.Series{Start: q.From, Step: q.Step, Values: make([]float64, q.Points())}
 	for i := range out.Values {
-		out.Values[i] = p.demand(out.TimeAt(i))
+		out.Values[i] = demand(out.TimeAt(i))
 	}
-	return out, nil
+	return out
 }
 
 // daily is a day cycle with a deterministic ripple.
@@ -277,7 +282,6 @@ func TestVanishedSeriesIsAGap(t *testing.T) {
 	}
 }
 
-// A history that never came is asked for ever more rarely; one that came is asked for at every step.
 func TestChangedObjectTakesEffectInOneStep(t *testing.T) {
 	source := &demandSource{demand: daily}
 	jobs := fixedJobs{jobOf("llama")}
@@ -344,11 +348,7 @@ func (b *bySource) Fetch(_ context.Context, q refresh.Query) (forecast.Series, e
 		return forecast.Series{}, series.ErrUnavailable
 	}
 	b.points = append(b.points, q.Points())
-	out := forecast.Series{Start: q.From, Step: q.Step, Values: make([]float64, q.Points())}
-	for i := range out.Values {
-		out.Values[i] = demand
-	}
-	return out, nil
+	return answer(q, func(time.Time) float64 { return demand }), nil
 }
 
 func TestDeletedForecastIsGone(t *testing.T) {
@@ -392,9 +392,5 @@ type unrecordedSource struct {
 }
 
 func (f *unrecordedSource) Fetch(_ context.Context, q refresh.Query) (forecast.Series, error) {
-	out := forecast.Series{Start: q.From, Step: q.Step, Values: make([]float64, q.Points())}
-	for i := range out.Values {
-		out.Values[i] = f.demand(out.TimeAt(i))
-	}
-	return out, nil
+	return answer(q, f.demand), nil
 }

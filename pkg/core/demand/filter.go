@@ -147,9 +147,6 @@ func (f *Filter) update() {
 	f.bound.MaxObserved = f.maxObserved()
 }
 
-// Bound returns the most that is justified now.
-func (f *Filter) Bound() Bound { return f.bound }
-
 // Waiting returns the samples that are held back, the oldest first; they are valid until the next Step.
 func (f *Filter) Waiting() []Filtered { return f.waiting }
 

@@ -1,19 +1,15 @@
 package forecaster
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
-
-	"github.com/forewarm/forewarm/pkg/core/decide/objective"
-
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
@@ -75,32 +71,6 @@ const (
 	// rateWindow is what a rate's observed demand is averaged over.
 	rateWindow = time.Minute
 )
-
-// Validate returns every problem.
-func (c Config) Validate() error {
-	var problems []error
-	if !slices.IsSorted(c.Seasons) || len(slices.Compact(slices.Clone(c.Seasons))) != len(c.Seasons) ||
-		len(c.Seasons) > 0 && c.Seasons[0] <= 0 {
-		problems = append(problems, fmt.Errorf("seasons %v, want them ascending and more than 0", c.Seasons))
-	}
-	if c.Step <= 0 {
-		problems = append(problems, fmt.Errorf("step %s, want more than 0", c.Step))
-	}
-	if c.Window < c.Step {
-		problems = append(problems, fmt.Errorf("window %s, want at least the step %s", c.Window, c.Step))
-	}
-	for _, p := range append([]decide.Settings{c.Settings}, c.ExtraSettings...) {
-		if p.ByHeadroom() && p.CostRatio == 0 && !(p.Late > 0 && p.Late < 1) {
-			problems = append(problems, fmt.Errorf("objective %v, want a share above 0 and below 1", p.Late))
-		}
-	}
-	for _, name := range c.Models {
-		if _, known := windowpeak.CanonicalName(name); !known {
-			problems = append(problems, fmt.Errorf("unknown model %q, valid are %v", name, windowpeak.CandidateNames()))
-		}
-	}
-	return errors.Join(problems...)
-}
 
 // replicaCapacity is the demand that a replica sustains, the smallest of all autoscalers; 0 if it is unknown.
 func (c Config) replicaCapacity() float64 {

@@ -379,15 +379,6 @@ func TestPastIsWhatWasServedAndWhatCame(t *testing.T) {
 	}
 }
 
-func TestValidateNamesEveryProblem(t *testing.T) {
-	err := forecaster.Config{Step: 0, Window: -1, Models: []string{"prophet"}}.Validate()
-	for _, want := range []string{"step", "window", "prophet", "holt-winters"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v lacks %q", err, want)
-		}
-	}
-}
-
 func TestCanonical(t *testing.T) {
 	for spelled, want := range map[string]string{
 		"HoltWinters": "holt-winters", "holt_winters": "holt-winters", "ARIMA": "arima", "Last Value": "last-value",

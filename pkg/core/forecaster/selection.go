@@ -8,7 +8,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
-
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 

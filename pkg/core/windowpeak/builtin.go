@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast/quantreg"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
 )
 
 // priors are fitted to recorded demand: one file for each window that was studied, written by Prior.Write (`make prior`).
@@ -57,9 +58,9 @@ func halve(p quantreg.Prior) priorGaussian {
 	n := len(p.Mean)
 	var h priorGaussian
 	for i, m := range p.Mean {
-		h.Mean = append(h.Mean, RoundDigits(m, 5))
+		h.Mean = append(h.Mean, humanize.Rounded(m, 5))
 		for j := range i + 1 {
-			h.Precision = append(h.Precision, RoundDigits(p.Precision[i*n+j], 5))
+			h.Precision = append(h.Precision, humanize.Rounded(p.Precision[i*n+j], 5))
 		}
 	}
 	return h

@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"strconv"
 )
 
 // priorFolder is the folder of a package's built-in priors, a JSON file each.
@@ -38,13 +37,4 @@ func WritePrior(out io.Writer, content any) error {
 		_, err = out.Write(append(text, '\n'))
 	}
 	return err
-}
-
-// RoundDigits rounds to so many significant digits.
-func RoundDigits(v float64, digits int) float64 {
-	out, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
-	if err != nil {
-		return v
-	}
-	return out
 }

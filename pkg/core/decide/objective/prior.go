@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
@@ -77,7 +78,7 @@ func (p Priors) Write(out io.Writer, lead time.Duration) error {
 	w := priorFile{Lead: lead.Seconds(), Late: Priors{}}
 	for name, late := range p {
 		for _, v := range late {
-			w.Late[name] = append(w.Late[name], windowpeak.RoundDigits(v, 3))
+			w.Late[name] = append(w.Late[name], humanize.Rounded(v, 3))
 		}
 	}
 	return windowpeak.WritePrior(out, w)

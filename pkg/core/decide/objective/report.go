@@ -6,7 +6,6 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/demand"
-
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 

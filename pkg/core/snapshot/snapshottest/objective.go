@@ -5,9 +5,8 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/decide"
-	"github.com/forewarm/forewarm/pkg/core/demand"
-
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
+	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )

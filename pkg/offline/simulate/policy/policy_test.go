@@ -121,7 +121,7 @@ func TestCausality(t *testing.T) {
 		"observed": func() simulate.Policy { return policy.NewObserved() },
 		"max":      func() simulate.Policy { return policy.NewMax(15*time.Minute, s.Step) },
 		"offset":   func() simulate.Policy { return policy.NewOffset(5*time.Minute, s.Step, day, 7*day) },
-		"forewarm": func() simulate.Policy { return forewarm(t, objectiveConfig(t, s, 0.01)) },
+		"forewarm": func() simulate.Policy { return policy.NewForewarm(objectiveConfig(t, s, 0.01)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
