@@ -15,7 +15,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
-// fleet is a thousand Forecasts with 14 days of minutes each, every model among their candidates, and an objective.
+// fleetSize is how many Forecasts a fleet has, with 14 days of minutes each, every model among their candidates, and an objective.
 const fleetSize = 1000
 
 func thousandForecasts() fixedJobs {

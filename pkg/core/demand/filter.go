@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Config of a Filter.
+// FilterConfig is that of a Filter.
 type FilterConfig struct {
 	// Step between samples, more than 0.
 	Step time.Duration
@@ -24,7 +24,7 @@ func Corroboration(reach, step time.Duration) time.Duration {
 	return reach + max(2*step, 2*time.Minute)
 }
 
-// Sample is the raw demand of a step and whether it is believed.
+// Filtered is the raw demand of a step and whether it is believed.
 type Filtered struct {
 	// Demand as it was read, NaN for a gap.
 	Demand float64

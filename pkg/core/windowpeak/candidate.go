@@ -10,7 +10,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/series"
 )
 
-// forecast is a forecast of a window peak, in the demand's unit.
+// Peak is a forecast of a window peak, in the demand's unit.
 type Peak struct {
 	// Median, 0 or more.
 	Median float64
@@ -72,7 +72,7 @@ func newCandidate(name string, of predictor, s *CandidateSet) *Candidate {
 // Name as in a selector, for example "arima".
 func (c *Candidate) Name() string { return c.name }
 
-// title for display, for example "ARIMA(1,1,1)".
+// Title for display, for example "ARIMA(1,1,1)".
 func (c *Candidate) Title() string { return c.predictor.title() }
 
 // Baseline reports whether the candidate is a baseline.
@@ -86,7 +86,7 @@ func (c *Candidate) Err() error {
 	return nil
 }
 
-// forecast is the forecast for the lead window ahead; ok is false if the demand now stands in for it.
+// Peak is the forecast for the lead window ahead; ok is false if the demand now stands in for it.
 func (c *Candidate) Peak() (p Peak, ok bool) { return c.peak, c.hasForecast }
 
 // step records the error of the lead window that has ended, and forecasts the next.
@@ -216,7 +216,7 @@ func (c *Candidate) Loss() float64 { return c.scores.loss.Value() }
 // Coverage is the share of actual peaks up to the quantile at the served level, with a half-life of a season. NaN until known.
 func (c *Candidate) Coverage() float64 { return c.scores.coverage.Value() }
 
-// path is the forecast step by step: the points, and the quantiles at each level. The quantiles of the first step are
+// Path is the forecast step by step: the points, and the quantiles at each level. The quantiles of the first step are
 // calibrated; from there they widen as the model's standard errors do. (The standard errors themselves are not used: one outage
 // in the history inflates them for good.) Empty if the candidate does not forecast steps, and until it is calibrated.
 func (c *Candidate) Path(steps int, levels []float64) (points []float64, quantiles [][]float64) {

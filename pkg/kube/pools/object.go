@@ -25,7 +25,7 @@ const Finalizer = v1alpha1.GroupName + "/warm-pool"
 // HoldsAnnotation marks a pool that may hold something.
 const HoldsAnnotation = v1alpha1.GroupName + "/holds-capacity"
 
-// manager is the field manager of all writes.
+// statusManager is the field manager of all writes.
 const statusManager = "forewarm"
 
 // Pool is a WarmPool of the cluster, immutable.

@@ -202,7 +202,7 @@ func (o *Calibrator) Headroom(i int) float64 { return o.goals[i].headroom }
 // Value is what is served for the i-th goal: at least the observed demand.
 func (o *Calibrator) Value(i int) float64 { return decide.HeadroomValue(o.Headroom(i), o.Inputs(i)) }
 
-// lateShares is, by candidate, the share of all demand that was late under each multiplier with the first autoscaler. Priors
+// LateShares is, by candidate, the share of all demand that was late under each multiplier with the first autoscaler. Priors
 // are made of it.
 func (o *Calibrator) LateShares() Priors {
 	out := Priors{}

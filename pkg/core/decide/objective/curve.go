@@ -14,7 +14,7 @@ type Point struct {
 	RelativeCost float64
 }
 
-// curve is what is expected under the multipliers of a grid. Multipliers ascend and lateness never rises.
+// Curve is what is expected under the multipliers of a grid. Multipliers ascend and lateness never rises.
 type Curve struct {
 	Points []Point
 	// Max bounds the multiplier that is served.
