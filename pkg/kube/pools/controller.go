@@ -16,6 +16,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/warmpool"
+	"github.com/forewarm/forewarm/pkg/kube/changes"
 )
 
 // Config has the intervals of a Controller. The zero value of a field means its default.
@@ -55,12 +56,6 @@ type Pools interface {
 // Events receives the events of a controller; a record.EventRecorder implements it.
 type Events interface {
 	Event(about runtime.Object, kind, reason, message string)
-}
-
-// Clock returns the time and waits for one.
-type Clock interface {
-	Now() time.Time
-	WaitUntil(ctx context.Context, t time.Time) error
 }
 
 // Dependencies are what a Controller reads and acts on.
@@ -118,7 +113,7 @@ func (c *Controller) SetEvents(events Events) { c.events = events }
 
 // Run takes steps until the context ends. It restores the state from the statuses, so that a new leader continues
 // where the previous one stopped.
-func (c *Controller) Run(ctx context.Context, clock Clock) {
+func (c *Controller) Run(ctx context.Context, clock changes.Clock) {
 	c.pools = map[types.UID]*poolState{}
 	defer c.metrics.Store(nil)
 	before := ""
