@@ -120,7 +120,7 @@ func (l *learner) lookAhead() time.Duration { return leadtime.LookAhead(l.lead.M
 func (l *learner) collect(r recorded) (quantreg.Rows, error) {
 	const every = 10 * time.Minute
 	c := l.peakConfig()
-	c.Prior = windowpeak.NaivePrior(windowpeak.NewFeatures(c).Names())
+	c.Prior = windowpeak.NaivePrior(c.RegressionColumns())
 	set, err := windowpeak.NewCandidateSet(c)
 	if err != nil {
 		return quantreg.Rows{}, err
@@ -144,7 +144,7 @@ func (c collecting) Serve(o simulate.Observation) float64 {
 
 // fitPeaks fits the prior of the regression without some families; the others weigh equally.
 func (l *learner) fitPeaks(without ...string) (windowpeak.Prior, error) {
-	columns := windowpeak.NewFeatures(l.peakConfig()).Names()
+	columns := l.peakConfig().RegressionColumns()
 	others := l.others(without...)
 	if len(others) == 0 {
 		return windowpeak.NaivePrior(columns), nil

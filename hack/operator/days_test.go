@@ -78,7 +78,7 @@ func (d *day) Targets(now time.Time) []refresh.Job {
 		Lead:       5 * minute,
 		LeadSource: "fixed",
 		StaleAfter: 10 * minute,
-		Policy:     decide.Policy{Quantile: 0.95, Lead: 5 * minute},
+		Settings:   decide.Settings{Quantile: 0.95, Lead: 5 * minute},
 		Models:     []string{"ses", "holt-winters"},
 	}
 	if d.change != nil {

@@ -113,7 +113,7 @@ func downtimes() []day {
 			Happens: "the Forecast has its generation, its spec and its measured starts of yesterday",
 			change: func(t *refresh.Job, now time.Time) {
 				if now.Before(event()) {
-					t.Generation, t.Lead, t.Policy.Lead = 2, 6*minute, 6*minute
+					t.Generation, t.Lead, t.Settings.Lead = 2, 6*minute, 6*minute
 				}
 			},
 			After: 2 * minute, least: 0.8, most: 1.2, Served: "what yesterday's spec asks for",

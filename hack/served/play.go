@@ -55,11 +55,11 @@ func playsOf(histories []history) []play {
 func (p play) String() string { return p.name + "/" + string(p.request) }
 
 // policy of the Forecast: the .95 quantile, or 1 % of late demand.
-func (p play) policy() decide.Policy {
+func (p play) policy() decide.Settings {
 	if p.request == quantile {
-		return decide.Policy{Quantile: 0.95, Lead: lead, Mode: decide.Floor}
+		return decide.Settings{Quantile: 0.95, Lead: lead, Mode: decide.Floor}
 	}
-	return decide.Policy{Late: 0.01, Wait: wait, Target: float64(p.target), Lead: lead, Mode: decide.Floor}
+	return decide.Settings{Late: 0.01, Wait: wait, Target: float64(p.target), Lead: lead, Mode: decide.Floor}
 }
 
 // scalings are the autoscaler that the README advises, which an objective is calibrated for; a quantile needs none.
@@ -82,7 +82,7 @@ func (p play) loopTarget() refresh.Job {
 	t := refresh.Job{
 		Key: snapshot.Key{Namespace: "served", Name: p.name}, Generation: 1, Expr: "demand", Rate: p.rate,
 		Step: loopStep, History: loopHistory, Lead: lead, StaleAfter: staleAfter,
-		Policy: p.policy(), Autoscalers: p.scalings(),
+		Settings: p.policy(), Autoscalers: p.scalings(),
 	}
 	if p.rate {
 		t.Lookback = time.Minute

@@ -103,9 +103,9 @@ func TestMeasuredLeadTimes(t *testing.T) {
 	} {
 		o := object(t, header+"spec:\n"+auto+"  "+c.fields+"\n")
 		got := resolve(t, o, manifest.ClusterState{LeadTime: c.measured})
-		if got.Lead != c.lead || got.LeadSource != c.source || got.Policy.Lead != c.lead {
+		if got.Lead != c.lead || got.LeadSource != c.source || got.Settings.Lead != c.lead {
 			t.Errorf("%s: %s (policy %s), %q; want %s, %q",
-				c.name, got.Lead, got.Policy.Lead, got.LeadSource, c.lead, c.source)
+				c.name, got.Lead, got.Settings.Lead, got.LeadSource, c.lead, c.source)
 		}
 		if got.StaleAfter < leadtime.Window(got.Lead) {
 			t.Errorf("%s: stale after %s, within the window", c.name, got.StaleAfter)

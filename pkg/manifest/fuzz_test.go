@@ -46,7 +46,7 @@ func FuzzResolve(f *testing.F) {
 		if len(problems) > 0 {
 			return
 		}
-		policy, window := target.Policy, leadtime.Window(target.Lead)
+		policy, window := target.Settings, leadtime.Window(target.Lead)
 		points := int64(target.History / target.Step)
 		switch {
 		case target.Step < manifest.MinStep || target.Step%time.Second != 0 || target.Step > window,

@@ -55,9 +55,9 @@ func (r *reader) signal(catalogue Catalogue, namespace string, spec *v1alpha1.Fo
 	}
 	target.Ready = catalogue.Ready(namespace, spec.TargetRef, source)
 	if o := spec.Objective; o != nil && o.Measured != nil &&
-		target.Policy.Wait > 0 { // A wrong wait is a problem already.
+		target.Settings.Wait > 0 { // A wrong wait is a problem already.
 		render = func(ref v1alpha1.TargetRef) (Rendered, error) {
-			return catalogue.Render(o.Measured.Preset, namespace, ref, source, target.Policy.Wait)
+			return catalogue.Render(o.Measured.Preset, namespace, ref, source, target.Settings.Wait)
 		}
 		target.Measured = r.measured(o.Measured, spec, confine, render)
 	}
@@ -275,8 +275,8 @@ func (r *reader) models(path *field.Path, names []string) []string {
 
 // policy reads the quantile, the cost ratio or the objective. A spec with defaults has at least one of them. history is 0 if it is
 // invalid.
-func (r *reader) policy(path *field.Path, spec *v1alpha1.ForecastSpec, history time.Duration) decide.Policy {
-	out := decide.Policy{
+func (r *reader) policy(path *field.Path, spec *v1alpha1.ForecastSpec, history time.Duration) decide.Settings {
+	out := decide.Settings{
 		Quantile:  r.quantile(path.Child("quantile"), spec.Quantile),
 		CostRatio: r.costRatio(path.Child("costRatio"), spec.CostRatio),
 		Mode:      r.mode(path.Child("serve"), spec.Serve),

@@ -152,6 +152,6 @@ func (r *reader) spec(spec *v1alpha1.ForecastSpec, m MeasuredLeadTime, target *r
 	target.Seasons = r.seasons(path.Child("seasons"), spec.Seasons, target)
 	target.StaleAfter = r.staleAfter(path.Child("staleAfter"), spec.StaleAfter, target)
 	target.Models = r.models(path.Child("models"), spec.Models)
-	target.Policy = r.policy(path, spec, target.History)
-	target.Policy.Lead = target.Lead
+	target.Settings = r.policy(path, spec, target.History)
+	target.Settings.Lead = target.Lead
 }

@@ -59,7 +59,7 @@ func TestDefaults(t *testing.T) {
 		Lead:       5 * time.Minute,
 		LeadSource: "fallback 5m: pods are not watched without a cluster",
 		StaleAfter: 10 * time.Minute,
-		Policy: decide.Policy{
+		Settings: decide.Settings{
 			Late: 0.01, Wait: 30 * time.Second, Over: 7 * 24 * time.Hour, Lead: 5 * time.Minute, Mode: decide.Floor,
 		},
 		AutoscalerSource: "no autoscaler and no spec.scaling; autoscalers are not read without a cluster",
@@ -105,7 +105,7 @@ func TestEverythingSet(t *testing.T) {
 		StaleAfter: 12*time.Minute + 75*time.Second + time.Minute,
 		Seasons:    []time.Duration{24 * time.Hour, 60 * time.Hour},
 		Models:     []string{"holt-winters", "arima"},
-		Policy: decide.Policy{
+		Settings: decide.Settings{
 			Late: 0.005, Wait: time.Minute, Over: 7 * 24 * time.Hour, Lead: 12 * time.Minute, Mode: decide.Shadow,
 			Target: 4000,
 		},
@@ -133,10 +133,10 @@ func advised(target int64, least, most int32) decide.Autoscaler {
 // of a lateness budget is a week, or the history where that is shorter.
 func TestPolicy(t *testing.T) {
 	const day = 24 * time.Hour
-	late := func(over time.Duration) decide.Policy {
-		return decide.Policy{Late: 0.01, Wait: 30 * time.Second, Over: over}
+	late := func(over time.Duration) decide.Settings {
+		return decide.Settings{Late: 0.01, Wait: 30 * time.Second, Over: over}
 	}
-	for fields, want := range map[string]decide.Policy{
+	for fields, want := range map[string]decide.Settings{
 		`quantile: "0.9"`:                         {Quantile: 0.9},
 		`{costRatio: "20", scaling: {target: 4}}`: {CostRatio: 20, Target: 4},
 		`{costRatio: ".5", scaling: {target: 4}}`: {CostRatio: 0.5, Target: 4},
@@ -146,11 +146,11 @@ func TestPolicy(t *testing.T) {
 	} {
 		want.Lead, want.Mode = 5*time.Minute, decide.Floor
 		got := resolve(t, object(t, header+spec(fields)))
-		if diff := cmp.Diff(want, got.Policy); diff != "" {
+		if diff := cmp.Diff(want, got.Settings); diff != "" {
 			t.Errorf("%s: %s", fields, diff)
 		}
 		if known := want.Target > 0 || want.Quantile > 0; known != (got.Uncalibrated == "") ||
-			got.Policy.ByHeadroom() != (want.Target > 0) {
+			got.Settings.ByHeadroom() != (want.Target > 0) {
 			t.Errorf("%s: uncalibrated %q", fields, got.Uncalibrated)
 		}
 	}

@@ -53,10 +53,10 @@ func (r *reader) autoscalers(
 	target.Uncapped = len(choice.Skipped) > 0
 	target.Named = namedModels(s.references())
 	if len(choice.Scalings) > 0 {
-		target.Policy.Target = choice.Scalings[0].Target()
+		target.Settings.Target = choice.Scalings[0].Target()
 		return
 	}
-	target.Uncalibrated = uncalibratedMessage(target.Policy, doubts)
+	target.Uncalibrated = uncalibratedMessage(target.Settings, doubts)
 }
 
 // namedModels returns the models that the metrics of autoscalers name, ascending. An objective may not apply to a metric, which is
@@ -87,7 +87,7 @@ func unusedReasons(passed []string, unread string) []string {
 
 // uncalibratedMessage returns what is served while an objective or a cost ratio cannot be calibrated; empty without
 // either.
-func uncalibratedMessage(policy decide.Policy, doubts []string) string {
+func uncalibratedMessage(policy decide.Settings, doubts []string) string {
 	var asked string
 	switch {
 	case policy.CostRatio > 0:

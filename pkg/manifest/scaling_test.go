@@ -108,19 +108,19 @@ func TestWhereTheSettingsComeFrom(t *testing.T) {
 		got := resolve(t, o, manifest.ClusterState{Autoscalers: c.references, UnreadReason: c.unread})
 		used := none
 		for _, s := range got.Autoscalers { // The words tell the autoscaler and its target.
-			used = fmt.Sprintf("%s: %g a replica", s.Name, got.Policy.Target)
+			used = fmt.Sprintf("%s: %g a replica", s.Name, got.Settings.Target)
 			if err := s.HPA.Validate(); err != nil {
 				t.Errorf("%s: %s: %v", c.name, s.Name, err)
 			}
 		}
-		if !strings.HasPrefix(c.words, used) || len(got.Autoscalers) > 1 || used == none && got.Policy.Target != 0 {
-			t.Errorf("%s: target %g, %s", c.name, got.Policy.Target, used)
+		if !strings.HasPrefix(c.words, used) || len(got.Autoscalers) > 1 || used == none && got.Settings.Target != 0 {
+			t.Errorf("%s: target %g, %s", c.name, got.Settings.Target, used)
 		}
 		if got.AutoscalerSource != c.words || got.Uncalibrated != c.uncalibrated {
 			t.Errorf("%s:\n%s\n%s\nwant\n%s\n%s", c.name, got.AutoscalerSource, got.Uncalibrated, c.words, c.uncalibrated)
 		}
-		if (got.Uncalibrated == "") != (got.Policy.ByHeadroom() || got.Policy.Quantile > 0) {
-			t.Errorf("%s: by outcome %v, uncalibrated %q", c.name, got.Policy.ByHeadroom(), got.Uncalibrated)
+		if (got.Uncalibrated == "") != (got.Settings.ByHeadroom() || got.Settings.Quantile > 0) {
+			t.Errorf("%s: by outcome %v, uncalibrated %q", c.name, got.Settings.ByHeadroom(), got.Uncalibrated)
 		}
 	}
 }

@@ -53,7 +53,7 @@ type syntheticHistory struct {
 	event, over  int // steps
 	height       float64
 	target       float64
-	policy       decide.Policy
+	settings     decide.Settings
 	capacity     int32
 	models       []string
 	// saturated are the steps at which the limit signal is above 0; nil where there is no such signal.
@@ -66,16 +66,16 @@ func makeHistory(seed uint64) syntheticHistory {
 	m := syntheticHistory{kind: []string{glitch, burst, launch, wild, glitch, level, glitch, outage}[seed/2%8]}
 	before := 720 + rng.IntN(480) // six to ten hours
 	after := settled + 20
-	m.policy = decide.Policy{Quantile: []float64{0.95, 0.99, 0.5}[rng.IntN(3)], Lead: 5 * time.Minute}
+	m.settings = decide.Settings{Quantile: []float64{0.95, 0.99, 0.5}[rng.IntN(3)], Lead: 5 * time.Minute}
 	if seed%2 == 0 {
-		m.policy = decide.Policy{Late: 0.01, Lead: 5 * time.Minute}
+		m.settings = decide.Settings{Late: 0.01, Lead: 5 * time.Minute}
 		m.target, m.capacity = math.Exp(rng.Float64()*8), 1<<30
 		if rng.IntN(4) == 0 {
 			m.capacity = 20
 		}
-		m.policy.Target = m.target
+		m.settings.Target = m.target
 	}
-	m.policy.Mode = []decide.Mode{decide.Floor, decide.Floor, decide.Floor, decide.Forecast, decide.Shadow}[rng.IntN(5)]
+	m.settings.Mode = []decide.Mode{decide.Floor, decide.Floor, decide.Floor, decide.Forecast, decide.Shadow}[rng.IntN(5)]
 	if seed%8 != 0 {
 		m.models = []string{"ses", "holt-winters"} // The others take their time to fit.
 	}
@@ -229,7 +229,7 @@ func (m *syntheticHistory) play(t *testing.T, each func(at int, now time.Time, e
 		Lead:       5 * time.Minute,
 		StaleAfter: 10 * time.Minute,
 		Models:     m.models,
-		Policy:     m.policy,
+		Settings:   m.settings,
 	}
 	if m.target > 0 {
 		tg.Autoscalers = []decide.Autoscaler{{Name: "HorizontalPodAutoscaler/llama", HPA: hpa.Spec{
@@ -242,7 +242,7 @@ func (m *syntheticHistory) play(t *testing.T, each func(at int, now time.Time, e
 	if m.saturated != nil {
 		tg.Saturated = limitSignal
 	}
-	loop, _ := newLoop(t, m, fixedTargets{tg})
+	loop, _ := newLoop(t, m, fixedJobs{tg})
 	for at := m.event - 2; at < len(m.values); at++ {
 		now := noon.Add(time.Duration(at+1) * grid) // The samples of the running step may still come.
 		each(at, now, entry(t, loop.Step(t.Context(), now), "llama"))
@@ -379,7 +379,7 @@ func (m *syntheticHistory) check(t *testing.T) (off string) {
 		if m.target == 0 {
 			low = m.values[i]
 		}
-		if m.policy.Mode == decide.Forecast {
+		if m.settings.Mode == decide.Forecast {
 			low = 0 // The forecast as it is knows nothing of the floor.
 		}
 		if v := at(i); v < low*(1-0.05) || v > 2*highest*(1+1e-6) {

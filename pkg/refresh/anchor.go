@@ -41,7 +41,7 @@ func (w *worker) rebuildsAt(end time.Time) bool {
 
 // anchorAt is the anchor of an end. What comes late before an anchor has mostly come when it takes effect.
 func (w *worker) anchorAt(end time.Time) time.Time {
-	return w.anchors.newestBefore(end.Add(-mostOverlapOf(w.target.Step)))
+	return w.anchors.newestBefore(end.Add(-mostOverlapOf(w.job.Step)))
 }
 
 // noteRequested notes the models that requests have named, for a forecaster that is made anew. A model stays fitted until no request

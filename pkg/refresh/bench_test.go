@@ -15,19 +15,19 @@ import (
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
-// fleet is a thousand Forecasts with 14 days of minutes each, every model among their candidates, and an objective.
+// fleetSize is how many Forecasts a fleet has, with 14 days of minutes each, every model among their candidates, and an objective.
 const fleetSize = 1000
 
-func thousandForecasts() fixedTargets {
-	targets := make(fixedTargets, fleetSize)
-	for i := range targets {
-		t := target(fmt.Sprintf("model-%04d", i))
+func thousandForecasts() fixedJobs {
+	jobs := make(fixedJobs, fleetSize)
+	for i := range jobs {
+		t := jobOf(fmt.Sprintf("model-%04d", i))
 		t.History, t.Models = 14*24*time.Hour, nil
-		t.Policy = decide.Policy{Late: 0.01, Target: 10, Lead: t.Lead}
+		t.Settings = decide.Settings{Late: 0.01, Target: 10, Lead: t.Lead}
 		t.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: defaultHPA()}}
-		targets[i] = t
+		jobs[i] = t
 	}
-	return targets
+	return jobs
 }
 
 // defaultHPA is an HPA as it comes, with a target of 10 for each replica.
@@ -82,10 +82,10 @@ func BenchmarkRebuild(b *testing.B) {
 			h.Values[i] = noisy(h.TimeAt(i))
 		}
 		c := forecaster.Config{
-			Step: step, Window: 375 * time.Second, Policy: decide.Policy{Quantile: 0.95, Lead: 5 * time.Minute},
+			Step: step, Window: 375 * time.Second, Settings: decide.Settings{Quantile: 0.95, Lead: 5 * time.Minute},
 		}
 		asked := c
-		asked.Policy = decide.Policy{Late: 0.01, Target: 10, Lead: 5 * time.Minute}
+		asked.Settings = decide.Settings{Late: 0.01, Target: 10, Lead: 5 * time.Minute}
 		asked.DelaySteps, asked.Starts = 1, sim.Starts(3*time.Minute, 5*time.Minute) // As on the server.
 		asked.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: defaultHPA()}}
 		for name, c := range map[string]forecaster.Config{"quantile": c, "objective": asked} {

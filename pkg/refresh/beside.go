@@ -26,16 +26,16 @@ func (l *Loop) makeBeside(ctx context.Context, w *worker, now time.Time) {
 		return
 	}
 	w.besideMade = now
-	target, hours, into, ready := w.target, w.forecaster.Hours(), w.beside, w.readyQuery()
+	job, hours, into, ready := w.job, w.forecaster.Hours(), w.beside, w.readyQuery()
 	l.beside.Go(func() {
 		defer func() {
 			if fault := recover(); fault != nil {
 				l.log.ErrorContext(ctx, "a forecast of the next day panicked: please report this",
-					"forecast", target.Key.String(), "fault", fault, "stack", string(debug.Stack()))
+					"forecast", job.Key.String(), "fault", fault, "stack", string(debug.Stack()))
 			}
 		}()
-		made := snapshot.Beside{Ready: l.fetchReady(ctx, &target, ready)}
-		l.fits.run(target.Key.Namespace, true, func() { made.NextDay = hours.NextDay() })
+		made := snapshot.Beside{Ready: l.fetchReady(ctx, &job, ready)}
+		l.fits.run(job.Key.Namespace, true, func() { made.NextDay = hours.NextDay() })
 		into.Set(&made)
 	})
 }
@@ -43,13 +43,13 @@ func (l *Loop) makeBeside(ctx context.Context, w *worker, now time.Time) {
 // readyQuery is the query for the replicas that were ready in the race; it has no expression where there is no race, or nobody counts
 // them.
 func (w *worker) readyQuery() Query {
-	e := w.found.entry
+	e := w.result.entry
 	if e == nil || e.Objective == nil || e.Objective.Race == nil || len(e.Objective.Race.Intervals) == 0 {
 		return Query{}
 	}
 	race := e.Objective.Race
 	return Query{
-		Namespace: w.target.Key.Namespace, Source: w.target.Source, Expr: w.target.Ready, Step: race.Step,
+		Namespace: w.job.Key.Namespace, Source: w.job.Source, Expr: w.job.Ready, Step: race.Step,
 		From: race.Start, To: race.Start.Add(time.Duration(len(race.Intervals)-1) * race.Step),
 	}
 }

@@ -13,7 +13,7 @@ import (
 // The next day is forecast beside the steps: at the start, every six hours, and every two hours while somebody looks at it.
 func TestTheNextDayFollowsWhoLooks(t *testing.T) {
 	t.Parallel()
-	loop, _ := newLoop(t, &demandSource{demand: daily}, fixedTargets{target("llama")})
+	loop, _ := newLoop(t, &demandSource{demand: daily}, fixedJobs{jobOf("llama")})
 	now := noon
 	// after steps to a time after noon, and returns when the day that is known then begins, as one who is there at another time.
 	after := func(since, looks time.Duration) time.Time {
@@ -47,12 +47,12 @@ func TestTheNextDayFollowsWhoLooks(t *testing.T) {
 // Where an objective is raced, the replicas that were ready are read over its intervals, in one query.
 func TestReadyReplicasAreReadForTheRace(t *testing.T) {
 	t.Parallel()
-	target := target("llama")
-	target.Policy = decide.Policy{Late: 0.01, Target: 10, Lead: target.Lead}
+	target := jobOf("llama")
+	target.Settings = decide.Settings{Late: 0.01, Target: 10, Lead: target.Lead}
 	target.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: defaultHPA()}}
 	target.Ready = "ready"
 	source := &demandSource{demand: daily}
-	loop, _ := newLoop(t, source, fixedTargets{target})
+	loop, _ := newLoop(t, source, fixedJobs{target})
 	e := entry(t, loop.Step(t.Context(), noon), "llama")
 	loop.WaitForBeside()
 	race, ready := e.Objective.Race, e.Beside.Look(noon).Ready

@@ -24,9 +24,9 @@ func TestReportsThatDoNotCountAreNamed(t *testing.T) {
 			}
 			return fmt.Errorf("%w over the range", series.ErrNoSeries)
 		}
-		claimed := target("llama")
+		claimed := jobOf("llama")
 		claimed.Claims = "claims"
-		loop, _ := newLoop(t, source, fixedTargets{claimed})
+		loop, _ := newLoop(t, source, fixedJobs{claimed})
 		e := entry(t, loop.Step(t.Context(), noon), "llama")
 		c := condition(t, e, snapshot.ConditionSource)
 		said := strings.Contains(c.Message, "2 other namespaces") &&
@@ -41,9 +41,9 @@ func TestReportsThatDoNotCountAreNamed(t *testing.T) {
 func TestClustersThatAddUpAreSaid(t *testing.T) {
 	for clusters, want := range map[float64]bool{2: true, 1: false, math.NaN(): false} {
 		source := sources{"demand": {demand: daily}, "clusters": {demand: func(time.Time) float64 { return clusters }}}
-		several := target("llama")
+		several := jobOf("llama")
 		several.Clusters = "clusters"
-		loop, _ := newLoop(t, source, fixedTargets{several})
+		loop, _ := newLoop(t, source, fixedJobs{several})
 		c := condition(t, entry(t, loop.Step(t.Context(), noon), "llama"), snapshot.ConditionSource)
 		if said := strings.Contains(c.Message, "in 2 clusters") &&
 			strings.Contains(c.Message, "--cluster"); said != want ||
@@ -75,9 +75,9 @@ func TestImplausibleSignals(t *testing.T) {
 		}, state: snapshot.Ready, reason: "Frozen"},
 	} {
 		source := sources{"demand": {demand: c.demand}, "silent": {demand: func(time.Time) float64 { return c.silent }}}
-		one := target("llama")
+		one := jobOf("llama")
 		one.Silent, one.Average = "silent", c.average
-		loop, _ := newLoop(t, source, fixedTargets{one})
+		loop, _ := newLoop(t, source, fixedJobs{one})
 		e := entry(t, loop.Step(t.Context(), noon), "llama")
 		if c.silent > 0 && hasCondition(e, snapshot.ConditionSignal) {
 			t.Errorf("%s: replicas that are silent once may have started just now", name)
@@ -126,12 +126,12 @@ func TestATargetIsJudgedByTheLoad(t *testing.T) {
 			"ready":     {demand: func(time.Time) float64 { return 5 }},
 			"saturated": {demand: func(at time.Time) float64 { return c.saturated(int(at.Sub(noon) / time.Minute)) }},
 		}
-		one := target("llama")
+		one := jobOf("llama")
 		one.Ready, one.Saturated = "ready", "saturated"
 		one.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: hpa.Spec{
 			Min: 1, Max: 10, Metrics: []hpa.Metric{{Name: "demand", Type: hpa.AverageValue, Target: 1000 * target20}},
 		}}}
-		loop, _ := newLoop(t, source, fixedTargets{one})
+		loop, _ := newLoop(t, source, fixedJobs{one})
 		got := ""
 		for minute := range 45 {
 			e := entry(t, loop.Step(t.Context(), noon.Add(time.Duration(minute)*time.Minute)), "llama")
@@ -164,7 +164,7 @@ func TestConditionsDoNotFlap(t *testing.T) {
 		}
 		return nil
 	}
-	loop, _ := newLoop(t, source, fixedTargets{target("llama")})
+	loop, _ := newLoop(t, source, fixedJobs{jobOf("llama")})
 	for ; now.Before(noon.Add(80 * time.Minute)); now = now.Add(time.Minute) {
 		minute := int(now.Sub(noon) / time.Minute)
 		c := condition(t, entry(t, loop.Step(t.Context(), now), "llama"), snapshot.ConditionSource)

@@ -24,18 +24,15 @@ func (p *rightClockSource) Fetch(_ context.Context, q refresh.Query) (forecast.S
 	if q.Points() > 100_000 {
 		return forecast.Series{}, fmt.Errorf("%d points: %w", q.Points(), series.ErrTooLarge)
 	}
-	out := forecast.Series{Start: q.From, Step: q.Step, Values: make([]float64, q.Points())}
-	found := false
-	for i := range out.Values {
-		out.Values[i] = math.NaN()
-		if !out.TimeAt(i).After(p.now) {
-			out.Values[i], found = daily(out.TimeAt(i)), true
-		}
-	}
-	if !found {
+	if q.From.After(p.now) {
 		return forecast.Series{}, series.ErrNoSeries
 	}
-	return out, nil
+	return answer(q, func(at time.Time) float64 {
+		if at.After(p.now) {
+			return math.NaN()
+		}
+		return daily(at)
+	}), nil
 }
 
 // The machine's clock is set wrong and right again: nothing absurd is served, nothing for longer than the samples are good
@@ -50,7 +47,7 @@ func TestClockSteps(t *testing.T) {
 			t.Run(fmt.Sprintf("%s for %s", off, lasts), func(t *testing.T) {
 				t.Parallel()
 				source := &rightClockSource{}
-				loop, _ := newLoop(t, source, fixedTargets{target("llama")})
+				loop, _ := newLoop(t, source, fixedJobs{jobOf("llama")})
 				now := noon
 				play := func(span, off time.Duration) (e *snapshot.ForecastState) {
 					t.Helper()
@@ -78,7 +75,7 @@ func TestClockSteps(t *testing.T) {
 				if n := source.queries - asked; n > 3 {
 					t.Errorf("%d queries in two steps", n)
 				}
-				fresh, _ := newLoop(t, source, fixedTargets{target("llama")})
+				fresh, _ := newLoop(t, source, fixedJobs{jobOf("llama")})
 				want := entry(t, fresh.Step(t.Context(), now.Add(-step)), "llama")
 				if want.Decision.Value != right.Decision.Value || want.Model != right.Model {
 					t.Errorf("a wrong clock leaves traces: %v by %s, without it %v by %s", right.Decision.Value,
@@ -92,7 +89,7 @@ func TestClockSteps(t *testing.T) {
 // A clock that trembles by less than a step costs nothing: nothing is read again.
 func TestClockJitter(t *testing.T) {
 	source := &rightClockSource{}
-	loop, _ := newLoop(t, source, fixedTargets{target("llama")})
+	loop, _ := newLoop(t, source, fixedJobs{jobOf("llama")})
 	now := noon
 	for i := range 120 {
 		source.now = now

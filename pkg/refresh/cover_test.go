@@ -16,9 +16,9 @@ func TestACoverShortensTheWindowAndCostsNoValue(t *testing.T) {
 		t.Skip("values alone: nothing here runs at once")
 	}
 	const long, short, steps = 6 * time.Minute, 2 * time.Minute, 15
-	asked := func() fixedTargets {
-		out := fixedTargets{target("llama")}
-		out[0].Policy = decide.Policy{Late: 0.01, Wait: 30 * time.Second, Target: 10}
+	asked := func() fixedJobs {
+		out := fixedJobs{jobOf("llama")}
+		out[0].Settings = decide.Settings{Late: 0.01, Wait: 30 * time.Second, Target: 10}
 		out[0].Autoscalers = hpaWithMax(50)
 		setMeasuredLead(&out[0], long, "p90 of 23 starts")
 		return out

@@ -15,8 +15,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// entryOfTarget is an entry with what the object specifies, without samples.
-func entryOfTarget(t Job) *snapshot.ForecastState {
+// entryOf is an entry with what the object specifies, without samples.
+func entryOf(t Job) *snapshot.ForecastState {
 	return &snapshot.ForecastState{
 		Key:              t.Key,
 		Generation:       t.Generation,
@@ -28,7 +28,7 @@ func entryOfTarget(t Job) *snapshot.ForecastState {
 		LeadSource:       t.LeadSource,
 		LeadPool:         t.LeadPool,
 		Window:           t.window(),
-		Policy:           t.boundedPolicy(),
+		Settings:         t.boundedSettings(),
 		AutoscalerSource: t.AutoscalerSource,
 		Observed:         math.NaN(),
 		Skill:            math.NaN(),
@@ -36,8 +36,8 @@ func entryOfTarget(t Job) *snapshot.ForecastState {
 	}
 }
 
-// view is the result of a Forecast's last job. entryAt applies the age of its data.
-type view struct {
+// result is that of a Forecast's last refresh. entryAt applies the age of its data.
+type result struct {
 	// attempted: a query was answered or failed. stored: a query was answered.
 	attempted, stored bool
 	// err of the newest query, rereadErr of the history at an anchor.
@@ -75,43 +75,43 @@ type view struct {
 }
 
 // waits reports whether there is no history yet, for a cause that passes: a query that is wrong does not.
-func (v *view) waits() bool {
-	if v.stored || !v.attempted {
-		return !v.attempted
+func (r *result) waits() bool {
+	if r.stored || !r.attempted {
+		return !r.attempted
 	}
-	reason := reasonOf(v.err)
+	reason := reasonOf(r.err)
 	return reason == snapshot.ReasonUnavailable || reason == snapshot.ReasonQueryFailed
 }
 
 // entryAt is the entry to publish at a time.
-func (v *view) entryAt(t Job, now time.Time) *snapshot.ForecastState {
+func (r *result) entryAt(t Job, now time.Time) *snapshot.ForecastState {
 	var e snapshot.ForecastState
-	if v.entry == nil {
-		e = *entryOfTarget(t)
+	if r.entry == nil {
+		e = *entryOf(t)
 		e.State = snapshot.Pending
 	} else {
-		e = *v.entry
-		v.applyFallback(&e, t, now)
+		e = *r.entry
+		r.applyFallback(&e, t, now)
 	}
-	e.Conditions = v.conditions(&e, t, now)
+	e.Conditions = r.conditions(&e, t, now)
 	return &e
 }
 
 // applyFallback decides by the age of the newest sample: the selected candidate, the running maximum, or no value.
-func (v *view) applyFallback(e *snapshot.ForecastState, t Job, now time.Time) {
-	age := v.dataAge(e, now)
+func (r *result) applyFallback(e *snapshot.ForecastState, t Job, now time.Time) {
+	age := r.dataAge(e, now)
 	switch {
-	case v.shape == demand.Counter:
+	case r.shape == demand.Counter:
 		e.State, e.Decision, e.Model, e.Objective = snapshot.Invalid, decide.Decision{}, "", nil
 	case age >= t.StaleAfter:
 		e.State, e.Decision, e.Model = snapshot.Stale, decide.Decision{}, ""
 	case age > forecaster.FallbackAfter(e.Step)+t.Delay:
 		e.State = snapshot.FallingBack
-		v.serveFallback(e)
-	case !v.selected:
+		r.serveFallback(e)
+	case !r.selected:
 		e.State = snapshot.Warming
-		v.serveFallback(e)
-	case v.span < v.season:
+		r.serveFallback(e)
+	case r.span < r.season:
 		e.State = snapshot.Warming
 	default:
 		e.State = snapshot.Ready
@@ -120,47 +120,47 @@ func (v *view) applyFallback(e *snapshot.ForecastState, t Job, now time.Time) {
 
 // dataAge is the least age of the newest sample. A sample in the future means that the clock is behind. It ages from
 // the moment at which that was first observed, so that it is not served for ever.
-func (v *view) dataAge(e *snapshot.ForecastState, now time.Time) time.Duration {
+func (r *result) dataAge(e *snapshot.ForecastState, now time.Time) time.Duration {
 	if !e.SampleTime.After(now) {
-		v.behindSince = time.Time{}
+		r.behindSince = time.Time{}
 		return now.Sub(e.SampleTime)
 	}
-	if v.behindSince.IsZero() || now.Before(v.behindSince) {
-		v.behindSince = now
+	if r.behindSince.IsZero() || now.Before(r.behindSince) {
+		r.behindSince = now
 	}
-	return now.Sub(v.behindSince)
+	return now.Sub(r.behindSince)
 }
 
 // serveFallback replaces the decision by the fallback.
-func (v *view) serveFallback(e *snapshot.ForecastState) {
-	e.Decision, e.Fallback = v.fallback, true
+func (r *result) serveFallback(e *snapshot.ForecastState) {
+	e.Decision, e.Fallback = r.fallback, true
 	e.Model, e.Inputs, e.Path = windowpeak.RunningMax, nil, nil
-	if v.fallback.Rule == decide.ByLastSeason {
+	if r.fallback.Rule == decide.ByLastSeason {
 		e.Model = windowpeak.LastSeason
 	}
 }
 
 // conditions describe the state of the Forecast.
-func (v *view) conditions(e *snapshot.ForecastState, t Job, now time.Time) []snapshot.Condition {
-	out := []snapshot.Condition{v.readyCondition(e, t, now), v.sourceCondition(e, t, now)}
-	if c, there := v.scaledToZeroCondition(e, t); there {
+func (r *result) conditions(e *snapshot.ForecastState, t Job, now time.Time) []snapshot.Condition {
+	out := []snapshot.Condition{r.readyCondition(e, t, now), r.sourceCondition(e, t, now)}
+	if c, there := r.scaledToZeroCondition(e, t); there {
 		out = append(out, c)
 	}
-	if c, there := v.dataCondition(); there {
+	if c, there := r.dataCondition(); there {
 		out = append(out, c)
 	}
-	if c, there := v.signalCondition(t); there {
+	if c, there := r.signalCondition(t); there {
 		out = append(out, c)
 	}
-	if c, there := v.saturatedCondition(); there {
+	if c, there := r.saturatedCondition(); there {
 		out = append(out, c)
 	}
-	if r := e.Objective; r != nil {
+	if report := e.Objective; report != nil {
 		out = append(out, snapshot.Condition{
 			Type:    snapshot.ConditionObjective,
-			True:    r.Verdict == objective.Met,
-			Reason:  string(r.Verdict),
-			Message: r.Message(),
+			True:    report.Verdict == objective.Met,
+			Reason:  string(report.Verdict),
+			Message: report.Message(),
 		})
 	}
 	if t.Uncalibrated != "" {
@@ -174,38 +174,38 @@ func (v *view) conditions(e *snapshot.ForecastState, t Job, now time.Time) []sna
 	return out
 }
 
-func (v *view) readyCondition(e *snapshot.ForecastState, t Job, now time.Time) snapshot.Condition {
+func (r *result) readyCondition(e *snapshot.ForecastState, t Job, now time.Time) snapshot.Condition {
 	c := snapshot.Condition{Type: snapshot.ConditionReady, Reason: string(e.State)}
-	age := v.dataAge(e, now).Round(time.Second)
+	age := r.dataAge(e, now).Round(time.Second)
 	switch e.State {
 	case snapshot.Ready:
 		c.True, c.Message = true, e.ModelReason()
 	case snapshot.Warming:
-		c.True, c.Message = true, v.warmingMessage(e)
+		c.True, c.Message = true, r.warmingMessage(e)
 	case snapshot.FallingBack:
 		c.Message = fmt.Sprintf("the newest sample is %s old: %s", age, e.ModelReason())
 	case snapshot.Stale:
 		c.Message = fmt.Sprintf("the newest sample is %s old, the limit is %s: nothing is served and the HPA "+
 			"keeps its replicas; check the source", age, t.StaleAfter)
 	case snapshot.Pending, snapshot.Invalid:
-		c.Message = v.pendingMessage()
+		c.Message = r.pendingMessage()
 	}
 	return c
 }
 
-func (v *view) pendingMessage() string {
+func (r *result) pendingMessage() string {
 	switch {
-	case v.shape == demand.Counter:
+	case r.shape == demand.Counter:
 		return counterMessage
-	case v.err != nil:
-		return v.err.Error()
-	case v.stored:
+	case r.err != nil:
+		return r.err.Error()
+	case r.stored:
 		return "the query has a series, but none of its samples is a demand: finite and not negative"
 	}
 	return "the history is being read"
 }
 
-func (v *view) sourceCondition(e *snapshot.ForecastState, t Job, now time.Time) snapshot.Condition {
+func (r *result) sourceCondition(e *snapshot.ForecastState, t Job, now time.Time) snapshot.Condition {
 	c := snapshot.Condition{
 		Type:    snapshot.ConditionSource,
 		True:    true,
@@ -215,18 +215,18 @@ func (v *view) sourceCondition(e *snapshot.ForecastState, t Job, now time.Time) 
 	if name := t.Source.Name; name != "" {
 		c.Message += " by source " + name
 	}
-	if v.clusters > 1 {
+	if r.clusters > 1 {
 		c.Message += fmt.Sprintf("; pods of this namespace are in %.0f clusters, and add up: if the store has "+
-			"several clusters, the operator sets --cluster", v.clusters)
+			"several clusters, the operator sets --cluster", r.clusters)
 	}
 	switch {
-	case v.err != nil:
-		c.True, c.Reason, c.Message = false, reasonOf(v.err), v.err.Error()
+	case r.err != nil:
+		c.True, c.Reason, c.Message = false, reasonOf(r.err), r.err.Error()
 	case e.SampleTime.Sub(now) > t.Step:
 		c.True, c.Reason = false, snapshot.ReasonClockBehind
 		c.Message = fmt.Sprintf("the newest sample is %s ahead of this machine's clock: set the clock; "+
 			"nothing new is fetched until it has caught up", e.SampleTime.Sub(now).Round(time.Second))
-	case !v.stored:
+	case !r.stored:
 		c.True, c.Reason, c.Message = false, snapshot.ReasonPending, "no query has been answered yet"
 	}
 	return c
@@ -253,7 +253,7 @@ func reasonOf(err error) string {
 
 // invalidEntry is the entry of an object with errors.
 func invalidEntry(t Job) *snapshot.ForecastState {
-	e := entryOfTarget(t)
+	e := entryOf(t)
 	e.State, e.Alias = snapshot.Invalid, t.Alias
 	e.Conditions = []snapshot.Condition{{
 		Type: snapshot.ConditionReady, Reason: string(snapshot.Invalid), Message: t.Invalid,

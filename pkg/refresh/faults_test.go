@@ -36,16 +36,16 @@ func TestFaultsCostOneForecast(t *testing.T) {
 		}
 		return faults[q.Expr].err
 	}}
-	targets := fixedTargets{
-		target("good"),
+	jobs := fixedJobs{
+		jobOf("good"),
 		{Key: snapshot.Key{Namespace: "inference", Name: "invalid"}, Invalid: "spec.step: too short"},
 	}
 	for name := range faults {
-		bad := target(name)
+		bad := jobOf(name)
 		bad.Expr = name
-		targets = append(targets, bad)
+		jobs = append(jobs, bad)
 	}
-	loop, _ := newLoop(t, source, targets)
+	loop, _ := newLoop(t, source, jobs)
 	s := loop.Step(t.Context(), noon)
 	if e := entry(t, s, "good"); e.State != snapshot.Ready {
 		t.Errorf("the good one is %s", e.ReadyMessage())
@@ -71,7 +71,7 @@ func TestFaultsCostOneForecast(t *testing.T) {
 
 func TestFailedHistoryIsRetriedWithPauses(t *testing.T) {
 	source := &demandSource{demand: daily, fail: func(refresh.Query) error { return series.ErrUnavailable }}
-	loop, _ := newLoop(t, source, fixedTargets{target("llama")})
+	loop, _ := newLoop(t, source, fixedJobs{jobOf("llama")})
 	for i := range 60 {
 		loop.Step(t.Context(), noon.Add(time.Duration(i)*step))
 	}
@@ -88,7 +88,7 @@ func TestSeriesThatComesLate(t *testing.T) {
 		}
 		return nil
 	}}
-	loop, _ := newLoop(t, source, fixedTargets{target("llama")})
+	loop, _ := newLoop(t, source, fixedJobs{jobOf("llama")})
 	for i := range 22 {
 		now := noon.Add(time.Duration(i) * step)
 		e := entry(t, loop.Step(t.Context(), now), "llama")
@@ -117,9 +117,9 @@ func (b *blocking) Fetch(ctx context.Context, q refresh.Query) (forecast.Series,
 
 func TestSlowQueryDelaysOnlyItself(t *testing.T) {
 	source := &blocking{demandSource: demandSource{demand: daily}, release: make(chan struct{})}
-	slow := target("slow")
+	slow := jobOf("slow")
 	slow.Expr = "slow"
-	loop, snapshots := loopWith(t, refresh.Config{Grace: 5 * time.Second}, source, fixedTargets{slow, target("quick")})
+	loop, snapshots := loopWith(t, refresh.Config{Grace: 5 * time.Second}, source, fixedJobs{slow, jobOf("quick")})
 	s := loop.Step(t.Context(), noon)
 	if got := entry(t, s, "slow").State; got != snapshot.Pending || s.Pending != 1 {
 		t.Errorf("the slow one is %s, %d pending", got, s.Pending)
@@ -150,7 +150,7 @@ func TestBadSamplesBecomeGapsWithACondition(t *testing.T) {
 		}
 		return daily(at)
 	}}
-	loop, _ := newLoop(t, source, fixedTargets{target("llama")})
+	loop, _ := newLoop(t, source, fixedJobs{jobOf("llama")})
 	e := entry(t, loop.Step(t.Context(), noon), "llama")
 	if c := condition(t, e, snapshot.ConditionData); c.True || !strings.Contains(c.Message, "negative") {
 		t.Errorf("data condition %+v", c)
@@ -162,7 +162,7 @@ func TestBadSamplesBecomeGapsWithACondition(t *testing.T) {
 
 func TestClockThatGoesBackwards(t *testing.T) {
 	source := &demandSource{demand: daily}
-	loop, _ := newLoop(t, source, fixedTargets{target("llama")})
+	loop, _ := newLoop(t, source, fixedJobs{jobOf("llama")})
 	loop.Step(t.Context(), noon)
 	e := entry(t, loop.Step(t.Context(), noon.Add(-time.Hour)), "llama")
 	if c := condition(t, e, snapshot.ConditionSource); c.True || c.Reason != "ClockBehind" {
@@ -193,15 +193,15 @@ func (h *hanging) Fetch(ctx context.Context, q refresh.Query) (forecast.Series, 
 func TestHangingSourcesDelayOnlyTheirTenants(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const tenants, each, grace = 5, 4, 5 * time.Second
-		targets := fixedTargets{target("healthy")}
+		jobs := fixedJobs{jobOf("healthy")}
 		for i := range tenants * each {
-			hung := target(fmt.Sprintf("hung-%d", i))
+			hung := jobOf(fmt.Sprintf("hung-%d", i))
 			hung.Key.Namespace = fmt.Sprintf("tenant-%d", i%tenants)
 			hung.Source = refresh.SourceRef{Name: hung.Key.Namespace}
-			targets = append(targets, hung)
+			jobs = append(jobs, hung)
 		}
 		loop, _ := loopWith(t, refresh.Config{Grace: grace, Concurrency: 8, PerNamespace: 4},
-			&hanging{demandSource{demand: daily}}, targets)
+			&hanging{demandSource{demand: daily}}, jobs)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		for i := range 6 {

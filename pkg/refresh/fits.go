@@ -5,14 +5,14 @@ import (
 	"sync"
 )
 
-// fits bounds the jobs that compute, whose processors and memory all sources share: one for each processor. Namespaces take
+// fits bounds the refreshes that compute, whose processors and memory all sources share: one for each processor. Namespaces take
 // turns, so that one with many Forecasts, or with ones that change all the time, does not delay the others.
 type fits struct {
 	mu   sync.Mutex
 	free int
-	// waiting are the jobs of each namespace, the oldest first.
+	// waiting are the refreshes of each namespace, the oldest first.
 	waiting map[string]*waitingFits
-	// served is the turn in which a namespace had a job last.
+	// served is the turn in which a namespace had one last.
 	served map[string]uint64
 	turn   uint64
 }
@@ -24,11 +24,11 @@ func newFits() *fits {
 	return &fits{free: runtime.GOMAXPROCS(0), waiting: map[string]*waitingFits{}, served: map[string]uint64{}}
 }
 
-// run runs a job in the turn of its namespace.
-func (f *fits) run(namespace string, rebuild bool, job func()) {
+// run runs a refresh in the turn of its namespace.
+func (f *fits) run(namespace string, rebuild bool, refresh func()) {
 	f.enter(namespace, rebuild)
 	defer f.leave()
-	job()
+	refresh()
 }
 
 func (f *fits) enter(namespace string, rebuild bool) {

@@ -22,14 +22,14 @@ func FuzzServed(f *testing.F) {
 		const least = 4 * corroboration
 		m := syntheticHistory{
 			name: "fuzzed", kind: wild, models: []string{"ses", "holt-winters"}, capacity: 1 << 30,
-			policy: decide.Policy{Quantile: min(max(quantile, 0.5), 0.995), Lead: 5 * time.Minute},
+			settings: decide.Settings{Quantile: min(max(quantile, 0.5), 0.995), Lead: 5 * time.Minute},
 		}
-		m.policy.Mode = []decide.Mode{decide.Floor, decide.Forecast, decide.Shadow}[kind%3]
+		m.settings.Mode = []decide.Mode{decide.Floor, decide.Forecast, decide.Shadow}[kind%3]
 		if target >= 0.001 && target < 1e12 {
-			m.target, m.policy.Target = target, target
+			m.target, m.settings.Target = target, target
 		}
 		if !(quantile >= 0) {
-			m.policy.Quantile = 0.95
+			m.settings.Quantile = 0.95
 		}
 		hold := 1 + int(kind/3)%4 // A level must last to be believed.
 		for _, v := range modeltest.Values(data) {

@@ -17,23 +17,23 @@ func TestHeavyNeighboursDelayNobody(t *testing.T) {
 		t.Skip("a quarter of a minute of fits: set FOREWARM_LONG, and no -short")
 	}
 	const heavies = 20
-	targets := fixedTargets{target("victim")}
+	jobs := fixedJobs{jobOf("victim")}
 	for i := range heavies {
-		heavy := target(fmt.Sprintf("heavy-%d", i))
+		heavy := jobOf(fmt.Sprintf("heavy-%d", i))
 		heavy.Key.Namespace = "greedy"
 		heavy.History, heavy.Step, heavy.Models = 30*24*time.Hour, 30*time.Second, nil
-		targets = append(targets, heavy)
+		jobs = append(jobs, heavy)
 	}
-	newLoop := func(grace time.Duration, targets fixedTargets) *refresh.Loop {
+	newLoop := func(grace time.Duration, jobs fixedJobs) *refresh.Loop {
 		t.Helper()
-		loop, _ := loopWith(t, refresh.Config{Grace: grace}, &unrecordedSource{daily}, targets)
+		loop, _ := loopWith(t, refresh.Config{Grace: grace}, &unrecordedSource{daily}, jobs)
 		return loop
 	}
 	// A step has the time of four such fits, on this machine and beside what else runs on it: enough for the one that is
 	// running and the victim's own, a fifth of all.
 	began := time.Now()
-	newLoop(time.Hour, targets[1:2]).Step(t.Context(), noon)
-	loop := newLoop(4*time.Since(began), targets)
+	newLoop(time.Hour, jobs[1:2]).Step(t.Context(), noon)
+	loop := newLoop(4*time.Since(began), jobs)
 	for i := range 6 {
 		now := noon.Add(time.Duration(i) * step)
 		e := entry(t, loop.Step(t.Context(), now), "victim")
@@ -41,8 +41,8 @@ func TestHeavyNeighboursDelayNobody(t *testing.T) {
 		if age := now.Sub(e.SampleTime); i > 1 && (e.State != snapshot.Ready || age > 2*step) {
 			t.Errorf("step %d: %s, a sample of %s ago, want at most %s", i, e.State, age, 2*step)
 		}
-		for j := range targets[1:] {
-			targets[1+j].Generation++
+		for j := range jobs[1:] {
+			jobs[1+j].Generation++
 		}
 	}
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// Target is one Forecast as the loop needs it: validated, defaults filled in, the query rendered and confined.
+// Job is one Forecast as the loop needs it: validated, defaults filled in, the query rendered and confined.
 type Job struct {
 	Key snapshot.Key
-	// Generation of the object. A change of it or of another field rebuilds the target's state, except Alias, LeadSource,
+	// Generation of the object. A change of it or of another field rebuilds the job's state, except Alias, LeadSource,
 	// LeadPool, AutoscalerSource, Uncalibrated, ScaledToZero, Created and Pause.
 	Generation int64
 	// Created is when the object was made; zero where that is not known, as of a file. Informative.
@@ -43,7 +43,7 @@ type Job struct {
 	// Saturated is PromQL that is above 0 while the service is saturated, so that the observed demand is censored;
 	// empty if there is no such signal. No sample means not saturated.
 	Saturated string
-	// Measured is PromQL for the share of requests that waited longer than Policy.Wait in the five minutes before, from 0 to 1; empty if
+	// Measured is PromQL for the share of requests that waited longer than Settings.Wait in the five minutes before, from 0 to 1; empty if
 	// nobody measures it. It is for people alone.
 	Measured string
 	// Unit of the demand, "requests/s"; empty where unknown.
@@ -74,11 +74,11 @@ type Job struct {
 	// Seasons are the cycles in which demand repeats, ascending, each a whole number of steps; empty means
 	// Config.Season.
 	Seasons []time.Duration
-	// Models that may be selected, by name; empty means those that the policy reads. Baselines are always candidates.
+	// Models that may be selected, by name; empty means those that the settings read. Baselines are always candidates.
 	Models []string
 	// Named are the models that autoscalers name, ascending: where there are no Models they are fitted, too.
-	Named  []string
-	Policy decide.Policy
+	Named    []string
+	Settings decide.Settings
 	// Autoscalers are the autoscalers that read the value, at most decide.MaxScalings; without one an objective cannot
 	// be calibrated by outcome.
 	Autoscalers []decide.Autoscaler
@@ -97,28 +97,28 @@ type Job struct {
 }
 
 // lookAhead is the lead time that the value looks ahead by. A quantile knows no outcome, and waits for nine starts of ten.
-func (t *Job) lookAhead() time.Duration {
-	if t.Policy.ByHeadroom() && len(t.Autoscalers) > 0 {
-		return leadtime.LookAhead(t.MedianLead, t.Lead)
+func (j *Job) lookAhead() time.Duration {
+	if j.Settings.ByHeadroom() && len(j.Autoscalers) > 0 {
+		return leadtime.LookAhead(j.MedianLead, j.Lead)
 	}
-	return t.Lead
+	return j.Lead
 }
 
 // window is the lead window, from the newest sample that the source has.
-func (t *Job) window() time.Duration { return leadtime.Window(t.lookAhead()) + t.Delay }
+func (j *Job) window() time.Duration { return leadtime.Window(j.lookAhead()) + j.Delay }
 
-// boundedPolicy is the policy, limited to the largest value that the autoscalers can use. Where one of them is unknown there is no
+// boundedSettings are the settings, limited to the largest value that the autoscalers can use. Where one of them is unknown there is no
 // such limit.
-func (t *Job) boundedPolicy() decide.Policy {
-	p := t.Policy
-	p.Lead, p.Window = t.lookAhead(), t.window()
-	if !t.Uncapped {
-		p.MaxCapacity = decide.MaxCapacity(t.Autoscalers)
+func (j *Job) boundedSettings() decide.Settings {
+	p := j.Settings
+	p.Lead, p.Window = j.lookAhead(), j.window()
+	if !j.Uncapped {
+		p.MaxCapacity = decide.MaxCapacity(j.Autoscalers)
 	}
 	return p
 }
 
-// Targets returns the Forecasts to serve at a time; the loop calls it at every step. The time selects between a lead
+// Jobs returns the Forecasts to serve at a time; the loop calls it at every step. The time selects between a lead
 // time and its announced replacement, so that all adapter replicas switch at the same step. The result is read-only.
 type Jobs interface {
 	Targets(now time.Time) []Job

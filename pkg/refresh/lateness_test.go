@@ -22,11 +22,7 @@ type lateSource struct {
 }
 
 func (s *lateSource) Fetch(_ context.Context, q refresh.Query) (forecast.Series, error) {
-	out := forecast.Series{Start: q.From, Step: q.Step, Values: make([]float64, q.Points())}
-	for i := range out.Values {
-		out.Values[i] = s.arrived(out.TimeAt(i), s.now)
-	}
-	return out, nil
+	return answer(q, func(at time.Time) float64 { return s.arrived(at, s.now) }), nil
 }
 
 // hashed is a number from 0 to 1 for a time.
@@ -119,12 +115,12 @@ func agreeOn(t *testing.T, late time.Duration, known func(at time.Time, age, lat
 		}
 		return known(at, now.Sub(at)-step, late)
 	}}
-	all := target("llama")
+	all := jobOf("llama")
 	all.History, all.Seasons = 24*time.Hour, []time.Duration{2 * time.Hour}
-	all.Policy = decide.Policy{Late: 0.01, Wait: 30 * time.Second, Target: 10, Lead: all.Lead}
+	all.Settings = decide.Settings{Late: 0.01, Wait: 30 * time.Second, Target: 10, Lead: all.Lead}
 	all.Autoscalers = hpaWithMax(50)
 	start := func() *refresh.Loop {
-		out, _ := loopWith(t, refresh.Config{Refit: refit, Grace: time.Minute}, source, fixedTargets{all})
+		out, _ := loopWith(t, refresh.Config{Refit: refit, Grace: time.Minute}, source, fixedJobs{all})
 		return out
 	}
 	lasting, restarted := start(), start()
@@ -155,10 +151,10 @@ func TestADelayIsWaitedFor(t *testing.T) {
 		}
 		return daily(at)
 	}}
-	delayed := target("llama")
+	delayed := jobOf("llama")
 	delayed.Delay = 5 * time.Minute
-	loop, _ := newLoop(t, source, fixedTargets{delayed})
-	prompt, _ := newLoop(t, &demandSource{demand: daily}, fixedTargets{target("llama")})
+	loop, _ := newLoop(t, source, fixedJobs{delayed})
+	prompt, _ := newLoop(t, &demandSource{demand: daily}, fixedJobs{jobOf("llama")})
 	for source.now = noon; source.now.Before(noon.Add(time.Hour)); source.now = source.now.Add(step) {
 		e := entry(t, loop.Step(t.Context(), source.now), "llama")
 		at := source.now.Add(-step - delayed.Delay)
@@ -173,7 +169,7 @@ func TestADelayIsWaitedFor(t *testing.T) {
 // Later, the newest five minutes are read again; at first, and every ten minutes, an hour.
 func TestStepAsksForWhatIsNewAndForTheNewest(t *testing.T) {
 	source := &demandSource{demand: daily}
-	loop, _ := newLoop(t, source, fixedTargets{target("llama")})
+	loop, _ := newLoop(t, source, fixedJobs{jobOf("llama")})
 	for i := range 121 {
 		// Twice within a step: the second has nothing to ask for.
 		loop.Step(t.Context(), noon.Add(time.Duration(i)*step))
@@ -205,7 +201,7 @@ func TestAnIncompleteSumIsNoFall(t *testing.T) {
 		}
 		return daily(at)
 	}}
-	loop, _ := newLoop(t, source, fixedTargets{target("llama")})
+	loop, _ := newLoop(t, source, fixedJobs{jobOf("llama")})
 	for source.now = noon; source.now.Before(noon.Add(3 * time.Hour)); source.now = source.now.Add(step) {
 		e := entry(t, loop.Step(t.Context(), source.now), "llama")
 		least := math.Inf(1)

@@ -14,15 +14,15 @@ import (
 
 // setMeasuredLead sets a lead time as the resolver does, in an object that did not change.
 func setMeasuredLead(t *refresh.Job, lead time.Duration, words string) {
-	t.Lead, t.Policy.Lead, t.LeadSource = lead, lead, words
+	t.Lead, t.Settings.Lead, t.LeadSource = lead, lead, words
 }
 
 func TestAnotherLeadTimeIsAnotherState(t *testing.T) {
 	source := &demandSource{demand: daily}
-	targets := fixedTargets{target("llama")}
-	loop, _ := newLoop(t, source, targets)
+	jobs := fixedJobs{jobOf("llama")}
+	loop, _ := newLoop(t, source, jobs)
 	loop.Step(t.Context(), noon)
-	setMeasuredLead(&targets[0], 15*time.Minute, "p90 of 12 starts")
+	setMeasuredLead(&jobs[0], 15*time.Minute, "p90 of 12 starts")
 	after := entry(t, loop.Step(t.Context(), noon.Add(time.Second)), "llama")
 	if after.Lead != 15*time.Minute || after.Window < leadtime.Window(15*time.Minute) ||
 		after.State != snapshot.Ready {
@@ -31,17 +31,17 @@ func TestAnotherLeadTimeIsAnotherState(t *testing.T) {
 	if len(source.queries) != 1 {
 		t.Errorf("%d queries: the history was read again", len(source.queries))
 	}
-	fresh, _ := newLoop(t, source, targets)
+	fresh, _ := newLoop(t, source, jobs)
 	want := entry(t, fresh.Step(t.Context(), noon.Add(time.Second)), "llama")
 	sameBits(t, "the old lead time leaves traces", want, after)
 }
 
 func TestInformativeFieldsRebuildNothing(t *testing.T) {
-	targets := fixedTargets{target("llama")}
-	loop, _ := newLoop(t, &demandSource{demand: daily}, targets)
+	jobs := fixedJobs{jobOf("llama")}
+	loop, _ := newLoop(t, &demandSource{demand: daily}, jobs)
 	before := loop.Step(t.Context(), noon).Loop.Refits
-	setMeasuredLead(&targets[0], targets[0].Lead, "p90 of 13 starts")
-	targets[0].AutoscalerSource, targets[0].Uncalibrated = "two HPAs", "it needs a target"
+	setMeasuredLead(&jobs[0], jobs[0].Lead, "p90 of 13 starts")
+	jobs[0].AutoscalerSource, jobs[0].Uncalibrated = "two HPAs", "it needs a target"
 	loop.Step(t.Context(), noon.Add(time.Second))
 	s := loop.Step(t.Context(), noon.Add(step))
 	e := entry(t, s, "llama")
@@ -53,11 +53,11 @@ func TestInformativeFieldsRebuildNothing(t *testing.T) {
 
 func TestALeadTimeThatChangesWhileTheSourceIsDownCostsNoValue(t *testing.T) {
 	source := &demandSource{demand: daily}
-	targets := fixedTargets{target("llama")}
-	loop, _ := newLoop(t, source, targets)
+	jobs := fixedJobs{jobOf("llama")}
+	loop, _ := newLoop(t, source, jobs)
 	loop.Step(t.Context(), noon)
 	source.fail = func(refresh.Query) error { return fmt.Errorf("%w: refused", series.ErrUnavailable) }
-	setMeasuredLead(&targets[0], 15*time.Minute, "p90 of 12 starts")
+	setMeasuredLead(&jobs[0], 15*time.Minute, "p90 of 12 starts")
 	e := entry(t, loop.Step(t.Context(), noon.Add(step)), "llama")
 	if e.State != snapshot.Ready || e.Lead != 5*time.Minute {
 		t.Errorf("%s with lead %s, want the value of the old lead time", e.ReadyMessage(), e.Lead)
@@ -72,13 +72,13 @@ func TestALeadTimeThatChangesWhileTheSourceIsDownCostsNoValue(t *testing.T) {
 // A query that takes long keeps its worker: the next lead time waits for it, and the history is not read again.
 func TestALeadTimeThatChangesDuringAQueryWaitsForIt(t *testing.T) {
 	source := &demandSource{demand: daily}
-	targets := fixedTargets{target("llama")}
+	jobs := fixedJobs{jobOf("llama")}
 	answer := make(chan struct{})
 	source.fail = func(refresh.Query) error { <-answer; return nil }
-	loop, _ := loopWith(t, refresh.Config{Grace: time.Millisecond}, source, targets)
+	loop, _ := loopWith(t, refresh.Config{Grace: time.Millisecond}, source, jobs)
 	// The grace ends before the answer, which is the history.
 	loop.Step(t.Context(), noon)
-	setMeasuredLead(&targets[0], 15*time.Minute, "p90 of 12 starts")
+	setMeasuredLead(&jobs[0], 15*time.Minute, "p90 of 12 starts")
 	loop.Step(t.Context(), noon.Add(time.Second))
 	close(answer)
 	for i := range 1000 {
@@ -105,8 +105,8 @@ func TestALeadTimeThatChangesDuringAQueryWaitsForIt(t *testing.T) {
 // An objective looks ahead by the median of starts that vary, for its headroom pays for the slow ones. A quantile, and starts of two
 // kinds, have the slow ones' time.
 func TestAnObjectiveLooksAheadByTheMedianStart(t *testing.T) {
-	byOutcome := target("llama")
-	byOutcome.Policy = decide.Policy{Late: 0.01, Target: 10}
+	byOutcome := jobOf("llama")
+	byOutcome.Settings = decide.Settings{Late: 0.01, Target: 10}
 	byOutcome.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: defaultHPA()}}
 	for name, c := range map[string]struct {
 		of           refresh.Job
@@ -115,13 +115,13 @@ func TestAnObjectiveLooksAheadByTheMedianStart(t *testing.T) {
 		"an objective":        {byOutcome, 5 * time.Minute, 5 * time.Minute},
 		"starts of two kinds": {byOutcome, 3 * time.Minute, 8 * time.Minute},
 		"an unknown median":   {byOutcome, 0, 8 * time.Minute},
-		"a quantile":          {target("llama"), 5 * time.Minute, 8 * time.Minute},
+		"a quantile":          {jobOf("llama"), 5 * time.Minute, 8 * time.Minute},
 	} {
 		c.of.Lead, c.of.MedianLead = 8*time.Minute, c.median
-		loop, _ := newLoop(t, &demandSource{demand: daily}, fixedTargets{c.of})
+		loop, _ := newLoop(t, &demandSource{demand: daily}, fixedJobs{c.of})
 		e := entry(t, loop.Step(t.Context(), noon), "llama")
-		if want := leadtime.Window(c.want); e.Window < want || e.Window >= want+step || e.Policy.Lead != c.want {
-			t.Errorf("%s: window %s, lead %s, want %s and %s", name, e.Window, e.Policy.Lead, want, c.want)
+		if want := leadtime.Window(c.want); e.Window < want || e.Window >= want+step || e.Settings.Lead != c.want {
+			t.Errorf("%s: window %s, lead %s, want %s and %s", name, e.Window, e.Settings.Lead, want, c.want)
 		}
 	}
 }

@@ -42,7 +42,7 @@ func (l *load) judge(carried, target, saturated float64) {
 
 // judgeLoad judges the load of the newest interval, where replicas and saturation are known.
 func (w *worker) judgeLoad(end time.Time) {
-	if !(w.ready > 0) || w.saturation == nil || len(w.target.Autoscalers) != 1 {
+	if !(w.ready > 0) || w.saturation == nil || len(w.job.Autoscalers) != 1 {
 		return
 	}
 	read := w.store.Range(end.Add(-judgeInterval), end)
@@ -52,12 +52,12 @@ func (w *worker) judgeLoad(end time.Time) {
 			continue
 		}
 		sum, known = sum+v, known+1
-		if w.saturation.At(read.TimeAt(i)) {
+		if w.saturation.at(read.TimeAt(i)) {
 			saturated++
 		}
 	}
 	if known > 0 {
-		w.found.load.judge(sum/known/w.ready, w.target.Autoscalers[0].Target(), saturated/known)
+		w.result.load.judge(sum/known/w.ready, w.job.Autoscalers[0].Target(), saturated/known)
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 type Loop struct {
 	config    Config
 	source    Source
-	targets   Jobs
+	jobs      Jobs
 	snapshots *snapshot.Store
 	log       *slog.Logger
 
@@ -31,13 +31,13 @@ type Loop struct {
 }
 
 // New returns a loop. Zero fields of the configuration get their defaults; the error lists all problems.
-func New(config Config, source Source, targets Jobs, snapshots *snapshot.Store, log *slog.Logger) (*Loop, error) {
+func New(config Config, source Source, jobs Jobs, snapshots *snapshot.Store, log *slog.Logger) (*Loop, error) {
 	config = config.WithDefaults()
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
 	return &Loop{
-		config: config, source: source, targets: targets, snapshots: snapshots, log: log,
+		config: config, source: source, jobs: jobs, snapshots: snapshots, log: log,
 		workers: make(map[snapshot.Key]*worker), busy: make(map[*worker]bool), done: make(chan *worker),
 		slots: newSlots(config.Concurrency, config.PerNamespace), fits: newFits(),
 	}, nil
@@ -46,8 +46,8 @@ func New(config Config, source Source, targets Jobs, snapshots *snapshot.Store, 
 // Step fetches what is new at a time, publishes a snapshot and returns it. Queries that take longer than the grace
 // continue under ctx: their Forecasts are published unchanged, and a later step publishes the answers.
 func (l *Loop) Step(ctx context.Context, now time.Time) *snapshot.Snapshot {
-	targets := l.targets.Targets(now)
-	l.reconcile(targets)
+	jobs := l.jobs.Targets(now)
+	l.reconcile(jobs)
 	l.rereadAfterClockSetBack(ctx, now)
 	for _, w := range l.workers {
 		if !l.busy[w] && w.due(now) {
@@ -56,7 +56,7 @@ func (l *Loop) Step(ctx context.Context, now time.Time) *snapshot.Snapshot {
 	}
 	l.collect(ctx)
 	l.stats.Steps++
-	s := l.snapshot(targets, now)
+	s := l.snapshot(jobs, now)
 	logChanges(ctx, l.log, l.snapshots.Load(), s)
 	l.snapshots.Publish(s)
 	return s
@@ -87,7 +87,7 @@ const (
 func (l *Loop) nextStep(now time.Time) time.Time {
 	pace := maxPace
 	for _, w := range l.workers {
-		pace = min(pace, w.target.Step)
+		pace = min(pace, w.job.Step)
 	}
 	if len(l.busy) > 0 {
 		pace = pendingPace
@@ -96,10 +96,10 @@ func (l *Loop) nextStep(now time.Time) time.Time {
 	return align(now, pace).Add(pace)
 }
 
-// reconcile makes a worker for each valid target and drops the others. A changed object is rebuilt.
-func (l *Loop) reconcile(targets []Job) {
-	wanted := make(map[snapshot.Key]bool, len(targets))
-	for _, t := range targets {
+// reconcile makes a worker for each valid job and drops the others. A changed object is rebuilt.
+func (l *Loop) reconcile(jobs []Job) {
+	wanted := make(map[snapshot.Key]bool, len(jobs))
+	for _, t := range jobs {
 		if t.Invalid != "" {
 			continue
 		}
@@ -114,18 +114,18 @@ func (l *Loop) reconcile(targets []Job) {
 	}
 }
 
-// updateWorker makes the worker of a target, or replaces it if the target has changed.
+// updateWorker makes the worker of a job, or replaces it if the job has changed.
 func (l *Loop) updateWorker(t Job) {
 	before := l.workers[t.Key]
 	switch {
 	case before == nil:
 		l.workers[t.Key] = newWorker(t, l.config)
-	case reflect.DeepEqual(before.target, t):
-	case l.busy[before] && before.target.Generation == t.Generation:
-		// Only the measured lead time or the autoscalers have changed. The job ends soon; a worker made now would have
+	case reflect.DeepEqual(before.job, t):
+	case l.busy[before] && before.job.Generation == t.Generation:
+		// Only the measured lead time or the autoscalers have changed. The refresh ends soon; a worker made now would have
 		// to fetch the whole history again.
-	case sameState(before.target, t):
-		before.target = t
+	case sameState(before.job, t):
+		before.job = t
 	default:
 		w := newWorker(t, l.config)
 		before.replaced.Store(true)
@@ -144,8 +144,8 @@ func (l *Loop) rereadAfterClockSetBack(ctx context.Context, now time.Time) {
 		if l.busy[before] || !before.clockWasAhead(now) {
 			continue
 		}
-		w := newWorker(before.target, l.config)
-		w.found, w.shown, w.fallbacks = before.found, before.shown, before.fallbacks
+		w := newWorker(before.job, l.config)
+		w.result, w.published, w.fallbacks = before.result, before.published, before.fallbacks
 		l.workers[key] = w
 		anew++
 	}
@@ -154,7 +154,7 @@ func (l *Loop) rereadAfterClockSetBack(ctx context.Context, now time.Time) {
 	}
 }
 
-// sameState reports whether two targets lead to the same state: they differ at most in descriptions, in times at zero replicas and in
+// sameState reports whether two jobs lead to the same state: they differ at most in descriptions, in times at zero replicas and in
 // a pause.
 func sameState(a, b Job) bool {
 	a.LeadSource, a.AutoscalerSource, a.Uncalibrated = b.LeadSource, b.AutoscalerSource, b.Uncalibrated
@@ -163,21 +163,21 @@ func sameState(a, b Job) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// start runs a job; it owns the worker until it is done.
+// start begins a refresh; it owns the worker until it is done.
 func (l *Loop) start(ctx context.Context, w *worker, now time.Time) {
 	l.busy[w] = true
 	w.awaited = w.failures == 0
 	l.stats.Queries++
 	go func() {
 		defer func() { l.done <- w }()
-		within, end := l.config.Span(ctx, w.target.Key)
-		defer func() { end(w.found.err) }()
+		within, end := l.config.Span(ctx, w.job.Key)
+		defer func() { end(w.result.err) }()
 		defer l.recoverPanic(w, now)
 		block, ok := l.fetch(within, w, now)
 		if !ok {
 			return
 		}
-		l.fits.run(w.target.Key.Namespace, w.rebuildsAt(block.TimeAt(block.Len())), func() {
+		l.fits.run(w.job.Key.Namespace, w.rebuildsAt(block.TimeAt(block.Len())), func() {
 			if !w.replaced.Load() { // Nobody waits for its result.
 				w.appendBlock(block)
 			}
@@ -188,7 +188,7 @@ func (l *Loop) start(ctx context.Context, w *worker, now time.Time) {
 
 // fetch fetches what is new once there is a slot for it; false if there is nothing.
 func (l *Loop) fetch(ctx context.Context, w *worker, now time.Time) (forecast.Series, bool) {
-	release, err := l.slots.acquire(ctx, &w.target)
+	release, err := l.slots.acquire(ctx, &w.job)
 	if err != nil {
 		return forecast.Series{}, false
 	}
@@ -199,22 +199,22 @@ func (l *Loop) fetch(ctx context.Context, w *worker, now time.Time) (forecast.Se
 	return w.fetch(ctx, now, timeoutSource{l.source, l.config.Timeout})
 }
 
-// recoverPanic turns a panic in one Forecast's job into that Forecast's error: it must not end the metrics of the whole
+// recoverPanic turns a panic in one Forecast's refresh into that Forecast's error: it must not end the metrics of the whole
 // cluster. The state is dropped, and rebuilt from the history with growing pauses.
 func (l *Loop) recoverPanic(w *worker, now time.Time) {
 	fault := recover()
 	if fault == nil {
 		return
 	}
-	l.log.Error("a refresh panicked: please report this", "forecast", w.target.Key.String(),
+	l.log.Error("a refresh panicked: please report this", "forecast", w.job.Key.String(),
 		"fault", fault, "stack", string(debug.Stack()))
 	w.store, w.saturation, w.forecaster, w.settled = nil, nil, nil, nil
 	w.fetched, w.anchor, w.changed = time.Time{}, time.Time{}, time.Time{}
-	w.found = view{attempted: true, err: fmt.Errorf("internal fault: %v", fault)}
+	w.result = result{attempted: true, err: fmt.Errorf("internal fault: %v", fault)}
 	w.scheduleRetry(now)
 }
 
-// collect waits for the jobs of this step, no longer than the grace. For those that failed before, and for those that an
+// collect waits for the refreshes of this step, no longer than the grace. For those that failed before, and for those that an
 // earlier step has waited for, it waits only a tenth of that: a source that hangs must not delay the values of all others.
 func (l *Loop) collect(ctx context.Context) {
 	grace, cancelGrace := context.WithTimeout(ctx, l.config.Grace)
@@ -238,7 +238,7 @@ func (l *Loop) collect(ctx context.Context) {
 	}
 }
 
-// awaitsAny reports whether a job is running that this step waits for. A fleet asks after every job, so it ends at the first.
+// awaitsAny reports whether a refresh is running that this step waits for. A fleet asks after every refresh, so it ends at the first.
 func (l *Loop) awaitsAny() bool {
 	for w := range l.busy {
 		if w.awaited {
@@ -255,28 +255,28 @@ func (l *Loop) drain() {
 	l.beside.Wait()
 }
 
-// finish takes over the result of a job.
+// finish takes over the result of a refresh.
 func (l *Loop) finish(w *worker) {
 	delete(l.busy, w)
-	before := w.shown.err
-	w.shown = w.found
+	before := w.published.err
+	w.published = w.result
 	l.stats.Refits += w.refits
 	w.refits = 0
-	if w.shown.err != nil {
+	if w.published.err != nil {
 		l.stats.QueryErrors++
 	}
 	l.logQueryError(w, before)
-	if err := w.found.rereadErr; err != nil {
+	if err := w.result.rereadErr; err != nil {
 		l.log.Warn("the history was not read again, the samples that are here serve",
-			"forecast", w.target.Key.String(), "reason", reasonOf(err), "error", err)
-		w.found.rereadErr = nil
+			"forecast", w.job.Key.String(), "reason", reasonOf(err), "error", err)
+		w.result.rereadErr = nil
 	}
 }
 
 // logQueryError logs an error when it begins, when its reason changes and when it ends, not at every step.
 func (l *Loop) logQueryError(w *worker, before error) {
-	now := w.shown.err
-	log := l.log.With("forecast", w.target.Key.String())
+	now := w.published.err
+	log := l.log.With("forecast", w.job.Key.String())
 	switch {
 	case now != nil && (before == nil || reasonOf(before) != reasonOf(now)):
 		log.Warn("query failed", "reason", reasonOf(now), "error", now)
@@ -285,26 +285,26 @@ func (l *Loop) logQueryError(w *worker, before error) {
 	}
 }
 
-// snapshot assembles the entries of all targets.
-func (l *Loop) snapshot(targets []Job, now time.Time) *snapshot.Snapshot {
-	entries := make(map[snapshot.Key]*snapshot.ForecastState, len(targets))
+// snapshot assembles the entries of all jobs.
+func (l *Loop) snapshot(jobs []Job, now time.Time) *snapshot.Snapshot {
+	entries := make(map[snapshot.Key]*snapshot.ForecastState, len(jobs))
 	pending := 0
-	for _, t := range targets {
+	for _, t := range jobs {
 		if t.Invalid != "" {
 			entries[t.Key] = invalidEntry(t)
 			continue
 		}
 		w := l.workers[t.Key]
-		e := w.shown.entryAt(w.target, now)
+		e := w.published.entryAt(w.job, now)
 		e.Conditions = w.steady(e.Conditions, now)
 		applyPause(e, t.Pause) // Also while a query is under way.
 		if e.State == snapshot.FallingBack {
 			w.fallbacks++
 		}
-		if w.shown.waits() {
+		if w.published.waits() {
 			pending++
 		}
-		e.Alias, e.Fallbacks, e.Beside = w.target.Alias, w.fallbacks, w.beside
+		e.Alias, e.Fallbacks, e.Beside = w.job.Alias, w.fallbacks, w.beside
 		entries[t.Key] = e
 	}
 	return snapshot.New(now, entries, pending, l.stats)

@@ -43,11 +43,16 @@ func (p *demandSource) Fetch(_ context.Context, q refresh.Query) (forecast.Serie
 			return forecast.Series{}, err
 		}
 	}
+	return answer(q, p.demand), nil
+}
+
+// answer is a demand over the range of a query.
+func answer(q refresh.Query, demand func(time.Time) float64) forecast.Series {
 	out := forecast.Series{Start: q.From, Step: q.Step, Values: make([]float64, q.Points())}
 	for i := range out.Values {
-		out.Values[i] = p.demand(out.TimeAt(i))
+		out.Values[i] = demand(out.TimeAt(i))
 	}
-	return out, nil
+	return out
 }
 
 // daily is a day cycle with a deterministic ripple.
@@ -56,32 +61,32 @@ func daily(t time.Time) float64 {
 	return 100 + 60*math.Sin(2*math.Pi*hours/24) + 7*math.Sin(hours*11) + 5*math.Sin(hours*37)
 }
 
-type fixedTargets []refresh.Job
+type fixedJobs []refresh.Job
 
-func (f fixedTargets) Targets(time.Time) []refresh.Job { return f }
+func (f fixedJobs) Targets(time.Time) []refresh.Job { return f }
 
-func target(name string) refresh.Job {
+func jobOf(name string) refresh.Job {
 	return refresh.Job{
 		Key: snapshot.Key{Namespace: "inference", Name: name}, Generation: 1, Expr: "demand", Step: step,
 		History: 3 * 24 * time.Hour, Lead: 5 * time.Minute, LeadSource: "fixed", StaleAfter: 10 * time.Minute,
-		Policy: decide.Policy{Quantile: 0.95, Lead: 5 * time.Minute},
+		Settings: decide.Settings{Quantile: 0.95, Lead: 5 * time.Minute},
 		// The loop is tested with the models that are quick to fit.
 		Models: []string{"ses", "holt-winters"},
 	}
 }
 
 // newLoop waits for its jobs on a busy machine, too: after a failure a step waits only a tenth of the grace.
-func newLoop(t *testing.T, source refresh.Source, targets refresh.Jobs) (*refresh.Loop, *snapshot.Store) {
+func newLoop(t *testing.T, source refresh.Source, jobs refresh.Jobs) (*refresh.Loop, *snapshot.Store) {
 	t.Helper()
-	return loopWith(t, refresh.Config{Grace: 2 * time.Minute}, source, targets)
+	return loopWith(t, refresh.Config{Grace: 2 * time.Minute}, source, jobs)
 }
 
 func loopWith(
-	tb testing.TB, c refresh.Config, source refresh.Source, targets refresh.Jobs,
+	tb testing.TB, c refresh.Config, source refresh.Source, jobs refresh.Jobs,
 ) (*refresh.Loop, *snapshot.Store) {
 	tb.Helper()
 	snapshots := new(snapshot.Store)
-	loop, err := refresh.New(c, source, targets, snapshots, slog.New(slog.DiscardHandler))
+	loop, err := refresh.New(c, source, jobs, snapshots, slog.New(slog.DiscardHandler))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -109,7 +114,7 @@ func condition(t *testing.T, e *snapshot.ForecastState, kind string) snapshot.Co
 }
 
 func TestStepServes(t *testing.T) {
-	loop, snapshots := newLoop(t, &demandSource{demand: daily}, fixedTargets{target("llama")})
+	loop, snapshots := newLoop(t, &demandSource{demand: daily}, fixedJobs{jobOf("llama")})
 	s := loop.Step(t.Context(), noon)
 	if snapshots.Load() != s {
 		t.Error("the snapshot is not on the snapshots")
@@ -155,10 +160,10 @@ func sameBits(t *testing.T, about string, want, got *snapshot.ForecastState) {
 
 func TestReplicasAgreeToTheLastBit(t *testing.T) {
 	const hours = 8 // an anchor at least
-	all := target("llama")
+	all := jobOf("llama")
 	all.Models = nil
 	run := func(from time.Time) *snapshot.ForecastState {
-		loop, _ := newLoop(t, &demandSource{demand: noisy}, fixedTargets{all})
+		loop, _ := newLoop(t, &demandSource{demand: noisy}, fixedJobs{all})
 		var s *snapshot.Snapshot
 		for now := from; !now.After(noon.Add(hours * time.Hour)); now = now.Add(step) {
 			s = loop.Step(t.Context(), now)
@@ -183,7 +188,7 @@ func TestYoungSeriesIsServedAsItGrows(t *testing.T) {
 		}
 		return daily(at)
 	}
-	loop, _ := newLoop(t, &demandSource{demand: young}, fixedTargets{target("llama")})
+	loop, _ := newLoop(t, &demandSource{demand: young}, fixedJobs{jobOf("llama")})
 	states := map[snapshot.State]bool{}
 	var s *snapshot.Snapshot
 	for i := range 180 {
@@ -211,7 +216,7 @@ func TestYoungSeriesIsServedAsItGrows(t *testing.T) {
 
 func TestFallbackChain(t *testing.T) {
 	source := &demandSource{demand: daily}
-	loop, _ := newLoop(t, source, fixedTargets{target("llama")})
+	loop, _ := newLoop(t, source, fixedJobs{jobOf("llama")})
 	loop.Step(t.Context(), noon)
 	source.fail = func(refresh.Query) error { return fmt.Errorf("%w: connection refused", series.ErrUnavailable) }
 
@@ -260,7 +265,7 @@ func TestFallbackChain(t *testing.T) {
 	if e.State != snapshot.Ready || !e.SampleTime.Equal(back.Add(-step)) {
 		t.Errorf("when the source is back: %s, newest sample %s", e.ReadyMessage(), e.SampleTime)
 	}
-	fresh, _ := newLoop(t, source, fixedTargets{target("llama")})
+	fresh, _ := newLoop(t, source, fixedJobs{jobOf("llama")})
 	want := entry(t, fresh.Step(t.Context(), back), "llama")
 	sameBits(t, "an outage of the source leaves traces", want, e)
 }
@@ -268,7 +273,7 @@ func TestFallbackChain(t *testing.T) {
 // A series that vanishes from a source that answers is a gap: the same fallback chain.
 func TestVanishedSeriesIsAGap(t *testing.T) {
 	source := &demandSource{demand: daily}
-	loop, _ := newLoop(t, source, fixedTargets{target("llama")})
+	loop, _ := newLoop(t, source, fixedJobs{jobOf("llama")})
 	loop.Step(t.Context(), noon)
 	source.fail = func(refresh.Query) error { return fmt.Errorf("%w over the range", series.ErrNoSeries) }
 	e := entry(t, loop.Step(t.Context(), noon.Add(6*time.Minute)), "llama")
@@ -277,13 +282,12 @@ func TestVanishedSeriesIsAGap(t *testing.T) {
 	}
 }
 
-// A history that never came is asked for ever more rarely; one that came is asked for at every step.
 func TestChangedObjectTakesEffectInOneStep(t *testing.T) {
 	source := &demandSource{demand: daily}
-	targets := fixedTargets{target("llama")}
-	loop, _ := newLoop(t, source, targets)
+	jobs := fixedJobs{jobOf("llama")}
+	loop, _ := newLoop(t, source, jobs)
 	before := entry(t, loop.Step(t.Context(), noon), "llama")
-	targets[0].Generation, targets[0].Policy.Quantile = 2, 0.5
+	jobs[0].Generation, jobs[0].Settings.Quantile = 2, 0.5
 	after := entry(t, loop.Step(t.Context(), noon.Add(time.Second)), "llama")
 	if after.Generation != 2 || after.Decision.Quantile != 0.5 || after.State != snapshot.Ready {
 		t.Errorf("after the change: generation %d, quantile %v, %s", after.Generation, after.Decision.Quantile,
@@ -295,7 +299,7 @@ func TestChangedObjectTakesEffectInOneStep(t *testing.T) {
 	if len(source.queries) != 1 {
 		t.Errorf("%d queries: the history was read again", len(source.queries))
 	}
-	targets[0].Generation, targets[0].Expr = 3, "another"
+	jobs[0].Generation, jobs[0].Expr = 3, "another"
 	loop.Step(t.Context(), noon.Add(2*time.Second))
 	if n := len(source.queries); n != 2 || source.queries[1].Points() < 3*24*60 {
 		t.Errorf("another query must read its own history: %d queries", n)
@@ -306,9 +310,9 @@ func TestChangedObjectTakesEffectInOneStep(t *testing.T) {
 func TestAnotherSourceKeepsNothing(t *testing.T) {
 	high, low := refresh.SourceRef{Name: "team-a", Revision: "1"}, refresh.SourceRef{Name: "team-a", Revision: "2"}
 	source := &bySource{demand: map[refresh.SourceRef]float64{high: 100, low: 3}}
-	targets := fixedTargets{target("llama")}
-	targets[0].Source = high
-	loop, _ := newLoop(t, source, targets)
+	jobs := fixedJobs{jobOf("llama")}
+	jobs[0].Source = high
+	loop, _ := newLoop(t, source, jobs)
 	if e := entry(t, loop.Step(t.Context(), noon), "llama"); e.Observed != 100 {
 		t.Fatalf("observed %v, want 100", e.Observed)
 	}
@@ -316,7 +320,7 @@ func TestAnotherSourceKeepsNothing(t *testing.T) {
 		!strings.Contains(c.Message, "by source team-a") {
 		t.Errorf("%+v does not name the source", c)
 	}
-	targets[0].Source = low
+	jobs[0].Source = low
 	after := entry(t, loop.Step(t.Context(), noon.Add(step)), "llama")
 	if after.Observed != 3 || after.Decision.Value >= 100 {
 		t.Errorf("observed %v, served %v: want the other source's, and nothing of the first's 100",
@@ -326,7 +330,7 @@ func TestAnotherSourceKeepsNothing(t *testing.T) {
 		t.Errorf("queries of %v points, want the whole history of both", source.points)
 	}
 	// The source is down when it changes: the other's value is not kept.
-	targets[0].Source = refresh.SourceRef{Name: "team-b"}
+	jobs[0].Source = refresh.SourceRef{Name: "team-b"}
 	if e := entry(t, loop.Step(t.Context(), noon.Add(2*step)), "llama"); e.State != snapshot.Pending {
 		t.Errorf("%s, want Pending", e.State)
 	}
@@ -344,19 +348,15 @@ func (b *bySource) Fetch(_ context.Context, q refresh.Query) (forecast.Series, e
 		return forecast.Series{}, series.ErrUnavailable
 	}
 	b.points = append(b.points, q.Points())
-	out := forecast.Series{Start: q.From, Step: q.Step, Values: make([]float64, q.Points())}
-	for i := range out.Values {
-		out.Values[i] = demand
-	}
-	return out, nil
+	return answer(q, func(time.Time) float64 { return demand }), nil
 }
 
 func TestDeletedForecastIsGone(t *testing.T) {
-	targets := fixedTargets{target("a"), target("b")}
-	var set refresh.Jobs = targets
+	jobs := fixedJobs{jobOf("a"), jobOf("b")}
+	var set refresh.Jobs = jobs
 	loop, _ := loopWith(t, refresh.Config{}, &demandSource{demand: daily}, dynamic{&set})
 	loop.Step(t.Context(), noon)
-	set = targets[:1]
+	set = jobs[:1]
 	s := loop.Step(t.Context(), noon.Add(time.Second))
 	if keys := s.Keys(); len(keys) != 1 || keys[0].Name != "a" {
 		t.Errorf("left are %v, want a alone", keys)
@@ -368,9 +368,9 @@ type dynamic struct{ set *refresh.Jobs }
 func (d dynamic) Targets(now time.Time) []refresh.Job { return (*d.set).Targets(now) }
 
 func TestShadowServesTheObserved(t *testing.T) {
-	shadow := target("llama")
-	shadow.Policy.Mode = decide.Shadow
-	loop, _ := newLoop(t, &demandSource{demand: daily}, fixedTargets{shadow})
+	shadow := jobOf("llama")
+	shadow.Settings.Mode = decide.Shadow
+	loop, _ := newLoop(t, &demandSource{demand: daily}, fixedJobs{shadow})
 	e := entry(t, loop.Step(t.Context(), noon), "llama")
 	if e.Decision.Value != e.Observed {
 		t.Errorf("a shadow serves %v on %v observed", e.Decision.Value, e.Observed)
@@ -392,9 +392,5 @@ type unrecordedSource struct {
 }
 
 func (f *unrecordedSource) Fetch(_ context.Context, q refresh.Query) (forecast.Series, error) {
-	out := forecast.Series{Start: q.From, Step: q.Step, Values: make([]float64, q.Points())}
-	for i := range out.Values {
-		out.Values[i] = f.demand(out.TimeAt(i))
-	}
-	return out, nil
+	return answer(q, f.demand), nil
 }

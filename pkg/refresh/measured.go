@@ -28,12 +28,12 @@ var (
 // in all of the budget's period. While it fails, the shares that are here stay.
 func (w *worker) askMeasured(ctx context.Context, source Source, q Query, history bool) {
 	const rounding = 1e-9
-	if w.target.Measured == "" || !history && !w.judgesAt(q.To.Add(q.Step)) {
+	if w.job.Measured == "" || !history && !w.judgesAt(q.To.Add(q.Step)) {
 		return
 	}
-	q.Expr, q.Step = w.target.Measured, max(judgeInterval, w.target.Step)
+	q.Expr, q.Step = w.job.Measured, max(judgeInterval, w.job.Step)
 	q.To = align(q.To, q.Step)
-	q.From = align(q.To.Add(-w.target.Policy.Over), q.Step).Add(q.Step)
+	q.From = align(q.To.Add(-w.job.Settings.Over), q.Step).Add(q.Step)
 	if !history && w.shares.End().After(q.From) {
 		q.From = w.shares.End()
 	}
@@ -41,22 +41,22 @@ func (w *worker) askMeasured(ctx context.Context, source Source, q Query, histor
 	if errors.Is(err, series.ErrNoSeries) {
 		block, err = gapSeries(q), nil // No pod reports, or nobody asked for anything.
 	}
-	if w.found.measuredErr = err; err != nil {
+	if w.result.measuredErr = err; err != nil {
 		return
 	}
 	for i, v := range block.Values {
 		if math.IsNaN(v) {
 			continue
 		}
-		w.found.measuredErr = nil
+		w.result.measuredErr = nil
 		if block.Values[i] = min(max(v, 0), 1); math.Abs(block.Values[i]-v) > rounding {
-			block.Values[i], w.found.measuredErr = math.NaN(), fmt.Errorf("it returned %.4g: %w", v, errNoShare)
+			block.Values[i], w.result.measuredErr = math.NaN(), fmt.Errorf("it returned %.4g: %w", v, errNoShare)
 		}
 	}
 	if kept := w.shares; !history && kept.Len() > 0 && kept.End().Equal(q.From) {
 		block = forecast.Series{Start: kept.Start, Step: q.Step, Values: append(kept.Values, block.Values...)}
 	}
-	surplus := max(0, block.Len()-int(w.target.Policy.Over/q.Step))
+	surplus := max(0, block.Len()-int(w.job.Settings.Over/q.Step))
 	w.shares = forecast.Series{Start: block.TimeAt(surplus), Step: q.Step, Values: block.Values[surplus:]}
 }
 
@@ -82,31 +82,31 @@ func (w *worker) lateShare(after, to time.Time) (share float64, known time.Durat
 
 // judgeMeasured compares what was measured with what is simulated, at the end of the samples.
 func (w *worker) judgeMeasured(end time.Time) {
-	w.found.measured = nil
+	w.result.measured = nil
 	calibrator := w.forecaster.Calibrator()
 	if w.shares.Len() == 0 || calibrator == nil {
 		return
 	}
 	yesterday := end.Add(-24 * time.Hour)
 	asked := slices.ContainsFunc(w.store.Range(yesterday, end).Values, func(v float64) bool { return v > 0 })
-	if _, known := w.lateShare(yesterday, end); asked && known == 0 && w.found.measuredErr == nil {
-		w.found.measuredErr = errNoRequests
+	if _, known := w.lateShare(yesterday, end); asked && known == 0 && w.result.measuredErr == nil {
+		w.result.measuredErr = errNoRequests
 	}
 	if late, known := w.lateShare(w.shares.Start.Add(-w.shares.Step), end); known > 0 {
-		difference := calibrator.Difference(w.lateShare, w.target.Policy.Mode == decide.Shadow)
-		w.found.measured = &objective.Measured{Late: late, Known: known, Difference: difference}
+		difference := calibrator.Difference(w.lateShare, w.job.Settings.Mode == decide.Shadow)
+		w.result.measured = &objective.Measured{Late: late, Known: known, Difference: difference}
 	}
 }
 
 // measuredCondition is present while objective.measured cannot be used, or differs from the simulation.
-func (v *view) measuredCondition(t Job) (snapshot.Condition, bool) {
+func (r *result) measuredCondition(t Job) (snapshot.Condition, bool) {
 	c := snapshot.Condition{Type: snapshot.ConditionSignal}
 	switch {
-	case v.measuredErr != nil:
+	case r.measuredErr != nil:
 		c.Reason = snapshot.ReasonMeasuredUnusable
-		c.Message = "the query of objective.measured cannot be used, which changes nothing that is served: " + v.measuredErr.Error()
-	case v.measured != nil && v.measured.Difference != nil:
-		c.Reason, c.Message = snapshot.ReasonLatenessDiffers, v.measured.Difference.Message(t.Policy.Wait)
+		c.Message = "the query of objective.measured cannot be used, which changes nothing that is served: " + r.measuredErr.Error()
+	case r.measured != nil && r.measured.Difference != nil:
+		c.Reason, c.Message = snapshot.ReasonLatenessDiffers, r.measured.Difference.Message(t.Settings.Wait)
 	default:
 		return c, false
 	}

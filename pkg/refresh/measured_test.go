@@ -15,9 +15,9 @@ import (
 
 // measuredTarget has an objective over four days, and a query of what users saw.
 func measuredTarget() refresh.Job {
-	out := target("llama")
+	out := jobOf("llama")
 	out.History, out.Measured = 5*24*time.Hour, "measured"
-	out.Policy = decide.Policy{Late: 0.01, Wait: 30 * time.Second, Over: 4 * 24 * time.Hour, Target: 10, Lead: out.Lead}
+	out.Settings = decide.Settings{Late: 0.01, Wait: 30 * time.Second, Over: 4 * 24 * time.Hour, Target: 10, Lead: out.Lead}
 	out.Autoscalers = hpaWithMax(50)
 	return out
 }
@@ -62,7 +62,7 @@ func TestMeasuredIsReported(t *testing.T) {
 		{name: "below 0", share: always(-0.2), late: math.NaN(), reason: "MeasuredUnusable", message: "it returned -0.2"},
 	} {
 		measured := &demandSource{demand: tt.share, fail: func(refresh.Query) error { return tt.err }}
-		loop, _ := newLoop(t, sources{"demand": {demand: daily}, "measured": measured}, fixedTargets{measuredTarget()})
+		loop, _ := newLoop(t, sources{"demand": {demand: daily}, "measured": measured}, fixedJobs{measuredTarget()})
 		e := entry(t, loop.Step(t.Context(), noon), "llama")
 		late := math.NaN()
 		if m := e.Objective.Measured; m != nil {
@@ -100,8 +100,8 @@ func TestMeasuredDiffersForADay(t *testing.T) {
 	source := sources{"demand": {demand: daily}, "measured": query}
 	without := measuredTarget()
 	without.Measured = ""
-	loop, _ := newLoop(t, source, fixedTargets{measuredTarget()})
-	plain, _ := newLoop(t, sources{"demand": {demand: daily}}, fixedTargets{without})
+	loop, _ := newLoop(t, source, fixedJobs{measuredTarget()})
+	plain, _ := newLoop(t, sources{"demand": {demand: daily}}, fixedJobs{without})
 	differs := func(e *snapshot.ForecastState) bool {
 		return hasCondition(e, snapshot.ConditionSignal) &&
 			condition(t, e, snapshot.ConditionSignal).Reason == "LatenessDiffers"
@@ -118,7 +118,7 @@ func TestMeasuredDiffersForADay(t *testing.T) {
 			}
 		}
 		if since == 45*time.Hour-step {
-			late, _ := newLoop(t, source, fixedTargets{measuredTarget()})
+			late, _ := newLoop(t, source, fixedJobs{measuredTarget()})
 			if !differs(entry(t, late.Step(t.Context(), now), "llama")) {
 				t.Error("one who starts now does not see it")
 			}

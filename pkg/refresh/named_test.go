@@ -15,13 +15,13 @@ import (
 // fitted any more when it was not named from one anchor to the next. One that an autoscaler names is answered at once.
 func TestAModelIsFittedForWhoNamesIt(t *testing.T) {
 	t.Parallel()
-	of := target("llama")
+	of := jobOf("llama")
 	of.Models, of.Named = nil, []string{"holt"}
-	of.Policy = decide.Policy{Late: 0.01, Target: 10, Lead: of.Lead}
+	of.Settings = decide.Settings{Late: 0.01, Target: 10, Lead: of.Lead}
 	of.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: defaultHPA()}}
-	targets := fixedTargets{of}
+	jobs := fixedJobs{of}
 	loop, _ := loopWith(t, refresh.Config{Grace: 2 * time.Minute, Refit: time.Hour}, &demandSource{demand: daily},
-		targets)
+		jobs)
 	now, refits := noon, uint64(0)
 	// step steps to a time, and returns whether a model is answered then, and how often the state was made anew on the way.
 	step := func(end time.Duration, model string) (answered bool, anew int) {
@@ -56,7 +56,7 @@ func TestAModelIsFittedForWhoNamesIt(t *testing.T) {
 		{261 * time.Minute, "ses", true, 1},
 	} {
 		if c.end == 151*time.Minute {
-			targets[0].Generation++
+			jobs[0].Generation++
 		}
 		if answered, anew := step(c.end, c.model); answered != c.answered || anew != c.anew {
 			t.Errorf("after %s %s is answered: %t, the state was made anew %d times", c.end, c.model, answered, anew)

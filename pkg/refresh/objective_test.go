@@ -13,16 +13,16 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 )
 
-// warmingView is the view of a Forecast whose newest sample came a step ago, and its target.
-func warmingView(span time.Duration, decided bool) (view, Job) {
+// warmingResult is the view of a Forecast whose newest sample came a step ago, and its target.
+func warmingResult(span time.Duration, decided bool) (result, Job) {
 	t := Job{
 		Key: snapshottest.Key("llama"), Generation: 1, Step: time.Minute, Lead: 5 * time.Minute,
-		StaleAfter: 10 * time.Minute, Policy: decide.Policy{Late: 0.01, Target: 40, Lead: 5 * time.Minute},
+		StaleAfter: 10 * time.Minute, Settings: decide.Settings{Late: 0.01, Target: 40, Lead: 5 * time.Minute},
 	}
-	e := entryOfTarget(t)
+	e := entryOf(t)
 	e.SampleTime, e.Model = snapshottest.Now().Add(-time.Minute), "last-value"
 	e.Choice = decide.SelectionReason{Selected: "last-value", Rule: decide.SelectedFirst, Criterion: decide.PinballLoss}
-	return view{
+	return result{
 		attempted: true, stored: true, entry: e, selected: decided, span: span, season: 24 * time.Hour,
 		fallback: decide.Decision{Rule: decide.ByRunningMax, Lookback: 375 * time.Second},
 	}, t
@@ -51,7 +51,7 @@ func TestWarmingSaysUntilWhenItGainsNothing(t *testing.T) {
 				"the highest demand observed over the last 6m15s is 0",
 		},
 	} {
-		v, target := warmingView(c.span, c.decided)
+		v, target := warmingResult(c.span, c.decided)
 		e := v.entryAt(target, snapshottest.Now())
 		if got := e.Conditions[0]; e.State != snapshot.Warming || !got.True || !strings.HasPrefix(got.Message, c.want) {
 			t.Errorf("%s: %s, %q, want %q", c.name, e.State, got.Message, c.want)
@@ -60,7 +60,7 @@ func TestWarmingSaysUntilWhenItGainsNothing(t *testing.T) {
 }
 
 func TestObjectiveIsACondition(t *testing.T) {
-	v, target := warmingView(48*time.Hour, true)
+	v, target := warmingResult(48*time.Hour, true)
 	for verdict, met := range map[objective.Verdict]bool{
 		objective.Met: true, objective.Learning: false, objective.AtMaxReplicas: false, objective.FasterThanLead: false,
 		objective.Bounded: false,

@@ -28,5 +28,5 @@ func applyPause(e *snapshot.ForecastState, p decide.Pause) {
 	steps := min(1+int((p.Hold+e.Step-1)/e.Step), len(e.Newest))
 	held := series.MaxKnown(e.Newest[len(e.Newest)-steps:]...)
 	e.Decision = p.Apply(e.Decision, series.MaxKnown(e.Observed, held))
-	e.Policy.Mode = decide.Shadow // So the comparison says what Forewarm would have come to.
+	e.Settings.Mode = decide.Shadow // So the comparison says what Forewarm would have come to.
 }

@@ -20,9 +20,9 @@ import (
 // a Forecast that was never paused has learnt.
 func TestAPauseCostsNothing(t *testing.T) {
 	source, neverPaused := &demandSource{demand: daily}, &demandSource{demand: daily}
-	targets := fixedTargets{target("llama")}
-	loop, _ := newLoop(t, source, targets)
-	other, _ := newLoop(t, neverPaused, fixedTargets{target("llama")})
+	jobs := fixedJobs{jobOf("llama")}
+	loop, _ := newLoop(t, source, jobs)
+	other, _ := newLoop(t, neverPaused, fixedJobs{jobOf("llama")})
 	same := cmp.Options{
 		cmp.Exporter(func(reflect.Type) bool { return true }), cmpopts.EquateNaNs(),
 		cmpopts.IgnoreFields(snapshot.ForecastState{}, "Beside"),
@@ -30,12 +30,12 @@ func TestAPauseCostsNothing(t *testing.T) {
 	paused := decide.Pause{Capacity: 64, Target: 32, Hold: 3 * time.Minute}
 	for minute := range 40 {
 		at := noon.Add(time.Duration(minute) * step)
-		targets[0].Pause = decide.Pause{}
+		jobs[0].Pause = decide.Pause{}
 		if minute >= 10 && minute < 30 {
-			targets[0].Pause = paused
+			jobs[0].Pause = paused
 		}
 		e, want := entry(t, loop.Step(t.Context(), at), "llama"), entry(t, other.Step(t.Context(), at), "llama")
-		if !targets[0].Pause.Active() {
+		if !jobs[0].Pause.Active() {
 			if diff := cmp.Diff(want, e, same); diff != "" {
 				t.Fatalf("minute %d: not as if it had never been paused:\n%s", minute, diff)
 			}
@@ -50,7 +50,7 @@ func TestAPauseCostsNothing(t *testing.T) {
 			t.Errorf("minute %d: %g is served of %g, the highest; %+v", minute, e.Decision.Value, highest, c)
 		}
 		would := e.Decision.WouldServe
-		if e.State != snapshot.Ready || would != want.Decision.Value || e.Policy.Mode != decide.Shadow {
+		if e.State != snapshot.Ready || would != want.Decision.Value || e.Settings.Mode != decide.Shadow {
 			t.Errorf("minute %d: %s, it would serve %g, want %g", minute, e.State, would, want.Decision.Value)
 		}
 	}
@@ -62,9 +62,9 @@ func TestAPauseCostsNothing(t *testing.T) {
 // Its value is the observed demand's also while the fallback would serve. Too old it is none, and the condition stays.
 func TestAPauseOfAFailingSource(t *testing.T) {
 	source := &demandSource{demand: daily}
-	targets := fixedTargets{target("llama")}
-	targets[0].Pause = decide.Pause{Capacity: 64, Target: 32, Least: 1000, Assumed: "set it"}
-	loop, _ := newLoop(t, source, targets)
+	jobs := fixedJobs{jobOf("llama")}
+	jobs[0].Pause = decide.Pause{Capacity: 64, Target: 32, Least: 1000, Assumed: "set it"}
+	loop, _ := newLoop(t, source, jobs)
 	loop.Step(t.Context(), noon)
 	source.fail = func(refresh.Query) error { return errors.Join(series.ErrUnavailable) }
 	e := entry(t, loop.Step(t.Context(), noon.Add(6*time.Minute)), "llama")
@@ -78,7 +78,7 @@ func TestAPauseOfAFailingSource(t *testing.T) {
 	if c := condition(t, e, snapshot.ConditionPaused); !c.True || c.Reason != snapshot.ReasonBeforeAssumed {
 		t.Errorf("%+v", c)
 	}
-	targets[0].Pause = decide.Pause{Invalid: "it is \"yes\""}
+	jobs[0].Pause = decide.Pause{Invalid: "it is \"yes\""}
 	e = entry(t, loop.Step(t.Context(), noon.Add(2*time.Hour)), "llama")
 	if c := condition(t, e, snapshot.ConditionPaused); c.True || c.Reason != snapshot.ReasonInvalidAnnotation {
 		t.Errorf("%+v", c)

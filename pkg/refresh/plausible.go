@@ -19,18 +19,18 @@ const judgeInterval = 5 * time.Minute
 // count asks how many clusters and replicas the demand is made of: the clusters with the history, the replicas now and then.
 func (w *worker) count(ctx context.Context, source Source, q Query, history bool) {
 	if history {
-		if n, ok := ask(ctx, source, q, w.target.Clusters); ok {
-			w.found.clusters = n
+		if n, ok := ask(ctx, source, q, w.job.Clusters); ok {
+			w.result.clusters = n
 		}
 	}
 	if !w.judgesAt(q.To.Add(q.Step)) {
 		return
 	}
-	if n, ok := ask(ctx, source, q, w.target.Silent); ok {
-		w.found.silent = [2]float64{w.found.silent[1], n}
+	if n, ok := ask(ctx, source, q, w.job.Silent); ok {
+		w.result.silent = [2]float64{w.result.silent[1], n}
 	}
-	if w.target.Saturated != "" {
-		w.ready, _ = ask(ctx, source, q, w.target.Ready)
+	if w.job.Saturated != "" {
+		w.ready, _ = ask(ctx, source, q, w.job.Ready)
 	}
 }
 
@@ -62,20 +62,20 @@ func (w *worker) judgeSignal() {
 		return
 	}
 	w.judged = end
-	w.found.shape = demand.ShapeOf(w.store.Range(end.Add(-demand.ShapeTime), end).Values, w.target.Step)
+	w.result.shape = demand.ShapeOf(w.store.Range(end.Add(-demand.ShapeTime), end).Values, w.job.Step)
 	w.judgeLoad(end)
 	w.judgeMeasured(end)
 }
 
 // signalCondition is present while the signal is hardly the total demand.
-func (v *view) signalCondition(t Job) (snapshot.Condition, bool) {
+func (r *result) signalCondition(t Job) (snapshot.Condition, bool) {
 	c := snapshot.Condition{Type: snapshot.ConditionSignal}
-	doubt, why := v.load.doubt()
-	switch silent := math.Min(v.silent[0], v.silent[1]); {
+	doubt, why := r.load.doubt()
+	switch silent := math.Min(r.silent[0], r.silent[1]); {
 	case t.Average:
 		c.Reason = snapshot.ReasonAverage
 		c.Message = "the query is an average, and the autoscaler divides the value by what a replica sustains: write the total, sum()"
-	case v.shape == demand.Frozen:
+	case r.shape == demand.Frozen:
 		c.Reason = snapshot.ReasonFrozen
 		c.Message = fmt.Sprintf("the demand has been the same number for %s, and changed all the time before: "+
 			"what the source has is probably old; check the exporter, the recording rule or the federation behind "+
@@ -88,7 +88,7 @@ func (v *view) signalCondition(t Job) (snapshot.Condition, bool) {
 	case doubt != "":
 		c.Reason, c.Message = doubt, why
 	default:
-		return v.measuredCondition(t)
+		return r.measuredCondition(t)
 	}
 	return c, true
 }

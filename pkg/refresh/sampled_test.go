@@ -19,9 +19,9 @@ func TestTheNewestSampleIsTheQuerysOwn(t *testing.T) {
 		return daily(now)
 	}
 	for _, rate := range []bool{false, true} {
-		exposed := target("llama")
+		exposed := jobOf("llama")
 		exposed.Rate, exposed.Alias = rate, &snapshot.Alias{Metric: "queue_messages_ready"}
-		loop, _ := newLoop(t, &demandSource{demand: demand}, fixedTargets{exposed})
+		loop, _ := newLoop(t, &demandSource{demand: demand}, fixedJobs{exposed})
 		s := loop.Step(t.Context(), noon)
 		e := s.ByAlias("inference", exposed.Alias)
 		if e == nil || math.Float64bits(e.Sampled) != math.Float64bits(demand(at)) || !e.SampleTime.Equal(at) ||

@@ -54,7 +54,7 @@ func saturatedSources() sources {
 }
 
 func targetWithSaturation() refresh.Job {
-	t := target("llama")
+	t := jobOf("llama")
 	t.History, t.Saturated = 6*24*time.Hour, "waiting > 0"
 	return t
 }
@@ -71,7 +71,7 @@ func TestSaturationIsNotLearntAsDemand(t *testing.T) {
 	for name, tt := range map[string]refresh.Job{
 		"a limit signal": targetWithSaturation(), "a plateau at capacity": plateau, "no repair": naive,
 	} {
-		loop, _ := newLoop(t, saturatedSources(), fixedTargets{tt})
+		loop, _ := newLoop(t, saturatedSources(), fixedJobs{tt})
 		from := short.Add(28 * time.Hour)
 		for now := from; now.Before(from.Add(3 * time.Hour)); now = now.Add(step) {
 			e := entry(t, loop.Step(t.Context(), now), "llama")
@@ -112,7 +112,7 @@ func scaling(target, most int64) decide.Autoscaler {
 }
 
 func TestSaturationIsReported(t *testing.T) {
-	loop, _ := newLoop(t, saturatedSources(), fixedTargets{targetWithSaturation()})
+	loop, _ := newLoop(t, saturatedSources(), fixedJobs{targetWithSaturation()})
 	e := entry(t, loop.Step(t.Context(), short), "llama")
 	if hasCondition(e, snapshot.ConditionSaturated) || len(e.Classifications) > 0 {
 		t.Errorf("at midnight: %+v, %s", e.Classifications, e.ReadyMessage())
@@ -145,7 +145,7 @@ func TestASaturationSignalThatFailsLeavesTheDemand(t *testing.T) {
 		}
 		return nil
 	}
-	loop, _ := newLoop(t, s, fixedTargets{targetWithSaturation()})
+	loop, _ := newLoop(t, s, fixedJobs{targetWithSaturation()})
 	now := morning.Add(-10 * step)
 	for ; now.Before(morning.Add(20 * step)); now = now.Add(step) {
 		e := entry(t, loop.Step(t.Context(), now), "llama")
@@ -164,7 +164,7 @@ func TestASaturationSignalThatFailsLeavesTheDemand(t *testing.T) {
 	s["waiting > 0"].fail = nil
 	now = now.Add(10 * step) // Beyond the pause between attempts.
 	here := entry(t, loop.Step(t.Context(), now), "llama")
-	newcomer, _ := newLoop(t, saturatedSources(), fixedTargets{targetWithSaturation()})
+	newcomer, _ := newLoop(t, saturatedSources(), fixedJobs{targetWithSaturation()})
 	there := entry(t, newcomer.Step(t.Context(), now), "llama")
 	if c := condition(t, here, snapshot.ConditionSaturated); !c.True {
 		t.Errorf("%+v", c)
@@ -188,7 +188,7 @@ func TestALateSaturationSignalIsReplayed(t *testing.T) {
 		}
 		return 1
 	}
-	loop, _ := newLoop(t, s, fixedTargets{targetWithSaturation()})
+	loop, _ := newLoop(t, s, fixedJobs{targetWithSaturation()})
 	var rebuilds uint64
 	for range 120 {
 		now = now.Add(step)
@@ -199,7 +199,7 @@ func TestALateSaturationSignalIsReplayed(t *testing.T) {
 	}
 	now = now.Add(step)
 	here := entry(t, loop.Step(t.Context(), now), "llama")
-	newcomer, _ := newLoop(t, s, fixedTargets{targetWithSaturation()})
+	newcomer, _ := newLoop(t, s, fixedJobs{targetWithSaturation()})
 	there := entry(t, newcomer.Step(t.Context(), now), "llama")
 	sameBits(t, "two replicas differ", there, here)
 }
@@ -207,7 +207,7 @@ func TestALateSaturationSignalIsReplayed(t *testing.T) {
 func TestASaturationSignalWithoutSeriesIsNoError(t *testing.T) {
 	s := saturatedSources()
 	s["waiting > 0"].fail = func(refresh.Query) error { return fmt.Errorf("%w: nothing", series.ErrNoSeries) }
-	loop, _ := newLoop(t, s, fixedTargets{targetWithSaturation()})
+	loop, _ := newLoop(t, s, fixedJobs{targetWithSaturation()})
 	e := entry(t, loop.Step(t.Context(), short.Add(6*time.Hour)), "llama")
 	if hasCondition(e, snapshot.ConditionSaturated) || e.State != snapshot.Ready {
 		t.Error(e.ReadyMessage())
@@ -223,7 +223,7 @@ func TestAnOutageHoldsWhatWasThere(t *testing.T) {
 		}
 		return daily(at)
 	}}
-	loop, _ := newLoop(t, source, fixedTargets{target("llama")})
+	loop, _ := newLoop(t, source, fixedJobs{jobOf("llama")})
 	e := entry(t, loop.Step(t.Context(), down.Add(8*step)), "llama")
 	last := float64(float32(daily(down.Add(-step))))
 	if e.Observed != last || e.Decision.Value < last || e.State != snapshot.Ready {

@@ -12,11 +12,11 @@ import (
 // zero. The store keeps only samples, so that what becomes known of replicas later takes effect at the next anchor.
 func (w *worker) demand(from, to time.Time) forecast.Series {
 	out := w.store.Range(from, to)
-	if !w.target.ScaledToZero.Any() {
+	if !w.job.ScaledToZero.Any() {
 		return out
 	}
 	for i, v := range out.Values {
-		if math.IsNaN(v) && w.target.ScaledToZero.At(out.TimeAt(i)) {
+		if math.IsNaN(v) && w.job.ScaledToZero.At(out.TimeAt(i)) {
 			out.Values[i] = 0
 		}
 	}
@@ -25,14 +25,14 @@ func (w *worker) demand(from, to time.Time) forecast.Series {
 
 // scaledToZeroIn reports whether the workload was scaled to zero at a step of a query.
 func (w *worker) scaledToZeroIn(q Query) bool {
-	zero, slept := w.target.ScaledToZero.NewestStep(q.To, q.Step)
+	zero, slept := w.job.ScaledToZero.NewestStep(q.To, q.Step)
 	return slept && !zero.Before(q.From)
 }
 
 // newestSample is the time of the newest step whose demand is known; ok is false if none is.
 func (w *worker) newestSample() (at time.Time, ok bool) {
 	at, ok = w.store.NewestSample()
-	zero, slept := w.target.ScaledToZero.NewestStep(w.store.End().Add(-w.target.Step), w.target.Step)
+	zero, slept := w.job.ScaledToZero.NewestStep(w.store.End().Add(-w.job.Step), w.job.Step)
 	if slept && !zero.Before(w.store.Start()) && zero.After(at) {
 		return zero, true
 	}
@@ -40,9 +40,9 @@ func (w *worker) newestSample() (at time.Time, ok bool) {
 }
 
 // scaledToZeroCondition is present while the demand is 0 because there are no replicas.
-func (v *view) scaledToZeroCondition(e *snapshot.ForecastState, t Job) (snapshot.Condition, bool) {
+func (r *result) scaledToZeroCondition(e *snapshot.ForecastState, t Job) (snapshot.Condition, bool) {
 	from, zero := t.ScaledToZero.ZeroSince(e.SampleTime)
-	if v.entry == nil || !v.withoutReplicas || !zero {
+	if r.entry == nil || !r.withoutReplicas || !zero {
 		return snapshot.Condition{}, false
 	}
 	return snapshot.Condition{

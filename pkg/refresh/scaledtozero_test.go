@@ -41,10 +41,10 @@ func scaledToZeroAtNight(before time.Time, n int, open bool) demand.ZeroPeriods 
 
 func TestAbsenceAtZeroReplicasIsNoDemand(t *testing.T) {
 	source := &demandSource{demand: demandWithReplicas}
-	targets := fixedTargets{target("llama")}
-	targets[0].Workload = "Deployment/llama"
-	targets[0].ScaledToZero = scaledToZeroAtNight(noon, 3, true)
-	loop, _ := newLoop(t, source, targets)
+	jobs := fixedJobs{jobOf("llama")}
+	jobs[0].Workload = "Deployment/llama"
+	jobs[0].ScaledToZero = scaledToZeroAtNight(noon, 3, true)
+	loop, _ := newLoop(t, source, jobs)
 	night := noon.Truncate(24 * time.Hour).Add(3*time.Hour + 20*time.Second)
 	e := entry(t, loop.Step(t.Context(), night), "llama")
 	if e.State != snapshot.Ready || e.Observed != 0 || night.Sub(e.SampleTime) > 2*step {
@@ -65,7 +65,7 @@ func TestAbsenceAtZeroReplicasIsNoDemand(t *testing.T) {
 	later := night.Add(5 * step)
 	here := entry(t, loop.Step(t.Context(), later), "llama")
 	source.fail = nil
-	newcomer, _ := newLoop(t, source, targets)
+	newcomer, _ := newLoop(t, source, jobs)
 	there := entry(t, newcomer.Step(t.Context(), later), "llama")
 	sameBits(t, "two replicas differ", there, here)
 }
@@ -73,12 +73,12 @@ func TestAbsenceAtZeroReplicasIsNoDemand(t *testing.T) {
 // The end of the night comes to the loop as another record; nothing is read or fitted anew for it.
 func TestTheEndOfATimeAtZeroRebuildsNothing(t *testing.T) {
 	source := &demandSource{demand: demandWithReplicas}
-	targets := fixedTargets{target("llama")}
-	targets[0].ScaledToZero = scaledToZeroAtNight(noon, 3, true)
-	loop, _ := newLoop(t, source, targets)
+	jobs := fixedJobs{jobOf("llama")}
+	jobs[0].ScaledToZero = scaledToZeroAtNight(noon, 3, true)
+	loop, _ := newLoop(t, source, jobs)
 	morning := noon.Truncate(24 * time.Hour).Add(5*time.Hour + 30*time.Minute)
 	before := loop.Step(t.Context(), morning).Loop.Refits
-	targets[0].ScaledToZero, _ = targets[0].ScaledToZero.Observe(false, morning)
+	jobs[0].ScaledToZero, _ = jobs[0].ScaledToZero.Observe(false, morning)
 	s := loop.Step(t.Context(), morning.Add(5*step))
 	e := entry(t, s, "llama")
 	if s.Loop.Refits != before || len(source.queries) != 2 {
@@ -95,9 +95,9 @@ func TestTheEndOfATimeAtZeroRebuildsNothing(t *testing.T) {
 }
 
 func TestAbsenceWithReplicasIsAGap(t *testing.T) {
-	targets := fixedTargets{target("llama")}
-	targets[0].ScaledToZero = scaledToZeroAtNight(noon.Add(-24*time.Hour), 2, false)
-	loop, _ := newLoop(t, &demandSource{demand: demandWithReplicas}, targets)
+	jobs := fixedJobs{jobOf("llama")}
+	jobs[0].ScaledToZero = scaledToZeroAtNight(noon.Add(-24*time.Hour), 2, false)
+	loop, _ := newLoop(t, &demandSource{demand: demandWithReplicas}, jobs)
 	night := noon.Truncate(24 * time.Hour).Add(3 * time.Hour)
 	if e := entry(t, loop.Step(t.Context(), night), "llama"); e.State != snapshot.Stale ||
 		hasCondition(e, snapshot.ConditionScaledToZero) {
@@ -111,13 +111,13 @@ func TestNoSeriesYetAtZero(t *testing.T) {
 		demand: daily,
 		fail:   func(refresh.Query) error { return fmt.Errorf("%w: nothing", series.ErrNoSeries) },
 	}
-	targets := fixedTargets{target("llama")}
-	loop, _ := newLoop(t, source, targets)
+	jobs := fixedJobs{jobOf("llama")}
+	loop, _ := newLoop(t, source, jobs)
 	e := entry(t, loop.Step(t.Context(), noon), "llama")
 	if e.State != snapshot.Pending {
 		t.Fatal(e.ReadyMessage())
 	}
-	targets[0].ScaledToZero, _ = demand.ZeroPeriods{}.Observe(true, noon)
+	jobs[0].ScaledToZero, _ = demand.ZeroPeriods{}.Observe(true, noon)
 	e = entry(t, loop.Step(t.Context(), noon.Add(5*step)), "llama")
 	if !e.State.Serves() || e.Observed != 0 || e.Decision.Value != 0 {
 		t.Errorf("at zero: observed %v, serves %v: %s", e.Observed, e.Decision.Value, e.ReadyMessage())

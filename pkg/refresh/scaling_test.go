@@ -20,25 +20,25 @@ func hpaWithMax(most int32) []decide.Autoscaler {
 // An HPA that is edited, or written anew as it was, in an object that did not change.
 func TestAnotherAutoscalerIsAnotherState(t *testing.T) {
 	source := &demandSource{demand: daily}
-	targets := fixedTargets{target("llama")}
-	targets[0].Policy = decide.Policy{Late: 0.01, Wait: 30 * time.Second, Lead: 5 * time.Minute, Target: 10}
-	targets[0].Autoscalers = hpaWithMax(20)
-	loop, _ := newLoop(t, source, targets)
+	jobs := fixedJobs{jobOf("llama")}
+	jobs[0].Settings = decide.Settings{Late: 0.01, Wait: 30 * time.Second, Lead: 5 * time.Minute, Target: 10}
+	jobs[0].Autoscalers = hpaWithMax(20)
+	loop, _ := newLoop(t, source, jobs)
 	before := loop.Step(t.Context(), noon).Loop.Refits
-	targets[0].Autoscalers = hpaWithMax(20)
+	jobs[0].Autoscalers = hpaWithMax(20)
 	if got := loop.Step(t.Context(), noon.Add(time.Second)).Loop.Refits; got != before {
 		t.Errorf("%d rebuilds for an HPA that says the same, want %d", got, before)
 	}
-	targets[0].Autoscalers = hpaWithMax(5)
+	jobs[0].Autoscalers = hpaWithMax(5)
 	s := loop.Step(t.Context(), noon.Add(2*time.Second))
 	e := entry(t, s, "llama")
-	if s.Loop.Refits != before+1 || e.State != snapshot.Ready || e.Policy.MaxCapacity != 50 {
+	if s.Loop.Refits != before+1 || e.State != snapshot.Ready || e.Settings.MaxCapacity != 50 {
 		t.Errorf("%d rebuilds, want %d; %s, and %g are usable by 5 replicas, want 50",
-			s.Loop.Refits, before+1, e.State, e.Policy.MaxCapacity)
+			s.Loop.Refits, before+1, e.State, e.Settings.MaxCapacity)
 	}
-	targets[0].Uncapped = true
-	if e = entry(t, loop.Step(t.Context(), noon.Add(3*time.Second)), "llama"); e.Policy.MaxCapacity != 0 {
-		t.Errorf("the value is limited to %g, want no limit where another autoscaler reads it", e.Policy.MaxCapacity)
+	jobs[0].Uncapped = true
+	if e = entry(t, loop.Step(t.Context(), noon.Add(3*time.Second)), "llama"); e.Settings.MaxCapacity != 0 {
+		t.Errorf("the value is limited to %g, want no limit where another autoscaler reads it", e.Settings.MaxCapacity)
 	}
 	if len(source.queries) != 1 {
 		t.Errorf("%d queries: the history was read again", len(source.queries))

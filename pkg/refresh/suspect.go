@@ -11,7 +11,7 @@ import (
 
 // recordSuspect records the samples that are not believed yet.
 func (w *worker) recordSuspect(e *snapshot.ForecastState) {
-	w.found.suspect = nil
+	w.result.suspect = nil
 	held, lasts := w.forecaster.Suspects()
 	if len(held) == 0 {
 		return
@@ -25,7 +25,7 @@ func (w *worker) recordSuspect(e *snapshot.ForecastState) {
 	e.Classifications = append(e.Classifications, demand.Span{
 		From: s.since, To: w.forecaster.ReadUntil(), Cause: demand.Suspect, Samples: len(held),
 	})
-	w.found.suspect = &s
+	w.result.suspect = &s
 }
 
 // suspect is a demand far above everything in its history, which may be a measurement error.

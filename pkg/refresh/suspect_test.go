@@ -31,9 +31,9 @@ func suspectSpans(e *snapshot.ForecastState) []demand.Span {
 
 func TestASuspectIsServedUpToTheBoundAndMarked(t *testing.T) {
 	for _, rate := range []bool{false, true} {
-		tg := target("llama")
+		tg := jobOf("llama")
 		tg.Rate = rate
-		loop, _ := newLoop(t, withBadSamples(daily, 3), fixedTargets{tg})
+		loop, _ := newLoop(t, withBadSamples(daily, 3), fixedJobs{tg})
 		at := func(minute int) *snapshot.ForecastState { // The newest sample is that of the minute.
 			return entry(t, loop.Step(t.Context(), noon.Add(time.Duration(minute+1)*step)), "llama")
 		}
@@ -73,11 +73,11 @@ func TestReplicasAgreeAboutSuspects(t *testing.T) {
 		t.Skip("values alone: nothing here runs at once")
 	}
 	source := withBadSamples(daily, 3, 10, 11, 12, 13, 14, 15, 16)
-	old, _ := newLoop(t, source, fixedTargets{target("llama")})
+	old, _ := newLoop(t, source, fixedJobs{jobOf("llama")})
 	for minute := range 30 {
 		now := noon.Add(time.Duration(minute) * step)
 		a := entry(t, old.Step(t.Context(), now), "llama")
-		fresh, _ := newLoop(t, source, fixedTargets{target("llama")})
+		fresh, _ := newLoop(t, source, fixedJobs{jobOf("llama")})
 		b := entry(t, fresh.Step(t.Context(), now), "llama")
 		if a.Decision.Value != b.Decision.Value || a.Observed != b.Observed ||
 			a.Decision.Reason() != b.Decision.Reason() ||
@@ -98,7 +98,7 @@ func TestARepeatedLevelIsBelievedInHindsight(t *testing.T) {
 		"after the second time": {noon.Add(-510 * step), 2},
 		"after the third time":  {noon, 0},
 	} {
-		loop, _ := newLoop(t, source, fixedTargets{target("llama")})
+		loop, _ := newLoop(t, source, fixedJobs{jobOf("llama")})
 		e := entry(t, loop.Step(t.Context(), c.now), "llama")
 		if got := len(suspectSpans(e)); got != c.want {
 			t.Errorf("%s %d are marked as suspects, want %d", name, got, c.want)
@@ -109,9 +109,9 @@ func TestARepeatedLevelIsBelievedInHindsight(t *testing.T) {
 // A query that looks back over five minutes repeats one bad scrape as long; it does not believe it for that.
 func TestARangeDoesNotCorroborateItself(t *testing.T) {
 	for _, lookback := range []time.Duration{0, 5 * time.Minute} {
-		tg := target("llama")
+		tg := jobOf("llama")
 		tg.Rate, tg.Lookback = true, lookback
-		loop, _ := newLoop(t, withBadSamples(daily, 3, 4, 5, 6, 7), fixedTargets{tg})
+		loop, _ := newLoop(t, withBadSamples(daily, 3, 4, 5, 6, 7), fixedJobs{tg})
 		loop.Step(t.Context(), noon.Add(3*step))
 		e := entry(t, loop.Step(t.Context(), noon.Add(8*step)), "llama")
 		if believed := e.Decision.Value > 1e6; believed != (lookback == 0) {
@@ -158,9 +158,9 @@ func TestFromZeroTheObservedIsServed(t *testing.T) {
 		return 1450
 	}}
 	for _, mode := range []decide.Mode{decide.Floor, decide.Shadow} {
-		tg := target("llama")
-		tg.Policy.Mode = mode
-		loop, _ := newLoop(t, source, refresh.Jobs(fixedTargets{tg}))
+		tg := jobOf("llama")
+		tg.Settings.Mode = mode
+		loop, _ := newLoop(t, source, refresh.Jobs(fixedJobs{tg}))
 		for minute := 1; minute < 12; minute++ {
 			e := entry(t, loop.Step(t.Context(), noon.Add(time.Duration(minute)*step)), "llama")
 			if v := e.Decision.Value; v < 1450 || v > 2*1450 || minute < 3 && v != 1450 {

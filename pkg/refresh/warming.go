@@ -12,13 +12,13 @@ import (
 // is known, and gaps delay that.
 //
 // Example: 7 h of a season of 24 h, the newest sample at 12:00: 05:00 of the next day at the earliest.
-func (v *view) warmingMessage(e *snapshot.ForecastState) string {
-	if v.span >= v.season {
+func (r *result) warmingMessage(e *snapshot.ForecastState) string {
+	if r.span >= r.season {
 		return fmt.Sprintf("%s of history, but no model has a score yet: without one the forecast gains nothing "+
-			"over the observed demand; %s", humanize.Span(v.span.Round(time.Minute)), e.ModelReason())
+			"over the observed demand; %s", humanize.Span(r.span.Round(time.Minute)), e.ModelReason())
 	}
-	until := e.SampleTime.Add(v.season - v.span).Round(time.Minute).UTC().Format("2006-01-02 15:04 UTC")
+	until := e.SampleTime.Add(r.season - r.span).Round(time.Minute).UTC().Format("2006-01-02 15:04 UTC")
 	const words = "%s of history: the forecast gains nothing over the observed demand before one season (%s), %s at the earliest; %s"
-	return fmt.Sprintf(words, humanize.Span(v.span.Round(time.Minute)), humanize.Span(v.season.Round(time.Minute)),
+	return fmt.Sprintf(words, humanize.Span(r.span.Round(time.Minute)), humanize.Span(r.season.Round(time.Minute)),
 		until, e.ModelReason())
 }

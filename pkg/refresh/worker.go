@@ -17,29 +17,29 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// worker keeps one Forecast up to date. While a job (advance) runs it owns all fields but shown, fallbacks and replaced;
-// between jobs the loop owns them.
+// worker keeps one Forecast up to date. While a refresh runs it owns all fields but published, fallbacks and replaced;
+// between refreshes the loop owns them.
 type worker struct {
-	target  Job
+	job     Job
 	anchors anchors
 	seasons []time.Duration
 	store   *series.Store
 	newest  sampled
 	// saturation is when the saturation signal was above 0; nil before its first query. It is not queried before
-	// saturationRetry: the demand, which the same job queries, must not wait for a signal that fails at every step.
-	saturation         *series.Flags
+	// saturationRetry: the demand, which the same refresh queries, must not wait for a signal that fails at every step.
+	saturation         *flags
 	saturationRetry    time.Time
 	saturationFailures int
 	forecaster         *forecaster.Forecaster
 	anchor             time.Time
 	// settled is the forecaster without the newest samples, which may still change; nil while none does. changed is the oldest step
-	// that has changed since the last job; zero if none has.
+	// that has changed since the last refresh; zero if none has.
 	late    lateness
 	settled *forecaster.Forecaster
 	changed time.Time
 	// requested are the models that are fitted because requests name them.
 	requested []string
-	// incomplete is the age from which on samples were complete at the last job.
+	// incomplete is the age from which on samples were complete at the last refresh.
 	incomplete    time.Duration
 	rereadTimeout time.Duration
 
@@ -48,21 +48,21 @@ type worker struct {
 	failures int
 	refits   uint64
 
-	// replaced: the object has changed or is gone, and nobody waits for the job.
+	// replaced: the object has changed or is gone, and nobody waits for the refresh.
 	replaced atomic.Bool
 
-	// awaited is the loop's: the step that started the job waits for it.
+	// awaited is the loop's: the step that started the refresh waits for it.
 	awaited bool
 
-	// found is the result of the last job. shown is the loop's copy of it, which a running job does not change.
-	found, shown view
-	fallbacks    uint64
+	// result is that of the last refresh. published is the loop's copy of it, which a running refresh does not change.
+	result, published result
+	fallbacks         uint64
 	// problems are the loop's: what was said of problems, by the type of the condition.
 	problems map[string]*problem
 	// beside is what is made beside the steps, and besideMade when it was begun for the last time.
 	beside     *snapshot.Watched
 	besideMade time.Time
-	// shares are what Target.Measured returned over the budget's period, each for the interval that ends at its time; NaN if unknown.
+	// shares are what Job.Measured returned over the budget's period, each for the interval that ends at its time; NaN if unknown.
 	shares forecast.Series
 	// judged is when the signal was judged for the last time, and ready how many replicas were ready then; 0 if unknown.
 	judged time.Time
@@ -71,7 +71,7 @@ type worker struct {
 
 func newWorker(t Job, c Config) *worker {
 	w := &worker{
-		target: t, anchors: newAnchors(t.Key, c.Refit, t.Step), seasons: t.Seasons, late: newLateness(t.Step),
+		job: t, anchors: newAnchors(t.Key, c.Refit, t.Step), seasons: t.Seasons, late: newLateness(t.Step),
 		rereadTimeout: c.Timeout, problems: map[string]*problem{}, beside: new(snapshot.Watched),
 	}
 	if len(w.seasons) == 0 {
@@ -82,24 +82,24 @@ func newWorker(t Job, c Config) *worker {
 
 // inherit takes over the samples of the previous worker, so that a change that keeps the query takes effect without
 // fetching the history again. If the object is unchanged, and only its measured lead time or its autoscalers differ,
-// the last result stays published until the first job is done: no user asked for the change, so a source that is down
+// the last result stays published until the first refresh is done: no user asked for the change, so a source that is down
 // at that moment must not cost the value.
 func (w *worker) inherit(before *worker) {
-	old := before.target
-	if before.store != nil && old.Source == w.target.Source && old.Expr == w.target.Expr && old.Step == w.target.Step &&
-		old.History >= w.target.History {
+	old := before.job
+	if before.store != nil && old.Source == w.job.Source && old.Expr == w.job.Expr && old.Step == w.job.Step &&
+		old.History >= w.job.History {
 		w.store, w.newest, w.late, w.anchor = before.store, before.newest, before.late, before.anchor
 		w.beside, w.besideMade, w.requested = before.beside, before.besideMade, before.requested
-		if old.Saturated == w.target.Saturated {
+		if old.Saturated == w.job.Saturated {
 			w.saturation = before.saturation
 		}
-		if old.Measured == w.target.Measured && old.Policy.Over == w.target.Policy.Over {
+		if old.Measured == w.job.Measured && old.Settings.Over == w.job.Settings.Over {
 			w.shares = before.shares
 		}
-		if old.Generation == w.target.Generation {
-			w.found, w.shown, w.problems = before.shown, before.shown, before.problems
+		if old.Generation == w.job.Generation {
+			w.result, w.published, w.problems = before.published, before.published, before.problems
 		} else {
-			w.found.clusters = before.shown.clusters
+			w.result.clusters = before.published.clusters
 		}
 	}
 	w.fallbacks = before.fallbacks
@@ -108,7 +108,7 @@ func (w *worker) inherit(before *worker) {
 // newestStep is the newest step to query at a time: the one before the current step, whose samples may still arrive, or an older
 // one of a source that lags.
 func (w *worker) newestStep(now time.Time) time.Time {
-	return align(now, w.target.Step).Add(-w.target.Step - w.target.Delay)
+	return align(now, w.job.Step).Add(-w.job.Step - w.job.Delay)
 }
 
 // due reports whether there is a new step to query.
@@ -122,27 +122,27 @@ const maxRetryPause = 2 * time.Minute
 // inRetryPause reports whether it is too early for another attempt. A pause that is longer than the longest one dates
 // from before the clock was set back, and does not count.
 func (w *worker) inRetryPause(now, retry time.Time) bool {
-	return now.Before(retry) && retry.Sub(now) <= max(maxRetryPause, w.target.Step)
+	return now.Before(retry) && retry.Sub(now) <= max(maxRetryPause, w.job.Step)
 }
 
 // clockWasAhead reports whether steps were queried that are now in the future, and none of them has a sample: the clock
 // was ahead and was set back, and the store holds these steps as gaps. (A sample in the future means that the clock is
 // behind.)
 func (w *worker) clockWasAhead(now time.Time) bool {
-	if w.store == nil || !w.fetched.After(w.newestStep(now).Add(w.target.Step)) {
+	if w.store == nil || !w.fetched.After(w.newestStep(now).Add(w.job.Step)) {
 		return false
 	}
 	newest, known := w.store.NewestSample()
 	return !known || !newest.After(now)
 }
 
-// fetch fetches what is new. If there is nothing to append, w.found has the error.
+// fetch fetches what is new. If there is nothing to append, w.result has the error.
 func (w *worker) fetch(ctx context.Context, now time.Time, source Source) (forecast.Series, bool) {
 	q := w.nextQuery(now)
 	block, err := fetchOnGrid(ctx, source, q)
-	w.found.attempted, w.found.err = true, err
+	w.result.attempted, w.result.err = true, err
 	if errors.Is(err, series.ErrNoSeries) && w.store == nil {
-		w.found.err = w.explain(ctx, source, q, err)
+		w.result.err = w.explain(ctx, source, q, err)
 	}
 	if errors.Is(err, series.ErrNoSeries) && (w.store != nil || w.scaledToZeroIn(q)) {
 		// The series is gone for now: that is demand 0 or a gap, for which there is the fallback chain.
@@ -168,9 +168,9 @@ func (w *worker) fetch(ctx context.Context, now time.Time, source Source) (forec
 func (w *worker) reread(ctx context.Context, source Source, newest forecast.Series) forecast.Series {
 	ctx, cancel := context.WithTimeout(ctx, w.rereadTimeout)
 	defer cancel()
-	q := w.queryAfter(w.target.Expr, time.Time{}, newest.TimeAt(newest.Len()-1))
+	q := w.queryAfter(w.job.Expr, time.Time{}, newest.TimeAt(newest.Len()-1))
 	block, err := fetchOnGrid(ctx, source, q)
-	if w.found.rereadErr = err; err != nil {
+	if w.result.rereadErr = err; err != nil {
 		return newest
 	}
 	return block
@@ -178,10 +178,10 @@ func (w *worker) reread(ctx context.Context, source Source, newest forecast.Seri
 
 // explain adds to the error of a query without a series that others report this namespace's pods, and are not believed.
 func (w *worker) explain(ctx context.Context, source Source, q Query, err error) error {
-	if w.target.Claims == "" {
+	if w.job.Claims == "" {
 		return err
 	}
-	q.Expr, q.From = "count("+w.target.Claims+")", q.To
+	q.Expr, q.From = "count("+w.job.Claims+")", q.To
 	claims, failed := fetchOnGrid(ctx, source, q)
 	if failed != nil || !(claims.Values[0] > 0) { // No value is NaN.
 		return err
@@ -213,9 +213,9 @@ func fetchOnGrid(ctx context.Context, source Source, q Query) (forecast.Series, 
 // because that query is expensive. (Not while there is no series: that query is cheap, and the first sample should be
 // seen soon.)
 func (w *worker) scheduleRetry(now time.Time) {
-	pause := w.target.Step
-	if w.store == nil && !errors.Is(w.found.err, series.ErrNoSeries) {
-		pause = min(w.target.Step<<min(w.failures, 10), maxRetryPause)
+	pause := w.job.Step
+	if w.store == nil && !errors.Is(w.result.err, series.ErrNoSeries) {
+		pause = min(w.job.Step<<min(w.failures, 10), maxRetryPause)
 	}
 	w.failures++
 	w.retry = now.Add(pause)
@@ -228,21 +228,21 @@ func (w *worker) nextQuery(now time.Time) Query {
 	if w.store != nil {
 		end = w.store.End()
 	}
-	return w.queryAfter(w.target.Expr, end, w.newestStep(now))
+	return w.queryAfter(w.job.Expr, end, w.newestStep(now))
 }
 
 // queryAfter is the query up to a step, from before the end of the stored samples.
 func (w *worker) queryAfter(expr string, end, to time.Time) Query {
-	from := align(w.anchorAt(to).Add(-w.target.History), w.target.Step)
+	from := align(w.anchorAt(to).Add(-w.job.History), w.job.Step)
 	if !end.IsZero() && !end.After(to) { // Nothing is read again without something new.
-		end = align(end.Add(-w.late.overlapAt(to)), w.target.Step)
+		end = align(end.Add(-w.late.overlapAt(to)), w.job.Step)
 	}
 	if end.After(from) {
 		from = end
 	}
 	return Query{
-		Namespace: w.target.Key.Namespace, Source: w.target.Source,
-		Expr: expr, From: from, To: to, Step: w.target.Step,
+		Namespace: w.job.Key.Namespace, Source: w.job.Source,
+		Expr: expr, From: from, To: to, Step: w.job.Step,
 	}
 }
 
@@ -254,26 +254,26 @@ func gapSeries(q Query) forecast.Series {
 	return out
 }
 
-// appendBlock stores a block and steps the forecaster to its end; the result is in w.found.
+// appendBlock stores a block and steps the forecaster to its end; the result is in w.result.
 func (w *worker) appendBlock(block forecast.Series) {
 	if w.store == nil {
-		w.store = series.NewStore(w.target.Step, w.maxSteps())
+		w.store = series.NewStore(w.job.Step, w.maxSteps())
 	}
 	before := w.store.End()
 	got, err := w.store.Append(block)
 	if err != nil {
-		w.found.err = err
+		w.result.err = err
 		return
 	}
 	w.newest.note(block)
-	w.found.dropped = got.Dropped
+	w.result.dropped = got.Dropped
 	w.noteChange(got.Changed)
 	if !w.changed.Before(before) {
 		w.changed = time.Time{} // New, and not another one.
 	}
-	w.late.read(w.changed, got.Grown, w.store.End().Add(-w.target.Step))
+	w.late.read(w.changed, got.Grown, w.store.End().Add(-w.job.Step))
 	w.stepForecaster()
-	w.updateFound()
+	w.updateResult()
 }
 
 // noteChange notes that a step has changed, unless the time is zero.
@@ -285,7 +285,7 @@ func (w *worker) noteChange(at time.Time) {
 
 // maxSteps is the capacity of a store: the history that a rebuild needs, and the steps since.
 func (w *worker) maxSteps() int {
-	return int((w.target.History+w.anchors.refit+mostOverlapOf(w.target.Step))/w.target.Step) + 2
+	return int((w.job.History+w.anchors.refit+mostOverlapOf(w.job.Step))/w.job.Step) + 2
 }
 
 // stepForecaster steps the forecaster to the end of the store. Where samples have changed that it has stepped over, it steps over
@@ -311,7 +311,7 @@ func (w *worker) stepForecaster() {
 func (w *worker) step(f *forecaster.Forecaster, end time.Time) {
 	came := w.history(f.ReadUntil(), end)
 	if f == w.forecaster && w.incomplete > 0 {
-		complete := w.store.End().Add(-w.target.Step - w.incomplete)
+		complete := w.store.End().Add(-w.job.Step - w.incomplete)
 		came.Incomplete = complete.Before
 	}
 	for i := range came.Values {
@@ -329,20 +329,20 @@ func (w *worker) rebuildForecaster(end time.Time) {
 	w.anchor = anchor
 	w.refits++
 	w.settled, w.forecaster = nil, forecaster.New(forecaster.Config{
-		Step:        w.target.Step,
-		Window:      w.target.window(),
-		DelaySteps:  1 + int(w.target.Delay/w.target.Step), // See newestStep.
-		Starts:      sim.Starts(w.target.MedianLead, w.target.Lead),
-		Seed:        seedOf(w.target.Key),
+		Step:        w.job.Step,
+		Window:      w.job.window(),
+		DelaySteps:  1 + int(w.job.Delay/w.job.Step), // See newestStep.
+		Starts:      sim.Starts(w.job.MedianLead, w.job.Lead),
+		Seed:        seedOf(w.job.Key),
 		Seasons:     w.seasons,
-		Rate:        w.target.Rate,
-		Lookback:    w.target.Lookback,
-		Models:      w.target.Models,
-		Named:       slices.Concat(w.target.Named, w.requested),
-		Policy:      w.target.boundedPolicy(),
-		Autoscalers: w.target.Autoscalers,
-		Before:      w.target.Before,
-	}, w.history(align(anchor.Add(-w.target.History), w.target.Step), anchor))
+		Rate:        w.job.Rate,
+		Lookback:    w.job.Lookback,
+		Models:      w.job.Models,
+		Named:       slices.Concat(w.job.Named, w.requested),
+		Settings:    w.job.boundedSettings(),
+		Autoscalers: w.job.Autoscalers,
+		Before:      w.job.Before,
+	}, w.history(align(anchor.Add(-w.job.History), w.job.Step), anchor))
 	if late {
 		w.settled = w.forecaster.Clone()
 		w.step(w.settled, end.Add(-w.late.overlap))
@@ -359,34 +359,34 @@ func seedOf(key snapshot.Key) uint64 {
 
 // history is the demand of [from, to), with what is known of saturation and of times at zero replicas.
 func (w *worker) history(from, to time.Time) forecaster.History {
-	out := forecaster.History{Series: w.demand(from, to), ScaledToZero: w.target.ScaledToZero.At}
+	out := forecaster.History{Series: w.demand(from, to), ScaledToZero: w.job.ScaledToZero.At}
 	if w.saturation != nil {
-		out.Saturated = w.saturation.At
+		out.Saturated = w.saturation.at
 	}
 	return out
 }
 
-// updateFound records the state of the forecaster in w.found.
-func (w *worker) updateFound() {
-	w.found.stored, w.found.entry = true, nil
+// updateResult records the state of the forecaster in w.result.
+func (w *worker) updateResult() {
+	w.result.stored, w.result.entry = true, nil
 	newest, ok := w.newestSample()
 	if !ok {
 		return
 	}
-	e := entryOfTarget(w.target)
+	e := entryOf(w.job)
 	w.forecaster.Describe(e)
-	w.found.classified, w.found.isClassified = w.forecaster.Spans().Current(w.store.End())
+	w.result.classified, w.result.isClassified = w.forecaster.Spans().Current(w.store.End())
 	w.recordSuspect(e)
 	w.judgeSignal()
 	if e.Objective != nil {
-		e.Objective.Measured = w.found.measured
+		e.Objective.Measured = w.result.measured
 	}
-	e.SampleTime, e.StaleAt = newest, newest.Add(w.target.StaleAfter)
+	e.SampleTime, e.StaleAt = newest, newest.Add(w.job.StaleAfter)
 	e.Sampled = w.newest.valueAt(newest, e.Observed)
 	sampled, _ := w.store.NewestSample()
-	w.found.withoutReplicas = newest.After(sampled) && newest.Add(w.target.Step).Equal(w.store.End())
-	w.found.entry = e
-	w.found.selected, w.found.span = w.forecaster.Decided(), w.forecaster.Span()
-	w.found.season = w.seasons[0]
-	w.found.fallback = w.forecaster.Fallback()
+	w.result.withoutReplicas = newest.After(sampled) && newest.Add(w.job.Step).Equal(w.store.End())
+	w.result.entry = e
+	w.result.selected, w.result.span = w.forecaster.Decided(), w.forecaster.Span()
+	w.result.season = w.seasons[0]
+	w.result.fallback = w.forecaster.Fallback()
 }

@@ -19,8 +19,8 @@ type CandidateScore struct {
 // SelectionReason is which candidate is selected, and why, with the numbers of the step at which it was selected.
 type SelectionReason struct {
 	Rule SelectionRule
-	// Criterion by which candidates are compared.
-	Criterion Criterion
+	// criterion by which candidates are compared.
+	Criterion criterion
 	// Selected and Previous candidate, and their losses.
 	Selected, Previous         string
 	SelectedLoss, PreviousLoss float64
@@ -40,16 +40,16 @@ const (
 	SelectedAsBetter SelectionRule = "Better"
 )
 
-// Criterion is what candidates are compared by.
-type Criterion string
+// criterion is what candidates are compared by.
+type criterion string
 
 const (
 	// PinballLoss is the mean pinball loss of the served quantile, as a share of the demand (Koenker & Bassett 1978).
-	PinballLoss Criterion = "pinball loss"
+	PinballLoss criterion = "pinball loss"
 	// RelativeCost is what simulated autoscalers pay, in replica-hours over those of the demand.
-	RelativeCost Criterion = "relative cost"
+	RelativeCost criterion = "relative cost"
 	// PricedCost is the relative cost plus the price of late demand.
-	PricedCost Criterion = "relative cost with late demand"
+	PricedCost criterion = "relative cost with late demand"
 )
 
 // Message is the reason in a sentence.
@@ -93,8 +93,8 @@ const (
 // CandidateSelector selects a candidate: the first one, until another one's loss is lower for long enough. The zero value
 // selects the first.
 type CandidateSelector struct {
-	// Criterion is what Loss is in the scores.
-	Criterion Criterion
+	// criterion is what Loss is in the scores.
+	Criterion criterion
 
 	selected int
 	// challenger has been better for so many hours in a row; saved is the sum of what it saved, in hours of the loss.

@@ -65,17 +65,17 @@ type Decision struct {
 // only.
 //
 // Example: median 100, spread 20, k = 1.3 and 110 observed give 100 + 1.3·20 = 126, held for half the lead time.
-func Decide(policy Policy, k float64, inputs []Input) Decision {
+func Decide(settings Settings, k float64, inputs []Input) Decision {
 	newest := &inputs[len(inputs)-1]
-	d := Decision{Observed: newest.Observed, Limit: newest.Limit, Target: policy.Target, Window: policy.Window}
+	d := Decision{Observed: newest.Observed, Limit: newest.Limit, Target: settings.Target, Window: settings.Window}
 	floor := 0.0
-	if policy.ByHeadroom() {
+	if settings.ByHeadroom() {
 		d.byHeadroom(k, inputs)
 		floor = highestObserved(inputs)
 	} else {
-		d.byQuantile(policy.Level(), newest.Quantiles)
+		d.byQuantile(settings.Level(), newest.Quantiles)
 	}
-	d.serve(policy, floor)
+	d.serve(settings, floor)
 	if newest.Suspect && d.Value == d.Observed {
 		d.Bounded, d.Suspect = true, true
 	}
@@ -84,13 +84,13 @@ func Decide(policy Policy, k float64, inputs []Input) Decision {
 
 // Fallback is the decision when no candidate can serve: the forecast of a rule over a lookback, never below the observed
 // demand.
-func Fallback(policy Policy, rule Rule, forecast, observed float64, over time.Duration) Decision {
+func Fallback(settings Settings, rule Rule, forecast, observed float64, over time.Duration) Decision {
 	d := Decision{Rule: rule, Forecast: forecast, Value: forecast, Observed: observed, Lookback: over}
-	if policy.Mode == Forecast {
-		policy.Mode = Floor
+	if settings.Mode == Forecast {
+		settings.Mode = Floor
 	}
-	policy.MaxCapacity = 0
-	d.serve(policy, 0)
+	settings.MaxCapacity = 0
+	d.serve(settings, 0)
 	return d
 }
 
@@ -100,14 +100,14 @@ func HoldSteps(lead, step time.Duration) int {
 }
 
 func (d *Decision) byQuantile(level float64, window windowpeak.Quantiles) {
-	d.Rule, d.Quantile = ByQuantile, level
+	d.Rule, d.Quantile = byQuantile, level
 	d.Forecast = window.At(level)
 	d.Value = d.Forecast
 	d.Bounded = d.Limit.Known && d.Value > 0 && d.Value >= d.Limit.Forecast // The quantiles are bounded already.
 }
 
 func (d *Decision) byHeadroom(k float64, inputs []Input) {
-	d.Rule, d.Headroom = ByHeadroom, k
+	d.Rule, d.Headroom = byHeadroom, k
 	var at int
 	d.Forecast, at = highestForecast(k, inputs)
 	d.Median, d.Spread = inputs[at].Peak.Median, inputs[at].Peak.Spread
@@ -156,19 +156,19 @@ func highestObserved(inputs []Input) float64 {
 
 // serve applies the mode, the floor and the limits: the value is never negative, and at most what maxReplicas sustain unless
 // the observed demand is higher.
-func (d *Decision) serve(policy Policy, floor float64) {
+func (d *Decision) serve(settings Settings, floor float64) {
 	d.Value = math.Max(d.Value, 0)
-	if policy.Mode != Forecast && floor > d.Value {
+	if settings.Mode != Forecast && floor > d.Value {
 		d.Value, d.Floored = floor, true
 	}
-	if limit := policy.MaxCapacity; limit > 0 && d.Value > limit {
+	if limit := settings.MaxCapacity; limit > 0 && d.Value > limit {
 		d.Capped, d.MaxCapacity, d.Uncapped, d.Floored = true, limit, d.Value, false
 		d.Value = limit
 	}
 	switch {
-	case policy.Mode == Shadow:
+	case settings.Mode == Shadow:
 		d.Shadow, d.WouldServe, d.Value = true, d.Value, d.Observed
-	case policy.Mode != Forecast && d.Value < d.Observed:
+	case settings.Mode != Forecast && d.Value < d.Observed:
 		d.Value, d.Floored = d.Observed, true
 	}
 	d.Bounded = d.Bounded && !d.Floored

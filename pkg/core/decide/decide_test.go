@@ -31,19 +31,19 @@ func input(observed, median, q95 float64) decide.Input {
 }
 
 func TestDecide(t *testing.T) {
-	quantile := decide.Policy{Quantile: 0.95}
-	objective := decide.Policy{Late: 0.01, Target: 4, Lead: 5 * time.Minute}
+	quantile := decide.Settings{Quantile: 0.95}
+	objective := decide.Settings{Late: 0.01, Target: 4, Lead: 5 * time.Minute}
 	bounded := objective
 	bounded.MaxCapacity = 110
-	with := func(p decide.Policy, mode decide.Mode) decide.Policy {
+	with := func(p decide.Settings, mode decide.Mode) decide.Settings {
 		p.Mode = mode
 		return p
 	}
 	tests := map[string]struct {
-		policy  decide.Policy
-		inputs  []decide.Input
-		want    float64
-		floored bool
+		settings decide.Settings
+		inputs   []decide.Input
+		want     float64
+		floored  bool
 	}{
 		"a quantile serves that quantile": {quantile, []decide.Input{input(80, 100, 120)}, 120, false},
 		"the observed demand is a floor":  {quantile, []decide.Input{input(150, 100, 120)}, 150, true},
@@ -63,7 +63,7 @@ func TestDecide(t *testing.T) {
 			objective, []decide.Input{input(80, 200, 220), input(80, 100, 120)}, 200 + 1.3*20, false,
 		},
 		"an objective without a target is the default quantile": {
-			decide.Policy{Late: 0.01, Lead: 5 * time.Minute}, []decide.Input{input(80, 100, 120)}, 120, false,
+			decide.Settings{Late: 0.01, Lead: 5 * time.Minute}, []decide.Input{input(80, 100, 120)}, 120, false,
 		},
 		"without the floor an objective may fall below the observed": {
 			with(objective, decide.Forecast), []decide.Input{input(500, 100, 120)}, 126, false,
@@ -76,7 +76,7 @@ func TestDecide(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := decide.Decide(tt.policy, 1.3, tt.inputs)
+			got := decide.Decide(tt.settings, 1.3, tt.inputs)
 			if math.Abs(got.Value-tt.want) > 1e-9 || got.Floored != tt.floored {
 				t.Errorf("serves %v (floored %v), want %v (%v): %s", got.Value, got.Floored, tt.want, tt.floored,
 					got.Reason())
@@ -92,21 +92,21 @@ func TestDecide(t *testing.T) {
 func TestFloorHolds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 5000 {
-		policy := decide.Policy{
+		settings := decide.Settings{
 			Late:   0.001 + 0.1*rng.Float64(),
 			Target: float64(rng.IntN(2)),
 			Lead:   time.Duration(rng.IntN(1200)) * time.Second,
 		}
 		if rng.IntN(2) == 0 {
-			policy.Quantile = windowpeak.LowestQuantile + rng.Float64()*(windowpeak.HighestQuantile-windowpeak.LowestQuantile)
+			settings.Quantile = windowpeak.LowestQuantile + rng.Float64()*(windowpeak.HighestQuantile-windowpeak.LowestQuantile)
 		}
 		inputs := make([]decide.Input, 1+rng.IntN(10))
 		for i := range inputs {
 			inputs[i] = input(200*rng.Float64(), 200*rng.Float64(), 400*rng.Float64())
 		}
-		got := decide.Decide(policy, 5*rng.Float64(), inputs)
+		got := decide.Decide(settings, 5*rng.Float64(), inputs)
 		if newest := inputs[len(inputs)-1]; !(got.Value >= newest.Observed) {
-			t.Fatalf("%+v serves %v below the observed %v", policy, got.Value, newest.Observed)
+			t.Fatalf("%+v serves %v below the observed %v", settings, got.Value, newest.Observed)
 		}
 	}
 }
@@ -206,19 +206,19 @@ func TestParseSelectionRefuses(t *testing.T) {
 
 // What a request asks for is asked in place of the Forecast's quantile or cost ratio.
 func TestSelectionApply(t *testing.T) {
-	quantile, ratio := decide.Policy{Quantile: 0.95, Target: 4}, decide.Policy{CostRatio: 20, Target: 4}
-	half, late := decide.Policy{Quantile: 0.5, Target: 4}, decide.Policy{Late: 0.02, Target: 4}
+	quantile, ratio := decide.Settings{Quantile: 0.95, Target: 4}, decide.Settings{CostRatio: 20, Target: 4}
+	half, late := decide.Settings{Quantile: 0.5, Target: 4}, decide.Settings{Late: 0.02, Target: 4}
 	shadow := decide.Overrides{Mode: decide.Shadow}
 	for name, tt := range map[string]struct {
-		own       decide.Policy
+		own       decide.Settings
 		selection decide.Overrides
-		want      decide.Policy
+		want      decide.Settings
 	}{
-		"nothing keeps the policy":           {quantile, decide.Overrides{}, quantile},
+		"nothing keeps the settings":         {quantile, decide.Overrides{}, quantile},
 		"a quantile replaces the quantile":   {quantile, decide.Overrides{Quantile: 0.5}, half},
 		"an objective replaces the quantile": {quantile, decide.Overrides{Late: 0.02}, late},
-		"a mode is set beside a quantile":    {quantile, shadow, decide.Policy{Quantile: 0.95, Target: 4, Mode: decide.Shadow}},
-		"a mode is set beside a ratio":       {ratio, shadow, decide.Policy{CostRatio: 20, Target: 4, Mode: decide.Shadow}},
+		"a mode is set beside a quantile":    {quantile, shadow, decide.Settings{Quantile: 0.95, Target: 4, Mode: decide.Shadow}},
+		"a mode is set beside a ratio":       {ratio, shadow, decide.Settings{CostRatio: 20, Target: 4, Mode: decide.Shadow}},
 		"a quantile replaces the ratio":      {ratio, decide.Overrides{Quantile: 0.5}, half},
 		"an objective replaces the ratio":    {ratio, decide.Overrides{Late: 0.02}, late},
 	} {

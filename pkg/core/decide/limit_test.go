@@ -12,14 +12,14 @@ import (
 
 // A forecast is cut to what history justifies, and the reason says so; what is observed is served above it.
 func TestAForecastIsCutToItsLimit(t *testing.T) {
-	objective := decide.Policy{Late: 0.01, Target: 10, Lead: time.Minute}
+	objective := decide.Settings{Late: 0.01, Target: 10, Lead: time.Minute}
 	limit := demand.Limit{Known: true, Forecast: 150, Observed: 160, Base: 100}
 	for name, c := range map[string]struct {
-		policy  decide.Policy
-		in      decide.Input
-		want    float64
-		bounded bool
-		reason  string
+		settings decide.Settings
+		in       decide.Input
+		want     float64
+		bounded  bool
+		reason   string
 	}{
 		"below the limit": {
 			objective,
@@ -40,7 +40,7 @@ func TestAForecastIsCutToItsLimit(t *testing.T) {
 			160, true, "the demand is above what history can justify (the highest credible demand is 100): the observed 160",
 		},
 		"a suspect, where the forecast is asked for as it is": {
-			decide.Policy{Late: 0.01, Target: 10, Lead: time.Minute, Mode: decide.Forecast},
+			decide.Settings{Late: 0.01, Target: 10, Lead: time.Minute, Mode: decide.Forecast},
 			decide.Input{Observed: 160, Suspect: true, Limit: limit, Peak: windowpeak.Peak{Median: 100, Spread: 10}},
 			120, false, "120 = 100 expected within the lead window",
 		},
@@ -50,12 +50,12 @@ func TestAForecastIsCutToItsLimit(t *testing.T) {
 			155, false, "the observed 155 is served, it is above the forecast",
 		},
 		"a quantile": {
-			decide.Policy{Quantile: 0.95},
+			decide.Settings{Quantile: 0.95},
 			decide.Input{Observed: 100, Limit: limit, Quantiles: window(150, 150)},
 			150, true, "150 is served, the most that history can justify (the highest credible demand is 100): the 0.95 quantile",
 		},
 	} {
-		d := decide.Decide(c.policy, 2, []decide.Input{c.in})
+		d := decide.Decide(c.settings, 2, []decide.Input{c.in})
 		if d.Value != c.want || d.Bounded != c.bounded || !strings.HasPrefix(d.Reason(), c.reason) {
 			t.Errorf("%s: %v, bounded %v, %q; want %v, %v, %q", name, d.Value, d.Bounded, d.Reason(), c.want,
 				c.bounded, c.reason)

@@ -74,8 +74,8 @@ func ParseSelector(pairs map[string]string) (Overrides, error) {
 	return s, nil
 }
 
-// Apply is the policy of a request: the Forecast's own with these overrides.
-func (s Overrides) Apply(p Policy) Policy {
+// Apply are the settings of a request: the Forecast's own with these overrides.
+func (s Overrides) Apply(p Settings) Settings {
 	switch {
 	case s.Quantile != 0:
 		p.Quantile, p.CostRatio = s.Quantile, 0

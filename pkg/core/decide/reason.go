@@ -12,9 +12,9 @@ type Rule string
 
 const (
 	// ByQuantile: a quantile of the window peak.
-	ByQuantile Rule = "Quantile"
+	byQuantile Rule = "Quantile"
 	// ByHeadroom: the median of the window peak plus a multiple of its spread.
-	ByHeadroom Rule = "Headroom"
+	byHeadroom Rule = "Headroom"
 	// ByRunningMax: a fallback, the highest demand observed over the last lead window.
 	ByRunningMax Rule = "RunningMaximum"
 	// ByLastSeason: a fallback, the same time last season.
@@ -53,9 +53,9 @@ func (d *Decision) Reason() string {
 // ruleMessage is the rule with its numbers.
 func (d *Decision) ruleMessage() string {
 	switch d.Rule {
-	case ByQuantile:
+	case byQuantile:
 		return fmt.Sprintf("the %.4g quantile of the window peak is %.6g", d.Quantile, d.Forecast)
-	case ByHeadroom:
+	case byHeadroom:
 		return d.headroomMessage()
 	case ByRunningMax:
 		return fmt.Sprintf("the highest demand observed over the last %s is %.6g", d.Lookback, d.Forecast)

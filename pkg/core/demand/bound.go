@@ -38,13 +38,13 @@ type Bound struct {
 	Left float64
 }
 
-// Known reports whether there is a bound.
-func (b Bound) Known() bool { return b.Growth != nil }
+// known reports whether there is a bound.
+func (b Bound) known() bool { return b.Growth != nil }
 
 // Limit returns the limit of a window, by its index.
 func (b Bound) Limit(window int) Limit {
 	var out Limit
-	if b.Known() {
+	if b.known() {
 		out = Limit{
 			Known:    true,
 			Forecast: withRise(b.Repeated, b.Growth[window]),
@@ -61,7 +61,7 @@ func (b Bound) Limit(window int) Limit {
 
 // Limit is the most that history justifies for one window. The zero Limit limits nothing.
 type Limit struct {
-	// Known is true where there is a limit.
+	// known is true where there is a limit.
 	Known bool
 	// Forecast is the most that may be forecast, Observed the most that an observed demand counts for (see
 	// Bound.MaxObserved).

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Config of a Screen.
+// ClassifierConfig is that of a Classifier.
 type ClassifierConfig struct {
 	// Step between samples, more than 0.
 	Step time.Duration

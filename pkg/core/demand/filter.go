@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Config of a Filter.
+// FilterConfig is that of a Filter.
 type FilterConfig struct {
 	// Step between samples, more than 0.
 	Step time.Duration
@@ -24,7 +24,7 @@ func Corroboration(reach, step time.Duration) time.Duration {
 	return reach + max(2*step, 2*time.Minute)
 }
 
-// Sample is the raw demand of a step and whether it is believed.
+// Filtered is the raw demand of a step and whether it is believed.
 type Filtered struct {
 	// Demand as it was read, NaN for a gap.
 	Demand float64
@@ -34,8 +34,8 @@ type Filtered struct {
 	Bound Bound
 }
 
-// Known returns the demand to learn from: NaN for a suspect.
-func (s Filtered) Known() float64 {
+// known returns the demand to learn from: NaN for a suspect.
+func (s Filtered) known() float64 {
 	if s.Suspect {
 		return math.NaN()
 	}
@@ -138,7 +138,7 @@ func (f *Filter) pass(s Filtered) {
 }
 
 func (f *Filter) learn(s Filtered) {
-	f.tracker.add(math.Min(s.Known(), f.base.level))
+	f.tracker.add(math.Min(s.known(), f.base.level))
 	f.update()
 }
 
@@ -146,9 +146,6 @@ func (f *Filter) update() {
 	f.bound = f.tracker.bound(f.base.level)
 	f.bound.MaxObserved = f.maxObserved()
 }
-
-// Bound returns the most that is justified now.
-func (f *Filter) Bound() Bound { return f.bound }
 
 // Waiting returns the samples that are held back, the oldest first; they are valid until the next Step.
 func (f *Filter) Waiting() []Filtered { return f.waiting }

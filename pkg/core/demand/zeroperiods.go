@@ -27,7 +27,7 @@ const (
 // ErrChanges means that stored changes are invalid.
 var ErrChanges = errors.New("invalid changes of a workload")
 
-// Record is the set of periods in which a workload was scaled to zero. It is an immutable value. The zero value is
+// ZeroPeriods is the set of periods in which a workload was scaled to zero. It is an immutable value. The zero value is
 // empty.
 type ZeroPeriods struct {
 	// changes are the seconds since the epoch at which the workload was scaled to zero (the first, the third, ...) and
@@ -36,7 +36,7 @@ type ZeroPeriods struct {
 	changes []int64
 }
 
-// FromChanges restores a record from its Changes. The error names what is invalid.
+// NewZeroPeriods restores a record from its Changes. The error names what is invalid.
 func NewZeroPeriods(changes []int64) (ZeroPeriods, error) {
 	if len(changes) > 2*maxPeriods {
 		return ZeroPeriods{}, fmt.Errorf("%d changes: want at most %d: %w", len(changes), 2*maxPeriods, ErrChanges)

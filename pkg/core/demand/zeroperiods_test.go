@@ -36,7 +36,7 @@ func slept(r demand.ZeroPeriods, from, to time.Duration) demand.ZeroPeriods {
 }
 
 // A workload is scaled to zero from midnight to six.
-func ExampleRecord() {
+func ExampleZeroPeriods() {
 	midnight := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 	var r demand.ZeroPeriods
 	for minutes := 0; minutes < 360; minutes += 10 {

@@ -15,7 +15,7 @@ import (
 // MaxQuantile(h int, p float64) float64: the p-quantile of the highest value of the next h steps, NaN for an h that is not
 // among the Horizons and until enough windows are observed.
 type BacktestModel struct {
-	// Config must be valid; its Models, Policy, Autoscalers and Horizons are ignored.
+	// Config must be valid; its Models, Settings, Autoscalers and Horizons are ignored.
 	Config Config
 	// Candidate is the canonical name of a candidate, Model any other model; at most one is set, and is calibrated alone. If
 	// none is set, the selected one of all candidates forecasts.

@@ -36,7 +36,7 @@ func hidden(demand func(int) float64, seen, saturated int, capacity float64) (sc
 func TestAPlateauIsNotLearnt(t *testing.T) {
 	const capacity = 300 // The peak is 400.
 	objective := config()
-	objective.Policy = decide.Policy{Late: 0.01, Target: 10, Lead: 10 * time.Minute}
+	objective.Settings = decide.Settings{Late: 0.01, Target: 10, Lead: 10 * time.Minute}
 	objective.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: stock(10)}}
 	for name, c := range map[string]forecaster.Config{"a quantile": config(), "an objective": objective} {
 		t.Run(name, func(t *testing.T) {
@@ -84,7 +84,7 @@ func TestAMaskedSampleIsAGap(t *testing.T) {
 // A service that is always at its limit is served no less than what is seen, and no more than a little above.
 func TestNothingButBounds(t *testing.T) {
 	objective := config()
-	objective.Policy = decide.Policy{Late: 0.01, Target: 10, Lead: 10 * time.Minute}
+	objective.Settings = decide.Settings{Late: 0.01, Target: 10, Lead: 10 * time.Minute}
 	objective.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: stock(10)}}
 	for name, c := range map[string]forecaster.Config{"a quantile": config(), "an objective": objective} {
 		f := forecaster.New(c, history(0, nil))

@@ -1,19 +1,15 @@
 package forecaster
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
-
-	"github.com/forewarm/forewarm/pkg/core/decide/objective"
-
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
@@ -27,7 +23,7 @@ type Config struct {
 	// cycle counts.
 	Seasons []time.Duration
 	// Starts are how long replicas take to start in the simulated autoscalers, drawn with the Seed; nil means the lead time of the
-	// Policy.
+	// Settings.
 	Starts sim.LeadTime
 	Seed   uint64
 	// DelaySteps is how many steps after a sample the value that it leads to is served. The refresh loop reads a step when it has
@@ -37,17 +33,17 @@ type Config struct {
 	Rate bool
 	// Lookback is how long one bad sample of the source can affect the demand.
 	Lookback time.Duration
-	// Models that may be selected, by name (see windowpeak.CandidateNames); empty means those that the policies read. The
+	// Models that may be selected, by name (see windowpeak.CandidateNames); empty means those that the settings read. The
 	// baselines and the regression are always included.
 	Models []string
 	// Named are candidates that requests name. With those that Autoscalers name they are fitted beside the models that the
-	// policies read, to be answered by name alone. If there are Models, only these are fitted.
+	// settings read, to be answered by name alone. If there are Models, only these are fitted.
 	Named []string
-	// Policy is applied at every step.
-	Policy decide.Policy
-	// ExtraPolicies are decided beside the Policy, to compare many at once (see ValuesTo). They differ from it in the quantile,
+	// Settings are applied at every step.
+	Settings decide.Settings
+	// ExtraSettings are decided beside the Settings, to compare many at once (see ValuesTo). They differ from it in the quantile,
 	// the objective or the cost ratio only.
-	ExtraPolicies []decide.Policy
+	ExtraSettings []decide.Settings
 	// Autoscalers that read the served value; an objective needs at least one.
 	Autoscalers []decide.Autoscaler
 	// Before is how the workload was scaled before, to compare with.
@@ -76,35 +72,9 @@ const (
 	rateWindow = time.Minute
 )
 
-// Validate returns every problem.
-func (c Config) Validate() error {
-	var problems []error
-	if !slices.IsSorted(c.Seasons) || len(slices.Compact(slices.Clone(c.Seasons))) != len(c.Seasons) ||
-		len(c.Seasons) > 0 && c.Seasons[0] <= 0 {
-		problems = append(problems, fmt.Errorf("seasons %v, want them ascending and more than 0", c.Seasons))
-	}
-	if c.Step <= 0 {
-		problems = append(problems, fmt.Errorf("step %s, want more than 0", c.Step))
-	}
-	if c.Window < c.Step {
-		problems = append(problems, fmt.Errorf("window %s, want at least the step %s", c.Window, c.Step))
-	}
-	for _, p := range append([]decide.Policy{c.Policy}, c.ExtraPolicies...) {
-		if p.ByHeadroom() && p.CostRatio == 0 && !(p.Late > 0 && p.Late < 1) {
-			problems = append(problems, fmt.Errorf("objective %v, want a share above 0 and below 1", p.Late))
-		}
-	}
-	for _, name := range c.Models {
-		if _, known := windowpeak.CanonicalName(name); !known {
-			problems = append(problems, fmt.Errorf("unknown model %q, valid are %v", name, windowpeak.CandidateNames()))
-		}
-	}
-	return errors.Join(problems...)
-}
-
 // replicaCapacity is the demand that a replica sustains, the smallest of all autoscalers; 0 if it is unknown.
 func (c Config) replicaCapacity() float64 {
-	replica := c.Policy.Target
+	replica := c.Settings.Target
 	for _, s := range c.Autoscalers {
 		if replica == 0 || s.Target() < replica {
 			replica = s.Target()
@@ -128,7 +98,7 @@ func (c Config) windowPeakConfig() (windowpeak.Config, error) {
 		Window:  c.Window,
 		Seasons: c.Seasons,
 		Windows: c.horizons(),
-		Level:   c.Policy.Level(),
+		Level:   c.Settings.Level(),
 		Extra:   c.extra,
 		Models:  []string{}, // None, and not all.
 	}
@@ -153,8 +123,8 @@ func (c Config) windowPeakConfig() (windowpeak.Config, error) {
 // selects reports whether a candidate may be selected, or whether the regression reads it. An objective selects from fewer models
 // than a quantile. Neither selects the ensemble unless the Models have it: it forecasts hours, beside the steps (see Hours).
 func (c Config) selects(name string) bool {
-	byHeadroom := len(c.Autoscalers) > 0 && c.Policy.ByHeadroom() &&
-		!slices.ContainsFunc(c.ExtraPolicies, func(p decide.Policy) bool { return !p.ByHeadroom() })
+	byHeadroom := len(c.Autoscalers) > 0 && c.Settings.ByHeadroom() &&
+		!slices.ContainsFunc(c.ExtraSettings, func(p decide.Settings) bool { return !p.ByHeadroom() })
 	switch {
 	case !slices.Contains(windowpeak.FittedModels(), name):
 		return true

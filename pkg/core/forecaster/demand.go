@@ -6,7 +6,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/demand"
 )
 
-// demand is the observed demand: the mean of the newest samples, and how long ago one was censored.
+// observedDemand is the demand: the mean of the newest samples, and how long ago one was censored.
 //
 // Censored demand is observed and served as it is. It is evidence only above a forecast: then the demand was above it by at
 // least as much. Below a forecast it is no evidence, and models, scores and the regression ignore it, as in the censored

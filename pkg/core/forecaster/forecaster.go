@@ -6,12 +6,10 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/core/demand"
-	"github.com/forewarm/forewarm/pkg/core/series"
-
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
-
+	"github.com/forewarm/forewarm/pkg/core/demand"
+	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
@@ -42,7 +40,7 @@ type Forecaster struct {
 	selection    *selection
 	objectiveErr error
 	inputs       []decide.Input
-	extraInputs  []decide.Input // of another policy; scratch
+	extraInputs  []decide.Input // of other settings; scratch
 	decision     decide.Decision
 	record       record
 	next         int64 // index of the next step since the epoch
@@ -194,7 +192,7 @@ func (f *Forecaster) keepRecent(v float64) {
 func (f *Forecaster) Fallback() decide.Decision {
 	observed := f.credited()
 	if f.peaks == nil {
-		return decide.Fallback(f.config.Policy, decide.ByObserved, observed, observed, 0)
+		return decide.Fallback(f.config.Settings, decide.ByObserved, observed, observed, 0)
 	}
 	rule, value := decide.ByRunningMax, math.Max(series.MaxKnown(f.recent.Values()...), 0)
 	if q, ok := f.lastSeason(); ok && q > value {
@@ -203,7 +201,7 @@ func (f *Forecaster) Fallback() decide.Decision {
 	if f.bound.Left > 0 {
 		value = min(value, f.bound.Left)
 	}
-	return decide.Fallback(f.config.Policy, rule, value, observed, f.config.Window)
+	return decide.Fallback(f.config.Settings, rule, value, observed, f.config.Window)
 }
 
 // lastSeason is the last season's median of the window peak, if it has skill.
@@ -243,14 +241,14 @@ func (f *Forecaster) decide() {
 	}
 	if c := f.selection.candidate(0); f.selection.canServe(0, c) {
 		f.inputs = f.inputsTo(f.inputs, 0, c)
-		f.decision = decide.Decide(f.selection.policies[0], f.selection.headroom(0), f.inputs)
+		f.decision = decide.Decide(f.selection.settings[0], f.selection.headroom(0), f.inputs)
 		f.decision.LastSeason = f.peaks.LastSeasonPeak()
 	}
 }
 
-// inputsTo writes the inputs of a policy's decision to dst.
-func (f *Forecaster) inputsTo(dst []decide.Input, policy int, c *windowpeak.Candidate) []decide.Input {
-	dst = append(dst[:0], f.selection.inputs(policy)...)
+// inputsTo writes the inputs of a decision to dst, by the settings of an index.
+func (f *Forecaster) inputsTo(dst []decide.Input, of int, c *windowpeak.Candidate) []decide.Input {
+	dst = append(dst[:0], f.selection.inputs(of)...)
 	if len(dst) == 0 {
 		peak, _ := c.Peak()
 		dst = append(dst, decide.Input{Peak: peak})
@@ -265,7 +263,7 @@ func (f *Forecaster) completeInput(newest *decide.Input, c *windowpeak.Candidate
 	newest.Suspect = f.held > newest.Observed
 }
 
-// ValuesTo writes the values of the Policy and of each of the ExtraPolicies to dst: NaN where the caller falls back.
+// ValuesTo writes the values of the Settings and of each of the ExtraSettings to dst: NaN where the caller falls back.
 func (f *Forecaster) ValuesTo(dst []float64) {
 	dst[0] = f.decision.Value
 	for i := 1; i < len(dst); i++ {
@@ -275,7 +273,7 @@ func (f *Forecaster) ValuesTo(dst []float64) {
 		}
 		if c := f.selection.candidate(i); f.selection.canServe(i, c) {
 			f.extraInputs = f.inputsTo(f.extraInputs, i, c)
-			dst[i] = decide.Decide(f.selection.policies[i], f.selection.headroom(i), f.extraInputs).Value
+			dst[i] = decide.Decide(f.selection.settings[i], f.selection.headroom(i), f.extraInputs).Value
 		}
 	}
 }
@@ -352,6 +350,3 @@ func (f *Forecaster) Windows() []windowpeak.Window {
 	}
 	return f.stepForecaster(f.selection.candidate(0)).Windows(f.config.Step, f.bound)
 }
-
-// CandidateSet holds the candidates; nil before the first sample.
-func (f *Forecaster) CandidateSet() *windowpeak.CandidateSet { return f.peaks }

@@ -17,7 +17,7 @@ import (
 // asked is an objective, read by an HPA, and by one more that asks for each of the candidates.
 func asked(candidates ...string) forecaster.Config {
 	c := config()
-	c.Policy = decide.Policy{Late: 0.01, Target: 10, Lead: 10 * time.Minute}
+	c.Settings = decide.Settings{Late: 0.01, Target: 10, Lead: 10 * time.Minute}
 	c.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: stock(10)}}
 	for _, name := range candidates {
 		c.Autoscalers = append(c.Autoscalers,
@@ -52,21 +52,21 @@ func TestANamedCandidateKeepsTheObjective(t *testing.T) {
 	if ses == nil || len(named.Objective.Named) != 1 || plain.Objective.FindNamed(windowpeak.SES) != nil {
 		t.Fatalf("named are %+v", named.Objective.Named)
 	}
-	k := ses.HeadroomFor(named.Policy)
+	k := ses.HeadroomFor(named.Settings)
 	if expected := ses.Autoscalers[0].ExpectedLate; !(k > 0) || !(expected <= 0.01) {
 		t.Errorf("k = %v, with which %v is expected to be late, want 0.01 at most", k, expected)
 	}
-	policy := asked().Policy
-	named.Policy, plain.Policy = policy, policy
-	want := decide.Decide(policy, ses.HeadroomFor(policy), ses.Inputs).Value
+	settings := asked().Settings
+	named.Settings, plain.Settings = settings, settings
+	want := decide.Decide(settings, ses.HeadroomFor(settings), ses.Inputs).Value
 	if got := answer(t, named, windowpeak.SES); got != want {
 		t.Errorf("model=ses is answered %v, want the median and its headroom %v", got, want)
 	}
 	quantile := candidate(t, plain, windowpeak.SES).Windows
 	at, ok := windowpeak.QuantilesAtHorizon(quantile, config().Window)
-	if got := answer(t, plain, windowpeak.SES); !ok || got != max(at.At(decide.DefaultQuantile), plain.Observed) {
+	if got := answer(t, plain, windowpeak.SES); !ok || got != max(at.At(0.95), plain.Observed) {
 		t.Errorf("model=ses, which no autoscaler asks for, is answered %v, want the quantile %v", got,
-			at.At(decide.DefaultQuantile))
+			at.At(0.95))
 	}
 }
 

@@ -21,7 +21,7 @@ func TestTheReasonNamesWhatComesAgain(t *testing.T) {
 		return 40 + 4*rng.Float64()
 	}
 	c := config()
-	c.Policy = decide.Policy{Late: 0.01, Target: 10, Lead: 10 * time.Minute}
+	c.Settings = decide.Settings{Late: 0.01, Target: 10, Lead: 10 * time.Minute}
 	c.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: stock(10)}}
 	f := forecaster.New(c, history(8*day, demand))
 	said := 0

@@ -8,16 +8,15 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
-
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// selection selects a candidate for each policy: by the relative cost of simulated autoscalers for an objective or a cost
+// selection selects a candidate for each of the settings: by the relative cost of simulated autoscalers for an objective or a cost
 // ratio, else by pinball loss.
 type selection struct {
-	policies []decide.Policy
+	settings []decide.Settings
 	peaks    *windowpeak.CandidateSet
-	// calibrator is nil if no policy serves headroom; simulated are the indices of its candidates: those to select from, then
+	// calibrator is nil if no settings serve headroom; simulated are the indices of its candidates: those to select from, then
 	// those that autoscalers request by name.
 	calibrator     *objective.Calibrator
 	simulated      []int
@@ -31,14 +30,14 @@ type selection struct {
 
 func newSelection(c Config, peaks *windowpeak.CandidateSet, start time.Time) (*selection, error) {
 	s := &selection{
-		policies: append([]decide.Policy{c.Policy}, c.ExtraPolicies...), peaks: peaks,
+		settings: append([]decide.Settings{c.Settings}, c.ExtraSettings...), peaks: peaks,
 		byPinballLoss: decide.CandidateSelector{Criterion: decide.PinballLoss},
 	}
 	for _, candidate := range peaks.Candidates() {
 		s.scored = append(s.scored, decide.CandidateScore{Name: candidate.Name(), Baseline: candidate.Baseline()})
 		s.byName = append(s.byName, !c.selects(candidate.Name()))
 	}
-	if !c.Policy.ByHeadroom() || len(c.Autoscalers) == 0 {
+	if !c.Settings.ByHeadroom() || len(c.Autoscalers) == 0 {
 		s.byQuantile()
 		return s, nil
 	}
@@ -46,9 +45,9 @@ func newSelection(c Config, peaks *windowpeak.CandidateSet, start time.Time) (*s
 		Step:   c.Step,
 		Start:  start,
 		Window: c.stepsIn(c.Window),
-		Lead:   c.Policy.Lead,
+		Lead:   c.Settings.Lead,
 		Delay:  c.DelaySteps,
-		Period: c.Policy.Over,
+		Period: c.Settings.Over,
 		Before: c.Before,
 	}
 	for i, candidate := range peaks.Candidates() {
@@ -57,14 +56,14 @@ func newSelection(c Config, peaks *windowpeak.CandidateSet, start time.Time) (*s
 			s.simulated = append(s.simulated, i)
 		}
 	}
-	for _, p := range s.policies {
+	for _, p := range s.settings {
 		of.Goals = append(of.Goals, objective.Goal{Late: p.Late, Price: p.CostRatio})
 	}
 	s.autoscalers(c, &of)
 	var err error
 	if c.Priors != nil {
 		of.Priors = c.Priors.Headroom
-	} else if of.Priors, err = objective.BuiltinPriors(c.Policy.Lead); err != nil {
+	} else if of.Priors, err = objective.BuiltinPriors(c.Settings.Lead); err != nil {
 		s.byQuantile()
 		return s, err
 	}
@@ -78,14 +77,14 @@ func newSelection(c Config, peaks *windowpeak.CandidateSet, start time.Time) (*s
 
 // autoscalers sets the autoscalers that read the selected candidate (all, if none does) and those that request one by name.
 func (s *selection) autoscalers(c Config, of *objective.Config) {
-	var starts sim.LeadTime = sim.Constant(c.Policy.Lead)
+	var starts sim.LeadTime = sim.Constant(c.Settings.Lead)
 	if c.Starts != nil {
 		starts = c.Starts
 	}
 	var all []objective.Autoscaler
 	for _, by := range c.Autoscalers {
 		one := objective.Autoscaler{Name: by.Name, Spec: sim.Spec{
-			Capacity: by.Target(), HPA: by.HPA, PodLead: starts, Wait: c.Policy.Wait, Seed: c.Seed,
+			Capacity: by.Target(), HPA: by.HPA, PodLead: starts, Wait: c.Settings.Wait, Seed: c.Seed,
 		}}
 		all = append(all, one)
 		at := s.peaks.Find(by.Candidate)
@@ -106,10 +105,10 @@ func (s *selection) autoscalers(c Config, of *objective.Config) {
 	}
 }
 
-// byQuantile makes every policy serve its quantile.
+// byQuantile makes all settings serve their quantile.
 func (s *selection) byQuantile() {
-	for i := range s.policies {
-		s.policies[i].Target = 0
+	for i := range s.settings {
+		s.settings[i].Target = 0
 	}
 }
 
@@ -140,34 +139,34 @@ func (s *selection) choose() {
 	s.byPinballLoss.Update(s.scored)
 }
 
-// candidate is the one that is selected for a policy.
-func (s *selection) candidate(policy int) *windowpeak.Candidate {
-	if s.calibrator != nil && s.policies[policy].ByHeadroom() {
-		return s.peaks.Candidates()[s.simulated[s.calibrator.Selected(policy)]]
+// candidate is the one that is selected for the settings of an index.
+func (s *selection) candidate(of int) *windowpeak.Candidate {
+	if s.calibrator != nil && s.settings[of].ByHeadroom() {
+		return s.peaks.Candidates()[s.simulated[s.calibrator.Selected(of)]]
 	}
 	return s.peaks.Candidates()[s.byPinballLoss.Selected()]
 }
 
-// canServe reports whether a candidate can serve a policy: headroom has a prior from other workloads, a quantile must be
+// canServe reports whether a candidate can serve settings: headroom has a prior from other workloads, a quantile must be
 // calibrated on this one.
-func (s *selection) canServe(policy int, c *windowpeak.Candidate) bool {
-	return c.Calibrated() || s.calibrator != nil && s.policies[policy].ByHeadroom()
+func (s *selection) canServe(of int, c *windowpeak.Candidate) bool {
+	return c.Calibrated() || s.calibrator != nil && s.settings[of].ByHeadroom()
 }
 
-// inputs are those that a policy's headroom is held over; none for a quantile.
-func (s *selection) inputs(policy int) []decide.Input {
-	if s.calibrator == nil || !s.policies[policy].ByHeadroom() {
+// inputs are those that the headroom of settings is held over; none for a quantile.
+func (s *selection) inputs(of int) []decide.Input {
+	if s.calibrator == nil || !s.settings[of].ByHeadroom() {
 		return nil
 	}
-	return s.calibrator.Inputs(policy)
+	return s.calibrator.Inputs(of)
 }
 
-// headroom is the multiplier of a policy.
-func (s *selection) headroom(policy int) float64 {
+// headroom is the multiplier of settings.
+func (s *selection) headroom(of int) float64 {
 	if s.calibrator == nil {
 		return 0
 	}
-	return s.calibrator.Headroom(policy)
+	return s.calibrator.Headroom(of)
 }
 
 // skill is 1 − the loss over the last value's loss; NaN until both are known, 0 if both are 0.

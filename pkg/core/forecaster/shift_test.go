@@ -56,8 +56,8 @@ func TestCapacityFollowsAShift(t *testing.T) {
 	}
 	c := asked(candidates...)
 	c.Step = time.Minute
-	c.Policy.Lead = 5 * time.Minute
-	c.Window = leadtime.Window(c.Policy.Lead)
+	c.Settings.Lead = 5 * time.Minute
+	c.Window = leadtime.Window(c.Settings.Lead)
 	for name, swing := range map[string]float64{"daily": 0.6, "noisy": 0} {
 		for _, hour := range []int{10, 18} {
 			begin := 9*minutesOfDay + hour*60

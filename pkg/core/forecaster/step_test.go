@@ -13,8 +13,8 @@ import (
 func TestAStepThatHasEnded(t *testing.T) {
 	for _, minutes := range []int{5, 20, 60, 240} {
 		c := asked()
-		c.Step, c.Policy.Lead = 30*time.Second, 5*time.Minute
-		c.Window = leadtime.Window(c.Policy.Lead)
+		c.Step, c.Settings.Lead = 30*time.Second, 5*time.Minute
+		c.Window = leadtime.Window(c.Settings.Lead)
 		past := history(2*minutes, func(int) float64 { return 25 })
 		past.Step = c.Step
 		f := forecaster.New(c, past)

@@ -44,7 +44,7 @@ func DefaultCluster() Cluster {
 	return Cluster{Tolerance: 0.1, DownscaleStabilization: 5 * time.Minute}
 }
 
-// Source is the type of a metric's source.
+// MetricType is the type of a metric's source.
 type MetricType string
 
 // The sources that an adapter serves.
@@ -112,7 +112,7 @@ const (
 	Percent PolicyType = "Percent"
 )
 
-// Policy allows a change of Value (above 0) within Period (above 0, at most 30 minutes).
+// ScalingPolicy allows a change of Value (above 0) within Period (above 0, at most 30 minutes).
 type ScalingPolicy struct {
 	Type   PolicyType
 	Value  int32

@@ -45,11 +45,3 @@ func (r *RecentStarts) Add(s Start) {
 
 // List returns a copy of them, the oldest first.
 func (r *RecentStarts) List() []Start { return slices.Clone(r.starts) }
-
-// Newest returns when the newest of them was ready, zero without any.
-func (r *RecentStarts) Newest() time.Time {
-	if len(r.starts) == 0 {
-		return time.Time{}
-	}
-	return r.starts[len(r.starts)-1].Ready
-}

@@ -27,19 +27,19 @@ type Pod struct {
 // measured only if it was observed before it was ever ready. The zero value is not usable; make(PodTracker) is.
 //
 // It holds one entry for each pod that was observed and not forgotten, at most MaxPods. Further pods are not measured.
-type PodTracker map[string]Stage
+type PodTracker map[string]stage
 
 // MaxPods limits the tracked pods of one workload. An entry takes about 100 bytes.
 const MaxPods = 10_000
 
-// Stage is the stage of a pod's start.
-type Stage bool
+// stage is the stage of a pod's start.
+type stage bool
 
 const (
-	// Starting pods were never ready.
-	Starting Stage = true
-	// Finished pods were ready, or cannot be measured any more.
-	Finished Stage = false
+	// starting pods were never ready.
+	starting stage = true
+	// finished pods were ready, or cannot be measured any more.
+	finished stage = false
 )
 
 // Observe records the state of a pod and returns its start when it becomes ready for the first time. The start may
@@ -52,13 +52,13 @@ func (f PodTracker) Observe(p Pod) (Start, bool) {
 	switch {
 	case !known && len(f) >= MaxPods:
 	case p.Ended || p.Restarted || p.Failing:
-		f[p.UID] = Finished
+		f[p.UID] = finished
 	case !known && !p.Ready:
-		f[p.UID] = Stage(neverReady(p))
+		f[p.UID] = stage(neverReady(p))
 	case !known:
-		f[p.UID] = Finished
-	case life == Starting && p.Ready:
-		f[p.UID] = Finished
+		f[p.UID] = finished
+	case life == starting && p.Ready:
+		f[p.UID] = finished
 		return Start{
 			Created:      p.Created,
 			Scheduled:    p.Scheduled,

@@ -25,9 +25,6 @@ func NewStore(step time.Duration, size int) *Store {
 	return &Store{step: step, ring: NewGrowingRing[float32](size)}
 }
 
-// Len returns the number of stored steps, gaps included.
-func (s *Store) Len() int { return s.ring.Len() }
-
 // End returns the time after the newest step, where the next sample belongs; zero while the store is empty.
 func (s *Store) End() time.Time { return s.end }
 

@@ -8,15 +8,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/series"
 )
 
-// pushed returns the result of each push.
-func pushed(values []float64, push func(float64) float64) []float64 {
-	var out []float64
-	for _, v := range values {
-		out = append(out, push(v))
-	}
-	return out
-}
-
 func TestSlidingMaxima(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 100 {
@@ -28,8 +19,9 @@ func TestSlidingMaxima(t *testing.T) {
 			}
 		}
 		window := 1 + rng.IntN(40)
-		for i, got := range pushed(values, series.NewTrailingMax(window).Push) {
-			want := maxKnown(values[max(0, i+1-window) : i+1])
+		highest := series.NewTrailingMax(window)
+		for i, v := range values {
+			got, want := highest.Push(v), maxKnown(values[max(0, i+1-window):i+1])
 			if got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
 				t.Fatalf("the highest of %d at %d is %v, want %v", window, i, got, want)
 			}
@@ -46,22 +38,4 @@ func maxKnown(values []float64) float64 {
 		}
 	}
 	return out
-}
-
-// A long window drops a block at a time: never earlier than the window less a block, nor later than the window and a
-// block.
-func TestCoarseMaxima(t *testing.T) {
-	const window, block = 1440, 5
-	values := make([]float64, 4000)
-	values[100] = 7
-	got := pushed(values, series.NewCoarseMax(window).Push)
-	for i, v := range got {
-		age := i - 100
-		switch {
-		case age >= 0 && age < window-block && v != 7:
-			t.Fatalf("%v after %d steps, want it remembered", v, age)
-		case age > window+block && v != 0:
-			t.Fatalf("%v after %d steps, want it forgotten", v, age)
-		}
-	}
 }

@@ -2,7 +2,7 @@ package series
 
 import "math"
 
-// Max is the maximum of the newest values, in amortised constant time: a queue of the values that no newer value
+// TrailingMax is the maximum of the newest values, in amortised constant time: a queue of the values that no newer value
 // exceeds (Lemire 2006).
 type TrailingMax struct {
 	window int
@@ -13,7 +13,7 @@ type TrailingMax struct {
 	head, len int
 }
 
-// NewMax returns the maximum of so many values, 1 or more.
+// NewTrailingMax returns the maximum of so many values, 1 or more.
 func NewTrailingMax(window int) *TrailingMax {
 	return &TrailingMax{window: window, values: make([]float64, window), positions: make([]int, window)}
 }
@@ -45,39 +45,6 @@ func (m *TrailingMax) Value() float64 {
 }
 
 func (m *TrailingMax) at(i int) int { return (m.head + i) % m.window }
-
-// CoarseMax is the maximum of a long window, in blocks: it drops a block at a time, and needs a fraction of the memory.
-type CoarseMax struct {
-	blocks *TrailingMax
-	every  int
-	seen   int
-	block  float64
-	top    float64
-}
-
-// coarseBlocks is the number of blocks of a long window.
-const coarseBlocks = 288
-
-// NewCoarseMax returns the maximum of so many values, 1 or more.
-func NewCoarseMax(window int) *CoarseMax {
-	every := max(1, window/coarseBlocks)
-	return &CoarseMax{blocks: NewTrailingMax(max(1, window/every)), every: every, block: math.NaN(), top: math.NaN()}
-}
-
-// Push takes the next value, NaN where it is missing, and returns Value.
-func (c *CoarseMax) Push(v float64) float64 {
-	c.block = MaxKnown(c.block, v)
-	c.seen++
-	c.top = MaxKnown(c.blocks.Value(), c.block)
-	if c.seen%c.every == 0 {
-		c.blocks.Push(c.block)
-		c.block = math.NaN()
-	}
-	return c.top
-}
-
-// Value is the maximum of the window; NaN where nothing in it is known.
-func (c *CoarseMax) Value() float64 { return c.top }
 
 // MaxKnown returns the largest value that is not NaN; NaN without any.
 func MaxKnown(values ...float64) float64 {

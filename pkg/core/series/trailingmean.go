@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Mean is an exponentially weighted mean, unbiased from the start.
+// TrailingMean is an exponentially weighted mean, unbiased from the start.
 type TrailingMean struct {
 	keep        float64
 	sum, weight float64
 }
 
-// NewMean returns an empty mean with time constant tau of values one step apart.
+// NewTrailingMean returns an empty mean with time constant tau of values one step apart.
 func NewTrailingMean(tau, step time.Duration) TrailingMean {
 	return TrailingMean{keep: 1 - math.Min(1, step.Seconds()/tau.Seconds())}
 }

@@ -105,7 +105,7 @@ func (e *ForecastState) decide(s decide.Overrides) (decide.Decision, time.Durati
 	case i < 0:
 		return e.Decision, e.Window, nil
 	case s.Model != "":
-		e.Beside.Request(e.Candidates[i].Name)
+		e.Beside.request(e.Candidates[i].Name)
 	}
 	if e.Candidates[i].Error != "" {
 		return decide.Decision{}, 0, fmt.Errorf("%w: model %s: %s", ErrNotServing, name, e.Candidates[i].Error)
@@ -126,23 +126,23 @@ func (e *ForecastState) indexOf(name string) int {
 }
 
 func (e *ForecastState) decideBy(c *Candidate, s decide.Overrides) (decide.Decision, time.Duration, error) {
-	policy := s.Apply(e.Policy)
+	settings := s.Apply(e.Settings)
 	k := 0.0
 	if e.Objective != nil {
-		k = e.Objective.HeadroomFor(policy)
+		k = e.Objective.HeadroomFor(settings)
 	} else {
-		policy.Target = 0 // Without objective calibration a quantile decides.
+		settings.Target = 0 // Without objective calibration a quantile decides.
 	}
 	window := e.Window
 	if s.Horizon != 0 && s.Horizon != window {
 		// The headroom is for the Forecast's own window.
-		window, policy.Target = s.Horizon, 0
+		window, settings.Target = s.Horizon, 0
 	}
 	if c.Name == e.Model && window == e.Window {
-		return decide.Decide(policy, k, e.Inputs), window, nil
+		return decide.Decide(settings, k, e.Inputs), window, nil
 	}
-	if named := e.named(c.Name); named != nil && policy.ByHeadroom() {
-		return decide.Decide(policy, named.HeadroomFor(policy), named.Inputs), window, nil
+	if named := e.named(c.Name); named != nil && settings.ByHeadroom() {
+		return decide.Decide(settings, named.HeadroomFor(settings), named.Inputs), window, nil
 	}
 	if n := len(c.Windows); n > 0 && window > c.Windows[n-1].Horizon && window <= e.MaxHorizon {
 		// A young series has no such windows yet: the longest one is better than an error, and the answer carries its
@@ -157,8 +157,8 @@ func (e *ForecastState) decideBy(c *Candidate, s decide.Overrides) (decide.Decis
 	if n := len(e.Inputs); n > 0 && window == e.Window { // The distributions of other windows are bounded already.
 		input.Limit = e.Inputs[n-1].Limit
 	}
-	policy.Target = 0 // Another candidate's headroom is not calibrated: its quantile is served.
-	return decide.Decide(policy, k, []decide.Input{input}), window, nil
+	settings.Target = 0 // Another candidate's headroom is not calibrated: its quantile is served.
+	return decide.Decide(settings, k, []decide.Input{input}), window, nil
 }
 
 // named returns a candidate that autoscalers select by name, with its own headroom; nil without one, or before it has

@@ -31,7 +31,7 @@ func TestAnswer(t *testing.T) {
 	if got := of(decide.Overrides{}); got != own {
 		t.Errorf("without a selector %v, want the Forecast's own %v", got, own)
 	}
-	if got := of(decide.Overrides{Quantile: e.Policy.Quantile}); got != own {
+	if got := of(decide.Overrides{Quantile: e.Settings.Quantile}); got != own {
 		t.Errorf("its own quantile %v, want %v", got, own)
 	}
 	if got := of(decide.Overrides{Horizon: e.Window}); got != own {
@@ -120,7 +120,7 @@ func TestAnswerAtACostRatio(t *testing.T) {
 		t.Errorf("0.1 %%, the cheapest and 10 %% late serve %v, %v, %v", strict, own, lax)
 	}
 	share := *e
-	share.Policy.CostRatio, share.Policy.Late = 0, 0.02
+	share.Settings.CostRatio, share.Settings.Late = 0, 0.02
 	answer, err := share.Answer(decide.Overrides{Mode: decide.Floor}, snapshottest.Now())
 	if got := of(decide.Overrides{Late: 0.02}); err != nil || got != answer.Value {
 		t.Errorf("late=0.02 serves %v, a Forecast that asks for it %v (%v)", got, answer.Value, err)

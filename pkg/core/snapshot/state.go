@@ -12,7 +12,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// Entry is one Forecast at one moment, immutable.
+// ForecastState is one Forecast at one moment, immutable.
 type ForecastState struct {
 	Key        Key
 	Generation int64
@@ -36,7 +36,7 @@ type ForecastState struct {
 	Window time.Duration
 	// MaxHorizon is the longest horizon that may be asked for.
 	MaxHorizon time.Duration
-	Policy     decide.Policy
+	Settings   decide.Settings
 	// AutoscalerSource says in words which autoscalers the objective is calibrated for, and why others are not.
 	AutoscalerSource string
 
@@ -157,8 +157,8 @@ type Watched struct {
 	requested atomic.Uint64
 }
 
-// Request notes that a request names a candidate.
-func (w *Watched) Request(candidate string) {
+// request notes that a request names a candidate.
+func (w *Watched) request(candidate string) {
 	if i := slices.Index(windowpeak.FittedModels(), candidate); w != nil && i >= 0 {
 		w.requested.Or(1 << i)
 	}
@@ -199,7 +199,7 @@ func (w *Watched) LookedSince(at time.Time) bool { return w.looked.Load() >= at.
 // PathLevels are the levels of PathStep.Quantiles.
 func PathLevels() [3]float64 { return [3]float64{0.5, 0.8, 0.95} }
 
-// Past is a forecast that was served at Time for the window that followed, and the maximum that came; NaN while the
+// ScoredForecast is a forecast that was served at Time for the window that followed, and the maximum that came; NaN while the
 // window is open or touched a gap.
 type ScoredForecast struct {
 	Time     time.Time

@@ -2,7 +2,7 @@ package snapshot
 
 import "sync/atomic"
 
-// Board holds the newest snapshot. The zero Store is ready to use and empty.
+// Store holds the newest snapshot. The zero Store is ready to use and empty.
 type Store struct {
 	newest atomic.Pointer[publication]
 }

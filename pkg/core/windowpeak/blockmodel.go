@@ -69,15 +69,16 @@ type BlockModel struct {
 	sum    float64
 	known  int
 	within int
-	// fitted is nil before the first fit; err is why the newest one failed.
+	// fitted is nil before the first fit; failed is why the newest one did.
 	fitted forecast.Fitted
-	err    error
+	failed error
 	// early: the first fit is tried after every block.
 	early bool
 	// first is the latest first fit, in blocks.
 	first int
 	// points are the forecasts from the current block on, and highest the largest up to each.
 	points, highest []float64
+	scratch         []float64
 }
 
 // NewBlockModel returns a model before its first step.
@@ -87,7 +88,7 @@ func NewBlockModel(c BlockModelConfig) (*BlockModel, error) {
 	}
 	n := c.blocksIn(c.Window)
 	m := &BlockModel{
-		config: c, err: forecast.ErrTooShort, points: make([]float64, n), highest: make([]float64, n),
+		config: c, failed: forecast.ErrTooShort, points: make([]float64, n), highest: make([]float64, n),
 	}
 	m.next = m.nextFit()
 	return m, nil
@@ -98,7 +99,7 @@ func (c BlockModelConfig) blocksIn(window time.Duration) int {
 	return int((window+c.Block-1)/c.Block) + 1
 }
 
-// Push records the demand of a step, NaN for a gap, and returns Max.
+// Push records the demand of a step, NaN for a gap, and returns the median of the window peak.
 func (m *BlockModel) Push(demand float64) float64 {
 	if !math.IsNaN(demand) {
 		m.sum += demand
@@ -108,12 +109,12 @@ func (m *BlockModel) Push(demand float64) float64 {
 	if m.within == int(m.config.Block/m.config.Step) {
 		m.endBlock()
 	}
-	return m.Max()
+	return m.median()
 }
 
-// Max is the highest point of the blocks that the window touches: a window of 6 minutes at the third minute of a block
+// median is the highest point of the blocks that the window touches: a window of 6 minutes at the third minute of a block
 // of 5 ends in the next one. NaN before the first fit.
-func (m *BlockModel) Max() float64 {
+func (m *BlockModel) median() float64 {
 	if m.fitted == nil {
 		return math.NaN()
 	}
@@ -125,39 +126,33 @@ func (m *BlockModel) block(window time.Duration) int {
 	return int((time.Duration(m.within)*m.config.Step + window - 1) / m.config.Block)
 }
 
-// MaximaTo writes the highest point of each window, in steps and ascending, to dst: NaN before the first fit. It returns the
-// scratch, which it may grow.
-func (m *BlockModel) MaximaTo(dst []float64, windows []int, scratch []float64) []float64 {
+// maximaTo writes the highest point of each window, in steps and ascending, to dst: NaN before the first fit.
+func (m *BlockModel) maximaTo(dst []float64, windows []int) {
 	if m.fitted == nil {
 		for i := range windows {
 			dst[i] = math.NaN()
 		}
-		return scratch
+		return
 	}
-	scratch = m.pointsTo(scratch, windows[len(windows)-1])
+	m.pointsTo(windows[len(windows)-1])
 	highest, n := math.NaN(), 0
 	for i, w := range windows {
 		for ; n <= m.block(time.Duration(w)*m.config.Step); n++ {
-			highest = series.MaxKnown(highest, scratch[n])
+			highest = series.MaxKnown(highest, m.scratch[n])
 		}
 		dst[i] = highest
 	}
-	return scratch
 }
 
-// pointsTo forecasts the blocks that a window of so many steps touches.
-func (m *BlockModel) pointsTo(scratch []float64, steps int) []float64 {
+// pointsTo forecasts into scratch the blocks that a window of so many steps touches.
+func (m *BlockModel) pointsTo(steps int) {
 	n := m.config.blocksIn(time.Duration(steps) * m.config.Step)
-	if cap(scratch) < n {
-		scratch = make([]float64, n)
-	}
-	scratch = scratch[:n]
-	m.fitted.PointsTo(scratch)
-	return scratch
+	m.scratch = slices.Grow(m.scratch[:0], n)[:n]
+	m.fitted.PointsTo(m.scratch)
 }
 
-// Path is the forecast of the next steps, each that of its block; empty before the first fit.
-func (m *BlockModel) Path(steps int) forecast.Forecast {
+// path is the forecast of the next steps, each that of its block; empty before the first fit.
+func (m *BlockModel) path(steps int) forecast.Forecast {
 	if m.fitted == nil {
 		return forecast.Forecast{}
 	}
@@ -170,20 +165,20 @@ func (m *BlockModel) Path(steps int) forecast.Forecast {
 	return out
 }
 
-// Title for display; an automatic model has its structure in it once fitted.
-func (m *BlockModel) Title() string {
+// title for display; an automatic model has its structure in it once fitted.
+func (m *BlockModel) title() string {
 	if named, ok := m.fitted.(interface{ Name() string }); ok {
 		return named.Name()
 	}
 	return m.config.Model.Name()
 }
 
-// Err is why there is no forecast; nil if there is one.
-func (m *BlockModel) Err() error {
+// err is why there is no forecast; nil if there is one.
+func (m *BlockModel) err() error {
 	if m.fitted != nil {
 		return nil
 	}
-	return m.err
+	return m.failed
 }
 
 // endBlock updates the model with a block, and refits it when it is due.
@@ -261,7 +256,7 @@ func (m *BlockModel) fit() {
 		model = found.Order().Model() // The search is most of the cost, and finds the same order again.
 	}
 	fitted, err := model.Fit(m.newest())
-	if m.err = err; err == nil {
+	if m.failed = err; err == nil {
 		m.fitted = fitted
 	}
 	if m.next = m.nextFit(); m.next-m.history() > m.seen {

@@ -1,4 +1,4 @@
-package windowpeak_test
+package windowpeak //nolint:testpackage // The models, the features and the regression are nobody else's.
 
 import (
 	"math"
@@ -10,12 +10,11 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/naive"
-	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-func model(t *testing.T, c windowpeak.BlockModelConfig) *windowpeak.BlockModel {
+func model(t *testing.T, c BlockModelConfig) *BlockModel {
 	t.Helper()
-	m, err := windowpeak.NewBlockModel(c)
+	m, err := NewBlockModel(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +22,7 @@ func model(t *testing.T, c windowpeak.BlockModelConfig) *windowpeak.BlockModel {
 }
 
 // maxima are a model's over twelve minutes without demand.
-func maxima(m *windowpeak.BlockModel) []float64 {
+func maxima(m *BlockModel) []float64 {
 	var out []float64
 	for range 12 {
 		out = append(out, m.Push(0))
@@ -35,7 +34,7 @@ func maxima(m *windowpeak.BlockModel) []float64 {
 // fit wants two of them. Four minutes from the end of a block end in the second block after it, and so do they two minutes
 // later; five minutes reach the third then.
 func TestWindow(t *testing.T) {
-	p := model(t, windowpeak.BlockModelConfig{
+	p := model(t, BlockModelConfig{
 		Model: drift{}, Block: 3 * time.Minute, Window: 4 * time.Minute, History: time.Hour, Refit: 3 * time.Minute,
 		Step: time.Minute,
 	})
@@ -44,7 +43,7 @@ func TestWindow(t *testing.T) {
 		got, cmpopts.EquateNaNs()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	longer := model(t, windowpeak.BlockModelConfig{
+	longer := model(t, BlockModelConfig{
 		Model: drift{}, Block: 3 * time.Minute, Window: 5 * time.Minute, History: time.Hour, Refit: 3 * time.Minute,
 		Step: time.Minute,
 	})
@@ -73,7 +72,7 @@ func (d drifting) PointsTo(dst []float64) {
 }
 
 func TestModelConfigIsChecked(t *testing.T) {
-	good := windowpeak.BlockModelConfig{
+	good := BlockModelConfig{
 		Model:   naive.Last{},
 		Block:   5 * time.Minute,
 		Window:  10 * time.Minute,
@@ -81,17 +80,17 @@ func TestModelConfigIsChecked(t *testing.T) {
 		Refit:   time.Hour,
 		Step:    time.Minute,
 	}
-	for name, spoil := range map[string]func(*windowpeak.BlockModelConfig){
-		"no model":                    func(m *windowpeak.BlockModelConfig) { m.Model = nil },
-		"no step":                     func(m *windowpeak.BlockModelConfig) { m.Step = 0 },
-		"a block between steps":       func(m *windowpeak.BlockModelConfig) { m.Step = 2 * time.Minute },
-		"a window within a block":     func(m *windowpeak.BlockModelConfig) { m.Window = time.Minute },
-		"no history":                  func(m *windowpeak.BlockModelConfig) { m.History = 0 },
-		"a fit more than once a step": func(m *windowpeak.BlockModelConfig) { m.Refit = time.Second },
+	for name, spoil := range map[string]func(*BlockModelConfig){
+		"no model":                    func(m *BlockModelConfig) { m.Model = nil },
+		"no step":                     func(m *BlockModelConfig) { m.Step = 0 },
+		"a block between steps":       func(m *BlockModelConfig) { m.Step = 2 * time.Minute },
+		"a window within a block":     func(m *BlockModelConfig) { m.Window = time.Minute },
+		"no history":                  func(m *BlockModelConfig) { m.History = 0 },
+		"a fit more than once a step": func(m *BlockModelConfig) { m.Refit = time.Second },
 	} {
 		m := good
 		spoil(&m)
-		if _, err := windowpeak.NewBlockModel(m); err == nil {
+		if _, err := NewBlockModel(m); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast/quantreg"
-	"github.com/forewarm/forewarm/pkg/core/windowpeak/priorfiles"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
 )
 
 // priors are fitted to recorded demand: one file for each window that was studied, written by Prior.Write (`make prior`).
@@ -17,7 +17,7 @@ var priors embed.FS
 
 // BuiltinPrior is the prior of the nearest window, as a ratio, among those that were studied.
 func BuiltinPrior(window time.Duration) (Prior, error) {
-	studied, err := priorfiles.Read[priorFile](priors)
+	studied, err := ReadPriors[priorFile](priors)
 	if err != nil {
 		return Prior{}, err
 	}
@@ -51,16 +51,16 @@ func (p Prior) Write(out io.Writer, window time.Duration) error {
 	w := priorFile{
 		Window: window.Seconds(), Columns: p.Columns, Median: halve(p.Median), Upper: halve(p.Upper),
 	}
-	return priorfiles.Write(out, w)
+	return WritePrior(out, w)
 }
 
 func halve(p quantreg.Prior) priorGaussian {
 	n := len(p.Mean)
 	var h priorGaussian
 	for i, m := range p.Mean {
-		h.Mean = append(h.Mean, priorfiles.RoundDigits(m, 5))
+		h.Mean = append(h.Mean, humanize.Rounded(m, 5))
 		for j := range i + 1 {
-			h.Precision = append(h.Precision, priorfiles.RoundDigits(p.Precision[i*n+j], 5))
+			h.Precision = append(h.Precision, humanize.Rounded(p.Precision[i*n+j], 5))
 		}
 	}
 	return h

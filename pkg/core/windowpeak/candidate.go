@@ -29,26 +29,26 @@ func (p Peak) unit() float64 { return math.Sqrt(p.Spread * p.level) }
 
 // Candidate is one way to forecast the window peak, with its current forecast and its scores.
 type Candidate struct {
-	name     string
-	baseline bool
-	source   source
-	peak     Peak
+	name      string
+	baseline  bool
+	predictor predictor
+	peak      Peak
 	// hasForecast is false while the demand now stands in for a forecast.
 	hasForecast bool
 	// issued are the medians of open lead windows, and miss is twice what they were too low by in the mean.
 	issued series.Ring[float64]
 	miss   series.TrailingMean
-	// sourced are the source's medians of open lead windows, and level is the highest ratio of an actual peak to its median in the
+	// predicted are the predictor's medians of open lead windows, and level is the highest ratio of an actual peak to its median in the
 	// last lead window, at most 1.
-	sourced series.Ring[float64]
-	ratios  *series.TrailingMax
-	level   float64
-	scores  scores
+	predicted series.Ring[float64]
+	ratios    *series.TrailingMax
+	level     float64
+	scores    scores
 }
 
-// source makes a candidate's forecasts. One that reads samples has push, called before the features are updated, or follow,
+// predictor makes a candidate's forecasts. One that reads samples has push, called before the features are updated, or follow,
 // called after; one that can fail has err; one that forecasts step by step has path.
-type source interface {
+type predictor interface {
 	// median of the window peak, NaN if there is none.
 	median() float64
 	// maximaTo writes the highest forecast of each window, in steps and ascending, to dst: NaN if there is none.
@@ -59,12 +59,12 @@ type source interface {
 // missOver is the time over which errors are averaged.
 const missOver = 2 * time.Hour
 
-func newCandidate(name string, of source, s *CandidateSet) *Candidate {
+func newCandidate(name string, of predictor, s *CandidateSet) *Candidate {
 	window := s.windows[s.leadWindow]
 	return &Candidate{
-		name: name, baseline: slices.Contains(Baselines(), name), source: of,
+		name: name, baseline: slices.Contains(baselines(), name), predictor: of,
 		issued: series.NewRing[float64](window + 1), miss: series.NewTrailingMean(missOver, s.config.Step),
-		sourced: series.NewRing[float64](window + 1), ratios: series.NewTrailingMax(window), level: 1,
+		predicted: series.NewRing[float64](window + 1), ratios: series.NewTrailingMax(window), level: 1,
 		scores: newScores(s.config, s.windows, s.leadWindow),
 	}
 }
@@ -73,14 +73,14 @@ func newCandidate(name string, of source, s *CandidateSet) *Candidate {
 func (c *Candidate) Name() string { return c.name }
 
 // Title for display, for example "ARIMA(1,1,1)".
-func (c *Candidate) Title() string { return c.source.title() }
+func (c *Candidate) Title() string { return c.predictor.title() }
 
 // Baseline reports whether the candidate is a baseline.
 func (c *Candidate) Baseline() bool { return c.baseline }
 
 // Err is why the candidate has no forecast; nil if it has one.
 func (c *Candidate) Err() error {
-	if of, ok := c.source.(interface{ err() error }); ok {
+	if of, ok := c.predictor.(interface{ err() error }); ok {
 		return of.err()
 	}
 	return nil
@@ -90,35 +90,35 @@ func (c *Candidate) Err() error {
 func (c *Candidate) Peak() (p Peak, ok bool) { return c.peak, c.hasForecast }
 
 // step records the error of the lead window that has ended, and forecasts the next.
-func (c *Candidate) step(f *Features) {
+func (c *Candidate) step(f *features) {
 	c.learn(f)
-	median := c.source.median()
+	median := c.predictor.median()
 	c.hasForecast = !math.IsNaN(median) && !math.IsInf(median, 0)
 	if !c.hasForecast {
 		median = f.known()
 	}
-	c.sourced.Push(median)
+	c.predicted.Push(median)
 	median = c.levelled(median, f)
 	c.issued.Push(median)
-	c.peak = Peak{Median: math.Max(median, 0), Spread: c.spread(f), level: f.Level()}
+	c.peak = Peak{Median: math.Max(median, 0), Spread: c.spread(f), level: f.level.Value()}
 }
 
-// levelled is a median of the source at the level that the demand has fallen to, and no less than the demand now.
-func (c *Candidate) levelled(median float64, f *Features) float64 {
+// levelled is a median of the predictor at the level that the demand has fallen to, and no less than the demand now.
+func (c *Candidate) levelled(median float64, f *features) float64 {
 	return math.Max(median*c.level, math.Min(median, f.known()))
 }
 
-// learn records by how much the forecast of the lead window that has ended was too low, and the level: after a fall that the source
+// learn records by how much the forecast of the lead window that has ended was too low, and the level: after a fall that the predictor
 // does not see, every forecast is too high, and the least wrong one tells by how much at least. A lower bound is no evidence
 // against a forecast above it.
-func (c *Candidate) learn(f *Features) {
+func (c *Candidate) learn(f *features) {
 	ratio := math.NaN()
-	if actual := f.ActualPeak(); !math.IsNaN(actual) && c.issued.Has(f.window-1) {
-		before, sourced := c.issued.Ago(f.window-1), c.sourced.Ago(f.window-1)
-		if !math.IsNaN(before) && (f.Exact() || actual > before) {
+	if actual := f.actualPeak; !math.IsNaN(actual) && c.issued.Has(f.window-1) {
+		before, predicted := c.issued.Ago(f.window-1), c.predicted.Ago(f.window-1)
+		if !math.IsNaN(before) && (f.exact() || actual > before) {
 			c.miss.Add(f.remembered(2 * math.Max(actual-before, 0)))
 		}
-		if ratio = actual / sourced; !f.Exact() {
+		if ratio = actual / predicted; !f.exact() {
 			ratio = 1
 		}
 	}
@@ -129,12 +129,12 @@ func (c *Candidate) learn(f *Features) {
 }
 
 // spread is that of the regression, or else the mean error, in proportion to a demand that has fallen since.
-func (c *Candidate) spread(f *Features) float64 {
-	if r, ok := c.source.(*regressionSource); ok {
+func (c *Candidate) spread(f *features) float64 {
+	if r, ok := c.predictor.(*regressionPredictor); ok {
 		return r.peak.Spread
 	}
-	miss := c.miss.Shrunk(leastSpread*f.Level(), spreadPrior)
-	return math.Max(miss*f.fall(), leastTail*f.Level())
+	miss := c.miss.Shrunk(leastSpread*f.level.Value(), spreadPrior)
+	return math.Max(miss*f.fall(), leastTail*f.level.Value())
 }
 
 // Calibrated reports whether enough windows were scored for quantiles of the lead window.
@@ -172,7 +172,7 @@ func (c *Candidate) peaks() []Peak {
 
 // maximaTo writes the highest forecast of each window to dst: NaN if there is none.
 func (c *Candidate) maximaTo(dst []float64) {
-	c.source.maximaTo(dst, c.scores.windows)
+	c.predictor.maximaTo(dst, c.scores.windows)
 	for i := range dst {
 		dst[i] *= c.level
 	}
@@ -180,7 +180,7 @@ func (c *Candidate) maximaTo(dst []float64) {
 
 // Forecast of the next steps; empty if the candidate does not forecast steps.
 func (c *Candidate) Forecast(steps int) forecast.Forecast {
-	if by, ok := c.source.(interface {
+	if by, ok := c.predictor.(interface {
 		path(steps int) forecast.Forecast
 	}); ok {
 		out := by.path(steps)
@@ -245,7 +245,7 @@ func (c *Candidate) Path(steps int, levels []float64) (points []float64, quantil
 // ForecastsSteps reports whether the candidate forecasts step by step, and so over windows of any length. A new candidate's
 // lead window is calibrated before its other windows, which are scored less often.
 func (c *Candidate) ForecastsSteps() bool {
-	_, ok := c.source.(interface {
+	_, ok := c.predictor.(interface {
 		path(steps int) forecast.Forecast
 	})
 	return ok && c.hasForecast && c.scores.calibrated(0)

@@ -31,14 +31,14 @@ const (
 
 // CandidateNames are those of all candidates, in a fixed order.
 func CandidateNames() []string {
-	return slices.Concat([]string{Regression}, Baselines(), FittedModels())
+	return slices.Concat([]string{Regression}, baselines(), FittedModels())
 }
 
 // FittedModels are the names of the candidates that are fitted to the demand. Only those that are configured are included.
 func FittedModels() []string { return []string{SES, Holt, HoltWinters, ARIMA, Auto} }
 
-// Baselines are the names of the candidates that need no model. They are always included.
-func Baselines() []string { return []string{LastValue, RunningMax, LastSeason, LastWeek} }
+// baselines are the names of the candidates that need no model. They are always included.
+func baselines() []string { return []string{LastValue, RunningMax, LastSeason, LastWeek} }
 
 // CanonicalName is the name of a candidate for any spelling (HoltWinters, holt_winters, holt-winters); ok is false if there is
 // none.
@@ -64,29 +64,29 @@ const (
 	autoBudget = 2 * time.Millisecond
 )
 
-// newSource makes the source of a candidate; nil if the configuration has no season for it.
+// newPredictor makes the predictor of a candidate; nil if the configuration has no season for it.
 //
 //nolint:ireturn // One of several.
-func (c Config) newSource(name string, l *PooledRegression, longest int) (source, error) {
+func (c Config) newPredictor(name string, l *pooledRegression, longest int) (predictor, error) {
 	season := c.season()
 	slot := roundToSteps(season/slotsOfSeason, c.Step)
 	period := int(season / slot)
 	seasonal := season%slot == 0 && period >= 2
 	switch name {
 	case Regression:
-		return &regressionSource{PooledRegression: l, least: c.Tolerance / 2}, nil
+		return &regressionPredictor{pooledRegression: l, least: c.Tolerance / 2}, nil
 	case LastValue:
-		return &heldSource{name: "Last value", recent: series.NewTrailingMax(1)}, nil
+		return &heldPredictor{name: "Last value", recent: series.NewTrailingMax(1)}, nil
 	case RunningMax:
-		return &heldSource{name: "Running maximum", recent: series.NewTrailingMax(c.steps(c.Window))}, nil
+		return &heldPredictor{name: "Running maximum", recent: series.NewTrailingMax(c.steps(c.Window))}, nil
 	case LastSeason, LastWeek:
 		return c.newRepetition(name, l.features)
 	case SES:
-		return c.newBlockSource(smoothing.SES{}, time.Minute, shortMemory)
+		return c.newBlockPredictor(smoothing.SES{}, time.Minute, shortMemory)
 	case Holt:
-		return c.newBlockSource(smoothing.Holt{Damped: true}, time.Minute, shortMemory)
+		return c.newBlockPredictor(smoothing.Holt{Damped: true}, time.Minute, shortMemory)
 	case ARIMA:
-		return c.newBlockSource(arima.Auto{MaxD: 1}, time.Minute, shortMemory)
+		return c.newBlockPredictor(arima.Auto{MaxD: 1}, time.Minute, shortMemory)
 	case HoltWinters:
 		if !seasonal {
 			return nil, nil //nolint:nilnil // There is none.
@@ -97,10 +97,10 @@ func (c Config) newSource(name string, l *PooledRegression, longest int) (source
 			return nil, err
 		}
 		m.first = 2*period + 1
-		return &blockSource{BlockModel: m, seasonal: true}, nil
+		return &blockPredictor{BlockModel: m, seasonal: true}, nil
 	case Auto:
 		slot = roundToSteps(season/coarseSlots, c.Step)
-		of, err := c.newBlockSource(c.ensemble(slot, longest), slot, seasonsOfHistory*season/2)
+		of, err := c.newBlockPredictor(c.ensemble(slot, longest), slot, seasonsOfHistory*season/2)
 		if err == nil {
 			of.seasonal = true
 		}
@@ -109,15 +109,15 @@ func (c Config) newSource(name string, l *PooledRegression, longest int) (source
 	return nil, fmt.Errorf("window peak: unknown candidate %q, valid are %v", name, CandidateNames())
 }
 
-// newRepetition makes the source of the last season or the last week; nil if the configuration has none.
+// newRepetition makes the predictor of the last season or the last week; nil if the configuration has none.
 //
 //nolint:ireturn // One of two.
-func (c Config) newRepetition(name string, f *Features) (source, error) {
+func (c Config) newRepetition(name string, f *features) (predictor, error) {
 	season := c.season()
 	minute := roundToSteps(season/lastSeasonSlots, c.Step)
 	switch {
 	case name == LastWeek && season < Week:
-		return &lastWeekSource{lastPeaks: newLastPeaks(c.steps(Week), lastWeekSlots), window: f.window}, nil
+		return &lastWeekPredictor{lastPeaks: newLastPeaks(c.steps(Week), lastWeekSlots), window: f.window}, nil
 	case name == LastWeek || season%minute != 0 || season < 2*minute:
 		return nil, nil //nolint:nilnil // There is none.
 	}
@@ -126,7 +126,7 @@ func (c Config) newRepetition(name string, f *Features) (source, error) {
 		return nil, err
 	}
 	of.early = true
-	return &lastSeasonSource{blockSource: blockSource{BlockModel: of, seasonal: true}, features: f}, nil
+	return &lastSeasonPredictor{blockPredictor: blockPredictor{BlockModel: of, seasonal: true}, features: f}, nil
 }
 
 // ensemble forecasts points only: its quantiles are calibrated as those of all candidates.
@@ -145,9 +145,9 @@ func (c Config) ensemble(slot time.Duration, longest int) ensemble.Points {
 	return ensemble.Points{Auto: out}
 }
 
-func (c Config) newBlockSource(of forecast.Model, block, history time.Duration) (*blockSource, error) {
+func (c Config) newBlockPredictor(of forecast.Model, block, history time.Duration) (*blockPredictor, error) {
 	m, err := c.newBlockModel(of, roundToSteps(block, c.Step), history)
-	return &blockSource{BlockModel: m}, err
+	return &blockPredictor{BlockModel: m}, err
 }
 
 func (c Config) newBlockModel(of forecast.Model, block, history time.Duration) (*BlockModel, error) {
@@ -160,26 +160,26 @@ func (c Config) newBlockModel(of forecast.Model, block, history time.Duration) (
 // roundToSteps is the whole number of steps nearest to a duration, at least one.
 func roundToSteps(wanted, step time.Duration) time.Duration { return max(wanted.Round(step), step) }
 
-// heldSource forecasts the highest demand of the recent past.
-type heldSource struct {
+// heldPredictor forecasts the highest demand of the recent past.
+type heldPredictor struct {
 	name   string
 	recent *series.TrailingMax
 	top    float64
 }
 
-func (h *heldSource) follow(f *Features) { h.top = h.recent.Push(f.Now()) }
+func (h *heldPredictor) follow(f *features) { h.top = h.recent.Push(f.now) }
 
-func (h *heldSource) median() float64 { return h.top }
+func (h *heldPredictor) median() float64 { return h.top }
 
-func (h *heldSource) maximaTo(dst []float64, windows []int) {
+func (h *heldPredictor) maximaTo(dst []float64, windows []int) {
 	for i := range windows {
 		dst[i] = h.top
 	}
 }
 
-func (h *heldSource) title() string { return h.name }
+func (h *heldPredictor) title() string { return h.name }
 
-func (h *heldSource) path(steps int) forecast.Forecast {
+func (h *heldPredictor) path(steps int) forecast.Forecast {
 	out := forecast.Forecast{Point: make([]float64, steps), StdErr: make([]float64, steps)}
 	for i := range steps {
 		out.Point[i], out.StdErr[i] = h.top, math.Sqrt(float64(i+1))
@@ -187,46 +187,35 @@ func (h *heldSource) path(steps int) forecast.Forecast {
 	return out
 }
 
-// blockSource forecasts by a model on the means of blocks.
-type blockSource struct {
+// blockPredictor forecasts by a model on the means of blocks.
+type blockPredictor struct {
 	*BlockModel
 	// seasonal: it expects tomorrow what comes today.
 	seasonal bool
-	scratch  []float64
 }
 
 // push records the demand of a step. A lower bound counts only above the model's forecast.
-func (m *blockSource) push(s *Sample) {
+func (m *blockPredictor) push(s *Sample) {
 	known := s.Arrived
 	if m.seasonal {
 		known = remembered(known, s.Bound.Usual)
 	}
-	if s.Censored && known < m.Max() {
+	if s.Censored && known < m.median() {
 		known = math.NaN()
 	}
 	m.Push(known)
 }
 
-func (m *blockSource) median() float64 { return m.Max() }
-
-func (m *blockSource) maximaTo(dst []float64, windows []int) {
-	m.scratch = m.MaximaTo(dst, windows, m.scratch)
+// lastSeasonPredictor forecasts the last season: over the lead window its actual peak.
+type lastSeasonPredictor struct {
+	blockPredictor
+	features *features
 }
 
-func (m *blockSource) err() error                       { return m.Err() }
-func (m *blockSource) title() string                    { return m.Title() }
-func (m *blockSource) path(steps int) forecast.Forecast { return m.Path(steps) }
+func (a *lastSeasonPredictor) median() float64 { return a.features.lastSeason.peak() }
 
-// lastSeasonSource forecasts the last season: over the lead window its actual peak.
-type lastSeasonSource struct {
-	blockSource
-	features *Features
-}
-
-func (a *lastSeasonSource) median() float64 { return a.features.LastSeasonPeak() }
-
-func (a *lastSeasonSource) maximaTo(dst []float64, windows []int) {
-	a.blockSource.maximaTo(dst, windows)
+func (a *lastSeasonPredictor) maximaTo(dst []float64, windows []int) {
+	a.blockPredictor.maximaTo(dst, windows)
 	for i, w := range windows {
 		if w == a.features.window {
 			dst[i] = a.median()
@@ -234,41 +223,41 @@ func (a *lastSeasonSource) maximaTo(dst []float64, windows []int) {
 	}
 }
 
-// lastWeekSource forecasts the actual peak of the same lead window a week ago, for demand that differs by weekday.
-type lastWeekSource struct {
+// lastWeekPredictor forecasts the actual peak of the same lead window a week ago, for demand that differs by weekday.
+type lastWeekPredictor struct {
 	lastPeaks
 	window int // steps
 }
 
-func (w *lastWeekSource) follow(f *Features) { w.learn(w.window, f.ActualPeak(), f.Exact()) }
+func (w *lastWeekPredictor) follow(f *features) { w.learn(w.window, f.actualPeak, f.exact()) }
 
-func (w *lastWeekSource) median() float64 { return w.peak() }
+func (w *lastWeekPredictor) median() float64 { return w.peak() }
 
-func (w *lastWeekSource) maximaTo(dst []float64, windows []int) {
+func (w *lastWeekPredictor) maximaTo(dst []float64, windows []int) {
 	forLeadWindow(dst, windows, w.window, w.median())
 }
 
-func (*lastWeekSource) title() string { return "Last week" }
+func (*lastWeekPredictor) title() string { return "Last week" }
 
-// regressionSource is the pooled quantile regression. It forecasts the lead window only.
-type regressionSource struct {
-	*PooledRegression
+// regressionPredictor is the pooled quantile regression. It forecasts the lead window only.
+type regressionPredictor struct {
+	*pooledRegression
 	peak Peak
 	// least is the least spread, as a share of the median.
 	least float64
 }
 
-func (r *regressionSource) median() float64 {
-	r.peak = r.Peak()
+func (r *regressionPredictor) median() float64 {
+	r.peak = r.forecast()
 	r.peak.Spread = math.Max(r.peak.Spread, r.least*r.peak.Median)
-	if math.IsNaN(r.Features().Now()) {
+	if math.IsNaN(r.features.now) {
 		return math.NaN()
 	}
 	return r.peak.Median
 }
 
-func (r *regressionSource) maximaTo(dst []float64, windows []int) {
-	forLeadWindow(dst, windows, r.Features().window, r.peak.Median)
+func (r *regressionPredictor) maximaTo(dst []float64, windows []int) {
+	forLeadWindow(dst, windows, r.features.window, r.peak.Median)
 }
 
 // forLeadWindow writes the median of the lead window, and NaN for the others.
@@ -281,4 +270,4 @@ func forLeadWindow(dst []float64, windows []int, lead int, median float64) {
 	}
 }
 
-func (*regressionSource) title() string { return "Quantile regression" }
+func (*regressionPredictor) title() string { return "Quantile regression" }

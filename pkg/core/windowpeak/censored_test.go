@@ -1,37 +1,35 @@
-package windowpeak_test
+package windowpeak //nolint:testpackage // The regression is nobody else's.
 
 import (
 	"testing"
-
-	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
 // held plays days of which the last are seen up to a capacity only, and gives the mean 95 % quantile on the last day while
 // the capacity hides the demand; told says whether the learner knows.
-func held(t *testing.T, seen, hidden int, capacity float64, told bool) (l *windowpeak.PooledRegression, upper float64) {
+func held(t *testing.T, seen, hidden int, capacity float64, told bool) (l *pooledRegression, upper float64) {
 	t.Helper()
 	c := config()
-	prior, err := windowpeak.BuiltinPrior(c.Window)
+	prior, err := BuiltinPrior(c.Window)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l = windowpeak.NewPooledRegression(c, prior)
+	l = newPooledRegression(c, prior)
 	n := 0.0
 	for i, v := range days(seen+hidden, 8) {
 		if i%360 == 0 {
-			l.Fit()
+			l.fit()
 		}
 		isHidden := i >= seen*1440 && v >= capacity
 		switch {
 		case !isHidden:
-			l.Push(v, nil)
+			l.observe(v, nil)
 		case told:
-			l.PushCensored(capacity, nil)
+			l.observeCensored(capacity, nil)
 		default:
-			l.Push(capacity, nil)
+			l.observe(capacity, nil)
 		}
 		if isHidden && i >= (seen+hidden-1)*1440 {
-			w := l.Peak()
+			w := l.forecast()
 			upper += w.Median + w.Spread
 			n++
 		}
@@ -49,57 +47,57 @@ func TestAPlateauIsNotLearnt(t *testing.T) {
 		"in the plateau q95 of the window peak is %.1f in the mean where it is known, %.1f else; of %d and %d windows",
 		told,
 		untold,
-		repaired.Rows(),
-		taken.Rows(),
+		repaired.rows.n,
+		taken.rows.n,
 	)
-	if told-capacity < 1.5*(untold-capacity) || repaired.Rows() >= taken.Rows() {
-		t.Errorf("q95 %.1f, %.1f untold; %d and %d windows", told, untold, repaired.Rows(), taken.Rows())
+	if told-capacity < 1.5*(untold-capacity) || repaired.rows.n >= taken.rows.n {
+		t.Errorf("q95 %.1f, %.1f untold; %d and %d windows", told, untold, repaired.rows.n, taken.rows.n)
 	}
 }
 
 // A bound that is above what was forecast is evidence: a service that is short for good is not forgotten.
 func TestABoundAboveTheForecastIsLearnt(t *testing.T) {
 	c := config()
-	l := windowpeak.NewPooledRegression(c, naively(c))
+	l := newPooledRegression(c, naively(c))
 	for range 1440 {
-		l.Push(10, nil)
+		l.observe(10, nil)
 	}
-	before := l.Rows()
+	before := l.rows.n
 	for range 60 {
-		l.PushCensored(100, nil)
+		l.observeCensored(100, nil)
 	}
 	// The rows of the last minutes before the rise; later ones expect no less than what is seen.
-	if n := l.Rows() - before; n < 1 || n > 20 {
+	if n := l.rows.n - before; n < 1 || n > 20 {
 		t.Errorf("%d rows of %d bounds", n, 60)
 	}
-	if l.Features().Exact() {
+	if l.features.exact() {
 		t.Error("the maximum of a window of bounds is exact")
 	}
 	for range 6 {
-		l.Push(10, nil)
+		l.observe(10, nil)
 	}
-	if !l.Features().Exact() {
+	if !l.features.exact() {
 		t.Error("a window after the bounds is not exact")
 	}
 }
 
-// Without a bound nothing changes; with one, what is told does not depend on the unit.
+// without a bound nothing changes; with one, what is told does not depend on the unit.
 func TestBoundsHaveNoUnit(t *testing.T) {
 	c := config()
-	plain, doubled := windowpeak.NewPooledRegression(c, naively(c)), windowpeak.NewPooledRegression(c, naively(c))
+	plain, doubled := newPooledRegression(c, naively(c)), newPooledRegression(c, naively(c))
 	for i, v := range days(3, 9) {
 		if i%360 == 0 {
-			plain.Fit()
-			doubled.Fit()
+			plain.fit()
+			doubled.fit()
 		}
 		if v > 120 {
-			plain.PushCensored(120, nil)
-			doubled.PushCensored(240, nil)
+			plain.observeCensored(120, nil)
+			doubled.observeCensored(240, nil)
 		} else {
-			plain.Push(v, nil)
-			doubled.Push(2*v, nil)
+			plain.observe(v, nil)
+			doubled.observe(2*v, nil)
 		}
-		if a, b := plain.Peak(), doubled.Peak(); b.Median != 2*a.Median || b.Spread != 2*a.Spread {
+		if a, b := plain.forecast(), doubled.forecast(); b.Median != 2*a.Median || b.Spread != 2*a.Spread {
 			t.Fatalf("step %d: %+v and twice that is %+v", i, a, b)
 		}
 	}

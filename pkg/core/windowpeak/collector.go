@@ -19,7 +19,7 @@ type Collector struct {
 
 // NewCollector takes a row every so many steps of a new set.
 func NewCollector(set *CandidateSet, every int) *Collector {
-	f := set.Features()
+	f := set.regression.features
 	every = max(1, every)
 	return &Collector{set: set, every: every, pending: newPending(f.window/every+2, len(f.row))}
 }
@@ -27,11 +27,11 @@ func NewCollector(set *CandidateSet, every int) *Collector {
 // Step records the next step in the set, and its row.
 func (c *Collector) Step(x Sample) {
 	c.set.Step(x)
-	f := c.set.Features()
+	f := c.set.regression.features
 	if row, ok := c.pending.due(c.steps); ok {
 		level := c.levels[0]
 		c.levels = c.levels[1:]
-		if actual := f.ActualPeak(); !math.IsNaN(actual) && level > 0 {
+		if actual := f.actualPeak; !math.IsNaN(actual) && level > 0 {
 			for _, v := range row {
 				c.rows.X = append(c.rows.X, v/level)
 			}
@@ -39,14 +39,11 @@ func (c *Collector) Step(x Sample) {
 		}
 	}
 	if c.steps%c.every == 0 && !math.IsNaN(x.Observed) {
-		c.pending.add(c.steps+f.window, f.Row())
-		c.levels = append(c.levels, f.Level())
+		c.pending.add(c.steps+f.window, f.row)
+		c.levels = append(c.levels, f.level.Value())
 	}
 	c.steps++
 }
-
-// Columns are the names of the features.
-func (c *Collector) Columns() []string { return c.set.Features().Names() }
 
 // Rows gathered so far.
 func (c *Collector) Rows() quantreg.Rows { return c.rows }

@@ -1,7 +1,7 @@
 // Package windowpeak forecasts the window peak: the maximum of demand over the lead window, the time that a new replica takes
 // to be ready plus the delays around it. Several candidates forecast side by side, each scored on data that it has not seen.
 //
-//	sample ──> Features: O(1) summaries of the past, each in the demand's unit (features.go)
+//	sample ──> features: O(1) summaries of the past, each in the demand's unit (features.go)
 //	       ──> baselines: the last value, running maximum, last season, last week (catalogue.go)
 //	       ──> models on the means of blocks: SES, Holt, Holt-Winters, ARIMA, the ensemble (blockmodel.go), refitted each time
 //	           the history has grown fourfold

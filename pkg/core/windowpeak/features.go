@@ -39,6 +39,9 @@ const (
 	Week = 7 * Day
 )
 
+// RegressionColumns are the names of the features that the regression reads.
+func (c Config) RegressionColumns() []string { return newFeatures(c).names() }
+
 // seasons are the Seasons, or the default.
 func (c Config) seasons() []time.Duration {
 	if len(c.Seasons) == 0 {
@@ -62,9 +65,6 @@ func (c Config) regressionInputs() []string {
 // workloads costs less.
 func DefaultRegressionInputs() []string { return []string{ARIMA} }
 
-// WindowSteps is the window in steps, rounded up.
-func (c Config) WindowSteps() int { return c.steps(c.Window) }
-
 // steps is d in steps, rounded up, at least one.
 func (c Config) steps(d time.Duration) int { return max(1, int((d+c.Step-1)/c.Step)) }
 
@@ -82,8 +82,8 @@ const (
 	maxUnprecedented = 1.5
 )
 
-// Features are summaries of a demand at a step: what the regression reads.
-type Features struct {
+// features are summaries of a demand at a step: what the regression reads.
+type features struct {
 	config Config
 	window int // steps
 
@@ -98,26 +98,27 @@ type Features struct {
 	quarter, sixty *series.TrailingMax
 	// missed is the mean demand of the time whose errors are averaged.
 	missed          series.TrailingMean
-	day             *series.CoarseMax
+	day             *coarseMax
 	jumps           *series.TrailingMax
 	recent          series.Ring[float64] // demand
 	fiveAgo, oneAgo int                  // pushes back
-	profile         *series.Profile
+	profile         *profile
 	perSlot         int // steps in a slot of the profile
 	lastSeason      lastSeason
 	coming          *series.TrailingMax // the maximum of the newest window
 	actualPeak      float64             // that maximum, NaN if unknown
 	sinceGap        int
 	sinceCensored   int
-	row             []float64
-	models          []float64
+	// row is the features of this step, valid until the next. All are finite; before the first demand all are 0.
+	row    []float64
+	models []float64
 }
 
-// NewFeatures returns features before the first step.
-func NewFeatures(c Config) *Features {
+// newFeatures returns features before the first step.
+func newFeatures(c Config) *features {
 	window := c.steps(c.Window)
 	season := c.steps(c.season())
-	f := &Features{
+	f := &features{
 		config:        c,
 		window:        window,
 		now:           math.NaN(),
@@ -129,7 +130,7 @@ func NewFeatures(c Config) *Features {
 		missed:        series.NewTrailingMean(missOver, c.Step),
 		quarter:       series.NewTrailingMax(c.steps(15 * time.Minute)),
 		sixty:         series.NewTrailingMax(c.steps(time.Hour)),
-		day:           series.NewCoarseMax(c.steps(Day)),
+		day:           newCoarseMax(c.steps(Day)),
 		jumps:         series.NewTrailingMax(c.steps(time.Hour)),
 		recent:        series.NewRing[float64](max(window, c.steps(5*time.Minute)) + 1),
 		fiveAgo:       c.steps(5 * time.Minute),
@@ -141,7 +142,7 @@ func NewFeatures(c Config) *Features {
 		row:           make([]float64, len(baseFeatureNames())+len(c.regressionInputs())),
 		models:        make([]float64, len(c.regressionInputs())),
 	}
-	f.profile, f.perSlot = newProfile(season)
+	f.profile, f.perSlot = newSeasonProfile(season)
 	return f
 }
 
@@ -164,26 +165,26 @@ func baseFeatureNames() []string {
 	}
 }
 
-// Names of the features, in their order.
-func (f *Features) Names() []string {
+// names of the features, in their order.
+func (f *features) names() []string {
 	return append(baseFeatureNames(), f.config.regressionInputs()...)
 }
 
-// Push records the demand of a step, NaN for a gap, and the forecasts of the RegressionInputs, in their order, NaN for none.
+// observe records the demand of a step, NaN for a gap, and the forecasts of the RegressionInputs, in their order, NaN for none.
 // The features of a gap are those before it.
-func (f *Features) Push(demand float64, models []float64) {
+func (f *features) observe(demand float64, models []float64) {
 	f.sinceCensored = min(f.sinceCensored+1, math.MaxInt32)
 	f.push(demand, models)
 }
 
-// PushCensored records a lower bound of the demand of a step. The actual peak of a window with it is not exact, and a higher
+// observeCensored records a lower bound of the demand of a step. The actual peak of a window with it is not exact, and a higher
 // last season is kept.
-func (f *Features) PushCensored(atLeast float64, models []float64) {
+func (f *features) observeCensored(atLeast float64, models []float64) {
 	f.sinceCensored = 0
 	f.push(atLeast, models)
 }
 
-func (f *Features) push(demand float64, models []float64) {
+func (f *features) push(demand float64, models []float64) {
 	f.coming.Push(demand)
 	f.sinceGap++
 	if math.IsNaN(demand) || math.IsInf(demand, 0) {
@@ -200,17 +201,17 @@ func (f *Features) push(demand float64, models []float64) {
 }
 
 // season records the demand in the seasonal profile, unless it is a lower bound below it.
-func (f *Features) season(demand float64) {
+func (f *features) season(demand float64) {
 	if f.sinceCensored == 0 {
-		if usual, _ := f.profile.Ahead(0); demand < usual {
+		if usual, _ := f.profile.ahead(0); demand < usual {
 			demand = math.NaN()
 		}
 	}
-	f.profile.Learn(f.remembered(demand))
+	f.profile.learn(f.remembered(demand))
 }
 
 // fall is by how much the demand has fallen since the errors were made that are averaged, at most 1.
-func (f *Features) fall() float64 {
+func (f *features) fall() float64 {
 	if newest, before := f.coming.Value(), f.missed.Value(); newest < before {
 		return newest / before
 	}
@@ -218,7 +219,7 @@ func (f *Features) fall() float64 {
 }
 
 // remembered is what of a demand is remembered.
-func (f *Features) remembered(demand float64) float64 { return remembered(demand, f.usual) }
+func (f *features) remembered(demand float64) float64 { return remembered(demand, f.usual) }
 
 // remembered is what is remembered of a demand where so much is usual.
 func remembered(demand, usual float64) float64 {
@@ -229,7 +230,7 @@ func remembered(demand, usual float64) float64 {
 }
 
 // remember records the demand in every other summary.
-func (f *Features) remember(demand float64) {
+func (f *features) remember(demand float64) {
 	if math.IsNaN(demand) {
 		f.recent.Push(f.now)
 	} else {
@@ -243,7 +244,7 @@ func (f *Features) remember(demand float64) {
 	kept := f.remembered(demand)
 	f.quarter.Push(kept)
 	f.sixty.Push(kept)
-	f.day.Push(kept)
+	f.day.push(kept)
 	f.jumps.Push(f.remembered(math.Abs(f.now - f.recent.Ago(f.oneAgo))))
 }
 
@@ -255,7 +256,7 @@ func smooth(mean, v, keep float64) float64 {
 }
 
 // learn records the actual peak of the window that ends now, if it has no gap.
-func (f *Features) learn() {
+func (f *features) learn() {
 	before := f.recent.Ago(f.window - 1) // The demand before the window: this step's is not among the recent yet.
 	f.actualPeak = math.NaN()
 	if f.sinceGap >= f.window && f.recent.Has(f.window-1) {
@@ -263,36 +264,21 @@ func (f *Features) learn() {
 		f.spread.Add(f.remembered(math.Abs(f.actualPeak - before)))
 	}
 	peak := f.remembered(f.actualPeak)
-	f.lastSeason.learn(f.window, peak, peak/math.Max(before, leastNow*f.level.Value()), f.Exact())
+	f.lastSeason.learn(f.window, peak, peak/math.Max(before, leastNow*f.level.Value()), f.exact())
 }
 
-// ActualPeak is the maximum over the window that ends with the newest step; NaN if it is unknown.
-func (f *Features) ActualPeak() float64 { return f.actualPeak }
+// exact reports whether the actual peak is exact, and no lower bound.
+func (f *features) exact() bool { return f.sinceCensored >= f.window }
 
-// Exact reports whether the actual peak is exact, and no lower bound.
-func (f *Features) Exact() bool { return f.sinceCensored >= f.window }
-
-// Level is the mean over about a day.
-func (f *Features) Level() float64 { return f.level.Value() }
-
-// Now is the newest known demand, NaN before the first.
-func (f *Features) Now() float64 { return f.now }
-
-// LastSeasonPeak is the actual peak of the same window a season ago; NaN if it is unknown.
-func (f *Features) LastSeasonPeak() float64 { return f.lastSeason.peak() }
-
-// known is Now, and 0 before the first.
-func (f *Features) known() float64 {
+// known is the newest known demand, 0 before the first.
+func (f *features) known() float64 {
 	if math.IsNaN(f.now) {
 		return 0
 	}
 	return f.now
 }
 
-// Row is the features of this step, valid until the next Push. All are finite; before the first demand all are 0.
-func (f *Features) Row() []float64 { return f.row }
-
-func (f *Features) fill() {
+func (f *features) fill() {
 	clear(f.row)
 	if math.IsNaN(f.now) {
 		return
@@ -307,7 +293,7 @@ func (f *Features) fill() {
 		f.slow,
 		series.MaxKnown(f.quarter.Value(), o),
 		series.MaxKnown(f.sixty.Value(), o),
-		series.MaxKnown(f.day.Value(), o),
+		series.MaxKnown(f.day.value(), o),
 		volatility,
 		hour,
 		math.Max(o-f.recent.Ago(f.fiveAgo), 0),

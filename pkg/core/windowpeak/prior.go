@@ -36,15 +36,15 @@ func NaivePrior(columns []string) Prior {
 	return out
 }
 
-// For is the prior with the given columns, in their order. Columns that it lacks are shrunk to 0, with the precision of the
+// forColumns is the prior with the given columns, in their order. Columns that it lacks are shrunk to 0, with the precision of the
 // demand itself; columns that are not given are removed (Without).
-func (p Prior) For(columns []string) Prior {
+func (p Prior) forColumns(columns []string) Prior {
 	if slices.Equal(p.Columns, columns) {
 		return p
 	}
 	for _, name := range p.Columns {
 		if !slices.Contains(columns, name) {
-			p = p.Without(name)
+			p = p.without(name)
 		}
 	}
 	out := Prior{Columns: columns}
@@ -52,9 +52,9 @@ func (p Prior) For(columns []string) Prior {
 	return out
 }
 
-// Without is the prior without a column: that of the others, given that the column's coefficient is 0. For a Gaussian of mean m
+// without is the prior without a column: that of the others, given that the column's coefficient is 0. For a Gaussian of mean m
 // and precision Λ the mean of the others is then m + Λ⁻¹λ·m₀, with their own Λ, and λ and m₀ of the column.
-func (p Prior) Without(column string) Prior {
+func (p Prior) without(column string) Prior {
 	at := slices.Index(p.Columns, column)
 	if at < 0 {
 		return p

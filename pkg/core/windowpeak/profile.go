@@ -9,15 +9,15 @@ import (
 // profileSlots is how many slots a season has: of a day, one every five minutes.
 const profileSlots = 288
 
-// newProfile makes a profile of a season in steps, and returns the steps of a slot.
-func newProfile(season int) (p *series.Profile, steps int) {
+// newSeasonProfile makes a profile of a season in steps, and returns the steps of a slot.
+func newSeasonProfile(season int) (p *profile, steps int) {
 	steps = max(1, season/profileSlots)
-	return series.NewProfile(max(1, season/steps), steps), steps
+	return newProfile(max(1, season/steps), steps), steps
 }
 
 // rise is the profile's maximum over the window, relative to the profile now; 1 if it is unknown.
-func (f *Features) rise() float64 {
-	now, highest := f.profile.Ahead(f.window/f.perSlot + 1)
+func (f *features) rise() float64 {
+	now, highest := f.profile.ahead(f.window/f.perSlot + 1)
 	switch {
 	case now > 0:
 		return highest / now
@@ -26,4 +26,67 @@ func (f *Features) rise() float64 {
 	default:
 		return 1
 	}
+}
+
+// profileWeight is the weight of a new season in the profile.
+const profileWeight = 0.4
+
+// profile is a seasonal profile: the mean of each slot of a season, exponentially weighted over the seasons.
+type profile struct {
+	// slots are NaN until they have a value; steps is the number of values in a slot.
+	slots []float64
+	steps int
+	seen  int
+	sum   float64
+	known int
+}
+
+// newProfile returns an empty profile of so many slots of so many values each, both 1 or more.
+func newProfile(slots, steps int) *profile {
+	p := &profile{slots: make([]float64, slots), steps: steps}
+	for i := range p.slots {
+		p.slots[i] = math.NaN()
+	}
+	return p
+}
+
+// ahead returns the profile now, interpolated between its slot and the next one, and its maximum from now through so
+// many slots after this one. Both are NaN where this slot has no value yet.
+func (p *profile) ahead(slots int) (now, highest float64) {
+	at := p.seen / p.steps
+	now = p.slot(at)
+	if math.IsNaN(now) {
+		return now, now
+	}
+	if next := p.slot(at + 1); !math.IsNaN(next) {
+		now += float64(p.seen%p.steps) / float64(p.steps) * (next - now)
+	}
+	highest = now
+	for i := 1; i <= slots; i++ {
+		highest = series.MaxKnown(highest, p.slot(at+i))
+	}
+	return now, highest
+}
+
+func (p *profile) slot(i int) float64 { return p.slots[i%len(p.slots)] }
+
+// learn adds the current value to its slot, NaN where it is missing.
+func (p *profile) learn(v float64) {
+	if !math.IsNaN(v) {
+		p.sum += v
+		p.known++
+	}
+	p.seen++
+	if p.seen%p.steps != 0 {
+		return
+	}
+	slot := &p.slots[(p.seen-1)/p.steps%len(p.slots)]
+	if p.known > 0 {
+		mean := p.sum / float64(p.known)
+		if math.IsNaN(*slot) {
+			*slot = mean
+		}
+		*slot += profileWeight * (mean - *slot)
+	}
+	p.sum, p.known = 0, 0
 }

@@ -24,10 +24,10 @@ const (
 	passes  = 2
 )
 
-// PooledRegression forecasts the median of the window peak and the distance to its 95 % quantile, by linear quantile regression
+// pooledRegression forecasts the median of the window peak and the distance to its 95 % quantile, by linear quantile regression
 // on the features, with a prior that pools other workloads.
-type PooledRegression struct {
-	features *Features
+type pooledRegression struct {
+	features *features
 	prior    Prior
 	pending  pending
 	rows     rows
@@ -37,67 +37,61 @@ type PooledRegression struct {
 	tail     quantreg.Coefficients
 }
 
-// NewPooledRegression starts from the prior.
-func NewPooledRegression(c Config, prior Prior) *PooledRegression {
-	f := NewFeatures(c)
+// newPooledRegression starts from the prior.
+func newPooledRegression(c Config, prior Prior) *pooledRegression {
+	f := newFeatures(c)
 	every := c.steps(sampleEvery)
-	return &PooledRegression{
-		features: f, prior: prior.For(f.Names()), every: every,
+	return &pooledRegression{
+		features: f, prior: prior.forColumns(f.names()), every: every,
 		pending: newPending(f.window/every+2, len(f.row)),
 		rows:    newRows(int(rowMemory/(time.Duration(every)*c.Step)), len(f.row)),
 	}
 }
 
-// Push records the demand of a step, NaN for a gap, and the models' forecasts (see Features.Push).
-func (l *PooledRegression) Push(demand float64, models []float64) {
-	l.features.Push(demand, models)
+// observe records the demand of a step, NaN for a gap, and the models' forecasts (see features.observe).
+func (l *pooledRegression) observe(demand float64, models []float64) {
+	l.features.observe(demand, models)
 	l.step(demand)
 }
 
-// PushCensored records a lower bound of the demand of a step, as a saturated service has it.
-func (l *PooledRegression) PushCensored(atLeast float64, models []float64) {
-	l.features.PushCensored(atLeast, models)
+// observeCensored records a lower bound of the demand of a step, as a saturated service has it.
+func (l *pooledRegression) observeCensored(atLeast float64, models []float64) {
+	l.features.observeCensored(atLeast, models)
 	l.step(atLeast)
 }
 
-func (l *PooledRegression) step(demand float64) {
+func (l *pooledRegression) step(demand float64) {
 	if row, ok := l.pending.due(l.steps); ok {
-		if actual := l.features.ActualPeak(); l.evidence(row, actual) {
-			l.rows.add(row, actual, l.features.Level())
+		if actual := l.features.actualPeak; l.evidence(row, actual) {
+			l.rows.add(row, actual, l.features.level.Value())
 		}
 	}
 	if l.steps%l.every == 0 && !math.IsNaN(demand) {
-		l.pending.add(l.steps+l.features.window, l.features.Row())
+		l.pending.add(l.steps+l.features.window, l.features.row)
 	}
 	l.steps++
 }
 
 // evidence reports whether an actual peak is evidence. A lower bound is, if it is above both quantiles: the loss of a censored
 // quantile regression does not depend on a forecast above the censored value (Powell 1986).
-func (l *PooledRegression) evidence(row []float64, actual float64) bool {
-	if math.IsNaN(actual) || l.features.Exact() {
+func (l *pooledRegression) evidence(row []float64, actual float64) bool {
+	if math.IsNaN(actual) || l.features.exact() {
 		return !math.IsNaN(actual)
 	}
 	middle, tail := l.coefficients()
 	return actual > math.Max(middle.At(row), tail.At(row))
 }
 
-// Peak is the forecast of the window ahead of the newest step.
-func (l *PooledRegression) Peak() Peak {
-	row, level := l.features.Row(), l.features.Level()
+// forecast is the forecast of the window ahead of the newest step.
+func (l *pooledRegression) forecast() Peak {
+	row, level := l.features.row, l.features.level.Value()
 	middle, tail := l.coefficients()
 	w := Peak{Median: math.Max(middle.At(row), 0)}
 	w.Spread = math.Max(math.Max(tail.At(row), 0)-w.Median, leastTail*level)
 	return w
 }
 
-// Features are those of the newest step.
-func (l *PooledRegression) Features() *Features { return l.features }
-
-// Rows is how many windows the regression is fitted to.
-func (l *PooledRegression) Rows() int { return l.rows.n }
-
-func (l *PooledRegression) coefficients() (middle, tail quantreg.Coefficients) {
+func (l *pooledRegression) coefficients() (middle, tail quantreg.Coefficients) {
 	if l.middle == nil {
 		return l.prior.Median.Mean, l.prior.Upper.Mean
 	}
@@ -107,8 +101,8 @@ func (l *PooledRegression) coefficients() (middle, tail quantreg.Coefficients) {
 // refitRegression is how often a refit is worth its CPU time.
 const refitRegression = 12 * time.Hour
 
-// Fit refits both quantiles, in some milliseconds. A failed fit keeps the previous one.
-func (l *PooledRegression) Fit() {
+// fit refits both quantiles, in some milliseconds. A failed fit keeps the previous one.
+func (l *pooledRegression) fit() {
 	if l.rows.n < minRows {
 		return
 	}

@@ -1,4 +1,4 @@
-package windowpeak_test
+package windowpeak //nolint:testpackage // The regression is nobody else's.
 
 import (
 	"fmt"
@@ -13,36 +13,35 @@ import (
 	"github.com/forewarm/forewarm/forecast/modeltest"
 	"github.com/forewarm/forewarm/forecast/quantreg"
 	"github.com/forewarm/forewarm/pkg/core/series"
-	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
 const step = time.Minute
 
-func config() windowpeak.Config {
-	return windowpeak.Config{Step: step, Window: 6 * time.Minute, RegressionInputs: []string{}}
+func config() Config {
+	return Config{Step: step, Window: 6 * time.Minute, RegressionInputs: []string{}}
 }
 
-func naively(c windowpeak.Config) windowpeak.Prior {
-	return windowpeak.NaivePrior(windowpeak.NewFeatures(c).Names())
+func naively(c Config) Prior {
+	return NaivePrior(newFeatures(c).names())
 }
 
 // play gives the window after every value.
-func play(c windowpeak.Config, values []float64) []windowpeak.Peak {
-	l := windowpeak.NewPooledRegression(c, naively(c))
-	var out []windowpeak.Peak
+func play(c Config, values []float64) []Peak {
+	l := newPooledRegression(c, naively(c))
+	var out []Peak
 	for i, v := range values {
 		push(l, i, v, make([]float64, len(c.RegressionInputs)))
-		out = append(out, l.Peak())
+		out = append(out, l.forecast())
 	}
 	return out
 }
 
 // push pushes step i, and fits as often as it is worth.
-func push(l *windowpeak.PooledRegression, i int, demand float64, models []float64) {
+func push(l *pooledRegression, i int, demand float64, models []float64) {
 	if i%int(6*time.Hour/step) == 0 {
-		l.Fit()
+		l.fit()
 	}
-	l.Push(demand, models)
+	l.observe(demand, models)
 }
 
 // days of minutes: a course of the day, and noise that makes clusters.
@@ -145,13 +144,13 @@ func TestListensToModels(t *testing.T) {
 			values[i] = values[i-1]
 		}
 	}
-	l := windowpeak.NewPooledRegression(c, naively(c))
+	l := newPooledRegression(c, naively(c))
 	var wrong, last float64
 	for i, v := range values[:len(values)-window] {
 		came := series.MaxKnown(values[i+1 : i+1+window]...)
 		push(l, i, v, []float64{came})
 		if i > 4*1440 {
-			wrong += math.Abs(l.Peak().Median - came)
+			wrong += math.Abs(l.forecast().Median - came)
 			last += math.Abs(v - came)
 		}
 	}
@@ -169,16 +168,16 @@ func TestHostileDemand(t *testing.T) {
 	}
 }
 
-func sane(t *testing.T, name string, c windowpeak.Config, values []float64) {
+func sane(t *testing.T, name string, c Config, values []float64) {
 	t.Helper()
-	l := windowpeak.NewPooledRegression(c, naively(c))
+	l := newPooledRegression(c, naively(c))
 	for i, v := range slices.Repeat(values, 1+2000/max(len(values), 1)) {
 		v = math.Max(v, 0) // Demand is never negative; the refresh loop sees to it.
 		if v > 1e100 {
 			v = 1e100
 		}
 		push(l, i, v, []float64{-v})
-		w := l.Peak()
+		w := l.forecast()
 		if !(w.Median >= 0) || !(w.Spread >= 0) || math.IsInf(w.Median+w.Spread, 0) {
 			t.Fatalf("%s: %+v at step %d after %v", name, w, i, v)
 		}
@@ -201,28 +200,28 @@ func FuzzLearner(f *testing.F) {
 // A gap is coasted over: the shape stays, and no window that it touches is learnt from.
 func TestGaps(t *testing.T) {
 	c, values := config(), days(3, 10)
-	l := windowpeak.NewPooledRegression(c, naively(c))
+	l := newPooledRegression(c, naively(c))
 	for _, v := range values {
-		l.Push(v, nil)
+		l.observe(v, nil)
 	}
-	before, rows := l.Peak(), l.Rows()
+	before, rows := l.forecast(), l.rows.n
 	for range 30 {
-		l.Push(math.NaN(), nil)
+		l.observe(math.NaN(), nil)
 	}
 	// The running maxima age on over a gap; everything else stays.
-	if after := l.Peak(); math.Abs(after.Median-before.Median) > 0.1*before.Median {
+	if after := l.forecast(); math.Abs(after.Median-before.Median) > 0.1*before.Median {
 		t.Errorf("%+v after a gap, %+v before it", after, before)
 	}
-	if got := l.Rows(); got > rows {
+	if got := l.rows.n; got > rows {
 		t.Errorf("%d rows after a gap, %d before it", got, rows)
 	}
 }
 
 func TestPriorFor(t *testing.T) {
-	prior := windowpeak.Prior{Columns: []string{"now", "volatility"}}
+	prior := Prior{Columns: []string{"now", "volatility"}}
 	prior.Median = quantreg.Prior{Mean: []float64{1, 2}, Precision: []float64{4, 5, 5, 6}}
 	prior.Upper = quantreg.Prior{Mean: []float64{3, 4}, Precision: []float64{7, 8, 8, 9}}
-	got := prior.For([]string{"volatility", "new", "now"})
+	got := prior.forColumns([]string{"volatility", "new", "now"})
 	want := "[2 0 1] [6 0 5 0 4 0 5 0 4] [4 0 3] [9 0 8 0 7 0 8 0 7]"
 	if text := fmt.Sprint(got.Median.Mean, got.Median.Precision, got.Upper.Mean, got.Upper.Precision); text != want {
 		t.Errorf("%s, want %s", text, want)
@@ -232,16 +231,16 @@ func TestPriorFor(t *testing.T) {
 // What is shipped is read for any window, in the columns of the features, and says that demand stays near what it is.
 func TestShipped(t *testing.T) {
 	for _, window := range []time.Duration{time.Second, 195 * time.Second, 375 * time.Second, 5 * time.Hour} {
-		prior, err := windowpeak.BuiltinPrior(window)
+		prior, err := BuiltinPrior(window)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := windowpeak.Config{Step: step, Window: max(window, step), RegressionInputs: []string{}}
-		l := windowpeak.NewPooledRegression(c, prior)
+		c := Config{Step: step, Window: max(window, step), RegressionInputs: []string{}}
+		l := newPooledRegression(c, prior)
 		for range 3000 {
-			l.Push(100, nil)
+			l.observe(100, nil)
 		}
-		if w := l.Peak(); !(w.Median > 90 && w.Median < 130 && w.Spread < 30) {
+		if w := l.forecast(); !(w.Median > 90 && w.Median < 130 && w.Spread < 30) {
 			t.Errorf("window %s: %+v after 50 hours of 100", window, w)
 		}
 	}
@@ -249,7 +248,7 @@ func TestShipped(t *testing.T) {
 
 // A prior comes back as it was written, to five digits.
 func TestPriorIsWritten(t *testing.T) {
-	shipped, err := windowpeak.BuiltinPrior(375 * time.Second)
+	shipped, err := BuiltinPrior(375 * time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,24 +270,24 @@ func TestPriorIsWritten(t *testing.T) {
 func TestPoolHelpsANewcomer(t *testing.T) {
 	c := config()
 	c.Models, c.Prior = []string{}, naively(c)
-	set, err := windowpeak.NewCandidateSet(c)
+	set, err := NewCandidateSet(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	collector := windowpeak.NewCollector(set, 5)
+	collector := NewCollector(set, 5)
 	for _, v := range days(6, 11) {
-		collector.Step(windowpeak.Sample{Observed: v, Arrived: v})
+		collector.Step(Sample{Observed: v, Arrived: v})
 	}
-	pooled, err := windowpeak.FitPrior(collector.Columns(), collector.Rows())
+	pooled, err := FitPrior(config().RegressionColumns(), collector.Rows())
 	if err != nil {
 		t.Fatal(err)
 	}
 	newcomer := days(1, 12)[:600]
-	loss := func(prior windowpeak.Prior) float64 {
-		l, sum, window := windowpeak.NewPooledRegression(c, prior), 0.0, int(c.Window/c.Step)
+	loss := func(prior Prior) float64 {
+		l, sum, window := newPooledRegression(c, prior), 0.0, int(c.Window/c.Step)
 		for i, v := range newcomer[:len(newcomer)-window] {
 			push(l, i, v, nil)
-			w, came := l.Peak(), series.MaxKnown(newcomer[i+1:i+1+window]...)
+			w, came := l.forecast(), series.MaxKnown(newcomer[i+1:i+1+window]...)
 			sum += math.Abs(came-w.Median) + pinball(0.95, came, w.Median+w.Spread)
 		}
 		return sum
@@ -298,20 +297,36 @@ func TestPoolHelpsANewcomer(t *testing.T) {
 	}
 }
 
-func pinball(p, came, q float64) float64 { return math.Max(p*(came-q), (p-1)*(came-q)) }
-
 // A step of a workload that is known for a week: the decision's share in a refresh.
 func BenchmarkPush(b *testing.B) {
 	c, values := config(), days(8, 13)
-	l := windowpeak.NewPooledRegression(c, naively(c))
+	l := newPooledRegression(c, naively(c))
 	for _, v := range values {
-		l.Push(v, nil)
+		l.observe(v, nil)
 	}
 	b.ReportAllocs()
 	i := 0
 	for b.Loop() {
 		push(l, i, values[i%len(values)], nil)
-		l.Peak()
+		l.forecast()
 		i++
+	}
+}
+
+// A long window drops a block at a time: never earlier than the window less a block, nor later than the window and a
+// block.
+func TestCoarseMaxima(t *testing.T) {
+	const window, block = 1440, 5
+	values := make([]float64, 4000)
+	values[100] = 7
+	highest := newCoarseMax(window)
+	for i, value := range values {
+		v, age := highest.push(value), i-100
+		switch {
+		case age >= 0 && age < window-block && v != 7:
+			t.Fatalf("%v after %d steps, want it remembered", v, age)
+		case age > window+block && v != 0:
+			t.Fatalf("%v after %d steps, want it forgotten", v, age)
+		}
 	}
 }

@@ -26,7 +26,7 @@ type CandidateSet struct {
 	config     Config
 	windows    []int // in steps, ascending
 	leadWindow int   // index of the lead window among them
-	regression *PooledRegression
+	regression *pooledRegression
 	// candidates in the order of their names; regressionInputs are the indices of those that the regression reads, maxima
 	// their forecasts.
 	candidates       []*Candidate
@@ -53,7 +53,7 @@ func NewCandidateSet(c Config) (*CandidateSet, error) {
 		config:     c,
 		windows:    c.AllWindows(),
 		refit:      max(1, int(refitRegression/c.Step)),
-		regression: NewPooledRegression(c, c.Prior),
+		regression: newPooledRegression(c, c.Prior),
 	}
 	s.leadWindow = slices.Index(s.windows, s.regression.features.window)
 	n := len(s.windows)
@@ -87,7 +87,7 @@ func (c Config) validate() error {
 
 // AllWindows are all calibrated windows, in steps, ascending: one step, the lead window, and the Windows.
 func (c Config) AllWindows() []int {
-	out := append([]int{1, c.WindowSteps()}, c.Windows...)
+	out := append([]int{1, c.steps(c.Window)}, c.Windows...)
 	slices.Sort(out)
 	return slices.Compact(out)
 }
@@ -98,7 +98,7 @@ func (s *CandidateSet) addCandidates() error {
 		if slices.Contains(FittedModels(), name) && s.config.Models != nil && !slices.Contains(s.config.Models, name) {
 			continue
 		}
-		of, err := s.config.newSource(name, s.regression, s.windows[len(s.windows)-1])
+		of, err := s.config.newPredictor(name, s.regression, s.windows[len(s.windows)-1])
 		if err != nil {
 			return err
 		}
@@ -109,7 +109,7 @@ func (s *CandidateSet) addCandidates() error {
 	if s.config.Extra == nil {
 		return nil
 	}
-	of, err := s.config.newBlockSource(s.config.Extra, s.config.Step, extraHistory*s.config.season())
+	of, err := s.config.newBlockPredictor(s.config.Extra, s.config.Step, extraHistory*s.config.season())
 	if err == nil {
 		s.candidates = append(s.candidates, newCandidate(s.config.Extra.Name(), of, s))
 	}
@@ -124,7 +124,7 @@ func (s *CandidateSet) Step(x Sample) {
 	f := s.regression.features
 	f.usual = x.Bound.Usual
 	for _, c := range s.candidates { // Models first: the regression reads them.
-		if of, ok := c.source.(interface{ push(x *Sample) }); ok {
+		if of, ok := c.predictor.(interface{ push(x *Sample) }); ok {
 			of.push(&x)
 		}
 	}
@@ -132,7 +132,7 @@ func (s *CandidateSet) Step(x Sample) {
 	every := s.scoringInterval()
 	s.recordActual(x.Observed, time.Duration(every)*s.config.Step)
 	for _, c := range s.candidates {
-		if of, ok := c.source.(interface{ follow(f *Features) }); ok {
+		if of, ok := c.predictor.(interface{ follow(f *features) }); ok {
 			of.follow(f)
 		}
 		c.step(f)
@@ -165,17 +165,17 @@ func (s *CandidateSet) updateRegression(x Sample) {
 			continue
 		}
 		// The prior of the regression is fitted to mature models.
-		if m, ok := s.candidates[at].source.(*blockSource); !ok || m.mature() {
-			s.maxima[i] = s.candidates[at].levelled(s.candidates[at].source.median(), s.regression.features)
+		if m, ok := s.candidates[at].predictor.(*blockPredictor); !ok || m.mature() {
+			s.maxima[i] = s.candidates[at].levelled(s.candidates[at].predictor.median(), s.regression.features)
 		}
 	}
 	if s.age%s.refit == 0 {
-		s.regression.Fit()
+		s.regression.fit()
 	}
 	if x.Censored {
-		s.regression.PushCensored(x.Observed, s.maxima)
+		s.regression.observeCensored(x.Observed, s.maxima)
 	} else {
-		s.regression.Push(x.Observed, s.maxima)
+		s.regression.observe(x.Observed, s.maxima)
 	}
 }
 
@@ -189,7 +189,7 @@ func (s *CandidateSet) recordActual(observed float64, stands time.Duration) {
 			s.actual.maxima[i] = s.peaks[i].Value()
 		}
 	}
-	s.actual.level = f.Level()
+	s.actual.level = f.level.Value()
 	s.actual.weight = stands
 }
 
@@ -208,8 +208,7 @@ func (s *CandidateSet) Find(name string) int {
 	return slices.IndexFunc(s.candidates, func(c *Candidate) bool { return c.name == name })
 }
 
-// Features at the newest step.
-func (s *CandidateSet) Features() *Features { return s.regression.features }
+// features at the newest step.
 
 // Windows are all calibrated windows, in steps, ascending.
 func (s *CandidateSet) Windows() []int { return s.windows }
@@ -218,7 +217,7 @@ func (s *CandidateSet) Windows() []int { return s.windows }
 func (s *CandidateSet) LeadWindowIndex() int { return s.leadWindow }
 
 // LastSeasonPeak is the actual peak of the lead window a season ago; NaN if it is unknown.
-func (s *CandidateSet) LastSeasonPeak() float64 { return s.regression.features.LastSeasonPeak() }
+func (s *CandidateSet) LastSeasonPeak() float64 { return s.regression.features.lastSeason.peak() }
 
 // ActualPeak is the maximum over the lead window that ends with the newest step, NaN if it is unknown; exact is false if it is
 // a lower bound.

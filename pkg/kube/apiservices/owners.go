@@ -35,7 +35,7 @@ func (s Service) Validate() error {
 
 func split(s Service) (namespace, name string, ok bool) { return strings.Cut(string(s), "/") }
 
-// Owners are the services behind each group. Different services behind the versions of a group are a
+// GroupOwners are the services behind each group. Different services behind the versions of a group are a
 // misconfiguration: the HPA controller requests the version that the cluster prefers, from whichever service.
 type GroupOwners map[string][]Service
 

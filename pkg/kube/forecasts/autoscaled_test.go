@@ -40,8 +40,8 @@ func scaledAs(t *testing.T, objects *forecasts.Objects, want string) decide.Auto
 		return cmp.Diff(want, targets[0].AutoscalerSource)
 	})
 	target := objects.Targets(noon())[0]
-	if target.Policy.Target != target.Autoscalers[0].Target() || target.Uncalibrated != "" {
-		t.Errorf("target %g of %+v, %q", target.Policy.Target, target.Autoscalers, target.Uncalibrated)
+	if target.Settings.Target != target.Autoscalers[0].Target() || target.Uncalibrated != "" {
+		t.Errorf("target %g of %+v, %q", target.Settings.Target, target.Autoscalers, target.Uncalibrated)
 	}
 	return target.Autoscalers[0]
 }

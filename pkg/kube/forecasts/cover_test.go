@@ -187,9 +187,9 @@ func testCovered(t *testing.T, c *apiservertest.Cluster) {
 	if diff := cmp.Diff(one, two); diff != "" {
 		t.Errorf("replicas disagree: %s", diff)
 	}
-	if got := one[0]; got.Policy.Lead != short ||
+	if got := one[0]; got.Settings.Lead != short ||
 		!strings.Contains(got.LeadSource, "on existing nodes, which warm pool h100 holds") {
-		t.Errorf("policy's lead %s: %s", got.Policy.Lead, got.LeadSource)
+		t.Errorf("policy's lead %s: %s", got.Settings.Lead, got.LeadSource)
 	}
 	covers.set("", time.Time{})
 	leads(now.Add(2*time.Minute), long)

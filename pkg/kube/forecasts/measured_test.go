@@ -148,8 +148,8 @@ func testMeasured(t *testing.T, c *apiservertest.Cluster) {
 		t.Errorf("announced: %s: %s", before.Lead, before.LeadSource)
 	}
 	if after.Lead < 4*time.Minute || after.Lead > 253*time.Second ||
-		after.LeadSource != "p90 of 10 starts, all on existing nodes" || after.Policy.Lead != after.Lead {
-		t.Errorf("in use: %s (policy %s): %s", after.Lead, after.Policy.Lead, after.LeadSource)
+		after.LeadSource != "p90 of 10 starts, all on existing nodes" || after.Settings.Lead != after.Lead {
+		t.Errorf("in use: %s (policy %s): %s", after.Lead, after.Settings.Lead, after.LeadSource)
 	}
 
 	// A replica that starts now takes it from the status; both agree before and after the change-over.

@@ -25,7 +25,7 @@ func objectiveOf(e *snapshot.ForecastState, before *v1alpha1.ForecastStatus) *v1
 		return nil
 	}
 	out := &v1alpha1.ObjectiveStatus{
-		Asked: describeObjective(r), Headline: r.Headline(e.Policy.Mode == decide.Shadow),
+		Asked: describeObjective(r), Headline: r.Headline(e.Settings.Mode == decide.Shadow),
 		Verdict: string(r.Verdict), Candidate: r.Selection.Selected,
 	}
 	if r.Selection.Selected != "" {

@@ -19,7 +19,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
-	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/kube/changes"
 )
 
 // The intervals of writing. Numbers change with every sample, and are written once a minute, those of a thousand
@@ -70,7 +70,7 @@ func (w *StatusWriter) SetEvents(events Events) { w.events = events }
 
 // Run writes until the context ends. It compares with the status in the cluster, also with one that another replica
 // wrote.
-func (w *StatusWriter) Run(ctx context.Context, clock refresh.Clock) {
+func (w *StatusWriter) Run(ctx context.Context, clock changes.Clock) {
 	before := ""
 	for {
 		_, err := w.Step(ctx, clock.Now())

@@ -20,12 +20,12 @@ type Actuator interface {
 	Release(ctx context.Context, pool *v1alpha1.WarmPool) error
 }
 
-// Want are the chunks to hold: Base of the first capacity type, Tail of the second, where there are two.
+// Desired are the chunks to hold: Base of the first capacity type, Tail of the second, where there are two.
 type Desired struct {
 	Base, Tail int
 }
 
-// Held is what a pool holds.
+// Actual is what a pool holds.
 type Actual struct {
 	// Types are the chunks by capacity type, in the pool's order; one without a name where it has none.
 	Types []Count

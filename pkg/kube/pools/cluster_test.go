@@ -51,7 +51,7 @@ func TestCluster(t *testing.T) {
 	}
 }
 
-// scene is a test's own replicas of forewarm, which see the same Forecasts.
+// poolScene is a test's own replicas of forewarm, which see the same Forecasts.
 type poolScene struct {
 	*testing.T
 	*apiservertest.Cluster

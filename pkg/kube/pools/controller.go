@@ -97,7 +97,7 @@ type poolState struct {
 	written time.Time
 }
 
-// New returns a controller.
+// NewController returns a controller.
 func NewController(config Config, in Dependencies, log *slog.Logger) *Controller {
 	if config.Step == 0 {
 		config.Step = 15 * time.Second

@@ -33,7 +33,7 @@ type Dispatcher struct {
 // requestTimeout bounds one request to the API server.
 const requestTimeout = 10 * time.Second
 
-// New returns the actuators of a cluster. It sends no requests.
+// NewDispatcher returns the actuators of a cluster. It sends no requests.
 func NewDispatcher(cluster *rest.Config, now func() time.Time) (*Dispatcher, error) {
 	own := rest.CopyConfig(cluster)
 	own.Timeout = requestTimeout

@@ -3,8 +3,9 @@ package pools
 import (
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
 
 // PendingTimeout is how long a placeholder may wait before something is said of it.

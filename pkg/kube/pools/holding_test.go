@@ -51,7 +51,7 @@ func TestHolding(t *testing.T) {
 	}
 }
 
-// scene is a test's own actuator on the control plane.
+// holdScene is a test's own actuator on the control plane.
 type holdScene struct {
 	*testing.T
 	*apiservertest.Cluster

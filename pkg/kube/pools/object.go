@@ -14,7 +14,6 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
-
 	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
@@ -25,7 +24,7 @@ const Finalizer = v1alpha1.GroupName + "/warm-pool"
 // HoldsAnnotation marks a pool that may hold something.
 const HoldsAnnotation = v1alpha1.GroupName + "/holds-capacity"
 
-// manager is the field manager of all writes.
+// statusManager is the field manager of all writes.
 const statusManager = "forewarm"
 
 // Pool is a WarmPool of the cluster, immutable.

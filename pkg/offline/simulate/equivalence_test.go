@@ -63,7 +63,7 @@ func TestForewarmServesWhatTheLoopServes(t *testing.T) {
 	t.Parallel()
 	s := eventful(daysOfPlay())
 	scaling := decide.Autoscaler{Name: "test", HPA: played(s).HPA}
-	for name, asked := range map[string]decide.Policy{
+	for name, asked := range map[string]decide.Settings{
 		"a quantile":   {Quantile: 0.95, Lead: 5 * time.Minute, Mode: decide.Floor},
 		"an objective": {Late: 0.01, Target: scaling.Target(), Lead: 5 * time.Minute, Mode: decide.Floor},
 	} {
@@ -71,7 +71,7 @@ func TestForewarmServesWhatTheLoopServes(t *testing.T) {
 			t.Parallel()
 			target := refresh.Job{
 				Key: snapshot.Key{Namespace: "same", Name: "demand"}, Generation: 1, Expr: "demand",
-				Step: s.Step, History: 14 * day, Lead: asked.Lead, StaleAfter: 10 * time.Minute, Policy: asked,
+				Step: s.Step, History: 14 * day, Lead: asked.Lead, StaleAfter: 10 * time.Minute, Settings: asked,
 				Models: []string{windowpeak.SES, windowpeak.ARIMA}, Autoscalers: []decide.Autoscaler{scaling},
 			}
 			loop, err := simulate.NewLoop(t.Context(), target, refresh.Config{})
@@ -80,7 +80,7 @@ func TestForewarmServesWhatTheLoopServes(t *testing.T) {
 			}
 			asked.MaxCapacity = scaling.MaxCapacity()
 			fast := simulate.NewForewarm(forecaster.Config{
-				Step: s.Step, Window: leadtime.Window(asked.Lead), Models: target.Models, Policy: asked,
+				Step: s.Step, Window: leadtime.Window(asked.Lead), Models: target.Models, Settings: asked,
 				Autoscalers: target.Autoscalers, DelaySteps: 1,
 			})
 			served := values(t, s, loop)
@@ -119,7 +119,7 @@ type changing struct {
 func (c changing) Targets(now time.Time) []refresh.Job {
 	t := c.target
 	if !now.Before(c.at) {
-		t.Lead, t.Policy.Lead = c.lead, c.lead
+		t.Lead, t.Settings.Lead = c.lead, c.lead
 	}
 	return []refresh.Job{t}
 }
@@ -137,11 +137,11 @@ func TestTheForecasterDecidesWhatTheLoopServes(t *testing.T) {
 		}
 	}
 	scaling := decide.Autoscaler{Name: "test", HPA: played(s).HPA}
-	asked := decide.Policy{Late: 0.01, Target: scaling.Target(), Lead: 5 * time.Minute, Mode: decide.Floor}
+	asked := decide.Settings{Late: 0.01, Target: scaling.Target(), Lead: 5 * time.Minute, Mode: decide.Floor}
 	half := s.Len() / 2
 	targets := changing{at: s.TimeAt(half), lead: 8 * time.Minute, target: refresh.Job{
 		Key: snapshot.Key{Namespace: "same", Name: "demand"}, Generation: 1, Expr: "demand", Saturated: "limits",
-		Step: s.Step, History: 20 * day, Lead: asked.Lead, StaleAfter: 10 * time.Minute, Policy: asked,
+		Step: s.Step, History: 20 * day, Lead: asked.Lead, StaleAfter: 10 * time.Minute, Settings: asked,
 		Models: []string{windowpeak.SES}, Autoscalers: []decide.Autoscaler{scaling},
 	}}
 	snapshots := new(snapshot.Store)
@@ -160,7 +160,7 @@ func TestTheForecasterDecidesWhatTheLoopServes(t *testing.T) {
 			rounded.Values[i] = float64(float32(v)) // As the server's store keeps it.
 		}
 		return forecaster.New(forecaster.Config{
-			Step: s.Step, Window: leadtime.Window(lead), Models: []string{windowpeak.SES}, Policy: own,
+			Step: s.Step, Window: leadtime.Window(lead), Models: []string{windowpeak.SES}, Settings: own,
 			Autoscalers: []decide.Autoscaler{scaling}, DelaySteps: 1,
 		}, forecaster.History{Series: rounded, Saturated: func(at time.Time) bool { return saturated(int(at.Sub(s.Start) / s.Step)) }})
 	}

@@ -28,7 +28,7 @@ type Forewarm struct {
 // NewForewarm returns a policy without history. The configuration must be valid; its step is the time between
 // observations.
 func NewForewarm(c forecaster.Config) *Forewarm {
-	return &Forewarm{config: c, values: make([]float64, 1+len(c.ExtraPolicies))}
+	return &Forewarm{config: c, values: make([]float64, 1+len(c.ExtraSettings))}
 }
 
 // Serve is the value for the coming step.

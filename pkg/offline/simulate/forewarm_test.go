@@ -28,22 +28,14 @@ func objectiveConfig(t *testing.T, s forecast.Series, late float64) forecaster.C
 	c := windowpeak.Config{Step: s.Step, Window: 7 * time.Minute, RegressionInputs: []string{}}
 	return forecaster.Config{
 		Step: s.Step, Window: c.Window, Rate: true, Models: []string{windowpeak.SES},
-		Policy:      decide.Policy{Late: late, Target: scaling.Target(), Lead: 5 * time.Minute},
+		Settings:    decide.Settings{Late: late, Target: scaling.Target(), Lead: 5 * time.Minute},
 		Autoscalers: []decide.Autoscaler{scaling},
 		Priors: &forecaster.Priors{
-			WindowPeak:       windowpeak.NaivePrior(windowpeak.NewFeatures(c).Names()),
+			WindowPeak:       windowpeak.NaivePrior(c.RegressionColumns()),
 			RegressionInputs: c.RegressionInputs,
 			Headroom:         margins,
 		},
 	}
-}
-
-func forewarm(t *testing.T, c forecaster.Config) *simulate.Forewarm {
-	t.Helper()
-	if err := c.Validate(); err != nil {
-		t.Fatal(err)
-	}
-	return simulate.NewForewarm(c)
 }
 
 // A sample of a quarter of an hour ago is not stale where steps are as long.
@@ -53,7 +45,7 @@ func TestForewarmServesOverLongSteps(t *testing.T) {
 	s.Values = slices.DeleteFunc(s.Values[:500], math.IsNaN)
 	c := objectiveConfig(t, s, 0.01)
 	c.Window = s.Step
-	for i, got := range values(t, s, forewarm(t, c)) {
+	for i, got := range values(t, s, simulate.NewForewarm(c)) {
 		if i > 0 && !(got > 0) {
 			t.Fatalf("step %d: serves %v", i, got)
 		}
@@ -64,7 +56,7 @@ func TestForewarmServesOverLongSteps(t *testing.T) {
 func TestForewarmNeverServesLessThanIsObserved(t *testing.T) {
 	s := daily(3, 5)
 	observed := values(t, s, simulate.NewObserved())
-	for i, got := range values(t, s, forewarm(t, objectiveConfig(t, s, 0.01))) {
+	for i, got := range values(t, s, simulate.NewForewarm(objectiveConfig(t, s, 0.01))) {
 		if got < observed[i] {
 			t.Fatalf("minute %d: serves %v of %v", i, got, observed[i])
 		}
@@ -78,7 +70,7 @@ func TestForewarmMeetsItsObjective(t *testing.T) {
 	for _, late := range []float64{0.003, 0.03} {
 		c := played(s)
 		c.WarmUp = 2 * day
-		report, err := simulate.Run(c, forewarm(t, objectiveConfig(t, s, late)))
+		report, err := simulate.Run(c, simulate.NewForewarm(objectiveConfig(t, s, late)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,14 +81,6 @@ func TestForewarmMeetsItsObjective(t *testing.T) {
 	}
 	if !(costs[0] > costs[1]) {
 		t.Errorf("costs %v, want the stricter objective to cost more", costs)
-	}
-}
-
-func TestForewarmIsChecked(t *testing.T) {
-	for _, late := range []float64{0, 1, -1, math.NaN()} {
-		if err := objectiveConfig(t, daily(1, 8), late).Validate(); err == nil {
-			t.Errorf("an objective of %v is no error", late)
-		}
 	}
 }
 
@@ -134,7 +118,7 @@ func TestForewarmOnATimetable(t *testing.T) {
 			free = math.Min(free, r.RelativeCost())
 		}
 	}
-	p := forewarm(t, objectiveConfig(t, s, late))
+	p := simulate.NewForewarm(objectiveConfig(t, s, late))
 	r := play(1000, p)
 	t.Logf("%.3f at %.2f %% late, %.3f with offset", r.RelativeCost(), 100*r.LateShare(), free)
 	if report := p.Forecaster().Calibrator().Report(); report.Selection.Selected != windowpeak.LastSeason {
@@ -155,7 +139,7 @@ func TestForewarmOnASmoothDemand(t *testing.T) {
 	}
 	c := played(s)
 	c.WarmUp = 2 * day
-	r, err := simulate.Run(c, forewarm(t, objectiveConfig(t, s, late)))
+	r, err := simulate.Run(c, simulate.NewForewarm(objectiveConfig(t, s, late)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +154,7 @@ func loop(t *testing.T, step time.Duration, models ...string) *simulate.Loop {
 	p, err := simulate.NewLoop(t.Context(), refresh.Job{
 		Key: snapshot.Key{Namespace: "inference", Name: "llama"}, Expr: "demand", Step: step, History: 14 * day,
 		Lead: 5 * time.Minute, StaleAfter: 10 * time.Minute, Models: models,
-		Policy: decide.Policy{Late: 0.01, Target: 1, Lead: 5 * time.Minute},
+		Settings: decide.Settings{Late: 0.01, Target: 1, Lead: 5 * time.Minute},
 	}, refresh.Config{})
 	if err != nil {
 		t.Fatal(err)

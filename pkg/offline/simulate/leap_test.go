@@ -51,7 +51,7 @@ func TestLeapsAreCalibratedWithinHours(t *testing.T) {
 			}
 			f := simulate.NewForewarm(forecaster.Config{
 				Step: step, Window: 375 * time.Second, Rate: true,
-				Policy: decide.Policy{Quantile: 0.95, Lead: 5 * time.Minute, Mode: decide.Forecast},
+				Settings: decide.Settings{Quantile: 0.95, Lead: 5 * time.Minute, Mode: decide.Forecast},
 			})
 			const window = 13
 			minute := func(i int) float64 { return (values[i] + values[i-1]) / 2 }

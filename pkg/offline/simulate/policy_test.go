@@ -121,7 +121,7 @@ func TestCausality(t *testing.T) {
 		"observed": func() simulate.Policy { return simulate.NewObserved() },
 		"max":      func() simulate.Policy { return simulate.NewMax(15*time.Minute, s.Step) },
 		"offset":   func() simulate.Policy { return simulate.NewOffset(5*time.Minute, s.Step, day, 7*day) },
-		"forewarm": func() simulate.Policy { return forewarm(t, objectiveConfig(t, s, 0.01)) },
+		"forewarm": func() simulate.Policy { return simulate.NewForewarm(objectiveConfig(t, s, 0.01)) },
 		"loop":     func() simulate.Policy { return loop(t, s.Step, windowpeak.SES) },
 	} {
 		t.Run(name, func(t *testing.T) {

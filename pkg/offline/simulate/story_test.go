@@ -31,12 +31,12 @@ func storyLoop(t *testing.T, objective bool) *simulate.Loop {
 	target := refresh.Job{
 		Key: snapshot.Key{Namespace: "inference", Name: "llama"}, Expr: "demand", Step: demandtest.Step,
 		History: 14 * day, Lead: 5 * time.Minute, StaleAfter: 10 * time.Minute,
-		Policy: decide.Policy{Quantile: 0.95, Lead: 5 * time.Minute},
+		Settings: decide.Settings{Quantile: 0.95, Lead: 5 * time.Minute},
 		// The others take their time to fit.
 		Models: []string{windowpeak.SES, windowpeak.HoltWinters},
 	}
 	if objective {
-		target.Policy = decide.Policy{Late: 0.01, Target: 100, Lead: 5 * time.Minute}
+		target.Settings = decide.Settings{Late: 0.01, Target: 100, Lead: 5 * time.Minute}
 		target.Autoscalers = []decide.Autoscaler{{Name: "HorizontalPodAutoscaler/llama", HPA: hpa.Spec{
 			Min: 1, Max: 1 << 30, Cluster: hpa.DefaultCluster(),
 			Metrics: []hpa.Metric{{Source: hpa.External, Type: hpa.AverageValue, Target: 100_000}},

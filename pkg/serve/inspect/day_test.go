@@ -68,7 +68,7 @@ func TestActualReplicasInTheRace(t *testing.T) {
 	ready := forecast.Series{Start: race.Start.Add(2 * race.Step), Step: race.Step, Values: []float64{3, math.NaN(), 4}}
 	e.Beside.Set(&snapshot.Beside{Ready: ready})
 	for _, mode := range []decide.Mode{decide.Floor, decide.Shadow} {
-		e.Policy.Mode = mode
+		e.Settings.Mode = mode
 		status := inspect.Outlook(e, snapshottest.Now()).Status
 		got := status.Objective.Race.Actual
 		if want := []int32{-1, -1, 3, -1, 4, -1}; !slices.Equal(got[:6], want) || len(got) != len(race.Intervals) {

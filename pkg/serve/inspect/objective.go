@@ -6,7 +6,6 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/decide"
-
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
@@ -26,7 +25,7 @@ func objectiveStatus(e *snapshot.ForecastState, ready forecast.Series) *v1alpha1
 		Observed:    account(r, r.Observed),
 		Before:      rival(r, r.Before),
 		Hindsight:   rival(r, r.Hindsight),
-		Headline:    r.Headline(e.Policy.Mode == decide.Shadow),
+		Headline:    r.Headline(e.Settings.Mode == decide.Shadow),
 		Race:        race(r.Race, ready),
 		Autoscalers: convertEach(r.Autoscalers, autoscaler),
 		Candidates:  convertEach(r.Candidates, candidateCost),
@@ -48,7 +47,7 @@ func objectiveStatus(e *snapshot.ForecastState, ready forecast.Series) *v1alpha1
 		ReplicaHours: difference(out.Before.ReplicaHours, out.Served.ReplicaHours),
 		Late:         difference(out.Before.Late, out.Served.Late),
 	}
-	out.Summary = objectiveSummary(out, e.Policy.Mode == decide.Shadow)
+	out.Summary = objectiveSummary(out, e.Settings.Mode == decide.Shadow)
 	return out
 }
 

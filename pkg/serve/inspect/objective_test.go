@@ -13,7 +13,6 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/decide"
-
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
@@ -80,7 +79,7 @@ func TestMeasuredIsBesideSimulated(t *testing.T) {
 	page := browse(t, snapshottest.Store(e), "llama", "page").Body.String()
 	says(t, page, "0.62% late simulated, 2.9% measured", "2.9% measured over 3 days",
 		`Measured, not simulated</td><td class="n">2.9%`)
-	e.Policy.Mode = decide.Shadow
+	e.Settings.Mode = decide.Shadow
 	got = inspect.Outlook(e, snapshottest.Now()).Status.Objective
 	if !strings.Contains(got.Headline, "Measured without it: 2.9% late.") {
 		t.Errorf("in shadow mode %q", got.Headline)
@@ -131,7 +130,7 @@ func TestSummary(t *testing.T) {
 		{"nothing yet", week(func(r *objective.Report) { r.Period = 0 }), decide.Floor, "No demand has been simulated yet."},
 	} {
 		e := withReport(c.report)
-		e.Policy.Mode = c.mode
+		e.Settings.Mode = c.mode
 		o := inspect.Outlook(e, snapshottest.Now()).Status.Objective
 		if diff := cmp.Diff(c.want, o.Summary); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)

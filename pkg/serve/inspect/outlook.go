@@ -52,7 +52,7 @@ func outlookStatus(e *snapshot.ForecastState, now time.Time) v1alpha1.OutlookSta
 		Unit:            e.Unit,
 		Window:          metav1.Duration{Duration: e.Window},
 		LeadTime:        v1alpha1.LeadTime{Duration: lead, Source: e.LeadSource, WarmPool: e.LeadPool},
-		Serve:           string(cmp.Or(e.Policy.Mode, decide.Floor)),
+		Serve:           string(cmp.Or(e.Settings.Mode, decide.Floor)),
 		Step:            metav1.Duration{Duration: e.Step},
 		Workload:        e.Workload,
 		Model:           e.Model,
@@ -87,12 +87,12 @@ func setServed(s *v1alpha1.OutlookStatus, e *snapshot.ForecastState, now time.Ti
 	switch {
 	case e.State == snapshot.Invalid || e.State == snapshot.FallingBack || e.Decision.Pause.Active():
 		// There is no policy, or the fallback or the observed demand is served.
-	case e.Policy.ByHeadroom() && e.Policy.CostRatio > 0:
-		s.CostRatio = finite(&e.Policy.CostRatio)
-	case e.Policy.ByHeadroom():
-		s.Late = finite(&e.Policy.Late)
+	case e.Settings.ByHeadroom() && e.Settings.CostRatio > 0:
+		s.CostRatio = finite(&e.Settings.CostRatio)
+	case e.Settings.ByHeadroom():
+		s.Late = finite(&e.Settings.Late)
 	default:
-		level := e.Policy.Level()
+		level := e.Settings.Level()
 		s.Quantile = finite(&level)
 	}
 }

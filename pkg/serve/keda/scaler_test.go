@@ -309,7 +309,7 @@ func TestALittleIsExpectedWhileNothingIsObserved(t *testing.T) {
 		{"nothing", 0, 0, nil, false},
 	} {
 		entry := snapshottest.Ready(snapshottest.Key("ready"))
-		entry.Policy.Target, entry.Observed, entry.Decision = 0, c.observed, decide.Decision{Value: c.expected}
+		entry.Settings.Target, entry.Observed, entry.Decision = 0, c.observed, decide.Decision{Value: c.expected}
 		client := dial(t, snapshottest.Store(entry), snapshottest.Now)
 		got, err := client.IsActive(t.Context(), ref(append([]string{"forecast", "ready"}, c.pairs...)...))
 		if err != nil || got.GetResult() != c.want {
@@ -320,7 +320,7 @@ func TestALittleIsExpectedWhileNothingIsObserved(t *testing.T) {
 
 func TestTheSpec(t *testing.T) {
 	small, tiny := snapshottest.Ready(snapshottest.Key("small")), snapshottest.Ready(snapshottest.Key("tiny"))
-	small.Policy.Target, tiny.Policy.Target = 0.25, 0.0001
+	small.Settings.Target, tiny.Settings.Target = 0.25, 0.0001
 	client := dial(t, snapshottest.Store(append(snapshottest.EveryState(), small, tiny)...), snapshottest.Now)
 	for _, test := range []struct {
 		name  string

@@ -193,7 +193,7 @@ func TestABrokenStreamEnds(t *testing.T) {
 func TestTheSpecIsPushedWhenItChanges(t *testing.T) {
 	of := func(target float64) *snapshot.Snapshot {
 		entry := awake(5)
-		entry.Policy.Target = target
+		entry.Settings.Target = target
 		return snapshottest.Snapshot(entry)
 	}
 	synctest.Test(t, func(t *testing.T) {

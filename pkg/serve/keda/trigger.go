@@ -157,16 +157,16 @@ func (t *trigger) replicaTarget(newest *snapshot.Snapshot) (float64, error) {
 	if err != nil || t.target > 0 {
 		return t.target, err
 	}
-	target := math.Round(entry.Policy.Target*1000) / 1000
+	target := math.Round(entry.Settings.Target*1000) / 1000
 	switch {
 	case target > 0 && checkCarriable(target) == nil:
 		return target, nil
 	case entry.State == snapshot.Invalid:
 		return 0, status.Errorf(codes.Unavailable, "forecast %s: %s", t.forecast, entry.ReadyMessage())
-	case entry.Policy.Target != 0:
+	case entry.Settings.Target != 0:
 		return 0, status.Errorf(codes.InvalidArgument,
 			"forecast %s: scaling.target %g is not from "+
-				"0.001 to %.3g: use another unit for the demand", t.forecast, entry.Policy.Target, float64(maxValue))
+				"0.001 to %.3g: use another unit for the demand", t.forecast, entry.Settings.Target, float64(maxValue))
 	}
 	return 0, status.Errorf(codes.InvalidArgument,
 		"forecast %s does not specify the demand that one replica serves: set %s in the trigger's "+

@@ -18,8 +18,8 @@ import (
 func exposing(namespace, name string, value float64, matched map[string]string) *snapshot.ForecastState {
 	e := snapshottest.Ready(snapshot.Key{Namespace: namespace, Name: name})
 	e.Alias = &snapshot.Alias{Metric: "Queue:messages_ready", Labels: matched}
-	e.Policy.Mode, e.Sampled = decide.Shadow, value
-	e.Decision = decide.Decide(e.Policy, 0, e.Inputs)
+	e.Settings.Mode, e.Sampled = decide.Shadow, value
+	e.Decision = decide.Decide(e.Settings, 0, e.Inputs)
 	return e
 }
 

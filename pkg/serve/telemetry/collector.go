@@ -82,7 +82,7 @@ func collectEntry(out chan<- prometheus.Metric, e *snapshot.ForecastState, now t
 	gauge(out, coverage, e.Coverage, labels...)
 	counter(out, fallbacks, e.Fallbacks, labels...)
 	if e.State != snapshot.Invalid {
-		gauge(out, forecastShadow, oneIf(e.Policy.Mode == decide.Shadow), labels...)
+		gauge(out, forecastShadow, oneIf(e.Settings.Mode == decide.Shadow), labels...)
 		gauge(out, leadTime, e.Lead.Seconds(), labels...)
 		gauge(out, leadWindow, e.Window.Seconds(), labels...)
 	}

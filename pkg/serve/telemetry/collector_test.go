@@ -113,7 +113,7 @@ forewarm_forecast_state{forecast="ready",namespace="inference",state="Warming"} 
 func TestConditionsAreMetrics(t *testing.T) {
 	suspect := snapshottest.Ready(snapshottest.Key("suspect"))
 	pending := snapshottest.Pending(snapshottest.Key("pending"))
-	suspect.Policy.Mode = decide.Shadow
+	suspect.Settings.Mode = decide.Shadow
 	compare(t, registry(t, snapshottest.Store(suspect, pending), snapshottest.Now), `
 # HELP forewarm_forecast_shadow 1 for a Forecast in shadow mode, whose forecasts are not served, 0 for the others.
 # TYPE forewarm_forecast_shadow gauge

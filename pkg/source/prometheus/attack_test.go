@@ -31,7 +31,7 @@ func TestAttackOfOneNamespace(t *testing.T) {
 		return refresh.Job{
 			Key: snapshot.Key{Namespace: namespace, Name: name}, Generation: 1, Expr: expr, Step: step,
 			History: 50_000 * step, Lead: 5 * time.Minute, StaleAfter: 10 * time.Minute,
-			Policy: decide.Policy{Quantile: 0.95, Lead: 5 * time.Minute},
+			Settings: decide.Settings{Quantile: 0.95, Lead: 5 * time.Minute},
 		}
 	}
 	targets := []refresh.Job{target("good", "victim", "demand")}

@@ -156,7 +156,7 @@ func TestAnyTraceHasAValidForecast(t *testing.T) {
 				t.Errorf("%s: step %v over %v, want %v over %v", c.name, target.Step, target.History, c.wantStep,
 					c.wantReach)
 			}
-			if p := target.Policy; target.Key.String() != "demo/trace" || !p.ByHeadroom() || p.Target != sustained ||
+			if p := target.Settings; target.Key.String() != "demo/trace" || !p.ByHeadroom() || p.Target != sustained ||
 				p.Late != 0.01 {
 				t.Errorf("a replica sustains %v: %s has %+v", sustained, target.Key, p)
 			}

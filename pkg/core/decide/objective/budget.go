@@ -7,8 +7,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 )
 
-// DefaultPeriod of a lateness budget.
-const DefaultPeriod = 7 * 24 * time.Hour
+// defaultPeriod of a lateness budget.
+const defaultPeriod = 7 * 24 * time.Hour
 
 // Budget is the lateness that an objective allows over a rolling period: the error budget of site reliability engineering
 // (Beyer et al., The Site Reliability Workbook, 2018, chapters 2 and 5). The lateness is that of the first simulated

@@ -38,7 +38,7 @@ func TestBudgetIsSpent(t *testing.T) {
 			t.Errorf("asked for %v, %.2f times as much was late", late, got)
 		}
 		b := r.Budget
-		if b.Over != objective.DefaultPeriod || math.Abs(b.Allowed-late*r.Served.Arrived) > 1e-9*b.Allowed ||
+		if b.Over != 7*24*time.Hour || math.Abs(b.Allowed-late*r.Served.Arrived) > 1e-9*b.Allowed ||
 			b.Spent != r.Served.Late || math.Abs(b.SpentShare()-r.Served.LateShare()/late) > 1e-9 {
 			t.Errorf("budget %+v of %+v", b, r.Served)
 		}
@@ -82,8 +82,8 @@ func TestOverspent(t *testing.T) {
 			t.Errorf("%q does not say %q", r.Message(), want)
 		}
 	}
-	if k, _ := r.Autoscalers[0].Curve.ForObjective(late); r.Autoscalers[0].Headroom <= k {
-		t.Errorf("headroom %v, no more than the %v of the estimates", r.Autoscalers[0].Headroom, k)
+	if at := r.Autoscalers[0].Curve.At(r.Autoscalers[0].Headroom); at.Late >= late {
+		t.Errorf("headroom %v with %v late, no more than the objective needs", at.Multiplier, at.Late)
 	}
 	if burning < 2 {
 		t.Errorf("burn rate %v at most, while too much was late", burning)

@@ -5,7 +5,6 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/demand"
-
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
@@ -67,7 +66,7 @@ func NewCalibrator(c Config) (*Calibrator, error) {
 		config: c, holdSteps: decide.HoldSteps(c.Lead, c.Step),
 	}
 	for i, name := range c.Candidates {
-		grid := CoarseGrid()
+		grid := coarseGrid()
 		if i == 0 {
 			grid = FineGrid()
 		}
@@ -209,7 +208,7 @@ func (o *Calibrator) LateShares() Priors {
 	out := Priors{}
 	for _, c := range o.candidates[:o.selectable()] {
 		if len(c.trials) > 0 {
-			out[c.name] = c.trials[0].estimator.LateShares()
+			out[c.name] = c.trials[0].estimator.lateShares()
 		}
 	}
 	return out

@@ -13,7 +13,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
-
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
@@ -55,7 +54,7 @@ func config(t *testing.T, late float64) objective.Config {
 		t.Fatal(err)
 	}
 	return objective.Config{
-		Step: step, Window: peaks(t).WindowSteps(), Lead: lead, Priors: margins,
+		Step: step, Window: int(peaks(t).Window / step), Lead: lead, Priors: margins,
 		Candidates: []string{
 			windowpeak.Regression, windowpeak.LastValue, windowpeak.LastSeason, windowpeak.ARIMA,
 		},
@@ -179,7 +178,7 @@ func TestObjectivesAreMet(t *testing.T) {
 		if got := r.Served.LateShare(); got > 3*late {
 			t.Errorf("asked for %v, %v was late", late, got)
 		}
-		asked := decide.Policy{Late: late}
+		asked := decide.Settings{Late: late}
 		if k := o.Headroom(0); k != r.HeadroomFor(asked) {
 			t.Errorf("k = %v is served, %v told", k, r.HeadroomFor(asked))
 		}
@@ -260,12 +259,12 @@ func TestPrice(t *testing.T) {
 		}
 		before = k
 		r := o.Report()
-		if told := r.HeadroomFor(decide.Policy{CostRatio: price}); told != k || r.Price != price ||
+		if told := r.HeadroomFor(decide.Settings{CostRatio: price}); told != k || r.Price != price ||
 			r.Verdict != objective.Met {
 			t.Errorf("k = %v is served at a price of %v, %v told: %+v", k, price, told, r)
 		}
 		// A request may ask for a share all the same.
-		few, many := r.HeadroomFor(decide.Policy{Late: 0.001}), r.HeadroomFor(decide.Policy{Late: 0.1})
+		few, many := r.HeadroomFor(decide.Settings{Late: 0.001}), r.HeadroomFor(decide.Settings{Late: 0.1})
 		if few <= many {
 			t.Errorf("k = %v for 0.1 %% late, %v for 10 %%", few, many)
 		}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
-
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
@@ -26,7 +25,7 @@ type candidate struct {
 // trial is a candidate under one autoscaler.
 type trial struct {
 	simulated *sim.Simulation
-	estimator *Estimator
+	estimator *estimator
 	curve     Curve
 }
 
@@ -35,19 +34,19 @@ func newCandidate(c Config, name string, grid []float64) (*candidate, error) {
 		name: name, started: !repeats(name), grid: grid, values: newValues(c.Delay, len(grid)),
 	}
 	err := out.addTrials(c, c.Autoscalers,
-		func() *Estimator { return NewEstimator(grid, c.Priors.For(name, grid)) })
+		func() *estimator { return newEstimator(grid, c.Priors.forGrid(name, grid)) })
 	return out, err
 }
 
 // newNamedCandidate is a candidate that autoscalers request by name. One without a prior has that of the last value.
 func newNamedCandidate(c Config, n NamedCandidate) (*candidate, error) {
-	grid := CoarseGrid()
-	late := c.Priors.For(windowpeak.LastValue, grid)
+	grid := coarseGrid()
+	late := c.Priors.forGrid(windowpeak.LastValue, grid)
 	if known, ok := c.Priors[n.Candidate]; ok && len(known) == len(grid) {
 		late = known
 	}
 	out := &candidate{name: n.Candidate, started: true, grid: grid, values: newValues(c.Delay, len(grid))}
-	err := out.addTrials(c, n.Autoscalers, func() *Estimator { return NewEstimator(grid, late) })
+	err := out.addTrials(c, n.Autoscalers, func() *estimator { return newEstimator(grid, late) })
 	return out, err
 }
 
@@ -61,14 +60,14 @@ func newValues(delay, multipliers int) [][]float64 {
 }
 
 // addTrials adds a trial with each of the autoscalers.
-func (c *candidate) addTrials(config Config, on []Autoscaler, newMargin func() *Estimator) error {
+func (c *candidate) addTrials(config Config, on []Autoscaler, newMargin func() *estimator) error {
 	for _, a := range on {
 		shadows, err := sim.NewSimulation(a.Spec, len(c.grid), config.Start, config.Step)
 		if err != nil {
 			return err
 		}
 		m := newMargin()
-		c.trials = append(c.trials, trial{simulated: shadows, estimator: m, curve: m.Curve()})
+		c.trials = append(c.trials, trial{simulated: shadows, estimator: m, curve: m.curve()})
 	}
 	return nil
 }
@@ -88,8 +87,8 @@ func (c *candidate) endHour(evidence bool) {
 	for i := range c.trials {
 		t := &c.trials[i]
 		if s := t.simulated.Score(); c.started && evidence {
-			t.estimator.Add(Hour{Arrived: s.Arrived, Late: s.Late, Paid: s.Paid})
-			t.curve = t.estimator.Curve()
+			t.estimator.add(hour{Arrived: s.Arrived, Late: s.Late, Paid: s.Paid})
+			t.curve = t.estimator.curve()
 		}
 		t.simulated.Reset()
 	}

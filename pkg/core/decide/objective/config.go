@@ -8,7 +8,6 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
-
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
@@ -60,7 +59,7 @@ type Autoscaler struct {
 	Spec sim.Spec
 }
 
-func (c Config) period() time.Duration { return cmp.Or(c.Period, DefaultPeriod) }
+func (c Config) period() time.Duration { return cmp.Or(c.Period, defaultPeriod) }
 
 func (c Config) validate() error {
 	var problems []error

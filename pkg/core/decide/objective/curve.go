@@ -21,9 +21,9 @@ type Curve struct {
 	Max float64
 }
 
-// ForObjective is the multiplier for an objective, the share that may be late, log-linear in lateness between the grid's
+// forObjective is the multiplier for an objective, the share that may be late, log-linear in lateness between the grid's
 // points. It is at most Max; met reports whether the objective is expected to be met.
-func (c Curve) ForObjective(objective float64) (k float64, met bool) {
+func (c Curve) forObjective(objective float64) (k float64, met bool) {
 	k, met = c.meeting(objective)
 	if k > c.Max {
 		return c.Max, false
@@ -31,11 +31,11 @@ func (c Curve) ForObjective(objective float64) (k float64, met bool) {
 	return k, met
 }
 
-// ForTarget is the multiplier for the target that an objective is corrected to. It costs at most maxCorrection times what the
+// forTarget is the multiplier for the target that an objective is corrected to. It costs at most maxCorrection times what the
 // objective's own multiplier costs: a correction is for small errors that last.
-func (c Curve) ForTarget(objective, target float64) float64 {
-	own, _ := c.ForObjective(objective)
-	k, _ := c.ForObjective(target)
+func (c Curve) forTarget(objective, target float64) float64 {
+	own, _ := c.forObjective(objective)
+	k, _ := c.forObjective(target)
 	most := maxCorrection * c.At(own).RelativeCost
 	for i := 1; i < len(c.Points); i++ {
 		low, high := c.Points[i-1], c.Points[i]
@@ -47,9 +47,9 @@ func (c Curve) ForTarget(objective, target float64) float64 {
 	return k
 }
 
-// ForPrice is the multiplier of the lowest cost plus price × lateness, where the price of a unit of late demand is in units of
+// forPrice is the multiplier of the lowest cost plus price × lateness, where the price of a unit of late demand is in units of
 // idle capacity.
-func (c Curve) ForPrice(price float64) float64 {
+func (c Curve) forPrice(price float64) float64 {
 	best, least := unpricedMultiplier, math.Inf(1)
 	for _, p := range c.Points {
 		if loss := p.RelativeCost + price*p.Late; loss < least {

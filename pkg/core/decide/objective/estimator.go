@@ -7,8 +7,8 @@ func FineGrid() []float64 {
 	return []float64{0, .2, .4, .6, .8, 1, 1.2, 1.4, 1.7, 2, 2.4, 2.8, 3.3, 4, 5, 6.5, 8.5, 11}
 }
 
-// CoarseGrid holds the multipliers that are simulated for candidates that are rarely selected.
-func CoarseGrid() []float64 { return []float64{0, .5, 1, 1.7, 2.8, 5, 11} }
+// coarseGrid holds the multipliers that are simulated for candidates that are rarely selected.
+func coarseGrid() []float64 { return []float64{0, .5, 1, 1.7, 2.8, 5, 11} }
 
 const (
 	// week is the half-life of observed lateness, and the most that the prior weighs, in hours.
@@ -33,16 +33,16 @@ const (
 	minPayoff = 1.5
 )
 
-// Hour is what simulated autoscalers did in an hour, in one unit.
-type Hour struct {
+// hour is what simulated autoscalers did in an hour, in one unit.
+type hour struct {
 	// Arrived is the demand.
 	Arrived float64
 	// Late demand and Paid capacity under each multiplier.
 	Late, Paid []float64
 }
 
-// Estimator expects the lateness and the cost of each multiplier of a grid, from the hours observed and a prior.
-type Estimator struct {
+// estimator expects the lateness and the cost of each multiplier of a grid, from the hours observed and a prior.
+type estimator struct {
 	grid, prior []float64
 
 	// Sums that fade within weeks.
@@ -56,17 +56,17 @@ type Estimator struct {
 	hours        int
 }
 
-// NewEstimator starts from a prior: the share late under each multiplier of the grid on other workloads (see Priors).
-func NewEstimator(grid, prior []float64) *Estimator {
+// newEstimator starts from a prior: the share late under each multiplier of the grid on other workloads (see Priors).
+func newEstimator(grid, prior []float64) *estimator {
 	n := len(grid)
-	return &Estimator{
+	return &estimator{
 		grid: grid, prior: prior,
 		late: make([]float64, n), paid: make([]float64, n), totalLate: make([]float64, n),
 	}
 }
 
-// Add records an hour.
-func (m *Estimator) Add(h Hour) {
+// add records an hour.
+func (m *estimator) add(h hour) {
 	fade := math.Exp2(-1 / week)
 	for i := range m.late {
 		m.late[i] = m.late[i]*fade + h.Late[i]
@@ -79,14 +79,11 @@ func (m *Estimator) Add(h Hour) {
 	m.hours++
 }
 
-// Hours is how many hours were recorded.
-func (m *Estimator) Hours() int { return m.hours }
+// learning reports that too few hours were recorded.
+func (m *estimator) learning() bool { return m.hours < dayHours }
 
-// Learning reports that too few hours were recorded.
-func (m *Estimator) Learning() bool { return m.hours < dayHours }
-
-// LateShares is the share of all demand that was late under each multiplier, without prior and fading. Priors are made of it.
-func (m *Estimator) LateShares() []float64 {
+// lateShares is the share of all demand that was late under each multiplier, without prior and fading. Priors are made of it.
+func (m *estimator) lateShares() []float64 {
 	out := make([]float64, len(m.totalLate))
 	for i, late := range m.totalLate {
 		if m.totalArrived > 0 {
@@ -96,9 +93,9 @@ func (m *Estimator) LateShares() []float64 {
 	return out
 }
 
-// Curve is what is expected under each multiplier. Lateness never rises with the multiplier: where less was late under a small one,
+// curve is what is expected under each multiplier. Lateness never rises with the multiplier: where less was late under a small one,
 // as when a larger value falls within an autoscaler's tolerance, that was luck.
-func (m *Estimator) Curve() Curve {
+func (m *estimator) curve() Curve {
 	c := Curve{Points: make([]Point, len(m.grid))}
 	for i := range c.Points {
 		p := Point{Multiplier: m.grid[i], Late: min(optimism*m.expectedLate(i), 1), RelativeCost: math.NaN()}
@@ -118,7 +115,7 @@ func (m *Estimator) Curve() Curve {
 // the mean of other workloads (Gelman et al., Bayesian Data Analysis, 2013, section 2.6). The prior weighs as late demand, not
 // as time: workloads differ by orders of magnitude, and a calm one is known by the cheap multipliers within hours. In units of the
 // busiest hour, what was seen of a small demand says little of a large one.
-func (m *Estimator) expectedLate(i int) float64 {
+func (m *estimator) expectedLate(i int) float64 {
 	p := m.prior[i]
 	weight := m.busiest * math.Min(priorLate/p, week)
 	if !(weight > 0) {

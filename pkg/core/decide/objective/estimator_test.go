@@ -1,4 +1,4 @@
-package objective_test
+package objective //nolint:testpackage // The estimator is nobody else's.
 
 import (
 	"bytes"
@@ -10,14 +10,12 @@ import (
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
-
-	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 )
 
 // late is an hour's late demand under each multiple, as shares of what arrived.
 func late(arrived float64, share func(k float64) float64) []float64 {
 	var out []float64
-	for _, k := range objective.FineGrid() {
+	for _, k := range FineGrid() {
 		out = append(out, arrived*share(k))
 	}
 	return out
@@ -26,7 +24,7 @@ func late(arrived float64, share func(k float64) float64) []float64 {
 // paid is the capacity of an hour: as much as arrived, and a tenth more for every step of the multiple by 1.
 func paid(arrived float64) []float64 {
 	var out []float64
-	for _, k := range objective.FineGrid() {
+	for _, k := range FineGrid() {
 		out = append(out, arrived*(1+0.1*k))
 	}
 	return out
@@ -40,11 +38,11 @@ const cautious = 1.5
 
 func prior(t *testing.T, lead time.Duration) []float64 {
 	t.Helper()
-	all, err := objective.BuiltinPriors(lead)
+	all, err := BuiltinPriors(lead)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return all.For("regression", objective.FineGrid())
+	return all.forGrid("regression", FineGrid())
 }
 
 // Between two lead times that were studied the prior is between theirs, in the logarithm; outside it is the edge's.
@@ -67,7 +65,7 @@ func TestShipped(t *testing.T) {
 // What was written is what is read.
 func TestPriorsAreWritten(t *testing.T) {
 	var text bytes.Buffer
-	if err := (objective.Priors{"regression": {0.25, 1.0 / 3}}).Write(&text, time.Minute); err != nil {
+	if err := (Priors{"regression": {0.25, 1.0 / 3}}).Write(&text, time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := text.String(), `{"lead":60,"late":{"regression":[0.25,0.333]}}`+"\n"; got != want {
@@ -77,27 +75,27 @@ func TestPriorsAreWritten(t *testing.T) {
 
 // Before anything was seen the prior rules, and so it does without demand.
 func TestBeginsWithThePrior(t *testing.T) {
-	m := objective.NewEstimator(objective.FineGrid(), prior(t, 5*time.Minute))
+	m := newEstimator(FineGrid(), prior(t, 5*time.Minute))
 	one := cautious * prior(t, 5*time.Minute)[5]
 	for hours := range 24 {
-		if k, met := m.Curve().ForObjective(one); math.Abs(k-1) > 1e-9 || !met {
+		if k, met := m.curve().forObjective(one); math.Abs(k-1) > 1e-9 || !met {
 			t.Errorf("k = %v (met %v) after %d hours without demand, want the prior's 1", k, met, hours)
 		}
-		m.Add(objective.Hour{Late: make([]float64, len(objective.FineGrid())), Paid: paid(0)})
+		m.add(hour{Late: make([]float64, len(FineGrid())), Paid: paid(0)})
 	}
 }
 
 // What was seen takes over: after two months seven tenths of it are the workload's own.
 func TestLearnsFromTheOutcome(t *testing.T) {
-	m := objective.NewEstimator(objective.FineGrid(), prior(t, 5*time.Minute))
+	m := newEstimator(FineGrid(), prior(t, 5*time.Minute))
 	for range 24 * 60 {
-		m.Add(objective.Hour{Arrived: 12, Late: late(12, fading), Paid: paid(12)})
+		m.add(hour{Arrived: 12, Late: late(12, fading), Paid: paid(12)})
 	}
-	k, met := m.Curve().ForObjective(0.025)
+	k, met := m.curve().forObjective(0.025)
 	if !met || math.Abs(k-2) > 0.5 {
 		t.Errorf("k = %v (met %v), want near the 2 at which a fortieth is late", k, met)
 	}
-	for _, got := range m.Curve().Points {
+	for _, got := range m.curve().Points {
 		if want := cautious * fading(got.Multiplier); got.Multiplier <= 2 && math.Abs(got.Late/want-1) > 0.45 {
 			t.Errorf("%v late under k = %v, want near %v", got.Late, got.Multiplier, want)
 		}
@@ -108,13 +106,13 @@ func TestLearnsFromTheOutcome(t *testing.T) {
 func never(float64) float64 { return 0 }
 
 // after is what is expected after so many hours of a demand, as a share of the prior.
-func after(t *testing.T, m *objective.Estimator, hours int, arrived float64, share func(k float64) float64) []float64 {
+func after(t *testing.T, m *estimator, hours int, arrived float64, share func(k float64) float64) []float64 {
 	t.Helper()
 	for range hours {
-		m.Add(objective.Hour{Arrived: arrived, Late: late(arrived, share), Paid: paid(arrived)})
+		m.add(hour{Arrived: arrived, Late: late(arrived, share), Paid: paid(arrived)})
 	}
 	var out []float64
-	for i, p := range m.Curve().Points {
+	for i, p := range m.curve().Points {
 		out = append(out, p.Late/(cautious*prior(t, 5*time.Minute)[i]))
 	}
 	return out
@@ -124,7 +122,7 @@ func after(t *testing.T, m *objective.Estimator, hours int, arrived float64, sha
 // they rarely are.
 func TestTheFrequentIsKnownSoon(t *testing.T) {
 	others := prior(t, 5*time.Minute)
-	m := objective.NewEstimator(objective.FineGrid(), others)
+	m := newEstimator(FineGrid(), others)
 	day := after(t, m, 24, 12, never)
 	if day[0] > 0.15 || day[5] < 0.4 || day[len(day)-1] < 0.8 {
 		t.Errorf("after a day %.2f of the prior, want little at 0, half at 1, and most of it at 11", day)
@@ -136,11 +134,11 @@ func TestTheFrequentIsKnownSoon(t *testing.T) {
 
 // Two calm weeks say little of a demand three times as large: where a twentieth of it is late, that is known within a day.
 func TestACalmPastIsNoProofOfALargerDemand(t *testing.T) {
-	m := objective.NewEstimator(objective.FineGrid(), prior(t, 5*time.Minute))
+	m := newEstimator(FineGrid(), prior(t, 5*time.Minute))
 	after(t, m, 14*24, 10, never)
-	before := m.Curve().Points[5].Late
+	before := m.curve().Points[5].Late
 	after(t, m, 24, 30, func(float64) float64 { return 0.05 })
-	if now := m.Curve().Points[5].Late; now < 0.01 || now < 4*before {
+	if now := m.curve().Points[5].Late; now < 0.01 || now < 4*before {
 		t.Errorf("%.4f expected after a wild day, %.4f before it", now, before)
 	}
 }
@@ -156,11 +154,11 @@ func TestMarginThatDoesNotPay(t *testing.T) {
 		"it pays all the way":   {func(k float64) float64 { return 0.5 * math.Exp2(-k/2) }, 11},
 		"a tenth for a tenth":   {func(k float64) float64 { return 0.3 / (1 + 0.1*k) }, 0},
 	} {
-		m := objective.NewEstimator(objective.FineGrid(), slices.Repeat([]float64{1e-9}, len(objective.FineGrid())))
+		m := newEstimator(FineGrid(), slices.Repeat([]float64{1e-9}, len(FineGrid())))
 		for range 24 * 600 {
-			m.Add(objective.Hour{Arrived: 12, Late: late(12, tt.late), Paid: paid(12)})
+			m.add(hour{Arrived: 12, Late: late(12, tt.late), Paid: paid(12)})
 		}
-		if k, met := m.Curve().ForObjective(0.0001); k != tt.want || met {
+		if k, met := m.curve().forObjective(0.0001); k != tt.want || met {
 			t.Errorf("%s: k = %v (met %v), want %v", name, k, met, tt.want)
 		}
 	}
@@ -171,22 +169,22 @@ func TestMonotone(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		shipped := prior(t, time.Duration(1+rng.IntN(900))*time.Second)
-		m := objective.NewEstimator(objective.FineGrid(), shipped)
+		m := newEstimator(FineGrid(), shipped)
 		for range rng.IntN(100) {
 			arrived := 20 * rng.Float64()
-			m.Add(objective.Hour{
+			m.add(hour{
 				Arrived: arrived,
 				Late:    late(arrived, func(float64) float64 { return rng.Float64() * rng.Float64() }),
 				Paid:    paid(arrived),
 			})
 		}
-		points := m.Curve().Points
-		if !slices.IsSortedFunc(points, func(a, b objective.Point) int { return cmp.Compare(b.Late, a.Late) }) {
+		points := m.curve().Points
+		if !slices.IsSortedFunc(points, func(a, b Point) int { return cmp.Compare(b.Late, a.Late) }) {
 			t.Fatalf("%v, want the lateness never to rise", points)
 		}
 		before := math.Inf(1)
 		for objective := 1e-5; objective < 0.9; objective *= 1.5 {
-			k, _ := m.Curve().ForObjective(objective)
+			k, _ := m.curve().forObjective(objective)
 			if k > before || !(k >= 0 && k <= 11) {
 				t.Fatalf("k = %v for %v, %v for a stricter one", k, objective, before)
 			}
@@ -197,7 +195,7 @@ func TestMonotone(t *testing.T) {
 
 // A stricter target than the objective costs a tenth more at most, a looser one is free.
 func TestACorrectionIsBounded(t *testing.T) {
-	points := []objective.Point{
+	points := []Point{
 		{Multiplier: 0, Late: 0.1, RelativeCost: 1},
 		{Multiplier: 1, Late: 0.01, RelativeCost: 2},
 		{Multiplier: 2, Late: 0.001, RelativeCost: 4},
@@ -212,7 +210,7 @@ func TestACorrectionIsBounded(t *testing.T) {
 		{"a stricter one, within a tenth", 0.0095, 1 + math.Log(0.01/0.0095)/math.Log(10)},
 		{"one that would double the cost: 2.2 is between 2 and 4", 0.001, 1.1},
 	} {
-		if got := (objective.Curve{Points: points, Max: 2}).ForTarget(0.01, tt.target); math.Abs(got-tt.want) > 1e-3 {
+		if got := (Curve{Points: points, Max: 2}).forTarget(0.01, tt.target); math.Abs(got-tt.want) > 1e-3 {
 			t.Errorf("%s: k = %v, want %v", tt.name, got, tt.want)
 		}
 	}
@@ -220,7 +218,7 @@ func TestACorrectionIsBounded(t *testing.T) {
 
 // Where a larger value falls within an autoscaler's tolerance more is late than under a smaller one: the smaller one was lucky.
 func TestLuckOfASmallMultiplier(t *testing.T) {
-	m := objective.NewEstimator(objective.FineGrid(), prior(t, 5*time.Minute))
+	m := newEstimator(FineGrid(), prior(t, 5*time.Minute))
 	after(t, m, 14*24, 12, func(k float64) float64 {
 		switch k {
 		case 0:
@@ -230,36 +228,36 @@ func TestLuckOfASmallMultiplier(t *testing.T) {
 		}
 		return 0
 	})
-	if k, met := m.Curve().ForObjective(0.01); k <= 0.2 || !met {
+	if k, met := m.curve().forObjective(0.01); k <= 0.2 || !met {
 		t.Errorf("k = %v (met %v), want more than the 0.2 at which a sixth was late", k, met)
 	}
 }
 
 // At a price the cheapest of the multiples is served: 10 + 0.1·price, 11 + 0.01·price, 13 + 0.001·price.
 func TestCheapest(t *testing.T) {
-	known := []objective.Point{
+	known := []Point{
 		{Multiplier: 0, Late: 0.1, RelativeCost: 10},
 		{Multiplier: 1, Late: 0.01, RelativeCost: 11},
 		{Multiplier: 2, Late: 0.001, RelativeCost: 13},
 	}
-	unknown := []objective.Point{
+	unknown := []Point{
 		{Multiplier: 0, Late: 0.1, RelativeCost: math.NaN()},
 		{Multiplier: 11, Late: 0.01, RelativeCost: math.NaN()},
 	}
 	for _, tt := range []struct {
 		name  string
-		curve objective.Curve
+		curve Curve
 		price float64
 		want  float64
 	}{
-		{"late demand for next to nothing", objective.Curve{Points: known}, 1e-6, 0},
-		{"below what the first step is worth, 1/0.09", objective.Curve{Points: known}, 11, 0},
-		{"above it", objective.Curve{Points: known}, 12, 1},
-		{"above what the second is worth, 2/0.009", objective.Curve{Points: known}, 223, 2},
-		{"no dearer than the grid", objective.Curve{Points: known}, 1e6, 2},
-		{"where nothing was paid", objective.Curve{Points: unknown}, 1e6, 2},
+		{"late demand for next to nothing", Curve{Points: known}, 1e-6, 0},
+		{"below what the first step is worth, 1/0.09", Curve{Points: known}, 11, 0},
+		{"above it", Curve{Points: known}, 12, 1},
+		{"above what the second is worth, 2/0.009", Curve{Points: known}, 223, 2},
+		{"no dearer than the grid", Curve{Points: known}, 1e6, 2},
+		{"where nothing was paid", Curve{Points: unknown}, 1e6, 2},
 	} {
-		if got := tt.curve.ForPrice(tt.price); got != tt.want {
+		if got := tt.curve.forPrice(tt.price); got != tt.want {
 			t.Errorf("%s: k = %v, want %v", tt.name, got, tt.want)
 		}
 	}

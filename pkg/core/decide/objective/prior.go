@@ -8,7 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/core/windowpeak/priorfiles"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
+	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
 // priors are the shares late on recorded demand under each multiplier of a candidate's grid: one file for each lead time that
@@ -30,7 +31,7 @@ type priorFile struct {
 // BuiltinPriors are those for a lead time: log-log-linear between two that were studied; outside them those of the edge,
 // because nothing was measured there.
 func BuiltinPriors(lead time.Duration) (Priors, error) {
-	studied, err := priorfiles.Read[priorFile](priors)
+	studied, err := windowpeak.ReadPriors[priorFile](priors)
 	if err != nil {
 		return nil, err
 	}
@@ -64,8 +65,8 @@ func bracket(all []priorFile, lead float64) (low, high priorFile, share float64)
 	return last, last, 0
 }
 
-// For is a candidate's prior on a grid. Without a prior for it all demand is expected to be late.
-func (p Priors) For(name string, grid []float64) []float64 {
+// forGrid is a candidate's prior on a grid. Without a prior for it all demand is expected to be late.
+func (p Priors) forGrid(name string, grid []float64) []float64 {
 	if late := p[name]; len(late) == len(grid) {
 		return late
 	}
@@ -77,8 +78,8 @@ func (p Priors) Write(out io.Writer, lead time.Duration) error {
 	w := priorFile{Lead: lead.Seconds(), Late: Priors{}}
 	for name, late := range p {
 		for _, v := range late {
-			w.Late[name] = append(w.Late[name], priorfiles.RoundDigits(v, 3))
+			w.Late[name] = append(w.Late[name], humanize.Rounded(v, 3))
 		}
 	}
-	return priorfiles.Write(out, w)
+	return windowpeak.WritePrior(out, w)
 }

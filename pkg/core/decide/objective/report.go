@@ -6,7 +6,6 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/demand"
-
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
@@ -61,25 +60,25 @@ type NamedReport struct {
 	Inputs []decide.Input
 }
 
-// HeadroomFor is the multiplier for a policy's cost ratio or else its objective, which may differ from the Report's: the
+// HeadroomFor is the multiplier for the settings' cost ratio or else its objective, which may differ from the Report's: the
 // largest that any of the autoscalers needs. What is left of the budget tightens or relaxes another objective as much.
-func (r *Report) HeadroomFor(policy decide.Policy) float64 {
-	target := policy.Late
+func (r *Report) HeadroomFor(settings decide.Settings) float64 {
+	target := settings.Late
 	if r.Price == 0 && r.Late > 0 {
 		target = min(target*r.TargetLate/r.Late, 1)
 	}
-	return largestHeadroom(r.Autoscalers, policy, target)
+	return largestHeadroom(r.Autoscalers, settings, target)
 }
 
 // HeadroomFor is Report.HeadroomFor with the autoscalers that request the candidate.
-func (n *NamedReport) HeadroomFor(policy decide.Policy) float64 {
-	return largestHeadroom(n.Autoscalers, policy, policy.Late)
+func (n *NamedReport) HeadroomFor(settings decide.Settings) float64 {
+	return largestHeadroom(n.Autoscalers, settings, settings.Late)
 }
 
-func largestHeadroom(scalings []AutoscalerReport, policy decide.Policy, target float64) float64 {
+func largestHeadroom(scalings []AutoscalerReport, settings decide.Settings, target float64) float64 {
 	k := 0.0
 	for i := range scalings {
-		k = math.Max(k, headroomFor(scalings[i].Curve, Goal{Late: policy.Late, Price: policy.CostRatio}, target))
+		k = math.Max(k, headroomFor(scalings[i].Curve, Goal{Late: settings.Late, Price: settings.CostRatio}, target))
 	}
 	return k
 }
@@ -120,14 +119,14 @@ func (r *Report) SetBounded(limit demand.Limit) {
 // headroomFor is the multiplier for a price or else for an objective that is corrected to a target.
 func headroomFor(curve Curve, asked Goal, target float64) float64 {
 	if asked.Price > 0 {
-		return curve.ForPrice(asked.Price)
+		return curve.forPrice(asked.Price)
 	}
-	return curve.ForTarget(asked.Late, target)
+	return curve.forTarget(asked.Late, target)
 }
 
 // expectedToMeet reports whether a multiplier keeps an objective. A price is always met.
 func expectedToMeet(curve Curve, asked Goal) bool {
-	_, met := curve.ForObjective(asked.Late)
+	_, met := curve.forObjective(asked.Late)
 	return met || asked.Price > 0
 }
 
@@ -160,7 +159,7 @@ type AutoscalerReport struct {
 	Min, Max int32
 	// Headroom is the multiplier that it needs, ExpectedLate the share of the demand that is expected to be late with it.
 	Headroom, ExpectedLate float64
-	// Curve is what is expected under each multiplier; Headroom is read from it.
+	// curve is what is expected under each multiplier; Headroom is read from it.
 	Curve Curve
 }
 

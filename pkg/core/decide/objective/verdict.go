@@ -20,7 +20,7 @@ func (o *Calibrator) candidateReports(a *goalState) []Candidate {
 			Headroom:       k,
 			Late:           at.Late,
 			RelativeCost:   at.RelativeCost,
-			MeetsObjective: met && !t.estimator.Learning() && !math.IsNaN(at.RelativeCost),
+			MeetsObjective: met && !t.estimator.learning() && !math.IsNaN(at.RelativeCost),
 		}
 	}
 	return out
@@ -42,7 +42,7 @@ func (o *Calibrator) Report() *Report {
 	serving := o.candidates[a.selector.Selected()]
 	r := &Report{
 		Late: a.goal.Late, Wait: o.config.Autoscalers[0].Spec.WithDefaults().Wait, Price: a.goal.Price,
-		Candidates: o.candidateReports(a), Hours: serving.trials[0].estimator.Hours(), Lead: o.config.Lead,
+		Candidates: o.candidateReports(a), Hours: serving.trials[0].estimator.hours, Lead: o.config.Lead,
 		Period: over, Served: sum.Account, TargetLate: a.target(), Race: o.race.report(),
 	}
 	r.setRivals(o.rivals.total(sum.Arrived, o.config.Autoscalers[0].Spec.Capacity), o.config.Before, a.goal)
@@ -61,7 +61,7 @@ func (o *Calibrator) Report() *Report {
 	}
 	r.PeakReplicas = int(math.Ceil(sum.peak / r.Autoscalers[0].Target))
 	switch {
-	case serving.trials[0].estimator.Learning():
+	case serving.trials[0].estimator.learning():
 		r.Verdict = Learning
 	case r.Price > 0 || r.Budget.Left() >= 0:
 		r.Verdict = Met

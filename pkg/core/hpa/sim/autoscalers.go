@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Autoscalers are simulated autoscalers beside the real one, on the observed demand. Each has an HPA, pods, a queue and
+// Simulation simulates autoscalers beside the real one, on the observed demand. Each has an HPA, pods, a queue and
 // a served value of its own.
 type Simulation struct {
 	settings  *settings
@@ -29,7 +29,7 @@ type Score struct {
 	Hours  float64
 }
 
-// NewAutoscalers returns n of them, simulated in steps of a length from a time on. An HPA syncs within such a step as
+// NewSimulation simulates n autoscalers in steps of a length from a time on. An HPA syncs within such a step as
 // often as a real one, or once where that is no whole number of syncs.
 func NewSimulation(spec Spec, n int, start time.Time, step time.Duration) (*Simulation, error) {
 	spec = spec.WithDefaults()

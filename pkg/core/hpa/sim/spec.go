@@ -16,8 +16,8 @@ const (
 	DefaultSync = 15 * time.Second
 	// DefaultWait is how long demand may wait without being late.
 	DefaultWait = 30 * time.Second
-	// DefaultTimeout is how long requests wait before they are dropped.
-	DefaultTimeout = 2 * time.Minute
+	// defaultTimeout is how long requests wait before they are dropped.
+	defaultTimeout = 2 * time.Minute
 )
 
 // Spec describes a simulated workload. Zero durations have the defaults above.
@@ -42,7 +42,7 @@ type Spec struct {
 func (s Spec) WithDefaults() Spec {
 	s.Sync = cmp.Or(s.Sync, DefaultSync)
 	s.Wait = cmp.Or(s.Wait, DefaultWait)
-	s.Timeout = cmp.Or(s.Timeout, max(DefaultTimeout, s.Wait))
+	s.Timeout = cmp.Or(s.Timeout, max(defaultTimeout, s.Wait))
 	return s
 }
 

@@ -32,7 +32,7 @@ func Ready(key snapshot.Key) *snapshot.ForecastState {
 		Conditions: conditions(true, string(snapshot.Ready), "arima serves, 18.4 % better than the last value"),
 		Workload:   "Deployment/" + key.Name, Unit: "requests/s",
 		Step: step, Lead: lead, LeadSource: "fixed in spec.leadTime", Window: window,
-		Policy:     decide.Policy{Quantile: 0.95, Late: 0.01, Lead: lead, Mode: decide.Floor},
+		Settings:   decide.Settings{Quantile: 0.95, Late: 0.01, Lead: lead, Mode: decide.Floor},
 		SampleTime: now.Add(-step), StaleAt: now.Add(10 * time.Minute),
 		Observed: demandAt(now.Add(-step)),
 		Model:    "arima",
@@ -51,7 +51,7 @@ func Ready(key snapshot.Key) *snapshot.ForecastState {
 	e.Beside.Set(&snapshot.Beside{NextDay: nextDay(now)})
 	e.Candidates = candidates(e.Observed)
 	e.Inputs = inputs(e.Candidates[0].Windows, now)
-	e.Decision = decide.Decide(e.Policy, 0, e.Inputs)
+	e.Decision = decide.Decide(e.Settings, 0, e.Inputs)
 	return e
 }
 
@@ -105,7 +105,7 @@ func FallingBack(key snapshot.Key) *snapshot.ForecastState {
 	)
 	e.SampleTime = Now().Add(-4 * time.Minute)
 	e.Fallback, e.Model = true, "running max"
-	e.Decision = decide.Fallback(e.Policy, decide.ByRunningMax, 121.5, e.Observed, window)
+	e.Decision = decide.Fallback(e.Settings, decide.ByRunningMax, 121.5, e.Observed, window)
 	e.Fallbacks = 8
 	return e
 }
@@ -114,7 +114,7 @@ func FallingBack(key snapshot.Key) *snapshot.ForecastState {
 func Paused(key snapshot.Key) *snapshot.ForecastState {
 	e := Ready(key)
 	p := decide.Pause{Capacity: 64, Target: 32, Source: "a replica sustains 64, and the target before was 32"}
-	e.Decision, e.Policy.Mode = p.Apply(e.Decision, e.Observed), decide.Shadow
+	e.Decision, e.Settings.Mode = p.Apply(e.Decision, e.Observed), decide.Shadow
 	e.Conditions = append(e.Conditions, snapshot.Condition{
 		Type: snapshot.ConditionPaused, True: true, Reason: snapshot.ReasonAsBefore, Message: p.Message(),
 	})
@@ -144,7 +144,7 @@ func Pending(key snapshot.Key) *snapshot.ForecastState {
 		Lead:       lead,
 		LeadSource: "spec.leadTime.fallback",
 		Window:     window,
-		Policy:     decide.Policy{Quantile: 0.95, Lead: lead},
+		Settings:   decide.Settings{Quantile: 0.95, Lead: lead},
 		Observed:   math.NaN(),
 		Skill:      math.NaN(),
 		Coverage:   math.NaN(),

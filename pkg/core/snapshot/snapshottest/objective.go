@@ -5,9 +5,8 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/decide"
-	"github.com/forewarm/forewarm/pkg/core/demand"
-
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
+	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
@@ -16,22 +15,22 @@ import (
 // The objective is met.
 func WithObjective(key snapshot.Key) *snapshot.ForecastState {
 	e := Ready(key)
-	e.Policy = decide.Policy{Late: 0.01, Wait: 30 * time.Second, Target: 40, Lead: lead, Mode: decide.Floor}
+	e.Settings = decide.Settings{Late: 0.01, Wait: 30 * time.Second, Target: 40, Lead: lead, Mode: decide.Floor}
 	e.Objective = ObjectiveReport(objective.Met)
-	e.Decision = decide.Decide(e.Policy, e.Objective.HeadroomFor(e.Policy), e.Inputs)
+	e.Decision = decide.Decide(e.Settings, e.Objective.HeadroomFor(e.Settings), e.Inputs)
 	return e
 }
 
 // WithCostRatio is WithObjective with a cost ratio of 20 in place of the objective.
 func WithCostRatio(key snapshot.Key) *snapshot.ForecastState {
 	e := WithObjective(key)
-	e.Policy.CostRatio, e.Policy.Late = 20, 0
+	e.Settings.CostRatio, e.Settings.Late = 20, 0
 	r := e.Objective
 	r.Price, r.Late, r.TargetLate, r.Budget = 20, 0, 0, objective.Budget{}
-	r.Autoscalers[0].Headroom = r.HeadroomFor(e.Policy)
+	r.Autoscalers[0].Headroom = r.HeadroomFor(e.Settings)
 	r.Autoscalers[0].ExpectedLate = r.Autoscalers[0].Curve.At(r.Autoscalers[0].Headroom).Late
 	r.Candidates[2].MeetsObjective = true // A price promises nothing that could be missed.
-	e.Decision = decide.Decide(e.Policy, r.HeadroomFor(e.Policy), e.Inputs)
+	e.Decision = decide.Decide(e.Settings, r.HeadroomFor(e.Settings), e.Inputs)
 	return e
 }
 

@@ -45,12 +45,12 @@ func (h *history) forecasterConfig(c *Config, horizons []time.Duration, objectiv
 		Autoscalers: []decide.Autoscaler{scaling}, Priors: c.Priors,
 	}
 	for _, late := range objectives {
-		out.ExtraPolicies = append(out.ExtraPolicies, decide.Policy{
+		out.ExtraSettings = append(out.ExtraSettings, decide.Settings{
 			Late: late, Wait: c.Wait, Target: scaling.Target(), MaxCapacity: scaling.MaxCapacity(),
 			Lead: c.lookAhead(), Mode: decide.Floor,
 		})
 	}
-	out.Policy, out.ExtraPolicies = out.ExtraPolicies[0], out.ExtraPolicies[1:]
+	out.Settings, out.ExtraSettings = out.ExtraSettings[0], out.ExtraSettings[1:]
 	return out
 }
 

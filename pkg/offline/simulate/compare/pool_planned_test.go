@@ -49,7 +49,7 @@ func windows(s forecast.Series) (*windowPeaks, error) {
 	p := forecastRecorder{Forewarm: simulate.NewForewarm(forecaster.Config{
 		Step: Step, Window: leadtime.Window(podLead + node), Rate: true,
 		Horizons: []time.Duration{leadtime.Window(podLead)},
-		Models:   []string{windowpeak.SES}, Policy: decide.Policy{Quantile: 0.95},
+		Models:   []string{windowpeak.SES}, Settings: decide.Settings{Quantile: 0.95},
 	})}
 	_, err := simulate.ServedValues(s, Step, &p)
 	return newWindowPeaks(s, p.windows), err

@@ -14,8 +14,8 @@ const (
 	Shadow Mode = "Shadow"
 )
 
-// Policy is what a user asks of the served value: a Quantile, or else a CostRatio, or else Late as the objective.
-type Policy struct {
+// Settings are what a user asks of the served value: a Quantile, or else a CostRatio, or else Late as the objective.
+type Settings struct {
 	// Quantile of the window peak, in [LowestQuantile, HighestQuantile]; 0 for none.
 	Quantile float64
 	// CostRatio is how many idle replicas cost as much as one replica's worth of late demand; 0 for none.
@@ -27,7 +27,7 @@ type Policy struct {
 	// Over is the period of the objective's lateness budget, whole hours; 0 means 7 days.
 	Over time.Duration
 	// Target is the demand that one replica sustains, in the metric's unit; 0 if it is unknown. Without it an objective and
-	// a cost ratio cannot be calibrated, and DefaultQuantile is served.
+	// a cost ratio cannot be calibrated, and the quantile 0.95 is served.
 	Target float64
 	// MaxCapacity is the demand that maxReplicas sustain: a larger value changes nothing. 0 means no limit.
 	MaxCapacity float64
@@ -39,16 +39,16 @@ type Policy struct {
 	Mode Mode
 }
 
-// DefaultQuantile is served instead of an objective when the capacity of a replica is unknown.
-const DefaultQuantile = 0.95
+// defaultQuantile is served instead of an objective when the capacity of a replica is unknown.
+const defaultQuantile = 0.95
 
 // ByHeadroom reports whether headroom is served, for an objective or a cost ratio; otherwise the quantile Level is served.
-func (p Policy) ByHeadroom() bool { return p.Quantile == 0 && p.Target > 0 }
+func (s Settings) ByHeadroom() bool { return s.Quantile == 0 && s.Target > 0 }
 
 // Level is the quantile that is served if no headroom is.
-func (p Policy) Level() float64 {
-	if p.Quantile != 0 {
-		return p.Quantile
+func (s Settings) Level() float64 {
+	if s.Quantile != 0 {
+		return s.Quantile
 	}
-	return DefaultQuantile
+	return defaultQuantile
 }

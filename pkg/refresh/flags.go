@@ -1,4 +1,4 @@
-package series
+package refresh
 
 import (
 	"fmt"
@@ -8,29 +8,29 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 )
 
-// Flags store for the newest steps of a series whether it was above 0, one bit each. A gap is not above 0.
-type Flags struct {
+// flags store for the newest steps of a series whether it was above 0, one bit each. A gap is not above 0.
+type flags struct {
 	step time.Duration
 	// bits of the steps since the epoch, modulo the number of bits.
 	bits []uint64
 	end  int64
 }
 
-// NewFlags returns Flags of at least so many steps, 1 or more.
-func NewFlags(step time.Duration, size int) *Flags {
-	return &Flags{step: step, bits: make([]uint64, (size+63)/64)}
+// newFlags returns flags of at least so many steps, 1 or more.
+func newFlags(step time.Duration, size int) *flags {
+	return &flags{step: step, bits: make([]uint64, (size+63)/64)}
 }
 
-// End returns the time after the newest step; zero before the first block.
-func (f *Flags) End() time.Time {
+// newestEnd returns the time after the newest step; zero before the first block.
+func (f *flags) newestEnd() time.Time {
 	if f.end == 0 {
 		return time.Time{}
 	}
 	return time.Unix(0, f.end*int64(f.step)).UTC()
 }
 
-// At reports whether the series was above 0 at a step; false where the step is not stored.
-func (f *Flags) At(t time.Time) bool {
+// at reports whether the series was above 0 at a step; false where the step is not stored.
+func (f *flags) at(t time.Time) bool {
 	i := t.UnixNano() / int64(f.step)
 	if i >= f.end || i < f.end-f.size() {
 		return false
@@ -39,10 +39,10 @@ func (f *Flags) At(t time.Time) bool {
 	return *word&bit != 0
 }
 
-// Append adds the values that follow, and replaces those that are stored, as far as they are known now; steps before the block
-// are not above 0. It returns the oldest step that At would have answered differently before; zero if there is none. A block on
+// add adds the values that follow, and replaces those that are stored, as far as they are known now; steps before the block
+// are not above 0. It returns the oldest step that at would have answered differently before; zero if there is none. A block on
 // another grid is refused with forecast.ErrParameter.
-func (f *Flags) Append(block forecast.Series) (changed time.Time, err error) {
+func (f *flags) add(block forecast.Series) (changed time.Time, err error) {
 	if block.Step != f.step || block.Start.UnixNano()%int64(f.step) != 0 {
 		return changed, fmt.Errorf("series: a block at %s with step %s on a grid of %s: %w",
 			block.Start, block.Step, f.step, forecast.ErrParameter)
@@ -59,7 +59,7 @@ func (f *Flags) Append(block forecast.Series) (changed time.Time, err error) {
 		if step < f.end-f.size() || stored && math.IsNaN(v) {
 			continue
 		}
-		if changed.IsZero() && on != f.At(at) {
+		if changed.IsZero() && on != f.at(at) {
 			changed = at
 		}
 		f.set(step, on)
@@ -68,7 +68,7 @@ func (f *Flags) Append(block forecast.Series) (changed time.Time, err error) {
 	return changed, nil
 }
 
-func (f *Flags) set(step int64, on bool) {
+func (f *flags) set(step int64, on bool) {
 	word, bit := f.place(step)
 	*word &^= bit
 	if on {
@@ -76,10 +76,10 @@ func (f *Flags) set(step int64, on bool) {
 	}
 }
 
-func (f *Flags) size() int64 { return 64 * int64(len(f.bits)) }
+func (f *flags) size() int64 { return 64 * int64(len(f.bits)) }
 
 // place returns the position of a step's bit.
-func (f *Flags) place(step int64) (word *uint64, bit uint64) {
+func (f *flags) place(step int64) (word *uint64, bit uint64) {
 	i := step % f.size()
 	return &f.bits[i/64], 1 << (i % 64)
 }
