@@ -128,7 +128,9 @@ func testWork(t *testing.T, c *apiservertest.Cluster) {
 			{Type: snapshot.ConditionReady, Reason: "Pending", Message: "the sample's status"},
 		},
 	}
-	snapshots.Publish(snapshot.New(time.Now(), map[snapshot.Key]*snapshot.ForecastState{entry.Key: entry}, 1, snapshot.LoopStats{}))
+	snapshots.Publish(
+		snapshot.New(time.Now(), map[snapshot.Key]*snapshot.ForecastState{entry.Key: entry}, 1, snapshot.LoopStats{}),
+	)
 	writer := forecasts.NewStatusWriter(objects, snapshots, log)
 
 	ctx, cancel := context.WithCancel(t.Context())

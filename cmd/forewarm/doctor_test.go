@@ -36,7 +36,9 @@ func examineAt(t *testing.T, config *rest.Config, now func() time.Time) []doctor
 	t.Helper()
 	config = rest.CopyConfig(config)
 	config.Timeout = 10 * time.Second
-	d, err := doctor.New(doctor.Config{Cluster: config, Namespace: system, Elsewhere: "team", Now: now, Explain: cli.ExplainFromCluster})
+	d, err := doctor.New(
+		doctor.Config{Cluster: config, Namespace: system, Elsewhere: "team", Now: now, Explain: cli.ExplainFromCluster},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

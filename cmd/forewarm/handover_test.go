@@ -40,7 +40,15 @@ func handover(t *testing.T, s *scene) {
 	config := rest.CopyConfig(s.Config)
 	config.Timeout = 10 * time.Second
 	check := func() (doctor.Handover, string) {
-		d, err := doctor.New(doctor.Config{Cluster: config, Namespace: system, Elsewhere: "team", Now: time.Now, Explain: cli.ExplainFromCluster})
+		d, err := doctor.New(
+			doctor.Config{
+				Cluster:   config,
+				Namespace: system,
+				Elsewhere: "team",
+				Now:       time.Now,
+				Explain:   cli.ExplainFromCluster,
+			},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}

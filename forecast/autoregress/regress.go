@@ -30,6 +30,20 @@ const (
 	tuning = 1.0
 )
 
+// Ridge is a linear regression of a series on its own past, with a small penalty on the size of the weights.
+type Ridge struct {
+	// Lags are how many steps back the regression looks, each 1 or more, ascending. SeasonalLags proposes them.
+	Lags []int
+	// Profile is the period of a seasonal mean that is taken off first, so that the regression sees deviations from the
+	// usual value of the slot; 0 or 1 takes off the mean of the series.
+	Profile int
+	// Penalty shrinks the weights towards 0: it is added to the variances (1 for a series of unit deviation) of the
+	// regressors. 0 means 1e-5, just enough to keep weights of near copies from growing against each other.
+	Penalty float64
+	// HalfLife is after how many steps an observation counts for half as much in the estimate; 0 means never.
+	HalfLife float64
+}
+
 // regress estimates the weights of the lags, the constant last, and the deviation of the one-step errors. It is Huber's
 // regression by reweighting (Huber 1964; Holland & Welsch 1977) with so low a threshold that it is near the least
 // absolute errors: outages and bursts are what a series of requests is made of, and squared they would rule the weights.
@@ -150,20 +164,6 @@ func (m Ridge) weight(age int) float64 {
 		return 1
 	}
 	return math.Exp2(-float64(age) / m.HalfLife)
-}
-
-// Ridge is a linear regression of a series on its own past, with a small penalty on the size of the weights.
-type Ridge struct {
-	// Lags are how many steps back the regression looks, each 1 or more, ascending. SeasonalLags proposes them.
-	Lags []int
-	// Profile is the period of a seasonal mean that is taken off first, so that the regression sees deviations from the
-	// usual value of the slot; 0 or 1 takes off the mean of the series.
-	Profile int
-	// Penalty shrinks the weights towards 0: it is added to the variances (1 for a series of unit deviation) of the
-	// regressors. 0 means 1e-5, just enough to keep weights of near copies from growing against each other.
-	Penalty float64
-	// HalfLife is after how many steps an observation counts for half as much in the estimate; 0 means never.
-	HalfLife float64
 }
 
 // defaultPenalty is what a Penalty of 0 means.

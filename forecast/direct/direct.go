@@ -70,6 +70,20 @@ func (m Direct) Fit(s forecast.Series) (forecast.Fitted, error) {
 	return fitted, nil
 }
 
+// Fitted is the regressions, and what they look at.
+type Fitted struct {
+	// horizons have a line each, in the unit of scale.
+	horizons []int
+	lines    []line
+	memory   memory
+	scale    float64
+	// smallest and largest value seen bound what forecasts may reach: they go as far beyond the two as these are apart.
+	smallest, largest float64
+	missed            int // gaps at the origin
+	next              time.Time
+	step              time.Duration
+}
+
 func (m Direct) estimate(s forecast.Series) (*Fitted, error) {
 	o := Direct{
 		Horizon: cmp.Or(m.Horizon, defaultHorizon), HalfLife: cmp.Or(m.HalfLife, defaultHalfLife),
@@ -198,20 +212,6 @@ func (m Direct) rows(p past, h int) quantreg.Rows {
 		rows.Weights = append(rows.Weights, math.Exp2(-float64(n-1-i)/m.HalfLife))
 	}
 	return rows
-}
-
-// Fitted is the regressions, and what they look at.
-type Fitted struct {
-	// horizons have a line each, in the unit of scale.
-	horizons []int
-	lines    []line
-	memory   memory
-	scale    float64
-	// smallest and largest value seen bound what forecasts may reach: they go as far beyond the two as these are apart.
-	smallest, largest float64
-	missed            int // gaps at the origin
-	next              time.Time
-	step              time.Duration
 }
 
 // Update moves the origin one step on. A value that is not finite, or beyond 1e150, counts as missing: the forecast stays,

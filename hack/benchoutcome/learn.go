@@ -17,7 +17,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/forecaster"
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
-
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"

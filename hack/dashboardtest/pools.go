@@ -14,7 +14,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/kube/pools"
-
 	"github.com/forewarm/forewarm/pkg/manifest"
 )
 

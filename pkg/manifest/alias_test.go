@@ -63,10 +63,10 @@ func TestFormerNames(t *testing.T) {
 			t.Errorf("%q: %v, want %v", ref, !is, is)
 		}
 	}
-	for names, field := range map[string]string{"No": "spec.formerNames[0]", "a b c d e": "spec.formerNames"} {
+	for names, name := range map[string]string{"No": "spec.formerNames[0]", "a b c d e": "spec.formerNames"} {
 		o.Spec.FormerNames = strings.Split(names, " ")
 		_, problems := manifest.NewResolver(catalogue{}).Resolve(o)
-		if len(problems) != 1 || problems[0].Field != field {
+		if len(problems) != 1 || problems[0].Field != name {
 			t.Errorf("%s: %v", names, problems)
 		}
 	}

@@ -89,7 +89,8 @@ func TestChoose(t *testing.T) {
 		if c.used != "" && (len(got.Used) == 0 || !strings.HasPrefix(got.Used[0], c.used)) {
 			t.Errorf("%s: %q, want %q", c.name, got.Used, c.used)
 		}
-		if told := strings.Join(got.Skipped, "\n"); !strings.HasPrefix(told, c.skipped) || (told == "") != (c.skipped == "") ||
+		if told := strings.Join(got.Skipped, "\n"); !strings.HasPrefix(told, c.skipped) ||
+			(told == "") != (c.skipped == "") ||
 			len(got.Skipped) > 1 {
 			t.Errorf("%s: %q, want %q", c.name, got.Skipped, c.skipped)
 		}

@@ -177,7 +177,11 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(header + small))
 	f.Add([]byte(header + "spec: {models: &m [*m]}\n--- {}\n...\n- a: b"))
 	f.Add([]byte(header + "spec: {<<: {step: 1s}, scaling: {target: 1e999}}"))
-	f.Add([]byte(`{"apiVersion": "forewarm.dev/v1alpha1", "kind": "Forecast", "metadata": {"name": .nan, "labels": {"a": 1}}}`))
+	f.Add(
+		[]byte(
+			`{"apiVersion": "forewarm.dev/v1alpha1", "kind": "Forecast", "metadata": {"name": .nan, "labels": {"a": 1}}}`,
+		),
+	)
 	f.Add([]byte("a: *" + strings.Repeat("x", 2000) + "\n"))
 	f.Add([]byte(header + "status: {sampleTime: 2026-01-01, conditions: [{lastTransitionTime: x}]}\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -48,8 +48,10 @@ func TestPoolDefaults(t *testing.T) {
 		t.Error(diff)
 	}
 	pods := got.Object.Spec.Actuator.PlaceholderPods
-	if got.Actuator != manifest.ActuatorPlaceholderPods || pods.PriorityClassName != "forewarm-placeholder" || pods.Image == "" ||
-		!got.MeasureLeadTime || got.Object.Spec.Mode != "Recommend" {
+	if got.Actuator != manifest.ActuatorPlaceholderPods || pods.PriorityClassName != "forewarm-placeholder" ||
+		pods.Image == "" ||
+		!got.MeasureLeadTime ||
+		got.Object.Spec.Mode != "Recommend" {
 		t.Errorf("%+v", got.Object.Spec)
 	}
 }
@@ -163,7 +165,8 @@ func TestPoolProblems(t *testing.T) {
 		{"a priority class that is none", with("  actuator: {placeholderPods: {priorityClassName: A B}}\n"), "priorityClassName: Invalid"},
 	} {
 		t.Run(c.about, func(t *testing.T) {
-			if _, err := manifest.ReadPools("pool.yaml", []byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := manifest.ReadPools("pool.yaml", []byte(c.text)); err == nil ||
+				!strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v does not say %q", err, c.want)
 			}
 		})
@@ -172,7 +175,8 @@ func TestPoolProblems(t *testing.T) {
 
 // TestEveryPoolProblemAtOnce: those of the text, those of the object, and those of other documents.
 func TestEveryPoolProblemAtOnce(t *testing.T) {
-	text := minimalPool + "  min: 9\n  quantile: 0.95\n  sise: 1\n---\n" + strings.Replace(minimalPool, "max: 8", "max: 0", 1)
+	text := minimalPool + "  min: 9\n  quantile: 0.95\n  sise: 1\n---\n" + strings.Replace(minimalPool, "max: 8",
+		"max: 0", 1)
 	_, err := manifest.ReadPools("pool.yaml", []byte(text))
 	if err == nil {
 		t.Fatal("no error")

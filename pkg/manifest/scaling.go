@@ -173,7 +173,8 @@ func CheckQuantities(object map[string]any) error {
 		text, found, err := unstructured.NestedString(object, path...)
 		// A target of another kind is the decoder's to refuse.
 		if err == nil && found && !v1alpha1.BoundedQuantity(text) {
-			return fmt.Errorf("%s: %.64q is not a quantity, write for example 64, 0.5 or 4k", strings.Join(path, "."), text)
+			return fmt.Errorf("%s: %.64q is not a quantity, write for example 64, 0.5 or 4k", strings.Join(path, "."),
+				text)
 		}
 	}
 	return nil

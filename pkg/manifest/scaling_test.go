@@ -117,7 +117,8 @@ func TestWhereTheSettingsComeFrom(t *testing.T) {
 			t.Errorf("%s: target %g, %s", c.name, got.Settings.Target, used)
 		}
 		if got.AutoscalerSource != c.words || got.Uncalibrated != c.uncalibrated {
-			t.Errorf("%s:\n%s\n%s\nwant\n%s\n%s", c.name, got.AutoscalerSource, got.Uncalibrated, c.words, c.uncalibrated)
+			t.Errorf("%s:\n%s\n%s\nwant\n%s\n%s", c.name, got.AutoscalerSource, got.Uncalibrated, c.words,
+				c.uncalibrated)
 		}
 		if (got.Uncalibrated == "") != (got.Settings.ByHeadroom() || got.Settings.Quantile > 0) {
 			t.Errorf("%s: by outcome %v, uncalibrated %q", c.name, got.Settings.ByHeadroom(), got.Uncalibrated)

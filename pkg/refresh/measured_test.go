@@ -17,7 +17,13 @@ import (
 func measuredTarget() refresh.Job {
 	out := jobOf("llama")
 	out.History, out.Measured = 5*24*time.Hour, "measured"
-	out.Settings = decide.Settings{Late: 0.01, Wait: 30 * time.Second, Over: 4 * 24 * time.Hour, Target: 10, Lead: out.Lead}
+	out.Settings = decide.Settings{
+		Late:   0.01,
+		Wait:   30 * time.Second,
+		Over:   4 * 24 * time.Hour,
+		Target: 10,
+		Lead:   out.Lead,
+	}
 	out.Autoscalers = hpaWithMax(50)
 	return out
 }

@@ -14,12 +14,12 @@ import (
 )
 
 // withBadSamples is a demand with samples that are a million times too high at some minutes after noon.
-func withBadSamples(demand func(time.Time) float64, minutes ...int) *demandSource {
+func withBadSamples(load func(time.Time) float64, minutes ...int) *demandSource {
 	return &demandSource{demand: func(at time.Time) float64 {
 		if slices.Contains(minutes, int(at.Sub(noon)/step)) && !at.Before(noon.Add(-12*time.Hour)) {
-			return 1e6 * demand(at)
+			return 1e6 * load(at)
 		}
-		return demand(at)
+		return load(at)
 	}}
 }
 

@@ -78,8 +78,12 @@ func ownerScenarios() []scenario {
 			want: "{} 0.75", load: byGangs,
 		},
 		{
-			preset: "dcgm/gpu-busy", trap: "the leaders of a gang, and their workers", kind: "LeaderWorkerSet", name: "lws",
-			want: "{} 1.75", load: byGangs,
+			preset: "dcgm/gpu-busy",
+			trap:   "the leaders of a gang, and their workers",
+			kind:   "LeaderWorkerSet",
+			name:   "lws",
+			want:   "{} 1.75",
+			load:   byGangs,
 		},
 		{
 			preset: "dcgm/gpu-busy", trap: "a kind that nobody knows owns ReplicaSets", kind: "Rollout", name: "roll",

@@ -46,7 +46,9 @@ func TestScenarios(t *testing.T) {
 		}
 		known, load := owners+neighbours, shorthands.Replace(s.load)
 		all := map[string]string{
-			"honoured": known + load, "exported": exported(known+load, "monitoring", "exporter-0"), "twice": twice(known + load),
+			"honoured": known + load,
+			"exported": exported(known+load, "monitoring", "exporter-0"),
+			"twice":    twice(known + load),
 		}
 		if strings.HasPrefix(s.preset, "dcgm/") { // Two exporters, each scraped in its own way.
 			all["owners honoured"] = known + exported(load, "gpu-operator", "dcgm-x")

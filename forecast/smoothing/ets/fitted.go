@@ -109,7 +109,8 @@ func (f *Fitted) observe(y float64) {
 // responses are those of the coming steps to a surprise.
 func (f *Fitted) responses() innovations.Response {
 	p := f.parameters
-	return innovations.NewResponse(innovations.Gains{Level: p.Alpha, Trend: p.Beta, Season: p.Gamma, Phi: p.Phi}, f.model.Period)
+	return innovations.NewResponse(innovations.Gains{Level: p.Alpha, Trend: p.Beta, Season: p.Gamma, Phi: p.Phi},
+		f.model.Period)
 }
 
 // move takes the state one step on with its observation, NaN where it is missing.

@@ -70,7 +70,8 @@ func count(all []demand.Cause, of demand.Cause) int {
 }
 
 func TestWhatCannotBeDemandIsMissing(t *testing.T) {
-	got := classified(demand.ClassifierConfig{Step: classifyStep}, readingsOf([]float64{gap, -1, math.Inf(1), math.Inf(-1), 5, gap, 0}))
+	got := classified(demand.ClassifierConfig{Step: classifyStep},
+		readingsOf([]float64{gap, -1, math.Inf(1), math.Inf(-1), 5, gap, 0}))
 	m := demand.Sample{Value: gap, Cause: demand.Missing}
 	want := []demand.Sample{m, m, m, m, {Value: 5}, m, {Value: 0}}
 	if diff := cmp.Diff(want, got, cmpopts.EquateNaNs()); diff != "" {

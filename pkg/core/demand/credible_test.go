@@ -27,9 +27,9 @@ func config() demand.FilterConfig {
 }
 
 // passed writes what passes at each step: the demand, with a ! where it is a suspect, and … where nothing passes.
-func passed(f *demand.Filter, demand ...float64) string {
+func passed(f *demand.Filter, load ...float64) string {
 	var out []string
-	for _, v := range demand {
+	for _, v := range load {
 		var passed []string
 		for _, s := range f.Step(v) {
 			word := fmt.Sprint(s.Demand)
@@ -56,7 +56,6 @@ func filterAfterAnHour(c demand.FilterConfig, v float64) *demand.Filter {
 }
 
 func TestASuspectWaits(t *testing.T) {
-	gap := math.NaN()
 	for name, c := range map[string]struct {
 		demand []float64
 		want   string
@@ -217,13 +216,13 @@ func TestTheZeroLimitLimitsNothing(t *testing.T) {
 
 // plainBase computes the base from its definition: the highest level that all samples of a corroboration time had, or
 // that was reached at three separate times.
-func plainBase(demand []float64, span int) float64 {
+func plainBase(load []float64, span int) float64 {
 	base := 0.0
-	for end := range demand {
+	for end := range load {
 		lowest, known := math.Inf(1), 0
 		for i := end; i >= 0 && known <= span; i-- {
-			if !math.IsNaN(demand[i]) {
-				lowest = math.Min(lowest, demand[i])
+			if !math.IsNaN(load[i]) {
+				lowest = math.Min(lowest, load[i])
 				known++
 			}
 		}
@@ -231,9 +230,9 @@ func plainBase(demand []float64, span int) float64 {
 			base = math.Max(base, lowest)
 		}
 	}
-	for _, level := range demand {
+	for _, level := range load {
 		times, last := 0, math.MinInt/2
-		for i, v := range demand {
+		for i, v := range load {
 			if v >= level && i-last > span {
 				times, last = times+1, i
 			}
@@ -280,16 +279,16 @@ func FuzzFilter(f *testing.F) {
 }
 
 // checkBound checks a bound against the plain base of a demand.
-func checkBound(t *testing.T, b demand.Bound, demand []float64, span int) {
+func checkBound(t *testing.T, b demand.Bound, load []float64, span int) {
 	t.Helper()
-	most := 2.5 * plainBase(demand, span)
+	most := 2.5 * plainBase(load, span)
 	for i := range config().Windows {
 		if l := b.Limit(i); !(l.Forecast >= 0 && l.Forecast <= most*(1+1e-12)) {
-			t.Fatalf("window %d: %v may be forecast of %v, want %v at most", i, l.Forecast, demand, most)
+			t.Fatalf("window %d: %v may be forecast of %v, want %v at most", i, l.Forecast, load, most)
 		}
 	}
 	if !math.IsInf(b.MaxObserved, 1) && !(b.MaxObserved <= most*(1+1e-12)) {
-		t.Fatalf("%v counts of what is observed of %v, want %v at most", b.MaxObserved, demand, most)
+		t.Fatalf("%v counts of what is observed of %v, want %v at most", b.MaxObserved, load, most)
 	}
 }
 

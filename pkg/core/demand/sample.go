@@ -1,7 +1,5 @@
 package demand
 
-import ()
-
 // Kind is the class of a sample.
 type Kind uint8
 

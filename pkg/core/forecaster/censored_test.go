@@ -19,8 +19,8 @@ func held(v, capacity float64) demand.Reading {
 
 // hidden is a history of days that are all seen, and then of days at whose peaks the service is saturated. The same twice:
 // as it is screened, and as who screens nothing has it.
-func hidden(demand func(int) float64, seen, saturated int, capacity float64) (screened, taken forecaster.History) {
-	taken = history((seen+saturated)*288, demand)
+func hidden(load func(int) float64, seen, saturated int, capacity float64) (screened, taken forecaster.History) {
+	taken = history((seen+saturated)*288, load)
 	limits := map[time.Time]bool{}
 	for i := seen * 288; i < len(taken.Values); i++ {
 		r := held(taken.Values[i], capacity)

@@ -22,7 +22,11 @@ type observedDemand struct {
 }
 
 func newObservedDemand(c Config) observedDemand {
-	return observedDemand{samples: make([]float64, 0, c.averagedSamples()), known: math.NaN(), sinceCensored: math.MaxInt32}
+	return observedDemand{
+		samples:       make([]float64, 0, c.averagedSamples()),
+		known:         math.NaN(),
+		sinceCensored: math.MaxInt32,
+	}
 }
 
 // observe records a sample and returns the demand, NaN for a gap, and whether it is censored.

@@ -33,10 +33,10 @@ func config() forecaster.Config {
 }
 
 // history is n steps of a demand.
-func history(n int, demand func(i int) float64) forecaster.History {
+func history(n int, load func(i int) float64) forecaster.History {
 	s := forecast.Series{Start: start, Step: step, Values: make([]float64, n)}
 	for i := range s.Values {
-		s.Values[i] = demand(i)
+		s.Values[i] = load(i)
 	}
 	return forecaster.History{Series: s}
 }
@@ -92,8 +92,8 @@ func TestObjectivesAreServedByTheRegression(t *testing.T) {
 	c := config()
 	c.Settings = decide.Settings{Late: 0.01, Target: 10, Lead: 10 * time.Minute}
 	c.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: stock(10)}}
-	demand := saw(rand.New(rand.NewPCG(7, 8)))
-	f := forecaster.New(c, history(8*288, demand))
+	load := saw(rand.New(rand.NewPCG(7, 8)))
+	f := forecaster.New(c, history(8*288, load))
 	before := describe(f)
 	newest := before.Inputs[len(before.Inputs)-1].Peak
 	if !(newest.Spread > 0) ||
@@ -113,7 +113,7 @@ func TestObjectivesAreServedByTheRegression(t *testing.T) {
 	}
 	// Before the ramp of the morning more is expected than is there.
 	for i := 8 * 288; i < 8*288+7*12; i++ {
-		f.Step(plain(demand(i)))
+		f.Step(plain(load(i)))
 	}
 	ramp := describe(f)
 	if got := ramp.Inputs[len(ramp.Inputs)-1].Peak; got.Median < 1.02*ramp.Observed {
@@ -210,11 +210,11 @@ func TestCoverage(t *testing.T) {
 		for _, level := range []float64{0.8, 0.95} {
 			c := config()
 			c.Settings.Quantile, c.Settings.Mode = level, decide.Forecast // without the floor, which covers more
-			demand := kind(rand.New(rand.NewPCG(7, 8)))
-			f := forecaster.New(c, history(7*288, demand))
+			load := kind(rand.New(rand.NewPCG(7, 8)))
+			f := forecaster.New(c, history(7*288, load))
 			values := make([]float64, 7*288)
 			for i := range values {
-				values[i] = demand(i)
+				values[i] = load(i)
 			}
 			const window = 3
 			within := 0
@@ -252,11 +252,11 @@ func TestOddHistories(t *testing.T) {
 		"an outage":           func(i int) float64 { return [2]float64{10 + rng.Float64(), gap}[indicator(i > 500 && i < 800)] },
 		"silence, then load":  func(i int) float64 { return float64(indicator(i > 900)) * 50 * rng.Float64() },
 	}
-	for name, demand := range odd {
+	for name, load := range odd {
 		for _, n := range []int{0, 1, 2, 5, 50, 1000} {
-			f := forecaster.New(config(), history(n, demand))
+			f := forecaster.New(config(), history(n, load))
 			for i := range 60 {
-				f.Step(plain(demand(n + i)))
+				f.Step(plain(load(n + i)))
 				checkEntry(t, name, describe(f), f)
 			}
 		}

@@ -21,7 +21,12 @@ const coarseBlocks = 288
 // newCoarseMax returns the maximum of so many values, 1 or more.
 func newCoarseMax(window int) *coarseMax {
 	every := max(1, window/coarseBlocks)
-	return &coarseMax{blocks: series.NewTrailingMax(max(1, window/every)), every: every, block: math.NaN(), top: math.NaN()}
+	return &coarseMax{
+		blocks: series.NewTrailingMax(max(1, window/every)),
+		every:  every,
+		block:  math.NaN(),
+		top:    math.NaN(),
+	}
 }
 
 // push takes the next value, NaN where it is missing, and returns value.

@@ -102,7 +102,8 @@ func (w *Watch) UpdateStatus(ctx context.Context, p *Pool, status *v1alpha1.Warm
 	}
 	object := p.stored.DeepCopy()
 	object.Object["status"] = content
-	_, err = w.client.Namespace(p.Namespace).UpdateStatus(ctx, object, metav1.UpdateOptions{FieldManager: statusManager})
+	_, err = w.client.Namespace(p.Namespace).
+		UpdateStatus(ctx, object, metav1.UpdateOptions{FieldManager: statusManager})
 	return err
 }
 

@@ -2,7 +2,6 @@ package autoscaler
 
 import (
 	"fmt"
-	"github.com/forewarm/forewarm/pkg/manifest"
 	"maps"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
 // objectMetric is the name of a Forecast's metric for Object metrics.
@@ -103,7 +103,9 @@ func resolveHPA(r *manifest.Reference, s *autoscalingv2.HorizontalPodAutoscalerS
 }
 
 // resolve sets how an autoscaler scales on one of its metrics under what it selects, or why it is refused.
-func resolve(r *manifest.Reference, s *autoscalingv2.HorizontalPodAutoscalerSpec, m *hpaMetric, selected map[string]string) {
+func resolve(
+	r *manifest.Reference, s *autoscalingv2.HorizontalPodAutoscalerSpec, m *hpaMetric, selected map[string]string,
+) {
 	if r.Candidate, r.Refused = parseSelection(selected); r.Refused == "" {
 		r.Spec, r.Refused = hpaSpec(s, m.forecast, m.source, m.target)
 	}

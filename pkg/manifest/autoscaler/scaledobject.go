@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"github.com/forewarm/forewarm/pkg/manifest"
 	"maps"
 	"math"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
 // kedaDefaultMax is KEDA's default of maxReplicaCount.

@@ -115,7 +115,9 @@ func story(t *testing.T, s demandtest.Scenario) string {
 }
 
 // bounded checks what holds in every story.
-func bounded(t *testing.T, s demandtest.Scenario, since time.Duration, demand float64, entries ...*snapshot.ForecastState) {
+func bounded(
+	t *testing.T, s demandtest.Scenario, since time.Duration, demand float64, entries ...*snapshot.ForecastState,
+) {
 	t.Helper()
 	for _, e := range entries {
 		v := e.Decision.Value

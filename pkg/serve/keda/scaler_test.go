@@ -24,7 +24,9 @@ import (
 type clock = func() time.Time
 
 // dial serves the store, and is a client of it.
-func dial(t *testing.T, snapshots *snapshot.Store, now clock) pb.ExternalScalerClient { //nolint:ireturn // As generated.
+//
+//nolint:ireturn // As generated.
+func dial(t *testing.T, snapshots *snapshot.Store, now clock) pb.ExternalScalerClient {
 	t.Helper()
 	listener, server := bufconn.Listen(1<<16), grpc.NewServer()
 	pb.RegisterExternalScalerServer(server, keda.New(snapshots, now))

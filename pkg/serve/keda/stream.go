@@ -42,7 +42,10 @@ func (s *Scaler) StreamMetricSpec(
 // stream stays open, because KEDA reopens a broken one after up to a minute, which is too late to activate a workload.
 // Only a trigger that is wrong from the start ends the stream, so that its author sees why.
 func sendChanges[State comparable](
-	ctx context.Context, snapshots *snapshot.Store, stateOf func(*snapshot.Snapshot) (State, error), send func(State) error,
+	ctx context.Context,
+	snapshots *snapshot.Store,
+	stateOf func(*snapshot.Snapshot) (State, error),
+	send func(State) error,
 ) error {
 	var (
 		last State

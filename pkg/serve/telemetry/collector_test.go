@@ -22,7 +22,9 @@ var reachable = snapshot.Condition{Type: snapshot.ConditionReachable, True: true
 func registry(tb testing.TB, snapshots *snapshot.Store, now func() time.Time) *prometheus.Registry {
 	tb.Helper()
 	r := prometheus.NewPedanticRegistry()
-	r.MustRegister(telemetry.New(snapshots, now, func() []snapshot.Condition { return []snapshot.Condition{reachable} }))
+	r.MustRegister(
+		telemetry.New(snapshots, now, func() []snapshot.Condition { return []snapshot.Condition{reachable} }),
+	)
 	return r
 }
 
@@ -85,7 +87,8 @@ forewarm_source_queries_total 960
 func TestServedGoesWithTheClock(t *testing.T) {
 	snapshots := snapshottest.Store(snapshottest.Ready(snapshottest.Key("ready")))
 	count := func(now time.Time) int {
-		n, err := testutil.GatherAndCount(registry(t, snapshots, func() time.Time { return now }), "forewarm_served_value")
+		n, err := testutil.GatherAndCount(registry(t, snapshots, func() time.Time { return now }),
+			"forewarm_served_value")
 		if err != nil {
 			t.Fatal(err)
 		}

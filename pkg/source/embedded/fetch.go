@@ -96,8 +96,11 @@ func toGrid(q refresh.Query, matrix promql.Matrix) (forecast.Series, error) {
 	case len(matrix) > 1:
 		return forecast.Series{}, severalSeries(matrix)
 	case len(matrix[0].Histograms) > 0:
-		return forecast.Series{}, fmt.Errorf("embedded engine: the query yields native histograms, want plain numbers: "+
-			"apply histogram_count(), histogram_sum() or histogram_quantile(): %w", series.ErrQuery)
+		return forecast.Series{}, fmt.Errorf(
+			"embedded engine: the query yields native histograms, want plain numbers: "+
+				"apply histogram_count(), histogram_sum() or histogram_quantile(): %w",
+			series.ErrQuery,
+		)
 	}
 	out := forecast.Series{Start: q.From, Step: q.Step, Values: make([]float64, q.Points())}
 	for i := range out.Values {

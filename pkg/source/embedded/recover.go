@@ -60,8 +60,11 @@ func restoreSegments(log string, logger *slog.Logger) error {
 				logger.Error("a segment of the write-ahead log from an interrupted repair cannot be read yet; "+
 					"the next start tries again", "file", kept, "err", failed)
 			} else {
-				logger.Warn("an earlier repair of the write-ahead log was interrupted: its segment is turned into blocks",
-					"file", kept)
+				logger.Warn(
+					"an earlier repair of the write-ahead log was interrupted: its segment is turned into blocks",
+					"file",
+					kept,
+				)
 			}
 			continue
 		}
@@ -230,7 +233,7 @@ func rewindLog(log string, index int) error {
 	checkpoint, last, err := wlog.LastCheckpoint(log)
 	later := err == nil && last >= index
 	if later {
-		if err := os.RemoveAll(checkpoint); err != nil {
+		if err = os.RemoveAll(checkpoint); err != nil {
 			return err
 		}
 	}

@@ -28,7 +28,8 @@ func FuzzFetch(f *testing.F) {
 		f.Add([]byte(body), http.StatusOK)
 	}
 	f.Add([]byte("no upstream"), http.StatusBadGateway)
-	f.Add([]byte(`{"status":"error","errorType":"execution","error":"query processing would load too many samples"}`), 422)
+	f.Add([]byte(`{"status":"error","errorType":"execution","error":"query processing would load too many samples"}`),
+		422)
 	var body atomic.Pointer[[]byte]
 	var code atomic.Int64
 	s := source(f, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -51,12 +51,14 @@ func TestFetchBadAnswers(t *testing.T) {
 		{
 			"two series",
 			answeringBody(matrix(stream(`"pod":"a"`, sample(0, "1")) + "," + stream(`"pod":"b"`, sample(1, "1")))),
-			series.ErrSeveralSeries, []string{`{pod="a"}, {pod="b"}`, "sum()"},
+			series.ErrSeveralSeries,
+			[]string{`{pod="a"}, {pod="b"}`, "sum()"},
 		},
 		{
 			"two series of the same labels",
 			answeringBody(matrix(stream(`"pod":"a"`, sample(0, "1")) + "," + stream(`"pod":"a"`, sample(1, "2")))),
-			series.ErrSeveralSeries, []string{`{pod="a"}, {pod="a"}`, "sum()"},
+			series.ErrSeveralSeries,
+			[]string{`{pod="a"}, {pod="a"}`, "sum()"},
 		},
 		{"five series", answeringBody(matrix(strings.Join([]string{
 			stream(`"p":"1"`), stream(`"p":"2"`), stream(`"p":"3"`), stream(`"p":"4"`), stream(`"p":"5"`),
@@ -82,19 +84,24 @@ func TestFetchBadAnswers(t *testing.T) {
 		},
 		{
 			"too many samples",
-			status(422, "application/json",
-				`{"status":"error","errorType":"execution","error":"query processing would load too many samples into memory"}`),
+			status(
+				422,
+				"application/json",
+				`{"status":"error","errorType":"execution","error":"query processing would load too many samples into memory"}`,
+			),
 			series.ErrTooLarge,
 			[]string{"recording rule"},
 		},
 		{
 			"native histograms",
 			answeringBody(matrix(`{"metric":{},"histograms":[[1700000000,{"count":"1","sum":"1","buckets":[]}]]}`)),
-			series.ErrQuery, []string{"histogram_count()"},
+			series.ErrQuery,
+			[]string{"histogram_count()"},
 		},
 		{
 			"a vector", answeringBody(`{"status":"success","data":{"resultType":"vector","result":[]}}`),
-			series.ErrUnavailable, []string{"Vector"},
+			series.ErrUnavailable,
+			[]string{"Vector"},
 		},
 		{"an internal error", status(500, "text/plain", "boom"), series.ErrUnavailable, []string{"500", "boom"}},
 		{"overload", status(503, "text/html", "<html>later</html>"), series.ErrUnavailable, []string{"503"}},
@@ -106,7 +113,8 @@ func TestFetchBadAnswers(t *testing.T) {
 		{"a bad request of a proxy", status(400, "text/html", "<html>"), series.ErrUnavailable, []string{"400"}},
 		{
 			"a login page", status(200, "text/html; charset=utf-8", "<html><form>password"),
-			series.ErrUnavailable, []string{"login"},
+			series.ErrUnavailable,
+			[]string{"login"},
 		},
 		{"no JSON", answeringBody("hello"), series.ErrUnavailable, []string{"not of the Prometheus API"}},
 		{"an empty answer", answeringBody(""), series.ErrUnavailable, nil},
@@ -118,7 +126,8 @@ func TestFetchBadAnswers(t *testing.T) {
 		{"a value that is no number", answeringBody(matrix(stream("", sample(0, "abc")))), series.ErrUnavailable, nil},
 		{
 			"a sample off the grid", answeringBody(matrix(stream("", `[1700000001.5,"1"]`))),
-			series.ErrUnavailable, []string{"not on the grid"},
+			series.ErrUnavailable,
+			[]string{"not on the grid"},
 		},
 		{
 			"samples out of order", answeringBody(matrix(stream("", sample(1, "1"), sample(0, "1")))),
@@ -137,7 +146,8 @@ func TestFetchBadAnswers(t *testing.T) {
 			`,"warnings":["PromQL warning: encountered a mix"]}`), nil, nil},
 		{
 			"a redirect", http.RedirectHandler("https://login.example/oauth?secret=x", http.StatusFound),
-			series.ErrUnavailable, []string{"redirects to https://login.example/oauth:"},
+			series.ErrUnavailable,
+			[]string{"redirects to https://login.example/oauth:"},
 		},
 		// Pages that are none by their header, and answers with other statuses of success.
 		{"a page that calls itself JSON", answeringBody(page), series.ErrUnavailable, nil},

@@ -30,7 +30,9 @@ func TestFetchRefusesPartialAnswers(t *testing.T) {
 		{"a mark that is no boolean", vmselect(`"yes"`, ""), []string{"partial"}},
 		{
 			"Thanos without a store",
-			with(`,"warnings":["fetch series for {replica=\"b\"} Addr: 10.0.0.1:10901: rpc error: code = Unavailable"]`),
+			with(
+				`,"warnings":["fetch series for {replica=\"b\"} Addr: 10.0.0.1:10901: rpc error: code = Unavailable"]`,
+			),
 			[]string{"incomplete", "rpc error: code = Unavailable", "check the stores"},
 		},
 		{

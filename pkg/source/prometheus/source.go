@@ -147,6 +147,9 @@ func (s *Source) LabelValues(ctx context.Context, expr, label string, at time.Ti
 	return slices.Compact(out), nil
 }
 
+// instant evaluates an expression at one time.
+//
+//nolint:ireturn // The API's type.
 func (s *Source) instant(ctx context.Context, expr string, at time.Time, options ...v1.Option) (model.Value, error) {
 	limited, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()

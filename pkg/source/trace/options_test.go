@@ -35,15 +35,18 @@ func TestReadWithOptions(t *testing.T) {
 		note       string
 	}{
 		{
-			"milliseconds", "t,value\n1760918400000,1\n1760918460000,2\n", trace.Options{},
+			"milliseconds", "t,value\n1760918400000,1\n1760918460000,2\n",
+			trace.Options{},
 			from("2025-10-20T00:00:00Z", time.Minute, 1, 2), "times are milliseconds",
 		},
 		{
-			"no zone", "t,value\n2025-10-20 00:00,1\n2025-10-20 00:01,2\n", trace.Options{},
+			"no zone", "t,value\n2025-10-20 00:00,1\n2025-10-20 00:01,2\n",
+			trace.Options{},
 			from("2025-10-20T00:00:00Z", time.Minute, 1, 2), "times have no time zone and are read as UTC: name another with --time-zone",
 		},
 		{
-			"a unit", "t,value\n0,\n1,12 req/s\n2,3 req/s\n", trace.Options{},
+			"a unit", "t,value\n0,\n1,12 req/s\n2,3 req/s\n",
+			trace.Options{},
 			from("1970-01-01T00:00:00Z", time.Second, nan, 12, 3), "values are in req/s",
 		},
 		{
@@ -53,7 +56,8 @@ func TestReadWithOptions(t *testing.T) {
 			from("2025-10-25T23:30:00Z", 30*time.Minute, 1, 2, 3, 4, 5, 6), "",
 		},
 		{
-			"jitter", "t,value\n59.9,1\n120.1,2\n179.8,3\n240,4\n", trace.Options{Resample: time.Minute},
+			"jitter", "t,value\n59.9,1\n120.1,2\n179.8,3\n240,4\n",
+			trace.Options{Resample: time.Minute},
 			from("1970-01-01T00:01:00Z", time.Minute, 1, 2, 3, 4), "3 of 4" + moved,
 		},
 		{
@@ -66,7 +70,8 @@ func TestReadWithOptions(t *testing.T) {
 				[1760918460.000,"NaN"],[1760918520,"2.5"]]}]}}`, trace.Options{}, from("2025-10-20T00:00:00Z", time.Minute, 1, nan, 2.5), "",
 		},
 		{
-			"promtool", `[{"metric":{},"values":[[0,"1"],[60,"2"],[180,"3"]]}]`, trace.Options{},
+			"promtool", `[{"metric":{},"values":[[0,"1"],[60,"2"],[180,"3"]]}]`,
+			trace.Options{},
 			from("1970-01-01T00:00:00Z", time.Minute, 1, 2, nan, 3), "",
 		},
 	} {

@@ -68,8 +68,15 @@ func (s *samples) add(line int, stamp, value string) error {
 		if s.clock.local {
 			hint = "; if it is the hour that a clock repeats in autumn, name its zone with --time-zone"
 		}
-		return fmt.Errorf("trace: %s %d: time %s is not after that of %s %d; sort the rows and remove duplicate times%s",
-			s.row, line, clip(stamp), s.row, s.all[n-1].line, hint)
+		return fmt.Errorf(
+			"trace: %s %d: time %s is not after that of %s %d; sort the rows and remove duplicate times%s",
+			s.row,
+			line,
+			clip(stamp),
+			s.row,
+			s.all[n-1].line,
+			hint,
+		)
 	case n == maxRows:
 		return fmt.Errorf("trace: %s %d: more than %d rows: keep the newest, or a row for each longer step",
 			s.row, line, maxRows)
@@ -180,8 +187,8 @@ func (s *samples) toGrid(resample time.Duration) (Trace, error) {
 		return Trace{}, err
 	}
 	start := time.UnixMilli(s.all[0].at).UTC()
-	series := forecast.Series{Start: start, Step: time.Duration(step) * time.Millisecond, Values: values}
-	return Trace{Series: series, Notes: notes}, nil
+	read := forecast.Series{Start: start, Step: time.Duration(step) * time.Millisecond, Values: values}
+	return Trace{Series: read, Notes: notes}, nil
 }
 
 // values are those of the grid from the first row to the last.

@@ -101,7 +101,8 @@ func TestReadErrors(t *testing.T) {
 		{"the same time", "t,b\n0,1\n60,1\n60,2\n", "line 4: time 60 is not after that of line 3"},
 		{"not sorted", "t,b\n0,1\n120,1\n60,2\n", "line 4: time 60"},
 		{
-			"irregular", "t,b\n0,1\n60,1\n120,1\n150,2\n210,2\n",
+			"irregular",
+			"t,b\n0,1\n60,1\n120,1\n150,2\n210,2\n",
 			"line 5: 2m30s after the first row, which is not a multiple of the step 1m0s; resample the trace to an even step with --resample 1m",
 		},
 		{"a row too short", "t,b\n0,1\n60\n", "line 3"},

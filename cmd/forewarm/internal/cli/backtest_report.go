@@ -47,16 +47,16 @@ func (r backtestReport) judged() (from, to time.Time) {
 }
 
 // scoreOf is the score of a model at a horizon; ok is false where it has none.
-func (r backtestReport) scoreOf(model, horizon int) (s score, ok bool) {
-	if r.scores[model] == nil {
+func (r backtestReport) scoreOf(of, horizon int) (s score, ok bool) {
+	if r.scores[of] == nil {
 		return score{}, false
 	}
-	return r.scores[model][horizon], true
+	return r.scores[of][horizon], true
 }
 
 // loss is that of a model's window at the verdict's level, NaN where it has none.
-func (r backtestReport) loss(model, horizon int) float64 {
-	if s, ok := r.scoreOf(model, horizon); ok {
+func (r backtestReport) loss(of, horizon int) float64 {
+	if s, ok := r.scoreOf(of, horizon); ok {
 		return s.loss[verdictLevel]
 	}
 	return math.NaN()
@@ -92,9 +92,9 @@ func (r backtestReport) ranked(horizon int) []int {
 }
 
 // relativeToLast are a model's error and its window's loss as shares of the last value's.
-func (r backtestReport) relativeToLast(model, horizon int) (mae, loss float64) {
+func (r backtestReport) relativeToLast(of, horizon int) (mae, loss float64) {
 	last, ok := r.scoreOf(r.find(windowpeak.LastValue), horizon)
-	own, okToo := r.scoreOf(model, horizon)
+	own, okToo := r.scoreOf(of, horizon)
 	if !ok || !okToo {
 		return math.NaN(), math.NaN()
 	}
@@ -110,8 +110,8 @@ func ratio(a, b float64) float64 {
 }
 
 // track has a model's forecasts at the lead time.
-func (r backtestReport) track(model int) *backtest.Track {
-	return &r.played.models[model].tracks[r.lead]
+func (r backtestReport) track(of int) *backtest.Track {
+	return &r.played.models[of].tracks[r.lead]
 }
 
 // notes are the remarks of the report.

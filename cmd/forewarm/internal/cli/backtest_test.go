@@ -248,13 +248,17 @@ func TestInterruption(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	told := 0
-	bar := cmdline.NewProgressBar(io.Discard, false, func() time.Time { // The bar asks for the time at every stretch of a model.
-		told++
-		if told == 60 {
-			cancel()
-		}
-		return time.Unix(0, 0)
-	})
+	bar := cmdline.NewProgressBar(
+		io.Discard,
+		false,
+		func() time.Time { // The bar asks for the time at every stretch of a model.
+			told++
+			if told == 60 {
+				cancel()
+			}
+			return time.Unix(0, 0)
+		},
+	)
 	out, err := cli.BacktestRun(ctx, bar, csv(3000, wave), "--trace", "-", "--season", "1h", "--model", "ses")
 	if err == nil || cmdline.ExitCode(err) != 130 || !strings.Contains(err.Error(), "interrupted: the figures are of") {
 		t.Errorf("%v with code %d, want an interruption with its figures", err, cmdline.ExitCode(err))

@@ -17,7 +17,7 @@ import (
 const unknown = humanize.Unknown
 
 // writeText writes the report as text: the verdict, what was judged, the table, a chart and the notes.
-func (r backtestReport) writeText(out io.Writer) error {
+func (r backtestReport) writeText(out io.Writer) {
 	const minute = "2006-01-02 15:04"
 	from, to := r.judged()
 	fmt.Fprint(out, r.verdictLines(cmdline.Page))
@@ -28,8 +28,8 @@ func (r backtestReport) writeText(out io.Writer) error {
 	}
 	fmt.Fprintln(out, ". Models are fitted as in the server.")
 	fmt.Fprintf(out, "\n%s%s", r.table(), legend)
-	if chart := r.chart(out); chart != "" {
-		fmt.Fprintf(cmdline.Raw(out), "\n%s\n", chart) // Its colours are ours, and so is all of its text.
+	if drawn := r.chart(out); drawn != "" {
+		fmt.Fprintf(cmdline.Raw(out), "\n%s\n", drawn) // Its colours are ours, and so is all of its text.
 	}
 	if notes := r.notes(); len(notes) > 0 {
 		fmt.Fprintln(out, "\nNotes:")
@@ -37,7 +37,6 @@ func (r backtestReport) writeText(out io.Writer) error {
 			fmt.Fprintf(out, "- %s\n", note)
 		}
 	}
-	return nil
 }
 
 const legend = `

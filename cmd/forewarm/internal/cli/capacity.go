@@ -53,7 +53,7 @@ type capacityOptions struct {
 	quiet                           bool
 }
 
-// New is the command "capacity".
+// NewCapacity is the command "capacity".
 func NewCapacity() *cobra.Command {
 	o := &capacityOptions{history: history.Defaults(), trust: signal.DefaultTrust()}
 	cmd := &cobra.Command{
@@ -109,7 +109,9 @@ func (o *capacityOptions) flags() *pflag.FlagSet {
 }
 
 // run reads, estimates and prints.
-func (o *capacityOptions) run(ctx context.Context, in io.Reader, out io.Writer, asked queries, bar *cmdline.ProgressBar) error {
+func (o *capacityOptions) run(
+	ctx context.Context, in io.Reader, out io.Writer, asked queries, bar *cmdline.ProgressBar,
+) error {
 	r, err := o.read(ctx, in, asked, bar)
 	if err != nil {
 		return cmdline.IfInterrupted(ctx, err)

@@ -28,7 +28,9 @@ type capacityReport struct {
 }
 
 // read reads the three histories, on one grid.
-func (o *capacityOptions) read(ctx context.Context, in io.Reader, a queries, bar *cmdline.ProgressBar) (capacityReport, error) {
+func (o *capacityOptions) read(
+	ctx context.Context, in io.Reader, a queries, bar *cmdline.ProgressBar,
+) (capacityReport, error) {
 	r := capacityReport{unit: a.unit}
 	// What comes on stdin comes once, and is read three times.
 	var kept bytes.Buffer

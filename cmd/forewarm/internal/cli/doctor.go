@@ -122,7 +122,12 @@ func (o *doctorOptions) doctor(ctx context.Context) (*doctor.Doctor, error) {
 		return nil, err
 	}
 	return doctor.New(doctor.Config{
-		Cluster: config, Namespace: o.namespace, Elsewhere: namespace, Prometheus: o.prometheus, Now: time.Now, Explain: ExplainFromCluster,
+		Cluster:    config,
+		Namespace:  o.namespace,
+		Elsewhere:  namespace,
+		Prometheus: o.prometheus,
+		Now:        time.Now,
+		Explain:    ExplainFromCluster,
 	})
 }
 

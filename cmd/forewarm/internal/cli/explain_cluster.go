@@ -44,8 +44,10 @@ func (o *explainOptions) fromCluster(ctx context.Context, of autoscalerName) (*e
 	return readCluster(ctx, config, of)
 }
 
-// FromCluster explains an HPA of a cluster, for other commands.
-func ExplainFromCluster(ctx context.Context, config *rest.Config, namespace, name string) (*explain.Explanation, error) {
+// ExplainFromCluster explains an HPA of a cluster, for other commands.
+func ExplainFromCluster(
+	ctx context.Context, config *rest.Config, namespace, name string,
+) (*explain.Explanation, error) {
 	input, err := readCluster(ctx, config, autoscalerName{namespace: namespace, name: name})
 	if err != nil {
 		return nil, err

@@ -52,7 +52,13 @@ func SimulateRun(ctx context.Context, out, words io.Writer, args ...string) erro
 		now = now.Add(time.Minute)
 		return now
 	}
-	return run{simulateOptions: o, out: out, messages: words, now: clock, bar: cmdline.NewProgressBar(words, o.quiet, clock)}.run(ctx)
+	return run{
+		simulateOptions: o,
+		out:             out,
+		messages:        words,
+		now:             clock,
+		bar:             cmdline.NewProgressBar(words, o.quiet, clock),
+	}.run(ctx)
 }
 
 // The values of flags.

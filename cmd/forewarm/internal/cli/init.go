@@ -71,8 +71,12 @@ func newInit() *cobra.Command {
 	o.AddFlags(flags)
 	flags.DurationVar(&o.lead, "lead-time", 5*time.Minute,
 		"time from \"more replicas\" to \"ready\", until it is measured")
-	flags.BoolVar(&o.simulate, "simulate", false,
-		"simulate the workloads on their history, sort them by the GPU-hours saved, and leave out those that would lose")
+	flags.BoolVar(
+		&o.simulate,
+		"simulate",
+		false,
+		"simulate the workloads on their history, sort them by the GPU-hours saved, and leave out those that would lose",
+	)
 	flags.StringVar(&o.out, "out", "", "folder to write a file for each Forecast to (default: the standard output)")
 	flags.BoolVar(&o.apply, "apply", false, "create the Forecasts in the cluster")
 	o.output.AddFlags(flags, "print the summary with the Forecasts")

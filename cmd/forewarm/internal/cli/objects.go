@@ -69,7 +69,9 @@ type foundObjects struct {
 }
 
 // Read reads the objects of kinds, by their names. A cluster need not have a kind, nor the user the right.
-func (s *objectSource) Read(ctx context.Context, in io.Reader, kinds map[string]schema.GroupVersionResource) (*foundObjects, error) {
+func (s *objectSource) Read(
+	ctx context.Context, in io.Reader, kinds map[string]schema.GroupVersionResource,
+) (*foundObjects, error) {
 	found := &foundObjects{}
 	if s.File != "" {
 		return found, s.readFiles(ctx, in, found, kinds)

@@ -74,7 +74,9 @@ func newCommand(o *pauseOptions, verb, short, what string) *cobra.Command {
 			case o.all && (o.namespace != "" || len(names) > 0):
 				return cmdline.UsageError(errors.New("--all-namespaces contradicts --namespace and names: keep one"))
 			case len(names) == 0 && o.namespace == "" && !o.all:
-				return cmdline.UsageError(errors.New("no Forecast is named: write a NAME, --namespace or --all-namespaces"))
+				return cmdline.UsageError(
+					errors.New("no Forecast is named: write a NAME, --namespace or --all-namespaces"),
+				)
 			}
 			return o.run(cmd.Context(), names, cmd.OutOrStdout())
 		},

@@ -57,8 +57,12 @@ func newSimulate() *cobra.Command {
 				return cmdline.UsageError(err)
 			}
 			return run{
-				simulateOptions: o, in: cmd.InOrStdin(), out: cmd.OutOrStdout(), messages: cmd.ErrOrStderr(), now: time.Now,
-				bar: cmdline.NewProgressBar(cmd.ErrOrStderr(), o.quiet, time.Now),
+				simulateOptions: o,
+				in:              cmd.InOrStdin(),
+				out:             cmd.OutOrStdout(),
+				messages:        cmd.ErrOrStderr(),
+				now:             time.Now,
+				bar:             cmdline.NewProgressBar(cmd.ErrOrStderr(), o.quiet, time.Now),
 			}.run(cmd.Context())
 		},
 	}

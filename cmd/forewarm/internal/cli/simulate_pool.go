@@ -108,8 +108,12 @@ func (w *warmPool) memberOf(p *manifest.PoolManifest) (manifest.PoolMember, erro
 	case len(names) == 1:
 		return p.Members[0], nil
 	}
-	return manifest.PoolMember{}, fmt.Errorf("%s: WarmPool %s has members %s: say which the history is of with --member NAME",
-		w.file, p.Object.Name, strings.Join(names, ", "))
+	return manifest.PoolMember{}, fmt.Errorf(
+		"%s: WarmPool %s has members %s: say which the history is of with --member NAME",
+		w.file,
+		p.Object.Name,
+		strings.Join(names, ", "),
+	)
 }
 
 // nodeLead is how long a node takes by the pool's own word.

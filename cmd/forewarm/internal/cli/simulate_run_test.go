@@ -70,7 +70,8 @@ func TestInterrupted(t *testing.T) {
 			}
 			var out bytes.Buffer
 			err := cli.SimulateRun(ctx, &out, words, args...)
-			if err == nil || !strings.Contains(err.Error(), "interrupted") || cmdline.ExitCode(err) != cmdline.Interrupted {
+			if err == nil || !strings.Contains(err.Error(), "interrupted") ||
+				cmdline.ExitCode(err) != cmdline.Interrupted {
 				t.Errorf("%v with exit code %d", err, cmdline.ExitCode(err))
 			}
 			if !strings.Contains(out.String(), c.want) || c.want == "" && out.Len() > 0 {

@@ -29,7 +29,7 @@ const (
 	erase = "\r\x1b[K"
 )
 
-// Bar reports one piece of work after another. Its methods are safe for concurrent use; a nil Bar reports nothing.
+// ProgressBar reports one piece of work after another. Its methods are safe for concurrent use; a nil Bar reports nothing.
 type ProgressBar struct {
 	out      io.Writer
 	columns  int // of the terminal; 0 where out is none
@@ -44,7 +44,7 @@ type ProgressBar struct {
 	said         []string
 }
 
-// New writes to out, with the clock now; quiet returns nil.
+// NewProgressBar writes to out, with the clock now; quiet returns nil.
 func NewProgressBar(out io.Writer, quiet bool, now func() time.Time) *ProgressBar {
 	if quiet {
 		return nil

@@ -18,8 +18,12 @@ import (
 
 // AddTrustFlags adds the flags that say whose series presets count.
 func AddTrustFlags(flags *pflag.FlagSet, trust *signal.Trust) {
-	flags.StringSliceVar(&trust.Exporters, "exporter-namespaces", trust.Exporters,
-		"namespaces whose pods may report other namespaces' pods: those of dcgm-exporter, kube-state-metrics, the node agent")
+	flags.StringSliceVar(
+		&trust.Exporters,
+		"exporter-namespaces",
+		trust.Exporters,
+		"namespaces whose pods may report other namespaces' pods: those of dcgm-exporter, kube-state-metrics, the node agent",
+	)
 	flags.StringVar((*string)(&trust.Cluster), "cluster", string(trust.Cluster),
 		"label and `value`, such as cluster=eu-1, of the series that count, where the store has several clusters")
 }

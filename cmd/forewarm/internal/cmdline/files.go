@@ -21,7 +21,7 @@ const (
 // ErrTooLarge is of a file that is larger than its limit.
 var ErrTooLarge = errors.New("larger than")
 
-// Read reads a file of up to so many bytes. It leaves a pipe to which nobody writes when the context ends, with the exit code
+// ReadFile reads a file of up to so many bytes. It leaves a pipe to which nobody writes when the context ends, with the exit code
 // of an interruption.
 func ReadFile(ctx context.Context, path string, most int64) ([]byte, error) {
 	return untilDone(ctx, path, func() ([]byte, error) {
@@ -96,7 +96,7 @@ func CheckFile(path string, most int64) error {
 	return nil
 }
 
-// Flag is a file by the flag that names it.
+// FileFlag is a file by the flag that names it.
 type FileFlag struct{ Name, Path string }
 
 // CheckFlagFiles is Check of the files that flags name, as errors do.
@@ -143,7 +143,7 @@ func CheckWritable(path string) error {
 	return err
 }
 
-// Write writes a file anew, or to the standard output where it is named Stdout.
+// WriteFile writes a file anew, or to the standard output where it is named Stdout.
 func WriteFile(path string, stdout io.Writer, content []byte) error {
 	if path == Stdout {
 		_, err := stdout.Write(content)

@@ -72,7 +72,8 @@ func TestReadIsInterrupted(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(errors.New("^C"))
 		_, err := read(ctx)
-		if cmdline.ExitCode(err) != cmdline.Interrupted || !strings.Contains(err.Error(), "interrupted while reading ") {
+		if cmdline.ExitCode(err) != cmdline.Interrupted ||
+			!strings.Contains(err.Error(), "interrupted while reading ") {
 			t.Errorf("%s: %v, want an interruption", name, err)
 		}
 	}
@@ -138,7 +139,8 @@ func TestCheckWritable(t *testing.T) {
 
 func TestWrite(t *testing.T) {
 	path, out := written(t, "what was longer before"), &strings.Builder{}
-	if err := errors.Join(cmdline.WriteFile(path, out, []byte("new")), cmdline.WriteFile("-", out, []byte("page"))); err != nil {
+	if err := errors.Join(cmdline.WriteFile(path, out, []byte("new")),
+		cmdline.WriteFile("-", out, []byte("page"))); err != nil {
 		t.Fatal(err)
 	}
 	content, err := os.ReadFile(path)

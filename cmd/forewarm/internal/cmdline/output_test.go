@@ -29,7 +29,8 @@ func TestOutput(t *testing.T) {
 		t.Errorf("%q and %q, want %q", refused, plain, want)
 	}
 	note := cmdline.Note(long + "\n")
-	if lines := strings.Split(note, "\n"); len(lines) != 12 || !strings.HasPrefix(note, "- x") || !strings.HasPrefix(lines[1], "  x") {
+	if lines := strings.Split(note, "\n"); len(lines) != 12 || !strings.HasPrefix(note, "- x") ||
+		!strings.HasPrefix(lines[1], "  x") {
 		t.Errorf("a note of %d lines: %q", len(lines), note)
 	}
 	if cmdline.OrNull(math.NaN()) != nil || cmdline.OrNull(math.Inf(1)) != nil || *cmdline.OrNull(2) != 2 {

@@ -191,7 +191,7 @@ const (
 func (l *load) manifest(begin time.Time) string {
 	step := min(maxStep, max(minStep, l.Step.Round(time.Second)))
 	past := begin.Sub(l.Start).Round(step)
-	history := max(minHistory, min(past, maxHistory, maxPoints*step))
+	recorded := max(minHistory, min(past, maxHistory, maxPoints*step))
 	return fmt.Sprintf(forecastYAML, l.name, strconv.FormatFloat(l.target, 'f', -1, 64), model.Duration(step),
-		model.Duration(history))
+		model.Duration(recorded))
 }

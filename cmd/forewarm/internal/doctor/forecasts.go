@@ -242,7 +242,9 @@ func (s *state) missingForecasts(h *autoscalingv2.HorizontalPodAutoscaler, exter
 			continue
 		}
 		out = append(out, Finding{
-			Check: "Autoscalers", Level: Error, Object: "HPA " + h.Namespace + "/" + h.Name,
+			Check:   "Autoscalers",
+			Level:   Error,
+			Object:  "HPA " + h.Namespace + "/" + h.Name,
 			Message: "names the Forecast " + from.Forecast + ", which is not there: it misses its metric and keeps its replicas",
 			Remedy:  "create the Forecast, write the name of another into the metric, or expose the metric and its labels (spec.expose)",
 		})

@@ -175,12 +175,14 @@ func checkOthers(ctx context.Context, d *Doctor, s *state) []Finding {
 	if len(namespaces) == 0 {
 		return []Finding{{Check: name, Level: OK, Message: "no other Forewarm is in the cluster"}}
 	}
-	return []Finding{{
-		Check:  name,
-		Level:  Error,
-		Object: "namespace " + join(namespaces),
-		Message: "has a second Forewarm beside that of " + d.Namespace + ": both write the statuses of all Forecasts, and hold " +
-			"the warm pools twice",
-		Remedy: "keep one of them (docs/operations.md#uninstall)",
-	}}
+	return []Finding{
+		{
+			Check:  name,
+			Level:  Error,
+			Object: "namespace " + join(namespaces),
+			Message: "has a second Forewarm beside that of " + d.Namespace + ": both write the statuses of all Forecasts, and hold " +
+				"the warm pools twice",
+			Remedy: "keep one of them (docs/operations.md#uninstall)",
+		},
+	}
 }

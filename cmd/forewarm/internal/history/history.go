@@ -167,7 +167,9 @@ func (o *Options) content(ctx context.Context, in io.Reader) (content []byte, er
 const pointsAtOnce = 1440
 
 // readPrometheus reads the range in pieces, oldest first.
-func (o *Options) readPrometheus(ctx context.Context, _ io.Reader, now time.Time, bar *cmdline.ProgressBar) (History, error) {
+func (o *Options) readPrometheus(
+	ctx context.Context, _ io.Reader, now time.Time, bar *cmdline.ProgressBar,
+) (History, error) {
 	query, err := o.rangeQuery(now)
 	if err != nil {
 		return History{}, err

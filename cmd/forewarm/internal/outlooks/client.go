@@ -33,6 +33,13 @@ var ErrNotFound = errors.New("not found")
 // maxAnswer is the size of the largest answer that is read: ten thousand full outlooks.
 const maxAnswer = 256 << 20
 
+// Connection is the server to read from.
+type Connection struct {
+	// Server is the address of a standalone forewarm; where it is empty the client reads from the kubeconfig's cluster.
+	Server string
+	cmdline.Cluster
+}
+
 // Connect makes a client for a command. For a --server no kubeconfig is read and no credential is sent: it
 // is a standalone forewarm or a kubectl proxy.
 func (c *Connection) Connect(ctx context.Context, command string) (*Client, error) {
@@ -149,13 +156,6 @@ func statusError(target *url.URL, code int, body []byte) error {
 		return fmt.Errorf("%s: %s: forewarm's inspection API is not installed there", target, message)
 	}
 	return fmt.Errorf("%s answers %d: %s", target, code, message)
-}
-
-// Connection is the server to read from.
-type Connection struct {
-	// Server is the address of a standalone forewarm; where it is empty the client reads from the kubeconfig's cluster.
-	Server string
-	cmdline.Cluster
 }
 
 // AddFlags adds the flags, with the names of kubectl's.

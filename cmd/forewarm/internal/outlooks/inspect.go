@@ -57,7 +57,7 @@ type options struct {
 	past   PastOptions
 }
 
-// New is the command "inspect".
+// NewCommand is the command "inspect".
 func NewCommand() *cobra.Command {
 	var o options
 	cmd := &cobra.Command{

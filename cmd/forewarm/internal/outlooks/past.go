@@ -25,7 +25,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
 
-// Options say of which time it is told, which Prometheus has the history, and whose series its presets count.
+// PastOptions say of which time it is told, which Prometheus has the history, and whose series its presets count.
 type PastOptions struct {
 	// From is the time that is told of, or from which on; zero where the flag is not given.
 	From       time.Time
@@ -106,7 +106,9 @@ func parseTime(text string, now time.Time) (time.Time, error) {
 }
 
 // Read reads Forecasts of a cluster until a time: at no more than 24 times, each on a step of the Forecast.
-func (o *PastOptions) Read(ctx context.Context, config *rest.Config, of []snapshot.Key, until time.Time) ([]*Past, error) {
+func (o *PastOptions) Read(
+	ctx context.Context, config *rest.Config, of []snapshot.Key, until time.Time,
+) ([]*Past, error) {
 	source, err := prometheus.New(o.prometheus)
 	if err != nil {
 		return nil, err
@@ -127,7 +129,9 @@ func (o *PastOptions) Read(ctx context.Context, config *rest.Config, of []snapsh
 	return all, nil
 }
 
-func (o *PastOptions) read(ctx context.Context, source refresh.Source, of *PastForecast, until time.Time) (*Past, error) {
+func (o *PastOptions) read(
+	ctx context.Context, source refresh.Source, of *PastForecast, until time.Time,
+) (*Past, error) {
 	const most = 24
 	target, problems := manifest.NewResolver(serve.Catalogue{Label: "namespace", Trust: o.trust}).
 		ResolveIn(of.Object, of.State)
@@ -222,7 +226,7 @@ RECORDED is what Forewarm's own gauges say was served and done then. TODAY'S SPE
 lead time of now would have served, replayed on the history until then.
 `
 
-// Write writes Forecasts for scripts, or a table for each, with the reason if it is of one moment.
+// WritePast writes Forecasts for scripts, or a table for each, with the reason if it is of one moment.
 func WritePast(out io.Writer, output *cmdline.Output, all []*Past) error {
 	if output.ForScripts() {
 		return output.Write(out, all)

@@ -17,7 +17,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 )
 
-// Forecast is an object of a cluster, and what the cluster knows of its workload.
+// PastForecast is an object of a cluster, and what the cluster knows of its workload.
 type PastForecast struct {
 	Key    snapshot.Key
 	Object *v1alpha1.Forecast
@@ -54,7 +54,7 @@ func ListForecasts(ctx context.Context, client dynamic.Interface, namespace stri
 	return all, err
 }
 
-// FromCluster reads a Forecast, its measured lead time and its autoscalers, with the user's own rights.
+// PastFromCluster reads a Forecast, its measured lead time and its autoscalers, with the user's own rights.
 func PastFromCluster(ctx context.Context, config *rest.Config, namespace, name string) (PastForecast, error) {
 	f := PastForecast{Key: snapshot.Key{Namespace: namespace, Name: name}}
 	client, err := dynamic.NewForConfig(config)

@@ -95,9 +95,9 @@ func (v *view) full(o *inspect.Outlook, now time.Time) error {
 		fact("Fallbacks", fmt.Sprintf("%d steps since forewarm started", s.Fallbacks))
 	}
 	fmt.Fprint(v.out, printable.Table(facts, 2, 3)) //nolint:mnd // As in tables.
-	if chart := v.chart(s, now); chart != "" {
+	if drawn := v.chart(s, now); drawn != "" {
 		fmt.Fprintf(cmdline.Raw(v.out), "\n%s\n",
-			chart) // Its colours and texts are our own, so they need no cleaning.
+			drawn) // Its colours and texts are our own, so they need no cleaning.
 	}
 	if day := words.DaySummary(s); day != "" {
 		fmt.Fprintf(v.out, "\n%s\n", day)

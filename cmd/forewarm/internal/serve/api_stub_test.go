@@ -94,7 +94,11 @@ func deps(snapshots *snapshot.Store, checks ...serve.Check) serve.Deps {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(telemetry.New(snapshots, snapshottest.Now, nil))
 	return serve.Deps{
-		Snapshots: snapshots, Metrics: registry, Logger: slog.New(slog.DiscardHandler), Now: snapshottest.Now, Ready: checks,
+		Snapshots: snapshots,
+		Metrics:   registry,
+		Logger:    slog.New(slog.DiscardHandler),
+		Now:       snapshottest.Now,
+		Ready:     checks,
 	}
 }
 

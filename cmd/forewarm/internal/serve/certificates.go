@@ -43,13 +43,21 @@ func defaultAuthority() AuthorityOptions {
 }
 
 func (o *AuthorityOptions) addFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&o.Secret, "tls-ca-secret", o.Secret,
+	flags.StringVar(
+		&o.Secret,
+		"tls-ca-secret",
+		o.Secret,
 		"Secret of the certificate authority, in the lease's namespace, that the leader renews and every replica signs its own "+
-			"certificate by; unused with --tls-cert-file")
+			"certificate by; unused with --tls-cert-file",
+	)
 	flags.StringVar(&o.File, "tls-ca-file", o.File,
 		"certificate authority of --tls-cert-file, by which the kube-apiserver shall verify Forewarm")
-	flags.StringVar(&o.KEDASecret, "keda-client-secret", o.KEDASecret,
-		"Secret, NAMESPACE/NAME, that the leader keeps KEDA's client certificate in, for --keda-address without certificate files")
+	flags.StringVar(
+		&o.KEDASecret,
+		"keda-client-secret",
+		o.KEDASecret,
+		"Secret, NAMESPACE/NAME, that the leader keeps KEDA's client certificate in, for --keda-address without certificate files",
+	)
 	// For tests, which see certificates end within minutes.
 	flags.DurationVar(&o.Lifetime, "tls-ca-lifetime", o.Lifetime, "how long a certificate of the authority is valid")
 	flags.DurationVar(&o.LeafLifetime, "tls-leaf-lifetime", o.LeafLifetime, "how long a serving certificate is valid")

@@ -29,7 +29,7 @@ const examples = `  forewarm serve --standalone --config-dir forecasts --prometh
   forewarm serve --standalone --config-dir forecasts --scrape-config scrape.yaml --data-dir data
   forewarm serve --prometheus-url http://prometheus.monitoring:9090`
 
-// New is the command "serve".
+// NewCommand is the command "serve".
 func NewCommand() *cobra.Command {
 	options := Defaults()
 	cmd := &cobra.Command{

@@ -77,7 +77,7 @@ func watchForecasts(
 	if err != nil {
 		return nil, err
 	}
-	pools, err := watchPools(o, client, objects, snapshots, log)
+	warm, err := watchPools(o, client, objects, snapshots, log)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func watchForecasts(
 		return nil, fmt.Errorf("make a client for events: %w", err)
 	}
 	objects.SetExternalHeld(func() bool { return groups.Holds(apiservices.External) })
-	metrics, err := gather(groups, pools.controller, objects)
+	metrics, err := gather(groups, warm.controller, objects)
 	if err != nil {
 		return nil, err
 	}
@@ -100,17 +100,17 @@ func watchForecasts(
 	lead := func(ctx context.Context) {
 		recorder, shutdown := startRecorder(ctx, clients)
 		defer shutdown()
-		pools.controller.SetEvents(recorder)
+		warm.controller.SetEvents(recorder)
 		statuses.SetEvents(recorder)
 		runAll(func() { groups.ReportChanges(ctx, recorder) }, func() { serving.lead(ctx) },
 			func() { hold(ctx, groups, o.hold(serving.authority()), read, snapshots) },
-			func() { pools.controller.Run(ctx, WallClock{}) }, func() { statuses.Run(ctx, WallClock{}) })
+			func() { warm.controller.Run(ctx, WallClock{}) }, func() { statuses.Run(ctx, WallClock{}) })
 	}
 	return &forecastSource{
 		targets: objects, changed: objects.Changed(),
 		parts: []Part{
-			{Name: "watch of WarmPools", Run: pools.watch.Run},
-			{Name: "watch of Forecasts", Run: pools.afterPools(objects.Run)},
+			{Name: "watch of WarmPools", Run: warm.watch.Run},
+			{Name: "watch of Forecasts", Run: warm.afterPools(objects.Run)},
 			{Name: "watch of APIServices", Run: groups.Run},
 			{Name: "leadership", Run: func(ctx context.Context) error { return leadership.Run(ctx, lead) }},
 		},

@@ -17,7 +17,7 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 )
 
-// Options configure the server.
+// KEDAOptions configure the server.
 type KEDAOptions struct {
 	// Address is HOST:PORT or :PORT; empty means that the scaler is off.
 	Address string
@@ -37,14 +37,22 @@ type KEDAOptions struct {
 func (o *KEDAOptions) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Address, "keda-address", o.Address,
 		"address of KEDA's external scaler (gRPC), for example :9090; without it the scaler is off")
-	flags.StringVar(&o.CertFile, "keda-tls-cert-file", o.CertFile,
+	flags.StringVar(
+		&o.CertFile,
+		"keda-tls-cert-file",
+		o.CertFile,
 		"certificate of the scaler, instead of one that Forewarm's own authority signs; it, its key and the authorities are "+
-			"reloaded when they change")
+			"reloaded when they change",
+	)
 	flags.StringVar(&o.KeyFile, "keda-tls-private-key-file", o.KeyFile, "key of the scaler's certificate")
 	flags.StringVar(&o.ClientCAFile, "keda-client-ca-file", o.ClientCAFile,
 		"certificate authorities that KEDA's own certificate is checked against; other clients are refused")
-	flags.BoolVar(&o.Plaintext, "keda-plaintext", o.Plaintext,
-		"serve the scaler without TLS beyond this machine: anyone who reaches the port can read the demand of all namespaces")
+	flags.BoolVar(
+		&o.Plaintext,
+		"keda-plaintext",
+		o.Plaintext,
+		"serve the scaler without TLS beyond this machine: anyone who reaches the port can read the demand of all namespaces",
+	)
 }
 
 // Enabled reports whether the scaler is served.

@@ -29,7 +29,7 @@ const kedaDrainTimeout = 10 * time.Second
 // MetricsPrefix is the prefix of the request metrics, whose names are the library's.
 const KEDAMetricsPrefix = "forewarm_keda_"
 
-// Server serves KEDA on a port.
+// KEDAServer serves KEDA on a port.
 type KEDAServer struct {
 	snapshots    *snapshot.Store
 	scaler       *keda.Scaler
@@ -40,7 +40,7 @@ type KEDAServer struct {
 	log          *slog.Logger
 }
 
-// Open reads the certificates and opens the port; now is the clock for the age of data.
+// OpenKEDA reads the certificates and opens the port; now is the clock for the age of data.
 func OpenKEDA(
 	ctx context.Context, o KEDAOptions, snapshots *snapshot.Store, now func() time.Time, log *slog.Logger,
 ) (*KEDAServer, error) {

@@ -221,8 +221,12 @@ func (o *Options) Validate() error {
 func (o *Options) validateQueries() error {
 	problems := []error{o.Trust.Validate()}
 	if o.Limits.Forecasts < 0 || o.Limits.Points < 0 {
-		problems = append(problems,
-			errors.New("--max-forecasts-per-namespace and --max-points-per-namespace: write a number above 0, or 0 for none"))
+		problems = append(
+			problems,
+			errors.New(
+				"--max-forecasts-per-namespace and --max-points-per-namespace: write a number above 0, or 0 for none",
+			),
+		)
 	}
 	if !model.LegacyValidation.IsValidLabelName(o.TenantLabel) || o.TenantLabel == model.MetricNameLabel {
 		problems = append(problems,
@@ -257,7 +261,8 @@ func (o *Options) validateHistory() error {
 		return errors.New("--sources-file lists every source of history: list the Prometheus in it, too, " +
 			"and remove --prometheus-url and --scrape-config")
 	case o.SourcesFile != "":
-		return cmdline.CheckFlagFiles(cmdline.MaxSettings, cmdline.FileFlag{Name: "--sources-file", Path: o.SourcesFile})
+		return cmdline.CheckFlagFiles(cmdline.MaxSettings,
+			cmdline.FileFlag{Name: "--sources-file", Path: o.SourcesFile})
 	case o.Prometheus.URL != "":
 		problems := []error{o.Prometheus.Validate(), cmdline.CheckPrometheus(&o.Prometheus)}
 		if o.ScrapeConfig != "" {

@@ -42,8 +42,8 @@ func TestGoodOptions(t *testing.T) {
 }
 
 func TestFlagsReachTheOptions(t *testing.T) {
-	o := serveParse(t, "--retention", "30d", "--retention-size", "2GB", "--cluster-query-namespaces", "a,b", "--refit", "1h",
-		"--prometheus-header", "X-Scope-OrgID=a", "--log-level", "debug")
+	o := serveParse(t, "--retention", "30d", "--retention-size", "2GB", "--cluster-query-namespaces", "a,b",
+		"--refit", "1h", "--prometheus-header", "X-Scope-OrgID=a", "--log-level", "debug")
 	if o.Retention != model.Duration(30*24*time.Hour) || o.RetentionSize != 2*units.GiB ||
 		len(o.ClusterQueryNamespaces) != 2 ||
 		o.Refresh.Refit != time.Hour ||
@@ -54,8 +54,8 @@ func TestFlagsReachTheOptions(t *testing.T) {
 }
 
 func TestEveryProblemAtOnce(t *testing.T) {
-	o := serveParse(t, "--standalone", "--port", "70000", "--retention", "5m", "--retention-size", "0", "--data-dir", "",
-		"--tenant-label", "a-b", "--log-level", "loud", "--log-format", "xml", "--refit", "-1s",
+	o := serveParse(t, "--standalone", "--port", "70000", "--retention", "5m", "--retention-size", "0", "--data-dir",
+		"", "--tenant-label", "a-b", "--log-level", "loud", "--log-format", "xml", "--refit", "-1s",
 		"--query-concurrency", "-1", "--keda-address", ":9090", "--warm-pool-step", "0s")
 	err := o.Validate()
 	if err == nil {

@@ -46,8 +46,10 @@ spec:
 func options(t *testing.T) Options {
 	t.Helper()
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w,
-			"load{namespace=\"team\",pod=\"a\"} 40\nload{namespace=\"team\",pod=\"b\"} 2\nload{namespace=\"other\"} 9\n")
+		fmt.Fprint(
+			w,
+			"load{namespace=\"team\",pod=\"a\"} 40\nload{namespace=\"team\",pod=\"b\"} 2\nload{namespace=\"other\"} 9\n",
+		)
 	}))
 	t.Cleanup(page.Close)
 	dir := t.TempDir()

@@ -64,7 +64,7 @@ func RunParts(ctx context.Context, log *slog.Logger, parts ...Part) error {
 	return failure
 }
 
-// Clock is the machine's clock. Packages outside cmd get it, or a time, as an argument.
+// WallClock is the machine's clock. Packages outside cmd get it, or a time, as an argument.
 type WallClock struct{}
 
 // Now is the time.

@@ -5,7 +5,7 @@ type Gains struct {
 	Level, Trend, Season, Phi float64
 }
 
-// Sequence yields the responses of the series, 1, 2, … steps on, to a surprise of 1: c_j = α + β(φ + … + φ^j), and γ on
+// Response yields the responses of the series, 1, 2, … steps on, to a surprise of 1: c_j = α + β(φ + … + φ^j), and γ on
 // top at whole seasons, with α, β, γ the gains (Hyndman, Koehler, Ord & Snyder 2008, table 6.1).
 type Response struct {
 	Gains
@@ -13,7 +13,7 @@ type Response struct {
 	power, sum   float64
 }
 
-// New is the sequence from its beginning; a period of 0 means no season.
+// NewResponse is the sequence from its beginning; a period of 0 means no season.
 func NewResponse(g Gains, period int) Response {
 	return Response{Gains: g, period: period, power: 1}
 }

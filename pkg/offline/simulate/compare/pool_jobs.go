@@ -29,7 +29,7 @@ const plannedUnits = 60
 // poolJobs are those of a pool.
 func (p *plan) poolJobs(far func() (forewarmServed, error)) []job {
 	w := &poolRun{
-		members: newShiftedMembers(p.Pool.Members, p.demand.Len(), stepsOf(p.warmUp), sync),
+		members: newShiftedMembers(p.Pool.Members, p.demand.Len(), stepsOf(p.warmUp)),
 		near:    stdsync.OnceValues(p.forewarmNearValues), far: far,
 	}
 	p.pool = w

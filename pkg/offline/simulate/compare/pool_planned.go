@@ -161,8 +161,8 @@ type shiftedMembers struct {
 
 // newShiftedMembers has as many members as are wanted and as there are whole days from a step of the history on, one at least, at
 // most so many as can be played in seconds. The history is of n steps.
-func newShiftedMembers(wanted, n, from int, step time.Duration) shiftedMembers {
-	perDay := int(day / step)
+func newShiftedMembers(wanted, n, from int) shiftedMembers {
+	perDay := int(day / sync)
 	days := max(0, n-from) / perDay
 	return shiftedMembers{Count: max(1, min(wanted, days, maxMembers)), from: from, cycle: days * perDay, day: perDay}
 }

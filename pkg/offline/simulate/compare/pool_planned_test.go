@@ -117,7 +117,7 @@ func (r run) played(t *testing.T, s forecast.Series, w *windowPeaks, err error) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := keeperOf(w, r.Pool, served(s, r.near), served(s, r.far), newShiftedMembers(1, s.Len(), 0, step))
+	k := keeperOf(w, r.Pool, served(s, r.near), served(s, r.far), newShiftedMembers(1, s.Len(), 0))
 	c := world(s)
 	c.Pool = k
 	var out []sim.StepResult
@@ -234,7 +234,7 @@ func TestNothingIsPlannedOnTheFirstDay(t *testing.T) {
 	}
 	fallback, held := 3, map[bool]int{}
 	k := keeperOf(w, warmpool.Pool{Max: 40, Fallback: fallback}, served(s, 1), served(s, 1),
-		newShiftedMembers(1, s.Len(), 0, step))
+		newShiftedMembers(1, s.Len(), 0))
 	for i := range s.Values {
 		at := s.TimeAt(i)
 		places := k.Hold(at, []sim.Placement{{Placed: 5}})
@@ -250,7 +250,7 @@ func TestShiftedMembers(t *testing.T) {
 	t.Parallel()
 	perDay := int(day / step)
 	n, from := 5*perDay+100, perDay
-	a := newShiftedMembers(9, n, from, step)
+	a := newShiftedMembers(9, n, from)
 	if a.Count != 4 || a.Steps(n) != 5*perDay {
 		t.Fatalf("%d members of %d steps, want 4 of five days", a.Count, a.Steps(n))
 	}
@@ -272,7 +272,7 @@ func TestShiftedMembers(t *testing.T) {
 			t.Errorf("the days of member %d (-want +got)\n%s", member, diff)
 		}
 	}
-	if one := newShiftedMembers(3, perDay, perDay/2, step); one.Count != 1 || one.Steps(perDay) != perDay {
+	if one := newShiftedMembers(3, perDay, perDay/2); one.Count != 1 || one.Steps(perDay) != perDay {
 		t.Errorf("%d members of half a day, want 1", one.Count)
 	}
 }
