@@ -44,6 +44,15 @@ type entry struct {
 	content []byte
 }
 
+// build is what is built.
+type build struct {
+	root, version string
+	platforms     []string
+	// created and revision are the commit's: what is built from it is as old, whenever it is built.
+	created  time.Time
+	revision string
+}
+
 // newImage has a layer that rarely changes, with what every program expects, and one with the binary.
 //
 //nolint:ireturn // The library's type.
@@ -189,15 +198,6 @@ func size(image v1.Image) (int64, error) {
 		sum += n
 	}
 	return sum, nil
-}
-
-// build is what is built.
-type build struct {
-	root, version string
-	platforms     []string
-	// created and revision are the commit's: what is built from it is as old, whenever it is built.
-	created  time.Time
-	revision string
 }
 
 // binary builds the server for a platform, OS/ARCH, and returns the file.
