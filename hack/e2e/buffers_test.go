@@ -20,7 +20,7 @@ func capacityBuffers() schema.GroupVersionResource {
 // installBuffers installs a CRD of CapacityBuffers with the schema of the real one.
 func (s *stage) installBuffers(t *testing.T) {
 	t.Helper()
-	file := filepath.Join(s.Components.Root, "pkg", "kube", "actuator", "testdata", "capacitybuffers.yaml")
+	file := filepath.Join(s.Components.Root, "pkg", "kube", "pools", "testdata", "capacitybuffers.yaml")
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
