@@ -215,8 +215,9 @@ func (w *poolWatch) since(namespace string, from time.Time) []moment {
 	return out
 }
 
-// replicaStart is the start of a real pod: how long it took, whether it waited for a node to be provisioned, and whether its node had a placeholder pod before. The node that a placeholder asked for
-// may come with the replica, which then takes it first.
+// replicaStart is the start of a real pod: how long it took, whether it waited for a node to be provisioned, and whether its
+// node had a placeholder pod before. The node that a placeholder asked for may come with the replica, which then takes it
+// first.
 type replicaStart struct {
 	took         time.Duration
 	waited, held bool
