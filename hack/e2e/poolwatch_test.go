@@ -238,7 +238,7 @@ func (w *poolWatch) starts(namespace string, from time.Time) (starts []replicaSt
 			continue
 		}
 		starts = append(starts, replicaStart{
-			took:   life.ready.Sub(life.created),
+			took: life.ready.Sub(life.created),
 			// Nodes are not reserved: a pod may take the one that its elder sibling, some seconds older, asked for.
 			waited: w.nodes[life.node].Sub(life.created) >= provision/2,
 			held:   w.held[namespace][life.node],
