@@ -215,8 +215,8 @@ func (w *poolWatch) since(namespace string, from time.Time) []moment {
 	return out
 }
 
-// replicaStart is the start of a real pod: how long it took, whether it waited for a node to be provisioned, and whether its
-// node had a placeholder pod before. The node that a placeholder asked for may come with the replica, which then takes it
+// replicaStart is the start of a real pod: how long it took, whether it waited for a node that was asked for after the first of
+// the starts, and whether its node had a placeholder pod before. The node that a placeholder asked for may come with the replica, which then takes it
 // first.
 type replicaStart struct {
 	took         time.Duration
@@ -229,18 +229,26 @@ func (w *poolWatch) starts(namespace string, from time.Time) (starts []replicaSt
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	all = true
+	var lives []*replicaLife
+	first := time.Now()
 	for _, life := range w.replicas[namespace] {
 		if life.created.Before(from.Truncate(time.Second)) {
 			continue
 		}
+		lives = append(lives, life)
+		if life.created.Before(first) {
+			first = life.created
+		}
+	}
+	for _, life := range lives {
 		if life.ready.IsZero() {
 			all = false
 			continue
 		}
 		starts = append(starts, replicaStart{
 			took: life.ready.Sub(life.created),
-			// Nodes are not reserved: a pod may take the one that its elder sibling, some seconds older, asked for.
-			waited: w.nodes[life.node].Sub(life.created) >= provision/2,
+			// Nodes are not reserved: a pod may take the one that its elder sibling asked for.
+			waited: w.nodes[life.node].Sub(first) >= provision,
 			held:   w.held[namespace][life.node],
 		})
 	}
