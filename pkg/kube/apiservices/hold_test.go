@@ -1,7 +1,6 @@
 package apiservices //nolint:testpackage // A watch with a client that is made up.
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -21,6 +20,7 @@ import (
 	"k8s.io/client-go/dynamic/fake"
 	clienttesting "k8s.io/client-go/testing"
 
+	"github.com/forewarm/forewarm/hack/logtest"
 	"github.com/forewarm/forewarm/pkg/kube/changes"
 )
 
@@ -61,24 +61,6 @@ func (c constant) CurrentCABundleContent() []byte { return c }
 
 func (constant) Subscribe(context.Context, changes.Signal) {}
 
-// lockedBuffer is a log that is read while it is written.
-type lockedBuffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
-}
-
 // The leader writes its certificates into the APIServices that lead here and into no other; what is not verified stays so for
 // five minutes; it creates the one that nobody holds; a right that is missing is logged once, and the write is tried again.
 func TestHold(t *testing.T) {
@@ -106,7 +88,7 @@ func TestHold(t *testing.T) {
 		}
 		return false, nil, nil
 	})
-	log := &lockedBuffer{}
+	log := &logtest.Buffer{}
 	w, err := newWatch(client, "forewarm-system/forewarm", slog.New(slog.NewTextHandler(log, nil)))
 	if err != nil {
 		t.Fatal(err)

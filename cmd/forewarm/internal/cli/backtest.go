@@ -48,7 +48,7 @@ const backtestExamples = `  forewarm backtest --trace load.csv.gz --column reque
   forewarm backtest --prometheus http://127.0.0.1:9090 --query 'sum(vllm:num_requests_running)' --range 14d
   forewarm backtest --trace - --json < load.csv | jq .verdict`
 
-// options are the flags.
+// backtestOptions are the flags.
 type backtestOptions struct {
 	history  history.Options
 	models   []string
@@ -60,7 +60,7 @@ type backtestOptions struct {
 	plot     string
 }
 
-// New is the command "backtest".
+// newBacktest is the command "backtest".
 func newBacktest() *cobra.Command {
 	o := backtestDefaults()
 	cmd := &cobra.Command{

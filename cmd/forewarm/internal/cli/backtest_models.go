@@ -21,7 +21,7 @@ const (
 	mstl     = "mstl"
 )
 
-// entry is a model by the name it has on the command line.
+// backtestEntry is a model by the name it has on the command line.
 type backtestEntry struct {
 	name string
 	// baseline costs nothing: no model that is worse is worth fitting.

@@ -17,7 +17,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// report is the result of a backtest.
+// backtestReport is the result of a backtest.
 type backtestReport struct {
 	history history.History
 	plan    plan

@@ -39,7 +39,7 @@ const capacityExamples = `  forewarm capacity --prometheus http://127.0.0.1:9090
   forewarm capacity --trace load.csv --column requests --saturated-column queue --replicas-column ready
   forewarm capacity --trace - --column tokens --saturated-column queue --replicas-column ready --json < load.csv | jq .target`
 
-// options are the flags.
+// capacityOptions are the flags.
 type capacityOptions struct {
 	history  history.Options
 	forecast forecastFlags

@@ -22,7 +22,7 @@ func usual(i int) (demand, queue float64) {
 	return demand, math.Max(0, demand-80)
 }
 
-// played is what the command says of a trace, as text and as JSON.
+// capacityPlayed is what the command says of a trace, as text and as JSON.
 func capacityPlayed(t *testing.T, trace string) (text, asJSON string, err error) {
 	t.Helper()
 	run := func(flags ...string) (string, error) {

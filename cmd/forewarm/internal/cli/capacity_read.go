@@ -18,7 +18,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/signal"
 )
 
-// report is what was read and what it comes to.
+// capacityReport is what was read and what it comes to.
 type capacityReport struct {
 	demand   history.History
 	observed capacity.History

@@ -35,7 +35,7 @@ const convertExamples = `  forewarm convert --rules adapter-config.yaml -A
   kubectl get cm -n monitoring prometheus-adapter -o yaml | forewarm convert -A --rules - --out forecasts
   forewarm convert --rules adapter-config.yaml -A --json | jq '.leftOut[]'`
 
-// options are the flags.
+// convertOptions are the flags.
 type convertOptions struct {
 	objectSource
 
@@ -44,7 +44,7 @@ type convertOptions struct {
 	output             cmdline.Output
 }
 
-// New is the command "convert".
+// newConvert is the command "convert".
 func newConvert() *cobra.Command {
 	var o convertOptions
 	cmd := &cobra.Command{

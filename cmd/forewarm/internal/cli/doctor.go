@@ -42,7 +42,7 @@ const doctorExamples = `  forewarm doctor
   forewarm doctor --prometheus http://127.0.0.1:9090
   forewarm doctor --json | jq '.findings[] | select(.level == "error")'`
 
-// options are the flags.
+// doctorOptions are the flags.
 type doctorOptions struct {
 	cmdline.Cluster
 
@@ -55,7 +55,7 @@ type doctorOptions struct {
 // defaultWait is that of --wait without a time, of the flag's own form.
 const defaultWait = "5m"
 
-// New is the command "doctor".
+// newDoctor is the command "doctor".
 func newDoctor() *cobra.Command {
 	o := doctorOptions{prometheus: prometheus.Config{Timeout: 30 * time.Second}}
 	cmd := &cobra.Command{

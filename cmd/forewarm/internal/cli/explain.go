@@ -49,7 +49,7 @@ const explainExamples = `  forewarm explain inference/llama
   forewarm explain --file hpa.yaml --value requests=180 --value queue=7 --replicas 12 --lead-time 5m
   kubectl get hpa llama -o yaml | forewarm explain --file -`
 
-// options are the flags.
+// explainOptions are the flags.
 type explainOptions struct {
 	cmdline.Cluster
 
@@ -64,7 +64,7 @@ type explainOptions struct {
 // unset is a number of replicas that no flag has given.
 const unset = -1
 
-// New is the command "explain".
+// newExplain is the command "explain".
 func newExplain() *cobra.Command {
 	var o explainOptions
 	cmd := &cobra.Command{

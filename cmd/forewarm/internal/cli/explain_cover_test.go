@@ -40,7 +40,7 @@ func pod(name string, ago, wait time.Duration) *corev1.Pod {
 	return p
 }
 
-// pool stands ready for the Forecast llama since a time.
+// coverPool stands ready for the Forecast llama since a time.
 func coverPool(name string, status any) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "forewarm.dev/v1alpha1", "kind": "WarmPool",

@@ -39,7 +39,7 @@ const initExamples = `  forewarm init --prometheus http://127.0.0.1:9090 -n infe
   forewarm init --prometheus http://127.0.0.1:9090 -A --simulate --out forecasts
   forewarm init --prometheus http://127.0.0.1:9090 --file manifests --json | jq '.workloads[] | select(.leftOut)'`
 
-// options are the flags.
+// initOptions are the flags.
 type initOptions struct {
 	objectSource
 
@@ -51,7 +51,7 @@ type initOptions struct {
 	output                 cmdline.Output
 }
 
-// New is the command "init".
+// newInit is the command "init".
 func newInit() *cobra.Command {
 	o := &initOptions{history: history.Defaults(), trust: signal.DefaultTrust()}
 	cmd := &cobra.Command{

@@ -28,7 +28,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/printable"
 )
 
-// Source is a cluster that is read with the user's own rights, or manifests.
+// objectSource is a cluster that is read with the user's own rights, or manifests.
 type objectSource struct {
 	cmdline.Cluster
 
@@ -230,7 +230,7 @@ func (d *objectDocument) text(later string) string {
 	return text.String()
 }
 
-// Write writes a stream, or a file for each document into a folder; those for after the handover into a folder of their own. A
+// writeObjects writes a stream, or a file for each document into a folder; those for after the handover into a folder of their own. A
 // file that is there stays as it is.
 func writeObjects(out io.Writer, folder string, all []objectDocument) error {
 	var problems []error

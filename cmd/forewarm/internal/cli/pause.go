@@ -41,7 +41,7 @@ const pauseExamples = `  forewarm VERB -A
   forewarm VERB -n inference llama-inflight
   forewarm VERB -n inference --dry-run`
 
-// options are the flags.
+// pauseOptions are the flags.
 type pauseOptions struct {
 	cmdline.Cluster
 

@@ -41,7 +41,7 @@ const presetsExamples = `  forewarm presets
   forewarm presets --render dcgm/gpu-busy --target lws/llama-405b -n team
   forewarm presets inflight --json | jq -r '.[].name'`
 
-// options are the flags.
+// presetsOptions are the flags.
 type presetsOptions struct {
 	render    string
 	target    string
@@ -50,7 +50,7 @@ type presetsOptions struct {
 	trust     signal.Trust
 }
 
-// New is the command "presets".
+// newPresets is the command "presets".
 func newPresets() *cobra.Command {
 	o := presetsOptions{trust: signal.DefaultTrust()}
 	cmd := &cobra.Command{
@@ -157,7 +157,7 @@ func (o *presetsOptions) lookup() (signal.Preset, error) {
 	return signal.Lookup(o.render)
 }
 
-// entry is a preset for scripts.
+// presetsEntry is a preset for scripts.
 type presetsEntry struct {
 	Name   string `json:"name"`
 	Unit   string `json:"unit"`

@@ -217,7 +217,7 @@ func hourly(at time.Time) float64 {
 	return 100 + 60*math.Sin(2*math.Pi*math.Mod(minute, 60)/60) + 4*math.Mod(math.Abs(math.Sin(minute*minute))*1000, 1)
 }
 
-// outlooks answers as forewarm's inspection API does, at the moment of the test's snapshot.
+// serveOutlooks answers as forewarm's inspection API does, at the moment of the test's snapshot.
 func serveOutlooks(entries ...*snapshot.ForecastState) http.Handler {
 	root := "/apis/" + api.GroupVersion().String()
 	board := snapshottest.Snapshot(entries...)

@@ -43,7 +43,7 @@ const simulateExamples = `  forewarm simulate --trace load.csv --column requests
     --range 14d --hpa hpa.yaml --lead-time 4m,p90=7m --replica-capacity 64 --gpus 4 --gpu-price 3.06 --html proof.html
   forewarm simulate --trace load.csv --hpa hpa.yaml --lead-time 2m --node-lead-time 4m,p90=6m --warm-pool pool.yaml --member llama`
 
-// New is the command "simulate".
+// newSimulate is the command "simulate".
 func newSimulate() *cobra.Command {
 	o := simulateDefaults()
 	cmd := &cobra.Command{

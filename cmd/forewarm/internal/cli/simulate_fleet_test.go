@@ -24,7 +24,7 @@ func parsedFlags(t *testing.T, args ...string) *cli.FleetFlags {
 	return &f
 }
 
-// played is a comparison that forewarm took 6 replica-hours in.
+// simulatePlayed is a comparison that forewarm took 6 replica-hours in.
 func simulatePlayed() *compare.Comparison {
 	course := []compare.Slot{{Paid: 1}, {Paid: 1}, {Paid: 4}}
 	return &compare.Comparison{

@@ -20,7 +20,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
 
-// options are the flags.
+// simulateOptions are the flags.
 type simulateOptions struct {
 	history history.Options
 	fleet   fleetFlags
@@ -39,7 +39,7 @@ type simulateOptions struct {
 	html              string
 }
 
-// defaults are those of an empty command line. The lead time is said to be assumed where none is given.
+// simulateDefaults are those of an empty command line. The lead time is said to be assumed where none is given.
 func simulateDefaults() *simulateOptions {
 	return &simulateOptions{
 		history: history.Defaults(), lead: leadFlag{Median: 5 * time.Minute, Known: assumed},

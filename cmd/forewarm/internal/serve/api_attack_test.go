@@ -207,7 +207,7 @@ func TestAttacksOnTheOpenPort(t *testing.T) {
 	for name, attack := range attacks {
 		t.Run(name, func(t *testing.T) {
 			var (
-				began, before, routines = time.Now(), apiMemory(), runtime.NumGoroutine()
+				began, before, routines = time.Now(), memory(), runtime.NumGoroutine()
 				most                    uint64
 				slowest                 time.Duration
 			)
@@ -223,7 +223,7 @@ func TestAttacksOnTheOpenPort(t *testing.T) {
 					attacked = false // And once more, while the connections are open.
 				case <-time.After(100 * time.Millisecond):
 				}
-				most = max(most, apiMemory())
+				most = max(most, memory())
 				asked := time.Now()
 				if got := askAgain(other, base+metric); got != nil {
 					t.Errorf("another client: %v", got)
@@ -271,7 +271,7 @@ func askAgain(client *http.Client, url string) error {
 }
 
 // memory is what the process has of the machine.
-func apiMemory() uint64 {
+func memory() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.Sys - m.HeapReleased

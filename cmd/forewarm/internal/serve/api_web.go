@@ -17,7 +17,7 @@ import (
 
 const (
 	// drainTimeout is how long requests may take to finish after the server was asked to stop.
-	apiDrainTimeout = 10 * time.Second
+	drainTimeout = 10 * time.Second
 	// headerTimeout is how long a connection may take for its handshake, and again for the headers of a request.
 	headerTimeout = 10 * time.Second
 	// idleTimeout is that of Go's clients.
@@ -83,7 +83,7 @@ func (w *web) run(ctx context.Context, url string) error {
 	stopped := make(chan error, 1)
 	go func() {
 		<-ctx.Done()
-		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), apiDrainTimeout)
+		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
 		defer cancel()
 		stopped <- server.Shutdown(limit)
 	}()
@@ -124,7 +124,7 @@ func (u *unusedConns) close() {
 	}
 }
 
-// certificates are the TLS settings of the library's options. They are reloaded when their files or the cluster's
+// apiCertificates are the TLS settings of the library's options. They are reloaded when their files or the cluster's
 // authorities change; new connections use the newest.
 type apiCertificates genericapiserver.SecureServingInfo
 

@@ -87,8 +87,8 @@ func (o *AuthorityOptions) validate() error {
 	return errors.Join(problems...)
 }
 
-// certificates are what Forewarm serves with in a cluster: signed by the authority in a Secret, or given as files.
-type serveCertificates struct {
+// servingCertificates are what Forewarm serves with in a cluster: signed by the authority in a Secret, or given as files.
+type servingCertificates struct {
 	options AuthorityOptions
 	keda    bool // KEDA's client certificate is wanted, too
 	// secret and leaf are nil where certificates are given as files.
@@ -106,12 +106,12 @@ func (o *Options) signed() bool {
 	return !o.Standalone && !o.Cluster.HasCertificateFiles() && o.ConfigDir == ""
 }
 
-// openCertificates sets the certificates to serve with, unless they are given as files.
-func serveOpenCertificates(o *Options, log *slog.Logger) (*serveCertificates, error) {
+// openServingCertificates sets the certificates to serve with, unless they are given as files.
+func openServingCertificates(o *Options, log *slog.Logger) (*servingCertificates, error) {
 	if o.ConfigDir != "" && !o.Standalone && !o.Cluster.HasCertificateFiles() {
 		log.Warn("nobody can verify this server's certificate: set --tls-cert-file and --tls-private-key-file")
 	}
-	out := &serveCertificates{
+	out := &servingCertificates{
 		options: o.Authority, keda: o.KEDA.OwnCertificates(), servingFile: o.Cluster.CertificateFile(),
 	}
 	var err error
@@ -149,7 +149,7 @@ type fileAuthority struct {
 func (f fileAuthority) Subscribe(_ context.Context, signal changes.Signal) { f.AddListener(signal) }
 
 // authority is by what the kube-apiserver shall verify Forewarm; nil where Forewarm does not know.
-func (c *serveCertificates) authority() apiservices.Authority { //nolint:ireturn // One of two, or none.
+func (c *servingCertificates) authority() apiservices.Authority { //nolint:ireturn // One of two, or none.
 	switch {
 	case c.secret != nil:
 		return c.secret
@@ -167,7 +167,7 @@ func (o *Options) hosts() []string {
 }
 
 // parts watch the Secret and sign certificates.
-func (c *serveCertificates) parts() []Part {
+func (c *servingCertificates) parts() []Part {
 	if c.file != nil {
 		return []Part{{Name: "watch of --tls-ca-file", Run: func(ctx context.Context) error {
 			c.file.Run(ctx, 1)
@@ -188,7 +188,7 @@ func (c *serveCertificates) parts() []Part {
 }
 
 // lead renews the authority until the context ends.
-func (c *serveCertificates) lead(ctx context.Context) {
+func (c *servingCertificates) lead(ctx context.Context) {
 	if c.secret == nil {
 		return
 	}
@@ -203,7 +203,7 @@ func (c *serveCertificates) lead(ctx context.Context) {
 }
 
 // ready has a check that passes once the kube-apiserver can verify the certificate.
-func (c *serveCertificates) ready() []Check {
+func (c *servingCertificates) ready() []Check {
 	if c.secret == nil {
 		return nil
 	}
@@ -213,7 +213,7 @@ func (c *serveCertificates) ready() []Check {
 }
 
 // metrics are the ends of the certificates, for an alert.
-func (c *serveCertificates) metrics() prometheus.Gatherers {
+func (c *servingCertificates) metrics() prometheus.Gatherers {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(servingca.Collector{
 		Secret: c.secret, Leaf: c.leaf, ServingFile: c.servingFile, AuthorityFile: c.options.File,

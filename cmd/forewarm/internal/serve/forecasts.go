@@ -42,7 +42,7 @@ type forecastSource struct {
 
 // openForecasts opens the folder of Forecasts, or prepares to watch the cluster and to write statuses.
 func openForecasts(
-	o Options, serving *serveCertificates, resolver *manifest.Resolver, snapshots *snapshot.Store, log *slog.Logger,
+	o Options, serving *servingCertificates, resolver *manifest.Resolver, snapshots *snapshot.Store, log *slog.Logger,
 ) (*forecastSource, error) {
 	if o.ConfigDir == "" {
 		return watchForecasts(o, serving, resolver, snapshots, log)
@@ -62,7 +62,7 @@ func openForecasts(
 }
 
 func watchForecasts(
-	o Options, serving *serveCertificates, resolver *manifest.Resolver, snapshots *snapshot.Store, log *slog.Logger,
+	o Options, serving *servingCertificates, resolver *manifest.Resolver, snapshots *snapshot.Store, log *slog.Logger,
 ) (*forecastSource, error) {
 	client, err := clientcmd.BuildConfigFromFlags("", o.Cluster.Kubeconfig)
 	if err != nil {
@@ -161,7 +161,7 @@ func startRecorder(ctx context.Context, clients kubernetes.Interface) (recorder 
 	return broadcaster.NewRecorder(scheme.Scheme, core.EventSource{Component: "forewarm"}), broadcaster.Shutdown
 }
 
-// pools are the warm pools. Every adapter replica watches them, for the Forecasts that they cover; the leader holds
+// warmPools are the warm pools. Every adapter replica watches them, for the Forecasts that they cover; the leader holds
 // them.
 type warmPools struct {
 	watch      *pools.Watch

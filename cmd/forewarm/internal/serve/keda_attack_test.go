@@ -85,7 +85,7 @@ func TestAttacksOnThePort(t *testing.T) {
 		"garbage":                      {500, false, func(conn net.Conn) { conn.Write(large) }}, //nolint:errcheck // It hangs up.
 	} {
 		t.Run(name, func(t *testing.T) {
-			before, routines := kedaMemory(), runtime.NumGoroutine()
+			before, routines := memory(), runtime.NumGoroutine()
 			var all sync.WaitGroup
 			var conns []net.Conn
 			for range attack.conns {
@@ -108,10 +108,10 @@ func TestAttacksOnThePort(t *testing.T) {
 					t.Errorf("KEDA is answered: %v", err)
 				}
 				other.Close() //nolint:errcheck // It was asked.
-				slowest, most = max(slowest, time.Since(asked)), max(most, kedaMemory())
+				slowest, most = max(slowest, time.Since(asked)), max(most, memory())
 			}
 			all.Wait()
-			most = max(most, kedaMemory())
+			most = max(most, memory())
 			t.Logf("%d MiB more, %d goroutines more; KEDA waits %s at most", (most-before)>>20,
 				runtime.NumGoroutine()-routines, slowest)
 			if most > before+300<<20 {
@@ -132,11 +132,4 @@ func TestAttacksOnThePort(t *testing.T) {
 			t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), routines)
 		})
 	}
-}
-
-// memory is what the process has of the machine.
-func kedaMemory() uint64 {
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.Sys - m.HeapReleased
 }

@@ -23,9 +23,6 @@ import (
 	pb "github.com/forewarm/forewarm/pkg/serve/keda/externalscaler"
 )
 
-// drainTimeout is how long requests may take to finish after the server was asked to stop.
-const kedaDrainTimeout = 10 * time.Second
-
 // MetricsPrefix is the prefix of the request metrics, whose names are the library's.
 const KEDAMetricsPrefix = "forewarm_keda_"
 
@@ -56,7 +53,7 @@ func OpenKEDA(
 	}
 	var err error
 	if o.encrypted() {
-		if s.certificates, err = kedaOpenCertificates(o); err != nil {
+		if s.certificates, err = openKEDACertificates(o); err != nil {
 			return nil, err
 		}
 	}
@@ -126,12 +123,12 @@ func (s *KEDAServer) reportHealth(ctx context.Context, ready *health.Server) {
 
 // stopServer lets requests finish, and ends those that take too long. endStreamsWith ends the streams.
 func stopServer(server *grpc.Server) {
-	late := time.AfterFunc(kedaDrainTimeout, server.Stop)
+	late := time.AfterFunc(drainTimeout, server.Stop)
 	defer late.Stop()
 	server.GracefulStop()
 }
 
-// certificates are reloaded when their files or Forewarm's own authority change; new connections use the newest, open ones
+// kedaCertificates are reloaded when their files or Forewarm's own authority change; new connections use the newest, open ones
 // continue. A file that cannot be read, or a key that does not fit the certificate (they are written one after the other),
 // changes nothing.
 type kedaCertificates struct {
@@ -140,8 +137,8 @@ type kedaCertificates struct {
 	watchers []dynamiccertificates.ControllerRunner
 }
 
-// openCertificates reads the certificates for the first time.
-func kedaOpenCertificates(o KEDAOptions) (*kedaCertificates, error) {
+// openKEDACertificates reads the certificates for the first time.
+func openKEDACertificates(o KEDAOptions) (*kedaCertificates, error) {
 	out, serving, clients := &kedaCertificates{}, o.Serving, o.Clients
 	if o.hasFiles() {
 		cert, err := dynamiccertificates.NewDynamicServingContentFromFiles("keda", o.CertFile, o.KeyFile)

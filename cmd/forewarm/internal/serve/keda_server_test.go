@@ -47,7 +47,7 @@ func start(t *testing.T, o serve.KEDAOptions, snapshots *snapshot.Store, now fun
 	return r
 }
 
-// plain serves the store on loopback without TLS.
+// kedaPlain serves the store on loopback without TLS.
 func kedaPlain(t *testing.T, snapshots *snapshot.Store) *running {
 	t.Helper()
 	return start(t, serve.KEDAOptions{Address: "127.0.0.1:0"}, snapshots, snapshottest.Now)

@@ -17,7 +17,7 @@ import (
 // run serves until the context ends.
 func run(ctx context.Context, o Options, log *slog.Logger) (err error) {
 	snapshots := &snapshot.Store{}
-	serving, err := serveOpenCertificates(&o, log)
+	serving, err := openServingCertificates(&o, log)
 	if err != nil {
 		return err
 	}

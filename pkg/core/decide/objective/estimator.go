@@ -16,8 +16,6 @@ const (
 	// priorLate is the weight of the prior in hours of late demand, at the busiest hour's. Where others are late for a quarter of their
 	// demand that is two hours: what is frequent is known soon, and what is rare is not.
 	priorLate = 0.5
-	// day is the half-life of the busiest hour, and how long a workload is unknown, in hours.
-	dayHours = 24
 	// optimism corrects the selection bias: a multiplier is selected because its past was good. On recorded demand, with it, as much is
 	// late in the mean as was asked for.
 	optimism = 1.5
@@ -74,13 +72,13 @@ func (m *estimator) add(h hour) {
 		m.totalLate[i] += h.Late[i]
 	}
 	m.arrived = m.arrived*fade + h.Arrived
-	m.busiest = math.Max(m.busiest*math.Exp2(-1.0/dayHours), h.Arrived)
+	m.busiest = math.Max(m.busiest*math.Exp2(-1.0/day), h.Arrived)
 	m.totalArrived += h.Arrived
 	m.hours++
 }
 
 // learning reports that too few hours were recorded.
-func (m *estimator) learning() bool { return m.hours < dayHours }
+func (m *estimator) learning() bool { return m.hours < day }
 
 // lateShares is the share of all demand that was late under each multiplier, without prior and fading. Priors are made of it.
 func (m *estimator) lateShares() []float64 {

@@ -13,7 +13,8 @@ const (
 	// many hours: what lasts half a day or less passes. They agree again below agrees times. What is below the objective does not
 	// differ: the smaller counts as a third of it at least.
 	differs, agrees = 3, 2
-	day, stands     = 24, 36 // hours
+	// Hours. A day is also the half-life of the busiest hour, and how long a workload is unknown.
+	day, stands = 24, 36
 	// knownHours of a day must be known.
 	knownHours = 6
 	// smallFactor is the logarithm of a factor that explains nothing.
