@@ -6,7 +6,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"go/types"
 	"io"
 	"path/filepath"
 	"regexp"
@@ -14,12 +13,10 @@ import (
 	"strings"
 )
 
-// ConditionKind is a kind of object. The constants of the package in Folder are its conditions and their reasons. A reason
-// may be a conversion of a constant of a package in Values: string(objective.Met).
+// ConditionKind is a kind of object. Constants of the packages in Folders are its conditions and their reasons.
 type ConditionKind struct {
 	Title, Text string
-	Folder      string
-	Values      []string
+	Folders     []string
 }
 
 // condition is a condition of an object, with the reasons that it may have.
@@ -50,11 +47,11 @@ var (
 func WriteConditions(out io.Writer, kinds ...ConditionKind) error {
 	var problems []error
 	for _, kind := range kinds {
-		r := conditionReader{reasons: map[string][]reason{}, values: map[string]string{}}
-		for _, folder := range kind.Values {
-			problems = append(problems, readFolder(folder, r.readValues))
+		r := conditionReader{reasons: map[string][]reason{}}
+		for _, folder := range kind.Folders {
+			problems = append(problems, readFolder(folder, r.readGroup))
 		}
-		problems = append(problems, readFolder(kind.Folder, r.readGroup), r.assign(kind.Title))
+		problems = append(problems, r.assign(kind.Title))
 		fmt.Fprintf(out, "\n## %s\n\n%s\n", kind.Title, kind.Text)
 		for _, c := range r.conditions {
 			writeCondition(out, &c)
@@ -85,12 +82,10 @@ type conditionReader struct {
 	conditions []condition
 	// reasons by condition.
 	reasons map[string][]reason
-	// values of constants of other packages, by their qualified names: "objective.Met".
-	values map[string]string
 }
 
 // readFolder calls a function for each group of constants of the package in a folder.
-func readFolder(folder string, read func(pkg string, group *ast.GenDecl) error) error {
+func readFolder(folder string, read func(group *ast.GenDecl) error) error {
 	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
 	if err != nil {
 		return err
@@ -107,7 +102,7 @@ func readFolder(folder string, read func(pkg string, group *ast.GenDecl) error) 
 	return errors.Join(problems...)
 }
 
-func readFile(file string, read func(pkg string, group *ast.GenDecl) error) error {
+func readFile(file string, read func(group *ast.GenDecl) error) error {
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
 	if err != nil {
 		return err
@@ -115,26 +110,14 @@ func readFile(file string, read func(pkg string, group *ast.GenDecl) error) erro
 	var problems []error
 	for _, d := range parsed.Decls {
 		if group, ok := d.(*ast.GenDecl); ok && group.Tok == token.CONST {
-			problems = append(problems, read(parsed.Name.Name, group))
+			problems = append(problems, read(group))
 		}
 	}
 	return errors.Join(problems...)
 }
 
-// readValues reads the texts of a group of constants.
-func (r *conditionReader) readValues(pkg string, group *ast.GenDecl) error {
-	for _, s := range group.Specs {
-		if spec, ok := s.(*ast.ValueSpec); ok {
-			if value, err := r.constant(spec); err == nil {
-				r.values[pkg+"."+spec.Names[0].Name] = value
-			}
-		}
-	}
-	return nil
-}
-
 // readGroup reads a group of constants; those of other kinds are skipped.
-func (r *conditionReader) readGroup(_ string, group *ast.GenDecl) error {
+func (r *conditionReader) readGroup(group *ast.GenDecl) error {
 	text := group.Doc.Text()
 	found := reasonGroup.FindStringSubmatch(text)
 	if found == nil && !conditionGroup.MatchString(text) {
@@ -146,7 +129,7 @@ func (r *conditionReader) readGroup(_ string, group *ast.GenDecl) error {
 		if !ok {
 			continue
 		}
-		value, err := r.constant(spec)
+		value, err := constant(spec)
 		if err != nil {
 			problems = append(problems, fmt.Errorf("%s: %w", spec.Names[0].Name, err))
 			continue
@@ -207,23 +190,14 @@ func paragraphsOf(comment string) []string {
 	return out
 }
 
-// constant returns the value of a constant that is a text, or a conversion of a known constant to one.
-func (r *conditionReader) constant(spec *ast.ValueSpec) (string, error) {
+// constant returns the value of a constant that is a text.
+func constant(spec *ast.ValueSpec) (string, error) {
 	if len(spec.Names) == 1 && len(spec.Values) == 1 {
-		switch value := spec.Values[0].(type) {
-		case *ast.BasicLit:
-			if value.Kind == token.STRING {
-				return strconv.Unquote(value.Value)
-			}
-		case *ast.CallExpr:
-			if len(value.Args) == 1 {
-				if known, ok := r.values[types.ExprString(value.Args[0])]; ok {
-					return known, nil
-				}
-			}
+		if value, ok := spec.Values[0].(*ast.BasicLit); ok && value.Kind == token.STRING {
+			return strconv.Unquote(value.Value)
 		}
 	}
-	return "", errors.New("the value is not a text or a conversion of a known constant")
+	return "", errors.New("the value is not a text")
 }
 
 // assign assigns the reasons to their conditions. The error names reasons of conditions that do not exist.

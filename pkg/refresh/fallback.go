@@ -167,7 +167,7 @@ func (r *result) conditions(e *snapshot.ForecastState, t Job, now time.Time) []s
 		out = append(out, snapshot.Condition{
 			Type:    snapshot.ConditionUncalibrated,
 			True:    true,
-			Reason:  snapshot.ReasonTargetUnknown,
+			Reason:  reasonTargetUnknown,
 			Message: t.Uncalibrated,
 		})
 	}

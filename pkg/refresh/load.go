@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/humanize"
-	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
 const (
@@ -65,12 +64,12 @@ func (w *worker) judgeLoad(end time.Time) {
 func (l *load) doubt() (reason, message string) {
 	switch {
 	case l.high >= targetIntervals:
-		return snapshot.ReasonTargetTooHigh, fmt.Sprintf("for %s replicas were saturated at a demand of %.4g "+
+		return reasonTargetTooHigh, fmt.Sprintf("for %s replicas were saturated at a demand of %.4g "+
 			"each, and the autoscaler's target is %.4g: forewarm capacity estimates what a replica sustains; or "+
 			"the query has another unit, or the demand of one replica and not the total",
 			humanize.Span(targetIntervals*judgeInterval), l.carried, l.target)
 	case l.low >= targetIntervals:
-		return snapshot.ReasonTargetTooLow, fmt.Sprintf("for %s replicas carried a demand of %.4g each and were "+
+		return reasonTargetTooLow, fmt.Sprintf("for %s replicas carried a demand of %.4g each and were "+
 			"not saturated, and the autoscaler's target is %.4g: forewarm capacity estimates what a replica "+
 			"sustains; or the query has another unit", humanize.Span(targetIntervals*judgeInterval), l.carried,
 			l.target)

@@ -103,10 +103,10 @@ func (r *result) measuredCondition(t Job) (snapshot.Condition, bool) {
 	c := snapshot.Condition{Type: snapshot.ConditionSignal}
 	switch {
 	case r.measuredErr != nil:
-		c.Reason = snapshot.ReasonMeasuredUnusable
+		c.Reason = reasonMeasuredUnusable
 		c.Message = "the query of objective.measured cannot be used, which changes nothing that is served: " + r.measuredErr.Error()
 	case r.measured != nil && r.measured.Difference != nil:
-		c.Reason, c.Message = snapshot.ReasonLatenessDiffers, r.measured.Difference.Message(t.Settings.Wait)
+		c.Reason, c.Message = reasonLatenessDiffers, r.measured.Difference.Message(t.Settings.Wait)
 	default:
 		return c, false
 	}

@@ -13,13 +13,13 @@ func applyPause(e *snapshot.ForecastState, p decide.Pause) {
 		return
 	}
 	c := snapshot.Condition{
-		Type: snapshot.ConditionPaused, True: p.Active(), Reason: snapshot.ReasonAsBefore, Message: p.Message(),
+		Type: snapshot.ConditionPaused, True: p.Active(), Reason: reasonAsBefore, Message: p.Message(),
 	}
 	switch {
 	case p.Invalid != "":
-		c.Reason = snapshot.ReasonInvalidAnnotation
+		c.Reason = reasonInvalidAnnotation
 	case p.Assumed != "":
-		c.Reason = snapshot.ReasonBeforeAssumed
+		c.Reason = reasonBeforeAssumed
 	}
 	e.Conditions = append(e.Conditions, c)
 	if !p.Active() || !e.State.Serves() {

@@ -46,7 +46,7 @@ func TestAPauseCostsNothing(t *testing.T) {
 			highest = math.Max(highest, daily(e.SampleTime.Add(-time.Duration(ago)*step)))
 		}
 		c := condition(t, e, snapshot.ConditionPaused)
-		if math.Abs(e.Decision.Value-2*highest) > 1e-4 || !c.True || c.Reason != snapshot.ReasonAsBefore {
+		if math.Abs(e.Decision.Value-2*highest) > 1e-4 || !c.True || c.Reason != "AsBefore" {
 			t.Errorf("minute %d: %g is served of %g, the highest; %+v", minute, e.Decision.Value, highest, c)
 		}
 		would := e.Decision.WouldServe
@@ -75,12 +75,12 @@ func TestAPauseOfAFailingSource(t *testing.T) {
 	if _, err := e.Answer(decide.Overrides{}, noon.Add(time.Hour)); !errors.Is(err, snapshot.ErrNotServing) {
 		t.Errorf("%s: %v", e.State, err)
 	}
-	if c := condition(t, e, snapshot.ConditionPaused); !c.True || c.Reason != snapshot.ReasonBeforeAssumed {
+	if c := condition(t, e, snapshot.ConditionPaused); !c.True || c.Reason != "BeforeAssumed" {
 		t.Errorf("%+v", c)
 	}
 	jobs[0].Pause = decide.Pause{Invalid: "it is \"yes\""}
 	e = entry(t, loop.Step(t.Context(), noon.Add(2*time.Hour)), "llama")
-	if c := condition(t, e, snapshot.ConditionPaused); c.True || c.Reason != snapshot.ReasonInvalidAnnotation {
+	if c := condition(t, e, snapshot.ConditionPaused); c.True || c.Reason != "InvalidAnnotation" {
 		t.Errorf("%+v", c)
 	}
 }

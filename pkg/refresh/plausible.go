@@ -73,15 +73,15 @@ func (r *result) signalCondition(t Job) (snapshot.Condition, bool) {
 	doubt, why := r.load.doubt()
 	switch silent := math.Min(r.silent[0], r.silent[1]); {
 	case t.Average:
-		c.Reason = snapshot.ReasonAverage
+		c.Reason = reasonAverage
 		c.Message = "the query is an average, and the autoscaler divides the value by what a replica sustains: write the total, sum()"
 	case r.shape == demand.Frozen:
-		c.Reason = snapshot.ReasonFrozen
+		c.Reason = reasonFrozen
 		c.Message = fmt.Sprintf("the demand has been the same number for %s, and changed all the time before: "+
 			"what the source has is probably old; check the exporter, the recording rule or the federation behind "+
 			"the query", humanize.Span(time.Hour))
 	case silent > 0:
-		c.Reason = snapshot.ReasonSilentReplicas
+		c.Reason = reasonSilentReplicas
 		c.Message = fmt.Sprintf(
 			"%.0f ready replicas report nothing, so their demand is missing: check that new pods are scraped", silent,
 		)

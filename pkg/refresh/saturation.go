@@ -51,7 +51,7 @@ func (r *result) saturatedCondition() (snapshot.Condition, bool) {
 		return snapshot.Condition{
 			Type:   snapshot.ConditionSaturated,
 			True:   true,
-			Reason: snapshot.ReasonCensored,
+			Reason: reasonCensored,
 			Message: fmt.Sprintf("since %s the demand is at least the observed value: %s",
 				formatTime(r.classified.From), r.classified.Cause),
 		}, true

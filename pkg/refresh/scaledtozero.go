@@ -46,7 +46,7 @@ func (r *result) scaledToZeroCondition(e *snapshot.ForecastState, t Job) (snapsh
 		return snapshot.Condition{}, false
 	}
 	return snapshot.Condition{
-		Type: snapshot.ConditionScaledToZero, True: true, Reason: snapshot.ReasonNoReplicas,
+		Type: snapshot.ConditionScaledToZero, True: true, Reason: reasonNoReplicas,
 		Message: t.Workload + " is scaled to zero: a step without a sample is demand 0, since " +
 			formatTime(from),
 	}, true

@@ -115,17 +115,17 @@ func (s *Snapshot) resolveAliases() {
 
 // exposedCondition says whether an entry holds its alias. The holder is the zero value where the alias is another's name.
 func (e *ForecastState) exposedCondition(holder Key) Condition {
-	c := Condition{Type: ConditionExposed, Reason: ReasonExposed}
+	c := Condition{Type: ConditionExposed, Reason: reasonExposed}
 	switch holder {
 	case e.Key:
 		c.True, c.Message = true, "External metrics are answered under "+e.Alias.String()+", too; the condition Reachable says "+
 			"whether an HPA reaches them"
 	case Key{}:
-		c.Reason = ReasonNameTaken
+		c.Reason = reasonNameTaken
 		c.Message = fmt.Sprintf("the metric %s is the Forecast of that name, so nothing is answered under %s: "+
 			"rename that Forecast, or remove spec.expose here", e.Alias.Metric, e.Alias)
 	default:
-		c.Reason = ReasonAliasTaken
+		c.Reason = reasonAliasTaken
 		c.Message = fmt.Sprintf("the Forecast %s is older and answers under %s: remove spec.expose there to hand "+
 			"the alias over, or here", holder.Name, e.Alias)
 	}

@@ -10,6 +10,32 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
+// Reasons of the condition Reachable.
+const (
+	// reasonReachable (True): external.metrics.k8s.io and custom.metrics.k8s.io lead to Forewarm.
+	reasonReachable = "Reachable"
+	// reasonExternalMetricOnly (True): only external.metrics.k8s.io leads to Forewarm.
+	//
+	// Fix: use an External metric.
+	reasonExternalMetricOnly = "ExternalMetricOnly"
+	// reasonObjectMetricOnly (True): only custom.metrics.k8s.io leads to Forewarm.
+	//
+	// Fix: use an Object metric (docs/hpa.md#external-or-object-metric), or KEDA (docs/keda.md).
+	reasonObjectMetricOnly = "ObjectMetricOnly"
+	// reasonOwnedByOthers (False): both groups lead to other servers.
+	//
+	// Fix: use KEDA (docs/keda.md), or give Forewarm one of the groups.
+	reasonOwnedByOthers = "OwnedByOthers"
+	// reasonAPIServiceUnavailable (False): a group leads to Forewarm, and the kube-apiserver does not reach it.
+	//
+	// Fix: the message has the kube-apiserver's error. Check the certificate, NetworkPolicies and the pods.
+	reasonAPIServiceUnavailable = "APIServiceUnavailable"
+	// reasonNoAPIService (False): neither group exists.
+	//
+	// Fix: Forewarm's leader takes a free group, unless its flag says false. Its log says what hinders it.
+	reasonNoAPIService = "NoAPIService"
+)
+
 // The API groups that Forewarm can serve.
 const (
 	External = "external.metrics.k8s.io"
@@ -72,12 +98,12 @@ func (h GroupOwners) describe(group string, own Service) string {
 func (h GroupOwners) condition(own Service, unavailable map[string]string) snapshot.Condition {
 	external, custom := h.ownedBy(External, own), h.ownedBy(Custom, own)
 	c := snapshot.Condition{
-		Type: snapshot.ConditionReachable, True: external || custom, Reason: snapshot.ReasonReachable,
+		Type: snapshot.ConditionReachable, True: external || custom, Reason: reasonReachable,
 		Message: fmt.Sprintf("%s %s, %s %s", External, h.describe(External, own), Custom, h.describe(Custom, own)),
 	}
 	for _, group := range []string{External, Custom} {
 		if why := unavailable[group]; why != "" && h.ownedBy(group, own) {
-			c.True, c.Reason = false, snapshot.ReasonAPIServiceUnavailable
+			c.True, c.Reason = false, reasonAPIServiceUnavailable
 			c.Message += fmt.Sprintf(", but the kube-apiserver does not reach it (%s): check the certificate and "+
 				"NetworkPolicies; kubectl describe apiservice %s", why, Names()[group])
 			return c
@@ -86,16 +112,16 @@ func (h GroupOwners) condition(own Service, unavailable map[string]string) snaps
 	switch {
 	case external && custom:
 	case external:
-		c.Reason = snapshot.ReasonExternalMetricOnly
+		c.Reason = reasonExternalMetricOnly
 		c.Message += ": use an External metric"
 	case custom:
-		c.Reason = snapshot.ReasonObjectMetricOnly
+		c.Reason = reasonObjectMetricOnly
 		c.Message += ": use an Object metric, or KEDA's external trigger"
 	case len(h[External])+len(h[Custom]) == 0:
-		c.Reason = snapshot.ReasonNoAPIService
+		c.Reason = reasonNoAPIService
 		c.Message += ": no HPA can reach this metric: Forewarm's leader takes a free group, and logs what hinders it"
 	default:
-		c.Reason = snapshot.ReasonOwnedByOthers
+		c.Reason = reasonOwnedByOthers
 		c.Message += ": no HPA can reach this metric: use KEDA's external trigger, or give Forewarm one of the groups"
 	}
 	return c

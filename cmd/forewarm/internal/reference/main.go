@@ -135,11 +135,10 @@ func conditions(out io.Writer) error {
 			Title: "Forecast",
 			Text: "The Outlook of a Forecast has the same conditions, except `Reachable`. Where a condition is absent, " +
 				"there is nothing to report.",
-			Folder: "pkg/core/snapshot",
-			Values: []string{"pkg/core/decide/objective"},
+			Folders: []string{"pkg/core/snapshot", "pkg/core/decide/objective", "pkg/refresh", "pkg/kube/apiservices"},
 		},
 		reference.ConditionKind{
-			Title: "WarmPool", Text: "See [warm pools](../warm-pools.md).", Folder: "pkg/api/v1alpha1",
+			Title: "WarmPool", Text: "See [warm pools](../warm-pools.md).", Folders: []string{"pkg/api/v1alpha1"},
 		},
 	)
 }

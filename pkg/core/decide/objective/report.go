@@ -133,21 +133,33 @@ func expectedToMeet(curve Curve, asked Goal) bool {
 // Verdict is whether an objective is met, or why not.
 type Verdict string
 
-// The verdicts.
+// Reasons of the condition ObjectiveMet. These are the verdicts.
 const (
-	// Met: the lateness is within the budget; at a price, the cheapest headroom is served.
+	// Met (True): no more demand was late than the lateness budget allows. With costRatio, the cheapest headroom is
+	// served. The budget is that of a period, not a limit for each day.
 	Met Verdict = "Met"
-	// Learning: too few hours were observed; the headroom is mostly that of other workloads.
+	// Learning (False): less than a day was observed. The headroom is mostly what other workloads needed.
+	//
+	// Fix: wait.
 	Learning Verdict = "Learning"
-	// AtMaxReplicas: the budget is overspent, mostly while the autoscaler was at maxReplicas.
-	AtMaxReplicas Verdict = "AtMaxReplicas"
-	// FasterThanLead: the budget is overspent, and bursts are faster than replicas start; more headroom would cost more than
-	// it gains.
-	FasterThanLead Verdict = "FasterThanLead"
-	// Overspent: more was late over the budget's period than the objective allows, and more headroom is served until it is not.
-	Overspent Verdict = "Overspent"
-	// Bounded: less is served now than the objective needs, because history cannot justify more.
+	// Bounded (False): the value that the objective needs is above the bound (docs/concepts.md#the-bound). The bound is
+	// served, and it is unknown whether the objective is met.
+	//
+	// Fix: wait until the demand is credible.
 	Bounded Verdict = "Bounded"
+	// Overspent (False): more demand was late over the budget's period than the objective allows. More headroom is served
+	// until that is made up for.
+	//
+	// Fix: wait. If it lasts, allow more late demand, or shorten the start.
+	Overspent Verdict = "Overspent"
+	// AtMaxReplicas (False): the budget is overspent, mostly while the autoscaler was at its maximum (maxReplicas). The message has the number of replicas that are needed.
+	//
+	// Fix: raise maxReplicas, or allow more late demand.
+	AtMaxReplicas Verdict = "AtMaxReplicas"
+	// FasterThanLead (False): the budget is overspent, as bursts rise faster than replicas start.
+	//
+	// Fix: shorten the start (a warm node, the image, the weights), or allow more late demand.
+	FasterThanLead Verdict = "FasterThanLead"
 )
 
 // AutoscalerReport is the headroom of one autoscaler.

@@ -116,7 +116,7 @@ func Paused(key snapshot.Key) *snapshot.ForecastState {
 	p := decide.Pause{Capacity: 64, Target: 32, Source: "a replica sustains 64, and the target before was 32"}
 	e.Decision, e.Settings.Mode = p.Apply(e.Decision, e.Observed), decide.Shadow
 	e.Conditions = append(e.Conditions, snapshot.Condition{
-		Type: snapshot.ConditionPaused, True: true, Reason: snapshot.ReasonAsBefore, Message: p.Message(),
+		Type: snapshot.ConditionPaused, True: true, Reason: "AsBefore", Message: p.Message(),
 	})
 	return e
 }

@@ -1,0 +1,76 @@
+package refresh
+
+// Reasons of conditions that the loop alone gives. Their comments become docs/reference/conditions.md.
+
+// Reasons of the condition Uncalibrated.
+const (
+	// reasonTargetUnknown (True): it is unknown what a replica sustains, so a quantile is served instead of the objective.
+	//
+	// Fix: let an HPA or a ScaledObject refer to the Forecast, or set spec.scaling.target. See
+	// docs/objectives.md#what-a-replica-sustains.
+	reasonTargetUnknown = "TargetUnknown"
+)
+
+// Reasons of the condition Saturated.
+const (
+	// reasonCensored (True): the service is saturated, so the demand is at least the observed one.
+	//
+	// Fix: raise maxReplicas, or use a signal that does not saturate.
+	reasonCensored = "Censored"
+)
+
+// Reasons of the condition SignalPlausible.
+const (
+	// reasonAverage (False): the query is an average. An autoscaler needs the total: the average falls when it adds replicas.
+	//
+	// Fix: write sum() instead of avg().
+	reasonAverage = "Average"
+	// reasonFrozen (False): for an hour the value has been the same, and it changed all the time before.
+	//
+	// Fix: check the exporter, the recording rule or the federation behind the query.
+	reasonFrozen = "Frozen"
+	// reasonSilentReplicas (False): ready replicas report nothing to the preset, so their demand is missing.
+	//
+	// Fix: check that new pods are scraped. The preset is docs/signals.md#presets.
+	reasonSilentReplicas = "SilentReplicas"
+	// reasonTargetTooHigh (False): for half an hour replicas were saturated at less than a third of the autoscaler's target.
+	//
+	// Fix: measure what a replica sustains (forewarm capacity), and correct the target, or the unit of the query.
+	reasonTargetTooHigh = "TargetTooHigh"
+	// reasonTargetTooLow (False): for half an hour replicas carried three times the autoscaler's target and were not saturated.
+	//
+	// Fix: measure what a replica sustains (forewarm capacity), and correct the target, or the unit of the query.
+	reasonTargetTooLow = "TargetTooLow"
+	// reasonLatenessDiffers (False): for a day and a half three times as much was late as in the simulation, or a third. Nothing is
+	// changed by it.
+	//
+	// Fix: the message has the likely cause: what a replica sustains (the target), what the query measures, or the signal. See
+	// docs/objectives.md#measured-beside-simulated.
+	reasonLatenessDiffers = "LatenessDiffers"
+	// reasonMeasuredUnusable (False): the query of objective.measured fails, or returns no share of requests.
+	//
+	// Fix: the message has the cause. Write one series from 0 to 1, or remove the field.
+	reasonMeasuredUnusable = "MeasuredUnusable"
+)
+
+// Reasons of the condition ScaledToZero.
+const (
+	// reasonNoReplicas (True): the workload has no replicas, so a missing sample counts as demand 0.
+	reasonNoReplicas = "NoReplicas"
+)
+
+// Reasons of the condition Paused.
+const (
+	// reasonAsBefore (True): the autoscaler has the replicas that the HPA of spec.scaling.before had.
+	//
+	// Fix: forewarm resume NAME ends it.
+	reasonAsBefore = "AsBefore"
+	// reasonBeforeAssumed (True): part of the HPA before is assumed, and the autoscaler may have more replicas than it had.
+	//
+	// Fix: the message has what to write to make it exact. forewarm resume NAME ends it.
+	reasonBeforeAssumed = "BeforeAssumed"
+	// reasonInvalidAnnotation (False): the annotation is neither true nor false, so the Forecast is not paused.
+	//
+	// Fix: set it by forewarm pause NAME, or remove it by forewarm resume NAME.
+	reasonInvalidAnnotation = "InvalidAnnotation"
+)
