@@ -16,7 +16,8 @@ func conditionsOf(t *testing.T, source string) (page string, err error) {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	err = reference.WriteConditions(&out, reference.ConditionKind{Title: "Thing", Text: "A thing.", Folders: []string{dir}})
+	err = reference.WriteConditions(&out,
+		reference.ConditionKind{Title: "Thing", Text: "A thing.", Folders: []string{dir}})
 	return out.String(), err
 }
 
