@@ -209,9 +209,14 @@ func (r *Reading) refuse(n *yaml.Node, path, problem string) {
 }
 
 func nodeKind(n *yaml.Node) string {
-	return map[yaml.Kind]string{
-		yaml.MappingNode: "set of fields", yaml.SequenceNode: "list", yaml.ScalarNode: "single value",
-	}[n.Kind]
+	switch n.Kind {
+	case yaml.MappingNode:
+		return "set of fields"
+	case yaml.SequenceNode:
+		return "list"
+	default:
+		return "single value"
+	}
 }
 
 // fieldType returns the type of a struct's field or a map's values.

@@ -169,25 +169,23 @@ func (c *Collector) logChanges(reading gpu.Reading, podsFault error, now time.Ti
 	if reading.Fault != nil {
 		fault = reading.Fault.Message
 	}
-	switch {
-	case fault == c.lastFault:
-	case fault != "":
-		c.deps.Log.Warn("cannot read the GPUs", "reason", reading.Fault.Reason, "error", fault)
-	default:
-		c.deps.Log.Info("reading the GPUs", "driver", reading.Driver, "gpus", len(reading.GPUs))
-	}
 	if fault != c.lastFault {
 		c.lastFault, c.faultSince = fault, now
+		if fault != "" {
+			c.deps.Log.Warn("cannot read the GPUs", "reason", reading.Fault.Reason, "error", fault)
+		} else {
+			c.deps.Log.Info("reading the GPUs", "driver", reading.Driver, "gpus", len(reading.GPUs))
+		}
 	}
 	// The state is compared, not the message: the messages of one failure differ from call to call.
-	switch away := podsFault != nil; {
-	case away == c.kubeletFailing:
-	case away:
-		c.deps.Log.Warn("cannot list the GPUs of each pod", "error", podsFault)
-	default:
-		c.deps.Log.Info("the kubelet lists the GPUs of each pod")
+	if away := podsFault != nil; away != c.kubeletFailing {
+		c.kubeletFailing = away
+		if away {
+			c.deps.Log.Warn("cannot list the GPUs of each pod", "error", podsFault)
+		} else {
+			c.deps.Log.Info("the kubelet lists the GPUs of each pod")
+		}
 	}
-	c.kubeletFailing = podsFault != nil
 }
 
 // Picture is the agent's state after a step. It is immutable. Its JSON is for programs and leaves out unknown values.

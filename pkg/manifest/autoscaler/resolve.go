@@ -72,16 +72,16 @@ func currentValue(h *autoscalingv2.HorizontalPodAutoscaler, i int) *autoscalingv
 	if i >= len(h.Status.CurrentMetrics) || h.Status.CurrentMetrics[i].Type != h.Spec.Metrics[i].Type {
 		return nil
 	}
-	switch s := &h.Status.CurrentMetrics[i]; {
-	case s.External != nil:
+	switch m, s := &h.Spec.Metrics[i], &h.Status.CurrentMetrics[i]; {
+	case m.External != nil && s.External != nil:
 		return &s.External.Current
-	case s.Object != nil:
+	case m.Object != nil && s.Object != nil:
 		return &s.Object.Current
-	case s.Resource != nil:
+	case m.Resource != nil && s.Resource != nil:
 		return &s.Resource.Current
-	case s.ContainerResource != nil:
+	case m.ContainerResource != nil && s.ContainerResource != nil:
 		return &s.ContainerResource.Current
-	case s.Pods != nil:
+	case m.Pods != nil && s.Pods != nil:
 		return &s.Pods.Current
 	}
 	return nil
