@@ -20,7 +20,7 @@ import (
 )
 
 const about = `forewarm-agent measures how busy the GPUs of this node are, and which pods use them, also where pods share a GPU
-by time-slicing, MPS or MIG. It changes nothing. Compare it with nvidia-smi:
+by time-slicing or MIG. It changes nothing. Compare it with nvidia-smi:
 
   forewarm-agent --once
 

@@ -60,8 +60,8 @@ func restoreSegments(log string, logger *slog.Logger) error {
 				logger.Error("a segment of the write-ahead log from an interrupted repair cannot be read yet; "+
 					"the next start tries again", "file", kept, "err", failed)
 			} else {
-				logger.Warn("an earlier repair of the write-ahead log was interrupted: its segment is turned into blocks",
-					"file", kept)
+				logger.Warn("an earlier repair of the write-ahead log was interrupted: "+
+					"its segment is turned into blocks", "file", kept)
 			}
 			continue
 		}
