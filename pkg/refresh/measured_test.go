@@ -96,6 +96,9 @@ func TestMeasuredIsReported(t *testing.T) {
 // Lateness that begins to differ is a condition a day and a half later, as long as it lasts, and for one who starts then just the
 // same. Meanwhile the same is served as to one who measures nothing, and the query is asked every five minutes for what is new.
 func TestMeasuredDiffersForADay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("values alone: nothing here runs at once")
+	}
 	began, ended := noon, noon.Add(40*time.Hour)
 	query := &demandSource{demand: func(at time.Time) float64 {
 		if at.After(began) && !at.After(ended) {
