@@ -131,6 +131,7 @@ lint: ## golangci-lint, pinned and built from source (minutes, once)
 	go tool -modfile=$(LINT_MODULE) golangci-lint run
 	$(if $(CC_FOUND),CGO_ENABLED=1 go tool -modfile=$(LINT_MODULE) golangci-lint run ./pkg/agent/nvml ./cmd/forewarm-agent)
 	cd hack/e2e && go tool -modfile=../lint/go.mod golangci-lint run
+	$(if $(CC_FOUND),cd hack/e2e && CGO_ENABLED=1 go tool -modfile=../lint/go.mod golangci-lint run ./gpucheck)
 	cd hack/image && go tool -modfile=../lint/go.mod golangci-lint run
 
 .PHONY: format
@@ -149,6 +150,10 @@ bench-hostile: ## the memory that fifty hostile scrape targets cost the embedded
 .PHONY: bench-agent
 bench-agent: ## what a step of the node agent costs on eight GPUs: by a node that is made up, and by NVML's mocks
 	CGO_ENABLED=1 go test -run '^$$' -bench . -benchmem ./pkg/agent/...
+
+.PHONY: gpu-check
+gpu-check: agent ## the node agent beside nvidia-smi under small loads on this machine's first GPU: a report (needs a GPU, root; 3 minutes)
+	@cd hack/e2e && CGO_ENABLED=1 go run ./gpucheck --agent ../../bin/forewarm-agent
 
 .PHONY: bench-start
 bench-start: build ## the start with a thousand Forecasts beside a real Prometheus (needs one on PATH; minutes)
