@@ -57,13 +57,10 @@ func followAtMost(t *testing.T, access *rest.Config, most int, all ...leadtime.W
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
+	apiservertest.Background(t, func(ctx context.Context) error {
 		watch.Run(ctx)
-	}()
-	t.Cleanup(func() { cancel(); <-over })
+		return nil
+	})
 	return watch, want
 }
 

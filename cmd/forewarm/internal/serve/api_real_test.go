@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -164,19 +163,13 @@ func hold(t *testing.T, cluster *apiservertest.Cluster, bundle []byte) {
 		t.Fatal(err)
 	}
 	groups := serve.AllGroups()
-	ctx, stop := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	running.Go(func() {
-		if err := watch.Run(ctx); err != nil {
-			t.Error(err)
-		}
-	})
-	running.Go(func() {
+	apiservertest.Background(t, watch.Run)
+	apiservertest.Background(t, func(ctx context.Context) error {
 		watch.Hold(ctx, serve.WallClock{}, apiservices.HoldConfig{
 			Modes: groups.Modes(), Owner: "forewarm:server", Port: 443, Authority: constant(bundle),
 		})
+		return nil
 	})
-	t.Cleanup(func() { stop(); running.Wait() })
 }
 
 // The way of an HPA and of kubectl: through the kube-apiserver, which vouches for the user.
