@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/forewarm/forewarm/hack/casetest"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	"github.com/forewarm/forewarm/pkg/offline/explain"
@@ -123,31 +124,11 @@ spec:
 }
 
 func TestSituateProblems(t *testing.T) {
-	metrics := func(text string) string {
-		return "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\n" + hpaHeader + "  metrics: [" + text + "]\n"
-	}
-	for _, c := range []struct{ name, text, want string }{
-		{
-			"nothing to compare with",
-			metrics("{type: External, external: {metric: {name: x}, target: {type: AverageValue}}}"),
-			"metrics[0]: x: its averageValue is not above 0",
-		},
-		{
-			"a type that has no meaning there",
-			metrics("{type: External, external: {metric: {name: x}, target: {type: Utilization}}}"),
-			`metrics[0]: a target of type "Utilization"`,
-		},
-		{
-			"nothing to multiply by",
-			metrics("{type: External, external: {metric: {name: x}, target: {type: Value}}}"), "x: its value is not above 0",
-		},
-		{"a type alone", metrics("{type: Pods}"), `metrics[0]: it has no field for its type "Pods"`},
-		{"nothing", "", "it is empty"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			_, err := autoscaler.ResolveFile("x.yaml", []byte(c.text), "")
-			if err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%v, want %q", err, c.want)
+	for _, c := range casetest.Read[struct{ Name, Text, Want string }](t, "situate.yaml") {
+		t.Run(c.Name, func(t *testing.T) {
+			_, err := autoscaler.ResolveFile("x.yaml", []byte(c.Text), "")
+			if err == nil || !strings.Contains(err.Error(), c.Want) {
+				t.Errorf("%v, want %q", err, c.Want)
 			}
 		})
 	}
