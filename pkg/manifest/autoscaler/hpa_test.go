@@ -193,23 +193,9 @@ func TestRefusedMetricsNameTheirModel(t *testing.T) {
 }
 
 func TestMetricsThatNameNoForecast(t *testing.T) {
-	for name, text := range map[string]string{
-		"none": hpaHeader,
-		"KEDA's own": strings.Replace(external(of64), "namespace: inference",
-			"namespace: inference, ownerReferences: [{apiVersion: keda.sh/v1alpha1, kind: ScaledObject, name: llama, uid: u}]", 1),
-		"those of others": hpaHeader + `  metrics:
-    - {type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}}
-    - {type: External}
-    - {type: Object}
-    - type: Object
-      object:
-        describedObject: {apiVersion: example.com/v1, kind: Forecast, name: llama-inflight}
-        metric: {name: demand}
-        target: {type: AverageValue, averageValue: 64}
-`,
-	} {
-		if got := autoscaler.FromHPA(readHPA(t, text)); len(got) > 0 {
-			t.Errorf("%s: %+v", name, got)
+	for _, c := range casetest.Read[struct{ Name, Text string }](t, "hpas-of-others.yaml") {
+		if got := autoscaler.FromHPA(readHPA(t, c.Text)); len(got) > 0 {
+			t.Errorf("%s: %+v", c.Name, got)
 		}
 	}
 }

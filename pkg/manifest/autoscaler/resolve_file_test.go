@@ -1,6 +1,7 @@
 package autoscaler_test
 
 import (
+	_ "embed"
 	"strings"
 	"testing"
 	"time"
@@ -13,31 +14,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
 
-const liveHPA = `apiVersion: autoscaling/v2
-kind: HorizontalPodAutoscaler
-` + hpaHeader + `  minReplicas: 0
-  metrics:
-    - {type: External, external: {metric: {name: llama-inflight}, target: {type: AverageValue, averageValue: "64"}}}
-    - {type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}}
-    - {type: Object, object: {describedObject: {apiVersion: v1, kind: Service, name: llama},
-        metric: {name: queue}, target: {type: Value, value: "30"}}}
-    - {type: Pods, pods: {metric: {name: load}, target: {type: AverageValue, averageValue: 500m}}}
-    - {type: ContainerResource, containerResource: {name: memory, container: server,
-        target: {type: AverageValue, averageValue: 8Gi}}}
-  behavior: {scaleDown: {stabilizationWindowSeconds: 0}}
-status:
-  currentReplicas: 3
-  desiredReplicas: 4
-  lastScaleTime: "2026-11-20T12:00:00Z"
-  currentMetrics:
-    - {type: External, external: {metric: {name: llama-inflight}, current: {averageValue: 62500m}}}
-    - {type: Resource, resource: {name: cpu, current: {averageUtilization: 75, averageValue: 3}}}
-    - {type: Object, object: {describedObject: {kind: Service, name: llama}, metric: {name: queue}, current: {value: 7}}}
-    - {type: ""}
-    - {type: ContainerResource, containerResource: {name: memory, container: server, current: {averageValue: 6Gi}}}
-  conditions:
-    - {type: ScalingActive, status: "False", reason: FailedGetExternalMetric, message: gone}
-`
+//go:embed testdata/live.yaml
+var liveHPA string
 
 func TestSituate(t *testing.T) {
 	s, err := autoscaler.ResolveFile("x.yaml", []byte(liveHPA), "llama")

@@ -95,28 +95,13 @@ func TestRefusedScaledObjects(t *testing.T) {
 
 // TestScaledObjectsThatNameNoForecast: those of other scalers, and what KEDA itself could not read.
 func TestScaledObjectsThatNameNoForecast(t *testing.T) {
-	for name, text := range map[string]string{
-		"an empty one":           "{}",
-		"a spec that is a list":  "spec: [1]",
-		"no trigger":             triggered(""),
-		"another scaler":         triggered("{type: prometheus, metadata: {query: up, forecast: llama-inflight}}"),
-		"another external one":   triggered("{type: external, metadata: {scalerAddress: 'y:9'}}"),
-		"no metadata":            triggered("{type: external}"),
-		"a number for a name":    triggered("{type: external, metadata: {forecast: 7}}"),
-		"triggers that are none": "spec: {triggers: {type: external}}",
-		"replicas of words":      triggered(push64, "  maxReplicaCount: many\n"),
-		"replicas beyond 32 bit": triggered(push64, "  maxReplicaCount: 4294967301\n"),
-		"half a replica":         triggered(push64, "  minReplicaCount: 1.5\n"),
-		"idle replicas of words": triggered(push64, "  idleReplicaCount: none\n"),
-		"a tolerance of millions of digits": triggered(push64,
-			"  advanced: {horizontalPodAutoscalerConfig: {behavior: {scaleUp: {tolerance: \"1e-30000000\"}}}}\n"),
-	} {
+	for _, c := range casetest.Read[struct{ Name, Text string }](t, "scaledobjects-of-others.yaml") {
 		begun := time.Now()
-		if got := autoscaler.FromScaledObject(readScaledObject(t, text)); len(got) > 0 {
-			t.Errorf("%s: %+v", name, got)
+		if got := autoscaler.FromScaledObject(readScaledObject(t, c.Text)); len(got) > 0 {
+			t.Errorf("%s: %+v", c.Name, got)
 		}
 		if took := time.Since(begun); took > time.Second {
-			t.Errorf("%s took %s", name, took)
+			t.Errorf("%s took %s", c.Name, took)
 		}
 	}
 }
