@@ -35,38 +35,17 @@ func TestWhatIsSeenOfAPod(t *testing.T) {
 }
 
 func TestWhoseAPodIs(t *testing.T) {
-	yes := true
-	by := func(kind, name string) []metav1.OwnerReference {
-		return []metav1.OwnerReference{{Kind: kind, Name: name, Controller: &yes}}
-	}
-	for _, c := range []struct {
-		name    string
-		version string
-		kind    string
-		owners  []metav1.OwnerReference
-		want    bool
-	}{
-		{"a Deployment's", "apps/v1", "Deployment", by("ReplicaSet", "llama-5d4f"), true},
-		{"another Deployment's with the same labels", "apps/v1", "Deployment", by("ReplicaSet", "llama-canary-5d4f"), false},
-		{"a Job's with the same labels", "apps/v1", "Deployment", by("Job", "llama-5d4f"), false},
-		{"nobody's", "apps/v1", "Deployment", nil, false},
-		{
-			"that of an owner that is no controller", "apps/v1", "Deployment",
-			[]metav1.OwnerReference{{Kind: "ReplicaSet", Name: "llama-5d4f"}},
-			false,
-		},
-		{"a StatefulSet's", "apps/v1", "StatefulSet", by("StatefulSet", "llama"), true},
-		{"another StatefulSet's", "apps/v1", "StatefulSet", by("StatefulSet", "llama-2"), false},
-		{"a group's leader", "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", by("StatefulSet", "llama"), true},
-		{"a kind's of its own", "example.com/v1", "Deployment", by("Worker", "any"), true},
-		{"nobody's of that kind", "example.com/v1", "Deployment", nil, false},
-	} {
+	for _, c := range casetest.Read[struct {
+		Name, Version, Kind string
+		Owners              []metav1.OwnerReference
+		Want                bool
+	}](t, "owners.yaml") {
 		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-			Labels: map[string]string{"pod-template-hash": "5d4f"}, OwnerReferences: c.owners,
+			Labels: map[string]string{"pod-template-hash": "5d4f"}, OwnerReferences: c.Owners,
 		}}
-		workload := leadtime.Workload{APIVersion: c.version, Kind: c.kind, Name: "llama"}
-		if got := isOwnedBy(workload, p); got != c.want {
-			t.Errorf("%s: %v", c.name, got)
+		workload := leadtime.Workload{APIVersion: c.Version, Kind: c.Kind, Name: "llama"}
+		if got := isOwnedBy(workload, p); got != c.Want {
+			t.Errorf("%s: %v", c.Name, got)
 		}
 	}
 }
