@@ -1,7 +1,6 @@
 package autoscaler_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -22,9 +21,6 @@ const (
 	prometheus = `{type: prometheus, name: load, metadata: {serverAddress: "http://p:9090", query: sum(x), threshold: "64"}}`
 )
 
-// target is a HorizontalPodAutoscaler with metrics of a list.
-func scalingOn(metrics string) string { return v2 + hpaHeader + "  metrics: " + metrics + "\n" }
-
 // played is the one metric that a text means.
 func played(text, name, metric string) (*autoscaler.Metric, error) {
 	all, err := autoscaler.Read("hpa.yaml", []byte(text))
@@ -39,54 +35,20 @@ func played(text, name, metric string) (*autoscaler.Metric, error) {
 }
 
 func TestRead(t *testing.T) {
-	named := func(name string, source hpa.MetricType) hpa.Spec {
-		return changed(func(s *hpa.Spec) { s.Metrics[0].Name, s.Metrics[0].Source = name, source })
-	}
-	object := `{type: Object, object: {describedObject: {kind: Service, name: llama}, metric: {name: load},
-    target: {type: AverageValue, averageValue: "64"}}}`
-	cpu := `{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}}`
-	for _, c := range []struct {
-		about, text, name, metric string
-		want                      hpa.Spec
-	}{
-		{"a metric that names no Forecast", foreign, "", "", named("queue", hpa.External)},
-		{"an Object metric", scalingOn("[" + object + "]"), "", "", named("load", hpa.Object)},
-		{"the CPU beside it is not played", scalingOn("[" + cpu + ", " + object + "]"), "", "", named("load", hpa.Object)},
-		{"one of two, by its name", foreign + "  - " + object + "\n", "", "load", named("load", hpa.Object)},
-		{
-			"one of two documents, by its name, among others",
-			"kind: Deployment\napiVersion: apps/v1\nspec: {x: 1}\n---\n" + foreign + "---\n" +
-				strings.Replace(foreign, "{name: llama", "{name: qwen", 1),
-			"qwen", "", named("queue", hpa.External),
-		},
-		{"by its kind and name", foreign, "HorizontalPodAutoscaler/llama", "", named("queue", hpa.External)},
-		{
-			"a trigger of Prometheus, and what KEDA fills in", keda + triggered(prometheus), "", "",
-			changed(func(s *hpa.Spec) { s.Metrics[0].Name, s.Max = "load", 100 }),
-		},
-		{
-			"a trigger that names a Forecast", keda + triggered(push64, "  idleReplicaCount: 0\n  minReplicaCount: 1\n  pollingInterval: 30\n"), "", "",
-			changed(func(s *hpa.Spec) { s.Metrics[0].Name, s.Max = "s0-external-push", 100 }),
-		},
-		{
-			"as the API server prints it",
-			strings.Replace(foreign, "{name: llama", "{creationTimestamp: null, managedFields: [{fieldsV1: {f:x: {}}}], name: llama", 1) +
-				"status: {currentReplicas: 3, currentMetrics: []}\n",
-			"", "", named("queue", hpa.External),
-		},
-		{
-			"JSON", `{"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": {"name": "llama"}, "spec": {
-  "maxReplicas": 20, "scaleTargetRef": {"kind": "Deployment", "name": "llama"}, "metrics": [{"type": "External", "external": {
-  "metric": {"name": "queue"}, "target": {"type": "AverageValue", "averageValue": "64"}}}]}}`, "", "",
-			named("queue", hpa.External),
-		},
-	} {
-		t.Run(c.about, func(t *testing.T) {
-			got, err := played(c.text, c.name, c.metric)
+	for _, c := range casetest.Read[struct {
+		About, Text, Name, Metric string
+		// Played is the metric's name.
+		Played string
+		Source hpa.MetricType
+		Max    int32
+	}](t, "played.yaml") {
+		t.Run(c.About, func(t *testing.T) {
+			got, err := played(c.Text, c.Name, c.Metric)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(c.want, got.Spec); diff != "" {
+			want := changed(func(s *hpa.Spec) { s.Metrics[0].Name, s.Metrics[0].Source, s.Max = c.Played, c.Source, c.Max })
+			if diff := cmp.Diff(want, got.Spec); diff != "" {
 				t.Error(diff)
 			}
 		})
