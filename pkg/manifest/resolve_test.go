@@ -212,7 +212,7 @@ spec:
 		paths = append(paths, p.Field)
 	}
 	want := []string{
-		"metadata.name", "metadata.namespace", "spec.targetRef.Name", "spec.step", "spec.models[0]", "spec.quantile",
+		"metadata.name", "metadata.namespace", "spec.targetRef.name", "spec.step", "spec.models[0]", "spec.quantile",
 		"spec.serve", "spec.scaling.target", "spec.signal.preset",
 	}
 	if diff := cmp.Diff(want, paths); diff != "" {
