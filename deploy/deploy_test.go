@@ -88,20 +88,6 @@ func (catalogue) Confine(query, _ string, _ manifest.Source) (manifest.Rendered,
 	return manifest.Rendered{Expr: query}, nil
 }
 
-// clock is the machine's.
-type clock struct{}
-
-func (clock) Now() time.Time { return time.Now() }
-
-func (clock) WaitUntil(ctx context.Context, t time.Time) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(time.Until(t)):
-		return nil
-	}
-}
-
 // testWork watches, leads, measures and writes a status with the rights of the Deployment's account alone.
 func testWork(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
@@ -133,19 +119,15 @@ func testWork(t *testing.T, c *apiservertest.Cluster) {
 	)
 	writer := forecasts.NewStatusWriter(objects, snapshots, log)
 
-	ctx, cancel := context.WithCancel(t.Context())
-	over := make(chan error, 2)
-	go func() { over <- objects.Run(ctx) }()
-	go func() { over <- leadership.Run(ctx, func(ctx context.Context) { writer.Run(ctx, clock{}) }) }()
+	stop := apiservertest.Background(t, objects.Run)
+	resign := apiservertest.Background(t, func(ctx context.Context) error {
+		return leadership.Run(ctx, func(ctx context.Context) { writer.Run(ctx, apiservertest.Clock{}) })
+	})
 	c.MustKubectl(t, "", "wait", "--namespace=inference", "--for=jsonpath={.status.state}=Pending", "--timeout=20s",
 		"forecast/llama-inflight")
 	expectMeasuring(t, as)
-	cancel()
-	for range 2 {
-		if err := <-over; err != nil {
-			t.Error(err)
-		}
-	}
+	resign()
+	stop()
 	table := c.MustKubectl(t, "", "get", "forewarm", "-A", "-o", "wide")
 	if !strings.Contains(table, "the sample's status") {
 		t.Errorf("the condition is not in the wide table:\n%s", table)
@@ -166,24 +148,12 @@ func expectMeasuring(t *testing.T, as *rest.Config) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
+	stop := apiservertest.Background(t, func(ctx context.Context) error {
 		watch.Run(ctx)
-	}()
-	problem := workloads.Listing
-	for range 400 {
-		if problem = watch.Problem(llama); problem == "" {
-			break
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	if problem != "" {
-		t.Errorf("after 20 s the pods are not watched: %s", problem)
-	}
-	cancel()
-	<-over
+		return nil
+	})
+	apiservertest.Eventually(t, 20*time.Second, func() string { return watch.Problem(llama) })
+	stop()
 }
 
 // workload is what the sample's Forecast scales.
@@ -255,12 +225,7 @@ func testKEDAScaler(t *testing.T, c *apiservertest.Cluster) {
 	}
 	c.MustKubectl(t, "", "create", "namespace", "keda")
 	c.MustKubectl(t, "", "apply", "--server-side", "--validate=strict", "-k", "deploy/with-keda-scaler")
-	expectRights(t, c, []right{
-		{ask{Verb: "update", Resource: "secrets", Namespace: "keda", Name: "forewarm-client"}, true},
-		{ask{Verb: "get", Resource: "secrets", Namespace: "keda", Name: "kedaorg-certs"}, false},
-		{ask{Verb: "list", Resource: "secrets", Namespace: "keda"}, false},
-		{ask{Verb: "create", Resource: "secrets", Namespace: "keda"}, false},
-	})
+	expectRights(t, c, "keda-rights.yaml")
 }
 
 // TestTheScaledObjectOfTheSamplesIsUnderstood asks the scaler what the sample's trigger asks, of the sample's Forecast.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -172,6 +173,41 @@ func Eventually(tb testing.TB, patience time.Duration, check func() string) {
 		time.Sleep(moment)
 	}
 	tb.Fatalf("after %s still: %s", patience, missing)
+}
+
+// Background does work until the returned function is called, at the latest until the test ends.
+func Background(tb testing.TB, work func(context.Context) error) (stop func()) {
+	tb.Helper()
+	// A test's own context ends before its clean-up.
+	ctx, cancel := context.WithCancel(context.WithoutCancel(tb.Context()))
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := work(ctx); err != nil {
+			tb.Error(err)
+		}
+	})
+	stop = func() {
+		cancel()
+		running.Wait()
+	}
+	tb.Cleanup(stop)
+	return stop
+}
+
+// Clock is the machine's.
+type Clock struct{}
+
+// Now is the time.
+func (Clock) Now() time.Time { return time.Now() }
+
+// WaitUntil returns at t, or with the context's error before.
+func (Clock) WaitUntil(ctx context.Context, t time.Time) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(time.Until(t)):
+		return nil
+	}
 }
 
 // Differs is a check that a value is as wanted.

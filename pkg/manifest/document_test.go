@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/forewarm/forewarm/hack/casetest"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/manifest"
 )
@@ -24,81 +25,12 @@ func lines(documents []manifest.Document) []string {
 }
 
 func TestParseProblems(t *testing.T) {
-	for _, c := range []struct {
-		name, yaml string
-		want       []string
-	}{
-		{"a good one has none", header + small, nil},
-		{
-			"an unknown field lists the known ones", header + "spec:\n  signal: {presett: x}\n",
-			[]string{"f.yaml:5: spec.signal.presett: unknown field, known are delay, preset, query, saturated, source"},
-		},
-		{
-			"case counts", header + "Spec: {}\n",
-			[]string{"f.yaml:4: Spec: unknown field, known are apiVersion, kind, metadata, spec, status"},
-		},
-		{
-			"a field twice names both lines", header + "spec:\n  step: 30s\n  serve: Floor\n  step: 15s\n",
-			[]string{"f.yaml:7: spec.step: is given twice, first in line 5: keep one"},
-		},
-		{
-			"a field twice in JSON", `{"apiVersion": "forewarm.dev/v1alpha1", "kind": "Forecast",` +
-				"\n" + `"metadata": {"name": "a", "name": "b"}, "spec": {}}`,
-			[]string{"f.yaml:2: metadata.name: is given twice, first in line 2: keep one"},
-		},
-		{
-			"all at once", header + "spec:\n  quantile: 0.95\n  stepp: 30s\n  scaling: {minReplicas: \"1\"}\n  models: arima\n",
-			[]string{
-				`f.yaml:5: spec.quantile: is not text: put it in quotes, "0.95"`,
-				"f.yaml:6: spec.stepp: unknown field, known are costRatio, expose, formerNames, history, leadTime, models, objective, quantile, scaling, seasons, " +
-					"serve, signal, staleAfter, step, targetRef",
-				`f.yaml:7: spec.scaling.minReplicas: "1" is not a whole number: write one, without quotes`,
-				"f.yaml:8: spec.models: is a single value: write a list",
-			},
-		},
-		{
-			"the line counts from the file's beginning", header + small + "---\n" + header + "specs: {}\n",
-			[]string{"f.yaml:9: specs: unknown field, known are apiVersion, kind, metadata, spec, status"},
-		},
-		{
-			"broken YAML costs its document only", header + small + "---\nspec: [\n---\n" + header + "x: 1\n",
-			[]string{
-				"f.yaml:6: is not YAML: did not find expected node content",
-				"f.yaml:11: x: unknown field, known are apiVersion, kind, metadata, spec, status",
-			},
-		},
-		{
-			"another kind", "apiVersion: apps/v1\nkind: Deployment\n",
-			[]string{`f.yaml:1: apiVersion "apps/v1", kind "Deployment" is not supported here: write apiVersion: ` +
-				"forewarm.dev/v1alpha1, kind: Forecast"},
-		},
-		{
-			"a list of objects", "apiVersion: v1\nkind: List\nitems: []\n",
-			[]string{"f.yaml:1: kind List is not supported here: write one document for each Forecast, separated by ---"},
-		},
-		{
-			"not an object", "- 1\n- 2\n",
-			[]string{"f.yaml:1: is not an object: write apiVersion, kind, metadata and spec"},
-		},
-		{
-			"a quantity that is none", header + "spec: {scaling: {target: lots}}\n",
-			[]string{`f.yaml:4: spec.scaling.target: "lots" is not a quantity, write for example 64, 0.5 or 4k`},
-		},
-		{
-			"a quantity of thirty million digits", header + "spec: {scaling: {target: \"1e-30000000\"}}\n",
-			[]string{`f.yaml:4: spec.scaling.target: "1e-30000000" is not a quantity, write for example 64, 0.5 or 4k`},
-		},
-		{
-			"a quantity before of thirty million digits", header + "spec: {scaling: {before: {target: \"1e-30000000\"}}}\n",
-			[]string{`f.yaml:4: spec.scaling.before.target: "1e-30000000" is not a quantity, write for example 64, 0.5 or 4k`},
-		},
-		{
-			"a number as a key", header + "1: 2\n",
-			[]string{"f.yaml:4: 1: is not a field's name: names are text, without aliases and merges"},
-		},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, lines(manifest.Parse("f.yaml", []byte(c.yaml)))); diff != "" {
+	for _, c := range casetest.Read[struct {
+		Name, YAML string
+		Want       []string
+	}](t, "problems.yaml") {
+		t.Run(c.Name, func(t *testing.T) {
+			if diff := cmp.Diff(c.Want, lines(manifest.Parse("f.yaml", []byte(c.YAML)))); diff != "" {
 				t.Error(diff)
 			}
 		})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/forewarm/forewarm/hack/casetest"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
@@ -156,130 +157,17 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// faults are specs, each with one thing wrong, and what must be said about it.
-func faults() []struct{ name, change, want string } {
-	return []struct{ name, change, want string }{
-		{"no kind", "targetRef: {name: a}", "spec.targetRef.kind: Required value"},
-		{"no workload's name", "targetRef: {kind: Deployment}", "spec.targetRef.name: Required value"},
-		{"a kind of two words", "targetRef: {kind: My Kind, name: a}", "spec.targetRef.kind: Invalid value"},
-		{
-			"another's source", "signal: {query: x, source: team-b}",
-			"spec.signal.source: Invalid value: \"team-b\": source not granted to namespace inference",
-		},
-		{"no signal", "signal: {}", "set preset (forewarm presets lists them) or query"},
-		{"two signals", "signal: {preset: vllm/inflight, query: x}", "keep one"},
-		{
-			"an unknown preset", "signal: {preset: vllm/in-flight}",
-			`preset: Invalid value: unknown preset "vllm/in-flight": did you mean vllm/inflight?`,
-		},
-		{"a preset that does not fit", "targetRef: {kind: CronJob, name: a}", "a CronJob has no pods that stay"},
-		{"a query that does not parse", "signal: {query: 'sum(x}})'}", "1:9: unexpected right brace"},
-		{
-			"a limit signal that does not parse", "signal: {query: x, saturated: 'max(x}})'}",
-			"spec.signal.saturated: Invalid value",
-		},
-		{"a step that is a number", `step: "30"`, "write for example 30s, 5m"},
-		{"a step of half a second", "step: 500ms", "write a duration from 1s to 2h"},
-		{"a step between seconds", "step: 1500ms", "write a whole number of seconds"},
-		{"a step beyond the window", "step: 7m", "the lead window 6m15s is shorter than the step 7m"},
-		{"a history of two minutes", "history: 2m", "write at least 12m30s"},
-		{"too many points", "step: 1s", "is 1209600 steps of 1s, more than 120000: write at most 1d9h20m"},
-		{"seasons too many", "seasons: [1h, 1d, 2d]", "spec.seasons: Too many: 3: must have at most 2 items"},
-		{
-			"seasons in the wrong order", "seasons: [1d, 1h]",
-			"spec.seasons[1]: Invalid value: \"1h\": write the shorter season first, each once",
-		},
-		{
-			"a season that is no whole number of steps", "seasons: [100s]",
-			"spec.seasons[0]: Invalid value: \"100s\": write a whole number of steps of 30s, at least two",
-		},
-		{
-			"a season of one step", "seasons: [30s]",
-			"spec.seasons[0]: Invalid value: \"30s\": write a whole number of steps of 30s, at least two",
-		},
-		{
-			"a season that the history does not hold twice", "seasons: [8d]",
-			"spec.seasons[0]: Invalid value: \"8d\": the history 2w must hold a season twice: write at most 1w",
-		},
-		{"a history that overflows", "history: 300y", "spec.history: Invalid value"},
-		{"a mode that does not exist", "leadTime: {mode: Guess}", `spec.leadTime.mode: Unsupported value: "Guess"`},
-		{"fixed without a duration", "leadTime: {mode: Fixed}", "spec.leadTime.duration: Required value"},
-		{
-			"fixed with a fallback", "leadTime: {mode: Fixed, duration: 4m, fallback: 3m}",
-			"spec.leadTime.fallback: Forbidden",
-		},
-		{"a duration without a mode", "leadTime: {duration: 4m}", "add mode: Fixed"},
-		{"a lead time of a day", "leadTime: {fallback: 1d}", "write a duration from 1s to 2h"},
-		{
-			"a window of too many steps", "{leadTime: {fallback: 1h}, step: 2s, history: 1d}",
-			"is 1837 steps of 2s, more than 1000",
-		},
-		{"a way to serve that does not exist", "serve: floor", `supported values: "Floor", "Forecast", "Shadow"`},
-		{
-			"an unknown model", "models: [ARIMA, Prophet]",
-			"spec.models[1]: Unsupported value: \"Prophet\": supported values: \"regression\"",
-		},
-		{"a model twice", "models: [arima, ARIMA]", "spec.models[1]: Duplicate value"},
-		{"a quantile of 1", `quantile: "1"`, "write a number from 0.05 to 0.995"},
-		{"a quantile that is no number", `quantile: NaN`, "write a number from 0.05 to 0.995"},
-		{"a quantile in percent", `quantile: "95%"`, "write a number from 0.05 to 0.995"},
-		{"a hexadecimal quantile", `quantile: "0x1p-1"`, "write a number from 0.05 to 0.995"},
-		{"a quantile beside an objective", `{quantile: "0.9", objective: {late: 1%}}`, "keep one"},
-		{"a cost ratio beside an objective", `{costRatio: "20", objective: {wait: 1m}}`, "keep one"},
-		{"a cost ratio beside a quantile", `{costRatio: "20", quantile: "0.9"}`, "spec.costRatio: Forbidden"},
-		{"a cost ratio of nothing", `costRatio: "0"`, "write a number above 0, at most 1000000"},
-		{"a cost ratio beyond all", `costRatio: "1000000.1"`, "write a number above 0, at most 1000000"},
-		{"a cost ratio that is no number", `costRatio: NaN`, "write a number above 0, at most 1000000"},
-		{"a negative cost ratio", `costRatio: "-1"`, "write a number above 0, at most 1000000"},
-		{"everything late", `objective: {late: "100%"}`, "above 0% and below 100%"},
-		{"nothing late", `objective: {late: "0.0%"}`, "above 0% and below 100%"},
-		{"late without its sign", `objective: {late: "1"}`, "above 0% and below 100%"},
-		{"a wait of nothing", `objective: {wait: 0s}`, "write a duration from 1s to 1h"},
-		{"a period of minutes", `objective: {over: 30m}`, "write a duration from 1h to 2w"},
-		{"a period of one and a half hours", `objective: {over: 90m}`, "write a whole number of hours"},
-		{"a period longer than the history", `{history: 3d, objective: {over: 4d}}`, "write a duration from 1h to 3d"},
-		{"a measure of nothing", `objective: {measured: {}}`, "spec.objective.measured: Required value"},
-		{"two measures", `objective: {measured: {preset: vllm/queue-time, query: x}}`, "measured: Forbidden"},
-		{
-			"a demand as a measure", `objective: {measured: {preset: vllm/inflight2}}`,
-			"spec.objective.measured.preset: Invalid value",
-		},
-		{
-			"a measure that does not parse", `objective: {measured: {query: 'x}}'}}`,
-			"spec.objective.measured.query: Invalid value",
-		},
-		{"a target of nothing", "scaling: {target: 0}", "a quantity above 0"},
-		{"a negative target", `scaling: {target: "-4k"}`, "a quantity above 0"},
-		{"a target below a thousandth", `scaling: {target: "100u"}`, "an HPA can hold 0.001 to 9.22e+15"},
-		{"a target beyond what an HPA holds", `scaling: {target: 10P}`, "state the demand in another unit"},
-		{"a target of nothing before", "scaling: {before: {target: 0}}", "spec.scaling.before.target"},
-		{
-			"more replicas before than the schema knows", "scaling: {before: {target: 1, minReplicas: 1000001}}",
-			"write 1 to 1000000",
-		},
-		{"fewer at most than at least", "scaling: {target: 1, minReplicas: 3, maxReplicas: 2}", "write at least 3"},
-		{"negative replicas", "scaling: {target: 1, minReplicas: -1}", "write 0 to 1000000"},
-		{"more replicas than the schema knows", "scaling: {target: 1, maxReplicas: 1000001}", "at most 1000000"},
-		{"a source that lags for hours", "signal: {query: x, delay: 1h}", "write a duration from 0s to 30m"},
-		{
-			"a delay that is longer than stale", "{signal: {query: x, delay: 5m}, staleAfter: 5m}",
-			"write a duration from 6m to 1d",
-		},
-		{"a delay beyond the window", "{signal: {query: x, delay: 30m}, step: 1s, history: 1d}", "write a longer step"},
-		{"stale before the next sample", "staleAfter: 40s", "write a duration from 1m to 1d"},
-	}
-}
-
+// Specs, each with one thing wrong, and what must be said about it.
 func TestFaults(t *testing.T) {
-	for _, f := range faults() {
-		t.Run(f.name, func(t *testing.T) {
-			o := object(t, header+spec(f.change))
+	for _, f := range casetest.Read[struct{ Name, Change, Want string }](t, "faults.yaml") {
+		t.Run(f.Name, func(t *testing.T) {
+			o := object(t, header+spec(f.Change))
 			got, problems := manifest.NewResolver(catalogue{}).Resolve(o)
 			if len(problems) != 1 {
 				t.Errorf("%d problems, want 1: %v", len(problems), problems)
 			}
-			if !strings.Contains(got.Invalid, f.want) {
-				t.Errorf("%q does not say %q", got.Invalid, f.want)
+			if !strings.Contains(got.Invalid, f.Want) {
+				t.Errorf("%q does not say %q", got.Invalid, f.Want)
 			}
 			if got.Key.Name != "llama" || got.Expr != "" || got.Step != 0 {
 				t.Errorf("an invalid target carries more than its name: %+v", got)

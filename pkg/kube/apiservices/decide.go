@@ -167,17 +167,11 @@ func (s *situation) problem(group string, held []apiService) string {
 	case group == Inspect:
 		return fmt.Sprintf(
 			"another Forewarm serves this cluster: %s leads to %s. Both write the statuses of all Forecasts: "+
-				"uninstall one of them",
-			group,
-			holders,
-		)
+				"uninstall one of them", group, holders)
 	case s.modes[group] == Required:
 		return fmt.Sprintf(
 			"%s leads to %s, and Forewarm takes no group from another server: delete that APIService, or write "+
-				"auto or false for this group",
-			group,
-			holders,
-		)
+				"auto or false for this group", group, holders)
 	}
 	return ""
 }

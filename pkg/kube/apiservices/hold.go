@@ -220,8 +220,7 @@ func (h *holder) owner(ctx context.Context) (metav1.OwnerReference, error) {
 	case apierrors.IsNotFound(err):
 		return metav1.OwnerReference{}, fmt.Errorf(
 			"its owner, the ClusterRole %s, does not exist: write the name of Forewarm's own in --api-service-owner",
-			h.config.Owner,
-		)
+			h.config.Owner)
 	case err != nil:
 		return metav1.OwnerReference{}, fmt.Errorf("read its owner, the ClusterRole %s: %w", h.config.Owner, err)
 	}

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/forewarm/forewarm/hack/casetest"
 )
 
 const (
@@ -14,55 +16,21 @@ const (
 )
 
 func TestConditionSaysWhoHoldsWhat(t *testing.T) {
-	for name, c := range map[string]struct {
-		holdings GroupOwners
-		away     map[string]string
-		reaches  bool
-		reason   string
-		words    []string
-	}{
-		"all are ours": {
-			GroupOwners{External: {ours}, Custom: {ours}},
-			nil,
-			true, "Reachable",
-			[]string{"external.metrics.k8s.io leads here, custom.metrics.k8s.io leads here"},
-		},
-		"beside KEDA": {
-			GroupOwners{External: {kedas}, Custom: {ours}},
-			map[string]string{External: "FailedDiscoveryCheck: not ours"},
-			true, "ObjectMetricOnly",
-			[]string{"leads to keda/keda-metrics-apiserver", "Object metric"},
-		},
-		"beside prometheus-adapter": {
-			GroupOwners{External: {ours}, Custom: {others}},
-			nil,
-			true, "ExternalMetricOnly",
-			[]string{"leads to monitoring/prometheus-adapter", "External metric"},
-		},
-		"nothing is ours": {
-			GroupOwners{External: {kedas}, Custom: {others}}, nil, false, "OwnedByOthers", []string{string(kedas), string(others), "trigger"},
-		},
-		"one version was taken": {
-			GroupOwners{External: {kedas}, Custom: {ours, others}},
-			nil,
-			false, "OwnedByOthers",
-			[]string{"leads to forewarm-system/forewarm and monitoring/prometheus-adapter"},
-		},
-		"ours, and not reached": {
-			GroupOwners{External: {ours}, Custom: {ours}},
-			map[string]string{Custom: "FailedDiscoveryCheck: x509: expired"},
-			false, "APIServiceUnavailable",
-			[]string{"x509: expired", "kubectl describe apiservice v1beta2.custom.metrics.k8s.io"},
-		},
-		"nobody has any": {GroupOwners{}, nil, false, "NoAPIService", []string{"leads nowhere", "leader"}},
-	} {
-		got := c.holdings.condition(ours, c.away)
-		if got.True != c.reaches || got.Reason != c.reason {
-			t.Errorf("%s: %v, %s, want %v, %s", name, got.True, got.Reason, c.reaches, c.reason)
+	for _, c := range casetest.Read[struct {
+		Name     string
+		Holdings GroupOwners
+		Away     map[string]string
+		Reaches  bool
+		Reason   string
+		Words    []string
+	}](t, "owners.yaml") {
+		got := c.Holdings.condition(ours, c.Away)
+		if got.True != c.Reaches || got.Reason != c.Reason {
+			t.Errorf("%s: %v, %s, want %v, %s", c.Name, got.True, got.Reason, c.Reaches, c.Reason)
 		}
-		for _, word := range c.words {
+		for _, word := range c.Words {
 			if !strings.Contains(got.Message, word) {
-				t.Errorf("%s: %q is not in %q", name, word, got.Message)
+				t.Errorf("%s: %q is not in %q", c.Name, word, got.Message)
 			}
 		}
 	}

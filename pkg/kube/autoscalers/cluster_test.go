@@ -78,23 +78,6 @@ func testRights(t *testing.T, c *apiservertest.Cluster) {
 	expectProblem(t, watch, "cannot read ScaledObjects: apply deploy/default, or upgrade the chart")
 }
 
-// scaledObjectKind is KEDA's kind without its schema.
-const scaledObjectKind = `
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: scaledobjects.keda.sh}
-spec:
-  group: keda.sh
-  scope: Namespaced
-  names: {kind: ScaledObject, plural: scaledobjects}
-  versions:
-    - name: v1alpha1
-      served: true
-      storage: true
-      schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
-      subresources: {status: {}}
-`
-
 // testKEDA installs KEDA's kind while the watch runs, and takes it away again.
 func testKEDA(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
@@ -103,7 +86,7 @@ func testKEDA(t *testing.T, c *apiservertest.Cluster) {
 	expect(t, watch, "HorizontalPodAutoscaler/llama=64")
 	expectProblem(t, watch, "")
 
-	c.MustKubectl(t, scaledObjectKind, "create", "-f", "-")
+	c.MustKubectl(t, "", "create", "-f", "pkg/kube/autoscalers/testdata/scaledobjects.yaml")
 	c.MustKubectl(t, "", "wait", "--for=condition=Established", "crd/scaledobjects.keda.sh")
 	text, err := scaled().MarshalJSON()
 	must(t, err)

@@ -88,13 +88,10 @@ func (c clients) scale(t *testing.T) {
 // run runs a watch for as long as the test.
 func run(t *testing.T, watch *autoscalers.Watch) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
+	apiservertest.Background(t, func(ctx context.Context) error {
 		watch.Run(ctx)
-	}()
-	t.Cleanup(func() { cancel(); <-over })
+		return nil
+	})
 }
 
 func (c clients) watch(t *testing.T, log *logtest.Buffer) *autoscalers.Watch {

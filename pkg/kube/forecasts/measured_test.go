@@ -1,7 +1,6 @@
 package forecasts_test
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -285,15 +284,7 @@ func watchAs(
 	for _, do := range before {
 		do(objects)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
-		if err := objects.Run(ctx); err != nil {
-			t.Error(err)
-		}
-	}()
-	t.Cleanup(func() { cancel(); <-over })
+	apiservertest.Background(t, objects.Run)
 	return objects
 }
 

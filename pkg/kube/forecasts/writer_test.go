@@ -234,27 +234,12 @@ func paceOfMany(t *testing.T, objects *forecasts.Objects, client dynamic.Resourc
 	}
 }
 
-// realClock is the machine's.
-type realClock struct{}
-
-func (realClock) Now() time.Time { return time.Now() }
-
-func (realClock) WaitUntil(ctx context.Context, t time.Time) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(time.Until(t)):
-		return nil
-	}
-}
-
 // replica is one of two processes: its own network, snapshots and campaign.
 type replica struct {
 	name    string
 	cut     atomic.Bool
 	working atomic.Bool
-	stop    context.CancelFunc
-	over    chan struct{}
+	stop    func()
 }
 
 func (r *replica) RoundTrip(under http.RoundTripper, request *http.Request) (*http.Response, error) {
@@ -271,7 +256,7 @@ func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { retur
 // start runs a replica whose statuses carry its name, as the model and in a condition, which makes it urgent.
 func start(t *testing.T, c *apiservertest.Cluster, name string, both *atomic.Bool, other *replica) *replica {
 	t.Helper()
-	r := &replica{name: name, over: make(chan struct{})}
+	r := &replica{name: name}
 	own := rest.CopyConfig(c.Config)
 	own.Wrap(func(under http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(request *http.Request) (*http.Response, error) { return r.RoundTrip(under, request) })
@@ -288,23 +273,16 @@ func start(t *testing.T, c *apiservertest.Cluster, name string, both *atomic.Boo
 	e.Conditions[0].Reason = "By" + name
 	publish(snapshots, noon(), e)
 	writer := forecasts.NewStatusWriter(watch(t, own), snapshots, quiet())
-	ctx, cancel := context.WithCancel(context.Background())
-	r.stop = cancel
-	go func() {
-		defer close(r.over)
-		err := leadership.Run(ctx, func(ctx context.Context) {
+	r.stop = apiservertest.Background(t, func(ctx context.Context) error {
+		return leadership.Run(ctx, func(ctx context.Context) {
 			r.working.Store(true)
 			defer r.working.Store(false)
 			if other != nil && other.working.Load() {
 				both.Store(true)
 			}
-			writer.Run(ctx, realClock{})
+			writer.Run(ctx, apiservertest.Clock{})
 		})
-		if err != nil {
-			t.Error(err)
-		}
-	}()
-	t.Cleanup(func() { cancel(); <-r.over })
+	})
 	return r
 }
 
@@ -348,7 +326,6 @@ func testLeadership(t *testing.T, c *apiservertest.Cluster) {
 	// The network comes back: one waits for its turn, and gets it as soon as two ends in order.
 	one.cut.Store(false)
 	two.stop()
-	<-two.over
 	if holder := holder(t, c); holder == "two" {
 		t.Error("two ended and kept the lease")
 	}

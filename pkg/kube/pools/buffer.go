@@ -172,10 +172,7 @@ func (b *buffer) warning(now time.Time) string {
 	if since := b.CreationTimestamp; len(all) == 0 && now.Sub(since.Time) > pendingTimeout {
 		return fmt.Sprintf(
 			"no autoscaler has processed the CapacityBuffer %s since %s: check that an autoscaler for "+
-				"CapacityBuffers runs, with its flag set",
-			b.Name,
-			since.UTC().Format("15:04 MST"),
-		)
+				"CapacityBuffers runs, with its flag set", b.Name, since.UTC().Format("15:04 MST"))
 	}
 	return ""
 }

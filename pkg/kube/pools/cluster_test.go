@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -62,19 +61,6 @@ type poolScene struct {
 // pace of the controllers: a life a hundred times as fast.
 const pace = 150 * time.Millisecond
 
-type wallClock struct{}
-
-func (wallClock) Now() time.Time { return time.Now() }
-
-func (wallClock) WaitUntil(ctx context.Context, t time.Time) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(time.Until(t)):
-		return nil
-	}
-}
-
 func (s *poolScene) publish() {
 	entries := map[snapshot.Key]*snapshot.ForecastState{}
 	for name, l := range s.loads {
@@ -91,17 +77,7 @@ func (s *poolScene) watch(as *rest.Config, log *slog.Logger) *pools.Watch {
 	if err != nil {
 		s.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(s.Context())
-	var running sync.WaitGroup
-	running.Go(func() {
-		if err := w.Run(ctx); err != nil {
-			s.Error(err)
-		}
-	})
-	s.Cleanup(func() {
-		cancel()
-		running.Wait()
-	})
+	apiservertest.Background(s, w.Run)
 	w.WaitForSync(s.Context(), 10*time.Second)
 	return w
 }
@@ -116,15 +92,10 @@ func (s *poolScene) lead(as *rest.Config, w *pools.Watch) (resign func()) {
 	keeper := pools.NewController(pools.Config{Step: pace}, pools.Dependencies{
 		Pools: w, Snapshots: &s.snapshots, Workloads: s.loads, Actuator: held,
 	}, quiet())
-	ctx, cancel := context.WithCancel(s.Context())
-	var running sync.WaitGroup
-	running.Go(func() { keeper.Run(ctx, wallClock{}) })
-	resign = func() {
-		cancel()
-		running.Wait()
-	}
-	s.Cleanup(resign)
-	return resign
+	return apiservertest.Background(s, func(ctx context.Context) error {
+		keeper.Run(ctx, apiservertest.Clock{})
+		return nil
+	})
 }
 
 // begin is a replica that leads.

@@ -1,7 +1,8 @@
 package pools_test
 
 import (
-	"strings"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -16,21 +17,12 @@ func TestGauges(t *testing.T) {
 		t.Errorf("%d gauges before a step", n)
 	}
 	w.run(t, 2)
-	const want = `
-# HELP forewarm_warm_pool_budget_gpu_seconds GPU-seconds that may stand idle in a day (UTC).
-# TYPE forewarm_warm_pool_budget_gpu_seconds gauge
-forewarm_warm_pool_budget_gpu_seconds{namespace="team",pool="h100"} 216000
-# HELP forewarm_warm_pool_held_chunks Chunks requested from the actuator; 0 in mode Recommend.
-# TYPE forewarm_warm_pool_held_chunks gauge
-forewarm_warm_pool_held_chunks{namespace="team",pool="h100"} 4
-# HELP forewarm_warm_pool_ready_chunks Held chunks whose capacity is there.
-# TYPE forewarm_warm_pool_ready_chunks gauge
-forewarm_warm_pool_ready_chunks{namespace="team",pool="h100"} 3
-# HELP forewarm_warm_pool_wanted_chunks Chunks that the members' forecasts ask for, within the pool's bounds.
-# TYPE forewarm_warm_pool_wanted_chunks gauge
-forewarm_warm_pool_wanted_chunks{namespace="team",pool="h100"} 4
-`
-	if err := testutil.CollectAndCompare(w.leader, strings.NewReader(want), "forewarm_warm_pool_budget_gpu_seconds",
+	want, err := os.Open(filepath.Join("testdata", "gauges.prom"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer want.Close() //nolint:errcheck // Read only.
+	if err := testutil.CollectAndCompare(w.leader, want, "forewarm_warm_pool_budget_gpu_seconds",
 		"forewarm_warm_pool_held_chunks", "forewarm_warm_pool_ready_chunks",
 		"forewarm_warm_pool_wanted_chunks"); err != nil {
 		t.Error(err)

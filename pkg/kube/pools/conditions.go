@@ -74,9 +74,7 @@ func (s *poolReport) reliableCondition() metav1.Condition {
 	if len(s.members.unreliable) > 0 {
 		return newCondition(v1alpha1.PoolConditionForecastsReliable, false, v1alpha1.PoolReasonUnreliable, fmt.Sprintf(
 			"%s; until this changes, at least the fallback of %d is held and nothing is released",
-			joinFirst(s.members.unreliable),
-			s.Resolved.Pool.Fallback,
-		))
+			joinFirst(s.members.unreliable), s.Resolved.Pool.Fallback))
 	}
 	return newCondition(v1alpha1.PoolConditionForecastsReliable, true, v1alpha1.PoolReasonReliable,
 		"the forecasts of all members are reliable")

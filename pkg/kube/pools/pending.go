@@ -66,11 +66,7 @@ func (b *PlaceholderPods) pendingReason(pod *corev1.Pod) string {
 		if c.Status != corev1.ConditionTrue {
 			return fmt.Sprintf(
 				"%s is unschedulable since %s (%s): check that a node pool of this shape exists and that its "+
-					"autoscaler adds nodes for pods of this priority",
-				pod.Name,
-				since,
-				clipLine(c.Message),
-			)
+					"autoscaler adds nodes for pods of this priority", pod.Name, since, clipLine(c.Message))
 		}
 		for _, s := range pod.Status.ContainerStatuses {
 			if w := s.State.Waiting; w != nil {

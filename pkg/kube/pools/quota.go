@@ -34,13 +34,8 @@ func QuotaWarning(ctx context.Context, client kubernetes.Interface, pool *v1alph
 			return fmt.Sprintf(
 				"the ResourceQuota %s counts placeholder pods, and with %s of %s %s used it rejects the real "+
 					"pods that need their places: let it select other priority classes (scopeSelector, PriorityClass "+
-					"NotIn [%s]) beside a second quota for that one, raise it, or lower spec.max",
-				q.Name,
-				used.String(),
-				hard.String(),
-				name,
-				class,
-			), nil
+					"NotIn [%s]) beside a second quota for that one, raise it, or lower spec.max", q.Name, used.String(),
+				hard.String(), name, class), nil
 		}
 	}
 	return "", nil

@@ -142,9 +142,7 @@ func (c *Controller) mark(ctx context.Context, v *poolStep, holds bool) error {
 	case apierrors.IsForbidden(err):
 		return &Problem{Reason: v1alpha1.PoolReasonForbidden, Message: fmt.Sprintf(
 			"mode %s needs more rights: apply deploy/warm-pools, or set warmPools.enforce in the chart: %s",
-			v1alpha1.PoolEnforce,
-			err,
-		)}
+			v1alpha1.PoolEnforce, err)}
 	case err != nil:
 		return fmt.Errorf("mark what the pool holds: %w", err)
 	}

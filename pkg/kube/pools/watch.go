@@ -164,9 +164,7 @@ func (w *Watch) watchFailed(ctx context.Context, _ *cache.Reflector, err error) 
 		level = slog.LevelInfo
 		fault = fmt.Errorf(
 			"the cluster does not have %s: apply deploy/default, or upgrade the chart, to use warm pools: %w",
-			resource().GroupResource(),
-			err,
-		)
+			resource().GroupResource(), err)
 	case apierrors.IsForbidden(err):
 		fault = fmt.Errorf("cannot read WarmPools: apply deploy/default, or upgrade the chart: %w", err)
 	}

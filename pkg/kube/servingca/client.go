@@ -56,11 +56,8 @@ func (s *Secret) renewClient(ctx context.Context, now time.Time, namespace, name
 		)
 	case err != nil:
 		return fmt.Errorf(
-			"read the Secret %s/%s: set keda.enabled in the chart, or apply deploy/with-keda-scaler: %w",
-			namespace,
-			name,
-			err,
-		)
+			"read the Secret %s/%s: set keda.enabled in the chart, or apply deploy/with-keda-scaler: %w", namespace,
+			name, err)
 	}
 	bundle := authority.Bundle()
 	if bytes.Equal(secret.Data[CertificatesKey], bundle) && fresh(secret.Data[clientCertificateKey], by, now) {
@@ -79,11 +76,8 @@ func (s *Secret) renewClient(ctx context.Context, now time.Time, namespace, name
 		return nil // It is read again.
 	case err != nil:
 		return fmt.Errorf(
-			"write the Secret %s/%s: set keda.enabled in the chart, or apply deploy/with-keda-scaler: %w",
-			namespace,
-			name,
-			err,
-		)
+			"write the Secret %s/%s: set keda.enabled in the chart, or apply deploy/with-keda-scaler: %w", namespace,
+			name, err)
 	}
 	s.log.InfoContext(ctx, "signed a client certificate", "secret", namespace+"/"+name,
 		"until", client.notAfter.UTC().Format(time.RFC3339))

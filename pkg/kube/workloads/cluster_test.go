@@ -57,13 +57,10 @@ func followAtMost(t *testing.T, access *rest.Config, most int, all ...leadtime.W
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
+	apiservertest.Background(t, func(ctx context.Context) error {
 		watch.Run(ctx)
-	}()
-	t.Cleanup(func() { cancel(); <-over })
+		return nil
+	})
 	return watch, want
 }
 
@@ -109,39 +106,16 @@ var (
 	database = leadtime.Workload{Namespace: "default", APIVersion: "apps/v1", Kind: "StatefulSet", Name: "db"}
 )
 
-// groups is a kind whose scale selects the leaders of its groups, as LeaderWorkerSet's does.
-const groups = `
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: leaderworkersets.leaderworkerset.x-k8s.io, annotations: {api-approved.kubernetes.io: unapproved}}
-spec:
-  group: leaderworkerset.x-k8s.io
-  scope: Namespaced
-  names: {kind: LeaderWorkerSet, plural: leaderworkersets}
-  versions:
-    - name: v1
-      served: true
-      storage: true
-      schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
-      subresources:
-        status: {}
-        scale: {specReplicasPath: .spec.replicas, statusReplicasPath: .status.replicas, labelSelectorPath: .status.hpaPodSelector}
-`
-
-const statefulSet = `
-apiVersion: apps/v1
-kind: StatefulSet
-metadata: {name: db}
-spec:
-  selector: {matchLabels: {app: db}}
-  template:
-    metadata: {labels: {app: db}}
-    spec: {containers: [{name: c, image: i}]}
-`
+// createDatabase creates a StatefulSet for as long as the test.
+func createDatabase(t *testing.T, c *apiservertest.Cluster) {
+	t.Helper()
+	c.MustKubectl(t, "", "create", "-f", "pkg/kube/workloads/testdata/statefulset.yaml")
+	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "statefulset", "db") })
+}
 
 func createGroup(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
-	c.MustKubectl(t, groups, "apply", "-f", "-")
+	c.MustKubectl(t, "", "apply", "-f", "pkg/kube/workloads/testdata/leaderworkersets.yaml")
 	c.MustKubectl(t, "", "wait", "--for=condition=Established", "crd/leaderworkersets.leaderworkerset.x-k8s.io")
 	c.MustKubectl(t,
 		`{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, metadata: {name: g}, spec: {replicas: 1}}`,
@@ -165,8 +139,7 @@ func testKinds(t *testing.T, c *apiservertest.Cluster) {
 	createGroup(t, c)
 	expect(t, watch, group, "the scale of LeaderWorkerSet.leaderworkerset.x-k8s.io/g selects no pods")
 	selects(t, c, "set=g,worker=0")
-	c.MustKubectl(t, statefulSet, "create", "-f", "-")
-	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "statefulset", "db") })
+	createDatabase(t, c)
 	expect(t, watch, group, "")
 	expect(t, watch, database, "")
 
@@ -226,8 +199,7 @@ func testSelector(t *testing.T, c *apiservertest.Cluster) {
 
 func testRights(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
-	c.MustKubectl(t, statefulSet, "create", "-f", "-")
-	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "statefulset", "db") })
+	createDatabase(t, c)
 	watch, _ := follow(t, c.User(t, "newcomer"), database)
 	expect(t, watch, database,
 		"cannot read the scale of StatefulSet.apps/db: apply deploy/default, or upgrade the chart")
@@ -246,8 +218,7 @@ func testRights(t *testing.T, c *apiservertest.Cluster) {
 // testZero: a workload stands at zero where neither its scale nor a pod says otherwise.
 func testZero(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
-	c.MustKubectl(t, statefulSet, "create", "-f", "-")
-	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "statefulset", "db") })
+	createDatabase(t, c)
 	scale := func(replicas string) { c.MustKubectl(t, "", "scale", "statefulset", "db", "--replicas="+replicas) }
 	k := c.Kubelet(t)
 	watch, _ := follow(t, c.Config, database)
@@ -279,8 +250,7 @@ func testZero(t *testing.T, c *apiservertest.Cluster) {
 // testPlaces: a replica waits until it has a node, and counts until it ends; a group counts by its leader.
 func testPlaces(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
-	c.MustKubectl(t, statefulSet, "create", "-f", "-")
-	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "statefulset", "db") })
+	createDatabase(t, c)
 	createGroup(t, c)
 	selects(t, c, "set=g,worker=0")
 	k := c.Kubelet(t)
@@ -342,8 +312,7 @@ func testPlaces(t *testing.T, c *apiservertest.Cluster) {
 // testBound wants one workload too many. (None of them is there.)
 func testBound(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
-	c.MustKubectl(t, statefulSet, "create", "-f", "-")
-	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "statefulset", "db") })
+	createDatabase(t, c)
 	first := database
 	first.Name = "alpha"
 	watch, _ := followAtMost(t, c.Config, 1, first, database)

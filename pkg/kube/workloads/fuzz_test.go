@@ -41,9 +41,7 @@ func FuzzSee(f *testing.F) {
 				s.Ready, s.Created = s.Ready.Add(time.Second), s.Created.Add(time.Second)
 				record.AddStarts([]leadtime.Start{s}, s.Ready.Add(time.Hour))
 			}
-			if lead := record.LeadTime(
-				s.Ready.Add(2 * time.Hour),
-			); lead < 0 || lead > 2*time.Hour ||
+			if lead := record.LeadTime(s.Ready.Add(2 * time.Hour)); lead < 0 || lead > 2*time.Hour ||
 				record.Validate() != nil {
 				t.Fatalf("%+v makes the lead time %s, %v", s, lead, record.Validate())
 			}

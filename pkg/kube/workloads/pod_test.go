@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/forewarm/forewarm/hack/casetest"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 )
 
@@ -19,134 +20,32 @@ func at(seconds int) metav1.Time {
 	return metav1.NewTime(time.Date(2026, 11, 20, 12, 0, seconds, 0, time.UTC))
 }
 
-func running(seconds int) corev1.ContainerState {
-	return corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: at(seconds)}}
-}
-
-func waiting(reason string) corev1.ContainerState {
-	return corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}}
-}
-
-func ended(code int32) corev1.ContainerState {
-	return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code}}
-}
-
-func containers(states ...corev1.ContainerState) []corev1.ContainerStatus {
-	out := make([]corev1.ContainerStatus, len(states))
-	for i, s := range states {
-		out[i].State = s
-	}
-	return out
-}
-
 func TestWhatIsSeenOfAPod(t *testing.T) {
-	taken, deleted := at(2), at(90)
-	conditions := func(ready corev1.ConditionStatus, changed int) []corev1.PodCondition {
-		return []corev1.PodCondition{
-			{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: at(1)},
-			{Type: corev1.ContainersReady, Status: corev1.ConditionTrue, LastTransitionTime: at(77)},
-			{Type: corev1.PodReady, Status: ready, LastTransitionTime: at(changed)},
-		}
-	}
-	crashed := containers(running(9))
-	crashed[0].RestartCount = 1
-	for _, c := range []struct {
-		name string
-		full corev1.Pod
-		want leadtime.Pod
-	}{
-		{"just created", corev1.Pod{}, leadtime.Pod{}},
-		{
-			"no node has room",
-			corev1.Pod{Status: corev1.PodStatus{Conditions: []corev1.PodCondition{
-				{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, LastTransitionTime: at(1)},
-			}}},
-			leadtime.Pod{},
-		},
-		{
-			"loading",
-			corev1.Pod{Status: corev1.PodStatus{
-				StartTime: &taken, Conditions: conditions(corev1.ConditionFalse, 2),
-				ContainerStatuses: containers(waiting("ContainerCreating"), running(40), running(30)),
-			}},
-			leadtime.Pod{Scheduled: at(1).Time, Acknowledged: at(2).Time, ReadyChanged: at(2).Time, Started: at(30).Time},
-		},
-		{
-			"ready",
-			corev1.Pod{Status: corev1.PodStatus{Conditions: conditions(corev1.ConditionTrue, 80)}},
-			leadtime.Pod{Scheduled: at(1).Time, Ready: true, ReadyChanged: at(80).Time},
-		},
-		{
-			"its image cannot be pulled",
-			corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: containers(waiting("ImagePullBackOff"))}},
-			leadtime.Pod{Failing: true},
-		},
-		{
-			"the weights cannot be fetched",
-			corev1.Pod{Status: corev1.PodStatus{InitContainerStatuses: containers(ended(1))}},
-			leadtime.Pod{Restarted: true},
-		},
-		{
-			"the weights are there",
-			corev1.Pod{Status: corev1.PodStatus{
-				InitContainerStatuses: containers(ended(0)), ContainerStatuses: containers(waiting("PodInitializing")),
-			}},
-			leadtime.Pod{},
-		},
-		{
-			"a container was restarted",
-			corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: crashed}},
-			leadtime.Pod{Restarted: true, Started: at(9).Time},
-		},
-		{
-			"a container has ended",
-			corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: containers(ended(0))}},
-			leadtime.Pod{Restarted: true},
-		},
-		{"evicted", corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodFailed}}, leadtime.Pod{Ended: true}},
-		{"told to end", corev1.Pod{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &deleted}}, leadtime.Pod{Ended: true}},
-	} {
-		c.full.UID, c.full.CreationTimestamp = "u", at(0)
-		c.want.UID, c.want.Created = "u", at(0).Time
-		if diff := cmp.Diff(c.want, readPod(&c.full)); diff != "" {
-			t.Errorf("%s: %s", c.name, diff)
+	for _, c := range casetest.Read[struct {
+		Name string
+		Pod  corev1.Pod
+		Want leadtime.Pod
+	}](t, "pods.yaml") {
+		c.Pod.UID, c.Pod.CreationTimestamp = "u", at(0)
+		c.Want.UID, c.Want.Created = "u", at(0).Time
+		if diff := cmp.Diff(c.Want, readPod(&c.Pod)); diff != "" {
+			t.Errorf("%s: %s", c.Name, diff)
 		}
 	}
 }
 
 func TestWhoseAPodIs(t *testing.T) {
-	yes := true
-	by := func(kind, name string) []metav1.OwnerReference {
-		return []metav1.OwnerReference{{Kind: kind, Name: name, Controller: &yes}}
-	}
-	for _, c := range []struct {
-		name    string
-		version string
-		kind    string
-		owners  []metav1.OwnerReference
-		want    bool
-	}{
-		{"a Deployment's", "apps/v1", "Deployment", by("ReplicaSet", "llama-5d4f"), true},
-		{"another Deployment's with the same labels", "apps/v1", "Deployment", by("ReplicaSet", "llama-canary-5d4f"), false},
-		{"a Job's with the same labels", "apps/v1", "Deployment", by("Job", "llama-5d4f"), false},
-		{"nobody's", "apps/v1", "Deployment", nil, false},
-		{
-			"that of an owner that is no controller", "apps/v1", "Deployment",
-			[]metav1.OwnerReference{{Kind: "ReplicaSet", Name: "llama-5d4f"}},
-			false,
-		},
-		{"a StatefulSet's", "apps/v1", "StatefulSet", by("StatefulSet", "llama"), true},
-		{"another StatefulSet's", "apps/v1", "StatefulSet", by("StatefulSet", "llama-2"), false},
-		{"a group's leader", "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", by("StatefulSet", "llama"), true},
-		{"a kind's of its own", "example.com/v1", "Deployment", by("Worker", "any"), true},
-		{"nobody's of that kind", "example.com/v1", "Deployment", nil, false},
-	} {
+	for _, c := range casetest.Read[struct {
+		Name, Version, Kind string
+		Owners              []metav1.OwnerReference
+		Want                bool
+	}](t, "owners.yaml") {
 		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-			Labels: map[string]string{"pod-template-hash": "5d4f"}, OwnerReferences: c.owners,
+			Labels: map[string]string{"pod-template-hash": "5d4f"}, OwnerReferences: c.Owners,
 		}}
-		workload := leadtime.Workload{APIVersion: c.version, Kind: c.kind, Name: "llama"}
-		if got := isOwnedBy(workload, p); got != c.want {
-			t.Errorf("%s: %v", c.name, got)
+		workload := leadtime.Workload{APIVersion: c.Version, Kind: c.Kind, Name: "llama"}
+		if got := isOwnedBy(workload, p); got != c.Want {
+			t.Errorf("%s: %v", c.Name, got)
 		}
 	}
 }

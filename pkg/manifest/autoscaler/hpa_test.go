@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/yaml"
 
+	"github.com/forewarm/forewarm/hack/casetest"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
@@ -170,41 +171,10 @@ func selecting(selector string) string {
 }
 
 func TestRefusedHPAs(t *testing.T) {
-	for _, c := range []struct{ name, text, want string }{
-		{
-			"a total that compounds", external("{type: Value, value: 64}"),
-			"its target of type Value multiplies the total demand by the ready pods: write type: AverageValue",
-		},
-		{"a percentage", external("{type: Utilization, averageUtilization: 80}"), `is of type "Utilization"`},
-		{"no type", external("{averageValue: 64}"), `is of type ""`},
-		{"no target", external("{type: AverageValue}"), "its averageValue is not above 0"},
-		{"a target of nothing", external("{type: AverageValue, averageValue: 0}"), "its averageValue is not above 0"},
-		{"a negative target", external(`{type: AverageValue, averageValue: "-4k"}`), "its averageValue is not above 0"},
-		{"a huge target", external("{type: AverageValue, averageValue: 1e99}"), "state the demand in a larger unit"},
-		{"an unknown model", selecting("{matchLabels: {model: prophet}}"), "its selector has model=prophet, known models are regression, "},
-		{"a quantile", selecting(`{matchLabels: {quantile: "0.99"}}`), "its selector has quantile=0.99"},
-		{"another horizon", selecting("{matchExpressions: [{key: horizon, operator: In, values: [10m]}]}"), "horizon=10m0s"},
-		{"an unknown key", selecting("{matchLabels: {horizont: 10m}}"), `unknown key "horizont"`},
-		{"no single value", selecting("{matchExpressions: [{key: late, operator: Exists}]}"), `"late" does not select a single value`},
-		{
-			"two values", selecting(`{matchLabels: {late: "0.1"}, matchExpressions: [{key: late, operator: In, values: ["0.2"]}]}`),
-			`"late" has two values`,
-		},
-		{
-			"a negative window", external(of64, "  behavior: {scaleDown: {stabilizationWindowSeconds: -1}}\n"),
-			"scaleDown: stabilizationWindowSeconds -1: want 0 or more",
-		},
-		{"another metric of a Forecast", hpaHeader + `  metrics:
-    - type: Object
-      object:
-        describedObject: {apiVersion: forewarm.dev/v1alpha1, kind: Forecast, name: llama-inflight}
-        metric: {name: load}
-        target: {type: AverageValue, averageValue: 64}
-`, `a Forecast has no metric "load": write name: demand`},
-	} {
-		got := autoscaler.FromHPA(readHPA(t, c.text))
-		if len(got) != 1 || got[0].Forecast != inflight || !strings.Contains(got[0].Refused, c.want) {
-			t.Errorf("%s: %+v, want %q", c.name, got, c.want)
+	for _, c := range casetest.Read[struct{ Name, Text, Want string }](t, "hpas.yaml") {
+		got := autoscaler.FromHPA(readHPA(t, c.Text))
+		if len(got) != 1 || got[0].Forecast != inflight || !strings.Contains(got[0].Refused, c.Want) {
+			t.Errorf("%s: %+v, want %q", c.Name, got, c.Want)
 		}
 	}
 }
@@ -223,23 +193,9 @@ func TestRefusedMetricsNameTheirModel(t *testing.T) {
 }
 
 func TestMetricsThatNameNoForecast(t *testing.T) {
-	for name, text := range map[string]string{
-		"none": hpaHeader,
-		"KEDA's own": strings.Replace(external(of64), "namespace: inference",
-			"namespace: inference, ownerReferences: [{apiVersion: keda.sh/v1alpha1, kind: ScaledObject, name: llama, uid: u}]", 1),
-		"those of others": hpaHeader + `  metrics:
-    - {type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}}
-    - {type: External}
-    - {type: Object}
-    - type: Object
-      object:
-        describedObject: {apiVersion: example.com/v1, kind: Forecast, name: llama-inflight}
-        metric: {name: demand}
-        target: {type: AverageValue, averageValue: 64}
-`,
-	} {
-		if got := autoscaler.FromHPA(readHPA(t, text)); len(got) > 0 {
-			t.Errorf("%s: %+v", name, got)
+	for _, c := range casetest.Read[struct{ Name, Text string }](t, "hpas-of-others.yaml") {
+		if got := autoscaler.FromHPA(readHPA(t, c.Text)); len(got) > 0 {
+			t.Errorf("%s: %+v", c.Name, got)
 		}
 	}
 }

@@ -1,42 +1,21 @@
 package autoscaler_test
 
 import (
+	_ "embed"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/forewarm/forewarm/hack/casetest"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
 
-const liveHPA = `apiVersion: autoscaling/v2
-kind: HorizontalPodAutoscaler
-` + hpaHeader + `  minReplicas: 0
-  metrics:
-    - {type: External, external: {metric: {name: llama-inflight}, target: {type: AverageValue, averageValue: "64"}}}
-    - {type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}}
-    - {type: Object, object: {describedObject: {apiVersion: v1, kind: Service, name: llama},
-        metric: {name: queue}, target: {type: Value, value: "30"}}}
-    - {type: Pods, pods: {metric: {name: load}, target: {type: AverageValue, averageValue: 500m}}}
-    - {type: ContainerResource, containerResource: {name: memory, container: server,
-        target: {type: AverageValue, averageValue: 8Gi}}}
-  behavior: {scaleDown: {stabilizationWindowSeconds: 0}}
-status:
-  currentReplicas: 3
-  desiredReplicas: 4
-  lastScaleTime: "2026-11-20T12:00:00Z"
-  currentMetrics:
-    - {type: External, external: {metric: {name: llama-inflight}, current: {averageValue: 62500m}}}
-    - {type: Resource, resource: {name: cpu, current: {averageUtilization: 75, averageValue: 3}}}
-    - {type: Object, object: {describedObject: {kind: Service, name: llama}, metric: {name: queue}, current: {value: 7}}}
-    - {type: ""}
-    - {type: ContainerResource, containerResource: {name: memory, container: server, current: {averageValue: 6Gi}}}
-  conditions:
-    - {type: ScalingActive, status: "False", reason: FailedGetExternalMetric, message: gone}
-`
+//go:embed testdata/live.yaml
+var liveHPA string
 
 func TestSituate(t *testing.T) {
 	s, err := autoscaler.ResolveFile("x.yaml", []byte(liveHPA), "llama")
@@ -123,31 +102,11 @@ spec:
 }
 
 func TestSituateProblems(t *testing.T) {
-	metrics := func(text string) string {
-		return "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\n" + hpaHeader + "  metrics: [" + text + "]\n"
-	}
-	for _, c := range []struct{ name, text, want string }{
-		{
-			"nothing to compare with",
-			metrics("{type: External, external: {metric: {name: x}, target: {type: AverageValue}}}"),
-			"metrics[0]: x: its averageValue is not above 0",
-		},
-		{
-			"a type that has no meaning there",
-			metrics("{type: External, external: {metric: {name: x}, target: {type: Utilization}}}"),
-			`metrics[0]: a target of type "Utilization"`,
-		},
-		{
-			"nothing to multiply by",
-			metrics("{type: External, external: {metric: {name: x}, target: {type: Value}}}"), "x: its value is not above 0",
-		},
-		{"a type alone", metrics("{type: Pods}"), `metrics[0]: it has no field for its type "Pods"`},
-		{"nothing", "", "it is empty"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			_, err := autoscaler.ResolveFile("x.yaml", []byte(c.text), "")
-			if err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%v, want %q", err, c.want)
+	for _, c := range casetest.Read[struct{ Name, Text, Want string }](t, "situate.yaml") {
+		t.Run(c.Name, func(t *testing.T) {
+			_, err := autoscaler.ResolveFile("x.yaml", []byte(c.Text), "")
+			if err == nil || !strings.Contains(err.Error(), c.Want) {
+				t.Errorf("%v, want %q", err, c.Want)
 			}
 		})
 	}

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	"github.com/forewarm/forewarm/hack/casetest"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
@@ -84,68 +85,23 @@ func TestFromScaledObject(t *testing.T) {
 }
 
 func TestRefusedScaledObjects(t *testing.T) {
-	for _, c := range []struct{ name, text, want string }{
-		{"a total that compounds", triggered("{type: external, metricType: Value, metadata: {forecast: llama-inflight}}"), "type Value multiplies"},
-		{"a target of nothing", triggered(asking(`target: "0"`)), `its target "0" is not from 0.001 to 9.22e+15`},
-		{"a negative target", triggered(asking(`target: "-1"`)), "is not from 0.001"},
-		{"no target at all", triggered(asking(`target: ""`)), "is not a quantity"},
-		{"a target of millions of digits", triggered(asking(`target: "1e-30000000"`)), `"1e-30000000" is not a quantity`},
-		{"a huge target", triggered(asking(`target: "1e99"`)), "is not from 0.001"},
-		{"a quantile", triggered(asking(`quantile: "0.9"`)), "its selector has quantile=0.9"},
-		{"an unknown key", triggered(asking(`targetValue: "64"`)), `unknown key "targetValue"`},
-		{
-			"a formula", triggered(push64, "  advanced: {scalingModifiers: {formula: a + b, target: \"2\"}}\n"),
-			"its scalingModifiers compute another value",
-		},
-		{
-			"idle replicas where none are said to be the least", triggered(push64, "  idleReplicaCount: 0\n"),
-			"IdleReplicaCount=0 must be less than MinReplicaCount=0",
-		},
-		{
-			"as many idle replicas as at least", triggered(push64, "  idleReplicaCount: 2\n  minReplicaCount: 2\n"),
-			"IdleReplicaCount=2 must be less than MinReplicaCount=2",
-		},
-		{
-			"an idle replica and none at least", triggered(push64, "  idleReplicaCount: 1\n  minReplicaCount: 0\n"),
-			"IdleReplicaCount=1 must be less than MinReplicaCount=1",
-		},
-		{
-			"a negative window",
-			triggered(push64, "  advanced: {horizontalPodAutoscalerConfig: {behavior: {scaleUp: {stabilizationWindowSeconds: -1}}}}\n"),
-			"scaleUp: stabilizationWindowSeconds -1",
-		},
-	} {
-		got := autoscaler.FromScaledObject(readScaledObject(t, c.text))
-		if len(got) != 1 || got[0].Forecast != inflight || !strings.Contains(got[0].Refused, c.want) {
-			t.Errorf("%s: %+v, want %q", c.name, got, c.want)
+	for _, c := range casetest.Read[struct{ Name, Text, Want string }](t, "scaledobjects.yaml") {
+		got := autoscaler.FromScaledObject(readScaledObject(t, c.Text))
+		if len(got) != 1 || got[0].Forecast != inflight || !strings.Contains(got[0].Refused, c.Want) {
+			t.Errorf("%s: %+v, want %q", c.Name, got, c.Want)
 		}
 	}
 }
 
 // TestScaledObjectsThatNameNoForecast: those of other scalers, and what KEDA itself could not read.
 func TestScaledObjectsThatNameNoForecast(t *testing.T) {
-	for name, text := range map[string]string{
-		"an empty one":           "{}",
-		"a spec that is a list":  "spec: [1]",
-		"no trigger":             triggered(""),
-		"another scaler":         triggered("{type: prometheus, metadata: {query: up, forecast: llama-inflight}}"),
-		"another external one":   triggered("{type: external, metadata: {scalerAddress: 'y:9'}}"),
-		"no metadata":            triggered("{type: external}"),
-		"a number for a name":    triggered("{type: external, metadata: {forecast: 7}}"),
-		"triggers that are none": "spec: {triggers: {type: external}}",
-		"replicas of words":      triggered(push64, "  maxReplicaCount: many\n"),
-		"replicas beyond 32 bit": triggered(push64, "  maxReplicaCount: 4294967301\n"),
-		"half a replica":         triggered(push64, "  minReplicaCount: 1.5\n"),
-		"idle replicas of words": triggered(push64, "  idleReplicaCount: none\n"),
-		"a tolerance of millions of digits": triggered(push64,
-			"  advanced: {horizontalPodAutoscalerConfig: {behavior: {scaleUp: {tolerance: \"1e-30000000\"}}}}\n"),
-	} {
+	for _, c := range casetest.Read[struct{ Name, Text string }](t, "scaledobjects-of-others.yaml") {
 		begun := time.Now()
-		if got := autoscaler.FromScaledObject(readScaledObject(t, text)); len(got) > 0 {
-			t.Errorf("%s: %+v", name, got)
+		if got := autoscaler.FromScaledObject(readScaledObject(t, c.Text)); len(got) > 0 {
+			t.Errorf("%s: %+v", c.Name, got)
 		}
 		if took := time.Since(begun); took > time.Second {
-			t.Errorf("%s took %s", name, took)
+			t.Errorf("%s took %s", c.Name, took)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/test/bufconn"
 
+	"github.com/forewarm/forewarm/hack/casetest"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
@@ -167,33 +168,16 @@ func TestValuesAreNeverWrong(t *testing.T) {
 
 func TestErrorsOfValuesAndActivity(t *testing.T) {
 	client := everyState(t)
-	for _, test := range []struct {
-		name  string
-		ref   *pb.ScaledObjectRef
-		code  codes.Code
-		words []string
-	}{
-		{
-			"an unknown Forecast", ref("forecast", "nobody"), codes.NotFound,
-			[]string{"no forecast nobody in namespace inference", "kubectl get forecasts -n inference"},
-		},
-		{"stale", ref("forecast", "stale"), codes.Unavailable, []string{"forecast inference/stale", "Stale", "42m old"}},
-		{"pending", ref("forecast", "pending"), codes.Unavailable, []string{"the first query is under way"}},
-		{"invalid", ref("forecast", "invalid"), codes.Unavailable, []string{"spec.step", "write for example 30s"}},
-		{
-			"a horizon out of reach", ref("forecast", "ready", "horizon", "9h"), codes.InvalidArgument,
-			[]string{"30s to 1h"},
-		},
-		{
-			"an unknown model", ref("forecast", "ready", "model", "prophet"), codes.InvalidArgument,
-			[]string{"arima, holt-winters, last-value"},
-		},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			_, err := value(t, client, test.ref)
-			checkError(t, err, test.code, test.words...)
-			_, err = client.IsActive(t.Context(), test.ref)
-			checkError(t, err, test.code, test.words...)
+	for _, test := range casetest.Read[struct {
+		Name         string
+		Pairs, Words []string
+		Code         codes.Code
+	}](t, "errors.yaml") {
+		t.Run(test.Name, func(t *testing.T) {
+			_, err := value(t, client, ref(test.Pairs...))
+			checkError(t, err, test.Code, test.Words...)
+			_, err = client.IsActive(t.Context(), ref(test.Pairs...))
+			checkError(t, err, test.Code, test.Words...)
 		})
 	}
 	_, err := client.GetMetrics(t.Context(),

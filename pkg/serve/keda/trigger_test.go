@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/forewarm/forewarm/hack/casetest"
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 	"github.com/forewarm/forewarm/pkg/serve/keda"
 	pb "github.com/forewarm/forewarm/pkg/serve/keda/externalscaler"
@@ -19,51 +20,26 @@ import (
 
 func formatted(v float64) string { return strconv.FormatFloat(v, 'f', 3, 64) }
 
+// wrongTrigger has metadata, as names and values, and what is said about them.
+type wrongTrigger struct {
+	Name         string
+	Pairs, Words []string
+}
+
 func TestErrorsInTheMetadata(t *testing.T) {
 	scaler := keda.New(snapshottest.Store(snapshottest.EveryState()...), snapshottest.Now)
-	many := []string{"forecast", "ready"}
-	for i := range 1000 {
-		many = append(many, fmt.Sprintf("key-%04d", i), "x")
+	many := wrongTrigger{
+		Name: "a thousand keys", Pairs: []string{"forecast", "ready"},
+		Words: []string{`"key-0000", "key-0001", "key-0002", "key-0003" and 996 more`},
 	}
-	for _, test := range []struct {
-		name  string
-		pairs []string
-		words []string
-	}{
-		{"no Forecast", nil, []string{`trigger of "llama" in namespace "inference"`, "forecast is missing", "for example llama-inflight"}},
-		{"an empty Forecast", []string{"forecast", ""}, []string{"forecast is missing"}},
-		{"another namespace", []string{"forecast", "other/ready"}, []string{`forecast="other/ready" is not a name`, "own namespace"}},
-		{"a target of 0", []string{"forecast", "ready", "target", "0"}, []string{`target="0"`, "less than a thousandth"}},
-		{"a target below a thousandth", []string{"forecast", "ready", "target", "0.0001"}, []string{"less than a thousandth"}},
-		{"a negative target", []string{"forecast", "ready", "target", "-5"}, []string{`target="-5" is not from 0`}},
-		{"an empty target", []string{"forecast", "ready", "target", ""}, []string{`target="" is not a quantity`, "64, 0.5 or 4k"}},
-		{"a target in words", []string{"forecast", "ready", "target", "many"}, []string{`target="many" is not a quantity`}},
-		{"an infinite target", []string{"forecast", "ready", "target", "Inf"}, []string{"is not a quantity"}},
-		{"a target that no metric carries", []string{"forecast", "ready", "target", "1e19"}, []string{"is not from 0 to 9.22e+15"}},
-		{"a target with millions of digits", []string{"forecast", "ready", "target", "1e-30000000"}, []string{"is not a quantity"}},
-		{"a negative activation", []string{"forecast", "ready", "activation", "-1"}, []string{`activation="-1" is not from 0`}},
-		{"not a number", []string{"forecast", "ready", "activation", "NaN"}, []string{`activation="NaN" is not a quantity`}},
-		{"a horizon without a unit", []string{"forecast", "ready", "horizon", "5"}, []string{`horizon="5" is not a duration`}},
-		{"a quantile in percent", []string{"forecast", "ready", "quantile", "95%"}, []string{"quantile", "0.05 to 0.995"}},
-		{"an exclusion", []string{"forecast", "ready", "quantile", "0.9", "late", "0.1"}, []string{"exclude each other"}},
-		{
-			"a misspelt key",
-			[]string{"forecast", "ready", "activationTarget", "5"},
-			[]string{`unknown key "activationTarget"`, "valid keys are activation, forecast, horizon, late, model, quantile, serve, target"},
-		},
-		{"the case of a key counts", []string{"Forecast", "ready"}, []string{"forecast is missing", `unknown key "Forecast"`}},
-		{"what belongs into a TriggerAuthentication", []string{"forecast", "ready", "caCert", "x"}, []string{`unknown key "caCert"`}},
-		{"a thousand keys", many, []string{`"key-0000", "key-0001", "key-0002", "key-0003" and 996 more`}},
-		{
-			"everything at once",
-			[]string{"target", "x", "activation", "y", "horizon", "z", "quantile", "2", "zone", "a"},
-			[]string{"forecast is missing", `target="x"`, `activation="y"`, `horizon="z"`, `quantile="2"`, `unknown key "zone"`},
-		},
-	} {
-		t.Run(test.name, func(t *testing.T) {
+	for i := range 1000 {
+		many.Pairs = append(many.Pairs, fmt.Sprintf("key-%04d", i), "x")
+	}
+	for _, test := range append(casetest.Read[wrongTrigger](t, "metadata.yaml"), many) {
+		t.Run(test.Name, func(t *testing.T) {
 			begun := time.Now()
-			_, err := scaler.GetMetricSpec(t.Context(), ref(test.pairs...))
-			checkError(t, err, codes.InvalidArgument, test.words...)
+			_, err := scaler.GetMetricSpec(t.Context(), ref(test.Pairs...))
+			checkError(t, err, codes.InvalidArgument, test.Words...)
 			if strings.Contains(err.Error(), "selector") {
 				t.Errorf("a trigger has no selector: %v", err)
 			}

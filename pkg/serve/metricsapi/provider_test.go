@@ -18,6 +18,7 @@ import (
 	"k8s.io/metrics/pkg/apis/external_metrics"
 	"sigs.k8s.io/custom-metrics-apiserver/pkg/provider"
 
+	"github.com/forewarm/forewarm/hack/casetest"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 	"github.com/forewarm/forewarm/pkg/serve/metricsapi"
@@ -106,37 +107,14 @@ func TestAModelReportsItsRule(t *testing.T) {
 }
 
 func TestExternalErrorsSayWhatToDo(t *testing.T) {
-	tests := []struct {
-		name, metric, selector string
-		code                   int32
-		words                  []string
-	}{
-		{"an unknown Forecast", "nobody", "", 404, []string{`forecasts.forewarm.dev "nobody" not found`}},
-		{"unknown comes before the selector", "nobody", "bad=1", 404, []string{"not found"}},
-		{
-			"an unknown key lists the valid", "ready", "quantil=0.9", 400,
-			[]string{`"quantil"`, "horizon, late, model, quantile, serve"},
-		},
-		{"an unknown value", "ready", "quantile=2", 400, []string{"0.05", "0.995"}},
-		{
-			"an unknown model lists the valid", "ready", "model=prophet", 400,
-			[]string{"arima, holt-winters, last-value"},
-		},
-		{"a horizon out of reach", "ready", "horizon=9h", 400, []string{"30s to 1h"}},
-		{"not equal", "ready", "quantile!=0.9", 400, []string{"quantile!=0.9", "write for example"}},
-		{"exists", "ready", "quantile", 400, []string{"does not select a single value"}},
-		{"in with two values", "ready", "quantile in (0.9,0.95)", 400, []string{"does not select a single value"}},
-		{"a contradiction", "ready", "quantile=0.9,quantile=0.95", 400, []string{"both"}},
-		{"a bad selector on a stale Forecast is still the caller's", "stale", "bad=1", 400, []string{"valid keys"}},
-		{"stale", "stale", "", 503, []string{"forecast inference/stale", "Stale", "42m old"}},
-		{"pending", "pending", "", 503, []string{"the first query is under way"}},
-		{"invalid", "invalid", "", 503, []string{"spec.step", "write for example 30s"}},
-		{"a model that does not take part", "ready", "model=same-time-last-week", 503, []string{"too short"}},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			_, err := external(t, everyState(), test.metric, test.selector)
-			checkStatus(t, err, test.code, test.words)
+	for _, test := range casetest.Read[struct {
+		Name, Metric, Selector string
+		Code                   int32
+		Words                  []string
+	}](t, "errors.yaml") {
+		t.Run(test.Name, func(t *testing.T) {
+			_, err := external(t, everyState(), test.Metric, test.Selector)
+			checkStatus(t, err, test.Code, test.Words)
 		})
 	}
 }

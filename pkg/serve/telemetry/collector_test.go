@@ -1,7 +1,10 @@
 package telemetry_test
 
 import (
+	"bytes"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -46,41 +49,22 @@ func TestNothingBeforeTheFirstSnapshot(t *testing.T) {
 	}
 }
 
-func compare(t *testing.T, r *prometheus.Registry, want string, names ...string) {
+// compare holds metrics to a file.
+func compare(t *testing.T, r *prometheus.Registry, file string, names ...string) {
 	t.Helper()
-	if err := testutil.GatherAndCompare(r, strings.NewReader(want), names...); err != nil {
+	want, err := os.ReadFile(filepath.Join("testdata", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := testutil.GatherAndCompare(r, bytes.NewReader(want), names...); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestValues(t *testing.T) {
 	r := registry(t, snapshottest.Store(snapshottest.EveryState()...), snapshottest.Now)
-	compare(t, r, `
-# HELP forewarm_data_age_seconds Age of the newest sample.
-# TYPE forewarm_data_age_seconds gauge
-forewarm_data_age_seconds{forecast="falling-back",namespace="inference"} 240
-forewarm_data_age_seconds{forecast="objective",namespace="inference"} 30
-forewarm_data_age_seconds{forecast="ready",namespace="inference"} 30
-forewarm_data_age_seconds{forecast="stale",namespace="inference"} 2520
-forewarm_data_age_seconds{forecast="warming",namespace="inference"} 30
-# HELP forewarm_forecasts Number of Forecasts by state.
-# TYPE forewarm_forecasts gauge
-forewarm_forecasts{state="FallingBack"} 1
-forewarm_forecasts{state="Invalid"} 1
-forewarm_forecasts{state="Pending"} 1
-forewarm_forecasts{state="Ready"} 2
-forewarm_forecasts{state="Stale"} 1
-forewarm_forecasts{state="Warming"} 1
-# HELP forewarm_skill_ratio Skill: 1 minus the selected candidate's loss over the last value's loss. The loss is the cost under an objective, else the pinball loss. Above 0 is better than the last value.
-# TYPE forewarm_skill_ratio gauge
-forewarm_skill_ratio{forecast="falling-back",namespace="inference"} 0.184
-forewarm_skill_ratio{forecast="objective",namespace="inference"} 0.184
-forewarm_skill_ratio{forecast="ready",namespace="inference"} 0.184
-forewarm_skill_ratio{forecast="stale",namespace="inference"} 0.184
-# HELP forewarm_source_queries_total Queries sent to the source.
-# TYPE forewarm_source_queries_total counter
-forewarm_source_queries_total 960
-`, "forewarm_data_age_seconds", "forewarm_forecasts", "forewarm_skill_ratio", "forewarm_source_queries_total")
+	compare(t, r, "values.prom", "forewarm_data_age_seconds", "forewarm_forecasts", "forewarm_skill_ratio",
+		"forewarm_source_queries_total")
 }
 
 // Served is what an HPA would read at this moment: it vanishes when the data goes stale by the clock.
@@ -101,43 +85,20 @@ func TestServedGoesWithTheClock(t *testing.T) {
 	if got := count(later); got != 0 {
 		t.Errorf("%d served while stale, want 0", got)
 	}
-	compare(t, registry(t, snapshots, func() time.Time { return later }), `
-# HELP forewarm_forecast_state 1 for the state that the Forecast is in, 0 for the others.
-# TYPE forewarm_forecast_state gauge
-forewarm_forecast_state{forecast="ready",namespace="inference",state="FallingBack"} 0
-forewarm_forecast_state{forecast="ready",namespace="inference",state="Invalid"} 0
-forewarm_forecast_state{forecast="ready",namespace="inference",state="Pending"} 0
-forewarm_forecast_state{forecast="ready",namespace="inference",state="Ready"} 0
-forewarm_forecast_state{forecast="ready",namespace="inference",state="Stale"} 1
-forewarm_forecast_state{forecast="ready",namespace="inference",state="Warming"} 0
-`, "forewarm_forecast_state")
+	compare(t, registry(t, snapshots, func() time.Time { return later }), "state.prom", "forewarm_forecast_state")
 }
 
 func TestConditionsAreMetrics(t *testing.T) {
 	suspect := snapshottest.Ready(snapshottest.Key("suspect"))
 	pending := snapshottest.Pending(snapshottest.Key("pending"))
 	suspect.Settings.Mode = decide.Shadow
-	compare(t, registry(t, snapshottest.Store(suspect, pending), snapshottest.Now), `
-# HELP forewarm_forecast_shadow 1 for a Forecast in shadow mode, whose forecasts are not served, 0 for the others.
-# TYPE forewarm_forecast_shadow gauge
-forewarm_forecast_shadow{forecast="pending",namespace="inference"} 0
-forewarm_forecast_shadow{forecast="suspect",namespace="inference"} 1
-`, "forewarm_forecast_shadow")
+	compare(t, registry(t, snapshottest.Store(suspect, pending), snapshottest.Now), "shadow.prom", "forewarm_forecast_shadow")
 	suspect.Conditions = []snapshot.Condition{
 		{Type: snapshot.ConditionReady, True: true},
 		{Type: snapshot.ConditionData, Reason: snapshot.ReasonSuspect},
 		{Type: snapshot.ConditionUncalibrated, True: true},
 	}
-	compare(t, registry(t, snapshottest.Store(suspect, pending), snapshottest.Now), `
-# HELP forewarm_forecast_condition 1 while the condition of that type is True, 0 while it is False; absent while the Forecast does not have it.
-# TYPE forewarm_forecast_condition gauge
-forewarm_forecast_condition{forecast="pending",namespace="inference",type="Reachable"} 1
-forewarm_forecast_condition{forecast="pending",namespace="inference",type="Ready"} 0
-forewarm_forecast_condition{forecast="suspect",namespace="inference",type="DataClean"} 0
-forewarm_forecast_condition{forecast="suspect",namespace="inference",type="Reachable"} 1
-forewarm_forecast_condition{forecast="suspect",namespace="inference",type="Ready"} 1
-forewarm_forecast_condition{forecast="suspect",namespace="inference",type="Uncalibrated"} 1
-`, "forewarm_forecast_condition")
+	compare(t, registry(t, snapshottest.Store(suspect, pending), snapshottest.Now), "conditions.prom", "forewarm_forecast_condition")
 }
 
 func TestForecastHasLevelAndHorizon(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
+	"github.com/forewarm/forewarm/hack/casetest"
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 	"github.com/forewarm/forewarm/pkg/kube/apiservices"
 )
@@ -26,21 +27,6 @@ func TestDelegatedAuthentication(t *testing.T) {
 	base, _ := startCluster(t, snapshottest.Store(snapshottest.EveryState()...), serve.AllGroups())
 	client := insecureClient(t)
 	waitReady(t, client, base)
-	tests := []struct {
-		name    string
-		headers []string
-		code    int
-	}{
-		{"anonymous is forbidden", nil, http.StatusForbidden},
-		{"a user without rights is forbidden", []string{token("stranger")}, http.StatusForbidden},
-		{"a user with rights is served", []string{token("allowed")}, http.StatusOK},
-		{"an unknown token is refused", []string{"Authorization: Bearer forged"}, http.StatusUnauthorized},
-		{
-			"headers of the front proxy without its certificate are anonymous",
-			[]string{"X-Remote-User: allowed", "X-Remote-Group: system:masters"},
-			http.StatusForbidden,
-		},
-	}
 	paths := []string{
 		"/apis/external.metrics.k8s.io/v1beta1/namespaces/inference/ready",
 		"/apis/custom.metrics.k8s.io/v1beta2/namespaces/inference/forecasts.forewarm.dev/ready/demand",
@@ -51,11 +37,15 @@ func TestDelegatedAuthentication(t *testing.T) {
 		"/apis/inspect.forewarm.dev/v1alpha1/namespaces/inference/outlooks/-/frontpage",
 		"/metrics", "/openapi/v3", "/apis",
 	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
+	for _, test := range casetest.Read[struct {
+		Name    string
+		Headers []string
+		Code    int
+	}](t, "authentication.yaml") {
+		t.Run(test.Name, func(t *testing.T) {
 			for _, path := range paths {
-				if got := get(t, client, base+path, test.headers...); got.code != test.code {
-					t.Errorf("%s: %d, want %d: %s", path, got.code, test.code, got.body)
+				if got := get(t, client, base+path, test.Headers...); got.code != test.Code {
+					t.Errorf("%s: %d, want %d: %s", path, got.code, test.Code, got.body)
 				}
 			}
 		})

@@ -2,11 +2,11 @@ package serve_test
 
 import (
 	"context"
+	_ "embed"
 	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -16,31 +16,16 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
 	"github.com/forewarm/forewarm/hack/apiservertest"
+	"github.com/forewarm/forewarm/hack/casetest"
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 	"github.com/forewarm/forewarm/pkg/kube/apiservices"
 	"github.com/forewarm/forewarm/pkg/kube/changes"
 )
 
 // grant lets the user "viewer" see the outlooks and read the metrics of one namespace, and nothing else.
-const grant = `
-apiVersion: v1
-kind: Namespace
-metadata: {name: inference}
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: Role
-metadata: {name: viewer, namespace: inference}
-rules:
-- {apiGroups: [inspect.forewarm.dev], resources: [outlooks], verbs: [get, list]}
-- {apiGroups: [external.metrics.k8s.io], resources: [ready], verbs: [list]}
-- {apiGroups: [custom.metrics.k8s.io], resources: [forecasts.forewarm.dev/demand], verbs: [get]}
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: RoleBinding
-metadata: {name: viewer, namespace: inference}
-roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: viewer}
-subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: viewer}]
-`
+//
+//go:embed testdata/grant.yaml
+var grant string
 
 // startReal serves in cluster mode beside a real kube-apiserver, with a certificate that it can verify by the bundle.
 func startReal(t *testing.T, cluster *apiservertest.Cluster) (base string, bundle []byte) {
@@ -95,39 +80,18 @@ func TestRealClusterDecides(t *testing.T) {
 	cluster.MustKubectl(t, grant, "apply", "-f", "-")
 	base, _ := startReal(t, cluster)
 	waitTrusted(t, as(t, cluster.Config), base)
-	viewer, stranger := as(t, cluster.User(t, "viewer")), as(t, cluster.User(t, "stranger"))
-	const (
-		external  = "/apis/external.metrics.k8s.io/v1beta1/namespaces/inference/"
-		elsewhere = "/apis/inspect.forewarm.dev/v1alpha1/namespaces/elsewhere/outlooks"
-	)
-	tests := []struct {
-		name   string
-		client *http.Client
-		path   string
-		code   int
-	}{
-		{"anonymous", insecureClient(t), external + "ready", 403},
-		{"a user without rights", stranger, external + "ready", 403},
-		{"a user without rights reads no outlook", stranger, outlooksPath, 403},
-		{"granted: the metric", viewer, external + "ready", 200},
-		{"granted: the metric with a selector", viewer, external + "ready?labelSelector=quantile%3D0.9", 200},
-		{"not granted: another metric", viewer, external + "objective", 403},
-		{"granted: the Object metric", viewer, objectPath + "/ready/demand", 200},
-		{"granted: outlooks", viewer, outlooksPath, 200},
-		{"granted: one outlook", viewer, outlooksPath + "/ready", 200},
-		{"not granted: a sub-resource", viewer, outlooksPath + "/ready/page", 403},
-		{"not granted: the front page", viewer, outlooksPath + "/-/frontpage", 403},
-		{"an administrator: the front page", as(t, cluster.Config), outlooksPath + "/-/frontpage", 200},
-		{"not granted: another namespace", viewer, elsewhere, 403},
-		{"not granted: all namespaces", viewer, "/apis/inspect.forewarm.dev/v1alpha1/outlooks", 403},
-		{"not granted: telemetry", viewer, "/metrics", 403},
-		{"an administrator: telemetry", as(t, cluster.Config), "/metrics", 200},
-		{"health is for all", insecureClient(t), "/readyz", 200},
+	stranger := as(t, cluster.User(t, "stranger"))
+	clients := map[string]*http.Client{
+		"anonymous": insecureClient(t), "stranger": stranger, "viewer": as(t, cluster.User(t, "viewer")),
+		"administrator": as(t, cluster.Config),
 	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			if got := get(t, test.client, base+test.path); got.code != test.code {
-				t.Errorf("%d, want %d: %.300s", got.code, test.code, got.body)
+	for _, test := range casetest.Read[struct {
+		Name, As, Path string
+		Code           int
+	}](t, "cluster.yaml") {
+		t.Run(test.Name, func(t *testing.T) {
+			if got := get(t, clients[test.As], base+test.Path); got.code != test.Code {
+				t.Errorf("%d, want %d: %.300s", got.code, test.Code, got.body)
 			}
 		})
 	}
@@ -164,19 +128,13 @@ func hold(t *testing.T, cluster *apiservertest.Cluster, bundle []byte) {
 		t.Fatal(err)
 	}
 	groups := serve.AllGroups()
-	ctx, stop := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	running.Go(func() {
-		if err := watch.Run(ctx); err != nil {
-			t.Error(err)
-		}
-	})
-	running.Go(func() {
+	apiservertest.Background(t, watch.Run)
+	apiservertest.Background(t, func(ctx context.Context) error {
 		watch.Hold(ctx, serve.WallClock{}, apiservices.HoldConfig{
 			Modes: groups.Modes(), Owner: "forewarm:server", Port: 443, Authority: constant(bundle),
 		})
+		return nil
 	})
-	t.Cleanup(func() { stop(); running.Wait() })
 }
 
 // The way of an HPA and of kubectl: through the kube-apiserver, which vouches for the user.
@@ -187,30 +145,17 @@ func TestRealAggregator(t *testing.T) {
 	cluster.MustKubectl(t, "", "apply", "--server-side", "-k", "deploy/default")
 	hold(t, cluster, bundle)
 	cluster.Route(t, "forewarm-system", "forewarm", port(t, base), 3)
-	tests := []struct {
-		args  []string
-		words []string
-	}{
-		{[]string{"get", "outlooks", "-A"}, []string{"139.2", "FallingBack"}},
-		{[]string{"explain", "outlooks.status.late"}, []string{"share of demand"}},
-		{[]string{"get", "--raw", outlooksPath + "/ready/page"}, []string{"<!DOCTYPE html>"}},
-		{[]string{"get", "--raw", outlooksPath + "/-/frontpage"}, []string{"<!DOCTYPE html>", "falling-back"}},
-		{[]string{"get", "--raw", externalURL("", "inference", "ready", "horizon%3D5m")}, []string{`"window":300`}},
-		{[]string{"get", "--raw", objectPath + "/ready/demand"}, []string{"139237m"}},
-		{[]string{"auth", "can-i", "get", "outlooks", "--subresource=page", "-n", "inference", "--as=viewer"}, nil},
-		{[]string{"get", "outlooks", "-n", "inference", "--as=viewer"}, []string{"139.2"}},
-	}
-	for _, test := range tests {
-		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
-			out, err := cluster.Kubectl(t, "", test.args...)
-			for tries := 0; err != nil && test.words != nil && tries < 40; tries++ {
+	for _, test := range casetest.Read[struct{ Args, Words []string }](t, "aggregator.yaml") {
+		t.Run(strings.Join(test.Args, " "), func(t *testing.T) {
+			out, err := cluster.Kubectl(t, "", test.Args...)
+			for tries := 0; err != nil && test.Words != nil && tries < 40; tries++ {
 				time.Sleep(500 * time.Millisecond) // The kube-apiserver fetches OpenAPI documents in its own time.
-				out, err = cluster.Kubectl(t, "", test.args...)
+				out, err = cluster.Kubectl(t, "", test.Args...)
 			}
-			if (err != nil) != (test.words == nil) {
+			if (err != nil) != (test.Words == nil) {
 				t.Fatalf("error %v\n%s", err, out)
 			}
-			for _, word := range test.words {
+			for _, word := range test.Words {
 				if !strings.Contains(out, word) {
 					t.Errorf("%q is not in\n%.1500s", word, out)
 				}

@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
+	"github.com/forewarm/forewarm/hack/casetest"
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
@@ -66,71 +67,18 @@ const (
 
 func TestStandaloneAnswers(t *testing.T) {
 	base := startStandalone(t, snapshottest.Store(snapshottest.EveryState()...))
-	external := "/apis/external.metrics.k8s.io/v1beta1/namespaces/inference"
-	tests := []struct {
-		path  string
-		code  int
-		words []string
-	}{
-		{
-			external + "/ready",
-			200,
-			[]string{`"metricName":"ready"`, `"value":"139237m"`, `"window":375`, "2026-03-04T14:29:30Z"},
-		},
-		{external + "/ready?labelSelector=horizon%3D1h,quantile%3D0.99", 200, []string{`"window":3600`}},
-		{external + "/ready?labelSelector=model+in+(holt-winters)", 200, []string{`"items"`}},
-		{
-			external + "/ready?labelSelector=quantil%3D0.9",
-			400,
-			[]string{"valid keys are horizon, late, model, quantile, serve"},
-		},
-		{external + "/ready?labelSelector=%21%21", 400, []string{"Status"}},
-		{external + "/ready?labelSelector=%00quantile%3D0.99", 400, []string{"control characters"}},
-		{external + "/ready?labelSelector=quantile%3D0.9%zz", 400, []string{"cannot be unescaped", `"kind":"Status"`}},
-		{external + "/nobody", 404, []string{"not found"}},
-		{external + "/nobody?labelSelector=bad%3D1", 404, []string{"not found"}},
-		{external + "/stale", 503, []string{"the newest sample is 42m old"}},
-		{"/apis/custom.metrics.k8s.io/v1beta2", 200, []string{`"forecasts.forewarm.dev/demand"`}},
-		{"/apis/external.metrics.k8s.io/v1beta1", 200, []string{`"externalmetrics"`}},
-		{
-			objectPath + "/ready/demand",
-			200,
-			[]string{`"value":"139237m"`, `"kind":"Forecast"`, `"apiVersion":"forewarm.dev/v1alpha1"`},
-		},
-		{
-			objectPath + "/ready/demand?metricLabelSelector=quantile%3D0.99",
-			200,
-			[]string{`"matchLabels":{"quantile":"0.99"}`},
-		},
-		{objectPath + "/ready/demand?metricLabelSelector=quantil%3D0.9", 400, []string{"valid keys"}},
-		{objectPath + "/ready/latency", 400, []string{"the only one is"}},
-		{objectPath + "/nobody/demand", 404, []string{"not found"}},
-		{objectPath + "/stale/demand", 503, []string{"42m old"}},
-		{objectPath + "/*/demand", 200, []string{`"name":"ready"`, `"name":"warming"`}},
-		{"/apis/custom.metrics.k8s.io/v1beta2/namespaces/inference/pods/x/demand", 404, []string{"could not find"}},
-		{outlooksPath, 200, []string{"OutlookList", `"state":"Stale"`}},
-		{outlooksPath + "/ready", 200, []string{`"kind":"Outlook"`, `"path":[`, `"quantiles":{"0.5":`}},
-		{outlooksPath + "/nobody", 404, []string{`outlooks.inspect.forewarm.dev \"nobody\" not found`}},
-		{outlooksPath + "/ready/page", 200, []string{"<!DOCTYPE html>", "<svg"}},
-		{outlooksPath + "/ready/plot", 200, []string{"<svg"}},
-		{outlooksPath + "/nobody/page", 404, []string{"not found"}},
-		{outlooksPath + "/-/frontpage", 200, []string{"<span>inference /</span> Forecasts", `href="../ready/page"`}},
-		{outlooksPath + "/ready/frontpage", 404, []string{"not found"}},
-		{"/index.html", 200, []string{`"paths"`, `"/openapi/v3"`}},
-		{"/metrics", 200, []string{"forewarm_served_value{", "forewarm_forecast_value{", "apiserver_request_total"}},
-		{"/livez", 200, []string{"ok"}},
-		{"/readyz", 200, []string{"[+]ping ok", "readyz check passed"}},
-		{"/openapi/v3", 200, []string{"apis/inspect.forewarm.dev/v1alpha1"}},
-		{"/nothing", 404, nil},
-	}
 	client := apiPlain(t)
-	for _, test := range tests {
-		t.Run(test.path, func(t *testing.T) {
-			got := get(t, client, base+test.path)
-			if got.code != test.code {
-				t.Errorf("code %d, want %d", got.code, test.code)
+	for _, test := range casetest.Read[struct {
+		Path  string
+		Code  int
+		Words []string
+	}](t, "answers.yaml") {
+		t.Run(test.Path, func(t *testing.T) {
+			got := get(t, client, base+test.Path)
+			if got.code != test.Code {
+				t.Errorf("code %d, want %d", got.code, test.Code)
 			}
-			for _, word := range test.words {
+			for _, word := range test.Words {
 				if !strings.Contains(got.body, word) {
 					t.Errorf("answer does not hold %s:\n%.600s", word, got.body)
 				}
@@ -349,34 +297,13 @@ func kubectl(t *testing.T, base string, args ...string) string {
 
 func TestKubectl(t *testing.T) {
 	base := startStandalone(t, snapshottest.Store(snapshottest.EveryState()...))
-	tests := []struct {
-		args  []string
-		words []string
-	}{
-		{[]string{"get", "outlooks", "-A"}, []string{"NAMESPACE", "OBJECTIVE", "139.2", "FallingBack"}},
-		{[]string{"get", "outlooks", "-A", "--chunk-size=2"}, []string{"falling-back", "warming"}},
-		{[]string{"get", "ol", "-n", "inference", "-o", "wide"}, []string{"REASON", "6m15s", "requests/s"}},
-		{[]string{"get", "forewarm", "-A"}, []string{"falling-back"}},
-		{[]string{"get", "outlooks", "-A", "-l", "inspect.forewarm.dev/state=Stale"}, []string{"42m"}},
-		{[]string{"get", "outlooks", "-A", "--sort-by=.status.observed"}, []string{"120.3"}},
-		{
-			[]string{
-				"get", "outlook", "ready", "-n", "inference", "-o",
-				"jsonpath={.status.path[0].quantiles['0\\.95']}",
-			},
-			[]string{"1"},
-		},
-		{
-			[]string{"get", "outlook", "ready", "-n", "inference", "-o", "yaml"},
-			[]string{"arima is selected: its pinball loss is lower", "window: 6m15s"},
-		},
-		{[]string{"explain", "outlooks.status.path"}, []string{"quantiles", "map[string]number", "step by step"}},
-		{[]string{"get", "--raw", outlooksPath + "/ready/page"}, []string{"<!DOCTYPE html>"}},
-	}
-	for _, test := range tests {
-		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
-			out := kubectl(t, base, test.args...)
-			for _, word := range test.words {
+	for _, test := range casetest.Read[struct {
+		Args  []string
+		Words []string
+	}](t, "kubectl.yaml") {
+		t.Run(strings.Join(test.Args, " "), func(t *testing.T) {
+			out := kubectl(t, base, test.Args...)
+			for _, word := range test.Words {
 				if !strings.Contains(out, word) {
 					t.Errorf("%q is not in\n%.2000s", word, out)
 				}

@@ -2,6 +2,7 @@ package serve //nolint:testpackage // The server without the command line, on a 
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -23,24 +24,8 @@ import (
 	pb "github.com/forewarm/forewarm/pkg/serve/keda/externalscaler"
 )
 
-const objects = `apiVersion: forewarm.dev/v1alpha1
-kind: Forecast
-metadata: {name: load, namespace: team}
-spec:
-  targetRef: {kind: Deployment, name: web}
-  signal: {query: 'sum(load{namespace="team"})'}
-  quantile: "0.9"
-  leadTime: {mode: Fixed, duration: 1m}
-  step: 1s
-  history: 10m
----
-apiVersion: forewarm.dev/v1alpha1
-kind: Forecast
-metadata: {name: broken, namespace: team}
-spec:
-  targetRef: {kind: Deployment, name: web}
-  signal: {preset: dcgm/gpubusy}
-`
+//go:embed testdata/objects.yaml
+var objects string
 
 // options write everything that a standalone server reads, and scrape a page whose load is 40 + 2.
 func options(t *testing.T) Options {
