@@ -375,7 +375,7 @@ func (w *worker) updateResult() {
 	}
 	e := entryOf(w.job)
 	w.forecaster.Describe(e)
-	w.result.classified, w.result.isClassified = w.forecaster.Spans().Current(w.store.End())
+	w.result.classified, w.result.isClassified = w.forecaster.CurrentSpan(w.store.End())
 	w.recordSuspect(e)
 	w.judgeSignal()
 	if e.Objective != nil {

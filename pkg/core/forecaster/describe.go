@@ -15,7 +15,7 @@ func (f *Forecaster) Describe(e *snapshot.ForecastState) {
 	e.Observed, e.Decision, e.Newest = f.credited(), f.decision, f.newest.Values()
 	e.Skill, e.Coverage = math.NaN(), f.record.covered.Value()
 	e.Recent, e.Past = f.record.recent(), f.record.forecasts()
-	e.Classifications = f.spans.Since(e.Recent.Start)
+	e.Classifications = f.spans.since(e.Recent.Start)
 	if f.peaks == nil {
 		return
 	}

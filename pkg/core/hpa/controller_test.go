@@ -181,7 +181,7 @@ func TestValidateReportsEveryProblem(t *testing.T) {
 		Behavior: &hpa.Behavior{
 			Up: hpa.Rules{Stabilization: -1, Select: "Some", Tolerance: &bad},
 			Down: hpa.Rules{
-				Stabilization: 2 * time.Hour, Select: hpa.SelectMax,
+				Stabilization: 2 * time.Hour, Select: "Max",
 				Policies: []hpa.ScalingPolicy{{Type: "Nodes", Value: 1, Period: time.Hour}},
 			},
 		},

@@ -33,10 +33,10 @@ type Config struct {
 	Windows []int
 }
 
-// Day is the default season; Week is the other one that many workloads have.
+// Day is the default season; week is the other one that many workloads have.
 const (
 	Day  = 24 * time.Hour
-	Week = 7 * Day
+	week = 7 * Day
 )
 
 // RegressionColumns are the names of the features that the regression reads.
