@@ -149,19 +149,8 @@ func newFeatures(c Config) *features {
 // baseFeatureNames are the features beside the RegressionInputs, in their order.
 func baseFeatureNames() []string {
 	return []string{
-		"geometric",
-		"now",
-		"10m",
-		"max15m",
-		"max1h",
-		"max1d",
-		"volatility",
-		"1h",
-		"slope",
-		"jump",
-		"profile",
-		"last season",
-		"last season's rise",
+		"geometric", "now", "10m", "max15m", "max1h", "max1d", "volatility", "1h", "slope", "jump", "profile",
+		"last season", "last season's rise",
 	}
 }
 
