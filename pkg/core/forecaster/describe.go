@@ -53,8 +53,8 @@ func (f *Forecaster) describeSelection(e *snapshot.ForecastState, last *windowpe
 		if e.Objective != nil {
 			e.Choice = e.Objective.Selection
 			f.refineNamed(e.Objective)
-			if f.decision.Bounded {
-				e.Objective.SetBounded(f.limit())
+			if f.decision.Bounded && e.Objective.Verdict == objective.Met { // It is not known to be met then.
+				e.Objective.Verdict, e.Objective.Limit = objective.Bounded, f.limit()
 			}
 		}
 	}

@@ -56,9 +56,6 @@ func (c *Controller) RecordScaling(at time.Time, from, to int32) {
 	c.remember(instant(at.UnixNano()), from, to)
 }
 
-// Restarted returns a controller with the same spec and no history.
-func (c *Controller) Restarted() Controller { return Controller{spec: c.spec, unchangedUntil: never} }
-
 // SyncResult is the result of one sync, with its reasons.
 type SyncResult struct {
 	// Replicas is what the controller writes: spec.replicas of the scale subresource, status.desiredReplicas of the

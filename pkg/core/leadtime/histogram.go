@@ -12,8 +12,8 @@ const (
 	// shortest and longest are the bounds of the first and the last bucket; shorter and longer durations count there.
 	shortest = time.Second
 	longest  = 2 * time.Hour
-	// Buckets: log(7200) ÷ log(1.05) = 182.05, so bucket 183 is the first that reaches 2 h.
-	Buckets = 184
+	// buckets: log(7200) ÷ log(1.05) = 182.05, so bucket 183 is the first that reaches 2 h.
+	buckets = 184
 )
 
 // unit is the weight of a start at the beginning of a half-life period; it doubles by the end of the period.
@@ -23,7 +23,7 @@ const unit = 1024
 const maxWeight = 1 << 48
 
 // histogram counts weighted durations. The weights are whole numbers, so that a written histogram is exact.
-type histogram [Buckets]int64
+type histogram [buckets]int64
 
 // bucketOf returns the first bucket whose bound is at least a duration.
 func bucketOf(d time.Duration) int {
@@ -32,10 +32,10 @@ func bucketOf(d time.Duration) int {
 	}
 	i := int(math.Ceil(math.Log(d.Seconds()/shortest.Seconds()) / math.Log(ratio)))
 	// The logarithm may be off by a rounding error.
-	if bound(min(i, Buckets-1)) < d {
+	if bound(min(i, buckets-1)) < d {
 		i++
 	}
-	return min(i, Buckets-1)
+	return min(i, buckets-1)
 }
 
 // bound returns the longest duration of a bucket.

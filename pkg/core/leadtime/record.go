@@ -225,9 +225,6 @@ func (r *Record) MedianLeadTime(now time.Time) time.Duration {
 	return median
 }
 
-// LeadTimeSince returns when the newest lead time takes effect. LeadTime is constant before and from then on.
-func (r *Record) LeadTimeSince() time.Time { return time.Unix(r.Lead.Since, 0) }
-
 // Starts returns the number of counted starts.
 func (r *Record) Starts() int64 { return r.withoutPool() + r.Held.Count }
 

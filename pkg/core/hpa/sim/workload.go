@@ -52,9 +52,9 @@ func New(spec Spec, start time.Time, step time.Duration, demand float64) (*Workl
 	return &Workload{settings: k, controller: *controller, cluster: newCluster(k, k.initialReplicas(demand))}, nil
 }
 
-// newSibling returns a workload of the same settings without replicas.
+// newSibling returns a workload of the same settings without replicas. No step was played yet, so that the controller has no history.
 func (w *Workload) newSibling() Workload {
-	return Workload{settings: w.settings, controller: w.controller.Restarted(), cluster: newCluster(w.settings, 0)}
+	return Workload{settings: w.settings, controller: w.controller, cluster: newCluster(w.settings, 0)}
 }
 
 // Step simulates the next step: pods that are due become ready, the HPA syncs if it is time, and the demand arrives.
