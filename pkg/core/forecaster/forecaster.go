@@ -208,8 +208,8 @@ func (f *Forecaster) lastSeason() (median float64, ok bool) {
 	if at < 0 {
 		return 0, false
 	}
-	c := f.peaks.Candidates()[at]
-	if !c.Calibrated() || !(skill(c, f.peaks.Candidates()[f.peaks.Find(windowpeak.LastValue)]) > 0) {
+	c := f.peaks.Candidates[at]
+	if !c.Calibrated() || !(skill(c, f.peaks.Candidates[f.peaks.Find(windowpeak.LastValue)]) > 0) {
 		return 0, false
 	}
 	q := c.Quantiles(f.bound)
@@ -281,7 +281,7 @@ func (f *Forecaster) limit() demand.Limit {
 	if f.peaks == nil {
 		return f.bound.Limit(0)
 	}
-	return f.bound.Limit(f.peaks.LeadWindowIndex())
+	return f.bound.Limit(f.peaks.LeadWindow)
 }
 
 // credited is the observed demand, at most what is credible.

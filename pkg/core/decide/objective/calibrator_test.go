@@ -94,7 +94,7 @@ func (p *player) step(v float64) float64 {
 	}
 	s := objective.Step{Observed: p.now, Arrived: v}
 	for _, name := range p.contenders {
-		peak, own := p.set.Candidates()[p.set.Find(name)].Peak()
+		peak, own := p.set.Candidates[p.set.Find(name)].Peak()
 		s.Peaks, s.HasForecast = append(s.Peaks, peak), append(s.HasForecast, own)
 	}
 	p.Step(s)

@@ -83,7 +83,7 @@ func TestDrawsBelongToStarts(t *testing.T) {
 	played := func(seed uint64, skipped int) []sim.StepResult {
 		spec := onNodes()
 		spec.Nodes, spec.PodLead, spec.Seed, spec.Sync = nil, sim.Starts(5*minute, 8*minute), seed, minute
-		w, err := sim.New(spec, begin.Add(time.Duration(skipped)*minute), minute, 10)
+		all, err := sim.New(spec, begin.Add(time.Duration(skipped)*minute), minute, []float64{10})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +93,7 @@ func TestDrawsBelongToStarts(t *testing.T) {
 			if i >= 300 && i/60%2 == 0 {
 				demand = 40
 			}
-			if r := w.Step(demand, demand); i >= 300 {
+			if r := all[0].Step(demand, demand); i >= 300 {
 				out = append(out, r)
 			}
 		}

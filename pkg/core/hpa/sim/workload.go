@@ -37,9 +37,9 @@ type StepResult struct {
 	Arrived, Late, Served, Dropped, Backlog float64
 }
 
-// New returns a workload whose ready replicas serve the given demand, within the HPA's limits. start is the time of the
+// newWorkload returns a workload whose ready replicas serve the given demand, within the HPA's limits. start is the time of the
 // first step. The errors are those of Spec.Validate.
-func New(spec Spec, start time.Time, step time.Duration, demand float64) (*Workload, error) {
+func newWorkload(spec Spec, start time.Time, step time.Duration, demand float64) (*Workload, error) {
 	if err := spec.Validate(step); err != nil {
 		return nil, fmt.Errorf("workload: %w", err)
 	}
