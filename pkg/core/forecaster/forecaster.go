@@ -315,7 +315,7 @@ func (f *Forecaster) Suspects() (held []demand.Filtered, lasts time.Duration) {
 	return f.filter.Waiting(), f.filter.Corroboration()
 }
 
-// CurrentSpan is the one that contains the newest sample, whose end is given; ok is false if the demand is classified as known.
+// CurrentSpan is the one that contains the newest sample, whose end is given; ok is false if the demand is known.
 func (f *Forecaster) CurrentSpan(end time.Time) (span demand.Span, ok bool) {
 	return f.spans.current(end)
 }

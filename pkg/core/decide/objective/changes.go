@@ -12,9 +12,9 @@ type Change struct {
 	Message string
 }
 
-// ChangesSince are the changes of the selected candidate, and between met, missed and learning. There are none from an empty candidate
-// or verdict, which is not known, so that a restart repeats no event; none between reasons to miss the objective; and none to or from Bounded, which
-// comes and goes with the demand.
+// ChangesSince are the changes of the selected candidate, and between met, missed and learning. There are none from an empty
+// candidate or verdict, which is not known, so that a restart repeats no event; none between reasons to miss the objective; and
+// none to or from Bounded, which comes and goes with the demand.
 func (r *Report) ChangesSince(candidate string, verdict Verdict) []Change {
 	var out []Change
 	if candidate != "" && r.Selection.Selected != "" && candidate != r.Selection.Selected {

@@ -28,8 +28,8 @@ func TestChangesAreNews(t *testing.T) {
 		{"another candidate", told{"last-value", objective.Met}, met, "CandidateChanged", false},
 		{"missed", met, told{"learnt", objective.AtMaxReplicas}, "ObjectiveMissed", true},
 		{
-			"missed for another reason", told{"learnt", objective.AtMaxReplicas}, told{"learnt", objective.FasterThanLead},
-			"", false,
+			"missed for another reason",
+			told{"learnt", objective.AtMaxReplicas}, told{"learnt", objective.FasterThanLead}, "", false,
 		},
 		{"met again", told{"learnt", objective.FasterThanLead}, met, "ObjectiveMet", false},
 		{"learnt enough", told{"learnt", objective.Learning}, met, "ObjectiveMet", false},
@@ -63,7 +63,9 @@ func TestTheWidestMarginIsServed(t *testing.T) {
 	if s, ok := r.MostDemanding(); ok {
 		t.Errorf("without an autoscaler %+v", s)
 	}
-	r.Autoscalers = []objective.AutoscalerReport{{Name: "a", Headroom: 1.1}, {Name: "b", Headroom: 1.7}, {Name: "c", Headroom: 1.3}}
+	r.Autoscalers = []objective.AutoscalerReport{
+		{Name: "a", Headroom: 1.1}, {Name: "b", Headroom: 1.7}, {Name: "c", Headroom: 1.3},
+	}
 	if s, ok := r.MostDemanding(); !ok || s.Name != "b" {
 		t.Errorf("%+v, want b", s)
 	}
