@@ -1,7 +1,7 @@
 package demand_test
 
 import (
-	"math"
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -44,7 +44,7 @@ func traces(t *testing.T) map[string]forecast.Series {
 // Recorded demand far below capacity is known, except for possible outages of the recorded service.
 func TestRecordedDemandIsKnown(t *testing.T) {
 	for name, s := range traces(t) {
-		peak := slices.MaxFunc(s.Values, compare)
+		peak := slices.MaxFunc(s.Values, cmp.Compare)
 		n := map[demand.Cause]int{}
 		for _, cause := range causes(s.Step, 1.5*peak, s.Values...) {
 			n[cause]++
@@ -73,19 +73,9 @@ func TestRecordedDemandIsKnown(t *testing.T) {
 	}
 }
 
-func compare(a, b float64) int {
-	switch {
-	case a < b || math.IsNaN(a):
-		return -1
-	case a > b || math.IsNaN(b):
-		return 1
-	}
-	return 0
-}
-
 func percentile(values []float64, p float64) float64 {
 	sorted := slices.Clone(values)
-	slices.SortFunc(sorted, compare)
+	slices.Sort(sorted) // NaN first.
 	return sorted[int(p*float64(len(sorted)-1))]
 }
 
