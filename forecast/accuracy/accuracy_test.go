@@ -88,10 +88,7 @@ func TestErrors(t *testing.T) {
 // R 4.2.2, forecast 8.20: accuracy(snaive(window(AirPassengers, end = c(1958, 12)), h = 24), AirPassengers). The same
 // figures stand in FOREWARM_DATA as accuracy_snaive_airp.
 func TestAgainstR(t *testing.T) {
-	s, err := classic.Series("AirPassengers")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := classic.Series(t, "AirPassengers")
 	train, actual := s.Slice(0, 120), s.Slice(120, 144).Values
 	fitted, err := naive.Seasonal{Period: 12}.Fit(train)
 	if err != nil {

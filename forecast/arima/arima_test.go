@@ -32,24 +32,6 @@ func within(t *testing.T, what string, got, want, tolerance float64) {
 	}
 }
 
-func reference(t *testing.T) classic.Reference {
-	t.Helper()
-	r, err := classic.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
-func series(t *testing.T, name string) forecast.Series {
-	t.Helper()
-	s, err := classic.Series(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
 func estimate(t *testing.T, model arima.ARIMA, s forecast.Series) *arima.Fitted {
 	t.Helper()
 	fitted, err := model.Estimate(s)
@@ -94,10 +76,10 @@ func withGaps(values []float64, seed uint64, share float64) []float64 {
 }
 
 func TestClassicFits(t *testing.T) {
-	for _, r := range reference(t).ARIMA {
+	for _, r := range classic.Load(t).ARIMA {
 		model := arima.ARIMA{P: r.Order[0], D: r.Order[1], Q: r.Order[2], Constant: r.Constant}
 		t.Run(r.Series+" "+model.Name(), func(t *testing.T) {
-			fitted := estimate(t, model, series(t, r.Series))
+			fitted := estimate(t, model, classic.Series(t, r.Series))
 			if got := fitted.LogLikelihood(); got < r.LogLikelihood-1e-3 {
 				t.Errorf("log-likelihood %.6f, R finds %.6f", got, r.LogLikelihood)
 			}
@@ -128,10 +110,10 @@ func fixedModel(r classic.ARIMA) arima.ARIMA {
 }
 
 func TestClassicLikelihoods(t *testing.T) {
-	for _, r := range reference(t).ARIMAFixed {
+	for _, r := range classic.Load(t).ARIMAFixed {
 		model := fixedModel(r)
 		t.Run(r.Series+" "+model.Name(), func(t *testing.T) {
-			fitted := estimate(t, model, series(t, r.Series))
+			fitted := estimate(t, model, classic.Series(t, r.Series))
 			// R starts differenced models from a diffuse prior, which is good to about 1e-6 of the variance.
 			tolerance := 1e-6
 			if r.Order[1] > 0 {
@@ -148,9 +130,9 @@ func TestClassicLikelihoods(t *testing.T) {
 }
 
 func TestClassicOrders(t *testing.T) {
-	r := reference(t)
+	r := classic.Load(t)
 	for _, want := range r.Auto {
-		fitted, err := arima.Auto{}.Estimate(series(t, want.Series))
+		fitted, err := arima.Auto{}.Estimate(classic.Series(t, want.Series))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -162,7 +144,7 @@ func TestClassicOrders(t *testing.T) {
 }
 
 func TestDifferencedModelIsThatOfTheDifferences(t *testing.T) {
-	values := series(t, "WWWusage").Values
+	values := classic.Series(t, "WWWusage").Values
 	differences := make([]float64, len(values)-1)
 	for i := range differences {
 		differences[i] = values[i+1] - values[i]

@@ -9,6 +9,8 @@ import (
 
 	"github.com/forewarm/forewarm/forecast/arima"
 	"github.com/forewarm/forewarm/forecast/modeltest"
+	"github.com/forewarm/forewarm/testdata/classic"
+	"github.com/forewarm/forewarm/testdata/golden"
 )
 
 // gaussian is the log-likelihood of a zero-mean Gaussian vector with its variance at its best, by a dense Cholesky: the
@@ -186,7 +188,7 @@ func TestWhitenerIsTheFilter(t *testing.T) {
 // TestStartWithGaps holds a fit whose differences start with missing values to R 4.2.2: arima of the logarithm with fixed
 // coefficients. R's prior is the reason for the tolerances; under it the likelihood is R's.
 func TestStartWithGaps(t *testing.T) {
-	s := series(t, "AirPassengers")
+	s := classic.Series(t, "AirPassengers")
 	for i, v := range s.Values {
 		s.Values[i] = math.Log(v)
 	}
@@ -270,7 +272,7 @@ func TestNearUnitRoot(t *testing.T) {
 }
 
 func TestDifferencesAgainstR(t *testing.T) {
-	data := figures(t)
+	data := golden.Load[goldenData](t)
 	for name, r := range data.Tests {
 		values := data.Series[name].Values
 		within(t, name+" KPSS", arima.KPSS(values), r.KPSS, 1e-9)
@@ -294,8 +296,8 @@ func TestDifferencesAgainstR(t *testing.T) {
 }
 
 func TestClassicDifferences(t *testing.T) {
-	for _, want := range reference(t).KPSS {
-		values := series(t, want.Series).Values
+	for _, want := range classic.Load(t).KPSS {
+		values := classic.Series(t, want.Series).Values
 		within(t, want.Series+" KPSS", arima.KPSS(values), want.Statistic, 1e-9)
 		if got := arima.DifferencesOf(values, 2); got != want.Differences {
 			t.Errorf("%s: %d differences, R %d", want.Series, got, want.Differences)
@@ -309,7 +311,7 @@ func TestClassicDifferences(t *testing.T) {
 		t.Errorf("a random walk: %d differences, want 1", got)
 	}
 	// A scale or a shift of the values changes nothing.
-	values := series(t, "AirPassengers").Values
+	values := classic.Series(t, "AirPassengers").Values
 	for _, scale := range []float64{1, 3e-200} {
 		for i, v := range values {
 			values[i] = scale * (v - 1000)

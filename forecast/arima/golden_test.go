@@ -62,14 +62,6 @@ type goldenDifferences struct {
 	NSDiffs int     `json:"nsdiffs_seas"`
 }
 
-// figures are R's, from the folder that FOREWARM_DATA names.
-func figures(t *testing.T) goldenData {
-	t.Helper()
-	var data goldenData
-	golden.Load(t, &data)
-	return data
-}
-
 func (d goldenData) series(t *testing.T, name string) forecast.Series {
 	t.Helper()
 	if s, ok := d.Series[name]; ok {
@@ -125,7 +117,7 @@ func seasonal(order [3]int, period int) arima.Seasonal {
 }
 
 func TestMaximumLikelihoodAgainstR(t *testing.T) {
-	data := figures(t)
+	data := golden.Load[goldenData](t)
 	for _, spec := range data.ARIMAFixed {
 		if len(spec.XReg) > 0 && spec.Order[1]+spec.Seasonal[1] == 0 {
 			continue // A trend beside a mean; with one difference it is the drift.
@@ -169,7 +161,7 @@ func TestMaximumLikelihoodAgainstR(t *testing.T) {
 }
 
 func TestExactLikelihoodAgainstR(t *testing.T) {
-	data := figures(t)
+	data := golden.Load[goldenData](t)
 	names := map[string]string{
 		"lh_ar3": "lh", "lakehuron_arma11": "LakeHuron", "www_311": "WWWusage", "nile_011": "Nile",
 		"presidents_missing_ar3": "presidents", "near_unit_root": "Nile",
@@ -211,7 +203,7 @@ func TestExactLikelihoodAgainstR(t *testing.T) {
 }
 
 func TestMissingValuesAgainstR(t *testing.T) {
-	data := figures(t)
+	data := golden.Load[goldenData](t)
 	s := data.series(t, "AirPassengers_log")
 	for _, i := range data.Gaps.Index {
 		s.Values[int(i)-1] = math.NaN()
@@ -229,7 +221,7 @@ func TestMissingValuesAgainstR(t *testing.T) {
 }
 
 func TestAutoAgainstR(t *testing.T) {
-	data := figures(t)
+	data := golden.Load[goldenData](t)
 	lower := 0
 	for name, raw := range data.AutoARIMA {
 		var r struct {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/arima"
+	"github.com/forewarm/forewarm/testdata/classic"
 )
 
 // airline is the model that Box & Jenkins (1976) fitted to the logarithm of the airline passengers.
@@ -17,7 +18,7 @@ func airline() arima.ARIMA {
 
 func logPassengers(t *testing.T) forecast.Series {
 	t.Helper()
-	s := series(t, "AirPassengers")
+	s := classic.Series(t, "AirPassengers")
 	for i, v := range s.Values {
 		s.Values[i] = math.Log(v)
 	}
@@ -52,7 +53,7 @@ func TestAirline(t *testing.T) {
 
 // R 4.2.2 and forecast 8.20: auto.arima finds ARIMA(2,1,1)(0,1,0)[12] with an AICc of 1018.165.
 func TestAutoFindsTheSeason(t *testing.T) {
-	fitted, err := arima.Auto{Period: 12}.Estimate(series(t, "AirPassengers"))
+	fitted, err := arima.Auto{Period: 12}.Estimate(classic.Series(t, "AirPassengers"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,10 +35,7 @@ func ramp(n int) forecast.Series {
 
 func passengers(t *testing.T) forecast.Series {
 	t.Helper()
-	s, err := classic.Series("AirPassengers")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := classic.Series(t, "AirPassengers")
 	return s
 }
 
@@ -267,7 +264,7 @@ func FuzzRun(f *testing.F) {
 
 // How well does Holt-Winters foresee the airline's passengers a month and a year ahead, fitted once a year?
 func Example() {
-	series, err := classic.Series("AirPassengers")
+	series, err := classic.Read("AirPassengers")
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -25,11 +25,7 @@ func load(n int) []float64 {
 
 func airPassengers(t *testing.T) []float64 {
 	t.Helper()
-	s, err := classic.Series("AirPassengers")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s.Values
+	return classic.Series(t, "AirPassengers").Values
 }
 
 // The figures are those of R's package forecast 8.20: mstl(AirPassengers), and na.interp without five months.

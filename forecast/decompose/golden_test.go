@@ -33,14 +33,6 @@ type goldenData struct {
 	}
 }
 
-// figures are R's, from the folder that FOREWARM_DATA names.
-func figures(t *testing.T) goldenData {
-	t.Helper()
-	var data goldenData
-	golden.Load(t, &data)
-	return data
-}
-
 func (d goldenData) values(name string) []float64 { return d.Series[name].Values }
 
 // agree fails where got and want differ by more than the tolerance.
@@ -66,14 +58,14 @@ func agree(t *testing.T, what string, got, want []float64, tolerance float64) {
 // in about every eighth sort of an even number of remainders; true medians are found in all the others here.) With this
 // one put in its place all figures agree; with the true median they differ by up to 0.3 degrees from there on.
 func TestRobustSTLAgainstR(t *testing.T) {
-	data := figures(t)
+	data := golden.Load[goldenData](t)
 	trend, season := decompose.RobustWithRank(data.values("nottem"), 12, 7, 12, 111)
 	agree(t, "season", season, data.Robust.Seasonal, 1e-9)
 	agree(t, "trend", trend, data.Robust.Trend, 1e-9)
 }
 
 func TestMSTLAgainstR(t *testing.T) {
-	data := figures(t)
+	data := golden.Load[goldenData](t)
 	got, err := decompose.MSTL{Periods: []int{336, 48}}.Decompose(data.values("taylor_4w"))
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +78,7 @@ func TestMSTLAgainstR(t *testing.T) {
 }
 
 func TestStrengthAgainstR(t *testing.T) {
-	data := figures(t)
+	data := golden.Load[goldenData](t)
 	for name, r := range data.Tests {
 		if r.Strength.Seasonal == nil {
 			continue
@@ -100,7 +92,7 @@ func TestStrengthAgainstR(t *testing.T) {
 }
 
 func TestInterpolateAgainstR(t *testing.T) {
-	data := figures(t)
+	data := golden.Load[goldenData](t)
 	values := data.values("AirPassengers")
 	for _, i := range data.Gaps.Index {
 		values[i-1] = math.NaN()
@@ -118,7 +110,7 @@ func TestInterpolateAgainstR(t *testing.T) {
 
 // What R's tsclean puts in the place of a spike is what stands in for a gap.
 func TestInterpolateAgainstCleaning(t *testing.T) {
-	data := figures(t)
+	data := golden.Load[goldenData](t)
 	values := data.values("WWWusage")
 	values[data.Cleaned.Index-1] = math.NaN()
 	filled, err := decompose.Interpolate(values)

@@ -85,12 +85,7 @@ func bridge(values []float64) {
 func believable(filled, values []float64) bool {
 	low, high := extremes(values)
 	margin := high/2 - low/2
-	for _, v := range filled {
-		if !(v >= low-margin && v <= high+margin) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(filled, func(v float64) bool { return !(v >= low-margin && v <= high+margin) })
 }
 
 // extremes are the least and the largest observation.

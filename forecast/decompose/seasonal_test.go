@@ -13,6 +13,7 @@ import (
 	"github.com/forewarm/forewarm/forecast/naive"
 	"github.com/forewarm/forewarm/forecast/smoothing"
 	"github.com/forewarm/forewarm/forecast/transform"
+	"github.com/forewarm/forewarm/testdata/golden"
 )
 
 func hourly(values []float64) forecast.Series {
@@ -61,7 +62,7 @@ func FuzzFit(f *testing.F) {
 // The figures are R's stlf with an exponential smoothing of the level, whose smoothing parameter comes out 1: the last
 // seasonally adjusted value with the last seasons.
 func TestSeasonalAgainstR(t *testing.T) {
-	data := figures(t)
+	data := golden.Load[goldenData](t)
 	fitted, err := decompose.Seasonal{Periods: []int{48, 336}, Model: smoothing.SES{}}.
 		Fit(hourly(data.values("taylor_4w")))
 	if err != nil {

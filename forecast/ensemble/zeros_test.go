@@ -118,10 +118,7 @@ func TestClassicSeries(t *testing.T) {
 		{"Nile", 0, 12, 1.05},
 		{"LakeHuron", 0, 12, 1},
 	} {
-		s, err := classic.Series(tt.name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := classic.Series(t, tt.name)
 		options := backtest.Options{First: s.Len() / 2, Refit: 3 * tt.ahead}
 		for h := range tt.ahead {
 			options.Horizons = append(options.Horizons, h+1)

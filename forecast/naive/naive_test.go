@@ -91,15 +91,8 @@ func TestSeasonalFallsBack(t *testing.T) {
 }
 
 func TestClassicSeasonalNaive(t *testing.T) {
-	all, err := classic.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := all.SeasonalNaive
-	s, err := classic.Series(r.Series)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := classic.Load(t).SeasonalNaive
+	s := classic.Series(t, r.Series)
 	train, test := s.Slice(0, r.Train), s.Slice(r.Train, s.Len())
 	points := fit(t, naive.Seasonal{Period: r.Period}, train).Forecast(test.Len()).Point
 	mae, err1 := accuracy.MAE(test.Values, points)
@@ -131,10 +124,7 @@ func TestDeseasonalised(t *testing.T) {
 		}},
 		{"no significant season", "lh", 48, 7, []float64{2.9, 2.9, 2.9}},
 	} {
-		s, err := classic.Series(c.series)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := classic.Series(t, c.series)
 		model := naive.Deseasonalised{Period: c.period}
 		same(t, c.name, fit(t, model, s.Slice(0, c.n)).Forecast(len(c.want)).Point, c.want)
 	}
@@ -142,10 +132,7 @@ func TestDeseasonalised(t *testing.T) {
 
 // With the indices of the fit, each later value moves the level that every season's step is forecast from.
 func TestDeseasonalisedMovesOn(t *testing.T) {
-	s, err := classic.Series("AirPassengers")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := classic.Series(t, "AirPassengers")
 	fitted := fit(t, naive.Deseasonalised{Period: 12}, s.Slice(0, 120))
 	before := fitted.Forecast(14)
 	fitted.Update(2 * before.Point[0])

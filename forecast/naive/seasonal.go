@@ -15,6 +15,7 @@ package naive
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"gonum.org/v1/gonum/stat"
@@ -46,10 +47,8 @@ func (m Seasonal) Fit(s forecast.Series) (forecast.Fitted, error) {
 		return nil, fmt.Errorf("%s: %d steps, want more than %d: %w", m.Name(), s.Len(), m.Period, forecast.ErrTooShort)
 	}
 	f := &seasonal{
-		values: make([]float64, m.Period), ages: make([]uint16, m.Period), next: s.End(), step: s.Step,
-	}
-	for i := range f.values {
-		f.values[i] = math.NaN()
+		values: slices.Repeat([]float64{math.NaN()}, m.Period), ages: make([]uint16, m.Period),
+		next: s.End(), step: s.Step,
 	}
 	scale := numeric.Scale(s.Values)
 	squares, count := 0.0, 0
@@ -207,16 +206,16 @@ func seasonal90(values []float64, period int) bool {
 		return false
 	}
 	deviations := centred(values)
-	variance := product(deviations, deviations)
+	variance := numeric.Dot(deviations, deviations)
 	if variance == 0 {
 		return false
 	}
 	squares := 0.0
 	for lag := 1; lag < period; lag++ {
-		r := product(deviations[lag:], deviations[:len(deviations)-lag]) / variance
+		r := numeric.Dot(deviations[lag:], deviations[:len(deviations)-lag]) / variance
 		squares += r * r
 	}
-	r := product(deviations[period:], deviations[:len(deviations)-period]) / variance
+	r := numeric.Dot(deviations[period:], deviations[:len(deviations)-period]) / variance
 	return math.Abs(r) > 1.645*math.Sqrt((1+2*squares)/float64(len(values)))
 }
 
@@ -242,14 +241,6 @@ func centred(values []float64) []float64 {
 		}
 	}
 	return out
-}
-
-func product(a, b []float64) float64 {
-	sum := 0.0
-	for i, v := range a {
-		sum += v * b[i]
-	}
-	return sum
 }
 
 // ratioIndices are the seasonal indices by ratio to moving average, with mean 1; the first belongs to the first value.
@@ -288,20 +279,10 @@ func movingAverage(values []float64, i, period int) float64 {
 
 // positive reports whether every observation is above 0.
 func positive(values []float64) bool {
-	for _, v := range values {
-		if v <= 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(values, func(v float64) bool { return v <= 0 })
 }
 
 // usable reports whether every index is there and of moderate size.
 func usable(indices []float64) bool {
-	for _, index := range indices {
-		if !(index > leastIndex && index < mostIndex) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(indices, func(index float64) bool { return !(index > leastIndex && index < mostIndex) })
 }

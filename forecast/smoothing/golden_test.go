@@ -38,14 +38,6 @@ type goldenData struct {
 	} `json:"holt_fixed"`
 }
 
-// figures are R's, from the folder that FOREWARM_DATA names.
-func figures(t *testing.T) goldenData {
-	t.Helper()
-	var data goldenData
-	golden.Load(t, &data)
-	return data
-}
-
 func (d goldenData) series(name string) (forecast.Series, int) {
 	s := d.Series[name]
 	return daily(s.Values), s.Frequency
@@ -86,7 +78,7 @@ func agree(t *testing.T, fitted *smoothing.Fitted, r goldenHoltWinters) {
 }
 
 func TestHoltWintersFixedAgainstR(t *testing.T) {
-	data := figures(t)
+	data := golden.Load[goldenData](t)
 	cases := data.additive()
 	cases["co2, fixed"] = data.Fixed
 	for name, r := range cases {
@@ -99,7 +91,7 @@ func TestHoltWintersFixedAgainstR(t *testing.T) {
 }
 
 func TestHoltWintersSearchAgainstR(t *testing.T) {
-	data := figures(t)
+	data := golden.Load[goldenData](t)
 	for name, r := range data.additive() {
 		t.Run(name, func(t *testing.T) {
 			series, period := data.series(r.Series)
@@ -114,7 +106,7 @@ func TestHoltWintersSearchAgainstR(t *testing.T) {
 }
 
 func TestFixedSmoothingAgainstR(t *testing.T) {
-	data := figures(t)
+	data := golden.Load[goldenData](t)
 	ses := estimate(t, smoothing.SES{Alpha: &data.SES.Alpha}, daily(data.SES.X))
 	within(t, "SES level", ses.Level(), data.SES.Level, 1e-9)
 	within(t, "SES SSE", ses.SSE(), data.SES.SSE, 1e-9)

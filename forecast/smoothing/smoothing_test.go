@@ -67,27 +67,9 @@ func withGaps(values []float64, seed uint64, share float64) []float64 {
 	return out
 }
 
-func reference(t *testing.T) classic.Reference {
-	t.Helper()
-	r, err := classic.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
-func series(t *testing.T, name string) forecast.Series {
-	t.Helper()
-	s, err := classic.Series(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
 func TestClassicHoltWinters(t *testing.T) {
-	for _, r := range reference(t).HoltWinters {
-		s := series(t, r.Series)
+	for _, r := range classic.Load(t).HoltWinters {
+		s := classic.Series(t, r.Series)
 		found := estimate(t, smoothing.HoltWinters{Period: r.Period}, s)
 		if found.SSE() > r.SSE*(1+1e-6) {
 			t.Errorf("SSE %v, R finds %v", found.SSE(), r.SSE)
@@ -112,8 +94,8 @@ func TestClassicHoltWinters(t *testing.T) {
 // TestClassicSES checks simple smoothing of the Nile. The reference chose its starting level; put before the series,
 // that level becomes the start by convention.
 func TestClassicSES(t *testing.T) {
-	for _, r := range reference(t).SES {
-		s := series(t, r.Series)
+	for _, r := range classic.Load(t).SES {
+		s := classic.Series(t, r.Series)
 		s.Values = append([]float64{r.StartLevel}, s.Values...)
 		fixed := estimate(t, smoothing.SES{Alpha: &r.Alpha}, s)
 		within(t, "level", fixed.Level(), r.Level, 1e-8)
@@ -123,7 +105,7 @@ func TestClassicSES(t *testing.T) {
 }
 
 func TestFixedSmoothing(t *testing.T) {
-	r := reference(t)
+	r := classic.Load(t)
 	for _, want := range r.SESFixed {
 		got := estimate(t, smoothing.SES{Alpha: &want.Alpha}, daily(want.Values))
 		within(t, "SES level", got.Level(), want.Level, 1e-9)

@@ -50,10 +50,7 @@ func TestAgainstR(t *testing.T) {
 			602.752001822396, 601.100763091486, 523.951492158653, 456.62714491283, 397.953734665557, 447.644908742896,
 		}, nil}, // R's intervals do not grow with the season's factor.
 	} {
-		s, err := classic.Series(c.series)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := classic.Series(t, c.series)
 		f := fit(t, naive.Deseasonalised{Period: c.period, Model: theta.Theta{}}, s).Forecast(len(c.point))
 		for i, want := range c.point {
 			near(t, c.series+": point", f.Point[i], want, 5e-5)
@@ -81,10 +78,7 @@ func TestStraightLine(t *testing.T) {
 
 // A gap widens what is forecast after it, and observations narrow it again.
 func TestGapsWiden(t *testing.T) {
-	s, err := classic.Series("Nile")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := classic.Series(t, "Nile")
 	fitted := fit(t, theta.Theta{}, s)
 	before := fitted.Forecast(6).StdErr
 	for range 5 {

@@ -130,7 +130,7 @@ func (l *learner) collect(r recorded) (quantreg.Rows, error) {
 	}
 	collector := windowpeak.NewCollector(set, int(every/compare.Step))
 	_, err = simulate.ServedValues(demand, compare.Step, collecting{collector})
-	return collector.Rows(), err
+	return collector.Rows, err
 }
 
 // collecting collects rows and serves nothing.

@@ -20,7 +20,7 @@ func logChanges(ctx context.Context, log *slog.Logger, before, after *snapshot.S
 		if was == nil || was.Objective == nil || is.Objective == nil || was.Generation != is.Generation {
 			continue
 		}
-		for _, c := range is.Objective.ChangesSince(was.Objective.State()) {
+		for _, c := range is.Objective.ChangesSince(was.Objective.Selection.Selected, was.Objective.Verdict) {
 			level := slog.LevelInfo
 			if c.Missed {
 				level = slog.LevelWarn

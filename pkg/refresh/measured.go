@@ -39,7 +39,7 @@ func (w *worker) askMeasured(ctx context.Context, source Source, q Query, histor
 	}
 	block, err := fetchOnGrid(ctx, source, q)
 	if errors.Is(err, series.ErrNoSeries) {
-		block, err = gapSeries(q), nil // No pod reports, or nobody asked for anything.
+		block, err = q.Gaps(), nil // No pod reports, or nobody asked for anything.
 	}
 	if w.result.measuredErr = err; err != nil {
 		return

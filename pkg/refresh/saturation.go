@@ -24,7 +24,7 @@ func (w *worker) fetchSaturation(ctx context.Context, now time.Time, source Sour
 	q := w.queryAfter(w.job.Saturated, w.saturation.newestEnd(), w.newestStep(now))
 	block, err := fetchOnGrid(ctx, source, q)
 	if errors.Is(err, series.ErrNoSeries) {
-		block, err = gapSeries(q), nil // A queue that was never used has no series: the service was not saturated.
+		block, err = q.Gaps(), nil // A queue that was never used has no series: the service was not saturated.
 	}
 	if w.result.saturationErr = err; err != nil {
 		w.saturationRetry = now.Add(min(w.job.Step<<min(w.saturationFailures, 10), maxRetryPause))

@@ -3,6 +3,7 @@ package refresh_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -125,10 +126,5 @@ func TestNoSeriesYetAtZero(t *testing.T) {
 }
 
 func hasCondition(e *snapshot.ForecastState, kind string) bool {
-	for _, c := range e.Conditions {
-		if c.Type == kind {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.Conditions, func(c snapshot.Condition) bool { return c.Type == kind })
 }

@@ -2,6 +2,8 @@ package refresh
 
 import (
 	"context"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
@@ -52,3 +54,8 @@ func (b timeoutSource) Fetch(ctx context.Context, q Query) (forecast.Series, err
 
 // Points is the number of steps that the query covers.
 func (q Query) Points() int { return int(q.To.Sub(q.From)/q.Step) + 1 }
+
+// Gaps is a series on the query's grid without a sample.
+func (q Query) Gaps() forecast.Series {
+	return forecast.Series{Start: q.From, Step: q.Step, Values: slices.Repeat([]float64{math.NaN()}, q.Points())}
+}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"math"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -146,7 +145,7 @@ func (w *worker) fetch(ctx context.Context, now time.Time, source Source) (forec
 	}
 	if errors.Is(err, series.ErrNoSeries) && (w.store != nil || w.scaledToZeroIn(q)) {
 		// The series is gone for now: that is demand 0 or a gap, for which there is the fallback chain.
-		block, err = gapSeries(q), nil
+		block, err = q.Gaps(), nil
 	}
 	if err != nil {
 		w.scheduleRetry(now)
@@ -244,14 +243,6 @@ func (w *worker) queryAfter(expr string, end, to time.Time) Query {
 		Namespace: w.job.Key.Namespace, Source: w.job.Source,
 		Expr: expr, From: from, To: to, Step: w.job.Step,
 	}
-}
-
-func gapSeries(q Query) forecast.Series {
-	out := forecast.Series{Start: q.From, Step: q.Step, Values: make([]float64, q.Points())}
-	for i := range out.Values {
-		out.Values[i] = math.NaN()
-	}
-	return out
 }
 
 // appendBlock stores a block and steps the forecaster to its end; the result is in w.result.
@@ -375,7 +366,7 @@ func (w *worker) updateResult() {
 	}
 	e := entryOf(w.job)
 	w.forecaster.Describe(e)
-	w.result.classified, w.result.isClassified = w.forecaster.Spans().Current(w.store.End())
+	w.result.classified, w.result.isClassified = w.forecaster.CurrentSpan(w.store.End())
 	w.recordSuspect(e)
 	w.judgeSignal()
 	if e.Objective != nil {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"testing"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
@@ -72,20 +73,31 @@ type Reference struct {
 }
 
 // Load reads the reference figures.
-func Load() (Reference, error) {
+func Load(t testing.TB) Reference {
+	t.Helper()
 	var out Reference
 	data, err := files.ReadFile("reference.json")
+	if err == nil {
+		err = json.Unmarshal(data, &out)
+	}
 	if err != nil {
-		return out, err
+		t.Fatal(err)
 	}
-	if err := json.Unmarshal(data, &out); err != nil {
-		return out, fmt.Errorf("reference.json: %w", err)
-	}
-	return out, nil
+	return out
 }
 
 // Series reads a series by the name of its file. Its grid is a day a step, whatever the calendar said.
-func Series(name string) (forecast.Series, error) {
+func Series(t testing.TB, name string) forecast.Series {
+	t.Helper()
+	s, err := Read(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Read is Series for examples.
+func Read(name string) (forecast.Series, error) {
 	s := forecast.Series{Start: time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC), Step: 24 * time.Hour}
 	file, err := files.Open(name + ".csv")
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// Load reads golden/golden.json.gz and golden/golden2.json into v, a pointer to a struct of what the test needs. It skips
-// the test where FOREWARM_DATA is unset.
-func Load(t *testing.T, v any) {
+// Load reads golden/golden.json.gz and golden/golden2.json into a struct of what the test needs. It skips the test where
+// FOREWARM_DATA is unset.
+func Load[T any](t *testing.T) (data T) {
 	t.Helper()
 	dir := os.Getenv("FOREWARM_DATA")
 	if dir == "" {
@@ -26,10 +26,11 @@ func Load(t *testing.T, v any) {
 	}
 	second := open(t, filepath.Join(dir, "golden", "golden2.json"))
 	for _, decoder := range []*json.Decoder{json.NewDecoder(unzipped), json.NewDecoder(second)} {
-		if err := decoder.Decode(v); err != nil {
+		if err := decoder.Decode(&data); err != nil {
 			t.Fatal(err)
 		}
 	}
+	return data
 }
 
 func open(t *testing.T, path string) *os.File {

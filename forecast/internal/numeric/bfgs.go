@@ -134,7 +134,7 @@ func (r *quasiRun) steepest() float64 {
 func (r *quasiRun) descend() bool {
 	promised, longest := 0.0, 0.0
 	for i, row := range r.inverse {
-		r.direction[i] = -dot(row, r.gradient)
+		r.direction[i] = -Dot(row, r.gradient)
 		promised += r.direction[i] * r.gradient[i]
 		longest = math.Max(longest, math.Abs(r.direction[i]))
 	}
@@ -166,14 +166,14 @@ func (r *quasiRun) learn() {
 	}
 	copy(r.x, r.nextX)
 	copy(r.gradient, r.nextG)
-	curvature := dot(r.step, r.change)
-	if curvature <= 1e-12*math.Sqrt(dot(r.step, r.step)*dot(r.change, r.change)) {
+	curvature := Dot(r.step, r.change)
+	if curvature <= 1e-12*math.Sqrt(Dot(r.step, r.step)*Dot(r.change, r.change)) {
 		return
 	}
 	for i, row := range r.inverse {
-		r.work[i] = dot(row, r.change)
+		r.work[i] = Dot(row, r.change)
 	}
-	weight := (1 + dot(r.work, r.change)/curvature) / curvature
+	weight := (1 + Dot(r.work, r.change)/curvature) / curvature
 	for i, row := range r.inverse {
 		for j := range row {
 			row[j] += weight*r.step[i]*r.step[j] - (r.work[i]*r.step[j]+r.step[i]*r.work[j])/curvature
@@ -181,7 +181,8 @@ func (r *quasiRun) learn() {
 	}
 }
 
-func dot(a, b []float64) float64 {
+// Dot is the sum of the products.
+func Dot(a, b []float64) float64 {
 	sum := 0.0
 	for i, v := range a {
 		sum += v * b[i]

@@ -140,7 +140,7 @@ func TestScaleEquivariance(t *testing.T) {
 
 // The monthly airline passengers grow, and their season with them, so their logarithm is what has an additive season.
 func ExampleAuto() {
-	passengers, err := classic.Series("AirPassengers")
+	passengers, err := classic.Read("AirPassengers")
 	if err != nil {
 		fmt.Println(err)
 		return

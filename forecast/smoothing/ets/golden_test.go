@@ -59,8 +59,7 @@ func (g goldenETS) fixed(m ets.Model, values []float64) (*ets.Fitted, error) {
 
 // TestAgainstR has R's likelihoods, states and forecasts at its parameters, and wants a fit as likely as R's.
 func TestAgainstR(t *testing.T) {
-	var data goldenData
-	golden.Load(t, &data)
+	data := golden.Load[goldenData](t)
 	cases := data.Fixed
 	data.AAdA.Method = "ETS(A,Ad,A)"
 	cases["USAccDeaths|golden2"] = data.AAdA
@@ -135,16 +134,10 @@ func compareForecast(t *testing.T, model ets.Model, fixed *ets.Fitted, r goldenE
 // TestClassic has R's figures (package forecast 8.20, ets) of series that stand in the repository.
 func TestClassic(t *testing.T) {
 	for name, aicc := range map[string]float64{"LakeHuron": 396.933053861319, "WWWusage": 718.634206204236} {
-		s, err := classic.Series(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := classic.Series(t, name)
 		asLikely(t, ets.Auto{}, s.Values, aicc)
 	}
-	s, err := classic.Series("LakeHuron")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := classic.Series(t, "LakeHuron")
 	fixed, err := ets.Model{}.Fixed(ets.Parameters{Alpha: 0.999899748952018, Phi: 1}, 580.38238900249, 0, nil, s)
 	if err != nil {
 		t.Fatal(err)

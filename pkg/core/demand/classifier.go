@@ -5,23 +5,16 @@ import (
 	"time"
 )
 
-// ClassifierConfig is that of a Classifier.
-type ClassifierConfig struct {
-	// Step between samples, more than 0.
-	Step time.Duration
-	// Capacity is what maxReplicas replicas sustain, in the demand's unit; 0 where it is unknown.
-	Capacity float64
-}
-
 // Classifier classifies a demand sample by sample. It is not safe for concurrent use.
 type Classifier struct {
 	outages outageDetector
 	plateau plateau
 }
 
-// NewClassifier returns a Classifier without history.
-func NewClassifier(c ClassifierConfig) *Classifier {
-	return &Classifier{outages: newOutageDetector(c.Step), plateau: newPlateau(c)}
+// NewClassifier returns a Classifier without history, of samples a step apart. The capacity is what maxReplicas replicas
+// sustain, in the demand's unit; 0 where it is unknown.
+func NewClassifier(step time.Duration, capacity float64) *Classifier {
+	return &Classifier{outages: newOutageDetector(step), plateau: newPlateau(step, capacity)}
 }
 
 // Step classifies the reading of the next step, in constant time and without allocation.

@@ -22,8 +22,8 @@ const (
 var gap = math.NaN()
 
 // classified is what a new Classifier returns for readings.
-func classified(c demand.ClassifierConfig, readings []demand.Reading) []demand.Sample {
-	classifier := demand.NewClassifier(c)
+func classified(step time.Duration, capacity float64, readings []demand.Reading) []demand.Sample {
+	classifier := demand.NewClassifier(step, capacity)
 	out := make([]demand.Sample, len(readings))
 	for i, r := range readings {
 		out[i] = classifier.Step(r)
@@ -32,9 +32,9 @@ func classified(c demand.ClassifierConfig, readings []demand.Reading) []demand.S
 }
 
 // causes are those of a demand without a saturation signal.
-func causes(c demand.ClassifierConfig, load ...float64) []demand.Cause {
+func causes(step time.Duration, capacity float64, load ...float64) []demand.Cause {
 	out := make([]demand.Cause, len(load))
-	for i, s := range classified(c, readingsOf(load)) {
+	for i, s := range classified(step, capacity, readingsOf(load)) {
 		out[i] = s.Cause
 	}
 	return out
@@ -70,7 +70,7 @@ func count(all []demand.Cause, of demand.Cause) int {
 }
 
 func TestWhatCannotBeDemandIsMissing(t *testing.T) {
-	got := classified(demand.ClassifierConfig{Step: classifyStep},
+	got := classified(classifyStep, 0,
 		readingsOf([]float64{gap, -1, math.Inf(1), math.Inf(-1), 5, gap, 0}))
 	m := demand.Sample{Value: gap, Cause: demand.Missing}
 	want := []demand.Sample{m, m, m, m, {Value: 5}, m, {Value: 0}}
@@ -80,7 +80,7 @@ func TestWhatCannotBeDemandIsMissing(t *testing.T) {
 }
 
 func TestTheSaturationSignalCensors(t *testing.T) {
-	got := classified(demand.ClassifierConfig{Step: classifyStep}, []demand.Reading{
+	got := classified(classifyStep, 0, []demand.Reading{
 		{Demand: 90}, {Demand: 100, Saturated: true}, {Demand: gap, Saturated: true}, {Demand: 95},
 	})
 	want := []demand.Sample{
@@ -125,7 +125,7 @@ func TestAPlateauAtCapacityIsCensored(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := causes(demand.ClassifierConfig{Step: classifyStep, Capacity: tt.capacity}, tt.demand...)
+			got := causes(classifyStep, tt.capacity, tt.demand...)
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
@@ -161,7 +161,7 @@ func TestAnOutageIsMaskedForAWhile(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := causes(demand.ClassifierConfig{Step: classifyStep}, slices.Concat(history, tt.then)...)
+			got := causes(classifyStep, 0, slices.Concat(history, tt.then)...)
 			if n := count(got, demand.Outage); n != tt.masked {
 				t.Errorf("%d of %d samples masked, want %d", n, len(tt.then), tt.masked)
 			}
@@ -204,7 +204,7 @@ func TestIntermittentDemandIsNotMasked(t *testing.T) {
 			for i := range load {
 				load[i] = tt.demand(i)
 			}
-			got := causes(demand.ClassifierConfig{Step: classifyStep}, load...)
+			got := causes(classifyStep, 0, load...)
 			if n := count(got, demand.Outage); n > tt.most {
 				t.Errorf("%d samples masked, want %d at most", n, tt.most)
 			}
@@ -233,7 +233,7 @@ func TestFrequentDropsAreNoOutages(t *testing.T) {
 	for i := 2 * day; i < len(load); i++ {
 		load[i] = onOff(i%120 >= 10)
 	}
-	got := causes(demand.ClassifierConfig{Step: classifyStep}, load...)
+	got := causes(classifyStep, 0, load...)
 	if n := count(got, demand.Outage); n < 20 || n > 60 {
 		t.Errorf("%d samples masked, want those of the first pauses", n)
 	}
@@ -244,8 +244,8 @@ func TestZeroReplicasAreNoOutage(t *testing.T) {
 	for i := 2 * day; i < len(readings); i++ {
 		readings[i].ScaledToZero = true
 	}
-	for i, s := range classified(demand.ClassifierConfig{Step: classifyStep}, readings) {
-		if s.Kind() != demand.Known {
+	for i, s := range classified(classifyStep, 0, readings) {
+		if s.Cause.Kind() != "Known" {
 			t.Fatalf("step %d: %s", i, s.Cause)
 		}
 	}
@@ -255,7 +255,7 @@ func TestZeroReplicasAreNoOutage(t *testing.T) {
 func TestAnOutageFades(t *testing.T) {
 	for _, every := range []time.Duration{15 * time.Second, classifyStep, 5 * time.Minute} {
 		perHour := int(time.Hour / every)
-		samples := classified(demand.ClassifierConfig{Step: every},
+		samples := classified(every, 0,
 			readingsOf(slices.Concat(level(49*perHour, 100), flat(6*perHour, 0))))
 		began := 49 * perHour
 		for after, want := range map[time.Duration]float64{
@@ -266,14 +266,14 @@ func TestAnOutageFades(t *testing.T) {
 				t.Errorf("step %s, after %s: %+v, want %v faded", every, after, s, want)
 			}
 		}
-		if last := samples[len(samples)-1]; last.Kind() != demand.Known || last.Faded != 0 {
+		if last := samples[len(samples)-1]; last.Cause.Kind() != "Known" || last.Faded != 0 {
 			t.Errorf("step %s, after six hours: %+v", every, last)
 		}
 	}
 }
 
 func TestStepDoesNotAllocate(t *testing.T) {
-	classifier := demand.NewClassifier(demand.ClassifierConfig{Step: classifyStep, Capacity: 100})
+	classifier := demand.NewClassifier(classifyStep, 100)
 	i := 0
 	if n := testing.AllocsPerRun(5000, func() {
 		classifier.Step(demand.Reading{Demand: float64(i % 97), Saturated: i%13 == 0})

@@ -9,7 +9,7 @@
 //	              a sudden, unusual drop to zero (outage.go)                              ──> masked, for a while
 //	              below the one before, in a sum that still grows                         ──> masked, until it is complete
 //	              no sample, or one that cannot be demand                                 ──> masked
-//	        ──> Sample, for the models; Spans, for display (spans.go)
+//	        ──> Sample, for the models
 //
 // No value is changed, and a credible rise is never masked: a burst is demand. A Classifier looks back only, so later
 // samples do not change its results. It is homogeneous of degree 1: demand and capacity twice as large are classified

@@ -10,13 +10,13 @@ import (
 // Twenty replicas of 50 requests/s are not enough: the observed demand stays at 1,000, and is censored once it has
 // settled there.
 func ExampleClassifier() {
-	classifier := demand.NewClassifier(demand.ClassifierConfig{Step: 30 * time.Second, Capacity: 20 * 50})
+	classifier := demand.NewClassifier(30*time.Second, 20*50)
 	for _, load := range []float64{900, 990, 1010, 985, 1000, 1020} {
 		sample := classifier.Step(demand.Reading{Demand: load})
-		fmt.Println(sample.Value, sample.Kind())
+		fmt.Println(sample.Value, sample.Cause.Kind())
 	}
 	sample := classifier.Step(demand.Reading{Demand: 700, Saturated: true})
-	fmt.Printf("%v %s: %s\n", sample.Value, sample.Kind(), sample.Cause)
+	fmt.Printf("%v %s: %s\n", sample.Value, sample.Cause.Kind(), sample.Cause)
 	// Output:
 	// 900 Known
 	// 990 Known

@@ -24,10 +24,10 @@ type plateau struct {
 	run       int
 }
 
-func newPlateau(c ClassifierConfig) plateau {
+func newPlateau(step time.Duration, capacity float64) plateau {
 	return plateau{
-		low: (1 - plateauBand) * c.Capacity, high: (1 + plateauBand) * c.Capacity,
-		enough: max(plateauSteps, int((plateauTime+c.Step-1)/c.Step)),
+		low: (1 - plateauBand) * capacity, high: (1 + plateauBand) * capacity,
+		enough: max(plateauSteps, int((plateauTime+step-1)/step)),
 	}
 }
 

@@ -41,12 +41,11 @@ func same(a, b demand.Sample) bool {
 
 // Later samples do not change the class of a sample.
 func TestLaterSamplesChangeNothing(t *testing.T) {
-	c := demand.ClassifierConfig{Step: classifyStep, Capacity: 180}
 	readings := variedReadings(1, 5*day)
-	whole := classified(c, readings)
+	whole := classified(classifyStep, 180, readings)
 	for _, at := range []int{1, 1000, 2*day + 1, 7401, 3*day + 17} {
 		other := slices.Concat(readings[:at], variedReadings(2, 500))
-		for i, s := range classified(c, other)[:at] {
+		for i, s := range classified(classifyStep, 180, other)[:at] {
 			if !same(s, whole[i]) {
 				t.Fatalf("with another future from step %d on, step %d is %+v, not %+v", at, i, s, whole[i])
 			}
@@ -58,7 +57,7 @@ func TestLaterSamplesChangeNothing(t *testing.T) {
 // two are exact.
 func TestAnyUnitWillDo(t *testing.T) {
 	readings := variedReadings(3, 6*day)
-	want := classified(demand.ClassifierConfig{Step: classifyStep, Capacity: 180}, readings)
+	want := classified(classifyStep, 180, readings)
 	causes := map[demand.Cause]int{}
 	for _, s := range want {
 		causes[s.Cause]++
@@ -71,7 +70,7 @@ func TestAnyUnitWillDo(t *testing.T) {
 		for i := range scaled {
 			scaled[i].Demand *= unit
 		}
-		for i, s := range classified(demand.ClassifierConfig{Step: classifyStep, Capacity: 180 * unit}, scaled) {
+		for i, s := range classified(classifyStep, 180*unit, scaled) {
 			s.Value /= unit
 			if !same(s, want[i]) {
 				t.Fatalf("times %v: step %d is %+v, not %+v", unit, i, s, want[i])
@@ -84,15 +83,15 @@ func TestAnyUnitWillDo(t *testing.T) {
 func TestRisesAreNeverMasked(t *testing.T) {
 	readings := variedReadings(4, 6*day)
 	last := 0.0
-	for i, s := range classified(demand.ClassifierConfig{Step: classifyStep, Capacity: 180}, readings) {
+	for i, s := range classified(classifyStep, 180, readings) {
 		v := readings[i].Demand
 		if math.IsNaN(v) {
 			continue
 		}
-		if s.Kind() == demand.Masked && v >= last {
+		if s.Cause.Kind() == "Masked" && v >= last {
 			t.Fatalf("step %d: %v after %v is masked", i, v, last)
 		}
-		if s.Kind() != demand.Masked {
+		if s.Cause.Kind() != "Masked" {
 			if s.Value != v {
 				t.Fatalf("step %d: %v has become %v", i, v, s.Value)
 			}
@@ -109,18 +108,17 @@ func TestClassifyingTwiceChangesNothing(t *testing.T) {
 			load[outage.from+i] = 0
 		}
 	}
-	c := demand.ClassifierConfig{Step: classifyStep}
-	once := classified(c, readingsOf(load))
+	once := classified(classifyStep, 0, readingsOf(load))
 	again := make([]demand.Reading, len(once))
 	for i, s := range once {
 		again[i].Demand = s.Value
 	}
 	masked := 0
-	for i, s := range classified(c, again) {
-		if s.Kind() != once[i].Kind() {
-			t.Fatalf("step %d: %s, then %s", i, once[i].Kind(), s.Kind())
+	for i, s := range classified(classifyStep, 0, again) {
+		if s.Cause.Kind() != once[i].Cause.Kind() {
+			t.Fatalf("step %d: %s, then %s", i, once[i].Cause.Kind(), s.Cause.Kind())
 		}
-		if s.Kind() == demand.Masked {
+		if s.Cause.Kind() == "Masked" {
 			masked++
 		}
 	}
@@ -136,7 +134,7 @@ func FuzzClassifier(f *testing.F) {
 	f.Add(binary.LittleEndian.AppendUint64(nil, math.Float64bits(math.Inf(1))), math.Inf(1))
 	f.Add(binary.LittleEndian.AppendUint64(nil, math.Float64bits(1e308)), 1e308)
 	f.Fuzz(func(t *testing.T, data []byte, capacity float64) {
-		classifier := demand.NewClassifier(demand.ClassifierConfig{Step: 5 * time.Minute, Capacity: capacity})
+		classifier := demand.NewClassifier(5*time.Minute, capacity)
 		for range 300 { // More than a day, so that outages can be detected.
 			for rest := data; len(rest) >= 9; rest = rest[9:] {
 				r := demand.Reading{
@@ -153,13 +151,13 @@ func check(t *testing.T, r demand.Reading, s demand.Sample) {
 	t.Helper()
 	isDemand := r.Demand >= 0 && !math.IsInf(r.Demand, 1)
 	switch {
-	case s.Kind() == demand.Masked && !math.IsNaN(s.Value):
+	case s.Cause.Kind() == "Masked" && !math.IsNaN(s.Value):
 		t.Fatalf("%+v is masked and has the value %v", r, s.Value)
-	case s.Kind() != demand.Masked && s.Value != r.Demand:
+	case s.Cause.Kind() != "Masked" && s.Value != r.Demand:
 		t.Fatalf("%+v has become %+v", r, s)
 	case isDemand == (s.Cause == demand.Missing):
 		t.Fatalf("%+v is %+v", r, s)
-	case isDemand && r.Saturated && s.Kind() == demand.Known:
+	case isDemand && r.Saturated && s.Cause.Kind() == "Known":
 		t.Fatalf("%+v is known", r)
 	case r.ScaledToZero && s.Cause == demand.Outage:
 		t.Fatalf("%+v is an outage", r)

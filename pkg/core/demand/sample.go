@@ -1,28 +1,18 @@
 package demand
 
-// Kind is the class of a sample.
-type Kind uint8
+import "time"
+
+// Kind is the class of a sample, as the inspection API writes it.
+type Kind string
 
 const (
-	// Known: the demand is the observed one.
-	Known Kind = iota
+	// known: the demand is the observed one.
+	known Kind = "Known"
 	// Censored: the demand was at least the observed one, because the service was saturated (right-censored).
-	Censored
-	// Masked: the demand is unknown.
-	Masked
+	Censored Kind = "Censored"
+	// masked: the demand is unknown.
+	masked Kind = "Masked"
 )
-
-// String returns the kind as the inspection API writes it.
-func (k Kind) String() string {
-	switch k {
-	case Censored:
-		return "Censored"
-	case Masked:
-		return "Masked"
-	default:
-		return "Known"
-	}
-}
 
 // Cause is why a sample is censored or masked. The zero Cause is that of a known sample.
 type Cause uint8
@@ -48,9 +38,9 @@ func (c Cause) Kind() Kind {
 	case Saturated, AtCapacity:
 		return Censored
 	case Outage, Missing, Suspect, Incomplete:
-		return Masked
+		return masked
 	default:
-		return Known
+		return known
 	}
 }
 
@@ -72,6 +62,15 @@ func (c Cause) String() string {
 	default:
 		return ""
 	}
+}
+
+// Span is a time in which samples were censored or masked.
+type Span struct {
+	// From is the time of the first sample, To the end of the last one.
+	From, To time.Time
+	Cause    Cause
+	// Samples is the number of samples of the cause; the others in between are known.
+	Samples int
 }
 
 // Reading is the input of one step.
@@ -98,6 +97,3 @@ type Sample struct {
 	// Bound is the most that the history up to the sample justifies; the zero Bound limits nothing.
 	Bound Bound
 }
-
-// Kind of the sample.
-func (s Sample) Kind() Kind { return s.Cause.Kind() }

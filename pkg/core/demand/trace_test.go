@@ -1,7 +1,7 @@
 package demand_test
 
 import (
-	"math"
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -44,12 +44,12 @@ func traces(t *testing.T) map[string]forecast.Series {
 // Recorded demand far below capacity is known, except for possible outages of the recorded service.
 func TestRecordedDemandIsKnown(t *testing.T) {
 	for name, s := range traces(t) {
-		peak := slices.MaxFunc(s.Values, compare)
+		peak := slices.MaxFunc(s.Values, cmp.Compare)
 		n := map[demand.Cause]int{}
-		for _, cause := range causes(demand.ClassifierConfig{Step: s.Step, Capacity: 1.5 * peak}, s.Values...) {
+		for _, cause := range causes(s.Step, 1.5*peak, s.Values...) {
 			n[cause]++
 		}
-		tight := count(causes(demand.ClassifierConfig{Step: s.Step, Capacity: percentile(s.Values, 0.9)}, s.Values...),
+		tight := count(causes(s.Step, percentile(s.Values, 0.9), s.Values...),
 			demand.AtCapacity)
 		share := func(k int) float64 { return 100 * float64(k) / float64(len(s.Values)) }
 		t.Logf(
@@ -73,19 +73,9 @@ func TestRecordedDemandIsKnown(t *testing.T) {
 	}
 }
 
-func compare(a, b float64) int {
-	switch {
-	case a < b || math.IsNaN(a):
-		return -1
-	case a > b || math.IsNaN(b):
-		return 1
-	}
-	return 0
-}
-
 func percentile(values []float64, p float64) float64 {
 	sorted := slices.Clone(values)
-	slices.SortFunc(sorted, compare)
+	slices.Sort(sorted) // NaN first.
 	return sorted[int(p*float64(len(sorted)-1))]
 }
 
@@ -104,7 +94,7 @@ func TestOutagesInRecordedDemandAreMasked(t *testing.T) {
 			for j := from; j < from+steps; j++ {
 				load[j] = 0
 			}
-			seen += count(causes(demand.ClassifierConfig{Step: s.Step}, load...)[from:], demand.Outage)
+			seen += count(causes(s.Step, 0, load...)[from:], demand.Outage)
 			all += steps
 		}
 		t.Logf("%-75s %3d %% of 20 outages of 4 min masked", name, 100*seen/all)
@@ -115,7 +105,7 @@ func TestOutagesInRecordedDemandAreMasked(t *testing.T) {
 func BenchmarkClassifier(b *testing.B) {
 	readings := variedReadings(1, 14*day)
 	b.ReportAllocs()
-	i, classifier := 0, demand.NewClassifier(demand.ClassifierConfig{Step: classifyStep, Capacity: 180})
+	i, classifier := 0, demand.NewClassifier(classifyStep, 180)
 	for b.Loop() {
 		classifier.Step(readings[i])
 		i = (i + 1) % len(readings)

@@ -24,8 +24,8 @@ const (
 	latest = 253_402_300_799
 )
 
-// ErrChanges means that stored changes are invalid.
-var ErrChanges = errors.New("invalid changes of a workload")
+// errChanges means that stored changes are invalid.
+var errChanges = errors.New("invalid changes of a workload")
 
 // ZeroPeriods is the set of periods in which a workload was scaled to zero. It is an immutable value. The zero value is
 // empty.
@@ -39,13 +39,13 @@ type ZeroPeriods struct {
 // NewZeroPeriods restores a record from its Changes. The error names what is invalid.
 func NewZeroPeriods(changes []int64) (ZeroPeriods, error) {
 	if len(changes) > 2*maxPeriods {
-		return ZeroPeriods{}, fmt.Errorf("%d changes: want at most %d: %w", len(changes), 2*maxPeriods, ErrChanges)
+		return ZeroPeriods{}, fmt.Errorf("%d changes: want at most %d: %w", len(changes), 2*maxPeriods, errChanges)
 	}
 	before := int64(0)
 	for i, at := range changes {
 		if at < before || at > latest {
 			const text = "change %d is at second %d: want %d to %d: %w"
-			return ZeroPeriods{}, fmt.Errorf(text, i, at, before, int64(latest), ErrChanges)
+			return ZeroPeriods{}, fmt.Errorf(text, i, at, before, int64(latest), errChanges)
 		}
 		before = at
 	}

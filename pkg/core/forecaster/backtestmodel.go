@@ -87,7 +87,7 @@ func (c *backtestFitted) candidate() *windowpeak.Candidate {
 	if c.name == "" {
 		at = c.f.selection.byPinballLoss.Selected()
 	}
-	return c.f.peaks.Candidates()[at]
+	return c.f.peaks.Candidates[at]
 }
 
 // Update records the next sample.

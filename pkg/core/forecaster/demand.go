@@ -36,7 +36,7 @@ func (d *observedDemand) observe(sample demand.Sample) (now float64, censored bo
 	}
 	d.samples = append(d.samples, sample.Value)
 	d.sinceCensored = min(d.sinceCensored+1, math.MaxInt32)
-	if sample.Kind() == demand.Censored {
+	if sample.Cause.Kind() == demand.Censored {
 		d.sinceCensored = 0
 	}
 	if math.IsNaN(sample.Value) {

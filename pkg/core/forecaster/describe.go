@@ -15,16 +15,16 @@ func (f *Forecaster) Describe(e *snapshot.ForecastState) {
 	e.Observed, e.Decision, e.Newest = f.credited(), f.decision, f.newest.Values()
 	e.Skill, e.Coverage = math.NaN(), f.record.covered.Value()
 	e.Recent, e.Past = f.record.recent(), f.record.forecasts()
-	e.Classifications = f.spans.Since(e.Recent.Start)
+	e.Classifications = f.spans.since(e.Recent.Start)
 	if f.peaks == nil {
 		return
 	}
-	windows := f.peaks.Windows()
-	e.Window = time.Duration(windows[f.peaks.LeadWindowIndex()]) * f.config.Step
+	windows := f.peaks.Windows
+	e.Window = time.Duration(windows[f.peaks.LeadWindow]) * f.config.Step
 	e.MaxHorizon = time.Duration(windows[len(windows)-1]) * f.config.Step
 	e.Inputs = append([]decide.Input(nil), f.inputs...)
-	last := f.peaks.Candidates()[f.peaks.Find(windowpeak.LastValue)]
-	for _, c := range f.peaks.Candidates() {
+	last := f.peaks.Candidates[f.peaks.Find(windowpeak.LastValue)]
+	for _, c := range f.peaks.Candidates {
 		e.Candidates = append(e.Candidates, f.candidate(c, last))
 	}
 	for _, name := range windowpeak.FittedModels() {
@@ -53,8 +53,8 @@ func (f *Forecaster) describeSelection(e *snapshot.ForecastState, last *windowpe
 		if e.Objective != nil {
 			e.Choice = e.Objective.Selection
 			f.refineNamed(e.Objective)
-			if f.decision.Bounded {
-				e.Objective.SetBounded(f.limit())
+			if f.decision.Bounded && e.Objective.Verdict == objective.Met { // It is not known to be met then.
+				e.Objective.Verdict, e.Objective.Limit = objective.Bounded, f.limit()
 			}
 		}
 	}
@@ -63,7 +63,7 @@ func (f *Forecaster) describeSelection(e *snapshot.ForecastState, last *windowpe
 		return
 	}
 	c := f.selection.candidate(0)
-	e.Model, e.Skill = c.Name(), skill(c, last)
+	e.Model, e.Skill = c.Name, skill(c, last)
 	if e.Objective != nil {
 		e.Skill = e.Objective.Skill()
 	}
@@ -74,16 +74,16 @@ func (f *Forecaster) describeSelection(e *snapshot.ForecastState, last *windowpe
 func (f *Forecaster) refineNamed(r *objective.Report) {
 	for _, n := range r.Named {
 		if len(n.Inputs) > 0 {
-			f.completeInput(&n.Inputs[len(n.Inputs)-1], f.peaks.Candidates()[f.peaks.Find(n.Name)])
+			f.completeInput(&n.Inputs[len(n.Inputs)-1], f.peaks.Candidates[f.peaks.Find(n.Name)])
 		}
 	}
 }
 
 func (f *Forecaster) candidate(c, last *windowpeak.Candidate) snapshot.Candidate {
 	out := snapshot.Candidate{
-		Name:     c.Name(),
+		Name:     c.Name,
 		Title:    c.Title(),
-		Baseline: c.Baseline(),
+		Baseline: c.Baseline,
 		Loss:     math.NaN(),
 		Skill:    math.NaN(),
 		Coverage: math.NaN(),
@@ -99,7 +99,7 @@ func (f *Forecaster) candidate(c, last *windowpeak.Candidate) snapshot.Candidate
 
 // path is the forecast step by step of the selected candidate's stepForecaster.
 func (f *Forecaster) path(c *windowpeak.Candidate) (name string, path []snapshot.PathStep) {
-	windows := f.peaks.Windows()
+	windows := f.peaks.Windows
 	steps, levels := windows[len(windows)-1], snapshot.PathLevels()
 	c = f.stepForecaster(c)
 	points, quantiles := c.Path(steps, levels[:])
@@ -112,7 +112,7 @@ func (f *Forecaster) path(c *windowpeak.Candidate) (name string, path []snapshot
 		}
 		path = append(path, one)
 	}
-	return c.Name(), path
+	return c.Name, path
 }
 
 // stepForecaster is a candidate that forecasts step by step: the selected one if it does, else the one of lowest pinball loss.
@@ -121,7 +121,7 @@ func (f *Forecaster) stepForecaster(c *windowpeak.Candidate) *windowpeak.Candida
 		return c
 	}
 	best := c
-	for i, other := range f.peaks.Candidates() {
+	for i, other := range f.peaks.Candidates {
 		if !f.selection.byName[i] && other.ForecastsSteps() && (!best.ForecastsSteps() || other.Loss() < best.Loss()) {
 			best = other
 		}

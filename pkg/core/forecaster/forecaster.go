@@ -21,7 +21,7 @@ type Forecaster struct {
 	filter       *demand.Filter
 	heldReadings []demand.Reading
 	screen       *demand.Classifier
-	spans        *demand.Spans
+	spans        spans
 
 	demand observedDemand
 	// recent are the samples of the lead window before the newest known one; missing is how many gaps followed it.
@@ -70,12 +70,10 @@ func (h History) Reading(i int) demand.Reading {
 func New(config Config, history History) *Forecaster {
 	horizons := windowpeak.Config{Step: config.Step, Window: config.Window, Windows: config.horizons()}.AllWindows()
 	f := &Forecaster{
-		config: config,
-		filter: demand.NewFilter(config.credibleConfig(horizons)),
-		screen: demand.NewClassifier(
-			demand.ClassifierConfig{Step: config.Step, Capacity: decide.MaxCapacity(config.Autoscalers)},
-		),
-		spans:    demand.NewSpans(config.Step),
+		config:   config,
+		filter:   demand.NewFilter(config.credibleConfig(horizons)),
+		screen:   demand.NewClassifier(config.Step, decide.MaxCapacity(config.Autoscalers)),
+		spans:    spans{step: config.Step},
 		demand:   newObservedDemand(config),
 		recent:   series.NewRing[float64](config.stepsIn(config.Window) + 1),
 		newest:   series.NewRing[float64](config.stepsIn(newestSpan) + 1),
@@ -118,7 +116,7 @@ func (f *Forecaster) accept(s demand.Filtered) {
 	sample := f.screen.Step(r)
 	sample.Bound = s.Bound
 	at := f.End()
-	f.spans.Add(at, sample.Cause)
+	f.spans.add(at, sample.Cause)
 	f.step(sample)
 }
 
@@ -210,8 +208,8 @@ func (f *Forecaster) lastSeason() (median float64, ok bool) {
 	if at < 0 {
 		return 0, false
 	}
-	c := f.peaks.Candidates()[at]
-	if !c.Calibrated() || !(skill(c, f.peaks.Candidates()[f.peaks.Find(windowpeak.LastValue)]) > 0) {
+	c := f.peaks.Candidates[at]
+	if !c.Calibrated() || !(skill(c, f.peaks.Candidates[f.peaks.Find(windowpeak.LastValue)]) > 0) {
 		return 0, false
 	}
 	q := c.Quantiles(f.bound)
@@ -283,7 +281,7 @@ func (f *Forecaster) limit() demand.Limit {
 	if f.peaks == nil {
 		return f.bound.Limit(0)
 	}
-	return f.bound.Limit(f.peaks.LeadWindowIndex())
+	return f.bound.Limit(f.peaks.LeadWindow)
 }
 
 // credited is the observed demand, at most what is credible.
@@ -317,8 +315,10 @@ func (f *Forecaster) Suspects() (held []demand.Filtered, lasts time.Duration) {
 	return f.filter.Waiting(), f.filter.Corroboration()
 }
 
-// Spans are the times at which the demand was not classified as known.
-func (f *Forecaster) Spans() *demand.Spans { return f.spans }
+// CurrentSpan is the one that contains the newest sample, whose end is given; ok is false if the demand is known.
+func (f *Forecaster) CurrentSpan(end time.Time) (span demand.Span, ok bool) {
+	return f.spans.current(end)
+}
 
 // End is the end of the samples that the filter has passed on.
 func (f *Forecaster) End() time.Time { return time.Unix(0, f.next*int64(f.config.Step)).UTC() }

@@ -334,13 +334,8 @@ func TestModelsThatMayServe(t *testing.T) {
 		t.Errorf("an automatic model is called %q, want the order it chose", title)
 	}
 	want := []string{
-		windowpeak.Regression,
-		windowpeak.LastValue,
-		windowpeak.RunningMax,
-		windowpeak.LastSeason,
-		windowpeak.LastWeek,
-		windowpeak.HoltWinters,
-		windowpeak.ARIMA,
+		windowpeak.Regression, windowpeak.LastValue, windowpeak.RunningMax, windowpeak.LastSeason,
+		windowpeak.LastWeek, windowpeak.HoltWinters, windowpeak.ARIMA,
 	}
 	if !slices.Equal(names, want) {
 		t.Errorf("candidates %v, want %v", names, want)

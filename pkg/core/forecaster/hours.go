@@ -31,7 +31,7 @@ func (f *Forecaster) Hours() Hours {
 		out.seasons = []time.Duration{windowpeak.Day}
 	}
 	if f.peaks != nil {
-		out.limit = f.bound.Limit(len(f.peaks.Windows()) - 1)
+		out.limit = f.bound.Limit(len(f.peaks.Windows) - 1)
 	}
 	return out
 }

@@ -42,7 +42,7 @@ func TestLastWeekServesWeekdays(t *testing.T) {
 // Where a week is the season itself, or no whole week is known, there is no last week.
 func TestNoLastWeek(t *testing.T) {
 	c := asked()
-	c.Seasons = []time.Duration{windowpeak.Week}
+	c.Seasons = []time.Duration{7 * windowpeak.Day}
 	e := describe(forecaster.New(c, history(8*288, weekdays(rand.New(rand.NewPCG(3, 4))))))
 	if slices.ContainsFunc(e.Candidates, func(c snapshot.Candidate) bool { return c.Name == windowpeak.LastWeek }) {
 		t.Error("a last week beside a season of a week")

@@ -48,10 +48,11 @@ func TestANamedCandidateKeepsTheObjective(t *testing.T) {
 		t.Errorf("%s by %+v; with a named candidate beside it %s by %+v",
 			plain.Decision.Reason(), plain.Choice, named.Decision.Reason(), named.Choice)
 	}
-	ses := named.Objective.FindNamed(windowpeak.SES)
-	if ses == nil || len(named.Objective.Named) != 1 || plain.Objective.FindNamed(windowpeak.SES) != nil {
-		t.Fatalf("named are %+v", named.Objective.Named)
+	all := named.Objective.Named
+	if len(all) != 1 || all[0].Name != windowpeak.SES || len(plain.Objective.Named) > 0 {
+		t.Fatalf("named are %+v", all)
 	}
+	ses := &all[0]
 	k := ses.HeadroomFor(named.Settings)
 	if expected := ses.Autoscalers[0].ExpectedLate; !(k > 0) || !(expected <= 0.01) {
 		t.Errorf("k = %v, with which %v is expected to be late, want 0.01 at most", k, expected)
@@ -96,7 +97,7 @@ func TestWhatNothingReadsIsNotFitted(t *testing.T) {
 		if c := candidate(t, byQuantile, name); (c.Error == "") != read && name != windowpeak.LastWeek {
 			t.Errorf("by quantile %s: %q", name, c.Error)
 		}
-		read = read && name != windowpeak.SES && name != windowpeak.Holt
+		read = read && name != windowpeak.SES && name != "holt"
 		if c := candidate(t, byDefault, name); (c.Error == "") != read && name != windowpeak.LastWeek {
 			t.Errorf("by objective %s: %q", name, c.Error)
 		}

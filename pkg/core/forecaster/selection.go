@@ -33,9 +33,9 @@ func newSelection(c Config, peaks *windowpeak.CandidateSet, start time.Time) (*s
 		settings: append([]decide.Settings{c.Settings}, c.ExtraSettings...), peaks: peaks,
 		byPinballLoss: decide.CandidateSelector{Criterion: decide.PinballLoss},
 	}
-	for _, candidate := range peaks.Candidates() {
-		s.scored = append(s.scored, decide.CandidateScore{Name: candidate.Name(), Baseline: candidate.Baseline()})
-		s.byName = append(s.byName, !c.selects(candidate.Name()))
+	for _, candidate := range peaks.Candidates {
+		s.scored = append(s.scored, decide.CandidateScore{Name: candidate.Name, Baseline: candidate.Baseline})
+		s.byName = append(s.byName, !c.selects(candidate.Name))
 	}
 	if !c.Settings.ByHeadroom() || len(c.Autoscalers) == 0 {
 		s.byQuantile()
@@ -50,9 +50,9 @@ func newSelection(c Config, peaks *windowpeak.CandidateSet, start time.Time) (*s
 		Period: c.Settings.Over,
 		Before: c.Before,
 	}
-	for i, candidate := range peaks.Candidates() {
-		if slices.Contains(objective.DefaultCandidates(), candidate.Name()) {
-			of.Candidates = append(of.Candidates, candidate.Name())
+	for i, candidate := range peaks.Candidates {
+		if slices.Contains(objective.DefaultCandidates(), candidate.Name) {
+			of.Candidates = append(of.Candidates, candidate.Name)
 			s.simulated = append(s.simulated, i)
 		}
 	}
@@ -123,7 +123,7 @@ func (s *selection) step(f *Forecaster, arrived float64) {
 		s.calibratorStep.Observed = 0
 	}
 	for i, at := range s.simulated {
-		s.calibratorStep.Peaks[i], s.calibratorStep.HasForecast[i] = s.peaks.Candidates()[at].Peak()
+		s.calibratorStep.Peaks[i], s.calibratorStep.HasForecast[i] = s.peaks.Candidates[at].Peak()
 	}
 	s.calibrator.Step(s.calibratorStep)
 }
@@ -131,9 +131,9 @@ func (s *selection) step(f *Forecaster, arrived float64) {
 // choose compares the pinball losses of the calibrated candidates. They are means over about a day, too short to judge the last
 // week by: it is selected for its cost only.
 func (s *selection) choose() {
-	for i, c := range s.peaks.Candidates() {
+	for i, c := range s.peaks.Candidates {
 		s.scored[i].Loss = c.Loss()
-		s.scored[i].Eligible = c.Calibrated() && !math.IsNaN(c.Loss()) && c.Name() != windowpeak.LastWeek &&
+		s.scored[i].Eligible = c.Calibrated() && !math.IsNaN(c.Loss()) && c.Name != windowpeak.LastWeek &&
 			!s.byName[i]
 	}
 	s.byPinballLoss.Update(s.scored)
@@ -142,9 +142,9 @@ func (s *selection) choose() {
 // candidate is the one that is selected for the settings of an index.
 func (s *selection) candidate(of int) *windowpeak.Candidate {
 	if s.calibrator != nil && s.settings[of].ByHeadroom() {
-		return s.peaks.Candidates()[s.simulated[s.calibrator.Selected(of)]]
+		return s.peaks.Candidates[s.simulated[s.calibrator.Selected(of)]]
 	}
-	return s.peaks.Candidates()[s.byPinballLoss.Selected()]
+	return s.peaks.Candidates[s.byPinballLoss.Selected()]
 }
 
 // canServe reports whether a candidate can serve settings: headroom has a prior from other workloads, a quantile must be

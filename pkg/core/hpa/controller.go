@@ -13,17 +13,17 @@ type Reason string
 // The reasons of the three conditions.
 const (
 	// ScalingActive.
-	ValidMetricFound Reason = "ValidMetricFound"
+	validMetricFound Reason = "ValidMetricFound"
 	ScalingDisabled  Reason = "ScalingDisabled"
 	FailedGetMetric  Reason = "FailedGetMetric" // the controller's own names the source: FailedGetExternalMetric
 
 	// AbleToScale.
-	ReadyForNewScale    Reason = "ReadyForNewScale"
+	readyForNewScale    Reason = "ReadyForNewScale"
 	ScaleUpStabilized   Reason = "ScaleUpStabilized"
 	ScaleDownStabilized Reason = "ScaleDownStabilized"
 
 	// ScalingLimited.
-	DesiredWithinRange Reason = "DesiredWithinRange"
+	desiredWithinRange Reason = "DesiredWithinRange"
 	TooFewReplicas     Reason = "TooFewReplicas"
 	TooManyReplicas    Reason = "TooManyReplicas"
 	ScaleUpLimit       Reason = "ScaleUpLimit"
@@ -56,16 +56,13 @@ func (c *Controller) RecordScaling(at time.Time, from, to int32) {
 	c.remember(instant(at.UnixNano()), from, to)
 }
 
-// Restarted returns a controller with the same spec and no history.
-func (c *Controller) Restarted() Controller { return Controller{spec: c.spec, unchangedUntil: never} }
-
 // SyncResult is the result of one sync, with its reasons.
 type SyncResult struct {
 	// Replicas is what the controller writes: spec.replicas of the scale subresource, status.desiredReplicas of the
 	// HPA.
 	Replicas int32
 	// Proposed is the metrics' proposal before stabilization and limits, Stabilized is it before the limits. Both are
-	// meaningful only when Active is ValidMetricFound.
+	// meaningful only when Active is validMetricFound.
 	Proposed, Stabilized int32
 	// Metric is the index of the metric with the largest proposal; −1 without one.
 	Metric int
@@ -194,7 +191,7 @@ func (c *Controller) propose(o *Observed, out *SyncResult) bool {
 		out.Active, out.Metric = FailedGetMetric, -1
 		return false
 	}
-	out.Active = ValidMetricFound
+	out.Active = validMetricFound
 	return true
 }
 

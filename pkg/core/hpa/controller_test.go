@@ -181,7 +181,7 @@ func TestValidateReportsEveryProblem(t *testing.T) {
 		Behavior: &hpa.Behavior{
 			Up: hpa.Rules{Stabilization: -1, Select: "Some", Tolerance: &bad},
 			Down: hpa.Rules{
-				Stabilization: 2 * time.Hour, Select: hpa.SelectMax,
+				Stabilization: 2 * time.Hour, Select: "Max",
 				Policies: []hpa.ScalingPolicy{{Type: "Nodes", Value: 1, Period: time.Hour}},
 			},
 		},
@@ -297,7 +297,7 @@ func TestSyncValue(t *testing.T) {
 			spec.Behavior = &hpa.Behavior{Up: hpa.DefaultScaleUp(), Down: hpa.DefaultScaleDown()}
 			spec.Behavior.Up.Stabilization = time.Duration(rng.IntN(2)) * time.Minute
 		}
-		plain, quick := controller(t, spec), controller(t, spec).Restarted()
+		plain, quick := controller(t, spec), controller(t, spec)
 		replicas, at := rng.Int32N(40), time.Unix(1e9, 0)
 		for range 200 {
 			at = at.Add(15 * time.Second)

@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// ErrNoPods means that the target's selector matches no pod, so that a Value target has nothing to multiply.
-var ErrNoPods = errors.New("no pods under the target's selector")
+// errNoPods means that the target's selector matches no pod, so that a Value target has nothing to multiply.
+var errNoPods = errors.New("no pods under the target's selector")
 
 // Observed is what the controller reads at one sync.
 type Observed struct {
@@ -117,7 +117,7 @@ func (s *Spec) proposeValue(m *Metric, o *Observed, total int64) Proposal {
 	case s.withinTolerance(ratio):
 		p.WithinTolerance = true
 	case o.Pods == 0:
-		p.Err = ErrNoPods
+		p.Err = errNoPods
 	default:
 		p.Replicas = ceil(ratio * float64(o.Ready))
 	}

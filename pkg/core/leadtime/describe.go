@@ -16,8 +16,8 @@ func (r *Record) String() string {
 }
 
 func (r *Record) describeWithoutPool() string {
-	if r.withoutPool() < MinStarts {
-		return fmt.Sprintf("%d of %d starts measured", r.withoutPool(), MinStarts)
+	if r.withoutPool() < minStarts {
+		return fmt.Sprintf("%d of %d starts measured", r.withoutPool(), minStarts)
 	}
 	text := fmt.Sprintf("p%.0f of %d starts", 100*Quantile, r.withoutPool())
 	switch {

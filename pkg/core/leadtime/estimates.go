@@ -47,6 +47,3 @@ func (c *InUse) estimate(starts int64, now time.Time) Estimate {
 	lead, median := c.at(now)
 	return Estimate{Lead: lead, Median: median, Starts: starts, Known: lead > 0}
 }
-
-// PlacedSince returns when the newest lead time of starts on existing nodes takes effect.
-func (r *Record) PlacedSince() time.Time { return time.Unix(r.PlacedLead.Since, 0) }

@@ -67,8 +67,8 @@ func TestEstimatesAreAnnounced(t *testing.T) {
 		t.Errorf("in use before replicas can have heard of it: %+v", got)
 	}
 	first := record.Estimates(now.Add(time.Minute))
-	if !first.Placed.Known || !record.PlacedSince().Equal(now.Add(time.Minute)) {
-		t.Errorf("a minute later %+v, since %s", first, record.PlacedSince())
+	if !first.Placed.Known || !time.Unix(record.PlacedLead.Since, 0).Equal(now.Add(time.Minute)) {
+		t.Errorf("a minute later %+v, since %s", first, time.Unix(record.PlacedLead.Since, 0))
 	}
 	later := now.Add(2 * time.Hour)
 	record.AddStarts(starts(20, now.Add(time.Minute), 4*time.Minute), later)

@@ -12,8 +12,8 @@ const (
 	// shortest and longest are the bounds of the first and the last bucket; shorter and longer durations count there.
 	shortest = time.Second
 	longest  = 2 * time.Hour
-	// Buckets: log(7200) ÷ log(1.05) = 182.05, so bucket 183 is the first that reaches 2 h.
-	Buckets = 184
+	// buckets: log(7200) ÷ log(1.05) = 182.05, so bucket 183 is the first that reaches 2 h.
+	buckets = 184
 )
 
 // unit is the weight of a start at the beginning of a half-life period; it doubles by the end of the period.
@@ -22,8 +22,8 @@ const unit = 1024
 // maxWeight keeps a bucket's weight, and the sum of all, within an int64.
 const maxWeight = 1 << 48
 
-// Histogram counts weighted durations. The weights are whole numbers, so that a written histogram is exact.
-type Histogram [Buckets]int64
+// histogram counts weighted durations. The weights are whole numbers, so that a written histogram is exact.
+type histogram [buckets]int64
 
 // bucketOf returns the first bucket whose bound is at least a duration.
 func bucketOf(d time.Duration) int {
@@ -32,10 +32,10 @@ func bucketOf(d time.Duration) int {
 	}
 	i := int(math.Ceil(math.Log(d.Seconds()/shortest.Seconds()) / math.Log(ratio)))
 	// The logarithm may be off by a rounding error.
-	if bound(min(i, Buckets-1)) < d {
+	if bound(min(i, buckets-1)) < d {
 		i++
 	}
-	return min(i, Buckets-1)
+	return min(i, buckets-1)
 }
 
 // bound returns the longest duration of a bucket.
@@ -43,19 +43,19 @@ func bound(bucket int) time.Duration {
 	return min(time.Duration(float64(shortest)*math.Pow(ratio, float64(bucket))), longest)
 }
 
-func (h *Histogram) add(d time.Duration, weight int64) {
+func (h *histogram) add(d time.Duration, weight int64) {
 	i := bucketOf(d)
 	h[i] = min(h[i]+weight, maxWeight)
 }
 
 // halve halves all weights.
-func (h *Histogram) halve() {
+func (h *histogram) halve() {
 	for i := range h {
 		h[i] /= 2
 	}
 }
 
-func (h *Histogram) total() int64 {
+func (h *histogram) total() int64 {
 	sum := int64(0)
 	for _, w := range h {
 		sum += w
@@ -64,7 +64,7 @@ func (h *Histogram) total() int64 {
 }
 
 // plus returns the sum of two histograms.
-func (h *Histogram) plus(other *Histogram) Histogram {
+func (h *histogram) plus(other *histogram) histogram {
 	sum := *h
 	for i := range sum {
 		sum[i] += other[i]
@@ -74,7 +74,7 @@ func (h *Histogram) plus(other *Histogram) Histogram {
 
 // quantile returns the shortest duration, in whole seconds, that a share q of the weight does not exceed; 0 without any
 // weight. It is at most 5 % too long (a bucket's width), plus the rounding.
-func (h *Histogram) quantile(q float64) time.Duration {
+func (h *histogram) quantile(q float64) time.Duration {
 	total := h.total()
 	if total == 0 {
 		return 0

@@ -10,7 +10,7 @@ import (
 func TestQuantileAgainstASort(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range 200 {
-		h, all := Histogram{}, make([]time.Duration, 1+rng.IntN(200))
+		h, all := histogram{}, make([]time.Duration, 1+rng.IntN(200))
 		for i := range all {
 			all[i] = shortest + time.Duration(rng.Int64N(int64(longest-shortest)))
 			h.add(all[i], unit)
@@ -35,17 +35,17 @@ func TestQuantileAgainstASort(t *testing.T) {
 }
 
 func TestBucketsHoldTheirBounds(t *testing.T) {
-	for i := range Buckets {
+	for i := range buckets {
 		if got := bucketOf(bound(i)); got != i {
 			t.Errorf("bound %s of bucket %d is in bucket %d", bound(i), i, got)
 		}
-		if i < Buckets-1 {
+		if i < buckets-1 {
 			if got := bucketOf(bound(i) + 1); got != i+1 {
 				t.Errorf("a nanosecond more than %s is in bucket %d, want %d", bound(i), got, i+1)
 			}
 		}
 	}
-	if bound(Buckets-1) != longest || bound(0) != shortest {
-		t.Errorf("from %s to %s", bound(0), bound(Buckets-1))
+	if bound(buckets-1) != longest || bound(0) != shortest {
+		t.Errorf("from %s to %s", bound(0), bound(buckets-1))
 	}
 }

@@ -176,8 +176,8 @@ func TestANewLeadTimeIsAnnounced(t *testing.T) {
 		t.Errorf("in use before replicas can have heard of it: %s", got)
 	}
 	first := record.LeadTime(now.Add(time.Minute))
-	if !about(first, 4*time.Minute) || !record.LeadTimeSince().Equal(now.Add(time.Minute)) {
-		t.Errorf("a minute later %s since %s", first, record.LeadTimeSince())
+	if !about(first, 4*time.Minute) || !time.Unix(record.Lead.Since, 0).Equal(now.Add(time.Minute)) {
+		t.Errorf("a minute later %s since %s", first, time.Unix(record.Lead.Since, 0))
 	}
 	// A slower model: the first lead time stays in use until the second one takes effect.
 	later := now.Add(2 * time.Hour)

@@ -12,8 +12,8 @@ import (
 const (
 	// Quantile is the quantile of the starts' durations that is the lead time.
 	Quantile = 0.9
-	// MinStarts is how many starts a lead time needs; the 0.9 quantile of fewer is a guess.
-	MinStarts = 10
+	// minStarts is how many starts a lead time needs; the 0.9 quantile of fewer is a guess.
+	minStarts = 10
 
 	// HalfLife is the half-life of a start's weight. A longer lead time shows once a tenth of the weight is new, within
 	// hours; a shorter one once nine tenths are: log2(10) = 3.3 half-lives, a week.
@@ -27,10 +27,10 @@ const (
 	// mostLonger is how many times the lead time in use of its kind a start counts as, at most: a rollout that hung for an hour must
 	// not lengthen the lead time to an hour for a week. Where starts have become so much slower, the lead time follows in a few rounds.
 	mostLonger = 4
-	// minWeight is the weight below which a kind of starts keeps its lead time: that of MinStarts starts one half-life
+	// minWeight is the weight below which a kind of starts keeps its lead time: that of minStarts starts one half-life
 	// old. Where hardly any start waits, the node's lead time is not forgotten, and the one start a month that does
 	// wait does not decide it.
-	minWeight = MinStarts * unit / 2
+	minWeight = minStarts * unit / 2
 )
 
 // Record holds the measured starts of a workload. It is a value: == compares, an assignment copies. The zero value is
@@ -56,7 +56,7 @@ type Record struct {
 type Population struct {
 	// Count is the number of starts ever counted.
 	Count     int64
-	Histogram Histogram
+	Histogram histogram
 }
 
 // ErrRecord means that a stored record is invalid.
@@ -136,7 +136,7 @@ func (r *Record) count(s Start) {
 	r.fade(period)
 	weight := int64(math.Round(unit * math.Exp2(float64(into)/float64(length))))
 	p, inUse := r.populationOf(s)
-	took := s.Took()
+	took := s.took()
 	if most := mostLonger * time.Duration(inUse.Value) * time.Second; most > 0 {
 		took = min(took, most)
 	}
@@ -156,11 +156,11 @@ func (r *Record) populationOf(s Start) (*Population, *InUse) {
 	return &r.Placed, &r.PlacedLead
 }
 
-// fade halves all weights for each half-life that has passed while the weight of MinStarts starts is left: without
+// fade halves all weights for each half-life that has passed while the weight of minStarts starts is left: without
 // newer ones, old starts are the best estimate, and one start after a long pause must not decide alone. Starts on held
 // nodes fade separately: however long a pool holds nodes, the starts without it are not forgotten.
 func (r *Record) fade(period int64) {
-	const least = 2 * MinStarts * unit
+	const least = 2 * minStarts * unit
 	for ; r.Period < period; r.Period++ {
 		free := r.Placed.Histogram.total()+r.Waited.Histogram.total() >= least
 		held := r.Held.Histogram.total() >= least
@@ -180,7 +180,7 @@ func (r *Record) fade(period int64) {
 
 // updateLeads updates the lead times in use.
 func (r *Record) updateLeads(now time.Time) {
-	if all := r.Placed.plus(&r.Waited); all.Count >= MinStarts {
+	if all := r.Placed.plus(&r.Waited); all.Count >= minStarts {
 		r.Lead.update(&all.Histogram, now)
 	}
 	r.updatePartLeads(now)
@@ -205,7 +205,7 @@ func (r *Record) onExistingNodes() Population {
 }
 
 // enough reports whether a kind of starts may change its lead time.
-func (p *Population) enough() bool { return p.Count >= MinStarts && p.Histogram.total() >= minWeight }
+func (p *Population) enough() bool { return p.Count >= minStarts && p.Histogram.total() >= minWeight }
 
 // plus returns the sum of two populations.
 func (p *Population) plus(other *Population) Population {
@@ -224,9 +224,6 @@ func (r *Record) MedianLeadTime(now time.Time) time.Duration {
 	_, median := r.Lead.at(now)
 	return median
 }
-
-// LeadTimeSince returns when the newest lead time takes effect. LeadTime is constant before and from then on.
-func (r *Record) LeadTimeSince() time.Time { return time.Unix(r.Lead.Since, 0) }
 
 // Starts returns the number of counted starts.
 func (r *Record) Starts() int64 { return r.withoutPool() + r.Held.Count }

@@ -33,8 +33,8 @@ const (
 	maxNodeSkew = 30 * time.Second
 )
 
-// Took returns the duration of the start.
-func (s Start) Took() time.Duration { return s.Ready.Sub(s.Created) }
+// took returns the duration of the start.
+func (s Start) took() time.Duration { return s.Ready.Sub(s.Created) }
 
 // Waited reports whether no node had room for the pod when it was created.
 func (s Start) Waited() bool { return s.wait() > promptScheduling }
@@ -48,28 +48,28 @@ func (s Start) wait() time.Duration {
 
 // Errors of Validate.
 var (
-	// ErrClocks: the times are out of order, so the clocks disagree.
-	ErrClocks = errors.New("clocks disagree")
-	// ErrShortage: no node was available for longer than a node takes to start.
-	ErrShortage = errors.New("no node capacity")
-	// ErrStuck: the pod had a node and took longer than any start.
-	ErrStuck = errors.New("stuck")
+	// errClocks: the times are out of order, so the clocks disagree.
+	errClocks = errors.New("clocks disagree")
+	// errShortage: no node was available for longer than a node takes to start.
+	errShortage = errors.New("no node capacity")
+	// errStuck: the pod had a node and took longer than any start.
+	errStuck = errors.New("stuck")
 )
 
 // Validate returns why a start must not be counted; nil where it may. A pod that was scheduled before its creation and
 // ready after it counts as scheduled at once: these two clocks may differ a little.
 func (s Start) Validate() error {
 	switch {
-	case s.Created.Unix() <= 0 || s.Took() <= 0:
-		return fmt.Errorf("created %s, ready %s: %w", s.Created, s.Ready, ErrClocks)
+	case s.Created.Unix() <= 0 || s.took() <= 0:
+		return fmt.Errorf("created %s, ready %s: %w", s.Created, s.Ready, errClocks)
 	case s.Scheduled.After(s.Ready):
-		return fmt.Errorf("scheduled %s, ready %s: %w", s.Scheduled, s.Ready, ErrClocks)
+		return fmt.Errorf("scheduled %s, ready %s: %w", s.Scheduled, s.Ready, errClocks)
 	case !s.Scheduled.IsZero() && !s.Acknowledged.IsZero() && s.Acknowledged.Sub(s.Scheduled).Abs() > maxNodeSkew:
-		return fmt.Errorf("scheduled %s, taken by the node %s: %w", s.Scheduled, s.Acknowledged, ErrClocks)
+		return fmt.Errorf("scheduled %s, taken by the node %s: %w", s.Scheduled, s.Acknowledged, errClocks)
 	case s.wait() > maxNodeWait:
-		return fmt.Errorf("waited %s for a node: %w", s.wait(), ErrShortage)
-	case s.Took()-max(s.wait(), 0) > maxStart:
-		return fmt.Errorf("ready %s after it had a node: %w", s.Took()-max(s.wait(), 0), ErrStuck)
+		return fmt.Errorf("waited %s for a node: %w", s.wait(), errShortage)
+	case s.took()-max(s.wait(), 0) > maxStart:
+		return fmt.Errorf("ready %s after it had a node: %w", s.took()-max(s.wait(), 0), errStuck)
 	}
 	return nil
 }

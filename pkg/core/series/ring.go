@@ -65,9 +65,6 @@ func (r *Ring[T]) Cap() int { return r.size }
 // Has reports whether the value n pushes before the newest is stored.
 func (r *Ring[T]) Has(n int) bool { return n < len(r.values) }
 
-// Clear removes all values.
-func (r *Ring[T]) Clear() { r.values, r.at = r.values[:0], 0 }
-
 // Values returns the stored values, oldest first.
 func (r *Ring[T]) Values() []T {
 	out := make([]T, 0, len(r.values))

@@ -120,7 +120,7 @@ func (s *Store) replace(at time.Time, v float64, out *Appended) {
 // skipTo adds gaps up to t; a hole longer than the store empties it.
 func (s *Store) skipTo(t time.Time) {
 	if t.Sub(s.end) > time.Duration(s.ring.Cap())*s.step {
-		s.ring.Clear()
+		s.ring = NewGrowingRing[float32](s.ring.Cap())
 		s.end = t
 		return
 	}

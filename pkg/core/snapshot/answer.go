@@ -167,8 +167,10 @@ func (e *ForecastState) named(candidate string) *objective.NamedReport {
 	if e.Objective == nil {
 		return nil
 	}
-	if named := e.Objective.FindNamed(candidate); named != nil && len(named.Inputs) > 0 {
-		return named
+	for i := range e.Objective.Named {
+		if named := &e.Objective.Named[i]; named.Name == candidate && len(named.Inputs) > 0 {
+			return named
+		}
 	}
 	return nil
 }

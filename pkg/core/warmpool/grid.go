@@ -2,6 +2,7 @@ package warmpool
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
@@ -92,10 +93,5 @@ func isDemand(v float64) bool { return v >= 0 && v <= maxDemand }
 
 // allDemand reports whether all values can be a demand, or are gaps.
 func allDemand(values []float64) bool {
-	for _, v := range values {
-		if !isDemand(v) && !math.IsNaN(v) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(values, func(v float64) bool { return !isDemand(v) && !math.IsNaN(v) })
 }

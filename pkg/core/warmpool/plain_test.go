@@ -1,6 +1,7 @@
 package warmpool_test
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -62,15 +63,7 @@ func joint(members []warmpool.Member, window, longest time.Duration, level float
 		for k := range byRise {
 			byRise[k] = k
 		}
-		slices.SortStableFunc(byRise, func(a, b int) int {
-			switch {
-			case rise(a) < rise(b):
-				return -1
-			case rise(a) > rise(b):
-				return 1
-			}
-			return 0
-		})
+		slices.SortStableFunc(byRise, func(a, b int) int { return cmp.Compare(rise(a), rise(b)) })
 		q, _ := windowpeak.QuantilesAtHorizon(m.Outlook.Windows, window)
 		apart += beyond(&m, q.At(level))
 		for rank, k := range byRise {

@@ -129,9 +129,7 @@ func (m *BlockModel) block(window time.Duration) int {
 // maximaTo writes the highest point of each window, in steps and ascending, to dst: NaN before the first fit.
 func (m *BlockModel) maximaTo(dst []float64, windows []int) {
 	if m.fitted == nil {
-		for i := range windows {
-			dst[i] = math.NaN()
-		}
+		fillNaN(dst[:len(windows)])
 		return
 	}
 	m.pointsTo(windows[len(windows)-1])

@@ -2,6 +2,7 @@ package windowpeak
 
 import (
 	"embed"
+	"encoding/json"
 	"io"
 	"math"
 	"time"
@@ -51,7 +52,7 @@ func (p Prior) Write(out io.Writer, window time.Duration) error {
 	w := priorFile{
 		Window: window.Seconds(), Columns: p.Columns, Median: halve(p.Median), Upper: halve(p.Upper),
 	}
-	return WritePrior(out, w)
+	return json.NewEncoder(out).Encode(w)
 }
 
 func halve(p quantreg.Prior) priorGaussian {

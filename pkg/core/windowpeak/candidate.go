@@ -29,8 +29,11 @@ func (p Peak) unit() float64 { return math.Sqrt(p.Spread * p.level) }
 
 // Candidate is one way to forecast the window peak, with its current forecast and its scores.
 type Candidate struct {
-	name      string
-	baseline  bool
+	// Name as in a selector, for example "arima".
+	Name string
+	// Baseline: it needs no model. It is always included.
+	Baseline bool
+
 	predictor predictor
 	peak      Peak
 	// hasForecast is false while the demand now stands in for a forecast.
@@ -60,23 +63,17 @@ type predictor interface {
 const missOver = 2 * time.Hour
 
 func newCandidate(name string, of predictor, s *CandidateSet) *Candidate {
-	window := s.windows[s.leadWindow]
+	window := s.Windows[s.LeadWindow]
 	return &Candidate{
-		name: name, baseline: slices.Contains(baselines(), name), predictor: of,
+		Name: name, Baseline: slices.Contains(baselines(), name), predictor: of,
 		issued: series.NewRing[float64](window + 1), miss: series.NewTrailingMean(missOver, s.config.Step),
 		predicted: series.NewRing[float64](window + 1), ratios: series.NewTrailingMax(window), level: 1,
-		scores: newScores(s.config, s.windows, s.leadWindow),
+		scores: newScores(s.config, s.Windows, s.LeadWindow),
 	}
 }
 
-// Name as in a selector, for example "arima".
-func (c *Candidate) Name() string { return c.name }
-
 // Title for display, for example "ARIMA(1,1,1)".
 func (c *Candidate) Title() string { return c.predictor.title() }
-
-// Baseline reports whether the candidate is a baseline.
-func (c *Candidate) Baseline() bool { return c.baseline }
 
 // Err is why the candidate has no forecast; nil if it has one.
 func (c *Candidate) Err() error {

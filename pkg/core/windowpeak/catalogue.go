@@ -23,7 +23,7 @@ const (
 	LastSeason  = "last-season"
 	LastWeek    = "last-week"
 	SES         = "ses"
-	Holt        = "holt"
+	holt        = "holt"
 	HoltWinters = "holt-winters"
 	ARIMA       = "arima"
 	Auto        = "auto"
@@ -35,7 +35,7 @@ func CandidateNames() []string {
 }
 
 // FittedModels are the names of the candidates that are fitted to the demand. Only those that are configured are included.
-func FittedModels() []string { return []string{SES, Holt, HoltWinters, ARIMA, Auto} }
+func FittedModels() []string { return []string{SES, holt, HoltWinters, ARIMA, Auto} }
 
 // baselines are the names of the candidates that need no model. They are always included.
 func baselines() []string { return []string{LastValue, RunningMax, LastSeason, LastWeek} }
@@ -83,7 +83,7 @@ func (c Config) newPredictor(name string, l *pooledRegression, longest int) (pre
 		return c.newRepetition(name, l.features)
 	case SES:
 		return c.newBlockPredictor(smoothing.SES{}, time.Minute, shortMemory)
-	case Holt:
+	case holt:
 		return c.newBlockPredictor(smoothing.Holt{Damped: true}, time.Minute, shortMemory)
 	case ARIMA:
 		return c.newBlockPredictor(arima.Auto{MaxD: 1}, time.Minute, shortMemory)
@@ -116,8 +116,8 @@ func (c Config) newRepetition(name string, f *features) (predictor, error) {
 	season := c.season()
 	minute := roundToSteps(season/lastSeasonSlots, c.Step)
 	switch {
-	case name == LastWeek && season < Week:
-		return &lastWeekPredictor{lastPeaks: newLastPeaks(c.steps(Week), lastWeekSlots), window: f.window}, nil
+	case name == LastWeek && season < week:
+		return &lastWeekPredictor{lastPeaks: newLastPeaks(c.steps(week), lastWeekSlots), window: f.window}, nil
 	case name == LastWeek || season%minute != 0 || season < 2*minute:
 		return nil, nil //nolint:nilnil // There is none.
 	}

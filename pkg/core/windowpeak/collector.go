@@ -9,12 +9,14 @@ import (
 // Collector gathers rows of one workload to fit a prior to: features and the actual window peak, divided by the level of the
 // demand at that time.
 type Collector struct {
+	// Rows gathered so far.
+	Rows quantreg.Rows
+
 	set     *CandidateSet
 	pending pending
 	levels  []float64
 	every   int
 	steps   int
-	rows    quantreg.Rows
 }
 
 // NewCollector takes a row every so many steps of a new set.
@@ -33,9 +35,9 @@ func (c *Collector) Step(x Sample) {
 		c.levels = c.levels[1:]
 		if actual := f.actualPeak; !math.IsNaN(actual) && level > 0 {
 			for _, v := range row {
-				c.rows.X = append(c.rows.X, v/level)
+				c.Rows.X = append(c.Rows.X, v/level)
 			}
-			c.rows.Y = append(c.rows.Y, actual/level)
+			c.Rows.Y = append(c.Rows.Y, actual/level)
 		}
 	}
 	if c.steps%c.every == 0 && !math.IsNaN(x.Observed) {
@@ -44,6 +46,3 @@ func (c *Collector) Step(x Sample) {
 	}
 	c.steps++
 }
-
-// Rows gathered so far.
-func (c *Collector) Rows() quantreg.Rows { return c.rows }

@@ -33,10 +33,10 @@ type Config struct {
 	Windows []int
 }
 
-// Day is the default season; Week is the other one that many workloads have.
+// Day is the default season; week is the other one that many workloads have.
 const (
 	Day  = 24 * time.Hour
-	Week = 7 * Day
+	week = 7 * Day
 )
 
 // RegressionColumns are the names of the features that the regression reads.
@@ -149,19 +149,8 @@ func newFeatures(c Config) *features {
 // baseFeatureNames are the features beside the RegressionInputs, in their order.
 func baseFeatureNames() []string {
 	return []string{
-		"geometric",
-		"now",
-		"10m",
-		"max15m",
-		"max1h",
-		"max1d",
-		"volatility",
-		"1h",
-		"slope",
-		"jump",
-		"profile",
-		"last season",
-		"last season's rise",
+		"geometric", "now", "10m", "max15m", "max1h", "max1d", "volatility", "1h", "slope", "jump", "profile",
+		"last season", "last season's rise",
 	}
 }
 

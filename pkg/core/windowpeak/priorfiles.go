@@ -3,7 +3,6 @@ package windowpeak
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 )
@@ -28,13 +27,4 @@ func ReadPriors[T any](files fs.ReadFileFS) ([]T, error) {
 		}
 	}
 	return out, nil
-}
-
-// WritePrior writes such a file.
-func WritePrior(out io.Writer, content any) error {
-	text, err := json.Marshal(content)
-	if err == nil {
-		_, err = out.Write(append(text, '\n'))
-	}
-	return err
 }

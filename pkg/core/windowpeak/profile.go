@@ -2,6 +2,7 @@ package windowpeak
 
 import (
 	"math"
+	"slices"
 
 	"github.com/forewarm/forewarm/pkg/core/series"
 )
@@ -43,11 +44,7 @@ type profile struct {
 
 // newProfile returns an empty profile of so many slots of so many values each, both 1 or more.
 func newProfile(slots, steps int) *profile {
-	p := &profile{slots: make([]float64, slots), steps: steps}
-	for i := range p.slots {
-		p.slots[i] = math.NaN()
-	}
-	return p
+	return &profile{slots: slices.Repeat([]float64{math.NaN()}, slots), steps: steps}
 }
 
 // ahead returns the profile now, interpolated between its slot and the next one, and its maximum from now through so

@@ -23,13 +23,15 @@ type Sample struct {
 
 // CandidateSet holds all candidates of one demand. It is not safe for concurrent use.
 type CandidateSet struct {
+	// Candidates in the order of CandidateNames.
+	Candidates []*Candidate
+	// Windows are all calibrated windows, in steps, ascending; LeadWindow is the index of the lead window among them.
+	Windows    []int
+	LeadWindow int
+
 	config     Config
-	windows    []int // in steps, ascending
-	leadWindow int   // index of the lead window among them
 	regression *pooledRegression
-	// candidates in the order of their names; regressionInputs are the indices of those that the regression reads, maxima
-	// their forecasts.
-	candidates       []*Candidate
+	// regressionInputs are the indices of the candidates that the regression reads, maxima their forecasts.
 	regressionInputs []int
 	maxima           []float64
 	// peaks are the maxima of the newest windows, actual what is known of them.
@@ -51,15 +53,15 @@ func NewCandidateSet(c Config) (*CandidateSet, error) {
 	}
 	s := &CandidateSet{
 		config:     c,
-		windows:    c.AllWindows(),
+		Windows:    c.AllWindows(),
 		refit:      max(1, int(refitRegression/c.Step)),
 		regression: newPooledRegression(c, c.Prior),
 	}
-	s.leadWindow = slices.Index(s.windows, s.regression.features.window)
-	n := len(s.windows)
+	s.LeadWindow = slices.Index(s.Windows, s.regression.features.window)
+	n := len(s.Windows)
 	s.actual = actualPeaks{maxima: make([]float64, n), exact: make([]bool, n)}
 	s.medians = make([]float64, n)
-	for _, w := range s.windows {
+	for _, w := range s.Windows {
 		s.peaks = append(s.peaks, series.NewTrailingMax(w))
 	}
 	if err := s.addCandidates(); err != nil {
@@ -98,12 +100,12 @@ func (s *CandidateSet) addCandidates() error {
 		if slices.Contains(FittedModels(), name) && s.config.Models != nil && !slices.Contains(s.config.Models, name) {
 			continue
 		}
-		of, err := s.config.newPredictor(name, s.regression, s.windows[len(s.windows)-1])
+		of, err := s.config.newPredictor(name, s.regression, s.Windows[len(s.Windows)-1])
 		if err != nil {
 			return err
 		}
 		if of != nil {
-			s.candidates = append(s.candidates, newCandidate(name, of, s))
+			s.Candidates = append(s.Candidates, newCandidate(name, of, s))
 		}
 	}
 	if s.config.Extra == nil {
@@ -111,7 +113,7 @@ func (s *CandidateSet) addCandidates() error {
 	}
 	of, err := s.config.newBlockPredictor(s.config.Extra, s.config.Step, extraHistory*s.config.season())
 	if err == nil {
-		s.candidates = append(s.candidates, newCandidate(s.config.Extra.Name(), of, s))
+		s.Candidates = append(s.Candidates, newCandidate(s.config.Extra.Name(), of, s))
 	}
 	return err
 }
@@ -123,7 +125,7 @@ const extraHistory = 14
 func (s *CandidateSet) Step(x Sample) {
 	f := s.regression.features
 	f.usual = x.Bound.Usual
-	for _, c := range s.candidates { // Models first: the regression reads them.
+	for _, c := range s.Candidates { // Models first: the regression reads them.
 		if of, ok := c.predictor.(interface{ push(x *Sample) }); ok {
 			of.push(&x)
 		}
@@ -131,7 +133,7 @@ func (s *CandidateSet) Step(x Sample) {
 	s.updateRegression(x)
 	every := s.scoringInterval()
 	s.recordActual(x.Observed, time.Duration(every)*s.config.Step)
-	for _, c := range s.candidates {
+	for _, c := range s.Candidates {
 		if of, ok := c.predictor.(interface{ follow(f *features) }); ok {
 			of.follow(f)
 		}
@@ -165,8 +167,8 @@ func (s *CandidateSet) updateRegression(x Sample) {
 			continue
 		}
 		// The prior of the regression is fitted to mature models.
-		if m, ok := s.candidates[at].predictor.(*blockPredictor); !ok || m.mature() {
-			s.maxima[i] = s.candidates[at].levelled(s.candidates[at].predictor.median(), s.regression.features)
+		if m, ok := s.Candidates[at].predictor.(*blockPredictor); !ok || m.mature() {
+			s.maxima[i] = s.Candidates[at].levelled(s.Candidates[at].predictor.median(), s.regression.features)
 		}
 	}
 	if s.age%s.refit == 0 {
@@ -182,7 +184,7 @@ func (s *CandidateSet) updateRegression(x Sample) {
 // recordActual records the actual peaks of the windows that end now, and the time that their scores stand for.
 func (s *CandidateSet) recordActual(observed float64, stands time.Duration) {
 	f := s.regression.features
-	for i, w := range s.windows {
+	for i, w := range s.Windows {
 		s.peaks[i].Push(observed)
 		s.actual.maxima[i], s.actual.exact[i] = math.NaN(), f.sinceCensored >= w
 		if f.sinceGap >= w {
@@ -200,21 +202,10 @@ func (s *CandidateSet) scoringInterval() int {
 	return max(1, min(s.age, season)/scoreCount)
 }
 
-// Candidates in the order of CandidateNames.
-func (s *CandidateSet) Candidates() []*Candidate { return s.candidates }
-
 // Find is the index of a candidate by its name, −1 if there is none.
 func (s *CandidateSet) Find(name string) int {
-	return slices.IndexFunc(s.candidates, func(c *Candidate) bool { return c.name == name })
+	return slices.IndexFunc(s.Candidates, func(c *Candidate) bool { return c.Name == name })
 }
-
-// features at the newest step.
-
-// Windows are all calibrated windows, in steps, ascending.
-func (s *CandidateSet) Windows() []int { return s.windows }
-
-// LeadWindowIndex is the index of the lead window in Windows.
-func (s *CandidateSet) LeadWindowIndex() int { return s.leadWindow }
 
 // LastSeasonPeak is the actual peak of the lead window a season ago; NaN if it is unknown.
 func (s *CandidateSet) LastSeasonPeak() float64 { return s.regression.features.lastSeason.peak() }
@@ -222,5 +213,5 @@ func (s *CandidateSet) LastSeasonPeak() float64 { return s.regression.features.l
 // ActualPeak is the maximum over the lead window that ends with the newest step, NaN if it is unknown; exact is false if it is
 // a lower bound.
 func (s *CandidateSet) ActualPeak() (peak float64, exact bool) {
-	return s.actual.maxima[s.leadWindow], s.actual.exact[s.leadWindow]
+	return s.actual.maxima[s.LeadWindow], s.actual.exact[s.LeadWindow]
 }

@@ -45,7 +45,7 @@ func (o *Objects) coverOf(key snapshot.Key) cover {
 func (c cover) shortenLeadTime(
 	all manifest.MeasuredLeadTime, record *leadtime.Record, now time.Time,
 ) manifest.MeasuredLeadTime {
-	from := record.PlacedSince()
+	from := time.Unix(record.PlacedLead.Since, 0)
 	if c.since.After(from) {
 		from = c.since
 	}

@@ -87,9 +87,8 @@ func changesSince(e *snapshot.ForecastState, before *v1alpha1.ForecastStatus) []
 	if e.Objective == nil || before.Objective == nil || e.Generation != before.ObservedGeneration {
 		return out
 	}
-	return append(out, e.Objective.ChangesSince(objective.State{
-		Candidate: before.Objective.Candidate, Verdict: objective.Verdict(before.Objective.Verdict),
-	})...)
+	verdict := objective.Verdict(before.Objective.Verdict)
+	return append(out, e.Objective.ChangesSince(before.Objective.Candidate, verdict)...)
 }
 
 // emitEvents emits a draft's changes as events about its object.

@@ -181,7 +181,7 @@ func (o *Objects) measuredLeadTime(
 // describeLeadTime describes what was measured.
 func describeLeadTime(record *leadtime.Record, now time.Time) string {
 	words := record.String()
-	if since := record.LeadTimeSince(); now.Before(since) {
+	if since := time.Unix(record.Lead.Since, 0); now.Before(since) {
 		words += " " + announcement(record.LeadTime(since), since, "")
 	}
 	return words

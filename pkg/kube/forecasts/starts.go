@@ -108,8 +108,8 @@ func readHistogram(p *leadtime.Population, held v1alpha1.StartHistogram) error {
 	p.Count = held.Count
 	for bucket, weight := range held.BucketWeights {
 		i, err := strconv.Atoi(bucket)
-		if err != nil || i < 0 || i >= leadtime.Buckets || strconv.Itoa(i) != bucket {
-			return fmt.Errorf("bucket %.32q, want a number from 0 to %d: %w", bucket, leadtime.Buckets-1,
+		if err != nil || i < 0 || i >= len(p.Histogram) || strconv.Itoa(i) != bucket {
+			return fmt.Errorf("bucket %.32q, want a number from 0 to %d: %w", bucket, len(p.Histogram)-1,
 				leadtime.ErrRecord)
 		}
 		p.Histogram[i] = int64(weight)

@@ -151,7 +151,7 @@ func testKinds(t *testing.T, c *apiservertest.Cluster) {
 	k.Ready(k.Create("db-copy-0", map[string]string{"app": "db"}, "StatefulSet", "db-copy"), time.Minute)
 	expectStarts(t, watch, group, 1)
 	expectStarts(t, watch, database, 1)
-	if s := watch.Starts(group)[0]; s.Took() != 5*time.Minute || !s.Ready.Equal(ready) || s.Waited() ||
+	if s := watch.Starts(group)[0]; s.Ready.Sub(s.Created) != 5*time.Minute || !s.Ready.Equal(ready) || s.Waited() ||
 		s.Validate() != nil {
 		t.Errorf("start %+v: %v", s, s.Validate())
 	}
@@ -189,7 +189,7 @@ func testSelector(t *testing.T, c *apiservertest.Cluster) {
 	k.Ready(other, 2*time.Minute)
 	eventually(t, func() string {
 		for _, s := range watch.Starts(group) {
-			if s.Took() == 2*time.Minute {
+			if s.Ready.Sub(s.Created) == 2*time.Minute {
 				return ""
 			}
 		}

@@ -60,13 +60,13 @@ func (s service) history(tb testing.TB, seed uint64) capacity.History {
 	if s.recorded {
 		demand = recorded(tb)
 	}
-	w, err := sim.New(sim.Spec{
+	workloads, err := sim.New(sim.Spec{
 		Capacity: perSecond,
 		HPA: hpa.Spec{Min: 2, Max: 60, Metrics: []hpa.Metric{
 			{Source: hpa.External, Type: hpa.AverageValue, Target: int64(1000 * perSecond * s.target)},
 		}},
 		Sync: step, PodLead: sim.Constant(5 * time.Minute),
-	}, time.Unix(0, 0), step, demand[0])
+	}, time.Unix(0, 0), step, demand[:1])
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func (s service) history(tb testing.TB, seed uint64) capacity.History {
 	h := capacity.History{Step: step}
 	mix, before := 0.0, demand[0]
 	for _, rate := range demand {
-		ready := w.Step(rate, rate).Ready
+		ready := workloads[0].Step(rate, rate).Ready
 		mix += -mix/10 + s.wander*math.Sqrt(0.19)*random.NormFloat64()
 		running, waiting, served := replicas.pass(rate, ready, perSecond*math.Exp(mix))
 		value := map[string]float64{inFlight: running + waiting, arrivals: (rate + before) / 2, throughput: served}[s.signal]

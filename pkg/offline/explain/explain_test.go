@@ -282,7 +282,7 @@ func TestLastChange(t *testing.T) {
 	}
 	slowly := func(b *hpa.Behavior) {
 		b.Down.Stabilization = 0
-		b.Down.Policies = []hpa.ScalingPolicy{{Type: hpa.Percent, Value: 20, Period: time.Minute}}
+		b.Down.Policies = []hpa.ScalingPolicy{{Type: "Percent", Value: 20, Period: time.Minute}}
 	}
 	standard := withBehavior(func(*hpa.Behavior) {})
 	for _, c := range []struct {

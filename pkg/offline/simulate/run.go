@@ -75,7 +75,7 @@ func newPlayback(c Config, parts []PolicyRun) (*playback, error) {
 			first[i] = p.Demand.Values[0]
 		}
 	}
-	workloads, err := sim.NewSharingNodes(c.Spec, c.Demand.Start, c.Demand.Step, first)
+	workloads, err := sim.New(c.Spec, c.Demand.Start, c.Demand.Step, first)
 	if err != nil {
 		return nil, err
 	}

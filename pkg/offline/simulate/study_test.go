@@ -148,7 +148,7 @@ func TestStepAllocatesNothing(t *testing.T) {
 	s := scaled(bursty(1, 5000), unit)
 	c := config(s)
 	c.Capacity, c.HPA = unit, stock(0.7, 5*time.Minute)
-	w, err := sim.New(c.Spec, s.Start, s.Step, 0)
+	all, err := sim.New(c.Spec, s.Start, s.Step, []float64{0})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestStepAllocatesNothing(t *testing.T) {
 		if v := s.Values[i%s.Len()]; !math.IsNaN(v) {
 			value = v
 		}
-		w.Step(value, value)
+		all[0].Step(value, value)
 		i++
 	}
 	for range s.Len() {

@@ -12,7 +12,7 @@ import (
 )
 
 // isCensored reports whether the observed value is a lower bound of the demand. Otherwise the demand is masked.
-func isCensored(r v1alpha1.Classification) bool { return r.Kind == demand.Censored.String() }
+func isCensored(r v1alpha1.Classification) bool { return r.Kind == string(demand.Censored) }
 
 func isMasked(c v1alpha1.Classification) bool { return !isCensored(c) }
 

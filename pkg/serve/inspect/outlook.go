@@ -155,7 +155,7 @@ func recentSamples(e *snapshot.ForecastState) []v1alpha1.Sample {
 
 func classification(span *demand.Span) v1alpha1.Classification {
 	return v1alpha1.Classification{
-		From: utc(span.From), To: utc(span.To), Kind: span.Cause.Kind().String(), Message: span.Cause.String(),
+		From: utc(span.From), To: utc(span.To), Kind: string(span.Cause.Kind()), Message: span.Cause.String(),
 		Samples: int32(min(span.Samples, math.MaxInt32)), //nolint:gosec // It is bounded.
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"strings"
 	"time"
 
@@ -102,10 +101,7 @@ func toGrid(q refresh.Query, matrix promql.Matrix) (forecast.Series, error) {
 			series.ErrQuery,
 		)
 	}
-	out := forecast.Series{Start: q.From, Step: q.Step, Values: make([]float64, q.Points())}
-	for i := range out.Values {
-		out.Values[i] = math.NaN()
-	}
+	out := q.Gaps()
 	start, step := q.From.UnixMilli(), q.Step.Milliseconds()
 	for _, p := range matrix[0].Floats {
 		out.Values[(p.T-start)/step] = p.F

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -73,10 +72,7 @@ func (s *Source) FetchInPieces(
 	if err := s.check(q); err != nil {
 		return forecast.Series{}, err
 	}
-	out := forecast.Series{Start: q.From, Step: q.Step, Values: make([]float64, q.Points())}
-	for i := range out.Values {
-		out.Values[i] = math.NaN()
-	}
+	out := q.Gaps()
 	var seen *model.SampleStream
 	size = min(max(size, 1), maxPoints)
 	for from := 0; from < out.Len(); from += size {

@@ -31,10 +31,7 @@ type victoriaRate struct {
 
 // Fetch evaluates it on the grid of a query.
 func (v victoriaRate) Fetch(_ context.Context, q refresh.Query) (forecast.Series, error) {
-	out := forecast.Series{Start: q.From, Step: q.Step, Values: make([]float64, q.Points())}
-	for i := range out.Values {
-		out.Values[i] = math.NaN()
-	}
+	out := q.Gaps()
 	for _, s := range v.samples {
 		if s.Labels["__name__"] != v.name {
 			continue

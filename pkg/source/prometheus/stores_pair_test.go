@@ -177,10 +177,7 @@ func startPrometheus3(t *testing.T, all []storetest.Series, lookback time.Durati
 
 // Fetch evaluates a query on its grid.
 func (o ofPrometheus3) Fetch(ctx context.Context, q refresh.Query) (forecast.Series, error) {
-	out := forecast.Series{Start: q.From, Step: q.Step, Values: make([]float64, q.Points())}
-	for i := range out.Values {
-		out.Values[i] = math.NaN()
-	}
+	out := q.Gaps()
 	query, err := o.engine.NewRangeQuery(ctx, o.db, nil, q.Expr, q.From, q.To, q.Step)
 	if err != nil {
 		return out, err

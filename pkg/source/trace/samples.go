@@ -203,10 +203,7 @@ func (s *samples) values(step int64) ([]float64, error) {
 		return nil, fmt.Errorf("trace: %d years from the first row to the last, at most %d are allowed: "+
 			"check the times", years, maxYears)
 	}
-	values := make([]float64, points)
-	for i := range values {
-		values[i] = math.NaN()
-	}
+	values := slices.Repeat([]float64{math.NaN()}, int(points))
 	for _, one := range s.all {
 		if after := one.at - start; after%step != 0 {
 			return nil, fmt.Errorf("trace: %s %d: %v after the first row, which is not a multiple of the step %v; "+

@@ -99,7 +99,7 @@ func ofOutlook(s *inspect.OutlookStatus) *explain.Forecast {
 // saturatedPeriod is the newest time within the day at which the demand was no less than what was seen; empty where there was none.
 func saturatedPeriod(repairs []inspect.Classification) string {
 	for _, r := range slices.Backward(repairs) {
-		if r.Kind == demand.Censored.String() {
+		if r.Kind == string(demand.Censored) {
 			const clock = "15:04"
 			return fmt.Sprintf("from %s to %s UTC: %s", r.From.UTC().Format(clock), r.To.UTC().Format(clock),
 				strings.TrimSuffix(r.Message, "."))

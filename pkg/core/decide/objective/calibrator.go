@@ -125,7 +125,7 @@ func (o *Calibrator) Step(s Step) {
 			o.holdSteps)
 	}
 	for i, a := range o.goals {
-		a.accounts.serve(o.Value(i))
+		a.accounts.serve(o.value(i))
 	}
 	o.rivals.observe(s.Observed)
 }
@@ -199,8 +199,8 @@ func (o *Calibrator) Inputs(i int) []decide.Input { return o.candidates[o.Select
 // Headroom is the multiplier for the i-th goal.
 func (o *Calibrator) Headroom(i int) float64 { return o.goals[i].headroom }
 
-// Value is what is served for the i-th goal: at least the observed demand.
-func (o *Calibrator) Value(i int) float64 { return decide.HeadroomValue(o.Headroom(i), o.Inputs(i)) }
+// value is what is served for the i-th goal: at least the observed demand.
+func (o *Calibrator) value(i int) float64 { return decide.HeadroomValue(o.Headroom(i), o.Inputs(i)) }
 
 // LateShares is, by candidate, the share of all demand that was late under each multiplier with the first autoscaler. Priors
 // are made of it.

@@ -94,11 +94,11 @@ func (p *player) step(v float64) float64 {
 	}
 	s := objective.Step{Observed: p.now, Arrived: v}
 	for _, name := range p.contenders {
-		peak, own := p.set.Candidates()[p.set.Find(name)].Peak()
+		peak, own := p.set.Candidates[p.set.Find(name)].Peak()
 		s.Peaks, s.HasForecast = append(s.Peaks, peak), append(s.HasForecast, own)
 	}
 	p.Step(s)
-	return p.Value(0)
+	return decide.HeadroomValue(p.Headroom(0), p.Inputs(0))
 }
 
 // play steps an objective over a demand and returns what it served.

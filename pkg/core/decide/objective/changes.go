@@ -2,16 +2,7 @@ package objective
 
 import "fmt"
 
-// State is the part of a report whose changes are worth an event. The zero State is unknown.
-type State struct {
-	Candidate string
-	Verdict   Verdict
-}
-
-// State is that of the report.
-func (r *Report) State() State { return State{Candidate: r.Selection.Selected, Verdict: r.Verdict} }
-
-// Change is one change of a State.
+// Change is one change of what a report says that is worth an event.
 type Change struct {
 	// Reason in CamelCase, as in Kubernetes events.
 	Reason string
@@ -21,24 +12,23 @@ type Change struct {
 	Message string
 }
 
-// ChangesSince are the changes of the selected candidate, and between met, missed and learning. There are none from an unknown
-// state, so that a restart repeats no event; none between reasons to miss the objective; and none to or from Bounded, which
-// comes and goes with the demand.
-func (r *Report) ChangesSince(before State) []Change {
+// ChangesSince are the changes of the selected candidate, and between met, missed and learning. There are none from an empty
+// candidate or verdict, which is not known, so that a restart repeats no event; none between reasons to miss the objective; and
+// none to or from Bounded, which comes and goes with the demand.
+func (r *Report) ChangesSince(candidate string, verdict Verdict) []Change {
 	var out []Change
-	if before.Candidate != "" && r.Selection.Selected != "" && before.Candidate != r.Selection.Selected {
+	if candidate != "" && r.Selection.Selected != "" && candidate != r.Selection.Selected {
 		out = append(out, Change{
 			Reason:  "CandidateChanged",
-			Message: fmt.Sprintf("%s replaces %s: %s", r.Selection.Selected, before.Candidate, r.Selection.Message()),
+			Message: fmt.Sprintf("%s replaces %s: %s", r.Selection.Selected, candidate, r.Selection.Message()),
 		})
 	}
-	if before.Verdict == "" || r.Verdict == "" || r.Verdict == Bounded ||
-		before.Verdict.changeReason() == r.Verdict.changeReason() {
+	if verdict == "" || r.Verdict == "" || r.Verdict == Bounded || verdict.changeReason() == r.Verdict.changeReason() {
 		return out
 	}
 	return append(out, Change{
 		Reason: r.Verdict.changeReason(), Missed: r.Verdict.Misses(),
-		Message: fmt.Sprintf("%s, was %s: %s", r.Verdict, before.Verdict, r.Message()),
+		Message: fmt.Sprintf("%s, was %s: %s", r.Verdict, verdict, r.Message()),
 	})
 }
 

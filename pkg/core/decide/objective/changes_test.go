@@ -9,44 +9,43 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 )
 
+// told is what a report says of which a change is worth an event.
+type told struct {
+	candidate string
+	verdict   objective.Verdict
+}
+
 func TestChangesAreNews(t *testing.T) {
-	met := objective.State{Candidate: "learnt", Verdict: objective.Met}
+	met := told{"learnt", objective.Met}
 	for _, c := range []struct {
 		name        string
-		before, now objective.State
+		before, now told
 		reasons     string
 		missed      bool
 	}{
-		{"nothing was known", objective.State{}, met, "", false},
+		{"nothing was known", told{}, met, "", false},
 		{"nothing changed", met, met, "", false},
-		{"another candidate", objective.State{Candidate: "last-value", Verdict: objective.Met}, met, "CandidateChanged", false},
-		{"missed", met, objective.State{Candidate: "learnt", Verdict: objective.AtMaxReplicas}, "ObjectiveMissed", true},
+		{"another candidate", told{"last-value", objective.Met}, met, "CandidateChanged", false},
+		{"missed", met, told{"learnt", objective.AtMaxReplicas}, "ObjectiveMissed", true},
 		{
 			"missed for another reason",
-			objective.State{Candidate: "learnt", Verdict: objective.AtMaxReplicas},
-			objective.State{Candidate: "learnt", Verdict: objective.FasterThanLead},
-			"", false,
+			told{"learnt", objective.AtMaxReplicas}, told{"learnt", objective.FasterThanLead}, "", false,
 		},
-		{"met again", objective.State{Candidate: "learnt", Verdict: objective.FasterThanLead}, met, "ObjectiveMet", false},
-		{"learnt enough", objective.State{Candidate: "learnt", Verdict: objective.Learning}, met, "ObjectiveMet", false},
-		{"learning anew", met, objective.State{Candidate: "learnt", Verdict: objective.Learning}, "ObjectiveLearning", false},
-		{
-			"both",
-			objective.State{Candidate: "last-season", Verdict: objective.FasterThanLead},
-			met,
-			"CandidateChanged ObjectiveMet", false,
-		},
+		{"met again", told{"learnt", objective.FasterThanLead}, met, "ObjectiveMet", false},
+		{"learnt enough", told{"learnt", objective.Learning}, met, "ObjectiveMet", false},
+		{"learning anew", met, told{"learnt", objective.Learning}, "ObjectiveLearning", false},
+		{"both", told{"last-season", objective.FasterThanLead}, met, "CandidateChanged ObjectiveMet", false},
 	} {
 		r := objective.Report{
 			Selection: decide.SelectionReason{
-				Selected: c.now.Candidate, Rule: decide.SelectedAsBetter, SelectedLoss: 3.21,
+				Selected: c.now.candidate, Rule: decide.SelectedAsBetter, SelectedLoss: 3.21,
 			},
-			Verdict: c.now.Verdict,
+			Verdict: c.now.verdict,
 			Late:    0.006,
 		}
 		var reasons []string
 		missed := false
-		for _, change := range r.ChangesSince(c.before) {
+		for _, change := range r.ChangesSince(c.before.candidate, c.before.verdict) {
 			reasons = append(reasons, change.Reason)
 			missed = missed || change.Missed
 			if !strings.Contains(change.Message, "3.21") && !strings.Contains(change.Message, "0.6%") {
@@ -65,9 +64,7 @@ func TestTheWidestMarginIsServed(t *testing.T) {
 		t.Errorf("without an autoscaler %+v", s)
 	}
 	r.Autoscalers = []objective.AutoscalerReport{
-		{Name: "a", Headroom: 1.1},
-		{Name: "b", Headroom: 1.7},
-		{Name: "c", Headroom: 1.3},
+		{Name: "a", Headroom: 1.1}, {Name: "b", Headroom: 1.7}, {Name: "c", Headroom: 1.3},
 	}
 	if s, ok := r.MostDemanding(); !ok || s.Name != "b" {
 		t.Errorf("%+v, want b", s)

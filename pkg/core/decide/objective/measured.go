@@ -66,7 +66,7 @@ type compared struct {
 }
 
 // comparedHours are the hours of the budget's period, oldest first.
-func (o *Calibrator) comparedHours(late LateShare, shadow bool) []compared {
+func (o *Calibrator) comparedHours(late lateShare, shadow bool) []compared {
 	a := o.goals[0].accounts
 	out := make([]compared, a.hours.Len())
 	hour := (time.Hour + o.config.Step - 1).Truncate(o.config.Step)
@@ -107,12 +107,12 @@ func (d compared) larger(times, least float64) int {
 	return 0
 }
 
-// LateShare is the share of the demand after a time, up to another, that was measured to be late, and of how much time it is known.
-type LateShare func(after, to time.Time) (share float64, known time.Duration)
+// lateShare is the share of the demand after a time, up to another, that was measured to be late, and of how much time it is known.
+type lateShare func(after, to time.Time) (share float64, known time.Duration)
 
 // Difference compares the measured lateness with the simulated one: of the served value, in shadow mode of the observed demand. It is
 // nil while they agree, and follows from the hours of the budget's period alone.
-func (o *Calibrator) Difference(late LateShare, shadow bool) *Difference {
+func (o *Calibrator) Difference(late lateShare, shadow bool) *Difference {
 	least := o.goals[0].goal.Late / differs
 	hours := o.comparedHours(late, shadow)
 	var last compared

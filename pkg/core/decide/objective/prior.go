@@ -3,6 +3,7 @@ package objective
 import (
 	"cmp"
 	"embed"
+	"encoding/json"
 	"io"
 	"math"
 	"slices"
@@ -81,5 +82,5 @@ func (p Priors) Write(out io.Writer, lead time.Duration) error {
 			w.Late[name] = append(w.Late[name], humanize.Rounded(v, 3))
 		}
 	}
-	return windowpeak.WritePrior(out, w)
+	return json.NewEncoder(out).Encode(w)
 }

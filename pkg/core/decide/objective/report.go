@@ -83,16 +83,6 @@ func largestHeadroom(scalings []AutoscalerReport, settings decide.Settings, targ
 	return k
 }
 
-// FindNamed is the candidate that autoscalers request by a name; nil if none does.
-func (r *Report) FindNamed(name string) *NamedReport {
-	for i := range r.Named {
-		if r.Named[i].Name == name {
-			return &r.Named[i]
-		}
-	}
-	return nil
-}
-
 // Skill of the selected candidate: 1 − its loss over the last value's loss, by the criterion of the selection. NaN until both
 // are known.
 func (r *Report) Skill() float64 {
@@ -106,14 +96,6 @@ func (r *Report) Skill() float64 {
 		}
 	}
 	return 1 - serves/last
-}
-
-// SetBounded records that the served value was cut to a limit: the objective is not known to be met then.
-func (r *Report) SetBounded(limit demand.Limit) {
-	if r.Verdict != Met {
-		return
-	}
-	r.Verdict, r.Limit = Bounded, limit
 }
 
 // headroomFor is the multiplier for a price or else for an objective that is corrected to a target.

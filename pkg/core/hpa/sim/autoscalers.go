@@ -42,7 +42,7 @@ func NewSimulation(spec Spec, n int, start time.Time, step time.Duration) (*Simu
 	default:
 		spec.Sync = (spec.Sync + step - 1).Truncate(step)
 	}
-	one, err := New(spec, start, step, 0)
+	one, err := newWorkload(spec, start, step, 0)
 	if err != nil {
 		return nil, err
 	}

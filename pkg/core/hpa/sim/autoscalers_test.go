@@ -54,11 +54,11 @@ func TestAutoscalersAreWorkloads(t *testing.T) {
 		demand := 100 * rng.Float64()
 		var plain []*sim.Workload
 		for range n {
-			w, err := sim.New(spec, start, sim.DefaultSync, demand)
+			w, err := sim.New(spec, start, sim.DefaultSync, []float64{demand})
 			if err != nil {
 				t.Fatal(err)
 			}
-			plain = append(plain, w)
+			plain = append(plain, w...)
 		}
 		want := sim.Score{Late: make([]float64, n), Paid: make([]float64, n), Capped: make([]float64, n)}
 		values := make([]float64, n)

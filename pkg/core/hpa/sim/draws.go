@@ -26,7 +26,7 @@ func (d *draws) next(lead LeadTime, step int) time.Duration {
 	d.count++
 	begins := uint64(d.start + time.Duration(step)*d.step) //nolint:gosec // To be hashed.
 	d.source.Seed(mixed(d.seed^mixed(begins)), mixed(uint64(d.count)))
-	return lead.Draw(rand.New(&d.source)) //nolint:gosec // A simulation must repeat itself.
+	return lead.draw(rand.New(&d.source)) //nolint:gosec // A simulation must repeat itself.
 }
 
 // mixed is a hash of a number: the finalizer of SplitMix64 (Steele, Lea & Flood 2014).

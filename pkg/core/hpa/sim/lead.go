@@ -9,20 +9,20 @@ import (
 
 // LeadTime is the time from requesting a pod or a node until it is ready.
 type LeadTime interface {
-	// Draw returns one lead time. The source is its only randomness.
-	Draw(random *rand.Rand) time.Duration
-	// Longest is the longest that Draw returns.
-	Longest() time.Duration
+	// draw returns one lead time. The source is its only randomness.
+	draw(random *rand.Rand) time.Duration
+	// longest is the longest that draw returns.
+	longest() time.Duration
 }
 
 // Constant is a lead time that never varies.
 type Constant time.Duration
 
-// Draw returns the lead time.
-func (c Constant) Draw(*rand.Rand) time.Duration { return time.Duration(c) }
+// draw returns the lead time.
+func (c Constant) draw(*rand.Rand) time.Duration { return time.Duration(c) }
 
-// Longest returns the lead time.
-func (c Constant) Longest() time.Duration { return time.Duration(c) }
+// longest returns the lead time.
+func (c Constant) longest() time.Duration { return time.Duration(c) }
 
 // LogNormal is a lead time with a Gaussian logarithm: always above 0, occasionally much longer than usual.
 type LogNormal struct {
@@ -36,14 +36,14 @@ type LogNormal struct {
 // longestLogNormal truncates the tail, as a multiple of the mean.
 const longestLogNormal = 6
 
-// Draw returns a lead time of at most six times the mean.
-func (l LogNormal) Draw(random *rand.Rand) time.Duration {
+// draw returns a lead time of at most six times the mean.
+func (l LogNormal) draw(random *rand.Rand) time.Duration {
 	factor := math.Exp(l.Sigma*random.NormFloat64() - l.Sigma*l.Sigma/2)
 	return time.Duration(min(factor, longestLogNormal) * float64(l.Mean))
 }
 
-// Longest returns six times the mean.
-func (l LogNormal) Longest() time.Duration { return longestLogNormal * l.Mean }
+// longest returns six times the mean.
+func (l LogNormal) longest() time.Duration { return longestLogNormal * l.Mean }
 
 // normal90 is the 0.9 quantile of a standard Gaussian.
 const normal90 = 1.2815515655446004
@@ -61,11 +61,11 @@ func Starts(median, p90 time.Duration) LeadTime { //nolint:ireturn // What a Spe
 // Empirical holds measured lead times, each equally likely.
 type Empirical []time.Duration
 
-// Draw returns one of them.
-func (e Empirical) Draw(random *rand.Rand) time.Duration { return e[random.IntN(len(e))] }
+// draw returns one of them.
+func (e Empirical) draw(random *rand.Rand) time.Duration { return e[random.IntN(len(e))] }
 
-// Longest returns the longest of them, 0 without any.
-func (e Empirical) Longest() time.Duration {
+// longest returns the longest of them, 0 without any.
+func (e Empirical) longest() time.Duration {
 	if len(e) == 0 {
 		return 0
 	}

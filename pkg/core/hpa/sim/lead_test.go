@@ -26,7 +26,7 @@ func TestLeadDraws(t *testing.T) {
 		},
 		"measured, none": {sim.Empirical{}, 0, 0},
 	} {
-		if got := tt.lead.Longest(); got != tt.longest {
+		if got := sim.Longest(tt.lead); got != tt.longest {
 			t.Errorf("%s: at most %s, want %s", name, got, tt.longest)
 		}
 		if tt.longest == 0 {
@@ -36,7 +36,7 @@ func TestLeadDraws(t *testing.T) {
 		const draws = 20_000
 		sum := 0.0
 		for range draws {
-			d := tt.lead.Draw(random)
+			d := sim.Draw(tt.lead, random)
 			if d <= 0 || d > tt.longest {
 				t.Fatalf("%s: drew %s", name, d)
 			}
@@ -56,7 +56,7 @@ func TestStarts(t *testing.T) {
 	const draws = 20_000
 	under, within := 0, 0
 	for range draws {
-		d := sim.Starts(median, p90).Draw(random)
+		d := sim.Draw(sim.Starts(median, p90), random)
 		if d <= median {
 			under++
 		}
@@ -83,7 +83,7 @@ func TestDrawsBelongToStarts(t *testing.T) {
 	played := func(seed uint64, skipped int) []sim.StepResult {
 		spec := onNodes()
 		spec.Nodes, spec.PodLead, spec.Seed, spec.Sync = nil, sim.Starts(5*minute, 8*minute), seed, minute
-		w, err := sim.New(spec, begin.Add(time.Duration(skipped)*minute), minute, 10)
+		all, err := sim.New(spec, begin.Add(time.Duration(skipped)*minute), minute, []float64{10})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +93,7 @@ func TestDrawsBelongToStarts(t *testing.T) {
 			if i >= 300 && i/60%2 == 0 {
 				demand = 40
 			}
-			if r := w.Step(demand, demand); i >= 300 {
+			if r := all[0].Step(demand, demand); i >= 300 {
 				out = append(out, r)
 			}
 		}

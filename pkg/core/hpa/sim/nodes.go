@@ -36,7 +36,7 @@ func newNodes(spec *Nodes, step time.Duration) *nodes {
 		spec:   spec,
 		step:   step,
 		keep:   stepsIn(spec.KeepIdle, step),
-		coming: newSchedule(stepsIn(spec.Lead.Longest(), step)),
+		coming: newSchedule(stepsIn(spec.Lead.longest(), step)),
 	}
 }
 

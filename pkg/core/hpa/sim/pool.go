@@ -31,14 +31,14 @@ func (w *Workload) Placement() Placement {
 	return s
 }
 
-// NewSharingNodes returns workloads of one Spec that share nodes: places that one leaves another can take, and held
-// places are held for all. Each starts with the ready replicas that serve its demand. Step them in their order, one
-// step each. Call Hold on the first; the results of the last include the free places that all share. The errors are
-// those of New.
-func NewSharingNodes(spec Spec, start time.Time, step time.Duration, demands []float64) ([]*Workload, error) {
+// New returns workloads of one Spec that share nodes, one for each demand: places that one leaves another can take, and
+// held places are held for all. Each starts with the ready replicas that serve its demand, within the HPA's limits. start
+// is the time of the first step. Step them in their order, one step each. Call Hold on the first; the results of the last
+// include the free places that all share. The errors are those of Spec.Validate.
+func New(spec Spec, start time.Time, step time.Duration, demands []float64) ([]*Workload, error) {
 	out := make([]*Workload, len(demands))
 	for i, demand := range demands {
-		w, err := New(spec, start, step, demand)
+		w, err := newWorkload(spec, start, step, demand)
 		if err != nil {
 			return nil, err
 		}

@@ -36,11 +36,11 @@ func onNodes() sim.Spec {
 
 func newWorkload(t *testing.T, s sim.Spec, demand float64) *sim.Workload {
 	t.Helper()
-	w, err := sim.New(s, noon(), step, demand)
+	all, err := sim.New(s, noon(), step, []float64{demand})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return w
+	return all[0]
 }
 
 // replicas is the part of a StepResult that these tests compare.
@@ -198,7 +198,7 @@ func FuzzHold(f *testing.F) {
 // Two workloads share nodes: the places that one leaves the other takes, and a held place serves the first that needs
 // it.
 func TestSharedNodes(t *testing.T) {
-	all, err := sim.NewSharingNodes(onNodes(), noon(), step, []float64{3, 1})
+	all, err := sim.New(onNodes(), noon(), step, []float64{3, 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +238,7 @@ func TestSharedNodesWithAnIdleWorkload(t *testing.T) {
 	spec := onNodes()
 	spec.HPA.Min, spec.HPA.Cluster.ScaleToZero = 0, true
 	spec.Nodes.Lead, spec.Nodes.PodsPerNode = sim.LogNormal{Mean: time.Minute, Sigma: 0.5}, 2
-	all, err := sim.NewSharingNodes(spec, noon(), step, []float64{5, 0})
+	all, err := sim.New(spec, noon(), step, []float64{5, 0})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +267,7 @@ func TestSharedNodesAddUp(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 6))
 		spec := onNodes()
 		spec.Nodes.Lead, spec.Nodes.PodsPerNode = sim.Empirical{0, time.Minute, 3 * time.Minute}, 1+rng.IntN(4)
-		all, err := sim.NewSharingNodes(spec, noon(), step, []float64{5, 1, 9})
+		all, err := sim.New(spec, noon(), step, []float64{5, 1, 9})
 		if err != nil {
 			t.Fatal(err)
 		}

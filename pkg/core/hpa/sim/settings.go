@@ -40,7 +40,7 @@ func newSettings(s *Spec, start time.Time, step time.Duration) *settings {
 		capacity:         s.Capacity,
 		syncSteps:        int(s.Sync / step),
 		pod:              s.PodLead,
-		longestLeadSteps: stepsIn(s.PodLead.Longest(), step),
+		longestLeadSteps: stepsIn(s.PodLead.longest(), step),
 		minReplicas:      int(s.HPA.Min),
 		maxReplicas:      int(s.HPA.Max),
 		nodes:            s.Nodes,

@@ -94,7 +94,7 @@ func validateLead(what string, lead LeadTime) error {
 	if l, ok := lead.(LogNormal); ok && !(l.Sigma >= 0 && l.Sigma < longestLogNormal) {
 		return fmt.Errorf("%s lead time: sigma %v, want 0 to %v", what, l.Sigma, longestLogNormal)
 	}
-	if longest := lead.Longest(); longest < 0 || longest > longestLead {
+	if longest := lead.longest(); longest < 0 || longest > longestLead {
 		return fmt.Errorf("%s lead time: up to %s, want 0 to %s", what, longest, longestLead)
 	}
 	return nil

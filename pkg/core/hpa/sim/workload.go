@@ -37,9 +37,8 @@ type StepResult struct {
 	Arrived, Late, Served, Dropped, Backlog float64
 }
 
-// New returns a workload whose ready replicas serve the given demand, within the HPA's limits. start is the time of the
-// first step. The errors are those of Spec.Validate.
-func New(spec Spec, start time.Time, step time.Duration, demand float64) (*Workload, error) {
+// newWorkload returns a workload whose ready replicas serve the given demand. See New.
+func newWorkload(spec Spec, start time.Time, step time.Duration, demand float64) (*Workload, error) {
 	if err := spec.Validate(step); err != nil {
 		return nil, fmt.Errorf("workload: %w", err)
 	}
@@ -52,9 +51,10 @@ func New(spec Spec, start time.Time, step time.Duration, demand float64) (*Workl
 	return &Workload{settings: k, controller: *controller, cluster: newCluster(k, k.initialReplicas(demand))}, nil
 }
 
-// newSibling returns a workload of the same settings without replicas.
+// newSibling returns a workload of the same settings without replicas. No step was played yet: the controller has no
+// history.
 func (w *Workload) newSibling() Workload {
-	return Workload{settings: w.settings, controller: w.controller.Restarted(), cluster: newCluster(w.settings, 0)}
+	return Workload{settings: w.settings, controller: w.controller, cluster: newCluster(w.settings, 0)}
 }
 
 // Step simulates the next step: pods that are due become ready, the HPA syncs if it is time, and the demand arrives.

@@ -95,9 +95,8 @@ func race() *objective.Race {
 	const step = 30 * time.Minute
 	out := &objective.Race{Start: Now().Truncate(step).Add(-48 * step), Step: step}
 	for i := range 48 {
-		one := objective.RaceInterval{
-			Demand: 2.5, Before: objective.Runner{Ready: 4}, Forewarm: objective.Runner{Ready: 3},
-		}
+		one := objective.RaceInterval{Demand: 2.5}
+		one.Before.Ready, one.Forewarm.Ready = 4, 3
 		switch {
 		case i == 16:
 			one.Demand, one.Before.Late, one.Forewarm.Ready = 7.25, 0.2, 8

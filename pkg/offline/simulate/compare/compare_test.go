@@ -3,7 +3,6 @@ package compare_test
 import (
 	"context"
 	"math"
-	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
@@ -332,20 +331,8 @@ func TestLeadTimesThatVary(t *testing.T) {
 	if got := lead.Planned(); got != lead.P90 {
 		t.Errorf("%s is planned with", got)
 	}
-	random := rand.New(rand.NewPCG(1, 2))
-	const draws = 20_000
-	under, over := 0, 0
-	for range draws {
-		switch d := lead.Pods().Draw(random); {
-		case d <= lead.Median:
-			under++
-		case d > lead.P90:
-			over++
-		}
-	}
-	// Four standard errors of a share of a half are 1.4 %.
-	if math.Abs(float64(under)/draws-0.5) > 0.014 || math.Abs(float64(over)/draws-0.1) > 0.014 {
-		t.Errorf("of %d starts %d are up to the median, %d over the p90", draws, under, over)
+	if got, want := lead.Pods(), sim.Starts(lead.Median, lead.P90); got != want {
+		t.Errorf("pods take %v, want %v", got, want)
 	}
 	c := short()
 	c.Lead = lead

@@ -1,0 +1,65 @@
+package forecaster
+
+import (
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/core/demand"
+)
+
+const (
+	// maxSpans is how many spans are kept, the newest.
+	maxSpans = 64
+	// joinGap is how far apart two spans of one cause may be to be joined: a plot of a day shows no more.
+	joinGap = 5 * time.Minute
+)
+
+// spans keeps the newest spans of a series, for display.
+type spans struct {
+	step    time.Duration
+	newest  []demand.Span
+	started bool
+}
+
+// add adds the next sample. Missing samples before the first one are no gap: the workload did not exist yet.
+func (s *spans) add(at time.Time, cause demand.Cause) {
+	s.started = s.started || cause != demand.Missing
+	if cause == 0 || !s.started {
+		return
+	}
+	end := at.Add(s.step)
+	if n := len(s.newest); n > 0 {
+		if last := &s.newest[n-1]; last.Cause == cause && at.Sub(last.To) < joinGap {
+			last.To = end
+			last.Samples++
+			return
+		}
+		if n == maxSpans {
+			copy(s.newest, s.newest[1:])
+			s.newest = s.newest[:n-1]
+		}
+	}
+	s.newest = append(s.newest, demand.Span{From: at, To: end, Cause: cause, Samples: 1})
+}
+
+// since returns the spans that end after a time, oldest first.
+func (s *spans) since(t time.Time) []demand.Span {
+	var out []demand.Span
+	for _, span := range s.newest {
+		if span.To.After(t) {
+			out = append(out, span)
+		}
+	}
+	return out
+}
+
+// current returns the span that contains the newest sample, whose end is given. A censored span lasts as long as the
+// next sample would be joined to it: otherwise the result would flap with a queue that is empty at times.
+func (s *spans) current(end time.Time) (span demand.Span, ok bool) {
+	n := len(s.newest)
+	if n == 0 {
+		return demand.Span{}, false
+	}
+	span = s.newest[n-1]
+	lasts := span.To.Equal(end) || span.Cause.Kind() == demand.Censored && end.Sub(span.To) < joinGap
+	return span, lasts
+}

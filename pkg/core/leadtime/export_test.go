@@ -1,0 +1,4 @@
+package leadtime
+
+// The errors of Start.Validate.
+var ErrClocks, ErrShortage, ErrStuck = errClocks, errShortage, errStuck
