@@ -14,6 +14,9 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate/report"
 )
 
+// hostile is a name that would drive a terminal or a page.
+const hostile = "</title></svg><script>alert(1)</script>\x1b[2J\u202e\"'"
+
 // element is one of the page, with what it holds.
 type element struct {
 	name     string
@@ -175,8 +178,8 @@ func TestTimelineIsDrawn(t *testing.T) {
 		if len(of(chart.all("path"), "mark")) == 0 {
 			t.Error("when something was late is not marked")
 		}
-		if inner := chart.all("svg")[0]; inner.attr["viewBox"] != "0 0 216 1000" {
-			t.Errorf("3 days of 20 minutes are drawn in %s", inner.attr["viewBox"])
+		if inner := chart.all("svg")[0]; inner.attr["viewBox"] != "0 0 100 1000" {
+			t.Errorf("100 slots of 20 minutes are drawn in %s", inner.attr["viewBox"])
 		}
 		if !strings.Contains(chart.text, "4 Nov") || !strings.Contains(chart.text, "20") {
 			t.Errorf("the axes say %q", chart.text)
@@ -205,7 +208,8 @@ func TestCloseUp(t *testing.T) {
 	}
 	short := comparison(t)
 	for i := range short.Policies {
-		short.Policies[i].Timeline = short.Policies[i].Timeline[:90]
+		all := short.Policies[i].Timeline
+		short.Policies[i].Timeline = all[:min(90, len(all))]
 	}
 	if heads = parsed(t, short).all("h3"); len(heads) != 0 {
 		t.Errorf("30 hours are short enough, and yet there is %q", heads[0].text)
@@ -303,6 +307,33 @@ func TestPageOfLittle(t *testing.T) {
 		}
 		if warned := len(of(told.all("p"), "warning")) == 1; warned != c.Partial {
 			t.Errorf("%s: an interruption is told: %t", name, warned)
+		}
+	}
+}
+
+// The answers stand in tables of their own, and what the pool held idle is drawn.
+func TestPageAnswers(t *testing.T) {
+	sections := of(parsed(t, withAnswers(t)).all("section"), "answer")
+	if len(sections) != 5 {
+		t.Fatalf("%d answers, want 5", len(sections))
+	}
+	for i, want := range []string{
+		"The pool pays, or so it is said <here>.", "The largest saving within the objective: with wait 5m0s Forewarm takes ",
+		"Cheapest with forewarm within 1% late: l40s, $2,860 against $4,896 on h100.",
+		"2 GPUs for $6.12 an hour instead of 7 for $21.42", "With 12 replicas on demand and those above them on spot at $1.10",
+	} {
+		s := sections[i]
+		if !strings.Contains(s.text, want) {
+			t.Errorf("not told: %s", want)
+		}
+		heads := len(s.all("thead")[0].all("th"))
+		for _, line := range s.all("tbody")[0].all("tr") {
+			if len(line.children) != heads {
+				t.Errorf("%d cells under %d headings: %s", len(line.children), heads, line.text)
+			}
+		}
+		if idle := of(s.all("path"), "idle"); (len(idle) == 1) != (i == 0) {
+			t.Errorf("%d drawings of what stood idle in the answer %s", len(idle), want)
 		}
 	}
 }
