@@ -308,19 +308,18 @@ func hostileOutlooks() http.Handler {
 
 // hostileCluster is one whose HPA, Forecast and refusals say so.
 func hostileCluster() http.Handler {
-	c := healthyCluster()
-	with := func(text, old, replaced string) string {
-		if !strings.Contains(text, old) {
-			panic(old)
+	c, quoted := clusterOf(), `"`+escaped+`"`
+	for _, change := range []struct{ path, old, replaced string }{
+		{"/apis/autoscaling/v2/namespaces/inference/horizontalpodautoscalers/llama", "message: found", "message: " + quoted},
+		{"/apis/autoscaling/v2/namespaces/inference/horizontalpodautoscalers/llama", "reason: ReadyForNewScale", "reason: " + quoted},
+		{"/apis/inspect.forewarm.dev/v1alpha1/namespaces/inference/outlooks/llama", "unit: requests", "unit: " + quoted},
+		{"/apis/inspect.forewarm.dev/v1alpha1/namespaces/inference/outlooks/llama", "fixed in spec.leadTime", quoted},
+	} {
+		if !strings.Contains(c[change.path], change.old) {
+			panic(change.old)
 		}
-		return strings.ReplaceAll(text, old, replaced)
+		c[change.path] = strings.ReplaceAll(c[change.path], change.old, change.replaced)
 	}
-	quoted := `"` + escaped + `"`
-	c = c.with(cluster{
-		ofHPAs + "/llama": with(with(c[ofHPAs+"/llama"], "message: found", "message: "+quoted),
-			"reason: ReadyForNewScale", "reason: "+quoted),
-		ofOutlook: with(with(c[ofOutlook], "unit: requests", "unit: "+quoted), "fixed in spec.leadTime", quoted),
-	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Warning", `299 - "`+"ev\u202eil"+`"`)
 		if _, found := c[r.URL.Path]; !found {

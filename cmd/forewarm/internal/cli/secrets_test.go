@@ -160,7 +160,7 @@ spec:
 func TestCommandsTellNoSecrets(t *testing.T) {
 	further := credentials(t)
 	hpa := filepath.Join(t.TempDir(), "hpa.yaml")
-	if err := os.WriteFile(hpa, []byte(scaling("web", "", "load")), 0o600); err != nil {
+	if err := os.WriteFile(hpa, []byte(scales), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
