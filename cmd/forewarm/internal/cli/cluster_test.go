@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"net/http"
 	"path"
+	"regexp"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
@@ -14,14 +16,20 @@ import (
 //go:embed testdata/clusters
 var clusters embed.FS
 
-// cluster answers as a kube-apiserver does for a few objects: by path, the object in YAML, or what it refuses.
+// cluster answers as a kube-apiserver does for a few objects: by path, with or without its query, the object in YAML, or what it
+// refuses. A time may be given by its age: ago(3h).
 type cluster map[string]string
+
+var ago = regexp.MustCompile(`\bago\((\w+)\)`)
 
 // forbidden stands for an object that the user may not read.
 const forbidden = "forbidden"
 
 func (c cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	text, found := c[r.URL.Path]
+	text, found := c[r.URL.RequestURI()]
+	if !found {
+		text, found = c[r.URL.Path]
+	}
 	switch {
 	case !found:
 		name := r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]
@@ -35,6 +43,13 @@ func (c cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			Message: "User \"me\" cannot read " + r.URL.Path,
 		})
 	default:
+		text = ago.ReplaceAllStringFunc(text, func(age string) string {
+			since, err := time.ParseDuration(ago.FindStringSubmatch(age)[1])
+			if err != nil {
+				panic(err)
+			}
+			return time.Now().Add(-since).UTC().Format(time.RFC3339)
+		})
 		data, err := yaml.YAMLToJSON([]byte(text))
 		if err != nil {
 			panic(err)
