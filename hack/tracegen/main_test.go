@@ -42,7 +42,7 @@ func TestCommittedTracesAreWhatTheGeneratorMakes(t *testing.T) {
 	}
 }
 
-// The rows of doc.go, beside those of real traces, are what the traces have. It logs the statistics of the files that the
+// The rows of doc.go, beside those of real traces, are what the traces have. It logs them, and those of the files that the
 // arguments name.
 func TestTracesLookLikeRealOnes(t *testing.T) {
 	table, err := os.ReadFile("doc.go")
@@ -51,7 +51,9 @@ func TestTracesLookLikeRealOnes(t *testing.T) {
 	}
 	for _, tr := range traces() {
 		name, _, _ := strings.Cut(tr.file, ".")
-		if row := measure(generate(tr.shape)).row(name); !tr.plain && !strings.Contains(string(table), "//\t"+row+"\n") {
+		row := measure(generate(tr.shape)).row(name)
+		t.Log("\n" + row)
+		if !tr.plain && !strings.Contains(string(table), "//\t"+row+"\n") {
 			t.Errorf("doc.go does not have the row\n%s", row)
 		}
 	}
