@@ -85,6 +85,15 @@ func asJSON(t *testing.T, c *compare.Comparison) string {
 	return indented.String()
 }
 
+func asHTML(t *testing.T, c *compare.Comparison) string {
+	t.Helper()
+	var out strings.Builder
+	if err := report.HTML(&out, c); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
 // What is told of the comparison, with and without what can be asked beside it: read the difference before you write it anew
 // (-update).
 func TestReport(t *testing.T) {
@@ -93,6 +102,7 @@ func TestReport(t *testing.T) {
 		"plain.json":        asJSON(t, comparison(t)),
 		"answers.txt":       text(t, withAnswers(t), 90),
 		"answers.json":      asJSON(t, withAnswers(t)),
+		"answers.html":      asHTML(t, withAnswers(t)),
 		"disappointing.txt": text(t, disappointing(t), 80),
 	} {
 		path := filepath.Join("testdata", file)
