@@ -115,8 +115,7 @@ func figureRows() []figureRow {
 	return []figureRow{
 		{"regret: median / p90 / worst", func(f figures) string {
 			return strings.Join(
-				[]string{ratioText(f.regret.median), ratioText(f.regret.p90), ratioText(f.regret.worst)},
-				" / ",
+				[]string{ratioText(f.regret.median), ratioText(f.regret.p90), ratioText(f.regret.worst)}, " / ",
 			)
 		}},
 		{"late under a third / over 1.3 times of what was asked; the latest", func(f figures) string {

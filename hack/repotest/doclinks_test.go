@@ -39,7 +39,7 @@ func TestLinksOfDocComments(t *testing.T) {
 					t.Errorf("%s links to [%s], which it does not import: write the whole path", p, name)
 				case target == nil && strings.HasPrefix(to, module):
 					t.Errorf("%s links to %s, which is not there", p, to)
-				case target != nil && symbol != "" && !declares(target, symbol):
+				case target != nil && symbol != "" && !symbols(target)[symbol]:
 					t.Errorf("%s links to %s of %s, which is not there", p, symbol, to)
 				}
 			}
@@ -91,37 +91,24 @@ func comments(d *doc.Package) []string {
 	return out
 }
 
-// declares says whether a package has an exported symbol, or a type a method or field: Name, or Type.Name.
-func declares(d *doc.Package, symbol string) bool {
-	name, member, _ := strings.Cut(symbol, ".")
+// symbols are the exported symbols of a package, as links name them: Name, or Type.Method.
+func symbols(d *doc.Package) map[string]bool {
+	out := map[string]bool{}
+	functions, values := d.Funcs, append(d.Consts, d.Vars...)
 	for _, t := range d.Types {
-		if t.Name != name {
-			for _, f := range t.Funcs {
-				if f.Name == name {
-					return true
-				}
-			}
-			continue
-		}
-		if member == "" {
-			return true
-		}
+		out[t.Name] = true
+		functions, values = append(functions, t.Funcs...), slices.Concat(values, t.Consts, t.Vars)
 		for _, m := range t.Methods {
-			if m.Name == member {
-				return true
-			}
-		}
-		return false
-	}
-	for _, f := range d.Funcs {
-		if f.Name == name {
-			return true
+			out[t.Name+"."+m.Name] = true
 		}
 	}
-	for _, v := range append(d.Consts, d.Vars...) {
-		if slices.Contains(v.Names, name) {
-			return true
+	for _, f := range functions {
+		out[f.Name] = true
+	}
+	for _, v := range values {
+		for _, name := range v.Names {
+			out[name] = true
 		}
 	}
-	return false
+	return out
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"sigs.k8s.io/yaml"
 )
 
 const module = "github.com/forewarm/forewarm/"
@@ -15,107 +17,22 @@ const module = "github.com/forewarm/forewarm/"
 // layer is a set of packages and what must not stand in their dependencies, however indirect: the linter's depguard sees direct
 // imports only.
 type layer struct {
-	packages  []string
-	forbidden []string
-	why       string
+	Packages, Forbidden []string
+	Why                 string
 }
 
-var outside = []string{"k8s.io/", "sigs.k8s.io/", "github.com/prometheus/", "net/http", "runtime/cgo"}
-
-func layers() map[string]layer {
-	return map[string]layer{
-		"forecast": {
-			packages:  []string{"forecast/..."},
-			forbidden: append([]string{module + "pkg/", "context", "log", "net", "os/exec"}, outside...),
-			why:       "the library is pure",
-		},
-		"core": {
-			packages: []string{"pkg/core/..."},
-			forbidden: append([]string{
-				module + "pkg/refresh",
-				module + "pkg/source",
-				module + "pkg/serve",
-				module + "pkg/offline",
-				module + "pkg/manifest",
-				module + "pkg/kube",
-				module + "pkg/api",
-				module + "pkg/signal",
-				module + "pkg/chart",
-			}, outside...),
-			why: "the core is pure, and knows itself and the library alone",
-		},
-		"loop": {
-			packages: []string{"pkg/refresh", "pkg/offline/...", "pkg/chart"},
-			forbidden: append(
-				[]string{module + "pkg/source", module + "pkg/serve", module + "pkg/manifest"},
-				outside...),
-			why: "the loop declares the interfaces it needs",
-		},
-		"faces": {
-			packages: []string{"pkg/serve/..."},
-			forbidden: []string{
-				module + "pkg/source", module + "pkg/refresh", module + "pkg/manifest", module + "pkg/core/forecaster",
-			},
-			why: "faces read the snapshot and nothing behind it",
-		},
-		"sources": {
-			packages:  []string{"pkg/source/..."},
-			forbidden: []string{module + "pkg/serve", module + "pkg/manifest"},
-			why:       "data flows one way",
-		},
-		"agent": {
-			packages: []string{"pkg/agent/...", "cmd/forewarm-agent", "cmd/internal/..."},
-			forbidden: []string{
-				module + "pkg/serve", module + "pkg/source", module + "pkg/refresh", module + "pkg/manifest",
-				module + "pkg/signal", module + "forecast", "k8s.io/client-go/", "k8s.io/apimachinery/", "k8s.io/api/",
-			},
-			why: "the node agent is a program of its own, and small",
-		},
-		"readings": {
-			packages: []string{"pkg/agent/gpu"},
-			forbidden: []string{
-				"k8s.io/", "github.com/prometheus/", "google.golang.org/grpc", "net/http", "context", "log", "os/exec",
-				"runtime/cgo",
-			},
-			why: "what the agent makes of readings is pure",
-		},
-		"no cgo": {
-			packages: []string{"cmd/forewarm"},
-			forbidden: []string{
-				module + "pkg/agent", "github.com/NVIDIA/go-nvml/", "runtime/cgo",
-			},
-			why: "forewarm is one static binary; only the node agent needs cgo",
-		},
-		"NVML": {
-			packages:  []string{"pkg/agent/pods", "pkg/agent/collect", "pkg/agent/expose", "cmd/internal/agent"},
-			forbidden: []string{module + "pkg/agent/nvml", "github.com/NVIDIA/", "runtime/cgo"},
-			why:       "only the agent's main knows whose library reads the GPUs",
-		},
-		"API services": {
-			packages: []string{"pkg/kube/apiservices"},
-			forbidden: []string{
-				module + "pkg/serve",
-				module + "pkg/source",
-				module + "pkg/signal",
-				module + "pkg/manifest",
-				module + "pkg/refresh",
-			},
-			why: "siblings of the outer layer do not meet",
-		},
-		"manifests": {
-			packages:  []string{"pkg/manifest/..."},
-			forbidden: []string{module + "pkg/serve", module + "pkg/source", module + "pkg/signal"},
-			why:       "siblings of the outer layer do not meet",
-		},
-		// It reads its own objects by pkg/manifest, and asks for what it needs of the Forecasts' watch.
-		"warm pools": {
-			packages: []string{"pkg/kube/pools"},
-			forbidden: []string{
-				module + "pkg/serve", module + "pkg/source", module + "pkg/signal", module + "pkg/kube/forecasts",
-			},
-			why: "siblings of the outer layer do not meet",
-		},
+// layers are those of layers.yaml. A path that begins with ./ is one of this module.
+func layers(t *testing.T) map[string]layer {
+	t.Helper()
+	text, err := os.ReadFile("layers.yaml")
+	if err != nil {
+		t.Fatal(err)
 	}
+	var all map[string]layer
+	if err := yaml.UnmarshalStrict([]byte(strings.ReplaceAll(string(text), "./", module)), &all); err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
 // TestMain opens the sources. The go command reuses the result of a test while the files are the same that it opened, and does not
@@ -137,13 +54,13 @@ func TestMain(m *testing.M) {
 
 func TestImportLaw(t *testing.T) {
 	t.Parallel()
-	for name, l := range layers() {
+	for name, l := range layers(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, dep := range dependencies(t, l.packages) {
-				for _, forbidden := range l.forbidden {
+			for _, dep := range dependencies(t, l.Packages) {
+				for _, forbidden := range l.Forbidden {
 					if within(dep, forbidden) {
-						t.Errorf("%v depends on %s: %s", l.packages, dep, l.why)
+						t.Errorf("%v depends on %s: %s", l.Packages, dep, l.Why)
 					}
 				}
 			}
@@ -153,9 +70,9 @@ func TestImportLaw(t *testing.T) {
 
 // TestForbiddenWordsExist keeps the fence itself honest: a package that was renamed would no longer be fenced off.
 func TestForbiddenWordsExist(t *testing.T) {
-	all := dependencies(t, []string{"..."})
-	for name, l := range layers() {
-		for _, forbidden := range l.forbidden {
+	all := dependencies(t, []string{module + "..."})
+	for name, l := range layers(t) {
+		for _, forbidden := range l.Forbidden {
 			found := false
 			for _, dep := range all {
 				found = found || within(dep, forbidden)
@@ -194,11 +111,7 @@ func TestTheCommandNeedsNoCgo(t *testing.T) {
 // dependencies are those of packages; what is there for tests alone may depend on package testing, and so on anything.
 func dependencies(t *testing.T, packages []string) []string {
 	t.Helper()
-	patterns := make([]string, len(packages))
-	for i, p := range packages {
-		patterns[i] = module + p
-	}
-	product := slices.DeleteFunc(list(t, patterns...), func(pkg string) bool { return strings.HasSuffix(pkg, "test") })
+	product := slices.DeleteFunc(list(t, packages...), func(pkg string) bool { return strings.HasSuffix(pkg, "test") })
 	return list(t, append([]string{"-deps"}, product...)...)
 }
 

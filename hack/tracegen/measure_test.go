@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -8,12 +9,11 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
 )
 
 // stats are the statistics of one series. One that the series is too short for is NaN.
 type stats struct {
-	Days float64
-	Mean float64
 	// CV is the standard deviation over the mean.
 	CV float64
 	// Day is the share of the variance of the hourly means that the hour of the day explains.
@@ -24,8 +24,6 @@ type stats struct {
 	// Noise is the robust standard deviation of first differences over √2 and the mean: the part of a step that the
 	// previous one does not predict.
 	Noise float64
-	// Dispersion is the square of that over the mean, for counts: 1 for a Poisson process.
-	Dispersion float64
 	// Burst is the 99.9th percentile of value over the median of the hour around it.
 	Burst float64
 	// Shift is the largest ratio between the mean of a day and that of the day before it, at any hour.
@@ -38,23 +36,25 @@ type stats struct {
 func measure(s forecast.Series) stats {
 	known := slices.DeleteFunc(slices.Clone(s.Values), math.IsNaN)
 	mean, deviation := stat.MeanStdDev(known, nil)
-	innovation := noise(s.Values)
 	hours := bin(s, time.Hour)
 	return stats{
-		Days:       float64(s.Len()) * s.Step.Hours() / 24,
-		Mean:       mean,
-		CV:         deviation / mean,
-		Day:        dayShare(hours),
-		Minute:     autocorrelation(s.Values, max(1, int(time.Minute/s.Step))),
-		Hour:       autocorrelation(s.Values, int(time.Hour/s.Step)),
-		NextDay:    autocorrelation(s.Values, int(24*time.Hour/s.Step)),
-		NextWeek:   autocorrelation(s.Values, int(7*24*time.Hour/s.Step)),
-		Noise:      innovation / mean,
-		Dispersion: innovation * innovation / mean,
-		Burst:      burst(s),
-		Shift:      shift(hours),
-		Gap:        gap(s),
+		CV:       deviation / mean,
+		Day:      dayShare(hours),
+		Minute:   autocorrelation(s.Values, max(1, int(time.Minute/s.Step))),
+		Hour:     autocorrelation(s.Values, int(time.Hour/s.Step)),
+		NextDay:  autocorrelation(s.Values, int(24*time.Hour/s.Step)),
+		NextWeek: autocorrelation(s.Values, int(7*24*time.Hour/s.Step)),
+		Noise:    noise(s.Values) / mean,
+		Burst:    burst(s),
+		Shift:    shift(hours),
+		Gap:      gap(s),
 	}
+}
+
+// row is a line of the table in doc.go.
+func (s stats) row(name string) string {
+	return fmt.Sprintf("%-22s %.2f  %.2f  %.3f  %.2f  %.2f  %.2f  %.3f   %.2f   %.2f  %5s", name, s.CV, s.Day, s.Minute, s.Hour,
+		s.NextDay, s.NextWeek, s.Noise, s.Burst, s.Shift, humanize.Span(s.Gap))
 }
 
 // noise is the robust standard deviation of the innovations: 1.4826 times the median absolute first difference, over

@@ -192,12 +192,8 @@ func TestJSONLeavesOutWhatIsNotKnown(t *testing.T) {
 	d := drive(1)
 	var got struct{ GPUs, Pods []map[string]any }
 	code, stdout, _ := run(t, d, append(node(t), "--once", "--json")...)
-	if err := json.Unmarshal(
-		[]byte(stdout),
-		&got,
-	); err != nil || code != 0 || len(got.GPUs) != 1 || len(got.Pods) != 2 ||
-		got.Pods[0]["busy"] != 0.4 ||
-		got.Pods[0]["gpuInstance"] != nil {
+	if err := json.Unmarshal([]byte(stdout), &got); err != nil || code != 0 || len(got.GPUs) != 1 ||
+		len(got.Pods) != 2 || got.Pods[0]["busy"] != 0.4 || got.Pods[0]["gpuInstance"] != nil {
 		t.Fatalf("code %d, %v:\n%s", code, err, stdout)
 	}
 	d.gpus[0].Memory = gpu.Memory{}

@@ -2,7 +2,10 @@ package explain_test
 
 import (
 	"errors"
+	"flag"
+	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +17,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
+
+var update = flag.Bool("update", false, "write the sentences of testdata anew")
 
 // noon is when every story plays.
 func noon() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }
@@ -130,61 +135,40 @@ func failing(s *explain.Input) {
 	s.Metrics[0] = explain.Metric{Reading: hpa.Reading{Err: errors.New("no such metric")}}
 }
 
+// What is said of an HPA stands in testdata: read the difference before you write it anew (-update).
 func TestSentences(t *testing.T) {
 	several := func(s *explain.Input) {
 		s.Spec.Metrics = append(s.Spec.Metrics,
 			hpa.Metric{Name: "queue", Source: hpa.Object, Type: hpa.AverageValue, Target: 2_500})
 		s.Metrics = append(s.Metrics, explain.Metric{Reading: hpa.Reading{Values: []int64{47_000}}})
 	}
+	minute := withBehavior(func(b *hpa.Behavior) { b.Down.Stabilization = time.Minute })
+	held := explain.Condition{Type: "AbleToScale", True: true, Reason: "ScaleDownStabilized"}
+	var got strings.Builder
 	for _, c := range []struct {
 		name string
 		s    *explain.Input
-		want string
 	}{
-		{"a forecast", inputOf(12, 173, withForecast(func(f *explain.Forecast) { f.Observed = 140 })), `
-Deployment/llama is scaled to 12 replicas; 1 to 20 are allowed.
-inflight (External, from --value) is 173. At 10 a replica, that is 173 / 10 = 17.3, rounded up: it asks for 18 replicas.
-It comes from Forecast inflight (Ready): 140 requests observed, 173 requests served for the next 6m15s (lead time 5m: p90 of 14 starts), goal: late 1%; 126 = 100 expected within the next 6m15s + 26 for what forecasts of this workload missed before; 3 replicas of 50.
-The next sync goes from 12 to 18 replicas.
-`},
-		{"several metrics", inputOf(12, 125, several), `
-Deployment/llama is scaled to 12 replicas; 1 to 20 are allowed.
-inflight (External, from --value) is 125. Over 12 replicas of 10 each, that is a ratio of 1.04167, within the tolerance (0.9 to 1.1): nothing changes. Without the tolerance, 125 / 10 = 12.5 would be rounded up to 13.
-queue (Object) is 47. At 2.5 a replica, that is 47 / 2.5 = 18.8, rounded up: it asks for 19 replicas.
-The highest of 2 proposals wins: queue, 19 replicas.
-The next sync goes from 12 to 19 replicas.
-`},
-		{"a scale-down that waits", inputOf(12, 30), `
-Deployment/llama is scaled to 12 replicas; 1 to 20 are allowed.
-inflight (External, from --value) is 30. At 10 a replica, that is 30 / 10 = 3: it asks for 3 replicas.
-A scale-down waits: the highest recommendation of the last 5m counts (the controller-manager's flag, assumed to be the default), which is at least 12. Only the controller knows the recommendations of that time: the present number is assumed.
-The next sync leaves it at 12 replicas.
-If the readings stay the same, it settles at 3 replicas after another 5m15s (a sync every 15s).
-`},
-		{"a scale-down that waits, and the HPA says so", inputOf(12, 30, withBehavior(func(b *hpa.Behavior) { b.Down.Stabilization = time.Minute }),
-			withStatus(12, 12, 30, explain.Condition{Type: "AbleToScale", True: true, Reason: "ScaleDownStabilized"})), `
-Deployment/llama is scaled to 12 replicas; 1 to 20 are allowed.
-inflight (External, from --value) is 30. At 10 a replica, that is 30 / 10 = 3: it asks for 3 replicas.
-A scale-down waits: the highest recommendation of the last 1m counts (behavior.scaleDown.stabilizationWindowSeconds), which is at least 12. Its condition ScaleDownStabilized confirms it. Only the controller knows since when: it ends within 1m if the readings stay the same.
-The next sync leaves it at 12 replicas.
-If the readings stay the same, it settles at 3 replicas after another 1m (a sync every 15s).
-The HPA's status agrees: 12.
-`},
-		{"a rise in steps", inputOf(1, 400, func(s *explain.Input) { s.Scale.Existing = 0 }), `
-Deployment/llama is scaled to 1 replica (0 exist); 1 to 20 are allowed.
-inflight (External, from --value) is 400. At 10 a replica, that is 400 / 10 = 40: it asks for 40 replicas.
-One sync allows at most 4 of 40: without a behavior a sync at most doubles, or goes to 4.
-In the end maxReplicas allows 20 of 40.
-The next sync goes from 1 to 4 replicas.
-If the readings stay the same, it settles at 20 replicas after another 45s (a sync every 15s).
-`},
+		{"a forecast", inputOf(12, 173, withForecast(func(f *explain.Forecast) { f.Observed = 140 }))},
+		{"several metrics", inputOf(12, 125, several)},
+		{"a scale-down that waits", inputOf(12, 30)},
+		{"a scale-down that waits, and the HPA says so", inputOf(12, 30, minute, withStatus(12, 12, 30, held))},
+		{"a rise in steps", inputOf(1, 400, func(s *explain.Input) { s.Scale.Existing = 0 })},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			got := strings.Join(explained(t, c.s).Sentences, "\n") + "\n"
-			if diff := cmp.Diff(strings.TrimPrefix(c.want, "\n"), got); diff != "" {
-				t.Error(diff)
-			}
-		})
+		fmt.Fprintf(&got, "# %s\n%s\n\n", c.name, strings.Join(explained(t, c.s).Sentences, "\n"))
+	}
+	const file = "testdata/sentences.txt"
+	if *update {
+		if err := os.WriteFile(file, []byte(got.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got.String(), "\n")); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 

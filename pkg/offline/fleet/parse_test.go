@@ -8,6 +8,16 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/fleet"
 )
 
+// refuses wants an error of each text that says what is wrong with it.
+func refuses[T any](t *testing.T, parse func(string) (T, error), texts map[string]string) {
+	t.Helper()
+	for text, want := range texts {
+		if _, err := parse(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want that it says %q", text, err, want)
+		}
+	}
+}
+
 func TestParseShape(t *testing.T) {
 	s, err := fleet.ParseShape("name=h100, price=3.06,capacity=1200,gpus=2")
 	if want := (fleet.Shape{Name: "h100", Price: 3.06, Capacity: 1200, GPUs: 2}); err != nil || s != want {
@@ -19,7 +29,7 @@ func TestParseShape(t *testing.T) {
 	if s, err = fleet.ParseShape("name=l4,price=700m,capacity=4k"); err != nil || s.Capacity != 4000 || s.Price != 0.7 {
 		t.Errorf("with suffixes: %+v, %v", s, err)
 	}
-	for text, want := range map[string]string{
+	refuses(t, fleet.ParseShape, map[string]string{
 		"":                                     "has no value",
 		"h100":                                 `"h100" has no value, want name=value`,
 		"name=a,price=1":                       "no capacity is given",
@@ -32,11 +42,7 @@ func TestParseShape(t *testing.T) {
 		"name=a,price=Inf,capacity=1":          "price=Inf, want",
 		"name=a,price=1,price=2,capacity=1":    "price is given twice",
 		"name=a,price=1,capacity=1,colour=red": `"colour" is unknown, want name, price, capacity, gpus`,
-	} {
-		if _, err := fleet.ParseShape(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want that it says %q", text, err, want)
-		}
-	}
+	})
 }
 
 func TestParseLoad(t *testing.T) {
@@ -51,7 +57,7 @@ func TestParseLoad(t *testing.T) {
 			t.Errorf("%q: read %+v, %v", text, l, err)
 		}
 	}
-	for text, want := range map[string]string{
+	refuses(t, fleet.ParseLoad, map[string]string{
 		"":                                     "no fraction is given",
 		"=0.5":                                 "no fraction is given",
 		"a=0":                                  "want more than 0 and at most 1 GPU",
@@ -66,11 +72,7 @@ func TestParseLoad(t *testing.T) {
 		"a=0.5,copies=2":                       `"copies" is unknown, want replicas`,
 		"a=0.5,":                               "has no value",
 		"a=0.5,replicas=999999999999999999999": "want a whole number",
-	} {
-		if _, err := fleet.ParseLoad(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want that it says %q", text, err, want)
-		}
-	}
+	})
 }
 
 func TestParseSpotMarket(t *testing.T) {
@@ -81,15 +83,11 @@ func TestParseSpotMarket(t *testing.T) {
 	if m, err = fleet.ParseSpotMarket("price=1.1,interruptions=0"); err != nil || m.Interruptions != 0 {
 		t.Errorf("never interrupted: %+v, %v", m, err)
 	}
-	for text, want := range map[string]string{
+	refuses(t, fleet.ParseSpotMarket, map[string]string{
 		"price=1":                  "no interruptions is given",
 		"interruptions=1":          "no price is given",
 		"price=0,interruptions=-1": "interruptions=-1, want a number of more than 0",
-	} {
-		if _, err := fleet.ParseSpotMarket(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want that it says %q", text, err, want)
-		}
-	}
+	})
 }
 
 func TestParseSharing(t *testing.T) {

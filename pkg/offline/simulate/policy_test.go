@@ -71,10 +71,7 @@ func TestServed(t *testing.T) {
 			[]float64{2, 9, 9, 9, 3, 1, 1, 1},
 		},
 	} {
-		got := values(t, minutes(tt.demand...), tt.policy(minutes(tt.demand...)))
-		if diff := cmp.Diff(tt.want, got, cmpopts.EquateNaNs()); diff != "" {
-			t.Errorf("%s (-want +got)\n%s", name, diff)
-		}
+		equal(t, name, tt.want, values(t, minutes(tt.demand...), tt.policy(minutes(tt.demand...))))
 	}
 }
 

@@ -134,12 +134,8 @@ func TestDeterminism(t *testing.T) {
 	c.PodLead = sim.LogNormal{Mean: 3 * time.Minute, Sigma: 0.5}
 	first, _ := moments(t, c, simulate.NewObserved())
 	second, _ := moments(t, c, simulate.NewObserved())
-	if diff := cmp.Diff(column(first, replicas), column(second, replicas)); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff(column(first, ready), column(second, ready)); diff != "" {
-		t.Error(diff)
-	}
+	equal(t, "replicas", column(first, replicas), column(second, replicas))
+	equal(t, "ready", column(first, ready), column(second, ready))
 	c.Seed++
 	third, _ := moments(t, c, simulate.NewObserved())
 	if cmp.Equal(column(first, ready), column(third, ready)) {

@@ -6,9 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
-
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
@@ -32,9 +29,10 @@ func TestResample(t *testing.T) {
 	} {
 		got, err := simulate.Resample(forecast.Series{Start: start, Step: tt.step, Values: tt.values}, step)
 		want := forecast.Series{Start: start.Add(tt.later), Step: step, Values: tt.want}
-		if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-12)); err != nil || diff != "" {
-			t.Errorf("%s: %v (-want +got)\n%s", name, err, diff)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
 		}
+		equal(t, name, want, got)
 	}
 	if _, err := simulate.Resample(demand(gap, gap), step); !errors.Is(err, forecast.ErrTooShort) {
 		t.Errorf("nothing but gaps: %v", err)

@@ -52,6 +52,14 @@ func column[T any](all []sim.StepResult, of func(sim.StepResult) T) []T {
 	return out
 }
 
+// equal compares figures but for their last digits.
+func equal[T any](t *testing.T, what string, want, got T) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, cmpopts.EquateNaNs(), cmpopts.EquateApprox(1e-12, 1e-12)); diff != "" {
+		t.Errorf("%s (-want +got)\n%s", what, diff)
+	}
+}
+
 func replicas(m sim.StepResult) int { return m.Replicas }
 func ready(m sim.StepResult) int    { return m.Ready }
 
@@ -70,16 +78,10 @@ func TestQueue(t *testing.T) {
 		"late":    {{0, 300, 0, 0, 0, 0}, inSeconds(func(m sim.StepResult) float64 { return m.Late })},
 		"served":  {{150, 150, 150, 150, 150, 50}, inSeconds(func(m sim.StepResult) float64 { return m.Served })},
 	} {
-		if diff := cmp.Diff(columns[0], columns[1], cmpopts.EquateApprox(1e-12, 1e-12)); diff != "" {
-			t.Errorf("%s (-want +got)\n%s", name, diff)
-		}
+		equal(t, name, columns[0], columns[1])
 	}
-	if got := report.LateShare(); !(math.Abs(got-300.0/800) <= 1e-12) {
-		t.Errorf("%v late, want 300 of 800", got)
-	}
-	if got, want := report.RelativeCost(), 10*6*15.0/800; !(math.Abs(got-want) <= 1e-12) {
-		t.Errorf("cost %v, want %v", got, want)
-	}
+	equal(t, "late, of 800", 300.0/800, report.LateShare())
+	equal(t, "cost", 10*6*15.0/800, report.RelativeCost())
 }
 
 // What would wait for more than two minutes leaves: one replica keeps 120 replica-seconds of 300 that are left over.
@@ -87,27 +89,17 @@ func TestQueueTimeout(t *testing.T) {
 	c := config(demand(21, 0))
 	c.HPA.Max = 1
 	all, report := moments(t, c, simulate.NewObserved())
-	if got := 3600 * report.Dropped; !(math.Abs(got-180) <= 1e-9) {
-		t.Errorf("%v replica-seconds left unserved, want 180", got)
-	}
-	if got := 3600 * all[1].Backlog; !(math.Abs(got-105) <= 1e-9) {
-		t.Errorf("a backlog of %v a step later, want 105", got)
-	}
-	if got := report.DroppedShare(); !(math.Abs(got-180.0/315) <= 1e-12) {
-		t.Errorf("%v unserved", got)
-	}
+	equal(t, "replica-seconds that left unserved", 180.0, 3600*report.Dropped)
+	equal(t, "the backlog a step later", 105.0, 3600*all[1].Backlog)
+	equal(t, "the share that left unserved", 180.0/315, report.DroppedShare())
 }
 
 // The demand goes from 2 to 5 in the second step. The mean of the minute so far is 3.5 after it, 4 after the next, so the
 // HPA asks for 4; a pod takes three steps.
 func TestLead(t *testing.T) {
 	all, report := moments(t, config(demand(2, 5, 5, 5, 5, 5, 5, 5, 5)), simulate.NewObserved())
-	if diff := cmp.Diff([]int{2, 2, 4, 4, 5, 5, 5, 5, 5}, column(all, replicas)); diff != "" {
-		t.Errorf("replicas (-want +got)\n%s", diff)
-	}
-	if diff := cmp.Diff([]int{2, 2, 2, 2, 2, 4, 4, 5, 5}, column(all, ready)); diff != "" {
-		t.Errorf("ready (-want +got)\n%s", diff)
-	}
+	equal(t, "replicas", []int{2, 2, 4, 4, 5, 5, 5, 5, 5}, column(all, replicas))
+	equal(t, "ready", []int{2, 2, 2, 2, 2, 4, 4, 5, 5}, column(all, ready))
 	if report.Started != 3 || report.Stopped != 0 || report.Peak != 5 {
 		t.Errorf("%d started, %d stopped, a peak of %d; want 3, 0, 5", report.Started, report.Stopped, report.Peak)
 	}
@@ -117,12 +109,8 @@ func TestLead(t *testing.T) {
 func TestStop(t *testing.T) {
 	c := config(demand(2, 2, 2, 2, 2, 2, 2))
 	all, _ := moments(t, c, simulate.NewTape([]float64{2, 4, 6, 3, 3, 3, 1}))
-	if diff := cmp.Diff([]int{2, 4, 6, 3, 3, 3, 1}, column(all, replicas)); diff != "" {
-		t.Errorf("replicas (-want +got)\n%s", diff)
-	}
-	if diff := cmp.Diff([]int{2, 2, 2, 2, 3, 3, 1}, column(all, ready)); diff != "" {
-		t.Errorf("ready (-want +got)\n%s", diff)
-	}
+	equal(t, "replicas", []int{2, 4, 6, 3, 3, 3, 1}, column(all, replicas))
+	equal(t, "ready", []int{2, 2, 2, 2, 3, 3, 1}, column(all, ready))
 }
 
 // Nodes of two places take four steps to come and a pod then three. The three pods that are asked for at the second step
@@ -132,17 +120,11 @@ func TestNodes(t *testing.T) {
 	c := config(demand(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1))
 	c.Nodes = &sim.Nodes{Lead: sim.Constant(4 * step), PodsPerNode: 2, KeepIdle: 2 * step}
 	all, _ := moments(t, c, simulate.NewTape([]float64{1, 4, 4, 4, 4, 4, 4, 4, 4, 2, 2, 2}))
-	if diff := cmp.Diff([]int{1, 4, 4, 4, 4, 4, 4, 4, 4, 2, 2, 2}, column(all, replicas)); diff != "" {
-		t.Errorf("replicas (-want +got)\n%s", diff)
-	}
-	if diff := cmp.Diff([]int{1, 1, 1, 1, 1, 1, 1, 1, 4, 2, 2, 2}, column(all, ready)); diff != "" {
-		t.Errorf("ready (-want +got)\n%s", diff)
-	}
+	equal(t, "replicas", []int{1, 4, 4, 4, 4, 4, 4, 4, 4, 2, 2, 2}, column(all, replicas))
+	equal(t, "ready", []int{1, 1, 1, 1, 1, 1, 1, 1, 4, 2, 2, 2}, column(all, ready))
 	// A node that is under way costs nothing.
 	held := column(all, func(m sim.StepResult) int { return m.Held })
-	if diff := cmp.Diff([]int{1, 1, 1, 1, 1, 5, 5, 5, 5, 5, 5, 3}, held); diff != "" {
-		t.Errorf("held (-want +got)\n%s", diff)
-	}
+	equal(t, "held", []int{1, 1, 1, 1, 1, 5, 5, 5, 5, 5, 5, 3}, held)
 }
 
 // From zero, what comes before the first pod is ready is late, and wakes the workload once.
@@ -158,23 +140,17 @@ func TestColdStart(t *testing.T) {
 	}
 	c.Demand = demand(1, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 1, 1)
 	all, report = moments(t, c, simulate.NewTape([]float64{1, 0, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 1}))
-	if diff := cmp.Diff([]int{1, 0, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 1}, column(all, replicas)); diff != "" {
-		t.Errorf("replicas (-want +got)\n%s", diff)
-	}
+	equal(t, "replicas", []int{1, 0, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 1}, column(all, replicas))
 	if report.ColdStarts != 2 {
 		t.Errorf("%d cold starts, want 2", report.ColdStarts)
 	}
-	if late := 3600 * all[3].Late; !(math.Abs(late-15) <= 1e-9) {
-		t.Errorf("%v replica-seconds late while nobody was there, want 15", late)
-	}
+	equal(t, "replica-seconds late while nobody was there", 15.0, 3600*all[3].Late)
 }
 
 // A value that is not served is a reading that fails: the HPA keeps what there is.
 func TestNoValue(t *testing.T) {
 	all, _ := moments(t, config(demand(3, 3, 3, 3, 3)), simulate.NewTape([]float64{3, math.NaN(), -1, 1e300}))
-	if diff := cmp.Diff([]int{3, 3, 3, 3, 3}, column(all, replicas)); diff != "" {
-		t.Errorf("replicas (-want +got)\n%s", diff)
-	}
+	equal(t, "replicas", []int{3, 3, 3, 3, 3}, column(all, replicas))
 }
 
 // A policy is asked once a refresh, the HPA reads its last value at every sync.
@@ -182,9 +158,7 @@ func TestRefresh(t *testing.T) {
 	c := config(demand(2, 2, 2, 2, 2, 2, 2, 2))
 	c.Demand.Step, c.PodLead, c.Refresh = 5*time.Second, sim.Constant(0), 30*time.Second
 	all, _ := moments(t, c, simulate.NewTape([]float64{3, 4}))
-	if diff := cmp.Diff([]int{3, 3, 3, 3, 3, 3, 4, 4}, column(all, ready)); diff != "" {
-		t.Errorf("ready (-want +got)\n%s", diff)
-	}
+	equal(t, "ready", []int{3, 3, 3, 3, 3, 3, 4, 4}, column(all, ready))
 }
 
 func TestObservation(t *testing.T) {
@@ -201,12 +175,8 @@ func TestObservation(t *testing.T) {
 		}
 		means, arrived = append(means, o.Demand), append(arrived, o.Arrived)
 	}
-	if diff := cmp.Diff([]float64{gap, 1, 1.5, 2, 2.5, 3.5, gap}, means, cmpopts.EquateNaNs()); diff != "" {
-		t.Errorf("means of a minute (-want +got)\n%s", diff)
-	}
-	if diff := cmp.Diff([]float64{gap, 1, 2, 3, 4, 5, gap}, arrived, cmpopts.EquateNaNs()); diff != "" {
-		t.Errorf("arrived (-want +got)\n%s", diff)
-	}
+	equal(t, "means of a minute", []float64{gap, 1, 1.5, 2, 2.5, 3.5, gap}, means)
+	equal(t, "arrived", []float64{gap, 1, 2, 3, 4, 5, gap}, arrived)
 }
 
 // record is a policy that keeps what it is told.

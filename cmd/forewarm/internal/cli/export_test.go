@@ -9,8 +9,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-	"github.com/forewarm/forewarm/pkg/offline/fleet"
-	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
 
 // Run is the command line with a bar of the test's.
@@ -30,14 +28,6 @@ func BacktestRun(ctx context.Context, bar *cmdline.ProgressBar, stdin io.Reader,
 
 // Quantity is quantity, for its test.
 func CapacityQuantity(v float64) string { return quantity(v) }
-
-// FleetFlags are those that ask about the fleet.
-type FleetFlags = fleetFlags
-
-// ShapeResults are what a comparison that was played on a shape came to.
-func ShapeResults(on fleet.Shape, c *compare.Comparison) []fleet.ShapeResult {
-	return shapeResults(on, c)
-}
 
 // Run is the command without its process: what is told of the progress goes to words at every unit of work.
 func SimulateRun(ctx context.Context, out, words io.Writer, args ...string) error {

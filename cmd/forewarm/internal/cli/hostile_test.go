@@ -52,13 +52,11 @@ func TestNoCharacterThatDrivesATerminalComesThrough(t *testing.T) {
 	}
 	write(filepath.Join(filepath.Base(folder), evil+".yaml"), hostileForecast())
 	server := start(t, hostileOutlooks())
-	cluster := write("kubeconfig", "clusters: [{name: x, cluster: {server: '"+start(t, hostileCluster())+"'}}]\n"+
-		"contexts: [{name: x, context: {cluster: x, namespace: inference}}]\ncurrent-context: x\n")
+	cluster := write("kubeconfig", contextOf(start(t, hostileCluster())))
 	refusing := start(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		refuse(w, &metav1.Status{Status: metav1.StatusFailure, Code: 403, Message: evil, Reason: "Forbidden"})
 	}))
-	refused := write("refused", "clusters: [{name: x, cluster: {server: '"+refusing+"'}}]\n"+
-		"contexts: [{name: x, context: {cluster: x, namespace: inference}}]\ncurrent-context: x\n")
+	refused := write("refused", contextOf(refusing))
 	svg, page := filepath.Join(dir, evil+".svg"), filepath.Join(dir, evil+".html")
 	for _, args := range [][]string{
 		{evil},
@@ -224,6 +222,12 @@ func start(t *testing.T, handler http.Handler) string {
 	return server.URL
 }
 
+// contextOf is a kubeconfig of a server.
+func contextOf(server string) string {
+	return "clusters: [{name: x, cluster: {server: '" + server + "'}}]\n" +
+		"contexts: [{name: x, context: {cluster: x, namespace: inference}}]\ncurrent-context: x\n"
+}
+
 // printed are arguments as the name of a test.
 func printed(args []string) string {
 	return strings.ReplaceAll(fmt.Sprintf("%.100q", args), "/", "|")
@@ -308,28 +312,22 @@ func hostileOutlooks() http.Handler {
 
 // hostileCluster is one whose HPA, Forecast and refusals say so.
 func hostileCluster() http.Handler {
-	c := healthyCluster()
-	with := func(text, old, replaced string) string {
-		if !strings.Contains(text, old) {
-			panic(old)
+	c, quoted := clusterOf(), `"`+escaped+`"`
+	for _, change := range []struct{ path, old, replaced string }{
+		{"/apis/autoscaling/v2/namespaces/inference/horizontalpodautoscalers/llama", "message: found", "message: " + quoted},
+		{"/apis/autoscaling/v2/namespaces/inference/horizontalpodautoscalers/llama", "reason: ReadyForNewScale", "reason: " + quoted},
+		{"/apis/inspect.forewarm.dev/v1alpha1/namespaces/inference/outlooks/llama", "unit: requests", "unit: " + quoted},
+		{"/apis/inspect.forewarm.dev/v1alpha1/namespaces/inference/outlooks/llama", "fixed in spec.leadTime", quoted},
+	} {
+		if !strings.Contains(c[change.path], change.old) {
+			panic(change.old)
 		}
-		return strings.ReplaceAll(text, old, replaced)
+		c[change.path] = strings.ReplaceAll(c[change.path], change.old, change.replaced)
 	}
-	quoted := `"` + escaped + `"`
-	c = c.with(cluster{
-		ofHPAs + "/llama": with(with(c[ofHPAs+"/llama"], "message: found", "message: "+quoted),
-			"reason: ReadyForNewScale", "reason: "+quoted),
-		ofOutlook: with(with(c[ofOutlook], "unit: requests", "unit: "+quoted), "fixed in spec.leadTime", quoted),
-	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Warning", `299 - "`+"ev\u202eil"+`"`)
 		if _, found := c[r.URL.Path]; !found {
-			refuse(w, &metav1.Status{
-				Status:  metav1.StatusFailure,
-				Code:    403,
-				Message: evil,
-				Reason:  metav1.StatusReasonForbidden,
-			})
+			refuse(w, &metav1.Status{Status: metav1.StatusFailure, Code: 403, Message: evil, Reason: "Forbidden"})
 			return
 		}
 		c.ServeHTTP(w, r)

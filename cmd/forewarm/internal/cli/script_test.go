@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -47,6 +48,9 @@ func TestScripts(t *testing.T) {
 		"SLOW":       &historytest.Prometheus{Demand: hourly, Stalls: 2},
 		// Of its own, as it counts what it is asked.
 		"STALLS":       &historytest.Prometheus{Demand: hourly, Stalls: 3},
+		"STUCK":        &historytest.Prometheus{Stalls: -1},
+		"REFUSES":      &historytest.Prometheus{Refusal: "parse error: unexpected end"},
+		"OVERLOADED":   &historytest.Prometheus{Refusal: "query processing would load too many samples"},
 		"SEVERAL":      &historytest.Prometheus{Demand: hourly, Several: true},
 		"BARE":         &historytest.Prometheus{},
 		"PRICED":       serveOutlooks(snapshottest.WithCostRatio(snapshottest.Key("qwen"))),
@@ -54,16 +58,19 @@ func TestScripts(t *testing.T) {
 		"MANY":         serveOutlooks(snapshottest.Many(many)...),
 		"EMPTY":        serveOutlooks(),
 		"HOSTILE":      serveOutlooks(hostile()),
-		"CLUSTER":      healthyCluster(),
-		"KEDA":         ownedByKEDA(),
-		"AILING":       ailing(),
-		"FEW_RIGHTS":   withFewRights(),
-		"TWO": healthyCluster().with(cluster{ofHPAs: "{kind: HorizontalPodAutoscalerList, apiVersion: autoscaling/v2, items: [" +
-			`{metadata: {name: other}, spec: {maxReplicas: 3, scaleTargetRef: {kind: Deployment, name: llama, apiVersion: apps/v1}}}]}`}),
-		"RECORDED": &historytest.Prometheus{Answer: recorded},
-		"FOREIGN":  http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>hello") }),
-		"HANGS":    http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }),
-		"PLAIN":    http.NotFoundHandler(),
+		"CLUSTER":      clusterOf(),
+		"KEDA":         clusterOf("keda"),
+		"AILING":       clusterOf("ailing"),
+		"FEW_RIGHTS":   clusterOf("few-rights"),
+		"TWO":          clusterOf("two"),
+		"COVERED":      clusterOf("covered"),
+		"UNCOVERED":    clusterOf("covered", "covered-no-more"),
+		"ODD_COVER":    clusterOf("covered", "covered-oddly"),
+		"OTHER_LEAD":   clusterOf("covered", "healthy"),
+		"RECORDED":     &historytest.Prometheus{Answer: recorded},
+		"FOREIGN":      http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>hello") }),
+		"HANGS":        http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }),
+		"PLAIN":        http.NotFoundHandler(),
 		"BUSY": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, "no endpoints", http.StatusServiceUnavailable)
 		}),
@@ -149,25 +156,29 @@ func kubeconfig(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs("config"), []byte(text), 0o600))
 }
 
-// demand writes a trace of so many minutes; with "gaps" ten of every ninety are missing, with "every other" half of them, and
-// with "zero" there is none.
+// demand writes a trace of so many minutes; with "gaps" ten of every ninety are missing, with "every other" half of them and with
+// "late" the first 205. It is 5 with "constant", 0 with "zero", and with "walk" it goes anywhere: nothing beats its last value.
 func demand(ts *testscript.TestScript, _ bool, args []string) {
 	n, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	var text strings.Builder
 	text.WriteString("t,load\n")
+	random, walked := rand.New(rand.NewPCG(1, 2)), 1000.0
 	for i := range n {
 		at := time.Unix(int64(1767571200+60*i), 0)
-		value := fmt.Sprintf("%.6g", hourly(at))
+		value := hourly(at)
 		switch mode := strings.Join(args[2:], " "); {
-		case mode == "gaps" && i%90 >= 80:
-			value = ""
-		case mode == "every other" && i%2 == 0:
-			value = ""
+		case mode == "gaps" && i%90 >= 80, mode == "every other" && i%2 == 0, mode == "late" && i < 205:
+			value = math.NaN()
+		case mode == "constant":
+			value = 5
 		case mode == "zero":
-			value = "0"
+			value = 0
+		case mode == "walk":
+			walked += 20 * (random.Float64() - 0.5)
+			value = walked
 		}
-		fmt.Fprintf(&text, "%d,%s\n", at.Unix(), value)
+		fmt.Fprintf(&text, "%d,%s\n", at.Unix(), strings.TrimPrefix(fmt.Sprintf("%.6g", value), "NaN"))
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text.String()), 0o600))
 }

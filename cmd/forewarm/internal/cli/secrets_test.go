@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -115,9 +114,7 @@ func targets(t *testing.T) map[string]string {
 	t.Helper()
 	urls := make(map[string]string)
 	for how, handler := range echoes() {
-		server := httptest.NewServer(handler)
-		t.Cleanup(server.Close)
-		urls[how] = server.URL
+		urls[how] = start(t, handler)
 	}
 	closed := httptest.NewServer(http.NotFoundHandler())
 	closed.Close()
@@ -137,12 +134,8 @@ func targets(t *testing.T) map[string]string {
 // credentials are the flags of all other secrets.
 func credentials(t *testing.T) []string {
 	t.Helper()
-	token := filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(token, []byte(inToken+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	return []string{
-		"--prometheus-token-file", token, "--prometheus-header", "X-Scope-OrgID=" + inTenant,
+		"--prometheus-token-file", write(t, "token", inToken+"\n"), "--prometheus-header", "X-Scope-OrgID=" + inTenant,
 		"--prometheus-header", "X-Api-Key=" + inHeader, "--query-timeout", "500ms",
 	}
 }
@@ -159,20 +152,10 @@ spec:
 // Whatever a Prometheus does, and though it says itself what it was told: nothing that a command writes has a secret in it.
 func TestCommandsTellNoSecrets(t *testing.T) {
 	further := credentials(t)
-	hpa := filepath.Join(t.TempDir(), "hpa.yaml")
-	if err := os.WriteFile(hpa, []byte(scaling("web", "", "load")), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	hpa := write(t, "hpa.yaml", scales)
+	kubeconfig := write(t, "kubeconfig", contextOf(start(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusForbidden)
-	}))
-	t.Cleanup(refusing.Close)
-	text := "clusters: [{name: x, cluster: {server: '" + refusing.URL + "'}}]\n" +
-		"contexts: [{name: x, context: {cluster: x}}]\ncurrent-context: x\n"
-	if err := os.WriteFile(kubeconfig, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	}))))
 	for how, url := range targets(t) {
 		for _, command := range [][]string{
 			{"backtest", "--query", "sum(load)", "--range", "6h"},
@@ -220,10 +203,7 @@ func TestServeTellsNoSecrets(t *testing.T) {
 	for how, url := range targets(t) {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel() // Most of the time goes into waiting.
-			folder := t.TempDir()
-			if err := os.WriteFile(filepath.Join(folder, "f.yaml"), []byte(secretive), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			folder := filepath.Dir(write(t, "f.yaml", secretive))
 			ctx, stop := context.WithCancel(t.Context())
 			var out logtest.Buffer
 			done := make(chan int)

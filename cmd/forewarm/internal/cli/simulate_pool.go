@@ -109,9 +109,7 @@ func (w *warmPool) memberOf(p *manifest.PoolManifest) (manifest.PoolMember, erro
 		return p.Members[0], nil
 	}
 	return manifest.PoolMember{}, fmt.Errorf(
-		"%s: WarmPool %s has members %s: say which the history is of with --member NAME",
-		w.file,
-		p.Object.Name,
+		"%s: WarmPool %s has members %s: say which the history is of with --member NAME", w.file, p.Object.Name,
 		strings.Join(names, ", "),
 	)
 }

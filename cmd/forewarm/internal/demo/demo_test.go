@@ -235,25 +235,6 @@ func TestATakenPortIsSaidAtOnce(t *testing.T) {
 	}
 }
 
-func TestOptions(t *testing.T) {
-	if err := (&Options{Load: "wild", Speed: 1, Port: 8080, Trace: "x", Column: "y"}).Validate(); err != nil {
-		t.Error(err)
-	}
-	err := (&Options{Load: "tame", Port: -1, Column: "y", Speed: 601, Target: math.NaN()}).Validate()
-	for _, want := range []string{
-		"--port -1", "--column needs", "add --trace", "--target NaN is not a capacity", "choose foreseen, calm, wild",
-		"--speed 601: write a multiple of life's, from 1 to 600",
-	} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want one with %q", err, want)
-		}
-	}
-	if err := (&Options{Load: "calm", Speed: math.NaN(), Target: 40}).Validate(); err == nil ||
-		!strings.Contains(err.Error(), "--target needs a trace") || !strings.Contains(err.Error(), "--speed NaN") {
-		t.Errorf("a target of no trace at no speed: %v", err)
-	}
-}
-
 // The generic API server has no end: what it starts goes with the process.
 func TestMain(m *testing.M) {
 	const server = "k8s.io/apiserver/pkg/server.preparedGenericAPIServer.RunWithContext"

@@ -1,10 +1,10 @@
 package demo //nolint:testpackage // As above.
 
 import (
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -22,15 +22,6 @@ func write(t *testing.T, text string) string {
 		t.Fatal(err)
 	}
 	return path
-}
-
-// rows are n rows, T standing for the number of each.
-func rows(header string, n int, row string) string {
-	lines := []string{header}
-	for i := range n {
-		lines = append(lines, strings.ReplaceAll(row, "T", strconv.Itoa(i)))
-	}
-	return strings.Join(lines, "\n") + "\n"
 }
 
 // The demo's own loads begin before what they show: the mean of the quarter of an hour around it is at least so much higher.
@@ -61,8 +52,12 @@ func TestOwnLoadsRiseSoonAfterTheBegin(t *testing.T) {
 }
 
 func TestAUsersTrace(t *testing.T) {
-	text := rows("t,load", 100, "T,5")
-	l, err := (&Options{Trace: write(t, text)}).load(t.Context(), noon)
+	var counted strings.Builder
+	counted.WriteString("t,load\n")
+	for i := range 100 {
+		fmt.Fprintf(&counted, "%d,5\n", i)
+	}
+	l, err := (&Options{Trace: write(t, counted.String())}).load(t.Context(), noon)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,28 +83,6 @@ func TestAUsersTrace(t *testing.T) {
 	if !l.Start.Equal(noon.Add(-100*time.Hour)) || l.target != 3 || len(l.about) != 1 {
 		t.Errorf("%q starts at %v with a target of %v, want its own time and the user's target", l.about, l.Start,
 			l.target)
-	}
-}
-
-func TestTracesWithProblems(t *testing.T) {
-	for _, c := range []struct{ name, text, column, want string }{
-		{"several columns", rows("t,a,b", 100, "T,5,6"), "", "choose one with --column: a, b"},
-		{"a column that is not there", rows("t,a,b", 100, "T,5,6"), "c", `no column "c"`},
-		{"three rows", rows("t,a", 3, "T,5"), "a", "3 rows have a value, and a forecast needs 60: record for longer"},
-		{"negative", rows("t,a", 100, "T,-5"), "a", "cannot be negative"},
-		{"text", "To be, or not to be, that is the question:\nWhether 'tis nobler\n", "", "choose one with --column"},
-		{"text without commas", "Whether it is nobler\nin the mind\n", "", "want a time and 1 to 999 values"},
-		{"words for numbers", "t,a\n0,few\n60,many\n", "", `value "few": want a number`},
-		{"empty", "", "", "empty"},
-	} {
-		_, err := (&Options{Trace: write(t, c.text), Column: c.column}).load(t.Context(), noon)
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: error %v, want one with %q", c.name, err, c.want)
-		}
-	}
-	_, err := (&Options{Trace: filepath.Join(t.TempDir(), "none.csv")}).load(t.Context(), noon)
-	if err == nil || !strings.Contains(err.Error(), "none.csv") {
-		t.Errorf("a file that is not there: error %v, want one that names it", err)
 	}
 }
 

@@ -24,10 +24,7 @@ import (
 func checkForecasts(_ context.Context, _ *Doctor, s *state) []Finding {
 	if len(s.forecasts) == 0 && s.listed {
 		return []Finding{{
-			Check:   "Forecasts",
-			Level:   Skipped,
-			Message: "there is no Forecast",
-			Remedy:  "create one (docs/quickstart.md)",
+			Check: "Forecasts", Level: Skipped, Message: "there is no Forecast", Remedy: "create one (docs/quickstart.md)",
 		}}
 	}
 	var out []Finding
@@ -98,9 +95,7 @@ func stateOf(f *v1alpha1.Forecast) []Finding {
 // sinceWhen says of a pause since when it is one.
 func sinceWhen(paused Finding, c *metav1.Condition) Finding {
 	if c.Status == metav1.ConditionTrue {
-		paused.Message = "is paused since " + c.LastTransitionTime.UTC().
-			Format("2006-01-02 15:04 UTC") +
-			": " + c.Message
+		paused.Message = "is paused since " + c.LastTransitionTime.UTC().Format("2006-01-02 15:04 UTC") + ": " + c.Message
 	}
 	return paused
 }

@@ -148,67 +148,6 @@ func TestPipeThatNobodyWritesToCanBeInterrupted(t *testing.T) {
 	}
 }
 
-func TestTraceErrors(t *testing.T) {
-	for _, c := range []struct{ name, content, column, want string }{
-		{"several columns and none chosen", "t,a,b\n0,1,2\n60,1,2\n", "", "choose one with --column: a, b"},
-		{"a wrong column", minutes, "b", `no column "b"; the value columns are a`},
-		{"an empty file", "", "", "the file is empty, want a header"},
-		{"no rows", "t,a\n", "", "0 rows, want at least 2"},
-		{"no values", "t,a\n0,\n60,\n", "", "load.csv, column a: it has no values"},
-		{"unsorted", "t,a\n60,1\n0,1\n", "", "line 3: time 0 is not after that of line 2; sort the rows"},
-		{"a time twice", "t,a\n0,1\n60,1\n60,2\n", "", "line 4: time 60 is not after that of line 3"},
-		{"units mixed", "t,a\n0,1\n60,1\n120,1\n180,2k\n", "", `line 5, column a: value "2k": want a number`},
-		{"steps mixed", "t,a\n0,1\n60,1\n120,1\n150,2\n", "", "line 5: 2m30s after the first row, which is not a multiple"},
-		{"negative demand", "t,a\n0,1\n60,-1\n", "", "line 3, column a: value -1: demand cannot be negative"},
-	} {
-		_, err := read(t.Context(), nil, "--trace", file(t, c.content), "--column", c.column)
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want it to say %q", c.name, err, c.want)
-		}
-	}
-	if _, err := read(t.Context(), nil, "--trace", "none.csv"); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("%v, want that there is no such file", err)
-	}
-}
-
-func TestOptionErrors(t *testing.T) {
-	const url = "http://127.0.0.1:1"
-	for _, c := range []struct {
-		name string
-		args []string
-		want []string
-	}{
-		{"nothing", nil, []string{"no history is given: set --trace FILE.csv, or --prometheus URL"}},
-		{"two sources", []string{"--trace", "a", "--prometheus", url}, []string{"two histories, keep one"}},
-		{
-			"a query of a trace",
-			[]string{"--trace", "a", "--query", "up", "--step", "1m"},
-			[]string{"--query does not apply to --trace", "--step does not apply to --trace"},
-		},
-		{
-			"a column of a query",
-			[]string{"--prometheus", url, "--query", "up", "--column", "a"},
-			[]string{"--column does not apply to --prometheus"},
-		},
-		{
-			"everything wrong at once",
-			[]string{"--prometheus", "ftp://x", "--range", "1m", "--end", "today", "--query-timeout", "0s"},
-			[]string{
-				"want http://HOST:PORT", "add for example --query", "--range 1m is shorter than two steps of --step 1m", `--end "today" is no time`,
-				"--query-timeout 0s is not positive",
-			},
-		},
-		{"a unit there is not", []string{"--range", "14 days"}, []string{`14 days`}},
-	} {
-		_, err := read(t.Context(), nil, c.args...)
-		for _, want := range c.want {
-			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: %v, want it to say %q", c.name, err, want)
-			}
-		}
-	}
-}
-
 func serve(t *testing.T, handler http.Handler) string {
 	t.Helper()
 	server := httptest.NewServer(handler)
@@ -260,61 +199,6 @@ func TestPrometheusEndsWhereItIsTold(t *testing.T) {
 	want := time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
 	if got.Len() != 12 || !got.TimeAt(11).Equal(want) {
 		t.Errorf("%d steps to %s, want 12 to %s", got.Len(), got.TimeAt(got.Len()-1), want)
-	}
-}
-
-func TestPrometheusErrors(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		server *historytest.Prometheus
-		want   []string
-		hint   bool
-	}{
-		{
-			"times out half-way", &historytest.Prometheus{Demand: counting, Stalls: 3},
-			[]string{"3 days of 5 days of history were read, then", "no answer within 200ms"},
-			true,
-		},
-		{"several series", &historytest.Prometheus{Demand: counting, Several: true}, []string{"aggregate the query", "sum()"}, false},
-		{
-			"times out at once", &historytest.Prometheus{Stalls: -1},
-			[]string{"0 s of 5 days of history were read, then", "no answer within 200ms"},
-			true,
-		},
-		{"nothing", &historytest.Prometheus{}, []string{"no series", "check that the metric exists"}, false},
-		{
-			"no PromQL", &historytest.Prometheus{Refusal: "parse error: unexpected end"},
-			[]string{"parse error: unexpected end", "query refused"},
-			false,
-		},
-		{
-			"too many samples", &historytest.Prometheus{Refusal: "query processing would load too many samples"},
-			[]string{"0 s of 5 days of history were read", "too many samples"},
-			true,
-		},
-	} {
-		_, err := read(t.Context(), nil, "--prometheus", serve(t, c.server), "--query", "load", "--range", "5d",
-			"--query-timeout", "200ms")
-		if err == nil {
-			t.Errorf("%s: no error", c.name)
-			continue
-		}
-		for _, want := range c.want {
-			if !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: %v, want it to say %q", c.name, err, want)
-			}
-		}
-		if got := strings.Contains(err.Error(), "shorter --range"); got != c.hint {
-			t.Errorf("%s: %v, want the hint to ask for less %v", c.name, err, c.hint)
-		}
-	}
-}
-
-// A server that is not there is not slow.
-func TestPrometheusThatIsNotThere(t *testing.T) {
-	_, err := read(t.Context(), nil, "--prometheus", "http://127.0.0.1:1", "--query", "load")
-	if err == nil || !strings.Contains(err.Error(), "connection refused") || strings.Contains(err.Error(), "--range") {
-		t.Errorf("%v, want a refused connection, and no other advice", err)
 	}
 }
 

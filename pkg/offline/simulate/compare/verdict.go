@@ -44,16 +44,9 @@ func (c *Comparison) describeAgainst(forewarm, best *PolicyResult) string {
 	got, rival := &forewarm.Report, &best.Report
 	return fmt.Sprintf(
 		"%sOver %s Forewarm would have used %s: %s than this HPA with %s (%s). %s of the demand would have been late, "+
-			"against %s; the objective is %s.",
-		head,
-		formatDays(got.Duration),
-		c.gpuHoursText(got),
-		c.savingText(got, rival),
-		which,
-		formatNumber(best.Target),
-		humanize.Share(got.LateShare()),
-		humanize.Share(rival.LateShare()),
-		humanize.ShareAsWritten(c.Assumptions.Objective),
+			"against %s; the objective is %s.", head, formatDays(got.Duration), c.gpuHoursText(got),
+		c.savingText(got, rival), which, formatNumber(best.Target), humanize.Share(got.LateShare()),
+		humanize.Share(rival.LateShare()), humanize.ShareAsWritten(c.Assumptions.Objective),
 	)
 }
 

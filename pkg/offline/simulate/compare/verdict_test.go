@@ -1,13 +1,21 @@
 package compare_test
 
 import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
+
+var update = flag.Bool("update", false, "write the verdicts of testdata anew")
 
 // resultOf is a policy that took so many replica-hours of a thousand that were asked for, and was late by a share.
 func resultOf(name string, target, replicas, late float64) compare.PolicyResult {
@@ -17,61 +25,53 @@ func resultOf(name string, target, replicas, late float64) compare.PolicyResult 
 	}
 }
 
+// golden compares a text with a file of testdata: read the difference before you write it anew (-update).
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", file)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+		t.Errorf("%s (-want +got)\n%s", file, diff)
+	}
+}
+
 func TestVerdict(t *testing.T) {
-	const asWritten = " Before, the HPA as written (64) would have used 4,000 GPU-hours with 0% late."
+	var got strings.Builder
+	hpa := resultOf(compare.HPA, 64, 2000, 0)
 	for _, tt := range []struct {
-		name           string
-		forewarm, best compare.PolicyResult
-		price          float64
-		want           string
+		name                     string
+		price                    float64
+		target, rival, rivalLate float64
+		replicas, late           float64
 	}{
-		{
-			"saves", resultOf(compare.Forewarm, 80, 1234.4, 0.0098), resultOf(compare.BestTarget, 51.5, 1444, 0.0012), 0,
-			"Forewarm saves. Over 12 days Forewarm would have used 2,469 GPU-hours: 419 or 14.5% fewer than this HPA with " +
-				"its best target in hindsight (51.5). 0.98% of the demand would have been late, against 0.12%; the objective is " +
-				"1%." + asWritten,
-		},
-		{
-			"costs more", resultOf(compare.Forewarm, 80, 2000, 0), resultOf(compare.BestTarget, 64, 1000, 0.01), 0,
-			"Forewarm loses: it costs more. Over 12 days Forewarm would have used 4,000 GPU-hours: 2,000 or 100.0% more than " +
-				"this HPA with its best target in hindsight (64). 0% of the demand would have been late, against 1.00%; the " +
-				"objective is 1%." + asWritten,
-		},
-		{
-			"is late", resultOf(compare.Forewarm, 80, 500, 0.25), resultOf(compare.BestTarget, 64, 1000, 0.00001), 0,
-			"Forewarm loses: it misses the objective. Over 12 days Forewarm would have used 1,000 GPU-hours: 1,000 or 50.0% " +
-				"fewer than this HPA with its best target in hindsight (64). 25.0% of the demand would have been late, against " +
-				"<0.01%; the objective is 1%." + asWritten,
-		},
-		{
-			"is alone", resultOf(compare.Forewarm, 80, 20, 0.01), resultOf(compare.BestTarget, 16, 10, 0.02), 0,
-			"Only Forewarm meets the objective. Over 12 days Forewarm would have used 40.0 GPU-hours: 20.0 or 100.0% more " +
-				"than this HPA with its least late target in hindsight (16). 1.00% of the demand would have been late, against " +
-				"2.00%; the objective is 1%." + asWritten,
-		},
-		{
-			"both miss, at a price", resultOf(compare.Forewarm, 80, 600_000, 0.03), resultOf(compare.BestTarget, 16, 600_500, 0.02), 2.5,
-			"Neither meets the objective. Over 12 days Forewarm would have used 1,200,000 GPU-hours ($3,000,000): 1,000 " +
-				"($2,500) or 0.08% fewer than this HPA with its least late target in hindsight (16). 3.00% of the demand would " +
-				"have been late, against 2.00%; the objective is 1%. Before, the HPA as written (64) would have used 4,000 GPU-hours " +
-				"($10,000) with 0% late.",
-		},
+		{"saves", 0, 51.5, 1444, 0.0012, 1234.4, 0.0098},
+		{"costs more", 0, 64, 1000, 0.01, 2000, 0},
+		{"is late", 0, 64, 1000, 0.00001, 500, 0.25},
+		{"is alone", 0, 16, 10, 0.02, 20, 0.01},
+		{"both miss, at a price", 2.5, 16, 600_500, 0.02, 600_000, 0.03},
 	} {
 		c := &compare.Comparison{
 			Assumptions: compare.Assumptions{Objective: 0.01, GPUs: 2, GPUPrice: tt.price},
-			Policies:    []compare.PolicyResult{resultOf(compare.HPA, 64, 2000, 0), tt.best, tt.forewarm},
+			Policies: []compare.PolicyResult{
+				hpa, resultOf(compare.BestTarget, tt.target, tt.rival, tt.rivalLate),
+				resultOf(compare.Forewarm, 80, tt.replicas, tt.late),
+			},
 		}
-		if got := c.MakeVerdict(); got != tt.want {
-			t.Errorf("%s:\n%s\nwant\n%s", tt.name, got, tt.want)
-		}
+		fmt.Fprintf(&got, "%s: %s\n", tt.name, c.MakeVerdict())
 	}
 	c := &compare.Comparison{
-		Policies:    []compare.PolicyResult{resultOf(compare.HPA, 64, 2000, 0)},
-		Assumptions: compare.Assumptions{GPUs: 2}, Partial: true,
+		Policies: []compare.PolicyResult{hpa}, Assumptions: compare.Assumptions{GPUs: 2}, Partial: true,
 	}
-	if got := c.MakeVerdict(); got != "Interrupted before Forewarm was compared."+asWritten {
-		t.Error(got)
-	}
+	fmt.Fprintf(&got, "is not there: %s\n", c.MakeVerdict())
+	golden(t, "verdicts.txt", got.String())
 }
 
 // A verdict against Forewarm says why backtest may say the contrary; on a history that is too short there is neither.
@@ -93,73 +93,35 @@ func TestVerdictAgainstForewarm(t *testing.T) {
 
 // What a pool loses is said first, and a cost alone decides nothing where one of the two misses the objective.
 func TestPoolVerdict(t *testing.T) {
-	t.Parallel()
 	trial := func(h compare.Holding, hours, late float64) compare.Trial {
 		return compare.Trial{
-			Policy:         compare.Forewarm,
-			Holding:        h,
-			OwnBudget:      h == compare.HoldPlanned,
-			FixedChunks:    3,
-			MeetsObjective: late <= 1,
+			Policy: compare.Forewarm, Holding: h, OwnBudget: h == compare.HoldPlanned, FixedChunks: 3, MeetsObjective: late <= 1,
 			Report: simulate.Report{
 				Duration: 12 * day, ReplicaHours: hours, IdleReplicaHours: 10, Arrived: 100, Late: late, Started: 10,
 				NodeWait: 20 * time.Minute,
 			},
 		}
 	}
-	const pays, fixed = "The pool pays. Over 12 days", "No fixed number of chunks is as good. The best in hindsight, 3 " +
-		"chunks"
-	for name, c := range map[string]struct {
-		without, with, fixed compare.Trial
-		want                 []string
+	var got strings.Builder
+	for _, c := range []struct {
+		name                 string
+		without, withoutLate float64
+		with, withLate       float64
+		fixed, fixedLate     float64
 	}{
-		"it pays": {
-			trial(compare.HoldNothing, 1000, 0.9), trial(compare.HoldPlanned, 900, 0.9), trial(compare.HoldFixed, 950, 0.9),
-			[]string{
-				pays, "1,800 GPU-hours ($3,600) with the pool, 20.0 of them idle: 200 ($400) or 10.0% fewer than without. 0.90% of " +
-					"the demand would have been late, against 0.90% without. A new replica would have waited 2 min for a node, " +
-					"against 2 min without.", fixed,
-			},
-		},
-		"a fixed number is cheaper": {
-			trial(compare.HoldNothing, 1000, 0.9), trial(compare.HoldPlanned, 900, 0.9), trial(compare.HoldFixed, 850, 0.9),
-			[]string{"A fixed number of chunks is better. The best in hindsight, 3 chunks with Forewarm, would have used " +
-				"1,700 GPU-hours ($3,400) with 0.90% late.", pays},
-		},
-		"it is dearer": {
-			trial(compare.HoldNothing, 1000, 0.9), trial(compare.HoldPlanned, 1100, 0.5), trial(compare.HoldFixed, 1150, 0.9),
-			[]string{"The pool costs more than it saves. ", fixed},
-		},
-		"it misses": {
-			trial(compare.HoldNothing, 1000, 0.9), trial(compare.HoldPlanned, 900, 1.5), trial(compare.HoldFixed, 1150, 1.9),
-			[]string{"The pool loses: with it, the objective is missed. ", fixed},
-		},
-		"it alone meets": {
-			trial(compare.HoldNothing, 1000, 1.9), trial(compare.HoldPlanned, 1200, 0.5), trial(compare.HoldFixed, 1150, 1.9),
-			[]string{"The pool pays: the objective is met only with it. ", "or 20.0% more than without", fixed},
-		},
-		"neither meets": {
-			trial(compare.HoldNothing, 1000, 1.9), trial(compare.HoldPlanned, 900, 1.5), trial(compare.HoldFixed, 850, 1.9),
-			[]string{"The pool saves, but the objective is missed with it and without it. ", fixed},
-		},
-		"nothing changes": {
-			trial(compare.HoldNothing, 1000, 0.9), trial(compare.HoldPlanned, 1000, 0.9), trial(compare.HoldFixed, 1150, 0.9),
-			[]string{"The pool changes nothing. ", fixed},
-		},
+		{"it pays", 1000, 0.9, 900, 0.9, 950, 0.9},
+		{"a fixed number is cheaper", 1000, 0.9, 900, 0.9, 850, 0.9},
+		{"it is dearer", 1000, 0.9, 1100, 0.5, 1150, 0.9},
+		{"it misses", 1000, 0.9, 900, 1.5, 1150, 1.9},
+		{"it alone meets", 1000, 1.9, 1200, 0.5, 1150, 1.9},
+		{"neither meets", 1000, 1.9, 900, 1.5, 850, 1.9},
+		{"nothing changes", 1000, 0.9, 1000, 0.9, 1150, 0.9},
 	} {
 		of := &compare.Comparison{Assumptions: compare.Assumptions{GPUs: 2, GPUPrice: 2, Objective: 0.01}}
-		got := of.PoolVerdict(&compare.PoolResult{Members: 1, Trials: []compare.Trial{c.without, c.with, c.fixed}})
-		at := 0
-		for _, want := range c.want {
-			i := strings.Index(got[at:], want)
-			if i < 0 {
-				t.Errorf("%s: %q does not follow in %q", name, want, got)
-				break
-			}
-			at += i
-		}
-		if !strings.HasPrefix(got, c.want[0]) {
-			t.Errorf("%s: %q", name, got)
-		}
+		fmt.Fprintf(&got, "%s: %s\n", c.name, of.PoolVerdict(&compare.PoolResult{Members: 1, Trials: []compare.Trial{
+			trial(compare.HoldNothing, c.without, c.withoutLate), trial(compare.HoldPlanned, c.with, c.withLate),
+			trial(compare.HoldFixed, c.fixed, c.fixedLate),
+		}}))
 	}
+	golden(t, "pool_verdicts.txt", got.String())
 }

@@ -44,7 +44,7 @@ func FuzzNumbers(f *testing.F) {
 		if told := text(t, c, min(width, 200)); strings.Contains(told, "NaN") {
 			t.Errorf("told as\n%s", told)
 		}
-		object(t, c)
+		asJSON(t, c)
 		for _, name := range []string{"path", "svg", "line", "rect", "circle"} {
 			for _, e := range parsed(t, c).all(name) {
 				for attr, v := range e.attr {
@@ -59,10 +59,7 @@ func FuzzNumbers(f *testing.F) {
 
 // A fortnight of eight policies as a page.
 func BenchmarkHTML(b *testing.B) {
-	c, err := made()
-	if err != nil {
-		b.Fatal(err)
-	}
+	c := comparison(b)
 	fortnight := *c
 	fortnight.Policies = nil
 	for _, p := range append(c.Policies[:6:6], c.Policies[0], c.Policies[1]) {
