@@ -278,7 +278,7 @@ func TestPoolHelpsANewcomer(t *testing.T) {
 	for _, v := range days(6, 11) {
 		collector.Step(Sample{Observed: v, Arrived: v})
 	}
-	pooled, err := FitPrior(config().RegressionColumns(), collector.Rows())
+	pooled, err := FitPrior(config().RegressionColumns(), collector.Rows)
 	if err != nil {
 		t.Fatal(err)
 	}

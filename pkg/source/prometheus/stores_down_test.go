@@ -9,7 +9,6 @@ import (
 	"github.com/prometheus/client_golang/api"
 	v1 "github.com/prometheus/client_golang/api/prometheus/v1"
 
-	"github.com/forewarm/forewarm/hack/storetest"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
@@ -19,18 +18,18 @@ import (
 var partialOptions = []string{"", "?partial_response=false", "?partial_response=true"}
 
 // halves starts a sidecar's Prometheus and a receiver, each with one of two pods. The pods' total is 7 and 5.
-func halves(t *testing.T) (p *storetest.Prometheus, sidecar, receive *storetest.Thanos) {
+func halves(t *testing.T) (p *Prometheus, sidecar, receive *Thanos) {
 	t.Helper()
-	pod := func(name string, v float64) []storetest.Series {
+	pod := func(name string, v float64) []Series {
 		life := scraped{first: time.Second, last: 6 * time.Hour, interval: scrapeInterval}
-		return []storetest.Series{life.series(nil, map[string]string{"__name__": "inflight", "pod": name},
+		return []Series{life.series(nil, map[string]string{"__name__": "inflight", "pod": name},
 			func(int) float64 { return v })}
 	}
-	p = storetest.StartPrometheus(t, "a")
+	p = StartPrometheus(t, "a")
 	p.Write(t, pod("a", 7))
-	receive = storetest.StartThanosReceive(t, "b")
+	receive = StartThanosReceive(t, "b")
 	receive.Write(t, pod("b", 5))
-	return p, storetest.StartThanosSidecar(t, p), receive
+	return p, StartThanosSidecar(t, p), receive
 }
 
 func newest() refresh.Query {
@@ -58,7 +57,7 @@ func wantTotal(t *testing.T, s *prometheus.Source, down bool) {
 // never to forget it (--endpoint-strict). The same while the sidecar lives and its Prometheus does not.
 func TestStoresThatAreDownAreNeverALowValue(t *testing.T) {
 	p, sidecar, receive := halves(t)
-	query := storetest.StartThanosQuery(t, 2, storetest.Endpoints("--endpoint-strict", sidecar, receive)...)
+	query := StartThanosQuery(t, 2, Endpoints("--endpoint-strict", sidecar, receive)...)
 	every := func(when string, down bool) {
 		for _, option := range partialOptions {
 			t.Run(when+option, func(t *testing.T) { wantTotal(t, at(t, query.URL+option), down) })
@@ -79,7 +78,7 @@ func TestStoresThatAreDownAreNeverALowValue(t *testing.T) {
 // client can see that a part is missing. docs/stores.md warns of this. If this test fails, it need not any more.
 func TestStoresThatThanosForgetsAreALowValue(t *testing.T) {
 	_, sidecar, receive := halves(t)
-	query := storetest.StartThanosQuery(t, 2, storetest.Endpoints("--endpoint", sidecar, receive)...)
+	query := StartThanosQuery(t, 2, Endpoints("--endpoint", sidecar, receive)...)
 	s := at(t, query.URL+"?partial_response=false")
 	wantTotal(t, s, false)
 	receive.Kill()
@@ -92,14 +91,14 @@ func TestStoresThatThanosForgetsAreALowValue(t *testing.T) {
 // VictoriaMetrics replaces the points of the newest 30 s by the one before them (-search.latencyOffset), so a rise is seen
 // late. With latency_offset in the URL they are the samples.
 func TestStoresShowTheNewestSamples(t *testing.T) {
-	victoria := storetest.StartVictoriaMetrics(t)
+	victoria := StartVictoriaMetrics(t)
 	const grid = 5 * time.Second
 	begin := time.Now().Truncate(grid)
-	rise := storetest.Series{Labels: map[string]string{"__name__": "inflight"}}
+	rise := Series{Labels: map[string]string{"__name__": "inflight"}}
 	for at := begin.Add(-10 * time.Minute); at.Before(begin.Add(5 * time.Minute)); at = at.Add(grid) {
-		rise.Samples = append(rise.Samples, storetest.Sample{At: at.UnixMilli(), Value: float64(at.Unix())})
+		rise.Samples = append(rise.Samples, Sample{At: at.UnixMilli(), Value: float64(at.Unix())})
 	}
-	victoria.Write(t, []storetest.Series{rise})
+	victoria.Write(t, []Series{rise})
 	late := func(option string) time.Duration {
 		now := time.Now().Truncate(grid)
 		got := fetched(t, at(t, victoria.URL+option),

@@ -14,7 +14,6 @@ import (
 	"github.com/prometheus/prometheus/model/value"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/hack/storetest"
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
@@ -22,7 +21,7 @@ import (
 // app/vmselect/promql/rollup.go, v1.102.0): the difference of the window's last sample and the one before the window,
 // over their distance. It extrapolates nothing. Prometheus takes the window's own samples, and extrapolates to its ends.
 type victoriaRate struct {
-	samples []storetest.Series
+	samples []Series
 	name    string
 	window  time.Duration
 	// staleness is -search.minStalenessInterval.
@@ -54,7 +53,7 @@ func (v victoriaRate) Fetch(_ context.Context, q refresh.Query) (forecast.Series
 
 // victoriaRateAt is the rate in the window (at-window, at]. The sample before the window counts if it is younger than
 // before, and if the series goes on after it.
-func victoriaRateAt(counter []storetest.Sample, before, window, at int64) float64 {
+func victoriaRateAt(counter []Sample, before, window, at int64) float64 {
 	after := func(t int64) int {
 		return sort.Search(len(counter), func(i int) bool { return counter[i].At > t })
 	}
@@ -76,8 +75,8 @@ func victoriaRateAt(counter []storetest.Sample, before, window, at int64) float6
 }
 
 // withoutResets adds what a counter had before each reset, and drops the staleness markers.
-func withoutResets(samples []storetest.Sample) []storetest.Sample {
-	var out []storetest.Sample
+func withoutResets(samples []Sample) []Sample {
+	var out []Sample
 	previous, total := 0.0, 0.0
 	for _, s := range samples {
 		if value.IsStaleNaN(s.Value) {
@@ -87,14 +86,14 @@ func withoutResets(samples []storetest.Sample) []storetest.Sample {
 			total += previous
 		}
 		previous = s.Value
-		out = append(out, storetest.Sample{At: s.At, Value: s.Value + total})
+		out = append(out, Sample{At: s.At, Value: s.Value + total})
 	}
 	return out
 }
 
 // longestInterval is how old the sample before a window may be: 1.5 of the usual interval at intervals of 8 to 16 s, 1.25
 // of it to 32 s. The usual interval is the 60 % quantile of the first twenty.
-func longestInterval(samples []storetest.Sample) int64 {
+func longestInterval(samples []Sample) int64 {
 	const first = 20
 	var intervals []float64
 	for i := range min(first, len(samples)-1) {

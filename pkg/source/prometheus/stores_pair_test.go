@@ -13,13 +13,12 @@ import (
 	"github.com/prometheus/prometheus/tsdb"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/hack/storetest"
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
 // replica is what one Prometheus of a highly available pair scrapes of a target in six hours: at its own offset, and
 // without the ten minutes in which it is down. Its labels are the target's and those given.
-func replica(offset, down time.Duration, more map[string]string) []storetest.Series {
+func replica(offset, down time.Duration, more map[string]string) []Series {
 	life := scraped{first: offset, last: 6 * time.Hour, interval: scrapeInterval}
 	if down > 0 {
 		life.gaps = []gap{{from: down, length: 10 * time.Minute}}
@@ -30,7 +29,7 @@ func replica(offset, down time.Duration, more map[string]string) []storetest.Ser
 	labels := map[string]string{"namespace": "inference", "pod": "llama-7d9-a"}
 	maps.Copy(labels, more)
 	random := rand.New(rand.NewPCG(1, 2))
-	return []storetest.Series{
+	return []Series{
 		life.series(random, labelled("inflight", labels), inflight),
 		life.series(random, labelled("requests_total", labels), total),
 	}
@@ -85,18 +84,18 @@ func twice(single, doubled forecast.Series) int {
 // Thanos' query with --query.replica-label has the values of one replica. Without deduplication a sum is doubled; that of a
 // preset is not, for presets take the maximum over scrapes of the same pod.
 func TestStoresDeduplicateAPairBehindThanos(t *testing.T) {
-	var sidecars []*storetest.Thanos
-	for name, samples := range map[string][]storetest.Series{
+	var sidecars []*Thanos
+	for name, samples := range map[string][]Series{
 		"a": append(replica(offsetA, downA, nil), workload()...), "b": append(replica(offsetB, downB, nil), workload()...),
 	} {
-		p := storetest.StartPrometheus(t, name)
+		p := StartPrometheus(t, name)
 		p.Write(t, samples)
-		sidecars = append(sidecars, storetest.StartThanosSidecar(t, p))
+		sidecars = append(sidecars, StartThanosSidecar(t, p))
 	}
-	query := storetest.StartThanosQuery(t, 2, storetest.Endpoints("--endpoint", sidecars...)...)
+	query := StartThanosQuery(t, 2, Endpoints("--endpoint", sidecars...)...)
 	checkPair(t, at(t, query.URL), 0.093, 2)
-	chain := storetest.StartThanosQuery(t, 2,
-		append(storetest.Endpoints("--endpoint", sidecars...), "--deduplication.func=chain")...)
+	chain := StartThanosQuery(t, 2,
+		append(Endpoints("--endpoint", sidecars...), "--deduplication.func=chain")...)
 	checkPair(t, at(t, chain.URL), 0.031, 9)
 
 	q := workloadQuery(`sum(inflight)`)
@@ -123,12 +122,12 @@ func TestStoresDeduplicateAPairBehindThanos(t *testing.T) {
 // replica a sum is doubled, with -dedup.minScrapeInterval, too.
 func TestStoresDeduplicateAPairInVictoriaMetrics(t *testing.T) {
 	flags := []string{"-dedup.minScrapeInterval=15s", "-search.minStalenessInterval=5m"}
-	same := storetest.StartVictoriaMetrics(t, flags...)
+	same := StartVictoriaMetrics(t, flags...)
 	same.Write(t, replica(offsetA, downA, nil))
 	same.Write(t, replica(offsetB, downB, nil))
 	checkPair(t, at(t, same.URL), 0.004, 0)
 
-	labelled := storetest.StartVictoriaMetrics(t, flags...)
+	labelled := StartVictoriaMetrics(t, flags...)
 	labelled.Write(t, replica(offsetA, downA, map[string]string{"replica": "a"}))
 	labelled.Write(t, replica(offsetB, downB, map[string]string{"replica": "b"}))
 	q := workloadQuery(`sum(inflight)`)
@@ -150,7 +149,7 @@ type ofPrometheus3 struct {
 	db     *tsdb.DB
 }
 
-func startPrometheus3(t *testing.T, all []storetest.Series, lookback time.Duration) ofPrometheus3 {
+func startPrometheus3(t *testing.T, all []Series, lookback time.Duration) ofPrometheus3 {
 	t.Helper()
 	options := tsdb.DefaultOptions()
 	options.RetentionDuration = 0
@@ -163,7 +162,7 @@ func startPrometheus3(t *testing.T, all []storetest.Series, lookback time.Durati
 			t.Error(err)
 		}
 	})
-	storetest.Append(t, db.Appender, all)
+	Append(t, db.Appender, all)
 	engine := promql.NewEngine(promql.EngineOpts{
 		MaxSamples: 50_000_000, Timeout: time.Minute, LookbackDelta: lookback,
 	})

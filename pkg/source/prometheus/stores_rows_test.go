@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/hack/storetest"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
 
@@ -22,7 +21,7 @@ const (
 )
 
 // equalities are the rows of the table, with what was measured.
-func equalities(t *testing.T, samples []storetest.Series) []equality {
+func equalities(t *testing.T, samples []Series) []equality {
 	t.Helper()
 	short30 := startPrometheus3(t, samples, step)
 	rate := func(name string, window, staleness time.Duration) fetcher {
@@ -107,7 +106,7 @@ func equalities(t *testing.T, samples []storetest.Series) []equality {
 // a millisecond longer.
 func TestStoresOfPrometheus2IncludeTheBeginningOfAWindow(t *testing.T) {
 	samples := workload()
-	p := storetest.StartPrometheus(t, "a")
+	p := StartPrometheus(t, "a")
 	p.Write(t, samples)
 	reference := startPrometheus3(t, samples, 5*time.Minute)
 	two := fetched(t, at(t, p.URL), workloadQuery(`sum(avg_over_time(aligned[5m]))`))
@@ -125,11 +124,11 @@ func TestStoresOfPrometheus2IncludeTheBeginningOfAWindow(t *testing.T) {
 // ignores it.
 func TestStoresTakeTheLookback(t *testing.T) {
 	samples := workload()
-	p := storetest.StartPrometheus(t, "a")
+	p := StartPrometheus(t, "a")
 	p.Write(t, samples)
-	sidecar := storetest.StartThanosSidecar(t, p)
-	query := storetest.StartThanosQuery(t, 1, storetest.Endpoints("--endpoint-strict", sidecar)...)
-	victoria := storetest.StartVictoriaMetrics(t, "-search.minStalenessInterval=5m")
+	sidecar := StartThanosSidecar(t, p)
+	query := StartThanosQuery(t, 1, Endpoints("--endpoint-strict", sidecar)...)
+	victoria := StartVictoriaMetrics(t, "-search.minStalenessInterval=5m")
 	victoria.Write(t, samples)
 	q := workloadQuery(`sum(vllm:num_requests_running)`)
 	minute := fetched(t, startPrometheus3(t, samples, time.Minute), q)

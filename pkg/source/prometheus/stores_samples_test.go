@@ -9,7 +9,6 @@ import (
 
 	"github.com/prometheus/prometheus/model/value"
 
-	"github.com/forewarm/forewarm/hack/storetest"
 )
 
 // The samples of the stores end here, in the past of every machine that runs the tests. The workload is six hours long,
@@ -39,10 +38,10 @@ type scraped struct {
 }
 
 // series has the value of each scrape that succeeds, and the staleness markers: the target's values go on in a gap.
-func (s scraped) series(random *rand.Rand, labels map[string]string, at func(i int) float64) storetest.Series {
-	out := storetest.Series{Labels: labels}
+func (s scraped) series(random *rand.Rand, labels map[string]string, at func(i int) float64) Series {
+	out := Series{Labels: labels}
 	record := func(after time.Duration, v float64) {
-		out.Samples = append(out.Samples, storetest.Sample{At: storesBegin.Add(after).UnixMilli(), Value: v})
+		out.Samples = append(out.Samples, Sample{At: storesBegin.Add(after).UnixMilli(), Value: v})
 	}
 	i := 0
 	for next := s.first; next < s.last; next += s.interval {
@@ -97,9 +96,9 @@ func labelled(name string, pairs map[string]string) map[string]string {
 }
 
 // workload is what is scraped of Deployment llama, in namespace inference, over six hours.
-func workload() []storetest.Series {
+func workload() []Series {
 	random := rand.New(rand.NewPCG(1, 2))
-	var out []storetest.Series
+	var out []Series
 	lives := podLives()
 	for _, pod := range slices.Sorted(maps.Keys(lives)) {
 		life := lives[pod]
@@ -147,7 +146,7 @@ func one(int) float64 { return 1 }
 
 // withoutPods is the owner of the ReplicaSet, a counter that is scraped on the grid, a gauge with NaN, and the long
 // series.
-func withoutPods(random *rand.Rand) []storetest.Series {
+func withoutPods(random *rand.Rand) []Series {
 	const all = 6 * time.Hour
 	steady := scraped{first: 5 * time.Second, last: all, interval: 30 * time.Second}
 	onGrid := scraped{last: all, interval: scrapeInterval}
@@ -162,7 +161,7 @@ func withoutPods(random *rand.Rand) []storetest.Series {
 	day := func(i int) float64 { return math.Round(500 + 400*math.Sin(float64(i)*2*math.Pi/2880)) }
 	total := 0.0
 	counter := func(i int) float64 { total += day(i); return total }
-	return []storetest.Series{
+	return []Series{
 		steady.series(random, labelled("kube_replicaset_owner", map[string]string{
 			"namespace": "inference", "replicaset": "llama-7d9", "owner_kind": "Deployment", "owner_name": "llama",
 		}), one),

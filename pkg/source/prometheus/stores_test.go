@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/hack/storetest"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/signal"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
@@ -30,19 +29,19 @@ const (
 )
 
 // startStores runs every store on the same samples. It returns their URLs in the order of the columns.
-func startStores(t *testing.T, samples []storetest.Series) [columns]string {
+func startStores(t *testing.T, samples []Series) [columns]string {
 	t.Helper()
-	victoria := storetest.StartVictoriaMetrics(t)
-	stale := storetest.StartVictoriaMetrics(t, "-search.minStalenessInterval=5m")
-	receive := storetest.StartThanosReceive(t, "a")
-	p := storetest.StartPrometheus(t, "a")
-	sidecar, gateway := storetest.StartThanosSidecar(t, p), storetest.StartThanosStore(t, "a", samples)
+	victoria := StartVictoriaMetrics(t)
+	stale := StartVictoriaMetrics(t, "-search.minStalenessInterval=5m")
+	receive := StartThanosReceive(t, "a")
+	p := StartPrometheus(t, "a")
+	sidecar, gateway := StartThanosSidecar(t, p), StartThanosStore(t, "a", samples)
 	victoria.Write(t, samples)
 	stale.Write(t, samples)
 	receive.Write(t, samples)
 	p.Write(t, samples)
-	behind := func(store *storetest.Thanos) string {
-		return storetest.StartThanosQuery(t, 1, storetest.Endpoints("--endpoint-strict", store)...).URL
+	behind := func(store *Thanos) string {
+		return StartThanosQuery(t, 1, Endpoints("--endpoint-strict", store)...).URL
 	}
 	return [columns]string{
 		prometheusColumn:    p.URL,
@@ -150,9 +149,9 @@ func TestStoresGiveTheSameValues(t *testing.T) {
 	t.Logf(
 		"%s, %s, %s\n| query | points | Prometheus | Thanos, sidecar | Thanos, receive | Thanos, store | VictoriaMetrics | "+
 			"-search.minStalenessInterval=5m |\n%s",
-		storetest.Version(t, "prometheus"),
-		storetest.Version(t, "thanos"),
-		storetest.Version(t, "victoria-metrics"),
+		Version(t, "prometheus"),
+		Version(t, "thanos"),
+		Version(t, "victoria-metrics"),
 		table.String(),
 	)
 }

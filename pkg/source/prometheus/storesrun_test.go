@@ -3,7 +3,7 @@
 //
 // FOREWARM_STORES lists the folders with the binaries victoria-metrics and thanos, as PATH lists folders. Prometheus is
 // that of PATH.
-package storetest
+package prometheus_test
 
 import (
 	"context"

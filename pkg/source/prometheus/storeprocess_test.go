@@ -1,4 +1,4 @@
-package storetest
+package prometheus_test
 
 import (
 	"context"
