@@ -16,9 +16,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/client-go/rest"
 
-	"github.com/forewarm/forewarm/pkg/kube/apiservices"
+	"github.com/forewarm/forewarm/pkg/kube/aggregation"
 	"github.com/forewarm/forewarm/pkg/kube/changes"
-	"github.com/forewarm/forewarm/pkg/kube/servingca"
 )
 
 const (
@@ -31,7 +30,7 @@ const (
 // certificates end. They watch a server with three APIServices and the authority's Secret, which stops with the context.
 func NewCluster(ctx context.Context, clock changes.Clock) ([]prometheus.Collector, error) {
 	now := clock.Now()
-	issued, _, err := (&servingca.Authority{}).Renew(now, servingca.MinLifetimes*week)
+	issued, _, err := (&aggregation.Authority{}).Renew(now, aggregation.MinLifetimes*week)
 	if err != nil {
 		return nil, err
 	}
@@ -42,15 +41,15 @@ func NewCluster(ctx context.Context, clock changes.Clock) ([]prometheus.Collecto
 	server := httptest.NewServer(stubAPI(data))
 	context.AfterFunc(ctx, func() { server.CloseClientConnections(); server.Close() })
 	config, log := &rest.Config{Host: server.URL}, slog.New(slog.DiscardHandler)
-	groups, err := apiservices.New(config, service, log)
+	groups, err := aggregation.NewGroups(config, service, log)
 	if err != nil {
 		return nil, err
 	}
-	secret, err := servingca.NewSecret(config, namespace, "forewarm-ca", log)
+	secret, err := aggregation.NewSecret(config, namespace, "forewarm-ca", log)
 	if err != nil {
 		return nil, err
 	}
-	leaf, err := servingca.NewLeaf(secret, week, now, log, "forewarm."+namespace+".svc")
+	leaf, err := aggregation.NewLeaf(secret, week, now, log, "forewarm."+namespace+".svc")
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +57,7 @@ func NewCluster(ctx context.Context, clock changes.Clock) ([]prometheus.Collecto
 	for _, run := range []func(context.Context) error{groups.Run, secret.Run, renew} {
 		go run(ctx) //nolint:errcheck // It ends with the context.
 	}
-	out := []prometheus.Collector{groups, servingca.Collector{Secret: secret, Leaf: leaf}}
+	out := []prometheus.Collector{groups, aggregation.ExpiryCollector{Secret: secret, Leaf: leaf}}
 	return out, waitUntilRead(ctx, out)
 }
 
@@ -100,9 +99,9 @@ func stubAPI(secret map[string][]byte) http.Handler {
 			"apiVersion": "apiregistration.k8s.io/v1",
 			"metadata":   object{"resourceVersion": "1"},
 			"items": []object{
-				apiService(apiservices.External, "v1beta1"),
-				apiService(apiservices.Custom, "v1beta2"),
-				apiService(apiservices.Inspect, "v1alpha1"),
+				apiService(aggregation.External, "v1beta1"),
+				apiService(aggregation.Custom, "v1beta2"),
+				apiService(aggregation.Inspect, "v1alpha1"),
 			},
 		}
 		if strings.Contains(r.URL.Path, "secrets") {

@@ -94,7 +94,7 @@ func comments(d *doc.Package) []string {
 // symbols are the exported symbols of a package, as links name them: Name, or Type.Method.
 func symbols(d *doc.Package) map[string]bool {
 	out := map[string]bool{}
-	functions, values := d.Funcs, append(d.Consts, d.Vars...)
+	functions, values := d.Funcs, slices.Concat(d.Consts, d.Vars)
 	for _, t := range d.Types {
 		out[t.Name] = true
 		functions, values = append(functions, t.Funcs...), slices.Concat(values, t.Consts, t.Vars)

@@ -53,8 +53,20 @@ func measure(s forecast.Series) stats {
 
 // row is a line of the table in doc.go.
 func (s stats) row(name string) string {
-	return fmt.Sprintf("%-22s %.2f  %.2f  %.3f  %.2f  %.2f  %.2f  %.3f   %.2f   %.2f  %5s", name, s.CV, s.Day, s.Minute, s.Hour,
-		s.NextDay, s.NextWeek, s.Noise, s.Burst, s.Shift, humanize.Span(s.Gap))
+	return fmt.Sprintf(
+		"%-22s %.2f  %.2f  %.3f  %.2f  %.2f  %.2f  %.3f   %.2f   %.2f  %5s",
+		name,
+		s.CV,
+		s.Day,
+		s.Minute,
+		s.Hour,
+		s.NextDay,
+		s.NextWeek,
+		s.Noise,
+		s.Burst,
+		s.Shift,
+		humanize.Span(s.Gap),
+	)
 }
 
 // noise is the robust standard deviation of the innovations: 1.4826 times the median absolute first difference, over

@@ -126,15 +126,14 @@ func (c changedPool) text() string {
 	if len(c.Replace) == 2 {
 		text = strings.Replace(text, c.Replace[0], c.Replace[1], 1)
 	}
-	for line := range strings.Lines(c.Append) {
-		text += "  " + strings.TrimSuffix(line, "\n") + "\n"
+	if c.Append == "" {
+		return text
 	}
-	return text
+	return text + "  " + strings.ReplaceAll(strings.TrimSuffix(c.Append, "\n"), "\n", "\n  ") + "\n"
 }
 
 func TestPoolProblems(t *testing.T) {
 	for _, c := range casetest.Read[changedPool](t, "pools.yaml") {
-
 		t.Run(c.Name, func(t *testing.T) {
 			if _, err := manifest.ReadPools("pool.yaml", []byte(c.text())); err == nil ||
 				!strings.Contains(err.Error(), c.Want) {

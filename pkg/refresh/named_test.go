@@ -14,10 +14,10 @@ import (
 // A model that nothing reads is answered from the step on after a request that names it, also when the object changes, and is not
 // fitted any more when it was not named from one anchor to the next. One that an autoscaler names is answered at once.
 func TestAModelIsFittedForWhoNamesIt(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("values alone: nothing here runs at once")
 	}
-	t.Parallel()
 	of := jobOf("llama")
 	of.Models, of.Named = nil, []string{"holt"}
 	of.Settings = decide.Settings{Late: 0.01, Target: 10, Lead: of.Lead}

@@ -25,7 +25,7 @@ import (
 	podresources "k8s.io/kubelet/pkg/apis/podresources/v1"
 
 	"github.com/forewarm/forewarm/cmd/internal/agent"
-	"github.com/forewarm/forewarm/hack/logtest"
+	"github.com/forewarm/forewarm/hack/processtest"
 	"github.com/forewarm/forewarm/hack/reference"
 	"github.com/forewarm/forewarm/pkg/agent/gpu"
 )
@@ -258,9 +258,9 @@ func TestMisuse(t *testing.T) {
 }
 
 // serving is an agent that runs until end is called, which gives its exit code.
-func serving(t *testing.T, d agent.Driver, args ...string) (url string, log *logtest.Buffer, end func() int) {
+func serving(t *testing.T, d agent.Driver, args ...string) (url string, log *processtest.LogBuffer, end func() int) {
 	t.Helper()
-	log = &logtest.Buffer{}
+	log = &processtest.LogBuffer{}
 	ctx, cancel := context.WithCancel(t.Context())
 	over := make(chan int, 1)
 	args = append([]string{"--listen", "127.0.0.1:0", "--interval", "1s", "--window", "2s"}, args...)

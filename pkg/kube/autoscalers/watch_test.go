@@ -24,7 +24,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/forewarm/forewarm/hack/apiservertest"
-	"github.com/forewarm/forewarm/hack/logtest"
+	"github.com/forewarm/forewarm/hack/processtest"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/kube/autoscalers"
 	"github.com/forewarm/forewarm/pkg/manifest"
@@ -94,7 +94,7 @@ func run(t *testing.T, watch *autoscalers.Watch) {
 	})
 }
 
-func (c clients) watch(t *testing.T, log *logtest.Buffer) *autoscalers.Watch {
+func (c clients) watch(t *testing.T, log *processtest.LogBuffer) *autoscalers.Watch {
 	t.Helper()
 	watch := autoscalers.FromClients(c.typed, c.objects, hurry(), slog.New(slog.NewTextHandler(log, nil)))
 	run(t, watch)
@@ -140,7 +140,7 @@ func TestAutoscalersComeChangeAndGo(t *testing.T) {
 	hpas := c.typed.AutoscalingV2().HorizontalPodAutoscalers("default")
 	objects := c.objects.Resource(scaledObjects).Namespace("default")
 	c.create(t, "early", "inflight", 64)
-	watch := c.watch(t, &logtest.Buffer{})
+	watch := c.watch(t, &processtest.LogBuffer{})
 	if !watch.WaitForSync(t.Context(), 10*time.Second) {
 		t.Fatal("the watch does not settle")
 	}
@@ -175,7 +175,7 @@ func TestAStatusChangesNothing(t *testing.T) {
 	c := newClients()
 	hpas := c.typed.AutoscalingV2().HorizontalPodAutoscalers("default")
 	c.create(t, "a", "inflight", 64)
-	watch := c.watch(t, &logtest.Buffer{})
+	watch := c.watch(t, &processtest.LogBuffer{})
 	expect(t, watch, "HorizontalPodAutoscaler/a=64")
 	before := watch.References(inflight)
 	for i := range 50 {
@@ -211,7 +211,7 @@ func refuse(client interface {
 }
 
 func TestRightsThatAreMissing(t *testing.T) {
-	c, log := newClients(), &logtest.Buffer{}
+	c, log := newClients(), &processtest.LogBuffer{}
 	kind := schema.GroupResource{Resource: "horizontalpodautoscalers"}
 	forbidden := error(apierrors.NewForbidden(kind, "", errors.New("no")))
 	fault := refuse(c.typed, "horizontalpodautoscalers")
@@ -240,7 +240,7 @@ func TestRightsThatAreMissing(t *testing.T) {
 
 // TestAKindThatIsNotThere: without KEDA there are no ScaledObjects, and nothing to say about it.
 func TestAKindThatIsNotThere(t *testing.T) {
-	c, log := newClients(), &logtest.Buffer{}
+	c, log := newClients(), &processtest.LogBuffer{}
 	missing := error(apierrors.NewNotFound(scaledObjects.GroupResource(), ""))
 	fault := refuse(c.objects, "scaledobjects")
 	fault.Store(&missing)
@@ -259,7 +259,7 @@ func TestAKindThatIsNotThere(t *testing.T) {
 
 // TestWhatWentWhileNobodyWatched: the next list tells, and until then what is known stays known.
 func TestWhatWentWhileNobodyWatched(t *testing.T) {
-	c, log := newClients(), &logtest.Buffer{}
+	c, log := newClients(), &processtest.LogBuffer{}
 	hpas := c.typed.AutoscalingV2().HorizontalPodAutoscalers("default")
 	for _, name := range []string{"goes", "stays"} {
 		c.create(t, name, "inflight", int64(len(name)))

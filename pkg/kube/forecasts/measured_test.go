@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/forewarm/forewarm/hack/apiservertest"
-	"github.com/forewarm/forewarm/hack/logtest"
+	"github.com/forewarm/forewarm/hack/processtest"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
@@ -249,7 +249,7 @@ metadata: {name: %s}
 rules: [%s]
 `, s.role, rules), "create", "-f", "-")
 		c.MustKubectl(t, "", "create", "clusterrolebinding", s.role, "--clusterrole="+s.role, "--user="+s.role)
-		log := &logtest.Buffer{}
+		log := &processtest.LogBuffer{}
 		objects := watchAs(t, c.User(t, s.role), slog.New(slog.NewTextHandler(log, nil)))
 		eventually(t, func() string {
 			targets := objects.Targets(noon())

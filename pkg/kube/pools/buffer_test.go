@@ -17,11 +17,12 @@ func TestWhatABufferSays(t *testing.T) {
 	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	for _, c := range casetest.Read[struct {
 		Name, Status, Remark string
-		Minutes              time.Duration // since it was made
+		Minutes              int // since it was made
 		Ready                int32
 	}](t, "buffers.yaml") {
 		fields := map[string]any{}
-		text := "metadata: {name: b, creationTimestamp: " + noon.Add(-c.Minutes*time.Minute).Format(time.RFC3339) + "}\n" +
+		made := noon.Add(-time.Duration(c.Minutes) * time.Minute).Format(time.RFC3339)
+		text := "metadata: {name: b, creationTimestamp: " + made + "}\n" +
 			"spec: {replicas: 3, podTemplateRef: {name: b}}\nstatus: " + c.Status
 		if err := yaml.Unmarshal([]byte(text), &fields); err != nil {
 			t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/forewarm/forewarm/hack/apiservertest"
-	"github.com/forewarm/forewarm/hack/logtest"
+	"github.com/forewarm/forewarm/hack/processtest"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/kube/pools"
 )
@@ -315,7 +315,7 @@ func testCovered(t *testing.T, s *poolScene) {
 func testMissingCRD(t *testing.T, s *poolScene) {
 	t.Helper()
 	s.MustKubectl(t, "", "delete", "-f", "deploy/charts/forewarm/files/crds/forewarm.dev_warmpools.yaml", "--wait")
-	var log logtest.Buffer
+	var log processtest.LogBuffer
 	w := s.watch(s.Config, slog.New(slog.NewTextHandler(&log, nil)))
 	s.lead(s.Config, w)
 	apiservertest.Eventually(t, 10*time.Second, func() string {

@@ -47,7 +47,9 @@ func TestRead(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := changed(func(s *hpa.Spec) { s.Metrics[0].Name, s.Metrics[0].Source, s.Max = c.Played, c.Source, c.Max })
+			want := changed(
+				func(s *hpa.Spec) { s.Metrics[0].Name, s.Metrics[0].Source, s.Max = c.Played, c.Source, c.Max },
+			)
 			if diff := cmp.Diff(want, got.Spec); diff != "" {
 				t.Error(diff)
 			}

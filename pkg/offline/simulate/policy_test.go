@@ -106,10 +106,10 @@ func played(s forecast.Series) simulate.Config {
 
 // Whatever comes after a time, what was served up to it is the same to the last bit.
 func TestCausality(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("values alone: nothing here runs at once")
 	}
-	t.Parallel()
 	s := daily(4, 2)
 	cut := s.Len() * 3 / 4
 	other := forecast.Series{Start: s.Start, Step: s.Step, Values: append([]float64{}, s.Values...)}

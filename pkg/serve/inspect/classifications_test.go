@@ -31,7 +31,17 @@ func TestThePlotNamesWhatIsShaded(t *testing.T) {
 	repaired := snapshottest.Classified(snapshottest.Key("repaired"))
 	ready := snapshottest.Ready(snapshottest.Key("ready"))
 	snapshots := snapshottest.Store(repaired, ready)
-	shaded, plain := browse(t, snapshots, "repaired", "plot").Body.String(), browse(t, snapshots, "ready", "plot").Body.String()
+	shaded, plain := browse(
+		t,
+		snapshots,
+		"repaired",
+		"plot",
+	).Body.String(), browse(
+		t,
+		snapshots,
+		"ready",
+		"plot",
+	).Body.String()
 	wellFormed(t, shaded)
 	for _, words := range []string{
 		"censored (saturated)", "masked", "4 Mar 04:00:00 to 04:10:00 UTC: masked, " + demand.Outage.String(),
@@ -47,7 +57,15 @@ func TestThePlotNamesWhatIsShaded(t *testing.T) {
 	if strings.Contains(shaded, "NaN") {
 		t.Error("the plot holds a coordinate that is no number")
 	}
-	if page := browse(t, snapshots, "repaired", "page").Body.String(); !strings.Contains(page, "Demand classification") ||
+	if page := browse(
+		t,
+		snapshots,
+		"repaired",
+		"page",
+	).Body.String(); !strings.Contains(
+		page,
+		"Demand classification",
+	) ||
 		!strings.Contains(page, demand.AtCapacity.String()) {
 		t.Error("the page does not list the repairs")
 	}

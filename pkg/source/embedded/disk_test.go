@@ -19,7 +19,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/storage"
 
-	"github.com/forewarm/forewarm/hack/logtest"
+	"github.com/forewarm/forewarm/hack/processtest"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/source/embedded"
 )
@@ -100,9 +100,9 @@ func killedEngine(t *testing.T, dir string) (left string) {
 	return left
 }
 
-func start(t *testing.T, dir string, reserve int64) (*embedded.Engine, *logtest.Buffer) {
+func start(t *testing.T, dir string, reserve int64) (*embedded.Engine, *processtest.LogBuffer) {
 	t.Helper()
-	log := &logtest.Buffer{}
+	log := &processtest.LogBuffer{}
 	e, err := embedded.Open(embedded.Config{Dir: dir, Lookback: 15 * time.Second}.WithReserve(reserve),
 		slog.New(slog.NewTextHandler(log, nil)))
 	if err != nil {

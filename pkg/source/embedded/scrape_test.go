@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/hack/logtest"
+	"github.com/forewarm/forewarm/hack/processtest"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/source/embedded"
 )
@@ -178,7 +178,7 @@ func TestScrapeFile(t *testing.T) {
 	path := filepath.Join(dir, "scrape.yml")
 	write(t, path, strings.ReplaceAll(scrapeFile, "ADDRESS", x.address()))
 	write(t, filepath.Join(dir, "targets.json"), `[{"targets":["`+x.address()+`"],"labels":{"from":"file"}}]`)
-	log := &logtest.Buffer{}
+	log := &processtest.LogBuffer{}
 	e, err := embedded.Open(embedded.Config{Dir: filepath.Join(dir, "data"), ScrapeFile: path}, slog.New(
 		slog.NewTextHandler(log, nil)))
 	if err != nil {
@@ -234,7 +234,7 @@ func TestCorruptedLog(t *testing.T) {
 		content[i] ^= 0xff
 	}
 	write(t, segment, string(content))
-	log := &logtest.Buffer{}
+	log := &processtest.LogBuffer{}
 	e, err = embedded.Open(cfg, slog.New(slog.NewTextHandler(log, nil)))
 	if err != nil {
 		t.Fatalf("a damaged log: %v", err)

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/prometheus/prometheus/model/value"
-
 )
 
 // The samples of the stores end here, in the past of every machine that runs the tests. The workload is six hours long,

@@ -1,8 +1,3 @@
-// Package storetest runs real stores of samples for tests: Prometheus, VictoriaMetrics and Thanos (sidecar, receive, store,
-// query). Every server listens on loopback, keeps its data in a temporary folder and is killed when its test ends.
-//
-// FOREWARM_STORES lists the folders with the binaries victoria-metrics and thanos, as PATH lists folders. Prometheus is
-// that of PATH.
 package prometheus_test
 
 import (
@@ -23,6 +18,12 @@ import (
 	"github.com/prometheus/prometheus/storage"
 	"github.com/prometheus/prometheus/tsdb"
 )
+
+// The tests of stores run real ones: Prometheus, VictoriaMetrics and Thanos (sidecar, receive, store,
+// query). Every server listens on loopback, keeps its data in a temporary folder and is killed when its test ends.
+//
+// FOREWARM_STORES lists the folders with the binaries victoria-metrics and thanos, as PATH lists folders. Prometheus is
+// that of PATH.
 
 // Prometheus is a server that takes samples by remote write.
 type Prometheus struct {

@@ -18,20 +18,34 @@ func TestInterruption(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	told := 0
-	bar := cmdline.NewProgressBar(io.Discard, false, func() time.Time { // It asks for the time at every stretch of a model.
-		told++
-		if told == 60 {
-			cancel()
-		}
-		return time.Unix(0, 0)
-	})
+	bar := cmdline.NewProgressBar(
+		io.Discard,
+		false,
+		func() time.Time { // It asks for the time at every stretch of a model.
+			told++
+			if told == 60 {
+				cancel()
+			}
+			return time.Unix(0, 0)
+		},
+	)
 	var load strings.Builder
 	load.WriteString("t,load\n")
 	for i := range 3000 {
 		at := time.Unix(int64(60*i), 0)
 		fmt.Fprintf(&load, "%d,%g\n", at.Unix(), hourly(at))
 	}
-	out, err := cli.BacktestRun(ctx, bar, strings.NewReader(load.String()), "--trace", "-", "--season", "1h", "--model", "ses")
+	out, err := cli.BacktestRun(
+		ctx,
+		bar,
+		strings.NewReader(load.String()),
+		"--trace",
+		"-",
+		"--season",
+		"1h",
+		"--model",
+		"ses",
+	)
 	if err == nil || cmdline.ExitCode(err) != 130 || !strings.Contains(err.Error(), "interrupted: the figures are of") {
 		t.Errorf("%v with code %d, want an interruption with its figures", err, cmdline.ExitCode(err))
 	}

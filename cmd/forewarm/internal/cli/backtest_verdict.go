@@ -50,7 +50,11 @@ func (r backtestReport) verdict() string {
 	case !sure:
 		say(
 			"Not significant: for the peak demand of the next %s, the best model is %s, but its difference from %s may be "+
-				"chance.%s", ahead, own, best, against,
+				"chance.%s",
+			ahead,
+			own,
+			best,
+			against,
 		)
 	case change < 0:
 		say("Worth it: %s is the best for the peak demand of the next %s.%s", own, ahead, against)
@@ -83,7 +87,8 @@ func (r backtestReport) unjudged() string {
 	if slices.ContainsFunc(tracksOf(r.played.models, r.lead)[0].Peak, isKnown) {
 		return fmt.Sprintf(
 			"nothing could be judged: not all models could forecast a window of %s (the lead time) without a gap from %s. "+
-				"The history before that has too many gaps: use a longer history, or one with fewer gaps", window,
+				"The history before that has too many gaps: use a longer history, or one with fewer gaps",
+			window,
 			during,
 		)
 	}

@@ -66,7 +66,8 @@ func FuzzReadRules(f *testing.F) {
 		"x", "v")
 	f.Add(
 		"rules: [{seriesQuery: x_total, name: {matches: ^(.*)_total$}, metricsQuery: '<<index .LabelValuesByName \"a\">>'}]",
-		"x", "1",
+		"x",
+		"1",
 	)
 	f.Add("rules: [{seriesQuery: x, metricsQuery: '<<range $k, $v := .LabelValuesByName>><<$k>><<end>>'}]", "x", "")
 	f.Add("apiVersion: v1\nkind: ConfigMap\ndata: {config.yaml: 'rules: [{seriesQuery: x}]'}", "x", "")

@@ -19,7 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cli"
-	"github.com/forewarm/forewarm/hack/logtest"
+	"github.com/forewarm/forewarm/hack/processtest"
 	api "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 	"github.com/forewarm/forewarm/pkg/serve/inspect"
@@ -188,7 +188,7 @@ func ran(t *testing.T, args []string) (out, words string) {
 
 // until calls stop when it was written what says that a server serves. Libraries may log once a server has ended.
 type until struct {
-	logtest.Buffer
+	processtest.LogBuffer
 
 	serving string
 	stop    func()
@@ -198,7 +198,7 @@ func (u *until) Write(text []byte) (int, error) {
 	if bytes.Contains(text, []byte(u.serving)) {
 		u.stop()
 	}
-	return u.Buffer.Write(text)
+	return u.LogBuffer.Write(text)
 }
 
 // harmless fails where a text holds characters that drive a terminal or turn the direction of writing.

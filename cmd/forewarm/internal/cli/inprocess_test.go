@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cli"
-	"github.com/forewarm/forewarm/hack/logtest"
+	"github.com/forewarm/forewarm/hack/processtest"
 )
 
 // TestMain lets the test's binary be forewarm, where it is called so: for the tests that need a process.
@@ -69,7 +69,7 @@ func (s shell) run(ctx context.Context, args []string) (result, error) {
 		return result{}, errors.Join(err, restore())
 	}
 	var stdout bytes.Buffer
-	var stderr logtest.Buffer // Libraries may log after the command's end.
+	var stderr processtest.LogBuffer // Libraries may log after the command's end.
 	p := program
 	p.Stdin = strings.NewReader(s.stdin)
 	code := p.Run(ctx, args, &stdout, &stderr)

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cli"
-	"github.com/forewarm/forewarm/hack/logtest"
+	"github.com/forewarm/forewarm/hack/processtest"
 )
 
 // What is planted; no six letters of it may be shown, by anything.
@@ -153,9 +153,13 @@ spec:
 func TestCommandsTellNoSecrets(t *testing.T) {
 	further := credentials(t)
 	hpa := write(t, "hpa.yaml", scales)
-	kubeconfig := write(t, "kubeconfig", contextOf(start(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(http.StatusForbidden)
-	}))))
+	kubeconfig := write(
+		t,
+		"kubeconfig",
+		contextOf(start(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusForbidden)
+		}))),
+	)
 	for how, url := range targets(t) {
 		for _, command := range [][]string{
 			{"backtest", "--query", "sum(load)", "--range", "6h"},
@@ -163,7 +167,7 @@ func TestCommandsTellNoSecrets(t *testing.T) {
 			{"simulate", "--query", "sum(load)", "--range", "6h", "--hpa", hpa, "--replica-capacity", "100"},
 			{"doctor", "--kubeconfig", kubeconfig},
 		} {
-			var out logtest.Buffer
+			var out processtest.LogBuffer
 			arguments := append(append(command, "--prometheus", url), further...)
 			if code := (cli.Program{}).Run(t.Context(), arguments, &out, &out); code == 0 {
 				t.Errorf("%s, %s: it succeeds: %s", how, command[0], &out)
@@ -187,7 +191,7 @@ func TestWrongFlagsTellNoSecrets(t *testing.T) {
 		{"--prometheus-url", "http://" + inUser + ":" + inPassword + "#@host:9090"},
 		{"--prometheus-url", "ftp://" + inUser + ":" + inPassword + "@host?" + inQuery},
 	} {
-		var out logtest.Buffer
+		var out processtest.LogBuffer
 		code := cli.Program{}.Run(t.Context(),
 			append([]string{"serve", "--standalone", "--config-dir", "."}, flag...), &out, &out)
 		if found := leak(out.String()); found != "" || code == 0 {
@@ -205,7 +209,7 @@ func TestServeTellsNoSecrets(t *testing.T) {
 			t.Parallel() // Most of the time goes into waiting.
 			folder := filepath.Dir(write(t, "f.yaml", secretive))
 			ctx, stop := context.WithCancel(t.Context())
-			var out logtest.Buffer
+			var out processtest.LogBuffer
 			done := make(chan int)
 			go func() {
 				done <- cli.Program{}.Run(ctx, append([]string{
@@ -249,13 +253,13 @@ var pages = []string{
 }
 
 // address waits until the server says where it serves.
-func address(t *testing.T, log *logtest.Buffer) string {
+func address(t *testing.T, log *processtest.LogBuffer) string {
 	t.Helper()
 	waitTold(t, log, "msg=serving address=")
 	return regexp.MustCompile(`msg=serving address=(http://\S+)`).FindStringSubmatch(log.String())[1]
 }
 
-func waitTold(t *testing.T, log *logtest.Buffer, words string) {
+func waitTold(t *testing.T, log *processtest.LogBuffer, words string) {
 	t.Helper()
 	for range 600 {
 		if strings.Contains(log.String(), words) {

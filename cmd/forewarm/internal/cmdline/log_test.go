@@ -14,7 +14,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-	"github.com/forewarm/forewarm/hack/logtest"
+	"github.com/forewarm/forewarm/hack/processtest"
 )
 
 func TestKubernetesLibrariesLogThroughOurs(t *testing.T) {
@@ -77,7 +77,7 @@ func TestAFloodIsCountedInsteadOfLogged(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var out logtest.Buffer
+				var out processtest.LogBuffer
 				l := cmdline.DefaultLog()
 				log := l.New(&out)
 				for i := range 60_000 {
@@ -109,7 +109,7 @@ func TestAFloodIsCountedInsteadOfLogged(t *testing.T) {
 func TestALineIsShort(t *testing.T) {
 	long := strings.Repeat("ä", 50_000)
 	for _, format := range []string{"text", "json"} {
-		var out logtest.Buffer
+		var out processtest.LogBuffer
 		l := cmdline.Log{Level: "info", Format: format}
 		log := l.New(&out)
 		for name, line := range map[string]func(){

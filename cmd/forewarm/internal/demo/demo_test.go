@@ -18,17 +18,17 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/forewarm/forewarm/hack/logtest"
+	"github.com/forewarm/forewarm/hack/processtest"
 	api "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 )
 
 // start runs a demo until the test ends, and returns its address and screen once it says that it serves.
-func start(t *testing.T, o Options) (string, *logtest.Buffer) {
+func start(t *testing.T, o Options) (string, *processtest.LogBuffer) {
 	t.Helper()
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
 	ctx, cancel := context.WithCancel(t.Context())
-	out, done := &logtest.Buffer{}, make(chan error, 1)
+	out, done := &processtest.LogBuffer{}, make(chan error, 1)
 	go func() { done <- Run(ctx, o, out, slog.New(slog.DiscardHandler)) }()
 	t.Cleanup(func() {
 		cancel()

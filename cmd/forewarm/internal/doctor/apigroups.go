@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-	"github.com/forewarm/forewarm/pkg/kube/apiservices"
+	"github.com/forewarm/forewarm/pkg/kube/aggregation"
 )
 
 // apiService has the fields of an APIService (apiregistration.k8s.io/v1) that are used here.
@@ -41,8 +41,8 @@ type apiServiceStatus struct {
 }
 
 // leadsTo is the service behind it.
-func (a *apiService) leadsTo() apiservices.Service {
-	return apiservices.Service(a.Spec.Service.Namespace + "/" + a.Spec.Service.Name)
+func (a *apiService) leadsTo() aggregation.Service {
+	return aggregation.Service(a.Spec.Service.Namespace + "/" + a.Spec.Service.Name)
 }
 
 // apiGroup is a group that Forewarm can serve.
@@ -56,9 +56,9 @@ type apiGroup struct {
 
 func apiGroups() []apiGroup {
 	return []apiGroup{
-		{apiservices.External, "serve-external-metrics", "an HPA cannot read a Forecast as an External metric"},
-		{apiservices.Custom, "serve-custom-metrics", "an HPA cannot read a Forecast as an Object metric"},
-		{apiservices.Inspect, "serve-inspect", "kubectl get outlooks and forewarm inspect do not work"},
+		{aggregation.External, "serve-external-metrics", "an HPA cannot read a Forecast as an External metric"},
+		{aggregation.Custom, "serve-custom-metrics", "an HPA cannot read a Forecast as an Object metric"},
+		{aggregation.Inspect, "serve-inspect", "kubectl get outlooks and forewarm inspect do not work"},
 	}
 }
 
@@ -101,12 +101,12 @@ func checkAPIGroups(_ context.Context, d *Doctor, s *state) []Finding {
 		out = append(out, found...)
 		held[g.name] = ours
 	}
-	if held[apiservices.External] || held[apiservices.Custom] || s.args["keda-address"] != "" {
+	if held[aggregation.External] || held[aggregation.Custom] || s.args["keda-address"] != "" {
 		return out
 	}
 	return append(out, Finding{
 		Check: name, Level: Error,
-		Message: "no HPA can read a Forecast: neither " + apiservices.External + " nor " + apiservices.Custom +
+		Message: "no HPA can read a Forecast: neither " + aggregation.External + " nor " + aggregation.Custom +
 			" leads to " + string(d.service(s)),
 		Remedy: "give Forewarm one of the two groups (docs/hpa.md#external-or-object-metric), or use KEDA's external " +
 			"trigger (docs/keda.md)",
@@ -114,8 +114,8 @@ func checkAPIGroups(_ context.Context, d *Doctor, s *state) []Finding {
 }
 
 // checkGroup examines the APIServices of one group. ours is true where all of them lead to Forewarm.
-func (s *state) checkGroup(g apiGroup, own apiservices.Service) (out []Finding, ours bool) {
-	var holders []apiservices.Service
+func (s *state) checkGroup(g apiGroup, own aggregation.Service) (out []Finding, ours bool) {
+	var holders []aggregation.Service
 	for i := range s.apiServices {
 		a := &s.apiServices[i]
 		if a.Spec.Group != g.name {
@@ -141,10 +141,10 @@ func (s *state) checkGroup(g apiGroup, own apiservices.Service) (out []Finding, 
 		f.Level, f.Message = Warning, "nobody serves it: "+g.without
 		f.Remedy = "Forewarm's leader takes it once it can serve, ten minutes after another server gave it up: else its log says why " +
 			"not; or set --" + g.flag + "=false"
-	case g.name == apiservices.Inspect:
+	case g.name == aggregation.Inspect:
 		f.Level, f.Message = Error, fmt.Sprintf("leads to %s and not to %s", joinServices(holders), own)
 		f.Remedy = "if two Forewarms are installed, keep one; else correct --namespace or the APIService"
-	case s.args[g.flag] == string(apiservices.Required):
+	case s.args[g.flag] == string(aggregation.Required):
 		f.Level, f.Message = Error, fmt.Sprintf("leads to %s, but is required by --%s=true", joinServices(holders),
 			g.flag)
 		f.Remedy = "delete its APIServices, and Forewarm takes it; or set --" + g.flag + "=auto"
@@ -155,7 +155,7 @@ func (s *state) checkGroup(g apiGroup, own apiservices.Service) (out []Finding, 
 }
 
 // available is whether the kube-apiserver can use an APIService, by its condition.
-func (a *apiService) available(own apiservices.Service) Finding {
+func (a *apiService) available(own aggregation.Service) Finding {
 	f := Finding{
 		Check: "APIGroups", Level: OK, Object: "APIService " + a.Name,
 		Message: "leads to " + string(a.leadsTo()) + " and is available",
@@ -215,7 +215,7 @@ func foreignGroups(s *state) []Finding {
 	return out
 }
 
-func joinServices(all []apiservices.Service) string {
+func joinServices(all []aggregation.Service) string {
 	words := make([]string, len(all))
 	for i, s := range all {
 		words[i] = string(s)

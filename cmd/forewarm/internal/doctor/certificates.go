@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
-	"github.com/forewarm/forewarm/pkg/kube/servingca"
+	"github.com/forewarm/forewarm/pkg/kube/aggregation"
 )
 
 // expiresSoon is how long before its end a certificate is warned of. Forewarm renews its own four months before.
@@ -63,7 +63,7 @@ func (d *Doctor) authority(ctx context.Context, s *state, external bool) ([]*x50
 		f.Object = object
 		return nil, []Finding{f}
 	}
-	text, keyed := secret.Data[servingca.CertificatesKey], len(secret.Data[servingca.KeysKey]) > 0
+	text, keyed := secret.Data[aggregation.CertificatesKey], len(secret.Data[aggregation.KeysKey]) > 0
 	clear(secret.Data)
 	const restore = "restore it, or remove its data: Forewarm writes it again"
 	certificates, err := parseBundle(text)
@@ -71,10 +71,10 @@ func (d *Doctor) authority(ctx context.Context, s *state, external bool) ([]*x50
 	case len(text) == 0 && !keyed:
 		f.Message, f.Remedy = "is empty", "Forewarm fills it when it runs: check its pods"
 	case err != nil:
-		f.Message, f.Remedy = fmt.Sprintf("was changed by someone else: %s: %v", servingca.CertificatesKey,
+		f.Message, f.Remedy = fmt.Sprintf("was changed by someone else: %s: %v", aggregation.CertificatesKey,
 			err), restore
 	case !keyed:
-		f.Message, f.Remedy = "was changed by someone else: it has no "+servingca.KeysKey, restore
+		f.Message, f.Remedy = "was changed by someone else: it has no "+aggregation.KeysKey, restore
 	default:
 		f = lifetime(certificates, s.now(d))
 		if f.Level == Error && f.Remedy == "" {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
-	"github.com/forewarm/forewarm/pkg/kube/apiservices"
+	"github.com/forewarm/forewarm/pkg/kube/aggregation"
 	"github.com/forewarm/forewarm/pkg/kube/pools"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
@@ -23,9 +23,14 @@ import (
 // checkForecasts: what does Forewarm itself say of each Forecast?
 func checkForecasts(_ context.Context, _ *Doctor, s *state) []Finding {
 	if len(s.forecasts) == 0 && s.listed {
-		return []Finding{{
-			Check: "Forecasts", Level: Skipped, Message: "there is no Forecast", Remedy: "create one (docs/quickstart.md)",
-		}}
+		return []Finding{
+			{
+				Check:   "Forecasts",
+				Level:   Skipped,
+				Message: "there is no Forecast",
+				Remedy:  "create one (docs/quickstart.md)",
+			},
+		}
 	}
 	var out []Finding
 	for i := range s.forecasts {
@@ -95,7 +100,9 @@ func stateOf(f *v1alpha1.Forecast) []Finding {
 // sinceWhen says of a pause since when it is one.
 func sinceWhen(paused Finding, c *metav1.Condition) Finding {
 	if c.Status == metav1.ConditionTrue {
-		paused.Message = "is paused since " + c.LastTransitionTime.UTC().Format("2006-01-02 15:04 UTC") + ": " + c.Message
+		paused.Message = "is paused since " + c.LastTransitionTime.UTC().
+			Format("2006-01-02 15:04 UTC") +
+			": " + c.Message
 	}
 	return paused
 }
@@ -208,7 +215,7 @@ func (d *Doctor) quotas(ctx context.Context, p *v1alpha1.WarmPool, object string
 // checkAutoscalers explains each HPA that may read a Forecast, and repeats the warnings of "forewarm explain". An HPA that names a
 // Forecast that is not there is an error.
 func checkAutoscalers(ctx context.Context, d *Doctor, s *state) []Finding {
-	_, external := s.checkGroup(apiGroup{name: apiservices.External}, d.service(s))
+	_, external := s.checkGroup(apiGroup{name: aggregation.External}, d.service(s))
 	var out []Finding
 	for i := range s.hpas {
 		if ctx.Err() != nil {

@@ -11,7 +11,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
-	"github.com/forewarm/forewarm/pkg/kube/apiservices"
+	"github.com/forewarm/forewarm/pkg/kube/aggregation"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 )
 
@@ -40,7 +40,7 @@ func (d *Doctor) CheckHandover(ctx context.Context) (Handover, error) {
 	if s.apiServicesErr != nil {
 		h.Findings = append(h.Findings, unread("APIGroups", "APIServices", s.apiServicesErr))
 	}
-	foreign := map[apiservices.Service]bool{}
+	foreign := map[aggregation.Service]bool{}
 	for i := range s.apiServices {
 		if a := &s.apiServices[i]; a.leadsTo() != d.service(s) && a.Spec.Group != resourceMetrics {
 			foreign[a.leadsTo()] = true
@@ -49,7 +49,7 @@ func (d *Doctor) CheckHandover(ctx context.Context) (Handover, error) {
 	}
 	if !slices.ContainsFunc(s.apiServices, func(a apiService) bool { return a.leadsTo() == d.service(s) }) {
 		h.Findings = append(h.Findings, Finding{
-			Check: "APIGroups", Level: Error, Object: apiservices.Inspect, Message: "Forewarm holds no API group yet",
+			Check: "APIGroups", Level: Error, Object: aggregation.Inspect, Message: "Forewarm holds no API group yet",
 			Remedy: "install Forewarm beside the other server first (docs/migrate.md)",
 		})
 	}
@@ -69,7 +69,7 @@ func (d *Doctor) CheckHandover(ctx context.Context) (Handover, error) {
 }
 
 // handed is who holds an APIService. The resource metrics must not be with a server that is to go.
-func (a *apiService) handed(own apiservices.Service, foreign map[apiservices.Service]bool) Finding {
+func (a *apiService) handed(own aggregation.Service, foreign map[aggregation.Service]bool) Finding {
 	f := a.available(own)
 	if a.leadsTo() != own && f.Level == Error {
 		f.Level = Warning // It is about to be replaced.
@@ -103,7 +103,7 @@ func (s *state) answered(h *autoscalingv2.HorizontalPodAutoscaler, m *autoscalin
 	if owner := autoscaler.OwningScaledObject(h); owner != "" {
 		return Finding{
 			Level: Error, Message: named + ": KEDA serves it, for the ScaledObject " + owner,
-			Remedy: "leave " + apiservices.External + " to KEDA, and use its external trigger (docs/keda.md)",
+			Remedy: "leave " + aggregation.External + " to KEDA, and use its external trigger (docs/keda.md)",
 		}
 	}
 	f := s.answering(h, m)
@@ -148,7 +148,7 @@ func (s *state) answering(h *autoscalingv2.HorizontalPodAutoscaler, m *autoscali
 // steps hand one APIService over. One that Forewarm can hold leads to it at once, so that no HPA misses a sync; Forewarm's leader
 // holds it from then on. Another version is deleted.
 func (d *Doctor) steps(s *state, a *apiService) []Step {
-	if !slices.Contains(slices.Collect(maps.Values(apiservices.Names())), a.Name) {
+	if !slices.Contains(slices.Collect(maps.Values(aggregation.Names())), a.Name) {
 		back := "apply the APIService " + a.Name + " of " + string(a.leadsTo()) + " again, from its manifests or chart"
 		return []Step{{"kubectl delete apiservice " + a.Name, back}}
 	}

@@ -32,11 +32,14 @@ func checkHistory(ctx context.Context, d *Doctor, s *state) []Finding {
 		return []Finding{f}
 	}
 	if s.args["sources-file"] != "" {
-		return []Finding{{
-			Check: "History", Level: Skipped,
-			Message: "Forewarm reads from several sources (--sources-file), and the doctor from one: the histories are not checked",
-			Remedy:  "kubectl get forecasts -A -o wide shows what each source answers",
-		}}
+		return []Finding{
+			{
+				Check:   "History",
+				Level:   Skipped,
+				Message: "Forewarm reads from several sources (--sources-file), and the doctor from one: the histories are not checked",
+				Remedy:  "kubectl get forecasts -A -o wide shows what each source answers",
+			},
+		}
 	}
 	source, err := prometheus.New(d.Prometheus)
 	if err != nil {
@@ -151,11 +154,16 @@ func clusters(ctx context.Context, source *prometheus.Source, trust signal.Trust
 	if err != nil || len(found) < 2 {
 		return nil
 	}
-	return []Finding{{
-		Check: "Clusters", Level: Warning,
-		Message: "the Prometheus has the clusters " + join(found) + ": demand of namespaces and workloads of one name is added up",
-		Remedy:  "set --cluster (cluster in the chart), for example to cluster=" + found[0],
-	}}
+	return []Finding{
+		{
+			Check: "Clusters",
+			Level: Warning,
+			Message: "the Prometheus has the clusters " + join(
+				found,
+			) + ": demand of namespaces and workloads of one name is added up",
+			Remedy: "set --cluster (cluster in the chart), for example to cluster=" + found[0],
+		},
+	}
 }
 
 // claims is that other namespaces report pods of this one, and are not believed; nil if none does.
@@ -164,9 +172,15 @@ func (p *patient) claims(ctx context.Context, level Level) *Finding {
 	if err != nil || len(from) == 0 {
 		return nil
 	}
-	f := p.finding("Exporters", level,
+	f := p.finding(
+		"Exporters",
+		level,
 		"if an exporter runs there, add the namespace to --exporter-namespaces (exporterNamespaces in the chart); if not, ask who "+
-			"scrapes what there", "pods in %s report pods of %s, and do not count", join(from), p.forecast.Namespace)
+			"scrapes what there",
+		"pods in %s report pods of %s, and do not count",
+		join(from),
+		p.forecast.Namespace,
+	)
 	return &f
 }
 
@@ -215,9 +229,15 @@ func (p *patient) length(read forecast.Series) []Finding {
 	days := func(d time.Duration) string { return fmt.Sprintf("%.3g days", d.Hours()/24) }
 	if has < least-p.target.Step {
 		return []Finding{
-			p.finding("History", Warning, "wait, or read from a Prometheus with a longer retention",
+			p.finding(
+				"History",
+				Warning,
+				"wait, or read from a Prometheus with a longer retention",
 				"the Prometheus has %s of history, less than the %s in which the demand repeats: nothing is gained yet over a "+
-					"plain HPA", days(has), days(least)),
+					"plain HPA",
+				days(has),
+				days(least),
+			),
 		}
 	}
 	return []Finding{p.finding("History", OK, "", "has %s of history", days(has))}
@@ -243,11 +263,15 @@ func (p *patient) gaps(read forecast.Series) []Finding {
 	}
 	const clock = "2006-01-02 15:04"
 	return []Finding{
-		p.finding("Gaps", Warning,
+		p.finding(
+			"Gaps",
+			Warning,
 			"check that the targets are scraped all the time; a workload that is scaled to zero has gaps, and they do no harm",
 			"%.0f%% of the samples are missing, the longest gap from %s to %s UTC",
-			100*float64(missing)/float64(s.Len()), s.TimeAt(end-longest+1).UTC().Format(clock),
-			s.TimeAt(end).UTC().Format(clock)),
+			100*float64(missing)/float64(s.Len()),
+			s.TimeAt(end-longest+1).UTC().Format(clock),
+			s.TimeAt(end).UTC().Format(clock),
+		),
 	}
 }
 

@@ -43,10 +43,15 @@ func (p *patient) copies(ctx context.Context) []Finding {
 		if !found || n < 2 {
 			continue
 		}
-		out = append(out, p.finding("Labels", Warning,
+		out = append(out, p.finding(
+			"Labels",
+			Warning,
 			"remove one of the scrape jobs, or merge the copies in the query: sum(max without (job, endpoint, service) (…))",
 			"%.0f series of %s differ in their scrape job only: unless the query merges them, it counts the demand %.0f times",
-			n, s, n))
+			n,
+			s,
+			n,
+		))
 	}
 	return out
 }
@@ -126,10 +131,14 @@ func (p *patient) diagnoseQuery(ctx context.Context) Finding {
 			return p.finding("Source", Error, "correct the name, or scrape the metric",
 				"the Prometheus has no series of %s", s.Name)
 		case p.count(ctx, s.Name+`{exported_namespace!=""}`)+p.count(ctx, s.Name+`{exported_pod!=""}`) > 0:
-			return p.finding("Labels", Error,
+			return p.finding(
+				"Labels",
+				Error,
 				"set honorLabels: true in the scrape, or match exported_namespace and exported_pod",
 				"no series matches %s, but series of %s have the labels of the workload in exported_namespace and exported_pod",
-				s, s.Name)
+				s,
+				s.Name,
+			)
 		default:
 			return p.finding("Labels", Error, "correct the labels in the query, or let the scrape add them",
 				"series of %s exist, but none matches %s", s.Name, s)

@@ -15,7 +15,7 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
-	"github.com/forewarm/forewarm/pkg/kube/apiservices"
+	"github.com/forewarm/forewarm/pkg/kube/aggregation"
 )
 
 // right is what an account may do: verbs on one resource of one group, written RESOURCE/SUBRESOURCE; with a name on that object
@@ -46,7 +46,7 @@ func (s *state) serverComponents() []component {
 	role := cmp.Or(s.args["api-service-owner"], ownName+":server")
 	const registration, leases = "apiregistration.k8s.io", "coordination.k8s.io"
 	var written []right
-	for _, name := range slices.Sorted(maps.Values(apiservices.Names())) {
+	for _, name := range slices.Sorted(maps.Values(aggregation.Names())) {
 		written = append(written, right{
 			group: registration, resource: "apiservices", name: name, verbs: []string{"patch", "delete"},
 		})

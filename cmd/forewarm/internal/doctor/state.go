@@ -17,7 +17,7 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
-	"github.com/forewarm/forewarm/pkg/kube/apiservices"
+	"github.com/forewarm/forewarm/pkg/kube/aggregation"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 )
 
@@ -56,11 +56,11 @@ type state struct {
 func (s *state) absent() bool { return s.missing && s.undefined }
 
 // service is Forewarm's own.
-func (d *Doctor) service(s *state) apiservices.Service {
+func (d *Doctor) service(s *state) aggregation.Service {
 	if name := s.args["service"]; name != "" {
-		return apiservices.Service(name)
+		return aggregation.Service(name)
 	}
-	return apiservices.Service(d.Namespace + "/" + s.name)
+	return aggregation.Service(d.Namespace + "/" + s.name)
 }
 
 func (d *Doctor) read(ctx context.Context) *state {

@@ -19,10 +19,9 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
 	"github.com/forewarm/forewarm/cmd/internal/agent"
 	"github.com/forewarm/forewarm/hack/reference"
-	"github.com/forewarm/forewarm/pkg/kube/apiservices"
+	"github.com/forewarm/forewarm/pkg/kube/aggregation"
 	"github.com/forewarm/forewarm/pkg/kube/forecasts"
 	"github.com/forewarm/forewarm/pkg/kube/pools"
-	"github.com/forewarm/forewarm/pkg/kube/servingca"
 	"github.com/forewarm/forewarm/pkg/serve/telemetry"
 	"github.com/forewarm/forewarm/pkg/source/embedded"
 	"github.com/forewarm/forewarm/pkg/source/tenants"
@@ -98,11 +97,13 @@ func metrics(out io.Writer) error {
 			Collectors: []prometheus.Collector{new(pools.Controller)},
 		},
 		reference.Section{
-			Title: "API groups", Text: "In a cluster only.", Collectors: []prometheus.Collector{new(apiservices.Watch)},
+			Title:      "API groups",
+			Text:       "In a cluster only.",
+			Collectors: []prometheus.Collector{new(aggregation.Groups)},
 		},
 		reference.Section{
 			Title: "Certificates", Text: "In a cluster only.",
-			Collectors: []prometheus.Collector{servingca.Collector{}},
+			Collectors: []prometheus.Collector{aggregation.ExpiryCollector{}},
 		},
 		reference.Section{
 			Title: "Sources by namespace", Text: "Only with `--sources-file`. `source` is a name in that file.",
@@ -135,7 +136,7 @@ func conditions(out io.Writer) error {
 			Title: "Forecast",
 			Text: "The Outlook of a Forecast has the same conditions, except `Reachable`. Where a condition is absent, " +
 				"there is nothing to report.",
-			Folders: []string{"pkg/core/snapshot", "pkg/core/decide/objective", "pkg/refresh", "pkg/kube/apiservices"},
+			Folders: []string{"pkg/core/snapshot", "pkg/core/decide/objective", "pkg/refresh", "pkg/kube/aggregation"},
 		},
 		reference.ConditionKind{
 			Title: "WarmPool", Text: "See [warm pools](../warm-pools.md).", Folders: []string{"pkg/api/v1alpha1"},

@@ -9,7 +9,7 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
 	"github.com/forewarm/forewarm/hack/casetest"
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
-	"github.com/forewarm/forewarm/pkg/kube/apiservices"
+	"github.com/forewarm/forewarm/pkg/kube/aggregation"
 )
 
 // waitReady asks until the server has all its paths.
@@ -126,7 +126,7 @@ func TestOneReviewPerUserNamespaceAndMetric(t *testing.T) {
 }
 
 func TestGroupsAreToggles(t *testing.T) {
-	base, _ := startCluster(t, snapshottest.Store(snapshottest.EveryState()...), serve.Groups{Custom: apiservices.Auto})
+	base, _ := startCluster(t, snapshottest.Store(snapshottest.EveryState()...), serve.Groups{Custom: aggregation.Auto})
 	client := insecureClient(t)
 	waitReady(t, client, base)
 	body := get(t, client, base+"/apis", token("allowed")).body

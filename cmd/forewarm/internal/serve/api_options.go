@@ -10,35 +10,35 @@ import (
 	adapteroptions "sigs.k8s.io/custom-metrics-apiserver/pkg/cmd/options"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-	"github.com/forewarm/forewarm/pkg/kube/apiservices"
+	"github.com/forewarm/forewarm/pkg/kube/aggregation"
 )
 
 // Groups are the API groups to serve. The zero value serves none.
 type Groups struct {
 	// External is external.metrics.k8s.io.
-	External apiservices.Mode
+	External aggregation.Mode
 	// Custom is custom.metrics.k8s.io.
-	Custom apiservices.Mode
+	Custom aggregation.Mode
 	// Inspect is inspect.forewarm.dev.
-	Inspect apiservices.Mode
+	Inspect aggregation.Mode
 }
 
 // AllGroups serves every group, and takes those that nobody holds.
 func AllGroups() Groups {
-	return Groups{External: apiservices.Auto, Custom: apiservices.Auto, Inspect: apiservices.Auto}
+	return Groups{External: aggregation.Auto, Custom: aggregation.Auto, Inspect: aggregation.Auto}
 }
 
 // Modes of the groups by their names.
-func (g *Groups) Modes() map[string]apiservices.Mode {
-	return map[string]apiservices.Mode{
-		apiservices.External: g.External, apiservices.Custom: g.Custom, apiservices.Inspect: g.Inspect,
+func (g *Groups) Modes() map[string]aggregation.Mode {
+	return map[string]aggregation.Mode{
+		aggregation.External: g.External, aggregation.Custom: g.Custom, aggregation.Inspect: g.Inspect,
 	}
 }
 
 // AddFlags binds the modes.
 func (g *Groups) AddFlags(flags *pflag.FlagSet) {
 	for _, group := range []struct {
-		mode       *apiservices.Mode
+		mode       *aggregation.Mode
 		flag, text string
 	}{
 		{&g.External, "serve-external-metrics", "serve external.metrics.k8s.io. auto: the leader takes the group where nobody holds it; " +
@@ -47,7 +47,7 @@ func (g *Groups) AddFlags(flags *pflag.FlagSet) {
 		{&g.Inspect, "serve-inspect", "the same of inspect.forewarm.dev"},
 	} {
 		flags.Var(group.mode, group.flag, group.text)
-		flags.Lookup(group.flag).NoOptDefVal = string(apiservices.Required)
+		flags.Lookup(group.flag).NoOptDefVal = string(aggregation.Required)
 	}
 }
 

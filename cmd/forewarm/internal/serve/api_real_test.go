@@ -18,7 +18,7 @@ import (
 	"github.com/forewarm/forewarm/hack/apiservertest"
 	"github.com/forewarm/forewarm/hack/casetest"
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
-	"github.com/forewarm/forewarm/pkg/kube/apiservices"
+	"github.com/forewarm/forewarm/pkg/kube/aggregation"
 	"github.com/forewarm/forewarm/pkg/kube/changes"
 )
 
@@ -123,14 +123,14 @@ func (constant) Subscribe(context.Context, changes.Signal) {}
 // hold takes the API groups until the test ends, as the leader does.
 func hold(t *testing.T, cluster *apiservertest.Cluster, bundle []byte) {
 	t.Helper()
-	watch, err := apiservices.New(cluster.Config, "forewarm-system/forewarm", slog.New(slog.DiscardHandler))
+	watch, err := aggregation.NewGroups(cluster.Config, "forewarm-system/forewarm", slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	groups := serve.AllGroups()
 	apiservertest.Background(t, watch.Run)
 	apiservertest.Background(t, func(ctx context.Context) error {
-		watch.Hold(ctx, serve.WallClock{}, apiservices.HoldConfig{
+		watch.Hold(ctx, serve.WallClock{}, aggregation.HoldConfig{
 			Modes: groups.Modes(), Owner: "forewarm:server", Port: 443, Authority: constant(bundle),
 		})
 		return nil

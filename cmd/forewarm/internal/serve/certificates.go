@@ -15,9 +15,8 @@ import (
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/forewarm/forewarm/pkg/kube/apiservices"
+	"github.com/forewarm/forewarm/pkg/kube/aggregation"
 	"github.com/forewarm/forewarm/pkg/kube/changes"
-	"github.com/forewarm/forewarm/pkg/kube/servingca"
 )
 
 // AuthorityOptions configure the certificate authority that signs the serving certificates.
@@ -78,10 +77,10 @@ func (o *AuthorityOptions) validate() error {
 			o.KEDASecret,
 		))
 	}
-	if o.LeafLifetime < time.Second || o.Lifetime < servingca.MinLifetimes*o.LeafLifetime {
+	if o.LeafLifetime < time.Second || o.Lifetime < aggregation.MinLifetimes*o.LeafLifetime {
 		problems = append(problems, fmt.Errorf(
 			"--tls-leaf-lifetime %s and --tls-ca-lifetime %s: write at least 1s, and at least %d times as long",
-			o.LeafLifetime, o.Lifetime, servingca.MinLifetimes,
+			o.LeafLifetime, o.Lifetime, aggregation.MinLifetimes,
 		))
 	}
 	return errors.Join(problems...)
@@ -92,8 +91,8 @@ type servingCertificates struct {
 	options AuthorityOptions
 	keda    bool // KEDA's client certificate is wanted, too
 	// secret and leaf are nil where certificates are given as files.
-	secret *servingca.Secret
-	leaf   *servingca.Leaf
+	secret *aggregation.Secret
+	leaf   *aggregation.Leaf
 	// servingFile is the certificate of those files; empty where there is none.
 	servingFile string
 	// file is the authority of those files, where one is given.
@@ -128,10 +127,10 @@ func openServingCertificates(o *Options, log *slog.Logger) (*servingCertificates
 	if err != nil {
 		return nil, fmt.Errorf("no cluster to read the certificate authority from: set --kubeconfig: %w", err)
 	}
-	if out.secret, err = servingca.NewSecret(client, o.Lease.Namespace, o.Authority.Secret, log); err != nil {
+	if out.secret, err = aggregation.NewSecret(client, o.Lease.Namespace, o.Authority.Secret, log); err != nil {
 		return nil, err
 	}
-	out.leaf, err = servingca.NewLeaf(out.secret, o.Authority.LeafLifetime, WallClock{}.Now(), log, o.hosts()...)
+	out.leaf, err = aggregation.NewLeaf(out.secret, o.Authority.LeafLifetime, WallClock{}.Now(), log, o.hosts()...)
 	if err != nil {
 		return nil, err
 	}
@@ -145,11 +144,11 @@ type fileAuthority struct {
 	*dynamiccertificates.DynamicFileCAContent
 }
 
-// Subscribe implements apiservices.Authority. The library removes no listener; a replica leads few times.
+// Subscribe implements aggregation.Bundler. The library removes no listener; a replica leads few times.
 func (f fileAuthority) Subscribe(_ context.Context, signal changes.Signal) { f.AddListener(signal) }
 
 // authority is by what the kube-apiserver shall verify Forewarm; nil where Forewarm does not know.
-func (c *servingCertificates) authority() apiservices.Authority { //nolint:ireturn // One of two, or none.
+func (c *servingCertificates) authority() aggregation.Bundler { //nolint:ireturn // One of two, or none.
 	switch {
 	case c.secret != nil:
 		return c.secret
@@ -196,7 +195,7 @@ func (c *servingCertificates) lead(ctx context.Context) {
 	all.Go(func() { c.secret.Keep(ctx, WallClock{}, c.options.Lifetime) })
 	if c.keda {
 		namespace, name, _ := strings.Cut(c.options.KEDASecret, "/")
-		lifetime := c.options.Lifetime / servingca.MinLifetimes
+		lifetime := c.options.Lifetime / aggregation.MinLifetimes
 		all.Go(func() { c.secret.KeepClient(ctx, WallClock{}, namespace, name, lifetime) })
 	}
 	all.Wait()
@@ -215,7 +214,7 @@ func (c *servingCertificates) ready() []Check {
 // metrics are the ends of the certificates, for an alert.
 func (c *servingCertificates) metrics() prometheus.Gatherers {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(servingca.Collector{
+	registry.MustRegister(aggregation.ExpiryCollector{
 		Secret: c.secret, Leaf: c.leaf, ServingFile: c.servingFile, AuthorityFile: c.options.File,
 	})
 	return prometheus.Gatherers{registry}

@@ -17,7 +17,7 @@ import (
 	events "k8s.io/client-go/tools/record"
 
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
-	"github.com/forewarm/forewarm/pkg/kube/apiservices"
+	"github.com/forewarm/forewarm/pkg/kube/aggregation"
 	"github.com/forewarm/forewarm/pkg/kube/changes"
 	"github.com/forewarm/forewarm/pkg/kube/forecasts"
 	"github.com/forewarm/forewarm/pkg/kube/pools"
@@ -82,7 +82,7 @@ func watchForecasts(
 		return nil, err
 	}
 	statuses := forecasts.NewStatusWriter(objects, snapshots, log)
-	groups, err := apiservices.New(client, o.service(), log)
+	groups, err := aggregation.NewGroups(client, o.service(), log)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func watchForecasts(
 	if err != nil {
 		return nil, fmt.Errorf("make a client for events: %w", err)
 	}
-	objects.SetExternalHeld(func() bool { return groups.Holds(apiservices.External) })
+	objects.SetExternalHeld(func() bool { return groups.Holds(aggregation.External) })
 	metrics, err := gather(groups, warm.controller, objects)
 	if err != nil {
 		return nil, err
@@ -144,8 +144,8 @@ func runAll(tasks ...func()) {
 // cluster.
 func hold(
 	ctx context.Context,
-	groups *apiservices.Watch,
-	config apiservices.HoldConfig,
+	groups *aggregation.Groups,
+	config aggregation.HoldConfig,
 	read Check,
 	snapshots *snapshot.Store,
 ) {

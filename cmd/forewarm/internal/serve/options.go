@@ -14,7 +14,7 @@ import (
 	cliflag "k8s.io/component-base/cli/flag"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-	"github.com/forewarm/forewarm/pkg/kube/apiservices"
+	"github.com/forewarm/forewarm/pkg/kube/aggregation"
 	"github.com/forewarm/forewarm/pkg/kube/forecasts"
 	"github.com/forewarm/forewarm/pkg/kube/pools"
 	"github.com/forewarm/forewarm/pkg/refresh"
@@ -240,16 +240,16 @@ func (o *Options) validateQueries() error {
 }
 
 // service is forewarm's own.
-func (o *Options) service() apiservices.Service {
+func (o *Options) service() aggregation.Service {
 	if o.Service == "" {
-		return apiservices.Service(o.Lease.Namespace + "/forewarm")
+		return aggregation.Service(o.Lease.Namespace + "/forewarm")
 	}
-	return apiservices.Service(o.Service)
+	return aggregation.Service(o.Service)
 }
 
 // hold is which API groups the leader holds.
-func (o *Options) hold(by apiservices.Authority) apiservices.HoldConfig {
-	return apiservices.HoldConfig{
+func (o *Options) hold(by aggregation.Bundler) aggregation.HoldConfig {
+	return aggregation.HoldConfig{
 		Modes: o.Cluster.Modes(), Owner: o.Owner, Port: o.ServicePort, Grace: o.Authority.Grace, Authority: by,
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
-	"github.com/forewarm/forewarm/hack/logtest"
+	"github.com/forewarm/forewarm/hack/processtest"
 	"github.com/forewarm/forewarm/hack/reference"
 	pb "github.com/forewarm/forewarm/pkg/serve/keda/externalscaler"
 )
@@ -68,7 +68,7 @@ func serve(t *testing.T, o Options) (address string, stop func()) {
 }
 
 // logged waits for a line in the log, and is what its pattern captures.
-func logged(t *testing.T, log *logtest.Buffer, pattern string) (captured string) {
+func logged(t *testing.T, log *processtest.LogBuffer, pattern string) (captured string) {
 	t.Helper()
 	line := regexp.MustCompile(pattern)
 	eventually(t, func() string {
@@ -82,10 +82,10 @@ func logged(t *testing.T, log *logtest.Buffer, pattern string) (captured string)
 }
 
 // begin runs the server until the returned function is called.
-func begin(t *testing.T, o Options) (log *logtest.Buffer, stop func()) {
+func begin(t *testing.T, o Options) (log *processtest.LogBuffer, stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	log = &logtest.Buffer{}
+	log = &processtest.LogBuffer{}
 	done := make(chan error, 1)
 	go func() { done <- run(ctx, o, slog.New(slog.NewTextHandler(log, nil))) }()
 	return log, func() {

@@ -29,7 +29,9 @@ func TestChangesAreNews(t *testing.T) {
 		{"missed", met, told{"learnt", objective.AtMaxReplicas}, "ObjectiveMissed", true},
 		{
 			"missed for another reason",
-			told{"learnt", objective.AtMaxReplicas}, told{"learnt", objective.FasterThanLead}, "", false,
+			told{"learnt", objective.AtMaxReplicas},
+			told{"learnt", objective.FasterThanLead},
+			"", false,
 		},
 		{"met again", told{"learnt", objective.FasterThanLead}, met, "ObjectiveMet", false},
 		{"learnt enough", told{"learnt", objective.Learning}, met, "ObjectiveMet", false},

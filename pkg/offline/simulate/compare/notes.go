@@ -92,7 +92,8 @@ func (p *plan) scaleNotes(c *Comparison, note noteFunc) {
 	if c.Assumptions.CapacityAssumed {
 		note(
 			"No replica capacity was given: the target, %s, is assumed. If a replica sustains more, less demand is late "+
-				"than shown.", formatNumber(p.Capacity),
+				"than shown.",
+			formatNumber(p.Capacity),
 		)
 	}
 	if p.capacityTarget() != p.target() {
@@ -128,7 +129,8 @@ func (p *plan) scaleNotes(c *Comparison, note noteFunc) {
 	} else if p.recorded.Step > time.Minute {
 		note(
 			"The history has steps of %s. Within a step the demand is a straight line, smoother than it was, for every "+
-				"policy.", p.recorded.Step,
+				"policy.",
+			p.recorded.Step,
 		)
 	}
 	for _, one := range c.Policies {

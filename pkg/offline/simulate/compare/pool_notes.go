@@ -28,13 +28,16 @@ func (p *plan) poolNotes(w *PoolResult) []string {
 		note(
 			"The history is that of %s. The other members are assumed to have the same history, shifted by whole days: "+
 				"the same daily pattern, with bursts at different times. All figures are totals of all %d members.",
-			p.Pool.Member, w.Members,
+			p.Pool.Member,
+			w.Members,
 		)
 	}
 	if n := p.Pool.Members; n > w.Members {
 		note(
 			"The pool has %d members, of which %d were simulated: the history has no more whole days, or more would take "+
-				"too long.", n, w.Members,
+				"too long.",
+			n,
+			w.Members,
 		)
 	}
 	own := w.of(Forewarm, HoldPlanned)

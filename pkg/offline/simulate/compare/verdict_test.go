@@ -95,7 +95,11 @@ func TestVerdictAgainstForewarm(t *testing.T) {
 func TestPoolVerdict(t *testing.T) {
 	trial := func(h compare.Holding, hours, late float64) compare.Trial {
 		return compare.Trial{
-			Policy: compare.Forewarm, Holding: h, OwnBudget: h == compare.HoldPlanned, FixedChunks: 3, MeetsObjective: late <= 1,
+			Policy:         compare.Forewarm,
+			Holding:        h,
+			OwnBudget:      h == compare.HoldPlanned,
+			FixedChunks:    3,
+			MeetsObjective: late <= 1,
 			Report: simulate.Report{
 				Duration: 12 * day, ReplicaHours: hours, IdleReplicaHours: 10, Arrived: 100, Late: late, Started: 10,
 				NodeWait: 20 * time.Minute,

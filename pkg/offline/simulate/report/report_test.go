@@ -140,9 +140,13 @@ func TestTextOfLittle(t *testing.T) {
 		t.Errorf("nothing is told as\n%s", told)
 	}
 	nan, c := math.NaN(), comparison(t)
-	c.Policies = []compare.PolicyResult{{
-		Name: compare.HPA, Frontier: []compare.Point{{}}, Timeline: []compare.Slot{{Demand: nan, Ready: nan, Paid: nan, Late: nan}},
-	}}
+	c.Policies = []compare.PolicyResult{
+		{
+			Name:     compare.HPA,
+			Frontier: []compare.Point{{}},
+			Timeline: []compare.Slot{{Demand: nan, Ready: nan, Paid: nan, Late: nan}},
+		},
+	}
 	if told := text(t, c, 80); strings.Contains(told, "NaN") || strings.Contains(told, "Inf") {
 		t.Errorf("no demand is told as\n%s", told)
 	}

@@ -57,7 +57,9 @@ func shapesSection(c *compare.Comparison) section {
 		Heads:  []string{"shape and policy", "capacity", "GPUs", "$/h", "GPU-hours", "$", "late"},
 		Notes: []string{
 			"Capacity is what a replica on the shape sustains, in the metric's unit; $/h is the price of a GPU. All shapes " +
-				"are assumed to have the same lead time and " + replicas(&c.Assumptions) + " replicas.",
+				"are assumed to have the same lead time and " + replicas(
+				&c.Assumptions,
+			) + " replicas.",
 		},
 	}
 	for _, t := range c.Shapes {

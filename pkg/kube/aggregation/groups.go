@@ -1,9 +1,4 @@
-// Package apiservices watches which services own the metrics API groups of a cluster. A group like
-// external.metrics.k8s.io has one owner, the server behind its APIService. KEDA's chart owns this one, and any
-// manifest that is applied later takes it without a warning. Forewarm takes a group only where nobody holds it. It
-// reports the owners in every Forecast's status, and changes by an event and a log line. Into the APIServices that lead
-// here it writes by which certificates the kube-apiserver verifies Forewarm.
-package apiservices
+package aggregation
 
 import (
 	"context"
@@ -27,8 +22,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/kube/changes"
 )
 
-// Watch watches the owners of the groups. It is safe for concurrent use.
-type Watch struct {
+// Groups watches who owns the API groups. It is safe for concurrent use.
+type Groups struct {
 	own      Service
 	log      *slog.Logger
 	client   dynamic.ResourceInterface
@@ -43,19 +38,19 @@ type Watch struct {
 	changed     changes.Feed
 }
 
-// New returns a watch of the APIServices of a cluster for Forewarm's own service, NAMESPACE/NAME. It sends no
+// NewGroups returns a watch of the APIServices of a cluster for Forewarm's own service, NAMESPACE/NAME. It sends no
 // requests before Run.
-func New(cluster *rest.Config, own Service, log *slog.Logger) (*Watch, error) {
+func NewGroups(cluster *rest.Config, own Service, log *slog.Logger) (*Groups, error) {
 	client, err := dynamic.NewForConfig(cluster)
 	if err != nil {
 		return nil, fmt.Errorf("make a client for APIServices: %w", err)
 	}
-	return newWatch(client, own, log)
+	return newGroups(client, own, log)
 }
 
-func newWatch(client dynamic.Interface, own Service, log *slog.Logger) (*Watch, error) {
+func newGroups(client dynamic.Interface, own Service, log *slog.Logger) (*Groups, error) {
 	resource := schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
-	w := &Watch{
+	w := &Groups{
 		own: own, log: log, client: client.Resource(resource),
 		roles: client.Resource(schema.GroupVersionResource{
 			Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterroles",
@@ -145,13 +140,13 @@ func groupAndService(object *unstructured.Unstructured) (group, namespace, name 
 
 // Run watches until the context ends. It retries with growing intervals; without the right to read, the owners stay
 // unknown.
-func (w *Watch) Run(ctx context.Context) error {
+func (w *Groups) Run(ctx context.Context) error {
 	w.informer.RunWithContext(ctx)
 	return nil
 }
 
 // watchFailed records and logs why the owners are unknown, once for each error.
-func (w *Watch) watchFailed(ctx context.Context, _ *cache.Reflector, err error) {
+func (w *Groups) watchFailed(ctx context.Context, _ *cache.Reflector, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if text := err.Error(); w.refused != text && w.owners == nil {
@@ -161,7 +156,7 @@ func (w *Watch) watchFailed(ctx context.Context, _ *cache.Reflector, err error) 
 }
 
 // refresh reads the owners again.
-func (w *Watch) refresh() {
+func (w *Groups) refresh() {
 	holdings, away := GroupOwners{}, map[string]string{}
 	for _, item := range w.informer.GetStore().List() {
 		object, ok := item.(*unstructured.Unstructured)
@@ -183,7 +178,7 @@ func (w *Watch) refresh() {
 }
 
 // known returns the owners; nil while they are not all known. Read only.
-func (w *Watch) known() GroupOwners {
+func (w *Groups) known() GroupOwners {
 	if !w.informer.HasSynced() {
 		return nil
 	}
@@ -193,7 +188,7 @@ func (w *Watch) known() GroupOwners {
 }
 
 // Conditions returns the condition Reachable; none while the owners are unknown.
-func (w *Watch) Conditions() []snapshot.Condition {
+func (w *Groups) Conditions() []snapshot.Condition {
 	holdings := w.known()
 	if holdings == nil {
 		return nil
@@ -204,11 +199,11 @@ func (w *Watch) Conditions() []snapshot.Condition {
 }
 
 // Holds reports whether a group leads to Forewarm.
-func (w *Watch) Holds(group string) bool { return w.known().ownedBy(group, w.own) }
+func (w *Groups) Holds(group string) bool { return w.known().ownedBy(group, w.own) }
 
 // ReportChanges emits an event about Forewarm's own service, and a log line, whenever the owner of a group changes,
 // until the context ends. Only the leader should call it, or each replica emits one.
-func (w *Watch) ReportChanges(ctx context.Context, events record.EventRecorder) {
+func (w *Groups) ReportChanges(ctx context.Context, events record.EventRecorder) {
 	var before GroupOwners
 	changed := changes.NewSignal()
 	w.changed.Subscribe(ctx, changed)
@@ -228,7 +223,7 @@ func (w *Watch) ReportChanges(ctx context.Context, events record.EventRecorder) 
 	}
 }
 
-func (w *Watch) reportChange(ctx context.Context, events record.EventRecorder, c change) {
+func (w *Groups) reportChange(ctx context.Context, events record.EventRecorder, c change) {
 	kind, reason, level := core.EventTypeNormal, "APIServiceHeld", slog.LevelInfo
 	switch {
 	case c.lost:
@@ -241,12 +236,12 @@ func (w *Watch) reportChange(ctx context.Context, events record.EventRecorder, c
 }
 
 // object returns Forewarm's own service, which the events are about.
-func (w *Watch) object() runtime.Object {
+func (w *Groups) object() runtime.Object {
 	namespace, name, _ := split(w.own)
 	return &core.ObjectReference{APIVersion: "v1", Kind: "Service", Namespace: namespace, Name: name}
 }
 
-var _ prometheus.Collector = (*Watch)(nil)
+var _ prometheus.Collector = (*Groups)(nil)
 
 // ownedDesc is 1 where all versions of a group lead to Forewarm.
 var ownedDesc = prometheus.NewDesc( //nolint:gochecknoglobals // A constant.
@@ -262,13 +257,13 @@ var availableDesc = prometheus.NewDesc( //nolint:gochecknoglobals // A constant.
 )
 
 // Describe implements prometheus.Collector.
-func (*Watch) Describe(out chan<- *prometheus.Desc) {
+func (*Groups) Describe(out chan<- *prometheus.Desc) {
 	out <- ownedDesc
 	out <- availableDesc
 }
 
 // Collect sends a gauge for each group; none while the owners are unknown.
-func (w *Watch) Collect(out chan<- prometheus.Metric) {
+func (w *Groups) Collect(out chan<- prometheus.Metric) {
 	holdings := w.known()
 	if holdings == nil {
 		return

@@ -1,4 +1,4 @@
-package servingca
+package aggregation
 
 import (
 	"bytes"
@@ -53,8 +53,8 @@ type Authority struct {
 	all []signer // the newest first
 }
 
-// Parse reads the data of the Secret; without any the Authority is empty. The error says what is wrong with it.
-func Parse(data map[string][]byte) (*Authority, error) {
+// ParseAuthority reads the data of the Secret; without any the Authority is empty. The error says what is wrong with it.
+func ParseAuthority(data map[string][]byte) (*Authority, error) {
 	if len(data[CertificatesKey]) == 0 && len(data[KeysKey]) == 0 {
 		return &Authority{}, nil
 	}

@@ -1,4 +1,4 @@
-package apiservices //nolint:testpackage // A watch with a client that is made up.
+package aggregation //nolint:testpackage // A watch with a client that is made up.
 
 import (
 	"context"
@@ -20,7 +20,7 @@ import (
 	"k8s.io/client-go/dynamic/fake"
 	clienttesting "k8s.io/client-go/testing"
 
-	"github.com/forewarm/forewarm/hack/logtest"
+	"github.com/forewarm/forewarm/hack/processtest"
 	"github.com/forewarm/forewarm/pkg/kube/changes"
 )
 
@@ -88,8 +88,8 @@ func TestHold(t *testing.T) {
 		}
 		return false, nil, nil
 	})
-	log := &logtest.Buffer{}
-	w, err := newWatch(client, "forewarm-system/forewarm", slog.New(slog.NewTextHandler(log, nil)))
+	log := &processtest.LogBuffer{}
+	w, err := newGroups(client, "forewarm-system/forewarm", slog.New(slog.NewTextHandler(log, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestHold(t *testing.T) {
 func TestVacancy(t *testing.T) {
 	client := fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
 		map[schema.GroupVersionResource]string{apiServices: "APIServiceList"})
-	w, err := newWatch(client, ours, slog.New(slog.DiscardHandler))
+	w, err := newGroups(client, ours, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +220,7 @@ func TestVacancy(t *testing.T) {
 		}
 		now := h.situation(start.Add(time.Duration(s.minutes) * time.Minute))
 		acts, _ := decide(&now)
-		if got := len(acts) == 1 && acts[0].verb == create; got != s.creates {
+		if got := len(acts) == 1 && acts[0].verb == register; got != s.creates {
 			t.Errorf("%s: %+v", s.name, acts)
 		}
 	}

@@ -1,4 +1,4 @@
-package servingca
+package aggregation
 
 import (
 	"crypto/x509"

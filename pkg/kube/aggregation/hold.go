@@ -1,4 +1,4 @@
-package apiservices
+package aggregation
 
 import (
 	"context"
@@ -30,9 +30,9 @@ const (
 	holdPeriod = 5 * time.Minute
 )
 
-// Authority signs Forewarm's certificates.
-type Authority interface {
-	// CurrentCABundleContent is by what they are verified, in PEM; none while it is unknown.
+// Bundler has the certificates by which Forewarm is verified.
+type Bundler interface {
+	// CurrentCABundleContent has them in PEM; none while they are unknown.
 	CurrentCABundleContent() []byte
 	// Subscribe notifies of changes until the context ends.
 	Subscribe(ctx context.Context, signal changes.Signal)
@@ -51,13 +51,13 @@ type HoldConfig struct {
 	Grace time.Duration
 	// Authority signs the certificates; nil means that the kube-apiserver verifies them by the authorities of its machine, or
 	// by what others write into the APIServices.
-	Authority Authority
+	Authority Bundler
 }
 
 // Hold keeps the APIServices of the groups until the context ends: it creates those that nobody holds, writes by which
 // certificates Forewarm is verified, lets go of those that lead elsewhere, and deletes those of groups that are not served.
 // It takes none from another server. Only the leader should call it, once it can serve.
-func (w *Watch) Hold(ctx context.Context, clock changes.Clock, config HoldConfig) {
+func (w *Groups) Hold(ctx context.Context, clock changes.Clock, config HoldConfig) {
 	changed := changes.NewSignal()
 	w.changed.Subscribe(ctx, changed)
 	if config.Authority != nil {
@@ -77,7 +77,7 @@ func (w *Watch) Hold(ctx context.Context, clock changes.Clock, config HoldConfig
 
 // holder is the leader's state.
 type holder struct {
-	watch     *Watch
+	watch     *Groups
 	config    HoldConfig
 	verifyAll time.Time
 	// foreign are the groups that another server held at the last step; vacated is until when, at the latest, it held those that
@@ -177,17 +177,17 @@ func (h *holder) do(ctx context.Context, a act, bundle string) error {
 
 // reasons of the writes, for the log.
 var reasons = map[verb]string{ //nolint:gochecknoglobals // A constant table.
-	create:  "nobody held its group",
-	remove:  "it led here, and its group is not served",
-	verify:  "the kube-apiserver verifies Forewarm by these certificates now",
-	adopt:   "it leads here, and will be deleted with Forewarm",
-	release: "it leads elsewhere, and will not be deleted with Forewarm",
+	register: "nobody held its group",
+	remove:   "it led here, and its group is not served",
+	trust:    "the kube-apiserver verifies Forewarm by these certificates now",
+	adopt:    "it leads here, and will be deleted with Forewarm",
+	release:  "it leads elsewhere, and will not be deleted with Forewarm",
 }
 
 func (h *holder) write(ctx context.Context, a act, bundle string) error {
 	client := h.watch.client
 	switch a.verb {
-	case create:
+	case register:
 		owner, err := h.owner(ctx)
 		if err != nil {
 			return err
@@ -197,7 +197,7 @@ func (h *holder) write(ctx context.Context, a act, bundle string) error {
 	case remove:
 		return client.Delete(ctx, a.name,
 			metav1.DeleteOptions{Preconditions: &metav1.Preconditions{ResourceVersion: &a.of.version}})
-	case verify:
+	case trust:
 		return h.patch(ctx, a, map[string]any{"spec": map[string]any{caBundle: bundle, insecure: false}})
 	case adopt:
 		owner, err := h.owner(ctx)

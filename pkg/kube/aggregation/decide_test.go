@@ -1,4 +1,4 @@
-package apiservices //nolint:testpackage // The decision, without a cluster.
+package aggregation //nolint:testpackage // The decision, without a cluster.
 
 import (
 	"fmt"
@@ -147,9 +147,9 @@ func FuzzDecide(f *testing.F) {
 		for _, a := range acts {
 			held := slices.ContainsFunc(s.all, func(o apiService) bool { return o.group == a.group })
 			switch {
-			case a.verb == create && held:
+			case a.verb == register && held:
 				t.Fatalf("%s is created, and held", a.name)
-			case a.verb != create && a.verb != release && a.of.service != ours:
+			case a.verb != register && a.verb != release && a.of.service != ours:
 				t.Fatalf("%s %s, which leads to %s", a.verb, a.name, a.of.service)
 			case a.name != Names()[a.group+a.of.group]:
 				t.Fatalf("%s is not one that Forewarm may write", a.name)
@@ -164,7 +164,7 @@ func FuzzDecide(f *testing.F) {
 
 // apply does what the cluster does at an act.
 func (s *situation) apply(a act) {
-	if a.verb == create {
+	if a.verb == register {
 		s.all = append(s.all, leads(a.group, s.own, s.bundle, s.owner))
 		return
 	}
@@ -172,7 +172,7 @@ func (s *situation) apply(a act) {
 	switch a.verb {
 	case remove:
 		s.all = slices.Delete(s.all, i, i+1)
-	case verify:
+	case trust:
 		s.all[i].bundle, s.all[i].insecure = s.bundle, false
 	case adopt:
 		s.all[i].owners = append(s.all[i].owners, leads(External, ours, "", s.owner).owners...)

@@ -1,4 +1,4 @@
-package apiservices
+package aggregation
 
 import (
 	"fmt"
@@ -98,11 +98,11 @@ type act struct {
 type verb string
 
 const (
-	create  verb = "create"
-	remove  verb = "delete"  // It leads here and the group is not served.
-	verify  verb = "verify"  // It leads here with another caBundle.
-	adopt   verb = "adopt"   // It leads here and would outlive Forewarm.
-	release verb = "release" // It leads elsewhere and would end with Forewarm.
+	register verb = "create"
+	remove   verb = "delete"  // It leads here and the group is not served.
+	trust    verb = "verify"  // It leads here with another caBundle.
+	adopt    verb = "adopt"   // It leads here and would outlive Forewarm.
+	release  verb = "release" // It leads elsewhere and would end with Forewarm.
 )
 
 // decide returns what to write, and what hinders Forewarm from holding what it should.
@@ -111,7 +111,7 @@ func decide(s *situation) (acts []act, problems []string) {
 	for _, group := range groups() {
 		held := slices.DeleteFunc(slices.Clone(s.all), func(a apiService) bool { return a.group != group })
 		if len(held) == 0 && s.modes[group].Served() && s.trust && (s.modes[group] == Required || !s.vacant[group]) {
-			acts = append(acts, act{verb: create, name: names[group], group: group})
+			acts = append(acts, act{verb: register, name: names[group], group: group})
 		}
 		for _, a := range held {
 			if a.name == names[group] {
@@ -140,7 +140,7 @@ func (s *situation) mend(a apiService) (acts []act) {
 		return acts
 	}
 	if s.bundle != "" && (a.insecure && s.verifyAll || !a.insecure && a.bundle != s.bundle) {
-		write(verify)
+		write(trust)
 	}
 	if !owned {
 		write(adopt)

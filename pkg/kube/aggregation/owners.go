@@ -1,4 +1,4 @@
-package apiservices
+package aggregation
 
 import (
 	"fmt"

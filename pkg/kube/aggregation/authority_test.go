@@ -1,4 +1,4 @@
-package servingca_test
+package aggregation_test
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"k8s.io/client-go/util/cert"
 
-	"github.com/forewarm/forewarm/pkg/kube/servingca"
+	"github.com/forewarm/forewarm/pkg/kube/aggregation"
 )
 
 const (
@@ -25,7 +25,7 @@ const (
 
 var start = time.Date(2026, 11, 2, 0, 0, 0, 0, time.UTC)
 
-func renew(t *testing.T, a *servingca.Authority, now time.Time) *servingca.Authority {
+func renew(t *testing.T, a *aggregation.Authority, now time.Time) *aggregation.Authority {
 	t.Helper()
 	out, _, err := a.Renew(now, lifetime)
 	if err != nil {
@@ -54,7 +54,7 @@ func TestNoOrderBreaksTrust(t *testing.T) {
 	late := func(rng *rand.Rand) time.Duration { return time.Duration(rng.IntN(28)) * step }
 	for seed := range uint64(3) {
 		rng := rand.New(rand.NewPCG(seed, 1))
-		kept := renew(t, &servingca.Authority{}, start)
+		kept := renew(t, &aggregation.Authority{}, start)
 		bundle := kept.Bundle()
 		signed, err := kept.Issue(start, leaf, host)
 		if err != nil {
@@ -88,12 +88,12 @@ func TestNoOrderBreaksTrust(t *testing.T) {
 
 // A Secret is read as it was written, and nothing changes before it is due.
 func TestSecretRoundTrip(t *testing.T) {
-	a := renew(t, renew(t, &servingca.Authority{}, start), start.Add(lifetime*3/4))
+	a := renew(t, renew(t, &aggregation.Authority{}, start), start.Add(lifetime*3/4))
 	data, err := a.Data()
 	if err != nil {
 		t.Fatal(err)
 	}
-	read, err := servingca.Parse(data)
+	read, err := aggregation.ParseAuthority(data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestSecretRoundTrip(t *testing.T) {
 
 // Without a leader for a year the authority ends, and says so.
 func TestEndedAuthority(t *testing.T) {
-	a := renew(t, &servingca.Authority{}, start)
+	a := renew(t, &aggregation.Authority{}, start)
 	if _, err := a.Issue(start.Add(2*lifetime), leaf, host); err == nil || !strings.Contains(err.Error(), "has ended") {
 		t.Errorf("%v", err)
 	}
@@ -131,37 +131,37 @@ func TestEndedAuthority(t *testing.T) {
 
 // What someone else wrote into the Secret is refused with what is wrong.
 func TestEditedSecrets(t *testing.T) {
-	write := func(a *servingca.Authority) map[string][]byte {
+	write := func(a *aggregation.Authority) map[string][]byte {
 		data, err := a.Data()
 		if err != nil {
 			t.Fatal(err)
 		}
 		return data
 	}
-	one, other := write(renew(t, &servingca.Authority{}, start)), write(renew(t, &servingca.Authority{}, start))
-	both := write(renew(t, renew(t, &servingca.Authority{}, start), start.Add(lifetime*3/4)))
-	served, err := renew(t, &servingca.Authority{}, start).Issue(start, leaf, host)
+	one, other := write(renew(t, &aggregation.Authority{}, start)), write(renew(t, &aggregation.Authority{}, start))
+	both := write(renew(t, renew(t, &aggregation.Authority{}, start), start.Add(lifetime*3/4)))
+	served, err := renew(t, &aggregation.Authority{}, start).Issue(start, leaf, host)
 	if err != nil {
 		t.Fatal(err)
 	}
 	with := func(certificates, keys []byte) map[string][]byte {
-		return map[string][]byte{servingca.CertificatesKey: certificates, servingca.KeysKey: keys}
+		return map[string][]byte{aggregation.CertificatesKey: certificates, aggregation.KeysKey: keys}
 	}
-	certificates, keys := one[servingca.CertificatesKey], one[servingca.KeysKey]
+	certificates, keys := one[aggregation.CertificatesKey], one[aggregation.KeysKey]
 	for _, c := range []struct {
 		name, want string
 		data       map[string][]byte
 	}{
 		{"no key", "1 certificates and ca.key 0 keys", with(certificates, nil)},
-		{"another's key", "key 1 of ca.key is not that of certificate 1", with(certificates, other[servingca.KeysKey])},
-		{"one key of two", "2 certificates and ca.key 1 keys", with(both[servingca.CertificatesKey], keys)},
+		{"another's key", "key 1 of ca.key is not that of certificate 1", with(certificates, other[aggregation.KeysKey])},
+		{"one key of two", "2 certificates and ca.key 1 keys", with(both[aggregation.CertificatesKey], keys)},
 		{"text", "ca.crt is not PEM", with([]byte("hello"), keys)},
 		{"half a certificate", "ca.crt is not PEM", with(certificates[:200], keys)},
 		{"a key as certificate", "block 1 of ca.crt", with(keys, keys)},
 		{"a serving certificate", "is not that of", with(served, keys)},
 		{"floods", "more than 16 blocks", with(bytes.Repeat(certificates, 20), keys)},
 	} {
-		if _, err := servingca.Parse(c.data); err == nil || !strings.Contains(err.Error(), c.want) ||
+		if _, err := aggregation.ParseAuthority(c.data); err == nil || !strings.Contains(err.Error(), c.want) ||
 			len(err.Error()) > 300 {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
@@ -169,7 +169,7 @@ func TestEditedSecrets(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	a, _, err := (&servingca.Authority{}).Renew(start, lifetime)
+	a, _, err := (&aggregation.Authority{}).Renew(start, lifetime)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -177,11 +177,11 @@ func FuzzParse(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(data[servingca.CertificatesKey], data[servingca.KeysKey])
-	f.Add([]byte(nil), data[servingca.KeysKey])
+	f.Add(data[aggregation.CertificatesKey], data[aggregation.KeysKey])
+	f.Add([]byte(nil), data[aggregation.KeysKey])
 	f.Fuzz(func(t *testing.T, certificates, keys []byte) {
-		read, err := servingca.Parse(map[string][]byte{
-			servingca.CertificatesKey: certificates, servingca.KeysKey: keys,
+		read, err := aggregation.ParseAuthority(map[string][]byte{
+			aggregation.CertificatesKey: certificates, aggregation.KeysKey: keys,
 		})
 		if err != nil || len(read.Bundle()) == 0 {
 			return
@@ -190,7 +190,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := servingca.Parse(written)
+		again, err := aggregation.ParseAuthority(written)
 		if err != nil || !bytes.Equal(again.Bundle(), read.Bundle()) {
 			t.Errorf("read %q, written and read again %q (%v)", read.Bundle(), again.Bundle(), err)
 		}
@@ -211,17 +211,21 @@ func TestFilesHaveAnEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	end := func(c servingca.Collector) float64 {
+	end := func(c aggregation.ExpiryCollector) float64 {
 		t.Helper()
 		if testutil.CollectAndCount(c) != 1 {
 			return 0
 		}
 		return testutil.ToFloat64(c)
 	}
-	if got, want := end(servingca.Collector{ServingFile: file}), float64(certificates[0].NotAfter.Unix()); got != want {
+	if got, want := end(
+		aggregation.ExpiryCollector{ServingFile: file},
+	), float64(
+		certificates[0].NotAfter.Unix(),
+	); got != want {
 		t.Errorf("the certificate ends at %v, want %v", got, want)
 	}
-	if got := end(servingca.Collector{ServingFile: file + ".none"}); got != 0 {
+	if got := end(aggregation.ExpiryCollector{ServingFile: file + ".none"}); got != 0 {
 		t.Errorf("a file that is not there ends at %v", got)
 	}
 }

@@ -1,4 +1,4 @@
-package servingca
+package aggregation
 
 import (
 	"time"
@@ -7,16 +7,16 @@ import (
 	"k8s.io/client-go/util/cert"
 )
 
-// Collector measures when this replica's certificate, and the authority's, end: those of a Secret or, where Secret is nil, those in
+// ExpiryCollector measures when this replica's certificate, and the authority's, end: those of a Secret or, where Secret is nil, those in
 // files, which are read at each scrape.
-type Collector struct {
+type ExpiryCollector struct {
 	Secret *Secret
 	Leaf   *Leaf
 	// ServingFile and AuthorityFile are PEM files; empty where there is none.
 	ServingFile, AuthorityFile string
 }
 
-var _ prometheus.Collector = Collector{}
+var _ prometheus.Collector = ExpiryCollector{}
 
 var expiryDesc = prometheus.NewDesc( //nolint:gochecknoglobals // A constant.
 	"forewarm_certificate_expiry_timestamp_seconds",
@@ -27,10 +27,10 @@ var expiryDesc = prometheus.NewDesc( //nolint:gochecknoglobals // A constant.
 )
 
 // Describe implements prometheus.Collector.
-func (Collector) Describe(out chan<- *prometheus.Desc) { out <- expiryDesc }
+func (ExpiryCollector) Describe(out chan<- *prometheus.Desc) { out <- expiryDesc }
 
 // Collect sends a gauge for each; none while it is unknown.
-func (c Collector) Collect(out chan<- prometheus.Metric) {
+func (c ExpiryCollector) Collect(out chan<- prometheus.Metric) {
 	send := func(certificate string, end time.Time) {
 		if !end.IsZero() {
 			out <- prometheus.MustNewConstMetric(expiryDesc, prometheus.GaugeValue, float64(end.Unix()), certificate)

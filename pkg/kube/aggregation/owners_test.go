@@ -1,4 +1,4 @@
-package apiservices //nolint:testpackage // The words, without a cluster.
+package aggregation //nolint:testpackage // The words, without a cluster.
 
 import (
 	"strings"

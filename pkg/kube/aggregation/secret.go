@@ -1,4 +1,4 @@
-package servingca
+package aggregation
 
 import (
 	"context"
@@ -154,7 +154,7 @@ func (s *Secret) observe(item any) {
 	if !ok {
 		return
 	}
-	authority, err := Parse(secret.Data)
+	authority, err := ParseAuthority(secret.Data)
 	if err != nil {
 		s.set(nil, s.unreadable(err))
 		return
@@ -244,7 +244,7 @@ func (s *Secret) renew(ctx context.Context, now time.Time, lifetime time.Duratio
 	case err != nil:
 		return s.advise(fmt.Sprintf("cannot be read (%.300s)", err), "apply deploy/default, or upgrade the chart")
 	}
-	authority, err := Parse(secret.Data)
+	authority, err := ParseAuthority(secret.Data)
 	if err != nil {
 		return s.unreadable(err)
 	}

@@ -1,5 +1,4 @@
-// Package logtest holds what a program under test writes, for tests that read it meanwhile.
-package logtest
+package processtest
 
 import (
 	"bytes"
@@ -7,28 +6,28 @@ import (
 	"sync"
 )
 
-// Buffer is a buffer that goroutines write and read at once. The zero value is empty.
-type Buffer struct {
+// LogBuffer is a buffer that goroutines write and read at once. The zero value is empty.
+type LogBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
 // Write implements io.Writer. It never fails.
-func (b *Buffer) Write(p []byte) (int, error) {
+func (b *LogBuffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.text.Write(p)
 }
 
 // String returns all that was written.
-func (b *Buffer) String() string {
+func (b *LogBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.text.String()
 }
 
 // Take returns all that was written, and empties the buffer.
-func (b *Buffer) Take() string {
+func (b *LogBuffer) Take() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	defer b.text.Reset()
@@ -36,7 +35,7 @@ func (b *Buffer) Take() string {
 }
 
 // Count returns how often a text was written.
-func (b *Buffer) Count(text string) int { return strings.Count(b.String(), text) }
+func (b *LogBuffer) Count(text string) int { return strings.Count(b.String(), text) }
 
 // Lines returns the lines that were written.
-func (b *Buffer) Lines() []string { return strings.Split(strings.TrimSpace(b.String()), "\n") }
+func (b *LogBuffer) Lines() []string { return strings.Split(strings.TrimSpace(b.String()), "\n") }

@@ -1,4 +1,4 @@
-package servingca_test
+package aggregation_test
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
 
-	"github.com/forewarm/forewarm/pkg/kube/servingca"
+	"github.com/forewarm/forewarm/pkg/kube/aggregation"
 )
 
 const (
@@ -53,19 +53,19 @@ func (c *clock) set(now time.Time) {
 
 // replica is a Secret's watcher and a leaf, as a process has them.
 type replica struct {
-	secret *servingca.Secret
-	leaf   *servingca.Leaf
+	secret *aggregation.Secret
+	leaf   *aggregation.Leaf
 }
 
 // newReplica starts the watch; the leader also renews.
 func newReplica(t *testing.T, client kubernetes.Interface, at *clock, leads bool) replica {
 	t.Helper()
 	quiet := slog.New(slog.DiscardHandler)
-	secret, err := servingca.NewSecretOf(client, system, caName, quiet)
+	secret, err := aggregation.NewSecretOf(client, system, caName, quiet)
 	if err != nil {
 		t.Fatal(err)
 	}
-	own, err := servingca.NewLeaf(secret, leaf, at.Now(), quiet, host)
+	own, err := aggregation.NewLeaf(secret, leaf, at.Now(), quiet, host)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func TestEditedSecretIsKept(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write(map[string][]byte{servingca.CertificatesKey: []byte("mine"), servingca.KeysKey: []byte("mine")})
+	write(map[string][]byte{aggregation.CertificatesKey: []byte("mine"), aggregation.KeysKey: []byte("mine")})
 	young := newReplica(t, client, at, false)
 	eventually(t, func() string {
 		if err := young.leaf.Check(at.Now()); err == nil ||
@@ -199,7 +199,7 @@ func TestClientCertificate(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	go func() {
 		defer close(running)
-		r.secret.KeepClient(ctx, at, "keda", "forewarm-client", lifetime/servingca.MinLifetimes)
+		r.secret.KeepClient(ctx, at, "keda", "forewarm-client", lifetime/aggregation.MinLifetimes)
 	}()
 	defer func() { stop(); <-running }()
 	eventually(t, ready(at, r))
