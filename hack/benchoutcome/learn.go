@@ -15,6 +15,7 @@ import (
 
 	"github.com/forewarm/forewarm/forecast/quantreg"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
+	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/forecaster"
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
@@ -137,7 +138,7 @@ func (l *learner) collect(r recorded) (quantreg.Rows, error) {
 type collecting struct{ collector *windowpeak.Collector }
 
 func (c collecting) Serve(o simulate.Observation) float64 {
-	c.collector.Step(windowpeak.Sample{Observed: o.Demand, Arrived: o.Arrived})
+	c.collector.Step(demand.Sample{Observed: o.Demand, Value: o.Arrived})
 	return math.NaN()
 }
 

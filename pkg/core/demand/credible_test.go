@@ -31,7 +31,7 @@ func passed(f *demand.Filter, load ...float64) string {
 	var out []string
 	for _, v := range load {
 		var passed []string
-		for _, s := range f.Step(v) {
+		for _, s := range f.Step(demand.Reading{Demand: v}) {
 			word := fmt.Sprint(s.Demand)
 			if s.Suspect {
 				word += "!"
@@ -50,7 +50,7 @@ func passed(f *demand.Filter, load ...float64) string {
 func filterAfterAnHour(c demand.FilterConfig, v float64) *demand.Filter {
 	f := demand.NewFilter(c)
 	for range int(time.Hour / c.Step) {
-		f.Step(v)
+		f.Step(demand.Reading{Demand: v})
 	}
 	return f
 }
@@ -105,9 +105,9 @@ func TestOneBadScrapeDoesNotCorroborateItself(t *testing.T) {
 		c.Corroboration = demand.Corroboration(reach, filterStep)
 		f := filterAfterAnHour(c, 100)
 		for range int(reach/filterStep) + 1 {
-			f.Step(100_000)
+			f.Step(demand.Reading{Demand: 100_000})
 		}
-		f.Step(100)
+		f.Step(demand.Reading{Demand: 100})
 		if got := f.Bound(); got.Base != 100 || got.Limit(1).Forecast > 200 {
 			t.Errorf("a range of %s: base %v, limit %+v", reach, got.Base, got.Limit(1))
 		}
@@ -131,7 +131,7 @@ func TestLimit(t *testing.T) {
 	const lead = 1
 	repeat := func(f *demand.Filter, n int, v float64) {
 		for range n {
-			f.Step(v)
+			f.Step(demand.Reading{Demand: v})
 		}
 	}
 	f := filterAfterAnHour(config(), 100)
@@ -155,12 +155,12 @@ func TestWhatCameOnceIsOver(t *testing.T) {
 	f := filterAfterAnHour(config(), 100)
 	burst := func() {
 		for range 10 {
-			f.Step(5000)
+			f.Step(demand.Reading{Demand: 5000})
 		}
 	}
 	calm := func(d time.Duration) float64 {
 		for range int(d / filterStep) {
-			f.Step(100)
+			f.Step(demand.Reading{Demand: 100})
 		}
 		return f.Bound().Limit(lead).Forecast
 	}
@@ -192,14 +192,14 @@ func TestFromZeroTheObservedCounts(t *testing.T) {
 		config := config()
 		config.Replica = c.replica
 		f := filterAfterAnHour(config, c.before)
-		if got := len(f.Step(1e6)); got != 0 {
+		if got := len(f.Step(demand.Reading{Demand: 1e6})); got != 0 {
 			t.Errorf("from %v: a leap passes at once", c.before)
 		}
 		if got := f.Bound().Limit(1).CapObserved(1e6); got != c.want {
 			t.Errorf("from %v with a replica of %v, a million counts for %v, want %v", c.before, c.replica, got, c.want)
 		}
 		for range 4 {
-			f.Step(1e6)
+			f.Step(demand.Reading{Demand: 1e6})
 		}
 		if got := f.Bound().Limit(1).Forecast; got < 1.5e6 || got > 2e6 {
 			t.Errorf("from %v: once it has lasted, %v may be forecast, want at most twice of it", c.before, got)
@@ -259,7 +259,7 @@ func FuzzFilter(f *testing.F) {
 		filter := demand.NewFilter(c)
 		var passed []float64
 		for i, v := range load {
-			for _, s := range filter.Step(v) {
+			for _, s := range filter.Step(demand.Reading{Demand: v}) {
 				passed = append(passed, s.Demand)
 			}
 			if waiting := len(filter.Waiting()); waiting > 2*span+1 || waiting+len(passed) != i+1 {
@@ -297,7 +297,7 @@ func checkScaling(t *testing.T, load []float64) {
 	t.Helper()
 	one, four := demand.NewFilter(config()), demand.NewFilter(config())
 	for i, v := range load {
-		a, b := slices.Clone(one.Step(v)), four.Step(4*v)
+		a, b := slices.Clone(one.Step(demand.Reading{Demand: v})), four.Step(demand.Reading{Demand: 4 * v})
 		if len(a) != len(b) {
 			t.Fatalf("step %d: %d pass, of the fourfold %d", i, len(a), len(b))
 		}

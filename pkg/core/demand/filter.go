@@ -24,22 +24,12 @@ func Corroboration(reach, step time.Duration) time.Duration {
 	return reach + max(2*step, 2*time.Minute)
 }
 
-// Filtered is the raw demand of a step and whether it is believed.
-type Filtered struct {
-	// Demand as it was read, NaN for a gap.
-	Demand float64
-	// Suspect is true where it was far above all that is credible, and was not corroborated.
-	Suspect bool
-	// Bound is the most that was justified at its time; for a sample that was corroborated later, before it.
-	Bound Bound
-}
-
-// known returns the demand to learn from: NaN for a suspect.
-func (s Filtered) known() float64 {
-	if s.Suspect {
+// believed returns the demand to learn from: NaN for a suspect.
+func (r *Reading) believed() float64 {
+	if r.Suspect {
 		return math.NaN()
 	}
-	return s.Demand
+	return r.Demand
 }
 
 // Filter holds suspects back until they are corroborated or over. It is not safe for concurrent use.
@@ -55,9 +45,9 @@ type Filter struct {
 	base    base
 	tracker boundTracker
 	bound   Bound
-	// waiting are the samples that are held back, the oldest first; out is reused by Step.
-	waiting []Filtered
-	out     []Filtered
+	// waiting are the readings that are held back, the oldest first; out is reused by Step.
+	waiting []Reading
+	out     []Reading
 	// gap counts the steps without a sample since the newest one.
 	gap int
 }
@@ -70,18 +60,18 @@ func NewFilter(c FilterConfig) *Filter {
 	return f
 }
 
-// Step adds the raw demand of the next step, NaN for a gap, and returns the samples that can be decided now, the oldest
-// first: none where it waits, several where others waited for it. They are valid until the next Step.
-func (f *Filter) Step(raw float64) []Filtered {
+// Step adds the reading of the next step, and returns those that can be decided now, the oldest first: none where it waits, several
+// where others waited for it. They are valid until the next Step.
+func (f *Filter) Step(r Reading) []Reading {
 	f.out = f.out[:0]
-	f.base.add(f.step, raw)
+	f.base.add(f.step, r.Demand)
 	f.step++
 	f.bound.Base = f.base.level
 	f.bound.MaxObserved = f.maxObserved()
 	top := f.Cap()
 	f.releaseCredible(top)
-	waits := raw > top
-	if math.IsNaN(raw) {
+	waits := r.Demand > top
+	if math.IsNaN(r.Demand) {
 		f.gap++
 		waits = len(f.waiting) > 0 && f.gap <= f.span
 	} else {
@@ -89,13 +79,14 @@ func (f *Filter) Step(raw float64) []Filtered {
 	}
 	switch {
 	case waits:
-		f.waiting = append(f.waiting, Filtered{Demand: raw, Bound: f.bound})
+		r.Bound = f.bound
+		f.waiting = append(f.waiting, r)
 		if len(f.waiting) > 2*f.span+1 {
 			f.release(1, top)
 		}
 	default:
 		f.release(len(f.waiting), top)
-		f.pass(Filtered{Demand: raw})
+		f.pass(r)
 	}
 	return f.out
 }
@@ -111,7 +102,7 @@ func (f *Filter) maxObserved() float64 {
 	return f.Cap()
 }
 
-// releaseCredible passes the oldest waiting samples that are credible by now.
+// releaseCredible passes the oldest waiting readings that are credible by now.
 func (f *Filter) releaseCredible(top float64) {
 	n := 0
 	for n < len(f.waiting) && !(f.waiting[n].Demand > top) {
@@ -120,25 +111,25 @@ func (f *Filter) releaseCredible(top float64) {
 	f.release(n, top)
 }
 
-// release passes the n oldest waiting samples, those above the cap as suspects.
+// release passes the n oldest waiting readings, those above the cap as suspects.
 func (f *Filter) release(n int, top float64) {
-	for _, s := range f.waiting[:n] {
-		s.Suspect = s.Demand > top
-		f.learn(s)
-		f.out = append(f.out, s)
+	for _, r := range f.waiting[:n] {
+		r.Suspect = r.Demand > top
+		f.learn(r)
+		f.out = append(f.out, r)
 	}
 	f.waiting = append(f.waiting[:0], f.waiting[n:]...)
 }
 
-// pass passes the newest sample, with the bound after it.
-func (f *Filter) pass(s Filtered) {
-	f.learn(s)
-	s.Bound = f.bound
-	f.out = append(f.out, s)
+// pass passes the newest reading, with the bound after it.
+func (f *Filter) pass(r Reading) {
+	f.learn(r)
+	r.Bound = f.bound
+	f.out = append(f.out, r)
 }
 
-func (f *Filter) learn(s Filtered) {
-	f.tracker.add(math.Min(s.known(), f.base.level))
+func (f *Filter) learn(r Reading) {
+	f.tracker.add(math.Min(r.believed(), f.base.level))
 	f.update()
 }
 
@@ -147,8 +138,8 @@ func (f *Filter) update() {
 	f.bound.MaxObserved = f.maxObserved()
 }
 
-// Waiting returns the samples that are held back, the oldest first; they are valid until the next Step.
-func (f *Filter) Waiting() []Filtered { return f.waiting }
+// Waiting returns the readings that are held back, the oldest first; they are valid until the next Step.
+func (f *Filter) Waiting() []Reading { return f.waiting }
 
 // Corroboration is how long a level must last to be credible.
 func (f *Filter) Corroboration() time.Duration { return f.config.Corroboration }

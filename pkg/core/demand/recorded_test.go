@@ -34,7 +34,7 @@ func believe(load []float64) believed {
 	f, out := demand.NewFilter(c), believed{steps: len(load)}
 	waiting := 0
 	for i, v := range load {
-		for _, s := range f.Step(v) {
+		for _, s := range f.Step(demand.Reading{Demand: v}) {
 			if s.Suspect {
 				out.suspects++
 			}

@@ -73,12 +73,14 @@ type Span struct {
 	Samples int
 }
 
-// Reading is the input of one step.
+// Reading is the input of one step. A Filter adds Suspect and Bound.
 type Reading struct {
-	// Demand, NaN where there is no sample.
+	// Demand as it was read, NaN where there is no sample.
 	Demand float64
 	// Suspect: the demand was far above all that is credible, and was not corroborated.
 	Suspect bool
+	// Bound is the most that was justified at its time; for a reading that was corroborated later, before it.
+	Bound Bound
 	// Incomplete: the source still adds to samples of this age, and the demand is below the one before.
 	Incomplete bool
 	// Saturated: the saturation signal was above 0.
@@ -91,7 +93,11 @@ type Reading struct {
 type Sample struct {
 	// Value is the demand or its lower bound; NaN where it is masked.
 	Value float64
-	Cause Cause
+	// Observed is the mean of the newest values, for a rate; NaN for a gap. Censored: it and Value are lower bounds, as a saturated
+	// service hides part of its demand.
+	Observed float64
+	Censored bool
+	Cause    Cause
 	// Faded is the share of the demand before an outage that does not count any more, from 0 to 1.
 	Faded float64
 	// Bound is the most that the history up to the sample justifies; the zero Bound limits nothing.

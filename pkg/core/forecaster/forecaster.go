@@ -2,7 +2,6 @@ package forecaster
 
 import (
 	"math"
-	"slices"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
@@ -17,11 +16,10 @@ import (
 type Forecaster struct {
 	config Config
 
-	// Demand classification. heldReadings are those that the filter holds back; screen and spans hold what it has passed on.
-	filter       *demand.Filter
-	heldReadings []demand.Reading
-	screen       *demand.Classifier
-	spans        spans
+	// Demand classification. screen and spans hold what the filter has passed on.
+	filter *demand.Filter
+	screen *demand.Classifier
+	spans  spans
 
 	demand observedDemand
 	// recent are the samples of the lead window before the newest known one; missing is how many gaps followed it.
@@ -82,39 +80,33 @@ func New(config Config, history History) *Forecaster {
 		record:   newRecord(config, len(history.Values), config.stepsIn(config.Window)),
 		decision: decide.Decision{Value: math.NaN(), Observed: math.NaN()},
 	}
-	var passed []demand.Filtered
-	for i, v := range history.Values {
-		f.heldReadings = append(f.heldReadings, history.Reading(i))
-		passed = append(passed, f.filter.Step(v)...)
+	var passed []demand.Reading
+	for i := range history.Values {
+		passed = append(passed, f.filter.Step(history.Reading(i))...)
 	}
-	for _, s := range passed {
-		if s.Suspect && s.Demand <= f.filter.Cap() {
-			s.Suspect = false
+	for _, r := range passed {
+		if r.Suspect && r.Demand <= f.filter.Cap() {
+			r.Suspect = false
 		}
-		f.accept(s)
+		f.accept(r)
 	}
-	f.heldReadings = slices.Clone(f.heldReadings) // Frees the array of the whole history.
 	f.decideHeld()
 	return f
 }
 
 // Step records the next reading and decides.
 func (f *Forecaster) Step(r demand.Reading) {
-	f.heldReadings = append(f.heldReadings, r)
-	for _, s := range f.filter.Step(r.Demand) {
-		f.accept(s)
+	for _, passed := range f.filter.Step(r) {
+		f.accept(passed)
 	}
 	f.decideHeld()
 }
 
-// accept classifies a sample that the filter has passed on, and steps.
-func (f *Forecaster) accept(s demand.Filtered) {
-	r := f.heldReadings[0]
-	f.heldReadings = f.heldReadings[1:]
-	r.Demand, r.Suspect = s.Demand, s.Suspect
+// accept classifies a reading that the filter has passed on, and steps.
+func (f *Forecaster) accept(r demand.Reading) {
 	r.Incomplete = r.Incomplete && r.Demand < f.demand.known // More than before is a rise already.
 	sample := f.screen.Step(r)
-	sample.Bound = s.Bound
+	sample.Bound = r.Bound
 	at := f.End()
 	f.spans.add(at, sample.Cause)
 	f.step(sample)
@@ -134,12 +126,13 @@ func (f *Forecaster) step(sample demand.Sample) {
 		f.bound.Left = f.unfaded * (1 - sample.Faded)
 	}
 	f.keepRecent(sample.Value)
-	now, censored := f.demand.observe(sample)
-	if !math.IsNaN(now) {
+	sample.Observed, sample.Censored = f.demand.observe(sample)
+	if !math.IsNaN(sample.Observed) {
 		f.observed++
 	}
-	f.record.observe(index, now)
-	f.peaks.Step(windowpeak.Sample{Observed: now, Arrived: sample.Value, Censored: censored, Bound: f.bound})
+	f.record.observe(index, sample.Observed)
+	sample.Bound = f.bound
+	f.peaks.Step(sample)
 	f.selection.step(f, sample.Value)
 	peak, exact := f.peaks.ActualPeak()
 	f.record.resolve(index, peak, !exact)
@@ -310,8 +303,8 @@ func (f *Forecaster) decideHeld() {
 	f.decide()
 }
 
-// Suspects are the samples that are held back, the oldest first, and how long they must last to be credible.
-func (f *Forecaster) Suspects() (held []demand.Filtered, lasts time.Duration) {
+// Suspects are the readings that are held back, the oldest first, and how long they must last to be credible.
+func (f *Forecaster) Suspects() (held []demand.Reading, lasts time.Duration) {
 	return f.filter.Waiting(), f.filter.Corroboration()
 }
 
@@ -325,7 +318,7 @@ func (f *Forecaster) End() time.Time { return time.Unix(0, f.next*int64(f.config
 
 // ReadUntil is the end of all samples, those that are held back included.
 func (f *Forecaster) ReadUntil() time.Time {
-	return f.End().Add(time.Duration(len(f.heldReadings)) * f.config.Step)
+	return f.End().Add(time.Duration(len(f.filter.Waiting())) * f.config.Step)
 }
 
 // Span is the total time of the samples, without gaps.

@@ -12,6 +12,7 @@ import (
 	"github.com/forewarm/forewarm/forecast/ensemble"
 	"github.com/forewarm/forewarm/forecast/naive"
 	"github.com/forewarm/forewarm/forecast/smoothing"
+	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/series"
 )
 
@@ -195,8 +196,8 @@ type blockPredictor struct {
 }
 
 // push records the demand of a step. A lower bound counts only above the model's forecast.
-func (m *blockPredictor) push(s *Sample) {
-	known := s.Arrived
+func (m *blockPredictor) push(s *demand.Sample) {
+	known := s.Value
 	if m.seasonal {
 		known = remembered(known, s.Bound.Usual)
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/forewarm/forewarm/forecast/quantreg"
+	"github.com/forewarm/forewarm/pkg/core/demand"
 )
 
 // Collector gathers rows of one workload to fit a prior to: features and the actual window peak, divided by the level of the
@@ -27,7 +28,7 @@ func NewCollector(set *CandidateSet, every int) *Collector {
 }
 
 // Step records the next step in the set, and its row.
-func (c *Collector) Step(x Sample) {
+func (c *Collector) Step(x demand.Sample) {
 	c.set.Step(x)
 	f := c.set.regression.features
 	if row, ok := c.pending.due(c.steps); ok {

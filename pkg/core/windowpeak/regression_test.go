@@ -12,6 +12,7 @@ import (
 
 	"github.com/forewarm/forewarm/forecast/modeltest"
 	"github.com/forewarm/forewarm/forecast/quantreg"
+	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/series"
 )
 
@@ -276,7 +277,7 @@ func TestPoolHelpsANewcomer(t *testing.T) {
 	}
 	collector := NewCollector(set, 5)
 	for _, v := range days(6, 11) {
-		collector.Step(Sample{Observed: v, Arrived: v})
+		collector.Step(demand.Sample{Observed: v, Value: v})
 	}
 	pooled, err := FitPrior(config().RegressionColumns(), collector.Rows)
 	if err != nil {

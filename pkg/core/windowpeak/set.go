@@ -11,16 +11,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/series"
 )
 
-// Sample is what is known of a step.
-type Sample struct {
-	// Observed demand, and Arrived, the demand of the step; NaN for gaps.
-	Observed, Arrived float64
-	// Censored means that both are lower bounds: a saturated service hides part of its demand.
-	Censored bool
-	// Bound is the most that history can justify at the step.
-	Bound demand.Bound
-}
-
 // CandidateSet holds all candidates of one demand. It is not safe for concurrent use.
 type CandidateSet struct {
 	// Candidates in the order of CandidateNames.
@@ -122,11 +112,11 @@ func (s *CandidateSet) addCandidates() error {
 const extraHistory = 14
 
 // Step records a sample, scores the forecasts whose windows end, and forecasts again.
-func (s *CandidateSet) Step(x Sample) {
+func (s *CandidateSet) Step(x demand.Sample) {
 	f := s.regression.features
 	f.usual = x.Bound.Usual
 	for _, c := range s.Candidates { // Models first: the regression reads them.
-		if of, ok := c.predictor.(interface{ push(x *Sample) }); ok {
+		if of, ok := c.predictor.(interface{ push(x *demand.Sample) }); ok {
 			of.push(&x)
 		}
 	}
@@ -160,7 +150,7 @@ func fillNaN(of []float64) {
 }
 
 // updateRegression records the step in the regression, and refits it when it is due.
-func (s *CandidateSet) updateRegression(x Sample) {
+func (s *CandidateSet) updateRegression(x demand.Sample) {
 	for i, at := range s.regressionInputs {
 		s.maxima[i] = math.NaN()
 		if at < 0 {

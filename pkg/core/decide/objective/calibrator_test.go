@@ -11,6 +11,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
+	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
@@ -88,7 +89,7 @@ func newPlayer(t *testing.T, c objective.Config) *player {
 
 // step takes a demand, NaN for a gap, and gives the value that is served.
 func (p *player) step(v float64) float64 {
-	p.set.Step(windowpeak.Sample{Observed: v, Arrived: v})
+	p.set.Step(demand.Sample{Observed: v, Value: v})
 	if !math.IsNaN(v) {
 		p.now = v
 	}
