@@ -125,12 +125,12 @@ func (l *learner) collect(r recorded) (quantreg.Rows, error) {
 	if err != nil {
 		return quantreg.Rows{}, err
 	}
-	demand, err := simulate.Resample(r.demand, sim.DefaultSync)
+	load, err := simulate.Resample(r.demand, sim.DefaultSync)
 	if err != nil {
 		return quantreg.Rows{}, err
 	}
 	collector := windowpeak.NewCollector(set, int(every/compare.Step))
-	_, err = simulate.ServedValues(demand, compare.Step, collecting{collector})
+	_, err = simulate.ServedValues(load, compare.Step, collecting{collector})
 	return collector.Rows, err
 }
 

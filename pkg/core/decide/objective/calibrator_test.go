@@ -103,9 +103,9 @@ func (p *player) step(v float64) float64 {
 }
 
 // play steps an objective over a demand and returns what it served.
-func play(p *player, demand []float64) []float64 {
-	out := make([]float64, len(demand))
-	for i, v := range demand {
+func play(p *player, load []float64) []float64 {
+	out := make([]float64, len(load))
+	for i, v := range load {
 		out[i] = p.step(v)
 	}
 	return out
@@ -167,11 +167,11 @@ func TestScale(t *testing.T) {
 
 // A stricter objective costs more and is later less; both are met within what a week can tell.
 func TestObjectivesAreMet(t *testing.T) {
-	demand := days(9, 4)
+	load := days(9, 4)
 	var served []objective.Account
 	for _, late := range []float64{0.002, 0.03} {
 		o := newPlayer(t, config(t, late))
-		play(o, demand)
+		play(o, load)
 		r := o.Report()
 		if r.Verdict != objective.Met || r.Period != 7*24*time.Hour {
 			t.Errorf("asked for %v: %s over %s: %s", late, r.Verdict, r.Period, r.Message())
@@ -205,19 +205,19 @@ func TestAtMaxReplicas(t *testing.T) {
 // Bursts out of nothing cannot be met by pods that start when they have come.
 func TestFasterThanLead(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
-	demand := make([]float64, 6*day)
+	load := make([]float64, 6*day)
 	until := 0
-	for i := range demand {
-		demand[i] = 20
+	for i := range load {
+		load[i] = 20
 		if rng.IntN(400) == 0 {
 			until = i + 3
 		}
 		if i < until {
-			demand[i] = 2000
+			load[i] = 2000
 		}
 	}
 	o := newPlayer(t, config(t, 0.001))
-	play(o, demand)
+	play(o, load)
 	if r := o.Report(); r.Verdict != objective.FasterThanLead || !strings.Contains(r.Message(), "not worth") {
 		t.Errorf("%s: %s", r.Verdict, r.Message())
 	}
@@ -249,11 +249,11 @@ func TestSeveralAutoscalers(t *testing.T) {
 
 // At a price of late demand the margin rises with the price.
 func TestPrice(t *testing.T) {
-	demand := days(5, 9)
+	load := days(5, 9)
 	before := -1.0
 	for _, price := range []float64{1, 10, 1000} {
 		o := newPlayer(t, priced(t, price))
-		play(o, demand)
+		play(o, load)
 		k := o.Headroom(0)
 		if k < before {
 			t.Errorf("k = %v at a price of %v, %v at a lower one", k, price, before)
@@ -285,14 +285,14 @@ func priced(t *testing.T, price float64) objective.Config {
 
 // The words of a price are of what it costs, and never of a share that was not asked for.
 func TestPriceInWords(t *testing.T) {
-	demand := days(5, 9)
+	load := days(5, 9)
 	const asked = "a replica-hour of demand that waits longer than 30s costs as much as 20 idle ones: "
 	for hours, want := range map[int]string{
 		5:  asked + "5 of 24 hours are observed; until then the headroom ",
 		96: " is the cheapest; with it ",
 	} {
 		o := newPlayer(t, priced(t, 20))
-		play(o, demand[:hours*60+1])
+		play(o, load[:hours*60+1])
 		r := o.Report()
 		if !strings.HasPrefix(r.Message(), asked) || !strings.Contains(r.Message(), want) ||
 			strings.Contains(r.Message(), "at most") {
@@ -352,10 +352,10 @@ func TestConfigIsChecked(t *testing.T) {
 
 // The same demand gives the same report.
 func TestDeterminism(t *testing.T) {
-	demand := days(3, 10)
+	load := days(3, 10)
 	a, b := newPlayer(t, config(t, 0.01)), newPlayer(t, config(t, 0.01))
-	play(a, demand)
-	play(b, demand)
+	play(a, load)
+	play(b, load)
 	if diff := cmp.Diff(a.Report(), b.Report(), cmp.Comparer(func(x, y float64) bool {
 		return math.Float64bits(x) == math.Float64bits(y)
 	})); diff != "" {
