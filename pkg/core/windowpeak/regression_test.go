@@ -38,11 +38,11 @@ func play(c Config, values []float64) []Peak {
 }
 
 // push pushes step i, and fits as often as it is worth.
-func push(l *pooledRegression, i int, demand float64, models []float64) {
+func push(l *pooledRegression, i int, observed float64, models []float64) {
 	if i%int(6*time.Hour/step) == 0 {
 		l.fit()
 	}
-	l.observe(demand, models)
+	l.observe(observed, models)
 }
 
 // days of minutes: a course of the day, and noise that makes clusters.
