@@ -18,7 +18,7 @@ type CandidateScore struct {
 
 // SelectionReason is which candidate is selected, and why, with the numbers of the step at which it was selected.
 type SelectionReason struct {
-	Rule selectionRule
+	Rule SelectionRule
 	// criterion by which candidates are compared.
 	Criterion criterion
 	// Selected and Previous candidate, and their losses.
@@ -28,16 +28,16 @@ type SelectionReason struct {
 	Hours int
 }
 
-// selectionRule is the rule by which a candidate was selected.
-type selectionRule string
+// SelectionRule is the rule by which a candidate was selected.
+type SelectionRule string
 
 const (
 	// SelectedFirst: the first candidate, and no other was better for long enough.
-	SelectedFirst selectionRule = "First"
-	// selectedAsReplacement: the previous candidate is no longer eligible.
-	selectedAsReplacement selectionRule = "Replacement"
+	SelectedFirst SelectionRule = "First"
+	// SelectedAsReplacement: the previous candidate is no longer eligible.
+	SelectedAsReplacement SelectionRule = "Replacement"
 	// SelectedAsBetter: the loss was lower than the previous candidate's for long enough.
-	SelectedAsBetter selectionRule = "Better"
+	SelectedAsBetter SelectionRule = "Better"
 )
 
 // criterion is what candidates are compared by.
@@ -55,7 +55,7 @@ const (
 // Message is the reason in a sentence.
 func (c SelectionReason) Message() string {
 	switch c.Rule {
-	case selectedAsReplacement:
+	case SelectedAsReplacement:
 		return fmt.Sprintf("%s is selected (%s %.3g): %s no longer meets what is asked for",
 			c.Selected, c.Criterion, c.SelectedLoss, c.Previous)
 	case SelectedAsBetter:
@@ -122,7 +122,7 @@ func (g *CandidateSelector) Update(all []CandidateScore) {
 	case best < 0:
 		g.hours = 0
 	case !now.Eligible && !(all[best].Loss > maxReplacementLoss*now.Loss):
-		g.challenge(selectedAsReplacement, best, replacementSaving, all)
+		g.challenge(SelectedAsReplacement, best, replacementSaving, all)
 	case g.comparableLoss(all, best) <= g.comparableLoss(all, g.selected):
 		g.challenge(SelectedAsBetter, best, 1-all[best].Loss/now.Loss, all)
 	default:
@@ -131,7 +131,7 @@ func (g *CandidateSelector) Update(all []CandidateScore) {
 }
 
 // challenge counts an hour in which a candidate was better.
-func (g *CandidateSelector) challenge(by selectionRule, challenger int, saved float64, all []CandidateScore) {
+func (g *CandidateSelector) challenge(by SelectionRule, challenger int, saved float64, all []CandidateScore) {
 	if g.challenger != challenger || g.hours == 0 {
 		g.challenger, g.hours, g.saved = challenger, 0, 0
 	}

@@ -6,12 +6,12 @@ import "time"
 type Kind string
 
 const (
-	// known: the demand is the observed one.
-	known Kind = "Known"
+	// Known: the demand is the observed one.
+	Known Kind = "Known"
 	// Censored: the demand was at least the observed one, because the service was saturated (right-censored).
 	Censored Kind = "Censored"
-	// masked: the demand is unknown.
-	masked Kind = "Masked"
+	// Masked: the demand is unknown.
+	Masked Kind = "Masked"
 )
 
 // Cause is why a sample is censored or masked. The zero Cause is that of a known sample.
@@ -38,9 +38,9 @@ func (c Cause) Kind() Kind {
 	case Saturated, AtCapacity:
 		return Censored
 	case Outage, Missing, Suspect, Incomplete:
-		return masked
+		return Masked
 	default:
-		return known
+		return Known
 	}
 }
 

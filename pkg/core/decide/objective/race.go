@@ -20,11 +20,11 @@ type RaceInterval struct {
 	// Demand is the highest of the interval, in replicas at full capacity; NaN while it is unknown.
 	Demand float32
 	// Before is the autoscaler as it was before, Forewarm the one that reads Forewarm's value.
-	Before, Forewarm runner
+	Before, Forewarm Runner
 }
 
-// runner is an autoscaler in an interval.
-type runner struct {
+// Runner is an autoscaler in an interval.
+type Runner struct {
 	// Ready replicas when the demand was highest.
 	Ready int32
 	// Late is the share of the interval's demand that waited too long.
@@ -95,7 +95,7 @@ func (r *race) record(arrived float64, step time.Duration, before, forewarm play
 	if !r.at.Equal(r.at.Truncate(r.step)) {
 		return
 	}
-	for _, one := range []*runner{&r.open.Before, &r.open.Forewarm} {
+	for _, one := range []*Runner{&r.open.Before, &r.open.Forewarm} {
 		if one.Late > 0 {
 			one.Late = min(one.Late/float32(r.arrived), 1)
 		}
