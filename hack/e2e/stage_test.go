@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/hack/logtest"
+	"github.com/forewarm/forewarm/hack/processtest"
 
 	"github.com/forewarm/forewarm/hack/e2e/clustertest"
 )
@@ -20,7 +20,7 @@ import (
 var keep = flag.Bool("keep", false, "keep the clusters' folders, with all logs")
 
 // endsOfLogs are those of the failed tests. They are printed after the tests, so that the report of one ends with what failed.
-var endsOfLogs logtest.Buffer
+var endsOfLogs processtest.LogBuffer
 
 func TestMain(m *testing.M) {
 	code := m.Run()

@@ -13,17 +13,17 @@ type Reason string
 // The reasons of the three conditions.
 const (
 	// ScalingActive.
-	validMetricFound Reason = "ValidMetricFound"
+	ValidMetricFound Reason = "ValidMetricFound"
 	ScalingDisabled  Reason = "ScalingDisabled"
 	FailedGetMetric  Reason = "FailedGetMetric" // the controller's own names the source: FailedGetExternalMetric
 
 	// AbleToScale.
-	readyForNewScale    Reason = "ReadyForNewScale"
+	ReadyForNewScale    Reason = "ReadyForNewScale"
 	ScaleUpStabilized   Reason = "ScaleUpStabilized"
 	ScaleDownStabilized Reason = "ScaleDownStabilized"
 
 	// ScalingLimited.
-	desiredWithinRange Reason = "DesiredWithinRange"
+	DesiredWithinRange Reason = "DesiredWithinRange"
 	TooFewReplicas     Reason = "TooFewReplicas"
 	TooManyReplicas    Reason = "TooManyReplicas"
 	ScaleUpLimit       Reason = "ScaleUpLimit"
@@ -62,7 +62,7 @@ type SyncResult struct {
 	// HPA.
 	Replicas int32
 	// Proposed is the metrics' proposal before stabilization and limits, Stabilized is it before the limits. Both are
-	// meaningful only when Active is validMetricFound.
+	// meaningful only when Active is ValidMetricFound.
 	Proposed, Stabilized int32
 	// Metric is the index of the metric with the largest proposal; −1 without one.
 	Metric int
@@ -191,7 +191,7 @@ func (c *Controller) propose(o *Observed, out *SyncResult) bool {
 		out.Active, out.Metric = FailedGetMetric, -1
 		return false
 	}
-	out.Active = validMetricFound
+	out.Active = ValidMetricFound
 	return true
 }
 

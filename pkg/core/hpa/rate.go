@@ -33,7 +33,7 @@ func (c *Controller) limit(now instant, current, wanted int32) (int32, Reason) {
 		}
 		return atLeast(wanted, c.spec.Min, TooFewReplicas)
 	default:
-		return wanted, desiredWithinRange
+		return wanted, DesiredWithinRange
 	}
 }
 
@@ -52,14 +52,14 @@ func atMost(wanted, most int32, reason Reason) (int32, Reason) {
 	if wanted > most {
 		return most, reason
 	}
-	return wanted, desiredWithinRange
+	return wanted, DesiredWithinRange
 }
 
 func atLeast(wanted, least int32, reason Reason) (int32, Reason) {
 	if wanted < least {
 		return least, reason
 	}
-	return wanted, desiredWithinRange
+	return wanted, DesiredWithinRange
 }
 
 // direction is the sign of a scaling.
@@ -79,7 +79,7 @@ func (c *Controller) bound(now instant, current int32, rules *Rules, d direction
 	}
 	for i, p := range rules.Policies {
 		allowed := d.allowed(c.startOfPeriod(now, current, p.Period), p)
-		if i == 0 || d.farther(allowed, bound) == (rules.Select == selectMax) {
+		if i == 0 || d.farther(allowed, bound) == (rules.Select == SelectMax) {
 			bound = allowed
 		}
 	}

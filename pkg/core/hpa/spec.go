@@ -98,7 +98,7 @@ type Select string
 
 // The choices of selectPolicy.
 const (
-	selectMax      Select = "Max"      // the one that allows the largest change
+	SelectMax      Select = "Max"      // the one that allows the largest change
 	SelectMin      Select = "Min"      // the one that allows the smallest change
 	SelectDisabled Select = "Disabled" // no change in this direction
 )
@@ -109,7 +109,7 @@ type PolicyType string
 // The types of a policy.
 const (
 	Pods    PolicyType = "Pods"
-	percent PolicyType = "Percent"
+	Percent PolicyType = "Percent"
 )
 
 // ScalingPolicy allows a change of Value (above 0) within Period (above 0, at most 30 minutes).
@@ -122,16 +122,16 @@ type ScalingPolicy struct {
 // DefaultScaleUp returns the API server's default: 4 pods or a doubling within 15 s, whichever is more, without
 // stabilization.
 func DefaultScaleUp() Rules {
-	return Rules{Select: selectMax, Policies: []ScalingPolicy{
+	return Rules{Select: SelectMax, Policies: []ScalingPolicy{
 		{Type: Pods, Value: 4, Period: 15 * time.Second},
-		{Type: percent, Value: 100, Period: 15 * time.Second},
+		{Type: Percent, Value: 100, Period: 15 * time.Second},
 	}}
 }
 
 // DefaultScaleDown returns the API server's default: any number within 15 s, stabilized over the cluster's window.
 func DefaultScaleDown() Rules {
-	return Rules{Stabilization: -1, Select: selectMax, Policies: []ScalingPolicy{
-		{Type: percent, Value: 100, Period: 15 * time.Second},
+	return Rules{Stabilization: -1, Select: SelectMax, Policies: []ScalingPolicy{
+		{Type: Percent, Value: 100, Period: 15 * time.Second},
 	}}
 }
 
@@ -195,7 +195,7 @@ func (r *Rules) validate(direction string) error {
 		wrong("tolerance %g: want 0 or more", *r.Tolerance)
 	}
 	switch r.Select {
-	case selectMax, SelectMin, SelectDisabled:
+	case SelectMax, SelectMin, SelectDisabled:
 	default:
 		wrong("selectPolicy %q: want Max, Min or Disabled", r.Select)
 	}
@@ -203,7 +203,7 @@ func (r *Rules) validate(direction string) error {
 		wrong("no policy: want at least one")
 	}
 	for _, p := range r.Policies {
-		if p.Type != Pods && p.Type != percent {
+		if p.Type != Pods && p.Type != Percent {
 			wrong("policy type %q: want Pods or Percent", p.Type)
 		}
 		if p.Value <= 0 || p.Period <= 0 || p.Period > maxPeriod {

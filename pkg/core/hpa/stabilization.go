@@ -15,7 +15,7 @@ type recommendation struct {
 // stabilize applies the recommendations of the windows to a proposal, and records it.
 func (c *Controller) stabilize(now instant, current, proposed int32) (int32, Reason) {
 	held := c.stabilized(now, current, proposed)
-	reason := readyForNewScale
+	reason := ReadyForNewScale
 	switch {
 	case held == proposed:
 	case proposed >= current && c.spec.Behavior != nil:

@@ -22,8 +22,8 @@ const unit = 1024
 // maxWeight keeps a bucket's weight, and the sum of all, within an int64.
 const maxWeight = 1 << 48
 
-// histogram counts weighted durations. The weights are whole numbers, so that a written histogram is exact.
-type histogram [buckets]int64
+// Histogram counts weighted durations. The weights are whole numbers, so that a written histogram is exact.
+type Histogram [buckets]int64
 
 // bucketOf returns the first bucket whose bound is at least a duration.
 func bucketOf(d time.Duration) int {
@@ -43,19 +43,19 @@ func bound(bucket int) time.Duration {
 	return min(time.Duration(float64(shortest)*math.Pow(ratio, float64(bucket))), longest)
 }
 
-func (h *histogram) add(d time.Duration, weight int64) {
+func (h *Histogram) add(d time.Duration, weight int64) {
 	i := bucketOf(d)
 	h[i] = min(h[i]+weight, maxWeight)
 }
 
 // halve halves all weights.
-func (h *histogram) halve() {
+func (h *Histogram) halve() {
 	for i := range h {
 		h[i] /= 2
 	}
 }
 
-func (h *histogram) total() int64 {
+func (h *Histogram) total() int64 {
 	sum := int64(0)
 	for _, w := range h {
 		sum += w
@@ -64,7 +64,7 @@ func (h *histogram) total() int64 {
 }
 
 // plus returns the sum of two histograms.
-func (h *histogram) plus(other *histogram) histogram {
+func (h *Histogram) plus(other *Histogram) Histogram {
 	sum := *h
 	for i := range sum {
 		sum[i] += other[i]
@@ -74,7 +74,7 @@ func (h *histogram) plus(other *histogram) histogram {
 
 // quantile returns the shortest duration, in whole seconds, that a share q of the weight does not exceed; 0 without any
 // weight. It is at most 5 % too long (a bucket's width), plus the rounding.
-func (h *histogram) quantile(q float64) time.Duration {
+func (h *Histogram) quantile(q float64) time.Duration {
 	total := h.total()
 	if total == 0 {
 		return 0

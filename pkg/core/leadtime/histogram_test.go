@@ -10,7 +10,7 @@ import (
 func TestQuantileAgainstASort(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range 200 {
-		h, all := histogram{}, make([]time.Duration, 1+rng.IntN(200))
+		h, all := Histogram{}, make([]time.Duration, 1+rng.IntN(200))
 		for i := range all {
 			all[i] = shortest + time.Duration(rng.Int64N(int64(longest-shortest)))
 			h.add(all[i], unit)

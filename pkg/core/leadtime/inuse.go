@@ -21,7 +21,7 @@ type InUse struct {
 }
 
 // update selects the quantiles of a histogram where one differs enough from that in use.
-func (c *InUse) update(h *histogram, now time.Time) {
+func (c *InUse) update(h *Histogram, now time.Time) {
 	value, median := int64(h.quantile(Quantile)/time.Second), int64(h.quantile(0.5)/time.Second)
 	if !differ(value, c.Value) && !differ(median, c.Median) {
 		return

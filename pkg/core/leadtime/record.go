@@ -56,7 +56,7 @@ type Record struct {
 type Population struct {
 	// Count is the number of starts ever counted.
 	Count     int64
-	Histogram histogram
+	Histogram Histogram
 }
 
 // ErrRecord means that a stored record is invalid.

@@ -24,7 +24,7 @@ const (
 	LastSeason  = "last-season"
 	LastWeek    = "last-week"
 	SES         = "ses"
-	holt        = "holt"
+	Holt        = "holt"
 	HoltWinters = "holt-winters"
 	ARIMA       = "arima"
 	Auto        = "auto"
@@ -36,7 +36,7 @@ func CandidateNames() []string {
 }
 
 // FittedModels are the names of the candidates that are fitted to the demand. Only those that are configured are included.
-func FittedModels() []string { return []string{SES, holt, HoltWinters, ARIMA, Auto} }
+func FittedModels() []string { return []string{SES, Holt, HoltWinters, ARIMA, Auto} }
 
 // baselines are the names of the candidates that need no model. They are always included.
 func baselines() []string { return []string{LastValue, RunningMax, LastSeason, LastWeek} }
@@ -84,7 +84,7 @@ func (c Config) newPredictor(name string, l *pooledRegression, longest int) (pre
 		return c.newRepetition(name, l.features)
 	case SES:
 		return c.newBlockPredictor(smoothing.SES{}, time.Minute, shortMemory)
-	case holt:
+	case Holt:
 		return c.newBlockPredictor(smoothing.Holt{Damped: true}, time.Minute, shortMemory)
 	case ARIMA:
 		return c.newBlockPredictor(arima.Auto{MaxD: 1}, time.Minute, shortMemory)
