@@ -59,6 +59,9 @@ func scaled(s forecast.Series, by float64) forecast.Series {
 // far a scale-up goes on that a policy had clipped: the real controller goes on to the highest recommendation of the
 // window, the study's stays. On tw_amzn that is the fifth digit.
 func TestStudy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("values alone: nothing here runs at once")
+	}
 	const window = 5*time.Minute + time.Second
 	for _, row := range []struct {
 		trace, policy     string

@@ -53,6 +53,9 @@ var noNumber = regexp.MustCompile(`(?i)\b(nan|inf|infinity)\b|[-−][0-9.]+ (req
 // A history that is at fault in some way is a clear error, or what is said of it is sane: a number in its order, or why there
 // is none.
 func TestFaultyHistories(t *testing.T) {
+	if testing.Short() {
+		t.Skip("values alone: nothing here runs at once")
+	}
 	grid := func(step time.Duration, values func(i int) (demand, queue, ready string)) row {
 		return func(i int) string {
 			demand, queue, ready := values(i)
