@@ -61,8 +61,8 @@ func runLoad(ctx context.Context, args []string, out io.Writer) error {
 	kind := args[0]
 	share, wrong := strconv.ParseFloat(args[1], 64)
 	seconds, err := strconv.ParseFloat(args[2], 64)
-	if err = errors.Join(wrong, err); err != nil || !(share > 0 && share <= 1) {
-		return fmt.Errorf("load %s: a share of 0 … 1 and seconds are wanted: %w", kind, err)
+	if wrong != nil || err != nil || !(share > 0 && share <= 1) {
+		return fmt.Errorf("load %s: share %q of %q seconds: want a share above 0, at most 1", kind, args[1], args[2])
 	}
 	// The driver's context belongs to the thread.
 	runtime.LockOSThread()
@@ -105,13 +105,11 @@ func unit(kind string) (func() (float64, error), error) {
 	chain := map[string]string{shaders: multiply, tensors: product}[kind]
 	switch {
 	case kind == memory:
-		return func() (float64, error) { return 1, problem(C.move(bufferSize)) }, problem(
-			C.prepare(nil, nil, bufferSize),
-		)
+		copied := func() (float64, error) { return 1, problem(C.move(bufferSize)) }
+		return copied, problem(C.prepare(nil, nil, bufferSize))
 	case kind == nothing:
-		return func() (float64, error) { time.Sleep(time.Millisecond); return 0, nil }, problem(
-			C.prepare(nil, nil, 1<<20),
-		)
+		idle := func() (float64, error) { time.Sleep(time.Millisecond); return 0, nil }
+		return idle, problem(C.prepare(nil, nil, 1<<20))
 	case chain == "":
 		return nil, fmt.Errorf("want one of %s, %s, %s, %s", shaders, tensors, memory, nothing)
 	}

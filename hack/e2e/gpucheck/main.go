@@ -105,7 +105,14 @@ func run(ctx context.Context, agent string) error {
 		return err
 	}
 	defer os.RemoveAll(folder) //nolint:errcheck // A temporary folder.
-	check := &check{node: &node{folder: folder, uuid: uuid}, smi: smi, binary: agent, alone: map[string]float64{}}
+	port, err := processtest.FreePort(ctx)
+	if err != nil {
+		return err
+	}
+	check := &check{
+		node: &node{folder: folder, uuid: uuid}, smi: smi, binary: agent,
+		address: fmt.Sprintf("127.0.0.1:%d", port), began: time.Now(), alone: map[string]float64{},
+	}
 	check.node.pods.Store(&[]string{"pod-a"})
 	stop, err := check.node.serve(ctx)
 	if err != nil {
@@ -113,7 +120,7 @@ func run(ctx context.Context, agent string) error {
 	}
 	defer stop()
 	check.agent, err = processtest.Program{Name: "agent", Binary: agent, Args: []string{
-		"--listen=" + listen, "--interval=1s", "--window=" + window.String(),
+		"--listen=" + check.address, "--interval=1s", "--window=" + window.String(),
 		"--pod-resources-socket=" + check.node.socket(), "--logs=" + filepath.Join(folder, "log"),
 	}}.Start(folder)
 	if err != nil {
@@ -143,6 +150,9 @@ type check struct {
 	agent *processtest.Process
 	// smi and binary are the commands nvidia-smi and forewarm-agent.
 	smi, binary string
+	// address is the agent's, began when it was started.
+	address string
+	began   time.Time
 	// alone is what each kind does in a second, alone and all the time.
 	alone map[string]float64
 }

@@ -8,20 +8,19 @@ import (
 	"math"
 	"net/http"
 	"strings"
+	"time"
 
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 )
 
-const listen = "127.0.0.1:19401"
-
 // metrics are the agent's, by name.
 type metrics map[string]*dto.MetricFamily
 
 // read reads the agent's metrics.
 func (c *check) read(ctx context.Context) (metrics, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+listen+"/metrics", http.NoBody)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+c.address+"/metrics", http.NoBody)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +50,7 @@ func (m metrics) cell(name, pod string) string {
 }
 
 func share(v float64) string {
-	if math.IsNaN(v) {
+	if math.IsNaN(v) || math.IsInf(v, 0) { // Its kind did not run alone.
 		return "–"
 	}
 	return fmt.Sprintf("%.2f", v)
@@ -86,16 +85,9 @@ func (c *check) print(s scenario, all []*process, of metrics, seen smiReading) {
 		if p.pod == "" {
 			whose, busy, bandwidth = "the node", "–", "–"
 		}
-		rows[i] = fmt.Sprintf(
-			"| | %s | %s, %.0f %% of the time | %s | %s | %s | %s | |\n",
-			whose,
-			p.kind,
-			100*p.share,
-			share(own),
-			busy,
-			share(seen.processes[p.command.Process.Pid]/100),
-			bandwidth,
-		)
+		told := seen.processes[p.command.Process.Pid] / 100
+		rows[i] = fmt.Sprintf("| | %s | %s, %.0f %% of the time | %s | %s | %s | %s | |\n",
+			whose, p.kind, 100*p.share, share(own), busy, share(told), bandwidth)
 	}
 	server := ""
 	if seen.server {
@@ -108,6 +100,6 @@ func (c *check) print(s scenario, all []*process, of metrics, seen smiReading) {
 // cost prints what the agent cost.
 func (c *check) cost() {
 	used := c.agent.Usage()
-	fmt.Printf("\nThe agent read once a second. Its CPU time: %s in %.0f s; its memory: %d MiB.\n", used.CPU,
-		float64(len(scenarios()))*loadTime.Seconds(), used.Resident>>20)
+	fmt.Printf("\nThe agent read once a second. Its CPU time: %s in %.0f s; its memory: %d MiB.\n",
+		used.CPU, time.Since(c.began).Seconds(), used.Resident>>20)
 }
