@@ -181,7 +181,7 @@ func (r *quasiRun) learn() {
 	}
 }
 
-// Dot is the sum of the products.
+// Dot is the sum of the products, added in their order on every machine: floats.Dot is faster and adds in another.
 func Dot(a, b []float64) float64 {
 	sum := 0.0
 	for i, v := range a {

@@ -23,14 +23,10 @@ import (
 // checkForecasts: what does Forewarm itself say of each Forecast?
 func checkForecasts(_ context.Context, _ *Doctor, s *state) []Finding {
 	if len(s.forecasts) == 0 && s.listed {
-		return []Finding{
-			{
-				Check:   "Forecasts",
-				Level:   Skipped,
-				Message: "there is no Forecast",
-				Remedy:  "create one (docs/quickstart.md)",
-			},
-		}
+		return []Finding{{
+			Check: "Forecasts", Level: Skipped, Message: "there is no Forecast",
+			Remedy: "create one (docs/quickstart.md)",
+		}}
 	}
 	var out []Finding
 	for i := range s.forecasts {
