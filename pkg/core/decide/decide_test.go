@@ -178,6 +178,7 @@ func TestParseSelectionRefuses(t *testing.T) {
 	}{
 		"an unknown key":         {map[string]string{"horizn": "5m"}, []string{`"horizn"`, "horizon, late, model, quantile, serve"}},
 		"a percent sign":         {map[string]string{"late": "1%"}, []string{`late="1%"`, "0.01"}},
+		"all of the demand":      {map[string]string{"late": "1"}, []string{`late="1"`, "0.01"}},
 		"a horizon without unit": {map[string]string{"horizon": "300"}, []string{"5m"}},
 		"a horizon of zero":      {map[string]string{"horizon": "0s"}, []string{"not a duration"}},
 		"a quantile of one":      {map[string]string{"quantile": "1"}, []string{"0.05 to 0.995"}},

@@ -121,17 +121,16 @@ func (f *Forecaster) step(sample demand.Sample) {
 	if f.peaks == nil && (math.IsNaN(sample.Value) || !f.start(index)) {
 		return
 	}
-	f.bound = sample.Bound
 	if sample.Faded > 0 {
-		f.bound.Left = f.unfaded * (1 - sample.Faded)
+		sample.Bound.Left = f.unfaded * (1 - sample.Faded)
 	}
+	f.bound = sample.Bound
 	f.keepRecent(sample.Value)
 	sample.Observed, sample.Censored = f.demand.observe(sample)
 	if !math.IsNaN(sample.Observed) {
 		f.observed++
 	}
 	f.record.observe(index, sample.Observed)
-	sample.Bound = f.bound
 	f.peaks.Step(sample)
 	f.selection.step(f, sample.Value)
 	peak, exact := f.peaks.ActualPeak()
