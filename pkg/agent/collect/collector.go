@@ -58,10 +58,8 @@ func (c Config) Validate() error {
 		)
 	}
 	if c.Window < 2*c.Interval || c.Window > 10*time.Minute {
-		problems = append(
-			problems,
-			fmt.Errorf("a window of %v: write two intervals (%v) … 10m", c.Window, 2*c.Interval),
-		)
+		problems = append(problems,
+			fmt.Errorf("a window of %v: write two intervals (%v) … 10m", c.Window, 2*c.Interval))
 	}
 	return errors.Join(problems...)
 }

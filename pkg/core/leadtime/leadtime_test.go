@@ -210,12 +210,8 @@ func TestARolloutThatHungIsNoStart(t *testing.T) {
 	record := recordOf(t, starts(20, noon(), 2*time.Minute)...)
 	later := settled().Add(24 * time.Hour)
 	record.AddStarts(starts(10, later.Add(-time.Hour), 100*time.Minute), later)
-	if got := record.LeadTime(
-		later.Add(time.Hour),
-	); !about(
-		got,
-		4*126*time.Second,
-	) { // 126 s is the bucket of 2 minutes.
+	// 126 s is the bucket of 2 minutes.
+	if got := record.LeadTime(later.Add(time.Hour)); !about(got, 4*126*time.Second) {
 		t.Errorf("%s after ten starts that hung for 100 minutes, want four times the 2m6s in use", got)
 	}
 	record = recordOf(t, starts(20, noon(), 2*time.Minute)...)

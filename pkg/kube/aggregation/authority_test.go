@@ -218,11 +218,8 @@ func TestFilesHaveAnEnd(t *testing.T) {
 		}
 		return testutil.ToFloat64(c)
 	}
-	if got, want := end(
-		aggregation.ExpiryCollector{ServingFile: file},
-	), float64(
-		certificates[0].NotAfter.Unix(),
-	); got != want {
+	want := float64(certificates[0].NotAfter.Unix())
+	if got := end(aggregation.ExpiryCollector{ServingFile: file}); got != want {
 		t.Errorf("the certificate ends at %v, want %v", got, want)
 	}
 	if got := end(aggregation.ExpiryCollector{ServingFile: file + ".none"}); got != 0 {

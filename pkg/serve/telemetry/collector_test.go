@@ -92,23 +92,15 @@ func TestConditionsAreMetrics(t *testing.T) {
 	suspect := snapshottest.Ready(snapshottest.Key("suspect"))
 	pending := snapshottest.Pending(snapshottest.Key("pending"))
 	suspect.Settings.Mode = decide.Shadow
-	compare(
-		t,
-		registry(t, snapshottest.Store(suspect, pending), snapshottest.Now),
-		"shadow.prom",
-		"forewarm_forecast_shadow",
-	)
+	compare(t, registry(t, snapshottest.Store(suspect, pending), snapshottest.Now), "shadow.prom",
+		"forewarm_forecast_shadow")
 	suspect.Conditions = []snapshot.Condition{
 		{Type: snapshot.ConditionReady, True: true},
 		{Type: snapshot.ConditionData, Reason: snapshot.ReasonSuspect},
 		{Type: snapshot.ConditionUncalibrated, True: true},
 	}
-	compare(
-		t,
-		registry(t, snapshottest.Store(suspect, pending), snapshottest.Now),
-		"conditions.prom",
-		"forewarm_forecast_condition",
-	)
+	compare(t, registry(t, snapshottest.Store(suspect, pending), snapshottest.Now), "conditions.prom",
+		"forewarm_forecast_condition")
 }
 
 func TestForecastHasLevelAndHorizon(t *testing.T) {

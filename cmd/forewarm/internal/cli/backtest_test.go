@@ -35,17 +35,8 @@ func TestInterruption(t *testing.T) {
 		at := time.Unix(int64(60*i), 0)
 		fmt.Fprintf(&load, "%d,%g\n", at.Unix(), hourly(at))
 	}
-	out, err := cli.BacktestRun(
-		ctx,
-		bar,
-		strings.NewReader(load.String()),
-		"--trace",
-		"-",
-		"--season",
-		"1h",
-		"--model",
-		"ses",
-	)
+	out, err := cli.BacktestRun(ctx, bar, strings.NewReader(load.String()), "--trace", "-", "--season", "1h",
+		"--model", "ses")
 	if err == nil || cmdline.ExitCode(err) != 130 || !strings.Contains(err.Error(), "interrupted: the figures are of") {
 		t.Errorf("%v with code %d, want an interruption with its figures", err, cmdline.ExitCode(err))
 	}
