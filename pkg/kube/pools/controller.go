@@ -75,6 +75,8 @@ type Controller struct {
 	events   Events
 	limiter  *rate.Limiter
 	pools    map[types.UID]*poolState
+	// changed are the pools whose chunks changed in the newest step.
+	changed []poolStep
 	// metrics of the newest step; nil while this replica does not lead.
 	metrics atomic.Pointer[[]poolMetrics]
 }
@@ -118,15 +120,34 @@ func (c *Controller) Run(ctx context.Context, clock changes.Clock) {
 	defer c.metrics.Store(nil)
 	before := ""
 	for {
+		due := clock.Now().Add(c.interval)
 		err := c.Step(ctx, clock.Now())
 		text := fmt.Sprint(err)
 		if err != nil && text != before && ctx.Err() == nil {
 			c.log.WarnContext(ctx, "some warm pools could not be reconciled, retrying", "error", err)
 		}
 		before = text
-		if err := clock.WaitUntil(ctx, clock.Now().Add(c.interval)); err != nil {
+		if len(c.changed) > 0 && c.interval > podDelay && clock.WaitUntil(ctx, clock.Now().Add(podDelay)) == nil {
+			c.holdChanged(ctx)
+		}
+		if err := clock.WaitUntil(ctx, due); err != nil {
 			return
 		}
+	}
+}
+
+// podDelay is how long the pods of a Deployment that changed take to be created.
+const podDelay = 2 * time.Second
+
+// holdChanged holds once more what changed in the newest step, so that pods which were created meanwhile need not wait for
+// the next one. That sees the errors, if there are any.
+func (c *Controller) holdChanged(ctx context.Context) {
+	for _, v := range c.changed {
+		own, cancel := context.WithTimeout(ctx, poolTimeout)
+		if held, err := c.Actuator.Hold(own, v.WarmPool, v.want); err == nil {
+			v.held = held
+		}
+		cancel()
 	}
 }
 
@@ -143,6 +164,7 @@ func (c *Controller) Step(ctx context.Context, now time.Time) error {
 	slices.SortStableFunc(pools, func(a, b *Pool) int { return c.statusWritten(a).Compare(c.statusWritten(b)) })
 	term := make(map[types.UID]*poolState, len(pools))
 	gauges := make([]poolMetrics, 0, len(pools))
+	c.changed = nil
 	var problems []error
 	for _, p := range pools {
 		k := c.pools[p.UID]

@@ -30,6 +30,7 @@ func TestHolding(t *testing.T) {
 		{"NothingIsWrittenTwice", testQuiet},
 		{"WhatIsNotOursStays", testForeign},
 		{"PlaceholdersThatWait", testWaiting},
+		{"GatesAreOpenedByThePlan", testGates},
 		{"AQuotaThatKeepsRealPodsOut", testCrowded},
 		{"ImagesArePulled", testImages},
 		{"ATemplateThatIsRefused", testRefused},

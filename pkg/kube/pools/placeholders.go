@@ -17,9 +17,9 @@ import (
 )
 
 // PlaceholderPods holds chunks by placeholder pods of negative priority: one Deployment for each capacity type, whose
-// pods have the resources of the chunk's pod and do nothing. The scheduler preempts them for real pods, the
-// Deployment creates them again, and while they are unschedulable the cluster's autoscaler adds a node. So a pool
-// refills by itself.
+// pods have the resources of the chunk's pod and do nothing. The scheduler preempts them for real pods, and the
+// Deployment creates them again, behind a gate: the next plan deletes them, or opens the gate. Then the cluster's
+// autoscaler adds nodes for them.
 type PlaceholderPods struct {
 	client      kubernetes.Interface
 	deployments *owned
@@ -27,7 +27,8 @@ type PlaceholderPods struct {
 	now         func() time.Time
 }
 
-// Hold applies the Deployments, and deletes those of capacity types that the pool does not have any more.
+// Hold applies the Deployments, deletes those of capacity types that the pool does not have any more, and opens the gates
+// of the pods that are there.
 func (b *PlaceholderPods) Hold(ctx context.Context, pool *v1alpha1.WarmPool, want Desired) (Actual, error) {
 	if err := checkPriorityClass(ctx, b.client, pool.Spec.Actuator.PlaceholderPods.PriorityClassName); err != nil {
 		return Actual{}, err
@@ -44,6 +45,9 @@ func (b *PlaceholderPods) Hold(ctx context.Context, pool *v1alpha1.WarmPool, wan
 		return Actual{}, err
 	}
 	if err = b.deployments.prune(ctx, pool, found); err != nil {
+		return Actual{}, err
+	}
+	if err = b.open(ctx, pool, found); err != nil {
 		return Actual{}, err
 	}
 	return b.held(ctx, pool, found)
@@ -97,6 +101,7 @@ func placeholderDeployment(pool *v1alpha1.WarmPool, capacity v1alpha1.CapacityTy
 	own, pod := selectorLabels(pool, capacity.Name), placeholderTemplate(pool, capacity)
 	spec := pool.Spec.Actuator.PlaceholderPods
 	pod.Spec.PriorityClassName, pod.Spec.Containers[0].Image = spec.PriorityClassName, spec.Image
+	pod.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: gate}}
 	mountImages(&pod.Spec, spec.PrePullImages)
 	none, quarter := intstr.FromInt32(0), intstr.FromString("25%")
 	return &appsv1.Deployment{

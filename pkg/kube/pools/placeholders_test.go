@@ -145,6 +145,44 @@ func testWaiting(t *testing.T, s *holdScene) {
 	}
 }
 
+// testGates: of the pods that the Deployment created, the plan opens as many as it asks for, and leaves the gates of others.
+func testGates(t *testing.T, s *holdScene) {
+	t.Helper()
+	s.classed(-10)
+	pool := s.pool("")
+	s.hold(pool, 2, 0)
+	s.expect("a new pod's gate", s.get("deployment/warm-llama", "{.spec.template.spec.schedulingGates[*].name}"),
+		"forewarm.dev/plan")
+	create := func(names ...string) {
+		t.Helper()
+		for _, name := range names {
+			s.MustKubectl(t, fmt.Sprintf(`{apiVersion: v1, kind: Pod, metadata: {name: %s, namespace: default, labels:
+				{forewarm.dev/warm-pool: llama}}, spec: {schedulingGates: [{name: forewarm.dev/plan}, {name: example.com/queue}],
+				containers: [{name: pause, image: pause}]}}`, name), "create", "-f", "-")
+		}
+		t.Cleanup(func() {
+			s.MustKubectl(t, "", append([]string{"delete", "pod", "--now", "--ignore-not-found"}, names...)...)
+		})
+	}
+	open := func() string {
+		t.Helper()
+		gates := s.get("pods", `{range .items[?(@.metadata.labels.forewarm\.dev/warm-pool=="llama")]}`+
+			`{.spec.schedulingGates[*].name}{"\n"}{end}`)
+		return fmt.Sprintf("%d of %d", strings.Count("\n"+gates, "\nexample.com/queue"), strings.Count(gates, "queue"))
+	}
+	create("a", "b", "c")
+	s.expect("before the plan", open(), "0 of 3")
+	s.hold(pool, 2, 0)
+	s.expect("as many as are asked for", open(), "2 of 3")
+	s.hold(pool, 2, 0)
+	s.expect("and no more", open(), "2 of 3")
+	create("d")
+	s.hold(pool, 1, 0)
+	s.expect("a plan that shrank", open(), "2 of 4")
+	s.hold(pool, 4, 0)
+	s.expect("a plan that grew", open(), "4 of 4")
+}
+
 // testCrowded: a quota that counts placeholders keeps out the pods that are to take their places.
 func testCrowded(t *testing.T, s *holdScene) {
 	t.Helper()

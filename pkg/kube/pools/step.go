@@ -79,13 +79,15 @@ func (c *Controller) observe(ctx context.Context, now time.Time, v *poolStep) {
 	v.held, v.seen = held, true
 }
 
-// hold applies a plan if it changed, or was not applied for a while. It marks the pool first.
+// hold applies a plan if it changed, or was not applied for a while, and at every step while chunks are missing. It marks
+// the pool first.
 func (c *Controller) hold(ctx context.Context, now time.Time, v *poolStep, plan warmpool.Plan) {
 	want := Desired{Base: plan.Want}
 	if v.Resolved.Pool.Split {
 		want = Desired{Base: plan.Base, Tail: plan.Tail}
 	}
-	due := v.attempted != v.Generation || v.err != nil || !v.requested(want) ||
+	capacity := v.capacity()
+	due := v.attempted != v.Generation || v.err != nil || !v.requested(want) || capacity.Ready < capacity.Held ||
 		now.Sub(v.heldAt) >= renewSteps*c.interval
 	if !due || v.backingOff(now) || !v.seen {
 		return
@@ -103,6 +105,9 @@ func (c *Controller) hold(ctx context.Context, now time.Time, v *poolStep, plan 
 	if err != nil {
 		c.recordError(v, err, now)
 		return
+	}
+	if want != v.want {
+		c.changed = append(c.changed, *v)
 	}
 	resized := !v.heldAt.IsZero() && want != v.want
 	v.clearError()

@@ -1,0 +1,82 @@
+package pools
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+)
+
+// gate is the scheduling gate of a new placeholder pod. The Deployment creates a pod again as soon as a real one has
+// preempted it, when the members' new replicas may have made it needless. Without a gate the cluster's autoscaler would
+// add a node for it before the next plan.
+const gate = v1alpha1.GroupName + "/plan"
+
+// openGate removes the gate of a pod, and leaves those of others.
+const openGate = `{"spec": {"schedulingGates": [{"$patch": "delete", "name": "` + gate + `"}]}}`
+
+// open removes the gates of as many placeholder pods as the Deployments ask for, after they were applied: of those that
+// were asked for before a plan shrank, some are still there.
+func (b *PlaceholderPods) open(ctx context.Context, pool *v1alpha1.WarmPool, found objects) error {
+	for _, object := range found {
+		d, err := decode[appsv1.Deployment](object.Object)
+		if err != nil {
+			return err
+		}
+		if err = b.openPods(ctx, pool, d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *PlaceholderPods) openPods(ctx context.Context, pool *v1alpha1.WarmPool, d *appsv1.Deployment) error {
+	wanted := 0
+	if d.Spec.Replicas != nil {
+		wanted = int(*d.Spec.Replicas)
+	}
+	if int(d.Status.AvailableReplicas) >= wanted {
+		return nil
+	}
+	pods, err := b.client.CoreV1().Pods(pool.Namespace).List(ctx, metav1.ListOptions{
+		LabelSelector: labels.SelectorFromSet(d.Spec.Selector.MatchLabels).String(),
+	})
+	if err != nil {
+		return listPodsError(pool, err)
+	}
+	var gated []string
+	for i := range pods.Items {
+		switch pod := &pods.Items[i]; {
+		case pod.DeletionTimestamp != nil:
+		case isGated(pod):
+			gated = append(gated, pod.Name)
+		default:
+			wanted--
+		}
+	}
+	for _, name := range gated[:min(len(gated), max(wanted, 0))] {
+		_, err = b.client.CoreV1().Pods(pool.Namespace).Patch(ctx, name, types.StrategicMergePatchType,
+			[]byte(openGate), metav1.PatchOptions{FieldManager: FieldManager})
+		switch {
+		case apierrors.IsForbidden(err):
+			return problem(v1alpha1.PoolReasonForbidden,
+				"cannot patch pods in %s, so no placeholder pod is scheduled: apply deploy/warm-pools, or set "+
+					"warmPools.enforce in the chart", pool.Namespace)
+		case err != nil && !apierrors.IsNotFound(err):
+			return fmt.Errorf("open the gate of the placeholder %s/%s: %w", pool.Namespace, name, err)
+		}
+	}
+	return nil
+}
+
+func isGated(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Spec.SchedulingGates, func(g corev1.PodSchedulingGate) bool { return g.Name == gate })
+}
