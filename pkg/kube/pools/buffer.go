@@ -128,7 +128,7 @@ func (c *CapacityBuffer) held(pool *v1alpha1.WarmPool, found objects) (Actual, e
 		if err != nil {
 			return Count{}, "", err
 		}
-		return Count{Held: b.Spec.Replicas, Ready: b.ready()}, b.warning(c.now()), nil
+		return Count{Held: b.Spec.Replicas, Ready: b.ready(c.now(), nodeLead(pool))}, b.warning(c.now()), nil
 	})
 }
 
@@ -138,16 +138,19 @@ const (
 	conditionResolved     = "ReadyForProvisioning"
 	conditionProvisioning = "Provisioning"
 	conditionLimited      = "LimitedByQuotas"
-	// reasonRequiresNewCapacity is Karpenter's reason for conditionProvisioning while nodes are starting.
-	reasonRequiresNewCapacity = "RequiresNewCapacity"
+	// Karpenter's reasons for conditionProvisioning. It is False with the first in the pass that requests nodes, and True
+	// with the second from the next one on: a node that is starting counts as existing capacity (v1.14.0).
+	reasonRequiresNewCapacity  = "RequiresNewCapacity"
+	reasonFitsExistingCapacity = "FitsExistingCapacity"
 )
 
-// ready returns how many chunks are ready by the buffer's status. Karpenter reports whether a node is still starting,
-// and then none counts. Cluster Autoscaler does not: what it provisions counts, although a new node may still be
-// starting.
-func (b *buffer) ready() int32 {
+// ready returns how many chunks are ready by the buffer's status. No autoscaler reports that the nodes are present.
+// Karpenter reports when it needed none any more: a node's lead time later they are there, and none counts before. What
+// Cluster Autoscaler provisions counts, although a new node may still be starting.
+func (b *buffer) ready(now time.Time, node time.Duration) int32 {
 	taken := meta.FindStatusCondition(b.Status.Conditions, conditionProvisioning)
 	if taken == nil || taken.Status != metav1.ConditionTrue || taken.Reason == reasonRequiresNewCapacity ||
+		taken.Reason == reasonFitsExistingCapacity && now.Sub(taken.LastTransitionTime.Time) < node ||
 		!meta.IsStatusConditionTrue(b.Status.Conditions, conditionResolved) {
 		return 0
 	}
@@ -165,7 +168,8 @@ func (b *buffer) warning(now time.Time) string {
 			b.Name, b.Status.Replicas, b.Spec.Replicas, clipLine(c.Message))
 	}
 	for _, kind := range []string{conditionResolved, conditionProvisioning} {
-		if c := meta.FindStatusCondition(all, kind); c != nil && c.Status == metav1.ConditionFalse {
+		if c := meta.FindStatusCondition(all, kind); c != nil && c.Status == metav1.ConditionFalse &&
+			c.Reason != reasonRequiresNewCapacity {
 			return fmt.Sprintf("the CapacityBuffer %s is not %s: %s (%s)", b.Name, kind, clipLine(c.Message), c.Reason)
 		}
 	}

@@ -35,7 +35,7 @@ func ReadBuffer(fields map[string]any, now time.Time) (ready int32, remark strin
 	if err != nil {
 		return 0, "", err
 	}
-	return b.ready(), b.warning(now), nil
+	return b.ready(now, 5*time.Minute), b.warning(now), nil
 }
 
 // ReadPool is a pool as the watch reads it.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/common/model"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,9 +15,29 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
 
-// pendingTimeout is how long a placeholder pod may be pending before there is a warning: longer than a node takes to
-// start.
+// pendingTimeout is how long a placeholder pod, or a buffer, may be pending before there is a warning where the lead time
+// of nodes is unknown.
 const pendingTimeout = 10 * time.Minute
+
+// minPendingTimeout is the least such time: a busy control plane takes seconds as well.
+const minPendingTimeout = time.Minute
+
+// pendingTimeoutOf returns how long a placeholder pod may be pending: twice as long as a node takes to start.
+func pendingTimeoutOf(pool *v1alpha1.WarmPool) time.Duration {
+	if node := nodeLead(pool); node > 0 {
+		return max(2*node, minPendingTimeout)
+	}
+	return pendingTimeout
+}
+
+// nodeLead returns the lead time of a node by the pool's status; 0 where it is unknown.
+func nodeLead(pool *v1alpha1.WarmPool) time.Duration {
+	d, err := model.ParseDuration(pool.Status.NodeLeadTime)
+	if err != nil {
+		return 0
+	}
+	return time.Duration(d)
+}
 
 // warning returns what blocks the placeholder pods that are not available; empty while a node may just be starting.
 func (b *PlaceholderPods) warning(
@@ -40,7 +61,7 @@ func (b *PlaceholderPods) warning(
 		return "", listPodsError(pool, err)
 	}
 	for i := range pods.Items {
-		if why := b.pendingReason(&pods.Items[i]); why != "" {
+		if why := b.pendingReason(&pods.Items[i], pendingTimeoutOf(pool)); why != "" {
 			return fmt.Sprintf("%d of %d placeholder pods are not available: %s", missing, count.Held, why), nil
 		}
 	}
@@ -56,17 +77,18 @@ func rejectedWarning(message string) string {
 	return "placeholder pods are rejected: " + clipLine(message) + advice
 }
 
-// pendingReason returns what a pod waits for longer than pendingTimeout; empty for one that does not.
-func (b *PlaceholderPods) pendingReason(pod *corev1.Pod) string {
+// pendingReason returns what a pod waits for longer than a timeout; empty for one that does not.
+func (b *PlaceholderPods) pendingReason(pod *corev1.Pod, timeout time.Duration) string {
 	for _, c := range pod.Status.Conditions {
-		if c.Type != corev1.PodScheduled || b.now().Sub(c.LastTransitionTime.Time) < pendingTimeout {
+		if c.Type != corev1.PodScheduled || b.now().Sub(c.LastTransitionTime.Time) < timeout {
 			continue
 		}
 		since := c.LastTransitionTime.UTC().Format("15:04 MST")
 		if c.Status != corev1.ConditionTrue {
 			return fmt.Sprintf(
-				"%s is unschedulable since %s (%s): check that a node pool of this shape exists and that its "+
-					"autoscaler adds nodes for pods of this priority", pod.Name, since, clipLine(c.Message))
+				"%s is unschedulable since %s (%s): check that a node pool of this shape exists and is below its "+
+					"limits, that its new nodes register, and that its autoscaler adds nodes for pods of this priority; "+
+					"kubectl describe pod has the autoscaler's events", pod.Name, since, clipLine(c.Message))
 		}
 		for _, s := range pod.Status.ContainerStatuses {
 			if w := s.State.Waiting; w != nil {
