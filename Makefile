@@ -122,6 +122,11 @@ e2e-adapter: components ## the real prometheus-adapter beside Forewarm: equal va
 	adapter=$$(hack/components/build.sh prometheus-adapter | tail -1) && cd hack/e2e && \
 		FOREWARM_E2E=1 FOREWARM_ADAPTER="$$adapter" FORMAT=standard-verbose $(GO_TEST) -count=1 -timeout 20m -run TestPrometheusAdapter .
 
+.PHONY: e2e-neighbours
+e2e-neighbours: components ## the real Karpenter, whose nodes warm pools hold; built from source first (minutes, once)
+	karpenter=$$(hack/components/build.sh karpenter | tail -1) && cd hack/e2e && \
+		FOREWARM_E2E=1 FOREWARM_KARPENTER="$$karpenter" FORMAT=standard-verbose $(GO_TEST) -count=1 -timeout 20m ./neighbours
+
 .PHONY: cluster
 cluster: ## a control plane with forewarm in it, to play with, until interrupted (KEDA=1: with KEDA)
 	cd hack/e2e && go run ./up $(if $(KEDA),-keda)

@@ -16,6 +16,8 @@ type Components struct {
 	Kubernetes, Kwok, KEDA, PrometheusAdapter string
 	// KEDASource and PrometheusAdapterSource are the folders of their modules, with their manifests.
 	KEDASource, PrometheusAdapterSource string
+	// Karpenter is a folder of binaries, KarpenterSource that of its module; both are empty without FOREWARM_KARPENTER.
+	Karpenter, KarpenterSource string
 	// Forewarm, Prometheus and Helm are binaries.
 	Forewarm, Prometheus, Helm string
 	// Root of the repository.
@@ -26,6 +28,7 @@ type Components struct {
 func Build(ctx context.Context, root string) (Components, error) {
 	c := Components{
 		Root: root, Forewarm: filepath.Join(root, "bin", "forewarm"), PrometheusAdapter: os.Getenv("FOREWARM_ADAPTER"),
+		Karpenter: os.Getenv("FOREWARM_KARPENTER"),
 	}
 	var err error
 	for name, folder := range map[string]*string{
@@ -40,9 +43,14 @@ func Build(ctx context.Context, root string) (Components, error) {
 		return c, err
 	}
 	c.Helm = filepath.Join(helm, "helm")
-	for module, folder := range map[string]*string{
-		"keda github.com/kedacore/keda/v2": &c.KEDASource, "prometheus-adapter sigs.k8s.io/prometheus-adapter": &c.PrometheusAdapterSource,
-	} {
+	sources := map[string]*string{
+		"keda github.com/kedacore/keda/v2":                  &c.KEDASource,
+		"prometheus-adapter sigs.k8s.io/prometheus-adapter": &c.PrometheusAdapterSource,
+	}
+	if c.Karpenter != "" {
+		sources["karpenter sigs.k8s.io/karpenter"] = &c.KarpenterSource
+	}
+	for module, folder := range sources {
 		name, path, _ := strings.Cut(module, " ")
 		own := filepath.Join(root, "hack", "components", name)
 		if *folder, err = runCommand(ctx, own, "go", "list", "-m", "-f", "{{.Dir}}", path); err != nil {

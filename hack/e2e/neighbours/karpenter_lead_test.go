@@ -1,0 +1,101 @@
+package neighbours_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/common/model"
+)
+
+// Karpenter's metrics of how long pods waited until they had a node, and of how long a node claim took until its node was
+// initialized.
+const (
+	boundMetric       = "karpenter_pods_bound_duration_seconds"
+	initializedMetric = "operator_nodeclaim_status_condition_transition_seconds"
+)
+
+// start: replicas of a workload wait for nodes, and then as many start on these.
+func (s *karpenterScene) start(t *testing.T, replicas int) {
+	t.Helper()
+	sum, count := s.metric(t, boundMetric)
+	s.kubectl(t, "scale", "deployment", "llama", "-n", measured, fmt.Sprintf("--replicas=%d", replicas))
+	ready := func() string {
+		if took, _, left := s.started(measured, s.begin); len(took) < replicas || left > 0 {
+			return fmt.Sprintf("%s: %d of %d starts", measured, len(took), replicas)
+		}
+		return ""
+	}
+	s.eventually(t, ready)
+	sumAfter, countAfter := s.metric(t, boundMetric)
+	if countAfter-count < float64(replicas) {
+		t.Errorf("Karpenter has seen %g pods bound, want %d or more", countAfter-count, replicas)
+	}
+	s.bound = time.Duration((sumAfter - sum) / (countAfter - count) * float64(time.Second))
+	s.kubectl(t, "delete", "pods", "-n", measured, "--all")
+	replicas *= 2
+	s.eventually(t, ready)
+}
+
+// leadTimes: what Forewarm measures as the lead time of a node is what Karpenter's metrics have.
+func (s *karpenterScene) leadTimes(t *testing.T) {
+	t.Helper()
+	s.eventually(t, func() string {
+		if p := s.status(measured); !strings.Contains(p.LeadTimeSource, "node: p90") {
+			return "the lead time of nodes is not measured: " + p.LeadTimeSource
+		}
+		return ""
+	})
+	p := s.status(measured)
+	lead, err := model.ParseDuration(p.NodeLeadTime)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, count := s.metric(t, initializedMetric, `karpenter_sh_nodepool="`+measured+`"`, `type="Initialized"`)
+	initialized := time.Duration(sum / count * float64(time.Second))
+	s.log(t, "%s: the lead time of a node is %s (%s)", measured, lead, p.LeadTimeSource)
+	s.log(t, "Karpenter: pods bound after %s, node claims initialized after %s", s.bound, initialized)
+	// The lead time is a 0.9 quantile and Karpenter's figures are means, of whole seconds. A claim does not have the time
+	// in which Karpenter waits for further pods, of at most ten seconds.
+	if d := time.Duration(lead) - s.bound; d.Abs() > 6*time.Second {
+		t.Errorf("the lead time of a node is %s, Karpenter's pods were bound after %s", lead, s.bound)
+	}
+	if d := time.Duration(lead) - initialized; d < -2*time.Second || d > 12*time.Second {
+		t.Errorf("the lead time of a node is %s, Karpenter's node claims were initialized after %s", lead, initialized)
+	}
+}
+
+// metric reads the sum and the count of a histogram of Karpenter, over all series with some labels.
+func (s *karpenterScene) metric(t *testing.T, name string, labels ...string) (sum, count float64) {
+	t.Helper()
+	response, err := http.Get(s.karpenter.URL + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close() //nolint:errcheck // Read only.
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		series, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if slices.ContainsFunc(labels, func(l string) bool { return !strings.Contains(series, l) }) {
+			continue
+		}
+		v, err := strconv.ParseFloat(value, 64)
+		series, _, _ = strings.Cut(series, "{")
+		switch {
+		case err != nil:
+		case series == name+"_sum":
+			sum += v
+		case series == name+"_count":
+			count += v
+		}
+	}
+	return sum, count
+}

@@ -1,0 +1,171 @@
+package neighbours_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// The demand of the namespaces with surges: a replica sustains 10, so one is needed, and five in a surge.
+const (
+	calm, surge = 8.0, 48.0
+	cycle       = 180 * time.Second
+	pulse       = 60 * time.Second
+	// cyclesBefore are in the history, cyclesAfter in the test.
+	cyclesBefore, cyclesAfter = 9, 8
+)
+
+// The namespaces, each with a workload, a warm pool and node pools of its own.
+const (
+	warm     = "warm"     // placeholders before a surge
+	without  = "without"  // the same surge without a warm pool
+	limited  = "limited"  // the node pool has a limit of two GPUs
+	lost     = "lost"     // nodes never register
+	buffered = "buffered" // a CapacityBuffer
+	packed   = "packed"   // nodes of one GPU and of four
+	tiers    = "tiers"    // on demand and spot
+	measured = "measured" // its starts are measured
+)
+
+// demands returns the demand of each namespace, from the time of a surge on, with a sample every second.
+func demands() map[string][]float64 {
+	out := map[string][]float64{}
+	random, level := rand.New(rand.NewPCG(1, 2)), 0.0 //nolint:gosec // The same in each run.
+	for i := range int((cyclesBefore + cyclesAfter) * cycle / time.Second) {
+		value := calm
+		if time.Duration(i)*time.Second%cycle < pulse {
+			value = surge
+		}
+		if i%10 == 0 { // Its peaks vary: the median of the next two minutes' is far below their 0.975 quantile.
+			level = 36 * math.Exp(0.5*random.NormFloat64())
+		}
+		for ns, v := range map[string]float64{
+			warm: value, without: value, tiers: level,
+			limited: calm, lost: calm, buffered: calm, packed: calm, measured: calm,
+		} {
+			series := fmt.Sprintf("inflight{namespace=%q}", ns)
+			out[series] = append(out[series], v)
+		}
+	}
+	return out
+}
+
+// karpenterScene is a stage with Karpenter and what is observed on it.
+type karpenterScene struct {
+	*karpenterStage
+	*karpenterWatch
+	// surges is the time of a surge; there is one in each cycle.
+	surges time.Time
+	// bound is how long pods waited for a node, by Karpenter.
+	bound time.Duration
+}
+
+// TestKarpenter: warm pools and the real Karpenter, whose kwok provider makes nodes that register late.
+func TestKarpenter(t *testing.T) {
+	surges := time.Now().Add(-cyclesBefore*cycle + 190*time.Second).Truncate(time.Second)
+	stage := setUpKarpenter(t, surges, demands())
+	s := &karpenterScene{karpenterStage: stage, karpenterWatch: stage.watch(t), surges: surges}
+	s.arrive(t)
+	s.fill(t)
+	s.start(t, 10)
+	s.surge(t)
+	s.leadTimes(t)
+	s.refused(t)
+	s.take(t)
+	s.shrink(t)
+	s.interrupt(t)
+	s.restart(t)
+	s.refill(t)
+}
+
+// arrive: pools are planned without Karpenter and its CRDs, and report what is missing. Then Karpenter comes.
+func (s *karpenterScene) arrive(t *testing.T) {
+	t.Helper()
+	const lead = "leadTime: {mode: Fixed, duration: 30s}"
+	for _, ns := range []string{warm, without} {
+		s.apply(t, karpenterWorkload(ns, 1, fixedLead), hpa(ns))
+	}
+	for ns, replicas := range map[string]int{limited: 0, lost: 0, buffered: 0, packed: 0, tiers: 1} {
+		s.apply(t, karpenterWorkload(ns, replicas, fixedLead, target))
+	}
+	s.apply(t, karpenterWorkload(measured, 0, target))
+	s.apply(t, warmPool(warm, "max: 8", "mode: Enforce", lead),
+		warmPool(limited, "min: 4", "max: 4", "mode: Enforce", lead),
+		warmPool(lost, "min: 2", "max: 2", "mode: Enforce", lead),
+		warmPool(buffered, "min: 2", "max: 4", "mode: Enforce", lead, "actuator: {capacityBuffer: {}}"),
+		warmPool(packed, "min: 4", "max: 4", "mode: Enforce", lead),
+		warmPool(tiers, "min: 1", "max: 20", "mode: Enforce", lead, `capacityTypes:
+    - {name: base, nodeSelector: {karpenter.sh/capacity-type: on-demand}}
+    - {name: tail, nodeSelector: {karpenter.sh/capacity-type: spot}}`),
+		warmPool(measured, "max: 4"))
+	s.waitPool(t, packed, "held without Karpenter", func(p v1alpha1.WarmPoolStatus) bool {
+		return p.State == "Filling" && p.Held == 4 && p.Ready == 0
+	})
+	s.waitCondition(t, buffered, "CapacityBufferNotInstalled", "install their CRD")
+	s.startKarpenter(t, nodeClass("slow", registration), nodeClass("never", "24h"),
+		nodePool(warm, "slow", "[gpu-1x]", "on-demand"), nodePool(without, "slow", "[gpu-1x]", "on-demand"),
+		nodePool(limited, "slow", "[gpu-1x]", "on-demand", `limits: {nvidia.com/gpu: "2"}`),
+		nodePool(lost, "never", "[gpu-1x]", "on-demand"), nodePool(buffered, "slow", "[gpu-1x]", "on-demand"),
+		nodePool(packed, "slow", "[gpu-1x, gpu-4x]", "on-demand"),
+		// The greater weight does not win against what a pod requires.
+		nodePool(tiers+"-base", "slow", "[gpu-1x]", "on-demand", "weight: 10"),
+		nodePool(tiers+"-tail", "slow", "[gpu-1x]", "spot", "weight: 90"),
+		nodePool(measured, "slow", "[gpu-1x]", "on-demand"))
+}
+
+// waitCondition waits until the condition Actuated of a pool is False with a reason and words of its message.
+func (s *karpenterScene) waitCondition(t *testing.T, ns, reason string, words ...string) {
+	t.Helper()
+	message := ""
+	s.waitPool(t, ns, reason, func(p v1alpha1.WarmPoolStatus) bool {
+		c := meta.FindStatusCondition(p.Conditions, v1alpha1.PoolConditionActuated)
+		if c == nil || c.Status != metav1.ConditionFalse || c.Reason != reason {
+			return false
+		}
+		message = c.Message
+		return true
+	})
+	for _, word := range words {
+		if !strings.Contains(message, word) {
+			t.Errorf("%s: %q is not in the condition: %s", ns, word, message)
+		}
+	}
+	s.log(t, "%s: %s", ns, message)
+}
+
+// fill: Karpenter makes a node for each placeholder, and for each chunk of a CapacityBuffer.
+func (s *karpenterScene) fill(t *testing.T) {
+	t.Helper()
+	s.waitPool(t, packed, "full", full(4))
+	s.waitPool(t, limited, "at its limit", func(p v1alpha1.WarmPoolStatus) bool { return p.Held == 4 && p.Ready == 2 })
+	s.waitPool(t, buffered, "full", func(p v1alpha1.WarmPoolStatus) bool {
+		if p.Ready > 0 && s.nodes(t, buffered) < int(p.Ready) {
+			t.Fatalf("%s: %d chunks are ready on %d nodes", buffered, p.Ready, s.nodes(t, buffered))
+		}
+		return p.Held == 2 && p.Ready == 2
+	})
+	s.waitPool(t, tiers, "full", func(p v1alpha1.WarmPoolStatus) bool { return full(2)(p) })
+}
+
+// nodes returns how many nodes of a namespace are ready.
+func (s *karpenterScene) nodes(t *testing.T, ns string) int {
+	t.Helper()
+	return strings.Count(s.kubectl(t, "get", "nodes", "-l", shape+"="+ns, "-o",
+		`jsonpath={range .items[*]}{.status.conditions[?(@.type=="Ready")].status}{"\n"}{end}`), "True")
+}
+
+// nextSurge is the first surge that begins after a time.
+func (s *karpenterScene) nextSurge(after time.Time) time.Time {
+	next := s.surges
+	for !next.After(after) {
+		next = next.Add(cycle)
+	}
+	return next
+}
