@@ -13,17 +13,13 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// Karpenter's metrics of how long pods waited until they had a node, and of how long a node claim took until its node was
-// initialized.
-const (
-	boundMetric       = "karpenter_pods_bound_duration_seconds"
-	initializedMetric = "operator_nodeclaim_status_condition_transition_seconds"
-)
+// initialized is Karpenter's metric of how long node claims take until their nodes are initialized. Those of pods have no
+// labels: they count the pods of every namespace together.
+const initialized = "operator_nodeclaim_status_condition_transition_seconds"
 
 // start: replicas of a workload wait for nodes, and then as many start on these.
 func (s *karpenterScene) start(t *testing.T, replicas int) {
 	t.Helper()
-	sum, count := s.metric(t, boundMetric)
 	s.kubectl(t, "scale", "deployment", "llama", "-n", measured, fmt.Sprintf("--replicas=%d", replicas))
 	ready := func() string {
 		if took, _, left := s.started(measured, s.begin); len(took) < replicas || left > 0 {
@@ -32,11 +28,6 @@ func (s *karpenterScene) start(t *testing.T, replicas int) {
 		return ""
 	}
 	s.eventually(t, ready)
-	sumAfter, countAfter := s.metric(t, boundMetric)
-	if countAfter-count < float64(replicas) {
-		t.Errorf("Karpenter has seen %g pods bound, want %d or more", countAfter-count, replicas)
-	}
-	s.bound = time.Duration((sumAfter - sum) / (countAfter - count) * float64(time.Second))
 	s.kubectl(t, "delete", "pods", "-n", measured, "--all")
 	replicas *= 2
 	s.eventually(t, ready)
@@ -56,17 +47,13 @@ func (s *karpenterScene) leadTimes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum, count := s.metric(t, initializedMetric, `karpenter_sh_nodepool="`+measured+`"`, `type="Initialized"`)
-	initialized := time.Duration(sum / count * float64(time.Second))
+	sum, count := s.metric(t, initialized, `karpenter_sh_nodepool="`+measured+`"`, `type="Initialized"`)
+	mean := time.Duration(sum / count * float64(time.Second))
 	s.log(t, "%s: the lead time of a node is %s (%s)", measured, lead, p.LeadTimeSource)
-	s.log(t, "Karpenter: pods bound after %s, node claims initialized after %s", s.bound, initialized)
-	// The lead time is a 0.9 quantile and Karpenter's figures are means, of whole seconds. A claim does not have the time
-	// in which Karpenter waits for further pods, of at most ten seconds.
-	if d := time.Duration(lead) - s.bound; d.Abs() > 6*time.Second {
-		t.Errorf("the lead time of a node is %s, Karpenter's pods were bound after %s", lead, s.bound)
-	}
-	if d := time.Duration(lead) - initialized; d < -2*time.Second || d > 12*time.Second {
-		t.Errorf("the lead time of a node is %s, Karpenter's node claims were initialized after %s", lead, initialized)
+	s.log(t, "Karpenter: %g node claims were initialized after %s in the mean", count, mean)
+	// A lead time is a 0.9 quantile, and has the seconds for which Karpenter waits for further pods.
+	if d := time.Duration(lead) - mean; d < -3*time.Second || d > 8*time.Second {
+		t.Errorf("the lead time of a node is %s, Karpenter's node claims were initialized after %s", lead, mean)
 	}
 }
 

@@ -49,8 +49,7 @@ func (s *karpenterScene) surge(t *testing.T) {
 			s.courseOf(warm))
 	}
 	if held < 3 || with[3] >= alone[3] {
-		t.Errorf("%d of 4 replicas took a placeholder's place, the last was ready after %s, without a pool after %s", held,
-			with[3], alone[3])
+		t.Errorf("%d of 4 replicas took a placeholder's place, ready after %s; without a pool after %s", held, with, alone)
 	}
 }
 

@@ -63,8 +63,6 @@ type karpenterScene struct {
 	*karpenterWatch
 	// surges is the time of a surge; there is one in each cycle.
 	surges time.Time
-	// bound is how long pods waited for a node, by Karpenter.
-	bound time.Duration
 }
 
 // TestKarpenter: warm pools and the real Karpenter, whose kwok provider makes nodes that register late.
@@ -92,9 +90,11 @@ func (s *karpenterScene) arrive(t *testing.T) {
 	for _, ns := range []string{warm, without} {
 		s.apply(t, karpenterWorkload(ns, 1, fixedLead), hpa(ns))
 	}
-	for ns, replicas := range map[string]int{limited: 0, lost: 0, buffered: 0, packed: 0, tiers: 1} {
-		s.apply(t, karpenterWorkload(ns, replicas, fixedLead, target))
+	for _, ns := range []string{limited, lost, buffered, packed} {
+		s.apply(t, karpenterWorkload(ns, 0, fixedLead, target))
 	}
+	// What is served is base capacity: the autoscalers ask for it at once.
+	s.apply(t, karpenterWorkload(tiers, 1, fixedLead, target, "serve: Shadow"))
 	s.apply(t, karpenterWorkload(measured, 0, target))
 	s.apply(t, warmPool(warm, "max: 8", "mode: Enforce", lead),
 		warmPool(limited, "min: 4", "max: 4", "mode: Enforce", lead),

@@ -78,5 +78,5 @@ func (b *PlaceholderPods) openPods(ctx context.Context, pool *v1alpha1.WarmPool,
 }
 
 func isGated(pod *corev1.Pod) bool {
-	return slices.ContainsFunc(pod.Spec.SchedulingGates, func(g corev1.PodSchedulingGate) bool { return g.Name == gate })
+	return slices.Contains(pod.Spec.SchedulingGates, corev1.PodSchedulingGate{Name: gate})
 }
