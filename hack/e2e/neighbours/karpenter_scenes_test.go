@@ -49,7 +49,7 @@ func (s *karpenterScene) surge(t *testing.T) {
 			s.courseOf(warm))
 	}
 	if held < 3 || with[3] >= alone[3] {
-		t.Errorf("%d of 4 replicas took a placeholder's place, ready after %s; without a pool after %s", held, with, alone)
+		t.Errorf("%d of 4 replicas took a placeholder's place: ready after %s, without a pool %s", held, with, alone)
 	}
 }
 
@@ -147,9 +147,6 @@ func (s *karpenterScene) restart(t *testing.T) {
 func (s *karpenterScene) refill(t *testing.T) {
 	t.Helper()
 	s.waitPool(t, warm, "full again", full(4))
-	for _, ns := range []string{warm, without, buffered, packed, tiers} {
-		s.log(t, "%s:\n%s", ns, s.courseOf(ns))
-	}
 	idle, nodes := s.hours(warm)
 	_, alone := s.hours(without)
 	s.log(t, "GPU-hours: %.3f idle of %.3f with a pool, %.3f without", idle, nodes, alone)

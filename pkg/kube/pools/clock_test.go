@@ -1,6 +1,7 @@
 package pools_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -54,5 +55,48 @@ func TestClockStepsOfAController(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// jumping is a clock that is at once at the time that is waited for, until its end.
+type jumping struct{ now, end time.Time }
+
+func (j *jumping) Now() time.Time { return j.now }
+
+func (j *jumping) WaitUntil(_ context.Context, until time.Time) error {
+	if until.After(j.end) {
+		return errors.New("the end")
+	}
+	j.now = until
+	return nil
+}
+
+// What changed is held once more two seconds later, when its pods exist, and at every step while chunks are missing.
+func TestNewPodsDoNotWaitForAStep(t *testing.T) {
+	for _, c := range []struct {
+		about          string
+		ready          int
+		runs           time.Duration
+		holds, atSteps int
+	}{
+		{"in the step", 0, time.Second, 1, 1},
+		{"two seconds later", 0, 2 * time.Second, 2, 1},
+		{"at the next step, where chunks are missing", 0, step, 3, 2},
+		{"and not where none are", 8, 3 * step, 2, 4},
+	} {
+		t.Run(c.about, func(t *testing.T) {
+			w := newWorld()
+			w.stored.put(t, "h100", enforced)
+			w.places.ready = c.ready
+			w.publish()
+			w.leader.Run(t.Context(), &jumping{w.now, w.now.Add(c.runs)})
+			if w.places.holds != c.holds {
+				t.Errorf("held %d times in %s, want %d", w.places.holds, c.runs, c.holds)
+			}
+			// Before the first step the pool is not marked: nothing is observed.
+			if w.places.looks != c.atSteps-1 {
+				t.Errorf("observed %d times in %s, want %d", w.places.looks, c.runs, c.atSteps-1)
+			}
+		})
 	}
 }

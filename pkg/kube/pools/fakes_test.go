@@ -304,16 +304,21 @@ func entryOf(namespace, name string, l *load, now time.Time, stale bool) *snapsh
 	return e
 }
 
+// publish publishes the forecasts of now.
+func (w *world) publish() {
+	entries := map[snapshot.Key]*snapshot.ForecastState{}
+	for name, l := range w.loads {
+		e := w.entry(name, l)
+		entries[e.Key] = e
+	}
+	w.snapshots.Publish(snapshot.New(w.now, entries, 0, snapshot.LoopStats{}))
+}
+
 // run takes steps, one after the other in time.
 func (w *world) run(t *testing.T, steps int) {
 	t.Helper()
 	for range steps {
-		entries := map[snapshot.Key]*snapshot.ForecastState{}
-		for name, l := range w.loads {
-			e := w.entry(name, l)
-			entries[e.Key] = e
-		}
-		w.snapshots.Publish(snapshot.New(w.now, entries, 0, snapshot.LoopStats{}))
+		w.publish()
 		if err := w.leader.Step(t.Context(), w.now); err != nil {
 			w.problems = append(w.problems, err)
 		}
