@@ -26,8 +26,8 @@ const openGate = `{"spec": {"schedulingGates": [{"$patch": "delete", "name": "` 
 // open removes the gates of as many placeholder pods as the Deployments ask for, after they were applied: of those that
 // were asked for before a plan shrank, some are still there.
 func (b *PlaceholderPods) open(ctx context.Context, pool *v1alpha1.WarmPool, found objects) error {
-	for _, object := range found {
-		d, err := decode[appsv1.Deployment](object.Object)
+	for _, capacity := range capacityTypes(pool) {
+		d, err := decode[appsv1.Deployment](found[nameFor(pool, capacity.Name)].Object)
 		if err != nil {
 			return err
 		}
