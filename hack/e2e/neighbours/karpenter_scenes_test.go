@@ -57,7 +57,7 @@ func (s *karpenterScene) surge(t *testing.T) {
 func (s *karpenterScene) refused(t *testing.T) {
 	t.Helper()
 	for ns, want := range map[string]int{limited: 2, lost: 2} {
-		s.waitCondition(t, ns, v1alpha1.PoolReasonBlocked, "below its limits", "new nodes register", "kubectl describe pod")
+		s.waitCondition(t, ns, v1alpha1.PoolReasonBlocked, "below its limits", "new nodes register", "kubectl describe")
 		if made, now := s.counted(ns); made != want || now != want {
 			t.Errorf("%s: %d node claims were made and %d are left, want %d", ns, made, now, want)
 		}
