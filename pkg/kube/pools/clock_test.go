@@ -71,7 +71,7 @@ func (j *jumping) WaitUntil(_ context.Context, until time.Time) error {
 	return nil
 }
 
-// What changed is held once more two seconds later, when its pods exist, and at every step while chunks are missing.
+// What changed is held once more five seconds later, when its pods exist, and at every step while chunks are missing.
 func TestNewPodsDoNotWaitForAStep(t *testing.T) {
 	for _, c := range []struct {
 		about          string
@@ -80,7 +80,7 @@ func TestNewPodsDoNotWaitForAStep(t *testing.T) {
 		holds, atSteps int
 	}{
 		{"in the step", 0, time.Second, 1, 1},
-		{"two seconds later", 0, 2 * time.Second, 2, 1},
+		{"five seconds later", 0, 5 * time.Second, 2, 1},
 		{"at the next step, where chunks are missing", 0, step, 3, 2},
 		{"and not where none are", 8, 3 * step, 2, 4},
 	} {

@@ -136,8 +136,8 @@ func (c *Controller) Run(ctx context.Context, clock changes.Clock) {
 	}
 }
 
-// podDelay is how long the pods of a Deployment that changed take to be created.
-const podDelay = 2 * time.Second
+// podDelay is how long the pods of a Deployment that changed take to be created, and to be settled.
+const podDelay = settleTime + 2*time.Second
 
 // holdChanged holds once more what changed in the newest step, so that pods which were created meanwhile need not wait for
 // the next one. That sees the errors, if there are any.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -19,6 +20,10 @@ import (
 // preempted it, when the members' new replicas may have made it needless. Without a gate the cluster's autoscaler would
 // add a node for it before the next plan.
 const gate = v1alpha1.GroupName + "/plan"
+
+// settleTime is how old a pod is at least before its gate is opened: by then the plan has counted the replicas that have
+// preempted its predecessor. Creation times are whole seconds.
+const settleTime = 3 * time.Second
 
 // openGate removes the gate of a pod, and leaves those of others.
 const openGate = `{"spec": {"schedulingGates": [{"$patch": "delete", "name": "` + gate + `"}]}}`
@@ -56,10 +61,10 @@ func (b *PlaceholderPods) openPods(ctx context.Context, pool *v1alpha1.WarmPool,
 	for i := range pods.Items {
 		switch pod := &pods.Items[i]; {
 		case pod.DeletionTimestamp != nil:
-		case isGated(pod):
-			gated = append(gated, pod.Name)
-		default:
+		case !isGated(pod):
 			wanted--
+		case b.now().Sub(pod.CreationTimestamp.Time) >= settleTime:
+			gated = append(gated, pod.Name)
 		}
 	}
 	for _, name := range gated[:min(len(gated), max(wanted, 0))] {

@@ -171,7 +171,10 @@ func testGates(t *testing.T, s *holdScene) {
 		return fmt.Sprintf("%d of %d", strings.Count("\n"+gates, "\nexample.com/queue"), strings.Count(gates, "queue"))
 	}
 	create("a", "b", "c")
-	s.expect("before the plan", open(), "0 of 3")
+	s.clock = time.Now()
+	s.hold(pool, 2, 0)
+	s.expect("too young for the plan to know why they exist", open(), "0 of 3")
+	s.clock = time.Now().Add(time.Minute)
 	s.hold(pool, 2, 0)
 	s.expect("as many as are asked for", open(), "2 of 3")
 	s.hold(pool, 2, 0)
