@@ -7,10 +7,13 @@ import (
 
 // gpusAllocated weights the devices that pods request: MIG instances by their slices, other devices by how many share a
 // GPU of the node. Pods that have ended hold nothing, though they are still listed. A device with an unknown number of
-// sharers is NaN, and so is the total, which then has no series: better than counting a share as a whole GPU.
+// sharers is NaN, and so is the total, which then has no series: better than counting a share as a whole GPU. A pod of a
+// StatefulSet that is made again on another node counts once, while one kube-state-metrics reports the old one and another
+// the new.
 func (s scope) gpusAllocated() string {
 	ended := s.instantSeries("kube_pod_status_phase", `phase=~"Succeeded|Failed"`)
-	held := fmt.Sprintf(`(sum by (pod) (%s or %s or %s or %s) unless on (pod) (max by (pod) (%s) == 1))`,
+	held := fmt.Sprintf(`(sum by (pod) (max by (pod, container, resource) (%s or %s or %s or %s))
+		unless on (pod) (max by (pod) (%s) == 1))`,
 		s.migInstances(), s.sharedDevices(), s.wholeDevices(), s.unknownDevices(), ended)
 	return s.total(held) + ` >= 0`
 }

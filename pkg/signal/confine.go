@@ -93,6 +93,9 @@ func lookback(node parser.Node) time.Duration {
 	}
 	switch n := node.(type) {
 	case *parser.MatrixSelector:
+		if s, ok := n.VectorSelector.(*parser.VectorSelector); ok && (s.Name == podOwner || s.Name == replicaSetOwner) {
+			return 0 // Owners are no part of the value.
+		}
 		return n.Range
 	case *parser.SubqueryExpr:
 		return n.Range + longest

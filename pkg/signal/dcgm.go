@@ -54,8 +54,9 @@ func dcgm() Source {
 // two exporters or scrape jobs copy it, and with virtual GPUs each pod that shares it has a copy beside the device's
 // own series, which has no pod.
 func (s scope) busyGPUs(name string) string {
-	return fmt.Sprintf(`sum(max by (UUID, GPU_I_ID) (max by (pod, UUID, GPU_I_ID) (%s) * on (pod) group_left () %s))`,
-		s.instantSeries(name, "", "UUID", "GPU_I_ID"), s.pods())
+	perPod := s.instantSeries(name, "", "UUID", "GPU_I_ID")
+	return s.unlessUnknown(fmt.Sprintf(
+		`sum(max by (UUID, GPU_I_ID) (max by (pod, UUID, GPU_I_ID) (%s) * on (pod) group_left () %s))`, perPod, s.pods()), perPod)
 }
 
 // nvml is the presets for Forewarm's node agent, which reads NVML and attributes processes to pods on shared GPUs.
@@ -182,7 +183,7 @@ func (s scope) pickers() string {
 	now, before := endpoints()[0], endpoints()[1]
 	joined := fmt.Sprintf(`group by (picker) (group by (pod, picker) (%s or %s) * on (pod) group_left () %s)`,
 		s.endpointByPod(now), s.endpointByPod(before), s.pods())
-	name := fmt.Sprintf("name=%q", s.target.Name)
+	name := s.named("name", "")
 	named := fmt.Sprintf(`group by (picker) (label_replace(%s or %s, "picker", "$1", "pod", "(.+)"))`,
 		s.instantSeries("llm_d_epp_ready_endpoints", name), s.instantSeries("inference_pool_ready_pods", name))
 	return fmt.Sprintf(`(%s or %s unless on () %s)`, joined, named, joined)

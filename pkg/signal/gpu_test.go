@@ -91,6 +91,13 @@ func gpuScenarios() []scenario {
 `,
 		},
 		{
+			preset: "dcgm/gpus-allocated", trap: "a pod that was made again on another node, which one replica does not know",
+			kind: "StatefulSet", name: "db", want: "{} 2",
+			load: request + `"nvidia_com_gpu",pod="db-0",node="n1",uid="old"} 2x40` + request +
+				`"nvidia_com_gpu",pod="db-0",node="n2",uid="new"} 2x40
+`,
+		},
+		{
 			preset: "dcgm/gpus-allocated", trap: "a node that says nothing has whole GPUs", want: "{} 2.5",
 			load: nodes + request + `"nvidia_com_gpu",pod="llama-7d9-a",node="sliced"} 2x40` + request +
 				`"nvidia_com_gpu",pod="llama-7d9-b",node="silent"} 2x40

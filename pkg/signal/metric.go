@@ -129,7 +129,7 @@ func perSecond(delta string) string { return fmt.Sprintf(`%s / %d`, delta, windo
 
 // total is the sum of a per-pod expression over the target's pods. The expression may have several series for a pod.
 func (s scope) total(perPod string) string {
-	return fmt.Sprintf(`sum(%s * on (pod) group_left () %s)`, perPod, s.pods())
+	return s.unlessUnknown(fmt.Sprintf(`sum(%s * on (pod) group_left () %s)`, perPod, s.pods()), perPod)
 }
 
 // inflight is the running and waiting requests: both or nothing, because one alone would look like low demand.
@@ -153,6 +153,7 @@ func (s scope) kvCaches(m metric) string {
 		versions[i] = fmt.Sprintf(`avg by (pod) (max by (pod, %s) (%s))`,
 			strings.Join(by, ", "), s.series("max", name, m, by...))
 	}
-	return fmt.Sprintf(`sum(avg by (replica) ((%s) * on (pod) group_left (replica) %s))`,
-		strings.Join(versions, " or "), s.podsWithReplica())
+	perPod := "(" + strings.Join(versions, " or ") + ")"
+	return s.unlessUnknown(fmt.Sprintf(`sum(avg by (replica) (%s * on (pod) group_left (replica) %s))`, perPod,
+		s.podsWithReplica()), perPod)
 }

@@ -16,19 +16,60 @@ const revisionNumber = "[0-9]{5,}"
 // generatedSuffix is the suffix that Kubernetes generates for names: five of these characters.
 const generatedSuffix = "[bcdfghjklmnpqrstvwxz2456789]{5}"
 
-// owner matches the owner of pods or ReplicaSets.
-type owner struct {
-	kind string
-	// name of the owner, and a regular expression of what may follow it.
-	name, suffix string
+// owner is the owner of pods or ReplicaSets: its kind, and a regular expression of what follows the target's name in its own.
+type owner struct{ kind, suffix string }
+
+// matchers match the owner of the target, under each name that it has or had.
+func (s scope) matchers(o owner) string {
+	return fmt.Sprintf("owner_kind=%q,", o.kind) + s.named("owner_name", o.suffix)
 }
 
-func (o owner) matchers() string {
-	if o.suffix == "" {
-		return fmt.Sprintf("owner_kind=%q,owner_name=%q", o.kind, o.name)
+// named matches a label with a name of the target, and a regular expression of what follows it.
+func (s scope) named(label, suffix string) string {
+	names := regexp.QuoteMeta(s.target.Name)
+	switch {
+	case len(s.target.FormerNames) > 0:
+		for _, former := range s.target.FormerNames {
+			names += "|" + regexp.QuoteMeta(former)
+		}
+		names = "(" + names + ")"
+	case regexp.QuoteMeta(suffix) == suffix:
+		return fmt.Sprintf("%s=%q", label, s.target.Name+suffix)
 	}
-	return fmt.Sprintf("owner_kind=%q,owner_name=~%q", o.kind, regexp.QuoteMeta(o.name)+o.suffix)
+	return fmt.Sprintf("%s=~%q", label, names+suffix)
 }
+
+// The metrics of kube-state-metrics that name owners.
+const (
+	podOwner        = "kube_pod_owner"
+	replicaSetOwner = "kube_replicaset_owner"
+)
+
+// ownersFor is how long an owner counts after kube-state-metrics has reported it for the last time: the longest range of a rate. A
+// rate still has what a deleted pod served, and its owner never changes. So a short absence of kube-state-metrics costs nothing.
+const ownersFor = measuredOver
+
+// ownerSeries is the series of podOwner or replicaSetOwner.
+func (s scope) ownerSeries(name, matchers string, by ...string) string {
+	return s.series("max", name, metric{matchers: matchers, over: "last_over_time", window: ownersFor}, by...)
+}
+
+// unlessUnknown drops a value while pods report of which kube-state-metrics does not say whose they are: it is behind, or away, or
+// one of its shards is. Some of them may be the target's, and the value would be too small.
+func (s scope) unlessUnknown(value, perPod string) string {
+	return fmt.Sprintf(`(%s unless on () (%s unless on (pod) %s))`, value, perPod, s.knownPods())
+}
+
+// knownPods is the pods with a known owner, or without any: those of a ReplicaSet if it has itself.
+func (s scope) knownPods() string {
+	return fmt.Sprintf(`group by (pod) (%s or %s or %s * on (owner_name) group_left ()
+		group by (owner_name) (label_replace(%s, "owner_name", "$1", "replicaset", "(.+)")))`,
+		noPod, s.ownerSeries(podOwner, `owner_kind!="ReplicaSet"`, "owner_name"),
+		s.ownerSeries(podOwner, `owner_kind="ReplicaSet"`, "owner_name"), s.ownerSeries(replicaSetOwner, "", "replicaset"))
+}
+
+// noPod stands for what has no label pod, and no owner.
+const noPod = "vector(1)"
 
 // pods is 1 for every pod of the target, in the label pod. group makes it 1 and one series per pod whatever the number
 // of kube-state-metrics that report it.
@@ -36,93 +77,89 @@ func (s scope) pods() string { return `group by (pod) (` + s.ownedPods() + `)` }
 
 // podsWithReplica is pods with their replica in the label replica: the pod itself, or the leader of its group.
 func (s scope) podsWithReplica() string {
-	if gang := s.leaderWorkerSet(); gang != "" {
+	if gang, ok := s.leaderWorkerSet(); ok {
 		return fmt.Sprintf(`group by (pod, replica) (label_replace(%s, "replica", "$1", "owner_name", "(.+)") or
 			label_replace(%s, "replica", "$1", "pod", "(.+)"))`, s.workerPods(gang), s.replicaPods())
 	}
 	return `label_replace(` + s.pods() + `, "replica", "$1", "pod", "(.+)")`
 }
 
-// leaderWorkerSet is the name of the LeaderWorkerSet of a target; empty if it cannot have one.
-func (s scope) leaderWorkerSet() string {
+// leaderWorkerSet is what follows the target's name in that of its LeaderWorkerSet, if it can have one.
+func (s scope) leaderWorkerSet() (suffix string, ok bool) {
 	switch s.target.Kind {
 	case "LeaderWorkerSet":
-		return s.target.Name
+		return "", true
 	case "LLMInferenceService":
-		return s.target.Name + "-kserve-mn"
+		return "-kserve-mn", true
 	}
-	return ""
+	return "", false
 }
 
 // replicaPods has one pod for each replica: the leaders in a LeaderWorkerSet, else all pods.
 func (s scope) replicaPods() string {
-	gang := s.leaderWorkerSet()
-	leaders := s.ownedBy(owner{kind: "LeaderWorkerSet", name: gang}) + ` or ` +
-		s.ownedBy(owner{kind: "StatefulSet", name: gang})
+	gang, ok := s.leaderWorkerSet()
+	leaders := s.ownedBy(owner{"LeaderWorkerSet", gang}) + ` or ` + s.ownedBy(owner{"StatefulSet", gang})
 	switch {
 	case s.target.Kind == "LLMInferenceService":
-		return s.viaReplicaSet(owner{kind: "Deployment", name: s.target.Name + "-kserve"}) + ` or ` + leaders
-	case gang != "":
+		return s.viaReplicaSet(owner{"Deployment", "-kserve"}) + ` or ` + leaders
+	case ok:
 		return leaders
 	case s.target.Kind == "InferenceService": // Workers of a multi-node predictor are parts of its replicas.
-		return s.viaReplicaSet(s.predictor(""))
+		return s.viaReplicaSet(predictor(""))
 	}
 	return s.ownedPods()
 }
 
 // predictor is KServe's Deployment of an InferenceService, or Knative's for a revision of it; older ones add
 // "-default".
-func (s scope) predictor(worker string) owner {
-	return owner{
-		"Deployment", s.target.Name, "-predictor(-default)?(" + worker + "-" + revisionNumber + "-deployment)?",
-	}
+func predictor(worker string) owner {
+	return owner{"Deployment", "-predictor(-default)?(" + worker + "-" + revisionNumber + "-deployment)?"}
 }
-
-func (s scope) ownerOfKind(kind string) owner { return owner{kind: kind, name: s.target.Name} }
 
 // ownedPods is the pods of the target, some several times. kube-state-metrics reports direct owners only, so objects
 // between a target and its pods are matched by the names that their controllers give them.
 func (s scope) ownedPods() string {
 	switch kind := s.target.Kind; kind {
 	case "Deployment":
-		return s.viaReplicaSet(s.ownerOfKind(kind))
+		return s.viaReplicaSet(owner{kind: kind})
 	case "StatefulSet", "ReplicaSet", "DaemonSet", "Job", "RayCluster":
-		return s.ownedBy(s.ownerOfKind(kind))
+		return s.ownedBy(owner{kind: kind})
 	case "LeaderWorkerSet",
 		"LLMInferenceService": // KServe's, for one node or several; separate prefill pods have their own demand.
-		return s.replicaPods() + ` or ` + s.workerPods(s.leaderWorkerSet())
+		gang, _ := s.leaderWorkerSet()
+		return s.replicaPods() + ` or ` + s.workerPods(gang)
 	case "RayService": // One RayCluster, two during a replacement; "-raycluster" until KubeRay 1.3.
-		return s.ownedBy(owner{"RayCluster", s.target.Name, "(-raycluster)?-" + generatedSuffix})
+		return s.ownedBy(owner{"RayCluster", "(-raycluster)?-" + generatedSuffix})
 	case "InferenceService":
-		return s.viaReplicaSet(s.predictor("-worker|"))
+		return s.viaReplicaSet(predictor("-worker|"))
 	case "Service": // Knative's: a Deployment for each revision.
-		return s.viaReplicaSet(owner{"Deployment", s.target.Name, "-" + revisionNumber + "-deployment"})
+		return s.viaReplicaSet(owner{"Deployment", "-" + revisionNumber + "-deployment"})
 	case "Revision": // Knative's.
-		return s.viaReplicaSet(owner{kind: "Deployment", name: s.target.Name + "-deployment"})
+		return s.viaReplicaSet(owner{"Deployment", "-deployment"})
 	default: // Other kinds own their pods directly or, like an Argo Rollout, through ReplicaSets.
-		return s.ownedBy(s.ownerOfKind(kind)) + ` or ` + s.viaReplicaSet(s.ownerOfKind(kind))
+		return s.ownedBy(owner{kind: kind}) + ` or ` + s.viaReplicaSet(owner{kind: kind})
 	}
 }
 
 // ownedBy is the pods with that owner.
 func (s scope) ownedBy(o owner) string {
-	return `group by (pod, owner_name) (` + s.instantSeries("kube_pod_owner", o.matchers(), "owner_name") + `)`
+	return `group by (pod, owner_name) (` + s.ownerSeries(podOwner, s.matchers(o), "owner_name") + `)`
 }
 
 // viaReplicaSet is the pods whose ReplicaSet has that owner.
 func (s scope) viaReplicaSet(o owner) string {
-	pods := s.instantSeries("kube_pod_owner", `owner_kind="ReplicaSet"`, "owner_name")
-	sets := s.instantSeries("kube_replicaset_owner", o.matchers(), "replicaset")
+	pods := s.ownerSeries(podOwner, `owner_kind="ReplicaSet"`, "owner_name")
+	sets := s.ownerSeries(replicaSetOwner, s.matchers(o), "replicaset")
 	return fmt.Sprintf(`group by (pod, owner_name) (%s) * on (owner_name) group_left ()
 		group by (owner_name) (label_replace(%s, "owner_name", "$1", "replicaset", "(.+)"))`, pods, sets)
 }
 
-// workerPods is the worker pods of a LeaderWorkerSet, with their leader's name in owner_name. The leaders are in a
-// StatefulSet of its name, and the workers of the leader pod NAME-i in a StatefulSet NAME-i. The leader pod must exist,
-// so that an unrelated StatefulSet of such a name does not match.
+// workerPods is the worker pods of a LeaderWorkerSet, by what follows the target's name in its own, with their leader's
+// name in owner_name. The leaders are in a StatefulSet of its name, and the workers of the leader pod NAME-i in a
+// StatefulSet NAME-i. The leader pod must exist, so that an unrelated StatefulSet of such a name does not match.
 func (s scope) workerPods(gang string) string {
-	sets := s.ownedBy(owner{kind: "StatefulSet", name: gang, suffix: "-[0-9]+"})
-	leaders := s.ownedBy(owner{kind: "StatefulSet", name: gang})
+	sets := s.ownedBy(owner{"StatefulSet", gang + "-[0-9]+"})
+	leaders := s.ownedBy(owner{"StatefulSet", gang})
 	return fmt.Sprintf(`%s * on (owner_name) group_left ()
 		group by (owner_name) (label_replace(%s, "owner_name", "$1", "pod", "(.+)"))`, sets, leaders)
 }
@@ -145,6 +182,24 @@ func ReadyReplicas(namespace string, target Target, trust Trust) (string, error)
 	return s.formatQuery(
 		fmt.Sprintf(`sum(max by (pod) (%s) * on (pod) group_left () group by (pod) (%s))`, ready, s.replicaPods()),
 	)
+}
+
+// Unowned is PromQL for the number of pods that report to a rendered preset, and of which kube-state-metrics does not say whose they
+// are: no series where it knows all. It is empty for an expression that does not depend on it.
+func Unowned(expr string) string {
+	root, err := parser.NewParser(parser.Options{}).ParseExpr(expr)
+	if err != nil {
+		return ""
+	}
+	var unknown string
+	parser.Inspect(root, func(node parser.Node, _ []parser.Node) error {
+		if b, ok := node.(*parser.BinaryExpr); ok && unknown == "" && b.Op == parser.LUNLESS &&
+			b.VectorMatching.On && len(b.VectorMatching.MatchingLabels) == 0 {
+			unknown = "count(" + b.RHS.String() + ")"
+		}
+		return nil
+	})
+	return unknown
 }
 
 // Silent is PromQL for the number of ready replicas of a workload of which a rendered preset has no sample: no series if all

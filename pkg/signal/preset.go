@@ -29,6 +29,8 @@ type Target struct {
 	// are known.
 	Kind string
 	Name string
+	// FormerNames are names that it had before: its pods are those of all its names.
+	FormerNames []string
 }
 
 // Preset is a query template for one demand signal of one server or exporter.
@@ -82,8 +84,13 @@ func (s scope) formatQuery(text string) (string, error) {
 }
 
 func checkNames(namespace string, target Target) error {
-	return errors.Join(checkName("namespace", namespace),
-		checkName("target kind", target.Kind), checkName("target name", target.Name))
+	problems := []error{
+		checkName("namespace", namespace), checkName("target kind", target.Kind), checkName("target name", target.Name),
+	}
+	for _, former := range target.FormerNames {
+		problems = append(problems, checkName("former name", former))
+	}
+	return errors.Join(problems...)
 }
 
 // checkName refuses what cannot be the name of a Kubernetes object. Unusual characters are quoted, not refused: the API
