@@ -80,7 +80,7 @@ type plain struct{ manifest.OneSource }
 
 func (plain) Ready(string, v1alpha1.TargetRef, manifest.Source) string { return "" }
 
-func (plain) Render(string, string, v1alpha1.TargetRef, manifest.Source, time.Duration) (manifest.Rendered, error) {
+func (plain) Render(string, string, *v1alpha1.ForecastSpec, manifest.Source, time.Duration) (manifest.Rendered, error) {
 	return manifest.Rendered{}, errors.New("no presets")
 }
 

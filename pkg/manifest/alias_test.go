@@ -46,14 +46,12 @@ func TestExpose(t *testing.T) {
 	}
 }
 
-// A renamed workload keeps the demand of its former names where it has none, and its starts.
+// A renamed workload has the demand of its former names, too, and keeps its starts.
 func TestFormerNames(t *testing.T) {
 	o := object(t, header+
 		"spec: {targetRef: {kind: Deployment, name: green}, formerNames: [blue, llama], signal: {preset: vllm/inflight}}")
 	got := resolve(t, o)
-	want := `vllm/inflight{namespace="inference",Deployment="green"} or vllm/inflight{namespace="inference",Deployment="blue"}` +
-		` or vllm/inflight{namespace="inference",Deployment="llama"}`
-	if got.Expr != want {
+	if want := `vllm/inflight{namespace="inference",Deployment="green|blue|llama"}`; got.Expr != want {
 		t.Error(got.Expr)
 	}
 	for ref, is := range map[string]bool{
@@ -134,10 +132,12 @@ func (catalogue) Ready(_ string, target v1alpha1.TargetRef, _ manifest.Source) s
 }
 
 func (catalogue) Render(
-	preset, namespace string, target v1alpha1.TargetRef, _ manifest.Source, wait time.Duration,
+	preset, namespace string, spec *v1alpha1.ForecastSpec, _ manifest.Source, wait time.Duration,
 ) (manifest.Rendered, error) {
+	target := spec.TargetRef
+	names := strings.Join(append([]string{target.Name}, spec.FormerNames...), "|")
 	if wait > 0 && preset == "vllm/queue-time" {
-		return manifest.Rendered{Expr: fmt.Sprintf("late(%s,%s,%s)", namespace, target.Name, wait)}, nil
+		return manifest.Rendered{Expr: fmt.Sprintf("late(%s,%s,%s)", namespace, names, wait)}, nil
 	}
 	if preset != "vllm/arrivals" && preset != "vllm/inflight" {
 		return manifest.Rendered{}, fmt.Errorf("unknown preset %q: did you mean vllm/inflight?", preset)
@@ -145,7 +145,7 @@ func (catalogue) Render(
 	if target.Kind == "CronJob" {
 		return manifest.Rendered{}, errors.New("a CronJob has no pods that stay")
 	}
-	expr := fmt.Sprintf("%s{namespace=%q,%s=%q}", preset, namespace, target.Kind, target.Name)
+	expr := fmt.Sprintf("%s{namespace=%q,%s=%q}", preset, namespace, target.Kind, names)
 	return manifest.Rendered{Expr: expr, Unit: "requests", Rate: preset == "vllm/arrivals"}, nil
 }
 

@@ -41,39 +41,36 @@ func (r *reader) signal(catalogue Catalogue, namespace string, spec *v1alpha1.Fo
 	if query != "" {
 		rendered = r.query(path.Child("query"), query, confine)
 	}
-	render := func(target v1alpha1.TargetRef) (Rendered, error) {
-		return catalogue.Render(preset, namespace, target, source, 0)
-	}
 	if preset != "" {
-		rendered = r.preset(path.Child("preset"), preset, spec, render)
+		render := func() (Rendered, error) { return catalogue.Render(preset, namespace, spec, source, 0) }
+		rendered = r.preset(path.Child("preset"), preset, render)
 	}
 	target.Expr, target.Unit, target.Rate = rendered.Expr, rendered.Unit, rendered.Rate
 	target.Claims, target.Clusters, target.Lookback = rendered.Claims, rendered.Clusters, rendered.Lookback
-	target.Silent, target.Average = rendered.Silent, rendered.Average
+	target.Silent, target.Unowned, target.Average = rendered.Silent, rendered.Unowned, rendered.Average
 	if saturated := spec.Signal.Saturated; saturated != "" {
 		target.Saturated = r.query(path.Child("saturated"), saturated, confine).Expr
 	}
 	target.Ready = catalogue.Ready(namespace, spec.TargetRef, source)
 	if o := spec.Objective; o != nil && o.Measured != nil &&
 		target.Settings.Wait > 0 { // A wrong wait is a problem already.
-		render = func(ref v1alpha1.TargetRef) (Rendered, error) {
-			return catalogue.Render(o.Measured.Preset, namespace, ref, source, target.Settings.Wait)
+		render := func() (Rendered, error) {
+			return catalogue.Render(o.Measured.Preset, namespace, spec, source, target.Settings.Wait)
 		}
-		target.Measured = r.measured(o.Measured, spec, confine, render)
+		target.Measured = r.measured(o.Measured, confine, render)
 	}
 }
 
 // measured reads the query of the measured lateness.
 func (r *reader) measured(
-	m *v1alpha1.MeasuredLateness, spec *v1alpha1.ForecastSpec, confine func(string) (Rendered, error),
-	render func(v1alpha1.TargetRef) (Rendered, error),
+	m *v1alpha1.MeasuredLateness, confine func(string) (Rendered, error), render func() (Rendered, error),
 ) string {
 	path := field.NewPath("spec", "objective", "measured")
 	switch {
 	case m.Preset != "" && m.Query != "":
 		r.Add(field.Forbidden(path, "preset and query exclude each other, keep one"))
 	case m.Preset != "":
-		return r.preset(path.Child("preset"), m.Preset, spec, render).Expr
+		return r.preset(path.Child("preset"), m.Preset, render).Expr
 	case m.Query != "":
 		return r.query(path.Child("query"), m.Query, confine).Expr
 	default:
@@ -94,26 +91,18 @@ func (r *reader) query(path *field.Path, query string, confine func(string) (Ren
 	return rendered
 }
 
-// preset renders a preset for the target, and for its former names.
-func (r *reader) preset(
-	path *field.Path, preset string, spec *v1alpha1.ForecastSpec, render func(v1alpha1.TargetRef) (Rendered, error),
-) Rendered {
-	rendered, err := render(spec.TargetRef)
-	if err != nil {
-		var named any = preset
-		if strings.Contains(err.Error(), strconv.Quote(preset)) { // Once is enough.
-			named = field.OmitValueType{}
-		}
-		r.Add(field.Invalid(path, named, err.Error()))
-		return Rendered{}
+// preset renders a preset.
+func (r *reader) preset(path *field.Path, preset string, render func() (Rendered, error)) Rendered {
+	rendered, err := render()
+	if err == nil {
+		return rendered
 	}
-	former := spec.TargetRef
-	for _, former.Name = range spec.FormerNames {
-		if before, err := render(former); err == nil { // An invalid name is a problem already.
-			rendered.Expr += " or " + before.Expr
-		}
+	var named any = preset
+	if strings.Contains(err.Error(), strconv.Quote(preset)) { // Once is enough.
+		named = field.OmitValueType{}
 	}
-	return rendered
+	r.Add(field.Invalid(path, named, err.Error()))
+	return Rendered{}
 }
 
 // duration reads a Prometheus duration from low to high.

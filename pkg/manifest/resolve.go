@@ -23,9 +23,9 @@ type Sources interface {
 // Catalogue renders signals as PromQL for a source.
 type Catalogue interface {
 	Sources
-	// Render returns a preset's query for a workload in a namespace and a source: of demand or, with a wait above 0, of the share of
-	// requests that waited longer. The error of an unknown preset names others.
-	Render(preset, namespace string, target v1alpha1.TargetRef, source Source, wait time.Duration) (Rendered, error)
+	// Render returns a preset's query for the workload of a spec, under its former names, too, in a namespace and a source: of demand
+	// or, with a wait above 0, of the share of requests that waited longer. The error of an unknown preset names others.
+	Render(preset, namespace string, spec *v1alpha1.ForecastSpec, source Source, wait time.Duration) (Rendered, error)
 	// Ready is PromQL for the number of ready replicas of a workload in a source; empty if they cannot be counted.
 	Ready(namespace string, target v1alpha1.TargetRef, source Source) string
 	// Confine parses a user's query and confines it to its namespace in a source. The error has the position of a syntax
@@ -72,6 +72,9 @@ type Rendered struct {
 	Clusters string
 	// Silent is PromQL for the number of ready replicas that Expr has no sample of; empty where Expr adds up no pods.
 	Silent string
+	// Unowned is PromQL for the number of pods that report to Expr and that kube-state-metrics does not know; empty where Expr does not
+	// ask it.
+	Unowned string
 	// Average says that Expr is an average and not a total.
 	Average bool
 	// Unit of the demand, "requests/s"; empty where unknown.

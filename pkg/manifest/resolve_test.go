@@ -96,7 +96,7 @@ func TestEverythingSet(t *testing.T) {
 		Workload:   "StatefulSet/llama",
 		Expr:       "sum(rate(x[1m]))@inference",
 		Saturated:  "max(queue)@inference",
-		Measured:   "late(inference,llama,1m0s) or late(inference,mistral,1m0s)",
+		Measured:   "late(inference,llama|mistral,1m0s)",
 		Ready:      "ready(StatefulSet/llama)",
 		Step:       15 * time.Second,
 		History:    7 * 24 * time.Hour,

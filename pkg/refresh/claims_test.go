@@ -176,3 +176,39 @@ func TestConditionsDoNotFlap(t *testing.T) {
 		}
 	}
 }
+
+// While kube-state-metrics does not know the pods that report, there is no sample: the value does not fall, and the condition says
+// what to check. Nobody is asked for them while there are samples.
+func TestPodsWithoutAKnownOwnerAreSaid(t *testing.T) {
+	for unowned, want := range map[float64]bool{3: true, math.NaN(): false} {
+		source := sources{"unowned": {demand: func(time.Time) float64 { return unowned }}, "demand": {
+			demand: func(at time.Time) float64 {
+				if at.After(noon) {
+					return math.NaN()
+				}
+				return daily(at)
+			},
+		}}
+		one := jobOf("llama")
+		one.Unowned = "unowned"
+		loop, _ := newLoop(t, source, fixedJobs{one})
+		before := entry(t, loop.Step(t.Context(), noon), "llama")
+		if n := len(source["unowned"].queries); n != 0 || hasCondition(before, snapshot.ConditionSignal) {
+			t.Errorf("with a sample pods without an owner were counted %d times: %+v", n, before.Conditions)
+		}
+		after := entry(t, loop.Step(t.Context(), noon.Add(6*step)), "llama")
+		if after.State != snapshot.FallingBack || after.Decision.Value < before.Observed {
+			t.Errorf("%s serves %g, before it observed %g", after.State, after.Decision.Value, before.Observed)
+		}
+		if hasCondition(after, snapshot.ConditionSignal) != want {
+			t.Fatalf("%g pods: %+v", unowned, after.Conditions)
+		}
+		if !want {
+			continue
+		}
+		c := condition(t, after, snapshot.ConditionSignal)
+		if c.True || c.Reason != "OwnersUnknown" || !strings.Contains(c.Message, "check that kube-state-metrics") {
+			t.Errorf("%+v", c)
+		}
+	}
+}

@@ -64,7 +64,9 @@ type result struct {
 	// two times that they were counted.
 	shape  demand.Shape
 	silent [2]float64
-	load   load
+	// unowned is how many pods report without a known owner; asked only while the newest sample is missing.
+	unowned float64
+	load    load
 	// measured is what users saw, as of the newest time that it was judged; nil if that is unknown. measuredErr of its newest query.
 	measured    *objective.Measured
 	measuredErr error

@@ -37,6 +37,9 @@ type Job struct {
 	// Expr is an average, and no total. Both are for a condition alone.
 	Silent  string
 	Average bool
+	// Unowned is PromQL for the number of pods that report to Expr and of which kube-state-metrics does not say whose they are; empty
+	// where Expr does not ask it. It explains why Expr has no sample.
+	Unowned string
 	// Ready is PromQL for the number of ready replicas, to judge the autoscaler's target by, where Saturated is set, and to show beside
 	// the simulated ones; empty where they cannot be counted.
 	Ready string

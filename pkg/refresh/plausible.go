@@ -7,6 +7,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/series"
@@ -31,6 +32,19 @@ func (w *worker) count(ctx context.Context, source Source, q Query, history bool
 	}
 	if w.job.Saturated != "" {
 		w.ready, _ = ask(ctx, source, q, w.job.Ready)
+	}
+}
+
+// countUnowned asks, where an answer has no newest sample, how many pods report that kube-state-metrics does not know.
+func (w *worker) countUnowned(ctx context.Context, source Source, q Query, answer forecast.Series, err error) {
+	missing := errors.Is(err, series.ErrNoSeries) || answer.Len() > 0 && math.IsNaN(answer.Values[answer.Len()-1])
+	switch {
+	case missing:
+		if n, ok := ask(ctx, source, q, w.job.Unowned); ok {
+			w.result.unowned = n
+		}
+	case err == nil:
+		w.result.unowned = 0
 	}
 }
 
@@ -75,6 +89,11 @@ func (r *result) signalCondition(t Job) (snapshot.Condition, bool) {
 	case t.Average:
 		c.Reason = reasonAverage
 		c.Message = "the query is an average, and the autoscaler divides the value by what a replica sustains: write the total, sum()"
+	case r.unowned > 0:
+		c.Reason = reasonOwnersUnknown
+		c.Message = fmt.Sprintf("%.0f pods report, and kube-state-metrics does not say whose they are: their demand may be missing, so "+
+			"there are no samples, and the value does not fall; check that kube-state-metrics, every shard of it, runs, follows the "+
+			"cluster and is scraped", r.unowned)
 	case r.shape == demand.Frozen:
 		c.Reason = reasonFrozen
 		c.Message = fmt.Sprintf("the demand has been the same number for %s, and changed all the time before: "+

@@ -33,6 +33,11 @@ const (
 	//
 	// Fix: check that new pods are scraped. The preset is docs/signals.md#presets.
 	reasonSilentReplicas = "SilentReplicas"
+	// reasonOwnersUnknown (False): pods report to the preset of which kube-state-metrics does not say whose they are. The total of the
+	// others might be too small, so there is no sample until it knows them.
+	//
+	// Fix: check that kube-state-metrics, every shard of it, runs, follows the cluster and is scraped.
+	reasonOwnersUnknown = "OwnersUnknown"
 	// reasonTargetTooHigh (False): for half an hour replicas were saturated at less than a third of the autoscaler's target.
 	//
 	// Fix: measure what a replica sustains (forewarm capacity), and correct the target, or the unit of the query.

@@ -140,6 +140,7 @@ func (w *worker) fetch(ctx context.Context, now time.Time, source Source) (forec
 	q := w.nextQuery(now)
 	block, err := fetchOnGrid(ctx, source, q)
 	w.result.attempted, w.result.err = true, err
+	w.countUnowned(ctx, source, q, block, err)
 	if errors.Is(err, series.ErrNoSeries) && w.store == nil {
 		w.result.err = w.explain(ctx, source, q, err)
 	}

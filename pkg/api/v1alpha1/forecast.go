@@ -55,8 +55,8 @@ type ForecastSpec struct {
 	// series.
 	TargetRef TargetRef `json:"targetRef"`
 
-	// FormerNames are names that targetRef.name had before, the newest first: a preset has the demand of their pods where the
-	// workload has none, and the measured starts are taken over. For a renamed workload, and for blue and green.
+	// FormerNames are names that targetRef.name had before, the newest first: a preset has the demand of their pods, too, and the
+	// measured starts are taken over. For a renamed workload, and for blue and green.
 	// +kubebuilder:validation:MaxItems=4
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=253

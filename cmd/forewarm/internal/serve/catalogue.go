@@ -43,7 +43,7 @@ func (c Catalogue) Revision() uint64 {
 
 // Render implements manifest.Catalogue.
 func (c Catalogue) Render(
-	preset, namespace string, target v1alpha1.TargetRef, source manifest.Source, wait time.Duration,
+	preset, namespace string, spec *v1alpha1.ForecastSpec, source manifest.Source, wait time.Duration,
 ) (manifest.Rendered, error) {
 	p, err := signal.Lookup(preset)
 	if wait > 0 {
@@ -53,14 +53,14 @@ func (c Catalogue) Render(
 		return manifest.Rendered{}, err
 	}
 	trust := c.trustIn(source)
-	workload := signal.Target{Kind: target.Kind, Name: target.Name}
+	workload := signal.Target{Kind: spec.TargetRef.Kind, Name: spec.TargetRef.Name, FormerNames: spec.FormerNames}
 	expr, err := p.Render(namespace, workload, trust)
 	if err != nil {
 		return manifest.Rendered{}, err
 	}
 	out := manifest.Rendered{
 		Expr: expr, Claims: signal.Claims(expr), Clusters: trust.Clusters(namespace),
-		Unit: p.Unit, Rate: p.Rate, Lookback: signal.Lookback(expr),
+		Unowned: signal.Unowned(expr), Unit: p.Unit, Rate: p.Rate, Lookback: signal.Lookback(expr),
 	}
 	if !p.Rate { // Some servers have no counter before the first request.
 		out.Silent = signal.Silent(expr, namespace, workload, trust)
