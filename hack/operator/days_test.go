@@ -40,6 +40,8 @@ func (d *day) Fetch(_ context.Context, q refresh.Query) (forecast.Series, error)
 		switch usual := usual(at); {
 		case q.Expr == "silent":
 			out.Values[i] = 2
+		case q.Expr == "unowned":
+			out.Values[i] = 4
 		case q.Expr == "ready":
 			out.Values[i] = 5
 		case q.Expr == "saturated":

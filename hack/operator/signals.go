@@ -152,6 +152,14 @@ func wrongSignals() []day {
 			Conditions: map[string]string{signal: "SilentReplicas"}, Alert: suspect, Within: 30 * minute,
 			Do: "correct the scraping of new pods",
 		},
+		{
+			Name:    "kube-state-metrics is away or behind",
+			Happens: "all of it or a shard, for eight minutes: whose the pods are that report is not known",
+			change:  func(t *refresh.Job, _ time.Time) { t.Unowned = "unowned" }, demand: times(math.NaN(), 8*minute),
+			After: 7 * minute, least: 0.8, most: 1.2, Served: "the running maximum meanwhile", State: "FallingBack",
+			Conditions: map[string]string{signal: "OwnersUnknown"}, Alert: suspect, Within: 20 * minute,
+			Do: "restore kube-state-metrics, every shard of it",
+		},
 	}
 }
 
