@@ -123,9 +123,10 @@ e2e-adapter: components ## the real prometheus-adapter beside Forewarm: equal va
 		FOREWARM_E2E=1 FOREWARM_ADAPTER="$$adapter" FORMAT=standard-verbose $(GO_TEST) -count=1 -timeout 20m -run TestPrometheusAdapter .
 
 .PHONY: e2e-neighbours
-e2e-neighbours: components ## the real Karpenter, whose nodes warm pools hold; built from source first (minutes, once)
-	karpenter=$$(hack/components/build.sh karpenter | tail -1) && cd hack/e2e && \
-		FOREWARM_E2E=1 FOREWARM_KARPENTER="$$karpenter" FORMAT=standard-verbose $(GO_TEST) -count=1 -timeout 20m ./neighbours
+e2e-neighbours: components ## real programs beside Forewarm: Karpenter with warm pools, kube-state-metrics replicated, sharded and gone; built from source first (minutes, once)
+	karpenter=$$(hack/components/build.sh karpenter | tail -1) && state=$$(hack/components/build.sh kube-state-metrics | tail -1) && \
+		cd hack/e2e && FOREWARM_E2E=1 FOREWARM_KARPENTER="$$karpenter" FOREWARM_KUBE_STATE_METRICS="$$state" FORMAT=standard-verbose \
+		$(GO_TEST) -count=1 -timeout 40m ./neighbours
 
 .PHONY: cluster
 cluster: ## a control plane with forewarm in it, to play with, until interrupted (KEDA=1: with KEDA)

@@ -1,0 +1,152 @@
+package neighbours_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/signal"
+)
+
+// store is the Prometheus.
+type store struct{ url string }
+
+// values are those of an expression by their time in steps of the scrapes, since the epoch.
+type values map[int64]float64
+
+// read is an expression at each scrape's time; it must be one series, or none.
+func (s store) read(ctx context.Context, expr string, from, to time.Time) (values, error) {
+	form := url.Values{
+		"query": {expr}, "start": {strconv.FormatInt(from.Truncate(interval).Unix(), 10)},
+		"end": {strconv.FormatInt(to.Unix(), 10)}, "step": {strconv.Itoa(int(interval.Seconds()))},
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+"/api/v1/query_range", strings.NewReader(form.Encode()))
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close() //nolint:errcheck // Read only.
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return nil, err
+	}
+	var answer struct {
+		Error string
+		Data  struct{ Result []struct{ Values [][2]any } }
+	}
+	if err = json.Unmarshal(body, &answer); err != nil || answer.Error != "" || len(answer.Data.Result) > 1 {
+		return nil, fmt.Errorf("%s: %w %.300s", expr, err, body)
+	}
+	out := values{}
+	for _, result := range answer.Data.Result {
+		for _, v := range result.Values {
+			at, _ := v[0].(float64)                                        //nolint:errcheck // The API's form.
+			out[int64(at)], err = strconv.ParseFloat(fmt.Sprint(v[1]), 64) //nolint:errcheck // The API's form.
+		}
+	}
+	return out, err
+}
+
+// around is the least and the greatest of the values within so many scrapes of a time, and whether one is missing.
+func (v values) around(at int64, scrapes int) (low, high float64, missing bool) {
+	low, high = math.Inf(1), math.Inf(-1)
+	for i := -scrapes; i <= scrapes; i++ {
+		x, there := v[at+int64(i)*int64(interval.Seconds())]
+		if missing = missing || !there; there {
+			low, high = min(low, x), max(high, x)
+		}
+	}
+	return low, high, missing
+}
+
+// shownBy is what the exporter shows to some presets, worked out by hand: a load of 120 as running and as waiting requests, as one
+// GPU's share, and a hundred times as many first tokens in a second. The others have what their query makes of the exporter's own owners.
+var shownBy = map[string]float64{ //nolint:gochecknoglobals // A constant.
+	"vllm/inflight/llama": 240, "tgi/queue/llama": 120, "dcgm/gpu-busy/llama": 120, "vllm/arrivals/llama": 12_000, "vllm/inflight/db": 120,
+}
+
+// compare compares a preset's values by kube-state-metrics with those by the exporter's own owners, at each scrape.
+//
+// The tolerance is two scrapes where that what is shown changes, because both are scraped at different times. The load is constant, so
+// only the deletion of a workload changes it: in all that happens to pods there is none. Rates have 2 % beside it, for what a new series
+// counts before its first scrape is not seen.
+func (s store) compare(t *testing.T, p signal.Preset, begin, end time.Time, target signal.Target) {
+	t.Helper()
+	want, err := s.read(t.Context(), render(t, p, target, truth), begin.Add(-3*interval), end)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(want) < int(end.Sub(begin)/interval)/2 {
+		t.Fatalf("only %d values are known", len(want))
+	}
+	if by, known := shownBy[p.Name+"/"+target.Name]; known {
+		for at, v := range want {
+			if math.Abs(v-by) > 0.02*by {
+				t.Errorf("%d s: the exporter shows %g, want %g", at-begin.Unix(), v, by)
+			}
+		}
+	}
+	for _, set := range []string{replicated, sharded} {
+		for how := range honoured {
+			got, err := s.read(t.Context(), render(t, p, target, set+"-"+how), begin, end)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if wrong := got.differ(want, toleranceOf(t, p), begin, end); len(wrong) > 0 {
+				t.Errorf("%s-%s: %d of %d values: %s", set, how, len(wrong), len(got), strings.Join(wrong[:min(len(wrong), 9)], "; "))
+			}
+		}
+	}
+}
+
+// tolerance is how much values may differ, and how many in a row may be too low.
+type tolerance struct {
+	share float64
+	low   int
+}
+
+// toleranceOf is a preset's. What kube-state-metrics alone reports has no exporter that says when a pod serves: between two scrapes a pod
+// ends, and another one waits for its node.
+func toleranceOf(t *testing.T, p signal.Preset) tolerance {
+	t.Helper()
+	switch expr := render(t, p, signal.Target{Kind: "Deployment", Name: "llama"}, truth); {
+	case strings.Contains(expr, "rate("):
+		return tolerance{share: 0.02}
+	case len(seriesOf(t, map[string]signal.Preset{p.Name: p})) == 0:
+		return tolerance{share: 1e-9, low: 2}
+	}
+	return tolerance{share: 1e-9}
+}
+
+// differ are the values that are not those that are wanted, in words.
+func (v values) differ(want values, tolerated tolerance, begin, end time.Time) (out []string) {
+	const scrapes = 2
+	low := 0
+	for at := begin.Truncate(interval).Unix(); at < end.Add(-scrapes*interval).Unix(); at += int64(interval.Seconds()) {
+		least, most, missing := want.around(at, scrapes)
+		x, there := v[at]
+		switch {
+		case there && x > most*(1+tolerated.share):
+			out = append(out, fmt.Sprintf("%d s: %g, want at most %g", at-begin.Unix(), x, most))
+		case there && x < least*(1-tolerated.share), !there && !missing:
+			if low++; low > tolerated.low {
+				out = append(out, fmt.Sprintf("%d s: %g (there: %v), want at least %g", at-begin.Unix(), x, there, least))
+			}
+		default:
+			low = 0
+		}
+	}
+	return out
+}
