@@ -19,16 +19,17 @@ import (
 // store is the Prometheus.
 type store struct{ url string }
 
-// values are those of an expression by their time in steps of the scrapes, since the epoch.
-type values map[int64]float64
+// points are the values of an expression by their time, in seconds since the epoch.
+type points map[int64]float64
 
 // read is an expression at each scrape's time; it must be one series, or none.
-func (s store) read(ctx context.Context, expr string, from, to time.Time) (values, error) {
+func (s store) read(ctx context.Context, expr string, from, to time.Time) (points, error) {
 	form := url.Values{
 		"query": {expr}, "start": {strconv.FormatInt(from.Truncate(interval).Unix(), 10)},
 		"end": {strconv.FormatInt(to.Unix(), 10)}, "step": {strconv.Itoa(int(interval.Seconds()))},
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+"/api/v1/query_range", strings.NewReader(form.Encode()))
+	body := strings.NewReader(form.Encode())
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+"/api/v1/query_range", body)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +39,7 @@ func (s store) read(ctx context.Context, expr string, from, to time.Time) (value
 		return nil, err
 	}
 	defer response.Body.Close() //nolint:errcheck // Read only.
-	body, err := io.ReadAll(response.Body)
+	text, err := io.ReadAll(response.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -46,21 +47,26 @@ func (s store) read(ctx context.Context, expr string, from, to time.Time) (value
 		Error string
 		Data  struct{ Result []struct{ Values [][2]any } }
 	}
-	if err = json.Unmarshal(body, &answer); err != nil || answer.Error != "" || len(answer.Data.Result) > 1 {
-		return nil, fmt.Errorf("%s: %w %.300s", expr, err, body)
+	if err = json.Unmarshal(text, &answer); err != nil || answer.Error != "" || len(answer.Data.Result) > 1 {
+		return nil, fmt.Errorf("%s: %w %.300s", expr, err, text)
 	}
-	out := values{}
+	out := points{}
 	for _, result := range answer.Data.Result {
 		for _, v := range result.Values {
-			at, _ := v[0].(float64)                                        //nolint:errcheck // The API's form.
-			out[int64(at)], err = strconv.ParseFloat(fmt.Sprint(v[1]), 64) //nolint:errcheck // The API's form.
+			at, isTime := v[0].(float64)
+			text, isText := v[1].(string)
+			number, bad := strconv.ParseFloat(text, 64)
+			if !isTime || !isText || bad != nil {
+				return nil, fmt.Errorf("%s: value %v", expr, v)
+			}
+			out[int64(at)] = number
 		}
 	}
-	return out, err
+	return out, nil
 }
 
 // around is the least and the greatest of the values within so many scrapes of a time, and whether one is missing.
-func (v values) around(at int64, scrapes int) (low, high float64, missing bool) {
+func (v points) around(at int64, scrapes int) (low, high float64, missing bool) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for i := -scrapes; i <= scrapes; i++ {
 		x, there := v[at+int64(i)*int64(interval.Seconds())]
@@ -73,8 +79,12 @@ func (v values) around(at int64, scrapes int) (low, high float64, missing bool) 
 
 // shownBy is what the exporter shows to some presets, worked out by hand: a load of 120 as running and as waiting requests, as one
 // GPU's share, and a hundred times as many first tokens in a second. The others have what their query makes of the exporter's own owners.
-var shownBy = map[string]float64{ //nolint:gochecknoglobals // A constant.
-	"vllm/inflight/llama": 240, "tgi/queue/llama": 120, "dcgm/gpu-busy/llama": 120, "vllm/arrivals/llama": 12_000, "vllm/inflight/db": 120,
+var shownBy = map[string]float64{
+	"vllm/inflight/llama": 240,
+	"tgi/queue/llama":     120,
+	"dcgm/gpu-busy/llama": 120,
+	"vllm/arrivals/llama": 12_000,
+	"vllm/inflight/db":    120,
 }
 
 // compare compares a preset's values by kube-state-metrics with those by the exporter's own owners, at each scrape.
@@ -105,7 +115,8 @@ func (s store) compare(t *testing.T, p signal.Preset, begin, end time.Time, targ
 				t.Fatal(err)
 			}
 			if wrong := got.differ(want, toleranceOf(t, p), begin, end); len(wrong) > 0 {
-				t.Errorf("%s-%s: %d of %d values: %s", set, how, len(wrong), len(got), strings.Join(wrong[:min(len(wrong), 9)], "; "))
+				some := strings.Join(wrong[:min(len(wrong), 9)], "; ")
+				t.Errorf("%s-%s: %d of %d values: %s", set, how, len(wrong), len(got), some)
 			}
 		}
 	}
@@ -131,7 +142,7 @@ func toleranceOf(t *testing.T, p signal.Preset) tolerance {
 }
 
 // differ are the values that are not those that are wanted, in words.
-func (v values) differ(want values, tolerated tolerance, begin, end time.Time) (out []string) {
+func (v points) differ(want points, tolerated tolerance, begin, end time.Time) (out []string) {
 	const scrapes = 2
 	low := 0
 	for at := begin.Truncate(interval).Unix(); at < end.Add(-scrapes*interval).Unix(); at += int64(interval.Seconds()) {
@@ -141,8 +152,10 @@ func (v values) differ(want values, tolerated tolerance, begin, end time.Time) (
 		case there && x > most*(1+tolerated.share):
 			out = append(out, fmt.Sprintf("%d s: %g, want at most %g", at-begin.Unix(), x, most))
 		case there && x < least*(1-tolerated.share), !there && !missing:
-			if low++; low > tolerated.low {
-				out = append(out, fmt.Sprintf("%d s: %g (there: %v), want at least %g", at-begin.Unix(), x, there, least))
+			low++
+			if low > tolerated.low {
+				below := fmt.Sprintf("%d s: %g (there: %v), want at least %g", at-begin.Unix(), x, there, least)
+				out = append(out, below)
 			}
 		default:
 			low = 0

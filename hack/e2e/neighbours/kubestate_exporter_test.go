@@ -45,8 +45,19 @@ func newExporter(t *testing.T, client kubernetes.Interface, series []shown, load
 	}
 	factory := informers.NewSharedInformerFactory(client, 0)
 	e := &exporter{
-		address: listener.Addr().String(), series: series, loads: loads, counted: map[string]float64{}, owners: map[string]bool{},
-		pods: factory.Core().V1().Pods().Informer(), replicas: factory.Apps().V1().ReplicaSets().Informer(), began: time.Now(), last: time.Now(),
+		address: listener.Addr().
+			String(),
+		series:  series,
+		loads:   loads,
+		counted: map[string]float64{},
+		owners:  map[string]bool{},
+		pods: factory.Core().
+			V1().
+			Pods().
+			Informer(),
+		replicas: factory.Apps().V1().ReplicaSets().Informer(),
+		began:    time.Now(),
+		last:     time.Now(),
 	}
 	factory.Start(t.Context().Done())
 	factory.WaitForCacheSync(t.Context().Done())
@@ -86,8 +97,7 @@ func (e *exporter) observe() {
 		e.counted[keyOf(pod)] += e.loadOf(pod) * now.Sub(e.last).Seconds()
 	}
 	e.last, e.serving = now, nil
-	for _, object := range e.pods.GetStore().List() {
-		pod := object.(*core.Pod) //nolint:errcheck,forcetypeassert // The informer's.
+	for _, pod := range listed[core.Pod](e.pods) {
 		for _, o := range pod.OwnerReferences {
 			e.owners[fmt.Sprintf("kube_pod_owner{namespace=%q,pod=%q,owner_kind=%q,owner_name=%q} 1\n",
 				pod.Namespace, pod.Name, o.Kind, o.Name)] = true
@@ -96,13 +106,22 @@ func (e *exporter) observe() {
 			e.serving = append(e.serving, pod)
 		}
 	}
-	for _, object := range e.replicas.GetStore().List() {
-		set := object.(*apps.ReplicaSet) //nolint:errcheck,forcetypeassert // The informer's.
+	for _, set := range listed[apps.ReplicaSet](e.replicas) {
 		for _, o := range set.OwnerReferences {
 			e.owners[fmt.Sprintf("kube_replicaset_owner{namespace=%q,replicaset=%q,owner_kind=%q,owner_name=%q} 1\n",
 				set.Namespace, set.Name, o.Kind, o.Name)] = true
 		}
 	}
+}
+
+// listed are the objects that an informer knows.
+func listed[T any](from cache.SharedIndexInformer) (out []*T) {
+	for _, object := range from.GetStore().List() {
+		if is, ok := object.(*T); ok {
+			out = append(out, is)
+		}
+	}
+	return out
 }
 
 // serves is whose load a pod serves: of a workload, by its namespace.
@@ -130,20 +149,13 @@ func (e *exporter) loadOf(pod *core.Pod) float64 {
 	return e.loads[serves(pod)] / float64(n)
 }
 
-// setLoad changes a load.
-func (e *exporter) setLoad(serves string, load float64) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.loads[serves] = load
-}
-
 func (e *exporter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, pod := range e.serving {
 		load, counted := e.loadOf(pod), e.counted[keyOf(pod)]
-		for _, s := range e.series {
-			s.write(w, pod, load, counted)
+		for i := range e.series {
+			e.series[i].write(w, pod, load, counted)
 		}
 	}
 	e.writePools(w)
@@ -153,17 +165,18 @@ func (e *exporter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for line := range e.owners {
 		fmt.Fprint(w, line)
 	}
-	for _, object := range e.pods.GetStore().List() {
-		if pod := object.(*core.Pod); pod.Spec.NodeName != "" { //nolint:errcheck,forcetypeassert // The informer's.
+	for _, pod := range listed[core.Pod](e.pods) {
+		if pod.Spec.NodeName != "" {
 			gpus := pod.Spec.Containers[0].Resources.Limits["nvidia.com/gpu"]
-			fmt.Fprintf(w, "kube_pod_container_resource_requests{namespace=%q,pod=%q,container=%q,node=%q,resource=\"nvidia_com_gpu\"} %d\n",
-				pod.Namespace, pod.Name, pod.Spec.Containers[0].Name, pod.Spec.NodeName, gpus.Value())
+			const series = "kube_pod_container_resource_requests{resource=\"nvidia_com_gpu\",container=\"server\"," +
+				"namespace=%q,pod=%q,node=%q} %d\n"
+			fmt.Fprintf(w, series, pod.Namespace, pod.Name, pod.Spec.NodeName, gpus.Value())
 		}
 	}
 }
 
 // write writes a series of a pod, or of an endpoint that the pool's picker reports.
-func (s shown) write(w io.Writer, pod *core.Pod, load, counted float64) {
+func (s *shown) write(w io.Writer, pod *core.Pod, load, counted float64) {
 	value := load * s.share
 	if s.counter {
 		value = 100 * counted * s.share

@@ -16,7 +16,8 @@ const checkTimeout = 5 * time.Minute
 // life is what happens to workloads.
 type life struct {
 	*clustertest.Cluster
-	e *exporter
+
+	namespace string
 }
 
 // workload is one whose pods serve a load, with a GPU each. A pod is ready after more than a scrape, as a model server is.
@@ -48,6 +49,13 @@ func (l *life) apply(t *testing.T, manifests ...string) {
 	}
 }
 
+// create makes a namespace and what is in it.
+func (l *life) create(t *testing.T, namespace string, manifests ...string) {
+	t.Helper()
+	object := "kind: Namespace\napiVersion: v1\nmetadata: {name: " + namespace + "}"
+	l.apply(t, append([]string{object}, manifests...)...)
+}
+
 func (l *life) kubectl(t *testing.T, input string, args ...string) string {
 	t.Helper()
 	out, err := l.Kubectl(t.Context(), input, args...)
@@ -57,14 +65,17 @@ func (l *life) kubectl(t *testing.T, input string, args ...string) string {
 	return strings.TrimSpace(out)
 }
 
-// await waits until a load in namespace ai has so many pods, all of them ready and of the newest template, and until that is scraped.
+// podStates is a line for each pod: when it was deleted, and whether it is ready.
+const podStates = `jsonpath={range .items[*]}{.metadata.deletionTimestamp}` +
+	`{.status.conditions[?(@.type=="Ready")].status}{"\n"}{end}`
+
+// await waits until a load has so many pods, all of them ready and of the newest template, and until that is scraped.
 func (l *life) await(t *testing.T, name string, replicas int) {
 	t.Helper()
 	begin := time.Now()
 	err := clustertest.Eventually(t.Context(), checkTimeout, func(ctx context.Context) error {
-		out, err := l.Kubectl(ctx, "", "get", "pods", "-n", "ai", "-l", "app="+name, "-o",
-			`jsonpath={range .items[*]}{.metadata.deletionTimestamp}{.status.conditions[?(@.type=="Ready")].status}{"\n"}{end}`)
-		if ready := strings.Count(out, "True\n"); err == nil && (ready != replicas || strings.Count(out, "\n") != replicas) {
+		out, err := l.Kubectl(ctx, "", "get", "pods", "-n", l.namespace, "-l", "app="+name, "-o", podStates)
+		if n := strings.Count(out, "\n"); err == nil && (n != replicas || strings.Count(out, "True\n") != n) {
 			err = fmt.Errorf("%s has the pods %q, want %d ready", name, out, replicas)
 		}
 		return err
@@ -81,38 +92,45 @@ func (l *life) play(t *testing.T) {
 	t.Helper()
 	for _, replicas := range []int{8, 2} {
 		n := fmt.Sprintf("--replicas=%d", replicas)
-		l.kubectl(t, "", "scale", "-n", "ai", "deployment/llama", "statefulset/db", n)
+		l.kubectl(t, "", "scale", "-n", l.namespace, "deployment/llama", "statefulset/db", n)
 		l.await(t, "llama", replicas)
 		l.await(t, "db", replicas)
 	}
 	for range 2 {
-		l.kubectl(t, "", "rollout", "restart", "-n", "ai", "deployment/llama", "statefulset/db")
-		l.kubectl(t, "", "rollout", "status", "-n", "ai", "deployment/llama", "--timeout=5m")
-		l.kubectl(t, "", "rollout", "status", "-n", "ai", "statefulset/db", "--timeout=5m")
+		l.kubectl(t, "", "rollout", "restart", "-n", l.namespace, "deployment/llama", "statefulset/db")
+		l.kubectl(t, "", "rollout", "status", "-n", l.namespace, "deployment/llama", "--timeout=5m")
+		l.kubectl(t, "", "rollout", "status", "-n", l.namespace, "statefulset/db", "--timeout=5m")
 		l.await(t, "llama", 2)
 		l.await(t, "db", 2)
 	}
-	for _, pod := range []string{l.podOf(t, "llama"), "db-1"} {
-		l.kubectl(t, fmt.Sprintf(`{"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": %q, "namespace": "ai"}}`, pod),
-			"create", "--raw", "/api/v1/namespaces/ai/pods/"+pod+"/eviction", "-f", "-")
-	}
+	l.evict(t, l.podOf(t, "llama"))
+	l.evict(t, "db-1")
 	l.await(t, "llama", 2)
 	l.await(t, "db", 2)
-	l.kubectl(t, "", "delete", "-n", "ai", "deployment/llama", "statefulset/db")
+	l.kubectl(t, "", "delete", "-n", l.namespace, "deployment/llama", "statefulset/db")
 	l.await(t, "llama", 0)
 	l.await(t, "db", 0)
-	l.apply(t, workload("Deployment", "ai", "llama", "llama", 2), workload("StatefulSet", "ai", "db", "db", 2))
+	l.apply(t, workload("Deployment", l.namespace, "llama", "llama", 2),
+		workload("StatefulSet", l.namespace, "db", "db", 2))
 	l.await(t, "llama", 2)
 	l.await(t, "db", 2)
 	// Renamed: both names serve for a while.
-	l.apply(t, workload("Deployment", "ai", "green", "llama", 3))
+	l.apply(t, workload("Deployment", l.namespace, "green", "llama", 3))
 	l.await(t, "green", 3)
-	l.kubectl(t, "", "delete", "-n", "ai", "deployment/llama")
+	l.kubectl(t, "", "delete", "-n", l.namespace, "deployment/llama")
 	l.await(t, "llama", 0)
+}
+
+// evict evicts a pod, as a drain does.
+func (l *life) evict(t *testing.T, pod string) {
+	t.Helper()
+	eviction := fmt.Sprintf(`{"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": %q}}`, pod)
+	l.kubectl(t, eviction, "create", "--raw", "/api/v1/namespaces/"+l.namespace+"/pods/"+pod+"/eviction", "-f", "-")
 }
 
 // podOf is one of the pods of an app.
 func (l *life) podOf(t *testing.T, app string) string {
 	t.Helper()
-	return l.kubectl(t, "", "get", "pods", "-n", "ai", "-l", "app="+app, "-o", "jsonpath={.items[0].metadata.name}")
+	return l.kubectl(t, "", "get", "pods", "-n", l.namespace, "-l", "app="+app, "-o",
+		"jsonpath={.items[0].metadata.name}")
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/hack/e2e/clustertest"
 	"github.com/forewarm/forewarm/hack/processtest"
 )
 
@@ -19,10 +18,15 @@ type kubeState struct {
 
 	program processtest.Program
 	dir     string
+	// whole is the test that it ends with, also where a part of it has started it again.
+	whole *testing.T
 }
 
-// startKubeState runs kube-state-metrics against the kube-apiserver of a kubeconfig.
-func startKubeState(t *testing.T, c *clustertest.Cluster, folder, name, kubeconfig string, args ...string) *kubeState {
+// installation is where kube-state-metrics is, and what it reads.
+type installation struct{ binaries, kubeconfig, dir string }
+
+// startKubeState runs kube-state-metrics.
+func startKubeState(t *testing.T, in installation, name string, args ...string) *kubeState {
 	t.Helper()
 	var ports [2]int
 	for i := range ports {
@@ -31,9 +35,9 @@ func startKubeState(t *testing.T, c *clustertest.Cluster, folder, name, kubeconf
 			t.Fatal(err)
 		}
 	}
-	k := &kubeState{dir: c.Dir, program: processtest.Program{
-		Name: name, Binary: filepath.Join(folder, "kube-state-metrics"), Args: append(args,
-			"--kubeconfig="+kubeconfig, "--host=127.0.0.1", fmt.Sprintf("--port=%d", ports[0]),
+	k := &kubeState{dir: in.dir, whole: t, program: processtest.Program{
+		Name: name, Binary: filepath.Join(in.binaries, "kube-state-metrics"), Args: append(args,
+			"--kubeconfig="+in.kubeconfig, "--host=127.0.0.1", fmt.Sprintf("--port=%d", ports[0]),
 			"--telemetry-host=127.0.0.1", fmt.Sprintf("--telemetry-port=%d", ports[1]),
 			"--resources=nodes,pods,replicasets", "--metric-labels-allowlist=nodes=[nvidia.com/gpu.replicas]",
 		),
@@ -51,13 +55,14 @@ func (k *kubeState) start(t *testing.T) {
 		t.Fatal(err)
 	}
 	process := k.Process
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("%s:\n%s", process.Name, process.Tail())
+	k.whole.Cleanup(func() {
+		if k.whole.Failed() {
+			k.whole.Logf("%s:\n%s", process.Name, process.Tail())
 		}
 		process.Kill()
 	})
-	if err := k.AwaitHealthy(t.Context(), time.Minute, http.DefaultClient, "http://"+k.telemetry+"/readyz"); err != nil {
+	ready := "http://" + k.telemetry + "/readyz"
+	if err := k.AwaitHealthy(t.Context(), time.Minute, http.DefaultClient, ready); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -65,6 +70,8 @@ func (k *kubeState) start(t *testing.T) {
 const (
 	// replicated is the cluster label of series that two replicas of kube-state-metrics report, sharded that of two shards.
 	replicated, sharded = "replicated", "sharded"
+	// troubled is that of two shards that go away.
+	troubled = "troubled"
 	// truth is that of the exporter's own owners.
 	truth = "truth"
 	// interval is that of the scrapes.
@@ -72,7 +79,7 @@ const (
 )
 
 // honoured are the two ways to scrape an exporter that reports other pods.
-var honoured = map[string]bool{"honoured": true, "exported": false} //nolint:gochecknoglobals // A constant.
+var honoured = map[string]bool{"honoured": true, "exported": false}
 
 // scrapes is Prometheus' configuration: everything once for each way, with a label cluster, as a store of several clusters has it.
 func scrapes(exporter string, neighbours map[string][]*kubeState) string {

@@ -9,8 +9,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/forewarm/forewarm/hack/e2e/clustertest"
 	"github.com/forewarm/forewarm/hack/processtest"
+
+	"github.com/forewarm/forewarm/hack/e2e/clustertest"
 )
 
 // proxy passes connections on to the kube-apiserver. While its gate is locked nothing passes: whoever is behind it knows only what was
@@ -28,8 +29,8 @@ func newProxy(t *testing.T, c *clustertest.Cluster) *proxy {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := listener.Close(); err != nil {
-			t.Error(err)
+		if closed := listener.Close(); closed != nil {
+			t.Error(closed)
 		}
 	})
 	text, err := os.ReadFile(c.Kubeconfig)
@@ -66,13 +67,16 @@ func (p *proxy) pass(from, to net.Conn) {
 	buffer := make([]byte, 64<<10)
 	for {
 		n, err := from.Read(buffer)
-		p.gate.RLock()
-		p.gate.RUnlock() //nolint:staticcheck // It waits here while the gate is locked.
-		if err != nil {
-			return
-		}
-		if _, err := to.Write(buffer[:n]); err != nil {
+		if err != nil || p.write(to, buffer[:n]) != nil {
 			return
 		}
 	}
+}
+
+// write waits while the gate is locked.
+func (p *proxy) write(to net.Conn, data []byte) error {
+	p.gate.RLock()
+	defer p.gate.RUnlock()
+	_, err := to.Write(data)
+	return err
 }

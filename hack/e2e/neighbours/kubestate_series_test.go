@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/forewarm/forewarm/pkg/signal"
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
-
-	"github.com/forewarm/forewarm/pkg/signal"
 )
 
 // shown is a series that the model servers, exporters and gateways show, so that each preset has one.
@@ -61,7 +61,8 @@ func render(t *testing.T, p signal.Preset, target signal.Target, cluster string)
 func seriesOf(t *testing.T, all map[string]signal.Preset) (out []shown) {
 	t.Helper()
 	for name, p := range all {
-		root, err := parser.NewParser(parser.Options{}).ParseExpr(render(t, p, signal.Target{Kind: "Deployment", Name: "TARGET"}, "any"))
+		root, err := parser.NewParser(parser.Options{}).
+			ParseExpr(render(t, p, signal.Target{Kind: "Deployment", Name: "TARGET"}, "any"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,11 +101,12 @@ func (s *shown) around(path []parser.Node) {
 }
 
 // matching are the series with the labels that a selector asks for: one for each value of a regular expression.
-func (s shown) matching(t *testing.T, matchers []*labels.Matcher) []shown {
+func (s *shown) matching(t *testing.T, matchers []*labels.Matcher) []shown {
 	t.Helper()
-	out := []shown{s}
+	out := []shown{*s}
 	for _, m := range matchers {
-		if slices.Contains([]string{labels.MetricName, "namespace", "exported_namespace", "cluster"}, m.Name) || m.Value == "" ||
+		if slices.Contains([]string{model.MetricNameLabel, "namespace", "exported_namespace", "cluster"}, m.Name) ||
+			m.Value == "" ||
 			m.Value == "TARGET" {
 			continue
 		}
