@@ -91,9 +91,7 @@ func (r *result) signalCondition(t Job) (snapshot.Condition, bool) {
 		c.Message = "the query is an average, and the autoscaler divides the value by what a replica sustains: write the total, sum()"
 	case r.unowned > 0:
 		c.Reason = reasonOwnersUnknown
-		c.Message = fmt.Sprintf("%.0f pods report, and kube-state-metrics does not say whose they are: their demand may be missing, so "+
-			"there are no samples, and the value does not fall; check that kube-state-metrics, every shard of it, runs, follows the "+
-			"cluster and is scraped", r.unowned)
+		c.Message = fmt.Sprintf(unownedMessage, r.unowned)
 	case r.shape == demand.Frozen:
 		c.Reason = reasonFrozen
 		c.Message = fmt.Sprintf("the demand has been the same number for %s, and changed all the time before: "+
@@ -111,6 +109,10 @@ func (r *result) signalCondition(t Job) (snapshot.Condition, bool) {
 	}
 	return c, true
 }
+
+const unownedMessage = "%.0f pods report, and kube-state-metrics does not say whose they are: their demand may be missing, so there " +
+	"are no samples, and the value does not fall; check that kube-state-metrics, every shard of it, runs, follows the cluster " +
+	"and is scraped"
 
 const counterMessage = "the query returns a counter, which never falls, and not a demand, so nothing is served: write " +
 	"sum(rate(…[2m])) of it"

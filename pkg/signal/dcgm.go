@@ -55,8 +55,8 @@ func dcgm() Source {
 // own series, which has no pod.
 func (s scope) busyGPUs(name string) string {
 	perPod := s.instantSeries(name, "", "UUID", "GPU_I_ID")
-	return s.unlessUnknown(fmt.Sprintf(
-		`sum(max by (UUID, GPU_I_ID) (max by (pod, UUID, GPU_I_ID) (%s) * on (pod) group_left () %s))`, perPod, s.pods()), perPod)
+	const total = `sum(max by (UUID, GPU_I_ID) (max by (pod, UUID, GPU_I_ID) (%s) * on (pod) group_left () %s))`
+	return s.unlessUnknown(fmt.Sprintf(total, perPod, s.pods()), perPod)
 }
 
 // nvml is the presets for Forewarm's node agent, which reads NVML and attributes processes to pods on shared GPUs.

@@ -91,7 +91,7 @@ func gpuScenarios() []scenario {
 `,
 		},
 		{
-			preset: "dcgm/gpus-allocated", trap: "a pod that was made again on another node, which one replica does not know",
+			preset: "dcgm/gpus-allocated", trap: "a pod made again on another node, of which one replica knows nothing",
 			kind: "StatefulSet", name: "db", want: "{} 2",
 			load: request + `"nvidia_com_gpu",pod="db-0",node="n1",uid="old"} 2x40` + request +
 				`"nvidia_com_gpu",pod="db-0",node="n2",uid="new"} 2x40

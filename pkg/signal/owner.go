@@ -26,17 +26,17 @@ func (s scope) matchers(o owner) string {
 
 // named matches a label with a name of the target, and a regular expression of what follows it.
 func (s scope) named(label, suffix string) string {
-	names := regexp.QuoteMeta(s.target.Name)
+	names := []string{regexp.QuoteMeta(s.target.Name)}
+	for _, former := range s.target.FormerNames {
+		names = append(names, regexp.QuoteMeta(former))
+	}
 	switch {
-	case len(s.target.FormerNames) > 0:
-		for _, former := range s.target.FormerNames {
-			names += "|" + regexp.QuoteMeta(former)
-		}
-		names = "(" + names + ")"
+	case len(names) > 1:
+		return fmt.Sprintf("%s=~%q", label, "("+strings.Join(names, "|")+")"+suffix)
 	case regexp.QuoteMeta(suffix) == suffix:
 		return fmt.Sprintf("%s=%q", label, s.target.Name+suffix)
 	}
-	return fmt.Sprintf("%s=~%q", label, names+suffix)
+	return fmt.Sprintf("%s=~%q", label, names[0]+suffix)
 }
 
 // The metrics of kube-state-metrics that name owners.
@@ -62,10 +62,11 @@ func (s scope) unlessUnknown(value, perPod string) string {
 
 // knownPods is the pods with a known owner, or without any: those of a ReplicaSet if it has itself.
 func (s scope) knownPods() string {
+	others := s.ownerSeries(podOwner, `owner_kind!="ReplicaSet"`, "owner_name")
+	pods := s.ownerSeries(podOwner, `owner_kind="ReplicaSet"`, "owner_name")
+	sets := s.ownerSeries(replicaSetOwner, "", "replicaset")
 	return fmt.Sprintf(`group by (pod) (%s or %s or %s * on (owner_name) group_left ()
-		group by (owner_name) (label_replace(%s, "owner_name", "$1", "replicaset", "(.+)")))`,
-		noPod, s.ownerSeries(podOwner, `owner_kind!="ReplicaSet"`, "owner_name"),
-		s.ownerSeries(podOwner, `owner_kind="ReplicaSet"`, "owner_name"), s.ownerSeries(replicaSetOwner, "", "replicaset"))
+		group by (owner_name) (label_replace(%s, "owner_name", "$1", "replicaset", "(.+)")))`, noPod, others, pods, sets)
 }
 
 // noPod stands for what has no label pod, and no owner.

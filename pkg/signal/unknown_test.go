@@ -43,7 +43,8 @@ func TestNoValueWhilePodsAreUnknown(t *testing.T) {
 			"honoured": queues + known, "exported": queues + exported(known, "monitoring", "ksm-0"), "twice": queues + twice(known),
 		} {
 			t.Run(name+"/"+how, func(t *testing.T) {
-				evaluates(t, scraped, expectation{expr: expr, want: c.want}, expectation{expr: unowned, want: c.unknown})
+				evaluates(t, scraped,
+					expectation{expr: expr, want: c.want}, expectation{expr: unowned, want: c.unknown})
 			})
 		}
 	}

@@ -129,21 +129,21 @@ func (s store) compare(t *testing.T, p signal.Preset, begin, end time.Time, targ
 	}
 }
 
-// tolerance is how much values may differ, and how many in a row may be too low.
+// tolerance is how much values may differ, and how many in a row may differ more.
 type tolerance struct {
 	share float64
-	low   int
+	inRow int
 }
 
-// toleranceOf is a preset's. What kube-state-metrics alone reports has no exporter that says when a pod serves: between two scrapes a pod
-// ends, and another one waits for its node.
+// toleranceOf is a preset's. What kube-state-metrics alone reports has no server that says when a pod serves: when a pod is
+// replaced, the old one may be gone before the new one has a node, or one replica reports the old and the other the new.
 func toleranceOf(t *testing.T, p signal.Preset) tolerance {
 	t.Helper()
 	switch expr := render(t, p, signal.Target{Kind: "Deployment", Name: "llama"}, truth); {
 	case strings.Contains(expr, "rate("):
 		return tolerance{share: rateTolerance}
 	case len(seriesOf(t, map[string]signal.Preset{p.Name: p})) == 0:
-		return tolerance{share: 1e-9, low: 2}
+		return tolerance{share: 1e-9, inRow: 2}
 	}
 	return tolerance{share: 1e-9}
 }
@@ -151,21 +151,17 @@ func toleranceOf(t *testing.T, p signal.Preset) tolerance {
 // differ are the values that are not those that are wanted, in words.
 func (v points) differ(want points, tolerated tolerance, begin, end time.Time) (out []string) {
 	const scrapes = 2
-	low := 0
+	inRow := 0
 	for at := begin.Truncate(interval).Unix(); at < end.Add(-scrapes*interval).Unix(); at += int64(interval.Seconds()) {
 		least, most, missing := want.around(at, scrapes)
 		x, there := v[at]
-		switch {
-		case there && x > most*(1+tolerated.share):
-			out = append(out, fmt.Sprintf("%d s: %g, want at most %g", at-begin.Unix(), x, most))
-		case there && x < least*(1-tolerated.share), !there && !missing:
-			low++
-			if low > tolerated.low {
-				below := fmt.Sprintf("%d s: %g (there: %v), want at least %g", at-begin.Unix(), x, there, least)
-				out = append(out, below)
-			}
-		default:
-			low = 0
+		if there && x <= most*(1+tolerated.share) && x >= least*(1-tolerated.share) || !there && missing {
+			inRow = 0
+			continue
+		}
+		inRow++
+		if inRow > tolerated.inRow {
+			out = append(out, fmt.Sprintf("%d s: %g (there: %v), want %g to %g", at-begin.Unix(), x, there, least, most))
 		}
 	}
 	return out
