@@ -74,7 +74,9 @@ type catalogue struct{ manifest.OneSource }
 
 func (catalogue) Ready(string, v1alpha1.TargetRef, manifest.Source) string { return "" }
 
-func (catalogue) Render(string, string, *v1alpha1.ForecastSpec, manifest.Source, time.Duration) (manifest.Rendered, error) {
+func (catalogue) Render(
+	string, string, *v1alpha1.ForecastSpec, manifest.Source, time.Duration,
+) (manifest.Rendered, error) {
 	return manifest.Rendered{Expr: "inflight"}, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -27,6 +28,19 @@ const settleTime = 3 * time.Second
 
 // openGate removes the gate of a pod, and leaves those of others.
 const openGate = `{"spec": {"schedulingGates": [{"$patch": "delete", "name": "` + gate + `"}]}}`
+
+// mayOpen reports whether Forewarm may open gates. An installation whose rights are older than gates may not: there placeholder pods
+// have none, since nobody would ever schedule them.
+func (b *PlaceholderPods) mayOpen(ctx context.Context, namespace string) (bool, error) {
+	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
+		ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: namespace, Verb: "patch", Resource: "pods"},
+	}}
+	answer, err := b.client.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
+	if err != nil {
+		return false, fmt.Errorf("ask whether pods in %s may be patched: %w", namespace, err)
+	}
+	return answer.Status.Allowed, nil
+}
 
 // open removes the gates of as many placeholder pods as the Deployments ask for, after they were applied: of those that
 // were asked for before a plan shrank, some are still there.
@@ -70,12 +84,7 @@ func (b *PlaceholderPods) openPods(ctx context.Context, pool *v1alpha1.WarmPool,
 	for _, name := range gated[:min(len(gated), max(wanted, 0))] {
 		_, err = b.client.CoreV1().Pods(pool.Namespace).Patch(ctx, name, types.StrategicMergePatchType,
 			[]byte(openGate), metav1.PatchOptions{FieldManager: FieldManager})
-		switch {
-		case apierrors.IsForbidden(err):
-			return problem(v1alpha1.PoolReasonForbidden,
-				"cannot patch pods in %s, so no placeholder pod is scheduled: apply deploy/warm-pools, or set "+
-					"warmPools.enforce in the chart", pool.Namespace)
-		case err != nil && !apierrors.IsNotFound(err):
+		if err != nil && !apierrors.IsNotFound(err) {
 			return fmt.Errorf("open the gate of the placeholder %s/%s: %w", pool.Namespace, name, err)
 		}
 	}

@@ -28,7 +28,7 @@ type PlaceholderPods struct {
 }
 
 // Hold applies the Deployments, deletes those of capacity types that the pool does not have any more, and opens the gates
-// of the pods that are there.
+// of the pods that are there. Without the right to open gates there are none.
 func (b *PlaceholderPods) Hold(ctx context.Context, pool *v1alpha1.WarmPool, want Desired) (Actual, error) {
 	if err := checkPriorityClass(ctx, b.client, pool.Spec.Actuator.PlaceholderPods.PriorityClassName); err != nil {
 		return Actual{}, err
@@ -37,8 +37,15 @@ func (b *PlaceholderPods) Hold(ctx context.Context, pool *v1alpha1.WarmPool, wan
 	if err != nil {
 		return Actual{}, err
 	}
+	gated, err := b.mayOpen(ctx, pool.Namespace)
+	if err != nil {
+		return Actual{}, err
+	}
 	err = b.deployments.hold(ctx, pool, found, func(capacity v1alpha1.CapacityType, replicas int) (any, error) {
 		d := placeholderDeployment(pool, capacity, replicas)
+		if gated {
+			d.Spec.Template.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: gate}}
+		}
 		return d, b.images.dropUnsupported(ctx, pool, d)
 	}, want)
 	if err != nil {
@@ -47,8 +54,10 @@ func (b *PlaceholderPods) Hold(ctx context.Context, pool *v1alpha1.WarmPool, wan
 	if err = b.deployments.prune(ctx, pool, found); err != nil {
 		return Actual{}, err
 	}
-	if err = b.open(ctx, pool, found); err != nil {
-		return Actual{}, err
+	if gated {
+		if err = b.open(ctx, pool, found); err != nil {
+			return Actual{}, err
+		}
 	}
 	return b.held(ctx, pool, found)
 }
@@ -101,7 +110,6 @@ func placeholderDeployment(pool *v1alpha1.WarmPool, capacity v1alpha1.CapacityTy
 	own, pod := selectorLabels(pool, capacity.Name), placeholderTemplate(pool, capacity)
 	spec := pool.Spec.Actuator.PlaceholderPods
 	pod.Spec.PriorityClassName, pod.Spec.Containers[0].Image = spec.PriorityClassName, spec.Image
-	pod.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: gate}}
 	mountImages(&pod.Spec, spec.PrePullImages)
 	none, quarter := intstr.FromInt32(0), intstr.FromString("25%")
 	return &appsv1.Deployment{

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/forewarm/forewarm/hack/apiservertest"
 	"github.com/forewarm/forewarm/pkg/kube/pools"
 )
 
@@ -184,6 +185,22 @@ func testGates(t *testing.T, s *holdScene) {
 	s.expect("a plan that shrank", open(), "2 of 4")
 	s.hold(pool, 4, 0)
 	s.expect("a plan that grew", open(), "4 of 4")
+
+	s.MustKubectl(t, `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: earlier}, rules: [
+		{apiGroups: [apps], resources: [deployments], verbs: [get, list, create, patch, delete]},
+		{apiGroups: ["", scheduling.k8s.io], resources: [pods, resourcequotas, priorityclasses], verbs: [get, list]}]}`,
+		"create", "-f", "-")
+	s.MustKubectl(t, "", "create", "clusterrolebinding", "earlier", "--clusterrole=earlier", "--user=earlier")
+	t.Cleanup(func() { s.MustKubectl(t, "", "delete", "clusterrole,clusterrolebinding", "earlier") })
+	earlier := s.as(s.User(t, "earlier"))
+	apiservertest.Eventually(t, 20*time.Second, func() string {
+		if _, err := earlier.Hold(t.Context(), pool, pools.Desired{Base: 4}); err != nil {
+			return err.Error()
+		}
+		return ""
+	})
+	s.expect("without the right to open gates",
+		s.get("deployment/warm-llama", "{.spec.template.spec.schedulingGates[*].name}"), "")
 }
 
 // testCrowded: a quota that counts placeholders keeps out the pods that are to take their places.
