@@ -137,7 +137,9 @@ lint: ## golangci-lint, pinned and built from source (minutes, once)
 	go tool -modfile=$(LINT_MODULE) golangci-lint run
 	$(if $(CC_FOUND),CGO_ENABLED=1 go tool -modfile=$(LINT_MODULE) golangci-lint run ./pkg/agent/nvml ./cmd/forewarm-agent)
 	cd hack/e2e && go tool -modfile=../lint/go.mod golangci-lint run
-	$(if $(CC_FOUND),cd hack/e2e && CGO_ENABLED=1 go tool -modfile=../lint/go.mod golangci-lint run ./gpucheck)
+	@# Files that cgo generates name the folder they were generated in: with -trimpath Go takes those of another checkout from its cache.
+	$(if $(CC_FOUND),cd hack/e2e && lint=$$(go tool -modfile=../lint/go.mod -n golangci-lint) && \
+		CGO_ENABLED=1 GOFLAGS=-trimpath=false $$lint run ./gpucheck)
 	cd hack/image && go tool -modfile=../lint/go.mod golangci-lint run
 
 .PHONY: format

@@ -161,7 +161,8 @@ func (v points) differ(want points, tolerated tolerance, begin, end time.Time) (
 		}
 		inRow++
 		if inRow > tolerated.inRow {
-			out = append(out, fmt.Sprintf("%d s: %g (there: %v), want %g to %g", at-begin.Unix(), x, there, least, most))
+			out = append(out, fmt.Sprintf("%d s: %g (there: %v), want %g to %g",
+				at-begin.Unix(), x, there, least, most))
 		}
 	}
 	return out
