@@ -112,6 +112,7 @@ func poolComponent(namespace string) component {
 		{group: v1alpha1.GroupName, resource: "warmpools", verbs: []string{"patch"}},
 		{group: v1alpha1.GroupName, resource: "warmpools", subresource: "finalizers", verbs: []string{"update"}},
 		{group: "apps", resource: "deployments", verbs: holding},
+		{resource: "pods", verbs: []string{"patch"}},
 		{resource: "resourcequotas", verbs: []string{"list"}},
 		{group: "autoscaling.x-k8s.io", resource: "capacitybuffers", verbs: holding},
 		{resource: "podtemplates", verbs: holding},
