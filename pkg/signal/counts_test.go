@@ -81,12 +81,16 @@ func TestLateness(t *testing.T) {
 				buckets(gateway, picker+`,outcome="Evicted"`, "10", 0, "60", 0, "+Inf", 2),
 		},
 		{
-			preset: "kserve/request-duration", want: "{} 0.5",
-			load: buckets("kn_serving_invocation_duration_seconds", "$A", "10", 2, "30", 4, "+Inf", 8),
+			preset: "kserve/request-duration", wait: 5 * time.Second, want: "{} 0.5",
+			load: buckets("kn_serving_invocation_duration_seconds", "$A", "2.5", 2, "5", 4, "7.5", 5, "10", 6, "+Inf", 8),
+		},
+		{
+			preset: "kserve/request-duration", trap: "the bounds end at 10 s: nothing is said of a longer wait",
+			load: buckets("kn_serving_invocation_duration_seconds", "$A", "7.5", 2, "10", 4, "+Inf", 8),
 		},
 		{
 			preset: "kserve/request-duration", trap: "an older one counts milliseconds", want: "{} 0.25",
-			load: buckets(app, "$A", "30", 1, "10000", 2, "30000", 6, "100000", 7, "+Inf", 8),
+			load: buckets(app, "$A", "20", 1, "10000", 2, "50000", 6, "100000", 7, "+Inf", 8),
 		},
 	} {
 		if tt.wait == 0 {

@@ -185,7 +185,8 @@ func kserve() Source {
 		Lateness: []Preset{
 			latenessPreset("kserve/request-duration", "measured lateness: time to the answer",
 				"Share of the requests that Knative's queue-proxy answered after the wait: in its queue and in "+
-					"service, but not in the activator. For models that answer in much less than the wait.",
+					"service, but not in the activator. Its bounds end at 10 s (100 s under Knative's older name): no series for a "+
+					"longer wait. For models that answer in much less than the wait.",
 				scope.total, inSeconds("kn_serving_invocation_duration_seconds"),
 				histogram{"revision_request_latencies", 1000}),
 		},

@@ -209,7 +209,9 @@ func selectSources(word string) []signal.Source {
 // presetTable writes one line for each preset, and below them the signals that servers do not report.
 func presetTable(out io.Writer, sources []signal.Source) error {
 	var presets, missing [][]string
+	var readings []signal.Reading
 	for _, s := range sources {
+		readings = append(readings, s.Readings()...)
 		for _, p := range slices.Concat(s.Presets, s.Lateness) {
 			presets = append(presets, []string{p.Name, p.Unit, metricKind(p), p.Brief})
 		}
@@ -217,8 +219,28 @@ func presetTable(out io.Writer, sources []signal.Source) error {
 			missing = append(missing, []string{s.Name + "/" + l.Signal, l.Reason})
 		}
 	}
-	return errors.Join(cmdline.Table(out, "PRESET\tUNIT\tKIND\tFOR", presets),
+	tables := errors.Join(cmdline.Table(out, "PRESET\tUNIT\tKIND\tFOR", presets),
 		cmdline.Table(out, "\nNOT REPORTED\tREASON", missing))
+	_, err := fmt.Fprintf(out, "\nMetric names read in the projects' code on %s: `forewarm presets SERVER` lists the commits.\n",
+		lastRead(readings))
+	return errors.Join(tables, err)
+}
+
+// lastRead is the earliest day: all names have been read since.
+func lastRead(readings []signal.Reading) string {
+	return slices.MinFunc(readings, func(a, b signal.Reading) int { return strings.Compare(a.Date, b.Date) }).Date
+}
+
+// namesRead says when and at which commits the names of a source's metrics were read.
+func namesRead(readings []signal.Reading) string {
+	const digits = 12
+	var commits []string
+	for _, r := range readings {
+		if at := r.Repository + "@" + r.Commit[:min(digits, len(r.Commit))]; !slices.Contains(commits, at) {
+			commits = append(commits, at)
+		}
+	}
+	return "Metric names read on " + lastRead(readings) + ": " + strings.Join(commits, ", ")
 }
 
 func metricKind(p signal.Preset) string {
@@ -247,6 +269,7 @@ func writeExplanation(out io.Writer, sources []signal.Source) error {
 			fmt.Fprintf(&text, "\n%s/%s is not reported\n%s", s.Name, l.Signal,
 				printable.Wrap("  ", l.Reason+".", "  ", cmdline.Page))
 		}
+		text.WriteString("\n" + printable.Wrap("", namesRead(s.Readings()), "", cmdline.Page))
 	}
 	_, err := io.WriteString(out, text.String())
 	return err
