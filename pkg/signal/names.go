@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// nameLists has a list for each source: the names, types and labels of its metrics, below the files in which they were read.
-// Presets are held against it.
+// nameLists has a list for each source: the names, types and labels of its metrics, below the files in which they were
+// read. Presets are held against it.
 //
 //go:embed names/*.txt
 var nameLists embed.FS

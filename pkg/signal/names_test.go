@@ -51,7 +51,9 @@ func readNames(t *testing.T, source string) map[string]listed {
 
 // added are the labels that scraping and its configuration give to a series.
 func added() []string {
-	return []string{"__name__", "namespace", "pod", "exported_namespace", "exported_pod", "instance", "job", "node", "container"}
+	return []string{
+		"__name__", "namespace", "pod", "exported_namespace", "exported_pod", "instance", "job", "node", "container",
+	}
 }
 
 // unlisted is how a query differs from a list: names, types and labels that are not there. What kube-state-metrics
@@ -135,9 +137,12 @@ func TestPresetsReadWhatTheirSourcesReport(t *testing.T) {
 	}
 }
 
+// What differs from a list is found: a name, a type, a label.
 func TestUnlisted(t *testing.T) {
 	list := map[string]listed{
-		"a:running": {"gauge", []string{"engine"}}, "a_done_total": {"counter", nil}, "a_wait_seconds": {"histogram", nil},
+		"a:running":      {"gauge", []string{"engine"}},
+		"a_done_total":   {"counter", nil},
+		"a_wait_seconds": {"histogram", nil},
 	}
 	for query, want := range map[string]string{
 		`sum(max by (pod, engine) (a:running{namespace="ai"} >= 0)) + sum(delta(a:running[2m]))`:   "",

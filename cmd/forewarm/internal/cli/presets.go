@@ -221,8 +221,8 @@ func presetTable(out io.Writer, sources []signal.Source) error {
 	}
 	tables := errors.Join(cmdline.Table(out, "PRESET\tUNIT\tKIND\tFOR", presets),
 		cmdline.Table(out, "\nNOT REPORTED\tREASON", missing))
-	_, err := fmt.Fprintf(out, "\nMetric names read in the projects' code on %s: `forewarm presets SERVER` lists the commits.\n",
-		lastRead(readings))
+	_, err := fmt.Fprintf(out, "\nMetric names read in the projects' code on %s: "+
+		"`forewarm presets SERVER` lists the commits.\n", lastRead(readings))
 	return errors.Join(tables, err)
 }
 
