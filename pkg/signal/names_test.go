@@ -60,7 +60,6 @@ func added() []string {
 // reports is left out.
 func unlisted(t *testing.T, query string, list map[string]listed) []string {
 	t.Helper()
-	t.Helper()
 	root, err := parser.NewParser(parser.Options{}).ParseExpr(query)
 	if err != nil {
 		t.Fatal(err)
