@@ -188,39 +188,36 @@ func ReadyReplicas(namespace string, target Target, trust Trust) (string, error)
 // Unowned is PromQL for the number of pods that report to a rendered preset, and of which kube-state-metrics does not say whose they
 // are: no series where it knows all. It is empty for an expression that does not depend on it.
 func Unowned(expr string) string {
-	root, err := parser.NewParser(parser.Options{}).ParseExpr(expr)
-	if err != nil {
+	b := firstOn(expr, parser.LUNLESS)
+	if b == nil {
 		return ""
 	}
-	var unknown string
-	parser.Inspect(root, func(node parser.Node, _ []parser.Node) error {
-		if b, ok := node.(*parser.BinaryExpr); ok && unknown == "" && b.Op == parser.LUNLESS &&
-			b.VectorMatching.On && len(b.VectorMatching.MatchingLabels) == 0 {
-			unknown = "count(" + b.RHS.String() + ")"
-		}
-		return nil
-	})
-	return unknown
+	return "count(" + b.RHS.String() + ")"
 }
 
 // Silent is PromQL for the number of ready replicas of a workload of which a rendered preset has no sample: no series if all
 // report. It is empty for a preset that does not add up pods, and for a workload whose replicas cannot be counted.
 func Silent(expr, namespace string, target Target, trust Trust) string {
-	root, err := parser.NewParser(parser.Options{}).ParseExpr(expr)
-	ready, unknown := ReadyReplicas(namespace, target, trust)
-	if err != nil || unknown != nil {
+	b := firstOn(expr, parser.MUL, "pod")
+	ready, err := ReadyReplicas(namespace, target, trust)
+	if b == nil || err != nil {
 		return ""
 	}
-	var reports string
+	return "count(" + strings.TrimPrefix(ready, "sum") + " == 1 unless on (pod) " + b.LHS.String() + ")"
+}
+
+// firstOn is the first operation of an expression on exactly these labels; nil without one.
+func firstOn(expr string, op parser.ItemType, labels ...string) (first *parser.BinaryExpr) {
+	root, err := parser.NewParser(parser.Options{}).ParseExpr(expr)
+	if err != nil {
+		return nil
+	}
 	parser.Inspect(root, func(node parser.Node, _ []parser.Node) error {
-		if b, ok := node.(*parser.BinaryExpr); ok && reports == "" && b.Op == parser.MUL &&
-			b.VectorMatching != nil && b.VectorMatching.On && slices.Equal(b.VectorMatching.MatchingLabels, []string{"pod"}) {
-			reports = b.LHS.String()
+		if b, ok := node.(*parser.BinaryExpr); ok && first == nil && b.Op == op && b.VectorMatching != nil &&
+			b.VectorMatching.On && slices.Equal(b.VectorMatching.MatchingLabels, labels) {
+			first = b
 		}
 		return nil
 	})
-	if reports == "" {
-		return ""
-	}
-	return "count(" + strings.TrimPrefix(ready, "sum") + " == 1 unless on (pod) " + reports + ")"
+	return first
 }
