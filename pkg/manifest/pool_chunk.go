@@ -59,8 +59,8 @@ func isPartOfGPU(name corev1.ResourceName) bool {
 // The names are the defaults of Project-HAMi/HAMi (charts/hami/values.yaml), volcano-sh/volcano
 // (docs/user-guide/how_to_use_volcano_vgpu.md) and tkestack/gpu-manager (pkg/types/types.go).
 func SharedByExtender(name corev1.ResourceName) bool {
-	return slices.ContainsFunc([]string{"nvidia.com/gpumem", "nvidia.com/gpucores", "volcano.sh/vgpu-", "tencent.com/vcuda-"},
-		func(prefix string) bool { return strings.HasPrefix(string(name), prefix) })
+	prefixes := []string{"nvidia.com/gpumem", "nvidia.com/gpucores", "volcano.sh/vgpu-", "tencent.com/vcuda-"}
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(string(name), p) })
 }
 
 // template checks the fields of a chunk's pod that matter for its place on a node.

@@ -13,8 +13,9 @@ import (
 // once, while one kube-state-metrics reports the old one and another the new.
 func (s scope) gpusAllocated() string {
 	ended := s.instantSeries("kube_pod_status_phase", `phase=~"Succeeded|Failed"`)
-	held := fmt.Sprintf(`(sum by (pod) (max by (pod, container, resource) (%s or %s * on (pod, container) group_left () %s))
-		unless on (pod) (max by (pod) (%s) == 1))`, s.migInstances(), s.devices(), s.parts(), ended)
+	devices := fmt.Sprintf(`%s or %s * on (pod, container) group_left () %s`, s.migInstances(), s.devices(), s.parts())
+	held := fmt.Sprintf(`(sum by (pod) (max by (pod, container, resource) (%s))
+		unless on (pod) (max by (pod) (%s) == 1))`, devices, ended)
 	return s.total(held) + ` >= 0 < Inf`
 }
 
@@ -62,8 +63,9 @@ func (s scope) devices() string {
 // otherwise 1. What part a memory in MiB is depends on the GPU: it is infinite, which no maximum hides.
 func (s scope) parts() string {
 	const cores, memory, percent = "nvidia_com_gpucores", "nvidia_com_gpumem", "nvidia_com_gpumem_percentage"
-	return fmt.Sprintf(`(max by (pod, container) (%s * on (resource) group_left () (%s)) or group by (pod, container) (%s))`,
-		s.requestedDevices(cores+"|"+memory+"|"+percent), byResource(cores, "1 / 100", percent, "1 / 100", memory, "Inf"),
+	parts := fmt.Sprintf(`%s * on (resource) group_left () (%s)`, s.requestedDevices(cores+"|"+memory+"|"+percent),
+		byResource(cores, "1 / 100", percent, "1 / 100", memory, "Inf"))
+	return fmt.Sprintf(`(max by (pod, container) (%s) or group by (pod, container) (%s))`, parts,
 		s.requestedDevices(anyDevice+"|"+hundredth))
 }
 
@@ -99,8 +101,8 @@ func (s scope) sharesByNode() string {
 // migWeights is a MIG instance's share of a GPU, by its compute slices.
 func migWeights() string {
 	var shares []string
-	for _, slices := range []int{1, 2, 3, 4, 7} {
-		shares = append(shares, fmt.Sprintf(`label_replace(vector(%d / 7), "slices", "%[1]d", "", "")`, slices))
+	for _, n := range []int{1, 2, 3, 4, 7} {
+		shares = append(shares, fmt.Sprintf(`label_replace(vector(%d / 7), "slices", "%[1]d", "", "")`, n))
 	}
 	for _, profile := range []string{"1g_6", "2g_12", "4g_24"} {
 		shares = append(shares,

@@ -134,7 +134,7 @@ func gpuScenarios() []scenario {
 `,
 		},
 		{
-			preset: "dcgm/gpus-allocated", trap: "vCUDA: hundredths, and blocks of memory that are no GPUs", want: "{} 2.3",
+			preset: "dcgm/gpus-allocated", trap: "vCUDA: hundredths, and blocks that are no GPUs", want: "{} 2.3",
 			load: request + `"tencent_com_vcuda_core",pod="llama-7d9-a",node="n1"} 200x40` + request +
 				`"tencent_com_vcuda_core",pod="llama-7d9-b",node="n1"} 30x40` + request +
 				`"tencent_com_vcuda_memory",pod="llama-7d9-b",node="n1"} 96x40

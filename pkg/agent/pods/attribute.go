@@ -147,7 +147,8 @@ func found(holders, adrift []Holding, processes []gpu.Process, owner func(pid in
 	}
 	all := slices.Clone(holders)
 	for _, h := range adrift {
-		if here[h.Container] && !slices.ContainsFunc(holders, func(o Holding) bool { return o.Container == h.Container }) {
+		same := func(o Holding) bool { return o.Container == h.Container }
+		if here[h.Container] && !slices.ContainsFunc(holders, same) {
 			all = append(all, h)
 		}
 	}

@@ -126,7 +126,7 @@ var (
 	// UUID and a number), of vCUDA's. The plugin gives the container the GPU that its scheduler wrote on the pod, whichever id
 	// the kubelet picked (Project-HAMi/HAMi, nvinternal/plugin/server.go, Allocate; tkestack/gpu-manager,
 	// pkg/services/allocator/nvidia/allocator.go).
-	byExtender = regexp.MustCompile(`(?i)^(GPU-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-\d{1,4}|tencent\.com/vcuda-core-\d+)$`)
+	byExtender = regexp.MustCompile(`(?i)^(GPU(-[0-9a-f]+){5}|tencent\.com/vcuda-core)-\d{1,6}$`)
 	// byUUID is a UUID at the end of a name; of the name itself, or after a mark.
 	byUUID = regexp.MustCompile(`(?i)(^|[=-])(GPU|MIG)-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$`)
 )

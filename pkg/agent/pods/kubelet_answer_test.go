@@ -138,8 +138,8 @@ func TestHoldings(t *testing.T) {
 	try("a claim that two pods share", "llama claim x y x/gpu=migA; embed claim x y x/gpu=migA", "cpu",
 		"embed migA 0.5; llama migA 0.5")
 	try("two GPUs of a claim, and two claims of a pod",
-		"llama claim gpu.nvidia.com gpu-1 nvidia.com/gpu=gpuA; llama claim gpu.nvidia.com gpu-0 nvidia.com/gpu=gpuB", "cpu",
-		"llama gpuA 1; llama gpuB 1")
+		"llama claim gpu.nvidia.com gpu-1 nvidia.com/gpu=gpuA; llama claim gpu.nvidia.com gpu-0 nvidia.com/gpu=gpuB",
+		"cpu", "llama gpuA 1; llama gpuB 1")
 	try("NVIDIA's DRA driver names a GPU by its device file, and a claim's UUID is no GPU's",
 		"llama claim gpu.nvidia.com gpu-1 k8s.gpu.nvidia.com/device=gpu-1 k8s.gpu.nvidia.com/claim=uuidA-gpu-1", "cpu",
 		"llama gpuA 1")

@@ -92,8 +92,9 @@ func TestWhatTheSchedulerDoesNotPreemptIsYielded(t *testing.T) {
 	} {
 		t.Run(about, func(t *testing.T) {
 			w := newWorld()
-			w.stored.put(t, "h100", llama+"chunk: {podTemplate: {spec: {"+c.claims+"containers: [{name: c, resources: {limits: {"+
-				c.resources+`}}}]}}, gpuEquivalent: "0.25"}`+"\nmin: 4\nmax: 4\nmode: Enforce\n"+c.more)
+			template := "{spec: {" + c.claims + "containers: [{name: c, resources: {limits: {" + c.resources + "}}}]}}"
+			w.stored.put(t, "h100", llama+"chunk: {podTemplate: "+template+`, gpuEquivalent: "0.25"}`+
+				"\nmin: 4\nmax: 4\nmode: Enforce\n"+c.more)
 			w.run(t, 1)
 			w.places.ready = 3
 			w.run(t, 1)
