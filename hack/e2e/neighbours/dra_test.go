@@ -28,9 +28,12 @@ func TestDynamicResources(t *testing.T) {
 	s.claims(t, counted, 2, `"2"`, "{deviceClassName: counted.e2e, count: 2}", "min: 2")
 	s.claims(t, parted, 4, `"0.143"`, `{deviceClassName: parted.e2e,
         selectors: [{cel: {expression: 'device.attributes["parted.e2e"].profile == "1g"'}}]}`, "min: 3")
-	s.apply(t, karpenterWorkload(extended, 5, fixedLead, target), warmPool(extended, "min: 3", "max: 3", "mode: Enforce"))
+	s.apply(t, karpenterWorkload(extended, 5, fixedLead, target),
+		warmPool(extended, "min: 3", "max: 3", "mode: Enforce"))
 	for ns, want := range map[string]struct{ held, replicas int }{counted: {2, 3}, parted: {3, 5}, extended: {3, 6}} {
-		s.waitPool(t, ns, "full", func(p v1alpha1.WarmPoolStatus) bool { return int(p.Held) == want.held && p.Ready == p.Held })
+		s.waitPool(t, ns, "full", func(p v1alpha1.WarmPoolStatus) bool {
+			return int(p.Held) == want.held && p.Ready == p.Held
+		})
 		began := time.Now()
 		s.kubectl(t, "scale", "deployment/llama", "-n", ns, fmt.Sprintf("--replicas=%d", want.replicas))
 		s.eventually(t, func() string {
@@ -55,9 +58,11 @@ func (s *karpenterScene) devices(t *testing.T) {
 	sevenths := []string{fmt.Sprintf(`{name: gpu-0, attributes: {profile: {string: "7g"}}, `+takes+`}`, "7")}
 	for i := range 8 {
 		whole = append(whole, fmt.Sprintf("{name: gpu-%d}", i))
-		sevenths = append(sevenths, fmt.Sprintf(`{name: gpu-0-%d, attributes: {profile: {string: "1g"}}, `+takes+`}`, i, "1"))
+		sevenths = append(sevenths,
+			fmt.Sprintf(`{name: gpu-0-%d, attributes: {profile: {string: "1g"}}, `+takes+`}`, i, "1"))
 	}
-	for ns, lines := range map[string]string{counted: "", parted: "", extended: "extendedResourceName: nvidia.com/gpu"} {
+	classes := map[string]string{counted: "", parted: "", extended: "extendedResourceName: nvidia.com/gpu"}
+	for ns, lines := range classes {
 		s.apply(t, fmt.Sprintf(`apiVersion: v1
 kind: Node
 metadata: {name: %[1]s, labels: {%[2]s: %[1]s}}
