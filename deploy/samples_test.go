@@ -30,6 +30,9 @@ func bySignal() []string {
 		"mig.yaml",
 		"time-slicing.yaml",
 		"mps.yaml",
+		"hami.yaml",
+		"vcuda.yaml",
+		"dra.yaml",
 		"gang.yaml",
 		"kserve.yaml",
 		"knative.yaml",
@@ -48,6 +51,11 @@ func pools() []string {
 		"warm-pool-scale.yaml",
 		"warm-pool-mig.yaml",
 		"warm-pool-gang.yaml",
+		"time-slicing.yaml",
+		"mps.yaml",
+		"hami.yaml",
+		"vcuda.yaml",
+		"dra.yaml",
 	}
 }
 
@@ -134,12 +142,17 @@ func TestTheSamplesFit(t *testing.T) {
 	}
 }
 
-// TestThePoolsFit: each is sound, its members are Forecasts of the other samples, and of no other pool.
+// TestThePoolsFit: each is sound, a chunk is the part of a GPU that its comment says, its members are Forecasts of the
+// other samples, and of no other pool.
 func TestThePoolsFit(t *testing.T) {
 	known := map[string]bool{}
 	for _, name := range append(bySignal(), "forecast.yaml") {
 		forecast, _ := read(t, name)
 		known[forecast.Name] = true
+	}
+	parts := map[string]float64{
+		"warm-pool-mig.yaml": 0.143, "time-slicing.yaml": 0.25, "mps.yaml": 0.25,
+		"hami.yaml": 0.245, "vcuda.yaml": 0.3, "dra.yaml": 0.143,
 	}
 	for _, name := range pools() {
 		text, err := os.ReadFile(filepath.Join("samples", name))
@@ -150,6 +163,9 @@ func TestThePoolsFit(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 			continue
+		}
+		if want, is := parts[name]; is && all[0].Pool.GPUs != want {
+			t.Errorf("%s: a chunk is %g GPUs, want %g", name, all[0].Pool.GPUs, want)
 		}
 		for _, m := range all[0].Members {
 			if !known[m.Forecast] {

@@ -46,10 +46,21 @@ func (r *poolReader) chunk(path *field.Path, chunk *v1alpha1.Chunk) float64 {
 	return 0
 }
 
-// isPartOfGPU reports whether a resource is known to be a part of a GPU: a MIG instance, or a GPU that is shared
-// under another name (nvidia.com/gpu.shared).
+// isPartOfGPU reports whether a resource is known to be a part of a GPU: a MIG instance, a GPU that is shared under
+// another name (nvidia.com/gpu.shared), or a share by a scheduler extender.
 func isPartOfGPU(name corev1.ResourceName) bool {
-	return strings.HasPrefix(string(name), "nvidia.com/mig-") || strings.HasSuffix(string(name), ".shared")
+	return strings.HasPrefix(string(name), "nvidia.com/mig-") || strings.HasSuffix(string(name), ".shared") ||
+		SharedByExtender(name)
+}
+
+// SharedByExtender reports whether a resource is how much of a GPU a pod gets from HAMi (MiB or percent of each of its
+// nvidia.com/gpu, which are shares then), Volcano, or vCUDA (hundredths, and blocks of 256 MiB).
+//
+// The names are the defaults of Project-HAMi/HAMi (charts/hami/values.yaml), volcano-sh/volcano
+// (docs/user-guide/how_to_use_volcano_vgpu.md) and tkestack/gpu-manager (pkg/types/types.go).
+func SharedByExtender(name corev1.ResourceName) bool {
+	prefixes := []string{"nvidia.com/gpumem", "nvidia.com/gpucores", "volcano.sh/vgpu-", "tencent.com/vcuda-"}
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(string(name), p) })
 }
 
 // template checks the fields of a chunk's pod that matter for its place on a node.

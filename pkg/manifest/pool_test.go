@@ -103,6 +103,10 @@ func TestTheGPUsOfAChunk(t *testing.T) {
   max: 1
 `, 2},
 		{"a MIG instance, as its author says", poolOf("nvidia.com/mig-1g.10gb: 1", `, gpuEquivalent: "0.143"`), 0.143},
+		{
+			"shares by HAMi, as their author says",
+			poolOf("nvidia.com/gpu: 2, nvidia.com/gpumem-percentage: 25", `, gpuEquivalent: "0.5"`), 0.5,
+		},
 		{"another make, as its author says", poolOf("amd.com/gpu: 8", ", gpuEquivalent: 8"), 8},
 	} {
 		if got := onePool(t, c.text).Pool.GPUs; got != c.want {

@@ -2,20 +2,21 @@ package signal
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // gpusAllocated weights the devices that pods request: MIG instances by their slices, other devices by how many share a
-// GPU of the node. Pods that have ended hold nothing, though they are still listed. A device with an unknown number of
-// sharers is NaN, and so is the total, which then has no series: better than counting a share as a whole GPU. A pod of a
-// StatefulSet that is made again on another node counts once, while one kube-state-metrics reports the old one and another
-// the new.
+// GPU of the node, or by the part that the pod asks for. Pods that have ended hold nothing, though they are still listed. A
+// device with an unknown number of sharers is NaN, one of an unknown part infinite, and so is the total, which then has no
+// series: better than counting a share as a whole GPU. A pod of a StatefulSet that is made again on another node counts
+// once, while one kube-state-metrics reports the old one and another the new.
 func (s scope) gpusAllocated() string {
 	ended := s.instantSeries("kube_pod_status_phase", `phase=~"Succeeded|Failed"`)
-	held := fmt.Sprintf(`(sum by (pod) (max by (pod, container, resource) (%s or %s or %s or %s))
-		unless on (pod) (max by (pod) (%s) == 1))`,
-		s.migInstances(), s.sharedDevices(), s.wholeDevices(), s.unknownDevices(), ended)
-	return s.total(held) + ` >= 0`
+	devices := fmt.Sprintf(`%s or %s * on (pod, container) group_left () %s`, s.migInstances(), s.devices(), s.parts())
+	held := fmt.Sprintf(`(sum by (pod) (max by (pod, container, resource) (%s))
+		unless on (pod) (max by (pod) (%s) == 1))`, devices, ended)
+	return s.total(held) + ` >= 0 < Inf`
 }
 
 // requestedDevices are the devices that scheduled pods request, by pod, container, node and resource.
@@ -41,26 +42,40 @@ func (s scope) migInstances() string {
 		migWeights())
 }
 
-// Devices that may be shared: under time-slicing and MPS they keep their name, or have the suffix .shared.
+// Devices that may be shared: under time-slicing and MPS they keep their name, or have the suffix .shared. vCUDA counts
+// hundredths.
 const (
 	ownDevice    = "nvidia_com_gpu"
 	sharedDevice = "nvidia_com_gpu_shared"
 	anyDevice    = ownDevice + "|" + sharedDevice
+	hundredth    = "tencent_com_vcuda_core"
 )
 
-// sharedDevices are the devices on nodes that are labelled with the number of replicas of a GPU, 1 included.
-func (s scope) sharedDevices() string {
-	return fmt.Sprintf(`%s * on (node) group_left () %s`, s.requestedDevices(anyDevice), s.sharesByNode())
+// devices are weighted by the replicas that a GPU has on their node, 1 included. On a node without that label they are
+// whole by their name, or unknown.
+func (s scope) devices() string {
+	return fmt.Sprintf(`(%s * on (node) group_left () %s or %s * on (resource) group_left () (%s))`,
+		s.requestedDevices(anyDevice), s.sharesByNode(), s.requestedDevices(anyDevice+"|"+hundredth),
+		byResource(ownDevice, "1", sharedDevice, "NaN", hundredth, "1 / 100"))
 }
 
-// wholeDevices are the devices with the name of a whole GPU on nodes without that label.
-func (s scope) wholeDevices() string {
-	return fmt.Sprintf(`(%s unless on (node) %s)`, s.requestedDevices(ownDevice), s.replicaLabels())
+// parts is how much of each of its devices a container has: by HAMi the larger of its compute and its memory in percent,
+// otherwise 1. What part a memory in MiB is depends on the GPU: it is infinite, which no maximum hides.
+func (s scope) parts() string {
+	const cores, memory, percent = "nvidia_com_gpucores", "nvidia_com_gpumem", "nvidia_com_gpumem_percentage"
+	parts := fmt.Sprintf(`%s * on (resource) group_left () (%s)`, s.requestedDevices(cores+"|"+memory+"|"+percent),
+		byResource(cores, "1 / 100", percent, "1 / 100", memory, "Inf"))
+	return fmt.Sprintf(`(max by (pod, container) (%s) or group by (pod, container) (%s))`, parts,
+		s.requestedDevices(anyDevice+"|"+hundredth))
 }
 
-// unknownDevices are the devices with the name of a shared GPU on nodes without that label.
-func (s scope) unknownDevices() string {
-	return fmt.Sprintf(`(%s unless on (node) %s) * NaN`, s.requestedDevices(sharedDevice), s.replicaLabels())
+// byResource is a vector of constants with the label resource, from names and their values in turn.
+func byResource(all ...string) string {
+	var out []string
+	for pair := range slices.Chunk(all, 2) {
+		out = append(out, fmt.Sprintf(`label_replace(vector(%s), "resource", %q, "", "")`, pair[1], pair[0]))
+	}
+	return strings.Join(out, " or ")
 }
 
 // replicaLabels is the nodes with the label of NVIDIA's feature discovery for the number of replicas of a GPU, with
@@ -86,8 +101,8 @@ func (s scope) sharesByNode() string {
 // migWeights is a MIG instance's share of a GPU, by its compute slices.
 func migWeights() string {
 	var shares []string
-	for _, slices := range []int{1, 2, 3, 4, 7} {
-		shares = append(shares, fmt.Sprintf(`label_replace(vector(%d / 7), "slices", "%[1]d", "", "")`, slices))
+	for _, n := range []int{1, 2, 3, 4, 7} {
+		shares = append(shares, fmt.Sprintf(`label_replace(vector(%d / 7), "slices", "%[1]d", "", "")`, n))
 	}
 	for _, profile := range []string{"1g_6", "2g_12", "4g_24"} {
 		shares = append(shares,

@@ -39,7 +39,9 @@ func dcgm() Source {
 					"needs the node label nvidia.com/gpu.replicas, which kube-state-metrics exports with " +
 					"--metric-labels-allowlist=nodes=[nvidia.com/gpu.replicas]. Without it nvidia.com/gpu.shared has no series, " +
 					"because its share is not known, and nvidia.com/gpu counts as a whole GPU, which is wrong if it is shared under that " +
-					"name, and under MIG's strategy single: write the share in your own query there, as sum(…) / 4. It follows the " +
+					"name, and under MIG's strategy single: write the share in your own query there, as sum(…) / 4. A part by HAMi counts by the larger of " +
+					"gpucores and gpumem-percentage, and has no series with gpumem (MiB), because the part is not known; vCUDA's " +
+					"vcuda-core are hundredths. It follows the " +
 					"replicas, so do not scale on it. Claims of dynamic resource allocation are not counted.",
 				Target:   "none: not for an HPA",
 				Unit:     "GPUs",

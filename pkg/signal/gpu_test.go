@@ -114,6 +114,32 @@ func gpuScenarios() []scenario {
 			load: nodes + request + `"nvidia_com_gpu",pod="llama-7d9-a",node="odd"} 2x40
 `,
 		},
+		{
+			// 8 × 0.1 and 2 × 0.5 by HAMi, 1 of a pod without parts.
+			preset: "dcgm/gpus-allocated", trap: "HAMi: as many parts of GPUs as nvidia.com/gpu", want: "{} 2.8",
+			load: request + `"nvidia_com_gpu",pod="llama-7d9-a",node="n1"} 8x40` + request +
+				`"nvidia_com_gpucores",pod="llama-7d9-a",node="n1"} 10x40` + request +
+				`"nvidia_com_gpu",pod="llama-7d9-b",node="n1"} 2x40` + request +
+				`"nvidia_com_gpucores",pod="llama-7d9-b",node="n1"} 30x40` + request +
+				`"nvidia_com_gpumem_percentage",pod="llama-7d9-b",node="n1"} 50x40` + request +
+				`"nvidia_com_gpu",pod="llama-old-c",node="n2"} 1x40
+`,
+		},
+		{
+			preset: "dcgm/gpus-allocated", trap: "HAMi: no total of memory in MiB, and 7800 of them are no GPUs",
+			load: request + `"nvidia_com_gpu",pod="llama-7d9-a",node="n1"} 1x40` + request +
+				`"nvidia_com_gpucores",pod="llama-7d9-a",node="n1"} 10x40` + request +
+				`"nvidia_com_gpumem",pod="llama-7d9-a",node="n1"} 7800x40` + request +
+				`"nvidia_com_gpu",pod="llama-old-c",node="n2"} 1x40
+`,
+		},
+		{
+			preset: "dcgm/gpus-allocated", trap: "vCUDA: hundredths, and blocks that are no GPUs", want: "{} 2.3",
+			load: request + `"tencent_com_vcuda_core",pod="llama-7d9-a",node="n1"} 200x40` + request +
+				`"tencent_com_vcuda_core",pod="llama-7d9-b",node="n1"} 30x40` + request +
+				`"tencent_com_vcuda_memory",pod="llama-7d9-b",node="n1"} 96x40
+`,
+		},
 		{preset: "nvml/gpu-busy", want: "{} 1.2", load: `
   forewarm_gpu_pod_busy_ratio{$A,uuid="GPU-1"} 0.9x40
   forewarm_gpu_pod_busy_ratio{$B,uuid="GPU-2"} 0.3x40

@@ -86,7 +86,7 @@ func writeTable(to io.Writer, p *collect.Picture) error {
 	for i := range p.Pods {
 		pod := &p.Pods[i]
 		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", pod.Namespace, pod.Pod, pod.Name,
-			cmp.Or(index[pod.GPU], pod.GPU), cmp.Or(pod.Instance, "-"), percent(pod.Allocated, true),
+			cmp.Or(index[pod.GPU], pod.GPU), cmp.Or(pod.Instance, "-"), percent(pod.Allocated, pod.Allocated > 0),
 			percent(pod.Busy.Value, pod.Busy.Known), percent(pod.Bandwidth.Value, pod.Bandwidth.Known))
 	}
 	return out.Flush()

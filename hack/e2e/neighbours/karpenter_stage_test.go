@@ -31,11 +31,11 @@ type karpenterStage struct {
 // karpenterStep is the interval of plans: a third of a node's lead time here, where it is a twentieth in a cluster.
 const karpenterStep = 5 * time.Second
 
-// setUpKarpenter starts a stage that ends with its test. series are written with a sample every second from a time on.
-func setUpKarpenter(t *testing.T, from time.Time, series map[string][]float64) *karpenterStage {
+// setUpStage starts a stage that ends with its test; see setUp for the variable. series are written with a sample every second from a time on.
+func setUpStage(t *testing.T, variable string, from time.Time, series map[string][]float64) *karpenterStage {
 	t.Helper()
 	s := &karpenterStage{begin: time.Now()}
-	s.Cluster, _ = setUp(t, "FOREWARM_KARPENTER",
+	s.Cluster, _ = setUp(t, variable,
 		clustertest.Options{Sync: time.Second, Stabilization: 20 * time.Second, Bare: true})
 	writeSeries(t, s.PrometheusData(), from, series)
 	prometheus, err := s.StartPrometheus(t.Context(), "global: {}")

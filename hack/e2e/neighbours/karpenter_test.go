@@ -68,7 +68,7 @@ type karpenterScene struct {
 // TestKarpenter: warm pools and the real Karpenter, whose kwok provider makes nodes that register late.
 func TestKarpenter(t *testing.T) {
 	surges := time.Now().Add(-cyclesBefore*cycle + 190*time.Second).Truncate(time.Second)
-	stage := setUpKarpenter(t, surges, demands())
+	stage := setUpStage(t, "FOREWARM_KARPENTER", surges, demands())
 	s := &karpenterScene{karpenterStage: stage, karpenterWatch: stage.watch(t), surges: surges}
 	s.arrive(t)
 	s.fill(t)

@@ -66,7 +66,9 @@ func (c *Collector) pods(parts []pods.Part, now time.Time) []pods.Part {
 			return pods.Figure{Value: summary.Mean, Known: summary.Known}
 		}
 		part.Busy, part.Bandwidth = mean(PodBusy, part.Busy), mean(PodBandwidth, part.Bandwidth)
-		c.recorder.Add(now, of(PodAllocated), part.Allocated)
+		if part.Allocated > 0 {
+			c.recorder.Add(now, of(PodAllocated), part.Allocated)
+		}
 	}
 	return parts
 }

@@ -105,7 +105,9 @@ func sendDevice(d *collect.Device, send sender) {
 
 func sendPod(p *pods.Part, send sender) {
 	labels := []string{p.Namespace, p.Pod, p.Name, p.GPU, p.Instance}
-	send(meanName(collect.PodAllocated), p.Allocated, labels...)
+	if p.Allocated > 0 {
+		send(meanName(collect.PodAllocated), p.Allocated, labels...)
+	}
 	if p.Busy.Known {
 		send(meanName(collect.PodBusy), p.Busy.Value, labels...)
 	}

@@ -23,6 +23,7 @@ type Part struct {
 	// Instance is the MIG GPU instance's id; empty where there is none.
 	Instance string `json:"gpuInstance,omitempty"`
 
+	// Allocated is 0 where it is not known.
 	Allocated float64 `json:"allocated"`
 	Busy      Figure  `json:"busy,omitzero"`
 	Bandwidth Figure  `json:"memoryBandwidth,omitzero"`
@@ -57,16 +58,19 @@ func (f Figure) plus(g Figure) Figure {
 // be someone else's, and unknown where that is open.
 //
 // owner returns the container of a process: false where it cannot be known, the zero Container for a process of the
-// node itself. It is called once for each process of a device that several containers hold.
+// node itself. It is called for the processes of a device that several containers hold, or a container that holds an
+// unknown device.
 //
 // Parts are sorted by GPU, instance and container, one for each; they do not depend on the order of the arguments. A
 // MIG instance that the reading lacks has no part, because its share of a GPU is not known.
 func Attribute(reading gpu.Reading, holdings []Holding, owner func(pid int) (Container, bool)) []Part {
 	held := byDevice(holdings)
+	adrift := held[""]
+	delete(held, "")
 	parts := make([]Part, 0, len(holdings))
 	for i := range reading.GPUs {
 		for _, d := range devices(&reading.GPUs[i]) {
-			parts = d.divide(parts, held[d.uuid], owner)
+			parts = d.divide(parts, found(held[d.uuid], adrift, d.use.Processes, owner), owner)
 			delete(held, d.uuid)
 		}
 	}
@@ -109,7 +113,8 @@ func devices(g *gpu.GPU) []device {
 func (d device) divide(parts []Part, holders []Holding, owner func(pid int) (Container, bool)) []Part {
 	busy, bandwidth := Mean(d.use.Busy), Mean(d.use.Bandwidth)
 	var s shares
-	if len(holders) > 1 {
+	shared := len(holders) > 1 || len(holders) == 1 && holders[0].Device == ""
+	if shared {
 		s = shareByHolder(d.use.Processes, holders, owner)
 	}
 	allocated := 0.0
@@ -119,7 +124,7 @@ func (d device) divide(parts []Part, holders []Holding, owner func(pid int) (Con
 	for i, h := range holders {
 		p := Part{Container: h.Container, GPU: d.gpu, Instance: d.instance, Busy: busy, Bandwidth: bandwidth}
 		p.Allocated = d.share * h.Allocated / max(1, allocated)
-		if len(holders) > 1 {
+		if shared {
 			p.Busy, p.Bandwidth = s.figure(i, busy, didBusy), s.figure(i, bandwidth, didBandwidth)
 		}
 		p.Busy.Value *= d.share
@@ -127,6 +132,28 @@ func (d device) divide(parts []Part, holders []Holding, owner func(pid int) (Con
 		parts = append(parts, p)
 	}
 	return parts
+}
+
+// found adds to the holders of a device those of an unknown one that have a process on it, in order.
+func found(holders, adrift []Holding, processes []gpu.Process, owner func(pid int) (Container, bool)) []Holding {
+	if len(adrift) == 0 {
+		return holders
+	}
+	here := map[Container]bool{}
+	for _, p := range processes {
+		if c, known := owner(p.PID); known {
+			here[c] = true
+		}
+	}
+	all := slices.Clone(holders)
+	for _, h := range adrift {
+		same := func(o Holding) bool { return o.Container == h.Container }
+		if here[h.Container] && !slices.ContainsFunc(holders, same) {
+			all = append(all, h)
+		}
+	}
+	slices.SortFunc(all, func(a, b Holding) int { return a.Container.Compare(b.Container) })
+	return all
 }
 
 // byDevice groups holdings by device, each container once.
@@ -212,10 +239,11 @@ func (c Container) Compare(d Container) int {
 // Holding is the allocation of a device, or of a share of it, to a container.
 type Holding struct {
 	Container Container
-	// Device is the UUID of a GPU or of a MIG instance.
+	// Device is the UUID of a GPU or of a MIG instance. It is empty where the container has a share of a GPU that is not
+	// known: it holds each GPU that has a process of it.
 	Device string
 	// Allocated is the share of the device that the container holds, 0 … 1: 1 for a whole one, 1/n for one of n
-	// time-slicing or MPS replicas.
+	// time-slicing or MPS replicas; 0 where it is not known.
 	Allocated float64
 }
 

@@ -71,7 +71,7 @@ func TestAttributeSharing(t *testing.T) {
 	known := whose(map[int]pods.Container{1: llama, 2: embed, 3: nobody, 4: trainer, 11: llama})
 	try := func(name string, holdings []pods.Holding, u gpu.Use, want ...pods.Part) {
 		owner := known
-		if len(holdings) == 1 {
+		if len(holdings) == 1 && holdings[0].Device != "" {
 			owner = nil // It is not asked.
 		}
 		got := pods.Attribute(one(u), holdings, owner)
@@ -134,6 +134,15 @@ func TestAttributeSharing(t *testing.T) {
 		use(0.9, 0.5), told(llama, 0.9, 0.5, 0.5))
 	try("a whole device that two are said to hold is there once", hold("GPU-a", 1, llama, embed),
 		use(0.5, 0.25, process(1, 0.5, 0.25)), told(embed, 0, 0, 0.5), told(llama, 0.5, 0.25, 0.5))
+	adrift := hold("", 0, embed, llama)
+	try("a container with a share of an unknown GPU holds the GPU that its processes are on", adrift,
+		use(0.5, 0.25, process(1, 0.5, 0.25)), told(llama, 0.5, 0.25, 0))
+	try("alone too it did what its processes did", adrift[1:],
+		use(0.5, 0.25, process(1, 0.1, 0), process(3, 0.4, 0.25)), told(llama, 0.1, 0, 0))
+	try("two of them did what their processes did", adrift,
+		use(0.9, 0.5, process(1, 0.5, 0.125), process(2, 0.25, 0.25)), told(embed, 0.25, 0.25, 0), told(llama, 0.5, 0.125, 0))
+	try("one that holds the GPU by another name as well holds it once", append(hold("GPU-a", 0.5, llama), adrift...),
+		use(0.5, 0.25, process(1, 0.5, 0.25)), told(llama, 0.5, 0.25, 0.5))
 	try("a device that nobody holds is nobody's", nil, use(0.9, 0.5, process(1, 0.9, 0.5)))
 }
 

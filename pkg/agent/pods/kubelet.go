@@ -122,6 +122,11 @@ func namesOf(gpus []gpu.GPU) deviceNames {
 var (
 	// byNumber are the forms of deviceNames.
 	byNumber = regexp.MustCompile(`^(\d{1,4}(:\d{1,4})?|nvidia\d{1,4}(/gi\d{1,4})?)$`)
+	// byExtender are the ids of a share whose GPU a scheduler extender chose: of HAMi's and Volcano's device plugin (a GPU's
+	// UUID and a number), of vCUDA's. The plugin gives the container the GPU that its scheduler wrote on the pod, whichever id
+	// the kubelet picked (Project-HAMi/HAMi, nvinternal/plugin/server.go, Allocate; tkestack/gpu-manager,
+	// pkg/services/allocator/nvidia/allocator.go).
+	byExtender = regexp.MustCompile(`(?i)^(GPU(-[0-9a-f]+){5}|tencent\.com/vcuda-core)-\d{1,6}$`)
 	// byUUID is a UUID at the end of a name; of the name itself, or after a mark.
 	byUUID = regexp.MustCompile(`(?i)(^|[=-])(GPU|MIG)-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$`)
 )
@@ -132,11 +137,14 @@ var (
 //
 //	NVIDIA's device plugin   GPU-…, MIG-…; replicas of it (time-slicing, MPS) GPU-…::0, GPU-…::1
 //	by NVML's index          0, of its second instance 0:1; replicas 0::0, 0::1
+//	HAMi, vCUDA              GPU-…-0, tencent.com/vcuda-core-0: not which GPU
 //	GKE's device plugin      nvidia0, by the device file; of its GPU instance 3 nvidia0/gi3; replicas nvidia0/vgpu1
 func (n deviceNames) resolve(resource, id string) (device, replica, reason string) {
 	base, replica := splitReplica(id)
 	uuid, whole := lastUUID(base)
 	switch {
+	case byExtender.MatchString(id):
+		return "", "", ChosenByExtender
 	case whole:
 		return uuid, replica, ""
 	case !isGPU(resource):

@@ -16,6 +16,9 @@ const (
 	UnknownID = "UnknownID"
 	// UnknownNumber: no GPU of the reading, or more than one, has the number of the device's id.
 	UnknownNumber = "UnknownNumber"
+	// ChosenByExtender: a scheduler extender (HAMi, vCUDA) chose the GPU of a container, and the kubelet does not know which.
+	// It is counted once for each container, whose use is told by its processes.
+	ChosenByExtender = "ChosenByExtender"
 	// UnreadableClaim: the names in a resource claim do not identify the device, as with MIG by NVIDIA's DRA driver.
 	UnreadableClaim = "UnreadableClaim"
 )
@@ -78,6 +81,8 @@ func (t *tally) plugins(container Container, all []*podresources.ContainerDevice
 		for _, id := range devices.GetDeviceIds() {
 			device, replica, reason := t.names.resolve(devices.GetResourceName(), id)
 			switch {
+			case reason == ChosenByExtender:
+				addReplica(t.holds, hold{container: container}, "")
 			case reason != "":
 				t.unidentified[reason]++
 			case device != "":
@@ -146,6 +151,10 @@ func (t *tally) holdings() []Holding {
 	shares := map[holder]float64{}
 	for h, replicas := range t.holds {
 		share := 1.0
+		if h.device == "" {
+			t.unidentified[ChosenByExtender]++
+			share = 0
+		}
 		if h.shared {
 			share = float64(len(replicas)) / float64(countReplicas(t.held[h.device]))
 		}

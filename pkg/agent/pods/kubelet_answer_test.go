@@ -124,14 +124,22 @@ func TestHoldings(t *testing.T) {
 		"nvidia.com/gpu nvidia1/vgpu0 nvidia1/vgpu1 nvidia0/gi3/vgpu0 nvidia0/gi3/vgpu1",
 		"embed migB 1; llama gpuA 0.5; rerank migA 0.5")
 	try("what cannot be told is counted",
-		"llama nvidia.com/gpu 2 1:2 nvidia0/gi1 nvidia7 -1 0:x gpuA-0 nvidia nvidia0/x gpuA::; "+
+		"llama nvidia.com/gpu 2 1:2 nvidia0/gi1 nvidia7 -1 0:x gpuA-x nvidia nvidia0/x gpuA::; "+
 			"llama nvidia.com/GP102GL_Tesla_P40 0000:65:00.0",
 		"nvidia.com/gpu nonsense", "4 UnknownNumber; 6 UnknownID")
+	try("shares whose GPU HAMi, Volcano and vCUDA chose: the ids do not tell which",
+		"llama nvidia.com/gpu gpuA-3 gpuA-7; embed volcano.sh/vgpu-number gpuB-0; "+
+			"rerank tencent.com/vcuda-core tencent.com/vcuda-core-12 tencent.com/vcuda-core-13; "+
+			"rerank tencent.com/vcuda-memory tencent.com/vcuda-memory-268435456-5",
+		"nvidia.com/gpu gpuA-0 gpuA-1", "3 ChosenByExtender; embed  0; llama  0; rerank  0")
 	try("claims whose CDI devices or names hold a UUID",
 		"llama claim gpu.nvidia.com gpu-0 nvidia.com/gpu=gpuA; embed claim gpu.example.com gpu-uuidB", "cpu",
 		"embed gpuB 1; llama gpuA 1")
 	try("a claim that two pods share", "llama claim x y x/gpu=migA; embed claim x y x/gpu=migA", "cpu",
 		"embed migA 0.5; llama migA 0.5")
+	try("two GPUs of a claim, and two claims of a pod",
+		"llama claim gpu.nvidia.com gpu-1 nvidia.com/gpu=gpuA; llama claim gpu.nvidia.com gpu-0 nvidia.com/gpu=gpuB",
+		"cpu", "llama gpuA 1; llama gpuB 1")
 	try("NVIDIA's DRA driver names a GPU by its device file, and a claim's UUID is no GPU's",
 		"llama claim gpu.nvidia.com gpu-1 k8s.gpu.nvidia.com/device=gpu-1 k8s.gpu.nvidia.com/claim=uuidA-gpu-1", "cpu",
 		"llama gpuA 1")

@@ -49,7 +49,7 @@ func anyNode(rng *rand.Rand) node {
 		}
 		return u
 	}
-	devices := []string{"GPU-gone", "MIG-gone"}
+	devices := []string{"GPU-gone", "MIG-gone", ""}
 	for i := range 1 + rng.IntN(3) {
 		g := gpu.GPU{UUID: "GPU-" + string(rune('a'+i)), Use: anyUse()}
 		devices = append(devices, g.UUID)

@@ -135,7 +135,7 @@ type Chunk struct {
 	// +kubebuilder:pruning:PreserveUnknownFields
 	PodTemplate corev1.PodTemplateSpec `json:"podTemplate"`
 	// GPUEquivalent is how many physical GPUs a chunk is: what idle time is counted in. Default: the GPUs that the template
-	// asks for; it must be given for shares of one (time-slicing, MPS) and for MIG instances.
+	// asks for; it must be given for shares of one (time-slicing, MPS, HAMi, vCUDA), MIG instances and claims.
 	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self > 0 : (type(self) == string && size(self) <= 32 && !self.matches('[eE][+-]?[0-9]{3}') && isQuantity(self) && quantity(self).isGreaterThan(quantity('0')))",message="write a quantity above 0"
 	// +optional
 	GPUEquivalent *resource.Quantity `json:"gpuEquivalent,omitempty"`

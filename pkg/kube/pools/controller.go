@@ -97,6 +97,8 @@ type poolState struct {
 	retry    time.Time
 	// written is when a write of the status was last attempted.
 	written time.Time
+	// waited: members' replicas waited at the last step, though chunks were ready.
+	waited bool
 }
 
 // NewController returns a controller.

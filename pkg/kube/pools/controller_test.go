@@ -73,6 +73,50 @@ func TestAPoolIsHeld(t *testing.T) {
 	}
 }
 
+// TestWhatTheSchedulerDoesNotPreemptIsYielded: two of the replicas wait, and the pool has four chunks of which three are
+// ready. It gives up the one that is not, and two.
+func TestWhatTheSchedulerDoesNotPreemptIsYielded(t *testing.T) {
+	const claim = "resourceClaims: [{name: gpu, resourceClaimTemplateName: gpu}], "
+	for about, c := range map[string]struct {
+		claims, resources, more string
+		want                    pools.Desired
+	}{
+		"whole GPUs, which are preempted": {"", "nvidia.com/gpu: 1", "", pools.Desired{Base: 4}},
+		"claims":                          {claim, "cpu: 1", "", pools.Desired{Base: 1}},
+		"a claim that exists without them": {
+			strings.Replace(claim, "Template", "", 1), "cpu: 1", "", pools.Desired{Base: 4},
+		},
+		"HAMi":  {"", "nvidia.com/gpu: 1, nvidia.com/gpumem: 7800", "", pools.Desired{Base: 1}},
+		"vCUDA": {"", "tencent.com/vcuda-core: 30, tencent.com/vcuda-memory: 96", "", pools.Desired{Base: 1}},
+		"scale": {claim, "cpu: 1", "actuator: {scale: {targetRef: {kind: Deployment, name: d}}}\n", pools.Desired{Base: 4}},
+	} {
+		t.Run(about, func(t *testing.T) {
+			w := newWorld()
+			template := "{spec: {" + c.claims + "containers: [{name: c, resources: {limits: {" + c.resources + "}}}]}}"
+			w.stored.put(t, "h100", llama+"chunk: {podTemplate: "+template+`, gpuEquivalent: "0.25"}`+
+				"\nmin: 4\nmax: 4\nmode: Enforce\n"+c.more)
+			w.run(t, 1)
+			w.places.ready = 3
+			w.run(t, 1)
+			w.loads["llama"].waiting = 2
+			w.run(t, 1)
+			if got := w.places.held["h100"]; got != c.want {
+				t.Errorf("%+v is held, want %+v", got, c.want)
+			}
+			w.loads["llama"].placed, w.loads["llama"].waiting = 4, 0
+			w.run(t, 1)
+			if got := w.places.held["h100"]; got != (pools.Desired{Base: 4}) {
+				t.Errorf("nobody waits, and %+v is held", got)
+			}
+			w.places.ready, w.loads["llama"].waiting = 4, 3
+			w.run(t, 2)
+			if got := w.places.held["h100"]; about != "scale" && got != (pools.Desired{Base: 1}) {
+				t.Errorf("three wait for long beside a full pool, and %+v is held", got)
+			}
+		})
+	}
+}
+
 func TestRecommendWritesNothingButTheStatus(t *testing.T) {
 	w := newWorld()
 	w.stored.put(t, "h100", spec)

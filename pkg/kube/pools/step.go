@@ -20,6 +20,12 @@ type poolStep struct {
 	claims poolsByMember
 }
 
+// planned is a plan, and the members that it was made for.
+type planned struct {
+	warmpool.Plan
+	members []warmpool.Member
+}
+
 // step reconciles one pool. The error is temporary, or also in the status.
 func (c *Controller) step(
 	ctx context.Context, now time.Time, newest *snapshot.Snapshot, v poolStep,
@@ -43,7 +49,7 @@ func (c *Controller) step(
 	plan, memory := v.memory.Plan(now, asked, r.members, v.capacity())
 	v.memory = memory
 	if v.enforced() {
-		c.hold(ctx, now, &v, plan)
+		c.hold(ctx, now, &v, planned{plan, r.members})
 	}
 	s := poolReport{poolStep: v, plan: plan, members: r, lead: l, notice: noticeSteps * c.interval}
 	return metricsOf(&v, &plan), errors.Join(kept, c.writeStatus(ctx, now, &v, s.status(now)))
@@ -81,11 +87,12 @@ func (c *Controller) observe(ctx context.Context, now time.Time, v *poolStep) {
 
 // hold applies a plan if it changed, or was not applied for a while, and at every step while chunks are missing. It marks
 // the pool first.
-func (c *Controller) hold(ctx context.Context, now time.Time, v *poolStep, plan warmpool.Plan) {
+func (c *Controller) hold(ctx context.Context, now time.Time, v *poolStep, plan planned) {
 	want := Desired{Base: plan.Want}
 	if v.Resolved.Pool.Split {
 		want = Desired{Base: plan.Base, Tail: plan.Tail}
 	}
+	want = v.yield(want, plan.members)
 	capacity := v.capacity()
 	due := v.attempted != v.Generation || v.err != nil || !v.requested(want) || capacity.Ready < capacity.Held ||
 		now.Sub(v.heldAt) >= renewSteps*c.interval
