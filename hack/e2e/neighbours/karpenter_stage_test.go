@@ -2,13 +2,11 @@ package neighbours_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -80,52 +78,11 @@ func (s *karpenterStage) startKarpenter(t *testing.T, nodePools ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.apply(t, nodePools...)
+	s.MustApply(t, nodePools...)
 	if s.karpenter, err = s.StartKarpenter(t.Context(), file, "FEATURE_GATES=CapacityBuffer=true"); err != nil {
 		t.Fatal(err)
 	}
 	s.log(t, "Karpenter is ready")
-}
-
-// apply applies manifests, which must succeed.
-func (s *karpenterStage) apply(t *testing.T, manifests ...string) {
-	t.Helper()
-	if err := s.Apply(t.Context(), strings.Join(manifests, "\n---\n")); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// kubectl runs kubectl, which must succeed.
-func (s *karpenterStage) kubectl(t *testing.T, args ...string) string {
-	t.Helper()
-	out, err := s.Kubectl(t.Context(), "", args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.TrimSpace(out)
-}
-
-// patch merges a patch into an object.
-func (s *karpenterStage) patch(t *testing.T, namespace, object, patch string) {
-	t.Helper()
-	s.kubectl(t, "patch", object, "-n", namespace, "--type=merge", "-p", patch)
-}
-
-// karpenterTimeout bounds what takes a minute at most, on a busy machine.
-const karpenterTimeout = 5 * time.Minute
-
-// eventually waits until a check returns an empty text. The text is what is missing.
-func (*karpenterStage) eventually(t *testing.T, check func() string) {
-	t.Helper()
-	err := clustertest.Eventually(t.Context(), karpenterTimeout, func(context.Context) error {
-		if missing := check(); missing != "" {
-			return errors.New(missing)
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // writeSeries writes series with a sample every second into the data of a Prometheus that is not started yet.

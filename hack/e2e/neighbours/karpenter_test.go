@@ -88,15 +88,15 @@ func (s *karpenterScene) arrive(t *testing.T) {
 	t.Helper()
 	const lead = "leadTime: {mode: Fixed, duration: 30s}"
 	for _, ns := range []string{warm, without} {
-		s.apply(t, karpenterWorkload(ns, 1, fixedLead), hpa(ns))
+		s.MustApply(t, karpenterWorkload(ns, 1, fixedLead), hpa(ns))
 	}
 	for _, ns := range []string{limited, lost, buffered, packed} {
-		s.apply(t, karpenterWorkload(ns, 0, fixedLead, target))
+		s.MustApply(t, karpenterWorkload(ns, 0, fixedLead, target))
 	}
 	// What is served is base capacity: the autoscalers ask for it at once.
-	s.apply(t, karpenterWorkload(tiers, 1, fixedLead, target, "serve: Shadow"))
-	s.apply(t, karpenterWorkload(measured, 0, target))
-	s.apply(t, warmPool(warm, "max: 8", "mode: Enforce", lead),
+	s.MustApply(t, karpenterWorkload(tiers, 1, fixedLead, target, "serve: Shadow"))
+	s.MustApply(t, karpenterWorkload(measured, 0, target))
+	s.MustApply(t, warmPool(warm, "max: 8", "mode: Enforce", lead),
 		warmPool(limited, "min: 4", "max: 4", "mode: Enforce", lead),
 		warmPool(lost, "min: 2", "max: 2", "mode: Enforce", lead),
 		warmPool(buffered, "min: 2", "max: 4", "mode: Enforce", lead, "actuator: {capacityBuffer: {}}"),
@@ -157,7 +157,7 @@ func (s *karpenterScene) fill(t *testing.T) {
 // nodes returns how many nodes of a namespace are ready.
 func (s *karpenterScene) nodes(t *testing.T, ns string) int {
 	t.Helper()
-	return strings.Count(s.kubectl(t, "get", "nodes", "-l", shape+"="+ns, "-o",
+	return strings.Count(s.MustKubectl(t, "get", "nodes", "-l", shape+"="+ns, "-o",
 		`jsonpath={range .items[*]}{.status.conditions[?(@.type=="Ready")].status}{"\n"}{end}`), "True")
 }
 

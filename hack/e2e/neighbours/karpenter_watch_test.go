@@ -19,6 +19,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/forewarm/forewarm/hack/e2e/clustertest"
 )
 
 func nodeClaims() schema.GroupVersionResource {
@@ -249,7 +251,7 @@ func (w *karpenterWatch) started(namespace string, from time.Time) (took []time.
 // waitPool waits until a pool's status is as wanted.
 func (w *karpenterWatch) waitPool(t *testing.T, ns, what string, is func(v1alpha1.WarmPoolStatus) bool) {
 	t.Helper()
-	w.stage.eventually(t, func() string {
+	clustertest.MustEventually(t, func() string {
 		if status := w.status(ns); !is(status) {
 			return fmt.Sprintf("%s is not %s: %+v\n%s", ns, what, status, w.courseOf(ns))
 		}
