@@ -62,7 +62,7 @@ func (b *PlaceholderPods) warning(
 		return "", listPodsError(pool, err)
 	}
 	for i := range pods.Items {
-		if why := b.pendingReason(&pods.Items[i], pendingTimeoutOf(pool)); why != "" {
+		if why := pendingReason(&pods.Items[i], b.now(), pendingTimeoutOf(pool)); why != "" {
 			return fmt.Sprintf("%d of %d placeholder pods are not available: %s", missing, count.Held, why), nil
 		}
 	}
@@ -79,13 +79,13 @@ func rejectedWarning(message string) string {
 }
 
 // pendingReason returns what a pod waits for longer than a timeout; empty for one that does not.
-func (b *PlaceholderPods) pendingReason(pod *corev1.Pod, timeout time.Duration) string {
+func pendingReason(pod *corev1.Pod, now time.Time, timeout time.Duration) string {
 	c, from := corev1.PodCondition{Reason: corev1.PodReasonSchedulingGated}, pod.CreationTimestamp.Time
 	if i := slices.IndexFunc(pod.Status.Conditions, isScheduled); i >= 0 {
 		c = pod.Status.Conditions[i]
 		from = c.LastTransitionTime.Time
 	}
-	if b.now().Sub(from) < timeout || isGated(pod) {
+	if now.Sub(from) < timeout || isGated(pod) {
 		return ""
 	}
 	since, gates := from.UTC().Format("15:04 MST"), pod.Spec.SchedulingGates
