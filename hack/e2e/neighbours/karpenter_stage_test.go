@@ -16,8 +16,8 @@ import (
 	"github.com/forewarm/forewarm/hack/e2e/clustertest"
 )
 
-// karpenterStage is a cluster without nodes, a Prometheus that has the demand already, and Forewarm. Karpenter comes later.
-type karpenterStage struct {
+// stage is a cluster, a Prometheus that has the demand already, and Forewarm. Karpenter comes later.
+type stage struct {
 	*clustertest.Cluster
 	begin     time.Time
 	client    kubernetes.Interface
@@ -29,12 +29,14 @@ type karpenterStage struct {
 // karpenterStep is the interval of plans: a third of a node's lead time here, where it is a twentieth in a cluster.
 const karpenterStep = 5 * time.Second
 
-// setUpKarpenter starts a stage that ends with its test. series are written with a sample every second from a time on.
-func setUpKarpenter(t *testing.T, from time.Time, series map[string][]float64) *karpenterStage {
+// setUpStage starts a stage that ends with its test. series are written with a sample every second from a time on.
+func setUpStage(
+	t *testing.T, variable string, o clustertest.Options, from time.Time, series map[string][]float64,
+) *stage {
 	t.Helper()
-	s := &karpenterStage{begin: time.Now()}
-	s.Cluster, _ = setUp(t, "FOREWARM_KARPENTER",
-		clustertest.Options{Sync: time.Second, Stabilization: 20 * time.Second, Bare: true})
+	s := &stage{begin: time.Now()}
+	o.Sync, o.Stabilization = time.Second, 20*time.Second
+	s.Cluster, _ = setUp(t, variable, o)
 	writeSeries(t, s.PrometheusData(), from, series)
 	prometheus, err := s.StartPrometheus(t.Context(), "global: {}")
 	if err != nil {
@@ -65,13 +67,13 @@ func setUpKarpenter(t *testing.T, from time.Time, series map[string][]float64) *
 }
 
 // log logs with the time since the beginning.
-func (s *karpenterStage) log(t *testing.T, format string, args ...any) {
+func (s *stage) log(t *testing.T, format string, args ...any) {
 	t.Helper()
 	t.Logf("%4.0f s: %s", time.Since(s.begin).Seconds(), fmt.Sprintf(format, args...))
 }
 
 // startKarpenter installs Karpenter's CRDs and the node pools, and starts Karpenter with CapacityBuffers.
-func (s *karpenterStage) startKarpenter(t *testing.T, nodePools ...string) {
+func (s *stage) startKarpenter(t *testing.T, nodePools ...string) {
 	t.Helper()
 	file := filepath.Join(s.Dir, "instance-types.json")
 	err := errors.Join(os.WriteFile(file, []byte(instanceTypes()), 0o600), s.InstallKarpenterCRDs(t.Context()))

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/forewarm/forewarm/hack/e2e/clustertest"
 )
 
 // The demand of the namespaces with surges: a replica sustains 10, so one is needed, and five in a surge.
@@ -59,7 +59,7 @@ func demands() map[string][]float64 {
 
 // karpenterScene is a stage with Karpenter and what is observed on it.
 type karpenterScene struct {
-	*karpenterStage
+	*stage
 	*karpenterWatch
 	// surges is the time of a surge; there is one in each cycle.
 	surges time.Time
@@ -68,8 +68,8 @@ type karpenterScene struct {
 // TestKarpenter: warm pools and the real Karpenter, whose kwok provider makes nodes that register late.
 func TestKarpenter(t *testing.T) {
 	surges := time.Now().Add(-cyclesBefore*cycle + 190*time.Second).Truncate(time.Second)
-	stage := setUpKarpenter(t, surges, demands())
-	s := &karpenterScene{karpenterStage: stage, karpenterWatch: stage.watch(t), surges: surges}
+	stage := setUpStage(t, "FOREWARM_KARPENTER", clustertest.Options{Bare: true}, surges, demands())
+	s := &karpenterScene{stage: stage, karpenterWatch: stage.watch(t), surges: surges}
 	s.arrive(t)
 	s.fill(t)
 	s.surge(t)
@@ -118,26 +118,6 @@ func (s *karpenterScene) arrive(t *testing.T) {
 		nodePool(tiers+"-base", "slow", "[gpu-1x]", "on-demand", "weight: 10"),
 		nodePool(tiers+"-tail", "slow", "[gpu-1x]", "spot", "weight: 90"),
 		nodePool(measured, "slow", "[gpu-1x]", "on-demand"))
-}
-
-// waitCondition waits until the condition Actuated of a pool is False with a reason and words of its message.
-func (s *karpenterScene) waitCondition(t *testing.T, ns, reason string, words ...string) {
-	t.Helper()
-	message := ""
-	s.waitPool(t, ns, reason, func(p v1alpha1.WarmPoolStatus) bool {
-		c := meta.FindStatusCondition(p.Conditions, v1alpha1.PoolConditionActuated)
-		if c == nil || c.Status != metav1.ConditionFalse || c.Reason != reason {
-			return false
-		}
-		message = c.Message
-		return true
-	})
-	for _, word := range words {
-		if !strings.Contains(message, word) {
-			t.Errorf("%s: %q is not in the condition: %s", ns, word, message)
-		}
-	}
-	s.log(t, "%s: %s", ns, message)
 }
 
 // fill: Karpenter makes a node for each placeholder, and for each chunk of a CapacityBuffer.
