@@ -51,8 +51,13 @@ func TestBesideKEDA(t *testing.T) {
 func (s *stage) objectMetric(t *testing.T) {
 	t.Helper()
 	s.demand.set("objectively", "llama", 25)
-	s.MustApply(t, namespace("objectively"), workload("objectively", "llama", "1s", 1), forecastOf("objectively", "llama"),
-		hpa("objectively", "llama", "llama", object("llama", "")))
+	s.MustApply(
+		t,
+		namespace("objectively"),
+		workload("objectively", "llama", "1s", 1),
+		forecastOf("objectively", "llama"),
+		hpa("objectively", "llama", "llama", object("llama", "")),
+	)
 	s.scaled(t, "objectively", "llama", 3)
 	owner := s.get(t, "apiservice", "v1beta1.external.metrics.k8s.io", "-o", "jsonpath={.spec.service.namespace}")
 	if owner != "keda" {

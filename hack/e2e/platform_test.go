@@ -111,8 +111,12 @@ func objects(t *testing.T, s *stage) {
 			t.Errorf("%s: the error does not contain %q: %s", c.line, c.word, refusal)
 		}
 	}
-	s.MustApply(t, workload("objects", "llama", "1s", 1), forecastOf("objects", "llama", "signal: {preset: nobody/knows}"),
-		hpa("objects", "llama", "llama", external("llama", "")))
+	s.MustApply(
+		t,
+		workload("objects", "llama", "1s", 1),
+		forecastOf("objects", "llama", "signal: {preset: nobody/knows}"),
+		hpa("objects", "llama", "llama", external("llama", "")),
+	)
 	state := func(t *testing.T) string { t.Helper(); return s.state(t, "objects", "llama") }
 	expect(t, "state", state, "Invalid")
 	s.MustApply(t, forecastOf("objects", "llama", "serve: Shadow"))
@@ -121,7 +125,10 @@ func objects(t *testing.T, s *stage) {
 	if v := s.value(t, "objects", "llama", ""); v != 35_000 {
 		t.Errorf("in mode Shadow %dm is served, want the observed 35", v)
 	}
-	s.MustApply(t, forecastOf("objects", "llama", "serve: Shadow", "signal: {query: '2 * sum(inflight{app=\"llama\"})'}"))
+	s.MustApply(
+		t,
+		forecastOf("objects", "llama", "serve: Shadow", "signal: {query: '2 * sum(inflight{app=\"llama\"})'}"),
+	)
 	changed := time.Now()
 	clustertest.MustEventually(t, func() string {
 		if v := s.value(t, "objects", "llama", ""); v != 70_000 {

@@ -295,7 +295,14 @@ func (u *upgrade) removedAfterItDied(t *testing.T) {
 func (u *upgrade) cleaned(t *testing.T) {
 	t.Helper()
 	for _, name := range []string{"team", "forewarm-system"} {
-		u.MustKubectl(t, "delete", "namespace", name, "--ignore-not-found", "--timeout="+clustertest.CheckTimeout.String())
+		u.MustKubectl(
+			t,
+			"delete",
+			"namespace",
+			name,
+			"--ignore-not-found",
+			"--timeout="+clustertest.CheckTimeout.String(),
+		)
 	}
 	left := func() string {
 		return u.get(t, "customresourcedefinitions", "-o",
