@@ -123,10 +123,12 @@ e2e-adapter: components ## the real prometheus-adapter beside Forewarm: equal va
 		FOREWARM_E2E=1 FOREWARM_ADAPTER="$$adapter" FORMAT=standard-verbose $(GO_TEST) -count=1 -timeout 20m -run TestPrometheusAdapter .
 
 .PHONY: e2e-neighbours
-e2e-neighbours: components ## real programs beside Forewarm: Karpenter with warm pools, kube-state-metrics replicated, sharded and gone; built from source first (minutes, once)
+e2e-neighbours: components ## real programs beside Forewarm: Karpenter, coscheduling, LeaderWorkerSet and Kueue with warm pools, kube-state-metrics replicated, sharded and gone; built from source first (minutes, once)
 	karpenter=$$(hack/components/build.sh karpenter | tail -1) && state=$$(hack/components/build.sh kube-state-metrics | tail -1) && \
-		cd hack/e2e && FOREWARM_E2E=1 FOREWARM_KARPENTER="$$karpenter" FOREWARM_KUBE_STATE_METRICS="$$state" FORMAT=standard-verbose \
-		$(GO_TEST) -count=1 -timeout 40m ./neighbours
+		gangs=$$(hack/components/build.sh coscheduling | tail -1) && queues=$$(hack/components/build.sh kueue-lws | tail -1) && \
+		cd hack/e2e && FOREWARM_E2E=1 FOREWARM_KARPENTER="$$karpenter" FOREWARM_KUBE_STATE_METRICS="$$state" \
+		FOREWARM_COSCHEDULING="$$gangs" FOREWARM_KUEUE_LWS="$$queues" FORMAT=standard-verbose \
+		$(GO_TEST) -count=1 -timeout 60m ./neighbours
 
 .PHONY: cluster
 cluster: ## a control plane with forewarm in it, to play with, until interrupted (KEDA=1: with KEDA)

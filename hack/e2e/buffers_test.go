@@ -25,7 +25,7 @@ func (s *stage) installBuffers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.apply(t, string(text))
+	s.MustApply(t, string(text))
 	if _, err := s.Kubectl(t.Context(), "", "wait", "--for=condition=Established",
 		"crd/capacitybuffers.autoscaling.x-k8s.io"); err != nil {
 		t.Fatal(err)

@@ -22,7 +22,7 @@ func TestDisturbance(t *testing.T) {
 	s.demand.set("calm", "llama", 45)
 	s.observe(t)
 	s.forewarm(t, "deploy/default", 2)
-	s.apply(t, namespace("calm"), workload("calm", "llama", "1s", 1),
+	s.MustApply(t, namespace("calm"), workload("calm", "llama", "1s", 1),
 		// Data is stale after 15 s instead of ten minutes, so that the outage can be short.
 		forecastOf("calm", "llama", "staleAfter: 15s"), hpa("calm", "llama", "llama", external("llama", "")))
 	s.scaled(t, "calm", "llama", 5)
@@ -87,7 +87,7 @@ func (s *stage) killLeader(t *testing.T) {
 		leader = s.replicas[1]
 	}
 	leader.Kill()
-	eventually(t, func() string {
+	clustertest.MustEventually(t, func() string {
 		if now := holder(); now == before || now == "" {
 			return "the lease is held by " + now
 		}
@@ -118,7 +118,7 @@ func (s *stage) allKilled(t *testing.T) {
 func (s *stage) replicasAgree(t *testing.T) {
 	t.Helper()
 	path := metric("calm", "llama", "quantile=0.987")
-	eventually(t, func() string {
+	clustertest.MustEventually(t, func() string {
 		one, errOne := s.ask(s.replicas[0].URL + path)
 		other, errOther := s.ask(s.replicas[1].URL + path)
 		if err := errors.Join(errOne, errOther); err != nil {

@@ -106,11 +106,11 @@ func (s *stage) applyExplained(t *testing.T, cases []explainCase) {
 		scalers = append(scalers, strings.Replace(
 			hpa("explained", c.name, c.name, metrics...), "  metrics:", "  "+c.further+"\n  metrics:", 1))
 	}
-	s.apply(t, workloads...)
+	s.MustApply(t, workloads...)
 	for _, c := range cases {
 		s.scaled(t, "explained", c.name, c.replicas)
 	}
-	s.apply(t, scalers...)
+	s.MustApply(t, scalers...)
 }
 
 // TestExplain compares "forewarm explain" with what the real HPA controller requests at rest.
@@ -119,7 +119,7 @@ func TestExplain(t *testing.T) { //nolint:tparallel // The scenarios follow on e
 	s := setUp(t, clustertest.Options{Sync: 2 * time.Second, Stabilization: 5 * time.Minute})
 	s.observe(t)
 	s.forewarm(t, "deploy/default", 1)
-	s.apply(t, namespace("explained"))
+	s.MustApply(t, namespace("explained"))
 	cases := atRestCases()
 	s.applyExplained(t, cases)
 	for _, c := range cases {
@@ -127,7 +127,7 @@ func TestExplain(t *testing.T) { //nolint:tparallel // The scenarios follow on e
 	}
 	t.Run("moving", s.moving)
 	t.Run("rivals", func(t *testing.T) {
-		s.apply(t, hpa("explained", "second", "plain", external("plain", "")))
+		s.MustApply(t, hpa("explained", "second", "plain", external("plain", "")))
 		if e := s.explain(t, s.Kubeconfig, "explained/plain"); !slices.Contains(e.reasons(), "SeveralAutoscalers") {
 			t.Errorf("no warning of two HPAs of one Deployment: %v", e.reasons())
 		}
@@ -146,7 +146,7 @@ func TestExplain(t *testing.T) { //nolint:tparallel // The scenarios follow on e
 func (s *stage) atRest(t *testing.T, c *explainCase) {
 	t.Helper()
 	var e explanation
-	eventually(t, func() string {
+	clustertest.MustEventually(t, func() string {
 		e = s.explain(t, s.Kubeconfig, "explained/"+c.name)
 		switch {
 		case e.Live == nil || e.Desired == nil:
@@ -224,7 +224,7 @@ func (s *stage) afterSync(t *testing.T, name string, before *explanation) (desir
 
 // fewRights: a user who may only read HPAs gets the number, and a list of what could not be read.
 func (s *stage) fewRights(t *testing.T) {
-	s.apply(t, `
+	s.MustApply(t, `
 apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
 metadata: {name: hpas, namespace: explained}
@@ -272,7 +272,7 @@ current-context: e2e
 func (s *stage) explainTriggered(t *testing.T, name string) {
 	t.Helper()
 	var e explanation
-	eventually(t, func() string {
+	clustertest.MustEventually(t, func() string {
 		if e = s.explain(t, s.Kubeconfig, "triggered/scaledobject/"+name); e.Live == nil || !e.Live.SameReadings {
 			return fmt.Sprintf("other readings: %+v", e)
 		}

@@ -23,7 +23,7 @@ func TestInstall(t *testing.T) {
 	s.writePast(t, workloadKey{"team", "llama"}, time.Second, waves(time.Now().Add(-10*time.Minute), 600))
 	s.observe(t)
 	s.demand.follow("team", "llama", func() float64 { return waves(time.Now(), 1)[0] })
-	s.apply(t, namespace("team"), workload("team", "llama", "1s", 1),
+	s.MustApply(t, namespace("team"), workload("team", "llama", "1s", 1),
 		hpa("team", "llama", "llama", external("llama", "")))
 
 	began := time.Now()
@@ -33,7 +33,7 @@ func TestInstall(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.deploy(t, "first")
-	s.apply(t, forecastOf("team", "llama"))
+	s.MustApply(t, forecastOf("team", "llama"))
 	s.value(t, "team", "llama", "")
 	t.Logf("from helm install to the first value: %.1f s", time.Since(began).Seconds())
 	s.active(t, "team", "llama", found)
@@ -95,7 +95,7 @@ func (s *stage) deploy(t *testing.T, name string) {
 // wellByTheDoctor: forewarm doctor --wait ends without errors and warnings.
 func (s *stage) wellByTheDoctor(t *testing.T) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), checkTimeout)
+	ctx, cancel := context.WithTimeout(t.Context(), clustertest.CheckTimeout)
 	defer cancel()
 	command := exec.CommandContext(ctx, s.Components.Forewarm, "doctor", "--kubeconfig="+s.Kubeconfig, "--wait=2m",
 		"--json", "--prometheus="+s.prometheus.URL)

@@ -32,8 +32,8 @@ func TestBesideKEDA(t *testing.T) {
 	}
 	scaler := fmt.Sprintf("127.0.0.1:%d", port)
 	s.forewarm(t, "deploy/with-keda-scaler", 1, "--keda-address="+scaler)
-	s.apply(t, clientAuthentication)
-	eventually(t, func() string {
+	s.MustApply(t, clientAuthentication)
+	clustertest.MustEventually(t, func() string {
 		if s.get(t, "secret", "forewarm-client", "-n", "keda", "-o", "jsonpath={.data.tls\\.crt}") == "" {
 			return "KEDA has no certificate for Forewarm"
 		}
@@ -41,7 +41,7 @@ func TestBesideKEDA(t *testing.T) {
 	})
 	t.Run("ObjectMetric", func(t *testing.T) { t.Parallel(); s.objectMetric(t) })
 	t.Run("Triggers", func(t *testing.T) { t.Parallel(); s.triggers(t, scaler) })
-	s.apply(t, namespace("asleep"))
+	s.MustApply(t, namespace("asleep"))
 	for _, name := range []string{behindGateway, onItsOwn} {
 		t.Run("FromZeroAhead/"+name, func(t *testing.T) { t.Parallel(); s.fromZero(t, name, scaler, times) })
 	}
@@ -51,14 +51,19 @@ func TestBesideKEDA(t *testing.T) {
 func (s *stage) objectMetric(t *testing.T) {
 	t.Helper()
 	s.demand.set("objectively", "llama", 25)
-	s.apply(t, namespace("objectively"), workload("objectively", "llama", "1s", 1), forecastOf("objectively", "llama"),
-		hpa("objectively", "llama", "llama", object("llama", "")))
+	s.MustApply(
+		t,
+		namespace("objectively"),
+		workload("objectively", "llama", "1s", 1),
+		forecastOf("objectively", "llama"),
+		hpa("objectively", "llama", "llama", object("llama", "")),
+	)
 	s.scaled(t, "objectively", "llama", 3)
 	owner := s.get(t, "apiservice", "v1beta1.external.metrics.k8s.io", "-o", "jsonpath={.spec.service.namespace}")
 	if owner != "keda" {
 		t.Errorf("external.metrics.k8s.io belongs to %s, not to KEDA any more", owner)
 	}
-	eventually(t, func() string {
+	clustertest.MustEventually(t, func() string {
 		text := s.get(t, "forecast", "llama", "-n", "objectively", "-o",
 			`jsonpath={.status.conditions[?(@.type=="Reachable")].message}`)
 		if !strings.Contains(text, "keda/keda-metrics-apiserver") || !strings.Contains(text, "Object metric") {
@@ -71,10 +76,10 @@ func (s *stage) objectMetric(t *testing.T) {
 // triggers: KEDA's HPA with both kinds of external trigger.
 func (s *stage) triggers(t *testing.T, scaler string) {
 	t.Helper()
-	s.apply(t, namespace("triggered"))
+	s.MustApply(t, namespace("triggered"))
 	for _, kind := range []string{"external", "external-push"} {
 		s.demand.set("triggered", kind, 25)
-		s.apply(t, workload("triggered", kind, "1s", 1), forecastOf("triggered", kind),
+		s.MustApply(t, workload("triggered", kind, "1s", 1), forecastOf("triggered", kind),
 			scaledObject("triggered", kind, kind, scaler, 1))
 		s.scaled(t, "triggered", kind, 3)
 		s.demand.set("triggered", kind, 45)
@@ -187,7 +192,7 @@ func (s *stage) fromZero(t *testing.T, name, scaler string, times schedule) {
 	t.Helper()
 	var replicas atomic.Bool
 	s.demand.follow("asleep", name, times.reported(name, &replicas))
-	s.apply(t, workload("asleep", name, "5s", 0),
+	s.MustApply(t, workload("asleep", name, "5s", 0),
 		forecastOf("asleep", name, "leadTime: {mode: Fixed, duration: 10s}", "seasons: ["+cycle.String()+"]"),
 		scaledObject("asleep", name, "external-push", scaler, 0))
 	asleep, absent, missed, ready := false, false, false, time.Duration(0)

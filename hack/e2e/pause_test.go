@@ -12,7 +12,7 @@ import (
 func pauses(t *testing.T, s *stage) {
 	t.Helper()
 	s.demand.set("pauses", "llama", 35)
-	s.apply(t, namespace("pauses"), workload("pauses", "llama", "1s", 1),
+	s.MustApply(t, namespace("pauses"), workload("pauses", "llama", "1s", 1),
 		forecastOf("pauses", "llama", "scaling: {before: {target: 7}}"),
 		hpa("pauses", "llama", "llama", external("llama", "")))
 	s.active(t, "pauses", "llama", found)

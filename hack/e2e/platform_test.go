@@ -56,7 +56,7 @@ func waves(from time.Time, n int) []float64 {
 func selectors(t *testing.T, s *stage) {
 	t.Helper()
 	s.demand.follow("views", "llama", func() float64 { return waves(time.Now(), 1)[0] })
-	s.apply(t, namespace("views"), workload("views", "near", "1s", 1), workload("views", "far", "1s", 1),
+	s.MustApply(t, namespace("views"), workload("views", "near", "1s", 1), workload("views", "far", "1s", 1),
 		workload("views", "wrong", "1s", 1),
 		forecastOf("views", "llama", "targetRef: {kind: Deployment, name: near}"),
 		hpa("views", "near", "near", external("llama", `horizon: 3s, quantile: "0.5"`)),
@@ -68,7 +68,7 @@ func selectors(t *testing.T, s *stage) {
 		return milliOf(`"value":"` + s.get(t, "hpa", hpa, "-n", "views", "-o",
 			"jsonpath={.status.currentMetrics[0].external.current.averageValue}") + `"`)
 	}
-	eventually(t, func() string {
+	clustertest.MustEventually(t, func() string {
 		near := current("near") * int64(s.wanted(t, "near"))
 		far := current("far") * int64(s.wanted(t, "far"))
 		if far <= near {
@@ -98,7 +98,7 @@ func (s *stage) wanted(t *testing.T, hpa string) int {
 // served.
 func objects(t *testing.T, s *stage) {
 	t.Helper()
-	s.apply(t, namespace("objects"))
+	s.MustApply(t, namespace("objects"))
 	s.demand.set("objects", "llama", 35)
 	for _, c := range []struct{ line, word string }{
 		{`quantile: "high"`, "quantile"},
@@ -111,19 +111,26 @@ func objects(t *testing.T, s *stage) {
 			t.Errorf("%s: the error does not contain %q: %s", c.line, c.word, refusal)
 		}
 	}
-	s.apply(t, workload("objects", "llama", "1s", 1), forecastOf("objects", "llama", "signal: {preset: nobody/knows}"),
-		hpa("objects", "llama", "llama", external("llama", "")))
+	s.MustApply(
+		t,
+		workload("objects", "llama", "1s", 1),
+		forecastOf("objects", "llama", "signal: {preset: nobody/knows}"),
+		hpa("objects", "llama", "llama", external("llama", "")),
+	)
 	state := func(t *testing.T) string { t.Helper(); return s.state(t, "objects", "llama") }
 	expect(t, "state", state, "Invalid")
-	s.apply(t, forecastOf("objects", "llama", "serve: Shadow"))
+	s.MustApply(t, forecastOf("objects", "llama", "serve: Shadow"))
 	s.active(t, "objects", "llama", found)
 	s.scaled(t, "objects", "llama", 4)
 	if v := s.value(t, "objects", "llama", ""); v != 35_000 {
 		t.Errorf("in mode Shadow %dm is served, want the observed 35", v)
 	}
-	s.apply(t, forecastOf("objects", "llama", "serve: Shadow", "signal: {query: '2 * sum(inflight{app=\"llama\"})'}"))
+	s.MustApply(
+		t,
+		forecastOf("objects", "llama", "serve: Shadow", "signal: {query: '2 * sum(inflight{app=\"llama\"})'}"),
+	)
 	changed := time.Now()
-	eventually(t, func() string {
+	clustertest.MustEventually(t, func() string {
 		if v := s.value(t, "objects", "llama", ""); v != 70_000 {
 			return fmt.Sprintf("another query: %dm is served, want 70", v)
 		}
@@ -147,7 +154,7 @@ func tenants(t *testing.T, s *stage) {
 	t.Helper()
 	s.demand.set("mine", "llama", 11)
 	s.demand.set("theirs", "llama", 666)
-	s.apply(t, namespace("mine"), namespace("theirs"), workload("mine", "llama", "1s", 1),
+	s.MustApply(t, namespace("mine"), namespace("theirs"), workload("mine", "llama", "1s", 1),
 		forecastOf("mine", "llama", "signal: {query: sum(inflight)}", "serve: Shadow"), forecastOf("theirs", "llama"),
 		forecastOf("mine", "greedy", `signal: {query: 'sum(inflight{namespace="theirs"})'}`), `
 apiVersion: rbac.authorization.k8s.io/v1
@@ -162,7 +169,7 @@ subjects: [{kind: ServiceAccount, name: default, namespace: mine}]
 	conditions := func() string {
 		return s.get(t, "forecast", "greedy", "-n", "mine", "-o", "jsonpath={.status.conditions}")
 	}
-	eventually(t, func() string {
+	clustertest.MustEventually(t, func() string {
 		if text := conditions(); !strings.Contains(text, "--cluster-query-namespaces") {
 			return "a query of another namespace is not rejected: " + text
 		}
@@ -173,7 +180,7 @@ subjects: [{kind: ServiceAccount, name: default, namespace: mine}]
 		return "/apis/inspect.forewarm.dev/v1alpha1/namespaces/" + namespace + "/outlooks/llama"
 	}
 	for _, path := range []string{metric("mine", "llama", ""), outlook("mine"), outlook("mine") + "/page"} {
-		eventually(t, func() string {
+		clustertest.MustEventually(t, func() string {
 			if _, err := s.Kubectl(t.Context(), "", "get", "--raw", path, tenant); err != nil {
 				return err.Error()
 			}
@@ -219,7 +226,7 @@ func anonymous(t *testing.T, url string, trust *tls.Config) int {
 func rotation(t *testing.T, s *stage) {
 	t.Helper()
 	s.demand.set("rotation", "llama", 25)
-	s.apply(t, namespace("rotation"), workload("rotation", "llama", "1s", 1), forecastOf("rotation", "llama"),
+	s.MustApply(t, namespace("rotation"), workload("rotation", "llama", "1s", 1), forecastOf("rotation", "llama"),
 		hpa("rotation", "llama", "llama", external("llama", "")))
 	s.active(t, "rotation", "llama", found)
 	before, began := s.authorities(t), time.Now()
@@ -294,7 +301,7 @@ func fleet(t *testing.T, s *stage) {
 			kinds[kind] = append(kinds[kind], manifest)
 		}
 	}
-	s.apply(t, namespace("fleet"))
+	s.MustApply(t, namespace("fleet"))
 	var creating sync.WaitGroup
 	for _, manifests := range kinds {
 		creating.Go(func() {
@@ -306,13 +313,13 @@ func fleet(t *testing.T, s *stage) {
 	creating.Wait()
 	t.Logf("%d of each created after %.1f s", n, time.Since(begin).Seconds())
 	const reason = `jsonpath={range .items[*]}{.status.conditions[?(@.type=="ScalingActive")].reason} {end}`
-	eventually(t, func() string {
+	clustertest.MustEventually(t, func() string {
 		if got := strings.Count(s.get(t, "hpa", "-n", "fleet", "-o", reason), found); got != n {
 			return fmt.Sprintf("%d of %d HPAs have their metric", got, n)
 		}
 		return ""
 	})
-	eventually(t, func() string {
+	clustertest.MustEventually(t, func() string {
 		replicas := s.get(t, "deployments", "-n", "fleet", "-o",
 			"jsonpath={range .items[*]}{.status.readyReplicas} {end}")
 		if one, two := strings.Count(replicas, "1 "), strings.Count(replicas+" ", "2 "); one+two != n || two != n/2 {

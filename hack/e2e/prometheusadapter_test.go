@@ -93,7 +93,7 @@ func TestPrometheusAdapter(t *testing.T) {
 		}
 		objects = append(objects, e.forecast())
 	}
-	s.apply(t, objects...)
+	s.MustApply(t, objects...)
 	replica, err := s.StartForewarm(t.Context(), "forewarm-0", "--prometheus-url="+s.prometheus.URL)
 	if err != nil {
 		t.Fatal(err)
@@ -192,7 +192,7 @@ func (c *comparison) compare(e exposed, ours, theirs reading) error {
 func (s *stage) valuesAreEqual(t *testing.T, adapter string, compared []exposed) {
 	t.Helper()
 	c, begin := comparison{seen: map[string]bool{}, values: map[int64]bool{}}, time.Now()
-	eventually(t, func() string {
+	clustertest.MustEventually(t, func() string {
 		var unread error
 		for _, e := range compared {
 			theirs, errTheirs := s.readBy(adapter, e)
@@ -270,7 +270,7 @@ func (s *stage) missed(t *testing.T) string {
 // allActive waits until all HPAs have their metric.
 func (s *stage) allActive(t *testing.T) {
 	t.Helper()
-	eventually(t, func() string {
+	clustertest.MustEventually(t, func() string {
 		reasons := strings.Fields(s.get(t, "hpa", "-n", "handed", "-o",
 			`jsonpath={range .items[*]}{.status.conditions[?(@.type=="ScalingActive")].reason} {end}`))
 		active := slices.DeleteFunc(reasons, func(reason string) bool { return reason != found })

@@ -24,7 +24,7 @@ kube_replicaset_owner{namespace="inference",replicaset="llama-1",owner_kind="Dep
 func quickstart(t *testing.T, s *stage) {
 	t.Helper()
 	s.demand.expose(llama)
-	s.apply(t, namespace("inference"), workload("inference", "llama", "1s", 1),
+	s.MustApply(t, namespace("inference"), workload("inference", "llama", "1s", 1),
 		documented(t, "docs/quickstart.md"), documented(t, "docs/hpa.md"))
 	s.active(t, "inference", "llama", found)
 	s.scaled(t, "inference", "llama", 2)

@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/forewarm/forewarm/hack/e2e/clustertest"
 )
 
 // scale returns how many replicas a Deployment should have, and how many are ready.
@@ -30,7 +32,7 @@ func (s *stage) condition(t *testing.T, namespace, hpa, field string) string {
 // active waits until an HPA's condition ScalingActive has a reason.
 func (s *stage) active(t *testing.T, namespace, hpa, want string) {
 	t.Helper()
-	eventually(t, func() string {
+	clustertest.MustEventually(t, func() string {
 		if reason := s.condition(t, namespace, hpa, "reason"); reason != want {
 			return fmt.Sprintf("HPA %s is %s, want %s: %s", hpa, reason, want,
 				s.condition(t, namespace, hpa, "message"))
@@ -62,7 +64,7 @@ func metric(namespace, name, selector string) string {
 // value returns a metric by the aggregator, in thousandths.
 func (s *stage) value(t *testing.T, namespace, name, selector string) (milli int64) {
 	t.Helper()
-	eventually(t, func() string {
+	clustertest.MustEventually(t, func() string {
 		out, err := s.Kubectl(t.Context(), "", "get", "--raw", metric(namespace, name, selector))
 		if err != nil {
 			return err.Error()

@@ -38,7 +38,7 @@ func TestRecord(t *testing.T) {
 	s.demand.set("course", "model", 25)
 	s.observe(t)
 	s.forewarm(t, "deploy/default", 1)
-	s.apply(t, namespace("course"), workload("course", "model", "40s", 3),
+	s.MustApply(t, namespace("course"), workload("course", "model", "40s", 3),
 		forecastOf("course", "model"), hpa("course", "model", "model", external("model", "serve: shadow")))
 	s.scaled(t, "course", "model", 3)
 	client, err := kubernetes.NewForConfig(s.Config)

@@ -38,7 +38,7 @@ func TestRise(t *testing.T) {
 	s.observe(t)
 	// A day is shorter by the speed of the replay.
 	s.forewarm(t, "deploy/default", 1, "--season="+(24*time.Hour/speed).String())
-	s.apply(t, riseManifests(r, target, int(math.Ceil(r.Values[begin]/target))))
+	s.MustApply(t, riseManifests(r, target, int(math.Ceil(r.Values[begin]/target))))
 
 	ahead, behind := &served{target: target}, &served{target: target}
 	client, err := kubernetes.NewForConfig(s.Config)
@@ -83,7 +83,7 @@ func (s *stage) waitSettled(t *testing.T, client kubernetes.Interface) {
 	t.Helper()
 	for _, name := range []string{"ahead", "behind"} {
 		s.active(t, "rise", name, found)
-		eventually(t, func() string {
+		clustertest.MustEventually(t, func() string {
 			d, err := client.AppsV1().Deployments("rise").Get(t.Context(), name, metav1.GetOptions{})
 			if err != nil {
 				return err.Error()

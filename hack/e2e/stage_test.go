@@ -2,7 +2,6 @@ package e2e_test
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -143,22 +142,10 @@ func (s *stage) forewarm(t *testing.T, folder string, replicas int, args ...stri
 	t.Logf("forewarm after %.1f s", time.Since(s.begin).Seconds())
 }
 
-// apply applies manifests, which must succeed.
-func (s *stage) apply(t *testing.T, manifests ...string) {
-	t.Helper()
-	if err := s.Apply(t.Context(), strings.Join(manifests, "\n---\n")); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // get runs kubectl get, which must succeed.
 func (s *stage) get(t *testing.T, args ...string) string {
 	t.Helper()
-	out, err := s.Kubectl(t.Context(), "", append([]string{"get"}, args...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.TrimSpace(out)
+	return s.MustKubectl(t, append([]string{"get"}, args...)...)
 }
 
 // expectRejected returns the error of a kubectl command that must fail.
@@ -170,23 +157,6 @@ func (s *stage) expectRejected(t *testing.T, input string, args ...string) strin
 		return ""
 	}
 	return err.Error()
-}
-
-// checkTimeout bounds what takes seconds, on a busy machine: there a pool that was late for one surge is filled before the next.
-const checkTimeout = 6 * time.Minute
-
-// eventually waits until a check returns an empty text. The text is what is missing.
-func eventually(t *testing.T, check func() string) {
-	t.Helper()
-	err := clustertest.Eventually(t.Context(), checkTimeout, func(context.Context) error {
-		if missing := check(); missing != "" {
-			return errors.New(missing)
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // repeat does something until it fails, which is an error of the test, or until the returned function is called, which waits for its
@@ -216,7 +186,7 @@ func repeat(t *testing.T, every time.Duration, do func() error) (stop func()) {
 // expect waits until a value is as wanted.
 func expect(t *testing.T, what string, read func(*testing.T) string, want string) {
 	t.Helper()
-	eventually(t, func() string {
+	clustertest.MustEventually(t, func() string {
 		if got := read(t); got != want {
 			return fmt.Sprintf("%s: %s, want %s", what, got, want)
 		}

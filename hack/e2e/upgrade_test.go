@@ -86,13 +86,6 @@ type upgrade struct {
 	started int
 }
 
-func (u *upgrade) kubectl(t *testing.T, args ...string) {
-	t.Helper()
-	if _, err := u.Kubectl(t.Context(), "", args...); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func (u *upgrade) name() string { u.started++; return fmt.Sprintf("forewarm-%d", u.started) }
 
 func (u *upgrade) startOld(t *testing.T) *clustertest.Replica {
@@ -119,7 +112,7 @@ func (u *upgrade) installBaseline(t *testing.T) {
 	if err := u.Install(t.Context(), filepath.Join(u.old.Root, "deploy", "default")); err != nil {
 		t.Fatal(err)
 	}
-	u.kubectl(t, "apply", "--server-side", "-k", filepath.Join(u.old.Root, "deploy", "warm-pools"))
+	u.MustKubectl(t, "apply", "--server-side", "-k", filepath.Join(u.old.Root, "deploy", "warm-pools"))
 	u.replicas = append(u.replicas, u.startOld(t), u.startOld(t))
 	if err := u.WaitAvailable(t.Context()); err != nil {
 		t.Fatal(err)
@@ -129,7 +122,7 @@ func (u *upgrade) installBaseline(t *testing.T) {
 // objects creates what is to survive, and waits until all of it works.
 func (u *upgrade) objects(t *testing.T) {
 	t.Helper()
-	u.apply(t, namespace("team"), workload("team", "llama", "1s", 1),
+	u.MustApply(t, namespace("team"), workload("team", "llama", "1s", 1),
 		forecastOf("team", "llama", "leadTime: {mode: Auto, fallback: 5s}"),
 		hpa("team", "llama", "llama", external("llama", "")), workload("team", "other", "1s", 1),
 		hpa("team", "other", "other", object("llama", "")),
@@ -138,7 +131,7 @@ func (u *upgrade) objects(t *testing.T) {
 		strings.Replace(warmPool("team", "min: 1"), "        nodeSelector: {"+shape+": team}\n", "", 1))
 	u.active(t, "team", "llama", found)
 	u.active(t, "team", "other", found)
-	eventually(t, func() string {
+	clustertest.MustEventually(t, func() string {
 		if u.starts(t) == 0 {
 			return "no start was measured"
 		}
@@ -209,7 +202,7 @@ func (u *upgrade) watch(t *testing.T) (stop func()) {
 // rollOver applies manifests and replaces the replicas as their Deployment does: a new one is ready before an old one ends.
 func (u *upgrade) rollOver(t *testing.T, manifests string, start func(*testing.T) *clustertest.Replica) {
 	t.Helper()
-	u.kubectl(t, "apply", "--server-side", "--force-conflicts", "-k", manifests)
+	u.MustKubectl(t, "apply", "--server-side", "--force-conflicts", "-k", manifests)
 	u.replace(t, start)
 }
 
@@ -226,7 +219,7 @@ func (u *upgrade) replace(t *testing.T, start func(*testing.T) *clustertest.Repl
 // verified waits until every APIService is verified and will be deleted with Forewarm.
 func (u *upgrade) verified(t *testing.T) {
 	t.Helper()
-	eventually(t, func() string {
+	clustertest.MustEventually(t, func() string {
 		for _, name := range apiServiceNames {
 			got := u.get(t, "apiservice", name, "-o",
 				"jsonpath={.spec.insecureSkipTLSVerify}/{.metadata.ownerReferences[*].name}/{.spec.caBundle}")
@@ -245,7 +238,7 @@ func (s *stage) gone(t *testing.T) {
 		return s.get(t, "apiservices", "-o",
 			`jsonpath={range .items[?(@.spec.service.name=="forewarm")]}{.metadata.name} {end}`)
 	}
-	eventually(t, left)
+	clustertest.MustEventually(t, left)
 	for range 10 {
 		time.Sleep(500 * time.Millisecond)
 		if back := left(); back != "" {
@@ -257,7 +250,7 @@ func (s *stage) gone(t *testing.T) {
 // removedWhileItRuns: the roles go first, and the replicas run on for a while.
 func (u *upgrade) removedWhileItRuns(t *testing.T) {
 	t.Helper()
-	u.kubectl(t, "delete", "-k", "deploy/default", "--wait=false")
+	u.MustKubectl(t, "delete", "-k", "deploy/default", "--wait=false")
 	u.gone(t)
 	for _, r := range u.replicas {
 		if err := u.Retire(r); err != nil {
@@ -278,7 +271,7 @@ func (u *upgrade) removedAfterItDied(t *testing.T) {
 	if err := u.WaitAvailable(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	u.apply(t, namespace("team"), workload("team", "llama", "1s", 1), forecastOf("team", "llama"),
+	u.MustApply(t, namespace("team"), workload("team", "llama", "1s", 1), forecastOf("team", "llama"),
 		hpa("team", "llama", "llama", external("llama", "")),
 		strings.Replace(warmPool("team", "min: 1"), "        nodeSelector: {"+shape+": team}\n", "", 1))
 	u.active(t, "team", "llama", found)
@@ -286,14 +279,14 @@ func (u *upgrade) removedAfterItDied(t *testing.T) {
 		t.Helper()
 		return u.get(t, "warmpool", "pool", "-n", "team", "-o", "jsonpath={.status.held}")
 	}
-	eventually(t, func() string {
+	clustertest.MustEventually(t, func() string {
 		if held := read(t); held == "" || held == "0" {
 			return "the pool holds nothing"
 		}
 		return ""
 	})
 	u.replicas[0].Kill()
-	u.kubectl(t, "delete", "-k", "deploy/default", "--wait=false")
+	u.MustKubectl(t, "delete", "-k", "deploy/default", "--wait=false")
 	u.gone(t)
 	u.cleaned(t)
 }
@@ -302,11 +295,18 @@ func (u *upgrade) removedAfterItDied(t *testing.T) {
 func (u *upgrade) cleaned(t *testing.T) {
 	t.Helper()
 	for _, name := range []string{"team", "forewarm-system"} {
-		u.kubectl(t, "delete", "namespace", name, "--ignore-not-found", "--timeout="+checkTimeout.String())
+		u.MustKubectl(
+			t,
+			"delete",
+			"namespace",
+			name,
+			"--ignore-not-found",
+			"--timeout="+clustertest.CheckTimeout.String(),
+		)
 	}
 	left := func() string {
 		return u.get(t, "customresourcedefinitions", "-o",
 			`jsonpath={range .items[?(@.spec.group=="forewarm.dev")]}{.metadata.name} {.metadata.finalizers} {end}`)
 	}
-	eventually(t, left)
+	clustertest.MustEventually(t, left)
 }

@@ -123,11 +123,11 @@ func (s *stage) setPools(t *testing.T) pulses {
 	for _, ns := range all {
 		serving := strings.Replace(workload(ns, "llama", serverTime.String(), 1), "    spec:\n",
 			fmt.Sprintf("    spec:\n      nodeSelector: {%s: %s}\n", shape, ns), 1)
-		s.apply(t, namespace(ns), serving, forecastOf(ns, "llama", "seasons: ["+poolCycle.String()+"]",
+		s.MustApply(t, namespace(ns), serving, forecastOf(ns, "llama", "seasons: ["+poolCycle.String()+"]",
 			"leadTime: {mode: Fixed, duration: "+serverTime.String()+"}", "staleAfter: 15s"),
 			hpa(ns, "llama", "llama", external("llama", "serve: shadow")))
 	}
-	s.apply(t, warmPool(warm, "min: 2"), warmPool(buffered, "actuator: {capacityBuffer: {}}"),
+	s.MustApply(t, warmPool(warm, "min: 2"), warmPool(buffered, "actuator: {capacityBuffer: {}}"),
 		warmPool(budgeted, `budget: {idleGPUHoursPerDay: "0.003"}`, "fallback: 1"),
 		warmPool(recommended, "mode: Recommend"), warmPool(unobserved, "fallback: 2"))
 	t.Logf("pools after %.1f s, the surge is %.0f s ahead", time.Since(s.begin).Seconds(), time.Until(next).Seconds())
@@ -160,7 +160,7 @@ spec:
 // waitFor waits until the newest observation of a pool is as wanted.
 func (w *poolWatch) waitFor(t *testing.T, ns, what string, is func(moment) bool) moment {
 	t.Helper()
-	eventually(t, func() string {
+	clustertest.MustEventually(t, func() string {
 		if m := w.last(ns); !is(m) {
 			return fmt.Sprintf("%s: not %s yet: %d placeholder pods of %d requested, buffer %d, status %+v", ns, what,
 				m.alive, m.asked, m.buffer, m.status)
@@ -263,7 +263,7 @@ func (w *poolWatch) waitPlanned(t *testing.T, after time.Time) {
 func (w *poolWatch) expectNoDuplicates(t *testing.T, scaler *autoscaler) {
 	t.Helper()
 	for _, ns := range holding() {
-		eventually(t, func() string { return w.duplicates(ns, scaler.maxNodes(ns)) })
+		clustertest.MustEventually(t, func() string { return w.duplicates(ns, scaler.maxNodes(ns)) })
 	}
 }
 
@@ -326,7 +326,7 @@ func (s *stage) surges(t *testing.T, w *poolWatch, p pulses) {
 func (w *poolWatch) started(t *testing.T, ns string, from time.Time) (mean time.Duration) {
 	t.Helper()
 	var starts []replicaStart
-	eventually(t, func() string {
+	clustertest.MustEventually(t, func() string {
 		var all bool
 		if starts, all = w.starts(ns, from); !all || len(starts) != 4 {
 			return fmt.Sprintf("%s: %d of 4 starts", ns, len(starts))
@@ -396,11 +396,11 @@ func follows(all []moment) bool {
 func (s *stage) expectReleased(t *testing.T) {
 	t.Helper()
 	if _, err := s.Kubectl(
-		t.Context(), "", "delete", "warmpools", "-A", "--all", "--wait", "--timeout="+checkTimeout.String(),
+		t.Context(), "", "delete", "warmpools", "-A", "--all", "--wait", "--timeout="+clustertest.CheckTimeout.String(),
 	); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, func() string {
+	clustertest.MustEventually(t, func() string {
 		left := s.get(t, "deployments,replicasets,pods,capacitybuffers,podtemplates", "-A", "-l", poolLabel, "-o",
 			`jsonpath={range .items[*]}{.kind}/{.metadata.namespace}/{.metadata.name} {end}`)
 		if left != "" {
@@ -408,7 +408,7 @@ func (s *stage) expectReleased(t *testing.T) {
 		}
 		return ""
 	})
-	eventually(t, func() string {
+	clustertest.MustEventually(t, func() string {
 		nodes := strings.Count(s.get(t, "nodes", "-l", shape+"="+warm, "-o", "name"), "node/")
 		if replicas, err := strconv.Atoi(s.get(t, "deployment", "llama", "-n", warm, "-o",
 			"jsonpath={.spec.replicas}")); err != nil || nodes != replicas {

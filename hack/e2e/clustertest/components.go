@@ -18,6 +18,9 @@ type Components struct {
 	KEDASource, PrometheusAdapterSource string
 	// Karpenter is a folder of binaries, KarpenterSource that of its module; both are empty without FOREWARM_KARPENTER.
 	Karpenter, KarpenterSource string
+	// Coscheduling is a folder of binaries, and so is KueueLWS, of Kueue and LeaderWorkerSet. They, and the folders of their
+	// modules, are empty without FOREWARM_COSCHEDULING and FOREWARM_KUEUE_LWS.
+	Coscheduling, CoschedulingSource, KueueLWS, KueueSource, LWSSource string
 	// Forewarm, Prometheus and Helm are binaries.
 	Forewarm, Prometheus, Helm string
 	// Root of the repository.
@@ -28,7 +31,8 @@ type Components struct {
 func Build(ctx context.Context, root string) (Components, error) {
 	c := Components{
 		Root: root, Forewarm: filepath.Join(root, "bin", "forewarm"), PrometheusAdapter: os.Getenv("FOREWARM_ADAPTER"),
-		Karpenter: os.Getenv("FOREWARM_KARPENTER"),
+		Karpenter: os.Getenv("FOREWARM_KARPENTER"), Coscheduling: os.Getenv("FOREWARM_COSCHEDULING"),
+		KueueLWS: os.Getenv("FOREWARM_KUEUE_LWS"),
 	}
 	var err error
 	for name, folder := range map[string]*string{
@@ -49,6 +53,12 @@ func Build(ctx context.Context, root string) (Components, error) {
 	}
 	if c.Karpenter != "" {
 		sources["karpenter sigs.k8s.io/karpenter"] = &c.KarpenterSource
+	}
+	if c.Coscheduling != "" {
+		sources["coscheduling sigs.k8s.io/scheduler-plugins"] = &c.CoschedulingSource
+	}
+	if c.KueueLWS != "" {
+		sources["kueue-lws sigs.k8s.io/kueue"], sources["kueue-lws sigs.k8s.io/lws"] = &c.KueueSource, &c.LWSSource
 	}
 	for module, folder := range sources {
 		name, path, _ := strings.Cut(module, " ")

@@ -26,7 +26,7 @@ func (c *Cluster) startKEDA(ctx context.Context) error {
 	}
 	// Operator, metrics server and aggregator authenticate with these.
 	certificates := filepath.Join(c.Dir, "keda")
-	if err = c.kedaCertificates(certificates); err != nil {
+	if err = c.writeCertificates(certificates, "keda", "keda-metrics-apiserver.keda.svc"); err != nil {
 		return err
 	}
 	metrics, err := c.startOperator(ctx, kubeconfig, certificates)
@@ -108,20 +108,20 @@ func (c *Cluster) startAdapter(ctx context.Context, kubeconfig, certificates, me
 	return port, err
 }
 
-// kedaCertificates writes ca.crt, tls.crt and tls.key into a folder.
-func (c *Cluster) kedaCertificates(dir string) error {
-	issued, err := c.authority.issue("keda-tls", "keda", nil, "keda-metrics-apiserver.keda.svc")
+// writeCertificates writes ca.crt, tls.crt and tls.key of a Service into a folder.
+func (c *Cluster) writeCertificates(dir, name, service string) error {
+	issued, err := c.authority.issue(name+"-tls", name, nil, service)
 	if err != nil {
 		return err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("write KEDA's certificates: %w", err)
+		return fmt.Errorf("write the certificates of %s: %w", name, err)
 	}
 	for from, to := range map[string]string{
 		c.authority.file(): "ca.crt", issued.certificate: "tls.crt", issued.key: "tls.key",
 	} {
 		if err := os.Link(from, filepath.Join(dir, to)); err != nil {
-			return fmt.Errorf("write KEDA's certificates: %w", err)
+			return fmt.Errorf("write the certificates of %s: %w", name, err)
 		}
 	}
 	return nil

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+
+	"github.com/forewarm/forewarm/hack/e2e/clustertest"
 )
 
 // The namespaces, each with a node of its own whose devices are all taken by a workload and its pool.
@@ -20,24 +22,23 @@ const (
 // Kubernetes. The scheduler preempts no pod for the devices that it claimed. So a replica that waits gets what the pool
 // gives up.
 func TestDynamicResources(t *testing.T) {
-	stage := setUpStage(t, "FOREWARM_E2E", time.Now().Add(-10*time.Minute), map[string][]float64{
-		`inflight{namespace="none"}`: make([]float64, 600),
-	})
-	s := &karpenterScene{karpenterStage: stage, karpenterWatch: stage.watch(t)}
+	history := map[string][]float64{`inflight{namespace="none"}`: make([]float64, 600)}
+	stage := setUpStage(t, "FOREWARM_E2E", clustertest.Options{Bare: true}, time.Now().Add(-10*time.Minute), history)
+	s := &karpenterScene{stage: stage, karpenterWatch: stage.watch(t)}
 	s.devices(t)
 	s.claims(t, counted, 2, `"2"`, "{deviceClassName: counted.e2e, count: 2}", "min: 2")
 	s.claims(t, parted, 4, `"0.143"`, `{deviceClassName: parted.e2e,
         selectors: [{cel: {expression: 'device.attributes["parted.e2e"].profile == "1g"'}}]}`, "min: 3")
-	s.apply(t, karpenterWorkload(extended, 5, fixedLead, target),
+	s.MustApply(t, karpenterWorkload(extended, 5, fixedLead, target),
 		warmPool(extended, "min: 3", "max: 3", "mode: Enforce"))
 	for ns, want := range map[string]struct{ held, replicas int }{counted: {2, 3}, parted: {3, 5}, extended: {3, 6}} {
 		s.waitPool(t, ns, "full", func(p v1alpha1.WarmPoolStatus) bool {
 			return int(p.Held) == want.held && p.Ready == p.Held
 		})
 		began := time.Now()
-		s.kubectl(t, "scale", "deployment/llama", "-n", ns, fmt.Sprintf("--replicas=%d", want.replicas))
-		s.eventually(t, func() string {
-			ready := s.kubectl(t, "get", "deployment/llama", "-n", ns, "-o", "jsonpath={.status.readyReplicas}")
+		s.MustKubectl(t, "scale", "deployment/llama", "-n", ns, fmt.Sprintf("--replicas=%d", want.replicas))
+		clustertest.MustEventually(t, func() string {
+			ready := s.MustKubectl(t, "get", "deployment/llama", "-n", ns, "-o", "jsonpath={.status.readyReplicas}")
 			if ready == fmt.Sprint(want.replicas) {
 				return ""
 			}
@@ -63,7 +64,7 @@ func (s *karpenterScene) devices(t *testing.T) {
 	}
 	classes := map[string]string{counted: "", parted: "", extended: "extendedResourceName: nvidia.com/gpu"}
 	for ns, lines := range classes {
-		s.apply(t, fmt.Sprintf(`apiVersion: v1
+		s.MustApply(t, fmt.Sprintf(`apiVersion: v1
 kind: Node
 metadata: {name: %[1]s, labels: {%[2]s: %[1]s}}
 status: {capacity: {cpu: "64", pods: "110"}, allocatable: {cpu: "64", pods: "110"}}
@@ -82,7 +83,7 @@ metadata: {name: %[1]s-%[2]s}
 spec: {driver: %[1]s.e2e, nodeName: %[1]s, pool: {name: %[1]s, generation: 1, resourceSliceCount: %[3]d}, %[4]s}`,
 			ns, name, of, content)
 	}
-	s.apply(t, slice(counted, "gpus", 1, "devices: ["+strings.Join(whole, ", ")+"]"),
+	s.MustApply(t, slice(counted, "gpus", 1, "devices: ["+strings.Join(whole, ", ")+"]"),
 		slice(extended, "gpus", 1, "devices: ["+strings.Join(whole, ", ")+"]"),
 		slice(parted, "parts", 2, "devices: ["+strings.Join(sevenths, ", ")+"]"),
 		slice(parted, "counters", 2, `sharedCounters: [{name: gpu-0, counters: {slices: {value: "7"}}}]`))
@@ -96,7 +97,7 @@ func (s *karpenterScene) claims(t *testing.T, ns string, replicas int, gpus, req
 		"\n      nodeSelector:", "\n      "+claim+"\n      nodeSelector:", // of the workload
 		"\n        nodeSelector:", "\n        "+claim+"\n        nodeSelector:", // of the pool
 		"chunk:", "chunk:\n    gpuEquivalent: "+gpus)
-	s.apply(t, claimed.Replace(karpenterWorkload(ns, replicas, fixedLead, target)), fmt.Sprintf(`
+	s.MustApply(t, claimed.Replace(karpenterWorkload(ns, replicas, fixedLead, target)), fmt.Sprintf(`
 apiVersion: resource.k8s.io/v1
 kind: ResourceClaimTemplate
 metadata: {name: gpus, namespace: %s}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/prometheus/common/model"
+
+	"github.com/forewarm/forewarm/hack/e2e/clustertest"
 )
 
 // initialized is Karpenter's metric of how long node claims take until their nodes are initialized. Those of pods have no
@@ -20,23 +22,23 @@ const initialized = "operator_nodeclaim_status_condition_transition_seconds"
 // start: replicas of a workload wait for nodes, and then as many start on these.
 func (s *karpenterScene) start(t *testing.T, replicas int) {
 	t.Helper()
-	s.kubectl(t, "scale", "deployment", "llama", "-n", measured, fmt.Sprintf("--replicas=%d", replicas))
+	s.MustKubectl(t, "scale", "deployment", "llama", "-n", measured, fmt.Sprintf("--replicas=%d", replicas))
 	ready := func() string {
 		if took, _, left := s.started(measured, s.begin); len(took) < replicas || left > 0 {
 			return fmt.Sprintf("%s: %d of %d starts", measured, len(took), replicas)
 		}
 		return ""
 	}
-	s.eventually(t, ready)
-	s.kubectl(t, "delete", "pods", "-n", measured, "--all")
+	clustertest.MustEventually(t, ready)
+	s.MustKubectl(t, "delete", "pods", "-n", measured, "--all")
 	replicas *= 2
-	s.eventually(t, ready)
+	clustertest.MustEventually(t, ready)
 }
 
 // leadTimes: what Forewarm measures as the lead time of a node is what Karpenter's metrics have.
 func (s *karpenterScene) leadTimes(t *testing.T) {
 	t.Helper()
-	s.eventually(t, func() string {
+	clustertest.MustEventually(t, func() string {
 		if p := s.status(measured); !strings.Contains(p.LeadTimeSource, "node: p90") {
 			return "the lead time of nodes is not measured: " + p.LeadTimeSource
 		}

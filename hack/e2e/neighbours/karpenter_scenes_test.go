@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+
+	"github.com/forewarm/forewarm/hack/e2e/clustertest"
 )
 
 // surge: real pods preempt placeholders, and no node is made for those that the plan does not want again. Until then
@@ -29,7 +31,7 @@ func (s *karpenterScene) surge(t *testing.T) {
 	}
 	before, _ := s.counted(warm)
 	from := time.Now()
-	s.eventually(t, func() string {
+	clustertest.MustEventually(t, func() string {
 		for _, ns := range []string{warm, without} {
 			if took, _, left := s.started(ns, from); len(took) != 4 || left > 0 {
 				return fmt.Sprintf("%s: %d of 4 starts", ns, len(took))
@@ -71,7 +73,7 @@ func (s *karpenterScene) refused(t *testing.T) {
 func (s *karpenterScene) take(t *testing.T) {
 	t.Helper()
 	from := time.Now()
-	s.kubectl(t, "scale", "deployment", "llama", "-n", buffered, "--replicas=1")
+	s.MustKubectl(t, "scale", "deployment", "llama", "-n", buffered, "--replicas=1")
 	s.waitPool(t, buffered, "taken", func(p v1alpha1.WarmPoolStatus) bool { return p.Held == 2 && p.Ready < 2 })
 	s.waitPool(t, buffered, "full again", func(p v1alpha1.WarmPoolStatus) bool {
 		return full(2)(p) && s.nodes(t, buffered) == 3
@@ -87,10 +89,10 @@ func (s *karpenterScene) take(t *testing.T) {
 func (s *karpenterScene) shrink(t *testing.T) {
 	t.Helper()
 	s.log(t, "%s: on %v", packed, s.claimNames(packed))
-	s.patch(t, packed, "warmpool/pool", `{"spec": {"min": 1}}`)
+	s.MustPatch(t, packed, "warmpool/pool", `{"spec": {"min": 1}}`)
 	began := time.Now()
-	s.eventually(t, func() string {
-		gpus := s.kubectl(t, "get", "nodes", "-l", shape+"="+packed, "-o",
+	clustertest.MustEventually(t, func() string {
+		gpus := s.MustKubectl(t, "get", "nodes", "-l", shape+"="+packed, "-o",
 			`jsonpath={.items[*].status.allocatable.nvidia\.com/gpu}`)
 		if p := s.status(packed); gpus != "1" || p.Held != 1 || p.Ready != 1 {
 			return fmt.Sprintf("%s: nodes of %s GPUs, %d chunks are held, %d ready", packed, gpus, p.Held, p.Ready)
@@ -116,7 +118,7 @@ func (s *karpenterScene) interrupt(t *testing.T) {
 		return len(victims) == 2
 	})
 	s.log(t, "%s: %+v", tiers, s.status(tiers).ByCapacityType)
-	s.kubectl(t, append([]string{"delete", "nodeclaims"}, victims...)...)
+	s.MustKubectl(t, append([]string{"delete", "nodeclaims"}, victims...)...)
 	began := time.Now()
 	s.waitPool(t, tiers, "full again after an interruption", func(p v1alpha1.WarmPoolStatus) bool {
 		now := slices.Concat(s.claimNames(tiers+"-base"), s.claimNames(tiers+"-tail"))
@@ -129,7 +131,7 @@ func (s *karpenterScene) interrupt(t *testing.T) {
 func (s *karpenterScene) restart(t *testing.T) {
 	t.Helper()
 	s.karpenter.Kill()
-	s.patch(t, packed, "warmpool/pool", `{"spec": {"min": 2}}`)
+	s.MustPatch(t, packed, "warmpool/pool", `{"spec": {"min": 2}}`)
 	s.waitPool(t, packed, "held while Karpenter is away", func(p v1alpha1.WarmPoolStatus) bool {
 		return p.Held == 2 && p.Ready == 1
 	})

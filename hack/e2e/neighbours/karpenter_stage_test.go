@@ -2,13 +2,11 @@ package neighbours_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -18,8 +16,8 @@ import (
 	"github.com/forewarm/forewarm/hack/e2e/clustertest"
 )
 
-// karpenterStage is a cluster without nodes, a Prometheus that has the demand already, and Forewarm. Karpenter comes later.
-type karpenterStage struct {
+// stage is a cluster, a Prometheus that has the demand already, and Forewarm. Karpenter comes later.
+type stage struct {
 	*clustertest.Cluster
 	begin     time.Time
 	client    kubernetes.Interface
@@ -31,12 +29,14 @@ type karpenterStage struct {
 // karpenterStep is the interval of plans: a third of a node's lead time here, where it is a twentieth in a cluster.
 const karpenterStep = 5 * time.Second
 
-// setUpStage starts a stage that ends with its test; see setUp for the variable. series are written with a sample every second from a time on.
-func setUpStage(t *testing.T, variable string, from time.Time, series map[string][]float64) *karpenterStage {
+// setUpStage starts a stage that ends with its test. series are written with a sample every second from a time on.
+func setUpStage(
+	t *testing.T, variable string, o clustertest.Options, from time.Time, series map[string][]float64,
+) *stage {
 	t.Helper()
-	s := &karpenterStage{begin: time.Now()}
-	s.Cluster, _ = setUp(t, variable,
-		clustertest.Options{Sync: time.Second, Stabilization: 20 * time.Second, Bare: true})
+	s := &stage{begin: time.Now()}
+	o.Sync, o.Stabilization = time.Second, 20*time.Second
+	s.Cluster, _ = setUp(t, variable, o)
 	writeSeries(t, s.PrometheusData(), from, series)
 	prometheus, err := s.StartPrometheus(t.Context(), "global: {}")
 	if err != nil {
@@ -67,65 +67,24 @@ func setUpStage(t *testing.T, variable string, from time.Time, series map[string
 }
 
 // log logs with the time since the beginning.
-func (s *karpenterStage) log(t *testing.T, format string, args ...any) {
+func (s *stage) log(t *testing.T, format string, args ...any) {
 	t.Helper()
 	t.Logf("%4.0f s: %s", time.Since(s.begin).Seconds(), fmt.Sprintf(format, args...))
 }
 
 // startKarpenter installs Karpenter's CRDs and the node pools, and starts Karpenter with CapacityBuffers.
-func (s *karpenterStage) startKarpenter(t *testing.T, nodePools ...string) {
+func (s *stage) startKarpenter(t *testing.T, nodePools ...string) {
 	t.Helper()
 	file := filepath.Join(s.Dir, "instance-types.json")
 	err := errors.Join(os.WriteFile(file, []byte(instanceTypes()), 0o600), s.InstallKarpenterCRDs(t.Context()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.apply(t, nodePools...)
+	s.MustApply(t, nodePools...)
 	if s.karpenter, err = s.StartKarpenter(t.Context(), file, "FEATURE_GATES=CapacityBuffer=true"); err != nil {
 		t.Fatal(err)
 	}
 	s.log(t, "Karpenter is ready")
-}
-
-// apply applies manifests, which must succeed.
-func (s *karpenterStage) apply(t *testing.T, manifests ...string) {
-	t.Helper()
-	if err := s.Apply(t.Context(), strings.Join(manifests, "\n---\n")); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// kubectl runs kubectl, which must succeed.
-func (s *karpenterStage) kubectl(t *testing.T, args ...string) string {
-	t.Helper()
-	out, err := s.Kubectl(t.Context(), "", args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.TrimSpace(out)
-}
-
-// patch merges a patch into an object.
-func (s *karpenterStage) patch(t *testing.T, namespace, object, patch string) {
-	t.Helper()
-	s.kubectl(t, "patch", object, "-n", namespace, "--type=merge", "-p", patch)
-}
-
-// karpenterTimeout bounds what takes a minute at most, on a busy machine.
-const karpenterTimeout = 5 * time.Minute
-
-// eventually waits until a check returns an empty text. The text is what is missing.
-func (*karpenterStage) eventually(t *testing.T, check func() string) {
-	t.Helper()
-	err := clustertest.Eventually(t.Context(), karpenterTimeout, func(context.Context) error {
-		if missing := check(); missing != "" {
-			return errors.New(missing)
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // writeSeries writes series with a sample every second into the data of a Prometheus that is not started yet.

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/forewarm/forewarm/hack/e2e/clustertest"
 )
 
 // The demand of the namespaces with surges: a replica sustains 10, so one is needed, and five in a surge.
@@ -59,7 +59,7 @@ func demands() map[string][]float64 {
 
 // karpenterScene is a stage with Karpenter and what is observed on it.
 type karpenterScene struct {
-	*karpenterStage
+	*stage
 	*karpenterWatch
 	// surges is the time of a surge; there is one in each cycle.
 	surges time.Time
@@ -68,8 +68,8 @@ type karpenterScene struct {
 // TestKarpenter: warm pools and the real Karpenter, whose kwok provider makes nodes that register late.
 func TestKarpenter(t *testing.T) {
 	surges := time.Now().Add(-cyclesBefore*cycle + 190*time.Second).Truncate(time.Second)
-	stage := setUpStage(t, "FOREWARM_KARPENTER", surges, demands())
-	s := &karpenterScene{karpenterStage: stage, karpenterWatch: stage.watch(t), surges: surges}
+	stage := setUpStage(t, "FOREWARM_KARPENTER", clustertest.Options{Bare: true}, surges, demands())
+	s := &karpenterScene{stage: stage, karpenterWatch: stage.watch(t), surges: surges}
 	s.arrive(t)
 	s.fill(t)
 	s.surge(t)
@@ -88,15 +88,15 @@ func (s *karpenterScene) arrive(t *testing.T) {
 	t.Helper()
 	const lead = "leadTime: {mode: Fixed, duration: 30s}"
 	for _, ns := range []string{warm, without} {
-		s.apply(t, karpenterWorkload(ns, 1, fixedLead), hpa(ns))
+		s.MustApply(t, karpenterWorkload(ns, 1, fixedLead), hpa(ns))
 	}
 	for _, ns := range []string{limited, lost, buffered, packed} {
-		s.apply(t, karpenterWorkload(ns, 0, fixedLead, target))
+		s.MustApply(t, karpenterWorkload(ns, 0, fixedLead, target))
 	}
 	// What is served is base capacity: the autoscalers ask for it at once.
-	s.apply(t, karpenterWorkload(tiers, 1, fixedLead, target, "serve: Shadow"))
-	s.apply(t, karpenterWorkload(measured, 0, target))
-	s.apply(t, warmPool(warm, "max: 8", "mode: Enforce", lead),
+	s.MustApply(t, karpenterWorkload(tiers, 1, fixedLead, target, "serve: Shadow"))
+	s.MustApply(t, karpenterWorkload(measured, 0, target))
+	s.MustApply(t, warmPool(warm, "max: 8", "mode: Enforce", lead),
 		warmPool(limited, "min: 4", "max: 4", "mode: Enforce", lead),
 		warmPool(lost, "min: 2", "max: 2", "mode: Enforce", lead),
 		warmPool(buffered, "min: 2", "max: 4", "mode: Enforce", lead, "actuator: {capacityBuffer: {}}"),
@@ -120,26 +120,6 @@ func (s *karpenterScene) arrive(t *testing.T) {
 		nodePool(measured, "slow", "[gpu-1x]", "on-demand"))
 }
 
-// waitCondition waits until the condition Actuated of a pool is False with a reason and words of its message.
-func (s *karpenterScene) waitCondition(t *testing.T, ns, reason string, words ...string) {
-	t.Helper()
-	message := ""
-	s.waitPool(t, ns, reason, func(p v1alpha1.WarmPoolStatus) bool {
-		c := meta.FindStatusCondition(p.Conditions, v1alpha1.PoolConditionActuated)
-		if c == nil || c.Status != metav1.ConditionFalse || c.Reason != reason {
-			return false
-		}
-		message = c.Message
-		return true
-	})
-	for _, word := range words {
-		if !strings.Contains(message, word) {
-			t.Errorf("%s: %q is not in the condition: %s", ns, word, message)
-		}
-	}
-	s.log(t, "%s: %s", ns, message)
-}
-
 // fill: Karpenter makes a node for each placeholder, and for each chunk of a CapacityBuffer.
 func (s *karpenterScene) fill(t *testing.T) {
 	t.Helper()
@@ -157,7 +137,7 @@ func (s *karpenterScene) fill(t *testing.T) {
 // nodes returns how many nodes of a namespace are ready.
 func (s *karpenterScene) nodes(t *testing.T, ns string) int {
 	t.Helper()
-	return strings.Count(s.kubectl(t, "get", "nodes", "-l", shape+"="+ns, "-o",
+	return strings.Count(s.MustKubectl(t, "get", "nodes", "-l", shape+"="+ns, "-o",
 		`jsonpath={range .items[*]}{.status.conditions[?(@.type=="Ready")].status}{"\n"}{end}`), "True")
 }
 

@@ -14,11 +14,14 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/forewarm/forewarm/hack/e2e/clustertest"
 )
 
 func nodeClaims() schema.GroupVersionResource {
@@ -27,7 +30,7 @@ func nodeClaims() schema.GroupVersionResource {
 
 // karpenterWatch observes node claims, pods and warm pools twice a second until the test ends.
 type karpenterWatch struct {
-	stage *karpenterStage
+	stage *stage
 
 	mu     sync.Mutex
 	claims map[string]*claimCount
@@ -62,7 +65,7 @@ type podLife struct {
 	node           string
 }
 
-func (s *karpenterStage) watch(t *testing.T) *karpenterWatch {
+func (s *stage) watch(t *testing.T) *karpenterWatch {
 	t.Helper()
 	w := &karpenterWatch{
 		stage: s, claims: map[string]*claimCount{}, pods: map[string]*podCount{},
@@ -249,13 +252,33 @@ func (w *karpenterWatch) started(namespace string, from time.Time) (took []time.
 // waitPool waits until a pool's status is as wanted.
 func (w *karpenterWatch) waitPool(t *testing.T, ns, what string, is func(v1alpha1.WarmPoolStatus) bool) {
 	t.Helper()
-	w.stage.eventually(t, func() string {
+	clustertest.MustEventually(t, func() string {
 		if status := w.status(ns); !is(status) {
 			return fmt.Sprintf("%s is not %s: %+v\n%s", ns, what, status, w.courseOf(ns))
 		}
 		return ""
 	})
 	w.stage.log(t, "%s: %s", ns, what)
+}
+
+// waitCondition waits until the condition Actuated of a pool is False with a reason and words of its message.
+func (w *karpenterWatch) waitCondition(t *testing.T, ns, reason string, words ...string) {
+	t.Helper()
+	message := ""
+	w.waitPool(t, ns, reason, func(p v1alpha1.WarmPoolStatus) bool {
+		c := meta.FindStatusCondition(p.Conditions, v1alpha1.PoolConditionActuated)
+		if c == nil || c.Status != metav1.ConditionFalse || c.Reason != reason {
+			return false
+		}
+		message = c.Message
+		return true
+	})
+	for _, word := range words {
+		if !strings.Contains(message, word) {
+			t.Errorf("%s: %q is not in the condition: %s", ns, word, message)
+		}
+	}
+	w.stage.log(t, "%s: %s", ns, message)
 }
 
 // full reports whether a pool holds a number of chunks or more, and all are ready.

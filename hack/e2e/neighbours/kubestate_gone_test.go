@@ -46,7 +46,7 @@ func (w *watcher) gone(t *testing.T, prometheus string) {
 		t.Fatal(err)
 	}
 	for _, f := range forecasts {
-		w.apply(t, fmt.Sprintf(`
+		w.MustApply(t, fmt.Sprintf(`
 apiVersion: forewarm.dev/v1alpha1
 kind: Forecast
 metadata: {name: %s, namespace: gone}
@@ -107,14 +107,14 @@ spec: {targetRef: {kind: %s, name: %s}, signal: {preset: %s}, step: %s, history:
 func (w *watcher) survive(t *testing.T, lasts time.Duration) {
 	t.Helper()
 	begin := time.Now()
-	w.kubectl(t, "", "rollout", "restart", "-n", w.namespace, "deployment/llama", "statefulset/db")
+	w.MustKubectl(t, "rollout", "restart", "-n", w.namespace, "deployment/llama", "statefulset/db")
 	w.conditions(t, true)
 	t.Logf("the conditions came after %.0f s", time.Since(begin).Seconds())
-	w.kubectl(t, "", "rollout", "status", "-n", w.namespace, "deployment/llama", "--timeout=5m")
-	w.kubectl(t, "", "rollout", "status", "-n", w.namespace, "statefulset/db", "--timeout=5m")
+	w.MustKubectl(t, "rollout", "status", "-n", w.namespace, "deployment/llama", "--timeout=5m")
+	w.MustKubectl(t, "rollout", "status", "-n", w.namespace, "statefulset/db", "--timeout=5m")
 	time.Sleep(max(10*interval, lasts-time.Since(begin)))
 	for _, f := range forecasts {
-		state := w.kubectl(t, "", "get", "forecast", f.name, "-n", w.namespace, "-o", "jsonpath={.status.state}")
+		state := w.MustKubectl(t, "get", "forecast", f.name, "-n", w.namespace, "-o", "jsonpath={.status.state}")
 		if lasts > 0 && state != "FallingBack" {
 			t.Errorf("%s is %s after %s, want FallingBack", f.name, state, lasts)
 		}
@@ -125,7 +125,7 @@ func (w *watcher) survive(t *testing.T, lasts time.Duration) {
 // and says that it is over.
 func (w *watcher) conditions(t *testing.T, there bool) {
 	t.Helper()
-	err := clustertest.Eventually(t.Context(), checkTimeout, func(ctx context.Context) error {
+	err := clustertest.Eventually(t.Context(), clustertest.CheckTimeout, func(ctx context.Context) error {
 		for _, f := range forecasts {
 			out, err := w.Kubectl(ctx, "", "get", "forecast", f.name, "-n", w.namespace, "-o",
 				"jsonpath={.status.state} {.status.conditions}")

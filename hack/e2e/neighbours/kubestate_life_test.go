@@ -10,9 +10,6 @@ import (
 	"github.com/forewarm/forewarm/hack/e2e/clustertest"
 )
 
-// checkTimeout bounds what takes seconds, on a busy machine.
-const checkTimeout = 5 * time.Minute
-
 // life is what happens to workloads.
 type life struct {
 	*clustertest.Cluster
@@ -42,27 +39,11 @@ spec:
         - {name: server, image: model, resources: {limits: {nvidia.com/gpu: "1"}}}`, kind, namespace, name, load, replicas, strategy)
 }
 
-func (l *life) apply(t *testing.T, manifests ...string) {
-	t.Helper()
-	if err := l.Apply(t.Context(), strings.Join(manifests, "\n---\n")); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // create makes a namespace and what is in it.
 func (l *life) create(t *testing.T, namespace string, manifests ...string) {
 	t.Helper()
 	object := "kind: Namespace\napiVersion: v1\nmetadata: {name: " + namespace + "}"
-	l.apply(t, append([]string{object}, manifests...)...)
-}
-
-func (l *life) kubectl(t *testing.T, input string, args ...string) string {
-	t.Helper()
-	out, err := l.Kubectl(t.Context(), input, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.TrimSpace(out)
+	l.MustApply(t, append([]string{object}, manifests...)...)
 }
 
 // podStates is a line for each pod: when it was deleted, and whether it is ready.
@@ -73,7 +54,7 @@ const podStates = `jsonpath={range .items[*]}{.metadata.deletionTimestamp}` +
 func (l *life) await(t *testing.T, name string, replicas int) {
 	t.Helper()
 	begin := time.Now()
-	err := clustertest.Eventually(t.Context(), checkTimeout, func(ctx context.Context) error {
+	err := clustertest.Eventually(t.Context(), clustertest.CheckTimeout, func(ctx context.Context) error {
 		out, err := l.Kubectl(ctx, "", "get", "pods", "-n", l.namespace, "-l", "app="+name, "-o", podStates)
 		if n := strings.Count(out, "\n"); err == nil && (n != replicas || strings.Count(out, "True\n") != n) {
 			err = fmt.Errorf("%s has the pods %q, want %d ready", name, out, replicas)
@@ -92,14 +73,14 @@ func (l *life) play(t *testing.T) {
 	t.Helper()
 	for _, replicas := range []int{8, 2} {
 		n := fmt.Sprintf("--replicas=%d", replicas)
-		l.kubectl(t, "", "scale", "-n", l.namespace, "deployment/llama", "statefulset/db", n)
+		l.MustKubectl(t, "scale", "-n", l.namespace, "deployment/llama", "statefulset/db", n)
 		l.await(t, "llama", replicas)
 		l.await(t, "db", replicas)
 	}
 	for range 2 {
-		l.kubectl(t, "", "rollout", "restart", "-n", l.namespace, "deployment/llama", "statefulset/db")
-		l.kubectl(t, "", "rollout", "status", "-n", l.namespace, "deployment/llama", "--timeout=5m")
-		l.kubectl(t, "", "rollout", "status", "-n", l.namespace, "statefulset/db", "--timeout=5m")
+		l.MustKubectl(t, "rollout", "restart", "-n", l.namespace, "deployment/llama", "statefulset/db")
+		l.MustKubectl(t, "rollout", "status", "-n", l.namespace, "deployment/llama", "--timeout=5m")
+		l.MustKubectl(t, "rollout", "status", "-n", l.namespace, "statefulset/db", "--timeout=5m")
 		l.await(t, "llama", 2)
 		l.await(t, "db", 2)
 	}
@@ -107,17 +88,17 @@ func (l *life) play(t *testing.T) {
 	l.evict(t, "db-1")
 	l.await(t, "llama", 2)
 	l.await(t, "db", 2)
-	l.kubectl(t, "", "delete", "-n", l.namespace, "deployment/llama", "statefulset/db")
+	l.MustKubectl(t, "delete", "-n", l.namespace, "deployment/llama", "statefulset/db")
 	l.await(t, "llama", 0)
 	l.await(t, "db", 0)
-	l.apply(t, workload("Deployment", l.namespace, "llama", "llama", 2),
+	l.MustApply(t, workload("Deployment", l.namespace, "llama", "llama", 2),
 		workload("StatefulSet", l.namespace, "db", "db", 2))
 	l.await(t, "llama", 2)
 	l.await(t, "db", 2)
 	// Renamed: both names serve for a while.
-	l.apply(t, workload("Deployment", l.namespace, "green", "llama", 3))
+	l.MustApply(t, workload("Deployment", l.namespace, "green", "llama", 3))
 	l.await(t, "green", 3)
-	l.kubectl(t, "", "delete", "-n", l.namespace, "deployment/llama")
+	l.MustKubectl(t, "delete", "-n", l.namespace, "deployment/llama")
 	l.await(t, "llama", 0)
 }
 
@@ -125,12 +106,15 @@ func (l *life) play(t *testing.T) {
 func (l *life) evict(t *testing.T, pod string) {
 	t.Helper()
 	eviction := fmt.Sprintf(`{"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": %q}}`, pod)
-	l.kubectl(t, eviction, "create", "--raw", "/api/v1/namespaces/"+l.namespace+"/pods/"+pod+"/eviction", "-f", "-")
+	path := "/api/v1/namespaces/" + l.namespace + "/pods/" + pod + "/eviction"
+	if _, err := l.Kubectl(t.Context(), eviction, "create", "--raw", path, "-f", "-"); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // podOf is one of the pods of an app.
 func (l *life) podOf(t *testing.T, app string) string {
 	t.Helper()
-	return l.kubectl(t, "", "get", "pods", "-n", l.namespace, "-l", "app="+app, "-o",
+	return l.MustKubectl(t, "get", "pods", "-n", l.namespace, "-l", "app="+app, "-o",
 		"jsonpath={.items[0].metadata.name}")
 }

@@ -70,6 +70,8 @@ func NewDispatcher(cluster *rest.Config, now func() time.Time) (*Dispatcher, err
 		},
 		scale: &Scale{
 			client: objects,
+			pods:   client.CoreV1(),
+			now:    now,
 			mapper: restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(asking)),
 		},
 		released: map[types.UID]int64{},

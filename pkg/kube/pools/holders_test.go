@@ -151,6 +151,7 @@ func testScale(t *testing.T, s *holdScene) {
 	version := s.get("deployment/asleep", "{.metadata.resourceVersion}")
 	s.hold(pool, 2, 0)
 	s.expect("again", s.get("deployment/asleep", "{.metadata.resourceVersion}"), version)
+	s.placed(pool)
 
 	// The spec names another.
 	s.pool(byScale("other"))
@@ -167,6 +168,24 @@ func testScale(t *testing.T, s *holdScene) {
 	s.MustKubectl(t, "", "delete", "deployment", "other")
 	if err := s.actuator.Release(t.Context(), pool); err != nil {
 		t.Errorf("a target that is gone: %v", err)
+	}
+}
+
+// placed: of the two replicas those count as ready whose pods are on a node.
+func (s *holdScene) placed(pool *v1alpha1.WarmPool) {
+	s.Helper()
+	s.MustKubectl(s.T, "", "patch", "deployment", "asleep", "--subresource=status", "--type=merge", "-p",
+		`{"status": {"replicas": 2}}`)
+	k := s.Kubelet(s.T)
+	k.Bind(k.Create("asleep-1", map[string]string{"app": "asleep"}, "", ""), "node")
+	k.Create("asleep-2", map[string]string{"app": "asleep"}, "", "")
+	held := s.hold(pool, 1, 1)
+	if held.Types[0] != (pools.Count{Held: 2, Ready: 1}) || held.Warning != "" {
+		s.Errorf("one is on a node, a node for the other may be on its way: %+v", held)
+	}
+	s.clock = s.clock.Add(pools.PendingTimeout + time.Minute)
+	if held = s.hold(pool, 1, 1); !strings.Contains(held.Warning, "no scheduler has considered asleep-2") {
+		s.Errorf("it waits for long: %q", held.Warning)
 	}
 }
 

@@ -3,6 +3,7 @@ package pools
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,7 +62,7 @@ func (b *PlaceholderPods) warning(
 		return "", listPodsError(pool, err)
 	}
 	for i := range pods.Items {
-		if why := b.pendingReason(&pods.Items[i], pendingTimeoutOf(pool)); why != "" {
+		if why := pendingReason(&pods.Items[i], b.now(), pendingTimeoutOf(pool)); why != "" {
 			return fmt.Sprintf("%d of %d placeholder pods are not available: %s", missing, count.Held, why), nil
 		}
 	}
@@ -78,27 +79,39 @@ func rejectedWarning(message string) string {
 }
 
 // pendingReason returns what a pod waits for longer than a timeout; empty for one that does not.
-func (b *PlaceholderPods) pendingReason(pod *corev1.Pod, timeout time.Duration) string {
-	for _, c := range pod.Status.Conditions {
-		if c.Type != corev1.PodScheduled || b.now().Sub(c.LastTransitionTime.Time) < timeout {
-			continue
-		}
-		since := c.LastTransitionTime.UTC().Format("15:04 MST")
-		if c.Status != corev1.ConditionTrue {
-			return fmt.Sprintf(
-				"%s is unschedulable since %s (%s): check that a node pool of this shape exists and is below its "+
-					"limits, that its new nodes register, and that its autoscaler adds nodes for pods of this priority; "+
-					"kubectl describe pod has the autoscaler's events", pod.Name, since, clipLine(c.Message))
-		}
-		for _, s := range pod.Status.ContainerStatuses {
-			if w := s.State.Waiting; w != nil {
-				return strings.TrimSpace(fmt.Sprintf("%s is on a node since %s and does not start: %s %s",
-					pod.Name, since, w.Reason, clipLine(w.Message)))
-			}
+func pendingReason(pod *corev1.Pod, now time.Time, timeout time.Duration) string {
+	c, from := corev1.PodCondition{Reason: corev1.PodReasonSchedulingGated}, pod.CreationTimestamp.Time
+	if i := slices.IndexFunc(pod.Status.Conditions, isScheduled); i >= 0 {
+		c = pod.Status.Conditions[i]
+		from = c.LastTransitionTime.Time
+	}
+	if now.Sub(from) < timeout || isGated(pod) {
+		return ""
+	}
+	since, gates := from.UTC().Format("15:04 MST"), pod.Spec.SchedulingGates
+	switch {
+	case len(gates) > 0:
+		return fmt.Sprintf("%s waits behind the scheduling gate %s since %s: who set the gate opens it; check that its "+
+			"controller runs, and that its queue exists and has quota left, or lower spec.max", pod.Name, gates[0].Name, since)
+	case c.Reason == corev1.PodReasonSchedulingGated: // As it was created: nobody has changed it since.
+		return fmt.Sprintf("no scheduler has considered %s since %s: check that the scheduler %s runs",
+			pod.Name, since, pod.Spec.SchedulerName)
+	case c.Status != corev1.ConditionTrue:
+		return fmt.Sprintf(
+			"%s is unschedulable since %s (%s): check that a node pool of this shape exists and is below its "+
+				"limits, that its new nodes register, and that its autoscaler adds nodes for pods of this priority; "+
+				"kubectl describe pod has the autoscaler's events", pod.Name, since, clipLine(c.Message))
+	}
+	for _, s := range pod.Status.ContainerStatuses {
+		if w := s.State.Waiting; w != nil {
+			return strings.TrimSpace(fmt.Sprintf("%s is on a node since %s and does not start: %s %s",
+				pod.Name, since, w.Reason, clipLine(w.Message)))
 		}
 	}
 	return ""
 }
+
+func isScheduled(c corev1.PodCondition) bool { return c.Type == corev1.PodScheduled }
 
 // joinWarnings adds a warning, with its capacity type, where there is one.
 func joinWarnings(all, capacity, remark string) string {

@@ -186,6 +186,23 @@ func testGates(t *testing.T, s *holdScene) {
 	s.hold(pool, 4, 0)
 	s.expect("a plan that grew", open(), "4 of 4")
 
+	remark := func(after time.Duration) string {
+		t.Helper()
+		s.clock = time.Now().Add(after)
+		return s.hold(pool, 4, 0).Warning
+	}
+	s.expect("who set another gate may still open it", remark(0), "")
+	if got := remark(pools.PendingTimeout + time.Minute); !strings.Contains(got, "the scheduling gate example.com/queue") {
+		t.Errorf("another's gate, for long: %s", got)
+	}
+	for _, name := range []string{"a", "b", "c", "d"} {
+		s.MustKubectl(t, "", "patch", "pod", name, "-p", `{"spec": {"schedulingGates": null}}`)
+	}
+	s.expect("a node may be on its way", remark(0), "")
+	if got := remark(pools.PendingTimeout + time.Minute); !strings.Contains(got, "the scheduler default-scheduler runs") {
+		t.Errorf("no scheduler for long: %s", got)
+	}
+
 	s.MustKubectl(t, `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: earlier}, rules: [
 		{apiGroups: [apps], resources: [deployments], verbs: [get, list, create, patch, delete]},
 		{apiGroups: ["", scheduling.k8s.io], resources: [pods, resourcequotas, priorityclasses], verbs: [get, list]}]}`,

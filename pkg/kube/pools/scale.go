@@ -3,6 +3,7 @@ package pools
 import (
 	"context"
 	"fmt"
+	"time"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -11,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/util/retry"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
@@ -21,7 +23,9 @@ import (
 // workload that serves (see checkServing).
 type Scale struct {
 	client dynamic.Interface
+	pods   corev1client.PodsGetter
 	mapper meta.ResettableRESTMapper
+	now    func() time.Time
 }
 
 // Hold sets the replicas. The first call only returns the current number in Held.Before. It sets replicas once the
@@ -58,7 +62,7 @@ func (s *Scale) Hold(ctx context.Context, pool *v1alpha1.WarmPool, want Desired)
 		}
 		now.Spec.Replicas = replicas
 	}
-	return heldBy(pool, now, before), nil
+	return s.held(ctx, pool, now, before)
 }
 
 // Observe reads the replicas.
@@ -67,7 +71,7 @@ func (s *Scale) Observe(ctx context.Context, pool *v1alpha1.WarmPool) (Actual, e
 	if err != nil {
 		return Actual{}, err
 	}
-	return heldBy(pool, now, pool.Status.ScaleBefore), nil
+	return s.held(ctx, pool, now, pool.Status.ScaleBefore)
 }
 
 // Release restores the previous replicas, if the pool has set any. A target that does not exist needs nothing.
@@ -89,13 +93,36 @@ func (s *Scale) giveBack(ctx context.Context, pool *v1alpha1.WarmPool) error {
 	return err
 }
 
-// heldBy returns what a scale holds. Replicas that the pool has not set do not count.
-func heldBy(pool *v1alpha1.WarmPool, scale *autoscalingv1.Scale, before *v1alpha1.ScaleBefore) Actual {
+// held returns what a scale holds, and what those of its pods wait for that have waited for long. Replicas that the pool has not
+// set do not count, and none is ready for whose pod there is no node. Where it selects no pods, its replicas are none.
+func (s *Scale) held(
+	ctx context.Context, pool *v1alpha1.WarmPool, scale *autoscalingv1.Scale, before *v1alpha1.ScaleBefore,
+) (Actual, error) {
 	count := Count{Name: capacityTypes(pool)[0].Name}
-	if pool.Status.ScaleBefore != nil {
-		count.Held, count.Ready = scale.Spec.Replicas, min(scale.Spec.Replicas, scale.Status.Replicas)
+	out := Actual{Types: []Count{count}, Before: before}
+	if pool.Status.ScaleBefore == nil {
+		return out, nil
 	}
-	return Actual{Types: []Count{count}, Before: before}
+	count.Held, count.Ready = scale.Spec.Replicas, min(scale.Spec.Replicas, scale.Status.Replicas)
+	if scale.Status.Selector != "" && count.Ready > 0 {
+		pods, err := s.pods.Pods(pool.Namespace).List(ctx, metav1.ListOptions{LabelSelector: scale.Status.Selector})
+		if err != nil {
+			return Actual{}, listPodsError(pool, err)
+		}
+		placed := int32(0)
+		for i := range pods.Items {
+			if pod := &pods.Items[i]; pod.Spec.NodeName != "" && pod.DeletionTimestamp == nil {
+				placed++
+			} else if out.Warning == "" {
+				out.Warning = pendingReason(pod, s.now(), pendingTimeoutOf(pool))
+			}
+		}
+		if len(pods.Items) > 0 {
+			count.Ready = min(count.Ready, placed)
+		}
+	}
+	out.Types[0] = count
+	return out, nil
 }
 
 // resource returns the client of a target's kind.

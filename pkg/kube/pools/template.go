@@ -3,6 +3,7 @@ package pools
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	v1helper "k8s.io/component-helpers/resource"
@@ -22,12 +23,13 @@ const containerName = "pause"
 // tolerations, the scheduler's name, and the runtime class. The runtime class stays although nothing runs in it: it
 // may have an overhead and nodes of its own, and a started placeholder pod proves that a real pod can start.
 //
-// It does not have the template's labels, containers and volumes: a disk of one zone does not bind a placeholder pod.
+// It does not have the template's labels, containers and volumes: a disk of one zone does not bind a placeholder pod. Of labels
+// and annotations it has those that its scheduler and its queue read.
 func placeholderTemplate(pool *v1alpha1.WarmPool, capacity v1alpha1.CapacityType) corev1.PodTemplateSpec {
 	from := &pool.Spec.Chunk.PodTemplate
 	own := selectorLabels(pool, capacity.Name)
 	out := corev1.PodTemplateSpec{}
-	out.Labels = objectLabels(own)
+	out.Labels, out.Annotations = union(ofSchedulers(from.Labels), objectLabels(own)), ofSchedulers(from.Annotations)
 	out.Spec = corev1.PodSpec{
 		NodeSelector:                  union(from.Spec.NodeSelector, capacity.NodeSelector),
 		Tolerations:                   from.Spec.Tolerations,
@@ -57,6 +59,24 @@ func placeholderTemplate(pool *v1alpha1.WarmPool, capacity v1alpha1.CapacityType
 	}
 	adaptPlacement(&out.Spec, pool, own)
 	return out
+}
+
+// ofSchedulers returns the labels or annotations that name a pod's group, queue or class of service to a scheduler or to a queue
+// before it: coscheduling, Volcano, Koordinator, Katalyst and Kueue.
+func ofSchedulers(all map[string]string) map[string]string {
+	out := map[string]string{}
+	for key, value := range all {
+		domain, _, _ := strings.Cut(key, "/")
+		for _, of := range []string{
+			"scheduling.x-k8s.io", "scheduling.sigs.k8s.io", "scheduling.k8s.io", "volcano.sh", "koordinator.sh",
+			"katalyst.kubewharf.io", "kueue.x-k8s.io",
+		} {
+			if strings.HasSuffix("."+domain, "."+of) {
+				out[key] = value
+			}
+		}
+	}
+	return union(out, nil)
 }
 
 // chunkResources returns the resources of a pod on one container. A missing request is the limit, as the API server
