@@ -192,14 +192,24 @@ func testGates(t *testing.T, s *holdScene) {
 		return s.hold(pool, 4, 0).Warning
 	}
 	s.expect("who set another gate may still open it", remark(0), "")
-	if got := remark(pools.PendingTimeout + time.Minute); !strings.Contains(got, "the scheduling gate example.com/queue") {
+	if got := remark(
+		pools.PendingTimeout + time.Minute,
+	); !strings.Contains(
+		got,
+		"the scheduling gate example.com/queue",
+	) {
 		t.Errorf("another's gate, for long: %s", got)
 	}
 	for _, name := range []string{"a", "b", "c", "d"} {
 		s.MustKubectl(t, "", "patch", "pod", name, "-p", `{"spec": {"schedulingGates": null}}`)
 	}
 	s.expect("a node may be on its way", remark(0), "")
-	if got := remark(pools.PendingTimeout + time.Minute); !strings.Contains(got, "the scheduler default-scheduler runs") {
+	if got := remark(
+		pools.PendingTimeout + time.Minute,
+	); !strings.Contains(
+		got,
+		"the scheduler default-scheduler runs",
+	) {
 		t.Errorf("no scheduler for long: %s", got)
 	}
 
