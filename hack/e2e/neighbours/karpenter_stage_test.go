@@ -1,12 +1,10 @@
 package neighbours_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -37,7 +35,9 @@ func setUpKarpenter(t *testing.T, from time.Time, series map[string][]float64) *
 	s := &karpenterStage{begin: time.Now()}
 	s.Cluster, _ = setUp(t, "FOREWARM_KARPENTER",
 		clustertest.Options{Sync: time.Second, Stabilization: 20 * time.Second, Bare: true})
-	writeSeries(t, s.PrometheusData(), from, series)
+	if err := s.WriteSeries(t.Context(), from, time.Second, series); err != nil {
+		t.Fatal(err)
+	}
 	prometheus, err := s.StartPrometheus(t.Context(), "global: {}")
 	if err != nil {
 		t.Fatal(err)
@@ -125,25 +125,5 @@ func (*karpenterStage) eventually(t *testing.T, check func() string) {
 	})
 	if err != nil {
 		t.Fatal(err)
-	}
-}
-
-// writeSeries writes series with a sample every second into the data of a Prometheus that is not started yet.
-func writeSeries(t *testing.T, data string, from time.Time, series map[string][]float64) {
-	t.Helper()
-	text := new(bytes.Buffer)
-	for name, values := range series {
-		for i, v := range values {
-			fmt.Fprintf(text, "%s %g %d\n", name, v, from.Unix()+int64(i))
-		}
-	}
-	text.WriteString("# EOF\n")
-	file := filepath.Join(t.TempDir(), "series.om")
-	if err := os.WriteFile(file, text.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	promtool := exec.CommandContext(t.Context(), "promtool", "tsdb", "create-blocks-from", "openmetrics", file, data)
-	if out, err := promtool.CombinedOutput(); err != nil {
-		t.Fatalf("promtool: %v\n%s", err, out)
 	}
 }
