@@ -18,6 +18,8 @@ type Components struct {
 	KEDASource, PrometheusAdapterSource string
 	// Karpenter is a folder of binaries, KarpenterSource that of its module; both are empty without FOREWARM_KARPENTER.
 	Karpenter, KarpenterSource string
+	// EndpointPicker and EndpointPickerSource are the same for FOREWARM_ENDPOINT_PICKER.
+	EndpointPicker, EndpointPickerSource string
 	// Forewarm, Prometheus and Helm are binaries.
 	Forewarm, Prometheus, Helm string
 	// Root of the repository.
@@ -28,7 +30,7 @@ type Components struct {
 func Build(ctx context.Context, root string) (Components, error) {
 	c := Components{
 		Root: root, Forewarm: filepath.Join(root, "bin", "forewarm"), PrometheusAdapter: os.Getenv("FOREWARM_ADAPTER"),
-		Karpenter: os.Getenv("FOREWARM_KARPENTER"),
+		Karpenter: os.Getenv("FOREWARM_KARPENTER"), EndpointPicker: os.Getenv("FOREWARM_ENDPOINT_PICKER"),
 	}
 	var err error
 	for name, folder := range map[string]*string{
@@ -49,6 +51,9 @@ func Build(ctx context.Context, root string) (Components, error) {
 	}
 	if c.Karpenter != "" {
 		sources["karpenter sigs.k8s.io/karpenter"] = &c.KarpenterSource
+	}
+	if c.EndpointPicker != "" {
+		sources["endpoint-picker sigs.k8s.io/gateway-api-inference-extension"] = &c.EndpointPickerSource
 	}
 	for module, folder := range sources {
 		name, path, _ := strings.Cut(module, " ")
