@@ -57,10 +57,10 @@ func (e *Engine) Add(r *Request) {
 	e.waiting = append(e.waiting, r)
 }
 
-// Waiting, Running and Usage are what vLLM's three gauges show.
+// Waiting is the requests in the queue.
 func (e *Engine) Waiting() int { return len(e.waiting) }
 
-// Running are the requests in the batch.
+// Running is the requests in the batch.
 func (e *Engine) Running() int { return len(e.running) }
 
 // Usage is the share of the KV cache that is in use.

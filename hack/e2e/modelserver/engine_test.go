@@ -80,11 +80,18 @@ func TestPreempted(t *testing.T) {
 	e := modelserver.New(c)
 	started, done := 0, 0
 	for range 8 {
-		e.Add(&modelserver.Request{Prompt: 900, Output: 400,
-			Started: func() { started++ }, Done: func() { done++ }})
+		e.Add(&modelserver.Request{
+			Prompt: 900, Output: 400,
+			Started: func() { started++ }, Done: func() { done++ },
+		})
 	}
 	run(t, e)
 	if started != 8 || done != 8 || e.Usage() != 0 {
-		t.Errorf("%d were started and %d done, with %.2f of the cache in use at the end, want 8, 8 and 0", started, done, e.Usage())
+		t.Errorf(
+			"%d were started and %d done, with %.2f of the cache in use at the end, want 8, 8 and 0",
+			started,
+			done,
+			e.Usage(),
+		)
 	}
 }

@@ -8,49 +8,61 @@ type Arrival struct {
 	Prompt, Output int
 }
 
-// Played is what a load met on replicas that were played without a clock.
-type Played struct {
-	// InFlight is the requests that run and wait on all replicas, at the end of each interval.
-	InFlight []float64
-	// FirstToken is the time to the first token of each arrival.
-	FirstToken []time.Duration
+// Work is how long a replica with a full batch needs for a request.
+func (c Config) Work(a Arrival) time.Duration {
+	return time.Duration(
+		a.Prompt,
+	)*c.PerToken + time.Duration(
+		a.Output,
+	)*(c.Step/time.Duration(c.Sequences)+c.PerSequence)
 }
 
-// Play plays a load to replicas that take turns, as many as ready returns at a time: those after the last one finish what they have.
-func Play(c Config, load []Arrival, length, interval time.Duration, ready func(time.Duration) int) Played {
-	out := Played{FirstToken: make([]time.Duration, len(load))}
-	var engines []*Engine
-	var ends []time.Duration // Of the step in progress; 0: idle.
-	next, turn := 0, 0
-	var now time.Duration                         // The callbacks read it, too.
-	for ; now < length; now += time.Millisecond { // Short beside a step.
-		for ; next < len(load) && load[next].At <= now; next++ {
-			for n := max(ready(now), 1); len(engines) < n; {
-				engines, ends = append(engines, New(c)), append(ends, 0)
+// Play plays a load to replicas that take turns, as many as ready returns at a time, and returns the requests in flight on all of
+// them at the end of each interval. There is no clock.
+func Play(
+	c Config,
+	load []Arrival,
+	length, interval time.Duration,
+	ready func(time.Duration) int,
+) (inFlight []float64) {
+	var replicas []*playing
+	turn := 0
+	for now := time.Duration(0); now < length; now += time.Millisecond { // Short beside a step.
+		for ; turn < len(load) && load[turn].At <= now; turn++ {
+			n := ready(now)
+			for len(replicas) < n {
+				replicas = append(replicas, &playing{Engine: New(c)})
 			}
-			a, first := load[next], &out.FirstToken[next]
-			*first = length // Until it has one.
-			engines[turn%max(ready(now), 1)].Add(&Request{Prompt: a.Prompt, Output: a.Output, First: func() { *first = now - a.At }})
-			turn++
+			replicas[turn%n].Add(&Request{Prompt: load[turn].Prompt, Output: load[turn].Output})
 		}
-		for i, e := range engines {
-			if ends[i] > now {
-				continue
-			}
-			if ends[i] > 0 {
-				e.End()
-			}
-			if ends[i] = 0; e.Running()+e.Waiting() > 0 {
-				ends[i] = now + e.Begin()
-			}
+		sum := 0
+		for _, r := range replicas {
+			r.advance(now)
+			sum += r.Running() + r.Waiting()
 		}
 		if (now+time.Millisecond)%interval == 0 {
-			sum := 0
-			for _, e := range engines {
-				sum += e.Running() + e.Waiting()
-			}
-			out.InFlight = append(out.InFlight, float64(sum))
+			inFlight = append(inFlight, float64(sum))
 		}
 	}
-	return out
+	return inFlight
+}
+
+// playing is an engine and when its step ends, 0 while it is idle.
+type playing struct {
+	*Engine
+
+	ends time.Duration
+}
+
+func (p *playing) advance(now time.Duration) {
+	if p.ends > now {
+		return
+	}
+	if p.ends > 0 {
+		p.End()
+	}
+	p.ends = 0
+	if step := p.Begin(); step > 0 {
+		p.ends = now + step
+	}
 }

@@ -32,14 +32,14 @@ type Server struct {
 	mu     sync.Mutex
 	engine *Engine
 	wake   chan struct{}
+	behind time.Duration
 	stop   context.CancelFunc
 }
 
-// metrics are the histograms and counters of vLLM's that presets read.
+// metrics are the histograms and the counter of vLLM's that presets read.
 type metrics struct {
-	queued, first     prometheus.Histogram
-	done              prometheus.Counter
-	prompt, generated prometheus.Counter
+	queued, first prometheus.Histogram
+	done          prometheus.Counter
 }
 
 // Start listens at an address and serves until Drain.
@@ -68,7 +68,9 @@ func (s *Server) Drain(ctx context.Context) error {
 // register registers vLLM's metrics.
 func (s *Server) register() *prometheus.Registry {
 	registry := prometheus.NewRegistry()
-	with := promauto.With(prometheus.WrapRegistererWith(prometheus.Labels{"engine": "0", "model_name": "llama"}, registry))
+	with := promauto.With(
+		prometheus.WrapRegistererWith(prometheus.Labels{"engine": "0", "model_name": "llama"}, registry),
+	)
 	gauge := func(name string, value func() float64) {
 		with.NewGaugeFunc(prometheus.GaugeOpts{Name: "vllm:" + name}, func() float64 {
 			s.mu.Lock()
@@ -79,9 +81,6 @@ func (s *Server) register() *prometheus.Registry {
 	gauge("num_requests_running", func() float64 { return float64(s.engine.Running()) })
 	gauge("num_requests_waiting", func() float64 { return float64(s.engine.Waiting()) })
 	gauge("kv_cache_usage_perc", s.engine.Usage)
-	counter := func(name string) prometheus.Counter {
-		return with.NewCounter(prometheus.CounterOpts{Name: "vllm:" + name + "_total"})
-	}
 	histogram := func(name string, bounds ...float64) prometheus.Histogram {
 		return with.NewHistogram(prometheus.HistogramOpts{Name: "vllm:" + name, Buckets: bounds})
 	}
@@ -90,10 +89,9 @@ func (s *Server) register() *prometheus.Registry {
 			.3, .5, .8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960, 1920, 7680),
 		first: histogram("time_to_first_token_seconds",
 			.001, .005, .01, .02, .04, .06, .08, .1, .25, .5, .75, 1, 2.5, 5, 7.5, 10, 20, 40, 80, 160, 640, 2560),
-		done: with.NewCounter(prometheus.CounterOpts{
+		done: with.NewCounter(prometheus.CounterOpts{ //nolint:promlinter // vLLM's name.
 			Name: "vllm:request_success_total", ConstLabels: prometheus.Labels{"finished_reason": "stop"},
 		}),
-		prompt: counter("prompt_tokens"), generated: counter("generation_tokens"),
 	}
 	return registry
 }
@@ -130,10 +128,7 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 	}
 	<-done
 	s.metrics.done.Inc()
-	s.metrics.prompt.Add(float64(body.PromptTokens))
-	s.metrics.generated.Add(float64(body.MaxTokens))
-	fmt.Fprintf(w, "data: {\"usage\": {\"prompt_tokens\": %d, \"completion_tokens\": %d}}\n\ndata: [DONE]\n\n",
-		body.PromptTokens, body.MaxTokens)
+	fmt.Fprint(w, "data: [DONE]\n\n")
 }
 
 // run steps the engine. A step that ends late on a busy machine makes the next one shorter.
@@ -154,7 +149,22 @@ func (s *Server) run(ctx context.Context) {
 		ends = ends.Add(step)
 		time.Sleep(time.Until(ends))
 		s.mu.Lock()
+		s.behind = max(s.behind, time.Since(ends))
 		s.engine.End()
 		s.mu.Unlock()
 	}
+}
+
+// Behind is how late a step ended, at most: the machine was busy.
+func (s *Server) Behind() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.behind
+}
+
+// InFlight is the requests that run and wait.
+func (s *Server) InFlight() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.engine.Running() + s.engine.Waiting()
 }

@@ -1,8 +1,6 @@
 package modelserver_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,8 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/hack/e2e/modelserver"
 	"github.com/forewarm/forewarm/hack/processtest"
+
+	"github.com/forewarm/forewarm/hack/e2e/modelserver"
 )
 
 // TestServer: requests at once share the batch, the metrics have vLLM's names, and a server that drains serves what it has.
@@ -30,17 +29,28 @@ func TestServer(t *testing.T) {
 	var all sync.WaitGroup
 	for range 20 {
 		all.Go(func() {
-			body, err := json.Marshal(modelserver.Completion{PromptTokens: 100, MaxTokens: 40})
-			if err != nil {
-				t.Error(err)
-			}
-			if text := fetch(t, http.MethodPost, "http://"+address+"/v1/completions", body); !strings.Contains(text, "[DONE]") {
+			const body = `{"model": "llama", "prompt": "", "prompt_tokens": 100, "max_tokens": 40}`
+			if text := fetch(
+				t,
+				http.MethodPost,
+				"http://"+address+"/v1/completions",
+				body,
+			); !strings.Contains(
+				text,
+				"[DONE]",
+			) {
 				t.Errorf("a request ends with %q", text)
 			}
 		})
 	}
 	time.Sleep(500 * time.Millisecond)
-	shows(t, address, "vllm:num_requests_running{%s} 16", "vllm:num_requests_waiting{%s} 4", "vllm:time_to_first_token_seconds_count{%s} 16")
+	shows(
+		t,
+		address,
+		"vllm:num_requests_running{%s} 16",
+		"vllm:num_requests_waiting{%s} 4",
+		"vllm:time_to_first_token_seconds_count{%s} 16",
+	)
 	if err = s.Drain(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -50,7 +60,7 @@ func TestServer(t *testing.T) {
 // shows reports lines that the metrics do not have.
 func shows(t *testing.T, address string, lines ...string) {
 	t.Helper()
-	text := fetch(t, http.MethodGet, "http://"+address+"/metrics", nil)
+	text := fetch(t, http.MethodGet, "http://"+address+"/metrics", "")
 	for _, line := range lines {
 		if line = fmt.Sprintf(line, `engine="0",model_name="llama"`); !strings.Contains(text, line) {
 			t.Errorf("%s is not in\n%s", line, text)
@@ -58,9 +68,9 @@ func shows(t *testing.T, address string, lines ...string) {
 	}
 }
 
-func fetch(t *testing.T, method, url string, body []byte) string {
+func fetch(t *testing.T, method, url, body string) string {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), method, url, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
