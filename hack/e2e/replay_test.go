@@ -1,12 +1,11 @@
 package e2e_test
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -81,26 +80,16 @@ func (s *stage) writeSeries(t *testing.T, step time.Duration, series map[string]
 // writeSeriesUntil writes series that end at a time, which may be ahead.
 func (s *stage) writeSeriesUntil(t *testing.T, end time.Time, step time.Duration, series map[string][]float64) {
 	t.Helper()
-	text := new(bytes.Buffer)
+	whole, longest := map[string][]float64{}, 0
+	for _, values := range series {
+		longest = max(longest, len(values))
+	}
 	for name, values := range series {
 		name = strings.Replace(name, "{", fmt.Sprintf("{job=\"demand\",instance=%q,", s.demand.address), 1)
-		begin := end.Add(-time.Duration(len(values)) * step)
-		for i, v := range values {
-			if !math.IsNaN(v) {
-				at := begin.Add(time.Duration(i) * step)
-				fmt.Fprintf(text, "%s %g %.3f\n", name, v, float64(at.UnixMilli())/1000)
-			}
-		}
+		whole[name] = slices.Concat(slices.Repeat([]float64{math.NaN()}, longest-len(values)), values)
 	}
-	text.WriteString("# EOF\n")
-	file := filepath.Join(s.Dir, "past.om")
-	if err := os.WriteFile(file, text.Bytes(), 0o600); err != nil {
+	if err := s.WriteSeries(t.Context(), end.Add(-time.Duration(longest)*step), step, whole); err != nil {
 		t.Fatal(err)
-	}
-	promtool := exec.CommandContext(t.Context(), "promtool", "tsdb", "create-blocks-from", "openmetrics", file,
-		s.PrometheusData())
-	if out, err := promtool.CombinedOutput(); err != nil {
-		t.Fatalf("promtool: %v\n%s", err, out)
 	}
 }
 

@@ -73,6 +73,7 @@ func foreign() []string {
 		"FailedGetExternalMetric", // The HPA controller's.
 		"Value", "AverageValue",   // The types of an HPA's target.
 		"Never", "NotIn", "In", // Values of fields of Kubernetes.
+		"LowerPriority", // A value of a field of Kueue.
 	}
 }
 

@@ -21,6 +21,8 @@ type Components struct {
 	// Coscheduling is a folder of binaries, and so is KueueLWS, of Kueue and LeaderWorkerSet. They, and the folders of their
 	// modules, are empty without FOREWARM_COSCHEDULING and FOREWARM_KUEUE_LWS.
 	Coscheduling, CoschedulingSource, KueueLWS, KueueSource, LWSSource string
+	// EndpointPicker and EndpointPickerSource are the same for FOREWARM_ENDPOINT_PICKER.
+	EndpointPicker, EndpointPickerSource string
 	// Forewarm, Prometheus and Helm are binaries.
 	Forewarm, Prometheus, Helm string
 	// Root of the repository.
@@ -32,7 +34,8 @@ func Build(ctx context.Context, root string) (Components, error) {
 	c := Components{
 		Root: root, Forewarm: filepath.Join(root, "bin", "forewarm"), PrometheusAdapter: os.Getenv("FOREWARM_ADAPTER"),
 		Karpenter: os.Getenv("FOREWARM_KARPENTER"), Coscheduling: os.Getenv("FOREWARM_COSCHEDULING"),
-		KueueLWS: os.Getenv("FOREWARM_KUEUE_LWS"),
+		KueueLWS:       os.Getenv("FOREWARM_KUEUE_LWS"),
+		EndpointPicker: os.Getenv("FOREWARM_ENDPOINT_PICKER"),
 	}
 	var err error
 	for name, folder := range map[string]*string{
@@ -59,6 +62,9 @@ func Build(ctx context.Context, root string) (Components, error) {
 	}
 	if c.KueueLWS != "" {
 		sources["kueue-lws sigs.k8s.io/kueue"], sources["kueue-lws sigs.k8s.io/lws"] = &c.KueueSource, &c.LWSSource
+	}
+	if c.EndpointPicker != "" {
+		sources["endpoint-picker sigs.k8s.io/gateway-api-inference-extension"] = &c.EndpointPickerSource
 	}
 	for module, folder := range sources {
 		name, path, _ := strings.Cut(module, " ")

@@ -1,12 +1,15 @@
 package clustertest
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/forewarm/forewarm/hack/processtest"
 )
@@ -44,6 +47,32 @@ func (c *Cluster) StartPrometheus(ctx context.Context, configuration string) (*P
 
 // PrometheusData is the folder of its blocks.
 func (c *Cluster) PrometheusData() string { return filepath.Join(c.Dir, "prometheus") }
+
+// WriteSeries writes series with a sample at every step from a time on, which may reach ahead, into the data of a Prometheus that is
+// not started yet. NaN is no sample.
+func (c *Cluster) WriteSeries(
+	ctx context.Context,
+	from time.Time,
+	step time.Duration,
+	series map[string][]float64,
+) error {
+	text := new(bytes.Buffer)
+	for name, values := range series {
+		for i, v := range values {
+			if !math.IsNaN(v) {
+				at := from.Add(time.Duration(i) * step)
+				fmt.Fprintf(text, "%s %g %.3f\n", name, v, float64(at.UnixMilli())/1000)
+			}
+		}
+	}
+	text.WriteString("# EOF\n")
+	file := filepath.Join(c.Dir, "series.om")
+	if err := os.WriteFile(file, text.Bytes(), 0o600); err != nil {
+		return fmt.Errorf("write series: %w", err)
+	}
+	_, err := runCommand(ctx, c.Dir, "promtool", "tsdb", "create-blocks-from", "openmetrics", file, c.PrometheusData())
+	return err
+}
 
 // Start starts it, also again after a Stop or Kill, at the same address.
 func (p *Prometheus) Start(ctx context.Context) error {

@@ -1,11 +1,9 @@
 package neighbours_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -37,7 +35,9 @@ func setUpStage(
 	s := &stage{begin: time.Now()}
 	o.Sync, o.Stabilization = time.Second, 20*time.Second
 	s.Cluster, _ = setUp(t, variable, o)
-	writeSeries(t, s.PrometheusData(), from, series)
+	if err := s.WriteSeries(t.Context(), from, time.Second, series); err != nil {
+		t.Fatal(err)
+	}
 	prometheus, err := s.StartPrometheus(t.Context(), "global: {}")
 	if err != nil {
 		t.Fatal(err)
@@ -85,24 +85,4 @@ func (s *stage) startKarpenter(t *testing.T, nodePools ...string) {
 		t.Fatal(err)
 	}
 	s.log(t, "Karpenter is ready")
-}
-
-// writeSeries writes series with a sample every second into the data of a Prometheus that is not started yet.
-func writeSeries(t *testing.T, data string, from time.Time, series map[string][]float64) {
-	t.Helper()
-	text := new(bytes.Buffer)
-	for name, values := range series {
-		for i, v := range values {
-			fmt.Fprintf(text, "%s %g %d\n", name, v, from.Unix()+int64(i))
-		}
-	}
-	text.WriteString("# EOF\n")
-	file := filepath.Join(t.TempDir(), "series.om")
-	if err := os.WriteFile(file, text.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	promtool := exec.CommandContext(t.Context(), "promtool", "tsdb", "create-blocks-from", "openmetrics", file, data)
-	if out, err := promtool.CombinedOutput(); err != nil {
-		t.Fatalf("promtool: %v\n%s", err, out)
-	}
 }

@@ -1,0 +1,170 @@
+package modelserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Completion is the body of a request to /v1/completions. The prompt has its length in tokens beside it.
+type Completion struct {
+	Model        string `json:"model"`
+	Prompt       string `json:"prompt"`
+	PromptTokens int    `json:"prompt_tokens"`
+	MaxTokens    int    `json:"max_tokens"`
+	Stream       bool   `json:"stream"`
+}
+
+// Server serves an engine at an address, in real time.
+type Server struct {
+	http    *http.Server
+	metrics metrics
+
+	mu     sync.Mutex
+	engine *Engine
+	wake   chan struct{}
+	behind time.Duration
+	stop   context.CancelFunc
+}
+
+// metrics are the histograms and the counter of vLLM's that presets read.
+type metrics struct {
+	queued, first prometheus.Histogram
+	done          prometheus.Counter
+}
+
+// Start listens at an address and serves until Drain.
+func Start(ctx context.Context, address string, c Config) (*Server, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("start a model server: %w", err)
+	}
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	s := &Server{engine: New(c), wake: make(chan struct{}, 1), stop: stop}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/completions", s.complete)
+	mux.Handle("GET /metrics", promhttp.HandlerFor(s.register(), promhttp.HandlerOpts{}))
+	s.http = &http.Server{Handler: mux, ReadHeaderTimeout: time.Second}
+	go s.run(ctx)
+	go s.http.Serve(listener) //nolint:errcheck // It ends with Shutdown.
+	return s, nil
+}
+
+// Drain takes no more requests and returns when those that it has are served.
+func (s *Server) Drain(ctx context.Context) error {
+	defer s.stop()
+	return s.http.Shutdown(ctx)
+}
+
+// register registers vLLM's metrics.
+func (s *Server) register() *prometheus.Registry {
+	registry := prometheus.NewRegistry()
+	with := promauto.With(
+		prometheus.WrapRegistererWith(prometheus.Labels{"engine": "0", "model_name": "llama"}, registry),
+	)
+	gauge := func(name string, value func() float64) {
+		with.NewGaugeFunc(prometheus.GaugeOpts{Name: "vllm:" + name}, func() float64 {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return value()
+		})
+	}
+	gauge("num_requests_running", func() float64 { return float64(s.engine.Running()) })
+	gauge("num_requests_waiting", func() float64 { return float64(s.engine.Waiting()) })
+	gauge("kv_cache_usage_perc", s.engine.Usage)
+	histogram := func(name string, bounds ...float64) prometheus.Histogram {
+		return with.NewHistogram(prometheus.HistogramOpts{Name: "vllm:" + name, Buckets: bounds})
+	}
+	s.metrics = metrics{
+		queued: histogram("request_queue_time_seconds",
+			.3, .5, .8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960, 1920, 7680),
+		first: histogram("time_to_first_token_seconds",
+			.001, .005, .01, .02, .04, .06, .08, .1, .25, .5, .75, 1, 2.5, 5, 7.5, 10, 20, 40, 80, 160, 640, 2560),
+		done: with.NewCounter(prometheus.CounterOpts{ //nolint:promlinter // vLLM's name.
+			Name: "vllm:request_success_total", ConstLabels: prometheus.Labels{"finished_reason": "stop"},
+		}),
+	}
+	return registry
+}
+
+// complete answers a request: the header and an event when it has its first token, another at its end.
+func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
+	var body Completion
+	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	begin, first, done := time.Now(), make(chan struct{}), make(chan struct{})
+	request := &Request{
+		Prompt: body.PromptTokens, Output: body.MaxTokens,
+		Started: func() { s.metrics.queued.Observe(time.Since(begin).Seconds()) },
+		First: func() {
+			s.metrics.first.Observe(time.Since(begin).Seconds())
+			close(first)
+		},
+		Done: func() { close(done) },
+	}
+	s.mu.Lock()
+	s.engine.Add(request)
+	s.mu.Unlock()
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+	<-first
+	w.Header().Set("Content-Type", "text/event-stream")
+	fmt.Fprint(w, "data: {\"choices\": [{\"index\": 0, \"text\": \"a\"}]}\n\n")
+	if err := http.NewResponseController(w).Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return // The client is gone; the engine finishes its request.
+	}
+	<-done
+	s.metrics.done.Inc()
+	fmt.Fprint(w, "data: [DONE]\n\n")
+}
+
+// run steps the engine. A step that ends late on a busy machine makes the next one shorter.
+func (s *Server) run(ctx context.Context) {
+	for ends := time.Now(); ; {
+		s.mu.Lock()
+		step := s.engine.Begin()
+		s.mu.Unlock()
+		if step == 0 {
+			select {
+			case <-s.wake:
+			case <-ctx.Done():
+				return
+			}
+			ends = time.Now()
+			continue
+		}
+		ends = ends.Add(step)
+		time.Sleep(time.Until(ends))
+		s.mu.Lock()
+		s.behind = max(s.behind, time.Since(ends))
+		s.engine.End()
+		s.mu.Unlock()
+	}
+}
+
+// Behind is how late a step ended, at most: the machine was busy.
+func (s *Server) Behind() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.behind
+}
+
+// InFlight is the requests that run and wait.
+func (s *Server) InFlight() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.engine.Running() + s.engine.Waiting()
+}
