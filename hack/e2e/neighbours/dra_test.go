@@ -2,6 +2,7 @@ package neighbours_test
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -26,9 +27,9 @@ func TestDynamicResources(t *testing.T) {
 	stage := setUpStage(t, "FOREWARM_E2E", clustertest.Options{Bare: true}, time.Now().Add(-10*time.Minute), history)
 	s := &karpenterScene{stage: stage, karpenterWatch: stage.watch(t)}
 	s.devices(t)
-	s.claims(t, counted, 2, `"2"`, "{deviceClassName: counted.e2e, count: 2}", "min: 2")
-	s.claims(t, parted, 4, `"0.143"`, `{deviceClassName: parted.e2e,
-        selectors: [{cel: {expression: 'device.attributes["parted.e2e"].profile == "1g"'}}]}`, "min: 3")
+	s.claims(t, counted, 2, claimed{"{deviceClassName: counted.e2e, count: 2}", `"2"`}, "min: 2")
+	s.claims(t, parted, 4, claimed{`{deviceClassName: parted.e2e,
+        selectors: [{cel: {expression: 'device.attributes["parted.e2e"].profile == "1g"'}}]}`, `"0.143"`}, "min: 3")
 	s.MustApply(t, karpenterWorkload(extended, 5, fixedLead, target),
 		warmPool(extended, "min: 3", "max: 3", "mode: Enforce"))
 	for ns, want := range map[string]struct{ held, replicas int }{counted: {2, 3}, parted: {3, 5}, extended: {3, 6}} {
@@ -39,7 +40,7 @@ func TestDynamicResources(t *testing.T) {
 		s.MustKubectl(t, "scale", "deployment/llama", "-n", ns, fmt.Sprintf("--replicas=%d", want.replicas))
 		clustertest.MustEventually(t, func() string {
 			ready := s.MustKubectl(t, "get", "deployment/llama", "-n", ns, "-o", "jsonpath={.status.readyReplicas}")
-			if ready == fmt.Sprint(want.replicas) {
+			if ready == strconv.Itoa(want.replicas) {
 				return ""
 			}
 			return fmt.Sprintf("%s: %s of %d replicas are ready: %+v", ns, ready, want.replicas, s.status(ns))
@@ -89,18 +90,21 @@ spec: {driver: %[1]s.e2e, nodeName: %[1]s, pool: {name: %[1]s, generation: 1, re
 		slice(parted, "counters", 2, `sharedCounters: [{name: gpu-0, counters: {slices: {value: "7"}}}]`))
 }
 
+// claimed is what each pod claims, and the GPUs that this is worth.
+type claimed struct{ request, gpus string }
+
 // claims applies a workload whose pods have a claim each, and its pool.
-func (s *karpenterScene) claims(t *testing.T, ns string, replicas int, gpus, request, least string) {
+func (s *karpenterScene) claims(t *testing.T, ns string, replicas int, each claimed, least string) {
 	t.Helper()
 	const claim = "resourceClaims: [{name: gpus, resourceClaimTemplateName: gpus}]"
-	claimed := strings.NewReplacer(`limits: {nvidia.com/gpu: "1"}`, "claims: [{name: gpus}]",
+	claims := strings.NewReplacer(`limits: {nvidia.com/gpu: "1"}`, "claims: [{name: gpus}]",
 		"\n      nodeSelector:", "\n      "+claim+"\n      nodeSelector:", // of the workload
 		"\n        nodeSelector:", "\n        "+claim+"\n        nodeSelector:", // of the pool
-		"chunk:", "chunk:\n    gpuEquivalent: "+gpus)
-	s.MustApply(t, claimed.Replace(karpenterWorkload(ns, replicas, fixedLead, target)), fmt.Sprintf(`
+		"chunk:", "chunk:\n    gpuEquivalent: "+each.gpus)
+	s.MustApply(t, claims.Replace(karpenterWorkload(ns, replicas, fixedLead, target)), fmt.Sprintf(`
 apiVersion: resource.k8s.io/v1
 kind: ResourceClaimTemplate
 metadata: {name: gpus, namespace: %s}
-spec: {spec: {devices: {requests: [{name: gpus, exactly: %s}]}}}`, ns, request),
-		claimed.Replace(warmPool(ns, least, "max: 3", "mode: Enforce")))
+spec: {spec: {devices: {requests: [{name: gpus, exactly: %s}]}}}`, ns, each.request),
+		claims.Replace(warmPool(ns, least, "max: 3", "mode: Enforce")))
 }
