@@ -21,18 +21,9 @@ const CoschedulingName = "scheduler-plugins-scheduler"
 func (c *Cluster) StartCoscheduling(ctx context.Context) error {
 	const namespace = "scheduler-plugins"
 	manifests := filepath.Join(c.Components.CoschedulingSource, "manifests")
-	rights, err := c.Helm(
-		ctx,
-		"template",
-		namespace,
-		filepath.Join(manifests, "install", "charts", "as-a-second-scheduler"),
-		"--namespace",
-		namespace,
-		"--show-only",
-		"templates/serviceaccount.yaml",
-		"--show-only",
-		"templates/rbac.yaml",
-	)
+	chart := filepath.Join(manifests, "install", "charts", "as-a-second-scheduler")
+	rights, err := c.Helm(ctx, "template", namespace, chart, "--namespace", namespace,
+		"--show-only", "templates/serviceaccount.yaml", "--show-only", "templates/rbac.yaml")
 	if err != nil {
 		return err
 	}
@@ -40,11 +31,8 @@ func (c *Cluster) StartCoscheduling(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err = c.Apply(
-		ctx,
-		fmt.Sprintf("apiVersion: v1\nkind: Namespace\nmetadata: {name: %s}\n---\n%s\n%s", namespace, rights,
-			crd),
-	); err != nil {
+	const all = "apiVersion: v1\nkind: Namespace\nmetadata: {name: %s}\n---\n%s\n%s"
+	if err = c.Apply(ctx, fmt.Sprintf(all, namespace, rights, crd)); err != nil {
 		return err
 	}
 	// The chart has no right to list VolumeAttachments, without which the scheduler does not begin.
@@ -97,36 +85,20 @@ func (c *Cluster) startProbed(
 // It returns the kubeconfig of its service account.
 func (c *Cluster) controller(ctx context.Context, name, source string, port int, bundle string) (string, error) {
 	namespace := name + "-system"
-	if _, err := c.Kubectl(
-		ctx,
-		"",
-		"apply",
-		"--server-side",
-		"-k",
-		filepath.Join(source, "config", "default"),
-	); err != nil {
+	folder := filepath.Join(source, "config", "default")
+	if _, err := c.Kubectl(ctx, "", "apply", "--server-side", "-k", folder); err != nil {
 		return "", err
 	}
 	for _, kind := range []string{"mutating", "validating"} {
-		text, err := c.Kubectl(
-			ctx,
-			"",
-			"get",
-			kind+"webhookconfiguration",
-			name+"-"+kind+"-webhook-configuration",
-			"-o",
-			"json",
-		)
+		object := kind + "webhookconfiguration/" + name + "-" + kind + "-webhook-configuration"
+		text, err := c.Kubectl(ctx, "", "get", object, "-o", "json")
 		if err != nil {
 			return "", err
 		}
 		text = strings.ReplaceAll(text, `"port": 443`, fmt.Sprintf(`"port": %d`, port))
 		if bundle != "" {
-			text = strings.ReplaceAll(
-				text,
-				`"clientConfig": {`,
-				fmt.Sprintf(`"clientConfig": {"caBundle": %q,`, bundle),
-			)
+			const client = `"clientConfig": {`
+			text = strings.ReplaceAll(text, client, fmt.Sprintf(client+`"caBundle": %q,`, bundle))
 		}
 		if _, err = c.Kubectl(ctx, text, "replace", "-f", "-"); err != nil {
 			return "", err
@@ -207,17 +179,7 @@ func (c *Cluster) StartLWS(ctx context.Context) (*processtest.Process, error) {
 	// It makes its certificates, as a Secret, and waits until they are mounted.
 	var secret struct{ Data map[string][]byte }
 	if err = Eventually(ctx, startTimeout, func(ctx context.Context) error {
-		text, problem := c.Kubectl(
-			ctx,
-			"",
-			"get",
-			"secret",
-			"lws-webhook-server-cert",
-			"-n",
-			"lws-system",
-			"-o",
-			"json",
-		)
+		text, problem := c.Kubectl(ctx, "", "get", "secret/lws-webhook-server-cert", "-n", "lws-system", "-o", "json")
 		if problem == nil {
 			problem = json.Unmarshal([]byte(text), &secret)
 		}

@@ -10,20 +10,14 @@ type Arrival struct {
 
 // Work is how long a replica with a full batch needs for a request.
 func (c Config) Work(a Arrival) time.Duration {
-	return time.Duration(
-		a.Prompt,
-	)*c.PerToken + time.Duration(
-		a.Output,
-	)*(c.Step/time.Duration(c.Sequences)+c.PerSequence)
+	perOutput := c.Step/time.Duration(c.Sequences) + c.PerSequence
+	return time.Duration(a.Prompt)*c.PerToken + time.Duration(a.Output)*perOutput
 }
 
 // Play plays a load to replicas that take turns, as many as ready returns at a time, and returns the requests in flight on all of
 // them at the end of each interval. There is no clock.
 func Play(
-	c Config,
-	load []Arrival,
-	length, interval time.Duration,
-	ready func(time.Duration) int,
+	c Config, load []Arrival, length, interval time.Duration, ready func(time.Duration) int,
 ) (inFlight []float64) {
 	var replicas []*playing
 	turn := 0

@@ -68,9 +68,8 @@ func (s *Server) Drain(ctx context.Context) error {
 // register registers vLLM's metrics.
 func (s *Server) register() *prometheus.Registry {
 	registry := prometheus.NewRegistry()
-	with := promauto.With(
-		prometheus.WrapRegistererWith(prometheus.Labels{"engine": "0", "model_name": "llama"}, registry),
-	)
+	labels := prometheus.Labels{"engine": "0", "model_name": "llama"}
+	with := promauto.With(prometheus.WrapRegistererWith(labels, registry))
 	gauge := func(name string, value func() float64) {
 		with.NewGaugeFunc(prometheus.GaugeOpts{Name: "vllm:" + name}, func() float64 {
 			s.mu.Lock()

@@ -71,29 +71,16 @@ func (s *gangs) arrangeGroups(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	nodes := fmt.Sprintf("        nodeSelector: {%s: %s}\n        tolerations:", shape, groups)
 	own := strings.NewReplacer(
-		"namespace: inference",
-		"namespace: "+groups,
-		"size: 4",
-		"size: 2",
-		"minMember: 4",
-		"minMember: 2",
-		"metadata: {name: giant, ",
-		"metadata: {name: pool, ",
-		"giant-inflight",
-		"llama",
-		"max: 3",
-		"max: 3\n  mode: Enforce\n  min: 1",
-		"{mode: Auto, fallback: 10m}",
-		"{mode: Fixed, duration: 30s}",
-		"        tolerations:",
-		fmt.Sprintf("        nodeSelector: {%s: %s}\n        tolerations:", shape, groups),
+		"namespace: inference", "namespace: "+groups, "size: 4", "size: 2", "minMember: 4", "minMember: 2",
+		"metadata: {name: giant, ", "metadata: {name: pool, ", "giant-inflight", "llama",
+		"max: 3", "max: 3\n  mode: Enforce\n  min: 1", "{mode: Auto, fallback: 10m}", "{mode: Fixed, duration: 30s}",
+		"        tolerations:", nodes,
 	)
-	s.MustApply(
-		t,
-		strings.ReplaceAll(karpenterWorkload(groups, 0, fixedLead, target), "{kind: Deployment, name: llama}",
-			"{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, name: giant}"),
-	)
+	const giant = "{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, name: giant}"
+	workload := karpenterWorkload(groups, 0, fixedLead, target)
+	s.MustApply(t, strings.ReplaceAll(workload, "{kind: Deployment, name: llama}", giant))
 	for _, ns := range []string{single, nowhere} {
 		s.MustApply(t, karpenterWorkload(ns, 0, fixedLead, target))
 	}
@@ -102,25 +89,18 @@ func (s *gangs) arrangeGroups(t *testing.T) {
 		Replace(text[strings.Index(text, "---\napiVersion: leaderworkerset"):strings.Index(text, "---\napiVersion: scheduling")])
 	s.MustApply(t, text)
 	time.Sleep(10 * time.Second) // Pods that are created before the policy is in force are in no group.
-	s.MustApply(
-		t,
-		set,
-		podGroup(groups, "giant-1", 2),
-		podGroup(groups, "giant-2", 2),
-		podGroup(groups, "giant-warm-1", 2),
-		podGroup(groups, "giant-warm-2", 2),
-	)
+	s.MustApply(t, set, podGroup(groups, "giant-1", 2), podGroup(groups, "giant-2", 2),
+		podGroup(groups, "giant-warm-1", 2), podGroup(groups, "giant-warm-2", 2))
 	s.MustApply(t, strings.NewReplacer("kind: Deployment, name: llama", "kind: LeaderWorkerSet, name: giant", "apps/v1",
 		"leaderworkerset.x-k8s.io/v1", "maxReplicas: 20", "maxReplicas: 1").Replace(hpa(groups)))
 }
 
 func podGroup(namespace, name string, least int) string {
-	return fmt.Sprintf(
-		"apiVersion: scheduling.x-k8s.io/v1alpha1\nkind: PodGroup\nmetadata: {name: %s, namespace: %s}\nspec: {minMember: %d}",
-		name,
-		namespace,
-		least,
-	)
+	return fmt.Sprintf(`
+apiVersion: scheduling.x-k8s.io/v1alpha1
+kind: PodGroup
+metadata: {name: %s, namespace: %s}
+spec: {minMember: %d}`, name, namespace, least)
 }
 
 // pressure: of two groups of placeholders there is room for one and a half.
@@ -140,15 +120,10 @@ func (s *gangs) pressure(t *testing.T) {
 func (s *gangs) preempt(t *testing.T) {
 	t.Helper()
 	s.MustPatch(t, groups, "hpa/llama", `{"spec": {"maxReplicas": 2}}`)
-	s.waitGroups(
-		t,
-		map[string]int{"groups/giant-0": 2, "groups/giant-1": 2, "groups/giant-warm-0": 0, "groups/giant-warm-1": 0},
-	)
+	want := map[string]int{"groups/giant-0": 2, "groups/giant-1": 2, "groups/giant-warm-0": 0, "groups/giant-warm-1": 0}
+	s.waitGroups(t, want)
 	time.Sleep(20 * time.Second)
-	s.waitGroups(
-		t,
-		map[string]int{"groups/giant-0": 2, "groups/giant-1": 2, "groups/giant-warm-0": 0, "groups/giant-warm-1": 0},
-	)
+	s.waitGroups(t, want)
 	s.MustPatch(t, groups, "hpa/llama", `{"spec": {"maxReplicas": 1}}`)
 	s.MustPatch(t, groups, "warmpool/pool", `{"spec": {"min": 1}}`)
 	s.waitGroups(t, map[string]int{"groups/giant-0": 2, "groups/giant-1": 0, "groups/giant-warm-0": 2})

@@ -31,9 +31,8 @@ func watchGroups(t *testing.T, s *stage) *groupWatch {
 	w := &groupWatch{
 		placed: map[string]map[types.UID]bool{}, partly: map[string]time.Time{}, longest: map[string]time.Duration{},
 	}
-	events, err := s.client.CoreV1().
-		Pods("").
-		Watch(t.Context(), metav1.ListOptions{LabelSelector: "scheduling.x-k8s.io/pod-group"})
+	grouped := metav1.ListOptions{LabelSelector: "scheduling.x-k8s.io/pod-group"}
+	events, err := s.client.CoreV1().Pods("").Watch(t.Context(), grouped)
 	if err != nil {
 		t.Fatal(err)
 	}

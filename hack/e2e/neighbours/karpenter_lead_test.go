@@ -2,14 +2,12 @@ package neighbours_test
 
 import (
 	"fmt"
-	"io"
 	"net/http"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
 	"github.com/forewarm/forewarm/hack/e2e/clustertest"
@@ -49,7 +47,7 @@ func (s *karpenterScene) leadTimes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum, count := s.metric(t, initialized, `karpenter_sh_nodepool="`+measured+`"`, `type="Initialized"`)
+	sum, count := s.metric(t, initialized, map[string]string{"karpenter_sh_nodepool": measured, "type": "Initialized"})
 	mean := time.Duration(sum / count * float64(time.Second))
 	s.log(t, "%s: the lead time of a node is %s (%s)", measured, lead, p.LeadTimeSource)
 	s.log(t, "Karpenter: %g node claims were initialized after %s in the mean", count, mean)
@@ -60,30 +58,28 @@ func (s *karpenterScene) leadTimes(t *testing.T) {
 }
 
 // metric reads the sum and the count of a histogram of Karpenter, over all series with some labels.
-func (s *karpenterScene) metric(t *testing.T, name string, labels ...string) (sum, count float64) {
+func (s *karpenterScene) metric(t *testing.T, name string, labels map[string]string) (sum, count float64) {
 	t.Helper()
 	response, err := http.Get(s.karpenter.URL + "/metrics")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer response.Body.Close() //nolint:errcheck // Read only.
-	text, err := io.ReadAll(response.Body)
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(response.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for line := range strings.Lines(string(text)) {
-		series, value, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if slices.ContainsFunc(labels, func(l string) bool { return !strings.Contains(series, l) }) {
-			continue
+	for _, m := range families[name].GetMetric() {
+		found := 0
+		for _, l := range m.GetLabel() {
+			if labels[l.GetName()] == l.GetValue() {
+				found++
+			}
 		}
-		v, err := strconv.ParseFloat(value, 64)
-		series, _, _ = strings.Cut(series, "{")
-		switch {
-		case err != nil:
-		case series == name+"_sum":
-			sum += v
-		case series == name+"_count":
-			count += v
+		if found == len(labels) {
+			sum += m.GetHistogram().GetSampleSum()
+			count += float64(m.GetHistogram().GetSampleCount())
 		}
 	}
 	return sum, count

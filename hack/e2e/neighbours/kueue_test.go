@@ -49,15 +49,8 @@ type kueue struct {
 
 // TestKueue: placeholders beside the real Kueue are in its quota where they name a queue, and outside where they do not.
 func TestKueue(t *testing.T) {
-	s := &kueue{
-		stage: setUpStage(
-			t,
-			"FOREWARM_KUEUE_LWS",
-			clustertest.Options{},
-			time.Now().Add(-15*time.Minute),
-			steady(queued, free),
-		),
-	}
+	from := time.Now().Add(-15 * time.Minute)
+	s := &kueue{stage: setUpStage(t, "FOREWARM_KUEUE_LWS", clustertest.Options{}, from, steady(queued, free))}
 	if err := s.StartKueue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -69,25 +62,15 @@ func TestKueue(t *testing.T) {
 	s.MustApply(t, s.pool(free, ""), s.pool(queued, ", kueue.x-k8s.io/queue-name: gpus"))
 	s.waitPool(t, free, "full", full(4))
 	s.quota(t, 2)
-	s.waitCondition(
-		t,
-		queued,
-		v1alpha1.PoolReasonBlocked,
-		"2 of 4 placeholder pods",
-		"kueue.x-k8s.io/admission",
-		"quota left",
-	)
+	s.waitCondition(t, queued, v1alpha1.PoolReasonBlocked,
+		"2 of 4 placeholder pods", "kueue.x-k8s.io/admission", "quota left")
 	s.MustKubectl(t, "patch", "clusterqueue/gpus", "--type=json", "-p",
 		`[{"op": "replace", "path": "/spec/resourceGroups/0/flavors/0/resources/0/nominalQuota", "value": "24"}]`)
 	s.quota(t, 3)
 	s.real(t)
 	s.MustPatch(t, queued, "warmpool/pool", `{"spec": {"min": 1, "max": 1}}`)
-	s.waitPool(
-		t,
-		queued,
-		"as small as it is asked to be",
-		func(p v1alpha1.WarmPoolStatus) bool { return p.Held == 1 && p.Ready == 1 },
-	)
+	one := func(p v1alpha1.WarmPoolStatus) bool { return p.Held == 1 && p.Ready == 1 }
+	s.waitPool(t, queued, "as small as it is asked to be", one)
 	s.quota(t, 1)
 }
 
@@ -104,9 +87,8 @@ func (s *kueue) quota(t *testing.T, want int) {
 	t.Helper()
 	var since time.Time
 	clustertest.MustEventually(t, func() string {
-		pods, err := s.client.CoreV1().
-			Pods(queued).
-			List(t.Context(), metav1.ListOptions{LabelSelector: "forewarm.dev/warm-pool"})
+		placeholders := metav1.ListOptions{LabelSelector: "forewarm.dev/warm-pool"}
+		pods, err := s.client.CoreV1().Pods(queued).List(t.Context(), placeholders)
 		if err != nil {
 			return err.Error()
 		}

@@ -155,9 +155,8 @@ func (f *fleet) report(ctx context.Context, s *serving) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.client.CoreV1().
-		Pods(s.namespace).
-		Patch(ctx, s.pod, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
+	pods := f.client.CoreV1().Pods(s.namespace)
+	_, err = pods.Patch(ctx, s.pod, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
 	if ctx.Err() != nil || apierrors.IsNotFound(err) { // It was deleted meanwhile.
 		err = nil
 	}
@@ -229,13 +228,8 @@ func (f *fleet) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	groups := []group{}
 	for _, s := range f.replicas {
 		if s.server != nil {
-			groups = append(
-				groups,
-				group{
-					[]string{s.address + ":" + serverPort},
-					map[string]string{"namespace": s.namespace, "pod": s.pod},
-				},
-			)
+			labels := map[string]string{"namespace": s.namespace, "pod": s.pod}
+			groups = append(groups, group{[]string{s.address + ":" + serverPort}, labels})
 		}
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -247,12 +241,8 @@ var servers = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 
 // post sends a request to a server and returns the time of its first byte. The answer is read to its end before done is called.
 func post(ctx context.Context, address string, body []byte, done func()) (first time.Time, err error) {
-	request, err := http.NewRequestWithContext(
-		ctx,
-		http.MethodPost,
-		"http://"+address+"/v1/completions",
-		bytes.NewReader(body),
-	)
+	url := "http://" + address + "/v1/completions"
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
 		return first, err
 	}

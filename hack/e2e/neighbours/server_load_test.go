@@ -82,9 +82,8 @@ func openRecorded(t *testing.T) recorded {
 func (r recorded) load(name string, from, length time.Duration) (out []modelserver.Arrival) {
 	for at := time.Duration(0); at < length; at += loadStep {
 		slot := int((from+at+loadHistory)/loadStep) % len(r.level)
-		random := rand.New(
-			rand.NewPCG(uint64(from+at+loadHistory), uint64(len(name))),
-		) //nolint:gosec // The same in each run.
+		seed := rand.NewPCG(uint64(from+at+loadHistory), uint64(len(name)))
+		random := rand.New(seed) //nolint:gosec // The same in each run.
 		until := math.Exp(-rates[name](from+at) * r.level[slot] * loadStep.Seconds())
 		for p := random.Float64(); p > until; p *= random.Float64() { // As many as Knuth's method draws from a Poisson distribution.
 			length := func(mean float64) int { return 1 + int(mean*min(random.ExpFloat64(), 4)) }
@@ -124,11 +123,8 @@ func (s *sender) run(t *testing.T, load []modelserver.Arrival) {
 		time.Sleep(time.Until(s.begin.Add(a.At)))
 		all.Go(func() {
 			body, err := json.Marshal(modelserver.Completion{
-				Model:        "llama",
-				Prompt:       fmt.Sprint("request ", a.At),
-				PromptTokens: a.Prompt,
-				MaxTokens:    a.Output,
-				Stream:       true,
+				Model: "llama", Prompt: fmt.Sprint("request ", a.At), PromptTokens: a.Prompt, MaxTokens: a.Output,
+				Stream: true,
 			})
 			if err != nil {
 				t.Error(err)

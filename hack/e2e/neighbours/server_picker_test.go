@@ -40,14 +40,10 @@ spec:
 func (s *serverStage) startPickers(t *testing.T) {
 	t.Helper()
 	crds := filepath.Join(s.Components.EndpointPickerSource, "config", "crd", "bases")
-	if _, err := s.Kubectl(t.Context(), "", "apply", "--server-side", "-f", crds); err != nil {
-		t.Fatal(err)
-	}
+	s.MustKubectl(t, "apply", "--server-side", "-f", crds)
 	for i := range s.scenes {
 		if one := &s.scenes[i]; one.picker {
-			if err := s.Apply(t.Context(), fmt.Sprintf(inferencePool, one.namespace(), serverPort)); err != nil {
-				t.Fatal(err)
-			}
+			s.MustApply(t, fmt.Sprintf(inferencePool, one.namespace(), serverPort))
 			s.pickers[one.namespace()] = s.startPicker(t, one.namespace())
 		}
 	}
@@ -68,15 +64,9 @@ func (s *serverStage) startPicker(t *testing.T, namespace string) *endpointPicke
 		Binary: filepath.Join(s.Components.EndpointPicker, "epp"),
 		Env:    []string{"KUBECONFIG=" + s.Kubeconfig},
 		Args: []string{
-			"--pool-name=llama",
-			"--pool-namespace=" + namespace,
-			"--secure-serving=false",
-			"--metrics-endpoint-auth=false",
-			"--tracing=false",
-			"--enable-pprof=false",
-			"--zap-log-level=error",
-			fmt.Sprintf("--grpc-port=%d", ports[0]),
-			fmt.Sprintf("--grpc-health-port=%d", ports[1]),
+			"--pool-name=llama", "--pool-namespace=" + namespace, "--secure-serving=false",
+			"--metrics-endpoint-auth=false", "--tracing=false", "--enable-pprof=false", "--zap-log-level=error",
+			fmt.Sprintf("--grpc-port=%d", ports[0]), fmt.Sprintf("--grpc-health-port=%d", ports[1]),
 			fmt.Sprintf("--metrics-port=%d", ports[2]),
 		},
 	}
@@ -94,10 +84,8 @@ func (s *serverStage) startPicker(t *testing.T, namespace string) *endpointPicke
 	if err = p.AwaitHealthy(t.Context(), time.Minute, http.DefaultClient, "http://"+p.metrics+"/metrics"); err != nil {
 		t.Fatal(err)
 	}
-	connection, err := grpc.NewClient(
-		fmt.Sprintf("127.0.0.1:%d", ports[0]),
-		grpc.WithTransportCredentials(insecure.NewCredentials()),
-	)
+	plain := grpc.WithTransportCredentials(insecure.NewCredentials())
+	connection, err := grpc.NewClient(fmt.Sprintf("127.0.0.1:%d", ports[0]), plain)
 	if err != nil {
 		t.Fatal(err)
 	}

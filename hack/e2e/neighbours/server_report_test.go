@@ -47,13 +47,9 @@ func (s *serverStage) results(t *testing.T) (out []result) {
 			served := tape.column(func(m moment) float64 { return m.served / batch })
 			behind := sim.Spec{Sync: sim.DefaultSync, PodLead: sim.Constant(startUp)}
 			behind.HPA.Cluster.Tolerance = stock.DefaultCluster().Tolerance
-			t.Logf(
-				"%s: with simulated replicas, too, %.2f %% late by the requests in flight, %.2f %% by the work; Forewarm: %s",
-				ns,
-				100*played(t, served, demand, behind),
-				100*played(t, served, work, behind),
-				s.headline(t, ns),
-			)
+			t.Logf("%s: with simulated replicas, too, %.2f %% late by the requests in flight, %.2f %% by the work", ns,
+				100*played(t, served, demand, behind), 100*played(t, served, work, behind))
+			t.Logf("%s: Forewarm: %s", ns, s.headline(t, ns))
 		}
 		out = append(out, r)
 	}
@@ -64,12 +60,7 @@ func (s *serverStage) results(t *testing.T) (out []result) {
 // headline is what Forewarm itself says of the last hour, most of which is before the loads.
 func (s *serverStage) headline(t *testing.T, namespace string) string {
 	t.Helper()
-	const path = "jsonpath={.status.objective.headline}"
-	out, err := s.Kubectl(t.Context(), "", "get", "forecast", "llama", "-n", namespace, "-o", path)
-	if err != nil {
-		t.Error(err)
-	}
-	return out
+	return s.MustKubectl(t, "get", "forecast", "llama", "-n", namespace, "-o", "jsonpath={.status.objective.headline}")
 }
 
 // batch is what a replica sustains: its sequences.
@@ -104,11 +95,8 @@ func report(t *testing.T, all []result) {
 	}
 	for i := range all {
 		r := &all[i]
-		out = append(
-			out,
-			fmt.Sprintf("| %s | %s | %.1f | %.2f s | %.1f s | %.2f %% | %.2f %% | %.2f %% | %d |", r.load, r.policy,
-				r.minutes, r.median, r.p95, 100*r.late, 100*r.inFlight, 100*r.work, r.failed),
-		)
+		out = append(out, fmt.Sprintf("| %s | %s | %.1f | %.2f s | %.1f s | %.2f %% | %.2f %% | %.2f %% | %d |", r.load,
+			r.policy, r.minutes, r.median, r.p95, 100*r.late, 100*r.inFlight, 100*r.work, r.failed))
 		if r.policy == forewarms {
 			out = append(out, r.equals(all)...)
 		}
@@ -123,18 +111,9 @@ func (r *result) equals(all []result) (out []string) {
 		pair := slices.DeleteFunc(slices.Clone(all), other)
 		a, b := &pair[0], &pair[1]
 		share := (r.minutes - a.minutes) / (b.minutes - a.minutes)
-		out = append(
-			out,
-			fmt.Sprintf(
-				"| %s | %s, %.1f of the way between its targets | %.1f | | %.1f s | %.2f %% | | | |",
-				r.load,
-				kind,
-				share,
-				r.minutes,
-				a.p95+share*(b.p95-a.p95),
-				100*(a.late+share*(b.late-a.late)),
-			),
-		)
+		const row = "| %s | %s, %.1f of the way between its targets | %.1f | | %.1f s | %.2f %% | | | |"
+		out = append(out, fmt.Sprintf(row, r.load, kind, share, r.minutes, a.p95+share*(b.p95-a.p95),
+			100*(a.late+share*(b.late-a.late))))
 	}
 	return out
 }

@@ -92,9 +92,7 @@ func (s *serverStage) scale(t *testing.T) {
 	for i := range s.scenes {
 		all = append(all, s.scenes[i].autoscaler(s.prometheus.URL))
 	}
-	if err := s.Apply(t.Context(), strings.Join(all, "---")); err != nil {
-		t.Error(err)
-	}
+	s.MustApply(t, all...)
 }
 
 // turn is a gateway without a picker.
@@ -123,9 +121,7 @@ func setUpServers(t *testing.T) *serverStage {
 		t.Fatal(err)
 	}
 	for i := range s.scenes {
-		if err = s.Apply(t.Context(), s.scenes[i].workload()); err != nil {
-			t.Fatal(err)
-		}
+		s.MustApply(t, s.scenes[i].workload())
 	}
 	s.startPickers(t)
 	s.writeHistory(t)
@@ -149,11 +145,8 @@ func (s *serverStage) observe(t *testing.T) {
 	t.Helper()
 	targets := httptest.NewServer(s.fleet)
 	t.Cleanup(targets.Close)
-	kube := startKubeState(
-		t,
-		installation{os.Getenv("FOREWARM_KUBE_STATE_METRICS"), s.Kubeconfig, s.Dir},
-		"kube-state-metrics",
-	)
+	in := installation{os.Getenv("FOREWARM_KUBE_STATE_METRICS"), s.Kubeconfig, s.Dir}
+	kube := startKubeState(t, in, "kube-state-metrics")
 	var configuration strings.Builder
 	fmt.Fprintf(&configuration, `
 global: {scrape_interval: %[1]s, scrape_timeout: %[1]s}
@@ -167,12 +160,8 @@ scrape_configs:
     static_configs:
 `, interval, targets.URL, kube.address)
 	for ns, p := range s.pickers {
-		fmt.Fprintf(
-			&configuration,
-			"      - {targets: [%q], labels: {namespace: %[2]s, pod: picker-%[2]s}}\n",
-			p.metrics,
-			ns,
-		)
+		const target = "      - {targets: [%q], labels: {namespace: %[2]s, pod: picker-%[2]s}}\n"
+		fmt.Fprintf(&configuration, target, p.metrics, ns)
 	}
 	var err error
 	if s.prometheus, err = s.StartPrometheus(t.Context(), configuration.String()); err != nil {
@@ -219,12 +208,9 @@ func (s *serverStage) record(t *testing.T, one *scene) {
 
 // served is the value that the HPA of a namespace reads.
 func (s *serverStage) served(ctx context.Context, namespace string) (float64, error) {
-	text, err := s.client.CoreV1().
-		RESTClient().
-		Get().
-		AbsPath("/apis/custom.metrics.k8s.io/v1beta2/namespaces", namespace,
-			"forecasts.forewarm.dev/llama/demand").
-		DoRaw(ctx)
+	const metric = "forecasts.forewarm.dev/llama/demand"
+	text, err := s.client.CoreV1().RESTClient().Get().
+		AbsPath("/apis/custom.metrics.k8s.io/v1beta2/namespaces", namespace, metric).DoRaw(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -250,14 +236,8 @@ func (s *serverStage) pool(t *testing.T, namespace string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		values, err := store{
-			s.prometheus.URL,
-		}.read(
-			t.Context(),
-			expr,
-			s.begin.Add(6*time.Minute),
-			s.begin.Add(loadLength),
-		)
+		from := s.begin.Add(6 * time.Minute)
+		values, err := store{s.prometheus.URL}.read(t.Context(), expr, from, s.begin.Add(loadLength))
 		if err != nil {
 			t.Fatal(err)
 		}
