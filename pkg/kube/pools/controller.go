@@ -97,8 +97,9 @@ type poolState struct {
 	retry    time.Time
 	// written is when a write of the status was last attempted.
 	written time.Time
-	// waited: members' replicas waited at the last step, though chunks were ready.
-	waited bool
+	// waiting is how many chunks members' replicas wait for, as many since waitingSince.
+	waiting      float64
+	waitingSince time.Time
 }
 
 // NewController returns a controller.

@@ -113,6 +113,10 @@ func TestWhatTheSchedulerDoesNotPreemptIsYielded(t *testing.T) {
 			if got := w.places.held["h100"]; about != "scale" && got != (pools.Desired{Base: 1}) {
 				t.Errorf("three wait for long beside a full pool, and %+v is held", got)
 			}
+			w.run(t, int(3*time.Minute/step))
+			if got := w.places.held["h100"]; got != (pools.Desired{Base: 4}) {
+				t.Errorf("three wait for something else, and %+v is held", got)
+			}
 		})
 	}
 }

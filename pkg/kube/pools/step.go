@@ -92,7 +92,7 @@ func (c *Controller) hold(ctx context.Context, now time.Time, v *poolStep, plan 
 	if v.Resolved.Pool.Split {
 		want = Desired{Base: plan.Base, Tail: plan.Tail}
 	}
-	want = v.yield(want, plan.members)
+	want = v.yield(now, want, plan.members)
 	capacity := v.capacity()
 	due := v.attempted != v.Generation || v.err != nil || !v.requested(want) || capacity.Ready < capacity.Held ||
 		now.Sub(v.heldAt) >= renewSteps*c.interval

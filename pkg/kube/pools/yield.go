@@ -2,6 +2,7 @@ package pools
 
 import (
 	"math"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -9,21 +10,31 @@ import (
 	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
+const (
+	// yieldTime is enough for a scheduler to place what waits.
+	yieldTime = 2 * time.Minute
+	// yieldEvery is how often it is tried again.
+	yieldEvery = 10 * yieldTime
+)
+
 // yield lowers what placeholder pods hold by what the members' replicas wait for, where the scheduler does not preempt: the
 // pool would keep from its members what it holds for them. A Deployment that shrinks deletes pending pods first, so these
 // are subtracted too.
 //
 // Whether it preempts may not show in the template: a DeviceClass can stand for nvidia.com/gpu. So replicas that wait at
-// two steps beside a full pool count as well.
-func (v *poolStep) yield(want Desired, members []warmpool.Member) Desired {
-	waiting := 0.0
+// two steps beside a full pool count as well. As many that wait for longer than yieldTime wait for something else: the pool
+// gives up nothing for them, but for that time in every yieldEvery.
+func (v *poolStep) yield(now time.Time, want Desired, members []warmpool.Member) Desired {
+	c, waiting, before := v.capacity(), 0.0, v.waiting
 	for _, m := range members {
 		waiting += m.Chunks * float64(m.Waiting)
 	}
-	c, waited := v.capacity(), v.waited
-	v.waited = waiting > 0 && c.Ready > 0
-	if !v.waited || v.Spec.Actuator.PlaceholderPods == nil ||
-		isPreempted(&v.Spec.Chunk.PodTemplate.Spec) && (!waited || c.Ready < c.Held) {
+	if waiting != before {
+		v.waiting, v.waitingSince = waiting, now
+	}
+	if waiting == 0 || c.Ready == 0 || v.Spec.Actuator.PlaceholderPods == nil ||
+		now.Sub(v.waitingSince)%yieldEvery > yieldTime ||
+		isPreempted(&v.Spec.Chunk.PodTemplate.Spec) && (before == 0 || c.Ready < c.Held) {
 		return want
 	}
 	less := int(math.Ceil(waiting)) + c.Held - c.Ready
