@@ -229,5 +229,17 @@ func FreePort(ctx context.Context) (int, error) {
 	return 0, fmt.Errorf("all ports from %d to %d are in use", firstPort, firstPort+ports-1)
 }
 
+// FreePorts finds so many.
+func FreePorts(ctx context.Context, n int) ([]int, error) {
+	out := make([]int, n)
+	for i := range out {
+		var err error
+		if out[i], err = FreePort(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
 // PID returns its process ID.
 func (p *Process) PID() int { return p.command.Process.Pid }

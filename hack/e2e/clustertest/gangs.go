@@ -112,12 +112,9 @@ func (c *Cluster) controller(ctx context.Context, name, source string, port int,
 
 // StartKueue starts Kueue with its integration of pods.
 func (c *Cluster) StartKueue(ctx context.Context) error {
-	var ports [2]int
-	for i := range ports {
-		var err error
-		if ports[i], err = processtest.FreePort(ctx); err != nil {
-			return err
-		}
+	ports, err := processtest.FreePorts(ctx, 2)
+	if err != nil {
+		return err
 	}
 	kubeconfig, err := c.controller(ctx, "kueue", c.Components.KueueSource, ports[0],
 		base64.StdEncoding.EncodeToString(c.authority.pem))

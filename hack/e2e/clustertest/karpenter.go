@@ -47,11 +47,9 @@ func (c *Cluster) StartKarpenter(ctx context.Context, instanceTypes string, envi
 	if err != nil {
 		return nil, err
 	}
-	var ports [2]int
-	for i := range ports {
-		if ports[i], err = processtest.FreePort(ctx); err != nil {
-			return nil, err
-		}
+	ports, err := processtest.FreePorts(ctx, 2)
+	if err != nil {
+		return nil, err
 	}
 	k := &Karpenter{
 		cluster: c, URL: fmt.Sprintf("http://127.0.0.1:%d", ports[0]),

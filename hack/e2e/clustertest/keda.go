@@ -56,14 +56,11 @@ func kedaEnvironment(kubeconfig string) []string {
 
 // startOperator returns the address at which it serves values to the metrics server.
 func (c *Cluster) startOperator(ctx context.Context, kubeconfig, certificates string) (metrics string, err error) {
-	var addresses [3]string
-	for i := range addresses {
-		port, e := processtest.FreePort(ctx)
-		if e != nil {
-			return "", e
-		}
-		addresses[i] = fmt.Sprintf("127.0.0.1:%d", port)
+	ports, err := processtest.FreePorts(ctx, 3)
+	if err != nil {
+		return "", err
 	}
+	metrics = fmt.Sprintf("127.0.0.1:%d", ports[2])
 	operator, err := c.run(processtest.Program{
 		Name: "keda-operator", Binary: filepath.Join(c.Components.KEDA, "keda-operator"),
 		Env: kedaEnvironment(kubeconfig),
@@ -72,15 +69,16 @@ func (c *Cluster) startOperator(ctx context.Context, kubeconfig, certificates st
 			"--zap-log-level=info",
 			"--zap-encoder=console",
 			"--zap-time-encoding=rfc3339",
-			"--health-probe-bind-address=" + addresses[0],
-			"--metrics-bind-address=" + addresses[1],
-			"--metrics-service-bind-address=" + addresses[2],
+			fmt.Sprintf("--health-probe-bind-address=127.0.0.1:%d", ports[0]),
+			fmt.Sprintf("--metrics-bind-address=127.0.0.1:%d", ports[1]),
+			"--metrics-service-bind-address=" + metrics,
 		},
 	})
 	if err != nil {
 		return "", err
 	}
-	return addresses[2], operator.AwaitHealthy(ctx, startTimeout, http.DefaultClient, "http://"+addresses[0]+"/readyz")
+	ready := fmt.Sprintf("http://127.0.0.1:%d/readyz", ports[0])
+	return metrics, operator.AwaitHealthy(ctx, startTimeout, http.DefaultClient, ready)
 }
 
 // startAdapter returns the port on which the metrics server serves.

@@ -51,10 +51,7 @@ func (c *Cluster) PrometheusData() string { return filepath.Join(c.Dir, "prometh
 // WriteSeries writes series with a sample at every step from a time on, which may reach ahead, into the data of a Prometheus that is
 // not started yet. NaN is no sample.
 func (c *Cluster) WriteSeries(
-	ctx context.Context,
-	from time.Time,
-	step time.Duration,
-	series map[string][]float64,
+	ctx context.Context, from time.Time, step time.Duration, series map[string][]float64,
 ) error {
 	text := new(bytes.Buffer)
 	for name, values := range series {

@@ -28,12 +28,9 @@ type installation struct{ binaries, kubeconfig, dir string }
 // startKubeState runs kube-state-metrics.
 func startKubeState(t *testing.T, in installation, name string, args ...string) *kubeState {
 	t.Helper()
-	var ports [2]int
-	for i := range ports {
-		var err error
-		if ports[i], err = processtest.FreePort(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+	ports, err := processtest.FreePorts(t.Context(), 2)
+	if err != nil {
+		t.Fatal(err)
 	}
 	k := &kubeState{dir: in.dir, whole: t, program: processtest.Program{
 		Name: name, Binary: filepath.Join(in.binaries, "kube-state-metrics"), Args: append(args,

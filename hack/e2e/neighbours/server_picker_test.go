@@ -52,12 +52,9 @@ func (s *serverStage) startPickers(t *testing.T) {
 // startPicker runs the picker of a namespace with its default plugins. It listens on all interfaces: it has no flag for an address.
 func (s *serverStage) startPicker(t *testing.T, namespace string) *endpointPicker {
 	t.Helper()
-	var ports [3]int
-	for i := range ports {
-		var err error
-		if ports[i], err = processtest.FreePort(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+	ports, err := processtest.FreePorts(t.Context(), 3)
+	if err != nil {
+		t.Fatal(err)
 	}
 	program := processtest.Program{
 		Name:   "picker-" + namespace,
@@ -71,7 +68,6 @@ func (s *serverStage) startPicker(t *testing.T, namespace string) *endpointPicke
 		},
 	}
 	p := &endpointPicker{metrics: fmt.Sprintf("127.0.0.1:%d", ports[2]), instead: s.turn}
-	var err error
 	if p.Process, err = program.Start(s.Dir); err != nil {
 		t.Fatal(err)
 	}

@@ -139,18 +139,9 @@ func TestAttributeSharing(t *testing.T) {
 		use(0.5, 0.25, process(1, 0.5, 0.25)), told(llama, 0.5, 0.25, 0))
 	try("alone too it did what its processes did", adrift[1:],
 		use(0.5, 0.25, process(1, 0.1, 0), process(3, 0.4, 0.25)), told(llama, 0.1, 0, 0))
-	try(
-		"two of them did what their processes did",
-		adrift,
-		use(
-			0.9,
-			0.5,
-			process(1, 0.5, 0.125),
-			process(2, 0.25, 0.25),
-		),
-		told(embed, 0.25, 0.25, 0),
-		told(llama, 0.5, 0.125, 0),
-	)
+	try("two of them did what their processes did", adrift,
+		use(0.9, 0.5, process(1, 0.5, 0.125), process(2, 0.25, 0.25)),
+		told(embed, 0.25, 0.25, 0), told(llama, 0.5, 0.125, 0))
 	try("one that holds the GPU by another name as well holds it once", append(hold("GPU-a", 0.5, llama), adrift...),
 		use(0.5, 0.25, process(1, 0.5, 0.25)), told(llama, 0.5, 0.25, 0.5))
 	try("a device that nobody holds is nobody's", nil, use(0.9, 0.5, process(1, 0.9, 0.5)))

@@ -91,13 +91,9 @@ func pendingReason(pod *corev1.Pod, now time.Time, timeout time.Duration) string
 	since, gates := from.UTC().Format("15:04 MST"), pod.Spec.SchedulingGates
 	switch {
 	case len(gates) > 0:
-		return fmt.Sprintf(
-			"%s waits behind the scheduling gate %s since %s: who set the gate opens it; check that its "+
-				"controller runs, and that its queue exists and has quota left, or lower spec.max",
-			pod.Name,
-			gates[0].Name,
-			since,
-		)
+		const gated = "%s waits behind the scheduling gate %s since %s: who set the gate opens it; check that its " +
+			"controller runs, and that its queue exists and has quota left, or lower spec.max"
+		return fmt.Sprintf(gated, pod.Name, gates[0].Name, since)
 	case c.Reason == corev1.PodReasonSchedulingGated: // As it was created: nobody has changed it since.
 		return fmt.Sprintf("no scheduler has considered %s since %s: check that the scheduler %s runs",
 			pod.Name, since, pod.Spec.SchedulerName)

@@ -191,27 +191,19 @@ func testGates(t *testing.T, s *holdScene) {
 		s.clock = time.Now().Add(after)
 		return s.hold(pool, 4, 0).Warning
 	}
-	s.expect("who set another gate may still open it", remark(0), "")
-	if got := remark(
-		pools.PendingTimeout + time.Minute,
-	); !strings.Contains(
-		got,
-		"the scheduling gate example.com/queue",
-	) {
-		t.Errorf("another's gate, for long: %s", got)
+	after := func(about, want string) {
+		t.Helper()
+		if got := remark(pools.PendingTimeout + time.Minute); !strings.Contains(got, want) {
+			t.Errorf("%s, for long: %s", about, got)
+		}
 	}
+	s.expect("who set another gate may still open it", remark(0), "")
+	after("another's gate", "the scheduling gate example.com/queue")
 	for _, name := range []string{"a", "b", "c", "d"} {
 		s.MustKubectl(t, "", "patch", "pod", name, "-p", `{"spec": {"schedulingGates": null}}`)
 	}
 	s.expect("a node may be on its way", remark(0), "")
-	if got := remark(
-		pools.PendingTimeout + time.Minute,
-	); !strings.Contains(
-		got,
-		"the scheduler default-scheduler runs",
-	) {
-		t.Errorf("no scheduler for long: %s", got)
-	}
+	after("no scheduler", "the scheduler default-scheduler runs")
 
 	s.MustKubectl(t, `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: earlier}, rules: [
 		{apiGroups: [apps], resources: [deployments], verbs: [get, list, create, patch, delete]},

@@ -20,12 +20,6 @@ type poolStep struct {
 	claims poolsByMember
 }
 
-// planned is a plan, and the members that it was made for.
-type planned struct {
-	warmpool.Plan
-	members []warmpool.Member
-}
-
 // step reconciles one pool. The error is temporary, or also in the status.
 func (c *Controller) step(
 	ctx context.Context, now time.Time, newest *snapshot.Snapshot, v poolStep,
@@ -49,7 +43,7 @@ func (c *Controller) step(
 	plan, memory := v.memory.Plan(now, asked, r.members, v.capacity())
 	v.memory = memory
 	if v.enforced() {
-		c.hold(ctx, now, &v, planned{plan, r.members})
+		c.hold(ctx, now, &v, v.yield(now, v.desired(&plan), r.members), plan.Message)
 	}
 	s := poolReport{poolStep: v, plan: plan, members: r, lead: l, notice: noticeSteps * c.interval}
 	return metricsOf(&v, &plan), errors.Join(kept, c.writeStatus(ctx, now, &v, s.status(now)))
@@ -85,14 +79,17 @@ func (c *Controller) observe(ctx context.Context, now time.Time, v *poolStep) {
 	v.held, v.seen = held, true
 }
 
-// hold applies a plan if it changed, or was not applied for a while, and at every step while chunks are missing. It marks
-// the pool first.
-func (c *Controller) hold(ctx context.Context, now time.Time, v *poolStep, plan planned) {
-	want := Desired{Base: plan.Want}
+// desired is what a plan asks of the actuator.
+func (v *poolStep) desired(plan *warmpool.Plan) Desired {
 	if v.Resolved.Pool.Split {
-		want = Desired{Base: plan.Base, Tail: plan.Tail}
+		return Desired{Base: plan.Base, Tail: plan.Tail}
 	}
-	want = v.yield(now, want, plan.members)
+	return Desired{Base: plan.Want}
+}
+
+// hold applies what is wanted if it changed, or was not applied for a while, and at every step while chunks are missing. It
+// marks the pool first. message is the plan's.
+func (c *Controller) hold(ctx context.Context, now time.Time, v *poolStep, want Desired, message string) {
 	capacity := v.capacity()
 	due := v.attempted != v.Generation || v.err != nil || !v.requested(want) || capacity.Ready < capacity.Held ||
 		now.Sub(v.heldAt) >= renewSteps*c.interval
@@ -120,7 +117,7 @@ func (c *Controller) hold(ctx context.Context, now time.Time, v *poolStep, plan 
 	v.clearError()
 	v.held, v.want, v.heldAt = held, want, now
 	if resized {
-		c.emitEvent(v.Pool, event{reason: "Resized", message: plan.Message})
+		c.emitEvent(v.Pool, event{reason: "Resized", message: message})
 	}
 }
 
