@@ -222,8 +222,8 @@ func (l *learner) write(folder string) error {
 		return err
 	}
 	for of, to := range map[string]func(io.Writer) error{
-		"windowpeak":      func(out io.Writer) error { return priors.WindowPeak.Write(out, l.window()) },
-		"decide/headroom": func(out io.Writer) error { return priors.Headroom.Write(out, l.lead.Median) },
+		"windowpeak":       func(out io.Writer) error { return priors.WindowPeak.Write(out, l.window()) },
+		"decide/objective": func(out io.Writer) error { return priors.Headroom.Write(out, l.lead.Median) },
 	} {
 		name := filepath.Join(folder, of, "priors", "lead-"+l.lead.Median.String()+".json")
 		file, err := os.Create(name)

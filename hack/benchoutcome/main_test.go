@@ -152,7 +152,7 @@ func TestAFamilyIsLeftOut(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	for _, of := range []string{"windowpeak/priors", "decide/headroom/priors"} {
+	for _, of := range []string{"windowpeak/priors", "decide/objective/priors"} {
 		if err := os.MkdirAll(filepath.Join(dir, of), 0o755); err != nil {
 			t.Fatal(err)
 		}
