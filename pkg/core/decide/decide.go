@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/demand"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
@@ -20,6 +21,8 @@ type Input struct {
 	Peak windowpeak.Peak
 	// Quantiles of the window peak, by the selected candidate.
 	Quantiles windowpeak.Quantiles
+	// DeadBand of the autoscaler, which ignores values within it; empty where it is unknown.
+	DeadBand hpa.DeadBand
 }
 
 // Decision is the value to serve, with the numbers that Reason puts into a sentence.
@@ -54,6 +57,8 @@ type Decision struct {
 	// Capped reports that MaxCapacity, all that maxReplicas sustain, is served in place of Uncapped.
 	Capped                bool
 	MaxCapacity, Uncapped float64
+	// Ignored is the value in place of which the least one is served that the autoscaler does not ignore; 0 for none.
+	Ignored float64
 	// Shadow reports shadow mode or a Pause: the observed demand is served, and WouldServe is recorded.
 	Shadow     bool
 	WouldServe float64
@@ -78,6 +83,9 @@ func Decide(settings Settings, k float64, inputs []Input) Decision {
 	d.serve(settings, floor)
 	if newest.Suspect && d.Value == d.Observed {
 		d.Bounded, d.Suspect = true, true
+	}
+	if settings.ByHeadroom() && !d.Bounded {
+		d.pass(newest.DeadBand)
 	}
 	return d
 }
@@ -172,4 +180,15 @@ func (d *Decision) serve(settings Settings, floor float64) {
 		d.Value, d.Floored = d.Observed, true
 	}
 	d.Bounded = d.Bounded && !d.Floored
+}
+
+// pass raises a value that the autoscaler would ignore. That may be above what maxReplicas sustain: the autoscaler goes no further.
+func (d *Decision) pass(band hpa.DeadBand) {
+	value := &d.Value
+	if d.Shadow {
+		value = &d.WouldServe
+	}
+	if passes := band.Pass(*value); passes != *value {
+		d.Ignored, *value = *value, passes
+	}
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/demand"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
@@ -85,6 +87,60 @@ func TestDecide(t *testing.T) {
 				t.Error("no reason")
 			}
 		})
+	}
+}
+
+// A value that the autoscaler would ignore is raised until it does not, but for a quantile, and for what history cannot justify.
+func TestDeadBandIsPassed(t *testing.T) {
+	objective := decide.Settings{Late: 0.01, Target: 4, Lead: 5 * time.Minute}
+	shadow, quantile, most := objective, objective, objective
+	shadow.Mode, quantile.Quantile, most.MaxCapacity = decide.Shadow, 0.95, 125
+	forecast := input(80, 100, 120) // 126 with the headroom below
+	floored, unjustified := input(124, 100, 110), forecast
+	unjustified.Limit = demand.Limit{Known: true, Forecast: 122}
+	for name, tt := range map[string]struct {
+		settings       decide.Settings
+		input          decide.Input
+		band           hpa.DeadBand
+		value, ignored float64
+		reason         string
+	}{
+		"within it": {
+			objective, forecast,
+			hpa.DeadBand{From: 120, To: 132},
+			132.001, 126,
+			"served instead of 126, which the autoscaler's tolerance would hide: 126 = 100",
+		},
+		"above it": {objective, forecast, hpa.DeadBand{From: 110, To: 121}, 126, 0, ""},
+		"below it": {objective, forecast, hpa.DeadBand{From: 130, To: 143}, 126, 0, ""},
+		"none":     {objective, forecast, hpa.DeadBand{}, 126, 0, ""},
+		"a shadow": {
+			shadow, forecast,
+			hpa.DeadBand{From: 120, To: 132},
+			80, 126,
+			"the value would be 132.001: 132.001 is served instead of 126",
+		},
+		"the observed demand": {
+			objective, floored, hpa.DeadBand{From: 120, To: 132}, 132.001, 124, "hide: the observed 124 is served",
+		},
+		"a quantile": {quantile, forecast, hpa.DeadBand{From: 110, To: 121}, 120, 0, ""},
+		"the most of all replicas": {
+			most, forecast,
+			hpa.DeadBand{From: 124, To: 136.4},
+			136.401, 125,
+			"hide: 125 is served instead of 126, the most that maxReplicas sustain",
+		},
+		"more than can be justified": {
+			objective, unjustified, hpa.DeadBand{From: 120, To: 132}, 122, 0, "history can justify",
+		},
+	} {
+		tt.input.DeadBand = tt.band
+		got := decide.Decide(tt.settings, 1.3, []decide.Input{tt.input})
+		if math.Abs(got.Value-tt.value) > 1e-9 || got.Ignored != tt.ignored ||
+			!strings.Contains(got.Reason(), tt.reason) {
+			t.Errorf("%s: %v in place of %v, want %v, %v: %s", name, got.Value, got.Ignored, tt.value, tt.ignored,
+				got.Reason())
+		}
 	}
 }
 

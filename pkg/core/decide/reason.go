@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -34,6 +35,17 @@ func (d *Decision) Reason() string {
 		text = fmt.Sprintf("%.6g is served instead of %.6g, the most that maxReplicas sustain: %s", d.MaxCapacity,
 			d.Uncapped, text)
 	}
+	value := d.Value
+	if d.Shadow {
+		value = d.WouldServe
+	}
+	if d.Floored && !d.Shadow {
+		text = fmt.Sprintf("the observed %.6g is served, it is above the forecast: %s", cmp.Or(d.Ignored, value), text)
+	}
+	if d.Ignored > 0 {
+		text = fmt.Sprintf("%.6g is served instead of %.6g, which the autoscaler's tolerance would hide: %s", value,
+			d.Ignored, text)
+	}
 	switch {
 	case d.Pause.Active():
 		text = fmt.Sprintf("paused: %s is served (%s); without the pause it would be %.6g: %s",
@@ -41,8 +53,6 @@ func (d *Decision) Reason() string {
 	case d.Shadow:
 		text = fmt.Sprintf("shadow mode: the observed %.6g is served; the value would be %.6g: %s",
 			d.Observed, d.WouldServe, text)
-	case d.Floored:
-		text = fmt.Sprintf("the observed %.6g is served, it is above the forecast: %s", d.Value, text)
 	}
 	if d.Suspect {
 		text = fmt.Sprintf("the demand is above what history can justify (%s): %s", d.Limit, text)

@@ -243,7 +243,9 @@ func (f *Forecaster) inputsTo(dst []decide.Input, of int, c *windowpeak.Candidat
 		peak, _ := c.Peak()
 		dst = append(dst, decide.Input{Peak: peak})
 	}
-	f.completeInput(&dst[len(dst)-1], c)
+	newest := &dst[len(dst)-1]
+	f.completeInput(newest, c)
+	newest.DeadBand = f.selection.deadBand(of)
 	return dst
 }
 

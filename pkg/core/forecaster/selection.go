@@ -7,6 +7,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
@@ -60,6 +61,7 @@ func newSelection(c Config, peaks *windowpeak.CandidateSet, start time.Time) (*s
 		of.Goals = append(of.Goals, objective.Goal{Late: p.Late, Price: p.CostRatio})
 	}
 	s.autoscalers(c, &of)
+	of.Autoscalers[0].Spec.PassDeadBand = true // So does what is served.
 	var err error
 	if c.Priors != nil {
 		of.Priors = c.Priors.Headroom
@@ -159,6 +161,14 @@ func (s *selection) inputs(of int) []decide.Input {
 		return nil
 	}
 	return s.calibrator.Inputs(of)
+}
+
+// deadBand is that of the first autoscaler on the value of settings.
+func (s *selection) deadBand(of int) hpa.DeadBand {
+	if s.calibrator == nil {
+		return hpa.DeadBand{}
+	}
+	return s.calibrator.DeadBand(of)
 }
 
 // headroom is the multiplier of settings.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
@@ -139,7 +140,7 @@ func (e *ForecastState) decideBy(c *Candidate, s decide.Overrides) (decide.Decis
 		window, settings.Target = s.Horizon, 0
 	}
 	if c.Name == e.Model && window == e.Window {
-		return decide.Decide(settings, k, e.Inputs), window, nil
+		return decide.Decide(settings, k, e.inputsFor(k)), window, nil
 	}
 	if named := e.named(c.Name); named != nil && settings.ByHeadroom() {
 		return decide.Decide(settings, named.HeadroomFor(settings), named.Inputs), window, nil
@@ -159,6 +160,16 @@ func (e *ForecastState) decideBy(c *Candidate, s decide.Overrides) (decide.Decis
 	}
 	settings.Target = 0 // Another candidate's headroom is not calibrated: its quantile is served.
 	return decide.Decide(settings, k, []decide.Input{input}), window, nil
+}
+
+// inputsFor are the inputs under a headroom. With another than the Forecast's an autoscaler has other replicas, and another dead band.
+func (e *ForecastState) inputsFor(k float64) []decide.Input {
+	if k == e.Decision.Headroom || len(e.Inputs) == 0 {
+		return e.Inputs
+	}
+	inputs := slices.Clone(e.Inputs)
+	inputs[len(inputs)-1].DeadBand = hpa.DeadBand{}
+	return inputs
 }
 
 // named returns a candidate that autoscalers select by name, with its own headroom; nil without one, or before it has

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
@@ -127,6 +128,29 @@ func TestAnswerAtACostRatio(t *testing.T) {
 	}
 	if got, want := of(decide.Overrides{Quantile: 0.95}), e.Inputs[len(e.Inputs)-1].Quantiles.At(0.95); got != want {
 		t.Errorf("a quantile serves %v, want %v", got, want)
+	}
+}
+
+// With another headroom the autoscaler has other replicas, and another dead band. The mode changes nothing of it.
+func TestTheDeadBandIsThatOfTheForecastsOwnObjective(t *testing.T) {
+	e := snapshottest.WithObjective(snapshottest.Key("llama"))
+	of := func(s decide.Overrides) float64 {
+		answer, err := e.Answer(s, snapshottest.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer.Value
+	}
+	own, lax := of(decide.Overrides{Mode: decide.Forecast}), of(decide.Overrides{Late: 0.1})
+	e.Inputs[len(e.Inputs)-1].DeadBand = hpa.DeadBand{From: lax - 1, To: own + 5}
+	if got := of(decide.Overrides{Mode: decide.Forecast}); !(got > own+5) {
+		t.Errorf("another mode serves %v, want more than %v", got, own+5)
+	}
+	if got := of(decide.Overrides{Late: 0.1}); got != lax {
+		t.Errorf("another objective serves %v, want %v", got, lax)
+	}
+	if e.Inputs[len(e.Inputs)-1].DeadBand == (hpa.DeadBand{}) {
+		t.Error("an answer changed the inputs")
 	}
 }
 

@@ -124,7 +124,7 @@ func TestForewarmOnATimetable(t *testing.T) {
 	if report := p.Forecaster().Calibrator().Report(); report.Selection.Selected != windowpeak.LastSeason {
 		t.Errorf("%s serves: %+v", report.Selection.Selected, report.Candidates)
 	}
-	if !(r.RelativeCost() <= 1.1*free) || !(r.LateShare() <= late) {
+	if !(r.RelativeCost() <= 1.13*free) || !(r.LateShare() <= late) {
 		t.Errorf("costs %v with %v late, the offset %v", r.RelativeCost(), r.LateShare(), free)
 	}
 }
@@ -133,19 +133,31 @@ func TestForewarmOnATimetable(t *testing.T) {
 // not stand just below the demand meanwhile.
 func TestForewarmOnASmoothDemand(t *testing.T) {
 	const late = 0.01
-	s := daily(8, 9)
-	for i := range s.Values {
-		s.Values[i] = 20 + 8*math.Sin(2*math.Pi*float64(i)/(24*60))
+	wave := func(i int) float64 { return 20 + 8*math.Sin(2*math.Pi*float64(i)/(24*60)) }
+	for name, at := range map[string]func(i int) float64{"a wave": wave, "a walk": walk(1), "another": walk(2), "a third": walk(3)} {
+		s := daily(8, 9)
+		for i := range s.Values {
+			s.Values[i] = at(i)
+		}
+		c := played(s)
+		c.WarmUp = 2 * day
+		r, err := simulate.Run(c, simulate.NewForewarm(objectiveConfig(t, s, late)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s: %.3f at %.2f %% late", name, r.RelativeCost(), 100*r.LateShare())
+		if !(r.LateShare() <= 2*late) || !(r.RelativeCost() < 1.1) {
+			t.Errorf("%s: %v late at a cost of %v", name, r.LateShare(), r.RelativeCost())
+		}
 	}
-	c := played(s)
-	c.WarmUp = 2 * day
-	r, err := simulate.Run(c, simulate.NewForewarm(objectiveConfig(t, s, late)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("%.3f at %.2f %% late", r.RelativeCost(), 100*r.LateShare())
-	if !(r.LateShare() <= late) || !(r.RelativeCost() < 1.25) {
-		t.Errorf("%v late at a cost of %v", r.LateShare(), r.RelativeCost())
+}
+
+// walk is a demand of about twelve replicas that changes by a hundredth an hour.
+func walk(seed uint64) func(int) float64 {
+	random, level := rand.New(rand.NewPCG(seed, 12)), 0.0
+	return func(int) float64 {
+		level += 0.01 / math.Sqrt(60) * random.NormFloat64()
+		return 12 * math.Exp(level)
 	}
 }
 

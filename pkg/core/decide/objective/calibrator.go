@@ -5,6 +5,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/demand"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
@@ -25,14 +26,9 @@ type Calibrator struct {
 	// that the current hour has such a step.
 	unforeseen int
 	skipped    bool
-	hours      int
 	// hourEnded is when the newest of the hours ended.
 	hourEnded time.Time
 }
-
-// unluckyHours is how often the simulated autoscalers lose what they owe to luck (sim.Simulation.Unlucky): at every hour of the day
-// in turn.
-const unluckyHours = 25
 
 // goalState is the candidate and the headroom that are selected for a goal, and what was late with them.
 type goalState struct {
@@ -168,15 +164,7 @@ func (o *Calibrator) endHour() {
 	}
 	o.rivals.endHour()
 	o.skipped = false
-	o.hours++
 	o.hourEnded = o.race.at
-	if o.hours%unluckyHours == 0 {
-		for _, c := range o.candidates {
-			for i := range c.trials {
-				c.trials[i].simulated.Unlucky()
-			}
-		}
-	}
 }
 
 // selectable is how many of the candidates take part in the selection.
@@ -198,6 +186,9 @@ func (o *Calibrator) Inputs(i int) []decide.Input { return o.candidates[o.Select
 
 // Headroom is the multiplier for the i-th goal.
 func (o *Calibrator) Headroom(i int) float64 { return o.goals[i].headroom }
+
+// DeadBand is the one that a value for the i-th goal must get past: that of the first autoscaler as it stands with what was served.
+func (o *Calibrator) DeadBand(i int) hpa.DeadBand { return o.goals[i].accounts.simulated.DeadBand(0) }
 
 // value is what is served for the i-th goal: at least the observed demand.
 func (o *Calibrator) value(i int) float64 { return decide.HeadroomValue(o.Headroom(i), o.Inputs(i)) }

@@ -28,7 +28,7 @@ func autoscaler(most int32) objective.Autoscaler {
 	down := hpa.DefaultScaleDown()
 	down.Stabilization = 0
 	return objective.Autoscaler{Name: "spec.scaling", Spec: sim.Spec{
-		Capacity: 10, PodLead: sim.Constant(lead),
+		Capacity: 10, PodLead: sim.Constant(lead), PassDeadBand: true,
 		HPA: hpa.Spec{
 			Min: 1, Max: most, Cluster: hpa.DefaultCluster(),
 			Metrics:  []hpa.Metric{{Name: "demand", Source: hpa.External, Type: hpa.AverageValue, Target: 10_000}},
@@ -99,7 +99,7 @@ func (p *player) step(v float64) float64 {
 		s.Peaks, s.HasForecast = append(s.Peaks, peak), append(s.HasForecast, own)
 	}
 	p.Step(s)
-	return decide.HeadroomValue(p.Headroom(0), p.Inputs(0))
+	return p.DeadBand(0).Pass(decide.HeadroomValue(p.Headroom(0), p.Inputs(0)))
 }
 
 // play steps an objective over a demand and returns what it served.

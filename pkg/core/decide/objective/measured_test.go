@@ -13,7 +13,7 @@ import (
 func world(t *testing.T, capacity float64, read, demand []float64, start time.Time) map[time.Time]float64 {
 	t.Helper()
 	spec := autoscaler(1000).Spec
-	spec.Capacity = capacity
+	spec.Capacity, spec.PassDeadBand = capacity, false
 	if &read[0] == &demand[0] {
 		spec.HPA.Behavior = nil
 	}
@@ -88,7 +88,7 @@ func TestMeasuredLatenessDiffers(t *testing.T) {
 		{name: "replicas that sustain 8: they fall behind, which no line shows", capacity: 8, times: always(1), more: true},
 		{name: "replicas that sustain 13", capacity: 13, times: always(1), less: true, explains: 13},
 		{name: "served, as assumed", served: true, capacity: 10, times: always(1)},
-		{name: "served, threefold", served: true, capacity: 10, times: always(3.5), more: true, explains: 8},
+		{name: "served, more than fourfold", served: true, capacity: 10, times: always(4.5), more: true, explains: 8},
 	} {
 		read := demand
 		if tt.served {

@@ -50,7 +50,7 @@ func TestRightWithinTwoDays(t *testing.T) {
 		}, calm(2+judged, 120), 1.3, 1.5},
 		{"a stabilization of its own", func(c *objective.Config) {
 			c.Autoscalers[0].Spec.HPA.Behavior.Up.Stabilization = 5 * time.Minute
-		}, jumpy(2+judged, 6), 4.5, 3},
+		}, jumpy(2+judged, 6), 5.5, 3},
 		{"demand of one replica", nil, calm(2+judged, 6), 1.3, 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -21,7 +21,7 @@ func TestBeforeIsAnHPAWithItsTarget(t *testing.T) {
 	play(p, demand)
 
 	spec := autoscaler(1000).Spec
-	spec.HPA.Min, spec.HPA.Behavior = 4, nil
+	spec.HPA.Min, spec.HPA.Behavior, spec.PassDeadBand = 4, nil, false
 	spec.HPA.Metrics = []hpa.Metric{{Name: "demand", Source: hpa.External, Type: hpa.AverageValue, Target: 9_500}}
 	one, err := sim.NewSimulation(spec, 1, time.Time{}, step)
 	if err != nil {
@@ -71,7 +71,7 @@ func TestRace(t *testing.T) {
 	for i := gap; i < gap+30; i++ {
 		demand[i] = math.NaN()
 	}
-	c := config(t, 0.01)
+	c := config(t, 0.002)
 	c.Start = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	p := newPlayer(t, c)
 	play(p, demand)

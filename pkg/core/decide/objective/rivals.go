@@ -44,7 +44,7 @@ func newRivals(c Config, hours int) (*rivals, error) {
 		out.shares[0] = c.Before.Target / spec.Capacity
 	}
 	copy(out.shares[1:], targetShares[:])
-	spec.HPA.Behavior = nil
+	spec.HPA.Behavior, spec.PassDeadBand = nil, false
 	if c.Before.Min > 0 {
 		spec.HPA.Min = min(c.Before.Min, spec.HPA.Max)
 	}

@@ -3,6 +3,8 @@ package sim
 import (
 	"math"
 	"time"
+
+	"github.com/forewarm/forewarm/pkg/core/hpa"
 )
 
 // Simulation simulates autoscalers beside the real one, on the observed demand. Each has an HPA, pods, a queue and
@@ -105,21 +107,11 @@ func (s *Simulation) count(i int, f flow) {
 	}
 }
 
-// Unlucky leaves each workload the fewest replicas with which its HPA does nothing about the value that it read last. Within its
-// tolerance an HPA keeps what it has: without this, a simulation that begins with a replica more is lucky for as long as the demand
-// is smooth.
-func (s *Simulation) Unlucky() {
-	for i := range s.workloads {
-		w := &s.workloads[i]
-		if c := &w.cluster; s.settings.skipsRepeats && c.nodes == nil && c.starting.total == 0 && w.read > 0 {
-			fewest := int(math.Ceil(w.read / s.settings.ignored))
-			c.ready = max(min(c.ready, fewest), s.settings.minReplicas)
-		}
-	}
-}
-
 // Ready returns the ready replicas of a workload.
 func (s *Simulation) Ready(i int) int { return s.workloads[i].cluster.ready }
+
+// DeadBand is the one that the values of a workload get past now, empty without Spec.PassDeadBand.
+func (s *Simulation) DeadBand(i int) hpa.DeadBand { return s.workloads[i].deadBand() }
 
 // Score returns the sums since Reset. The caller must not change its slices.
 func (s *Simulation) Score() Score { return s.score }

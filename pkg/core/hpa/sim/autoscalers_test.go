@@ -27,6 +27,7 @@ func randomSpec(rng *rand.Rand) sim.Spec {
 		s.HPA.Behavior.Down.Stabilization = time.Duration(rng.IntN(9)) * time.Minute
 		s.HPA.Behavior.Down.Policies = []hpa.ScalingPolicy{{Type: hpa.Pods, Value: 1, Period: 2 * time.Minute}}
 	}
+	s.PassDeadBand = rng.IntN(2) == 0
 	switch rng.IntN(4) {
 	case 0:
 		s.HPA.Metrics[0].Type = hpa.Value

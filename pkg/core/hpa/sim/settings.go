@@ -18,9 +18,9 @@ type settings struct {
 	syncSteps                  int // from one sync to the next
 	// minReplicas and maxReplicas are the limits of the HPA.
 	minReplicas, maxReplicas int
-	// ignored is the value for each replica up to which the HPA starts none.
-	ignored float64
-	pod     LeadTime
+	hpa                      hpa.Spec
+	passDeadBand             bool
+	pod                      LeadTime
 	// leadSteps is a constant lead time in steps; longestLeadSteps is the longest of any lead time.
 	leadSteps, longestLeadSteps int
 	constantLead                bool
@@ -43,12 +43,12 @@ func newSettings(s *Spec, start time.Time, step time.Duration) *settings {
 		longestLeadSteps: stepsIn(s.PodLead.longest(), step),
 		minReplicas:      int(s.HPA.Min),
 		maxReplicas:      int(s.HPA.Max),
+		hpa:              s.HPA,
+		passDeadBand:     s.PassDeadBand,
 		nodes:            s.Nodes,
 		seed:             s.Seed,
 		skipsRepeats:     s.HPA.Metrics[0].Type == hpa.AverageValue,
 	}
-	up, _ := s.HPA.Tolerances()
-	k.ignored = (1 + up) * float64(s.HPA.Metrics[0].Target) / 1000
 	var lead Constant
 	if lead, k.constantLead = s.PodLead.(Constant); k.constantLead {
 		k.leadSteps = stepsIn(time.Duration(lead), step)

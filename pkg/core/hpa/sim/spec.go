@@ -34,6 +34,8 @@ type Spec struct {
 	Nodes *Nodes
 	// Demand that waits longer than Wait is late; demand that waits longer than Timeout is dropped.
 	Wait, Timeout time.Duration
+	// PassDeadBand raises what the HPA reads wherever its tolerance would hide that more is served than its replicas sustain.
+	PassDeadBand bool
 	// Seed of the random lead times.
 	Seed uint64
 }

@@ -118,8 +118,17 @@ var errNoValue = errors.New("no value is served")
 // MaxValue is the first value whose thousandths overflow.
 const MaxValue = math.MaxInt64 / 1000
 
+// deadBand is the one that values get past: that of the HPA with the replicas that are requested now.
+func (w *Workload) deadBand() hpa.DeadBand {
+	if !w.settings.passDeadBand {
+		return hpa.DeadBand{}
+	}
+	return w.settings.hpa.DeadBand(int32(w.cluster.replicas())) //nolint:gosec // At most the HPA's maximum.
+}
+
 // sync is one pass of the controller, which reads values in thousandths, rounded up as the adapter rounds them.
 func (w *Workload) sync(value float64) int {
+	value = w.deadBand().Pass(value)
 	at := w.at(w.step)
 	replicas, ready := int32(w.cluster.replicas()), int32(w.cluster.ready) //nolint:gosec // At most the HPA's maximum.
 	if w.settings.skipsRepeats && value == w.read && replicas == w.asked && w.controller.SkipRepeat(at) {

@@ -118,6 +118,7 @@ func (t *studied) add(s Setting, values []float64, target int64) error {
 	first.WarmUp = 0
 	first.Demand.Values = first.Demand.Values[:min(first.Demand.Len(), int(day/sync))]
 	for _, c := range []simulate.Config{t.config(&t.Config, target), first} {
+		c.PassDeadBand = !math.IsNaN(s.Headroom) // The calibrated value does already.
 		var all []simulate.Report
 		for draw := range max(t.study.Draws, 1) {
 			if draw > 0 { // A seed of 1 is that of Forewarm's own simulated autoscalers.
