@@ -15,7 +15,7 @@ import (
 )
 
 // baseline is the Forewarm to upgrade from: one that serves the same values.
-const baseline = "4ab19bb"
+const baseline = "4ef36b1"
 
 // apiServiceNames are those that Forewarm makes at run time.
 var apiServiceNames = []string{
