@@ -184,11 +184,16 @@ func (d *Decision) serve(settings Settings, floor float64) {
 
 // pass raises a value that the autoscaler would ignore. That may be above what maxReplicas sustain: the autoscaler goes no further.
 func (d *Decision) pass(band hpa.DeadBand) {
-	value := &d.Value
-	if d.Shadow {
-		value = &d.WouldServe
-	}
+	value := d.decided()
 	if passes := band.Pass(*value); passes != *value {
 		d.Ignored, *value = *value, passes
 	}
+}
+
+// decided is the value, or what it would be but for a shadow.
+func (d *Decision) decided() *float64 {
+	if d.Shadow {
+		return &d.WouldServe
+	}
+	return &d.Value
 }

@@ -35,16 +35,13 @@ func (d *Decision) Reason() string {
 		text = fmt.Sprintf("%.6g is served instead of %.6g, the most that maxReplicas sustain: %s", d.MaxCapacity,
 			d.Uncapped, text)
 	}
-	value := d.Value
-	if d.Shadow {
-		value = d.WouldServe
-	}
 	if d.Floored && !d.Shadow {
-		text = fmt.Sprintf("the observed %.6g is served, it is above the forecast: %s", cmp.Or(d.Ignored, value), text)
+		text = fmt.Sprintf("the observed %.6g is served, it is above the forecast: %s", cmp.Or(d.Ignored, d.Value),
+			text)
 	}
 	if d.Ignored > 0 {
-		text = fmt.Sprintf("%.6g is served instead of %.6g, which the autoscaler's tolerance would hide: %s", value,
-			d.Ignored, text)
+		text = fmt.Sprintf("%.6g is served instead of %.6g, which the autoscaler's tolerance would hide: %s",
+			*d.decided(), d.Ignored, text)
 	}
 	switch {
 	case d.Pause.Active():
