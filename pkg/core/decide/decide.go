@@ -84,7 +84,7 @@ func Decide(settings Settings, k float64, inputs []Input) Decision {
 	if newest.Suspect && d.Value == d.Observed {
 		d.Bounded, d.Suspect = true, true
 	}
-	if settings.ByHeadroom() && !d.Bounded {
+	if settings.ByHeadroom() {
 		d.pass(newest.DeadBand)
 	}
 	return d
@@ -182,10 +182,12 @@ func (d *Decision) serve(settings Settings, floor float64) {
 	d.Bounded = d.Bounded && !d.Floored
 }
 
-// pass raises a value that the autoscaler would ignore. That may be above what maxReplicas sustain: the autoscaler goes no further.
+// pass raises a value that the autoscaler would ignore, as far as history justifies it. That may be above what maxReplicas sustain: the
+// autoscaler goes no further.
 func (d *Decision) pass(band hpa.DeadBand) {
 	value := d.decided()
-	if passes := band.Pass(*value); passes != *value {
+	passes := band.Pass(*value)
+	if _, unjustified := d.Limit.CapForecast(passes); passes != *value && !unjustified {
 		d.Ignored, *value = *value, passes
 	}
 }

@@ -96,8 +96,9 @@ func TestDeadBandIsPassed(t *testing.T) {
 	shadow, quantile, most := objective, objective, objective
 	shadow.Mode, quantile.Quantile, most.MaxCapacity = decide.Shadow, 0.95, 125
 	forecast := input(80, 100, 120) // 126 with the headroom below
-	floored, unjustified := input(124, 100, 110), forecast
+	floored, unjustified, barely := input(124, 100, 110), forecast, forecast
 	unjustified.Limit = demand.Limit{Known: true, Forecast: 122}
+	barely.Limit = demand.Limit{Known: true, Forecast: 130}
 	for name, tt := range map[string]struct {
 		settings       decide.Settings
 		input          decide.Input
@@ -133,6 +134,7 @@ func TestDeadBandIsPassed(t *testing.T) {
 		"more than can be justified": {
 			objective, unjustified, hpa.DeadBand{From: 120, To: 132}, 122, 0, "history can justify",
 		},
+		"to more than can be justified": {objective, barely, hpa.DeadBand{From: 120, To: 132}, 126, 0, "126 = 100"},
 	} {
 		tt.input.DeadBand = tt.band
 		got := decide.Decide(tt.settings, 1.3, []decide.Input{tt.input})
