@@ -19,7 +19,7 @@ func TestLookup(t *testing.T) {
 	for _, tt := range []struct{ name, want string }{
 		{"vllm/infligth", "did you mean vllm/inflight?"},
 		{"VLLM/queue", "did you mean vllm/queue?"},
-		{"vlm", "did you mean vllm/arrivals, vllm/inflight, vllm/kv-cache, vllm/queue?"},
+		{"vlm", "did you mean vllm/arrivals, vllm/inflight, vllm/kv-cache, vllm/offered, vllm/queue?"},
 		{"kv-cache", "sglang/kv-cache"},
 		{"tgi/kv-cache", "TGI does not report its KV cache; use tgi/inflight"},
 		{"nothing like it", "`forewarm presets` lists all presets; or write your own query"},

@@ -27,6 +27,23 @@ func engineScenarios() []scenario {
   vllm:time_to_first_token_seconds_count{$A,engine="0",model_name="m"} 9000+30x17 30+30x22
   vllm:num_requests_waiting{$A,engine="0",model_name="m"} 0x40
 `},
+		// 16, and a queue that grows by 1/s of requests that take 16/2 s each; and 10.
+		{preset: "vllm/offered", want: "{} 34", load: `
+  vllm:time_to_first_token_seconds_count{$A,engine="0",model_name="m"} 0+30x40
+  vllm:num_requests_running{$A,engine="0",model_name="m"} 16x40
+  vllm:num_requests_waiting{$A,engine="0",model_name="m"} 0+15x40
+  vllm:time_to_first_token_seconds_count{$B,engine="0",model_name="m"} 0+15x40
+  vllm:num_requests_running{$B,engine="0",model_name="m"} 10x40
+  vllm:num_requests_waiting{$B,engine="0",model_name="m"} 0x40
+`},
+		{preset: "vllm/offered", trap: "one empties its queue, another has answered nothing yet", want: "{} 15", load: `
+  vllm:time_to_first_token_seconds_count{$A,engine="0",model_name="m"} 0+30x40
+  vllm:num_requests_running{$A,engine="0",model_name="m"} 16x40
+  vllm:num_requests_waiting{$A,engine="0",model_name="m"} 600-15x40
+  vllm:time_to_first_token_seconds_count{$B,engine="0",model_name="m"} 0x40
+  vllm:num_requests_running{$B,engine="0",model_name="m"} 4x40
+  vllm:num_requests_waiting{$B,engine="0",model_name="m"} 3x40
+`},
 		{preset: "vllm/queue", want: "{} 6", load: `
   vllm:num_requests_waiting{$A,engine="0",model_name="m"} 3x40
   vllm:num_requests_waiting{$B,engine="0",model_name="m"} 1x40
@@ -86,6 +103,19 @@ func engineScenarios() []scenario {
   sglang:time_to_first_token_seconds_count{$A,model_name="m",tenant="b"} 0+15x40
   sglang:num_queue_reqs{$A,engine_type="unified",model_name="m",tp_rank="0"} 5x40
 `},
+		// 9 of two engines, and a queue that grows by 1/s of requests that take 9/2 s each.
+		{preset: "sglang/offered", want: "{} 13.5", load: `
+  sglang:time_to_first_token_seconds_count{$A,model_name="m"} 0+30x40
+  sglang:num_running_reqs{$A,engine_type="unified",model_name="m",dp_rank="0"} 4x40
+  sglang:num_running_reqs{$A,engine_type="unified",model_name="m",dp_rank="1"} 5x40
+  sglang:num_queue_reqs{$A,engine_type="unified",model_name="m",dp_rank="0"} 0+15x40
+  sglang:num_queue_reqs{$A,engine_type="unified",model_name="m",dp_rank="1"} 2x40
+`},
+		{preset: "sglang/offered", trap: "a server that started within the step has no queue before it", want: "{} 7", load: `
+  sglang:time_to_first_token_seconds_count{$A,model_name="m"} _x19 0+15x20
+  sglang:num_running_reqs{$A,engine_type="unified",model_name="m"} _x19 4x20
+  sglang:num_queue_reqs{$A,engine_type="unified",model_name="m"} _x19 3x20
+`},
 		{preset: "sglang/queue", want: "{} 5", load: `
   sglang:num_queue_reqs{$A,engine_type="unified",model_name="m",tp_rank="0"} 3x40
   sglang:num_queue_reqs{$B,engine_type="unified",model_name="m",tp_rank="0"} 2x40
@@ -124,6 +154,18 @@ func engineScenarios() []scenario {
   trtllm_num_requests_waiting{$A,model_name="m"} 0+15x40
 `},
 		{preset: "trtllm/arrivals", trap: "completions stand apart by their reason", want: "{} 3", load: `
+  trtllm_request_success_total{$A,model_name="m",finished_reason="stop"} 0+30x40
+  trtllm_request_success_total{$A,model_name="m",finished_reason="length"} 0+15x40
+  trtllm_num_requests_running{$A,model_name="m"} 8x40
+  trtllm_num_requests_waiting{$A,model_name="m"} 0x40
+`},
+		// 8, and a queue that grows by 1/s of requests that take 8/2 s each.
+		{preset: "trtllm/offered", want: "{} 12", load: `
+  trtllm_request_success_total{$A,model_name="m",finished_reason="stop"} 0+30x40
+  trtllm_num_requests_running{$A,model_name="m"} 8x40
+  trtllm_num_requests_waiting{$A,model_name="m"} 0+15x40
+`},
+		{preset: "trtllm/offered", trap: "no queue at all, completions stand apart by their reason", want: "{} 8", load: `
   trtllm_request_success_total{$A,model_name="m",finished_reason="stop"} 0+30x40
   trtllm_request_success_total{$A,model_name="m",finished_reason="length"} 0+15x40
   trtllm_num_requests_running{$A,model_name="m"} 8x40

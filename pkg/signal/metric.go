@@ -14,6 +14,12 @@ const (
 	windowSeconds = 120
 )
 
+// step is the usual step of a Forecast.
+const (
+	step        = "30s"
+	stepSeconds = 30
+)
+
 // scope is the workload that a template is rendered for. Its methods build the parts of a template.
 type scope struct {
 	namespace string
@@ -37,6 +43,8 @@ type metric struct {
 	over string
 	// window is the range of over; empty for the usual one.
 	window string
+	// ago is how long before now an instant value was; empty for now.
+	ago string
 }
 
 // metricNamed is a metric with these names.
@@ -49,6 +57,16 @@ func (m metric) rate() metric {
 
 func (m metric) delta() metric {
 	m.over = "delta"
+	return m
+}
+
+func (m metric) mean() metric {
+	m.over = "avg_over_time"
+	return m
+}
+
+func (m metric) before() metric {
+	m.ago = step
 	return m
 }
 
@@ -78,6 +96,9 @@ func (s scope) series(aggregate, name string, m metric, by ...string) string {
 
 // apply selects samples. No quantity is below 0: a gauge that is has a fault, or an author who means harm.
 func (m metric) apply(selector string) string {
+	if m.ago != "" {
+		selector += " offset " + m.ago
+	}
 	if m.over == "" {
 		return selector + " >= 0"
 	}
@@ -135,6 +156,17 @@ func (s scope) total(perPod string) string {
 // inflight is the running and waiting requests: both or nothing, because one alone would look like low demand.
 func (s scope) inflight(running, waiting metric) string {
 	return s.total(fmt.Sprintf(`(%s + %s)`, s.perPod(running), s.perPod(waiting)))
+}
+
+// offered is what would be in flight if none waited: those running, and the service time of those by whom the queue grew, or less
+// of those by whom it shrank. The service time is that of Little's law (1961): the mean of those running over the rate at which they
+// pass. Without any that passed it is inflight.
+func (s scope) offered(running, waiting, passed metric) string {
+	now, queue := s.perPod(running), s.perPod(waiting)
+	service := fmt.Sprintf(`(%s > 0) / (%s > 0)`, s.perPod(running.mean()), s.perPod(passed.rate()))
+	perPod := fmt.Sprintf(`clamp_min(%[1]s + (%[2]s - %[3]s) / %[4]d * (%[5]s), 0) or (%[1]s + %[2]s)`,
+		now, queue, s.perPod(waiting.before()), stepSeconds, service)
+	return s.unlessUnknown(fmt.Sprintf(`sum((%s) * on (pod) group_left () %s)`, perPod, s.pods()), queue)
 }
 
 // arrivals follows from conservation: the arrivals in a window are the requests that passed the counter, plus the

@@ -2,6 +2,32 @@ package signal
 
 import "fmt"
 
+// engine is what an engine of language models reports, under the name of its presets.
+type engine struct {
+	source           string
+	running, waiting metric
+	// passed counts requests when they have left the queue, or at their end.
+	passed, cache metric
+}
+
+// presets are those of an engine.
+func (e engine) presets(arrivals Preset) []Preset {
+	return []Preset{
+		inflightPreset(e.source, func(s scope) string { return s.inflight(e.running, e.waiting) }),
+		offeredPreset(e.source, func(s scope) string { return s.offered(e.running, e.waiting, e.passed) }),
+		arrivals,
+		queuePreset(e.source, func(s scope) string { return s.total(s.perPod(e.waiting)) }),
+		kvCachePreset(e.source, func(s scope) string { return s.kvCaches(e.cache) }),
+	}
+}
+
+// arrivalsAtFirstToken is the preset of an engine that counts a request at its first token.
+func (e engine) arrivalsAtFirstToken() Preset {
+	return arrivalsPreset(e.source, "Requests that arrive per second: first tokens per second plus the growth of the queue, so that "+
+		"it holds under saturation. A gateway's own count is better if there is one.",
+		func(s scope) string { return s.arrivals(e.passed, e.waiting) })
+}
+
 // tgi is the presets for Hugging Face's Text Generation Inference.
 func tgi() Source {
 	running, waiting := metricNamed("tgi_batch_current_size"), metricNamed("tgi_queue_size")
@@ -23,31 +49,23 @@ func tgi() Source {
 }
 
 // sglang is the presets for SGLang's own metrics.
-//
-//nolint:dupl // Two servers of one kind.
 func sglang() Source {
 	// The ranks of a tensor-parallel engine may each report the same figure (--enable-metrics-for-all-schedulers), and
 	// a priority scheduler reports its classes beside the whole: neither may add up, and the greatest is the engine's.
 	gauge := func(name string) metric {
 		return metric{names: []string{name}, distinct: []string{"engine_type", "dp_rank", "model_name"}}
 	}
-	running, waiting := gauge("sglang:num_running_reqs"), gauge("sglang:num_queue_reqs")
-	cache := gauge("sglang:token_usage")
-	// Counted before the scheduler, where there are no ranks; users may add labels of their own.
-	begun := metricNamed("sglang:time_to_first_token_seconds_count")
+	of := engine{
+		"sglang", gauge("sglang:num_running_reqs"), gauge("sglang:num_queue_reqs"),
+		// Counted before the scheduler, where there are no ranks; users may add labels of their own.
+		metricNamed("sglang:time_to_first_token_seconds_count"), gauge("sglang:token_usage"),
+	}
 	return Source{
 		Name:  "sglang",
 		Title: "SGLang",
 		Note: "Start the server with --enable-metrics. With separate prefill and decode servers, create a Forecast for each; the " +
 			"queues of the transfer between them do not count.",
-		Presets: []Preset{
-			inflightPreset("sglang", func(s scope) string { return s.inflight(running, waiting) }),
-			arrivalsPreset("sglang", "Requests that arrive per second: first tokens per second plus the growth of the "+
-				"queue, so that it holds under saturation. A gateway's own count is better if there is one.",
-				func(s scope) string { return s.arrivals(begun, waiting) }),
-			queuePreset("sglang", func(s scope) string { return s.total(s.perPod(waiting)) }),
-			kvCachePreset("sglang", func(s scope) string { return s.kvCaches(cache) }),
-		},
+		Presets: of.presets(of.arrivalsAtFirstToken()),
 		Lateness: []Preset{
 			queueTimePreset("sglang", inSeconds("sglang:queue_time_seconds")),
 			firstTokenPreset("sglang", inSeconds("sglang:time_to_first_token_seconds")),
@@ -56,30 +74,21 @@ func sglang() Source {
 }
 
 // vllm is the presets for vLLM's own metrics.
-//
-//nolint:dupl // Two servers of one kind.
 func vllm() Source {
 	// A pod has one series per engine (data parallelism), model and port.
-	of := func(names ...string) metric {
+	series := func(names ...string) metric {
 		return metric{names: names, distinct: []string{"engine", "model_name"}}
 	}
-	running, waiting := of("vllm:num_requests_running"), of("vllm:num_requests_waiting")
-	begun := of("vllm:time_to_first_token_seconds_count")
-	cache := of("vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc")
+	of := engine{
+		"vllm", series("vllm:num_requests_running"), series("vllm:num_requests_waiting"),
+		series("vllm:time_to_first_token_seconds_count"), series("vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc"),
+	}
 	return Source{
 		Name:  "vllm",
 		Title: "vLLM",
 		Note: "Works wherever vLLM's own metrics are scraped, also under KServe and llm-d. The former name of the KV cache " +
 			"metric (gpu_cache_usage_perc) works too.",
-		Presets: []Preset{
-			inflightPreset("vllm", func(s scope) string { return s.inflight(running, waiting) }),
-			arrivalsPreset("vllm",
-				"Requests that arrive per second: first tokens per second plus the growth of the queue, so that "+
-					"it holds under saturation. A gateway's own count is better if there is one.",
-				func(s scope) string { return s.arrivals(begun, waiting) }),
-			queuePreset("vllm", func(s scope) string { return s.total(s.perPod(waiting)) }),
-			kvCachePreset("vllm", func(s scope) string { return s.kvCaches(cache) }),
-		},
+		Presets: of.presets(of.arrivalsAtFirstToken()),
 		Lateness: []Preset{
 			queueTimePreset("vllm", inSeconds("vllm:request_queue_time_seconds")),
 			firstTokenPreset("vllm", inSeconds("vllm:time_to_first_token_seconds")),
@@ -123,33 +132,26 @@ func rayServe() Source {
 // trtllm is the presets for trtllm-serve, TensorRT-LLM's own server. Behind Triton, Triton reports its engine's
 // metrics.
 func trtllm() Source {
-	of := func(name string) metric {
+	series := func(name string) metric {
 		return metric{names: []string{name}, distinct: []string{"model_name", "engine_type"}}
 	}
-	running, waiting := of("trtllm_num_requests_running"), of("trtllm_num_requests_waiting")
-	cache := of("trtllm_kv_cache_utilization")
-	// By the reason of their end.
-	completed := metricNamed("trtllm_request_success_total")
+	of := engine{
+		"trtllm", series("trtllm_num_requests_running"), series("trtllm_num_requests_waiting"),
+		metricNamed("trtllm_request_success_total"), // By the reason of their end.
+		series("trtllm_kv_cache_utilization"),
+	}
 	return Source{
 		Name:  "trtllm",
 		Title: "TensorRT-LLM (trtllm-serve)",
 		Note: "Served at /prometheus/metrics; switch on the server's iteration statistics (enable_iter_perf_stats) and " +
 			"request metrics (return_perf_metrics). Releases without running and waiting requests have no series. Behind Triton " +
 			"use triton.",
-		Presets: []Preset{
-			inflightPreset("trtllm", func(s scope) string { return s.inflight(running, waiting) }),
-			arrivalsPreset(
-				"trtllm",
-				"Requests that arrive per second: completions per second plus the growth of those running "+
-					"and waiting, so that it holds under saturation. Aborted requests do not count.",
-				func(s scope) string {
-					return s.total(fmt.Sprintf(`clamp_min(%s + (%s + %s) / %d, 0)`, s.perPod(completed.rate()),
-						s.perPod(running.delta()), s.perPod(waiting.delta()), windowSeconds))
-				},
-			),
-			queuePreset("trtllm", func(s scope) string { return s.total(s.perPod(waiting)) }),
-			kvCachePreset("trtllm", func(s scope) string { return s.kvCaches(cache) }),
-		},
+		Presets: of.presets(arrivalsPreset("trtllm", "Requests that arrive per second: completions per second plus the growth of "+
+			"those running and waiting, so that it holds under saturation. Aborted requests do not count.",
+			func(s scope) string {
+				return s.total(fmt.Sprintf(`clamp_min(%s + (%s + %s) / %d, 0)`, s.perPod(of.passed.rate()),
+					s.perPod(of.running.delta()), s.perPod(of.waiting.delta()), windowSeconds))
+			})),
 		Lateness: []Preset{
 			queueTimePreset("trtllm", inSeconds("trtllm_request_queue_time_seconds")),
 			firstTokenPreset("trtllm", inSeconds("trtllm_time_to_first_token_seconds")),

@@ -73,6 +73,9 @@ func (w *world) fill(namespace string, honoured, merged bool) {
 		w.want["vllm/inflight"] += running + waiting
 		w.want["vllm/queue"] += waiting
 		w.want["vllm/arrivals"] += begun
+		if w.want["vllm/offered"] += running; begun == 0 || running == 0 {
+			w.want["vllm/offered"] += waiting
+		}
 		w.want["tgi/queue"] += waiting
 		jobs := map[string]string{"pods": ":8000"}
 		if merged {
@@ -125,7 +128,7 @@ func TestNobodyElseMovesTheValue(t *testing.T) {
 		worlds = 20
 	}
 	presets := []string{
-		"vllm/inflight", "vllm/queue", "vllm/arrivals", "tgi/queue", "dcgm/gpu-busy", "dcgm/gpus-allocated",
+		"vllm/inflight", "vllm/queue", "vllm/arrivals", "vllm/offered", "tgi/queue", "dcgm/gpu-busy", "dcgm/gpus-allocated",
 	}
 	for seed := range worlds {
 		w := &world{Rand: rand.New(rand.NewPCG(uint64(seed), 36))} //nolint:gosec // A test's draws.

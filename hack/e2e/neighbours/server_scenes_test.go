@@ -39,7 +39,7 @@ func scenes() (out []scene) {
 			scene{load, "keda-queue-1", queue, "1", false}, scene{load, "keda-inflight-6", inFlight, "6", false},
 			scene{load, "keda-cache-25", kvCache, "0.25", false})
 	}
-	return append(out, scene{"rise", forewarms + "-picker", "", "16", true},
+	return append(out, scene{"rise", forewarms + "-picker", "", "16", true}, scene{"rise", forewarms + "-offered", "", "16", false},
 		scene{"rise", "hpa-inflight-6-picker", inFlight, "6", true})
 }
 
@@ -83,6 +83,9 @@ spec:
   serve: Shadow`
 	if s.foreseen() {
 		signal = "preset: vllm/inflight"
+		if strings.HasSuffix(s.policy, "-offered") {
+			signal = "preset: vllm/offered"
+		}
 		promise = fmt.Sprintf(
 			"objective: {late: 2%%, wait: %s, over: 1h, measured: {preset: vllm/time-to-first-token}}",
 			lateAfter,

@@ -228,19 +228,7 @@ func (s *serverStage) pool(t *testing.T, namespace string) {
 	t.Helper()
 	var sums [2]float64
 	for i, name := range []string{"vllm/inflight", "gateway/inflight"} {
-		preset, err := signal.Lookup(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		expr, err := preset.Render(namespace, signal.Target{Kind: "Deployment", Name: "llama"}, signal.DefaultTrust())
-		if err != nil {
-			t.Fatal(err)
-		}
-		from := s.begin.Add(6 * time.Minute)
-		values, err := store{s.prometheus.URL}.read(t.Context(), expr, from, s.begin.Add(loadLength))
-		if err != nil {
-			t.Fatal(err)
-		}
+		values := s.preset(t, name, namespace)[6*time.Minute/demandStep:]
 		for _, v := range values {
 			sums[i] += v / float64(len(values))
 		}
@@ -249,4 +237,26 @@ func (s *serverStage) pool(t *testing.T, namespace string) {
 	if math.Abs(sums[1]/sums[0]-1) > .1 {
 		t.Errorf("%s: %.1f in flight by the servers, %.1f by the picker", namespace, sums[0], sums[1])
 	}
+}
+
+// preset is what a preset showed of a namespace at each step; 0 without a server.
+func (s *serverStage) preset(t *testing.T, name, namespace string) (out []float64) {
+	t.Helper()
+	preset, err := signal.Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expr, err := preset.Render(namespace, signal.Target{Kind: "Deployment", Name: "llama"}, signal.DefaultTrust())
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := s.begin.Add(loadLength)
+	values, err := store{s.prometheus.URL}.read(t.Context(), expr, s.begin, end)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := s.begin; at.Before(end); at = at.Add(demandStep) {
+		out = append(out, values[at.Truncate(interval).Unix()])
+	}
+	return out
 }
