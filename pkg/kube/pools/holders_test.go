@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/forewarm/forewarm/hack/apiservertest"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/kube/pools"
@@ -186,6 +188,23 @@ func (s *holdScene) placed(pool *v1alpha1.WarmPool) {
 	s.clock = s.clock.Add(pools.PendingTimeout + time.Minute)
 	if held = s.hold(pool, 1, 1); !strings.Contains(held.Warning, "no scheduler has considered asleep-2") {
 		s.Errorf("it waits for long: %q", held.Warning)
+	}
+	// Without its controller no replica is made, and there is no pod to read a reason from.
+	s.MustKubectl(s.T, "", "delete", "pod", "asleep-2")
+	s.MustKubectl(s.T, "", "patch", "deployment", "asleep", "--subresource=status", "--type=merge", "-p",
+		`{"status": {"replicas": 1}}`)
+	waits := metav1.Condition{
+		Type:               v1alpha1.PoolConditionReady,
+		Status:             metav1.ConditionFalse,
+		LastTransitionTime: metav1.NewTime(s.clock),
+	}
+	pool.Status.Conditions = []metav1.Condition{waits}
+	if held = s.hold(pool, 1, 1); held.Warning != "" {
+		s.Errorf("the controller may be about to make the other: %q", held.Warning)
+	}
+	s.clock = s.clock.Add(pools.PendingTimeout)
+	if held = s.hold(pool, 1, 1); !strings.Contains(held.Warning, "Deployment/asleep has 1 of 2 replicas") {
+		s.Errorf("its controller has not made the other for long: %q", held.Warning)
 	}
 }
 

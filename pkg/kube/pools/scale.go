@@ -121,8 +121,25 @@ func (s *Scale) held(
 			count.Ready = min(count.Ready, placed)
 		}
 	}
+	if out.Warning == "" {
+		out.Warning = s.unmade(pool, scale)
+	}
 	out.Types[0] = count
 	return out, nil
+}
+
+// unmade is advice about a target whose controller has not made all replicas for as long as a placeholder pod may be pending; empty for
+// none. The pool has not been ready as long.
+func (s *Scale) unmade(pool *v1alpha1.WarmPool, scale *autoscalingv1.Scale) string {
+	made, want := scale.Status.Replicas, scale.Spec.Replicas
+	ready := meta.FindStatusCondition(pool.Status.Conditions, v1alpha1.PoolConditionReady)
+	if made >= want || ready == nil || ready.Status == metav1.ConditionTrue ||
+		s.now().Sub(ready.LastTransitionTime.Time) < pendingTimeoutOf(pool) {
+		return ""
+	}
+	const text = "%s has %d of %d replicas, and the pool waits for more since %s: check that its controller runs, and its events"
+	return fmt.Sprintf(text, refOf(pool.Spec.Actuator.Scale.TargetRef), made, want,
+		ready.LastTransitionTime.UTC().Format("15:04 MST"))
 }
 
 // resource returns the client of a target's kind.
