@@ -156,11 +156,11 @@ func inflightPreset(source string, template func(scope) string) Preset {
 func offeredPreset(source string, template func(scope) string) Preset {
 	return Preset{
 		Name:  source + "/offered",
-		Brief: "right lateness under saturation",
+		Brief: "to simulate with: right while requests wait",
 		Summary: "Offered load: the requests that would be in flight if none had to wait, which is those running, plus the growth of the " +
-			"queue in the last 30 s times the mean service time of the last two minutes (Little, 1961). Equal to the requests in flight " +
-			"while none wait; else those who wait count once, when they arrive, so that simulated lateness is right under saturation. It " +
-			"asks for no replicas that empty a queue: let the HPA have the requests in flight as a second metric. For steps of up to 30 s.",
+			"queue since the last step times the mean service time of two minutes (Little, 1961). Equal to the requests in flight while " +
+			"none wait; else those who wait count once, when they arrive, so that the lateness that simulate and backtest find is right " +
+			"under saturation. Scale on the requests in flight: offered load asks for no replicas that empty a queue.",
 		Target: "requests in flight that one replica serves at full load with good latency",
 		Unit:   "requests", template: template,
 	}

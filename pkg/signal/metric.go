@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/prometheus/common/model"
 )
 
 // window is the range of rates: four scrapes at the usual 30 s.
@@ -14,11 +16,8 @@ const (
 	windowSeconds = 120
 )
 
-// step is the usual step of a Forecast.
-const (
-	step        = "30s"
-	stepSeconds = 30
-)
+// DefaultStep is the step of a preset that is shown without a Forecast.
+const DefaultStep = 30 * time.Second
 
 // scope is the workload that a template is rendered for. Its methods build the parts of a template.
 type scope struct {
@@ -27,6 +26,8 @@ type scope struct {
 	trust     Trust
 	// wait is that of a lateness preset.
 	wait time.Duration
+	// step is that of the samples.
+	step time.Duration
 }
 
 // metric is one quantity under the names that releases give it.
@@ -43,8 +44,8 @@ type metric struct {
 	over string
 	// window is the range of over; empty for the usual one.
 	window string
-	// ago is how long before now an instant value was; empty for now.
-	ago string
+	// ago is how long before now an instant value was; 0 for now.
+	ago time.Duration
 }
 
 // metricNamed is a metric with these names.
@@ -65,8 +66,8 @@ func (m metric) mean() metric {
 	return m
 }
 
-func (m metric) before() metric {
-	m.ago = step
+func (m metric) before(ago time.Duration) metric {
+	m.ago = ago
 	return m
 }
 
@@ -96,8 +97,8 @@ func (s scope) series(aggregate, name string, m metric, by ...string) string {
 
 // apply selects samples. No quantity is below 0: a gauge that is has a fault, or an author who means harm.
 func (m metric) apply(selector string) string {
-	if m.ago != "" {
-		selector += " offset " + m.ago
+	if m.ago > 0 {
+		selector += " offset " + model.Duration(m.ago).String()
 	}
 	if m.over == "" {
 		return selector + " >= 0"
@@ -164,8 +165,8 @@ func (s scope) inflight(running, waiting metric) string {
 func (s scope) offered(running, waiting, passed metric) string {
 	now, queue := s.perPod(running), s.perPod(waiting)
 	service := fmt.Sprintf(`(%s > 0) / (%s > 0)`, s.perPod(running.mean()), s.perPod(passed.rate()))
-	perPod := fmt.Sprintf(`clamp_min(%[1]s + (%[2]s - %[3]s) / %[4]d * (%[5]s), 0) or (%[1]s + %[2]s)`,
-		now, queue, s.perPod(waiting.before()), stepSeconds, service)
+	perPod := fmt.Sprintf(`clamp_min(%[1]s + (%[2]s - %[3]s) / %[4]v * (%[5]s), 0) or (%[1]s + %[2]s)`,
+		now, queue, s.perPod(waiting.before(s.step)), s.step.Seconds(), service)
 	return s.unlessUnknown(fmt.Sprintf(`sum((%s) * on (pod) group_left () %s)`, perPod, s.pods()), queue)
 }
 

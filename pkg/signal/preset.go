@@ -8,6 +8,7 @@
 package signal
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -51,6 +52,14 @@ type Preset struct {
 	template func(scope) string
 	// wait is that of a lateness preset.
 	wait time.Duration
+	// step is that of the samples; 0 for DefaultStep.
+	step time.Duration
+}
+
+// Every is the preset for samples that are a step apart.
+func (p Preset) Every(step time.Duration) Preset {
+	p.step = step
+	return p
 }
 
 // Render is the preset's PromQL for one workload: a single series, the total. No series means that none of the target's
@@ -59,7 +68,7 @@ func (p Preset) Render(namespace string, target Target, trust Trust) (string, er
 	if err := checkNames(namespace, target); err != nil {
 		return "", fmt.Errorf("preset %s: %w", p.Name, err)
 	}
-	s := scope{namespace: namespace, target: target, trust: trust, wait: p.wait}
+	s := scope{namespace: namespace, target: target, trust: trust, wait: p.wait, step: cmp.Or(p.step, DefaultStep)}
 	expr, err := s.formatQuery(p.template(s))
 	if err != nil {
 		return "", fmt.Errorf("preset %s for %s %q in namespace %q: %w",

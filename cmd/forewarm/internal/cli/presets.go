@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/spf13/cobra"
@@ -46,6 +47,7 @@ type presetsOptions struct {
 	render    string
 	target    string
 	namespace string
+	step      time.Duration
 	output    cmdline.Output
 	trust     signal.Trust
 }
@@ -70,6 +72,7 @@ func newPresets() *cobra.Command {
 	flags.StringVar(&o.render, "render", "", "print the PromQL of a preset")
 	flags.StringVar(&o.target, "target", "", "workload to render for, for example deployment/llama")
 	flags.StringVarP(&o.namespace, "namespace", "n", "", "namespace of the workload")
+	flags.DurationVar(&o.step, "step", signal.DefaultStep, "distance between two samples")
 	cmdline.AddTrustFlags(flags, &o.trust)
 	o.output.AddFlags(flags, "print name, unit and PromQL (without --target, with placeholders)")
 	return cmd
@@ -78,6 +81,9 @@ func newPresets() *cobra.Command {
 // validate returns every problem of a command line.
 func (o *presetsOptions) validate(args []string) error {
 	problems := []error{o.trust.Validate()}
+	if o.step < time.Second {
+		problems = append(problems, fmt.Errorf("--step %s is below 1s, write for example 30s", o.step))
+	}
 	if o.render != "" && len(args) > 0 {
 		problems = append(problems, fmt.Errorf("--render names a preset already: leave out %.200q", args[0]))
 	}
@@ -180,13 +186,13 @@ func (o *presetsOptions) printEntries(presets []signal.Preset, out io.Writer) er
 // promql is the preset's query for the workload of the flags, or with the placeholders NAMESPACE and NAME.
 func (o *presetsOptions) promql(p signal.Preset) (string, error) {
 	if o.target == "" {
-		return p.Render("NAMESPACE", signal.Target{Kind: "Deployment", Name: "NAME"}, o.trust)
+		return p.Every(o.step).Render("NAMESPACE", signal.Target{Kind: "Deployment", Name: "NAME"}, o.trust)
 	}
 	target, err := cmdline.ParseTarget(o.target)
 	if err != nil {
 		return "", err
 	}
-	return p.Render(o.namespace, target, o.trust)
+	return p.Every(o.step).Render(o.namespace, target, o.trust)
 }
 
 // selectSources selects the presets that a word names: all of a server, all of a signal, or one.

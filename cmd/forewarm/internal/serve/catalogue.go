@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/prometheus/common/model"
+
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/signal"
@@ -53,6 +55,9 @@ func (c Catalogue) Render(
 		return manifest.Rendered{}, err
 	}
 	trust := c.trustIn(source)
+	if step, err := model.ParseDuration(string(spec.Step)); err == nil { // Else that is its problem.
+		p = p.Every(time.Duration(step))
+	}
 	workload := signal.Target{Kind: spec.TargetRef.Kind, Name: spec.TargetRef.Name, FormerNames: spec.FormerNames}
 	expr, err := p.Render(namespace, workload, trust)
 	if err != nil {
