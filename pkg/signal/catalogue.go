@@ -161,8 +161,9 @@ func offeredPreset(source string, template func(scope) string) Preset {
 			"queue since the last step times the mean service time of two minutes (Little, 1961). Equal to the requests in flight while " +
 			"none wait; else those who wait count once, when they arrive, so that the lateness that simulate and backtest find is right " +
 			"under saturation. Scale on the requests in flight: offered load asks for no replicas that empty a queue.",
-		Target: "requests in flight that one replica serves at full load with good latency",
-		Unit:   "requests", template: template,
+		Target:   "requests in flight that one replica serves at full load with good latency",
+		Unit:     "requests",
+		template: template,
 	}
 }
 

@@ -111,11 +111,16 @@ func engineScenarios() []scenario {
   sglang:num_queue_reqs{$A,engine_type="unified",model_name="m",dp_rank="0"} 0+15x40
   sglang:num_queue_reqs{$A,engine_type="unified",model_name="m",dp_rank="1"} 2x40
 `},
-		{preset: "sglang/offered", trap: "a server that started within the step has no queue before it", want: "{} 7", load: `
+		{
+			preset: "sglang/offered",
+			trap:   "a server that started within the step has no queue before it",
+			want:   "{} 7",
+			load: `
   sglang:time_to_first_token_seconds_count{$A,model_name="m"} _x19 0+15x20
   sglang:num_running_reqs{$A,engine_type="unified",model_name="m"} _x19 4x20
   sglang:num_queue_reqs{$A,engine_type="unified",model_name="m"} _x19 3x20
-`},
+`,
+		},
 		{preset: "sglang/queue", want: "{} 5", load: `
   sglang:num_queue_reqs{$A,engine_type="unified",model_name="m",tp_rank="0"} 3x40
   sglang:num_queue_reqs{$B,engine_type="unified",model_name="m",tp_rank="0"} 2x40
@@ -165,12 +170,17 @@ func engineScenarios() []scenario {
   trtllm_num_requests_running{$A,model_name="m"} 8x40
   trtllm_num_requests_waiting{$A,model_name="m"} 0+15x40
 `},
-		{preset: "trtllm/offered", trap: "no queue at all, completions stand apart by their reason", want: "{} 8", load: `
+		{
+			preset: "trtllm/offered",
+			trap:   "no queue at all, completions stand apart by their reason",
+			want:   "{} 8",
+			load: `
   trtllm_request_success_total{$A,model_name="m",finished_reason="stop"} 0+30x40
   trtllm_request_success_total{$A,model_name="m",finished_reason="length"} 0+15x40
   trtllm_num_requests_running{$A,model_name="m"} 8x40
   trtllm_num_requests_waiting{$A,model_name="m"} 0x40
-`},
+`,
+		},
 		{preset: "trtllm/queue", want: "{} 3", load: `
   trtllm_num_requests_waiting{$A,model_name="m"} 1x40
   trtllm_num_requests_waiting{$B,model_name="m"} 2x40

@@ -23,9 +23,12 @@ func (e engine) presets(arrivals Preset) []Preset {
 
 // arrivalsAtFirstToken is the preset of an engine that counts a request at its first token.
 func (e engine) arrivalsAtFirstToken() Preset {
-	return arrivalsPreset(e.source, "Requests that arrive per second: first tokens per second plus the growth of the queue, so that "+
-		"it holds under saturation. A gateway's own count is better if there is one.",
-		func(s scope) string { return s.arrivals(e.passed, e.waiting) })
+	return arrivalsPreset(
+		e.source,
+		"Requests that arrive per second: first tokens per second plus the growth of the queue, so that "+
+			"it holds under saturation. A gateway's own count is better if there is one.",
+		func(s scope) string { return s.arrivals(e.passed, e.waiting) },
+	)
 }
 
 // tgi is the presets for Hugging Face's Text Generation Inference.
@@ -80,8 +83,13 @@ func vllm() Source {
 		return metric{names: names, distinct: []string{"engine", "model_name"}}
 	}
 	of := engine{
-		"vllm", series("vllm:num_requests_running"), series("vllm:num_requests_waiting"),
-		series("vllm:time_to_first_token_seconds_count"), series("vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc"),
+		"vllm",
+		series("vllm:num_requests_running"),
+		series("vllm:num_requests_waiting"),
+		series(
+			"vllm:time_to_first_token_seconds_count",
+		),
+		series("vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc"),
 	}
 	return Source{
 		Name:  "vllm",
@@ -146,12 +154,14 @@ func trtllm() Source {
 		Note: "Served at /prometheus/metrics; switch on the server's iteration statistics (enable_iter_perf_stats) and " +
 			"request metrics (return_perf_metrics). Releases without running and waiting requests have no series. Behind Triton " +
 			"use triton.",
-		Presets: of.presets(arrivalsPreset("trtllm", "Requests that arrive per second: completions per second plus the growth of "+
-			"those running and waiting, so that it holds under saturation. Aborted requests do not count.",
-			func(s scope) string {
-				return s.total(fmt.Sprintf(`clamp_min(%s + (%s + %s) / %d, 0)`, s.perPod(of.passed.rate()),
-					s.perPod(of.running.delta()), s.perPod(of.waiting.delta()), windowSeconds))
-			})),
+		Presets: of.presets(
+			arrivalsPreset("trtllm", "Requests that arrive per second: completions per second plus the growth of "+
+				"those running and waiting, so that it holds under saturation. Aborted requests do not count.",
+				func(s scope) string {
+					return s.total(fmt.Sprintf(`clamp_min(%s + (%s + %s) / %d, 0)`, s.perPod(of.passed.rate()),
+						s.perPod(of.running.delta()), s.perPod(of.waiting.delta()), windowSeconds))
+				}),
+		),
 		Lateness: []Preset{
 			queueTimePreset("trtllm", inSeconds("trtllm_request_queue_time_seconds")),
 			firstTokenPreset("trtllm", inSeconds("trtllm_time_to_first_token_seconds")),

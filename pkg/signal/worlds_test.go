@@ -128,7 +128,13 @@ func TestNobodyElseMovesTheValue(t *testing.T) {
 		worlds = 20
 	}
 	presets := []string{
-		"vllm/inflight", "vllm/queue", "vllm/arrivals", "vllm/offered", "tgi/queue", "dcgm/gpu-busy", "dcgm/gpus-allocated",
+		"vllm/inflight",
+		"vllm/queue",
+		"vllm/arrivals",
+		"vllm/offered",
+		"tgi/queue",
+		"dcgm/gpu-busy",
+		"dcgm/gpus-allocated",
 	}
 	for seed := range worlds {
 		w := &world{Rand: rand.New(rand.NewPCG(uint64(seed), 36))} //nolint:gosec // A test's draws.

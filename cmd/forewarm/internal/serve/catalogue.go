@@ -55,7 +55,7 @@ func (c Catalogue) Render(
 		return manifest.Rendered{}, err
 	}
 	trust := c.trustIn(source)
-	if step, err := model.ParseDuration(string(spec.Step)); err == nil { // Else that is its problem.
+	if step, bad := model.ParseDuration(string(spec.Step)); bad == nil { // Else that is its problem.
 		p = p.Every(time.Duration(step))
 	}
 	workload := signal.Target{Kind: spec.TargetRef.Kind, Name: spec.TargetRef.Name, FormerNames: spec.FormerNames}
