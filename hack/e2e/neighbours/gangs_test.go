@@ -153,7 +153,13 @@ func (s *gangs) lwsGone(t *testing.T) {
 	s.lws.Kill()
 	s.MustPatch(t, groups, "warmpool/pool", `{"spec": {"min": 3}}`)
 	s.waitPool(t, groups, "filling", func(p v1alpha1.WarmPoolStatus) bool { return p.Held == 3 && p.Ready == 1 })
-	s.waitCondition(t, groups, v1alpha1.PoolReasonBlocked, "LeaderWorkerSet/giant-warm has 1 of 3 replicas", "controller runs")
+	s.waitCondition(
+		t,
+		groups,
+		v1alpha1.PoolReasonBlocked,
+		"LeaderWorkerSet/giant-warm has 1 of 3 replicas",
+		"controller runs",
+	)
 	if p := s.status(groups); p.Held != 3 || p.Ready != 1 {
 		t.Errorf("%s: without LeaderWorkerSet %d are held and %d ready, want 3 and 1", groups, p.Held, p.Ready)
 	}

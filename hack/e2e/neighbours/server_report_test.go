@@ -101,8 +101,22 @@ func report(t *testing.T, all []result) {
 	}
 	for i := range all {
 		r := &all[i]
-		out = append(out, fmt.Sprintf("| %s | %s | %.1f | %.2f s | %.1f s | %.2f %% | %.2f %% | %.2f %% | %.2f %% | %d |",
-			r.load, r.policy, r.minutes, r.median, r.p95, 100*r.late, 100*r.inFlight, 100*r.offered, 100*r.work, r.failed))
+		out = append(
+			out,
+			fmt.Sprintf(
+				"| %s | %s | %.1f | %.2f s | %.1f s | %.2f %% | %.2f %% | %.2f %% | %.2f %% | %d |",
+				r.load,
+				r.policy,
+				r.minutes,
+				r.median,
+				r.p95,
+				100*r.late,
+				100*r.inFlight,
+				100*r.offered,
+				100*r.work,
+				r.failed,
+			),
+		)
 		if r.policy == forewarms {
 			out = append(out, r.equals(all)...)
 		}
@@ -140,8 +154,13 @@ func check(t *testing.T, r *result) {
 		t.Errorf("%s: %.2f %% late by the model of replicas, %.2f %% measured", r.namespace(), 100*r.work, 100*r.late)
 	}
 	if off(r.offered) > off(r.inFlight) {
-		t.Errorf("%s: %.2f %% late by the offered load and %.2f %% by the requests in flight, %.2f %% measured", r.namespace(),
-			100*r.offered, 100*r.inFlight, 100*r.late)
+		t.Errorf(
+			"%s: %.2f %% late by the offered load and %.2f %% by the requests in flight, %.2f %% measured",
+			r.namespace(),
+			100*r.offered,
+			100*r.inFlight,
+			100*r.late,
+		)
 	}
 }
 

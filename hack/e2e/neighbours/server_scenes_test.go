@@ -39,8 +39,12 @@ func scenes() (out []scene) {
 			scene{load, "keda-queue-1", queue, "1", false}, scene{load, "keda-inflight-6", inFlight, "6", false},
 			scene{load, "keda-cache-25", kvCache, "0.25", false})
 	}
-	return append(out, scene{"rise", forewarms + "-picker", "", "16", true}, scene{"rise", forewarms + "-offered", "", "16", false},
-		scene{"rise", "hpa-inflight-6-picker", inFlight, "6", true})
+	return append(
+		out,
+		scene{"rise", forewarms + "-picker", "", "16", true},
+		scene{"rise", forewarms + "-offered", "", "16", false},
+		scene{"rise", "hpa-inflight-6-picker", inFlight, "6", true},
+	)
 }
 
 // forewarms is the policy of Forewarm.

@@ -246,7 +246,8 @@ func (s *serverStage) preset(t *testing.T, name, namespace string) (out []float6
 	if err != nil {
 		t.Fatal(err)
 	}
-	expr, err := preset.Every(demandStep).Render(namespace, signal.Target{Kind: "Deployment", Name: "llama"}, signal.DefaultTrust())
+	expr, err := preset.Every(demandStep).
+		Render(namespace, signal.Target{Kind: "Deployment", Name: "llama"}, signal.DefaultTrust())
 	if err != nil {
 		t.Fatal(err)
 	}
