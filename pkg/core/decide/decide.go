@@ -21,6 +21,8 @@ type Input struct {
 	Peak windowpeak.Peak
 	// Quantiles of the window peak, by the selected candidate.
 	Quantiles windowpeak.Quantiles
+	// Events are those of the lead window, in words; empty without any. The Peak, the Quantiles and the Limit have their effect.
+	Events string
 	// DeadBand of the autoscaler, which ignores values within it; empty where it is unknown.
 	DeadBand hpa.DeadBand
 }
@@ -45,6 +47,8 @@ type Decision struct {
 	Window time.Duration
 	// LastSeason is the highest demand of the same window a season ago, 0 or NaN where unknown: a rise that comes again.
 	LastSeason float64
+	// Events are those of the Input.
+	Events string
 	// Lookback is the time over which a fallback looked back.
 	Lookback time.Duration
 
@@ -72,7 +76,13 @@ type Decision struct {
 // Example: median 100, spread 20, k = 1.3 and 110 observed give 100 + 1.3·20 = 126, held for half the lead time.
 func Decide(settings Settings, k float64, inputs []Input) Decision {
 	newest := &inputs[len(inputs)-1]
-	d := Decision{Observed: newest.Observed, Limit: newest.Limit, Target: settings.Target, Window: settings.Window}
+	d := Decision{
+		Observed: newest.Observed,
+		Limit:    newest.Limit,
+		Target:   settings.Target,
+		Window:   settings.Window,
+		Events:   newest.Events,
+	}
 	floor := 0.0
 	if settings.ByHeadroom() {
 		d.byHeadroom(k, inputs)

@@ -27,6 +27,9 @@ const (
 // Reason is why the value is served, in one sentence with its numbers.
 func (d *Decision) Reason() string {
 	text := d.ruleMessage()
+	if d.Events != "" {
+		text += "; events in the lead window: " + d.Events
+	}
 	if d.Bounded && !d.Suspect {
 		text = fmt.Sprintf("%.6g is served, the most that history can justify (%s): %s", d.Limit.Forecast, d.Limit,
 			text)

@@ -72,6 +72,20 @@ type Limit struct {
 	Outage bool
 }
 
+// Raised is the limit of a demand that is known to be so many times as large, or at least so large.
+func (l Limit) Raised(times, atLeast float64) Limit {
+	if l.Known {
+		l.Forecast = raised(l.Forecast, times, atLeast)
+		l.Observed = raised(l.Observed, times, atLeast)
+	}
+	return l
+}
+
+// raised is a level of what is credible, with what is known beforehand.
+func raised(level, times, atLeast float64) float64 {
+	return math.Max(level*math.Max(times, 1), withRise(atLeast, 0))
+}
+
 // CapForecast returns a forecast capped at the limit, and whether it exceeded the limit.
 func (l Limit) CapForecast(v float64) (most float64, was bool) {
 	if l.Known && v > l.Forecast {

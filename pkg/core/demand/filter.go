@@ -32,6 +32,9 @@ func (r *Reading) believed() float64 {
 	return r.Demand
 }
 
+// above reports whether the demand is above what is credible, with what is known beforehand.
+func (r *Reading) above(top float64) bool { return r.Demand > raised(top, r.Times, r.AtLeast) }
+
 // Filter holds suspects back until they are corroborated or over. It is not safe for concurrent use.
 //
 // A sample up to the cap of the base passes at once. A higher one waits, and with it all that follow, until the base
@@ -70,7 +73,7 @@ func (f *Filter) Step(r Reading) []Reading {
 	f.bound.MaxObserved = f.maxObserved()
 	top := f.Cap()
 	f.releaseCredible(top)
-	waits := r.Demand > top
+	waits := r.above(top)
 	if math.IsNaN(r.Demand) {
 		f.gap++
 		waits = len(f.waiting) > 0 && f.gap <= f.span
@@ -105,7 +108,7 @@ func (f *Filter) maxObserved() float64 {
 // releaseCredible passes the oldest waiting readings that are credible by now.
 func (f *Filter) releaseCredible(top float64) {
 	n := 0
-	for n < len(f.waiting) && !(f.waiting[n].Demand > top) {
+	for n < len(f.waiting) && !f.waiting[n].above(top) {
 		n++
 	}
 	f.release(n, top)
@@ -114,7 +117,7 @@ func (f *Filter) releaseCredible(top float64) {
 // release passes the n oldest waiting readings, those above the cap as suspects.
 func (f *Filter) release(n int, top float64) {
 	for _, r := range f.waiting[:n] {
-		r.Suspect = r.Demand > top
+		r.Suspect = r.above(top)
 		f.learn(r)
 		f.out = append(f.out, r)
 	}

@@ -30,6 +30,8 @@ const (
 	Suspect
 	// Incomplete: the demand was below the one before, and the source still adds to samples of its age.
 	Incomplete
+	// Ignored: an event says that nothing is to be learnt.
+	Ignored
 )
 
 // Kind returns the class of samples with this cause.
@@ -37,7 +39,7 @@ func (c Cause) Kind() Kind {
 	switch c {
 	case Saturated, AtCapacity:
 		return Censored
-	case Outage, Missing, Suspect, Incomplete:
+	case Outage, Missing, Suspect, Incomplete, Ignored:
 		return Masked
 	default:
 		return Known
@@ -59,6 +61,8 @@ func (c Cause) String() string {
 		return "the demand was far above all that is credible, and was not corroborated"
 	case Incomplete:
 		return "the source still adds to samples of this age, so a smaller one is not believed yet"
+	case Ignored:
+		return "an event says that nothing is to be learnt from it"
 	default:
 		return ""
 	}
@@ -83,6 +87,8 @@ type Reading struct {
 	Bound Bound
 	// Incomplete: the source still adds to samples of this age, and the demand is below the one before.
 	Incomplete bool
+	// Times and AtLeast: an event makes so many times the credible demand, or at least so much, credible at once.
+	Times, AtLeast float64
 	// Saturated: the saturation signal was above 0.
 	Saturated bool
 	// ScaledToZero: the workload had zero replicas, so that no demand is not an outage.

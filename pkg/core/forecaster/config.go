@@ -9,6 +9,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/demand"
+	"github.com/forewarm/forewarm/pkg/core/event"
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
@@ -50,6 +51,8 @@ type Config struct {
 	Before decide.Before
 	// Horizons are calibrated beside the lead window and the default ones.
 	Horizons []time.Duration
+	// Events are what is known of the demand beforehand; nil for nothing.
+	Events event.Calendar
 	// Priors from other workloads; nil means the built-in ones.
 	Priors *Priors
 

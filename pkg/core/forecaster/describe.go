@@ -16,6 +16,7 @@ func (f *Forecaster) Describe(e *snapshot.ForecastState) {
 	e.Skill, e.Coverage = math.NaN(), f.record.covered.Value()
 	e.Recent, e.Past = f.record.recent(), f.record.forecasts()
 	e.Classifications = f.spans.since(e.Recent.Start)
+	e.Events = f.events.describe(f.End())
 	if f.peaks == nil {
 		return
 	}
@@ -93,7 +94,7 @@ func (f *Forecaster) candidate(c, last *windowpeak.Candidate) snapshot.Candidate
 		return out
 	}
 	out.Loss, out.Skill, out.Coverage = c.Loss(), skill(c, last), c.Coverage()
-	out.Windows = c.Windows(f.config.Step, f.bound)
+	out.Windows = f.windows(c)
 	return out
 }
 
@@ -106,9 +107,12 @@ func (f *Forecaster) path(c *windowpeak.Candidate) (name string, path []snapshot
 	limit := f.bound.Limit(len(windows) - 1)
 	for i, point := range points {
 		one := snapshot.PathStep{Time: f.End().Add(time.Duration(i) * f.config.Step)}
+		known := f.events.over(one.Time, one.Time.Add(f.config.Step))
 		one.Point, _ = limit.CapForecast(point)
+		one.Point = known.on(one.Point)
 		for j := range levels {
 			one.Quantiles[j], _ = limit.CapForecast(quantiles[j][i])
+			one.Quantiles[j] = known.on(one.Quantiles[j])
 		}
 		path = append(path, one)
 	}

@@ -3,6 +3,7 @@
 //	reading ──> what it is worth (package demand)
 //	        ──> the observed demand (demand.go)
 //	        ──> candidates forecast the window peak, and are scored (package windowpeak)
+//	        ──> what is known of it beforehand: events (events.go)
 //	        ──> the selection: by pinball loss, or by the cost of simulated autoscalers (selection.go, package objective)
 //	        ──> the headroom above the median, the bound, the value (package decide)
 //	        ──> what the APIs show (describe.go, record.go)

@@ -22,6 +22,7 @@ type Forecaster struct {
 	spans  spans
 
 	demand observedDemand
+	events expected
 	// recent are the samples of the lead window before the newest known one; missing is how many gaps followed it.
 	recent  series.Ring[float64]
 	missing int
@@ -73,6 +74,7 @@ func New(config Config, history History) *Forecaster {
 		screen:   demand.NewClassifier(config.Step, decide.MaxCapacity(config.Autoscalers)),
 		spans:    spans{step: config.Step},
 		demand:   newObservedDemand(config),
+		events:   newExpected(config),
 		recent:   series.NewRing[float64](config.stepsIn(config.Window) + 1),
 		newest:   series.NewRing[float64](config.stepsIn(newestSpan) + 1),
 		held:     math.NaN(),
@@ -82,7 +84,7 @@ func New(config Config, history History) *Forecaster {
 	}
 	var passed []demand.Reading
 	for i := range history.Values {
-		passed = append(passed, f.filter.Step(history.Reading(i))...)
+		passed = append(passed, f.filter.Step(f.announced(history.Reading(i), history.TimeAt(i)))...)
 	}
 	for _, r := range passed {
 		if r.Suspect && r.Demand <= f.filter.Cap() {
@@ -96,7 +98,7 @@ func New(config Config, history History) *Forecaster {
 
 // Step records the next reading and decides.
 func (f *Forecaster) Step(r demand.Reading) {
-	for _, passed := range f.filter.Step(r) {
+	for _, passed := range f.filter.Step(f.announced(r, f.ReadUntil())) {
 		f.accept(passed)
 	}
 	f.decideHeld()
@@ -130,10 +132,11 @@ func (f *Forecaster) step(sample demand.Sample) {
 	if !math.IsNaN(sample.Observed) {
 		f.observed++
 	}
-	f.record.observe(index, sample.Observed)
-	f.peaks.Step(sample)
+	learnt := f.events.learn(index, sample)
+	f.record.observe(index, sample.Observed, learnt.Observed)
+	f.peaks.Step(learnt)
 	f.selection.step(f, sample.Value)
-	peak, exact := f.peaks.ActualPeak()
+	peak, exact := f.actualPeak()
 	f.record.resolve(index, peak, !exact)
 	f.decide()
 	switch {
@@ -191,6 +194,7 @@ func (f *Forecaster) Fallback() decide.Decision {
 	if f.bound.Left > 0 {
 		value = min(value, f.bound.Left)
 	}
+	value = math.Max(value, f.known(f.peaks.LeadWindow).atLeast)
 	return decide.Fallback(f.config.Settings, rule, value, observed, f.config.Window)
 }
 
@@ -240,7 +244,7 @@ func (f *Forecaster) decide() {
 func (f *Forecaster) inputsTo(dst []decide.Input, of int, c *windowpeak.Candidate) []decide.Input {
 	dst = append(dst[:0], f.selection.inputs(of)...)
 	if len(dst) == 0 {
-		peak, _ := c.Peak()
+		peak, _ := f.peak(c)
 		dst = append(dst, decide.Input{Peak: peak})
 	}
 	newest := &dst[len(dst)-1]
@@ -251,8 +255,8 @@ func (f *Forecaster) inputsTo(dst []decide.Input, of int, c *windowpeak.Candidat
 
 // completeInput sets what is known now in a candidate's newest input.
 func (f *Forecaster) completeInput(newest *decide.Input, c *windowpeak.Candidate) {
-	newest.Observed, newest.Quantiles, newest.Limit = f.credited(), c.Quantiles(f.bound), f.limit()
-	newest.Suspect = f.held > newest.Observed
+	newest.Observed, newest.Quantiles, newest.Limit = f.credited(), f.quantiles(c), f.limit()
+	newest.Suspect, newest.Events = f.held > newest.Observed, f.announcedWords()
 }
 
 // ValuesTo writes the values of the Settings and of each of the ExtraSettings to dst: NaN where the caller falls back.
@@ -275,7 +279,8 @@ func (f *Forecaster) limit() demand.Limit {
 	if f.peaks == nil {
 		return f.bound.Limit(0)
 	}
-	return f.bound.Limit(f.peaks.LeadWindow)
+	known := f.known(f.peaks.LeadWindow)
+	return f.bound.Limit(f.peaks.LeadWindow).Raised(known.times, known.atLeast)
 }
 
 // credited is the observed demand, at most what is credible.
@@ -342,5 +347,5 @@ func (f *Forecaster) Windows() []windowpeak.Window {
 	if f.peaks == nil {
 		return nil
 	}
-	return f.stepForecaster(f.selection.candidate(0)).Windows(f.config.Step, f.bound)
+	return f.windows(f.stepForecaster(f.selection.candidate(0)))
 }

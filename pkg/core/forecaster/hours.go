@@ -22,6 +22,8 @@ type Hours struct {
 	means   forecast.Series
 	seasons []time.Duration
 	limit   demand.Limit
+	// known is what is known of each of the next hours; nil without events.
+	known []effect
 }
 
 // Hours returns those that are known now. They do not change with the forecaster.
@@ -33,13 +35,23 @@ func (f *Forecaster) Hours() Hours {
 	if f.peaks != nil {
 		out.limit = f.bound.Limit(len(f.peaks.Windows) - 1)
 	}
+	for i := 0; f.events.calendar != nil && i < out.day(); i++ {
+		begin := out.hour(i)
+		out.known = append(out.known, f.events.over(begin, begin.Add(out.means.Step)))
+	}
 	return out
 }
+
+// day is how many means a day has.
+func (h Hours) day() int { return int((windowpeak.Day + h.means.Step - 1) / h.means.Step) }
+
+// hour is the begin of the i-th mean that comes.
+func (h Hours) hour(i int) time.Time { return h.means.End().Add(time.Duration(i-1) * h.means.Step) }
 
 // NextDay forecasts the demand of the next 24 hours, the mean of each, by the ensemble (package ensemble), which looks for the
 // shape of the day. It is nil before a whole day is known.
 func (h Hours) NextDay() []snapshot.PathStep {
-	day := int((windowpeak.Day + h.means.Step - 1) / h.means.Step)
+	day := h.day()
 	if h.means.Len() < day {
 		return nil
 	}
@@ -57,12 +69,18 @@ func (h Hours) NextDay() []snapshot.PathStep {
 	levels := snapshot.PathLevels()
 	out := make([]snapshot.PathStep, day)
 	for i := range out {
-		out[i].Time = h.means.End().Add(time.Duration(i-1) * h.means.Step)
+		out[i].Time = h.hour(i)
 		out[i].Point, _ = h.limit.CapForecast(next.Point[i])
 	}
 	for j, level := range levels {
 		for i, q := range next.Quantile(level) {
 			out[i].Quantiles[j], _ = h.limit.CapForecast(q)
+		}
+	}
+	for i, known := range h.known {
+		out[i].Point = known.on(out[i].Point)
+		for j := range out[i].Quantiles {
+			out[i].Quantiles[j] = known.on(out[i].Quantiles[j])
 		}
 	}
 	return out

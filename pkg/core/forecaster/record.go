@@ -44,10 +44,10 @@ func newRecord(c Config, n, window int) record {
 	}
 }
 
-// observe records the demand at a step.
-func (r *record) observe(index int64, now float64) {
+// observe records the demand at a step, and what is learnt of it.
+func (r *record) observe(index int64, now, learnt float64) {
 	r.demand.observe(index, now)
-	r.hours.observe(index, now)
+	r.hours.observe(index, learnt)
 }
 
 // resolve records the actual peak of the lead window that ends at a step; of a censored one the lower bound.

@@ -125,7 +125,7 @@ func (s *selection) step(f *Forecaster, arrived float64) {
 		s.calibratorStep.Observed = 0
 	}
 	for i, at := range s.simulated {
-		s.calibratorStep.Peaks[i], s.calibratorStep.HasForecast[i] = s.peaks.Candidates[at].Peak()
+		s.calibratorStep.Peaks[i], s.calibratorStep.HasForecast[i] = f.peak(s.peaks.Candidates[at])
 	}
 	s.calibrator.Step(s.calibratorStep)
 }

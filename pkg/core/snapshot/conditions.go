@@ -64,6 +64,8 @@ const (
 	// ConditionSignal is present, and False, while the signal is hardly the total demand of the workload, does not fit the target,
 	// or while the measured lateness differs from the simulated one.
 	ConditionSignal = "SignalPlausible"
+	// ConditionEvents is present, and False, while the events of a Forecast contradict each other, or are not what came.
+	ConditionEvents = "EventsPlausible"
 	// ConditionScaledToZero is present, and True, while the workload is scaled to zero and its signal is absent.
 	ConditionScaledToZero = "ScaledToZero"
 	// ConditionPaused is present while the annotation forewarm.dev/pause is true or wrong, and True while it pauses the Forecast

@@ -9,6 +9,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/demand"
+	"github.com/forewarm/forewarm/pkg/core/event"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
@@ -82,11 +83,29 @@ type ForecastState struct {
 	// Classifications are the times within Recent at which the demand was not simply what was read, oldest first:
 	// bounded in number.
 	Classifications []demand.Span
+	// Events are those of the next two weeks, by their next occurrence.
+	Events []Event
 	// Past are recent forecasts beside what came, oldest first.
 	Past []ScoredForecast
 
 	// Fallbacks counts the steps served by the fallback since the start of the process.
 	Fallbacks uint64
+}
+
+// Event is the next occurrence of an event, or the present one, and what the last two that have ended came to, the newest last.
+type Event struct {
+	event.Occurrence
+	Effects []event.Effect
+}
+
+// Failed reports that the last two occurrences had no effect.
+func (e *Event) Failed() bool {
+	for _, effect := range e.Effects {
+		if !e.Knowledge.Failed(effect) {
+			return false
+		}
+	}
+	return len(e.Effects) >= 2
 }
 
 // ModelReason says in a sentence why the Model serves.

@@ -1,0 +1,254 @@
+// Package calendar reads events: a time or a recurrence, a duration, and what is known of the demand then.
+//
+// Times of recurrences are wall-clock times of a time zone: an event at nine is at nine on both sides of daylight saving. There is no
+// clock.
+package calendar
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+	"strings"
+	"time"
+	_ "time/tzdata" // An image without a time zone database knows the zones.
+
+	"github.com/teambition/rrule-go"
+
+	"github.com/forewarm/forewarm/pkg/core/event"
+)
+
+// Event is an event as somebody wrote it.
+type Event struct {
+	Name string
+	// Start is a date, "2026-12-24", or with a time, "2026-12-24T18:00" or "2026-12-24T18:00:00", of the TimeZone.
+	Start string
+	// TimeZone is a name of the time zone database, "Europe/Berlin"; empty for UTC.
+	TimeZone string
+	// Duration of an occurrence. Whole days end at the time of the day at which they begin.
+	Duration time.Duration
+	// Recurrence is a rule of RFC 5545, "FREQ=WEEKLY;BYDAY=MO,TH"; empty for one occurrence.
+	Recurrence string
+
+	event.Knowledge
+}
+
+// parsed is a valid Event.
+type parsed struct {
+	name string
+	// first is by the clock of the zone, as if it were UTC, and so are the times of the rule, which is nil for one occurrence.
+	first     time.Time
+	zone      *time.Location
+	duration  time.Duration
+	knowledge event.Knowledge
+	rule      *rrule.RRule
+}
+
+const (
+	// mostDuration of an occurrence: longer, the demand is no event.
+	mostDuration = 60 * day
+	// earliest is the first year of a recurrence: each occurrence since then is looked at.
+	earliest = 2000
+	latest   = 2200
+	day      = 24 * time.Hour
+
+	// MaxTimes bounds Knowledge.Times, both ways.
+	MaxTimes = 1000.0
+)
+
+// Check returns every problem of an event.
+func (s *Event) Check() error {
+	_, err := s.parse()
+	return err
+}
+
+func (s *Event) parse() (parsed, error) {
+	out := parsed{name: s.Name, duration: s.Duration, knowledge: s.Knowledge}
+	var problems []error
+	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	if s.Duration <= 0 || s.Duration > mostDuration {
+		wrong("duration %s: write more than 0s, at most %.0fd", s.Duration, mostDuration.Hours()/24)
+	}
+	if err := s.checkKnowledge(); err != nil {
+		problems = append(problems, err)
+	}
+	var err error
+	if out.zone, err = time.LoadLocation(s.TimeZone); err != nil || s.TimeZone == "Local" {
+		wrong("timeZone %q: write a name of the time zone database, for example Europe/Berlin", s.TimeZone)
+	}
+	if out.first, err = parseStart(s.Start); err != nil {
+		problems = append(problems, err)
+	}
+	if len(problems) == 0 && s.Recurrence != "" {
+		if out.rule, err = out.parseRule(s.Recurrence); err != nil {
+			wrong("recurrence %q: %w", s.Recurrence, err)
+		}
+	}
+	return out, errors.Join(problems...)
+}
+
+func (s *Event) checkKnowledge() error {
+	known := 0
+	for _, is := range []bool{s.Times != 0, s.AtLeast != 0, s.LikeLast, s.LikeDay != nil, s.Ignored} {
+		if is {
+			known++
+		}
+	}
+	switch {
+	case known != 1:
+		return errors.New("write one of atLeast, times, like and ignore")
+	case s.Times != 0 && !(s.Times >= 1/MaxTimes && s.Times <= MaxTimes):
+		return fmt.Errorf("times %v: write a number from %v to %v", s.Times, 1/MaxTimes, MaxTimes)
+	case s.AtLeast != 0 && !(s.AtLeast > 0 && s.AtLeast < math.MaxInt64/1000):
+		return fmt.Errorf("atLeast %v: write a demand above 0", s.AtLeast)
+	}
+	return nil
+}
+
+// parseStart reads a time by the clock, as if it were UTC.
+func parseStart(text string) (time.Time, error) {
+	for _, layout := range []string{"2006-01-02", "2006-01-02T15:04", "2006-01-02T15:04:05"} {
+		if t, err := time.Parse(layout, text); err == nil {
+			if t.Year() < earliest || t.Year() > latest {
+				return time.Time{}, fmt.Errorf("start %s: write a year from %d to %d", text, earliest, latest)
+			}
+			return t, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf(
+		"start %.64q: write a date, 2026-12-24, or a date and a time, 2026-12-24T18:00",
+		text,
+	)
+}
+
+// in is a time by the clock in a zone, as RFC 5545 has it: the first of two times at which a clock that is set back shows it, and, where
+// a clock skips it, the time that it would be without. Go may return either.
+func in(zone *time.Location, clock time.Time) time.Time {
+	at := func(near time.Duration) (t time.Time, shown bool) {
+		_, offset := clock.Add(near).In(zone).Zone()
+		t = clock.Add(-time.Duration(offset) * time.Second).In(zone)
+		_, own := t.Zone()
+		return t, own == offset
+	}
+	before, shown := at(-day)
+	if after, shownAfter := at(day); shownAfter && (!shown || after.Before(before)) {
+		return after
+	}
+	return before
+}
+
+// parseRule reads a recurrence.
+func (e *parsed) parseRule(text string) (*rrule.RRule, error) {
+	option, err := rrule.StrToROption(text)
+	if err != nil {
+		return nil, fmt.Errorf("%w: write a rule as in FREQ=WEEKLY;BYDAY=MO,TH", err)
+	}
+	if strings.Contains(strings.ToUpper(text), "DTSTART") {
+		return nil, errors.New("remove DTSTART: start has it")
+	}
+	if option.Freq == rrule.MINUTELY || option.Freq == rrule.SECONDLY || len(option.Byminute) > 1 ||
+		len(option.Bysecond) > 1 {
+		return nil, errors.New("it may begin once an hour at most: write a longer duration")
+	}
+	if option.Dtstart = e.first; strings.HasSuffix(untilOf(text), "Z") {
+		option.Until = clock(option.Until.In(e.zone))
+	}
+	rule, err := rrule.NewRRule(*option)
+	if err != nil {
+		return nil, err
+	}
+	if _, more, err := next(rule.Iterator()); err != nil || !more {
+		return nil, cmp.Or(err, errors.New("it has no occurrence"))
+	}
+	return rule, nil
+}
+
+// untilOf is the end of a rule as it is written; empty without any.
+func untilOf(rule string) string {
+	_, after, _ := strings.Cut(strings.ToUpper(rule), "UNTIL=")
+	until, _, _ := strings.Cut(after, ";")
+	return until
+}
+
+// clock is what a clock shows, as if it were UTC.
+func clock(t time.Time) time.Time {
+	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), 0, time.UTC)
+}
+
+// next is the next occurrence. The library panics at some rules that mean nothing, such as the ninth Friday of a month.
+func next(iterator rrule.Next) (at time.Time, more bool, err error) {
+	defer func() {
+		if recover() != nil {
+			more, err = false, errors.New("it means nothing")
+		}
+	}()
+	at, more = iterator()
+	return at, more, nil
+}
+
+// Of is the calendar of events, without those that are not valid; nil for none.
+func Of(all []Event) event.Calendar {
+	var events []parsed
+	for i := range all {
+		if e, err := all[i].parse(); err == nil {
+			events = append(events, e)
+		}
+	}
+	if len(events) == 0 {
+		return nil
+	}
+	return func(from, to time.Time) []event.Occurrence { return between(events, from, to) }
+}
+
+func between(events []parsed, from, to time.Time) []event.Occurrence {
+	var out []event.Occurrence
+	for i := range events {
+		out = events[i].appendBetween(out, from, to)
+	}
+	slices.SortStableFunc(out, func(a, b event.Occurrence) int {
+		if d := a.Start.Compare(b.Start); d != 0 {
+			return d
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return out
+}
+
+func (e *parsed) appendBetween(out []event.Occurrence, from, to time.Time) []event.Occurrence {
+	for clock := range e.starts() {
+		if clock.Add(e.duration + day).Before(from) { // Whatever the zone.
+			continue
+		}
+		start := in(e.zone, clock)
+		if !start.Before(to) {
+			break
+		}
+		end := start.Add(e.duration)
+		if e.duration%day == 0 {
+			end = in(e.zone, clock.Add(e.duration))
+		}
+		if end.After(from) {
+			out = append(out, event.Occurrence{
+				Name: e.name, Start: start.UTC(), End: end.UTC(), Weekday: start.Weekday(), Knowledge: e.knowledge,
+			})
+		}
+	}
+	return out
+}
+
+// starts are those of all occurrences by the clock, ascending.
+func (e *parsed) starts() iter.Seq[time.Time] {
+	return func(yield func(time.Time) bool) {
+		if e.rule == nil {
+			yield(e.first)
+			return
+		}
+		for iterator := e.rule.Iterator(); ; {
+			if at, more, err := next(iterator); err != nil || !more || !yield(at) {
+				return
+			}
+		}
+	}
+}
