@@ -23,7 +23,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/signal"
 )
 
-// bySignal are the samples that each show a signal: a Forecast and what scales on it.
+// bySignal are the samples that each show a signal, or what is known of it: a Forecast and what scales on it.
 func bySignal() []string {
 	return []string{
 		"vllm-h100.yaml",
@@ -40,6 +40,7 @@ func bySignal() []string {
 		"llm-d.yaml",
 		"triton.yaml",
 		"web.yaml",
+		"events.yaml",
 	}
 }
 

@@ -154,6 +154,7 @@ func (r *reader) spec(spec *v1alpha1.ForecastSpec, m MeasuredLeadTime, target *r
 	}
 	target.Seasons = r.seasons(path.Child("seasons"), spec.Seasons, target)
 	target.StaleAfter = r.staleAfter(path.Child("staleAfter"), spec.StaleAfter, target)
+	target.Events = r.events(path.Child("events"), spec.Events)
 	target.Models = r.models(path.Child("models"), spec.Models)
 	target.Settings = r.policy(path, spec, target.History)
 	target.Settings.Lead = target.Lead

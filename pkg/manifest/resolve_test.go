@@ -9,7 +9,9 @@ import (
 
 	"github.com/forewarm/forewarm/hack/casetest"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/calendar"
 	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/event"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/manifest"
@@ -88,6 +90,12 @@ func TestEverythingSet(t *testing.T) {
   leadTime: {mode: Fixed, duration: 12m}
   serve: Shadow
   models: [HoltWinters, arima]
+  events:
+    - {name: launch, start: "2026-12-01T09:00", duration: 2h, times: "2.5", timeZone: Europe/Berlin, recurrence: FREQ=WEEKLY}
+    - {name: sale, start: "2026-12-02", duration: 1d, atLeast: "12k"}
+    - {name: report, start: "2026-12-03", duration: 1d, like: Last}
+    - {name: holiday, start: "2026-12-25", duration: 1d, like: Sunday}
+    - {name: load test, start: "2026-12-04", duration: 1h, ignore: true}
   scaling: {target: 4k, minReplicas: 0, maxReplicas: 50, before: {target: 2800, minReplicas: 2}}
 `)
 	got := resolve(t, o)
@@ -106,6 +114,25 @@ func TestEverythingSet(t *testing.T) {
 		StaleAfter: 12*time.Minute + 75*time.Second + time.Minute,
 		Seasons:    []time.Duration{24 * time.Hour, 60 * time.Hour},
 		Models:     []string{"holt-winters", "arima"},
+		Events: []calendar.Event{
+			{
+				Name:       "launch",
+				Start:      "2026-12-01T09:00",
+				Duration:   2 * time.Hour,
+				TimeZone:   "Europe/Berlin",
+				Recurrence: "FREQ=WEEKLY",
+				Knowledge:  event.Knowledge{Times: 2.5},
+			},
+			{Name: "sale", Start: "2026-12-02", Duration: 24 * time.Hour, Knowledge: event.Knowledge{AtLeast: 12_000}},
+			{Name: "report", Start: "2026-12-03", Duration: 24 * time.Hour, Knowledge: event.Knowledge{LikeLast: true}},
+			{
+				Name:      "holiday",
+				Start:     "2026-12-25",
+				Duration:  24 * time.Hour,
+				Knowledge: event.Knowledge{LikeDay: new(time.Sunday)},
+			},
+			{Name: "load test", Start: "2026-12-04", Duration: time.Hour, Knowledge: event.Knowledge{Ignored: true}},
+		},
 		Settings: decide.Settings{
 			Late: 0.005, Wait: time.Minute, Over: 7 * 24 * time.Hour, Lead: 12 * time.Minute, Mode: decide.Shadow,
 			Target: 4000,

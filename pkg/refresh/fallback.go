@@ -154,6 +154,9 @@ func (r *result) conditions(e *snapshot.ForecastState, t Job, now time.Time) []s
 	if c, there := r.signalCondition(t); there {
 		out = append(out, c)
 	}
+	if c, there := eventsCondition(e); there {
+		out = append(out, c)
+	}
 	if c, there := r.saturatedCondition(); there {
 		out = append(out, c)
 	}

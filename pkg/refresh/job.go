@@ -3,6 +3,7 @@ package refresh
 import (
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/calendar"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
@@ -77,6 +78,8 @@ type Job struct {
 	// Seasons are the cycles in which demand repeats, ascending, each a whole number of steps; empty means
 	// Config.Season.
 	Seasons []time.Duration
+	// Events are what is known of the demand beforehand, each valid.
+	Events []calendar.Event
 	// Models that may be selected, by name; empty means those that the settings read. Baselines are always candidates.
 	Models []string
 	// Named are the models that autoscalers name, ascending: where there are no Models they are fitted, too.

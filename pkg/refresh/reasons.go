@@ -58,6 +58,22 @@ const (
 	reasonMeasuredUnusable = "MeasuredUnusable"
 )
 
+// Reasons of the condition EventsPlausible.
+const (
+	// reasonNoEffect (False): the last two occurrences of an event had hardly an effect: less than a quarter of what is known of it.
+	//
+	// Fix: remove the event, or correct its time or what is known of it. The outlook has what they came to.
+	reasonNoEffect = "NoEffect"
+	// reasonOverlap (False): two events are at the same time. The greater one counts.
+	//
+	// Fix: if their effects add up, write one event with both.
+	reasonOverlap = "Overlap"
+	// reasonNoLast (False): an event is like its last occurrence, and the history has none, so nothing is known of it.
+	//
+	// Fix: lengthen the history, or write atLeast or times. If the first one is still to come, wait.
+	reasonNoLast = "NoLastOccurrence"
+)
+
 // Reasons of the condition ScaledToZero.
 const (
 	// reasonNoReplicas (True): the workload has no replicas, so a missing sample counts as demand 0.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/calendar"
 	"github.com/forewarm/forewarm/pkg/core/forecaster"
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/core/series"
@@ -334,6 +335,7 @@ func (w *worker) rebuildForecaster(end time.Time) {
 		Settings:    w.job.boundedSettings(),
 		Autoscalers: w.job.Autoscalers,
 		Before:      w.job.Before,
+		Events:      calendar.Of(w.job.Events),
 	}, w.history(align(anchor.Add(-w.job.History), w.job.Step), anchor))
 	if late {
 		w.settled = w.forecaster.Clone()

@@ -121,6 +121,13 @@ type ForecastSpec struct {
 	// +optional
 	Models []string `json:"models,omitempty"`
 
+	// Events are times at which the demand is known to be unusual: a launch, a holiday, a load test.
+	// +kubebuilder:validation:MaxItems=32
+	// +listType=map
+	// +listMapKey=name
+	// +optional
+	Events []ForecastEvent `json:"events,omitempty"`
+
 	// Scaling is how the demand becomes replicas, where no HPA or ScaledObject refers to this Forecast.
 	// +optional
 	Scaling *Scaling `json:"scaling,omitempty"`

@@ -129,6 +129,10 @@ type OutlookStatus struct {
 	// +optional
 	// +listType=atomic
 	Recent []Sample `json:"recent,omitempty"`
+	// Events are what is known of the demand beforehand: those of the next two weeks, by their next occurrence, at most 32.
+	// +optional
+	// +listType=atomic
+	Events []Event `json:"events,omitempty"`
 	// Classifications are the times of that day at which the demand was not known from the samples alone, oldest first, the newest 64.
 	// +optional
 	// +listType=atomic
@@ -236,6 +240,34 @@ type Sample struct {
 	// Observed is the mean over the step. Absent in a gap.
 	// +optional
 	Observed *float64 `json:"observed,omitempty"`
+}
+
+// Event is the present or the next occurrence of an event.
+type Event struct {
+	// Name of the event.
+	Name string `json:"name"`
+	// Start of the occurrence.
+	Start metav1.Time `json:"start"`
+	// End of the occurrence.
+	End metav1.Time `json:"end"`
+	// Known is what is known of the demand, in words.
+	Known string `json:"known"`
+	// Effects are what the last two occurrences came to, the newest last.
+	// +optional
+	// +listType=atomic
+	Effects []EventEffect `json:"effects,omitempty"`
+}
+
+// EventEffect is what an occurrence of an event came to.
+type EventEffect struct {
+	// Start of the occurrence.
+	Start metav1.Time `json:"start"`
+	// Times is the demand as a multiple of what is usual at that time. Absent without samples.
+	// +optional
+	Times *float64 `json:"times,omitempty"`
+	// Highest demand. Absent without samples.
+	// +optional
+	Highest *float64 `json:"highest,omitempty"`
 }
 
 // Classification is a time in which the demand was censored or masked.

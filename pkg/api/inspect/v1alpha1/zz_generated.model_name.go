@@ -41,6 +41,16 @@ func (in Condition) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in Event) OpenAPIModelName() string {
+	return "dev.forewarm.inspect.v1alpha1.Event"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in EventEffect) OpenAPIModelName() string {
+	return "dev.forewarm.inspect.v1alpha1.EventEffect"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in HeadroomPoint) OpenAPIModelName() string {
 	return "dev.forewarm.inspect.v1alpha1.HeadroomPoint"
 }

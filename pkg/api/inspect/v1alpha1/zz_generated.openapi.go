@@ -20,6 +20,8 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		CandidateCost{}.OpenAPIModelName():                schema_pkg_api_inspect_v1alpha1_CandidateCost(ref),
 		Classification{}.OpenAPIModelName():               schema_pkg_api_inspect_v1alpha1_Classification(ref),
 		Condition{}.OpenAPIModelName():                    schema_pkg_api_inspect_v1alpha1_Condition(ref),
+		Event{}.OpenAPIModelName():                        schema_pkg_api_inspect_v1alpha1_Event(ref),
+		EventEffect{}.OpenAPIModelName():                  schema_pkg_api_inspect_v1alpha1_EventEffect(ref),
 		HeadroomPoint{}.OpenAPIModelName():                schema_pkg_api_inspect_v1alpha1_HeadroomPoint(ref),
 		LeadTime{}.OpenAPIModelName():                     schema_pkg_api_inspect_v1alpha1_LeadTime(ref),
 		Measured{}.OpenAPIModelName():                     schema_pkg_api_inspect_v1alpha1_Measured(ref),
@@ -506,6 +508,104 @@ func schema_pkg_api_inspect_v1alpha1_Condition(ref common.ReferenceCallback) com
 				Required: []string{"type", "status", "reason"},
 			},
 		},
+	}
+}
+
+func schema_pkg_api_inspect_v1alpha1_Event(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "Event is the present or the next occurrence of an event.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Name of the event.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"start": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Start of the occurrence.",
+							Ref:         ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"end": {
+						SchemaProps: spec.SchemaProps{
+							Description: "End of the occurrence.",
+							Ref:         ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"known": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Known is what is known of the demand, in words.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"effects": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "Effects are what the last two occurrences came to, the newest last.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(EventEffect{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"name", "start", "end", "known"},
+			},
+		},
+		Dependencies: []string{
+			EventEffect{}.OpenAPIModelName(), v1.Time{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_api_inspect_v1alpha1_EventEffect(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "EventEffect is what an occurrence of an event came to.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"start": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Start of the occurrence.",
+							Ref:         ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"times": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Times is the demand as a multiple of what is usual at that time. Absent without samples.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"highest": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Highest demand. Absent without samples.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+				},
+				Required: []string{"start"},
+			},
+		},
+		Dependencies: []string{
+			v1.Time{}.OpenAPIModelName()},
 	}
 }
 
@@ -1166,6 +1266,24 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 							},
 						},
 					},
+					"events": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "Events are what is known of the demand beforehand: those of the next two weeks, by their next occurrence, at most 32.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(Event{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 					"classifications": {
 						VendorExtensible: spec.VendorExtensible{
 							Extensions: spec.Extensions{
@@ -1189,7 +1307,7 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 			},
 		},
 		Dependencies: []string{
-			Candidate{}.OpenAPIModelName(), Classification{}.OpenAPIModelName(), Condition{}.OpenAPIModelName(), LeadTime{}.OpenAPIModelName(), Objective{}.OpenAPIModelName(), PastForecast{}.OpenAPIModelName(), PathStep{}.OpenAPIModelName(), Sample{}.OpenAPIModelName(), v1.Duration{}.OpenAPIModelName(), v1.Time{}.OpenAPIModelName()},
+			Candidate{}.OpenAPIModelName(), Classification{}.OpenAPIModelName(), Condition{}.OpenAPIModelName(), Event{}.OpenAPIModelName(), LeadTime{}.OpenAPIModelName(), Objective{}.OpenAPIModelName(), PastForecast{}.OpenAPIModelName(), PathStep{}.OpenAPIModelName(), Sample{}.OpenAPIModelName(), v1.Duration{}.OpenAPIModelName(), v1.Time{}.OpenAPIModelName()},
 	}
 }
 
