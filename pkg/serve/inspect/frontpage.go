@@ -133,7 +133,7 @@ func isProblem(c snapshot.Condition) bool {
 // fill adds what is shown. The link is relative, because a proxy may add to the path.
 func (r *frontRow) fill(namespace, api string, now time.Time) (err error) {
 	e := brief(r.entry) // And without what else the row does not show, which is most of an outlook.
-	e.Candidates, e.Path, e.Past, e.Classifications = nil, nil, nil, nil
+	e.Candidates, e.Path, e.Past, e.Events, e.Classifications = nil, nil, nil, nil, nil
 	o := Outlook(e, now)
 	r.Outlook, r.Link = &o, "../"+url.PathEscape(o.Name)+"/page"
 	if namespace == "" {

@@ -13,6 +13,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/demand"
+	"github.com/forewarm/forewarm/pkg/core/event"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
@@ -67,6 +68,7 @@ func outlookStatus(e *snapshot.ForecastState, now time.Time) v1alpha1.OutlookSta
 		Day:             nextDay(e, beside.NextDay, now),
 		Past:            convertEach(e.Past, pastForecast),
 		Recent:          recentSamples(e),
+		Events:          convertEach(e.Events, knownEvent),
 		Classifications: convertEach(e.Classifications, classification),
 	}
 	if !e.SampleTime.IsZero() {
@@ -151,6 +153,15 @@ func recentSamples(e *snapshot.ForecastState) []v1alpha1.Sample {
 		out[i] = v1alpha1.Sample{Time: utc(e.Recent.TimeAt(i)), Observed: finite(&e.Recent.Values[i])}
 	}
 	return out
+}
+
+func knownEvent(e *snapshot.Event) v1alpha1.Event {
+	return v1alpha1.Event{
+		Name: e.Name, Start: utc(e.Start), End: utc(e.End), Known: e.Knowledge.String(),
+		Effects: convertEach(e.Effects, func(f *event.Effect) v1alpha1.EventEffect {
+			return v1alpha1.EventEffect{Start: utc(f.Start), Times: finite(&f.Times), Highest: finite(&f.Most)}
+		}),
+	}
 }
 
 func classification(span *demand.Span) v1alpha1.Classification {

@@ -25,6 +25,7 @@ var pageSource string
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"number": number, "percent": percent, "late": lateShare, "significant": significant, "replicas": ReplicaRange,
 	"uncalibrated": UncalibratedMessage, "paused": PauseMessage, "period": humanize.Period,
+	"eventTime": eventTime, "effects": effects,
 }).Parse(pageSource))
 
 // page is the data of the template.

@@ -1,0 +1,34 @@
+package inspect
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
+)
+
+// eventTime is when an occurrence is: "26 Nov 09:00 UTC, for 2 hours".
+func eventTime(e v1alpha1.Event) string {
+	return e.Start.UTC().Format("2 Jan 15:04 MST") + ", for " + humanize.Period(e.End.Sub(e.Start.Time))
+}
+
+// effects is what occurrences came to: "19 Nov: 3.1 times the usual demand, at most 410".
+func effects(e v1alpha1.Event) string {
+	var out []string
+	for _, came := range e.Effects {
+		text := came.Start.UTC().Format("2 Jan") + ": no samples"
+		if came.Times != nil && came.Highest != nil {
+			text = came.Start.UTC().
+				Format("2 Jan") +
+				": " + humanize.Number(
+				*came.Times,
+			) + " times the usual demand, at most " +
+				humanize.Number(
+					*came.Highest,
+				)
+		}
+		out = append(out, text)
+	}
+	return cmp.Or(strings.Join(out, "; "), "not in the history")
+}
