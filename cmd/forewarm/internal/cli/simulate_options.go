@@ -27,6 +27,7 @@ type simulateOptions struct {
 	pool    warmPool
 
 	hpa, name, metric string
+	events            string
 	lead              leadFlag
 	measured          measuredLead
 	capacity          quantityFlag
@@ -73,6 +74,7 @@ func (o *simulateOptions) add(flags *pflag.FlagSet) {
 	flags.Float64Var(&o.price, "gpu-price", 0, "price of a GPU in dollars an hour (default: no dollars are shown)")
 	flags.BoolVar(&o.whatIf, "what-if", false,
 		"also simulate Forewarm with shorter lead times and longer waits, and print what each saves")
+	flags.StringVar(&o.events, "events", "", "file with a Forecast, whose events Forewarm knows beforehand")
 	o.fleet.Add(flags)
 	o.pool.add(flags)
 	o.output.AddFlags(flags, "print every number")

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
+	"github.com/forewarm/forewarm/pkg/calendar"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
@@ -30,7 +31,7 @@ type run struct {
 func (r run) run(ctx context.Context) error {
 	c := r.config()
 	// What is quick to find wrong comes before what takes its time.
-	if err := errors.Join(r.readHPA(ctx, &c), r.pool.read(ctx, &c)); err != nil {
+	if err := errors.Join(r.readHPA(ctx, &c), r.readEvents(ctx, &c), r.pool.read(ctx, &c)); err != nil {
 		return err
 	}
 	if err := r.measured.read(ctx, &c.Lead); err != nil {
@@ -61,6 +62,20 @@ func (r run) run(ctx context.Context) error {
 		return cmdline.IfInterrupted(ctx, errors.New("interrupted: the results so far are shown"))
 	}
 	return nil
+}
+
+// readEvents reads what is known of the demand beforehand.
+func (r run) readEvents(ctx context.Context, c *compare.Config) error {
+	if r.events == "" {
+		return nil
+	}
+	text, err := cmdline.ReadFile(ctx, r.events, manifest.MaxFile)
+	if err != nil {
+		return fmt.Errorf("the events: %w", err)
+	}
+	specs, err := manifest.ReadEvents(r.events, text)
+	c.Events = calendar.Of(specs)
+	return err
 }
 
 // progress moves the bar by a unit of work.

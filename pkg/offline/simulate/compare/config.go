@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/core/event"
 	"github.com/forewarm/forewarm/pkg/core/forecaster"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
@@ -42,6 +43,8 @@ type Config struct {
 	Wait      time.Duration
 	// GPUs of a replica; 0 for 1. GPUPrice of one for an hour in dollars, 0 for none.
 	GPUs, GPUPrice float64
+	// Events are what Forewarm knows of the demand beforehand; nil for nothing.
+	Events event.Calendar
 	// Priors are what Forewarm knows of other workloads; nil for the built-in ones.
 	Priors *forecaster.Priors
 	// Only names the policies to play, in no order; nil is all of them, with what forewarm would cost for other objectives.

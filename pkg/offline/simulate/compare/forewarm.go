@@ -42,7 +42,7 @@ func (h *history) forecasterConfig(c *Config, horizons []time.Duration, objectiv
 		// The seed is not that of what is played: nobody knows how long the next start takes.
 		Starts: c.starts(), Seed: 1, DelaySteps: 1,
 		Step: Step, Window: leadtime.Window(c.lookAhead()), Rate: true, Lookback: h.lookback(), Horizons: horizons,
-		Autoscalers: []decide.Autoscaler{scaling}, Priors: c.Priors,
+		Autoscalers: []decide.Autoscaler{scaling}, Priors: c.Priors, Events: c.Events,
 	}
 	for _, late := range objectives {
 		out.ExtraSettings = append(out.ExtraSettings, decide.Settings{
