@@ -17,12 +17,15 @@ import (
 // maxEvents is the most events of a Forecast, as in its schema.
 const maxEvents = 32
 
-// ReadEvents returns the events of the Forecast of a file, YAML or JSON. The error has every problem of them, with its line.
+// ReadEvents returns the events of the Forecast of a file, YAML or JSON, which may have other objects, too. The error has every problem of them, with its line.
 func ReadEvents(file string, data []byte) ([]calendar.Event, error) {
 	var found []calendar.Event
 	var problems []error
 	objects := 0
 	for _, d := range Parse(file, data) {
+		if d.foreign { // As the HPA beside it.
+			continue
+		}
 		for _, p := range d.Problems {
 			problems = append(problems, p.Err())
 		}

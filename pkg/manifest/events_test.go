@@ -1,0 +1,33 @@
+package manifest_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/forewarm/forewarm/pkg/manifest"
+)
+
+func TestReadEvents(t *testing.T) {
+	const (
+		spec    = "spec: {targetRef: {kind: Deployment, name: llama}, signal: {preset: vllm/inflight}, "
+		known   = header + spec + `events: [{name: launch, start: "2026-12-01", duration: 2h, times: "3"}]}` + "\n"
+		foreign = "---\napiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: llama}\n"
+	)
+	for text, want := range map[string]string{
+		known:                                  "",
+		known + foreign:                        "",
+		foreign:                                "0 Forecasts with spec.events, want one",
+		known + "---\n" + known:                "2 Forecasts with spec.events, want one",
+		strings.Replace(known, "2h", "10y", 1): "f.yaml:4: spec.events[0].duration",
+		strings.Replace(known, "times", "time", 1): "spec.events[0].time: unknown field",
+	} {
+		events, err := manifest.ReadEvents("f.yaml", []byte(text))
+		if got := ""; err != nil {
+			if got = err.Error(); want == "" || !strings.Contains(got, want) {
+				t.Errorf("%s, want %q", got, want)
+			}
+		} else if want != "" || len(events) != 1 || events[0].Name != "launch" {
+			t.Errorf("%v, want %q", events, want)
+		}
+	}
+}
