@@ -17,7 +17,8 @@ import (
 // maxEvents is the most events of a Forecast, as in its schema.
 const maxEvents = 32
 
-// ReadEvents returns the events of the Forecast of a file, YAML or JSON, which may have other objects, too. The error has every problem of them, with its line.
+// ReadEvents returns the events of the Forecast of a file, YAML or JSON, which may have other objects, too. The error has every problem,
+// with its line.
 func ReadEvents(file string, data []byte) ([]calendar.Event, error) {
 	var found []calendar.Event
 	var problems []error

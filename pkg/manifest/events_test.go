@@ -22,11 +22,12 @@ func TestReadEvents(t *testing.T) {
 		strings.Replace(known, "times", "time", 1): "spec.events[0].time: unknown field",
 	} {
 		events, err := manifest.ReadEvents("f.yaml", []byte(text))
-		if got := ""; err != nil {
-			if got = err.Error(); want == "" || !strings.Contains(got, want) {
+		switch {
+		case err != nil:
+			if got := err.Error(); want == "" || !strings.Contains(got, want) {
 				t.Errorf("%s, want %q", got, want)
 			}
-		} else if want != "" || len(events) != 1 || events[0].Name != "launch" {
+		case want != "" || len(events) != 1 || events[0].Name != "launch":
 			t.Errorf("%v, want %q", events, want)
 		}
 	}
