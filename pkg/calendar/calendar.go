@@ -50,7 +50,7 @@ const (
 	// mostDuration of an occurrence: longer, the demand is no event.
 	mostDuration = 60 * day
 	// earliest is the first year of a recurrence: each occurrence since then is looked at.
-	earliest = 2000
+	earliest = 1970
 	latest   = 2200
 	day      = 24 * time.Hour
 

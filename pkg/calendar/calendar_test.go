@@ -129,7 +129,7 @@ func TestBadEvents(t *testing.T) {
 		"timeZone \"Local\"":            func(s *calendar.Event) { s.TimeZone = "Local" },
 		"timeZone \"../../etc/passwd\"": func(s *calendar.Event) { s.TimeZone = "../../etc/passwd" },
 		"write a date":                  func(s *calendar.Event) { s.Start = "tomorrow" },
-		"a year from 2000":              func(s *calendar.Event) { s.Start = "0001-01-01" },
+		"a year from 1970":              func(s *calendar.Event) { s.Start = "0001-01-01" },
 		"FREQ=WEEKLY":                   func(s *calendar.Event) { s.Recurrence = "weekly" },
 		"once an hour at most":          func(s *calendar.Event) { s.Recurrence = "FREQ=SECONDLY" },
 		"once an hour at most: write":   func(s *calendar.Event) { s.Recurrence = "FREQ=DAILY;BYMINUTE=1,2,3,4" },

@@ -12,6 +12,7 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/pkg/calendar"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
@@ -43,6 +44,7 @@ func (r run) run(ctx context.Context) error {
 		return cmdline.IfInterrupted(ctx, err)
 	}
 	c.Demand, c.Source, c.Remarks, c.TooShort = h.Series, h.Source, append(c.Remarks, h.Notes...), h.TooShort()
+	c.Remarks = append(c.Remarks, r.eventRemarks(&c)...)
 	if c.Lead.Known == assumed {
 		c.Remarks = append(c.Remarks, fmt.Sprintf("No lead time was given: %s is assumed. Set --lead-time, or "+
 			"--lead-time-of to use the one that Forewarm measures.", c.Lead.Median))
@@ -76,6 +78,20 @@ func (r run) readEvents(ctx context.Context, c *compare.Config) error {
 	specs, err := manifest.ReadEvents(r.events, text)
 	c.Events = calendar.Of(specs)
 	return err
+}
+
+// eventRemarks says how many occurrences of events the history has.
+func (r run) eventRemarks(c *compare.Config) []string {
+	if c.Events == nil {
+		return nil
+	}
+	from, to := c.Demand.Start, c.Demand.End()
+	n := len(c.Events(from, to))
+	if n == 0 {
+		const text = "No event of %s is within the history, %s to %s: they change nothing."
+		return []string{fmt.Sprintf(text, r.events, from.Format(time.DateOnly), to.Format(time.DateOnly))}
+	}
+	return []string{fmt.Sprintf("Forewarm knows %s of %s beforehand.", humanize.Plural(n, "occurrence"), r.events)}
 }
 
 // progress moves the bar by a unit of work.
