@@ -47,15 +47,14 @@ type parsed struct {
 }
 
 const (
-	// mostDuration of an occurrence: longer, the demand is no event.
-	mostDuration = 60 * day
+	// MaxDuration of an occurrence: longer, the demand is no event.
+	MaxDuration = 60 * day
 	// earliest is the first year of a recurrence: each occurrence since then is looked at.
 	earliest = 1970
 	latest   = 2200
 	day      = 24 * time.Hour
-
-	// MaxTimes bounds Knowledge.Times, both ways.
-	MaxTimes = 1000.0
+	// maxTimes bounds Knowledge.Times, both ways.
+	maxTimes = 1000.0
 )
 
 // Check returns every problem of an event.
@@ -68,8 +67,8 @@ func (s *Event) parse() (parsed, error) {
 	out := parsed{name: s.Name, duration: s.Duration, knowledge: s.Knowledge}
 	var problems []error
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	if s.Duration <= 0 || s.Duration > mostDuration {
-		wrong("duration %s: write more than 0s, at most %.0fd", s.Duration, mostDuration.Hours()/24)
+	if s.Duration <= 0 || s.Duration > MaxDuration {
+		wrong("duration %s: write more than 0s, at most %.0fd", s.Duration, MaxDuration.Hours()/24)
 	}
 	if err := s.checkKnowledge(); err != nil {
 		problems = append(problems, err)
@@ -99,8 +98,8 @@ func (s *Event) checkKnowledge() error {
 	switch {
 	case known != 1:
 		return errors.New("write one of atLeast, times, like and ignore")
-	case s.Times != 0 && !(s.Times >= 1/MaxTimes && s.Times <= MaxTimes):
-		return fmt.Errorf("times %v: write a number from %v to %v", s.Times, 1/MaxTimes, MaxTimes)
+	case s.Times != 0 && !(s.Times >= 1/maxTimes && s.Times <= maxTimes):
+		return fmt.Errorf("times %v: write a number from %v to %v", s.Times, 1/maxTimes, maxTimes)
 	case s.AtLeast != 0 && !(s.AtLeast > 0 && s.AtLeast < math.MaxInt64/1000):
 		return fmt.Errorf("atLeast %v: write a demand above 0", s.AtLeast)
 	}
@@ -208,10 +207,7 @@ func between(events []parsed, from, to time.Time) []event.Occurrence {
 		out = events[i].appendBetween(out, from, to)
 	}
 	slices.SortStableFunc(out, func(a, b event.Occurrence) int {
-		if d := a.Start.Compare(b.Start); d != 0 {
-			return d
-		}
-		return strings.Compare(a.Name, b.Name)
+		return cmp.Or(a.Start.Compare(b.Start), strings.Compare(a.Name, b.Name))
 	})
 	return out
 }

@@ -75,13 +75,12 @@ func (r *reader) events(path *field.Path, events []v1alpha1.ForecastEvent) []cal
 }
 
 func (r *reader) event(path *field.Path, e *v1alpha1.ForecastEvent) calendar.Event {
-	const longest = 60 * 24 * time.Hour
 	if e.Name == "" {
 		r.Add(field.Required(path.Child("name"), "name the event: those that recur are compared by it"))
 	}
 	out := calendar.Event{
 		Name: e.Name, Start: e.Start, TimeZone: e.TimeZone, Recurrence: e.Recurrence,
-		Duration: r.duration(path.Child("duration"), e.Duration, time.Second, longest),
+		Duration: r.duration(path.Child("duration"), e.Duration, time.Second, calendar.MaxDuration),
 	}
 	out.Ignored = e.Ignore
 	if e.AtLeast != "" {

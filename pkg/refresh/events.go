@@ -22,34 +22,19 @@ func eventsCondition(e *snapshot.ForecastState) (snapshot.Condition, bool) {
 				came = "at most " + humanize.Number(last.Most)
 			}
 			c.Reason = reasonNoEffect
-			c.Message = fmt.Sprintf(
-				"event %s (%s) had no effect twice: the demand of %s was %s; remove it, or correct it",
-				one.Name,
-				one.Knowledge,
-				formatTime(last.Start),
-				came,
-			)
+			c.Message = fmt.Sprintf("event %s had no effect twice: the demand of %s was %s; remove it, or correct it",
+				one.Occurrence, formatTime(last.Start), came)
 			return c, true
 		case one.LikeLast && len(one.Effects) == 0:
 			c.Reason = reasonNoLast
-			c.Message = fmt.Sprintf(
-				"event %s is like its last occurrence, and the history has none: nothing is known of it on %s",
-				one.Name,
-				formatTime(one.Start),
-			)
+			const text = "event %s is like its last occurrence, and the history has none: nothing is known of it on %s"
+			c.Message = fmt.Sprintf(text, one.Name, formatTime(one.Start))
 		}
 		next = append(next, one.Occurrence)
 	}
 	if a, b, ok := event.Overlap(next); ok && c.Reason == "" {
 		c.Reason = reasonOverlap
-		c.Message = fmt.Sprintf(
-			"events %s (%s) and %s (%s) are both at %s: the greater counts",
-			a.Name,
-			a.Knowledge,
-			b.Name,
-			b.Knowledge,
-			formatTime(b.Start),
-		)
+		c.Message = fmt.Sprintf("events %s and %s are both at %s: the greater counts", a, b, formatTime(b.Start))
 	}
 	return c, c.Reason != ""
 }

@@ -72,6 +72,9 @@ type Occurrence struct {
 	Knowledge
 }
 
+// String is the name and what is known: "launch (3 times the demand)".
+func (o Occurrence) String() string { return o.Name + " (" + o.Knowledge.String() + ")" }
+
 // Calendar returns the occurrences that have a part in [from, to), by their start and name. It is a function, so that a copy of a
 // Forecaster shares it.
 type Calendar func(from, to time.Time) []Occurrence

@@ -109,11 +109,10 @@ func (f *Forecaster) path(c *windowpeak.Candidate) (name string, path []snapshot
 		one := snapshot.PathStep{Time: f.End().Add(time.Duration(i) * f.config.Step)}
 		known := f.events.over(one.Time, one.Time.Add(f.config.Step))
 		one.Point, _ = limit.CapForecast(point)
-		one.Point = known.on(one.Point)
 		for j := range levels {
 			one.Quantiles[j], _ = limit.CapForecast(quantiles[j][i])
-			one.Quantiles[j] = known.on(one.Quantiles[j])
 		}
+		known.onStep(&one)
 		path = append(path, one)
 	}
 	return c.Name, path

@@ -87,10 +87,14 @@ func (x *expected) within(from, to time.Time) (out []event.Occurrence) {
 
 // over is what is known of the demand in [from, to): its highest level with events beside the highest without.
 func (x *expected) over(from, to time.Time) effect {
-	var found []event.Occurrence
-	if x.calendar != nil {
-		found = x.within(from, to)
+	if x.calendar == nil {
+		return effect{times: 1}
 	}
+	return x.overall(from, to, x.within(from, to))
+}
+
+// overall is over by the occurrences that have a part in the time.
+func (x *expected) overall(from, to time.Time, found []event.Occurrence) effect {
 	if len(found) == 0 {
 		return effect{times: 1}
 	}
@@ -170,7 +174,9 @@ func (x *expected) learn(index int64, s demand.Sample) demand.Sample {
 		return s
 	}
 	at := time.Unix(0, index*int64(x.step)).UTC()
-	found, known := x.within(at, at.Add(x.step)), x.over(at, at.Add(x.step))
+	end := at.Add(x.step)
+	found := x.within(at, end)
+	known := x.overall(at, end, found)
 	observed := s.Value
 	switch {
 	case slices.ContainsFunc(found, func(o event.Occurrence) bool { return o.Ignored }):
@@ -249,17 +255,16 @@ func (x *expected) note(at time.Time, found []event.Occurrence, observed, learnt
 
 // begin begins another occurrence.
 func (s *seen) begin(o event.Occurrence, step time.Duration) {
+	next := seen{start: o.Start, part: max(step, o.End.Sub(o.Start)/parts), maxima: make([]float64, parts)}
 	if !s.start.IsZero() {
-		s.last = s.maxima
-		s.effects = append(s.effects[max(0, len(s.effects)-1):], s.cameTo())
+		next.last, next.effects = s.maxima, s.ended()
 	}
-	*s = seen{
-		start:   o.Start,
-		part:    max(step, o.End.Sub(o.Start)/parts),
-		maxima:  make([]float64, parts),
-		last:    s.last,
-		effects: s.effects,
-	}
+	*s = next
+}
+
+// ended are the effects once the newest occurrence has ended.
+func (s *seen) ended() []event.Effect {
+	return slices.Concat(s.effects[max(0, len(s.effects)-1):], []event.Effect{s.cameTo()})
 }
 
 func (s *seen) cameTo() event.Effect {
@@ -309,6 +314,14 @@ func (f *Forecaster) quantiles(c *windowpeak.Candidate) windowpeak.Quantiles {
 	return f.known(f.peaks.LeadWindow).onQuantiles(c.Quantiles(f.bound))
 }
 
+// onStep puts what is known of its time into a step.
+func (k effect) onStep(step *snapshot.PathStep) {
+	step.Point = k.on(step.Point)
+	for i := range step.Quantiles {
+		step.Quantiles[i] = k.on(step.Quantiles[i])
+	}
+}
+
 func (k effect) onQuantiles(q windowpeak.Quantiles) windowpeak.Quantiles {
 	for i := range q {
 		q[i] = k.on(q[i])
@@ -350,7 +363,7 @@ func (f *Forecaster) announcedWords() string {
 	}
 	var words []string
 	for _, o := range f.events.within(f.End(), f.End().Add(f.config.Window)) {
-		if word := o.Name + " (" + o.Knowledge.String() + ")"; !slices.Contains(words, word) {
+		if word := o.String(); !slices.Contains(words, word) {
 			words = append(words, word)
 		}
 	}
@@ -368,9 +381,8 @@ func (x *expected) describe(end time.Time) (out []snapshot.Event) {
 		}
 		one := snapshot.Event{Occurrence: o}
 		if s := x.seen[o.Name]; s != nil {
-			one.Effects = slices.Clone(s.effects)
-			if !s.start.Equal(o.Start) { // It has ended.
-				one.Effects = append(one.Effects[max(0, len(one.Effects)-1):], s.cameTo())
+			if one.Effects = s.effects; !s.start.Equal(o.Start) {
+				one.Effects = s.ended()
 			}
 		}
 		out = append(out, one)

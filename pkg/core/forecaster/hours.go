@@ -78,10 +78,7 @@ func (h Hours) NextDay() []snapshot.PathStep {
 		}
 	}
 	for i, known := range h.known {
-		out[i].Point = known.on(out[i].Point)
-		for j := range out[i].Quantiles {
-			out[i].Quantiles[j] = known.on(out[i].Quantiles[j])
-		}
+		known.onStep(&out[i])
 	}
 	return out
 }
