@@ -133,7 +133,7 @@ func (x *expected) at(at time.Time, all []event.Occurrence) (times, atLeast floa
 			times = math.Max(times, x.like(at, o))
 		}
 		if o.LikeLast {
-			atLeast = math.Max(atLeast, x.seen[o.Name].at(at.Sub(o.Start)))
+			atLeast = math.Max(atLeast, x.seen[o.Name].before(o, at))
 		}
 	}
 	if times == 0 {
@@ -275,16 +275,16 @@ func (s *seen) cameTo() event.Effect {
 	return out
 }
 
-// at is the demand of the occurrence before, so long after its start; 0 if it is not known.
-func (s *seen) at(passed time.Duration) float64 {
-	if s == nil || s.part == 0 {
+// before is the demand of the occurrence before another, at the same time after its start; 0 if it is not known.
+func (s *seen) before(o event.Occurrence, at time.Time) float64 {
+	if s == nil {
 		return 0
 	}
-	known := s.last
-	if known == nil {
-		known = s.maxima
+	known := s.maxima
+	if s.start.Equal(o.Start) { // It has begun.
+		known = s.last
 	}
-	if i := int(passed / s.part); i >= 0 && i < len(known) {
+	if i := int(at.Sub(o.Start) / s.part); i >= 0 && i < len(known) {
 		return known[i]
 	}
 	return 0

@@ -190,7 +190,7 @@ func TestAHolidayIsLikeASunday(t *testing.T) {
 	}
 }
 
-// The second occurrence of an event is served as the first one was.
+// An occurrence of an event is served as the one before it was, and not as an older one.
 func TestAnEventIsLikeItsLast(t *testing.T) {
 	usual := quiet(3)
 	peak := func(v float64) float64 { return 5 * v }
@@ -202,12 +202,18 @@ func TestAnEventIsLikeItsLast(t *testing.T) {
 		Recurrence: "FREQ=WEEKLY",
 		Knowledge:  event.Knowledge{LikeLast: true},
 	}
-	got := values(t, announcing(t, false, spec), load, 9, 1)
-	for i := at(0, 8) - 2; i < at(0, 9)-3; i++ {
-		if got[i] < 4*usual(9*288+i) {
-			t.Fatalf("%d steps after its begin %.0f is served, the load is %.0f", i-at(0, 8), got[i], load(9*288+i))
+	check := func(load func(int) float64, day int) {
+		t.Helper()
+		got := values(t, announcing(t, false, spec), load, day, 1)
+		for i := at(0, 8) - 2; i < at(0, 9)-3; i++ {
+			if got[i] < 4*usual(day*288+i) {
+				t.Fatalf("%d steps after its begin %.0f is served, the load is %.0f", i-at(0, 8), got[i], load(day*288+i))
+			}
 		}
 	}
+	check(load, 9)
+	smaller := instead(usual, at(2, 8), at(2, 9), func(v float64) float64 { return 1.5 * v })
+	check(instead(instead(smaller, at(9, 8), at(9, 9), peak), at(16, 8), at(16, 9), peak), 16)
 }
 
 // What is to be ignored is served as it is observed, and not learnt.
