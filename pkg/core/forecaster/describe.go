@@ -107,12 +107,13 @@ func (f *Forecaster) path(c *windowpeak.Candidate) (name string, path []snapshot
 	limit := f.bound.Limit(len(windows) - 1)
 	for i, point := range points {
 		one := snapshot.PathStep{Time: f.End().Add(time.Duration(i) * f.config.Step)}
-		known := f.events.over(one.Time, one.Time.Add(f.config.Step))
 		one.Point, _ = limit.CapForecast(point)
 		for j := range levels {
 			one.Quantiles[j], _ = limit.CapForecast(quantiles[j][i])
 		}
-		known.onStep(&one)
+		if f.events.calendar != nil {
+			f.events.over(one.Time, one.Time.Add(f.config.Step)).onStep(&one)
+		}
 		path = append(path, one)
 	}
 	return c.Name, path

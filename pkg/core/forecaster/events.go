@@ -87,9 +87,6 @@ func (x *expected) within(from, to time.Time) (out []event.Occurrence) {
 
 // over is what is known of the demand in [from, to): its highest level with events beside the highest without.
 func (x *expected) over(from, to time.Time) effect {
-	if x.calendar == nil {
-		return effect{times: 1}
-	}
 	return x.overall(from, to, x.within(from, to))
 }
 
@@ -297,6 +294,9 @@ func (f *Forecaster) known(window int) effect {
 
 // ahead is what is known of the demand from the newest step until so long after it.
 func (f *Forecaster) ahead(d time.Duration) effect {
+	if f.events.calendar == nil { // Each candidate asks at each step.
+		return effect{times: 1}
+	}
 	end := f.End()
 	return f.events.over(end.Add(-f.config.Step), end.Add(d))
 }

@@ -207,7 +207,12 @@ func TestAnEventIsLikeItsLast(t *testing.T) {
 		got := values(t, announcing(t, false, spec), load, day, 1)
 		for i := at(0, 8) - 2; i < at(0, 9)-3; i++ {
 			if got[i] < 4*usual(day*288+i) {
-				t.Fatalf("%d steps after its begin %.0f is served, the load is %.0f", i-at(0, 8), got[i], load(day*288+i))
+				t.Fatalf(
+					"%d steps after its begin %.0f is served, the load is %.0f",
+					i-at(0, 8),
+					got[i],
+					load(day*288+i),
+				)
 			}
 		}
 	}
