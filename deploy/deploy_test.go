@@ -43,6 +43,7 @@ func TestDeploy(t *testing.T) {
 		{"AndNothingElse", testRights},
 		{"PeopleMayLook", testPeople},
 		{"WarmPoolsMayBeHeld", testWarmPools},
+		{"DemandEventsMayBeRead", testDemandEvents},
 		{"APIServicesAreConfined", testAPIServices},
 		{"WithKEDAScaler", testKEDAScaler},
 		{"WithCertManager", testCertManager},
@@ -295,6 +296,7 @@ func testCertManager(t *testing.T, c *apiservertest.Cluster) {
 func testRemoval(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	c.MustKubectl(t, "", "delete", "-k", "deploy/warm-pools")
+	c.MustKubectl(t, "", "delete", "-k", "deploy/demand-events")
 	c.MustKubectl(t, "", "delete", "--wait=false", "-k", "deploy/default", "--ignore-not-found")
 	c.MustKubectl(t, "", "delete", "--wait=false", "-k", "deploy/agent", "--ignore-not-found")
 }
@@ -306,9 +308,16 @@ func TestNothingIsForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	applied := map[string]bool{
-		"agent": true, "charts": true, "default": true, "samples": true, "warm-pools": true, "with-cert-manager": true,
-		"with-keda-scaler": true, "testdata": true,
-		"dashboards": true, // Sources, which cmd/forewarm tests as rendered into the chart.
+		"agent":             true,
+		"charts":            true,
+		"default":           true,
+		"demand-events":     true,
+		"samples":           true,
+		"warm-pools":        true,
+		"with-cert-manager": true,
+		"with-keda-scaler":  true,
+		"testdata":          true,
+		"dashboards":        true, // Sources, which cmd/forewarm tests as rendered into the chart.
 	}
 	for _, e := range entries {
 		if e.IsDir() && !applied[e.Name()] {

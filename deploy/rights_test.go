@@ -54,6 +54,35 @@ func testWarmPools(t *testing.T, c *apiservertest.Cluster) {
 	expectPlaceholdersConfined(t, c)
 }
 
+// testDemandEvents: their rights are given by a folder of its own, also to those who may write nothing else.
+func testDemandEvents(t *testing.T, c *apiservertest.Cluster) {
+	t.Helper()
+	c.MustKubectl(t, "", "apply", "--server-side", "--validate=strict", "-k", "deploy/demand-events")
+	expectRights(t, c, "demand-events-rights.yaml")
+	c.MustKubectl(
+		t,
+		"",
+		"create",
+		"rolebinding",
+		"m",
+		"-n",
+		"inference",
+		"--clusterrole=forewarm:demand-events-edit",
+		"--user=marketing",
+	)
+	for resource, want := range map[string]bool{"demandevents": true, "forecasts": false} {
+		question := authorization.ResourceAttributes{
+			Namespace: "inference",
+			Verb:      "create",
+			Group:     "forewarm.dev",
+			Resource:  resource,
+		}
+		if got := may(t, c, "marketing", question); got != want {
+			t.Errorf("marketing may create %s: %v", resource, got)
+		}
+	}
+}
+
 // expectPlaceholdersConfined: a quota that leaves out the class of placeholder pods is evaded by nobody.
 func expectPlaceholdersConfined(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()

@@ -34,7 +34,8 @@ func TestEvent(t *testing.T) {
 		})
 	}
 	s.observe(t)
-	s.forewarm(t, "deploy/default", 1)
+	s.MustKubectl(t, "apply", "--server-side", "-k", "../../deploy/demand-events")
+	s.forewarm(t, "deploy/default", 1, "--demand-events")
 	all := []string{namespace("launch")}
 	for _, name := range names {
 		all = append(
@@ -66,13 +67,19 @@ func TestEvent(t *testing.T) {
 		})
 	}
 	begins = time.Now().Add(40 * time.Second).Truncate(time.Second)
-	s.MustPatch(t, "launch", "forecast/announced", fmt.Sprintf(
-		`{"spec": {"events": [{"name": "launch", "start": %q, "duration": "%.0fs", "times": "3"}]}}`,
-		begins.UTC().Format("2006-01-02T15:04:05"), length.Seconds()))
+	s.MustApply(t, fmt.Sprintf(`
+apiVersion: forewarm.dev/v1alpha1
+kind: DemandEvent
+metadata: {name: launch, namespace: launch}
+spec: {forecasts: [announced], start: %q, duration: %.0fs, times: "3"}
+`, begins.UTC().Format("2006-01-02T15:04:05"), length.Seconds()))
 	time.Sleep(time.Until(begins))
 	first, second := ready("announced"), ready("unknown")
 	t.Logf("%d and %d replicas are ready when the launch begins; %s", first, second,
 		s.get(t, "outlook/announced", "-n", "launch", "-o", "jsonpath={.status.reason} {.status.events}"))
+	if table := s.get(t, "demandevents", "-n", "launch"); !strings.Contains(table, "Applied") {
+		t.Errorf("the table:\n%s", table)
+	}
 	if first < height/10 || second > 5 {
 		t.Errorf(
 			"%d replicas are ready when the launch begins, %d without the event; want %d and %d",

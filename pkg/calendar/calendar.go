@@ -15,6 +15,7 @@ import (
 	"time"
 	_ "time/tzdata" // An image without a time zone database knows the zones.
 
+	"github.com/rickar/cal/v2"
 	"github.com/teambition/rrule-go"
 
 	"github.com/forewarm/forewarm/pkg/core/event"
@@ -25,9 +26,13 @@ type Event struct {
 	Name string
 	// Start is a date, "2026-12-24", or with a time, "2026-12-24T18:00" or "2026-12-24T18:00:00", of the TimeZone.
 	Start string
+	// Holidays are those of a country or of a region, "US", "DE-BY", instead of Start and Recurrence.
+	Holidays string
+	// AlsoOn are further starts, ExceptOn those that do not take place; a date in it means those of that day.
+	AlsoOn, ExceptOn []string
 	// TimeZone is a name of the time zone database, "Europe/Berlin"; empty for UTC.
 	TimeZone string
-	// Duration of an occurrence. Whole days end at the time of the day at which they begin.
+	// Duration of an occurrence. Whole days end at the time of the day at which they begin. It ends when the next one begins.
 	Duration time.Duration
 	// Recurrence is a rule of RFC 5545, "FREQ=WEEKLY;BYDAY=MO,TH"; empty for one occurrence.
 	Recurrence string
@@ -37,13 +42,18 @@ type Event struct {
 
 // parsed is a valid Event.
 type parsed struct {
-	name string
-	// first is by the clock of the zone, as if it were UTC, and so are the times of the rule, which is nil for one occurrence.
-	first     time.Time
+	name      string
 	zone      *time.Location
 	duration  time.Duration
 	knowledge event.Knowledge
-	rule      *rrule.RRule
+	// Times are by the clock of the zone, as if it were UTC.
+	// first is that of the rule, and the only one without a rule.
+	first    time.Time
+	rule     *rrule.RRule
+	holidays []*cal.Holiday
+	also     []time.Time
+	// except has dates and times; a time without an hour is a date.
+	except map[time.Time]bool
 }
 
 const (
@@ -55,6 +65,9 @@ const (
 	day      = 24 * time.Hour
 	// maxTimes bounds Knowledge.Times, both ways.
 	maxTimes = 1000.0
+	// maxYearly is how often a rule begins in a year, unless it begins after frequent.
+	maxYearly = 1000
+	frequent  = 2020
 )
 
 // Check returns every problem of an event.
@@ -77,7 +90,7 @@ func (s *Event) parse() (parsed, error) {
 	if out.zone, err = time.LoadLocation(s.TimeZone); err != nil || s.TimeZone == "Local" {
 		wrong("timeZone %q: write a name of the time zone database, for example Europe/Berlin", s.TimeZone)
 	}
-	if out.first, err = parseStart(s.Start); err != nil {
+	if err = s.parseTimes(&out); err != nil {
 		problems = append(problems, err)
 	}
 	if len(problems) == 0 && s.Recurrence != "" {
@@ -86,6 +99,40 @@ func (s *Event) parse() (parsed, error) {
 		}
 	}
 	return out, errors.Join(problems...)
+}
+
+// parseTimes reads all times but those of the recurrence.
+func (s *Event) parseTimes(out *parsed) error {
+	var problems []error
+	read := func(field, text string) time.Time {
+		t, err := parseTime(text)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("%s %w", field, err))
+		}
+		return t
+	}
+	switch {
+	case (s.Start == "") == (s.Holidays == ""):
+		return errors.New("write start or holidays")
+	case s.Holidays == "":
+		out.first = read("start", s.Start)
+	case s.Recurrence != "":
+		return errors.New("holidays recur by themselves: remove recurrence")
+	default:
+		var err error
+		if out.holidays, err = holidaysOf(s.Holidays); err != nil {
+			problems = append(problems, err)
+		}
+	}
+	for _, text := range s.AlsoOn {
+		out.also = append(out.also, read("alsoOn", text))
+	}
+	slices.SortFunc(out.also, time.Time.Compare)
+	out.except = map[time.Time]bool{}
+	for _, text := range s.ExceptOn {
+		out.except[read("exceptOn", text)] = true
+	}
+	return errors.Join(problems...)
 }
 
 func (s *Event) checkKnowledge() error {
@@ -106,20 +153,17 @@ func (s *Event) checkKnowledge() error {
 	return nil
 }
 
-// parseStart reads a time by the clock, as if it were UTC.
-func parseStart(text string) (time.Time, error) {
+// parseTime reads a time by the clock, as if it were UTC.
+func parseTime(text string) (time.Time, error) {
 	for _, layout := range []string{"2006-01-02", "2006-01-02T15:04", "2006-01-02T15:04:05"} {
 		if t, err := time.Parse(layout, text); err == nil {
 			if t.Year() < earliest || t.Year() > latest {
-				return time.Time{}, fmt.Errorf("start %s: write a year from %d to %d", text, earliest, latest)
+				return time.Time{}, fmt.Errorf("%s: write a year from %d to %d", text, earliest, latest)
 			}
 			return t, nil
 		}
 	}
-	return time.Time{}, fmt.Errorf(
-		"start %.64q: write a date, 2026-12-24, or a date and a time, 2026-12-24T18:00",
-		text,
-	)
+	return time.Time{}, fmt.Errorf("%.64q: write a date, 2026-12-24, or a date and a time, 2026-12-24T18:00", text)
 }
 
 // in is a time by the clock in a zone, as RFC 5545 has it: the first of two times at which a clock that is set back shows it, and, where
@@ -158,10 +202,24 @@ func (e *parsed) parseRule(text string) (*rrule.RRule, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, more, err := next(rule.Iterator()); err != nil || !more {
-		return nil, cmp.Or(err, errors.New("it has no occurrence"))
+	return rule, e.checkRule(rule.Iterator())
+}
+
+// checkRule: each calendar looks at every occurrence since the first.
+func (e *parsed) checkRule(iterator rrule.Next) error {
+	for n := 0; ; n++ {
+		at, more, err := next(iterator)
+		switch {
+		case err != nil:
+			return err
+		case !more && n == 0:
+			return errors.New("it has no occurrence")
+		case !more || at.After(e.first.AddDate(1, 0, 0)):
+			return nil
+		case n >= maxYearly && e.first.Year() < frequent:
+			return fmt.Errorf("it begins more than %d times a year: write a start of %d or later", maxYearly, frequent)
+		}
 	}
-	return rule, nil
 }
 
 // untilOf is the end of a rule as it is written; empty without any.
@@ -213,11 +271,15 @@ func between(events []parsed, from, to time.Time) []event.Occurrence {
 }
 
 func (e *parsed) appendBetween(out []event.Occurrence, from, to time.Time) []event.Occurrence {
+	before := len(out)
 	for clock := range e.starts() {
 		if clock.Add(e.duration + day).Before(from) { // Whatever the zone.
 			continue
 		}
 		start := in(e.zone, clock)
+		if last := len(out) - 1; last >= before && out[last].End.After(start) {
+			out[last].End = start.UTC()
+		}
 		if !start.Before(to) {
 			break
 		}
@@ -231,17 +293,56 @@ func (e *parsed) appendBetween(out []event.Occurrence, from, to time.Time) []eve
 			})
 		}
 	}
-	return out
+	return slices.DeleteFunc(out, func(o event.Occurrence) bool { return !o.End.After(from) || !o.End.After(o.Start) })
 }
 
-// starts are those of all occurrences by the clock, ascending.
+// starts are those of all occurrences by the clock, ascending, each once.
 func (e *parsed) starts() iter.Seq[time.Time] {
 	return func(yield func(time.Time) bool) {
-		if e.rule == nil {
-			yield(e.first)
-			return
+		var last time.Time
+		for at := range merged(e.regular(), e.also) {
+			if at.Equal(last) || e.except[at] || e.except[at.Truncate(day)] {
+				continue
+			}
+			if last = at; !yield(at) {
+				return
+			}
 		}
-		for iterator := e.rule.Iterator(); ; {
+	}
+}
+
+// merged are the times of both, ascending.
+func merged(regular iter.Seq[time.Time], also []time.Time) iter.Seq[time.Time] {
+	return func(yield func(time.Time) bool) {
+		each := func(all []time.Time) bool {
+			return !slices.ContainsFunc(all, func(at time.Time) bool { return !yield(at) })
+		}
+		rest := also
+		for at := range regular {
+			before, _ := slices.BinarySearchFunc(rest, at, time.Time.Compare)
+			if !each(rest[:before]) || !yield(at) {
+				return
+			}
+			rest = rest[before:]
+		}
+		each(rest)
+	}
+}
+
+// regular are the starts without those beside, ascending.
+func (e *parsed) regular() iter.Seq[time.Time] {
+	switch {
+	case e.holidays != nil:
+		return datesOf(e.holidays)
+	case e.rule != nil:
+		return occurrences(e.rule)
+	}
+	return slices.Values([]time.Time{e.first})
+}
+
+func occurrences(rule *rrule.RRule) iter.Seq[time.Time] {
+	return func(yield func(time.Time) bool) {
+		for iterator := rule.Iterator(); ; {
 			if at, more, err := next(iterator); err != nil || !more || !yield(at) {
 				return
 			}

@@ -39,7 +39,20 @@ func TestOccurrences(t *testing.T) {
 		"the last Friday": {
 			calendar.Event{Start: "2024-01-01T00:00", Duration: 24 * time.Hour, Recurrence: "FREQ=MONTHLY;BYDAY=-1FR"}, []string{"27T00:00 24h0m0s"},
 		},
-		"until":      {calendar.Event{Start: "2026-11-01T08:00", Duration: time.Hour, Recurrence: "FREQ=DAILY;UNTIL=20261121T235959Z"}, []string{"20T08:00 1h0m0s", "21T08:00 1h0m0s"}},
+		"until": {calendar.Event{Start: "2026-11-01T08:00", Duration: time.Hour, Recurrence: "FREQ=DAILY;UNTIL=20261121T235959Z"}, []string{"20T08:00 1h0m0s", "21T08:00 1h0m0s"}},
+		"also and except": {
+			calendar.Event{
+				Start: "2026-11-20T08:00", Duration: time.Hour, Recurrence: "FREQ=DAILY;COUNT=4",
+				AlsoOn: []string{"2026-12-01", "2026-11-20T06:00", "2026-11-20T08:00"}, ExceptOn: []string{"2026-11-21", "2026-11-22T08:00", "2026-11-23T09:00"},
+			}, []string{"20T06:00 1h0m0s", "20T08:00 1h0m0s", "23T08:00 1h0m0s", "01T00:00 1h0m0s"},
+		},
+		"a holiday": {calendar.Event{Holidays: "US", Duration: 24 * time.Hour, TimeZone: "America/New_York"}, []string{"26T05:00 24h0m0s"}},
+		"of a region, but one": {
+			calendar.Event{Holidays: "DE-BY", Duration: time.Hour, AlsoOn: []string{"2026-11-24"}}, []string{"24T00:00 1h0m0s"},
+		},
+		"until the next": {
+			calendar.Event{Start: "2026-11-20", Duration: 60 * 24 * time.Hour, Recurrence: "FREQ=WEEKLY"}, []string{"20T00:00 168h0m0s", "27T00:00 168h0m0s"},
+		},
 		"it is over": {calendar.Event{Start: "2026-11-01T08:00", Duration: time.Hour, Recurrence: "FREQ=DAILY;COUNT=3"}, nil},
 	} {
 		var got []string
@@ -134,6 +147,10 @@ func TestBadEvents(t *testing.T) {
 		"once an hour at most":          func(s *calendar.Event) { s.Recurrence = "FREQ=SECONDLY" },
 		"once an hour at most: write":   func(s *calendar.Event) { s.Recurrence = "FREQ=DAILY;BYMINUTE=1,2,3,4" },
 		"it has no occurrence":          func(s *calendar.Event) { s.Recurrence = "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30" },
+		"1000 times a year":             func(s *calendar.Event) { s.Recurrence, s.Start = "FREQ=HOURLY", "1970-01-01" },
+		"start or holidays":             func(s *calendar.Event) { s.Holidays = "US" },
+		"AU-ACT, AU-NSW":                func(s *calendar.Event) { s.Holidays, s.Start = "AU", "" },
+		"exceptOn \"never\"":            func(s *calendar.Event) { s.ExceptOn = []string{"never"} },
 		"remove DTSTART":                func(s *calendar.Event) { s.Recurrence = "DTSTART=20260101T000000Z;FREQ=DAILY" },
 		"recurrence":                    func(s *calendar.Event) { s.Recurrence = "FREQ=DAILY;INTERVAL=-3" },
 	} {

@@ -142,7 +142,10 @@ func (r *Reading) checkKind(path string, n *yaml.Node, t reflect.Type) {
 	case reflect.Slice:
 		r.sequence(path, n, t)
 	case reflect.String:
-		if r.scalar(path, n) && n.Tag != "!!str" {
+		if r.scalar(path, n) && n.Tag == "!!timestamp" { // Text for the Kubernetes API.
+			n.Tag = "!!str"
+		}
+		if n.Kind == yaml.ScalarNode && n.Tag != "!!str" {
 			r.refuse(n, path, fmt.Sprintf("is not text: put it in quotes, %.64q", n.Value))
 		}
 	case reflect.Int32, reflect.Int64:

@@ -103,6 +103,8 @@ func wrongKind(d RawDocument) string {
 	case version == want && kind == v1alpha1.WarmPoolKind:
 		return "a WarmPool needs a cluster: apply it to one, or simulate it with " +
 			"forewarm simulate --warm-pool"
+	case version == want && kind == v1alpha1.DemandEventKind:
+		return "a DemandEvent needs a cluster: apply it to one, or write it into spec.events of the Forecast"
 	case strings.HasSuffix(kind, "List"):
 		return fmt.Sprintf("kind %s is not supported here: write one document for each Forecast, separated by ---",
 			kind)

@@ -1,8 +1,10 @@
 package manifest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -14,39 +16,101 @@ import (
 	"github.com/forewarm/forewarm/pkg/calendar"
 )
 
-// maxEvents is the most events of a Forecast, as in its schema.
-const maxEvents = 32
+const (
+	// maxEvents is the most events of a Forecast, as in its schema.
+	maxEvents = 32
+	// maxAllEvents is the most with those of its namespace.
+	maxAllEvents = 64
+	// maxTimes is the most times in a list of an event, as in the schema.
+	maxTimes = 128
+)
 
-// ReadEvents returns the events of the Forecast of a file, YAML or JSON, which may have other objects, too. The error has every problem,
-// with its line.
-func ReadEvents(file string, data []byte) ([]calendar.Event, error) {
-	var found []calendar.Event
-	var problems []error
-	objects := 0
-	for _, d := range Parse(file, data) {
-		if d.foreign { // As the HPA beside it.
-			continue
-		}
-		for _, p := range d.Problems {
-			problems = append(problems, p.Err())
-		}
-		if d.Object == nil || len(d.Object.Spec.Events) == 0 {
-			continue
-		}
-		objects++
-		r := reader{}
-		found = r.events(field.NewPath("spec", "events"), d.Object.Spec.Events)
-		for _, p := range d.Locate(r.Problems) {
-			problems = append(problems, p.Err())
-		}
-	}
-	if len(problems) == 0 && objects != 1 {
-		return nil, fmt.Errorf("%s: %d Forecasts with spec.events, want one", file, objects)
-	}
-	return found, errors.Join(problems...)
+// DemandEvent is a DemandEvent of a namespace whose fields are valid.
+type DemandEvent struct {
+	calendar.Event
+
+	// Forecasts of its namespace; empty for all.
+	Forecasts []string
 }
 
-// events reads the events of a Forecast.
+// ResolveDemandEvent reads a DemandEvent. If there are problems, the list has all of them.
+func ResolveDemandEvent(name string, spec *v1alpha1.DemandEventSpec) (DemandEvent, field.ErrorList) {
+	r := reader{}
+	e := v1alpha1.ForecastEvent{Name: name, EventSpec: spec.EventSpec}
+	return DemandEvent{Event: r.event(field.NewPath("spec"), &e), Forecasts: spec.Forecasts}, r.Problems
+}
+
+// withNamespace adds events of a namespace to those of a Forecast. One of the same name is replaced by the Forecast's own.
+func withNamespace(own, namespace []calendar.Event) []calendar.Event {
+	out := slices.Clone(own)
+	for i := range namespace {
+		same := func(e calendar.Event) bool { return e.Name == namespace[i].Name }
+		if len(out) < maxAllEvents && !slices.ContainsFunc(own, same) {
+			out = append(out, namespace[i])
+		}
+	}
+	return out
+}
+
+// eventsDocument is a DemandEvent in a file.
+type eventsDocument struct {
+	Header `json:",inline"`
+
+	Spec v1alpha1.DemandEventSpec `json:"spec"`
+}
+
+// ReadEvents returns the events of a file, YAML or JSON: those of its DemandEvents and of one Forecast. It may have other objects, too.
+// The error has every problem, with its line.
+func ReadEvents(file string, data []byte) ([]calendar.Event, error) {
+	forecasts := 0
+	found, others, err := ReadKinds(file, data, func(d RawDocument) KindReader[[]calendar.Event] {
+		kind := d.Text("kind")
+		switch own := d.Text("apiVersion") == v1alpha1.GroupVersion().String(); {
+		case own && kind == v1alpha1.DemandEventKind:
+			return KindReader[[]calendar.Event]{Read: readDemandEvent}
+		case own && kind == v1alpha1.ForecastKind:
+			return KindReader[[]calendar.Event]{Read: func(d RawDocument) ([]calendar.Event, error) {
+				events, err := readForecastEvents(d)
+				forecasts += min(len(events), 1)
+				return events, err
+			}}
+		}
+		return KindReader[[]calendar.Event]{SkippedAs: cmp.Or(kind, "a document without kind")}
+	})
+	events := slices.Concat(found...)
+	switch {
+	case err != nil:
+		return nil, err
+	case forecasts > 1:
+		return nil, fmt.Errorf("%s: %d Forecasts with spec.events, want one", file, forecasts)
+	case len(events) == 0:
+		return nil, fmt.Errorf("%s: no DemandEvent, and no Forecast with spec.events: %s", file, others)
+	}
+	return events, nil
+}
+
+func readForecastEvents(raw RawDocument) ([]calendar.Event, error) {
+	d := parseDocument(raw)
+	if d.Object == nil {
+		return nil, errors.Join((&Reading{Problems: d.Problems}).Errs()...)
+	}
+	r := reader{}
+	events := r.events(field.NewPath("spec", "events"), d.Object.Spec.Events)
+	return events, errors.Join((&Reading{Problems: d.Locate(r.Problems)}).Errs()...)
+}
+
+func readDemandEvent(d RawDocument) ([]calendar.Event, error) {
+	var m eventsDocument
+	reading := d.Check(reflect.TypeFor[eventsDocument]())
+	if err := d.Decode(&m); err != nil && len(reading.Problems) == 0 {
+		return nil, d.Err("read a DemandEvent: " + err.Error())
+	}
+	event, problems := ResolveDemandEvent(d.Text("metadata", "name"), &m.Spec)
+	reading.Problems = append(reading.Problems, reading.locate(d.Line, problems)...)
+	return []calendar.Event{event.Event}, errors.Join(reading.Errs()...)
+}
+
+// events reads the events of a Forecast. They count only if there are no problems.
 func (r *reader) events(path *field.Path, events []v1alpha1.ForecastEvent) []calendar.Event {
 	if len(events) > maxEvents {
 		r.Add(field.TooMany(path, len(events), maxEvents))
@@ -60,27 +124,26 @@ func (r *reader) events(path *field.Path, events []v1alpha1.ForecastEvent) []cal
 			r.Add(field.Duplicate(at.Child("name"), e.Name))
 		}
 		names[e.Name] = true
-		problems := len(r.Problems)
-		spec := r.event(at, e)
-		if len(r.Problems) > problems {
-			continue
-		}
-		if err := spec.Check(); err != nil {
-			r.Invalid(at, e.Name, "%s", err)
-			continue
-		}
-		out = append(out, spec)
+		out = append(out, r.event(at, e))
 	}
 	return out
 }
 
 func (r *reader) event(path *field.Path, e *v1alpha1.ForecastEvent) calendar.Event {
+	problems := len(r.Problems)
 	if e.Name == "" {
 		r.Add(field.Required(path.Child("name"), "name the event: those that recur are compared by it"))
 	}
 	out := calendar.Event{
-		Name: e.Name, Start: e.Start, TimeZone: e.TimeZone, Recurrence: e.Recurrence,
-		Duration: r.duration(path.Child("duration"), e.Duration, time.Second, calendar.MaxDuration),
+		Name: e.Name, Start: string(e.Start), Holidays: e.Holidays, TimeZone: e.TimeZone, Recurrence: e.Recurrence,
+		AlsoOn: texts(e.AlsoOn), ExceptOn: texts(e.ExceptOn),
+		Duration: r.duration(path.Child("duration"), cmp.Or(e.Duration, "1d"), time.Second, calendar.MaxDuration),
+	}
+	for name, times := range map[string]int{"alsoOn": len(e.AlsoOn), "exceptOn": len(e.ExceptOn)} {
+		if times > maxTimes {
+			r.Add(field.TooMany(path.Child(name), times, maxTimes))
+			return out
+		}
 	}
 	out.Ignored = e.Ignore
 	if e.AtLeast != "" {
@@ -112,6 +175,16 @@ func (r *reader) event(path *field.Path, e *v1alpha1.ForecastEvent) calendar.Eve
 				append([]string{string(v1alpha1.EventLikeLast)}, days...),
 			),
 		)
+	}
+	if err := out.Check(); err != nil && len(r.Problems) == problems {
+		r.Invalid(path, e.Name, "%s", err)
+	}
+	return out
+}
+
+func texts(times []v1alpha1.EventTime) (out []string) {
+	for _, t := range times {
+		out = append(out, string(t))
 	}
 	return out
 }

@@ -9,17 +9,26 @@ import (
 
 func TestReadEvents(t *testing.T) {
 	const (
-		spec    = "spec: {targetRef: {kind: Deployment, name: llama}, signal: {preset: vllm/inflight}, "
-		known   = header + spec + `events: [{name: launch, start: "2026-12-01", duration: 2h, times: "3"}]}` + "\n"
+		spec   = "spec: {targetRef: {kind: Deployment, name: llama}, signal: {preset: vllm/inflight}, "
+		known  = header + spec + `events: [{name: launch, start: "2026-12-01", duration: 2h, times: "3"}]}` + "\n"
+		demand = "apiVersion: forewarm.dev/v1alpha1\nkind: DemandEvent\n" +
+			"spec: {holidays: US, like: Sunday}\nmetadata: {name: launch}\n"
 		foreign = "---\napiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: llama}\n"
 	)
 	for text, want := range map[string]string{
-		known:                                  "",
-		known + foreign:                        "",
-		foreign:                                "0 Forecasts with spec.events, want one",
-		known + "---\n" + known:                "2 Forecasts with spec.events, want one",
-		strings.Replace(known, "2h", "10y", 1): "f.yaml:4: spec.events[0].duration",
-		strings.Replace(known, "times", "time", 1): "spec.events[0].time: unknown field",
+		known:                                    "",
+		known + foreign:                          "",
+		foreign:                                  "no DemandEvent, and no Forecast with spec.events: it holds HorizontalPodAutoscaler",
+		demand:                                   "",
+		demand + "---\n" + header + spec + "}\n": "",
+		strings.Replace(demand, "like", "likes", 1):                        "spec.likes: unknown field",
+		strings.Replace(demand, "US", "XX", 1):                             "f.yaml:3: spec: Invalid value: \"launch\": holidays \"XX\": known are AR, AT",
+		strings.Replace(demand, "like", `start: "2026-12-01", like`, 1):    "write start or holidays",
+		strings.Replace(demand, "like", "recurrence: FREQ=DAILY, like", 1): "remove recurrence",
+		strings.Replace(demand, "like", "alsoOn: [tomorrow], like", 1):     `alsoOn "tomorrow": write a date`,
+		known + "---\n" + known:                                            "2 Forecasts with spec.events, want one",
+		strings.Replace(known, "2h", "10y", 1):                             "f.yaml:4: spec.events[0].duration",
+		strings.Replace(known, "times", "time", 1):                         "spec.events[0].time: unknown field",
 	} {
 		events, err := manifest.ReadEvents("f.yaml", []byte(text))
 		switch {

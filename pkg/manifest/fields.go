@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/calendar"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/printable"
 	"github.com/forewarm/forewarm/pkg/refresh"
@@ -207,15 +208,20 @@ type ClusterState struct {
 	Exposed []Reference
 	// UnreadReason is why there may be more autoscalers; empty where all were read.
 	UnreadReason string
+	// Events are those of its namespace that it has, each valid; read only.
+	Events []calendar.Event
 }
 
-// Equal reports whether two states are equal. Their autoscalers are compared by identity of the lists.
+// Equal reports whether two states are equal. Lists are compared by their identity.
 func (s ClusterState) Equal(other ClusterState) bool {
 	return s.LeadTime == other.LeadTime && s.UnreadReason == other.UnreadReason &&
-		identical(s.Autoscalers, other.Autoscalers) && identical(s.Exposed, other.Exposed)
+		identical(
+			s.Autoscalers,
+			other.Autoscalers,
+		) && identical(s.Exposed, other.Exposed) && identical(s.Events, other.Events)
 }
 
-func identical(a, b []Reference) bool {
+func identical[T any](a, b []T) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 

@@ -15,6 +15,9 @@ const ForecastKind = "Forecast"
 // WarmPoolKind is the kind of a WarmPool.
 const WarmPoolKind = "WarmPool"
 
+// DemandEventKind is the kind of a DemandEvent.
+const DemandEventKind = "DemandEvent"
+
 // GroupVersion is the group and the version of this package's objects.
 func GroupVersion() schema.GroupVersion {
 	return schema.GroupVersion{Group: GroupName, Version: "v1alpha1"}
@@ -22,7 +25,8 @@ func GroupVersion() schema.GroupVersion {
 
 // AddToScheme makes a scheme know the objects.
 func AddToScheme(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(GroupVersion(), &Forecast{}, &ForecastList{}, &WarmPool{}, &WarmPoolList{})
+	scheme.AddKnownTypes(GroupVersion(), &Forecast{}, &ForecastList{}, &WarmPool{}, &WarmPoolList{},
+		&DemandEvent{}, &DemandEventList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion())
 	return nil
 }

@@ -29,6 +29,14 @@ type expected struct {
 	last  float64
 	// seen is what the occurrences of each name came to.
 	seen map[string]*seen
+	// newest are windows that were asked for since the newest step: each candidate asks for the same ones.
+	newest []known
+}
+
+// known is what is known of the demand in [from, to).
+type known struct {
+	from, to time.Time
+	effect   effect
 }
 
 const (
@@ -38,6 +46,8 @@ const (
 	lookAhead = 15 * windowpeak.Day
 	// mostLike bounds how much one day of the week is another, both ways.
 	mostLike = 20.0
+	// mostNewest is how many windows are kept.
+	mostNewest = 8
 )
 
 func newExpected(c Config) expected {
@@ -87,7 +97,16 @@ func (x *expected) within(from, to time.Time) (out []event.Occurrence) {
 
 // over is what is known of the demand in [from, to): its highest level with events beside the highest without.
 func (x *expected) over(from, to time.Time) effect {
-	return x.overall(from, to, x.within(from, to))
+	for _, k := range x.newest {
+		if k.from.Equal(from) && k.to.Equal(to) {
+			return k.effect
+		}
+	}
+	out := x.overall(from, to, x.within(from, to))
+	if len(x.newest) < mostNewest {
+		x.newest = append(x.newest, known{from, to, out})
+	}
+	return out
 }
 
 // overall is over by the occurrences that have a part in the time.
@@ -170,6 +189,7 @@ func (x *expected) learn(index int64, s demand.Sample) demand.Sample {
 	if x.calendar == nil {
 		return s
 	}
+	x.newest = x.newest[:0]
 	at := time.Unix(0, index*int64(x.step)).UTC()
 	end := at.Add(x.step)
 	found := x.within(at, end)

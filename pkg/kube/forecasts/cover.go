@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/calendar"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/kube/changes"
 	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
@@ -20,6 +22,21 @@ type Covers interface {
 // node. Call it before Run, with pools that were read: a Forecast that is resolved before its pool is rebuilt when
 // the pool is known.
 func (o *Objects) SetCovers(by Covers) { o.covers = by }
+
+// EventSource knows the events of the namespaces. It is called at every step, for each Forecast, under a lock of the Objects: it must answer
+// from memory and must not call them.
+type EventSource interface {
+	// Of returns the events of a Forecast; the same list while nothing changes.
+	Of(key snapshot.Key) []calendar.Event
+	// Changes notifies of each change.
+	Changes() *changes.Feed
+}
+
+// SetEventSource sets the events of the namespaces. Call it before Run, with events that were read.
+func (o *Objects) SetEventSource(from EventSource) {
+	o.events = from
+	from.Changes().AddListener(o.changed)
+}
 
 // cover is the pool that covers a Forecast, since a time that may be a little ahead, so that all replicas change at
 // the same time; the zero value where there is none.

@@ -47,6 +47,8 @@ type Objects struct {
 	autoscalers *autoscalers.Watch
 	// covers are the warm pools that cover Forecasts; nil where there are none.
 	covers Covers
+	// events are those of the namespaces; nil where they are not watched.
+	events EventSource
 	// externalHeld reports whether External metrics are Forewarm's.
 	externalHeld func() bool
 	// limits of each namespace.

@@ -131,6 +131,9 @@ func (o *Objects) refresh(r *resolution, now time.Time) bool {
 // clusterState returns the autoscalers that refer to a Forecast with an alias, nil without one.
 func (o *Objects) clusterState(key snapshot.Key, alias *snapshot.Alias) manifest.ClusterState {
 	s := manifest.ClusterState{Autoscalers: o.autoscalers.References(key), UnreadReason: o.autoscalers.Problem()}
+	if o.events != nil {
+		s.Events = o.events.Of(key)
+	}
 	if alias == nil {
 		return s
 	}

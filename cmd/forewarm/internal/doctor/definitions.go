@@ -76,8 +76,9 @@ func checkDefinitions(ctx context.Context, d *Doctor, _ *state) []Finding {
 // kinds are Forewarm's own.
 func kinds() map[string]reflect.Type {
 	return map[string]reflect.Type{
-		v1alpha1.ForecastKind: reflect.TypeFor[v1alpha1.Forecast](),
-		v1alpha1.WarmPoolKind: reflect.TypeFor[v1alpha1.WarmPool](),
+		v1alpha1.ForecastKind:    reflect.TypeFor[v1alpha1.Forecast](),
+		v1alpha1.WarmPoolKind:    reflect.TypeFor[v1alpha1.WarmPool](),
+		v1alpha1.DemandEventKind: reflect.TypeFor[v1alpha1.DemandEvent](),
 	}
 }
 

@@ -138,6 +138,12 @@ func (s *state) components() []component {
 	if s.args["tls-cert-file"] == "" {
 		out = append(out, s.authorityComponent())
 	}
+	if read := s.args["demand-events"]; read != "" && read != "false" {
+		out = append(out, component{"DemandEvents", Error, "DemandEvents do not count", []right{
+			{group: v1alpha1.GroupName, resource: "demandevents", verbs: reading()},
+			{group: v1alpha1.GroupName, resource: "demandevents", subresource: "status", verbs: []string{"update"}},
+		}})
+	}
 	if s.args["keda-address"] != "" && s.args["keda-tls-cert-file"] == "" && s.args["keda-plaintext"] == "" {
 		out = append(out, kedaComponent(cmp.Or(s.args["keda-client-secret"], "keda/forewarm-client")))
 	}

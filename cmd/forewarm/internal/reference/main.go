@@ -139,6 +139,9 @@ func conditions(out io.Writer) error {
 			Folders: []string{"pkg/core/snapshot", "pkg/core/decide/objective", "pkg/refresh", "pkg/kube/aggregation"},
 		},
 		reference.ConditionKind{
+			Title: "DemandEvent", Text: "See [known events](../events.md).", Folders: []string{"pkg/kube/demandevents"},
+		},
+		reference.ConditionKind{
 			Title: "WarmPool", Text: "See [warm pools](../warm-pools.md).", Folders: []string{"pkg/api/v1alpha1"},
 		},
 	)

@@ -19,6 +19,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/kube/aggregation"
 	"github.com/forewarm/forewarm/pkg/kube/changes"
+	"github.com/forewarm/forewarm/pkg/kube/demandevents"
 	"github.com/forewarm/forewarm/pkg/kube/forecasts"
 	"github.com/forewarm/forewarm/pkg/kube/pools"
 	"github.com/forewarm/forewarm/pkg/manifest"
@@ -64,20 +65,19 @@ func openForecasts(
 func watchForecasts(
 	o Options, serving *servingCertificates, resolver *manifest.Resolver, snapshots *snapshot.Store, log *slog.Logger,
 ) (*forecastSource, error) {
-	client, err := clientcmd.BuildConfigFromFlags("", o.Cluster.Kubeconfig)
-	if err != nil {
-		return nil, fmt.Errorf("no cluster to read Forecasts from: set --kubeconfig or --config-dir: %w", err)
-	}
-	objects, err := forecasts.NewObjects(client, resolver, log)
+	client, objects, err := openObjects(o, resolver, log)
 	if err != nil {
 		return nil, err
 	}
-	objects.SetLimits(o.Limits)
 	leadership, err := forecasts.NewLeadership(client, o.Lease, log)
 	if err != nil {
 		return nil, err
 	}
 	warm, err := watchPools(o, client, objects, snapshots, log)
+	if err != nil {
+		return nil, err
+	}
+	announced, err := watchEvents(o, client, objects, snapshots, log)
 	if err != nil {
 		return nil, err
 	}
@@ -92,32 +92,48 @@ func watchForecasts(
 		return nil, fmt.Errorf("make a client for events: %w", err)
 	}
 	objects.SetExternalHeld(func() bool { return groups.Holds(aggregation.External) })
-	metrics, err := gather(groups, warm.controller, objects)
-	if err != nil {
-		return nil, err
-	}
 	read := Check{Name: "forecasts", Run: objects.Check}
 	lead := func(ctx context.Context) {
 		recorder, shutdown := startRecorder(ctx, clients)
 		defer shutdown()
 		warm.controller.SetEvents(recorder)
 		statuses.SetEvents(recorder)
-		runAll(func() { groups.ReportChanges(ctx, recorder) }, func() { serving.lead(ctx) },
+		runAll(
+			func() { groups.ReportChanges(ctx, recorder) },
+			func() { serving.lead(ctx) },
+			func() { announced.lead(ctx) },
 			func() { hold(ctx, groups, o.hold(serving.authority()), read, snapshots) },
-			func() { warm.controller.Run(ctx, WallClock{}) }, func() { statuses.Run(ctx, WallClock{}) })
+			func() { warm.controller.Run(ctx, WallClock{}) },
+			func() { statuses.Run(ctx, WallClock{}) },
+		)
 	}
+	metrics, err := gather(groups, warm.controller, objects)
 	return &forecastSource{
 		targets: objects, changed: objects.Changed(),
 		parts: []Part{
 			{Name: "watch of WarmPools", Run: warm.watch.Run},
-			{Name: "watch of Forecasts", Run: warm.afterPools(objects.Run)},
+			{Name: "watch of DemandEvents", Run: announced.run},
+			{Name: "watch of Forecasts", Run: afterReading(objects.Run, warm.watch, announced)},
 			{Name: "watch of APIServices", Run: groups.Run},
 			{Name: "leadership", Run: func(ctx context.Context) error { return leadership.Run(ctx, lead) }},
 		},
 		check:   read,
 		common:  groups.Conditions,
 		metrics: metrics,
-	}, nil
+	}, err
+}
+
+func openObjects(o Options, resolver *manifest.Resolver, log *slog.Logger) (*rest.Config, *forecasts.Objects, error) {
+	client, err := clientcmd.BuildConfigFromFlags("", o.Cluster.Kubeconfig)
+	if err != nil {
+		return nil, nil, fmt.Errorf("no cluster to read Forecasts from: set --kubeconfig or --config-dir: %w", err)
+	}
+	objects, err := forecasts.NewObjects(client, resolver, log)
+	if err != nil {
+		return nil, nil, err
+	}
+	objects.SetLimits(o.Limits)
+	return client, objects, nil
 }
 
 // gather registers the metrics of controllers.
@@ -188,12 +204,59 @@ func watchPools(
 	return &warmPools{watch: watch, controller: keeper}, nil
 }
 
-// afterPools delays a part until the pools have been listed, or cannot be: a Forecast that is resolved before its pool
-// would be rebuilt once the pool is known.
-func (p *warmPools) afterPools(run func(context.Context) error) func(context.Context) error {
+// afterReading delays a part until objects that it depends on have been listed, or cannot be: a Forecast that is resolved before its pool
+// or its events would be rebuilt once they are known.
+func afterReading(run func(context.Context) error, first ...interface {
+	WaitForSync(ctx context.Context, patience time.Duration)
+},
+) func(context.Context) error {
 	const patience = 10 * time.Second
 	return func(ctx context.Context) error {
-		p.watch.WaitForSync(ctx, patience)
+		for _, one := range first {
+			one.WaitForSync(ctx, patience)
+		}
 		return run(ctx)
+	}
+}
+
+// announcements are the DemandEvents. Every adapter replica watches them; the leader writes their statuses. Without --demand-events they
+// are empty.
+type announcements struct {
+	watch    *demandevents.Watch
+	statuses *demandevents.StatusWriter
+}
+
+func watchEvents(
+	o Options, client *rest.Config, objects *forecasts.Objects, snapshots *snapshot.Store, log *slog.Logger,
+) (announcements, error) {
+	if !o.DemandEvents {
+		return announcements{}, nil
+	}
+	watch, err := demandevents.NewWatch(client, log)
+	if err != nil {
+		return announcements{}, err
+	}
+	objects.SetEventSource(watch)
+	return announcements{watch: watch, statuses: demandevents.NewStatusWriter(watch, objects, snapshots)}, nil
+}
+
+func (a announcements) run(ctx context.Context) error {
+	if a.watch == nil {
+		<-ctx.Done()
+		return nil
+	}
+	return a.watch.Run(ctx)
+}
+
+func (a announcements) lead(ctx context.Context) {
+	if a.statuses != nil {
+		a.statuses.Run(ctx, WallClock{})
+	}
+}
+
+// WaitForSync waits until the events were read.
+func (a announcements) WaitForSync(ctx context.Context, patience time.Duration) {
+	if a.watch != nil {
+		a.watch.WaitForSync(ctx, patience)
 	}
 }

@@ -57,6 +57,8 @@ type Options struct {
 	ScrapeConfig  string
 
 	Refresh refresh.Config
+	// DemandEvents: those of the cluster are read.
+	DemandEvents bool
 	// WarmPools configures the controller of warm pools.
 	WarmPools pools.Config
 	// TenantLabel and ClusterQueryNamespaces restrict what a namespace's own queries may read.
@@ -120,6 +122,12 @@ func (o *Options) Flags() *cliflag.NamedFlagSets {
 	objects := sections.FlagSet("Forecasts")
 	objects.StringVar(&o.ConfigDir, "config-dir", o.ConfigDir,
 		"folder of Forecasts as YAML files, instead of the cluster's objects")
+	objects.BoolVar(
+		&o.DemandEvents,
+		"demand-events",
+		o.DemandEvents,
+		"read the DemandEvents of the cluster (docs/events.md); it needs rights that the chart's demandEvents.enabled gives",
+	)
 	objects.DurationVar(&o.Refresh.Refit, "refit", o.Refresh.Refit, "how often models are fitted again")
 	objects.DurationVar(&o.Refresh.Season, "season", o.Refresh.Season,
 		"the period in which demand repeats, and over which models are scored")
@@ -210,6 +218,9 @@ func (o *Options) Validate() error {
 	}
 	if o.Standalone && o.ConfigDir == "" {
 		problems = append(problems, errors.New("--standalone reads no Forecasts from a cluster: set --config-dir"))
+	}
+	if o.ConfigDir != "" && o.DemandEvents {
+		problems = append(problems, errors.New("--demand-events needs a cluster's objects: remove it, or --config-dir"))
 	}
 	if o.ConfigDir != "" {
 		problems = append(problems, checkDir("--config-dir", o.ConfigDir))

@@ -51,6 +51,9 @@
 # What the leader writes into the APIServices, so that the kube-apiserver verifies the certificate.
 - --tls-ca-file=/etc/forewarm/tls/ca.crt
 {{- end }}
+{{- if $v.demandEvents.enabled }}
+- --demand-events
+{{- end }}
 {{- if $v.keda.enabled }}
 - --keda-address=:9090
 {{- $client := printf "%s/%s-client" $v.keda.namespace $name }}

@@ -1,0 +1,145 @@
+package importer_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/calendar"
+	"github.com/forewarm/forewarm/pkg/calendar/importer"
+	"github.com/forewarm/forewarm/pkg/core/event"
+)
+
+// icsOf is a calendar of entries, whose lines are separated by "|".
+func icsOf(entries ...string) []byte {
+	var out strings.Builder
+	out.WriteString("BEGIN:VCALENDAR\r\nVERSION:2.0\r\n")
+	for _, e := range entries {
+		out.WriteString("BEGIN:VEVENT\r\n" + strings.ReplaceAll(e, "|", "\r\n") + "\r\nEND:VEVENT\r\n")
+	}
+	out.WriteString("END:VCALENDAR\r\n")
+	return []byte(out.String())
+}
+
+func TestICS(t *testing.T) {
+	const berlin = ";TZID=Europe/Berlin:"
+	for name, tt := range map[string]struct {
+		entries []string
+		want    string // The occurrences of November and December 2026.
+		left    string
+	}{
+		"in a zone, by days, of no zone": {[]string{
+			"SUMMARY:a|DTSTART" + berlin + "20261201T090000|DTEND" + berlin + "20261201T110000",
+			"SUMMARY:b|DTSTART;VALUE=DATE:20261225|DTEND;VALUE=DATE:20261227",
+			"SUMMARY:c|DTSTART:20261202T090000|DURATION:P1DT2H",
+		}, "a 12-01 08:00 2h0m0s, c 12-02 08:00 26h0m0s, b 12-24 23:00 48h0m0s", ""},
+		"another zone at its end": {
+			[]string{"SUMMARY:a|DTSTART" + berlin + "20261201T090000|DTEND:20261201T110000Z"}, "a 12-01 08:00 3h0m0s", "",
+		},
+		"one name": {[]string{
+			"SUMMARY:a|DTSTART:20261201T090000Z|DURATION:PT1H", "SUMMARY:a|DTSTART:20261203T090000Z|DURATION:PT1H",
+			"SUMMARY:a|DTSTART:20261202T090000Z|DURATION:PT1H",
+		}, "a 12-01 09:00 1h0m0s, a 12-02 09:00 1h0m0s, a 12-03 09:00 1h0m0s", ""},
+		"a rule, with and without": {[]string{
+			"UID:1|SUMMARY:a|DTSTART" + berlin + "20261207T090000|DURATION:PT1H|RRULE:FREQ=WEEKLY;UNTIL=20261231T000000Z|" +
+				"EXDATE:20261214T080000Z|RDATE" + berlin + "20261215T090000",
+			"UID:1|RECURRENCE-ID" + berlin + "20261221T090000|STATUS:CANCELLED|DTSTART" + berlin + "20261221T090000|DURATION:PT1H",
+			"UID:1|SUMMARY:moved|RECURRENCE-ID" + berlin + "20261228T090000|DTSTART" + berlin + "20261228T150000|DURATION:PT1H",
+		}, "a 12-07 08:00 1h0m0s, a 12-15 08:00 1h0m0s, moved 12-28 14:00 1h0m0s", ""},
+		"what cannot be":   {[]string{"SUMMARY:a|DTSTART:20261201T090000Z", "SUMMARY:b|DURATION:PT1H"}, "", "no end; \"b\" is left out: its DTSTART is missing"},
+		"what is no time":  {[]string{"SUMMARY:a|DTSTART:tomorrow|DURATION:PT1H"}, "", "is no time, as 20261224T180000"},
+		"a wrong duration": {[]string{"SUMMARY:a|DTSTART:20261201T090000Z|DURATION:-PT1H"}, "", `its DURATION "-PT1H" is none`},
+		"two rules":        {[]string{"SUMMARY:a|DTSTART:20261201T090000Z|DURATION:PT1H|RRULE:FREQ=DAILY|RRULE:FREQ=DAILY"}, "", "several rules"},
+	} {
+		found, err := importer.ICS(icsOf(tt.entries...), "Europe/Berlin")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := occurrences(
+			t,
+			found,
+		); got != tt.want ||
+			!strings.Contains(fmt.Sprint(found.LeftOut), strings.ReplaceAll(tt.left, "; ", " ")) ||
+			(tt.left == "") != (len(found.LeftOut) == 0) {
+			t.Errorf("%s: %s, left out %v, want %s and %s", name, got, found.LeftOut, tt.want, tt.left)
+		}
+	}
+}
+
+func occurrences(t *testing.T, found importer.Result) string {
+	t.Helper()
+	for i := range found.Events {
+		found.Events[i].Knowledge = event.Knowledge{Times: 2}
+		if err := found.Events[i].Check(); err != nil {
+			t.Error(err)
+		}
+	}
+	from := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	var out []string
+	if of := calendar.Of(found.Events); of != nil {
+		for _, o := range of(from, from.AddDate(0, 2, 0)) {
+			out = append(out, fmt.Sprint(o.Name, o.Start.Format(" 01-02 15:04 "), o.End.Sub(o.Start)))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+func TestCrontab(t *testing.T) {
+	from := time.Date(2026, 12, 20, 0, 0, 0, 0, time.UTC)
+	for line, want := range map[string]string{
+		"# nothing\n\nPATH=/bin\n":                    "",
+		"30 7 24 12 * /usr/bin/report --all":          "report 12-24 07:30 20m0s",
+		"CRON_TZ=Europe/Berlin\n@yearly x\n@weekly y": "y 12-19 23:00 20m0s, y 12-26 23:00 20m0s, x 12-31 23:00 20m0s",
+		"0 9 * DEC FRI cron":                          "cron 12-25 09:00 20m0s",
+		"0 9 26 12 FRI both":                          "both 12-25 09:00 20m0s, both 12-26 09:00 20m0s",
+		"0 9,21 28-31/3 * * x":                        "x 12-28 09:00 20m0s, x 12-28 21:00 20m0s, x 12-31 09:00 20m0s, x 12-31 21:00 20m0s",
+	} {
+		found := importer.Crontab([]byte(line), from, "", 20*time.Minute)
+		if got := occurrences(t, found); got != want || len(found.LeftOut) > 0 {
+			t.Errorf("%q: %s, left out %v, want %s", line, got, found.LeftOut, want)
+		}
+	}
+	for line, want := range map[string]string{
+		"61 9 * * * x": "end of range (61) above maximum", "0 9 * x": "expected exactly 5 fields", "@every 1h x": "is left out", "@reboot x": "is left out",
+	} {
+		if found := importer.Crontab(
+			[]byte(line),
+			from,
+			"",
+			time.Hour,
+		); len(found.Events) > 0 ||
+			!strings.Contains(fmt.Sprint(found.LeftOut), want) {
+			t.Errorf("%q: %v, want %q", line, found, want)
+		}
+	}
+}
+
+// FuzzImport: whatever is read, nothing panics, and what is found is refused by the check or has a calendar.
+func FuzzImport(f *testing.F) {
+	f.Add(
+		string(
+			icsOf(
+				"SUMMARY:a|DTSTART;TZID=Europe/Berlin:20261201T090000|DTEND:20261201T110000Z|RRULE:FREQ=DAILY|EXDATE:20261201",
+			),
+		),
+	)
+	f.Add("CRON_TZ=UTC\n0 9 1-5/2 * MON,FRI x\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		begin := time.Now()
+		from := time.Date(2026, 12, 20, 0, 0, 0, 0, time.UTC)
+		found := importer.Crontab([]byte(text), from, "UTC", time.Hour)
+		if entries, err := importer.ICS([]byte(text), "UTC"); err == nil {
+			found.Events = append(found.Events, entries.Events...)
+		}
+		for i := range found.Events {
+			e := found.Events[i]
+			if e.Times = 2; e.Check() == nil {
+				calendar.Of([]calendar.Event{e})(from, from.AddDate(0, 1, 0))
+			}
+		}
+		if took := time.Since(begin); took > 10*time.Second {
+			t.Fatalf("%s", took)
+		}
+	})
+}

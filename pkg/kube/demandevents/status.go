@@ -1,0 +1,182 @@
+package demandevents
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"golang.org/x/time/rate"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/calendar"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/kube/changes"
+	"github.com/forewarm/forewarm/pkg/refresh"
+)
+
+const (
+	// interval is how often statuses are compared.
+	interval = 10 * time.Second
+	// writesPerSecond and burst bound all writes together.
+	writesPerSecond = 5
+	burst           = 50
+	// ahead is how far the next occurrence is looked for.
+	ahead = 14 * 24 * time.Hour
+	// named is how many Forecasts a message names.
+	named = 5
+)
+
+// StatusWriter writes the statuses. Only the leader may run it.
+type StatusWriter struct {
+	watch     *Watch
+	forecasts refresh.Jobs
+	snapshots *snapshot.Store
+	limiter   *rate.Limiter
+}
+
+// NewStatusWriter returns a writer for the events of a watch.
+func NewStatusWriter(watch *Watch, forecasts refresh.Jobs, snapshots *snapshot.Store) *StatusWriter {
+	return &StatusWriter{
+		watch: watch, forecasts: forecasts, snapshots: snapshots, limiter: rate.NewLimiter(writesPerSecond, burst),
+	}
+}
+
+// Run writes until the context ends.
+func (w *StatusWriter) Run(ctx context.Context, clock changes.Clock) {
+	before := ""
+	for {
+		err := w.Step(ctx, clock.Now())
+		text := fmt.Sprint(err)
+		if err != nil && text != before && ctx.Err() == nil {
+			w.watch.log.WarnContext(ctx, "cannot write the statuses of DemandEvents, retrying", "error", err)
+		}
+		before = text
+		if clock.WaitUntil(ctx, clock.Now().Add(interval)) != nil {
+			return
+		}
+	}
+}
+
+// Step writes the statuses that have changed, as far as the rate allows. The error is one that affects every write; the rest is retried
+// at the next step.
+func (w *StatusWriter) Step(ctx context.Context, now time.Time) error {
+	jobs := map[string][]refresh.Job{}
+	for _, job := range w.forecasts.Targets(now) {
+		if job.Invalid == "" {
+			jobs[job.Key.Namespace] = append(jobs[job.Key.Namespace], job)
+		}
+	}
+	for _, o := range sorted(w.watch.informer.GetStore().List()) {
+		var before v1alpha1.DemandEventStatus
+		v1alpha1.ReadStatus(o.Unstructured, &before)
+		after := w.statusOf(o, jobs[o.GetNamespace()], &before, now)
+		if equality.Semantic.DeepEqual(before, after) {
+			continue
+		}
+		if !w.limiter.AllowN(now, 1) {
+			return nil
+		}
+		if err := w.write(ctx, o, &after); err != nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
+			return fmt.Errorf("write the status of DemandEvent %s/%s: %w", o.GetNamespace(), o.GetName(), err)
+		}
+	}
+	return nil
+}
+
+// statusOf is the status of an event by the Forecasts of its namespace.
+func (w *StatusWriter) statusOf(
+	o *object, jobs []refresh.Job, before *v1alpha1.DemandEventStatus, now time.Time,
+) v1alpha1.DemandEventStatus {
+	status := v1alpha1.DemandEventStatus{ObservedGeneration: o.GetGeneration()}
+	var have, all, failed []string
+	for i := range jobs {
+		if o.problem != "" || !o.isOf(jobs[i].Key.Name) {
+			continue
+		}
+		all = append(all, jobs[i].Key.Name)
+		same := func(e calendar.Event) bool { return e.Name == o.GetName() }
+		if !slices.ContainsFunc(jobs[i].Events, same) {
+			continue
+		}
+		have = append(have, jobs[i].Key.Name)
+		if w.failed(jobs[i].Key, o.GetName()) {
+			failed = append(failed, jobs[i].Key.Name)
+		}
+	}
+	status.Forecasts = int32(len(have)) //nolint:gosec // Bounded by the Forecasts of a namespace.
+	add := func(kind, reason, message string, is metav1.ConditionStatus) {
+		v1alpha1.AddCondition(&status.Conditions, metav1.Condition{
+			Type: kind, Status: is, Reason: reason, Message: message, ObservedGeneration: o.GetGeneration(),
+		}, before.Conditions, now)
+	}
+	applied := func(reason, message string) {
+		add(conditionApplied, reason, message, metav1.ConditionFalse)
+	}
+	switch {
+	case o.problem != "":
+		applied(reasonInvalid, o.problem)
+	case len(all) == 0:
+		applied(reasonNoForecast, "no valid Forecast of the namespace is meant: correct spec.forecasts, or create one")
+	case len(have) == 0:
+		applied(reasonTooMany, "the Forecasts have 64 events already, older ones come first: delete what is over, "+
+			"or write several times of one name into alsoOn")
+	default:
+		add(conditionApplied, reasonApplied, "in "+listed(have), metav1.ConditionTrue)
+	}
+	if len(failed) > 0 {
+		add(conditionPlausible, reasonNoEffect,
+			"it had no effect twice on "+listed(failed)+": correct the event, or delete it", metav1.ConditionFalse)
+	}
+	if o.problem == "" {
+		status.Next = next(o.event.Event, now)
+	}
+	return status
+}
+
+// next is when an event begins next; nil if that is not soon.
+func next(e calendar.Event, now time.Time) *metav1.Time {
+	for _, one := range calendar.Of([]calendar.Event{e})(now, now.Add(ahead)) {
+		if one.Start.After(now) {
+			return &metav1.Time{Time: one.Start}
+		}
+	}
+	return nil
+}
+
+// failed reports that an event had no effect on a Forecast, twice.
+func (w *StatusWriter) failed(key snapshot.Key, name string) bool {
+	newest := w.snapshots.Load()
+	if newest == nil {
+		return false
+	}
+	entry := newest.Get(key)
+	return entry != nil &&
+		slices.ContainsFunc(entry.Events, func(e snapshot.Event) bool { return e.Name == name && e.Failed() })
+}
+
+// listed names a few of the Forecasts.
+func listed(names []string) string {
+	if more := len(names) - named; more > 0 {
+		return fmt.Sprintf("%s and %d more", humanize.List(names[:named]), more)
+	}
+	return humanize.List(names)
+}
+
+// write replaces the status of an event. The API server rejects it if the object has changed since it was read.
+func (w *StatusWriter) write(ctx context.Context, o *object, status *v1alpha1.DemandEventStatus) error {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(status)
+	if err != nil {
+		return fmt.Errorf("convert: %w", err)
+	}
+	changed := o.DeepCopy()
+	changed.Object["status"] = content
+	_, err = w.watch.client.Namespace(o.GetNamespace()).
+		UpdateStatus(ctx, changed, metav1.UpdateOptions{FieldManager: "forewarm"})
+	return err
+}
