@@ -41,6 +41,7 @@ func bySignal() []string {
 		"triton.yaml",
 		"web.yaml",
 		"events.yaml",
+		"deferrable.yaml",
 	}
 }
 

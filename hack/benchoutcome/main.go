@@ -92,6 +92,9 @@ type options struct {
 	// lines is the file of an earlier run to read instead of playing, compare that of one to compare with.
 	lines, compare string
 	jobs           int
+	// deferrable is the share of the demand that may wait until a deadline.
+	deferrable float64
+	deadline   time.Duration
 }
 
 // parse reads the command line; data is the folder of the default, empty where there is none.
@@ -113,6 +116,8 @@ func parse(args []string, data string) (options, error) {
 		"print the figures of an earlier run, whose output with --json is in this file, too")
 	flags.StringVar(&o.lines, "lines", "",
 		"read the output of an earlier run with --json from this file, instead of playing")
+	flags.Float64Var(&o.deferrable, "deferrable", 0, "share of the demand that may wait until --deadline")
+	flags.DurationVar(&o.deadline, "deadline", 10*time.Minute, "how long it may wait")
 	flags.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "traces to play at once")
 	if err := flags.Parse(args); err != nil {
 		return o, err

@@ -114,7 +114,7 @@ func (p player) playLead(ctx context.Context, lead compare.LeadTime) (record, er
 		group.Go(func() error {
 			from := time.Now()
 			var err error
-			byTrace[i], err = playTrace(ctx, r, lead, learnt, p.short)
+			byTrace[i], err = p.playTrace(ctx, r, lead, learnt)
 			if err != nil {
 				return fmt.Errorf("%s: %w", r.name, err)
 			}
@@ -128,8 +128,11 @@ func (p player) playLead(ctx context.Context, lead compare.LeadTime) (record, er
 }
 
 // playTrace plays every policy on a trace.
-func playTrace(ctx context.Context, r recorded, lead compare.LeadTime, learnt *learner, short bool) (record, error) {
+func (p player) playTrace(ctx context.Context, r recorded, lead compare.LeadTime, learnt *learner) (record, error) {
 	own := configOf(r, lead, 0, compare.Forewarm)
+	if p.deferrable > 0 {
+		own.Deferrable, own.Deadline = p.deferrable, p.deadline
+	}
 	if learnt != nil {
 		var err error
 		if own.Priors, err = learnt.knownTo(r.family); err != nil {
@@ -138,7 +141,7 @@ func playTrace(ctx context.Context, r recorded, lead compare.LeadTime, learnt *l
 	}
 	stock := configOf(r, lead, defaultStabilization, compare.BestTarget)
 	configs := []compare.Config{own, stock}
-	if !short {
+	if !p.short {
 		own.Only = append(own.Only, compare.Oracle)
 		stock.Only = append(stock.Only, compare.Max15m, compare.Offset, compare.HoltWinters, compare.ARIMA)
 		configs = []compare.Config{own, stock, configOf(r, lead, longStabilization, compare.BestTarget)}
@@ -181,12 +184,14 @@ type line struct {
 	Cost     float64 `json:"cost"`
 	Late     float64 `json:"late"`
 	Churn    float64 `json:"churn_per_hour"`
+	// Missed is the share of the deferrable work that missed its deadline.
+	Missed float64 `json:"missed,omitempty"`
 }
 
 func lineOf(r recorded, lead compare.LeadTime, s compare.Setting) line {
 	l := line{
 		Lead: leadText(lead), Trace: r.name, Family: r.family, Policy: s.Policy, Setting: s.Setting,
-		FirstDay: s.FirstDay, Cost: s.RelativeCost, Late: s.Late, Churn: s.ChurnPerHour,
+		FirstDay: s.FirstDay, Cost: s.RelativeCost, Late: s.Late, Churn: s.ChurnPerHour, Missed: s.Missed,
 	}
 	if s.Policy != compare.Forewarm {
 		l.Setting /= replicaCapacity

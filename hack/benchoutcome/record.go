@@ -131,10 +131,22 @@ type figures struct {
 	cheaper, rivals         int
 	dearest, medianOverHPA  float64
 	asked1, firstDay, mean1 point
+	// missed is the share of the work that may wait that missed its deadline at 1 % asked, of the worst trace.
+	missed float64
 }
 
 // spread are the median, the 0.9 quantile and the worst.
 type spread struct{ median, p90, worst float64 }
+
+// missed is the share of deadlines missed at 1 % asked, of the worst trace.
+func (r record) missed() (worst float64) {
+	for _, l := range r {
+		if l.Policy == compare.Forewarm && l.Setting == 0.01 && l.Headroom == nil && !l.FirstDay {
+			worst = max(worst, l.Missed)
+		}
+	}
+	return worst
+}
 
 // figures of one lead time.
 func (r record) figures() figures {
@@ -159,6 +171,7 @@ func (r record) figures() figures {
 			}
 		}
 	}
+	f.missed = r.missed()
 	hpa := spreadOf(overHPA)
 	f.regret, f.rivals, f.dearest, f.medianOverHPA = spreadOf(regret), len(overHPA), hpa.worst, hpa.median
 	settings := r.oneSetting(compare.Forewarm, false)

@@ -127,6 +127,10 @@ func figureRows() []figureRow {
 		}},
 		{"cost at 1 % asked (mean late)", func(f figures) string { return pointText(f.asked1) }},
 		{"cost at a mean of 1 % late", func(f figures) string { return ratioText(f.mean1.cost) }},
+		{
+			"deadlines missed at 1 % asked, worst",
+			func(f figures) string { return fmt.Sprintf("%.2f %%", 100*f.missed) },
+		},
 		{"first day at 1 % asked (mean late)", func(f figures) string { return pointText(f.firstDay) }},
 	}
 }

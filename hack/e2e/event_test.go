@@ -34,7 +34,7 @@ func TestEvent(t *testing.T) {
 		})
 	}
 	s.observe(t)
-	s.MustKubectl(t, "apply", "--server-side", "-k", "../../deploy/demand-events")
+	s.MustKubectl(t, "apply", "--server-side", "-k", "deploy/demand-events")
 	s.forewarm(t, "deploy/default", 1, "--demand-events")
 	all := []string{namespace("launch")}
 	for _, name := range names {

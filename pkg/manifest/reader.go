@@ -51,6 +51,10 @@ func (r *reader) signal(catalogue Catalogue, namespace string, spec *v1alpha1.Fo
 	if saturated := spec.Signal.Saturated; saturated != "" {
 		target.Saturated = r.query(path.Child("saturated"), saturated, confine).Expr
 	}
+	if d := spec.Deferrable; d != nil {
+		render := func() (Rendered, error) { return catalogue.Render(d.Signal.Preset, namespace, spec, source, 0) }
+		r.deferrable(d, confine, render, target)
+	}
 	target.Ready = catalogue.Ready(namespace, spec.TargetRef, source)
 	if o := spec.Objective; o != nil && o.Measured != nil &&
 		target.Settings.Wait > 0 { // A wrong wait is a problem already.
@@ -58,6 +62,35 @@ func (r *reader) signal(catalogue Catalogue, namespace string, spec *v1alpha1.Fo
 			return catalogue.Render(o.Measured.Preset, namespace, spec, source, target.Settings.Wait)
 		}
 		target.Measured = r.measured(o.Measured, confine, render)
+	}
+}
+
+// deferrable reads the work that may wait. Without an autoscaler's target nothing is planned for it.
+func (r *reader) deferrable(
+	d *v1alpha1.Deferrable,
+	confine func(string) (Rendered, error),
+	render func() (Rendered, error),
+	target *refresh.Job,
+) {
+	const shortest, longest = time.Minute, 24 * time.Hour
+	path := field.NewPath("spec", "deferrable")
+	target.Deadline = r.duration(path.Child("deadline"), d.Deadline, shortest, longest)
+	if target.Settings.Quantile != 0 {
+		r.Add(
+			field.Forbidden(
+				path,
+				"work that may wait is planned into the headroom of an objective: remove spec.quantile",
+			),
+		)
+	}
+	path = path.Child("signal")
+	switch {
+	case (d.Signal.Preset == "") == (d.Signal.Query == ""):
+		r.Add(field.Required(path, "set preset, for example gateway/arrivals-deferrable, or query"))
+	case d.Signal.Preset != "":
+		target.Deferrable = r.preset(path.Child("preset"), d.Signal.Preset, render).Expr
+	default:
+		target.Deferrable = r.query(path.Child("query"), d.Signal.Query, confine).Expr
 	}
 }
 

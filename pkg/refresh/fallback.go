@@ -53,6 +53,9 @@ type result struct {
 	dropped  series.Dropped
 	// saturationErr of the newest query of the saturation signal.
 	saturationErr error
+	// workErr of the newest query of the work that may wait; workIncludes: it seems to contain the demand.
+	workErr      error
+	workIncludes bool
 	// classified is the current span in which the demand is censored or masked, if isClassified.
 	classified   demand.Span
 	isClassified bool
@@ -158,6 +161,9 @@ func (r *result) conditions(e *snapshot.ForecastState, t Job, now time.Time) []s
 		out = append(out, c)
 	}
 	if c, there := r.saturatedCondition(); there {
+		out = append(out, c)
+	}
+	if c, there := r.deferrableCondition(e.Objective, t); there {
 		out = append(out, c)
 	}
 	if report := e.Objective; report != nil {

@@ -47,6 +47,9 @@ type Job struct {
 	// Saturated is PromQL that is above 0 while the service is saturated, so that the observed demand is censored;
 	// empty if there is no such signal. No sample means not saturated.
 	Saturated string
+	// Deferrable is PromQL for the work that arrives beside the demand and may wait until the Deadline; empty without any.
+	Deferrable string
+	Deadline   time.Duration
 	// Measured is PromQL for the share of requests that waited longer than Settings.Wait in the five minutes before, from 0 to 1; empty if
 	// nobody measures it. It is for people alone.
 	Measured string

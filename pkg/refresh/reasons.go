@@ -74,6 +74,26 @@ const (
 	reasonNoLast = "NoLastOccurrence"
 )
 
+// Reasons of the condition DeferrablePlausible.
+const (
+	// reasonNotPlanned (False): nothing is calibrated, so work that may wait is not planned for.
+	//
+	// Fix: see the condition Uncalibrated.
+	reasonNotPlanned = "NotPlanned"
+	// reasonIncludesDemand (False): the work of deferrable.signal seems to contain the demand. Both are added up.
+	//
+	// Fix: leave the demand out of it, or write what is interactive alone into spec.signal.
+	reasonIncludesDemand = "IncludesDemand"
+	// reasonDeadlineTooShort (False): a new replica is not ready before the deadline.
+	//
+	// Fix: lengthen the deadline, or add the work to the demand.
+	reasonDeadlineTooShort = "DeadlineTooShort"
+	// reasonDeadlinesMissed (False): more than 1 % of the work missed its deadline.
+	//
+	// Fix: raise maxReplicas if it is reached, or lengthen the deadline.
+	reasonDeadlinesMissed = "DeadlinesMissed"
+)
+
 // Reasons of the condition ScaledToZero.
 const (
 	// reasonNoReplicas (True): the workload has no replicas, so a missing sample counts as demand 0.

@@ -6,34 +6,83 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
+// besides is a series that is read beside the demand. It is not queried before retry: the demand, which the same refresh queries, must
+// not wait for a signal that fails at every step.
+type besides struct {
+	retry    time.Time
+	failures int
+}
+
+// fetch fetches what is new of a series since a time. Asked is false where it is not queried.
+func (s *besides) fetch(
+	ctx context.Context,
+	w *worker,
+	source Source,
+	q Query,
+	now time.Time,
+) (block forecast.Series, asked bool, err error) {
+	if q.Expr == "" || w.inRetryPause(now, s.retry) {
+		return block, false, nil
+	}
+	block, err = fetchOnGrid(ctx, source, q)
+	if errors.Is(err, series.ErrNoSeries) {
+		block, err = q.Gaps(), nil // A queue that was never used has no series.
+	}
+	if err != nil {
+		s.retry = now.Add(min(w.job.Step<<min(s.failures, 10), maxRetryPause))
+		s.failures++
+		return block, true, err
+	}
+	s.failures = 0
+	return block, true, nil
+}
+
+// inheritBeside takes over what was read beside the demand by the same queries.
+func (w *worker) inheritBeside(before *worker) {
+	old := before.job
+	if old.Saturated == w.job.Saturated {
+		w.saturation = before.saturation
+	}
+	if old.Deferrable == w.job.Deferrable {
+		w.work = before.work
+	}
+	if old.Measured == w.job.Measured && old.Settings.Over == w.job.Settings.Over {
+		w.shares = before.shares
+	}
+}
+
 // fetchSaturation fetches what is new of the saturation signal. While its query fails, samples count as observed; a later answer
 // may change what has counted already.
 func (w *worker) fetchSaturation(ctx context.Context, now time.Time, source Source) {
-	if w.job.Saturated == "" || w.inRetryPause(now, w.saturationRetry) {
-		return
-	}
-	if w.saturation == nil {
+	if w.saturation == nil && w.job.Saturated != "" {
 		w.saturation = newFlags(w.job.Step, w.maxSteps())
 	}
-	q := w.queryAfter(w.job.Saturated, w.saturation.newestEnd(), w.newestStep(now))
-	block, err := fetchOnGrid(ctx, source, q)
-	if errors.Is(err, series.ErrNoSeries) {
-		block, err = q.Gaps(), nil // A queue that was never used has no series: the service was not saturated.
+	from := time.Time{}
+	if w.saturation != nil {
+		from = w.saturation.newestEnd()
 	}
-	if w.result.saturationErr = err; err != nil {
-		w.saturationRetry = now.Add(min(w.job.Step<<min(w.saturationFailures, 10), maxRetryPause))
-		w.saturationFailures++
+	block, asked, err := w.saturationSeries.fetch(
+		ctx,
+		w,
+		source,
+		w.queryAfter(w.job.Saturated, from, w.newestStep(now)),
+		now,
+	)
+	if !asked {
 		return
 	}
-	w.saturationFailures = 0
 	var changed time.Time
-	changed, w.result.saturationErr = w.saturation.add(block)
+	if err == nil {
+		changed, err = w.saturation.add(block)
+	}
+	w.result.saturationErr = err
 	w.noteChange(changed)
 }
 

@@ -27,11 +27,13 @@ type worker struct {
 	newest  sampled
 	// saturation is when the saturation signal was above 0; nil before its first query. It is not queried before
 	// saturationRetry: the demand, which the same refresh queries, must not wait for a signal that fails at every step.
-	saturation         *flags
-	saturationRetry    time.Time
-	saturationFailures int
-	forecaster         *forecaster.Forecaster
-	anchor             time.Time
+	saturation       *flags
+	saturationSeries besides
+	// work is what may wait; nil before its first query.
+	work       *series.Store
+	workSeries besides
+	forecaster *forecaster.Forecaster
+	anchor     time.Time
 	// settled is the forecaster without the newest samples, which may still change; nil while none does. changed is the oldest step
 	// that has changed since the last refresh; zero if none has.
 	late    lateness
@@ -90,12 +92,7 @@ func (w *worker) inherit(before *worker) {
 		old.History >= w.job.History {
 		w.store, w.newest, w.late, w.anchor = before.store, before.newest, before.late, before.anchor
 		w.beside, w.besideMade, w.requested = before.beside, before.besideMade, before.requested
-		if old.Saturated == w.job.Saturated {
-			w.saturation = before.saturation
-		}
-		if old.Measured == w.job.Measured && old.Settings.Over == w.job.Settings.Over {
-			w.shares = before.shares
-		}
+		w.inheritBeside(before)
 		if old.Generation == w.job.Generation {
 			w.result, w.published, w.problems = before.published, before.published, before.problems
 		} else {
@@ -155,6 +152,7 @@ func (w *worker) fetch(ctx context.Context, now time.Time, source Source) (forec
 	}
 	w.failures, w.fetched = 0, q.To
 	w.fetchSaturation(ctx, now, source)
+	w.fetchDeferrable(ctx, now, source)
 	passed := w.anchorAt(q.To.Add(q.Step)).After(w.anchor)
 	w.count(ctx, source, q, passed)
 	w.askMeasured(ctx, source, q, passed)
@@ -336,6 +334,7 @@ func (w *worker) rebuildForecaster(end time.Time) {
 		Autoscalers: w.job.Autoscalers,
 		Before:      w.job.Before,
 		Events:      calendar.Of(w.job.Events),
+		Deadline:    w.job.Deadline,
 	}, w.history(align(anchor.Add(-w.job.History), w.job.Step), anchor))
 	if late {
 		w.settled = w.forecaster.Clone()
@@ -357,6 +356,9 @@ func (w *worker) history(from, to time.Time) forecaster.History {
 	if w.saturation != nil {
 		out.Saturated = w.saturation.at
 	}
+	if w.work != nil {
+		out.Deferrable = w.workAt
+	}
 	return out
 }
 
@@ -372,6 +374,7 @@ func (w *worker) updateResult() {
 	w.result.classified, w.result.isClassified = w.forecaster.CurrentSpan(w.store.End())
 	w.recordSuspect(e)
 	w.judgeSignal()
+	w.compareWork()
 	if e.Objective != nil {
 		e.Objective.Measured = w.result.measured
 	}

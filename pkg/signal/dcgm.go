@@ -138,6 +138,8 @@ func gateway() Source {
 					"those routed plus the growth of the queue in its flow control. The best signal to forecast.",
 				func(s scope) string { return s.totalOverPickers(sumAboveZero(s.perPod(routed.rate()), s.growth(held))) },
 			),
+			gatewayBand("interactive", `priority!~"-.*"`, routed, held),
+			gatewayBand("deferrable", `priority=~"-.*"`, routed, held),
 			queuePreset("gateway", func(s scope) string { return s.total(s.endpointQueues()) }).withSummary(
 				"Requests that wait on the target's pods, as reported by the endpoint picker. Zero until it is too late. Use it as a second, " +
 					"reactive metric of the HPA, or to mark another signal as saturated (spec.signal.saturated)."),
@@ -153,6 +155,20 @@ func gateway() Source {
 				inSeconds("inference_extension_flow_control_request_queue_duration_seconds")),
 		},
 	}
+}
+
+// gatewayBand is the arrivals of some priorities: negative ones are of work that gives way to all other.
+func gatewayBand(name, matcher string, routed, held metric) Preset {
+	routed.names = routed.names[:2] // The oldest one has no priorities.
+	routed.matchers, held.matchers = matcher, matcher
+	out := arrivalsPreset(
+		"gateway",
+		"The "+name+" part of gateway/arrivals: requests whose priority is negative are deferrable (spec.deferrable), the others interactive. "+
+			"Only with a router that counts by priority.",
+		func(s scope) string { return s.totalOverPickers(sumAboveZero(s.perPod(routed.rate()), s.growth(held))) },
+	)
+	out.Name += "-" + name
+	return out
 }
 
 // endpoint is a metric that a picker reports per endpoint, with the label of the endpoint: the pod's name, in newer

@@ -20,6 +20,12 @@ const routed = `
   llm_d_epp_request_total{namespace="prod",pod="epp-1",model_name="m",fairness_id="a"} 0+900x40
 `
 
+const bands = `
+  llm_d_epp_request_total{namespace="ai",pod="epp-1",model_name="m",priority="0"} 0+30x40
+  llm_d_epp_request_total{namespace="ai",pod="epp-2",model_name="m",priority="-10"} 0+15x40
+  llm_d_epp_request_total{namespace="ai",pod="epp-x",model_name="m",priority="-10"} 0+900x40
+`
+
 func gatewayScenarios() []scenario {
 	return []scenario{
 		{preset: "gateway/arrivals", want: "{} 4", load: pickers + routed + `
@@ -48,6 +54,23 @@ func gatewayScenarios() []scenario {
 			preset: "gateway/arrivals", trap: "another workload's pool has the target's name", want: "{} 3",
 			load: pickers + routed + `
   inference_pool_ready_pods{namespace="ai",pod="epp-x",name="llama"} 3x40
+`,
+		},
+		{preset: "gateway/arrivals-interactive", want: "{} 2", load: pickers + bands},
+		{
+			preset: "gateway/arrivals-interactive",
+			trap:   "no priorities: all are interactive",
+			want:   "{} 3",
+			load:   pickers + routed,
+		},
+		{preset: "gateway/arrivals-deferrable", want: "{} 1", load: pickers + bands},
+		{
+			preset: "gateway/arrivals-deferrable",
+			trap:   "flow control holds work, and another pool's",
+			want:   "{} 3",
+			load: pickers + bands + `
+  llm_d_epp_flow_control_queue_size{namespace="ai",pod="epp-1",inference_pool="pool",priority="-10"} 0+30x40
+  llm_d_epp_flow_control_queue_size{namespace="ai",pod="epp-x",inference_pool="llama-2",priority="-10"} 0+30x40
 `,
 		},
 		{preset: "gateway/inflight", want: "{} 12", load: pickers + `

@@ -121,6 +121,11 @@ type ForecastSpec struct {
 	// +optional
 	Models []string `json:"models,omitempty"`
 
+	// Deferrable is work beside the demand that may wait until a deadline. It is planned into what the demand's headroom leaves. Needs
+	// an objective or a costRatio.
+	// +optional
+	Deferrable *Deferrable `json:"deferrable,omitempty"`
+
 	// Events are times at which the demand is known to be unusual: a launch, a holiday, a load test.
 	// +kubebuilder:validation:MaxItems=32
 	// +listType=map
@@ -140,6 +145,30 @@ type ForecastSpec struct {
 	// Default: 10m, or the lead window where that is longer.
 	// +optional
 	StaleAfter Duration `json:"staleAfter,omitempty"`
+}
+
+// Deferrable is work that may wait until a deadline after it has arrived.
+type Deferrable struct {
+	// Signal is the work that arrives, in the unit of spec.signal, which must not contain it.
+	Signal WorkSignal `json:"signal"`
+	// Deadline is how long it may wait, from 1m to 24h.
+	Deadline Duration `json:"deadline"`
+}
+
+// WorkSignal is where work is read from: a preset, or a query of your own.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.preset) != has(self.query)",message="set exactly one of preset and query"
+type WorkSignal struct {
+	// Preset is the name of a query that forewarm knows, for example gateway/arrivals-deferrable.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	// +optional
+	Preset string `json:"preset,omitempty"`
+	// Query is PromQL that yields one series: all of the work that arrives. No series means none.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=8192
+	// +optional
+	Query string `json:"query,omitempty"`
 }
 
 // Duration is a Prometheus duration: 30s, 5m, 1h30m, 14d.

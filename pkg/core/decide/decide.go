@@ -23,6 +23,8 @@ type Input struct {
 	Quantiles windowpeak.Quantiles
 	// Events are those of the lead window, in words; empty without any. The Peak, the Quantiles and the Limit have their effect.
 	Events string
+	// Needed is the value that work with a deadline asks for beside the demand; 0 where the headroom will do.
+	Needed float64
 	// DeadBand of the autoscaler, which ignores values within it; empty where it is unknown.
 	DeadBand hpa.DeadBand
 }
@@ -51,6 +53,9 @@ type Decision struct {
 	Events string
 	// Lookback is the time over which a fallback looked back.
 	Lookback time.Duration
+
+	// Needed is the value that work with a deadline asked for, where it is above the Forecast; else 0.
+	Needed float64
 
 	// Floored reports that the observed demand is above the forecast and is served instead.
 	Floored bool
@@ -86,6 +91,9 @@ func Decide(settings Settings, k float64, inputs []Input) Decision {
 	floor := 0.0
 	if settings.ByHeadroom() {
 		d.byHeadroom(k, inputs)
+		if newest.Needed > d.Value {
+			d.Needed, d.Value = newest.Needed, newest.Needed
+		}
 		floor = highestObserved(inputs)
 	} else {
 		d.byQuantile(settings.Level(), newest.Quantiles)

@@ -91,6 +91,8 @@ type Reading struct {
 	Times, AtLeast float64
 	// Saturated: the saturation signal was above 0.
 	Saturated bool
+	// Deferrable is the work that arrived beside the demand and may wait until its deadline; NaN for a gap.
+	Deferrable float64
 	// ScaledToZero: the workload had zero replicas, so that no demand is not an outage.
 	ScaledToZero bool
 }
@@ -104,6 +106,8 @@ type Sample struct {
 	Observed float64
 	Censored bool
 	Cause    Cause
+	// Deferrable is the Reading's.
+	Deferrable float64
 	// Faded is the share of the demand before an outage that does not count any more, from 0 to 1.
 	Faded float64
 	// Bound is the most that the history up to the sample justifies; the zero Bound limits nothing.

@@ -53,6 +53,8 @@ type Config struct {
 	Horizons []time.Duration
 	// Events are what is known of the demand beforehand; nil for nothing.
 	Events event.Calendar
+	// Deadline of the work that may wait; 0 where there is none.
+	Deadline time.Duration
 	// Priors from other workloads; nil means the built-in ones.
 	Priors *Priors
 

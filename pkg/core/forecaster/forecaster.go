@@ -52,6 +52,8 @@ type History struct {
 	// Saturated, ScaledToZero and Incomplete report whether the service was saturated, had no replica, or the source still adds to
 	// the sample of a time; nil means never.
 	Saturated, ScaledToZero, Incomplete func(time.Time) bool
+	// Deferrable is the work of a step that may wait; nil for none.
+	Deferrable func(time.Time) float64
 }
 
 // Reading is that of the i-th step.
@@ -60,6 +62,9 @@ func (h History) Reading(i int) demand.Reading {
 	at := h.TimeAt(i)
 	out.Saturated = h.Saturated != nil && h.Saturated(at)
 	out.ScaledToZero = h.ScaledToZero != nil && h.ScaledToZero(at)
+	if h.Deferrable != nil {
+		out.Deferrable = h.Deferrable(at)
+	}
 	out.Incomplete = h.Incomplete != nil && h.Incomplete(at)
 	return out
 }
@@ -108,7 +113,7 @@ func (f *Forecaster) Step(r demand.Reading) {
 func (f *Forecaster) accept(r demand.Reading) {
 	r.Incomplete = r.Incomplete && r.Demand < f.demand.known // More than before is a rise already.
 	sample := f.screen.Step(r)
-	sample.Bound = r.Bound
+	sample.Bound, sample.Deferrable = r.Bound, r.Deferrable
 	at := f.End()
 	f.spans.add(at, sample.Cause)
 	f.step(sample)
@@ -135,7 +140,7 @@ func (f *Forecaster) step(sample demand.Sample) {
 	learnt := f.events.learn(index, sample)
 	f.record.observe(index, sample.Observed, learnt.Observed)
 	f.peaks.Step(learnt)
-	f.selection.step(f, sample.Value)
+	f.selection.step(f, sample.Value, sample.Deferrable)
 	peak, exact := f.actualPeak()
 	f.record.resolve(index, peak, !exact)
 	f.decide()
@@ -249,7 +254,7 @@ func (f *Forecaster) inputsTo(dst []decide.Input, of int, c *windowpeak.Candidat
 	}
 	newest := &dst[len(dst)-1]
 	f.completeInput(newest, c)
-	newest.DeadBand = f.selection.deadBand(of)
+	newest.DeadBand, newest.Needed = f.selection.deadBand(of), f.selection.needed(of)
 	return dst
 }
 

@@ -48,7 +48,7 @@ func newSelection(c Config, peaks *windowpeak.CandidateSet, start time.Time) (*s
 		Window: c.stepsIn(c.Window),
 		Lead:   c.Settings.Lead,
 		Delay:  c.DelaySteps,
-		Period: c.Settings.Over,
+		Period: c.Settings.Over, Deadline: c.Deadline,
 		Before: c.Before,
 	}
 	for i, candidate := range peaks.Candidates {
@@ -115,12 +115,13 @@ func (s *selection) byQuantile() {
 }
 
 // step updates the selection.
-func (s *selection) step(f *Forecaster, arrived float64) {
+func (s *selection) step(f *Forecaster, arrived, deferrable float64) {
 	s.choose()
 	if s.calibrator == nil {
 		return
 	}
 	s.calibratorStep.Observed, s.calibratorStep.Arrived, s.calibratorStep.Limit = f.demand.known, arrived, f.limit()
+	s.calibratorStep.Deferrable = deferrable
 	if math.IsNaN(s.calibratorStep.Observed) {
 		s.calibratorStep.Observed = 0
 	}
@@ -169,6 +170,14 @@ func (s *selection) deadBand(of int) hpa.DeadBand {
 		return hpa.DeadBand{}
 	}
 	return s.calibrator.DeadBand(of)
+}
+
+// needed is the value that work with a deadline asks for.
+func (s *selection) needed(of int) float64 {
+	if s.calibrator == nil || !s.settings[of].ByHeadroom() {
+		return 0
+	}
+	return s.calibrator.Needed(of)
 }
 
 // headroom is the multiplier of settings.

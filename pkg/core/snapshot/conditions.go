@@ -66,6 +66,8 @@ const (
 	ConditionSignal = "SignalPlausible"
 	// ConditionEvents is present, and False, while the events of a Forecast contradict each other, or are not what came.
 	ConditionEvents = "EventsPlausible"
+	// ConditionDeferrable is present, and False, while work that may wait is not known, or not done in time.
+	ConditionDeferrable = "DeferrablePlausible"
 	// ConditionScaledToZero is present, and True, while the workload is scaled to zero and its signal is absent.
 	ConditionScaledToZero = "ScaledToZero"
 	// ConditionPaused is present while the annotation forewarm.dev/pause is true or wrong, and True while it pauses the Forecast

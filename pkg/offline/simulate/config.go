@@ -15,6 +15,8 @@ type Config struct {
 	// Demand is the total that arrives, in the metric's unit; NaN is a step in which nothing arrived and nothing was
 	// observed. The queue has the same step.
 	Demand forecast.Series
+	// Deferrable is the work beside the demand that may wait until the Spec's Deadline, on the grid of the demand and as long; empty for none.
+	Deferrable forecast.Series
 	// Spec is the workload. Its sync is a whole number of the demand's steps.
 	sim.Spec
 	// Refresh is how often the policy serves a new value: a whole number of syncs. 0 means at every sync.
@@ -39,6 +41,9 @@ func (c Config) Validate() error {
 	filled := c.withDefaults()
 	_, notSyncs := wholeSteps(filled.Sync, filled.Refresh)
 	problems := []error{c.Spec.Validate(c.Demand.Step), validateDemand(c.Demand), notSyncs}
+	if n := c.Deferrable.Len(); n > 0 && (n != c.Demand.Len() || c.Deadline <= 0) {
+		problems = append(problems, errors.New("deferrable work needs a deadline, and is as long as the demand"))
+	}
 	if c.WarmUp < 0 {
 		problems = append(problems, fmt.Errorf("a warm-up of %s, want 0 or more", c.WarmUp))
 	}

@@ -23,12 +23,34 @@ type Forewarm struct {
 	forecaster *forecaster.Forecaster
 	values     []float64
 	newest     time.Time // the newest observation that had a demand
+	deferrable forecast.Series
 }
 
 // NewForewarm returns a policy without history. The configuration must be valid; its step is the time between
 // observations.
 func NewForewarm(c forecaster.Config) *Forewarm {
 	return &Forewarm{config: c, values: make([]float64, 1+len(c.ExtraSettings))}
+}
+
+// Defers sets the work beside the demand that may wait until the configuration's deadline; its step divides that of the observations.
+func (p *Forewarm) Defers(work forecast.Series) { p.deferrable = work }
+
+// deferred is the mean of the work since the observation before.
+func (p *Forewarm) deferred(at time.Time) float64 {
+	if p.deferrable.Len() == 0 {
+		return 0
+	}
+	sum, known := 0.0, 0
+	for t := at.Add(-p.config.Step); t.Before(at); t = t.Add(p.deferrable.Step) {
+		if i := int(
+			t.Sub(p.deferrable.Start) / p.deferrable.Step,
+		); i >= 0 && i < p.deferrable.Len() &&
+			!math.IsNaN(p.deferrable.Values[i]) {
+			sum += p.deferrable.Values[i]
+			known++
+		}
+	}
+	return sum / float64(known)
 }
 
 // Serve is the value for the coming step.
@@ -44,7 +66,8 @@ func (p *Forewarm) ServeAll(o Observation) []float64 {
 	if !math.IsNaN(o.Arrived) {
 		p.newest = o.At
 	}
-	p.forecaster.Step(demand.Reading{Demand: float64(float32(o.Arrived))}) // As the server's store keeps it.
+	// As the server's store keeps it.
+	p.forecaster.Step(demand.Reading{Demand: float64(float32(o.Arrived)), Deferrable: p.deferred(o.At)})
 	p.forecaster.ValuesTo(p.values)
 	age := o.At.Sub(p.newest) + p.config.Step // When it is served.
 	for i, v := range p.values {

@@ -23,6 +23,8 @@ type Report struct {
 	// long all of them did together.
 	Started, Stopped, WaitedForNode int
 	NodeWait                        time.Duration
+	// Deferrable work, and that which Missed its deadline.
+	Deferrable, Missed float64
 	// ColdStarts is how often demand arrived and no replica was ready: each period counts once.
 	ColdStarts int
 	// Peak is the highest number of replicas that was asked for.
@@ -41,6 +43,8 @@ func (r *Report) count(m *sim.StepResult, step time.Duration) {
 	r.Served += m.Served
 	r.Dropped += m.Dropped
 	r.Backlog = m.Backlog
+	r.Deferrable += m.Deferrable
+	r.Missed += m.Missed
 	r.Started += m.Started
 	r.Stopped += m.Stopped
 	r.WaitedForNode += m.Queued
@@ -68,6 +72,8 @@ func SumReports(all []Report) Report {
 		out.Dropped += r.Dropped
 		out.Carried += r.Carried
 		out.Backlog += r.Backlog
+		out.Deferrable += r.Deferrable
+		out.Missed += r.Missed
 		out.Started += r.Started
 		out.Stopped += r.Stopped
 		out.WaitedForNode += r.WaitedForNode
@@ -78,8 +84,17 @@ func SumReports(all []Report) Report {
 	return out
 }
 
-// RelativeCost is the replica-hours paid for over those of the demand: 1 is perfection, 2 half idle. NaN without demand.
-func (r *Report) RelativeCost() float64 { return ratio(r.ReplicaHours, r.Arrived, math.NaN()) }
+// RelativeCost is the replica-hours paid for over those of the demand, deferrable work included: 1 is perfection, 2 half idle. NaN without
+// demand.
+func (r *Report) RelativeCost() float64 {
+	return ratio(r.ReplicaHours, r.Arrived+r.Deferrable, math.NaN())
+}
+
+// MissedShare is the share of the deferrable work that missed its deadline; 0 without any.
+func (r *Report) MissedShare() float64 { return ratio(r.Missed, r.Deferrable, 0) }
+
+// WorstShare is the larger of LateShare and MissedShare: an objective holds for both.
+func (r *Report) WorstShare() float64 { return max(r.LateShare(), r.MissedShare()) }
 
 // LateShare is the share of the demand that was late; 0 without demand.
 func (r *Report) LateShare() float64 { return ratio(r.Late, r.Arrived, 0) }

@@ -11,7 +11,7 @@ import (
 
 // Run simulates a policy and its workload over the whole demand. Its errors are those of Config.Validate.
 func Run(c Config, p Policy) (Report, error) {
-	all, err := RunTogether(c, []PolicyRun{{Demand: c.Demand, Policy: p, Record: c.Record}})
+	all, err := RunTogether(c, []PolicyRun{{Demand: c.Demand, Deferrable: c.Deferrable, Policy: p, Record: c.Record}})
 	if err != nil {
 		return Report{}, err
 	}
@@ -22,8 +22,10 @@ func Run(c Config, p Policy) (Report, error) {
 type PolicyRun struct {
 	// Demand is on the grid of the others and as long.
 	Demand forecast.Series
-	Policy Policy
-	Record func(sim.StepResult)
+	// Deferrable is the work beside it that may wait until the Spec's Deadline, as long as the demand; empty for none.
+	Deferrable forecast.Series
+	Policy     Policy
+	Record     func(sim.StepResult)
 }
 
 // RunTogether simulates several demands at once, each with a policy and a workload of its own. The workloads have the
@@ -99,6 +101,9 @@ func (r *playback) step(i int) {
 		p := &r.parts[j]
 		demand := p.Demand.Values[i]
 		r.observed[j].add(demand)
+		if p.Deferrable.Len() > 0 {
+			r.workloads[j].Defer(p.Deferrable.Values[i])
+		}
 		m := r.workloads[j].Step(r.values[j], demand)
 		if p.Record != nil {
 			p.Record(m)

@@ -43,6 +43,7 @@ func objectiveStatus(e *snapshot.ForecastState, ready forecast.Series) *v1alpha1
 	if m := r.Measured; m != nil && finite(&m.Late) != nil {
 		out.Measured = &v1alpha1.Measured{Late: m.Late, Known: metav1.Duration{Duration: m.Known}}
 	}
+	out.Deferrable = deferrable(r.Deferrable)
 	out.Saved = v1alpha1.Saving{
 		ReplicaHours: difference(out.Before.ReplicaHours, out.Served.ReplicaHours),
 		Late:         difference(out.Before.Late, out.Served.Late),
@@ -59,6 +60,24 @@ func budget(r *objective.Report) *v1alpha1.Budget {
 		left := b.Left()
 		out.Allowed, out.Spent, out.Left = finite(&b.Allowed), finite(&b.Spent), finite(&left)
 		out.BurnRate, out.BurnRateSixHours = finite(&b.BurnHour), finite(&b.BurnSixHours)
+	}
+	return out
+}
+
+func deferrable(d *objective.Deferrable) *v1alpha1.Deferrable {
+	if d == nil {
+		return nil
+	}
+	out := &v1alpha1.Deferrable{
+		Deadline:     metav1.Duration{Duration: d.Deadline},
+		ReplicaHours: d.Arrived,
+		Waiting:      d.Waiting,
+	}
+	if share := d.MissedShare(); d.Arrived > 0 {
+		out.Missed = &share
+	}
+	if d.Needed > 0 {
+		out.Needed = finite(&d.Needed)
 	}
 	return out
 }

@@ -43,12 +43,29 @@ func objectiveFacts(s *v1alpha1.OutlookStatus) []fact {
 	if o.Budget != nil {
 		facts = append(facts, budgetFact(o.Budget))
 	}
+	if d := o.Deferrable; d != nil {
+		facts = append(facts, deferrableFact(d))
+	}
 	return append(facts, []fact{
 		{"Replica-hours", number(o.Served.ReplicaHours), "", "relative cost " + significant(o.Served.RelativeCost)},
 		lastValueFact(o),
 		{"Headroom k", significant(o.Headroom), "", expectedNote(o)},
 		{"Candidate", cmp.Or(o.Candidate, unknown), "", "for the window peak"},
 	}...)
+}
+
+// deferrableFact is how much of the work that may wait missed its deadline.
+func deferrableFact(d *v1alpha1.Deferrable) fact {
+	note := fmt.Sprintf(
+		"of %s replica-hours that may wait %s; %s wait now",
+		humanize.Number(d.ReplicaHours),
+		span(d.Deadline.Duration),
+		humanize.Number(d.Waiting),
+	)
+	if d.Needed != nil {
+		note += ", and ask for " + number(d.Needed)
+	}
+	return fact{"Deadlines missed", lateShare(d.Missed), "", note}
 }
 
 // budgetFact is how much of the lateness budget is spent.

@@ -32,6 +32,8 @@ type simulateOptions struct {
 	measured          measuredLead
 	capacity          quantityFlag
 	objective         shareFlag
+	deferrable        shareFlag
+	deadline          time.Duration
 	wait              time.Duration
 	gpus, price       float64
 	whatIf            bool
@@ -70,6 +72,8 @@ func (o *simulateOptions) add(flags *pflag.FlagSet) {
 		"what a replica sustains, in the metric's unit (default the autoscaler's target)")
 	flags.Var(&o.objective, "objective", "how much of the demand may wait longer than --wait")
 	flags.DurationVar(&o.wait, "wait", o.wait, "how long demand may wait without being late")
+	flags.Var(&o.deferrable, "deferrable", "how much of the demand may wait until --deadline, behind the rest")
+	flags.DurationVar(&o.deadline, "deadline", 10*time.Minute, "how long it may wait") //nolint:mnd // As the help says.
 	flags.Float64Var(&o.gpus, "gpus", o.gpus, "GPUs of a replica; 0.25 is a quarter of one")
 	flags.Float64Var(&o.price, "gpu-price", 0, "price of a GPU in dollars an hour (default: no dollars are shown)")
 	flags.BoolVar(&o.whatIf, "what-if", false,
@@ -93,6 +97,9 @@ func (o *simulateOptions) validate() error {
 	if o.wait <= 0 || o.wait > time.Hour {
 		wrong("--wait %s is not above 0 and up to 1h, write for example 30s", o.wait)
 	}
+	if o.deadline < time.Minute || o.deadline > 24*time.Hour {
+		wrong("--deadline %s is not from 1m to 24h, write for example 10m", o.deadline)
+	}
 	if !(o.gpus > 0) || math.IsInf(o.gpus, 0) {
 		wrong("--gpus %v is not above 0, write for example 4, or 0.25", o.gpus)
 	}
@@ -111,10 +118,14 @@ func (o *simulateOptions) validate() error {
 
 // config is the comparison that is asked for, but for the history and the autoscaler.
 func (o *simulateOptions) config() compare.Config {
-	return compare.Config{
+	out := compare.Config{
 		Lead: compare.LeadTime(o.lead), Capacity: float64(o.capacity), Objective: float64(o.objective), Wait: o.wait,
 		GPUs: o.gpus, GPUPrice: o.price,
 	}
+	if o.deferrable > 0 {
+		out.Deferrable, out.Deadline = float64(o.deferrable), o.deadline
+	}
+	return out
 }
 
 // leadFlag is a lead time as a flag: 5m, or 5m,p90=8m.

@@ -48,6 +48,9 @@ type Objective struct {
 	Over metav1.Duration `json:"over"`
 	// Served is the result of the first autoscaler with the value that forewarm serves, or would serve in shadow mode.
 	Served Account `json:"served"`
+	// Deferrable is the work that may wait, with the value that forewarm serves. Absent without any.
+	// +optional
+	Deferrable *Deferrable `json:"deferrable,omitempty"`
 	// Measured is what users saw, by objective.measured. Absent without it, and until known.
 	// +optional
 	Measured *Measured `json:"measured,omitempty"`
@@ -229,4 +232,20 @@ type CandidateCost struct {
 	// RelativeCost is the replica-hours that it needs, over those of the demand. Absent until known.
 	// +optional
 	RelativeCost *float64 `json:"relativeCost,omitempty"`
+}
+
+// Deferrable is the work that may wait until a deadline, as the first autoscaler does it with the value that forewarm serves.
+type Deferrable struct {
+	// Deadline is how long it may wait.
+	Deadline metav1.Duration `json:"deadline"`
+	// ReplicaHours of work that arrived in the objective's period.
+	ReplicaHours float64 `json:"replicaHours"`
+	// Missed is the share of it that missed its deadline. Absent without work.
+	// +optional
+	Missed *float64 `json:"missed,omitempty"`
+	// Waiting is what waits now, in replica-hours.
+	Waiting float64 `json:"waiting"`
+	// Needed is the value that it asks for beside the demand. Absent where the demand's headroom leaves enough.
+	// +optional
+	Needed *float64 `json:"needed,omitempty"`
 }

@@ -41,6 +41,11 @@ func (in Condition) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in Deferrable) OpenAPIModelName() string {
+	return "dev.forewarm.inspect.v1alpha1.Deferrable"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in Event) OpenAPIModelName() string {
 	return "dev.forewarm.inspect.v1alpha1.Event"
 }

@@ -20,6 +20,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		CandidateCost{}.OpenAPIModelName():                schema_pkg_api_inspect_v1alpha1_CandidateCost(ref),
 		Classification{}.OpenAPIModelName():               schema_pkg_api_inspect_v1alpha1_Classification(ref),
 		Condition{}.OpenAPIModelName():                    schema_pkg_api_inspect_v1alpha1_Condition(ref),
+		Deferrable{}.OpenAPIModelName():                   schema_pkg_api_inspect_v1alpha1_Deferrable(ref),
 		Event{}.OpenAPIModelName():                        schema_pkg_api_inspect_v1alpha1_Event(ref),
 		EventEffect{}.OpenAPIModelName():                  schema_pkg_api_inspect_v1alpha1_EventEffect(ref),
 		HeadroomPoint{}.OpenAPIModelName():                schema_pkg_api_inspect_v1alpha1_HeadroomPoint(ref),
@@ -511,6 +512,58 @@ func schema_pkg_api_inspect_v1alpha1_Condition(ref common.ReferenceCallback) com
 	}
 }
 
+func schema_pkg_api_inspect_v1alpha1_Deferrable(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "Deferrable is the work that may wait until a deadline, as the first autoscaler does it with the value that forewarm serves.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"deadline": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Deadline is how long it may wait.",
+							Ref:         ref(v1.Duration{}.OpenAPIModelName()),
+						},
+					},
+					"replicaHours": {
+						SchemaProps: spec.SchemaProps{
+							Description: "ReplicaHours of work that arrived in the objective's period.",
+							Default:     0,
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"missed": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Missed is the share of it that missed its deadline. Absent without work.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"waiting": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Waiting is what waits now, in replica-hours.",
+							Default:     0,
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"needed": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Needed is the value that it asks for beside the demand. Absent where the demand's headroom leaves enough.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+				},
+				Required: []string{"deadline", "replicaHours", "waiting"},
+			},
+		},
+		Dependencies: []string{
+			v1.Duration{}.OpenAPIModelName()},
+	}
+}
+
 func schema_pkg_api_inspect_v1alpha1_Event(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -816,6 +869,12 @@ func schema_pkg_api_inspect_v1alpha1_Objective(ref common.ReferenceCallback) com
 							Ref:         ref(Account{}.OpenAPIModelName()),
 						},
 					},
+					"deferrable": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Deferrable is the work that may wait, with the value that forewarm serves. Absent without any.",
+							Ref:         ref(Deferrable{}.OpenAPIModelName()),
+						},
+					},
 					"measured": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Measured is what users saw, by objective.measured. Absent without it, and until known.",
@@ -905,7 +964,7 @@ func schema_pkg_api_inspect_v1alpha1_Objective(ref common.ReferenceCallback) com
 			},
 		},
 		Dependencies: []string{
-			Account{}.OpenAPIModelName(), Autoscaler{}.OpenAPIModelName(), Budget{}.OpenAPIModelName(), CandidateCost{}.OpenAPIModelName(), Measured{}.OpenAPIModelName(), Race{}.OpenAPIModelName(), Rival{}.OpenAPIModelName(), Saving{}.OpenAPIModelName(), v1.Duration{}.OpenAPIModelName()},
+			Account{}.OpenAPIModelName(), Autoscaler{}.OpenAPIModelName(), Budget{}.OpenAPIModelName(), CandidateCost{}.OpenAPIModelName(), Deferrable{}.OpenAPIModelName(), Measured{}.OpenAPIModelName(), Race{}.OpenAPIModelName(), Rival{}.OpenAPIModelName(), Saving{}.OpenAPIModelName(), v1.Duration{}.OpenAPIModelName()},
 	}
 }
 

@@ -27,10 +27,14 @@ type accountHour struct {
 	Account
 
 	capped, peak float64
+	// deferrable work, and that which missed its deadline.
+	deferrable, missed float64
 }
 
 func newAccounts(c Config) (*accounts, error) {
-	played, err := sim.NewSimulation(c.Autoscalers[0].Spec, 1, c.Start, c.Step)
+	spec := c.Autoscalers[0].Spec
+	spec.Deadline = c.Deadline
+	played, err := sim.NewSimulation(spec, 1, c.Start, c.Step)
 	period := c.period()
 	return &accounts{
 		simulated: played,
@@ -49,7 +53,8 @@ func (a *accounts) serve(value float64) {
 }
 
 // play plays the step that has ended.
-func (a *accounts) play(arrived float64) {
+func (a *accounts) play(arrived, deferrable float64) {
+	a.simulated.Defer(deferrable)
 	a.simulated.Play(a.values, arrived)
 	if arrived > a.peak {
 		a.peak = arrived
@@ -63,7 +68,15 @@ func (a *accounts) endHour() {
 	s := a.simulated.Score()
 	a.hours.Grow(1)
 	a.hours.Push(accountHour{
-		Account: Account{Arrived: s.Arrived, Late: s.Late[0], Paid: s.Paid[0]}, capped: s.Capped[0], peak: a.peak,
+		Account: Account{
+			Arrived: s.Arrived,
+			Late:    s.Late[0],
+			Paid:    s.Paid[0],
+		},
+		capped:     s.Capped[0],
+		peak:       a.peak,
+		deferrable: s.Deferrable,
+		missed:     s.Missed,
 	})
 	a.simulated.Reset()
 	a.peak = 0
@@ -74,6 +87,8 @@ func (a *accounts) total() (sum accountHour, over time.Duration) {
 	for _, h := range a.hours.Values() {
 		sum.Account = sum.plus(h.Account)
 		sum.capped += h.capped
+		sum.deferrable += h.deferrable
+		sum.missed += h.missed
 		sum.peak = math.Max(sum.peak, h.peak)
 	}
 	return sum, time.Duration(a.hours.Len()) * time.Hour

@@ -1,6 +1,7 @@
 package objective
 
 import (
+	"math"
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/decide"
@@ -36,6 +37,8 @@ type goalState struct {
 	selector decide.CandidateSelector
 	headroom float64
 	accounts *accounts
+	// needed is the value that deferrable work asks for.
+	needed float64
 }
 
 func newGoalState(c Config, asked Goal) (*goalState, error) {
@@ -99,6 +102,8 @@ func NewCalibrator(c Config) (*Calibrator, error) {
 type Step struct {
 	// Observed demand now, and Arrived, the demand of the step that has ended; NaN for gaps.
 	Observed, Arrived float64
+	// Deferrable is the work of the step that has ended that may wait until the deadline; NaN for a gap.
+	Deferrable float64
 	// Limit is the most that history can justify now.
 	Limit demand.Limit
 	// Peaks are the forecasts of the candidates, then of the named ones; HasForecast is false of a candidate for which the
@@ -113,7 +118,7 @@ func (o *Calibrator) Step(s Step) {
 	if s.Limit.Known && s.Arrived > s.Limit.Forecast {
 		o.unforeseen = o.config.Window
 	}
-	o.play(s.Arrived)
+	o.play(s.Arrived, s.Deferrable)
 	o.started = true
 	for i, c := range o.candidates {
 		c.started = c.started || s.HasForecast[i]
@@ -121,13 +126,14 @@ func (o *Calibrator) Step(s Step) {
 			o.holdSteps)
 	}
 	for i, a := range o.goals {
+		a.needed = o.neededBy(a, i)
 		a.accounts.serve(o.value(i))
 	}
 	o.rivals.observe(s.Observed)
 }
 
 // play plays the step that has ended. At the end of an hour it updates the estimates and the selection.
-func (o *Calibrator) play(arrived float64) {
+func (o *Calibrator) play(arrived, deferrable float64) {
 	if !o.started {
 		o.race.skip(o.config.Step)
 		return
@@ -140,7 +146,7 @@ func (o *Calibrator) play(arrived float64) {
 	before.Play(o.rivals.values, arrived)
 	hourEnded := false
 	for _, a := range o.goals {
-		a.accounts.play(arrived)
+		a.accounts.play(arrived, deferrable)
 		hourEnded = a.accounts.hourEnded()
 	}
 	o.race.record(arrived, o.config.Step, played{before.Ready(0), before.Score().Late[0] - lateBefore},
@@ -191,7 +197,23 @@ func (o *Calibrator) Headroom(i int) float64 { return o.goals[i].headroom }
 func (o *Calibrator) DeadBand(i int) hpa.DeadBand { return o.goals[i].accounts.simulated.DeadBand(0) }
 
 // value is what is served for the i-th goal: at least the observed demand.
-func (o *Calibrator) value(i int) float64 { return decide.HeadroomValue(o.Headroom(i), o.Inputs(i)) }
+func (o *Calibrator) value(i int) float64 {
+	return math.Max(decide.HeadroomValue(o.Headroom(i), o.Inputs(i)), o.goals[i].needed)
+}
+
+// Needed is the value that deferrable work asks for beside the demand, with what was served for the i-th goal: 0 where what the demand's
+// headroom leaves will do.
+func (o *Calibrator) Needed(i int) float64 { return o.goals[i].needed }
+
+func (o *Calibrator) neededBy(a *goalState, i int) float64 {
+	if o.config.Deadline == 0 {
+		return 0
+	}
+	inputs := o.Inputs(i)
+	lead := time.Duration(o.config.Window) * o.config.Step
+	expected, asked := inputs[len(inputs)-1].Peak.Median, decide.HeadroomValue(o.Headroom(i), inputs)
+	return a.accounts.simulated.Needed(expected, asked, lead)
+}
 
 // LateShares is, by candidate, the share of all demand that was late under each multiplier with the first autoscaler. Priors
 // are made of it.

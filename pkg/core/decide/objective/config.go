@@ -26,6 +26,8 @@ type Config struct {
 	Delay int
 	// Period of the lateness budget, whole hours; 0 means DefaultPeriod.
 	Period time.Duration
+	// Deadline of the work that may wait; 0 where there is none.
+	Deadline time.Duration
 	// Goals to find a headroom for; the first one's is served.
 	Goals []Goal
 	// Priors are the lateness on other workloads.

@@ -40,6 +40,8 @@ type Report struct {
 	// that was the cheapest of this period while no more was late than asked, or than with Forewarm.
 	Before, Hindsight Rival
 	BeforeAssumed     bool
+	// Deferrable is the work that may wait; nil where there is none.
+	Deferrable *Deferrable
 	// Measured is what users saw, where a query measures it; else nil.
 	Measured *Measured
 	// Race is what happened in the course of the period.
@@ -170,6 +172,25 @@ type Candidate struct {
 
 // loss is the relative cost plus, at a price, that of the lateness.
 func (c *Candidate) loss(price float64) float64 { return c.RelativeCost + price*c.Late }
+
+// Deferrable is the work that may wait until a deadline, with the first autoscaler on Forewarm's value.
+type Deferrable struct {
+	Deadline time.Duration
+	// Arrived is the work of the Report's period, and Missed the part of it that missed its deadline, in replica-hours.
+	Arrived, Missed float64
+	// Waiting is what waits now, in replica-hours.
+	Waiting float64
+	// Needed is the value that it asks for beside the demand; 0 where the demand's headroom leaves enough.
+	Needed float64
+}
+
+// MissedShare is Missed over Arrived; 0 without work.
+func (d *Deferrable) MissedShare() float64 {
+	if !(d.Arrived > 0) {
+		return 0
+	}
+	return d.Missed / d.Arrived
+}
 
 // Account is the demand of a period and what was paid for it, in replica-hours: what one replica serves in an hour.
 type Account struct {

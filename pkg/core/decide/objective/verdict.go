@@ -49,6 +49,15 @@ func (o *Calibrator) Report() *Report {
 	if r.Price == 0 {
 		r.Budget = a.accounts.budget(r.Late, sum.Account)
 	}
+	if o.config.Deadline > 0 {
+		r.Deferrable = &Deferrable{
+			Deadline: o.config.Deadline,
+			Arrived:  sum.deferrable,
+			Missed:   sum.missed,
+			Waiting:  a.accounts.simulated.Deferred(),
+			Needed:   a.needed,
+		}
+	}
 	r.Selection = a.selector.Reason(a.scores(r.Candidates))
 	r.Autoscalers = serving.autoscalerReports(o.config.Autoscalers, a.goal, r.TargetLate)
 	for i, n := range o.config.Named {

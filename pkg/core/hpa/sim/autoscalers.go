@@ -29,6 +29,8 @@ type Score struct {
 	// Capped is the late demand that arrived while an HPA was at its maxReplicas.
 	Capped []float64
 	Hours  float64
+	// Deferrable work, and that which Missed its deadline with the first autoscaler.
+	Deferrable, Missed float64
 }
 
 // NewSimulation simulates n autoscalers in steps of a length from a time on. An HPA syncs within such a step as
@@ -96,6 +98,8 @@ func (s *Simulation) count(i int, f flow) {
 	c := &s.workloads[i].cluster
 	if i == 0 {
 		s.score.Arrived += hours(f.arrived)
+		s.score.Deferrable += hours(f.deferrable.arrived)
+		s.score.Missed += hours(f.deferrable.missed)
 	}
 	s.score.Paid[i] += float64(c.paid()) * s.hours
 	if f.late == 0 {
@@ -106,6 +110,21 @@ func (s *Simulation) count(i int, f flow) {
 		s.score.Capped[i] += hours(f.late)
 	}
 }
+
+// Defer sets the work that arrives from now on and may wait, see Workload.Defer.
+func (s *Simulation) Defer(arrived float64) {
+	for i := range s.workloads {
+		s.workloads[i].Defer(arrived)
+	}
+}
+
+// Needed is Workload.Needed of the first workload, for a lead time.
+func (s *Simulation) Needed(expected, asked float64, lead time.Duration) float64 {
+	return s.workloads[0].Needed(expected, asked, stepsIn(lead, s.settings.step))
+}
+
+// Deferred is the work that waits for the first workload, in replica-hours.
+func (s *Simulation) Deferred() float64 { return hours(s.workloads[0].deferred.total()) }
 
 // Ready returns the ready replicas of a workload.
 func (s *Simulation) Ready(i int) int { return s.workloads[i].cluster.ready }
@@ -124,5 +143,5 @@ func (s *Simulation) Reset() {
 	clear(s.score.Late)
 	clear(s.score.Paid)
 	clear(s.score.Capped)
-	s.score.Arrived, s.score.Hours = 0, 0
+	s.score.Arrived, s.score.Hours, s.score.Deferrable, s.score.Missed = 0, 0, 0, 0
 }

@@ -10,6 +10,7 @@ type queue struct {
 // flow is what happens to the demand in one step, in replica-seconds. Late is a part of the arrivals.
 type flow struct {
 	arrived, late, served, dropped float64
+	deferrable                     outcome
 }
 
 // step simulates one step. The demand is in fully busy replicas.

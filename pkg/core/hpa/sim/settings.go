@@ -20,6 +20,7 @@ type settings struct {
 	minReplicas, maxReplicas int
 	hpa                      hpa.Spec
 	passDeadBand             bool
+	deadlineSteps            int
 	pod                      LeadTime
 	// leadSteps is a constant lead time in steps; longestLeadSteps is the longest of any lead time.
 	leadSteps, longestLeadSteps int
@@ -45,6 +46,7 @@ func newSettings(s *Spec, start time.Time, step time.Duration) *settings {
 		maxReplicas:      int(s.HPA.Max),
 		hpa:              s.HPA,
 		passDeadBand:     s.PassDeadBand,
+		deadlineSteps:    stepsIn(s.Deadline, step),
 		nodes:            s.Nodes,
 		seed:             s.Seed,
 		skipsRepeats:     s.HPA.Metrics[0].Type == hpa.AverageValue,

@@ -34,6 +34,8 @@ type Spec struct {
 	Nodes *Nodes
 	// Demand that waits longer than Wait is late; demand that waits longer than Timeout is dropped.
 	Wait, Timeout time.Duration
+	// Deadline of the work that may wait until then (see Workload.Defer); 0 where there is none.
+	Deadline time.Duration
 	// PassDeadBand raises what the HPA reads wherever its tolerance would hide that more is served than its replicas sustain.
 	PassDeadBand bool
 	// Seed of the random lead times.
@@ -63,6 +65,9 @@ func (s Spec) validate(step time.Duration) error {
 	if !(s.Capacity >= minCapacity) || math.IsInf(s.Capacity, 0) {
 		wrong("capacity %v: want at least %v", s.Capacity, minCapacity)
 	}
+	if s.Deadline < 0 || s.Deadline > longestDeadline {
+		wrong("deadline %s: want 0 to %s", s.Deadline, longestDeadline)
+	}
 	if step <= 0 || s.Sync < step || s.Sync%step != 0 {
 		wrong("sync period %s with step %s: want a whole number of steps", s.Sync, step)
 	}
@@ -85,6 +90,9 @@ const minCapacity = 0.001
 
 // longestLead limits the memory that a wrong unit can take.
 const longestLead = 7 * 24 * time.Hour
+
+// longestDeadline bounds the memory of work that waits.
+const longestDeadline = 24 * time.Hour
 
 func validateLead(what string, lead LeadTime) error {
 	if lead == nil {

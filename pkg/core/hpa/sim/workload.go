@@ -15,6 +15,7 @@ type Workload struct {
 	controller hpa.Controller
 	cluster    cluster
 	queue      queue
+	deferred   deferred
 	step       int
 	// read is the value at the newest sync, asked the replicas then.
 	read  float64
@@ -35,6 +36,8 @@ type StepResult struct {
 	// Arrived, Late, Served and Dropped are the demand of the step, and Backlog is what waits at its end, in
 	// replica-hours.
 	Arrived, Late, Served, Dropped, Backlog float64
+	// Deferrable work of the step, that which Missed its deadline, and what is Deferred at its end, in replica-hours.
+	Deferrable, Missed, Deferred float64
 }
 
 // newWorkload returns a workload whose ready replicas serve the given demand. See New.
@@ -48,13 +51,23 @@ func newWorkload(spec Spec, start time.Time, step time.Duration, demand float64)
 		return nil, err
 	}
 	k := newSettings(&spec, start, step)
-	return &Workload{settings: k, controller: *controller, cluster: newCluster(k, k.initialReplicas(demand))}, nil
+	return &Workload{
+		settings:   k,
+		controller: *controller,
+		cluster:    newCluster(k, k.initialReplicas(demand)),
+		deferred:   newDeferred(k),
+	}, nil
 }
 
 // newSibling returns a workload of the same settings without replicas. No step was played yet: the controller has no
 // history.
 func (w *Workload) newSibling() Workload {
-	return Workload{settings: w.settings, controller: w.controller, cluster: newCluster(w.settings, 0)}
+	return Workload{
+		settings:   w.settings,
+		controller: w.controller,
+		cluster:    newCluster(w.settings, 0),
+		deferred:   newDeferred(w.settings),
+	}
 }
 
 // Step simulates the next step: pods that are due become ready, the HPA syncs if it is time, and the demand arrives.
@@ -67,6 +80,13 @@ func (w *Workload) Step(value, demand float64) StepResult {
 	m.Started, m.Stopped = max(change, 0), max(-change, 0)
 	m.Arrived, m.Late = hours(f.arrived), hours(f.late)
 	m.Served, m.Dropped, m.Backlog = hours(f.served), hours(f.dropped), hours(w.queue.backlog)
+	m.Deferrable, m.Missed, m.Deferred = hours(
+		f.deferrable.arrived,
+	), hours(
+		f.deferrable.missed,
+	), hours(
+		w.deferred.total(),
+	)
 	m.Replicas, m.Ready, m.Held = w.cluster.replicas(), w.cluster.ready, w.cluster.paid()
 	m.Queued, m.Waiting = w.cluster.queued-queued, w.cluster.waiting
 	if w.cluster.nodes != nil && !w.cluster.notLast {
@@ -90,7 +110,9 @@ func (w *Workload) play(value, demand float64) flow {
 	if math.IsNaN(demand) {
 		demand = 0
 	}
-	return w.queue.step(w.settings, demand/w.settings.capacity, w.cluster.ready)
+	f := w.queue.step(w.settings, demand/w.settings.capacity, w.cluster.ready)
+	f.deferrable = w.deferred.step(w.step-1, math.Max(float64(w.cluster.ready)*w.settings.stepSeconds-f.served, 0))
+	return f
 }
 
 // skipSteady skips so many steps where, with the same value and demand, each would repeat the last one with nothing
@@ -98,7 +120,7 @@ func (w *Workload) play(value, demand float64) flow {
 func (w *Workload) skipSteady(steps int) bool {
 	c := &w.cluster
 	if !w.settings.skipsRepeats || w.settings.syncSteps != 1 || int(w.asked) != c.replicas() || w.queue.backlog > 0 ||
-		c.starting.total > 0 || c.waiting > 0 || c.nodes != nil || c.ready == 0 {
+		len(w.deferred.waiting) > 0 || c.starting.total > 0 || c.waiting > 0 || c.nodes != nil || c.ready == 0 {
 		return false
 	}
 	newest := w.step + steps - 1

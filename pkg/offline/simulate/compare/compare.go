@@ -134,6 +134,8 @@ func (p *plan) assumptions() Assumptions {
 		LeadTime:    p.leadTimeText(),
 		Objective:   p.Objective,
 		Wait:        p.Wait,
+		Deferrable:  p.Deferrable,
+		Deadline:    p.Deadline,
 		GPUs:        p.GPUs,
 		GPUPrice:    p.GPUPrice,
 	}

@@ -72,6 +72,9 @@ type Assumptions struct {
 	// Objective is the share that may wait longer than Wait.
 	Objective float64
 	Wait      time.Duration
+	// Deferrable is the share of the demand that may wait until the Deadline; 0 where all is interactive.
+	Deferrable float64
+	Deadline   time.Duration
 	// GPUs of a replica, and GPUPrice of one for an hour in dollars; 0 where no price was given, and then none is shown.
 	GPUs     float64
 	GPUPrice float64

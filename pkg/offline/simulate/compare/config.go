@@ -41,6 +41,9 @@ type Config struct {
 	// Objective is the share of the demand, above 0 and below 1, that may wait longer than Wait; 0 for workload.DefaultWait.
 	Objective float64
 	Wait      time.Duration
+	// Deferrable is the share of the demand, at least 0 and below 1, that may wait until a Deadline.
+	Deferrable float64
+	Deadline   time.Duration
 	// GPUs of a replica; 0 for 1. GPUPrice of one for an hour in dollars, 0 for none.
 	GPUs, GPUPrice float64
 	// Events are what Forewarm knows of the demand beforehand; nil for nothing.
@@ -83,6 +86,9 @@ func (c *Config) problems() error {
 	if !(c.Objective > 0 && c.Objective < 1) {
 		wrong("an objective of %v, want a share above 0 and below 1, such as 0.01", c.Objective)
 	}
+	if !(c.Deferrable >= 0 && c.Deferrable < 1) || (c.Deferrable > 0) != (c.Deadline > 0) {
+		wrong("a share of %v that may wait %s, want 0 or a share below 1 with a deadline", c.Deferrable, c.Deadline)
+	}
 	if !(c.GPUs > 0) || math.IsInf(c.GPUs, 0) {
 		wrong("%v GPUs a replica, want more than 0", c.GPUs)
 	}
@@ -120,7 +126,15 @@ func (c *Config) spec(target int64) sim.Spec {
 		h.Metrics = []hpa.Metric{h.Metrics[0]}
 		h.Metrics[0].Target = target
 	}
-	return sim.Spec{Capacity: c.Capacity, HPA: h, PodLead: c.Lead.pods(), Nodes: c.nodes(), Sync: sync, Wait: c.Wait}
+	return sim.Spec{
+		Capacity: c.Capacity,
+		HPA:      h,
+		PodLead:  c.Lead.pods(),
+		Nodes:    c.nodes(),
+		Sync:     sync,
+		Wait:     c.Wait,
+		Deadline: c.Deadline,
+	}
 }
 
 // keepIdleNode is how long an empty node stays: the default of Cluster Autoscaler.

@@ -42,7 +42,7 @@ func (h *history) forecasterConfig(c *Config, horizons []time.Duration, objectiv
 		// The seed is not that of what is played: nobody knows how long the next start takes.
 		Starts: c.starts(), Seed: 1, DelaySteps: 1,
 		Step: Step, Window: leadtime.Window(c.lookAhead()), Rate: true, Lookback: h.lookback(), Horizons: horizons,
-		Autoscalers: []decide.Autoscaler{scaling}, Priors: c.Priors, Events: c.Events,
+		Autoscalers: []decide.Autoscaler{scaling}, Priors: c.Priors, Events: c.Events, Deadline: c.Deadline,
 	}
 	for _, late := range objectives {
 		out.ExtraSettings = append(out.ExtraSettings, decide.Settings{
@@ -61,9 +61,11 @@ func (h *history) playForecaster(c *Config, horizons []time.Duration, objectives
 }
 
 func (h *history) recorder(c *Config, horizons []time.Duration, objectives ...float64) *servedRecorder {
-	return &servedRecorder{
+	out := &servedRecorder{
 		Forewarm: simulate.NewForewarm(h.forecasterConfig(c, horizons, objectives...)), keep: len(horizons) > 0,
 	}
+	out.Defers(h.deferrable)
+	return out
 }
 
 func (h *history) playRecorder(p *servedRecorder) (forewarmServed, error) {

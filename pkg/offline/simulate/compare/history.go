@@ -12,8 +12,9 @@ import (
 
 // history is a demand on the grid of the HPA's controller, and what was known of it before.
 type history struct {
-	demand   forecast.Series
-	recorded forecast.Series
+	// demand is the interactive one, deferrable the work beside it, empty where all is interactive; total is both.
+	demand, deferrable, total forecast.Series
+	recorded                  forecast.Series
 	// missing is the share of the recorded steps that are gaps, and gap the longest of them.
 	missing float64
 	gap     time.Duration
@@ -49,7 +50,8 @@ func (c *Config) loadHistory() (history, error) {
 	if err != nil {
 		return h, err
 	}
-	h.demand = demand
+	h.total = demand
+	h.demand, h.deferrable = c.split(demand)
 	h.missing, h.gap = gapShare(c.Demand)
 	for _, v := range demand.Values {
 		h.peak = math.Max(h.peak, v)
@@ -143,5 +145,20 @@ func (h *history) span() time.Duration { return time.Duration(h.recorded.Len()) 
 
 // config plays the history under a target in milli-units.
 func (h *history) config(c *Config, target int64) simulate.Config {
-	return simulate.Config{Demand: h.demand, Spec: c.spec(target), WarmUp: h.warmUp}
+	return simulate.Config{Demand: h.demand, Deferrable: h.deferrable, Spec: c.spec(target), WarmUp: h.warmUp}
+}
+
+// split parts the demand into what is interactive and what may wait.
+func (c *Config) split(total forecast.Series) (interactive, deferrable forecast.Series) {
+	if c.Deferrable == 0 {
+		return total, forecast.Series{}
+	}
+	part := func(share float64) forecast.Series {
+		out := forecast.Series{Start: total.Start, Step: total.Step, Values: make([]float64, total.Len())}
+		for i, v := range total.Values {
+			out.Values[i] = share * v
+		}
+		return out
+	}
+	return part(1 - c.Deferrable), part(c.Deferrable)
 }

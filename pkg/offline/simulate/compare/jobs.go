@@ -82,7 +82,7 @@ func hindsightPolicies() []hindsightPolicy {
 		{name: ARIMA, units: 130, values: func(p *plan) ([]float64, error) { return p.modelValues(p.arima()) }},
 		{
 			name:   Oracle,
-			values: func(p *plan) ([]float64, error) { return simulate.OracleValues(p.demand, p.window(), sync) },
+			values: func(p *plan) ([]float64, error) { return simulate.OracleValues(p.total, p.window(), sync) },
 		},
 	}
 }

@@ -13,6 +13,7 @@ import (
 func (p *plan) notes(c *Comparison) []string {
 	var out []string
 	note := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	p.deferrableNote(c, note)
 	p.matchedNote(c, note)
 	if p.TooShort == "" {
 		c.backtestNote(note)
@@ -64,13 +65,33 @@ const unitSuspectShare = 0.2
 
 type noteFunc func(format string, args ...any)
 
+// deferrableNote is how much of the work that may wait missed its deadline.
+func (p *plan) deferrableNote(c *Comparison, note noteFunc) {
+	if p.Deferrable == 0 {
+		return
+	}
+	var missed []string
+	for _, name := range []string{HPA, Forewarm} {
+		if of := c.Find(name); of != nil {
+			missed = append(missed, humanize.Share(of.Report.MissedShare())+" of it with "+name)
+		}
+	}
+	note(
+		"%s of the demand may wait %s, behind the rest, and counts as late nowhere: %s missed that deadline. The HPA reads all of the demand; "+
+			"Forewarm plans what may wait into the headroom of the rest.",
+		humanize.Share(p.Deferrable),
+		humanize.Span(p.Deadline),
+		humanize.List(missed),
+	)
+}
+
 // matchedNote is the cost of the autoscaler at Forewarm's lateness. The verdict compares only under the objective.
 func (p *plan) matchedNote(c *Comparison, note noteFunc) {
 	forewarm, best := c.Find(Forewarm), c.Find(BestTarget)
 	if forewarm == nil || best == nil {
 		return
 	}
-	late := forewarm.Report.LateShare()
+	late := forewarm.Report.WorstShare()
 	// The frontier goes from the least late to the cheapest: the last that is no later is the cheapest of them.
 	var matched *Point
 	for i := range best.Frontier {
@@ -84,7 +105,7 @@ func (p *plan) matchedNote(c *Comparison, note noteFunc) {
 	}
 	note("With no more late demand than Forewarm (%s), the cheapest target of this HPA is %s: %s GPU-hours.",
 		humanize.Share(late), formatNumber(matched.Setting),
-		humanize.Amount(matched.RelativeCost*best.Report.Arrived*p.GPUs))
+		humanize.Amount(matched.RelativeCost*(best.Report.Arrived+best.Report.Deferrable)*p.GPUs))
 }
 
 // scaleNotes are about the autoscaler and the capacity of a replica.

@@ -111,6 +111,9 @@ func (c *Config) poolProblems() error {
 		return errors.Join(problems...)
 	}
 	p := c.Pool
+	if c.Deferrable > 0 {
+		wrong("a warm pool and work that may wait: simulate one of them at a time")
+	}
 	if c.Node == nil {
 		wrong("a warm pool without the lead time of a node, want one: what the pool saves is the wait for nodes")
 	}

@@ -21,7 +21,7 @@ const (
 
 // values are what a policy serves over the history. It ends early, with what is of no use, where it is done.
 func (h *history) values(p simulate.Policy) ([]float64, error) {
-	return simulate.ServedValues(h.demand, sync, stoppable{h.done, p})
+	return simulate.ServedValues(h.total, sync, stoppable{h.done, p})
 }
 
 // stoppable asks a policy no more once it is done.

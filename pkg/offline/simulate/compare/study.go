@@ -32,6 +32,8 @@ type Setting struct {
 	FirstDay bool
 	// Late, RelativeCost and ChurnPerHour are a Report's.
 	Late, RelativeCost, ChurnPerHour float64
+	// Missed is the share of the deferrable work that missed its deadline.
+	Missed float64
 }
 
 // StudyResult has all settings, and the share of the demand that was late under each headroom multiplier that Forewarm simulates.
@@ -116,6 +118,9 @@ func (t *studied) playObjectives() error {
 func (t *studied) add(s Setting, values []float64, target int64) error {
 	first := t.config(&t.Config, target)
 	first.WarmUp = 0
+	if first.Deferrable.Len() > 0 {
+		first.Deferrable.Values = first.Deferrable.Values[:min(first.Demand.Len(), int(day/sync))]
+	}
 	first.Demand.Values = first.Demand.Values[:min(first.Demand.Len(), int(day/sync))]
 	for _, c := range []simulate.Config{t.config(&t.Config, target), first} {
 		c.PassDeadBand = !math.IsNaN(s.Headroom) // The calibrated value does already.
@@ -131,7 +136,7 @@ func (t *studied) add(s Setting, values []float64, target int64) error {
 			all = append(all, report)
 		}
 		sum := simulate.SumReports(all)
-		s.Late, s.RelativeCost = sum.LateShare(), sum.RelativeCost()
+		s.Late, s.Missed, s.RelativeCost = sum.LateShare(), sum.MissedShare(), sum.RelativeCost()
 		s.ChurnPerHour = sum.ChurnPerHour() / float64(len(all))
 		t.result.Settings = append(t.result.Settings, s)
 		s.FirstDay = true

@@ -61,14 +61,14 @@ func cheapestTarget(all []targetResult, objective float64) targetResult {
 }
 
 func betterTarget(a, b *targetResult, objective float64) bool {
-	meets, met := a.report.LateShare() <= objective, b.report.LateShare() <= objective
+	meets, met := a.report.WorstShare() <= objective, b.report.WorstShare() <= objective
 	switch {
 	case meets != met:
 		return meets
 	case meets:
 		return a.report.ReplicaHours <= b.report.ReplicaHours
-	case a.report.LateShare() != b.report.LateShare():
-		return a.report.LateShare() < b.report.LateShare()
+	case a.report.WorstShare() != b.report.WorstShare():
+		return a.report.WorstShare() < b.report.WorstShare()
 	}
 	return a.report.ReplicaHours <= b.report.ReplicaHours
 }
@@ -86,7 +86,7 @@ func (s *sweep) policy(name string) *PolicyResult {
 }
 
 func pointOf(setting float64, r *simulate.Report) Point {
-	return Point{Setting: setting, Late: r.LateShare(), RelativeCost: r.RelativeCost()}
+	return Point{Setting: setting, Late: r.WorstShare(), RelativeCost: r.RelativeCost()}
 }
 
 // paretoFront returns the points that are not both later and dearer than another, from the least late to the cheapest.

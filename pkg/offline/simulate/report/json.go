@@ -115,6 +115,8 @@ func assumptionsObject(a *compare.Assumptions) jsonObject {
 		{"lead_time", a.LeadTime},
 		{"objective", a.Objective},
 		{"wait_seconds", a.Wait},
+		{"deferrable", a.Deferrable},
+		{"deadline_seconds", a.Deadline},
 		{"gpus_per_replica", a.GPUs},
 		{"gpu_price", nullUnless(a.GPUPrice, a.GPUPrice)},
 	}
@@ -127,6 +129,7 @@ func policyObject(a *compare.Assumptions, p *compare.PolicyResult) jsonObject {
 		{"dollars", nullUnless(a.GPUPrice, dollars(a, p))},
 		{"late_fraction", p.Report.LateShare()},
 		{"dropped_fraction", p.Report.DroppedShare()},
+		{"missed_fraction", p.Report.MissedShare()},
 		{"cold_starts", p.Report.ColdStarts},
 		{"churn_per_hour", p.Report.ChurnPerHour()},
 		{"early_seconds", p.MeanEarly},

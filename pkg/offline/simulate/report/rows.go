@@ -141,6 +141,9 @@ func facts(a *compare.Assumptions) []fact {
 		humanize.Span(a.Step)
 	objective := "at most " + humanize.ShareAsWritten(a.Objective) + " of the demand waits longer than " +
 		humanize.Span(a.Wait)
+	if a.Deferrable > 0 {
+		objective += "; " + humanize.ShareAsWritten(a.Deferrable) + " of it may wait " + humanize.Span(a.Deadline)
+	}
 	out := []fact{
 		{"History", a.Source},
 		{"From", history},

@@ -63,6 +63,9 @@ func writeTable(out *bytes.Buffer, c *compare.Comparison, width int) {
 		if r.Misses {
 			sign = "!"
 			missed = "! misses the objective: more late than " + humanize.ShareAsWritten(c.Assumptions.Objective)
+			if c.Assumptions.Deferrable > 0 {
+				missed += ", or of what may wait past its deadline"
+			}
 		}
 		line[late+1] += sign
 		table = append(table, line)
