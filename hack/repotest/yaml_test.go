@@ -60,6 +60,9 @@ func checkYAML(text string) error {
 			}
 		}
 		return nil
+	case kind == "DemandEvent":
+		_, err := manifest.ReadEvents("", []byte(text))
+		return err
 	case kind == "WarmPool":
 		_, err := manifest.ReadPools("", []byte(text))
 		return err
