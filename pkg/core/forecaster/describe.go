@@ -75,7 +75,9 @@ func (f *Forecaster) describeSelection(e *snapshot.ForecastState, last *windowpe
 func (f *Forecaster) refineNamed(r *objective.Report) {
 	for _, n := range r.Named {
 		if len(n.Inputs) > 0 {
-			f.completeInput(&n.Inputs[len(n.Inputs)-1], f.peaks.Candidates[f.peaks.Find(n.Name)])
+			newest := &n.Inputs[len(n.Inputs)-1]
+			f.completeInput(newest, f.peaks.Candidates[f.peaks.Find(n.Name)])
+			newest.Needed = f.selection.needed(0)
 		}
 	}
 }

@@ -172,6 +172,12 @@ func collectObjective(out chan<- prometheus.Metric, r *objective.Report, labels 
 	if r.Measured != nil {
 		gauge(out, measuredLate, r.Measured.Late, labels...)
 	}
+	if d := r.Deferrable; d != nil {
+		gauge(out, deferrableWaiting, d.Waiting*time.Hour.Seconds(), labels...)
+		if d.Arrived > 0 {
+			gauge(out, deferrableMissed, d.MissedShare(), labels...)
+		}
+	}
 	if r.Period <= 0 {
 		return
 	}

@@ -69,6 +69,12 @@ var (
 			"value: served (in Shadow mode what would be served), observed (an HPA with the same target on the "+
 			"observed demand), before (the HPA of spec.scaling.before) or hindsight (the same with the best "+
 			"target of the window).", "policy")
+	deferrableMissed = perForecast(
+		"deferrable_missed_ratio",
+		"Share of the work that may wait that missed its deadline over the simulated window, in the simulated autoscaler; absent without any.",
+	)
+	deferrableWaiting = perForecast("deferrable_waiting_replica_seconds",
+		"Work that may wait and waits now, in the simulated autoscaler, in replica time.")
 	measuredLate = perForecast("measured_late_ratio",
 		"Share of the requests that waited longer than the objective's wait, by objective.measured, over the "+
 			"budget's period or what is known of it; absent without it. Beside simulated_late_ratio.")
@@ -115,6 +121,8 @@ var (
 		objectiveExpected,
 		simulatedLate,
 		measuredLate,
+		deferrableMissed,
+		deferrableWaiting,
 		simulatedCost,
 		simulatedReplicas,
 		simulatedWindow,

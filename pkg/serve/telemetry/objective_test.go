@@ -19,6 +19,9 @@ func objectivesBoard() *snapshot.Store {
 		e := snapshottest.WithObjective(snapshottest.Key(name))
 		e.Objective = snapshottest.ObjectiveReport(verdict)
 		e.Objective.Measured = &objective.Measured{Late: 0.029}
+		if verdict == objective.Met {
+			e.Objective.Deferrable = &objective.Deferrable{Arrived: 20, Missed: 1, Waiting: 0.5}
+		}
 		out = append(out, e)
 	}
 	nothing := snapshottest.WithObjective(snapshottest.Key("nothing"))
@@ -57,6 +60,7 @@ func TestSimulatedAutoscalers(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]int{
+		"forewarm_deferrable_missed_ratio": 1, "forewarm_deferrable_waiting_replica_seconds": 1,
 		"forewarm_simulated_late_ratio": 16, "forewarm_simulated_relative_cost_ratio": 16, "forewarm_simulated_window_seconds": 5,
 		"forewarm_measured_late_ratio": 4,
 	} {
