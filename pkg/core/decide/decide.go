@@ -92,7 +92,7 @@ func Decide(settings Settings, k float64, inputs []Input) Decision {
 	if settings.ByHeadroom() {
 		d.byHeadroom(k, inputs)
 		if newest.Needed > d.Value {
-			d.Needed, d.Value = newest.Needed, newest.Needed
+			d.Needed, d.Value, d.Bounded = newest.Needed, newest.Needed, false
 		}
 		floor = highestObserved(inputs)
 	} else {
@@ -200,12 +200,12 @@ func (d *Decision) serve(settings Settings, floor float64) {
 	d.Bounded = d.Bounded && !d.Floored
 }
 
-// pass raises a value that the autoscaler would ignore, as far as history justifies it. That may be above what maxReplicas sustain: the
-// autoscaler goes no further.
+// pass raises a value that the autoscaler would ignore, as far as history or work with a deadline justifies it. That may be above what
+// maxReplicas sustain: the autoscaler goes no further.
 func (d *Decision) pass(band hpa.DeadBand) {
 	value := d.decided()
 	passes := band.Pass(*value)
-	if _, unjustified := d.Limit.CapForecast(passes); passes != *value && !unjustified {
+	if _, unjustified := d.Limit.CapForecast(passes); passes != *value && (!unjustified || d.Needed > 0) {
 		d.Ignored, *value = *value, passes
 	}
 }

@@ -98,6 +98,8 @@ func TestDeadBandIsPassed(t *testing.T) {
 	forecast := input(80, 100, 120) // 126 with the headroom below
 	floored, unjustified, barely := input(124, 100, 110), forecast, forecast
 	unjustified.Limit = demand.Limit{Known: true, Forecast: 122}
+	work := unjustified
+	work.Needed = 125
 	barely.Limit = demand.Limit{Known: true, Forecast: 130}
 	for name, tt := range map[string]struct {
 		settings       decide.Settings
@@ -130,6 +132,12 @@ func TestDeadBandIsPassed(t *testing.T) {
 			hpa.DeadBand{From: 124, To: 136.4},
 			136.401, 125,
 			"hide: 125 is served instead of 126, the most that maxReplicas sustain",
+		},
+		"work with a deadline, more than history can justify": {
+			objective, work,
+			hpa.DeadBand{From: 120, To: 132},
+			132.001, 125,
+			"hide: 125 is served, so that work with a deadline is done in time: 126 = 100",
 		},
 		"more than can be justified": {
 			objective, unjustified, hpa.DeadBand{From: 120, To: 132}, 122, 0, "history can justify",
