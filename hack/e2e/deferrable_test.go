@@ -53,9 +53,9 @@ func TestDeferrable(t *testing.T) {
 		t.Fatal(err)
 	}
 	asked := func(name string) int32 {
-		d, err := client.AppsV1().Deployments("batches").Get(t.Context(), name, metav1.GetOptions{})
-		if err != nil {
-			t.Fatal(err)
+		d, problem := client.AppsV1().Deployments("batches").Get(t.Context(), name, metav1.GetOptions{})
+		if problem != nil {
+			t.Fatal(problem)
 		}
 		return *d.Spec.Replicas
 	}
