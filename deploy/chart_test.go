@@ -135,7 +135,16 @@ func testRelease(t *testing.T, h helm) {
 	t.Helper()
 	const namespace = "scaling"
 	// The test's own CRDs belong to no release.
-	h.MustKubectl(t, "", "delete", "crd", "forecasts.forewarm.dev", "warmpools.forewarm.dev", "--wait")
+	h.MustKubectl(
+		t,
+		"",
+		"delete",
+		"crd",
+		"demandevents.forewarm.dev",
+		"forecasts.forewarm.dev",
+		"warmpools.forewarm.dev",
+		"--wait",
+	)
 	h.MustKubectl(t, "", "create", "namespace", "keda-of-helm")
 	in := append([]string{
 		"--namespace=" + namespace, "--set=keda.enabled=true,keda.namespace=keda-of-helm",
@@ -184,7 +193,7 @@ func testRelease(t *testing.T, h helm) {
 
 	expectPoolsBounded(t, h.Cluster)
 	h.must(t, "uninstall", "forewarm", "--namespace="+namespace)
-	h.MustKubectl(t, "", "get", "crd", "forecasts.forewarm.dev", "warmpools.forewarm.dev")
+	h.MustKubectl(t, "", "get", "crd", "demandevents.forewarm.dev", "forecasts.forewarm.dev", "warmpools.forewarm.dev")
 	expectNothingLeft(t, h)
 }
 
