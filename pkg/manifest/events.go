@@ -19,8 +19,8 @@ import (
 const (
 	// maxEvents is the most events of a Forecast, as in its schema.
 	maxEvents = 32
-	// maxAllEvents is the most with those of its namespace.
-	maxAllEvents = 64
+	// MaxEvents is the most with those of its namespace.
+	MaxEvents = 64
 	// maxTimes is the most times in a list of an event, as in the schema.
 	maxTimes = 128
 )
@@ -45,7 +45,7 @@ func withNamespace(own, namespace []calendar.Event) []calendar.Event {
 	out := slices.Clone(own)
 	for i := range namespace {
 		same := func(e calendar.Event) bool { return e.Name == namespace[i].Name }
-		if len(out) < maxAllEvents && !slices.ContainsFunc(own, same) {
+		if len(out) < MaxEvents && !slices.ContainsFunc(own, same) {
 			out = append(out, namespace[i])
 		}
 	}

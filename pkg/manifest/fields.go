@@ -215,10 +215,8 @@ type ClusterState struct {
 // Equal reports whether two states are equal. Lists are compared by their identity.
 func (s ClusterState) Equal(other ClusterState) bool {
 	return s.LeadTime == other.LeadTime && s.UnreadReason == other.UnreadReason &&
-		identical(
-			s.Autoscalers,
-			other.Autoscalers,
-		) && identical(s.Exposed, other.Exposed) && identical(s.Events, other.Events)
+		identical(s.Autoscalers, other.Autoscalers) && identical(s.Exposed, other.Exposed) &&
+		identical(s.Events, other.Events)
 }
 
 func identical[T any](a, b []T) bool {

@@ -61,7 +61,8 @@ func (r *reader) signal(catalogue Catalogue, namespace string, spec *v1alpha1.Fo
 		render := func() (Rendered, error) {
 			return catalogue.Render(o.Measured.Preset, namespace, spec, source, target.Settings.Wait)
 		}
-		target.Measured = r.measured(o.Measured, confine, render)
+		of := given{o.Measured.Preset, o.Measured.Query, "vllm/queue-time"}
+		target.Measured = r.presetOrQuery(field.NewPath("spec", "objective", "measured"), of, confine, render)
 	}
 }
 
@@ -83,34 +84,29 @@ func (r *reader) deferrable(
 			),
 		)
 	}
-	path = path.Child("signal")
-	switch {
-	case (d.Signal.Preset == "") == (d.Signal.Query == ""):
-		r.Add(field.Required(path, "set preset, for example gateway/arrivals-deferrable, or query"))
-	case d.Signal.Preset != "":
-		target.Deferrable = r.preset(path.Child("preset"), d.Signal.Preset, render).Expr
-	default:
-		target.Deferrable = r.query(path.Child("query"), d.Signal.Query, confine).Expr
-	}
+	of := given{d.Signal.Preset, d.Signal.Query, "gateway/arrivals-deferrable"}
+	target.Deferrable = r.presetOrQuery(path.Child("signal"), of, confine, render)
 }
 
-// measured reads the query of the measured lateness.
-func (r *reader) measured(
-	m *v1alpha1.MeasuredLateness, confine func(string) (Rendered, error), render func() (Rendered, error),
+// presetOrQuery reads PromQL that is given as one of both.
+func (r *reader) presetOrQuery(
+	path *field.Path, of given, confine func(string) (Rendered, error), render func() (Rendered, error),
 ) string {
-	path := field.NewPath("spec", "objective", "measured")
 	switch {
-	case m.Preset != "" && m.Query != "":
+	case of.preset != "" && of.query != "":
 		r.Add(field.Forbidden(path, "preset and query exclude each other, keep one"))
-	case m.Preset != "":
-		return r.preset(path.Child("preset"), m.Preset, render).Expr
-	case m.Query != "":
-		return r.query(path.Child("query"), m.Query, confine).Expr
+	case of.preset != "":
+		return r.preset(path.Child("preset"), of.preset, render).Expr
+	case of.query != "":
+		return r.query(path.Child("query"), of.query, confine).Expr
 	default:
-		r.Add(field.Required(path, "set preset, for example vllm/queue-time, or query"))
+		r.Add(field.Required(path, "set preset, for example "+of.example+", or query"))
 	}
 	return ""
 }
+
+// given is a preset or a query, and a preset to name where neither is.
+type given struct{ preset, query, example string }
 
 func (r *reader) query(path *field.Path, query string, confine func(string) (Rendered, error)) Rendered {
 	if len(query) > MaxQuery {

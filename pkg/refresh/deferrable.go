@@ -40,12 +40,14 @@ func (w *worker) fetchDeferrable(ctx context.Context, now time.Time, source Sour
 	w.noteChange(got.Changed)
 }
 
-// workAt is the work of a step; NaN for a gap.
-func (w *worker) workAt(at time.Time) float64 {
-	if of := w.work.Range(at, at.Add(w.job.Step)); of.Len() > 0 {
-		return of.Values[0]
+// stepsOf is the value of a series at each of its steps; NaN beyond it.
+func stepsOf(s forecast.Series) func(time.Time) float64 {
+	return func(at time.Time) float64 {
+		if i := int(at.Sub(s.Start) / s.Step); !at.Before(s.Start) && i < s.Len() {
+			return s.Values[i]
+		}
+		return math.NaN()
 	}
-	return math.NaN()
 }
 
 // mostMissed is the share of the work that may miss its deadline before the condition says so.
@@ -117,13 +119,7 @@ func includes(work, demand forecast.Series) bool {
 }
 
 // compareWork compares the newest work with the demand.
-func (w *worker) compareWork() {
-	w.result.workIncludes = false
-	if w.work != nil {
-		to := w.store.End()
-		w.result.workIncludes = includes(
-			w.work.Range(to.Add(-includedSpan), to),
-			w.store.Range(to.Add(-includedSpan), to),
-		)
-	}
+func (w *worker) compareWork(end time.Time) {
+	from := end.Add(-includedSpan)
+	w.result.workIncludes = w.work != nil && includes(w.work.Range(from, end), w.store.Range(from, end))
 }

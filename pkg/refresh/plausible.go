@@ -78,6 +78,7 @@ func (w *worker) judgeSignal() {
 	w.judged = end
 	w.result.shape = demand.ShapeOf(w.store.Range(end.Add(-demand.ShapeTime), end).Values, w.job.Step)
 	w.judgeLoad(end)
+	w.compareWork(end)
 	w.judgeMeasured(end)
 }
 

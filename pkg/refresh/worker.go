@@ -357,7 +357,7 @@ func (w *worker) history(from, to time.Time) forecaster.History {
 		out.Saturated = w.saturation.at
 	}
 	if w.work != nil {
-		out.Deferrable = w.workAt
+		out.Deferrable = stepsOf(w.work.Range(from, to))
 	}
 	return out
 }
@@ -374,7 +374,6 @@ func (w *worker) updateResult() {
 	w.result.classified, w.result.isClassified = w.forecaster.CurrentSpan(w.store.End())
 	w.recordSuspect(e)
 	w.judgeSignal()
-	w.compareWork()
 	if e.Objective != nil {
 		e.Objective.Measured = w.result.measured
 	}

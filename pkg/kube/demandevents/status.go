@@ -17,6 +17,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/kube/changes"
+	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
@@ -124,8 +125,11 @@ func (w *StatusWriter) statusOf(
 	case len(all) == 0:
 		applied(reasonNoForecast, "no valid Forecast of the namespace is meant: correct spec.forecasts, or create one")
 	case len(have) == 0:
-		applied(reasonTooMany, "the Forecasts have 64 events already, older ones come first: delete what is over, "+
-			"or write several times of one name into alsoOn")
+		applied(
+			reasonTooMany,
+			fmt.Sprintf("the Forecasts have %d events already, older ones come first: delete what is over, "+
+				"or write several times of one name into alsoOn", manifest.MaxEvents),
+		)
 	default:
 		add(conditionApplied, reasonApplied, "in "+listed(have), metav1.ConditionTrue)
 	}

@@ -19,21 +19,26 @@ import (
 
 var unfit = regexp.MustCompile(`[^a-z0-9-]+`)
 
+// freeName makes words the name of an object that is not taken.
+func freeName(words string, taken func(name string) bool) string {
+	const longest = 57 // Two digits follow where it is taken, and KEDA's triggers take 63.
+	base := strings.Trim(unfit.ReplaceAllString(strings.ToLower(words), "-"), "-")
+	base = strings.Trim(base[:min(len(base), longest)], "-")
+	name := base
+	for n := 2; taken(name); n++ {
+		name = fmt.Sprintf("%s-%d", base, n)
+	}
+	return name
+}
+
 // write completes a Forecast, checks it as Forewarm does, and adds it. Its name is made one that no other has.
 func (c *conversion) write(
 	f *v1alpha1.Forecast, expr parser.Expr, before apiresource.Quantity, from string, why []string,
 ) error {
-	const longest = 57 // Two digits follow where it is taken, and KEDA's triggers take 63.
-	name := strings.Trim(unfit.ReplaceAllString(strings.ToLower(f.Name), "-"), "-")
-	name = strings.Trim(name[:min(len(name), longest)], "-")
-	taken := func(name string) bool {
+	f.Name = freeName(f.Name, func(name string) bool {
 		is := func(d objectDocument) bool { return d.Object == "Forecast "+f.Namespace+"/"+name }
 		return slices.ContainsFunc(c.Converted, is)
-	}
-	f.Name = name
-	for n := 2; taken(f.Name); n++ {
-		f.Name = fmt.Sprintf("%s-%d", name, n)
-	}
+	})
 	confined := c.confined(expr, f.Namespace)
 	f.Spec.Signal.Query = total(expr)
 	f.Spec.Scaling = &v1alpha1.Scaling{Before: &v1alpha1.BeforeScaling{Target: before}}

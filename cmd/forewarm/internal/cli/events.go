@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/prometheus/common/model"
@@ -186,14 +184,10 @@ func (o *importOptions) validate() (since time.Time, match *regexp.Regexp, err e
 
 // object is the DemandEvent of an event, under a name that is free.
 func (o *importOptions) object(e *calendar.Event, taken map[string]bool) v1alpha1.DemandEvent {
-	const longest = 57
-	base := strings.Trim(unfit.ReplaceAllString(strings.ToLower(e.Name), "-"), "-")
-	if base = strings.Trim(base[:min(len(base), longest)], "-"); base == "" {
-		base = "event"
-	}
-	name := base
-	for n := 2; taken[name]; n++ {
-		name = base + "-" + strconv.Itoa(n)
+	isTaken := func(name string) bool { return taken[name] }
+	name := freeName(e.Name, isTaken)
+	if name == "" { // It has other letters.
+		name = freeName("event", isTaken)
 	}
 	spec := o.known
 	spec.Start, spec.TimeZone, spec.Recurrence = v1alpha1.EventTime(e.Start), e.TimeZone, e.Recurrence

@@ -126,8 +126,9 @@ func (o *Calibrator) Step(s Step) {
 			o.holdSteps)
 	}
 	for i, a := range o.goals {
-		a.needed = o.neededBy(a, i)
-		a.accounts.serve(o.value(i))
+		value := decide.HeadroomValue(o.Headroom(i), o.Inputs(i))
+		a.needed = o.neededBeside(a, s.Peaks[o.Selected(i)].Median, value)
+		a.accounts.serve(math.Max(value, a.needed))
 	}
 	o.rivals.observe(s.Observed)
 }
@@ -196,23 +197,16 @@ func (o *Calibrator) Headroom(i int) float64 { return o.goals[i].headroom }
 // DeadBand is the one that a value for the i-th goal must get past: that of the first autoscaler as it stands with what was served.
 func (o *Calibrator) DeadBand(i int) hpa.DeadBand { return o.goals[i].accounts.simulated.DeadBand(0) }
 
-// value is what is served for the i-th goal: at least the observed demand.
-func (o *Calibrator) value(i int) float64 {
-	return math.Max(decide.HeadroomValue(o.Headroom(i), o.Inputs(i)), o.goals[i].needed)
-}
-
 // Needed is the value that deferrable work asks for beside the demand, with what was served for the i-th goal: 0 where what the demand's
 // headroom leaves will do.
 func (o *Calibrator) Needed(i int) float64 { return o.goals[i].needed }
 
-func (o *Calibrator) neededBy(a *goalState, i int) float64 {
+// neededBeside is what work asks for beside an expected demand and the value for it.
+func (o *Calibrator) neededBeside(a *goalState, expected, value float64) float64 {
 	if o.config.Deadline == 0 {
 		return 0
 	}
-	inputs := o.Inputs(i)
-	lead := time.Duration(o.config.Window) * o.config.Step
-	expected, asked := inputs[len(inputs)-1].Peak.Median, decide.HeadroomValue(o.Headroom(i), inputs)
-	return a.accounts.simulated.Needed(expected, asked, lead)
+	return a.accounts.simulated.Needed(expected, value, time.Duration(o.config.Window)*o.config.Step)
 }
 
 // LateShares is, by candidate, the share of all demand that was late under each multiplier with the first autoscaler. Priors

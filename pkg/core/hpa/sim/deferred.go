@@ -5,10 +5,10 @@ import "math"
 // deferred is the work that may wait until a deadline, and gets what the demand leaves of the ready replicas: the earliest deadline first.
 // The zero value has none.
 type deferred struct {
-	// waiting is what waits, in replica-seconds, by the step of its arrival, modulo the steps until the deadline. oldest is the first
-	// of these steps that may have any.
-	waiting []float64
-	oldest  int
+	// waiting is what waits, in replica-seconds, by the step of its arrival, modulo the steps until the deadline: that of the steps from
+	// oldest to before next.
+	waiting      []float64
+	oldest, next int
 	// arriving is the work of the current step, mean that of a step in the last deadline, both in replica-seconds.
 	arriving, mean float64
 }
@@ -29,7 +29,8 @@ func (d *deferred) step(now int, left float64) outcome {
 	out := outcome{arrived: d.arriving}
 	at := &d.waiting[now%n]
 	out.missed, *at = *at, d.arriving
-	d.mean += (d.arriving - d.mean) / float64(min(now+1, n))
+	d.next = now + 1
+	d.mean += (d.arriving - d.mean) / float64(min(d.next, n))
 	d.oldest = max(d.oldest, now-n+1)
 	for ; d.oldest <= now; d.oldest++ {
 		at := &d.waiting[d.oldest%n]
@@ -44,8 +45,8 @@ func (d *deferred) step(now int, left float64) outcome {
 
 // total is all that waits.
 func (d *deferred) total() (sum float64) {
-	for _, w := range d.waiting {
-		sum += w
+	for arrival := d.oldest; arrival < d.next; arrival++ {
+		sum += d.waiting[arrival%len(d.waiting)]
 	}
 	return sum
 }
@@ -53,16 +54,16 @@ func (d *deferred) total() (sum float64) {
 // needed is how many replicas must be there for this work alone, once a lead time of so many steps is over, so that none misses its
 // deadline: the least constant number. Within the lead time spare replica-seconds are left for it. What is due in the half of a lead time
 // after that is spread over it: a moment's shortage must not ask for many replicas.
-func (d *deferred) needed(now, lead int, spare, stepSeconds float64) float64 {
+func (d *deferred) needed(lead int, spare, stepSeconds float64) float64 {
 	n := len(d.waiting)
 	due, most := -spare, 0.0
-	for arrival := d.oldest; arrival < now+lead; arrival++ {
-		if arrival < now {
+	for arrival := d.oldest; arrival < d.next+lead; arrival++ {
+		if arrival < d.next {
 			due += d.waiting[arrival%n]
 		} else {
 			due += d.mean
 		}
-		if after := arrival + n - now - lead; after > 0 && due > 0 {
+		if after := arrival + n - d.next - lead; after > 0 && due > 0 {
 			most = math.Max(most, due/(float64(max(after, lead/2, 1))*stepSeconds))
 		}
 	}
@@ -93,7 +94,7 @@ func (w *Workload) Needed(expected, asked float64, lead int) float64 {
 		}
 		spare += math.Max(math.Min(float64(ready), stays)-busy, 0) * k.stepSeconds
 	}
-	if more := w.deferred.needed(w.step, lead, math.Max(spare, 0), k.stepSeconds); more > 0 {
+	if more := w.deferred.needed(lead, math.Max(spare, 0), k.stepSeconds); more > 0 {
 		return math.Min(busy+more, float64(k.maxReplicas)) * k.capacity
 	}
 	return 0
