@@ -138,8 +138,8 @@ func (r *result) equals(all []result) (out []string) {
 	return out
 }
 
-// check reports a foreseeable load of which the model of replicas is more than 1.5 times from what was measured (below 2 % it is single
-// requests), or the offered load no nearer, in points, than the requests in flight, and requests that failed with Forewarm. A picker
+// check reports a foreseeable load of which the model of replicas is more than 1.5 times and four points from what was measured (less is
+// what one sync more or less in a burst comes to; below 2 % it is single requests), or the offered load no nearer, in points, than the requests in flight, and requests that failed with Forewarm. A picker
 // knows more than the model, which takes turns.
 func check(t *testing.T, r *result) {
 	t.Helper()
@@ -150,7 +150,7 @@ func check(t *testing.T, r *result) {
 		return
 	}
 	off := func(simulated float64) float64 { return math.Abs(math.Log(simulated / r.late)) }
-	if !r.picker && off(r.work) > math.Log(1.5) {
+	if !r.picker && off(r.work) > math.Log(1.5) && math.Abs(r.work-r.late) > .04 {
 		t.Errorf("%s: %.2f %% late by the model of replicas, %.2f %% measured", r.namespace(), 100*r.work, 100*r.late)
 	}
 	if math.Abs(r.offered-r.late) > math.Abs(r.inFlight-r.late) {
@@ -161,6 +161,25 @@ func check(t *testing.T, r *result) {
 			100*r.inFlight,
 			100*r.late,
 		)
+	}
+}
+
+// checkModel reports a model of replicas that is more than 1.3 times from what was measured in all scenes of the rise together, where the
+// luck of single bursts is no more.
+func checkModel(t *testing.T, all []result) {
+	t.Helper()
+	var simulated, measured float64
+	for i := range all {
+		if r := &all[i]; r.load == "rise" && !r.picker {
+			simulated, measured = simulated+r.work, measured+r.late
+		}
+	}
+	t.Logf(
+		"the model of replicas is %.2f times as late as measured in all scenes of the rise together",
+		simulated/measured,
+	)
+	if math.Abs(math.Log(simulated/measured)) > math.Log(1.3) {
+		t.Errorf("late by the model of replicas %.3f times as much as measured", simulated/measured)
 	}
 }
 

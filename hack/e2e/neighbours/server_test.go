@@ -80,6 +80,7 @@ func TestServers(t *testing.T) {
 	for i := range results {
 		check(t, &results[i])
 	}
+	checkModel(t, results)
 	s.killed(t, "flat-"+forewarms)
 	s.pool(t, "rise-"+forewarms+"-picker")
 }
