@@ -79,7 +79,7 @@ func testApply(t *testing.T, c *apiservertest.Cluster) {
 // catalogue takes everything.
 type catalogue struct{ manifest.OneSource }
 
-func (catalogue) Ready(string, v1alpha1.TargetRef, manifest.Source) string { return "" }
+func (catalogue) Ready(string, *v1alpha1.ForecastSpec, manifest.Source) string { return "" }
 
 func (catalogue) Render(
 	string, string, *v1alpha1.ForecastSpec, manifest.Source, time.Duration,

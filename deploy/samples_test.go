@@ -42,6 +42,8 @@ func bySignal() []string {
 		"web.yaml",
 		"events.yaml",
 		"deferrable.yaml",
+		"variants.yaml",
+		"pair.yaml",
 	}
 }
 

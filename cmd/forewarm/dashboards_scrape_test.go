@@ -41,6 +41,7 @@ metadata: {name: objective, namespace: team}
 spec:
   targetRef: {kind: Deployment, name: web}
   signal: {query: 'sum(load{namespace="team"})'}
+  price: "3"
   objective: {late: "1%", wait: 30s, measured: {query: '0 * sum(load{namespace="team"}) + 0.01'}}
   scaling: {target: "10", minReplicas: 1, maxReplicas: 40}
   leadTime: {mode: Fixed, duration: 5m}

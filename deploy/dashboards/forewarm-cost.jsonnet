@@ -6,6 +6,13 @@ local replicas(policy) = '%s / %s' % [
   f.each('forewarm_simulated_window_seconds'),
 ];
 local hours(policy) = '$gpus * 24 * sum(%s)' % replicas(policy);
+// Counters move at the end of each hour: the last day has whole ones.
+local spent(metric, policy, by) = 'sum by (%s) (max by (namespace, forecast, variant) (increase(forewarm_%s{%s, policy="%s"}[1d])))' % [
+  by,
+  metric,
+  f.forecasts,
+  policy,
+];
 local pools(metric) = 'max by (namespace, pool) (forewarm_warm_pool_%s{namespace=~"$namespace"})' % metric;
 local pool(metric, legend) = f.target(pools(metric), '{{namespace}}/{{pool}} ' + legend);
 local simulated = "Autoscalers are simulated on the recorded demand, over at most the budget's period: it is no bill. " +
@@ -97,6 +104,35 @@ f.dashboard(
         [f.target(f.each('forewarm_simulated_late_ratio', 'policy!="observed"', by='namespace, forecast, policy'), name + ' {{policy}}')],
         w=12,
         min=0
+      ),
+    ]),
+    f.row('By team', [
+      f.lines(
+        'GPU-hours a day by namespace',
+        'With the value that Forewarm serves, counted by the hour. ' + simulated,
+        'none',
+        [f.target('$gpus * %s / 3600' % spent('replica_seconds_total', 'served', 'namespace'), '{{namespace}}')],
+        w=8,
+        min=0,
+        stack=true
+      ),
+      f.lines(
+        'Cost a day by namespace',
+        'In the currency of spec.price, of the Forecasts that have one. ' + simulated,
+        'none',
+        [f.target(spent('cost_total', 'served', 'namespace'), '{{namespace}}')],
+        w=8,
+        min=0,
+        stack=true
+      ),
+      f.lines(
+        'Cost a day by variant',
+        'What of it is on which variant: spot and on demand, slow and fast. ' + simulated,
+        'none',
+        [f.target(spent('cost_total', 'served', 'namespace, forecast, variant'), name + ' {{variant}}')],
+        w=8,
+        min=0,
+        stack=true
       ),
     ]),
     f.row('Warm pools', [

@@ -74,7 +74,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	} else {
 		now, err = play(ctx, o, out, progress)
 	}
-	if err != nil || o.priors != "" {
+	if err != nil || o.priors != "" || o.levers {
 		return err
 	}
 	return now.print(out, before)
@@ -87,6 +87,8 @@ type options struct {
 	leads []compare.LeadTime
 	// shipped: what Forewarm knows of other workloads is what it ships with. short: only it and the HPA are played.
 	shipped, short, scheduled, asJSON bool
+	// levers: what saves beside the forecast is played instead.
+	levers bool
 	// priors is a folder to write what is learnt to, instead of playing.
 	priors string
 	// lines is the file of an earlier run to read instead of playing, compare that of one to compare with.
@@ -109,6 +111,7 @@ func parse(args []string, data string) (options, error) {
 		"play Forewarm with the priors that it ships with: for workloads of others")
 	flags.BoolVar(&o.short, "short", false, "play only Forewarm and the HPA, with the first lead time")
 	flags.BoolVar(&o.scheduled, "scheduled", true, "also play synthetic loads with a timetable")
+	flags.BoolVar(&o.levers, "levers", false, "play what saves beside the forecast instead: variants of a workload")
 	flags.BoolVar(&o.asJSON, "json", false, "print a JSON object for every setting, before the tables")
 	flags.StringVar(&o.priors, "priors", "",
 		"fit the built-in priors to the traces and write them to this folder, instead of playing")

@@ -57,7 +57,7 @@ type player struct {
 	progress io.Writer
 }
 
-// play plays the traces with each lead time.
+// play reads the traces and plays them.
 func play(ctx context.Context, o options, out, progress io.Writer) (record, error) {
 	traces, err := readTraces(o.traces...)
 	if err != nil {
@@ -71,17 +71,25 @@ func play(ctx context.Context, o options, out, progress io.Writer) (record, erro
 		traces = append(traces, made...)
 	}
 	p := player{o, traces, progress}
+	if o.levers {
+		return nil, p.playLevers(ctx, out)
+	}
+	return p.playLeads(ctx, out)
+}
+
+// playLeads plays the traces with each lead time.
+func (p player) playLeads(ctx context.Context, out io.Writer) (record, error) {
 	var all record
-	for _, lead := range o.leads {
+	for _, lead := range p.leads {
 		lines, err := p.playLead(ctx, lead)
 		if err != nil {
 			return nil, err
 		}
 		for _, l := range lines {
-			if !o.asJSON {
+			if !p.asJSON {
 				break
 			}
-			if err = json.NewEncoder(out).Encode(l); err != nil {
+			if err := json.NewEncoder(out).Encode(l); err != nil {
 				return nil, err
 			}
 		}

@@ -78,7 +78,7 @@ func (p *player) Fetch(_ context.Context, q refresh.Query) (forecast.Series, err
 // plain is a catalogue without presets.
 type plain struct{ manifest.OneSource }
 
-func (plain) Ready(string, v1alpha1.TargetRef, manifest.Source) string { return "" }
+func (plain) Ready(string, *v1alpha1.ForecastSpec, manifest.Source) string { return "" }
 
 func (plain) Render(string, string, *v1alpha1.ForecastSpec, manifest.Source, time.Duration) (manifest.Rendered, error) {
 	return manifest.Rendered{}, errors.New("no presets")

@@ -46,7 +46,7 @@ func (r *reader) alias(path *field.Path, object *v1alpha1.Forecast) *snapshot.Al
 		for _, problem := range metav1validation.ValidateLabels(map[string]string{key: expose.MatchLabels[key]}, labels) {
 			r.Add(problem)
 		}
-		if views := decide.SelectorKeys(); slices.Contains(views, key) {
+		if views := decide.ViewKeys(); slices.Contains(views, key) {
 			r.Invalid(labels, key, "%s ask for another view of a Forecast: remove it", strings.Join(views, ", "))
 		}
 	}

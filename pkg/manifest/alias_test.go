@@ -127,7 +127,8 @@ func (catalogue) Source(name, namespace string) (manifest.Source, error) {
 
 func (catalogue) Revision() uint64 { return 0 }
 
-func (catalogue) Ready(_ string, target v1alpha1.TargetRef, _ manifest.Source) string {
+func (catalogue) Ready(_ string, spec *v1alpha1.ForecastSpec, _ manifest.Source) string {
+	target := spec.TargetRef
 	return "ready(" + target.Kind + "/" + target.Name + ")"
 }
 

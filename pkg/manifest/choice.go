@@ -33,6 +33,10 @@ type Reference struct {
 	// Candidate is the model that the metric selects, by its canonical name, also where it is refused; empty for the Forecast's
 	// selected candidate.
 	Candidate string
+	// Variant is the name of the variant whose part the metric selects; empty for the whole value.
+	Variant string
+	// Sleeps: the autoscaler may scale to zero.
+	Sleeps bool
 	// Refused is why the metric is not used, and what to write instead; empty where it is used.
 	Refused string
 }

@@ -277,6 +277,15 @@ func Workload(object *v1alpha1.Forecast) (workload leadtime.Workload, measured b
 	return workloadOf(object.Namespace, spec), spec.LeadTime.Mode == v1alpha1.LeadTimeAuto
 }
 
+// VariantWorkloads returns the workloads of an object's variants beside its own, the zero value for one in another cluster.
+func VariantWorkloads(object *v1alpha1.Forecast) []leadtime.Workload {
+	out := make([]leadtime.Workload, len(object.Spec.Variants))
+	for i := range out {
+		out[i] = variantWorkload(object.Namespace, &object.Spec.Variants[i])
+	}
+	return out
+}
+
 // IsWorkload reports whether a reference (leadtime.Workload.Ref) is the workload of an object, or one of its former names.
 func IsWorkload(object *v1alpha1.Forecast, ref string) bool {
 	workload, _ := Workload(object)

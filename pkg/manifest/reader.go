@@ -42,6 +42,7 @@ func (r *reader) signal(catalogue Catalogue, namespace string, spec *v1alpha1.Fo
 		rendered = r.query(path.Child("query"), query, confine)
 	}
 	if preset != "" {
+		r.variantKinds(spec)
 		render := func() (Rendered, error) { return catalogue.Render(preset, namespace, spec, source, 0) }
 		rendered = r.preset(path.Child("preset"), preset, render)
 	}
@@ -55,7 +56,7 @@ func (r *reader) signal(catalogue Catalogue, namespace string, spec *v1alpha1.Fo
 		render := func() (Rendered, error) { return catalogue.Render(d.Signal.Preset, namespace, spec, source, 0) }
 		r.deferrable(d, confine, render, target)
 	}
-	target.Ready = catalogue.Ready(namespace, spec.TargetRef, source)
+	target.Ready = catalogue.Ready(namespace, spec, source)
 	if o := spec.Objective; o != nil && o.Measured != nil &&
 		target.Settings.Wait > 0 { // A wrong wait is a problem already.
 		render := func() (Rendered, error) {
@@ -86,6 +87,18 @@ func (r *reader) deferrable(
 	}
 	of := given{d.Signal.Preset, d.Signal.Query, "gateway/arrivals-deferrable"}
 	target.Deferrable = r.presetOrQuery(path.Child("signal"), of, confine, render)
+}
+
+// follow reads which Forecast is followed, and by which ratio; 0 where that is learnt.
+func (r *reader) follow(path *field.Path, f *v1alpha1.Follow, own string) (leader string, ratio float64) {
+	if f == nil {
+		return "", 0
+	}
+	r.Name(path.Child("forecast"), f.Forecast, "name the Forecast that is followed")
+	if f.Forecast == own {
+		r.Invalid(path.Child("forecast"), f.Forecast, "is this Forecast itself: name another one")
+	}
+	return f.Forecast, r.positive(path.Child("ratio"), f.Ratio, "2.5")
 }
 
 // presetOrQuery reads PromQL that is given as one of both.
@@ -296,7 +309,7 @@ func (r *reader) models(path *field.Path, names []string) []string {
 func (r *reader) policy(path *field.Path, spec *v1alpha1.ForecastSpec, history time.Duration) decide.Settings {
 	out := decide.Settings{
 		Quantile:  r.quantile(path.Child("quantile"), spec.Quantile),
-		CostRatio: r.costRatio(path.Child("costRatio"), spec.CostRatio),
+		CostRatio: r.positive(path.Child("costRatio"), spec.CostRatio, "20"),
 		Mode:      r.mode(path.Child("serve"), spec.Serve),
 	}
 	const one = "objective, quantile and costRatio exclude each other, keep one"
@@ -327,16 +340,17 @@ func (r *reader) quantile(path *field.Path, text string) float64 {
 	return q
 }
 
-func (r *reader) costRatio(path *field.Path, text string) float64 {
+// positive reads a number above 0; 0 where there is none.
+func (r *reader) positive(path *field.Path, text, example string) float64 {
 	if text == "" {
 		return 0
 	}
-	ratio, ok := ParseDecimal(text)
-	if !ok || !(ratio > 0 && ratio <= MaxCostRatio) {
-		r.Invalid(path, text, "write a number above 0, at most %d, for example \"20\"", MaxCostRatio)
+	number, ok := ParseDecimal(text)
+	if !ok || !(number > 0 && number <= MaxCostRatio) {
+		r.Invalid(path, text, "write a number above 0, at most %d, for example %q", MaxCostRatio, example)
 		return 0
 	}
-	return ratio
+	return number
 }
 
 // over reads the period of the lateness budget: whole hours, at most the history.

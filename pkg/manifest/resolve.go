@@ -26,8 +26,9 @@ type Catalogue interface {
 	// Render returns a preset's query for the workload of a spec, under its former names, too, in a namespace and a source: of demand
 	// or, with a wait above 0, of the share of requests that waited longer. The error of an unknown preset names others.
 	Render(preset, namespace string, spec *v1alpha1.ForecastSpec, source Source, wait time.Duration) (Rendered, error)
-	// Ready is PromQL for the number of ready replicas of a workload in a source; empty if they cannot be counted.
-	Ready(namespace string, target v1alpha1.TargetRef, source Source) string
+	// Ready is PromQL for the number of ready replicas of a spec's workload, and of its variants, in a source; empty if they cannot be
+	// counted.
+	Ready(namespace string, spec *v1alpha1.ForecastSpec, source Source) string
 	// Confine parses a user's query and confines it to its namespace in a source. The error has the position of a syntax
 	// error, or what the query must not read.
 	Confine(query, namespace string, source Source) (Rendered, error)
@@ -157,6 +158,7 @@ func (r *reader) spec(spec *v1alpha1.ForecastSpec, m MeasuredLeadTime, target *r
 	target.StaleAfter = r.staleAfter(path.Child("staleAfter"), spec.StaleAfter, target)
 	target.Events = r.events(path.Child("events"), spec.Events)
 	target.Models = r.models(path.Child("models"), spec.Models)
+	target.Leader, target.Ratio = r.follow(path.Child("follow"), spec.Follow, target.Key.Name)
 	target.Settings = r.policy(path, spec, target.History)
 	target.Settings.Lead = target.Lead
 }

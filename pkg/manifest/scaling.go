@@ -24,7 +24,7 @@ const MaxReplicas = 1_000_000
 const maxTarget = math.MaxInt64 / 1000
 
 // autoscalers reads which autoscalers use the value: those of the cluster that refer to the object and scale its
-// workload, else spec.scaling.
+// workload, else spec.scaling. With variants, one autoscaler stands for those of all.
 func (r *reader) autoscalers(
 	spec *v1alpha1.ForecastSpec, workload leadtime.Workload, s ClusterState, target *refresh.Job,
 ) {
@@ -35,7 +35,8 @@ func (r *reader) autoscalers(
 	if stated {
 		milli = own.HPA.Metrics[0].Target
 	}
-	choice := ChooseAutoscalers(s.references(), workload, milli)
+	references := s.references()
+	choice := ChooseAutoscalers(referencesOfFirst(references, spec), workload, milli)
 	words := choice.Used
 	switch {
 	case len(choice.Scalings) == 0 && stated:
@@ -47,11 +48,12 @@ func (r *reader) autoscalers(
 		words = append(words, fmt.Sprintf(
 			"spec.scaling.target %s is not used, because there are autoscalers", spec.Scaling.Target.String()))
 	}
+	words = append(words, r.variants(spec, references, &choice, target)...)
 	doubts := unusedReasons(choice.Skipped, s.UnreadReason)
 	target.Autoscalers, target.AutoscalerSource = choice.Scalings, strings.Join(append(words, doubts...), "; ")
 	// What is not used reads the value all the same, and may have more replicas.
 	target.Uncapped = len(choice.Skipped) > 0
-	target.Named = namedModels(s.references())
+	target.Named = namedModels(references)
 	if len(choice.Scalings) > 0 {
 		target.Settings.Target = choice.Scalings[0].Target()
 		return
@@ -103,12 +105,20 @@ func uncalibratedMessage(policy decide.Settings, doubts []string) string {
 	return strings.Join(append([]string{text}, doubts...), "; ")
 }
 
-// ownScaling reads spec.scaling as the autoscaler that docs/hpa.md recommends: without scale-down stabilization,
-// because the value already looks ahead, and with the defaults of the API server and the controller-manager.
+// ownScaling reads spec.scaling; stated is false where it is none.
 func (r *reader) ownScaling(path *field.Path, s *v1alpha1.Scaling) (scaling decide.Autoscaler, stated bool) {
 	if s == nil || s.Target.IsZero() && s.Before != nil {
 		return decide.Autoscaler{}, false
 	}
+	spec := r.recommended(path, v1alpha1.VariantScaling{
+		Target: s.Target, MinReplicas: s.MinReplicas, MaxReplicas: s.MaxReplicas,
+	})
+	return decide.Autoscaler{Name: "spec.scaling", HPA: spec}, spec.Metrics[0].Target > 0
+}
+
+// recommended reads a scaling as the autoscaler that docs/hpa.md recommends: without scale-down stabilization, because the value already
+// looks ahead, and with the defaults of the API server and the controller-manager.
+func (r *reader) recommended(path *field.Path, s v1alpha1.VariantScaling) hpa.Spec {
 	down := hpa.DefaultScaleDown()
 	down.Stabilization = 0
 	spec := hpa.Spec{
@@ -135,7 +145,7 @@ func (r *reader) ownScaling(path *field.Path, s *v1alpha1.Scaling) (scaling deci
 	}
 	// A workload that may scale to zero keeps one replica here, see package autoscaler.
 	spec.Min = max(spec.Min, 1)
-	return decide.Autoscaler{Name: "spec.scaling", HPA: spec}, spec.Metrics[0].Target > 0
+	return spec
 }
 
 // before reads how the workload was scaled before.
@@ -170,12 +180,29 @@ func (r *reader) replicaTarget(path *field.Path, quantity resource.Quantity) int
 // before the object is decoded.
 func CheckQuantities(object map[string]any) error {
 	for _, path := range [][]string{{"spec", "scaling", "target"}, {"spec", "scaling", "before", "target"}} {
-		text, found, err := unstructured.NestedString(object, path...)
-		// A target of another kind is the decoder's to refuse.
-		if err == nil && found && !v1alpha1.BoundedQuantity(text) {
-			return fmt.Errorf("%s: %.64q is not a quantity, write for example 64, 0.5 or 4k", strings.Join(path, "."),
-				text)
+		if err := checkQuantity(object, path...); err != nil {
+			return err
 		}
+	}
+	variants, _, err := unstructured.NestedSlice(object, "spec", "variants")
+	if err != nil {
+		return nil //nolint:nilerr // Another kind is the decoder's to refuse.
+	}
+	for _, v := range variants {
+		if one, ok := v.(map[string]any); ok {
+			if err := checkQuantity(one, "scaling", "target"); err != nil {
+				return fmt.Errorf("spec.variants: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+func checkQuantity(object map[string]any, path ...string) error {
+	text, found, err := unstructured.NestedString(object, path...)
+	// A target of another kind is the decoder's to refuse.
+	if err == nil && found && !v1alpha1.BoundedQuantity(text) {
+		return fmt.Errorf("%s: %.64q is not a quantity, write for example 64, 0.5 or 4k", strings.Join(path, "."), text)
 	}
 	return nil
 }

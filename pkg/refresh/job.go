@@ -8,13 +8,15 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/core/variant"
 )
 
 // Job is one Forecast as the loop needs it: validated, defaults filled in, the query rendered and confined.
 type Job struct {
 	Key snapshot.Key
 	// Generation of the object. A change of it or of another field rebuilds the job's state, except Alias, LeadSource,
-	// LeadPool, AutoscalerSource, Uncalibrated, ScaledToZero, Created and Pause.
+	// LeadPool, AutoscalerSource, Uncalibrated, ScaledToZero, VariantLimits, ReadWhole, Price, Leader, Ratio, Created
+	// and Pause.
 	Generation int64
 	// Created is when the object was made; zero where that is not known, as of a file. Informative.
 	Created time.Time
@@ -91,6 +93,20 @@ type Job struct {
 	// Autoscalers are the autoscalers that read the value, at most decide.MaxScalings; without one an objective cannot
 	// be calibrated by outcome.
 	Autoscalers []decide.Autoscaler
+	// Variants are the workloads that share the demand, the first one first; empty where there is one workload. The Autoscalers then have
+	// one that stands for all. VariantWorkloads are their workloads, the zero value for one in another cluster.
+	Variants         []variant.Variant
+	VariantWorkloads []leadtime.Workload
+	// VariantLimits are what variants hold that cannot hold more, in the unit of the demand: +Inf for no limit, nil for none at all.
+	VariantLimits []float64
+	// ReadWhole are the autoscalers that read the whole value although there are variants.
+	ReadWhole []string
+	// Price of a replica for an hour; 0 for none.
+	Price float64
+	// Leader is the Forecast of the namespace whose value is followed; empty for none. Ratio is how many times its demand this one is; 0
+	// where it is learnt.
+	Leader string
+	Ratio  float64
 	// Before is how the workload was scaled before, to compare with.
 	Before decide.Before
 	// Uncapped says that others may read the value, which have other limits: it is then not limited to what the Autoscalers

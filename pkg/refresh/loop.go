@@ -160,6 +160,8 @@ func sameState(a, b Job) bool {
 	a.LeadSource, a.AutoscalerSource, a.Uncalibrated = b.LeadSource, b.AutoscalerSource, b.Uncalibrated
 	a.Created, a.Alias = b.Created, b.Alias
 	a.LeadPool, a.ScaledToZero, a.Pause = b.LeadPool, b.ScaledToZero, b.Pause
+	a.VariantLimits, a.ReadWhole, a.Price = b.VariantLimits, b.ReadWhole, b.Price
+	a.Leader, a.Ratio = b.Leader, b.Ratio
 	return reflect.DeepEqual(a, b)
 }
 
@@ -306,6 +308,10 @@ func (l *Loop) snapshot(jobs []Job, now time.Time) *snapshot.Snapshot {
 		}
 		e.Alias, e.Fallbacks, e.Beside = w.job.Alias, w.fallbacks, w.beside
 		entries[t.Key] = e
+	}
+	followLeaders(entries, jobs)
+	for i := range jobs {
+		shareOut(entries[jobs[i].Key], &jobs[i])
 	}
 	return snapshot.New(now, entries, pending, l.stats)
 }

@@ -94,6 +94,39 @@ const (
 	reasonDeadlinesMissed = "DeadlinesMissed"
 )
 
+// Reasons of the condition Following.
+const (
+	// reasonNoLeader (False): the Forecast that follow.forecast names does not exist in the namespace, or is invalid.
+	//
+	// Fix: correct the name, or the other Forecast.
+	reasonNoLeader = "NoLeader"
+	// reasonLeaderFollows (False): the Forecast that follow.forecast names follows another one, or this one.
+	//
+	// Fix: name the one that it follows; of two that follow each other, remove follow from the one whose demand comes first.
+	reasonLeaderFollows = "LeaderFollows"
+	// reasonLeaderNotServing (False): the other Forecast serves no forecast now.
+	//
+	// Fix: see its condition Ready.
+	reasonLeaderNotServing = "LeaderNotServing"
+	// reasonRatioUnknown (False): the demands of both are known together for less than two hours of the last day.
+	//
+	// Fix: wait, or write follow.ratio.
+	reasonRatioUnknown = "RatioUnknown"
+)
+
+// Reasons of the condition VariantsPlausible.
+const (
+	// reasonReadsWhole (False): an autoscaler reads the value for all variants, and so has replicas for the demand that the others have.
+	//
+	// Fix: add matchLabels {variant: NAME} to its metric; the message has the name.
+	reasonReadsWhole = "ReadsWhole"
+	// reasonVariantFull (False): replicas of a variant find no node, for longer than a start takes. It is asked for one more than are
+	// on a node, and the other variants have the rest. Once that one has a node, it is asked for its whole part again.
+	//
+	// Fix: raise the limit of its nodes or its quota, or leave it to the other variants.
+	reasonVariantFull = "VariantFull"
+)
+
 // Reasons of the condition ScaledToZero.
 const (
 	// reasonNoReplicas (True): the workload has no replicas, so a missing sample counts as demand 0.

@@ -66,6 +66,9 @@ type worker struct {
 	besideMade time.Time
 	// shares are what Job.Measured returned over the budget's period, each for the interval that ends at its time; NaN if unknown.
 	shares forecast.Series
+	// spent is what the simulated autoscalers have taken since the worker began, and counted the end of the newest hour of it.
+	spent   map[spending]float64
+	counted time.Time
 	// judged is when the signal was judged for the last time, and ready how many replicas were ready then; 0 if unknown.
 	judged time.Time
 	ready  float64
@@ -99,7 +102,7 @@ func (w *worker) inherit(before *worker) {
 			w.result.clusters = before.published.clusters
 		}
 	}
-	w.fallbacks = before.fallbacks
+	w.fallbacks, w.spent, w.counted = before.fallbacks, before.spent, before.counted
 }
 
 // newestStep is the newest step to query at a time: the one before the current step, whose samples may still arrive, or an older
@@ -305,6 +308,7 @@ func (w *worker) step(f *forecaster.Forecaster, end time.Time) {
 		complete := w.store.End().Add(-w.job.Step - w.incomplete)
 		came.Incomplete = complete.Before
 	}
+	f.LimitVariants(w.job.VariantLimits)
 	for i := range came.Values {
 		f.Step(came.Reading(i))
 	}
@@ -332,6 +336,7 @@ func (w *worker) rebuildForecaster(end time.Time) {
 		Named:       slices.Concat(w.job.Named, w.requested),
 		Settings:    w.job.boundedSettings(),
 		Autoscalers: w.job.Autoscalers,
+		Variants:    w.job.Variants,
 		Before:      w.job.Before,
 		Events:      calendar.Of(w.job.Events),
 		Deadline:    w.job.Deadline,
@@ -374,6 +379,8 @@ func (w *worker) updateResult() {
 	w.result.classified, w.result.isClassified = w.forecaster.CurrentSpan(w.store.End())
 	w.recordSuspect(e)
 	w.judgeSignal()
+	w.countSpending()
+	e.Spent = w.spentEntries()
 	if e.Objective != nil {
 		e.Objective.Measured = w.result.measured
 	}

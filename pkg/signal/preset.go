@@ -30,7 +30,7 @@ type Target struct {
 	// are known.
 	Kind string
 	Name string
-	// FormerNames are names that it had before: its pods are those of all its names.
+	// FormerNames are other names that it has or had: its pods are those of all its names.
 	FormerNames []string
 }
 

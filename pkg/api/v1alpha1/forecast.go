@@ -126,6 +126,23 @@ type ForecastSpec struct {
 	// +optional
 	Deferrable *Deferrable `json:"deferrable,omitempty"`
 
+	// Price of a replica for an hour, in any currency, in quotes. Default: none, and no money is shown.
+	// +optional
+	Price Price `json:"price,omitempty"`
+
+	// Variants are other workloads that serve the demand, too, for example on spot or on another kind of GPU. The demand is that of all.
+	// An autoscaler selects its part by variant: the name; that of targetRef selects the targetRef's own.
+	// +kubebuilder:validation:MaxItems=7
+	// +listType=map
+	// +listMapKey=name
+	// +optional
+	Variants []Variant `json:"variants,omitempty"`
+
+	// Follow has this Forecast served in proportion to another one, from the same step: for workloads that serve the same requests in turn,
+	// such as prefill and decode.
+	// +optional
+	Follow *Follow `json:"follow,omitempty"`
+
 	// Events are times at which the demand is known to be unusual: a launch, a holiday, a load test.
 	// +kubebuilder:validation:MaxItems=32
 	// +listType=map
@@ -145,6 +162,68 @@ type ForecastSpec struct {
 	// Default: 10m, or the lead window where that is longer.
 	// +optional
 	StaleAfter Duration `json:"staleAfter,omitempty"`
+}
+
+// Follow names the Forecast whose value is followed.
+type Follow struct {
+	// Forecast of the same namespace, which must not follow another one.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Forecast string `json:"forecast"`
+	// Ratio is how many times the other demand this one is, in quotes. Default: the high end of what it was in the last day.
+	// +kubebuilder:validation:MaxLength=16
+	// +kubebuilder:validation:Pattern=`^([0-9]+|[0-9]*\.[0-9]+)$`
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]+|[0-9]*[.][0-9]+)$') || (double(self) > 0.0 && double(self) <= 1000000.0)",message="write a number above 0, at most 1000000"
+	// +optional
+	Ratio string `json:"ratio,omitempty"`
+}
+
+// Price is an amount of money.
+//
+// +kubebuilder:validation:MaxLength=16
+// +kubebuilder:validation:Pattern=`^([0-9]+|[0-9]*\.[0-9]+)$`
+// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]+|[0-9]*[.][0-9]+)$') || (double(self) > 0.0 && double(self) <= 1000000.0)",message="write a number above 0, at most 1000000"
+type Price string
+
+// Variant is another workload that serves the demand.
+type Variant struct {
+	// Name by which its autoscaler selects its part.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	Name string `json:"name"`
+	// TargetRef is the workload. Without one it is in another cluster, and scaling says what a replica sustains.
+	// +optional
+	TargetRef *TargetRef `json:"targetRef,omitempty"`
+	// Price of a replica for an hour. Either all variants have one, with spec.price that of the targetRef, or none. The cheapest for the
+	// demand that it sustains is filled first.
+	// +optional
+	Price Price `json:"price,omitempty"`
+	// LeadTime is how long a replica takes from "more replicas" to "ready". Default: that of the targetRef. One that takes longer holds
+	// what lasts, and the others have the rest.
+	// +optional
+	LeadTime Duration `json:"leadTime,omitempty"`
+	// Scaling is how its part becomes replicas, where no autoscaler selects it here.
+	// +optional
+	Scaling *VariantScaling `json:"scaling,omitempty"`
+}
+
+// VariantScaling is how the part of a variant becomes replicas.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.minReplicas) || !has(self.maxReplicas) || self.minReplicas <= self.maxReplicas",message="minReplicas must not exceed maxReplicas"
+type VariantScaling struct {
+	// Target is the demand that one replica sustains at full capacity, in the signal's unit.
+	Target resource.Quantity `json:"target"`
+	// MinReplicas is the least that it is scaled to. Default 1.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000000
+	// +optional
+	MinReplicas *int32 `json:"minReplicas,omitempty"`
+	// MaxReplicas is the most that it is scaled to. Default: no bound.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000
+	// +optional
+	MaxReplicas *int32 `json:"maxReplicas,omitempty"`
 }
 
 // Deferrable is work that may wait until a deadline after it has arrived.

@@ -242,7 +242,7 @@ func TestParseSelectionRefuses(t *testing.T) {
 		pairs map[string]string
 		want  []string // in the message
 	}{
-		"an unknown key":         {map[string]string{"horizn": "5m"}, []string{`"horizn"`, "horizon, late, model, quantile, serve"}},
+		"an unknown key":         {map[string]string{"horizn": "5m"}, []string{`"horizn"`, "horizon, late, model, quantile, serve, variant"}},
 		"a percent sign":         {map[string]string{"late": "1%"}, []string{`late="1%"`, "0.01"}},
 		"all of the demand":      {map[string]string{"late": "1"}, []string{`late="1"`, "0.01"}},
 		"a horizon without unit": {map[string]string{"horizon": "300"}, []string{"5m"}},

@@ -19,6 +19,8 @@ type Overrides struct {
 	Late     float64
 	Model    string
 	Mode     Mode
+	// Variant is the name of the variant whose part is asked for; nothing else is then.
+	Variant string
 }
 
 // ErrSelector is an invalid selector; the message lists what is valid.
@@ -31,10 +33,16 @@ var overrideSetters = map[string]func(*Overrides, string) error{ //nolint:gochec
 	"model":    setModel,
 	"quantile": setQuantile,
 	"serve":    setServe,
+	"variant":  setVariant,
 }
 
 // SelectorKeys are the keys that ParseSelector knows, sorted.
 func SelectorKeys() []string { return slices.Sorted(maps.Keys(overrideSetters)) }
+
+// ViewKeys are those that ask for another view of the whole value. An alias cannot have them as labels; it has no variants.
+func ViewKeys() []string {
+	return slices.DeleteFunc(SelectorKeys(), func(key string) bool { return key == "variant" })
+}
 
 // maxProblems bounds the problems that one error lists.
 const maxProblems = 5
@@ -64,6 +72,9 @@ func ParseSelector(pairs map[string]string) (Overrides, error) {
 	}
 	if s.Quantile != 0 && s.Late != 0 {
 		problems = append(problems, "quantile and late exclude each other: keep one")
+	}
+	if s.Variant != "" && len(pairs) > 1 {
+		problems = append(problems, "variant goes with no other key: remove the others")
 	}
 	if more := len(problems) - maxProblems; more > 0 {
 		problems = append(problems[:maxProblems], fmt.Sprintf("and %d more", more))
@@ -121,6 +132,14 @@ func setModel(s *Overrides, value string) error {
 		return errors.New("model is empty: write for example arima")
 	}
 	s.Model = value
+	return nil
+}
+
+func setVariant(s *Overrides, value string) error {
+	if value == "" {
+		return errors.New("variant is empty: write the name of one")
+	}
+	s.Variant = value
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/event"
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
+	"github.com/forewarm/forewarm/pkg/core/variant"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
@@ -47,6 +48,8 @@ type Config struct {
 	ExtraSettings []decide.Settings
 	// Autoscalers that read the served value; an objective needs at least one.
 	Autoscalers []decide.Autoscaler
+	// Variants share the value; the Autoscalers then have one that stands for all. Empty where there is one workload.
+	Variants []variant.Variant
 	// Before is how the workload was scaled before, to compare with.
 	Before decide.Before
 	// Horizons are calibrated beside the lead window and the default ones.

@@ -17,6 +17,7 @@ func (f *Forecaster) Describe(e *snapshot.ForecastState) {
 	e.Recent, e.Past = f.record.recent(), f.record.forecasts()
 	e.Classifications = f.spans.since(e.Recent.Start)
 	e.Events = f.events.describe(f.End())
+	e.Plan = f.plan
 	if f.peaks == nil {
 		return
 	}

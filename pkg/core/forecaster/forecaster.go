@@ -1,6 +1,7 @@
 package forecaster
 
 import (
+	"errors"
 	"math"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/series"
+	"github.com/forewarm/forewarm/pkg/core/variant"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
@@ -41,9 +43,12 @@ type Forecaster struct {
 	inputs       []decide.Input
 	extraInputs  []decide.Input // of other settings; scratch
 	decision     decide.Decision
-	record       record
-	next         int64 // index of the next step since the epoch
-	observed     int   // samples without gaps
+	// variants plan what each of the workloads holds that share the value; nil where there is one.
+	variants *variant.Planner
+	plan     variant.Plan
+	record   record
+	next     int64 // index of the next step since the epoch
+	observed int   // samples without gaps
 }
 
 // History is a demand as it was read.
@@ -144,12 +149,15 @@ func (f *Forecaster) step(sample demand.Sample) {
 	peak, exact := f.actualPeak()
 	f.record.resolve(index, peak, !exact)
 	f.decide()
-	switch {
-	case sample.Faded > 0:
-	case f.Decided():
-		f.unfaded = f.decision.Value
-	default:
-		f.unfaded = f.Fallback().Value
+	value := f.decision.Value
+	if !f.Decided() {
+		value = f.Fallback().Value
+	}
+	if sample.Faded == 0 {
+		f.unfaded = value
+	}
+	if f.variants != nil {
+		f.plan = f.variants.Step(value)
 	}
 	f.record.serve(index, f.decision.Value)
 	f.newest.Push(f.credited())
@@ -227,7 +235,12 @@ func (f *Forecaster) start(index int64) bool {
 		f.objectiveErr = err
 		return false
 	}
-	f.selection, f.objectiveErr = newSelection(f.config, f.peaks, time.Unix(0, index*int64(f.config.Step)).UTC())
+	start := time.Unix(0, index*int64(f.config.Step)).UTC()
+	f.selection, f.objectiveErr = newSelection(f.config, f.peaks, start)
+	if len(f.config.Variants) > 0 {
+		f.variants, err = variant.NewPlanner(f.config.Variants, start, f.config.Step)
+		f.objectiveErr = errors.Join(f.objectiveErr, err)
+	}
 	return true
 }
 
@@ -344,6 +357,21 @@ func (f *Forecaster) Calibrator() *objective.Calibrator {
 		return nil
 	}
 	return f.selection.calibrator
+}
+
+// LimitVariants sets what variants can hold from now on, see variant.Planner.Limit.
+func (f *Forecaster) LimitVariants(limits []float64) {
+	if f.variants != nil {
+		f.variants.Limit(limits)
+	}
+}
+
+// PaidByVariant are the replica-hours of each variant in the newest whole hours; nil without variants.
+func (f *Forecaster) PaidByVariant(hours int) []float64 {
+	if f.variants == nil {
+		return nil
+	}
+	return f.variants.Paid(hours)
 }
 
 // Windows are the quantiles over all calibrated windows: those of the selected candidate or, if it forecasts the lead window

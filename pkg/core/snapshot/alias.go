@@ -41,7 +41,7 @@ func (a *Alias) Key(namespace string) Key { return Key{Namespace: namespace, Nam
 // AliasOf returns the alias that the pairs of a selector ask for, and those that ask for another view of its Forecast.
 func AliasOf(metric string, selected map[string]string) (alias *Alias, view map[string]string) {
 	alias, view = &Alias{Metric: metric, Labels: map[string]string{}}, map[string]string{}
-	views := decide.SelectorKeys()
+	views := decide.ViewKeys()
 	for key, value := range selected {
 		if slices.Contains(views, key) {
 			view[key] = value

@@ -49,6 +49,9 @@ func (e *ForecastState) answer(selection decide.Overrides, now time.Time, expose
 		age := now.Sub(e.SampleTime).Round(time.Second)
 		return Answer{}, fmt.Errorf("%w: %s: the newest sample is %s old", ErrNotServing, Stale, age)
 	}
+	if selection.Variant != "" {
+		return e.answerPart(selection.Variant)
+	}
 	decision, window, err := e.decide(selection)
 	if err != nil {
 		return Answer{}, err
@@ -59,6 +62,30 @@ func (e *ForecastState) answer(selection decide.Overrides, now time.Time, expose
 	return Answer{
 		Value: decision.Value, Time: e.SampleTime, Window: window, Rule: decision.Rule, Quantile: decision.Quantile,
 	}, nil
+}
+
+// answerPart returns what a variant is asked for.
+func (e *ForecastState) answerPart(name string) (Answer, error) {
+	var names []string
+	for _, part := range e.Parts {
+		if part.Name == name {
+			return Answer{Value: part.Value, Time: e.SampleTime, Window: e.Window, Rule: e.Decision.Rule}, nil
+		}
+		names = append(names, part.Name)
+	}
+	if len(names) == 0 {
+		return Answer{}, fmt.Errorf(
+			"%w: variant=%.64q: the Forecast has no variants whose autoscalers are known",
+			decide.ErrSelector,
+			name,
+		)
+	}
+	return Answer{}, fmt.Errorf(
+		"%w: variant=%.64q is unknown: valid are %s",
+		decide.ErrSelector,
+		name,
+		strings.Join(names, ", "),
+	)
 }
 
 // StateAt returns the entry's state, or Stale where its data has become too old since the snapshot was made.

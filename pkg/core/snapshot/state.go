@@ -10,6 +10,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/event"
+	"github.com/forewarm/forewarm/pkg/core/variant"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
@@ -88,8 +89,34 @@ type ForecastState struct {
 	// Past are recent forecasts beside what came, oldest first.
 	Past []ScoredForecast
 
+	// Plan is how the value is shared out among variants, and Parts what each of them is asked for; empty where there are none. Whole are the
+	// autoscalers that read the whole value all the same.
+	Plan  variant.Plan
+	Parts []variant.Part
+	Whole []string
+	// Spent is what the simulated autoscalers have taken since the process began, whole hours.
+	Spent []Spent
+
 	// Fallbacks counts the steps served by the fallback since the start of the process.
 	Fallbacks uint64
+}
+
+// The policies that the simulated autoscalers compare: the value that Forewarm serves, and HPAs on the observed demand with the same
+// target, with the one before, and with the best one in hindsight.
+const (
+	PolicyServed    = "served"
+	PolicyObserved  = "observed"
+	PolicyBefore    = "before"
+	PolicyHindsight = "hindsight"
+)
+
+// Spent is what a policy has taken on a variant.
+type Spent struct {
+	// Policy is served, observed, before or hindsight, as in objective.Report. Variant is the name of one or of the only workload.
+	Policy, Variant string
+	ReplicaHours    float64
+	// Price of a replica for an hour; 0 for none.
+	Price float64
 }
 
 // Event is the next occurrence of an event, or the present one, and what the last two that have ended came to, the newest last.

@@ -46,6 +46,7 @@ func TestCluster(t *testing.T) {
 		{"AWarmPoolCovers", testCovered},
 		{"StartsUnderAWarmPool", testCountedUnderACover},
 		{"TimesAtZeroAreRemembered", testSlept},
+		{"VariantsHaveTheirParts", testVariants},
 		{"RightsToMeasureAreMissing", testNoRights},
 		{"RecordsOfOthersAndNonsense", testRecords},
 		{"OldSchema", testOldSchema},
@@ -72,7 +73,7 @@ func deleteAll(t *testing.T, c *apiservertest.Cluster) {
 // catalogue takes every query and knows one preset.
 type catalogue struct{ manifest.OneSource }
 
-func (catalogue) Ready(string, v1alpha1.TargetRef, manifest.Source) string { return "" }
+func (catalogue) Ready(string, *v1alpha1.ForecastSpec, manifest.Source) string { return "" }
 
 func (catalogue) Render(
 	string, string, *v1alpha1.ForecastSpec, manifest.Source, time.Duration,

@@ -2,6 +2,8 @@ package forecasts
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -29,8 +31,9 @@ type resolution struct {
 	created  time.Time
 	accepted bool
 
-	// workload of a valid object; else the zero value.
+	// workload of a valid object; else the zero value. variants are those of its variants.
 	workload leadtime.Workload
+	variants []leadtime.Workload
 
 	// forecast is the valid object without its status, to be resolved again; else nil. state is what the target was
 	// resolved with.
@@ -73,6 +76,7 @@ func (o *Objects) resolve(key snapshot.Key, object *unstructured.Unstructured) *
 		return r
 	}
 	r.workload, r.measured = manifest.Workload(forecast)
+	r.variants = manifest.VariantWorkloads(forecast)
 	// Status and managed fields are large, and not needed to resolve it.
 	forecast.ManagedFields, forecast.Status = nil, v1alpha1.ForecastStatus{}
 	r.forecast = forecast
@@ -118,14 +122,38 @@ func (o *Objects) refresh(r *resolution, now time.Time) bool {
 	if r.measured {
 		surroundings.LeadTime = o.measuredLeadTime(r.target.Key, r.workload, &r.record, now)
 	}
-	if surroundings.Equal(r.state) {
-		return false
+	changed := !surroundings.Equal(r.state)
+	if changed {
+		r.state = surroundings
+		slept := r.target.ScaledToZero
+		r.target, _ = o.resolver.ResolveIn(r.forecast, surroundings)
+		r.target.ScaledToZero = slept
 	}
-	r.state = surroundings
-	slept := r.target.ScaledToZero
-	r.target, _ = o.resolver.ResolveIn(r.forecast, surroundings)
-	r.target.ScaledToZero = slept
-	return true
+	limits := o.variantLimits(&r.target, now)
+	changed = changed || !slices.Equal(limits, r.target.VariantLimits)
+	r.target.VariantLimits = limits
+	return changed
+}
+
+// variantLimits are what variants hold that cannot hold more: of one with replicas that have found no node for longer than its lead time,
+// those that have one. It is nil where there is no limit.
+func (o *Objects) variantLimits(target *refresh.Job, now time.Time) []float64 {
+	var out []float64
+	for i := range target.Variants {
+		v, workload := &target.Variants[i], target.VariantWorkloads[i]
+		if workload.Name == "" || o.pods.UnplacedSince(workload, now.Add(-v.Lead)) == 0 {
+			continue
+		}
+		replicas, known := o.pods.Replicas(workload)
+		if !known {
+			continue
+		}
+		if out == nil {
+			out = slices.Repeat([]float64{math.Inf(1)}, len(target.Variants))
+		}
+		out[i] = float64(replicas.Placed) * v.Capacity()
+	}
+	return out
 }
 
 // clusterState returns the autoscalers that refer to a Forecast with an alias, nil without one.
@@ -203,6 +231,11 @@ func (o *Objects) workloads() []leadtime.Workload {
 	for _, r := range o.resolved {
 		if r.workload.Name != "" {
 			out = append(out, r.workload)
+		}
+		for _, workload := range r.variants {
+			if workload.Name != "" {
+				out = append(out, workload)
+			}
 		}
 	}
 	return out

@@ -44,7 +44,7 @@ func (o *Objects) recordScaledToZero(
 	}
 	before := scaledToZeroOf(status.ScaledToZero, r.forecast)
 	record, changed := before.Bounded(now)
-	if zero, known := o.pods.ScaledToZero(r.workload); known {
+	if zero, known := o.scaledToZero(&r); known {
 		record, changed = before.Observe(zero, now)
 	}
 	if !changed {
@@ -53,6 +53,17 @@ func (o *Objects) recordScaledToZero(
 	// A state is rebuilt from its history before the last anchor, which is a refit interval ago at most.
 	record = record.DropBefore(now.Add(-r.target.History - maxRefitInterval))
 	status.ScaledToZero = &v1alpha1.ScaledToZero{Workload: r.workload.Ref(), Changes: record.Changes()}
+}
+
+// scaledToZero reports whether an object's workload, and each of its variants, is scaled to zero; known is false while that is unknown. A
+// variant in another cluster never is.
+func (o *Objects) scaledToZero(r *resolution) (zero, known bool) {
+	zero, known = o.pods.ScaledToZero(r.workload)
+	for _, workload := range r.variants {
+		other, knownToo := o.pods.ScaledToZero(workload)
+		zero, known = zero && other, known && (knownToo || workload.Name == "")
+	}
+	return zero, known
 }
 
 // maxRefitInterval is longer than any refit interval.

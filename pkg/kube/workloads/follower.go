@@ -88,6 +88,18 @@ func (f *follower) countReplicas() (out Replicas, known bool) {
 	return out, true
 }
 
+// unplacedSince counts the living pods without a node that were created at a time or before.
+func (f *follower) unplacedSince(at time.Time) (n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, p := range f.living {
+		if !p.placed && !p.created.After(at) {
+			n++
+		}
+	}
+	return n
+}
+
 // run watches until the context ends, with a pause after each error.
 func (f *follower) run(ctx context.Context) {
 	defer f.stop()
@@ -272,7 +284,9 @@ func (f *follower) observe(p *corev1.Pod) {
 	if seen.Ended {
 		delete(f.living, p.UID)
 	} else {
-		f.trackLiving(p.UID, podState{placed: p.Spec.NodeName != "", ready: seen.Ready})
+		f.trackLiving(p.UID, podState{
+			created: seen.Created, placed: p.Spec.NodeName != "", ready: seen.Ready,
+		})
 	}
 	if start, first := f.firsts.Observe(seen); first {
 		f.recent.Add(start)

@@ -45,9 +45,12 @@ func readPod(full *corev1.Pod) leadtime.Pod {
 	return p
 }
 
-// podState is whether a living pod has a node, and is ready. A nominated node (status.nominatedNodeName) does not count: another
+// podState is when a living pod was created, whether it has a node, and whether it is ready. A nominated node (status.nominatedNodeName) does not count: another
 // pod may still get it.
-type podState struct{ placed, ready bool }
+type podState struct {
+	created       time.Time
+	placed, ready bool
+}
 
 func exitedWithError(ended *corev1.ContainerStateTerminated) bool {
 	return ended != nil && ended.ExitCode != 0

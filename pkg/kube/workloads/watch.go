@@ -214,6 +214,14 @@ func (w *Watch) Replicas(workload leadtime.Workload) (out Replicas, known bool) 
 	return Replicas{}, false
 }
 
+// UnplacedSince counts the replicas of a workload that have no node although they were created at a time or before.
+func (w *Watch) UnplacedSince(workload leadtime.Workload, at time.Time) int {
+	if f := w.follower(workload); f != nil {
+		return f.unplacedSince(at)
+	}
+	return 0
+}
+
 // Listing is the problem of a workload whose pods have not been listed yet, without an error.
 const Listing = "the pods are being listed"
 

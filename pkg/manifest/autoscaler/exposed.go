@@ -21,6 +21,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
+	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
 // HPAs is the resource of HorizontalPodAutoscalers.
@@ -94,11 +95,17 @@ func parseAverageValue(target *resource.Quantity) (milli int64, problem string) 
 	return target.MilliValue(), ""
 }
 
-// parseSelection returns the candidate that a metric selects (empty for the Forecast's own), and why the selection is
+// setSelection sets the candidate that a metric selects (empty for the Forecast's own) and the variant, and why the selection is
 // refused. A selection with another objective or mode is calibrated like the Forecast. The objective does not apply
 // to another horizon or to a quantile.
-func parseSelection(asked map[string]string) (candidate, refused string) {
+func setSelection(r *manifest.Reference, asked map[string]string) {
 	selection, err := decide.ParseSelector(asked)
+	r.Variant = selection.Variant
+	r.Candidate, r.Refused = candidateOf(selection, err)
+}
+
+// candidateOf returns the candidate of a selection, and why it is refused.
+func candidateOf(selection decide.Overrides, err error) (candidate, refused string) {
 	candidate, known := windowpeak.CanonicalName(selection.Model)
 	switch {
 	case err != nil:

@@ -106,8 +106,10 @@ func resolveHPA(r *manifest.Reference, s *autoscalingv2.HorizontalPodAutoscalerS
 func resolve(
 	r *manifest.Reference, s *autoscalingv2.HorizontalPodAutoscalerSpec, m *hpaMetric, selected map[string]string,
 ) {
-	if r.Candidate, r.Refused = parseSelection(selected); r.Refused == "" {
+	setSelection(r, selected)
+	if r.Refused == "" {
 		r.Spec, r.Refused = hpaSpec(s, m.forecast, m.source, m.target)
+		r.Sleeps = r.Spec.Min == 0
 	}
 }
 

@@ -138,10 +138,11 @@ func (s *scaledObject) workload(namespace string) leadtime.Workload {
 // resolveKEDA sets how KEDA's HorizontalPodAutoscaler scales on a trigger that names a Forecast, or why it is
 // refused.
 func resolveKEDA(r *manifest.Reference, s *scaledObject, t *trigger) {
-	candidate, refused := parseSelection(t.selection())
-	if r.Candidate, r.Refused = candidate, cmp.Or(s.checkTrigger(t), refused); r.Refused != "" {
+	setSelection(r, t.selection())
+	if r.Refused = cmp.Or(s.checkTrigger(t), r.Refused); r.Refused != "" {
 		return
 	}
+	r.Sleeps = s.MinReplicaCount == nil || *s.MinReplicaCount == 0
 	target, refused := t.target()
 	if r.Refused = refused; refused == "" {
 		r.Spec, r.Refused = s.averageValueSpec(t.Metadata["forecast"], target)

@@ -15,6 +15,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/event"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/core/variant"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
@@ -68,6 +69,7 @@ func outlookStatus(e *snapshot.ForecastState, now time.Time) v1alpha1.OutlookSta
 		Day:             nextDay(e, beside.NextDay, now),
 		Past:            convertEach(e.Past, pastForecast),
 		Recent:          recentSamples(e),
+		Variants:        convertEach(e.Parts, variantPart),
 		Events:          convertEach(e.Events, knownEvent),
 		Classifications: convertEach(e.Classifications, classification),
 	}
@@ -153,6 +155,13 @@ func recentSamples(e *snapshot.ForecastState) []v1alpha1.Sample {
 		out[i] = v1alpha1.Sample{Time: utc(e.Recent.TimeAt(i)), Observed: finite(&e.Recent.Values[i])}
 	}
 	return out
+}
+
+func variantPart(p *variant.Part) v1alpha1.Variant {
+	return v1alpha1.Variant{
+		Name: p.Name, Served: p.Value, Replicas: int32(min(math.Ceil(p.Value/p.Capacity), math.MaxInt32)),
+		Starting: p.Starting, Limited: p.Limited,
+	}
 }
 
 func knownEvent(e *snapshot.Event) v1alpha1.Event {

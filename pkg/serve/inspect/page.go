@@ -25,7 +25,7 @@ var pageSource string
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"number": number, "percent": percent, "late": lateShare, "significant": significant, "replicas": ReplicaRange,
 	"uncalibrated": UncalibratedMessage, "paused": PauseMessage, "period": humanize.Period,
-	"eventTime": eventTime, "effects": effects,
+	"eventTime": eventTime, "effects": effects, "amount": humanize.Number,
 }).Parse(pageSource))
 
 // page is the data of the template.

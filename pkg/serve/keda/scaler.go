@@ -143,7 +143,7 @@ func (s *Scaler) active(newest *snapshot.Snapshot, t *trigger) (bool, error) {
 	if unknown != nil {
 		target = 0 // Then any demand counts.
 	}
-	return entry.Observed > 0 || demand > idleShare*target, nil
+	return entry.Observed > 0 && t.selection.Variant == "" || demand > idleShare*target, nil
 }
 
 // idleShare is the share of a replica up to which a forecast does not wake a workload, where its trigger says nothing: a forecast

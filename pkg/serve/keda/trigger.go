@@ -157,7 +157,7 @@ func (t *trigger) replicaTarget(newest *snapshot.Snapshot) (float64, error) {
 	if err != nil || t.target > 0 {
 		return t.target, err
 	}
-	target := math.Round(entry.Settings.Target*1000) / 1000
+	target := math.Round(capacityOf(entry, t.selection.Variant)*1000) / 1000
 	switch {
 	case target > 0 && checkCarriable(target) == nil:
 		return target, nil
@@ -171,6 +171,16 @@ func (t *trigger) replicaTarget(newest *snapshot.Snapshot) (float64, error) {
 	return 0, status.Errorf(codes.InvalidArgument,
 		"forecast %s does not specify the demand that one replica serves: set %s in the trigger's "+
 			"metadata, or scaling.target in the Forecast", t.forecast, keyTarget)
+}
+
+// capacityOf is what a replica sustains: of a variant or, for no name, of the Forecast.
+func capacityOf(entry *snapshot.ForecastState, variant string) float64 {
+	for i := range entry.Parts {
+		if entry.Parts[i].Name == variant {
+			return entry.Parts[i].Capacity
+		}
+	}
+	return entry.Settings.Target
 }
 
 // maxValue is the first value whose thousandths overflow an int64. The HPA reads every metric in thousandths, so a

@@ -60,6 +60,7 @@ func (c *Collector) Collect(out chan<- prometheus.Metric) {
 		collectConditions(out, slices.Concat(e.Conditions, common), labels)
 		collectCandidates(out, e, labels)
 		collectObjective(out, e.Objective, labels)
+		collectSpending(out, e.Spent, labels)
 	}
 	for _, state := range allStates {
 		gauge(out, forecasts, float64(states[state]), string(state))
@@ -91,6 +92,9 @@ func collectEntry(out chan<- prometheus.Metric, e *snapshot.ForecastState, now t
 	}
 	if answer, err := e.Answer(decide.Overrides{}, now); err == nil {
 		gauge(out, servedDemand, answer.Value, labels...)
+		for _, part := range e.Parts {
+			gauge(out, servedVariant, part.Value, labels[0], labels[1], part.Name)
+		}
 	}
 }
 
@@ -145,17 +149,12 @@ func gauge(out chan<- prometheus.Metric, d *prometheus.Desc, value float64, labe
 }
 
 func counter(out chan<- prometheus.Metric, d *prometheus.Desc, value uint64, labels ...string) {
-	out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(value), labels...)
+	total(out, d, float64(value), labels...)
 }
 
-// The policies that the simulated autoscalers compare: the value that Forewarm serves, and HPAs on the observed demand with the same
-// target, with the one before, and with the best one in hindsight.
-const (
-	policyServed    = "served"
-	policyObserved  = "observed"
-	policyBefore    = "before"
-	policyHindsight = "hindsight"
-)
+func total(out chan<- prometheus.Metric, d *prometheus.Desc, value float64, labels ...string) {
+	out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, value, labels...)
+}
 
 // collectObjective sends the state of an objective; nothing if the Forecast has none that is calibrated.
 func collectObjective(out chan<- prometheus.Metric, r *objective.Report, labels []string) {
@@ -182,10 +181,10 @@ func collectObjective(out chan<- prometheus.Metric, r *objective.Report, labels 
 		return
 	}
 	gauge(out, simulatedWindow, r.Period.Seconds(), labels...)
-	collectSimulated(out, r.Served, labels[0], labels[1], policyServed)
-	collectSimulated(out, r.Observed, labels[0], labels[1], policyObserved)
-	collectSimulated(out, r.Before.Account, labels[0], labels[1], policyBefore)
-	collectSimulated(out, r.Hindsight.Account, labels[0], labels[1], policyHindsight)
+	collectSimulated(out, r.Served, labels[0], labels[1], snapshot.PolicyServed)
+	collectSimulated(out, r.Observed, labels[0], labels[1], snapshot.PolicyObserved)
+	collectSimulated(out, r.Before.Account, labels[0], labels[1], snapshot.PolicyBefore)
+	collectSimulated(out, r.Hindsight.Account, labels[0], labels[1], snapshot.PolicyHindsight)
 }
 
 // collectLateness sends the share of the demand that may be late, and whether the objective is met; a cost ratio has
@@ -203,6 +202,20 @@ func collectLateness(out chan<- prometheus.Metric, r *objective.Report, labels [
 		gauge(out, objectiveMet, 1, labels...)
 	case r.Verdict.Misses():
 		gauge(out, objectiveMet, 0, labels...)
+	}
+}
+
+// collectSpending sends what the simulated autoscalers have taken, and its cost where there is a price.
+func collectSpending(out chan<- prometheus.Metric, all []snapshot.Spent, labels []string) {
+	for _, s := range all {
+		by := []string{labels[0], labels[1], s.Policy, s.Variant}
+		total(out, replicaSeconds, s.ReplicaHours*time.Hour.Seconds(), by...)
+		if s.Price > 0 {
+			total(out, costTotal, s.ReplicaHours*s.Price, by...)
+		}
+		if s.Price > 0 && s.Policy == snapshot.PolicyServed {
+			gauge(out, hourlyCost, s.Price, labels[0], labels[1], s.Variant)
+		}
 	}
 }
 

@@ -24,6 +24,8 @@ var (
 	observedDemand = perForecast("observed_value", "Demand observed now, in its own unit.")
 	servedDemand   = perForecast("served_value",
 		"Value that the metrics APIs serve now, in the demand's unit; absent while no value is served.")
+	servedVariant = perForecast("served_variant_value",
+		"Part of a variant that the metrics APIs serve now, in the demand's unit; absent without variants.", "variant")
 	dataAge    = perForecast("data_age_seconds", "Age of the newest sample.")
 	leadTime   = perForecast("lead_time_seconds", "Lead time: from more replicas to ready.")
 	leadWindow = perForecast("lead_window_seconds",
@@ -83,6 +85,20 @@ var (
 			"capacity; 1 is the least possible.", "policy")
 	simulatedReplicas = perForecast("simulated_replica_seconds",
 		"Replica time over the simulated window, by policy. Multiply by the GPUs of a replica for GPU time.", "policy")
+	replicaSeconds = perForecast(
+		"replica_seconds_total",
+		"Replica time of the simulated autoscalers since the process began, by policy, counted at the end of each hour; of Forewarm's value "+
+			"by variant, which is the workload's name where there is one. Multiply by the GPUs of a replica for GPU time.",
+		"policy",
+		"variant",
+	)
+	costTotal = perForecast("cost_total",
+		"Cost of that replica time, in the currency of spec.price; absent without a price.", "policy", "variant")
+	hourlyCost = perForecast(
+		"replica_hourly_cost",
+		"Price of a replica for an hour, by spec.price and those of the variants, named as OpenCost names hourly costs; absent without a price.",
+		"variant",
+	)
 	simulatedWindow = perForecast("simulated_window_seconds",
 		"Length of the simulated window: the budget's period at most.")
 
@@ -101,6 +117,7 @@ var (
 		forecastDemand,
 		observedDemand,
 		servedDemand,
+		servedVariant,
 		dataAge,
 		leadTime,
 		leadWindow,
@@ -126,6 +143,9 @@ var (
 		simulatedCost,
 		simulatedReplicas,
 		simulatedWindow,
+		replicaSeconds,
+		costTotal,
+		hourlyCost,
 		forecasts,
 		pending,
 		snapshotAge,

@@ -22,6 +22,15 @@ func objectivesBoard() *snapshot.Store {
 		if verdict == objective.Met {
 			e.Objective.Deferrable = &objective.Deferrable{Arrived: 20, Missed: 1, Waiting: 0.5}
 		}
+		e.Spent = []snapshot.Spent{
+			{
+				Policy:       snapshot.PolicyServed,
+				Variant:      "spot",
+				ReplicaHours: 2,
+				Price:        1.5,
+			},
+			{Policy: snapshot.PolicyBefore, Variant: "own", ReplicaHours: 3},
+		}
 		out = append(out, e)
 	}
 	nothing := snapshottest.WithObjective(snapshottest.Key("nothing"))
@@ -37,11 +46,22 @@ func objectivesBoard() *snapshot.Store {
 }
 
 func TestObjective(t *testing.T) {
-	compare(t, registry(t, objectivesBoard(), snapshottest.Now), "objective.prom",
-		"forewarm_objective_expected_late_ratio", "forewarm_objective_late_ratio", "forewarm_headroom_multiplier",
-		"forewarm_objective_met", "forewarm_simulated_replica_seconds",
-		"forewarm_objective_budget_allowed_replica_seconds", "forewarm_objective_budget_spent_replica_seconds",
-		"forewarm_objective_burn_rate")
+	compare(
+		t,
+		registry(t, objectivesBoard(), snapshottest.Now),
+		"objective.prom",
+		"forewarm_objective_expected_late_ratio",
+		"forewarm_objective_late_ratio",
+		"forewarm_headroom_multiplier",
+		"forewarm_objective_met",
+		"forewarm_simulated_replica_seconds",
+		"forewarm_objective_budget_allowed_replica_seconds",
+		"forewarm_objective_budget_spent_replica_seconds",
+		"forewarm_objective_burn_rate",
+		"forewarm_replica_seconds_total",
+		"forewarm_cost_total",
+		"forewarm_replica_hourly_cost",
+	)
 }
 
 // Late and cost are there for whom demand came, and no number is not one.

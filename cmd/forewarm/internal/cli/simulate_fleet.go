@@ -14,6 +14,7 @@ import (
 // fleetFlags ask which shape of GPU is the cheapest, how fractions of GPUs share whole ones, and what spot would save.
 type fleetFlags struct {
 	shapes, fractions []string
+	variants          []string
 	sharing, spot     string
 }
 
@@ -21,6 +22,14 @@ type fleetFlags struct {
 func (f *fleetFlags) Add(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.shapes, "shape", nil, "shape of GPU to compare, repeatable: "+
 		"name=NAME,price=DOLLARS an hour,capacity=what a replica sustains,gpus=GPUs of a replica (1)")
+	flags.StringArrayVar(
+		&f.variants,
+		"variant",
+		nil,
+		"another workload that serves the demand, too, repeatable: name=NAME,"+
+			"lead-time=DURATION,price=DOLLARS of a replica an hour,capacity=what a replica sustains,min=N,max=N,interruptions=N of a "+
+			"replica in an hour; needs --gpu-price",
+	)
 	flags.StringArrayVar(&f.fractions, "fraction", nil, "workload to pack onto shared GPUs, repeatable: NAME=SHARE of "+
 		"a GPU,replicas=N (1), such as llama=0.25,replicas=4; with --gpu-price in dollars")
 	flags.StringVar(&f.sharing, "sharing", string(fleet.TimeSlicing), "how they share: time-slicing, mps or mig")
@@ -32,6 +41,8 @@ func (f *fleetFlags) Add(flags *pflag.FlagSet) {
 type fleetQuestions struct {
 	// Shapes to play the comparison on.
 	Shapes []fleet.Shape
+	// Variants that serve the demand, too.
+	Variants []fleet.Variant
 	// Loads to pack and how.
 	Loads   []fleet.Load
 	Sharing fleet.Sharing
@@ -51,6 +62,13 @@ func (f *fleetFlags) Parse(gpuPrice float64) (fleetQuestions, error) {
 		}
 		names[s.Name] = true
 		out.Shapes, problems = append(out.Shapes, s), append(problems, err)
+	}
+	for _, text := range f.variants {
+		v, err := fleet.ParseVariant(text)
+		out.Variants, problems = append(out.Variants, v), append(problems, err)
+	}
+	if len(f.variants) > 0 && gpuPrice == 0 {
+		problems = append(problems, errors.New("--variant needs --gpu-price: what a replica costs without it"))
 	}
 	for _, text := range f.fractions {
 		l, err := fleet.ParseLoad(text)

@@ -37,6 +37,7 @@ type simulateOptions struct {
 	wait              time.Duration
 	gpus, price       float64
 	whatIf            bool
+	wake              compare.Wake
 	output            cmdline.Output
 	quiet             bool
 	html              string
@@ -78,6 +79,18 @@ func (o *simulateOptions) add(flags *pflag.FlagSet) {
 	flags.Float64Var(&o.price, "gpu-price", 0, "price of a GPU in dollars an hour (default: no dollars are shown)")
 	flags.BoolVar(&o.whatIf, "what-if", false,
 		"also simulate Forewarm with shorter lead times and longer waits, and print what each saves")
+	flags.DurationVar(
+		&o.wake.Time,
+		"wake-time",
+		0,
+		"also simulate servers that sleep and wake up within this time, for example 5s",
+	)
+	flags.IntVar(
+		&o.wake.Spare,
+		"awake-spare",
+		0,
+		"with --wake-time, also a policy without a forecast: so many awake beyond the demand",
+	)
 	flags.StringVar(&o.events, "events", "", "file with a Forecast, whose events Forewarm knows beforehand")
 	o.fleet.Add(flags)
 	o.pool.add(flags)
@@ -113,7 +126,25 @@ func (o *simulateOptions) validate() error {
 		wrong("--html %s: %w", o.html, err)
 	}
 	_, err := o.fleet.Parse(o.price)
-	return errors.Join(append(problems, err, o.pool.validate(), o.measured.validate(o.lead.Known != assumed))...)
+	problems = append(
+		problems,
+		err,
+		o.pool.validate(),
+		o.measured.validate(o.lead.Known != assumed),
+		validateWake(o.wake),
+	)
+	return errors.Join(problems...)
+}
+
+func validateWake(w compare.Wake) error {
+	if w.Time < 0 || w.Time > time.Hour || w.Spare < 0 || w.Spare > 0 && w.Time == 0 {
+		return fmt.Errorf(
+			"--wake-time %s with --awake-spare %d: want a time up to 1h, and 0 or more with it",
+			w.Time,
+			w.Spare,
+		)
+	}
+	return nil
 }
 
 // config is the comparison that is asked for, but for the history and the autoscaler.

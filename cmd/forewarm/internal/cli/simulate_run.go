@@ -15,6 +15,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
+	"github.com/forewarm/forewarm/pkg/offline/fleet"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/report"
 )
@@ -106,7 +107,7 @@ func (r run) progress(on string) func(done, total int, what string) {
 	}
 }
 
-// answer simulates the given shapes of GPU, and adds sharing and spot.
+// answer simulates what was asked for beside the policies, and adds sharing and spot.
 func (r run) answer(ctx context.Context, c *compare.Config, to *compare.Comparison) error {
 	asked, err := r.fleet.Parse(r.price)
 	if err != nil {
@@ -116,24 +117,57 @@ func (r run) answer(ctx context.Context, c *compare.Config, to *compare.Comparis
 		if to.WhatIfs, err = compare.WhatIfs(ctx, *c, r.progress("")); err != nil {
 			return err
 		}
-		to.Partial = to.Partial || ctx.Err() != nil
 	}
-	for _, shape := range asked.Shapes {
+	err = errors.Join(r.wakes(ctx, c, to), r.variants(ctx, c, to, asked.Variants), r.shapes(ctx, c, to, asked.Shapes))
+	to.Partial = to.Partial || ctx.Err() != nil
+	if err != nil && ctx.Err() == nil {
+		return err
+	}
+	return asked.Answer(to, max(c.Lead.Median, c.Lead.P90))
+}
+
+// wakes simulates servers that sleep.
+func (r run) wakes(ctx context.Context, c *compare.Config, to *compare.Comparison) error {
+	if r.wake.Time == 0 {
+		return nil
+	}
+	got, err := compare.Wakes(ctx, *c, r.wake, r.progress(""))
+	if err != nil {
+		return fmt.Errorf("--wake-time: %w", err)
+	}
+	to.Wakes = got
+	return nil
+}
+
+// variants simulates other workloads that serve the demand, too.
+func (r run) variants(ctx context.Context, c *compare.Config, to *compare.Comparison, others []fleet.Variant) error {
+	if len(others) == 0 {
+		return nil
+	}
+	got, err := compare.Variants(ctx, *c, others, r.progress(""))
+	if err == nil {
+		to.Variants = got
+	}
+	return err
+}
+
+// shapes simulates shapes of GPU.
+func (r run) shapes(ctx context.Context, c *compare.Config, to *compare.Comparison, all []fleet.Shape) error {
+	for _, shape := range all {
 		on := *c
 		on.Pool = nil
 		on.Capacity, on.GPUs, on.GPUPrice = shape.Capacity, shape.GPUs, shape.Price
 		on.Only = []string{compare.BestTarget, compare.Forewarm}
 		got, err := compare.Compare(ctx, on, r.progress(" on "+shape.Name))
-		if ctx.Err() != nil {
-			to.Partial = true
-			break
-		}
 		if err != nil {
 			return fmt.Errorf("shape %s: %w", shape.Name, err)
 		}
+		if got.Partial {
+			break
+		}
 		to.Shapes = append(to.Shapes, shapeResults(shape, got)...)
 	}
-	return asked.Answer(to, max(c.Lead.Median, c.Lead.P90))
+	return nil
 }
 
 // readHPA reads the autoscaler.

@@ -58,7 +58,7 @@ func (c Catalogue) Render(
 	if step, bad := model.ParseDuration(string(spec.Step)); bad == nil { // Else that is its problem.
 		p = p.Every(time.Duration(step))
 	}
-	workload := signal.Target{Kind: spec.TargetRef.Kind, Name: spec.TargetRef.Name, FormerNames: spec.FormerNames}
+	workload := targetOf(spec, spec.FormerNames...)
 	expr, err := p.Render(namespace, workload, trust)
 	if err != nil {
 		return manifest.Rendered{}, err
@@ -74,12 +74,23 @@ func (c Catalogue) Render(
 }
 
 // Ready implements manifest.Catalogue.
-func (c Catalogue) Ready(namespace string, target v1alpha1.TargetRef, source manifest.Source) string {
-	expr, err := signal.ReadyReplicas(namespace, signal.Target{Kind: target.Kind, Name: target.Name}, c.trustIn(source))
+func (c Catalogue) Ready(namespace string, spec *v1alpha1.ForecastSpec, source manifest.Source) string {
+	expr, err := signal.ReadyReplicas(namespace, targetOf(spec), c.trustIn(source))
 	if err != nil {
 		return "" // The only problem that the reader has not found is a workload without countable replicas.
 	}
 	return expr
+}
+
+// targetOf is the workload of a spec, whose pods are those of its variants and of other names, too.
+func targetOf(spec *v1alpha1.ForecastSpec, names ...string) signal.Target {
+	out := signal.Target{Kind: spec.TargetRef.Kind, Name: spec.TargetRef.Name, FormerNames: slices.Clone(names)}
+	for i := range spec.Variants {
+		if ref := spec.Variants[i].TargetRef; ref != nil {
+			out.FormerNames = append(out.FormerNames, ref.Name)
+		}
+	}
+	return out
 }
 
 func (c Catalogue) trustIn(source manifest.Source) signal.Trust {

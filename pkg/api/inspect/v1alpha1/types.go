@@ -129,6 +129,10 @@ type OutlookStatus struct {
 	// +optional
 	// +listType=atomic
 	Recent []Sample `json:"recent,omitempty"`
+	// Variants are the workloads that share the served value, the first one first. Absent where there is one workload.
+	// +optional
+	// +listType=atomic
+	Variants []Variant `json:"variants,omitempty"`
 	// Events are what is known of the demand beforehand: those of the next two weeks, by their next occurrence, at most 32.
 	// +optional
 	// +listType=atomic
@@ -240,6 +244,23 @@ type Sample struct {
 	// Observed is the mean over the step. Absent in a gap.
 	// +optional
 	Observed *float64 `json:"observed,omitempty"`
+}
+
+// Variant is one of the workloads that share the served value.
+type Variant struct {
+	// Name by which its autoscaler selects its part (variant=…).
+	Name string `json:"name"`
+	// Served is its part, which the metrics APIs answer. The parts add up to the served value and what is starting, and may exceed that by
+	// their minima.
+	Served float64 `json:"served"`
+	// Replicas are those that the part takes.
+	Replicas int32 `json:"replicas"`
+	// Starting is what of the part is not ready, because the variant takes longer than the first to start. The others have it meanwhile.
+	// +optional
+	Starting float64 `json:"starting,omitempty"`
+	// Limited is true where it is asked for no more, because replicas of it find no node.
+	// +optional
+	Limited bool `json:"limited,omitempty"`
 }
 
 // Event is the present or the next occurrence of an event.

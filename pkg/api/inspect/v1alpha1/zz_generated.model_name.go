@@ -126,6 +126,11 @@ func (in Saving) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in Variant) OpenAPIModelName() string {
+	return "dev.forewarm.inspect.v1alpha1.Variant"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in Window) OpenAPIModelName() string {
 	return "dev.forewarm.inspect.v1alpha1.Window"
 }

@@ -37,6 +37,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		Runner{}.OpenAPIModelName():                       schema_pkg_api_inspect_v1alpha1_Runner(ref),
 		Sample{}.OpenAPIModelName():                       schema_pkg_api_inspect_v1alpha1_Sample(ref),
 		Saving{}.OpenAPIModelName():                       schema_pkg_api_inspect_v1alpha1_Saving(ref),
+		Variant{}.OpenAPIModelName():                      schema_pkg_api_inspect_v1alpha1_Variant(ref),
 		Window{}.OpenAPIModelName():                       schema_pkg_api_inspect_v1alpha1_Window(ref),
 		v1.APIGroup{}.OpenAPIModelName():                  schema_pkg_apis_meta_v1_APIGroup(ref),
 		v1.APIGroupList{}.OpenAPIModelName():              schema_pkg_apis_meta_v1_APIGroupList(ref),
@@ -1325,6 +1326,24 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 							},
 						},
 					},
+					"variants": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "Variants are the workloads that share the served value, the first one first. Absent where there is one workload.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(Variant{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 					"events": {
 						VendorExtensible: spec.VendorExtensible{
 							Extensions: spec.Extensions{
@@ -1366,7 +1385,7 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 			},
 		},
 		Dependencies: []string{
-			Candidate{}.OpenAPIModelName(), Classification{}.OpenAPIModelName(), Condition{}.OpenAPIModelName(), Event{}.OpenAPIModelName(), LeadTime{}.OpenAPIModelName(), Objective{}.OpenAPIModelName(), PastForecast{}.OpenAPIModelName(), PathStep{}.OpenAPIModelName(), Sample{}.OpenAPIModelName(), v1.Duration{}.OpenAPIModelName(), v1.Time{}.OpenAPIModelName()},
+			Candidate{}.OpenAPIModelName(), Classification{}.OpenAPIModelName(), Condition{}.OpenAPIModelName(), Event{}.OpenAPIModelName(), LeadTime{}.OpenAPIModelName(), Objective{}.OpenAPIModelName(), PastForecast{}.OpenAPIModelName(), PathStep{}.OpenAPIModelName(), Sample{}.OpenAPIModelName(), Variant{}.OpenAPIModelName(), v1.Duration{}.OpenAPIModelName(), v1.Time{}.OpenAPIModelName()},
 	}
 }
 
@@ -1688,6 +1707,58 @@ func schema_pkg_api_inspect_v1alpha1_Saving(ref common.ReferenceCallback) common
 						},
 					},
 				},
+			},
+		},
+	}
+}
+
+func schema_pkg_api_inspect_v1alpha1_Variant(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "Variant is one of the workloads that share the served value.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Name by which its autoscaler selects its part (variant=…).",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"served": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Served is its part, which the metrics APIs answer. The parts add up to the served value and what is starting, and may exceed that by their minima.",
+							Default:     0,
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"replicas": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Replicas are those that the part takes.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"starting": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Starting is what of the part is not ready, because the variant takes longer than the first to start. The others have it meanwhile.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"limited": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Limited is true where it is asked for no more, because replicas of it find no node.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"name", "served", "replicas"},
 			},
 		},
 	}

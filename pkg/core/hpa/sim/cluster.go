@@ -17,6 +17,8 @@ type cluster struct {
 	reported          int
 	// random is nil where nothing is random.
 	random *draws
+	// risk is what ready replicas have run since the last interruption, and fatal where the next one comes, both in interruptions.
+	risk, fatal float64
 }
 
 func newCluster(k *settings, ready int) cluster {
@@ -24,8 +26,11 @@ func newCluster(k *settings, ready int) cluster {
 	if k.nodes != nil {
 		out.nodes = newNodes(k.nodes, k.step)
 	}
-	if k.nodes != nil || !k.constantLead {
+	if k.nodes != nil || !k.constantLead || k.interruptions > 0 {
 		out.random = newDraws(k)
+	}
+	if k.interruptions > 0 {
+		out.fatal = out.random.exponential(0)
 	}
 	return out
 }
@@ -45,12 +50,28 @@ func (c *cluster) paid() int {
 // advance makes ready what is due at a step.
 func (c *cluster) advance(k *settings, step int) {
 	c.ready += c.starting.take(step)
+	c.interrupt(k, step)
 	if c.nodes == nil {
 		return
 	}
 	if !c.notFirst {
 		c.nodes.advance(step)
 	}
+	c.place(k, step)
+}
+
+// interrupt takes ready replicas away, as a Poisson process, and starts others in their place.
+func (c *cluster) interrupt(k *settings, step int) {
+	if k.interruptions == 0 {
+		return
+	}
+	lost := 0
+	for c.risk += float64(c.ready) * k.interruptions; c.risk >= c.fatal && lost < c.ready; lost++ {
+		c.risk -= c.fatal
+		c.fatal = c.random.exponential(step)
+	}
+	c.ready -= lost
+	c.waiting += lost
 	c.place(k, step)
 }
 

@@ -20,13 +20,21 @@ func newDraws(k *settings) *draws {
 
 // next draws a lead time for the next start of a step.
 func (d *draws) next(lead LeadTime, step int) time.Duration {
+	return lead.draw(d.another(step))
+}
+
+// exponential draws from the exponential distribution of mean 1 at a step.
+func (d *draws) exponential(step int) float64 { return d.another(step).ExpFloat64() }
+
+// another is the source of one more number of a step.
+func (d *draws) another(step int) *rand.Rand {
 	if step != d.at {
 		d.at, d.count = step, 0
 	}
 	d.count++
 	begins := uint64(d.start + time.Duration(step)*d.step) //nolint:gosec // To be hashed.
 	d.source.Seed(mixed(d.seed^mixed(begins)), mixed(uint64(d.count)))
-	return lead.draw(rand.New(&d.source)) //nolint:gosec // A simulation must repeat itself.
+	return rand.New(&d.source) //nolint:gosec // A simulation must repeat itself.
 }
 
 // mixed is a hash of a number: the finalizer of SplitMix64 (Steele, Lea & Flood 2014).

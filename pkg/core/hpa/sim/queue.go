@@ -13,21 +13,20 @@ type flow struct {
 	deferrable                     outcome
 }
 
-// step simulates one step. The demand is in fully busy replicas.
+// step simulates one step. The demand is in fully busy replicas, and the capacity in ready ones.
 //
 // Worked: 10 replicas with a backlog of 200 replica-seconds have a wait of 20 s. Demand of 30 replicas arrives for 15
 // s, of which 15 s · 10 are served; the wait is 50 s at the end. Two thirds of the arrivals wait longer than 30 s.
 //
 // While no replica is ready, the wait is unknown and all arrivals are late. The queue is then limited as for one
 // replica.
-func (q *queue) step(k *settings, demand float64, ready int) flow {
+func (q *queue) step(k *settings, demand, capacity float64) flow {
 	f := flow{arrived: demand * k.stepSeconds}
 	before := q.backlog
-	capacity := float64(ready)
 	q.backlog = max(before+f.arrived-capacity*k.stepSeconds, 0)
 	f.served = before + f.arrived - q.backlog
 	switch {
-	case ready == 0:
+	case capacity == 0:
 		f.late, f.served = f.arrived, 0
 	case before > 0 || q.backlog > 0: // Else nothing waits.
 		f.late = f.arrived * shareAbove(k.wait, before/capacity, q.backlog/capacity)

@@ -26,6 +26,7 @@ type settings struct {
 	leadSteps, longestLeadSteps int
 	constantLead                bool
 	nodes                       *Nodes
+	interruptions               float64 // of a replica in a step
 	seed                        uint64
 	// skipsRepeats is true where the replicas do not depend on pods, so that a repeated sync can be skipped.
 	skipsRepeats bool
@@ -48,8 +49,9 @@ func newSettings(s *Spec, start time.Time, step time.Duration) *settings {
 		passDeadBand:     s.PassDeadBand,
 		deadlineSteps:    stepsIn(s.Deadline, step),
 		nodes:            s.Nodes,
+		interruptions:    s.Interruptions * step.Hours(),
 		seed:             s.Seed,
-		skipsRepeats:     s.HPA.Metrics[0].Type == hpa.AverageValue,
+		skipsRepeats:     s.HPA.Metrics[0].Type == hpa.AverageValue && s.Interruptions == 0,
 	}
 	var lead Constant
 	if lead, k.constantLead = s.PodLead.(Constant); k.constantLead {

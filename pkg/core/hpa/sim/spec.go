@@ -38,7 +38,9 @@ type Spec struct {
 	Deadline time.Duration
 	// PassDeadBand raises what the HPA reads wherever its tolerance would hide that more is served than its replicas sustain.
 	PassDeadBand bool
-	// Seed of the random lead times.
+	// Interruptions is how often a ready replica is lost in an hour, as on spot; it is started anew.
+	Interruptions float64
+	// Seed of the random lead times and interruptions.
 	Seed uint64
 }
 
@@ -74,6 +76,9 @@ func (s Spec) validate(step time.Duration) error {
 	if s.Wait < 0 || s.Timeout < s.Wait {
 		wrong("wait %s with timeout %s: want 0 or more, and a timeout of at least the wait", s.Wait, s.Timeout)
 	}
+	if !(s.Interruptions >= 0 && s.Interruptions <= mostInterruptions) {
+		wrong("%v interruptions an hour: want 0 to %v", s.Interruptions, mostInterruptions)
+	}
 	problems = append(problems, validateLead("pod", s.PodLead))
 	if s.Nodes != nil {
 		problems = append(problems, validateLead("node", s.Nodes.Lead))
@@ -84,6 +89,9 @@ func (s Spec) validate(step time.Duration) error {
 	}
 	return errors.Join(problems...)
 }
+
+// mostInterruptions of a replica in an hour is one a minute.
+const mostInterruptions = 60.0
 
 // minCapacity is the resolution of what the HPA reads.
 const minCapacity = 0.001

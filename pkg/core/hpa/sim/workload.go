@@ -73,26 +73,38 @@ func (w *Workload) newSibling() Workload {
 // Step simulates the next step: pods that are due become ready, the HPA syncs if it is time, and the demand arrives.
 // NaN demand is none. A value that an adapter would not serve counts as a failed reading.
 func (w *Workload) Step(value, demand float64) StepResult {
-	m := StepResult{At: w.at(w.step), Value: value}
-	before, queued := w.cluster.replicas(), w.cluster.queued
+	before := w.count()
 	f := w.play(value, demand)
-	change := w.cluster.replicas() - before
-	m.Started, m.Stopped = max(change, 0), max(-change, 0)
-	m.Arrived, m.Late = hours(f.arrived), hours(f.late)
-	m.Served, m.Dropped, m.Backlog = hours(f.served), hours(f.dropped), hours(w.queue.backlog)
-	m.Deferrable, m.Missed, m.Deferred = hours(
-		f.deferrable.arrived,
-	), hours(
-		f.deferrable.missed,
-	), hours(
-		w.deferred.total(),
-	)
-	m.Replicas, m.Ready, m.Held = w.cluster.replicas(), w.cluster.ready, w.cluster.paid()
-	m.Queued, m.Waiting = w.cluster.queued-queued, w.cluster.waiting
-	if w.cluster.nodes != nil && !w.cluster.notLast {
-		m.Idle = w.cluster.nodes.held
+	m := w.result(before, value)
+	m.setFlow(f, w.queue.backlog)
+	m.Deferrable, m.Missed = hours(f.deferrable.arrived), hours(f.deferrable.missed)
+	m.Deferred = hours(w.deferred.total())
+	return m
+}
+
+// podCount is what a step changes of the pods.
+type podCount struct{ step, replicas, queued int }
+
+func (w *Workload) count() podCount { return podCount{w.step, w.cluster.replicas(), w.cluster.queued} }
+
+// result is what has become of the pods since a count before the step.
+func (w *Workload) result(before podCount, value float64) StepResult {
+	c := &w.cluster
+	change := c.replicas() - before.replicas
+	m := StepResult{
+		At: w.at(before.step), Value: value, Started: max(change, 0), Stopped: max(-change, 0),
+		Replicas: c.replicas(), Ready: c.ready, Held: c.paid(), Queued: c.queued - before.queued, Waiting: c.waiting,
+	}
+	if c.nodes != nil && !c.notLast {
+		m.Idle = c.nodes.held
 	}
 	return m
+}
+
+// setFlow sets what has become of the demand.
+func (m *StepResult) setFlow(f flow, backlog float64) {
+	m.Arrived, m.Late = hours(f.arrived), hours(f.late)
+	m.Served, m.Dropped, m.Backlog = hours(f.served), hours(f.dropped), hours(backlog)
 }
 
 // at returns the start of a step.
@@ -102,17 +114,22 @@ func (w *Workload) at(step int) time.Time {
 
 // play is Step for callers that need only the flow.
 func (w *Workload) play(value, demand float64) flow {
+	w.movePods(value)
+	if math.IsNaN(demand) {
+		demand = 0
+	}
+	f := w.queue.step(w.settings, demand/w.settings.capacity, float64(w.cluster.ready))
+	f.deferrable = w.deferred.step(w.step-1, math.Max(float64(w.cluster.ready)*w.settings.stepSeconds-f.served, 0))
+	return f
+}
+
+// movePods is the part of a step before the demand arrives.
+func (w *Workload) movePods(value float64) {
 	w.cluster.advance(w.settings, w.step)
 	if w.settings.syncSteps == 1 || w.step%w.settings.syncSteps == 0 {
 		w.cluster.scale(w.settings, w.step, w.sync(value))
 	}
 	w.step++
-	if math.IsNaN(demand) {
-		demand = 0
-	}
-	f := w.queue.step(w.settings, demand/w.settings.capacity, w.cluster.ready)
-	f.deferrable = w.deferred.step(w.step-1, math.Max(float64(w.cluster.ready)*w.settings.stepSeconds-f.served, 0))
-	return f
 }
 
 // skipSteady skips so many steps where, with the same value and demand, each would repeat the last one with nothing

@@ -41,6 +41,10 @@ type Comparison struct {
 	Spot    *fleet.Split
 	// WhatIfs are Forewarm's results with one thing changed, the cheapest first; empty if not requested.
 	WhatIfs []WhatIf
+	// Variants are the results on several workloads; nil if not requested.
+	Variants *VariantsResult
+	// Wakes are the results with servers that sleep; nil if not requested.
+	Wakes *WakesResult
 	// WarmPool is what a warm pool comes to; nil where none was given.
 	WarmPool *PoolResult
 	// Partial is true if the work was interrupted: the results are correct but incomplete.

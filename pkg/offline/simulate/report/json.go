@@ -77,6 +77,18 @@ func JSON(w io.Writer, c *compare.Comparison) error {
 			return whatIfObject(a, one)
 		})})
 	}
+	if w := c.Wakes; w != nil {
+		out = append(out, jsonMember{"wakes", objectsOf(append([]compare.WakeResult{w.Starts}, w.Wakes...),
+			func(one *compare.WakeResult) jsonObject { return wakeObject(w, one, a) })})
+	}
+	if c.Variants != nil {
+		out = append(
+			out,
+			jsonMember{"variants", objectsOf(c.Variants.Results, func(one *compare.VariantResult) jsonObject {
+				return variantObject(c.Variants, one)
+			})},
+		)
+	}
 	if len(c.Shapes) > 0 {
 		out = append(out, jsonMember{"shapes", objectsOf(c.Shapes, shapeObject)})
 	}

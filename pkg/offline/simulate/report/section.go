@@ -37,6 +37,12 @@ func sections(c *compare.Comparison) []section {
 	if len(c.WhatIfs) > 0 {
 		add(whatIfSection(c))
 	}
+	if c.Wakes != nil {
+		add(wakeSection(c.Wakes, &c.Assumptions))
+	}
+	if c.Variants != nil {
+		add(variantsSection(c.Variants))
+	}
 	if len(c.Shapes) > 0 {
 		add(shapesSection(c))
 	}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/offline/fleet"
+	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
+)
+
+// lever is something beside the forecast that saves: it is played with Forewarm on every trace, at an objective of 1 %.
+type lever struct {
+	name string
+	lead time.Duration
+	// others serve the demand, too.
+	others []fleet.Variant
+}
+
+// levers are those that are measured. A replica of the trace's own workload costs a dollar an hour.
+func levers() []lever {
+	const unlimited = 100_000
+	return []lever{
+		{"burst 2m $1, base 10m $.5", 2 * time.Minute, []fleet.Variant{
+			{Name: "base", Lead: 10 * time.Minute, Price: .5, Min: 1, Max: unlimited},
+		}},
+		{"burst 2m $1, base 10m $.8", 2 * time.Minute, []fleet.Variant{
+			{Name: "base", Lead: 10 * time.Minute, Price: .8, Min: 1, Max: unlimited},
+		}},
+		{"on demand 5m $1, spot 5m $.35, lost every 20 h, at most 12", 5 * time.Minute, []fleet.Variant{
+			{
+				Name: "spot", Lead: 5 * time.Minute, Price: .35, Min: 1, Max: meanReplicas,
+				Interruptions: .05,
+			},
+		}},
+	}
+}
+
+// playLevers prints what each lever costs: of variants the dollars over the demand's replica-hours, all on each alone and together; of servers
+// that wake the replica-hours awake. The last rows of each are the geometric mean over the traces, and the means of the rest.
+func (p player) playLevers(ctx context.Context, out io.Writer) error {
+	table := leverTable{to: tabwriter.NewWriter(out, 0, 0, 2, ' ', 0), traces: float64(len(p.traces))}
+	fmt.Fprintln(table.to, "lever\ttrace\tpolicy\tcost\tlate\t")
+	for _, l := range levers() {
+		for _, r := range p.traces {
+			c := p.leverConfig(r, l.lead)
+			got, err := compare.Variants(ctx, c, l.others, nil)
+			if err != nil {
+				return fmt.Errorf("%s: %w", r.name, err)
+			}
+			for i := range got.Results {
+				one := &got.Results[i]
+				table.add(leverRow{
+					l.name,
+					r.name,
+					cmp.Or(one.Name, "together"),
+					one.Dollars / got.Demand,
+					one.Late,
+					one.ChurnPerHour,
+					"churn %.1f/h",
+				})
+			}
+		}
+		table.means(l.name)
+	}
+	const wakes = "starts in 5m, or wakes in 5s"
+	for _, r := range p.traces {
+		got, err := compare.Wakes(
+			ctx,
+			p.leverConfig(r, 5*time.Minute),
+			compare.Wake{Time: 5 * time.Second, Spare: 2},
+			nil,
+		)
+		if err != nil {
+			return fmt.Errorf("%s: %w", r.name, err)
+		}
+		for _, one := range append([]compare.WakeResult{got.Starts}, got.Wakes...) {
+			table.add(leverRow{
+				wakes,
+				r.name,
+				one.Policy,
+				one.Awake / got.Demand,
+				one.Late,
+				100 * got.BreakEven(&one),
+				"pays below %.0f%%",
+			})
+		}
+	}
+	table.means(wakes)
+	return table.to.Flush()
+}
+
+func (p player) leverConfig(r recorded, lead time.Duration) compare.Config {
+	c := configOf(r, compare.LeadTime{Median: lead}, 0)
+	c.Objective, c.GPUPrice, c.Workers = 0.01, 1, p.jobs
+	return c
+}
+
+// leverRow is a policy with a lever on a trace. The last number has a format of its own.
+type leverRow struct {
+	lever, trace, policy string
+	cost, late, other    float64
+	format               string
+}
+
+// leverTable collects rows.
+type leverTable struct {
+	to     *tabwriter.Writer
+	traces float64
+	rows   []leverRow
+}
+
+func (t *leverTable) add(r leverRow) {
+	t.rows = append(t.rows, r)
+	fmt.Fprintf(
+		t.to,
+		"%s\t%s\t%s\t%.3f\t%.2f%%\t"+r.format+"\n",
+		r.lever,
+		r.trace,
+		r.policy,
+		r.cost,
+		100*r.late,
+		r.other,
+	)
+}
+
+// means prints those of the rows since the last time.
+func (t *leverTable) means(lever string) {
+	var sums []leverRow
+	for _, r := range t.rows {
+		at := slices.IndexFunc(sums, func(s leverRow) bool { return s.policy == r.policy })
+		if at < 0 {
+			at = len(sums)
+			sums = append(sums, leverRow{lever: lever, trace: "all", policy: r.policy, format: r.format})
+		}
+		s := &sums[at]
+		s.cost, s.late, s.other = s.cost+math.Log(r.cost)/t.traces, s.late+r.late/t.traces, s.other+r.other/t.traces
+	}
+	for _, s := range sums {
+		s.cost = math.Exp(s.cost)
+		t.add(s)
+	}
+	t.rows = nil
+}

@@ -1,0 +1,160 @@
+package variant
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/core/hpa"
+	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
+	"github.com/forewarm/forewarm/pkg/core/series"
+)
+
+// Planner plans what each variant holds, step by step. It depends on the values before alone.
+type Planner struct {
+	// members are in the order in which they are filled.
+	members []member
+	// recent are the values of the last baseOver.
+	recent series.Ring[float64]
+	sorted []float64 // scratch
+	// limits are what variants hold and cannot exceed from now on, by their index, +Inf for no limit; nil for none at all.
+	limits []float64
+}
+
+// baseOver is the time over which the base is found. On recorded demand half an hour and two hours cost the same, but for churn.
+const baseOver = time.Hour
+
+// member is a variant and its simulated HPA.
+type member struct {
+	Variant
+
+	// at is its index among the variants. slow: it starts later than the first; level is of recent values, 0 for no base.
+	at    int
+	slow  bool
+	level float64
+	// played are its replicas. Their lead time is what it takes longer than the first: what is ready then is ready for what a replica of
+	// the first would be asked for now.
+	played *sim.Simulation
+	// paid are the replica-hours of its newest hours.
+	paid series.Ring[float64]
+}
+
+// paidHours are kept: a source may be away for a day.
+const paidHours = 24
+
+// Plan is what is known of the variants at a step, in the order in which they are filled.
+type Plan []Planned
+
+// Planned is one variant of a Plan, in the unit of the demand.
+type Planned struct {
+	// Name of the variant, and its index among them.
+	Name  string
+	Index int
+	// Capacity is what a replica sustains, Floor and Most what its fewest and its most replicas do.
+	Capacity, Floor, Most float64
+	// Limited: Most is what it holds at present, and no more finds a place.
+	Limited bool
+	// Slow variants hold a Base, of which so much is Ready.
+	Slow        bool
+	Base, Ready float64
+	// Band is the dead band of its HPA.
+	Band hpa.DeadBand
+}
+
+// NewPlanner returns a Planner before its first step. The first of the variants is the one whose lead time the values look ahead by.
+func NewPlanner(all []Variant, start time.Time, step time.Duration) (*Planner, error) {
+	p := &Planner{recent: series.NewRing[float64](max(int(baseOver/step), 1))}
+	for _, i := range order(all) {
+		v := all[i]
+		m := member{Variant: v, at: i, slow: v.slow(&all[0]), paid: series.NewRing[float64](paidHours)}
+		if m.slow {
+			m.level = v.level(&all[0])
+		}
+		var err error
+		m.played, err = sim.NewSimulation(sim.Spec{
+			Capacity: v.Capacity(), HPA: v.HPA, PodLead: sim.Constant(max(v.Lead-all[0].Lead, 0)), PassDeadBand: true,
+		}, 1, start, step)
+		if err != nil {
+			return nil, fmt.Errorf("variant %s: %w", v.Name, err)
+		}
+		p.members = append(p.members, m)
+	}
+	return p, nil
+}
+
+// Limit sets what variants hold from now on and cannot exceed, in the unit of the demand, by their index: +Inf for no limit, nil for none at
+// all. It is not known from the values.
+func (p *Planner) Limit(limits []float64) { p.limits = limits }
+
+// Step plans for the value of a step, and plays the parts. It is not called for a step without a value.
+func (p *Planner) Step(value float64) Plan {
+	p.recent.Push(value)
+	plan := p.plan()
+	parts := plan.Share(value)
+	for i := range p.members {
+		m := &p.members[i]
+		m.played.Play([]float64{parts[m.at].Value}, parts[m.at].Value)
+		if m.played.FullHour() {
+			m.paid.Push(m.played.Score().Paid[0])
+			m.played.Reset()
+		}
+	}
+	return plan
+}
+
+// Paid are the replica-hours of each variant in the newest whole hours, by its index; of at most a day.
+func (p *Planner) Paid(hours int) []float64 {
+	out := make([]float64, len(p.members))
+	for i := range p.members {
+		m := &p.members[i]
+		for ago := range min(hours, m.paid.Len()) {
+			out[m.at] += m.paid.Ago(ago)
+		}
+	}
+	return out
+}
+
+// plan finds the base of each slow variant: what the value exceeded for long enough in the last hour, beyond what cheaper variants hold,
+// in whole replicas.
+func (p *Planner) plan() Plan {
+	out := make(Plan, len(p.members))
+	held := 0.0
+	for i := range p.members {
+		held += p.members[i].floor()
+		if len(p.limits) > 0 {
+			held -= math.Max(p.members[i].floor()-p.limits[p.members[i].at], 0)
+		}
+	}
+	for i := range p.members {
+		m := &p.members[i]
+		one := Planned{
+			Name: m.Name, Index: m.at, Capacity: m.Capacity(), Floor: m.floor(), Most: m.most(),
+			Slow: m.slow, Band: m.played.DeadBand(0),
+		}
+		if len(p.limits) > 0 && p.limits[m.at] < one.Most {
+			one.Most, one.Limited = p.limits[m.at], true
+		}
+		room := math.Max(one.Most-one.Floor, 0)
+		if m.slow {
+			replicas := math.Ceil((p.lasting(m.level) - held) / m.Capacity())
+			one.Base = one.Floor + math.Min(math.Max(replicas, 0)*m.Capacity(), room)
+			ready := math.Max(one.Floor, float64(m.played.Ready(0))*m.Capacity())
+			one.Ready = math.Min(math.Min(one.Base, one.Most), ready)
+			room = one.Base - one.Floor
+		}
+		held += room
+		out[i] = one
+	}
+	return out
+}
+
+// lasting is the quantile of the recent values of a level; 0 for the level 0.
+func (p *Planner) lasting(level float64) float64 {
+	if level == 0 {
+		return 0
+	}
+	p.sorted = append(p.sorted[:0], p.recent.Values()...)
+	slices.Sort(p.sorted)
+	return p.sorted[min(int(level*float64(len(p.sorted))), len(p.sorted)-1)]
+}

@@ -1,0 +1,67 @@
+package variant
+
+import "math"
+
+// Part is what the HPA of one variant reads, in the unit of the demand.
+type Part struct {
+	Name string
+	// Capacity is what a replica sustains.
+	Capacity float64
+	Value    float64
+	// Starting is the part of Value that is asked for and is not ready: others have it meanwhile.
+	Starting float64
+	// Limited: the Value is one replica more than the variant can hold at present, which is less than its part would be.
+	Limited bool
+}
+
+// Share shares a value out, and returns the parts in the order of the variants. The parts add up to the value and what is Starting; they
+// exceed it by the variants' minima, by whole replicas and where an HPA would ignore a part.
+func (p Plan) Share(value float64) []Part {
+	out, counts := make([]Part, len(p)), make([]float64, len(p))
+	rest := value
+	for i := range p {
+		v := &p[i]
+		out[v.Index] = Part{Name: v.Name, Capacity: v.Capacity, Value: v.Floor}
+		counts[i] = math.Min(v.Floor, v.Most)
+		if v.Slow {
+			out[v.Index].Value, counts[i] = v.Base, v.Ready
+		}
+		rest -= counts[i]
+	}
+	rest = p.fill(out, counts, rest, false)
+	rest = p.fill(out, counts, rest, true) // What the others cannot hold is asked of the slow ones, late as it is.
+	for i := range p {
+		p[i].finish(&out[p[i].Index], counts[i])
+	}
+	out[0].Value += math.Max(rest, 0) // Nothing is lost: the HPA of the first goes no further than its maximum.
+	return out
+}
+
+// fill gives the rest to the slow ones or to the others, as far as they hold it, and returns what is left.
+func (p Plan) fill(out []Part, counts []float64, rest float64, slow bool) float64 {
+	for i := range p {
+		v, part := &p[i], &out[p[i].Index]
+		if v.Slow != slow {
+			continue
+		}
+		more := math.Min(math.Max(rest, 0), math.Max(v.Most-part.Value, 0))
+		rest -= more
+		if part.Value += more; !slow {
+			counts[i] += more
+		}
+	}
+	return rest
+}
+
+// finish sets what a variant is asked for beyond what counts of it.
+func (v *Planned) finish(part *Part, counts float64) {
+	switch {
+	case v.Limited && part.Value >= v.Most: // One more tries.
+		part.Limited, part.Value = true, math.Max(v.Floor, v.Most+v.Capacity)
+	case part.Value < v.Most:
+		part.Value = v.Band.Pass(part.Value)
+	}
+	if v.Slow || v.Limited {
+		part.Starting = math.Max(part.Value-counts, 0)
+	}
+}

@@ -1,0 +1,172 @@
+package manifest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/leadtime"
+	"github.com/forewarm/forewarm/pkg/core/variant"
+	"github.com/forewarm/forewarm/pkg/refresh"
+)
+
+// referencesOfFirst are the references that scale the first variant, or the only one: those that select no variant, and those that select
+// it by the name of targetRef. One that selects a variant that there is not is refused; those of the other variants are left out.
+func referencesOfFirst(all []Reference, spec *v1alpha1.ForecastSpec) []Reference {
+	out := make([]Reference, 0, len(all))
+	for _, ref := range all {
+		switch {
+		case ref.Variant == "", ref.Variant == spec.TargetRef.Name && len(spec.Variants) > 0:
+		case slices.ContainsFunc(spec.Variants, func(v v1alpha1.Variant) bool { return v.Name == ref.Variant }):
+			continue
+		case ref.Refused == "":
+			ref.Refused = fmt.Sprintf("its selector has variant=%.64s, which the Forecast does not have", ref.Variant)
+		}
+		out = append(out, ref)
+	}
+	return out
+}
+
+// variants reads the variants, and replaces the autoscaler of the first by one that stands for all. The words are how each scales.
+func (r *reader) variants(
+	spec *v1alpha1.ForecastSpec, references []Reference, first *Choice, target *refresh.Job,
+) (words []string) {
+	target.Price = r.positive(field.NewPath("spec", "price"), string(spec.Price), "3.06")
+	if len(spec.Variants) == 0 {
+		return nil
+	}
+	path := field.NewPath("spec", "variants")
+	if len(spec.Variants) >= variant.Most {
+		r.Add(field.TooMany(path, len(spec.Variants), variant.Most-1))
+		return nil
+	}
+	all := []variant.Variant{{Name: spec.TargetRef.Name, Lead: target.Lead, Price: target.Price}}
+	workloads := []leadtime.Workload{workloadOf(target.Key.Namespace, spec)}
+	for i := range spec.Variants {
+		v := &spec.Variants[i]
+		one := r.variant(path.Index(i), v, spec, target)
+		if v.Name == spec.TargetRef.Name ||
+			slices.ContainsFunc(spec.Variants[:i], func(o v1alpha1.Variant) bool { return o.Name == v.Name }) {
+			r.Add(field.Duplicate(path.Index(i).Child("name"), v.Name))
+		}
+		choice := r.variantChoice(path.Index(i), v, references, target.Key.Namespace)
+		first.Skipped = append(first.Skipped, choice.Skipped...)
+		if len(choice.Scalings) == 0 {
+			words = append(
+				words,
+				fmt.Sprintf("variant %.64s has no part: no autoscaler selects it by variant: %.64s, and it has "+
+					"no scaling", v.Name, v.Name),
+			)
+			continue
+		}
+		one.HPA = choice.Scalings[0].HPA
+		one.Sleeps = sleeps(choice.Scalings[0].Name, references)
+		words = append(words, fmt.Sprintf("variant %.64s: %s", v.Name, choice.Used[0]))
+		all, workloads = append(all, one), append(workloads, variantWorkload(target.Key.Namespace, v))
+	}
+	if len(first.Scalings) == 0 || len(all) == 1 || len(r.Problems) > 0 {
+		return words
+	}
+	own := &first.Scalings[0]
+	all[0].HPA, all[0].Sleeps = own.HPA, sleeps(own.Name, references)
+	target.Variants, target.VariantWorkloads = all, workloads
+	target.ReadWhole = readWhole(references)
+	first.Scalings = []decide.Autoscaler{{Name: own.Name + " and variants", HPA: variant.Whole(all)}}
+	return words
+}
+
+// variant reads one of the variants, without how it is scaled.
+func (r *reader) variant(
+	path *field.Path, v *v1alpha1.Variant, spec *v1alpha1.ForecastSpec, target *refresh.Job,
+) variant.Variant {
+	out := variant.Variant{
+		Name:  v.Name,
+		Lead:  target.Lead,
+		Price: r.positive(path.Child("price"), string(v.Price), "3.06"),
+	}
+	r.AddMessages(path.Child("name"), v.Name, validation.IsDNS1123Label(v.Name))
+	if ref := v.TargetRef; ref != nil {
+		r.Kind(path.Child("targetRef", "kind"), ref.Kind, "name the kind of the workload, for example Deployment")
+		r.Name(path.Child("targetRef", "name"), ref.Name, "name the workload that serves the demand, too")
+		if ref.Name == spec.TargetRef.Name && ref.Kind == spec.TargetRef.Kind {
+			r.Invalid(path.Child("targetRef", "name"), ref.Name, "is that of spec.targetRef: name another workload")
+		}
+	}
+	if (v.Price == "") != (spec.Price == "") {
+		r.Add(
+			field.Required(
+				path.Child("price"),
+				"give a price for each variant and spec.price for targetRef, or none at all",
+			),
+		)
+	}
+	if v.LeadTime != "" {
+		out.Lead = r.duration(path.Child("leadTime"), v.LeadTime, time.Second, MaxLead)
+	}
+	return out
+}
+
+// variantKinds checks that a preset finds the pods of all variants.
+func (r *reader) variantKinds(spec *v1alpha1.ForecastSpec) {
+	for i := range spec.Variants {
+		if ref := spec.Variants[i].TargetRef; ref != nil && ref.Kind != spec.TargetRef.Kind {
+			r.Invalid(field.NewPath("spec", "variants").Index(i).Child("targetRef", "kind"), ref.Kind,
+				"a preset finds pods of one kind: write %s, or a query for the demand of all", spec.TargetRef.Kind)
+		}
+	}
+}
+
+// variantChoice is how a variant is scaled: by an autoscaler that selects it, or as its scaling says.
+func (r *reader) variantChoice(
+	path *field.Path, v *v1alpha1.Variant, references []Reference, namespace string,
+) Choice {
+	var own decide.Autoscaler
+	milli := int64(0)
+	if v.Scaling != nil {
+		own = decide.Autoscaler{
+			Name: path.Child("scaling").String(),
+			HPA:  r.recommended(path.Child("scaling"), *v.Scaling),
+		}
+		milli = own.HPA.Metrics[0].Target
+	}
+	selecting := slices.DeleteFunc(slices.Clone(references), func(ref Reference) bool { return ref.Variant != v.Name })
+	var choice Choice
+	if v.TargetRef != nil {
+		choice = ChooseAutoscalers(selecting, variantWorkload(namespace, v), milli)
+	}
+	if len(choice.Scalings) == 0 && milli > 0 {
+		choice.Scalings, choice.Used = []decide.Autoscaler{own}, []string{DescribeAutoscaler(own)}
+	}
+	return choice
+}
+
+// variantWorkload is a variant's workload; the zero value for one in another cluster.
+func variantWorkload(namespace string, v *v1alpha1.Variant) leadtime.Workload {
+	if v.TargetRef == nil {
+		return leadtime.Workload{}
+	}
+	version := cmp.Or(v.TargetRef.APIVersion, DefaultAPIVersion)
+	return leadtime.Workload{Namespace: namespace, APIVersion: version, Kind: v.TargetRef.Kind, Name: v.TargetRef.Name}
+}
+
+// sleeps reports whether an autoscaler may scale to zero.
+func sleeps(name string, references []Reference) bool {
+	return slices.ContainsFunc(references, func(r Reference) bool { return r.Autoscaler == name && r.Sleeps })
+}
+
+// readWhole are the autoscalers that read the whole value though there are variants.
+func readWhole(references []Reference) []string {
+	var out []string
+	for i := range references {
+		if references[i].Variant == "" && references[i].Refused == "" {
+			out = append(out, references[i].Autoscaler)
+		}
+	}
+	return slices.Compact(out)
+}

@@ -1,0 +1,241 @@
+package compare
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/forewarm/forewarm/pkg/core/hpa"
+	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
+	"github.com/forewarm/forewarm/pkg/core/variant"
+	"github.com/forewarm/forewarm/pkg/offline/fleet"
+	"github.com/forewarm/forewarm/pkg/offline/simulate"
+)
+
+// VariantResult is what a demand takes on one variant, or on all of them.
+type VariantResult struct {
+	// Name of the variant that has all of the demand; empty for all variants together.
+	Name string
+	// Dollars for all replica-hours, and the replica-hours of each variant, in the order of the names.
+	Dollars      float64
+	ReplicaHours []float64
+	// Late is the share of the demand that was late.
+	Late           float64
+	MeetsObjective bool
+	// ChurnPerHour is how many replicas were started or stopped in an hour.
+	ChurnPerHour float64
+}
+
+// VariantsResult compares all variants together, the first of the Results, with each of them alone. The Config's own is the first of them.
+type VariantsResult struct {
+	Names []string
+	// Demand is in replica-hours of the Config's own.
+	Demand  float64
+	Results []VariantResult
+}
+
+// Together is the result of all variants together.
+func (r *VariantsResult) Together() *VariantResult { return &r.Results[0] }
+
+// ownVariant is the name of the Config's own workload. Another variant cannot have it.
+const ownVariant = "own"
+
+// Variants simulates Forewarm with the demand shared out among the Config's own workload and others, and with all of it on each alone. A
+// pool, nodes and work that may wait are left out. It reports progress as Compare does. If the context ends, it returns the context's error.
+func Variants(
+	ctx context.Context, c Config, others []fleet.Variant, progress func(done, total int, what string),
+) (*VariantsResult, error) {
+	c.Pool, c.Node, c.Only, c.Deferrable, c.Deadline = nil, nil, []string{Forewarm}, 0, 0
+	p, err := newPlan(ctx, "variants", c)
+	if err != nil {
+		return nil, err
+	}
+	all := p.withOwn(others)
+	if err = validateVariants(&p.Config, all); err != nil {
+		return nil, err
+	}
+	out := &VariantsResult{Results: make([]VariantResult, 1+len(all))}
+	out.Demand = p.demandHours()
+	jobs := []job{{"variants together", forewarmUnits, func(spent func()) error {
+		defer repeat(forewarmUnits, spent)
+		out.Results[0], err = p.together(all)
+		return err
+	}}}
+	for i := range all {
+		out.Names = append(out.Names, all[i].Name)
+		jobs = append(jobs, job{"all on " + all[i].Name, forewarmUnits, func(spent func()) error {
+			defer repeat(forewarmUnits, spent)
+			one, err := p.alone(all, i)
+			out.Results[1+i] = one
+			return err
+		}})
+	}
+	if err := runJobs(ctx, p.Workers, jobs, progress); err != nil {
+		return nil, err
+	}
+	return out, context.Cause(ctx)
+}
+
+// demandHours is the demand that counts, in replica-hours.
+func (p *plan) demandHours() (sum float64) {
+	for _, v := range p.demand.Values[min(stepsOf(p.warmUp), p.demand.Len()):] {
+		if v > 0 {
+			sum += v / p.Capacity * sync.Hours()
+		}
+	}
+	return sum
+}
+
+// withOwn are the Config's own workload and the others, with defaults.
+func (p *plan) withOwn(others []fleet.Variant) []fleet.Variant {
+	out := []fleet.Variant{
+		{
+			Name:     ownVariant,
+			Lead:     p.Lead.Median,
+			Price:    p.GPUs * p.GPUPrice,
+			Capacity: p.Capacity,
+			Min:      p.HPA.Min,
+			Max:      p.HPA.Max,
+		},
+	}
+	for _, v := range others {
+		if v.Price == 0 {
+			v.Price = out[0].Price
+		}
+		if v.Capacity == 0 {
+			v.Capacity = p.Capacity
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+func validateVariants(c *Config, all []fleet.Variant) error {
+	var problems []error
+	if c.GPUPrice == 0 {
+		problems = append(problems, errors.New("variants without a price of a GPU: nothing says which is cheaper"))
+	}
+	if len(all) > variant.Most {
+		problems = append(problems, fmt.Errorf("%d variants with its own, want at most %d", len(all), variant.Most))
+	}
+	for i := range all {
+		v := &all[i]
+		spec := c.variantSpec(v)
+		if slices.ContainsFunc(all[:i], func(o fleet.Variant) bool { return o.Name == v.Name }) {
+			problems = append(problems, fmt.Errorf("two variants %s, want other names", v.Name))
+		}
+		if err := spec.Validate(sync); err != nil {
+			problems = append(problems, fmt.Errorf("variant %s: %w", v.Name, err))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// variantHPA is the Config's autoscaler between the limits of a variant.
+func (c *Config) variantHPA(v *fleet.Variant) hpa.Spec {
+	out := c.HPA
+	out.Min, out.Max = max(v.Min, 1), v.Max
+	out.Metrics = []hpa.Metric{c.HPA.Metrics[0]}
+	out.Metrics[0].Target = max(int64(math.Round(v.Capacity*1000)), 1)
+	return out
+}
+
+// variantLead is the lead time of a variant: of its own workload with its spread.
+func (c *Config) variantLead(v *fleet.Variant) LeadTime {
+	if v.Name == ownVariant {
+		return c.Lead
+	}
+	return LeadTime{Median: v.Lead}
+}
+
+func (c *Config) variantSpec(v *fleet.Variant) sim.Spec {
+	return sim.Spec{
+		Capacity: v.Capacity, HPA: c.variantHPA(v), PodLead: c.variantLead(v).pods(), Sync: sync, Wait: c.Wait,
+		Interruptions: v.Interruptions,
+	}
+}
+
+// alone plays all of the demand on the i-th variant.
+func (p *plan) alone(all []fleet.Variant, i int) (VariantResult, error) {
+	v := &all[i]
+	c := p.Config
+	c.Lead, c.Capacity, c.HPA = p.variantLead(v), v.Capacity, p.variantHPA(v)
+	served, err := p.playForecaster(&c, nil, p.Objective)
+	if err != nil {
+		return VariantResult{}, err
+	}
+	values := served.values[0]
+	out, err := p.playVariants(all[i:i+1], func(step int) []float64 { return values[step : step+1] })
+	out.Name = v.Name
+	hours := make([]float64, len(all))
+	copy(hours[i:], out.ReplicaHours)
+	out.ReplicaHours = hours
+	return out, err
+}
+
+// together plays the demand shared out among all variants.
+func (p *plan) together(all []fleet.Variant) (VariantResult, error) {
+	shared := make([]variant.Variant, len(all))
+	for i := range all {
+		v := &all[i]
+		shared[i] = variant.Variant{
+			Name:   v.Name,
+			HPA:    p.variantHPA(v),
+			Price:  v.Price,
+			Lead:   p.variantLead(v).planned(),
+			Sleeps: v.Min == 0,
+		}
+	}
+	c := p.Config
+	c.HPA = variant.Whole(shared)
+	served, err := p.playForecaster(&c, nil, p.Objective)
+	if err != nil {
+		return VariantResult{}, err
+	}
+	planner, err := variant.NewPlanner(shared, p.demand.Start, Step)
+	if err != nil {
+		return VariantResult{}, err
+	}
+	parts := make([]float64, len(all))
+	return p.playVariants(all, func(step int) []float64 {
+		value := served.values[0][step]
+		if step%int(Step/sync) != 0 {
+			return parts
+		}
+		if math.IsNaN(value) {
+			for i := range parts {
+				parts[i] = value
+			}
+			return parts
+		}
+		for i, part := range planner.Step(value).Share(value) {
+			parts[i] = part.Value
+		}
+		return parts
+	})
+}
+
+// playVariants plays values for variants.
+func (p *plan) playVariants(all []fleet.Variant, values func(step int) []float64) (VariantResult, error) {
+	f := simulate.Fleet{Demand: p.demand, WarmUp: stepsOf(p.warmUp), Initial: make([]float64, len(all))}
+	f.Initial[0] = p.demand.Values[0]
+	for i := range all {
+		f.Specs = append(f.Specs, p.variantSpec(&all[i]))
+	}
+	report, each, err := f.Run(values)
+	if err != nil {
+		return VariantResult{}, err
+	}
+	out := VariantResult{
+		Late:           report.LateShare(),
+		ChurnPerHour:   report.ChurnPerHour(),
+		MeetsObjective: report.LateShare() <= p.Objective,
+	}
+	for i := range each {
+		out.ReplicaHours = append(out.ReplicaHours, each[i].ReplicaHours)
+		out.Dollars += each[i].ReplicaHours * all[i].Price
+	}
+	return out, p.interrupted()
+}
