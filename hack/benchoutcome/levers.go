@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"text/tabwriter"
 	"time"
 
+	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/offline/fleet"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
@@ -42,56 +44,25 @@ func levers() []lever {
 }
 
 // playLevers prints what each lever costs: of variants the dollars over the demand's replica-hours, all on each alone and together; of servers
-// that wake the replica-hours awake. The last rows of each are the geometric mean over the traces, and the means of the rest.
+// that wake the replica-hours awake; of a pair those of the second. The last rows of each are the geometric mean over the traces, and the
+// means of the rest.
 func (p player) playLevers(ctx context.Context, out io.Writer) error {
-	table := leverTable{to: tabwriter.NewWriter(out, 0, 0, 2, ' ', 0), traces: float64(len(p.traces))}
+	table := &leverTable{to: tabwriter.NewWriter(out, 0, 0, 2, ' ', 0), traces: float64(len(p.traces))}
 	fmt.Fprintln(table.to, "lever\ttrace\tpolicy\tcost\tlate\t")
+	plays := []func(context.Context, *leverTable, recorded) error{p.playWakes, p.playPair}
 	for _, l := range levers() {
+		plays = append(plays, func(ctx context.Context, table *leverTable, r recorded) error {
+			return p.playVariants(ctx, table, r, l)
+		})
+	}
+	for _, play := range plays {
 		for _, r := range p.traces {
-			c := p.leverConfig(r, l.lead)
-			got, err := compare.Variants(ctx, c, l.others, nil)
-			if err != nil {
+			if err := play(ctx, table, r); err != nil {
 				return fmt.Errorf("%s: %w", r.name, err)
 			}
-			for i := range got.Results {
-				one := &got.Results[i]
-				table.add(leverRow{
-					l.name,
-					r.name,
-					cmp.Or(one.Name, "together"),
-					one.Dollars / got.Demand,
-					one.Late,
-					one.ChurnPerHour,
-					"churn %.1f/h",
-				})
-			}
 		}
-		table.means(l.name)
+		table.means()
 	}
-	const wakes = "starts in 5m, or wakes in 5s"
-	for _, r := range p.traces {
-		got, err := compare.Wakes(
-			ctx,
-			p.leverConfig(r, 5*time.Minute),
-			compare.Wake{Time: 5 * time.Second, Spare: 2},
-			nil,
-		)
-		if err != nil {
-			return fmt.Errorf("%s: %w", r.name, err)
-		}
-		for _, one := range append([]compare.WakeResult{got.Starts}, got.Wakes...) {
-			table.add(leverRow{
-				wakes,
-				r.name,
-				one.Policy,
-				one.Awake / got.Demand,
-				one.Late,
-				100 * got.BreakEven(&one),
-				"pays below %.0f%%",
-			})
-		}
-	}
-	table.means(wakes)
 	return table.to.Flush()
 }
 
@@ -99,6 +70,86 @@ func (p player) leverConfig(r recorded, lead time.Duration) compare.Config {
 	c := configOf(r, compare.LeadTime{Median: lead}, 0)
 	c.Objective, c.GPUPrice, c.Workers = 0.01, 1, p.jobs
 	return c
+}
+
+func (p player) playVariants(ctx context.Context, table *leverTable, r recorded, l lever) error {
+	got, err := compare.Variants(ctx, p.leverConfig(r, l.lead), l.others, nil)
+	if err != nil {
+		return err
+	}
+	for i := range got.Results {
+		one := &got.Results[i]
+		name := cmp.Or(one.Name, "together")
+		table.add(leverRow{l.name, r.name, name, one.Dollars / got.Demand, one.Late, one.ChurnPerHour, "churn %.1f/h"})
+	}
+	return nil
+}
+
+func (p player) playWakes(ctx context.Context, table *leverTable, r recorded) error {
+	got, err := compare.Wakes(ctx, p.leverConfig(r, 5*time.Minute), compare.Wake{Time: 5 * time.Second, Spare: 2}, nil)
+	if err != nil {
+		return err
+	}
+	for _, one := range append([]compare.WakeResult{got.Starts}, got.Wakes...) {
+		pays := 100 * got.BreakEven(&one)
+		table.add(leverRow{
+			"starts in 5m, or wakes in 5s",
+			r.name,
+			one.Policy,
+			one.Awake / got.Demand,
+			one.Late,
+			pays,
+			"pays below %.0f%%",
+		})
+	}
+	return nil
+}
+
+func (p player) playPair(ctx context.Context, table *leverTable, r recorded) error {
+	const name = "decode, a minute behind prefill, 5m"
+	got, err := compare.Follow(ctx, p.leverConfig(r, 5*time.Minute), decodeOf(r.demand))
+	if err != nil {
+		return err
+	}
+	own, follows := &got.Own, &got.Follows
+	table.add(
+		leverRow{
+			name,
+			r.name,
+			"its own forecast",
+			own.RelativeCost(),
+			own.LateShare(),
+			own.ChurnPerHour(),
+			"churn %.1f/h",
+		},
+	)
+	table.add(
+		leverRow{
+			name,
+			r.name,
+			"follows",
+			follows.RelativeCost(),
+			follows.LateShare(),
+			follows.ChurnPerHour(),
+			"churn %.1f/h",
+		},
+	)
+	return nil
+}
+
+// decodeOf is the demand on servers that decode what a demand on others has prefilled: a minute later, and as many times it as the answers
+// are long, which varies by a tenth within hours.
+func decodeOf(prefill forecast.Series) forecast.Series {
+	const usual, deviation, memory = 2.5, 0.1, time.Hour
+	random := rand.New(rand.NewPCG(8, 8)) //nolint:gosec // The same load every time.
+	out := forecast.Series{Start: prefill.Start, Step: prefill.Step, Values: make([]float64, prefill.Len())}
+	keep := math.Exp(-prefill.Step.Seconds() / memory.Seconds())
+	noise, behind := 0.0, int(max(time.Minute/prefill.Step, 1))
+	for i := range out.Values {
+		noise = keep*noise + deviation*math.Sqrt(1-keep*keep)*random.NormFloat64()
+		out.Values[i] = usual * math.Exp(noise) * prefill.Values[max(i-behind, 0)]
+	}
+	return out
 }
 
 // leverRow is a policy with a lever on a trace. The last number has a format of its own.
@@ -130,13 +181,13 @@ func (t *leverTable) add(r leverRow) {
 }
 
 // means prints those of the rows since the last time.
-func (t *leverTable) means(lever string) {
+func (t *leverTable) means() {
 	var sums []leverRow
 	for _, r := range t.rows {
 		at := slices.IndexFunc(sums, func(s leverRow) bool { return s.policy == r.policy })
 		if at < 0 {
 			at = len(sums)
-			sums = append(sums, leverRow{lever: lever, trace: "all", policy: r.policy, format: r.format})
+			sums = append(sums, leverRow{lever: r.lever, trace: "all", policy: r.policy, format: r.format})
 		}
 		s := &sums[at]
 		s.cost, s.late, s.other = s.cost+math.Log(r.cost)/t.traces, s.late+r.late/t.traces, s.other+r.other/t.traces

@@ -39,28 +39,28 @@ spec:
   max: 6
   actuator: {scale: {targetRef: {apiVersion: apps/v1, kind: Deployment, name: asleep}}}
 `
-	s.MustApply(t, strings.Join([]string{
-		namespace(
-			"sleepy",
-		),
-		forecastOf("sleepy", "llama", "quantile: ", "scaling: {target: 10}", "seasons: [5m]",
-			"leadTime: {mode: Auto, fallback: 5s}"),
+	forecast := forecastOf(
+		"sleepy",
+		"llama",
+		"quantile: ",
+		"scaling: {target: 10}",
+		"seasons: [5m]",
+		"leadTime: {mode: Auto, fallback: 5s}",
+	)
+	s.MustApply(
+		t,
+		namespace("sleepy"),
+		forecast,
 		workload("sleepy", "llama", slow, replicas),
 		workload("sleepy", "asleep", "1s", 0),
-	}, "\n---\n"))
+	)
 	s.MustKubectl(
 		t,
-		"create",
-		"role",
-		"scale-asleep",
-		"-n",
-		"sleepy",
-		"--verb=patch",
-		"--resource=deployments.apps/scale",
-		"--resource-name=asleep",
-	)
-	s.MustKubectl(t, "create", "rolebinding", "scale-asleep", "-n", "sleepy", "--role=scale-asleep",
-		"--serviceaccount=forewarm-system:forewarm")
+		strings.Fields(
+			"create role scale-asleep -n sleepy --verb=patch --resource=deployments.apps/scale --resource-name=asleep",
+		)...)
+	s.MustKubectl(t, strings.Fields(
+		"create rolebinding scale-asleep -n sleepy --role=scale-asleep --serviceaccount=forewarm-system:forewarm")...)
 	leads := func(least, most time.Duration, source string) {
 		t.Helper()
 		clustertest.MustEventually(t, func() string {
@@ -86,17 +86,17 @@ spec:
 	leads(25*time.Second, 45*time.Second, "p90 of 10 starts, all on existing nodes")
 
 	s.MustApply(t, pool)
+	ready := []string{
+		"warmpool",
+		"asleep",
+		"-n",
+		"sleepy",
+		"-o",
+		`jsonpath={.status.conditions[?(@.type=="Ready")].reason}`,
+	}
 	expect(t, "the pool's servers", func(t *testing.T) string {
 		t.Helper()
-		return s.get(
-			t,
-			"warmpool",
-			"asleep",
-			"-n",
-			"sleepy",
-			"-o",
-			`jsonpath={.status.conditions[?(@.type=="Ready")].status}`,
-		)
+		return s.get(t, ready...)
 	}, "Ready")
 	leads(25*time.Second, 45*time.Second, "warm pool asleep covers it, without a shorter lead time")
 	s.MustKubectl(t, "patch", "deployment", "llama", "-n", "sleepy", "-p",
