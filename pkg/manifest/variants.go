@@ -67,6 +67,9 @@ func (r *reader) variants(
 		}
 		one.HPA = choice.Scalings[0].HPA
 		one.Sleeps = sleeps(choice.Scalings[0].Name, references)
+		if own := v.Scaling; own != nil && len(selecting(references, v.Name)) == 0 {
+			one.Sleeps = own.MinReplicas != nil && *own.MinReplicas == 0
+		}
 		words = append(words, fmt.Sprintf("variant %.64s: %s", v.Name, choice.Used[0]))
 		all, workloads = append(all, one), append(workloads, variantWorkload(target.Key.Namespace, v))
 	}
@@ -135,15 +138,19 @@ func (r *reader) variantChoice(
 		}
 		milli = own.HPA.Metrics[0].Target
 	}
-	selecting := slices.DeleteFunc(slices.Clone(references), func(ref Reference) bool { return ref.Variant != v.Name })
 	var choice Choice
 	if v.TargetRef != nil {
-		choice = ChooseAutoscalers(selecting, variantWorkload(namespace, v), milli)
+		choice = ChooseAutoscalers(selecting(references, v.Name), variantWorkload(namespace, v), milli)
 	}
 	if len(choice.Scalings) == 0 && milli > 0 {
 		choice.Scalings, choice.Used = []decide.Autoscaler{own}, []string{DescribeAutoscaler(own)}
 	}
 	return choice
+}
+
+// selecting are the references that select a variant.
+func selecting(references []Reference, name string) []Reference {
+	return slices.DeleteFunc(slices.Clone(references), func(ref Reference) bool { return ref.Variant != name })
 }
 
 // variantWorkload is a variant's workload; the zero value for one in another cluster.

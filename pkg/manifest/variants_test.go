@@ -43,7 +43,7 @@ func TestVariants(t *testing.T) {
 		!spot.Sleeps {
 		t.Errorf("%+v", spot)
 	}
-	if there.Lead != 2*time.Minute || there.Capacity() != 32 || there.HPA.Max != 8 {
+	if there.Lead != 2*time.Minute || there.Capacity() != 32 || there.HPA.Max != 8 || !there.Sleeps {
 		t.Errorf("%+v", there)
 	}
 	workload := leadtime.Workload{Namespace: "inference", APIVersion: "apps/v1", Kind: "Deployment", Name: "llama-spot"}
