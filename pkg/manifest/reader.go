@@ -78,12 +78,8 @@ func (r *reader) deferrable(
 	path := field.NewPath("spec", "deferrable")
 	target.Deadline = r.duration(path.Child("deadline"), d.Deadline, shortest, longest)
 	if target.Settings.Quantile != 0 {
-		r.Add(
-			field.Forbidden(
-				path,
-				"work that may wait is planned into the headroom of an objective: remove spec.quantile",
-			),
-		)
+		const alone = "work that may wait is planned into the headroom of an objective: remove spec.quantile"
+		r.Add(field.Forbidden(path, alone))
 	}
 	of := given{d.Signal.Preset, d.Signal.Query, "gateway/arrivals-deferrable"}
 	target.Deferrable = r.presetOrQuery(path.Child("signal"), of, confine, render)

@@ -58,11 +58,8 @@ func (r *reader) variants(
 		choice := r.variantChoice(path.Index(i), v, references, target.Key.Namespace)
 		first.Skipped = append(first.Skipped, choice.Skipped...)
 		if len(choice.Scalings) == 0 {
-			words = append(
-				words,
-				fmt.Sprintf("variant %.64s has no part: no autoscaler selects it by variant: %.64s, and it has "+
-					"no scaling", v.Name, v.Name),
-			)
+			const none = "variant %.64s has no part: no autoscaler selects it by variant: %.64s, and it has no scaling"
+			words = append(words, fmt.Sprintf(none, v.Name, v.Name))
 			continue
 		}
 		one.HPA = choice.Scalings[0].HPA
@@ -102,12 +99,8 @@ func (r *reader) variant(
 		}
 	}
 	if (v.Price == "") != (spec.Price == "") {
-		r.Add(
-			field.Required(
-				path.Child("price"),
-				"give a price for each variant and spec.price for targetRef, or none at all",
-			),
-		)
+		const all = "give a price for each variant and spec.price for targetRef, or none at all"
+		r.Add(field.Required(path.Child("price"), all))
 	}
 	if v.LeadTime != "" {
 		out.Lead = r.duration(path.Child("leadTime"), v.LeadTime, time.Second, MaxLead)

@@ -19,13 +19,8 @@ func (w *worker) fetchDeferrable(ctx context.Context, now time.Time, source Sour
 	if w.work != nil {
 		from = w.work.End()
 	}
-	block, asked, err := w.workSeries.fetch(
-		ctx,
-		w,
-		source,
-		w.queryAfter(w.job.Deferrable, from, w.newestStep(now)),
-		now,
-	)
+	query := w.queryAfter(w.job.Deferrable, from, w.newestStep(now))
+	block, asked, err := w.workSeries.fetch(ctx, w, source, query, now)
 	if !asked {
 		return
 	}
@@ -58,12 +53,8 @@ func (r *result) deferrableCondition(report *objective.Report, t Job) (snapshot.
 	c := snapshot.Condition{Type: snapshot.ConditionDeferrable}
 	switch {
 	case r.workErr != nil:
-		c.Reason, c.Message = reasonOf(
-			r.workErr,
-		), fmt.Sprintf(
-			"the query of deferrable.signal failed, so no work counts: %s",
-			r.workErr,
-		)
+		c.Reason = reasonOf(r.workErr)
+		c.Message = fmt.Sprintf("the query of deferrable.signal failed, so no work counts: %s", r.workErr)
 	case t.Deferrable == "":
 	case report == nil || report.Deferrable == nil:
 		c.Reason = reasonNotPlanned
