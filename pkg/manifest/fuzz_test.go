@@ -28,7 +28,7 @@ func FuzzResolve(f *testing.F) {
 			StaleAfter: v1alpha1.Duration(stale),
 			LeadTime:   &v1alpha1.LeadTime{Fallback: v1alpha1.Duration(lead)},
 			Quantile:   quantile,
-			CostRatio:  ratio,
+			CostRatio:  v1alpha1.Positive(ratio),
 		}}
 		object.Namespace, object.Name = "inference", "llama"
 		if season != "" {

@@ -337,11 +337,11 @@ func (r *reader) quantile(path *field.Path, text string) float64 {
 }
 
 // positive reads a number above 0; 0 where there is none.
-func (r *reader) positive(path *field.Path, text, example string) float64 {
+func (r *reader) positive(path *field.Path, text v1alpha1.Positive, example string) float64 {
 	if text == "" {
 		return 0
 	}
-	number, ok := ParseDecimal(text)
+	number, ok := ParseDecimal(string(text))
 	if !ok || !(number > 0 && number <= MaxCostRatio) {
 		r.Invalid(path, text, "write a number above 0, at most %d, for example %q", MaxCostRatio, example)
 		return 0

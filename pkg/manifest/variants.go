@@ -37,7 +37,7 @@ func referencesOfFirst(all []Reference, spec *v1alpha1.ForecastSpec) []Reference
 func (r *reader) variants(
 	spec *v1alpha1.ForecastSpec, references []Reference, first *Choice, target *refresh.Job,
 ) (words []string) {
-	target.Price = r.positive(field.NewPath("spec", "price"), string(spec.Price), "3.06")
+	target.Price = r.positive(field.NewPath("spec", "price"), spec.Price, "3.06")
 	if len(spec.Variants) == 0 {
 		return nil
 	}
@@ -88,7 +88,7 @@ func (r *reader) variant(
 	out := variant.Variant{
 		Name:  v.Name,
 		Lead:  target.Lead,
-		Price: r.positive(path.Child("price"), string(v.Price), "3.06"),
+		Price: r.positive(path.Child("price"), v.Price, "3.06"),
 	}
 	r.AddMessages(path.Child("name"), v.Name, validation.IsDNS1123Label(v.Name))
 	if ref := v.TargetRef; ref != nil {

@@ -11,12 +11,17 @@ import (
 func followLeaders(entries map[snapshot.Key]*snapshot.ForecastState, jobs []Job) {
 	follows := map[snapshot.Key]bool{}
 	for i := range jobs {
-		follows[jobs[i].Key] = jobs[i].Leader != ""
+		if jobs[i].Leader != "" {
+			follows[jobs[i].Key] = true
+		}
 	}
 	for i := range jobs {
 		t := &jobs[i]
+		if t.Leader == "" {
+			continue
+		}
 		e := entries[t.Key]
-		if t.Leader == "" || t.Invalid != "" || !e.State.Serves() || e.Decision.Pause.Active() {
+		if t.Invalid != "" || !e.State.Serves() || e.Decision.Pause.Active() {
 			continue
 		}
 		at := snapshot.Key{Namespace: t.Key.Namespace, Name: t.Leader}

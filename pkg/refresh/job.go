@@ -15,8 +15,7 @@ import (
 type Job struct {
 	Key snapshot.Key
 	// Generation of the object. A change of it or of another field rebuilds the job's state, except Alias, LeadSource,
-	// LeadPool, AutoscalerSource, Uncalibrated, ScaledToZero, VariantLimits, ReadWhole, Price, Leader, Ratio, Created
-	// and Pause.
+	// LeadPool, AutoscalerSource, Uncalibrated, ScaledToZero, VariantLimits, ReadWhole, Created and Pause.
 	Generation int64
 	// Created is when the object was made; zero where that is not known, as of a file. Informative.
 	Created time.Time

@@ -160,8 +160,7 @@ func sameState(a, b Job) bool {
 	a.LeadSource, a.AutoscalerSource, a.Uncalibrated = b.LeadSource, b.AutoscalerSource, b.Uncalibrated
 	a.Created, a.Alias = b.Created, b.Alias
 	a.LeadPool, a.ScaledToZero, a.Pause = b.LeadPool, b.ScaledToZero, b.Pause
-	a.VariantLimits, a.ReadWhole, a.Price = b.VariantLimits, b.ReadWhole, b.Price
-	a.Leader, a.Ratio = b.Leader, b.Ratio
+	a.VariantLimits, a.ReadWhole = b.VariantLimits, b.ReadWhole
 	return reflect.DeepEqual(a, b)
 }
 
@@ -311,7 +310,9 @@ func (l *Loop) snapshot(jobs []Job, now time.Time) *snapshot.Snapshot {
 	}
 	followLeaders(entries, jobs)
 	for i := range jobs {
-		shareOut(entries[jobs[i].Key], &jobs[i])
+		if len(jobs[i].Variants) > 0 {
+			shareOut(entries[jobs[i].Key], &jobs[i])
+		}
 	}
 	return snapshot.New(now, entries, pending, l.stats)
 }

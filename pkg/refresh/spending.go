@@ -2,7 +2,6 @@ package refresh
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -10,25 +9,34 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// spending is one counter: a policy, on a variant or on the only workload, by its name.
-type spending struct{ policy, variant string }
+// spender is whose replica time is counted: a policy's, on a variant or on the only workload, by its name.
+type spender struct{ policy, variant string }
 
-// countSpending adds the hours that have ended to the counters. Those before the first result are history.
-func (w *worker) countSpending() {
+// spending is what has been counted, with the hours that have ended by now. It is made anew when there are any, and for a worker that has
+// taken it over, whose prices may be others.
+func (w *worker) spending() []snapshot.Spent {
+	if w.countHours() || w.spentNow == nil {
+		w.spentNow = w.spentEntries()
+	}
+	return w.spentNow
+}
+
+// countHours adds the hours that have ended to the counters, and reports whether there are any. Those before the first result are history.
+func (w *worker) countHours() bool {
 	calibrator := w.forecaster.Calibrator()
 	if calibrator == nil || calibrator.HourEnded().IsZero() {
-		return
+		return false
 	}
 	if w.counted.IsZero() {
 		w.counted = calibrator.HourEnded()
 	}
 	took := calibrator.SpentSince(w.counted)
 	if w.spent != nil && took.Hours == 0 {
-		return
+		return false
 	}
 	w.counted = w.counted.Add(time.Duration(took.Hours) * time.Hour)
-	if w.spent = maps.Clone(w.spent); w.spent == nil { // An earlier one is published.
-		w.spent = map[spending]float64{}
+	if w.spent == nil {
+		w.spent = map[spender]float64{}
 	}
 	first := w.workloadName()
 	for policy, hours := range map[string]float64{
@@ -38,11 +46,12 @@ func (w *worker) countSpending() {
 		if policy == snapshot.PolicyServed && len(w.job.Variants) > 0 {
 			continue
 		}
-		w.spent[spending{policy, first}] += hours
+		w.spent[spender{policy, first}] += hours
 	}
 	for i, hours := range w.forecaster.PaidByVariant(took.Hours) {
-		w.spent[spending{snapshot.PolicyServed, w.job.Variants[i].Name}] += hours
+		w.spent[spender{snapshot.PolicyServed, w.job.Variants[i].Name}] += hours
 	}
+	return true
 }
 
 // workloadName is that of the Forecast's target, which is also that of its first variant.

@@ -11,7 +11,7 @@ import (
 
 // shareOut shares the value of an entry out among its variants.
 func shareOut(e *snapshot.ForecastState, t *Job) {
-	if !e.State.Serves() || len(e.Plan) != len(t.Variants) || len(e.Plan) == 0 {
+	if !e.State.Serves() || len(e.Plan) != len(t.Variants) {
 		return
 	}
 	e.Parts = e.Plan.Share(e.Decision.Value)

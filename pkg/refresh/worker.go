@@ -66,9 +66,11 @@ type worker struct {
 	besideMade time.Time
 	// shares are what Job.Measured returned over the budget's period, each for the interval that ends at its time; NaN if unknown.
 	shares forecast.Series
-	// spent is what the simulated autoscalers have taken since the worker began, and counted the end of the newest hour of it.
-	spent   map[spending]float64
-	counted time.Time
+	// spent are the replica-hours that the simulated autoscalers have taken since the first worker of the object began, spentNow the same as
+	// it is published, and counted is the end of the newest hour of it.
+	spent    map[spender]float64
+	spentNow []snapshot.Spent
+	counted  time.Time
 	// judged is when the signal was judged for the last time, and ready how many replicas were ready then; 0 if unknown.
 	judged time.Time
 	ready  float64
@@ -379,8 +381,7 @@ func (w *worker) updateResult() {
 	w.result.classified, w.result.isClassified = w.forecaster.CurrentSpan(w.store.End())
 	w.recordSuspect(e)
 	w.judgeSignal()
-	w.countSpending()
-	e.Spent = w.spentEntries()
+	e.Spent = w.spending()
 	if e.Objective != nil {
 		e.Objective.Measured = w.result.measured
 	}

@@ -82,11 +82,8 @@ type ForecastSpec struct {
 	// CostRatio is how many idle replica-hours cost as much as a replica-hour of demand that waits longer than 30s. It
 	// replaces an objective: the headroom is the one with which both together cost least. Above 0, at most 1000000,
 	// in quotes.
-	// +kubebuilder:validation:MaxLength=16
-	// +kubebuilder:validation:Pattern=`^([0-9]+|[0-9]*\.[0-9]+)$`
-	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]+|[0-9]*[.][0-9]+)$') || (double(self) > 0.0 && double(self) <= 1000000.0)",message="write a number above 0, at most 1000000"
 	// +optional
-	CostRatio string `json:"costRatio,omitempty"`
+	CostRatio Positive `json:"costRatio,omitempty"`
 
 	// History to learn from. Default 14d.
 	// +optional
@@ -128,7 +125,7 @@ type ForecastSpec struct {
 
 	// Price of a replica for an hour, in any currency, in quotes. Default: none, and no money is shown.
 	// +optional
-	Price Price `json:"price,omitempty"`
+	Price Positive `json:"price,omitempty"`
 
 	// Variants are other workloads that serve the demand, too, for example on spot or on another kind of GPU. The demand is that of all.
 	// An autoscaler selects its part by variant: the name; that of targetRef selects the targetRef's own.
@@ -171,19 +168,16 @@ type Follow struct {
 	// +kubebuilder:validation:MaxLength=253
 	Forecast string `json:"forecast"`
 	// Ratio is how many times the other demand this one is, in quotes. Default: the high end of what it was in the last day.
-	// +kubebuilder:validation:MaxLength=16
-	// +kubebuilder:validation:Pattern=`^([0-9]+|[0-9]*\.[0-9]+)$`
-	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]+|[0-9]*[.][0-9]+)$') || (double(self) > 0.0 && double(self) <= 1000000.0)",message="write a number above 0, at most 1000000"
 	// +optional
-	Ratio string `json:"ratio,omitempty"`
+	Ratio Positive `json:"ratio,omitempty"`
 }
 
-// Price is an amount of money.
+// Positive is a number above 0, at most 1000000.
 //
 // +kubebuilder:validation:MaxLength=16
 // +kubebuilder:validation:Pattern=`^([0-9]+|[0-9]*\.[0-9]+)$`
 // +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]+|[0-9]*[.][0-9]+)$') || (double(self) > 0.0 && double(self) <= 1000000.0)",message="write a number above 0, at most 1000000"
-type Price string
+type Positive string
 
 // Variant is another workload that serves the demand.
 type Variant struct {
@@ -198,7 +192,7 @@ type Variant struct {
 	// Price of a replica for an hour. Either all variants have one, with spec.price that of the targetRef, or none. The cheapest for the
 	// demand that it sustains is filled first.
 	// +optional
-	Price Price `json:"price,omitempty"`
+	Price Positive `json:"price,omitempty"`
 	// LeadTime is how long a replica takes from "more replicas" to "ready". Default: that of the targetRef. One that takes longer holds
 	// what lasts, and the others have the rest.
 	// +optional

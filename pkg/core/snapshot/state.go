@@ -89,11 +89,9 @@ type ForecastState struct {
 	// Past are recent forecasts beside what came, oldest first.
 	Past []ScoredForecast
 
-	// Plan is how the value is shared out among variants, and Parts what each of them is asked for; empty where there are none. Whole are the
-	// autoscalers that read the whole value all the same.
+	// Plan is how the value is shared out among variants, and Parts what each of them is asked for; empty where there are none.
 	Plan  variant.Plan
 	Parts []variant.Part
-	Whole []string
 	// Spent is what the simulated autoscalers have taken since the process began, whole hours.
 	Spent []Spent
 

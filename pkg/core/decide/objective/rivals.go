@@ -97,27 +97,34 @@ func (r *rivals) total(arrived, capacity float64) [rivalCount]Rival {
 	return out
 }
 
-// bestTarget is the cheapest at a price or else with no more lateness than a limit or, where there is none, the least late.
-func bestTarget(all []Rival, goal Goal, limit float64) Rival {
+// bestTarget is the index of the cheapest at a price or else with no more lateness than a limit or, where there is none, the least late.
+func bestTarget(all []Rival, goal Goal, limit float64) int {
 	cost := func(r Rival) (late, paid float64) {
 		if goal.Price > 0 {
 			return 0, r.Paid + goal.Price*r.Late
 		}
 		return math.Max(0, r.LateShare()-limit), r.Paid
 	}
-	best := all[0]
-	for _, r := range all[1:] {
-		late, paid := cost(r)
-		if bestLate, bestPaid := cost(best); late < bestLate || late == bestLate && paid <= bestPaid {
-			best = r
+	best := 0
+	for i := range all {
+		late, paid := cost(all[i])
+		if bestLate, bestPaid := cost(all[best]); late < bestLate || late == bestLate && paid <= bestPaid {
+			best = i
 		}
 	}
 	return best
 }
 
+// rivalsBeside are the rivals of the hours kept beside what was served for the first goal, and the index of the best target.
+func (o *Calibrator) rivalsBeside(served Account) (all [rivalCount]Rival, best int) {
+	goal := o.goals[0].goal
+	all = o.rivals.total(served.Arrived, o.config.Autoscalers[0].Spec.Capacity)
+	return all, bestTarget(all[:], goal, math.Max(goal.Late, served.LateShare()))
+}
+
 // setRivals adds the accounts of the rivals to a report.
-func (r *Report) setRivals(all [rivalCount]Rival, before decide.Before, goal Goal) {
+func (r *Report) setRivals(all [rivalCount]Rival, best int, before decide.Before) {
 	r.Before, r.BeforeAssumed = all[0], !(before.Target > 0)
-	r.Hindsight = bestTarget(all[:], goal, math.Max(goal.Late, r.Served.LateShare()))
+	r.Hindsight = all[best]
 	r.Observed = all[rivalCount-1].Account
 }

@@ -20,10 +20,8 @@ func (o *Calibrator) SpentSince(at time.Time) Spending {
 	if out.Hours <= 0 {
 		return Spending{}
 	}
-	best := 0
-	if report := o.Report(); report != nil {
-		best = o.rivals.indexOf(report.Hindsight.Target / o.config.Autoscalers[0].Spec.Capacity)
-	}
+	sum, _ := a.total()
+	_, best := o.rivalsBeside(sum.Account)
 	for i := range out.Hours {
 		paid := &o.rivals.hours.Ref(i).paid
 		out.Served += a.hours.Ref(i).Paid
@@ -32,14 +30,4 @@ func (o *Calibrator) SpentSince(at time.Time) Spending {
 		out.Hindsight += float64(paid[best])
 	}
 	return out
-}
-
-// indexOf is the rival with a target, as a share of a replica's capacity; the one before where there is none.
-func (r *rivals) indexOf(share float64) int {
-	for i := range r.shares {
-		if d := r.shares[i] - share; d < 1e-9 && d > -1e-9 {
-			return i
-		}
-	}
-	return 0
 }

@@ -45,7 +45,8 @@ func (o *Calibrator) Report() *Report {
 		Candidates: o.candidateReports(a), Hours: serving.trials[0].estimator.hours, Lead: o.config.Lead,
 		Period: over, Served: sum.Account, TargetLate: a.target(), Race: o.race.report(),
 	}
-	r.setRivals(o.rivals.total(sum.Arrived, o.config.Autoscalers[0].Spec.Capacity), o.config.Before, a.goal)
+	all, best := o.rivalsBeside(sum.Account)
+	r.setRivals(all, best, o.config.Before)
 	if r.Price == 0 {
 		r.Budget = a.accounts.budget(r.Late, sum.Account)
 	}

@@ -20,13 +20,12 @@ type FollowResult struct {
 // Follow simulates a workload with a Config's autoscaler and lead time whose demand is given, on the grid of the Config's own demand, by its own
 // forecast and by following the forecast of the Config's.
 func Follow(ctx context.Context, c Config, follower forecast.Series) (*FollowResult, error) {
-	c.Pool, c.Node, c.Only, c.Deferrable, c.Deadline = nil, nil, []string{Forewarm}, 0, 0
-	leader, err := newPlan(ctx, "follow", c)
+	leader, err := newPlainPlan(ctx, "follow", c)
 	if err != nil {
 		return nil, err
 	}
 	c.Demand = follower
-	p, err := newPlan(ctx, "follow", c)
+	p, err := newPlainPlan(ctx, "follow", c)
 	if err != nil {
 		return nil, err
 	}

@@ -47,8 +47,7 @@ const ownVariant = "own"
 func Variants(
 	ctx context.Context, c Config, others []fleet.Variant, progress func(done, total int, what string),
 ) (*VariantsResult, error) {
-	c.Pool, c.Node, c.Only, c.Deferrable, c.Deadline = nil, nil, []string{Forewarm}, 0, 0
-	p, err := newPlan(ctx, "variants", c)
+	p, err := newPlainPlan(ctx, "variants", c)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +59,8 @@ func Variants(
 	out.Demand = p.demandHours()
 	jobs := []job{{"variants together", forewarmUnits, func(spent func()) error {
 		defer repeat(forewarmUnits, spent)
-		out.Results[0], err = p.together(all)
+		one, err := p.together(all)
+		out.Results[0] = one
 		return err
 	}}}
 	for i := range all {

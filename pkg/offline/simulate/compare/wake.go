@@ -59,16 +59,12 @@ func Wakes(
 			c.Lead.Median,
 		)
 	}
-	c.Pool, c.Node, c.Only, c.Deferrable, c.Deadline = nil, nil, []string{Forewarm}, 0, 0
-	slow, err := newPlan(ctx, "wakes", c)
+	slow, err := newPlainPlan(ctx, "wakes", c)
 	if err != nil {
 		return nil, err
 	}
-	c.Lead = LeadTime{Median: w.Time}
-	fast, err := newPlan(ctx, "wakes", c)
-	if err != nil {
-		return nil, err
-	}
+	fast := &plan{Config: slow.Config, history: slow.history}
+	fast.Lead = LeadTime{Median: w.Time}
 	out := &WakesResult{Wake: w, Demand: slow.demandHours(), Wakes: make([]WakeResult, 1, 2)}
 	forewarm := func(p *plan, to *WakeResult, policy string) func(spent func()) error {
 		return func(spent func()) error {
