@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"syscall"
 	"testing"
 	"time"
 
@@ -91,15 +92,27 @@ func BenchmarkRebuild(b *testing.B) {
 		for name, c := range map[string]forecaster.Config{"quantile": c, "objective": asked} {
 			b.Run(step.String()+"/"+name, func(b *testing.B) {
 				var kept *forecaster.Forecaster
-				before := liveBytes()
+				before, begun, n := liveBytes(), cpuTime(b), 0
 				for b.Loop() {
 					kept = forecaster.New(c, h)
+					n++
 				}
+				b.ReportMetric(float64((cpuTime(b)-begun).Milliseconds())/float64(n), "ms-CPU/op")
 				b.ReportMetric(float64(liveBytes()-before)/1000, "kB")
 				runtime.KeepAlive(kept)
 			})
 		}
 	}
+}
+
+// cpuTime is what the process has taken of all processors: on a busy machine it says more than the time that has passed.
+func cpuTime(b *testing.B) time.Duration {
+	b.Helper()
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
 func liveBytes() int64 {

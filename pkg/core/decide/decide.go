@@ -160,7 +160,7 @@ func HeadroomValuesTo(dst, multipliers []float64, inputs []Input) {
 	for i, k := range multipliers {
 		value, _ := highestForecast(k, inputs)
 		value, _ = limit.CapForecast(value)
-		dst[i] = math.Max(value, floor)
+		dst[i] = max(value, floor)
 	}
 }
 
@@ -178,7 +178,7 @@ func highestForecast(k float64, inputs []Input) (value float64, at int) {
 func highestObserved(inputs []Input) float64 {
 	highest := 0.0
 	for i := range inputs {
-		highest = math.Max(highest, inputs[i].Observed)
+		highest = max(highest, inputs[i].Observed)
 	}
 	return highest
 }

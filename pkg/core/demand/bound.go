@@ -74,7 +74,7 @@ type Limit struct {
 
 // Raised is the limit of a demand that is known to be so many times as large, or at least so large.
 func (l Limit) Raised(times, atLeast float64) Limit {
-	if l.Known {
+	if l.Known && (times > 1 || atLeast > 0) {
 		l.Forecast = raised(l.Forecast, times, atLeast)
 		l.Observed = raised(l.Observed, times, atLeast)
 	}

@@ -24,7 +24,9 @@ func (f *Forecaster) Describe(e *snapshot.ForecastState) {
 	windows := f.peaks.Windows
 	e.Window = time.Duration(windows[f.peaks.LeadWindow]) * f.config.Step
 	e.MaxHorizon = time.Duration(windows[len(windows)-1]) * f.config.Step
-	e.Inputs = append([]decide.Input(nil), f.inputs...)
+	if e.Inputs = append([]decide.Input(nil), f.inputs...); len(e.Inputs) > 0 {
+		e.Inputs[len(e.Inputs)-1].Quantiles = f.quantiles(f.selection.candidate(0)) // A selector may ask for one.
+	}
 	last := f.peaks.Candidates[f.peaks.Find(windowpeak.LastValue)]
 	for _, c := range f.peaks.Candidates {
 		e.Candidates = append(e.Candidates, f.candidate(c, last))
@@ -77,7 +79,8 @@ func (f *Forecaster) refineNamed(r *objective.Report) {
 	for _, n := range r.Named {
 		if len(n.Inputs) > 0 {
 			newest := &n.Inputs[len(n.Inputs)-1]
-			f.completeInput(newest, f.peaks.Candidates[f.peaks.Find(n.Name)])
+			f.completeInput(newest)
+			newest.Quantiles = f.quantiles(f.peaks.Candidates[f.peaks.Find(n.Name)])
 			newest.Needed = f.selection.needed(0)
 		}
 	}

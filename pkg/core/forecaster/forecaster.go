@@ -266,14 +266,18 @@ func (f *Forecaster) inputsTo(dst []decide.Input, of int, c *windowpeak.Candidat
 		dst = append(dst, decide.Input{Peak: peak})
 	}
 	newest := &dst[len(dst)-1]
-	f.completeInput(newest, c)
+	f.completeInput(newest)
+	if !f.selection.settings[of].ByHeadroom() {
+		newest.Quantiles = f.quantiles(c)
+	}
 	newest.DeadBand, newest.Needed = f.selection.deadBand(of), f.selection.needed(of)
 	return dst
 }
 
 // completeInput sets what is known now in a candidate's newest input.
-func (f *Forecaster) completeInput(newest *decide.Input, c *windowpeak.Candidate) {
-	newest.Observed, newest.Quantiles, newest.Limit = f.credited(), f.quantiles(c), f.limit()
+func (f *Forecaster) completeInput(newest *decide.Input) {
+	newest.Limit = f.limit()
+	newest.Observed = newest.Limit.CapObserved(f.current())
 	newest.Suspect, newest.Events = f.held > newest.Observed, f.announcedWords()
 }
 
@@ -301,13 +305,16 @@ func (f *Forecaster) limit() demand.Limit {
 	return f.bound.Limit(f.peaks.LeadWindow).Raised(known.times, known.atLeast)
 }
 
-// credited is the observed demand, at most what is credible.
-func (f *Forecaster) credited() float64 {
+// current is the observed demand, suspects included.
+func (f *Forecaster) current() float64 {
 	if !math.IsNaN(f.held) {
-		return f.limit().CapObserved(f.held)
+		return f.held
 	}
-	return f.limit().CapObserved(f.demand.known)
+	return f.demand.known
 }
+
+// credited is the observed demand, at most what is credible.
+func (f *Forecaster) credited() float64 { return f.limit().CapObserved(f.current()) }
 
 // decideHeld decides while suspects are held back: candidates do not see them, and they are served as far as they are credible.
 func (f *Forecaster) decideHeld() {

@@ -33,13 +33,21 @@ const (
 // Controller holds the state that the HPA controller keeps for one HPA: its spec, and recent recommendations and
 // scalings. It is not safe for concurrent use.
 type Controller struct {
-	spec            *Spec // never changed
+	spec            *prepared // never changed
 	recommendations []recommendation
 	ups, downs      []change
 	// scaledToZero is true after this controller scaled to zero. Only then does it scale from zero.
 	scaledToZero bool
-	// unchangedUntil is the time up to which an identical sync changes nothing.
-	unchangedUntil instant
+	// unchanged are the replicas that the same proposal does not change up to unchangedUntil.
+	unchanged      int32
+	unchangedUntil Instant
+}
+
+// prepared is a Spec with the least and the largest ratio of a metric to its target that are within its tolerances.
+type prepared struct {
+	Spec
+
+	least, most float64
 }
 
 // New returns a controller without history, as after a restart. It returns the errors of Validate.
@@ -47,13 +55,14 @@ func New(spec Spec) (*Controller, error) {
 	if err := spec.Validate(); err != nil {
 		return nil, fmt.Errorf("hpa: %w", err)
 	}
-	return &Controller{spec: &spec, unchangedUntil: never}, nil
+	up, down := spec.Tolerances()
+	return &Controller{spec: &prepared{spec, 1 - down, 1 + up}, unchangedUntil: never}, nil
 }
 
 // RecordScaling records a scaling that happened before this controller started: the policies count it, and after a
 // scaling to zero the controller may scale up again. Scalings are recorded in the order of their times.
 func (c *Controller) RecordScaling(at time.Time, from, to int32) {
-	c.remember(instant(at.UnixNano()), from, to)
+	c.remember(InstantOf(at), from, to)
 }
 
 // SyncResult is the result of one sync, with its reasons.
@@ -74,17 +83,23 @@ type SyncResult struct {
 	Err error
 }
 
-// instant is a time in nanoseconds since 1970. It compares faster than time.Time; simulations compare millions.
-type instant int64
+// Instant is a time in nanoseconds since 1970. It is faster than time.Time; simulations compare millions.
+type Instant int64
+
+// InstantOf returns a time as an Instant.
+func InstantOf(t time.Time) Instant { return Instant(t.UnixNano()) }
+
+// Add returns the time after a duration.
+func (t Instant) Add(d time.Duration) Instant { return t + Instant(d) }
 
 // never is before every other instant.
-const never instant = math.MinInt64
+const never Instant = math.MinInt64
 
-func (t instant) before(d time.Duration) instant { return t - instant(d) }
+func (t Instant) before(d time.Duration) Instant { return t - Instant(d) }
 
 // Sync is one pass of the control loop. The caller applies its Replicas.
 func (c *Controller) Sync(at time.Time, o Observed) SyncResult {
-	now := instant(at.UnixNano())
+	now := InstantOf(at)
 	out := SyncResult{Replicas: o.Replicas, Metric: -1}
 	to, looks := c.beforeMetrics(now, o.Replicas)
 	switch {
@@ -105,15 +120,17 @@ func (c *Controller) Sync(at time.Time, o Observed) SyncResult {
 
 // SyncValue is Sync for an HPA with one metric of one value in milli-units. It ignores the observed readings and
 // returns the replicas alone; simulated autoscalers sync by the million.
-func (c *Controller) SyncValue(at time.Time, o Observed, value int64) int32 {
-	now := instant(at.UnixNano())
+func (c *Controller) SyncValue(now Instant, o *Observed, value int64) int32 {
+	if c.Repeats(now, o, value) {
+		return o.Replicas
+	}
 	to, looks := c.beforeMetrics(now, o.Replicas)
 	if looks {
-		p := c.spec.proposeOne(&c.spec.Metrics[0], &o, value)
-		if p.Err != nil {
+		proposed, err := c.proposeOne(o, value)
+		if err != nil {
 			return o.Replicas
 		}
-		held, _ := c.stabilize(now, o.Replicas, max(p.Replicas, 0))
+		held, _ := c.stabilize(now, o.Replicas, proposed)
 		to, _ = c.limit(now, o.Replicas, held)
 		to = c.result(now, o.Replicas, held, to)
 	}
@@ -121,8 +138,40 @@ func (c *Controller) SyncValue(at time.Time, o Observed, value int64) int32 {
 	return to
 }
 
+// Repeats reports whether every SyncValue up to a time, with the same observations, changes nothing because the one before proposed
+// the same and changed nothing. It records them.
+func (c *Controller) Repeats(until Instant, o *Observed, value int64) bool {
+	if o.Replicas != c.unchanged || until > c.unchangedUntil {
+		return false
+	}
+	last := &c.recommendations[len(c.recommendations)-1]
+	if proposed, err := c.proposeOne(o, value); err != nil || proposed != last.replicas {
+		return false
+	}
+	last.newest = max(last.newest, until)
+	return true
+}
+
+// proposeOne returns what the only metric proposes for its value, not below 0.
+func (c *Controller) proposeOne(o *Observed, value int64) (int32, error) {
+	m := &c.spec.Metrics[0]
+	if m.Source == External && m.overflown(value) {
+		value = math.MaxInt64
+	}
+	if m.Type != AverageValue {
+		p := c.spec.proposeValue(m, o, value)
+		return max(p.Replicas, 0), p.Err
+	}
+	// As proposeAverage, which explains more than the replicas.
+	target := float64(m.Target)
+	if ratio := float64(value) / (target * float64(o.Existing)); c.spec.least <= ratio && ratio <= c.spec.most {
+		return max(o.Existing, 0), nil
+	}
+	return max(ceil(float64(value)/target), 0), nil
+}
+
 // beforeMetrics applies the rules that do not need the metrics. readsMetrics is false where they decide the replicas.
-func (c *Controller) beforeMetrics(now instant, replicas int32) (to int32, looks bool) {
+func (c *Controller) beforeMetrics(now Instant, replicas int32) (to int32, looks bool) {
 	c.unchangedUntil = never
 	if c.recommendations == nil {
 		c.recommendations = []recommendation{{now, replicas}}
@@ -139,26 +188,14 @@ func (c *Controller) beforeMetrics(now instant, replicas int32) (to int32, looks
 }
 
 // result returns the replicas after stabilization and limits.
-func (c *Controller) result(now instant, current, held, limited int32) int32 {
+func (c *Controller) result(now Instant, current, held, limited int32) int32 {
 	if current == 0 {
 		limited = max(limited, c.spec.Min)
 	}
 	if held == current && limited == current {
-		c.unchangedUntil = c.stableUntil(now)
+		c.unchanged, c.unchangedUntil = current, c.stableUntil(now)
 	}
 	return limited
-}
-
-// SkipRepeat reports whether a sync with the same observations as the one before it changes nothing, then or at any
-// repetition up to that time, and records it. It is valid only for AverageValue targets: the others depend on pods.
-func (c *Controller) SkipRepeat(at time.Time) bool {
-	now := instant(at.UnixNano())
-	if now > c.unchangedUntil {
-		return false
-	}
-	last := &c.recommendations[len(c.recommendations)-1]
-	last.newest = max(last.newest, now)
-	return true
 }
 
 // mayScaleFromZero reports whether the metrics of a workload with zero replicas are read: only where this HPA scaled it

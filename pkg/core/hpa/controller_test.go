@@ -234,8 +234,8 @@ func BenchmarkSync(b *testing.B) {
 	}
 }
 
-// Skipping repeated syncs changes no replicas.
-func TestSkipRepeat(t *testing.T) {
+// Skipping syncs that repeat a proposal changes no replicas.
+func TestRepeats(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	skipped, held := 0, 0
 	for range 300 {
@@ -252,16 +252,16 @@ func TestSkipRepeat(t *testing.T) {
 		replicas, value, at := int32(1), int64(1000), time.Unix(1e9, 0)
 		for range 200 {
 			at = at.Add(15 * time.Second)
-			same := rng.IntN(3) > 0
-			if !same {
+			if rng.IntN(3) == 0 {
 				value = rng.Int64N(20_000)
 			}
+			value = max(0, value+rng.Int64N(3)-1) // Mostly the same proposal.
 			o := hpa.Observed{
 				Replicas: replicas, Existing: replicas, Pods: replicas, Ready: replicas,
 				Readings: []hpa.Reading{{Values: []int64{value}}},
 			}
 			want, got := plain.Sync(at, o), replicas
-			if same && quick.SkipRepeat(at) {
+			if quick.Repeats(hpa.InstantOf(at), &o, value) {
 				skipped++
 				if want.Proposed != want.Stabilized {
 					held++
@@ -309,7 +309,7 @@ func TestSyncValue(t *testing.T) {
 			case 1:
 				value = int64(replicas) * (950 + rng.Int64N(100)) // Within the tolerance.
 			}
-			got := quick.SyncValue(at, o, value)
+			got := quick.SyncValue(hpa.InstantOf(at), &o, value)
 			o.Readings = []hpa.Reading{{Values: []int64{value}}}
 			if want := plain.Sync(at, o).Replicas; got != want {
 				t.Fatalf("%d replicas, want %d: %+v", got, want, spec)

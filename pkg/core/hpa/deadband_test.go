@@ -71,7 +71,7 @@ func TestDeadBandIsTheControllers(t *testing.T) {
 		sync := func(value float64) int32 {
 			at = at.Add(15 * time.Second)
 			observed := hpa.Observed{Replicas: replicas, Existing: replicas}
-			return controller.SyncValue(at, observed, int64(math.Ceil(1000*value-1e-6)))
+			return controller.SyncValue(hpa.InstantOf(at), &observed, int64(math.Ceil(1000*value-1e-6)))
 		}
 		value := band.From + (0.001+0.998*rng.Float64())*(band.To-band.From)
 		if value = math.Floor(1000*value) / 1000; value <= band.From {

@@ -55,14 +55,6 @@ func (s *Spec) Propose(m *Metric, o *Observed, r Reading) Proposal {
 	return s.proposeTotal(m, o, total)
 }
 
-// proposeOne computes the proposal of a metric with one value.
-func (s *Spec) proposeOne(m *Metric, o *Observed, value int64) Proposal {
-	if m.Source == External && m.overflown(value) {
-		value = math.MaxInt64
-	}
-	return s.proposeTotal(m, o, value)
-}
-
 func (s *Spec) proposeTotal(m *Metric, o *Observed, total int64) Proposal {
 	if m.Type == AverageValue {
 		return s.proposeAverage(m, o, total)

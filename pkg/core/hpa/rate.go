@@ -10,12 +10,12 @@ const (
 
 // change is an earlier scaling by a number of replicas, above 0.
 type change struct {
-	at instant
+	at Instant
 	by int32
 }
 
 // limit applies the policies, min and max to a stabilized recommendation.
-func (c *Controller) limit(now instant, current, wanted int32) (int32, Reason) {
+func (c *Controller) limit(now Instant, current, wanted int32) (int32, Reason) {
 	if c.spec.Behavior == nil {
 		return c.limitWithoutBehavior(current, wanted)
 	}
@@ -72,7 +72,7 @@ const (
 
 // bound returns the replicas that the policies of one direction allow. Worked: 3 pods in 60 s, with 8 replicas now of
 // which 2 were added within that minute: up to 6 + 3 = 9.
-func (c *Controller) bound(now instant, current int32, rules *Rules, d direction) int32 {
+func (c *Controller) bound(now Instant, current int32, rules *Rules, d direction) int32 {
 	bound := current
 	if rules.Select == SelectDisabled {
 		return bound
@@ -102,13 +102,13 @@ func (d direction) allowed(start int32, p ScalingPolicy) int32 {
 func (d direction) farther(a, b int32) bool { return (a > b) == (d == up) && a != b }
 
 // startOfPeriod returns the replicas of a period ago.
-func (c *Controller) startOfPeriod(now instant, current int32, period time.Duration) int32 {
+func (c *Controller) startOfPeriod(now Instant, current int32, period time.Duration) int32 {
 	cutoff := now.before(period)
 	return current - sumSince(c.ups, cutoff) + sumSince(c.downs, cutoff)
 }
 
 // sumSince sums the changes after a time.
-func sumSince(changes []change, cutoff instant) int32 {
+func sumSince(changes []change, cutoff Instant) int32 {
 	sum := int32(0)
 	for _, c := range changes {
 		if c.at > cutoff {
@@ -119,7 +119,7 @@ func sumSince(changes []change, cutoff instant) int32 {
 }
 
 // remember records a scaling for the policies. An HPA without a behavior has no policies.
-func (c *Controller) remember(now instant, from, to int32) {
+func (c *Controller) remember(now Instant, from, to int32) {
 	if from != to {
 		c.scaledToZero = to == 0
 	}
@@ -134,7 +134,7 @@ func (c *Controller) remember(now instant, from, to int32) {
 
 // addChange overwrites a change that the policies of its own direction no longer count. The controller does the same,
 // and a longer policy of the other direction then misses that change.
-func addChange(changes []change, news change, cutoff instant) []change {
+func addChange(changes []change, news change, cutoff Instant) []change {
 	for i := len(changes) - 1; i >= 0; i-- {
 		if changes[i].at < cutoff {
 			changes[i] = news

@@ -8,12 +8,12 @@ import (
 // recommendation is a run of equal proposals before stabilization. Only its newest time is kept: a window asks only
 // whether one of its syncs lies within it.
 type recommendation struct {
-	newest   instant
+	newest   Instant
 	replicas int32
 }
 
 // stabilize applies the recommendations of the windows to a proposal, and records it.
-func (c *Controller) stabilize(now instant, current, proposed int32) (int32, Reason) {
+func (c *Controller) stabilize(now Instant, current, proposed int32) (int32, Reason) {
 	held := c.stabilized(now, current, proposed)
 	reason := ReadyForNewScale
 	switch {
@@ -29,7 +29,7 @@ func (c *Controller) stabilize(now instant, current, proposed int32) (int32, Rea
 }
 
 // stabilized returns the proposal limited by the recent recommendations.
-func (c *Controller) stabilized(now instant, current, proposed int32) int32 {
+func (c *Controller) stabilized(now Instant, current, proposed int32) int32 {
 	if c.spec.Behavior == nil {
 		return c.highestSince(now.before(c.spec.Cluster.DownscaleStabilization), proposed)
 	}
@@ -37,7 +37,7 @@ func (c *Controller) stabilized(now instant, current, proposed int32) int32 {
 }
 
 // highestSince returns the largest recommendation at or after a time.
-func (c *Controller) highestSince(cutoff instant, highest int32) int32 {
+func (c *Controller) highestSince(cutoff Instant, highest int32) int32 {
 	for _, r := range c.recommendations {
 		if r.newest >= cutoff {
 			highest = max(highest, r.replicas)
@@ -49,7 +49,7 @@ func (c *Controller) highestSince(cutoff instant, highest int32) int32 {
 // stabilizedBothWays keeps the current replicas where they lie between the lowest recommendation of the scale-up window
 // and the highest of the scale-down window; otherwise it returns the nearer of the two. Unlike without a behavior, a
 // recommendation exactly as old as a window is outside it.
-func (c *Controller) stabilizedBothWays(now instant, current, proposed int32) int32 {
+func (c *Controller) stabilizedBothWays(now Instant, current, proposed int32) int32 {
 	upCutoff := now.before(c.spec.Behavior.Up.Stabilization)
 	downCutoff := now.before(c.spec.DownStabilization())
 	lowest, highest := proposed, proposed
@@ -66,18 +66,18 @@ func (c *Controller) stabilizedBothWays(now instant, current, proposed int32) in
 
 // stableUntil returns the time up to which the same proposal keeps the same result: until one of the earlier
 // recommendations leaves a window. They ascend in time.
-func (c *Controller) stableUntil(now instant) instant {
-	until := instant(math.MaxInt64)
+func (c *Controller) stableUntil(now Instant) Instant {
+	until := Instant(math.MaxInt64)
 	earlier := c.recommendations[:len(c.recommendations)-1]
 	if c.spec.Behavior == nil {
 		if len(earlier) > 0 {
-			until = earlier[0].newest + instant(c.spec.Cluster.DownscaleStabilization)
+			until = earlier[0].newest + Instant(c.spec.Cluster.DownscaleStabilization)
 		}
 		return until
 	}
 	for _, window := range []time.Duration{c.spec.Behavior.Up.Stabilization, c.spec.DownStabilization()} {
 		for _, r := range earlier {
-			if out := r.newest + instant(window); out > now {
+			if out := r.newest + Instant(window); out > now {
 				until = min(until, out-1)
 				break
 			}
@@ -95,7 +95,7 @@ func (s *Spec) DownStabilization() time.Duration {
 }
 
 // addRecommendation records a proposal.
-func (c *Controller) addRecommendation(now instant, proposed int32) {
+func (c *Controller) addRecommendation(now Instant, proposed int32) {
 	if n := len(c.recommendations); n > 0 && c.recommendations[n-1].replicas == proposed {
 		last := &c.recommendations[n-1]
 		last.newest = max(last.newest, now)
@@ -105,7 +105,7 @@ func (c *Controller) addRecommendation(now instant, proposed int32) {
 }
 
 // dropRecommendations drops what is older than both windows.
-func (c *Controller) dropRecommendations(now instant) {
+func (c *Controller) dropRecommendations(now Instant) {
 	window := c.spec.DownStabilization()
 	if c.spec.Behavior != nil {
 		window = max(window, c.spec.Behavior.Up.Stabilization)

@@ -9,18 +9,18 @@ type TrailingMax struct {
 	seen   int
 	// values, descending, and their positions, in a ring that starts at head.
 	values    []float64
-	positions []int
+	positions []int32
 	head, len int
 }
 
 // NewTrailingMax returns the maximum of so many values, 1 or more.
 func NewTrailingMax(window int) *TrailingMax {
-	return &TrailingMax{window: window, values: make([]float64, window), positions: make([]int, window)}
+	return &TrailingMax{window: window, values: make([]float64, window), positions: make([]int32, window)}
 }
 
 // Push takes the next value, NaN where it is missing, and returns Value.
 func (m *TrailingMax) Push(v float64) float64 {
-	if m.len > 0 && m.positions[m.head] <= m.seen-m.window {
+	if m.len > 0 && int(m.positions[m.head]) <= m.seen-m.window {
 		m.head = m.at(1)
 		m.len--
 	}
@@ -29,7 +29,7 @@ func (m *TrailingMax) Push(v float64) float64 {
 			m.len--
 		}
 		end := m.at(m.len)
-		m.values[end], m.positions[end] = v, m.seen
+		m.values[end], m.positions[end] = v, int32(m.seen) //nolint:gosec // No history has so many steps.
 		m.len++
 	}
 	m.seen++
@@ -44,7 +44,13 @@ func (m *TrailingMax) Value() float64 {
 	return m.values[m.head]
 }
 
-func (m *TrailingMax) at(i int) int { return (m.head + i) % m.window }
+// at is where the i-th value is; a remainder would cost more than all the rest.
+func (m *TrailingMax) at(i int) int {
+	if i += m.head; i >= m.window {
+		i -= m.window
+	}
+	return i
+}
 
 // MaxKnown returns the largest value that is not NaN; NaN without any.
 func MaxKnown(values ...float64) float64 {

@@ -72,29 +72,28 @@ func (s *Simulation) Play(values []float64, arrived float64) {
 			s.workloads[i].cluster.ready = s.settings.initialReplicas(arrived)
 		}
 	}
+	demand := s.settings.arrivalOf(arrived)
 	for i := range s.workloads {
-		s.play(i, values[i], arrived)
+		s.play(i, values[i], demand)
 	}
 	s.score.Hours += float64(s.steps) * s.hours
 }
 
-// play simulates the steps of one workload. If the first step leaves it in a steady state, the others are not
-// simulated.
-func (s *Simulation) play(i int, value, arrived float64) {
+// play simulates the steps of one workload.
+func (s *Simulation) play(i int, value float64, demand arrival) {
 	w := &s.workloads[i]
-	f := w.play(value, arrived)
-	s.count(i, f)
-	resting := s.steps > 1 && f.late == 0 && w.skipSteady(s.steps-1)
-	for range s.steps - 1 {
-		if !resting {
-			f = w.play(value, arrived)
+	for left := s.steps; left > 0; left-- {
+		if w.rest(value, demand, left) {
+			s.countRest(i, left, demand)
+			return
 		}
-		s.count(i, f)
+		f := w.play(value, demand)
+		s.count(i, &f)
 	}
 }
 
 // count adds a step of a workload to the score.
-func (s *Simulation) count(i int, f flow) {
+func (s *Simulation) count(i int, f *flow) {
 	c := &s.workloads[i].cluster
 	if i == 0 {
 		s.score.Arrived += hours(f.arrived)
@@ -108,6 +107,17 @@ func (s *Simulation) count(i int, f flow) {
 	s.score.Late[i] += hours(f.late)
 	if c.replicas() >= s.settings.maxReplicas {
 		s.score.Capped[i] += hours(f.late)
+	}
+}
+
+// countRest adds steps of a workload that are all the same, and in which nothing is late.
+func (s *Simulation) countRest(i, steps int, demand arrival) {
+	arrived, paid := hours(demand.seconds), float64(s.workloads[i].cluster.paid())*s.hours
+	for range steps { // One by one: a product would be rounded otherwise.
+		s.score.Paid[i] += paid
+		if i == 0 {
+			s.score.Arrived += arrived
+		}
 	}
 }
 

@@ -50,7 +50,9 @@ func (c *cluster) paid() int {
 // advance makes ready what is due at a step.
 func (c *cluster) advance(k *settings, step int) {
 	c.ready += c.starting.take(step)
-	c.interrupt(k, step)
+	if k.interruptions > 0 {
+		c.interrupt(k, step)
+	}
 	if c.nodes == nil {
 		return
 	}
@@ -62,9 +64,6 @@ func (c *cluster) advance(k *settings, step int) {
 
 // interrupt takes ready replicas away, as a Poisson process, and starts others in their place.
 func (c *cluster) interrupt(k *settings, step int) {
-	if k.interruptions == 0 {
-		return
-	}
 	lost := 0
 	for c.risk += float64(c.ready) * k.interruptions; c.risk >= c.fatal && lost < c.ready; lost++ {
 		c.risk -= c.fatal
@@ -78,6 +77,9 @@ func (c *cluster) interrupt(k *settings, step int) {
 // scale starts or stops pods.
 func (c *cluster) scale(k *settings, step, to int) {
 	surplus := c.replicas() - to
+	if surplus == 0 && c.waiting == 0 && c.nodes == nil {
+		return // Most syncs change nothing.
+	}
 	if surplus <= 0 {
 		c.waiting -= surplus
 		c.place(k, step)

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"errors"
-	"math"
 	"time"
 )
 
@@ -45,9 +44,6 @@ func (f *Fleet) Step(values []float64, demand float64) (StepResult, []StepResult
 		out.Replicas, out.Ready, out.Held = out.Replicas+r.Replicas, out.Ready+r.Ready, out.Held+r.Held
 		out.Started, out.Stopped, out.Value = out.Started+r.Started, out.Stopped+r.Stopped, out.Value+r.Value
 	}
-	if math.IsNaN(demand) {
-		demand = 0
-	}
-	out.setFlow(f.queue.step(first, demand/first.capacity, ready), f.queue.backlog)
+	out.setFlow(f.queue.step(first, first.arrivalOf(demand), ready), f.queue.backlog)
 	return out, f.results
 }

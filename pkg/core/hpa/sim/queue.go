@@ -13,15 +13,15 @@ type flow struct {
 	deferrable                     outcome
 }
 
-// step simulates one step. The demand is in fully busy replicas, and the capacity in ready ones.
+// step simulates one step. The capacity is in ready replicas.
 //
 // Worked: 10 replicas with a backlog of 200 replica-seconds have a wait of 20 s. Demand of 30 replicas arrives for 15
 // s, of which 15 s · 10 are served; the wait is 50 s at the end. Two thirds of the arrivals wait longer than 30 s.
 //
 // While no replica is ready, the wait is unknown and all arrivals are late. The queue is then limited as for one
 // replica.
-func (q *queue) step(k *settings, demand, capacity float64) flow {
-	f := flow{arrived: demand * k.stepSeconds}
+func (q *queue) step(k *settings, demand arrival, capacity float64) flow {
+	f := flow{arrived: demand.seconds}
 	before := q.backlog
 	q.backlog = max(before+f.arrived-capacity*k.stepSeconds, 0)
 	f.served = before + f.arrived - q.backlog

@@ -10,6 +10,7 @@ import (
 // settings are what workloads of one Spec have in common. They never change and are shared.
 type settings struct {
 	start time.Time
+	began hpa.Instant   // the start
 	step  time.Duration // of a step
 	// wait is how long demand may wait without being late; demand that waits longer than timeout is dropped. All in
 	// seconds.
@@ -28,13 +29,12 @@ type settings struct {
 	nodes                       *Nodes
 	interruptions               float64 // of a replica in a step
 	seed                        uint64
-	// skipsRepeats is true where the replicas do not depend on pods, so that a repeated sync can be skipped.
-	skipsRepeats bool
 }
 
 func newSettings(s *Spec, start time.Time, step time.Duration) *settings {
 	k := &settings{
 		start:            start,
+		began:            hpa.InstantOf(start),
 		step:             step,
 		stepSeconds:      step.Seconds(),
 		wait:             s.Wait.Seconds(),
@@ -51,7 +51,6 @@ func newSettings(s *Spec, start time.Time, step time.Duration) *settings {
 		nodes:            s.Nodes,
 		interruptions:    s.Interruptions * step.Hours(),
 		seed:             s.Seed,
-		skipsRepeats:     s.HPA.Metrics[0].Type == hpa.AverageValue && s.Interruptions == 0,
 	}
 	var lead Constant
 	if lead, k.constantLead = s.PodLead.(Constant); k.constantLead {

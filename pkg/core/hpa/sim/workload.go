@@ -17,9 +17,9 @@ type Workload struct {
 	queue      queue
 	deferred   deferred
 	step       int
-	// read is the value at the newest sync, asked the replicas then.
-	read  float64
-	asked int32
+	// band is the dead band at bandOf replicas.
+	bandOf int32
+	band   hpa.DeadBand
 }
 
 // StepResult is the result of one step.
@@ -74,7 +74,7 @@ func (w *Workload) newSibling() Workload {
 // NaN demand is none. A value that an adapter would not serve counts as a failed reading.
 func (w *Workload) Step(value, demand float64) StepResult {
 	before := w.count()
-	f := w.play(value, demand)
+	f := w.play(value, w.settings.arrivalOf(demand))
 	m := w.result(before, value)
 	m.setFlow(f, w.queue.backlog)
 	m.Deferrable, m.Missed = hours(f.deferrable.arrived), hours(f.deferrable.missed)
@@ -112,15 +112,47 @@ func (w *Workload) at(step int) time.Time {
 	return w.settings.start.Add(time.Duration(step) * w.settings.step)
 }
 
-// play is Step for callers that need only the flow.
-func (w *Workload) play(value, demand float64) flow {
-	w.movePods(value)
+// arrival is the demand that arrives in a step.
+type arrival struct {
+	// replicas are kept busy by it, for so many replica-seconds.
+	replicas, seconds float64
+}
+
+// arrivalOf is a demand in its own unit; NaN is none.
+func (k *settings) arrivalOf(demand float64) arrival {
 	if math.IsNaN(demand) {
 		demand = 0
 	}
-	f := w.queue.step(w.settings, demand/w.settings.capacity, float64(w.cluster.ready))
-	f.deferrable = w.deferred.step(w.step-1, math.Max(float64(w.cluster.ready)*w.settings.stepSeconds-f.served, 0))
+	replicas := demand / k.capacity
+	return arrival{replicas, replicas * k.stepSeconds}
+}
+
+// play is Step for callers that need only the flow.
+func (w *Workload) play(value float64, demand arrival) flow {
+	w.movePods(value)
+	f := w.queue.step(w.settings, demand, float64(w.cluster.ready))
+	if len(w.deferred.waiting) > 0 {
+		f.deferrable = w.deferred.step(w.step-1, max(float64(w.cluster.ready)*w.settings.stepSeconds-f.served, 0))
+	}
 	return f
+}
+
+// rest plays so many steps at once if they change nothing: no pod starts, nothing waits or is late, and each sync repeats the one
+// before. It reports whether they do.
+func (w *Workload) rest(value float64, demand arrival, steps int) bool {
+	c, k := &w.cluster, w.settings
+	if c.starting.total > 0 || c.waiting > 0 || c.nodes != nil || c.ready == 0 || w.queue.backlog > 0 ||
+		demand.seconds > float64(c.ready)*k.stepSeconds || len(w.deferred.waiting) > 0 ||
+		k.syncSteps != 1 || k.interruptions > 0 {
+		return false
+	}
+	o := w.observed()
+	milli, ok := w.milli(value)
+	if !ok || !w.controller.Repeats(w.instant(w.step+steps-1), &o, milli) {
+		return false
+	}
+	w.step += steps
+	return true
 }
 
 // movePods is the part of a step before the demand arrives.
@@ -130,22 +162,6 @@ func (w *Workload) movePods(value float64) {
 		w.cluster.scale(w.settings, w.step, w.sync(value))
 	}
 	w.step++
-}
-
-// skipSteady skips so many steps where, with the same value and demand, each would repeat the last one with nothing
-// late. It reports whether it did.
-func (w *Workload) skipSteady(steps int) bool {
-	c := &w.cluster
-	if !w.settings.skipsRepeats || w.settings.syncSteps != 1 || int(w.asked) != c.replicas() || w.queue.backlog > 0 ||
-		len(w.deferred.waiting) > 0 || c.starting.total > 0 || c.waiting > 0 || c.nodes != nil || c.ready == 0 {
-		return false
-	}
-	newest := w.step + steps - 1
-	if !w.controller.SkipRepeat(w.at(newest)) {
-		return false
-	}
-	w.step = newest + 1
-	return true
 }
 
 // hours converts replica-seconds to replica-hours.
@@ -162,22 +178,38 @@ func (w *Workload) deadBand() hpa.DeadBand {
 	if !w.settings.passDeadBand {
 		return hpa.DeadBand{}
 	}
-	return w.settings.hpa.DeadBand(int32(w.cluster.replicas())) //nolint:gosec // At most the HPA's maximum.
+	if replicas := int32(w.cluster.replicas()); replicas != w.bandOf { //nolint:gosec // At most the HPA's maximum.
+		w.band, w.bandOf = w.settings.hpa.DeadBand(replicas), replicas
+	}
+	return w.band
 }
 
-// sync is one pass of the controller, which reads values in thousandths, rounded up as the adapter rounds them.
-func (w *Workload) sync(value float64) int {
-	value = w.deadBand().Pass(value)
-	at := w.at(w.step)
+// observed is what the HPA sees of the pods.
+func (w *Workload) observed() hpa.Observed {
 	replicas, ready := int32(w.cluster.replicas()), int32(w.cluster.ready) //nolint:gosec // At most the HPA's maximum.
-	if w.settings.skipsRepeats && value == w.read && replicas == w.asked && w.controller.SkipRepeat(at) {
-		return int(replicas)
+	return hpa.Observed{Replicas: replicas, Existing: replicas, Pods: replicas, Ready: ready}
+}
+
+// milli is a value past the dead band in thousandths, rounded up as the adapter rounds it; ok is false of one that no adapter serves.
+func (w *Workload) milli(value float64) (milli int64, ok bool) {
+	value = w.deadBand().Pass(value)
+	if !(value >= 0 && value < MaxValue) {
+		return 0, false
 	}
-	w.read, w.asked = value, replicas
-	o := hpa.Observed{Replicas: replicas, Existing: replicas, Pods: replicas, Ready: ready}
-	if value >= 0 && value < MaxValue {
-		return int(w.controller.SyncValue(at, o, int64(math.Ceil(value*1000))))
+	return int64(math.Ceil(value * 1000)), true
+}
+
+// sync is one pass of the controller.
+func (w *Workload) sync(value float64) int {
+	o := w.observed()
+	if milli, ok := w.milli(value); ok {
+		return int(w.controller.SyncValue(w.instant(w.step), &o, milli))
 	}
 	o.Readings = []hpa.Reading{{Err: errNoValue}}
-	return int(w.controller.Sync(at, o).Replicas)
+	return int(w.controller.Sync(w.at(w.step), o).Replicas)
+}
+
+// instant is the start of a step, see at.
+func (w *Workload) instant(step int) hpa.Instant {
+	return w.settings.began.Add(time.Duration(step) * w.settings.step)
 }
