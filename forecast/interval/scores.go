@@ -27,11 +27,12 @@ type Scores struct {
 	size   int
 	ring   []float32
 	oldest int
-	sorted []float32
+	// sorted are places in the ring, by their scores.
+	sorted []uint16
 }
 
-// NewScores keeps the newest size scores, size ≥ 1. It takes their memory with the first one: many forecasts are never scored.
-func NewScores(size int) *Scores { return &Scores{size: size} }
+// NewScores keeps the newest size scores, 1 ≤ size ≤ 65,536. It takes their memory with the first one: many forecasts are never scored.
+func NewScores(size int) *Scores { return &Scores{size: min(size, 1<<16)} }
 
 // Len is the number of scores held.
 func (s *Scores) Len() int { return len(s.ring) }
@@ -43,15 +44,14 @@ func (s *Scores) Add(score float64) {
 		return
 	}
 	if s.ring == nil {
-		s.ring, s.sorted = make([]float32, 0, s.size), make([]float32, 0, s.size)
+		s.ring, s.sorted = make([]float32, 0, s.size), make([]uint16, 0, s.size)
 	}
-	if len(s.ring) < s.size {
+	if n := len(s.ring); n < s.size {
+		s.sorted = slices.Insert(s.sorted, s.rank(v), uint16(n)) //nolint:gosec // Less than the size.
 		s.ring = append(s.ring, v)
-		s.insert(v)
 		return
 	}
-	s.replace(s.ring[s.oldest], v)
-	s.ring[s.oldest] = v
+	s.replace(v)
 	s.oldest = (s.oldest + 1) % len(s.ring)
 }
 
@@ -59,33 +59,31 @@ func (s *Scores) Add(score float64) {
 func (s *Scores) Clone() *Scores {
 	c := *s
 	c.ring = append(make([]float32, 0, s.size), s.ring...)
-	c.sorted = append(make([]float32, 0, s.size), s.sorted...)
+	c.sorted = append(make([]uint16, 0, s.size), s.sorted...)
 	return &c
 }
 
-func (s *Scores) insert(v float32) {
-	at := s.rank(v)
-	s.sorted = slices.Insert(s.sorted, at, v)
-}
-
-// replace puts v in the place of old; what lies between the two moves by one.
-func (s *Scores) replace(old, v float32) {
-	from, to := s.rank(old), s.rank(v)
+// replace puts v in the place of the oldest; what lies between the two moves by one.
+func (s *Scores) replace(v float32) {
+	place := uint16(s.oldest) //nolint:gosec // Less than the size.
+	from, to := s.rank(s.ring[place]), s.rank(v)
+	for s.sorted[from] != place { // Others are equal to it.
+		from++
+	}
 	if to > from {
 		to--
 		copy(s.sorted[from:to], s.sorted[from+1:to+1])
 	} else {
 		copy(s.sorted[to+1:from+1], s.sorted[to:from])
 	}
-	s.sorted[to] = v
+	s.ring[place], s.sorted[to] = v, place
 }
 
-// rank is how many scores are below v. Written out, because there is no NaN among them to look out for: twice as fast
-// as slices.BinarySearch.
+// rank is how many scores are below v.
 func (s *Scores) rank(v float32) int {
 	low, high := 0, len(s.sorted)
 	for low < high {
-		if half := int(uint(low+high) / 2); s.sorted[half] < v {
+		if half := int(uint(low+high) / 2); s.ring[s.sorted[half]] < v {
 			low = half + 1
 		} else {
 			high = half
@@ -104,7 +102,7 @@ func (s *Scores) Quantile(p float64) float64 {
 	}
 	// The small term keeps p(n+1) that is a whole number but for rounding from being rounded up.
 	rank := int(math.Ceil(p*float64(n+1) - 1e-9))
-	return float64(s.sorted[min(max(rank, 1), n)-1])
+	return float64(s.ring[s.sorted[min(max(rank, 1), n)-1]])
 }
 
 // Adaptive keeps the long-run coverage of a quantile at its level p while the series drifts: each miss makes the next

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -120,7 +121,18 @@ func report(ctx context.Context, o options, forewarm *server, before processtest
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(b.out, "%-12s after %s\n", "ready", since(begun))
+	fmt.Fprintf(b.out, "%-12s after %s: %s\n", "first answers", since(begun), usageText(forewarm.Usage()))
+	err = forewarm.Await(ctx, time.Hour, func(context.Context) error { // The log: all metrics of so many cost more than a step.
+		text, err := os.ReadFile(forewarm.Log)
+		if err == nil && !bytes.Contains(text, []byte("all Forecasts have their whole history")) {
+			err = errors.New("some Forecasts have a part of their history")
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(b.out, "%-12s after %s\n", "all whole", since(begun))
 	start, source := forewarm.Usage(), b.prometheus.Usage()
 	source.CPU -= before.CPU
 	fmt.Fprintf(b.out, "%-12s forewarm %s, prometheus %s\n", "start cost", usageText(start), usageText(source))

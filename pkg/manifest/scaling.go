@@ -113,7 +113,7 @@ func (r *reader) ownScaling(path *field.Path, s *v1alpha1.Scaling) (scaling deci
 	spec := r.recommended(path, v1alpha1.VariantScaling{
 		Target: s.Target, MinReplicas: s.MinReplicas, MaxReplicas: s.MaxReplicas,
 	})
-	return decide.Autoscaler{Name: "spec.scaling", HPA: spec}, spec.Metrics[0].Target > 0
+	return decide.Autoscaler{Name: decide.SpecScaling, HPA: spec}, spec.Metrics[0].Target > 0
 }
 
 // recommended reads a scaling as the autoscaler that docs/hpa.md recommends: without scale-down stabilization, because the value already

@@ -22,7 +22,7 @@ func (l *Loop) makeBeside(ctx context.Context, w *worker, now time.Time) {
 	if w.beside.LookedSince(now.Add(-watchedFor)) {
 		pause = watchedPause
 	}
-	if w.forecaster == nil || now.Sub(w.besideMade).Abs() < pause { // The clock may have been set back.
+	if w.forecaster == nil || w.partial || now.Sub(w.besideMade).Abs() < pause { // The clock may have been set back.
 		return
 	}
 	w.besideMade = now

@@ -17,7 +17,7 @@ func logChanges(ctx context.Context, log *slog.Logger, before, after *snapshot.S
 	for _, key := range after.Keys() {
 		was, is := before.Get(key), after.Get(key)
 		logSuspect(ctx, log, was, is)
-		if was == nil || was.Objective == nil || is.Objective == nil || was.Generation != is.Generation {
+		if was == nil || was.Partial || was.Objective == nil || is.Objective == nil || was.Generation != is.Generation {
 			continue
 		}
 		for _, c := range is.Objective.ChangesSince(was.Objective.Selection.Selected, was.Objective.Verdict) {

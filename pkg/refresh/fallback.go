@@ -44,6 +44,9 @@ type result struct {
 	err, rereadErr error
 	// entry as of the newest sample; nil while there is none.
 	entry *snapshot.ForecastState
+	// partial: it is made from the newest history only. wholeErr is why the whole of it could not be read.
+	partial  bool
+	wholeErr error
 	// selected: a candidate is selected. span is the length of its history; less than a season does not have every
 	// hour.
 	selected     bool
@@ -116,7 +119,7 @@ func (r *result) applyFallback(e *snapshot.ForecastState, t Job, now time.Time) 
 	case !r.selected:
 		e.State = snapshot.Warming
 		r.serveFallback(e)
-	case r.span < r.season:
+	case r.partial, r.span < r.season:
 		e.State = snapshot.Warming
 	default:
 		e.State = snapshot.Ready

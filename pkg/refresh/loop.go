@@ -49,6 +49,8 @@ func (l *Loop) Step(ctx context.Context, now time.Time) *snapshot.Snapshot {
 	jobs := l.jobs.Targets(now)
 	l.reconcile(jobs)
 	l.rereadAfterClockSetBack(ctx, now)
+	l.startPartial()
+	l.startWhole(ctx, now)
 	for _, w := range l.workers {
 		if !l.busy[w] && w.due(now) {
 			l.start(ctx, w, now)
@@ -57,7 +59,9 @@ func (l *Loop) Step(ctx context.Context, now time.Time) *snapshot.Snapshot {
 	l.collect(ctx)
 	l.stats.Steps++
 	s := l.snapshot(jobs, now)
-	logChanges(ctx, l.log, l.snapshots.Load(), s)
+	before := l.snapshots.Load()
+	logChanges(ctx, l.log, before, s)
+	l.logPartial(ctx, before, s)
 	l.snapshots.Publish(s)
 	return s
 }
@@ -178,7 +182,8 @@ func (l *Loop) start(ctx context.Context, w *worker, now time.Time) {
 		if !ok {
 			return
 		}
-		l.fits.run(w.job.Key.Namespace, w.rebuildsAt(block.TimeAt(block.Len())), func() {
+		rebuilds := !w.partial && w.rebuildsAt(block.TimeAt(block.Len()))
+		l.fits.run(w.job.Key.Namespace, rebuilds, func() {
 			if !w.replaced.Load() { // Nobody waits for its result.
 				w.appendBlock(block)
 			}
@@ -259,7 +264,8 @@ func (l *Loop) drain() {
 // finish takes over the result of a refresh.
 func (l *Loop) finish(w *worker) {
 	delete(l.busy, w)
-	before := w.published.err
+	before, partial := w.published.err, w.published.wholeErr
+	w.readsWhole = false
 	w.published = w.result
 	l.stats.Refits += w.refits
 	w.refits = 0
@@ -267,6 +273,10 @@ func (l *Loop) finish(w *worker) {
 		l.stats.QueryErrors++
 	}
 	l.logQueryError(w, before)
+	if err := w.result.wholeErr; err != nil && (partial == nil || reasonOf(partial) != reasonOf(err)) {
+		l.log.Warn("the whole history was not read, the newest of it serves", "forecast", w.job.Key.String(),
+			"reason", reasonOf(err), "error", err)
+	}
 	if err := w.result.rereadErr; err != nil {
 		l.log.Warn("the history was not read again, the samples that are here serve",
 			"forecast", w.job.Key.String(), "reason", reasonOf(err), "error", err)

@@ -13,7 +13,12 @@ import (
 //
 // Example: 7 h of a season of 24 h, the newest sample at 12:00: 05:00 of the next day at the earliest.
 func (r *result) warmingMessage(e *snapshot.ForecastState) string {
-	if r.span >= r.season {
+	switch {
+	case r.partial && r.wholeErr != nil:
+		return fmt.Sprintf("the newest %s of history serves, because the whole could not be read yet: %s", humanize.Span(partialHistory), r.wholeErr)
+	case r.partial:
+		return fmt.Sprintf("the newest %s of history serves while the whole is being read", humanize.Span(partialHistory))
+	case r.span >= r.season:
 		return fmt.Sprintf("%s of history, but no model has a score yet: without one the forecast gains nothing "+
 			"over the observed demand; %s", humanize.Span(r.span.Round(time.Minute)), e.ModelReason())
 	}

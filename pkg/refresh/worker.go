@@ -45,6 +45,11 @@ type worker struct {
 	incomplete    time.Duration
 	rereadTimeout time.Duration
 
+	// partial: the store holds the newest history only. After a failure the whole of it is not read before wholeRetry.
+	partial       bool
+	wholeRetry    time.Time
+	wholeFailures int
+
 	fetched  time.Time // the last step that was queried with success
 	retry    time.Time // no query before
 	failures int
@@ -53,8 +58,8 @@ type worker struct {
 	// replaced: the object has changed or is gone, and nobody waits for the refresh.
 	replaced atomic.Bool
 
-	// awaited is the loop's: the step that started the refresh waits for it.
-	awaited bool
+	// awaited and readsWhole are the loop's: the step that started the refresh waits for it, and it reads the whole history.
+	awaited, readsWhole bool
 
 	// result is that of the last refresh. published is the loop's copy of it, which a running refresh does not change.
 	result, published result
@@ -96,6 +101,7 @@ func (w *worker) inherit(before *worker) {
 	if before.store != nil && old.Source == w.job.Source && old.Expr == w.job.Expr && old.Step == w.job.Step &&
 		old.History >= w.job.History {
 		w.store, w.newest, w.late, w.anchor = before.store, before.newest, before.late, before.anchor
+		w.partial = before.partial
 		w.beside, w.besideMade, w.requested = before.beside, before.besideMade, before.requested
 		w.inheritBeside(before)
 		if old.Generation == w.job.Generation {
@@ -140,14 +146,20 @@ func (w *worker) clockWasAhead(now time.Time) bool {
 
 // fetch fetches what is new. If there is nothing to append, w.result has the error.
 func (w *worker) fetch(ctx context.Context, now time.Time, source Source) (forecast.Series, bool) {
+	if w.readsWhole {
+		block, err := w.fetchWhole(ctx, now, source)
+		if err == nil || w.partial && !w.due(now) {
+			return block, err == nil
+		}
+	}
 	q := w.nextQuery(now)
 	block, err := fetchOnGrid(ctx, source, q)
 	w.result.attempted, w.result.err = true, err
 	w.countUnowned(ctx, source, q, block, err)
-	if errors.Is(err, series.ErrNoSeries) && w.store == nil {
+	if errors.Is(err, series.ErrNoSeries) && w.store == nil && !w.partial {
 		w.result.err = w.explain(ctx, source, q, err)
 	}
-	if errors.Is(err, series.ErrNoSeries) && (w.store != nil || w.scaledToZeroIn(q)) {
+	if errors.Is(err, series.ErrNoSeries) && (w.store != nil || w.partial || w.scaledToZeroIn(q)) {
 		// The series is gone for now: that is demand 0 or a gap, for which there is the fallback chain.
 		block, err = q.Gaps(), nil
 	}
@@ -156,15 +168,23 @@ func (w *worker) fetch(ctx context.Context, now time.Time, source Source) (forec
 		return forecast.Series{}, false
 	}
 	w.failures, w.fetched = 0, q.To
-	w.fetchSaturation(ctx, now, source)
-	w.fetchDeferrable(ctx, now, source)
-	passed := w.anchorAt(q.To.Add(q.Step)).After(w.anchor)
-	w.count(ctx, source, q, passed)
-	w.askMeasured(ctx, source, q, passed)
-	if passed && !w.anchor.IsZero() {
+	if w.partial {
+		return block, true
+	}
+	if passed := w.fetchOthers(ctx, now, source, q); passed && !w.anchor.IsZero() {
 		block = w.reread(ctx, source, block)
 	}
 	return block, true
+}
+
+// fetchOthers fetches what is read beside the demand of a query, and reports whether the query passes an anchor.
+func (w *worker) fetchOthers(ctx context.Context, now time.Time, source Source, q Query) (passed bool) {
+	w.fetchSaturation(ctx, now, source)
+	w.fetchDeferrable(ctx, now, source)
+	passed = w.anchorAt(q.To.Add(q.Step)).After(w.anchor)
+	w.count(ctx, source, q, passed)
+	w.askMeasured(ctx, source, q, passed)
+	return passed
 }
 
 // reread reads the history again for a new anchor, so that all adapter replicas have the same. If the source does not answer soon,
@@ -225,14 +245,18 @@ func (w *worker) scheduleRetry(now time.Time) {
 	w.retry = now.Add(pause)
 }
 
-// nextQuery is the range that is missing, and what is read again: at first the whole history before the last anchor, then the
-// newest samples.
+// nextQuery is the range that is missing, and what is read again: at first the whole history before the last anchor, or a part of it,
+// then the newest samples.
 func (w *worker) nextQuery(now time.Time) Query {
 	var end time.Time
 	if w.store != nil {
 		end = w.store.End()
 	}
-	return w.queryAfter(w.job.Expr, end, w.newestStep(now))
+	q := w.queryAfter(w.job.Expr, end, w.newestStep(now))
+	if newest := align(q.To.Add(-partialHistory), q.Step); w.partial && w.store == nil && newest.After(q.From) {
+		q.From = newest
+	}
+	return q
 }
 
 // queryAfter is the query up to a step, from before the end of the stored samples.
@@ -342,6 +366,7 @@ func (w *worker) rebuildForecaster(end time.Time) {
 		Before:      w.job.Before,
 		Events:      calendar.Of(w.job.Events),
 		Deadline:    w.job.Deadline,
+		Lifetime:    w.anchors.refit + mostOverlapOf(w.job.Step) + 2*w.job.Step, // See anchorAt.
 	}, w.history(align(anchor.Add(-w.job.History), w.job.Step), anchor))
 	if late {
 		w.settled = w.forecaster.Clone()
@@ -381,7 +406,10 @@ func (w *worker) updateResult() {
 	w.result.classified, w.result.isClassified = w.forecaster.CurrentSpan(w.store.End())
 	w.recordSuspect(e)
 	w.judgeSignal()
-	e.Spent = w.spending()
+	if w.result.partial = w.partial; !w.partial {
+		e.Spent = w.spending()
+	}
+	e.Partial = w.partial
 	if e.Objective != nil {
 		e.Objective.Measured = w.result.measured
 	}

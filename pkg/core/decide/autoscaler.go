@@ -4,7 +4,7 @@ import "github.com/forewarm/forewarm/pkg/core/hpa"
 
 // Autoscaler is one autoscaler that reads the served value.
 type Autoscaler struct {
-	// Name, for example "HorizontalPodAutoscaler/llama", "ScaledObject/llama" or "spec.scaling".
+	// Name, for example "HorizontalPodAutoscaler/llama", "ScaledObject/llama" or SpecScaling.
 	Name string
 	// HPA is its specification. It has one metric, the served value, with a target AverageValue: what a replica sustains at
 	// full capacity.
@@ -39,3 +39,6 @@ type Before struct {
 	// Min is minReplicas; 0 for that of the autoscaler that reads the value.
 	Min int32
 }
+
+// SpecScaling is the name of an autoscaler that the Forecast itself describes: none reads it, or nobody knows which.
+const SpecScaling = "spec.scaling"

@@ -58,6 +58,8 @@ type Config struct {
 	Events event.Calendar
 	// Deadline of the work that may wait; 0 where there is none.
 	Deadline time.Duration
+	// Lifetime is how long it is stepped after its history, at most: what is of use only later is not kept. 0 means for ever.
+	Lifetime time.Duration
 	// Priors from other workloads; nil means the built-in ones.
 	Priors *Priors
 

@@ -102,6 +102,9 @@ func New(config Config, history History) *Forecaster {
 		}
 		f.accept(r)
 	}
+	if config.Lifetime > 0 && f.peaks != nil {
+		f.peaks.EndIn(config.stepsIn(config.Lifetime))
+	}
 	f.decideHeld()
 	return f
 }

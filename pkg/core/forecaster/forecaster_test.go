@@ -357,7 +357,7 @@ func TestPastIsWhatWasServedAndWhatCame(t *testing.T) {
 	e := describe(f)
 	open := 0
 	for _, p := range e.Past {
-		i := p.Time.Sub(start).Minutes() / 5
+		i := time.Unix(p.At, 0).Sub(start).Minutes() / 5
 		switch {
 		case math.IsNaN(p.Actual):
 			open++

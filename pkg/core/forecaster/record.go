@@ -92,7 +92,7 @@ func (r *record) recent() forecast.Series { return r.demand.series(r.step) }
 func (r *record) forecasts() []snapshot.ScoredForecast {
 	out := make([]snapshot.ScoredForecast, r.past.Len())
 	for i, o := range r.past.Values() {
-		out[i] = snapshot.ScoredForecast{Time: r.time(o.index), Forecast: o.value, Actual: o.actual}
+		out[i] = snapshot.ScoredForecast{At: r.time(o.index).Unix(), Forecast: o.value, Actual: o.actual}
 	}
 	return out
 }

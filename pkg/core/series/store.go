@@ -3,6 +3,7 @@ package series
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
@@ -13,23 +14,28 @@ import (
 const MaxSample = 1e15
 
 // Store stores the newest samples of one workload's demand on the grid of its step. Single precision halves the memory;
-// demand has no more significant digits.
+// demand has no more significant digits. The newest are at hand; what is older, and read once in hours, is packed.
 type Store struct {
 	step time.Duration
-	ring Ring[float32]
-	end  time.Time
+	size int
+	// older are packSize samples each, the oldest first; newest follow them.
+	older  []packed
+	newest []float32
+	end    time.Time
 }
 
 // NewStore stores the newest size steps, size ≥ 1. Memory grows with the stored steps.
-func NewStore(step time.Duration, size int) *Store {
-	return &Store{step: step, ring: NewGrowingRing[float32](size)}
-}
+func NewStore(step time.Duration, size int) *Store { return &Store{step: step, size: size} }
 
 // End returns the time after the newest step, where the next sample belongs; zero while the store is empty.
 func (s *Store) End() time.Time { return s.end }
 
 // Start returns the time of the oldest stored step.
-func (s *Store) Start() time.Time { return s.end.Add(-time.Duration(s.ring.Len()) * s.step) }
+func (s *Store) Start() time.Time { return s.end.Add(-time.Duration(s.len()) * s.step) }
+
+// held is how many samples are in memory, len how many of them count.
+func (s *Store) held() int { return len(s.older)*packSize + len(s.newest) }
+func (s *Store) len() int  { return min(s.held(), s.size) }
 
 // Dropped counts the samples of a block that cannot be demand and became gaps.
 type Dropped struct {
@@ -85,25 +91,29 @@ func (s *Store) Append(block forecast.Series) (Appended, error) {
 		s.end = block.Start
 	}
 	s.skipTo(block.Start)
-	known := min(max(steps(s.end.Sub(block.Start), s.step), 0), len(block.Values))
+	ago := max(steps(s.end.Sub(block.Start), s.step), 0)
+	known := min(ago, len(block.Values))
+	if known > 0 {
+		s.unpack(min(ago, s.len()))
+	}
 	for i, v := range block.Values[:known] {
 		s.replace(block.TimeAt(i), v, &out)
 	}
-	s.ring.Grow(len(block.Values) - known)
 	for _, v := range block.Values[known:] {
 		s.push(float32(CleanSample(v, &out.Dropped)))
 	}
+	s.pack()
 	return out, nil
 }
 
-// replace replaces a stored sample.
+// replace replaces a stored sample that is not packed.
 func (s *Store) replace(at time.Time, v float64, out *Appended) {
-	ago := int(s.end.Sub(at)/s.step) - 1
+	ago := int(s.end.Sub(at) / s.step)
 	v = CleanSample(v, new(Dropped))
-	if math.IsNaN(v) || ago >= s.ring.Len() {
+	if math.IsNaN(v) || ago > s.len() {
 		return
 	}
-	stored := s.ring.Ref(ago)
+	stored := &s.newest[len(s.newest)-ago]
 	before := float64(*stored)
 	*stored = float32(v)
 	if math.Abs(v-before) <= equalShare*before {
@@ -119,8 +129,8 @@ func (s *Store) replace(at time.Time, v float64, out *Appended) {
 
 // skipTo adds gaps up to t; a hole longer than the store empties it.
 func (s *Store) skipTo(t time.Time) {
-	if t.Sub(s.end) > time.Duration(s.ring.Cap())*s.step {
-		s.ring = NewGrowingRing[float32](s.ring.Cap())
+	if t.Sub(s.end) > time.Duration(s.size)*s.step {
+		s.older, s.newest = nil, nil
 		s.end = t
 		return
 	}
@@ -130,20 +140,61 @@ func (s *Store) skipTo(t time.Time) {
 }
 
 func (s *Store) push(v float32) {
-	s.ring.Push(v)
+	s.newest = append(s.newest, v)
 	s.end = s.end.Add(s.step)
+}
+
+// pack packs what is not among the newest, and drops what does not count.
+func (s *Store) pack() {
+	at := 0
+	for ; len(s.newest)-at >= 2*packSize; at += packSize {
+		s.older = append(s.older, pack(s.newest[at:at+packSize]))
+	}
+	if whole := min((s.held()-at-s.size)/packSize, len(s.older)); whole > 0 {
+		s.older = slices.Delete(s.older, 0, whole)
+	}
+	if len(s.older) == 0 {
+		at = max(at, len(s.newest)-s.size)
+	}
+	if at > 0 { // Without the room of a long block.
+		s.newest = append(make([]float32, 0, 2*packSize), s.newest[at:]...)
+	}
+}
+
+// unpack puts at least so many of the newest samples at hand.
+func (s *Store) unpack(n int) {
+	if n <= len(s.newest) {
+		return
+	}
+	first := len(s.older) - (n-len(s.newest)+packSize-1)/packSize
+	all := make([]float32, 0, (len(s.older)-first)*packSize+len(s.newest))
+	for _, block := range s.older[first:] {
+		all = block.appendTo(all)
+	}
+	s.newest, s.older = append(all, s.newest...), s.older[:first]
 }
 
 // Range returns a copy of the stored samples of [from, to).
 func (s *Store) Range(from, to time.Time) forecast.Series {
 	start := s.Start()
-	i := min(max(steps(from.Sub(start), s.step), 0), s.ring.Len())
-	j := min(max(steps(to.Sub(start), s.step), i), s.ring.Len())
+	i := min(max(steps(from.Sub(start), s.step), 0), s.len())
+	j := min(max(steps(to.Sub(start), s.step), i), s.len())
 	out := forecast.Series{
-		Start: start.Add(time.Duration(i) * s.step), Step: s.step, Values: make([]float64, j-i),
+		Start: start.Add(time.Duration(i) * s.step), Step: s.step, Values: make([]float64, 0, j-i),
 	}
-	for k := range out.Values {
-		out.Values[k] = float64(s.ring.Ago(s.ring.Len() - 1 - i - k))
+	surplus := s.held() - s.len()
+	i, j = i+surplus, j+surplus
+	var room []float32
+	for at := i; at < j; {
+		block, first := s.newest, len(s.older)*packSize
+		if of := at / packSize; of < len(s.older) {
+			room = s.older[of].appendTo(room[:0])
+			block, first = room, of*packSize
+		}
+		for _, v := range block[at-first : min(j-first, len(block))] {
+			out.Values = append(out.Values, float64(v))
+			at++
+		}
 	}
 	return out
 }
@@ -159,10 +210,16 @@ func steps(d, step time.Duration) int {
 
 // NewestSample returns the time of the newest step that is not a gap; ok is false where all are gaps.
 func (s *Store) NewestSample() (at time.Time, ok bool) {
-	for back := range s.ring.Len() {
-		if v := s.ring.Ago(back); !math.IsNaN(float64(v)) {
-			return s.end.Add(-time.Duration(back+1) * s.step), true
+	back := 0
+	for block, of := s.newest, len(s.older); ; {
+		for i := len(block) - 1; i >= 0 && back < s.len(); i-- {
+			if back++; !math.IsNaN(float64(block[i])) {
+				return s.end.Add(-time.Duration(back) * s.step), true
+			}
 		}
+		if of--; of < 0 {
+			return time.Time{}, false
+		}
+		block = s.older[of].appendTo(nil)
 	}
-	return time.Time{}, false
 }

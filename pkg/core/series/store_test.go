@@ -180,3 +180,65 @@ func TestStoreDoesNotDependOnPieces(t *testing.T) {
 		t.Errorf("(-whole +pieces)\n%s", diff)
 	}
 }
+
+// What is packed is read and replaced as if it were not: beside a store that holds everything in a slice.
+func TestPackedSamples(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	kinds := []func() float64{
+		func() float64 { return math.Round(100 + 20*rng.NormFloat64()) },
+		func() float64 { return float64(float32(100 + 20*rng.NormFloat64())) },
+		func() float64 { return []float64{0, math.Copysign(0, -1), 1e15, 12.5, gap}[rng.IntN(5)] },
+	}
+	for round := range 60 {
+		size := 1 + rng.IntN(4000)
+		store, plain, first := series.NewStore(step, size), []float64{}, 0
+		for range 40 {
+			from := max(0, first+len(plain)-rng.IntN(1500))
+			switch {
+			case len(plain) == 0:
+				from, first = 7, 7
+			case rng.IntN(10) == 0:
+				from = first + len(plain) + rng.IntN(600)
+			}
+			values := make([]float64, 1+rng.IntN(1500))
+			for i := range values {
+				values[i] = kinds[(round+rng.IntN(2)*rng.IntN(2))%3]()
+			}
+			if _, err := store.Append(block(from, values...)); err != nil {
+				t.Fatal(err)
+			}
+			if from-first-len(plain) > size {
+				plain, first = nil, from
+			}
+			for len(plain) < from-first {
+				plain = append(plain, gap)
+			}
+			for i, v := range values {
+				switch at := from + i - first; {
+				case at >= len(plain):
+					plain = append(plain, v)
+				case at >= 0 && !math.IsNaN(v):
+					plain[at] = v
+				}
+			}
+			if surplus := len(plain) - size; surplus > 0 {
+				plain, first = plain[surplus:], first+surplus
+			}
+			a := first + rng.IntN(len(plain))
+			b := a + rng.IntN(first+len(plain)-a+1)
+			for _, part := range [][2]int{{first, first + len(plain)}, {a, b}} {
+				got := store.Range(at(part[0]), at(part[1]))
+				want := forecast.Series{Start: at(part[0]), Step: step, Values: plain[part[0]-first : part[1]-first]}
+				for i, v := range want.Values {
+					same := math.Float64bits(float64(float32(v))) == math.Float64bits(got.Values[i])
+					if !same && !(math.IsNaN(v) && math.IsNaN(got.Values[i])) {
+						t.Fatalf("round %d: sample %d of %v is %v, want %v", round, i, part, got.Values[i], v)
+					}
+				}
+				if !got.Start.Equal(want.Start) || len(got.Values) != len(want.Values) {
+					t.Fatalf("round %d: %d samples from %s, want %d from %s", round, len(got.Values), got.Start, len(want.Values), want.Start)
+				}
+			}
+		}
+	}
+}

@@ -3,37 +3,51 @@ package series
 import "math"
 
 // TrailingMax is the maximum of the newest values, in amortised constant time: a queue of the values that no newer value
-// exceeds (Lemire 2006).
+// exceeds (Lemire 2006). Few of a window are in it.
 type TrailingMax struct {
 	window int
 	seen   int
-	// values, descending, and their positions, in a ring that starts at head.
-	values    []float64
-	positions []int32
+	// queue descends, in a ring that starts at head.
+	queue     []highest
 	head, len int
+}
+
+// highest is a value and its position.
+type highest struct {
+	value    float64
+	position int
 }
 
 // NewTrailingMax returns the maximum of so many values, 1 or more.
 func NewTrailingMax(window int) *TrailingMax {
-	return &TrailingMax{window: window, values: make([]float64, window), positions: make([]int32, window)}
+	return &TrailingMax{window: window, queue: make([]highest, min(window, 8))}
 }
 
 // Push takes the next value, NaN where it is missing, and returns Value.
 func (m *TrailingMax) Push(v float64) float64 {
-	if m.len > 0 && int(m.positions[m.head]) <= m.seen-m.window {
+	if m.len > 0 && m.queue[m.head].position <= m.seen-m.window {
 		m.head = m.at(1)
 		m.len--
 	}
 	if !math.IsNaN(v) {
-		for m.len > 0 && m.values[m.at(m.len-1)] <= v {
+		for m.len > 0 && m.queue[m.at(m.len-1)].value <= v {
 			m.len--
 		}
-		end := m.at(m.len)
-		m.values[end], m.positions[end] = v, int32(m.seen) //nolint:gosec // No history has so many steps.
+		if m.len == len(m.queue) {
+			m.grow()
+		}
+		m.queue[m.at(m.len)] = highest{v, m.seen}
 		m.len++
 	}
 	m.seen++
 	return m.Value()
+}
+
+// grow makes room for more.
+func (m *TrailingMax) grow() {
+	larger := make([]highest, min(2*len(m.queue), m.window))
+	copy(larger[copy(larger, m.queue[m.head:]):], m.queue[:m.head])
+	m.queue, m.head = larger, 0
 }
 
 // Value is the maximum of the window; NaN where nothing in it is known.
@@ -41,13 +55,13 @@ func (m *TrailingMax) Value() float64 {
 	if m.len == 0 {
 		return math.NaN()
 	}
-	return m.values[m.head]
+	return m.queue[m.head].value
 }
 
-// at is where the i-th value is; a remainder would cost more than all the rest.
+// at is where the i-th of the queue is; a remainder would cost more than all the rest.
 func (m *TrailingMax) at(i int) int {
-	if i += m.head; i >= m.window {
-		i -= m.window
+	if i += m.head; i >= len(m.queue) {
+		i -= len(m.queue)
 	}
 	return i
 }

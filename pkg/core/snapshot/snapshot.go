@@ -27,6 +27,8 @@ type Snapshot struct {
 	Time time.Time
 	// Pending counts the Forecasts that wait for their history: their first query is under way, or the source does not answer it.
 	Pending int
+	// Partial counts those that answer from their newest history while the whole of it is being read.
+	Partial int
 	// Loop holds the loop's statistics.
 	Loop LoopStats
 
@@ -51,6 +53,11 @@ func New(at time.Time, entries map[Key]*ForecastState, pending int, stats LoopSt
 	s := &Snapshot{
 		Time: at, Pending: pending, Loop: stats,
 		entries: entries, keys: slices.SortedFunc(maps.Keys(entries), compareKeys),
+	}
+	for _, e := range entries {
+		if e.Partial {
+			s.Partial++
+		}
 	}
 	s.resolveAliases()
 	return s

@@ -22,6 +22,8 @@ type ForecastState struct {
 	Created    time.Time
 	State      State
 	Conditions []Condition
+	// Partial: it is made from the newest history only, while the whole of it is being read.
+	Partial bool
 
 	// Alias that the Forecast wants; nil without one.
 	Alias *Alias
@@ -243,10 +245,10 @@ func (w *Watched) LookedSince(at time.Time) bool { return w.looked.Load() >= at.
 // PathLevels are the levels of PathStep.Quantiles.
 func PathLevels() [3]float64 { return [3]float64{0.5, 0.8, 0.95} }
 
-// ScoredForecast is a forecast that was served at Time for the window that followed, and the maximum that came; NaN while the
+// ScoredForecast is a forecast that was served at a time, in seconds since 1970, for the window that followed, and the maximum that came; NaN while the
 // window is open or touched a gap.
 type ScoredForecast struct {
-	Time     time.Time
+	At       int64
 	Forecast float64
 	Actual   float64
 }

@@ -29,6 +29,8 @@ type CandidateSet struct {
 	actual actualPeaks
 	age    int // steps
 	refit  int // steps
+	// last is the age at the last step; 0 where that is not known.
+	last int
 
 	medians []float64 // scratch
 }
@@ -41,11 +43,13 @@ func NewCandidateSet(c Config) (*CandidateSet, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
+	prior := c.Prior
+	c.Prior = Prior{} // It is the regression's alone.
 	s := &CandidateSet{
 		config:     c,
 		Windows:    c.AllWindows(),
 		refit:      max(1, int(refitRegression/c.Step)),
-		regression: newPooledRegression(c, c.Prior),
+		regression: newPooledRegression(c, prior),
 	}
 	s.LeadWindow = slices.Index(s.Windows, s.regression.features.window)
 	n := len(s.Windows)
@@ -163,11 +167,26 @@ func (s *CandidateSet) updateRegression(x demand.Sample) {
 	}
 	if s.age%s.refit == 0 {
 		s.regression.fit()
+		s.dropRows()
 	}
 	if x.Censored {
 		s.regression.observeCensored(x.Observed, s.maxima)
 	} else {
 		s.regression.observe(x.Observed, s.maxima)
+	}
+}
+
+// EndIn says that at most so many more steps come. What only a later refit would read is dropped: it is the most of the memory.
+func (s *CandidateSet) EndIn(steps int) {
+	if s.last = s.age + steps; s.age%s.refit != 0 { // Else the next step refits.
+		s.dropRows()
+	}
+}
+
+// dropRows drops the regression's rows where no refit comes after this step.
+func (s *CandidateSet) dropRows() {
+	if next := (s.age/s.refit + 1) * s.refit; s.last > 0 && next > s.last {
+		s.regression.rows, s.regression.prior.Median.Precision, s.regression.prior.Upper.Precision = rows{}, nil, nil
 	}
 }
 

@@ -32,8 +32,9 @@ type Groups struct {
 
 	mu     sync.Mutex
 	owners GroupOwners // nil until known; never changed, but replaced
-	// unavailable says why the kube-apiserver does not reach a group that leads here, by group.
+	// unavailable says why the kube-apiserver does not reach a group that leads here, by group. reached: it does reach one.
 	unavailable map[string]string
+	reached     bool
 	refused     string // why it cannot be known
 	changed     changes.Feed
 }
@@ -100,29 +101,24 @@ func trimObject(item any) (any, error) {
 		}
 	}
 	out.Object["spec"] = spec
-	if why, trimmed := object.Object[unavailableField]; trimmed {
-		out.Object[unavailableField] = why
-	} else if why := unavailable(object); why != "" {
-		out.Object[unavailableField] = why
+	if c := available(object); c != nil {
+		out.Object["status"] = map[string]any{"conditions": []any{c}}
 	}
 	return out, nil
 }
 
-// unavailableField is where trimObject keeps why an APIService is not available.
-const unavailableField = "unavailable"
-
-// unavailable is why the kube-apiserver does not reach the server of an APIService; empty where it does, or has not tried.
-func unavailable(object *unstructured.Unstructured) string {
+// available is the condition Available of an APIService: whether the kube-apiserver reaches its server. Nil where it has not tried.
+func available(object *unstructured.Unstructured) map[string]any {
 	conditions, _, err := unstructured.NestedSlice(object.Object, "status", "conditions")
 	if err != nil {
-		return ""
+		return nil
 	}
 	for _, item := range conditions {
-		if c, ok := item.(map[string]any); ok && c["type"] == "Available" && c["status"] == "False" {
-			return fmt.Sprintf("%v: %v", c["reason"], c["message"])
+		if c, ok := item.(map[string]any); ok && c["type"] == "Available" {
+			return c
 		}
 	}
-	return ""
+	return nil
 }
 
 // groupAndService returns the group of an APIService, and the namespace and name of the service behind it; missing
@@ -157,7 +153,7 @@ func (w *Groups) watchFailed(ctx context.Context, _ *cache.Reflector, err error)
 
 // refresh reads the owners again.
 func (w *Groups) refresh() {
-	holdings, away := GroupOwners{}, map[string]string{}
+	holdings, away, reached := GroupOwners{}, map[string]string{}, false
 	for _, item := range w.informer.GetStore().List() {
 		object, ok := item.(*unstructured.Unstructured)
 		if !ok {
@@ -166,14 +162,18 @@ func (w *Groups) refresh() {
 		if group, namespace, name := groupAndService(object); slices.Contains(groups(), group) && name != "" {
 			service := Service(namespace + "/" + name)
 			holdings.add(group, service)
-			if why, ok := object.Object[unavailableField].(string); ok && service == w.own {
-				away[group] = why
+			switch c := available(object); {
+			case service != w.own || c == nil:
+			case c["status"] == "True":
+				reached = true
+			case c["status"] == "False":
+				away[group] = fmt.Sprintf("%v: %v", c["reason"], c["message"])
 			}
 		}
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.owners, w.unavailable = holdings, away
+	w.owners, w.unavailable, w.reached = holdings, away, reached
 	w.changed.Notify()
 }
 
@@ -200,6 +200,14 @@ func (w *Groups) Conditions() []snapshot.Condition {
 
 // Holds reports whether a group leads to Forewarm.
 func (w *Groups) Holds(group string) bool { return w.known().ownedBy(group, w.own) }
+
+// Reached reports whether the kube-apiserver reaches Forewarm by a group, so that some adapter replica is ready; true until that is known.
+func (w *Groups) Reached() bool {
+	read := w.informer.HasSynced()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.reached || !read && w.refused == ""
+}
 
 // ReportChanges emits an event about Forewarm's own service, and a log line, whenever the owner of a group changes,
 // until the context ends. Only the leader should call it, or each replica emits one.

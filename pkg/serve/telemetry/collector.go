@@ -75,6 +75,7 @@ func collectLoop(out chan<- prometheus.Metric, s *snapshot.Snapshot, now time.Ti
 	counter(out, queryErrors, s.Loop.QueryErrors)
 	counter(out, modelRefits, s.Loop.Refits)
 	gauge(out, pending, float64(s.Pending))
+	gauge(out, partial, float64(s.Partial))
 }
 
 func collectEntry(out chan<- prometheus.Metric, e *snapshot.ForecastState, now time.Time, labels []string) {

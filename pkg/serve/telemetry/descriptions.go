@@ -105,6 +105,8 @@ var (
 	forecasts = newDesc("forecasts", "Number of Forecasts by state.", "state")
 	pending   = newDesc("pending_forecasts",
 		"Number of Forecasts whose first query is in progress, or is not answered.")
+	partial = newDesc("partial_forecasts",
+		"Number of Forecasts that answer from their newest history while the whole of it is being read.")
 	snapshotAge = newDesc("snapshot_age_seconds",
 		"Time since the refresh loop last published a snapshot; grows while the loop is stuck.")
 	refreshStep  = newDesc("refresh_step_seconds", "Duration of the last step of the refresh loop.")
@@ -148,6 +150,7 @@ var (
 		hourlyCost,
 		forecasts,
 		pending,
+		partial,
 		snapshotAge,
 		refreshStep,
 		refreshSteps,

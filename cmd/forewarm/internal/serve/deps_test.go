@@ -14,22 +14,30 @@ import (
 
 func TestReadyMeansThatHistoryWasRead(t *testing.T) {
 	ready, pending := snapshottest.Ready(snapshottest.Key("a")), snapshottest.Pending(snapshottest.Key("b"))
+	partial := snapshottest.Ready(snapshottest.Key("p"))
+	partial.Partial = true
 	for _, c := range []struct {
-		name string
-		at   *snapshot.Snapshot
-		want string
+		name   string
+		at     *snapshot.Snapshot
+		served bool
+		want   string
 	}{
-		{"before the first snapshot", nil, "the first refresh is under way"},
-		{"half-way", snapshottest.Snapshot(ready, pending), "1 of 2 Forecasts have history"},
-		{"all read", snapshottest.Snapshot(ready), "<nil>"},
-		{"a broken Forecast holds up nothing", snapshottest.Snapshot(snapshottest.Invalid(snapshottest.Key("c"))), "<nil>"},
-		{"no Forecasts at all", snapshottest.Snapshot(), "<nil>"},
+		{"before the first snapshot", nil, false, "the first refresh is under way"},
+		{"half-way", snapshottest.Snapshot(ready, pending), false, "1 of 2 Forecasts have history"},
+		{"all read", snapshottest.Snapshot(ready), true, "<nil>"},
+		{"a broken Forecast holds up nothing", snapshottest.Snapshot(snapshottest.Invalid(snapshottest.Key("c"))), false, "<nil>"},
+		{"no Forecasts at all", snapshottest.Snapshot(), false, "<nil>"},
+		{"a part of a history, and nobody else serves", snapshottest.Snapshot(ready, partial), false, "<nil>"},
+		{
+			"a part of a history while another replica serves", snapshottest.Snapshot(ready, partial), true,
+			"1 of 2 Forecasts have their whole history, and another adapter replica serves meanwhile",
+		},
 	} {
 		snapshots := &snapshot.Store{}
 		if c.at != nil {
 			snapshots.Publish(c.at)
 		}
-		if got := fmt.Sprint(serve.HistoryCheck(snapshots, time.Now).Run()); got != c.want {
+		if got := fmt.Sprint(serve.HistoryCheck(snapshots, time.Now, func() bool { return c.served }).Run()); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -38,19 +46,22 @@ func TestReadyMeansThatHistoryWasRead(t *testing.T) {
 // One tenant's source that hangs must not take the values of all others away, neither at the start nor later.
 func TestSlowHistoriesHoldUpNobodyForLong(t *testing.T) {
 	ready, pending := snapshottest.Ready(snapshottest.Key("a")), snapshottest.Pending(snapshottest.Key("b"))
+	partial := snapshottest.Ready(snapshottest.Key("p"))
+	partial.Partial = true
 	now := snapshottest.Now()
 	clock := func() time.Time { return now }
 	snapshots := &snapshot.Store{}
 	snapshots.Publish(snapshottest.Snapshot(ready))
-	served := serve.HistoryCheck(snapshots, clock)
+	another := func() bool { return true }
+	served := serve.HistoryCheck(snapshots, clock, another)
 	if err := served.Run(); err != nil {
 		t.Fatal(err)
 	}
-	snapshots.Publish(snapshottest.Snapshot(ready, pending))
+	snapshots.Publish(snapshottest.Snapshot(ready, pending, partial))
 	if err := served.Run(); err != nil {
 		t.Errorf("a new Forecast: %v, want that the replica stays ready", err)
 	}
-	fresh := serve.HistoryCheck(snapshots, clock)
+	fresh := serve.HistoryCheck(snapshots, clock, another)
 	for _, minute := range []int{0, 9} {
 		now = snapshottest.Now().Add(time.Duration(minute) * time.Minute)
 		if fresh.Run() == nil {

@@ -35,6 +35,8 @@ type forecastSource struct {
 	parts []Part
 	// check passes once the objects have been read.
 	check Check
+	// served reports whether another adapter replica may be ready, while this one is not.
+	served func() bool
 	// common returns the conditions of all objects; nil where there are none.
 	common func() []snapshot.Condition
 	// metrics are those of the objects' controllers.
@@ -58,7 +60,8 @@ func openForecasts(
 			Name: "folder of Forecasts",
 			Run:  func(ctx context.Context) error { return files.Run(ctx, WallClock{}) },
 		}},
-		check: Check{Name: "forecasts", Run: func() error { return nil }},
+		check:  Check{Name: "forecasts", Run: func() error { return nil }},
+		served: func() bool { return false },
 	}, nil
 }
 
@@ -118,6 +121,7 @@ func watchForecasts(
 			{Name: "leadership", Run: func(ctx context.Context) error { return leadership.Run(ctx, lead) }},
 		},
 		check:   read,
+		served:  groups.Reached,
 		common:  groups.Conditions,
 		metrics: metrics,
 	}, err
@@ -165,7 +169,7 @@ func hold(
 	read Check,
 	snapshots *snapshot.Store,
 ) {
-	if waitFor(ctx, read, HistoryCheck(snapshots, WallClock{}.Now)) == nil {
+	if waitFor(ctx, read, HistoryCheck(snapshots, WallClock{}.Now, groups.Reached)) == nil {
 		groups.Hold(ctx, WallClock{}, config)
 	}
 }

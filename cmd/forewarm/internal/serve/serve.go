@@ -46,7 +46,7 @@ func run(ctx context.Context, o Options, log *slog.Logger) (err error) {
 		return err
 	}
 	deps.Metrics = prometheus.Gatherers{deps.Metrics, objects.metrics}
-	deps.Ready = append([]Check{objects.check}, deps.Ready...)
+	deps.Ready = []Check{objects.check, HistoryCheck(snapshots, deps.Now, objects.served)}
 	past, err := openHistory(o, granted, log)
 	if err != nil {
 		return err

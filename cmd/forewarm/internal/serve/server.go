@@ -82,8 +82,8 @@ func (WallClock) WaitUntil(ctx context.Context, t time.Time) error {
 	}
 }
 
-// NewDeps are the dependencies of the API server: the store, its metrics, and the check that history has been read. The common
-// conditions are those of all Forecasts; nil for none. The age of data is measured by now.
+// NewDeps are the dependencies of the API server: the store and its metrics. The common conditions are those of all Forecasts; nil for
+// none. The age of data is measured by now.
 func NewDeps(
 	snapshots *snapshot.Store, common func() []snapshot.Condition, now func() time.Time, log *slog.Logger,
 ) (Deps, error) {
@@ -93,18 +93,17 @@ func NewDeps(
 	}
 	return Deps{
 		Snapshots: snapshots, Metrics: registry, Logger: log, Now: now,
-		Ready: []Check{HistoryCheck(snapshots, now)},
 	}, nil
 }
 
 // historyPatience is how long a new adapter replica waits for histories before it serves what it has.
 const historyPatience = 10 * time.Minute
 
-// HistoryCheck passes once no Forecast waits for its history, at the latest after ten minutes; until then the error has the
-// progress. A source that does not answer is waited for: the adapter replica that this one replaces serves meanwhile. A query that
-// is wrong is not. From then on it passes always: a Forecast that is new, or whose source hangs, must not take the values of all
-// others away.
-func HistoryCheck(snapshots *snapshot.Store, now func() time.Time) Check {
+// HistoryCheck passes once no Forecast waits for its history, and none has only a part of it while another adapter replica serves; at
+// the latest after ten minutes. Until then the error has the progress. A source that does not answer is waited for: the adapter replica
+// that this one replaces serves meanwhile. A query that is wrong is not. From then on it passes always: a Forecast that is new, or whose
+// source hangs, must not take the values of all others away.
+func HistoryCheck(snapshots *snapshot.Store, now func() time.Time, anotherServes func() bool) Check {
 	var (
 		mu     sync.Mutex
 		began  time.Time
@@ -122,11 +121,15 @@ func HistoryCheck(snapshots *snapshot.Store, now func() time.Time) Check {
 		case began.IsZero():
 			began = now()
 		}
-		if passed = s.Pending == 0 || now().Sub(began) >= historyPatience; passed {
+		waits := s.Pending > 0 || s.Partial > 0 && anotherServes()
+		if passed = !waits || now().Sub(began) >= historyPatience; passed {
 			return nil
 		}
 		all := len(s.Keys())
-		return fmt.Errorf("%d of %d Forecasts have history", all-s.Pending, all)
+		if s.Pending > 0 {
+			return fmt.Errorf("%d of %d Forecasts have history", all-s.Pending, all)
+		}
+		return fmt.Errorf("%d of %d Forecasts have their whole history, and another adapter replica serves meanwhile", all-s.Partial, all)
 	}}
 }
 

@@ -22,7 +22,7 @@ type cluster struct {
 }
 
 func newCluster(k *settings, ready int) cluster {
-	out := cluster{ready: ready, starting: newSchedule(k.longestLeadSteps)}
+	out := cluster{ready: ready}
 	if k.nodes != nil {
 		out.nodes = newNodes(k.nodes, k.step)
 	}
@@ -90,7 +90,7 @@ func (c *cluster) scale(k *settings, step, to int) {
 	}
 	waiting := min(surplus, c.waiting)
 	c.waiting -= waiting
-	starting := c.starting.cancel(step, surplus-waiting)
+	starting := c.starting.cancel(surplus - waiting)
 	ready := surplus - waiting - starting
 	c.ready -= ready
 	if c.nodes != nil {

@@ -89,9 +89,7 @@ func (w *Workload) Needed(expected, asked float64, lead int) float64 {
 	ready, stays := w.cluster.ready, math.Ceil(asked/k.capacity)
 	busy, spare := expected/k.capacity, -w.queue.backlog
 	for step := w.step; step < w.step+lead; step++ {
-		if step-w.step < len(w.cluster.starting.due) {
-			ready += int(*w.cluster.starting.at(step))
-		}
+		ready += w.cluster.starting.at(step)
 		spare += math.Max(math.Min(float64(ready), stays)-busy, 0) * k.stepSeconds
 	}
 	if more := w.deferred.needed(lead, math.Max(spare, 0), k.stepSeconds); more > 0 {

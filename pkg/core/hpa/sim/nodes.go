@@ -33,10 +33,9 @@ type idlePlaces struct{ since, places int }
 
 func newNodes(spec *Nodes, step time.Duration) *nodes {
 	return &nodes{
-		spec:   spec,
-		step:   step,
-		keep:   stepsIn(spec.KeepIdle, step),
-		coming: newSchedule(stepsIn(spec.Lead.longest(), step)),
+		spec: spec,
+		step: step,
+		keep: stepsIn(spec.KeepIdle, step),
 	}
 }
 

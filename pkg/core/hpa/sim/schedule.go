@@ -1,51 +1,67 @@
 package sim
 
-// schedule counts the pods or nodes that become ready at each of the next steps.
+import "slices"
+
+// schedule holds the pods or nodes that become ready at later steps.
 type schedule struct {
-	// due is a ring over steps. Its length limits how far ahead a step may be.
-	due   []int32
-	total int
-	// last is a step after which nothing becomes ready.
-	last int
+	// coming ascend in time: few steps have any.
+	coming []coming
+	total  int
 }
 
-func newSchedule(longest int) schedule { return schedule{due: make([]int32, longest+1)} }
+// coming become ready at a step.
+type coming struct{ step, n int32 }
 
-func (a *schedule) at(step int) *int32 { return &a.due[step%len(a.due)] }
-
-// add schedules n more for a step, at most the longest lead time ahead.
+// add schedules n more for a step.
 func (a *schedule) add(step, n int) {
-	*a.at(step) += int32(n) //nolint:gosec // No more replicas than an HPA's maximum.
+	if n == 0 {
+		return
+	}
+	one := coming{int32(step), int32(n)} //nolint:gosec // Steps of a simulation, and no more replicas than an HPA's maximum.
+	at := len(a.coming)
+	for at > 0 && a.coming[at-1].step > one.step {
+		at--
+	}
+	if at > 0 && a.coming[at-1].step == one.step {
+		a.coming[at-1].n += one.n
+	} else {
+		a.coming = slices.Insert(a.coming, at, one)
+	}
 	a.total += n
-	a.last = max(a.last, step)
 }
 
 // take removes and returns what becomes ready at a step. Steps are taken in order.
 func (a *schedule) take(step int) int {
-	if a.total == 0 {
+	if a.total == 0 || int(a.coming[0].step) > step {
 		return 0
 	}
-	due := a.at(step)
-	n := int(*due)
-	*due = 0
+	n := int(a.coming[0].n)
+	a.coming = slices.Delete(a.coming, 0, 1)
 	a.total -= n
 	return n
 }
 
-// cancel removes up to n of what becomes ready after a step, the latest first, and returns their number.
-func (a *schedule) cancel(step, n int) int {
-	left := min(n, a.total)
-	cancelled := left
-	for left > 0 && a.last > step {
-		due := a.at(a.last)
-		some := min(left, int(*due))
-		*due -= int32(some) //nolint:gosec // Part of what is due.
-		left -= some
-		if *due == 0 {
-			a.last--
+// at is what becomes ready at a step.
+func (a *schedule) at(step int) int {
+	for _, one := range a.coming {
+		if int(one.step) == step {
+			return int(one.n)
 		}
 	}
-	cancelled -= left
+	return 0
+}
+
+// cancel removes up to n of what becomes ready, the latest first, and returns their number.
+func (a *schedule) cancel(n int) int {
+	cancelled := min(n, a.total)
+	for left := cancelled; left > 0; {
+		last := &a.coming[len(a.coming)-1]
+		some := min(left, int(last.n))
+		if last.n -= int32(some); last.n == 0 { //nolint:gosec // Part of what comes.
+			a.coming = a.coming[:len(a.coming)-1]
+		}
+		left -= some
+	}
 	a.total -= cancelled
 	return cancelled
 }

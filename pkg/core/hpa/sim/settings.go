@@ -23,34 +23,33 @@ type settings struct {
 	passDeadBand             bool
 	deadlineSteps            int
 	pod                      LeadTime
-	// leadSteps is a constant lead time in steps; longestLeadSteps is the longest of any lead time.
-	leadSteps, longestLeadSteps int
-	constantLead                bool
-	nodes                       *Nodes
-	interruptions               float64 // of a replica in a step
-	seed                        uint64
+	// leadSteps is a constant lead time in steps.
+	leadSteps     int
+	constantLead  bool
+	nodes         *Nodes
+	interruptions float64 // of a replica in a step
+	seed          uint64
 }
 
 func newSettings(s *Spec, start time.Time, step time.Duration) *settings {
 	k := &settings{
-		start:            start,
-		began:            hpa.InstantOf(start),
-		step:             step,
-		stepSeconds:      step.Seconds(),
-		wait:             s.Wait.Seconds(),
-		timeout:          s.Timeout.Seconds(),
-		capacity:         s.Capacity,
-		syncSteps:        int(s.Sync / step),
-		pod:              s.PodLead,
-		longestLeadSteps: stepsIn(s.PodLead.longest(), step),
-		minReplicas:      int(s.HPA.Min),
-		maxReplicas:      int(s.HPA.Max),
-		hpa:              s.HPA,
-		passDeadBand:     s.PassDeadBand,
-		deadlineSteps:    stepsIn(s.Deadline, step),
-		nodes:            s.Nodes,
-		interruptions:    s.Interruptions * step.Hours(),
-		seed:             s.Seed,
+		start:         start,
+		began:         hpa.InstantOf(start),
+		step:          step,
+		stepSeconds:   step.Seconds(),
+		wait:          s.Wait.Seconds(),
+		timeout:       s.Timeout.Seconds(),
+		capacity:      s.Capacity,
+		syncSteps:     int(s.Sync / step),
+		pod:           s.PodLead,
+		minReplicas:   int(s.HPA.Min),
+		maxReplicas:   int(s.HPA.Max),
+		hpa:           s.HPA,
+		passDeadBand:  s.PassDeadBand,
+		deadlineSteps: stepsIn(s.Deadline, step),
+		nodes:         s.Nodes,
+		interruptions: s.Interruptions * step.Hours(),
+		seed:          s.Seed,
 	}
 	var lead Constant
 	if lead, k.constantLead = s.PodLead.(Constant); k.constantLead {

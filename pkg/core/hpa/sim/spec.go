@@ -96,7 +96,7 @@ const mostInterruptions = 60.0
 // minCapacity is the resolution of what the HPA reads.
 const minCapacity = 0.001
 
-// longestLead limits the memory that a wrong unit can take.
+// longestLead refuses a wrong unit.
 const longestLead = 7 * 24 * time.Hour
 
 // longestDeadline bounds the memory of work that waits.

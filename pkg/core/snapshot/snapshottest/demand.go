@@ -133,7 +133,7 @@ func past(now time.Time) []snapshot.ScoredForecast {
 	out := make([]snapshot.ScoredForecast, 24*time.Hour/every)
 	for i := range out {
 		at := now.Add(-24 * time.Hour).Add(time.Duration(i+1) * every)
-		out[i] = snapshot.ScoredForecast{Time: at, Forecast: demandAt(at) + 1.6*spread(window), Actual: peak(at)}
+		out[i] = snapshot.ScoredForecast{At: at.Unix(), Forecast: demandAt(at) + 1.6*spread(window), Actual: peak(at)}
 	}
 	out[len(out)-1].Actual = math.NaN()
 	return out
