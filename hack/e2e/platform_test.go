@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -25,7 +26,7 @@ func TestPlatform(t *testing.T) {
 	s := setUp(t, clustertest.Options{Sync: 2 * time.Second, Stabilization: time.Second})
 	s.writePast(t, workloadKey{"views", "llama"}, time.Second, waves(time.Now().Add(-10*time.Minute), 600))
 	s.observe(t)
-	s.forewarm(t, "deploy/default", 2, "--tls-ca-lifetime="+authorityLifetime.String(), "--tls-leaf-lifetime=30s")
+	s.forewarm(t, "deploy/default", 2, platformFlags()...)
 	for _, scenario := range []struct {
 		name string
 		run  func(*testing.T, *stage)
@@ -40,6 +41,10 @@ func TestPlatform(t *testing.T) {
 	} {
 		t.Run(scenario.name, func(t *testing.T) { scenario.run(t, s) })
 	}
+}
+
+func platformFlags() []string {
+	return []string{"--tls-ca-lifetime=" + authorityLifetime.String(), "--tls-leaf-lifetime=30s"}
 }
 
 // waves are 50 ± 30 with a period of about a minute, in steps of a second.
@@ -331,4 +336,29 @@ func fleet(t *testing.T, s *stage) {
 	for i, r := range s.replicas {
 		t.Logf("replica %d holds %d MiB", i, r.ResidentMiB())
 	}
+	s.updateOfFleet(t)
+}
+
+// updateOfFleet replaces a replica. The new one answers from the newest history first, and is ready when it has all of it: another one
+// serves meanwhile, so no HPA misses its metric.
+func (s *stage) updateOfFleet(t *testing.T) {
+	t.Helper()
+	begin := time.Now()
+	updated, err := s.StartForewarm(t.Context(), "forewarm-updated", append(platformFlags(), "--prometheus-url="+s.prometheus.URL)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("a new replica was ready after %.1f s", time.Since(begin).Seconds())
+	if metrics, err := s.ask(updated.URL + "/metrics"); err != nil || !strings.Contains(metrics, "\nforewarm_partial_forecasts 0\n") {
+		t.Errorf("a replica is ready with parts of histories while another one serves (%v)", err)
+	}
+	if log, err := os.ReadFile(updated.Log); err != nil || !strings.Contains(string(log), "answer from their newest history") {
+		t.Errorf("the new replica read all histories at once (%v)", err)
+	}
+	if err := s.Retire(s.replicas[0]); err != nil {
+		t.Error(err)
+	}
+	s.replicas[0] = updated
+	time.Sleep(3 * s.Sync)
+	s.noSyncFailed(t, "fleet", begin)
 }

@@ -183,19 +183,24 @@ func (u *upgrade) watch(t *testing.T) (stop func()) {
 	return func() {
 		time.Sleep(3 * time.Second) // Some more HPA syncs.
 		stopAsking()
-		// On a busy machine the HPA controller writes a status that somebody else has written meanwhile: it had its metric.
-		const conflict = "FailedUpdateStatus Operation cannot be fulfilled"
-		failed := u.get(t, "events", "-n", "team", "--field-selector=involvedObject.kind=HorizontalPodAutoscaler", "-o",
-			`jsonpath={range .items[*]}{.lastTimestamp} {.reason} {.message}{"\n"}{end}`)
-		for line := range strings.Lines(failed) {
-			at, rest, _ := strings.Cut(line, " ")
-			when, err := time.Parse(time.RFC3339, at)
-			if strings.HasPrefix(rest, "Failed") && !strings.HasPrefix(rest, conflict) &&
-				(err != nil || when.After(began)) {
-				t.Errorf("an HPA's sync failed: %s", line)
-			}
-		}
+		u.noSyncFailed(t, "team", began)
 		t.Logf("%d requests in %.0f s", asked, time.Since(began).Seconds())
+	}
+}
+
+// noSyncFailed: every sync of a namespace's HPAs since a time had its metric.
+func (s *stage) noSyncFailed(t *testing.T, namespace string, since time.Time) {
+	t.Helper()
+	// On a busy machine the HPA controller writes a status that somebody else has written meanwhile: it had its metric.
+	const conflict = "FailedUpdateStatus Operation cannot be fulfilled"
+	failed := s.get(t, "events", "-n", namespace, "--field-selector=involvedObject.kind=HorizontalPodAutoscaler", "-o",
+		`jsonpath={range .items[*]}{.lastTimestamp} {.reason} {.message}{"\n"}{end}`)
+	for line := range strings.Lines(failed) {
+		at, rest, _ := strings.Cut(line, " ")
+		when, err := time.Parse(time.RFC3339, at)
+		if strings.HasPrefix(rest, "Failed") && !strings.HasPrefix(rest, conflict) && (err != nil || when.After(since)) {
+			t.Errorf("an HPA's sync failed: %s", line)
+		}
 	}
 }
 
