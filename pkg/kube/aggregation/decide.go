@@ -31,24 +31,47 @@ type apiService struct {
 	bundle   string
 	insecure bool
 	owners   []metav1.OwnerReference
+	// unavailable is why the kube-apiserver does not reach the service; empty where it does, or has not tried.
+	unavailable string
 }
 
-// parse reads an APIService; missing fields, and those of other types than expected, are empty.
-func parse(object *unstructured.Unstructured) apiService {
-	group, namespace, name := groupAndService(object)
-	out := apiService{
-		name: object.GetName(), group: group, version: object.GetResourceVersion(), owners: object.GetOwnerReferences(),
+// read reads an APIService of the groups; missing fields, and those of other types than expected, are empty.
+func read(object *unstructured.Unstructured) *apiService {
+	text := func(path ...string) string {
+		value, _, err := unstructured.NestedString(object.Object, path...)
+		if err != nil {
+			return ""
+		}
+		return value
 	}
-	if name != "" {
-		out.service = Service(namespace + "/" + name)
+	out := &apiService{
+		name: object.GetName(), group: text("spec", "group"), version: object.GetResourceVersion(),
+		owners: object.GetOwnerReferences(), bundle: text("spec", caBundle), unavailable: unavailable(object),
 	}
-	if text, _, err := unstructured.NestedString(object.Object, "spec", caBundle); err == nil {
-		out.bundle = text
+	if !slices.Contains(groups(), out.group) {
+		return nil
+	}
+	if name := text("spec", "service", "name"); name != "" {
+		out.service = Service(text("spec", "service", "namespace") + "/" + name)
 	}
 	if is, _, err := unstructured.NestedBool(object.Object, "spec", insecure); err == nil {
 		out.insecure = is
 	}
 	return out
+}
+
+// unavailable is why the kube-apiserver does not reach the server of an APIService; empty where it does, or has not tried.
+func unavailable(object *unstructured.Unstructured) string {
+	conditions, _, err := unstructured.NestedSlice(object.Object, "status", "conditions")
+	if err != nil {
+		return ""
+	}
+	for _, item := range conditions {
+		if c, ok := item.(map[string]any); ok && c["type"] == "Available" && c["status"] == "False" {
+			return fmt.Sprintf("%v: %v", c["reason"], c["message"])
+		}
+	}
+	return ""
 }
 
 // ownedBy reports whether a ClusterRole owns the APIService.
