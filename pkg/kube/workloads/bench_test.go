@@ -29,7 +29,7 @@ func BenchmarkPods(b *testing.B) {
 	all := createWorkloads(b, c, namespaces, many, pods)
 	for b.Loop() {
 		before := settledMemory()
-		watch, err := workloads.New(c.Config, workloads.Config{MaxWorkloads: many},
+		watch, err := workloads.New(c.Config, workloads.Config{},
 			func() []leadtime.Workload { return append([]leadtime.Workload{}, all...) }, slog.New(slog.DiscardHandler))
 		if err != nil {
 			b.Fatal(err)
