@@ -17,6 +17,7 @@ type pod struct {
 
 	placed           bool
 	controller, name string // The controller's kind and name.
+	deployment       string // The name of its Deployment, if it has one.
 	labels           labels.Set
 }
 
@@ -29,10 +30,15 @@ func newPod(full *corev1.Pod) *pod {
 	if controller == nil || len(full.Labels) > maxLabels {
 		return nil
 	}
-	return &pod{
+	p := &pod{
 		Pod: readPod(full), placed: full.Spec.NodeName != "", controller: controller.Kind, name: controller.Name,
 		labels: full.Labels,
 	}
+	name, hashed := strings.CutSuffix(p.name, "-"+full.Labels["pod-template-hash"])
+	if hashed && p.controller == "ReplicaSet" {
+		p.deployment = name
+	}
+	return p
 }
 
 // readPod reads the conditions of a pod and the states of its containers.
@@ -111,8 +117,7 @@ func isOwnedBy(workload leadtime.Workload, p *pod) bool {
 	}
 	switch workload.Kind {
 	case "Deployment":
-		name, isHashed := strings.CutSuffix(p.name, "-"+p.labels["pod-template-hash"])
-		return p.controller == "ReplicaSet" && isHashed && name == workload.Name
+		return p.deployment == workload.Name
 	case "StatefulSet", "ReplicaSet":
 		return p.controller == workload.Kind && p.name == workload.Name
 	}
