@@ -163,6 +163,11 @@ bench: ## what serving and refreshing cost: requests, reviews, a thousand Foreca
 bench-hostile: ## the memory that fifty hostile scrape targets cost the embedded engine, beside a good one alone (minutes)
 	go test -run '^$$' -bench Hostile -benchtime 1x ./pkg/source/embedded
 
+.PHONY: bench-watch
+bench-watch: ## the memory that 10,000 pods of 3,000 workloads cost, on a real kube-apiserver, built from source first (minutes)
+	KUBEBUILDER_ASSETS=$$(hack/components/build.sh kubernetes etcd kube-apiserver kubectl | tail -1) \
+		go test -run '^$$' -bench Pods -benchtime 1x -timeout 30m ./pkg/kube/workloads
+
 .PHONY: bench-agent
 bench-agent: ## what a step of the node agent costs on eight GPUs: by a node that is made up, and by NVML's mocks
 	CGO_ENABLED=1 go test -run '^$$' -bench . -benchmem ./pkg/agent/...

@@ -31,24 +31,53 @@ type apiService struct {
 	bundle   string
 	insecure bool
 	owners   []metav1.OwnerReference
+	// available: the kube-apiserver reaches the service. unavailable is why it does not; empty where it has not tried.
+	available   bool
+	unavailable string
 }
 
-// parse reads an APIService; missing fields, and those of other types than expected, are empty.
-func parse(object *unstructured.Unstructured) apiService {
-	group, namespace, name := groupAndService(object)
-	out := apiService{
-		name: object.GetName(), group: group, version: object.GetResourceVersion(), owners: object.GetOwnerReferences(),
+// read reads an APIService of the groups; missing fields, and those of other types than expected, are empty.
+func read(object *unstructured.Unstructured) *apiService {
+	text := func(path ...string) string {
+		value, _, err := unstructured.NestedString(object.Object, path...)
+		if err != nil {
+			return ""
+		}
+		return value
 	}
-	if name != "" {
-		out.service = Service(namespace + "/" + name)
+	out := &apiService{
+		name: object.GetName(), group: text("spec", "group"), version: object.GetResourceVersion(),
+		owners: object.GetOwnerReferences(), bundle: text("spec", caBundle),
 	}
-	if text, _, err := unstructured.NestedString(object.Object, "spec", caBundle); err == nil {
-		out.bundle = text
+	out.available, out.unavailable = availability(object)
+	if !slices.Contains(groups(), out.group) {
+		return nil
+	}
+	if name := text("spec", "service", "name"); name != "" {
+		out.service = Service(text("spec", "service", "namespace") + "/" + name)
 	}
 	if is, _, err := unstructured.NestedBool(object.Object, "spec", insecure); err == nil {
 		out.insecure = is
 	}
 	return out
+}
+
+// availability reports whether the kube-apiserver reaches the server of an APIService, and why it does not.
+func availability(object *unstructured.Unstructured) (is bool, why string) {
+	conditions, _, err := unstructured.NestedSlice(object.Object, "status", "conditions")
+	if err != nil {
+		return false, ""
+	}
+	for _, item := range conditions {
+		switch c, ok := item.(map[string]any); {
+		case !ok || c["type"] != "Available":
+		case c["status"] == "True":
+			return true, ""
+		case c["status"] == "False":
+			return false, fmt.Sprintf("%v: %v", c["reason"], c["message"])
+		}
+	}
+	return false, ""
 }
 
 // ownedBy reports whether a ClusterRole owns the APIService.

@@ -16,5 +16,5 @@ func (a *Authority) Issue(now time.Time, lifetime time.Duration, name string) ([
 
 // NewSecretOf is NewSecret with a client.
 func NewSecretOf(client kubernetes.Interface, namespace, name string, log *slog.Logger) (*Secret, error) {
-	return newSecret(client, namespace, name, log)
+	return newSecret(client, namespace, name, log), nil
 }

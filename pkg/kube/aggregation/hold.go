@@ -133,12 +133,8 @@ func (h *holder) situation(now time.Time) situation {
 		verifyAll: !now.Before(h.verifyAll),
 		vacant:    map[string]bool{},
 	}
-	for _, item := range h.watch.informer.GetStore().List() {
-		if object, ok := item.(*unstructured.Unstructured); ok {
-			if a := parse(object); slices.Contains(groups(), a.group) {
-				s.all = append(s.all, a)
-			}
-		}
+	for _, a := range h.watch.watch.List() {
+		s.all = append(s.all, *a)
 	}
 	if h.config.Authority != nil {
 		s.bundle = base64.StdEncoding.EncodeToString(h.config.Authority.CurrentCABundleContent())

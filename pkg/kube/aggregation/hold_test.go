@@ -89,10 +89,7 @@ func TestHold(t *testing.T) {
 		return false, nil, nil
 	})
 	log := &processtest.LogBuffer{}
-	w, err := newGroups(client, "forewarm-system/forewarm", slog.New(slog.NewTextHandler(log, nil)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := newGroups(client, "forewarm-system/forewarm", slog.New(slog.NewTextHandler(log, nil)))
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	defer func() { stop(); running.Wait() }()
@@ -182,10 +179,7 @@ func TestHold(t *testing.T) {
 func TestVacancy(t *testing.T) {
 	client := fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
 		map[schema.GroupVersionResource]string{apiServices: "APIServiceList"})
-	w, err := newGroups(client, ours, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := newGroups(client, ours, slog.New(slog.DiscardHandler))
 	h := &holder{
 		watch:   w,
 		config:  HoldConfig{Modes: map[string]Mode{External: Auto}},
@@ -211,9 +205,9 @@ func TestVacancy(t *testing.T) {
 		{"Forewarm holds it", 91, "forewarm", false},
 		{"and somebody deletes that", 92, "", true},
 	} {
-		change := w.informer.GetStore().Delete
+		change := w.watch.Delete
 		if s.held != "" {
-			change = w.informer.GetStore().Add
+			change = w.watch.Add
 		}
 		if err := change(leading("v1beta1", External, s.held, map[string]any{})); err != nil {
 			t.Fatal(err)

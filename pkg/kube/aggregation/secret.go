@@ -14,12 +14,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/forewarm/forewarm/pkg/kube/changes"
+	"github.com/forewarm/forewarm/pkg/kube/informer"
 )
 
 // Secret is the Secret that holds the authority. The manifests create it, empty, so that no right to create Secrets is needed.
@@ -27,7 +26,7 @@ import (
 type Secret struct {
 	namespace, name string
 	client          kubernetes.Interface
-	informer        cache.SharedIndexInformer
+	watch           *informer.Watch[core.Secret]
 	log             *slog.Logger
 
 	mu        sync.Mutex
@@ -49,45 +48,31 @@ func NewSecret(cluster *rest.Config, namespace, name string, log *slog.Logger) (
 	if err != nil {
 		return nil, fmt.Errorf("make a client for the Secret %s/%s: %w", namespace, name, err)
 	}
-	return newSecret(client, namespace, name, log)
+	return newSecret(client, namespace, name, log), nil
 }
 
-func newSecret(client kubernetes.Interface, namespace, name string, log *slog.Logger) (*Secret, error) {
-	only := informers.WithTweakListOptions(func(o *metav1.ListOptions) {
-		o.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()
-	})
-	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(namespace), only)
-	s := &Secret{
-		namespace: namespace,
-		name:      name,
-		client:    client,
-		log:       log,
-		informer:  factory.Core().V1().Secrets().Informer(),
-	}
+func newSecret(client kubernetes.Interface, namespace, name string, log *slog.Logger) *Secret {
+	s := &Secret{namespace: namespace, name: name, client: client, log: log}
 	s.err = s.advise("has not been read yet", "")
-	if err := s.informer.SetWatchErrorHandlerWithContext(s.watchFailed); err != nil {
-		return nil, fmt.Errorf("watch the Secret %s/%s: %w", namespace, name, err)
-	}
-	_, err := s.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(o any) { s.observe(o) },
-		UpdateFunc: func(_, o any) { s.observe(o) },
-		DeleteFunc: func(any) { s.set(nil, s.missing()) },
+	only := fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()
+	source := informer.From(client.CoreV1().Secrets(namespace), client, only)
+	asItIs := func(secret *core.Secret) *core.Secret { return secret }
+	s.watch = informer.New(source, asItIs, informer.Config[core.Secret]{
+		Name:    "Secret " + s.Name(),
+		Changed: func(_, secret *core.Secret) { s.observe(secret) },
+		Listed: func() {
+			if len(s.watch.List()) == 0 && s.known() == nil {
+				s.set(nil, s.missing())
+			}
+		},
+		Failed: s.watchFailed,
 	})
-	if err != nil {
-		return nil, fmt.Errorf("watch the Secret %s/%s: %w", namespace, name, err)
-	}
-	return s, nil
+	return s
 }
 
 // Run watches the Secret until the context ends. A replica that may not read it keeps trying.
 func (s *Secret) Run(ctx context.Context) error {
-	go func() {
-		if cache.WaitForCacheSync(ctx.Done(), s.informer.HasSynced) && len(s.informer.GetStore().List()) == 0 {
-			s.set(nil, s.missing())
-		}
-	}()
-	s.informer.RunWithContext(ctx)
-	return nil
+	return s.watch.Run(ctx)
 }
 
 // Authority is what the Secret holds; the error says why it is unknown, and what to do.
@@ -136,8 +121,9 @@ func (s *Secret) missing() error {
 }
 
 // watchFailed keeps what is known: a certificate outlives an outage.
-func (s *Secret) watchFailed(ctx context.Context, _ *cache.Reflector, err error) {
+func (s *Secret) watchFailed(ctx context.Context, problem *informer.ReadError) {
 	do := "the kube-apiserver is asked again"
+	err := problem.Cause
 	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
 		do = "apply deploy/default, or upgrade the chart"
 	}
@@ -148,10 +134,10 @@ func (s *Secret) watchFailed(ctx context.Context, _ *cache.Reflector, err error)
 	s.set(nil, s.advise(fmt.Sprintf("cannot be read (%.300s)", err), do))
 }
 
-// observe takes the Secret's content. Where it is no authority, the one before stays.
-func (s *Secret) observe(item any) {
-	secret, ok := item.(*core.Secret)
-	if !ok {
+// observe takes the Secret's content; nil where it is gone. Where it is no authority, the one before stays.
+func (s *Secret) observe(secret *core.Secret) {
+	if secret == nil {
+		s.set(nil, s.missing())
 		return
 	}
 	authority, err := ParseAuthority(secret.Data)
@@ -210,9 +196,8 @@ const fillAfter = 10 * time.Second
 
 // isEmpty reports that the Secret was read, and holds nothing.
 func (s *Secret) isEmpty() bool {
-	for _, item := range s.informer.GetStore().List() {
-		secret, ok := item.(*core.Secret)
-		return ok && len(secret.Data[CertificatesKey])+len(secret.Data[KeysKey]) == 0
+	for _, secret := range s.watch.List() {
+		return len(secret.Data[CertificatesKey])+len(secret.Data[KeysKey]) == 0
 	}
 	return false
 }

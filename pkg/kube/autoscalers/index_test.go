@@ -1,34 +1,43 @@
 package autoscalers_test
 
 import (
-	"fmt"
+	"log/slog"
 	"math/rand/v2"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/kube/autoscalers"
 	"github.com/forewarm/forewarm/pkg/manifest"
+	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 )
 
-// TestIndexAgainstAPlainOne has autoscalers come, change and go at random.
-func TestIndexAgainstAPlainOne(t *testing.T) {
+// TestReferencesAgainstAPlainIndex has autoscalers come, change and go at random.
+func TestReferencesAgainstAPlainIndex(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	names := []string{"a", "b", "c", "d"}
-	index, plain := autoscalers.NewIndex(), map[string][]manifest.Reference{}
+	c, plain := newClients(), map[string][]manifest.Reference{}
+	watch := autoscalers.FromClients(c.typed, c.objects, hurry(), slog.New(slog.DiscardHandler))
+	set := func(name string, triggers ...any) {
+		t.Helper()
+		object := scaled()
+		object.SetName(name)
+		must(t, unstructured.SetNestedSlice(object.Object, triggers, "spec", "triggers"))
+		plain[name] = autoscaler.FromScaledObject(object)
+		must(t, watch.ScaledObjects().Add(object))
+	}
 	for round := range 500 {
-		name := names[random.IntN(len(names))]
-		var references []manifest.Reference
-		for i := range random.IntN(3) {
-			references = append(references, manifest.Reference{
-				Autoscaler: fmt.Sprintf("ScaledObject/%s %d %d", name, i, random.IntN(3)),
-				Forecast:   snapshot.Key{Namespace: "default", Name: names[random.IntN(2)]},
-			})
+		var triggers []any
+		for range random.IntN(3) {
+			triggers = append(triggers, map[string]any{"type": "external", "metadata": map[string]any{
+				"scalerAddress": "x:9", "forecast": names[random.IntN(2)], "target": strconv.Itoa(1 + random.IntN(3)),
+			}})
 		}
-		index.Set("ScaledObject", name, references)
-		plain[name] = references
+		set(names[random.IntN(len(names))], triggers...)
 		for _, forecast := range names[:2] {
 			key := snapshot.Key{Namespace: "default", Name: forecast}
 			var want []manifest.Reference
@@ -39,15 +48,15 @@ func TestIndexAgainstAPlainOne(t *testing.T) {
 					}
 				}
 			}
-			if diff := cmp.Diff(want, index.Found(key), cmpopts.EquateEmpty()); diff != "" {
+			if diff := cmp.Diff(want, watch.References(key), cmpopts.EquateEmpty()); diff != "" {
 				t.Fatalf("round %d, %s: %s", round, key, diff)
 			}
 		}
 	}
 	for _, name := range names {
-		index.Set("ScaledObject", name, nil)
+		set(name)
 	}
-	if a, f := index.Size(); a != 0 || f != 0 {
+	if a, f := watch.Size(); a != 0 || f != 0 {
 		t.Errorf("%d autoscalers and %d Forecasts are kept of none", a, f)
 	}
 }

@@ -1,52 +1,53 @@
 // Package autoscalers watches the HorizontalPodAutoscalers and, where KEDA is installed, the ScaledObjects of a
 // cluster, and keeps which of their metrics name which Forecast.
 //
-// It keeps only these references, and most objects have none. So it uses reflectors without the copies of informers.
-// A HorizontalPodAutoscaler whose status changes every 15 s changes nothing here.
+// It keeps only these references, and most objects have none. A HorizontalPodAutoscaler whose status changes every 15 s changes
+// nothing here.
 package autoscalers
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/kube/informer"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 )
 
 // Config has the intervals of a Watch. The zero value of a field means its default.
 type Config struct {
-	// Retry is the pause after an error; default 30 s, plus up to half of it at random.
+	// Retry is the longest pause after an error; default 30 s, plus up to half of it at random.
 	Retry time.Duration
 }
 
 // Watch watches the autoscalers of all namespaces. It is safe for concurrent use.
 type Watch struct {
-	config Config
-	log    *slog.Logger
-	kinds  []*kind
+	log   *slog.Logger
+	kinds []*informer.Watch[references]
 
-	mu    sync.Mutex
-	index index
+	mu sync.Mutex
+	// byForecast are the references to a Forecast, or to an alias of one, in the order of the autoscalers' kinds and names. The
+	// slices are never modified, so that callers can compare them by identity.
+	byForecast map[snapshot.Key]references
 }
+
+// references of one autoscaler, or to one Forecast.
+type references []manifest.Reference
 
 // New returns a watch of a cluster's autoscalers. It sends no requests before Run.
 func New(cluster *rest.Config, config Config, log *slog.Logger) (*Watch, error) {
@@ -66,72 +67,117 @@ func New(cluster *rest.Config, config Config, log *slog.Logger) (*Watch, error) 
 
 // FromClients is New with given clients.
 func FromClients(clients kubernetes.Interface, objects dynamic.Interface, config Config, log *slog.Logger) *Watch {
-	config.Retry = cmp.Or(config.Retry, 30*time.Second)
-	w := &Watch{config: config, log: log, index: newIndex()}
-	w.kinds = []*kind{w.horizontalPodAutoscalers(clients), w.scaledObjects(objects)}
+	w := &Watch{log: log, byForecast: map[snapshot.Key]references{}}
+	hpas := clients.AutoscalingV2().HorizontalPodAutoscalers(metav1.NamespaceAll)
+	scaledObjects := objects.Resource(autoscaler.ScaledObjects())
+	w.kinds = []*informer.Watch[references]{
+		kind(w, "HorizontalPodAutoscaler", config, informer.From(hpas, clients, ""), autoscaler.FromHPA),
+		kind(w, "ScaledObject", config, informer.From(scaledObjects, objects, ""), autoscaler.FromScaledObject),
+	}
 	return w
 }
 
-func (w *Watch) horizontalPodAutoscalers(clients kubernetes.Interface) *kind {
-	client := clients.AutoscalingV2().HorizontalPodAutoscalers(metav1.NamespaceAll)
-	return &kind{
-		watch: w, name: "HorizontalPodAutoscaler", example: &autoscalingv2.HorizontalPodAutoscaler{},
-		source: listerWatcher(client.List, client.Watch, clients),
-		read: func(item any) []manifest.Reference {
-			if object, ok := item.(*autoscalingv2.HorizontalPodAutoscaler); ok {
-				return autoscaler.FromHPA(object)
-			}
-			return nil
+// kind returns the watch of one kind of autoscaler.
+func kind[O runtime.Object](
+	w *Watch, name string, config Config, source cache.ListerWatcher, parse func(O) []manifest.Reference,
+) *informer.Watch[references] {
+	read := func(object O) *references {
+		if out := references(parse(object)); len(out) > 0 {
+			return &out
+		}
+		return nil
+	}
+	return informer.New(source, read, informer.Config[references]{
+		Name: name + "s", Advice: "apply deploy/default, or upgrade the chart", Optional: true, Retry: config.Retry,
+		Index: names, Changed: w.observe,
+		Failed: func(ctx context.Context, problem *informer.ReadError) {
+			w.log.WarnContext(ctx,
+				"cannot read autoscalers: objectives are calibrated for the known ones, or for "+
+					"spec.scaling; retrying", "kind", name, "error", problem)
 		},
+	})
+}
+
+// named returns the Forecasts and the aliases that references name.
+func (r *references) named() map[snapshot.Key]bool {
+	out := map[snapshot.Key]bool{}
+	if r == nil {
+		return out
+	}
+	for i := range *r {
+		out[(*r)[i].Forecast] = true
+		if alias := (*r)[i].Alias; alias.Name != "" {
+			out[alias] = true
+		}
+	}
+	return out
+}
+
+// names returns what references name, for the index.
+func names(r *references) []string {
+	var out []string
+	for key := range r.named() {
+		out = append(out, key.String())
+	}
+	return out
+}
+
+// observe rebuilds what a change affects.
+func (w *Watch) observe(before, after *references) {
+	if reflect.DeepEqual(before, after) {
+		return
+	}
+	touched := before.named()
+	maps.Copy(touched, after.named())
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for forecast := range touched {
+		w.rebuild(forecast)
 	}
 }
 
-func (w *Watch) scaledObjects(objects dynamic.Interface) *kind {
-	client := objects.Resource(autoscaler.ScaledObjects())
-	example := &unstructured.Unstructured{}
-	example.SetGroupVersionKind(autoscaler.ScaledObjects().GroupVersion().WithKind("ScaledObject"))
-	return &kind{
-		watch: w, name: "ScaledObject", example: example,
-		source: listerWatcher(client.List, client.Watch, objects),
-		read: func(item any) []manifest.Reference {
-			if object, ok := item.(*unstructured.Unstructured); ok {
-				return autoscaler.FromScaledObject(object)
+// rebuild rebuilds the references to a Forecast.
+func (w *Watch) rebuild(forecast snapshot.Key) {
+	var all references
+	for _, kind := range w.kinds {
+		for _, own := range kind.Indexed(forecast.String()) {
+			for _, r := range *own {
+				switch forecast {
+				case r.Forecast:
+					all = append(all, r)
+				case r.Alias:
+					all = append(all, r.ByAlias())
+				}
 			}
-			return nil
-		},
+		}
 	}
-}
-
-// listerWatcher lists and watches by the methods of a client.
-func listerWatcher[L runtime.Object](
-	list func(context.Context, metav1.ListOptions) (L, error),
-	follow func(context.Context, metav1.ListOptions) (watch.Interface, error), client any,
-) cache.ListerWatcher {
-	return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-			return list(ctx, options)
-		},
-		WatchFuncWithContext: follow,
-	}, client)
+	if len(all) == 0 {
+		delete(w.byForecast, forecast)
+		return
+	}
+	slices.SortStableFunc(all, func(a, b manifest.Reference) int { return strings.Compare(a.Autoscaler, b.Autoscaler) })
+	w.byForecast[forecast] = all
 }
 
 // Run watches the autoscalers until the context ends.
 func (w *Watch) Run(ctx context.Context) {
 	var running sync.WaitGroup
 	defer running.Wait()
-	for _, k := range w.kinds {
-		running.Go(func() { k.run(ctx) })
+	for _, kind := range w.kinds {
+		running.Go(func() { _ = kind.Run(ctx) }) //nolint:errcheck // It is nil.
 	}
 }
 
 // WaitForSync waits until each kind was listed once, or failed, and reports whether that was before the timeout.
-func (w *Watch) WaitForSync(ctx context.Context, patience time.Duration) bool {
-	const glance = 20 * time.Millisecond
-	return wait.PollUntilContextTimeout(ctx, glance, patience, true, func(context.Context) (bool, error) {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		return !slices.ContainsFunc(w.kinds, func(k *kind) bool { return !k.tried }), nil
-	}) == nil
+func (w *Watch) WaitForSync(ctx context.Context, timeout time.Duration) bool {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	for _, kind := range w.kinds {
+		if !kind.WaitForSync(ctx, timeout) {
+			return false
+		}
+	}
+	return true
 }
 
 // References returns the references to a Forecast, or to an alias of one, in the order of the autoscalers' kinds and names. The slice is
@@ -139,24 +185,22 @@ func (w *Watch) WaitForSync(ctx context.Context, patience time.Duration) bool {
 func (w *Watch) References(forecast snapshot.Key) []manifest.Reference {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.index.references[forecast]
+	return w.byForecast[forecast]
 }
 
 // Named returns the Forecasts and the aliases that autoscalers name, whether they exist or not.
 func (w *Watch) Named() []snapshot.Key {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.Collect(maps.Keys(w.index.references))
+	return slices.Collect(maps.Keys(w.byForecast))
 }
 
 // Problem returns why not all autoscalers are known; empty where they are.
 func (w *Watch) Problem() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	var words []string
-	for _, k := range w.kinds {
-		if k.err != nil {
-			words = append(words, k.err.message)
+	for _, kind := range w.kinds {
+		if problem := kind.Problem(); problem != nil {
+			words = append(words, problem.Text)
 		}
 	}
 	return strings.Join(words, "; ")

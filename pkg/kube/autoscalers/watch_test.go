@@ -257,7 +257,8 @@ func TestAKindThatIsNotThere(t *testing.T) {
 	expect(t, watch, "ScaledObject/b=16")
 }
 
-// TestWhatWentWhileNobodyWatched: the next list tells, and until then what is known stays known.
+// TestWhatWentWhileNobodyWatched: the next list tells, and until then what is known stays known. The end of a watch alone is no
+// problem.
 func TestWhatWentWhileNobodyWatched(t *testing.T) {
 	c, log := newClients(), &processtest.LogBuffer{}
 	hpas := c.typed.AutoscalingV2().HorizontalPodAutoscalers("default")
@@ -265,7 +266,11 @@ func TestWhatWentWhileNobodyWatched(t *testing.T) {
 		c.create(t, name, "inflight", int64(len(name)))
 	}
 	deaf := make(chan *apiwatch.RaceFreeFakeWatcher, 100)
+	var watches atomic.Int32
 	react := func(clienttesting.Action) (bool, apiwatch.Interface, error) {
+		if watches.Add(1) == 1 {
+			return true, nil, errors.New("the first breaks")
+		}
 		w := apiwatch.NewRaceFreeFake()
 		deaf <- w
 		return true, w, nil
@@ -275,11 +280,15 @@ func TestWhatWentWhileNobodyWatched(t *testing.T) {
 	following := c.watch(t, log)
 	const both = "HorizontalPodAutoscaler/goes=4 HorizontalPodAutoscaler/stays=5"
 	expect(t, following, both)
+	second := <-deaf
 	must(t, hpas.Delete(t.Context(), "goes", metav1.DeleteOptions{}))
 	away := errors.New("no route to host")
 	fault.Store(&away)
-	(<-deaf).Error(&apierrors.NewResourceExpired("too old").ErrStatus)
+	second.Error(&apierrors.NewResourceExpired("too old").ErrStatus)
 	expectProblem(t, following, "cannot read HorizontalPodAutoscalers, retrying")
+	if lines := log.Lines(); len(lines) != 1 || !strings.Contains(lines[0], "no route to host") {
+		t.Errorf("the log says %q, want that of the list alone", lines)
+	}
 	expect(t, following, both)
 	fault.Store(nil)
 	expect(t, following, "HorizontalPodAutoscaler/stays=5")

@@ -73,7 +73,7 @@ func (w *StatusWriter) Step(ctx context.Context, now time.Time) error {
 			jobs[job.Key.Namespace] = append(jobs[job.Key.Namespace], job)
 		}
 	}
-	for _, o := range sorted(w.watch.informer.GetStore().List()) {
+	for _, o := range sorted(w.watch.List()) {
 		var before v1alpha1.DemandEventStatus
 		v1alpha1.ReadStatus(o.Unstructured, &before)
 		after := w.statusOf(o, jobs[o.GetNamespace()], &before, now)

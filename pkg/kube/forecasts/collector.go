@@ -38,7 +38,7 @@ func (*Objects) Describe(out chan<- *prometheus.Desc) {
 
 // Collect sends the replicas of the workloads, and the autoscalers that name no Forecast; nothing before the Forecasts were read.
 func (o *Objects) Collect(out chan<- prometheus.Metric) {
-	if !o.handler.HasSynced() {
+	if o.Check() != nil {
 		return
 	}
 	o.mu.Lock()

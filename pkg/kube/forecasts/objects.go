@@ -3,7 +3,6 @@ package forecasts
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -13,20 +12,17 @@ import (
 	"sync/atomic"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/kube/autoscalers"
 	"github.com/forewarm/forewarm/pkg/kube/changes"
+	"github.com/forewarm/forewarm/pkg/kube/informer"
 	"github.com/forewarm/forewarm/pkg/kube/workloads"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/refresh"
@@ -38,9 +34,7 @@ type Objects struct {
 	resolver *manifest.Resolver
 	log      *slog.Logger
 	client   dynamic.NamespaceableResourceInterface
-	informer cache.SharedIndexInformer
-	// handler is the registration of the event handler that fills resolved.
-	handler cache.ResourceEventHandlerRegistration
+	watch    *informer.Watch[unstructured.Unstructured]
 	// pods of the workloads.
 	pods *workloads.Watch
 	// autoscalers that refer to Forecasts.
@@ -56,8 +50,6 @@ type Objects struct {
 	// fieldsDropped: the API server dropped fields of the newest status that was written. Its CRD is older than this
 	// process.
 	fieldsDropped atomic.Bool
-	// err is why the newest attempt to list or watch failed; nil once the list was read.
-	err atomic.Pointer[error]
 
 	// changed is notified when an object is paused, resumed or changed.
 	changed changes.Signal
@@ -85,8 +77,6 @@ func NewObjects(cluster *rest.Config, resolver *manifest.Resolver, log *slog.Log
 	}
 	o := &Objects{
 		resolver: resolver, log: log, client: client.Resource(resource()),
-		informer: dynamicinformer.NewFilteredDynamicInformer(
-			client, resource(), metav1.NamespaceAll, 0, cache.Indexers{}, nil).Informer(),
 		resolved: map[snapshot.Key]*resolution{}, revision: resolver.Revision(),
 		externalHeld: func() bool { return false }, changed: changes.NewSignal(),
 	}
@@ -96,15 +86,13 @@ func NewObjects(cluster *rest.Config, resolver *manifest.Resolver, log *slog.Log
 	if o.autoscalers, err = autoscalers.New(cluster, autoscalers.Config{}, log); err != nil {
 		return nil, err
 	}
-	if err = o.informer.SetWatchErrorHandlerWithContext(o.watchFailed); err != nil {
-		return nil, fmt.Errorf("watch Forecasts: %w", err)
-	}
-	o.handler, err = o.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: o.upsert, UpdateFunc: func(_, after any) { o.upsert(after) }, DeleteFunc: o.remove,
+	asItIs := func(object *unstructured.Unstructured) *unstructured.Unstructured { return object }
+	o.watch = informer.New(informer.From(o.client, client, ""), asItIs, informer.Config[unstructured.Unstructured]{
+		Name: "Forecasts", Advice: "apply deploy/default, or upgrade the chart", Changed: o.observe,
+		Failed: func(ctx context.Context, problem *informer.ReadError) {
+			log.WarnContext(ctx, "cannot watch Forecasts, retrying", "error", problem)
+		},
 	})
-	if err != nil {
-		return nil, fmt.Errorf("watch Forecasts: %w", err)
-	}
 	return o, nil
 }
 
@@ -122,20 +110,11 @@ func (o *Objects) Run(ctx context.Context) error {
 	running.Go(func() { o.pods.Run(ctx) })
 	running.Go(func() { o.autoscalers.Run(ctx) })
 	o.autoscalers.WaitForSync(ctx, patience)
-	o.informer.RunWithContext(ctx)
-	return nil
+	return o.watch.Run(ctx)
 }
 
 // Check returns nil once the Forecasts were read, else the error.
-func (o *Objects) Check() error {
-	if o.handler.HasSynced() {
-		return nil
-	}
-	if fault := o.err.Load(); fault != nil {
-		return *fault
-	}
-	return errors.New("the Forecasts have not been read yet")
-}
+func (o *Objects) Check() error { return o.watch.Check() }
 
 // Targets returns the Forecasts of all namespaces, in the order of their namespaces and names. An announced lead time
 // is used from its time on.
@@ -164,7 +143,7 @@ func (o *Objects) resolveAgain() {
 		return
 	}
 	o.revision, o.sorted, o.holders = revision, nil, nil
-	for _, object := range o.list() {
+	for _, object := range o.watch.List() {
 		key := keyOf(object)
 		before, after := o.resolved[key], o.resolve(key, object)
 		if after.target.Invalid != "" && (before == nil || before.target.Invalid != after.target.Invalid) {
@@ -191,29 +170,19 @@ func (o *Objects) Scalings(key snapshot.Key) []decide.Autoscaler {
 	return o.resolutionOf(key).target.Autoscalers
 }
 
-// list returns every Forecast as last read. Read only.
-func (o *Objects) list() []*unstructured.Unstructured {
-	stored := o.informer.GetStore().List()
-	out := make([]*unstructured.Unstructured, 0, len(stored))
-	for _, item := range stored {
-		if object, ok := item.(*unstructured.Unstructured); ok {
-			out = append(out, object)
-		}
-	}
-	return out
-}
-
-// upsert resolves an object with a new spec. A new status does not change the generation, but may have new starts.
-func (o *Objects) upsert(item any) {
-	object, ok := item.(*unstructured.Unstructured)
-	if !ok {
+// observe resolves an object with a new spec. A new status does not change the generation, but may have new starts.
+func (o *Objects) observe(before, object *unstructured.Unstructured) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if object == nil {
+		delete(o.resolved, keyOf(before))
+		o.sorted, o.holders = nil, nil
+		o.pods.Changed()
 		return
 	}
 	key := keyOf(object)
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if before := o.resolved[key]; before != nil && before.matches(object) {
-		if before.readStatus(object) {
+	if last := o.resolved[key]; last != nil && last.matches(object) {
+		if last.readStatus(object) {
 			o.sorted = nil
 		}
 		return
@@ -231,34 +200,6 @@ func (o *Objects) upsert(item any) {
 // Changed is notified when Targets has an object with another spec or pause. It has one listener.
 func (o *Objects) Changed() changes.Signal { return o.changed }
 
-func (o *Objects) remove(item any) {
-	name, err := cache.DeletionHandlingObjectToName(item)
-	if err != nil {
-		return
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	delete(o.resolved, snapshot.Key{Namespace: name.Namespace, Name: name.Name})
-	o.sorted, o.holders = nil, nil
-	o.pods.Changed()
-}
-
 func keyOf(object *unstructured.Unstructured) snapshot.Key {
 	return snapshot.Key{Namespace: object.GetNamespace(), Name: object.GetName()}
-}
-
-// watchFailed keeps the error for Check and logs it. The informer retries.
-func (o *Objects) watchFailed(ctx context.Context, _ *cache.Reflector, err error) {
-	fault := fmt.Errorf("watch the Forecasts: %w", err)
-	switch {
-	case apierrors.IsNotFound(err):
-		fault = fmt.Errorf("the cluster does not have %s: apply deploy/default, or upgrade the chart: %w",
-			resource().GroupResource(), err)
-	case apierrors.IsForbidden(err):
-		fault = fmt.Errorf("cannot read Forecasts: apply deploy/default, or upgrade the chart: %w", err)
-	}
-	before := o.err.Swap(&fault)
-	if before == nil || (*before).Error() != fault.Error() {
-		o.log.WarnContext(ctx, "cannot watch Forecasts, retrying", "error", fault)
-	}
 }

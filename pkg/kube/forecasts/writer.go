@@ -130,7 +130,7 @@ func (w *StatusWriter) due(now time.Time) []draft {
 	var drafts []draft
 	common := w.common()
 	tried := make(map[types.UID]time.Time, len(w.written))
-	for _, object := range w.objects.list() {
+	for _, object := range w.objects.watch.List() {
 		last, again := w.written[object.GetUID()]
 		if again {
 			tried[object.GetUID()] = last

@@ -28,7 +28,7 @@ func TestCluster(t *testing.T) {
 		{"RightsThatCome", testRights},
 		{"ZeroReplicas", testZero},
 		{"PlacesOfReplicas", testPlaces},
-		{"MoreThanAreWatched", testBound},
+		{"ANamespaceTakesOnePlace", testBound},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, c) })
 	}
@@ -47,12 +47,12 @@ func follow(t *testing.T, access *rest.Config, all ...leadtime.Workload) (*workl
 	return followAtMost(t, access, 0, all...)
 }
 
-// followAtMost is follow with a bound on the workloads whose pods are watched.
+// followAtMost is follow with a bound on the namespaces whose pods are watched.
 func followAtMost(t *testing.T, access *rest.Config, most int, all ...leadtime.Workload) (*workloads.Watch, *wanted) {
 	t.Helper()
 	want := &wanted{}
 	want.Store(&all)
-	hurry := workloads.Config{Retry: 100 * time.Millisecond, Recheck: 100 * time.Millisecond, MaxWorkloads: most}
+	hurry := workloads.Config{Retry: 100 * time.Millisecond, Recheck: 100 * time.Millisecond, MaxNamespaces: most}
 	watch, err := workloads.New(access, hurry, want.list, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
@@ -309,14 +309,20 @@ func testPlaces(t *testing.T, c *apiservertest.Cluster) {
 	})
 }
 
-// testBound wants one workload too many. (None of them is there.)
+// testBound wants workloads in one namespace too many: of the last one the pods are not watched. One before it takes no more of the
+// places for having more workloads.
 func testBound(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	createDatabase(t, c)
-	first := database
-	first.Name = "alpha"
-	watch, _ := followAtMost(t, c.Config, 1, first, database)
-	expect(t, watch, database, "the pods of at most 1 workloads are watched, which the namespaces share")
+	const places = 2
+	in := func(namespace, name string) leadtime.Workload {
+		other := database
+		other.Namespace, other.Name = namespace, name
+		return other
+	}
+	second := in("b", "one")
+	watch, _ := followAtMost(t, c.Config, places, in("a", "one"), in("a", "two"), in("a", "three"), second, database)
+	expect(t, watch, database, "the pods of at most 2 namespaces are watched")
 	for _, zero := range []bool{false, true} {
 		eventually(t, func() string {
 			if got, known := watch.ScaledToZero(database); !known || got != zero {
@@ -326,7 +332,7 @@ func testBound(t *testing.T, c *apiservertest.Cluster) {
 		})
 		c.MustKubectl(t, "", "scale", "statefulset", "db", "--replicas=0")
 	}
-	if got := watch.Problem(first); strings.Contains(got, "at most") {
-		t.Errorf("the first says %q", got)
+	if got := watch.Problem(second); strings.Contains(got, "at most") {
+		t.Errorf("the second namespace says %q", got)
 	}
 }

@@ -12,6 +12,7 @@
 //
 // A living replica is on a node, or waits for one. Replicas counts both, for the warm pools.
 //
-// About 100 bytes are kept of each pod (whether it was ready before, whether it lives, whether it has a node), and of
-// each start of the last hour: the watch feeds package [leadtime] without the copies of an informer.
+// The pods of a namespace are watched once for all its workloads. Of each that has a controller and has not ended about 1 kB is
+// kept, most of it its labels: they show which pods another selector matches. About 100 bytes more are kept of each pod of a
+// workload, and of each start of the last hour.
 package workloads

@@ -6,9 +6,40 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 )
+
+// pod is what is kept of a pod of a watched namespace.
+type pod struct {
+	leadtime.Pod
+
+	placed           bool
+	controller, name string // The controller's kind and name.
+	deployment       string // The name of its Deployment, if it has one.
+	labels           labels.Set
+}
+
+// maxLabels is more labels than a pod of a workload has. They are kept, and nothing else bounds how many somebody writes.
+const maxLabels = 200
+
+// newPod reads a pod; nil for one without a controller, which nothing scales, and for one with too many labels.
+func newPod(full *corev1.Pod) *pod {
+	controller := metav1.GetControllerOfNoCopy(full)
+	if controller == nil || len(full.Labels) > maxLabels {
+		return nil
+	}
+	p := &pod{
+		Pod: readPod(full), placed: full.Spec.NodeName != "", controller: controller.Kind, name: controller.Name,
+		labels: full.Labels,
+	}
+	name, hashed := strings.CutSuffix(p.name, "-"+full.Labels["pod-template-hash"])
+	if hashed && p.controller == "ReplicaSet" {
+		p.deployment = name
+	}
+	return p
+}
 
 // readPod reads the conditions of a pod and the states of its containers.
 func readPod(full *corev1.Pod) leadtime.Pod {
@@ -77,24 +108,18 @@ func earliest(a, b time.Time) time.Time {
 	return a
 }
 
-// isOwnedBy reports whether a pod that a workload's selector matches belongs to the workload. It must have a
-// controller: nothing scales a pod without one. For the kinds of apps/v1 the controller is known: the StatefulSet or
-// ReplicaSet itself, or for a Deployment a ReplicaSet with its name and the pod's hash.
-func isOwnedBy(workload leadtime.Workload, p *corev1.Pod) bool {
-	controller := metav1.GetControllerOf(p)
-	if controller == nil {
-		return false
-	}
+// isOwnedBy reports whether a pod that a workload's selector matches belongs to the workload. For the kinds of apps/v1 the
+// controller is known: the StatefulSet or ReplicaSet itself, or for a Deployment a ReplicaSet with its name and the pod's hash.
+func isOwnedBy(workload leadtime.Workload, p *pod) bool {
 	group, _, _ := strings.Cut(workload.APIVersion, "/")
 	if group != "apps" {
 		return true
 	}
 	switch workload.Kind {
 	case "Deployment":
-		hash := p.Labels["pod-template-hash"]
-		return controller.Kind == "ReplicaSet" && controller.Name == workload.Name+"-"+hash
+		return p.deployment == workload.Name
 	case "StatefulSet", "ReplicaSet":
-		return controller.Kind == workload.Kind && controller.Name == workload.Name
+		return p.controller == workload.Kind && p.name == workload.Name
 	}
 	return true
 }

@@ -1,18 +1,20 @@
 package workloads //nolint:testpackage // What is kept of a pod is nobody else's.
 
 import (
-	"io"
-	"log/slog"
+	"strconv"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 
 	"github.com/forewarm/forewarm/hack/casetest"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
+	"github.com/forewarm/forewarm/pkg/kube/informer"
 )
 
 // at is a time of the stories, in seconds.
@@ -40,26 +42,50 @@ func TestWhoseAPodIs(t *testing.T) {
 		Owners              []metav1.OwnerReference
 		Want                bool
 	}](t, "owners.yaml") {
-		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		p := newPod(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 			Labels: map[string]string{"pod-template-hash": "5d4f"}, OwnerReferences: c.Owners,
-		}}
+		}})
 		workload := leadtime.Workload{APIVersion: c.Version, Kind: c.Kind, Name: "llama"}
-		if got := isOwnedBy(workload, p); got != c.Want {
+		if got := p != nil && isOwnedBy(workload, p); got != c.Want {
 			t.Errorf("%s: %v", c.Name, got)
 		}
+	}
+}
+
+func TestAPodWithTooManyLabelsIsNotKept(t *testing.T) {
+	yes := true
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Labels: map[string]string{}, OwnerReferences: []metav1.OwnerReference{{Kind: "Job", Controller: &yes}},
+	}}
+	for i := range maxLabels {
+		p.Labels[strconv.Itoa(i)] = ""
+	}
+	if newPod(p) == nil {
+		t.Error("a pod with as many labels as are allowed is not kept")
+	}
+	p.Labels["more"] = ""
+	if newPod(p) != nil {
+		t.Error("a pod with more is kept")
 	}
 }
 
 // A watch that breaks lists the pods again: those that are gone take no room, those that became ready meanwhile are found.
 func TestAListAfterABreak(t *testing.T) {
 	yes := true
-	f := &follower{
-		workload: leadtime.Workload{Namespace: "n", APIVersion: "apps/v1", Kind: "StatefulSet", Name: "db"},
-		firsts:   leadtime.PodTracker{},
+	pods := &namespace{followers: map[*follower]bool{}}
+	pods.Watch = informer.New(nil, newPod, informer.Config[pod]{Changed: pods.observe, Listed: pods.listed})
+	w := &Watch{config: Config{Recheck: time.Hour}, due: workqueue.NewTypedDelayingQueue[leadtime.Workload]()}
+	t.Cleanup(w.due.ShutDown)
+	db := leadtime.Workload{Namespace: "n", APIVersion: "apps/v1", Kind: "StatefulSet", Name: "db"}
+	f := newFollower(w, db, pods)
+	pods.start = func() {}
+	if got := f.problem(); got != Listing {
+		t.Errorf("before the first list: %q", got)
 	}
+	f.recordScale(scale{selector: labels.SelectorFromSet(labels.Set{"app": "db"}), replicas: 2})
 	named := func(uid string, ready bool) *corev1.Pod {
 		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-			UID: types.UID(uid), CreationTimestamp: at(0),
+			Name: uid, UID: types.UID(uid), CreationTimestamp: at(0), Labels: map[string]string{"app": "db"},
 			OwnerReferences: []metav1.OwnerReference{{Kind: "StatefulSet", Name: "db", Controller: &yes}},
 		}}
 		if ready {
@@ -69,35 +95,27 @@ func TestAListAfterABreak(t *testing.T) {
 		}
 		return p
 	}
-	if got := f.problem(); got != Listing {
-		t.Errorf("before the first list: %q", got)
-	}
-	replace := func(pods ...any) {
+	replace := func(found ...any) {
 		t.Helper()
-		if err := f.Replace(pods, "1"); err != nil {
+		if err := pods.Replace(found, "1"); err != nil {
 			t.Fatal(err)
 		}
 	}
 	replace(named("a", false), named("b", false), named("old", true))
-	replace(named("a", true), named("old", true), named("new", true))
+	again := named("b", false) // Of the same name, as a StatefulSet's are.
+	again.UID = "c"
+	replace(named("a", true), named("old", true), again)
 	if got := f.starts(); len(got) != 1 || !got[0].Ready.Equal(at(80).Time) {
 		t.Errorf("starts %+v, want that of a", got)
 	}
 	if len(f.firsts) != 3 || f.problem() != "" {
 		t.Errorf("%d pods are followed, want 3; %q", len(f.firsts), f.problem())
 	}
-	gone := &watchError{kind: transient, message: "cannot list", cause: io.EOF}
-	f.recordError(t.Context(), gone)
-	if got := f.problem(); got != Listing {
-		t.Errorf("a watch that broke once says %q", got)
-	}
-	f.watch = &Watch{log: slog.New(slog.DiscardHandler), logged: map[string]bool{}}
-	f.recordError(t.Context(), gone)
-	if got := f.problem(); got != "cannot list" {
-		t.Errorf("a list that failed after it says %q", got)
+	if r, known := f.countReplicas(); r != (Replicas{Wanted: 2, Living: 3, Ready: 2}) || !known {
+		t.Errorf("%+v, known %v", r, known)
 	}
 	replace(named("a", true))
-	if err := f.Delete(named("a", true)); err != nil || len(f.firsts) != 0 || len(f.starts()) != 1 {
+	if err := pods.Delete(named("a", true)); err != nil || len(f.firsts) != 0 || len(f.starts()) != 1 {
 		t.Errorf("%d pods are followed after all went, %d starts are known, %v", len(f.firsts), len(f.starts()), err)
 	}
 }

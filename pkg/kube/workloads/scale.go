@@ -13,12 +13,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
+	"github.com/forewarm/forewarm/pkg/kube/informer"
 )
 
 // scale is the scale subresource of a workload.
 type scale struct {
-	// selector is the label selector of the replicas.
-	selector string
+	// selector of the replicas.
+	selector labels.Selector
 	// replicas that are wanted.
 	replicas int64
 }
@@ -43,7 +44,7 @@ func (w *Watch) scale(ctx context.Context, workload leadtime.Workload) (scale, e
 	}
 	// A scale of zero omits the field.
 	replicas, _, err := unstructured.NestedInt64(object, "spec", "replicas")
-	return scale{selector: text, replicas: replicas}, err
+	return scale{selector: selector, replicas: replicas}, err
 }
 
 func (w *Watch) read(ctx context.Context, workload leadtime.Workload) (map[string]any, error) {
@@ -68,52 +69,21 @@ func (w *Watch) read(ctx context.Context, workload leadtime.Workload) (map[strin
 	return found.Object, nil
 }
 
-const transient = "answer"
-
-// watchError is why a workload cannot be watched.
-type watchError struct {
-	// kind distinguishes errors that are logged separately; empty where the author of the Forecast must correct it,
-	// transient where it may pass.
-	kind string
-	// message is for a status. It omits the cause, whose text may differ with every attempt.
-	message string
-	cause   error
-}
-
-func (f *watchError) Error() string { return f.message + ": " + f.cause.Error() }
-
-func (f *watchError) Unwrap() error { return f.cause }
-
 // errSelector: a scale without a selector.
 var errSelector = errors.New("no selector")
 
-// scaleError returns why the scale of a workload could not be read.
-func scaleError(w leadtime.Workload, err error) *watchError {
+// scaleError returns why the scale of a workload could not be read, and whether its author must correct that.
+func scaleError(w leadtime.Workload, err error) (problem *informer.ReadError, authors bool) {
+	text := "cannot read the scale of " + w.Ref() + ", retrying"
 	switch {
 	case meta.IsNoMatchError(err):
-		return &watchError{"", fmt.Sprintf("the cluster has no kind %s of %s", w.Kind, w.APIVersion), err}
+		text, authors = fmt.Sprintf("the cluster has no kind %s of %s", w.Kind, w.APIVersion), true
 	case apierrors.IsNotFound(err):
-		return &watchError{"", w.Ref() + " does not exist, or has no scale subresource", err}
-	case apierrors.IsForbidden(err):
-		return &watchError{
-			"scale",
-			"cannot read the scale of " + w.Ref() + ": apply deploy/default, or upgrade the chart",
-			err,
-		}
+		text, authors = w.Ref()+" does not exist, or has no scale subresource", true
 	case errors.Is(err, errSelector):
-		return &watchError{"", "the scale of " + w.Ref() + " selects no pods", err}
+		text, authors = "the scale of "+w.Ref()+" selects no pods", true
+	case apierrors.IsForbidden(err):
+		text = "cannot read the scale of " + w.Ref() + ": apply deploy/default, or upgrade the chart"
 	}
-	return &watchError{transient, "cannot read the scale of " + w.Ref() + ", retrying", err}
-}
-
-// podsError returns why pods could not be listed or watched.
-func podsError(w leadtime.Workload, err error) *watchError {
-	if apierrors.IsForbidden(err) {
-		return &watchError{
-			"pods",
-			"cannot list pods in " + w.Namespace + ": apply deploy/default, or upgrade the chart",
-			err,
-		}
-	}
-	return &watchError{transient, "cannot list pods in " + w.Namespace + ", retrying", err}
+	return &informer.ReadError{Text: text, Cause: err}, authors
 }

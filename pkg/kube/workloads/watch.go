@@ -7,12 +7,11 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/dynamic"
@@ -20,21 +19,23 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 	"k8s.io/client-go/util/flowcontrol"
+	"k8s.io/client-go/util/workqueue"
 
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
+	"github.com/forewarm/forewarm/pkg/kube/informer"
 )
 
-// maxWorkloads bounds the workloads whose pods one process watches. Namespaces share them: one that has many takes none from
-// one that has few. Of the others only the scale is read.
-const maxWorkloads = 1000
+// maxNamespaces bounds the namespaces whose pods one process watches. In the others only the scales are read.
+const maxNamespaces = 1000
 
-// Limits of the requests of all watches of a process together: a thousand workloads are watched a minute after the
-// start.
+// Limits of the requests of a process together: the scales of three thousand workloads are read a minute after the start.
 const (
 	requestsPerSecond = 50
 	requestBurst      = 100
 	// requestTimeout bounds one request; watches have none.
 	requestTimeout = 5 * time.Second
+	// readers is how many scales are read at a time.
+	readers = 20
 )
 
 // Config has the intervals of a Watch. The zero value of a field means its default.
@@ -43,8 +44,8 @@ type Config struct {
 	Retry time.Duration
 	// Recheck is how often the scale of a workload is read, whose selector may change; default 10 min.
 	Recheck time.Duration
-	// MaxWorkloads whose pods are watched; default 1,000.
-	MaxWorkloads int
+	// MaxNamespaces whose pods are watched; default 1,000.
+	MaxNamespaces int
 }
 
 // Watch watches the pods of workloads. It is safe for concurrent use.
@@ -57,9 +58,12 @@ type Watch struct {
 	pods   kubernetes.Interface
 
 	changed chan struct{}
+	// due has the workloads whose scale is to be read.
+	due workqueue.TypedDelayingInterface[leadtime.Workload]
 
-	mu        sync.Mutex
-	following map[leadtime.Workload]*follower
+	mu         sync.Mutex
+	following  map[leadtime.Workload]*follower
+	namespaces map[string]*namespace
 	// logged are the errors that were logged, one of each kind for each namespace.
 	logged map[string]bool
 }
@@ -67,7 +71,7 @@ type Watch struct {
 // New returns a watch of the workloads that a function returns. It sends no requests before Run.
 func New(cluster *rest.Config, config Config, wanted func() []leadtime.Workload, log *slog.Logger) (*Watch, error) {
 	config.Retry, config.Recheck = cmp.Or(config.Retry, time.Minute), cmp.Or(config.Recheck, 10*time.Minute)
-	config.MaxWorkloads = cmp.Or(config.MaxWorkloads, maxWorkloads)
+	config.MaxNamespaces = cmp.Or(config.MaxNamespaces, maxNamespaces)
 	own := rest.CopyConfig(cluster)
 	own.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(requestsPerSecond, requestBurst)
 	brief := rest.CopyConfig(own)
@@ -91,7 +95,7 @@ func New(cluster *rest.Config, config Config, wanted func() []leadtime.Workload,
 		config: config, wanted: wanted, log: log, scales: scales, pods: pods,
 		mapper:    restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(asking)),
 		changed:   make(chan struct{}, 1),
-		following: map[leadtime.Workload]*follower{}, logged: map[string]bool{},
+		following: map[leadtime.Workload]*follower{}, namespaces: map[string]*namespace{}, logged: map[string]bool{},
 	}, nil
 }
 
@@ -107,6 +111,11 @@ func (w *Watch) Changed() {
 func (w *Watch) Run(ctx context.Context) {
 	var running sync.WaitGroup
 	defer running.Wait()
+	w.due = workqueue.NewTypedDelayingQueue[leadtime.Workload]()
+	defer w.due.ShutDown()
+	for range readers {
+		running.Go(func() { w.readScales(ctx) })
+	}
 	for {
 		w.sync(ctx, &running)
 		select {
@@ -117,61 +126,65 @@ func (w *Watch) Run(ctx context.Context) {
 	}
 }
 
+// readScales reads the scale of each workload when it is due, until the queue is shut down.
+func (w *Watch) readScales(ctx context.Context) {
+	for {
+		workload, down := w.due.Get()
+		if down {
+			return
+		}
+		if f := w.follower(workload); f != nil {
+			w.due.AddAfter(workload, f.readScale(ctx))
+		}
+		w.due.Done(workload)
+	}
+}
+
 // sync starts to watch workloads that are newly wanted, and stops the others.
 func (w *Watch) sync(ctx context.Context, running *sync.WaitGroup) {
-	wanted := share(w.wanted(), w.config.MaxWorkloads)
+	wanted, places := map[leadtime.Workload]bool{}, map[string]bool{}
+	for _, workload := range w.wanted() {
+		wanted[workload], places[workload.Namespace] = true, true
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.syncNamespaces(ctx, running, slices.Sorted(maps.Keys(places)))
 	for workload, f := range w.following {
-		if podsToo, found := wanted[workload]; !found || podsToo == f.scaleOnly {
-			f.stop()
+		if !wanted[workload] || f.pods != w.namespaces[workload.Namespace] {
+			f.pods.remove(f)
 			delete(w.following, workload)
 		}
 	}
-	for workload, podsToo := range wanted {
-		if w.following[workload] != nil {
-			continue
+	for workload := range wanted {
+		if w.following[workload] == nil {
+			w.following[workload] = newFollower(w, workload, w.namespaces[workload.Namespace])
+			w.due.Add(workload)
 		}
-		own, stop := context.WithCancel(ctx)
-		f := &follower{
-			watch: w, workload: workload, scaleOnly: !podsToo, stop: stop, firsts: leadtime.PodTracker{},
-			living: map[types.UID]podState{},
-		}
-		w.following[workload] = f
-		running.Go(func() { f.run(own) })
-	}
-	if len(wanted) > w.config.MaxWorkloads && !w.logged["many"] {
-		w.logged["many"] = true
-		w.log.WarnContext(ctx,
-			"too many workloads: of some the starts are not measured, and scaling to zero is seen late", "workloads",
-			len(wanted), "watched", w.config.MaxWorkloads)
 	}
 }
 
-// share returns the workloads, each once, and whether its pods are watched: those of at most most, one after the other from
-// each namespace.
-func share(wanted []leadtime.Workload, most int) map[leadtime.Workload]bool {
-	slices.SortFunc(wanted, compareWorkloads)
-	out, byNamespace := make(map[leadtime.Workload]bool, len(wanted)), map[string][]leadtime.Workload{}
-	for _, workload := range slices.Compact(wanted) {
-		out[workload] = false
-		byNamespace[workload.Namespace] = append(byNamespace[workload.Namespace], workload)
-	}
-	namespaces := slices.Sorted(maps.Keys(byNamespace))
-	for turn, watched := 0, 0; watched < min(most, len(out)); turn++ {
-		for _, namespace := range namespaces {
-			if own := byNamespace[namespace]; turn < len(own) && watched < most {
-				out[own[turn]] = true
-				watched++
-			}
+// syncNamespaces starts to watch the pods of the first of the namespaces, and stops the others, with the lock held.
+func (w *Watch) syncNamespaces(ctx context.Context, running *sync.WaitGroup, names []string) {
+	if many := len(names); many > w.config.MaxNamespaces {
+		names = names[:w.config.MaxNamespaces]
+		if !w.logged["many"] {
+			w.logged["many"] = true
+			w.log.WarnContext(ctx,
+				"too many namespaces: in some the starts of pods are not measured, and scaling to zero is seen late",
+				"namespaces", many, "watched", len(names))
 		}
 	}
-	return out
-}
-
-func compareWorkloads(a, b leadtime.Workload) int {
-	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Kind, b.Kind),
-		strings.Compare(a.Name, b.Name), strings.Compare(a.APIVersion, b.APIVersion))
+	for name, n := range w.namespaces {
+		if _, found := slices.BinarySearch(names, name); !found {
+			n.stop()
+			delete(w.namespaces, name)
+		}
+	}
+	for _, name := range names {
+		if w.namespaces[name] == nil {
+			w.namespaces[name] = w.watchNamespace(ctx, running, name)
+		}
+	}
 }
 
 func (w *Watch) follower(workload leadtime.Workload) *follower {
@@ -233,16 +246,15 @@ func (w *Watch) Problem(workload leadtime.Workload) string {
 	return Listing
 }
 
-// logOnce logs an error that the operator must correct, once for each namespace: it affects many workloads alike, and
-// each Forecast has it in its own status.
-func (w *Watch) logOnce(ctx context.Context, f *watchError, workload leadtime.Workload) {
+// logOnce logs an error that the operator must correct, or that may pass, once of each kind for each namespace: it affects many
+// workloads alike, and each Forecast has it in its own status.
+func (w *Watch) logOnce(ctx context.Context, of, namespace string, problem *informer.ReadError) {
+	key := fmt.Sprintf("%s %s %v", of, namespace, apierrors.IsForbidden(problem))
 	w.mu.Lock()
-	key := f.kind + " " + workload.Namespace
 	before := w.logged[key]
 	w.logged[key] = true
 	w.mu.Unlock()
 	if !before {
-		w.log.WarnContext(ctx, "cannot measure the starts of pods, retrying", "namespace", workload.Namespace,
-			"workload", workload.Ref(), "error", f)
+		w.log.WarnContext(ctx, "cannot measure the starts of pods, retrying", "namespace", namespace, "error", problem)
 	}
 }

@@ -211,7 +211,7 @@ func watchPools(
 // afterReading delays a part until objects that it depends on have been listed, or cannot be: a Forecast that is resolved before its pool
 // or its events would be rebuilt once they are known.
 func afterReading(run func(context.Context) error, first ...interface {
-	WaitForSync(ctx context.Context, patience time.Duration)
+	WaitForSync(ctx context.Context, timeout time.Duration) bool
 },
 ) func(context.Context) error {
 	const patience = 10 * time.Second
@@ -258,9 +258,7 @@ func (a announcements) lead(ctx context.Context) {
 	}
 }
 
-// WaitForSync waits until the events were read.
-func (a announcements) WaitForSync(ctx context.Context, patience time.Duration) {
-	if a.watch != nil {
-		a.watch.WaitForSync(ctx, patience)
-	}
+// WaitForSync waits until the events were read, and reports whether that was before a timeout.
+func (a announcements) WaitForSync(ctx context.Context, timeout time.Duration) bool {
+	return a.watch == nil || a.watch.WaitForSync(ctx, timeout)
 }

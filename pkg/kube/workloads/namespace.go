@@ -1,0 +1,77 @@
+package workloads
+
+import (
+	"context"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/forewarm/forewarm/pkg/kube/informer"
+)
+
+// unfinished selects the pods that have not ended: a namespace may have thousands of a Job's.
+const unfinished = "status.phase!=" + string(corev1.PodSucceeded) + ",status.phase!=" + string(corev1.PodFailed)
+
+// namespace is the watch of the pods of a namespace, for the followers of its workloads.
+type namespace struct {
+	*informer.Watch[pod]
+
+	stop context.CancelFunc
+	// start begins the watch: pods are not read where the scale of no workload could be.
+	start func()
+
+	mu        sync.Mutex
+	followers map[*follower]bool
+}
+
+// watchNamespace returns a watch that ends with the context.
+func (w *Watch) watchNamespace(ctx context.Context, running *sync.WaitGroup, name string) *namespace {
+	own, stop := context.WithCancel(ctx)
+	started := make(chan struct{})
+	n := &namespace{
+		stop: stop, start: sync.OnceFunc(func() { close(started) }), followers: map[*follower]bool{},
+	}
+	n.Watch = informer.New(informer.From(w.pods.CoreV1().Pods(name), w.pods, unfinished), newPod, informer.Config[pod]{
+		Name: "pods in " + name, Verb: "list", Advice: "apply deploy/default, or upgrade the chart",
+		Changed: n.observe, Listed: n.listed, Retry: w.config.Retry,
+		Failed: func(ctx context.Context, problem *informer.ReadError) { w.logOnce(ctx, "pods", name, problem) },
+	})
+	running.Go(func() {
+		select {
+		case <-started:
+			_ = n.Run(own) //nolint:errcheck // It is nil.
+		case <-own.Done():
+		}
+	})
+	return n
+}
+
+func (n *namespace) observe(before, after *pod) {
+	n.each(func(f *follower) { f.change(before, after) })
+}
+
+func (n *namespace) listed() { n.each((*follower).listed) }
+
+func (n *namespace) each(do func(*follower)) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for f := range n.followers {
+		do(f)
+	}
+}
+
+func (n *namespace) add(f *follower) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.followers[f] = true
+}
+
+// remove removes a follower; n may be nil.
+func (n *namespace) remove(f *follower) {
+	if n == nil {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.followers, f)
+}
