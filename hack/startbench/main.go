@@ -122,12 +122,12 @@ func report(ctx context.Context, o options, forewarm *server, before processtest
 		return err
 	}
 	fmt.Fprintf(b.out, "%-12s after %s: %s\n", "first answers", since(begun), usageText(forewarm.Usage()))
-	err = forewarm.Await(ctx, time.Hour, func(context.Context) error { // The log: all metrics of so many cost more than a step.
-		text, err := os.ReadFile(forewarm.Log)
-		if err == nil && !bytes.Contains(text, []byte("all Forecasts have their whole history")) {
-			err = errors.New("some Forecasts have a part of their history")
+	err = forewarm.Await(ctx, time.Hour, func(context.Context) error {
+		text, unread := os.ReadFile(forewarm.Log) // All metrics of so many cost more than a step.
+		if unread == nil && !bytes.Contains(text, []byte("all Forecasts have their whole history")) {
+			return errors.New("some Forecasts have a part of their history")
 		}
-		return err
+		return unread
 	})
 	if err != nil {
 		return err

@@ -78,12 +78,14 @@ func (l *Loop) startWhole(ctx context.Context, now time.Time) {
 	for len(waiting) > 0 {
 		next, found := turn{}, false
 		for of := range waiting {
-			if !found || cmp.Or(cmp.Compare(reading[of], reading[next]), cmp.Compare(of.namespace, next.namespace)) < 0 {
+			if !found ||
+				cmp.Or(cmp.Compare(reading[of], reading[next]), cmp.Compare(of.namespace, next.namespace)) < 0 {
 				next, found = of, true
 			}
 		}
 		all, processors := waiting[next], runtime.GOMAXPROCS(0)
-		if len(all) == 0 || reading[next] >= wholePerNamespace*processors || ofSource[next.source] >= wholePerSource*processors {
+		if len(all) == 0 || reading[next] >= wholePerNamespace*processors ||
+			ofSource[next.source] >= wholePerSource*processors {
 			delete(waiting, next)
 			continue
 		}

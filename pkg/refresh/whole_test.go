@@ -38,15 +38,14 @@ func (f fetchFunc) Fetch(_ context.Context, q refresh.Query) (forecast.Series, e
 }
 
 // untilWhole steps until every Forecast has its whole history.
-func untilWhole(t *testing.T, loop *refresh.Loop, now time.Time) *snapshot.Snapshot {
+func untilWhole(t *testing.T, loop *refresh.Loop, now time.Time) {
 	t.Helper()
 	for begun := time.Now(); time.Since(begun) < time.Minute; {
 		if s := loop.Step(t.Context(), now); s.Partial == 0 && s.Pending == 0 {
-			return s
+			return
 		}
 	}
 	t.Fatal("after a minute some Forecasts have a part of their history only")
-	return nil
 }
 
 // Of many Forecasts that start at once all have a value before any has its whole history, and in the end the values of a Forecast
@@ -57,13 +56,25 @@ func TestManyForecastsAnswerFromTheirNewestHistoryFirst(t *testing.T) {
 	loop, _ := newLoop(t, source, jobs)
 	first := loop.Step(t.Context(), noon)
 	if first.Partial != len(jobs) || first.Pending > 0 {
-		t.Fatalf("after a step %d of %d Forecasts have a part of their history, %d have none", first.Partial, len(jobs), first.Pending)
+		t.Fatalf(
+			"after a step %d of %d Forecasts have a part of their history, %d have none",
+			first.Partial,
+			len(jobs),
+			first.Pending,
+		)
 	}
 	for _, e := range first.Entries("") {
 		if e.State != snapshot.Warming || !(e.Decision.Value >= e.Observed) || !(e.Observed > 0) {
 			t.Fatalf("%s is %s and serves %v of %v", e.Key, e.State, e.Decision.Value, e.Observed)
 		}
-		if text := condition(t, e, snapshot.ConditionReady).Message; !strings.Contains(text, "while the whole is being read") {
+		if text := condition(
+			t,
+			e,
+			snapshot.ConditionReady,
+		).Message; !strings.Contains(
+			text,
+			"while the whole is being read",
+		) {
 			t.Fatalf("Ready says: %s", text)
 		}
 	}
@@ -99,16 +110,21 @@ func TestTheMostNeededHistoryIsReadFirst(t *testing.T) {
 	wild := func(at time.Time) float64 { return 100 + float64(at.Minute()) }
 	calm := func(at time.Time) float64 { return 100 + float64(at.Minute()%2) }
 	release := make(chan struct{})
-	loop, _ := loopWith(t, refresh.Config{Grace: time.Second, Concurrency: len(jobs), PerNamespace: len(jobs)}, fetchFunc(func(q refresh.Query) forecast.Series {
-		if isWhole(q) {
-			whole <- q
-			<-release
-		}
-		if q.Expr == "wild" {
-			return answer(q, wild)
-		}
-		return answer(q, calm)
-	}), jobs)
+	loop, _ := loopWith(
+		t,
+		refresh.Config{Grace: time.Second, Concurrency: len(jobs), PerNamespace: len(jobs)},
+		fetchFunc(func(q refresh.Query) forecast.Series {
+			if isWhole(q) {
+				whole <- q
+				<-release
+			}
+			if q.Expr == "wild" {
+				return answer(q, wild)
+			}
+			return answer(q, calm)
+		}),
+		jobs,
+	)
 	if s := loop.Step(t.Context(), noon); s.Partial != len(jobs) {
 		t.Fatalf("%d of %d have a part", s.Partial, len(jobs))
 	}
@@ -121,7 +137,11 @@ func TestTheMostNeededHistoryIsReadFirst(t *testing.T) {
 		t.Errorf("the first %d histories are %v, want those that are read and wild", atOnce, count)
 	}
 	if s := loop.Step(t.Context(), noon.Add(step)); s.Get(jobs[0].Key).SampleTime != noon {
-		t.Errorf("a Forecast that waits for its turn has its newest sample at %s, want %s", s.Get(jobs[0].Key).SampleTime, noon)
+		t.Errorf(
+			"a Forecast that waits for its turn has its newest sample at %s, want %s",
+			s.Get(jobs[0].Key).SampleTime,
+			noon,
+		)
 	}
 	close(release)
 	untilWhole(t, loop, noon.Add(step))

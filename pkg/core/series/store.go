@@ -213,11 +213,13 @@ func (s *Store) NewestSample() (at time.Time, ok bool) {
 	back := 0
 	for block, of := s.newest, len(s.older); ; {
 		for i := len(block) - 1; i >= 0 && back < s.len(); i-- {
-			if back++; !math.IsNaN(float64(block[i])) {
+			back++
+			if !math.IsNaN(float64(block[i])) {
 				return s.end.Add(-time.Duration(back) * s.step), true
 			}
 		}
-		if of--; of < 0 {
+		of--
+		if of < 0 {
 			return time.Time{}, false
 		}
 		block = s.older[of].appendTo(nil)

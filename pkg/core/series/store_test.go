@@ -236,7 +236,14 @@ func TestPackedSamples(t *testing.T) {
 					}
 				}
 				if !got.Start.Equal(want.Start) || len(got.Values) != len(want.Values) {
-					t.Fatalf("round %d: %d samples from %s, want %d from %s", round, len(got.Values), got.Start, len(want.Values), want.Start)
+					t.Fatalf(
+						"round %d: %d samples from %s, want %d from %s",
+						round,
+						len(got.Values),
+						got.Start,
+						len(want.Values),
+						want.Start,
+					)
 				}
 			}
 		}

@@ -18,7 +18,17 @@ func TestReached(t *testing.T) {
 	availability := func(status string) map[string]any {
 		return map[string]any{"conditions": []any{map[string]any{"type": "Available", "status": status}}}
 	}
-	own, others := leading("v1beta1", External, "forewarm", map[string]any{}), leading("v1beta2", Custom, "prometheus-adapter", map[string]any{})
+	own, others := leading(
+		"v1beta1",
+		External,
+		"forewarm",
+		map[string]any{},
+	), leading(
+		"v1beta2",
+		Custom,
+		"prometheus-adapter",
+		map[string]any{},
+	)
 	others.Object["status"] = availability("True")
 	client := fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
 		map[schema.GroupVersionResource]string{apiServices: "APIServiceList"}, own, others)

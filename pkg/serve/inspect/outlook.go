@@ -146,7 +146,11 @@ func pathSteps(in []snapshot.PathStep) []v1alpha1.PathStep {
 }
 
 func pastForecast(p *snapshot.ScoredForecast) v1alpha1.PastForecast {
-	return v1alpha1.PastForecast{Time: utc(time.Unix(p.At, 0)), Forecast: finite(&p.Forecast), Actual: finite(&p.Actual)}
+	return v1alpha1.PastForecast{
+		Time:     utc(time.Unix(p.At, 0)),
+		Forecast: finite(&p.Forecast),
+		Actual:   finite(&p.Actual),
+	}
 }
 
 func recentSamples(e *snapshot.ForecastState) []v1alpha1.Sample {

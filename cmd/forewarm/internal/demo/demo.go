@@ -172,7 +172,8 @@ func (st *stage) play(ctx context.Context, tell *announcer, log *slog.Logger) er
 	if err != nil {
 		return err
 	}
-	deps.Ready = append(deps.Ready, serve.StorageCheck(st.engine))
+	alone := func() bool { return false }
+	deps.Ready = []serve.Check{serve.HistoryCheck(snapshots, now.Now, alone), serve.StorageCheck(st.engine)}
 	api, err := serve.NewStandalone( //nolint:contextcheck // It opens the port and waits for nothing.
 		serve.StandaloneOptions{Port: tell.options.Port}, deps,
 	)

@@ -37,7 +37,9 @@ func TestReadyMeansThatHistoryWasRead(t *testing.T) {
 		if c.at != nil {
 			snapshots.Publish(c.at)
 		}
-		if got := fmt.Sprint(serve.HistoryCheck(snapshots, time.Now, func() bool { return c.served }).Run()); got != c.want {
+		if got := fmt.Sprint(
+			serve.HistoryCheck(snapshots, time.Now, func() bool { return c.served }).Run(),
+		); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
