@@ -91,7 +91,7 @@ func (r *record) recent() forecast.Series { return r.demand.series(r.step) }
 // forecasts are the served values with the actual window peaks, oldest first.
 func (r *record) forecasts() []snapshot.ScoredForecast {
 	out := make([]snapshot.ScoredForecast, r.past.Len())
-	for i, o := range r.past.Values() {
+	for i, o := range r.past.All() {
 		out[i] = snapshot.ScoredForecast{At: r.time(o.index).Unix(), Forecast: o.value, Actual: o.actual}
 	}
 	return out

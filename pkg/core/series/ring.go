@@ -1,6 +1,9 @@
 package series
 
-import "math"
+import (
+	"iter"
+	"math"
+)
 
 // Ring stores the newest values.
 type Ring[T any] struct {
@@ -65,7 +68,18 @@ func (r *Ring[T]) Cap() int { return r.size }
 // Has reports whether the value n pushes before the newest is stored.
 func (r *Ring[T]) Has(n int) bool { return n < len(r.values) }
 
-// Values returns the stored values, oldest first.
+// All yields the stored values and their indices, oldest first. They must not change meanwhile.
+func (r *Ring[T]) All() iter.Seq2[int, *T] {
+	return func(yield func(int, *T) bool) {
+		for i := range r.values {
+			if !yield(i, r.Ref(len(r.values)-1-i)) {
+				return
+			}
+		}
+	}
+}
+
+// Values returns a copy of the stored values, oldest first.
 func (r *Ring[T]) Values() []T {
 	out := make([]T, 0, len(r.values))
 	return append(append(out, r.values[r.at:]...), r.values[:r.at]...)

@@ -84,7 +84,7 @@ func (a *accounts) endHour() {
 
 // total is the sum of the hours kept.
 func (a *accounts) total() (sum accountHour, over time.Duration) {
-	for _, h := range a.hours.Values() {
+	for _, h := range a.hours.All() {
 		sum.Account = sum.plus(h.Account)
 		sum.capped += h.capped
 		sum.deferrable += h.deferrable

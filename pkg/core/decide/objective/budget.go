@@ -86,7 +86,7 @@ func (a *accounts) targetLate(late float64) float64 {
 // demand (Kish 1965).
 func (a *accounts) evidence() float64 {
 	sum, squares := 0.0, 0.0
-	for _, h := range a.hours.Values() {
+	for _, h := range a.hours.All() {
 		sum += h.Late
 		squares += h.Late * h.Late
 	}

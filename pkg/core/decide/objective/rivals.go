@@ -88,7 +88,7 @@ func (r *rivals) total(arrived, capacity float64) [rivalCount]Rival {
 	for i := range out {
 		out[i] = Rival{Account{Arrived: arrived}, r.shares[i] * capacity}
 	}
-	for _, h := range r.hours.Values() {
+	for _, h := range r.hours.All() {
 		for i := range out {
 			out[i].Late += float64(h.late[i])
 			out[i].Paid += float64(h.paid[i])
