@@ -83,6 +83,9 @@ func (c *Cluster) applyPrometheusAdapter(ctx context.Context, port int) error {
 	if err := c.route(ctx, "monitoring", "prometheus-adapter", port); err != nil {
 		return err
 	}
+	if c.KEDA { // It holds the group.
+		return c.leadExternal(ctx, "monitoring", "prometheus-adapter", port)
+	}
 	return c.Apply(ctx, fmt.Sprintf(externalMetrics, port))
 }
 
