@@ -28,6 +28,8 @@ func NewCluster(options ClusterOptions, deps Deps) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
+	kept := options.Library.Authorization
+	config.Authorization.Authorizer = cachedGrants(config.Authorization.Authorizer, kept.AllowCacheTTL, kept.DenyCacheTTL)
 	if proxy := config.Authentication.RequestHeaderConfig; proxy != nil {
 		config.Authentication.Authenticator = newFrontProxy(proxy, WallClock{}.Now, config.Authentication.Authenticator)
 	}
@@ -55,12 +57,11 @@ func clusterConfig(options ClusterOptions) (*genericapiserver.RecommendedConfig,
 		return nil, fmt.Errorf("make a client of the cluster: %w", err)
 	}
 	library := *options.Library
-	if options.Kubeconfig != "" {
-		authentication, authorization := *library.Authentication, *library.Authorization
-		authentication.RemoteKubeConfigFile = cmp.Or(authentication.RemoteKubeConfigFile, options.Kubeconfig)
-		authorization.RemoteKubeConfigFile = cmp.Or(authorization.RemoteKubeConfigFile, options.Kubeconfig)
-		library.Authentication, library.Authorization = &authentication, &authorization
-	}
+	authentication, authorization := *library.Authentication, *library.Authorization
+	authentication.RemoteKubeConfigFile = cmp.Or(authentication.RemoteKubeConfigFile, options.Kubeconfig)
+	authorization.RemoteKubeConfigFile = cmp.Or(authorization.RemoteKubeConfigFile, options.Kubeconfig)
+	authorization.AllowCacheTTL, authorization.DenyCacheTTL = 0, 0 // Ours keeps decisions instead.
+	library.Authentication, library.Authorization = &authentication, &authorization
 	config := genericapiserver.NewRecommendedConfig(adapter.Codecs)
 	config.ClientConfig = client
 	config.SharedInformerFactory = informers.NewSharedInformerFactory(clients, 0)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/cache"
 	"k8s.io/apiserver/pkg/endpoints/handlers/negotiation"
 	"k8s.io/apiserver/pkg/endpoints/handlers/responsewriters"
@@ -72,16 +73,26 @@ func (w withoutSelectors) NewRequestInfo(r *http.Request) (*request.RequestInfo,
 	return info, err
 }
 
+// plain reports whether a request is an HPA's GET of one external metric, and returns its selector. Its query and its Accept header
+// have one meaning, beyond the doubt in which the library's router and decoder differ.
+func (s selectors) plain(r *http.Request, info *request.RequestInfo) (selector labels.Selector, ok bool) {
+	group := v1beta1.SchemeGroupVersion
+	if r.Method != http.MethodGet || info == nil || info.APIGroup != group.Group || info.APIVersion != group.Version ||
+		r.URL.Path != "/apis/external.metrics.k8s.io/v1beta1/namespaces/"+info.Namespace+"/"+info.Resource ||
+		!accepts(r.Header.Get("Accept")) {
+		return nil, false
+	}
+	return s.parse(r.URL.RawQuery)
+}
+
 // externalMetrics answers an HPA's GET of one external metric as the library does, but without its router and its decoder of
-// options, which take a sixth of the request's CPU time. Whatever is not plainly such a GET with a value goes to the library.
+// options, which take a sixth of the request's CPU time. Every other request, and one without a value, goes to the library.
 func externalMetrics(metrics provider.ExternalMetricsProvider, known selectors, library http.Handler) http.Handler {
-	version := v1beta1.SchemeGroupVersion
+	group := v1beta1.SchemeGroupVersion
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		info, _ := request.RequestInfoFrom(r.Context())
-		selector, ok := known.parse(r.URL.RawQuery)
-		if !ok || r.Method != http.MethodGet || info.APIGroup != version.Group || info.APIVersion != version.Version ||
-			r.URL.Path != "/apis/external.metrics.k8s.io/v1beta1/namespaces/"+info.Namespace+"/"+info.Resource ||
-			strings.Contains(r.Header.Get("Accept"), ";") {
+		selector, ok := known.plain(r, info)
+		if !ok {
 			library.ServeHTTP(w, r)
 			return
 		}
@@ -90,10 +101,25 @@ func externalMetrics(metrics provider.ExternalMetricsProvider, known selectors, 
 			library.ServeHTTP(w, r)
 			return
 		}
-		endpointmetrics.InstrumentHandlerFunc("LIST", version.Group, version.Version, "*", "*", "cluster", "external-metrics", false, "",
+		endpointmetrics.InstrumentHandlerFunc("LIST", group.Group, group.Version, "*", "*", "cluster", "external-metrics", false, "",
 			func(w http.ResponseWriter, r *http.Request) {
-				responsewriters.WriteObjectNegotiated(adapter.Codecs, negotiation.DefaultEndpointRestrictions, version, w, r,
+				responsewriters.WriteObjectNegotiated(adapter.Codecs, negotiation.DefaultEndpointRestrictions, group, w, r,
 					http.StatusOK, list, false)
 			})(w, r)
 	})
+}
+
+// accepts reports whether a client takes what is served to HPAs, in a header whose meaning is beyond doubt: the library's router
+// refuses others than its negotiation would.
+func accepts(header string) bool {
+	if header == "" || strings.Contains(header, ";") {
+		return header == ""
+	}
+	for kind := range strings.SplitSeq(header, ",") {
+		switch strings.TrimSpace(kind) {
+		case "*/*", runtime.ContentTypeJSON, runtime.ContentTypeProtobuf:
+			return true
+		}
+	}
+	return false
 }

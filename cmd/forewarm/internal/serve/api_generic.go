@@ -78,7 +78,7 @@ func newGenericServer(
 		if external != nil {
 			api = externalMetrics(external, known, api)
 		}
-		return handlerChain(api, c)
+		return handlerChain(api, known, c)
 	}
 	server, err := library.Complete(shared).New(name, custom, external)
 	if err != nil {
