@@ -160,10 +160,10 @@ bench: ## what refreshing a thousand Forecasts costs, and the allocations of ser
 	go test -run '^$$' -bench . ./pkg/serve/... ./cmd/forewarm/internal/serve
 
 .PHONY: bench-serving
-bench-serving: components ## CPU and latency of an external metric's GET beside prometheus-adapter, KEDA and a bare TLS server; 300 HPAs that sync every 5 s (a quarter of an hour): RATES=500,1500 ROUNDS=5 LASTING=10s JSON=file
+bench-serving: components ## CPU and latency of an external metric's GET beside prometheus-adapter, KEDA and a bare TLS server; 300 HPAs that sync every 5 s (a quarter of an hour): ROUNDS=5 LASTING=10s JSON=file
 	adapter=$$(hack/components/build.sh --built prometheus-adapter | tail -1) || true; cd hack/e2e && \
 		FOREWARM_E2E=1 FOREWARM_BENCH=1 FOREWARM_ADAPTER="$$adapter" \
-		go test -v -count=1 -timeout 60m -run 'Test(Serving|Fleet)Bench' . -args $(call given,RATES,rates) $(call given,ROUNDS,rounds) \
+		go test -v -count=1 -timeout 60m -run 'Test(Serving|Fleet)Bench' . -args $(call given,ROUNDS,rounds) \
 		$(call given,LASTING,lasting) $(if $(JSON),--json='$(abspath $(JSON))')
 
 .PHONY: bench-hostile

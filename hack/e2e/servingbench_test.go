@@ -13,20 +13,18 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"text/tabwriter"
 	"time"
 
-	"github.com/forewarm/forewarm/hack/e2e/clustertest"
 	"github.com/forewarm/forewarm/hack/processtest"
+
+	"github.com/forewarm/forewarm/hack/e2e/clustertest"
 )
 
 var (
-	rates   = flag.String("rates", "500,1500", "requests a second, measured one after the other")
 	rounds  = flag.Int("rounds", 5, "how often each server is measured at each rate; figures are medians")
 	lasting = flag.Duration("lasting", 10*time.Second, "how long one measurement takes")
 	report  = flag.String("json", "", "file to write the figures to")
@@ -39,24 +37,12 @@ const (
 	metrics = 50
 )
 
-// target is a server that is measured.
+// target is a server that is measured: its process, and those that it asks at every GET.
 type target struct {
-	name   string
-	url    func(i int) string
-	client *http.Client
-	own    *processtest.Process
-	// behind are those that it asks at every GET.
-	behind []*processtest.Process
-}
-
-// cpu are the CPU times so far, in microseconds: its own, and with those that it asks.
-func (s *target) cpu() [2]float64 {
-	own := float64(s.own.Usage().CPU.Microseconds())
-	all := own
-	for _, p := range s.behind {
-		all += float64(p.Usage().CPU.Microseconds())
-	}
-	return [2]float64{own, all}
+	name, own string
+	behind    []string
+	url       func(i int) string
+	client    *http.Client
 }
 
 // figures are those of a GET: CPU microseconds, those with the servers that are asked, and two quantiles of the latency in milliseconds.
@@ -78,31 +64,27 @@ func TestServingBench(t *testing.T) {
 	if os.Getenv("FOREWARM_BENCH") == "" {
 		t.Skip("FOREWARM_BENCH is unset: run `make bench-serving`")
 	}
-	targets := startTargets(t)
+	s, targets := startTargets(t)
 	var all []measured
 	for round := range *rounds {
 		t.Logf("round %d of %d", round+1, *rounds)
-		idle := make([][2]float64, len(targets)) // What they spend without requests.
-		for i := range targets {
-			idle[i] = targets[i].cpu()
-		}
+		before := s.spent(nil)
 		time.Sleep(*lasting)
-		for i := range targets {
-			now := targets[i].cpu()
-			idle[i] = [2]float64{now[0] - idle[i][0], now[1] - idle[i][1]}
-		}
-		for j, text := range strings.Split(*rates, ",") {
-			rate, err := strconv.Atoi(text)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i := range targets {
+		idle := s.spent(before) // Without requests.
+		for j, rate := range []int{500, 1500} {
+			for i, target := range targets {
 				if round == 0 {
-					all = append(all, measured{Server: targets[i].name, Rate: rate})
+					all = append(all, measured{Server: target.name, Rate: rate})
 				}
 				m, bare := &all[j*len(targets)+i], &all[j*len(targets)]
-				targets[i].load(t, rate, time.Second, idle[i]) // Reviews are cached, code and connections are warm.
-				f, failed := targets[i].load(t, rate, *lasting, idle[i])
+				target.load(t, rate, time.Second) // Reviews are cached, code and connections are warm.
+				before = s.spent(nil)
+				f, failed := target.load(t, rate, *lasting)
+				spent := s.spent(before)
+				for _, name := range append(target.behind, target.own) {
+					f[1] += (spent[name] - idle[name]) * 1e6 / float64(rate) / lasting.Seconds()
+				}
+				f[0] = (spent[target.own] - idle[target.own]) * 1e6 / float64(rate) / lasting.Seconds()
 				m.rounds, m.Failed = append(m.rounds, f), m.Failed+failed
 				for k, of := range bare.rounds[round] {
 					f[k] /= of
@@ -119,7 +101,7 @@ func TestServingBench(t *testing.T) {
 }
 
 // startTargets starts every server on one Prometheus; the bare one is the first.
-func startTargets(t *testing.T) []target {
+func startTargets(t *testing.T) (*stage, []target) {
 	t.Helper()
 	s := setUp(t, clustertest.Options{KEDA: true})
 	series, objects := map[string][]float64{}, []string{namespace("models"), workload("models", "queue-0", "1s", 1)}
@@ -131,8 +113,8 @@ func startTargets(t *testing.T) []target {
 	for i := range metrics {
 		e := exposedOf("models", i+1)[3*i]
 		series[e.series] = slices.Repeat([]float64{15}, 3*60*4)
-		objects = append(objects, forecastOf(e.namespace, e.name, "signal: {query: '"+e.query+"'}", "step: 30s", "leadTime: {mode: Fixed, duration: 5m}",
-			fmt.Sprintf("expose: {metric: %q, matchLabels: {%s: %s}}", e.metric, e.label, e.value)))
+		expose := fmt.Sprintf("expose: {metric: %q, matchLabels: {%s: %s}}", e.metric, e.label, e.value)
+		objects = append(objects, forecastOf("models", e.name, "signal: {query: '"+e.query+"'}", "step: 30s", expose))
 	}
 	s.writeSeriesUntil(t, time.Now().Add(2*time.Hour), 15*time.Second, series)
 	var err error
@@ -148,65 +130,57 @@ kind: ScaledObject
 metadata: {name: queue-0, namespace: models}
 spec:
   scaleTargetRef: {name: queue-0}
-  triggers: [{type: prometheus, metadata: {serverAddress: %q, query: %q, threshold: "1000"}}]`, s.prometheus.URL, exposedOf("models", 1)[0].query))...)
+  triggers: [{type: prometheus, metadata: {serverAddress: %q, query: %q, threshold: "1000"}}]`,
+		s.prometheus.URL, exposedOf("models", 1)[0].query))...)
 	forewarm, err := s.StartForewarm(t.Context(), "forewarm", "--prometheus-url="+s.prometheus.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	keda := "https://127.0.0.1:" + s.get(t, "apiservice", "v1beta1.external.metrics.k8s.io", "-o", "jsonpath={.spec.service.port}")
+	const group = "v1beta1.external.metrics.k8s.io"
+	keda := "https://127.0.0.1:" + s.get(t, "apiservice", group, "-o", "jsonpath={.spec.service.port}")
 	out := []target{
-		{name: "bare TLS server"},
-		{name: "Forewarm", own: forewarm.Process, url: url(forewarm.URL)},
+		{name: "bare TLS server", own: "bare", url: url(s.startBare(t))},
+		{name: "Forewarm", own: "forewarm", url: url(forewarm.URL)},
 		{
-			name: "KEDA's metrics adapter", own: s.process(t, "keda-adapter"),
-			behind: []*processtest.Process{s.process(t, "keda-operator"), s.prometheus.Process},
+			name:   "KEDA's metrics adapter",
+			own:    "keda-adapter",
+			behind: []string{"keda-operator", "prometheus"},
 			url:    func(int) string { return keda + metric("models", "s0-prometheus", "scaledobject.keda.sh/name=queue-0") },
 		},
 	}
 	if s.Components.PrometheusAdapter == "" {
 		t.Log("NO prometheus-adapter: it is left out. hack/components/build.sh prometheus-adapter builds it.")
 	} else {
-		adapter, err := s.StartPrometheusAdapter(t.Context(), filepath.Join(s.Components.Root, "hack/e2e/testdata/prometheus-adapter.yaml"), s.prometheus.URL)
+		rules := filepath.Join(s.Components.Root, "hack", "e2e", "testdata", "prometheus-adapter.yaml")
+		adapter, err := s.StartPrometheusAdapter(t.Context(), rules, s.prometheus.URL)
 		if err != nil {
 			t.Fatal(err)
 		}
 		out = append(out, target{
-			name: "prometheus-adapter", own: adapter.Process, behind: []*processtest.Process{s.prometheus.Process}, url: url(adapter.URL),
+			name:   "prometheus-adapter",
+			own:    "prometheus-adapter",
+			behind: []string{"prometheus"},
+			url:    url(adapter.URL),
 		})
 	}
 	// Like the aggregator's: one connection by HTTP/2 with the front proxy's certificate.
-	certificate, err := tls.LoadX509KeyPair(filepath.Join(s.Dir, "front-proxy.crt"), filepath.Join(s.Dir, "front-proxy.key"))
+	certificate, err := tls.LoadX509KeyPair(
+		filepath.Join(s.Dir, "front-proxy.crt"),
+		filepath.Join(s.Dir, "front-proxy.key"),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range out {
 		config := clustertest.Unverified()
 		config.Certificates = []tls.Certificate{certificate}
-		out[i].client = &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{TLSClientConfig: config, ForceAttemptHTTP2: true}}
-	}
-	var base string
-	out[0].own, base = s.startBare(t, &out[1])
-	out[0].url = url(base)
-	return out
-}
-
-// process is the cluster's of that name.
-func (s *stage) process(t *testing.T, name string) *processtest.Process {
-	t.Helper()
-	for _, p := range s.Processes() {
-		if p.Name == name {
-			return p
+		out[i].client = &http.Client{
+			Timeout:   10 * time.Second,
+			Transport: &http.Transport{TLSClientConfig: config, ForceAttemptHTTP2: true},
 		}
 	}
-	t.Fatalf("no process is called %s", name)
-	return nil
-}
-
-// startBare starts the bare server, with what another answers, and returns its URL.
-func (s *stage) startBare(t *testing.T, other *target) (bare *processtest.Process, url string) {
-	t.Helper()
 	clustertest.MustEventually(t, func() string {
-		answer, err := other.get(t.Context(), 0)
+		answer, err := out[1].get(t.Context(), 0)
 		if err == nil {
 			err = os.WriteFile(filepath.Join(s.Dir, "answer"), answer, 0o600)
 		}
@@ -215,30 +189,34 @@ func (s *stage) startBare(t *testing.T, other *target) (bare *processtest.Proces
 		}
 		return ""
 	})
+	return s, out
+}
+
+// startBare starts the bare server and returns its URL. It answers once there is an answer to repeat.
+func (s *stage) startBare(t *testing.T) string {
+	t.Helper()
 	port, err := processtest.FreePort(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	address := fmt.Sprintf("127.0.0.1:%d", port)
-	bare, err = processtest.Program{Name: "bare", Binary: os.Args[0], Env: []string{bareServer + "=" + address}}.Start(s.Dir)
-	if err != nil {
+	bare := processtest.Program{Name: "bare", Binary: os.Args[0], Env: []string{bareServer + "=" + address}}
+	if _, err = s.Run(bare); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(bare.Kill)
-	return bare, "https://" + address
+	return "https://" + address
 }
 
 // serveBare is net/http's server with TLS and HTTP/2 that writes the answer in its folder, whoever asks.
 func serveBare(address string) error {
-	text, err := os.ReadFile("answer")
-	if err != nil {
-		return err
-	}
-	kind, body, _ := bytes.Cut(text, []byte("\n"))
-	s := &http.Server{Addr: address, ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", string(kind))
-		w.Write(body) //nolint:errcheck // The client is gone.
-	})}
+	read := sync.OnceValues(func() ([]byte, error) { return os.ReadFile("answer") })
+	s := &http.Server{Addr: address, ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(
+		func(w http.ResponseWriter, _ *http.Request) {
+			text, _ := read() //nolint:errcheck // It is there before anybody asks.
+			kind, body, _ := bytes.Cut(text, []byte("\n"))
+			w.Header().Set("Content-Type", string(kind))
+			w.Write(body) //nolint:errcheck // The client is gone.
+		})}
 	return s.ListenAndServeTLS("apiserver.crt", "apiserver.key")
 }
 
@@ -249,11 +227,12 @@ func (s *target) get(ctx context.Context, i int) ([]byte, error) {
 		return nil, err
 	}
 	request.Header = http.Header{
-		"Accept": {"application/vnd.kubernetes.protobuf,application/json"}, "X-Forwarded-For": {"127.0.0.1"},
-		"User-Agent":     {"kube-controller-manager/v1.36.3 (linux/amd64) kubernetes/0000000/system:serviceaccount:kube-system:horizontal-pod-autoscaler"},
-		"X-Remote-User":  {"system:serviceaccount:kube-system:horizontal-pod-autoscaler"},
-		"X-Remote-Uid":   {"6d5b9a1c-6f0c-4a0e-8d3b-0a9c2c6f7f10"},
-		"X-Remote-Group": {"system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"},
+		"Accept":          {"application/vnd.kubernetes.protobuf,application/json"},
+		"X-Forwarded-For": {"127.0.0.1"},
+		"User-Agent":      {"kube-controller-manager/v1.36.3 (linux/amd64) horizontal-pod-autoscaler"},
+		"X-Remote-User":   {"system:serviceaccount:kube-system:horizontal-pod-autoscaler"},
+		"X-Remote-Uid":    {"6d5b9a1c-6f0c-4a0e-8d3b-0a9c2c6f7f10"},
+		"X-Remote-Group":  {"system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"},
 		"X-Remote-Extra-Authentication.kubernetes.io%2fcredential-Id": {"JTI=1c1a8c2e-5b0f-4a4e-9a53-3d5e1f0f6c55"},
 	}
 	response, err := s.client.Do(request)
@@ -268,13 +247,13 @@ func (s *target) get(ctx context.Context, i int) ([]byte, error) {
 	return append([]byte(response.Header.Get("Content-Type")+"\n"), body...), err
 }
 
-// load sends requests at a rate, whether or not earlier ones are answered. What the servers spend without them is taken off.
-func (s *target) load(t *testing.T, rate int, length time.Duration, idle [2]float64) (f figures, failed int) {
+// load sends requests at a rate, whether or not earlier ones are answered, and measures their latency.
+func (s *target) load(t *testing.T, rate int, length time.Duration) (f figures, failed int) {
 	t.Helper()
-	took := make([]time.Duration, int(float64(rate)*lasting.Seconds()))
+	took := make([]time.Duration, int(float64(rate)*length.Seconds()))
 	var failures atomic.Int64
 	var sent sync.WaitGroup
-	before, begin := s.cpu(), time.Now()
+	begin := time.Now()
 	for i := range took {
 		time.Sleep(time.Until(begin.Add(time.Duration(i) * time.Second / time.Duration(rate))))
 		sent.Go(func() {
@@ -286,9 +265,6 @@ func (s *target) load(t *testing.T, rate int, length time.Duration, idle [2]floa
 		})
 	}
 	sent.Wait()
-	for i, now := range s.cpu() {
-		f[i] = (now - before[i] - idle[i]) / float64(len(took))
-	}
 	slices.Sort(took)
 	f[2], f[3] = took[len(took)/2].Seconds()*1000, took[len(took)*99/100].Seconds()*1000
 	return f, int(failures.Load())
@@ -305,7 +281,10 @@ func medians(rounds []figures) (out figures) {
 func printMeasured(t *testing.T, all []measured) {
 	t.Helper()
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "requests/s\tserver\tCPU µs a GET\tratio\twith those it asks\tratio\tp50 ms\tratio\tp99 ms\tratio\tfailed")
+	fmt.Fprintln(
+		table,
+		"requests/s\tserver\tCPU µs a GET\tratio\twith those it asks\tratio\tp50 ms\tratio\tp99 ms\tratio\tfailed",
+	)
 	for _, m := range all {
 		fmt.Fprintf(table, "%d\t%s", m.Rate, m.Server)
 		for i := range m.Median {

@@ -119,7 +119,7 @@ func (c *Cluster) Processes() []*processtest.Process {
 }
 
 // run starts a program that Stop stops.
-func (c *Cluster) run(p processtest.Program) (*processtest.Process, error) {
+func (c *Cluster) Run(p processtest.Program) (*processtest.Process, error) {
 	process, err := p.Start(c.Dir)
 	if err != nil {
 		return nil, err

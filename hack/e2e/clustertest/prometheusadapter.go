@@ -95,7 +95,7 @@ func (p *PrometheusAdapter) Start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if p.Process, err = p.cluster.run(p.program); err != nil {
+	if p.Process, err = p.cluster.Run(p.program); err != nil {
 		return err
 	}
 	return p.AwaitHealthy(ctx, startTimeout, client, p.URL+"/apis/external.metrics.k8s.io/v1beta1")

@@ -34,7 +34,11 @@ func handlerChain(api http.Handler, known selectors, c *genericapiserver.Config)
 		_, external := known.plain(r, info)
 		return external || c.LongRunningFunc(r, info)
 	}
-	failed := filters.WithFailedAuthenticationAudit(filters.Unauthorized(c.Serializer), c.AuditBackend, c.AuditPolicyRuleEvaluator)
+	failed := filters.WithFailedAuthenticationAudit(
+		filters.Unauthorized(c.Serializer),
+		c.AuditBackend,
+		c.AuditPolicyRuleEvaluator,
+	)
 	h := filters.WithAuthorization(api, c.Authorization.Authorizer, c.Serializer)
 	h = serverfilters.WithMaxInFlightLimit(h, c.MaxRequestsInFlight, c.MaxMutatingRequestsInFlight, c.LongRunningFunc)
 	h = impersonation.WithConstrainedImpersonation(h, c.Authorization.Authorizer, c.Serializer)
@@ -43,7 +47,14 @@ func handlerChain(api http.Handler, known selectors, c *genericapiserver.Config)
 		c.Authentication.RequestHeaderConfig)
 	h = filters.WithWarningRecorder(h)
 	h = serverfilters.WithTimeoutForNonLongRunningRequests(h, together)
-	h = filters.WithRequestDeadline(h, c.AuditBackend, c.AuditPolicyRuleEvaluator, c.LongRunningFunc, c.Serializer, c.RequestTimeout)
+	h = filters.WithRequestDeadline(
+		h,
+		c.AuditBackend,
+		c.AuditPolicyRuleEvaluator,
+		c.LongRunningFunc,
+		c.Serializer,
+		c.RequestTimeout,
+	)
 	h = serverfilters.WithWaitGroup(h, c.LongRunningFunc, c.NonLongRunningRequestWaitGroup)
 	h = filters.WithCacheControl(h)
 	h = serverfilters.WithHTTPLogging(h)
@@ -90,8 +101,14 @@ type frontProxy struct {
 	next authenticator.Request
 }
 
-func newFrontProxy(config *authenticatorfactory.RequestHeaderConfig, now func() time.Time, next authenticator.Request) frontProxy {
-	anybody := authenticator.RequestFunc(func(*http.Request) (*authenticator.Response, bool, error) { return nil, true, nil })
+func newFrontProxy(
+	config *authenticatorfactory.RequestHeaderConfig,
+	now func() time.Time,
+	next authenticator.Request,
+) frontProxy {
+	anybody := authenticator.RequestFunc(
+		func(*http.Request) (*authenticator.Response, bool, error) { return nil, true, nil },
+	)
 	return frontProxy{
 		config: config, next: next, now: now,
 		verify: x509.NewDynamicCAVerifier(config.CAContentProvider.VerifyOptions, anybody, config.AllowedClientNames),
@@ -119,7 +136,8 @@ func (f frontProxy) proven(r *http.Request) bool {
 	// Read before the certificate is verified: newer ones are noticed at the next request.
 	authority, names := f.config.CAContentProvider.CurrentCABundleContent(), f.config.AllowedClientNames.Value()
 	p := own.Load()
-	if p != nil && !now.Before(p.at) && now.Before(p.until) && bytes.Equal(p.authority, authority) && slices.Equal(p.names, names) {
+	if p != nil && !now.Before(p.at) && now.Before(p.until) && bytes.Equal(p.authority, authority) &&
+		slices.Equal(p.names, names) {
 		return true
 	}
 	if _, ok, err := f.verify.AuthenticateRequest(r); !ok || err != nil {

@@ -29,7 +29,11 @@ func NewCluster(options ClusterOptions, deps Deps) (*Cluster, error) {
 		return nil, err
 	}
 	kept := options.Library.Authorization
-	config.Authorization.Authorizer = cachedGrants(config.Authorization.Authorizer, kept.AllowCacheTTL, kept.DenyCacheTTL)
+	config.Authorization.Authorizer = cachedGrants(
+		config.Authorization.Authorizer,
+		kept.AllowCacheTTL,
+		kept.DenyCacheTTL,
+	)
 	if proxy := config.Authentication.RequestHeaderConfig; proxy != nil {
 		config.Authentication.Authenticator = newFrontProxy(proxy, WallClock{}.Now, config.Authentication.Authenticator)
 	}

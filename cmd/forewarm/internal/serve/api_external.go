@@ -23,32 +23,38 @@ import (
 type selectors struct{ parsed *cache.LRUExpireCache }
 
 const (
-	// maxSelectors of maxSelector bytes are a few megabytes at most.
+	// maxSelectors is more than the HPAs of most clusters; what is beyond is parsed at each request.
 	maxSelectors = 4096
+	// maxKnown is the longest query that is kept, in bytes: as many of the most expensive ones are some 40 MB.
+	maxKnown = 200
 	// selectorsKept is long past any HPA's sync period. What a query says never changes: it only makes room.
 	selectorsKept = time.Hour
 )
 
 func newSelectors() selectors { return selectors{cache.NewLRUExpireCache(maxSelectors)} }
 
-// parse returns the selector of a query without anything else; ok is false for every other query, which the library then reads.
-func (s selectors) parse(raw string) (selector labels.Selector, ok bool) {
+// find returns the selector of a query that is empty or known; the library reads every other one.
+func (s selectors) find(raw string) (selector labels.Selector, ok bool) {
 	if raw == "" {
 		return labels.Everything(), true
 	}
-	if known, found := s.parsed.Get(raw); found {
-		selector, ok = known.(labels.Selector)
-		return selector, ok
+	known, _ := s.parsed.Get(raw)
+	selector, ok = known.(labels.Selector)
+	return selector, ok
+}
+
+// add makes a query of a lone labelSelector known. Only requests that are authorized may: others must not fill the memory.
+func (s selectors) add(raw string) {
+	if _, known := s.find(raw); known || len(raw) > maxKnown {
+		return
 	}
 	query, err := url.ParseQuery(raw)
 	if err != nil || len(query) != 1 || len(query["labelSelector"]) != 1 || checkQuery(raw) != nil {
-		return nil, false
+		return
 	}
-	if selector, err = labels.Parse(query.Get("labelSelector")); err != nil {
-		return nil, false
+	if selector, err := labels.Parse(query.Get("labelSelector")); err == nil {
+		s.parsed.Add(raw, selector, selectorsKept)
 	}
-	s.parsed.Add(raw, selector, selectorsKept)
-	return selector, true
 }
 
 // withoutSelectors leaves selectors out of what is authorized. A metric's selector would be part of the SubjectAccessReview
@@ -63,7 +69,7 @@ type withoutSelectors struct {
 // NewRequestInfo implements request.RequestInfoResolver. It says of a query that is known to be a lone labelSelector what it
 // says of none.
 func (w withoutSelectors) NewRequestInfo(r *http.Request) (*request.RequestInfo, error) {
-	if _, ok := w.known.parse(r.URL.RawQuery); ok {
+	if _, ok := w.known.find(r.URL.RawQuery); ok {
 		r = &http.Request{Method: r.Method, URL: &url.URL{Path: r.URL.Path}}
 	}
 	info, err := w.RequestInfoResolver.NewRequestInfo(r)
@@ -82,7 +88,7 @@ func (s selectors) plain(r *http.Request, info *request.RequestInfo) (selector l
 		!accepts(r.Header.Get("Accept")) {
 		return nil, false
 	}
-	return s.parse(r.URL.RawQuery)
+	return s.find(r.URL.RawQuery)
 }
 
 // externalMetrics answers an HPA's GET of one external metric as the library does, but without its router and its decoder of
@@ -90,22 +96,49 @@ func (s selectors) plain(r *http.Request, info *request.RequestInfo) (selector l
 func externalMetrics(metrics provider.ExternalMetricsProvider, known selectors, library http.Handler) http.Handler {
 	group := v1beta1.SchemeGroupVersion
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		known.add(r.URL.RawQuery)
 		info, _ := request.RequestInfoFrom(r.Context())
 		selector, ok := known.plain(r, info)
 		if !ok {
 			library.ServeHTTP(w, r)
 			return
 		}
-		list, err := metrics.GetExternalMetric(r.Context(), info.Namespace, selector, provider.ExternalMetricInfo{Metric: info.Resource})
+		list, err := metrics.GetExternalMetric(
+			r.Context(),
+			info.Namespace,
+			selector,
+			provider.ExternalMetricInfo{Metric: info.Resource},
+		)
 		if err != nil {
 			library.ServeHTTP(w, r)
 			return
 		}
-		endpointmetrics.InstrumentHandlerFunc("LIST", group.Group, group.Version, "*", "*", "cluster", "external-metrics", false, "",
+		endpointmetrics.InstrumentHandlerFunc(
+			"LIST",
+			group.Group,
+			group.Version,
+			"*",
+			"*",
+			"cluster",
+			"external-metrics",
+			false,
+			"",
 			func(w http.ResponseWriter, r *http.Request) {
-				responsewriters.WriteObjectNegotiated(adapter.Codecs, negotiation.DefaultEndpointRestrictions, group, w, r,
-					http.StatusOK, list, false)
-			})(w, r)
+				responsewriters.WriteObjectNegotiated(
+					adapter.Codecs,
+					negotiation.DefaultEndpointRestrictions,
+					group,
+					w,
+					r,
+					http.StatusOK,
+					list,
+					false,
+				)
+			},
+		)(
+			w,
+			r,
+		)
 	})
 }
 

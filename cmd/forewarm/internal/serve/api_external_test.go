@@ -38,14 +38,32 @@ func TestExternalMetricsAreAnsweredAsTheLibraryDoes(t *testing.T) {
 						header.Del("Audit-Id")
 						header.Del("Date")
 					}
-					if ours.code != library.code || ours.body != library.body || len(ours.header) != len(library.header) {
-						t.Fatalf("%s %s?%s: %d %v %q\nby the library %d %v %q", accept, metric, selector, ours.code, ours.header,
-							ours.body, library.code, library.header, library.body)
+					if ours.code != library.code || ours.body != library.body ||
+						len(ours.header) != len(library.header) {
+						t.Fatalf(
+							"%s %s?%s: %d %v %q\nby the library %d %v %q",
+							accept,
+							metric,
+							selector,
+							ours.code,
+							ours.header,
+							ours.body,
+							library.code,
+							library.header,
+							library.body,
+						)
 					}
 					for name := range library.header {
 						if ours.header.Get(name) != library.header.Get(name) {
-							t.Errorf("%s %s?%s: %s: %q, by the library %q", accept, metric, selector, name, ours.header.Get(name),
-								library.header.Get(name))
+							t.Errorf(
+								"%s %s?%s: %s: %q, by the library %q",
+								accept,
+								metric,
+								selector,
+								name,
+								ours.header.Get(name),
+								library.header.Get(name),
+							)
 						}
 					}
 				}
