@@ -152,8 +152,8 @@ spec:
 		t.Log("NO prometheus-adapter: it is left out. hack/components/build.sh prometheus-adapter builds it.")
 	} else {
 		rules := filepath.Join(s.Components.Root, "hack", "e2e", "testdata", "prometheus-adapter.yaml")
-		adapter, err := s.StartPrometheusAdapter(t.Context(), rules, s.prometheus.URL)
-		if err != nil {
+		var adapter *clustertest.PrometheusAdapter
+		if adapter, err = s.StartPrometheusAdapter(t.Context(), rules, s.prometheus.URL); err != nil {
 			t.Fatal(err)
 		}
 		out = append(out, target{
