@@ -155,9 +155,16 @@ format: ## gofumpt, import order and line length, by the linter's own formatters
 	go tool -modfile=$(LINT_MODULE) golangci-lint fmt
 
 .PHONY: bench
-bench: ## what serving and refreshing cost: requests, reviews, a thousand Forecasts
+bench: ## what refreshing a thousand Forecasts costs, and the allocations of serving
 	go test -run '^$$' -bench 'Fleet' -benchtime 30x ./pkg/refresh
 	go test -run '^$$' -bench . ./pkg/serve/... ./cmd/forewarm/internal/serve
+
+.PHONY: bench-serving
+bench-serving: components ## CPU and latency of an external metric's GET beside prometheus-adapter, KEDA and a bare TLS server; 300 HPAs that sync every 5 s (a quarter of an hour): ROUNDS=5 LASTING=10s JSON=file
+	adapter=$$(hack/components/build.sh --built prometheus-adapter | tail -1) || true; cd hack/e2e && \
+		FOREWARM_E2E=1 FOREWARM_BENCH=1 FOREWARM_ADAPTER="$$adapter" \
+		go test -v -count=1 -timeout 60m -run 'Test(Serving|Fleet)Bench' . -args $(call given,ROUNDS,rounds) \
+		$(call given,LASTING,lasting) $(if $(JSON),--json='$(abspath $(JSON))')
 
 .PHONY: bench-hostile
 bench-hostile: ## the memory that fifty hostile scrape targets cost the embedded engine, beside a good one alone (minutes)

@@ -22,6 +22,10 @@ var keep = flag.Bool("keep", false, "keep the clusters' folders, with all logs")
 var endsOfLogs processtest.LogBuffer
 
 func TestMain(m *testing.M) {
+	if address := os.Getenv(bareServer); address != "" {
+		fmt.Println(serveBare(address))
+		os.Exit(1)
+	}
 	code := m.Run()
 	fmt.Print(endsOfLogs.String())
 	os.Exit(code)

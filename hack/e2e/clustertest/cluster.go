@@ -118,8 +118,8 @@ func (c *Cluster) Processes() []*processtest.Process {
 	return slices.Clone(c.processes)
 }
 
-// run starts a program that Stop stops.
-func (c *Cluster) run(p processtest.Program) (*processtest.Process, error) {
+// Run starts a program that Stop stops.
+func (c *Cluster) Run(p processtest.Program) (*processtest.Process, error) {
 	process, err := p.Start(c.Dir)
 	if err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ const startTimeout = 90 * time.Second
 
 // runPart runs a part of Kubernetes, or etcd.
 func (c *Cluster) runPart(name string, args ...string) (*processtest.Process, error) {
-	return c.run(processtest.Program{Name: name, Binary: filepath.Join(c.Components.Kubernetes, name), Args: args})
+	return c.Run(processtest.Program{Name: name, Binary: filepath.Join(c.Components.Kubernetes, name), Args: args})
 }
 
 func (c *Cluster) startEtcd(ctx context.Context) error {

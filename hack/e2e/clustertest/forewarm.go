@@ -107,7 +107,7 @@ func (c *Cluster) Retire(r *Replica) error {
 // Start starts it, also again after a Stop or Kill, at the same address.
 func (r *Replica) Start(ctx context.Context) error {
 	var err error
-	if r.Process, err = r.cluster.run(r.program); err != nil {
+	if r.Process, err = r.cluster.Run(r.program); err != nil {
 		return err
 	}
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: Unverified(), DisableKeepAlives: true}}

@@ -72,7 +72,7 @@ func (c *Cluster) startProbed(
 		return nil, err
 	}
 	program.Args = append(program.Args, fmt.Sprintf(flag, port))
-	p, err := c.run(program)
+	p, err := c.Run(program)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +137,7 @@ integrations: {frameworks: [pod]}
 `, ports[1], ports[0], certificates), 0o600); err != nil {
 		return err
 	}
-	p, err := c.run(processtest.Program{
+	p, err := c.Run(processtest.Program{
 		Name: "kueue", Binary: filepath.Join(c.Components.KueueLWS, "kueue"), Env: []string{"KUBECONFIG=" + kubeconfig},
 		Args: []string{"--config=" + config, "--feature-gates=VisibilityOnDemand=false"},
 	})

@@ -87,7 +87,7 @@ func (c *Cluster) applyKarpenterRights(ctx context.Context) error {
 // Start starts it, also again after a Stop or Kill, at the same address. It returns when it has read the cluster.
 func (k *Karpenter) Start(ctx context.Context) error {
 	var err error
-	if k.Process, err = k.cluster.run(k.program); err != nil {
+	if k.Process, err = k.cluster.Run(k.program); err != nil {
 		return err
 	}
 	return k.AwaitHealthy(ctx, startTimeout, http.DefaultClient, k.health)

@@ -61,7 +61,7 @@ func (c *Cluster) startOperator(ctx context.Context, kubeconfig, certificates st
 		return "", err
 	}
 	metrics = fmt.Sprintf("127.0.0.1:%d", ports[2])
-	operator, err := c.run(processtest.Program{
+	operator, err := c.Run(processtest.Program{
 		Name: "keda-operator", Binary: filepath.Join(c.Components.KEDA, "keda-operator"),
 		Env: kedaEnvironment(kubeconfig),
 		Args: []string{
@@ -90,7 +90,7 @@ func (c *Cluster) startAdapter(ctx context.Context, kubeconfig, certificates, me
 	if err != nil {
 		return 0, err
 	}
-	_, err = c.run(processtest.Program{
+	_, err = c.Run(processtest.Program{
 		Name:   "keda-adapter",
 		Binary: filepath.Join(c.Components.KEDA, "keda-adapter"),
 		Env:    kedaEnvironment(kubeconfig),

@@ -34,7 +34,7 @@ func (c *Cluster) startNodes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p, err := c.run(processtest.Program{Name: "kwok", Binary: filepath.Join(c.Components.Kwok, "kwok"), Args: []string{
+	p, err := c.Run(processtest.Program{Name: "kwok", Binary: filepath.Join(c.Components.Kwok, "kwok"), Args: []string{
 		"--kubeconfig=" + c.Kubeconfig, "--config=" + config, fmt.Sprintf("--server-address=127.0.0.1:%d", port),
 	}})
 	if err != nil {

@@ -74,7 +74,7 @@ func (c *Cluster) WriteSeries(
 // Start starts it, also again after a Stop or Kill, at the same address.
 func (p *Prometheus) Start(ctx context.Context) error {
 	var err error
-	if p.Process, err = p.cluster.run(p.program); err != nil {
+	if p.Process, err = p.cluster.Run(p.program); err != nil {
 		return err
 	}
 	return p.AwaitHealthy(ctx, startTimeout, http.DefaultClient, p.URL+"/-/ready")

@@ -83,6 +83,9 @@ func (c *Cluster) applyPrometheusAdapter(ctx context.Context, port int) error {
 	if err := c.route(ctx, "monitoring", "prometheus-adapter", port); err != nil {
 		return err
 	}
+	if c.KEDA { // It holds the group.
+		return c.leadExternal(ctx, "monitoring", "prometheus-adapter", port)
+	}
 	return c.Apply(ctx, fmt.Sprintf(externalMetrics, port))
 }
 
@@ -92,7 +95,7 @@ func (p *PrometheusAdapter) Start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if p.Process, err = p.cluster.run(p.program); err != nil {
+	if p.Process, err = p.cluster.Run(p.program); err != nil {
 		return err
 	}
 	return p.AwaitHealthy(ctx, startTimeout, client, p.URL+"/apis/external.metrics.k8s.io/v1beta1")

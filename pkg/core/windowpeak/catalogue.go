@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/arima"
@@ -44,14 +45,23 @@ func baselines() []string { return []string{LastValue, RunningMax, LastSeason, L
 // CanonicalName is the name of a candidate for any spelling (HoltWinters, holt_winters, holt-winters); ok is false if there is
 // none.
 func CanonicalName(name string) (canonical string, ok bool) {
-	plain := func(s string) string {
-		return strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(s))
+	name = plainName(name)
+	for _, candidate := range CandidateNames() {
+		if plainName(candidate) == name {
+			return candidate, true
+		}
 	}
-	i := slices.IndexFunc(CandidateNames(), func(n string) bool { return plain(n) == plain(name) })
-	if i < 0 {
-		return "", false
-	}
-	return CandidateNames()[i], true
+	return "", false
+}
+
+// plainName is a name without what spellings differ in. Every change of an HPA asks for it.
+func plainName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune("-_ ", r) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, name)
 }
 
 const (

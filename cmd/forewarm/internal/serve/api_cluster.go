@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 
-	"k8s.io/apiserver/pkg/authorization/authorizer"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
@@ -29,7 +28,15 @@ func NewCluster(options ClusterOptions, deps Deps) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	config.Authorization.Authorizer = withoutSelectors(config.Authorization.Authorizer)
+	kept := options.Library.Authorization
+	config.Authorization.Authorizer = cachedGrants(
+		config.Authorization.Authorizer,
+		kept.AllowCacheTTL,
+		kept.DenyCacheTTL,
+	)
+	if proxy := config.Authentication.RequestHeaderConfig; proxy != nil {
+		config.Authentication.Authenticator = newFrontProxy(proxy, WallClock{}.Now, config.Authentication.Authenticator)
+	}
 	deps.Ready = append([]Check{trustCheck(&config.Config)}, deps.Ready...)
 	server, err := newGenericServer(&config.Config, config.SharedInformerFactory, options.Groups, deps)
 	if err != nil {
@@ -54,12 +61,11 @@ func clusterConfig(options ClusterOptions) (*genericapiserver.RecommendedConfig,
 		return nil, fmt.Errorf("make a client of the cluster: %w", err)
 	}
 	library := *options.Library
-	if options.Kubeconfig != "" {
-		authentication, authorization := *library.Authentication, *library.Authorization
-		authentication.RemoteKubeConfigFile = cmp.Or(authentication.RemoteKubeConfigFile, options.Kubeconfig)
-		authorization.RemoteKubeConfigFile = cmp.Or(authorization.RemoteKubeConfigFile, options.Kubeconfig)
-		library.Authentication, library.Authorization = &authentication, &authorization
-	}
+	authentication, authorization := *library.Authentication, *library.Authorization
+	authentication.RemoteKubeConfigFile = cmp.Or(authentication.RemoteKubeConfigFile, options.Kubeconfig)
+	authorization.RemoteKubeConfigFile = cmp.Or(authorization.RemoteKubeConfigFile, options.Kubeconfig)
+	authorization.AllowCacheTTL, authorization.DenyCacheTTL = 0, 0 // Ours keeps decisions instead.
+	library.Authentication, library.Authorization = &authentication, &authorization
 	config := genericapiserver.NewRecommendedConfig(adapter.Codecs)
 	config.ClientConfig = client
 	config.SharedInformerFactory = informers.NewSharedInformerFactory(clients, 0)
@@ -70,23 +76,6 @@ func clusterConfig(options ClusterOptions) (*genericapiserver.RecommendedConfig,
 		config.SecureServing.Cert = options.Certificate
 	}
 	return config, nil
-}
-
-// withoutSelectors hides selectors from the authorizer. A metric's selector would be part of the SubjectAccessReview
-// and of its cache's key: one review for each selector. A selector only narrows a grant, so leaving it out never allows
-// more than the user's rights without one. (A function, because embedding would leave an authorizer's other methods
-// unwrapped.)
-func withoutSelectors(next authorizer.Authorizer) authorizer.Authorizer {
-	return authorizer.AuthorizerFunc(
-		func(ctx context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
-			return next.Authorize(ctx, authorizer.AttributesRecord{
-				User: a.GetUser(), Verb: a.GetVerb(), Namespace: a.GetNamespace(),
-				APIGroup: a.GetAPIGroup(), APIVersion: a.GetAPIVersion(),
-				Resource: a.GetResource(), Subresource: a.GetSubresource(), Name: a.GetName(),
-				ResourceRequest: a.IsResourceRequest(), Path: a.GetPath(),
-			})
-		},
-	)
 }
 
 // trustCheck passes once the certificate authority of the cluster's front proxy has been read, in the background. Until

@@ -60,10 +60,6 @@ func newGenericServer(
 	}
 	setOpenAPI(config, scheme)
 	config.EnableMetrics, config.EnableProfiling = false, false
-	chain := config.BuildHandlerChainFunc
-	config.BuildHandlerChainFunc = func(api http.Handler, c *genericapiserver.Config) http.Handler {
-		return chain(readiness(deps.Ready, plainQuery(plainDiscovery(api))), c)
-	}
 	library := adapter.Config{GenericConfig: config}
 	// Nil where a group is not served: an interface that holds a nil pointer would be served.
 	var custom provider.CustomMetricsProvider
@@ -74,6 +70,15 @@ func newGenericServer(
 	}
 	if groups.External.Served() {
 		external = metrics
+	}
+	known := newSelectors()
+	config.RequestInfoResolver = withoutSelectors{genericapiserver.NewRequestInfoResolver(config), known}
+	config.BuildHandlerChainFunc = func(api http.Handler, c *genericapiserver.Config) http.Handler {
+		api = readiness(deps.Ready, plainQuery(plainDiscovery(api)))
+		if external != nil {
+			api = externalMetrics(external, known, api)
+		}
+		return handlerChain(api, known, c)
 	}
 	server, err := library.Complete(shared).New(name, custom, external)
 	if err != nil {

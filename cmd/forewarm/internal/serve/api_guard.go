@@ -21,6 +21,7 @@ const maxURL = 8 << 10
 // hold the client's body meanwhile.
 func readOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		growStack(len(r.RequestURI))
 		switch {
 		case r.Method != http.MethodGet && r.Method != http.MethodHead:
 			w.Header().Set("Allow", "GET, HEAD")

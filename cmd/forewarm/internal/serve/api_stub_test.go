@@ -218,16 +218,3 @@ func externalURL(base, namespace, metric, selector string) string {
 	}
 	return url
 }
-
-// startFixed is a TLS server, HTTP/2 as well, that writes one answer of the size of a metric's.
-func startFixed(tb testing.TB) string {
-	tb.Helper()
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		reply(w, map[string]any{"kind": "ExternalMetricValueList", "items": []any{map[string]any{"value": "139237m"}}})
-	}))
-	server.EnableHTTP2 = true
-	server.StartTLS()
-	tb.Cleanup(server.Close)
-	return server.URL
-}

@@ -58,6 +58,7 @@ func (w *web) run(ctx context.Context, url string) error {
 	server := &http.Server{
 		Handler:           w.guard(prepared.Handler),
 		ConnState:         idle.follow,
+		ConnContext:       withProxyProof,
 		ReadHeaderTimeout: headerTimeout,
 		IdleTimeout:       idleTimeout,
 		WriteTimeout:      writeTimeout,
