@@ -92,7 +92,7 @@ func New(config Config, history History) *Forecaster {
 		record:   newRecord(config, len(history.Values), config.stepsIn(config.Window)),
 		decision: decide.Decision{Value: math.NaN(), Observed: math.NaN()},
 	}
-	var passed []demand.Reading
+	passed := make([]demand.Reading, 0, len(history.Values))
 	for i := range history.Values {
 		passed = append(passed, f.filter.Step(f.announced(history.Reading(i), history.TimeAt(i)))...)
 	}

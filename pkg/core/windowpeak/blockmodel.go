@@ -79,6 +79,8 @@ type BlockModel struct {
 	// points are the forecasts from the current block on, and highest the largest up to each.
 	points, highest []float64
 	scratch         []float64
+	// room is that of a history which was too short for a first fit.
+	room []float64
 }
 
 // NewBlockModel returns a model before its first step.
@@ -257,6 +259,9 @@ func (m *BlockModel) fit() {
 	if m.failed = err; err == nil {
 		m.fitted = fitted
 	}
+	if err == nil || !m.early { // A model may keep the history, and the next attempt is far.
+		m.room = nil
+	}
 	if m.next = m.nextFit(); m.next-m.history() > m.seen {
 		m.blocks = nil
 	}
@@ -265,5 +270,6 @@ func (m *BlockModel) fit() {
 // newest is the history, oldest first. Its start is arbitrary: time is the number of blocks.
 func (m *BlockModel) newest() forecast.Series {
 	from := max(0, len(m.blocks)-m.history())
-	return forecast.Series{Start: time.Unix(0, 0).UTC(), Step: m.config.Block, Values: slices.Clone(m.blocks[from:])}
+	m.room = append(m.room[:0], m.blocks[from:]...)
+	return forecast.Series{Start: time.Unix(0, 0).UTC(), Step: m.config.Block, Values: m.room}
 }

@@ -31,6 +31,7 @@ type pooledRegression struct {
 	prior    Prior
 	pending  pending
 	rows     rows
+	room     quantreg.Rows // that the rows are scaled into
 	steps    int
 	every    int
 	middle   quantreg.Coefficients
@@ -106,8 +107,8 @@ func (l *pooledRegression) fit() {
 	if l.rows.n < minRows {
 		return
 	}
-	data, ok := l.rows.scaled()
-	if !ok {
+	data, ok := l.rows.scaled(l.room)
+	if l.room = data; !ok {
 		return
 	}
 	middle, tail := l.coefficients()

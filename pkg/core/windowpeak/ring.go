@@ -2,6 +2,7 @@ package windowpeak
 
 import (
 	"math"
+	"slices"
 
 	"github.com/forewarm/forewarm/forecast/quantreg"
 )
@@ -90,18 +91,18 @@ func part(v, largest float64) int16 {
 
 func tooLarge(v float64) bool { return !(math.Abs(v) <= 1e30) }
 
-// scaled are the rows in units of the mean level, as a prior from other workloads has them.
-func (r *rows) scaled() (data quantreg.Rows, ok bool) {
+// scaled are the rows in units of the mean level, as a prior from other workloads has them, in some room.
+func (r *rows) scaled(room quantreg.Rows) (data quantreg.Rows, ok bool) {
 	sum := 0.0
 	for _, level := range r.levels[:r.n] {
 		sum += float64(level)
 	}
 	level := sum / float64(r.n)
 	if !(level > 0) {
-		return quantreg.Rows{}, false
+		return room, false
 	}
 	features := r.width - 1
-	data = quantreg.Rows{X: make([]float64, 0, r.n*features), Y: make([]float64, r.n)}
+	data = quantreg.Rows{X: slices.Grow(room.X[:0], r.n*features), Y: slices.Grow(room.Y[:0], r.n)[:r.n]}
 	for i := range data.Y {
 		one := float64(r.largest[i]) / level / math.MaxInt16
 		kept := r.x[i*r.width : (i+1)*r.width]

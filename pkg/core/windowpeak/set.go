@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/forewarm/forewarm/forecast/quantreg"
 	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/series"
 )
@@ -33,6 +34,7 @@ type CandidateSet struct {
 	last int
 
 	medians []float64 // scratch
+	sample  demand.Sample
 }
 
 // NewCandidateSet returns a set before its first step. Errors: every problem of the configuration.
@@ -119,9 +121,10 @@ const extraHistory = 14
 func (s *CandidateSet) Step(x demand.Sample) {
 	f := s.regression.features
 	f.usual = x.Bound.Usual
+	s.sample = x                     // Here, and not on the heap.
 	for _, c := range s.Candidates { // Models first: the regression reads them.
 		if of, ok := c.predictor.(interface{ push(x *demand.Sample) }); ok {
-			of.push(&x)
+			of.push(&s.sample)
 		}
 	}
 	s.updateRegression(x)
@@ -187,6 +190,7 @@ func (s *CandidateSet) EndIn(steps int) {
 func (s *CandidateSet) dropRows() {
 	if next := (s.age/s.refit + 1) * s.refit; s.last > 0 && next > s.last {
 		s.regression.rows, s.regression.prior.Median.Precision, s.regression.prior.Upper.Precision = rows{}, nil, nil
+		s.regression.room = quantreg.Rows{}
 	}
 }
 
