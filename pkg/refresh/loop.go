@@ -84,14 +84,16 @@ func (l *Loop) Run(ctx context.Context, clock Clock) error {
 const (
 	minPace = time.Second
 	maxPace = 15 * time.Second
-	// pendingPace holds while queries are in flight, so that answers are published soon.
+	// pendingPace holds while queries are in flight, so that answers are published soon, and while histories wait for their turn.
 	pendingPace = time.Second
 )
 
 func (l *Loop) nextStep(now time.Time) time.Time {
 	pace := maxPace
 	for _, w := range l.workers {
-		pace = min(pace, w.job.Step)
+		if pace = min(pace, w.job.Step); !l.busy[w] && w.awaitsWhole(now) {
+			pace = min(pace, pendingPace)
+		}
 	}
 	if len(l.busy) > 0 {
 		pace = pendingPace

@@ -20,7 +20,7 @@ const partialHistory = time.Hour
 
 // wholePerNamespace and wholePerSource are how many whole histories are read at once, for each processor: enough that none is idle
 // between two steps, few enough that what is read fits into memory, and more than one namespace whose queries hang can hold.
-const wholePerNamespace, wholePerSource = 8, 32
+const wholePerNamespace, wholePerSource = 16, 64
 
 // startPartial lets new Forecasts answer from their newest history where they are so many that most would wait for the whole one.
 func (l *Loop) startPartial() {
@@ -66,7 +66,7 @@ func (l *Loop) startWhole(ctx context.Context, now time.Time) {
 		case w.readsWhole:
 			reading[of]++
 			ofSource[of.source]++
-		case !l.busy[w] && w.partial && w.store != nil && !w.inRetryPause(now, w.wholeRetry):
+		case !l.busy[w] && w.awaitsWhole(now):
 			waiting[of] = append(waiting[of], w)
 		}
 	}
@@ -84,8 +84,8 @@ func (l *Loop) startWhole(ctx context.Context, now time.Time) {
 			}
 		}
 		all, processors := waiting[next], runtime.GOMAXPROCS(0)
-		if len(all) == 0 || reading[next] >= wholePerNamespace*processors ||
-			ofSource[next.source] >= wholePerSource*processors {
+		full := reading[next] >= wholePerNamespace*processors || ofSource[next.source] >= wholePerSource*processors
+		if len(all) == 0 || full {
 			delete(waiting, next)
 			continue
 		}
@@ -97,6 +97,11 @@ func (l *Loop) startWhole(ctx context.Context, now time.Time) {
 		l.start(ctx, w, now)
 		w.awaited = false // Values of other Forecasts are published meanwhile.
 	}
+}
+
+// awaitsWhole reports whether it is to read its whole history as soon as it is its turn.
+func (w *worker) awaitsWhole(now time.Time) bool {
+	return w.partial && w.store != nil && !w.inRetryPause(now, w.wholeRetry)
 }
 
 // need is how much a Forecast needs its whole history: one that an autoscaler reads first, then by how much of its highest demand the

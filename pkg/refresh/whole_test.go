@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
@@ -19,7 +20,7 @@ import (
 // manyJobs are more Forecasts than read their whole history at once.
 func manyJobs() fixedJobs {
 	var jobs fixedJobs
-	for i := range 20 * runtime.GOMAXPROCS(0) {
+	for i := range 40 * runtime.GOMAXPROCS(0) {
 		t := jobOf(fmt.Sprintf("model-%03d", i))
 		t.History, t.Models = 24*time.Hour, []string{"ses"}
 		jobs = append(jobs, t)
@@ -95,7 +96,7 @@ func TestManyForecastsAnswerFromTheirNewestHistoryFirst(t *testing.T) {
 
 // Forecasts that an autoscaler reads come first, then those whose demand moves most.
 func TestTheMostNeededHistoryIsReadFirst(t *testing.T) {
-	jobs, atOnce := manyJobs(), 8*runtime.GOMAXPROCS(0)
+	jobs, atOnce := manyJobs(), 16*runtime.GOMAXPROCS(0)
 	for i := range jobs {
 		jobs[i].Expr = "calm"
 		switch {
@@ -225,4 +226,43 @@ func TestHistoryWithoutTheNewestPart(t *testing.T) {
 	if s := loop.Step(t.Context(), noon); !(entry(t, s, "model-000").Observed > 0) {
 		t.Error("the history was not read")
 	}
+}
+
+// bubbleClock is the time of a synctest bubble.
+type bubbleClock struct{}
+
+func (bubbleClock) Now() time.Time { return time.Now() }
+
+func (bubbleClock) WaitUntil(ctx context.Context, t time.Time) error {
+	select {
+	case <-time.After(time.Until(t)):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Histories that wait for their turn are read one after the other, and not when the next sample is due.
+func TestHistoriesWaitForNoSample(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := manyJobs()
+		loop, snapshots := newLoop(t, &demandSource{demand: daily}, jobs)
+		ctx, stop := context.WithCancel(t.Context())
+		over := make(chan error)
+		go func() { over <- loop.Run(ctx, bubbleClock{}) }()
+		begun := time.Now()
+		for time.Since(begun) < time.Hour {
+			time.Sleep(100 * time.Millisecond)
+			if s := snapshots.Load(); s != nil && s.Pending == 0 && s.Partial == 0 {
+				break
+			}
+		}
+		if took, least := time.Since(begun), time.Duration(len(jobs))*time.Second/16; took > least {
+			t.Errorf("%d histories were read after %s, want %s at most", len(jobs), took, least)
+		}
+		stop()
+		if err := <-over; err != nil {
+			t.Error(err)
+		}
+	})
 }
