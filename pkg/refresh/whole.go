@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"runtime"
 	"slices"
 	"time"
@@ -76,13 +77,7 @@ func (l *Loop) startWhole(ctx context.Context, now time.Time) {
 		})
 	}
 	for len(waiting) > 0 {
-		next, found := turn{}, false
-		for of := range waiting {
-			if !found ||
-				cmp.Or(cmp.Compare(reading[of], reading[next]), cmp.Compare(of.namespace, next.namespace)) < 0 {
-				next, found = of, true
-			}
-		}
+		next := nextTurn(waiting, reading)
 		all, processors := waiting[next], runtime.GOMAXPROCS(0)
 		full := reading[next] >= wholePerNamespace*processors || ofSource[next.source] >= wholePerSource*processors
 		if len(all) == 0 || full {
@@ -97,6 +92,14 @@ func (l *Loop) startWhole(ctx context.Context, now time.Time) {
 		l.start(ctx, w, now)
 		w.awaited = false // Values of other Forecasts are published meanwhile.
 	}
+}
+
+// nextTurn is the turn of those that wait which reads the fewest.
+func nextTurn(waiting map[turn][]*worker, reading map[turn]int) turn {
+	return slices.MinFunc(slices.Collect(maps.Keys(waiting)), func(a, b turn) int {
+		return cmp.Or(cmp.Compare(reading[a], reading[b]), cmp.Compare(a.namespace, b.namespace),
+			cmp.Compare(a.source, b.source))
+	})
 }
 
 // awaitsWhole reports whether it is to read its whole history as soon as it is its turn.
