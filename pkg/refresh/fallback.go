@@ -47,6 +47,8 @@ type result struct {
 	// partial: it is made from the newest history only. wholeErr is why the whole of it could not be read.
 	partial  bool
 	wholeErr error
+	// need is how much it needs the whole of its history.
+	need float64
 	// selected: a candidate is selected. span is the length of its history; less than a season does not have every
 	// hour.
 	selected     bool

@@ -73,7 +73,7 @@ func (l *Loop) startWhole(ctx context.Context, now time.Time) {
 	}
 	for _, all := range waiting {
 		slices.SortFunc(all, func(a, b *worker) int { // The last one first.
-			return cmp.Or(cmp.Compare(a.need(), b.need()), cmp.Compare(b.job.Key.Name, a.job.Key.Name))
+			return cmp.Or(cmp.Compare(a.published.need, b.published.need), cmp.Compare(b.job.Key.Name, a.job.Key.Name))
 		})
 	}
 	for len(waiting) > 0 {

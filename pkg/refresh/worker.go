@@ -406,7 +406,9 @@ func (w *worker) updateResult() {
 	w.result.classified, w.result.isClassified = w.forecaster.CurrentSpan(w.store.End())
 	w.recordSuspect(e)
 	w.judgeSignal()
-	if w.result.partial = w.partial; !w.partial {
+	if w.result.partial = w.partial; w.partial {
+		w.result.need = w.need()
+	} else {
 		e.Spent = w.spending()
 	}
 	e.Partial = w.partial
