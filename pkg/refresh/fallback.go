@@ -101,6 +101,7 @@ func (r *result) entryAt(t Job, now time.Time) *snapshot.ForecastState {
 		e.State = snapshot.Pending
 	} else {
 		e = *r.entry
+		e.PartialError = r.wholeErr
 		r.applyFallback(&e, t, now)
 	}
 	e.Conditions = r.conditions(&e, t, now)

@@ -131,11 +131,11 @@ func (w *worker) fetchWhole(ctx context.Context, now time.Time, source Source) (
 	w.wholeFailures++
 	q := w.queryAfter(w.job.Expr, time.Time{}, w.newestStep(now))
 	block, err := fetchOnGrid(ctx, source, q)
-	w.result.wholeErr = err
 	if err != nil && !errors.Is(err, series.ErrNoSeries) {
+		w.result.wholeErr = err
 		return block, err
 	}
-	w.partial = false
+	w.result.wholeErr, w.partial = nil, false
 	w.store, w.forecaster, w.settled, w.late = nil, nil, nil, newLateness(w.job.Step)
 	w.anchor, w.changed, w.incomplete = time.Time{}, time.Time{}, 0
 	if err != nil {

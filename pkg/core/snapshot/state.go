@@ -22,8 +22,9 @@ type ForecastState struct {
 	Created    time.Time
 	State      State
 	Conditions []Condition
-	// Partial: it is made from the newest history only, while the whole of it is being read.
-	Partial bool
+	// Partial: it is made from the newest history only, while the whole of it is being read. PartialError is why it could not be.
+	Partial      bool
+	PartialError error
 
 	// Alias that the Forecast wants; nil without one.
 	Alias *Alias

@@ -142,7 +142,7 @@ func (w *StatusWriter) due(now time.Time) []draft {
 		}
 		var before v1alpha1.ForecastStatus
 		v1alpha1.ReadStatus(object, &before)
-		if entry.Partial && before.ObservedGeneration == entry.Generation {
+		if entry.Partial && entry.PartialError == nil && before.ObservedGeneration == entry.Generation {
 			continue // What is known after a start says less than what was written before it.
 		}
 		d := draft{object: object, status: statusOf(withConditions(entry, common), &before, newest.Time), written: last}

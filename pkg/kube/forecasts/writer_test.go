@@ -203,6 +203,13 @@ func testStatus(t *testing.T, c *apiservertest.Cluster) {
 	s.settle()
 	e.Generation = 1
 	s.step(soon.Add(18*time.Minute), e, 1)
+
+	// After a start less is known than what was written before. It is written if the whole history cannot be read.
+	e = entry("a", soon.Add(24*time.Minute))
+	e.Partial = true
+	s.step(soon.Add(24*time.Minute), e, 0)
+	e.PartialError = errors.New("too many samples")
+	s.step(soon.Add(25*time.Minute), e, 1)
 }
 
 // paceOfMany writes the first status of three hundred objects: the burst at once, then ten a second.
