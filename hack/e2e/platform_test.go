@@ -349,7 +349,8 @@ func (s *stage) fleet(t *testing.T, n int) {
 func (s *stage) updateOfFleet(t *testing.T) {
 	t.Helper()
 	begin := time.Now()
-	updated, err := s.StartForewarm(t.Context(), "forewarm-updated", append(platformFlags(), "--prometheus-url="+s.prometheus.URL)...)
+	flags := append(platformFlags(), "--prometheus-url="+s.prometheus.URL)
+	updated, err := s.StartForewarm(t.Context(), "forewarm-updated", flags...)
 	if err != nil {
 		t.Fatal(err)
 	}

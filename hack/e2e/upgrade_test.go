@@ -198,7 +198,8 @@ func (s *stage) noSyncFailed(t *testing.T, namespace string, since time.Time) {
 	for line := range strings.Lines(failed) {
 		at, rest, _ := strings.Cut(line, " ")
 		when, err := time.Parse(time.RFC3339, at)
-		if strings.HasPrefix(rest, "Failed") && !strings.HasPrefix(rest, conflict) && (err != nil || when.After(since)) {
+		if strings.HasPrefix(rest, "Failed") && !strings.HasPrefix(rest, conflict) &&
+			(err != nil || when.After(since)) {
 			t.Errorf("an HPA's sync failed: %s", line)
 		}
 	}
