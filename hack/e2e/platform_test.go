@@ -355,7 +355,8 @@ func (s *stage) updateOfFleet(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("a new replica was ready after %.1f s", time.Since(begin).Seconds())
-	if metrics, err := s.ask(updated.URL + "/metrics"); err != nil || !strings.Contains(metrics, "\nforewarm_partial_forecasts 0\n") {
+	metrics, err := s.ask(updated.URL + "/metrics")
+	if err != nil || !strings.Contains(metrics, "\nforewarm_partial_forecasts 0\n") {
 		t.Errorf("a replica is ready with parts of histories while another one serves (%v)", err)
 	}
 	if log, err := os.ReadFile(updated.Log); err != nil || !strings.Contains(string(log), "answer from their newest history") {
