@@ -359,7 +359,8 @@ func (s *stage) updateOfFleet(t *testing.T) {
 	if err != nil || !strings.Contains(metrics, "\nforewarm_partial_forecasts 0\n") {
 		t.Errorf("a replica is ready with parts of histories while another one serves (%v)", err)
 	}
-	if log, err := os.ReadFile(updated.Log); err != nil || !strings.Contains(string(log), "answer from their newest history") {
+	log, err := os.ReadFile(updated.Log)
+	if err != nil || !strings.Contains(string(log), "answer from their newest history") {
 		t.Errorf("the new replica read all histories at once (%v)", err)
 	}
 	if err := s.Retire(s.replicas[0]); err != nil {
