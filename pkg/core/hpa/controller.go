@@ -55,8 +55,8 @@ func New(spec Spec) (*Controller, error) {
 	if err := spec.Validate(); err != nil {
 		return nil, fmt.Errorf("hpa: %w", err)
 	}
-	up, down := spec.Tolerances()
-	return &Controller{spec: &prepared{spec, 1 - down, 1 + up}, unchangedUntil: never}, nil
+	least, most := spec.tolerated()
+	return &Controller{spec: &prepared{spec, least, most}, unchangedUntil: never}, nil
 }
 
 // RecordScaling records a scaling that happened before this controller started: the policies count it, and after a
@@ -94,8 +94,6 @@ func (t Instant) Add(d time.Duration) Instant { return t + Instant(d) }
 
 // never is before every other instant.
 const never Instant = math.MinInt64
-
-func (t Instant) before(d time.Duration) Instant { return t - Instant(d) }
 
 // Sync is one pass of the control loop. The caller applies its Replicas.
 func (c *Controller) Sync(at time.Time, o Observed) SyncResult {
@@ -162,12 +160,8 @@ func (c *Controller) proposeOne(o *Observed, value int64) (int32, error) {
 		p := c.spec.proposeValue(m, o, value)
 		return max(p.Replicas, 0), p.Err
 	}
-	// As proposeAverage, which explains more than the replicas.
-	target := float64(m.Target)
-	if ratio := float64(value) / (target * float64(o.Existing)); c.spec.least <= ratio && ratio <= c.spec.most {
-		return max(o.Existing, 0), nil
-	}
-	return max(ceil(float64(value)/target), 0), nil
+	replicas, _, _ := m.average(o.Existing, value, c.spec.least, c.spec.most)
+	return max(replicas, 0), nil
 }
 
 // beforeMetrics applies the rules that do not need the metrics. readsMetrics is false where they decide the replicas.

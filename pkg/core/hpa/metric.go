@@ -90,13 +90,22 @@ func (m *Metric) overflown(sum int64) bool { return m.Type == AverageValue && su
 
 // proposeAverage: 10,500 requests over a target of 2,000 make 6 replicas, whether 1 or 9 are ready.
 func (s *Spec) proposeAverage(m *Metric, o *Observed, total int64) Proposal {
-	// Without a replica the ratio is infinite, or NaN where the metric is 0 too: outside any tolerance.
-	ratio := float64(total) / (float64(m.Target) * float64(o.Existing))
-	p := Proposal{Replicas: o.Existing, Total: total, Ratio: ratio, WithinTolerance: s.withinTolerance(ratio)}
-	if !p.WithinTolerance {
-		p.Replicas = ceil(float64(total) / float64(m.Target))
-	}
+	p := Proposal{Total: total}
+	least, most := s.tolerated()
+	p.Replicas, p.Ratio, p.WithinTolerance = m.average(o.Existing, total, least, most)
 	return p
+}
+
+// average is proposeAverage for the ratios that are within the tolerances.
+func (m *Metric) average(
+	existing int32, total int64, least, most float64,
+) (replicas int32, ratio float64, within bool) {
+	// Without a replica the ratio is infinite, or NaN where the metric is 0 too: outside any tolerance.
+	ratio = float64(total) / (float64(m.Target) * float64(existing))
+	if least <= ratio && ratio <= most {
+		return existing, ratio, true
+	}
+	return ceil(float64(total) / float64(m.Target)), ratio, false
 }
 
 // proposeValue: a queue of 30 over a target of 20 makes 3 replicas where 2 are ready, and 1 replica where none of 5 is.
@@ -118,8 +127,14 @@ func (s *Spec) proposeValue(m *Metric, o *Observed, total int64) Proposal {
 
 // withinTolerance reports whether a ratio is too near to 1 for a change.
 func (s *Spec) withinTolerance(ratio float64) bool {
+	least, most := s.tolerated()
+	return least <= ratio && ratio <= most
+}
+
+// tolerated are the least and the largest ratio that are too near to 1.
+func (s *Spec) tolerated() (least, most float64) {
 	up, down := s.Tolerances()
-	return 1-down <= ratio && ratio <= 1+up
+	return 1 - down, 1 + up
 }
 
 // Tolerances returns the tolerance of each direction: the behavior's, or else the cluster's.

@@ -103,7 +103,7 @@ func (d direction) farther(a, b int32) bool { return (a > b) == (d == up) && a !
 
 // startOfPeriod returns the replicas of a period ago.
 func (c *Controller) startOfPeriod(now Instant, current int32, period time.Duration) int32 {
-	cutoff := now.before(period)
+	cutoff := now.Add(-period)
 	return current - sumSince(c.ups, cutoff) + sumSince(c.downs, cutoff)
 }
 
@@ -126,9 +126,9 @@ func (c *Controller) remember(now Instant, from, to int32) {
 	switch {
 	case c.spec.Behavior == nil || from == to:
 	case to > from:
-		c.ups = addChange(c.ups, change{now, to - from}, now.before(c.spec.Behavior.Up.LongestPeriod()))
+		c.ups = addChange(c.ups, change{now, to - from}, now.Add(-c.spec.Behavior.Up.LongestPeriod()))
 	default:
-		c.downs = addChange(c.downs, change{now, from - to}, now.before(c.spec.Behavior.Down.LongestPeriod()))
+		c.downs = addChange(c.downs, change{now, from - to}, now.Add(-c.spec.Behavior.Down.LongestPeriod()))
 	}
 }
 

@@ -31,7 +31,7 @@ func (c *Controller) stabilize(now Instant, current, proposed int32) (int32, Rea
 // stabilized returns the proposal limited by the recent recommendations.
 func (c *Controller) stabilized(now Instant, current, proposed int32) int32 {
 	if c.spec.Behavior == nil {
-		return c.highestSince(now.before(c.spec.Cluster.DownscaleStabilization), proposed)
+		return c.highestSince(now.Add(-c.spec.Cluster.DownscaleStabilization), proposed)
 	}
 	return c.stabilizedBothWays(now, current, proposed)
 }
@@ -50,8 +50,8 @@ func (c *Controller) highestSince(cutoff Instant, highest int32) int32 {
 // and the highest of the scale-down window; otherwise it returns the nearer of the two. Unlike without a behavior, a
 // recommendation exactly as old as a window is outside it.
 func (c *Controller) stabilizedBothWays(now Instant, current, proposed int32) int32 {
-	upCutoff := now.before(c.spec.Behavior.Up.Stabilization)
-	downCutoff := now.before(c.spec.DownStabilization())
+	upCutoff := now.Add(-c.spec.Behavior.Up.Stabilization)
+	downCutoff := now.Add(-c.spec.DownStabilization())
 	lowest, highest := proposed, proposed
 	for _, r := range c.recommendations {
 		if r.newest > upCutoff {
@@ -110,7 +110,7 @@ func (c *Controller) dropRecommendations(now Instant) {
 	if c.spec.Behavior != nil {
 		window = max(window, c.spec.Behavior.Up.Stabilization)
 	}
-	cutoff := now.before(window)
+	cutoff := now.Add(-window)
 	kept := c.recommendations[:0]
 	for _, r := range c.recommendations {
 		if r.newest >= cutoff {

@@ -17,10 +17,7 @@ func (a *schedule) add(step, n int) {
 	if n == 0 {
 		return
 	}
-	one := coming{
-		int32(step),
-		int32(n),
-	} //nolint:gosec // Steps of a simulation, and no more replicas than an HPA's maximum.
+	one := coming{int32(step), int32(n)} //nolint:gosec // No simulation and no HPA has so many.
 	at := len(a.coming)
 	for at > 0 && a.coming[at-1].step > one.step {
 		at--
