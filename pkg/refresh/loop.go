@@ -216,8 +216,7 @@ func (l *Loop) recoverPanic(w *worker, now time.Time) {
 	}
 	l.log.Error("a refresh panicked: please report this", "forecast", w.job.Key.String(),
 		"fault", fault, "stack", string(debug.Stack()))
-	w.store, w.saturation, w.work, w.forecaster, w.settled = nil, nil, nil, nil, nil
-	w.fetched, w.anchor, w.changed = time.Time{}, time.Time{}, time.Time{}
+	w.forget()
 	w.result = result{attempted: true, err: fmt.Errorf("internal fault: %v", fault)}
 	w.scheduleRetry(now)
 }

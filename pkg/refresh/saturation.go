@@ -36,7 +36,7 @@ func (s *besides) fetch(
 		block, err = q.Gaps(), nil // A queue that was never used has no series.
 	}
 	if err != nil {
-		s.retry = now.Add(min(w.job.Step<<min(s.failures, 10), maxRetryPause))
+		s.retry = now.Add(w.pauseAfter(s.failures))
 		s.failures++
 		return block, true, err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"math"
 	"runtime"
 	"slices"
 	"time"
@@ -115,19 +116,21 @@ func (w *worker) need() float64 {
 		need++
 	}
 	end := w.store.End()
-	newest := w.store.Range(end.Add(-partialHistory), end).Values
-	if highest := series.MaxKnown(newest...); highest > 0 {
-		for i := range newest {
-			newest[i] = -newest[i]
+	lowest, highest := math.Inf(1), 0.0
+	for _, v := range w.store.Range(end.Add(-partialHistory), end).Values {
+		if !math.IsNaN(v) {
+			lowest, highest = min(lowest, v), max(highest, v)
 		}
-		need += (highest + series.MaxKnown(newest...)) / highest / 2
+	}
+	if highest > 0 {
+		need += (highest - lowest) / highest / 2
 	}
 	return need
 }
 
 // fetchWhole fetches the whole history. Until it is here, what has been read serves.
 func (w *worker) fetchWhole(ctx context.Context, now time.Time, source Source) (forecast.Series, error) {
-	w.wholeRetry = now.Add(min(w.job.Step<<min(w.wholeFailures, 10), maxRetryPause))
+	w.wholeRetry = now.Add(w.pauseAfter(w.wholeFailures))
 	w.wholeFailures++
 	q := w.queryAfter(w.job.Expr, time.Time{}, w.newestStep(now))
 	block, err := fetchOnGrid(ctx, source, q)
@@ -135,9 +138,8 @@ func (w *worker) fetchWhole(ctx context.Context, now time.Time, source Source) (
 		w.result.wholeErr = err
 		return block, err
 	}
-	w.result.wholeErr, w.partial = nil, false
-	w.store, w.forecaster, w.settled, w.late = nil, nil, nil, newLateness(w.job.Step)
-	w.anchor, w.changed, w.incomplete = time.Time{}, time.Time{}, 0
+	w.result.wholeErr, w.partial, w.late = nil, false, newLateness(w.job.Step)
+	w.forget()
 	if err != nil {
 		return block, err
 	}

@@ -239,10 +239,21 @@ func fetchOnGrid(ctx context.Context, source Source, q Query) (forecast.Series, 
 func (w *worker) scheduleRetry(now time.Time) {
 	pause := w.job.Step
 	if w.store == nil && !errors.Is(w.result.err, series.ErrNoSeries) {
-		pause = min(w.job.Step<<min(w.failures, 10), maxRetryPause)
+		pause = w.pauseAfter(w.failures)
 	}
 	w.failures++
 	w.retry = now.Add(pause)
+}
+
+// pauseAfter is the pause after so many failures and one more: it doubles with each.
+func (w *worker) pauseAfter(failures int) time.Duration {
+	return min(w.job.Step<<min(failures, 10), maxRetryPause)
+}
+
+// forget drops the state, which is then made anew from the history.
+func (w *worker) forget() {
+	w.store, w.saturation, w.work, w.forecaster, w.settled = nil, nil, nil, nil, nil
+	w.fetched, w.anchor, w.changed = time.Time{}, time.Time{}, time.Time{}
 }
 
 // nextQuery is the range that is missing, and what is read again: at first the whole history before the last anchor, or a part of it,
