@@ -20,7 +20,6 @@ var version string
 
 func main() {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
 		go paceCollections()
 	}
 	limitMemory()
@@ -48,7 +47,7 @@ const (
 // paceCollections keeps the garbage between two collections above its least, for as long as the program runs.
 func paceCollections() {
 	live := []runtimemetrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	for percent := gcPercent; ; time.Sleep(pacePause) {
+	for percent := 100; ; time.Sleep(pacePause) { // Go's own.
 		runtimemetrics.Read(live)
 		wanted := max(gcPercent, int(100*leastGarbage/max(live[0].Value.Uint64(), leastGarbage/4)))
 		if wanted*4 < percent*3 || wanted*3 > percent*4 { // To set it stops the world.

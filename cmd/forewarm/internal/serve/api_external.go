@@ -103,42 +103,20 @@ func externalMetrics(metrics provider.ExternalMetricsProvider, known selectors, 
 			library.ServeHTTP(w, r)
 			return
 		}
-		list, err := metrics.GetExternalMetric(
-			r.Context(),
-			info.Namespace,
-			selector,
-			provider.ExternalMetricInfo{Metric: info.Resource},
-		)
+		of := provider.ExternalMetricInfo{Metric: info.Resource}
+		list, err := metrics.GetExternalMetric(r.Context(), info.Namespace, selector, of)
 		if err != nil {
 			library.ServeHTTP(w, r)
 			return
 		}
-		endpointmetrics.InstrumentHandlerFunc(
-			"LIST",
-			group.Group,
-			group.Version,
-			"*",
-			"*",
-			"cluster",
-			"external-metrics",
-			false,
-			"",
-			func(w http.ResponseWriter, r *http.Request) {
-				responsewriters.WriteObjectNegotiated(
-					adapter.Codecs,
-					negotiation.DefaultEndpointRestrictions,
-					group,
-					w,
-					r,
-					http.StatusOK,
-					list,
-					false,
-				)
-			},
-		)(
-			w,
-			r,
+		write := func(w http.ResponseWriter, r *http.Request) {
+			restrictions, ok := negotiation.DefaultEndpointRestrictions, http.StatusOK
+			responsewriters.WriteObjectNegotiated(adapter.Codecs, restrictions, group, w, r, ok, list, false)
+		}
+		counted := endpointmetrics.InstrumentHandlerFunc(
+			"LIST", group.Group, group.Version, "*", "*", "cluster", "external-metrics", false, "", write,
 		)
+		counted(w, r)
 	})
 }
 
