@@ -62,26 +62,32 @@ func demand(start, end time.Time, seed uint64) forecast.Series {
 	return s
 }
 
-// goals are the goals of a Forecast, as YAML of its spec.
-func goals() map[string]string {
-	return map[string]string{
-		"quantile":  `quantile: "0.95"`,
-		"objective": "objective: {late: \"1%\"}\n  scaling: {target: \"10\", minReplicas: 1, maxReplicas: 100}",
-	}
+// goals are the goals of Forecasts in turn, as YAML of their specs.
+func goals() map[string][]string {
+	const quantile, objective = `quantile: "0.95"`,
+		"objective: {late: \"1%\"}\n  scaling: {target: \"10\", minReplicas: 1, maxReplicas: 100}"
+	return map[string][]string{"quantile": {quantile}, "objective": {objective}, "mixed": {quantile, objective}}
 }
 
-// writeForecasts writes one file with a Forecast for each series, and returns its folder.
+// namespace is the name of the i-th namespace.
+func namespace(i int) string { return fmt.Sprintf("bench-%d", i) }
+
+// perFile is how many Forecasts a file has: larger ones than a megabyte are refused.
+const perFile = 1000
+
+// writeForecasts writes files with a Forecast for each series, and returns their folder.
 func writeForecasts(dir string, o options, ask string) (string, error) {
 	dir = filepath.Join(dir, "forecasts-"+ask)
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return "", err
 	}
-	var out strings.Builder
-	for i := range o.forecasts {
-		fmt.Fprintf(&out, `---
+	for first := 0; first < o.forecasts; first += perFile {
+		var out strings.Builder
+		for i := first; i < min(first+perFile, o.forecasts); i++ {
+			fmt.Fprintf(&out, `---
 apiVersion: forewarm.dev/v1alpha1
 kind: Forecast
-metadata: {name: model-%d, namespace: bench}
+metadata: {name: model-%d, namespace: %s}
 spec:
   targetRef: {kind: Deployment, name: model-%d}
   signal: {query: 'sum(%s{model="%d"})'}
@@ -89,7 +95,12 @@ spec:
   history: %dd
   step: 1m
   leadTime: {mode: Fixed, duration: 5m}
-`, i, i, metric, i, goals()[ask], o.days)
+`, i, namespace(i*o.namespaces/o.forecasts), i, metric, i, goals()[ask][i%len(goals()[ask])], o.days)
+		}
+		file := filepath.Join(dir, fmt.Sprintf("forecasts-%d.yaml", first/perFile))
+		if err := os.WriteFile(file, []byte(out.String()), 0o600); err != nil {
+			return "", err
+		}
 	}
-	return dir, os.WriteFile(filepath.Join(dir, "forecasts.yaml"), []byte(out.String()), 0o600)
+	return dir, nil
 }

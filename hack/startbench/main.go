@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -20,11 +22,12 @@ import (
 
 // options are the command line's flags.
 type options struct {
-	forecasts int
-	days      int
-	asks      []string
-	binary    string
-	watch     time.Duration
+	forecasts  int
+	namespaces int
+	days       int
+	asks       []string
+	binary     string
+	watch      time.Duration
 }
 
 func main() {
@@ -41,9 +44,10 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	var o options
 	flags := pflag.NewFlagSet("startbench", pflag.ContinueOnError)
 	flags.IntVar(&o.forecasts, "forecasts", 1000, "how many Forecasts, each with a series of its own")
+	flags.IntVar(&o.namespaces, "namespaces", 1, "in how many namespaces they are")
 	flags.IntVar(&o.days, "days", 14, "length of the history, in days of one-minute samples")
 	flags.StringSliceVar(&o.asks, "ask", []string{"quantile", "objective"},
-		"goals of the Forecasts, measured one after the other: quantile, objective")
+		"goals of the Forecasts, measured one after the other: quantile, objective, mixed (every other one an objective)")
 	flags.StringVar(&o.binary, "binary", "bin/forewarm", "the forewarm to start")
 	flags.DurationVar(&o.watch, "watch", 3*time.Minute, "how long to watch the steps after the start")
 	if err := flags.Parse(args); err != nil {
@@ -53,8 +57,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	for _, ask := range o.asks {
-		if goals()[ask] == "" {
-			return fmt.Errorf("--ask %s is unknown: write quantile or objective", ask)
+		if goals()[ask] == nil {
+			return fmt.Errorf("--ask %s is unknown: write quantile, objective or mixed", ask)
 		}
 	}
 	dir, err := os.MkdirTemp("", "startbench-")
@@ -134,19 +138,62 @@ func report(ctx context.Context, o options, forewarm *server, before processtest
 	}
 	fmt.Fprintf(b.out, "%-12s after %s\n", "all whole", since(begun))
 	start, source := forewarm.Usage(), b.prometheus.Usage()
-	source.CPU -= before.CPU
-	fmt.Fprintf(b.out, "%-12s forewarm %s, prometheus %s\n", "start cost", usageText(start), usageText(source))
+	queries, err := b.prometheus.metric(ctx, queriesAnswered)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(b.out, "%-12s forewarm %s, prometheus %s\n", "start cost", usageText(start),
+		usageText(processtest.Usage{CPU: source.CPU - before.CPU, Resident: source.Resident}))
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-time.After(o.watch):
 	}
-	end := forewarm.Usage()
-	steps := o.watch.Minutes()
-	fmt.Fprintf(b.out, "%-12s %.2f s CPU for each minute's step of %d Forecasts, rebuilds included; %d MiB resident\n",
-		"steps", (end.CPU-start.CPU).Seconds()/steps, o.forecasts, end.Resident>>20)
+	return reportSteps(ctx, o, forewarm, cost{start, source, queries}, b)
+}
+
+// cost is what both processes have used, and how many queries the source has answered.
+type cost struct {
+	forewarm, source processtest.Usage
+	queries          float64
+}
+
+// reportSteps reports what the steps since a time have cost.
+func reportSteps(ctx context.Context, o options, forewarm *server, before cost, b environment) error {
+	end, source := forewarm.Usage(), b.prometheus.Usage()
+	queries, err := b.prometheus.metric(ctx, queriesAnswered)
+	if err != nil {
+		return err
+	}
+	step, err := forewarm.metric(ctx, "forewarm_refresh_step_seconds")
+	if err != nil {
+		return err
+	}
+	minutes := o.watch.Minutes()
+	fmt.Fprintf(b.out, "%-12s %.2f s CPU a minute for %d Forecasts, rebuilds included; the newest step took %.2f s\n",
+		"steps", (end.CPU-before.forewarm.CPU).Seconds()/minutes, o.forecasts, step)
+	fmt.Fprintf(b.out, "%-12s %d MiB live after the newest collection, %d MiB resident\n", "memory", live(forewarm.Log),
+		end.Resident>>20)
+	fmt.Fprintf(b.out, "%-12s %.0f queries a minute, %.2f s CPU a minute of prometheus\n", "source",
+		(queries-before.queries)/minutes, (source.CPU-before.source.CPU).Seconds()/minutes)
 	return nil
 }
+
+// live is the newest live heap in a log of collections, in MiB: "gc 7 @1.2s 3%: …, 420->430->210 MB, …"; 0 without one.
+func live(log string) int {
+	text, err := os.ReadFile(log)
+	if err != nil {
+		return 0
+	}
+	all := collection.FindAllSubmatch(text, -1)
+	if len(all) == 0 {
+		return 0
+	}
+	megabytes, _ := strconv.Atoi(string(all[len(all)-1][1])) //nolint:errcheck // Digits.
+	return megabytes
+}
+
+var collection = regexp.MustCompile(`(?m)^gc \d+ @.*->\d+->(\d+) MB`)
 
 func since(t time.Time) string { return time.Since(t).Round(100 * time.Millisecond).String() }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/forewarm/forewarm/hack/processtest"
@@ -62,10 +64,13 @@ func startForewarm(ctx context.Context, o options, dir, forecasts, prometheus st
 	if err != nil {
 		return nil, err
 	}
+	namespaces := make([]string, o.namespaces)
+	for i := range namespaces {
+		namespaces[i] = namespace(i)
+	}
 	return start(ctx, dir, processtest.Program{Name: "forewarm", Binary: binary, Args: []string{
 		"serve", "--standalone", "--config-dir=" + forecasts, "--prometheus-url=" + prometheus,
-		// All Forecasts are in one namespace here.
-		"--cluster-query-namespaces=bench", "--query-concurrency-per-namespace=16", "--port=",
+		"--cluster-query-namespaces=" + strings.Join(namespaces, ","), "--query-concurrency-per-namespace=16", "--port=",
 	}})
 }
 
@@ -86,6 +91,29 @@ func (s *server) readyz(ctx context.Context, tell func(answer string)) error {
 		err = errors.New(response.Status)
 	}
 	return err
+}
+
+// queriesAnswered are a Prometheus' answers to range queries.
+const queriesAnswered = `prometheus_http_requests_total{code="200",handler="/api/v1/query_range"}`
+
+// metric is the value of one series of the server's metrics.
+func (s *server) metric(ctx context.Context, series string) (float64, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/metrics", http.NoBody)
+	if err != nil {
+		return 0, err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, err
+	}
+	defer response.Body.Close() //nolint:errcheck // Read to its end, or not needed.
+	lines := bufio.NewScanner(response.Body)
+	for lines.Scan() {
+		if value, ok := strings.CutPrefix(lines.Text(), series+" "); ok {
+			return strconv.ParseFloat(value, 64)
+		}
+	}
+	return 0, errors.Join(lines.Err(), fmt.Errorf("%s has no metric %s", s.url, series))
 }
 
 func usageText(u processtest.Usage) string {
