@@ -63,7 +63,7 @@ func (l *pooledRegression) observeCensored(atLeast float64, models []float64) {
 
 func (l *pooledRegression) step(demand float64) {
 	if row, ok := l.pending.due(l.steps); ok {
-		if actual := l.features.actualPeak; l.rows.x != nil && l.evidence(row, actual) {
+		if actual := l.features.actualPeak; l.rows.size > 0 && l.evidence(row, actual) {
 			l.rows.add(row, actual, l.features.level.Value())
 		}
 	}

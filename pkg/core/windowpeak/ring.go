@@ -47,14 +47,14 @@ type rows struct {
 	x     []int16
 	// largest number of each row, and the level of the demand at its time.
 	largest, levels []float32
-	at, n           int
+	// size is how many rows there are at most; 0 once none is kept any more.
+	size, at, n int
 	// unit is the first peak, so that single precision holds any demand.
 	unit float64
 }
 
 func newRows(n, features int) rows {
-	width := features + 1
-	return rows{width: width, x: make([]int16, n*width), largest: make([]float32, n), levels: make([]float32, n)}
+	return rows{width: features + 1, size: n} // Memory comes with the rows: while a start has a part of the history there are few.
 }
 
 func (r *rows) add(row []float64, actual, level float64) {
@@ -71,14 +71,18 @@ func (r *rows) add(row []float64, actual, level float64) {
 	if tooLarge(largest/r.unit) || tooLarge(level/r.unit) {
 		return
 	}
+	if r.n < r.size { // Then it is the next one.
+		r.n++
+		r.x = append(r.x, make([]int16, r.width)...)
+		r.largest, r.levels = append(r.largest, 0), append(r.levels, 0)
+	}
 	r.largest[r.at], r.levels[r.at] = float32(largest/r.unit), float32(level/r.unit)
 	kept := r.x[r.at*r.width : (r.at+1)*r.width]
 	for i, v := range row {
 		kept[i] = part(v, largest)
 	}
 	kept[len(row)] = part(actual, largest)
-	r.at = (r.at + 1) % len(r.levels)
-	r.n = min(r.n+1, len(r.levels))
+	r.at = (r.at + 1) % r.size
 }
 
 // part is a number in 32,767ths of the largest.
