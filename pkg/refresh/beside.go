@@ -59,11 +59,12 @@ func (l *Loop) fetchReady(ctx context.Context, t *Job, q Query) forecast.Series 
 	if q.Expr == "" {
 		return forecast.Series{}
 	}
-	release, err := l.slots.acquire(ctx, t)
+	release, err := l.slots.acquire(ctx, q.Namespace, q.Source.Name)
 	if err != nil {
 		return forecast.Series{}
 	}
 	defer release()
+	l.queries.Add(1)
 	ready, err := fetchOnGrid(ctx, timeoutSource{l.source, l.config.Timeout}, q)
 	if err != nil {
 		l.log.DebugContext(ctx, "ready replicas are not known", "forecast", t.Key.String(), "error", err)

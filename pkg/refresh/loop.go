@@ -7,9 +7,9 @@ import (
 	"reflect"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
-	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
@@ -27,6 +27,7 @@ type Loop struct {
 	slots   slots
 	fits    *fits
 	beside  sync.WaitGroup
+	queries atomic.Uint64
 	stats   snapshot.LoopStats
 }
 
@@ -51,13 +52,19 @@ func (l *Loop) Step(ctx context.Context, now time.Time) *snapshot.Snapshot {
 	l.rereadAfterClockSetBack(ctx, now)
 	l.startPartial()
 	l.startWhole(ctx, now)
+	var due []*worker
 	for _, w := range l.workers {
 		if !l.busy[w] && w.due(now) {
-			l.start(ctx, w, now)
+			due = append(due, w)
 		}
+	}
+	asked := l.startBatches(ctx, due, now)
+	for _, w := range due {
+		l.start(ctx, w, now, asked)
 	}
 	l.collect(ctx)
 	l.stats.Steps++
+	l.stats.Queries = l.queries.Load()
 	s := l.snapshot(jobs, now)
 	before := l.snapshots.Load()
 	logChanges(ctx, l.log, before, s)
@@ -170,17 +177,16 @@ func sameState(a, b Job) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// start begins a refresh; it owns the worker until it is done.
-func (l *Loop) start(ctx context.Context, w *worker, now time.Time) {
+// start begins a refresh; it owns the worker until it is done. What the step asks together answers its queries.
+func (l *Loop) start(ctx context.Context, w *worker, now time.Time, asked batches) {
 	l.busy[w] = true
 	w.awaited = w.failures == 0
-	l.stats.Queries++
 	go func() {
 		defer func() { l.done <- w }()
 		within, end := l.config.Span(ctx, w.job.Key)
 		defer func() { end(w.result.err) }()
 		defer l.recoverPanic(w, now)
-		block, ok := l.fetch(within, w, now)
+		block, ok := w.fetch(within, now, batchedSource{asked, slottedSource{l, w}})
 		if !ok {
 			return
 		}
@@ -192,19 +198,6 @@ func (l *Loop) start(ctx context.Context, w *worker, now time.Time) {
 		})
 		l.makeBeside(ctx, w, now)
 	}()
-}
-
-// fetch fetches what is new once there is a slot for it; false if there is nothing.
-func (l *Loop) fetch(ctx context.Context, w *worker, now time.Time) (forecast.Series, bool) {
-	release, err := l.slots.acquire(ctx, &w.job)
-	if err != nil {
-		return forecast.Series{}, false
-	}
-	defer release()
-	if w.replaced.Load() {
-		return forecast.Series{}, false
-	}
-	return w.fetch(ctx, now, timeoutSource{l.source, l.config.Timeout})
 }
 
 // recoverPanic turns a panic in one Forecast's refresh into that Forecast's error: it must not end the metrics of the whole
@@ -257,7 +250,7 @@ func (l *Loop) awaitsAny() bool {
 
 func (l *Loop) drain() {
 	for len(l.busy) > 0 {
-		l.finish(<-l.done)
+		delete(l.busy, <-l.done)
 	}
 	l.beside.Wait()
 }
@@ -270,6 +263,9 @@ func (l *Loop) finish(w *worker) {
 	w.published = w.result
 	l.stats.Refits += w.refits
 	w.refits = 0
+	if w.replaced.Load() {
+		return
+	}
 	if w.published.err != nil {
 		l.stats.QueryErrors++
 	}

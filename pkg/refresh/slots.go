@@ -27,9 +27,9 @@ func newSlots(perSource, perNamespace int) slots {
 
 // acquire waits for a slot of the namespace, then for one of the source. In this order a namespace that has reached its
 // own bound takes no slot from the others.
-func (s slots) acquire(ctx context.Context, t *Job) (release func(), err error) {
-	own := s.of(slotKey{namespace: t.Key.Namespace}, s.perNamespace)
-	all := s.of(slotKey{source: t.Source.Name}, s.perSource)
+func (s slots) acquire(ctx context.Context, namespace, source string) (release func(), err error) {
+	own := s.of(slotKey{namespace: namespace}, s.perNamespace)
+	all := s.of(slotKey{source: source}, s.perSource)
 	for _, slot := range []chan struct{}{own, all} {
 		select {
 		case slot <- struct{}{}:

@@ -90,7 +90,7 @@ func (l *Loop) startWhole(ctx context.Context, now time.Time) {
 		reading[next]++
 		ofSource[next.source]++
 		w.readsWhole = true
-		l.start(ctx, w, now)
+		l.start(ctx, w, now, nil)
 		w.awaited = false // Values of other Forecasts are published meanwhile.
 	}
 }

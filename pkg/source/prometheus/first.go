@@ -16,16 +16,17 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// keptSeries is how many series of an answer are read. One is expected; the second is named in the error.
-const keptSeries = 2
+// keptSeries is how many series are read of an answer that should have so many. One more is named in the error.
+func keptSeries(expected int) int { return expected + 1 }
 
 // furtherSeries is in place of the rest of an answer with more series, whose array and objects it closes.
 const furtherSeries = `{"metric":{},"values":[]}]}}`
 
-// firstSeries reads the first series of an answer to a range query, {"status":…,"data":{"result":[{series},…]}}. Where more
+// firstSeries reads the first series, as many as are kept, of an answer to a range query, {"status":…,"data":{"result":[{series},…]}}. Where more
 // follow, the rest is not read: a store that ignores the limit of a query may send megabytes of them.
 type firstSeries struct {
 	from io.Reader
+	kept int
 	// open are the first brackets that are open.
 	open     [3]byte
 	depth    int
@@ -49,7 +50,7 @@ func (f *firstSeries) Read(p []byte) (int, error) {
 	}
 	n, err := f.from.Read(p)
 	for i, c := range p[:n] {
-		if f.begins(c) && f.series > keptSeries {
+		if f.begins(c) && f.series > f.kept {
 			f.over, f.rest = true, furtherSeries
 			return i, nil
 		}

@@ -30,7 +30,7 @@ func TestFirstSeries(t *testing.T) {
 		for how, from := range map[string]io.Reader{
 			"at once": strings.NewReader(test.whole), "byte by byte": iotest.OneByteReader(strings.NewReader(test.whole)),
 		} {
-			got, err := io.ReadAll(&firstSeries{from: from})
+			got, err := io.ReadAll(&firstSeries{from: from, kept: 2})
 			if err != nil || string(got) != test.want {
 				t.Errorf("%s, %s: %s, %v; want %s", name, how, got, err, test.want)
 			}
@@ -43,7 +43,7 @@ func FuzzFirstSeries(f *testing.F) {
 	f.Add([]byte(`{"data":{"result":[{},{},{},{}]}}`))
 	f.Add([]byte(`]]{{[{},{},{},{`))
 	f.Fuzz(func(t *testing.T, whole []byte) {
-		got, err := io.ReadAll(&firstSeries{from: strings.NewReader(string(whole))})
+		got, err := io.ReadAll(&firstSeries{from: strings.NewReader(string(whole)), kept: 2})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/api"
@@ -15,14 +16,12 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/signal"
 )
 
 const (
 	// maxPoints is the largest number of points per request: Prometheus refuses more than 11,000.
 	maxPoints = 10_000
-	// maxSeries limits the series of an answer, so that a query without sum() costs a few series and not thousands.
-	// Servers without the limit ignore it, and what they send is not read.
-	maxSeries = keptSeries + 1
 )
 
 // Source fetches history from one server. It is safe for concurrent use.
@@ -31,6 +30,11 @@ type Source struct {
 	cfg   Config
 	name  string
 	close func()
+
+	splits  splits
+	aloneMu sync.Mutex
+	// alone are the templates whose queries are asked one by one until a time.
+	alone map[signal.Template]time.Time
 }
 
 var _ refresh.Source = (*Source)(nil)
@@ -84,19 +88,22 @@ func (s *Source) FetchInPieces(
 		progress(piece.Len())
 	}
 	if seen == nil {
-		// The query is shown because a tenant's query is confined to its namespace, where the series may be missing.
-		return forecast.Series{}, fmt.Errorf("%s: nothing from %s to %s: %w: "+
-			"check that the metric exists with these labels: %.400s",
-			s.name, q.From.UTC().Format(time.RFC3339), q.To.UTC().Format(time.RFC3339), series.ErrNoSeries, q.Expr)
+		return forecast.Series{}, s.noSeries(q)
 	}
 	return out, nil
+}
+
+// noSeries shows the query because a tenant's query is confined to its namespace, where the series may be missing.
+func (s *Source) noSeries(q refresh.Query) error {
+	return fmt.Errorf("%s: nothing from %s to %s: %w: check that the metric exists with these labels: %.400s",
+		s.name, q.From.UTC().Format(time.RFC3339), q.To.UTC().Format(time.RFC3339), series.ErrNoSeries, q.Expr)
 }
 
 // fetchPiece fills a piece of the range, and returns its series, or that of the pieces before: all must be of the same.
 func (s *Source) fetchPiece(
 	ctx context.Context, q refresh.Query, piece forecast.Series, seen *model.SampleStream,
 ) (*model.SampleStream, error) {
-	matrix, err := s.request(ctx, q, piece)
+	matrix, err := s.request(ctx, q, piece, 1)
 	switch {
 	case err != nil:
 		return nil, err
@@ -170,11 +177,13 @@ func (s *Source) check(q refresh.Query) error {
 	return nil
 }
 
-// request fetches one piece.
-func (s *Source) request(ctx context.Context, q refresh.Query, piece forecast.Series) (model.Matrix, error) {
-	limited, cancel := context.WithTimeout(context.WithValue(ctx, expectedPoints{}, piece.Len()), s.cfg.Timeout)
+// request fetches one piece of so many series. A limit keeps a query without sum() from costing thousands of series; what servers that
+// ignore it send is not read.
+func (s *Source) request(ctx context.Context, q refresh.Query, piece forecast.Series, series int) (model.Matrix, error) {
+	within := context.WithValue(ctx, expected{}, expected{points: piece.Len(), series: series})
+	limited, cancel := context.WithTimeout(within, s.cfg.Timeout)
 	defer cancel()
-	options := []v1.Option{v1.WithTimeout(s.cfg.Timeout), v1.WithLimit(maxSeries)}
+	options := []v1.Option{v1.WithTimeout(s.cfg.Timeout), v1.WithLimit(uint64(keptSeries(series)) + 1)}
 	if s.cfg.Lookback > 0 {
 		options = append(options, v1.WithLookbackDelta(s.cfg.Lookback))
 	}
@@ -187,21 +196,24 @@ func (s *Source) request(ctx context.Context, q refresh.Query, piece forecast.Se
 	if !ok || slices.Contains(matrix, nil) {
 		return nil, s.unavailable("the answer is a %T, want a matrix of series", value)
 	}
+	if series > 1 {
+		return matrix, s.checkComplete(warnings)
+	}
 	for _, stream := range matrix {
 		if wrong := foreign(q.Expr, stream.Metric); wrong != "" {
 			return nil, s.unavailable("the answer is of other data (%s): check the tenant header, and what is between "+
 				"Forewarm and the server", s.clip(wrong))
 		}
 	}
-	return matrix, s.checkComplete(matrix, warnings)
+	if len(matrix) > 1 { // Which has its own error.
+		return matrix, nil
+	}
+	return matrix, s.checkComplete(warnings)
 }
 
 // checkComplete refuses an answer with a warning about a failed part: its total would be too low. Warnings about the
-// query itself ("PromQL warning: …") apply to every answer and are for its author; several series have their own error.
-func (s *Source) checkComplete(matrix model.Matrix, warnings v1.Warnings) error {
-	if len(matrix) > 1 {
-		return nil
-	}
+// query itself ("PromQL warning: …") apply to every answer and are for its author.
+func (s *Source) checkComplete(warnings v1.Warnings) error {
 	for _, w := range warnings {
 		if !strings.HasPrefix(w, "PromQL ") {
 			return s.unavailable("the answer may be incomplete (%s): check the stores behind the server", s.clip(w))

@@ -23,16 +23,16 @@ import (
 // maxErrorBody is how much of an error's body is read; the cause is at its start.
 const maxErrorBody = 64 << 10
 
-// An answer is expected to have one series. It takes at most these bytes for each sample ("[1700000010.123,"-1.2345678901234567e-308"],")
-// and for its labels, and the rest of the answer.
+// An answer takes at most these bytes for each sample ("[1700000010.123,"-1.2345678901234567e-308"],")
+// and for the labels of each series, and the rest of the answer.
 const (
 	maxSampleBytes = 64
 	maxLabelBytes  = 16 << 10
 	maxOtherBytes  = 64 << 10
 )
 
-// expectedPoints is the key of the number of samples that a request asks for in its context.
-type expectedPoints struct{}
+// expected is what a request of a range asks for, and the key of it in the request's context.
+type expected struct{ points, series int }
 
 // maxAnswers is how many bytes of answers are read at once, over all sources: decoded they take about four times as much.
 const maxAnswers = 64 << 20
@@ -45,10 +45,9 @@ type boundedTransport struct {
 	maxBytes int64
 }
 
-// limit is the most that is read of an answer with series of so many points: two of them, of which the second is an error
-// already.
-func (g boundedTransport) limit(points int) int64 {
-	return min(g.maxBytes, maxOtherBytes+keptSeries*(maxLabelBytes+maxSampleBytes*int64(points)))
+// limit is the most that is read of an answer: one series more than is expected, which is an error already.
+func (g boundedTransport) limit(of expected) int64 {
+	return min(g.maxBytes, maxOtherBytes+int64(keptSeries(of.series))*(maxLabelBytes+maxSampleBytes*int64(of.points)))
 }
 
 // RoundTrip sends the request and refuses an HTML page and an answer above the limit.
@@ -70,8 +69,11 @@ func (g boundedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if resp.ContentLength > g.maxBytes {
 		return nil, errors.Join(&http.MaxBytesError{Limit: g.maxBytes}, resp.Body.Close())
 	}
-	points, ofRange := req.Context().Value(expectedPoints{}).(int)
-	limit := g.limit(points)
+	of, ofRange := req.Context().Value(expected{}).(expected)
+	if !ofRange {
+		of.series = 1
+	}
+	limit := g.limit(of)
 	if err := answers.Acquire(req.Context(), limit); err != nil {
 		return nil, errors.Join(err, resp.Body.Close())
 	}
@@ -79,7 +81,7 @@ func (g boundedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	whole := http.MaxBytesReader(nil, resp.Body, limit)
 	body := &answerBody{whole, whole, sync.OnceFunc(func() { answers.Release(limit) })}
 	if ofRange {
-		body.Reader = &firstSeries{from: whole}
+		body.Reader = &firstSeries{from: whole, kept: keptSeries(of.series)}
 	}
 	resp.Body = body
 	return resp, nil
@@ -209,12 +211,13 @@ func (s *Source) detail(e *v1.Error) string {
 
 // severalSeries is the error for several series. It lists two.
 func (s *Source) severalSeries(matrix model.Matrix) error {
-	names := make([]string, 0, keptSeries)
-	for _, stream := range matrix[:min(keptSeries, len(matrix))] {
+	const show = 2
+	names := make([]string, 0, show)
+	for _, stream := range matrix[:min(show, len(matrix))] {
 		names = append(names, s.clip(stream.Metric.String()))
 	}
 	more := ""
-	if len(matrix) > keptSeries {
+	if len(matrix) > show {
 		more = " and more"
 	}
 	return fmt.Errorf("%s: %s%s: %w: aggregate the query to its total with sum()",

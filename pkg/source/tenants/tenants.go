@@ -44,7 +44,7 @@ type Config struct {
 	Now func() time.Time
 }
 
-var _ refresh.Source = (*Sources)(nil)
+var _ refresh.Batcher = (*Sources)(nil)
 
 // grants are the sources of one version of the file, in its order. They are never modified.
 type grants []*client
@@ -227,19 +227,46 @@ func (s *Sources) Revision() uint64 { return s.revision.Load() }
 // Fetch sends a query to its source. The error wraps series.ErrQuery if its namespace was not granted the source, or no
 // longer is, and series.ErrUnavailable if the source was changed since the query was made.
 func (s *Sources) Fetch(ctx context.Context, q refresh.Query) (forecast.Series, error) {
+	return ask(s, q, func(source *prometheus.Source) (forecast.Series, error) { return source.Fetch(ctx, q) })
+}
+
+// Batches implements [refresh.Batcher].
+func (s *Sources) Batches(queries []refresh.Query) [][]refresh.Query {
+	c, err := s.granted(queries[0])
+	if err != nil {
+		return nil
+	}
+	return c.source.Batches(queries)
+}
+
+// FetchBatch sends a batch to its source, with the errors of Fetch.
+func (s *Sources) FetchBatch(ctx context.Context, batch []refresh.Query) ([]refresh.Answer, error) {
+	answers, err := ask(s, batch[0], func(source *prometheus.Source) ([]refresh.Answer, error) {
+		return source.FetchBatch(ctx, batch)
+	})
+	for i, a := range answers {
+		if a.Err != nil {
+			answers[i].Err = fmt.Errorf("source %s: %w", batch[i].Source.Name, a.Err)
+		}
+	}
+	return answers, err
+}
+
+// ask asks the source of a query.
+func ask[A any](s *Sources, q refresh.Query, fetch func(*prometheus.Source) (A, error)) (answer A, err error) {
 	c, err := s.granted(q)
 	if err != nil {
-		return forecast.Series{}, err
+		return answer, err
 	}
 	began := s.config.Now()
-	got, err := c.source.Fetch(ctx, q)
+	got, err := fetch(c.source)
 	s.metrics.answered(c.Name, s.config.Now().Sub(began), err)
 	if err != nil {
-		return forecast.Series{}, fmt.Errorf("source %s: %w", c.Name, err)
+		return answer, fmt.Errorf("source %s: %w", c.Name, err)
 	}
 	// What a grant allowed when the query was sent is not shown once the grant is gone.
 	if _, err := s.granted(q); err != nil {
-		return forecast.Series{}, err
+		return answer, err
 	}
 	return got, nil
 }

@@ -76,12 +76,35 @@ type tracedSource struct {
 	next refresh.Source
 }
 
-// Fetch implements refresh.Source. The span has neither the URL nor the query, which may have secrets.
-func (s tracedSource) Fetch(ctx context.Context, q refresh.Query) (forecast.Series, error) {
-	ctx, span := s.tracer.Start(ctx, "query", trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
+// query begins the span of a query. It has neither the URL nor the query's text, which may have secrets.
+func (s tracedSource) query(
+	ctx context.Context, q refresh.Query, of ...attribute.KeyValue,
+) (context.Context, trace.Span) {
+	return s.tracer.Start(ctx, "query", trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(append(of,
 		semconv.K8SNamespaceName(q.Namespace), attribute.String("forewarm.source", q.Source.Name),
 		attribute.Int("forewarm.points", q.Points()),
-	))
+	)...))
+}
+
+// Batches implements refresh.Batcher.
+func (s tracedSource) Batches(queries []refresh.Query) [][]refresh.Query {
+	if next, ok := s.next.(refresh.Batcher); ok {
+		return next.Batches(queries)
+	}
+	return nil
+}
+
+// FetchBatch implements refresh.Batcher.
+func (s tracedSource) FetchBatch(ctx context.Context, batch []refresh.Query) ([]refresh.Answer, error) {
+	ctx, span := s.query(ctx, batch[0], attribute.Int("forewarm.forecasts", len(batch)))
+	got, err := s.next.(refresh.Batcher).FetchBatch(ctx, batch) //nolint:forcetypeassert // Batches found that it is one.
+	end(span, err)
+	return got, err
+}
+
+// Fetch implements refresh.Source.
+func (s tracedSource) Fetch(ctx context.Context, q refresh.Query) (forecast.Series, error) {
+	ctx, span := s.query(ctx, q)
 	got, err := s.next.Fetch(ctx, q)
 	end(span, err)
 	return got, err

@@ -1,0 +1,146 @@
+package signal_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/promql/promqltest"
+	"github.com/prometheus/prometheus/storage"
+
+	"github.com/forewarm/forewarm/pkg/signal"
+)
+
+// answers are the series of a query over the minutes of the scenarios, by one label; an error means that it cannot be asked.
+func answers(t *testing.T, from storage.Queryable, expr, label string) (map[string][]promql.FPoint, error) {
+	t.Helper()
+	engine := promql.NewEngine(promql.EngineOpts{MaxSamples: 1e6, Timeout: time.Minute})
+	query, err := engine.NewRangeQuery(t.Context(), from, nil, expr, time.Unix(60, 0), time.Unix(300, 0), 30*time.Second)
+	if err != nil {
+		t.Fatalf("%v: %s", err, expr)
+	}
+	defer query.Close()
+	matrix, err := query.Exec(t.Context()).Matrix()
+	out := map[string][]promql.FPoint{}
+	for _, s := range matrix {
+		s.Metric.Range(func(l labels.Label) {
+			if l.Name != label {
+				t.Errorf("a series with the label %s=%q", l.Name, l.Value)
+			}
+		})
+		out[s.Metric.Get(label)] = append([]promql.FPoint{}, s.Floats...)
+	}
+	return out, err
+}
+
+// Asked together, queries have the answers that each has alone, to the bit: in every scenario, for every kind of workload in it.
+func TestJoinedQueriesAnswerAsEachAlone(t *testing.T) {
+	joined := map[string]int{}
+	for _, s := range scenarios() {
+		targets := []signal.Target{
+			{Kind: "Deployment", Name: "llama"}, {Kind: "Deployment", Name: "llama-2"}, {Kind: "Deployment", Name: "nobody"},
+		}
+		if s.kind != "" {
+			targets = []signal.Target{{Kind: s.kind, Name: s.name}, {Kind: s.kind, Name: "nobody"}, {Kind: s.kind, Name: "web-two"}}
+		}
+		load := owners + neighbours + shorthands.Replace(s.load)
+		for _, scraped := range []string{load, exported(load, "monitoring", "exporter-0"), twice(load)} {
+			from := promqltest.LoadedStorage(t, "load 15s"+strings.ReplaceAll(unique(scraped), "\n\n", "\n"))
+			var parts []signal.Part
+			alone := map[string][]promql.FPoint{}
+			for _, target := range targets {
+				expr := render(t, s.preset, target)
+				part, ok := signal.Split(expr)
+				if !ok || len(parts) > 0 && part.Template != parts[0].Template {
+					t.Fatalf("%s of %s %s cannot be asked together with others: %s", s.preset, target.Kind, target.Name, expr)
+				}
+				parts = append(parts, part)
+				one, err := answers(t, from, expr, "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if points, found := one[""]; found {
+					alone[part.ID] = points
+				}
+			}
+			together, err := answers(t, from, signal.Join(parts), signal.PartLabel)
+			if err != nil {
+				t.Fatalf("%s: %v", s.preset, err)
+			}
+			if len(together) != len(alone) {
+				t.Fatalf("%s, %s: %d answers together, %d alone", s.preset, s.trap, len(together), len(alone))
+			}
+			for id, want := range alone {
+				joined[s.preset]++
+				sameFloats(t, s.preset+" "+s.trap, together[id], want)
+			}
+			if err := from.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	for _, preset := range signal.PresetNames() {
+		if joined[preset] == 0 {
+			t.Errorf("no answer of %s was compared", preset)
+		}
+	}
+}
+
+func sameFloats(t *testing.T, of string, got, want []promql.FPoint) {
+	t.Helper()
+	for i := range want {
+		if len(got) != len(want) || got[i].T != want[i].T || math.Float64bits(got[i].F) != math.Float64bits(want[i].F) {
+			t.Fatalf("%s: together %v, alone %v", of, got, want)
+		}
+	}
+}
+
+// Queries of one's own differ by a label where they add up one selector; others are asked alone.
+func TestQueriesThatCanBeAskedTogether(t *testing.T) {
+	for expr, can := range map[string]bool{
+		`sum(demand{model="7"})`:                                true,
+		`sum(rate(requests_total{model="7"}[2m]))`:              true,
+		`sum by () (demand{model="7"})`:                         true,
+		`sum by (zone) (demand)`:                                false,
+		`sum without (pod) (demand)`:                            false,
+		`avg(demand)`:                                           false,
+		`demand{model="7"}`:                                     false,
+		`sum(a) + sum(b)`:                                       false,
+		`sum(max_over_time(sum(rate(a[1m]))[1h:1m]))`:           false,
+		`sum(a + b)`:                                            false,
+		`topk(1, a * on (pod) group_left () b)`:                 false,
+		`sum without (pod) (a * on (pod) group_left () b)`:      false,
+		`sum(a * on (pod) group_right () b)`:                    false,
+		`sum(a * ignoring (pod) group_left () b)`:               false,
+		`absent(a * on (pod) group_left () b)`:                  false,
+		`sum(a * on (pod) group_left () b) / sum(c)`:            false,
+		`sum(a * on (pod) group_left () b) unless on () c`:      true,
+		`sum(a * on (pod) group_left () b) >= 0 < Inf`:          true,
+		`sum(avg by (r) (a * on (pod) group_left (r) b{x="1"}))`: true,
+		`sum(forewarm_own_part * on (pod) group_left () b)`:      false,
+		`sum(`: false,
+	} {
+		if _, ok := signal.Split(expr); ok != can {
+			t.Errorf("%s can be asked together: %v, want %v", expr, ok, can)
+		}
+	}
+	var parts []signal.Part
+	for _, model := range []string{"7", "8", "9"} {
+		part, ok := signal.Split(`sum(demand{model="` + model + `"})`)
+		if !ok {
+			t.Fatal("a sum cannot be asked together")
+		}
+		parts = append(parts, part)
+	}
+	from := promqltest.LoadedStorage(t, strings.Join([]string{
+		"load 15s", `  demand{model="7",pod="a"} 1x40`, `  demand{model="7",pod="b"} 0.25x40`, `  demand{model="8",pod="a"} 2x40`, "",
+	}, "\n"))
+	defer from.Close() //nolint:errcheck // A test's own.
+	got, err := answers(t, from, signal.Join(parts), signal.PartLabel)
+	if err != nil || len(got) != 2 || got[parts[0].ID][0].F != 1.25 || got[parts[1].ID][0].F != 2 {
+		t.Errorf("three models, of which two report: %v, %v", got, err)
+	}
+}

@@ -1,0 +1,141 @@
+package prometheus
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/signal"
+)
+
+const (
+	// maxParts is how many queries one request answers.
+	maxParts = 64
+	// aloneFor is how long queries are asked one by one after they could not be answered together.
+	aloneFor = 10 * time.Minute
+)
+
+var _ refresh.Batcher = (*Source)(nil)
+
+// Batches returns those of the queries that one request each can answer, two and more in one. All must be of one namespace, source,
+// range and step.
+func (s *Source) Batches(queries []refresh.Query) [][]refresh.Query {
+	type part struct {
+		of    *signal.Part
+		query refresh.Query
+	}
+	var parts []part
+	for _, q := range queries {
+		if of := s.splits.of(q.Expr); of != nil && s.together(of.Template) {
+			parts = append(parts, part{of, q})
+		}
+	}
+	slices.SortStableFunc(parts, func(a, b part) int {
+		return cmp.Or(a.of.Compare(b.of.Template), cmp.Compare(a.of.ID, b.of.ID))
+	})
+	parts = slices.CompactFunc(parts, func(a, b part) bool { return *a.of == *b.of }) // Of one query, whoever asks it.
+	var batches [][]refresh.Query
+	for i, p := range parts {
+		if i == 0 || p.of.Template != parts[i-1].of.Template ||
+			len(batches[len(batches)-1]) == maxParts {
+			batches = append(batches, nil)
+		}
+		newest := &batches[len(batches)-1]
+		*newest = append(*newest, p.query)
+	}
+	return slices.DeleteFunc(batches, func(b []refresh.Query) bool { return len(b) < 2 })
+}
+
+// FetchBatch answers a batch of [Source.Batches] by one request. On an error its queries are asked one by one for some minutes.
+func (s *Source) FetchBatch(ctx context.Context, batch []refresh.Query) ([]refresh.Answer, error) {
+	answers, err := s.fetchBatch(ctx, batch)
+	if err != nil && ctx.Err() == nil {
+		s.askAlone(s.splits.of(batch[0].Expr).Template)
+	}
+	return answers, err
+}
+
+func (s *Source) fetchBatch(ctx context.Context, batch []refresh.Query) ([]refresh.Answer, error) {
+	parts, at := make([]signal.Part, len(batch)), make(map[string]int, len(batch))
+	for i, q := range batch {
+		parts[i] = *s.splits.of(q.Expr)
+		at[parts[i].ID] = i
+	}
+	q := batch[0]
+	q.Expr = signal.Join(parts)
+	if err := s.check(q); err != nil {
+		return nil, err
+	}
+	matrix, err := s.request(ctx, q, q.Gaps(), len(parts))
+	if err != nil {
+		return nil, err
+	}
+	answers := make([]refresh.Answer, len(batch))
+	for _, stream := range matrix {
+		i, known := at[string(stream.Metric[signal.PartLabel])]
+		if !known || len(stream.Metric) != 1 || answers[i].Series.Values != nil {
+			return nil, s.unavailable("the answer to several queries at once has a series %s that is none of them",
+				s.clip(stream.Metric.String()))
+		}
+		answers[i].Series = q.Gaps()
+		if err = s.fillGrid(answers[i].Series, stream); err != nil {
+			return nil, err
+		}
+	}
+	for i := range answers {
+		if answers[i].Series.Values == nil {
+			answers[i].Err = s.noSeries(batch[i])
+		}
+	}
+	return answers, nil
+}
+
+// together reports whether queries of a template are asked together.
+func (s *Source) together(t signal.Template) bool {
+	s.aloneMu.Lock()
+	defer s.aloneMu.Unlock()
+	until, alone := s.alone[t]
+	if alone && time.Now().After(until) {
+		delete(s.alone, t)
+		alone = false
+	}
+	return !alone
+}
+
+func (s *Source) askAlone(t signal.Template) {
+	s.aloneMu.Lock()
+	defer s.aloneMu.Unlock()
+	if s.alone == nil {
+		s.alone = map[signal.Template]time.Time{}
+	}
+	s.alone[t] = time.Now().Add(aloneFor)
+}
+
+// splits keeps how queries are split: parsing one takes longer than asking for it.
+type splits struct {
+	mu    sync.Mutex
+	known map[string]*signal.Part
+}
+
+// maxSplits bounds the memory: some hundred bytes each.
+const maxSplits = 50_000
+
+// of returns how a query is split; nil where it cannot be.
+func (s *splits) of(expr string) *signal.Part {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if known, ok := s.known[expr]; ok {
+		return known
+	}
+	if s.known == nil || len(s.known) >= maxSplits {
+		s.known = map[string]*signal.Part{}
+	}
+	s.known[expr] = nil
+	if made, ok := signal.Split(expr); ok {
+		s.known[expr] = &made
+	}
+	return s.known[expr]
+}
