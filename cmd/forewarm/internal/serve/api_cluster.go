@@ -7,7 +7,12 @@ import (
 	"fmt"
 	"net"
 
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
+	"k8s.io/apiserver/pkg/authorization/path"
+	"k8s.io/apiserver/pkg/authorization/union"
 	genericapiserver "k8s.io/apiserver/pkg/server"
+	genericoptions "k8s.io/apiserver/pkg/server/options"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
@@ -72,10 +77,46 @@ func clusterConfig(options ClusterOptions) (*genericapiserver.RecommendedConfig,
 	if err := library.ApplyTo(config); err != nil {
 		return nil, fmt.Errorf("configure the API server: %w", err)
 	}
+	if config.Authorization.Authorizer, err = reviewing(&authorization); err != nil {
+		return nil, fmt.Errorf("configure the authorization: %w", err)
+	}
 	if options.Certificate != nil && !options.HasCertificateFiles() {
 		config.SecureServing.Cert = options.Certificate
 	}
 	return config, nil
+}
+
+// reviewing is the library's authorizer with a client without a rate of its own. The library's sends 200 reviews a second: a replica
+// that takes over thousands of HPAs would answer most of them by 429 until all are reviewed, and again whenever the reviews expire.
+// The requests in flight are bounded, and the kube-apiserver has its own priority and fairness.
+func reviewing(o *genericoptions.DelegatingAuthorizationOptions) (authorizer.Authorizer, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", o.RemoteKubeConfigFile)
+	if err != nil {
+		return nil, err
+	}
+	config.QPS, config.Timeout = -1, o.ClientTimeout
+	clients, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	reviews, err := authorizerfactory.DelegatingAuthorizerConfig{
+		SubjectAccessReviewClient: clients.AuthorizationV1(), WebhookRetryBackoff: o.WebhookRetryBackoff,
+	}.New()
+	if err != nil {
+		return nil, err
+	}
+	paths, err := path.NewAuthorizer(o.AlwaysAllowPaths)
+	if err != nil {
+		return nil, err
+	}
+	return union.New(
+		union.NamedAuthorizer{
+			AuthorizerName: "kubernetes.io/always-allow-groups",
+			Authorizer:     authorizerfactory.NewPrivilegedGroups(o.AlwaysAllowGroups...),
+		},
+		union.NamedAuthorizer{AuthorizerName: "kubernetes.io/always-allow-paths", Authorizer: paths},
+		union.NamedAuthorizer{AuthorizerName: "kubernetes.io/webhook", Authorizer: reviews},
+	)
 }
 
 // trustCheck passes once the certificate authority of the cluster's front proxy has been read, in the background. Until

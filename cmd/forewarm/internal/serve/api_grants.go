@@ -11,8 +11,8 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 )
 
-// maxGrants is how many decisions are kept, as in the library's own cache.
-const maxGrants = 8192
+// maxGrants is how many decisions are kept, some 400 bytes each. The oldest gives way: with fewer than there are HPAs none would be found.
+const maxGrants = 32_768
 
 // grants keeps what the cluster decided on a user's request, for the times that the options give the library's cache, which it
 // replaces: that finds a decision by the JSON of its review, a tenth of a request's CPU time. Selectors are not part of what is
