@@ -43,6 +43,8 @@ type target struct {
 	behind    []string
 	url       func(i int) string
 	client    *http.Client
+	// accept is the types of an answer; the HPA controller's where it is empty.
+	accept string
 }
 
 // figures are those of a GET: CPU microseconds, those with the servers that are asked, and two quantiles of the latency in milliseconds.
@@ -227,7 +229,7 @@ func (s *target) get(ctx context.Context, i int) ([]byte, error) {
 		return nil, err
 	}
 	request.Header = http.Header{
-		"Accept":          {"application/vnd.kubernetes.protobuf,application/json"},
+		"Accept":          {cmp.Or(s.accept, "application/vnd.kubernetes.protobuf,application/json")},
 		"X-Forwarded-For": {"127.0.0.1"},
 		"User-Agent":      {"kube-controller-manager/v1.36.3 (linux/amd64) horizontal-pod-autoscaler"},
 		"X-Remote-User":   {"system:serviceaccount:kube-system:horizontal-pod-autoscaler"},
@@ -242,7 +244,7 @@ func (s *target) get(ctx context.Context, i int) ([]byte, error) {
 	defer response.Body.Close() //nolint:errcheck // Read only.
 	body, err := io.ReadAll(response.Body)
 	if err == nil && response.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s: %s", s.name, response.Status)
+		err = fmt.Errorf("%s: %s: %.200s", s.name, response.Status, body)
 	}
 	return append([]byte(response.Header.Get("Content-Type")+"\n"), body...), err
 }

@@ -20,6 +20,9 @@ import (
 // metric is the name of the series; they differ by the label model.
 const metric = "demand"
 
+// ahead is how far the history reaches beyond the start.
+const ahead = 3 * time.Hour
+
 // writeHistory writes the storage that Prometheus opens: forewarm's embedded engine has the same format.
 func writeHistory(ctx context.Context, dir string, o options) error {
 	now := time.Now().Truncate(time.Minute)
@@ -28,7 +31,9 @@ func writeHistory(ctx context.Context, dir string, o options) error {
 	if err != nil {
 		return err
 	}
-	err = engine.Backfill(ctx, embedded.BackfillData{Series: histories(start, now, o.forecasts), Before: now})
+	// It reaches ahead: nobody scrapes here, and the start of many takes most of an hour.
+	end := now.Add(ahead)
+	err = engine.Backfill(ctx, embedded.BackfillData{Series: histories(start, end, o.forecasts), Before: end})
 	if closed := engine.Close(); err == nil {
 		err = closed
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -46,7 +47,12 @@ type Cluster struct {
 	authority *authority
 	etcd      string
 	host      string
-	forewarm  installation
+	apiServer struct {
+		program processtest.Program
+		process *processtest.Process
+		client  *http.Client
+	}
+	forewarm installation
 
 	mu        sync.Mutex
 	processes []*processtest.Process

@@ -16,9 +16,14 @@ import (
 // startTimeout bounds the start of a component, on a busy machine.
 const startTimeout = 90 * time.Second
 
-// runPart runs a part of Kubernetes, or etcd.
+// part is a part of Kubernetes, or etcd.
+func (c *Cluster) part(name string, args ...string) processtest.Program {
+	return processtest.Program{Name: name, Binary: filepath.Join(c.Components.Kubernetes, name), Args: args}
+}
+
+// runPart runs one.
 func (c *Cluster) runPart(name string, args ...string) (*processtest.Process, error) {
-	return c.Run(processtest.Program{Name: name, Binary: filepath.Join(c.Components.Kubernetes, name), Args: args})
+	return c.Run(c.part(name, args...))
 }
 
 func (c *Cluster) startEtcd(ctx context.Context) error {
@@ -60,7 +65,7 @@ func (c *Cluster) startAPIServer(ctx context.Context) error {
 		return err
 	}
 	c.host = fmt.Sprintf("https://127.0.0.1:%d", port)
-	p, err := c.runPart("kube-apiserver",
+	c.apiServer.program = c.part("kube-apiserver",
 		"--etcd-servers="+c.etcd,
 		"--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--secure-port="+strconv.Itoa(port),
 		"--tls-cert-file="+serving.certificate, "--tls-private-key-file="+serving.key,
@@ -79,14 +84,28 @@ func (c *Cluster) startAPIServer(ctx context.Context) error {
 		"--enable-aggregator-routing=false",
 		"--enable-priority-and-fairness=false",
 	)
-	if err != nil {
+	c.apiServer.client = &http.Client{
+		Transport: &http.Transport{TLSClientConfig: c.Trust(), DisableKeepAlives: true},
+	}
+	if err := c.awaitAPIServer(ctx); err != nil {
 		return err
 	}
-	if err := c.initAdministrator(); err != nil {
+	return c.initAdministrator()
+}
+
+// awaitAPIServer runs the kube-apiserver until it is ready.
+func (c *Cluster) awaitAPIServer(ctx context.Context) error {
+	var err error
+	if c.apiServer.process, err = c.Run(c.apiServer.program); err != nil {
 		return err
 	}
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: c.Trust()}}
-	return p.AwaitHealthy(ctx, startTimeout, client, c.host+"/readyz")
+	return c.apiServer.process.AwaitHealthy(ctx, startTimeout, c.apiServer.client, c.host+"/readyz")
+}
+
+// RestartAPIServer kills the kube-apiserver, and returns when it is ready again.
+func (c *Cluster) RestartAPIServer(ctx context.Context) error {
+	c.apiServer.process.Kill()
+	return c.awaitAPIServer(ctx)
 }
 
 func (c *Cluster) startControllers(ctx context.Context) error {

@@ -104,14 +104,31 @@ func (c *Cluster) Retire(r *Replica) error {
 	return r.Stop()
 }
 
+// Crash kills a replica; it gets no new connections.
+func (c *Cluster) Crash(r *Replica) {
+	c.forewarm.balancer.remove(strings.TrimPrefix(r.URL, "https://"))
+	r.Kill()
+}
+
+// Recover starts a replica that crashed, and lets it have connections once it is ready.
+func (c *Cluster) Recover(ctx context.Context, r *Replica, patience time.Duration) error {
+	if err := r.start(ctx, patience); err != nil {
+		return err
+	}
+	c.forewarm.balancer.add(strings.TrimPrefix(r.URL, "https://"))
+	return nil
+}
+
 // Start starts it, also again after a Stop or Kill, at the same address.
-func (r *Replica) Start(ctx context.Context) error {
+func (r *Replica) Start(ctx context.Context) error { return r.start(ctx, startTimeout) }
+
+func (r *Replica) start(ctx context.Context, patience time.Duration) error {
 	var err error
 	if r.Process, err = r.cluster.Run(r.program); err != nil {
 		return err
 	}
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: Unverified(), DisableKeepAlives: true}}
-	return r.AwaitHealthy(ctx, startTimeout, client, r.URL+"/readyz")
+	return r.AwaitHealthy(ctx, patience, client, r.URL+"/readyz")
 }
 
 // WaitAvailable waits until Forewarm has taken its API groups, without external.metrics.k8s.io where KEDA holds it, and the

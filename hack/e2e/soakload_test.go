@@ -1,0 +1,215 @@
+package e2e_test
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/forewarm/forewarm/hack/e2e/clustertest"
+)
+
+// soakWindow is the time over which latencies are summarised.
+const soakWindow = 10 * time.Second
+
+// soakLoad are requests to the replicas as the aggregator sends them, in turn to those that are up. One that fails is sent to the
+// other, as the aggregator does with a connection that breaks.
+type soakLoad struct {
+	targets []target
+	up      [2]atomic.Bool
+
+	mu     sync.Mutex
+	served map[soakSample]string
+	// compared are values of samples that both replicas gave, differing the first that differ, and different how many do.
+	compared, different int
+	differing           []string
+	sent, again, failed int
+	problems            []string
+	took                []time.Duration
+	// p99 of each window, in milliseconds, and its end.
+	p99 []soakPoint
+}
+
+// soakSample is a Forecast's newest sample.
+type soakSample struct {
+	forecast int
+	at       string
+}
+
+// soakPoint is a figure at a time.
+type soakPoint struct {
+	at    time.Time
+	value float64
+}
+
+func (s *stage) startSoakLoad(t *testing.T) *soakLoad {
+	t.Helper()
+	certificate, err := tls.LoadX509KeyPair(filepath.Join(s.Dir, "front-proxy.crt"), filepath.Join(s.Dir, "front-proxy.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &soakLoad{served: map[soakSample]string{}}
+	for i, r := range s.replicas {
+		config := clustertest.Unverified()
+		config.Certificates = []tls.Certificate{certificate}
+		l.targets = append(l.targets, target{
+			name: r.Name, accept: "application/json",
+			url: func(i int) string { key := soakName(i); return r.URL + metric(key.namespace, key.name, "") },
+			client: &http.Client{
+				Timeout:   5 * time.Second,
+				Transport: &http.Transport{TLSClientConfig: config, ForceAttemptHTTP2: true},
+			},
+		})
+		l.up[i].Store(true)
+	}
+	return l
+}
+
+// run sends requests at the rate until the returned function is called.
+func (l *soakLoad) run(t *testing.T) (stop func()) {
+	t.Helper()
+	quit, over := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(over)
+		var sent sync.WaitGroup
+		defer sent.Wait()
+		begun, window := time.Now(), time.Now()
+		for i := 0; ; i++ {
+			select {
+			case <-quit:
+				return
+			case <-time.After(time.Until(begun.Add(time.Duration(i) * time.Second / soakRate))):
+			}
+			sent.Go(func() { l.send(t.Context(), i) })
+			if time.Since(window) > soakWindow {
+				window = time.Now()
+				l.closeWindow(window)
+			}
+		}
+	}()
+	return func() { close(quit); <-over }
+}
+
+// closeWindow summarises the latencies, and forgets the values of old samples.
+func (l *soakLoad) closeWindow(now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	slices.Sort(l.took)
+	if len(l.took) > 0 {
+		l.p99 = append(l.p99, soakPoint{now, l.took[len(l.took)*99/100].Seconds() * 1000})
+	}
+	l.took = l.took[:0]
+	old := now.Add(-5 * time.Minute).UTC().Format(time.RFC3339)
+	for sample := range l.served {
+		if sample.at < old {
+			delete(l.served, sample)
+		}
+	}
+}
+
+// send asks for the ith Forecast, a replica and, where it fails, the other.
+func (l *soakLoad) send(ctx context.Context, i int) {
+	forecast := i / len(l.targets) % soakForecasts // Each replica is asked for each.
+	first := i % len(l.targets)
+	if !l.up[first].Load() {
+		first = 1 - first
+	}
+	begun := time.Now()
+	body, err := l.targets[first].get(ctx, forecast)
+	again, firstErr := err != nil, err
+	if again && ctx.Err() == nil {
+		time.Sleep(10 * time.Millisecond)
+		body, err = l.targets[1-first].get(ctx, forecast)
+	}
+	took := time.Since(begun)
+	if ctx.Err() != nil {
+		return
+	}
+	var sample, value string
+	if err == nil {
+		sample, value, err = soakValue(body)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.sent++
+	if again {
+		l.again++
+	}
+	if err != nil {
+		if l.failed++; len(l.problems) < 5 {
+			l.problems = append(l.problems, fmt.Sprintf("%s: %v, then %v", begun.UTC().Format(time.TimeOnly), firstErr, err))
+		}
+		return
+	}
+	if !again {
+		l.took = append(l.took, took)
+	}
+	if forecast%soakNamespaces >= soakNamespaces-soakShaky {
+		return // What a replica knows of samples that come late depends on when it could read them.
+	}
+	key := soakSample{forecast, sample}
+	before, known := l.served[key]
+	l.served[key] = value
+	if known {
+		l.compared++
+	}
+	if known && before != value {
+		if l.different++; len(l.differing) < 5 {
+			l.differing = append(l.differing, fmt.Sprintf("Forecast %d at %s: %s, then %s by %s", forecast, sample, before, value,
+				l.targets[first].name))
+		}
+	}
+}
+
+// soakValue is the value of an answer, and the time of its sample.
+func soakValue(answer []byte) (sample, value string, err error) {
+	_, body, _ := cutLine(answer)
+	var list struct {
+		Items []struct{ Timestamp, Value string }
+	}
+	if err = json.Unmarshal(body, &list); err == nil && len(list.Items) != 1 {
+		err = fmt.Errorf("%d values, want one", len(list.Items))
+	}
+	if err != nil {
+		return "", "", err
+	}
+	return list.Items[0].Timestamp, list.Items[0].Value, nil
+}
+
+func cutLine(text []byte) (line, rest []byte, ok bool) {
+	i := slices.Index(text, '\n')
+	if i < 0 {
+		return text, nil, false
+	}
+	return text[:i], text[i+1:], true
+}
+
+// serveLoopback serves until the test ends, and returns the address.
+func serveLoopback(t *testing.T, handler http.Handler) string {
+	t.Helper()
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: time.Second}
+	go func() {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			t.Error(err)
+		}
+	}()
+	t.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return listener.Addr().String()
+}
