@@ -137,9 +137,9 @@ e2e-servers: components ## model servers that take an engine's time, under the s
 		$(GO_TEST) -count=1 -timeout 40m -run TestServers ./neighbours
 
 .PHONY: soak
-soak: components ## two replicas and the embedded engine under load and faults: memory, latency and values must hold: SOAK=10m
-	cd hack/e2e && FOREWARM_E2E=1 FOREWARM_SOAK=$(or $(SOAK),10m) \
-		go test -v -count=1 -timeout 12h -run '^TestSoak' .
+soak: build components ## two replicas, then the embedded engine (as root), under load and faults: values, memory and latency must hold: SOAK=10m each
+	cd hack/e2e && FOREWARM_E2E=1 FOREWARM_SOAK=$(or $(SOAK),10m) go test -v -count=1 -timeout 12h -run '^TestSoak$$' .
+	FOREWARM_SOAK=$(or $(SOAK),10m) go test -v -count=1 -timeout 12h -run '^TestSoak$$' ./pkg/source/embedded
 
 .PHONY: cluster
 cluster: ## a control plane with forewarm in it, to play with, until interrupted (KEDA=1: with KEDA)
