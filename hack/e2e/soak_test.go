@@ -17,16 +17,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/forewarm/forewarm/hack/e2e/clustertest"
-	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 const (
@@ -78,8 +78,14 @@ func TestSoak(t *testing.T) {
 	}()
 	stopLoad := load.run(t)
 	stops := []func(){
-		repeat(t, 500*time.Millisecond, s.churn(t)), repeat(t, 15*time.Second, func() error { shaky.next(); return nil }),
-		repeat(t, 5*time.Second, func() error { report.note(s); return nil }), pools.run(t),
+		repeat(
+			t,
+			500*time.Millisecond,
+			s.churn(t),
+		),
+		repeat(t, 15*time.Second, func() error { shaky.next(); return nil }),
+		repeat(t, 5*time.Second, func() error { report.note(s); return nil }),
+		pools.run(t),
 	}
 	time.Sleep(soakWarmUp)
 	restarts := time.NewTicker(max(length/12, time.Minute))
@@ -113,7 +119,7 @@ func TestSoak(t *testing.T) {
 }
 
 // faults are what a shakySource does in turns.
-var faults = []string{"", "slow", "", "fails", "", "hangs", "", "cuts"} //nolint:gochecknoglobals // Read only.
+var faults = []string{"", "slow", "", "fails", "", "hangs", "", "cuts"}
 
 // shakySource is a Prometheus behind a proxy that is slow, fails, hangs and cuts answers short, in turns.
 type shakySource struct {
@@ -171,8 +177,12 @@ scrape_configs:
 		behind = append(behind, soakNamespace(i))
 	}
 	file := filepath.Join(s.Dir, "sources.yaml")
-	text := fmt.Sprintf("sources:\n  - {name: shaky, url: \"http://%s\", namespaces: [%s]}\n  - {name: good, url: %q, namespaces: [\"*\"]}\n",
-		shaky.address, strings.Join(behind, ", "), s.prometheus.URL)
+	text := fmt.Sprintf(
+		"sources:\n  - {name: shaky, url: \"http://%s\", namespaces: [%s]}\n  - {name: good, url: %q, namespaces: [\"*\"]}\n",
+		shaky.address,
+		strings.Join(behind, ", "),
+		s.prometheus.URL,
+	)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +231,12 @@ func (s *stage) soakObjects(t *testing.T) {
 		}
 		forecasts = append(forecasts, forecastOf(key.namespace, key.name, lines...))
 		if i < soakHPAs {
-			deployment := strings.Replace(workload(key.namespace, key.name, "1s", 1), `nvidia.com/gpu: "1"`, `cpu: "100m"`, 1)
+			deployment := strings.Replace(
+				workload(key.namespace, key.name, "1s", 1),
+				`nvidia.com/gpu: "1"`,
+				`cpu: "100m"`,
+				1,
+			)
 			others = append(others, deployment, hpa(key.namespace, key.name, key.name, external(key.name, "")))
 		}
 	}
@@ -278,7 +293,12 @@ func (s *stage) churn(t *testing.T) func() error {
 			return err
 		}
 		// While the kube-apiserver is away it fails.
-		_, _ = forecasts.Apply(t.Context(), name, object, metav1.ApplyOptions{FieldManager: "soak", Force: true}) //nolint:errcheck // See above.
+		_, _ = forecasts.Apply(
+			t.Context(),
+			name,
+			object,
+			metav1.ApplyOptions{FieldManager: "soak", Force: true},
+		) //nolint:errcheck // See above.
 		return nil
 	}
 }
@@ -372,7 +392,12 @@ func (w *soakPoolWatch) expect(t *testing.T) {
 		}
 	}
 	if len(w.problems) > 0 || w.seen == 0 {
-		t.Errorf("pools were looked at %d times: %d problems, the first: %v", w.seen, len(w.problems), slices.Compact(w.problems[:min(1, len(w.problems))]))
+		t.Errorf(
+			"pools were looked at %d times: %d problems, the first: %v",
+			w.seen,
+			len(w.problems),
+			slices.Compact(w.problems[:min(1, len(w.problems))]),
+		)
 	}
 	t.Logf("%d pools held their chunks each of the %d times they were looked at", soakPools, w.seen)
 }

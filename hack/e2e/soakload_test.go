@@ -53,7 +53,10 @@ type soakPoint struct {
 
 func (s *stage) startSoakLoad(t *testing.T) *soakLoad {
 	t.Helper()
-	certificate, err := tls.LoadX509KeyPair(filepath.Join(s.Dir, "front-proxy.crt"), filepath.Join(s.Dir, "front-proxy.key"))
+	certificate, err := tls.LoadX509KeyPair(
+		filepath.Join(s.Dir, "front-proxy.crt"),
+		filepath.Join(s.Dir, "front-proxy.key"),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,8 +148,12 @@ func (l *soakLoad) send(ctx context.Context, i int) {
 		l.again++
 	}
 	if err != nil {
-		if l.failed++; len(l.problems) < 5 {
-			l.problems = append(l.problems, fmt.Sprintf("%s: %v, then %v", begun.UTC().Format(time.TimeOnly), firstErr, err))
+		l.failed++
+		if len(l.problems) < 5 {
+			l.problems = append(
+				l.problems,
+				fmt.Sprintf("%s: %v, then %v", begun.UTC().Format(time.TimeOnly), firstErr, err),
+			)
 		}
 		return
 	}
@@ -163,9 +170,13 @@ func (l *soakLoad) send(ctx context.Context, i int) {
 		l.compared++
 	}
 	if known && before != value {
-		if l.different++; len(l.differing) < 5 {
-			l.differing = append(l.differing, fmt.Sprintf("Forecast %d at %s: %s, then %s by %s", forecast, sample, before, value,
-				l.targets[first].name))
+		l.different++
+		if len(l.differing) < 5 {
+			l.differing = append(
+				l.differing,
+				fmt.Sprintf("Forecast %d at %s: %s, then %s by %s", forecast, sample, before, value,
+					l.targets[first].name),
+			)
 		}
 	}
 }

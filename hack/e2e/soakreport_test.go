@@ -61,7 +61,11 @@ func (r *soakReport) restartAPIServer(s *stage) {
 		r.test.Fatal(err)
 	}
 	r.away = append(r.away, time.Since(begun))
-	r.test.Logf("%s: the kube-apiserver is back after %s", time.Now().UTC().Format(time.TimeOnly), time.Since(begun).Round(time.Millisecond))
+	r.test.Logf(
+		"%s: the kube-apiserver is back after %s",
+		time.Now().UTC().Format(time.TimeOnly),
+		time.Since(begun).Round(time.Millisecond),
+	)
 }
 
 // slope is by how much a figure grows an hour, with the half of its 95 % interval, by least squares.
@@ -162,8 +166,14 @@ func (r *soakReport) expectSyncs(s *stage) {
 		all, most = all+n, max(most, n)
 	}
 	syncs := int(time.Since(r.begun)/s.Sync) * soakHPAs
-	t.Logf("%d of some %d syncs of HPAs failed, %d of one HPA; %d leaders and %d kube-apiservers were killed", all, syncs, most,
-		len(r.recoveries), len(r.away))
+	t.Logf(
+		"%d of some %d syncs of HPAs failed, %d of one HPA; %d leaders and %d kube-apiservers were killed",
+		all,
+		syncs,
+		most,
+		len(r.recoveries),
+		len(r.away),
+	)
 	if most > len(r.recoveries)+len(r.away) {
 		t.Errorf("an HPA missed its metric %d times", most)
 	}

@@ -46,8 +46,12 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags.IntVar(&o.forecasts, "forecasts", 1000, "how many Forecasts, each with a series of its own")
 	flags.IntVar(&o.namespaces, "namespaces", 1, "in how many namespaces they are")
 	flags.IntVar(&o.days, "days", 14, "length of the history, in days of one-minute samples")
-	flags.StringSliceVar(&o.asks, "ask", []string{"quantile", "objective"},
-		"goals of the Forecasts, measured one after the other: quantile, objective, mixed (every other one an objective)")
+	flags.StringSliceVar(
+		&o.asks,
+		"ask",
+		[]string{"quantile", "objective"},
+		"goals of the Forecasts, measured one after the other: quantile, objective, mixed (every other one an objective)",
+	)
 	flags.StringVar(&o.binary, "binary", "bin/forewarm", "the forewarm to start")
 	flags.DurationVar(&o.watch, "watch", 3*time.Minute, "how long to watch the steps after the start")
 	if err := flags.Parse(args); err != nil {

@@ -69,8 +69,16 @@ func startForewarm(ctx context.Context, o options, dir, forecasts, prometheus st
 		namespaces[i] = namespace(i)
 	}
 	return start(ctx, dir, processtest.Program{Name: "forewarm", Binary: binary, Args: []string{
-		"serve", "--standalone", "--config-dir=" + forecasts, "--prometheus-url=" + prometheus,
-		"--cluster-query-namespaces=" + strings.Join(namespaces, ","), "--query-concurrency-per-namespace=16", "--port=",
+		"serve",
+		"--standalone",
+		"--config-dir=" + forecasts,
+		"--prometheus-url=" + prometheus,
+		"--cluster-query-namespaces=" + strings.Join(
+			namespaces,
+			",",
+		),
+		"--query-concurrency-per-namespace=16",
+		"--port=",
 	}})
 }
 

@@ -48,7 +48,7 @@ type batchKey struct {
 	step            time.Duration
 }
 
-func (q *Query) batchKey() batchKey {
+func (q Query) batchKey() batchKey {
 	return batchKey{q.Namespace, q.Expr, q.Source, q.To.UnixNano(), q.Step}
 }
 

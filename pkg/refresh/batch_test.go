@@ -34,7 +34,7 @@ type batchingSource struct {
 	change  func(ctx context.Context, answers []refresh.Answer) error
 }
 
-func (b *batchingSource) Batches(queries []refresh.Query) [][]refresh.Query {
+func (*batchingSource) Batches(queries []refresh.Query) [][]refresh.Query {
 	seen := map[string]bool{}
 	var out []refresh.Query
 	for _, q := range queries {
@@ -101,7 +101,12 @@ func TestNewestSamplesAreAskedTogether(t *testing.T) {
 			continue // The whole history is asked alone.
 		}
 		if n := together.batches.Swap(0); n != 2 || len(together.queries) != 0 {
-			t.Fatalf("step %d: %d batches and %d queries alone, want one batch of each namespace", i, n, len(together.queries))
+			t.Fatalf(
+				"step %d: %d batches and %d queries alone, want one batch of each namespace",
+				i,
+				n,
+				len(together.queries),
+			)
 		}
 	}
 }
@@ -109,8 +114,11 @@ func TestNewestSamplesAreAskedTogether(t *testing.T) {
 // A batch that fails, answers a part or with errors delays and changes nothing: what it lacks is asked alone.
 func TestFailedBatchesAreAskedAlone(t *testing.T) {
 	for name, change := range map[string]func(context.Context, []refresh.Answer) error{
-		"an error":       func(context.Context, []refresh.Answer) error { return series.ErrUnavailable },
-		"shorter series": func(_ context.Context, a []refresh.Answer) error { a[0].Series.Values = a[0].Series.Values[:0]; return nil },
+		"an error": func(context.Context, []refresh.Answer) error { return series.ErrUnavailable },
+		"shorter series": func(_ context.Context, a []refresh.Answer) error {
+			a[0].Series.Values = a[0].Series.Values[:0]
+			return nil
+		},
 		"only gaps": func(_ context.Context, a []refresh.Answer) error {
 			for i := range a[1].Series.Values {
 				a[1].Series.Values[i] = math.NaN()

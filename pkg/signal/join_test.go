@@ -18,7 +18,15 @@ import (
 func answers(t *testing.T, from storage.Queryable, expr, label string) (map[string][]promql.FPoint, error) {
 	t.Helper()
 	engine := promql.NewEngine(promql.EngineOpts{MaxSamples: 1e6, Timeout: time.Minute})
-	query, err := engine.NewRangeQuery(t.Context(), from, nil, expr, time.Unix(60, 0), time.Unix(300, 0), 30*time.Second)
+	query, err := engine.NewRangeQuery(
+		t.Context(),
+		from,
+		nil,
+		expr,
+		time.Unix(60, 0),
+		time.Unix(300, 0),
+		30*time.Second,
+	)
 	if err != nil {
 		t.Fatalf("%v: %s", err, expr)
 	}
@@ -41,10 +49,19 @@ func TestJoinedQueriesAnswerAsEachAlone(t *testing.T) {
 	joined := map[string]int{}
 	for _, s := range scenarios() {
 		targets := []signal.Target{
-			{Kind: "Deployment", Name: "llama"}, {Kind: "Deployment", Name: "llama-2"}, {Kind: "Deployment", Name: "nobody"},
+			{
+				Kind: "Deployment",
+				Name: "llama",
+			},
+			{Kind: "Deployment", Name: "llama-2"},
+			{Kind: "Deployment", Name: "nobody"},
 		}
 		if s.kind != "" {
-			targets = []signal.Target{{Kind: s.kind, Name: s.name}, {Kind: s.kind, Name: "nobody"}, {Kind: s.kind, Name: "web-two"}}
+			targets = []signal.Target{
+				{Kind: s.kind, Name: s.name},
+				{Kind: s.kind, Name: "nobody"},
+				{Kind: s.kind, Name: "web-two"},
+			}
 		}
 		load := owners + neighbours + shorthands.Replace(s.load)
 		for _, scraped := range []string{load, exported(load, "monitoring", "exporter-0"), twice(load)} {
@@ -55,7 +72,13 @@ func TestJoinedQueriesAnswerAsEachAlone(t *testing.T) {
 				expr := render(t, s.preset, target)
 				part, ok := signal.Split(expr)
 				if !ok || len(parts) > 0 && part.Template != parts[0].Template {
-					t.Fatalf("%s of %s %s cannot be asked together with others: %s", s.preset, target.Kind, target.Name, expr)
+					t.Fatalf(
+						"%s of %s %s cannot be asked together with others: %s",
+						s.preset,
+						target.Kind,
+						target.Name,
+						expr,
+					)
 				}
 				parts = append(parts, part)
 				one, err := answers(t, from, expr, "")
@@ -101,24 +124,24 @@ func sameFloats(t *testing.T, of string, got, want []promql.FPoint) {
 // Queries of one's own differ by a label where they add up one selector; others are asked alone.
 func TestQueriesThatCanBeAskedTogether(t *testing.T) {
 	for expr, can := range map[string]bool{
-		`sum(demand{model="7"})`:                                true,
-		`sum(rate(requests_total{model="7"}[2m]))`:              true,
-		`sum by () (demand{model="7"})`:                         true,
-		`sum by (zone) (demand)`:                                false,
-		`sum without (pod) (demand)`:                            false,
-		`avg(demand)`:                                           false,
-		`demand{model="7"}`:                                     false,
-		`sum(a) + sum(b)`:                                       false,
-		`sum(max_over_time(sum(rate(a[1m]))[1h:1m]))`:           false,
-		`sum(a + b)`:                                            false,
-		`topk(1, a * on (pod) group_left () b)`:                 false,
-		`sum without (pod) (a * on (pod) group_left () b)`:      false,
-		`sum(a * on (pod) group_right () b)`:                    false,
-		`sum(a * ignoring (pod) group_left () b)`:               false,
-		`absent(a * on (pod) group_left () b)`:                  false,
-		`sum(a * on (pod) group_left () b) / sum(c)`:            false,
-		`sum(a * on (pod) group_left () b) unless on () c`:      true,
-		`sum(a * on (pod) group_left () b) >= 0 < Inf`:          true,
+		`sum(demand{model="7"})`:                                 true,
+		`sum(rate(requests_total{model="7"}[2m]))`:               true,
+		`sum by () (demand{model="7"})`:                          true,
+		`sum by (zone) (demand)`:                                 false,
+		`sum without (pod) (demand)`:                             false,
+		`avg(demand)`:                                            false,
+		`demand{model="7"}`:                                      false,
+		`sum(a) + sum(b)`:                                        false,
+		`sum(max_over_time(sum(rate(a[1m]))[1h:1m]))`:            false,
+		`sum(a + b)`:                                             false,
+		`topk(1, a * on (pod) group_left () b)`:                  false,
+		`sum without (pod) (a * on (pod) group_left () b)`:       false,
+		`sum(a * on (pod) group_right () b)`:                     false,
+		`sum(a * ignoring (pod) group_left () b)`:                false,
+		`absent(a * on (pod) group_left () b)`:                   false,
+		`sum(a * on (pod) group_left () b) / sum(c)`:             false,
+		`sum(a * on (pod) group_left () b) unless on () c`:       true,
+		`sum(a * on (pod) group_left () b) >= 0 < Inf`:           true,
 		`sum(avg by (r) (a * on (pod) group_left (r) b{x="1"}))`: true,
 		`sum(forewarm_own_part * on (pod) group_left () b)`:      false,
 		`sum(`: false,
@@ -136,7 +159,11 @@ func TestQueriesThatCanBeAskedTogether(t *testing.T) {
 		parts = append(parts, part)
 	}
 	from := promqltest.LoadedStorage(t, strings.Join([]string{
-		"load 15s", `  demand{model="7",pod="a"} 1x40`, `  demand{model="7",pod="b"} 0.25x40`, `  demand{model="8",pod="a"} 2x40`, "",
+		"load 15s",
+		`  demand{model="7",pod="a"} 1x40`,
+		`  demand{model="7",pod="b"} 0.25x40`,
+		`  demand{model="8",pod="a"} 2x40`,
+		"",
 	}, "\n"))
 	defer from.Close() //nolint:errcheck // A test's own.
 	got, err := answers(t, from, signal.Join(parts), signal.PartLabel)

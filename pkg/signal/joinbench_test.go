@@ -25,12 +25,29 @@ func BenchmarkJoin(b *testing.B) {
 	}
 	for w := range workloads {
 		name := fmt.Sprintf("model-%d", w)
-		fmt.Fprintf(&load, "  kube_replicaset_owner{namespace=\"ai\",replicaset=\"%s-7d9\",owner_kind=\"Deployment\",owner_name=%q} 1x100\n", name, name)
+		fmt.Fprintf(
+			&load,
+			"  kube_replicaset_owner{namespace=\"ai\",replicaset=\"%s-7d9\",owner_kind=\"Deployment\",owner_name=%q} 1x100\n",
+			name,
+			name,
+		)
 		for p := range pods {
 			pod := fmt.Sprintf("%s-7d9-%d", name, p)
-			fmt.Fprintf(&load, "  kube_pod_owner{namespace=\"ai\",pod=%q,owner_kind=\"ReplicaSet\",owner_name=\"%s-7d9\"} 1x100\n", pod, name)
+			fmt.Fprintf(
+				&load,
+				"  kube_pod_owner{namespace=\"ai\",pod=%q,owner_kind=\"ReplicaSet\",owner_name=\"%s-7d9\"} 1x100\n",
+				pod,
+				name,
+			)
 			for _, metric := range []string{"running", "waiting"} {
-				fmt.Fprintf(&load, "  vllm:num_requests_%s{namespace=\"ai\",pod=%q,instance=%q,model_name=%q} 3+1x100\n", metric, pod, pod, name)
+				fmt.Fprintf(
+					&load,
+					"  vllm:num_requests_%s{namespace=\"ai\",pod=%q,instance=%q,model_name=%q} 3+1x100\n",
+					metric,
+					pod,
+					pod,
+					name,
+				)
 			}
 		}
 		expr, err := inflight.Render("ai", signal.Target{Kind: "Deployment", Name: name}, signal.DefaultTrust())

@@ -47,15 +47,18 @@ type Cluster struct {
 	authority *authority
 	etcd      string
 	host      string
-	apiServer struct {
-		program processtest.Program
-		process *processtest.Process
-		client  *http.Client
-	}
-	forewarm installation
+	apiServer apiServer
+	forewarm  installation
 
 	mu        sync.Mutex
 	processes []*processtest.Process
+}
+
+// apiServer is the kube-apiserver, and how its health is asked for.
+type apiServer struct {
+	program processtest.Program
+	process *processtest.Process
+	client  *http.Client
 }
 
 // Start starts a cluster, which takes about ten seconds. After an error nothing is left running.

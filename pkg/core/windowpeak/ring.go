@@ -54,7 +54,10 @@ type rows struct {
 }
 
 func newRows(n, features int) rows {
-	return rows{width: features + 1, size: n} // Memory comes with the rows: while a start has a part of the history there are few.
+	return rows{
+		width: features + 1,
+		size:  n,
+	} // Memory comes with the rows: while a start has a part of the history there are few.
 }
 
 func (r *rows) add(row []float64, actual, level float64) {

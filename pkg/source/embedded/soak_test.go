@@ -90,7 +90,15 @@ func TestSoak(t *testing.T) {
 		from := time.Now()
 		process.Kill()
 		process = forewarm()
-		must(t, process.AwaitHealthy(t.Context(), time.Minute, http.DefaultClient, "http://"+engineAddress(process)+"/livez"))
+		must(
+			t,
+			process.AwaitHealthy(
+				t.Context(),
+				time.Minute,
+				http.DefaultClient,
+				"http://"+engineAddress(process)+"/livez",
+			),
+		)
 		away = append(away, span{from, time.Now()})
 		recoveries = append(recoveries, time.Since(from))
 	}
@@ -108,9 +116,17 @@ func TestSoak(t *testing.T) {
 		t.Error(err)
 	}
 	slices.Sort(recoveries)
-	t.Logf("%d kills: up again after %s in the middle, %s at most; the disk was full %d times; it held %d MiB at most, the process %d MiB",
-		len(recoveries), recoveries[len(recoveries)/2].Round(time.Millisecond), recoveries[len(recoveries)-1].Round(time.Millisecond),
-		len(full), largestDisk>>20, resident)
+	t.Logf(
+		"%d kills: up again after %s in the middle, %s at most; the disk was full %d times; it held %d MiB at most, the process %d MiB",
+		len(
+			recoveries,
+		),
+		recoveries[len(recoveries)/2].Round(time.Millisecond),
+		recoveries[len(recoveries)-1].Round(time.Millisecond),
+		len(full),
+		largestDisk>>20,
+		resident,
+	)
 	e.expect(t, filepath.Join(dir, "data"), append(away, full...))
 }
 
@@ -122,8 +138,13 @@ func engineProgram(t *testing.T, dir, target string) (start func() *processtest.
 	var jobs, forecasts strings.Builder
 	jobs.WriteString("scrape_configs:\n")
 	for i := range engineJobs {
-		fmt.Fprintf(&jobs, "  - {job_name: \"%d\", metrics_path: /%[1]d, scrape_interval: %s, static_configs: [{targets: [%q]}]}\n", i,
-			engineInterval, target)
+		fmt.Fprintf(
+			&jobs,
+			"  - {job_name: \"%d\", metrics_path: /%[1]d, scrape_interval: %s, static_configs: [{targets: [%q]}]}\n",
+			i,
+			engineInterval,
+			target,
+		)
 		fmt.Fprintf(&forecasts, `---
 apiVersion: forewarm.dev/v1alpha1
 kind: Forecast
@@ -134,7 +155,10 @@ spec: {targetRef: {kind: Deployment, name: llama}, signal: {query: 'sum(load{job
 	configs := t.TempDir()
 	for file, text := range map[string]string{"scrape.yaml": jobs.String(), "forecasts/all.yaml": forecasts.String()} {
 		path := filepath.Join(configs, file)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o750), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+		if err := errors.Join(
+			os.MkdirAll(filepath.Dir(path), 0o750),
+			os.WriteFile(path, []byte(text), 0o600),
+		); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -221,9 +245,15 @@ func (e *engineTarget) expect(t *testing.T, dir string, except []span) {
 				switch {
 				case there[number]:
 					stored++
-				case !e.mayBeLost(at, except):
+				case !mayBeLost(at, except):
 					if lost++; lost <= 5 {
-						t.Errorf("job %d, model %d: scrape %d of %s is lost", job, i, number, at.UTC().Format(time.TimeOnly))
+						t.Errorf(
+							"job %d, model %d: scrape %d of %s is lost",
+							job,
+							i,
+							number,
+							at.UTC().Format(time.TimeOnly),
+						)
 					}
 				}
 			}
@@ -236,7 +266,7 @@ func (e *engineTarget) expect(t *testing.T, dir string, except []span) {
 }
 
 // mayBeLost reports whether a scrape was answered beside a kill, when its samples were not committed yet, or beside a full disk.
-func (e *engineTarget) mayBeLost(at time.Time, except []span) bool {
+func mayBeLost(at time.Time, except []span) bool {
 	const committed, resumed = time.Second, 2 * engineInterval
 	return slices.ContainsFunc(except, func(s span) bool {
 		return at.After(s.from.Add(-committed)) && at.Before(s.to.Add(resumed))

@@ -21,7 +21,11 @@ import (
 )
 
 // evaluating is a server with samples since origin, and the number of range queries that it has answered. change may change an answer.
-func evaluating(t *testing.T, load string, change func(answer string) string) (handler http.Handler, answered *atomic.Int64) {
+func evaluating(
+	t *testing.T,
+	load string,
+	change func(answer string) string,
+) (handler http.Handler, answered *atomic.Int64) {
 	t.Helper()
 	storage := promqltest.LoadedStorage(t, load)
 	t.Cleanup(func() { _ = storage.Close() })
@@ -42,7 +46,14 @@ func evaluating(t *testing.T, load string, change func(answer string) string) (h
 		result := q.Exec(r.Context())
 		if result.Err != nil {
 			w.WriteHeader(http.StatusUnprocessableEntity)
-			send(w, `{"status":"error","errorType":"execution","error":"`+strings.ReplaceAll(result.Err.Error(), `"`, "'")+`"}`)
+			send(
+				w,
+				`{"status":"error","errorType":"execution","error":"`+strings.ReplaceAll(
+					result.Err.Error(),
+					`"`,
+					"'",
+				)+`"}`,
+			)
 			return
 		}
 		matrix, err := result.Matrix()

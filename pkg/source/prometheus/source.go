@@ -179,11 +179,16 @@ func (s *Source) check(q refresh.Query) error {
 
 // request fetches one piece of so many series. A limit keeps a query without sum() from costing thousands of series; what servers that
 // ignore it send is not read.
-func (s *Source) request(ctx context.Context, q refresh.Query, piece forecast.Series, series int) (model.Matrix, error) {
-	within := context.WithValue(ctx, expected{}, expected{points: piece.Len(), series: series})
+func (s *Source) request(
+	ctx context.Context,
+	q refresh.Query,
+	piece forecast.Series,
+	wanted int,
+) (model.Matrix, error) {
+	within := context.WithValue(ctx, expected{}, expected{points: piece.Len(), series: wanted})
 	limited, cancel := context.WithTimeout(within, s.cfg.Timeout)
 	defer cancel()
-	options := []v1.Option{v1.WithTimeout(s.cfg.Timeout), v1.WithLimit(uint64(keptSeries(series)) + 1)}
+	options := []v1.Option{v1.WithTimeout(s.cfg.Timeout), v1.WithLimit(uint64(keptSeries(wanted)) + 1)}
 	if s.cfg.Lookback > 0 {
 		options = append(options, v1.WithLookbackDelta(s.cfg.Lookback))
 	}
@@ -196,7 +201,7 @@ func (s *Source) request(ctx context.Context, q refresh.Query, piece forecast.Se
 	if !ok || slices.Contains(matrix, nil) {
 		return nil, s.unavailable("the answer is a %T, want a matrix of series", value)
 	}
-	if series > 1 {
+	if wanted > 1 {
 		return matrix, s.checkComplete(warnings)
 	}
 	for _, stream := range matrix {

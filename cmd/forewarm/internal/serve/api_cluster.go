@@ -74,7 +74,7 @@ func clusterConfig(options ClusterOptions) (*genericapiserver.RecommendedConfig,
 	config := genericapiserver.NewRecommendedConfig(adapter.Codecs)
 	config.ClientConfig = client
 	config.SharedInformerFactory = informers.NewSharedInformerFactory(clients, 0)
-	if err := library.ApplyTo(config); err != nil {
+	if err = library.ApplyTo(config); err != nil {
 		return nil, fmt.Errorf("configure the API server: %w", err)
 	}
 	if config.Authorization.Authorizer, err = reviewing(&authorization); err != nil {

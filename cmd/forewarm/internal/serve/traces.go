@@ -76,14 +76,16 @@ type tracedSource struct {
 	next refresh.Source
 }
 
-// query begins the span of a query. It has neither the URL nor the query's text, which may have secrets.
+// query begins the span of a query, and returns what ends it with the query's error. The span has neither the URL nor the query's text,
+// which may have secrets.
 func (s tracedSource) query(
 	ctx context.Context, q refresh.Query, of ...attribute.KeyValue,
-) (context.Context, trace.Span) {
-	return s.tracer.Start(ctx, "query", trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(append(of,
+) (context.Context, func(error)) {
+	ctx, span := s.tracer.Start(ctx, "query", trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(append(of,
 		semconv.K8SNamespaceName(q.Namespace), attribute.String("forewarm.source", q.Source.Name),
 		attribute.Int("forewarm.points", q.Points()),
 	)...))
+	return ctx, func(err error) { end(span, err) }
 }
 
 // Batches implements refresh.Batcher.
@@ -96,17 +98,20 @@ func (s tracedSource) Batches(queries []refresh.Query) [][]refresh.Query {
 
 // FetchBatch implements refresh.Batcher.
 func (s tracedSource) FetchBatch(ctx context.Context, batch []refresh.Query) ([]refresh.Answer, error) {
-	ctx, span := s.query(ctx, batch[0], attribute.Int("forewarm.forecasts", len(batch)))
-	got, err := s.next.(refresh.Batcher).FetchBatch(ctx, batch) //nolint:forcetypeassert // Batches found that it is one.
-	end(span, err)
+	ctx, over := s.query(ctx, batch[0], attribute.Int("forewarm.forecasts", len(batch)))
+	got, err := s.next.(refresh.Batcher).FetchBatch(
+		ctx,
+		batch,
+	) //nolint:forcetypeassert,errcheck // Batches has found that it is one.
+	over(err)
 	return got, err
 }
 
 // Fetch implements refresh.Source.
 func (s tracedSource) Fetch(ctx context.Context, q refresh.Query) (forecast.Series, error) {
-	ctx, span := s.query(ctx, q)
+	ctx, over := s.query(ctx, q)
 	got, err := s.next.Fetch(ctx, q)
-	end(span, err)
+	over(err)
 	return got, err
 }
 
