@@ -292,13 +292,9 @@ func (s *stage) churn(t *testing.T) func() error {
 		if err := yaml.Unmarshal([]byte(text), &object.Object); err != nil {
 			return err
 		}
-		// While the kube-apiserver is away it fails.
-		_, _ = forecasts.Apply(
-			t.Context(),
-			name,
-			object,
-			metav1.ApplyOptions{FieldManager: "soak", Force: true},
-		) //nolint:errcheck // See above.
+		applied := metav1.ApplyOptions{FieldManager: "soak", Force: true}
+		_, err := forecasts.Apply(t.Context(), name, object, applied)
+		_ = err // While the kube-apiserver is away it fails.
 		return nil
 	}
 }

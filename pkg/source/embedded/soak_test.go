@@ -246,7 +246,8 @@ func (e *engineTarget) expect(t *testing.T, dir string, except []span) {
 				case there[number]:
 					stored++
 				case !mayBeLost(at, except):
-					if lost++; lost <= 5 {
+					lost++
+					if lost <= 5 {
 						t.Errorf(
 							"job %d, model %d: scrape %d of %s is lost",
 							job,

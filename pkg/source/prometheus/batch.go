@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/signal"
@@ -14,8 +13,8 @@ import (
 const (
 	// maxParts is how many queries one request answers.
 	maxParts = 64
-	// aloneFor is how long queries are asked one by one after they could not be answered together.
-	aloneFor = 10 * time.Minute
+	// aloneTimes is how often queries are asked one by one after they could not be answered together.
+	aloneTimes = 20
 )
 
 var _ refresh.Batcher = (*Source)(nil)
@@ -29,7 +28,7 @@ func (s *Source) Batches(queries []refresh.Query) [][]refresh.Query {
 	}
 	var parts []part
 	for _, q := range queries {
-		if of := s.splits.of(q.Expr); of != nil && s.together(of.Template) {
+		if of := s.splits.of(q.Expr); of != nil {
 			parts = append(parts, part{of, q})
 		}
 	}
@@ -46,14 +45,24 @@ func (s *Source) Batches(queries []refresh.Query) [][]refresh.Query {
 		newest := &batches[len(batches)-1]
 		*newest = append(*newest, p.query)
 	}
-	return slices.DeleteFunc(batches, func(b []refresh.Query) bool { return len(b) < 2 })
+	counted := map[signal.Template]bool{}
+	return slices.DeleteFunc(batches, func(b []refresh.Query) bool {
+		if len(b) < 2 {
+			return true
+		}
+		of := s.splits.of(b[0].Expr).Template
+		if _, known := counted[of]; !known {
+			counted[of] = s.alone.count(of)
+		}
+		return !counted[of]
+	})
 }
 
-// FetchBatch answers a batch of [Source.Batches] by one request. On an error its queries are asked one by one for some minutes.
+// FetchBatch answers a batch of [Source.Batches] by one request. On an error its queries are asked one by one for the next steps.
 func (s *Source) FetchBatch(ctx context.Context, batch []refresh.Query) ([]refresh.Answer, error) {
 	answers, err := s.fetchBatch(ctx, batch)
 	if err != nil && ctx.Err() == nil {
-		s.askAlone(s.splits.of(batch[0].Expr).Template)
+		s.alone.add(s.splits.of(batch[0].Expr).Template)
 	}
 	return answers, err
 }
@@ -93,25 +102,31 @@ func (s *Source) fetchBatch(ctx context.Context, batch []refresh.Query) ([]refre
 	return answers, nil
 }
 
-// together reports whether queries of a template are asked together.
-func (s *Source) together(t signal.Template) bool {
-	s.aloneMu.Lock()
-	defer s.aloneMu.Unlock()
-	until, alone := s.alone[t]
-	if alone && time.Now().After(until) {
-		delete(s.alone, t)
-		alone = false
-	}
-	return !alone
+// alone are the templates whose queries are asked one by one, and for how many times still.
+type alone struct {
+	mu    sync.Mutex
+	times map[signal.Template]int
 }
 
-func (s *Source) askAlone(t signal.Template) {
-	s.aloneMu.Lock()
-	defer s.aloneMu.Unlock()
-	if s.alone == nil {
-		s.alone = map[signal.Template]time.Time{}
+// count counts a time at which queries of a template could be asked together, and reports whether they are.
+func (a *alone) count(t signal.Template) (together bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.times[t] > 0 {
+		a.times[t]--
+		return false
 	}
-	s.alone[t] = time.Now().Add(aloneFor)
+	delete(a.times, t)
+	return true
+}
+
+func (a *alone) add(t signal.Template) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.times == nil {
+		a.times = map[signal.Template]int{}
+	}
+	a.times[t] = aloneTimes
 }
 
 // splits keeps how queries are split: parsing one takes longer than asking for it.

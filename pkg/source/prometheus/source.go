@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/api"
@@ -16,7 +15,6 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/refresh"
-	"github.com/forewarm/forewarm/pkg/signal"
 )
 
 const (
@@ -31,10 +29,8 @@ type Source struct {
 	name  string
 	close func()
 
-	splits  splits
-	aloneMu sync.Mutex
-	// alone are the templates whose queries are asked one by one until a time.
-	alone map[signal.Template]time.Time
+	splits splits
+	alone  alone
 }
 
 var _ refresh.Source = (*Source)(nil)

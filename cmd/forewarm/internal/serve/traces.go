@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -98,11 +99,12 @@ func (s tracedSource) Batches(queries []refresh.Query) [][]refresh.Query {
 
 // FetchBatch implements refresh.Batcher.
 func (s tracedSource) FetchBatch(ctx context.Context, batch []refresh.Query) ([]refresh.Answer, error) {
+	next, ok := s.next.(refresh.Batcher)
+	if !ok {
+		return nil, errors.ErrUnsupported
+	}
 	ctx, over := s.query(ctx, batch[0], attribute.Int("forewarm.forecasts", len(batch)))
-	got, err := s.next.(refresh.Batcher).FetchBatch(
-		ctx,
-		batch,
-	) //nolint:forcetypeassert,errcheck // Batches has found that it is one.
+	got, err := next.FetchBatch(ctx, batch)
 	over(err)
 	return got, err
 }
