@@ -162,6 +162,7 @@ format: ## gofumpt, import order and line length, by the linter's own formatters
 .PHONY: bench
 bench: ## what refreshing a thousand Forecasts costs, and the allocations of serving
 	go test -run '^$$' -bench 'Fleet' -benchtime 30x ./pkg/refresh
+	go test -run '^$$' -bench 'Join' -benchtime 10x ./pkg/signal
 	go test -run '^$$' -bench . ./pkg/serve/... ./cmd/forewarm/internal/serve
 
 .PHONY: bench-serving

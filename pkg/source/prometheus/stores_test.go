@@ -2,12 +2,14 @@ package prometheus_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/signal"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
@@ -73,13 +75,56 @@ func at(t *testing.T, url string, configure ...func(*prometheus.Config)) *promet
 	return s
 }
 
+// answersTogether checks that a store answers queries together as each alone, to the bit: of a workload and of one that is not there, and
+// sums of a selector.
+func answersTogether(t *testing.T, from *prometheus.Source) {
+	t.Helper()
+	var queries []refresh.Query
+	for _, expr := range []string{
+		preset(t, "vllm/inflight"), presetOf(t, "vllm/inflight", "nobody"),
+		preset(t, "vllm/arrivals"), presetOf(t, "vllm/arrivals", "nobody"),
+		`sum(rate(kube_pod_owner{namespace="inference"}[5m]))`, `sum(vllm:num_requests_running{namespace="inference"})`,
+	} {
+		q := workloadQuery(expr)
+		q.From = q.To.Add(-time.Hour)
+		queries = append(queries, q)
+	}
+	batches := from.Batches(queries)
+	if len(batches) != 3 {
+		t.Fatalf("%d batches, want 3", len(batches))
+	}
+	for _, batch := range batches {
+		answers, err := from.FetchBatch(t.Context(), batch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, a := range answers {
+			want, wantErr := from.Fetch(t.Context(), batch[i])
+			if wantErr != nil || a.Err != nil {
+				if !errors.Is(wantErr, series.ErrNoSeries) || !errors.Is(a.Err, series.ErrNoSeries) {
+					t.Errorf("together %v, alone %v: %s", a.Err, wantErr, batch[i].Expr)
+				}
+				continue
+			}
+			if c := compare(want, a.Series); c.equal != c.points || c.points == 0 {
+				t.Errorf("together and alone: %s: %s", c, batch[i].Expr)
+			}
+		}
+	}
+}
+
 func preset(t *testing.T, name string) string {
+	t.Helper()
+	return presetOf(t, name, "llama")
+}
+
+func presetOf(t *testing.T, name, workload string) string {
 	t.Helper()
 	p, err := signal.Lookup(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	expr, err := p.Render("inference", signal.Target{Kind: "Deployment", Name: "llama"}, signal.DefaultTrust())
+	expr, err := p.Render("inference", signal.Target{Kind: "Deployment", Name: workload}, signal.DefaultTrust())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,6 +190,9 @@ func TestStoresGiveTheSameValues(t *testing.T) {
 			}
 			table.WriteByte('\n')
 		})
+	}
+	for column, url := range stores {
+		t.Run("together/"+columnNames()[column], func(t *testing.T) { answersTogether(t, at(t, url)) })
 	}
 	t.Logf(
 		"%s, %s, %s\n| query | points | Prometheus | Thanos, sidecar | Thanos, receive | Thanos, store | VictoriaMetrics | "+
