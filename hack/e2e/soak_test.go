@@ -146,6 +146,7 @@ func newShakySource(t *testing.T, to string) *shakySource {
 			http.Error(w, "overloaded", http.StatusServiceUnavailable)
 			return
 		case "hangs":
+			_ = r.FormValue("query") // Until its body is read, a server does not see that the client is gone.
 			<-r.Context().Done()
 			return
 		case "cuts":

@@ -3,9 +3,12 @@ package prometheus
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"sync"
 
+	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/signal"
 )
@@ -61,7 +64,7 @@ func (s *Source) Batches(queries []refresh.Query) [][]refresh.Query {
 // FetchBatch answers a batch of [Source.Batches] by one request. On an error its queries are asked one by one for the next steps.
 func (s *Source) FetchBatch(ctx context.Context, batch []refresh.Query) ([]refresh.Answer, error) {
 	answers, err := s.fetchBatch(ctx, batch)
-	if err != nil && ctx.Err() == nil {
+	if err != nil && !errors.Is(ctx.Err(), context.Canceled) {
 		s.alone.add(s.splits.of(batch[0].Expr).Template)
 	}
 	return answers, err
@@ -72,6 +75,9 @@ func (s *Source) fetchBatch(ctx context.Context, batch []refresh.Query) ([]refre
 	for i, q := range batch {
 		parts[i] = *s.splits.of(q.Expr)
 		at[parts[i].ID] = i
+	}
+	if len(at) < len(batch) {
+		return nil, fmt.Errorf("%s: two of %d parts have one hash: %w", s.name, len(batch), series.ErrQuery)
 	}
 	q := batch[0]
 	q.Expr = signal.Join(parts)

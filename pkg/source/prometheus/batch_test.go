@@ -1,6 +1,7 @@
 package prometheus_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -165,6 +166,37 @@ func TestQueriesAreAskedAloneAfterAFailure(t *testing.T) {
 		}
 		if alone < 10 {
 			t.Errorf("%s: asked together again after %d steps", name, alone)
+		}
+	}
+}
+
+// A server that hangs counts as one that does not answer; a caller that gives up does not.
+func TestQueriesAreAskedAloneAfterATimeout(t *testing.T) {
+	hangs := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_ = r.FormValue("query") // Until its body is read, a server does not see that the client is gone.
+		<-r.Context().Done()
+	})
+	for name, c := range map[string]struct {
+		within func(context.Context) (context.Context, context.CancelFunc)
+		alone  bool
+	}{
+		"hangs": {func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithTimeout(ctx, 50*time.Millisecond)
+		}, true},
+		"given up": {func(ctx context.Context) (context.Context, context.CancelFunc) {
+			ctx, cancel := context.WithCancel(ctx)
+			time.AfterFunc(50*time.Millisecond, cancel)
+			return ctx, cancel
+		}, false},
+	} {
+		s := source(t, hangs)
+		ctx, cancel := c.within(t.Context())
+		if _, err := s.FetchBatch(ctx, s.Batches(queriesOf(3))[0]); err == nil {
+			t.Errorf("%s: there is an answer", name)
+		}
+		cancel()
+		if alone := len(s.Batches(queriesOf(3))) == 0; alone != c.alone {
+			t.Errorf("%s: asked alone: %v", name, alone)
 		}
 	}
 }
