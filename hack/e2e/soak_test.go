@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"net/http"
@@ -10,7 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -21,7 +22,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
@@ -162,6 +162,7 @@ func newShakySource(t *testing.T, to string) *shakySource {
 // soakSources starts the Prometheus and two replicas, whose namespaces read from it directly or through the shaky proxy.
 func (s *stage) soakSources(t *testing.T) *shakySource {
 	t.Helper()
+	s.writeSoakPast(t)
 	var err error
 	if s.prometheus, err = s.StartPrometheus(t.Context(), fmt.Sprintf(`
 global: {scrape_interval: 5s, scrape_timeout: 5s}
@@ -194,7 +195,7 @@ scrape_configs:
 		t.Fatal(err)
 	}
 	for i := range 2 {
-		r, err := s.StartForewarm(t.Context(), fmt.Sprintf("forewarm-%d", i), append(platformFlags(),
+		r, err := s.StartTraced(t.Context(), fmt.Sprintf("forewarm-%d", i), append(platformFlags(),
 			"--sources-file="+file, "--warm-pool-step=5s", "--max-forecasts-per-namespace=0", "--query-timeout=10s")...)
 		if err != nil {
 			t.Fatal(err)
@@ -205,6 +206,27 @@ scrape_configs:
 		t.Fatal(err)
 	}
 	return shaky
+}
+
+// soakDemand is the demand of a Forecast at a time.
+func soakDemand(i int, at time.Time) float64 {
+	return math.Round(30 + 20*math.Sin(float64(at.Unix())/120+float64(i)))
+}
+
+// writeSoakPast writes the whole history of all: memory that fills with the first hour would look like a leak.
+func (s *stage) writeSoakPast(t *testing.T) {
+	t.Helper()
+	const past = 70 * time.Minute
+	end, series := time.Now(), map[string][]float64{}
+	for i := range soakForecasts {
+		key := soakName(i)
+		values := make([]float64, int(past/soakStep))
+		for at := range values {
+			values[at] = soakDemand(i, end.Add(time.Duration(at-len(values))*soakStep))
+		}
+		series[fmt.Sprintf("inflight{namespace=%q,app=%q}", key.namespace, key.name)] = values
+	}
+	s.writeSeriesUntil(t, end, soakStep, series)
 }
 
 func soakNamespace(i int) string { return fmt.Sprintf("soak-%d", i) }
@@ -223,9 +245,7 @@ func (s *stage) soakObjects(t *testing.T) {
 	}
 	for i := range soakForecasts {
 		key := soakName(i)
-		s.demand.follow(key.namespace, key.name, func() float64 {
-			return math.Round(30 + 20*math.Sin(float64(time.Now().Unix())/120+float64(i)))
-		})
+		s.demand.follow(key.namespace, key.name, func() float64 { return soakDemand(i, time.Now()) })
 		lines := []string{"step: " + soakStep.String()}
 		if i%2 == 1 {
 			lines = append(lines, "quantile: ", `objective: {late: "1%"}`, `scaling: {target: "10", maxReplicas: 20}`)
@@ -322,83 +342,6 @@ func (s *stage) killSoakLeader(t *testing.T, load *soakLoad, report *soakReport)
 	time.Sleep(5 * time.Second)
 }
 
-// soakPoolWatch watches what pools hold: each has one Deployment of placeholder pods, for as many as its least or more.
-type soakPoolWatch struct {
-	client   kubernetes.Interface
-	made     map[string]map[types.UID]bool
-	problems []string
-	seen     int
-}
-
-func (s *stage) watchSoakPools(t *testing.T) *soakPoolWatch {
-	t.Helper()
-	client, err := kubernetes.NewForConfig(s.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &soakPoolWatch{client: client, made: map[string]map[types.UID]bool{}}
-	clustertest.MustEventually(t, func() string {
-		if held := w.held(t.Context()); len(held) < soakPools {
-			return fmt.Sprintf("%d of %d pools hold chunks", len(held), soakPools)
-		}
-		return ""
-	})
-	return w
-}
-
-// held is what each namespace's pools request; nil while the kube-apiserver does not answer.
-func (w *soakPoolWatch) held(ctx context.Context) map[string]int {
-	all, err := w.client.AppsV1().Deployments("").List(ctx, metav1.ListOptions{LabelSelector: poolLabel})
-	if err != nil {
-		return nil
-	}
-	out := map[string]int{}
-	for i := range all.Items {
-		d := &all.Items[i]
-		out[d.Namespace] += int(*d.Spec.Replicas)
-		if w.made[d.Namespace] == nil {
-			w.made[d.Namespace] = map[types.UID]bool{}
-		}
-		w.made[d.Namespace][d.UID] = true
-	}
-	return out
-}
-
-func (w *soakPoolWatch) run(t *testing.T) (stop func()) {
-	t.Helper()
-	return repeat(t, time.Second, func() error {
-		held := w.held(t.Context())
-		if held == nil {
-			return nil
-		}
-		w.seen++
-		for i := range soakPools {
-			if n := held[fmt.Sprintf("soak-pool-%d", i)]; n < 2 || n > 8 {
-				w.problems = append(w.problems, fmt.Sprintf("pool %d requests %d chunks, want 2 to 8", i, n))
-			}
-		}
-		return nil
-	})
-}
-
-func (w *soakPoolWatch) expect(t *testing.T) {
-	t.Helper()
-	for ns, made := range w.made {
-		if len(made) != 1 {
-			t.Errorf("the pool of %s had %d Deployments, want one from beginning to end", ns, len(made))
-		}
-	}
-	if len(w.problems) > 0 || w.seen == 0 {
-		t.Errorf(
-			"pools were looked at %d times: %d problems, the first: %v",
-			w.seen,
-			len(w.problems),
-			slices.Compact(w.problems[:min(1, len(w.problems))]),
-		)
-	}
-	t.Logf("%d pools held their chunks each of the %d times they were looked at", soakPools, w.seen)
-}
-
 // failures are the syncs of each HPA that failed.
 func (s *stage) failures(t *testing.T) map[string]int {
 	t.Helper()
@@ -425,7 +368,30 @@ func seriesCount(e *corev1.Event) int {
 	return int(e.Series.Count)
 }
 
-// openDescriptors and threads of a process, by Linux' /proc.
+// collection is the line of a collection in a log: its last size is that of the live heap.
+var collection = regexp.MustCompile(`(?m)^gc \d+ @.*->\d+->(\d+) MB`)
+
+// liveHeap is the live heap of a replica after its newest collection, in MiB.
+func liveHeap(r *clustertest.Replica) float64 {
+	const newest = 64 << 10
+	file, err := os.Open(r.Log)
+	if err != nil {
+		return 0
+	}
+	defer file.Close() //nolint:errcheck // Read only.
+	if info, unknown := file.Stat(); unknown == nil && info.Size() > newest {
+		_, _ = file.Seek(-newest, io.SeekEnd) //nolint:errcheck // Then more is read.
+	}
+	text, err := io.ReadAll(file)
+	all := collection.FindAllSubmatch(text, -1)
+	if err != nil || len(all) == 0 {
+		return 0
+	}
+	n, _ := strconv.ParseFloat(string(all[len(all)-1][1]), 64) //nolint:errcheck // Digits.
+	return n
+}
+
+// openDescriptors of a process, by Linux' /proc.
 func openDescriptors(pid int) int {
 	all, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
 	if err != nil {

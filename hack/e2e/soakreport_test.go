@@ -17,8 +17,8 @@ type soakReport struct {
 	begun time.Time
 	// calmSince is when the last leader was killed.
 	calmSince time.Time
-	// resident memory of each replica in MiB, and its descriptors and goroutines, since calmSince.
-	resident, descriptors, goroutines [2][]soakPoint
+	// live and resident memory of each replica in MiB, and its descriptors and goroutines, since calmSince.
+	live, resident, descriptors, goroutines [2][]soakPoint
 	// atDeath are the resident memories of those that were killed.
 	atDeath    []soakPoint
 	recoveries []time.Duration
@@ -36,6 +36,9 @@ func (r *soakReport) note(s *stage) {
 	}
 	now := time.Now()
 	for i, replica := range s.replicas {
+		if n := liveHeap(replica); n > 0 {
+			r.live[i] = append(r.live[i], soakPoint{now, n})
+		}
 		r.resident[i] = append(r.resident[i], soakPoint{now, float64(replica.ResidentMiB())})
 		r.descriptors[i] = append(r.descriptors[i], soakPoint{now, float64(openDescriptors(replica.PID()))})
 		if r.noted%24 == 0 {
@@ -119,11 +122,12 @@ func (r *soakReport) print(s *stage, load *soakLoad) {
 	}
 	const tenth = 0.1
 	for i, replica := range s.replicas {
+		row(replica.Name+" live MiB", r.live[i], tenth)
 		row(replica.Name+" resident MiB", r.resident[i], tenth)
 		row(replica.Name+" descriptors", r.descriptors[i], tenth)
 		row(replica.Name+" goroutines", r.goroutines[i], tenth)
 	}
-	row("resident MiB when killed", r.atDeath, tenth)
+	row("resident MiB when killed", r.atDeath, 1) // The first ones had just started.
 	load.mu.Lock()
 	defer load.mu.Unlock()
 	var calm []soakPoint

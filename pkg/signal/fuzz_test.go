@@ -67,3 +67,43 @@ func ofNodes(matchers []*labels.Matcher) bool {
 		return m.Type == labels.MatchEqual && m.Name == "__name__" && m.Value == "kube_node_labels"
 	})
 }
+
+// Whatever queries a namespace has, what is asked together of it reads what each of them reads, and nothing else.
+func FuzzJoin(f *testing.F) {
+	f.Add(`sum(demand{namespace="ai",model="7"})`, `sum(demand{namespace="ai",model="8"})`)
+	f.Add(
+		`sum(a * on (pod) group_left () b{x="1"}) unless on () c`,
+		`sum(a * on (pod) group_left () b{x="2"}) unless on () c`,
+	)
+	f.Add(`sum(forewarm_own_part)`, `sum(x{a="forewarm_own_part"})`)
+	f.Add(`sum(rate(a[5m] offset 1h))`, `sum((a))`)
+	p := parser.NewParser(parser.Options{})
+	read := func(t *testing.T, expr string) (out []string) {
+		t.Helper()
+		root, err := p.ParseExpr(expr)
+		if err != nil {
+			t.Fatalf("%v: %s", err, expr)
+		}
+		parser.Inspect(root, func(node parser.Node, _ []parser.Node) error {
+			if s, ok := node.(*parser.VectorSelector); ok {
+				out = append(out, s.String())
+			}
+			return nil
+		})
+		slices.Sort(out)
+		return slices.Compact(out)
+	}
+	f.Fuzz(func(t *testing.T, one, other string) {
+		a, okA := signal.Split(one)
+		b, okB := signal.Split(other)
+		if !okA || !okB || a.Template != b.Template {
+			return
+		}
+		joined := signal.Join([]signal.Part{a, b})
+		want := append(read(t, one), read(t, other)...)
+		slices.Sort(want)
+		if got := read(t, joined); !slices.Equal(got, slices.Compact(want)) {
+			t.Fatalf("%s\nreads %v, want %v", joined, got, want)
+		}
+	})
+}

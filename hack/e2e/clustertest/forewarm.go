@@ -74,6 +74,16 @@ func (c *Cluster) StartForewarm(ctx context.Context, name string, args ...string
 	return c.startForewarm(ctx, name, c.Components.Forewarm, nil, append(args, c.servicePort())...)
 }
 
+// StartTraced does the same of a replica that logs its collections of garbage.
+func (c *Cluster) StartTraced(ctx context.Context, name string, args ...string) (*Replica, error) {
+	return c.startForewarm(
+		ctx,
+		name,
+		c.Components.Forewarm,
+		[]string{"GODEBUG=gctrace=1"},
+		append(args, c.servicePort())...)
+}
+
 // servicePort is the flag with the port at which the replicas' Service is reached.
 func (c *Cluster) servicePort() string {
 	return "--service-port=" + strconv.Itoa(c.forewarm.balancer.port)
