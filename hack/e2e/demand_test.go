@@ -1,14 +1,11 @@
 package e2e_test
 
 import (
-	"errors"
 	"fmt"
 	"math"
-	"net"
 	"net/http"
 	"sync"
 	"testing"
-	"time"
 )
 
 // demand is the demand of workloads, by namespace and name: the gauge inflight of an exporter.
@@ -25,22 +22,8 @@ type workloadKey struct{ namespace, name string }
 
 func newDemand(t *testing.T) *demand {
 	t.Helper()
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := &demand{address: listener.Addr().String(), values: map[workloadKey]func() float64{}}
-	server := &http.Server{Handler: d, ReadHeaderTimeout: time.Second}
-	go func() {
-		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			t.Error(err)
-		}
-	}()
-	t.Cleanup(func() {
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	d := &demand{values: map[workloadKey]func() float64{}}
+	d.address = serveLoopback(t, d)
 	return d
 }
 

@@ -3,7 +3,6 @@ package e2e_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"net/http"
@@ -11,7 +10,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -366,29 +364,6 @@ func seriesCount(e *corev1.Event) int {
 		return 0
 	}
 	return int(e.Series.Count)
-}
-
-// collection is the line of a collection in a log: its last size is that of the live heap.
-var collection = regexp.MustCompile(`(?m)^gc \d+ @.*->\d+->(\d+) MB`)
-
-// liveHeap is the live heap of a replica after its newest collection, in MiB.
-func liveHeap(r *clustertest.Replica) float64 {
-	const newest = 64 << 10
-	file, err := os.Open(r.Log)
-	if err != nil {
-		return 0
-	}
-	defer file.Close() //nolint:errcheck // Read only.
-	if info, unknown := file.Stat(); unknown == nil && info.Size() > newest {
-		_, _ = file.Seek(-newest, io.SeekEnd) //nolint:errcheck // Then more is read.
-	}
-	text, err := io.ReadAll(file)
-	all := collection.FindAllSubmatch(text, -1)
-	if err != nil || len(all) == 0 {
-		return 0
-	}
-	n, _ := strconv.ParseFloat(string(all[len(all)-1][1]), 64) //nolint:errcheck // Digits.
-	return n
 }
 
 // openDescriptors of a process, by Linux' /proc.

@@ -36,8 +36,8 @@ func (r *soakReport) note(s *stage) {
 	}
 	now := time.Now()
 	for i, replica := range s.replicas {
-		if n := liveHeap(replica); n > 0 {
-			r.live[i] = append(r.live[i], soakPoint{now, n})
+		if n := replica.LiveMiB(); n > 0 {
+			r.live[i] = append(r.live[i], soakPoint{now, float64(n)})
 		}
 		r.resident[i] = append(r.resident[i], soakPoint{now, float64(replica.ResidentMiB())})
 		r.descriptors[i] = append(r.descriptors[i], soakPoint{now, float64(openDescriptors(replica.PID()))})

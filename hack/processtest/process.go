@@ -6,11 +6,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -144,6 +146,32 @@ func (p *Process) Usage() Usage {
 
 // ResidentMiB is how much memory it holds; 0 where that cannot be read.
 func (p *Process) ResidentMiB() int { return int(p.Usage().Resident >> 20) }
+
+// TraceCollections is the variable of a Go program's environment with which it logs its collections of garbage.
+const TraceCollections = "GODEBUG=gctrace=1"
+
+// collection is the line of a collection in a log: its last size is that of the live heap.
+var collection = regexp.MustCompile(`(?m)^gc \d+ @.*->\d+->(\d+) MB`)
+
+// LiveMiB is its live heap after the newest collection, by the end of its log; 0 where it does not trace its collections.
+func (p *Process) LiveMiB() int {
+	const newest = 64 << 10
+	file, err := os.Open(p.Log)
+	if err != nil {
+		return 0
+	}
+	defer file.Close() //nolint:errcheck // Read only.
+	if info, unknown := file.Stat(); unknown == nil && info.Size() > newest {
+		_, _ = file.Seek(-newest, io.SeekEnd) //nolint:errcheck // Then more is read.
+	}
+	text, err := io.ReadAll(file)
+	all := collection.FindAllSubmatch(text, -1)
+	if err != nil || len(all) == 0 {
+		return 0
+	}
+	n, _ := strconv.Atoi(string(all[len(all)-1][1])) //nolint:errcheck // Digits.
+	return n
+}
 
 // Await repeats a check until it returns nil, the process ends, or until a timeout.
 func (p *Process) Await(ctx context.Context, limit time.Duration, check func(context.Context) error) error {

@@ -9,8 +9,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"regexp"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -176,28 +174,12 @@ func reportSteps(ctx context.Context, o options, forewarm *server, before cost, 
 	minutes := o.watch.Minutes()
 	fmt.Fprintf(b.out, "%-12s %.2f s CPU a minute for %d Forecasts, rebuilds included; the newest step took %.2f s\n",
 		"steps", (end.CPU-before.forewarm.CPU).Seconds()/minutes, o.forecasts, step)
-	fmt.Fprintf(b.out, "%-12s %d MiB live after the newest collection, %d MiB resident\n", "memory", live(forewarm.Log),
+	fmt.Fprintf(b.out, "%-12s %d MiB live after the newest collection, %d MiB resident\n", "memory", forewarm.LiveMiB(),
 		end.Resident>>20)
 	fmt.Fprintf(b.out, "%-12s %.0f queries a minute, %.2f s CPU a minute of prometheus\n", "source",
 		(queries-before.queries)/minutes, (source.CPU-before.source.CPU).Seconds()/minutes)
 	return nil
 }
-
-// live is the newest live heap in a log of collections, in MiB: "gc 7 @1.2s 3%: …, 420->430->210 MB, …"; 0 without one.
-func live(log string) int {
-	text, err := os.ReadFile(log)
-	if err != nil {
-		return 0
-	}
-	all := collection.FindAllSubmatch(text, -1)
-	if len(all) == 0 {
-		return 0
-	}
-	megabytes, _ := strconv.Atoi(string(all[len(all)-1][1])) //nolint:errcheck // Digits.
-	return megabytes
-}
-
-var collection = regexp.MustCompile(`(?m)^gc \d+ @.*->\d+->(\d+) MB`)
 
 func since(t time.Time) string { return time.Since(t).Round(100 * time.Millisecond).String() }
 

@@ -68,18 +68,27 @@ func startForewarm(ctx context.Context, o options, dir, forecasts, prometheus st
 	for i := range namespaces {
 		namespaces[i] = namespace(i)
 	}
-	return start(ctx, dir, processtest.Program{Name: "forewarm", Binary: binary, Args: []string{
-		"serve",
-		"--standalone",
-		"--config-dir=" + forecasts,
-		"--prometheus-url=" + prometheus,
-		"--cluster-query-namespaces=" + strings.Join(
-			namespaces,
-			",",
-		),
-		"--query-concurrency-per-namespace=16",
-		"--port=",
-	}})
+	return start(
+		ctx,
+		dir,
+		processtest.Program{
+			Name:   "forewarm",
+			Binary: binary,
+			Env:    []string{processtest.TraceCollections},
+			Args: []string{
+				"serve",
+				"--standalone",
+				"--config-dir=" + forecasts,
+				"--prometheus-url=" + prometheus,
+				"--cluster-query-namespaces=" + strings.Join(
+					namespaces,
+					",",
+				),
+				"--query-concurrency-per-namespace=16",
+				"--port=",
+			},
+		},
+	)
 }
 
 // readyz returns an error while the server is not ready; tell hears what it waits for.

@@ -80,7 +80,7 @@ func (c *Cluster) StartTraced(ctx context.Context, name string, args ...string) 
 		ctx,
 		name,
 		c.Components.Forewarm,
-		[]string{"GODEBUG=gctrace=1"},
+		[]string{processtest.TraceCollections},
 		append(args, c.servicePort())...)
 }
 
