@@ -174,12 +174,12 @@ func (x *expected) like(at time.Time, o event.Occurrence) float64 {
 
 // usualAt is what was learnt in an hour of the past; NaN if it is not known.
 func (x *expected) usualAt(at time.Time) float64 {
-	stride := int64(x.usual.stride)
-	ago := int(x.usual.last/stride - at.UnixNano()/int64(x.step)/stride - 1)
-	if ago < 0 || !x.usual.values.Has(ago) {
+	stride, hours := int64(x.usual.stride), x.usual.values.Newest()
+	i := len(hours) - int(x.usual.last/stride-at.UnixNano()/int64(x.step)/stride)
+	if i < 0 || i >= len(hours) {
 		return math.NaN()
 	}
-	return x.usual.values.Ago(ago)
+	return hours[i]
 }
 
 // learn returns the sample that candidates learn from. What the demand would be without the event lies between it and what is left of

@@ -2,6 +2,7 @@ package forecaster
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
@@ -14,19 +15,16 @@ const recordLength = 288
 
 // record keeps the recent past on a coarse grid, for display: the observed demand, and served values with actual window peaks.
 type record struct {
-	step    time.Duration
-	demand  means
-	hours   means
-	past    series.Ring[served]
-	pending series.Ring[float64] // values served for the lead windows that are open
-	covered series.FadingMean
-	window  int // steps
-}
-
-// served is the value that was served at a step, and the actual window peak, NaN while the window is open.
-type served struct {
-	index         int64
-	value, actual float64
+	step   time.Duration
+	demand means
+	hours  means
+	// past are the values served at the ends of the means, with the actual peaks of their windows, NaN while those are open. What is
+	// published is replaced, not changed.
+	past      []snapshot.ScoredForecast
+	published bool
+	pending   series.Ring[float64] // values served for the lead windows that are open
+	covered   series.FadingMean
+	window    int // steps
 }
 
 // newRecord chooses the stride so that the points cover a history of n steps, at most a day.
@@ -37,7 +35,6 @@ func newRecord(c Config, n, window int) record {
 		step:    c.Step,
 		demand:  newMeans(stride, recordLength),
 		hours:   newMeans(c.stepsIn(time.Hour), mostHours),
-		past:    series.NewRing[served](recordLength),
 		pending: series.NewRing[float64](window),
 		window:  window,
 		covered: series.NewFadingMean(c.season()),
@@ -66,10 +63,11 @@ func (r *record) resolve(index int64, actual float64, censored bool) {
 		}
 		r.covered.Add(within, r.step)
 	}
-	begun := index - int64(r.window)
-	for i := 0; r.past.Has(i) && r.past.Ref(i).index >= begun; i++ {
-		if one := r.past.Ref(i); one.index == begun {
-			one.actual = actual
+	begun := r.time(index - int64(r.window)).Unix()
+	for i := len(r.past) - 1; i >= 0 && r.past[i].At >= begun; i-- {
+		if r.past[i].At == begun {
+			r.ownPast()
+			r.past[i].Actual = actual
 		}
 	}
 }
@@ -80,7 +78,18 @@ func (r *record) serve(index int64, value float64) {
 	if !r.demand.ends(index) || math.IsNaN(value) {
 		return
 	}
-	r.past.Push(served{index: index, value: value, actual: math.NaN()})
+	r.ownPast()
+	if len(r.past) == recordLength {
+		r.past = slices.Delete(r.past, 0, 1)
+	}
+	r.past = append(r.past, snapshot.ScoredForecast{At: r.time(index).Unix(), Forecast: value, Actual: math.NaN()})
+}
+
+// ownPast makes the past one that may be changed.
+func (r *record) ownPast() {
+	if r.published {
+		r.past, r.published = slices.Clone(r.past), false
+	}
 }
 
 func (r *record) time(index int64) time.Time { return time.Unix(0, index*int64(r.step)).UTC() }
@@ -88,26 +97,23 @@ func (r *record) time(index int64) time.Time { return time.Unix(0, index*int64(r
 // recent is the observed demand, the mean of each point.
 func (r *record) recent() forecast.Series { return r.demand.series(r.step) }
 
-// forecasts are the served values with the actual window peaks, oldest first.
+// forecasts are the served values with the actual window peaks, oldest first. They never change.
 func (r *record) forecasts() []snapshot.ScoredForecast {
-	out := make([]snapshot.ScoredForecast, r.past.Len())
-	for i, o := range r.past.All() {
-		out[i] = snapshot.ScoredForecast{At: r.time(o.index).Unix(), Forecast: o.value, Actual: o.actual}
-	}
-	return out
+	r.published = true
+	return r.past
 }
 
 // means are those of so many steps each.
 type means struct {
 	stride int
-	values series.Ring[float64]
+	values series.Tail[float64]
 	sum    float64
 	count  int
 	last   int64 // index of the newest step
 }
 
 func newMeans(stride, n int) means {
-	return means{stride: stride, values: series.NewRing[float64](n)}
+	return means{stride: stride, values: series.NewTail[float64](n)}
 }
 
 // ends reports whether a step is the last of its mean.
@@ -125,11 +131,10 @@ func (m *means) observe(index int64, now float64) {
 	}
 }
 
-// series has each mean at the time of its last step.
+// series has each mean at the time of its last step. It never changes, and the caller must not change it.
 func (m *means) series(step time.Duration) forecast.Series {
 	stride := time.Duration(m.stride) * step
 	newest := time.Unix(0, (m.last-m.last%int64(m.stride))*int64(step)).UTC()
-	return forecast.Series{
-		Start: newest.Add(-time.Duration(m.values.Len()-1) * stride), Step: stride, Values: m.values.Values(),
-	}
+	values := m.values.Newest()
+	return forecast.Series{Start: newest.Add(-time.Duration(len(values)-1) * stride), Step: stride, Values: values}
 }

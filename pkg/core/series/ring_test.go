@@ -42,6 +42,22 @@ func TestRingGrowsWithWhatItHolds(t *testing.T) {
 	}
 }
 
+// What was handed out stays as it was, while the values go on.
+func TestTail(t *testing.T) {
+	tail := series.NewTail[int](3)
+	var before [][]int
+	for i := range 40 {
+		tail.Push(i)
+		before = append(before, tail.Newest())
+		_ = append(tail.Newest(), -1) // An own copy.
+	}
+	for i, got := range before {
+		if want := []int{i - 2, i - 1, i}[max(2-i, 0):]; !cmp.Equal(want, got) {
+			t.Errorf("after %d: %v, want %v", i, got, want)
+		}
+	}
+}
+
 func TestDelay(t *testing.T) {
 	d := series.NewDelay(2)
 	var got []float64

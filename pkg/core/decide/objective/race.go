@@ -3,6 +3,8 @@ package objective
 import (
 	"math"
 	"time"
+
+	"github.com/forewarm/forewarm/pkg/core/series"
 )
 
 // Race is what the accounts look like over time: the demand, and the replicas of two simulated autoscalers. It covers the budget's
@@ -55,16 +57,15 @@ type race struct {
 	at      time.Time
 	open    RaceInterval
 	arrived float64
-	// intervals are only appended to, so that a report can share them; most are reported.
-	intervals []RaceInterval
-	most      int
+	// intervals are shared by the reports.
+	intervals series.Tail[RaceInterval]
 }
 
 func newRace(c Config, period time.Duration) *race {
 	step := raceStep(period, c.Step)
 	return &race{
 		step: step, capacity: c.Autoscalers[0].Spec.Capacity, at: c.Start, open: emptyInterval(),
-		most: int(max(period/step, 1)),
+		intervals: series.NewTail[RaceInterval](int(max(period/step, 1))),
 	}
 }
 
@@ -100,25 +101,16 @@ func (r *race) record(arrived float64, step time.Duration, before, forewarm play
 			one.Late = min(one.Late/float32(r.arrived), 1)
 		}
 	}
-	r.push(r.open)
+	r.intervals.Push(r.open)
 	r.open, r.arrived = emptyInterval(), 0
 }
 
 // skip passes a step before anything is simulated.
 func (r *race) skip(step time.Duration) { r.at = r.at.Add(step) }
 
-// push adds an interval. Where there is no room the newest move to a new array: old reports keep theirs.
-func (r *race) push(one RaceInterval) {
-	if len(r.intervals) == cap(r.intervals) {
-		kept := r.intervals[max(0, len(r.intervals)-r.most+1):]
-		r.intervals = append(make([]RaceInterval, 0, min(2*len(kept)+8, r.most+r.most/16+1)), kept...)
-	}
-	r.intervals = append(r.intervals, one)
-}
-
 // report returns the intervals that have ended. The caller must not change them.
 func (r *race) report() *Race {
-	all := r.intervals[max(0, len(r.intervals)-r.most):len(r.intervals):len(r.intervals)]
+	all := r.intervals.Newest()
 	return &Race{
 		Start: r.at.Truncate(r.step).Add(-time.Duration(len(all)) * r.step), Step: r.step, Intervals: all,
 	}
