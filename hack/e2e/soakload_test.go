@@ -21,20 +21,22 @@ import (
 // soakWindow is the time over which latencies are summarised.
 const soakWindow = 10 * time.Second
 
-// soakLoad are requests to the replicas as the aggregator sends them, in turn to those that are up. One that fails is sent to the
-// other, as the aggregator does with a connection that breaks.
+// soakLoad are requests to the replicas as the aggregator sends them, in turn to those that are ready. One that fails is sent again,
+// as the aggregator does with a connection that breaks; never to a replica that is not ready, whose values may be of a part of the history.
 type soakLoad struct {
 	targets []target
 	up      [2]atomic.Bool
 
 	mu     sync.Mutex
-	served map[soakSample]string
+	served map[soakSample]soakAnswer
 	// compared are values of samples that both replicas gave, differing the first that differ, and different how many do.
 	compared, different int
 	differing           []string
 	sent, again, failed int
 	problems            []string
-	took                []time.Duration
+	// failedAt counts those that failed by the second.
+	failedAt map[string]int
+	took     []time.Duration
 	// p99 of each window, in milliseconds, and its end.
 	p99 []soakPoint
 }
@@ -44,6 +46,9 @@ type soakSample struct {
 	forecast int
 	at       string
 }
+
+// soakAnswer is a value, and who gave it.
+type soakAnswer struct{ value, by string }
 
 // soakPoint is a figure at a time.
 type soakPoint struct {
@@ -60,7 +65,7 @@ func (s *stage) startSoakLoad(t *testing.T) *soakLoad {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &soakLoad{served: map[soakSample]string{}}
+	l := &soakLoad{served: map[soakSample]soakAnswer{}, failedAt: map[string]int{}}
 	for i, r := range s.replicas {
 		config := clustertest.Unverified()
 		config.Certificates = []tls.Certificate{certificate}
@@ -122,16 +127,14 @@ func (l *soakLoad) closeWindow(now time.Time) {
 // send asks for the ith Forecast, a replica and, where it fails, the other.
 func (l *soakLoad) send(ctx context.Context, i int) {
 	forecast := i / len(l.targets) % soakForecasts // Each replica is asked for each.
-	first := i % len(l.targets)
-	if !l.up[first].Load() {
-		first = 1 - first
-	}
+	by := l.ready(i % len(l.targets))
 	begun := time.Now()
-	body, err := l.targets[first].get(ctx, forecast)
+	body, err := by.get(ctx, forecast)
 	again, firstErr := err != nil, err
 	if again && ctx.Err() == nil {
 		time.Sleep(10 * time.Millisecond)
-		body, err = l.targets[1-first].get(ctx, forecast)
+		by = l.ready(1 - i%len(l.targets))
+		body, err = by.get(ctx, forecast)
 	}
 	took := time.Since(begun)
 	if ctx.Err() != nil {
@@ -149,6 +152,7 @@ func (l *soakLoad) send(ctx context.Context, i int) {
 	}
 	if err != nil {
 		l.failed++
+		l.failedAt[begun.UTC().Format(time.TimeOnly)]++
 		if len(l.problems) < 5 {
 			l.problems = append(
 				l.problems,
@@ -165,20 +169,28 @@ func (l *soakLoad) send(ctx context.Context, i int) {
 	}
 	key := soakSample{forecast, sample}
 	before, known := l.served[key]
-	l.served[key] = value
+	l.served[key] = soakAnswer{value, by.name}
 	if known {
 		l.compared++
 	}
-	if known && before != value {
+	if known && before.value != value {
 		l.different++
-		if len(l.differing) < 5 {
+		if len(l.differing) < 20 {
 			l.differing = append(
 				l.differing,
-				fmt.Sprintf("Forecast %d at %s: %s, then %s by %s", forecast, sample, before, value,
-					l.targets[first].name),
+				fmt.Sprintf("Forecast %d at %s: %s by %s, then at %s %s by %s", forecast, sample, before.value,
+					before.by, begun.UTC().Format(time.TimeOnly), value, by.name),
 			)
 		}
 	}
+}
+
+// ready is the wanted replica, or the other while that is not ready.
+func (l *soakLoad) ready(i int) target {
+	if !l.up[i].Load() {
+		i = 1 - i
+	}
+	return l.targets[i]
 }
 
 // soakValue is the value of an answer, and the time of its sample.

@@ -138,13 +138,18 @@ func (r *soakReport) print(s *stage, load *soakLoad) {
 	}
 	row("p99 of a GET, ms", calm, 1)
 	table.Flush() //nolint:errcheck // The terminal is gone.
-	t.Logf("%d requests in %s: %d sent again to the other replica, %d failed", load.sent,
-		time.Since(r.begun).Round(time.Second), load.again, load.failed)
+	t.Logf(
+		"%d requests in %s: %d sent again, %d failed",
+		load.sent,
+		time.Since(r.begun).Round(time.Second),
+		load.again,
+		load.failed,
+	)
 	t.Logf("%d values of the same samples compared, %d differ", load.compared, load.different)
 	t.Logf("replicas were ready again after %v", rounded(r.recoveries))
 	t.Logf("the kube-apiserver was away for %v", rounded(r.away))
 	if load.failed > 0 {
-		t.Errorf("requests failed at both replicas, the first: %v", load.problems)
+		t.Errorf("requests failed twice, the first: %v; by second: %v", load.problems, load.failedAt)
 	}
 	if load.different > 0 || load.compared < load.sent/2 {
 		t.Errorf("%d values differ, of %d compared: %v", load.different, load.compared, load.differing)
