@@ -130,7 +130,8 @@ func report(ctx context.Context, o options, forewarm *server, before processtest
 	fmt.Fprintf(b.out, "%-12s after %s: %s\n", "first answers", since(begun), usageText(forewarm.Usage()))
 	err = forewarm.Await(ctx, time.Hour, func(context.Context) error {
 		text, unread := os.ReadFile(forewarm.Log) // All metrics of so many cost more than a step.
-		if unread == nil && !bytes.Contains(text, []byte("all Forecasts have their whole history")) {
+		if unread == nil && bytes.Contains(text, []byte("Forecasts answer from their newest history")) &&
+			!bytes.Contains(text, []byte("all Forecasts have their whole history")) {
 			return errors.New("some Forecasts have a part of their history")
 		}
 		return unread
