@@ -124,7 +124,7 @@ func (l *soakLoad) closeWindow(now time.Time) {
 	}
 }
 
-// send asks for the ith Forecast, a replica and, where it fails, the other.
+// send asks a replica for the ith Forecast and, where it fails, the other one if that is ready, else the same again.
 func (l *soakLoad) send(ctx context.Context, i int) {
 	forecast := i / len(l.targets) % soakForecasts // Each replica is asked for each.
 	by := l.ready(i % len(l.targets))
