@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
@@ -63,21 +64,25 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 			return fmt.Errorf("--ask %s is unknown: write quantile, objective or mixed", ask)
 		}
 	}
+	prometheus, err := exec.LookPath("prometheus")
+	if err != nil {
+		return errors.New("no prometheus on PATH: install one, on Debian by `apt-get install prometheus`")
+	}
 	dir, err := os.MkdirTemp("", "startbench-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // A temporary folder.
-	return measure(ctx, o, dir, out)
+	return measure(ctx, o, prometheus, dir, out)
 }
 
-func measure(ctx context.Context, o options, dir string, out io.Writer) error {
+func measure(ctx context.Context, o options, binary, dir string, out io.Writer) error {
 	begun := time.Now()
 	if err := writeHistory(ctx, filepath.Join(dir, "data"), o); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "%-12s %d series of %d days by the minute, in %s\n", "history", o.forecasts, o.days, since(begun))
-	prometheus, err := startPrometheus(ctx, dir)
+	prometheus, err := startPrometheus(ctx, binary, dir)
 	if err != nil {
 		return err
 	}
@@ -173,7 +178,7 @@ func reportSteps(ctx context.Context, o options, forewarm *server, before cost, 
 		return err
 	}
 	minutes := o.watch.Minutes()
-	fmt.Fprintf(b.out, "%-12s %.2f s CPU a minute for %d Forecasts, rebuilds included; the newest step took %.2f s\n",
+	fmt.Fprintf(b.out, "%-12s %.2f s CPU a minute for %d Forecasts, rebuilds included; the longest of the newest steps took %.2f s\n",
 		"steps", (end.CPU-before.forewarm.CPU).Seconds()/minutes, o.forecasts, step)
 	fmt.Fprintf(b.out, "%-12s %d MiB live after the newest collection, %d MiB resident\n", "memory", forewarm.LiveMiB(),
 		end.Resident>>20)

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -35,16 +34,12 @@ func start(ctx context.Context, dir string, p processtest.Program) (*server, err
 	return &server{process, fmt.Sprintf("http://127.0.0.1:%d", port)}, err
 }
 
-func startPrometheus(ctx context.Context, dir string) (*server, error) {
-	path, err := exec.LookPath("prometheus")
-	if err != nil {
-		return nil, errors.New("no prometheus on PATH: install one, on Debian by `apt-get install prometheus`")
-	}
+func startPrometheus(ctx context.Context, binary, dir string) (*server, error) {
 	config := filepath.Join(dir, "prometheus.yml")
-	if err = os.WriteFile(config, []byte("{}\n"), 0o600); err != nil {
+	if err := os.WriteFile(config, []byte("{}\n"), 0o600); err != nil {
 		return nil, err
 	}
-	p, err := start(ctx, dir, processtest.Program{Name: "prometheus", Binary: path, Args: []string{
+	p, err := start(ctx, dir, processtest.Program{Name: "prometheus", Binary: binary, Args: []string{
 		"--config.file=" + config,
 		"--storage.tsdb.path=" + filepath.Join(dir, "data"),
 		"--storage.tsdb.retention.time=60d",
