@@ -40,25 +40,26 @@ func (s *Source) Batches(queries []refresh.Query) [][]refresh.Query {
 	})
 	parts = slices.CompactFunc(parts, func(a, b part) bool { return *a.of == *b.of }) // Of one query, whoever asks it.
 	var batches [][]refresh.Query
-	for i, p := range parts {
-		if i == 0 || p.of.Template != parts[i-1].of.Template ||
-			len(batches[len(batches)-1]) == maxParts {
-			batches = append(batches, nil)
+	for len(parts) > 0 {
+		of := parts[0].of.Template
+		end := len(parts)
+		if other := slices.IndexFunc(parts, func(p part) bool { return p.of.Template != of }); other > 0 {
+			end = other
 		}
-		newest := &batches[len(batches)-1]
-		*newest = append(*newest, p.query)
+		alike := parts[:end]
+		parts = parts[end:]
+		if len(alike) < 2 || !s.alone.count(of) {
+			continue
+		}
+		for together := range slices.Chunk(alike, maxParts) {
+			batch := make([]refresh.Query, len(together))
+			for i, p := range together {
+				batch[i] = p.query
+			}
+			batches = append(batches, batch)
+		}
 	}
-	counted := map[signal.Template]bool{}
-	return slices.DeleteFunc(batches, func(b []refresh.Query) bool {
-		if len(b) < 2 {
-			return true
-		}
-		of := s.splits.of(b[0].Expr).Template
-		if _, known := counted[of]; !known {
-			counted[of] = s.alone.count(of)
-		}
-		return !counted[of]
-	})
+	return slices.DeleteFunc(batches, func(b []refresh.Query) bool { return len(b) < 2 })
 }
 
 // FetchBatch answers a batch of [Source.Batches] by one request. On an error its queries are asked one by one for the next steps.
