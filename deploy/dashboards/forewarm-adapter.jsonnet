@@ -70,7 +70,7 @@ f.dashboard(
       ),
       f.lines(
         'Duration of a step',
-        'Duration of the last step of the refresh loop. Above the step of a Forecast its values are late.',
+        'Duration of the longest step of the refresh loop in the last one to two minutes. Above the step of a Forecast its values are late.',
         's',
         [f.target('max by (instance) (forewarm_refresh_step_seconds)', '{{instance}}')],
         min=0
@@ -106,10 +106,12 @@ f.dashboard(
       ),
       f.lines(
         'Waiting and falling back',
-        'Forecasts whose first query is in progress, and steps each second that the running maximum served.',
+        'Forecasts whose first query is in progress, Forecasts that answer from a part of their history, and steps each second that ' +
+        'the running maximum served.',
         'none',
         [
           f.target('max(forewarm_pending_forecasts)', 'pending'),
+          f.target('max(forewarm_partial_forecasts)', 'with a part of the history'),
           f.target('max(sum by (instance) ' +
                    '(rate(forewarm_fallback_steps_total{%s}[$__rate_interval])))' % f.forecasts, 'fallback steps'),
         ],

@@ -29,6 +29,9 @@ type Loop struct {
 	beside  sync.WaitGroup
 	queries atomic.Uint64
 	stats   snapshot.LoopStats
+	// longest is the duration of the longest step that began in this minute, and in the one with steps before it.
+	minute  time.Time
+	longest [2]time.Duration
 }
 
 // New returns a loop. Zero fields of the configuration get their defaults; the error lists all problems.
@@ -80,11 +83,20 @@ func (l *Loop) Run(ctx context.Context, clock Clock) error {
 		begun := clock.Now()
 		l.Step(ctx, begun)
 		now := clock.Now()
-		l.stats.StepSeconds = now.Sub(begun).Seconds()
+		l.observeStep(begun, now.Sub(begun))
 		if clock.WaitUntil(ctx, l.nextStep(now)) != nil {
 			return nil // Run ends with the context.
 		}
 	}
+}
+
+// observeStep keeps the longest duration. Most steps find no new sample, so the last one says little.
+func (l *Loop) observeStep(begun time.Time, took time.Duration) {
+	if minute := begun.Truncate(time.Minute); !minute.Equal(l.minute) {
+		l.minute, l.longest = minute, [2]time.Duration{0, l.longest[0]}
+	}
+	l.longest[0] = max(l.longest[0], took)
+	l.stats.StepSeconds = max(l.longest[0], l.longest[1]).Seconds()
 }
 
 // The pace of Run is the smallest step of all Forecasts, within these bounds.

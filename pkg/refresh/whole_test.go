@@ -266,3 +266,34 @@ func TestHistoriesWaitForNoSample(t *testing.T) {
 		}
 	})
 }
+
+// Most steps find nothing new: the duration that is told is that of the longest one, for a minute at least and two at most.
+func TestLongestStep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const slow = 400 * time.Millisecond
+		begun := time.Now()
+		source := &demandSource{demand: daily, fail: func(refresh.Query) error {
+			if since := time.Since(begun); since >= 10*time.Minute && since < 11*time.Minute {
+				time.Sleep(slow)
+			}
+			return nil
+		}}
+		loop, snapshots := newLoop(t, source, fixedJobs{jobOf("llama")})
+		ctx, stop := context.WithCancel(t.Context())
+		over := make(chan error)
+		go func() { over <- loop.Run(ctx, bubbleClock{}) }()
+		for time.Since(begun) < 14*time.Minute {
+			time.Sleep(time.Second)
+			since := time.Since(begun)
+			told := snapshots.Load().Loop.StepSeconds >= slow.Seconds()
+			if told && since < 10*time.Minute || !told && since > 10*time.Minute+20*time.Second && since < 11*time.Minute ||
+				told && since > 12*time.Minute+20*time.Second {
+				t.Errorf("after %s a slow step is told: %v", since, told)
+			}
+		}
+		stop()
+		if err := <-over; err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -42,7 +42,7 @@ type Snapshot struct {
 // LoopStats are the refresh loop's statistics. Counters run since the start of the process.
 type LoopStats struct {
 	Steps uint64
-	// StepSeconds is the duration of the last step.
+	// StepSeconds is the duration of the longest step that began in the newest minute or the one before.
 	StepSeconds float64
 	// Queries and QueryErrors count fetches, Refits fits of models.
 	Queries, QueryErrors, Refits uint64
