@@ -192,7 +192,9 @@ func sameState(a, b Job) bool {
 // start begins a refresh; it owns the worker until it is done. What the step asks together answers its queries.
 func (l *Loop) start(ctx context.Context, w *worker, now time.Time, asked batches) {
 	l.busy[w] = true
-	w.awaited = w.failures == 0
+	// Values of other Forecasts do not wait for a fit, which takes a thousand times as long as a step.
+	fits := w.forecaster != nil && w.rebuildsAt(w.newestStep(now).Add(w.job.Step))
+	w.awaited = w.failures == 0 && !fits
 	go func() {
 		defer func() { l.done <- w }()
 		within, end := l.config.Span(ctx, w.job.Key)
@@ -226,8 +228,8 @@ func (l *Loop) recoverPanic(w *worker, now time.Time) {
 	w.scheduleRetry(now)
 }
 
-// collect waits for the refreshes of this step, no longer than the grace. For those that failed before, and for those that an
-// earlier step has waited for, it waits only a tenth of that: a source that hangs must not delay the values of all others.
+// collect waits for the refreshes of this step, no longer than the grace. For those that failed before, those that an earlier step
+// has waited for, and those that fit anew, it waits only a tenth of that: they must not delay the values of all others.
 func (l *Loop) collect(ctx context.Context) {
 	grace, cancelGrace := context.WithTimeout(ctx, l.config.Grace)
 	defer cancelGrace()

@@ -297,3 +297,41 @@ func TestLongestStep(t *testing.T) {
 		}
 	})
 }
+
+// A step does not wait for Forecasts that are fitted anew: of a large fleet some are at every step. The next one has their values.
+func TestFitsDelayNoStep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const answersAfter, grace = 3 * time.Second, 10 * time.Second
+		source := &demandSource{demand: daily, fail: func(refresh.Query) error {
+			time.Sleep(answersAfter)
+			return nil
+		}}
+		loop, _ := loopWith(t, refresh.Config{Grace: grace, Refit: time.Hour}, source, fixedJobs{jobOf("llama")})
+		now, fits := noon, 0
+		loop.Step(t.Context(), now)
+		for range 120 {
+			now = now.Add(step)
+			begun := time.Now()
+			s := loop.Step(t.Context(), now)
+			refits := s.Loop.Refits
+			if took := time.Since(begun); took < answersAfter {
+				fits++
+				if took != grace/10 {
+					t.Errorf("a step that fits anew took %s, want %s", took, grace/10)
+				}
+				time.Sleep(grace)
+				if s = loop.Step(t.Context(), now.Add(time.Second)); s.Loop.Refits == refits {
+					t.Error("a step did not wait, and nothing was fitted")
+				}
+			} else if took != answersAfter {
+				t.Errorf("a step took %s, want %s", took, answersAfter)
+			}
+			if at, want := entry(t, s, "llama").SampleTime, now.Add(-step); at.Before(want) {
+				t.Errorf("the newest sample is of %s, want %s", at, want)
+			}
+		}
+		if fits != 2 {
+			t.Errorf("%d steps of 120 did not wait for a fit, want 2: one an hour", fits)
+		}
+	})
+}
