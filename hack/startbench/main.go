@@ -178,7 +178,7 @@ func reportSteps(ctx context.Context, o options, forewarm *server, before cost, 
 		return err
 	}
 	minutes := o.watch.Minutes()
-	fmt.Fprintf(b.out, "%-12s %.2f s CPU a minute for %d Forecasts, rebuilds included; the longest of the newest steps took %.2f s\n",
+	fmt.Fprintf(b.out, "%-12s %.2f s CPU a minute for %d Forecasts, rebuilds included; the longest step took %.2f s\n",
 		"steps", (end.CPU-before.forewarm.CPU).Seconds()/minutes, o.forecasts, step)
 	fmt.Fprintf(b.out, "%-12s %d MiB live after the newest collection, %d MiB resident\n", "memory", forewarm.LiveMiB(),
 		end.Resident>>20)

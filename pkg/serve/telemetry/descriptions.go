@@ -109,7 +109,7 @@ var (
 		"Number of Forecasts that answer from their newest history while the whole of it is being read.")
 	snapshotAge = newDesc("snapshot_age_seconds",
 		"Time since the refresh loop last published a snapshot; grows while the loop is stuck.")
-	refreshStep  = newDesc("refresh_step_seconds", "Duration of the longest step of the refresh loop in the last one to two minutes.")
+	refreshStep  = newDesc("refresh_step_seconds", "Duration of the longest step of the last one to two minutes.")
 	refreshSteps = newDesc("refresh_steps_total", "Steps of the refresh loop.")
 	queries      = newDesc("source_queries_total", "Queries sent to the source.")
 	queryErrors  = newDesc("source_query_errors_total", "Queries to the source that failed.")
