@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -21,8 +22,9 @@ import (
 // soakWindow is the time over which latencies are summarised.
 const soakWindow = 10 * time.Second
 
-// soakLoad are requests to the replicas as the aggregator sends them, in turn to those that are ready. One that fails is sent again,
-// as the aggregator does with a connection that breaks; never to a replica that is not ready, whose values may be of a part of the history.
+// soakLoad are requests to the replicas as the aggregator sends them, in turn to those that are ready. One that fails is sent again, as
+// the aggregator does with a connection that breaks, and after a second where there were too many, as client-go does; never to a replica
+// that is not ready, whose values may be of a part of the history.
 type soakLoad struct {
 	targets []target
 	up      [2]atomic.Bool
@@ -132,7 +134,11 @@ func (l *soakLoad) send(ctx context.Context, i int) {
 	body, err := by.get(ctx, forecast)
 	again, firstErr := err != nil, err
 	if again && ctx.Err() == nil {
-		time.Sleep(10 * time.Millisecond)
+		pause := 10 * time.Millisecond
+		if strings.Contains(err.Error(), http.StatusText(http.StatusTooManyRequests)) {
+			pause = time.Second
+		}
+		time.Sleep(pause)
 		by = l.ready(1 - i%len(l.targets))
 		body, err = by.get(ctx, forecast)
 	}
@@ -166,6 +172,9 @@ func (l *soakLoad) send(ctx context.Context, i int) {
 	}
 	if forecast%soakNamespaces >= soakNamespaces-soakShaky {
 		return // What a replica knows of samples that come late depends on when it could read them.
+	}
+	if at, parseErr := time.Parse(time.RFC3339, sample); parseErr != nil || time.Since(at) >= 2*soakStep {
+		return // The next step is over, too: without a sample it changes the value, and not the sample's time.
 	}
 	key := soakSample{forecast, sample}
 	before, known := l.served[key]
