@@ -152,6 +152,9 @@ func (l *soakLoad) send(ctx context.Context, i int) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if err != nil && i < soakRate*int(soakWarmUp/time.Second) {
+		return // Nowhere do so many requests begin in one second, each with a review.
+	}
 	l.sent++
 	if again {
 		l.again++
