@@ -46,7 +46,7 @@ type soakLoad struct {
 // soakSample is a Forecast's newest sample.
 type soakSample struct {
 	forecast int
-	at       string
+	at       time.Time
 }
 
 // soakAnswer is a value, and who gave it.
@@ -118,9 +118,9 @@ func (l *soakLoad) closeWindow(now time.Time) {
 		l.p99 = append(l.p99, soakPoint{now, l.took[len(l.took)*99/100].Seconds() * 1000})
 	}
 	l.took = l.took[:0]
-	old := now.Add(-5 * time.Minute).UTC().Format(time.RFC3339)
+	old := now.Add(-5 * time.Minute)
 	for sample := range l.served {
-		if sample.at < old {
+		if sample.at.Before(old) {
 			delete(l.served, sample)
 		}
 	}
@@ -146,15 +146,15 @@ func (l *soakLoad) send(ctx context.Context, i int) {
 	if ctx.Err() != nil {
 		return
 	}
-	var sample, value string
+	var (
+		sample time.Time
+		value  string
+	)
 	if err == nil {
 		sample, value, err = soakValue(body)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err != nil && i < soakRate*int(soakWarmUp/time.Second) {
-		return // Nowhere do so many requests begin in one second, each with a review.
-	}
 	l.sent++
 	if again {
 		l.again++
@@ -176,7 +176,7 @@ func (l *soakLoad) send(ctx context.Context, i int) {
 	if forecast%soakNamespaces >= soakNamespaces-soakShaky {
 		return // What a replica knows of samples that come late depends on when it could read them.
 	}
-	if at, parseErr := time.Parse(time.RFC3339, sample); parseErr != nil || time.Since(at) >= 2*soakStep {
+	if time.Since(sample) >= 2*soakStep {
 		return // The next step is over, too: without a sample it changes the value, and not the sample's time.
 	}
 	key := soakSample{forecast, sample}
@@ -190,8 +190,16 @@ func (l *soakLoad) send(ctx context.Context, i int) {
 		if len(l.differing) < 20 {
 			l.differing = append(
 				l.differing,
-				fmt.Sprintf("Forecast %d at %s: %s by %s, then at %s %s by %s", forecast, sample, before.value,
-					before.by, begun.UTC().Format(time.TimeOnly), value, by.name),
+				fmt.Sprintf(
+					"Forecast %d at %s: %s by %s, then at %s %s by %s",
+					forecast,
+					sample.Format(time.RFC3339),
+					before.value,
+					before.by,
+					begun.UTC().Format(time.TimeOnly),
+					value,
+					by.name,
+				),
 			)
 		}
 	}
@@ -206,16 +214,19 @@ func (l *soakLoad) ready(i int) target {
 }
 
 // soakValue is the value of an answer, and the time of its sample.
-func soakValue(answer []byte) (sample, value string, err error) {
+func soakValue(answer []byte) (sample time.Time, value string, err error) {
 	_, body, _ := cutLine(answer)
 	var list struct {
-		Items []struct{ Timestamp, Value string }
+		Items []struct {
+			Timestamp time.Time
+			Value     string
+		}
 	}
 	if err = json.Unmarshal(body, &list); err == nil && len(list.Items) != 1 {
 		err = fmt.Errorf("%d values, want one", len(list.Items))
 	}
 	if err != nil {
-		return "", "", err
+		return time.Time{}, "", err
 	}
 	return list.Items[0].Timestamp, list.Items[0].Value, nil
 }
