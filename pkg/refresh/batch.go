@@ -16,9 +16,18 @@ type Batcher interface {
 	// Batches returns those of the queries that can be answered together, two and more in a batch. All are of one namespace, source,
 	// range and step.
 	Batches(queries []Query) [][]Query
-	// FetchBatch returns an answer for each query of a batch. On an error each is to be asked alone.
+	// FetchBatch returns an answer for each query of a batch. On an error that wraps ErrNotTogether each is to be asked alone; any other
+	// one is each query's.
 	FetchBatch(ctx context.Context, batch []Query) ([]Answer, error)
 }
+
+// ErrNotTogether is an error of a batch, not of its queries.
+var ErrNotTogether = errors.New("queries were not answered together")
+
+// batchError is that of a query which was not asked alone.
+type batchError struct{ error }
+
+func (e batchError) Unwrap() error { return e.error }
 
 // Answer is what Fetch returns.
 type Answer struct {
@@ -83,9 +92,10 @@ func (l *Loop) startBatches(ctx context.Context, due []*worker, now time.Time) b
 	return started
 }
 
-// newestQueries are the queries for the newest samples that can be foreseen; none while the worker waits after a failure.
+// newestQueries are the queries for the newest samples that can be foreseen; none after one that failed alone, which may be what fails
+// the batch.
 func (w *worker) newestQueries(now time.Time) []Query {
-	if w.failures > 0 || w.readsWhole {
+	if _, together := errors.AsType[batchError](w.result.err); w.readsWhole || w.failures > 0 && !together {
 		return nil
 	}
 	all := []Query{w.nextQuery(now)}
@@ -104,14 +114,17 @@ func (l *Loop) fetchBatch(ctx context.Context, b *batch, source Batcher, queries
 		return
 	}
 	defer release()
-	ctx, cancel := context.WithTimeout(ctx, l.config.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, 2*l.config.Timeout) // A source that does not answer asks again.
 	defer cancel()
 	l.queries.Add(1)
 	answers, err := source.FetchBatch(ctx, queries)
-	if err != nil {
-		l.log.InfoContext(ctx, "queries were not answered together, each is asked alone", "namespace", q.Namespace,
+	switch {
+	case errors.Is(err, ErrNotTogether):
+		l.log.InfoContext(ctx, "each query is asked alone", "namespace", q.Namespace,
 			"queries", len(queries), "error", err)
 		return
+	case err != nil:
+		answers = slices.Repeat([]Answer{{Err: batchError{err}}}, len(queries))
 	}
 	b.answers = make(map[string]Answer, len(queries))
 	for i, a := range answers {

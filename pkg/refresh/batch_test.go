@@ -118,7 +118,9 @@ func TestNewestSamplesAreAskedTogether(t *testing.T) {
 // A batch that fails, answers a part or with errors delays and changes nothing: what it lacks is asked alone.
 func TestFailedBatchesAreAskedAlone(t *testing.T) {
 	for name, change := range map[string]func(context.Context, []refresh.Answer) error{
-		"an error": func(context.Context, []refresh.Answer) error { return series.ErrUnavailable },
+		"an error": func(context.Context, []refresh.Answer) error {
+			return fmt.Errorf("%w: %w", refresh.ErrNotTogether, series.ErrUnavailable)
+		},
 		"shorter series": func(_ context.Context, a []refresh.Answer) error {
 			a[0].Series.Values = a[0].Series.Values[:0]
 			return nil
@@ -145,6 +147,61 @@ func TestFailedBatchesAreAskedAlone(t *testing.T) {
 	}
 }
 
+// While a source answers nothing, one request a namespace and step asks for all, so that it is not what keeps the source busy; the
+// first answer has the samples of all. One that failed alone is asked alone until it is answered.
+func TestBatchesOfASourceThatIsAway(t *testing.T) {
+	jobs := differentJobs(8)
+	together := &batchingSource{byLength: dailyByLength()}
+	loop, _ := newLoop(t, together, jobs)
+	loop.Step(t.Context(), noon)
+	stepAt := func(i int) (s *snapshot.Snapshot, batches int64, alone int) {
+		together.mu.Lock()
+		together.queries = nil
+		together.mu.Unlock()
+		together.batches.Store(0)
+		s = loop.Step(t.Context(), noon.Add(time.Duration(i)*step))
+		return s, together.batches.Load(), len(together.queries)
+	}
+	for i := 1; i <= 3; i++ {
+		together.change = func(context.Context, []refresh.Answer) error { return series.ErrUnavailable }
+		s, batches, alone := stepAt(i)
+		if batches != 2 || alone != 0 {
+			t.Fatalf("away, step %d: %d batches and %d queries alone", i, batches, alone)
+		}
+		if c := condition(t, s.Get(jobs[0].Key), snapshot.ConditionSource); c.True {
+			t.Fatalf("away, step %d: SourceHealthy is %+v", i, c)
+		}
+	}
+	together.change = nil
+	s, batches, alone := stepAt(4)
+	for _, j := range jobs {
+		if at := s.Get(j.Key).SampleTime; !at.Equal(noon.Add(3 * step)) {
+			t.Errorf("%s has samples until %s", j.Key, at)
+		}
+	}
+	if batches != 2 || alone != 0 {
+		t.Fatalf("back: %d batches and %d queries alone", batches, alone)
+	}
+
+	together.change = func(context.Context, []refresh.Answer) error { return refresh.ErrNotTogether }
+	together.fail = func(q refresh.Query) error {
+		if q.Expr == jobs[0].Expr {
+			return series.ErrUnavailable
+		}
+		return nil
+	}
+	stepAt(5)
+	together.change = func(_ context.Context, a []refresh.Answer) error {
+		if len(a) == 8 { // Four Forecasts that know saturation.
+			t.Error("what failed alone is in a batch")
+		}
+		return nil
+	}
+	if _, batches, alone = stepAt(6); batches != 2 || alone != 1 {
+		t.Errorf("one failed alone: %d batches and %d queries alone", batches, alone)
+	}
+}
+
 // A series that is not there is told to the Forecast that asked for it alone.
 func TestBatchWithoutASeries(t *testing.T) {
 	jobs := differentJobs(2)
@@ -168,7 +225,7 @@ func TestBatchWithoutASeries(t *testing.T) {
 	}
 }
 
-// A batch that hangs holds up no other namespace, and its own Forecasts no longer than a query of their own would.
+// A batch that hangs holds up no other namespace, and its own Forecasts no longer than two queries of their own would.
 func TestHangingBatchHoldsUpNoOtherNamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := differentJobs(4)
@@ -182,7 +239,7 @@ func TestHangingBatchHoldsUpNoOtherNamespace(t *testing.T) {
 				return nil
 			}
 			<-ctx.Done()
-			return ctx.Err()
+			return fmt.Errorf("%w: %w", refresh.ErrNotTogether, ctx.Err())
 		}
 		now = now.Add(step)
 		s := loop.Step(t.Context(), now)
@@ -195,8 +252,8 @@ func TestHangingBatchHoldsUpNoOtherNamespace(t *testing.T) {
 		if len(fresh) != 1 {
 			t.Fatalf("fresh Forecasts by namespace: %v, want those of one", fresh)
 		}
-		time.Sleep(30 * time.Second)
-		s = loop.Step(t.Context(), now.Add(30*time.Second))
+		time.Sleep(45 * time.Second)
+		s = loop.Step(t.Context(), now.Add(45*time.Second))
 		for _, j := range jobs {
 			if !s.Get(j.Key).SampleTime.Equal(now.Add(-step)) {
 				t.Errorf("%s has samples until %s", j.Key, s.Get(j.Key).SampleTime)

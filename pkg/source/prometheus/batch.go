@@ -16,8 +16,8 @@ import (
 const (
 	// maxParts is how many queries one request answers.
 	maxParts = 64
-	// aloneTimes is how often queries are asked one by one after they could not be answered together.
-	aloneTimes = 20
+	// After a request that was not answered they are fewer by fewerBy for fewerTimes.
+	fewerBy, fewerTimes = 4, 20
 )
 
 var _ refresh.Batcher = (*Source)(nil)
@@ -48,10 +48,10 @@ func (s *Source) Batches(queries []refresh.Query) [][]refresh.Query {
 		}
 		alike := parts[:end]
 		parts = parts[end:]
-		if len(alike) < 2 || !s.alone.count(of) {
+		if len(alike) < 2 {
 			continue
 		}
-		for together := range slices.Chunk(alike, maxParts) {
+		for together := range slices.Chunk(alike, s.sizes.next(of)) {
 			batch := make([]refresh.Query, len(together))
 			for i, p := range together {
 				batch[i] = p.query
@@ -62,13 +62,20 @@ func (s *Source) Batches(queries []refresh.Query) [][]refresh.Query {
 	return slices.DeleteFunc(batches, func(b []refresh.Query) bool { return len(b) < 2 })
 }
 
-// FetchBatch answers a batch of [Source.Batches] by one request. On an error its queries are asked one by one for the next steps.
+// FetchBatch answers a batch of [Source.Batches] by one request. Where that fails, one of the queries is asked alone. If it is answered,
+// the error wraps [refresh.ErrNotTogether], and batches are smaller for a while. If not, the server is away or overloaded, which the
+// same queries one by one would prolong.
 func (s *Source) FetchBatch(ctx context.Context, batch []refresh.Query) ([]refresh.Answer, error) {
 	answers, err := s.fetchBatch(ctx, batch)
-	if err != nil && !errors.Is(ctx.Err(), context.Canceled) {
-		s.alone.add(s.splits.of(batch[0].Expr).Template)
+	if err == nil || errors.Is(ctx.Err(), context.Canceled) {
+		return answers, err
 	}
-	return answers, err
+	one := batch[int(s.probes.Add(1)%uint64(len(batch)))] // In turn: one may be what takes so long.
+	if _, alone := s.Fetch(ctx, one); errors.Is(alone, series.ErrUnavailable) {
+		return nil, err
+	}
+	s.sizes.lower(s.splits.of(one.Expr).Template, len(batch))
+	return nil, fmt.Errorf("%w: %w", refresh.ErrNotTogether, err)
 }
 
 func (s *Source) fetchBatch(ctx context.Context, batch []refresh.Query) ([]refresh.Answer, error) {
@@ -109,31 +116,41 @@ func (s *Source) fetchBatch(ctx context.Context, batch []refresh.Query) ([]refre
 	return answers, nil
 }
 
-// alone are the templates whose queries are asked one by one, and for how many times still.
-type alone struct {
+// sizes are how many queries of a template one request asks, where they are fewer than maxParts.
+type sizes struct {
 	mu    sync.Mutex
-	times map[signal.Template]int
+	fewer map[signal.Template]size
 }
 
-// count counts a time at which queries of a template could be asked together, and reports whether they are.
-func (a *alone) count(t signal.Template) (together bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.times[t] > 0 {
-		a.times[t]--
-		return false
+// size is for so many times still.
+type size struct{ parts, times int }
+
+// next returns how many queries of a template the next requests ask.
+func (s *sizes) next(t signal.Template) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now, ok := s.fewer[t]
+	if !ok {
+		return maxParts
 	}
-	delete(a.times, t)
-	return true
+	s.fewer[t] = size{now.parts, now.times - 1}
+	if now.times == 1 {
+		s.fewer[t] = size{now.parts * fewerBy, fewerTimes}
+	}
+	if s.fewer[t].parts >= maxParts {
+		delete(s.fewer, t)
+	}
+	return now.parts
 }
 
-func (a *alone) add(t signal.Template) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.times == nil {
-		a.times = map[signal.Template]int{}
+// lower notes that so many were not answered by one request.
+func (s *sizes) lower(t signal.Template, parts int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fewer == nil {
+		s.fewer = map[signal.Template]size{}
 	}
-	a.times[t] = aloneTimes
+	s.fewer[t] = size{max(1, parts/fewerBy), fewerTimes}
 }
 
 // splits keeps how queries are split: parsing one takes longer than asking for it.

@@ -131,8 +131,18 @@ func TestQueriesThatDifferByALabelAreOneRequest(t *testing.T) {
 	}
 }
 
-// Where a server does not answer together what it answers alone, or answers something else, each query is asked alone for a while.
-func TestQueriesAreAskedAloneAfterAFailure(t *testing.T) {
+// ofABatch changes only answers to several queries.
+func ofABatch(change func(string) string) func(string) string {
+	return func(answer string) string {
+		if strings.Contains(answer, "forewarm_part") {
+			return change(answer)
+		}
+		return answer
+	}
+}
+
+// Where a server does not answer together what it answers alone, or answers something else, fewer are asked together for a while.
+func TestFewerAreAskedTogetherAfterAFailure(t *testing.T) {
 	for name, change := range map[string]func(string) string{
 		"a series of another query": func(a string) string { return strings.Replace(a, `"forewarm_part":"`, `"forewarm_part":"x`, 1) },
 		"a series without the label": func(a string) string {
@@ -149,55 +159,95 @@ func TestQueriesAreAskedAloneAfterAFailure(t *testing.T) {
 			return strings.Replace(a, `"result":[`, `"result":[`+strings.Repeat(one, 80), 1)
 		},
 	} {
-		handler, _ := evaluating(t, demandOf(3), change)
+		handler, _ := evaluating(t, demandOf(32), ofABatch(change))
 		s := source(t, handler)
-		batches := s.Batches(queriesOf(3))
-		if len(batches) != 1 {
-			t.Fatalf("%d batches, want 1", len(batches))
+		together := func() []int {
+			var sizes []int
+			for _, batch := range s.Batches(queriesOf(32)) {
+				sizes = append(sizes, len(batch))
+			}
+			return sizes
 		}
-		if answers, err := s.FetchBatch(t.Context(), batches[0]); err == nil {
-			t.Errorf("%s: %v", name, answers)
-		}
-		alone := 0
-		for ; len(s.Batches(queriesOf(3))) == 0; alone++ {
-			if alone > 100 {
-				t.Fatalf("%s: never asked together again", name)
+		fail := func() {
+			answers, err := s.FetchBatch(t.Context(), s.Batches(queriesOf(32))[0])
+			if !errors.Is(err, refresh.ErrNotTogether) {
+				t.Errorf("%s: %v, %v", name, answers, err)
 			}
 		}
-		if alone < 10 {
-			t.Errorf("%s: asked together again after %d steps", name, alone)
+		if got := together(); !slices.Equal(got, []int{32}) {
+			t.Fatalf("batches of %v, want 32", got)
+		}
+		fail()
+		if got := together(); !slices.Equal(got, []int{8, 8, 8, 8}) {
+			t.Fatalf("%s: batches of %v after a failure of 32", name, got)
+		}
+		fail()
+		fail()
+		for range 20 {
+			if got := together(); len(got) != 0 {
+				t.Fatalf("%s: batches of %v, want none", name, got)
+			}
+		}
+		if got := together(); len(got) != 8 {
+			t.Fatalf("%s: batches of %v after a while, want 4 in each", name, got)
 		}
 	}
 }
 
-// A server that hangs counts as one that does not answer; a caller that gives up does not.
-func TestQueriesAreAskedAloneAfterATimeout(t *testing.T) {
-	hangs := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+// A server that answers not even one query is away or overloaded: nothing is asked alone, and as many together as before. A caller that
+// gives up says nothing about the server.
+func TestBatchesOfAServerThatIsAway(t *testing.T) {
+	hangs := func(_ http.ResponseWriter, r *http.Request) {
 		_ = r.FormValue("query") // Until its body is read, a server does not see that the client is gone.
 		<-r.Context().Done()
-	})
+	}
 	for name, c := range map[string]struct {
-		within func(context.Context) (context.Context, context.CancelFunc)
-		alone  bool
+		handler http.HandlerFunc
+		within  func(context.Context) (context.Context, context.CancelFunc)
 	}{
-		"hangs": {func(ctx context.Context) (context.Context, context.CancelFunc) {
+		"hangs": {hangs, func(ctx context.Context) (context.Context, context.CancelFunc) {
 			return context.WithTimeout(ctx, 50*time.Millisecond)
-		}, true},
-		"given up": {func(ctx context.Context) (context.Context, context.CancelFunc) {
+		}},
+		"given up": {hangs, func(ctx context.Context) (context.Context, context.CancelFunc) {
 			ctx, cancel := context.WithCancel(ctx)
 			time.AfterFunc(50*time.Millisecond, cancel)
 			return ctx, cancel
-		}, false},
+		}},
+		"fails": {func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "overloaded", http.StatusServiceUnavailable)
+		}, context.WithCancel},
 	} {
-		s := source(t, hangs)
+		s := source(t, c.handler)
 		ctx, cancel := c.within(t.Context())
-		if _, err := s.FetchBatch(ctx, s.Batches(queriesOf(3))[0]); err == nil {
-			t.Errorf("%s: there is an answer", name)
-		}
+		_, err := s.FetchBatch(ctx, s.Batches(queriesOf(3))[0])
 		cancel()
-		if alone := len(s.Batches(queriesOf(3))) == 0; alone != c.alone {
-			t.Errorf("%s: asked alone: %v", name, alone)
+		if !errors.Is(err, series.ErrUnavailable) || errors.Is(err, refresh.ErrNotTogether) {
+			t.Errorf("%s: the error is %v", name, err)
 		}
+		if batches := s.Batches(queriesOf(3)); len(batches) != 1 || len(batches[0]) != 3 {
+			t.Errorf("%s: batches of %v", name, batches)
+		}
+	}
+}
+
+// A server that takes too long for several queries, and answers one, is asked for fewer; also where one of them is what takes so long.
+func TestOneSlowQueryOfABatch(t *testing.T) {
+	handler, _ := evaluating(t, demandOf(3), unchanged)
+	s := source(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if q := r.FormValue("query"); strings.Contains(q, "forewarm_part") || strings.Contains(q, `"1"`) {
+			http.Error(w, "query timed out", http.StatusServiceUnavailable)
+			return
+		}
+		handler.ServeHTTP(w, r)
+	}))
+	batch := s.Batches(queriesOf(3))[0]
+	for range 2 {
+		if _, err := s.FetchBatch(t.Context(), batch); err == nil {
+			t.Fatal("there is an answer")
+		}
+	}
+	if batches := s.Batches(queriesOf(3)); len(batches) != 0 {
+		t.Errorf("batches of %v, want each alone", batches)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/api"
@@ -30,7 +31,9 @@ type Source struct {
 	close func()
 
 	splits splits
-	alone  alone
+	sizes  sizes
+	// probes counts the queries of batches that were asked alone.
+	probes atomic.Uint64
 }
 
 var _ refresh.Source = (*Source)(nil)
