@@ -40,6 +40,8 @@ const (
 	soakWarmUp = 15 * time.Second
 	// soakPause is the least time between two kube-apiservers that are killed: on two cores all that has waited for one takes a minute.
 	soakPause = 3 * time.Minute
+	// soakPatience is how long a replica waits for histories before it is ready.
+	soakPatience = 10 * time.Minute
 )
 
 // soakLength is how long a soak takes.
@@ -96,7 +98,7 @@ func TestSoak(t *testing.T) {
 		s.killSoakLeader(t, load, report)
 		select {
 		case <-restarts.C:
-			report.restartAPIServer(s)
+			report.restartAPIServer(s, load)
 		default:
 		}
 	}
@@ -105,7 +107,7 @@ func TestSoak(t *testing.T) {
 	for time.Since(begun) < length {
 		select {
 		case <-restarts.C:
-			report.restartAPIServer(s)
+			report.restartAPIServer(s, load)
 		case <-time.After(time.Second):
 		}
 	}
@@ -333,10 +335,14 @@ func (s *stage) killSoakLeader(t *testing.T, load *soakLoad, report *soakReport)
 		s.Crash(r)
 		begun := time.Now()
 		time.Sleep(time.Duration(rand.IntN(3000)) * time.Millisecond) //nolint:gosec // A test's draw.
-		if err := s.Recover(t.Context(), r, 11*time.Minute); err != nil {
+		if err := s.Recover(t.Context(), r, soakPatience+time.Minute); err != nil {
 			t.Fatal(err)
 		}
 		load.up[i].Store(true)
+		if n := s.gauge(r, "forewarm_partial_forecasts"); n > soakForecasts/soakNamespaces*soakShaky {
+			t.Logf("%s is ready with a part of %d histories", r.Name, n)
+			load.wholeFrom[i].Store(begun.Add(soakPatience).Unix())
+		}
 		report.recoveries = append(report.recoveries, time.Since(begun))
 	}
 	time.Sleep(5 * time.Second)
@@ -377,13 +383,13 @@ func openDescriptors(pid int) int {
 	return len(all)
 }
 
-// goroutines are those of a replica; 0 where it does not answer.
-func (s *stage) goroutines(r *clustertest.Replica) int {
+// gauge is a metric of a replica; 0 where it does not answer.
+func (s *stage) gauge(r *clustertest.Replica, name string) int {
 	metrics, err := s.ask(r.URL + "/metrics")
 	if err != nil {
 		return 0
 	}
-	_, rest, _ := strings.Cut(metrics, "\ngo_goroutines ")
+	_, rest, _ := strings.Cut(metrics, "\n"+name+" ")
 	text, _, _ := strings.Cut(rest, "\n")
 	n, _ := strconv.Atoi(text) //nolint:errcheck // The library writes numbers.
 	return n

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,12 +24,17 @@ import (
 // soakWindow is the time over which latencies are summarised.
 const soakWindow = 10 * time.Second
 
-// soakLoad are requests to the replicas as the aggregator sends them, in turn to those that are ready. One that fails is sent again, as
-// the aggregator does with a connection that breaks, and after a second where there were too many, as client-go does; never to a replica
-// that is not ready, whose values may be of a part of the history.
+// soakLoad are requests to the replicas as the aggregator sends them, in turn to those that are ready. Where a connection breaks it is
+// sent again, as the aggregator does, and after a second where there were too many, as client-go does; not after a time-out. The
+// aggregator is part of the kube-apiserver: while that is away none are sent, and who waits for an answer is gone.
 type soakLoad struct {
 	targets []target
 	up      [2]atomic.Bool
+	// wholeFrom is when a replica surely has the whole histories of all whose source works, in Unix seconds: one that could not be
+	// reached beside a busy other one was ready before.
+	wholeFrom [2]atomic.Int64
+	// outages is odd while the kube-apiserver is away.
+	outages atomic.Int64
 
 	mu     sync.Mutex
 	served map[soakSample]soakAnswer
@@ -36,9 +43,9 @@ type soakLoad struct {
 	differing           []string
 	sent, again, failed int
 	problems            []string
-	// failedAt counts those that failed by the second.
-	failedAt map[string]int
-	took     []time.Duration
+	// failedAt counts those that failed by the second, failedWith by the last error.
+	failedAt, failedWith map[string]int
+	took                 []time.Duration
 	// p99 of each window, in milliseconds, and its end.
 	p99 []soakPoint
 }
@@ -67,7 +74,7 @@ func (s *stage) startSoakLoad(t *testing.T) *soakLoad {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &soakLoad{served: map[soakSample]soakAnswer{}, failedAt: map[string]int{}}
+	l := &soakLoad{served: map[soakSample]soakAnswer{}, failedAt: map[string]int{}, failedWith: map[string]int{}}
 	for i, r := range s.replicas {
 		config := clustertest.Unverified()
 		config.Certificates = []tls.Certificate{certificate}
@@ -92,12 +99,16 @@ func (l *soakLoad) run(t *testing.T) (stop func()) {
 		defer close(over)
 		var sent sync.WaitGroup
 		defer sent.Wait()
-		begun, window := time.Now(), time.Now()
+		next, window := time.Now(), time.Now()
 		for i := 0; ; i++ {
 			select {
 			case <-quit:
 				return
-			case <-time.After(time.Until(begun.Add(time.Duration(i) * time.Second / soakRate))):
+			case <-time.After(time.Until(next)):
+			}
+			if next = next.Add(time.Second / soakRate); l.outages.Load()%2 == 1 {
+				next = time.Now().Add(time.Second / soakRate)
+				continue
 			}
 			sent.Go(func() { l.send(t.Context(), i) })
 			if time.Since(window) > soakWindow {
@@ -130,9 +141,9 @@ func (l *soakLoad) closeWindow(now time.Time) {
 func (l *soakLoad) send(ctx context.Context, i int) {
 	forecast := i / len(l.targets) % soakForecasts // Each replica is asked for each.
 	by := l.ready(i % len(l.targets))
-	begun := time.Now()
-	body, err := by.get(ctx, forecast)
-	again, firstErr := err != nil, err
+	begun, outages := time.Now(), l.outages.Load()
+	body, err := l.targets[by].get(ctx, forecast)
+	again, firstErr := err != nil && !os.IsTimeout(err), err
 	if again && ctx.Err() == nil {
 		pause := 10 * time.Millisecond
 		if strings.Contains(err.Error(), http.StatusText(http.StatusTooManyRequests)) {
@@ -140,7 +151,7 @@ func (l *soakLoad) send(ctx context.Context, i int) {
 		}
 		time.Sleep(pause)
 		by = l.ready(1 - i%len(l.targets))
-		body, err = by.get(ctx, forecast)
+		body, err = l.targets[by].get(ctx, forecast)
 	}
 	took := time.Since(begun)
 	if ctx.Err() != nil {
@@ -155,6 +166,9 @@ func (l *soakLoad) send(ctx context.Context, i int) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.outages.Load() != outages {
+		return
+	}
 	l.sent++
 	if again {
 		l.again++
@@ -162,6 +176,7 @@ func (l *soakLoad) send(ctx context.Context, i int) {
 	if err != nil {
 		l.failed++
 		l.failedAt[begun.UTC().Format(time.TimeOnly)]++
+		l.failedWith[kindOf(err)]++
 		if len(l.problems) < 5 {
 			l.problems = append(
 				l.problems,
@@ -176,12 +191,15 @@ func (l *soakLoad) send(ctx context.Context, i int) {
 	if forecast%soakNamespaces >= soakNamespaces-soakShaky {
 		return // What a replica knows of samples that come late depends on when it could read them.
 	}
+	if time.Now().Unix() < l.wholeFrom[by].Load() {
+		return
+	}
 	if time.Since(sample) >= 2*soakStep {
 		return // The next step is over, too: without a sample it changes the value, and not the sample's time.
 	}
 	key := soakSample{forecast, sample}
 	before, known := l.served[key]
-	l.served[key] = soakAnswer{value, by.name}
+	l.served[key] = soakAnswer{value, l.targets[by].name}
 	if known {
 		l.compared++
 	}
@@ -198,19 +216,27 @@ func (l *soakLoad) send(ctx context.Context, i int) {
 					before.by,
 					begun.UTC().Format(time.TimeOnly),
 					value,
-					by.name,
+					l.targets[by].name,
 				),
 			)
 		}
 	}
 }
 
-// ready is the wanted replica, or the other while that is not ready.
-func (l *soakLoad) ready(i int) target {
-	if !l.up[i].Load() {
-		i = 1 - i
+// kindOf is an error without what differs from request to request.
+func kindOf(err error) string {
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		err = failed.Err
 	}
-	return l.targets[i]
+	return fmt.Sprintf("%.70s", err)
+}
+
+// ready is the wanted replica, or the other while that is not ready.
+func (l *soakLoad) ready(i int) int {
+	if !l.up[i].Load() {
+		return 1 - i
+	}
+	return i
 }
 
 // soakValue is the value of an answer, and the time of its sample.
