@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/cache"
@@ -14,6 +15,14 @@ import (
 // maxGrants is how many decisions are kept, some 400 bytes each. The oldest gives way: with fewer than there are HPAs none would be found.
 const maxGrants = 32_768
 
+// A grant is asked for again, beside the request that finds it, when so much of its time is over: no request waits for a review that
+// could be foreseen. Of thousands that expire at once no more than renewals are reviewed at the same time.
+const (
+	renewedAfter   = 0.75
+	renewals       = 16
+	renewalTimeout = 10 * time.Second
+)
+
 // grants keeps what the cluster decided on a user's request, for the times that the options give the library's cache, which it
 // replaces: that finds a decision by the JSON of its review, a tenth of a request's CPU time. Selectors are not part of what is
 // decided (withoutSelectors).
@@ -21,6 +30,7 @@ type grants struct {
 	next        authorizer.Authorizer
 	allow, deny time.Duration
 	decided     *cache.LRUExpireCache
+	renewing    chan struct{}
 }
 
 // decision is one of the cluster's.
@@ -28,30 +38,65 @@ type decision struct {
 	authorizer.Decision
 
 	reason string
+	// renew is when it is asked for again, and renewed that it was; zero if it just expires.
+	renew   time.Time
+	renewed atomic.Bool
 }
 
 // cachedGrants returns an authorizer that asks the next one. (A function, because embedding would leave an authorizer's other
 // methods uncached.)
 func cachedGrants(next authorizer.Authorizer, allow, deny time.Duration) authorizer.Authorizer {
-	g := &grants{next: next, allow: allow, deny: deny, decided: cache.NewLRUExpireCache(maxGrants)}
+	g := &grants{
+		next: next, allow: allow, deny: deny,
+		decided: cache.NewLRUExpireCache(maxGrants), renewing: make(chan struct{}, renewals),
+	}
 	return authorizer.AuthorizerFunc(g.authorize)
 }
 
 func (g *grants) authorize(ctx context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
 	key := grantKey(a)
 	known, _ := g.decided.Get(key)
-	if d, ok := known.(decision); ok {
-		return d.Decision, d.reason, nil
+	d, ok := known.(*decision)
+	if !ok {
+		return g.ask(ctx, key, a)
 	}
+	if !d.renew.IsZero() && time.Now().After(d.renew) {
+		g.renew(ctx, d, key, a)
+	}
+	return d.Decision, d.reason, nil
+}
+
+// ask asks the cluster, and keeps its decision.
+func (g *grants) ask(ctx context.Context, key string, a authorizer.Attributes) (authorizer.Decision, string, error) {
 	d, reason, err := g.next.Authorize(ctx, a)
 	switch {
 	case err != nil: // The next request asks again.
 	case d == authorizer.DecisionAllow:
-		g.decided.Add(key, decision{d, reason}, g.allow)
+		renew := time.Now().Add(time.Duration(renewedAfter * float64(g.allow)))
+		g.decided.Add(key, &decision{Decision: d, reason: reason, renew: renew}, g.allow)
 	default:
-		g.decided.Add(key, decision{d, reason}, g.deny)
+		g.decided.Add(key, &decision{Decision: d, reason: reason}, g.deny)
 	}
 	return d, reason, err
+}
+
+// renew asks for a decision again, once, and beside the request, which may end before.
+func (g *grants) renew(ctx context.Context, d *decision, key string, a authorizer.Attributes) {
+	select {
+	case g.renewing <- struct{}{}:
+	default:
+		return // The next request does.
+	}
+	if d.renewed.Swap(true) {
+		<-g.renewing
+		return
+	}
+	go func() {
+		defer func() { <-g.renewing }()
+		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), renewalTimeout)
+		defer cancel()
+		_, _, _ = g.ask(within, key, a) //nolint:errcheck // The decision expires, and the next request asks.
+	}()
 }
 
 // grantKey is everything that a review contains. Each text has its length before it, so that no two requests have the same key.

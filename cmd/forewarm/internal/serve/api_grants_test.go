@@ -1,8 +1,11 @@
 package serve_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"strconv"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -75,6 +78,9 @@ func TestDecisionsAreKeptForTheirTime(t *testing.T) {
 						return test.decision, "why", test.err
 					}), time.Minute, 10*time.Second)
 				for i, after := range []time.Duration{0, test.kept - time.Second, 2 * time.Second} {
+					if test.decision == authorizer.DecisionAllow && i > 0 {
+						after += map[int]time.Duration{1: -15 * time.Second, 2: 15 * time.Second}[i] // It is not renewed yet.
+					}
 					time.Sleep(after)
 					before := asked
 					decision, reason, err := grants.Authorize(t.Context(), authorizer.AttributesRecord{})
@@ -88,4 +94,83 @@ func TestDecisionsAreKeptForTheirTime(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A grant is renewed beside the request that finds it, before it expires, and once. A refusal takes effect as soon as it is known; without
+// an answer the grant expires.
+func TestGrantsAreRenewed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked atomic.Int64
+		decision, failure := authorizer.DecisionAllow, error(nil)
+		grants := serve.CachedGrants(authorizer.AuthorizerFunc(
+			func(ctx context.Context, _ authorizer.Attributes) (authorizer.Decision, string, error) {
+				asked.Add(1)
+				time.Sleep(3 * time.Second)
+				return decision, "", cmp.Or(failure, ctx.Err())
+			}), time.Minute, 10*time.Second)
+		request := func(want authorizer.Decision, wantAsked int64, took time.Duration) {
+			t.Helper()
+			ctx, gone := context.WithCancel(t.Context())
+			began := time.Now()
+			got, _, err := grants.Authorize(ctx, authorizer.AttributesRecord{})
+			if got != want || time.Since(began) != took || err != nil && failure == nil {
+				t.Errorf("%v after %s, %v; want %v after %s", got, time.Since(began), err, want, took)
+			}
+			gone() // What it began goes on.
+			synctest.Wait()
+			if n := asked.Load(); n != wantAsked {
+				t.Errorf("the cluster was asked %d times, want %d", n, wantAsked)
+			}
+		}
+		request(authorizer.DecisionAllow, 1, 3*time.Second)
+		time.Sleep(44 * time.Second)
+		request(authorizer.DecisionAllow, 1, 0)
+		time.Sleep(2 * time.Second)
+		request(authorizer.DecisionAllow, 2, 0)
+		request(authorizer.DecisionAllow, 2, 0)
+		time.Sleep(20 * time.Second) // The first grant is over.
+		request(authorizer.DecisionAllow, 2, 0)
+		time.Sleep(30 * time.Second)
+		decision = authorizer.DecisionDeny
+		request(authorizer.DecisionAllow, 3, 0)
+		time.Sleep(4 * time.Second)
+		request(authorizer.DecisionDeny, 3, 0)
+		time.Sleep(10 * time.Second)
+		decision = authorizer.DecisionAllow
+		request(authorizer.DecisionAllow, 4, 3*time.Second)
+		time.Sleep(50 * time.Second)
+		decision, failure = authorizer.DecisionNoOpinion, errors.New("no cluster")
+		request(authorizer.DecisionAllow, 5, 0)
+		time.Sleep(11 * time.Second)
+		request(authorizer.DecisionNoOpinion, 6, 3*time.Second)
+	})
+}
+
+// Of thousands of grants that are due at once, a few are renewed at the same time.
+func TestFewGrantsAreRenewedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var now, most atomic.Int64
+		grants := serve.CachedGrants(authorizer.AuthorizerFunc(
+			func(context.Context, authorizer.Attributes) (authorizer.Decision, string, error) {
+				most.Store(max(most.Load(), now.Add(1)))
+				defer now.Add(-1)
+				time.Sleep(time.Millisecond)
+				return authorizer.DecisionAllow, "", nil
+			}), time.Minute, time.Second)
+		all := func() {
+			for i := range 1000 {
+				request := authorizer.AttributesRecord{Name: strconv.Itoa(i)}
+				if d, _, err := grants.Authorize(t.Context(), request); d != authorizer.DecisionAllow || err != nil {
+					t.Fatalf("%v, %v", d, err)
+				}
+			}
+		}
+		all()
+		time.Sleep(50 * time.Second)
+		all()
+		time.Sleep(time.Second)
+		if n := most.Load(); n != 16 {
+			t.Errorf("%d reviews at once, want 16", n)
+		}
+	})
 }

@@ -63,7 +63,7 @@ type ClusterOptions struct {
 	Library *adapteroptions.CustomMetricsAdapterServerOptions
 }
 
-// DefaultClusterOptions serve all groups on port 6443. A review that allows a request is cached for 60 s, longer than
+// DefaultClusterOptions serve all groups on port 6443. A review that allows a request is kept for 60 s, longer than
 // the HPA's sync period of 15 s, so that an HPA's next request needs no review; one that denies it for 10 s.
 func DefaultClusterOptions() ClusterOptions {
 	library := adapteroptions.NewCustomMetricsAdapterServerOptions()
