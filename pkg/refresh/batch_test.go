@@ -162,8 +162,8 @@ func TestBatchesOfASourceThatIsAway(t *testing.T) {
 		s = loop.Step(t.Context(), noon.Add(time.Duration(i)*step))
 		return s, together.batches.Load(), len(together.queries)
 	}
+	together.change = func(context.Context, []refresh.Answer) error { return series.ErrUnavailable }
 	for i := 1; i <= 3; i++ {
-		together.change = func(context.Context, []refresh.Answer) error { return series.ErrUnavailable }
 		s, batches, alone := stepAt(i)
 		if batches != 2 || alone != 0 {
 			t.Fatalf("away, step %d: %d batches and %d queries alone", i, batches, alone)

@@ -133,11 +133,12 @@ func (s *sizes) next(t signal.Template) int {
 	if !ok {
 		return maxParts
 	}
-	s.fewer[t] = size{now.parts, now.times - 1}
-	if now.times == 1 {
+	switch {
+	case now.times > 1:
+		s.fewer[t] = size{now.parts, now.times - 1}
+	case now.parts*fewerBy < maxParts:
 		s.fewer[t] = size{now.parts * fewerBy, fewerTimes}
-	}
-	if s.fewer[t].parts >= maxParts {
+	default:
 		delete(s.fewer, t)
 	}
 	return now.parts
