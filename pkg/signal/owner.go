@@ -45,9 +45,10 @@ const (
 	replicaSetOwner = "kube_replicaset_owner"
 )
 
-// ownersFor is how long an owner counts after kube-state-metrics has reported it for the last time: the longest range of a rate. A
-// rate still has what a deleted pod served, and its owner never changes. So a short absence of kube-state-metrics costs nothing.
-const ownersFor = measuredOver
+// ownersFor is how long an owner counts after kube-state-metrics has reported it for the last time, for its pods never get another. A
+// rate still has what a deleted pod served: for its window, and in VictoriaMetrics for -search.minStalenessInterval=5m after it. So a
+// short absence of kube-state-metrics costs nothing, either.
+const ownersFor = "10m"
 
 // ownerSeries is the series of podOwner or replicaSetOwner.
 func (s scope) ownerSeries(name, matchers string, by ...string) string {

@@ -53,11 +53,11 @@ func TestNoValueWhilePodsAreUnknown(t *testing.T) {
 	}
 }
 
-// Without kube-state-metrics its last word counts for five minutes.
+// Without kube-state-metrics its last word counts for ten minutes.
 func TestOwnersOutliveKubeStateMetrics(t *testing.T) {
 	expr := render(t, "tgi/queue", signal.Target{Kind: "Deployment", Name: "llama"})
 	evaluates(t, strings.ReplaceAll(owners, " 1x40", " 1x8 stale")+queues, // Gone at 2m15s.
-		expectation{expr: expr, want: "{} 7", at: "6m45s"}, expectation{expr: expr, at: "7m15s"})
+		expectation{expr: expr, want: "{} 7", at: "11m45s"}, expectation{expr: expr, at: "12m15s"})
 }
 
 // In a rollout the rate of the new pod begins at 0, and that of the old one, which is deleted, ends a range later. Both
