@@ -40,11 +40,14 @@ const (
 type pulses struct{ next time.Time }
 
 const (
-	poolCycle = 160 * time.Second
+	poolCycle = 180 * time.Second
 	poolPulse = 50 * time.Second
+	// keeps is how long the HPAs keep the replicas of a surge. The nodes are gone half a minute and more before the next one: a
+	// busy machine that is late for one surge is ready for the next.
+	keeps = 80 * time.Second
 	// ahead is the least time between the creation of the pools and a surge: for a node, a server, and the kill of a
 	// leader while they are full.
-	ahead = 75 * time.Second
+	ahead = 95 * time.Second
 	// settle is the least time between the end of a surge and the creation of the workloads. Their autoscalers would
 	// keep for minutes what they ask for at its last samples.
 	settle = 12 * time.Second
@@ -78,7 +81,7 @@ func (p pulses) past(from time.Time, n int) []float64 {
 // both scale on the observed demand.
 func TestWarmPools(t *testing.T) {
 	t.Parallel()
-	s := setUp(t, clustertest.Options{Sync: time.Second, Stabilization: 2 * time.Minute, Bare: true})
+	s := setUp(t, clustertest.Options{Sync: time.Second, Stabilization: keeps, Bare: true})
 	s.installBuffers(t)
 	scaler := s.autoscale(t, provision, 10*time.Second)
 	p := s.setPools(t)
@@ -87,6 +90,7 @@ func TestWarmPools(t *testing.T) {
 		s.active(t, ns, "llama", found)
 	}
 	w.waitFilled(t)
+	p.next = p.after(time.Now())
 	s.expectRecommended(t, w)
 	s.budgetSpent(t, w)
 	s.poolLeaderKilled(t, w, scaler)
@@ -114,16 +118,19 @@ func (s *stage) setPools(t *testing.T) pulses {
 	}
 	s.observe(t)
 	s.forewarm(t, "deploy/default", 2, "--season="+poolCycle.String(), "--warm-pool-step=1s")
-	next := p.after(time.Now().Add(ahead))
-	// The capacity for an earlier surge would still be there: nothing is created before it is over.
-	time.Sleep(time.Until(next.Add(poolPulse + settle - poolCycle)))
 	if _, err := s.Kubectl(t.Context(), "", "apply", "--server-side", "-k", "deploy/warm-pools"); err != nil {
 		t.Fatal(err)
 	}
 	for _, ns := range all {
+		s.MustApply(t, namespace(ns))
+	}
+	next := p.after(time.Now().Add(ahead))
+	// The capacity for an earlier surge would still be there: no workload is created before it is over.
+	time.Sleep(time.Until(next.Add(poolPulse + settle - poolCycle)))
+	for _, ns := range all {
 		serving := strings.Replace(workload(ns, "llama", serverTime.String(), 1), "    spec:\n",
 			fmt.Sprintf("    spec:\n      nodeSelector: {%s: %s}\n", shape, ns), 1)
-		s.MustApply(t, namespace(ns), serving, forecastOf(ns, "llama", "seasons: ["+poolCycle.String()+"]",
+		s.MustApply(t, serving, forecastOf(ns, "llama", "seasons: ["+poolCycle.String()+"]",
 			"leadTime: {mode: Fixed, duration: "+serverTime.String()+"}", "staleAfter: 15s"),
 			hpa(ns, "llama", "llama", external("llama", "serve: shadow")))
 	}
