@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -141,6 +142,55 @@ func TestGrantsAreRenewed(t *testing.T) {
 		request(authorizer.DecisionAllow, 5, 0)
 		time.Sleep(11 * time.Second)
 		request(authorizer.DecisionNoOpinion, 6, 3*time.Second)
+	})
+}
+
+// A review goes on where its request ends: for all that need it, and so many of them, each for ten seconds.
+func TestReviewsOutliveTheirRequests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked, now atomic.Int64
+		takes := 3 * time.Second
+		grants := serve.CachedGrants(authorizer.AuthorizerFunc(
+			func(ctx context.Context, _ authorizer.Attributes) (authorizer.Decision, string, error) {
+				asked.Add(1)
+				now.Add(1)
+				defer now.Add(-1)
+				select {
+				case <-time.After(takes):
+					return authorizer.DecisionAllow, "", nil
+				case <-ctx.Done():
+					return authorizer.DecisionNoOpinion, "", ctx.Err()
+				}
+			}), time.Minute, time.Second)
+		patient := func(name string) (authorizer.Decision, error) {
+			ctx, gone := context.WithTimeout(t.Context(), 1100*time.Millisecond)
+			defer gone()
+			d, _, err := grants.Authorize(ctx, authorizer.AttributesRecord{Name: name})
+			return d, err
+		}
+		for i := range 2 {
+			d, err := patient("slow")
+			if d != authorizer.DecisionNoOpinion || !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("request %d: %v, %v", i, d, err)
+			}
+		}
+		if d, err := patient("slow"); d != authorizer.DecisionAllow || err != nil || asked.Load() != 1 {
+			t.Errorf("after 3 s: %v, %v; the cluster was asked %d times, want once", d, err, asked.Load())
+		}
+		takes = time.Hour
+		var requests sync.WaitGroup
+		for i := range 2000 {
+			requests.Go(func() { _, _ = patient(strconv.Itoa(i)) }) //nolint:errcheck // Nobody answers.
+		}
+		requests.Wait()
+		synctest.Wait()
+		if n := now.Load(); n != 1024 {
+			t.Errorf("%d reviews go on, want 1024", n)
+		}
+		time.Sleep(10 * time.Second)
+		if n := now.Load(); n != 0 {
+			t.Errorf("%d reviews go on after ten seconds more", n)
+		}
 	})
 }
 
