@@ -32,8 +32,10 @@ const (
 	soakForecasts, soakNamespaces, soakShaky = 2000, 20, 4
 	// soakHPAs read as many of the Forecasts, through the aggregator; everybody else sends soakRate requests a second.
 	soakHPAs, soakRate = 50, 950
-	soakPools          = 3
-	soakStep           = 30 * time.Second
+	// soakUnderWay is what a kube-apiserver lets through at once by default: --max-requests-inflight and --max-mutating-requests-inflight.
+	soakUnderWay = 400 + 200
+	soakPools    = 3
+	soakStep     = 30 * time.Second
 	// killingPart is the part of the time in which leaders are killed.
 	killingPart = 3
 	// soakWarmUp is the time in which each replica is asked for each Forecast once, which takes a review of each.

@@ -26,7 +26,8 @@ const soakWindow = 10 * time.Second
 
 // soakLoad are requests to the replicas as the aggregator sends them, in turn to those that are ready. Where a connection breaks it is
 // sent again, as the aggregator does, and after a second where there were too many, as client-go does; not after a time-out. The
-// aggregator is part of the kube-apiserver: while that is away none are sent, and who waits for an answer is gone.
+// aggregator is part of the kube-apiserver: while that is away none are sent, and who waits for an answer is gone; and there are never
+// more under way than a kube-apiserver lets through.
 type soakLoad struct {
 	targets []target
 	up      [2]atomic.Bool
@@ -99,6 +100,7 @@ func (l *soakLoad) run(t *testing.T) (stop func()) {
 		defer close(over)
 		var sent sync.WaitGroup
 		defer sent.Wait()
+		underWay := make(chan struct{}, soakUnderWay)
 		next, window := time.Now(), time.Now()
 		for i := 0; ; i++ {
 			select {
@@ -110,7 +112,14 @@ func (l *soakLoad) run(t *testing.T) (stop func()) {
 				next = time.Now().Add(time.Second / soakRate)
 				continue
 			}
-			sent.Go(func() { l.send(t.Context(), i) })
+			underWay <- struct{}{}
+			if time.Since(next) > time.Second {
+				next = time.Now() // Who had to wait asks later, and not more often then.
+			}
+			sent.Go(func() {
+				defer func() { <-underWay }()
+				l.send(t.Context(), i)
+			})
 			if time.Since(window) > soakWindow {
 				window = time.Now()
 				l.closeWindow(window)
