@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -75,8 +76,31 @@ func TestFailedHistoryIsRetriedWithPauses(t *testing.T) {
 	for i := range 60 {
 		loop.Step(t.Context(), noon.Add(time.Duration(i)*step))
 	}
-	if n := len(source.queries); n < 28 || n > 32 {
-		t.Errorf("%d attempts in an hour, want pauses of 1, 2, 2, 2 … minutes", n)
+	if n := len(source.queries); n < 19 || n > 32 {
+		t.Errorf("%d attempts in an hour, want pauses of 1 to 3 minutes", n)
+	}
+}
+
+// A source fails for three quarters of every two minutes, which is the longest mean pause: who asks again in that rhythm always fails.
+func TestRetriesKeepNoRhythm(t *testing.T) {
+	source := &demandSource{demand: daily, fail: func(q refresh.Query) error {
+		if in := q.To.Sub(noon) % (2 * time.Minute); in >= 75*time.Second && in < 105*time.Second {
+			return nil
+		}
+		return series.ErrUnavailable
+	}}
+	var jobs fixedJobs
+	for i := range 20 {
+		job := jobOf(strconv.Itoa(i))
+		job.Step, job.History, job.Seasons = 5*time.Second, time.Hour, []time.Duration{10 * time.Minute}
+		jobs = append(jobs, job)
+	}
+	loop, snapshots := newLoop(t, source, jobs)
+	for i := range int(20 * time.Minute / (5 * time.Second)) {
+		loop.Step(t.Context(), noon.Add(time.Duration(i)*5*time.Second))
+	}
+	if pending := snapshots.Load().Pending; pending > len(jobs)/2 {
+		t.Errorf("%d of %d Forecasts have no history after 20 minutes", pending, len(jobs))
 	}
 }
 

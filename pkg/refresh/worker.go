@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"math/rand/v2"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -124,13 +125,13 @@ func (w *worker) due(now time.Time) bool {
 	return w.newestStep(now).After(w.fetched) && !w.inRetryPause(now, w.retry)
 }
 
-// maxRetryPause bounds the pause between attempts to fetch the first history.
+// maxRetryPause bounds the mean pause between attempts to fetch the first history.
 const maxRetryPause = 2 * time.Minute
 
 // inRetryPause reports whether it is too early for another attempt. A pause that is longer than the longest one dates
 // from before the clock was set back, and does not count.
 func (w *worker) inRetryPause(now, retry time.Time) bool {
-	return now.Before(retry) && retry.Sub(now) <= max(maxRetryPause, w.job.Step)
+	return now.Before(retry) && retry.Sub(now) <= max(2*maxRetryPause, w.job.Step)
 }
 
 // clockWasAhead reports whether steps were queried that are now in the future, and none of them has a sample: the clock
@@ -245,9 +246,12 @@ func (w *worker) scheduleRetry(now time.Time) {
 	w.retry = now.Add(pause)
 }
 
-// pauseAfter is the pause after so many failures and one more: it doubles with each.
+// pauseAfter is the pause after so many failures and one more: it doubles with each, and is drawn from half of that to one and a half.
+// Forecasts that fail together do not come back together, nor in the rhythm of what makes their source fail.
 func (w *worker) pauseAfter(failures int) time.Duration {
-	return min(w.job.Step<<min(failures, 10), maxRetryPause)
+	mean := min(w.job.Step<<min(failures, 10), maxRetryPause)
+	draw := rand.New(rand.NewPCG(seedOf(w.job.Key), uint64(failures))) //nolint:gosec // A test must repeat itself.
+	return mean/2 + time.Duration(draw.Int64N(int64(mean)))
 }
 
 // forget drops the state, which is then made anew from the history.
