@@ -20,8 +20,8 @@ import (
 	"time"
 )
 
-// stopTimeout is how long a process may take to end after SIGTERM.
-const stopTimeout = 15 * time.Second
+// stopTimeout is how long a process may take to end after SIGTERM: a kube-apiserver waits up to a minute for what is under way.
+const stopTimeout = 75 * time.Second
 
 // Process is a running program whose output goes to a log file.
 type Process struct {
