@@ -1,7 +1,6 @@
 package refresh
 
 import (
-	"hash/fnv"
 	"slices"
 	"time"
 
@@ -15,9 +14,7 @@ type anchors struct {
 }
 
 func newAnchors(key snapshot.Key, refit, step time.Duration) anchors {
-	hash := fnv.New64a()
-	hash.Write([]byte(key.String())) // A hash never fails.
-	offset := time.Duration(hash.Sum64() % uint64(refit))
+	offset := time.Duration(seedOf(key) % uint64(refit))
 	return anchors{refit: refit, step: step, offset: offset}
 }
 
