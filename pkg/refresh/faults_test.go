@@ -76,8 +76,8 @@ func TestFailedHistoryIsRetriedWithPauses(t *testing.T) {
 	for i := range 60 {
 		loop.Step(t.Context(), noon.Add(time.Duration(i)*step))
 	}
-	if n := len(source.queries); n < 19 || n > 32 {
-		t.Errorf("%d attempts in an hour, want pauses of 1 to 3 minutes", n)
+	if n := len(source.queries); n < 25 || n > 29 {
+		t.Errorf("%d attempts in an hour, want 27: pauses of 1 to 3 minutes, the same each time", n)
 	}
 }
 
