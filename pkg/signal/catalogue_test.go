@@ -209,11 +209,17 @@ type expectation struct{ expr, want, at string }
 
 func evaluates(t *testing.T, load string, expectations ...expectation) {
 	t.Helper()
+	evaluatesEvery(t, "", load, expectations...)
+}
+
+// evaluatesEvery is evaluates for samples that are a step apart, 15 s where it is empty.
+func evaluatesEvery(t *testing.T, step, load string, expectations ...expectation) {
+	t.Helper()
 	engine := promql.NewEngine(promql.EngineOpts{
 		MaxSamples: 1e6, Timeout: 10 * time.Second, EnableAtModifier: true, EnableNegativeOffset: true,
 	})
 	var script strings.Builder
-	script.WriteString("load 15s" + strings.ReplaceAll(load, "\n\n", "\n")) // A blank line ends the load.
+	script.WriteString("load " + cmp.Or(step, "15s") + strings.ReplaceAll(load, "\n\n", "\n")) // A blank line ends the load.
 	for _, e := range expectations {
 		fmt.Fprintf(&script, "\neval instant at %s %s\n  %s\n", cmp.Or(e.at, "5m"), e.expr, e.want)
 	}

@@ -3,15 +3,18 @@ package signal
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
 // Counts reports whether PromQL, or the name of a metric alone, adds up metrics that a preset adds up, and not only those of the
-// queue: what a replica has of it is in the unit of the preset. Adapters write _ for the : in a name.
+// queue: what a replica has of it is in the unit of the preset. Adapters write _ for the : in a name. The greatest of copies may be
+// taken before they are added up.
 func (p Preset) Counts(text string) bool {
 	root, err := parseQuery(text)
 	if err != nil {
@@ -31,6 +34,9 @@ func addsUp(node parser.Expr, wanted func(*parser.VectorSelector) bool) bool {
 	case *parser.ParenExpr:
 		return addsUp(n.Expr, wanted)
 	case *parser.AggregateExpr:
+		if copies, ok := n.Expr.(*parser.AggregateExpr); ok && n.Op == parser.SUM && copies.Op == parser.MAX {
+			return addsUp(copies.Expr, wanted)
+		}
 		return n.Op == parser.SUM && addsUp(n.Expr, wanted)
 	case *parser.BinaryExpr:
 		return (n.Op == parser.ADD || n.Op == parser.LOR) && addsUp(n.LHS, wanted) && addsUp(n.RHS, wanted)
@@ -40,30 +46,57 @@ func addsUp(node parser.Expr, wanted func(*parser.VectorSelector) bool) bool {
 	return false
 }
 
-// reads reports whether a preset reads a metric.
+// reads reports whether a preset reads a metric of its server.
 func reads(preset, name string) bool {
 	p, err := Lookup(preset)
 	if err != nil {
 		return false
 	}
+	p.page = page{} // It tells engines apart, and is not what the preset counts.
 	expr, err := p.Render("any", Target{Kind: "Deployment", Name: "any"}, Trust{})
-	return err == nil &&
-		strings.Contains(strings.ReplaceAll(expr, ":", "_"), "("+strings.ReplaceAll(name, ":", "_")+"{")
+	if err != nil {
+		return false
+	}
+	root, err := parser.NewParser(parser.Options{}).ParseExpr(expr)
+	if err != nil {
+		return false
+	}
+	name, found := strings.ReplaceAll(name, ":", "_"), false
+	parser.Inspect(root, func(node parser.Node, _ []parser.Node) error {
+		if s, ok := node.(*parser.VectorSelector); ok && !found {
+			found = slices.ContainsFunc(namesOf(s), func(read string) bool { return strings.ReplaceAll(read, ":", "_") == name })
+		}
+		return nil
+	})
+	return found
+}
+
+// namesOf are the names that a selector of a preset selects.
+func namesOf(s *parser.VectorSelector) []string {
+	for _, m := range s.LabelMatchers {
+		if m.Name == model.MetricNameLabel {
+			return strings.Split(m.Value, "|")
+		}
+	}
+	return []string{s.Name}
 }
 
 // DefaultWait is the wait of a lateness preset that is shown without an objective.
 const DefaultWait = 30 * time.Second
 
 // measuredOver is the range of the rates of a lateness preset: Forewarm asks it as often, so each request counts once.
-const measuredOver = "5m"
+const measuredOver = 5 * time.Minute
 
-// histogram is the name of a histogram of times, without its suffix, and how many of its unit are a second.
+// histogram is the name of a histogram of times, without its suffix, and how many of its unit are a second. The twin is that of a metric.
 type histogram struct {
 	name      string
 	perSecond int64
+	twin      *metric
+	// classic says that a native histogram of the name is not read.
+	classic bool
 }
 
-func inSeconds(name string) histogram { return histogram{name, 1} }
+func inSeconds(name string) histogram { return histogram{name: name, perSecond: 1} }
 
 // latenessPreset is a preset for the share of requests of which a time was above the wait. total adds up an expression by pod.
 func latenessPreset(name, brief, summary string, total func(scope, string) string, names ...histogram) Preset {
@@ -77,13 +110,23 @@ func latenessPreset(name, brief, summary string, total func(scope, string) strin
 		wait: DefaultWait,
 		template: func(s scope) string {
 			var within, all []string
-			for _, h := range names {
-				m := metric{names: []string{h.name + "_bucket"}, over: "rate", window: measuredOver}
+			for i, h := range names {
+				name := suffixed("_bucket", []string{h.name})[0]
+				m := metric{names: []string{name}, twin: h.twin, over: "rate", window: max(measuredOver, s.window())}
+				native := m
 				m.matchers = `le="+Inf"`
 				all = append(all, s.perPod(m))
 				m.matchers = "le=~" + strconv.Quote(atLeast(h.perSecond*int64(math.Ceil(s.wait.Seconds()))))
-				smallest := fmt.Sprintf(`min by (pod, job) (%s)`, s.series("sum", m.names[0], m, "job", "le"))
+				smallest := fmt.Sprintf(`min by (pod, job) (sum by (pod, job, le) (%s))`, s.perScrape(name, m))
 				within = append(within, `max by (pod) (`+smallest+`)`)
+				if i > 0 || h.classic {
+					continue
+				}
+				// Native ones with custom buckets, where the store makes them of classic ones; of the newest name alone, as the query is long.
+				native.names, native.native = []string{h.name}, "histogram_count(%s)"
+				all = append(all, s.perPod(native))
+				native.native = fmt.Sprintf("histogram_fraction(-Inf, %g, %%[1]s) * histogram_count(%%[1]s)", float64(h.perSecond)*s.wait.Seconds())
+				within = append(within, s.perPod(native))
 			}
 			return fmt.Sprintf(`clamp_min(1 - %s / %s, 0)`, total(s, "("+strings.Join(within, " or ")+")"),
 				total(s, "("+strings.Join(all, " or ")+")"))
@@ -139,12 +182,12 @@ func queueTimePreset(source string, names ...histogram) Preset {
 		"measured lateness: time in the queue",
 		"Share of the requests that spent longer than the wait in the server's queue, counted when the server records them: some do "+
 			"when a request is done.",
-		scope.total,
+		scope.sumOverPods,
 		names...)
 }
 
 func firstTokenPreset(source string, names ...histogram) Preset {
 	return latenessPreset(source+"/time-to-first-token", "measured lateness: time to the first token",
 		"Share of the requests that had no token until after the wait: the time in the queue and that of the prompt.",
-		scope.total, names...)
+		scope.sumOverPods, names...)
 }

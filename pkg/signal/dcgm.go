@@ -1,6 +1,9 @@
 package signal
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // dcgm is the presets for NVIDIA's dcgm-exporter, and for kube-state-metrics for allocated GPUs.
 func dcgm() Source {
@@ -17,9 +20,12 @@ func dcgm() Source {
 				Brief: "demand of a server without own metrics",
 				Summary: "GPUs kept busy by the target's pods: the sum of the share of time in which each GPU (or MIG instance) " +
 					"had work. Saturates at the allocated GPUs. Not for GPUs shared by time-slicing or MPS.",
-				Target:   "the GPUs (or MIG instances) of a replica, times their maximum utilization: 0.8 for one GPU",
-				Unit:     "GPUs",
-				template: func(s scope) string { return s.busyGPUs("DCGM_FI_PROF_GR_ENGINE_ACTIVE") },
+				Target: "the GPUs (or MIG instances) of a replica, times their maximum utilization: 0.8 for one GPU",
+				Unit:   "GPUs",
+				template: func(s scope) string {
+					return s.busyGPUs("DCGM_FI_PROF_GR_ENGINE_UTIL_RATIO|DCGM_FI_PROF_GR_ENGINE_ACTIVE",
+						s.utilization("DCGM_FI_DEV_GPU_UTIL_RATIO", 1), s.utilization("DCGM_FI_DEV_GPU_UTIL", percent))
+				},
 			},
 			{
 				Name:  "dcgm/memory-bandwidth",
@@ -27,9 +33,11 @@ func dcgm() Source {
 				Summary: "Memory bandwidth in use by the target's pods, in GPUs: the sum of the share of cycles in which each " +
 					"GPU's (or MIG instance's) memory moved data. Nearer to the limit of token generation than gpu-busy. " +
 					"Saturates. Not for GPUs shared by time-slicing or MPS.",
-				Target:   "the GPUs of a replica, times the share up to which latency is good: often 0.6 for one GPU",
-				Unit:     "GPUs",
-				template: func(s scope) string { return s.busyGPUs("DCGM_FI_PROF_DRAM_ACTIVE") },
+				Target: "the GPUs of a replica, times the share up to which latency is good: often 0.6 for one GPU",
+				Unit:   "GPUs",
+				template: func(s scope) string {
+					return s.busyGPUs("DCGM_FI_PROF_DRAM_UTIL_RATIO|DCGM_FI_PROF_DRAM_ACTIVE")
+				},
 			},
 			{
 				Name:  "dcgm/gpus-allocated",
@@ -51,14 +59,24 @@ func dcgm() Source {
 	}
 }
 
-// busyGPUs sums a ratio 0 … 1 over the GPUs of the target's pods. Both profiling metrics are on by default in the
-// exporter and, unlike DCGM_FI_DEV_GPU_UTIL, true under MIG. A GPU is identified by UUID and GPU_I_ID and counts once:
-// two exporters or scrape jobs copy it, and with virtual GPUs each pod that shares it has a copy beside the device's
-// own series, which has no pod.
-func (s scope) busyGPUs(name string) string {
-	perPod := s.instantSeries(name, "", "UUID", "GPU_I_ID")
-	const total = `sum(max by (UUID, GPU_I_ID) (max by (pod, UUID, GPU_I_ID) (%s) * on (pod) group_left () %s))`
+const percent = 100
+
+// busyGPUs sums a ratio 0 … 1 over the GPUs of the target's pods. Both profiling metrics are on by default in the exporter, under the
+// one name until its release 4.9.0 and under the other from then on, and true under MIG. Where a GPU has none of it, what follows stands
+// in. A GPU is identified by UUID and GPU_I_ID and counts once: two exporters or scrape jobs copy it, and with virtual GPUs each pod that
+// shares it has a copy next to the device's own series, which has no pod. A ratio above 1 is DCGM's mark for a field that it cannot
+// read (2⁴⁷), and no ratio.
+func (s scope) busyGPUs(name string, instead ...string) string {
+	perPod := fmt.Sprintf(`max by (pod, UUID, GPU_I_ID) (%s)`, s.series("max", name, metric{most: 1}, "UUID", "GPU_I_ID"))
+	perPod = "(" + strings.Join(append([]string{perPod}, instead...), " or ") + ")"
+	const total = `sum(max by (UUID, GPU_I_ID) (%s * on (pod) group_left () %s))`
 	return s.unlessUnknown(fmt.Sprintf(total, perPod, s.pods()), perPod)
+}
+
+// utilization is the share of time in which a whole GPU had work, by NVML's coarser count, which is not true of a MIG instance.
+func (s scope) utilization(name string, whole float64) string {
+	m := metric{matchers: `GPU_I_ID=""`, most: whole}
+	return fmt.Sprintf(`max by (pod, UUID, GPU_I_ID) (%s) / %g`, s.series("max", name, m, "UUID", "GPU_I_ID"), whole)
 }
 
 // nvml is the presets for Forewarm's node agent, which reads NVML and attributes processes to pods on shared GPUs.
@@ -105,22 +123,30 @@ func nvml() Source {
 	}
 }
 
-// podShares sums the pods' own shares of physical GPUs. Two pods that share a GPU add up: their shares do not overlap.
+// podShares sums the pods' own shares of physical GPUs. Two pods that share a GPU add up: their shares do not overlap, and neither do
+// those of the containers of a pod. Without honorLabels the container is in exported_container, and the scrape's own in container.
 func (s scope) podShares(name string) string {
-	return s.total(
-		fmt.Sprintf(`max by (pod, uuid, gpu_instance) (%s)`,
-			s.series("sum", name, metric{}, "uuid", "gpu_instance", "instance", "job")),
-	)
+	m := metric{names: []string{name}, most: 1}
+	shares := func(container, matcher string) string {
+		m.matchers = matcher
+		return fmt.Sprintf(`label_replace(max by (pod, uuid, gpu_instance, %[1]s) (%s), "exported_container", "$1", "container", "(.+)")`,
+			container, s.series("max", name, m, "uuid", "gpu_instance", container))
+	}
+	perPod := fmt.Sprintf(`max by (pod, uuid, gpu_instance, exported_container) (%s or %s)`,
+		shares("exported_container", `exported_container!=""`), shares("container", `exported_container=""`))
+	return s.total(fmt.Sprintf(`sum by (pod, uuid, gpu_instance) (%s)`, perPod))
 }
 
 // gateway is the presets for the endpoint picker of a Gateway API InferencePool (the inference extension, llm-d's
 // router). It is in front of the pods, so it also counts requests that no pod has received, even while there is no pod.
 func gateway() Source {
-	routed := metricNamed("llm_d_epp_request_total", "inference_objective_request_total",
+	routed := metricNamed(withKServe("llm_d_epp_request_total"), "inference_objective_request_total",
 		"inference_model_request_total")
-	running := metricNamed("llm_d_epp_request_running", "inference_objective_running_requests",
+	running := metricNamed(withKServe("llm_d_epp_request_running"), "inference_objective_running_requests",
 		"inference_model_running_requests")
-	held := metricNamed("llm_d_epp_flow_control_queue_size", "inference_extension_flow_control_queue_size")
+	held := metricNamed(withKServe("llm_d_epp_flow_control_queue_size"), "inference_extension_flow_control_queue_size")
+	queueTime := inSeconds(withKServe("llm_d_epp_flow_control_request_queue_duration_seconds"))
+	queueTime.classic = true // The query is near the longest that stores take.
 	return Source{
 		Name:  "gateway",
 		Title: "Gateway API inference extension",
@@ -151,11 +177,13 @@ func gateway() Source {
 			latenessPreset("gateway/queue-time", "measured lateness: time in the gateway's queue",
 				"Share of the requests that the endpoint picker's flow control held for longer than the wait, "+
 					"whatever became of them. Only with flow control; what a request waits on a pod comes on top.",
-				scope.totalOverPickers, inSeconds("llm_d_epp_flow_control_request_queue_duration_seconds"),
-				inSeconds("inference_extension_flow_control_request_queue_duration_seconds")),
+				scope.totalOverPickers, queueTime, inSeconds("inference_extension_flow_control_request_queue_duration_seconds")),
 		},
 	}
 }
+
+// withKServe is a metric's name and the one that KServe's second monitor gives it.
+func withKServe(name string) string { return name + "|kserve_" + name }
 
 // gatewayBand is the arrivals of some priorities: negative ones are of work that gives way to all other.
 func gatewayBand(name, matcher string, routed, held metric) Preset {
@@ -177,7 +205,7 @@ type endpoint struct{ metric, label string }
 
 func endpoints() []endpoint {
 	return []endpoint{
-		{"llm_d_epp_per_endpoint_queue_size", "model_server_endpoint"},
+		{withKServe("llm_d_epp_per_endpoint_queue_size"), "model_server_endpoint"},
 		{"inference_pool_per_pod_queue_size", "model_server_pod"},
 	}
 }
@@ -203,7 +231,7 @@ func (s scope) pickers() string {
 		s.endpointByPod(now), s.endpointByPod(before), s.pods())
 	name := s.named("name", "")
 	named := fmt.Sprintf(`group by (picker) (label_replace(%s or %s, "picker", "$1", "pod", "(.+)"))`,
-		s.instantSeries("llm_d_epp_ready_endpoints", name), s.instantSeries("inference_pool_ready_pods", name))
+		s.instantSeries(withKServe("llm_d_epp_ready_endpoints"), name), s.instantSeries("inference_pool_ready_pods", name))
 	return fmt.Sprintf(`(%s or %s unless on () %s)`, joined, named, joined)
 }
 
@@ -222,7 +250,7 @@ func (s scope) poolCaches() string {
 		return fmt.Sprintf(`max by (pod, name) (%s) * on (pod, name) max by (pod, name) (%s)`,
 			s.instantSeries(mean, "", "name"), s.instantSeries(ready, "", "name"))
 	}
-	perPool := `(` + full("llm_d_epp_average_kv_cache_utilization", "llm_d_epp_ready_endpoints") + ` or ` +
+	perPool := `(` + full(withKServe("llm_d_epp_average_kv_cache_utilization"), withKServe("llm_d_epp_ready_endpoints")) + ` or ` +
 		full("inference_pool_average_kv_cache_utilization", "inference_pool_ready_pods") + `)`
 	return `sum(max by (name) ` + s.pickersOfPool(perPool) + `)`
 }

@@ -2,7 +2,9 @@ package signal
 
 import (
 	"embed"
+	"path"
 	"strings"
+	"sync"
 )
 
 // nameLists has a list for each source: the names, types and labels of its metrics, below the files in which they were
@@ -10,6 +12,41 @@ import (
 //
 //go:embed names/*.txt
 var nameLists embed.FS
+
+// listed are the labels that servers give to the series of their metrics, by the name of the series, and which names are those of
+// histograms.
+var listed = sync.OnceValues(func() (all map[string][]string, histograms map[string]bool) {
+	all, histograms = map[string][]string{}, map[string]bool{}
+	files, err := nameLists.ReadDir("names")
+	if err != nil {
+		panic(err) // They are embedded.
+	}
+	for _, file := range files {
+		text, err := nameLists.ReadFile(path.Join("names", file.Name()))
+		if err != nil {
+			panic(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			f := strings.Fields(line)
+			if len(f) < 2 || f[0] == "#" || f[0] == "from" {
+				continue
+			}
+			name, kind, labels := f[0], f[1], f[2:]
+			suffixes := []string{""}
+			if kind == "histogram" {
+				histograms[name] = true
+				suffixes = append(suffixes, "_count", "_sum", "_bucket")
+			}
+			for _, suffix := range suffixes { // Several servers may have a metric of one engine.
+				all[name+suffix] = append(all[name+suffix], labels...)
+				if suffix == "_bucket" {
+					all[name+suffix] = append(all[name+suffix], "le")
+				}
+			}
+		}
+	}
+	return all, histograms
+})
 
 // Reading is a file in which the names of a source's metrics were read.
 type Reading struct {

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/prometheus/prometheus/promql/parser"
 )
@@ -45,29 +46,43 @@ const (
 	replicaSetOwner = "kube_replicaset_owner"
 )
 
-// ownersFor is how long an owner counts after kube-state-metrics has reported it for the last time, for its pods never get another. A
-// rate still has what a deleted pod served: for its window, and in VictoriaMetrics for -search.minStalenessInterval=5m after it. So a
-// short absence of kube-state-metrics costs nothing, either.
-const ownersFor = "10m"
+const (
+	// ownersFor is how long an owner counts after kube-state-metrics has reported it for the last time, for its pods never get another.
+	// A rate still has what a deleted pod served: for its window, and in VictoriaMetrics for -search.minStalenessInterval=5m after it.
+	// So a short absence of kube-state-metrics costs nothing, either.
+	ownersFor = 10 * time.Minute
+	// ghostsFor is how long a deleted pod is remembered as one. dcgm-exporter names pods for up to half an hour after their deletion.
+	ghostsFor = 2 * time.Hour
+)
 
 // ownerSeries is the series of podOwner or replicaSetOwner.
 func (s scope) ownerSeries(name, matchers string, by ...string) string {
 	return s.series("max", name, metric{matchers: matchers, over: "last_over_time", window: ownersFor}, by...)
 }
 
-// unlessUnknown drops a value while pods report of which kube-state-metrics does not say whose they are: it is behind, or away, or
-// one of its shards is. Some of them may be the target's, and the value would be too small.
+// ownedAtAll is 1 for every pod that kube-state-metrics reports, with an owner or without.
+func (s scope) ownedAtAll() string { return `group by (pod) (` + s.ownerSeries(podOwner, "") + `)` }
+
+// unlessUnknown drops a value while pods report that kube-state-metrics has never known: it is behind, or away, or one of its shards is.
+// Some of them may be the target's, and the value would be too small.
 func (s scope) unlessUnknown(value, perPod string) string {
 	return fmt.Sprintf(`(%s unless on () (%s unless on (pod) %s))`, value, perPod, s.knownPods())
 }
 
-// knownPods is the pods with a known owner, or without any: those of a ReplicaSet if it has itself.
+// knownPods is the pods with a known owner, or without any: those of a ReplicaSet if it is known itself. Ghosts are known, too.
 func (s scope) knownPods() string {
-	others := s.ownerSeries(podOwner, `owner_kind!="ReplicaSet"`, "owner_name")
 	pods := s.ownerSeries(podOwner, `owner_kind="ReplicaSet"`, "owner_name")
 	sets := s.ownerSeries(replicaSetOwner, "", "replicaset")
-	return fmt.Sprintf(`group by (pod) (%s or %s or %s * on (owner_name) group_left ()
-		group by (owner_name) (label_replace(%s, "owner_name", "$1", "replicaset", "(.+)")))`, noPod, others, pods, sets)
+	return fmt.Sprintf(`(group by (pod) (%s or %s or %s) unless on (pod) (%s unless on (owner_name)
+		label_replace(%s, "owner_name", "$1", "replicaset", "(.+)")))`, noPod, s.ownedAtAll(), s.deletedPods(), pods, sets)
+}
+
+// deletedPods is the pods that an instance of kube-state-metrics has known and does not report any more, although it reports others. An
+// exporter may name them for a while: they are ghosts, which have no demand. Where the instance that knew a pod is away, nobody can tell.
+func (s scope) deletedPods() string {
+	known := s.series("group", podOwner, metric{over: "last_over_time", window: ghostsFor}, "instance")
+	reporting := s.series("group", podOwner, metric{}, "instance")
+	return fmt.Sprintf(`%s and on (instance) %s`, known, reporting)
 }
 
 // noPod stands for what has no label pod, and no owner.

@@ -50,6 +50,8 @@ type Preset struct {
 	Rate bool
 
 	template func(scope) string
+	// page identifies the engines that a pod has; the zero value where every port is one.
+	page page
 	// wait is that of a lateness preset.
 	wait time.Duration
 	// step is that of the samples; 0 for DefaultStep.
@@ -68,7 +70,10 @@ func (p Preset) Render(namespace string, target Target, trust Trust) (string, er
 	if err := checkNames(namespace, target); err != nil {
 		return "", fmt.Errorf("preset %s: %w", p.Name, err)
 	}
-	s := scope{namespace: namespace, target: target, trust: trust, wait: p.wait, step: cmp.Or(p.step, DefaultStep)}
+	s := scope{
+		namespace: namespace, target: target, trust: trust,
+		page: p.page, rate: p.Rate, wait: p.wait, step: cmp.Or(p.step, DefaultStep),
+	}
 	expr, err := s.formatQuery(p.template(s))
 	if err != nil {
 		return "", fmt.Errorf("preset %s for %s %q in namespace %q: %w",

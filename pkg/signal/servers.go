@@ -1,6 +1,9 @@
 package signal
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // engine is what an engine of language models reports, under the name of its presets.
 type engine struct {
@@ -8,17 +11,26 @@ type engine struct {
 	running, waiting metric
 	// passed counts requests when they have left the queue, or at their end.
 	passed, cache metric
+	page          page
 }
 
 // presets are those of an engine.
 func (e engine) presets(arrivals Preset) []Preset {
-	return []Preset{
+	return onPage(e.page, []Preset{
 		inflightPreset(e.source, func(s scope) string { return s.inflight(e.running, e.waiting) }),
 		offeredPreset(e.source, func(s scope) string { return s.offered(e.running, e.waiting, e.passed) }),
 		arrivals,
 		queuePreset(e.source, func(s scope) string { return s.total(s.perPod(e.waiting)) }),
 		kvCachePreset(e.source, func(s scope) string { return s.kvCaches(e.cache) }),
+	})
+}
+
+// onPage gives presets the page that tells their engines apart.
+func onPage(of page, presets []Preset) []Preset {
+	for i := range presets {
+		presets[i].page = of
 	}
+	return presets
 }
 
 // arrivalsAtFirstToken is the preset of an engine that counts a request at its first token.
@@ -39,13 +51,13 @@ func tgi() Source {
 		Name:  "tgi",
 		Title: "Text Generation Inference",
 		Note:  "In maintenance mode at Hugging Face, so its metrics will not change.",
-		Presets: []Preset{
+		Presets: onPage(page{"tgi_queue_size", "tgi_request_count|tgi_request_duration_sum"}, []Preset{
 			inflightPreset("tgi", func(s scope) string { return s.inflight(running, waiting) }),
 			arrivalsPreset("tgi", "Requests that arrive per second, counted when they are received, before they wait. "+
 				"Includes tokenizing requests.",
 				func(s scope) string { return s.total(s.perPod(received.rate())) }),
 			queuePreset("tgi", func(s scope) string { return s.total(s.perPod(waiting)) }),
-		},
+		}),
 		Lateness:    []Preset{queueTimePreset("tgi", inSeconds("tgi_request_queue_duration"))},
 		Unsupported: []Unsupported{{"kv-cache", "TGI does not report its KV cache; use tgi/inflight"}},
 	}
@@ -53,62 +65,133 @@ func tgi() Source {
 
 // sglang is the presets for SGLang's own metrics.
 func sglang() Source {
-	// The ranks of a tensor-parallel engine may each report the same figure (--enable-metrics-for-all-schedulers), and
-	// a priority scheduler reports its classes beside the whole: neither may add up, and the greatest is the engine's.
+	// The schedulers of an engine's ranks may each report the same figure (--enable-metrics-for-all-schedulers, or pipeline
+	// parallelism), and a priority scheduler reports its classes next to the whole: the greatest is the engine's. Ranks of data
+	// parallelism (dp_rank) are engines of their own.
 	gauge := func(name string) metric {
-		return metric{names: []string{name}, distinct: []string{"engine_type", "dp_rank", "model_name"}}
+		return metric{names: []string{name}, ranks: []string{"tp_rank", "pp_rank", "moe_ep_rank", "priority"}}
 	}
+	// A request is in one queue at a time. Separate prefill and decode servers have queues of their own.
+	queues := []metric{
+		gauge("sglang:num_queue_reqs"),
+		gauge("sglang:num_grammar_queue_reqs"),
+		gauge("sglang:num_prefill_bootstrap_queue_reqs"), gauge("sglang:num_prefill_inflight_queue_reqs"),
+		gauge("sglang:num_decode_prealloc_queue_reqs"), gauge("sglang:num_decode_transfer_queue_reqs"),
+	}
+	running, queue := gauge("sglang:num_running_reqs"), queues[0]
+	waiting := gauge("sglang:num_queue_reqs")
+	for _, q := range queues[1:] {
+		waiting.names[0] += "|" + q.names[0]
+	}
+	waiting.addNames = true
+	// Requests are counted before the scheduler, where there are no ranks, and users may add labels of their own
+	// (--tokenizer-metrics-allowed-custom-labels).
+	twin := queue.delta()
+	passed := observations("sglang:time_to_first_token_seconds")
+	passed.twin = &twin
 	of := engine{
-		"sglang", gauge("sglang:num_running_reqs"), gauge("sglang:num_queue_reqs"),
-		// Counted before the scheduler, where there are no ranks; users may add labels of their own.
-		metricNamed("sglang:time_to_first_token_seconds_count"), gauge("sglang:token_usage"),
+		"sglang", running, waiting, passed, gauge("sglang:token_usage"),
+		page{
+			"sglang:num_queue_reqs",
+			"sglang:time_to_first_token_seconds_count|sglang:time_to_first_token_seconds_sum",
+		},
 	}
+	presets := of.presets(of.arrivalsAtFirstToken())
+	inGangs := func(p *Preset, parts func(scope) []string) {
+		plain := p.template
+		p.template = func(s scope) string {
+			if _, gang := s.leaderWorkerSet(); gang {
+				return s.totalOverGangs(running.ranks, running.labels(queue.names[0]), parts(s)...)
+			}
+			return plain(s)
+		}
+	}
+	for i := range presets {
+		switch presets[i].Name {
+		case "sglang/inflight":
+			inGangs(&presets[i], func(s scope) []string {
+				return []string{fmt.Sprintf(`(%s + %s)`, s.perRank(running), s.perRank(waiting))}
+			})
+		case "sglang/queue":
+			inGangs(&presets[i], func(s scope) []string { return []string{s.perRank(waiting)} })
+		case "sglang/arrivals":
+			grown := func(s scope, read func(metric) string) []string {
+				parts := make([]string, len(queues))
+				for i, q := range queues {
+					parts[i] = s.divided(read(q.delta()))
+				}
+				return parts
+			}
+			presets[i].template = func(s scope) string {
+				parts := grown(s, s.perPod)
+				parts[0] = fmt.Sprintf(`(%s + %s)`, s.counted(passed), parts[0])
+				return s.total(sumAboveZero(parts...))
+			}
+			inGangs(&presets[i], func(s scope) []string { return append(grown(s, s.perRank), s.counted(passed)) })
+		}
+	}
+	firstToken := inSeconds("sglang:time_to_first_token_seconds")
+	firstToken.twin = &twin
 	return Source{
 		Name:  "sglang",
 		Title: "SGLang",
-		Note: "Start the server with --enable-metrics. With separate prefill and decode servers, create a Forecast for each; the " +
-			"queues of the transfer between them do not count.",
-		Presets: of.presets(of.arrivalsAtFirstToken()),
+		Note: "Start the server with --enable-metrics. With separate prefill and decode servers, create a Forecast for each: their " +
+			"queues count where they are, and a request that moves from one to the other is in both.",
+		Presets: presets,
 		Lateness: []Preset{
 			queueTimePreset("sglang", inSeconds("sglang:queue_time_seconds")),
-			firstTokenPreset("sglang", inSeconds("sglang:time_to_first_token_seconds")),
+			firstTokenPreset("sglang", firstToken),
 		},
 	}
 }
 
 // vllm is the presets for vLLM's own metrics.
 func vllm() Source {
-	// A pod has one series per engine (data parallelism), model and port.
-	series := func(names ...string) metric {
-		return metric{names: names, distinct: []string{"engine", "model_name"}}
-	}
+	names := spelledByVLLM
 	of := engine{
 		"vllm",
-		series("vllm:num_requests_running"),
-		series("vllm:num_requests_waiting"),
-		series(
-			"vllm:time_to_first_token_seconds_count",
-		),
-		series("vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc"),
+		metricNamed(names("num_requests_running")),
+		metricNamed(names("num_requests_waiting")),
+		observations(names("time_to_first_token_seconds")),
+		metricNamed(names("kv_cache_usage_perc"), names("gpu_cache_usage_perc")),
+		page{
+			names("num_requests_waiting"),
+			names("time_to_first_token_seconds_count") + "|" + names("time_to_first_token_seconds_sum"),
+		},
 	}
 	return Source{
 		Name:  "vllm",
 		Title: "vLLM",
-		Note: "Works wherever vLLM's own metrics are scraped, also under KServe and llm-d. The former name of the KV cache " +
-			"metric (gpu_cache_usage_perc) works too.",
+		Note: "Works wherever vLLM's own metrics are scraped, also under KServe (kserve_vllm:), Ray Serve LLM (ray_vllm_), NVIDIA NIM " +
+			"(without a prefix), Triton's vLLM backend (where it has the gauges) and llm-d. The former name of the KV cache metric " +
+			"(gpu_cache_usage_perc) works too.",
 		Presets: of.presets(of.arrivalsAtFirstToken()),
 		Lateness: []Preset{
-			queueTimePreset("vllm", inSeconds("vllm:request_queue_time_seconds")),
-			firstTokenPreset("vllm", inSeconds("vllm:time_to_first_token_seconds")),
+			queueTimePreset("vllm", inSeconds(names("request_queue_time_seconds"))),
+			firstTokenPreset("vllm", inSeconds(names("time_to_first_token_seconds"))),
 		},
 	}
+}
+
+// spelledByVLLM is a metric of vLLM in the spellings that names/vllm.txt has of it: those of vLLM, of KServe's second monitor, of Ray Serve
+// LLM, and of NVIDIA NIM.
+func spelledByVLLM(name string) string {
+	known, _ := listed()
+	var spellings []string
+	for _, prefix := range []string{"vllm:", "kserve_vllm:", "ray_vllm_", ""} {
+		if _, ok := known[prefix+name]; ok {
+			spellings = append(spellings, prefix+name)
+		}
+	}
+	return strings.Join(spellings, "|")
 }
 
 // rayServe is the presets for Ray Serve. Its proxies and handles report waiting requests, its replicas running ones,
 // and any pod of the cluster can have either.
 func rayServe() Source {
-	running := metricNamed("ray_serve_replica_processing_queries")
-	waiting := metricNamed("ray_serve_deployment_queued_queries")
+	// Releases with the new names report the former ones, too.
+	running := metricNamed("ray_serve_replica_num_ongoing_requests", "ray_serve_replica_processing_queries")
+	waiting := metricNamed("ray_serve_router_num_queued_requests", "ray_serve_deployment_queued_queries")
 	answered := metricNamed("ray_serve_num_http_requests_total", "ray_serve_num_http_requests")
 	return Source{
 		Name:  "ray-serve",
@@ -124,7 +207,7 @@ func rayServe() Source {
 					"running and waiting, so that it holds under saturation. With several deployments in a chain the growth "+
 					"counts at each.",
 				func(s scope) string {
-					grown := perSecond(sumPerPod(s.perPod(running.delta()), s.perPod(waiting.delta())))
+					grown := s.divided(sumPerPod(s.perPod(running.delta()), s.perPod(waiting.delta())))
 					// One pod answers what other pods hold: the total is at least 0, a pod's sum need not be.
 					return `clamp_min(` + s.total(sumPerPod(s.perPod(answered.rate()), grown)) + `, 0)`
 				},
@@ -140,13 +223,14 @@ func rayServe() Source {
 // trtllm is the presets for trtllm-serve, TensorRT-LLM's own server. Behind Triton, Triton reports its engine's
 // metrics.
 func trtllm() Source {
-	series := func(name string) metric {
-		return metric{names: []string{name}, distinct: []string{"model_name", "engine_type"}}
-	}
 	of := engine{
-		"trtllm", series("trtllm_num_requests_running"), series("trtllm_num_requests_waiting"),
+		"trtllm", metricNamed("trtllm_num_requests_running"), metricNamed("trtllm_num_requests_waiting"),
 		metricNamed("trtllm_request_success_total"), // By the reason of their end.
-		series("trtllm_kv_cache_utilization"),
+		metricNamed("trtllm_kv_cache_utilization"),
+		page{
+			"trtllm_num_requests_running|trtllm_num_requests_waiting",
+			"trtllm_request_success_total|trtllm_e2e_request_latency_seconds_sum",
+		},
 	}
 	return Source{
 		Name:  "trtllm",
@@ -158,8 +242,8 @@ func trtllm() Source {
 			arrivalsPreset("trtllm", "Requests that arrive per second: completions per second plus the growth of "+
 				"those running and waiting, so that it holds under saturation. Aborted requests do not count.",
 				func(s scope) string {
-					return s.total(fmt.Sprintf(`clamp_min(%s + (%s + %s) / %d, 0)`, s.perPod(of.passed.rate()),
-						s.perPod(of.running.delta()), s.perPod(of.waiting.delta()), windowSeconds))
+					grown := fmt.Sprintf(`(%s + %s)`, s.perPod(of.running.delta()), s.perPod(of.waiting.delta()))
+					return s.total(fmt.Sprintf(`clamp_min(%s + %s, 0)`, s.perPod(of.passed.rate()), s.divided(grown)))
 				}),
 		),
 		Lateness: []Preset{
@@ -177,7 +261,7 @@ func kserve() Source {
 	held := metricNamed("kn_serving_queue_depth", "kn_queueproxy_depth", "revision_queue_depth",
 		"queue_average_concurrent_requests")
 	done := metricNamed("kn_serving_invocation_duration_seconds_count", "kn_queueproxy_app_duration_seconds_count",
-		"revision_request_count", "request_predict_seconds_count")
+		"revision_request_count", "request_predict_seconds_count") // Counts of histograms, but for the third.
 	return Source{
 		Name:  "kserve",
 		Title: "KServe, and Knative's queue-proxy",
@@ -192,15 +276,15 @@ func kserve() Source {
 			arrivalsPreset("kserve", "Requests that arrive per second: those answered plus the growth of those in "+
 				"flight. Without a queue-proxy, the predictions of KServe's own servers, which stop growing under "+
 				"saturation.",
-				func(s scope) string { return s.total(sumAboveZero(s.perPod(done.rate()), s.growth(held))) }),
+				func(s scope) string { return s.total(sumAboveZero(s.counted(done), s.growth(held))) }),
 		},
 		Lateness: []Preset{
 			latenessPreset("kserve/request-duration", "measured lateness: time to the answer",
 				"Share of the requests that Knative's queue-proxy answered after the wait: in its queue and in "+
 					"service, but not in the activator. Its bounds end at 10 s (100 s under Knative's older name): no series for a "+
 					"longer wait. For models that answer in much less than the wait.",
-				scope.total, inSeconds("kn_serving_invocation_duration_seconds"),
-				histogram{"revision_request_latencies", 1000}),
+				scope.sumOverPods, inSeconds("kn_serving_invocation_duration_seconds"),
+				histogram{name: "revision_request_latencies", perSecond: 1000}),
 		},
 		Unsupported: []Unsupported{
 			{
@@ -226,23 +310,30 @@ func triton() Source {
 	succeeded, failed := metricNamed("nv_inference_request_success"), metricNamed("nv_inference_request_failure")
 	spent, queued := metricNamed("nv_inference_request_duration_us"), metricNamed("nv_inference_queue_duration_us")
 	waiting := engine(`request_type="waiting"`)
-	cache := metric{
-		names: []string{"nv_trt_llm_kv_cache_block_metrics"}, matchers: `kv_cache_block_type="fraction"`,
-		distinct: []string{"model", "version"},
-	}
+	cache := metric{names: []string{"nv_trt_llm_kv_cache_block_metrics"}, matchers: `kv_cache_block_type="fraction"`}
+	// The vLLM backend hands a request over to the engine at once, so Triton's own durations say nothing of it. The engine has its
+	// gauges in some builds only, and the time of each request that has ended in all.
+	vllmRunning, vllmWaiting := metricNamed("vllm:num_requests_running"), metricNamed("vllm:num_requests_waiting")
+	vllmSpent := metricNamed("vllm:e2e_request_latency_seconds_sum")
 	return Source{
 		Name:  "triton",
 		Title: "Triton Inference Server",
 		Note: "Older releases do not report pending requests: only running ones count then. An ensemble counts at each of its " +
 			"models, so set the target in the same count, or write a query for one model. The nv_trt_llm metrics are those of the " +
 			"TensorRT-LLM backend.",
-		Presets: []Preset{
+		Presets: onPage(page{
+			"nv_inference_pending_request_count",
+			"nv_inference_request_success|nv_inference_request_duration_us",
+		}, []Preset{
 			inflightPreset("triton", func(s scope) string {
-				executing := fmt.Sprintf(`clamp_min(%s - %s, 0) / 1e6`, s.perPod(spent.rate()), s.perPod(queued.rate()))
-				running := `(` + s.perPod(engine(`request_type=~"scheduled|waiting"`)) + ` or ` + executing + `)`
+				perModel := func(m metric) string { return s.perPodAnd(m, "model", "version") }
+				executing := fmt.Sprintf(`clamp_min(%s - %s, 0) / 1e6`, perModel(spent.rate()), perModel(queued.rate()))
+				running := fmt.Sprintf(`(%s or sum by (pod) ((%s + %s) or %s or %s))`,
+					s.perPod(engine(`request_type=~"scheduled|waiting"`)),
+					perModel(vllmRunning), perModel(vllmWaiting), perModel(vllmSpent.rate()), executing)
 				return s.total(sumPerPod(s.perPod(pending), running))
 			}).withSummary("Requests in flight on the target's pods: those pending and those executing. The latter is " +
-				"the TensorRT-LLM backend's own count or else, by Little's law, the time that requests spent executing per second. " +
+				"the TensorRT-LLM or vLLM backend's own count or else, by Little's law, the time that requests spent executing per second. " +
 				"That mean counts a request when it is done: exact for short requests, late for long ones. Grows under saturation."),
 			arrivalsPreset(
 				"triton",
@@ -253,13 +344,128 @@ func triton() Source {
 				},
 			),
 			queuePreset("triton",
-				func(s scope) string { return s.total(sumPerPod(s.perPod(pending), s.perPod(waiting))) }),
+				func(s scope) string {
+					return s.total(sumPerPod(s.perPod(pending), s.perPod(waiting), s.perPod(vllmWaiting)))
+				}),
 			kvCachePreset("triton", func(s scope) string { return s.kvCaches(cache) }).withSummary(kvCacheSummary +
 				" Only for models of the TensorRT-LLM backend."),
-		},
+		}),
 		Unsupported: []Unsupported{
 			{"queue-time", "Triton reports the sum of the times in its queue, and no histogram of them: a mean " +
 				"says nothing about who waits longest; use gateway/queue-time, or a query of the ingress' histogram"},
 		},
 	}
+}
+
+// lmdeploy is the presets for InternLM's LMDeploy.
+func lmdeploy() Source {
+	// Requests wait in the engine, or in the API server until it hands them over.
+	waiting := metric{names: []string{"lmdeploy:num_requests_waiting|lmdeploy:num_api_requests_waiting"}, addNames: true}
+	running, queue := metricNamed("lmdeploy:num_requests_running"), metricNamed("lmdeploy:num_requests_waiting")
+	passed := observations("lmdeploy:time_to_first_token_seconds")
+	of := engine{
+		"lmdeploy", running, waiting, passed, metricNamed("lmdeploy:gpu_cache_usage_perc"),
+		page{
+			"lmdeploy:num_requests_running|lmdeploy:num_requests_waiting",
+			"lmdeploy:time_to_first_token_seconds_count|lmdeploy:time_to_first_token_seconds_sum",
+		},
+	}
+	arrivals := of
+	arrivals.waiting = queue
+	return Source{
+		Name:    "lmdeploy",
+		Title:   "LMDeploy",
+		Note:    "Start the API server with --enable-metrics, which is the default of newer releases.",
+		Presets: of.presets(arrivals.arrivalsAtFirstToken()),
+		Lateness: []Preset{
+			queueTimePreset("lmdeploy", inSeconds("lmdeploy:request_queue_time_seconds")),
+			firstTokenPreset("lmdeploy", inSeconds("lmdeploy:time_to_first_token_seconds")),
+		},
+	}
+}
+
+// llamacpp is the presets for the server of llama.cpp.
+func llamacpp() Source {
+	running, waiting := metricNamed("llamacpp:requests_processing"), metricNamed("llamacpp:requests_deferred")
+	const uncounted = "llama.cpp counts no requests; use llamacpp/inflight"
+	return Source{
+		Name:  "llamacpp",
+		Title: "llama.cpp (llama-server)",
+		Note:  "Start the server with --metrics.",
+		Presets: onPage(page{
+			"llamacpp:requests_processing|llamacpp:requests_deferred", "llamacpp:prompt_tokens_total|llamacpp:tokens_predicted_total",
+		}, []Preset{
+			inflightPreset("llamacpp", func(s scope) string { return s.inflight(running, waiting) }),
+			queuePreset("llamacpp", func(s scope) string { return s.total(s.perPod(waiting)) }),
+		}),
+		Unsupported: []Unsupported{
+			{"arrivals", uncounted},
+			{"offered", uncounted},
+			{"queue-time", "llama.cpp has no histogram of times; use a query of the ingress' histogram"},
+			{"kv-cache", "llama.cpp does not report its KV cache any more; use llamacpp/inflight"},
+		},
+	}
+}
+
+// dynamo is the presets for the frontend of NVIDIA Dynamo, which is in front of the workers that a Forecast scales.
+func dynamo() Source {
+	held := metricNamed("dynamo_frontend_active_requests", "dynamo_frontend_inflight_requests")
+	started, done := metricNamed("dynamo_frontend_requests_started_total"), metricNamed("dynamo_frontend_requests_total")
+	unanswered := metricNamed("dynamo_frontend_queued_requests")
+	return Source{
+		Name:  "dynamo",
+		Title: "NVIDIA Dynamo's frontend",
+		Note: "The frontend is the one of the target's graph: the pods of the Deployment GRAPH-frontend, where the target is GRAPH-SERVICE, as " +
+			"Dynamo's operator names them. All models of the frontend count, so use a query of your own for one of several. The workers' own " +
+			"metrics are those of their engine: use vllm, sglang or trtllm for a part of a graph, such as its prefill workers.",
+		Presets: []Preset{
+			inflightPreset("dynamo", func(s scope) string { return s.totalOverFrontends(s.perPod(held)) }).withSummary(
+				"Requests in flight at the graph's frontend, from their arrival to the end of their answer, whichever worker has them. " +
+					"Grows without limit under saturation, so it hides no demand."),
+			arrivalsPreset("dynamo", "Requests that arrive per second at the graph's frontend. Older releases count them at their end: "+
+				"then those plus the growth of the requests in flight.",
+				func(s scope) string {
+					ended := fmt.Sprintf(`clamp_min(%s + %s, 0)`, s.perPod(done.rate()), s.growth(held))
+					return s.totalOverFrontends(fmt.Sprintf(`(%s or %s)`, s.perPod(started.rate()), ended))
+				}),
+			queuePreset("dynamo", func(s scope) string { return s.totalOverFrontends(s.perPod(unanswered)) }).withSummary(
+				"Requests of the graph's frontend that have no token yet: they wait, or their prompt is being processed. Use it as a second, " +
+					"reactive metric of the HPA, or to mark another signal as saturated (spec.signal.saturated)."),
+		},
+		Lateness: []Preset{
+			latenessPreset("dynamo/time-to-first-token", "measured lateness: time to the first token",
+				"Share of the requests that had no token until after the wait, by the frontend's own count.",
+				scope.sumOverFrontends, inSeconds("dynamo_frontend_time_to_first_token_seconds")),
+		},
+		Unsupported: []Unsupported{
+			{"kv-cache", "the frontend does not report its workers' caches; use their engine's own preset, such as vllm/kv-cache"},
+			{"queue-time", "the frontend's queue is part of the time to the first token; use dynamo/time-to-first-token"},
+		},
+	}
+}
+
+// sumOverFrontends is the sum of a per-pod expression over the pods of the frontend of the target's graph. The pods are in the label
+// frontend: they are no replicas of the target.
+func (s scope) sumOverFrontends(perPod string) string {
+	frontends := s
+	frontends.target = Target{Kind: "Deployment", Name: frontendOf(s.target)}
+	for _, former := range s.target.FormerNames {
+		frontends.target.FormerNames = append(frontends.target.FormerNames, frontendOf(Target{Kind: s.target.Kind, Name: former}))
+	}
+	renamed := func(expr string) string {
+		return fmt.Sprintf(`label_replace(%s, "frontend", "$1", "pod", "(.+)")`, expr)
+	}
+	return fmt.Sprintf(`sum(%s * on (frontend) group_left () %s)`, renamed(perPod), renamed(frontends.pods()))
+}
+
+func (s scope) totalOverFrontends(perPod string) string {
+	return s.unlessUnknown(s.sumOverFrontends(perPod), perPod)
+}
+
+// frontendOf is the name of the Deployment of the frontend of a target's graph.
+func frontendOf(t Target) string {
+	if at := strings.LastIndex(t.Name, "-"); at > 0 && t.Kind != "DynamoGraphDeployment" {
+		return t.Name[:at] + "-frontend"
+	}
+	return t.Name + "-frontend"
 }

@@ -25,10 +25,10 @@ func serverScenarios() []scenario {
 			load: "\n  tgi_request_count{$A} 0+30x40\n  tgi_request_count{$B} 0+45x40\n",
 		},
 		{
-			preset: "tgi/arrivals", trap: "one restarts, and what it received stands apart by kind", want: "{} 3",
+			preset: "tgi/arrivals", trap: "one server restarts", want: "{} 3",
 			load: `
-  tgi_request_count{$A,kind="single"} 700+30x17 30+30x22
-  tgi_request_count{$A,kind="batch"} 700+15x17 15+15x22
+  tgi_request_count{$A} 700+30x17 30+30x22
+  tgi_request_count{$B} 700+15x40
 `,
 		},
 		{preset: "tgi/queue", want: "{} 4", load: "\n  tgi_queue_size{$A} 1x40\n  tgi_queue_size{$B} 3x40\n"},
@@ -123,6 +123,103 @@ func serverScenarios() []scenario {
   ray_serve_deployment_queued_queries{namespace="ai",pod="other-w",instance="o",deployment="LLM",WorkerId="9"} 50x40
 `,
 		},
+		{preset: "lmdeploy/inflight", want: "{} 11", load: `
+  lmdeploy:num_requests_running{$A,model_name="m",engine="0"} 6x40
+  lmdeploy:num_requests_waiting{$A,model_name="m",engine="0"} 1x40
+  lmdeploy:num_api_requests_waiting{$A,model_name="m",engine="0"} 2x40
+  lmdeploy:num_requests_running{$B,model_name="m",engine="0"} 2x40
+  lmdeploy:num_requests_waiting{$B,model_name="m",engine="0"} 0x40
+`},
+		{preset: "lmdeploy/inflight", trap: "two data-parallel engines of a pod add up", want: "{} 9", load: `
+  lmdeploy:num_requests_running{$A,model_name="m",engine="0"} 4x40
+  lmdeploy:num_requests_running{$A,model_name="m",engine="1"} 5x40
+  lmdeploy:num_requests_waiting{$A,model_name="m",engine="0"} 0x40
+  lmdeploy:num_requests_waiting{$A,model_name="m",engine="1"} 0x40
+`},
+		{preset: "lmdeploy/queue", want: "{} 3", load: `
+  lmdeploy:num_requests_waiting{$A,model_name="m",engine="0"} 1x40
+  lmdeploy:num_api_requests_waiting{$B,model_name="m",engine="0"} 2x40
+`},
+		{preset: "lmdeploy/queue", trap: "a neighbor's name begins alike", want: "{} 1", load: `
+  lmdeploy:num_requests_waiting{$A,model_name="m",engine="0"} 1x40
+  lmdeploy:num_requests_waiting{$X,model_name="m",engine="0"} 70x40
+`},
+		{preset: "lmdeploy/arrivals", want: "{} 3", load: `
+  lmdeploy:time_to_first_token_seconds_count{$A,model_name="m",engine="0"} 0+30x40
+  lmdeploy:num_requests_waiting{$A,model_name="m",engine="0"} 0+15x40
+`},
+		{preset: "lmdeploy/arrivals", trap: "a server that restarts counts from 0 again", want: "{} 2", load: `
+  lmdeploy:time_to_first_token_seconds_count{$A,model_name="m",engine="0"} 9000+30x17 30+30x22
+  lmdeploy:num_requests_waiting{$A,model_name="m",engine="0"} 0x40
+`},
+		// 8, and a queue that grows by 1/s of requests that take 8/2 s each.
+		{preset: "lmdeploy/offered", want: "{} 12", load: `
+  lmdeploy:time_to_first_token_seconds_count{$A,model_name="m",engine="0"} 0+30x40
+  lmdeploy:num_requests_running{$A,model_name="m",engine="0"} 8x40
+  lmdeploy:num_requests_waiting{$A,model_name="m",engine="0"} 0+15x40
+`},
+		{preset: "lmdeploy/offered", trap: "no queue at all", want: "{} 8", load: `
+  lmdeploy:time_to_first_token_seconds_count{$A,model_name="m",engine="0"} 0+30x40
+  lmdeploy:num_requests_running{$A,model_name="m",engine="0"} 8x40
+  lmdeploy:num_requests_waiting{$A,model_name="m",engine="0"} 0x40
+`},
+		{preset: "lmdeploy/kv-cache", want: "{} 0.75", load: `
+  lmdeploy:gpu_cache_usage_perc{$A,model_name="m",engine="0"} 0.5x40
+  lmdeploy:gpu_cache_usage_perc{$B,model_name="m",engine="0"} 0.25x40
+`},
+		{preset: "lmdeploy/kv-cache", trap: "two engines of a pod are one replica's", want: "{} 0.5", load: `
+  lmdeploy:gpu_cache_usage_perc{$A,model_name="m",engine="0"} 0.25x40
+  lmdeploy:gpu_cache_usage_perc{$A,model_name="m",engine="1"} 0.75x40
+`},
+		{preset: "llamacpp/inflight", want: "{} 7", load: `
+  llamacpp:requests_processing{$A} 4x40
+  llamacpp:requests_deferred{$A} 1x40
+  llamacpp:requests_processing{$B} 2x40
+  llamacpp:requests_deferred{$B} 0x40
+`},
+		{preset: "llamacpp/inflight", trap: "a pod that reports half does not count", want: "{} 5", load: `
+  llamacpp:requests_processing{$A} 4x40
+  llamacpp:requests_deferred{$A} 1x40
+  llamacpp:requests_processing{$B} 2x40
+`},
+		{preset: "llamacpp/queue", want: "{} 3", load: "\n  llamacpp:requests_deferred{$A} 1x40\n  llamacpp:requests_deferred{$B} 2x40\n"},
+		{preset: "llamacpp/queue", trap: "a neighbor's name begins alike", want: "{} 1", load: `
+  llamacpp:requests_deferred{$A} 1x40
+  llamacpp:requests_deferred{$X} 9x40
+`},
+		{preset: "dynamo/inflight", want: "{} 9", load: dynamoOwners + `
+  dynamo_frontend_active_requests{namespace="ai",pod="llama-frontend-a",model="m"} 4x40
+  dynamo_frontend_active_requests{namespace="ai",pod="llama-frontend-a",model="n"} 2x40
+  dynamo_frontend_active_requests{namespace="ai",pod="llama-frontend-b",model="m"} 3x40
+`},
+		{
+			preset: "dynamo/inflight", trap: "both names of the gauge, those that wait are among them, and another graph's frontend",
+			kind: "Deployment", name: "llama-vllmdecodeworker", want: "{} 4", load: dynamoOwners + `
+  dynamo_frontend_active_requests{namespace="ai",pod="llama-frontend-a",model="m"} 4x40
+  dynamo_frontend_inflight_requests{namespace="ai",pod="llama-frontend-a",model="m"} 4x40
+  dynamo_frontend_queued_requests{namespace="ai",pod="llama-frontend-a",model="m"} 3x40
+  dynamo_frontend_active_requests{namespace="ai",pod="other-frontend-a",model="m"} 70x40
+`,
+		},
+		{preset: "dynamo/arrivals", want: "{} 3", load: dynamoOwners + `
+  dynamo_frontend_requests_started_total{namespace="ai",pod="llama-frontend-a",model="m",endpoint="chat",request_type="stream"} 0+30x40
+  dynamo_frontend_requests_started_total{namespace="ai",pod="llama-frontend-b",model="m",endpoint="chat",request_type="unary"} 0+15x40
+  dynamo_frontend_requests_total{namespace="ai",pod="llama-frontend-b",model="m",endpoint="chat",request_type="unary",status="success"} 0+15x40
+`},
+		{preset: "dynamo/arrivals", trap: "an older release counts requests at their end", want: "{} 3", load: dynamoOwners + `
+  dynamo_frontend_requests_total{namespace="ai",pod="llama-frontend-a",model="m",endpoint="chat",status="success"} 0+30x40
+  dynamo_frontend_inflight_requests{namespace="ai",pod="llama-frontend-a",model="m"} 0+15x40
+`},
+		{preset: "dynamo/queue", want: "{} 3", load: dynamoOwners + `
+  dynamo_frontend_queued_requests{namespace="ai",pod="llama-frontend-a",model="m"} 3x40
+`},
+		{
+			preset: "dynamo/queue", trap: "the graph by its own name", kind: "DynamoGraphDeployment", name: "llama", want: "{} 5",
+			load: dynamoOwners + `
+  dynamo_frontend_queued_requests{namespace="ai",pod="llama-frontend-a",model="m"} 3x40
+  dynamo_frontend_queued_requests{namespace="ai",pod="llama-frontend-b",model="m"} 2x40
+`,
+		},
 		{preset: "kserve/inflight", want: "{} 7", load: `
   kn_serving_queue_depth{$A,kn_revision_name="llama-predictor-00001"} 4x40
   kn_serving_queue_depth{$B,kn_revision_name="llama-predictor-00001"} 3x40
@@ -159,4 +256,13 @@ const rayOwners = `
   kube_pod_owner{namespace="ai",pod="chat-w1",owner_kind="RayCluster",owner_name="chat-raycluster-7ct2d"} 1x40
   kube_pod_owner{namespace="ai",pod="chat-w2",owner_kind="RayCluster",owner_name="chat-x5k9v"} 1x40
   kube_pod_owner{namespace="ai",pod="other-w",owner_kind="RayCluster",owner_name="chat-large-raycluster-7ct2d"} 1x40
+`
+
+// dynamoOwners is the frontends of two graphs.
+const dynamoOwners = `
+  kube_pod_owner{namespace="ai",pod="llama-frontend-a",owner_kind="ReplicaSet",owner_name="llama-frontend-1"} 1x40
+  kube_pod_owner{namespace="ai",pod="llama-frontend-b",owner_kind="ReplicaSet",owner_name="llama-frontend-1"} 1x40
+  kube_pod_owner{namespace="ai",pod="other-frontend-a",owner_kind="ReplicaSet",owner_name="other-frontend-1"} 1x40
+  kube_replicaset_owner{namespace="ai",replicaset="llama-frontend-1",owner_kind="Deployment",owner_name="llama-frontend"} 1x40
+  kube_replicaset_owner{namespace="ai",replicaset="other-frontend-1",owner_kind="Deployment",owner_name="other-frontend"} 1x40
 `

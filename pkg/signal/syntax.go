@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// maxExpr is the longest query in bytes; presets need 13,000 at most.
+	// maxExpr is the longest query in bytes: that of VictoriaMetrics (-search.maxQueryLen). Every preset is shorter.
 	maxExpr = 16 << 10
 	// maxDepth bounds the nesting, and so the stack of the engine.
 	maxDepth = 100

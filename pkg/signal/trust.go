@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
@@ -21,7 +22,13 @@ type Trust struct {
 	Exporters []string
 	// Cluster that the series belong to; empty where the store has one cluster only.
 	Cluster Cluster
+	// ScrapeInterval is the longest time between two scrapes of a server; 0 means at most 30 s. Rates of presets are taken over four of
+	// them, and at least two minutes.
+	ScrapeInterval time.Duration
 }
+
+// MaxScrapeInterval is the longest scrape interval: gauges count for five minutes, and are gone between two longer ones.
+const MaxScrapeInterval = 5 * time.Minute
 
 // DefaultTrust is in the namespaces that the charts of the common exporters are installed in, and in every cluster.
 func DefaultTrust() Trust {
@@ -42,6 +49,9 @@ func (t Trust) reporters(own ...string) string {
 // Validate returns every problem.
 func (t Trust) Validate() error {
 	problems := []error{t.Cluster.Validate()}
+	if t.ScrapeInterval < 0 || t.ScrapeInterval > MaxScrapeInterval {
+		problems = append(problems, fmt.Errorf("scrape interval %s, want at most %s", t.ScrapeInterval, MaxScrapeInterval))
+	}
 	for _, namespace := range t.Exporters {
 		problems = append(problems, checkName("namespace of exporters", namespace))
 	}
