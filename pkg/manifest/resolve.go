@@ -42,6 +42,8 @@ type Source struct {
 	TenantLabel string
 	// Cluster is the label and the value, "cluster=eu-1", of the series that count; empty where the source has one cluster.
 	Cluster string
+	// ScrapeInterval is the longest time between two scrapes of a model server; 0 where the source does not say.
+	ScrapeInterval time.Duration
 }
 
 // OneSource is the Sources of one for all namespaces.

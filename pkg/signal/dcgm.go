@@ -20,10 +20,11 @@ func dcgm() Source {
 				Brief: "demand of a server without own metrics",
 				Summary: "GPUs kept busy by the target's pods: the sum of the share of time in which each GPU (or MIG instance) " +
 					"had work. Saturates at the allocated GPUs. Not for GPUs shared by time-slicing or MPS.",
-				Target: "the GPUs (or MIG instances) of a replica, times their maximum utilization: 0.8 for one GPU",
-				Unit:   "GPUs",
+				Target:    "the GPUs (or MIG instances) of a replica, times their maximum utilization: 0.8 for one GPU",
+				Unit:      "GPUs",
+				profiling: engineActive,
 				template: func(s scope) string {
-					return s.busyGPUs("DCGM_FI_PROF_GR_ENGINE_UTIL_RATIO|DCGM_FI_PROF_GR_ENGINE_ACTIVE",
+					return s.busyGPUs(engineActive,
 						s.utilization("DCGM_FI_DEV_GPU_UTIL_RATIO", 1), s.utilization("DCGM_FI_DEV_GPU_UTIL", percent))
 				},
 			},
@@ -59,7 +60,11 @@ func dcgm() Source {
 	}
 }
 
-const percent = 100
+const (
+	// engineActive is the share of time in which a GPU's compute engine had work.
+	engineActive = "DCGM_FI_PROF_GR_ENGINE_UTIL_RATIO|DCGM_FI_PROF_GR_ENGINE_ACTIVE"
+	percent      = 100
+)
 
 // busyGPUs sums a ratio 0 … 1 over the GPUs of the target's pods. Both profiling metrics are on by default in the exporter, under the
 // one name until its release 4.9.0 and under the other from then on, and true under MIG. Where a GPU has none of it, what follows stands

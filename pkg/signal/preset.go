@@ -52,6 +52,8 @@ type Preset struct {
 	template func(scope) string
 	// page identifies the engines that a pod has; the zero value where every port is one.
 	page page
+	// profiling is the field of DCGM that is read, in its spellings; empty for other presets.
+	profiling string
 	// wait is that of a lateness preset.
 	wait time.Duration
 	// step is that of the samples; 0 for DefaultStep.

@@ -315,6 +315,9 @@ func triton() Source {
 	// gauges in some builds only, and the time of each request that has ended in all.
 	vllmRunning, vllmWaiting := metricNamed("vllm:num_requests_running"), metricNamed("vllm:num_requests_waiting")
 	vllmSpent := metricNamed("vllm:e2e_request_latency_seconds_sum")
+	ofTriton := func(s scope, perPod string) string { // vLLM's own server is none of Triton's.
+		return fmt.Sprintf(`(%s and on (pod) %s)`, perPod, s.pageSeries("group", s.page.gauges+"|"+s.page.counters))
+	}
 	return Source{
 		Name:  "triton",
 		Title: "Triton Inference Server",
@@ -328,9 +331,9 @@ func triton() Source {
 			inflightPreset("triton", func(s scope) string {
 				perModel := func(m metric) string { return s.perPodAnd(m, "model", "version") }
 				executing := fmt.Sprintf(`clamp_min(%s - %s, 0) / 1e6`, perModel(spent.rate()), perModel(queued.rate()))
-				running := fmt.Sprintf(`(%s or sum by (pod) ((%s + %s) or %s or %s))`,
-					s.perPod(engine(`request_type=~"scheduled|waiting"`)),
-					perModel(vllmRunning), perModel(vllmWaiting), perModel(vllmSpent.rate()), executing)
+				vllm := fmt.Sprintf(`((%s + %s) or %s)`, perModel(vllmRunning), perModel(vllmWaiting), perModel(vllmSpent.rate()))
+				running := fmt.Sprintf(`(%s or sum by (pod) (%s or %s))`,
+					s.perPod(engine(`request_type=~"scheduled|waiting"`)), ofTriton(s, vllm), executing)
 				return s.total(sumPerPod(s.perPod(pending), running))
 			}).withSummary("Requests in flight on the target's pods: those pending and those executing. The latter is " +
 				"the TensorRT-LLM or vLLM backend's own count or else, by Little's law, the time that requests spent executing per second. " +

@@ -48,6 +48,8 @@ type Source struct {
 	TenantLabel string `yaml:"tenant_label"`
 	// Cluster is the label and the value, "cluster=eu-1", of the series that count, where the store has several clusters.
 	Cluster string `yaml:"cluster,omitempty"`
+	// ScrapeInterval is the longest time between two scrapes of a model server; default: that of the flag --scrape-interval.
+	ScrapeInterval model.Duration `yaml:"scrape_interval,omitempty"`
 	// Lookback is how long a sample is valid if no newer one follows; default: the server's.
 	Lookback model.Duration `yaml:"lookback_delta,omitempty"`
 
@@ -115,7 +117,8 @@ func (s *Source) validate() error {
 	if !model.LegacyValidation.IsValidLabelName(s.TenantLabel) || s.TenantLabel == model.MetricNameLabel {
 		wrong("tenant_label: %.64q is not the name of a label: write for example namespace", s.TenantLabel)
 	}
-	if err := signal.Cluster(s.Cluster).Validate(); err != nil {
+	trust := signal.Trust{Cluster: signal.Cluster(s.Cluster), ScrapeInterval: time.Duration(s.ScrapeInterval)}
+	if err := trust.Validate(); err != nil {
 		problems = append(problems, err)
 	}
 	if u, err := url.Parse(s.URL); err == nil && u.User != nil {

@@ -189,6 +189,8 @@ type Grant struct {
 	TenantLabel string
 	// Cluster limits queries to one of several clusters; empty where there is one.
 	Cluster string
+	// ScrapeInterval is the longest time between two scrapes of a model server; 0 where the source does not say.
+	ScrapeInterval time.Duration
 }
 
 // ErrNotGranted means that a namespace may not use a source, or has none.
@@ -205,7 +207,7 @@ func (s *Sources) Find(name, namespace string) (Grant, error) {
 		if name == "" || c.Name == name {
 			return Grant{
 				Source:      refresh.SourceRef{Name: c.Name, Revision: c.revision},
-				TenantLabel: c.TenantLabel, Cluster: c.Cluster,
+				TenantLabel: c.TenantLabel, Cluster: c.Cluster, ScrapeInterval: time.Duration(c.ScrapeInterval),
 			}, nil
 		}
 		own = append(own, c.Name)

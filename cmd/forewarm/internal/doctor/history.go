@@ -94,6 +94,9 @@ func (s *state) trust() signal.Trust {
 	if named, given := s.args["exporter-namespaces"]; given {
 		t.Exporters = strings.Split(named, ",")
 	}
+	if interval, err := time.ParseDuration(s.args["scrape-interval"]); err == nil {
+		t.ScrapeInterval = interval
+	}
 	return t
 }
 

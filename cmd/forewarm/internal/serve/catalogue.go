@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -30,7 +31,9 @@ var _ manifest.Catalogue = Catalogue{}
 func (c Catalogue) Source(name, namespace string) (manifest.Source, error) {
 	if c.Tenants != nil {
 		grant, err := c.Tenants.Find(name, namespace)
-		return manifest.Source{SourceRef: grant.Source, TenantLabel: grant.TenantLabel, Cluster: grant.Cluster}, err
+		return manifest.Source{
+			SourceRef: grant.Source, TenantLabel: grant.TenantLabel, Cluster: grant.Cluster, ScrapeInterval: grant.ScrapeInterval,
+		}, err
 	}
 	return manifest.OneSource{TenantLabel: c.Label, Cluster: string(c.Trust.Cluster)}.Source(name, namespace)
 }
@@ -94,7 +97,10 @@ func targetOf(spec *v1alpha1.ForecastSpec, names ...string) signal.Target {
 }
 
 func (c Catalogue) trustIn(source manifest.Source) signal.Trust {
-	return signal.Trust{Exporters: c.Trust.Exporters, Cluster: signal.Cluster(source.Cluster)}
+	return signal.Trust{
+		Exporters: c.Trust.Exporters, Cluster: signal.Cluster(source.Cluster),
+		ScrapeInterval: cmp.Or(source.ScrapeInterval, c.Trust.ScrapeInterval),
+	}
 }
 
 // Confine implements manifest.Catalogue.

@@ -21,6 +21,9 @@
 {{- with $v.prometheus.cluster }}
 - {{ printf "--cluster=%s" . | quote }}
 {{- end }}
+{{- with $v.prometheus.scrapeInterval }}
+- {{ printf "--scrape-interval=%s" . | quote }}
+{{- end }}
 {{- $exporters := $v.exporterNamespaces }}
 {{- if and $v.agent.enabled (not (has $v.agent.namespace $exporters)) }}
 {{- $exporters = append $exporters $v.agent.namespace }}

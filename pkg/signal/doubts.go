@@ -1,0 +1,173 @@
+package signal
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/parser"
+)
+
+// Doubt is why a query may not be the demand although it has a value. None changes the value.
+type Doubt string
+
+const (
+	// DoubtSilent is the number of ready replicas that report nothing.
+	DoubtSilent Doubt = "silent"
+	// DoubtDeleted is the number of pods that an exporter still reports although they are deleted.
+	DoubtDeleted Doubt = "deleted"
+	// DoubtProfiling is the number of GPUs whose profiling field is 0 while they are busy.
+	DoubtProfiling Doubt = "profiling"
+	// DoubtClusters is the number of clusters whose demand is added up.
+	DoubtClusters Doubt = "clusters"
+	// DoubtCopies is how often one scrape is added up.
+	DoubtCopies Doubt = "copies"
+	// DoubtSamples is how many samples of a server are in the window of a rate, in the median.
+	DoubtSamples Doubt = "samples"
+)
+
+// DoubtLabel tells the series of a query for doubts apart; its values are Doubts.
+const DoubtLabel = "forewarm_doubt"
+
+// Doubts is one query for the numbers of several doubts; empty for none.
+func Doubts(of map[Doubt]string) string {
+	var parts []string
+	for _, doubt := range slices.Sorted(maps.Keys(of)) {
+		if expr := of[doubt]; expr != "" {
+			parts = append(parts, fmt.Sprintf(`label_replace(%s, %q, %q, "", "")`, expr, DoubtLabel, doubt))
+		}
+	}
+	return strings.Join(parts, " or ")
+}
+
+// Deleted is PromQL for the pods that report to a rendered preset although they are deleted, a series for each; empty for an expression
+// that does not depend on kube-state-metrics.
+func Deleted(expr, namespace string, trust Trust) string {
+	b := firstOn(expr, parser.LUNLESS)
+	if b == nil {
+		return ""
+	}
+	unknown, ok := withoutParens(b.RHS).(*parser.BinaryExpr)
+	if !ok || unknown.Op != parser.LUNLESS {
+		return ""
+	}
+	s := scope{namespace: namespace, trust: trust}
+	deleted, err := s.formatQuery(fmt.Sprintf(`group by (pod) (%s and on (pod) (%s) unless on (pod) %s)`,
+		unknown.LHS, s.deletedPods(), s.ownedAtAll()))
+	if err != nil {
+		return ""
+	}
+	return deleted
+}
+
+func withoutParens(expr parser.Expr) parser.Expr { //nolint:ireturn // The parser's own sum type.
+	for {
+		p, ok := expr.(*parser.ParenExpr)
+		if !ok {
+			return expr
+		}
+		expr = p.Expr
+	}
+}
+
+// IdleProfiling is PromQL for the number of GPUs of the target whose profiling field is 0 while the GPU is busy by its utilization; empty
+// for other presets.
+func (p Preset) IdleProfiling(namespace string, target Target, trust Trust) string {
+	if p.profiling == "" {
+		return ""
+	}
+	s := scope{namespace: namespace, target: target, trust: trust}
+	perGPU := func(name string, most float64) string {
+		return fmt.Sprintf(`max by (pod, UUID, GPU_I_ID) (%s)`, s.series("max", name, metric{most: most}, "UUID", "GPU_I_ID"))
+	}
+	busy := fmt.Sprintf(`(%s or %s)`, s.utilization("DCGM_FI_DEV_GPU_UTIL_RATIO", 1), s.utilization("DCGM_FI_DEV_GPU_UTIL", percent))
+	expr, err := s.formatQuery(fmt.Sprintf(`count((%s == 0) and on (pod, UUID, GPU_I_ID) (%s > 0.5) and on (pod) %s)`,
+		perGPU(p.profiling, 1), busy, s.pods()))
+	if err != nil {
+		return ""
+	}
+	return expr
+}
+
+// Copies is PromQL for how often a query adds up one scrape: the number of jobs that report what it adds up at one address, or of targets
+// that a job has there; no series where the query adds up nothing. up is the metric that Prometheus records for each target, confined as
+// the query is. It is empty where the greatest of copies is taken before they are added up, or nothing is added up.
+func Copies(query string, up func(string) (string, error)) string {
+	root, err := parser.NewParser(parser.Options{}).ParseExpr(query)
+	if err != nil {
+		return ""
+	}
+	targets, err := up("up")
+	if err != nil {
+		return ""
+	}
+	var parts []string
+	for _, added := range addedUp(root, false) {
+		s := &parser.VectorSelector{Name: added.Name, LabelMatchers: append(slices.Clone(added.LabelMatchers),
+			labels.MustNewMatcher(labels.MatchNotEqual, "instance", ""))}
+		parts = append(parts, fmt.Sprintf(`max(count by (instance) (group by (job, instance) (%s)))`, s),
+			fmt.Sprintf(`max(count by (job, instance, metrics_path) (%s and on (job, instance) %s))`, targets, s))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	for i, part := range parts {
+		parts[i] = fmt.Sprintf(`label_replace(%s, "part", "%d", "", "")`, part, i)
+	}
+	return "max(" + strings.Join(parts, " or ") + ")"
+}
+
+// addedUp are the selectors whose series a sum adds up, with nothing between that takes one of several.
+func addedUp(node parser.Expr, inSum bool) (out []*parser.VectorSelector) {
+	switch n := node.(type) {
+	case *parser.VectorSelector:
+		if inSum {
+			return []*parser.VectorSelector{n}
+		}
+	case *parser.AggregateExpr:
+		if n.Op == parser.SUM || n.Op == parser.COUNT {
+			return addedUp(n.Expr, true)
+		}
+		return nil
+	case *parser.SubqueryExpr:
+		return addedUp(n.Expr, inSum)
+	default:
+		for child := range parser.ChildrenIter(node) {
+			if expr, ok := child.(parser.Expr); ok {
+				out = append(out, addedUp(expr, inSum)...)
+			}
+		}
+	}
+	return out
+}
+
+// SamplesInWindow is PromQL for how many samples the series of a query's rates have in their window, in the median; empty for a query
+// without a rate. A rate needs two, and one more for each scrape that may be missed.
+func SamplesInWindow(query string) string {
+	root, err := parser.NewParser(parser.Options{}).ParseExpr(query)
+	if err != nil {
+		return ""
+	}
+	var counts []string
+	parser.Inspect(root, func(node parser.Node, _ []parser.Node) error {
+		call, ok := node.(*parser.Call)
+		if !ok || !slices.Contains([]string{"rate", "irate", "increase"}, call.Func.Name) {
+			return nil
+		}
+		if window, ok := call.Args[0].(*parser.MatrixSelector); ok {
+			if count := "count_over_time(" + window.String() + ")"; !slices.Contains(counts, count) {
+				counts = append(counts, count)
+			}
+		}
+		return nil
+	})
+	slices.SortFunc(counts, func(a, b string) int { return cmp.Compare(len(a), len(b)) })
+	if len(counts) == 0 {
+		return ""
+	}
+	const most = 4 // Both halves of a preset's metric, in two spellings: enough to know how often it is scraped.
+	return "quantile(0.5, " + strings.Join(counts[:min(most, len(counts))], " or ") + ")"
+}
