@@ -55,7 +55,8 @@ type result struct {
 	span, season time.Duration
 	// fallback is served while no candidate can serve.
 	fallback decide.Decision
-	dropped  series.Dropped
+	// dropped counts the samples of the newest block that cannot be demand, newestDropped those that are newer than every demand.
+	dropped, newestDropped series.Dropped
 	// saturationErr of the newest query of the saturation signal.
 	saturationErr error
 	// workErr of the newest query of the work that may wait; workIncludes: it seems to contain the demand.
@@ -200,14 +201,28 @@ func (r *result) readyCondition(e *snapshot.ForecastState, t Job, now time.Time)
 	case snapshot.Warming:
 		c.True, c.Message = true, r.warmingMessage(e)
 	case snapshot.FallingBack:
-		c.Message = fmt.Sprintf("the newest sample is %s old: %s", age, e.ModelReason())
+		c.Message = fmt.Sprintf("%s: %s", r.newestSample(age), e.ModelReason())
 	case snapshot.Stale:
-		c.Message = fmt.Sprintf("the newest sample is %s old, the limit is %s: nothing is served and the HPA "+
-			"keeps its replicas; check the source", age, t.StaleAfter)
+		c.Message = fmt.Sprintf("%s, the limit is %s: nothing is served and the HPA keeps its replicas", r.newestSample(age),
+			t.StaleAfter)
+		if !r.endsInDropped() {
+			c.Message += "; check the source"
+		}
 	case snapshot.Pending, snapshot.Invalid:
 		c.Message = r.pendingMessage()
 	}
 	return c
+}
+
+// endsInDropped reports whether the source answers, and its newest samples cannot be demand.
+func (r *result) endsInDropped() bool { return r.err == nil && r.newestDropped.Any() }
+
+// newestSample says how old the newest sample is that can be demand, and first of all which ones after it cannot.
+func (r *result) newestSample(age time.Duration) string {
+	if r.endsInDropped() {
+		return fmt.Sprintf("%s; the newest sample that can be demand is %s old", r.newestDropped.Newest(), age)
+	}
+	return fmt.Sprintf("the newest sample is %s old", age)
 }
 
 func (r *result) pendingMessage() string {
@@ -216,8 +231,10 @@ func (r *result) pendingMessage() string {
 		return counterMessage
 	case r.err != nil:
 		return r.err.Error()
+	case r.newestDropped.Any():
+		return r.newestDropped.Describe("the only sample of the query", "all %d samples of the query")
 	case r.stored:
-		return "the query has a series, but none of its samples is a demand: finite and not negative"
+		return "the query has no sample that can be demand, a number from 0 to 1e15: check the query"
 	}
 	return "the history is being read"
 }

@@ -112,6 +112,8 @@ func (r *result) saturatedCondition() (snapshot.Condition, bool) {
 func (r *result) dataCondition() (snapshot.Condition, bool) {
 	c := snapshot.Condition{Type: snapshot.ConditionData}
 	switch {
+	case r.newestDropped.Any():
+		c.Reason, c.Message = snapshot.ReasonSamplesDropped, r.newestDropped.Newest()
 	case r.dropped.Any():
 		c.Reason, c.Message = snapshot.ReasonSamplesDropped, r.dropped.String()
 	case r.suspect != nil:

@@ -300,7 +300,7 @@ func (w *worker) appendBlock(block forecast.Series) {
 		w.result.err = err
 		return
 	}
-	w.newest.note(block)
+	w.newest.note(block, w.maxSteps())
 	w.result.dropped = got.Dropped
 	w.noteChange(got.Changed)
 	if !w.changed.Before(before) {
@@ -413,6 +413,7 @@ func (w *worker) history(from, to time.Time) forecaster.History {
 func (w *worker) updateResult() {
 	w.result.stored, w.result.entry = true, nil
 	newest, ok := w.newestSample()
+	w.result.newestDropped = w.newest.dropped(newest, w.store.End(), w.job.Step, forecaster.FallbackAfter(w.job.Step))
 	if !ok {
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
@@ -37,9 +38,54 @@ func (s *Store) Start() time.Time { return s.end.Add(-time.Duration(s.len()) * s
 func (s *Store) held() int { return len(s.older)*packSize + len(s.newest) }
 func (s *Store) len() int  { return min(s.held(), s.size) }
 
-// Dropped counts the samples of a block that cannot be demand and became gaps.
-type Dropped struct {
-	Negative, Infinite, Huge int
+// Fault is why a sample cannot be demand.
+type Fault uint8
+
+// The faults of samples. A gap is no sample, and has none.
+const (
+	NoFault Fault = iota
+	Negative
+	Infinite
+	Huge
+	NotANumber
+	faults
+)
+
+// storedNaN is a NaN that the source has as the value of a sample. Every other NaN is a gap.
+const storedNaN = 0x7ff8_0000_0000_dead
+
+// Stored returns the value of a sample of a source. It marks NaN, so that a query that divides 0 by 0 is told apart from one that has no
+// sample.
+func Stored(v float64) float64 {
+	if math.IsNaN(v) {
+		return math.Float64frombits(storedNaN)
+	}
+	return v
+}
+
+// FaultOf returns why a value of a source cannot be demand.
+func FaultOf(v float64) Fault {
+	switch {
+	case math.IsInf(v, 0):
+		return Infinite
+	case v < 0:
+		return Negative
+	case v > MaxSample:
+		return Huge
+	case math.Float64bits(v) == storedNaN:
+		return NotANumber
+	}
+	return NoFault
+}
+
+// Dropped counts samples that cannot be demand and became gaps, by their fault.
+type Dropped [faults]int
+
+// Add counts a sample that has a fault.
+func (d *Dropped) Add(f Fault) {
+	if f != NoFault {
+		d[f]++
+	}
 }
 
 // Any reports whether a sample was dropped.
@@ -47,23 +93,54 @@ func (d Dropped) Any() bool { return d != (Dropped{}) }
 
 // CleanSample returns a sample, or NaN where it cannot be demand; d counts those.
 func CleanSample(v float64, d *Dropped) float64 {
-	switch {
-	case math.IsInf(v, 0):
-		d.Infinite++
-	case v < 0:
-		d.Negative++
-	case v > MaxSample:
-		d.Huge++
-	default:
-		return v
+	f := FaultOf(v)
+	if d.Add(f); f != NoFault {
+		return math.NaN()
 	}
-	return math.NaN()
+	return v
 }
 
-// String describes the dropped samples.
+// The words for each fault, and what makes a query return such samples.
+var (
+	faultWords = [faults]string{
+		Negative: "negative", Infinite: "infinite", NotANumber: "not a number (NaN)",
+		Huge: fmt.Sprintf("above %s, the largest demand that Forewarm accepts", maxSampleText),
+	}
+	faultCauses = [faults]string{
+		Negative: "a subtraction or a delta()", Infinite: "a division by 0", NotANumber: "a division of 0 by 0", Huge: "a wrong unit",
+	}
+)
+
+const maxSampleText = "1e15"
+
+// String describes the dropped samples, and says what becomes of them.
 func (d Dropped) String() string {
-	return fmt.Sprintf("%d negative, %d infinite and %d samples above %.0e are treated as gaps",
-		d.Negative, d.Infinite, d.Huge, MaxSample)
+	return d.Describe("1 sample", "%d samples") + "; Forewarm treats such samples as gaps"
+}
+
+// Newest describes samples that are newer than every demand.
+func (d Dropped) Newest() string { return d.Describe("the newest sample", "the newest %d samples") }
+
+// Describe says what is wrong with the samples, with words for one of them and for several: "2 samples are infinite: check the query for
+// a division by 0".
+func (d Dropped) Describe(one, several string) string {
+	count := 0
+	var kinds, causes []string
+	for f, n := range d {
+		if count += n; n > 0 {
+			kinds = append(kinds, fmt.Sprintf("%d %s", n, strings.SplitN(faultWords[f], ",", 2)[0]))
+			causes = append(causes, "for "+faultCauses[f])
+		}
+	}
+	subject := one + " is "
+	if count != 1 {
+		subject = fmt.Sprintf(several, count) + " are "
+	}
+	what := "no demand (" + strings.Join(kinds, ", ") + ")"
+	if len(kinds) == 1 {
+		what = faultWords[slices.IndexFunc(d[:], func(n int) bool { return n > 0 })]
+	}
+	return subject + what + ": check the query " + strings.Join(causes, " and ")
 }
 
 // Appended is what a block of samples was to those that were stored.

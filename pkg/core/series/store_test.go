@@ -70,7 +70,7 @@ func TestStoreAppend(t *testing.T) {
 
 func TestStoreCountsWhatItDrops(t *testing.T) {
 	store := series.NewStore(step, 9)
-	for _, want := range []series.Dropped{{Negative: 2, Infinite: 1, Huge: 1}, {}} { // Once.
+	for _, want := range []series.Dropped{{series.Negative: 2, series.Infinite: 1, series.Huge: 1}, {}} { // Once.
 		got, err := store.Append(block(0, -1, -2, math.Inf(-1), 1e300, 5))
 		if err != nil || got.Dropped != want {
 			t.Errorf("dropped %+v, %v; want %+v", got.Dropped, err, want)
@@ -246,6 +246,30 @@ func TestPackedSamples(t *testing.T) {
 					)
 				}
 			}
+		}
+	}
+}
+
+// What was dropped is counted by its fault, with the grammar of one sample and of several.
+func TestDroppedSamplesAreDescribed(t *testing.T) {
+	nan := series.Stored(math.NaN())
+	for want, samples := range map[string][]float64{
+		"the newest sample is infinite: check the query for a division by 0":            {math.Inf(1)},
+		"the newest 2 samples are infinite: check the query for a division by 0":        {math.Inf(1), math.Inf(-1)},
+		"the newest sample is negative: check the query for a subtraction or a delta()": {-1},
+		"the newest 2 samples are above 1e15, the largest demand that Forewarm accepts: check the query for a wrong unit": {
+			5e15, math.MaxFloat64,
+		},
+		"the newest 3 samples are not a number (NaN): check the query for a division of 0 by 0": {nan, nan, gap, nan, 7},
+		"the newest 4 samples are no demand (1 negative, 2 infinite, 1 above 1e15): check the query for a subtraction or a delta() " +
+			"and for a division by 0 and for a wrong unit": {math.Inf(1), -1, math.Inf(1), 2e15},
+	} {
+		var d series.Dropped
+		for _, v := range samples {
+			series.CleanSample(v, &d)
+		}
+		if got := d.Newest(); got != want {
+			t.Errorf("%v:\n got %s\nwant %s", samples, got, want)
 		}
 	}
 }

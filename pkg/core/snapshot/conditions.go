@@ -123,7 +123,8 @@ const (
 
 // Reasons of the condition DataClean.
 const (
-	// ReasonSamplesDropped (False): samples that cannot be demand (negative, infinite) were dropped.
+	// ReasonSamplesDropped (False): samples that cannot be demand (negative, infinite, NaN, above 1e15) were dropped. The message has
+	// their number.
 	//
 	// Fix: correct the query.
 	ReasonSamplesDropped = "SamplesDropped"

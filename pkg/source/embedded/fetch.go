@@ -104,7 +104,7 @@ func toGrid(q refresh.Query, matrix promql.Matrix) (forecast.Series, error) {
 	out := q.Gaps()
 	start, step := q.From.UnixMilli(), q.Step.Milliseconds()
 	for _, p := range matrix[0].Floats {
-		out.Values[(p.T-start)/step] = p.F
+		out.Values[(p.T-start)/step] = series.Stored(p.F)
 	}
 	return out, nil
 }

@@ -242,7 +242,7 @@ func (s *Source) fillGrid(piece forecast.Series, stream *model.SampleStream) err
 			return s.unavailable("the answer has a sample at %s, which is not on the grid of the query",
 				sample.Timestamp.Time().UTC().Format(time.RFC3339Nano))
 		}
-		piece.Values[i], previous = float64(sample.Value), i
+		piece.Values[i], previous = series.Stored(float64(sample.Value)), i
 	}
 	return nil
 }

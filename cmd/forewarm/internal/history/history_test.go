@@ -178,7 +178,8 @@ func TestPrometheus(t *testing.T) {
 		t.Errorf("the last value is %v, want 2875", last)
 	}
 	notes := []string{
-		"4 negative, 0 infinite and 0 samples above 1e+15 are treated as gaps", "5 of 2880 values are gaps",
+		"4 samples are negative: check the query for a subtraction or a delta(); Forewarm treats such samples as gaps",
+		"5 of 2880 values are gaps",
 	}
 	if diff := cmp.Diff(notes, got.Notes); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
