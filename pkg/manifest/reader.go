@@ -47,7 +47,7 @@ func (r *reader) signal(catalogue Catalogue, namespace string, spec *v1alpha1.Fo
 		rendered = r.preset(path.Child("preset"), preset, render)
 	}
 	target.Expr, target.Unit, target.Rate = rendered.Expr, rendered.Unit, rendered.Rate
-	target.Claims, target.Clusters, target.Lookback = rendered.Claims, rendered.Clusters, rendered.Lookback
+	target.Diagnosis, target.Clusters, target.Lookback = rendered.Diagnosis, rendered.Clusters, rendered.Lookback
 	target.Silent, target.Unowned, target.Average = rendered.Silent, rendered.Unowned, rendered.Average
 	if saturated := spec.Signal.Saturated; saturated != "" {
 		target.Saturated = r.query(path.Child("saturated"), saturated, confine).Expr

@@ -68,9 +68,8 @@ func (OneSource) Revision() uint64 { return 0 }
 type Rendered struct {
 	// Expr is PromQL that yields the total demand as one series.
 	Expr string
-	// Claims is PromQL for the namespaces that report pods of this one, and that Expr does not believe; empty where Expr asks
-	// for no reports.
-	Claims string
+	// Diagnosis finds out why Expr has no series; nil where nothing can.
+	Diagnosis refresh.Diagnosis
 	// Clusters is PromQL for the number of clusters whose demand Expr adds up; empty where it is that of one.
 	Clusters string
 	// Silent is PromQL for the number of ready replicas that Expr has no sample of; empty where Expr adds up no pods.

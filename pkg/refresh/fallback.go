@@ -55,6 +55,8 @@ type result struct {
 	span, season time.Duration
 	// fallback is served while no candidate can serve.
 	fallback decide.Decision
+	// cause is why a Forecast without a value has no samples; empty if that is not known.
+	cause string
 	// dropped counts the samples of the newest block that cannot be demand, newestDropped those that are newer than every demand.
 	dropped, newestDropped series.Dropped
 	// saturationErr of the newest query of the saturation signal.
@@ -205,13 +207,21 @@ func (r *result) readyCondition(e *snapshot.ForecastState, t Job, now time.Time)
 	case snapshot.Stale:
 		c.Message = fmt.Sprintf("%s, the limit is %s: nothing is served and the HPA keeps its replicas", r.newestSample(age),
 			t.StaleAfter)
-		if !r.endsInDropped() {
+		switch {
+		case r.lacksSeries():
+			c.Message = r.cause + "; " + c.Message
+		case !r.endsInDropped():
 			c.Message += "; check the source"
 		}
 	case snapshot.Pending, snapshot.Invalid:
 		c.Message = r.pendingMessage()
 	}
 	return c
+}
+
+// lacksSeries reports whether the source answers, has no samples, and it is known why.
+func (r *result) lacksSeries() bool {
+	return r.cause != "" && (r.err == nil || errors.Is(r.err, series.ErrNoSeries))
 }
 
 // endsInDropped reports whether the source answers, and its newest samples cannot be demand.
@@ -229,6 +239,8 @@ func (r *result) pendingMessage() string {
 	switch {
 	case r.shape == demand.Counter:
 		return counterMessage
+	case r.lacksSeries():
+		return r.cause
 	case r.err != nil:
 		return r.err.Error()
 	case r.newestDropped.Any():
@@ -254,6 +266,8 @@ func (r *result) sourceCondition(e *snapshot.ForecastState, t Job, now time.Time
 			"several clusters, the operator sets --cluster", r.clusters)
 	}
 	switch {
+	case r.err != nil && r.lacksSeries():
+		c.True, c.Reason, c.Message = false, reasonOf(r.err), r.cause
 	case r.err != nil:
 		c.True, c.Reason, c.Message = false, reasonOf(r.err), r.err.Error()
 	case e.SampleTime.Sub(now) > t.Step:

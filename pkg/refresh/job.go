@@ -30,9 +30,8 @@ type Job struct {
 	Source SourceRef
 	// Expr is PromQL that yields the total demand as one series.
 	Expr string
-	// Claims is PromQL for the namespaces whose reports of this one's pods Expr does not believe, a series for each; empty if
-	// there can be none. It explains why Expr has no series.
-	Claims string
+	// Diagnosis finds out why Expr has no series; nil where nothing can.
+	Diagnosis Diagnosis
 	// Clusters is PromQL for the number of clusters whose demand Expr adds up; empty where it is that of one.
 	Clusters string
 	// Silent is PromQL for the number of ready replicas that Expr has no sample of; empty where Expr adds up no pods. Average:

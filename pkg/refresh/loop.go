@@ -171,6 +171,7 @@ func (l *Loop) rereadAfterClockSetBack(ctx context.Context, now time.Time) {
 		}
 		w := newWorker(before.job, l.config)
 		w.result, w.published, w.fallbacks = before.result, before.published, before.fallbacks
+		w.diagnosed = before.diagnosed
 		l.workers[key] = w
 		anew++
 	}
@@ -202,6 +203,7 @@ func (l *Loop) start(ctx context.Context, w *worker, now time.Time, asked batche
 		defer l.recoverPanic(w, now)
 		block, ok := w.fetch(within, now, batchedSource{asked, slottedSource{l, w}})
 		if !ok {
+			l.diagnose(within, w, now)
 			return
 		}
 		rebuilds := !w.partial && w.rebuildsAt(block.TimeAt(block.Len()))
@@ -210,6 +212,7 @@ func (l *Loop) start(ctx context.Context, w *worker, now time.Time, asked batche
 				w.appendBlock(block)
 			}
 		})
+		l.diagnose(within, w, now)
 		l.makeBeside(ctx, w, now)
 	}()
 }
@@ -301,6 +304,9 @@ func (l *Loop) logQueryError(w *worker, before error) {
 	log := l.log.With("forecast", w.job.Key.String())
 	switch {
 	case now != nil && (before == nil || reasonOf(before) != reasonOf(now)):
+		if cause := w.published.cause; cause != "" {
+			log = log.With("cause", cause)
+		}
 		log.Warn("query failed", "reason", reasonOf(now), "error", now)
 	case now == nil && before != nil:
 		log.Info("query answered again")

@@ -17,6 +17,14 @@ type Source interface {
 	Fetch(ctx context.Context, q Query) (forecast.Series, error)
 }
 
+// LabelSource is a Source that also tells series apart by a label.
+type LabelSource interface {
+	Source
+	// FetchByLabel evaluates the query at To, and returns the value of each series by its label. Errors are those of Fetch, but no series
+	// are no error.
+	FetchByLabel(ctx context.Context, q Query, label string) (map[string]float64, error)
+}
+
 // Query is one range of one Forecast's demand.
 type Query struct {
 	// Namespace of the Forecast, for limits and log lines. The expression is already confined to it.

@@ -70,6 +70,8 @@ type worker struct {
 	// beside is what is made beside the steps, and besideMade when it was begun for the last time.
 	beside     *snapshot.Watched
 	besideMade time.Time
+	// diagnosed is when it was found out for the last time why there is no value.
+	diagnosed time.Time
 	// shares are what Job.Measured returned over the budget's period, each for the interval that ends at its time; NaN if unknown.
 	shares forecast.Series
 	// spent are the replica-hours that the simulated autoscalers have taken since the first worker of the object began, spentNow the same as
@@ -112,6 +114,9 @@ func (w *worker) inherit(before *worker) {
 		}
 	}
 	w.fallbacks, w.spent, w.counted = before.fallbacks, before.spent, before.counted
+	if old.Generation == w.job.Generation {
+		w.diagnosed, w.result.cause = before.diagnosed, before.published.cause
+	}
 }
 
 // newestStep is the newest step to query at a time: the one before the current step, whose samples may still arrive, or an older
@@ -157,9 +162,6 @@ func (w *worker) fetch(ctx context.Context, now time.Time, source Source) (forec
 	block, err := fetchOnGrid(ctx, source, q)
 	w.result.attempted, w.result.err = true, err
 	w.countUnowned(ctx, source, q, block, err)
-	if errors.Is(err, series.ErrNoSeries) && w.store == nil && !w.partial {
-		w.result.err = w.explain(ctx, source, q, err)
-	}
 	if errors.Is(err, series.ErrNoSeries) && (w.store != nil || w.partial || w.scaledToZeroIn(q)) {
 		// The series is gone for now: that is demand 0 or a gap, for which there is the fallback chain.
 		block, err = q.Gaps(), nil
@@ -199,21 +201,6 @@ func (w *worker) reread(ctx context.Context, source Source, newest forecast.Seri
 		return newest
 	}
 	return block
-}
-
-// explain adds to the error of a query without a series that others report this namespace's pods, and are not believed.
-func (w *worker) explain(ctx context.Context, source Source, q Query, err error) error {
-	if w.job.Claims == "" {
-		return err
-	}
-	q.Expr, q.From = "count("+w.job.Claims+")", q.To
-	claims, failed := fetchOnGrid(ctx, source, q)
-	if failed != nil || !(claims.Values[0] > 0) { // No value is NaN.
-		return err
-	}
-	return fmt.Errorf("%w: but pods of %.0f other namespaces report this one's, and are not named as exporters: "+
-		"if they are, the operator adds their namespaces to --exporter-namespaces (forewarm doctor lists them)",
-		err, claims.Values[0])
 }
 
 // fetchOnGrid queries the source and refuses an answer that is not on the grid of the query.

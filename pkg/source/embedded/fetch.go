@@ -18,7 +18,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
-var _ refresh.Source = (*Engine)(nil)
+var _ refresh.LabelSource = (*Engine)(nil)
 
 // Fetch evaluates the query on its grid. The answer is one series over the whole range with unchanged values, NaN for a
 // gap; errors wrap the sentinels of package [series].
@@ -26,26 +26,51 @@ func (e *Engine) Fetch(ctx context.Context, q refresh.Query) (forecast.Series, e
 	if err := e.check(q); err != nil {
 		return forecast.Series{}, err
 	}
+	var out forecast.Series
+	err := e.evaluate(ctx, q, func(matrix promql.Matrix) (err error) {
+		out, err = toGrid(q, matrix)
+		return err
+	})
+	return out, err
+}
+
+// FetchByLabel implements [refresh.LabelSource].
+func (e *Engine) FetchByLabel(ctx context.Context, q refresh.Query, label string) (map[string]float64, error) {
+	q.From = q.To
+	out := map[string]float64{}
+	err := e.evaluate(ctx, q, func(matrix promql.Matrix) error {
+		for _, s := range matrix {
+			if len(s.Floats) == 1 {
+				out[s.Metric.Get(label)] = s.Floats[0].F
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// evaluate evaluates a query, and calls read with the answer, which is valid until it returns.
+func (e *Engine) evaluate(ctx context.Context, q refresh.Query, read func(promql.Matrix) error) error {
 	db, release, err := e.store.acquire()
 	if err != nil {
-		return forecast.Series{}, fmt.Errorf("embedded engine: %w: %w", err, series.ErrUnavailable)
+		return fmt.Errorf("embedded engine: %w: %w", err, series.ErrUnavailable)
 	}
 	defer release()
 	options := promql.NewPrometheusQueryOpts(false, e.lookback)
 	prepared, err := e.promql.NewRangeQuery(ctx, db, options, q.Expr, q.From, q.To, q.Step)
 	if err != nil {
-		return forecast.Series{}, fmt.Errorf("embedded engine: %w: %w", err, series.ErrQuery)
+		return fmt.Errorf("embedded engine: %w: %w", err, series.ErrQuery)
 	}
 	defer prepared.Close()
 	result := prepared.Exec(ctx)
 	if result.Err != nil {
-		return forecast.Series{}, e.explain(result.Err)
+		return e.explain(result.Err)
 	}
 	matrix, err := result.Matrix()
 	if err != nil {
-		return forecast.Series{}, fmt.Errorf("embedded engine: %w: %w", err, series.ErrQuery)
+		return fmt.Errorf("embedded engine: %w: %w", err, series.ErrQuery)
 	}
-	return toGrid(q, matrix)
+	return read(matrix)
 }
 
 // check refuses a query whose grid the engine cannot express, or that is too long.

@@ -36,7 +36,7 @@ type Source struct {
 	probes atomic.Uint64
 }
 
-var _ refresh.Source = (*Source)(nil)
+var _ refresh.LabelSource = (*Source)(nil)
 
 // New returns a source. It does not connect: Fetch returns the error of a server that is down.
 func New(cfg Config) (*Source, error) {
@@ -147,6 +147,28 @@ func (s *Source) LabelValues(ctx context.Context, expr, label string, at time.Ti
 	}
 	slices.Sort(out)
 	return slices.Compact(out), nil
+}
+
+// FetchByLabel implements [refresh.LabelSource], for at most maxByLabel series.
+func (s *Source) FetchByLabel(ctx context.Context, q refresh.Query, label string) (map[string]float64, error) {
+	const maxByLabel = 10_000
+	options := []v1.Option{v1.WithLimit(maxByLabel)}
+	if s.cfg.Lookback > 0 {
+		options = append(options, v1.WithLookbackDelta(s.cfg.Lookback))
+	}
+	value, err := s.instant(ctx, q.Expr, q.To, options...)
+	if err != nil {
+		return nil, err
+	}
+	vector, ok := value.(model.Vector)
+	if !ok {
+		return nil, s.unavailable("the answer is a %T, want a vector", value)
+	}
+	out := make(map[string]float64, len(vector))
+	for _, sample := range vector {
+		out[string(sample.Metric[model.LabelName(label)])] = float64(sample.Value)
+	}
+	return out, nil
 }
 
 // instant evaluates an expression at one time.

@@ -232,6 +232,13 @@ func (s *Sources) Fetch(ctx context.Context, q refresh.Query) (forecast.Series, 
 	return ask(s, q, func(source *prometheus.Source) (forecast.Series, error) { return source.Fetch(ctx, q) })
 }
 
+// FetchByLabel implements [refresh.LabelSource], with the errors of Fetch.
+func (s *Sources) FetchByLabel(ctx context.Context, q refresh.Query, label string) (map[string]float64, error) {
+	return ask(s, q, func(source *prometheus.Source) (map[string]float64, error) {
+		return source.FetchByLabel(ctx, q, label)
+	})
+}
+
 // Batches implements [refresh.Batcher].
 func (s *Sources) Batches(queries []refresh.Query) [][]refresh.Query {
 	c, err := s.granted(queries[0])

@@ -171,7 +171,7 @@ func clusters(ctx context.Context, source *prometheus.Source, trust signal.Trust
 
 // claims is that other namespaces report pods of this one, and are not believed; nil if none does.
 func (p *patient) claims(ctx context.Context, level Level) *Finding {
-	from, err := p.source.LabelValues(ctx, p.target.Claims, "namespace", p.now)
+	from, err := p.source.LabelValues(ctx, signal.Claims(p.target.Expr), "namespace", p.now)
 	if err != nil || len(from) == 0 {
 		return nil
 	}
@@ -196,7 +196,7 @@ func (p *patient) reports(ctx context.Context) []Finding {
 	if f := p.claims(ctx, Warning); f != nil {
 		out = append(out, *f)
 	}
-	for _, s := range selectors(p.target.Expr) {
+	for _, s := range signal.Selectors(p.target.Expr) {
 		if strings.HasPrefix(s.Name, "kube_") {
 			continue
 		}
@@ -313,10 +313,4 @@ func (p *patient) value(ctx context.Context, expr string) (float64, bool) {
 		return 0, false
 	}
 	return read.Values[0], true
-}
-
-// count is how many series an expression has now.
-func (p *patient) count(ctx context.Context, expr string) int {
-	n, _ := p.value(ctx, "count("+expr+")")
-	return int(n)
 }

@@ -174,12 +174,12 @@ func TestHistory(t *testing.T) {
 		},
 		{
 			name: "no kube-state-metrics", load: vllm(pod, "3x180"), signal: inflight,
-			check: "KubeStateMetrics", level: Error, words: []string{"no series of kube_pod_owner", "install kube-state-metrics"},
+			check: "KubeStateMetrics", level: Error, words: []string{"reports no owners (kube_pod_owner)", "install kube-state-metrics"},
 		},
 		{
 			name: "kube-state-metrics of other namespaces", signal: inflight,
 			load:  strings.ReplaceAll(ownersSeries, `"ai"`, `"prod"`) + vllm(pod, "3x180"),
-			check: "KubeStateMetrics", level: Error, words: []string{"namespace", "of ai"},
+			check: "KubeStateMetrics", level: Error, words: []string{"no owners (kube_pod_owner) of pods in namespace ai"},
 		},
 		{
 			name: "exported_pod without exported_namespace", signal: inflight, check: "Labels", level: Error,
@@ -188,7 +188,7 @@ func TestHistory(t *testing.T) {
 		},
 		{
 			name: "no namespace", load: ownersSeries + vllm(`pod="llama-7d9-a"`, "3x180"), signal: inflight,
-			check: "Labels", level: Error, words: []string{"none has a label namespace", "PodMonitor"},
+			check: "Labels", level: Error, words: []string{"no series of vllm:num_requests_running has the namespace ai", "PodMonitor"},
 		},
 		{
 			name: "no pod", load: ownersSeries + vllm(`namespace="ai"`, "3x180"), signal: inflight,
@@ -196,11 +196,13 @@ func TestHistory(t *testing.T) {
 		},
 		{
 			name: "another server", load: ownersSeries + "\nsglang:num_running_reqs{" + pod + "} 3x180", signal: inflight,
-			check: "Source", level: Error, words: []string{"no series of vllm:num_requests_running", "vllm/inflight"},
+			check: "Source", level: Error, words: []string{"reports vllm metrics", "1 pod reports sglang metrics", "sglang/inflight"},
 		},
 		{
-			name: "another workload", load: ownersSeries + vllm(`namespace="ai",pod="qwen-1"`, "3x180"), signal: inflight,
-			check: "Source", level: Error, words: []string{"none of a pod of Deployment/llama"},
+			name: "another workload", signal: inflight,
+			load: ownersSeries + `  kube_pod_owner{namespace="ai",pod="qwen-1",owner_kind="StatefulSet",owner_name="qwen"} 1x180` +
+				vllm(`namespace="ai",pod="qwen-1"`, "3x180"),
+			check: "Source", level: Error, words: []string{"none belongs to Deployment/llama, which has 1 other pod"},
 		},
 		{
 			name: "a query on labels that are exported", signal: requests, check: "Labels", level: Error,
@@ -209,7 +211,7 @@ func TestHistory(t *testing.T) {
 		},
 		{
 			name: "a query on other labels", load: `requests{namespace="ai",pod="qwen-1"} 3x180`, signal: requests,
-			check: "Labels", level: Error, words: []string{"none matches"},
+			check: "Labels", level: Error, words: []string{"no series of requests has pod=~", "1 series has the other labels"},
 		},
 		{
 			name: "a query on no metric", load: `up 1x180`, signal: requests,

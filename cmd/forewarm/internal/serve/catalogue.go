@@ -67,8 +67,9 @@ func (c Catalogue) Render(
 		return manifest.Rendered{}, err
 	}
 	out := manifest.Rendered{
-		Expr: expr, Claims: signal.Claims(expr), Clusters: trust.Clusters(namespace),
-		Unowned: signal.Unowned(expr), Unit: p.Unit, Rate: p.Rate, Lookback: signal.Lookback(expr),
+		Expr: expr, Clusters: trust.Clusters(namespace),
+		Diagnosis: signal.Diagnosis{Expr: expr, Namespace: namespace, Preset: preset, Target: workload, Trust: trust},
+		Unowned:   signal.Unowned(expr), Unit: p.Unit, Rate: p.Rate, Lookback: signal.Lookback(expr),
 	}
 	if !p.Rate { // Some servers have no counter before the first request.
 		out.Silent = signal.Silent(expr, namespace, workload, trust)
@@ -106,15 +107,19 @@ func (c Catalogue) trustIn(source manifest.Source) signal.Trust {
 // Confine implements manifest.Catalogue.
 func (c Catalogue) Confine(query, namespace string, source manifest.Source) (manifest.Rendered, error) {
 	var err error
+	diagnosis := signal.Diagnosis{Namespace: namespace}
 	if slices.Contains(c.Free, namespace) {
 		err = signal.CheckQuery(query)
 	} else {
+		diagnosis.TenantLabel, diagnosis.Trust.Cluster = source.TenantLabel, signal.Cluster(source.Cluster)
 		query, err = signal.Confine(query, source.TenantLabel, namespace, signal.Cluster(source.Cluster))
 	}
 	if err != nil {
 		return manifest.Rendered{}, err
 	}
+	diagnosis.Expr = query
 	return manifest.Rendered{
-		Expr: query, Rate: signal.IsRate(query), Average: signal.IsAverage(query), Lookback: signal.Lookback(query),
+		Diagnosis: diagnosis,
+		Expr:      query, Rate: signal.IsRate(query), Average: signal.IsAverage(query), Lookback: signal.Lookback(query),
 	}, nil
 }

@@ -1,0 +1,309 @@
+package signal_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/promql/promqltest"
+
+	"github.com/forewarm/forewarm/pkg/signal"
+)
+
+// asks evaluates expressions at five minutes of a load.
+func asks(t *testing.T, load string) signal.Ask {
+	t.Helper()
+	lines := slices.DeleteFunc(strings.Split(unique(load), "\n"), func(line string) bool { return strings.TrimSpace(line) == "" })
+	storage := promqltest.LoadedStorage(t, "load 15s\n"+strings.Join(lines, "\n"))
+	t.Cleanup(func() { _ = storage.Close() })
+	engine := promql.NewEngine(promql.EngineOpts{MaxSamples: 1e6, Timeout: time.Minute})
+	return func(expr, label string) (map[string]float64, error) {
+		query, err := engine.NewInstantQuery(t.Context(), storage, nil, expr, time.Unix(300, 0))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", expr, err)
+		}
+		defer query.Close()
+		vector, err := query.Exec(t.Context()).Vector()
+		out := map[string]float64{}
+		for _, sample := range vector {
+			of := sample.Metric.Get(label)
+			if _, twice := out[of]; twice {
+				t.Errorf("two series have %s=%q: %s", label, of, expr)
+			}
+			if strings.Contains(of, "secret") {
+				t.Errorf("the answer names what is another namespace's: %q of %s", of, expr)
+			}
+			out[of] = sample.F
+		}
+		return out, err
+	}
+}
+
+// inference is a Deployment chat-70b of three pods, a StatefulSet embed-large of one, and another tenant's Deployment.
+const inference = `
+  kube_pod_owner{namespace="inference",pod="chat-70b-5d4-a",owner_kind="ReplicaSet",owner_name="chat-70b-5d4"} 1x40
+  kube_pod_owner{namespace="inference",pod="chat-70b-5d4-b",owner_kind="ReplicaSet",owner_name="chat-70b-5d4"} 1x40
+  kube_pod_owner{namespace="inference",pod="chat-70b-5d4-c",owner_kind="ReplicaSet",owner_name="chat-70b-5d4"} 1x40
+  kube_replicaset_owner{namespace="inference",replicaset="chat-70b-5d4",owner_kind="Deployment",owner_name="chat-70b"} 1x40
+  kube_pod_owner{namespace="inference",pod="embed-large-0",owner_kind="StatefulSet",owner_name="embed-large"} 1x40
+  kube_pod_owner{namespace="secret",pod="chat70b-77f-a",owner_kind="ReplicaSet",owner_name="chat70b-77f"} 1x40
+  kube_replicaset_owner{namespace="secret",replicaset="chat70b-77f",owner_kind="Deployment",owner_name="chat70b-secret"} 1x40
+  vllm:num_requests_running{namespace="secret",pod="chat70b-77f-a",instance="s"} 9x40
+  vllm:num_requests_waiting{namespace="secret",pod="chat70b-77f-a",instance="s"} 9x40
+`
+
+// serves is what a server on some pods of namespace inference reports; running and waiting are the names of its metrics.
+func serves(running, waiting string, pods ...string) string {
+	var out strings.Builder
+	for i, pod := range pods {
+		for _, name := range []string{running, waiting} {
+			if name != "" {
+				fmt.Fprintf(&out, "  %s{namespace=\"inference\",pod=%q,instance=\"%d\",model_name=\"m\"} 3x40\n", name, pod, i)
+			}
+		}
+	}
+	return out.String()
+}
+
+// The cause that people make is found, and said with what was found instead.
+func TestDiagnosisOfPresets(t *testing.T) {
+	const running, waiting = "vllm:num_requests_running", "vllm:num_requests_waiting"
+	pods := []string{"chat-70b-5d4-a", "chat-70b-5d4-b", "chat-70b-5d4-c"}
+	vllm := serves(running, waiting, pods...)
+	strip := func(load, labels string) string { return strings.ReplaceAll(load, labels, "") }
+	for name, c := range map[string]struct {
+		load       string
+		kind, name string // Deployment/chat70b by default
+		namespace  string // inference by default
+		preset     string // vllm/inflight by default
+		check      string
+		want       string
+	}{
+		"a name without its dash": {
+			load: inference + vllm, check: "Source",
+			want: "3 pods in namespace inference report vllm metrics; none belongs to Deployment/chat70b. Did you mean chat-70b? Check spec.targetRef",
+		},
+		"a name that is cut": {
+			load: inference + vllm, name: "chat", check: "Source",
+			want: "none belongs to Deployment/chat. Did you mean chat-70b?",
+		},
+		"another kind": {
+			load: inference + serves(running, waiting, "embed-large-0"), name: "embed-large", check: "Source",
+			want: "1 pod in namespace inference reports vllm metrics; none belongs to Deployment/embed-large. Did you mean StatefulSet/embed-large?",
+		},
+		"another kind, and a misspelled name": {
+			load: inference + vllm, kind: "StatefulSet", name: "chat-70", check: "Source",
+			want: "none belongs to StatefulSet/chat-70. Did you mean Deployment/chat-70b?",
+		},
+		"a name like none": {
+			load: inference + vllm, name: "mixtral", check: "Source",
+			want: "3 pods in namespace inference report vllm metrics; none belongs to Deployment/mixtral, but to Deployment/chat-70b:",
+		},
+		"an InferenceService instead of its Deployment": {
+			load: strings.ReplaceAll(inference, `owner_name="chat-70b"`, `owner_name="chat-70b-predictor"`) + vllm,
+			kind: "InferenceService", name: "chat70b", check: "Source",
+			want: "none belongs to InferenceService/chat70b. Did you mean chat-70b?",
+		},
+		"a pod without an owner": {
+			load: inference + `  kube_pod_owner{namespace="inference",pod="bare",owner_kind="",owner_name=""} 1x40` + "\n" +
+				serves(running, waiting, "bare"), name: "mixtral", check: "Source",
+			want: "none belongs to Deployment/mixtral, but to no workload",
+		},
+		"the target's pods are not scraped, and others are": {
+			load: inference + serves(running, waiting, "embed-large-0"), name: "chat-70b", check: "Source",
+			want: "1 pod in namespace inference reports vllm metrics; none belongs to Deployment/chat-70b, which has 3 other pods: check that they are scraped",
+		},
+		"no kube-state-metrics": {
+			load: vllm, name: "chat-70b", check: "KubeStateMetrics",
+			want: "3 pods in namespace inference report vllm metrics, but kube-state-metrics reports no owners (kube_pod_owner): install",
+		},
+		"no kube-state-metrics of this namespace": {
+			load: without(inference, `namespace="inference"`) + vllm, name: "chat-70b", check: "KubeStateMetrics",
+			want: "kube-state-metrics reports no owners (kube_pod_owner) of pods in namespace inference, and does of others",
+		},
+		"no owners of ReplicaSets": {
+			load: without(inference, "kube_replicaset_owner") + vllm, name: "chat-70b", check: "KubeStateMetrics",
+			want: "3 pods in namespace inference report vllm metrics, but kube-state-metrics reports no owners of ReplicaSets (kube_replicaset_owner)",
+		},
+		"a shard of kube-state-metrics without the pods": {
+			load: without(inference, "chat-70b") + vllm, name: "chat-70b", check: "KubeStateMetrics",
+			want: "3 pods in namespace inference report vllm metrics, but kube-state-metrics reports no owners of them",
+		},
+		"a shard without one of the target's pods": {
+			load: without(inference, "chat-70b-5d4-c") + vllm, name: "chat-70b", check: "KubeStateMetrics",
+			want: "2 pods of Deployment/chat-70b report vllm metrics, but kube-state-metrics does not say whose 1 other pod",
+		},
+		"no metrics of the server": {
+			load: inference, name: "chat-70b", check: "Source",
+			want: "no pod in namespace inference reports vllm metrics (vllm:num_requests_running, vllm:num_requests_waiting); Deployment/chat-70b " +
+				"has 3 pods: check that the server's metrics are scraped",
+		},
+		"no metrics of the server, and a misspelled name": {
+			load: inference, check: "Source",
+			want: "no pod in namespace inference reports vllm metrics (vllm:num_requests_running, vllm:num_requests_waiting), and no pod belongs to " +
+				"Deployment/chat70b. Did you mean chat-70b?",
+		},
+		"nothing at all": {
+			load: "  up 1x40\n", name: "chat-70b", check: "Source",
+			want: "no pod in namespace inference reports vllm metrics (vllm:num_requests_running, vllm:num_requests_waiting), and kube-state-metrics " +
+				"reports no owners (kube_pod_owner): install",
+		},
+		"another namespace": {
+			load: inference + vllm, namespace: "inferenc", name: "chat-70b", check: "Source",
+			want: "no pod in namespace inferenc reports vllm metrics (vllm:num_requests_running, vllm:num_requests_waiting), and kube-state-metrics " +
+				"reports no owners (kube_pod_owner) of pods in namespace inferenc, and does of others: check the namespace of the Forecast",
+		},
+		"another server": {
+			load: inference + serves("sglang:num_running_reqs", "sglang:num_queue_reqs", pods...), name: "chat-70b", check: "Source",
+			want: "no pod in namespace inference reports vllm metrics (vllm:num_requests_running, vllm:num_requests_waiting), but 3 pods report " +
+				"sglang metrics: use the preset sglang/inflight",
+		},
+		"one of two metrics": {
+			load: inference + serves(running, "", pods...), name: "chat-70b", check: "Source",
+			want: "3 pods of Deployment/chat-70b report vllm:num_requests_running, but not vllm:num_requests_waiting, and the preset vllm/inflight " +
+				"needs them together",
+		},
+		"no label pod": {
+			load: inference + strip(serves(running, waiting, "x"), `pod="x",`), name: "chat-70b", check: "Labels",
+			want: "1 series of vllm:num_requests_running in namespace inference has no label pod",
+		},
+		"no label namespace": {
+			load: inference + strip(vllm, `namespace="inference",`), name: "chat-70b", check: "Labels",
+			want: "no series of vllm:num_requests_running has the namespace inference, and 3 series have none at all: let the scrape add the labels",
+		},
+		"exported_pod without exported_namespace": {
+			load: inference + strings.NewReplacer(`namespace="inference",pod=`, `namespace="monitoring",pod="x",exported_pod=`).Replace(vllm),
+			name: "chat-70b", check: "Labels",
+			want: "3 series of vllm:num_requests_running have exported_pod without exported_namespace",
+		},
+		"reports of an exporter that is not named": {
+			load: inference + exported(vllm, "observability", "proxy-0"), name: "chat-70b", check: "Exporters",
+			want: "pods of 1 other namespace report pods of namespace inference, and are not named as exporters: if they are",
+		},
+		"GPUs whose exporter reports no pods": {
+			load: inference + `  DCGM_FI_PROF_GR_ENGINE_ACTIVE{namespace="gpu-operator",pod="dcgm-x",UUID="GPU-1"} 0.5x40` + "\n",
+			name: "chat-70b", preset: "dcgm/gpu-busy", check: "Source",
+			want: "no pod in namespace inference reports dcgm metrics (DCGM_FI_PROF_GR_ENGINE_ACTIVE",
+		},
+		"a gateway for other pods": {
+			load: inference + `
+  llm_d_epp_request_running{namespace="inference",pod="epp-0",instance="1"} 3x40
+  llm_d_epp_per_endpoint_queue_size{namespace="inference",pod="epp-0",instance="1",model_server_endpoint="embed-large-0"} 3x40
+`,
+			name: "chat-70b", preset: "gateway/inflight", check: "Source",
+			want: "1 pod in namespace inference reports gateway metrics; none of them routes to pods of Deployment/chat-70b",
+		},
+	} {
+		for how, load := range map[string]string{"as they are": c.load, "two clusters": clustered(c.load)} {
+			t.Run(name+"/"+how, func(t *testing.T) {
+				d := signal.Diagnosis{
+					Namespace: or(c.namespace, "inference"), Preset: or(c.preset, "vllm/inflight"),
+					Target: signal.Target{Kind: or(c.kind, "Deployment"), Name: or(c.name, "chat70b")}, Trust: signal.DefaultTrust(),
+				}
+				if how == "two clusters" {
+					d.Trust.Cluster = "cluster=eu"
+				}
+				p, err := signal.Lookup(d.Preset)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if d.Expr, err = p.Render(d.Namespace, d.Target, d.Trust); err != nil {
+					t.Fatal(err)
+				}
+				ask := asks(t, load)
+				if value, err := ask(d.Expr, ""); err != nil || len(value) > 0 {
+					t.Fatalf("the preset has a value: %v, %v", value, err)
+				}
+				got, err := d.Find(ask)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got.Check != c.check || !strings.Contains(got.String(), c.want) || strings.Contains(got.String(), "secret") {
+					t.Errorf("%s: %s\nwant %s: %s", got.Check, got, c.check, c.want)
+				}
+			})
+		}
+	}
+}
+
+// clustered is a load in cluster eu of a store that has another one, in which all is well.
+func clustered(load string) string {
+	us := inference + serves("vllm:num_requests_running", "vllm:num_requests_waiting", "chat-70b-5d4-a", "chat-70b-5d4-b")
+	return strings.ReplaceAll(load, "{", `{cluster="eu",`) + strings.ReplaceAll(us, "{", `{cluster="us",`)
+}
+
+func or(text, other string) string {
+	if text == "" {
+		return other
+	}
+	return text
+}
+
+// Every preset has a diagnosis that can be evaluated, for every kind of workload, with all that the other presets' pods report.
+func TestEveryPresetHasADiagnosis(t *testing.T) {
+	var everything strings.Builder
+	for _, s := range scenarios() {
+		if s.trap == "" {
+			everything.WriteString(shorthands.Replace(s.load))
+		}
+	}
+	for name, load := range map[string]string{
+		"nothing": "  up 1x40\n", "owners": owners + neighbours, "everything": owners + neighbours + everything.String(),
+		"everything without owners": everything.String(),
+	} {
+		ask := asks(t, load)
+		for _, preset := range signal.Presets() {
+			for _, kind := range []string{"Deployment", "StatefulSet", "InferenceService", "LLMInferenceService", "RayService", "LeaderWorkerSet", "Rollout"} {
+				d := signal.Diagnosis{Namespace: "ai", Preset: preset.Name, Target: signal.Target{Kind: kind, Name: "nobody"}, Trust: signal.DefaultTrust()}
+				d.Expr = render(t, preset.Name, d.Target)
+				got, err := d.Find(ask)
+				if err != nil || got.Message == "" || got.Remedy == "" || got.Check == "" {
+					t.Errorf("%s, %s of %s: %+v, %v", name, preset.Name, kind, got, err)
+				}
+			}
+		}
+	}
+}
+
+// Of a user's own query the part is named that matches nothing, and the label by which it does not.
+func TestDiagnosisOfQueries(t *testing.T) {
+	const load = `
+  requests{namespace="ai",pod="llama-1",model="a"} 3x40
+  requests{namespace="ai",pod="llama-2",model="a"} 3x40
+  limit{namespace="ai",model="b"} 3x40
+  requests{namespace="secret",pod="secret-1",model="secret"} 3x40
+  hidden{namespace="secret",pod="secret-1",model="secret"} 3x40
+  gpu{namespace="monitoring",exported_namespace="ai",pod="x"} 3x40
+`
+	for query, want := range map[string]struct{ check, text string }{
+		`sum(request)`:                                {"Source", `the query "sum(request{namespace=\"ai\"})" has no series: there is no series of request with namespace="ai": check the name`},
+		`sum(hidden)`:                                 {"Source", `there is no series of hidden with namespace="ai"`},
+		`sum(requests{model="c"})`:                    {"Labels", `no series of requests has model="c", but 2 series have the other labels: correct this label`},
+		`sum(requests{pod="llama-1",model="b"})`:      {"Labels", `no series of requests has model="b", but 1 series has the other labels`},
+		`sum(requests{pod="qwen",model="b"})`:         {"Labels", `there are 2 series of requests, but none matches requests{`},
+		`sum(requests{model="secret"})`:               {"Labels", `no series of requests has model="secret", but 2 series have the other labels`},
+		`sum(gpu)`:                                    {"Labels", `no series of gpu has the namespace ai in the label namespace, but 1 series has it in exported_namespace: set honorLabels`},
+		`sum(requests * on (model) group_left limit)`: {"Source", `has no series now, but each of its selectors has: check the labels by which it joins its parts`},
+		`sum(requests) > 100`:                         {"Source", `each of its selectors has`},
+		`sum({__name__=~"req.+",model="c"})`:          {"Labels", `has model="c", but 2 series have the other labels`},
+	} {
+		expr, err := signal.Confine(query, "namespace", "ai", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := signal.Diagnosis{Expr: expr, Namespace: "ai", TenantLabel: "namespace"}.Find(asks(t, load))
+		if err != nil || got.Check != want.check || !strings.Contains(got.String(), want.text) {
+			t.Errorf("%s\n is %s: %s, %v\nwant %s: %s", query, got.Check, got, err, want.check, want.text)
+		}
+		if model := strings.ReplaceAll(got.String(), "model=\"secret\"", ""); strings.Contains(model, "secret") && !strings.Contains(query, "secret") {
+			t.Errorf("%s names what is another namespace's: %s", query, got)
+		}
+	}
+	got, err := signal.Diagnosis{Expr: `sum(requests{model="c"})`, Namespace: "free"}.Find(asks(t, load))
+	if want := `no series of requests has model="c", but 3 series have`; err != nil || !strings.Contains(got.String(), want) {
+		t.Errorf("a query that is not confined: %s, %v; want %s", got, err, want)
+	}
+}
