@@ -244,7 +244,7 @@ func (r *result) pendingMessage() string {
 	case r.err != nil:
 		return r.err.Error()
 	case r.newestDropped.Any():
-		return r.newestDropped.Describe("the only sample of the query", "all %d samples of the query")
+		return r.newestDropped.Newest() + "; the query has no other samples"
 	case r.stored:
 		return "the query has no sample that can be demand, a number from 0 to 1e15: check the query"
 	}

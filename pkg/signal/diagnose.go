@@ -230,6 +230,9 @@ type reporting struct {
 	workloads map[string]float64
 }
 
+// maxRows bounds an answer that has a series for each workload, so that it stays below the limit of a source.
+const maxRows = 300
+
 // rows counts pods by a group of selectors that they report, and by their workload. The group "" is all of them.
 func rows(groups map[string][]*parser.VectorSelector, owners map[string][]*parser.VectorSelector) string {
 	named := make([]string, 0, len(groups))
@@ -242,7 +245,8 @@ func rows(groups map[string][]*parser.VectorSelector, owners map[string][]*parse
 	if of := workloads(owners); of != "" {
 		joined = fmt.Sprintf(`(%s * on (pod) group_left (workload) %s or on (pod) %s)`, all, of, all)
 	}
-	return fmt.Sprintf(`label_join(count by (reported, workload) (%s), "row", " ", "reported", "workload")`, joined)
+	const counted = `topk(%d, sum by (row) (label_join(count by (reported, workload) (%s), "row", " ", "reported", "workload")))`
+	return fmt.Sprintf(counted, maxRows, joined)
 }
 
 func (d Diagnosis) reporting(
@@ -380,12 +384,11 @@ func (d Diagnosis) server() string {
 
 // known counts the pods of each workload of the namespace that kube-state-metrics knows.
 func known(ask Ask, owners map[string][]*parser.VectorSelector) (map[string]float64, error) {
-	const most = 1000
 	of := workloads(owners)
 	if of == "" {
 		return nil, nil
 	}
-	return ask(fmt.Sprintf("topk(%d, count by (workload) (%s))", most, of), "workload")
+	return ask(fmt.Sprintf("topk(%d, count by (workload) (%s))", maxRows, of), "workload")
 }
 
 // withoutOwners is the cause if kube-state-metrics reports no owners of the namespace's pods, or not those of their ReplicaSets.
@@ -410,7 +413,7 @@ func (d Diagnosis) withoutOwners(
 			}, true, nil
 		}
 		return Cause{
-			CheckOwners, fmt.Sprintf("kube-state-metrics reports no owners (%s) of pods in namespace %s, and does of others", podOwner, d.Namespace),
+			CheckOwners, fmt.Sprintf("kube-state-metrics reports the owners (%s) of pods in other namespaces, and of none in namespace %s", podOwner, d.Namespace),
 			"check the namespace of the Forecast; if it is right, let kube-state-metrics report it (--namespaces) and its scrape keep the " +
 				"labels (honorLabels: true)",
 		}, true, nil
@@ -745,7 +748,7 @@ func (d Diagnosis) findInQuery(ask Ask) (Cause, error) {
 			add(fmt.Sprintf("%d without %d", i, j), less)
 		}
 	}
-	none := fmt.Sprintf("the query %q has no series", clip(d.Expr))
+	none := fmt.Sprintf("the query %s has no series", clip(d.Expr))
 	c := Cause{CheckSource, none, "check that its metrics exist, and are scraped with these labels"}
 	if len(parts) == 0 {
 		return c, nil

@@ -122,7 +122,7 @@ func TestDiagnosisOfPresets(t *testing.T) {
 		},
 		"no kube-state-metrics of this namespace": {
 			load: without(inference, `namespace="inference"`) + vllm, name: "chat-70b", check: "KubeStateMetrics",
-			want: "kube-state-metrics reports no owners (kube_pod_owner) of pods in namespace inference, and does of others",
+			want: "kube-state-metrics reports the owners (kube_pod_owner) of pods in other namespaces, and of none in namespace inference",
 		},
 		"no owners of ReplicaSets": {
 			load: without(inference, "kube_replicaset_owner") + vllm, name: "chat-70b", check: "KubeStateMetrics",
@@ -154,7 +154,7 @@ func TestDiagnosisOfPresets(t *testing.T) {
 		"another namespace": {
 			load: inference + vllm, namespace: "inferenc", name: "chat-70b", check: "Source",
 			want: "no pod in namespace inferenc reports vllm metrics (vllm:num_requests_running, vllm:num_requests_waiting), and kube-state-metrics " +
-				"reports no owners (kube_pod_owner) of pods in namespace inferenc, and does of others: check the namespace of the Forecast",
+				"reports the owners (kube_pod_owner) of pods in other namespaces, and of none in namespace inferenc: check the namespace of the Forecast",
 		},
 		"another server": {
 			load: inference + serves("sglang:num_running_reqs", "sglang:num_queue_reqs", pods...), name: "chat-70b", check: "Source",
@@ -279,7 +279,7 @@ func TestDiagnosisOfQueries(t *testing.T) {
   gpu{namespace="monitoring",exported_namespace="ai",pod="x"} 3x40
 `
 	for query, want := range map[string]struct{ check, text string }{
-		`sum(request)`:                                {"Source", `the query "sum(request{namespace=\"ai\"})" has no series: there is no series of request with namespace="ai": check the name`},
+		`sum(request)`:                                {"Source", `the query sum(request{namespace="ai"}) has no series: there is no series of request with namespace="ai": check the name`},
 		`sum(hidden)`:                                 {"Source", `there is no series of hidden with namespace="ai"`},
 		`sum(requests{model="c"})`:                    {"Labels", `no series of requests has model="c", but 2 series have the other labels: correct this label`},
 		`sum(requests{pod="llama-1",model="b"})`:      {"Labels", `no series of requests has model="b", but 1 series has the other labels`},

@@ -115,15 +115,15 @@ const maxSampleText = "1e15"
 
 // String describes the dropped samples, and says what becomes of them.
 func (d Dropped) String() string {
-	return d.Describe("1 sample", "%d samples") + "; Forewarm treats such samples as gaps"
+	return d.describe("1 sample", "%d samples") + "; Forewarm treats such samples as gaps"
 }
 
 // Newest describes samples that are newer than every demand.
-func (d Dropped) Newest() string { return d.Describe("the newest sample", "the newest %d samples") }
+func (d Dropped) Newest() string { return d.describe("the newest sample", "the newest %d samples") }
 
-// Describe says what is wrong with the samples, with words for one of them and for several: "2 samples are infinite: check the query for
+// describe says what is wrong with the samples, with words for one of them and for several: "2 samples are infinite: check the query for
 // a division by 0".
-func (d Dropped) Describe(one, several string) string {
+func (d Dropped) describe(one, several string) string {
 	count := 0
 	var kinds, causes []string
 	for f, n := range d {

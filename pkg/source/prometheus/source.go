@@ -149,10 +149,9 @@ func (s *Source) LabelValues(ctx context.Context, expr, label string, at time.Ti
 	return slices.Compact(out), nil
 }
 
-// FetchByLabel implements [refresh.LabelSource], for at most maxByLabel series.
+// FetchByLabel implements [refresh.LabelSource], for answers within the limit of those that are no range.
 func (s *Source) FetchByLabel(ctx context.Context, q refresh.Query, label string) (map[string]float64, error) {
-	const maxByLabel = 10_000
-	options := []v1.Option{v1.WithLimit(maxByLabel)}
+	var options []v1.Option
 	if s.cfg.Lookback > 0 {
 		options = append(options, v1.WithLookbackDelta(s.cfg.Lookback))
 	}

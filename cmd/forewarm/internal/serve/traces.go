@@ -109,6 +109,18 @@ func (s tracedSource) FetchBatch(ctx context.Context, batch []refresh.Query) ([]
 	return got, err
 }
 
+// FetchByLabel implements refresh.LabelSource.
+func (s tracedSource) FetchByLabel(ctx context.Context, q refresh.Query, label string) (map[string]float64, error) {
+	next, ok := s.next.(refresh.LabelSource)
+	if !ok {
+		return nil, errors.ErrUnsupported
+	}
+	ctx, over := s.query(ctx, q)
+	got, err := next.FetchByLabel(ctx, q, label)
+	over(err)
+	return got, err
+}
+
 // Fetch implements refresh.Source.
 func (s tracedSource) Fetch(ctx context.Context, q refresh.Query) (forecast.Series, error) {
 	ctx, over := s.query(ctx, q)
