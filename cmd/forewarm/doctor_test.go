@@ -133,12 +133,64 @@ func TestDoctor(t *testing.T) {
 	s.Route(t, system, "forewarm", s.replicas[0].port(t), 3)
 	t.Run("well", func(t *testing.T) { healthy(t, s) })
 	run("while it runs", broken())
+	t.Run("a ScaledObject without its Forecast", func(t *testing.T) { danglingScaledObject(t, s) })
 	t.Run("a pool that may be held", func(t *testing.T) { heldPool(t, s) })
 	t.Run("a clock that is wrong", func(t *testing.T) { wrongClock(t, s) })
 	t.Run("without rights", func(t *testing.T) { strangers(t, s) })
 	t.Run("an expired leaf", func(t *testing.T) { expiredLeaf(t, s) })
 	s.replicas[0].stop(t)
 	run("after it ended", ended())
+}
+
+// danglingScaledObject: KEDA reports a ScaledObject as healthy while its fallback stands in for a Forecast that does not exist. The doctor
+// names it once, whether KEDA has created an HPA or not.
+func danglingScaledObject(t *testing.T, s *scene) {
+	t.Helper()
+	s.MustKubectl(t, "", "create", "-f", "pkg/kube/autoscalers/testdata/scaledobjects.yaml")
+	eventually(t, func() string {
+		if _, err := s.Kubectl(t, dangling("misspelt", "laod"), "create", "-f", "-"); err != nil { // Until the kind is served.
+			return err.Error()
+		}
+		return ""
+	})
+	s.MustKubectl(t, dangling("right", "load"), "create", "-f", "-")
+	names := ailment{
+		check: "Autoscalers", level: doctor.Error,
+		words: []string{"ScaledObject team/misspelt", "names the Forecast laod", "fallback", "write the name of another"},
+	}
+	only := func() string {
+		all := examine(t, s.Config)
+		if names.found(all) == nil || strings.Count(described(all), "\n") != 1 {
+			return "not the one finding:" + described(all)
+		}
+		return ""
+	}
+	eventually(t, only)
+	s.MustKubectl(t, "", "patch", "scaledobject", "misspelt", "-n", "team", "--type=merge", "--subresource=status", "-p",
+		`{"status": {"hpaName": "keda-hpa-misspelt", "conditions": [{"type": "Ready", "status": "True"}, {"type": "Fallback", "status": "True"}]}}`)
+	uid := s.MustKubectl(t, "", "get", "scaledobject", "misspelt", "-n", "team", "-o", "jsonpath={.metadata.uid}")
+	s.MustKubectl(t, strings.NewReplacer("name: llama, namespace: team", "name: keda-hpa-misspelt, namespace: team, ownerReferences: "+
+		"[{apiVersion: keda.sh/v1alpha1, kind: ScaledObject, name: misspelt, controller: true, uid: "+uid+"}]",
+		"kind: Deployment, name: llama", "kind: Deployment, name: other", "name: load", "name: s0-laod").Replace(healthyHPA), "create", "-f", "-")
+	if text := only(); text != "" {
+		t.Error(text)
+	}
+	s.MustKubectl(t, "", "delete", "hpa", "keda-hpa-misspelt", "-n", "team")
+	s.MustKubectl(t, "", "delete", "crd", "scaledobjects.keda.sh")
+	healthy(t, s)
+}
+
+// dangling is a ScaledObject whose trigger names a Forecast, with a target and a fallback.
+func dangling(name, forecast string) string {
+	return fmt.Sprintf(`
+apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata: {name: %s, namespace: team}
+spec:
+  scaleTargetRef: {name: %[1]s}
+  fallback: {failureThreshold: 3, replicas: 2}
+  triggers: [{type: external-push, metadata: {scalerAddress: "forewarm:9090", forecast: %s, target: "40"}}]
+`, name, forecast)
 }
 
 // heldPool: rights that are granted in the pool's namespace only are enough.

@@ -114,6 +114,44 @@ forewarm_autoscaler_forecast_missing{autoscaler="HorizontalPodAutoscaler/llama",
 	missing(t, objects, "")
 }
 
+// testMisspelled: a ScaledObject that KEDA reports as healthy, because its fallback has taken over, still counts as one without a Forecast.
+func testMisspelled(t *testing.T, c *apiservertest.Cluster) {
+	t.Helper()
+	c.MustKubectl(t, forecast("a", "x"), "create", "-f", "-")
+	c.MustKubectl(t, "", "create", "-f", "pkg/kube/autoscalers/testdata/scaledobjects.yaml")
+	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "crd", "scaledobjects.keda.sh") })
+	object := func(name, forecast, metadata string) string {
+		return fmt.Sprintf(`
+---
+apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata: {name: %s, namespace: default}
+spec:
+  scaleTargetRef: {name: llama}
+  fallback: {failureThreshold: 3, replicas: 2}
+  triggers: [{type: external, metadata: {scalerAddress: "forewarm:9090", forecast: %s%s}}]
+status:
+  hpaName: keda-hpa-%[1]s
+  conditions: [{type: Ready, status: "True"}, {type: Active, status: "True"}, {type: Fallback, status: "True"}]
+`, name, forecast, metadata)
+	}
+	eventually(t, func() string {
+		out, err := c.Kubectl(t, object("right", "a", `, target: "40"`), "create", "-f", "-") // Until the kind is served.
+		if err != nil {
+			return out
+		}
+		return ""
+	})
+	c.MustKubectl(t, object("with-target", "aa", `, target: "40"`)+object("without-target", "ab", "")+
+		object("with-variant", "ac", `, target: "40", variant: spot`)+object("invalid-target", "ad", `, target: many`), "create", "-f", "-")
+	const line = `forewarm_autoscaler_forecast_missing{autoscaler="ScaledObject/%s",forecast="%s",namespace="default"} 1` + "\n"
+	missing(t, watch(t, c.Config), `
+# HELP forewarm_autoscaler_forecast_missing 1 for an autoscaler that names a Forecast that does not exist.
+# TYPE forewarm_autoscaler_forecast_missing gauge
+`+fmt.Sprintf(line, "invalid-target", "ad")+fmt.Sprintf(line, "with-target", "aa")+fmt.Sprintf(line, "with-variant", "ac")+
+		fmt.Sprintf(line, "without-target", "ab"))
+}
+
 // testAStatusCostsNothing: what the HPA's controller writes every 15 s leaves the targets as they were.
 func testAStatusCostsNothing(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()

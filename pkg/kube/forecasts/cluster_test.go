@@ -41,6 +41,7 @@ func TestCluster(t *testing.T) {
 		{"AnHPAIsFound", testAutoscaled},
 		{"AnAnnotationPauses", testPaused},
 		{"AnHPAIsFoundByAnAlias", testExposed},
+		{"AScaledObjectMisspellsAForecast", testMisspelled},
 		{"AStatusCostsNothing", testAStatusCostsNothing},
 		{"LeadTimesAreMeasured", testMeasured},
 		{"AWarmPoolCovers", testCovered},

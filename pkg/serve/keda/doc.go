@@ -16,9 +16,12 @@
 // # Errors
 //
 // InvalidArgument lists every problem of the trigger. NotFound is a Forecast that does not exist. Unavailable is a
-// Forecast that serves no value now, with the reason. KEDA treats all errors alike: it keeps the replicas, or applies
-// the ScaledObject's fallback. So unknown demand is an error and never 0, and unknown activity an error and never
-// false: false would scale a workload to zero because data is missing.
+// Forecast that serves no value now, with the reason. KEDA treats all errors of GetMetrics and IsActive alike: it keeps the
+// replicas, or applies the ScaledObject's fallback. So unknown demand is an error and never 0, and unknown activity an error
+// and never false: false would scale a workload to zero because data is missing.
+//
+// KEDA calls GetMetrics only after GetMetricSpec has succeeded, so a fallback needs a metric spec. A trigger that has its own
+// target always gets one, also where the Forecast does not exist.
 //
 // # Looking ahead
 //

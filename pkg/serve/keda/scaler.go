@@ -44,8 +44,9 @@ func (s *Scaler) IsActive(_ context.Context, ref *pb.ScaledObjectRef) (*pb.IsAct
 	return &pb.IsActiveResponse{Result: active}, nil
 }
 
-// GetMetricSpec is one metric, with the name of the Forecast, and its target for one replica. It needs no demand, so
-// KEDA can create its HorizontalPodAutoscaler while a Forecast is stale.
+// GetMetricSpec returns one metric, with the name of the Forecast, and its target for one replica. It needs no demand, so
+// KEDA can create its HorizontalPodAutoscaler while a Forecast is stale. If the trigger has its own target, it needs no Forecast
+// either, so KEDA can apply the ScaledObject's fallback while the Forecast does not exist.
 func (s *Scaler) GetMetricSpec(_ context.Context, ref *pb.ScaledObjectRef) (*pb.GetMetricSpecResponse, error) {
 	t, err := parseTrigger(ref)
 	if err != nil {

@@ -342,8 +342,64 @@ func TestTheSpec(t *testing.T) {
 	checkError(t, err, codes.InvalidArgument, "set target in the trigger's metadata, or scaling.target in the Forecast")
 	_, err = client.GetMetricSpec(t.Context(), ref("forecast", "tiny"))
 	checkError(t, err, codes.InvalidArgument, "scaling.target 0.0001", "another unit")
-	_, err = client.GetMetricSpec(t.Context(), ref("forecast", "nobody", "target", "64"))
-	checkError(t, err, codes.NotFound, "nobody")
 	_, err = client.GetMetricSpec(t.Context(), ref("forecast", "invalid"))
 	checkError(t, err, codes.Unavailable, "spec.step")
+}
+
+// KEDA counts failures of GetMetrics only, and calls it only for the specs of GetMetricSpec. So that a ScaledObject's fallback can
+// start while its Forecast does not exist, the spec has the trigger's own target. The value and the activity stay errors.
+func TestAMissingForecastHasASpecIfTheTriggerHasATarget(t *testing.T) {
+	theirs := snapshottest.Ready(snapshot.Key{Namespace: "other", Name: "gone"})
+	theirs.Settings.Target = 7
+	for _, state := range []struct {
+		name    string
+		entries []*snapshot.ForecastState
+	}{
+		{"the Forecast was deleted, or is not created yet", snapshottest.EveryState()},
+		{"there is no Forecast at all", nil},
+		{"another namespace has a Forecast of this name", []*snapshot.ForecastState{theirs}},
+	} {
+		client := dial(t, snapshottest.Store(state.entries...), snapshottest.Now)
+		for _, c := range []struct {
+			name  string
+			pairs []string
+			want  float64    // The target of the spec, if code is OK.
+			code  codes.Code // Of GetMetricSpec.
+			value codes.Code // Of GetMetrics and IsActive.
+			words string     // Of every error.
+		}{
+			{"a target", []string{"target", "40"}, 40, codes.OK, codes.NotFound, "there is no forecast gone in namespace inference"},
+			{"a fraction", []string{"target", "250m"}, 0.25, codes.OK, codes.NotFound, "there is no forecast gone"},
+			{"a target and a variant", []string{"target", "40", "variant", "spot"}, 40, codes.OK, codes.NotFound, "there is no forecast gone"},
+			{"a target, a quantile and a horizon", []string{"target", "40", "quantile", "0.99", "horizon", "5m"}, 40, codes.OK,
+				codes.NotFound, "there is no forecast gone"},
+			{"a target and an activation", []string{"target", "40", "activation", "4"}, 40, codes.OK, codes.NotFound,
+				"there is no forecast gone"},
+			{"no target", nil, 0, codes.NotFound, codes.NotFound, "there is no forecast gone in namespace inference"},
+			{"a variant without a target", []string{"variant", "spot"}, 0, codes.NotFound, codes.NotFound, "there is no forecast gone"},
+			{"a target of 0", []string{"target", "0"}, 0, codes.InvalidArgument, codes.InvalidArgument, "less than a thousandth"},
+			{"a target that is no quantity", []string{"target", "many"}, 0, codes.InvalidArgument, codes.InvalidArgument,
+				"is not a quantity"},
+			{"a negative target", []string{"target", "-40"}, 0, codes.InvalidArgument, codes.InvalidArgument, "is not from 0"},
+			{"a target and an unknown key", []string{"target", "40", "zone", "a"}, 0, codes.InvalidArgument, codes.InvalidArgument,
+				"unknown key"},
+			{"a target and an invalid quantile", []string{"target", "40", "quantile", "2"}, 0, codes.InvalidArgument,
+				codes.InvalidArgument, "quantile"},
+		} {
+			t.Run(state.name+": "+c.name, func(t *testing.T) {
+				r := ref(append([]string{"forecast", "gone"}, c.pairs...)...)
+				spec, err := client.GetMetricSpec(t.Context(), r)
+				if c.code != codes.OK {
+					checkError(t, err, c.code, c.words)
+				} else if err != nil || len(spec.GetMetricSpecs()) != 1 || spec.GetMetricSpecs()[0].GetMetricName() != "gone" ||
+					spec.GetMetricSpecs()[0].GetTargetSizeFloat() != c.want {
+					t.Errorf("spec %v (%v), want one of the metric gone with a target of %g", spec, err, c.want)
+				}
+				_, err = value(t, client, r)
+				checkError(t, err, c.value, c.words)
+				_, err = client.IsActive(t.Context(), r)
+				checkError(t, err, c.value, c.words)
+			})
+		}
+	}
 }

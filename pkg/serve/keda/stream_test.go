@@ -159,6 +159,7 @@ func TestAWrongTriggerEndsTheStream(t *testing.T) {
 	}{
 		{"metadata", ref("forecast", "ready", "zone", "a"), codes.InvalidArgument},
 		{"an unknown Forecast", ref("forecast", "nobody"), codes.NotFound},
+		{"an unknown Forecast and a target", ref("forecast", "nobody", "target", "64"), codes.NotFound},
 		{"a horizon out of reach", ref("forecast", "ready", "horizon", "9h"), codes.InvalidArgument},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -216,6 +217,33 @@ func TestTheSpecIsPushedWhenItChanges(t *testing.T) {
 		}
 		if diff := cmp.Diff([]float64{40, 64, 64.5}, got); diff != "" {
 			t.Error(diff)
+		}
+		cancel()
+		if err := <-ended; status.Code(err) != codes.Canceled {
+			t.Errorf("the stream ended with %v", err)
+		}
+	})
+}
+
+// The stream of specs says the same as GetMetricSpec while the Forecast does not exist.
+func TestTheSpecOfAMissingForecastIsPushed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		snapshots := &snapshot.Store{}
+		snapshots.Publish(snapshottest.Snapshot())
+		scaler := keda.New(snapshots, snapshottest.Now)
+		err := scaler.StreamMetricSpec(ref("forecast", "ready"), &sink[pb.GetMetricSpecResponse]{ctx: t.Context()})
+		checkError(t, err, codes.NotFound, "there is no forecast ready")
+		ctx, cancel := context.WithCancel(t.Context())
+		stream := &sink[pb.GetMetricSpecResponse]{ctx: ctx}
+		ended := make(chan error, 1)
+		go func() { ended <- scaler.StreamMetricSpec(ref("forecast", "ready", "target", "40"), stream) }()
+		for _, entries := range [][]*snapshot.ForecastState{{awake(5)}, nil} { // It is created, and deleted again.
+			synctest.Wait()
+			snapshots.Publish(snapshottest.Snapshot(entries...))
+		}
+		synctest.Wait()
+		if n := len(stream.sent); n != 1 || stream.sent[0].GetMetricSpecs()[0].GetTargetSizeFloat() != 40 {
+			t.Errorf("sent %v, want a target of 40 once", stream.sent)
 		}
 		cancel()
 		if err := <-ended; status.Code(err) != codes.Canceled {

@@ -147,15 +147,18 @@ func quoteSome(keys []string) string {
 	return text
 }
 
-// replicaTarget is the demand that one replica serves: the trigger's own target, else the Forecast's. The trigger's own
-// is known before the first snapshot.
+// replicaTarget is the demand that one replica serves: the trigger's own target, else the Forecast's.
+//
+// The trigger's own target needs no Forecast. KEDA requests metrics only for the specs that it has received, and only
+// failed requests for metrics count for a fallback (kedacore/keda#8056): if a missing Forecast had no spec, the fallback would
+// never start.
 func (t *trigger) replicaTarget(newest *snapshot.Snapshot) (float64, error) {
-	if newest == nil && t.target > 0 {
+	if t.target > 0 {
 		return t.target, nil
 	}
 	entry, err := findEntry(newest, t.forecast)
-	if err != nil || t.target > 0 {
-		return t.target, err
+	if err != nil {
+		return 0, err
 	}
 	target := math.Round(capacityOf(entry, t.selection.Variant)*1000) / 1000
 	switch {

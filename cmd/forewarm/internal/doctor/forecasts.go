@@ -208,11 +208,18 @@ func (d *Doctor) quotas(ctx context.Context, p *v1alpha1.WarmPool, object string
 	return nil
 }
 
-// checkAutoscalers explains each HPA that may read a Forecast, and repeats the warnings of "forewarm explain". An HPA that names a
-// Forecast that is not there is an error.
+// checkAutoscalers explains each HPA that may read a Forecast, and repeats the warnings of "forewarm explain". An HPA or a ScaledObject
+// that names a Forecast that does not exist is an error.
 func checkAutoscalers(ctx context.Context, d *Doctor, s *state) []Finding {
 	_, external := s.checkGroup(apiGroup{name: aggregation.External}, d.service(s))
 	var out []Finding
+	reported := map[string]bool{} // ScaledObjects: their HPAs need no second finding.
+	for i := range s.scaledObjects {
+		o := &s.scaledObjects[i]
+		missing := s.missingInTriggers(o)
+		reported[o.GetNamespace()+"/"+o.GetName()] = len(missing) > 0
+		out = append(out, missing...)
+	}
 	for i := range s.hpas {
 		if ctx.Err() != nil {
 			break
@@ -220,7 +227,7 @@ func checkAutoscalers(ctx context.Context, d *Doctor, s *state) []Finding {
 		h := &s.hpas[i]
 		if missing := s.missingForecasts(h, external); len(missing) > 0 {
 			out = append(out, missing...)
-		} else if s.mayRead(h) {
+		} else if s.mayRead(h) && !reported[h.Namespace+"/"+autoscaler.OwningScaledObject(h)] {
 			out = append(out, d.explain(ctx, h)...)
 		}
 	}
@@ -231,7 +238,7 @@ func checkAutoscalers(ctx context.Context, d *Doctor, s *state) []Finding {
 // else they may be another server's.
 func (s *state) missingForecasts(h *autoscalingv2.HorizontalPodAutoscaler, external bool) []Finding {
 	resolved, err := autoscaler.ResolveHPA(h)
-	if err != nil || !s.listed || autoscaler.OwningScaledObject(h) != "" {
+	if err != nil || !s.knowsForecasts(h.Namespace) || autoscaler.OwningScaledObject(h) != "" {
 		return nil
 	}
 	var out []Finding
@@ -248,6 +255,34 @@ func (s *state) missingForecasts(h *autoscalingv2.HorizontalPodAutoscaler, exter
 		})
 	}
 	return out
+}
+
+// missingInTriggers are the Forecasts that the triggers of a ScaledObject name and that do not exist. Neither KEDA's status nor its HPA
+// shows them: a trigger with its own target has a metric, and KEDA's fallback gives the metric a value.
+func (s *state) missingInTriggers(o *unstructured.Unstructured) []Finding {
+	if !s.knowsForecasts(o.GetNamespace()) {
+		return nil
+	}
+	var out []Finding
+	for _, r := range autoscaler.FromScaledObject(o) {
+		if slices.Contains(s.forecastsIn(o.GetNamespace()), r.Forecast.Name) {
+			continue
+		}
+		out = append(out, Finding{
+			Check:  "Autoscalers",
+			Level:  Error,
+			Object: "ScaledObject " + o.GetNamespace() + "/" + o.GetName(),
+			Message: "names the Forecast " + r.Forecast.Name + ", which does not exist in its namespace: KEDA gets no value, and keeps the " +
+				"replicas or applies the ScaledObject's fallback",
+			Remedy: "create the Forecast, or write the name of another into the trigger",
+		})
+	}
+	return out
+}
+
+// knowsForecasts reports whether all Forecasts of a namespace were listed.
+func (s *state) knowsForecasts(namespace string) bool {
+	return s.listed && (s.listedIn == "" || s.listedIn == namespace)
 }
 
 // reads reports whether a metric of an HPA is a Forecast of its namespace, by its name or its alias.

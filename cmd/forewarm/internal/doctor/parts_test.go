@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
@@ -199,5 +201,52 @@ func TestAReportHasTheWorstFirst(t *testing.T) {
 	}
 	if order.String() != "bdca" || r.Count(Error) != 2 {
 		t.Errorf("%s, %d errors", &order, r.Count(Error))
+	}
+}
+
+// A trigger that names no Forecast is reported whatever KEDA's status says; what could not be listed is not reported as missing.
+func TestMissingInTriggers(t *testing.T) {
+	t.Parallel()
+	object := func(namespace, triggers string) *unstructured.Unstructured {
+		o := &unstructured.Unstructured{}
+		text := "apiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {name: llama, namespace: " + namespace + "}\n" +
+			"spec: {scaleTargetRef: {name: llama}, fallback: {failureThreshold: 3, replicas: 2}, triggers: [" + triggers + "]}\n" +
+			`status: {conditions: [{type: Ready, status: "True"}, {type: Fallback, status: "True"}]}`
+		if err := yaml.Unmarshal([]byte(text), &o.Object); err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	there := v1alpha1.Forecast{ObjectMeta: metav1.ObjectMeta{Name: "load", Namespace: "team"}}
+	const right, wrong = `{type: external, metadata: {forecast: load}}`, `{type: external-push, metadata: {forecast: laod, target: "40"}}`
+	for _, c := range []struct {
+		name, namespace, triggers, listedIn string
+		unlisted                            bool
+		want                                []string
+	}{
+		{"it exists", "team", right, "", false, nil},
+		{"it is misspelled", "team", wrong, "", false, []string{"laod"}},
+		{"one of two is misspelled", "team", right + ", " + wrong, "", false, []string{"laod"}},
+		{"another namespace has it", "other", right, "", false, []string{"load"}},
+		{"there is no Forecast in its namespace", "empty", wrong, "", false, []string{"laod"}},
+		{"another scaler", "team", `{type: cron, metadata: {timezone: UTC}}`, "", false, nil},
+		{"Forecasts may not be listed", "team", wrong, "", true, nil},
+		{"Forecasts of one namespace were listed, this one", "team", wrong, "team", false, []string{"laod"}},
+		{"Forecasts of one namespace were listed, another one", "other", right, "team", false, nil},
+	} {
+		s := &state{listed: !c.unlisted, listedIn: c.listedIn, forecasts: []v1alpha1.Forecast{there}}
+		found := s.missingInTriggers(object(c.namespace, c.triggers))
+		var got []string
+		for _, f := range found {
+			_, after, _ := strings.Cut(f.Message, "names the Forecast ")
+			name, _, _ := strings.Cut(after, ",")
+			got = append(got, name)
+			if f.Level != Error || f.Object != "ScaledObject "+c.namespace+"/llama" || f.Remedy == "" {
+				t.Errorf("%s: %+v", c.name, f)
+			}
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: %s", c.name, diff)
+		}
 	}
 }

@@ -28,6 +28,8 @@ const (
 	ownLabel  = "app.kubernetes.io/part-of=forewarm"
 )
 
+const forecastsResource = "forecasts"
+
 // reinstall is what to do about missing or changed objects.
 const reinstall = "apply Forewarm's manifests again, or upgrade its chart"
 
@@ -40,13 +42,15 @@ type state struct {
 	args       map[string]string
 	// missing is true where there is no Deployment; undefined where there is no CRD of Forecasts.
 	missing, undefined bool
-	// listed is true where the Forecasts could be read.
+	// listed is true where the Forecasts could be read: of all namespaces or, where listedIn is set, of that one only.
 	listed         bool
+	listedIn       string
 	apiServices    []apiService
 	apiServicesErr error
 	forecasts      []v1alpha1.Forecast
 	pools          []unstructured.Unstructured
 	hpas           []autoscalingv2.HorizontalPodAutoscaler
+	scaledObjects  []unstructured.Unstructured
 	apiClock       measured
 	// findings are what could not be read.
 	findings []Finding
@@ -67,7 +71,7 @@ func (d *Doctor) read(ctx context.Context) *state {
 	s := &state{name: ownName, args: map[string]string{}}
 	d.readDeployment(ctx, s)
 	s.apiServices, s.apiServicesErr = d.readAPIServices(ctx)
-	stored := d.list(ctx, s, v1alpha1.GroupVersion().WithResource("forecasts"))
+	stored := d.list(ctx, s, v1alpha1.GroupVersion().WithResource(forecastsResource))
 	s.listed = stored != nil
 	for _, object := range stored {
 		var f v1alpha1.Forecast
@@ -87,6 +91,10 @@ func (d *Doctor) read(ctx context.Context) *state {
 		if runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &h) == nil {
 			s.hpas = append(s.hpas, h)
 		}
+	}
+	// Without KEDA a caller with few rights would be told that ScaledObjects are forbidden.
+	if _, err := d.clients.Discovery().ServerResourcesForGroupVersion(autoscaler.ScaledObjects().GroupVersion().String()); err == nil {
+		s.scaledObjects = d.list(ctx, s, autoscaler.ScaledObjects())
 	}
 	return s
 }
@@ -138,6 +146,9 @@ func (d *Doctor) list(ctx context.Context, s *state, of schema.GroupVersionResou
 			f := unread("Access", what, err)
 			f.Message = "only those of the namespace " + d.Elsewhere + " are checked: " + f.Message
 			s.findings = append(s.findings, f)
+			if of.Resource == forecastsResource {
+				s.listedIn = d.Elsewhere
+			}
 			return some
 		}
 		s.findings = append(s.findings, unread("Access", what, err))
@@ -145,7 +156,7 @@ func (d *Doctor) list(ctx context.Context, s *state, of schema.GroupVersionResou
 	}
 	switch {
 	case isAbsent(err):
-		s.undefined = s.undefined || of.Resource == "forecasts"
+		s.undefined = s.undefined || of.Resource == forecastsResource
 	case err != nil:
 		s.findings = append(s.findings, unread("Access", of.GroupResource().String(), err))
 	}

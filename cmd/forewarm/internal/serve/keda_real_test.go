@@ -28,7 +28,7 @@ import (
 const operator = "FOREWARM_KEDA"
 
 // TestKEDA has KEDA's own operator scale a Deployment by the ScaledObject of deploy/samples, over mutual TLS: it wakes at
-// once, by the push; for want of data KEDA keeps the replicas; and it sleeps when nothing is coming.
+// once, by the push; KEDA keeps the replicas while there is no data, or applies the fallback; and it sleeps when nothing is coming.
 func TestKEDA(t *testing.T) {
 	folder := os.Getenv(operator)
 	if folder == "" {
@@ -76,6 +76,64 @@ func TestKEDA(t *testing.T) {
 	deployment.become(0, time.Minute)
 	snapshots.Publish(coming(100))
 	deployment.become(1, 10*time.Second)
+
+	expectFallback(t, c, forewarm)
+}
+
+// expectFallback: KEDA's fallback takes over for a Forecast that does not exist, if the trigger has its own target. It does not take over
+// while Forewarm is unreachable, because KEDA then has no metric whose failures it could count: docs/keda.md says so.
+func expectFallback(t *testing.T, c *apiservertest.Cluster, forewarm *running) {
+	t.Helper()
+	create := func(name, forecast, target string, fallback int) {
+		c.MustKubectl(t, "", "create", "deployment", "-n", "inference", name, "--image=llama", "--replicas=3")
+		c.MustKubectl(t, fmt.Sprintf(`
+apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata: {name: %s, namespace: inference}
+spec:
+  scaleTargetRef: {name: %[1]s}
+  pollingInterval: 1
+  cooldownPeriod: 5
+  fallback: {failureThreshold: 3, replicas: %d}
+  triggers:
+  - type: external
+    metadata: {scalerAddress: %q, forecast: %s%s}
+    authenticationRef: {kind: ClusterTriggerAuthentication, name: forewarm}
+`, name, fallback, forewarm.address, forecast, target), "apply", "-f", "-")
+	}
+	is := func(name, condition string) string {
+		return c.MustKubectl(t, "", "get", "scaledobject", "-n", "inference", name, "-o",
+			`jsonpath={.status.conditions[?(@.type=="`+condition+`")].status}`)
+	}
+	const target = `, target: "40"`
+	create("gone", "gone", target, 2)
+	create("served", llama().Name, target, 2)
+	create("zero", llama().Name, target, 0)
+	create("gone-without-target", "gone", "", 2)
+	eventually(t, "KEDA's fallback takes over for a Forecast that does not exist", func() bool { return is("gone", "Fallback") == "True" })
+	eventually(t, "KEDA reads a Forecast", func() bool { return is("served", "Active") == "True" })
+	if text := c.MustKubectl(t, "", "get", "hpa", "-n", "inference", "keda-hpa-gone", "-o",
+		"jsonpath={.spec.metrics[0].external.target.averageValue}"); text != "40" {
+		t.Errorf("the HPA of the missing Forecast has a target of %q, want 40", text)
+	}
+	if out, err := c.Kubectl(t, "", "get", "hpa", "-n", "inference", "keda-hpa-gone-without-target"); err == nil {
+		t.Errorf("KEDA has created an HPA without a target: %s", out)
+	}
+	forewarm.stop()
+	eventually(t, "KEDA notices that Forewarm is unreachable", func() bool { return is("served", "Active") != "True" })
+	create("new", llama().Name, target, 2)
+	time.Sleep(10 * time.Second) // Ten polls, and a fallback after three failures.
+	if got := is("served", "Fallback"); got == "True" {
+		t.Error("KEDA's fallback takes over while Forewarm is unreachable: docs/keda.md says the opposite")
+	}
+	if out, err := c.Kubectl(t, "", "get", "hpa", "-n", "inference", "keda-hpa-new"); err == nil {
+		t.Errorf("KEDA has created an HPA while Forewarm was unreachable: %s", out)
+	}
+	for name, want := range map[string]string{"gone": "3", "served": "3", "gone-without-target": "3", "new": "3", "zero": "0"} {
+		if got := c.MustKubectl(t, "", "get", "deployment", "-n", "inference", name, "-o", "jsonpath={.spec.replicas}"); got != want {
+			t.Errorf("%s has %s replicas, want %s", name, got, want)
+		}
+	}
 }
 
 // expectOwnReading: a ScaledObject is read as the HorizontalPodAutoscaler that KEDA makes of it.
