@@ -27,7 +27,7 @@ func (p Program) once(ctx context.Context, o Options, stdout, stderr io.Writer) 
 		return err
 	}
 	c.Step(ctx, time.Now())
-	if picture := c.Board().Load(); picture.Fault == nil {
+	if picture := c.Board().Load(); picture != nil && picture.Fault == nil {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -36,6 +36,10 @@ func (p Program) once(ctx context.Context, o Options, stdout, stderr io.Writer) 
 		c.Step(ctx, time.Now())
 	}
 	picture := c.Board().Load()
+	if picture == nil { // Both steps panicked.
+		err = fmt.Errorf("%w: the reading failed: run the agent without --once, and report what it logs", errNoGPU)
+		return errors.Join(err, end(), p.Driver.Close())
+	}
 	if o.JSON {
 		out := json.NewEncoder(stdout)
 		out.SetIndent("", "  ")

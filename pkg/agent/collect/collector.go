@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"runtime/debug"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -87,6 +89,8 @@ type Collector struct {
 	lastFault      string
 	faultSince     time.Time
 	kubeletFailing bool
+	// logged is when a failure that may repeat at every step was logged last, by its kind.
+	logged map[string]time.Time
 }
 
 // Deps are the dependencies of a Collector.
@@ -108,6 +112,7 @@ func New(config Config, deps Deps) (*Collector, error) {
 		config:   config,
 		deps:     deps,
 		windows:  map[Series]*gpu.Window{},
+		logged:   map[string]time.Time{},
 		recorder: NewRecorder(deps.Before),
 		hour:     deps.Before,
 	}, nil
@@ -128,8 +133,15 @@ func (c *Collector) Run(ctx context.Context, ticks <-chan time.Time) {
 	}
 }
 
-// Step reads once and publishes the picture.
+// Step reads once and publishes the picture. A panic costs this step: the newest picture stays, and after four intervals without
+// another one /healthz fails.
 func (c *Collector) Step(ctx context.Context, now time.Time) {
+	defer func() {
+		if problem := recover(); problem != nil && c.mayLog("step", now) {
+			c.deps.Log.Error("a step failed: its figures are missing, and the agent goes on; if this repeats, report it", "panic", problem,
+				"stack", string(debug.Stack()))
+		}
+	}()
 	reading := c.deps.Reader.Read(now)
 	podsFault := c.updateHoldings(ctx, reading)
 	parts := pods.Attribute(reading, c.held.Holdings, c.deps.Owners.Lookup())
@@ -175,6 +187,16 @@ func (c *Collector) logChanges(reading gpu.Reading, podsFault error, now time.Ti
 			c.deps.Log.Info("reading the GPUs", "driver", reading.Driver, "gpus", len(reading.GPUs))
 		}
 	}
+	for i := range reading.GPUs {
+		g := &reading.GPUs[i]
+		if g.Incomplete == nil {
+			continue
+		}
+		call, _, _ := strings.Cut(g.Incomplete.Message, ":") // The rest may differ at every step.
+		if c.mayLog(g.UUID+" "+call, now) {
+			c.deps.Log.Warn("a value of a GPU could not be read", "gpu", g.UUID, "reason", g.Incomplete.Reason, "error", g.Incomplete.Message)
+		}
+	}
 	// The state is compared, not the message: the messages of one failure differ from call to call.
 	if away := podsFault != nil; away != c.kubeletFailing {
 		c.kubeletFailing = away
@@ -184,6 +206,19 @@ func (c *Collector) logChanges(reading gpu.Reading, podsFault error, now time.Ti
 			c.deps.Log.Info("the kubelet lists the GPUs of each pod")
 		}
 	}
+}
+
+// logInterval is how often a failure of one kind is logged that may repeat at every step.
+const logInterval = time.Hour
+
+// mayLog reports whether a failure of this kind was not logged for a while, and notes that it is logged now.
+func (c *Collector) mayLog(kind string, now time.Time) bool {
+	if last, found := c.logged[kind]; found && now.Sub(last) < logInterval && now.After(last) {
+		return false
+	}
+	maps.DeleteFunc(c.logged, func(_ string, last time.Time) bool { return now.Sub(last) >= logInterval })
+	c.logged[kind] = now
+	return true
 }
 
 // Picture is the agent's state after a step. It is immutable. Its JSON is for programs and leaves out unknown values.

@@ -3,6 +3,7 @@ package collect_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math"
 	"strings"
@@ -204,5 +205,89 @@ func TestAConfigSaysEverythingThatIsWrong(t *testing.T) {
 	}
 	if err = collect.DefaultConfig().Validate(); err != nil {
 		t.Error(err)
+	}
+}
+
+// breakable is a reader that panics while it is told to.
+type breakable struct {
+	*node
+
+	broken bool
+}
+
+func (b *breakable) Read(now time.Time) gpu.Reading {
+	if b.broken {
+		panic("slice bounds out of range [:3] with capacity 2")
+	}
+	return b.node.Read(now)
+}
+
+// A panic costs its step. The agent lives, keeps the newest picture, and logs once an hour.
+func TestAPanicCostsOneStep(t *testing.T) {
+	var log strings.Builder
+	b := &breakable{node: sharedGPUs(1, 1)}
+	c, err := collect.New(collect.DefaultConfig(), collect.Deps{
+		Reader: b, Holders: b, Owners: b, Log: slog.New(slog.NewTextHandler(&log, nil)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &story{Collector: c, t: t, now: noon}
+	before := s.steps(2)
+	b.broken = true
+	if p := s.steps(3); p != before {
+		t.Errorf("the picture of %v was replaced by that of %v", before.Time, p.Time)
+	}
+	b.broken = false
+	if p := s.steps(1); p == before || !p.Pods[0].Busy.Known {
+		t.Errorf("after the panics: %+v", p)
+	}
+	b.broken = true
+	s.steps(2)
+	if n := strings.Count(log.String(), "capacity 2"); n != 1 || !strings.Contains(log.String(), "a step failed") {
+		t.Errorf("five panics within a minute are logged %d times, want once:\n%s", n, &log)
+	}
+	s.now = s.now.Add(time.Hour)
+	s.steps(1)
+	if n := strings.Count(log.String(), "capacity 2"); n != 2 {
+		t.Errorf("a panic an hour later is logged %d times in all, want twice", n)
+	}
+}
+
+// A value that could not be read is logged once an hour for each GPU and call, whatever numbers its message has.
+func TestAMissingValueIsLoggedOnceAnHour(t *testing.T) {
+	var log strings.Builder
+	n := sharedGPUs(2, 1)
+	c, err := collect.New(collect.DefaultConfig(), collect.Deps{
+		Reader: n, Holders: n, Owners: n, Log: slog.New(slog.NewTextHandler(&log, nil)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &story{Collector: c, t: t, now: noon}
+	miss := func(i int, call string, number int) {
+		n.GPUs[i].Incomplete = &gpu.Fault{Reason: gpu.Unknown, Message: fmt.Sprintf("%s: panic: [:%d]: retries", call, number)}
+	}
+	lines := func() int { return strings.Count(log.String(), "a value of a GPU could not be read") }
+	for i := range 5 {
+		miss(0, "nvmlDeviceGetProcessUtilization", i)
+		s.steps(1)
+	}
+	if got := lines(); got != 1 {
+		t.Errorf("one call in five steps: %d lines, want 1", got)
+	}
+	miss(0, "nvmlDeviceGetSamples", 0)
+	miss(1, "nvmlDeviceGetSamples", 0)
+	s.steps(2)
+	if got := lines(); got != 3 {
+		t.Errorf("then another call on two GPUs: %d lines, want 3", got)
+	}
+	s.now = s.now.Add(time.Hour)
+	s.steps(1)
+	if got := lines(); got != 5 {
+		t.Errorf("an hour later: %d lines, want 5", got)
+	}
+	if !strings.Contains(log.String(), "GPU-1") {
+		t.Errorf("the log does not name the GPU:\n%s", &log)
 	}
 }

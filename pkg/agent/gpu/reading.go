@@ -30,6 +30,8 @@ type GPU struct {
 
 	// Fault is why the device was not read: it fell off the bus, it is being reset. The rest may be empty then.
 	Fault *Fault
+	// Incomplete is why a value of a device that was read is missing; nil where none is.
+	Incomplete *Fault
 
 	Use
 	// Instances are its MIG instances; a device that has some has no Use of its own.

@@ -45,10 +45,10 @@ func (c *card) release(library gonvml.Interface) {
 // read reads everything of a device.
 func (c *card) read(library gonvml.Interface, device gonvml.Device, can capabilities, now time.Time) gpu.GPU {
 	l := &deviceReading{library: library, device: device, can: can, now: now}
-	if model, answer := device.GetName(); l.succeeded("nvmlDeviceGetName", answer) {
+	if model, ok := call(l, "nvmlDeviceGetName", device.GetName); ok {
 		c.model = printable(model)
 	}
-	if minor, answer := device.GetMinorNumber(); l.succeeded("nvmlDeviceGetMinorNumber", answer) {
+	if minor, ok := call(l, "nvmlDeviceGetMinorNumber", device.GetMinorNumber); ok {
 		c.minor = minor
 	}
 	out := c.named()
@@ -60,7 +60,9 @@ func (c *card) read(library gonvml.Interface, device gonvml.Device, can capabili
 		out.Processes = c.listProcesses(l)
 		c.use(l, &out.Use)
 	}
-	out.Fault = l.finalFault(&out)
+	if out.Fault = l.finalFault(&out); out.Fault == nil {
+		out.Incomplete = l.minor
+	}
 	return out
 }
 
@@ -101,11 +103,11 @@ func (l *deviceReading) memory(device gonvml.Device) gpu.Memory {
 		return gpu.Memory{}
 	}
 	if l.can.memory2 {
-		if m, answer := device.GetMemoryInfo_v2(); l.succeeded("nvmlDeviceGetMemoryInfo_v2", answer) {
+		if m, ok := call(l, "nvmlDeviceGetMemoryInfo_v2", device.GetMemoryInfo_v2); ok {
 			return gpu.Memory{Used: m.Used, Total: m.Total}
 		}
 	}
-	if m, answer := device.GetMemoryInfo(); l.succeeded("nvmlDeviceGetMemoryInfo", answer) {
+	if m, ok := call(l, "nvmlDeviceGetMemoryInfo", device.GetMemoryInfo); ok {
 		return gpu.Memory{Used: m.Used, Total: m.Total}
 	}
 	return gpu.Memory{}

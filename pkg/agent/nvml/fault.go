@@ -68,7 +68,7 @@ type deviceReading struct {
 	now     time.Time
 
 	fault *gpu.Fault
-	// minor is the first failure of a single measure, which is not one of the device.
+	// minor is a failure of a single measure, which is not one of the device: a panic, or else the first one.
 	minor *gpu.Fault
 }
 
@@ -82,6 +82,37 @@ func (l *deviceReading) succeeded(call string, answer gonvml.Return) bool {
 		l.minor = newFault(call, answer)
 	}
 	return answer == gonvml.SUCCESS && l.fault == nil
+}
+
+// call calls a function of the library, and reports whether it succeeded. A failure costs this value of this reading only.
+func call[T any](l *deviceReading, name string, function func() (T, gonvml.Return)) (T, bool) {
+	value, answer := protect(l, name, function)
+	return value, l.succeeded(name, answer)
+}
+
+// done is call for a function that returns no value.
+func done(l *deviceReading, name string, function func() gonvml.Return) bool {
+	_, ok := call(l, name, func() (struct{}, gonvml.Return) { return struct{}{}, function() })
+	return ok
+}
+
+// protect calls a function of the library. A panic in NVIDIA's bindings counts as an unknown error: go-nvml v0.13.4-0 slices the buffer of
+// GetProcessUtilization past its end if another process starts between its two calls of the driver, and trusts the driver's numbers
+// elsewhere too.
+func protect[T any](l *deviceReading, name string, function func() (T, gonvml.Return)) (value T, answer gonvml.Return) {
+	defer func() {
+		if problem := recover(); problem != nil {
+			var none T
+			value, answer, l.minor = none, gonvml.ERROR_UNKNOWN, panicked(name, problem)
+		}
+	}()
+	return function()
+}
+
+// panicked describes a panic. Those of the C library itself cannot be recovered.
+func panicked(name string, problem any) *gpu.Fault {
+	return &gpu.Fault{Reason: gpu.Unknown, Message: fmt.Sprintf("%s: panic: %v: the value is missing in this reading, and the agent "+
+		"reads it again in the next one; if this repeats, report it with the version of the driver", name, problem)}
 }
 
 // finalFault is the device's fault: that which ended the reading or, where nothing could be read, the first failure.

@@ -94,16 +94,29 @@ func TestTheBufferIsReadToItsEndAndOnce(t *testing.T) {
 	}
 }
 
-// What the old library lacks would end this process. It is a process of its own, as NVIDIA's bindings remember the newest
-// version of each function that they ever saw.
+// inOwnProcess runs the test again in a process of its own, and reports whether this is that process: NVIDIA's bindings keep to the
+// functions of the first library that they loaded.
+func inOwnProcess(t *testing.T) bool {
+	t.Helper()
+	const inside = "FOREWARM_TEST_OWN_PROCESS"
+	if os.Getenv(inside) != "" {
+		return true
+	}
+	again := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
+	again.Env = append(again.Environ(), inside+"=1")
+	out, err := again.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if strings.Contains(string(out), "--- SKIP") {
+		t.Skipf("%s", out)
+	}
+	return false
+}
+
+// What the old library lacks would end this process.
 func TestAnOldLibrary(t *testing.T) {
-	const inside = "FOREWARM_TEST_OLD_LIBRARY"
-	if os.Getenv(inside) == "" {
-		again := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestAnOldLibrary$", "-test.v")
-		again.Env = append(again.Environ(), inside+"=1")
-		if out, err := again.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
+	if !inOwnProcess(t) {
 		return
 	}
 	r := stub(t, "-DOLD")
@@ -140,5 +153,62 @@ func TestADriverThatComesAndADeviceThatIsLost(t *testing.T) {
 	}
 	if got = read("", ""); got.GPUs[3].Fault != nil {
 		t.Errorf("after it came back: %+v", got.GPUs[3].Fault)
+	}
+}
+
+// While the agent reads, processes start and end, so a buffer may be too small by the time it is filled. NVIDIA's bindings then slice
+// past its end. That costs one value of one reading.
+func TestABufferThatGrowsCostsOneValueOfOneReading(t *testing.T) {
+	if !inOwnProcess(t) {
+		return
+	}
+	r := stub(t, "-DGROWS")
+	for _, c := range []struct {
+		name, grows, says string
+		processes, used   int
+		busy              bool
+	}{
+		{"the use of the processes", "use", "nvmlDeviceGetProcessUtilization: panic: ", 2, 0, true},
+		{"the list of the processes, which is longer than the buffer", "list", "nvmlDeviceGetComputeRunningProcesses: panic: ", 2, 2, true},
+		{"the list of the processes, which is empty after all", "empty list", "nvmlDeviceGetComputeRunningProcesses: panic: ", 2, 2, true},
+		{"the list of the processes, which the bindings ask for again", "longer list", "", 2, 2, true},
+		{"the list of the MPS clients", "MPS list", "nvmlDeviceGetMPSComputeRunningProcesses: panic: ", 2, 2, true},
+		{"the samples", "samples", "", 2, 2, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Setenv("STUB_GROWS", "")
+			now := time.Now()
+			r.Read(now)
+			for step, grows := range []string{c.grows, ""} {
+				t.Setenv("STUB_GROWS", grows)
+				time.Sleep(350 * time.Millisecond) // The stub takes six samples a second.
+				now = time.Now()
+				got := r.Read(now)
+				if got.Fault != nil || len(got.GPUs) != 8 {
+					t.Fatalf("%+v", got)
+				}
+				g := got.GPUs[7]
+				known := 0
+				for _, p := range g.Processes {
+					if p.Known {
+						known++
+					}
+				}
+				want, busy, says := c.used, c.busy, c.says
+				if step == 1 {
+					want, busy, says = 2, true, ""
+				}
+				if g.Fault != nil || len(g.Processes) != c.processes || known != want || len(g.Busy) > 0 != (busy || len(g.Tensor) > 0) ||
+					g.Memory.Total == 0 || len(g.Tensor) == 0 {
+					t.Errorf("reading %d: %+v, want %d processes, %d with their use", step, g, c.processes, want)
+				}
+				switch {
+				case says == "" && g.Incomplete != nil:
+					t.Errorf("reading %d: %+v, want all values", step, g.Incomplete)
+				case says != "" && (g.Incomplete == nil || !strings.HasPrefix(g.Incomplete.Message, says)):
+					t.Errorf("reading %d: %+v, want that it begins with %q", step, g.Incomplete, says)
+				}
+			}
+		})
 	}
 }

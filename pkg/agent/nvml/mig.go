@@ -16,23 +16,28 @@ func (l *deviceReading) migEnabled() bool {
 	if l.fault != nil {
 		return false
 	}
-	mode, _, answer := l.device.GetMigMode()
-	return l.succeeded("nvmlDeviceGetMigMode", answer) && mode == gonvml.DEVICE_MIG_ENABLE
+	mode, ok := call(l, "nvmlDeviceGetMigMode", func() (int, gonvml.Return) {
+		mode, _, answer := l.device.GetMigMode()
+		return mode, answer
+	})
+	return ok && mode == gonvml.DEVICE_MIG_ENABLE
 }
 
 // instances reads the MIG instances of a device.
 func (c *card) instances(l *deviceReading) []gpu.Instance {
-	most, answer := l.device.GetMaxMigDeviceCount()
-	if !l.succeeded("nvmlDeviceGetMaxMigDeviceCount", answer) {
+	most, ok := call(l, "nvmlDeviceGetMaxMigDeviceCount", l.device.GetMaxMigDeviceCount)
+	if !ok {
 		return nil
 	}
 	if c.slices == 0 {
-		c.slices = slicesOf(l.device, c.model)
+		c.slices = slicesOf(l, c.model)
 	}
 	var out []gpu.Instance
 	for i := range most {
-		part, answer := l.device.GetMigDeviceHandleByIndex(i)
-		if !l.succeeded("nvmlDeviceGetMigDeviceHandleByIndex", answer) {
+		part, ok := call(l, "nvmlDeviceGetMigDeviceHandleByIndex", func() (gonvml.Device, gonvml.Return) {
+			return l.device.GetMigDeviceHandleByIndex(i)
+		})
+		if !ok {
 			continue // an index without an instance
 		}
 		if instance, ok := c.instance(l, part); ok {
@@ -45,20 +50,20 @@ func (c *card) instances(l *deviceReading) []gpu.Instance {
 
 // instance reads one MIG instance, without its use.
 func (c *card) instance(l *deviceReading, part gonvml.Device) (gpu.Instance, bool) {
-	uuid, answer := part.GetUUID()
-	if !l.succeeded("nvmlDeviceGetUUID", answer) {
+	uuid, ok := call(l, "nvmlDeviceGetUUID", part.GetUUID)
+	if !ok {
 		return gpu.Instance{}, false
 	}
-	id, answer := part.GetGpuInstanceId()
-	if !l.succeeded("nvmlDeviceGetGpuInstanceId", answer) {
+	id, ok := call(l, "nvmlDeviceGetGpuInstanceId", part.GetGpuInstanceId)
+	if !ok {
 		return gpu.Instance{}, false
 	}
-	attributes, answer := part.GetAttributes()
-	if !l.succeeded("nvmlDeviceGetAttributes", answer) {
+	attributes, ok := call(l, "nvmlDeviceGetAttributes", part.GetAttributes)
+	if !ok {
 		return gpu.Instance{}, false
 	}
 	out := gpu.Instance{UUID: printable(uuid), ID: id, Profile: fmt.Sprintf("%dg", attributes.GpuInstanceSliceCount)}
-	if name, answer := part.GetName(); l.succeeded("nvmlDeviceGetName", answer) {
+	if name, ok := call(l, "nvmlDeviceGetName", part.GetName); ok {
 		if _, profile, found := strings.Cut(name, " MIG "); found {
 			out.Profile = printable(profile)
 		}
@@ -95,10 +100,13 @@ func (c *card) countInstances(l *deviceReading, instances []gpu.Instance) {
 
 // slicesOf is how many compute slices a device can be cut into: those of the largest profile that its driver has, 7 on
 // most models, 4 on A30.
-func slicesOf(device gonvml.Device, model string) int {
+func slicesOf(l *deviceReading, model string) int {
 	most := 0
 	for profile := range gonvml.GPU_INSTANCE_PROFILE_COUNT {
-		if known, answer := device.GetGpuInstanceProfileInfo(profile); answer == gonvml.SUCCESS {
+		known, answer := protect(l, "nvmlDeviceGetGpuInstanceProfileInfo", func() (gonvml.GpuInstanceProfileInfo, gonvml.Return) {
+			return l.device.GetGpuInstanceProfileInfo(profile)
+		})
+		if answer == gonvml.SUCCESS {
 			most = max(most, int(known.SliceCount))
 		}
 	}

@@ -20,7 +20,9 @@ func (c *card) listProcesses(l *deviceReading) []gpu.Process {
 		return out
 	}
 	since := c.processes.since(l.now)
-	raw, answer := l.device.GetProcessUtilization(since)
+	raw, answer := protect(l, "nvmlDeviceGetProcessUtilization", func() ([]gonvml.ProcessUtilizationSample, gonvml.Return) {
+		return l.device.GetProcessUtilization(since)
+	})
 	if answer == gonvml.ERROR_NOT_FOUND || (answer == gonvml.ERROR_INSUFFICIENT_SIZE && len(raw) == 0) {
 		// No process did anything: NVIDIA's wrapper reports an empty buffer as too small.
 		raw, answer = nil, gonvml.SUCCESS
@@ -42,11 +44,9 @@ func (l *deviceReading) runningProcesses(device gonvml.Device) []gpu.Process {
 	if l.fault != nil {
 		return nil
 	}
-	open, answer := device.GetComputeRunningProcesses()
-	l.succeeded("nvmlDeviceGetComputeRunningProcesses", answer)
+	open, _ := call(l, "nvmlDeviceGetComputeRunningProcesses", device.GetComputeRunningProcesses)
 	if l.can.mps && l.fault == nil {
-		under, answer := device.GetMPSComputeRunningProcesses()
-		l.succeeded("nvmlDeviceGetMPSComputeRunningProcesses", answer)
+		under, _ := call(l, "nvmlDeviceGetMPSComputeRunningProcesses", device.GetMPSComputeRunningProcesses)
 		open = append(open, under...)
 	}
 	out := make([]gpu.Process, 0, len(open))

@@ -36,14 +36,23 @@ func New(library gonvml.Interface) *Reader {
 
 // Read reads every GPU. Samples are those since the last reading; the first reading has those that the driver still
 // holds (a few seconds). now is the machine's clock, which the driver's samples use too.
-func (r *Reader) Read(now time.Time) gpu.Reading {
+func (r *Reader) Read(now time.Time) (reading gpu.Reading) {
+	defer func() {
+		if problem := recover(); problem != nil {
+			reading = gpu.Reading{Time: now, Driver: r.driver, Fault: panicked("reading the GPUs", problem)}
+			r.degraded = true
+			if r.backoff.over(now) {
+				r.backoff.increase(now)
+			}
+		}
+	}()
 	if r.open && r.degraded && r.backoff.over(now) {
 		r.closeLibrary() //nolint:errcheck // A library that does not work fails when it is opened again.
 	}
 	if !r.open && r.backoff.over(now) {
 		r.openLibrary()
 	}
-	reading := gpu.Reading{Time: now, Driver: r.driver}
+	reading = gpu.Reading{Time: now, Driver: r.driver}
 	if r.open {
 		reading.GPUs = r.read(now)
 	}
@@ -85,10 +94,10 @@ func (r *Reader) openLibrary() {
 
 // closeLibrary closes the library, after its buffers were freed.
 func (r *Reader) closeLibrary() gonvml.Return {
+	r.open = false // First, so that the library is opened again even if this panics.
 	for _, c := range r.cards {
 		c.release(r.library)
 	}
-	r.open = false
 	return r.library.Shutdown()
 }
 
@@ -103,15 +112,26 @@ func (r *Reader) read(now time.Time) []gpu.GPU {
 	gpus := make([]gpu.GPU, count, count+len(r.cards))
 	seen := make(map[*card]bool, count)
 	for i := range gpus {
-		device, c, failure := r.identify(i)
-		if failure != nil {
-			gpus[i] = gpu.GPU{Index: i, Minor: -1, Fault: failure}
-			continue
-		}
-		seen[c] = true
-		gpus[i] = c.read(r.library, device, r.can, now)
+		gpus[i] = r.readDevice(i, seen, now)
 	}
 	return r.addMissing(gpus, seen)
+}
+
+// readDevice reads one device. A panic costs the reading of this device only.
+func (r *Reader) readDevice(index int, seen map[*card]bool, now time.Time) (out gpu.GPU) {
+	out = gpu.GPU{Index: index, Minor: -1}
+	defer func() {
+		if problem := recover(); problem != nil {
+			out.Fault = panicked("reading the GPU", problem)
+		}
+	}()
+	device, c, failure := r.identify(index)
+	if failure != nil {
+		out.Fault = failure
+		return out
+	}
+	seen[c], out = true, c.named()
+	return c.read(r.library, device, r.can, now)
 }
 
 // identify finds the card that has an index now.

@@ -3,6 +3,7 @@
 package nvml_test
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +15,7 @@ import (
 	"github.com/NVIDIA/go-nvml/pkg/nvml/mock/dgxh200"
 	"github.com/NVIDIA/go-nvml/pkg/nvml/mock/gpus"
 	"github.com/NVIDIA/go-nvml/pkg/nvml/mock/server"
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/forewarm/forewarm/pkg/agent/gpu"
 	"github.com/forewarm/forewarm/pkg/agent/nvml"
@@ -59,18 +60,18 @@ func TestSamplesAreTakenOnceAndInOrder(t *testing.T) {
 	d.bandwidth = []gonvml.Sample{sample(second(-1), 102)} // noise
 	r := n.reader()
 	first := r.Read(start).GPUs[0]
-	if diff := cmp.Diff([]float64{0.1, 0.2, 0.3}, ratios(first.Busy)); diff != "" {
+	if diff := gocmp.Diff([]float64{0.1, 0.2, 0.3}, ratios(first.Busy)); diff != "" {
 		t.Errorf("busy: %s", diff)
 	}
 	if !first.Busy[0].Time.Equal(second(-3)) {
 		t.Errorf("the first sample is of %v, want %v", first.Busy[0].Time, second(-3))
 	}
-	if diff := cmp.Diff([]float64{1}, ratios(first.Bandwidth)); diff != "" {
+	if diff := gocmp.Diff([]float64{1}, ratios(first.Bandwidth)); diff != "" {
 		t.Errorf("bandwidth: %s", diff)
 	}
 	d.busy = append(d.busy, sample(second(4), 50))
 	next := r.Read(second(5)).GPUs[0]
-	if diff := cmp.Diff([]float64{0.5}, ratios(next.Busy)); diff != "" {
+	if diff := gocmp.Diff([]float64{0.5}, ratios(next.Busy)); diff != "" {
 		t.Errorf("the second reading: %s", diff)
 	}
 	if len(next.Bandwidth) > 0 {
@@ -85,7 +86,7 @@ func TestAClockThatIsSetBackDoesNotSilenceADevice(t *testing.T) {
 	r.Read(start)
 	hour := start.Add(-time.Hour)
 	n.devices[0].busy = append(n.devices[0].busy, sample(hour, 70))
-	if got := ratios(r.Read(hour.Add(time.Second)).GPUs[0].Busy); !cmp.Equal(got, []float64{0.7}) {
+	if got := ratios(r.Read(hour.Add(time.Second)).GPUs[0].Busy); !gocmp.Equal(got, []float64{0.7}) {
 		t.Errorf("after the clock went back an hour: %v, want 0.7", got)
 	}
 }
@@ -262,4 +263,107 @@ func TestSlicesAreTheDriversNotTheModels(t *testing.T) {
 	if len(got) != 1 || got[0].Share != 0.25 || got[0].Profile != "1g.6gb" {
 		t.Errorf("%+v, want a quarter", got)
 	}
+}
+
+// A panic costs what panicked: one value, one device, or one reading. The next reading has it again.
+func TestAPanicCostsWhatPanicked(t *testing.T) {
+	broken := false
+	boom := func() {
+		if broken {
+			panic("index out of range [0] with length 0")
+		}
+	}
+	for _, c := range []struct {
+		name string
+		// set makes a function of the third device, or of the library, panic.
+		set func(n *node, d *device)
+		// The third device has a fault, misses a value, or the whole reading has a fault.
+		fault, incomplete, whole string
+	}{
+		{"the name", func(_ *node, d *device) {
+			own := d.GetNameFunc
+			d.GetNameFunc = func() (string, gonvml.Return) { boom(); return own() }
+		}, "", "nvmlDeviceGetName: panic: index", ""},
+		{"the memory", func(_ *node, d *device) {
+			own := d.GetMemoryInfo_v2Func
+			d.GetMemoryInfo_v2Func = func() (gonvml.Memory_v2, gonvml.Return) { boom(); return own() }
+		}, "", "nvmlDeviceGetMemoryInfo_v2: panic: ", ""},
+		{"the samples", func(_ *node, d *device) {
+			own := d.GetSamplesFunc
+			d.GetSamplesFunc = func(kind gonvml.SamplingType, since uint64) (gonvml.ValueType, []gonvml.Sample, gonvml.Return) {
+				boom()
+				return own(kind, since)
+			}
+		}, "", "nvmlDeviceGetSamples: panic: ", ""},
+		{"the list of processes", func(_ *node, d *device) {
+			own := d.GetComputeRunningProcessesFunc
+			d.GetComputeRunningProcessesFunc = func() ([]gonvml.ProcessInfo, gonvml.Return) { boom(); return own() }
+		}, "", "nvmlDeviceGetComputeRunningProcesses: panic: ", ""},
+		{"the use of processes", func(_ *node, d *device) {
+			own := d.GetProcessUtilizationFunc
+			d.GetProcessUtilizationFunc = func(since uint64) ([]gonvml.ProcessUtilizationSample, gonvml.Return) { boom(); return own(since) }
+		}, "", "nvmlDeviceGetProcessUtilization: panic: ", ""},
+		{"the performance counters", func(n *node, _ *device) {
+			own := n.GpmSampleGetFunc
+			n.GpmSampleGetFunc = func(d gonvml.Device, s gonvml.GpmSample) gonvml.Return { boom(); return own(d, s) }
+		}, "", "nvmlGpmSampleGet: panic: ", ""},
+		{"MIG", func(_ *node, d *device) {
+			own := d.GetMigModeFunc
+			d.GetMigModeFunc = func() (int, int, gonvml.Return) { boom(); return own() }
+		}, "", "nvmlDeviceGetMigMode: panic: ", ""},
+		{"the UUID", func(_ *node, d *device) {
+			own := d.GetUUIDFunc
+			d.GetUUIDFunc = func() (string, gonvml.Return) { boom(); return own() }
+		}, "reading the GPU: panic: index", "", ""},
+		{"the number of devices", func(n *node, _ *device) {
+			own := n.DeviceGetCountFunc
+			n.DeviceGetCountFunc = func() (int, gonvml.Return) { boom(); return own() }
+		}, "", "", "reading the GPUs: panic: index"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			n := onto(dgxh100.New())
+			for _, d := range n.devices {
+				d.counts, d.busy = true, []gonvml.Sample{sample(start.Add(-time.Second), 30)}
+				d.running = []gonvml.ProcessInfo{{Pid: 7}}
+			}
+			d, r := n.devices[2], n.reader()
+			c.set(n, d)
+			r.Read(start)
+			broken = true
+			got := r.Read(start.Add(5 * time.Second))
+			broken = false
+			if c.whole != "" {
+				if got.Fault == nil || !strings.HasPrefix(got.Fault.Message, c.whole) {
+					t.Errorf("%+v, want %q", got.Fault, c.whole)
+				}
+			} else if len(got.GPUs) != 8 || got.Fault != nil {
+				t.Fatalf("%d GPUs, %v", len(got.GPUs), got.Fault)
+			}
+			for i, g := range got.GPUs {
+				fault, incomplete := "", ""
+				if i == 2 || strings.HasPrefix(c.incomplete, "nvmlGpm") {
+					fault, incomplete = c.fault, c.incomplete
+				}
+				if message(g.Fault) != fault && !strings.HasPrefix(message(g.Fault), cmp.Or(fault, "none")) ||
+					message(g.Incomplete) != incomplete && !strings.HasPrefix(message(g.Incomplete), cmp.Or(incomplete, "none")) {
+					t.Errorf("GPU %d: fault %q, incomplete %q, want %q and %q", i, message(g.Fault), message(g.Incomplete), fault, incomplete)
+				}
+				if g.UUID != n.devices[i].UUID || g.Model == "" {
+					t.Errorf("GPU %d is %+v", i, g)
+				}
+			}
+			next := r.Read(start.Add(time.Minute))
+			if next.Fault != nil || len(next.GPUs) != 8 || next.GPUs[2].Fault != nil || next.GPUs[2].Incomplete != nil ||
+				next.GPUs[2].UUID != d.UUID || next.GPUs[2].Memory.Total == 0 {
+				t.Errorf("the next reading: %+v, %+v", next.Fault, next.GPUs)
+			}
+		})
+	}
+}
+
+func message(f *gpu.Fault) string {
+	if f == nil {
+		return ""
+	}
+	return f.Message
 }

@@ -44,8 +44,12 @@ func (l *deviceReading) samples(kind gonvml.SamplingType, last *lastSeen) []gpu.
 		return nil
 	}
 	since := last.since(l.now)
-	unit, raw, answer := l.device.GetSamples(kind, since)
-	if !l.succeeded("nvmlDeviceGetSamples", answer) {
+	var unit gonvml.ValueType
+	raw, ok := call(l, "nvmlDeviceGetSamples", func() (raw []gonvml.Sample, answer gonvml.Return) {
+		unit, raw, answer = l.device.GetSamples(kind, since)
+		return raw, answer
+	})
+	if !ok {
 		return nil
 	}
 	out, newest := trim(unit, raw, since, l.now)
@@ -125,8 +129,10 @@ func (c *card) detectCounters(l *deviceReading) {
 	if c.countersDetected || !l.can.gpm || l.fault != nil {
 		return
 	}
-	support, answer := l.library.GpmQueryDeviceSupport(l.device)
-	c.hasCounters = l.succeeded("nvmlGpmQueryDeviceSupport", answer) && support.IsSupportedDevice != 0
+	support, ok := call(l, "nvmlGpmQueryDeviceSupport", func() (gonvml.GpmSupport, gonvml.Return) {
+		return l.library.GpmQueryDeviceSupport(l.device)
+	})
+	c.hasCounters = ok && support.IsSupportedDevice != 0
 	c.countersDetected = l.fault == nil
 }
 
@@ -147,7 +153,7 @@ func (c *card) count(l *deviceReading, id int, get func(gonvml.GpmSample) gonvml
 	if !own.taken.IsZero() && apart >= 0 && apart <= minCounterGap {
 		return gpu.Use{}
 	}
-	if !l.succeeded("nvmlGpmSampleGet", get(own.next)) {
+	if !done(l, "nvmlGpmSampleGet", func() gonvml.Return { return get(own.next) }) {
 		// A device that was reset meanwhile counts from 0 again.
 		own.taken = time.Time{}
 		return gpu.Use{}
@@ -161,12 +167,12 @@ func (c *card) count(l *deviceReading, id int, get func(gonvml.GpmSample) gonvml
 }
 
 func (l *deviceReading) allocate() *counters {
-	first, answer := l.library.GpmSampleAlloc()
-	if !l.succeeded("nvmlGpmSampleAlloc", answer) {
+	first, ok := call(l, "nvmlGpmSampleAlloc", l.library.GpmSampleAlloc)
+	if !ok {
 		return nil
 	}
-	second, answer := l.library.GpmSampleAlloc()
-	if !l.succeeded("nvmlGpmSampleAlloc", answer) {
+	second, ok := call(l, "nvmlGpmSampleAlloc", l.library.GpmSampleAlloc)
+	if !ok {
 		l.library.GpmSampleFree(first) //nolint:errcheck // Likewise.
 		return nil
 	}
@@ -188,7 +194,7 @@ func (l *deviceReading) difference(own *counters) gpu.Use {
 	for i, w := range wanted {
 		ask.Metrics[i].MetricId = uint32(w.metric)
 	}
-	if !l.succeeded("nvmlGpmMetricsGet", l.library.GpmMetricsGet(ask)) {
+	if !done(l, "nvmlGpmMetricsGet", func() gonvml.Return { return l.library.GpmMetricsGet(ask) }) {
 		return gpu.Use{}
 	}
 	for i, w := range wanted {

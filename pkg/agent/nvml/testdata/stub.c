@@ -1,5 +1,6 @@
 // A library with NVML's interface and no GPU behind it, for the tests to load as the driver's: eight devices that are busy 80 % of
-// the time, with two processes each. With -DOLD it has only what a driver of 2018 had; to call the rest ends the process.
+// the time, with two processes each. With -DOLD it has only what a driver of 2018 had; to call the rest ends the process. With -DGROWS
+// the buffer of the call that STUB_GROWS names grows between the question for its size and the question for its content.
 #define NVML_NO_UNVERSIONED_FUNC_DEFS
 #include <stdlib.h>
 #include <stdio.h>
@@ -21,6 +22,16 @@ static unsigned long long now(void) {
     struct timeval t;
     gettimeofday(&t, NULL);
     return (unsigned long long)t.tv_sec * 1000000 + t.tv_usec;
+}
+
+static int grows(const char *call) {
+#ifdef GROWS
+    const char *which = getenv("STUB_GROWS");
+    return which && !strcmp(which, call);
+#else
+    (void)call;
+    return 0;
+#endif
 }
 
 nvmlReturn_t nvmlInit_v2(void) {
@@ -60,6 +71,10 @@ nvmlReturn_t nvmlDeviceGetSamples(nvmlDevice_t d, nvmlSamplingType_t type, unsig
         *count = ring;
         return state(d);
     }
+    if (grows("samples")) {
+        *count = ring + 1;
+        return NVML_ERROR_INSUFFICIENT_SIZE;
+    }
     unsigned int n = 0;
     for (unsigned long long i = 0, t = now() / 166667 * 166667; i < *count; i++) {
         unsigned long long at = t - (*count - 1 - i) * 166667;
@@ -87,8 +102,17 @@ nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t d, nvmlMemory_v2_t *m) {
     return state(d);
 }
 nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t d, unsigned int *count, nvmlProcessInfo_t *out) {
-    if (*count < 2) {
-        *count = 2;
+    if (grows("list") && *count) { /* a driver that says how many there are, whatever the buffer holds */
+        *count = 5;
+        return NVML_SUCCESS;
+    }
+    if (grows("empty list") && *count) { /* too small, although there is none: go-nvml's next buffer has no first element */
+        *count = 0;
+        return NVML_ERROR_INSUFFICIENT_SIZE;
+    }
+    unsigned int n = grows("longer list") && *count < 8 ? *count + 1 : 2; /* a process starts before each of the first answers */
+    if (*count < n) {
+        *count = n;
         return NVML_ERROR_INSUFFICIENT_SIZE;
     }
     *count = 2;
@@ -98,12 +122,16 @@ nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t d, unsigned in
 }
 nvmlReturn_t nvmlDeviceGetMPSComputeRunningProcesses_v3(nvmlDevice_t d, unsigned int *count, nvmlProcessInfo_t *out) {
     (void)out;
-    *count = 0;
+    *count = grows("MPS list") ? 3 : 0;
     return state(d);
 }
 nvmlReturn_t nvmlDeviceGetProcessUtilization(nvmlDevice_t d, nvmlProcessUtilizationSample_t *out, unsigned int *count,
                                              unsigned long long since) {
     (void)since;
+    if (out && grows("use")) { /* a process began since the first call: there are more samples than the buffer has room for */
+        *count = 3;
+        return NVML_ERROR_INSUFFICIENT_SIZE;
+    }
     if (!out || *count < 2) {
         *count = 2;
         return NVML_ERROR_INSUFFICIENT_SIZE;
