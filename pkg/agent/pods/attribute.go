@@ -57,6 +57,9 @@ func (f Figure) plus(g Figure) Figure {
 // 0.2. The use of processes that belong to no holder is attributed to none. A holder is idle where all use is known to
 // be someone else's, and unknown where that is open.
 //
+// The kubelet gives a whole device to one pod at a time. Where it lists several pods for one, the others have ended: it may list completed
+// pods until their objects are deleted. The pod that has a process on the device is the current one, and the others have no part.
+//
 // owner returns the container of a process: false where it cannot be known, the zero Container for a process of the
 // node itself. It is called for the processes of a device that several containers hold, or a container that holds an
 // unknown device.
@@ -70,7 +73,8 @@ func Attribute(reading gpu.Reading, holdings []Holding, owner func(pid int) (Con
 	parts := make([]Part, 0, len(holdings))
 	for i := range reading.GPUs {
 		for _, d := range devices(&reading.GPUs[i]) {
-			parts = d.divide(parts, found(held[d.uuid], adrift, d.use.Processes, owner), owner)
+			holders := withoutEnded(held[d.uuid], d.use.Processes, owner)
+			parts = d.divide(parts, found(holders, adrift, d.use.Processes, owner), owner)
 			delete(held, d.uuid)
 		}
 	}
@@ -132,6 +136,34 @@ func (d device) divide(parts []Part, holders []Holding, owner func(pid int) (Con
 		parts = append(parts, p)
 	}
 	return parts
+}
+
+// withoutEnded drops the holders of a whole device whose pods have ended: those of pods without a process on it, if another pod that holds
+// the whole device has one. Without any process it is not known which pod is the current one.
+func withoutEnded(holders []Holding, processes []gpu.Process, owner func(pid int) (Container, bool)) []Holding {
+	type pod struct{ namespace, name string }
+	podOf := func(c Container) pod { return pod{c.Namespace, c.Pod} }
+	works := map[pod]bool{} // The pods that hold the whole device, and whether they have a process on it.
+	for _, h := range holders {
+		if h.Allocated == 1 {
+			works[podOf(h.Container)] = false
+		}
+	}
+	if len(works) < 2 {
+		return holders
+	}
+	current := false
+	for _, p := range processes {
+		if c, known := owner(p.PID); known {
+			if _, holds := works[podOf(c)]; holds {
+				works[podOf(c)], current = true, true
+			}
+		}
+	}
+	if !current {
+		return holders
+	}
+	return slices.DeleteFunc(slices.Clone(holders), func(h Holding) bool { return h.Allocated == 1 && !works[podOf(h.Container)] })
 }
 
 // found adds to the holders of a device those of an unknown one that have a process on it, in order.

@@ -30,9 +30,12 @@ type tally struct {
 	// allocatable and held are the replicas of each device; a device that is not shared has none.
 	allocatable, held map[string]set
 	holds             map[hold]set
-	// claimed are the containers that hold a device by resource claims, in equal shares.
-	claimed map[string][]Container
+	// claimed are the containers that hold a device by a resource claim, in equal shares.
+	claimed map[claim][]Container
 }
+
+// claim is a device of a resource claim. The containers of one claim share the device; two claims for one device do not.
+type claim struct{ device, namespace, name string }
 
 // set is a set of replicas; a whole device has one without a name.
 type set map[string]struct{}
@@ -61,7 +64,7 @@ func readAnswers(
 ) (Held, map[string]set) {
 	t := tally{
 		names: namesOf(reading.GPUs), unidentified: map[string]int{}, allocatable: map[string]set{},
-		held: map[string]set{}, holds: map[hold]set{}, claimed: map[string][]Container{},
+		held: map[string]set{}, holds: map[hold]set{}, claimed: map[claim][]Container{},
 	}
 	for _, pod := range list.GetPodResources() {
 		for _, c := range pod.GetContainers() {
@@ -97,12 +100,13 @@ func (t *tally) plugins(container Container, all []*podresources.ContainerDevice
 
 // claims counts the devices that a container holds through resource claims.
 func (t *tally) claims(container Container, all []*podresources.DynamicResource) {
-	for _, claim := range all {
-		for _, resource := range claim.GetClaimResources() {
+	for _, r := range all {
+		for _, resource := range r.GetClaimResources() {
 			device, ours := t.names.claimed(resource)
+			key := claim{device, r.GetClaimNamespace(), r.GetClaimName()}
 			switch {
-			case device != "" && !slices.Contains(t.claimed[device], container):
-				t.claimed[device] = append(t.claimed[device], container)
+			case device != "" && !slices.Contains(t.claimed[key], container):
+				t.claimed[key] = append(t.claimed[key], container)
 			case device == "" && ours:
 				t.unidentified[UnreadableClaim]++
 			}
@@ -160,9 +164,9 @@ func (t *tally) holdings() []Holding {
 		}
 		shares[holder{h.device, h.container}] += share
 	}
-	for device, containers := range t.claimed {
+	for key, containers := range t.claimed {
 		for _, c := range containers {
-			shares[holder{device, c}] += 1 / float64(len(containers))
+			shares[holder{key.device, c}] += 1 / float64(len(containers))
 		}
 	}
 	all := make([]Holding, 0, len(shares))
