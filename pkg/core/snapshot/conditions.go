@@ -103,9 +103,10 @@ const (
 	//
 	// Fix: correct the query. The message has the cause.
 	ReasonQueryRefused = "QueryRefused"
-	// ReasonAnswerTooLarge (False): the answer is larger than Forewarm reads.
+	// ReasonAnswerTooLarge (False): the answer is larger than Forewarm reads, or a limit of the source on samples, series, points or memory
+	// refuses it.
 	//
-	// Fix: aggregate the query.
+	// Fix: aggregate the query, read less history, or use a recording rule.
 	ReasonAnswerTooLarge = "AnswerTooLarge"
 	// ReasonUnavailable (False): the source does not answer, or the disk of the embedded engine is full.
 	//

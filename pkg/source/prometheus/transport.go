@@ -2,6 +2,7 @@ package prometheus
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -172,18 +174,22 @@ func withoutAddress(err error) error {
 
 // explainAnswer explains answers that are errors: of the query, which are permanent, or of the server.
 func (s *Source) explainAnswer(e *v1.Error) error {
+	e = decoded(e)
 	message := s.clip(e.Msg)
 	if e.Type == v1.ErrBadResponse { // The parser quotes parts of the answer, which may have parts of secrets.
 		message, _, _ = strings.Cut(message, ", error found in")
 	}
+	ofQuery := e.Type == v1.ErrBadData || e.Type == v1.ErrExec || isVictoriaMetrics(e.Type)
 	switch {
-	case strings.Contains(e.Msg, "too many samples") || strings.Contains(e.Msg, "exceeded maximum resolution"):
+	case e.Type != v1.ErrBadResponse && isLimit(e.Msg):
 		return fmt.Errorf("%s: %s: %w: use a recording rule, a longer step or less history", s.name, message,
 			series.ErrTooLarge)
 	case e.Type == v1.ErrExec && strings.Contains(e.Msg, "rpc error: code = "):
 		// Thanos names a store that fails as it names a query that cannot be executed.
 		return s.unavailable("a store behind the server failed: %s: check it", message)
-	case e.Type == v1.ErrBadData || e.Type == v1.ErrExec:
+	case isVictoriaMetrics(e.Type) && isTrouble(e.Msg):
+		return s.unavailable("the server could not execute the query: %s: check its load, its disk and its storage nodes", message)
+	case ofQuery:
 		return fmt.Errorf("%s: %s: %w", s.name, message, series.ErrQuery)
 	case e.Type == v1.ErrBadResponse:
 		return s.unavailable("the answer is not of the Prometheus API (%s): want the URL before /api/v1", message)
@@ -196,6 +202,83 @@ func (s *Source) explainAnswer(e *v1.Error) error {
 		return s.unavailable("%s%s", message, s.detail(e))
 	}
 }
+
+// decoded returns what an error says whose body the API client could not decode: JSON whose errorType is a number, or plain text. The
+// client then has the status as the message and the body as the detail. Of plain text, a status of 422 is of a query, and one of 400 only if
+// the text names a limit or a parser: proxies answer 400 too.
+func decoded(e *v1.Error) *v1.Error {
+	unprocessable := strings.HasSuffix(e.Msg, " 422")
+	text := strings.TrimSpace(e.Detail)
+	if e.Type != v1.ErrClient || text == "" || !unprocessable && !strings.HasSuffix(e.Msg, " 400") {
+		return e
+	}
+	var body struct {
+		Type any    `json:"errorType"`
+		Text string `json:"error"`
+	}
+	switch {
+	case json.Unmarshal([]byte(text), &body) == nil && body.Text != "":
+		return &v1.Error{Type: v1.ErrorType(fmt.Sprint(body.Type)), Msg: body.Text}
+	case strings.HasPrefix(text, "<") || strings.HasPrefix(text, "{"):
+		return e
+	case unprocessable, isLimit(text), strings.Contains(text, "parse error"), strings.Contains(text, "cannot parse"), strings.Contains(text, "unknown func"):
+		return &v1.Error{Type: unprocessableType, Msg: text}
+	}
+	return e
+}
+
+// unprocessableType is VictoriaMetrics' type of an error of a query: the status. Since August 2026 it is 400 for invalid parameters.
+const unprocessableType v1.ErrorType = "422"
+
+// isVictoriaMetrics reports whether an error's type is a status of VictoriaMetrics for a query that it does not answer. It says nothing
+// about the cause: the text has it.
+func isVictoriaMetrics(t v1.ErrorType) bool { return t == unprocessableType || t == "400" }
+
+// isLimit reports whether an error is that of a limit on samples, series, points, memory or time, by the words of Prometheus, VictoriaMetrics,
+// Mimir, Cortex and Thanos. A limit on the length of the query itself is none: the answer is not too large.
+func isLimit(text string) bool {
+	text = withoutQuotes(text)
+	for _, other := range []string{"-search.maxquerylen", "err-mimir-max-query-expression-size"} {
+		if strings.Contains(text, other) {
+			return false
+		}
+	}
+	for _, words := range []string{
+		"too many samples", "exceeded maximum resolution", // Prometheus
+		"-search.maxsamples", "-search.maxseries", "-search.maxunique", "-search.maxpoints", "-search.maxresponse", "-search.maxmemory",
+		"-search.max*", "matching timeseries exceeds", "unique timeseries", "too many points", "maximum number of points",
+		"not enough memory for processing", "samples per series", // VictoriaMetrics
+		"err-mimir-max-", "the query exceeded the ", "query time range exceeds the limit", // Mimir
+		"the query hit the ", "exceeded series limit", "exceeded chunks limit", "exceeded samples limit", "exceeded bytes limit", // Cortex, Thanos
+	} {
+		if strings.Contains(text, words) {
+			return true
+		}
+	}
+	return false
+}
+
+// isTrouble reports whether an error of VictoriaMetrics is one of the server: it has the type of an error of the query for nearly
+// everything that fails while it executes one.
+func isTrouble(text string) bool {
+	text = withoutQuotes(text)
+	for _, words := range []string{
+		"timeout exceeded", "deadline exceeded", "i/o timeout", "context canceled", "couldn't start executing", "-search.maxconcurrent",
+		"-search.maxqueryduration", "-search.maxqueue", "vmstorage", "storage node", "dial tcp", "connection re", "broken pipe", "unexpected eof",
+		"temporary file", "temporary blocks", "disk space", "no space left", "cannot write", "cannot read", "unpacking", "service unavailable",
+	} {
+		if strings.Contains(text, words) {
+			return true
+		}
+	}
+	return false
+}
+
+// quoted is a text in quotes, as servers write the query into their errors.
+var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+
+// withoutQuotes is a server's text in lower case without what it quotes: a query may have any words.
+func withoutQuotes(text string) string { return strings.ToLower(quoted.ReplaceAllString(text, `""`)) }
 
 func (s *Source) unavailable(format string, args ...any) error {
 	return fmt.Errorf("%s: %w: %w", s.name, fmt.Errorf(format, args...), series.ErrUnavailable)
