@@ -27,6 +27,7 @@ type Loop struct {
 	slots   slots
 	fits    *fits
 	beside  sync.WaitGroup
+	clocks  sourceClocks
 	queries atomic.Uint64
 	stats   snapshot.LoopStats
 	// longest is the duration of the longest step that began in this minute, and in the one with steps before it.
@@ -81,6 +82,7 @@ func (l *Loop) Run(ctx context.Context, clock Clock) error {
 	defer l.drain()
 	for {
 		begun := clock.Now()
+		l.askClocks(ctx, begun)
 		l.Step(ctx, begun)
 		now := clock.Now()
 		l.observeStep(begun, now.Sub(begun))
@@ -324,6 +326,7 @@ func (l *Loop) snapshot(jobs []Job, now time.Time) *snapshot.Snapshot {
 		}
 		w := l.workers[t.Key]
 		e := w.published.entryAt(w.job, now)
+		l.clocks.explain(e, w.job)
 		e.Conditions = w.steady(e.Conditions, now)
 		applyPause(e, t.Pause) // Also while a query is under way.
 		if e.State == snapshot.FallingBack {

@@ -116,6 +116,11 @@ const (
 	//
 	// Fix: the message has the error.
 	ReasonQueryFailed = "QueryFailed"
+	// ReasonClockDiffers (False): the queries are answered, but the source's clock differs from Forewarm's by more than a step. If it is
+	// behind, samples look too old, and after staleAfter nothing is served. If it is ahead, what is served is that much too late.
+	//
+	// Fix: synchronize the clocks of both machines (NTP).
+	ReasonClockDiffers = "ClockDiffers"
 	// ReasonClockBehind (False): the newest sample is ahead of this machine's clock.
 	//
 	// Fix: set the clock.

@@ -116,10 +116,17 @@ func (s *Source) fetchPiece(
 	return matrix[0], s.fillGrid(piece, matrix[0])
 }
 
+var _ refresh.Clocked = (*Source)(nil)
+
+// SourceClock implements [refresh.Clocked].
+func (s *Source) SourceClock(ctx context.Context, _ string, _ refresh.SourceRef) (time.Time, error) {
+	return s.Clock(ctx)
+}
+
 // Clock returns the time by the server's own clock.
 func (s *Source) Clock(ctx context.Context) (time.Time, error) {
 	// A query without a time is evaluated at the server's present.
-	value, err := s.instant(ctx, "time()", time.Time{})
+	value, err := s.instant(context.WithValue(ctx, atPresent{}, true), "time()", time.Time{})
 	if err != nil {
 		return time.Time{}, err
 	}

@@ -247,3 +247,29 @@ func write(t *testing.T, path, text string) {
 		t.Fatal(err)
 	}
 }
+
+// VictoriaMetrics' present is 30 s before its clock, unless a query takes nothing from its cache. Other queries may.
+func TestTheClockIsReadPastTheCache(t *testing.T) {
+	var seen []string
+	now := origin.Add(7 * time.Second)
+	ranges := engine(t, func(int) (float64, bool) { return 1, true })
+	s := source(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		seen = append(seen, r.URL.Path+" "+r.FormValue("nocache")+" "+r.FormValue("tenant")+" "+r.FormValue("time"))
+		if strings.HasSuffix(r.URL.Path, "/query_range") {
+			ranges.ServeHTTP(w, r)
+			return
+		}
+		at := strconv.FormatInt(now.Unix(), 10)
+		answeringBody(`{"status":"success","data":{"resultType":"scalar","result":[`+at+`,"`+at+`"]}}`).ServeHTTP(w, r)
+	}), func(c *prometheus.Config) { c.URL += "/?tenant=a" })
+	at, err := s.SourceClock(t.Context(), "ai", refresh.SourceRef{})
+	if err != nil || !at.Equal(now) {
+		t.Errorf("the clock is %v (%v), want %v", at, err, now)
+	}
+	if _, err := s.Fetch(t.Context(), query(2)); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff([]string{"/api/v1/query 1 a ", "/api/v1/query_range  a "}, seen); diff != "" {
+		t.Error(diff)
+	}
+}

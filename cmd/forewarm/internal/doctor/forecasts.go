@@ -109,8 +109,8 @@ func sourceRemedy(reason string) string {
 		return "forewarm doctor --prometheus URL says which part of the query has no series"
 	case snapshot.ReasonUnavailable:
 		return "check --prometheus-url of Forewarm's Deployment, and that a NetworkPolicy lets it reach the Prometheus"
-	case snapshot.ReasonClockBehind:
-		return "set the clocks of the nodes"
+	case snapshot.ReasonClockBehind, snapshot.ReasonClockDiffers:
+		return "synchronize the clocks of the nodes and of the source (NTP)"
 	case snapshot.ReasonPending:
 		return "wait"
 	}

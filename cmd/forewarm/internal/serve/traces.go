@@ -121,6 +121,15 @@ func (s tracedSource) FetchByLabel(ctx context.Context, q refresh.Query, label s
 	return got, err
 }
 
+// SourceClock implements refresh.Clocked. It belongs to no refresh, and so is no span.
+func (s tracedSource) SourceClock(ctx context.Context, namespace string, source refresh.SourceRef) (time.Time, error) {
+	next, ok := s.next.(refresh.Clocked)
+	if !ok {
+		return time.Time{}, errors.ErrUnsupported
+	}
+	return next.SourceClock(ctx, namespace, source)
+}
+
 // Fetch implements refresh.Source.
 func (s tracedSource) Fetch(ctx context.Context, q refresh.Query) (forecast.Series, error) {
 	ctx, over := s.query(ctx, q)
