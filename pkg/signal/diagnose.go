@@ -72,20 +72,6 @@ func (d Diagnosis) Find(ask Ask) (Cause, error) {
 	if d.Preset == "" {
 		return d.findInQuery(ask)
 	}
-	if claims := Claims(d.Expr); claims != "" {
-		n, err := number(ask, "count("+claims+")")
-		if err != nil {
-			return Cause{}, err
-		}
-		if n > 0 {
-			return Cause{
-				CheckExporters,
-				fmt.Sprintf("no series of the preset %s counts, but pods of %s report pods of namespace %s, and are not named as exporters",
-					d.Preset, count(n, "other namespace"), d.Namespace),
-				"if they are exporters, the operator adds their namespaces to --exporter-namespaces (forewarm doctor lists them)",
-			}, nil
-		}
-	}
 	reports, owners := d.selectors()
 	found, err := d.reporting(ask, reports, owners)
 	switch {
@@ -97,6 +83,20 @@ func (d Diagnosis) Find(ask Ask) (Cause, error) {
 		return d.othersReport(ask, found, owners)
 	}
 	return d.ownReport(ask, found)
+}
+
+// claimed is the cause if only pods of other namespaces report this one's, and do not count.
+func (d Diagnosis) claimed(ask Ask) (c Cause, ok bool, err error) {
+	claims := Claims(d.Expr)
+	if claims == "" {
+		return c, false, nil
+	}
+	n, err := number(ask, "count("+claims+")")
+	return Cause{
+		CheckExporters,
+		fmt.Sprintf("pods of %s report pods of namespace %s, and are not named as exporters", count(n, "other namespace"), d.Namespace),
+		"if they are exporters, the operator adds their namespaces to --exporter-namespaces (forewarm doctor lists them)",
+	}, n > 0, err
 }
 
 // number is the value of an expression with at most one series; 0 for none.
@@ -233,13 +233,10 @@ type reporting struct {
 // maxRows bounds an answer that has a series for each workload, so that it stays below the limit of a source.
 const maxRows = 300
 
-// rows counts pods by a group of selectors that they report, and by their workload. The group "" is all of them.
-func rows(groups map[string][]*parser.VectorSelector, owners map[string][]*parser.VectorSelector) string {
-	named := make([]string, 0, len(groups))
-	for _, name := range slices.Sorted(maps.Keys(groups)) {
-		named = append(named, fmt.Sprintf(`label_replace(%s, "reported", %q, "", "")`, byPod(groups[name]), name))
-	}
-	each := strings.Join(named, " or ")
+// rows counts pods by a metric that they report, and by their workload. The metric "" is any of them.
+func rows(reports []*parser.VectorSelector, owners map[string][]*parser.VectorSelector) string {
+	each := fmt.Sprintf(`group by (pod, reported) (label_replace(%s, "reported", "$1", %q, "(.+)"))`,
+		byPod(merged(reports), labels.MetricName), labels.MetricName)
 	all := fmt.Sprintf(`(%s or group by (pod) (%s))`, each, each)
 	joined := all
 	if of := workloads(owners); of != "" {
@@ -249,17 +246,37 @@ func rows(groups map[string][]*parser.VectorSelector, owners map[string][]*parse
 	return fmt.Sprintf(counted, maxRows, joined)
 }
 
+// merged makes one selector of those that differ in their metric only: VictoriaMetrics takes queries of 16 KiB.
+func merged(selectors []*parser.VectorSelector) (out []*parser.VectorSelector) {
+	var names [][]string
+	var sets []string
+	for _, s := range selectors {
+		plain := &parser.VectorSelector{}
+		for _, m := range s.LabelMatchers {
+			if m.Name != labels.MetricName {
+				plain.LabelMatchers = append(plain.LabelMatchers, m)
+			}
+		}
+		at := slices.Index(sets, plain.String())
+		if at < 0 {
+			at = len(out)
+			out, sets, names = append(out, plain), append(sets, plain.String()), append(names, nil)
+		}
+		names[at] = append(names[at], regexp.QuoteMeta(s.Name))
+	}
+	for i := range out {
+		out[i] = with(out[i], labels.MatchRegexp, labels.MetricName, strings.Join(names[i], "|"))
+	}
+	return out
+}
+
 func (d Diagnosis) reporting(
 	ask Ask, reports []*parser.VectorSelector, owners map[string][]*parser.VectorSelector,
 ) (out reporting, err error) {
-	byName := map[string][]*parser.VectorSelector{}
-	for _, s := range reports {
-		byName[s.Name] = append(byName[s.Name], s)
-	}
-	if len(byName) == 0 {
+	if len(reports) == 0 {
 		return out, nil
 	}
-	found, err := ask(rows(byName, owners), "row")
+	found, err := ask(rows(reports, owners), "row")
 	own := d.ownPods()
 	out.metrics, out.workloads = map[string]float64{}, map[string]float64{}
 	for row, n := range found {
@@ -334,8 +351,9 @@ func (d Diagnosis) ownPods() func(workload string) bool {
 	}
 }
 
-// similar is the workload that was probably meant, as one writes it in targetRef; empty if none is near.
-func (d Diagnosis) similar(workloads map[string]float64) string {
+// similar is the workload that was probably meant, as one writes it in targetRef; empty if none is near. Of two that are equally near it is
+// the one whose pods report.
+func (d Diagnosis) similar(workloads, reporting map[string]float64) string {
 	best, least := "", math.Inf(1)
 	as := d.ownedAs()
 	consider := func(text, name string, distance float64) {
@@ -344,14 +362,18 @@ func (d Diagnosis) similar(workloads map[string]float64) string {
 			best, least = text, distance
 		}
 	}
-	const otherKind = 0.5 // A name is misspelled more often than a kind.
+	const otherKind, silent = 0.5, 0.25 // A name is misspelled more often than a kind.
 	for workload := range workloads {
 		kind, name, _ := strings.Cut(workload, "/")
-		for _, of := range namesOf(workload, as) {
-			consider(of, of, 0)
+		further := silent
+		if reporting[workload] > 0 {
+			further = 0
 		}
-		if kind != d.Target.Kind && kind != "" && name != "" {
-			consider(workload, name, otherKind)
+		for _, of := range namesOf(workload, as) {
+			consider(of, of, further)
+		}
+		if kind != d.Target.Kind && !slices.Contains(strings.Split(noOwner, "|"), kind) {
+			consider(workload, name, further+otherKind)
 		}
 	}
 	if math.IsInf(least, 1) {
@@ -402,6 +424,9 @@ func (d Diagnosis) withoutOwners(
 		return number(ask, "count("+keepMatchers(owners[metric][0], d.clusterLabel()).String()+")")
 	}
 	if len(all) == 0 {
+		if c, ok, err = d.claimed(ask); err != nil || ok {
+			return c, ok, err
+		}
 		n, err := anywhere(podOwner)
 		switch {
 		case err != nil:
@@ -458,6 +483,9 @@ func (d Diagnosis) metricsOf(reports []*parser.VectorSelector) string {
 func (d Diagnosis) nothingReports(
 	ask Ask, reports []*parser.VectorSelector, owners map[string][]*parser.VectorSelector,
 ) (Cause, error) {
+	if c, ok, err := d.claimed(ask); err != nil || ok {
+		return c, err
+	}
 	if c, ok, err := d.withoutLabels(ask, reports); err != nil || ok {
 		return c, err
 	}
@@ -491,7 +519,7 @@ func (d Diagnosis) nothingReports(
 			own += n
 		}
 	}
-	switch near := d.similar(all); {
+	switch near := d.similar(all, nil); {
 	case own > 0:
 		c.Message += fmt.Sprintf("; %s has %s", d.target(), count(own, "pod"))
 	case near != "":
@@ -569,7 +597,11 @@ type otherServer struct {
 
 // otherServers is the server whose metrics most pods of the target report, or of the namespace; empty without one.
 func (d Diagnosis) otherServers(ask Ask, owners map[string][]*parser.VectorSelector) (best otherServer, err error) {
-	groups, presets := map[string][]*parser.VectorSelector{}, map[string]string{}
+	if !slices.ContainsFunc(Sources(), func(s Source) bool { return s.Name == d.server() && s.serves() }) {
+		return best, nil // What an exporter or a gateway measures is chosen for a reason.
+	}
+	var reports []*parser.VectorSelector
+	ofMetric := map[string]Preset{}
 	_, signal, _ := strings.Cut(d.Preset, "/")
 	for _, source := range Sources() {
 		if source.Name == d.server() || !source.serves() {
@@ -583,21 +615,23 @@ func (d Diagnosis) otherServers(ask Ask, owners map[string][]*parser.VectorSelec
 		if bad != nil {
 			continue
 		}
-		groups[source.Name], _ = Diagnosis{Expr: expr, Trust: d.Trust}.selectors()
-		presets[source.Name] = p.Name
+		own, _ := Diagnosis{Expr: expr, Trust: d.Trust}.selectors()
+		for _, s := range own {
+			ofMetric[s.Name] = p
+			reports = append(reports, keepMatchers(s, "namespace", "exported_namespace", d.clusterLabel()))
+		}
 	}
-	if len(groups) == 0 || d.server() == "dcgm" || d.server() == "nvml" || d.server() == "gateway" {
-		return best, nil // What an exporter or a gateway measures is chosen for a reason.
-	}
-	found, err := ask(rows(groups, owners), "row")
+	found, err := ask(rows(reports, owners), "row")
 	own := d.ownPods()
 	bestOwn := false
 	for _, row := range slices.Sorted(maps.Keys(found)) {
-		server, workload, _ := strings.Cut(row, " ")
-		if server == "" {
+		metric, workload, _ := strings.Cut(row, " ")
+		p, known := ofMetric[metric]
+		if !known {
 			continue
 		}
-		of := otherServer{server, presets[server], found[row]}
+		server, _, _ := strings.Cut(p.Name, "/")
+		of := otherServer{server, p.Name, found[row]}
 		switch isOwn := own(workload); {
 		case isOwn && !bestOwn, isOwn == bestOwn && of.pods > best.pods:
 			best, bestOwn = of, isOwn
@@ -628,7 +662,7 @@ func (d Diagnosis) othersReport(ask Ask, found reporting, owners map[string][]*p
 		}
 	}
 	gateway := d.server() == "gateway" && firstOn(d.Expr, parser.MUL, "picker") != nil
-	switch near := d.similar(all); {
+	switch near := d.similar(all, found.workloads); {
 	case gateway && own > 0:
 		c.Message = reported + "; none of them routes to pods of " + d.target()
 		c.Remedy = "check that the InferencePool selects them, or give it the workload's name"
@@ -675,8 +709,8 @@ func (d Diagnosis) ownReport(ask Ask, found reporting) (Cause, error) {
 		if n > 0 {
 			return Cause{
 				CheckOwners,
-				fmt.Sprintf("%s %s metrics, but kube-state-metrics does not say whose %s are that report them, too", own, d.server(),
-					count(n, "other pod")),
+				fmt.Sprintf("%s %s metrics, but kube-state-metrics reports no owner of %s that %s, too", own, d.server(),
+					count(n, "other pod"), verb(n, "report")+" them"),
 				"check that kube-state-metrics, every shard of it, runs, follows the cluster and is scraped",
 			}, nil
 		}

@@ -21,6 +21,9 @@ func asks(t *testing.T, load string) signal.Ask {
 	t.Cleanup(func() { _ = storage.Close() })
 	engine := promql.NewEngine(promql.EngineOpts{MaxSamples: 1e6, Timeout: time.Minute})
 	return func(expr, label string) (map[string]float64, error) {
+		if len(expr) > 16<<10 {
+			t.Errorf("%d bytes, more than VictoriaMetrics takes: %.200s", len(expr), expr)
+		}
 		query, err := engine.NewInstantQuery(t.Context(), storage, nil, expr, time.Unix(300, 0))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", expr, err)
@@ -134,7 +137,7 @@ func TestDiagnosisOfPresets(t *testing.T) {
 		},
 		"a shard without one of the target's pods": {
 			load: without(inference, "chat-70b-5d4-c") + vllm, name: "chat-70b", check: "KubeStateMetrics",
-			want: "2 pods of Deployment/chat-70b report vllm metrics, but kube-state-metrics does not say whose 1 other pod",
+			want: "2 pods of Deployment/chat-70b report vllm metrics, but kube-state-metrics reports no owner of 1 other pod that reports them, too",
 		},
 		"no metrics of the server": {
 			load: inference, name: "chat-70b", check: "Source",
@@ -182,6 +185,20 @@ func TestDiagnosisOfPresets(t *testing.T) {
 		"reports of an exporter that is not named": {
 			load: inference + exported(vllm, "observability", "proxy-0"), name: "chat-70b", check: "Exporters",
 			want: "pods of 1 other namespace report pods of namespace inference, and are not named as exporters: if they are",
+		},
+		"owners from an exporter that is not named": {
+			load: exported(inference, "observability", "ksm-0") + vllm, name: "chat-70b", check: "Exporters",
+			want: "3 pods in namespace inference report vllm metrics, but pods of 1 other namespace report pods of namespace inference",
+		},
+		"a misspelled name, and a stranger who reports our pods": {
+			load: inference + vllm + exported(vllm, "mallory", "x-0"), check: "Source",
+			want: "none belongs to Deployment/chat70b. Did you mean chat-70b?",
+		},
+		"two workloads that are as near, of which one reports": {
+			load: inference + vllm + `  kube_pod_owner{namespace="inference",pod="chat70bb-0",owner_kind="ReplicaSet",owner_name="chat70bb-1"} 1x40
+  kube_replicaset_owner{namespace="inference",replicaset="chat70bb-1",owner_kind="Deployment",owner_name="chat70bb"} 1x40
+`, check: "Source",
+			want: "none belongs to Deployment/chat70b. Did you mean chat-70b?",
 		},
 		"GPUs whose exporter reports no pods": {
 			load: inference + `  DCGM_FI_PROF_GR_ENGINE_ACTIVE{namespace="gpu-operator",pod="dcgm-x",UUID="GPU-1"} 0.5x40` + "\n",
@@ -256,7 +273,7 @@ func TestEveryPresetHasADiagnosis(t *testing.T) {
 	} {
 		ask := asks(t, load)
 		for _, preset := range signal.Presets() {
-			for _, kind := range []string{"Deployment", "StatefulSet", "InferenceService", "LLMInferenceService", "RayService", "LeaderWorkerSet", "Rollout"} {
+			for _, kind := range []string{"Deployment", "LLMInferenceService", "RayService"} {
 				d := signal.Diagnosis{Namespace: "ai", Preset: preset.Name, Target: signal.Target{Kind: kind, Name: "nobody"}, Trust: signal.DefaultTrust()}
 				d.Expr = render(t, preset.Name, d.Target)
 				got, err := d.Find(ask)

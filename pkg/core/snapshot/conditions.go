@@ -93,7 +93,7 @@ const (
 	ReasonPending = "Pending"
 	// ReasonNoSeries (False): the query returns no series.
 	//
-	// Fix: check the query. For a preset, check its parts, see docs/signals.md#presets.
+	// Fix: the message has what was found instead. See docs/signals.md#presets.
 	ReasonNoSeries = "NoSeries"
 	// ReasonSeveralSeries (False): the query returns more than one series.
 	//

@@ -141,6 +141,19 @@ func TestBackfillReadsBack(t *testing.T) {
 }
 
 // What is appended continues what was backfilled, and NaN ends a series at once, not after the lookback.
+func TestFetchByLabel(t *testing.T) {
+	e := open(t, embedded.Config{})
+	other := backfillSeries(time.Minute, 5, 6, 7)
+	other.Labels = map[string]string{"__name__": "x", "job": "other"}
+	backfill(t, e, backfillSeries(time.Minute, 1, 2, 3), other)
+	for expr, want := range map[string]map[string]float64{"x": {"test": 3, "other": 7}, "sum(x)": {"": 10}, "y": {}, "x + on () x": nil} {
+		got, err := e.FetchByLabel(t.Context(), queryOver(expr, 3, time.Minute), "job")
+		if diff := cmp.Diff(want, got); (err != nil) != (want == nil) || want != nil && diff != "" {
+			t.Errorf("%s: %v (-want +got)\n%s", expr, err, diff)
+		}
+	}
+}
+
 func TestAppendContinuesABackfill(t *testing.T) {
 	e := open(t, embedded.Config{})
 	past := backfillSeries(10*time.Second, 1, 2, 3)

@@ -46,7 +46,10 @@ func (e *Engine) FetchByLabel(ctx context.Context, q refresh.Query, label string
 		}
 		return nil
 	})
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // evaluate evaluates a query, and calls read with the answer, which is valid until it returns.

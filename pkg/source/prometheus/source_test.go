@@ -20,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
@@ -122,6 +123,52 @@ func TestFetchAlignsAndKeepsGaps(t *testing.T) {
 }
 
 // 14 days at 30 s are 40,321 points: more than a server gives at once. The pieces join without a seam.
+// NaN as the value of a sample is told apart from a missing sample.
+func TestFetchMarksStoredNaN(t *testing.T) {
+	s := source(t, engine(t, func(i int) (float64, bool) { return []float64{1, math.NaN(), 0}[i], i < 2 }))
+	got, err := s.Fetch(t.Context(), query(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var faults []series.Fault
+	for _, v := range got.Values {
+		faults = append(faults, series.FaultOf(v))
+	}
+	if diff := cmp.Diff([]series.Fault{series.NoFault, series.NotANumber, series.NoFault}, faults); diff != "" || !math.IsNaN(got.Values[2]) {
+		t.Errorf("%v, %s", got.Values, diff)
+	}
+}
+
+// The answer to a query at one time has a value for each value of a label, and none is no error.
+func TestFetchByLabel(t *testing.T) {
+	s := source(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if got := r.FormValue("time"); r.URL.Path != "/api/v1/query" || got != strconv.FormatInt(origin.Add(step).Unix(), 10) {
+			t.Errorf("asked %s at %s", r.URL.Path, got)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		switch r.FormValue("query") {
+		case "pods":
+			send(w, `{"status":"success","data":{"resultType":"vector","result":[
+				{"metric":{"workload":"Deployment/a"},"value":[1700000040,"3"]},{"metric":{},"value":[1700000040,"1"]}]}}`)
+		case "none":
+			send(w, `{"status":"success","data":{"resultType":"vector","result":[]}}`)
+		case "number":
+			send(w, `{"status":"success","data":{"resultType":"scalar","result":[1700000040,"3"]}}`)
+		default:
+			w.WriteHeader(http.StatusBadRequest)
+			send(w, `{"status":"error","errorType":"bad_data","error":"no such query"}`)
+		}
+	}))
+	for expr, want := range map[string]map[string]float64{"pods": {"Deployment/a": 3, "": 1}, "none": {}, "number": nil, "wrong": nil} {
+		q := query(2)
+		q.Expr = expr
+		got, err := s.FetchByLabel(t.Context(), q, "workload")
+		if diff := cmp.Diff(want, got); diff != "" || (err != nil) != (want == nil) {
+			t.Errorf("%s: %v (-want +got)\n%s", expr, err, diff)
+		}
+	}
+}
+
 func TestFetchLongRangeInPieces(t *testing.T) {
 	requests := 0
 	answer := engine(t, func(i int) (float64, bool) { return float64(i), true })
