@@ -438,7 +438,8 @@ func (d Diagnosis) withoutOwners(
 			}, true, nil
 		}
 		return Cause{
-			CheckOwners, fmt.Sprintf("kube-state-metrics reports the owners (%s) of pods in other namespaces, and of none in namespace %s", podOwner, d.Namespace),
+			CheckOwners, fmt.Sprintf("kube-state-metrics reports no owners (%s) of pods in namespace %s, only of pods in other namespaces",
+				podOwner, d.Namespace),
 			"check the namespace of the Forecast; if it is right, let kube-state-metrics report it (--namespaces) and its scrape keep the " +
 				"labels (honorLabels: true)",
 		}, true, nil

@@ -125,7 +125,7 @@ func TestDiagnosisOfPresets(t *testing.T) {
 		},
 		"no kube-state-metrics of this namespace": {
 			load: without(inference, `namespace="inference"`) + vllm, name: "chat-70b", check: "KubeStateMetrics",
-			want: "kube-state-metrics reports the owners (kube_pod_owner) of pods in other namespaces, and of none in namespace inference",
+			want: "kube-state-metrics reports no owners (kube_pod_owner) of pods in namespace inference, only of pods in other namespaces",
 		},
 		"no owners of ReplicaSets": {
 			load: without(inference, "kube_replicaset_owner") + vllm, name: "chat-70b", check: "KubeStateMetrics",
@@ -157,7 +157,7 @@ func TestDiagnosisOfPresets(t *testing.T) {
 		"another namespace": {
 			load: inference + vllm, namespace: "inferenc", name: "chat-70b", check: "Source",
 			want: "no pod in namespace inferenc reports vllm metrics (vllm:num_requests_running, vllm:num_requests_waiting), and kube-state-metrics " +
-				"reports the owners (kube_pod_owner) of pods in other namespaces, and of none in namespace inferenc: check the namespace of the Forecast",
+				"reports no owners (kube_pod_owner) of pods in namespace inferenc, only of pods in other namespaces: check the namespace of the Forecast",
 		},
 		"another server": {
 			load: inference + serves("sglang:num_running_reqs", "sglang:num_queue_reqs", pods...), name: "chat-70b", check: "Source",
@@ -214,7 +214,11 @@ func TestDiagnosisOfPresets(t *testing.T) {
 			want: "1 pod in namespace inference reports gateway metrics; none of them routes to pods of Deployment/chat-70b",
 		},
 	} {
-		for how, load := range map[string]string{"as they are": c.load, "two clusters": clustered(c.load)} {
+		all := map[string]string{"as they are": c.load, "two clusters": clustered(c.load)}
+		if !strings.Contains(c.load, "exported_") && c.check != "Labels" && c.preset == "" {
+			all["scraped without honorLabels"] = exported(c.load, "monitoring", "exporter-0")
+		}
+		for how, load := range all {
 			t.Run(name+"/"+how, func(t *testing.T) {
 				d := signal.Diagnosis{
 					Namespace: or(c.namespace, "inference"), Preset: or(c.preset, "vllm/inflight"),

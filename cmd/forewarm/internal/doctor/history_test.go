@@ -179,7 +179,7 @@ func TestHistory(t *testing.T) {
 		{
 			name: "kube-state-metrics of other namespaces", signal: inflight,
 			load:  strings.ReplaceAll(ownersSeries, `"ai"`, `"prod"`) + vllm(pod, "3x180"),
-			check: "KubeStateMetrics", level: Error, words: []string{"(kube_pod_owner) of pods in other namespaces, and of none in namespace ai"},
+			check: "KubeStateMetrics", level: Error, words: []string{"no owners (kube_pod_owner) of pods in namespace ai, only of pods in other namespaces"},
 		},
 		{
 			name: "exported_pod without exported_namespace", signal: inflight, check: "Labels", level: Error,

@@ -8,7 +8,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // oneStore answers the query of every tenant with its own level, by the header that Mimir and its kin read.
@@ -100,5 +102,74 @@ func TestSourcesByTenant(t *testing.T) {
 		if !strings.Contains(body, want) {
 			t.Errorf("/metrics lacks %s", want)
 		}
+	}
+}
+
+// A request for a Forecast whose target is misspelled is answered with what was found instead, whether the Prometheus is the only source or a
+// namespace's own, and with traces. The source is asked for that once in five minutes.
+func TestACauseReachesTheErrorOfARequest(t *testing.T) {
+	const misspelled = "apiVersion: forewarm.dev/v1alpha1\nkind: Forecast\nmetadata: {name: load, namespace: team-a}\n" +
+		"spec: {targetRef: {kind: Deployment, name: chat70b}, signal: {preset: vllm/inflight}, quantile: '0.9', " +
+		"leadTime: {mode: Fixed, duration: 1m}, step: 1s, history: 10m}\n"
+	for name, configure := range map[string]func(o *Options, url string, write func(name, text string) string){
+		"one source": func(o *Options, url string, _ func(string, string) string) { o.Prometheus.URL = url },
+		"a source of the namespace": func(o *Options, url string, write func(string, string) string) {
+			o.SourcesFile = write("sources", fmt.Sprintf("sources: [{name: a, url: %q, namespaces: [team-a]}]", url))
+		},
+		"one source, traced": func(o *Options, url string, write func(string, string) string) {
+			_, endpoint := collect(t)
+			o.Prometheus.URL = url
+			o.TracingConfig = write("tracing", "apiVersion: apiserver.config.k8s.io/v1\nkind: TracingConfiguration\nendpoint: "+endpoint+
+				"\nsamplingRatePerMillion: 1000000\n")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var asked atomic.Int32
+			store := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				result, kind := "", "matrix"
+				if r.URL.Path == "/api/v1/query" {
+					kind = "vector"
+					asked.Add(1)
+					switch query := r.FormValue("query"); {
+					case strings.Contains(query, `"row"`) && strings.Contains(query, "vllm:"):
+						result = `{"metric":{"row":" Deployment/chat-70b"},"value":[1700000000,"3"]}`
+					case strings.Contains(query, "count by (workload)"):
+						result = `{"metric":{"workload":"Deployment/chat-70b"},"value":[1700000000,"3"]}`
+					}
+				}
+				_, _ = fmt.Fprintf(w, `{"status":"success","data":{"resultType":%q,"result":[%s]}}`, kind, result)
+			}))
+			t.Cleanup(store.Close)
+			dir, o := t.TempDir(), Defaults()
+			write := func(name, text string) string {
+				path := filepath.Join(dir, name)
+				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				return path
+			}
+			write("forecasts.yaml", misspelled)
+			o.Standalone, o.Local.Port, o.ConfigDir = true, 0, dir
+			configure(&o, store.URL, write)
+			if err := o.Validate(); err != nil {
+				t.Fatal(err)
+			}
+			address, stop := serve(t, o)
+			defer stop()
+			const want = "3 pods in namespace team-a report vllm metrics; none belongs to Deployment/chat70b. Did you mean chat-70b?"
+			eventually(t, func() string {
+				code, body := get(t, address+"/apis/external.metrics.k8s.io/v1beta1/namespaces/team-a/load")
+				if code == http.StatusServiceUnavailable && strings.Contains(body, want) {
+					return ""
+				}
+				return fmt.Sprintf("%d: %s", code, body)
+			})
+			first := asked.Load()
+			time.Sleep(3 * time.Second) // Of which each is a step.
+			if again := asked.Load(); first > 6 || again != first {
+				t.Errorf("%d queries, and %d a few steps later", first, again)
+			}
+		})
 	}
 }
