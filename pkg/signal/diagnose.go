@@ -72,6 +72,9 @@ func (d Diagnosis) Find(ask Ask) (Cause, error) {
 	if d.Preset == "" {
 		return d.findInQuery(ask)
 	}
+	if d.server() == "dynamo" { // The pods that report are those of the frontend.
+		d.Target = Target{Kind: "Deployment", Name: frontendOf(d.Target)}
+	}
 	reports, owners := d.selectors()
 	found, err := d.reporting(ask, reports, owners)
 	switch {
@@ -105,7 +108,7 @@ func number(ask Ask, expr string) (float64, error) {
 	return got[""], err
 }
 
-// selectors are the selectors of a rendered preset: of what pods report, and of kube-state-metrics' owners without what they match of
+// selectors are the selectors of a rendered preset: of what pods report, one for each spelling of a metric, and of kube-state-metrics' owners without what they match of
 // the owner. The latter are by their metric.
 func (d Diagnosis) selectors() (reports []*parser.VectorSelector, owners map[string][]*parser.VectorSelector) {
 	owners = map[string][]*parser.VectorSelector{}
@@ -116,8 +119,18 @@ func (d Diagnosis) selectors() (reports []*parser.VectorSelector, owners map[str
 			if !slices.ContainsFunc(owners[s.Name], func(o *parser.VectorSelector) bool { return o.String() == plain.String() }) {
 				owners[s.Name] = append(owners[s.Name], plain)
 			}
-		case matcher(s, "exported_namespace") != nil:
-			reports = append(reports, s)
+		case matcher(s, "exported_namespace") != nil && s.Name != startTime:
+			for _, name := range namesOf(s) {
+				one := &parser.VectorSelector{Name: name, LabelMatchers: []*labels.Matcher{
+					labels.MustNewMatcher(labels.MatchEqual, labels.MetricName, name),
+				}}
+				for _, m := range s.LabelMatchers {
+					if m.Name != labels.MetricName {
+						one.LabelMatchers = append(one.LabelMatchers, m)
+					}
+				}
+				reports = append(reports, one)
+			}
 		}
 	}
 	return reports, owners
@@ -306,11 +319,8 @@ const placeholder = "forewarm-placeholder"
 // its group.
 func (d Diagnosis) ownedAs() map[string][]*regexp.Regexp {
 	out := map[string][]*regexp.Regexp{}
-	p, err := Lookup(d.Preset)
-	if err != nil {
-		return out
-	}
-	expr, err := p.Render(d.Namespace, Target{Kind: d.Target.Kind, Name: placeholder}, Trust{})
+	s := scope{namespace: d.Namespace, target: Target{Kind: d.Target.Kind, Name: placeholder}}
+	expr, err := s.formatQuery(s.pods())
 	if err != nil {
 		return out
 	}
@@ -331,8 +341,8 @@ func (d Diagnosis) ownedAs() map[string][]*regexp.Regexp {
 	return out
 }
 
-// namesOf are the names by which a target of the same kind would have the pods of a workload.
-func namesOf(workload string, as map[string][]*regexp.Regexp) (names []string) {
+// targetNames are the names by which a target of the same kind would have the pods of a workload.
+func targetNames(workload string, as map[string][]*regexp.Regexp) (names []string) {
 	kind, name, _ := strings.Cut(workload, "/")
 	for _, re := range as[kind] {
 		if m := re.FindStringSubmatch(name); m != nil {
@@ -347,7 +357,7 @@ func (d Diagnosis) ownPods() func(workload string) bool {
 	as := d.ownedAs()
 	own := append([]string{d.Target.Name}, d.Target.FormerNames...)
 	return func(workload string) bool {
-		return slices.ContainsFunc(namesOf(workload, as), func(name string) bool { return slices.Contains(own, name) })
+		return slices.ContainsFunc(targetNames(workload, as), func(name string) bool { return slices.Contains(own, name) })
 	}
 }
 
@@ -369,7 +379,7 @@ func (d Diagnosis) similar(workloads, reporting map[string]float64) string {
 		if reporting[workload] > 0 {
 			further = 0
 		}
-		for _, of := range namesOf(workload, as) {
+		for _, of := range targetNames(workload, as) {
 			consider(of, of, further)
 		}
 		if kind != d.Target.Kind && !slices.Contains(strings.Split(noOwner, "|"), kind) {
@@ -464,15 +474,29 @@ func (d Diagnosis) withoutOwners(
 	}, true, nil
 }
 
-// metricsOf are the metrics of a preset: "vllm metrics (vllm:num_requests_running)".
-func (d Diagnosis) metricsOf(reports []*parser.VectorSelector) string {
-	const most = 3
-	var names []string
-	for _, s := range reports {
-		if !slices.Contains(names, s.Name) {
-			names = append(names, s.Name)
+// names are the metrics of a preset, each in its first spelling.
+func (d Diagnosis) names() (names []string) {
+	expr := d.Expr
+	if p, err := Lookup(d.Preset); err == nil {
+		p.page = page{} // It tells engines apart, and is no quantity of the preset.
+		if plain, bad := p.Render(d.Namespace, d.Target, d.Trust); bad == nil {
+			expr = plain
 		}
 	}
+	for _, s := range Selectors(expr) {
+		name := namesOf(s)[0]
+		own := matcher(s, "exported_namespace") == nil || name == startTime || name == podOwner || name == replicaSetOwner
+		if !own && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// metrics are the metrics of a preset: "vllm metrics (vllm:num_requests_running)".
+func (d Diagnosis) metrics() string {
+	const most = 3
+	names := d.names()
 	text := strings.Join(names[:min(most, len(names))], ", ")
 	if len(names) > most {
 		text += ", …"
@@ -490,7 +514,7 @@ func (d Diagnosis) nothingReports(
 	if c, ok, err := d.withoutLabels(ask, reports); err != nil || ok {
 		return c, err
 	}
-	c := Cause{Check: CheckSource, Message: fmt.Sprintf("no pod in namespace %s reports %s", d.Namespace, d.metricsOf(reports))}
+	c := Cause{Check: CheckSource, Message: fmt.Sprintf("no pod in namespace %s reports %s", d.Namespace, d.metrics())}
 	others, err := d.otherServers(ask, owners)
 	if err != nil {
 		return c, err
@@ -536,7 +560,8 @@ func (d Diagnosis) nothingReports(
 // withoutLabels is the cause where series exist that lack a label by which a preset finds the pods of a namespace.
 func (d Diagnosis) withoutLabels(ask Ask, reports []*parser.VectorSelector) (Cause, bool, error) {
 	const noNamespace, noPod, noExported = "namespace", "pod", "exported_namespace"
-	var parts, names []string
+	names := d.names()
+	var parts []string
 	add := func(fault, metric string, s *parser.VectorSelector) {
 		part := fmt.Sprintf(`label_replace(count(%s), "row", "%s %s", "", "")`, s, fault, metric)
 		if !slices.Contains(parts, part) {
@@ -545,7 +570,7 @@ func (d Diagnosis) withoutLabels(ask Ask, reports []*parser.VectorSelector) (Cau
 	}
 	for _, s := range reports {
 		if !slices.Contains(names, s.Name) {
-			names = append(names, s.Name)
+			continue
 		}
 		plain := keepMatchers(s, "namespace", d.clusterLabel())
 		if !exported(s) {
@@ -616,8 +641,15 @@ func (d Diagnosis) otherServers(ask Ask, owners map[string][]*parser.VectorSelec
 		if bad != nil {
 			continue
 		}
-		own, _ := Diagnosis{Expr: expr, Trust: d.Trust}.selectors()
+		other := Diagnosis{Expr: expr, Namespace: d.Namespace, Preset: p.Name, Target: d.Target, Trust: d.Trust}
+		own, _ := other.selectors()
+		const most = 2 // Servers are known by few metrics, and queries have a limit.
+		names := other.names()
+		names = names[:min(most, len(names))]
 		for _, s := range own {
+			if !slices.Contains(names, s.Name) {
+				continue
+			}
 			ofMetric[s.Name] = p
 			reports = append(reports, keepMatchers(s, "namespace", "exported_namespace", d.clusterLabel()))
 		}
@@ -642,7 +674,9 @@ func (d Diagnosis) otherServers(ask Ask, owners map[string][]*parser.VectorSelec
 }
 
 // serves reports whether a source is a server of requests: its own pods report its metrics.
-func (s Source) serves() bool { return !slices.Contains([]string{"dcgm", "nvml", "gateway"}, s.Name) }
+func (s Source) serves() bool {
+	return !slices.Contains([]string{"dcgm", "nvml", "gateway", "dynamo"}, s.Name)
+}
 
 // othersReport is the cause where pods of the namespace report, and none of them is the target's.
 func (d Diagnosis) othersReport(ask Ask, found reporting, owners map[string][]*parser.VectorSelector) (Cause, error) {
@@ -677,7 +711,7 @@ func (d Diagnosis) othersReport(ask Ask, found reporting, owners map[string][]*p
 	case near != "":
 		c.Message += ". Did you mean " + near + "?"
 	case len(found.workloads) > 0:
-		c.Message += ", but to " + listed(found.workloads)
+		c.Message += ", but to " + listWorkloads(found.workloads)
 	}
 	return c, nil
 }
@@ -727,10 +761,11 @@ func missingMetrics(node parser.Expr, reported map[string]float64) (missing []st
 	switch n := node.(type) {
 	case *parser.VectorSelector:
 		own := n.Name == podOwner || n.Name == replicaSetOwner || matcher(n, "exported_namespace") == nil
-		if own || reported[n.Name] > 0 {
+		names := namesOf(n)
+		if own || slices.ContainsFunc(names, func(name string) bool { return reported[name] > 0 }) {
 			return nil
 		}
-		return []string{n.Name}
+		return names[:1]
 	case *parser.BinaryExpr:
 		left := missingMetrics(n.LHS, reported)
 		switch {
@@ -875,8 +910,8 @@ func exist(n float64) string {
 
 func pods(n float64, plural string) string { return count(n, "pod") + " " + verb(n, plural) }
 
-// listed lists up to three workloads, those with the most pods first.
-func listed(workloads map[string]float64) string {
+// listWorkloads lists up to three workloads, those with the most pods first.
+func listWorkloads(workloads map[string]float64) string {
 	const most = 3
 	names := slices.SortedFunc(maps.Keys(workloads), func(a, b string) int {
 		return cmp.Or(cmp.Compare(workloads[b], workloads[a]), strings.Compare(a, b))

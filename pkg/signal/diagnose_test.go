@@ -203,7 +203,7 @@ func TestDiagnosisOfPresets(t *testing.T) {
 		"GPUs whose exporter reports no pods": {
 			load: inference + `  DCGM_FI_PROF_GR_ENGINE_ACTIVE{namespace="gpu-operator",pod="dcgm-x",UUID="GPU-1"} 0.5x40` + "\n",
 			name: "chat-70b", preset: "dcgm/gpu-busy", check: "Source",
-			want: "no pod in namespace inference reports dcgm metrics (DCGM_FI_PROF_GR_ENGINE_ACTIVE",
+			want: "no pod in namespace inference reports dcgm metrics (DCGM_FI_PROF_GR_ENGINE_UTIL_RATIO",
 		},
 		"a gateway for other pods": {
 			load: inference + `

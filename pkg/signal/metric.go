@@ -347,6 +347,9 @@ func (s scope) pageSeries(aggregate, names string, by ...string) string {
 	return s.series(aggregate, names, m, by...)
 }
 
+// startTime is what client libraries report of the process behind a page.
+const startTime = "process_start_time_seconds"
+
 // perEngine divides a sum by pod by the number of ports at which a job reads each engine of the pod: a second port of one server, or
 // a proxy in front of it. Ports are one engine if its process started at the same time, or where the page does not have that if its
 // counters are equal and not 0; all other ports count. (The sums of times among the counters tell engines apart that have served as
@@ -359,7 +362,7 @@ func (s scope) perEngine(perPod string) string {
 		return fmt.Sprintf(`%s by (pod, job, instance) (%s)`, aggregate, s.pageSeries(aggregate, names, "job", "instance"))
 	}
 	ports := fmt.Sprintf(`max by (pod) (avg by (pod, job) (count_values by (pod, job) ("engine", %s and on (pod, job, instance) %s or %s > 0)))`,
-		read("max", "process_start_time_seconds"), read("group", s.page.gauges+"|"+s.page.counters), read("sum", s.page.counters))
+		read("max", startTime), read("group", s.page.gauges+"|"+s.page.counters), read("sum", s.page.counters))
 	return fmt.Sprintf(`(%s / on (pod) (%s or on (pod) %s))`, perPod, ports, s.ownedAtAll())
 }
 

@@ -235,17 +235,17 @@ func (s *Sources) Fetch(ctx context.Context, q refresh.Query) (forecast.Series, 
 	return ask(s, q, func(source *prometheus.Source) (forecast.Series, error) { return source.Fetch(ctx, q) })
 }
 
-<<<<<<< HEAD
 // FetchByLabel implements [refresh.LabelSource], with the errors of Fetch.
 func (s *Sources) FetchByLabel(ctx context.Context, q refresh.Query, label string) (map[string]float64, error) {
 	return ask(s, q, func(source *prometheus.Source) (map[string]float64, error) {
 		return source.FetchByLabel(ctx, q, label)
-=======
+	})
+}
+
 // SourceClock returns the time by the clock of a source, with the errors of Fetch.
 func (s *Sources) SourceClock(ctx context.Context, namespace string, source refresh.SourceRef) (time.Time, error) {
 	return ask(s, refresh.Query{Namespace: namespace, Source: source}, func(of *prometheus.Source) (time.Time, error) {
 		return of.Clock(ctx)
->>>>>>> c114df76 (refresh: a source whose clock differs from Forewarm's is reported as that, in both directions)
 	})
 }
 
