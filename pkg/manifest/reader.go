@@ -48,6 +48,7 @@ func (r *reader) signal(catalogue Catalogue, namespace string, spec *v1alpha1.Fo
 	}
 	target.Expr, target.Unit, target.Rate = rendered.Expr, rendered.Unit, rendered.Rate
 	target.Diagnosis, target.Clusters, target.Lookback = rendered.Diagnosis, rendered.Clusters, rendered.Lookback
+	target.Doubts = rendered.Doubts
 	target.Silent, target.Unowned, target.Average = rendered.Silent, rendered.Unowned, rendered.Average
 	if saturated := spec.Signal.Saturated; saturated != "" {
 		target.Saturated = r.query(path.Child("saturated"), saturated, confine).Expr

@@ -72,6 +72,8 @@ type Rendered struct {
 	Diagnosis refresh.Diagnosis
 	// Clusters is PromQL for the number of clusters whose demand Expr adds up; empty where it is that of one.
 	Clusters string
+	// Doubts is why Expr may not be the demand although it has a value; see [refresh.Doubts].
+	Doubts refresh.Doubts
 	// Silent is PromQL for the number of ready replicas that Expr has no sample of; empty where Expr adds up no pods.
 	Silent string
 	// Unowned is PromQL for the number of pods that report to Expr and that kube-state-metrics does not know; empty where Expr does not

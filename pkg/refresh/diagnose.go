@@ -20,7 +20,7 @@ const diagnosisInterval = 5 * time.Minute
 
 // diagnose finds out why a Forecast without a value has no samples, if it is time to. Forecasts with a value cost no query.
 func (l *Loop) diagnose(ctx context.Context, w *worker, now time.Time) {
-	source, ok := l.source.(LabelSource)
+	_, ok := l.source.(LabelSource)
 	r := &w.result
 	hasValue := r.entry != nil && now.Sub(r.entry.SampleTime) < w.job.StaleAfter
 	switch {
@@ -36,20 +36,9 @@ func (l *Loop) diagnose(ctx context.Context, w *worker, now time.Time) {
 	q := w.nextQuery(now)
 	q.From = q.To
 	cause, err := w.job.Diagnosis.Explain(func(expr, label string) (map[string]float64, error) {
-		release, err := l.slots.acquire(ctx, q.Namespace, q.Source.Name)
-		if err != nil {
-			return nil, err
-		}
-		defer release()
-		if w.replaced.Load() {
-			return nil, errReplaced
-		}
-		l.queries.Add(1)
-		limited, cancel := context.WithTimeout(ctx, l.config.Timeout)
-		defer cancel()
 		of := q
 		of.Expr = expr
-		return source.FetchByLabel(limited, of, label)
+		return slottedSource{l, w}.FetchByLabel(ctx, of, label)
 	})
 	if r.cause = cause; err != nil {
 		l.log.DebugContext(ctx, "it is not known why there is no series", "forecast", w.job.Key.String(), "error", err)

@@ -75,6 +75,7 @@ type result struct {
 	// two times that they were counted.
 	shape  demand.Shape
 	silent [2]float64
+	doubts doubts
 	// unowned is how many pods report without a known owner; asked only while the newest sample is missing.
 	unowned float64
 	load    load

@@ -34,6 +34,8 @@ type Job struct {
 	Diagnosis Diagnosis
 	// Clusters is PromQL for the number of clusters whose demand Expr adds up; empty where it is that of one.
 	Clusters string
+	// Doubts is why Expr may not be the demand although it has a value. It is for conditions alone.
+	Doubts Doubts
 	// Silent is PromQL for the number of ready replicas that Expr has no sample of; empty where Expr adds up no pods. Average:
 	// Expr is an average, and no total. Both are for a condition alone.
 	Silent  string

@@ -24,6 +24,7 @@ func (w *worker) count(ctx context.Context, source Source, q Query, history bool
 			w.result.clusters = n
 		}
 	}
+	w.askDoubts(ctx, source, q, history)
 	if !w.judgesAt(q.To.Add(q.Step)) {
 		return
 	}
@@ -106,6 +107,9 @@ func (r *result) signalCondition(t Job) (snapshot.Condition, bool) {
 	case doubt != "":
 		c.Reason, c.Message = doubt, why
 	default:
+		if c, ok := r.doubtCondition(); ok {
+			return c, true
+		}
 		return r.measuredCondition(t)
 	}
 	return c, true

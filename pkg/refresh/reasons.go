@@ -38,6 +38,23 @@ const (
 	//
 	// Fix: check that kube-state-metrics, every shard of it, runs, follows the cluster and is scraped.
 	reasonOwnersUnknown = "OwnersUnknown"
+	// reasonCopiesAddUp (False): the query adds up copies of one scrape, such as those of an HA pair of Prometheus servers.
+	//
+	// Fix: deduplicate the copies in the store, or take the greatest one before they are added up. See docs/stores.md#pairs-of-replicas.
+	reasonCopiesAddUp = "CopiesAddUp"
+	// reasonDeletedPods (False): an exporter still reports pods that were deleted. Their demand does not count.
+	//
+	// Fix: none is needed for half an hour; then check the exporter.
+	reasonDeletedPods = "DeletedPods"
+	// reasonProfilingIdle (False): GPUs report a profiling field of 0 although they are busy, so their demand is missing.
+	//
+	// Fix: resume profiling (dcgmi profile --resume), and check that no other tool holds it.
+	reasonProfilingIdle = "ProfilingIdle"
+	// reasonWindowTooShort (False): the window of a rate has fewer than three samples, so a missed scrape loses demand.
+	//
+	// Fix: set --scrape-interval (prometheus.scrapeInterval in the chart), or a window of four intervals in the query. See
+	// docs/signals.md#rates.
+	reasonWindowTooShort = "WindowTooShort"
 	// reasonTargetTooHigh (False): for half an hour replicas were saturated at less than a third of the autoscaler's target.
 	//
 	// Fix: measure what a replica sustains (forewarm capacity), and correct the target, or the unit of the query.

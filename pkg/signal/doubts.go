@@ -11,33 +11,13 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// Doubt is why a query may not be the demand although it has a value. None changes the value.
-type Doubt string
-
-const (
-	// DoubtSilent is the number of ready replicas that report nothing.
-	DoubtSilent Doubt = "silent"
-	// DoubtDeleted is the number of pods that an exporter still reports although they are deleted.
-	DoubtDeleted Doubt = "deleted"
-	// DoubtProfiling is the number of GPUs whose profiling field is 0 while they are busy.
-	DoubtProfiling Doubt = "profiling"
-	// DoubtClusters is the number of clusters whose demand is added up.
-	DoubtClusters Doubt = "clusters"
-	// DoubtCopies is how often one scrape is added up.
-	DoubtCopies Doubt = "copies"
-	// DoubtSamples is how many samples of a server are in the window of a rate, in the median.
-	DoubtSamples Doubt = "samples"
-)
-
-// DoubtLabel tells the series of a query for doubts apart; its values are Doubts.
-const DoubtLabel = "forewarm_doubt"
-
-// Doubts is one query for the numbers of several doubts; empty for none.
-func Doubts(of map[Doubt]string) string {
+// Labeled is one query for the values of several expressions without labels: a label tells them apart by their names. It is empty where
+// all expressions are.
+func Labeled(label string, of map[string]string) string {
 	var parts []string
-	for _, doubt := range slices.Sorted(maps.Keys(of)) {
-		if expr := of[doubt]; expr != "" {
-			parts = append(parts, fmt.Sprintf(`label_replace(%s, %q, %q, "", "")`, expr, DoubtLabel, doubt))
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		if expr := of[name]; expr != "" {
+			parts = append(parts, fmt.Sprintf(`label_replace(%s, %q, %q, "", "")`, expr, label, name))
 		}
 	}
 	return strings.Join(parts, " or ")

@@ -102,17 +102,15 @@ func TestDeletedPodsAndIdleProfiling(t *testing.T) {
   DCGM_FI_PROF_GR_ENGINE_ACTIVE{namespace="ai",pod="llama-7d9-z",UUID="GPU-3"} 0.7x120
 `
 	deleted, idle := signal.Deleted(expr, "ai", trust()), preset.IdleProfiling("ai", llama, trust())
-	all := signal.Doubts(map[signal.Doubt]string{
-		signal.DoubtDeleted: "count(" + deleted + ")", signal.DoubtProfiling: idle, signal.DoubtSilent: "",
-	})
+	all := signal.Labeled("doubt", map[string]string{"deleted": "count(" + deleted + ")", "profiling": idle, "none": ""})
 	evaluates(t, load,
 		expectation{expr: deleted, at: "8m"}, expectation{expr: deleted, at: "14m", want: `{pod="llama-7d9-z"} 1`},
 		expectation{expr: idle, want: "{} 1"},
-		expectation{expr: all, at: "14m", want: "{forewarm_doubt=\"deleted\"} 1\n  {forewarm_doubt=\"profiling\"} 1"})
+		expectation{expr: all, at: "14m", want: "{doubt=\"deleted\"} 1\n  {doubt=\"profiling\"} 1"})
 	if got := signal.Deleted("sum(up)", "ai", trust()); got != "" {
 		t.Errorf("of a query without owners: %s", got)
 	}
-	if got := signal.Doubts(nil); got != "" {
-		t.Errorf("of no doubts: %s", got)
+	if got := signal.Labeled("doubt", nil); got != "" {
+		t.Errorf("of nothing: %s", got)
 	}
 }

@@ -3,12 +3,14 @@ package serve
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/prometheus/common/model"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/manifest"
+	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/signal"
 	"github.com/forewarm/forewarm/pkg/source/tenants"
 )
@@ -74,6 +76,16 @@ func (c Catalogue) Render(
 	if !p.Rate { // Some servers have no counter before the first request.
 		out.Silent = signal.Silent(expr, namespace, workload, trust)
 	}
+	if deleted := signal.Deleted(expr, namespace, trust); deleted != "" && strings.HasPrefix(preset, "dcgm/") {
+		out.Doubts = refresh.Doubts{Often: true, Deleted: deleted, Expr: signal.Labeled(refresh.DoubtLabel, map[string]string{
+			refresh.DoubtSilent:    out.Silent,
+			refresh.DoubtDeleted:   "count(" + deleted + ")",
+			refresh.DoubtProfiling: p.IdleProfiling(namespace, workload, trust),
+		})}
+		out.Silent = "" // It is asked with the others.
+	} else {
+		out.Doubts.Expr = signal.Labeled(refresh.DoubtLabel, map[string]string{refresh.DoubtSamples: signal.SamplesInWindow(expr)})
+	}
 	return out, nil
 }
 
@@ -106,20 +118,24 @@ func (c Catalogue) trustIn(source manifest.Source) signal.Trust {
 
 // Confine implements manifest.Catalogue.
 func (c Catalogue) Confine(query, namespace string, source manifest.Source) (manifest.Rendered, error) {
-	var err error
 	diagnosis := signal.Diagnosis{Namespace: namespace}
-	if slices.Contains(c.Free, namespace) {
-		err = signal.CheckQuery(query)
-	} else {
+	confine := func(query string) (string, error) { return query, signal.CheckQuery(query) }
+	if !slices.Contains(c.Free, namespace) {
 		diagnosis.TenantLabel, diagnosis.Trust.Cluster = source.TenantLabel, signal.Cluster(source.Cluster)
-		query, err = signal.Confine(query, source.TenantLabel, namespace, signal.Cluster(source.Cluster))
+		confine = func(query string) (string, error) {
+			return signal.Confine(query, source.TenantLabel, namespace, signal.Cluster(source.Cluster))
+		}
 	}
+	query, err := confine(query)
 	if err != nil {
 		return manifest.Rendered{}, err
 	}
 	diagnosis.Expr = query
 	return manifest.Rendered{
 		Diagnosis: diagnosis,
-		Expr:      query, Rate: signal.IsRate(query), Average: signal.IsAverage(query), Lookback: signal.Lookback(query),
+		Doubts: refresh.Doubts{Expr: signal.Labeled(refresh.DoubtLabel, map[string]string{
+			refresh.DoubtCopies: signal.Copies(query, confine), refresh.DoubtSamples: signal.SamplesInWindow(query),
+		})},
+		Expr: query, Rate: signal.IsRate(query), Average: signal.IsAverage(query), Lookback: signal.Lookback(query),
 	}, nil
 }
