@@ -148,15 +148,27 @@ func danglingScaledObject(t *testing.T, s *scene) {
 	t.Helper()
 	s.MustKubectl(t, "", "create", "-f", "pkg/kube/autoscalers/testdata/scaledobjects.yaml")
 	eventually(t, func() string {
-		if _, err := s.Kubectl(t, dangling("misspelt", "laod"), "create", "-f", "-"); err != nil { // Until the kind is served.
+		if _, err := s.Kubectl(
+			t,
+			dangling("misspelt", "laod"),
+			"create",
+			"-f",
+			"-",
+		); err != nil { // Until the kind is served.
 			return err.Error()
 		}
 		return ""
 	})
 	s.MustKubectl(t, dangling("right", "load"), "create", "-f", "-")
 	names := ailment{
-		check: "Autoscalers", level: doctor.Error,
-		words: []string{"ScaledObject team/misspelt", "names the Forecast laod", "fallback", "write the name of another"},
+		check: "Autoscalers",
+		level: doctor.Error,
+		words: []string{
+			"ScaledObject team/misspelt",
+			"names the Forecast laod",
+			"fallback",
+			"write the name of another",
+		},
 	}
 	only := func() string {
 		all := examine(t, s.Config)
@@ -166,12 +178,35 @@ func danglingScaledObject(t *testing.T, s *scene) {
 		return ""
 	}
 	eventually(t, only)
-	s.MustKubectl(t, "", "patch", "scaledobject", "misspelt", "-n", "team", "--type=merge", "--subresource=status", "-p",
-		`{"status": {"hpaName": "keda-hpa-misspelt", "conditions": [{"type": "Ready", "status": "True"}, {"type": "Fallback", "status": "True"}]}}`)
+	s.MustKubectl(
+		t,
+		"",
+		"patch",
+		"scaledobject",
+		"misspelt",
+		"-n",
+		"team",
+		"--type=merge",
+		"--subresource=status",
+		"-p",
+		`{"status": {"hpaName": "keda-hpa-misspelt", "conditions": [{"type": "Ready", "status": "True"}, {"type": "Fallback", "status": "True"}]}}`,
+	)
 	uid := s.MustKubectl(t, "", "get", "scaledobject", "misspelt", "-n", "team", "-o", "jsonpath={.metadata.uid}")
-	s.MustKubectl(t, strings.NewReplacer("name: llama, namespace: team", "name: keda-hpa-misspelt, namespace: team, ownerReferences: "+
-		"[{apiVersion: keda.sh/v1alpha1, kind: ScaledObject, name: misspelt, controller: true, uid: "+uid+"}]",
-		"kind: Deployment, name: llama", "kind: Deployment, name: other", "name: load", "name: s0-laod").Replace(healthyHPA), "create", "-f", "-")
+	s.MustKubectl(
+		t,
+		strings.NewReplacer(
+			"name: llama, namespace: team",
+			"name: keda-hpa-misspelt, namespace: team, ownerReferences: "+
+				"[{apiVersion: keda.sh/v1alpha1, kind: ScaledObject, name: misspelt, controller: true, uid: "+uid+"}]",
+			"kind: Deployment, name: llama",
+			"kind: Deployment, name: other",
+			"name: load",
+			"name: s0-laod",
+		).Replace(healthyHPA),
+		"create",
+		"-f",
+		"-",
+	)
 	if text := only(); text != "" {
 		t.Error(text)
 	}

@@ -82,7 +82,7 @@ func (l *Loop) Run(ctx context.Context, clock Clock) error {
 	defer l.drain()
 	for {
 		begun := clock.Now()
-		l.askClocks(ctx, begun)
+		l.askClocks(ctx, clock, begun)
 		l.Step(ctx, begun)
 		now := clock.Now()
 		l.observeStep(begun, now.Sub(begun))

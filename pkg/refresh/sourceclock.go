@@ -35,40 +35,44 @@ type sourceClocks struct {
 }
 
 // askClocks reads the clocks of the sources where that is due. No step waits for it. Only Run calls it: a replay's time is not the present.
-func (l *Loop) askClocks(ctx context.Context, now time.Time) {
+func (l *Loop) askClocks(ctx context.Context, clock Clock, now time.Time) {
 	source, ok := l.source.(Clocked)
 	if !ok {
 		return
 	}
-	began, read := time.Now(), map[SourceRef]string{}
+	read := map[SourceRef]string{}
 	for _, w := range l.workers {
 		read[w.job.Source] = w.job.Key.Namespace
 	}
-	for ref, namespace := range read {
-		if !l.clocks.due(ref, now) {
-			continue
-		}
-		l.beside.Go(func() {
-			defer func() {
-				if fault := recover(); fault != nil {
-					l.log.ErrorContext(ctx, "reading the clock of a source panicked: please report this", "source", ref.Name, "fault", fault)
-				}
-			}()
-			limited, cancel := context.WithTimeout(ctx, l.config.Timeout)
-			defer cancel()
-			l.queries.Add(1)
-			at, err := source.SourceClock(limited, namespace, ref)
-			if err != nil {
-				l.log.DebugContext(ctx, "the clock of a source is not known", "source", ref.Name, "error", err)
-				return
-			}
-			ahead := clockAhead(at, now, now.Add(time.Since(began)))
-			if before := l.clocks.set(ref, ahead); ahead.Abs() > minClockDifference && before.Abs() <= minClockDifference {
-				l.log.WarnContext(ctx, "clocks differ", "source", ref.Name, "difference", clockText(ahead))
-			}
-		})
-	}
 	l.clocks.keep(read)
+	for ref, namespace := range read {
+		if l.clocks.due(ref, now) {
+			l.beside.Go(func() { l.readClock(ctx, clock, source, namespace, ref) })
+		}
+	}
+}
+
+// readClock reads the clock of one source.
+func (l *Loop) readClock(ctx context.Context, clock Clock, source Clocked, namespace string, ref SourceRef) {
+	log := l.log.With("source", ref.Name)
+	defer func() {
+		if fault := recover(); fault != nil {
+			log.ErrorContext(ctx, "reading the clock of a source panicked: please report this", "fault", fault)
+		}
+	}()
+	ctx, cancel := context.WithTimeout(ctx, l.config.Timeout)
+	defer cancel()
+	l.queries.Add(1)
+	before := clock.Now()
+	at, err := source.SourceClock(ctx, namespace, ref)
+	if err != nil {
+		log.DebugContext(ctx, "the clock of a source is not known", "error", err)
+		return
+	}
+	ahead := clockAhead(at, before, clock.Now())
+	if last := l.clocks.set(ref, ahead); ahead.Abs() > minClockDifference && last.Abs() <= minClockDifference {
+		log.WarnContext(ctx, "clocks differ", "difference", clockText(ahead))
+	}
 }
 
 // clockAhead is how far a clock is ahead of this machine's, which was between two times when the other one was read: at least so much, and
@@ -90,7 +94,8 @@ func (c *sourceClocks) due(ref SourceRef, now time.Time) bool {
 	if c.asked == nil {
 		c.asked, c.ahead = map[SourceRef]time.Time{}, map[SourceRef]time.Duration{}
 	}
-	if last, found := c.asked[ref]; found && now.Sub(last).Abs() < clockInterval { // This machine's clock may have been set back.
+	if last, found := c.asked[ref]; found &&
+		now.Sub(last).Abs() < clockInterval { // This machine's clock may have been set back.
 		return false
 	}
 	c.asked[ref] = now

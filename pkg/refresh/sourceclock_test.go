@@ -71,31 +71,41 @@ func TestTheClockOfASourceDiffers(t *testing.T) {
 		{"equal, and slow to tell", &wrongClockSource{takes: 4 * time.Minute}, snapshot.Ready, "Answering", nil, nil, "clock"},
 		{
 			"behind by more than a step", &wrongClockSource{off: -2 * time.Minute}, snapshot.Ready, "ClockDiffers",
-			[]string{"the source's clock is 2m behind Forewarm's", "NTP"}, nil, "",
+			[]string{"the source's clock is 2m behind Forewarm's", "NTP"},
+			nil, "",
 		},
 		{
 			"behind, so that samples look old", &wrongClockSource{off: -10 * time.Minute}, snapshot.FallingBack, "ClockDiffers",
 			[]string{"the source's clock is 10m behind Forewarm's", "NTP", "look that much older than they are"},
-			[]string{"old", "the source's clock is 10m behind Forewarm's", "NTP"}, "check the source",
+			[]string{"old", "the source's clock is 10m behind Forewarm's", "NTP"},
+			"check the source",
 		},
 		{
 			"behind, so that nothing is served", &wrongClockSource{off: -20 * time.Minute}, snapshot.Stale, "ClockDiffers",
 			[]string{"the source's clock is 20m behind Forewarm's"},
-			[]string{"nothing is served", "the source's clock is 20m behind Forewarm's", "NTP"}, "check the source",
+			[]string{"nothing is served", "the source's clock is 20m behind Forewarm's", "NTP"},
+			"check the source",
 		},
 		{
 			"ahead, so that samples are older than they look", &wrongClockSource{off: 10 * time.Minute}, snapshot.Ready, "ClockDiffers",
-			[]string{"the source's clock is 10m ahead of Forewarm's", "NTP", "that much older than they look"}, nil, "",
+			[]string{"the source's clock is 10m ahead of Forewarm's", "NTP", "that much older than they look"},
+			nil, "",
 		},
 		{
 			"ahead, and slow to tell", &wrongClockSource{off: 10 * time.Minute, takes: time.Minute}, snapshot.Ready, "ClockDiffers",
-			[]string{"10m ahead of Forewarm's"}, nil, "",
+			[]string{"10m ahead of Forewarm's"},
+			nil, "",
 		},
 		{"it does not tell the time", &wrongClockSource{off: -20 * time.Minute, silent: true}, snapshot.Stale, "Answering", nil, []string{"check the source"}, "clock"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				loop, snapshots := loopWith(t, refresh.Config{Timeout: 5 * time.Minute}, c.source, fixedJobs{jobOf("llama")})
+				loop, snapshots := loopWith(
+					t,
+					refresh.Config{Timeout: 5 * time.Minute},
+					c.source,
+					fixedJobs{jobOf("llama")},
+				)
 				ctx, cancel := context.WithCancel(t.Context())
 				over := make(chan error, 1)
 				go func() { over <- loop.Run(ctx, bubbleClock{}) }()
@@ -141,7 +151,7 @@ func TestTheClockOfASourceIsSetRight(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		over := make(chan error, 1)
 		go func() { over <- loop.Run(ctx, bubbleClock{}) }()
-		after := func(span time.Duration, off time.Duration, out bool) snapshot.Condition {
+		after := func(span, off time.Duration, out bool) snapshot.Condition {
 			s.mu.Lock()
 			s.off, s.out = off, out
 			s.mu.Unlock()
@@ -156,7 +166,12 @@ func TestTheClockOfASourceIsSetRight(t *testing.T) {
 			t.Errorf("with the clock right: %+v", c)
 		}
 		after(6*time.Minute, -10*time.Minute, false)
-		if c := after(6*time.Minute, -10*time.Minute, true); c.Reason != "Unavailable" || !strings.Contains(c.Message, "refused") {
+		if c := after(
+			6*time.Minute,
+			-10*time.Minute,
+			true,
+		); c.Reason != "Unavailable" ||
+			!strings.Contains(c.Message, "refused") {
 			t.Errorf("with the source away: %+v", c)
 		}
 		cancel()

@@ -266,7 +266,10 @@ func TestAMissingValueIsLoggedOnceAnHour(t *testing.T) {
 	}
 	s := &story{Collector: c, t: t, now: noon}
 	miss := func(i int, call string, number int) {
-		n.GPUs[i].Incomplete = &gpu.Fault{Reason: gpu.Unknown, Message: fmt.Sprintf("%s: panic: [:%d]: retries", call, number)}
+		n.GPUs[i].Incomplete = &gpu.Fault{
+			Reason:  gpu.Unknown,
+			Message: fmt.Sprintf("%s: panic: [:%d]: retries", call, number),
+		}
 	}
 	lines := func() int { return strings.Count(log.String(), "a value of a GPU could not be read") }
 	for i := range 5 {

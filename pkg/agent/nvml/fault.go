@@ -111,8 +111,11 @@ func protect[T any](l *deviceReading, name string, function func() (T, gonvml.Re
 
 // panicked describes a panic. Those of the C library itself cannot be recovered.
 func panicked(name string, problem any) *gpu.Fault {
-	return &gpu.Fault{Reason: gpu.Unknown, Message: fmt.Sprintf("%s: panic: %v: the value is missing in this reading, and the agent "+
-		"reads it again in the next one; if this repeats, report it with the version of the driver", name, problem)}
+	return &gpu.Fault{
+		Reason: gpu.Unknown,
+		Message: fmt.Sprintf("%s: panic: %v: the value is missing in this reading, and the agent "+
+			"reads it again in the next one; if this repeats, report it with the version of the driver", name, problem),
+	}
 }
 
 // finalFault is the device's fault: that which ended the reading or, where nothing could be read, the first failure.

@@ -103,9 +103,13 @@ func (c *card) countInstances(l *deviceReading, instances []gpu.Instance) {
 func slicesOf(l *deviceReading, model string) int {
 	most := 0
 	for profile := range gonvml.GPU_INSTANCE_PROFILE_COUNT {
-		known, answer := protect(l, "nvmlDeviceGetGpuInstanceProfileInfo", func() (gonvml.GpuInstanceProfileInfo, gonvml.Return) {
-			return l.device.GetGpuInstanceProfileInfo(profile)
-		})
+		known, answer := protect(
+			l,
+			"nvmlDeviceGetGpuInstanceProfileInfo",
+			func() (gonvml.GpuInstanceProfileInfo, gonvml.Return) {
+				return l.device.GetGpuInstanceProfileInfo(profile)
+			},
+		)
 		if answer == gonvml.SUCCESS {
 			most = max(most, int(known.SliceCount))
 		}

@@ -163,7 +163,10 @@ func withoutEnded(holders []Holding, processes []gpu.Process, owner func(pid int
 	if !current {
 		return holders
 	}
-	return slices.DeleteFunc(slices.Clone(holders), func(h Holding) bool { return h.Allocated == 1 && !works[podOf(h.Container)] })
+	return slices.DeleteFunc(
+		slices.Clone(holders),
+		func(h Holding) bool { return h.Allocated == 1 && !works[podOf(h.Container)] },
+	)
 }
 
 // found adds to the holders of a device those of an unknown one that have a process on it, in order.

@@ -135,19 +135,56 @@ func TestAttributeSharing(t *testing.T) {
 	whole := hold("GPU-a", 1, llama, embed)
 	try("of two pods that are listed for a whole device, one has ended: that without a process", whole,
 		use(0.5, 0.25, process(1, 0.5, 0.25)), told(llama, 0.5, 0.25, 1))
-	try("so it is the current one's whole, whoever's processes ran on it and whatever they did", whole,
-		use(0.5, 0.25, process(2, 0, 0), process(3, 0.25, 0.1), process(4, 0.1, 0), process(99, 0.1, 0)), told(embed, 0.5, 0.25, 1))
-	try("and where the driver does not tell processes apart", whole, use(0.8, 0.8, gpu.Process{PID: 2}), told(embed, 0.8, 0.8, 1))
+	try(
+		"so it is the current one's whole, whoever's processes ran on it and whatever they did",
+		whole,
+		use(
+			0.5,
+			0.25,
+			process(2, 0, 0),
+			process(3, 0.25, 0.1),
+			process(4, 0.1, 0),
+			process(99, 0.1, 0),
+		),
+		told(embed, 0.5, 0.25, 1),
+	)
+	try(
+		"and where the driver does not tell processes apart",
+		whole,
+		use(0.8, 0.8, gpu.Process{PID: 2}),
+		told(embed, 0.8, 0.8, 1),
+	)
 	try("and on an idle device", whole, use(0, 0, process(1, 0, 0)), told(llama, 0, 0, 1))
 	try("of three pods, two have ended", hold("GPU-a", 1, llama, embed, trainer), use(0.5, 0.25, process(4, 0.5, 0.25)),
 		told(trainer, 0.5, 0.25, 1))
-	try("the containers of one pod hold a whole device together, with a process or without", hold("GPU-a", 1, llama, sidecar),
-		use(0.5, 0.25, process(1, 0.5, 0.25)), told(llama, 0.5, 0.25, 0.5), told(sidecar, 0, 0, 0.5))
+	try(
+		"the containers of one pod hold a whole device together, with a process or without",
+		hold("GPU-a", 1, llama, sidecar),
+		use(0.5, 0.25, process(1, 0.5, 0.25)),
+		told(llama, 0.5, 0.25, 0.5),
+		told(sidecar, 0, 0, 0.5),
+	)
 	try("and no less after another pod has ended", hold("GPU-a", 1, llama, sidecar, embed),
 		use(0.5, 0.25, process(1, 0.5, 0.25)), told(llama, 0.5, 0.25, 0.5), told(sidecar, 0, 0, 0.5))
-	try("a whole device is there once, where both have a process", whole,
-		use(0.6, 0.25, process(1, 0.4, 0.125), process(2, 0.2, 0.125)), told(embed, 0.2, 0.125, 0.5), told(llama, 0.4, 0.125, 0.5))
-	try("and where no process is of either", whole, use(0.5, 0.25, process(3, 0.5, 0.25)), told(embed, 0, 0, 0.5), told(llama, 0, 0, 0.5))
+	try(
+		"a whole device is there once, where both have a process",
+		whole,
+		use(
+			0.6,
+			0.25,
+			process(1, 0.4, 0.125),
+			process(2, 0.2, 0.125),
+		),
+		told(embed, 0.2, 0.125, 0.5),
+		told(llama, 0.4, 0.125, 0.5),
+	)
+	try(
+		"and where no process is of either",
+		whole,
+		use(0.5, 0.25, process(3, 0.5, 0.25)),
+		told(embed, 0, 0, 0.5),
+		told(llama, 0, 0, 0.5),
+	)
 	try("a replica without a process may be of a pod that is idle", two, use(0.5, 0.25, process(1, 0.5, 0.25)),
 		told(embed, 0, 0, 0.25), told(llama, 0.5, 0.25, 0.25))
 	adrift := hold("", 0, embed, llama)

@@ -136,14 +136,24 @@ status:
 `, name, forecast, metadata)
 	}
 	eventually(t, func() string {
-		out, err := c.Kubectl(t, object("right", "a", `, target: "40"`), "create", "-f", "-") // Until the kind is served.
+		out, err := c.Kubectl(
+			t,
+			object("right", "a", `, target: "40"`),
+			"create",
+			"-f",
+			"-",
+		) // Until the kind is served.
 		if err != nil {
 			return out
 		}
 		return ""
 	})
 	c.MustKubectl(t, object("with-target", "aa", `, target: "40"`)+object("without-target", "ab", "")+
-		object("with-variant", "ac", `, target: "40", variant: spot`)+object("invalid-target", "ad", `, target: many`), "create", "-f", "-")
+		object(
+			"with-variant",
+			"ac",
+			`, target: "40", variant: spot`,
+		)+object("invalid-target", "ad", `, target: many`), "create", "-f", "-")
 	const line = `forewarm_autoscaler_forecast_missing{autoscaler="ScaledObject/%s",forecast="%s",namespace="default"} 1` + "\n"
 	missing(t, watch(t, c.Config), `
 # HELP forewarm_autoscaler_forecast_missing 1 for an autoscaler that names a Forecast that does not exist.

@@ -28,7 +28,11 @@ func TestWhatAServerSaysOfAQueryThatItDoesNotAnswer(t *testing.T) {
 		tooLarge    = "answer too large"
 		unavailable = "source unavailable"
 	)
-	sentinel := map[string]error{refused: series.ErrQuery, tooLarge: series.ErrTooLarge, unavailable: series.ErrUnavailable}
+	sentinel := map[string]error{
+		refused:     series.ErrQuery,
+		tooLarge:    series.ErrTooLarge,
+		unavailable: series.ErrUnavailable,
+	}
 	const executing = `error when executing query="sum(x)" for (start=1, end=2, step=30000): `
 	for _, tt := range []struct {
 		name string
@@ -113,7 +117,14 @@ func TestWhatAServerSaysOfAQueryThatItDoesNotAnswer(t *testing.T) {
 			}
 		})
 	}
-	s := source(t, status(http.StatusUnprocessableEntity, "application/json", said("422", "cannot select more than -search.maxSamplesPerQuery=1000 samples")))
+	s := source(
+		t,
+		status(
+			http.StatusUnprocessableEntity,
+			"application/json",
+			said("422", "cannot select more than -search.maxSamplesPerQuery=1000 samples"),
+		),
+	)
 	if _, err := s.Fetch(t.Context(), query(3)); err == nil || !strings.Contains(err.Error(), "recording rule") ||
 		!strings.Contains(err.Error(), "maxSamplesPerQuery=1000") {
 		t.Errorf("error %v, want the limit and what to do", err)

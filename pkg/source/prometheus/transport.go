@@ -188,7 +188,10 @@ func (s *Source) explainAnswer(e *v1.Error) error {
 		// Thanos names a store that fails as it names a query that cannot be executed.
 		return s.unavailable("a store behind the server failed: %s: check it", message)
 	case isVictoriaMetrics(e.Type) && isTrouble(e.Msg):
-		return s.unavailable("the server could not execute the query: %s: check its load, its disk and its storage nodes", message)
+		return s.unavailable(
+			"the server could not execute the query: %s: check its load, its disk and its storage nodes",
+			message,
+		)
 	case ofQuery:
 		return fmt.Errorf("%s: %s: %w", s.name, message, series.ErrQuery)
 	case e.Type == v1.ErrBadResponse:
@@ -221,7 +224,11 @@ func decoded(e *v1.Error) *v1.Error {
 		return &v1.Error{Type: v1.ErrorType(fmt.Sprint(body.Type)), Msg: body.Text}
 	case strings.HasPrefix(text, "<") || strings.HasPrefix(text, "{"):
 		return e
-	case unprocessable, isLimit(text), strings.Contains(text, "parse error"), strings.Contains(text, "cannot parse"), strings.Contains(text, "unknown func"):
+	case unprocessable,
+		isLimit(text),
+		strings.Contains(text, "parse error"),
+		strings.Contains(text, "cannot parse"),
+		strings.Contains(text, "unknown func"):
 		return &v1.Error{Type: unprocessableType, Msg: text}
 	}
 	return e

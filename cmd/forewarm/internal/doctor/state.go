@@ -93,7 +93,8 @@ func (d *Doctor) read(ctx context.Context) *state {
 		}
 	}
 	// Without KEDA a caller with few rights would be told that ScaledObjects are forbidden.
-	if _, err := d.clients.Discovery().ServerResourcesForGroupVersion(autoscaler.ScaledObjects().GroupVersion().String()); err == nil {
+	if _, err := d.clients.Discovery().
+		ServerResourcesForGroupVersion(autoscaler.ScaledObjects().GroupVersion().String()); err == nil {
 		s.scaledObjects = d.list(ctx, s, autoscaler.ScaledObjects())
 	}
 	return s

@@ -110,7 +110,11 @@ spec:
 	create("served", llama().Name, target, 2)
 	create("zero", llama().Name, target, 0)
 	create("gone-without-target", "gone", "", 2)
-	eventually(t, "KEDA's fallback takes over for a Forecast that does not exist", func() bool { return is("gone", "Fallback") == "True" })
+	eventually(
+		t,
+		"KEDA's fallback takes over for a Forecast that does not exist",
+		func() bool { return is("gone", "Fallback") == "True" },
+	)
 	eventually(t, "KEDA reads a Forecast", func() bool { return is("served", "Active") == "True" })
 	if text := c.MustKubectl(t, "", "get", "hpa", "-n", "inference", "keda-hpa-gone", "-o",
 		"jsonpath={.spec.metrics[0].external.target.averageValue}"); text != "40" {
@@ -130,7 +134,17 @@ spec:
 		t.Errorf("KEDA has created an HPA while Forewarm was unreachable: %s", out)
 	}
 	for name, want := range map[string]string{"gone": "3", "served": "3", "gone-without-target": "3", "new": "3", "zero": "0"} {
-		if got := c.MustKubectl(t, "", "get", "deployment", "-n", "inference", name, "-o", "jsonpath={.spec.replicas}"); got != want {
+		if got := c.MustKubectl(
+			t,
+			"",
+			"get",
+			"deployment",
+			"-n",
+			"inference",
+			name,
+			"-o",
+			"jsonpath={.spec.replicas}",
+		); got != want {
 			t.Errorf("%s has %s replicas, want %s", name, got, want)
 		}
 	}
@@ -160,6 +174,11 @@ func expectOwnReading(t *testing.T, c *apiservertest.Cluster, text string) {
 		t.Fatalf("ours %+v, KEDA's %+v", ours, keda)
 	}
 	keda[0].Autoscaler = ours[0].Autoscaler
+	// Only the ScaledObject says that the metric is no alias, and that KEDA scales to zero.
+	if !ours[0].Sleeps || ours[0].Alias != (snapshot.Key{}) {
+		t.Errorf("of the ScaledObject: %+v", ours[0])
+	}
+	keda[0].Alias, keda[0].Sleeps = ours[0].Alias, ours[0].Sleeps
 	if diff := cmp.Diff(keda, ours); diff != "" {
 		t.Errorf("(-what KEDA made +what was read)\n%s", diff)
 	}
