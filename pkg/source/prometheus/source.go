@@ -16,6 +16,7 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/signal"
 )
 
 const (
@@ -34,6 +35,8 @@ type Source struct {
 	sizes  sizes
 	// probes counts the queries of batches that were asked alone.
 	probes atomic.Uint64
+	// withoutNative: the server's language has no functions of native histograms.
+	withoutNative atomic.Bool
 }
 
 var _ refresh.LabelSource = (*Source)(nil)
@@ -183,11 +186,30 @@ func (s *Source) FetchByLabel(ctx context.Context, q refresh.Query, label string
 func (s *Source) instant(ctx context.Context, expr string, at time.Time, options ...v1.Option) (model.Value, error) {
 	limited, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
-	value, _, _, err := s.api.Query(limited, expr, at, append(options, v1.WithTimeout(s.cfg.Timeout))...)
-	if err != nil {
-		return nil, s.explain(ctx, err)
+	var value model.Value
+	err := s.inDialect(ctx, expr, func(expr string) (err error) {
+		value, _, _, err = s.api.Query(limited, expr, at, append(options, v1.WithTimeout(s.cfg.Timeout))...)
+		return err
+	})
+	return value, err
+}
+
+// inDialect asks an expression, and explains its error. MetricsQL, the language of VictoriaMetrics, has no function for the count of a native
+// histogram: where a query that has it is refused, and not without it, it is left out from then on.
+func (s *Source) inDialect(ctx context.Context, expr string, ask func(expr string) error) error {
+	if s.withoutNative.Load() {
+		expr = signal.WithoutNative(expr)
 	}
-	return value, nil
+	err := ask(expr)
+	if err == nil {
+		return nil
+	}
+	explained := s.explain(ctx, err)
+	if plain := signal.WithoutNative(expr); plain != expr && errors.Is(explained, series.ErrQuery) && ask(plain) == nil {
+		s.withoutNative.Store(true)
+		return nil
+	}
+	return explained
 }
 
 // check refuses a query whose grid the API cannot express, or that is too long.
@@ -219,10 +241,15 @@ func (s *Source) request(
 	if s.cfg.Lookback > 0 {
 		options = append(options, v1.WithLookbackDelta(s.cfg.Lookback))
 	}
-	value, warnings, _, err := s.api.QueryRange(limited, q.Expr,
-		v1.Range{Start: piece.Start, End: piece.TimeAt(piece.Len() - 1), Step: piece.Step}, options...)
+	var value model.Value
+	var warnings v1.Warnings
+	err := s.inDialect(ctx, q.Expr, func(expr string) (err error) {
+		value, warnings, _, err = s.api.QueryRange(limited, expr,
+			v1.Range{Start: piece.Start, End: piece.TimeAt(piece.Len() - 1), Step: piece.Step}, options...)
+		return err
+	})
 	if err != nil {
-		return nil, s.explain(ctx, err)
+		return nil, err
 	}
 	matrix, ok := value.(model.Matrix)
 	if !ok || slices.Contains(matrix, nil) {

@@ -3,12 +3,14 @@ package prometheus_test
 import (
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"io"
 	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -318,5 +320,48 @@ func TestTheClockIsReadPastTheCache(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"/api/v1/query 1 a ", "/api/v1/query_range  a "}, seen); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// MetricsQL has no function for the count of a native histogram: the query is asked without it, and so is every later one.
+func TestAStoreWithoutNativeHistograms(t *testing.T) {
+	const refusal = `{"status":"error","errorType":"422","error":"unknown func \"histogram_count\""}`
+	for name, c := range map[string]struct {
+		expr  string
+		asked []string
+		fails bool
+	}{
+		"an alternative": {
+			expr:  "sum(rate(a_count[2m]) or histogram_count(rate(a[2m])))",
+			asked: []string{"sum(rate(a_count[2m]) or histogram_count(rate(a[2m])))", "sum(rate(a_count[2m]))", "sum(rate(a_count[2m]))"},
+		},
+		"nothing else": {
+			expr:  "sum(histogram_count(rate(a[2m])))",
+			asked: []string{"sum(histogram_count(rate(a[2m])))", "sum(histogram_count(rate(a[2m])))"}, fails: true,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var asked []string
+			answers := engine(t, func(int) (float64, bool) { return 1, true })
+			s := source(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				asked = append(asked, r.FormValue("query"))
+				if strings.Contains(r.FormValue("query"), "histogram_count") {
+					w.WriteHeader(http.StatusUnprocessableEntity)
+					send(w, refusal)
+					return
+				}
+				answers.ServeHTTP(w, r)
+			}))
+			q := query(3)
+			q.Expr = c.expr
+			for range 2 {
+				if _, err := s.Fetch(t.Context(), q); (err != nil) != c.fails || c.fails && !errors.Is(err, series.ErrQuery) {
+					t.Errorf("error %v, want one: %v", err, c.fails)
+				}
+			}
+			if !slices.Equal(asked, c.asked) {
+				t.Errorf("asked %q, want %q", asked, c.asked)
+			}
+		})
 	}
 }
