@@ -62,7 +62,6 @@ func TestTheCauseIsNamedWhileThereIsNoValue(t *testing.T) {
 		"a cause that cannot be found":  {err: series.ErrNoSeries, ask: errors.New("422"), from: 10, asked: []int{19, 24, 29, 34, 39}, reason: "NoSeries"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			now := noon
 			missing := func(at time.Time) bool {
 				minute := int(at.Sub(noon) / time.Minute)
 				return minute >= c.from && minute < 40
@@ -88,7 +87,7 @@ func TestTheCauseIsNamedWhileThereIsNoValue(t *testing.T) {
 				if minute == 30 {
 					jobs[0].Lead += time.Minute // What is measured makes a new worker, and is no reason to ask again.
 				}
-				now = noon.Add(time.Duration(minute) * time.Minute)
+				now := noon.Add(time.Duration(minute) * time.Minute)
 				e := entry(t, loop.Step(t.Context(), now), "llama")
 				_, err := e.Answer(decide.Overrides{}, now)
 				ready := condition(t, e, snapshot.ConditionReady).Message

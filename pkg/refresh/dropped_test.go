@@ -85,7 +85,11 @@ func TestDroppedSamplesAreNamed(t *testing.T) {
 			if e.State != c.state || !strings.HasPrefix(condition(t, e, snapshot.ConditionReady).Message, ready) {
 				t.Errorf("%s, %s: %s", name, when, e.ReadyMessage())
 			}
-			if _, err := e.Answer(decide.Overrides{}, noon); !c.state.Serves() && !strings.Contains(err.Error(), ready) {
+			if _, err := e.Answer(
+				decide.Overrides{},
+				noon,
+			); !c.state.Serves() &&
+				!strings.Contains(err.Error(), ready) {
 				t.Errorf("%s, %s: the error of a request is %v", name, when, err)
 			}
 			switch got := e.Conditions; {

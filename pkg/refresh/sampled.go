@@ -59,8 +59,8 @@ func (s *sampled) dropped(after, end time.Time, step, maxAge time.Duration) (d s
 		return d
 	}
 	for i, fault := range s.faults {
-		if s.first.Add(time.Duration(i) * step).After(after) {
-			d.Add(fault)
+		if fault != series.NoFault && s.first.Add(time.Duration(i)*step).After(after) {
+			d[fault]++
 		}
 	}
 	return d

@@ -16,9 +16,16 @@ import (
 // asks evaluates expressions at five minutes of a load.
 func asks(t *testing.T, load string) signal.Ask {
 	t.Helper()
-	lines := slices.DeleteFunc(strings.Split(unique(load), "\n"), func(line string) bool { return strings.TrimSpace(line) == "" })
+	lines := slices.DeleteFunc(
+		strings.Split(unique(load), "\n"),
+		func(line string) bool { return strings.TrimSpace(line) == "" },
+	)
 	storage := promqltest.LoadedStorage(t, "load 15s\n"+strings.Join(lines, "\n"))
-	t.Cleanup(func() { _ = storage.Close() })
+	t.Cleanup(func() {
+		if err := storage.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	engine := promql.NewEngine(promql.EngineOpts{MaxSamples: 1e6, Timeout: time.Minute})
 	return func(expr, label string) (map[string]float64, error) {
 		if len(expr) > 16<<10 {
@@ -64,7 +71,13 @@ func serves(running, waiting string, pods ...string) string {
 	for i, pod := range pods {
 		for _, name := range []string{running, waiting} {
 			if name != "" {
-				fmt.Fprintf(&out, "  %s{namespace=\"inference\",pod=%q,instance=\"%d\",model_name=\"m\"} 3x40\n", name, pod, i)
+				fmt.Fprintf(
+					&out,
+					"  %s{namespace=\"inference\",pod=%q,instance=\"%d\",model_name=\"m\"} 3x40\n",
+					name,
+					pod,
+					i,
+				)
 			}
 		}
 	}
@@ -221,8 +234,13 @@ func TestDiagnosisOfPresets(t *testing.T) {
 		for how, load := range all {
 			t.Run(name+"/"+how, func(t *testing.T) {
 				d := signal.Diagnosis{
-					Namespace: or(c.namespace, "inference"), Preset: or(c.preset, "vllm/inflight"),
-					Target: signal.Target{Kind: or(c.kind, "Deployment"), Name: or(c.name, "chat70b")}, Trust: signal.DefaultTrust(),
+					Namespace: or(c.namespace, "inference"),
+					Preset:    or(c.preset, "vllm/inflight"),
+					Target: signal.Target{
+						Kind: or(c.kind, "Deployment"),
+						Name: or(c.name, "chat70b"),
+					},
+					Trust: signal.DefaultTrust(),
 				}
 				if how == "two clusters" {
 					d.Trust.Cluster = "cluster=eu"
@@ -235,14 +253,16 @@ func TestDiagnosisOfPresets(t *testing.T) {
 					t.Fatal(err)
 				}
 				ask := asks(t, load)
-				if value, err := ask(d.Expr, ""); err != nil || len(value) > 0 {
+				value, err := ask(d.Expr, "")
+				if err != nil || len(value) > 0 {
 					t.Fatalf("the preset has a value: %v, %v", value, err)
 				}
 				got, err := d.Find(ask)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got.Check != c.check || !strings.Contains(got.String(), c.want) || strings.Contains(got.String(), "secret") {
+				if got.Check != c.check || !strings.Contains(got.String(), c.want) ||
+					strings.Contains(got.String(), "secret") {
 					t.Errorf("%s: %s\nwant %s: %s", got.Check, got, c.check, c.want)
 				}
 			})
@@ -252,7 +272,12 @@ func TestDiagnosisOfPresets(t *testing.T) {
 
 // clustered is a load in cluster eu of a store that has another one, in which all is well.
 func clustered(load string) string {
-	us := inference + serves("vllm:num_requests_running", "vllm:num_requests_waiting", "chat-70b-5d4-a", "chat-70b-5d4-b")
+	us := inference + serves(
+		"vllm:num_requests_running",
+		"vllm:num_requests_waiting",
+		"chat-70b-5d4-a",
+		"chat-70b-5d4-b",
+	)
 	return strings.ReplaceAll(load, "{", `{cluster="eu",`) + strings.ReplaceAll(us, "{", `{cluster="us",`)
 }
 
@@ -278,7 +303,12 @@ func TestEveryPresetHasADiagnosis(t *testing.T) {
 		ask := asks(t, load)
 		for _, preset := range signal.Presets() {
 			for _, kind := range []string{"Deployment", "LLMInferenceService", "RayService"} {
-				d := signal.Diagnosis{Namespace: "ai", Preset: preset.Name, Target: signal.Target{Kind: kind, Name: "nobody"}, Trust: signal.DefaultTrust()}
+				d := signal.Diagnosis{
+					Namespace: "ai",
+					Preset:    preset.Name,
+					Target:    signal.Target{Kind: kind, Name: "nobody"},
+					Trust:     signal.DefaultTrust(),
+				}
 				d.Expr = render(t, preset.Name, d.Target)
 				got, err := d.Find(ask)
 				if err != nil || got.Message == "" || got.Remedy == "" || got.Check == "" {
@@ -304,7 +334,7 @@ func TestDiagnosisOfQueries(t *testing.T) {
 		`sum(hidden)`:                                 {"Source", `there is no series of hidden with namespace="ai"`},
 		`sum(requests{model="c"})`:                    {"Labels", `no series of requests has model="c", but 2 series have the other labels: correct this label`},
 		`sum(requests{pod="llama-1",model="b"})`:      {"Labels", `no series of requests has model="b", but 1 series has the other labels`},
-		`sum(requests{pod="qwen",model="b"})`:         {"Labels", `there are 2 series of requests, but none matches requests{`},
+		`sum(requests{pod="qwen",model="b"})`:         {"Labels", `2 series of requests exist, but none matches requests{`},
 		`sum(requests{model="secret"})`:               {"Labels", `no series of requests has model="secret", but 2 series have the other labels`},
 		`sum(gpu)`:                                    {"Labels", `no series of gpu has the namespace ai in the label namespace, but 1 series has it in exported_namespace: set honorLabels`},
 		`sum(requests * on (model) group_left limit)`: {"Source", `has no series now, but each of its selectors has: check the labels by which it joins its parts`},
@@ -319,12 +349,18 @@ func TestDiagnosisOfQueries(t *testing.T) {
 		if err != nil || got.Check != want.check || !strings.Contains(got.String(), want.text) {
 			t.Errorf("%s\n is %s: %s, %v\nwant %s: %s", query, got.Check, got, err, want.check, want.text)
 		}
-		if model := strings.ReplaceAll(got.String(), "model=\"secret\"", ""); strings.Contains(model, "secret") && !strings.Contains(query, "secret") {
+		if model := strings.ReplaceAll(
+			got.String(),
+			"model=\"secret\"",
+			"",
+		); strings.Contains(model, "secret") &&
+			!strings.Contains(query, "secret") {
 			t.Errorf("%s names what is another namespace's: %s", query, got)
 		}
 	}
 	got, err := signal.Diagnosis{Expr: `sum(requests{model="c"})`, Namespace: "free"}.Find(asks(t, load))
-	if want := `no series of requests has model="c", but 3 series have`; err != nil || !strings.Contains(got.String(), want) {
+	if want := `no series of requests has model="c", but 3 series have`; err != nil ||
+		!strings.Contains(got.String(), want) {
 		t.Errorf("a query that is not confined: %s, %v; want %s", got, err, want)
 	}
 }

@@ -81,37 +81,33 @@ func FaultOf(v float64) Fault {
 // Dropped counts samples that cannot be demand and became gaps, by their fault.
 type Dropped [faults]int
 
-// Add counts a sample that has a fault.
-func (d *Dropped) Add(f Fault) {
-	if f != NoFault {
-		d[f]++
-	}
-}
-
 // Any reports whether a sample was dropped.
 func (d Dropped) Any() bool { return d != (Dropped{}) }
 
 // CleanSample returns a sample, or NaN where it cannot be demand; d counts those.
 func CleanSample(v float64, d *Dropped) float64 {
-	f := FaultOf(v)
-	if d.Add(f); f != NoFault {
+	if f := FaultOf(v); f != NoFault {
+		d[f]++
 		return math.NaN()
 	}
 	return v
 }
 
-// The words for each fault, and what makes a query return such samples.
-var (
-	faultWords = [faults]string{
-		Negative: "negative", Infinite: "infinite", NotANumber: "not a number (NaN)",
-		Huge: fmt.Sprintf("above %s, the largest demand that Forewarm accepts", maxSampleText),
+// words describe a fault in a word and in more words, and say what makes a query return such samples.
+func (f Fault) words() (word, words, cause string) {
+	switch f {
+	case Negative:
+		return "negative", "negative", "a subtraction or a delta()"
+	case Infinite:
+		return "infinite", "infinite", "a division by 0"
+	case Huge:
+		return "above 1e15", "above 1e15, the largest demand that Forewarm accepts", "a wrong unit" // MaxSample
+	case NotANumber:
+		return "not a number (NaN)", "not a number (NaN)", "a division of 0 by 0"
+	case NoFault, faults:
 	}
-	faultCauses = [faults]string{
-		Negative: "a subtraction or a delta()", Infinite: "a division by 0", NotANumber: "a division of 0 by 0", Huge: "a wrong unit",
-	}
-)
-
-const maxSampleText = "1e15"
+	return "", "", ""
+}
 
 // String describes the dropped samples, and says what becomes of them.
 func (d Dropped) String() string {
@@ -124,21 +120,22 @@ func (d Dropped) Newest() string { return d.describe("the newest sample", "the n
 // describe says what is wrong with the samples, with words for one of them and for several: "2 samples are infinite: check the query for
 // a division by 0".
 func (d Dropped) describe(one, several string) string {
-	count := 0
+	count, what := 0, ""
 	var kinds, causes []string
 	for f, n := range d {
-		if count += n; n > 0 {
-			kinds = append(kinds, fmt.Sprintf("%d %s", n, strings.SplitN(faultWords[f], ",", 2)[0]))
-			causes = append(causes, "for "+faultCauses[f])
+		if n == 0 {
+			continue
 		}
+		word, words, cause := Fault(f).words()
+		count, what = count+n, words
+		kinds, causes = append(kinds, fmt.Sprintf("%d %s", n, word)), append(causes, "for "+cause)
+	}
+	if len(kinds) > 1 {
+		what = "no demand (" + strings.Join(kinds, ", ") + ")"
 	}
 	subject := one + " is "
 	if count != 1 {
 		subject = fmt.Sprintf(several, count) + " are "
-	}
-	what := "no demand (" + strings.Join(kinds, ", ") + ")"
-	if len(kinds) == 1 {
-		what = faultWords[slices.IndexFunc(d[:], func(n int) bool { return n > 0 })]
 	}
 	return subject + what + ": check the query " + strings.Join(causes, " and ")
 }

@@ -136,7 +136,11 @@ func TestFetchMarksStoredNaN(t *testing.T) {
 	for _, v := range got.Values {
 		faults = append(faults, series.FaultOf(v))
 	}
-	if diff := cmp.Diff([]series.Fault{series.NoFault, series.NotANumber, series.NoFault}, faults); diff != "" || !math.IsNaN(got.Values[2]) {
+	if diff := cmp.Diff(
+		[]series.Fault{series.NoFault, series.NotANumber, series.NoFault},
+		faults,
+	); diff != "" ||
+		!math.IsNaN(got.Values[2]) {
 		t.Errorf("%v, %s", got.Values, diff)
 	}
 }
@@ -144,7 +148,10 @@ func TestFetchMarksStoredNaN(t *testing.T) {
 // The answer to a query at one time has a value for each value of a label, and none is no error.
 func TestFetchByLabel(t *testing.T) {
 	s := source(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if got := r.FormValue("time"); r.URL.Path != "/api/v1/query" || got != strconv.FormatInt(origin.Add(step).Unix(), 10) {
+		if got := r.FormValue(
+			"time",
+		); r.URL.Path != "/api/v1/query" ||
+			got != strconv.FormatInt(origin.Add(step).Unix(), 10) {
 			t.Errorf("asked %s at %s", r.URL.Path, got)
 		}
 		w.Header().Set("Content-Type", "application/json")

@@ -43,9 +43,16 @@ func (p *patient) diagnose(ctx context.Context) Finding {
 			return *f
 		}
 	}
-	of, _ := p.target.Diagnosis.(signal.Diagnosis)
+	of, ok := p.target.Diagnosis.(signal.Diagnosis)
+	if !ok {
+		return p.finding("Source", Error, "check the query", "the query has no series")
+	}
 	cause, err := of.Find(func(expr, label string) (map[string]float64, error) {
-		return p.source.FetchByLabel(ctx, refresh.Query{Namespace: p.forecast.Namespace, Expr: expr, To: p.now, Step: time.Second}, label)
+		return p.source.FetchByLabel(
+			ctx,
+			refresh.Query{Namespace: p.forecast.Namespace, Expr: expr, To: p.now, Step: time.Second},
+			label,
+		)
 	})
 	if err != nil {
 		return p.finding("Source", Error, "correct the query or the Prometheus", "%v", err)

@@ -1,0 +1,231 @@
+package signal
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/parser"
+)
+
+// selectors are the selectors of a rendered preset: of what pods report, and of kube-state-metrics' owners without what they match of
+// the owner. The latter are by their metric.
+func (d Diagnosis) selectors() (reports []*parser.VectorSelector, owners map[string][]*parser.VectorSelector) {
+	owners = map[string][]*parser.VectorSelector{}
+	for _, s := range Selectors(d.Expr) {
+		switch {
+		case s.Name == podOwner || s.Name == replicaSetOwner:
+			plain := keepMatchers(s, "namespace", "exported_namespace", d.clusterLabel())
+			if !slices.ContainsFunc(
+				owners[s.Name],
+				func(o *parser.VectorSelector) bool { return o.String() == plain.String() },
+			) {
+				owners[s.Name] = append(owners[s.Name], plain)
+			}
+		case matcher(s, "exported_namespace") != nil:
+			reports = append(reports, s)
+		}
+	}
+	return reports, owners
+}
+
+func (d Diagnosis) clusterLabel() string {
+	label, _, _ := strings.Cut(string(d.Trust.Cluster), "=")
+	return label
+}
+
+// Selectors are those of an expression, without offsets; each once.
+func Selectors(expr string) []*parser.VectorSelector {
+	root, err := parser.NewParser(parser.Options{}).ParseExpr(expr)
+	if err != nil {
+		return nil
+	}
+	var out []*parser.VectorSelector
+	parser.Inspect(root, func(node parser.Node, _ []parser.Node) error {
+		if v, ok := node.(*parser.VectorSelector); ok {
+			plain := &parser.VectorSelector{Name: v.Name, LabelMatchers: v.LabelMatchers}
+			if !slices.ContainsFunc(out, func(o *parser.VectorSelector) bool { return o.String() == plain.String() }) {
+				out = append(out, plain)
+			}
+		}
+		return nil
+	})
+	return out
+}
+
+// keepMatchers is a selector with the name and the matchers of these labels only.
+func keepMatchers(s *parser.VectorSelector, kept ...string) *parser.VectorSelector {
+	out := &parser.VectorSelector{Name: s.Name}
+	for _, m := range s.LabelMatchers {
+		if m.Name == model.MetricNameLabel || slices.Contains(kept, m.Name) {
+			out.LabelMatchers = append(out.LabelMatchers, m)
+		}
+	}
+	return out
+}
+
+// with is a selector with further matchers of the form label, value.
+func with(s *parser.VectorSelector, kind labels.MatchType, pairs ...string) *parser.VectorSelector {
+	out := &parser.VectorSelector{Name: s.Name, LabelMatchers: slices.Clone(s.LabelMatchers)}
+	for pair := range slices.Chunk(pairs, 2) {
+		out.LabelMatchers = append(out.LabelMatchers, labels.MustNewMatcher(kind, pair[0], pair[1]))
+	}
+	return out
+}
+
+func matcher(s *parser.VectorSelector, label string) *labels.Matcher {
+	for _, m := range s.LabelMatchers {
+		if m.Name == label {
+			return m
+		}
+	}
+	return nil
+}
+
+// exported reports whether a selector is of series whose pod is in exported_pod.
+func exported(s *parser.VectorSelector) bool { return matcher(s, "exported_namespace").Value != "" }
+
+// byPod groups selectors by their pod, in the label pod, and further labels. What has no pod is left out.
+func byPod(selectors []*parser.VectorSelector, by ...string) string {
+	var parts []string
+	for _, s := range selectors {
+		if exported(s) {
+			parts = append(parts, fmt.Sprintf(
+				`label_replace(group by (%s) (%s), "pod", "$1", "exported_pod", "(.+)")`,
+				strings.Join(
+					append([]string{"exported_pod"}, by...),
+					", ",
+				),
+				with(s, labels.MatchNotEqual, "exported_pod", ""),
+			))
+		} else {
+			parts = append(parts, fmt.Sprintf(`group by (%s) (%s)`,
+				strings.Join(append([]string{"pod"}, by...), ", "), with(s, labels.MatchNotEqual, "pod", "")))
+		}
+	}
+	return fmt.Sprintf(
+		`group by (%s) (%s)`,
+		strings.Join(append([]string{"pod"}, by...), ", "),
+		strings.Join(parts, " or "),
+	)
+}
+
+// noOwner are the owner kinds of what has no owner.
+const noOwner = `|<none>`
+
+// workloads is 1 for each pod that kube-state-metrics knows, with its workload in the label workload: "Deployment/llama". Of several owners
+// that it reports of one pod or ReplicaSet one counts.
+func workloads(owners map[string][]*parser.VectorSelector) string {
+	pods, sets := owners[podOwner], owners[replicaSetOwner]
+	if len(pods) == 0 || len(sets) == 0 {
+		return ""
+	}
+	ofSets := make([]string, len(sets))
+	for i, s := range sets {
+		ofSets[i] = fmt.Sprintf(
+			`group by (replicaset, owner_kind, owner_name) (%s)`,
+			with(s, labels.MatchNotRegexp, "owner_kind", noOwner),
+		)
+	}
+	set := fmt.Sprintf(`topk by (owner_name) (1, group by (owner_name, workload) (label_replace(label_join(%s,
+		"workload", "/", "owner_kind", "owner_name"), "owner_name", "$1", "replicaset", "(.+)")))`, "("+strings.Join(ofSets, " or ")+")")
+	inSets := make([]*parser.VectorSelector, len(pods))
+	for i, s := range pods {
+		inSets[i] = with(s, labels.MatchEqual, "owner_kind", "ReplicaSet")
+	}
+	expr := fmt.Sprintf(`(topk by (pod) (1, group by (pod, workload) (%s * on (owner_name) group_left (workload) %s))
+		or on (pod) topk by (pod) (1, group by (pod, workload) (label_join(%s, "workload", "/", "owner_kind", "owner_name"))))`,
+		byPod(inSets, "owner_name"), set, byPod(pods, "owner_kind", "owner_name"))
+	return strings.Join(strings.Fields(expr), " ")
+}
+
+// reporting is what pods of the namespace report.
+type reporting struct {
+	// pods is how many report at all, own how many of them are the target's, and unknown how many have no known owner.
+	pods, own, unknown float64
+	// metrics is how many of the target's pods report a metric.
+	metrics map[string]float64
+	// workloads is how many pods of each other workload report.
+	workloads map[string]float64
+}
+
+// maxRows bounds an answer that has a series for each workload, so that it stays below the limit of a source.
+const maxRows = 300
+
+// rows counts pods by a metric that they report, and by their workload. The metric "" is any of them.
+func rows(reports []*parser.VectorSelector, owners map[string][]*parser.VectorSelector) string {
+	each := fmt.Sprintf(`group by (pod, reported) (label_replace(%s, "reported", "$1", %q, "(.+)"))`,
+		byPod(merged(reports), model.MetricNameLabel), model.MetricNameLabel)
+	all := fmt.Sprintf(`(%s or group by (pod) (%s))`, each, each)
+	joined := all
+	if of := workloads(owners); of != "" {
+		joined = fmt.Sprintf(`(%s * on (pod) group_left (workload) %s or on (pod) %s)`, all, of, all)
+	}
+	const counted = `topk(%d, sum by (row) (label_join(count by (reported, workload) (%s), "row", " ", "reported", "workload")))`
+	return fmt.Sprintf(counted, maxRows, joined)
+}
+
+// merged makes one selector of those that differ in their metric only: VictoriaMetrics takes queries of 16 KiB.
+func merged(selectors []*parser.VectorSelector) (out []*parser.VectorSelector) {
+	var names [][]string
+	var sets []string
+	for _, s := range selectors {
+		plain := &parser.VectorSelector{}
+		for _, m := range s.LabelMatchers {
+			if m.Name != model.MetricNameLabel {
+				plain.LabelMatchers = append(plain.LabelMatchers, m)
+			}
+		}
+		at := slices.Index(sets, plain.String())
+		if at < 0 {
+			at = len(out)
+			out, sets, names = append(out, plain), append(sets, plain.String()), append(names, nil)
+		}
+		names[at] = append(names[at], regexp.QuoteMeta(s.Name))
+	}
+	for i := range out {
+		out[i] = with(out[i], labels.MatchRegexp, model.MetricNameLabel, strings.Join(names[i], "|"))
+	}
+	return out
+}
+
+func (d Diagnosis) reporting(
+	ask Ask, reports []*parser.VectorSelector, owners map[string][]*parser.VectorSelector,
+) (out reporting, err error) {
+	if len(reports) == 0 {
+		return out, nil
+	}
+	found, err := ask(rows(reports, owners), "row")
+	own := d.ownPods()
+	out.metrics, out.workloads = map[string]float64{}, map[string]float64{}
+	for row, n := range found {
+		metric, workload, _ := strings.Cut(row, " ")
+		switch {
+		case metric != "":
+			if own(workload) {
+				out.metrics[metric] += n
+			}
+			continue
+		case own(workload):
+			out.own += n
+		case workload == "":
+			out.unknown += n
+		default:
+			out.workloads[workload] += n
+		}
+		out.pods += n
+	}
+	return out, err
+}
+
+// known counts the pods of each workload of the namespace that kube-state-metrics knows.
+func known(ask Ask, owners map[string][]*parser.VectorSelector) (map[string]float64, error) {
+	of := workloads(owners)
+	if of == "" {
+		return map[string]float64{}, nil
+	}
+	return ask(fmt.Sprintf("topk(%d, count by (workload) (%s))", maxRows, of), "workload")
+}

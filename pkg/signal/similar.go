@@ -1,0 +1,170 @@
+package signal
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/prometheus/prometheus/model/labels"
+
+	"github.com/forewarm/forewarm/pkg/printable"
+)
+
+// placeholder is a name in place of a target's.
+const placeholder = "forewarm-placeholder"
+
+// ownedAs are the workloads of a target's pods as kube-state-metrics names them: their kind, and an expression with the target's name as
+// its group.
+func (d Diagnosis) ownedAs() map[string][]*regexp.Regexp {
+	out := map[string][]*regexp.Regexp{}
+	p, err := Lookup(d.Preset)
+	if err != nil {
+		return out
+	}
+	expr, err := p.Render(d.Namespace, Target{Kind: d.Target.Kind, Name: placeholder}, Trust{})
+	if err != nil {
+		return out
+	}
+	for _, s := range Selectors(expr) {
+		kind, name := matcher(s, "owner_kind"), matcher(s, "owner_name")
+		if kind == nil || name == nil || kind.Type != labels.MatchEqual {
+			continue
+		}
+		pattern := name.Value
+		if name.Type == labels.MatchEqual {
+			pattern = regexp.QuoteMeta(pattern)
+		}
+		pattern = strings.Replace(pattern, regexp.QuoteMeta(placeholder), "(?P<name>.+?)", 1)
+		if re, bad := regexp.Compile("^(?:" + pattern + ")$"); bad == nil {
+			out[kind.Value] = append(out[kind.Value], re)
+		}
+	}
+	return out
+}
+
+// namesOf are the names by which a target of the same kind would have the pods of a workload.
+func namesOf(workload string, as map[string][]*regexp.Regexp) (names []string) {
+	kind, name, _ := strings.Cut(workload, "/")
+	for _, re := range as[kind] {
+		if m := re.FindStringSubmatch(name); m != nil {
+			names = append(names, m[re.SubexpIndex("name")])
+		}
+	}
+	return names
+}
+
+// ownPods reports whether the pods of a workload are the target's.
+func (d Diagnosis) ownPods() func(workload string) bool {
+	as := d.ownedAs()
+	own := append([]string{d.Target.Name}, d.Target.FormerNames...)
+	return func(workload string) bool {
+		return slices.ContainsFunc(namesOf(workload, as), func(name string) bool { return slices.Contains(own, name) })
+	}
+}
+
+// similar is the workload that was probably meant, as one writes it in targetRef; empty if none is near. Of two that are equally near it is
+// the one whose pods report.
+func (d Diagnosis) similar(workloads, reporting map[string]float64) string {
+	best, least := "", math.Inf(1)
+	as := d.ownedAs()
+	consider := func(text, name string, distance float64) {
+		distance += d.distance(name)
+		if distance < least || distance == least && text < best {
+			best, least = text, distance
+		}
+	}
+	const otherKind, silent = 0.5, 0.25 // A name is misspelled more often than a kind.
+	for workload := range workloads {
+		kind, name, _ := strings.Cut(workload, "/")
+		further := silent
+		if reporting[workload] > 0 {
+			further = 0
+		}
+		for _, of := range namesOf(workload, as) {
+			consider(of, of, further)
+		}
+		if kind != d.Target.Kind && !slices.Contains(strings.Split(noOwner, "|"), kind) {
+			consider(workload, name, further+otherKind)
+		}
+	}
+	if math.IsInf(least, 1) {
+		return ""
+	}
+	return safe(best)
+}
+
+// distance is how far a name is from the target's; infinite if nobody would take one for the other.
+func (d Diagnosis) distance(name string) float64 {
+	own := d.Target.Name
+	changed := editDistance(own, name)
+	shorter, longer := own, name
+	if len(shorter) > len(longer) {
+		shorter, longer = longer, shorter
+	}
+	const contained = 3
+	if changed <= max(1, len(own)/3) || len(shorter) >= contained && strings.Contains(longer, shorter) {
+		return float64(changed)
+	}
+	return math.Inf(1)
+}
+
+func (d Diagnosis) target() string { return d.Target.Kind + "/" + safe(d.Target.Name) }
+
+func (d Diagnosis) server() string {
+	server, _, _ := strings.Cut(d.Preset, "/")
+	return server
+}
+
+// The grammar of counts.
+
+func count(n float64, noun string) string {
+	if n != 1 && noun != "series" {
+		noun += "s"
+	}
+	return fmt.Sprintf("%.0f %s", n, noun)
+}
+
+func verb(n float64, plural string) string {
+	if n == 1 {
+		return plural + "s"
+	}
+	return plural
+}
+
+func have(n float64) string {
+	if n == 1 {
+		return "has"
+	}
+	return "have"
+}
+
+func pods(n float64, plural string) string { return count(n, "pod") + " " + verb(n, plural) }
+
+// listed lists up to three workloads, those with the most pods first.
+func listed(workloads map[string]float64) string {
+	const most = 3
+	names := slices.SortedFunc(maps.Keys(workloads), func(a, b string) int {
+		return cmp.Or(cmp.Compare(workloads[b], workloads[a]), strings.Compare(a, b))
+	})
+	var out []string
+	for _, name := range names[:min(most, len(names))] {
+		if name == "/" || strings.HasPrefix(name, "<none>") {
+			name = "no workload"
+		}
+		out = append(out, safe(name))
+	}
+	if len(names) > most {
+		out = append(out, fmt.Sprintf("%d more", len(names)-most))
+	}
+	return strings.Join(out, ", ")
+}
+
+// safe is a name from a label, which may be anything.
+func safe(name string) string {
+	const most = 100
+	return printable.Clip(printable.Line(name), most)
+}
