@@ -229,3 +229,79 @@ func known(ask Ask, owners map[string][]*parser.VectorSelector) (map[string]floa
 	}
 	return ask(fmt.Sprintf("topk(%d, count by (workload) (%s))", maxRows, of), "workload")
 }
+
+// What the series of a metric may lack.
+const (
+	lacksNamespace = "namespace"
+	lacksPod       = "pod"
+	lacksExported  = "exported_namespace"
+)
+
+// lacking counts the series of each metric that lack a label, by what they lack and the metric in the label row.
+func (d Diagnosis) lacking(reports []*parser.VectorSelector) string {
+	var parts []string
+	add := func(lacks, metric string, s *parser.VectorSelector) {
+		part := fmt.Sprintf(`label_replace(count(%s), "row", "%s %s", "", "")`, s, lacks, metric)
+		if !slices.Contains(parts, part) {
+			parts = append(parts, part)
+		}
+	}
+	for _, s := range reports {
+		cluster := d.clusterLabel()
+		plain := keepMatchers(s, "namespace", cluster)
+		if exported(s) {
+			all := keepMatchers(s, "namespace", "exported_namespace", cluster)
+			add(lacksPod, s.Name, with(all, labels.MatchEqual, "exported_pod", ""))
+			unnamed := with(plain, labels.MatchEqual, "exported_namespace", "")
+			add(lacksExported, s.Name, with(unnamed, labels.MatchNotEqual, "exported_pod", ""))
+			continue
+		}
+		add(lacksPod, s.Name, with(plain, labels.MatchEqual, "pod", "", "exported_pod", "", "exported_namespace", ""))
+		none := with(keepMatchers(s, cluster), labels.MatchEqual, "namespace", "", "exported_namespace", "")
+		add(lacksNamespace, s.Name, none)
+	}
+	return strings.Join(parts, " or ")
+}
+
+// withoutLabels is the cause where series exist that lack a label by which a preset finds the pods of a namespace.
+func (d Diagnosis) withoutLabels(ask Ask, reports []*parser.VectorSelector) (c Cause, ok bool, err error) {
+	if len(reports) == 0 {
+		return c, false, nil
+	}
+	found, err := ask(d.lacking(reports), "row")
+	if err != nil {
+		return c, false, err
+	}
+	c.Check = CheckLabels
+	for _, s := range reports {
+		if n := found[lacksExported+" "+s.Name]; n > 0 {
+			c.Message = fmt.Sprintf("%s of %s %s exported_pod without exported_namespace, so their pods are not found",
+				count(n, "series"), s.Name, have(n))
+			c.Remedy = "set honorLabels: true in the scrape of the exporter"
+			return c, true, nil
+		}
+		if n := found[lacksPod+" "+s.Name]; n > 0 {
+			c.Message = fmt.Sprintf(
+				"%s of %s in namespace %s %s no label pod, so their pods are not found",
+				count(n, "series"),
+				s.Name,
+				d.Namespace,
+				have(n),
+			)
+			c.Remedy = "let the scrape add the pod, as a PodMonitor or ServiceMonitor does"
+			return c, true, nil
+		}
+		if n := found[lacksNamespace+" "+s.Name]; n > 0 {
+			c.Message = fmt.Sprintf(
+				"no series of %s has the namespace %s, and %s %s none at all",
+				s.Name,
+				d.Namespace,
+				count(n, "series"),
+				have(n),
+			)
+			c.Remedy = "let the scrape add the labels namespace and pod, as a PodMonitor or ServiceMonitor does"
+			return c, true, nil
+		}
+	}
+	return c, false, nil
+}
