@@ -158,21 +158,8 @@ func TestAnothersSourceIsRefused(t *testing.T) {
 	if got, err := ask(t, s, q); !errors.Is(err, series.ErrQuery) || asked.Load() != 0 {
 		t.Errorf("%d, %v after %d requests, want none", got, err, asked.Load())
 	}
-	if at, err := s.SourceClock(
-		t.Context(),
-		"team-a",
-		q.Source,
-	); !errors.Is(err, tenants.ErrNotGranted) ||
-		asked.Load() != 0 {
-		t.Errorf("the clock of another's source is %v (%v) after %d requests, want none", at, err, asked.Load())
-	}
-	if _, err := s.SourceClock(
-		t.Context(),
-		"team-b",
-		q.Source,
-	); asked.Load() != 1 ||
-		errors.Is(err, tenants.ErrNotGranted) {
-		t.Errorf("the clock of the own source: %v after %d requests, want one", err, asked.Load())
+	if got, err := s.FetchByLabel(t.Context(), q, "workload"); !errors.Is(err, series.ErrQuery) || asked.Load() != 0 {
+		t.Errorf("by label: %v, %v after %d requests, want none", got, err, asked.Load())
 	}
 }
 
