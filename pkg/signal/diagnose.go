@@ -205,7 +205,7 @@ func (d Diagnosis) nothingReports(
 	}
 	c := Cause{
 		Check:   CheckSource,
-		Message: fmt.Sprintf("no pod in namespace %s reports %s", d.Namespace, d.metricsOf(reports)),
+		Message: fmt.Sprintf("no pod in namespace %s reports %s", d.Namespace, d.metrics()),
 	}
 	others, err := d.otherServers(ask, owners)
 	if err != nil {
@@ -300,8 +300,11 @@ func (d Diagnosis) ofOtherServers() (reports []*parser.VectorSelector, ofMetric 
 		if err != nil {
 			continue
 		}
-		own, _ := Diagnosis{Expr: expr, Trust: d.Trust}.selectors()
-		for _, s := range own {
+		other := Diagnosis{Expr: expr, Namespace: d.Namespace, Preset: p.Name, Target: d.Target, Trust: d.Trust}
+		own, _ := other.selectors()
+		const most = 2 // Servers are known by few metrics, and queries have a limit.
+		names := other.names()
+		for _, s := range ofNames(own, names[:min(most, len(names))]) {
 			ofMetric[s.Name] = p
 			reports = append(reports, keepMatchers(s, "namespace", "exported_namespace", d.clusterLabel()))
 		}
@@ -410,8 +413,9 @@ func missingMetrics(node parser.Expr, reported map[string]float64) (missing []st
 	switch n := node.(type) {
 	case *parser.VectorSelector:
 		own := n.Name == podOwner || n.Name == replicaSetOwner || matcher(n, "exported_namespace") == nil
-		if !own && reported[n.Name] == 0 {
-			missing = []string{n.Name}
+		names := namesOf(n)
+		if !own && !slices.ContainsFunc(names, func(name string) bool { return reported[name] > 0 }) {
+			missing = names[:1]
 		}
 		return missing
 	case *parser.BinaryExpr:

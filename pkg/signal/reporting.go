@@ -11,7 +11,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// selectors are the selectors of a rendered preset: of what pods report, and of kube-state-metrics' owners without what they match of
+// selectors are the selectors of a rendered preset: of what pods report, one for each spelling of a metric, and of kube-state-metrics' owners without what they match of
 // the owner. The latter are by their metric.
 func (d Diagnosis) selectors() (reports []*parser.VectorSelector, owners map[string][]*parser.VectorSelector) {
 	owners = map[string][]*parser.VectorSelector{}
@@ -25,11 +25,31 @@ func (d Diagnosis) selectors() (reports []*parser.VectorSelector, owners map[str
 			) {
 				owners[s.Name] = append(owners[s.Name], plain)
 			}
-		case matcher(s, "exported_namespace") != nil:
-			reports = append(reports, s)
+		case matcher(s, "exported_namespace") != nil && s.Name != startTime:
+			for _, name := range namesOf(s) {
+				one := &parser.VectorSelector{Name: name, LabelMatchers: []*labels.Matcher{
+					labels.MustNewMatcher(labels.MatchEqual, model.MetricNameLabel, name),
+				}}
+				for _, m := range s.LabelMatchers {
+					if m.Name != model.MetricNameLabel {
+						one.LabelMatchers = append(one.LabelMatchers, m)
+					}
+				}
+				reports = append(reports, one)
+			}
 		}
 	}
 	return reports, owners
+}
+
+// ofNames are the selectors of some metrics.
+func ofNames(selectors []*parser.VectorSelector, names []string) (out []*parser.VectorSelector) {
+	for _, s := range selectors {
+		if slices.Contains(names, s.Name) {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 func (d Diagnosis) clusterLabel() string {
@@ -265,6 +285,7 @@ func (d Diagnosis) lacking(reports []*parser.VectorSelector) string {
 
 // withoutLabels is the cause where series exist that lack a label by which a preset finds the pods of a namespace.
 func (d Diagnosis) withoutLabels(ask Ask, reports []*parser.VectorSelector) (c Cause, ok bool, err error) {
+	reports = ofNames(reports, d.names())
 	if len(reports) == 0 {
 		return c, false, nil
 	}

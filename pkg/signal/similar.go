@@ -21,11 +21,8 @@ const placeholder = "forewarm-placeholder"
 // its group.
 func (d Diagnosis) ownedAs() map[string][]*regexp.Regexp {
 	out := map[string][]*regexp.Regexp{}
-	p, err := Lookup(d.Preset)
-	if err != nil {
-		return out
-	}
-	expr, err := p.Render(d.Namespace, Target{Kind: d.Target.Kind, Name: placeholder}, Trust{})
+	s := scope{namespace: d.Namespace, target: Target{Kind: d.Target.Kind, Name: placeholder}}
+	expr, err := s.formatQuery(s.pods())
 	if err != nil {
 		return out
 	}
@@ -46,8 +43,8 @@ func (d Diagnosis) ownedAs() map[string][]*regexp.Regexp {
 	return out
 }
 
-// namesOf are the names by which a target of the same kind would have the pods of a workload.
-func namesOf(workload string, as map[string][]*regexp.Regexp) (names []string) {
+// targetNames are the names by which a target of the same kind would have the pods of a workload.
+func targetNames(workload string, as map[string][]*regexp.Regexp) (names []string) {
 	kind, name, _ := strings.Cut(workload, "/")
 	for _, re := range as[kind] {
 		if m := re.FindStringSubmatch(name); m != nil {
@@ -62,7 +59,7 @@ func (d Diagnosis) ownPods() func(workload string) bool {
 	as := d.ownedAs()
 	own := append([]string{d.Target.Name}, d.Target.FormerNames...)
 	return func(workload string) bool {
-		return slices.ContainsFunc(namesOf(workload, as), func(name string) bool { return slices.Contains(own, name) })
+		return slices.ContainsFunc(targetNames(workload, as), func(name string) bool { return slices.Contains(own, name) })
 	}
 }
 
@@ -84,7 +81,7 @@ func (d Diagnosis) similar(workloads, reporting map[string]float64) string {
 		if reporting[workload] > 0 {
 			further = 0
 		}
-		for _, of := range namesOf(workload, as) {
+		for _, of := range targetNames(workload, as) {
 			consider(of, of, further)
 		}
 		if kind != d.Target.Kind && !slices.Contains(strings.Split(noOwner, "|"), kind) {
@@ -144,8 +141,8 @@ func have(n float64) string {
 
 func pods(n float64, plural string) string { return count(n, "pod") + " " + verb(n, plural) }
 
-// listed lists up to three workloads, those with the most pods first.
-func listed(workloads map[string]float64) string {
+// listWorkloads lists up to three workloads, those with the most pods first.
+func listWorkloads(workloads map[string]float64) string {
 	const most = 3
 	names := slices.SortedFunc(maps.Keys(workloads), func(a, b string) int {
 		return cmp.Or(cmp.Compare(workloads[b], workloads[a]), strings.Compare(a, b))

@@ -133,9 +133,12 @@ func (c Catalogue) Confine(query, namespace string, source manifest.Source) (man
 	diagnosis.Expr = query
 	return manifest.Rendered{
 		Diagnosis: diagnosis,
-		Expr:      query,
-		Rate:      signal.IsRate(query),
-		Average:   signal.IsAverage(query),
-		Lookback:  signal.Lookback(query),
+		Doubts: refresh.Doubts{Expr: signal.Labeled(refresh.DoubtLabel, map[string]string{
+			refresh.DoubtCopies: signal.Copies(query, confine), refresh.DoubtSamples: signal.SamplesInWindow(query),
+		})},
+		Expr:     query,
+		Rate:     signal.IsRate(query),
+		Average:  signal.IsAverage(query),
+		Lookback: signal.Lookback(query),
 	}, nil
 }
