@@ -150,17 +150,8 @@ var errPartial = errors.New("the answer is partial")
 // API client drops.
 type wholeAnswers struct{ api.Client }
 
-// atPresent is the key of a request's context that asks for the server's present.
-type atPresent struct{}
-
 // Do sends a request and reads its answer.
 func (c wholeAnswers) Do(ctx context.Context, req *http.Request) (*http.Response, []byte, error) {
-	if ctx.Value(atPresent{}) != nil {
-		// VictoriaMetrics' present is 30 s before its clock (-search.latencyOffset), unless nothing is taken from its cache.
-		query := req.URL.Query()
-		query.Set("nocache", "1")
-		req.URL.RawQuery = query.Encode()
-	}
 	resp, body, err := c.Client.Do(ctx, req)
 	if err == nil && isPartial(body) {
 		return resp, nil, errPartial

@@ -44,6 +44,9 @@ func TestWhatAServerSaysOfAQueryThatItDoesNotAnswer(t *testing.T) {
 		{"a limit on samples (told case)", 422, `{"status":"error","errorType":"422","error":"cannot select more than -search.maxSamplesPerQuery=1000000000 samples"}`, tooLarge},
 
 		{"a query that does not parse, by the newer status", 400, said("400", `cannot parse query "sum(x": unexpected end`), refused},
+		{"a query that 1.102.0 does not parse", 422, said("422", `error when executing query="sum(g" on the time range (start=1795934160000, end=1795934205000, step=15000): argList: unexpected token ""; want ",", ")"; unparsed data: ""`), refused},
+		{"an unknown function in 1.102.0", 422, said("422", `error when executing query="summ(g)" on the time range (start=1, end=2, step=15000): unsupported function "summ"`), refused},
+		{"series in 1.102.0", 422, said("422", `search error after reading 0 data blocks: error when searching for tagFilters=[{__name__="g"}] on the time range [2026-11-29T06:30:45Z..2026-11-29T06:36:45Z]: error when searching for metricIDs in the current indexdb: the number of matching timeseries exceeds 3; either narrow down the search or increase -search.max* command-line flag values at vmselect`), tooLarge},
 		{"an unknown function", 422, said("422", `unknown func "histogram_quantil"`), refused},
 		{"a missing parameter", 400, said("400", "missing `query` arg"), refused},
 		{"a modifier that cannot be evaluated", 422, said("422", "`@` modifier must return a single series; it returns 3 series instead"), refused},
@@ -116,6 +119,17 @@ func TestWhatAServerSaysOfAQueryThatItDoesNotAnswer(t *testing.T) {
 				t.Errorf("of an instant query: error %v, want %s", err, tt.want)
 			}
 		})
+	}
+	// The cause is not cut off behind the query.
+	for text, want := range map[string]string{
+		`error when executing query="sum(` + strings.Repeat("x", 300) + `" for (time=1, step=30000): cannot parse: unexpected end`: ": cannot parse: unexpected end: query refused",
+		`search error after reading 0 data blocks: error when searching for tagFilters=[{__name__="` + strings.Repeat("x", 300) +
+			`"}]: the number of matching timeseries exceeds 3; either narrow down the search`: ": the number of matching timeseries exceeds 3; either narrow down the search: answer too large",
+	} {
+		s := source(t, status(http.StatusUnprocessableEntity, "application/json", said("422", text)))
+		if _, err := s.Fetch(t.Context(), query(3)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
 	}
 	s := source(
 		t,

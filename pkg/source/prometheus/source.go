@@ -129,15 +129,23 @@ func (s *Source) SourceClock(ctx context.Context, _ string, _ refresh.SourceRef)
 // Clock returns the time by the server's own clock.
 func (s *Source) Clock(ctx context.Context) (time.Time, error) {
 	// A query without a time is evaluated at the server's present.
-	value, err := s.instant(context.WithValue(ctx, atPresent{}, true), "time()", time.Time{})
+	value, err := s.instant(ctx, "time()", time.Time{})
 	if err != nil {
 		return time.Time{}, err
 	}
-	scalar, ok := value.(*model.Scalar)
-	if !ok || scalar == nil {
-		return time.Time{}, s.unavailable("the answer to time() is a %T, want a number", value)
+	// The time of the answer is that of the clock. In VictoriaMetrics, which answers with a vector, the value is 30 s before it
+	// (-search.latencyOffset).
+	switch answer := value.(type) {
+	case *model.Scalar:
+		if answer != nil {
+			return answer.Timestamp.Time(), nil
+		}
+	case model.Vector:
+		if len(answer) == 1 && answer[0] != nil {
+			return answer[0].Timestamp.Time(), nil
+		}
 	}
-	return scalar.Timestamp.Time(), nil
+	return time.Time{}, s.unavailable("the answer to time() is a %T, want a number", value)
 }
 
 // LabelValues returns the values of a label in the instant answer to an expression, sorted; at most 10.

@@ -175,15 +175,19 @@ func withoutAddress(err error) error {
 // explainAnswer explains answers that are errors: of the query, which are permanent, or of the server.
 func (s *Source) explainAnswer(e *v1.Error) error {
 	e = decoded(e)
-	message := s.clip(e.Msg)
+	message := s.clip(executing.ReplaceAllString(e.Msg, ""))
 	if e.Type == v1.ErrBadResponse { // The parser quotes parts of the answer, which may have parts of secrets.
 		message, _, _ = strings.Cut(message, ", error found in")
 	}
 	ofQuery := e.Type == v1.ErrBadData || e.Type == v1.ErrExec || isVictoriaMetrics(e.Type)
 	switch {
-	case e.Type != v1.ErrBadResponse && isLimit(e.Msg):
-		return fmt.Errorf("%s: %s: %w: use a recording rule, a longer step or less history", s.name, message,
-			series.ErrTooLarge)
+	case e.Type != v1.ErrBadResponse && limit(e.Msg) != "":
+		return fmt.Errorf(
+			"%s: %s: %w: use a recording rule, a longer step or less history",
+			s.name,
+			s.clip(limit(e.Msg)),
+			series.ErrTooLarge,
+		)
 	case e.Type == v1.ErrExec && strings.Contains(e.Msg, "rpc error: code = "):
 		// Thanos names a store that fails as it names a query that cannot be executed.
 		return s.unavailable("a store behind the server failed: %s: check it", message)
@@ -225,7 +229,7 @@ func decoded(e *v1.Error) *v1.Error {
 	case strings.HasPrefix(text, "<") || strings.HasPrefix(text, "{"):
 		return e
 	case unprocessable,
-		isLimit(text),
+		limit(text) != "",
 		strings.Contains(text, "parse error"),
 		strings.Contains(text, "cannot parse"),
 		strings.Contains(text, "unknown func"):
@@ -241,34 +245,37 @@ const unprocessableType v1.ErrorType = "422"
 // about the cause: the text has it.
 func isVictoriaMetrics(t v1.ErrorType) bool { return t == unprocessableType || t == "400" }
 
-// isLimit reports whether an error is that of a limit on samples, series, points, memory or time, by the words of Prometheus, VictoriaMetrics,
-// Mimir, Cortex and Thanos. A limit on the length of the query itself is none: the answer is not too large.
-func isLimit(text string) bool {
+// limit returns what an error says of a limit on samples, series, points, memory or time, by the words of Prometheus, VictoriaMetrics, Mimir,
+// Cortex and Thanos: the clause with the words, because what is before it is long. It is empty where the error is another one. A limit on the
+// length of the query itself is none: the answer is not too large.
+func limit(text string) string {
 	text = withoutQuotes(text)
+	lower := strings.ToLower(text)
 	for _, other := range []string{"-search.maxquerylen", "err-mimir-max-query-expression-size"} {
-		if strings.Contains(text, other) {
-			return false
+		if strings.Contains(lower, other) {
+			return ""
 		}
 	}
 	for _, words := range []string{
 		"too many samples", "exceeded maximum resolution", // Prometheus
-		"-search.maxsamples", "-search.maxseries", "-search.maxunique", "-search.maxpoints", "-search.maxresponse", "-search.maxmemory",
-		"-search.max*", "matching timeseries exceeds", "unique timeseries", "too many points", "maximum number of points",
-		"not enough memory for processing", "samples per series", // VictoriaMetrics
+		"matching timeseries exceeds", "unique timeseries", "too many points", "maximum number of points", "not enough memory for processing",
+		"samples per series", "-search.maxsamples", "-search.maxseries", "-search.maxunique", "-search.maxpoints", "-search.maxresponse",
+		"-search.maxmemory", "-search.max*", // VictoriaMetrics
 		"err-mimir-max-", "the query exceeded the ", "query time range exceeds the limit", // Mimir
 		"the query hit the ", "exceeded series limit", "exceeded chunks limit", "exceeded samples limit", "exceeded bytes limit", // Cortex, Thanos
 	} {
-		if strings.Contains(text, words) {
-			return true
+		if at := strings.Index(lower, words); at >= 0 {
+			before := strings.LastIndex(text[:min(at, len(text))], ": ")
+			return strings.TrimPrefix(text[max(0, before):], ": ")
 		}
 	}
-	return false
+	return ""
 }
 
 // isTrouble reports whether an error of VictoriaMetrics is one of the server: it has the type of an error of the query for nearly
 // everything that fails while it executes one.
 func isTrouble(text string) bool {
-	text = withoutQuotes(text)
+	text = strings.ToLower(withoutQuotes(text))
 	for _, words := range []string{
 		"timeout exceeded", "deadline exceeded", "i/o timeout", "context canceled", "couldn't start executing", "-search.maxconcurrent",
 		"-search.maxqueryduration", "-search.maxqueue", "vmstorage", "storage node", "dial tcp", "connection re", "broken pipe", "unexpected eof",
@@ -284,8 +291,13 @@ func isTrouble(text string) bool {
 // quoted is a text in quotes, as servers write the query into their errors.
 var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
-// withoutQuotes is a server's text in lower case without what it quotes: a query may have any words.
-func withoutQuotes(text string) string { return strings.ToLower(quoted.ReplaceAllString(text, `""`)) }
+// withoutQuotes is a server's text without what it quotes: a query may have any words.
+func withoutQuotes(text string) string { return quoted.ReplaceAllString(text, `""`) }
+
+// executing is what VictoriaMetrics writes before the cause. The query is the Forecast's, and long.
+var executing = regexp.MustCompile(
+	`^error when executing query="(?:[^"\\]|\\.)*" (?:for|on the time range) \([^)]*\): `,
+)
 
 func (s *Source) unavailable(format string, args ...any) error {
 	return fmt.Errorf("%s: %w: %w", s.name, fmt.Errorf(format, args...), series.ErrUnavailable)
