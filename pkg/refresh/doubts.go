@@ -52,8 +52,9 @@ type doubts struct {
 
 // askDoubts asks what may be wrong with the value, where that is due.
 func (w *worker) askDoubts(ctx context.Context, source Source, q Query, history bool) {
-	of, d := source.(LabelSource), &w.result.doubts
-	if of == nil || w.job.Doubts.Expr == "" || !history && (!w.job.Doubts.Often || !w.judgesAt(q.To.Add(q.Step))) {
+	of, ok := source.(LabelSource)
+	d := &w.result.doubts
+	if !ok || w.job.Doubts.Expr == "" || !history && (!w.job.Doubts.Often || !w.judgesAt(q.To.Add(q.Step))) {
 		return
 	}
 	q.Expr, q.From = w.job.Doubts.Expr, q.To
@@ -80,19 +81,31 @@ func (d *doubts) condition() (reason, message string) {
 	samples, known := newest[DoubtSamples]
 	switch {
 	case newest[DoubtCopies] > 1:
-		return reasonCopiesAddUp, fmt.Sprintf("the query adds up %.0f copies of one scrape, as those of an HA pair of Prometheus servers, so the "+
-			"demand is too high: deduplicate them in the store, or take the greatest one first, for example "+
-			"sum(max without (prometheus_replica) (…))", newest[DoubtCopies])
+		return reasonCopiesAddUp, fmt.Sprintf(
+			"the query adds up %.0f copies of one scrape, as those of an HA pair of Prometheus servers, so the "+
+				"demand is too high: deduplicate them in the store, or take the greatest one first, for example "+
+				"sum(max without (prometheus_replica) (…))",
+			newest[DoubtCopies],
+		)
 	case newest[DoubtDeleted] > 0:
-		return reasonDeletedPods, fmt.Sprintf("an exporter still reports %s (%s), which kube-state-metrics no longer does: their demand does not count; "+
-			"dcgm-exporter forgets deleted pods within half an hour", plural(newest[DoubtDeleted], "deleted pod"), podNames(d.deleted))
+		return reasonDeletedPods, fmt.Sprintf(
+			"an exporter still reports %s (%s), which kube-state-metrics no longer does: their demand does not count; "+
+				"dcgm-exporter forgets deleted pods within half an hour",
+			plural(newest[DoubtDeleted], "deleted pod"),
+			podNames(d.deleted),
+		)
 	case both(DoubtProfiling) > 0:
-		return reasonProfilingIdle, fmt.Sprintf("the profiling field of %s is 0 while their utilization is above 50 %%, so their demand is missing: "+
-			"profiling may be paused, or another tool holds it; check dcgm-exporter", plural(both(DoubtProfiling), "GPU"))
+		return reasonProfilingIdle, fmt.Sprintf(
+			"the profiling field of %s is 0 while their utilization is above 50 %%, so their demand is missing: "+
+				"profiling may be paused, or another tool holds it; check dcgm-exporter",
+			plural(both(DoubtProfiling), "GPU"),
+		)
 	case known && samples < minSamplesInWindow:
-		return reasonWindowTooShort, fmt.Sprintf("the window of the query's rate has only %s of a server, so one missed scrape loses its demand: for a "+
-			"preset the operator sets --scrape-interval to the interval of the scrapes; in a query of your own, use a window of four intervals",
-			plural(samples, "sample"))
+		return reasonWindowTooShort, fmt.Sprintf(
+			"the window of the query's rate has only %s of a server, so one missed scrape loses its demand: for a "+
+				"preset the operator sets --scrape-interval to the interval of the scrapes; in a query of your own, use a window of four intervals",
+			plural(samples, "sample"),
+		)
 	}
 	return "", ""
 }

@@ -61,7 +61,15 @@ func TestDoubtsAboutAValueAreSaid(t *testing.T) {
 			var e, undoubted *snapshot.ForecastState
 			for i := range 7 {
 				at := noon.Add(time.Duration(i) * step)
-				e, undoubted = entry(t, loop.Step(t.Context(), at), "llama"), entry(t, plain.Step(t.Context(), at), "llama")
+				e, undoubted = entry(
+					t,
+					loop.Step(t.Context(), at),
+					"llama",
+				), entry(
+					t,
+					plain.Step(t.Context(), at),
+					"llama",
+				)
 			}
 			at := noon.Add(6 * step)
 			got, err := e.Answer(decide.Overrides{}, at)
@@ -74,7 +82,8 @@ func TestDoubtsAboutAValueAreSaid(t *testing.T) {
 			}
 			if c.reason != "" {
 				got := condition(t, e, snapshot.ConditionSignal)
-				if got.True || got.Reason != c.reason || !strings.Contains(got.Message, c.message) || strings.Contains(got.Message, "\x1b") {
+				if got.True || got.Reason != c.reason || !strings.Contains(got.Message, c.message) ||
+					strings.Contains(got.Message, "\x1b") {
 					t.Errorf("%+v, want %s: %s", got, c.reason, c.message)
 				}
 			}

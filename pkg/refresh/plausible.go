@@ -107,8 +107,8 @@ func (r *result) signalCondition(t Job) (snapshot.Condition, bool) {
 	case doubt != "":
 		c.Reason, c.Message = doubt, why
 	default:
-		if c, ok := r.doubtCondition(); ok {
-			return c, true
+		if doubtful, ok := r.doubtCondition(); ok {
+			return doubtful, true
 		}
 		return r.measuredCondition(t)
 	}

@@ -1,13 +1,5 @@
 package signal_test
 
-import (
-	"strings"
-	"testing"
-	"time"
-
-	"github.com/forewarm/forewarm/pkg/signal"
-)
-
 const (
 	// bothPods is kube-state-metrics for the two pods of Deployment llama.
 	bothPods = `
@@ -30,53 +22,6 @@ const (
   kube_pod_owner{namespace="ai",pod="big-1-1",owner_kind="StatefulSet",owner_name="big-1"} 1x80
 `
 )
-
-// at is a value of a preset at a time.
-type at struct{ preset, at, want string }
-
-// fieldCase is a load as public reports have it, and what presets must make of it.
-type fieldCase struct {
-	name string
-	// target is LeaderWorkerSet big where gang is set, Deployment llama otherwise.
-	gang bool
-	load string
-	// step between scrapes; 15 s where empty.
-	step string
-	want []at
-}
-
-// What went wrong with neighboring projects must not go wrong here.
-func TestCasesFromTheField(t *testing.T) {
-	for _, c := range fieldCases() {
-		t.Run(c.name, func(t *testing.T) {
-			target, known := signal.Target{Kind: "Deployment", Name: "llama"}, bothPods
-			if c.gang {
-				target, known = signal.Target{Kind: "LeaderWorkerSet", Name: "big"}, gangs
-			}
-			trusted := trust()
-			if c.step == "1m" {
-				trusted.ScrapeInterval = time.Minute
-			} else if c.step == "2m" {
-				trusted.ScrapeInterval = 2 * time.Minute
-			}
-			var all []expectation
-			for _, want := range c.want {
-				p, err := signal.Lookup(want.preset)
-				if err != nil {
-					t.Fatal(err)
-				}
-				expr, err := p.Render("ai", target, trusted)
-				if err != nil {
-					t.Fatal(err)
-				}
-				for when := range strings.SplitSeq(want.at, ",") {
-					all = append(all, expectation{expr: expr, want: want.want, at: when})
-				}
-			}
-			evaluatesEvery(t, c.step, known+shorthands.Replace(c.load), all...)
-		})
-	}
-}
 
 func fieldCases() []fieldCase {
 	return []fieldCase{
@@ -166,7 +111,9 @@ func fieldCases() []fieldCase {
   sglang:time_to_first_token_seconds_count{namespace="ai",pod="big-0",instance="10.0.0.1:30000",model_name="m"} 0+30x40
 `,
 			want: []at{
-				{"sglang/inflight", "", "{} 12"}, {"sglang/queue", "", "{} 2"}, {"sglang/kv-cache", "", "{} 0.5"},
+				{"sglang/inflight", "", "{} 12"},
+				{"sglang/queue", "", "{} 2"},
+				{"sglang/kv-cache", "", "{} 0.5"},
 				{"sglang/arrivals", "", "{} 2"},
 			},
 		},
@@ -252,7 +199,11 @@ func fieldCases() []fieldCase {
   forewarm_gpu_pod_busy_ratio{$A,uuid="GPU-1"} 1e9x40
   forewarm_gpu_pod_busy_ratio{$B,uuid="GPU-2"} 0.5x40
 `,
-			want: []at{{"dcgm/gpu-busy", "", "{} 0.9"}, {"dcgm/memory-bandwidth", "", "{} 0.4"}, {"nvml/gpu-busy", "", "{} 0.5"}},
+			want: []at{
+				{"dcgm/gpu-busy", "", "{} 0.9"},
+				{"dcgm/memory-bandwidth", "", "{} 0.4"},
+				{"nvml/gpu-busy", "", "{} 0.5"},
+			},
 		},
 		{
 			name: "profiling is paused: utilization stands in for the blank value",
@@ -272,7 +223,11 @@ func fieldCases() []fieldCase {
   ray_serve_replica_num_ongoing_requests{$B,job="r",deployment="LLM",replica="r1"} 4x40
   ray_serve_router_num_queued_requests{$B,job="r",deployment="LLM"} 2x40
 `,
-			want: []at{{"vllm/inflight", "", "{} 26"}, {"ray-serve/inflight", "", "{} 6"}, {"ray-serve/queue", "", "{} 2"}},
+			want: []at{
+				{"vllm/inflight", "", "{} 26"},
+				{"ray-serve/inflight", "", "{} 6"},
+				{"ray-serve/queue", "", "{} 2"},
+			},
 		},
 		{
 			name: "KServe reads an engine by two monitors, Ray has both names of its gauges, NIM has none of the prefixes",
@@ -305,7 +260,14 @@ func fieldCases() []fieldCase {
   vllm:gpu_cache_usage_perc{$A,job="t",model="code",version="1"} 0.2x40
 `,
 			want: []at{
-				{"vllm/inflight", "", "{} 14"}, {"vllm/arrivals", "", "{} 3"}, {"vllm/queue", "", "{} 3"}, {"vllm/kv-cache", "", "{} 0.5"},
+				{
+					"vllm/inflight",
+					"",
+					"{} 14",
+				},
+				{"vllm/arrivals", "", "{} 3"},
+				{"vllm/queue", "", "{} 3"},
+				{"vllm/kv-cache", "", "{} 0.5"},
 			},
 		},
 		{
@@ -383,7 +345,8 @@ func fieldCases() []fieldCase {
 			want: []at{{"tgi/queue", "8m,25m", ""}},
 		},
 		{
-			name: "a scrape is missed at Prometheus' default interval", step: "1m",
+			name: "a scrape is missed at Prometheus' default interval",
+			step: "1m",
 			load: `
   vllm:time_to_first_token_seconds_count{$A,engine="0",model_name="m"} 0+120x5 _ 840+120x10
   vllm:num_requests_waiting{$A,engine="0",model_name="m"} 0x5 _ 0x10
@@ -392,16 +355,23 @@ func fieldCases() []fieldCase {
   tgi_request_count{$A} 0+120x5 _ 840+120x10
   tgi_request_count{$B} 0+120x18
 `,
-			want: []at{{"vllm/arrivals", "5m30s,6m30s,7m30s,8m30s", "{} 4"}, {"tgi/arrivals", "5m30s,6m30s,7m30s,8m30s", "{} 4"}},
+			want: []at{
+				{"vllm/arrivals", "5m30s,6m30s,7m30s,8m30s", "{} 4"},
+				{"tgi/arrivals", "5m30s,6m30s,7m30s,8m30s", "{} 4"},
+			},
 		},
 		{
-			name: "a scrape is missed at an interval of two minutes", step: "2m",
+			name: "a scrape is missed at an interval of two minutes",
+			step: "2m",
 			load: `
   tgi_request_count{$A} 0+240x5 _ 1680+240x10
   tgi_request_count{$B} 0+240x18
   ray_serve_num_http_requests_total{$A,route="/"} 0+240x5 _ 1680+240x10
 `,
-			want: []at{{"tgi/arrivals", "10m30s,12m30s,15m,17m", "{} 4"}, {"ray-serve/arrivals", "10m30s,12m30s,15m,17m", "{} 2"}},
+			want: []at{
+				{"tgi/arrivals", "10m30s,12m30s,15m,17m", "{} 4"},
+				{"ray-serve/arrivals", "10m30s,12m30s,15m,17m", "{} 2"},
+			},
 		},
 	}
 }

@@ -35,7 +35,19 @@ type Unsupported struct {
 // Sources lists all sources, sorted by name.
 func Sources() []Source {
 	all := []Source{
-		dcgm(), nvml(), vllm(), sglang(), triton(), trtllm(), tgi(), lmdeploy(), llamacpp(), rayServe(), gateway(), dynamo(), kserve(),
+		dcgm(),
+		nvml(),
+		vllm(),
+		sglang(),
+		triton(),
+		trtllm(),
+		tgi(),
+		lmdeploy(),
+		llamacpp(),
+		rayServe(),
+		gateway(),
+		dynamo(),
+		kserve(),
 	}
 	slices.SortFunc(all, func(a, b Source) int { return strings.Compare(a.Name, b.Name) })
 	return all

@@ -219,7 +219,9 @@ func evaluatesEvery(t *testing.T, step, load string, expectations ...expectation
 		MaxSamples: 1e6, Timeout: 10 * time.Second, EnableAtModifier: true, EnableNegativeOffset: true,
 	})
 	var script strings.Builder
-	script.WriteString("load " + cmp.Or(step, "15s") + strings.ReplaceAll(load, "\n\n", "\n")) // A blank line ends the load.
+	script.WriteString(
+		"load " + cmp.Or(step, "15s") + strings.ReplaceAll(load, "\n\n", "\n"),
+	) // A blank line ends the load.
 	for _, e := range expectations {
 		fmt.Fprintf(&script, "\neval instant at %s %s\n  %s\n", cmp.Or(e.at, "5m"), e.expr, e.want)
 	}

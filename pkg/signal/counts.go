@@ -64,7 +64,10 @@ func reads(preset, name string) bool {
 	name, found := strings.ReplaceAll(name, ":", "_"), false
 	parser.Inspect(root, func(node parser.Node, _ []parser.Node) error {
 		if s, ok := node.(*parser.VectorSelector); ok && !found {
-			found = slices.ContainsFunc(namesOf(s), func(read string) bool { return strings.ReplaceAll(read, ":", "_") == name })
+			found = slices.ContainsFunc(
+				namesOf(s),
+				func(read string) bool { return strings.ReplaceAll(read, ":", "_") == name },
+			)
 		}
 		return nil
 	})
@@ -125,7 +128,10 @@ func latenessPreset(name, brief, summary string, total func(scope, string) strin
 				// Native ones with custom buckets, where the store makes them of classic ones; of the newest name alone, as the query is long.
 				native.names, native.native = []string{h.name}, "histogram_count(%s)"
 				all = append(all, s.perPod(native))
-				native.native = fmt.Sprintf("histogram_fraction(-Inf, %g, %%[1]s) * histogram_count(%%[1]s)", float64(h.perSecond)*s.wait.Seconds())
+				native.native = fmt.Sprintf(
+					"histogram_fraction(-Inf, %g, %%[1]s) * histogram_count(%%[1]s)",
+					float64(h.perSecond)*s.wait.Seconds(),
+				)
 				within = append(within, s.perPod(native))
 			}
 			return fmt.Sprintf(`clamp_min(1 - %s / %s, 0)`, total(s, "("+strings.Join(within, " or ")+")"),

@@ -65,8 +65,11 @@ func (d Diagnosis) Find(ask Ask) (Cause, error) {
 	if d.Preset == "" {
 		return d.findInQuery(ask)
 	}
-	if d.server() == "dynamo" { // The pods that report are those of the frontend.
-		d.Target = Target{Kind: "Deployment", Name: frontendOf(d.Target)}
+	// The pods that report to dynamo are those of the frontend.
+	if front := frontendOf(d.Target); d.server() == "dynamo" && d.Target.Name != front {
+		of := d
+		of.Target = Target{Kind: "Deployment", Name: front}
+		return of.Find(ask)
 	}
 	reports, owners := d.selectors()
 	found, err := d.reporting(ask, reports, owners)
@@ -174,7 +177,8 @@ func (d Diagnosis) names() (names []string) {
 	}
 	for _, s := range Selectors(expr) {
 		name := namesOf(s)[0]
-		own := matcher(s, "exported_namespace") == nil || name == startTime || name == podOwner || name == replicaSetOwner
+		own := matcher(s, "exported_namespace") == nil || name == startTime || name == podOwner ||
+			name == replicaSetOwner
 		if !own && !slices.Contains(names, name) {
 			names = append(names, name)
 		}

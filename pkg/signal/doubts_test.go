@@ -102,7 +102,10 @@ func TestDeletedPodsAndIdleProfiling(t *testing.T) {
   DCGM_FI_PROF_GR_ENGINE_ACTIVE{namespace="ai",pod="llama-7d9-z",UUID="GPU-3"} 0.7x120
 `
 	deleted, idle := signal.Deleted(expr, "ai", trust()), preset.IdleProfiling("ai", llama, trust())
-	all := signal.Labeled("doubt", map[string]string{"deleted": "count(" + deleted + ")", "profiling": idle, "none": ""})
+	all := signal.Labeled(
+		"doubt",
+		map[string]string{"deleted": "count(" + deleted + ")", "profiling": idle, "none": ""},
+	)
 	evaluates(t, load,
 		expectation{expr: deleted, at: "8m"}, expectation{expr: deleted, at: "14m", want: `{pod="llama-7d9-z"} 1`},
 		expectation{expr: idle, want: "{} 1"},

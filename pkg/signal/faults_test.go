@@ -1,6 +1,7 @@
 package signal_test
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -15,12 +16,16 @@ import (
 var samples = regexp.MustCompile(`} ([0-9.]+)(\+[0-9.]+)?x40\n`)
 
 // missed is a load without the eighth sample of each series of pod llama-7d9-a.
-func missed(load string) string {
+func missed(t *testing.T, load string) string {
+	t.Helper()
 	var out strings.Builder
 	for line := range strings.Lines(load) {
 		if m := samples.FindStringSubmatch(line); m != nil && strings.Contains(line, `pod="llama-7d9-a"`) {
-			first, _ := strconv.ParseFloat(m[1], 64)
-			growth, _ := strconv.ParseFloat(m[2], 64)
+			first, err := strconv.ParseFloat(m[1], 64)
+			growth, bad := strconv.ParseFloat(cmp.Or(m[2], "0"), 64)
+			if err != nil || bad != nil {
+				t.Fatal(err, bad)
+			}
 			line = strings.Replace(line, m[0], fmt.Sprintf("} %s%sx7 _ %g%sx31\n", m[1], m[2], first+9*growth, m[2]), 1)
 		}
 		out.WriteString(line)
@@ -33,8 +38,13 @@ func withGhost(load string) string {
 	var out strings.Builder
 	for line := range strings.Lines(load) {
 		out.WriteString(line)
-		if strings.Contains(line, `pod="llama-7d9-a"`) && !strings.Contains(line, "kube_") && strings.Contains(line, `namespace="ai"`) {
-			ghost := strings.ReplaceAll(strings.ReplaceAll(line, `pod="llama-7d9-a"`, `pod="llama-7d9-z"`), "10.0.0.1:", "10.0.0.26:")
+		if strings.Contains(line, `pod="llama-7d9-a"`) && !strings.Contains(line, "kube_") &&
+			strings.Contains(line, `namespace="ai"`) {
+			ghost := strings.ReplaceAll(
+				strings.ReplaceAll(line, `pod="llama-7d9-a"`, `pod="llama-7d9-z"`),
+				"10.0.0.1:",
+				"10.0.0.26:",
+			)
 			out.WriteString(regexp.MustCompile(`(?i)(uuid="GPU-)`).ReplaceAllString(ghost, "${1}9"))
 		}
 	}
@@ -59,11 +69,11 @@ func TestPresetsUnderFaults(t *testing.T) {
 		}
 		render := func(t *testing.T, trusted signal.Trust) string {
 			t.Helper()
-			expr, err := preset.Render("ai", llama, trusted)
-			if err != nil {
-				t.Fatal(err)
+			rendered, bad := preset.Render("ai", llama, trusted)
+			if bad != nil {
+				t.Fatal(bad)
 			}
-			return expr
+			return rendered
 		}
 		load := owners + neighbours + shorthands.Replace(s.load)
 		want, err := strconv.ParseFloat(strings.TrimPrefix(s.want, "{} "), 64)
@@ -81,9 +91,11 @@ func TestPresetsUnderFaults(t *testing.T) {
 				slow := trust()
 				slow.ScrapeInterval = time.Minute
 				expr := fmt.Sprintf("round(%s, 0.000001)", render(t, slow))
+				var all []expectation
 				for _, at := range []string{"7m30s", "8m30s", "9m30s", "10m30s"} {
-					evaluatesEvery(t, "1m", missed(load), expectation{expr: expr, at: at, want: fmt.Sprintf("{} %g", want)})
+					all = append(all, expectation{expr: expr, at: at, want: fmt.Sprintf("{} %g", want)})
 				}
+				evaluatesEvery(t, "1m", missed(t, load), all...)
 			})
 		}
 		inFront := server == "gateway" || server == "dynamo" // Their pods are not the target's.
@@ -97,7 +109,12 @@ func TestPresetsUnderFaults(t *testing.T) {
 		})
 		t.Run(s.preset+"/a shard of kube-state-metrics is away", func(t *testing.T) {
 			const known = `pod="llama-7d9-a",owner_kind`
-			evaluates(t, without(load, known), expectation{expr: expr}, expectation{expr: signal.Unowned(expr), want: "{} 1"})
+			evaluates(
+				t,
+				without(load, known),
+				expectation{expr: expr},
+				expectation{expr: signal.Unowned(expr), want: "{} 1"},
+			)
 		})
 	}
 	for _, preset := range signal.PresetNames() {

@@ -131,23 +131,45 @@ func (m metric) labels(name string) []string {
 	if m.addNames {
 		all = append(all, model.MetricNameLabel)
 	}
-	if slices.Contains(all, "endpoint") { // A ServiceMonitor has a label of that name: without honorLabels the server's is renamed.
+	if slices.Contains(
+		all,
+		"endpoint",
+	) { // A ServiceMonitor has a label of that name: without honorLabels the server's is renamed.
 		all = append(all, "exported_endpoint")
 	}
 	slices.Sort(all)
 	return slices.DeleteFunc(slices.Compact(all), func(label string) bool {
-		return slices.Contains(m.ranks, label) || slices.Contains(sameInPod(), label) || strings.HasPrefix(m.matchers, label+"=\"")
+		return slices.Contains(m.ranks, label) || slices.Contains(sameInPod(), label) ||
+			strings.HasPrefix(m.matchers, label+"=\"")
 	})
 }
 
 // sameInPod are listed labels by which no two series of a pod differ.
 func sameInPod() []string {
 	return []string{
-		"configuration_name", "container_name", "namespace_name", "pod_name", "revision_name", "service_name", // Knative
-		"destination_namespace", "destination_configuration", "destination_revision", "destination_pod",
-		"llm_isvc_name", "llm_isvc_role", "llm_isvc_component", // KServe
-		"Component", "JobId", "Version", "NodeAddress", "SessionName", "node_id", "node_ip_address", // Ray
-		"otel_scope_name", "otel_scope_version", "otel_scope_schema_url",
+		"configuration_name",
+		"container_name",
+		"namespace_name",
+		"pod_name",
+		"revision_name",
+		"service_name", // Knative
+		"destination_namespace",
+		"destination_configuration",
+		"destination_revision",
+		"destination_pod",
+		"llm_isvc_name",
+		"llm_isvc_role",
+		"llm_isvc_component", // KServe
+		"Component",
+		"JobId",
+		"Version",
+		"NodeAddress",
+		"SessionName",
+		"node_id",
+		"node_ip_address", // Ray
+		"otel_scope_name",
+		"otel_scope_version",
+		"otel_scope_schema_url",
 	}
 }
 
@@ -218,7 +240,11 @@ func (s scope) perScrape(name string, m metric) string {
 		return fmt.Sprintf(`max by (%s) (%s)`, list("pod", by), s.series("max", name, m, by...))
 	}
 	sum := fmt.Sprintf(`sum by (%s) (%s)`, list("pod", by), s.series("sum", name, m, by...))
-	return fmt.Sprintf(`(%[1]s / on (pod, job, instance) group_left () %[2]s or %[1]s)`, sum, s.copies(*m.twin, m.window))
+	return fmt.Sprintf(
+		`(%[1]s / on (pod, job, instance) group_left () %[2]s or %[1]s)`,
+		sum,
+		s.copies(*m.twin, m.window),
+	)
 }
 
 // copies is how many copies of a scrape there are over a window, by pod, job and instance.
@@ -253,7 +279,9 @@ func (s scope) perPodAnd(m metric, labels ...string) string {
 // perRank is the metric by pod and all of its listed labels, its ranks included.
 func (s scope) perRank(m metric) string {
 	m.ranks = nil
-	return s.perPodAnd(m, slices.DeleteFunc(m.labels(m.names[0]), func(label string) bool { return label == model.MetricNameLabel })...)
+	return s.perPodAnd(
+		m,
+		slices.DeleteFunc(m.labels(m.names[0]), func(label string) bool { return label == model.MetricNameLabel })...)
 }
 
 // totalOverGangs is the sum over the gangs of a target. The pods of a gang may each report a rank of one engine: series that differ in
@@ -359,10 +387,18 @@ func (s scope) perEngine(perPod string) string {
 		return perPod
 	}
 	read := func(aggregate, names string) string {
-		return fmt.Sprintf(`%s by (pod, job, instance) (%s)`, aggregate, s.pageSeries(aggregate, names, "job", "instance"))
+		return fmt.Sprintf(
+			`%s by (pod, job, instance) (%s)`,
+			aggregate,
+			s.pageSeries(aggregate, names, "job", "instance"),
+		)
 	}
-	ports := fmt.Sprintf(`max by (pod) (avg by (pod, job) (count_values by (pod, job) ("engine", %s and on (pod, job, instance) %s or %s > 0)))`,
-		read("max", startTime), read("group", s.page.gauges+"|"+s.page.counters), read("sum", s.page.counters))
+	ports := fmt.Sprintf(
+		`max by (pod) (avg by (pod, job) (count_values by (pod, job) ("engine", %s and on (pod, job, instance) %s or %s > 0)))`,
+		read("max", startTime),
+		read("group", s.page.gauges+"|"+s.page.counters),
+		read("sum", s.page.counters),
+	)
 	return fmt.Sprintf(`(%s / on (pod) (%s or on (pod) %s))`, perPod, ports, s.ownedAtAll())
 }
 

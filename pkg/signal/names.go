@@ -15,6 +15,8 @@ var nameLists embed.FS
 
 // listed are the labels that servers give to the series of their metrics, by the name of the series, and which names are those of
 // histograms.
+//
+//nolint:gochecknoglobals // It is read once from what is embedded.
 var listed = sync.OnceValues(func() (all map[string][]string, histograms map[string]bool) {
 	all, histograms = map[string][]string{}, map[string]bool{}
 	files, err := nameLists.ReadDir("names")

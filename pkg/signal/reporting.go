@@ -26,20 +26,24 @@ func (d Diagnosis) selectors() (reports []*parser.VectorSelector, owners map[str
 				owners[s.Name] = append(owners[s.Name], plain)
 			}
 		case matcher(s, "exported_namespace") != nil && s.Name != startTime:
-			for _, name := range namesOf(s) {
-				one := &parser.VectorSelector{Name: name, LabelMatchers: []*labels.Matcher{
-					labels.MustNewMatcher(labels.MatchEqual, model.MetricNameLabel, name),
-				}}
-				for _, m := range s.LabelMatchers {
-					if m.Name != model.MetricNameLabel {
-						one.LabelMatchers = append(one.LabelMatchers, m)
-					}
-				}
-				reports = append(reports, one)
-			}
+			reports = append(reports, spellings(s)...)
 		}
 	}
 	return reports, owners
+}
+
+// spellings are the selectors of each name that a selector selects.
+func spellings(s *parser.VectorSelector) (out []*parser.VectorSelector) {
+	for _, name := range namesOf(s) {
+		one := &parser.VectorSelector{Name: name, LabelMatchers: slices.Clone(s.LabelMatchers)}
+		for i, m := range one.LabelMatchers {
+			if m.Name == model.MetricNameLabel {
+				one.LabelMatchers[i] = labels.MustNewMatcher(labels.MatchEqual, m.Name, name)
+			}
+		}
+		out = append(out, one)
+	}
+	return out
 }
 
 // ofNames are the selectors of some metrics.

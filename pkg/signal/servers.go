@@ -65,83 +65,102 @@ func tgi() Source {
 
 // sglang is the presets for SGLang's own metrics.
 func sglang() Source {
+	m := metricsOfSGLang()
+	firstToken := inSeconds("sglang:time_to_first_token_seconds")
+	firstToken.twin = m.passed.twin
+	return Source{
+		Name:  "sglang",
+		Title: "SGLang",
+		Note: "Start the server with --enable-metrics. With separate prefill and decode servers, create a Forecast for each: their " +
+			"queues count where they are, and a request that moves from one to the other is in both. A prefill server counts no first " +
+			"tokens, so it has no arrivals.",
+		Presets: m.presets(),
+		Lateness: []Preset{
+			queueTimePreset("sglang", inSeconds("sglang:queue_time_seconds")),
+			firstTokenPreset("sglang", firstToken),
+		},
+	}
+}
+
+// sglangMetrics are those of an SGLang engine, and its queues one by one: a request is in one queue at a time.
+type sglangMetrics struct {
+	engine
+
+	queues []metric
+}
+
+func metricsOfSGLang() sglangMetrics {
 	// The schedulers of an engine's ranks may each report the same figure (--enable-metrics-for-all-schedulers, or pipeline
 	// parallelism), and a priority scheduler reports its classes next to the whole: the greatest is the engine's. Ranks of data
 	// parallelism (dp_rank) are engines of their own.
 	gauge := func(name string) metric {
 		return metric{names: []string{name}, ranks: []string{"tp_rank", "pp_rank", "moe_ep_rank", "priority"}}
 	}
-	// A request is in one queue at a time. Separate prefill and decode servers have queues of their own.
 	queues := []metric{
 		gauge("sglang:num_queue_reqs"),
-		gauge("sglang:num_grammar_queue_reqs"),
+		gauge("sglang:num_grammar_queue_reqs"), // Separate prefill and decode servers have the others.
 		gauge("sglang:num_prefill_bootstrap_queue_reqs"), gauge("sglang:num_prefill_inflight_queue_reqs"),
 		gauge("sglang:num_decode_prealloc_queue_reqs"), gauge("sglang:num_decode_transfer_queue_reqs"),
 	}
-	running, queue := gauge("sglang:num_running_reqs"), queues[0]
 	waiting := gauge("sglang:num_queue_reqs")
+	waiting.addNames = true
 	for _, q := range queues[1:] {
 		waiting.names[0] += "|" + q.names[0]
 	}
-	waiting.addNames = true
 	// Requests are counted before the scheduler, where there are no ranks, and users may add labels of their own
 	// (--tokenizer-metrics-allowed-custom-labels).
-	twin := queue.delta()
+	twin := queues[0].delta()
 	passed := observations("sglang:time_to_first_token_seconds")
 	passed.twin = &twin
-	of := engine{
-		"sglang", running, waiting, passed, gauge("sglang:token_usage"),
+	return sglangMetrics{engine{
+		"sglang", gauge("sglang:num_running_reqs"), waiting, passed, gauge("sglang:token_usage"),
 		page{
 			"sglang:num_queue_reqs",
 			"sglang:time_to_first_token_seconds_count|sglang:time_to_first_token_seconds_sum",
 		},
-	}
-	presets := of.presets(of.arrivalsAtFirstToken())
-	inGangs := func(p *Preset, parts func(scope) []string) {
-		plain := p.template
-		p.template = func(s scope) string {
-			if _, gang := s.leaderWorkerSet(); gang {
-				return s.totalOverGangs(running.ranks, running.labels(queue.names[0]), parts(s)...)
-			}
-			return plain(s)
-		}
-	}
+	}, queues}
+}
+
+func (m sglangMetrics) presets() []Preset {
+	presets := m.engine.presets(m.arrivalsAtFirstToken())
 	for i := range presets {
-		switch presets[i].Name {
+		p := &presets[i]
+		switch p.Name {
 		case "sglang/inflight":
-			inGangs(&presets[i], func(s scope) []string {
-				return []string{fmt.Sprintf(`(%s + %s)`, s.perRank(running), s.perRank(waiting))}
+			m.inGangs(p, func(s scope) []string {
+				return []string{fmt.Sprintf(`(%s + %s)`, s.perRank(m.running), s.perRank(m.waiting))}
 			})
 		case "sglang/queue":
-			inGangs(&presets[i], func(s scope) []string { return []string{s.perRank(waiting)} })
+			m.inGangs(p, func(s scope) []string { return []string{s.perRank(m.waiting)} })
 		case "sglang/arrivals":
-			grown := func(s scope, read func(metric) string) []string {
-				parts := make([]string, len(queues))
-				for i, q := range queues {
-					parts[i] = s.divided(read(q.delta()))
-				}
-				return parts
-			}
-			presets[i].template = func(s scope) string {
-				parts := grown(s, s.perPod)
-				parts[0] = fmt.Sprintf(`(%s + %s)`, s.counted(passed), parts[0])
+			p.template = func(s scope) string {
+				parts := m.grown(s, s.perPod)
+				parts[0] = fmt.Sprintf(`(%s + %s)`, s.counted(m.passed), parts[0])
 				return s.total(sumAboveZero(parts...))
 			}
-			inGangs(&presets[i], func(s scope) []string { return append(grown(s, s.perRank), s.counted(passed)) })
+			m.inGangs(p, func(s scope) []string { return append(m.grown(s, s.perRank), s.counted(m.passed)) })
 		}
 	}
-	firstToken := inSeconds("sglang:time_to_first_token_seconds")
-	firstToken.twin = &twin
-	return Source{
-		Name:  "sglang",
-		Title: "SGLang",
-		Note: "Start the server with --enable-metrics. With separate prefill and decode servers, create a Forecast for each: their " +
-			"queues count where they are, and a request that moves from one to the other is in both.",
-		Presets: presets,
-		Lateness: []Preset{
-			queueTimePreset("sglang", inSeconds("sglang:queue_time_seconds")),
-			firstTokenPreset("sglang", firstToken),
-		},
+	return presets
+}
+
+// grown is the growth of each queue.
+func (m sglangMetrics) grown(s scope, read func(metric) string) []string {
+	parts := make([]string, len(m.queues))
+	for i, q := range m.queues {
+		parts[i] = s.divided(read(q.delta()))
+	}
+	return parts
+}
+
+// inGangs gives a preset another template for targets whose replicas are gangs.
+func (m sglangMetrics) inGangs(p *Preset, parts func(scope) []string) {
+	plain, labels := p.template, m.running.labels(m.queues[0].names[0])
+	p.template = func(s scope) string {
+		if _, gang := s.leaderWorkerSet(); gang {
+			return s.totalOverGangs(m.running.ranks, labels, parts(s)...)
+		}
+		return plain(s)
 	}
 }
 
@@ -331,7 +350,12 @@ func triton() Source {
 			inflightPreset("triton", func(s scope) string {
 				perModel := func(m metric) string { return s.perPodAnd(m, "model", "version") }
 				executing := fmt.Sprintf(`clamp_min(%s - %s, 0) / 1e6`, perModel(spent.rate()), perModel(queued.rate()))
-				vllm := fmt.Sprintf(`((%s + %s) or %s)`, perModel(vllmRunning), perModel(vllmWaiting), perModel(vllmSpent.rate()))
+				vllm := fmt.Sprintf(
+					`((%s + %s) or %s)`,
+					perModel(vllmRunning),
+					perModel(vllmWaiting),
+					perModel(vllmSpent.rate()),
+				)
 				running := fmt.Sprintf(`(%s or sum by (pod) (%s or %s))`,
 					s.perPod(engine(`request_type=~"scheduled|waiting"`)), ofTriton(s, vllm), executing)
 				return s.total(sumPerPod(s.perPod(pending), running))
@@ -363,7 +387,10 @@ func triton() Source {
 // lmdeploy is the presets for InternLM's LMDeploy.
 func lmdeploy() Source {
 	// Requests wait in the engine, or in the API server until it hands them over.
-	waiting := metric{names: []string{"lmdeploy:num_requests_waiting|lmdeploy:num_api_requests_waiting"}, addNames: true}
+	waiting := metric{
+		names:    []string{"lmdeploy:num_requests_waiting|lmdeploy:num_api_requests_waiting"},
+		addNames: true,
+	}
 	running, queue := metricNamed("lmdeploy:num_requests_running"), metricNamed("lmdeploy:num_requests_waiting")
 	passed := observations("lmdeploy:time_to_first_token_seconds")
 	of := engine{
@@ -396,7 +423,8 @@ func llamacpp() Source {
 		Title: "llama.cpp (llama-server)",
 		Note:  "Start the server with --metrics.",
 		Presets: onPage(page{
-			"llamacpp:requests_processing|llamacpp:requests_deferred", "llamacpp:prompt_tokens_total|llamacpp:tokens_predicted_total",
+			"llamacpp:requests_processing|llamacpp:requests_deferred",
+			"llamacpp:prompt_tokens_total|llamacpp:tokens_predicted_total",
 		}, []Preset{
 			inflightPreset("llamacpp", func(s scope) string { return s.inflight(running, waiting) }),
 			queuePreset("llamacpp", func(s scope) string { return s.total(s.perPod(waiting)) }),
@@ -408,67 +436,4 @@ func llamacpp() Source {
 			{"kv-cache", "llama.cpp does not report its KV cache any more; use llamacpp/inflight"},
 		},
 	}
-}
-
-// dynamo is the presets for the frontend of NVIDIA Dynamo, which is in front of the workers that a Forecast scales.
-func dynamo() Source {
-	held := metricNamed("dynamo_frontend_active_requests", "dynamo_frontend_inflight_requests")
-	started, done := metricNamed("dynamo_frontend_requests_started_total"), metricNamed("dynamo_frontend_requests_total")
-	unanswered := metricNamed("dynamo_frontend_queued_requests")
-	return Source{
-		Name:  "dynamo",
-		Title: "NVIDIA Dynamo's frontend",
-		Note: "The frontend is the one of the target's graph: the pods of the Deployment GRAPH-frontend, where the target is GRAPH-SERVICE, as " +
-			"Dynamo's operator names them. All models of the frontend count, so use a query of your own for one of several. The workers' own " +
-			"metrics are those of their engine: use vllm, sglang or trtllm for a part of a graph, such as its prefill workers.",
-		Presets: []Preset{
-			inflightPreset("dynamo", func(s scope) string { return s.totalOverFrontends(s.perPod(held)) }).withSummary(
-				"Requests in flight at the graph's frontend, from their arrival to the end of their answer, whichever worker has them. " +
-					"Grows without limit under saturation, so it hides no demand."),
-			arrivalsPreset("dynamo", "Requests that arrive per second at the graph's frontend. Older releases count them at their end: "+
-				"then those plus the growth of the requests in flight.",
-				func(s scope) string {
-					ended := fmt.Sprintf(`clamp_min(%s + %s, 0)`, s.perPod(done.rate()), s.growth(held))
-					return s.totalOverFrontends(fmt.Sprintf(`(%s or %s)`, s.perPod(started.rate()), ended))
-				}),
-			queuePreset("dynamo", func(s scope) string { return s.totalOverFrontends(s.perPod(unanswered)) }).withSummary(
-				"Requests of the graph's frontend that have no token yet: they wait, or their prompt is being processed. Use it as a second, " +
-					"reactive metric of the HPA, or to mark another signal as saturated (spec.signal.saturated)."),
-		},
-		Lateness: []Preset{
-			latenessPreset("dynamo/time-to-first-token", "measured lateness: time to the first token",
-				"Share of the requests that had no token until after the wait, by the frontend's own count.",
-				scope.sumOverFrontends, inSeconds("dynamo_frontend_time_to_first_token_seconds")),
-		},
-		Unsupported: []Unsupported{
-			{"kv-cache", "the frontend does not report its workers' caches; use their engine's own preset, such as vllm/kv-cache"},
-			{"queue-time", "the frontend's queue is part of the time to the first token; use dynamo/time-to-first-token"},
-		},
-	}
-}
-
-// sumOverFrontends is the sum of a per-pod expression over the pods of the frontend of the target's graph. The pods are in the label
-// frontend: they are no replicas of the target.
-func (s scope) sumOverFrontends(perPod string) string {
-	frontends := s
-	frontends.target = Target{Kind: "Deployment", Name: frontendOf(s.target)}
-	for _, former := range s.target.FormerNames {
-		frontends.target.FormerNames = append(frontends.target.FormerNames, frontendOf(Target{Kind: s.target.Kind, Name: former}))
-	}
-	renamed := func(expr string) string {
-		return fmt.Sprintf(`label_replace(%s, "frontend", "$1", "pod", "(.+)")`, expr)
-	}
-	return fmt.Sprintf(`sum(%s * on (frontend) group_left () %s)`, renamed(perPod), renamed(frontends.pods()))
-}
-
-func (s scope) totalOverFrontends(perPod string) string {
-	return s.unlessUnknown(s.sumOverFrontends(perPod), perPod)
-}
-
-// frontendOf is the name of the Deployment of the frontend of a target's graph.
-func frontendOf(t Target) string {
-	if at := strings.LastIndex(t.Name, "-"); at > 0 && t.Kind != "DynamoGraphDeployment" {
-		return t.Name[:at] + "-frontend"
-	}
-	return t.Name + "-frontend"
 }

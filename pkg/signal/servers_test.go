@@ -182,7 +182,11 @@ func serverScenarios() []scenario {
   llamacpp:requests_deferred{$A} 1x40
   llamacpp:requests_processing{$B} 2x40
 `},
-		{preset: "llamacpp/queue", want: "{} 3", load: "\n  llamacpp:requests_deferred{$A} 1x40\n  llamacpp:requests_deferred{$B} 2x40\n"},
+		{
+			preset: "llamacpp/queue",
+			want:   "{} 3",
+			load:   "\n  llamacpp:requests_deferred{$A} 1x40\n  llamacpp:requests_deferred{$B} 2x40\n",
+		},
 		{preset: "llamacpp/queue", trap: "a neighbor's name begins alike", want: "{} 1", load: `
   llamacpp:requests_deferred{$A} 1x40
   llamacpp:requests_deferred{$X} 9x40
@@ -193,8 +197,12 @@ func serverScenarios() []scenario {
   dynamo_frontend_active_requests{namespace="ai",pod="llama-frontend-b",model="m"} 3x40
 `},
 		{
-			preset: "dynamo/inflight", trap: "both names of the gauge, those that wait are among them, and another graph's frontend",
-			kind: "Deployment", name: "llama-vllmdecodeworker", want: "{} 4", load: dynamoOwners + `
+			preset: "dynamo/inflight",
+			trap:   "both names of the gauge, those that wait are among them, and another graph's frontend",
+			kind:   "Deployment",
+			name:   "llama-vllmdecodeworker",
+			want:   "{} 4",
+			load: dynamoOwners + `
   dynamo_frontend_active_requests{namespace="ai",pod="llama-frontend-a",model="m"} 4x40
   dynamo_frontend_inflight_requests{namespace="ai",pod="llama-frontend-a",model="m"} 4x40
   dynamo_frontend_queued_requests{namespace="ai",pod="llama-frontend-a",model="m"} 3x40
@@ -206,15 +214,24 @@ func serverScenarios() []scenario {
   dynamo_frontend_requests_started_total{namespace="ai",pod="llama-frontend-b",model="m",endpoint="chat",request_type="unary"} 0+15x40
   dynamo_frontend_requests_total{namespace="ai",pod="llama-frontend-b",model="m",endpoint="chat",request_type="unary",status="success"} 0+15x40
 `},
-		{preset: "dynamo/arrivals", trap: "an older release counts requests at their end", want: "{} 3", load: dynamoOwners + `
+		{
+			preset: "dynamo/arrivals",
+			trap:   "an older release counts requests at their end",
+			want:   "{} 3",
+			load: dynamoOwners + `
   dynamo_frontend_requests_total{namespace="ai",pod="llama-frontend-a",model="m",endpoint="chat",status="success"} 0+30x40
   dynamo_frontend_inflight_requests{namespace="ai",pod="llama-frontend-a",model="m"} 0+15x40
-`},
+`,
+		},
 		{preset: "dynamo/queue", want: "{} 3", load: dynamoOwners + `
   dynamo_frontend_queued_requests{namespace="ai",pod="llama-frontend-a",model="m"} 3x40
 `},
 		{
-			preset: "dynamo/queue", trap: "the graph by its own name", kind: "DynamoGraphDeployment", name: "llama", want: "{} 5",
+			preset: "dynamo/queue",
+			trap:   "the graph by its own name",
+			kind:   "DynamoGraphDeployment",
+			name:   "llama",
+			want:   "{} 5",
 			load: dynamoOwners + `
   dynamo_frontend_queued_requests{namespace="ai",pod="llama-frontend-a",model="m"} 3x40
   dynamo_frontend_queued_requests{namespace="ai",pod="llama-frontend-b",model="m"} 2x40

@@ -59,7 +59,10 @@ func (d Diagnosis) ownPods() func(workload string) bool {
 	as := d.ownedAs()
 	own := append([]string{d.Target.Name}, d.Target.FormerNames...)
 	return func(workload string) bool {
-		return slices.ContainsFunc(targetNames(workload, as), func(name string) bool { return slices.Contains(own, name) })
+		return slices.ContainsFunc(
+			targetNames(workload, as),
+			func(name string) bool { return slices.Contains(own, name) },
+		)
 	}
 }
 

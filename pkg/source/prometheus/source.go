@@ -213,7 +213,10 @@ func (s *Source) inDialect(ctx context.Context, expr string, ask func(expr strin
 		return nil
 	}
 	explained := s.explain(ctx, err)
-	if plain := signal.WithoutNative(expr); plain != expr && errors.Is(explained, series.ErrQuery) && ask(plain) == nil {
+	if plain := signal.WithoutNative(
+		expr,
+	); plain != expr && errors.Is(explained, series.ErrQuery) &&
+		ask(plain) == nil {
 		s.withoutNative.Store(true)
 		return nil
 	}

@@ -364,7 +364,11 @@ func TestAStoreWithoutNativeHistograms(t *testing.T) {
 			q := query(3)
 			q.Expr = c.expr
 			for range 2 {
-				if _, err := s.Fetch(t.Context(), q); (err != nil) != c.fails || c.fails && !errors.Is(err, series.ErrQuery) {
+				if _, err := s.Fetch(
+					t.Context(),
+					q,
+				); (err != nil) != c.fails ||
+					c.fails && !errors.Is(err, series.ErrQuery) {
 					t.Errorf("error %v, want one: %v", err, c.fails)
 				}
 			}

@@ -212,7 +212,8 @@ func recorded(query string) func(at time.Time) float64 {
 // fleet is what a Prometheus knows of vLLMs: one is loaded every other day, which nobody foresees in five days, and one is behind a
 // gateway.
 func fleetAnswer(query string) func(at time.Time) float64 {
-	vllm := strings.Contains(query, "vllm:num_requests_running") && !strings.Contains(query, "nv_inference") && strings.Contains(query, `owner_name="chat`)
+	vllm := strings.Contains(query, "vllm:num_requests_running") && !strings.Contains(query, "nv_inference") &&
+		strings.Contains(query, `owner_name="chat`)
 	switch {
 	case vllm && strings.Contains(query, `namespace="batch"`):
 		return func(at time.Time) float64 { return float64(20 + 80*(at.Unix()/86400%2)) }

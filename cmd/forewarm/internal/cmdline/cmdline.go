@@ -26,9 +26,13 @@ func AddTrustFlags(flags *pflag.FlagSet, trust *signal.Trust) {
 	)
 	flags.StringVar((*string)(&trust.Cluster), "cluster", string(trust.Cluster),
 		"label and `value`, such as cluster=eu-1, of the series that count, where the store has several clusters")
-	flags.DurationVar(&trust.ScrapeInterval, "scrape-interval", trust.ScrapeInterval,
+	flags.DurationVar(
+		&trust.ScrapeInterval,
+		"scrape-interval",
+		trust.ScrapeInterval,
 		"longest time between two scrapes of a model server: presets of rates look back over four of them, and at least 2m "+
-			"(0: at most 30s)")
+			"(0: at most 30s)",
+	)
 }
 
 // AddPrometheusFlags adds the flags of a connection to a Prometheus: credentials, certificates, headers and the lookback.

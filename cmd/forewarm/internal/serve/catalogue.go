@@ -34,7 +34,10 @@ func (c Catalogue) Source(name, namespace string) (manifest.Source, error) {
 	if c.Tenants != nil {
 		grant, err := c.Tenants.Find(name, namespace)
 		return manifest.Source{
-			SourceRef: grant.Source, TenantLabel: grant.TenantLabel, Cluster: grant.Cluster, ScrapeInterval: grant.ScrapeInterval,
+			SourceRef:      grant.Source,
+			TenantLabel:    grant.TenantLabel,
+			Cluster:        grant.Cluster,
+			ScrapeInterval: grant.ScrapeInterval,
 		}, err
 	}
 	return manifest.OneSource{TenantLabel: c.Label, Cluster: string(c.Trust.Cluster)}.Source(name, namespace)
@@ -77,14 +80,21 @@ func (c Catalogue) Render(
 		out.Silent = signal.Silent(expr, namespace, workload, trust)
 	}
 	if deleted := signal.Deleted(expr, namespace, trust); deleted != "" && strings.HasPrefix(preset, "dcgm/") {
-		out.Doubts = refresh.Doubts{Often: true, Deleted: deleted, Expr: signal.Labeled(refresh.DoubtLabel, map[string]string{
-			refresh.DoubtSilent:    out.Silent,
-			refresh.DoubtDeleted:   "count(" + deleted + ")",
-			refresh.DoubtProfiling: p.IdleProfiling(namespace, workload, trust),
-		})}
+		out.Doubts = refresh.Doubts{
+			Often:   true,
+			Deleted: deleted,
+			Expr: signal.Labeled(refresh.DoubtLabel, map[string]string{
+				refresh.DoubtSilent:    out.Silent,
+				refresh.DoubtDeleted:   "count(" + deleted + ")",
+				refresh.DoubtProfiling: p.IdleProfiling(namespace, workload, trust),
+			}),
+		}
 		out.Silent = "" // It is asked with the others.
 	} else {
-		out.Doubts.Expr = signal.Labeled(refresh.DoubtLabel, map[string]string{refresh.DoubtSamples: signal.SamplesInWindow(expr)})
+		out.Doubts.Expr = signal.Labeled(
+			refresh.DoubtLabel,
+			map[string]string{refresh.DoubtSamples: signal.SamplesInWindow(expr)},
+		)
 	}
 	return out, nil
 }
