@@ -112,8 +112,8 @@ func TestStoresShowTheNewestSamples(t *testing.T) {
 		t.Errorf("with latency_offset=1ms the newest value is %v old, want the newest sample", d)
 	}
 	_, err := at(t, victoria.URL+"?latency_offset=0").Fetch(t.Context(), newest())
-	if !errors.Is(err, series.ErrUnavailable) {
-		t.Errorf("with latency_offset=0: error %v, want ErrUnavailable: it must be at least 1ms", err)
+	if !errors.Is(err, series.ErrQuery) {
+		t.Errorf("with latency_offset=0: error %v, want ErrQuery: it must be at least 1ms", err)
 	}
 }
 
