@@ -7,6 +7,7 @@
 //	check --update [NAME]      write the record anew
 //	print NAME/REQUEST         every step of one play: time, observed, served; diff.sh compares it with another revision's
 //	loss [NAME]                the pinball loss and the coverage of the quantile that is served of the recorded workloads
+//	dips [NAME]                what minutes in which the source reads a part of the demand do to the value, of the recorded workloads
 //
 // The workloads are those of FOREWARM_DATA/outcome/series_15s and FOREWARM_DATA/outcome/workloads of a day and more: on a
 // grid of 15 s, by straight lines, without noise, scaled to a mean of 12 replicas that sustain 1000 each, as a rate. In a
@@ -56,7 +57,7 @@ type options struct {
 // length that is played; 0 is all.
 func (o options) length() time.Duration { return time.Duration(o.days) * 24 * time.Hour }
 
-const usage = "want check, print NAME/REQUEST or loss, and then flags and names; see hack/served/doc.go"
+const usage = "want check, print NAME/REQUEST, loss or dips, and then flags and names; see hack/served/doc.go"
 
 // run does what the command line asks for. What is found goes to out, progress to progress.
 func run(ctx context.Context, args []string, out, progress io.Writer) error {
@@ -77,6 +78,8 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 		return printSteps(ctx, o, out)
 	case "loss":
 		return losses(ctx, o, out, progress)
+	case "dips":
+		return dipTable(ctx, o, out, progress)
 	}
 	return fmt.Errorf("%q: %s", args[0], usage)
 }

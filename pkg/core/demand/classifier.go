@@ -23,6 +23,10 @@ func (s *Classifier) Step(r Reading) Sample {
 		s.outages.addGap()
 		return Sample{Value: math.NaN(), Cause: Suspect}
 	}
+	if r.Dip {
+		s.outages.addGap()
+		return Sample{Value: math.NaN(), Cause: Dip}
+	}
 	if r.Incomplete {
 		s.outages.addGap()
 		return Sample{Value: math.NaN(), Cause: Incomplete}

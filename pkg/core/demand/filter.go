@@ -24,9 +24,9 @@ func Corroboration(reach, step time.Duration) time.Duration {
 	return reach + max(2*step, 2*time.Minute)
 }
 
-// believed returns the demand to learn from: NaN for a suspect.
+// believed returns the demand to learn from: NaN for a suspect and a dip.
 func (r *Reading) believed() float64 {
-	if r.Suspect {
+	if r.Suspect || r.Dip {
 		return math.NaN()
 	}
 	return r.Demand
@@ -53,12 +53,14 @@ type Filter struct {
 	out     []Reading
 	// gap counts the steps without a sample since the newest one.
 	gap int
+	// falls holds sudden lows back, before anything else learns of them.
+	falls falls
 }
 
 // NewFilter returns a Filter without history. The configuration must be valid.
 func NewFilter(c FilterConfig) *Filter {
 	span := int((c.Corroboration + c.Step - 1) / c.Step)
-	f := &Filter{config: c, span: span, base: newBase(span), tracker: newBoundTracker(c)}
+	f := &Filter{config: c, span: span, base: newBase(span), tracker: newBoundTracker(c), falls: newFalls(c.Step)}
 	f.update()
 	return f
 }
@@ -67,14 +69,35 @@ func NewFilter(c FilterConfig) *Filter {
 // where others waited for it. They are valid until the next Step.
 func (f *Filter) Step(r Reading) []Reading {
 	f.out = f.out[:0]
-	f.base.add(f.step, r.Demand)
+	decided, waits := f.falls.add(&r)
+	for _, low := range decided {
+		f.admit(low)
+	}
+	if !waits {
+		f.admit(r)
+	}
+	return f.out
+}
+
+// LearnFall passes the sudden lows that wait, as if they had lasted for FallLearnt.
+func (f *Filter) LearnFall() []Reading {
+	f.out = f.out[:0]
+	for _, low := range f.falls.decide(true) {
+		f.admit(low)
+	}
+	return f.out
+}
+
+// admit adds a reading that is no sudden low.
+func (f *Filter) admit(r Reading) {
+	f.base.add(f.step, r.believed())
 	f.step++
 	f.bound.Base = f.base.level
 	f.bound.MaxObserved = f.maxObserved()
 	top := f.Cap()
 	f.releaseCredible(top)
-	waits := r.above(top)
-	if math.IsNaN(r.Demand) {
+	waits := !r.Dip && r.above(top)
+	if math.IsNaN(r.believed()) {
 		f.gap++
 		waits = len(f.waiting) > 0 && f.gap <= f.span
 	} else {
@@ -91,7 +114,6 @@ func (f *Filter) Step(r Reading) []Reading {
 		f.release(len(f.waiting), top)
 		f.pass(r)
 	}
-	return f.out
 }
 
 // Cap returns the highest demand that is believed at once.
@@ -117,7 +139,7 @@ func (f *Filter) releaseCredible(top float64) {
 // release passes the n oldest waiting readings, those above the cap as suspects.
 func (f *Filter) release(n int, top float64) {
 	for _, r := range f.waiting[:n] {
-		r.Suspect = r.above(top)
+		r.Suspect = !r.Dip && r.above(top)
 		f.learn(r)
 		f.out = append(f.out, r)
 	}
@@ -141,8 +163,12 @@ func (f *Filter) update() {
 	f.bound.MaxObserved = f.maxObserved()
 }
 
-// Waiting returns the readings that are held back, the oldest first; they are valid until the next Step.
+// Waiting returns the readings that are held back because they are too high, the oldest first; they are valid until the next Step.
 func (f *Filter) Waiting() []Reading { return f.waiting }
+
+// Fallen returns the sudden lows that are held back after those that Waiting returns, and whether they are served already; they are
+// valid until the next Step.
+func (f *Filter) Fallen() (lows []Reading, followed bool) { return f.falls.waiting, f.falls.follows() }
 
 // Corroboration is how long a level must last to be credible.
 func (f *Filter) Corroboration() time.Duration { return f.config.Corroboration }

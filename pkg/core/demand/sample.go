@@ -32,6 +32,8 @@ const (
 	Incomplete
 	// Ignored: an event says that nothing is to be learnt.
 	Ignored
+	// Dip: the demand fell suddenly, as it had not before or after a gap, and did not stay there.
+	Dip
 )
 
 // Kind returns the class of samples with this cause.
@@ -39,7 +41,7 @@ func (c Cause) Kind() Kind {
 	switch c {
 	case Saturated, AtCapacity:
 		return Censored
-	case Outage, Missing, Suspect, Incomplete, Ignored:
+	case Outage, Missing, Suspect, Incomplete, Ignored, Dip:
 		return Masked
 	default:
 		return Known
@@ -63,6 +65,8 @@ func (c Cause) String() string {
 		return "the source still adds to samples of this age, so a smaller one is not believed yet"
 	case Ignored:
 		return "an event says that nothing is to be learnt from it"
+	case Dip:
+		return "the demand fell suddenly, as it had not before or after a gap, and has not stayed there for long enough"
 	default:
 		return ""
 	}
@@ -77,12 +81,14 @@ type Span struct {
 	Samples int
 }
 
-// Reading is the input of one step. A Filter adds Suspect and Bound.
+// Reading is the input of one step. A Filter adds Suspect, Dip and Bound.
 type Reading struct {
 	// Demand as it was read, NaN where there is no sample.
 	Demand float64
 	// Suspect: the demand was far above all that is credible, and was not corroborated.
 	Suspect bool
+	// Dip: the demand fell as it had not before, or after a gap, and did not stay there.
+	Dip bool
 	// Bound is the most that was justified at its time; for a reading that was corroborated later, before it.
 	Bound Bound
 	// Incomplete: the source still adds to samples of this age, and the demand is below the one before.

@@ -12,6 +12,7 @@ import (
 
 // Describe writes the forecaster's state to an entry.
 func (f *Forecaster) Describe(e *snapshot.ForecastState) {
+	f = f.serving()
 	e.Observed, e.Decision, e.Newest = f.credited(), f.decision, f.newest.Values()
 	e.Skill, e.Coverage = math.NaN(), f.record.covered.Value()
 	e.Recent, e.Past = f.record.recent(), f.record.forecasts()

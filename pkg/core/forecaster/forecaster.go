@@ -33,8 +33,12 @@ type Forecaster struct {
 	unfaded float64
 	// newest is the demand as it was observed at each of the last steps.
 	newest series.Ring[float64]
-	// held is the demand while samples are held back, else NaN.
+	// held is the demand while samples are held back because they are too high, else NaN.
 	held float64
+	// follower has learnt the sudden lows that are held back, and serves while they are followed; else nil. most is the value before
+	// them, of a follower alone.
+	follower *Forecaster
+	most     float64
 
 	// Candidates and decision; nil before the first sample. objectiveErr is why an objective is not calibrated.
 	peaks        *windowpeak.CandidateSet
@@ -106,6 +110,7 @@ func New(config Config, history History) *Forecaster {
 		f.peaks.EndIn(config.stepsIn(config.Lifetime))
 	}
 	f.decideHeld()
+	f.follow(nil)
 	return f
 }
 
@@ -115,6 +120,37 @@ func (f *Forecaster) Step(r demand.Reading) {
 		f.accept(passed)
 	}
 	f.decideHeld()
+	f.follow(&r)
+}
+
+// follow serves sudden lows that have lasted for a while, by a copy that has learnt them. If the demand recovers, the copy is dropped,
+// and nothing has been learnt. Until they have lasted that long nothing steps, so the last value holds.
+func (f *Forecaster) follow(newest *demand.Reading) {
+	if _, followed := f.filter.Fallen(); !followed {
+		f.follower = nil
+		return
+	}
+	if f.follower != nil && newest != nil {
+		f.follower.Step(*newest)
+		return
+	}
+	f.follower = nil
+	copied := f.Clone()
+	if copied.most = f.decision.Value; !f.Decided() {
+		copied.most = f.Fallback().Value
+	}
+	for _, low := range copied.filter.LearnFall() {
+		copied.accept(low)
+	}
+	f.follower = copied
+}
+
+// serving is the forecaster whose values are served.
+func (f *Forecaster) serving() *Forecaster {
+	if f.follower != nil {
+		return f.follower.serving()
+	}
+	return f
 }
 
 // accept classifies a reading that the filter has passed on, and steps.
@@ -139,6 +175,7 @@ func (f *Forecaster) step(sample demand.Sample) {
 	if sample.Faded > 0 {
 		sample.Bound.Left = f.unfaded * (1 - sample.Faded)
 	}
+	sample.Bound.Held = f.most
 	f.bound = sample.Bound
 	f.keepRecent(sample.Value)
 	sample.Observed, sample.Censored = f.demand.observe(sample)
@@ -199,6 +236,7 @@ func (f *Forecaster) keepRecent(v float64) {
 // Fallback is the decision while no candidate can serve: the larger of the running maximum over the lead window and, if it has
 // skill on this series, the same time last season; at least the observed demand.
 func (f *Forecaster) Fallback() decide.Decision {
+	f = f.serving()
 	observed := f.credited()
 	if f.peaks == nil {
 		return decide.Fallback(f.config.Settings, decide.ByObserved, observed, observed, 0)
@@ -209,6 +247,9 @@ func (f *Forecaster) Fallback() decide.Decision {
 	}
 	if f.bound.Left > 0 {
 		value = min(value, f.bound.Left)
+	}
+	if f.bound.Held > 0 {
+		value = min(value, f.bound.Held)
 	}
 	value = math.Max(value, f.known(f.peaks.LeadWindow).atLeast)
 	return decide.Fallback(f.config.Settings, rule, value, observed, f.config.Window)
@@ -286,6 +327,7 @@ func (f *Forecaster) completeInput(newest *decide.Input) {
 
 // ValuesTo writes the values of the Settings and of each of the ExtraSettings to dst: NaN where the caller falls back.
 func (f *Forecaster) ValuesTo(dst []float64) {
+	f = f.serving()
 	dst[0] = f.decision.Value
 	for i := 1; i < len(dst); i++ {
 		dst[i] = math.NaN()
@@ -326,6 +368,7 @@ func (f *Forecaster) decideHeld() {
 		return
 	}
 	f.bound = waiting[len(waiting)-1].Bound
+	f.bound.Held = f.most
 	for len(waiting) > 1 && math.IsNaN(waiting[len(waiting)-1].Demand) {
 		waiting = waiting[:len(waiting)-1] // The observed demand stays over gaps.
 	}
@@ -337,14 +380,17 @@ func (f *Forecaster) decideHeld() {
 	f.decide()
 }
 
-// Suspects are the readings that are held back, the oldest first, and how long they must last to be credible.
+// Fallen are the sudden lows that are held back, the oldest first, and whether they are served already.
+func (f *Forecaster) Fallen() (lows []demand.Reading, followed bool) { return f.filter.Fallen() }
+
+// Suspects are the readings that are held back because they are too high, the oldest first, and how long they must last to be credible.
 func (f *Forecaster) Suspects() (held []demand.Reading, lasts time.Duration) {
 	return f.filter.Waiting(), f.filter.Corroboration()
 }
 
 // CurrentSpan is the one that contains the newest sample, whose end is given; ok is false if the demand is known.
 func (f *Forecaster) CurrentSpan(end time.Time) (span demand.Span, ok bool) {
-	return f.spans.current(end)
+	return f.serving().spans.current(end)
 }
 
 // End is the end of the samples that the filter has passed on.
@@ -352,14 +398,15 @@ func (f *Forecaster) End() time.Time { return time.Unix(0, f.next*int64(f.config
 
 // ReadUntil is the end of all samples, those that are held back included.
 func (f *Forecaster) ReadUntil() time.Time {
-	return f.End().Add(time.Duration(len(f.filter.Waiting())) * f.config.Step)
+	fallen, _ := f.filter.Fallen()
+	return f.End().Add(time.Duration(len(f.filter.Waiting())+len(fallen)) * f.config.Step)
 }
 
 // Span is the total time of the samples, without gaps.
 func (f *Forecaster) Span() time.Duration { return time.Duration(f.observed) * f.config.Step }
 
 // Decided reports whether a candidate serves; if none does, the caller falls back.
-func (f *Forecaster) Decided() bool { return !math.IsNaN(f.decision.Value) }
+func (f *Forecaster) Decided() bool { return !math.IsNaN(f.serving().decision.Value) }
 
 // Calibrator calibrates the headroom; nil without an objective.
 func (f *Forecaster) Calibrator() *objective.Calibrator {
@@ -387,6 +434,7 @@ func (f *Forecaster) PaidByVariant(hours int) []float64 {
 // Windows are the quantiles over all calibrated windows: those of the selected candidate or, if it forecasts the lead window
 // only, of the best candidate that forecasts steps.
 func (f *Forecaster) Windows() []windowpeak.Window {
+	f = f.serving()
 	if f.peaks == nil {
 		return nil
 	}
