@@ -117,7 +117,7 @@ func TestMeasuredDiffersForADay(t *testing.T) {
 	}
 	for now := noon.Add(-step); now.Before(noon.Add(72 * time.Hour)); now = now.Add(10 * step) {
 		e, other := entry(t, loop.Step(t.Context(), now), "llama"), entry(t, plain.Step(t.Context(), now), "llama")
-		if e.Decision != other.Decision {
+		if e.Decision.Value != other.Decision.Value || e.Decision.Reason() != other.Decision.Reason() {
 			t.Fatalf("at %s %+v is served, without it %+v", now, e.Decision, other.Decision)
 		}
 		since := now.Sub(began)

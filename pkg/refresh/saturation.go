@@ -129,6 +129,8 @@ func (r *result) dataCondition() (snapshot.Condition, bool) {
 			"before it counts for %s, then half as much every %s; check the workload, its scrape and the query; "+
 			"if the demand is gone, nothing needs to be done", formatTime(r.classified.From),
 			humanize.Span(demand.OutageHold), humanize.Span(demand.OutageHalfLife))
+	case r.suddenLow != nil:
+		c.Reason, c.Message = snapshot.ReasonSuddenLow, r.suddenLow.String()
 	default:
 		return snapshot.Condition{}, false
 	}

@@ -408,6 +408,7 @@ func (w *worker) updateResult() {
 	w.forecaster.Describe(e)
 	w.result.classified, w.result.isClassified = w.forecaster.CurrentSpan(w.store.End())
 	w.recordSuspect(e)
+	w.recordSuddenLow(e)
 	w.judgeSignal()
 	if w.result.partial = w.partial; w.partial {
 		w.result.need = w.need()

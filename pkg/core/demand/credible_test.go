@@ -26,7 +26,7 @@ func config() demand.FilterConfig {
 	}
 }
 
-// passed writes what passes at each step: the demand, with a ! where it is a suspect, and … where nothing passes.
+// passed writes what passes at each step: the demand, with a ! where it is a suspect and a ? where it is a dip, and … where nothing passes.
 func passed(f *demand.Filter, load ...float64) string {
 	var out []string
 	for _, v := range load {
@@ -35,6 +35,9 @@ func passed(f *demand.Filter, load ...float64) string {
 			word := fmt.Sprint(s.Demand)
 			if s.Suspect {
 				word += "!"
+			}
+			if s.Dip {
+				word += "?"
 			}
 			passed = append(passed, word)
 		}
@@ -69,8 +72,10 @@ func TestASuspectWaits(t *testing.T) {
 		"a gap within waits too":                       {[]float64{900, gap, 100}, "… … 900!+NaN+100"},
 		"a long gap ends the wait":                     {[]float64{900, gap, gap, gap, gap, gap}, "… … … … … 900!+NaN+NaN+NaN+NaN+NaN"},
 		"a gap is no corroboration":                    {[]float64{900, gap, gap, gap, 900, 100}, "… … … … … 900!+NaN+NaN+NaN+900!+100"},
-		"a demand of 0 is nothing special":             {[]float64{0, 0, 100}, "0 0 100"},
-		"a fall is believed":                           {[]float64{1}, "1"},
+		"a sudden low waits":                           {[]float64{1}, "…"},
+		"a dip is none of the demand's":                {[]float64{0, 0, 100}, "… … 0?+0?+100"},
+		"a low counts as a gap for a high before it":   {[]float64{900, 1, 100}, "… … 900!+1?+100"},
+		"a high after a low":                           {[]float64{1, 900, 100}, "… 1? 900!+100"},
 		"what is believed is not doubted a time later": {[]float64{900, 900, 900, 900, 900, 100, 900}, "… … … … 900+900+900+900+900 100 900"},
 	} {
 		if got := passed(filterAfterAnHour(config(), 100), c.demand...); got != c.want {
@@ -142,7 +147,7 @@ func TestLimit(t *testing.T) {
 	if got := f.Bound().Limit(lead).Forecast; got != 306 {
 		t.Errorf("risen by 40 to 140: %v, want 140, nine tenths of it and the 40", got)
 	}
-	repeat(f, 20, 40)
+	repeat(f, 30, 40) // The first ten minutes of it wait.
 	repeat(f, 20, 140)
 	if got := f.Bound().Limit(lead).Forecast; got != 350 {
 		t.Errorf("risen by 100 to 140: %v, want two and a half times of it, the most there is", got)
@@ -171,8 +176,8 @@ func TestWhatCameOnceIsOver(t *testing.T) {
 	if got := calm(4 * time.Minute); got < 5000 {
 		t.Errorf("within a lead window of its end %v, want its own height at least", got)
 	}
-	if got := calm(2 * time.Minute); got != 190 {
-		t.Errorf("a lead window after its end %v, want 1.9 times the calm", got)
+	if got := calm(demand.FallLearnt); got != 190 {
+		t.Errorf("when its end is learnt, a lead window after it, %v, want 1.9 times the calm", got)
 	}
 	burst()
 	if got := calm(12 * time.Hour); got < 5000 {
@@ -262,8 +267,10 @@ func FuzzFilter(f *testing.F) {
 			for _, s := range filter.Step(demand.Reading{Demand: v}) {
 				passed = append(passed, s.Demand)
 			}
-			if waiting := len(filter.Waiting()); waiting > 2*span+1 || waiting+len(passed) != i+1 {
-				t.Fatalf("step %d: %d wait, %d have passed", i, waiting, len(passed))
+			low, _ := filter.Fallen()
+			if waiting := len(filter.Waiting()); waiting > 2*span+1 || len(low) > int(demand.FallLearnt/c.Step) ||
+				waiting+len(low)+len(passed) != i+1 {
+				t.Fatalf("step %d: %d and %d lows wait, %d have passed", i, waiting, len(low), len(passed))
 			}
 			checkBound(t, filter.Bound(), load[:i+1], span)
 		}

@@ -4,6 +4,7 @@
 //
 //	Reading ──> Classifier: known, censored (a lower bound) or masked, and the cause (classifier.go)
 //	              far above all that is credible and not corroborated (filter.go)        ──> masked
+//	              a sudden low, as it was not before or after a gap, that recovers (fall.go) ──> masked
 //	              the saturation signal (spec.signal.saturated)                           ──> censored
 //	              a plateau at capacity (plateau.go)                                      ──> censored
 //	              a sudden, unusual drop to zero (outage.go)                              ──> masked, for a while

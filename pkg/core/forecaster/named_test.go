@@ -80,7 +80,7 @@ func TestWhatNothingReadsIsNotFitted(t *testing.T) {
 	for name, e := range map[string]*snapshot.ForecastState{
 		"all": describe(forecaster.New(all, h)), "the ensemble, which is named": describe(forecaster.New(named, h)),
 	} {
-		if e.Decision != byDefault.Decision || !reflect.DeepEqual(e.Objective, byDefault.Objective) {
+		if e.Decision.Reason() != byDefault.Decision.Reason() || e.Decision.Value != byDefault.Decision.Value || !reflect.DeepEqual(e.Objective, byDefault.Objective) {
 			t.Errorf("with %s %s is served, by default %s", name, e.Decision.Reason(), byDefault.Decision.Reason())
 		}
 		for _, c := range byDefault.Candidates {
