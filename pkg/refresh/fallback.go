@@ -71,7 +71,7 @@ type result struct {
 	clusters float64
 	// suspect is the demand that is not believed yet; nil if there is none.
 	suspect *suspect
-	// suddenLow is the sudden low that is not learnt yet; nil if there is none.
+	// suddenLow is the sudden low that is doubted; nil if there is none.
 	suddenLow *suddenLow
 	// shape of the newest samples where they do not look like a demand; silent is how many ready replicas did not report at the last
 	// two times that they were counted.

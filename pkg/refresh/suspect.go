@@ -48,41 +48,33 @@ func (s *suspect) String() string {
 		formatTime(s.since), s.highest, s.served, until)
 }
 
-// recordSuddenLow records the sudden lows that are not learnt yet.
+// recordSuddenLow records the sudden lows that are doubted. One that is followed is most likely the demand, and needs no attention.
 func (w *worker) recordSuddenLow(e *snapshot.ForecastState) {
 	w.result.suddenLow = nil
 	lows, followed := w.forecaster.Fallen()
-	if len(lows) == 0 {
+	if len(lows) == 0 || followed {
 		return
 	}
 	until := w.forecaster.ReadUntil()
-	s := suddenLow{since: until.Add(-time.Duration(len(lows)) * w.job.Step), lowest: math.Inf(1), followed: followed}
+	s := suddenLow{since: until.Add(-time.Duration(len(lows)) * w.job.Step), lowest: math.Inf(1)}
 	for _, low := range lows {
 		if low.Demand < s.lowest { // NaN is not.
 			s.lowest = low.Demand
 		}
 	}
-	if !followed { // Else the classes of the lows are known.
-		e.Classifications = append(e.Classifications, demand.Span{
-			From: s.since, To: until, Cause: demand.Dip, Samples: len(lows),
-		})
-	}
+	e.Classifications = append(e.Classifications, demand.Span{From: s.since, To: until, Cause: demand.Dip, Samples: len(lows)})
 	w.result.suddenLow = &s
 }
 
 // suddenLow is a demand that has fallen suddenly, which may be a part of the total.
 type suddenLow struct {
-	since    time.Time
-	lowest   float64
-	followed bool
+	since  time.Time
+	lowest float64
 }
 
 // String reports the fall, what is served, and until when nothing is learnt of it.
 func (s *suddenLow) String() string {
-	served := fmt.Sprintf("the value before it is served until %s", formatTime(s.since.Add(demand.FallDoubt)))
-	if s.followed {
-		served = "the value follows, and does not rise"
-	}
-	return fmt.Sprintf("since %s the demand is suddenly as low as %.6g, which may be a part of the total: %s, and models ignore it "+
-		"unless it lasts until %s", formatTime(s.since), s.lowest, served, formatTime(s.since.Add(demand.FallLearnt)))
+	return fmt.Sprintf("since %s the demand is suddenly as low as %.6g, which may be a part of the total: the value before it is "+
+		"served until %s, and models ignore it unless it lasts until %s", formatTime(s.since), s.lowest,
+		formatTime(s.since.Add(demand.FallDoubt)), formatTime(s.since.Add(demand.FallLearnt)))
 }

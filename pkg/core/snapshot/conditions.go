@@ -140,7 +140,7 @@ const (
 	// Fix: check the scrape. If the demand is real, wait.
 	ReasonSuspect = "SuspectSample"
 	// ReasonSuddenLow (False): the demand fell suddenly, further than it usually does, or fell after a gap. For two minutes the value
-	// before the fall is served. Then the fall is followed, and after ten minutes it is learnt.
+	// before the fall is served. Then the fall is followed, without this condition, and after ten minutes it is learnt.
 	//
 	// Fix: none if it lasts for some minutes only. If it comes again and again, check the scrapes and the source: a part of the total
 	// may be missing.
