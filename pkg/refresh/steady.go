@@ -32,6 +32,9 @@ func (w *worker) steady(conditions []snapshot.Condition, now time.Time) []snapsh
 		switch bad := at >= 0 && !conditions[at].True; {
 		case p == nil:
 			w.problems[kind] = &problem{said: bad, initial: bad}
+		case bad && p.said && conditions[at].Reason == snapshot.ReasonSuddenLow &&
+			p.condition.Reason == snapshot.ReasonOutageSuspected && now.Sub(p.last) < p.lingers():
+			p.last, conditions[at] = now, p.condition // An outage that comes back begins as a sudden low.
 		case bad:
 			if !p.said {
 				p.since, p.flaps = now, now.Sub(p.over) < flapTime
