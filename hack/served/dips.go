@@ -145,7 +145,8 @@ func serves(f *forecaster.Forecaster, samples []float64) []float64 {
 	out := make([]float64, len(samples))
 	for i, v := range samples {
 		f.Step(demand.Reading{Demand: v})
-		if f.ValuesTo(out[i : i+1]); math.IsNaN(out[i]) {
+		f.ValuesTo(out[i : i+1])
+		if math.IsNaN(out[i]) {
 			out[i] = f.Fallback().Value
 		}
 	}
@@ -164,8 +165,8 @@ func (d dip) result(f *forecaster.Forecaster, before float64, next, undisturbed 
 		r.highest = slices.Max(served) / most
 	}
 	for i, v := range served {
-		if real := (next[i] + before) / 2; real > 0 {
-			r.lowest = math.Min(r.lowest, v/real)
+		if level := (next[i] + before) / 2; level > 0 {
+			r.lowest = math.Min(r.lowest, v/level)
 		}
 		if before = next[i]; v <= (1+d.share)/2*undisturbed[i] {
 			r.follows = min(r.follows, time.Duration(i)*loopStep)

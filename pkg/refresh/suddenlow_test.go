@@ -106,8 +106,15 @@ func TestADipDoesNotRaiseTheValue(t *testing.T) {
 		highest, lowest := play(1)
 		for _, share := range []float64{0, 0.1, 0.3} {
 			if h, l := play(share); h > 1.05*highest || l < 0.9*lowest {
-				t.Errorf("%s: with a minute at %v of the demand %v to %v is served, without it %v to %v", name, share, l, h,
-					lowest, highest)
+				t.Errorf(
+					"%s: with a minute at %v of the demand %v to %v is served, without it %v to %v",
+					name,
+					share,
+					l,
+					h,
+					lowest,
+					highest,
+				)
 			}
 		}
 	}
@@ -132,7 +139,13 @@ func TestASuddenLowIsFollowed(t *testing.T) {
 			if now.Sub(noon) <= demand.FallDoubt {
 				reason = snapshot.ReasonSuddenLow
 				if e.Decision.Value != before {
-					t.Errorf("share %v: after %s %v is served, before %v", share, now.Sub(noon), e.Decision.Value, before)
+					t.Errorf(
+						"share %v: after %s %v is served, before %v",
+						share,
+						now.Sub(noon),
+						e.Decision.Value,
+						before,
+					)
 				}
 			}
 			got := reason

@@ -62,7 +62,10 @@ func (w *worker) recordSuddenLow(e *snapshot.ForecastState) {
 			s.lowest = low.Demand
 		}
 	}
-	e.Classifications = append(e.Classifications, demand.Span{From: s.since, To: until, Cause: demand.Dip, Samples: len(lows)})
+	e.Classifications = append(
+		e.Classifications,
+		demand.Span{From: s.since, To: until, Cause: demand.Dip, Samples: len(lows)},
+	)
 	w.result.suddenLow = &s
 }
 
@@ -74,7 +77,12 @@ type suddenLow struct {
 
 // String reports the fall, what is served, and until when nothing is learnt of it.
 func (s *suddenLow) String() string {
-	return fmt.Sprintf("since %s the demand is suddenly as low as %.6g, which may be a part of the total: the value before it is "+
-		"served until %s, and models ignore it unless it lasts until %s", formatTime(s.since), s.lowest,
-		formatTime(s.since.Add(demand.FallDoubt)), formatTime(s.since.Add(demand.FallLearnt)))
+	return fmt.Sprintf(
+		"since %s the demand is suddenly as low as %.6g, which may be a part of the total: the value before it is "+
+			"served until %s, and models ignore it unless it lasts until %s",
+		formatTime(s.since),
+		s.lowest,
+		formatTime(s.since.Add(demand.FallDoubt)),
+		formatTime(s.since.Add(demand.FallLearnt)),
+	)
 }

@@ -33,7 +33,11 @@ func copies() []struct{ how, first, second string } {
 	return []struct{ how, first, second string }{
 		{"an HA pair of Prometheus without deduplication", `prometheus_replica="p-0"`, `prometheus_replica="p-1"`},
 		{"a pod with two containers, scraped by its annotation", `container="server"`, `container="istio-proxy"`},
-		{"a Service and its headless twin", `job="llama",service="llama"`, `job="llama-headless",service="llama-headless"`},
+		{
+			"a Service and its headless twin",
+			`job="llama",service="llama"`,
+			`job="llama-headless",service="llama-headless"`,
+		},
 		{"the same pod under two tenants", `tenant_id="a"`, `tenant_id="b"`},
 		{"a replica label of another name", `my_own="a"`, `my_own="b"`},
 	}

@@ -14,7 +14,7 @@ const (
 	FallLearnt = 10 * time.Minute
 )
 
-var (
+const (
 	// A demand below lowShare of the lowest demand of the last fallMemory has fallen.
 	lowShare   = 0.9
 	fallMemory = 5 * time.Minute
@@ -184,7 +184,8 @@ func (f *falls) ratio(r *Reading) float64 {
 // low reports whether a demand is a sudden low that is doubted.
 func (f *falls) low(r *Reading) bool {
 	class := fallClass(f.ratio(r))
-	return class >= 0 && f.learnt >= 2*f.doubt && !r.ScaledToZero && (f.gap >= f.doubt || f.seenBelow(class) < habitualFalls)
+	return class >= 0 && f.learnt >= 2*f.doubt && !r.ScaledToZero &&
+		(f.gap >= f.doubt || f.seenBelow(class) < habitualFalls)
 }
 
 // fallClass is the class of a fall to a share of the demand, −1 for none.

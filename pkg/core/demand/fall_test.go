@@ -60,8 +60,16 @@ func TestASuddenLowWaits(t *testing.T) {
 			}
 		}
 		if waited != c.waited || dips != c.dips || followed != c.followed {
-			t.Errorf("%s: %d steps waited, %d dips, followed at sample %d; want %d, %d, %d", name, waited, dips, followed,
-				c.waited, c.dips, c.followed)
+			t.Errorf(
+				"%s: %d steps waited, %d dips, followed at sample %d; want %d, %d, %d",
+				name,
+				waited,
+				dips,
+				followed,
+				c.waited,
+				c.dips,
+				c.followed,
+			)
 		}
 	}
 }
@@ -77,7 +85,10 @@ func TestAHabitualFallIsBelieved(t *testing.T) {
 	if waited, dips := lows(f, append(flat(20, 100), 10, 100)...); waited != 1 || dips != 1 {
 		t.Errorf("a deeper fall: %d lows wait, and %d are dips, want 1 and 1", waited, dips)
 	}
-	if waited, dips := lows(f, append(append(flat(20, 100), gap, gap, gap, gap), 30, 100)...); waited != 1 || dips != 1 {
+	if waited, dips := lows(
+		f,
+		append(append(flat(20, 100), gap, gap, gap, gap), 30, 100)...); waited != 1 ||
+		dips != 1 {
 		t.Errorf("after a gap: %d lows wait, and %d are dips, want 1 and 1", waited, dips)
 	}
 }
@@ -98,7 +109,8 @@ func TestADipIsAGap(t *testing.T) {
 				if i < 300+n {
 					continue
 				}
-				if g, w := got[len(got)-1], want[len(want)-1]; g.Demand != w.Demand || g.Bound.Limit(1) != w.Bound.Limit(1) {
+				if g, w := got[len(got)-1], want[len(want)-1]; g.Demand != w.Demand ||
+					g.Bound.Limit(1) != w.Bound.Limit(1) {
 					t.Fatalf("%d samples of %v, step %d: %+v, with a gap %+v", n, low, i, g, w)
 				}
 			}
@@ -117,7 +129,8 @@ func TestASparseDemandMayFall(t *testing.T) {
 		if i >= 150 {
 			v = 20
 		}
-		if f.Step(demand.Reading{Demand: v}); i == 155 {
+		f.Step(demand.Reading{Demand: v})
+		if i == 155 {
 			if waiting, _ := f.Fallen(); len(waiting) > 0 {
 				t.Errorf("a quarter of an hour later %d samples wait", len(waiting))
 			}

@@ -85,7 +85,8 @@ func TestCapacityFollowsAShift(t *testing.T) {
 						}
 						e, without := describe(f), describe(undisturbed)
 						for _, name := range asked {
-							if name != "" && (len(candidate(t, e, name).Windows) == 0 || len(candidate(t, without, name).Windows) == 0) {
+							if name != "" &&
+								(len(candidate(t, e, name).Windows) == 0 || len(candidate(t, without, name).Windows) == 0) {
 								continue // The last season has a dip of the noise at this time, which counts as a gap.
 							}
 							want := limits[what].left * answer(t, without, name)
