@@ -87,13 +87,6 @@ func (d *doubts) condition() (reason, message string) {
 				"sum(max without (prometheus_replica) (…))",
 			newest[DoubtCopies],
 		)
-	case newest[DoubtDeleted] > 0:
-		return reasonDeletedPods, fmt.Sprintf(
-			"an exporter still reports %s (%s), which kube-state-metrics no longer does: their demand does not count; "+
-				"dcgm-exporter forgets deleted pods within half an hour",
-			plural(newest[DoubtDeleted], "deleted pod"),
-			podNames(d.deleted),
-		)
 	case both(DoubtProfiling) > 0:
 		return reasonProfilingIdle, fmt.Sprintf(
 			"the profiling field of %s is 0 while their utilization is above 50 %%, so their demand is missing: "+
@@ -108,6 +101,16 @@ func (d *doubts) condition() (reason, message string) {
 		)
 	}
 	return "", ""
+}
+
+// deletedText names deleted pods that are still reported, after a semicolon; empty for none. It is no trouble: exporters forget such pods.
+func (d *doubts) deletedText() string {
+	n := d.numbers[0][DoubtDeleted]
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; an exporter still reports %s (%s), whose demand does not count: dcgm-exporter forgets them within half an hour",
+		plural(n, "deleted pod"), podNames(d.deleted))
 }
 
 // podNames lists a few names.

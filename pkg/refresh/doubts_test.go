@@ -41,12 +41,13 @@ func TestDoubtsAboutAValueAreSaid(t *testing.T) {
 		rarely  bool
 		reason  string
 		message string
+		source  string // What the condition SourceHealthy says, which stays True.
 		asked   int
 	}{
 		"nothing":                {numbers: map[string]float64{refresh.DoubtCopies: 1, refresh.DoubtSamples: 4}, asked: 2},
 		"the source fails":       {err: errors.New("away"), asked: 2},
 		"an HA pair":             {numbers: map[string]float64{refresh.DoubtCopies: 2}, reason: "CopiesAddUp", message: "2 copies of one scrape", asked: 2},
-		"deleted pods":           {numbers: map[string]float64{refresh.DoubtDeleted: 2}, reason: "DeletedPods", message: "2 deleted pods (llama-old-a", asked: 2},
+		"deleted pods":           {numbers: map[string]float64{refresh.DoubtDeleted: 2}, source: "2 deleted pods (llama-old-a", asked: 2},
 		"profiling is paused":    {numbers: map[string]float64{refresh.DoubtProfiling: 1}, reason: "ProfilingIdle", message: "of 1 GPU is 0", asked: 2},
 		"rare scrapes":           {numbers: map[string]float64{refresh.DoubtSamples: 2}, reason: "WindowTooShort", message: "only 2 samples", asked: 2},
 		"silent replicas":        {numbers: map[string]float64{refresh.DoubtSilent: 3}, reason: "SilentReplicas", message: "3 ready replicas", asked: 2},
@@ -72,20 +73,24 @@ func TestDoubtsAboutAValueAreSaid(t *testing.T) {
 				)
 			}
 			at := noon.Add(6 * step)
-			got, err := e.Answer(decide.Overrides{}, at)
+			answer, err := e.Answer(decide.Overrides{}, at)
 			want, errPlain := undoubted.Answer(decide.Overrides{}, at)
-			if err != nil || errPlain != nil || !reflect.DeepEqual(got, want) {
-				t.Errorf("answers %+v, %v; without a doubt %+v, %v", got, err, want, errPlain)
+			if err != nil || errPlain != nil || !reflect.DeepEqual(answer, want) {
+				t.Errorf("answers %+v, %v; without a doubt %+v, %v", answer, err, want, errPlain)
 			}
-			if said := hasCondition(e, snapshot.ConditionSignal); said != (c.reason != "") {
-				t.Fatalf("a condition: %v; %+v", said, e.Conditions)
+			if doubted := hasCondition(e, snapshot.ConditionSignal); doubted != (c.reason != "") {
+				t.Fatalf("a condition: %v; %+v", doubted, e.Conditions)
 			}
 			if c.reason != "" {
-				got := condition(t, e, snapshot.ConditionSignal)
-				if got.True || got.Reason != c.reason || !strings.Contains(got.Message, c.message) ||
-					strings.Contains(got.Message, "\x1b") {
-					t.Errorf("%+v, want %s: %s", got, c.reason, c.message)
+				said := condition(t, e, snapshot.ConditionSignal)
+				if said.True || said.Reason != c.reason || !strings.Contains(said.Message, c.message) ||
+					strings.Contains(said.Message, "\x1b") {
+					t.Errorf("%+v, want %s: %s", said, c.reason, c.message)
 				}
+			}
+			got := condition(t, e, snapshot.ConditionSource)
+			if !got.True || !strings.Contains(got.Message, c.source) || strings.Contains(got.Message, "\x1b") {
+				t.Errorf("%+v, want True: %s", got, c.source)
 			}
 			if source.asked != c.asked {
 				t.Errorf("asked %d times in seven minutes, want %d", source.asked, c.asked)

@@ -271,6 +271,7 @@ func (r *result) sourceCondition(e *snapshot.ForecastState, t Job, now time.Time
 		c.Message += fmt.Sprintf("; pods of this namespace are in %.0f clusters, and add up: if the store has "+
 			"several clusters, the operator sets --cluster", r.clusters)
 	}
+	c.Message += r.doubts.deletedText()
 	switch {
 	case r.err != nil && r.lacksSeries():
 		c.True, c.Reason, c.Message = false, reasonOf(r.err), r.cause

@@ -42,10 +42,6 @@ const (
 	//
 	// Fix: deduplicate the copies in the store, or take the greatest one before they are added up. See docs/stores.md#pairs-of-replicas.
 	reasonCopiesAddUp = "CopiesAddUp"
-	// reasonDeletedPods (False): an exporter still reports pods that were deleted. Their demand does not count.
-	//
-	// Fix: none is needed for half an hour; then check the exporter.
-	reasonDeletedPods = "DeletedPods"
 	// reasonProfilingIdle (False): GPUs report a profiling field of 0 although they are busy, so their demand is missing.
 	//
 	// Fix: resume profiling (dcgmi profile --resume), and check that no other tool holds it.

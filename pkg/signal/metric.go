@@ -146,31 +146,14 @@ func (m metric) labels(name string) []string {
 
 // sameInPod are listed labels by which no two series of a pod differ.
 func sameInPod() []string {
-	return []string{
-		"configuration_name",
-		"container_name",
-		"namespace_name",
-		"pod_name",
-		"revision_name",
-		"service_name", // Knative
-		"destination_namespace",
-		"destination_configuration",
-		"destination_revision",
-		"destination_pod",
-		"llm_isvc_name",
-		"llm_isvc_role",
-		"llm_isvc_component", // KServe
-		"Component",
-		"JobId",
-		"Version",
-		"NodeAddress",
-		"SessionName",
-		"node_id",
-		"node_ip_address", // Ray
-		"otel_scope_name",
-		"otel_scope_version",
-		"otel_scope_schema_url",
-	}
+	const (
+		knative = "configuration_name container_name namespace_name pod_name revision_name service_name " +
+			"destination_namespace destination_configuration destination_revision destination_pod "
+		kserve        = "llm_isvc_name llm_isvc_role llm_isvc_component "
+		ray           = "Component JobId Version NodeAddress SessionName node_id node_ip_address "
+		openTelemetry = "otel_scope_name otel_scope_version otel_scope_schema_url"
+	)
+	return strings.Fields(knative + kserve + ray + openTelemetry)
 }
 
 // series is the metric in the Forecast's namespace with the workload's pod in the label pod, however it was scraped,
