@@ -46,6 +46,9 @@ func copies() []struct{ how, first, second string } {
 // A copy of a scrape is no demand: every preset has the same value with every kind of copies.
 func TestCopiesOfAScrapeAreNoDemand(t *testing.T) {
 	for i, s := range scenarios() {
+		if testing.Short() && i%10 > 0 {
+			continue
+		}
 		target := signal.Target{Kind: s.kind, Name: s.name}
 		if s.kind == "" {
 			target = signal.Target{Kind: "Deployment", Name: "llama"}

@@ -55,6 +55,9 @@ func withGhost(load string) string {
 // Every preset, next to each of the faults that a platform team meets: the value is right, or there is none. (The faults that copy a scrape
 // are in TestCopiesOfAScrapeAreNoDemand.)
 func TestPresetsUnderFaults(t *testing.T) {
+	if testing.Short() {
+		t.Skip("nothing is concurrent here")
+	}
 	llama := signal.Target{Kind: "Deployment", Name: "llama"}
 	done := map[string]bool{}
 	for _, s := range scenarios() {
