@@ -109,8 +109,11 @@ func (d *doubts) deletedText() string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; an exporter still reports %s (%s), whose demand does not count: dcgm-exporter forgets them within half an hour",
-		plural(n, "deleted pod"), podNames(d.deleted))
+	return fmt.Sprintf(
+		"; an exporter still reports %s (%s), whose demand does not count: dcgm-exporter forgets them within half an hour",
+		plural(n, "deleted pod"),
+		podNames(d.deleted),
+	)
 }
 
 // podNames lists a few names.
