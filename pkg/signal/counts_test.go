@@ -174,3 +174,16 @@ func TestLookupLateness(t *testing.T) {
 		}
 	}
 }
+
+// Half of the requests waited longer than 30 s, by a histogram that the store keeps as a native one with custom buckets.
+func TestLatenessOfNativeHistograms(t *testing.T) {
+	const step = `{{schema:-53 sum:5 count:30 custom_values:[20 30 60] buckets:[10 5 10 5]}}`
+	load := shorthands.Replace(
+		"\n  vllm:request_queue_time_seconds{$A,engine=\"0\",model_name=\"m\"} ",
+	) + step + "+" + step + "x40\n"
+	evaluates(
+		t,
+		owners+load,
+		expectation{expr: renderLateness(t, "vllm/queue-time", signal.DefaultWait), want: "{} 0.5"},
+	)
+}
