@@ -102,7 +102,7 @@ func writeDips(table io.Writer, name string, all []dipResult) {
 	fmt.Fprintln(table)
 }
 
-// dips plays the demand once, and each dip at several times beside it: at the highest and the lowest hour of the second half, at
+// dips plays the demand once, and next to it each dip at several times: at the highest and the lowest hour of the second half, at
 // the steepest rise and fall, and at two times between.
 func (p play) dips(ctx context.Context) ([]dipResult, error) {
 	every := int(loopStep / p.demand.Step)

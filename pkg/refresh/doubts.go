@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/printable"
 )
@@ -91,13 +92,13 @@ func (d *doubts) condition() (reason, message string) {
 		return reasonProfilingIdle, fmt.Sprintf(
 			"the profiling field of %s is 0 while their utilization is above 50 %%, so their demand is missing: "+
 				"profiling may be paused, or another tool holds it; check dcgm-exporter",
-			plural(both(DoubtProfiling), "GPU"),
+			humanize.Plural(int(both(DoubtProfiling)), "GPU"),
 		)
 	case known && samples < minSamplesInWindow:
 		return reasonWindowTooShort, fmt.Sprintf(
 			"the window of the query's rate has only %s of a server, so one missed scrape loses its demand: for a "+
 				"preset the operator sets --scrape-interval to the interval of the scrapes; in a query of your own, use a window of four intervals",
-			plural(samples, "sample"),
+			humanize.Plural(int(samples), "sample"),
 		)
 	}
 	return "", ""
@@ -111,7 +112,7 @@ func (d *doubts) deletedText() string {
 	}
 	return fmt.Sprintf(
 		"; an exporter still reports %s (%s), whose demand does not count: dcgm-exporter forgets them within half an hour",
-		plural(n, "deleted pod"),
+		humanize.Plural(int(n), "deleted pod"),
 		podNames(d.deleted),
 	)
 }
@@ -127,14 +128,6 @@ func podNames(names []string) string {
 		out = append(out, fmt.Sprintf("%d more", len(names)-most))
 	}
 	return strings.Join(out, ", ")
-}
-
-// plural is a number with its noun.
-func plural(n float64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%.3g %ss", n, noun)
 }
 
 // FetchByLabel implements LabelSource for a worker, with the slots of Fetch.

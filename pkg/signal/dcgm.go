@@ -72,11 +72,7 @@ const (
 // shares it has a copy next to the device's own series, which has no pod. A ratio above 1 is DCGM's mark for a field that it cannot
 // read (2⁴⁷), and no ratio.
 func (s scope) busyGPUs(name string, instead ...string) string {
-	perPod := fmt.Sprintf(
-		`max by (pod, UUID, GPU_I_ID) (%s)`,
-		s.series("max", name, metric{most: 1}, "UUID", "GPU_I_ID"),
-	)
-	perPod = "(" + strings.Join(append([]string{perPod}, instead...), " or ") + ")"
+	perPod := "(" + strings.Join(append([]string{s.perGPU(name, metric{most: 1})}, instead...), " or ") + ")"
 	const total = `sum(max by (UUID, GPU_I_ID) (%s * on (pod) group_left () %s))`
 	return s.unlessUnknown(fmt.Sprintf(total, perPod, s.pods()), perPod)
 }
@@ -84,7 +80,12 @@ func (s scope) busyGPUs(name string, instead ...string) string {
 // utilization is the share of time in which a whole GPU had work, by NVML's coarser count, which is not true of a MIG instance.
 func (s scope) utilization(name string, whole float64) string {
 	m := metric{matchers: `GPU_I_ID=""`, most: whole}
-	return fmt.Sprintf(`max by (pod, UUID, GPU_I_ID) (%s) / %g`, s.series("max", name, m, "UUID", "GPU_I_ID"), whole)
+	return fmt.Sprintf(`%s / %g`, s.perGPU(name, m), whole)
+}
+
+// perGPU is a metric by pod and GPU or MIG instance, the greatest of copies.
+func (s scope) perGPU(name string, m metric) string {
+	return fmt.Sprintf(`max by (pod, UUID, GPU_I_ID) (%s)`, s.series("max", name, m, "UUID", "GPU_I_ID"))
 }
 
 // nvml is the presets for Forewarm's node agent, which reads NVML and attributes processes to pods on shared GPUs.

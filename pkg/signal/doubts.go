@@ -60,19 +60,13 @@ func (p Preset) IdleProfiling(namespace string, target Target, trust Trust) stri
 		return ""
 	}
 	s := scope{namespace: namespace, target: target, trust: trust}
-	perGPU := func(name string, most float64) string {
-		return fmt.Sprintf(
-			`max by (pod, UUID, GPU_I_ID) (%s)`,
-			s.series("max", name, metric{most: most}, "UUID", "GPU_I_ID"),
-		)
-	}
 	busy := fmt.Sprintf(
 		`(%s or %s)`,
 		s.utilization("DCGM_FI_DEV_GPU_UTIL_RATIO", 1),
 		s.utilization("DCGM_FI_DEV_GPU_UTIL", percent),
 	)
 	expr, err := s.formatQuery(fmt.Sprintf(`count((%s == 0) and on (pod, UUID, GPU_I_ID) (%s > 0.5) and on (pod) %s)`,
-		perGPU(p.profiling, 1), busy, s.pods()))
+		s.perGPU(p.profiling, metric{most: 1}), busy, s.pods()))
 	if err != nil {
 		return ""
 	}

@@ -78,7 +78,7 @@ func (s scope) knownPods() string {
 }
 
 // deletedPods is the pods that an instance of kube-state-metrics has known and does not report any more, although it reports others. An
-// exporter may name them for a while: they are ghosts, which have no demand. Where the instance that knew a pod is away, nobody can tell.
+// exporter may name them for a while: they are ghosts, which have no demand. Where the instance that knew a pod is away, that is not known.
 func (s scope) deletedPods() string {
 	known := s.series("group", podOwner, metric{over: "last_over_time", window: ghostsFor}, "instance")
 	reporting := s.series("group", podOwner, metric{}, "instance")

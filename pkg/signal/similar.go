@@ -97,7 +97,7 @@ func (d Diagnosis) similar(workloads, reporting map[string]float64) string {
 	return safe(best)
 }
 
-// distance is how far a name is from the target's; infinite if nobody would take one for the other.
+// distance is how far a name is from the target's; infinite if the two are not easily confused.
 func (d Diagnosis) distance(name string) float64 {
 	own := d.Target.Name
 	changed := editDistance(own, name)
