@@ -52,7 +52,7 @@ type references []manifest.Reference
 // New returns a watch of a cluster's autoscalers. It sends no requests before Run.
 func New(cluster *rest.Config, config Config, log *slog.Logger) (*Watch, error) {
 	own := rest.CopyConfig(cluster)
-	objects, err := dynamic.NewForConfig(own)
+	objects, err := dynamic.NewForConfig(informer.Slim(own))
 	if err != nil {
 		return nil, fmt.Errorf("make a client for ScaledObjects: %w", err)
 	}
@@ -83,7 +83,7 @@ func kind[O runtime.Object](
 ) *informer.Watch[references] {
 	read := func(object O) *references {
 		if out := references(parse(object)); len(out) > 0 {
-			return &out
+			return out.bounded()
 		}
 		return nil
 	}
@@ -96,6 +96,25 @@ func kind[O runtime.Object](
 					"spec.scaling; retrying", "kind", name, "error", problem)
 		},
 	})
+}
+
+// maxSize is how much memory the references of an autoscaler may take, in bytes. One takes about half a KiB.
+const maxSize = 16 << 10
+
+// bounded returns references of an autoscaler that has a sensible number of them; else one that says so, and nil where even that
+// is too large.
+func (r references) bounded() *references {
+	if informer.SizeOf(r) <= maxSize {
+		return &r
+	}
+	first := manifest.Reference{
+		Forecast: r[0].Forecast, Autoscaler: r[0].Autoscaler, Workload: r[0].Workload,
+		Refused: fmt.Sprintf("its %d metrics of Forecasts take more than %d KiB of memory: write fewer, or less behavior", len(r), maxSize>>10),
+	}
+	if out := (references{first}); informer.SizeOf(out) <= maxSize {
+		return &out
+	}
+	return nil
 }
 
 // named returns the Forecasts and the aliases that references name.

@@ -22,7 +22,7 @@ const (
 	//
 	// Fix: correct spec.forecasts, or create the Forecast.
 	reasonNoForecast = "NoForecast"
-	// reasonTooMany (False): the Forecasts have 64 events already; older ones come first.
+	// reasonTooMany (False): the Forecasts have 64 events already, or the namespace has 500; older ones come first.
 	//
 	// Fix: delete events that are over, or write several times of one name into alsoOn.
 	reasonTooMany = "TooMany"

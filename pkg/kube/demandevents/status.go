@@ -17,6 +17,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/kube/changes"
+	"github.com/forewarm/forewarm/pkg/kube/informer"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
@@ -121,7 +122,7 @@ func (w *StatusWriter) statusOf(
 	}
 	switch {
 	case o.problem != "":
-		applied(reasonInvalid, o.problem)
+		applied(o.reason, o.problem)
 	case len(all) == 0:
 		applied(reasonNoForecast, "no valid Forecast of the namespace is meant: correct spec.forecasts, or create one")
 	case len(have) == 0:
@@ -178,9 +179,7 @@ func (w *StatusWriter) write(ctx context.Context, o *object, status *v1alpha1.De
 	if err != nil {
 		return fmt.Errorf("convert: %w", err)
 	}
-	changed := o.DeepCopy()
-	changed.Object["status"] = content
 	_, err = w.watch.client.Namespace(o.GetNamespace()).
-		UpdateStatus(ctx, changed, metav1.UpdateOptions{FieldManager: "forewarm"})
+		UpdateStatus(ctx, informer.WithStatus(o.Unstructured, content), metav1.UpdateOptions{FieldManager: "forewarm"})
 	return err
 }

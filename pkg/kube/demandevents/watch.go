@@ -39,18 +39,21 @@ type Watch struct {
 	lists map[string]map[string][]calendar.Event
 }
 
-// object is a DemandEvent as it is stored.
+// object is a DemandEvent as it is stored, without its spec.
 type object struct {
 	*unstructured.Unstructured
 
 	event manifest.DemandEvent
-	// problem is why it is invalid; empty if it is not.
-	problem string
+	// problem is why no Forecast has it, with its reason; empty if that depends on the Forecasts.
+	problem, reason string
 }
+
+// maxPerNamespace is how many DemandEvents of a namespace are kept. A Forecast has at most manifest.MaxEvents of them.
+const maxPerNamespace = 500
 
 // NewWatch returns a watch. It sends no requests before Run.
 func NewWatch(cluster *rest.Config, log *slog.Logger) (*Watch, error) {
-	client, err := dynamic.NewForConfig(cluster)
+	client, err := dynamic.NewForConfig(informer.Slim(cluster))
 	if err != nil {
 		return nil, fmt.Errorf("make a client for DemandEvents: %w", err)
 	}
@@ -58,6 +61,9 @@ func NewWatch(cluster *rest.Config, log *slog.Logger) (*Watch, error) {
 	w.Watch = informer.New(informer.From(w.client, client, ""), decode, informer.Config[object]{
 		Name: "DemandEvents", Advice: "upgrade the chart with demandEvents.enabled", Changed: w.observe,
 		Index: func(o *object) []string { return []string{o.GetNamespace()} },
+		Bound: &informer.Bound[object]{
+			Limit: maxPerNamespace, Compare: byAge, Stub: tooMany, Get: informer.GetBy(w.client),
+		},
 		Failed: func(ctx context.Context, problem *informer.ReadError) {
 			log.WarnContext(ctx, "DemandEvents do not count", "reason", problem)
 		},
@@ -103,7 +109,10 @@ func (o *object) isOf(forecast string) bool {
 
 // decode decodes an object.
 func decode(stored *unstructured.Unstructured) *object {
-	out := &object{Unstructured: stored}
+	out := &object{Unstructured: informer.WithoutSpec(stored), reason: reasonInvalid}
+	if out.problem = informer.SpecProblem(stored); out.problem != "" {
+		return out
+	}
 	var read v1alpha1.DemandEvent
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(stored.Object, &read); err != nil {
 		out.problem = "is not a DemandEvent of " + v1alpha1.GroupVersion().String() + ": " + err.Error()
@@ -114,14 +123,19 @@ func decode(stored *unstructured.Unstructured) *object {
 	return out
 }
 
+// tooMany is an object that is not kept because its namespace has too many.
+func tooMany(o *object) *object {
+	return &object{Unstructured: o.Unstructured, reason: reasonTooMany, problem: fmt.Sprintf(
+		"the namespace has %d DemandEvents that are older, and Forewarm reads no more: delete what is over, or write several "+
+			"times of one name into alsoOn", maxPerNamespace)}
+}
+
+func byAge(a, b *object) int { return informer.CompareAge(a.Unstructured, b.Unstructured) }
+
 // sorted sorts objects, the oldest first.
 func sorted(found []*object) []*object {
 	slices.SortFunc(found, func(a, b *object) int {
-		return cmp.Or(
-			a.GetCreationTimestamp().Compare(b.GetCreationTimestamp().Time),
-			strings.Compare(a.GetNamespace(), b.GetNamespace()),
-			strings.Compare(a.GetName(), b.GetName()),
-		)
+		return cmp.Or(byAge(a, b), strings.Compare(a.GetNamespace(), b.GetNamespace()))
 	})
 	return found
 }
@@ -131,7 +145,8 @@ func (w *Watch) observe(before, after *object) {
 	case after == nil:
 		w.forget(before.GetNamespace())
 		return
-	case before != nil && before.GetGeneration() == after.GetGeneration() && before.GetUID() == after.GetUID():
+	case before != nil && before.GetGeneration() == after.GetGeneration() && before.GetUID() == after.GetUID() &&
+		before.problem == after.problem:
 		return
 	case after.problem != "":
 		name := after.GetNamespace() + "/" + after.GetName()

@@ -6,6 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/kube/informer"
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
@@ -21,7 +25,20 @@ type Limits struct {
 func DefaultLimits() Limits { return Limits{Forecasts: 500, Points: 25_000_000} }
 
 // SetLimits sets the limits; default none. It must be called before Run.
-func (o *Objects) SetLimits(limits Limits) { o.limits = limits }
+func (o *Objects) SetLimits(limits Limits) { o.limits, o.bound.Limit = limits, limits.Forecasts }
+
+// byPlace orders the objects of a namespace, of which only the first are kept: those whose status says that they were accepted as
+// they are, and then the oldest. The order is the same on all replicas, and that of limited.
+func byPlace(a, b *unstructured.Unstructured) int {
+	return cmp.Or(compareBool(isAccepted(b), isAccepted(a)), informer.CompareAge(a, b))
+}
+
+// isAccepted reports whether the status of an object says that this generation is within the limits.
+func isAccepted(object *unstructured.Unstructured) bool {
+	observed, _, _ := unstructured.NestedInt64(object.Object, "status", "observedGeneration") //nolint:errcheck // Then it is 0.
+	state, _, _ := unstructured.NestedString(object.Object, "status", "state")                //nolint:errcheck // Then it is empty.
+	return observed == object.GetGeneration() && state != "" && state != string(snapshot.Invalid)
+}
 
 // share is a namespace's use of its limits.
 type share struct{ forecasts, points int }

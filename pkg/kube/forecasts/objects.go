@@ -35,6 +35,8 @@ type Objects struct {
 	log      *slog.Logger
 	client   dynamic.NamespaceableResourceInterface
 	watch    *informer.Watch[unstructured.Unstructured]
+	// bound of the watch.
+	bound informer.Bound[unstructured.Unstructured]
 	// pods of the workloads.
 	pods *workloads.Watch
 	// autoscalers that refer to Forecasts.
@@ -68,7 +70,7 @@ type Objects struct {
 // their workloads. All replicas watch the pods, so that a new leader has seen the starts that it must count. It sends
 // no requests before Run.
 func NewObjects(cluster *rest.Config, resolver *manifest.Resolver, log *slog.Logger) (*Objects, error) {
-	own := rest.CopyConfig(cluster)
+	own := informer.Slim(cluster)
 	// The status writer has its own limit. The client's default of 5 requests/s would be a hidden second one.
 	own.QPS = -1
 	client, err := dynamic.NewForConfig(own)
@@ -87,8 +89,11 @@ func NewObjects(cluster *rest.Config, resolver *manifest.Resolver, log *slog.Log
 		return nil, err
 	}
 	asItIs := func(object *unstructured.Unstructured) *unstructured.Unstructured { return object }
+	o.bound = informer.Bound[unstructured.Unstructured]{
+		Compare: byPlace, Stub: informer.WithoutSpec, Get: informer.GetBy(o.client),
+	}
 	o.watch = informer.New(informer.From(o.client, client, ""), asItIs, informer.Config[unstructured.Unstructured]{
-		Name: "Forecasts", Advice: "apply deploy/default, or upgrade the chart", Changed: o.observe,
+		Name: "Forecasts", Advice: "apply deploy/default, or upgrade the chart", Changed: o.observe, Bound: &o.bound,
 		Failed: func(ctx context.Context, problem *informer.ReadError) {
 			log.WarnContext(ctx, "cannot watch Forecasts, retrying", "error", problem)
 		},

@@ -13,6 +13,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/kube/informer"
 	"github.com/forewarm/forewarm/pkg/kube/workloads"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/refresh"
@@ -22,6 +23,8 @@ import (
 type resolution struct {
 	uid        types.UID
 	generation int64
+	// stub: the object is beyond the limit of its namespace, see informer.Bound.
+	stub bool
 	// pause is the annotation that pauses the object, if annotated.
 	pause     string
 	annotated bool
@@ -48,7 +51,7 @@ type resolution struct {
 // matches reports whether the object is the one that was resolved, with the same spec and the same pause.
 func (r *resolution) matches(object *unstructured.Unstructured) bool {
 	pause, annotated := object.GetAnnotations()[manifest.PauseAnnotation]
-	return r.uid == object.GetUID() && r.generation == object.GetGeneration() &&
+	return r.uid == object.GetUID() && r.generation == object.GetGeneration() && r.stub == informer.IsStub(object) &&
 		r.pause == pause && r.annotated == annotated
 }
 
@@ -56,18 +59,12 @@ func (r *resolution) matches(object *unstructured.Unstructured) bool {
 func (o *Objects) resolve(key snapshot.Key, object *unstructured.Unstructured) *resolution {
 	r := &resolution{
 		uid: object.GetUID(), generation: object.GetGeneration(), created: object.GetCreationTimestamp().Time,
+		stub: informer.IsStub(object),
 	}
 	r.pause, r.annotated = object.GetAnnotations()[manifest.PauseAnnotation]
-	forecast := &v1alpha1.Forecast{}
-	err := manifest.CheckQuantities(object.Object)
-	if err == nil {
-		err = runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, forecast)
-	}
-	if err != nil {
-		r.target = refresh.Job{
-			Key: key, Generation: object.GetGeneration(),
-			Invalid: "is not a Forecast of " + v1alpha1.GroupVersion().String() + ": " + err.Error(),
-		}
+	forecast, problem := o.decode(object)
+	if problem != "" {
+		r.target = refresh.Job{Key: key, Generation: object.GetGeneration(), Invalid: problem}
 		return r
 	}
 	r.state = o.clusterState(key, nil) // Who answers under its alias is known once it is among the others, see refresh.
@@ -82,6 +79,25 @@ func (o *Objects) resolve(key snapshot.Key, object *unstructured.Unstructured) *
 	r.forecast = forecast
 	r.readStatus(object)
 	return r
+}
+
+// decode decodes an object, or returns why it cannot be.
+func (o *Objects) decode(object *unstructured.Unstructured) (forecast *v1alpha1.Forecast, problem string) {
+	if informer.IsStub(object) {
+		return nil, o.limits.problem(share{forecasts: o.limits.Forecasts + 1})
+	}
+	if problem := informer.SpecProblem(object); problem != "" {
+		return nil, problem
+	}
+	forecast = &v1alpha1.Forecast{}
+	err := manifest.CheckQuantities(object.Object)
+	if err == nil {
+		err = runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, forecast)
+	}
+	if err != nil {
+		return nil, "is not a Forecast of " + v1alpha1.GroupVersion().String() + ": " + err.Error()
+	}
+	return forecast, ""
 }
 
 // readStatus reads the workload's starts and times at zero from an object's status, and reports whether the target

@@ -20,6 +20,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/kube/changes"
+	"github.com/forewarm/forewarm/pkg/kube/informer"
 )
 
 // The intervals of writing. Numbers change with every sample, and are written once a minute, those of a thousand
@@ -183,8 +184,7 @@ func (w *StatusWriter) write(ctx context.Context, d draft) error {
 	if err != nil {
 		return fmt.Errorf("convert: %w", err)
 	}
-	object := d.object.DeepCopy()
-	object.Object["status"] = content
+	object := informer.WithStatus(d.object, content)
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
 	written, err := w.objects.client.Namespace(object.GetNamespace()).UpdateStatus(ctx, object, metav1.UpdateOptions{

@@ -35,6 +35,8 @@ type Config[T any] struct {
 	Failed func(ctx context.Context, problem *ReadError)
 	// Verb is what cannot be done with them where that fails; default read. Advice is what to do where the right to is missing.
 	Verb, Advice string
+	// Bound limits what is kept of a namespace; nil for no limit.
+	Bound *Bound[T]
 	// Optional objects are those of a resource that a cluster need not have: then there are none.
 	Optional bool
 	// Retry is the longest pause after an error, but for up to half of it at random; default 30 s. The first is a second.
@@ -58,6 +60,12 @@ type Watch[T any] struct {
 	source cache.ListerWatcher
 	parse  func(object any) *T
 
+	// changing is held while what is kept changes and Changed is told. ranks are the objects that are kept, and listing those of a
+	// list that is not complete; nil without a Bound. lacking is notified when a stub is within the limit.
+	changing       sync.Mutex
+	ranks, listing *ranking[T]
+	lacking        chan struct{}
+
 	mu sync.Mutex
 	// kept is what is kept of the objects, by their names; index has those by their values.
 	kept  map[string]*T
@@ -71,8 +79,8 @@ type Watch[T any] struct {
 // removed before; nil for nothing. New sends no requests before Run.
 func New[O runtime.Object, T any](source cache.ListerWatcher, parse func(O) *T, config Config[T]) *Watch[T] {
 	config.Retry, config.Verb = cmp.Or(config.Retry, 30*time.Second), cmp.Or(config.Verb, "read")
-	return &Watch[T]{
-		config: config, source: source, kept: map[string]*T{}, index: map[string]map[string]*T{},
+	w := &Watch[T]{
+		config: config, source: source, lacking: make(chan struct{}, 1), kept: map[string]*T{}, index: map[string]map[string]*T{},
 		parse: func(object any) *T {
 			if own, ok := object.(O); ok {
 				return parse(own)
@@ -80,20 +88,34 @@ func New[O runtime.Object, T any](source cache.ListerWatcher, parse func(O) *T, 
 			return nil
 		},
 	}
+	if config.Bound != nil {
+		w.ranks = newRanking(config.Bound)
+	}
+	return w
 }
+
+// pageSize is how many objects a page of a list has: an object has 1.5 MiB at most, and a page is in memory as a whole.
+const pageSize = 50
 
 // Run watches until the context ends, and returns nil. After an error it lists again, after pauses that grow. A resource that the
 // cluster does not have may be installed later.
 func (w *Watch[T]) Run(ctx context.Context) error {
+	var filling sync.WaitGroup
+	defer filling.Wait()
+	if w.ranks != nil {
+		filling.Go(func() { w.fill(ctx) })
+	}
 	const reset = 2 * time.Minute // As client-go does.
 	pause := wait.Backoff{
 		Duration: min(time.Second, w.config.Retry), Cap: w.config.Retry, Factor: 2, Steps: 30, Jitter: 0.5,
 	}
 	//nolint:errcheck // It ends with the context.
 	_ = pause.DelayWithReset(clock.RealClock{}, reset).Until(ctx, true, true, func(ctx context.Context) (bool, error) {
+		w.beginList()
 		reflector := cache.NewReflectorWithOptions(w.pages(), nil, w, cache.ReflectorOptions{
 			Name: w.config.Name, TypeDescription: w.config.Name,
 		})
+		reflector.WatchListPageSize = pageSize // Else some lists of an API server before 1.34 are one page.
 		// It returns when its connection or its resource version is lost for good.
 		if err := reflector.ListAndWatchWithContext(ctx); err != nil && ctx.Err() == nil {
 			w.fail(ctx, err)

@@ -37,8 +37,10 @@ func From[L runtime.Object](resource reader[L], client any, fields string) cache
 
 // item is what is kept of an object, on its way into the store. It is a runtime.Object, so that it can be in a list.
 type item[T any] struct {
-	key  string
-	kept *T
+	key, version string
+	kept         *T
+	// stub: kept is one, see Bound.
+	stub bool
 }
 
 func (*item[T]) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
@@ -59,7 +61,18 @@ func (w *Watch[T]) read(found any) (*item[T], error) {
 		return nil, err
 	}
 	named.SetManagedFields(nil)
-	return &item[T]{cache.MetaObjectToName(named).String(), w.parse(object)}, nil
+	return &item[T]{
+		key: cache.MetaObjectToName(named).String(), version: named.GetResourceVersion(), kept: w.parse(object),
+	}, nil
+}
+
+// readListed reads an object of a list, of which no more than the Bound allows is held before the list is complete.
+func (w *Watch[T]) readListed(found any) (*item[T], error) {
+	i, err := w.read(found)
+	if err == nil && w.listing != nil {
+		w.listing.put(i)
+	}
+	return i, err
 }
 
 // pages are the pages of the source, which are read as they come.
@@ -93,7 +106,7 @@ func (w *Watch[T]) readPage(page runtime.Object) (*internalversion.List, error) 
 		RemainingItemCount: from.GetRemainingItemCount(),
 	}}
 	return out, meta.EachListItem(page, func(object runtime.Object) error {
-		i, err := w.read(object)
+		i, err := w.readListed(object)
 		out.Items = append(out.Items, i)
 		return err
 	})
@@ -107,7 +120,7 @@ var _ interface {
 
 // Transformer implements cache.TransformingStore: the reflector reads by it each object of a list that is streamed.
 func (w *Watch[T]) Transformer() cache.TransformFunc {
-	return func(found any) (any, error) { return w.read(found) }
+	return func(found any) (any, error) { return w.readListed(found) }
 }
 
 // Add implements cache.ReflectorStore.
@@ -116,7 +129,9 @@ func (w *Watch[T]) Add(found any) error {
 	if err != nil {
 		return err
 	}
-	w.set(i.key, i.kept)
+	w.changing.Lock()
+	defer w.changing.Unlock()
+	w.change(i)
 	return nil
 }
 
@@ -129,7 +144,9 @@ func (w *Watch[T]) Delete(found any) error {
 	if err != nil {
 		return err
 	}
-	w.set(key, nil)
+	w.changing.Lock()
+	defer w.changing.Unlock()
+	w.change(&item[T]{key: key})
 	return nil
 }
 
@@ -153,12 +170,21 @@ func (w *Watch[T]) Replace(found []any, _ string) error {
 }
 
 func (w *Watch[T]) replace(list []*item[T]) {
+	w.changing.Lock()
+	defer w.changing.Unlock()
 	gone := map[string]bool{}
 	w.mu.Lock()
 	for key := range w.kept {
 		gone[key] = true
 	}
 	w.mu.Unlock()
+	if w.ranks != nil {
+		w.ranks = newRanking(w.config.Bound)
+		for _, i := range list {
+			w.ranks.put(i)
+		}
+	}
+	w.beginList()
 	for _, i := range list {
 		delete(gone, i.key)
 	}
@@ -167,6 +193,32 @@ func (w *Watch[T]) replace(list []*item[T]) {
 	}
 	for _, i := range list {
 		w.set(i.key, i.kept)
+	}
+	if w.ranks != nil {
+		w.lack() // An object may have been deleted while the list was streamed.
+	}
+}
+
+// beginList forgets a list that was not completed.
+func (w *Watch[T]) beginList() {
+	if w.ranks != nil {
+		w.listing = newRanking(w.config.Bound)
+	}
+}
+
+// change replaces what is kept of an object, and what that changes for others of its namespace.
+func (w *Watch[T]) change(i *item[T]) {
+	if w.ranks == nil {
+		w.set(i.key, i.kept)
+		return
+	}
+	displaced := w.ranks.put(i)
+	if displaced != nil {
+		w.set(displaced.key, displaced.kept)
+	}
+	w.set(i.key, i.kept)
+	if w.ranks.lacks(namespaceOf(i.key)) {
+		w.lack()
 	}
 }
 

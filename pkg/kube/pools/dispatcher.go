@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/restmapper"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/kube/informer"
 )
 
 // Dispatcher holds each pool by the actuator that its spec names. When the spec changes to another actuator, it
@@ -46,6 +47,10 @@ func NewDispatcher(cluster *rest.Config, now func() time.Time) (*Dispatcher, err
 	if err != nil {
 		return nil, fmt.Errorf("make a client for the objects of warm pools: %w", err)
 	}
+	slim, err := dynamic.NewForConfig(informer.Slim(own))
+	if err != nil {
+		return nil, fmt.Errorf("make a client for the targets of warm pools: %w", err)
+	}
 	asking, err := discovery.NewDiscoveryClientForConfig(own)
 	if err != nil {
 		return nil, fmt.Errorf("make a client for the targets of warm pools: %w", err)
@@ -69,7 +74,7 @@ func NewDispatcher(cluster *rest.Config, now func() time.Time) (*Dispatcher, err
 			now:       now,
 		},
 		scale: &Scale{
-			client: objects,
+			client: slim, // It lists objects of others.
 			pods:   client.CoreV1(),
 			now:    now,
 			mapper: restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(asking)),

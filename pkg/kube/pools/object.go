@@ -3,6 +3,7 @@ package pools
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -10,10 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/kube/informer"
 	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
@@ -35,30 +36,58 @@ type Pool struct {
 	Resolved manifest.ResolvedPool
 	Problem  string
 
-	// stored is the object as it was read.
+	// stored is the object as it was read, without its spec.
 	stored *unstructured.Unstructured
 }
 
+// maxPerNamespace is how many pools of a namespace are kept, and maxSize how large the spec of one may be in memory. That of a
+// pod with sixteen containers is about 30 KiB.
+const (
+	maxPerNamespace = 100
+	maxSize         = 256 << 10
+)
+
 // newPool decodes a pool.
 func newPool(object *unstructured.Unstructured) *Pool {
-	p := &Pool{stored: object, WarmPool: &v1alpha1.WarmPool{}}
+	p := &Pool{stored: informer.WithoutSpec(object), WarmPool: &v1alpha1.WarmPool{}}
 	v1alpha1.ReadStatus(object, &p.Status)
-	if decoded, err := manifest.PoolFromObject(object.Object); err != nil {
-		p.Problem = err.Error()
-	} else {
-		var problems field.ErrorList
-		p.Resolved, problems = manifest.ResolvePool(decoded)
-		p.Problem = manifest.JoinProblems(problems)
-	}
+	p.Resolved, p.Problem = resolve(object)
 	if p.Problem == "" {
 		p.Spec = p.Resolved.Object.Spec
 	}
+	p.Resolved.Object = nil // Its spec is the pool's.
 	p.Namespace, p.Name, p.UID = object.GetNamespace(), object.GetName(), object.GetUID()
 	p.Generation, p.ResourceVersion = object.GetGeneration(), object.GetResourceVersion()
 	p.CreationTimestamp, p.DeletionTimestamp = object.GetCreationTimestamp(), object.GetDeletionTimestamp()
-	p.Finalizers, p.Labels, p.Annotations = object.GetFinalizers(), object.GetLabels(), object.GetAnnotations()
+	p.Finalizers, p.Annotations = object.GetFinalizers(), object.GetAnnotations()
 	p.APIVersion, p.Kind = v1alpha1.GroupVersion().String(), v1alpha1.WarmPoolKind
 	return p
+}
+
+// resolve reads the spec of a pool, or returns why it cannot be read.
+func resolve(object *unstructured.Unstructured) (resolved manifest.ResolvedPool, problem string) {
+	if problem := informer.SpecProblem(object); problem != "" {
+		return manifest.ResolvedPool{}, problem
+	}
+	decoded, err := manifest.PoolFromObject(object.Object)
+	if err != nil {
+		return manifest.ResolvedPool{}, err.Error()
+	}
+	if size := informer.SizeOf(decoded.Spec); size > maxSize {
+		return manifest.ResolvedPool{}, fmt.Sprintf("its spec takes %d KiB of memory, and Forewarm keeps at most %d KiB: "+
+			"remove from spec.chunk.podTemplate what placeholders do not need", size>>10, maxSize>>10)
+	}
+	resolved, problems := manifest.ResolvePool(decoded)
+	return resolved, manifest.JoinProblems(problems)
+}
+
+// tooMany is a pool that is not kept because its namespace has too many.
+func tooMany(p *Pool) *Pool {
+	out := &Pool{WarmPool: &v1alpha1.WarmPool{
+		TypeMeta: p.TypeMeta, ObjectMeta: p.ObjectMeta, Status: p.Status,
+	}, stored: p.stored}
+	out.Problem = fmt.Sprintf("the namespace has %d WarmPools that are older, and Forewarm reads no more: delete one", maxPerNamespace)
+	return out
 }
 
 // key returns the pool's namespace and name.
@@ -91,7 +120,7 @@ func (p *Pool) marked(holds bool) bool {
 func (p *Pool) enforced() bool { return p.Spec.Mode == v1alpha1.PoolEnforce }
 
 // byAge orders pools, the oldest first.
-func byAge(a, b *Pool) int { return ByAge(a, b) }
+func byAge(a, b *Pool) int { return informer.CompareAge(a, b) }
 
 // UpdateStatus replaces the status of a pool. The API server rejects it if the pool has changed since it was read,
 // and so the write of a previous leader.
@@ -100,16 +129,17 @@ func (w *Watch) UpdateStatus(ctx context.Context, p *Pool, status *v1alpha1.Warm
 	if err != nil {
 		return fmt.Errorf("convert: %w", err)
 	}
-	object := p.stored.DeepCopy()
-	object.Object["status"] = content
 	_, err = w.client.Namespace(p.Namespace).
-		UpdateStatus(ctx, object, metav1.UpdateOptions{FieldManager: statusManager})
+		UpdateStatus(ctx, informer.WithStatus(p.stored, content), metav1.UpdateOptions{FieldManager: statusManager})
 	return err
 }
 
 // Mark records that the pool may hold something, or that it holds nothing, and returns the new pool. It fails if the pool
 // has changed since it was read.
 func (w *Watch) Mark(ctx context.Context, p *Pool, holds bool) (*Pool, error) {
+	if problem := informer.FinalizersProblem(p.stored); problem != "" {
+		return nil, errors.New(problem) // Those that were not read would be removed.
+	}
 	finalizers := slices.DeleteFunc(slices.Clone(p.Finalizers), func(f string) bool { return f == Finalizer })
 	annotation := any(nil)
 	if holds {

@@ -1,11 +1,9 @@
 package pools
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/kube/informer"
 )
 
 // scaler is a kind of object whose reference to a workload means that it serves.
@@ -115,16 +114,10 @@ func (s *Scale) checkOlderPool(ctx context.Context, pool *v1alpha1.WarmPool, tar
 		return err
 	}
 	for i := range all {
-		if ByAge(&all[i], pool) < 0 {
+		if informer.CompareAge(&all[i], pool) < 0 {
 			return problem(v1alpha1.PoolReasonTargetOfOlderPool, "the older pool %s scales %s: name another target",
 				all[i].GetName(), refOf(target))
 		}
 	}
 	return nil
-}
-
-// ByAge orders pools, the oldest first. Pools that were created in the same second are ordered by name.
-func ByAge(a, b metav1.Object) int {
-	one, other := a.GetCreationTimestamp(), b.GetCreationTimestamp()
-	return cmp.Or(one.Compare(other.Time), strings.Compare(a.GetName(), b.GetName()))
 }

@@ -30,7 +30,7 @@ type Watch struct {
 
 // NewWatch returns a watch of the pools. It sends no requests before Run.
 func NewWatch(cluster *rest.Config, log *slog.Logger) (*Watch, error) {
-	own := rest.CopyConfig(cluster)
+	own := informer.Slim(cluster)
 	// The controller has a limit of its own. The client's default of 5 requests/s would be a hidden second one.
 	own.QPS = -1
 	client, err := dynamic.NewForConfig(own)
@@ -41,6 +41,7 @@ func NewWatch(cluster *rest.Config, log *slog.Logger) (*Watch, error) {
 	w.Watch = informer.New(informer.From(w.client, client, ""), newPool, informer.Config[Pool]{
 		Name: "WarmPools", Advice: "apply deploy/default, or upgrade the chart, to use warm pools", Index: covered,
 		Changed: w.logInvalid, Failed: w.logProblem,
+		Bound: &informer.Bound[Pool]{Limit: maxPerNamespace, Compare: byAge, Stub: tooMany, Get: informer.GetBy(w.client)},
 	})
 	return w, nil
 }

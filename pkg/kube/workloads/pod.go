@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
+	"github.com/forewarm/forewarm/pkg/kube/informer"
 )
 
 // pod is what is kept of a pod of a watched namespace.
@@ -21,13 +22,14 @@ type pod struct {
 	labels           labels.Set
 }
 
-// maxLabels is more labels than a pod of a workload has. They are kept, and nothing else bounds how many somebody writes.
-const maxLabels = 200
+// maxLabels is the memory in bytes of more labels than a pod of a workload has. They are kept, and nothing else bounds how many
+// somebody writes.
+const maxLabels = 16 << 10
 
 // newPod reads a pod; nil for one without a controller, which nothing scales, and for one with too many labels.
 func newPod(full *corev1.Pod) *pod {
 	controller := metav1.GetControllerOfNoCopy(full)
-	if controller == nil || len(full.Labels) > maxLabels {
+	if controller == nil || informer.SizeOf(full.Labels) > maxLabels {
 		return nil
 	}
 	p := &pod{
