@@ -153,8 +153,7 @@ func FuzzSlim(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		got, err := slimmed(text, whole)
 		var in map[string]any
-		decoder := json.NewDecoder(strings.NewReader(text))
-		if decoder.Decode(&in) != nil || decoder.More() || strings.Contains(text, `\`) || len(text) > maxKey ||
+		if json.Unmarshal([]byte(text), &in) != nil || strings.Contains(text, `\`) || len(text) > maxKey ||
 			strings.Contains(text, "items") || strings.Contains(text, "forewarm") || strings.Contains(text, "k8s.io") {
 			return // It ended, which is what is tested.
 		}
