@@ -35,6 +35,8 @@ func TestCluster(t *testing.T) {
 		{"Schema", testSchema},
 		{"ObjectsComeChangeAndGo", testObjects},
 		{"StatusIsWritten", testStatus},
+		{"ANamespaceHasTooMany", testBounded},
+		{"LargeOnesAreNotRead", testLarge},
 		{"ObjectivesAreTold", testObjective},
 		{"OneOfTwoWrites", testLeadership},
 		{"ThreeHundredAtOnce", testMany},

@@ -102,8 +102,8 @@ func TestAnAnswerThatEndsIsAnError(t *testing.T) {
 
 func TestWhySpecsAreNotRead(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"spec":{"a":1}}`: "",
-		`{"spec":1400000}`: "its spec has 1367 KiB as JSON, and Forewarm reads at most 64 KiB: shorten the spec",
+		`{"spec":{"a":1}}`:                           "",
+		`{"spec":1400000}`:                           "its spec has 1367 KiB as JSON, and Forewarm reads at most 64 KiB: shorten the spec",
 		`{"metadata":{"finalizers":9216},"spec":{}}`: "its finalizers have 9 KiB as JSON, and Forewarm reads at most 8 KiB: remove some",
 	} {
 		object := &unstructured.Unstructured{}
