@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -62,6 +63,9 @@ func Start(tb testing.TB) *Cluster {
 	} {
 		c.environment.ControlPlane.GetAPIServer().Configure().Set(flags, values)
 	}
+	const quota = 8 << 30 // Each write of an object of 1.4 MB takes as much.
+	c.environment.ControlPlane.Etcd = &envtest.Etcd{}
+	c.environment.ControlPlane.Etcd.Configure().Set("quota-backend-bytes", strconv.Itoa(quota))
 	c.aggregate(tb)
 	tb.Cleanup(func() {
 		if err := c.environment.Stop(); err != nil {

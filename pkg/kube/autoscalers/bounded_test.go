@@ -21,7 +21,10 @@ func TestWhatIsKeptOfALargeAutoscaler(t *testing.T) {
 		rules := &autoscalingv2.HPAScalingRules{}
 		for range policies {
 			period := int32(time.Minute / time.Second)
-			rules.Policies = append(rules.Policies, autoscalingv2.HPAScalingPolicy{Type: "Pods", Value: 1, PeriodSeconds: period})
+			rules.Policies = append(
+				rules.Policies,
+				autoscalingv2.HPAScalingPolicy{Type: "Pods", Value: 1, PeriodSeconds: period},
+			)
 		}
 		h.Spec.Behavior = &autoscalingv2.HorizontalPodAutoscalerBehavior{ScaleUp: rules, ScaleDown: rules}
 		value := resource.MustParse("10")
@@ -30,7 +33,10 @@ func TestWhatIsKeptOfALargeAutoscaler(t *testing.T) {
 				Type: autoscalingv2.ExternalMetricSourceType,
 				External: &autoscalingv2.ExternalMetricSource{
 					Metric: autoscalingv2.MetricIdentifier{Name: fmt.Sprint(name, i)},
-					Target: autoscalingv2.MetricTarget{Type: autoscalingv2.AverageValueMetricType, AverageValue: &value},
+					Target: autoscalingv2.MetricTarget{
+						Type:         autoscalingv2.AverageValueMetricType,
+						AverageValue: &value,
+					},
 				},
 			})
 		}
@@ -40,8 +46,15 @@ func TestWhatIsKeptOfALargeAutoscaler(t *testing.T) {
 		t.Errorf("a sensible one: %d references, %q", len(*found), (*found)[0].Refused)
 	}
 	for name, found := range map[string]*references{"many metrics": read(5000, 4, "f"), "many policies": read(2, 5000, "f")} {
-		if len(*found) != 1 || !strings.Contains((*found)[0].Refused, "write fewer") || informer.SizeOf(*found) > maxSize {
-			t.Errorf("%s: %d references of %d bytes, %q", name, len(*found), informer.SizeOf(*found), (*found)[0].Refused)
+		if len(*found) != 1 || !strings.Contains((*found)[0].Refused, "write fewer") ||
+			informer.SizeOf(*found) > maxSize {
+			t.Errorf(
+				"%s: %d references of %d bytes, %q",
+				name,
+				len(*found),
+				informer.SizeOf(*found),
+				(*found)[0].Refused,
+			)
 		}
 	}
 	if found := read(1, 4, strings.Repeat("f", 1<<20)); found != nil {

@@ -108,8 +108,14 @@ func (r references) bounded() *references {
 		return &r
 	}
 	first := manifest.Reference{
-		Forecast: r[0].Forecast, Autoscaler: r[0].Autoscaler, Workload: r[0].Workload,
-		Refused: fmt.Sprintf("its %d metrics of Forecasts take more than %d KiB of memory: write fewer, or less behavior", len(r), maxSize>>10),
+		Forecast:   r[0].Forecast,
+		Autoscaler: r[0].Autoscaler,
+		Workload:   r[0].Workload,
+		Refused: fmt.Sprintf(
+			"its %d metrics of Forecasts take more than %d KiB of memory: write fewer, or less behavior",
+			len(r),
+			maxSize>>10,
+		),
 	}
 	if out := (references{first}); informer.SizeOf(out) <= maxSize {
 		return &out

@@ -127,7 +127,9 @@ func decode(stored *unstructured.Unstructured) *object {
 func tooMany(o *object) *object {
 	return &object{Unstructured: o.Unstructured, reason: reasonTooMany, problem: fmt.Sprintf(
 		"the namespace has %d DemandEvents that are older, and Forewarm reads no more: delete what is over, or write several "+
-			"times of one name into alsoOn", maxPerNamespace)}
+			"times of one name into alsoOn",
+		maxPerNamespace,
+	)}
 }
 
 func byAge(a, b *object) int { return informer.CompareAge(a.Unstructured, b.Unstructured) }

@@ -21,7 +21,13 @@ func testBounded(t *testing.T, c *apiservertest.Cluster) {
 	limited := func(o *forecasts.Objects) { o.SetLimits(forecasts.Limits{Forecasts: 2}) }
 	early := watchAs(t, c.Config, quiet(), limited)
 	const full = "!the namespace has its 2 Forecasts: delete one, or ask the operator for a higher --max-forecasts-per-namespace"
-	c.MustKubectl(t, forecast("c", "qc")+"---\n"+forecast("b", "qb")+"---\n"+forecast("a", "qa")+"---\n"+forecast("d", "qd"), "apply", "-f", "-")
+	c.MustKubectl(
+		t,
+		forecast("c", "qc")+"---\n"+forecast("b", "qb")+"---\n"+forecast("a", "qa")+"---\n"+forecast("d", "qd"),
+		"apply",
+		"-f",
+		"-",
+	)
 	// They may be of one second, in which the names decide.
 	eventually(t, func() string {
 		return apiservertest.Differs("Forecasts", len(early.Targets(noon())), 4)
@@ -59,8 +65,20 @@ func testBounded(t *testing.T, c *apiservertest.Cluster) {
 func testLarge(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	own := forecastsOf(t, c.Config)
-	c.MustKubectl(t, strings.Replace(forecast("large", "up"), "{name: large", "{labels: {team: a}, annotations: {example.com/note: b}, name: large", 1),
-		"apply", "--server-side", "--field-manager=gitops", "-f", "-")
+	c.MustKubectl(
+		t,
+		strings.Replace(
+			forecast("large", "up"),
+			"{name: large",
+			"{labels: {team: a}, annotations: {example.com/note: b}, name: large",
+			1,
+		),
+		"apply",
+		"--server-side",
+		"--field-manager=gitops",
+		"-f",
+		"-",
+	)
 	before, err := own.Get(t.Context(), "large", metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -73,8 +91,15 @@ func testLarge(t *testing.T, c *apiservertest.Cluster) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]any{before.Object["spec"], before.GetLabels(), before.GetAnnotations(), before.GetManagedFields()[0]},
-		[]any{after.Object["spec"], after.GetLabels(), after.GetAnnotations(), after.GetManagedFields()[0]}); diff != "" {
+	if diff := cmp.Diff(
+		[]any{before.Object["spec"], before.GetLabels(), before.GetAnnotations(), before.GetManagedFields()[0]},
+		[]any{
+			after.Object["spec"],
+			after.GetLabels(),
+			after.GetAnnotations(),
+			after.GetManagedFields()[0],
+		},
+	); diff != "" {
 		t.Errorf("a write of the status changed:\n%s", diff)
 	}
 	if after.Object["status"] == nil {
@@ -85,7 +110,10 @@ func testLarge(t *testing.T, c *apiservertest.Cluster) {
 		dates = append(dates, fmt.Sprintf("2026-12-24T00:%02d:%02d", i/60, i%60))
 	}
 	for i := range 32 {
-		events = append(events, map[string]any{"name": fmt.Sprintf("e%02d", i), "start": "2026-12-24", "times": "2", "alsoOn": dates})
+		events = append(
+			events,
+			map[string]any{"name": fmt.Sprintf("e%02d", i), "start": "2026-12-24", "times": "2", "alsoOn": dates},
+		)
 	}
 	if err := unstructured.SetNestedField(after.Object, events, "spec", "events"); err != nil {
 		t.Fatal(err)
@@ -93,5 +121,9 @@ func testLarge(t *testing.T, c *apiservertest.Cluster) {
 	if _, err := own.Update(t.Context(), after, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	expectTargets(t, s.objects, "large!its spec has 84 KiB as JSON, and Forewarm reads at most 64 KiB: shorten the spec")
+	expectTargets(
+		t,
+		s.objects,
+		"large!its spec has 84 KiB as JSON, and Forewarm reads at most 64 KiB: shorten the spec",
+	)
 }

@@ -80,7 +80,11 @@ type Watch[T any] struct {
 func New[O runtime.Object, T any](source cache.ListerWatcher, parse func(O) *T, config Config[T]) *Watch[T] {
 	config.Retry, config.Verb = cmp.Or(config.Retry, 30*time.Second), cmp.Or(config.Verb, "read")
 	w := &Watch[T]{
-		config: config, source: source, lacking: make(chan struct{}, 1), kept: map[string]*T{}, index: map[string]map[string]*T{},
+		config:  config,
+		source:  source,
+		lacking: make(chan struct{}, 1),
+		kept:    map[string]*T{},
+		index:   map[string]map[string]*T{},
 		parse: func(object any) *T {
 			if own, ok := object.(O); ok {
 				return parse(own)

@@ -60,7 +60,11 @@ func WithStatus(object *unstructured.Unstructured, status map[string]any) *unstr
 // SpecProblem returns why the spec of an object was not read; empty where it was.
 func SpecProblem(object *unstructured.Unstructured) string {
 	if size, over := object.Object["spec"].(int64); over {
-		return fmt.Sprintf("its spec has %d KiB as JSON, and Forewarm reads at most %d KiB: shorten the spec", size>>10, maxSpec>>10)
+		return fmt.Sprintf(
+			"its spec has %d KiB as JSON, and Forewarm reads at most %d KiB: shorten the spec",
+			size>>10,
+			maxSpec>>10,
+		)
 	}
 	return FinalizersProblem(object)
 }
@@ -71,7 +75,11 @@ func FinalizersProblem(object *unstructured.Unstructured) string {
 	if err != nil || !found {
 		return ""
 	}
-	return fmt.Sprintf("its finalizers have %d KiB as JSON, and Forewarm reads at most %d KiB: remove some", size>>10, maxFinalizers>>10)
+	return fmt.Sprintf(
+		"its finalizers have %d KiB as JSON, and Forewarm reads at most %d KiB: remove some",
+		size>>10,
+		maxFinalizers>>10,
+	)
 }
 
 // CompareAge orders objects, the oldest first. Those that were created in the same second are ordered by name.
@@ -94,7 +102,9 @@ func IsStub(object *unstructured.Unstructured) bool {
 }
 
 // GetBy returns a function that reads an object by a client, for a Bound.
-func GetBy(client dynamic.NamespaceableResourceInterface) func(context.Context, string, string) (runtime.Object, error) {
+func GetBy(
+	client dynamic.NamespaceableResourceInterface,
+) func(context.Context, string, string) (runtime.Object, error) {
 	return func(ctx context.Context, namespace, name string) (runtime.Object, error) {
 		return client.Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
 	}

@@ -146,8 +146,18 @@ func FuzzSlim(f *testing.F) {
 	object := map[string]any{
 		"apiVersion": 0, "kind": 0, "message": 0, "reason": 0, "details": 0, "code": 0, "spec": 0, "status": 0,
 		"metadata": map[string]any{
-			"name": 0, "namespace": 0, "uid": 0, "resourceVersion": 0, "generation": 0, "creationTimestamp": 0, "deletionTimestamp": 0,
-			"continue": 0, "remainingItemCount": 0, "finalizers": 0, "managedFields": 0, "annotations": map[string]any{},
+			"name":               0,
+			"namespace":          0,
+			"uid":                0,
+			"resourceVersion":    0,
+			"generation":         0,
+			"creationTimestamp":  0,
+			"deletionTimestamp":  0,
+			"continue":           0,
+			"remainingItemCount": 0,
+			"finalizers":         0,
+			"managedFields":      0,
+			"annotations":        map[string]any{},
 		},
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -74,8 +74,12 @@ func resolve(object *unstructured.Unstructured) (resolved manifest.ResolvedPool,
 		return manifest.ResolvedPool{}, err.Error()
 	}
 	if size := informer.SizeOf(decoded.Spec); size > maxSize {
-		return manifest.ResolvedPool{}, fmt.Sprintf("its spec takes %d KiB of memory, and Forewarm keeps at most %d KiB: "+
-			"remove from spec.chunk.podTemplate what placeholders do not need", size>>10, maxSize>>10)
+		return manifest.ResolvedPool{}, fmt.Sprintf(
+			"its spec takes %d KiB of memory, and Forewarm keeps at most %d KiB: "+
+				"remove from spec.chunk.podTemplate what placeholders do not need",
+			size>>10,
+			maxSize>>10,
+		)
 	}
 	resolved, problems := manifest.ResolvePool(decoded)
 	return resolved, manifest.JoinProblems(problems)
@@ -86,7 +90,10 @@ func tooMany(p *Pool) *Pool {
 	out := &Pool{WarmPool: &v1alpha1.WarmPool{
 		TypeMeta: p.TypeMeta, ObjectMeta: p.ObjectMeta, Status: p.Status,
 	}, stored: p.stored}
-	out.Problem = fmt.Sprintf("the namespace has %d WarmPools that are older, and Forewarm reads no more: delete one", maxPerNamespace)
+	out.Problem = fmt.Sprintf(
+		"the namespace has %d WarmPools that are older, and Forewarm reads no more: delete one",
+		maxPerNamespace,
+	)
 	return out
 }
 

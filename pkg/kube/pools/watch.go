@@ -39,9 +39,17 @@ func NewWatch(cluster *rest.Config, log *slog.Logger) (*Watch, error) {
 	}
 	w := &Watch{log: log, client: client.Resource(resource())}
 	w.Watch = informer.New(informer.From(w.client, client, ""), newPool, informer.Config[Pool]{
-		Name: "WarmPools", Advice: "apply deploy/default, or upgrade the chart, to use warm pools", Index: covered,
-		Changed: w.logInvalid, Failed: w.logProblem,
-		Bound: &informer.Bound[Pool]{Limit: maxPerNamespace, Compare: byAge, Stub: tooMany, Get: informer.GetBy(w.client)},
+		Name:    "WarmPools",
+		Advice:  "apply deploy/default, or upgrade the chart, to use warm pools",
+		Index:   covered,
+		Changed: w.logInvalid,
+		Failed:  w.logProblem,
+		Bound: &informer.Bound[Pool]{
+			Limit:   maxPerNamespace,
+			Compare: byAge,
+			Stub:    tooMany,
+			Get:     informer.GetBy(w.client),
+		},
 	})
 	return w, nil
 }
