@@ -40,7 +40,8 @@ func TestWhatIsKeptOfALargeAutoscaler(t *testing.T) {
 				},
 			})
 		}
-		return references(autoscaler.FromHPA(h)).bounded()
+		found := references(autoscaler.FromHPA(h))
+		return found.bounded()
 	}
 	if found := read(8, 4, "f"); len(*found) != 8 || (*found)[0].Refused != "" {
 		t.Errorf("a sensible one: %d references, %q", len(*found), (*found)[0].Refused)

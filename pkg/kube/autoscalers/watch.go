@@ -103,17 +103,17 @@ const maxSize = 16 << 10
 
 // bounded returns references of an autoscaler that has a sensible number of them; else one that says so, and nil where even that
 // is too large.
-func (r references) bounded() *references {
-	if informer.SizeOf(r) <= maxSize {
-		return &r
+func (r *references) bounded() *references {
+	if informer.SizeOf(*r) <= maxSize {
+		return r
 	}
 	first := manifest.Reference{
-		Forecast:   r[0].Forecast,
-		Autoscaler: r[0].Autoscaler,
-		Workload:   r[0].Workload,
+		Forecast:   (*r)[0].Forecast,
+		Autoscaler: (*r)[0].Autoscaler,
+		Workload:   (*r)[0].Workload,
 		Refused: fmt.Sprintf(
 			"its %d metrics of Forecasts take more than %d KiB of memory: write fewer, or less behavior",
-			len(r),
+			len(*r),
 			maxSize>>10,
 		),
 	}

@@ -35,17 +35,9 @@ func byPlace(a, b *unstructured.Unstructured) int {
 
 // isAccepted reports whether the status of an object says that this generation is within the limits.
 func isAccepted(object *unstructured.Unstructured) bool {
-	observed, _, _ := unstructured.NestedInt64(
-		object.Object,
-		"status",
-		"observedGeneration",
-	) //nolint:errcheck // Then it is 0.
-	state, _, _ := unstructured.NestedString(
-		object.Object,
-		"status",
-		"state",
-	) //nolint:errcheck // Then it is empty.
-	return observed == object.GetGeneration() && state != "" && state != string(snapshot.Invalid)
+	observed, _, errObserved := unstructured.NestedInt64(object.Object, "status", "observedGeneration")
+	state, _, errState := unstructured.NestedString(object.Object, "status", "state")
+	return errObserved == nil && errState == nil && observed == object.GetGeneration() && state != "" && state != string(snapshot.Invalid)
 }
 
 // share is a namespace's use of its limits.

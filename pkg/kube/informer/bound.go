@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/clock"
 )
 
 // Bound limits how many objects of each namespace are kept. Of the others only stubs are, so that a namespace with any number of
@@ -125,7 +126,7 @@ func (w *Watch[T]) fill(ctx context.Context) {
 			failed = w.get(ctx, &missing[n]) != nil || failed
 		}
 		if failed {
-			time.AfterFunc(w.config.Retry, w.lack)
+			clock.RealClock{}.AfterFunc(w.config.Retry, w.lack)
 		}
 	}
 }

@@ -85,8 +85,12 @@ func (s *slimBody) member(keep func(key string) (bool, error)) (kept bool, err e
 	if size <= maxKey {
 		key = string(bytes.Trim(s.out.Bytes()[begin:], `"`))
 	}
-	if c, err := s.next(); err != nil || c != ':' {
-		return false, errors.Join(errNoJSON, err)
+	c, err := s.next()
+	switch {
+	case err != nil:
+		return false, err
+	case c != ':':
+		return false, errNoJSON
 	}
 	s.copyByte(':')
 	if kept, err = keep(key); err == nil && !kept {
@@ -171,27 +175,21 @@ type valueScanner struct {
 // scan returns how many bytes of a chunk belong to the value, and whether it ends with them.
 func (v *valueScanner) scan(chunk []byte) (n int, ends bool) {
 	for i, c := range chunk {
-		if v.quoted {
+		switch {
+		case v.quoted:
 			if v.quote(c) && v.depth == 0 {
 				return i + 1, true
 			}
-			continue
-		}
-		switch c {
-		case '"':
+		case c == '"':
 			v.quoted = true
-		case '{', '[':
+		case v.depth == 0 && bytes.IndexByte([]byte(",:]} \t\r\n"), c) >= 0: // It follows the value.
+			return i, true
+		case c == '{' || c == '[':
 			v.depth++
-		case '}', ']':
+		case c == '}' || c == ']':
+			v.depth--
 			if v.depth == 0 {
-				return i, true
-			}
-			if v.depth--; v.depth == 0 {
 				return i + 1, true
-			}
-		case ',', ':', ' ', '\t', '\r', '\n':
-			if v.depth == 0 {
-				return i, true
 			}
 		}
 	}

@@ -24,8 +24,8 @@ func sizeOfValue(v reflect.Value) int {
 			size += sizeOfValue(entries.Key()) + sizeOfValue(entries.Value())
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			size += sizeOfValue(v.Field(i)) - int(v.Field(i).Type().Size())
+		for _, field := range v.Fields() {
+			size += sizeOfValue(field) - int(field.Type().Size())
 		}
 	default: // It has no parts.
 	}

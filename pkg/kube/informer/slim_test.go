@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -172,9 +173,7 @@ func FuzzSlim(f *testing.F) {
 			t.Fatalf("%q became %q: %v", text, got, err)
 		}
 		answer := map[string]any{"type": 0, "object": object}
-		for key, of := range object {
-			answer[key] = of
-		}
+		maps.Copy(answer, object)
 		if in == nil {
 			return
 		}
