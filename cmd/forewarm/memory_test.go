@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -43,10 +44,16 @@ func TestLargeObjectsTakeNoMemory(t *testing.T) {
 		s.told(t, phase.name, each)
 		peaks[phase.name+", while they are created"] = running.peak(t)
 		running.stop(t)
-		restarted := start(t, s.Cluster, "--prometheus-url="+history.URL)
-		time.Sleep(10 * time.Second)
-		peaks[phase.name+", after a restart"] = restarted.peak(t)
-		restarted.stop(t)
+		var after []int
+		for range 3 { // How much garbage there is at the peak is chance.
+			restarted := start(t, s.Cluster, "--prometheus-url="+history.URL)
+			time.Sleep(10 * time.Second)
+			after = append(after, restarted.peak(t))
+			restarted.stop(t)
+		}
+		slices.Sort(after)
+		t.Logf("%s, after restarts: %d", phase.name, after)
+		peaks[phase.name+", after a restart"] = after[1]
 		if phase.labels == nil {
 			s.MustKubectl(t, "", "delete", "forecasts,warmpools", "--all", "-n", phase.name)
 		}
@@ -117,17 +124,23 @@ func (s *scene) fill(t *testing.T, namespace string, many int, labels map[string
 			if err != nil {
 				t.Fatal(err)
 			}
-			answer, err := client.Post(url, "application/json", bytes.NewReader(text))
-			if err != nil {
-				t.Fatal(err)
-			}
-			said, err := io.ReadAll(answer.Body)
-			answer.Body.Close() //nolint:errcheck // Read only.
-			if err != nil || answer.StatusCode != http.StatusCreated {
-				t.Fatalf("create %s %d: %s, %v\n%.500s", kind, i, answer.Status, err, said)
-			}
+			eventually(t, func() string { return create(client, url, text) })
 		}
 	}
+}
+
+// create creates an object, and returns why it could not: a busy disk makes etcd time out.
+func create(client *http.Client, url string, object []byte) string {
+	answer, err := client.Post(url, "application/json", bytes.NewReader(object))
+	if err != nil {
+		return err.Error()
+	}
+	defer answer.Body.Close() //nolint:errcheck // Read only.
+	said, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode == http.StatusCreated || answer.StatusCode == http.StatusConflict {
+		return ""
+	}
+	return fmt.Sprintf("%s: %.500s", answer.Status, said)
 }
 
 // told waits until the last objects have a status.

@@ -37,7 +37,8 @@ func byPlace(a, b *unstructured.Unstructured) int {
 func isAccepted(object *unstructured.Unstructured) bool {
 	observed, _, errObserved := unstructured.NestedInt64(object.Object, "status", "observedGeneration")
 	state, _, errState := unstructured.NestedString(object.Object, "status", "state")
-	return errObserved == nil && errState == nil && observed == object.GetGeneration() && state != "" && state != string(snapshot.Invalid)
+	return errObserved == nil && errState == nil && observed == object.GetGeneration() && state != "" &&
+		state != string(snapshot.Invalid)
 }
 
 // share is a namespace's use of its limits.
