@@ -29,6 +29,8 @@ func TestCluster(t *testing.T) {
 		{"WithoutTheRightsOfEnforce", testRights},
 		{"HeldAndGivenBack", testHeld},
 		{"AScaleIsRestored", testScaleRestored},
+		{"AClusterScopedTarget", testClusterScoped},
+		{"APoolRestoredWithoutItsStatus", testRestored},
 		{"ANewLeaderDoublesNothing", testLeaders},
 		{"TwoPoolsOnOneMember", testTwoPools},
 		{"NoBuffersInTheCluster", testNoBuffers},

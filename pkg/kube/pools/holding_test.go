@@ -42,6 +42,8 @@ func TestHolding(t *testing.T) {
 		{"AScaleThatServes", testServing},
 		{"TwoPoolsOnOneScale", testRivals},
 		{"NoScaleToSet", testNoScale},
+		{"AScaleOfTheClusterThatServes", testClusterServing},
+		{"AScaleOfAnotherNamespace", testElsewhere},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := &holdScene{T: t, Cluster: c, clock: time.Now()}

@@ -74,9 +74,17 @@ func (p *Pool) mayHold() bool { return p.Annotations[HoldsAnnotation] != "" || p
 
 func (p *Pool) hasFinalizer() bool { return slices.Contains(p.Finalizers, Finalizer) }
 
-// needsFinalizer reports that the pool holds by the scale of another object, or did: that does not end with the pool.
+// needsFinalizer reports that the pool may have set the scale of another object: that does not end with the pool. The number to
+// restore is in the status before.
 func (p *Pool) needsFinalizer() bool {
-	return p.Resolved.Actuator == manifest.ActuatorScale || p.Status.ScaleBefore != nil
+	return p.Status.ScaleBefore != nil || p.Resolved.Actuator == manifest.ActuatorScale && lostScale(p.WarmPool)
+}
+
+// lostScale reports that a pool may have set a scale, and that its status does not have the number to restore: it was restored from a
+// backup, which has no status. What the target has now may be the pool's own number.
+func lostScale(pool *v1alpha1.WarmPool) bool {
+	return pool.Status.ScaleBefore == nil && pool.Annotations[HoldsAnnotation] != "" &&
+		slices.Contains(pool.Finalizers, Finalizer)
 }
 
 // marked reports whether the object says what the pool may hold.

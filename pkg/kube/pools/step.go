@@ -173,6 +173,10 @@ func (c *Controller) release(ctx context.Context, now time.Time, v *poolStep) er
 		c.recordError(v, err, now)
 		return fmt.Errorf("release what the pool holds: %w", err)
 	}
+	message := "released what the pool held"
+	if lostScale(v.WarmPool) {
+		message = "the scale that the pool had set stays as it is: the number before is unknown"
+	}
 	if err := c.mark(ctx, v, false); err != nil {
 		if isStale(err) {
 			return nil // The next step sees the pool as it is.
@@ -181,7 +185,7 @@ func (c *Controller) release(ctx context.Context, now time.Time, v *poolStep) er
 	}
 	v.clearError()
 	v.held, v.attempted, v.want, v.heldAt = Actual{}, 0, Desired{}, time.Time{}
-	c.emitEvent(v.Pool, event{reason: "Released", message: "released what the pool held"})
+	c.emitEvent(v.Pool, event{reason: "Released", message: message})
 	return nil
 }
 
