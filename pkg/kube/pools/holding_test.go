@@ -33,6 +33,7 @@ func TestHolding(t *testing.T) {
 		{"GatesAreOpenedByThePlan", testGates},
 		{"AQuotaThatKeepsRealPodsOut", testCrowded},
 		{"ImagesArePulled", testImages},
+		{"PlaceholdersPassTheirPolicy", testPolicy},
 		{"ATemplateThatIsRefused", testRefused},
 		{"RightsAreMissing", testHoldingRights},
 		{"NoBuffersInTheCluster", testNoBufferCRD},
