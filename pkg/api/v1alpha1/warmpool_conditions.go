@@ -107,7 +107,7 @@ const (
 	// PoolReasonForbidden (False): Forewarm lacks rights.
 	//
 	// Fix: apply deploy/warm-pools, or set warmPools.enforce in the chart. For the scale actuator, grant patch on the scale of
-	// its target.
+	// its target, and get on a cluster-scoped target itself.
 	PoolReasonForbidden = "Forbidden"
 	// PoolReasonQuotaExceeded (False): a ResourceQuota rejects the chunks.
 	//
