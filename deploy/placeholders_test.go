@@ -16,8 +16,8 @@ type placeholders struct {
 	*apiservertest.Cluster
 }
 
-// pod is one, with further fields of its container and of its spec.
-func (p placeholders) pod(name, container, spec string) string {
+// placeholderPod is one, with further fields of its container and of its spec.
+func placeholderPod(name, container, spec string) string {
 	return fmt.Sprintf(
 		`{apiVersion: v1, kind: Pod, metadata: {name: %s, namespace: inference, finalizers: [example.com/job]},
 		spec: {priorityClassName: forewarm-placeholder, containers: [{name: c, image: "registry.k8s.io/pause:3.10"%s}]%s}}`,
@@ -49,7 +49,7 @@ func expectPlaceholdersIdle(t *testing.T, c *apiservertest.Cluster) {
 
 func (p placeholders) try(about, container, spec, want string) {
 	p.Helper()
-	output, err := p.Kubectl(p, p.pod("p", container, spec), "create", "--dry-run=server", "-f", "-")
+	output, err := p.Kubectl(p, placeholderPod("p", container, spec), "create", "--dry-run=server", "-f", "-")
 	if text := refused(output, err, want); text != "" {
 		p.Errorf("%s: %s", about, text)
 	}
@@ -153,7 +153,7 @@ func (p placeholders) expectRefusedChanges() {
 	binding := p.MustKubectl(p, "", "get", "validatingadmissionpolicybinding", "forewarm-placeholders", "-o", "json")
 	p.MustKubectl(p, binding, "delete", "-f", "-")
 	apiservertest.Eventually(p, 20*time.Second, func() string {
-		output, err := p.Kubectl(p, p.pod("earlier", mining, ""), "create", "-f", "-")
+		output, err := p.Kubectl(p, placeholderPod("earlier", mining, ""), "create", "-f", "-")
 		if err != nil {
 			return output
 		}
@@ -161,10 +161,10 @@ func (p placeholders) expectRefusedChanges() {
 	})
 	p.MustKubectl(p, "", "apply", "--server-side", "-k", "deploy/warm-pools")
 	apiservertest.Eventually(p, 20*time.Second, func() string {
-		output, err := p.Kubectl(p, p.pod("p", mining, ""), "create", "--dry-run=server", "-f", "-")
+		output, err := p.Kubectl(p, placeholderPod("p", mining, ""), "create", "--dry-run=server", "-f", "-")
 		return refused(output, err, "")
 	})
-	p.MustKubectl(p, p.pod("idle", ", volumeMounts: [{name: pull-0, mountPath: /pull-0, readOnly: true}]",
+	p.MustKubectl(p, placeholderPod("idle", ", volumeMounts: [{name: pull-0, mountPath: /pull-0, readOnly: true}]",
 		", "+pullable+", schedulingGates: [{name: kueue.x-k8s.io/admission}]"), "create", "-f", "-")
 
 	const debugger = `{"spec": {"ephemeralContainers": [{"name": "d", "image": "busybox", "targetContainerName": "c"}]}}`
