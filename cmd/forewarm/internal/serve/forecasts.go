@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/kube/changes"
 	"github.com/forewarm/forewarm/pkg/kube/demandevents"
 	"github.com/forewarm/forewarm/pkg/kube/forecasts"
+	"github.com/forewarm/forewarm/pkg/kube/peers"
 	"github.com/forewarm/forewarm/pkg/kube/pools"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/refresh"
@@ -76,6 +78,10 @@ func watchForecasts(
 	if err != nil {
 		return nil, err
 	}
+	replicas, err := peers.New(client, o.Lease, func() peers.Statement { return o.statement(snapshots) }, log)
+	if err != nil {
+		return nil, err
+	}
 	warm, err := watchPools(o, client, objects, snapshots, log)
 	if err != nil {
 		return nil, err
@@ -89,7 +95,8 @@ func watchForecasts(
 	if err != nil {
 		return nil, err
 	}
-	statuses.SetCommonConditions(groups.Conditions)
+	common := func() []snapshot.Condition { return slices.Concat(groups.Conditions(), replicas.Conditions()) }
+	statuses.SetCommonConditions(common)
 	clients, err := kubernetes.NewForConfig(client)
 	if err != nil {
 		return nil, fmt.Errorf("make a client for events: %w", err)
@@ -110,7 +117,7 @@ func watchForecasts(
 			func() { statuses.Run(ctx, WallClock{}) },
 		)
 	}
-	metrics, err := gather(groups, warm.controller, objects)
+	metrics, err := gather(groups, replicas, warm.controller, objects)
 	return &forecastSource{
 		targets: objects, changed: objects.Changed(),
 		parts: []Part{
@@ -118,11 +125,12 @@ func watchForecasts(
 			{Name: "watch of DemandEvents", Run: announced.run},
 			{Name: "watch of Forecasts", Run: afterReading(objects.Run, warm.watch, announced)},
 			{Name: "watch of APIServices", Run: groups.Run},
+			{Name: "comparison of replicas", Run: func(ctx context.Context) error { return replicas.Run(ctx, WallClock{}) }},
 			{Name: "leadership", Run: func(ctx context.Context) error { return leadership.Run(ctx, lead) }},
 		},
 		check:   read,
 		served:  groups.Reached,
-		common:  groups.Conditions,
+		common:  common,
 		metrics: metrics,
 	}, err
 }
