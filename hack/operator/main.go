@@ -134,6 +134,18 @@ func inACluster() []day {
 			Test: "TestConditionSaysWhoHoldsWhat",
 		},
 		{
+			Name: "A replica's clock is off", Happens: "by two minutes, on the node of one of Forewarm's replicas",
+			Served:     "another value by that replica: an HPA reads one or the other",
+			Conditions: map[string]string{"ReplicasAgree": "ClocksDiffer"}, Alert: "ForewarmReplicasDiffer",
+			Within: 21 * minute, Do: "synchronize the clocks of the nodes (NTP)", Test: "TestReplicasThatDiffer",
+		},
+		{
+			Name: "Replicas run with other flags", Happens: "another `--season` or version: a rollout that does not end",
+			Served:     "another value by the replicas of each side",
+			Conditions: map[string]string{"ReplicasAgree": "SettingsDiffer"}, Alert: "ForewarmReplicasDiffer",
+			Within: 16 * minute, Do: "end the rollout, or undo it", Test: "TestReplicasThatDiffer",
+		},
+		{
 			Name: "A certificate of your own ends", Happens: "cert-manager or an existing Secret was not renewed",
 			Served: "as before", Alert: "ForewarmCertificateEnds", Within: 15 * minute, Do: "renew it",
 			Test: "TestFilesHaveAnEnd",

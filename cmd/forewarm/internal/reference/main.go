@@ -21,6 +21,7 @@ import (
 	"github.com/forewarm/forewarm/hack/reference"
 	"github.com/forewarm/forewarm/pkg/kube/aggregation"
 	"github.com/forewarm/forewarm/pkg/kube/forecasts"
+	"github.com/forewarm/forewarm/pkg/kube/peers"
 	"github.com/forewarm/forewarm/pkg/kube/pools"
 	"github.com/forewarm/forewarm/pkg/serve/telemetry"
 	"github.com/forewarm/forewarm/pkg/source/embedded"
@@ -102,6 +103,11 @@ func metrics(out io.Writer) error {
 			Collectors: []prometheus.Collector{new(aggregation.Groups)},
 		},
 		reference.Section{
+			Title:      "Replicas of Forewarm",
+			Text:       "In a cluster only. Every adapter replica compares all of them.",
+			Collectors: []prometheus.Collector{new(peers.Watch)},
+		},
+		reference.Section{
 			Title: "Certificates", Text: "In a cluster only.",
 			Collectors: []prometheus.Collector{aggregation.ExpiryCollector{}},
 		},
@@ -134,9 +140,9 @@ func conditions(out io.Writer) error {
 	return reference.WriteConditions(out,
 		reference.ConditionKind{
 			Title: "Forecast",
-			Text: "The Outlook of a Forecast has the same conditions, except `Reachable`. Where a condition is absent, " +
+			Text: "The Outlook of a Forecast has the same conditions, except `Reachable` and `ReplicasAgree`. Where a condition is absent, " +
 				"there is nothing to report.",
-			Folders: []string{"pkg/core/snapshot", "pkg/core/decide/objective", "pkg/refresh", "pkg/kube/aggregation"},
+			Folders: []string{"pkg/core/snapshot", "pkg/core/decide/objective", "pkg/refresh", "pkg/kube/aggregation", "pkg/kube/peers"},
 		},
 		reference.ConditionKind{
 			Title: "DemandEvent", Text: "See [known events](../events.md).", Folders: []string{"pkg/kube/demandevents"},
