@@ -53,7 +53,14 @@ func (s *scene) differ(t *testing.T, reasons ...string) {
 				if slices.Contains(reasons, reason) {
 					is = 1
 				}
-				if want := fmt.Sprintf("forewarm_replicas_differ{reason=%q} %d\n", reason, is); !strings.Contains(body, want) {
+				if want := fmt.Sprintf(
+					"forewarm_replicas_differ{reason=%q} %d\n",
+					reason,
+					is,
+				); !strings.Contains(
+					body,
+					want,
+				) {
 					return want + "is not on " + r.url
 				}
 			}

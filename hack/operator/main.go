@@ -140,10 +140,14 @@ func inACluster() []day {
 			Within: 21 * minute, Do: "synchronize the clocks of the nodes (NTP)", Test: "TestReplicasThatDiffer",
 		},
 		{
-			Name: "Replicas run with other flags", Happens: "another `--season` or version: a rollout that does not end",
+			Name:       "Replicas run with other flags",
+			Happens:    "another `--season` or version: a rollout that does not end",
 			Served:     "another value by the replicas of each side",
-			Conditions: map[string]string{"ReplicasAgree": "SettingsDiffer"}, Alert: "ForewarmReplicasDiffer",
-			Within: 16 * minute, Do: "end the rollout, or undo it", Test: "TestReplicasThatDiffer",
+			Conditions: map[string]string{"ReplicasAgree": "SettingsDiffer"},
+			Alert:      "ForewarmReplicasDiffer",
+			Within:     16 * minute,
+			Do:         "end the rollout, or undo it",
+			Test:       "TestReplicasThatDiffer",
 		},
 		{
 			Name: "A certificate of your own ends", Happens: "cert-manager or an existing Secret was not renewed",

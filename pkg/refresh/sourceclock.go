@@ -71,7 +71,9 @@ func (l *Loop) readClock(ctx context.Context, clock Clock, source Clocked, names
 	}
 	difference := snapshot.ClockDifference{Min: at.Sub(clock.Now()), Max: at.Sub(before)}
 	ahead := difference.Least()
-	if last := l.clocks.set(ref, difference).Least(); ahead.Abs() > minClockDifference && last.Abs() <= minClockDifference {
+	if last := l.clocks.set(ref, difference).
+		Least(); ahead.Abs() > minClockDifference &&
+		last.Abs() <= minClockDifference {
 		log.WarnContext(ctx, "clocks differ", "difference", clockText(ahead))
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/forewarm/forewarm/hack/apiservertest"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/kube/forecasts"
 	"github.com/forewarm/forewarm/pkg/kube/peers"
 )
@@ -49,7 +50,12 @@ func (f *fleet) add(name, version string, clock time.Duration) *replica {
 	f.t.Helper()
 	r := &replica{name: name, clock: clock, statement: statement(version, nil, clocks{"": ahead(-clock)})}
 	config := forecasts.LeaseConfig{Namespace: system, Name: lease, Identity: name}
-	watch, err := peers.New(f.config, config, func() peers.Statement { return r.statement }, slog.New(slog.DiscardHandler))
+	watch, err := peers.New(
+		f.config,
+		config,
+		func() peers.Statement { return r.statement },
+		slog.New(slog.DiscardHandler),
+	)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -77,7 +83,7 @@ func (f *fleet) says(when, reason, differs string) {
 	for _, r := range f.all {
 		said := ""
 		for _, c := range r.Conditions() {
-			if said += c.Reason; c.Type != peers.ConditionAgree || c.True || c.Message == "" {
+			if said += c.Reason; c.Type != snapshot.ConditionReplicas || c.True || c.Message == "" {
 				f.t.Errorf("%s: %s says %+v", when, r.name, c)
 			}
 		}
@@ -259,7 +265,9 @@ func testNonsense(t *testing.T, f *fleet) {
 	t.Helper()
 	f.add("a", "v1", 0)
 	f.add("b", "v1", 0)
-	made, err := json.Marshal(map[string]any{"a": 7, "made\nup": statement("v1", nil, nil), "made": statement("v9", nil, nil)})
+	made, err := json.Marshal(
+		map[string]any{"a": 7, "made\nup": statement("v1", nil, nil), "made": statement("v9", nil, nil)},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

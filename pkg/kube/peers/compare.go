@@ -11,10 +11,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// ConditionAgree is present, and False, while adapter replicas (replicas of Forewarm itself) differ in what decides values: they serve
-// different values, and an HPA reads one or the other.
-const ConditionAgree = "ReplicasAgree"
-
 // Reasons of the condition ReplicasAgree.
 const (
 	// reasonClocksDiffer (False): the clocks of two adapter replicas differ by more than ten seconds, as both read the same source. The
@@ -34,7 +30,9 @@ const (
 )
 
 // reasons are all of them, the worst first.
-func reasons() []string { return []string{reasonClocksDiffer, reasonVersionsDiffer, reasonSettingsDiffer} }
+func reasons() []string {
+	return []string{reasonClocksDiffer, reasonVersionsDiffer, reasonSettingsDiffer}
+}
 
 // minClockDifference is the smallest difference between two clocks that is reported.
 const minClockDifference = 10 * time.Second
@@ -79,9 +77,14 @@ func compareClocks(all map[string]Statement) (message string) {
 				continue
 			}
 			most = apart
-			message = fmt.Sprintf("the clocks of the replicas %s and %s differ by %s: compared with the source's, %s and %s",
-				name, other, humanize.Span(apart.Round(minClockDifference)),
-				sideOf(name, all[name].Clocks[source]), sideOf(other, all[other].Clocks[source]))
+			message = fmt.Sprintf(
+				"the clocks of the replicas %s and %s differ by %s: compared with the source's, %s and %s",
+				name,
+				other,
+				humanize.Span(apart.Round(minClockDifference)),
+				sideOf(name, all[name].Clocks[source]),
+				sideOf(other, all[other].Clocks[source]),
+			)
 		}
 	}
 	return message
@@ -146,7 +149,12 @@ func compareSettings(all map[string]Statement) string {
 	if len(flags) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("the replicas run with different settings: %s of %s is not that of %s", joined(flags), joined(others), names[0])
+	return fmt.Sprintf(
+		"the replicas run with different settings: %s of %s is not that of %s",
+		joined(flags),
+		joined(others),
+		names[0],
+	)
 }
 
 func joined(words map[string]bool) string { return strings.Join(slices.Sorted(maps.Keys(words)), ", ") }

@@ -37,11 +37,13 @@ func TestCompare(t *testing.T) {
 		{"one", []peers.Statement{statement("v1", season, clocks{"": ahead(time.Hour)})}, ""},
 		{"equal", []peers.Statement{usual, usual, usual}, ""},
 		{
-			"a clock that is behind", []peers.Statement{usual, statement("v1", nil, clocks{"": ahead(2 * time.Minute)})},
+			"a clock that is behind",
+			[]peers.Statement{usual, statement("v1", nil, clocks{"": ahead(2 * time.Minute)})},
 			"ClocksDiffer: differ by 2m|pod-0 is right and pod-1 is 2m behind",
 		},
 		{
-			"a clock that is ahead, of three", []peers.Statement{usual, usual, statement("v1", nil, clocks{"": ahead(-2 * time.Minute)})},
+			"a clock that is ahead, of three",
+			[]peers.Statement{usual, usual, statement("v1", nil, clocks{"": ahead(-2 * time.Minute)})},
 			"ClocksDiffer: differ by 2m|pod-0 is right and pod-2 is 2m ahead",
 		},
 		{
@@ -52,11 +54,13 @@ func TestCompare(t *testing.T) {
 		{"clocks that are close", []peers.Statement{usual, statement("v1", nil, clocks{"": ahead(9 * time.Second)})}, ""},
 		{
 			"the source's clock is wrong, to both alike",
-			[]peers.Statement{statement("v1", nil, clocks{"": ahead(time.Hour)}), statement("v1", nil, clocks{"": ahead(time.Hour)})}, "",
+			[]peers.Statement{statement("v1", nil, clocks{"": ahead(time.Hour)}), statement("v1", nil, clocks{"": ahead(time.Hour)})},
+			"",
 		},
 		{
 			"a slow answer, by which the clock may be right",
-			[]peers.Statement{usual, statement("v1", nil, clocks{"": {Min: -time.Second, Max: time.Minute}})}, "",
+			[]peers.Statement{usual, statement("v1", nil, clocks{"": {Min: -time.Second, Max: time.Minute}})},
+			"",
 		},
 		{"a source that one did not reach", []peers.Statement{usual, statement("v1", nil, nil)}, ""},
 		{"no source in common", []peers.Statement{usual, statement("v1", nil, clocks{"a": ahead(time.Hour)})}, ""},
@@ -65,33 +69,40 @@ func TestCompare(t *testing.T) {
 			[]peers.Statement{
 				statement("v1", nil, clocks{"a": ahead(0), "b": ahead(time.Hour)}),
 				statement("v1", nil, clocks{"a": ahead(0), "b": ahead(-time.Hour)}),
-			}, "",
+			},
+			"",
 		},
 		{
 			"a wrong clock by two sources, of which one is wrong, too",
 			[]peers.Statement{
 				statement("v1", nil, clocks{"a": ahead(0), "b": ahead(time.Hour)}),
 				statement("v1", nil, clocks{"a": ahead(-2 * time.Minute), "b": ahead(time.Hour - 2*time.Minute)}),
-			}, "ClocksDiffer: differ by 2m|pod-1 is 2m ahead",
+			},
+			"ClocksDiffer: differ by 2m|pod-1 is 2m ahead",
 		},
 		{
-			"a flag", []peers.Statement{usual, statement("v1", season, right)},
+			"a flag",
+			[]peers.Statement{usual, statement("v1", season, right)},
 			"SettingsDiffer: --season of pod-1 is not that of pod-0",
 		},
 		{
-			"the same flag with two values", []peers.Statement{statement("v1", season, right), statement("v1", map[string]string{"season": peers.Hash("1h")}, right)},
+			"the same flag with two values",
+			[]peers.Statement{statement("v1", season, right), statement("v1", map[string]string{"season": peers.Hash("1h")}, right)},
 			"SettingsDiffer: --season of pod-1",
 		},
 		{
-			"the first by name is the other one", []peers.Statement{statement("v1", season, right), usual, usual},
+			"the first by name is the other one",
+			[]peers.Statement{statement("v1", season, right), usual, usual},
 			"SettingsDiffer: --season of pod-1, pod-2 is not that of pod-0",
 		},
 		{
-			"versions", []peers.Statement{usual, statement("v2", nil, right), usual},
+			"versions",
+			[]peers.Statement{usual, statement("v2", nil, right), usual},
 			"VersionsDiffer: v1 (pod-0, pod-2); v2 (pod-1)",
 		},
 		{
-			"all at once", []peers.Statement{usual, statement("v2", season, clocks{"": ahead(time.Minute)})},
+			"all at once",
+			[]peers.Statement{usual, statement("v2", season, clocks{"": ahead(time.Minute)})},
 			"ClocksDiffer: 1m behind\nVersionsDiffer: v2 (pod-1)\nSettingsDiffer: --season",
 		},
 	} {
@@ -146,7 +157,9 @@ func TestReadNonsense(t *testing.T) {
 		{"bounds in the wrong order", `{"a":{"version":"v1"},"b":{"version":"v1","clocks":{"":{"min":2,"max":1}}}}`, 1},
 		{"a field of a newer version", `{"a":{"version":"v1","newer":[1]},"b":{"version":"v1"}}`, 2},
 	} {
-		lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{peers.Annotation: c.annotation}}}
+		lease := &coordinationv1.Lease{
+			ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{peers.Annotation: c.annotation}},
+		}
 		if got := peers.Read(lease); len(got) != c.want {
 			t.Errorf("%s: %+v, want %d", c.name, got, c.want)
 		}
@@ -164,7 +177,12 @@ func TestReadNonsense(t *testing.T) {
 }
 
 func TestHashesTellValuesApart(t *testing.T) {
-	if one, other := peers.Hash("24h"), peers.Hash("25h"); one == other || one != peers.Hash("24h") || strings.Contains(one, "24h") {
+	if one, other := peers.Hash(
+		"24h",
+	), peers.Hash(
+		"25h",
+	); one == other || one != peers.Hash("24h") ||
+		strings.Contains(one, "24h") {
 		t.Errorf("%s and %s", one, other)
 	}
 }

@@ -139,7 +139,14 @@ func (w *Watch) set(ctx context.Context, found []Difference, now time.Time) {
 	for _, d := range found {
 		began, known := w.since[d.Reason]
 		if !known {
-			w.log.WarnContext(ctx, "replicas differ, so they may serve different values", "reason", d.Reason, "difference", d.Message)
+			w.log.WarnContext(
+				ctx,
+				"replicas differ, so they may serve different values",
+				"reason",
+				d.Reason,
+				"difference",
+				d.Message,
+			)
 		}
 		if !known || now.Before(began) {
 			began = now
@@ -176,7 +183,9 @@ func (w *Watch) Conditions() []snapshot.Condition {
 	if reason == "" {
 		return nil
 	}
-	return []snapshot.Condition{{Type: ConditionAgree, Reason: reason, Message: strings.Join(messages, ". ")}}
+	return []snapshot.Condition{
+		{Type: snapshot.ConditionReplicas, Reason: reason, Message: strings.Join(messages, ". ")},
+	}
 }
 
 var _ prometheus.Collector = (*Watch)(nil)
@@ -185,7 +194,9 @@ var _ prometheus.Collector = (*Watch)(nil)
 var differDesc = prometheus.NewDesc( //nolint:gochecknoglobals // A constant.
 	"forewarm_replicas_differ",
 	"Whether replicas of forewarm differ in what decides values (1) or not (0); reason is one of the condition ReplicasAgree.",
-	[]string{"reason"}, nil)
+	[]string{"reason"},
+	nil,
+)
 
 // Describe implements prometheus.Collector.
 func (*Watch) Describe(out chan<- *prometheus.Desc) { out <- differDesc }

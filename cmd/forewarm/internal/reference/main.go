@@ -142,7 +142,13 @@ func conditions(out io.Writer) error {
 			Title: "Forecast",
 			Text: "The Outlook of a Forecast has the same conditions, except `Reachable` and `ReplicasAgree`. Where a condition is absent, " +
 				"there is nothing to report.",
-			Folders: []string{"pkg/core/snapshot", "pkg/core/decide/objective", "pkg/refresh", "pkg/kube/aggregation", "pkg/kube/peers"},
+			Folders: []string{
+				"pkg/core/snapshot",
+				"pkg/core/decide/objective",
+				"pkg/refresh",
+				"pkg/kube/aggregation",
+				"pkg/kube/peers",
+			},
 		},
 		reference.ConditionKind{
 			Title: "DemandEvent", Text: "See [known events](../events.md).", Folders: []string{"pkg/kube/demandevents"},

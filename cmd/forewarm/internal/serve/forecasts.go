@@ -125,7 +125,10 @@ func watchForecasts(
 			{Name: "watch of DemandEvents", Run: announced.run},
 			{Name: "watch of Forecasts", Run: afterReading(objects.Run, warm.watch, announced)},
 			{Name: "watch of APIServices", Run: groups.Run},
-			{Name: "comparison of replicas", Run: func(ctx context.Context) error { return replicas.Run(ctx, WallClock{}) }},
+			{
+				Name: "comparison of replicas",
+				Run:  func(ctx context.Context) error { return replicas.Run(ctx, WallClock{}) },
+			},
 			{Name: "leadership", Run: func(ctx context.Context) error { return leadership.Run(ctx, lead) }},
 		},
 		check:   read,

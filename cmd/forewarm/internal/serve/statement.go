@@ -40,8 +40,14 @@ func (o *Options) decidingFlags() map[string]string {
 		}
 		o.flags[section].VisitAll(func(f *pflag.Flag) {
 			switch f.Name {
-			case "prometheus-token-file", "prometheus-ca-file", "prometheus-cert-file", "prometheus-key-file", "data-dir",
-				"query-timeout", "query-concurrency", "query-concurrency-per-namespace":
+			case "prometheus-token-file",
+				"prometheus-ca-file",
+				"prometheus-cert-file",
+				"prometheus-key-file",
+				"data-dir",
+				"query-timeout",
+				"query-concurrency",
+				"query-concurrency-per-namespace":
 				return
 			}
 			if f.Value.String() != f.DefValue {

@@ -61,10 +61,27 @@ func TestFlagsThatDecideValues(t *testing.T) {
 }
 
 func TestFlagsThatDecideNoValue(t *testing.T) {
-	got := settings(t, "--log-level=debug", "--log-format=json", "--secure-port=7000", "--bind-address=127.0.0.1", "--keda-address=:9090",
-		"--kubeconfig=k", "--lease-name=l", "--service=a/b", "--service-port=8443", "--query-timeout=20s", "--query-concurrency=8",
-		"--query-concurrency-per-namespace=2", "--prometheus-token-file=t", "--prometheus-ca-file=c", "--data-dir=d",
-		"--tracing-config-file=t", "--warm-pool-step=1s", "--season=24h") // The last one is the default.
+	got := settings(
+		t,
+		"--log-level=debug",
+		"--log-format=json",
+		"--secure-port=7000",
+		"--bind-address=127.0.0.1",
+		"--keda-address=:9090",
+		"--kubeconfig=k",
+		"--lease-name=l",
+		"--service=a/b",
+		"--service-port=8443",
+		"--query-timeout=20s",
+		"--query-concurrency=8",
+		"--query-concurrency-per-namespace=2",
+		"--prometheus-token-file=t",
+		"--prometheus-ca-file=c",
+		"--data-dir=d",
+		"--tracing-config-file=t",
+		"--warm-pool-step=1s",
+		"--season=24h",
+	) // The last one is the default.
 	if len(got) != 0 {
 		t.Errorf("%v", got)
 	}
