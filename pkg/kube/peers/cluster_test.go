@@ -3,6 +3,7 @@ package peers_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -90,16 +91,19 @@ func (f *fleet) says(when, reason, differs string) {
 		if said != reason {
 			f.t.Errorf("%s: %s says %q, want %q", when, r.name, said, reason)
 		}
-		want := "# HELP forewarm_replicas_differ Whether replicas of forewarm differ in what decides values (1) or not (0); " +
-			"reason is one of the condition ReplicasAgree.\n# TYPE forewarm_replicas_differ gauge\n"
+		var want strings.Builder
+		want.WriteString(
+			"# HELP forewarm_replicas_differ Whether replicas of forewarm differ in what decides values (1) or not (0); " +
+				"reason is one of the condition ReplicasAgree.\n# TYPE forewarm_replicas_differ gauge\n",
+		)
 		for _, reason := range []string{"ClocksDiffer", "SettingsDiffer", "VersionsDiffer"} {
 			value := "0"
 			if reason == differs {
 				value = "1"
 			}
-			want += `forewarm_replicas_differ{reason="` + reason + `"} ` + value + "\n"
+			fmt.Fprintf(&want, "forewarm_replicas_differ{reason=%q} %s\n", reason, value)
 		}
-		if err := testutil.CollectAndCompare(r, strings.NewReader(want)); err != nil {
+		if err := testutil.CollectAndCompare(r, strings.NewReader(want.String())); err != nil {
 			f.t.Errorf("%s: %s: %s", when, r.name, err)
 		}
 	}

@@ -87,7 +87,7 @@ func (s Statement) limited() Statement {
 	return s
 }
 
-func (s *Statement) valid() bool {
+func (s Statement) valid() bool {
 	for name, hash := range s.Settings {
 		if !isLine(name) || !isLine(hash) {
 			return false

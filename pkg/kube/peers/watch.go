@@ -64,17 +64,17 @@ func New(cluster *rest.Config, lease forecasts.LeaseConfig, own func() Statement
 }
 
 // Run exchanges Statements until the context ends.
-func (w *Watch) Run(ctx context.Context, clock changes.Clock) error {
+func (w *Watch) Run(ctx context.Context, clock changes.Clock) {
 	before := ""
 	for {
-		err := w.Step(ctx, clock.Now())
-		text := fmt.Sprint(err)
-		if err != nil && text != before && ctx.Err() == nil {
-			w.log.WarnContext(ctx, "the replicas cannot be compared, retrying", "error", err)
+		problem := w.Step(ctx, clock.Now())
+		text := fmt.Sprint(problem)
+		if problem != nil && text != before && ctx.Err() == nil {
+			w.log.WarnContext(ctx, "the replicas cannot be compared, retrying", "error", problem)
 		}
 		before = text
 		if clock.WaitUntil(ctx, clock.Now().Add(interval)) != nil {
-			return nil // Run ends with the context.
+			return
 		}
 	}
 }
@@ -84,14 +84,15 @@ func (w *Watch) Step(ctx context.Context, now time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	all, err := w.exchange(ctx, now)
-	switch {
-	case err == nil:
+	if err == nil {
 		w.set(ctx, Compare(all), now)
 		return nil
-	case apierrors.IsConflict(err), apierrors.IsNotFound(err):
-		return nil // Another replica wrote the Lease since it was read, or no replica has led yet. The next step tries again.
 	}
 	w.forget(now)
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		// Another replica wrote the Lease since it was read, or no replica has led yet. The next step tries again.
+		return nil
+	}
 	return fmt.Errorf("exchange what replicas run with by the annotation %s of the Lease %s/%s: %w", Annotation,
 		w.lease.Namespace, w.lease.Name, err)
 }
@@ -108,7 +109,7 @@ func (w *Watch) exchange(ctx context.Context, now time.Time) (map[string]Stateme
 	own := w.own().limited()
 	own.At = now.UTC()
 	all[w.lease.Identity] = own
-	if err := write(lease, all); err != nil {
+	if err = write(lease, all); err != nil {
 		return nil, err
 	}
 	_, err = w.leases.Update(ctx, lease, metav1.UpdateOptions{FieldManager: "forewarm"})

@@ -74,19 +74,11 @@ func watchForecasts(
 	if err != nil {
 		return nil, err
 	}
-	leadership, err := forecasts.NewLeadership(client, o.Lease, log)
+	leadership, replicas, err := openLease(o, client, snapshots, log)
 	if err != nil {
 		return nil, err
 	}
-	replicas, err := peers.New(client, o.Lease, func() peers.Statement { return o.statement(snapshots) }, log)
-	if err != nil {
-		return nil, err
-	}
-	warm, err := watchPools(o, client, objects, snapshots, log)
-	if err != nil {
-		return nil, err
-	}
-	announced, err := watchEvents(o, client, objects, snapshots, log)
+	warm, announced, err := watchPoolsAndEvents(o, client, objects, snapshots, log)
 	if err != nil {
 		return nil, err
 	}
@@ -125,10 +117,7 @@ func watchForecasts(
 			{Name: "watch of DemandEvents", Run: announced.run},
 			{Name: "watch of Forecasts", Run: afterReading(objects.Run, warm.watch, announced)},
 			{Name: "watch of APIServices", Run: groups.Run},
-			{
-				Name: "comparison of replicas",
-				Run:  func(ctx context.Context) error { return replicas.Run(ctx, WallClock{}) },
-			},
+			{Name: "comparison", Run: func(ctx context.Context) error { replicas.Run(ctx, WallClock{}); return nil }},
 			{Name: "leadership", Run: func(ctx context.Context) error { return leadership.Run(ctx, lead) }},
 		},
 		check:   read,
@@ -149,6 +138,18 @@ func openObjects(o Options, resolver *manifest.Resolver, log *slog.Logger) (*res
 	}
 	objects.SetLimits(o.Limits)
 	return client, objects, nil
+}
+
+// openLease prepares what replicas do by the lease: they elect a leader, and compare themselves.
+func openLease(
+	o Options, client *rest.Config, snapshots *snapshot.Store, log *slog.Logger,
+) (*forecasts.Leadership, *peers.Watch, error) {
+	leadership, err := forecasts.NewLeadership(client, o.Lease, log)
+	if err != nil {
+		return nil, nil, err
+	}
+	replicas, err := peers.New(client, o.Lease, func() peers.Statement { return o.statement(snapshots) }, log)
+	return leadership, replicas, err
 }
 
 // gather registers the metrics of controllers.
@@ -190,6 +191,17 @@ func startRecorder(ctx context.Context, clients kubernetes.Interface) (recorder 
 	broadcaster := events.NewBroadcaster(events.WithContext(ctx))
 	broadcaster.StartRecordingToSink(&typedcore.EventSinkImpl{Interface: clients.CoreV1().Events("")})
 	return broadcaster.NewRecorder(scheme.Scheme, core.EventSource{Component: "forewarm"}), broadcaster.Shutdown
+}
+
+func watchPoolsAndEvents(
+	o Options, client *rest.Config, objects *forecasts.Objects, snapshots *snapshot.Store, log *slog.Logger,
+) (*warmPools, announcements, error) {
+	warm, err := watchPools(o, client, objects, snapshots, log)
+	if err != nil {
+		return nil, announcements{}, err
+	}
+	announced, err := watchEvents(o, client, objects, snapshots, log)
+	return warm, announced, err
 }
 
 // warmPools are the warm pools. Every adapter replica watches them, for the Forecasts that they cover; the leader holds
