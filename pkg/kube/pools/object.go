@@ -8,12 +8,12 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/kube/writes"
 	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
@@ -24,9 +24,6 @@ const Finalizer = v1alpha1.GroupName + "/warm-pool"
 // HoldsAnnotation marks a pool that may hold something.
 const HoldsAnnotation = v1alpha1.GroupName + "/holds-capacity"
 
-// statusManager is the field manager of all writes.
-const statusManager = "forewarm"
-
 // Pool is a WarmPool of the cluster, immutable.
 type Pool struct {
 	// WarmPool has its defaults. An invalid pool has only metadata and status.
@@ -34,14 +31,11 @@ type Pool struct {
 	// Resolved is the input of the planner; Problem is why there is none: all problems in one line.
 	Resolved manifest.ResolvedPool
 	Problem  string
-
-	// stored is the object as it was read.
-	stored *unstructured.Unstructured
 }
 
 // newPool decodes a pool.
 func newPool(object *unstructured.Unstructured) *Pool {
-	p := &Pool{stored: object, WarmPool: &v1alpha1.WarmPool{}}
+	p := &Pool{WarmPool: &v1alpha1.WarmPool{}}
 	v1alpha1.ReadStatus(object, &p.Status)
 	if decoded, err := manifest.PoolFromObject(object.Object); err != nil {
 		p.Problem = err.Error()
@@ -104,14 +98,7 @@ func byAge(a, b *Pool) int { return ByAge(a, b) }
 // UpdateStatus replaces the status of a pool. The API server rejects it if the pool has changed since it was read,
 // and so the write of a previous leader.
 func (w *Watch) UpdateStatus(ctx context.Context, p *Pool, status *v1alpha1.WarmPoolStatus) error {
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(status)
-	if err != nil {
-		return fmt.Errorf("convert: %w", err)
-	}
-	object := p.stored.DeepCopy()
-	object.Object["status"] = content
-	_, err = w.client.Namespace(p.Namespace).
-		UpdateStatus(ctx, object, metav1.UpdateOptions{FieldManager: statusManager})
+	_, err := writes.UpdateStatus(ctx, w.client, p.WarmPool, status)
 	return err
 }
 
@@ -134,7 +121,7 @@ func (w *Watch) Mark(ctx context.Context, p *Pool, holds bool) (*Pool, error) {
 		return nil, fmt.Errorf("convert: %w", err)
 	}
 	after, err := w.client.Namespace(p.Namespace).
-		Patch(ctx, p.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: statusManager})
+		Patch(ctx, p.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: writes.Manager})
 	if err != nil {
 		return nil, err
 	}

@@ -150,7 +150,7 @@ func (c *Controller) mark(ctx context.Context, v *poolStep, holds bool) error {
 	switch {
 	case apierrors.IsForbidden(err):
 		return &Problem{Reason: v1alpha1.PoolReasonForbidden, Message: fmt.Sprintf(
-			"mode %s needs more rights: apply deploy/warm-pools, or set warmPools.enforce in the chart: %s",
+			"mode %s needs more rights: apply deploy/warm-pools, set warmPools.enforce in the chart, or check the admission policies: %s",
 			v1alpha1.PoolEnforce, err)}
 	case err != nil:
 		return fmt.Errorf("mark what the pool holds: %w", err)
@@ -181,6 +181,7 @@ func (c *Controller) release(ctx context.Context, now time.Time, v *poolStep) er
 		if isStale(err) {
 			return nil // The next step sees the pool as it is.
 		}
+		c.recordError(v, err, now)
 		return err
 	}
 	v.clearError()

@@ -100,6 +100,7 @@ func watchForecasts(
 		defer shutdown()
 		warm.controller.SetEvents(recorder)
 		statuses.SetEvents(recorder)
+		announced.setEvents(recorder)
 		runAll(
 			func() { groups.ReportChanges(ctx, recorder) },
 			func() { serving.lead(ctx) },
@@ -109,7 +110,7 @@ func watchForecasts(
 			func() { statuses.Run(ctx, WallClock{}) },
 		)
 	}
-	metrics, err := gather(groups, replicas, warm.controller, objects)
+	metrics, err := gather(append(announced.refused(), groups, replicas, warm.controller, warm.controller.Refused(), objects, statuses.Refused())...)
 	return &forecastSource{
 		targets: objects, changed: objects.Changed(),
 		parts: []Part{
@@ -279,6 +280,20 @@ func (a announcements) lead(ctx context.Context) {
 	if a.statuses != nil {
 		a.statuses.Run(ctx, WallClock{})
 	}
+}
+
+func (a announcements) setEvents(recorder events.EventRecorder) {
+	if a.statuses != nil {
+		a.statuses.SetEvents(recorder)
+	}
+}
+
+// refused has the metric of the events whose status is refused.
+func (a announcements) refused() []prometheus.Collector {
+	if a.statuses == nil {
+		return nil
+	}
+	return []prometheus.Collector{a.statuses.Refused()}
 }
 
 // WaitForSync waits until the events were read, and reports whether that was before a timeout.
