@@ -147,6 +147,9 @@ func (w *StatusWriter) statusOf(
 		add(conditionPlausible, reasonNoEffect,
 			"it had no effect twice on "+listed(failed)+": correct the event, or delete it", metav1.ConditionFalse)
 	}
+	if o.spec != nil {
+		add(o.spec.Type, o.spec.Reason, o.spec.Message, o.spec.Status)
+	}
 	if o.problem == "" {
 		status.Next = next(o.event.Event, now)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -22,6 +23,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/kube/changes"
 	"github.com/forewarm/forewarm/pkg/kube/informer"
+	"github.com/forewarm/forewarm/pkg/kube/writes"
 	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
@@ -46,6 +48,8 @@ type object struct {
 	event manifest.DemandEvent
 	// problem is why it is invalid; empty if it is not.
 	problem string
+	// spec is the condition of one with fields that Forewarm or the cluster does not know; else nil.
+	spec *metav1.Condition
 }
 
 // NewWatch returns a watch. It sends no requests before Run.
@@ -103,7 +107,7 @@ func (o *object) isOf(forecast string) bool {
 
 // decode decodes an object.
 func decode(stored *unstructured.Unstructured) *object {
-	out := &object{Unstructured: stored}
+	out := &object{Unstructured: stored, spec: writes.CheckSpec(stored, &v1alpha1.DemandEvent{})}
 	var read v1alpha1.DemandEvent
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(stored.Object, &read); err != nil {
 		out.problem = "is not a DemandEvent of " + v1alpha1.GroupVersion().String() + ": " + err.Error()

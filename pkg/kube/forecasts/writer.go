@@ -9,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -119,13 +120,13 @@ func (w *StatusWriter) due(now time.Time) []draft {
 			continue
 		}
 		var before v1alpha1.ForecastStatus
-		v1alpha1.ReadStatus(object, &before)
+		v1alpha1.ReadStatus(object.Unstructured, &before)
 		if entry.Partial && entry.PartialError == nil && before.ObservedGeneration == entry.Generation {
 			continue // What is known after a start says less than what was written before it.
 		}
-		d := draft{object: object, status: statusOf(withConditions(entry, common), &before, newest.Time)}
-		w.objects.recordStarts(object, &d.status, now)
-		w.objects.recordScaledToZero(object, &d.status, now)
+		d := draft{object: object.Unstructured, status: statusOf(withConditions(entry, common, object.spec), &before, newest.Time)}
+		w.objects.recordStarts(d.object, &d.status, now)
+		w.objects.recordScaledToZero(d.object, &d.status, now)
 		d.urgency, d.changes = urgencyOf(&before, &d.status), changesSince(entry, &before)
 		if last := w.queue.Tried(object, now); d.urgency == unchanged || !last.IsZero() && now.Sub(last) < d.urgency.interval() {
 			continue
@@ -136,10 +137,13 @@ func (w *StatusWriter) due(now time.Time) []draft {
 	return drafts
 }
 
-// withConditions returns an entry with further conditions.
-func withConditions(e *snapshot.ForecastState, common []snapshot.Condition) *snapshot.ForecastState {
+// withConditions returns an entry with those that are common to all, and the one of its spec, if any.
+func withConditions(e *snapshot.ForecastState, common []snapshot.Condition, spec *metav1.Condition) *snapshot.ForecastState {
 	out := *e
 	out.Conditions = slices.Concat(e.Conditions, common)
+	if spec != nil {
+		out.Conditions = append(out.Conditions, snapshot.Condition{Type: spec.Type, Reason: spec.Reason, Message: spec.Message})
+	}
 	return &out
 }
 

@@ -58,8 +58,9 @@ func (w *Watch[T]) read(found any) (*item[T], error) {
 	if err != nil {
 		return nil, err
 	}
+	kept := w.parse(object)
 	named.SetManagedFields(nil)
-	return &item[T]{cache.MetaObjectToName(named).String(), w.parse(object)}, nil
+	return &item[T]{cache.MetaObjectToName(named).String(), kept}, nil
 }
 
 // pages are the pages of the source, which are read as they come.

@@ -31,11 +31,13 @@ type Pool struct {
 	// Resolved is the input of the planner; Problem is why there is none: all problems in one line.
 	Resolved manifest.ResolvedPool
 	Problem  string
+	// spec is the condition of a pool with fields that Forewarm or the cluster does not know; else nil.
+	spec *metav1.Condition
 }
 
 // newPool decodes a pool.
 func newPool(object *unstructured.Unstructured) *Pool {
-	p := &Pool{WarmPool: &v1alpha1.WarmPool{}}
+	p := &Pool{WarmPool: &v1alpha1.WarmPool{}, spec: writes.CheckSpec(object, &v1alpha1.WarmPool{})}
 	v1alpha1.ReadStatus(object, &p.Status)
 	if decoded, err := manifest.PoolFromObject(object.Object); err != nil {
 		p.Problem = err.Error()

@@ -20,8 +20,8 @@ const (
 	slow
 )
 
-// share is a class's part of ten writes, while all classes have some. What a class leaves is for the others.
-func (c class) share() float64 { return [...]float64{urgent: 6, routine: 3, refused: 1, slow: 0}[c] }
+// weight of a class against the others: twice the weight is half the wait.
+func (c class) weight() float64 { return [...]float64{urgent: 6, routine: 3, refused: 1, slow: 0}[c] }
 
 // place is where an object is in the order.
 type place[T any] struct {
@@ -29,13 +29,12 @@ type place[T any] struct {
 	namespace string
 	class     class
 	tried     time.Time
-	// round is how many of its namespace and class are before it; turn is by the share of its class.
-	round int
-	turn  float64
+	turn      float64
 }
 
-// Sort sorts objects into the order of their writes. Urgent ones come first, but leave a part to the others. Within a class the
-// namespaces take turns. Within a namespace, what was tried longest ago comes first.
+// Sort sorts objects into the order of their writes. A namespace's urgent ones come first, then what was tried longest ago, and what was
+// refused last. The namespaces take turns, and one with many writes within the last minute waits for those with few: however many objects
+// a namespace has, and whatever their writes come to, those of another one are written in time.
 func Sort[T any](q *Queue, now time.Time, list []T, of func(T) (object metav1.Object, isUrgent bool)) {
 	places := make([]place[T], len(list))
 	for i, item := range list {
@@ -44,31 +43,31 @@ func Sort[T any](q *Queue, now time.Time, list []T, of func(T) (object metav1.Ob
 			item: item, namespace: object.GetNamespace(), class: q.classOf(object, isUrgent, now), tried: q.Tried(object, now),
 		}
 	}
-	slices.SortStableFunc(places, func(a, b place[T]) int { return a.tried.Compare(b.tried) })
-	type part struct {
-		namespace string
-		class     class
-	}
-	rounds := map[part]int{}
+	slices.SortStableFunc(places, func(a, b place[T]) int { return cmp.Or(cmp.Compare(a.class, b.class), a.tried.Compare(b.tried)) })
+	turns := map[string]float64{}
 	for i := range places {
-		own := part{places[i].namespace, places[i].class}
-		places[i].round = rounds[own]
-		rounds[own]++
-	}
-	slices.SortStableFunc(places, func(a, b place[T]) int { return cmp.Compare(a.round, b.round) })
-	var before [slow + 1]float64
-	for i := range places {
-		c := places[i].class
-		before[c]++
-		places[i].turn = before[c] / c.share()
-		if c == slow {
-			places[i].turn = math.Inf(1)
+		p := &places[i]
+		if _, known := turns[p.namespace]; !known {
+			turns[p.namespace] = q.usage[p.namespace].at(now)
 		}
+		turns[p.namespace]++
+		p.turn = turns[p.namespace] / p.class.weight() // Infinite for those of slow namespaces.
 	}
-	slices.SortStableFunc(places, func(a, b place[T]) int { return cmp.Or(cmp.Compare(a.turn, b.turn), cmp.Compare(a.class, b.class)) })
+	slices.SortStableFunc(places, func(a, b place[T]) int { return cmp.Compare(a.turn, b.turn) })
 	for i := range places {
 		list[i] = places[i].item
 	}
+}
+
+// usage is how many writes of a namespace were tried lately.
+type usage struct {
+	writes float64
+	when   time.Time
+}
+
+// at returns the usage at a time: of a minute ago a third of the writes counts.
+func (u usage) at(now time.Time) float64 {
+	return u.writes * math.Exp(-now.Sub(u.when).Abs().Minutes())
 }
 
 func (q *Queue) classOf(object metav1.Object, isUrgent bool, now time.Time) class {

@@ -21,13 +21,13 @@ import (
 const (
 	// minPause and maxPause are the first and the longest pause of an object that is refused. Each is twice the one before.
 	minPause, maxPause = 10 * time.Second, 5 * time.Minute
-	// writeTimeout bounds one write.
-	writeTimeout = 10 * time.Second
+	// writeTimeout bounds one write, slowTimeout one of a namespace in which a write was slow.
+	writeTimeout, slowTimeout = 5 * time.Second, 3 * time.Second
 	// slowWrite is from when on a write is slow, as behind a webhook that does not answer. Its namespace comes last for as long as
 	// maxPause.
 	slowWrite = time.Second
 	// stepTimeout is after how much time a step begins no further write.
-	stepTimeout = 5 * time.Second
+	stepTimeout = 3 * time.Second
 	// reasonRefused is the reason of the event about an object that is refused.
 	reasonRefused = "StatusNotWritten"
 )
@@ -57,7 +57,9 @@ type Queue struct {
 	events Events
 	// limiter bounds all writes, lines the lines and events about refused objects.
 	limiter, lines *rate.Limiter
+	// slow is when a write of a namespace was slow, usage how many there were.
 	slow           map[string]time.Time
+	usage          map[string]usage
 	desc           *prometheus.Desc
 
 	mu      sync.Mutex // For Collect.
@@ -83,7 +85,7 @@ func NewQueue(kind string, perSecond rate.Limit, burst int, log *slog.Logger) *Q
 	return &Queue{
 		kind: kind, log: log, limiter: rate.NewLimiter(perSecond, burst),
 		lines: rate.NewLimiter(rate.Every(linesEvery), firstLines),
-		slow:  map[string]time.Time{}, objects: map[types.UID]*record{}, desc: newDesc(kind),
+		slow:  map[string]time.Time{}, usage: map[string]usage{}, objects: map[types.UID]*record{}, desc: newDesc(kind),
 	}
 }
 
@@ -114,6 +116,7 @@ func (q *Queue) Keep(exists map[types.UID]bool) {
 func (q *Queue) Reset() {
 	q.Keep(nil)
 	clear(q.slow)
+	clear(q.usage)
 }
 
 // Step makes the writes in their order, see Sort, as far as the rate allows, and returns how many succeeded. What is left is due at the
@@ -150,12 +153,17 @@ func (q *Queue) pauses(object metav1.Object, now time.Time) bool {
 
 // do makes a write, and reports whether it succeeded. The error is one that affects every write.
 func (q *Queue) do(ctx context.Context, now time.Time, w Write) (bool, error) {
-	started := time.Now()
-	own, cancel := context.WithTimeout(ctx, writeTimeout)
+	started, timeout := time.Now(), writeTimeout
+	if q.IsSlow(w.Object, now) {
+		timeout = slowTimeout
+	}
+	namespace := w.Object.GetNamespace()
+	q.usage[namespace] = usage{q.usage[namespace].at(now) + 1, now}
+	own, cancel := context.WithTimeout(ctx, timeout)
 	err := w.Do(own)
 	cancel()
 	if time.Since(started) > slowWrite {
-		q.MarkSlow(w.Object.GetNamespace(), now)
+		q.MarkSlow(namespace, now)
 	}
 	if ctx.Err() != nil {
 		return false, ctx.Err()
