@@ -88,7 +88,9 @@ func (w *StatusWriter) Step(ctx context.Context, now time.Time) (int, error) {
 	var all []writes.Write
 	for _, d := range w.due(now) {
 		all = append(all, writes.Write{
-			Object: d.object, Urgent: d.urgency == urgent, Do: func(ctx context.Context) error { return w.write(ctx, d) },
+			Object: d.object,
+			Urgent: d.urgency == urgent,
+			Do:     func(ctx context.Context) error { return w.write(ctx, d) },
 		})
 	}
 	return w.queue.Step(ctx, now, all)
@@ -124,11 +126,18 @@ func (w *StatusWriter) due(now time.Time) []draft {
 		if entry.Partial && entry.PartialError == nil && before.ObservedGeneration == entry.Generation {
 			continue // What is known after a start says less than what was written before it.
 		}
-		d := draft{object: object.Unstructured, status: statusOf(withConditions(entry, common, object.spec), &before, newest.Time)}
+		d := draft{
+			object: object.Unstructured,
+			status: statusOf(withConditions(entry, common, object.spec), &before, newest.Time),
+		}
 		w.objects.recordStarts(d.object, &d.status, now)
 		w.objects.recordScaledToZero(d.object, &d.status, now)
 		d.urgency, d.changes = urgencyOf(&before, &d.status), changesSince(entry, &before)
-		if last := w.queue.Tried(object, now); d.urgency == unchanged || !last.IsZero() && now.Sub(last) < d.urgency.interval() {
+		if last := w.queue.Tried(
+			object,
+			now,
+		); d.urgency == unchanged ||
+			!last.IsZero() && now.Sub(last) < d.urgency.interval() {
 			continue
 		}
 		drafts = append(drafts, d)
@@ -138,11 +147,18 @@ func (w *StatusWriter) due(now time.Time) []draft {
 }
 
 // withConditions returns an entry with those that are common to all, and the one of its spec, if any.
-func withConditions(e *snapshot.ForecastState, common []snapshot.Condition, spec *metav1.Condition) *snapshot.ForecastState {
+func withConditions(
+	e *snapshot.ForecastState,
+	common []snapshot.Condition,
+	spec *metav1.Condition,
+) *snapshot.ForecastState {
 	out := *e
 	out.Conditions = slices.Concat(e.Conditions, common)
 	if spec != nil {
-		out.Conditions = append(out.Conditions, snapshot.Condition{Type: spec.Type, Reason: spec.Reason, Message: spec.Message})
+		out.Conditions = append(
+			out.Conditions,
+			snapshot.Condition{Type: spec.Type, Reason: spec.Reason, Message: spec.Message},
+		)
 	}
 	return &out
 }

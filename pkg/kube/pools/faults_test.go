@@ -111,7 +111,8 @@ func TestARefusedWriteIsAnErrorAndNoHotLoop(t *testing.T) {
 	w.stored.put(t, "h100", spec)
 	w.stored.refuse = apierrors.NewUnauthorized("who are you")
 	w.run(t, 1)
-	if len(w.problems) != 1 || !strings.Contains(w.problems[0].Error(), "write the status of WarmPool team/h100: who are you") {
+	if len(w.problems) != 1 ||
+		!strings.Contains(w.problems[0].Error(), "write the status of WarmPool team/h100: who are you") {
 		t.Error(w.problems)
 	}
 	w.stored.refuse = nil

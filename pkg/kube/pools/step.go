@@ -151,7 +151,9 @@ func (c *Controller) mark(ctx context.Context, v *poolStep, holds bool) error {
 	case apierrors.IsForbidden(err):
 		return &Problem{Reason: v1alpha1.PoolReasonForbidden, Message: fmt.Sprintf(
 			"mode %s needs more rights: apply deploy/warm-pools, set warmPools.enforce in the chart, or check the admission policies: %s",
-			v1alpha1.PoolEnforce, err)}
+			v1alpha1.PoolEnforce,
+			err,
+		)}
 	case err != nil:
 		return fmt.Errorf("mark what the pool holds: %w", err)
 	}

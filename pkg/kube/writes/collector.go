@@ -10,7 +10,8 @@ func newDesc(kind string) *prometheus.Desc {
 		"forewarm_status_refused_objects",
 		"Objects whose status the API server refused at the last attempt: the object is too large, or an admission policy refuses it. "+
 			"Only the leader has this metric. Absent for namespaces without such objects.",
-		[]string{"namespace"}, prometheus.Labels{"kind": kind},
+		[]string{"namespace"},
+		prometheus.Labels{"kind": kind},
 	)
 }
 

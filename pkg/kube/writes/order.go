@@ -40,10 +40,16 @@ func Sort[T any](q *Queue, now time.Time, list []T, of func(T) (object metav1.Ob
 	for i, item := range list {
 		object, isUrgent := of(item)
 		places[i] = place[T]{
-			item: item, namespace: object.GetNamespace(), class: q.classOf(object, isUrgent, now), tried: q.Tried(object, now),
+			item:      item,
+			namespace: object.GetNamespace(),
+			class:     q.classOf(object, isUrgent, now),
+			tried:     q.Tried(object, now),
 		}
 	}
-	slices.SortStableFunc(places, func(a, b place[T]) int { return cmp.Or(cmp.Compare(a.class, b.class), a.tried.Compare(b.tried)) })
+	slices.SortStableFunc(
+		places,
+		func(a, b place[T]) int { return cmp.Or(cmp.Compare(a.class, b.class), a.tried.Compare(b.tried)) },
+	)
 	turns := map[string]float64{}
 	for i := range places {
 		p := &places[i]

@@ -58,9 +58,9 @@ type Queue struct {
 	// limiter bounds all writes, lines the lines and events about refused objects.
 	limiter, lines *rate.Limiter
 	// slow is when a write of a namespace was slow, usage how many there were.
-	slow           map[string]time.Time
-	usage          map[string]usage
-	desc           *prometheus.Desc
+	slow  map[string]time.Time
+	usage map[string]usage
+	desc  *prometheus.Desc
 
 	mu      sync.Mutex // For Collect.
 	objects map[types.UID]*record
@@ -136,7 +136,13 @@ func (q *Queue) Step(ctx context.Context, now time.Time, due []Write) (int, erro
 		}
 		done, err := q.do(ctx, now, w)
 		if err != nil {
-			return written, fmt.Errorf("write the status of %s %s/%s: %w", q.kind, w.Object.GetNamespace(), w.Object.GetName(), err)
+			return written, fmt.Errorf(
+				"write the status of %s %s/%s: %w",
+				q.kind,
+				w.Object.GetNamespace(),
+				w.Object.GetName(),
+				err,
+			)
 		}
 		if done {
 			written++
@@ -211,9 +217,17 @@ func (q *Queue) tell(ctx context.Context, r *record, object Object, now time.Tim
 		return
 	}
 	r.cause = cause
-	q.log.WarnContext(ctx, "the API server refuses the status of an object, which is tried again after pauses of up to "+
-		"five minutes: correct the object, or the policy that refuses it",
-		"kind", q.kind, "object", object.GetNamespace()+"/"+object.GetName(), "error", err)
+	q.log.WarnContext(
+		ctx,
+		"the API server refuses the status of an object, which is tried again after pauses of up to "+
+			"five minutes: correct the object, or the policy that refuses it",
+		"kind",
+		q.kind,
+		"object",
+		object.GetNamespace()+"/"+object.GetName(),
+		"error",
+		err,
+	)
 	if q.events != nil {
 		q.events.Event(object, corev1.EventTypeWarning, reasonRefused,
 			v1alpha1.ClipEvent("the API server refuses the status, which is as it was: "+err.Error()))

@@ -38,13 +38,18 @@ const (
 func CheckSpec(object *unstructured.Unstructured, typed any) *metav1.Condition {
 	out := metav1.Condition{Type: ConditionSpec, Status: metav1.ConditionFalse}
 	if lost := lostFields(object); len(lost) > 0 {
-		out.Reason, out.Message = ReasonFieldsDropped, fmt.Sprintf("the object was written with %s, which the cluster's "+
-			"CustomResourceDefinition does not have, or did not have for a while: upgrade the chart, and apply the object again", listed(lost))
+		out.Reason, out.Message = ReasonFieldsDropped, fmt.Sprintf(
+			"the object was written with %s, which the cluster's "+
+				"CustomResourceDefinition does not have, or did not have for a while: upgrade the chart, and apply the object again",
+			listed(lost),
+		)
 		return &out
 	}
 	if unknown := unknownFields(object, typed); len(unknown) > 0 {
 		out.Reason, out.Message = ReasonFieldsUnknown, fmt.Sprintf(
-			"this version of Forewarm does not know %s, and ignores it: upgrade Forewarm, or remove it", listed(unknown))
+			"this version of Forewarm does not know %s, and ignores it: upgrade Forewarm, or remove it",
+			listed(unknown),
+		)
 		return &out
 	}
 	return nil
