@@ -36,6 +36,7 @@ func TestCluster(t *testing.T) {
 		{"NoBuffersInTheCluster", testNoBuffers},
 		{"EveryReplicaKnowsWhatIsCovered", testCovered},
 		{"WithoutTheCRD", testMissingCRD},
+		{"RefusedStatusesDelayNoOthers", testRefusedStatuses},
 		{"AForeignSchema", testForeignSchema},
 	} {
 		t.Run(test.name, func(t *testing.T) {
