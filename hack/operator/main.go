@@ -169,5 +169,22 @@ func inACluster() []day {
 			Served: "more, further ahead", Alert: "ForewarmLeadTimeJumped", Within: 15 * minute,
 			Do: "find why. If it was an accident, reset the record", Test: "TestAlerts",
 		},
+		{
+			Name: "The API server refuses a status", Happens: "the object is too large for etcd, or an admission policy, a webhook or " +
+				"an older schema refuses it",
+			Served: "the demand. The lead time of this Forecast is not measured any more; the statuses of all other objects are " +
+				"written in time",
+			Do: "the event `StatusNotWritten` of the object, the log and `forewarm_status_refused_objects` have the cause: correct the " +
+				"object or the policy. Forewarm tries again within five minutes",
+			Test: "TestCluster/RefusedStatusesDelayNoOthers",
+		},
+		{
+			Name: "The CRDs are rolled back", Happens: "to a version without a field that a Forecast has: the API server hides the field, " +
+				"and deletes it with the next write to the object, also with one to its status",
+			Served:     "what the spec without the field asks for",
+			Conditions: map[string]string{"SpecKnown": "FieldsDropped"},
+			Do:         "upgrade the CRDs, and apply the object [again](../operations.md#roll-back)",
+			Test:       "TestCluster/ARollbackOfTheSchemaIsSaid",
+		},
 	}
 }

@@ -96,8 +96,12 @@ func testRollback(t *testing.T, c *apiservertest.Cluster) {
 	says("FieldsUnknown", "spec.maxPrice")
 	rollBack()
 	says("FieldsDropped", "spec.maxPrice")
-	c.MustKubectl(t, "", "delete", "forecast", "a")
-	c.MustKubectl(t, forecast("a", "x"), "create", "-f", "-")
+	// Where the field is to be gone.
+	upgrade()
+	applyNewer("3")
+	c.MustKubectl(t, forecast("a", "x"), "apply", "-f", "-")
+	says("")
+	rollBack()
 	says("")
 }
 

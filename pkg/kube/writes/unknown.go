@@ -13,7 +13,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 )
 
-// Conditions of every object.
+// Conditions of an object.
 const (
 	// ConditionSpec is present, and False, while the object was written with fields that Forewarm or the cluster does not know.
 	ConditionSpec = "SpecKnown"

@@ -23,6 +23,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/kube/forecasts"
 	"github.com/forewarm/forewarm/pkg/kube/peers"
 	"github.com/forewarm/forewarm/pkg/kube/pools"
+	"github.com/forewarm/forewarm/pkg/kube/writes"
 	"github.com/forewarm/forewarm/pkg/serve/telemetry"
 	"github.com/forewarm/forewarm/pkg/source/embedded"
 	"github.com/forewarm/forewarm/pkg/source/tenants"
@@ -98,6 +99,10 @@ func metrics(out io.Writer) error {
 			Collectors: []prometheus.Collector{new(pools.Controller)},
 		},
 		reference.Section{
+			Title: "Statuses", Text: "Only the adapter replica that leads serves these. `kind` is that of the objects.",
+			Collectors: []prometheus.Collector{writes.NewQueue("Forecast", 0, 0, nil)},
+		},
+		reference.Section{
 			Title:      "API groups",
 			Text:       "In a cluster only.",
 			Collectors: []prometheus.Collector{new(aggregation.Groups)},
@@ -155,6 +160,10 @@ func conditions(out io.Writer) error {
 		},
 		reference.ConditionKind{
 			Title: "WarmPool", Text: "See [warm pools](../warm-pools.md).", Folders: []string{"pkg/api/v1alpha1"},
+		},
+		reference.ConditionKind{
+			Title: "Every object", Text: "Forecasts, DemandEvents and WarmPools have these conditions as well.",
+			Folders: []string{"pkg/kube/writes"},
 		},
 	)
 }
