@@ -170,7 +170,8 @@ func inACluster() []day {
 			Do: "find why. If it was an accident, reset the record", Test: "TestAlerts",
 		},
 		{
-			Name: "The API server refuses a status", Happens: "the object is too large for etcd, or an admission policy, a webhook or " +
+			Name: "The API server refuses a status",
+			Happens: "the object is too large for etcd, or an admission policy, a webhook or " +
 				"an older schema refuses it",
 			Served: "the demand. The lead time of this Forecast is not measured any more; the statuses of all other objects are " +
 				"written in time",
@@ -179,7 +180,8 @@ func inACluster() []day {
 			Test: "TestCluster/RefusedStatusesDelayNoOthers",
 		},
 		{
-			Name: "The CRDs are rolled back", Happens: "to a version without a field that a Forecast has: the API server hides the field, " +
+			Name: "The CRDs are rolled back",
+			Happens: "to a version without a field that a Forecast has: the API server hides the field, " +
 				"and deletes it with the next write to the object, also with one to its status",
 			Served:     "what the spec without the field asks for",
 			Conditions: map[string]string{"SpecKnown": "FieldsDropped"},

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -53,7 +52,7 @@ func NewStatusWriter(watch *Watch, forecasts refresh.Jobs, snapshots *snapshot.S
 func (w *StatusWriter) SetEvents(events writes.Events) { w.queue.SetEvents(events) }
 
 // Refused has the metric of the objects whose status is refused.
-func (w *StatusWriter) Refused() prometheus.Collector { return w.queue }
+func (w *StatusWriter) Refused() *writes.Queue { return w.queue }
 
 // Run writes until the context ends.
 func (w *StatusWriter) Run(ctx context.Context, clock changes.Clock) {

@@ -3,6 +3,7 @@ package forecasts_test
 import (
 	"fmt"
 	"log/slog"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -33,7 +34,7 @@ func testRefused(t *testing.T, c *apiservertest.Cluster) {
 		"targetRef": map[string]any{"kind": "Deployment", "name": "d"}, "signal": map[string]any{"query": "x"},
 	}
 	for _, n := range []int{3, 50} {
-		t.Run(fmt.Sprint(n), func(t *testing.T) {
+		t.Run(strconv.Itoa(n), func(t *testing.T) {
 			t.Cleanup(func() { deleteAll(t, c) })
 			c.MustKubectl(t, forecast("a", "x")+"---"+forecast("b", "x"), "create", "-f", "-")
 			evil := c.Refused(t, "Forecast", "evil", n, spec)

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -62,7 +61,7 @@ func (w *StatusWriter) SetEvents(events writes.Events) {
 }
 
 // Refused has the metric of the objects whose status is refused.
-func (w *StatusWriter) Refused() prometheus.Collector { return w.queue }
+func (w *StatusWriter) Refused() *writes.Queue { return w.queue }
 
 // Run writes until the context ends. It compares with the status in the cluster, also with one that another replica
 // wrote.

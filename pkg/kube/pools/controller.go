@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -115,7 +114,7 @@ func (c *Controller) SetEvents(events writes.Events) {
 }
 
 // Refused has the metric of the pools whose status is refused.
-func (c *Controller) Refused() prometheus.Collector { return c.queue }
+func (c *Controller) Refused() *writes.Queue { return c.queue }
 
 // Run takes steps until the context ends. It restores the state from the statuses, so that a new leader continues
 // where the previous one stopped.
@@ -167,7 +166,7 @@ func (c *Controller) Step(ctx context.Context, now time.Time) error {
 	by := groupByMember(pools)
 	// Writes are bounded. The status that has waited longest comes first, so that each of a thousand has its turn.
 	writes.Sort(c.queue, now, pools, func(p *Pool) (metav1.Object, bool) { return p, false })
-	started, exists := time.Now(), make(map[types.UID]bool, len(pools))
+	elapsed, exists := writes.Stopwatch(), make(map[types.UID]bool, len(pools))
 	term := make(map[types.UID]*poolState, len(pools))
 	gauges := make([]poolMetrics, 0, len(pools))
 	c.changed = nil
@@ -179,7 +178,7 @@ func (c *Controller) Step(ctx context.Context, now time.Time) error {
 		}
 		k.heedClock(now, c.interval)
 		term[p.UID], exists[p.UID] = k, true
-		if c.queue.IsSlow(p, now) && time.Since(started) > c.interval {
+		if c.queue.IsSlow(p, now) && elapsed() > c.interval {
 			gauges = append(gauges, k.said) // It has its turn at a later step: others must not wait for its namespace.
 			continue
 		}
@@ -205,9 +204,9 @@ func (c *Controller) stepInTime(ctx context.Context, now time.Time, newest *snap
 	const long = 3 * time.Second
 	own, cancel := context.WithTimeout(ctx, poolTimeout)
 	defer cancel()
-	started := time.Now()
+	elapsed := writes.Stopwatch()
 	v.said, err = c.step(own, now, newest, v)
-	if time.Since(started) > long {
+	if elapsed() > long {
 		c.queue.MarkSlow(v.Namespace, now)
 	}
 	return err

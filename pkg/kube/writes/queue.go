@@ -129,9 +129,9 @@ func (q *Queue) Step(ctx context.Context, now time.Time, due []Write) (int, erro
 		}
 	}
 	Sort(q, now, ready, func(w Write) (metav1.Object, bool) { return w.Object, w.Urgent })
-	written, started := 0, time.Now()
+	written, elapsed := 0, Stopwatch()
 	for _, w := range ready {
-		if time.Since(started) > stepTimeout || !q.limiter.AllowN(now, 1) {
+		if elapsed() > stepTimeout || !q.limiter.AllowN(now, 1) {
 			break
 		}
 		done, err := q.do(ctx, now, w)
@@ -151,6 +151,12 @@ func (q *Queue) Step(ctx context.Context, now time.Time, due []Write) (int, erro
 	return written, nil
 }
 
+// Stopwatch returns a function that returns how much time has passed since.
+func Stopwatch() func() time.Duration {
+	started := time.Now()                                      //nolint:forbidigo // A duration, whatever the clock says.
+	return func() time.Duration { return time.Since(started) } //nolint:forbidigo // See above.
+}
+
 // pauses reports whether it is too early to write to an object again. Someone who changed it may have corrected it.
 func (q *Queue) pauses(object metav1.Object, now time.Time) bool {
 	r := q.objects[object.GetUID()]
@@ -159,7 +165,7 @@ func (q *Queue) pauses(object metav1.Object, now time.Time) bool {
 
 // do makes a write, and reports whether it succeeded. The error is one that affects every write.
 func (q *Queue) do(ctx context.Context, now time.Time, w Write) (bool, error) {
-	started, timeout := time.Now(), writeTimeout
+	elapsed, timeout := Stopwatch(), writeTimeout
 	if q.IsSlow(w.Object, now) {
 		timeout = slowTimeout
 	}
@@ -168,7 +174,7 @@ func (q *Queue) do(ctx context.Context, now time.Time, w Write) (bool, error) {
 	own, cancel := context.WithTimeout(ctx, timeout)
 	err := w.Do(own)
 	cancel()
-	if time.Since(started) > slowWrite {
+	if elapsed() > slowWrite {
 		q.MarkSlow(namespace, now)
 	}
 	if ctx.Err() != nil {

@@ -114,9 +114,9 @@ func hang(ctx context.Context) error {
 	return ctx.Err()
 }
 
-func late(context.Context) error {
+func late(ctx context.Context) error {
 	time.Sleep(2500 * time.Millisecond)
-	return refuse(nil)
+	return refuse(ctx)
 }
 
 // TestRefusedObjectsDelayNoOthers plays twenty minutes in which another tenant's objects are refused: the statuses of two namespaces

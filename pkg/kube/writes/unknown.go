@@ -92,7 +92,7 @@ func lostFields(object *unstructured.Unstructured) []string {
 		var fields struct {
 			Spec managed `json:"f:spec"`
 		}
-		if json.Unmarshal(entry.FieldsV1.Raw, &fields) == nil {
+		if json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields) == nil {
 			out = append(out, fields.Spec.lost("spec", object.Object["spec"])...)
 		}
 	}

@@ -1,6 +1,7 @@
 package writes_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -31,21 +32,21 @@ func TestFieldsThatNobodyKnowsAreNamed(t *testing.T) {
 		"dropped within an item":   {"", strings.Replace(strings.Replace(managed, "%s", `, "f:newest": {}`, 1), "%s", "", 1), "FieldsDropped the object was written with spec.variants[].newest,"},
 		"several, one of them had": {"newest", `{"f:spec": {"f:newest": {}, "f:a": {}, "f:b": {}, "f:c": {}, "f:d": {}, "f:e": {}, "f:f": {}}}`, "FieldsDropped the object was written with spec.a, spec.b, spec.c, spec.d and spec.e and 1 more,"},
 	} {
-		object := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{}, "status": map[string]any{"unknown": "1"}}}
+		object := &unstructured.Unstructured{
+			Object: map[string]any{"spec": map[string]any{}, "status": map[string]any{"unknown": "1"}},
+		}
 		object.SetAPIVersion("forewarm.dev/v1alpha1")
 		spec, ok := object.Object["spec"].(map[string]any)
 		if !ok {
 			t.Fatal(object)
 		}
-		for key, value := range known {
-			spec[key] = value
-		}
+		maps.Copy(spec, known)
 		if c.add != "" {
 			spec[c.add] = "1"
 		}
 		if c.managed != "" {
 			object.SetManagedFields([]metav1.ManagedFieldsEntry{{
-				APIVersion: "forewarm.dev/v1alpha1", FieldsV1: &metav1.FieldsV1{Raw: []byte(c.managed)},
+				APIVersion: "forewarm.dev/v1alpha1", FieldsV1: metav1.NewFieldsV1(c.managed),
 			}})
 		}
 		got := ""

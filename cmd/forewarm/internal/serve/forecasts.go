@@ -110,7 +110,8 @@ func watchForecasts(
 			func() { statuses.Run(ctx, WallClock{}) },
 		)
 	}
-	metrics, err := gather(append(announced.refused(), groups, replicas, warm.controller, warm.controller.Refused(), objects, statuses.Refused())...)
+	metrics, err := gather(append(announced.refused(),
+		groups, replicas, warm.controller, warm.controller.Refused(), objects, statuses.Refused())...)
 	return &forecastSource{
 		targets: objects, changed: objects.Changed(),
 		parts: []Part{
