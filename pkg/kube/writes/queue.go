@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"sync"
 	"time"
 
@@ -105,18 +106,21 @@ func (q *Queue) Tried(object metav1.Object, now time.Time) time.Time {
 func (q *Queue) Keep(exists map[types.UID]bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for uid := range q.objects {
-		if !exists[uid] {
+	namespaces := map[string]bool{}
+	for uid, r := range q.objects {
+		if exists[uid] {
+			namespaces[r.namespace] = true
+		} else {
 			delete(q.objects, uid)
 		}
 	}
+	maps.DeleteFunc(q.usage, func(namespace string, _ usage) bool { return !namespaces[namespace] })
 }
 
 // Reset forgets everything: another replica may have led meanwhile.
 func (q *Queue) Reset() {
 	q.Keep(nil)
 	clear(q.slow)
-	clear(q.usage)
 }
 
 // Step makes the writes in their order, see Sort, as far as the rate allows, and returns how many succeeded. What is left is due at the

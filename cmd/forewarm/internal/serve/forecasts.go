@@ -110,8 +110,8 @@ func watchForecasts(
 			func() { statuses.Run(ctx, WallClock{}) },
 		)
 	}
-	metrics, err := gather(append(announced.refused(),
-		groups, replicas, warm.controller, warm.controller.Refused(), objects, statuses.Refused())...)
+	metrics, err := gather(
+		announced.and(groups, replicas, warm.controller, warm.controller.Refused(), objects, statuses.Refused())...)
 	return &forecastSource{
 		targets: objects, changed: objects.Changed(),
 		parts: []Part{
@@ -289,12 +289,12 @@ func (a announcements) setEvents(recorder events.EventRecorder) {
 	}
 }
 
-// refused has the metric of the events whose status is refused.
-func (a announcements) refused() []prometheus.Collector {
+// and returns collectors, with the one of the events whose status is refused, if any.
+func (a announcements) and(others ...prometheus.Collector) []prometheus.Collector {
 	if a.statuses == nil {
-		return nil
+		return others
 	}
-	return []prometheus.Collector{a.statuses.Refused()}
+	return append(others, a.statuses.Refused())
 }
 
 // WaitForSync waits until the events were read, and reports whether that was before a timeout.
