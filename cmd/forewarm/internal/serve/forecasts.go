@@ -100,11 +100,10 @@ func watchForecasts(
 		defer shutdown()
 		warm.controller.SetEvents(recorder)
 		statuses.SetEvents(recorder)
-		announced.setEvents(recorder)
 		runAll(
 			func() { groups.ReportChanges(ctx, recorder) },
 			func() { serving.lead(ctx) },
-			func() { announced.lead(ctx) },
+			func() { announced.lead(ctx, recorder) },
 			func() { hold(ctx, groups, o.hold(serving.authority()), read, snapshots) },
 			func() { warm.controller.Run(ctx, WallClock{}) },
 			func() { statuses.Run(ctx, WallClock{}) },
@@ -277,15 +276,10 @@ func (a announcements) run(ctx context.Context) error {
 	return a.watch.Run(ctx)
 }
 
-func (a announcements) lead(ctx context.Context) {
-	if a.statuses != nil {
-		a.statuses.Run(ctx, WallClock{})
-	}
-}
-
-func (a announcements) setEvents(recorder events.EventRecorder) {
+func (a announcements) lead(ctx context.Context, recorder events.EventRecorder) {
 	if a.statuses != nil {
 		a.statuses.SetEvents(recorder)
+		a.statuses.Run(ctx, WallClock{})
 	}
 }
 
