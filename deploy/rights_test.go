@@ -52,6 +52,7 @@ func testWarmPools(t *testing.T, c *apiservertest.Cluster) {
 		t.Errorf("the table:\n%s", table)
 	}
 	expectPlaceholdersConfined(t, c)
+	expectPlaceholdersIdle(t, c)
 }
 
 // testDemandEvents: their rights are given by a folder of its own, also to those who may write nothing else.

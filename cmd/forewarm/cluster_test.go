@@ -50,7 +50,10 @@ spec:
 }
 
 // waves answers every range query with one series, the same to whoever asks: 100 ± 20 in waves of five minutes.
-func waves(w http.ResponseWriter, r *http.Request) {
+func waves(w http.ResponseWriter, r *http.Request) { wavesUntil(w, r, math.Inf(1)) }
+
+// wavesUntil answers as a store whose newest sample is of a time: later, that one counts.
+func wavesUntil(w http.ResponseWriter, r *http.Request, newest float64) {
 	start, err1 := strconv.ParseFloat(r.FormValue("start"), 64)
 	end, err2 := strconv.ParseFloat(r.FormValue("end"), 64)
 	step, err3 := strconv.ParseFloat(r.FormValue("step"), 64)
@@ -60,7 +63,7 @@ func waves(w http.ResponseWriter, r *http.Request) {
 	}
 	var points []string
 	for at := start; at <= end; at += step {
-		points = append(points, fmt.Sprintf(`[%.3f,"%.3f"]`, at, 100+20*math.Sin(at*2*math.Pi/300)))
+		points = append(points, fmt.Sprintf(`[%.3f,"%.3f"]`, at, 100+20*math.Sin(min(at, newest)*2*math.Pi/300)))
 	}
 	fmt.Fprintf(w, `{"status":"success","data":{"resultType":"matrix","result":[{"metric":{},"values":[%s]}]}}`,
 		strings.Join(points, ","))
@@ -69,13 +72,18 @@ func waves(w http.ResponseWriter, r *http.Request) {
 // eventually waits until nothing is wrong any more.
 func eventually(t *testing.T, wrong func() string) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
+	within(t, time.Minute, wrong)
+}
+
+func within(t *testing.T, patience time.Duration, wrong func() string) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
 		text := wrong()
 		if text == "" {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatal("after a minute still: ", text)
+			t.Fatalf("after %s still: %s", patience, text)
 		}
 	}
 }

@@ -27,8 +27,8 @@ type replica struct {
 	client  *http.Client
 }
 
-// start runs forewarm with the rights of its own account, and returns when it is ready. The flag is that of its history.
-func start(t *testing.T, c *apiservertest.Cluster, history string) *replica {
+// start runs forewarm with the rights of its own account, and returns when it is ready. The first flag is that of its history.
+func start(t *testing.T, c *apiservertest.Cluster, flags ...string) *replica {
 	t.Helper()
 	port := freePort(t)
 	token := strings.TrimSpace(c.MustKubectl(t, "", "create", "token", "forewarm", "-n", system))
@@ -44,8 +44,10 @@ func start(t *testing.T, c *apiservertest.Cluster, history string) *replica {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.command = exec.Command(os.Args[0], "serve", "--kubeconfig="+kubeconfig, history,
-		"--bind-address=127.0.0.1", "--secure-port="+strconv.Itoa(port), "--log-format=json", "--warm-pool-step=1s")
+	r.command = exec.Command(os.Args[0], append([]string{
+		"serve", "--kubeconfig=" + kubeconfig,
+		"--bind-address=127.0.0.1", "--secure-port=" + strconv.Itoa(port), "--log-format=json", "--warm-pool-step=1s",
+	}, flags...)...)
 	r.command.Env = append(os.Environ(), asForewarm+"=1")
 	r.command.Stdout, r.command.Stderr = log, log
 	if err := r.command.Start(); err != nil {

@@ -230,6 +230,25 @@ f.dashboard(
         alerts=['ForewarmCertificateEnds']
       ),
     ]),
+    f.row('Comparison of replicas', [
+      f.lines(
+        'Replicas that differ',
+        '1 while adapter replicas differ in what decides values: their clocks, versions or flags. In a cluster only.',
+        'none',
+        [f.target('max by (reason) (forewarm_replicas_differ)', '{{reason}}')],
+        w=12,
+        min=0,
+        alerts=['ForewarmReplicasDiffer']
+      ),
+      f.lines(
+        'Clocks of the sources',
+        'How far the clock of each source is ahead of that of each adapter replica.',
+        's',
+        [f.target('max by (instance, source) (forewarm_source_clock_ahead_seconds)', '{{instance}} {{source}}')],
+        w=12,
+        alerts=['ForewarmReplicasDiffer']
+      ),
+    ]),
     f.row('Process', [
       f.lines('CPU', 'Processor cores in use, by replica.', 'none', [
         f.target('max by (instance) %s' % own(rate('process_cpu_seconds_total')), '{{instance}}'),

@@ -28,9 +28,9 @@ import (
 type learner struct {
 	player // of the traces that count
 	lead   compare.LeadTime
-	// rows are those of each trace, lates the lateness of each, by the family that is left out.
-	rows  []quantreg.Rows
-	lates map[string][]objective.Priors
+	// rows are those of each trace, shares what happened under each multiplier, by the family that is left out.
+	rows   []quantreg.Rows
+	shares map[string][]objective.Priors
 }
 
 // everyFamily leaves no family out.
@@ -42,7 +42,7 @@ func (p player) learn(ctx context.Context, lead compare.LeadTime, families ...st
 	of := p
 	of.traces = slices.DeleteFunc(slices.Clone(p.traces), func(r recorded) bool { return !r.counts() })
 	l := &learner{
-		player: of, lead: lead, rows: make([]quantreg.Rows, len(of.traces)), lates: map[string][]objective.Priors{},
+		player: of, lead: lead, rows: make([]quantreg.Rows, len(of.traces)), shares: map[string][]objective.Priors{},
 	}
 	err := l.each(ctx, "rows for the regression", func(i int) (err error) {
 		l.rows[i], err = l.collect(l.traces[i])
@@ -52,7 +52,7 @@ func (p player) learn(ctx context.Context, lead compare.LeadTime, families ...st
 		return nil, err
 	}
 	for _, family := range families {
-		l.lates[family] = make([]objective.Priors, len(l.traces))
+		l.shares[family] = make([]objective.Priors, len(l.traces))
 		err = l.each(ctx, "lateness under each headroom multiplier", func(i int) error {
 			return l.measure(ctx, i, family)
 		})
@@ -77,7 +77,7 @@ func (l *learner) measure(ctx context.Context, i int, without string) error {
 	c.Priors = &forecaster.Priors{WindowPeak: prior}
 	got, err := compare.RunStudy(ctx, c, compare.Study{Objectives: []float64{0.01}})
 	if err == nil {
-		l.lates[without][i] = got.LateShares
+		l.shares[without][i] = got.Shares
 	}
 	return err
 }
@@ -181,7 +181,7 @@ func (l *learner) knownTo(family string) (*forecaster.Priors, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &forecaster.Priors{WindowPeak: peaks, Headroom: objective.Priors{}}
+	out := &forecaster.Priors{WindowPeak: peaks}
 	others := l.others(family)
 	if len(others) == 0 {
 		out.Headroom, err = objective.BuiltinPriors(l.lookAhead())
@@ -192,19 +192,31 @@ func (l *learner) knownTo(family string) (*forecaster.Priors, error) {
 		families = append(families, l.traces[i].family)
 	}
 	weights := familyWeights(families)
-	for name, late := range l.lates[family][others[0]] {
-		mean := make([]float64, len(late))
-		for n, i := range others {
-			for k, v := range l.lates[family][i][name] {
+	var late, bad []objective.Shares
+	for _, i := range others {
+		late = append(late, l.shares[family][i].Late)
+		bad = append(bad, l.shares[family][i].BadHours)
+	}
+	out.Headroom = objective.Priors{Late: geometricMean(late, weights), BadHours: geometricMean(bad, weights)}
+	return out, nil
+}
+
+// geometricMean is the weighted mean of the shares of several workloads.
+func geometricMean(all []objective.Shares, weights []float64) objective.Shares {
+	out := objective.Shares{}
+	for name, shares := range all[0] {
+		mean := make([]float64, len(shares))
+		for n := range all {
+			for k, v := range all[n][name] {
 				mean[k] += weights[n] * math.Log(v+leastLogLate)
 			}
 		}
 		for k := range mean {
 			mean[k] = math.Exp(mean[k])
 		}
-		out.Headroom[name] = mean
+		out[name] = mean
 	}
-	return out, nil
+	return out
 }
 
 // leastLogLate is added to a lateness before taking its logarithm.

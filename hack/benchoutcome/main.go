@@ -23,6 +23,9 @@
 //	over, under the share late is over 1.3 times, or under a third of what was asked
 //	HPA         cost over that of the HPA with its best target, at no more lateness than was asked or got
 //
+// With --bad-hours Forewarm's objectives limit bad hours, and in every figure the share of the demand that arrived in bad hours stands
+// in place of the share that was late.
+//
 // With --json every setting of a policy on a trace is a line. --lines reads them instead of playing, and --compare prints the figures
 // of an earlier run beside those of this one.
 package main
@@ -77,6 +80,9 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	if err != nil || o.priors != "" || o.levers {
 		return err
 	}
+	if o.badHours {
+		now, before = now.byBadHours(), before.byBadHours()
+	}
 	return now.print(out, before)
 }
 
@@ -94,6 +100,8 @@ type options struct {
 	// lines is the file of an earlier run to read instead of playing, compare that of one to compare with.
 	lines, compare string
 	jobs           int
+	// badHours: Forewarm's objectives limit bad hours, and every policy is judged by them.
+	badHours bool
 	// deferrable is the share of the demand that may wait until a deadline.
 	deferrable float64
 	deadline   time.Duration
@@ -113,6 +121,8 @@ func parse(args []string, data string) (options, error) {
 	flags.BoolVar(&o.scheduled, "scheduled", true, "also play synthetic loads with a timetable")
 	flags.BoolVar(&o.levers, "levers", false, "play what saves beside the forecast instead: variants of a workload")
 	flags.BoolVar(&o.asJSON, "json", false, "print a JSON object for every setting, before the tables")
+	flags.BoolVar(&o.badHours, "bad-hours", false, "objectives limit the demand that arrives in bad hours, of which more than a tenth "+
+		"is late, and every policy is judged by them")
 	flags.StringVar(&o.priors, "priors", "",
 		"fit the built-in priors to the traces and write them to this folder, instead of playing")
 	flags.StringVar(&o.compare, "compare", "",

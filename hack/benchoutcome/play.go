@@ -138,6 +138,7 @@ func (p player) playLead(ctx context.Context, lead compare.LeadTime) (record, er
 // playTrace plays every policy on a trace.
 func (p player) playTrace(ctx context.Context, r recorded, lead compare.LeadTime, learnt *learner) (record, error) {
 	own := configOf(r, lead, 0, compare.Forewarm)
+	own.BadHours = p.badHours
 	if p.deferrable > 0 {
 		own.Deferrable, own.Deadline = p.deferrable, p.deadline
 	}
@@ -191,6 +192,8 @@ type line struct {
 	FirstDay bool    `json:"first_day,omitempty"`
 	Cost     float64 `json:"cost"`
 	Late     float64 `json:"late"`
+	// BadHours is the share of the demand that arrived in hours of which more than a tenth was late.
+	BadHours float64 `json:"bad_hours"`
 	Churn    float64 `json:"churn_per_hour"`
 	// Missed is the share of the deferrable work that missed its deadline.
 	Missed float64 `json:"missed,omitempty"`
@@ -199,7 +202,7 @@ type line struct {
 func lineOf(r recorded, lead compare.LeadTime, s compare.Setting) line {
 	l := line{
 		Lead: leadText(lead), Trace: r.name, Family: r.family, Policy: s.Policy, Setting: s.Setting,
-		FirstDay: s.FirstDay, Cost: s.RelativeCost, Late: s.Late, Churn: s.ChurnPerHour, Missed: s.Missed,
+		FirstDay: s.FirstDay, Cost: s.RelativeCost, Late: s.Late, BadHours: s.BadHours, Churn: s.ChurnPerHour, Missed: s.Missed,
 	}
 	if s.Policy != compare.Forewarm {
 		l.Setting /= replicaCapacity

@@ -37,6 +37,15 @@ func readRecord(path string) (record, error) {
 	return out, nil
 }
 
+// byBadHours is the record with the share of the demand in bad hours in place of the late share.
+func (r record) byBadHours() record {
+	out := slices.Clone(r)
+	for i := range out {
+		out[i].Late = out[i].BadHours
+	}
+	return out
+}
+
 func (r record) where(is func(line) bool) record {
 	return slices.DeleteFunc(slices.Clone(r), func(l line) bool { return !is(l) })
 }

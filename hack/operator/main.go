@@ -134,6 +134,22 @@ func inACluster() []day {
 			Test: "TestConditionSaysWhoHoldsWhat",
 		},
 		{
+			Name: "A replica's clock is off", Happens: "by two minutes, on the node of one of Forewarm's replicas",
+			Served:     "another value by that replica: an HPA reads one or the other",
+			Conditions: map[string]string{"ReplicasAgree": "ClocksDiffer"}, Alert: "ForewarmReplicasDiffer",
+			Within: 21 * minute, Do: "synchronize the clocks of the nodes (NTP)", Test: "TestReplicasThatDiffer",
+		},
+		{
+			Name:       "Replicas run with other flags",
+			Happens:    "another `--season` or version: a rollout that does not end",
+			Served:     "another value by the replicas of each side",
+			Conditions: map[string]string{"ReplicasAgree": "SettingsDiffer"},
+			Alert:      "ForewarmReplicasDiffer",
+			Within:     16 * minute,
+			Do:         "end the rollout, or undo it",
+			Test:       "TestReplicasThatDiffer",
+		},
+		{
 			Name: "A certificate of your own ends", Happens: "cert-manager or an existing Secret was not renewed",
 			Served: "as before", Alert: "ForewarmCertificateEnds", Within: 15 * minute, Do: "renew it",
 			Test: "TestFilesHaveAnEnd",
@@ -152,6 +168,25 @@ func inACluster() []day {
 			Name: "Replicas start more slowly", Happens: "a larger image, a slower disk",
 			Served: "more, further ahead", Alert: "ForewarmLeadTimeJumped", Within: 15 * minute,
 			Do: "find why. If it was an accident, reset the record", Test: "TestAlerts",
+		},
+		{
+			Name: "The API server refuses a status",
+			Happens: "the object is too large for etcd, or an admission policy, a webhook or " +
+				"an older schema refuses it",
+			Served: "the demand. The lead time of this Forecast is not measured any more; the statuses of all other objects are " +
+				"written in time",
+			Do: "the event `StatusNotWritten` of the object, the log and `forewarm_status_refused_objects` have the cause: correct the " +
+				"object or the policy. Forewarm tries again within five minutes",
+			Test: "TestCluster/RefusedStatusesDelayNoOthers",
+		},
+		{
+			Name: "The CRDs are rolled back",
+			Happens: "to a version without a field that a Forecast has: the API server hides the field, " +
+				"and deletes it with the next write to the object, also with one to its status",
+			Served:     "what the spec without the field asks for",
+			Conditions: map[string]string{"SpecKnown": "FieldsDropped"},
+			Do:         "upgrade the CRDs, and apply the object [again](../operations.md#roll-back)",
+			Test:       "TestCluster/ARollbackOfTheSchemaIsSaid",
 		},
 	}
 }

@@ -69,6 +69,7 @@ func (l *Loop) Step(ctx context.Context, now time.Time) *snapshot.Snapshot {
 	l.collect(ctx)
 	l.stats.Steps++
 	l.stats.Queries = l.queries.Load()
+	l.stats.Clocks = l.clocks.known()
 	s := l.snapshot(jobs, now)
 	before := l.snapshots.Load()
 	logChanges(ctx, l.log, before, s)

@@ -27,11 +27,11 @@ const (
 	minClockDifference = 10 * time.Second
 )
 
-// sourceClocks is how far the clocks of the sources are ahead of this machine's, as far as known: negative if they are behind.
+// sourceClocks is how far the clocks of the sources are ahead of this machine's, as far as known.
 type sourceClocks struct {
 	mu    sync.Mutex
 	asked map[SourceRef]time.Time
-	ahead map[SourceRef]time.Duration
+	ahead map[SourceRef]snapshot.ClockDifference
 }
 
 // askClocks reads the clocks of the sources where that is due. No step waits for it. Only Run calls it: a replay's time is not the present.
@@ -69,22 +69,13 @@ func (l *Loop) readClock(ctx context.Context, clock Clock, source Clocked, names
 		log.DebugContext(ctx, "the clock of a source is not known", "error", err)
 		return
 	}
-	ahead := clockAhead(at, before, clock.Now())
-	if last := l.clocks.set(ref, ahead); ahead.Abs() > minClockDifference && last.Abs() <= minClockDifference {
+	difference := snapshot.ClockDifference{Min: at.Sub(clock.Now()), Max: at.Sub(before)}
+	ahead := difference.Least()
+	if last := l.clocks.set(ref, difference).
+		Least(); ahead.Abs() > minClockDifference &&
+		last.Abs() <= minClockDifference {
 		log.WarnContext(ctx, "clocks differ", "difference", clockText(ahead))
 	}
-}
-
-// clockAhead is how far a clock is ahead of this machine's, which was between two times when the other one was read: at least so much, and
-// 0 where the clocks may be equal.
-func clockAhead(other, before, after time.Time) time.Duration {
-	switch {
-	case other.After(after):
-		return other.Sub(after)
-	case other.Before(before):
-		return other.Sub(before)
-	}
-	return 0
 }
 
 // due reports whether the clock of a source is to be read, and notes that it is.
@@ -92,7 +83,7 @@ func (c *sourceClocks) due(ref SourceRef, now time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.asked == nil {
-		c.asked, c.ahead = map[SourceRef]time.Time{}, map[SourceRef]time.Duration{}
+		c.asked, c.ahead = map[SourceRef]time.Time{}, map[SourceRef]snapshot.ClockDifference{}
 	}
 	if last, found := c.asked[ref]; found &&
 		now.Sub(last).Abs() < clockInterval { // This machine's clock may have been set back.
@@ -103,7 +94,7 @@ func (c *sourceClocks) due(ref SourceRef, now time.Time) bool {
 }
 
 // set notes a difference, and returns the one before.
-func (c *sourceClocks) set(ref SourceRef, ahead time.Duration) (before time.Duration) {
+func (c *sourceClocks) set(ref SourceRef, ahead snapshot.ClockDifference) (before snapshot.ClockDifference) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	before, c.ahead[ref] = c.ahead[ref], ahead
@@ -116,13 +107,24 @@ func (c *sourceClocks) keep(read map[SourceRef]string) {
 	defer c.mu.Unlock()
 	other := func(ref SourceRef) bool { _, found := read[ref]; return !found }
 	maps.DeleteFunc(c.asked, func(ref SourceRef, _ time.Time) bool { return other(ref) })
-	maps.DeleteFunc(c.ahead, func(ref SourceRef, _ time.Duration) bool { return other(ref) })
+	maps.DeleteFunc(c.ahead, func(ref SourceRef, _ snapshot.ClockDifference) bool { return other(ref) })
+}
+
+// known returns the differences by the source's name.
+func (c *sourceClocks) known() map[string]snapshot.ClockDifference {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := make(map[string]snapshot.ClockDifference, len(c.ahead))
+	for ref, ahead := range c.ahead {
+		out[ref.Name] = ahead
+	}
+	return out
 }
 
 // explain adds to a Forecast's conditions that the clock of its source differs. An error of the source is another matter, and stays.
 func (c *sourceClocks) explain(e *snapshot.ForecastState, t Job) {
 	c.mu.Lock()
-	ahead := c.ahead[t.Source]
+	ahead := c.ahead[t.Source].Least()
 	c.mu.Unlock()
 	if ahead.Abs() <= max(t.Step, minClockDifference) {
 		return

@@ -129,6 +129,10 @@ func TestTheClockOfASourceDiffers(t *testing.T) {
 				if both := source.Message + ready.Message; c.not != "" && strings.Contains(both, c.not) {
 					t.Errorf("%q says %q", both, c.not)
 				}
+				ahead, known := snapshots.Load().Loop.Clocks[""]
+				if known == c.source.silent || known && (ahead.Min > c.source.off || ahead.Max < c.source.off) {
+					t.Errorf("the clock is told to be ahead by %v (%t), want %s", ahead, known, c.source.off)
+				}
 				c.source.mu.Lock()
 				if n := len(c.source.asked); n < 6 || n > 7 {
 					t.Errorf("the clock was read %d times in half an hour, at %v", n, c.source.asked)

@@ -51,8 +51,8 @@ func (s *suspect) String() string {
 // recordSuddenLow records the sudden lows that are doubted. One that is followed is most likely the demand, and needs no attention.
 func (w *worker) recordSuddenLow(e *snapshot.ForecastState) {
 	w.result.suddenLow = nil
-	lows, followed := w.forecaster.Fallen()
-	if len(lows) == 0 || followed {
+	lows, doubted := w.forecaster.Fallen()
+	if !doubted {
 		return
 	}
 	until := w.forecaster.ReadUntil()

@@ -222,6 +222,7 @@ type CapacityBuffer struct {
 
 // Scale sets the replicas of something else.
 type Scale struct {
-	// TargetRef is what is scaled, in the pool's namespace.
+	// TargetRef is what is scaled, in the pool's namespace, or cluster-scoped and naming that namespace by the annotation
+	// forewarm.dev/scaled-by-namespace.
 	TargetRef TargetRef `json:"targetRef"`
 }

@@ -107,7 +107,7 @@ const (
 	// PoolReasonForbidden (False): Forewarm lacks rights.
 	//
 	// Fix: apply deploy/warm-pools, or set warmPools.enforce in the chart. For the scale actuator, grant patch on the scale of
-	// its target.
+	// its target, and get on a cluster-scoped target itself.
 	PoolReasonForbidden = "Forbidden"
 	// PoolReasonQuotaExceeded (False): a ResourceQuota rejects the chunks.
 	//
@@ -143,10 +143,21 @@ const (
 	//
 	// Fix: name a target of the pool's own.
 	PoolReasonTargetServes = "TargetServes"
-	// PoolReasonTargetOfOlderPool (False): an older pool scales the target.
+	// PoolReasonTargetOfOlderPool (False): an older pool scales the target, or one of another namespace has set it and not restored
+	// it.
 	//
-	// Fix: name another target.
+	// Fix: name another target, or delete that pool.
 	PoolReasonTargetOfOlderPool = "TargetOfOlderPool"
+	// PoolReasonTargetNotGranted (False): the target is cluster-scoped, and its annotation forewarm.dev/scaled-by-namespace does
+	// not name the pool's namespace. Its replicas stay as they are.
+	//
+	// Fix: whoever operates the target sets the annotation. See docs/warm-pools.md.
+	PoolReasonTargetNotGranted = "TargetNotGranted"
+	// PoolReasonScaleBeforeUnknown (False): the pool was restored without its status, so it is unknown which number of replicas
+	// it is to restore. They stay as they are.
+	//
+	// Fix: set the target's replicas to that number, then remove the pool's annotation forewarm.dev/holds-capacity.
+	PoolReasonScaleBeforeUnknown = "ScaleBeforeUnknown"
 	// PoolReasonCapacityTypesNotSupported (False): the scale actuator sets one number, and the pool has two capacity types.
 	//
 	// Fix: remove spec.capacityTypes, or use another actuator.

@@ -24,6 +24,8 @@ type Settings struct {
 	// 0 means 30 s.
 	Late float64
 	Wait time.Duration
+	// BadHours: Late limits the share of the demand that arrives in bad hours (sim.IsBadHour) instead.
+	BadHours bool
 	// Over is the period of the objective's lateness budget, whole hours; 0 means 7 days.
 	Over time.Duration
 	// Target is the demand that one replica sustains, in the metric's unit; 0 if it is unknown. Without it an objective and

@@ -34,9 +34,8 @@ type Bound struct {
 	Usual, Repeated float64
 	// Growth is the largest credible rise within each of the windows; nil in the zero Bound.
 	Growth []float64
-	// Left is what still counts of the demand before an outage, for all windows; 0 while there is no outage. Held is the value before a
-	// sudden low that is not learnt yet: a fall is no evidence of a higher peak. 0 for none.
-	Left, Held float64
+	// Left is what still counts of the demand before an outage, for all windows; 0 while there is no outage.
+	Left float64
 }
 
 // known reports whether there is a bound.
@@ -52,10 +51,6 @@ func (b Bound) Limit(window int) Limit {
 			Observed: b.MaxObserved,
 			Base:     b.Base,
 		}
-	}
-	if b.Held > 0 {
-		forecast, _ := out.CapForecast(b.Held)
-		out = Limit{Known: true, Forecast: forecast, Observed: out.CapObserved(b.Held), Base: b.Base, Fallen: true}
 	}
 	if b.Left > 0 {
 		forecast, _ := out.CapForecast(b.Left)
@@ -73,8 +68,8 @@ type Limit struct {
 	Forecast, Observed float64
 	// Base is the highest credible demand.
 	Base float64
-	// Outage: the limit is what still counts of the demand before an outage. Fallen: it is what was served before a sudden low.
-	Outage, Fallen bool
+	// Outage: the limit is what still counts of the demand before an outage.
+	Outage bool
 }
 
 // Raised is the limit of a demand that is known to be so many times as large, or at least so large.
@@ -111,9 +106,6 @@ func (l Limit) CapObserved(v float64) float64 {
 func (l Limit) String() string {
 	if l.Outage {
 		return "the demand is suddenly near 0, and what was served before counts less and less"
-	}
-	if l.Fallen {
-		return "the demand has fallen suddenly, and no more is served than before"
 	}
 	return fmt.Sprintf("the highest credible demand is %.6g", l.Base)
 }

@@ -17,6 +17,9 @@ func NewClassifier(step time.Duration, capacity float64) *Classifier {
 	return &Classifier{outages: newOutageDetector(step), plateau: newPlateau(step, capacity)}
 }
 
+// IsOutage reports whether the next demand would be masked as an outage.
+func (s *Classifier) IsOutage(v float64) bool { return s.outages.isOutage(v) }
+
 // Step classifies the reading of the next step, in constant time and without allocation.
 func (s *Classifier) Step(r Reading) Sample {
 	if r.Suspect {

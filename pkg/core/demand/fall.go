@@ -30,7 +30,8 @@ const fallClasses = 20
 // after a restart, or while a part of its targets is away, is only a part of the total.
 //
 //	0 to 2 minutes    doubted: the low waits
-//	2 to 10 minutes   followed: it still waits, and is served as if it were learnt (Forecaster.follow)
+//	2 to 10 minutes   followed: it still waits, and the forecasts are multiplied by the share that is left (Forecaster.decideFallen);
+//	                  one that looks like an outage is not followed
 //	10 minutes        learnt: all lows pass
 //
 // If the demand recovers before that, the lows pass as dips, which count as gaps.
@@ -134,6 +135,17 @@ func allGaps(readings []Reading) bool {
 
 // follows reports whether the lows that wait have lasted long enough to be served.
 func (f *falls) follows() bool { return len(f.waiting) > 0 && f.lows > f.doubt }
+
+// share is what is left of the demand: the highest low that waits as a multiple of the lowest demand before.
+func (f *falls) share() float64 {
+	share := 0.0
+	for i := range f.waiting {
+		if r := &f.waiting[i]; !math.IsNaN(r.believed()) {
+			share = math.Max(share, f.ratio(r))
+		}
+	}
+	return math.Min(share, 1)
+}
 
 // markDips marks the lows that are far below the level that has lasted: of 100, 10, 10, 85, 85, 85 only 85 is the new level.
 func (f *falls) markDips() {

@@ -79,15 +79,6 @@ func (f *Filter) Step(r Reading) []Reading {
 	return f.out
 }
 
-// LearnFall passes the sudden lows that wait, as if they had lasted for FallLearnt.
-func (f *Filter) LearnFall() []Reading {
-	f.out = f.out[:0]
-	for _, low := range f.falls.decide(true) {
-		f.admit(low)
-	}
-	return f.out
-}
-
 // admit adds a reading that is no sudden low.
 func (f *Filter) admit(r Reading) {
 	f.base.add(f.step, r.believed())
@@ -166,9 +157,12 @@ func (f *Filter) update() {
 // Waiting returns the readings that are held back because they are too high, the oldest first; they are valid until the next Step.
 func (f *Filter) Waiting() []Reading { return f.waiting }
 
-// Fallen returns the sudden lows that are held back after those that Waiting returns, and whether they are served already; they are
-// valid until the next Step.
+// Fallen returns the sudden lows that are held back after those that Waiting returns, and whether they have lasted long enough to be
+// served; they are valid until the next Step.
 func (f *Filter) Fallen() (lows []Reading, followed bool) { return f.falls.waiting, f.falls.follows() }
+
+// FallenTo is the share of the demand before them that the sudden lows have lasted at.
+func (f *Filter) FallenTo() float64 { return f.falls.share() }
 
 // Corroboration is how long a level must last to be credible.
 func (f *Filter) Corroboration() time.Duration { return f.config.Corroboration }

@@ -12,11 +12,13 @@ import (
 
 // Describe writes the forecaster's state to an entry.
 func (f *Forecaster) Describe(e *snapshot.ForecastState) {
-	f = f.serving()
 	e.Observed, e.Decision, e.Newest = f.credited(), f.decision, f.newest.Values()
 	e.Skill, e.Coverage = math.NaN(), f.record.covered.Value()
 	e.Recent, e.Past = f.record.recent(), f.record.forecasts()
 	e.Classifications = f.spans.since(e.Recent.Start)
+	if f.fall.outage {
+		e.Classifications = append(e.Classifications, f.suspectedOutage(f.ReadUntil()))
+	}
 	e.Events = f.events.describe(f.End())
 	e.Plan = f.plan
 	if f.peaks == nil {

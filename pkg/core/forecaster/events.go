@@ -312,13 +312,17 @@ func (f *Forecaster) known(window int) effect {
 	return f.ahead(time.Duration(f.peaks.Windows[window]) * f.config.Step)
 }
 
-// ahead is what is known of the demand from the newest step until so long after it.
+// ahead is what is known of the demand from the newest step until so long after it, a fall that is followed included.
 func (f *Forecaster) ahead(d time.Duration) effect {
-	if f.events.calendar == nil { // Each candidate asks at each step.
-		return effect{times: 1}
+	known := effect{times: 1}
+	if f.events.calendar != nil { // Each candidate asks at each step.
+		end := f.End()
+		known = f.events.over(end.Add(-f.config.Step), end.Add(d))
 	}
-	end := f.End()
-	return f.events.over(end.Add(-f.config.Step), end.Add(d))
+	if f.fall.steps > 0 {
+		known.times *= f.fall.share
+	}
+	return known
 }
 
 // peak is a candidate's forecast of the window peak, with what is known of the window.

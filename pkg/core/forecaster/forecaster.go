@@ -33,12 +33,10 @@ type Forecaster struct {
 	unfaded float64
 	// newest is the demand as it was observed at each of the last steps.
 	newest series.Ring[float64]
-	// held is the demand while samples are held back because they are too high, else NaN.
+	// held is the demand while samples are held back, else NaN.
 	held float64
-	// follower has learnt the sudden lows that are held back, and serves while they are followed; else nil. most is the value before
-	// them, of a follower alone.
-	follower *Forecaster
-	most     float64
+	// fall is the sudden low that is no longer doubted.
+	fall fall
 
 	// Candidates and decision; nil before the first sample. objectiveErr is why an objective is not calibrated.
 	peaks        *windowpeak.CandidateSet
@@ -110,47 +108,19 @@ func New(config Config, history History) *Forecaster {
 		f.peaks.EndIn(config.stepsIn(config.Lifetime))
 	}
 	f.decideHeld()
-	f.follow(nil)
+	f.decideFallen()
 	return f
 }
 
 // Step records the next reading and decides.
 func (f *Forecaster) Step(r demand.Reading) {
-	for _, passed := range f.filter.Step(f.announced(r, f.ReadUntil())) {
-		f.accept(passed)
+	passed := f.filter.Step(f.announced(r, f.ReadUntil()))
+	f.fall = fall{}
+	for _, r := range passed {
+		f.accept(r)
 	}
 	f.decideHeld()
-	f.follow(&r)
-}
-
-// follow serves sudden lows that have lasted for a while, by a copy that has learnt them. If the demand recovers, the copy is dropped,
-// and nothing has been learnt. Until they have lasted that long nothing steps, so the last value holds.
-func (f *Forecaster) follow(newest *demand.Reading) {
-	if _, followed := f.filter.Fallen(); !followed {
-		f.follower = nil
-		return
-	}
-	if f.follower != nil && newest != nil {
-		f.follower.Step(*newest)
-		return
-	}
-	f.follower = nil
-	copied := f.Clone()
-	if copied.most = f.decision.Value; !f.Decided() {
-		copied.most = f.Fallback().Value
-	}
-	for _, low := range copied.filter.LearnFall() {
-		copied.accept(low)
-	}
-	f.follower = copied
-}
-
-// serving is the forecaster whose values are served.
-func (f *Forecaster) serving() *Forecaster {
-	if f.follower != nil {
-		return f.follower.serving()
-	}
-	return f
+	f.decideFallen()
 }
 
 // accept classifies a reading that the filter has passed on, and steps.
@@ -175,7 +145,6 @@ func (f *Forecaster) step(sample demand.Sample) {
 	if sample.Faded > 0 {
 		sample.Bound.Left = f.unfaded * (1 - sample.Faded)
 	}
-	sample.Bound.Held = f.most
 	f.bound = sample.Bound
 	f.keepRecent(sample.Value)
 	sample.Observed, sample.Censored = f.demand.observe(sample)
@@ -236,7 +205,6 @@ func (f *Forecaster) keepRecent(v float64) {
 // Fallback is the decision while no candidate can serve: the larger of the running maximum over the lead window and, if it has
 // skill on this series, the same time last season; at least the observed demand.
 func (f *Forecaster) Fallback() decide.Decision {
-	f = f.serving()
 	observed := f.credited()
 	if f.peaks == nil {
 		return decide.Fallback(f.config.Settings, decide.ByObserved, observed, observed, 0)
@@ -247,9 +215,6 @@ func (f *Forecaster) Fallback() decide.Decision {
 	}
 	if f.bound.Left > 0 {
 		value = min(value, f.bound.Left)
-	}
-	if f.bound.Held > 0 {
-		value = min(value, f.bound.Held)
 	}
 	value = math.Max(value, f.known(f.peaks.LeadWindow).atLeast)
 	return decide.Fallback(f.config.Settings, rule, value, observed, f.config.Window)
@@ -305,6 +270,9 @@ func (f *Forecaster) decide() {
 // inputsTo writes the inputs of a decision to dst, by the settings of an index.
 func (f *Forecaster) inputsTo(dst []decide.Input, of int, c *windowpeak.Candidate) []decide.Input {
 	dst = append(dst[:0], f.selection.inputs(of)...)
+	if f.fall.steps > 0 && !f.fall.outage && f.fall.steps >= f.config.stepsIn(f.config.Window) {
+		dst = dst[:0] // With an objective a fall is followed once it has lasted as long as a start takes.
+	}
 	if len(dst) == 0 {
 		peak, _ := f.peak(c)
 		dst = append(dst, decide.Input{Peak: peak})
@@ -327,7 +295,6 @@ func (f *Forecaster) completeInput(newest *decide.Input) {
 
 // ValuesTo writes the values of the Settings and of each of the ExtraSettings to dst: NaN where the caller falls back.
 func (f *Forecaster) ValuesTo(dst []float64) {
-	f = f.serving()
 	dst[0] = f.decision.Value
 	for i := 1; i < len(dst); i++ {
 		dst[i] = math.NaN()
@@ -368,7 +335,6 @@ func (f *Forecaster) decideHeld() {
 		return
 	}
 	f.bound = waiting[len(waiting)-1].Bound
-	f.bound.Held = f.most
 	for len(waiting) > 1 && math.IsNaN(waiting[len(waiting)-1].Demand) {
 		waiting = waiting[:len(waiting)-1] // The observed demand stays over gaps.
 	}
@@ -380,9 +346,6 @@ func (f *Forecaster) decideHeld() {
 	f.decide()
 }
 
-// Fallen are the sudden lows that are held back, the oldest first, and whether they are served already.
-func (f *Forecaster) Fallen() (lows []demand.Reading, followed bool) { return f.filter.Fallen() }
-
 // Suspects are the readings that are held back because they are too high, the oldest first, and how long they must last to be credible.
 func (f *Forecaster) Suspects() (held []demand.Reading, lasts time.Duration) {
 	return f.filter.Waiting(), f.filter.Corroboration()
@@ -390,7 +353,10 @@ func (f *Forecaster) Suspects() (held []demand.Reading, lasts time.Duration) {
 
 // CurrentSpan is the one that contains the newest sample, whose end is given; ok is false if the demand is known.
 func (f *Forecaster) CurrentSpan(end time.Time) (span demand.Span, ok bool) {
-	return f.serving().spans.current(end)
+	if f.fall.outage {
+		return f.suspectedOutage(end), true
+	}
+	return f.spans.current(end)
 }
 
 // End is the end of the samples that the filter has passed on.
@@ -406,7 +372,7 @@ func (f *Forecaster) ReadUntil() time.Time {
 func (f *Forecaster) Span() time.Duration { return time.Duration(f.observed) * f.config.Step }
 
 // Decided reports whether a candidate serves; if none does, the caller falls back.
-func (f *Forecaster) Decided() bool { return !math.IsNaN(f.serving().decision.Value) }
+func (f *Forecaster) Decided() bool { return !math.IsNaN(f.decision.Value) }
 
 // Calibrator calibrates the headroom; nil without an objective.
 func (f *Forecaster) Calibrator() *objective.Calibrator {
@@ -434,7 +400,6 @@ func (f *Forecaster) PaidByVariant(hours int) []float64 {
 // Windows are the quantiles over all calibrated windows: those of the selected candidate or, if it forecasts the lead window
 // only, of the best candidate that forecasts steps.
 func (f *Forecaster) Windows() []windowpeak.Window {
-	f = f.serving()
 	if f.peaks == nil {
 		return nil
 	}

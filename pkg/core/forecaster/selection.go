@@ -58,7 +58,7 @@ func newSelection(c Config, peaks *windowpeak.CandidateSet, start time.Time) (*s
 		}
 	}
 	for _, p := range s.settings {
-		of.Goals = append(of.Goals, objective.Goal{Late: p.Late, Price: p.CostRatio})
+		of.Goals = append(of.Goals, objective.Goal{Late: p.Late, BadHours: p.BadHours, Price: p.CostRatio})
 	}
 	s.autoscalers(c, &of)
 	of.Autoscalers[0].Spec.PassDeadBand = true // So does what is served.

@@ -81,6 +81,9 @@ const (
 	ConditionExposed = "Exposed"
 	// ConditionReachable is True while an HPA can reach the metric. The message names the owners of the API groups.
 	ConditionReachable = "Reachable"
+	// ConditionReplicas is present, and False, while adapter replicas (replicas of Forewarm itself) differ in what decides values: they
+	// serve different values, and an HPA reads one or the other. See docs/operations.md#comparison-of-replicas.
+	ConditionReplicas = "ReplicasAgree"
 )
 
 // Reasons of the condition SourceHealthy.

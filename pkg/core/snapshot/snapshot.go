@@ -46,7 +46,19 @@ type LoopStats struct {
 	StepSeconds float64
 	// Queries and QueryErrors count fetches, Refits fits of models.
 	Queries, QueryErrors, Refits uint64
+	// Clocks are how far the clocks of the sources are ahead of this machine's, by the source's name, as far as known.
+	Clocks map[string]ClockDifference
 }
+
+// ClockDifference is how far another clock is ahead of this machine's, negative if it is behind: something between two bounds, because
+// the answer took its time.
+type ClockDifference struct {
+	Min time.Duration `json:"min"`
+	Max time.Duration `json:"max"`
+}
+
+// Least returns the smallest difference that is possible, 0 where the clocks may be equal.
+func (d ClockDifference) Least() time.Duration { return min(max(0, d.Min), d.Max) }
 
 // New returns a snapshot. The entries are not copied and must not change any more. Those with an alias get the condition Exposed.
 func New(at time.Time, entries map[Key]*ForecastState, pending int, stats LoopStats) *Snapshot {

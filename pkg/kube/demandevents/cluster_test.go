@@ -39,6 +39,7 @@ func TestCluster(t *testing.T) {
 	c := apiservertest.Start(t)
 	t.Run("EventsComeChangeAndGo", func(t *testing.T) { testEvents(t, c) })
 	t.Run("Schema", func(t *testing.T) { testSchema(t, c) })
+	t.Run("RefusedStatusesDelayNoOthers", func(t *testing.T) { testRefused(t, c) })
 	t.Run("NoRights", func(t *testing.T) { testNoRights(t, c) })
 }
 
@@ -171,6 +172,35 @@ func testSchema(t *testing.T, c *apiservertest.Cluster) {
 		); err == nil ||
 			!strings.Contains(out, want) {
 			t.Errorf("%s: %v %s, want %s", spec, err, out, want)
+		}
+	}
+}
+
+// testRefused has the API server refuse the statuses of another tenant's events: too large for etcd, by an admission policy, and by a
+// schema. Those of the namespace default are written.
+func testRefused(t *testing.T, c *apiservertest.Cluster) {
+	t.Helper()
+	evil := c.Refused(t, "DemandEvent", "evil", 6, map[string]any{"start": "2026-12-24", "times": "2"})
+	log := &processtest.LogBuffer{}
+	w := watch(t, c.Config, slog.New(slog.NewTextHandler(log, nil)))
+	writer := demandevents.NewStatusWriter(w, jobs{w}, &snapshot.Store{})
+	now := time.Now()
+	for i := range 5 {
+		name := fmt.Sprint("newer-", i) // The oldest object used to come first.
+		c.MustKubectl(t, object(name, `start: "2026-12-24", times: "2"`), "create", "-f", "-")
+		apiservertest.Eventually(t, 10*time.Second, func() string {
+			now = now.Add(10 * time.Second)
+			if err := writer.Step(t.Context(), now); err != nil {
+				return err.Error()
+			}
+			got := c.MustKubectl(t, "", "get", "demandevent", name, "-o", "jsonpath={.status.conditions[0].reason}")
+			return apiservertest.Differs(name, got, "Applied")
+		})
+		c.MustKubectl(t, "", "delete", "demandevent", name)
+	}
+	for _, name := range evil {
+		if n := strings.Count(log.String(), "object=evil/"+name+" "); n != 1 {
+			t.Errorf("%s was told %d times: %s", name, n, log.String())
 		}
 	}
 }

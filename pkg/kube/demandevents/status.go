@@ -6,18 +6,16 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/time/rate"
 	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/calendar"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/kube/changes"
-	"github.com/forewarm/forewarm/pkg/kube/informer"
+	"github.com/forewarm/forewarm/pkg/kube/writes"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
@@ -39,18 +37,26 @@ type StatusWriter struct {
 	watch     *Watch
 	forecasts refresh.Jobs
 	snapshots *snapshot.Store
-	limiter   *rate.Limiter
+	queue     *writes.Queue
 }
 
 // NewStatusWriter returns a writer for the events of a watch.
 func NewStatusWriter(watch *Watch, forecasts refresh.Jobs, snapshots *snapshot.Store) *StatusWriter {
 	return &StatusWriter{
-		watch: watch, forecasts: forecasts, snapshots: snapshots, limiter: rate.NewLimiter(writesPerSecond, burst),
+		watch: watch, forecasts: forecasts, snapshots: snapshots,
+		queue: writes.NewQueue(v1alpha1.DemandEventKind, writesPerSecond, burst, watch.log),
 	}
 }
 
+// SetEvents sets where it is said that a status is refused. Call it before Run.
+func (w *StatusWriter) SetEvents(events writes.Events) { w.queue.SetEvents(events) }
+
+// Refused has the metric of the objects whose status is refused.
+func (w *StatusWriter) Refused() *writes.Queue { return w.queue }
+
 // Run writes until the context ends.
 func (w *StatusWriter) Run(ctx context.Context, clock changes.Clock) {
+	defer w.queue.Reset()
 	before := ""
 	for {
 		err := w.Step(ctx, clock.Now())
@@ -74,21 +80,23 @@ func (w *StatusWriter) Step(ctx context.Context, now time.Time) error {
 			jobs[job.Key.Namespace] = append(jobs[job.Key.Namespace], job)
 		}
 	}
-	for _, o := range sorted(w.watch.List()) {
+	var due []writes.Write
+	exists := map[types.UID]bool{}
+	for _, o := range w.watch.List() {
+		exists[o.GetUID()] = true
 		var before v1alpha1.DemandEventStatus
 		v1alpha1.ReadStatus(o.Unstructured, &before)
 		after := w.statusOf(o, jobs[o.GetNamespace()], &before, now)
-		if equality.Semantic.DeepEqual(before, after) {
-			continue
-		}
-		if !w.limiter.AllowN(now, 1) {
-			return nil
-		}
-		if err := w.write(ctx, o, &after); err != nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
-			return fmt.Errorf("write the status of DemandEvent %s/%s: %w", o.GetNamespace(), o.GetName(), err)
+		if !equality.Semantic.DeepEqual(before, after) {
+			due = append(due, writes.Write{Object: o.Unstructured, Do: func(ctx context.Context) error {
+				_, err := writes.UpdateStatus(ctx, w.watch.client, o.Unstructured, &after)
+				return err
+			}})
 		}
 	}
-	return nil
+	w.queue.Keep(exists)
+	_, err := w.queue.Step(ctx, now, due)
+	return err
 }
 
 // statusOf is the status of an event by the Forecasts of its namespace.
@@ -138,6 +146,9 @@ func (w *StatusWriter) statusOf(
 		add(conditionPlausible, reasonNoEffect,
 			"it had no effect twice on "+listed(failed)+": correct the event, or delete it", metav1.ConditionFalse)
 	}
+	if o.spec != nil {
+		add(o.spec.Type, o.spec.Reason, o.spec.Message, o.spec.Status)
+	}
 	if o.problem == "" {
 		status.Next = next(o.event.Event, now)
 	}
@@ -171,15 +182,4 @@ func listed(names []string) string {
 		return fmt.Sprintf("%s and %d more", humanize.List(names[:named]), more)
 	}
 	return humanize.List(names)
-}
-
-// write replaces the status of an event. The API server rejects it if the object has changed since it was read.
-func (w *StatusWriter) write(ctx context.Context, o *object, status *v1alpha1.DemandEventStatus) error {
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(status)
-	if err != nil {
-		return fmt.Errorf("convert: %w", err)
-	}
-	_, err = w.watch.client.Namespace(o.GetNamespace()).
-		UpdateStatus(ctx, informer.WithStatus(o.Unstructured, content), metav1.UpdateOptions{FieldManager: "forewarm"})
-	return err
 }

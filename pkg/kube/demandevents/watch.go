@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -22,6 +23,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/kube/changes"
 	"github.com/forewarm/forewarm/pkg/kube/informer"
+	"github.com/forewarm/forewarm/pkg/kube/writes"
 	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
@@ -46,6 +48,8 @@ type object struct {
 	event manifest.DemandEvent
 	// problem is why no Forecast has it, with its reason; empty if that depends on the Forecasts.
 	problem, reason string
+	// spec is the condition of one with fields that Forewarm or the cluster does not know; else nil.
+	spec *metav1.Condition
 }
 
 // maxPerNamespace is how many DemandEvents of a namespace are kept. A Forecast has at most manifest.MaxEvents of them.
@@ -109,7 +113,10 @@ func (o *object) isOf(forecast string) bool {
 
 // decode decodes an object.
 func decode(stored *unstructured.Unstructured) *object {
-	out := &object{Unstructured: informer.WithoutSpec(stored), reason: reasonInvalid}
+	out := &object{
+		Unstructured: informer.WithoutSpec(stored), reason: reasonInvalid,
+		spec: writes.CheckSpec(stored, &v1alpha1.DemandEvent{}),
+	}
 	if out.problem = informer.SpecProblem(stored); out.problem != "" {
 		return out
 	}
@@ -125,7 +132,7 @@ func decode(stored *unstructured.Unstructured) *object {
 
 // tooMany is an object that is not kept because its namespace has too many.
 func tooMany(o *object) *object {
-	return &object{Unstructured: o.Unstructured, reason: reasonTooMany, problem: fmt.Sprintf(
+	return &object{Unstructured: o.Unstructured, spec: o.spec, reason: reasonTooMany, problem: fmt.Sprintf(
 		"the namespace has %d DemandEvents that are older, and Forewarm reads no more: delete what is over, or write several "+
 			"times of one name into alsoOn",
 		maxPerNamespace,

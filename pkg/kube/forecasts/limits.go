@@ -29,8 +29,8 @@ func (o *Objects) SetLimits(limits Limits) { o.limits, o.bound.Limit = limits, l
 
 // byPlace orders the objects of a namespace, of which only the first are kept: those whose status says that they were accepted as
 // they are, and then the oldest. The order is the same on all replicas, and that of limited.
-func byPlace(a, b *unstructured.Unstructured) int {
-	return cmp.Or(compareBool(isAccepted(b), isAccepted(a)), informer.CompareAge(a, b))
+func byPlace(a, b *stored) int {
+	return cmp.Or(compareBool(isAccepted(b.Unstructured), isAccepted(a.Unstructured)), informer.CompareAge(a, b))
 }
 
 // isAccepted reports whether the status of an object says that this generation is within the limits.

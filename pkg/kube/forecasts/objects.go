@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
@@ -24,6 +25,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/kube/changes"
 	"github.com/forewarm/forewarm/pkg/kube/informer"
 	"github.com/forewarm/forewarm/pkg/kube/workloads"
+	"github.com/forewarm/forewarm/pkg/kube/writes"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
@@ -34,9 +36,9 @@ type Objects struct {
 	resolver *manifest.Resolver
 	log      *slog.Logger
 	client   dynamic.NamespaceableResourceInterface
-	watch    *informer.Watch[unstructured.Unstructured]
+	watch    *informer.Watch[stored]
 	// bound of the watch.
-	bound informer.Bound[unstructured.Unstructured]
+	bound informer.Bound[stored]
 	// pods of the workloads.
 	pods *workloads.Watch
 	// autoscalers that refer to Forecasts.
@@ -88,17 +90,31 @@ func NewObjects(cluster *rest.Config, resolver *manifest.Resolver, log *slog.Log
 	if o.autoscalers, err = autoscalers.New(cluster, autoscalers.Config{}, log); err != nil {
 		return nil, err
 	}
-	asItIs := func(object *unstructured.Unstructured) *unstructured.Unstructured { return object }
-	o.bound = informer.Bound[unstructured.Unstructured]{
-		Compare: byPlace, Stub: informer.WithoutSpec, Get: informer.GetBy(o.client),
-	}
-	o.watch = informer.New(informer.From(o.client, client, ""), asItIs, informer.Config[unstructured.Unstructured]{
+	o.bound = informer.Bound[stored]{Compare: byPlace, Stub: withoutSpec, Get: informer.GetBy(o.client)}
+	o.watch = informer.New(informer.From(o.client, client, ""), newStored, informer.Config[stored]{
 		Name: "Forecasts", Advice: "apply deploy/default, or upgrade the chart", Changed: o.observe, Bound: &o.bound,
 		Failed: func(ctx context.Context, problem *informer.ReadError) {
 			log.WarnContext(ctx, "cannot watch Forecasts, retrying", "error", problem)
 		},
 	})
 	return o, nil
+}
+
+// stored is a Forecast as it is stored.
+type stored struct {
+	*unstructured.Unstructured
+
+	// spec is the condition of one with fields that Forewarm or the cluster does not know; else nil.
+	spec *metav1.Condition
+}
+
+func newStored(object *unstructured.Unstructured) *stored {
+	return &stored{object, writes.CheckSpec(object, &v1alpha1.Forecast{})}
+}
+
+// withoutSpec is what is kept of an object beyond the limit of its namespace.
+func withoutSpec(object *stored) *stored {
+	return &stored{informer.WithoutSpec(object.Unstructured), object.spec}
 }
 
 func resource() schema.GroupVersionResource {
@@ -150,7 +166,7 @@ func (o *Objects) resolveAgain() {
 	o.revision, o.sorted, o.holders = revision, nil, nil
 	for _, object := range o.watch.List() {
 		key := keyOf(object)
-		before, after := o.resolved[key], o.resolve(key, object)
+		before, after := o.resolved[key], o.resolve(key, object.Unstructured)
 		if after.target.Invalid != "" && (before == nil || before.target.Invalid != after.target.Invalid) {
 			o.log.Warn("a Forecast is invalid", "forecast", key.String(), "problem", after.target.Invalid)
 		}
@@ -176,7 +192,7 @@ func (o *Objects) Scalings(key snapshot.Key) []decide.Autoscaler {
 }
 
 // observe resolves an object with a new spec. A new status does not change the generation, but may have new starts.
-func (o *Objects) observe(before, object *unstructured.Unstructured) {
+func (o *Objects) observe(before, object *stored) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if object == nil {
@@ -186,13 +202,13 @@ func (o *Objects) observe(before, object *unstructured.Unstructured) {
 		return
 	}
 	key := keyOf(object)
-	if last := o.resolved[key]; last != nil && last.matches(object) {
-		if last.readStatus(object) {
+	if last := o.resolved[key]; last != nil && last.matches(object.Unstructured) {
+		if last.readStatus(object.Unstructured) {
 			o.sorted = nil
 		}
 		return
 	}
-	r := o.resolve(key, object)
+	r := o.resolve(key, object.Unstructured)
 	if r.target.Invalid != "" {
 		o.log.Warn("a Forecast is invalid", "forecast", key.String(), "problem", r.target.Invalid)
 	}
@@ -205,6 +221,6 @@ func (o *Objects) observe(before, object *unstructured.Unstructured) {
 // Changed is notified when Targets has an object with another spec or pause. It has one listener.
 func (o *Objects) Changed() changes.Signal { return o.changed }
 
-func keyOf(object *unstructured.Unstructured) snapshot.Key {
+func keyOf(object metav1.Object) snapshot.Key {
 	return snapshot.Key{Namespace: object.GetNamespace(), Name: object.GetName()}
 }

@@ -76,7 +76,7 @@ type Watch[T any] struct {
 }
 
 // New returns a Watch of a source's objects, which are of the type O. parse returns what is kept of one, whose managed fields are
-// removed before; nil for nothing. New sends no requests before Run.
+// removed after that; nil for nothing. New sends no requests before Run.
 func New[O runtime.Object, T any](source cache.ListerWatcher, parse func(O) *T, config Config[T]) *Watch[T] {
 	config.Retry, config.Verb = cmp.Or(config.Retry, 30*time.Second), cmp.Or(config.Verb, "read")
 	w := &Watch[T]{

@@ -45,18 +45,6 @@ func Slim(cluster *rest.Config) *rest.Config {
 	return slim
 }
 
-// WithStatus returns what an update of an object's status sends. The API server takes the status alone from it, so that what was
-// not read is not lost, and refuses it if the object has changed since it was read.
-func WithStatus(object *unstructured.Unstructured, status map[string]any) *unstructured.Unstructured {
-	out := &unstructured.Unstructured{Object: map[string]any{"status": status}}
-	out.SetGroupVersionKind(object.GroupVersionKind())
-	out.SetNamespace(object.GetNamespace())
-	out.SetName(object.GetName())
-	out.SetUID(object.GetUID())
-	out.SetResourceVersion(object.GetResourceVersion())
-	return out
-}
-
 // SpecProblem returns why the spec of an object was not read; empty where it was.
 func SpecProblem(object *unstructured.Unstructured) string {
 	if size, over := object.Object["spec"].(int64); over {

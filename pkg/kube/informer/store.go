@@ -60,9 +60,10 @@ func (w *Watch[T]) read(found any) (*item[T], error) {
 	if err != nil {
 		return nil, err
 	}
+	kept := w.parse(object)
 	named.SetManagedFields(nil)
 	return &item[T]{
-		key: cache.MetaObjectToName(named).String(), version: named.GetResourceVersion(), kept: w.parse(object),
+		key: cache.MetaObjectToName(named).String(), version: named.GetResourceVersion(), kept: kept,
 	}, nil
 }
 

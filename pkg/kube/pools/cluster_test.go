@@ -29,11 +29,14 @@ func TestCluster(t *testing.T) {
 		{"WithoutTheRightsOfEnforce", testRights},
 		{"HeldAndGivenBack", testHeld},
 		{"AScaleIsRestored", testScaleRestored},
+		{"AClusterScopedTarget", testClusterScoped},
+		{"APoolRestoredWithoutItsStatus", testRestored},
 		{"ANewLeaderDoublesNothing", testLeaders},
 		{"TwoPoolsOnOneMember", testTwoPools},
 		{"NoBuffersInTheCluster", testNoBuffers},
 		{"EveryReplicaKnowsWhatIsCovered", testCovered},
 		{"WithoutTheCRD", testMissingCRD},
+		{"RefusedStatusesDelayNoOthers", testRefusedStatuses},
 		{"AForeignSchema", testForeignSchema},
 	} {
 		t.Run(test.name, func(t *testing.T) {

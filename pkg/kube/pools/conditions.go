@@ -24,9 +24,12 @@ func (s *poolReport) conditions(now time.Time) []metav1.Condition {
 	return s.withTransitionTimes(now, out...)
 }
 
-// withTransitionTimes returns conditions of a pool with the times of their last transitions.
+// withTransitionTimes returns conditions of a pool, and the one of its spec, with the times of their last transitions.
 func (p *Pool) withTransitionTimes(now time.Time, all ...metav1.Condition) []metav1.Condition {
 	var out []metav1.Condition
+	if p.spec != nil {
+		all = append(all, *p.spec)
+	}
 	for _, one := range all {
 		one.ObservedGeneration = p.Generation
 		v1alpha1.AddCondition(&out, one, p.Status.Conditions, now)

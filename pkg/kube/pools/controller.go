@@ -5,18 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/time/rate"
-	"k8s.io/apimachinery/pkg/runtime"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/warmpool"
 	"github.com/forewarm/forewarm/pkg/kube/changes"
+	"github.com/forewarm/forewarm/pkg/kube/writes"
 )
 
 // Config has the intervals of a Controller. The zero value of a field means its default.
@@ -53,11 +52,6 @@ type Pools interface {
 	Mark(ctx context.Context, p *Pool, holds bool) (*Pool, error)
 }
 
-// Events receives the events of a controller; a record.EventRecorder implements it.
-type Events interface {
-	Event(about runtime.Object, kind, reason, message string)
-}
-
 // Dependencies are what a Controller reads and acts on.
 type Dependencies struct {
 	Pools     Pools
@@ -72,8 +66,8 @@ type Controller struct {
 
 	interval time.Duration
 	log      *slog.Logger
-	events   Events
-	limiter  *rate.Limiter
+	events   writes.Events
+	queue    *writes.Queue
 	pools    map[types.UID]*poolState
 	// changed are the pools whose chunks changed in the newest step.
 	changed []poolStep
@@ -95,11 +89,11 @@ type poolState struct {
 	err      error
 	failures int
 	retry    time.Time
-	// written is when a write of the status was last attempted.
-	written time.Time
 	// waiting is how many chunks members' replicas wait for, as many since waitingSince.
 	waiting      float64
 	waitingSince time.Time
+	// said are the metrics of the newest step.
+	said poolMetrics
 }
 
 // NewController returns a controller.
@@ -109,18 +103,25 @@ func NewController(config Config, in Dependencies, log *slog.Logger) *Controller
 	}
 	return &Controller{
 		Dependencies: in, interval: config.Step, log: log,
-		limiter: rate.NewLimiter(writesPerSecond, burst), pools: map[types.UID]*poolState{},
+		queue: writes.NewQueue(v1alpha1.WarmPoolKind, writesPerSecond, burst, log), pools: map[types.UID]*poolState{},
 	}
 }
 
 // SetEvents sets where events are sent. Call it before Run.
-func (c *Controller) SetEvents(events Events) { c.events = events }
+func (c *Controller) SetEvents(events writes.Events) {
+	c.events = events
+	c.queue.SetEvents(events)
+}
+
+// Refused has the metric of the pools whose status is refused.
+func (c *Controller) Refused() *writes.Queue { return c.queue }
 
 // Run takes steps until the context ends. It restores the state from the statuses, so that a new leader continues
 // where the previous one stopped.
 func (c *Controller) Run(ctx context.Context, clock changes.Clock) {
 	c.pools = map[types.UID]*poolState{}
 	defer c.metrics.Store(nil)
+	defer c.queue.Reset()
 	before := ""
 	for {
 		due := clock.Now().Add(c.interval)
@@ -164,7 +165,8 @@ func (c *Controller) Step(ctx context.Context, now time.Time) error {
 	pools := c.Pools.List()
 	by := groupByMember(pools)
 	// Writes are bounded. The status that has waited longest comes first, so that each of a thousand has its turn.
-	slices.SortStableFunc(pools, func(a, b *Pool) int { return c.statusWritten(a).Compare(c.statusWritten(b)) })
+	writes.Sort(c.queue, now, pools, func(p *Pool) (metav1.Object, bool) { return p, false })
+	elapsed, exists := writes.Stopwatch(), make(map[types.UID]bool, len(pools))
 	term := make(map[types.UID]*poolState, len(pools))
 	gauges := make([]poolMetrics, 0, len(pools))
 	c.changed = nil
@@ -175,15 +177,18 @@ func (c *Controller) Step(ctx context.Context, now time.Time) error {
 			k = c.restore(ctx, p)
 		}
 		k.heedClock(now, c.interval)
-		term[p.UID] = k
-		own, cancel := context.WithTimeout(ctx, poolTimeout)
-		said, err := c.step(own, now, newest, poolStep{Pool: p, poolState: k, claims: by})
-		cancel()
+		term[p.UID], exists[p.UID] = k, true
+		if c.queue.IsSlow(p, now) && elapsed() > c.interval {
+			gauges = append(gauges, k.said) // It has its turn at a later step: others must not wait for its namespace.
+			continue
+		}
+		err := c.stepInTime(ctx, now, newest, poolStep{Pool: p, poolState: k, claims: by})
 		if err != nil && ctx.Err() == nil {
 			problems = append(problems, fmt.Errorf("%s: %w", p.key(), err))
 		}
-		gauges = append(gauges, said)
+		gauges = append(gauges, k.said)
 	}
+	c.queue.Keep(exists)
 	c.pools = term
 	c.metrics.Store(&gauges)
 	// A problem of the cluster affects each of a thousand pools. A few errors are enough.
@@ -194,12 +199,17 @@ func (c *Controller) Step(ctx context.Context, now time.Time) error {
 	return errors.Join(problems...)
 }
 
-// statusWritten returns when a write of a pool's status was last attempted in this term.
-func (c *Controller) statusWritten(p *Pool) time.Time {
-	if k := c.pools[p.UID]; k != nil {
-		return k.written
+// stepInTime reconciles one pool, and notes a namespace in which that takes long, as where a webhook does not answer.
+func (c *Controller) stepInTime(ctx context.Context, now time.Time, newest *snapshot.Snapshot, v poolStep) (err error) {
+	const long = 3 * time.Second
+	own, cancel := context.WithTimeout(ctx, poolTimeout)
+	defer cancel()
+	elapsed := writes.Stopwatch()
+	v.said, err = c.step(own, now, newest, v)
+	if elapsed() > long {
+		c.queue.MarkSlow(v.Namespace, now)
 	}
-	return time.Time{}
+	return err
 }
 
 // restore restores the state of a pool from its status.
@@ -229,10 +239,8 @@ func (c *Controller) recordError(v *poolStep, err error, now time.Time) {
 
 // heedClock discards times in the future, which are left from a clock that was ahead and has been set back.
 func (k *poolState) heedClock(now time.Time, pace time.Duration) {
-	for _, done := range []*time.Time{&k.heldAt, &k.written} {
-		if done.After(now) {
-			*done = time.Time{}
-		}
+	if k.heldAt.After(now) {
+		k.heldAt = time.Time{}
 	}
 	if k.retry.After(now.Add(maxRetrySteps * pace)) {
 		k.retry = time.Time{}

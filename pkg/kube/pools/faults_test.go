@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/kube/pools"
 )
@@ -107,9 +109,10 @@ func TestAnInvalidPoolThatIsDeletedGivesBackWhatItHolds(t *testing.T) {
 func TestARefusedWriteIsAnErrorAndNoHotLoop(t *testing.T) {
 	w := newWorld()
 	w.stored.put(t, "h100", spec)
-	w.stored.refuse = errors.New("forbidden")
+	w.stored.refuse = apierrors.NewUnauthorized("who are you")
 	w.run(t, 1)
-	if len(w.problems) != 1 || !strings.Contains(w.problems[0].Error(), "team/h100: write the status: forbidden") {
+	if len(w.problems) != 1 ||
+		!strings.Contains(w.problems[0].Error(), "write the status of WarmPool team/h100: who are you") {
 		t.Error(w.problems)
 	}
 	w.stored.refuse = nil

@@ -2,6 +2,7 @@ package pools
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/kube/writes"
 )
 
 // gate is the scheduling gate of a new placeholder pod. The Deployment creates a pod again as soon as a real one has
@@ -84,14 +86,21 @@ func (b *PlaceholderPods) openPods(ctx context.Context, pool *v1alpha1.WarmPool,
 			gated = append(gated, pod.Name)
 		}
 	}
+	var problems []error
 	for _, name := range gated[:min(len(gated), max(wanted, 0))] {
 		_, err = b.client.CoreV1().Pods(pool.Namespace).Patch(ctx, name, types.StrategicMergePatchType,
 			[]byte(openGate), metav1.PatchOptions{FieldManager: FieldManager})
 		if err != nil && !apierrors.IsNotFound(err) {
-			return fmt.Errorf("open the gate of the placeholder %s/%s: %w", pool.Namespace, name, err)
+			problems = append(
+				problems,
+				fmt.Errorf("open the gate of the placeholder %s/%s: %w", pool.Namespace, name, err),
+			)
+			if writes.Unavailable(err) {
+				break
+			}
 		}
 	}
-	return nil
+	return errors.Join(problems...)
 }
 
 func isGated(pod *corev1.Pod) bool {

@@ -33,6 +33,7 @@ func TestHolding(t *testing.T) {
 		{"GatesAreOpenedByThePlan", testGates},
 		{"AQuotaThatKeepsRealPodsOut", testCrowded},
 		{"ImagesArePulled", testImages},
+		{"PlaceholdersPassTheirPolicy", testPolicy},
 		{"ATemplateThatIsRefused", testRefused},
 		{"RightsAreMissing", testHoldingRights},
 		{"NoBuffersInTheCluster", testNoBufferCRD},
@@ -42,6 +43,8 @@ func TestHolding(t *testing.T) {
 		{"AScaleThatServes", testServing},
 		{"TwoPoolsOnOneScale", testRivals},
 		{"NoScaleToSet", testNoScale},
+		{"AScaleOfTheClusterThatServes", testClusterServing},
+		{"AScaleOfAnotherNamespace", testElsewhere},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := &holdScene{T: t, Cluster: c, clock: time.Now()}

@@ -1,10 +1,11 @@
 package pools_test
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 // A thousand pools, most of them nonsense, are each judged by themselves: the sound ones are held, the others say what is wrong,
@@ -67,7 +68,7 @@ func TestAThousandPools(t *testing.T) {
 	if len(w.problems) > 0 {
 		t.Error(w.problems)
 	}
-	w.stored.refuse = errors.New(strings.Repeat("the API server is down ", 4))
+	w.stored.refuse = apierrors.NewServiceUnavailable(strings.Repeat("the API server is down ", 4))
 	w.loads["llama"].demand = 10
 	w.run(t, 4)
 	if len(w.problems) == 0 {

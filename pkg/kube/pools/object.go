@@ -9,12 +9,12 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/kube/informer"
+	"github.com/forewarm/forewarm/pkg/kube/writes"
 	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
@@ -25,9 +25,6 @@ const Finalizer = v1alpha1.GroupName + "/warm-pool"
 // HoldsAnnotation marks a pool that may hold something.
 const HoldsAnnotation = v1alpha1.GroupName + "/holds-capacity"
 
-// statusManager is the field manager of all writes.
-const statusManager = "forewarm"
-
 // Pool is a WarmPool of the cluster, immutable.
 type Pool struct {
 	// WarmPool has its defaults. An invalid pool has only metadata and status.
@@ -35,9 +32,10 @@ type Pool struct {
 	// Resolved is the input of the planner; Problem is why there is none: all problems in one line.
 	Resolved manifest.ResolvedPool
 	Problem  string
-
-	// stored is the object as it was read, without its spec.
-	stored *unstructured.Unstructured
+	// unread is why the finalizers were not read; empty where they were.
+	unread string
+	// spec is the condition of a pool with fields that Forewarm or the cluster does not know; else nil.
+	spec *metav1.Condition
 }
 
 // maxPerNamespace is how many pools of a namespace are kept, and maxSize how large the spec of one may be in memory. That of a
@@ -49,7 +47,10 @@ const (
 
 // newPool decodes a pool.
 func newPool(object *unstructured.Unstructured) *Pool {
-	p := &Pool{stored: informer.WithoutSpec(object), WarmPool: &v1alpha1.WarmPool{}}
+	p := &Pool{
+		WarmPool: &v1alpha1.WarmPool{}, unread: informer.FinalizersProblem(object),
+		spec: writes.CheckSpec(object, &v1alpha1.WarmPool{}),
+	}
 	v1alpha1.ReadStatus(object, &p.Status)
 	p.Resolved, p.Problem = resolve(object)
 	if p.Problem == "" {
@@ -89,7 +90,7 @@ func resolve(object *unstructured.Unstructured) (resolved manifest.ResolvedPool,
 func tooMany(p *Pool) *Pool {
 	out := &Pool{WarmPool: &v1alpha1.WarmPool{
 		TypeMeta: p.TypeMeta, ObjectMeta: p.ObjectMeta, Status: p.Status,
-	}, stored: p.stored}
+	}, unread: p.unread, spec: p.spec}
 	out.Problem = fmt.Sprintf(
 		"the namespace has %d WarmPools that are older, and Forewarm reads no more: delete one",
 		maxPerNamespace,
@@ -110,9 +111,17 @@ func (p *Pool) mayHold() bool { return p.Annotations[HoldsAnnotation] != "" || p
 
 func (p *Pool) hasFinalizer() bool { return slices.Contains(p.Finalizers, Finalizer) }
 
-// needsFinalizer reports that the pool holds by the scale of another object, or did: that does not end with the pool.
+// needsFinalizer reports that the pool may have set the scale of another object: that does not end with the pool. The number to
+// restore is in the status before.
 func (p *Pool) needsFinalizer() bool {
-	return p.Resolved.Actuator == manifest.ActuatorScale || p.Status.ScaleBefore != nil
+	return p.Status.ScaleBefore != nil || p.Resolved.Actuator == manifest.ActuatorScale && lostScale(p.WarmPool)
+}
+
+// lostScale reports that a pool may have set a scale, and that its status does not have the number to restore: it was restored from a
+// backup, which has no status. What the target has now may be the pool's own number.
+func lostScale(pool *v1alpha1.WarmPool) bool {
+	return pool.Status.ScaleBefore == nil && pool.Annotations[HoldsAnnotation] != "" &&
+		slices.Contains(pool.Finalizers, Finalizer)
 }
 
 // marked reports whether the object says what the pool may hold.
@@ -132,20 +141,15 @@ func byAge(a, b *Pool) int { return informer.CompareAge(a, b) }
 // UpdateStatus replaces the status of a pool. The API server rejects it if the pool has changed since it was read,
 // and so the write of a previous leader.
 func (w *Watch) UpdateStatus(ctx context.Context, p *Pool, status *v1alpha1.WarmPoolStatus) error {
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(status)
-	if err != nil {
-		return fmt.Errorf("convert: %w", err)
-	}
-	_, err = w.client.Namespace(p.Namespace).
-		UpdateStatus(ctx, informer.WithStatus(p.stored, content), metav1.UpdateOptions{FieldManager: statusManager})
+	_, err := writes.UpdateStatus(ctx, w.client, p.WarmPool, status)
 	return err
 }
 
 // Mark records that the pool may hold something, or that it holds nothing, and returns the new pool. It fails if the pool
 // has changed since it was read.
 func (w *Watch) Mark(ctx context.Context, p *Pool, holds bool) (*Pool, error) {
-	if problem := informer.FinalizersProblem(p.stored); problem != "" {
-		return nil, errors.New(problem) // Those that were not read would be removed.
+	if p.unread != "" {
+		return nil, errors.New(p.unread) // Those that were not read would be removed.
 	}
 	finalizers := slices.DeleteFunc(slices.Clone(p.Finalizers), func(f string) bool { return f == Finalizer })
 	annotation := any(nil)
@@ -163,7 +167,7 @@ func (w *Watch) Mark(ctx context.Context, p *Pool, holds bool) (*Pool, error) {
 		return nil, fmt.Errorf("convert: %w", err)
 	}
 	after, err := w.client.Namespace(p.Namespace).
-		Patch(ctx, p.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: statusManager})
+		Patch(ctx, p.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: writes.Manager})
 	if err != nil {
 		return nil, err
 	}

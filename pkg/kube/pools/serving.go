@@ -3,7 +3,6 @@ package pools
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -37,41 +36,54 @@ func scalers() []scaler {
 	}
 }
 
-// referring returns the objects of a kind that refer to a target; none in a cluster without the kind.
+// listPage bounds the objects of one answer: those of other namespaces may be large.
+const listPage = 50
+
+// referring returns the objects of a kind in a namespace, or in all if that is empty, that refer to a target; none in a
+// cluster without the kind.
 func (s *Scale) referring(
-	ctx context.Context, k scaler, namespace string, target v1alpha1.TargetRef,
+	ctx context.Context, k scaler, namespace string, target *scaleTarget,
 ) ([]unstructured.Unstructured, error) {
-	all, err := s.client.Resource(k.resource).Namespace(namespace).List(ctx, metav1.ListOptions{})
-	switch {
-	case apierrors.IsNotFound(err):
-		return nil, nil
-	case apierrors.IsForbidden(err):
-		return nil, problem(v1alpha1.PoolReasonForbidden,
-			"cannot list %ss in %s, so it is unknown whether %s serves: apply deploy/default, or upgrade the chart",
-			k.kind, namespace, refOf(target))
-	case err != nil:
-		return nil, fmt.Errorf("list %ss in %s: %w", k.kind, namespace, err)
+	var out []unstructured.Unstructured
+	for page := (metav1.ListOptions{Limit: listPage}); ; {
+		all, err := s.client.Resource(k.resource).Namespace(namespace).List(ctx, page)
+		switch {
+		case apierrors.IsNotFound(err):
+			return nil, nil
+		case apierrors.IsForbidden(err):
+			return nil, problem(v1alpha1.PoolReasonForbidden,
+				"cannot list %ss in %s, so it is unknown whether %s serves: apply deploy/default, or upgrade the chart",
+				k.kind, target.where(), target)
+		case err != nil:
+			return nil, fmt.Errorf("list %ss in %s: %w", k.kind, target.where(), err)
+		}
+		for i := range all.Items {
+			if refers(&all.Items[i], k.path, target.TargetRef) {
+				out = append(out, all.Items[i])
+			}
+		}
+		if page.Continue = all.GetContinue(); page.Continue == "" {
+			return out, nil
+		}
 	}
-	return slices.DeleteFunc(all.Items, func(object unstructured.Unstructured) bool {
-		return !refers(&object, k.path, target)
-	}), nil
 }
 
-// checkServing returns a Problem where a target serves: a Forecast or an autoscaler refers to it.
-func (s *Scale) checkServing(ctx context.Context, namespace string, target v1alpha1.TargetRef) error {
+// checkServing returns a Problem where a target serves: a Forecast or an autoscaler of its namespace refers to it, or one of any
+// namespace if the target is cluster-scoped. Objects of other namespaces than the pool's are not named.
+func (s *Scale) checkServing(ctx context.Context, namespace string, target *scaleTarget) error {
 	for _, k := range scalers() {
-		all, err := s.referring(ctx, k, namespace, target)
+		all, err := s.referring(ctx, k, target.namespace, target)
 		if err != nil {
 			return err
 		}
 		if len(all) > 0 {
-			return problem(
-				v1alpha1.PoolReasonTargetServes,
-				"%s serves, because the %s %s refers to it. A pool never scales what serves: name a target of the pool's own",
-				refOf(target),
-				k.kind,
-				all[0].GetName(),
-			)
+			name := "the " + k.kind + " " + all[0].GetName()
+			if other := all[0].GetNamespace(); other != namespace {
+				name = fmt.Sprintf("a %s in the namespace %s", k.kind, other)
+			}
+			return problem(v1alpha1.PoolReasonTargetServes,
+				"%s serves, because %s refers to it. A pool never scales what serves: name a target of the pool's own",
+				target, name)
 		}
 	}
 	return nil
@@ -104,20 +116,47 @@ func groupOf(version string) string {
 
 // checkOlderPool returns a Problem where an older pool of the namespace scales the target: two would undo each
 // other's work, and the second would restore what the first had set.
-func (s *Scale) checkOlderPool(ctx context.Context, pool *v1alpha1.WarmPool, target v1alpha1.TargetRef) error {
-	pools := scaler{
-		v1alpha1.GroupVersion().WithResource("warmpools"), v1alpha1.WarmPoolKind,
-		[]string{"spec", "actuator", "scale", "targetRef"},
-	}
-	all, err := s.referring(ctx, pools, pool.Namespace, target)
+func (s *Scale) checkOlderPool(ctx context.Context, pool *v1alpha1.WarmPool, target *scaleTarget) error {
+	all, err := s.referring(ctx, poolsBy("spec", "actuator", "scale", "targetRef"), pool.Namespace, target)
 	if err != nil {
 		return err
 	}
 	for i := range all {
 		if informer.CompareAge(&all[i], pool) < 0 {
 			return problem(v1alpha1.PoolReasonTargetOfOlderPool, "the older pool %s scales %s: name another target",
-				all[i].GetName(), refOf(target))
+				all[i].GetName(), target)
+		}
+	}
+	before := pool.Status.ScaleBefore
+	if target.namespace != "" || before != nil && before.TargetRef == target.TargetRef {
+		return nil
+	}
+	return s.checkRestored(ctx, pool, target)
+}
+
+// checkRestored returns a Problem where a pool of any namespace has set a cluster-scoped target and not restored it, because the
+// target names another namespace since. A pool that was never allowed to set it is in no one's way.
+func (s *Scale) checkRestored(ctx context.Context, pool *v1alpha1.WarmPool, target *scaleTarget) error {
+	all, err := s.referring(ctx, poolsBy("status", "scaleBefore", "targetRef"), target.namespace, target)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if other := all[i].GetNamespace(); other != pool.Namespace {
+			return problem(
+				v1alpha1.PoolReasonTargetOfOlderPool,
+				"a pool in the namespace %s has set %s and not restored it: "+
+					"delete that pool while the target's annotation %s names its namespace",
+				other,
+				target,
+				ScaledByAnnotation,
+			)
 		}
 	}
 	return nil
+}
+
+// poolsBy returns the pools whose reference to a target is at a path.
+func poolsBy(path ...string) scaler {
+	return scaler{v1alpha1.GroupVersion().WithResource("warmpools"), v1alpha1.WarmPoolKind, path}
 }

@@ -150,8 +150,10 @@ func (c *Controller) mark(ctx context.Context, v *poolStep, holds bool) error {
 	switch {
 	case apierrors.IsForbidden(err):
 		return &Problem{Reason: v1alpha1.PoolReasonForbidden, Message: fmt.Sprintf(
-			"mode %s needs more rights: apply deploy/warm-pools, or set warmPools.enforce in the chart: %s",
-			v1alpha1.PoolEnforce, err)}
+			"mode %s needs more rights: apply deploy/warm-pools, set warmPools.enforce in the chart, or check the admission policies: %s",
+			v1alpha1.PoolEnforce,
+			err,
+		)}
 	case err != nil:
 		return fmt.Errorf("mark what the pool holds: %w", err)
 	}
@@ -173,15 +175,20 @@ func (c *Controller) release(ctx context.Context, now time.Time, v *poolStep) er
 		c.recordError(v, err, now)
 		return fmt.Errorf("release what the pool holds: %w", err)
 	}
+	message := "released what the pool held"
+	if lostScale(v.WarmPool) {
+		message = "the scale that the pool had set stays as it is: the number before is unknown"
+	}
 	if err := c.mark(ctx, v, false); err != nil {
 		if isStale(err) {
 			return nil // The next step sees the pool as it is.
 		}
+		c.recordError(v, err, now)
 		return err
 	}
 	v.clearError()
 	v.held, v.attempted, v.want, v.heldAt = Actual{}, 0, Desired{}, time.Time{}
-	c.emitEvent(v.Pool, event{reason: "Released", message: "released what the pool held"})
+	c.emitEvent(v.Pool, event{reason: "Released", message: message})
 	return nil
 }
 

@@ -2,13 +2,13 @@ package pools
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/kube/writes"
 )
 
 // Limits of all status writes together.
@@ -30,7 +30,7 @@ const (
 func (c *Controller) writeStatus(
 	ctx context.Context, now time.Time, v *poolStep, status *v1alpha1.WarmPoolStatus,
 ) error {
-	waited := now.Sub(v.written)
+	waited := now.Sub(c.queue.Tried(v, now))
 	switch urgencyOf(&v.Status, status) {
 	case unchanged:
 		if equality.Semantic.DeepEqual(status.Memory, v.Status.Memory) || waited < memorySteps*c.interval {
@@ -42,21 +42,15 @@ func (c *Controller) writeStatus(
 		}
 	case urgent:
 	}
-	if !c.limiter.AllowN(now, 1) {
-		return nil // The next step writes it.
-	}
-	v.written = now
-	err := c.Pools.UpdateStatus(ctx, v.Pool, status)
-	switch {
-	case err == nil:
+	written, err := c.queue.Step(ctx, now, []writes.Write{{Object: v.WarmPool, Do: func(ctx context.Context) error {
+		return c.Pools.UpdateStatus(ctx, v.Pool, status)
+	}}})
+	if written > 0 {
 		for _, n := range changedConditions(v.Pool, status) {
 			c.emitEvent(v.Pool, n)
 		}
-		return nil
-	case isStale(err):
-		return nil // The next step reads the changed pool.
 	}
-	return fmt.Errorf("write the status: %w", err)
+	return err
 }
 
 // urgencyOf returns the urgency of the change between two statuses.

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
@@ -33,9 +34,10 @@ func (f *Fleet) Run(values func(step int) []float64) (Report, []Report, error) {
 			all.Carried, all.Backlog = m.Backlog, m.Backlog
 			continue
 		}
-		all.count(&m, f.Demand.Step)
+		end, known := f.Demand.TimeAt(i+1), !math.IsNaN(demand)
+		all.count(&m, end, f.Demand.Step, known)
 		for j := range parts {
-			each[j].count(&parts[j], f.Demand.Step)
+			each[j].count(&parts[j], end, f.Demand.Step, known)
 		}
 	}
 	return all, each, nil

@@ -16,6 +16,8 @@ type Report struct {
 	ReplicaHours, IdleReplicaHours float64
 	// Arrived is the demand; Late is the part that waited longer than the limit.
 	Arrived, Late float64
+	// BadHours are those in which more than a tenth of the demand was late.
+	BadHours sim.BadHours
 	// Served and Unserved are what became of it; Carried waited at the start and Backlog waits at the end:
 	// Carried + Arrived = Served + Unserved + Backlog.
 	Served, Dropped, Carried, Backlog float64
@@ -33,8 +35,11 @@ type Report struct {
 	inColdStart bool
 }
 
-// count adds a step.
-func (r *Report) count(m *sim.StepResult, step time.Duration) {
+// count adds a step that ended at a time; known reports whether its demand is known.
+func (r *Report) count(m *sim.StepResult, end time.Time, step time.Duration, known bool) {
+	if known {
+		r.BadHours.Add(end, step, m.Arrived, m.Late)
+	}
 	r.Duration += step
 	r.ReplicaHours += float64(m.Held) * step.Hours()
 	r.IdleReplicaHours += float64(m.Idle) * step.Hours()
@@ -68,6 +73,7 @@ func SumReports(all []Report) Report {
 		out.IdleReplicaHours += r.IdleReplicaHours
 		out.Arrived += r.Arrived
 		out.Late += r.Late
+		out.BadHours.Merge(&r.BadHours)
 		out.Served += r.Served
 		out.Dropped += r.Dropped
 		out.Carried += r.Carried

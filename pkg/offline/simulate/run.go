@@ -111,7 +111,7 @@ func (r *playback) step(i int) {
 		if i < r.warm {
 			r.reports[j].Carried, r.reports[j].Backlog = m.Backlog, m.Backlog
 		} else {
-			r.reports[j].count(&m, r.Demand.Step)
+			r.reports[j].count(&m, r.Demand.TimeAt(i+1), r.Demand.Step, !math.IsNaN(demand))
 		}
 	}
 }

@@ -76,6 +76,9 @@ func collectLoop(out chan<- prometheus.Metric, s *snapshot.Snapshot, now time.Ti
 	counter(out, modelRefits, s.Loop.Refits)
 	gauge(out, pending, float64(s.Pending))
 	gauge(out, partial, float64(s.Partial))
+	for source, ahead := range s.Loop.Clocks {
+		gauge(out, sourceClock, ahead.Least().Seconds(), source)
+	}
 }
 
 func collectEntry(out chan<- prometheus.Metric, e *snapshot.ForecastState, now time.Time, labels []string) {

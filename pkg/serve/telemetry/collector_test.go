@@ -64,7 +64,7 @@ func compare(t *testing.T, r *prometheus.Registry, file string, names ...string)
 func TestValues(t *testing.T) {
 	r := registry(t, snapshottest.Store(snapshottest.EveryState()...), snapshottest.Now)
 	compare(t, r, "values.prom", "forewarm_data_age_seconds", "forewarm_forecasts", "forewarm_skill_ratio",
-		"forewarm_source_queries_total")
+		"forewarm_source_queries_total", "forewarm_source_clock_ahead_seconds")
 }
 
 // Served is what an HPA would read at this moment: it vanishes when the data goes stale by the clock.

@@ -113,7 +113,12 @@ var (
 	refreshSteps = newDesc("refresh_steps_total", "Steps of the refresh loop.")
 	queries      = newDesc("source_queries_total", "Queries sent to the source.")
 	queryErrors  = newDesc("source_query_errors_total", "Queries to the source that failed.")
-	modelRefits  = newDesc("model_refits_total", "Times that the models of a Forecast were refitted.")
+	sourceClock  = newDesc(
+		"source_clock_ahead_seconds",
+		"How far the clock of a source is ahead of this replica's, negative if it is behind, at least; read every five minutes.",
+		"source",
+	)
+	modelRefits = newDesc("model_refits_total", "Times that the models of a Forecast were refitted.")
 
 	descriptions = []*prometheus.Desc{
 		forecastDemand,
@@ -157,6 +162,7 @@ var (
 		queries,
 		queryErrors,
 		modelRefits,
+		sourceClock,
 	}
 )
 

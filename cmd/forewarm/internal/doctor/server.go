@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
+	"github.com/forewarm/forewarm/pkg/kube/peers"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
 
@@ -27,7 +28,7 @@ func checkServer(ctx context.Context, d *Doctor, s *state) []Finding {
 		}}
 	}
 	if s.deployment == nil {
-		return []Finding{d.checkLeader(ctx, s)}
+		return d.checkLeader(ctx, s)
 	}
 	f := Finding{Check: name, Level: OK, Object: object}
 	want, ready := int32(1), s.deployment.Status.ReadyReplicas
@@ -46,7 +47,7 @@ func checkServer(ctx context.Context, d *Doctor, s *state) []Finding {
 		why, remedy := d.whyNotReady(ctx, s)
 		f.Message, f.Remedy = f.Message+why, remedy
 	}
-	return []Finding{f, d.sourceFlag(s), d.checkLeader(ctx, s)}
+	return append([]Finding{f, d.sourceFlag(s)}, d.checkLeader(ctx, s)...)
 }
 
 // sourceFlag is whether Forewarm has a source of history.
@@ -115,8 +116,8 @@ func remedyOf(reason, otherwise string) string {
 // leaseLate is the age of a lease from which on its holder does not lead any more. A leader renews it every few seconds.
 const leaseLate = time.Minute
 
-// checkLeader: one replica writes statuses, certificates and warm pools, by a lease.
-func (d *Doctor) checkLeader(ctx context.Context, s *state) Finding {
+// checkLeader: one replica writes statuses, certificates and warm pools, by a lease. By the same lease the replicas compare themselves.
+func (d *Doctor) checkLeader(ctx context.Context, s *state) []Finding {
 	name := cmp.Or(s.args["lease-name"], s.name)
 	object := "Lease " + d.Namespace + "/" + name
 	lease, err := d.clients.CoordinationV1().Leases(d.Namespace).Get(ctx, name, metav1.GetOptions{})
@@ -136,8 +137,26 @@ func (d *Doctor) checkLeader(ctx context.Context, s *state) Finding {
 		f.Message = "no replica leads: nobody writes statuses and certificates"
 	default:
 		f.Level, f.Remedy, f.Message = OK, "", "is held by "+*lease.Spec.HolderIdentity
+		return append([]Finding{f}, compareReplicas(lease)...)
 	}
-	return f
+	return []Finding{f}
+}
+
+// compareReplicas: do the replicas differ in what decides the values that they serve? Those of a version that does not say so are left
+// out.
+func compareReplicas(lease *coordinationv1.Lease) []Finding {
+	var out []Finding
+	f := Finding{Check: "Replicas", Level: Warning, Object: "Lease " + lease.Namespace + "/" + lease.Name}
+	all := peers.Read(lease)
+	for _, difference := range peers.Compare(all) {
+		f.Message, f.Remedy = difference.Reason+": "+difference.Message, difference.Remedy()
+		out = append(out, f)
+	}
+	if len(out) == 0 && len(all) > 1 {
+		f.Level, f.Message = OK, fmt.Sprintf("the %d replicas have the same version, settings and clock", len(all))
+		out = append(out, f)
+	}
+	return out
 }
 
 func live(lease *coordinationv1.Lease, now time.Time) bool {

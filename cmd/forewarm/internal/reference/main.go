@@ -21,7 +21,9 @@ import (
 	"github.com/forewarm/forewarm/hack/reference"
 	"github.com/forewarm/forewarm/pkg/kube/aggregation"
 	"github.com/forewarm/forewarm/pkg/kube/forecasts"
+	"github.com/forewarm/forewarm/pkg/kube/peers"
 	"github.com/forewarm/forewarm/pkg/kube/pools"
+	"github.com/forewarm/forewarm/pkg/kube/writes"
 	"github.com/forewarm/forewarm/pkg/serve/telemetry"
 	"github.com/forewarm/forewarm/pkg/source/embedded"
 	"github.com/forewarm/forewarm/pkg/source/tenants"
@@ -97,9 +99,18 @@ func metrics(out io.Writer) error {
 			Collectors: []prometheus.Collector{new(pools.Controller)},
 		},
 		reference.Section{
+			Title: "Statuses", Text: "Only the adapter replica that leads serves these. `kind` is that of the objects.",
+			Collectors: []prometheus.Collector{writes.NewQueue("Forecast", 0, 0, nil)},
+		},
+		reference.Section{
 			Title:      "API groups",
 			Text:       "In a cluster only.",
 			Collectors: []prometheus.Collector{new(aggregation.Groups)},
+		},
+		reference.Section{
+			Title:      "Replicas of Forewarm",
+			Text:       "In a cluster only. Every adapter replica compares all of them.",
+			Collectors: []prometheus.Collector{new(peers.Watch)},
 		},
 		reference.Section{
 			Title: "Certificates", Text: "In a cluster only.",
@@ -134,15 +145,25 @@ func conditions(out io.Writer) error {
 	return reference.WriteConditions(out,
 		reference.ConditionKind{
 			Title: "Forecast",
-			Text: "The Outlook of a Forecast has the same conditions, except `Reachable`. Where a condition is absent, " +
+			Text: "The Outlook of a Forecast has the same conditions, except `Reachable` and `ReplicasAgree`. Where a condition is absent, " +
 				"there is nothing to report.",
-			Folders: []string{"pkg/core/snapshot", "pkg/core/decide/objective", "pkg/refresh", "pkg/kube/aggregation"},
+			Folders: []string{
+				"pkg/core/snapshot",
+				"pkg/core/decide/objective",
+				"pkg/refresh",
+				"pkg/kube/aggregation",
+				"pkg/kube/peers",
+			},
 		},
 		reference.ConditionKind{
 			Title: "DemandEvent", Text: "See [known events](../events.md).", Folders: []string{"pkg/kube/demandevents"},
 		},
 		reference.ConditionKind{
 			Title: "WarmPool", Text: "See [warm pools](../warm-pools.md).", Folders: []string{"pkg/api/v1alpha1"},
+		},
+		reference.ConditionKind{
+			Title: "Every object", Text: "Forecasts, DemandEvents and WarmPools have these conditions as well.",
+			Folders: []string{"pkg/kube/writes"},
 		},
 	)
 }

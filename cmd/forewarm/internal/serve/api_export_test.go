@@ -11,3 +11,6 @@ var (
 
 // CachedGrants keeps decisions.
 var CachedGrants = cachedGrants
+
+// StatementOf is what a replica with these options says about itself.
+var StatementOf = (*Options).statement

@@ -42,6 +42,7 @@ func NewCommand() *cobra.Command {
 			if err := options.Validate(); err != nil {
 				return cmdline.UsageError(err)
 			}
+			options.Version = cmd.Root().Version
 			return run(cmd.Context(), options, options.Log.New(cmd.ErrOrStderr()))
 		},
 	}

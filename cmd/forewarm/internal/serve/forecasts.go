@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/kube/changes"
 	"github.com/forewarm/forewarm/pkg/kube/demandevents"
 	"github.com/forewarm/forewarm/pkg/kube/forecasts"
+	"github.com/forewarm/forewarm/pkg/kube/peers"
 	"github.com/forewarm/forewarm/pkg/kube/pools"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/refresh"
@@ -72,15 +74,11 @@ func watchForecasts(
 	if err != nil {
 		return nil, err
 	}
-	leadership, err := forecasts.NewLeadership(client, o.Lease, log)
+	leadership, replicas, err := openLease(o, client, snapshots, log)
 	if err != nil {
 		return nil, err
 	}
-	warm, err := watchPools(o, client, objects, snapshots, log)
-	if err != nil {
-		return nil, err
-	}
-	announced, err := watchEvents(o, client, objects, snapshots, log)
+	warm, announced, err := watchPoolsAndEvents(o, client, objects, snapshots, log)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +87,8 @@ func watchForecasts(
 	if err != nil {
 		return nil, err
 	}
-	statuses.SetCommonConditions(groups.Conditions)
+	common := func() []snapshot.Condition { return slices.Concat(groups.Conditions(), replicas.Conditions()) }
+	statuses.SetCommonConditions(common)
 	clients, err := kubernetes.NewForConfig(client)
 	if err != nil {
 		return nil, fmt.Errorf("make a client for events: %w", err)
@@ -104,13 +103,14 @@ func watchForecasts(
 		runAll(
 			func() { groups.ReportChanges(ctx, recorder) },
 			func() { serving.lead(ctx) },
-			func() { announced.lead(ctx) },
+			func() { announced.lead(ctx, recorder) },
 			func() { hold(ctx, groups, o.hold(serving.authority()), read, snapshots) },
 			func() { warm.controller.Run(ctx, WallClock{}) },
 			func() { statuses.Run(ctx, WallClock{}) },
 		)
 	}
-	metrics, err := gather(groups, warm.controller, objects)
+	metrics, err := gather(
+		announced.and(groups, replicas, warm.controller, warm.controller.Refused(), objects, statuses.Refused())...)
 	return &forecastSource{
 		targets: objects, changed: objects.Changed(),
 		parts: []Part{
@@ -118,11 +118,12 @@ func watchForecasts(
 			{Name: "watch of DemandEvents", Run: announced.run},
 			{Name: "watch of Forecasts", Run: afterReading(objects.Run, warm.watch, announced)},
 			{Name: "watch of APIServices", Run: groups.Run},
+			{Name: "comparison", Run: func(ctx context.Context) error { replicas.Run(ctx, WallClock{}); return nil }},
 			{Name: "leadership", Run: func(ctx context.Context) error { return leadership.Run(ctx, lead) }},
 		},
 		check:   read,
 		served:  groups.Reached,
-		common:  groups.Conditions,
+		common:  common,
 		metrics: metrics,
 	}, err
 }
@@ -138,6 +139,18 @@ func openObjects(o Options, resolver *manifest.Resolver, log *slog.Logger) (*res
 	}
 	objects.SetLimits(o.Limits)
 	return client, objects, nil
+}
+
+// openLease prepares what replicas do by the lease: they elect a leader, and compare themselves.
+func openLease(
+	o Options, client *rest.Config, snapshots *snapshot.Store, log *slog.Logger,
+) (*forecasts.Leadership, *peers.Watch, error) {
+	leadership, err := forecasts.NewLeadership(client, o.Lease, log)
+	if err != nil {
+		return nil, nil, err
+	}
+	replicas, err := peers.New(client, o.Lease, func() peers.Statement { return o.statement(snapshots) }, log)
+	return leadership, replicas, err
 }
 
 // gather registers the metrics of controllers.
@@ -179,6 +192,17 @@ func startRecorder(ctx context.Context, clients kubernetes.Interface) (recorder 
 	broadcaster := events.NewBroadcaster(events.WithContext(ctx))
 	broadcaster.StartRecordingToSink(&typedcore.EventSinkImpl{Interface: clients.CoreV1().Events("")})
 	return broadcaster.NewRecorder(scheme.Scheme, core.EventSource{Component: "forewarm"}), broadcaster.Shutdown
+}
+
+func watchPoolsAndEvents(
+	o Options, client *rest.Config, objects *forecasts.Objects, snapshots *snapshot.Store, log *slog.Logger,
+) (*warmPools, announcements, error) {
+	warm, err := watchPools(o, client, objects, snapshots, log)
+	if err != nil {
+		return nil, announcements{}, err
+	}
+	announced, err := watchEvents(o, client, objects, snapshots, log)
+	return warm, announced, err
 }
 
 // warmPools are the warm pools. Every adapter replica watches them, for the Forecasts that they cover; the leader holds
@@ -252,10 +276,19 @@ func (a announcements) run(ctx context.Context) error {
 	return a.watch.Run(ctx)
 }
 
-func (a announcements) lead(ctx context.Context) {
+func (a announcements) lead(ctx context.Context, recorder events.EventRecorder) {
 	if a.statuses != nil {
+		a.statuses.SetEvents(recorder)
 		a.statuses.Run(ctx, WallClock{})
 	}
+}
+
+// and returns collectors, with the one of the events whose status is refused, if any.
+func (a announcements) and(others ...prometheus.Collector) []prometheus.Collector {
+	if a.statuses == nil {
+		return others
+	}
+	return append(others, a.statuses.Refused())
 }
 
 // WaitForSync waits until the events were read, and reports whether that was before a timeout.

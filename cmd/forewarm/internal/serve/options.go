@@ -72,6 +72,11 @@ type Options struct {
 	Log cmdline.Log
 	// TracingConfig is a file with a TracingConfiguration; empty means no traces.
 	TracingConfig string
+
+	// Version of the program, by which replicas are compared.
+	Version string
+	// flags are bound to the options by Flags; nil before.
+	flags map[string]*pflag.FlagSet
 }
 
 // Defaults are the options of an empty command line.
@@ -151,6 +156,7 @@ func (o *Options) Flags() *cliflag.NamedFlagSets {
 	o.queryFlags(sections.FlagSet("Queries"))
 	o.KEDA.AddFlags(sections.FlagSet("KEDA"))
 	o.clusterFlags(sections.FlagSet("In a cluster"))
+	o.flags = sections.FlagSets
 	return &sections
 }
 

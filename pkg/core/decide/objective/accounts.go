@@ -71,6 +71,7 @@ func (a *accounts) endHour() {
 		Account: Account{
 			Arrived: s.Arrived,
 			Late:    s.Late[0],
+			Bad:     badDemand(s.Arrived, s.Late)[0],
 			Paid:    s.Paid[0],
 		},
 		capped:     s.Capped[0],
@@ -95,5 +96,5 @@ func (a *accounts) total() (sum accountHour, over time.Duration) {
 }
 
 func (a Account) plus(b Account) Account {
-	return Account{Arrived: a.Arrived + b.Arrived, Late: a.Late + b.Late, Paid: a.Paid + b.Paid}
+	return Account{Arrived: a.Arrived + b.Arrived, Late: a.Late + b.Late, Bad: a.Bad + b.Bad, Paid: a.Paid + b.Paid}
 }

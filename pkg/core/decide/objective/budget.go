@@ -66,29 +66,31 @@ const (
 	evidenceHours = 6
 )
 
-// targetLate is the objective that the headroom is found for. The estimates alone leave a workload as late as it was in the
+// target is the objective that the headroom is found for. The estimates alone leave a workload as late as it was in the
 // past, which is not what is asked for. So what is left of the budget relaxes the objective, and what is overspent tightens it:
 // feedback on the error, as in adaptive conformal inference (Gibbs & Candès 2021; Angelopoulos, Candès & Tibshirani 2023).
 // Lateness is heavy-tailed: both count by the number of hours that it comes from. One burst is no evidence that the estimates
 // are wrong, and calm weeks are none that the next burst is small. What a correction may cost is bounded (Curve.ForTarget).
-func (a *accounts) targetLate(late float64) float64 {
+func (a *accounts) target(asked Goal) float64 {
+	late := asked.Late
 	sum, over := a.total()
 	demand := sum.Arrived * a.period.Hours() / over.Hours() // of a whole period
 	if !(demand > 0) || late == 0 {
 		return late
 	}
-	left := sum.Arrived/demand - sum.Late/(late*demand)
-	factor := 1 + budgetGain*left*a.evidence()
+	left := sum.Arrived/demand - sum.part(asked)/(late*demand)
+	factor := 1 + budgetGain*left*a.evidence(asked)
 	return min(late*min(max(factor, tightest), loosest), 1)
 }
 
 // evidence is n / (n + evidenceHours) of n late hours beside the first: their effective number is 1 if one hour has all the late
 // demand (Kish 1965).
-func (a *accounts) evidence() float64 {
+func (a *accounts) evidence(asked Goal) float64 {
 	sum, squares := 0.0, 0.0
 	for _, h := range a.hours.All() {
-		sum += h.Late
-		squares += h.Late * h.Late
+		counts := h.part(asked)
+		sum += counts
+		squares += counts * counts
 	}
 	if !(squares > 0) {
 		return 0

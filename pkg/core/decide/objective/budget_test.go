@@ -129,7 +129,7 @@ func TestDelay(t *testing.T) {
 		o := newPlayer(t, c)
 		play(o, demand)
 		late := 0.0
-		for _, share := range o.LateShares()[windowpeak.Regression] {
+		for _, share := range o.Shares().Late[windowpeak.Regression] {
 			late += share
 		}
 		if late <= before {

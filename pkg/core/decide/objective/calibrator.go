@@ -54,7 +54,7 @@ func newGoalState(c Config, asked Goal) (*goalState, error) {
 }
 
 // target is the objective that the headroom is found for: tightened or relaxed by what is left of the budget.
-func (a *goalState) target() float64 { return a.accounts.targetLate(a.goal.Late) }
+func (a *goalState) target() float64 { return a.accounts.target(a.goal) }
 
 // NewCalibrator returns a Calibrator before its first step.
 func NewCalibrator(c Config) (*Calibrator, error) {
@@ -209,13 +209,13 @@ func (o *Calibrator) neededBeside(a *goalState, expected, value float64) float64
 	return a.accounts.simulated.Needed(expected, value, time.Duration(o.config.Window)*o.config.Step)
 }
 
-// LateShares is, by candidate, the share of all demand that was late under each multiplier with the first autoscaler. Priors
-// are made of it.
-func (o *Calibrator) LateShares() Priors {
-	out := Priors{}
+// Shares are what happened to all demand under each multiplier with the first autoscaler. Priors are made of it.
+func (o *Calibrator) Shares() Priors {
+	out := Priors{Late: Shares{}, BadHours: Shares{}}
 	for _, c := range o.candidates[:o.selectable()] {
 		if len(c.trials) > 0 {
-			out[c.name] = c.trials[0].estimator.lateShares()
+			out.Late[c.name] = c.trials[0].late.estimator.lateShares()
+			out.BadHours[c.name] = c.trials[0].badHours.estimator.lateShares()
 		}
 	}
 	return out

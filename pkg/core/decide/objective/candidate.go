@@ -25,28 +25,47 @@ type candidate struct {
 // trial is a candidate under one autoscaler.
 type trial struct {
 	simulated *sim.Simulation
+	// late expects the share of the demand that is late, badHours that which arrives in bad hours.
+	late, badHours estimate
+}
+
+// estimate is an estimator with its newest curve.
+type estimate struct {
 	estimator *estimator
 	curve     Curve
+}
+
+func newEstimate(grid, prior []float64) estimate {
+	m := newEstimator(grid, prior)
+	return estimate{m, m.curve()}
+}
+
+func (e *estimate) add(h hour) {
+	e.estimator.add(h)
+	e.curve = e.estimator.curve()
+}
+
+// of is the estimate that a goal limits.
+func (t *trial) of(asked Goal) *estimate {
+	if asked.BadHours {
+		return &t.badHours
+	}
+	return &t.late
 }
 
 func newCandidate(c Config, name string, grid []float64) (*candidate, error) {
 	out := &candidate{
 		name: name, started: !repeats(name), grid: grid, values: newValues(c.Delay, len(grid)),
 	}
-	err := out.addTrials(c, c.Autoscalers,
-		func() *estimator { return newEstimator(grid, c.Priors.forGrid(name, grid)) })
+	err := out.addTrials(c, c.Autoscalers, name)
 	return out, err
 }
 
 // newNamedCandidate is a candidate that autoscalers request by name. One without a prior has that of the last value.
 func newNamedCandidate(c Config, n NamedCandidate) (*candidate, error) {
 	grid := coarseGrid()
-	late := c.Priors.forGrid(windowpeak.LastValue, grid)
-	if known, ok := c.Priors[n.Candidate]; ok && len(known) == len(grid) {
-		late = known
-	}
 	out := &candidate{name: n.Candidate, started: true, grid: grid, values: newValues(c.Delay, len(grid))}
-	err := out.addTrials(c, n.Autoscalers, func() *estimator { return newEstimator(grid, late) })
+	err := out.addTrials(c, n.Autoscalers, n.Candidate, windowpeak.LastValue)
 	return out, err
 }
 
@@ -59,15 +78,17 @@ func newValues(delay, multipliers int) [][]float64 {
 	return out
 }
 
-// addTrials adds a trial with each of the autoscalers.
-func (c *candidate) addTrials(config Config, on []Autoscaler, newMargin func() *estimator) error {
+// addTrials adds a trial with each of the autoscalers, with the prior of the first name that has one.
+func (c *candidate) addTrials(config Config, on []Autoscaler, names ...string) error {
 	for _, a := range on {
 		shadows, err := sim.NewSimulation(a.Spec, len(c.grid), config.Start, config.Step)
 		if err != nil {
 			return err
 		}
-		m := newMargin()
-		c.trials = append(c.trials, trial{simulated: shadows, estimator: m, curve: m.curve()})
+		c.trials = append(c.trials, trial{
+			simulated: shadows, late: newEstimate(c.grid, config.Priors.Late.forGrid(c.grid, names...)),
+			badHours: newEstimate(c.grid, config.Priors.BadHours.forGrid(c.grid, names...)),
+		})
 	}
 	return nil
 }
@@ -87,8 +108,8 @@ func (c *candidate) endHour(evidence bool) {
 	for i := range c.trials {
 		t := &c.trials[i]
 		if s := t.simulated.Score(); c.started && evidence {
-			t.estimator.add(hour{Arrived: s.Arrived, Late: s.Late, Paid: s.Paid})
-			t.curve = t.estimator.curve()
+			t.late.add(hour{Arrived: s.Arrived, Late: s.Late, Paid: s.Paid})
+			t.badHours.add(hour{Arrived: s.Arrived, Late: badDemand(s.Arrived, s.Late), Paid: s.Paid})
 		}
 		t.simulated.Reset()
 	}
@@ -112,7 +133,7 @@ func (c *candidate) observe(in decide.Input, hold int) {
 func (c *candidate) headroomFor(asked Goal, target float64) float64 {
 	k := 0.0
 	for i := range c.trials {
-		k = math.Max(k, headroomFor(c.trials[i].curve, asked, target))
+		k = math.Max(k, headroomFor(c.trials[i].of(asked).curve, asked, target))
 	}
 	return k
 }

@@ -1,6 +1,10 @@
 package objective
 
-import "math"
+import (
+	"math"
+
+	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
+)
 
 // FineGrid holds the multipliers that are simulated.
 func FineGrid() []float64 {
@@ -37,6 +41,17 @@ type hour struct {
 	Arrived float64
 	// Late demand and Paid capacity under each multiplier.
 	Late, Paid []float64
+}
+
+// badDemand is the demand of an hour that counts if the hour is bad, under each multiplier.
+func badDemand(arrived float64, late []float64) []float64 {
+	out := make([]float64, len(late))
+	for i, v := range late {
+		if sim.IsBadHour(arrived, v) {
+			out[i] = arrived
+		}
+	}
+	return out
 }
 
 // estimator expects the lateness and the cost of each multiplier of a grid, from the hours observed and a prior.

@@ -42,7 +42,7 @@ func prior(t *testing.T, lead time.Duration) []float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return all.forGrid("regression", FineGrid())
+	return all.Late.forGrid(FineGrid(), "regression")
 }
 
 // Between two lead times that were studied the prior is between theirs, in the logarithm; outside it is the edge's.
@@ -65,10 +65,10 @@ func TestShipped(t *testing.T) {
 // What was written is what is read.
 func TestPriorsAreWritten(t *testing.T) {
 	var text bytes.Buffer
-	if err := (Priors{"regression": {0.25, 1.0 / 3}}).Write(&text, time.Minute); err != nil {
+	if err := (Priors{Late: Shares{"regression": {0.25, 1.0 / 3}}, BadHours: Shares{"regression": {0.5}}}).Write(&text, time.Minute); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := text.String(), `{"lead":60,"late":{"regression":[0.25,0.333]}}`+"\n"; got != want {
+	if got, want := text.String(), `{"lead":60,"late":{"regression":[0.25,0.333]},"bad_hours":{"regression":[0.5]}}`+"\n"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

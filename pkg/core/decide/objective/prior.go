@@ -19,14 +19,21 @@ import (
 //go:embed priors/*.json
 var priors embed.FS
 
-// Priors are, by candidate, the share late under each multiplier of its grid on other workloads.
-type Priors map[string][]float64
+// Priors are what happened to other workloads under each multiplier: the share of the demand that was late, and the share that arrived in
+// bad hours.
+type Priors struct {
+	Late     Shares `json:"late"`
+	BadHours Shares `json:"bad_hours"`
+}
+
+// Shares of the demand are, by candidate, those under each multiplier of its grid.
+type Shares map[string][]float64
 
 // priorFile is the content of a file.
 type priorFile struct {
 	// Lead in seconds.
 	Lead float64 `json:"lead"`
-	Late Priors  `json:"late"`
+	Priors
 }
 
 // BuiltinPriors are those for a lead time: log-log-linear between two that were studied; outside them those of the edge,
@@ -34,13 +41,20 @@ type priorFile struct {
 func BuiltinPriors(lead time.Duration) (Priors, error) {
 	studied, err := windowpeak.ReadPriors[priorFile](priors)
 	if err != nil {
-		return nil, err
+		return Priors{}, err
 	}
 	slices.SortFunc(studied, func(a, b priorFile) int { return cmp.Compare(a.Lead, b.Lead) })
 	low, high, share := bracket(studied, lead.Seconds())
-	out := Priors{}
-	for name, a := range low.Late {
-		b := high.Late[name]
+	return Priors{
+		Late: between(low.Late, high.Late, share), BadHours: between(low.BadHours, high.BadHours, share),
+	}, nil
+}
+
+// between are the shares between two lead times, log-linear.
+func between(low, high Shares, share float64) Shares {
+	out := Shares{}
+	for name, a := range low {
+		b := high[name]
 		if len(a) != len(b) {
 			continue
 		}
@@ -50,7 +64,7 @@ func BuiltinPriors(lead time.Duration) (Priors, error) {
 		}
 		out[name] = mixed
 	}
-	return out, nil
+	return out
 }
 
 func bracket(all []priorFile, lead float64) (low, high priorFile, share float64) {
@@ -66,21 +80,27 @@ func bracket(all []priorFile, lead float64) (low, high priorFile, share float64)
 	return last, last, 0
 }
 
-// forGrid is a candidate's prior on a grid. Without a prior for it all demand is expected to be late.
-func (p Priors) forGrid(name string, grid []float64) []float64 {
-	if late := p[name]; len(late) == len(grid) {
-		return late
+// forGrid is the prior on a grid of the first candidate that has one. Without any, all demand is expected to count.
+func (s Shares) forGrid(grid []float64, names ...string) []float64 {
+	for _, name := range names {
+		if shares := s[name]; len(shares) == len(grid) {
+			return shares
+		}
 	}
 	return slices.Repeat([]float64{1}, len(grid))
 }
 
 // Write writes the priors of a lead time for BuiltinPriors, in three digits: they are no more exact than that.
 func (p Priors) Write(out io.Writer, lead time.Duration) error {
-	w := priorFile{Lead: lead.Seconds(), Late: Priors{}}
-	for name, late := range p {
-		for _, v := range late {
-			w.Late[name] = append(w.Late[name], humanize.Rounded(v, 3))
+	return json.NewEncoder(out).Encode(priorFile{lead.Seconds(), Priors{p.Late.rounded(), p.BadHours.rounded()}})
+}
+
+func (s Shares) rounded() Shares {
+	out := Shares{}
+	for name, shares := range s {
+		for _, v := range shares {
+			out[name] = append(out[name], humanize.Rounded(v, 3))
 		}
 	}
-	return json.NewEncoder(out).Encode(w)
+	return out
 }

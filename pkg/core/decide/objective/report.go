@@ -194,8 +194,9 @@ func (d *Deferrable) MissedShare() float64 {
 
 // Account is the demand of a period and what was paid for it, in replica-hours: what one replica serves in an hour.
 type Account struct {
-	// Arrived is the demand; Late is the part of it that waited longer than the objective's wait.
-	Arrived, Late float64
+	// Arrived is the demand; Late is the part of it that waited longer than the objective's wait, and Bad the part that arrived in bad
+	// hours.
+	Arrived, Late, Bad float64
 	// Paid replica-hours.
 	Paid float64
 }
@@ -206,6 +207,14 @@ func (a Account) LateShare() float64 {
 		return 0
 	}
 	return a.Late / a.Arrived
+}
+
+// part is the demand that a goal limits.
+func (a Account) part(asked Goal) float64 {
+	if asked.BadHours {
+		return a.Bad
+	}
+	return a.Late
 }
 
 // RelativeCost is Paid over Arrived: 1 is perfect, at 2 half of the replica-hours are idle. NaN without demand.

@@ -12,15 +12,16 @@ func (o *Calibrator) candidateReports(a *goalState) []Candidate {
 	out := make([]Candidate, o.selectable())
 	for i, c := range o.candidates[:o.selectable()] {
 		t := &c.trials[0]
-		k, met := headroomFor(t.curve, a.goal, a.goal.Late), expectedToMeet(t.curve, a.goal)
-		at := t.curve.At(k)
+		expected := t.of(a.goal)
+		k, met := headroomFor(expected.curve, a.goal, a.goal.Late), expectedToMeet(expected.curve, a.goal)
+		at := expected.curve.At(k)
 		out[i] = Candidate{
 			Name:           c.name,
 			Selected:       i == a.selector.Selected(),
 			Headroom:       k,
 			Late:           at.Late,
 			RelativeCost:   at.RelativeCost,
-			MeetsObjective: met && !t.estimator.learning() && !math.IsNaN(at.RelativeCost),
+			MeetsObjective: met && !expected.estimator.learning() && !math.IsNaN(at.RelativeCost),
 		}
 	}
 	return out
@@ -42,7 +43,7 @@ func (o *Calibrator) Report() *Report {
 	serving := o.candidates[a.selector.Selected()]
 	r := &Report{
 		Late: a.goal.Late, Wait: o.config.Autoscalers[0].Spec.WithDefaults().Wait, Price: a.goal.Price,
-		Candidates: o.candidateReports(a), Hours: serving.trials[0].estimator.hours, Lead: o.config.Lead,
+		Candidates: o.candidateReports(a), Hours: serving.trials[0].late.estimator.hours, Lead: o.config.Lead,
 		Period: over, Served: sum.Account, TargetLate: a.target(), Race: o.race.report(),
 	}
 	all, best := o.rivalsBeside(sum.Account)
@@ -71,7 +72,7 @@ func (o *Calibrator) Report() *Report {
 	}
 	r.PeakReplicas = int(math.Ceil(sum.peak / r.Autoscalers[0].Target))
 	switch {
-	case serving.trials[0].estimator.learning():
+	case serving.trials[0].late.estimator.learning():
 		r.Verdict = Learning
 	case r.Price > 0 || r.Budget.Left() >= 0:
 		r.Verdict = Met
@@ -88,7 +89,7 @@ func (o *Calibrator) Report() *Report {
 // meets reports whether a headroom keeps the goal with all of the candidate's autoscalers.
 func (c *candidate) meets(asked Goal) bool {
 	for i := range c.trials {
-		if !expectedToMeet(c.trials[i].curve, asked) {
+		if !expectedToMeet(c.trials[i].of(asked).curve, asked) {
 			return false
 		}
 	}
@@ -98,7 +99,7 @@ func (c *candidate) meets(asked Goal) bool {
 // autoscalerReports are the headrooms that a candidate's autoscalers need.
 func (c *candidate) autoscalerReports(on []Autoscaler, asked Goal, target float64) (all []AutoscalerReport) {
 	for i, by := range on {
-		curve := c.trials[i].curve
+		curve := c.trials[i].of(asked).curve
 		k := headroomFor(curve, asked, target)
 		all = append(all, AutoscalerReport{
 			Name: by.Name, Target: by.Spec.Capacity, Min: by.Spec.HPA.Min, Max: by.Spec.HPA.Max,

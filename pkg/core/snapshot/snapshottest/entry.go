@@ -181,7 +181,10 @@ func Snapshot(entries ...*snapshot.ForecastState) *snapshot.Snapshot {
 			pending++
 		}
 	}
-	stats := snapshot.LoopStats{Steps: 240, StepSeconds: 0.031, Queries: 960, QueryErrors: 3, Refits: 16}
+	stats := snapshot.LoopStats{
+		Steps: 240, StepSeconds: 0.031, Queries: 960, QueryErrors: 3, Refits: 16,
+		Clocks: map[string]snapshot.ClockDifference{"own": {Min: -2 * time.Second, Max: -time.Second}},
+	}
 	return snapshot.New(Now(), all, pending, stats)
 }
 

@@ -40,6 +40,8 @@ type Config struct {
 	Capacity float64
 	// Objective is the share of the demand, above 0 and below 1, that may wait longer than Wait; 0 for workload.DefaultWait.
 	Objective float64
+	// BadHours: Objective limits the share of the demand that arrives in bad hours instead (sim.IsBadHour).
+	BadHours bool
 	Wait      time.Duration
 	// Deferrable is the share of the demand, at least 0 and below 1, that may wait until a Deadline.
 	Deferrable float64

@@ -46,7 +46,7 @@ func (h *history) forecasterConfig(c *Config, horizons []time.Duration, objectiv
 	}
 	for _, late := range objectives {
 		out.ExtraSettings = append(out.ExtraSettings, decide.Settings{
-			Late: late, Wait: c.Wait, Target: scaling.Target(), MaxCapacity: scaling.MaxCapacity(),
+			Late: late, BadHours: c.BadHours, Wait: c.Wait, Target: scaling.Target(), MaxCapacity: scaling.MaxCapacity(),
 			Lead: c.lookAhead(), Mode: decide.Floor,
 		})
 	}

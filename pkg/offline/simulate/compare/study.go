@@ -30,16 +30,16 @@ type Setting struct {
 	Setting, Headroom float64
 	// FirstDay: the first 24 hours are counted instead of the time after the warm-up.
 	FirstDay bool
-	// Late, RelativeCost and ChurnPerHour are a Report's.
-	Late, RelativeCost, ChurnPerHour float64
+	// Late, BadHours (a share of the demand), RelativeCost and ChurnPerHour are a Report's.
+	Late, BadHours, RelativeCost, ChurnPerHour float64
 	// Missed is the share of the deferrable work that missed its deadline.
 	Missed float64
 }
 
-// StudyResult has all settings, and the share of the demand that was late under each headroom multiplier that Forewarm simulates.
+// StudyResult has all settings, and what happened under each headroom multiplier that Forewarm simulates.
 type StudyResult struct {
-	Settings   []Setting
-	LateShares objective.Priors
+	Settings []Setting
+	Shares   objective.Priors
 }
 
 // RunStudy plays the policies that Only names, all but the autoscaler as written for nil. Every draw of the lead times is the same for
@@ -97,7 +97,7 @@ func (t *studied) playObjectives() error {
 		return err
 	}
 	if f := recorder.Forecaster(); f != nil && f.Calibrator() != nil {
-		t.result.LateShares = f.Calibrator().LateShares()
+		t.result.Shares = f.Calibrator().Shares()
 	}
 	for i, values := range of.values {
 		one := Setting{Policy: Forewarm, Headroom: math.NaN()}
@@ -137,6 +137,7 @@ func (t *studied) add(s Setting, values []float64, target int64) error {
 		}
 		sum := simulate.SumReports(all)
 		s.Late, s.Missed, s.RelativeCost = sum.LateShare(), sum.MissedShare(), sum.RelativeCost()
+		s.BadHours = sum.BadHours.Share()
 		s.ChurnPerHour = sum.ChurnPerHour() / float64(len(all))
 		t.result.Settings = append(t.result.Settings, s)
 		s.FirstDay = true

@@ -28,8 +28,8 @@ func studied(t *testing.T, c compare.Config, s compare.Study, policy string) []c
 			out = append(out, one)
 		}
 	}
-	if first == 0 || len(got.LateShares) == 0 == (policy == compare.Forewarm) {
-		t.Errorf("%d settings on the first day, late shares %v", first, got.LateShares)
+	if first == 0 || len(got.Shares.Late) == 0 == (policy == compare.Forewarm) {
+		t.Errorf("%d settings on the first day, late shares %v", first, got.Shares.Late)
 	}
 	return out
 }

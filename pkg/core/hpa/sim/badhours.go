@@ -1,0 +1,64 @@
+package sim
+
+import "time"
+
+// badShare is the share of an hour's demand that may be late before the hour is bad.
+const badShare = 0.1
+
+// IsBadHour reports whether more than a tenth of an hour's demand was late: an hour in which users noticed.
+func IsBadHour(arrived, late float64) bool { return late > badShare*arrived }
+
+// BadHours sums the demand that arrived in bad hours. Hours are clock hours in UTC, and a step belongs to the hour in which it ends. An
+// hour of which a part is missing is not judged.
+type BadHours struct {
+	// Arrived is the demand of the hours that were judged, and Bad the demand of the bad ones, in one unit.
+	Arrived, Bad float64
+	// Hours were judged; Times are the starts of the bad ones, oldest first.
+	Hours int
+	Times []time.Time
+
+	open openHour
+}
+
+// openHour is the hour that has not ended.
+type openHour struct {
+	start         time.Time
+	arrived, late float64
+	known         time.Duration
+}
+
+// Add adds a step that ended at a time. A step whose demand is not known is left out.
+func (b *BadHours) Add(end time.Time, step time.Duration, arrived, late float64) {
+	if start := end.Add(-1).Truncate(time.Hour); !start.Equal(b.open.start) {
+		b.open = openHour{start: start}
+	}
+	b.open.arrived += arrived
+	b.open.late += late
+	b.open.known += step
+	if end.Add(step).Before(b.open.start.Add(time.Hour + 1)) {
+		return
+	}
+	if b.open.known+step > time.Hour { // All steps that end in the hour are known.
+		b.Hours++
+		b.Arrived += b.open.arrived
+		if IsBadHour(b.open.arrived, b.open.late) {
+			b.Bad += b.open.arrived
+			b.Times = append(b.Times, b.open.start)
+		}
+	}
+}
+
+// Share is the share of the demand that arrived in bad hours; 0 without demand.
+func (b *BadHours) Share() float64 {
+	if !(b.Arrived > 0) {
+		return 0
+	}
+	return b.Bad / b.Arrived
+}
+
+// Merge adds the hours of another simulation, of which the times are not kept.
+func (b *BadHours) Merge(other *BadHours) {
+	b.Arrived += other.Arrived
+	b.Bad += other.Bad
+	b.Hours += other.Hours
+}

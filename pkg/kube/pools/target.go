@@ -1,0 +1,152 @@
+package pools
+
+import (
+	"context"
+	"fmt"
+
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+)
+
+// ScaledByAnnotation of a cluster-scoped object names the only namespace whose pools may set its scale. Whoever may write the
+// object decides that: Forewarm's own right to the scale would otherwise be the right of every author of a WarmPool.
+const ScaledByAnnotation = v1alpha1.GroupName + "/scaled-by-namespace"
+
+// scaleTarget is an object that a pool may scale.
+type scaleTarget struct {
+	v1alpha1.TargetRef
+
+	client dynamic.ResourceInterface
+	// namespace is that of the object; empty for a cluster-scoped one.
+	namespace string
+}
+
+// target returns what a reference in a pool's namespace means, if pools of that namespace may scale it. Everything that is read
+// of a scale or set goes through here.
+func (s *Scale) target(ctx context.Context, namespace string, ref v1alpha1.TargetRef) (*scaleTarget, error) {
+	version, err := schema.ParseGroupVersion(ref.APIVersion)
+	if err != nil {
+		return nil, problem(v1alpha1.PoolReasonTargetNotFound, "spec.actuator.scale.targetRef: %s", errorLine(err))
+	}
+	mapping, err := s.mapper.RESTMapping(version.WithKind(ref.Kind).GroupKind(), version.Version)
+	switch {
+	case meta.IsNoMatchError(err):
+		s.mapper.Reset() // The cached kinds may be older than this one.
+		return nil, problem(
+			v1alpha1.PoolReasonTargetNotFound,
+			"the cluster has no kind %s of %s",
+			ref.Kind,
+			ref.APIVersion,
+		)
+	case err != nil:
+		return nil, fmt.Errorf("look for the kind %s: %w", ref.Kind, err)
+	case mapping.Scope.Name() == meta.RESTScopeNameNamespace:
+		return &scaleTarget{ref, s.client.Resource(mapping.Resource).Namespace(namespace), namespace}, nil
+	}
+	client := s.client.Resource(mapping.Resource)
+	return &scaleTarget{TargetRef: ref, client: client}, checkGranted(ctx, client, namespace, ref)
+}
+
+// checkGranted returns a Problem where a cluster-scoped target does not name a namespace. Its scale does not have its annotations.
+func checkGranted(
+	ctx context.Context,
+	client dynamic.ResourceInterface,
+	namespace string,
+	ref v1alpha1.TargetRef,
+) error {
+	const leaves = "%s is cluster-scoped, and %s, so the pool leaves its replicas as they are: "
+	object, err := client.Get(ctx, ref.Name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return problem(v1alpha1.PoolReasonTargetNotFound, "%s does not exist", refOf(ref))
+	case apierrors.IsForbidden(err):
+		return problem(
+			v1alpha1.PoolReasonForbidden,
+			leaves+"grant get on it to Forewarm's service account by a ClusterRole, "+
+				"next to patch on its scale (docs/warm-pools.md)",
+			refOf(ref),
+			"Forewarm may not read which namespace may scale it",
+		)
+	case err != nil:
+		return fmt.Errorf("read %s: %w", refOf(ref), err)
+	case object.GetAnnotations()[ScaledByAnnotation] != namespace:
+		return problem(
+			v1alpha1.PoolReasonTargetNotGranted,
+			leaves+"its operator sets its annotation %s to %s, or name a target "+
+				"in the pool's namespace",
+			refOf(ref),
+			"does not name the namespace "+namespace,
+			ScaledByAnnotation,
+			namespace,
+		)
+	}
+	return nil
+}
+
+// String returns the kind and the name.
+func (t *scaleTarget) String() string { return refOf(t.TargetRef) }
+
+func refOf(ref v1alpha1.TargetRef) string { return ref.Kind + "/" + ref.Name }
+
+// where returns where the object is, for messages.
+func (t *scaleTarget) where() string {
+	if t.namespace == "" {
+		return "the cluster"
+	}
+	return t.namespace
+}
+
+func (t *scaleTarget) read(ctx context.Context) (*autoscalingv1.Scale, error) {
+	found, err := t.client.Get(ctx, t.Name, metav1.GetOptions{}, "scale")
+	if err != nil {
+		return nil, t.scaleError("read", err)
+	}
+	return decode[autoscalingv1.Scale](found.Object)
+}
+
+// set sets the replicas. With a version, the API server rejects it if the target has changed.
+func (t *scaleTarget) set(ctx context.Context, replicas int32, version string) error {
+	patch := fmt.Sprintf(`{"metadata": {"resourceVersion": %q}, "spec": {"replicas": %d}}`, version, replicas)
+	if version == "" {
+		patch = fmt.Sprintf(`{"spec": {"replicas": %d}}`, replicas)
+	}
+	_, err := t.client.Patch(ctx, t.Name, types.MergePatchType, []byte(patch),
+		metav1.PatchOptions{FieldManager: FieldManager}, "scale")
+	if err != nil {
+		return t.scaleError("set", err)
+	}
+	return nil
+}
+
+func (t *scaleTarget) scaleError(doing string, err error) error {
+	switch {
+	case apierrors.IsNotFound(err):
+		return problem(
+			v1alpha1.PoolReasonTargetNotFound,
+			"%s does not exist in %s, or has no scale subresource",
+			t,
+			t.where(),
+		)
+	case apierrors.IsForbidden(err) && doing == "set":
+		role := "a Role in " + t.namespace
+		if t.namespace == "" {
+			role = "a ClusterRole"
+		}
+		const text = "cannot set the scale of %s: grant patch on it to Forewarm's service account by %s " +
+			"(deploy/ does not grant it, because it would be the right to scale everything)"
+		return problem(v1alpha1.PoolReasonForbidden, text, t, role)
+	case apierrors.IsForbidden(err):
+		return problem(v1alpha1.PoolReasonForbidden,
+			"cannot read the scale of %s: apply deploy/default, or upgrade the chart", t)
+	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
+		return problem(v1alpha1.PoolReasonRejected, "cannot %s the scale of %s: %s", doing, t, errorLine(err))
+	}
+	return fmt.Errorf("%s the scale of %s in %s: %w", doing, t, t.where(), err)
+}

@@ -1,0 +1,245 @@
+package writes
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/time/rate"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+)
+
+const (
+	// minPause and maxPause are the first and the longest pause of an object that is refused. Each is twice the one before.
+	minPause, maxPause = 10 * time.Second, 5 * time.Minute
+	// writeTimeout bounds one write, slowTimeout one of a namespace in which a write was slow.
+	writeTimeout, slowTimeout = 5 * time.Second, 3 * time.Second
+	// slowWrite is from when on a write is slow, as behind a webhook that does not answer. Its namespace comes last for as long as
+	// maxPause.
+	slowWrite = time.Second
+	// stepTimeout is after how much time a step begins no further write.
+	stepTimeout = 3 * time.Second
+	// reasonRefused is the reason of the event about an object that is refused.
+	reasonRefused = "StatusNotWritten"
+)
+
+// Object is what is written to.
+type Object interface {
+	metav1.Object
+	runtime.Object
+}
+
+// Events receives events about objects; a record.EventRecorder implements it.
+type Events interface {
+	Event(about runtime.Object, kind, reason, message string)
+}
+
+// Write is a write that is due.
+type Write struct {
+	Object Object
+	Urgent bool
+	Do     func(ctx context.Context) error
+}
+
+// Queue makes writes to the objects of one kind. Its methods except Collect are not safe for concurrent use.
+type Queue struct {
+	kind   string
+	log    *slog.Logger
+	events Events
+	// limiter bounds all writes, lines the lines and events about refused objects.
+	limiter, lines *rate.Limiter
+	// slow is when a write of a namespace was slow, usage how many there were.
+	slow  map[string]time.Time
+	usage map[string]usage
+	desc  *prometheus.Desc
+
+	mu      sync.Mutex // For Collect.
+	objects map[types.UID]*record
+}
+
+// record is what is known of the writes to an object.
+type record struct {
+	namespace string
+	tried     time.Time
+	// version of the object that was refused, or was stale; there is no write before until. failures in a row.
+	version  string
+	until    time.Time
+	failures int
+	refused  bool
+	// cause that was logged.
+	cause string
+}
+
+// NewQueue returns a queue for the objects of a kind.
+func NewQueue(kind string, perSecond rate.Limit, burst int, log *slog.Logger) *Queue {
+	const linesEvery, firstLines = 10 * time.Second, 10
+	return &Queue{
+		kind: kind, log: log, limiter: rate.NewLimiter(perSecond, burst),
+		lines: rate.NewLimiter(rate.Every(linesEvery), firstLines),
+		slow:  map[string]time.Time{}, usage: map[string]usage{}, objects: map[types.UID]*record{}, desc: newDesc(kind),
+	}
+}
+
+// SetEvents sets where the owners of refused objects learn of it. Call it before the first step.
+func (q *Queue) SetEvents(events Events) { q.events = events }
+
+// Tried returns when a write to an object was last tried; zero if it was not. A time in the future is left from a clock that was set
+// back, and counts as none.
+func (q *Queue) Tried(object metav1.Object, now time.Time) time.Time {
+	if r := q.objects[object.GetUID()]; r != nil && !r.tried.After(now) {
+		return r.tried
+	}
+	return time.Time{}
+}
+
+// Keep forgets all objects but those that exist.
+func (q *Queue) Keep(exists map[types.UID]bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	namespaces := map[string]bool{}
+	for uid, r := range q.objects {
+		if exists[uid] {
+			namespaces[r.namespace] = true
+		} else {
+			delete(q.objects, uid)
+		}
+	}
+	maps.DeleteFunc(q.usage, func(namespace string, _ usage) bool { return !namespaces[namespace] })
+}
+
+// Reset forgets everything: another replica may have led meanwhile.
+func (q *Queue) Reset() {
+	q.Keep(nil)
+	clear(q.slow)
+}
+
+// Step makes the writes in their order, see Sort, as far as the rate allows, and returns how many succeeded. What is left is due at the
+// next step. The error is one that affects every write.
+func (q *Queue) Step(ctx context.Context, now time.Time, due []Write) (int, error) {
+	var ready []Write
+	for _, w := range due {
+		if !q.pauses(w.Object, now) {
+			ready = append(ready, w)
+		}
+	}
+	Sort(q, now, ready, func(w Write) (metav1.Object, bool) { return w.Object, w.Urgent })
+	written, elapsed := 0, Stopwatch()
+	for _, w := range ready {
+		if elapsed() > stepTimeout || !q.limiter.AllowN(now, 1) {
+			break
+		}
+		done, err := q.do(ctx, now, w)
+		if err != nil {
+			return written, fmt.Errorf(
+				"write the status of %s %s/%s: %w",
+				q.kind,
+				w.Object.GetNamespace(),
+				w.Object.GetName(),
+				err,
+			)
+		}
+		if done {
+			written++
+		}
+	}
+	return written, nil
+}
+
+// Stopwatch returns a function that returns how much time has passed since.
+func Stopwatch() func() time.Duration {
+	started := time.Now()                                      //nolint:forbidigo // A duration, whatever the clock says.
+	return func() time.Duration { return time.Since(started) } //nolint:forbidigo // See above.
+}
+
+// pauses reports whether it is too early to write to an object again. Someone who changed it may have corrected it.
+func (q *Queue) pauses(object metav1.Object, now time.Time) bool {
+	r := q.objects[object.GetUID()]
+	return r != nil && now.Before(r.until) && r.until.Sub(now) <= maxPause && r.version == object.GetResourceVersion()
+}
+
+// do makes a write, and reports whether it succeeded. The error is one that affects every write.
+func (q *Queue) do(ctx context.Context, now time.Time, w Write) (bool, error) {
+	elapsed, timeout := Stopwatch(), writeTimeout
+	if q.IsSlow(w.Object, now) {
+		timeout = slowTimeout
+	}
+	namespace := w.Object.GetNamespace()
+	q.usage[namespace] = usage{q.usage[namespace].at(now) + 1, now}
+	own, cancel := context.WithTimeout(ctx, timeout)
+	err := w.Do(own)
+	cancel()
+	if elapsed() > slowWrite {
+		q.MarkSlow(namespace, now)
+	}
+	if ctx.Err() != nil {
+		return false, ctx.Err()
+	}
+	q.note(ctx, w.Object, now, err)
+	if err != nil && Unavailable(err) {
+		return false, err
+	}
+	return err == nil, nil
+}
+
+// note records the outcome of a write.
+func (q *Queue) note(ctx context.Context, object Object, now time.Time, err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	r := q.objects[object.GetUID()]
+	if r == nil || err == nil {
+		r = &record{namespace: object.GetNamespace()}
+		q.objects[object.GetUID()] = r
+	}
+	r.tried = now
+	if err == nil {
+		return
+	}
+	r.version, r.until = object.GetResourceVersion(), now.Add(minPause)
+	if Unavailable(err) {
+		return
+	}
+	r.until = now.Add(min(minPause<<min(r.failures, 8), maxPause))
+	r.failures++
+	if isStale(err) {
+		return
+	}
+	r.refused = true
+	q.tell(ctx, r, object, now, err)
+}
+
+// tell logs and emits once why an object is refused. What the rate does not allow is told at a later attempt.
+func (q *Queue) tell(ctx context.Context, r *record, object Object, now time.Time, err error) {
+	cause := string(apierrors.ReasonForError(err))
+	if cause == "" {
+		cause = err.Error()
+	}
+	if cause == r.cause || !q.lines.AllowN(now, 1) {
+		return
+	}
+	r.cause = cause
+	q.log.WarnContext(
+		ctx,
+		"the API server refuses the status of an object, which is tried again after pauses of up to "+
+			"five minutes: correct the object, or the policy that refuses it",
+		"kind",
+		q.kind,
+		"object",
+		object.GetNamespace()+"/"+object.GetName(),
+		"error",
+		err,
+	)
+	if q.events != nil {
+		q.events.Event(object, corev1.EventTypeWarning, reasonRefused,
+			v1alpha1.ClipEvent("the API server refuses the status, which is as it was: "+err.Error()))
+	}
+}

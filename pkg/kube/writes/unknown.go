@@ -1,0 +1,154 @@
+package writes
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/forewarm/forewarm/pkg/core/humanize"
+)
+
+// Conditions of an object.
+const (
+	// ConditionSpec is present, and False, while the object was written with fields that Forewarm or the cluster does not know.
+	ConditionSpec = "SpecKnown"
+)
+
+// Reasons of the condition SpecKnown.
+const (
+	// ReasonFieldsDropped (False): the object was written with fields that it does not have any more. The CustomResourceDefinition in the
+	// cluster is older than the object, or was. The API server hides such a field, and deletes it with the next write to the object,
+	// also with one to its status.
+	//
+	// Fix: upgrade the CustomResourceDefinitions, and apply the object again. See docs/operations.md#roll-back.
+	ReasonFieldsDropped = "FieldsDropped"
+	// ReasonFieldsUnknown (False): the object has fields that this version of Forewarm does not know, and ignores.
+	//
+	// Fix: upgrade Forewarm, or remove the fields.
+	ReasonFieldsUnknown = "FieldsUnknown"
+)
+
+// CheckSpec returns the condition of an object with fields in its spec that Forewarm or the cluster does not know; nil for others. The
+// object must still have its managed fields, which name what the API server hides. typed is an empty object of its type.
+func CheckSpec(object *unstructured.Unstructured, typed any) *metav1.Condition {
+	if _, read := object.Object["spec"].(map[string]any); !read {
+		return nil // It is too large: see informer.SpecProblem.
+	}
+	out := metav1.Condition{Type: ConditionSpec, Status: metav1.ConditionFalse}
+	if lost := lostFields(object); len(lost) > 0 {
+		out.Reason, out.Message = ReasonFieldsDropped, fmt.Sprintf(
+			"the object was written with %s, which the cluster's "+
+				"CustomResourceDefinition does not have, or did not have for a while: upgrade the chart, and apply the object again",
+			listed(lost),
+		)
+		return &out
+	}
+	if unknown := unknownFields(object, typed); len(unknown) > 0 {
+		out.Reason, out.Message = ReasonFieldsUnknown, fmt.Sprintf(
+			"this version of Forewarm does not know %s, and ignores it: upgrade Forewarm, or remove it",
+			listed(unknown),
+		)
+		return &out
+	}
+	return nil
+}
+
+// listed names a few fields.
+func listed(fields []string) string {
+	const named = 5
+	slices.Sort(fields)
+	fields = slices.Compact(fields)
+	if more := len(fields) - named; more > 0 {
+		return fmt.Sprintf("%s and %d more", humanize.List(fields[:named]), more)
+	}
+	return humanize.List(fields)
+}
+
+// unknownFields returns the fields of an object's spec that its type does not have.
+func unknownFields(object *unstructured.Unstructured, typed any) []string {
+	err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object.Object, typed, true)
+	strict, ok := runtime.AsStrictDecodingError(err)
+	if !ok {
+		return nil // It fits, or it does not fit its type at all, which is said elsewhere.
+	}
+	var out []string
+	for _, one := range strict.Errors() {
+		if field, found := strings.CutPrefix(one.Error(), `unknown field "spec.`); found {
+			out = append(out, "spec."+strings.TrimSuffix(field, `"`))
+		}
+	}
+	return out
+}
+
+// lostFields returns the fields of an object's spec that somebody has set, by the managed fields, and that it does not have.
+func lostFields(object *unstructured.Unstructured) []string {
+	var out []string
+	for _, entry := range object.GetManagedFields() {
+		if entry.FieldsV1 == nil || entry.APIVersion != object.GetAPIVersion() {
+			continue
+		}
+		var fields struct {
+			Spec managed `json:"f:spec"`
+		}
+		if json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields) == nil {
+			out = append(out, fields.Spec.lost("spec", object.Object["spec"])...)
+		}
+	}
+	return out
+}
+
+// managed is a set of fields as managed fields have it: f:name is a field, k:{…} is the item of a list with these keys.
+type managed map[string]managed
+
+// lost returns the fields of the set that a value does not have.
+func (m managed) lost(path string, value any) []string {
+	var out []string
+	for key, inner := range m {
+		kind, name, _ := strings.Cut(key, ":")
+		switch value := value.(type) {
+		case map[string]any:
+			if kind != "f" {
+				continue
+			}
+			if child, ok := value[name]; ok {
+				out = append(out, inner.lost(path+"."+name, child)...)
+			} else {
+				out = append(out, path+"."+name)
+			}
+		case []any:
+			if kind == "k" {
+				out = append(out, inner.lost(path+"[]", itemOf(value, name))...)
+			}
+		}
+	}
+	return out
+}
+
+// itemOf returns the item of a list that has keys, in JSON; nil where there is none.
+func itemOf(list []any, keys string) any {
+	var want map[string]any
+	if json.Unmarshal([]byte(keys), &want) != nil {
+		return nil
+	}
+	for _, one := range list {
+		item, ok := one.(map[string]any)
+		if ok && hasAll(item, want) {
+			return one
+		}
+	}
+	return nil
+}
+
+func hasAll(item, want map[string]any) bool {
+	for key, value := range want {
+		if fmt.Sprint(item[key]) != fmt.Sprint(value) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,39 @@
+// Package writes decides what an error of a write to the API server affects: the one object, or all of them.
+//
+// An object that the API server refuses is tried again after a pause that grows. It takes a small share of the writes, so that the objects
+// of one namespace do not delay those of another. Only an API server that does not answer, or refuses everything, ends a step.
+package writes
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// Unavailable reports whether an error concerns the API server and not the object that was written: there was no answer, or the
+// answer would be the same for every object. Forbidden concerns the object: policies, quotas and webhooks refuse single objects and
+// namespaces by it. Where the right is missing altogether, each object pauses.
+func Unavailable(err error) bool {
+	status := apierrors.APIStatus(nil)
+	if !errors.As(err, &status) {
+		sent := (*url.Error)(nil)
+		return errors.As(err, &sent) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+	}
+	message := status.Status().Message
+	switch {
+	case strings.HasPrefix(message, "admission webhook "): // The webhook chooses the code.
+		return false
+	case strings.HasPrefix(message, "etcdserver: "):
+		return !strings.Contains(message, "request is too large")
+	case strings.HasPrefix(message, "rpc error: "): // A request that is too large for the client of etcd is ResourceExhausted.
+		return !strings.Contains(message, "code = ResourceExhausted")
+	}
+	return apierrors.IsUnauthorized(err) || apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err) ||
+		apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err)
+}
+
+// isStale reports that the object changed or was deleted since it was read.
+func isStale(err error) bool { return apierrors.IsConflict(err) || apierrors.IsNotFound(err) }
