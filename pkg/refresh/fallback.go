@@ -73,6 +73,8 @@ type result struct {
 	suspect *suspect
 	// suddenLow is the sudden low that is doubted; nil if there is none.
 	suddenLow *suddenLow
+	// unit is the newest change of the demand's unit; nil where none is new.
+	unit *demand.UnitChange
 	// shape of the newest samples where they do not look like a demand; silent is how many ready replicas did not report at the last
 	// two times that they were counted.
 	shape  demand.Shape

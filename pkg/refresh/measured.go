@@ -66,6 +66,7 @@ func (w *worker) lateShare(after, to time.Time) (share float64, known time.Durat
 	late, all, newest := 0.0, 0.0, -1
 	first := w.shares.Start.Add(-w.shares.Step)
 	demand := w.store.Range(after.Add(1), to.Add(1))
+	w.units.inNewestUnit(demand)
 	for i, v := range demand.Values {
 		since := demand.TimeAt(i).Sub(first)
 		at := int((since - 1) / w.shares.Step)

@@ -131,6 +131,8 @@ func (r *result) dataCondition() (snapshot.Condition, bool) {
 			humanize.Span(demand.OutageHold), humanize.Span(demand.OutageHalfLife))
 	case r.suddenLow != nil:
 		c.Reason, c.Message = snapshot.ReasonSuddenLow, r.suddenLow.String()
+	case r.unit != nil:
+		return unitCondition(r.unit), true
 	default:
 		return snapshot.Condition{}, false
 	}

@@ -40,6 +40,7 @@ type worker struct {
 	late    lateness
 	settled *forecaster.Forecaster
 	changed time.Time
+	units   units
 	// requested are the models that are fitted because requests name them.
 	requested []string
 	// incomplete is the age from which on samples were complete at the last refresh.
@@ -244,7 +245,7 @@ func (w *worker) pauseAfter(failures int) time.Duration {
 // forget drops the state, which is then made anew from the history.
 func (w *worker) forget() {
 	w.store, w.saturation, w.work, w.forecaster, w.settled = nil, nil, nil, nil, nil
-	w.fetched, w.anchor, w.changed = time.Time{}, time.Time{}, time.Time{}
+	w.fetched, w.anchor, w.changed, w.units = time.Time{}, time.Time{}, time.Time{}, units{}
 }
 
 // nextQuery is the range that is missing, and what is read again: at first the whole history before the last anchor, or a part of it,
@@ -319,9 +320,10 @@ func (w *worker) stepForecaster() {
 	if w.incomplete = w.late.incompleteFor(); w.settled != nil {
 		w.step(w.settled, end.Add(-w.late.overlap))
 	}
+	otherUnit := w.findUnitChanges(end, changed)
 	before := func(f *forecaster.Forecaster) bool { return !changed.IsZero() && changed.Before(f.ReadUntil()) }
 	switch {
-	case w.rebuildsAt(end), before(w.forecaster) && (w.settled == nil || before(w.settled)):
+	case w.rebuildsAt(end), otherUnit, before(w.forecaster) && (w.settled == nil || before(w.settled)):
 		w.rebuildForecaster(end)
 	case before(w.forecaster), w.settled != nil && (incomplete > 0 || w.incomplete > 0):
 		w.forecaster = w.settled.Clone()
@@ -387,6 +389,7 @@ func seedOf(key snapshot.Key) uint64 {
 // history is the demand of [from, to), with what is known of saturation and of times at zero replicas.
 func (w *worker) history(from, to time.Time) forecaster.History {
 	out := forecaster.History{Series: w.demand(from, to), ScaledToZero: w.job.ScaledToZero.At}
+	w.units.inNewestUnit(out.Series)
 	if w.saturation != nil {
 		out.Saturated = w.saturation.at
 	}
@@ -409,6 +412,7 @@ func (w *worker) updateResult() {
 	w.result.classified, w.result.isClassified = w.forecaster.CurrentSpan(w.store.End())
 	w.recordSuspect(e)
 	w.recordSuddenLow(e)
+	w.result.unit = w.units.newest(w.store.End())
 	w.judgeSignal()
 	if w.result.partial = w.partial; w.partial {
 		w.result.need = w.need()

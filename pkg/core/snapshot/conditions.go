@@ -158,6 +158,11 @@ const (
 	//
 	// Fix: find what is late, a remote write or a recording rule. If the source always lags, set signal.delay.
 	ReasonIncomplete = "Incomplete"
+	// ReasonUnitChanged (False): within a few minutes the demand became 60, 100, 1,000 or 3,600 times as large or as small, and it keeps
+	// its shape: its unit has probably changed. What came before counts in the new unit. The condition stays for a day.
+	//
+	// Fix: if the change is meant, correct the autoscaler's target; else restore the unit. See docs/concepts.md#a-unit-that-changes.
+	ReasonUnitChanged = "UnitChanged"
 )
 
 // Reasons of the condition Exposed.
