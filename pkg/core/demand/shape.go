@@ -9,7 +9,7 @@ import (
 type Shape string
 
 const (
-	// Counter: for a day it has hardly ever fallen. A demand falls at night, or at least as often as it rises.
+	// Counter: for a day it has hardly ever fallen. A demand falls about as often as it rises.
 	Counter Shape = "Counter"
 	// Frozen: for an hour it has been the same number, while it changed all the time before.
 	Frozen Shape = "Frozen"
@@ -19,8 +19,15 @@ const (
 	// ShapeTime is how much of a series its shape is judged by, and frozenTime the end of it in which a frozen series does not change.
 	ShapeTime  = 24 * time.Hour
 	frozenTime = time.Hour
-	// A counter rises at least leastRises times in a day. It falls when a process restarts: mostRestarts times at most.
-	leastRises, mostRestarts = 100, 10
+	// A counter rises at least minRises times in a day. It falls when a process restarts: maxRestarts times at most.
+	minRises, maxRestarts = 100, 10
+	// A sum over pods also falls when one of them goes away: maxDepartures times at most, by a part of it, and risesPerFall times less
+	// often than it rises. After a restart, a fall to less than restartShare, it begins again.
+	maxDepartures, risesPerFall = 48, 20
+	restartShare                = 0.1
+	// A series that has fallen is a counter if it rises in at least minRisingHours hours of the day: a load that grows for an hour and
+	// then ends hardly falls either.
+	minRisingHours = 6
 	// A noisy series changes in at least this share of its steps.
 	noisyShare = 0.5
 )
@@ -37,7 +44,7 @@ func ShapeOf(samples []float64, step time.Duration) Shape {
 	switch {
 	case before.pairs() < day/2:
 		return ""
-	case now.rises >= leastRises && now.falls <= mostRestarts && now.last == now.highest:
+	case now.counts() && (now.last == now.highest || risingHours(newest, hour) >= minRisingHours):
 		return Counter
 	case now.last > 0 && now.same >= hour-1 && float64(before.rises+before.falls) >= noisyShare*float64(before.pairs()):
 		return Frozen
@@ -48,12 +55,31 @@ func ShapeOf(samples []float64, step time.Duration) Shape {
 // tally counts how each sample differs from the known one before it.
 type tally struct {
 	rises, falls, equal int
+	// restarts are the falls to less than restartShare.
+	restarts int
 	// same is how many of the newest samples equal the one before.
 	same          int
 	last, highest float64
 }
 
 func (t *tally) pairs() int { return t.rises + t.falls + t.equal }
+
+// counts reports whether a counter falls and rises as often.
+func (t *tally) counts() bool {
+	departs := t.restarts <= maxRestarts && t.falls <= maxDepartures && t.rises >= risesPerFall*t.falls
+	return t.rises >= minRises && (t.falls <= maxRestarts || departs)
+}
+
+// risingHours is in how many of the hours the samples rise.
+func risingHours(samples []float64, hour int) int {
+	n := 0
+	for at := 0; at+hour <= len(samples); at += hour {
+		if t := tallyOf(samples[at : at+hour]); t.rises > 0 {
+			n++
+		}
+	}
+	return n
+}
 
 func tallyOf(samples []float64) tally {
 	t := tally{last: math.NaN()}
@@ -69,6 +95,9 @@ func tallyOf(samples []float64) tally {
 			t.rises, t.same = t.rises+1, 0
 		case v < t.last:
 			t.falls, t.same = t.falls+1, 0
+			if v < restartShare*t.last {
+				t.restarts++
+			}
 		default:
 			t.same = 0 // The first.
 		}

@@ -38,6 +38,7 @@ func TestShapes(t *testing.T) {
 		"a counter of which a process restarts":   {restarted, demand.Counter},
 		"a young counter":                         {counter[:day-1], ""},
 		"a demand":                                {level(2*day, 100), ""},
+		"a load that grows for five hours and ends": {slices.Concat(flat(day, 0), rising(5*day/24), flat(day/2, 0)), ""},
 		"a demand that doubles in a day":          {growing, ""},
 		"a demand in stairs":                      {stairs, ""},
 		"a sawtooth":                              {sawtooth, ""},
@@ -56,6 +57,75 @@ func TestShapes(t *testing.T) {
 	}
 	if got := demand.ShapeOf(counter, time.Hour); got != "" {
 		t.Errorf("with a step of an hour: %q", got)
+	}
+}
+
+// rising is a counter of so many steps.
+func rising(n int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = float64(i)
+	}
+	return out
+}
+
+// counters are sums of counters of several processes, each of which starts again every so many steps; 0 for never.
+func counters(n int, perStep func(step int) float64, every ...int) []float64 {
+	out := make([]float64, n)
+	for process, steps := range every {
+		counted := 0.0
+		for i := range out {
+			if steps > 0 && (i+process*steps/len(every))%steps == 0 {
+				counted = 0
+			}
+			counted += perStep(i)
+			out[i] += counted
+		}
+	}
+	return out
+}
+
+// A counter is told at all times from its second day on, whenever its processes start again.
+func TestCountersAreToldAtAllTimes(t *testing.T) {
+	const hour = day / 24
+	noisy := func(i int) float64 { return math.Floor(3 + 2*math.Sin(float64(i)*1.7)) }
+	constant := func(int) float64 { return 40 }
+	rare := func(i int) float64 { return float64(1 - min(1, i%12)) }
+	byDay := func(i int) float64 { return math.Floor(20 * math.Max(0, math.Sin(2*math.Pi*float64(i)/day)) * math.Abs(math.Sin(float64(i)))) }
+	pods := counters(4*day, noisy, 0, 0) // With one to six more in the daytime, which go away one by one.
+	for pod := range 6 {
+		counted := 0.0
+		for i := range pods {
+			if in := i % day; in > (6+pod)*hour && in < (20-pod)*hour {
+				counted += noisy(i)
+				pods[i] += counted
+			} else {
+				counted = 0
+			}
+		}
+	}
+	once := counters(4*day, noisy, 0)
+	for i := range once[2*day:] {
+		once[2*day+i] -= once[2*day-1]
+	}
+	for name, samples := range map[string][]float64{
+		"one reset":                   once,
+		"without noise":               counters(4*day, constant, day+7*hour),
+		"a reset a day":               counters(4*day, noisy, day),
+		"three resets a day":          counters(4*day, noisy, 8*hour),
+		"a restart every three hours": counters(4*day, noisy, 3*hour),
+		"of few requests":             counters(4*day, rare, 30*hour),
+		"of the daytime alone":        counters(4*day, byDay, day),
+		"of several processes":        counters(4*day, noisy, 0, 9*hour, 11*hour, 30*hour),
+		"of many that restart":        counters(4*day, noisy, 0, 5*hour, 6*hour, 7*hour, 8*hour, 9*hour),
+		"of pods that come and go":    pods,
+	} {
+		for end := day; end <= len(samples); end += 10 {
+			if got := demand.ShapeOf(samples[:end], classifyStep); got != demand.Counter {
+				t.Errorf("%s, %.1f hours: %q", name, float64(end)/hour, got)
+				break
+			}
+		}
 	}
 }
 
