@@ -11,6 +11,7 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
+	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
@@ -65,10 +66,10 @@ func (w *worker) askMeasured(ctx context.Context, source Source, q Query, histor
 func (w *worker) lateShare(after, to time.Time) (share float64, known time.Duration) {
 	late, all, newest := 0.0, 0.0, -1
 	first := w.shares.Start.Add(-w.shares.Step)
-	demand := w.store.Range(after.Add(1), to.Add(1))
-	w.units.inNewestUnit(demand)
-	for i, v := range demand.Values {
-		since := demand.TimeAt(i).Sub(first)
+	of := w.store.Range(after.Add(1), to.Add(1))
+	demand.ConvertUnit(of, w.units.changes)
+	for i, v := range of.Values {
+		since := of.TimeAt(i).Sub(first)
 		at := int((since - 1) / w.shares.Step)
 		if since <= 0 || at >= w.shares.Len() || !(v > 0) || math.IsNaN(w.shares.Values[at]) {
 			continue

@@ -2,13 +2,10 @@ package refresh
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
-	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/demand"
-	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
@@ -28,7 +25,7 @@ const unitTail = 3 * time.Hour
 // findUnitChanges searches the history up to an end, and reports whether other changes are known than before. It depends on the history
 // since the anchor alone, so all replicas find the same at the same time. Changed is the oldest sample that has changed; zero for none.
 func (w *worker) findUnitChanges(end, changed time.Time) bool {
-	u, block := &w.units, max(demand.UnitBlock, w.job.Step)
+	u, block := &w.units, demand.UnitBlock(w.job.Step)
 	start, tail := align(w.anchorAt(end).Add(-w.job.History), w.job.Step), end.Add(-unitTail)
 	again := !changed.IsZero()
 	all := !start.Equal(u.start) || again && (len(u.changes) > 0 || changed.Before(tail.Add(unitTail/2)))
@@ -40,23 +37,8 @@ func (w *worker) findUnitChanges(end, changed time.Time) bool {
 		return false
 	}
 	before := u.changes
-	u.changes = demand.UnitChanges(w.demand(start, end), w.seasons[0])
+	u.changes = demand.UnitChanges(w.demand(start, end), w.seasons[0], w.anchorAt(end))
 	return !slices.Equal(before, u.changes)
-}
-
-// inNewestUnit converts a demand into its newest unit, in place. Samples in neither unit become gaps.
-func (u *units) inNewestUnit(s forecast.Series) {
-	for i := range s.Values {
-		at := s.TimeAt(i)
-		for _, c := range u.changes {
-			switch {
-			case at.Before(c.From):
-				s.Values[i] = math.Min(s.Values[i]*c.Factor, series.MaxSample)
-			case at.Before(c.To):
-				s.Values[i] = math.NaN()
-			}
-		}
-	}
 }
 
 // newest is the newest change of the unit at an end; nil where none is new.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/calendar"
+	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/forecaster"
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/core/series"
@@ -389,7 +390,7 @@ func seedOf(key snapshot.Key) uint64 {
 // history is the demand of [from, to), with what is known of saturation and of times at zero replicas.
 func (w *worker) history(from, to time.Time) forecaster.History {
 	out := forecaster.History{Series: w.demand(from, to), ScaledToZero: w.job.ScaledToZero.At}
-	w.units.inNewestUnit(out.Series)
+	demand.ConvertUnit(out.Series, w.units.changes)
 	if w.saturation != nil {
 		out.Saturated = w.saturation.at
 	}

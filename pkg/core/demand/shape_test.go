@@ -34,22 +34,22 @@ func TestShapes(t *testing.T) {
 		samples []float64
 		want    demand.Shape
 	}{
-		"a counter":                               {counter, demand.Counter},
-		"a counter of which a process restarts":   {restarted, demand.Counter},
-		"a young counter":                         {counter[:day-1], ""},
-		"a demand":                                {level(2*day, 100), ""},
+		"a counter":                             {counter, demand.Counter},
+		"a counter of which a process restarts": {restarted, demand.Counter},
+		"a young counter":                       {counter[:day-1], ""},
+		"a demand":                              {level(2*day, 100), ""},
 		"a load that grows for five hours and ends": {slices.Concat(flat(day, 0), rising(5*day/24), flat(day/2, 0)), ""},
-		"a demand that doubles in a day":          {growing, ""},
-		"a demand in stairs":                      {stairs, ""},
-		"a sawtooth":                              {sawtooth, ""},
-		"a constant":                              {flat(2*day, 40), ""},
-		"frozen for an hour":                      {slices.Concat(level(2*day, 100), flat(120, 97)), demand.Frozen},
-		"frozen for half an hour":                 {slices.Concat(level(2*day, 100), flat(60, 97)), ""},
-		"frozen in between":                       {slices.Concat(level(day, 100), flat(240, 97), level(day/2, 100)), ""},
-		"none for an hour":                        {slices.Concat(level(2*day, 100), flat(120, 0)), ""},
-		"no sample for an hour":                   {slices.Concat(level(2*day, 100), flat(120, gap)), ""},
-		"hardly a sample":                         {flat(2*day, gap), ""},
-		"a level that is always held for an hour": {slices.Concat(flat(day, 3), flat(day/2, 4), flat(day/2, 3)), ""},
+		"a demand that doubles in a day":            {growing, ""},
+		"a demand in stairs":                        {stairs, ""},
+		"a sawtooth":                                {sawtooth, ""},
+		"a constant":                                {flat(2*day, 40), ""},
+		"frozen for an hour":                        {slices.Concat(level(2*day, 100), flat(120, 97)), demand.Frozen},
+		"frozen for half an hour":                   {slices.Concat(level(2*day, 100), flat(60, 97)), ""},
+		"frozen in between":                         {slices.Concat(level(day, 100), flat(240, 97), level(day/2, 100)), ""},
+		"none for an hour":                          {slices.Concat(level(2*day, 100), flat(120, 0)), ""},
+		"no sample for an hour":                     {slices.Concat(level(2*day, 100), flat(120, gap)), ""},
+		"hardly a sample":                           {flat(2*day, gap), ""},
+		"a level that is always held for an hour":   {slices.Concat(flat(day, 3), flat(day/2, 4), flat(day/2, 3)), ""},
 	} {
 		if got := demand.ShapeOf(c.samples, classifyStep); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
@@ -91,7 +91,9 @@ func TestCountersAreToldAtAllTimes(t *testing.T) {
 	noisy := func(i int) float64 { return math.Floor(3 + 2*math.Sin(float64(i)*1.7)) }
 	constant := func(int) float64 { return 40 }
 	rare := func(i int) float64 { return float64(1 - min(1, i%12)) }
-	byDay := func(i int) float64 { return math.Floor(20 * math.Max(0, math.Sin(2*math.Pi*float64(i)/day)) * math.Abs(math.Sin(float64(i)))) }
+	byDay := func(i int) float64 {
+		return math.Floor(20 * math.Max(0, math.Sin(2*math.Pi*float64(i)/day)) * math.Abs(math.Sin(float64(i))))
+	}
 	pods := counters(4*day, noisy, 0, 0) // With one to six more in the daytime, which go away one by one.
 	for pod := range 6 {
 		counted := 0.0

@@ -6,186 +6,297 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/core/series"
 )
 
 // UnitChange is a time from which a series has another unit: minutes became seconds, bytes became megabytes.
 type UnitChange struct {
 	// From is the end of the last sample in the old unit, To the time of the first one in the new unit. Samples between them are in
-	// neither: pods change one after the other, and a rate mixes both.
+	// neither: pods change one after the other, and the range of a rate mixes both.
 	From, To time.Time
 	// Factor converts the old unit into the new one: 1/60 after a change from minutes to seconds.
 	Factor float64
 }
 
 const (
-	// UnitBlock is how often a series is searched for a change of its unit, and the length of the means that are compared. A longer
-	// step takes its place.
-	UnitBlock = 5 * time.Minute
-	// A change is recognized by unitBlocks means after it and as many before it, with unitGap means between them.
-	unitBlocks, unitGap = 8, 2
-	unitBefore = 24
-	mixedPlace, mostStrays = 0.25, 0.15
-	// minUnitPairs of the means on each side must be known, and known a season before.
-	minUnitPairs = 6
-	// unitTolerance is how far the measured factor may be from a conventional one, and unitSpread how far each mean after the change may
-	// be from the measured factor, both as logarithms.
-	unitTolerance, unitSpread = 0.22, 1.1
-	// unprecedented is by how much of the factor, as a logarithm, all means after the change are beyond what the series had before.
-	unprecedented = 0.3
-	// usualShare of the means before the change are what the series had before; the rest are outages and single peaks.
-	usualShare = 0.95
+	// unitBlock is how often a series is searched for a change of its unit, and the length of the means that are compared.
+	unitBlock = 5 * time.Minute
+	// A change is recognized by unitAfter means after it, unitGap means for the change itself and unitBefore means before it, of which
+	// minUnitMeans must be known and positive.
+	unitAfter, unitGap, unitBefore = 8, 2, 24
+	minUnitMeans                   = 6
+	// unitSeasons are the newest seasons that say how much is usual at a time of day.
+	unitSeasons = 7
+
+	// The rest are logarithms. unitTolerance is how far the measured factor may be from a conventional one.
+	unitTolerance = 0.22
+	// The shape is kept if minUnitMeans of the means after the change are no farther from the new level than unitSpread and twice the
+	// usual distance of those before it, at most maxUnitSpread.
+	unitSpread, maxUnitSpread = 0.25, 0.7
+
+	// All means after the change must be beyond usualShare of the means before it, by unprecedentedShare of the change.
+	usualShare, unprecedentedShare = 0.95, 0.3
+	// A sample is in neither unit if it is farther than mixedShare of the change from both. maxStrays of the samples near the change may be
+	// on the wrong side of it.
+	mixedShare, maxStrays = 0.25, 0.15
 )
 
-// unitFactors are the conventional ratios of units: 60 seconds, percent, thousands (1,000 and 1,024), 3,600 seconds, and products of them.
-// A smaller ratio, such as 8 bits or 24 hours, is a shift of level: models follow it within an hour, and a real demand shifts by as much.
+// unitFactors are the conventional ratios of units: 60 seconds, percent, thousands (1,024 counts as 1,000), 3,600 seconds, and products
+// of these. A smaller ratio, such as 8 bits or 24 hours, is a shift of level: a real demand shifts by as much, and models follow it.
 func unitFactors() []float64 {
 	return []float64{60, 100, 1000, 3600, 60_000, 86_400, 1e6, 3.6e6, 1e9}
 }
 
-// UnitChanges finds the lasting changes of scale that keep the shape of a series, the oldest first. One is found some 45 minutes after it,
-// if the series is a season older than it. The result depends on the samples alone.
+// UnitBlock is how often a series with a step is searched for a change of its unit, counted from the epoch.
+func UnitBlock(step time.Duration) time.Duration { return max(1, unitBlock/step) * step }
+
+// UnitChanges finds the lasting changes of scale that keep the shape of a series, the oldest first. One is found 40 to 50 minutes after
+// it, if a season and a half are known before it. At its beginning, where less is known before a change, the series until an anchor is
+// searched backwards: a change stays known when most of what came before it is no longer in the history. The result depends on the
+// samples and the anchor alone. At steps of more than five minutes nothing is found.
 //
-// What changes the unit multiplies the demand of every time of day by the same conventional factor, at once. So the means after it are
-// compared with those before it, both relative to a season earlier, and they must be beyond all that the series usually had. A
-// demand that often goes on and off has no such range, and a demand that really jumps by 60 and keeps its shape is best described by
-// its past × 60.
-func UnitChanges(s forecast.Series, season time.Duration) []UnitChange {
-	if s.Step > UnitBlock {
+// A change of the unit multiplies the demand of every time of day by the same conventional factor, within a few minutes. So the means
+// after it are compared with those before it, all relative to what is usual at their time of day, and else as they are. They must also be
+// beyond all that is usual at any time: a demand that goes on and off has no such level. A real demand that jumps by 60 and keeps its
+// shape is described best by its past × 60, too.
+func UnitChanges(s forecast.Series, season time.Duration, anchor time.Time) []UnitChange {
+	if s.Step > unitBlock {
 		return nil
 	}
-	u := newUnits(s, season)
-	var out []UnitChange
-	for end := unitSpan; end <= len(u.logs); end++ {
-		factor, ok := u.changeAt(end)
+	u := newUnitSearch(s, season)
+	out := u.search(s)
+	var early []UnitChange
+	past := s.Slice(u.first, max(u.first, min(int(anchor.Sub(s.Start)/s.Step), len(s.Values))))
+	past.Values = slices.Clone(past.Values)
+	ConvertUnit(past, out)
+	for _, c := range u.backwards(past, season) {
+		if n := int(c.From.Sub(past.Start) / UnitBlock(s.Step)); n < len(u.logs) && !u.enoughBefore(n) {
+			early = append(early, c)
+		}
+	}
+	return append(early, out...)
+}
+
+// ConvertUnit converts a series into its newest unit, in place. Samples in neither unit become gaps.
+func ConvertUnit(s forecast.Series, changes []UnitChange) {
+	for _, c := range changes {
+		for i := range s.Values {
+			at := s.TimeAt(i)
+			if !at.Before(c.To) {
+				break
+			}
+			if s.Values[i] = math.Min(s.Values[i]*c.Factor, series.MaxSample); !at.Before(c.From) {
+				s.Values[i] = math.NaN()
+			}
+		}
+	}
+}
+
+// search finds the changes, the oldest first.
+func (u *unitSearch) search(s forecast.Series) (out []UnitChange) {
+	for end := range u.logs {
+		factor, ok := u.changeAt(end + 1)
 		if !ok {
 			continue
 		}
-		change, ok := u.locate(s, end, factor)
-		if !ok {
-			continue
-		}
-		out = append(out, change)
-		for i := range u.logs[:end-unitBlocks] {
-			u.logs[i] += math.Log(factor)
+		if change, sharp := u.locate(s, end+1, factor); sharp {
+			out = append(out, change)
+			u.apply(s, change)
 		}
 	}
 	return out
 }
 
-// MayChangeUnit reports whether a part of a series has a jump that may be a change of its unit: where it has none, none is found in it.
+// backwards finds the changes of a series backwards, the oldest first.
+func (u *unitSearch) backwards(s forecast.Series, season time.Duration) []UnitChange {
+	reversed := forecast.Series{Start: time.Unix(0, 0), Step: s.Step, Values: s.Values[:len(s.Values)/u.per*u.per]}
+	slices.Reverse(reversed.Values)
+	r := newUnitSearch(reversed, season)
+	out := r.search(reversed)
+	for i, c := range out {
+		from, to := reversed.End().Sub(c.To), reversed.End().Sub(c.From)
+		out[i] = UnitChange{From: s.Start.Add(from), To: s.Start.Add(to), Factor: 1 / c.Factor}
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// MayChangeUnit reports whether a part of a series has a jump that may be a change of its unit. Where it has none, UnitChanges finds none.
 func MayChangeUnit(part forecast.Series) bool {
-	u := newUnits(part, 0)
-	for end := unitSpan; end <= len(u.logs); end++ {
-		if u.jumps(end) {
+	if part.Step > unitBlock {
+		return false
+	}
+	u := newUnitSearch(part, part.Step)
+	for end := range u.logs {
+		if u.jumps(end + 1) {
 			return true
 		}
 	}
 	return false
 }
 
-const unitSpan = 2*unitBlocks + unitGap
-
-// units are the logarithms of a series' means, NaN where a mean is unknown or 0.
-type units struct {
+// unitSearch has the logarithms of a series' means, NaN where a mean is unknown or 0.
+type unitSearch struct {
 	logs []float64
-	// first is the index of the first mean's first sample, per how many samples a mean has, lag how many means a season has: at least a
-	// day's.
-	first, per, lag int
+	// first is the index of the first mean's first sample, per how many samples a mean has, and season how many means a season has, at
+	// least a day's.
+	first, per, season int
 }
 
-func newUnits(s forecast.Series, season time.Duration) units {
-	u := units{per: max(1, int(UnitBlock/s.Step))}
-	block := time.Duration(u.per) * s.Step
+func newUnitSearch(s forecast.Series, season time.Duration) unitSearch {
+	block := UnitBlock(s.Step)
+	u := unitSearch{per: int(block / s.Step), season: int((24*time.Hour + season - 1) / season * season / block)}
 	if past := s.Start.UnixNano() % int64(block); past > 0 {
 		u.first = int((int64(block) - past + int64(s.Step) - 1) / int64(s.Step))
 	}
-	if season > 0 {
-		day := 24 * time.Hour
-		u.lag = int((day + season - 1) / season * season / block)
-	}
 	for at := u.first; at+u.per <= len(s.Values); at += u.per {
-		u.logs = append(u.logs, math.Log(knownMean(s.Values[at:at+u.per])))
-	}
-	for i, v := range u.logs {
-		if math.IsInf(v, 0) {
-			u.logs[i] = math.NaN()
+		mean := math.NaN()
+		if values := known(s.Values[at : at+u.per]); 2*len(values) >= u.per {
+			mean = 0
+			for _, v := range values {
+				mean += v / float64(len(values))
+			}
 		}
+		if mean <= 0 {
+			mean = math.NaN()
+		}
+		u.logs = append(u.logs, math.Log(mean))
 	}
 	return u
 }
 
-// knownMean is the mean of at least half of the values; NaN where fewer are known.
-func knownMean(values []float64) float64 {
-	sum, n := 0.0, 0
-	for _, v := range values {
-		if !math.IsNaN(v) {
-			sum, n = sum+v, n+1
-		}
+// jumps reports whether the newest means before an end are far from those some time earlier.
+func (u *unitSearch) jumps(end int) bool {
+	split := end - unitAfter - unitGap
+	if split < unitAfter {
+		return false
 	}
-	if 2*n < len(values) {
-		return math.NaN()
-	}
-	return sum / float64(n)
+	jump := median(u.logs[end-unitAfter:end]) - median(u.logs[split-unitAfter:split])
+	return math.Abs(jump) > math.Log(unitFactors()[0])/2
 }
 
-// jumps reports whether the means before an end are far from those some time earlier.
-func (u *units) jumps(end int) bool {
-	after, before := u.logs[end-unitBlocks:end], u.logs[end-unitSpan:end-unitSpan+unitBlocks]
-	jump := median(after) - median(before)
-	return math.Abs(jump) > 0.5*math.Log(unitFactors()[0])
-}
-
-// changeAt returns the factor of a change that the means before an end show, relative to earlier seasons or else by themselves.
-func (u *units) changeAt(end int) (factor float64, ok bool) {
-	if !u.jumps(end) || end < 3*u.lag/2 {
+// changeAt returns the factor of a change that the newest means before an end show.
+func (u *unitSearch) changeAt(end int) (factor float64, ok bool) {
+	split := end - unitAfter - unitGap
+	if !u.jumps(end) || !u.enoughBefore(split) {
 		return 0, false
 	}
-	split := end - unitBlocks - unitGap
-	after, before := u.relative(end-unitBlocks, end), u.relative(split-unitBefore, split)
-	factor, ok = keepsShape(after, before)
+	factor, ok = keepsShape(u.relative(end-unitAfter, end), u.relative(split-unitBefore, split))
 	if !ok {
-		factor, ok = keepsShape(known(u.logs[end-unitBlocks:end]), known(u.logs[split-unitBlocks:split]))
+		factor, ok = keepsShape(known(u.logs[end-unitAfter:end]), known(u.logs[split-unitAfter:split]))
 	}
 	return factor, ok && u.unprecedented(end, math.Log(factor))
 }
 
+// enoughBefore reports whether a season and a half are known before a mean.
+func (u *unitSearch) enoughBefore(n int) bool { return 2*len(known(u.logs[:n])) >= 3*u.season }
+
 // keepsShape returns the conventional factor between some logarithms and those before them, and whether they are alike otherwise.
 func keepsShape(after, before []float64) (factor float64, ok bool) {
-	if len(after) < minUnitPairs || len(before) < minUnitPairs {
+	if len(after) < minUnitMeans || len(before) < minUnitMeans {
 		return 0, false
 	}
-	usual := median(before)
-	measured := median(after) - usual
-	near, most := 0, math.Min(unitSpread, 0.25+2*median(distances(before, usual)))
-	for _, d := range distances(after, usual+measured) {
-		if d <= most {
+	usual, level := median(before), median(after)
+	off := unitTolerance
+	for _, f := range unitFactors() {
+		if d := math.Abs(math.Abs(level-usual) - math.Log(f)); d <= off {
+			if factor, off = f, d; level < usual {
+				factor = 1 / f
+			}
+		}
+	}
+	spread := math.Min(unitSpread+2*median(distances(before, usual)), maxUnitSpread)
+	near := 0
+	for _, d := range distances(after, level) {
+		if d <= spread {
 			near++
 		}
 	}
-	off := unitTolerance
-	for _, f := range unitFactors() {
-		if d := math.Abs(math.Abs(measured) - math.Log(f)); d <= off {
-			factor, off = math.Pow(f, math.Copysign(1, measured)), d
-		}
-	}
-	return factor, factor != 0 && near >= minUnitPairs
+	return factor, factor > 0 && near >= minUnitMeans
 }
 
-// relative are the known ones of some means, relative to the usual one at the same time of earlier seasons.
-func (u *units) relative(from, to int) []float64 {
+// relative are some means relative to the usual one at the same time of earlier seasons, without those that are not known.
+func (u *unitSearch) relative(from, to int) []float64 {
 	var out []float64
-	for i := max(from, u.lag); i < to; i++ {
-		var seen []float64
-		for k := 1; k <= 7 && i-k*u.lag >= 0; k++ {
-			seen = append(seen, u.logs[i-k*u.lag])
+	for i := max(from, u.season); i < to; i++ {
+		var earlier []float64
+		for k := 1; k <= unitSeasons && i >= k*u.season; k++ {
+			earlier = append(earlier, u.logs[i-k*u.season])
 		}
-		out = append(out, u.logs[i]-median(seen))
+		out = append(out, u.logs[i]-median(earlier))
 	}
 	return known(out)
 }
 
-func known(values []float64) []float64 {
-	return slices.DeleteFunc(slices.Clone(values), math.IsNaN)
+// unprecedented reports whether the newest means before an end are beyond what was usual before them.
+func (u *unitSearch) unprecedented(end int, change float64) bool {
+	direction := math.Copysign(1, change)
+	past := known(u.logs[:end-unitAfter-unitGap])
+	for i := range past {
+		past[i] *= direction
+	}
+	slices.Sort(past)
+	least := past[int(usualShare*float64(len(past)-1))] + unprecedentedShare*math.Abs(change)
+	return !slices.ContainsFunc(u.logs[end-unitAfter:end], func(v float64) bool {
+		return !(direction*v >= least) // NaN is not.
+	})
+}
+
+// locate finds the samples in neither unit. Sharp is false where they take longer than a change of the unit.
+func (u *unitSearch) locate(s forecast.Series, end int, factor float64) (change UnitChange, sharp bool) {
+	split := end - unitAfter - unitGap
+	first := u.first + (split-1)*u.per
+	// How far each sample near the change is on the way from the old level, 0, to the new one, 1.
+	way := slices.Clone(s.Values[first : u.first+(end-unitAfter+1)*u.per])
+	old := median(u.logs[split-unitAfter : split])
+	for i, v := range way {
+		way[i] = (math.Log(v) - old) / math.Log(factor)
+	}
+	at, strays := splitOf(way)
+	from, to := at, at
+	for from > 0 && !(way[from-1] < mixedShare) { // NaN is not.
+		from--
+	}
+	for to < len(way) && !(way[to] > 1-mixedShare) {
+		to++
+	}
+	change = UnitChange{From: s.TimeAt(first + from), To: s.TimeAt(first + to), Factor: factor}
+	return change, float64(strays) <= maxStrays*float64(len(known(way))) && to-from <= unitGap*u.per
+}
+
+// splitOf returns where numbers cross 1/2 with the fewest on the wrong side.
+func splitOf(way []float64) (at, fewest int) {
+	strays := 0
+	for _, v := range way {
+		if v < 0.5 {
+			strays++
+		}
+	}
+	fewest = strays
+	for i, v := range way {
+		switch {
+		case v < 0.5:
+			strays--
+		case v >= 0.5:
+			strays++
+		}
+		if strays < fewest {
+			at, fewest = i+1, strays
+		}
+	}
+	return at, fewest
+}
+
+// apply converts the means before a change, and forgets those in neither unit.
+func (u *unitSearch) apply(s forecast.Series, c UnitChange) {
+	for i := range u.logs {
+		switch begin, end := s.TimeAt(u.first+i*u.per), s.TimeAt(u.first+(i+1)*u.per); {
+		case !end.After(c.From):
+			u.logs[i] += math.Log(c.Factor)
+		case begin.Before(c.To):
+			u.logs[i] = math.NaN()
+		}
+	}
 }
 
 func distances(values []float64, from float64) []float64 {
@@ -196,66 +307,10 @@ func distances(values []float64, from float64) []float64 {
 	return out
 }
 
-// unprecedented reports whether the means before an end are beyond what the series had before them.
-func (u *units) unprecedented(end int, change float64) bool {
-	sign := math.Copysign(1, change)
-	var past []float64
-	for _, v := range u.logs[:end-unitBlocks-unitGap] {
-		if !math.IsNaN(v) {
-			past = append(past, sign*v)
-		}
-	}
-	slices.Sort(past)
-	highest := past[int(usualShare*float64(len(past)-1))]
-	for _, v := range u.logs[end-unitBlocks : end] {
-		if sign*v-highest < unprecedented*math.Abs(change) { // NaN is not.
-			return false
-		}
-	}
-	return true
-}
+// known are the values without gaps.
+func known(values []float64) []float64 { return slices.DeleteFunc(slices.Clone(values), math.IsNaN) }
 
-// locate finds the samples between both units; ok is false where they are not in the middle of a jump.
-func (u *units) locate(s forecast.Series, end int, factor float64) (change UnitChange, ok bool) {
-	first := u.first + (end-unitSpan+unitBlocks-1)*u.per
-	near := s.Values[first : u.first+(end-unitBlocks+1)*u.per]
-	// Where a sample is between the old unit, 0, and the new one, 1.
-	old := median(u.logs[end-unitSpan : end-unitSpan+unitBlocks])
-	place := make([]float64, len(near))
-	strays, samples := 0, 0
-	for i, v := range near {
-		place[i] = (math.Log(v) - old) / math.Log(factor)
-		if !math.IsNaN(v) {
-			samples++
-		}
-		if place[i] < 0.5 {
-			strays++
-		}
-	}
-	split, fewest := 0, strays
-	for i, p := range place {
-		switch {
-		case p < 0.5:
-			strays--
-		case p >= 0.5:
-			strays++
-		}
-		if strays < fewest {
-			split, fewest = i+1, strays
-		}
-	}
-	from, to := split, split
-	for from > 0 && !(place[from-1] < mixedPlace) {
-		from--
-	}
-	for to < len(near) && !(place[to] > 1-mixedPlace) {
-		to++
-	}
-	change = UnitChange{From: s.TimeAt(first + from), To: s.TimeAt(first + to), Factor: factor}
-	return change, float64(fewest) <= mostStrays*float64(samples) && to-from <= unitGap*u.per
-}
-
-// median of the values that are known; NaN if none is.
+// median of the known values; NaN if there are none.
 func median(values []float64) float64 {
 	sorted := known(values)
 	if len(sorted) == 0 {
