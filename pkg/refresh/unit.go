@@ -56,9 +56,14 @@ func unitCondition(c *demand.UnitChange) snapshot.Condition {
 		times = fmt.Sprintf("1/%.6g of", 1/c.Factor)
 	}
 	return snapshot.Condition{
-		Type: snapshot.ConditionData, Reason: snapshot.ReasonUnitChanged,
-		Message: fmt.Sprintf("since %s the demand is %s what it was, at once, with the same shape: its unit has probably changed at "+
-			"the exporter or in a recording rule; the history before counts in the new unit, and the value is in the new unit, so "+
-			"check that the autoscaler's target is, too", formatTime(c.To), times),
+		Type:   snapshot.ConditionData,
+		Reason: snapshot.ReasonUnitChanged,
+		Message: fmt.Sprintf(
+			"since %s the demand is %s what it was, at once, with the same shape: its unit has probably changed at "+
+				"the exporter or in a recording rule; the history before counts in the new unit, and the value is in the new unit, so "+
+				"check that the autoscaler's target is, too",
+			formatTime(c.To),
+			times,
+		),
 	}
 }

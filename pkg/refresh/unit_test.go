@@ -3,18 +3,14 @@ package refresh_test
 import (
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/hack/demandtest"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
-	"github.com/forewarm/forewarm/pkg/offline/simulate"
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
@@ -31,10 +27,20 @@ func changedAt(at time.Time, factor float64, demand func(time.Time) float64) fun
 // byObjective is a Forecast with an objective and an autoscaler whose replicas sustain so much.
 func byObjective(name string, target float64) refresh.Job {
 	j := jobOf(name)
-	j.Settings = decide.Settings{Late: 0.01, Wait: 30 * time.Second, Target: target, Lead: 5 * time.Minute, Mode: decide.Floor}
+	j.Settings = decide.Settings{
+		Late:   0.01,
+		Wait:   30 * time.Second,
+		Target: target,
+		Lead:   5 * time.Minute,
+		Mode:   decide.Floor,
+	}
 	j.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: hpa.Spec{
-		Min: 1, Max: 100_000, Cluster: hpa.DefaultCluster(),
-		Metrics: []hpa.Metric{{Name: "demand", Source: hpa.External, Type: hpa.AverageValue, Target: int64(1000 * target)}},
+		Min:     1,
+		Max:     100_000,
+		Cluster: hpa.DefaultCluster(),
+		Metrics: []hpa.Metric{
+			{Name: "demand", Source: hpa.External, Type: hpa.AverageValue, Target: int64(1000 * target)},
+		},
 	}}}
 	return j
 }
@@ -75,8 +81,11 @@ func TestUnitChangeIsFollowed(t *testing.T) {
 				for i, f := range got {
 					t.Logf("%d: %.2f times the demand after an hour, %.2f the next morning", i, f.hour, f.morning)
 					if !(f.hour <= 2) || !(f.morning <= 1.5) {
-						t.Errorf("served are %.2f times the demand after an hour, want 2, and %.2f the next morning, want 1.5",
-							f.hour, f.morning)
+						t.Errorf(
+							"served are %.2f times the demand after an hour, want 2, and %.2f the next morning, want 1.5",
+							f.hour,
+							f.morning,
+						)
 					}
 				}
 			})
@@ -84,50 +93,47 @@ func TestUnitChangeIsFollowed(t *testing.T) {
 	}
 }
 
-func TestUnitFigures(t *testing.T) {
-	data := os.Getenv("FOREWARM_DATA")
-	if data == "" || os.Getenv("FIGURES") == "" {
-		t.Skip("FOREWARM_DATA is unset: it names the folder with recorded workloads")
-	}
-	var all []demandtest.Recorded
-	for _, folder := range []string{"outcome/series_15s", "outcome/workloads"} {
-		r, err := demandtest.Read(filepath.Join(data, folder))
-		if err != nil {
-			t.Fatal(err)
+// A changed unit is said for a day, and all replicas agree: one that starts at any time serves the same as one that has seen the change,
+// also when only the end of what came before it is left in the history.
+func TestReplicasAgreeAboutAChangedUnit(t *testing.T) {
+	at := noon.Add(7 * time.Minute)
+	source := &demandSource{demand: changedAt(at, 1./60, daily)}
+	old, _ := newLoop(t, source, fixedJobs{jobOf("llama")})
+	const steps = 60 * 60
+	for minute := range steps {
+		now := at.Add(time.Duration(minute-5) * step)
+		e := entry(t, old.Step(t.Context(), now), "llama")
+		if minute%97 == 0 || minute > 40 && minute < 60 {
+			fresh, _ := newLoop(t, source, fixedJobs{jobOf("llama")})
+			other := entry(t, fresh.Step(t.Context(), now), "llama")
+			if e.Decision.Value != other.Decision.Value || e.Observed != other.Observed {
+				t.Errorf(
+					"%s after the change: %v, a new replica %v",
+					now.Sub(at),
+					e.Decision.Value,
+					other.Decision.Value,
+				)
+			}
 		}
-		all = append(all, r...)
-	}
-	for _, r := range all {
-		s, err := simulate.Resample(r.Series, step)
-		if err != nil || s.Len() < 6*24*60 || !strings.Contains(r.Name, os.Getenv("FIGURES")) {
+		if minute > 65 && !(e.Decision.Value < 2*e.Observed) {
+			t.Fatalf("%s after the change %v is served of %v", now.Sub(at), e.Decision.Value, e.Observed)
+		}
+		if minute != 60 && minute != steps-1 {
 			continue
 		}
-		if err := demandtest.Scale(s, 12_000); err != nil {
-			t.Fatal(err)
+		at := slices.IndexFunc(
+			e.Conditions,
+			func(c snapshot.Condition) bool { return c.Reason == snapshot.ReasonUnitChanged },
+		)
+		if minute == 60 != (at >= 0) {
+			t.Errorf("%d minutes later: %+v", minute-5, e.Conditions)
 		}
-		read := func(at time.Time) float64 {
-			if i := int(at.Sub(s.Start) / step); i >= 0 && i < s.Len() && !at.Before(s.Start) {
-				return s.Values[i]
-			}
-			return math.NaN()
-		}
-		for _, factor := range []float64{1. / 60, 60} {
-			var hours, mornings [2][]float64
-			for k, h := range []int{3, 8, 11, 15, 19, 23} {
-				at := s.Start.Truncate(24 * time.Hour).Add(time.Duration(4+k%2)*24*time.Hour + time.Duration(h)*time.Hour + 7*time.Minute)
-				a, b := jobOf("quantile"), byObjective("objective", 1000)
-				a.History, b.History = 14*24*time.Hour, 14*24*time.Hour
-				for i, f := range playUnit(t, at, changedAt(at, factor, read), a, b) {
-					hours[i], mornings[i] = append(hours[i], f.hour), append(mornings[i], f.morning)
+		if at >= 0 {
+			for _, want := range []string{"2026-11-18 12:07:00 UTC", "1/60 of what it was"} {
+				if c := e.Conditions[at]; c.True || !strings.Contains(c.Message, want) {
+					t.Errorf("%+v, want %q", c, want)
 				}
-			}
-			for i, name := range []string{"quantile", "objective"} {
-				slices.Sort(hours[i])
-				slices.Sort(mornings[i])
-				fmt.Printf("%s %s %.4g: hour %.3g  morning %.3g\n", r.Name, name, factor, hours[i], mornings[i])
 			}
 		}
 	}
 }
-
-var _ = snapshot.ConditionData

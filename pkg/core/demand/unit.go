@@ -31,7 +31,7 @@ const (
 	// The rest are logarithms. unitTolerance is how far the measured factor may be from a conventional one.
 	unitTolerance = 0.22
 	// The shape is kept if minUnitMeans of the means after the change are no farther from the new level than unitSpread and twice the
-	// usual distance of those before it, at most maxUnitSpread.
+	// usual distance of those before it, at most maxUnitSpread, and none is twice as far as that.
 	unitSpread, maxUnitSpread = 0.25, 0.7
 
 	// All means after the change must be beyond usualShare of the means before it, by unprecedentedShare of the change.
@@ -208,8 +208,11 @@ func keepsShape(after, before []float64) (factor float64, ok bool) {
 	spread := math.Min(unitSpread+2*median(distances(before, usual)), maxUnitSpread)
 	near := 0
 	for _, d := range distances(after, level) {
-		if d <= spread {
+		switch {
+		case d <= spread:
 			near++
+		case d > 2*maxUnitSpread:
+			return 0, false
 		}
 	}
 	return factor, factor > 0 && near >= minUnitMeans

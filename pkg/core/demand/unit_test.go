@@ -66,7 +66,8 @@ func TestUnitChangesOfOneHistory(t *testing.T) {
 	}
 	early := multiply(unitDay(), day/3, math.MaxInt, 2, 1./60)
 	got := changesOf(early)
-	if len(got) != 1 || math.Abs(got[0].Factor*60-1) > 1e-9 || got[0].To.Sub(early.TimeAt(day/3)).Abs() > 2*time.Minute {
+	if len(got) != 1 || math.Abs(got[0].Factor*60-1) > 1e-9 ||
+		got[0].To.Sub(early.TimeAt(day/3)).Abs() > 2*time.Minute {
 		t.Errorf("early: %v", got)
 	}
 	if got := demand.UnitChanges(early, unitSeason, early.TimeAt(day)); got != nil {
