@@ -125,32 +125,6 @@ func wrongSignals() []day {
 			Within: 10 * minute, Do: "write `sum(rate(…[2m]))`",
 		},
 		{
-			Name:    "A counter that starts again",
-			Happens: "`rate()` was forgotten, and a process of several restarts every six hours: the value falls by a part",
-			demand: func(after time.Duration, _ float64) float64 {
-				return (after + 20*24*time.Hour).Seconds() + ((after + 20*24*time.Hour) % (6 * time.Hour)).Seconds()
-			},
-			After:  10 * minute,
-			Served: "nothing",
-			State:  "Invalid",
-			Alert:  notServed,
-			Within: 10 * minute,
-			Do:     "write `sum(rate(…[2m]))`",
-		},
-		{
-			Name:       "A unit that changes",
-			Happens:    "an exporter or a recording rule reports per second what it reported per minute: the demand is 1/60, with the same shape",
-			demand:     times(1./60, forEver),
-			After:      65 * minute,
-			least:      0.9 / 60,
-			most:       2. / 60,
-			Served:     "at most what was served before for 40 to 50 minutes, then the demand in the new unit",
-			Conditions: map[string]string{data: "UnitChanged"},
-			Alert:      suspect,
-			Within:     65 * minute,
-			Do:         "correct the autoscaler's target, or restore the unit",
-		},
-		{
 			Name: "An average for a total", Happens: "`avg()` instead of `sum()`: the HPA divides it once more",
 			change: func(t *refresh.Job, _ time.Time) { t.Average = true },
 			After:  20 * minute, least: 0.9, most: 1.2, Served: "the average",
@@ -185,6 +159,38 @@ func wrongSignals() []day {
 			After: 7 * minute, least: 0.8, most: 1.2, Served: "the running maximum meanwhile", State: "FallingBack",
 			Conditions: map[string]string{signal: "OwnersUnknown"}, Alert: suspect, Within: 20 * minute,
 			Do: "restore kube-state-metrics, every shard of it",
+		},
+	}
+}
+
+// levels are days of a signal that has another level: a counter that starts again, another unit.
+func levels() []day {
+	return []day{
+		{
+			Name:    "A counter that starts again",
+			Happens: "`rate()` was forgotten, and a process of several restarts every six hours: the value falls by a part",
+			demand: func(after time.Duration, _ float64) float64 {
+				return (after + 20*24*time.Hour).Seconds() + ((after + 20*24*time.Hour) % (6 * time.Hour)).Seconds()
+			},
+			After:  10 * minute,
+			Served: "nothing",
+			State:  "Invalid",
+			Alert:  notServed,
+			Within: 10 * minute,
+			Do:     "write `sum(rate(…[2m]))`",
+		},
+		{
+			Name:       "A unit that changes",
+			Happens:    "an exporter or a recording rule reports per second what it reported per minute: the demand is 1/60, with the same shape",
+			demand:     times(1./60, forEver),
+			After:      65 * minute,
+			least:      0.9 / 60,
+			most:       2. / 60,
+			Served:     "at most what was served before for 40 to 50 minutes, then the demand in the new unit",
+			Conditions: map[string]string{data: "UnitChanged"},
+			Alert:      suspect,
+			Within:     65 * minute,
+			Do:         "correct the autoscaler's target, or restore the unit",
 		},
 	}
 }

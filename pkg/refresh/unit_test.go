@@ -72,6 +72,7 @@ func playUnit(t *testing.T, at time.Time, demand func(time.Time) float64, jobs .
 
 // After a change of the unit the value follows within an hour, and the next morning is forecast in the new unit.
 func TestUnitChangeIsFollowed(t *testing.T) {
+	t.Parallel()
 	for _, factor := range []float64{1. / 3600, 1. / 1000, 1. / 60, 60, 100, 1000} {
 		for _, hour := range []int{2, 9, 14, 20} {
 			t.Run(fmt.Sprintf("%.4g at %d:07", factor, hour), func(t *testing.T) {

@@ -69,9 +69,9 @@ func rising(n int) []float64 {
 	return out
 }
 
-// counters are sums of counters of several processes, each of which starts again every so many steps; 0 for never.
-func counters(n int, perStep func(step int) float64, every ...int) []float64 {
-	out := make([]float64, n)
+// counters are four days of sums of counters of several processes, each of which starts again every so many steps; 0 for never.
+func counters(perStep func(step int) float64, every ...int) []float64 {
+	out := make([]float64, 4*day)
 	for process, steps := range every {
 		counted := 0.0
 		for i := range out {
@@ -94,7 +94,7 @@ func TestCountersAreToldAtAllTimes(t *testing.T) {
 	byDay := func(i int) float64 {
 		return math.Floor(20 * math.Max(0, math.Sin(2*math.Pi*float64(i)/day)) * math.Abs(math.Sin(float64(i))))
 	}
-	pods := counters(4*day, noisy, 0, 0) // With one to six more in the daytime, which go away one by one.
+	pods := counters(noisy, 0, 0) // With one to six more in the daytime, which go away one by one.
 	for pod := range 6 {
 		counted := 0.0
 		for i := range pods {
@@ -106,20 +106,20 @@ func TestCountersAreToldAtAllTimes(t *testing.T) {
 			}
 		}
 	}
-	once := counters(4*day, noisy, 0)
+	once := counters(noisy, 0)
 	for i := range once[2*day:] {
 		once[2*day+i] -= once[2*day-1]
 	}
 	for name, samples := range map[string][]float64{
 		"one reset":                   once,
-		"without noise":               counters(4*day, constant, day+7*hour),
-		"a reset a day":               counters(4*day, noisy, day),
-		"three resets a day":          counters(4*day, noisy, 8*hour),
-		"a restart every three hours": counters(4*day, noisy, 3*hour),
-		"of few requests":             counters(4*day, rare, 30*hour),
-		"of the daytime alone":        counters(4*day, byDay, day),
-		"of several processes":        counters(4*day, noisy, 0, 9*hour, 11*hour, 30*hour),
-		"of many that restart":        counters(4*day, noisy, 0, 5*hour, 6*hour, 7*hour, 8*hour, 9*hour),
+		"without noise":               counters(constant, day+7*hour),
+		"a reset a day":               counters(noisy, day),
+		"three resets a day":          counters(noisy, 8*hour),
+		"a restart every three hours": counters(noisy, 3*hour),
+		"of few requests":             counters(rare, 30*hour),
+		"of the daytime alone":        counters(byDay, day),
+		"of several processes":        counters(noisy, 0, 9*hour, 11*hour, 30*hour),
+		"of many that restart":        counters(noisy, 0, 5*hour, 6*hour, 7*hour, 8*hour, 9*hour),
 		"of pods that come and go":    pods,
 	} {
 		for end := day; end <= len(samples); end += 10 {

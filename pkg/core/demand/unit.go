@@ -48,7 +48,7 @@ func unitFactors() []float64 {
 }
 
 // UnitBlock is how often a series with a step is searched for a change of its unit, counted from the epoch.
-func UnitBlock(step time.Duration) time.Duration { return max(1, unitBlock/step) * step }
+func UnitBlock(step time.Duration) time.Duration { return max(step, unitBlock-unitBlock%step) }
 
 // UnitChanges finds the lasting changes of scale that keep the shape of a series, the oldest first. One is found 40 to 50 minutes after
 // it, if a season and a half are known before it. At its beginning, where less is known before a change, the series until an anchor is
@@ -90,6 +90,14 @@ func ConvertUnit(s forecast.Series, changes []UnitChange) {
 			}
 		}
 	}
+}
+
+// unitSearch has the logarithms of a series' means, NaN where a mean is unknown or 0.
+type unitSearch struct {
+	logs []float64
+	// first is the index of the first mean's first sample, per how many samples a mean has, and season how many means a season has, at
+	// least a day's.
+	first, per, season int
 }
 
 // search finds the changes, the oldest first.
@@ -135,17 +143,15 @@ func MayChangeUnit(part forecast.Series) bool {
 	return false
 }
 
-// unitSearch has the logarithms of a series' means, NaN where a mean is unknown or 0.
-type unitSearch struct {
-	logs []float64
-	// first is the index of the first mean's first sample, per how many samples a mean has, and season how many means a season has, at
-	// least a day's.
-	first, per, season int
+// wholeSeasons are as many seasons as last a day at least.
+func wholeSeasons(season time.Duration) time.Duration {
+	day := 24*time.Hour + season - 1
+	return day - day%season
 }
 
 func newUnitSearch(s forecast.Series, season time.Duration) unitSearch {
 	block := UnitBlock(s.Step)
-	u := unitSearch{per: int(block / s.Step), season: int((24*time.Hour + season - 1) / season * season / block)}
+	u := unitSearch{per: int(block / s.Step), season: int(wholeSeasons(season) / block)}
 	if past := s.Start.UnixNano() % int64(block); past > 0 {
 		u.first = int((int64(block) - past + int64(s.Step) - 1) / int64(s.Step))
 	}

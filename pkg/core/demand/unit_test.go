@@ -70,13 +70,13 @@ func TestUnitChangesOfOneHistory(t *testing.T) {
 		got[0].To.Sub(early.TimeAt(day/3)).Abs() > 2*time.Minute {
 		t.Errorf("early: %v", got)
 	}
-	if got := demand.UnitChanges(early, unitSeason, early.TimeAt(day)); got != nil {
-		t.Errorf("early, before the anchor knows a day and a half after it: %v", got)
+	if soon := demand.UnitChanges(early, unitSeason, early.TimeAt(day)); soon != nil {
+		t.Errorf("early, before the anchor knows a day and a half after it: %v", soon)
 	}
 	demand.ConvertUnit(early, got)
 	for i, v := range unitDay().Values {
-		if got := early.Values[i] * 60; !math.IsNaN(got) && math.Abs(got/v-1) > 1e-9 {
-			t.Fatalf("converted is %v at %d, want %v", got, i, v)
+		if converted := early.Values[i] * 60; !math.IsNaN(converted) && math.Abs(converted/v-1) > 1e-9 {
+			t.Fatalf("converted is %v at %d, want %v", converted, i, v)
 		}
 	}
 }
