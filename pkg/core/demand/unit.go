@@ -64,17 +64,21 @@ func UnitChanges(s forecast.Series, season time.Duration, anchor time.Time) []Un
 		return nil
 	}
 	u := newUnitSearch(s, season)
+	until := max(u.first, min(int(anchor.Sub(s.Start)/s.Step), len(s.Values)))
+	u.anchor = min((until-u.first)/u.per, len(u.logs))
 	out := u.search(s)
 	var early []UnitChange
-	past := s.Slice(u.first, max(u.first, min(int(anchor.Sub(s.Start)/s.Step), len(s.Values))))
+	past := s.Slice(u.first, until)
 	past.Values = slices.Clone(past.Values)
 	ConvertUnit(past, out)
 	for _, c := range u.backwards(past, season) {
-		if n := int(c.From.Sub(past.Start) / UnitBlock(s.Step)); n < len(u.logs) && !u.enoughBefore(n) {
+		if n := int(c.From.Sub(past.Start)/UnitBlock(s.Step)) - unitBefore; !u.long(u.logs[:max(0, n)]) {
 			early = append(early, c)
 		}
 	}
-	return append(early, out...)
+	out = append(early, out...)
+	slices.SortFunc(out, func(a, b UnitChange) int { return a.From.Compare(b.From) })
+	return out
 }
 
 // ConvertUnit converts a series into its newest unit, in place. Samples in neither unit become gaps.
@@ -98,6 +102,8 @@ type unitSearch struct {
 	// first is the index of the first mean's first sample, per how many samples a mean has, and season how many means a season has, at
 	// least a day's.
 	first, per, season int
+	// anchor is how many means end before the anchor.
+	anchor int
 }
 
 // search finds the changes, the oldest first.
@@ -184,7 +190,7 @@ func (u *unitSearch) jumps(end int) bool {
 // changeAt returns the factor of a change that the newest means before an end show.
 func (u *unitSearch) changeAt(end int) (factor float64, ok bool) {
 	split := end - unitAfter - unitGap
-	if !u.jumps(end) || !u.enoughBefore(split) {
+	if !u.jumps(end) || !u.judges(split) {
 		return 0, false
 	}
 	factor, ok = keepsShape(u.relative(end-unitAfter, end), u.relative(split-unitBefore, split))
@@ -194,8 +200,14 @@ func (u *unitSearch) changeAt(end int) (factor float64, ok bool) {
 	return factor, ok && u.unprecedented(end, math.Log(factor))
 }
 
-// enoughBefore reports whether a season and a half are known before a mean.
-func (u *unitSearch) enoughBefore(n int) bool { return 2*len(known(u.logs[:n])) >= 3*u.season }
+// judges reports whether enough is known before a mean to judge a change there: a week, or a season and a half while no more is known
+// after it. Then it is judged backwards instead: the first run of a weekly job is over by then.
+func (u *unitSearch) judges(n int) bool {
+	return u.long(u.logs[:n]) || u.enough(u.logs[:n]) && !u.enough(u.logs[n:max(n, u.anchor)])
+}
+
+func (u *unitSearch) long(logs []float64) bool   { return 2*len(known(logs)) >= 15*u.season }
+func (u *unitSearch) enough(logs []float64) bool { return 2*len(known(logs)) >= 3*u.season }
 
 // keepsShape returns the conventional factor between some logarithms and those before them, and whether they are alike otherwise.
 func keepsShape(after, before []float64) (factor float64, ok bool) {

@@ -60,7 +60,9 @@ func TestUnitChanges(t *testing.T) {
 
 // A change that is undone is another change, and one near the beginning of the history is found by what comes after it.
 func TestUnitChangesOfOneHistory(t *testing.T) {
-	s := multiply(unitDay(), 2*day, 3*day, 0, 1./60)
+	s := unitDay()
+	s.Values = slices.Concat(s.Values, s.Values, s.Values)
+	s = multiply(s, 8*day, 9*day, 0, 1./60)
 	if got := changesOf(s); len(got) != 2 || got[0].Factor != 1./60 || got[1].Factor != 60 {
 		t.Errorf("there and back: %v", got)
 	}
