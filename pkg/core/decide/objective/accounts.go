@@ -71,7 +71,7 @@ func (a *accounts) endHour() {
 		Account: Account{
 			Arrived: s.Arrived,
 			Late:    s.Late[0],
-			Bad:     badDemand(s.Arrived, s.Late)[0],
+			Bad:     badPart(s.Arrived, s.Late[0]),
 			Paid:    s.Paid[0],
 		},
 		capped:     s.Capped[0],
@@ -93,6 +93,14 @@ func (a *accounts) total() (sum accountHour, over time.Duration) {
 		sum.peak = math.Max(sum.peak, h.peak)
 	}
 	return sum, time.Duration(a.hours.Len()) * time.Hour
+}
+
+// badPart is the demand of an hour if the hour is bad, else 0.
+func badPart(arrived, late float64) float64 {
+	if sim.IsBadHour(arrived, late) {
+		return arrived
+	}
+	return 0
 }
 
 func (a Account) plus(b Account) Account {

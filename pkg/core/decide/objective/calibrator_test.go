@@ -362,3 +362,26 @@ func TestDeterminism(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// A goal of bad hours leaves less than half as many as the same share of late demand does.
+func TestAGoalOfBadHoursLeavesFewer(t *testing.T) {
+	const asked = 0.03
+	byHours, byLateness := 0.0, 0.0
+	const seeds = 3
+	for seed := range uint64(seeds) {
+		for _, one := range []struct {
+			goal objective.Goal
+			sum  *float64
+		}{{objective.Goal{Late: asked, BadHours: true}, &byHours}, {objective.Goal{Late: asked}, &byLateness}} {
+			c := config(t, asked)
+			c.Goals = []objective.Goal{one.goal}
+			o := newPlayer(t, c)
+			play(o, jumpy(12, seed))
+			served := o.Report().Served
+			*one.sum += served.Bad / served.Arrived / seeds
+		}
+	}
+	if 2*byHours > byLateness {
+		t.Errorf("%.4f of the demand arrived in bad hours, and %.4f with a goal of late demand", byHours, byLateness)
+	}
+}

@@ -23,6 +23,8 @@ const (
 	// optimism corrects the selection bias: a multiplier is selected because its past was good. On recorded demand, with it, as much is
 	// late in the mean as was asked for.
 	optimism = 1.5
+	// optimismBadHours does so for bad hours, which are rarer and come together.
+	optimismBadHours = 2.2
 	// unpricedMultiplier is served at a price before any cost is known.
 	unpricedMultiplier = 2.0
 	// leastLate keeps logarithms finite.
@@ -43,12 +45,15 @@ type hour struct {
 	Late, Paid []float64
 }
 
-// badDemand is the demand of an hour that counts if the hour is bad, under each multiplier.
+// badDemand is the demand of an hour that counts towards bad hours, under each multiplier: all of it from an hour of which twice as much
+// is late as makes it bad, nothing up to a fifth as much, and a part in between. Whether an hour is just bad is luck, so a step learns
+// less from the same hours.
 func badDemand(arrived float64, late []float64) []float64 {
+	const none, all = sim.BadShare / 5, sim.BadShare * 2
 	out := make([]float64, len(late))
 	for i, v := range late {
-		if sim.IsBadHour(arrived, v) {
-			out[i] = arrived
+		if arrived > 0 {
+			out[i] = arrived * min(max((v/arrived-none)/(all-none), 0), 1)
 		}
 	}
 	return out
@@ -57,6 +62,7 @@ func badDemand(arrived float64, late []float64) []float64 {
 // estimator expects the lateness and the cost of each multiplier of a grid, from the hours observed and a prior.
 type estimator struct {
 	grid, prior []float64
+	optimism    float64
 
 	// Sums that fade within weeks.
 	late, paid []float64
@@ -70,10 +76,10 @@ type estimator struct {
 }
 
 // newEstimator starts from a prior: the share late under each multiplier of the grid on other workloads (see Priors).
-func newEstimator(grid, prior []float64) *estimator {
+func newEstimator(grid, prior []float64, optimism float64) *estimator {
 	n := len(grid)
 	return &estimator{
-		grid: grid, prior: prior,
+		grid: grid, prior: prior, optimism: optimism,
 		late: make([]float64, n), paid: make([]float64, n), totalLate: make([]float64, n),
 	}
 }
@@ -111,7 +117,7 @@ func (m *estimator) lateShares() []float64 {
 func (m *estimator) curve() Curve {
 	c := Curve{Points: make([]Point, len(m.grid))}
 	for i := range c.Points {
-		p := Point{Multiplier: m.grid[i], Late: min(optimism*m.expectedLate(i), 1), RelativeCost: math.NaN()}
+		p := Point{Multiplier: m.grid[i], Late: min(m.optimism*m.expectedLate(i), 1), RelativeCost: math.NaN()}
 		if m.arrived > 0 {
 			p.RelativeCost = m.paid[i] / m.arrived
 		}

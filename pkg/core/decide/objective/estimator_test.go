@@ -10,6 +10,7 @@ import (
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // late is an hour's late demand under each multiple, as shares of what arrived.
@@ -65,7 +66,10 @@ func TestShipped(t *testing.T) {
 // What was written is what is read.
 func TestPriorsAreWritten(t *testing.T) {
 	var text bytes.Buffer
-	if err := (Priors{Late: Shares{"regression": {0.25, 1.0 / 3}}, BadHours: Shares{"regression": {0.5}}}).Write(&text, time.Minute); err != nil {
+	if err := (Priors{Late: Shares{"regression": {0.25, 1.0 / 3}}, BadHours: Shares{"regression": {0.5}}}).Write(
+		&text,
+		time.Minute,
+	); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := text.String(), `{"lead":60,"late":{"regression":[0.25,0.333]},"bad_hours":{"regression":[0.5]}}`+"\n"; got != want {
@@ -75,7 +79,7 @@ func TestPriorsAreWritten(t *testing.T) {
 
 // Before anything was seen the prior rules, and so it does without demand.
 func TestBeginsWithThePrior(t *testing.T) {
-	m := newEstimator(FineGrid(), prior(t, 5*time.Minute))
+	m := newEstimator(FineGrid(), prior(t, 5*time.Minute), optimism)
 	one := cautious * prior(t, 5*time.Minute)[5]
 	for hours := range 24 {
 		if k, met := m.curve().forObjective(one); math.Abs(k-1) > 1e-9 || !met {
@@ -87,7 +91,7 @@ func TestBeginsWithThePrior(t *testing.T) {
 
 // What was seen takes over: after two months seven tenths of it are the workload's own.
 func TestLearnsFromTheOutcome(t *testing.T) {
-	m := newEstimator(FineGrid(), prior(t, 5*time.Minute))
+	m := newEstimator(FineGrid(), prior(t, 5*time.Minute), optimism)
 	for range 24 * 60 {
 		m.add(hour{Arrived: 12, Late: late(12, fading), Paid: paid(12)})
 	}
@@ -122,7 +126,7 @@ func after(t *testing.T, m *estimator, hours int, arrived float64, share func(k 
 // they rarely are.
 func TestTheFrequentIsKnownSoon(t *testing.T) {
 	others := prior(t, 5*time.Minute)
-	m := newEstimator(FineGrid(), others)
+	m := newEstimator(FineGrid(), others, optimism)
 	day := after(t, m, 24, 12, never)
 	if day[0] > 0.2 || day[5] < 0.4 || day[len(day)-1] < 0.8 {
 		t.Errorf("after a day %.2f of the prior, want little at 0, half at 1, and most of it at 11", day)
@@ -134,7 +138,7 @@ func TestTheFrequentIsKnownSoon(t *testing.T) {
 
 // Two calm weeks say little of a demand three times as large: where a twentieth of it is late, that is known within a day.
 func TestACalmPastIsNoProofOfALargerDemand(t *testing.T) {
-	m := newEstimator(FineGrid(), prior(t, 5*time.Minute))
+	m := newEstimator(FineGrid(), prior(t, 5*time.Minute), optimism)
 	after(t, m, 14*24, 10, never)
 	before := m.curve().Points[5].Late
 	after(t, m, 24, 30, func(float64) float64 { return 0.05 })
@@ -154,7 +158,7 @@ func TestMarginThatDoesNotPay(t *testing.T) {
 		"it pays all the way":   {func(k float64) float64 { return 0.5 * math.Exp2(-k/2) }, 11},
 		"a tenth for a tenth":   {func(k float64) float64 { return 0.3 / (1 + 0.1*k) }, 0},
 	} {
-		m := newEstimator(FineGrid(), slices.Repeat([]float64{1e-9}, len(FineGrid())))
+		m := newEstimator(FineGrid(), slices.Repeat([]float64{1e-9}, len(FineGrid())), optimism)
 		for range 24 * 600 {
 			m.add(hour{Arrived: 12, Late: late(12, tt.late), Paid: paid(12)})
 		}
@@ -169,7 +173,7 @@ func TestMonotone(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		shipped := prior(t, time.Duration(1+rng.IntN(900))*time.Second)
-		m := newEstimator(FineGrid(), shipped)
+		m := newEstimator(FineGrid(), shipped, optimism)
 		for range rng.IntN(100) {
 			arrived := 20 * rng.Float64()
 			m.add(hour{
@@ -218,7 +222,7 @@ func TestACorrectionIsBounded(t *testing.T) {
 
 // Where a larger value falls within an autoscaler's tolerance more is late than under a smaller one: the smaller one was lucky.
 func TestLuckOfASmallMultiplier(t *testing.T) {
-	m := newEstimator(FineGrid(), prior(t, 5*time.Minute))
+	m := newEstimator(FineGrid(), prior(t, 5*time.Minute), optimism)
 	after(t, m, 14*24, 12, func(k float64) float64 {
 		switch k {
 		case 0:
@@ -260,5 +264,20 @@ func TestCheapest(t *testing.T) {
 		if got := tt.curve.forPrice(tt.price); got != tt.want {
 			t.Errorf("%s: k = %v, want %v", tt.name, got, tt.want)
 		}
+	}
+}
+
+// An hour that is twice as late as makes it bad counts in full, one with hardly any late demand not at all.
+func TestWhatCountsTowardsBadHours(t *testing.T) {
+	got := badDemand(50, []float64{0, 1, 5, 10, 50})
+	if diff := gocmp.Diff(
+		[]float64{0, 0, 50 * (0.1 - 0.02) / (0.2 - 0.02), 50, 50},
+		got,
+		cmpopts.EquateApprox(1e-9, 0),
+	); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if got := badDemand(0, []float64{0, 1}); got[0] != 0 || got[1] != 0 {
+		t.Errorf("without demand: %v", got)
 	}
 }

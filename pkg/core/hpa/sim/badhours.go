@@ -2,11 +2,11 @@ package sim
 
 import "time"
 
-// badShare is the share of an hour's demand that may be late before the hour is bad.
-const badShare = 0.1
+// BadShare is the share of an hour's demand that may be late before the hour is bad.
+const BadShare = 0.1
 
 // IsBadHour reports whether more than a tenth of an hour's demand was late: an hour in which users noticed.
-func IsBadHour(arrived, late float64) bool { return late > badShare*arrived }
+func IsBadHour(arrived, late float64) bool { return late > BadShare*arrived }
 
 // BadHours sums the demand that arrived in bad hours. Hours are clock hours in UTC, and a step belongs to the hour in which it ends. An
 // hour of which a part is missing is not judged.

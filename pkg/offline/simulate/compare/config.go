@@ -42,7 +42,7 @@ type Config struct {
 	Objective float64
 	// BadHours: Objective limits the share of the demand that arrives in bad hours instead (sim.IsBadHour).
 	BadHours bool
-	Wait      time.Duration
+	Wait     time.Duration
 	// Deferrable is the share of the demand, at least 0 and below 1, that may wait until a Deadline.
 	Deferrable float64
 	Deadline   time.Duration

@@ -46,8 +46,13 @@ func (h *history) forecasterConfig(c *Config, horizons []time.Duration, objectiv
 	}
 	for _, late := range objectives {
 		out.ExtraSettings = append(out.ExtraSettings, decide.Settings{
-			Late: late, BadHours: c.BadHours, Wait: c.Wait, Target: scaling.Target(), MaxCapacity: scaling.MaxCapacity(),
-			Lead: c.lookAhead(), Mode: decide.Floor,
+			Late:        late,
+			BadHours:    c.BadHours,
+			Wait:        c.Wait,
+			Target:      scaling.Target(),
+			MaxCapacity: scaling.MaxCapacity(),
+			Lead:        c.lookAhead(),
+			Mode:        decide.Floor,
 		})
 	}
 	out.Settings, out.ExtraSettings = out.ExtraSettings[0], out.ExtraSettings[1:]
