@@ -121,8 +121,13 @@ func parse(args []string, data string) (options, error) {
 	flags.BoolVar(&o.scheduled, "scheduled", true, "also play synthetic loads with a timetable")
 	flags.BoolVar(&o.levers, "levers", false, "play what saves beside the forecast instead: variants of a workload")
 	flags.BoolVar(&o.asJSON, "json", false, "print a JSON object for every setting, before the tables")
-	flags.BoolVar(&o.badHours, "bad-hours", false, "objectives limit the demand that arrives in bad hours, of which more than a tenth "+
-		"is late, and every policy is judged by them")
+	flags.BoolVar(
+		&o.badHours,
+		"bad-hours",
+		false,
+		"objectives limit the demand that arrives in bad hours, of which more than a tenth "+
+			"is late, and every policy is judged by them",
+	)
 	flags.StringVar(&o.priors, "priors", "",
 		"fit the built-in priors to the traces and write them to this folder, instead of playing")
 	flags.StringVar(&o.compare, "compare", "",

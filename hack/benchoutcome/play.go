@@ -201,8 +201,17 @@ type line struct {
 
 func lineOf(r recorded, lead compare.LeadTime, s compare.Setting) line {
 	l := line{
-		Lead: leadText(lead), Trace: r.name, Family: r.family, Policy: s.Policy, Setting: s.Setting,
-		FirstDay: s.FirstDay, Cost: s.RelativeCost, Late: s.Late, BadHours: s.BadHours, Churn: s.ChurnPerHour, Missed: s.Missed,
+		Lead:     leadText(lead),
+		Trace:    r.name,
+		Family:   r.family,
+		Policy:   s.Policy,
+		Setting:  s.Setting,
+		FirstDay: s.FirstDay,
+		Cost:     s.RelativeCost,
+		Late:     s.Late,
+		BadHours: s.BadHours,
+		Churn:    s.ChurnPerHour,
+		Missed:   s.Missed,
 	}
 	if s.Policy != compare.Forewarm {
 		l.Setting /= replicaCapacity

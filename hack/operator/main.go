@@ -123,7 +123,10 @@ func downtimes() []day {
 }
 
 // inACluster are the days that other tests play on a real control plane.
-func inACluster() []day {
+func inACluster() []day { return append(replicasAndObjects(), refusedObjects()...) }
+
+// replicasAndObjects are the days of Forewarm's own replicas and of the objects next to a Forecast.
+func replicasAndObjects() []day {
 	return []day{
 		{
 			Name:       "The API is not reached",
@@ -169,6 +172,12 @@ func inACluster() []day {
 			Served: "more, further ahead", Alert: "ForewarmLeadTimeJumped", Within: 15 * minute,
 			Do: "find why. If it was an accident, reset the record", Test: "TestAlerts",
 		},
+	}
+}
+
+// refusedObjects are the days of objects that the API server does not store as they were sent.
+func refusedObjects() []day {
+	return []day{
 		{
 			Name: "The API server refuses a status",
 			Happens: "the object is too large for etcd, or an admission policy, a webhook or " +

@@ -83,39 +83,7 @@ func metrics(out io.Writer) error {
 		"`forewarm serve` and `forewarm-agent` serve these metrics at `/metrics`. A metric whose value is unknown is "+
 		"absent. The\nmetrics of libraries (`go_*`, `process_*`, `apiserver_*`, `rest_client_*` and others) are not "+
 		"listed here.\n")
-	return reference.WriteMetrics(out,
-		reference.Section{
-			Title:      "Forecasts",
-			Text:       "Every Forecast, and the loop that refreshes them. `namespace` and `forecast` name the Forecast.",
-			Collectors: []prometheus.Collector{telemetry.New(nil, nil, nil)},
-		},
-		reference.Section{
-			Title:      "Workloads and autoscalers",
-			Text:       "In a cluster only. `namespace` and `forecast` name the Forecast.",
-			Collectors: []prometheus.Collector{new(forecasts.Objects)},
-		},
-		reference.Section{
-			Title: "Warm pools", Text: "Only the adapter replica that leads serves these.",
-			Collectors: []prometheus.Collector{new(pools.Controller)},
-		},
-		reference.Section{
-			Title: "Statuses", Text: "Only the adapter replica that leads serves these. `kind` is that of the objects.",
-			Collectors: []prometheus.Collector{writes.NewQueue("Forecast", 0, 0, nil)},
-		},
-		reference.Section{
-			Title:      "API groups",
-			Text:       "In a cluster only.",
-			Collectors: []prometheus.Collector{new(aggregation.Groups)},
-		},
-		reference.Section{
-			Title:      "Replicas of Forewarm",
-			Text:       "In a cluster only. Every adapter replica compares all of them.",
-			Collectors: []prometheus.Collector{new(peers.Watch)},
-		},
-		reference.Section{
-			Title: "Certificates", Text: "In a cluster only.",
-			Collectors: []prometheus.Collector{aggregation.ExpiryCollector{}},
-		},
+	return reference.WriteMetrics(out, append(clusterMetrics(),
 		reference.Section{
 			Title: "Sources by namespace", Text: "Only with `--sources-file`. `source` is a name in that file.",
 			Collectors: []prometheus.Collector{new(tenants.Sources)},
@@ -134,7 +102,45 @@ func metrics(out io.Writer) error {
 			Text:       "The GPUs of one node, and the pods on them. `uuid` and `gpu_instance` name the GPU or MIG instance.",
 			Collectors: agent.Program{}.Collectors(agent.Defaults(), nil),
 		},
-	)
+	)...)
+}
+
+// clusterMetrics are those of the Forecasts, and of what Forewarm does in a cluster.
+func clusterMetrics() []reference.Section {
+	return []reference.Section{
+		{
+			Title:      "Forecasts",
+			Text:       "Every Forecast, and the loop that refreshes them. `namespace` and `forecast` name the Forecast.",
+			Collectors: []prometheus.Collector{telemetry.New(nil, nil, nil)},
+		},
+		{
+			Title:      "Workloads and autoscalers",
+			Text:       "In a cluster only. `namespace` and `forecast` name the Forecast.",
+			Collectors: []prometheus.Collector{new(forecasts.Objects)},
+		},
+		{
+			Title: "Warm pools", Text: "Only the adapter replica that leads serves these.",
+			Collectors: []prometheus.Collector{new(pools.Controller)},
+		},
+		{
+			Title: "Statuses", Text: "Only the adapter replica that leads serves these. `kind` is that of the objects.",
+			Collectors: []prometheus.Collector{writes.NewQueue("Forecast", 0, 0, nil)},
+		},
+		{
+			Title:      "API groups",
+			Text:       "In a cluster only.",
+			Collectors: []prometheus.Collector{new(aggregation.Groups)},
+		},
+		{
+			Title:      "Replicas of Forewarm",
+			Text:       "In a cluster only. Every adapter replica compares all of them.",
+			Collectors: []prometheus.Collector{new(peers.Watch)},
+		},
+		{
+			Title: "Certificates", Text: "In a cluster only.",
+			Collectors: []prometheus.Collector{aggregation.ExpiryCollector{}},
+		},
+	}
 }
 
 // conditions prints the constants of the conditions and their reasons.
