@@ -29,6 +29,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/serve/keda/externalscaler"
+	"github.com/forewarm/forewarm/pkg/serve/telemetry"
 	"github.com/forewarm/forewarm/pkg/source/embedded"
 	"github.com/forewarm/forewarm/pkg/source/tenants"
 )
@@ -130,7 +131,17 @@ func leaderMetrics(t *testing.T) []*dto.MetricFamily {
 	}
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(append(collectors, pools)...)
-	return gather(t, registry)
+	return append(gather(t, registry), clockMetrics(t)...)
+}
+
+// clockMetrics are those of the clock of a source, which only a server that was started for longer has read.
+func clockMetrics(t *testing.T) []*dto.MetricFamily {
+	t.Helper()
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(telemetry.New(snapshottest.Store(), snapshottest.Now, nil))
+	return slices.DeleteFunc(gather(t, registry), func(f *dto.MetricFamily) bool {
+		return f.GetName() != "forewarm_source_clock_ahead_seconds"
+	})
 }
 
 // gather gathers metrics, and holds them against the conventions of Prometheus.

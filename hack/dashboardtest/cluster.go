@@ -18,6 +18,8 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/kube/aggregation"
 	"github.com/forewarm/forewarm/pkg/kube/changes"
+	"github.com/forewarm/forewarm/pkg/kube/forecasts"
+	"github.com/forewarm/forewarm/pkg/kube/peers"
 )
 
 const (
@@ -26,8 +28,8 @@ const (
 	week      = 7 * 24 * time.Hour
 )
 
-// NewCluster returns the collectors that only a cluster has beside those of pools: who holds the API groups, and when
-// certificates end. They watch a server with three APIServices and the authority's Secret, which stops with the context.
+// NewCluster returns the collectors that only a cluster has in addition to those of pools: who holds the API groups, when
+// certificates end, and whether replicas differ. They watch a server with three APIServices and the authority's Secret, which stops with the context.
 func NewCluster(ctx context.Context, clock changes.Clock) ([]prometheus.Collector, error) {
 	now := clock.Now()
 	issued, _, err := (&aggregation.Authority{}).Renew(now, aggregation.MinLifetimes*week)
@@ -57,13 +59,21 @@ func NewCluster(ctx context.Context, clock changes.Clock) ([]prometheus.Collecto
 	for _, run := range []func(context.Context) error{groups.Run, secret.Run, renew} {
 		go run(ctx) //nolint:errcheck // It ends with the context.
 	}
-	out := []prometheus.Collector{groups, aggregation.ExpiryCollector{Secret: secret, Leaf: leaf}}
+	lease := forecasts.LeaseConfig{Namespace: namespace, Name: "forewarm", Identity: "forewarm-0"}
+	replicas, err := peers.New(config, lease, func() peers.Statement { return peers.Statement{} }, log)
+	if err == nil {
+		err = replicas.Step(ctx, now)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := []prometheus.Collector{replicas, groups, aggregation.ExpiryCollector{Secret: secret, Leaf: leaf}}
 	return out, waitUntilRead(ctx, out)
 }
 
-// waitUntilRead waits until three groups and two certificates are known.
+// waitUntilRead waits until three groups, two certificates and the three differences of replicas are known.
 func waitUntilRead(ctx context.Context, collectors []prometheus.Collector) error {
-	const want = 5
+	const want = 8
 	for range 100 {
 		metrics := make(chan prometheus.Metric, 10*want)
 		for _, c := range collectors {
@@ -103,6 +113,11 @@ func stubAPI(secret map[string][]byte) http.Handler {
 				apiService(aggregation.Custom, "v1beta2"),
 				apiService(aggregation.Inspect, "v1alpha1"),
 			},
+		}
+		if strings.Contains(r.URL.Path, "leases") {
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprintf(w, `{"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{"name":"forewarm","namespace":%q}}`, namespace)
+			return
 		}
 		if strings.Contains(r.URL.Path, "secrets") {
 			list["kind"], list["apiVersion"] = "SecretList", "v1"
