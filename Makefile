@@ -181,6 +181,11 @@ bench-watch: ## the memory that 10,000 pods of 3,000 workloads cost, on a real k
 	KUBEBUILDER_ASSETS=$$(hack/components/build.sh kubernetes etcd kube-apiserver kubectl | tail -1) \
 		go test -run '^$$' -bench Pods -benchtime 1x -timeout 30m ./pkg/kube/workloads
 
+.PHONY: bench-objects
+bench-objects: ## the memory of replicas next to 500 objects of 1.4 MB in one namespace, on a real kube-apiserver (8 minutes)
+	KUBEBUILDER_ASSETS=$$(hack/components/build.sh kubernetes etcd kube-apiserver kubectl | tail -1) \
+		FOREWARM_OBJECTS=1 go test -count=1 -run TestLargeObjectsTakeNoMemory -timeout 30m -v ./cmd/forewarm
+
 .PHONY: bench-agent
 bench-agent: ## what a step of the node agent costs on eight GPUs: by a node that is made up, and by NVML's mocks
 	CGO_ENABLED=1 go test -run '^$$' -bench . -benchmem ./pkg/agent/...

@@ -25,7 +25,7 @@ import (
 func TestLargeObjectsTakeNoMemory(t *testing.T) {
 	const size = 1_400_000
 	many, allowed := 60, 1.3 // In a short test, chance is a large part of the peak.
-	if os.Getenv("FOREWARM_LONG") != "" {
+	if os.Getenv("FOREWARM_OBJECTS") != "" { // make bench-objects
 		many, allowed = 500, 1.15
 	}
 	each := many / 2
