@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"testing"
@@ -223,7 +224,7 @@ func TestAttacksOnTheOpenPort(t *testing.T) {
 					attacked = false // And once more, while the connections are open.
 				case <-time.After(100 * time.Millisecond):
 				}
-				most = max(most, memory())
+				most = max(most, held(before))
 				asked := time.Now()
 				if got := askAgain(other, base+metric); got != nil {
 					t.Errorf("another client: %v", got)
@@ -268,6 +269,16 @@ func askAgain(client *http.Client, url string) error {
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
+}
+
+// held is what the process has of the machine. Beyond the bound, garbage does not count: on a busy machine the collector is late.
+func held(before uint64) uint64 {
+	now := memory()
+	if now > before+bound {
+		debug.FreeOSMemory()
+		now = memory()
+	}
+	return now
 }
 
 // memory is what the process has of the machine.
