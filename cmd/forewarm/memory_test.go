@@ -24,7 +24,7 @@ import (
 // created, and one that is started after that, take as much memory as with the same objects without the labels.
 func TestLargeObjectsTakeNoMemory(t *testing.T) {
 	const size = 1_400_000
-	many, allowed := 60, 1.3 // In a short test, chance is a large part of the peak.
+	many, allowed := 60, 1.3                 // In a short test, chance is a large part of the peak.
 	if os.Getenv("FOREWARM_OBJECTS") != "" { // make bench-objects
 		many, allowed = 500, 1.15
 	}

@@ -116,7 +116,11 @@ func stubAPI(secret map[string][]byte) http.Handler {
 		}
 		if strings.Contains(r.URL.Path, "leases") {
 			w.Header().Set("Content-Type", "application/json")
-			fmt.Fprintf(w, `{"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{"name":"forewarm","namespace":%q}}`, namespace)
+			fmt.Fprintf(
+				w,
+				`{"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{"name":"forewarm","namespace":%q}}`,
+				namespace,
+			)
 			return
 		}
 		if strings.Contains(r.URL.Path, "secrets") {

@@ -70,21 +70,19 @@ func (b *PlaceholderPods) openPods(ctx context.Context, pool *v1alpha1.WarmPool,
 	if int(d.Status.AvailableReplicas) >= wanted {
 		return nil
 	}
-	pods, err := b.client.CoreV1().Pods(pool.Namespace).List(ctx, metav1.ListOptions{
-		LabelSelector: labels.SelectorFromSet(d.Spec.Selector.MatchLabels).String(),
-	})
-	if err != nil {
-		return listPodsError(pool, err)
-	}
 	var gated []string
-	for i := range pods.Items {
-		switch pod := &pods.Items[i]; {
+	selector := labels.SelectorFromSet(d.Spec.Selector.MatchLabels).String()
+	err := eachPod(ctx, b.client.CoreV1(), pool, selector, func(pod *corev1.Pod) {
+		switch {
 		case pod.DeletionTimestamp != nil:
 		case !isGated(pod):
 			wanted--
 		case b.now().Sub(pod.CreationTimestamp.Time) >= settleTime:
 			gated = append(gated, pod.Name)
 		}
+	})
+	if err != nil {
+		return err
 	}
 	var problems []error
 	for _, name := range gated[:min(len(gated), max(wanted, 0))] {

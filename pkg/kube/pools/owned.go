@@ -49,19 +49,31 @@ func (o *owned) in(namespace string) dynamic.ResourceInterface {
 // objects of a pool of one kind, by name.
 type objects map[string]*unstructured.Unstructured
 
-// list returns the objects that a pool owns. Objects with its labels and another owner are not among them.
+// list returns the objects that a pool owns. Objects with its labels and another owner are not among them. Of those that the pool has no
+// capacity type for, only the name and the UID are kept: a tenant may make any number of them.
 func (o *owned) list(ctx context.Context, pool *v1alpha1.WarmPool) (objects, error) {
-	all, err := o.in(pool.Namespace).List(ctx, metav1.ListOptions{
-		LabelSelector: labels.SelectorFromSet(selectorLabels(pool, "")).String(),
+	list := func(page metav1.ListOptions) (runtime.Object, error) { return o.in(pool.Namespace).List(ctx, page) }
+	current := map[string]bool{}
+	for _, capacity := range capacityTypes(pool) {
+		current[nameFor(pool, capacity.Name)] = true
+	}
+	out := objects{}
+	selector := labels.SelectorFromSet(selectorLabels(pool, "")).String()
+	err := eachItem(ctx, list, metav1.ListOptions{LabelSelector: selector}, func(object runtime.Object) {
+		one, is := object.(*unstructured.Unstructured)
+		if !is || !isOwnedBy(one, pool) {
+			return
+		}
+		if !current[one.GetName()] {
+			stale := &unstructured.Unstructured{Object: map[string]any{}}
+			stale.SetName(one.GetName())
+			stale.SetUID(one.GetUID())
+			one = stale
+		}
+		out[one.GetName()] = one
 	})
 	if err != nil {
 		return nil, o.classifyError("list", pool, err)
-	}
-	out := objects{}
-	for i := range all.Items {
-		if isOwnedBy(&all.Items[i], pool) {
-			out[all.Items[i].GetName()] = &all.Items[i]
-		}
 	}
 	return out, nil
 }

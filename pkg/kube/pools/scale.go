@@ -6,6 +6,7 @@ import (
 	"time"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
@@ -121,19 +122,19 @@ func (s *Scale) held(
 	}
 	count.Held, count.Ready = scale.Spec.Replicas, min(scale.Spec.Replicas, scale.Status.Replicas)
 	if scale.Status.Selector != "" && count.Ready > 0 {
-		pods, err := s.pods.Pods(pool.Namespace).List(ctx, metav1.ListOptions{LabelSelector: scale.Status.Selector})
-		if err != nil {
-			return Actual{}, listPodsError(pool, err)
-		}
-		placed := int32(0)
-		for i := range pods.Items {
-			if pod := &pods.Items[i]; pod.Spec.NodeName != "" && pod.DeletionTimestamp == nil {
+		found, placed := false, int32(0)
+		err := eachPod(ctx, s.pods, pool, scale.Status.Selector, func(pod *corev1.Pod) {
+			found = true
+			if pod.Spec.NodeName != "" && pod.DeletionTimestamp == nil {
 				placed++
 			} else if out.Warning == "" {
 				out.Warning = pendingReason(pod, s.now(), pendingTimeoutOf(pool))
 			}
+		})
+		if err != nil {
+			return Actual{}, err
 		}
-		if len(pods.Items) > 0 {
+		if found {
 			count.Ready = min(count.Ready, placed)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
@@ -36,36 +37,31 @@ func scalers() []scaler {
 	}
 }
 
-// listPage bounds the objects of one answer: those of other namespaces may be large.
-const listPage = 50
-
 // referring returns the objects of a kind in a namespace, or in all if that is empty, that refer to a target; none in a
 // cluster without the kind.
 func (s *Scale) referring(
 	ctx context.Context, k scaler, namespace string, target *scaleTarget,
 ) ([]unstructured.Unstructured, error) {
 	var out []unstructured.Unstructured
-	for page := (metav1.ListOptions{Limit: listPage}); ; {
-		all, err := s.client.Resource(k.resource).Namespace(namespace).List(ctx, page)
-		switch {
-		case apierrors.IsNotFound(err):
-			return nil, nil
-		case apierrors.IsForbidden(err):
-			return nil, problem(v1alpha1.PoolReasonForbidden,
-				"cannot list %ss in %s, so it is unknown whether %s serves: apply deploy/default, or upgrade the chart",
-				k.kind, target.where(), target)
-		case err != nil:
-			return nil, fmt.Errorf("list %ss in %s: %w", k.kind, target.where(), err)
-		}
-		for i := range all.Items {
-			if refers(&all.Items[i], k.path, target.TargetRef) {
-				out = append(out, all.Items[i])
-			}
-		}
-		if page.Continue = all.GetContinue(); page.Continue == "" {
-			return out, nil
-		}
+	list := func(o metav1.ListOptions) (runtime.Object, error) {
+		return s.client.Resource(k.resource).Namespace(namespace).List(ctx, o)
 	}
+	err := eachItem(ctx, list, metav1.ListOptions{}, func(object runtime.Object) {
+		if one, is := object.(*unstructured.Unstructured); is && refers(one, k.path, target.TargetRef) {
+			out = append(out, *one)
+		}
+	})
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case apierrors.IsForbidden(err):
+		return nil, problem(v1alpha1.PoolReasonForbidden,
+			"cannot list %ss in %s, so it is unknown whether %s serves: apply deploy/default, or upgrade the chart",
+			k.kind, target.where(), target)
+	case err != nil:
+		return nil, fmt.Errorf("list %ss in %s: %w", k.kind, target.where(), err)
+	}
+	return out, nil
 }
 
 // checkServing returns a Problem where a target serves: a Forecast or an autoscaler of its namespace refers to it, or one of any
