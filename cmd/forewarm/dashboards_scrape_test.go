@@ -85,7 +85,7 @@ func scrapeTwice(t *testing.T) (first, last []*dto.MetricFamily) {
 		page(t, address+"/apis/external.metrics.k8s.io/v1beta1/namespaces/team/objective")
 	}
 	use()
-	leader, sources := leaderMetrics(t), sourcesMetrics(t)
+	leader, sources := append(leaderMetrics(t), clockMetrics(t)...), sourcesMetrics(t)
 	text := page(t, address+"/metrics")
 	lint(t, text)
 	first = slices.Concat(sample(text), leader, sources())
@@ -131,7 +131,7 @@ func leaderMetrics(t *testing.T) []*dto.MetricFamily {
 	}
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(append(collectors, pools)...)
-	return append(gather(t, registry), clockMetrics(t)...)
+	return gather(t, registry)
 }
 
 // clockMetrics are those of the clock of a source, which only a server that was started for longer has read.
