@@ -20,12 +20,8 @@ type Clocked interface {
 	SourceClock(ctx context.Context, namespace string, source SourceRef) (time.Time, error)
 }
 
-const (
-	// clockInterval is how often the clock of a source is read.
-	clockInterval = 5 * time.Minute
-	// minClockDifference is the smallest difference that is reported, where the step is shorter.
-	minClockDifference = 10 * time.Second
-)
+// clockInterval is how often the clock of a source is read.
+const clockInterval = 5 * time.Minute
 
 // sourceClocks is how far the clocks of the sources are ahead of this machine's, as far as known.
 type sourceClocks struct {
@@ -71,9 +67,8 @@ func (l *Loop) readClock(ctx context.Context, clock Clock, source Clocked, names
 	}
 	difference := snapshot.ClockDifference{Min: at.Sub(clock.Now()), Max: at.Sub(before)}
 	ahead := difference.Least()
-	if last := l.clocks.set(ref, difference).
-		Least(); ahead.Abs() > minClockDifference &&
-		last.Abs() <= minClockDifference {
+	last := l.clocks.set(ref, difference).Least()
+	if ahead.Abs() > snapshot.MinClockDifference && last.Abs() <= snapshot.MinClockDifference {
 		log.WarnContext(ctx, "clocks differ", "difference", clockText(ahead))
 	}
 }
@@ -126,7 +121,7 @@ func (c *sourceClocks) explain(e *snapshot.ForecastState, t Job) {
 	c.mu.Lock()
 	ahead := c.ahead[t.Source].Least()
 	c.mu.Unlock()
-	if ahead.Abs() <= max(t.Step, minClockDifference) {
+	if ahead.Abs() <= max(t.Step, snapshot.MinClockDifference) {
 		return
 	}
 	text := clockText(ahead)

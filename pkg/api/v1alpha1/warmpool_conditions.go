@@ -151,7 +151,7 @@ const (
 	// PoolReasonTargetNotGranted (False): the target is cluster-scoped, and its annotation forewarm.dev/scaled-by-namespace does
 	// not name the pool's namespace. Its replicas stay as they are.
 	//
-	// Fix: whoever operates the target sets the annotation. See docs/warm-pools.md.
+	// Fix: ask the operator of the target to set the annotation. See docs/warm-pools.md.
 	PoolReasonTargetNotGranted = "TargetNotGranted"
 	// PoolReasonScaleBeforeUnknown (False): the pool was restored without its status, so it is unknown which number of replicas
 	// it is to restore. They stay as they are.

@@ -50,6 +50,9 @@ type LoopStats struct {
 	Clocks map[string]ClockDifference
 }
 
+// MinClockDifference is the smallest difference between two clocks that is reported.
+const MinClockDifference = 10 * time.Second
+
 // ClockDifference is how far another clock is ahead of this machine's, negative if it is behind: something between two bounds, because
 // the answer took its time.
 type ClockDifference struct {

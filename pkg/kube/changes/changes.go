@@ -3,6 +3,7 @@ package changes
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -56,6 +57,16 @@ func (s Signal) Enqueue() {
 	case s <- struct{}{}:
 	default: // A notification is pending already.
 	}
+}
+
+// LastError is the error of the newest of several attempts, so that a cause that lasts is logged once.
+type LastError string
+
+// IsNew records the outcome of an attempt, and reports whether it is an error that the attempt before did not have.
+func (l *LastError) IsNew(err error) bool {
+	before := *l
+	*l = LastError(fmt.Sprint(err))
+	return err != nil && *l != before
 }
 
 // Clock is the time, and waits for it.

@@ -57,14 +57,12 @@ func (w *StatusWriter) Refused() *writes.Queue { return w.queue }
 // Run writes until the context ends.
 func (w *StatusWriter) Run(ctx context.Context, clock changes.Clock) {
 	defer w.queue.Reset()
-	before := ""
+	var last changes.LastError
 	for {
 		err := w.Step(ctx, clock.Now())
-		text := fmt.Sprint(err)
-		if err != nil && text != before && ctx.Err() == nil {
+		if last.IsNew(err) && ctx.Err() == nil {
 			w.watch.log.WarnContext(ctx, "cannot write the statuses of DemandEvents, retrying", "error", err)
 		}
-		before = text
 		if clock.WaitUntil(ctx, clock.Now().Add(interval)) != nil {
 			return
 		}

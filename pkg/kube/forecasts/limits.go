@@ -37,8 +37,12 @@ func byPlace(a, b *stored) int {
 func isAccepted(object *unstructured.Unstructured) bool {
 	observed, _, errObserved := unstructured.NestedInt64(object.Object, "status", "observedGeneration")
 	state, _, errState := unstructured.NestedString(object.Object, "status", "state")
-	return errObserved == nil && errState == nil && observed == object.GetGeneration() && state != "" &&
-		state != string(snapshot.Invalid)
+	return errObserved == nil && errState == nil && acceptedBy(observed, state, object.GetGeneration())
+}
+
+// acceptedBy reports whether a status with a state, as of an observed generation, says that a generation is within the limits.
+func acceptedBy(observed int64, state string, generation int64) bool {
+	return observed == generation && state != "" && state != string(snapshot.Invalid)
 }
 
 // share is a namespace's use of its limits.

@@ -108,8 +108,7 @@ func (r *resolution) readStatus(object *unstructured.Unstructured) bool {
 	}
 	var status v1alpha1.ForecastStatus
 	v1alpha1.ReadStatus(object, &status)
-	r.accepted = status.ObservedGeneration == r.generation && status.State != "" &&
-		status.State != string(snapshot.Invalid)
+	r.accepted = acceptedBy(status.ObservedGeneration, status.State, r.generation)
 	if r.measured {
 		r.record = recordOf(status.Starts, r.forecast)
 	}

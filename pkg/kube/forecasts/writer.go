@@ -2,7 +2,6 @@ package forecasts
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"slices"
 	"time"
@@ -67,14 +66,12 @@ func (w *StatusWriter) Refused() *writes.Queue { return w.queue }
 // wrote.
 func (w *StatusWriter) Run(ctx context.Context, clock changes.Clock) {
 	defer w.queue.Reset()
-	before := ""
+	var last changes.LastError
 	for {
 		_, err := w.Step(ctx, clock.Now())
-		text := fmt.Sprint(err)
-		if err != nil && text != before && ctx.Err() == nil {
+		if last.IsNew(err) && ctx.Err() == nil {
 			w.log.WarnContext(ctx, "cannot write statuses, retrying", "error", err)
 		}
-		before = text
 		if err := clock.WaitUntil(ctx, clock.Now().Add(stepInterval)); err != nil {
 			return
 		}

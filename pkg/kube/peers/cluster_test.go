@@ -228,7 +228,7 @@ func testRollout(t *testing.T, f *fleet) {
 	f.says("the rollout is over", "", "")
 }
 
-// testGone: a replica that ends is compared no more within a minute, whoever is left.
+// testGone: a replica that ends is left out within a minute, whichever replicas remain.
 func testGone(t *testing.T, f *fleet) {
 	t.Helper()
 	f.add("a", "v1", 0)

@@ -34,9 +34,6 @@ func reasons() []string {
 	return []string{reasonClocksDiffer, reasonVersionsDiffer, reasonSettingsDiffer}
 }
 
-// minClockDifference is the smallest difference between two clocks that is reported.
-const minClockDifference = 10 * time.Second
-
 // Difference is one subject on which adapter replicas differ.
 type Difference struct{ Reason, Message string }
 
@@ -68,7 +65,7 @@ func Compare(all map[string]Statement) []Difference {
 
 // compareClocks describes the two adapter replicas whose clocks differ most.
 func compareClocks(all map[string]Statement) (message string) {
-	most := minClockDifference
+	most := snapshot.MinClockDifference
 	names := slices.Sorted(maps.Keys(all))
 	for i, name := range names {
 		for _, other := range names[i+1:] {
@@ -81,7 +78,7 @@ func compareClocks(all map[string]Statement) (message string) {
 				"the clocks of the replicas %s and %s differ by %s: compared with the source's, %s and %s",
 				name,
 				other,
-				humanize.Span(apart.Round(minClockDifference)),
+				humanize.Span(apart.Round(snapshot.MinClockDifference)),
 				sideOf(name, all[name].Clocks[source]),
 				sideOf(other, all[other].Clocks[source]),
 			)
@@ -108,7 +105,7 @@ func clockGap(a, b map[string]snapshot.ClockDifference) (closest string, gap tim
 
 // sideOf says how the clock of an adapter replica differs from that of the source.
 func sideOf(name string, source snapshot.ClockDifference) string {
-	ahead := source.Least().Round(minClockDifference)
+	ahead := source.Least().Round(snapshot.MinClockDifference)
 	switch {
 	case ahead > 0:
 		return name + " is " + humanize.Span(ahead) + " behind"

@@ -65,14 +65,12 @@ func New(cluster *rest.Config, lease forecasts.LeaseConfig, own func() Statement
 
 // Run exchanges Statements until the context ends.
 func (w *Watch) Run(ctx context.Context, clock changes.Clock) {
-	before := ""
+	var last changes.LastError
 	for {
 		problem := w.Step(ctx, clock.Now())
-		text := fmt.Sprint(problem)
-		if problem != nil && text != before && ctx.Err() == nil {
+		if last.IsNew(problem) && ctx.Err() == nil {
 			w.log.WarnContext(ctx, "the replicas cannot be compared, retrying", "error", problem)
 		}
-		before = text
 		if clock.WaitUntil(ctx, clock.Now().Add(interval)) != nil {
 			return
 		}

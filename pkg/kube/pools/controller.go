@@ -122,15 +122,13 @@ func (c *Controller) Run(ctx context.Context, clock changes.Clock) {
 	c.pools = map[types.UID]*poolState{}
 	defer c.metrics.Store(nil)
 	defer c.queue.Reset()
-	before := ""
+	var last changes.LastError
 	for {
 		due := clock.Now().Add(c.interval)
 		err := c.Step(ctx, clock.Now())
-		text := fmt.Sprint(err)
-		if err != nil && text != before && ctx.Err() == nil {
+		if last.IsNew(err) && ctx.Err() == nil {
 			c.log.WarnContext(ctx, "some warm pools could not be reconciled, retrying", "error", err)
 		}
-		before = text
 		if len(c.changed) > 0 && c.interval > podDelay && clock.WaitUntil(ctx, clock.Now().Add(podDelay)) == nil {
 			c.holdChanged(ctx)
 		}

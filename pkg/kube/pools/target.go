@@ -15,8 +15,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
 
-// ScaledByAnnotation of a cluster-scoped object names the only namespace whose pools may set its scale. Whoever may write the
-// object decides that: Forewarm's own right to the scale would otherwise be the right of every author of a WarmPool.
+// ScaledByAnnotation of a cluster-scoped object names the only namespace whose pools may set its scale. Anyone who may write
+// the object decides that: Forewarm's own right to the scale would otherwise be the right of every author of a WarmPool.
 const ScaledByAnnotation = v1alpha1.GroupName + "/scaled-by-namespace"
 
 // scaleTarget is an object that a pool may scale.
