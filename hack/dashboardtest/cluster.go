@@ -7,8 +7,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -67,19 +69,29 @@ func NewCluster(ctx context.Context, clock changes.Clock) ([]prometheus.Collecto
 	if err != nil {
 		return nil, err
 	}
-	out := []prometheus.Collector{replicas, groups, aggregation.ExpiryCollector{Secret: secret, Leaf: leaf}}
-	return out, waitUntilRead(ctx, out)
+	const differences, ownedAndAvailable, certificates = 3, 2 * 3, 2
+	wanted := map[prometheus.Collector]int{
+		replicas: differences,
+		groups:   ownedAndAvailable,
+		aggregation.ExpiryCollector{Secret: secret, Leaf: leaf}: certificates,
+	}
+	return slices.Collect(maps.Keys(wanted)), waitUntilRead(ctx, wanted)
 }
 
-// waitUntilRead waits until three groups, two certificates and the three differences of replicas are known.
-func waitUntilRead(ctx context.Context, collectors []prometheus.Collector) error {
-	const want = 8
+// waitUntilRead waits until each collector has the metrics that it has in a cluster: the watches of some are read before
+// those of others.
+func waitUntilRead(ctx context.Context, wanted map[prometheus.Collector]int) error {
+	short := ""
 	for range 100 {
-		metrics := make(chan prometheus.Metric, 10*want)
-		for _, c := range collectors {
+		short = ""
+		for c, want := range wanted {
+			metrics := make(chan prometheus.Metric, 100)
 			c.Collect(metrics)
+			if len(metrics) < want {
+				short = fmt.Sprintf("%T has %d metrics, want %d", c, len(metrics), want)
+			}
 		}
-		if len(metrics) >= want {
+		if short == "" {
 			return nil
 		}
 		select {
@@ -88,7 +100,7 @@ func waitUntilRead(ctx context.Context, collectors []prometheus.Collector) error
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
-	return fmt.Errorf("fewer than %d metrics of API groups and certificates after 10 s", want)
+	return fmt.Errorf("after 10 s %s", short)
 }
 
 // stubAPI answers the lists of the two watches, and leaves the watches open.
