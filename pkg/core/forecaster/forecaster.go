@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/core/clone"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/demand"
@@ -111,6 +112,9 @@ func New(config Config, history History) *Forecaster {
 	f.decideFallen()
 	return f
 }
+
+// Clone returns a Forecaster in the same state, which takes steps of its own.
+func (f *Forecaster) Clone() *Forecaster { return clone.Of(f) }
 
 // Step records the next reading and decides.
 func (f *Forecaster) Step(r demand.Reading) {

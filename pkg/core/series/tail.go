@@ -1,5 +1,7 @@
 package series
 
+import "slices"
+
 // Tail keeps the newest values in one slice, which others may read while it goes on.
 type Tail[T any] struct {
 	values []T
@@ -22,4 +24,10 @@ func (t *Tail[T]) Push(v T) {
 func (t *Tail[T]) Newest() []T {
 	n := len(t.values)
 	return t.values[max(0, n-t.size):n:n]
+}
+
+// Edit changes a copy of the values: what others read stays as it is.
+func (t *Tail[T]) Edit(change func(values []T)) {
+	t.values = slices.Clone(t.Newest())
+	change(t.values)
 }

@@ -9,39 +9,35 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/series"
 )
 
-// accounts are the lateness and cost with the first autoscaler over the budget's period, of the value served for a goal.
+// accounts are the lateness with the first autoscaler, of the value that this replay serves for a goal. The goal's target is corrected
+// by it.
 type accounts struct {
 	simulated *sim.Simulation
-	// period of the budget.
+	// period over which the target is corrected.
 	period time.Duration
 	// served are the values of the coming steps, the next one first; values are those of the current step.
 	served []float64
 	values []float64
-	hours  series.Ring[accountHour]
-	// peak demand of the current hour.
-	peak float64
+	hours  series.Ring[lateHour]
 }
 
-// accountHour holds the sums of one hour.
-type accountHour struct {
-	Account
+// lateHour is the demand of an hour in replica-hours, what was late of it, and all of it if the hour is bad.
+type lateHour struct{ arrived, late, bad float64 }
 
-	capped, peak float64
-	// deferrable work, and that which missed its deadline.
-	deferrable, missed float64
-}
-
-func newAccounts(c Config) (*accounts, error) {
+func newAccounts(c Config, asked Goal) (*accounts, error) {
 	spec := c.Autoscalers[0].Spec
 	spec.Deadline = c.Deadline
 	played, err := sim.NewSimulation(spec, 1, c.Start, c.Step)
 	period := c.period()
+	if asked.BadHours { // The replay's first days know less than Forewarm did then.
+		period = min(period, defaultPeriod)
+	}
 	return &accounts{
 		simulated: played,
 		period:    period,
 		served:    slices.Repeat([]float64{math.NaN()}, c.Delay),
 		values:    []float64{math.NaN()},
-		hours:     series.NewGrowingRing[accountHour](int(period / time.Hour)),
+		hours:     series.NewGrowingRing[lateHour](int(period / time.Hour)),
 	}, err
 }
 
@@ -56,9 +52,6 @@ func (a *accounts) serve(value float64) {
 func (a *accounts) play(arrived, deferrable float64) {
 	a.simulated.Defer(deferrable)
 	a.simulated.Play(a.values, arrived)
-	if arrived > a.peak {
-		a.peak = arrived
-	}
 }
 
 func (a *accounts) hourEnded() bool { return a.simulated.FullHour() }
@@ -67,32 +60,26 @@ func (a *accounts) hourEnded() bool { return a.simulated.FullHour() }
 func (a *accounts) endHour() {
 	s := a.simulated.Score()
 	a.hours.Grow(1)
-	a.hours.Push(accountHour{
-		Account: Account{
-			Arrived: s.Arrived,
-			Late:    s.Late[0],
-			Bad:     badPart(s.Arrived, s.Late[0]),
-			Paid:    s.Paid[0],
-		},
-		capped:     s.Capped[0],
-		peak:       a.peak,
-		deferrable: s.Deferrable,
-		missed:     s.Missed,
-	})
+	a.hours.Push(lateHour{s.Arrived, s.Late[0], badPart(s.Arrived, s.Late[0])})
 	a.simulated.Reset()
-	a.peak = 0
 }
 
 // total is the sum of the hours kept.
-func (a *accounts) total() (sum accountHour, over time.Duration) {
+func (a *accounts) total() (sum lateHour, over time.Duration) {
 	for _, h := range a.hours.All() {
-		sum.Account = sum.plus(h.Account)
-		sum.capped += h.capped
-		sum.deferrable += h.deferrable
-		sum.missed += h.missed
-		sum.peak = math.Max(sum.peak, h.peak)
+		sum.arrived += h.arrived
+		sum.late += h.late
+		sum.bad += h.bad
 	}
 	return sum, time.Duration(a.hours.Len()) * time.Hour
+}
+
+// part is the demand that a goal limits.
+func (h lateHour) part(asked Goal) float64 {
+	if asked.BadHours {
+		return h.bad
+	}
+	return h.late
 }
 
 // badPart is the demand of an hour if the hour is bad, else 0.
@@ -101,8 +88,4 @@ func badPart(arrived, late float64) float64 {
 		return arrived
 	}
 	return 0
-}
-
-func (a Account) plus(b Account) Account {
-	return Account{Arrived: a.Arrived + b.Arrived, Late: a.Late + b.Late, Bad: a.Bad + b.Bad, Paid: a.Paid + b.Paid}
 }

@@ -12,11 +12,11 @@ const defaultPeriod = 7 * 24 * time.Hour
 
 // Budget is the lateness that an objective allows over a rolling period: the error budget of site reliability engineering
 // (Beyer et al., The Site Reliability Workbook, 2018, chapters 2 and 5). The lateness is that of the first simulated
-// autoscaler. Amounts are in replica-hours of late demand.
+// autoscaler. Amounts are in replica-hours of demand: of late demand or, where bad hours are limited, of demand in bad hours.
 type Budget struct {
 	// Over is the period.
 	Over time.Duration
-	// Allowed is the objective times the demand of the period, or of what has passed of it; Spent is the late demand.
+	// Allowed is the objective times the demand of the period, or of what has passed of it; Spent is what counts against it.
 	Allowed, Spent float64
 	// BurnHour and BurnSixHours are the lateness of the last hour and of the last six, as multiples of the objective: at 1, the
 	// budget is spent at the end of the period. NaN without demand.
@@ -36,20 +36,18 @@ func (b Budget) SpentShare() float64 {
 
 func (b Budget) spentText() string { return humanize.Significant(100*b.SpentShare(), 3) + "%" }
 
-// budget is that of an objective, with the account of the value that is served for it.
-func (a *accounts) budget(late float64, served Account) Budget {
+// budget is that of the first goal, with the account of what was served for it.
+func (o *Calibrator) budget(served Account) Budget {
+	asked := o.goals[0].goal
 	return Budget{
-		Over: a.period, Allowed: late * served.Arrived, Spent: served.Late,
-		BurnHour: a.burnRate(late, 1), BurnSixHours: a.burnRate(late, 6),
+		Over: o.config.period(), Allowed: asked.Late * served.judged(asked), Spent: served.part(asked),
+		BurnHour: o.burnRate(asked.Late, 1), BurnSixHours: o.burnRate(asked.Late, 6),
 	}
 }
 
 // burnRate is the lateness of the last hours as a multiple of an objective; NaN without demand.
-func (a *accounts) burnRate(late float64, hours int) float64 {
-	var sum Account
-	for i := range min(hours, a.hours.Len()) {
-		sum = sum.plus(a.hours.Ref(i).Account)
-	}
+func (o *Calibrator) burnRate(late float64, hours int) float64 {
+	sum := o.published.hours.account(hours)
 	if !(sum.Arrived > 0) {
 		return math.NaN()
 	}
@@ -74,11 +72,11 @@ const (
 func (a *accounts) target(asked Goal) float64 {
 	late := asked.Late
 	sum, over := a.total()
-	demand := sum.Arrived * a.period.Hours() / over.Hours() // of a whole period
+	demand := sum.arrived * a.period.Hours() / over.Hours() // of a whole period
 	if !(demand > 0) || late == 0 {
 		return late
 	}
-	left := sum.Arrived/demand - sum.part(asked)/(late*demand)
+	left := sum.arrived/demand - sum.part(asked)/(late*demand)
 	factor := 1 + budgetGain*left*a.evidence(asked)
 	return min(late*min(max(factor, tightest), loosest), 1)
 }

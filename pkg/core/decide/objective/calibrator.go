@@ -20,15 +20,15 @@ type Calibrator struct {
 	candidates []*candidate
 	goals      []*goalState
 	rivals     *rivals
-	race       *race
+	published  *published
 	holdSteps  int // inputs over which a value is held
 	started    bool
 	// unforeseen is how many steps are left in which no replica could be ready for a demand above its limit; skipped reports
 	// that the current hour has such a step.
 	unforeseen int
 	skipped    bool
-	// hourEnded is when the newest of the hours ended.
-	hourEnded time.Time
+	// end of the newest step.
+	end time.Time
 }
 
 // goalState is the candidate and the headroom that are selected for a goal, and what was late with them.
@@ -49,7 +49,7 @@ func newGoalState(c Config, asked Goal) (*goalState, error) {
 		out.selector.Criterion = decide.PricedCost
 	}
 	var err error
-	out.accounts, err = newAccounts(c)
+	out.accounts, err = newAccounts(c, asked)
 	return out, err
 }
 
@@ -62,7 +62,7 @@ func NewCalibrator(c Config) (*Calibrator, error) {
 		return nil, err
 	}
 	o := &Calibrator{
-		config: c, holdSteps: decide.HoldSteps(c.Lead, c.Step),
+		config: c, holdSteps: decide.HoldSteps(c.Lead, c.Step), published: newPublished(c), end: c.Start,
 	}
 	for i, name := range c.Candidates {
 		grid := coarseGrid()
@@ -93,7 +93,6 @@ func NewCalibrator(c Config) (*Calibrator, error) {
 	if o.rivals, err = newRivals(c, int(c.period()/time.Hour)); err != nil {
 		return nil, err
 	}
-	o.race = newRace(c, c.period())
 	o.updateSelection()
 	return o, nil
 }
@@ -136,22 +135,29 @@ func (o *Calibrator) Step(s Step) {
 // play plays the step that has ended. At the end of an hour it updates the estimates and the selection.
 func (o *Calibrator) play(arrived, deferrable float64) {
 	if !o.started {
-		o.race.skip(o.config.Step)
+		o.published.skip(o.end, o.config.Step)
 		return
 	}
+	o.end = o.end.Add(o.config.Step)
 	for _, c := range o.candidates {
 		c.play(arrived)
 	}
 	before, forewarm := o.rivals.simulated, o.goals[0].accounts.simulated
-	lateBefore, late := before.Score().Late[0], forewarm.Score().Late[0]
+	lateBefore, replayed := before.Score().Late[0], sumsOf(forewarm)
 	before.Play(o.rivals.values, arrived)
 	hourEnded := false
 	for _, a := range o.goals {
 		a.accounts.play(arrived, deferrable)
 		hourEnded = a.accounts.hourEnded()
 	}
-	o.race.record(arrived, o.config.Step, played{before.Ready(0), before.Score().Late[0] - lateBefore},
-		played{forewarm.Ready(0), forewarm.Score().Late[0] - late})
+	o.published.record(playedStep{
+		end: o.end, step: o.config.Step, arrived: arrived, deferrable: deferrable,
+		value: o.goals[0].accounts.values[0], sums: sumsOf(forewarm).minus(replayed), ready: forewarm.Ready(0),
+		before: played{before.Ready(0), before.Score().Late[0] - lateBefore},
+	})
+	if endsHour(o.end, o.config.Step) {
+		o.rivals.endHour(!hourOf(o.end).Before(o.config.Start.Add(-o.config.Step)))
+	}
 	o.skipped = o.skipped || o.unforeseen > 0
 	o.unforeseen = max(0, o.unforeseen-1)
 	if hourEnded {
@@ -169,9 +175,7 @@ func (o *Calibrator) endHour() {
 	for _, a := range o.goals {
 		a.accounts.endHour()
 	}
-	o.rivals.endHour()
 	o.skipped = false
-	o.hourEnded = o.race.at
 }
 
 // selectable is how many of the candidates take part in the selection.

@@ -67,19 +67,18 @@ type compared struct {
 
 // comparedHours are the hours of the budget's period, oldest first.
 func (o *Calibrator) comparedHours(late lateShare, shadow bool) []compared {
-	a := o.goals[0].accounts
-	out := make([]compared, a.hours.Len())
-	hour := (time.Hour + o.config.Step - 1).Truncate(o.config.Step)
-	end := o.hourEnded
+	l := &o.published.hours
+	out := make([]compared, o.compared())
+	end := l.end
 	for ago := range out {
-		arrived, simulated := a.hours.Ref(ago).Arrived, a.hours.Ref(ago).Late
+		arrived, simulated := l.ring.Ref(ago).arrived, l.ring.Ref(ago).late
 		if shadow { // The autoscaler reads the observed demand.
 			simulated = float64(o.rivals.hours.Ref(ago).late[rivalCount-1])
 		}
-		if share, known := late(end.Add(-hour), end); arrived > 0 && known > 0 {
+		if share, known := late(end.Add(-time.Hour), end); arrived > 0 && known > 0 {
 			out[len(out)-1-ago] = compared{arrived, simulated, share * arrived, 1}
 		}
-		end = end.Add(-hour)
+		end = end.Add(-time.Hour)
 	}
 	return out
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // world is what is measured where replicas sustain so much, and an HPA with a target of 10 scales them by what it reads: the late
-// share of each hour, by its end.
+// share of each clock hour, by its end.
 func world(t *testing.T, capacity float64, read, demand []float64, start time.Time) map[time.Time]float64 {
 	t.Helper()
 	spec := autoscaler(1000).Spec
@@ -24,8 +24,8 @@ func world(t *testing.T, capacity float64, read, demand []float64, start time.Ti
 	out := map[time.Time]float64{}
 	for i := 1; i < len(demand); i++ {
 		actual.Play(read[i-1:i], demand[i])
-		if actual.FullHour() {
-			out[start.Add(time.Duration(i+1)*step)] = actual.Score().Late[0] / actual.Score().Arrived
+		if end := start.Add(time.Duration(i) * step); end.Equal(end.Truncate(time.Hour)) {
+			out[end] = actual.Score().Late[0] / actual.Score().Arrived
 			actual.Reset()
 		}
 	}

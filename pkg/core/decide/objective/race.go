@@ -115,3 +115,15 @@ func (r *race) report() *Race {
 		Start: r.at.Truncate(r.step).Add(-time.Duration(len(all)) * r.step), Step: r.step, Intervals: all,
 	}
 }
+
+// correct sets the late share of the served value in the intervals of a clock hour.
+func (r *race) correct(hour time.Time, late float64) {
+	r.intervals.Edit(func(all []RaceInterval) {
+		start := r.at.Truncate(r.step).Add(-time.Duration(len(all)) * r.step)
+		for i := range all {
+			if start.Add(time.Duration(i) * r.step).Truncate(time.Hour).Equal(hour) {
+				all[i].Forewarm.Late = float32(late)
+			}
+		}
+	})
+}

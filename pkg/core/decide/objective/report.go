@@ -33,7 +33,12 @@ type Report struct {
 	Budget Budget
 	// Period that the accounts cover: the budget's, or what has passed of it.
 	Period time.Duration
-	// Served is the account of the first autoscaler on Forewarm's value. Observed is that of an HPA with its target on the observed
+	// BadHours are those of the period with Forewarm's value.
+	BadHours BadHours
+	// Record is the hours that Forewarm has served; nil before the first one.
+	Record *Record
+	// Served is the account of the first autoscaler on the value that Forewarm served; as far back as it did not, on the value that it
+	// would have served. Observed is that of an HPA with its target on the observed
 	// demand.
 	Served, Observed Account
 	// Before is an HPA as the workload had it before, with AssumedTarget if BeforeAssumed. Hindsight is the same HPA with the target
@@ -197,6 +202,8 @@ type Account struct {
 	// Arrived is the demand; Late is the part of it that waited longer than the objective's wait, and Bad the part that arrived in bad
 	// hours.
 	Arrived, Late, Bad float64
+	// Judged is the demand of the hours of which all is known, which are good or bad.
+	Judged float64
 	// Paid replica-hours.
 	Paid float64
 }
@@ -209,12 +216,28 @@ func (a Account) LateShare() float64 {
 	return a.Late / a.Arrived
 }
 
+// BadShare is the share of the demand that arrived in bad hours; 0 without demand.
+func (a Account) BadShare() float64 {
+	if !(a.Judged > 0) {
+		return 0
+	}
+	return a.Bad / a.Judged
+}
+
 // part is the demand that a goal limits.
 func (a Account) part(asked Goal) float64 {
 	if asked.BadHours {
 		return a.Bad
 	}
 	return a.Late
+}
+
+// judged is the demand of which a goal limits a part.
+func (a Account) judged(asked Goal) float64 {
+	if asked.BadHours {
+		return a.Judged
+	}
+	return a.Arrived
 }
 
 // RelativeCost is Paid over Arrived: 1 is perfect, at 2 half of the replica-hours are idle. NaN without demand.

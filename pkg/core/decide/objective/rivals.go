@@ -62,16 +62,18 @@ func (r *rivals) observe(demand float64) {
 	}
 }
 
-// endHour records the hour that has ended.
-func (r *rivals) endHour() {
+// endHour records the clock hour that has ended, unless it is a part of one.
+func (r *rivals) endHour(whole bool) {
 	var one rivalHour
 	s := r.simulated.Score()
 	for i := range rivalCount {
 		one.late[i], one.paid[i] = float32(s.Late[i]), float32(s.Paid[i])
 	}
 	r.simulated.Reset()
-	r.hours.Grow(1)
-	r.hours.Push(one)
+	if whole {
+		r.hours.Grow(1)
+		r.hours.Push(one)
+	}
 }
 
 // Rival is an HPA on the observed demand, and what it came to.
@@ -82,13 +84,14 @@ type Rival struct {
 	Target float64
 }
 
-// rivals are all of them over the hours kept, in which so much arrived.
-func (r *rivals) total(arrived, capacity float64) [rivalCount]Rival {
+// total is what all of them come to over the newest hours, in which so much arrived.
+func (r *rivals) total(hours int, arrived, capacity float64) [rivalCount]Rival {
 	var out [rivalCount]Rival
 	for i := range out {
 		out[i] = Rival{Account{Arrived: arrived}, r.shares[i] * capacity}
 	}
-	for _, h := range r.hours.All() {
+	for ago := range hours {
+		h := r.hours.Ref(hours - 1 - ago)
 		for i := range out {
 			out[i].Late += float64(h.late[i])
 			out[i].Paid += float64(h.paid[i])
@@ -116,9 +119,9 @@ func bestTarget(all []Rival, goal Goal, limit float64) int {
 }
 
 // rivalsBeside are the rivals of the hours kept beside what was served for the first goal, and the index of the best target.
-func (o *Calibrator) rivalsBeside(served Account) (all [rivalCount]Rival, best int) {
+func (o *Calibrator) rivalsBeside(served *past) (all [rivalCount]Rival, best int) {
 	goal := o.goals[0].goal
-	all = o.rivals.total(served.Arrived, o.config.Autoscalers[0].Spec.Capacity)
+	all = o.rivals.total(served.hours, served.Arrived, o.config.Autoscalers[0].Spec.Capacity)
 	return all, bestTarget(all[:], goal, math.Max(goal.Late, served.LateShare()))
 }
 

@@ -10,21 +10,20 @@ type Spending struct {
 	Served, Observed, Before, Hindsight float64
 }
 
-// HourEnded is when the newest of the hours ended that were played; zero before the first.
-func (o *Calibrator) HourEnded() time.Time { return o.hourEnded }
+// HourEnded is when the newest of the clock hours ended that were played; zero before the first.
+func (o *Calibrator) HourEnded() time.Time { return o.published.hours.end }
 
 // SpentSince adds up the hours that ended after a time, as far as they are kept.
 func (o *Calibrator) SpentSince(at time.Time) Spending {
-	a := o.goals[0].accounts
-	out := Spending{Hours: min(int(o.hourEnded.Sub(at)/time.Hour), a.hours.Len(), o.rivals.hours.Len())}
+	l := &o.published.hours
+	out := Spending{Hours: min(int(l.end.Sub(at)/time.Hour), o.compared())}
 	if out.Hours <= 0 {
 		return Spending{}
 	}
-	sum, _ := a.total()
-	_, best := o.rivalsBeside(sum.Account)
+	_, best := o.rivalsBeside(l.sum(o.compared()))
 	for i := range out.Hours {
 		paid := &o.rivals.hours.Ref(i).paid
-		out.Served += a.hours.Ref(i).Paid
+		out.Served += l.ring.Ref(i).paid
 		out.Observed += float64(paid[rivalCount-1])
 		out.Before += float64(paid[0])
 		out.Hindsight += float64(paid[best])

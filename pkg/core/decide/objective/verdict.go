@@ -3,6 +3,7 @@ package objective
 import (
 	"math"
 	"slices"
+	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/decide"
 )
@@ -39,17 +40,18 @@ func (a *goalState) scores(all []Candidate) []decide.CandidateScore {
 // Report is that of the first goal.
 func (o *Calibrator) Report() *Report {
 	a := o.goals[0]
-	sum, over := a.accounts.total()
+	sum := o.published.hours.sum(o.compared())
 	serving := o.candidates[a.selector.Selected()]
 	r := &Report{
 		Late: a.goal.Late, Wait: o.config.Autoscalers[0].Spec.WithDefaults().Wait, Price: a.goal.Price,
 		Candidates: o.candidateReports(a), Hours: serving.trials[0].late.estimator.hours, Lead: o.config.Lead,
-		Period: over, Served: sum.Account, TargetLate: a.target(), Race: o.race.report(),
+		Period: time.Duration(sum.hours) * time.Hour, Served: sum.Account, BadHours: sum.bad, TargetLate: a.target(),
+		Race: o.published.race.report(), Record: o.Record(),
 	}
-	all, best := o.rivalsBeside(sum.Account)
+	all, best := o.rivalsBeside(sum)
 	r.setRivals(all, best, o.config.Before)
 	if r.Price == 0 {
-		r.Budget = a.accounts.budget(r.Late, sum.Account)
+		r.Budget = o.budget(sum.Account)
 	}
 	if o.config.Deadline > 0 {
 		r.Deferrable = &Deferrable{

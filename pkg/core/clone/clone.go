@@ -1,12 +1,13 @@
-package forecaster
+// Package clone makes deep copies of the state of a simulation or a forecaster.
+package clone
 
 import "reflect"
 
-// Clone returns a Forecaster in the same state, which takes steps of its own. That takes about a hundred times a step.
-func (f *Forecaster) Clone() *Forecaster {
-	var out *Forecaster
+// Of returns a deep copy of what a pointer points to. For a forecaster that takes about a hundred times as long as a step.
+func Of[T any](src *T) *T {
+	var out *T
 	(copier{made: map[aliased]reflect.Value{}, plain: map[reflect.Type]bool{}}).copy(
-		reflect.ValueOf(&out).Elem(), reflect.ValueOf(&f).Elem())
+		reflect.ValueOf(&out).Elem(), reflect.ValueOf(&src).Elem())
 	return out
 }
 

@@ -1,0 +1,152 @@
+package objective
+
+import (
+	"math"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
+	"github.com/forewarm/forewarm/pkg/core/series"
+)
+
+// clockHour holds the sums of one clock hour in replica-hours, and the highest demand.
+type clockHour struct {
+	arrived, late, paid              float64
+	capped, peak, deferrable, missed float32
+	// judged: all of the hour is known, so that it is good or bad. recorded: Forewarm served for half of it or more.
+	judged, recorded bool
+}
+
+// hourLog has the newest hours, without a part of an hour at its begin.
+type hourLog struct {
+	// begin of what is known, and the end of the newest hour.
+	begin, end time.Time
+	ring       series.Ring[clockHour]
+	// past is what they come to, and packed those that Forewarm served. Both are made anew when an hour has changed.
+	past   *past
+	packed *Record
+}
+
+// past is what the hours of a report come to.
+type past struct {
+	Account
+
+	capped, peak, deferrable, missed float64
+	hours, judged, recorded          int
+	bad                              BadHours
+}
+
+// BadHours are the bad hours of a period.
+type BadHours struct {
+	// Count is how many of the Judged hours were bad: those of which all is known.
+	Count, Judged int
+	// Worth are those with at least a tenth of the mean hour's demand, oldest first. The others count as well.
+	Worth []BadHour
+}
+
+// BadHour is an hour in which more than a tenth of the demand was late.
+type BadHour struct {
+	// Start of the clock hour, in UTC.
+	Start time.Time
+	// Late is the share of its demand that was late, and Demand its share of the period's demand.
+	Late, Demand float64
+	// Replayed: Forewarm did not serve, and this is what it would have done.
+	Replayed bool
+}
+
+func newHourLog(c Config) hourLog {
+	return hourLog{
+		begin: c.Start.Add(-c.Step), ring: series.NewGrowingRing[clockHour](int(c.period() / time.Hour)),
+	}
+}
+
+// push adds the hour that begins at a time: the next one, unless it is the first.
+func (l *hourLog) push(start time.Time, h clockHour) {
+	if l.ring.Len() == 0 && start.Before(l.begin) {
+		return
+	}
+	if h.recorded {
+		h = unpackHour(packHour(h), h)
+	}
+	l.ring.Grow(1)
+	l.ring.Push(h)
+	l.end, l.past, l.packed = start.Add(time.Hour), nil, nil
+}
+
+// at is the hour that begins at a time; nil where it is not kept.
+func (l *hourLog) at(start time.Time) *clockHour {
+	ago := int(l.end.Sub(start)/time.Hour) - 1
+	if ago < 0 || ago >= l.ring.Len() {
+		return nil
+	}
+	return l.ring.Ref(ago)
+}
+
+// set replaces the hour that begins at a time, if it is kept, and reports whether that changed something.
+func (l *hourLog) set(start time.Time, h clockHour) bool {
+	kept := l.at(start)
+	if kept == nil || *kept == h {
+		return false
+	}
+	*kept, l.past, l.packed = h, nil, nil
+	return true
+}
+
+// sum is what the newest hours come to.
+func (l *hourLog) sum(hours int) *past {
+	if l.past != nil && l.past.hours == hours {
+		return l.past
+	}
+	out := &past{hours: hours}
+	for ago := hours - 1; ago >= 0; ago-- {
+		out.add(l.ring.Ref(ago))
+	}
+	for ago := hours - 1; ago >= 0; ago-- {
+		h := l.ring.Ref(ago)
+		if !h.isBad() {
+			continue
+		}
+		out.bad.Count++
+		if h.arrived*float64(out.hours) >= worthNaming*out.Arrived {
+			out.bad.Worth = append(out.bad.Worth, BadHour{
+				Start: l.end.Add(-time.Duration(ago+1) * time.Hour), Late: h.late / h.arrived, Demand: h.arrived / out.Arrived, Replayed: !h.recorded,
+			})
+		}
+	}
+	out.bad.Judged = out.judged
+	l.past = out
+	return out
+}
+
+// worthNaming is the least demand of an hour that is named, as a share of the mean hour's.
+const worthNaming = 0.1
+
+func (h *clockHour) isBad() bool { return h.judged && sim.IsBadHour(h.arrived, h.late) }
+
+func (p *past) add(h *clockHour) {
+	p.Arrived += h.arrived
+	p.Late += h.late
+	p.Paid += h.paid
+	if h.judged {
+		p.judged++
+		p.Judged += h.arrived
+	}
+	if h.isBad() {
+		p.Bad += h.arrived
+	}
+	if h.recorded {
+		p.recorded++
+	}
+	p.capped += float64(h.capped)
+	p.deferrable += float64(h.deferrable)
+	p.missed += float64(h.missed)
+	p.peak = math.Max(p.peak, float64(h.peak))
+}
+
+// account of the newest hours, at most those that are kept.
+func (l *hourLog) account(hours int) Account {
+	var out past
+	for ago := range min(hours, l.ring.Len()) {
+		out.add(l.ring.Ref(ago))
+	}
+	return out.Account
+}
