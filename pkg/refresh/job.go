@@ -5,6 +5,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/calendar"
 	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
@@ -15,7 +16,7 @@ import (
 type Job struct {
 	Key snapshot.Key
 	// Generation of the object. A change of it or of another field rebuilds the job's state, except Alias, LeadSource,
-	// LeadPool, AutoscalerSource, Uncalibrated, ScaledToZero, VariantLimits, ReadWhole, Created and Pause.
+	// LeadPool, AutoscalerSource, Uncalibrated, ScaledToZero, VariantLimits, ReadWhole, Created, Record and Pause.
 	Generation int64
 	// Created is when the object was made; zero where that is not known, as of a file. Informative.
 	Created time.Time
@@ -117,6 +118,8 @@ type Job struct {
 	AutoscalerSource string
 	// Uncalibrated is why the objective is not calibrated; empty if it is, or if there is no objective.
 	Uncalibrated string
+	// Record is what was served before, by the status; nil where it has none.
+	Record *objective.Record
 	// Pause replaces the served value; zero for none.
 	Pause decide.Pause
 }

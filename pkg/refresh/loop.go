@@ -183,12 +183,12 @@ func (l *Loop) rereadAfterClockSetBack(ctx context.Context, now time.Time) {
 	}
 }
 
-// sameState reports whether two jobs lead to the same state: they differ at most in descriptions, in times at zero replicas and in
-// a pause.
+// sameState reports whether two jobs lead to the same state: they differ at most in descriptions, in times at zero replicas, in
+// what was recorded, and in a pause.
 func sameState(a, b Job) bool {
 	a.LeadSource, a.AutoscalerSource, a.Uncalibrated = b.LeadSource, b.AutoscalerSource, b.Uncalibrated
 	a.Created, a.Alias = b.Created, b.Alias
-	a.LeadPool, a.ScaledToZero, a.Pause = b.LeadPool, b.ScaledToZero, b.Pause
+	a.LeadPool, a.ScaledToZero, a.Pause, a.Record = b.LeadPool, b.ScaledToZero, b.Pause, b.Record
 	a.VariantLimits, a.ReadWhole = b.VariantLimits, b.ReadWhole
 	return reflect.DeepEqual(a, b)
 }
@@ -341,6 +341,9 @@ func (l *Loop) snapshot(jobs []Job, now time.Time) *snapshot.Snapshot {
 	}
 	followLeaders(entries, jobs)
 	for i := range jobs {
+		if w := l.workers[jobs[i].Key]; w != nil {
+			w.noteServed(entries[jobs[i].Key], now)
+		}
 		if len(jobs[i].Variants) > 0 {
 			shareOut(entries[jobs[i].Key], &jobs[i])
 		}

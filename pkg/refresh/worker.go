@@ -12,6 +12,7 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/calendar"
+	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/forecaster"
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
@@ -42,6 +43,9 @@ type worker struct {
 	settled *forecaster.Forecaster
 	changed time.Time
 	units   units
+	// served are the values that were served, and recorder has recorded what they did. It is not stepped over samples that may still change.
+	served   *servedValues
+	recorder *objective.Calibrator
 	// requested are the models that are fitted because requests name them.
 	requested []string
 	// incomplete is the age from which on samples were complete at the last refresh.
@@ -90,6 +94,7 @@ func newWorker(t Job, c Config) *worker {
 	w := &worker{
 		job: t, anchors: newAnchors(t.Key, c.Refit, t.Step), seasons: t.Seasons, late: newLateness(t.Step),
 		rereadTimeout: c.Timeout, problems: map[string]*problem{}, beside: new(snapshot.Watched),
+		served: new(servedValues),
 	}
 	if len(w.seasons) == 0 {
 		w.seasons = []time.Duration{c.Season}
@@ -108,6 +113,7 @@ func (w *worker) inherit(before *worker) {
 		w.store, w.newest, w.late, w.anchor = before.store, before.newest, before.late, before.anchor
 		w.partial = before.partial
 		w.beside, w.besideMade, w.requested = before.beside, before.besideMade, before.requested
+		w.served, w.recorder = before.served, before.recorder
 		w.inheritBeside(before)
 		if old.Generation == w.job.Generation {
 			w.result, w.published, w.problems = before.published, before.published, before.problems
@@ -343,6 +349,7 @@ func (w *worker) step(f *forecaster.Forecaster, end time.Time) {
 	for i := range came.Values {
 		f.Step(came.Reading(i))
 	}
+	w.publish(f)
 }
 
 // rebuildForecaster makes the forecaster anew from the history before the newest anchor.
@@ -373,6 +380,7 @@ func (w *worker) rebuildForecaster(end time.Time) {
 		Deadline:    w.job.Deadline,
 		Lifetime:    w.anchors.refit + mostOverlapOf(w.job.Step) + 2*w.job.Step, // See anchorAt.
 	}, w.history(align(anchor.Add(-w.job.History), w.job.Step), anchor))
+	w.publish(w.forecaster)
 	if late {
 		w.settled = w.forecaster.Clone()
 		w.step(w.settled, end.Add(-w.late.overlap))

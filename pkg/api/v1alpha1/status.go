@@ -55,6 +55,10 @@ type ForecastStatus struct {
 	// +optional
 	ScaledToZero *ScaledToZero `json:"scaledToZero,omitempty"`
 
+	// ServedRecord is what the served values did, hour by hour.
+	// +optional
+	ServedRecord *ServedRecord `json:"servedRecord,omitempty"`
+
 	// Window is the lead window that the served value looks over.
 	// +optional
 	Window string `json:"window,omitempty"`
@@ -116,6 +120,24 @@ type ObjectiveStatus struct {
 	// CandidateReason is why that candidate is selected.
 	// +optional
 	CandidateReason string `json:"candidateReason,omitempty"`
+}
+
+// ServedRecord is what Forewarm remembers of the hours in which it served, which the history of the demand does not hold: how much of the
+// demand was late with the served values, and the replica-hours that they took. One replica writes it, and all replicas read it. Without it
+// Forewarm replays the history instead, and says so. It takes 8 bytes an hour: 3 KiB for two weeks.
+type ServedRecord struct {
+	// Through is the end of the newest hour.
+	Through metav1.Time `json:"through"`
+	// Wait is the time beyond which demand counted as late. Hours with another wait are not used.
+	// +kubebuilder:validation:MaxLength=64
+	Wait string `json:"wait"`
+	// Capacity is what a replica sustained, in the unit of the demand. Hours with another capacity are not used.
+	// +kubebuilder:validation:MaxLength=64
+	Capacity string `json:"capacity"`
+	// Hours are six bytes for each hour, oldest first, in base64: demand and replica-hours as half-precision floats, then flags (served,
+	// judged, at maxReplicas) and the late share of the demand in 13 bits.
+	// +kubebuilder:validation:MaxLength=131072
+	Hours string `json:"hours"`
 }
 
 // ScaledToZero is what forewarm remembers of the times at which a workload stood at zero replicas. One replica writes them, all

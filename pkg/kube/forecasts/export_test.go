@@ -22,6 +22,12 @@ var (
 	RecordIn = recordIn
 )
 
+// The record of what was served, to its status and back.
+var (
+	ServedRecordOf = servedRecordOf
+	RecordFrom     = recordFrom
+)
+
 // UrgencyOf says in a word how much news there is between two statuses.
 var UrgencyOf = func(before, after *v1alpha1.ForecastStatus) string {
 	return map[urgency]string{unchanged: "silent", routine: "ordinary", urgent: "urgent"}[urgencyOf(before, after)]

@@ -100,19 +100,20 @@ func (o *Objects) decode(object *unstructured.Unstructured) (forecast *v1alpha1.
 	return forecast, ""
 }
 
-// readStatus reads the workload's starts and times at zero from an object's status, and reports whether the target
+// readStatus reads the workload's starts, its times at zero and what was served from an object's status, and reports whether the target
 // changed.
 func (r *resolution) readStatus(object *unstructured.Unstructured) bool {
-	if r.workload.Name == "" {
-		return false
-	}
 	var status v1alpha1.ForecastStatus
 	v1alpha1.ReadStatus(object, &status)
+	recorded := r.readServedRecord(&status)
+	if r.workload.Name == "" {
+		return recorded
+	}
 	r.accepted = acceptedBy(status.ObservedGeneration, status.State, r.generation)
 	if r.measured {
 		r.record = recordOf(status.Starts, r.forecast)
 	}
-	return r.readScaledToZero(&status)
+	return r.readScaledToZero(&status) || recorded
 }
 
 // recordOf returns the record of a Forecast's workload in a status; an empty one if there is none, or it is invalid or that of
@@ -140,9 +141,9 @@ func (o *Objects) refresh(r *resolution, now time.Time) bool {
 	changed := !surroundings.Equal(r.state)
 	if changed {
 		r.state = surroundings
-		slept := r.target.ScaledToZero
+		slept, record := r.target.ScaledToZero, r.target.Record
 		r.target, _ = o.resolver.ResolveIn(r.forecast, surroundings)
-		r.target.ScaledToZero = slept
+		r.target.ScaledToZero, r.target.Record = slept, record
 	}
 	limits := o.variantLimits(&r.target, now)
 	changed = changed || !slices.Equal(limits, r.target.VariantLimits)

@@ -28,6 +28,7 @@ func statusOf(e *snapshot.ForecastState, before *v1alpha1.ForecastStatus, at tim
 		LeadTimeSource:     v1alpha1.Clip(e.LeadSource),
 		Starts:             before.Starts,
 		ScaledToZero:       before.ScaledToZero,
+		ServedRecord:       servedRecordOf(e, before),
 		Skill:              formatPercent(e.Skill),
 		Coverage:           formatPercent(e.Coverage),
 		Objective:          objectiveOf(e, before),

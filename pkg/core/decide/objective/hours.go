@@ -12,7 +12,7 @@ import (
 type clockHour struct {
 	arrived, late, paid              float64
 	capped, peak, deferrable, missed float32
-	// judged: all of the hour is known, so that it is good or bad. recorded: Forewarm served for half of it or more.
+	// judged: enough of the hour is known to say whether it was bad. recorded: Forewarm served for half of it or more.
 	judged, recorded bool
 }
 
@@ -37,7 +37,7 @@ type past struct {
 
 // BadHours are the bad hours of a period.
 type BadHours struct {
-	// Count is how many of the Judged hours were bad: those of which all is known.
+	// Count is how many of the Judged hours were bad: those of which enough is known.
 	Count, Judged int
 	// Worth are those with at least a tenth of the mean hour's demand, oldest first. The others count as well.
 	Worth []BadHour
@@ -108,7 +108,12 @@ func (l *hourLog) sum(hours int) *past {
 		out.bad.Count++
 		if h.arrived*float64(out.hours) >= worthNaming*out.Arrived {
 			out.bad.Worth = append(out.bad.Worth, BadHour{
-				Start: l.end.Add(-time.Duration(ago+1) * time.Hour), Late: h.late / h.arrived, Demand: h.arrived / out.Arrived, Replayed: !h.recorded,
+				Start: l.end.Add(
+					-time.Duration(ago+1) * time.Hour,
+				),
+				Late:     h.late / h.arrived,
+				Demand:   h.arrived / out.Arrived,
+				Replayed: !h.recorded,
 			})
 		}
 	}

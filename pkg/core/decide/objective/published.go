@@ -24,6 +24,7 @@ type published struct {
 	open      openHour
 	hours     hourLog
 	race      *race
+	restored  Record
 }
 
 // openHour is the hour that has not ended: how much of it is known, and how much of that Forewarm served.
@@ -41,7 +42,9 @@ func newPublished(c Config) *published {
 func hourOf(end time.Time) time.Time { return end.Add(-1).Truncate(time.Hour) }
 
 // endsHour reports whether the step that ends at a time is the last one of its hour.
-func endsHour(end time.Time, step time.Duration) bool { return !hourOf(end.Add(step)).Equal(hourOf(end)) }
+func endsHour(end time.Time, step time.Duration) bool {
+	return !hourOf(end.Add(step)).Equal(hourOf(end))
+}
 
 // sums are those of the first workload of a simulation since it was reset.
 type sums struct{ arrived, late, paid, capped, deferrable, missed float64 }
@@ -100,7 +103,7 @@ func (p *published) record(s playedStep) {
 	p.race.record(s.arrived, s.step, s.before, played{s.ready, s.sums.late})
 	p.open.add(s, live)
 	if endsHour(s.end, s.step) {
-		p.hours.push(hourOf(s.end), p.open.ended(s.step))
+		p.hours.push(hourOf(s.end), p.open.ended())
 		p.open = openHour{}
 	}
 }
@@ -129,10 +132,13 @@ func (o *openHour) add(s playedStep, live bool) {
 	}
 }
 
-// ended is the hour when it has ended. A step that does not divide an hour may be missing at its begin.
-func (o *openHour) ended(step time.Duration) clockHour {
+// mostlyKnown is how much of an hour must be known to judge it: a sample that is missing or masked now and then says nothing of the rest.
+const mostlyKnown = 54 * time.Minute
+
+// ended is the hour when it has ended.
+func (o *openHour) ended() clockHour {
 	out := o.clockHour
-	out.judged = o.known+step > time.Hour
+	out.judged = o.known >= mostlyKnown
 	out.recorded = o.live >= time.Hour/2
 	return out
 }
@@ -146,10 +152,11 @@ func (o *Calibrator) Publish(served Served) {
 	}
 }
 
-// Adopt takes over what another Calibrator has published, which has seen the newer steps. Replica-hours must mean the same in both:
+// Adopt takes over what another Calibrator has published, unless this one publishes already. Replica-hours must mean the same in both:
 // where the capacity of a replica or the wait differ, nothing is taken over.
 func (o *Calibrator) Adopt(from *Calibrator) {
-	if from == nil || from.published.simulated == nil || !o.sameUnits(from) {
+	if from == nil || from == o || o.published.simulated != nil || from.published.simulated == nil ||
+		!o.sameUnits(from) {
 		return
 	}
 	old := from.published

@@ -134,24 +134,34 @@ func (r *Record) unpack() ([]packedHour, error) {
 	return out, nil
 }
 
-// Restore takes the hours of a Record, which another replica or an earlier process has kept, in place of those that this one knows. A
-// Record about other units is left alone. The error is ErrRecord.
-func (o *Calibrator) Restore(r *Record) error {
-	if r == nil || o.unit() != (unit{r.Wait, r.Capacity}) {
-		return nil
+// Validate returns ErrRecord if the hours cannot be unpacked.
+func (r *Record) Validate() error {
+	_, err := r.unpack()
+	return err
+}
+
+// Restore takes the hours of a Record, which another replica or an earlier process has written, in place of those that this one knows. A
+// Record that is not valid, or about other units, is left alone.
+func (o *Calibrator) Restore(r *Record) {
+	p := o.published
+	if r == nil || o.unit() != (unit{r.Wait, r.Capacity}) || p.restored == *r {
+		return
+	}
+	if !p.hours.end.Before(r.Through) { // Else some of them are still to come.
+		p.restored = *r
 	}
 	packed, err := r.unpack()
 	if err != nil {
-		return err
+		return
 	}
-	p := o.published
 	for i, one := range packed {
 		start := r.Through.Add(-time.Duration(len(packed)-i) * time.Hour)
-		if kept := p.hours.at(start); kept != nil && one[2]&flagRecorded != 0 {
-			if h := unpackHour(one, *kept); p.hours.set(start, h) {
-				p.race.correct(start, h.late/math.Max(h.arrived, math.SmallestNonzeroFloat64))
-			}
+		kept := p.hours.at(start)
+		if kept == nil || one[2]&flagRecorded == 0 {
+			continue
+		}
+		if h := unpackHour(one, *kept); p.hours.set(start, h) {
+			p.race.correct(start, h.late/math.Max(h.arrived, math.SmallestNonzeroFloat64))
 		}
 	}
-	return nil
 }

@@ -202,7 +202,7 @@ type Account struct {
 	// Arrived is the demand; Late is the part of it that waited longer than the objective's wait, and Bad the part that arrived in bad
 	// hours.
 	Arrived, Late, Bad float64
-	// Judged is the demand of the hours of which all is known, which are good or bad.
+	// Judged is the demand of the hours of which enough is known to say whether they were bad.
 	Judged float64
 	// Paid replica-hours.
 	Paid float64
