@@ -30,10 +30,10 @@ func TestTheRecordIsOfWhatWasServed(t *testing.T) {
 		loop.Step(t.Context(), now)
 	}
 	first := entry(t, loop.Step(t.Context(), end), "llama").Objective
-	if first.BadHours.Count < 3 || first.Record == nil {
-		t.Fatalf("%d bad hours, and the record %+v", first.BadHours.Count, first.Record)
+	if first.Bad.Count < 3 || first.Record == nil {
+		t.Fatalf("%d bad hours, and the record %+v", first.Bad.Count, first.Record)
 	}
-	for _, h := range first.BadHours.Worth {
+	for _, h := range first.Bad.Worth {
 		if h.Replayed {
 			t.Errorf("%+v is said to be replayed", h)
 		}
@@ -44,14 +44,14 @@ func TestTheRecordIsOfWhatWasServed(t *testing.T) {
 		t,
 		plain.Step(t.Context(), end),
 		"llama",
-	).Objective; replay.BadHours.Count > 0 ||
+	).Objective; replay.Bad.Count > 0 ||
 		replay.Record != nil {
-		t.Errorf("a replay has %d bad hours, and the record %+v", replay.BadHours.Count, replay.Record)
+		t.Errorf("a replay has %d bad hours, and the record %+v", replay.Bad.Count, replay.Record)
 	}
 	jobs[0].Record = first.Record
 	other, _ := newLoop(t, source, jobs)
 	second := entry(t, other.Step(t.Context(), end), "llama").Objective
-	if second.BadHours.Count != first.BadHours.Count || *second.Record != *first.Record {
-		t.Errorf("after a restart: %d bad hours, want %d", second.BadHours.Count, first.BadHours.Count)
+	if second.Bad.Count != first.Bad.Count || *second.Record != *first.Record {
+		t.Errorf("after a restart: %d bad hours, want %d", second.Bad.Count, first.Bad.Count)
 	}
 }

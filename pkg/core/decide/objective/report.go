@@ -33,8 +33,8 @@ type Report struct {
 	Budget Budget
 	// Period that the accounts cover: the budget's, or what has passed of it.
 	Period time.Duration
-	// BadHours are those of the period with Forewarm's value.
-	BadHours BadHours
+	// Bad are the bad hours of the period with Forewarm's value.
+	Bad BadHours
 	// Record is the hours that Forewarm has served; nil before the first one.
 	Record *Record
 	// Served is the account of the first autoscaler on the value that Forewarm served; as far back as it did not, on the value that it

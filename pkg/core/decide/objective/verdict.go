@@ -45,7 +45,7 @@ func (o *Calibrator) Report() *Report {
 	r := &Report{
 		Late: a.goal.Late, Wait: o.config.Autoscalers[0].Spec.WithDefaults().Wait, Price: a.goal.Price,
 		Candidates: o.candidateReports(a), Hours: serving.trials[0].late.estimator.hours, Lead: o.config.Lead,
-		Period: time.Duration(sum.hours) * time.Hour, Served: sum.Account, BadHours: sum.bad, TargetLate: a.target(),
+		Period: time.Duration(sum.hours) * time.Hour, Served: sum.Account, Bad: sum.bad, TargetLate: a.target(),
 		Race: o.published.race.report(), Record: o.Record(),
 	}
 	all, best := o.rivalsBeside(sum)
