@@ -82,7 +82,7 @@ func selectors(t *testing.T, s *stage) {
 		return ""
 	})
 	s.active(t, "views", "wrong", missing)
-	for _, word := range []string{"colour", "horizon, late, model, quantile, serve, variant"} {
+	for _, word := range []string{"colour", "badHours, horizon, late, model, quantile, serve, variant"} {
 		if message := s.condition(t, "views", "wrong", "message"); !strings.Contains(message, word) {
 			t.Errorf("%q is not in the HPA's condition: %s", word, message)
 		}

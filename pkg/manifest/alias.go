@@ -129,7 +129,9 @@ const (
 	DefaultLate       = "1%"
 	DefaultWait       = v1alpha1.Duration("30s")
 	DefaultOver       = v1alpha1.Duration("7d")
-	DefaultServe      = v1alpha1.ServeFloor
+	// DefaultOverBadHours is the default of a budget's period for bad hours, which are few.
+	DefaultOverBadHours = v1alpha1.Duration("14d")
+	DefaultServe        = v1alpha1.ServeFloor
 )
 
 // DefaultNamespace is the namespace of an object in a folder that names none.
@@ -181,9 +183,13 @@ func withDefaults(spec *v1alpha1.ForecastSpec) *v1alpha1.ForecastSpec {
 		s.Objective = &v1alpha1.Objective{}
 	}
 	if s.Objective != nil {
-		setDefault(&s.Objective.Late, DefaultLate)
+		over := DefaultOverBadHours
+		if s.Objective.BadHours == "" {
+			over = DefaultOver
+			setDefault(&s.Objective.Late, DefaultLate)
+		}
 		setDefault(&s.Objective.Wait, DefaultWait)
-		setDefault(&s.Objective.Over, defaultOver(s.History))
+		setDefault(&s.Objective.Over, atMostHistory(over, s.History))
 	}
 	if s.LeadTime == nil {
 		s.LeadTime = &v1alpha1.LeadTime{}
@@ -195,13 +201,13 @@ func withDefaults(spec *v1alpha1.ForecastSpec) *v1alpha1.ForecastSpec {
 	return s
 }
 
-// defaultOver is the default of a budget's period: at most the history.
-func defaultOver(history v1alpha1.Duration) v1alpha1.Duration {
-	most, err := model.ParseDuration(string(DefaultOver))
+// atMostHistory is the default of a budget's period: at most the history.
+func atMostHistory(over, history v1alpha1.Duration) v1alpha1.Duration {
+	most, err := model.ParseDuration(string(over))
 	if h, wrong := model.ParseDuration(string(history)); err == nil && wrong == nil && h < most {
 		return v1alpha1.Duration(model.Duration(max(time.Duration(h).Truncate(time.Hour), time.Hour)).String())
 	}
-	return DefaultOver
+	return over
 }
 
 // setDefault sets an empty value.

@@ -36,6 +36,9 @@ func FuzzResolve(f *testing.F) {
 		}
 		if late != "" || wait != "" {
 			object.Spec.Objective = &v1alpha1.Objective{Late: late, Wait: v1alpha1.Duration(wait)}
+			if len(late)%2 == 1 {
+				object.Spec.Objective = &v1alpha1.Objective{BadHours: late, Wait: v1alpha1.Duration(wait)}
+			}
 		}
 		target, problems := manifest.NewResolver(catalogue{}).Resolve(object)
 		for _, p := range problems {

@@ -316,7 +316,7 @@ func (r *reader) policy(path *field.Path, spec *v1alpha1.ForecastSpec, history t
 	if spec.Objective == nil {
 		return out
 	}
-	out.Late, out.Wait = r.objective(path.Child("objective"), spec.Objective)
+	r.objective(path.Child("objective"), spec.Objective, &out)
 	out.Over = r.over(path.Child("objective", "over"), spec.Objective.Over, history)
 	if spec.Quantile != "" || spec.CostRatio != "" {
 		r.Add(field.Forbidden(path.Child("objective"), one))
@@ -363,14 +363,27 @@ func (r *reader) over(path *field.Path, text v1alpha1.Duration, history time.Dur
 	return over
 }
 
-// objective reads the share of demand that may be late and the wait beyond which it is.
-func (r *reader) objective(path *field.Path, o *v1alpha1.Objective) (late float64, wait time.Duration) {
-	wait = r.duration(path.Child("wait"), o.Wait, time.Second, MaxWait)
-	number, isPercentage := strings.CutSuffix(o.Late, "%")
+// objective reads the share of demand that may be late, or that may arrive in bad hours, and the wait beyond which demand is late.
+func (r *reader) objective(path *field.Path, o *v1alpha1.Objective, out *decide.Settings) {
+	out.Wait = r.duration(path.Child("wait"), o.Wait, time.Second, MaxWait)
+	if o.BadHours == "" {
+		out.Late = r.percentage(path.Child("late"), o.Late)
+		return
+	}
+	out.Late, out.BadHours = r.percentage(path.Child("badHours"), o.BadHours), true
+	if o.Late != "" {
+		r.percentage(path.Child("late"), o.Late)
+		r.Add(field.Forbidden(path.Child("badHours"), "late and badHours exclude each other, keep one"))
+	}
+}
+
+// percentage reads a share of the demand; 0 where it is invalid.
+func (r *reader) percentage(path *field.Path, text string) float64 {
+	number, isPercentage := strings.CutSuffix(text, "%")
 	percent, ok := ParseDecimal(number)
 	if !isPercentage || !ok || !(percent > 0 && percent < 100) {
-		r.Invalid(path.Child("late"), o.Late, "write a percentage above 0%% and below 100%%, for example \"1%%\"")
-		return 0, wait
+		r.Invalid(path, text, "write a percentage above 0%% and below 100%%, for example \"1%%\"")
+		return 0
 	}
-	return percent / 100, wait
+	return percent / 100
 }

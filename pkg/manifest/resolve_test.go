@@ -158,18 +158,24 @@ func advised(target int64, least, most int32) decide.Autoscaler {
 }
 
 // A quantile needs no calibration. A cost ratio has no share that may be late, and is calibrated by what reads the value. The period
-// of a lateness budget is a week, or the history where that is shorter.
+// of a lateness budget is a week, or two weeks for bad hours, or the history where that is shorter.
 func TestPolicy(t *testing.T) {
 	const day = 24 * time.Hour
 	late := func(over time.Duration) decide.Settings {
 		return decide.Settings{Late: 0.01, Wait: 30 * time.Second, Over: over}
 	}
+	byHours := func(share float64, over time.Duration) decide.Settings {
+		return decide.Settings{Late: share, BadHours: true, Wait: 30 * time.Second, Over: over}
+	}
 	for fields, want := range map[string]decide.Settings{
-		`quantile: "0.9"`:                         {Quantile: 0.9},
-		`{costRatio: "20", scaling: {target: 4}}`: {CostRatio: 20, Target: 4},
-		`{costRatio: ".5", scaling: {target: 4}}`: {CostRatio: 0.5, Target: 4},
-		`costRatio: "1000000"`:                    {CostRatio: 1e6},
-		"history: 30d":                            late(7 * day), "history: 7d": late(7 * day),
+		`objective: {badHours: "1%"}`:                            byHours(0.01, 14*day),
+		`{history: 30d, objective: {badHours: 0.5%, over: 28d}}`: byHours(0.005, 28*day),
+		`{history: 10d, objective: {badHours: 2%}}`:              byHours(0.02, 10*day),
+		`quantile: "0.9"`:                                        {Quantile: 0.9},
+		`{costRatio: "20", scaling: {target: 4}}`:                {CostRatio: 20, Target: 4},
+		`{costRatio: ".5", scaling: {target: 4}}`:                {CostRatio: 0.5, Target: 4},
+		`costRatio: "1000000"`:                                   {CostRatio: 1e6},
+		"history: 30d":                                           late(7 * day), "history: 7d": late(7 * day),
 		"history: 3d": late(3 * day), "history: 1d90m": late(25 * time.Hour),
 	} {
 		want.Lead, want.Mode = 5*time.Minute, decide.Floor
@@ -180,6 +186,30 @@ func TestPolicy(t *testing.T) {
 		if known := want.Target > 0 || want.Quantile > 0; known != (got.Uncalibrated == "") ||
 			got.Settings.ByHeadroom() != (want.Target > 0) {
 			t.Errorf("%s: uncalibrated %q", fields, got.Uncalibrated)
+		}
+	}
+}
+
+// A period of less than a week is short for bad hours, whether it is stated or follows from the history; it is valid all the same.
+func TestAShortPeriodForBadHoursIsNoted(t *testing.T) {
+	for fields, want := range map[string]string{
+		`objective: {badHours: "1%"}`:                 "",
+		`objective: {badHours: "1%", over: 7d}`:       "",
+		`objective: {badHours: "1%", over: 167h}`:     "over is 167 hours, which is short",
+		`objective: {badHours: "1%", over: 1d}`:       "one hour has 4.2% of the demand",
+		`{history: 3d, objective: {badHours: "1%"}}`:  "over is 3 days, which is short for badHours",
+		`objective: {late: "1%", over: 1d}`:           "",
+		`quantile: "0.9"`:                             "",
+		`{costRatio: "20"}`:                           "",
+		`history: 3d`:                                 "",
+		`objective: {badHours: "1%", over: two days}`: "",
+	} {
+		o := object(t, header+spec(fields))
+		if got := manifest.Advice(&o.Spec); want == "" != (got == "") || !strings.Contains(got, want) {
+			t.Errorf("%s: %q does not say %q", fields, got, want)
+		}
+		if want != "" && resolve(t, o).Invalid != "" {
+			t.Errorf("%s is invalid: %s", fields, resolve(t, o).Invalid)
 		}
 	}
 }

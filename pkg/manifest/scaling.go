@@ -94,6 +94,8 @@ func uncalibratedMessage(policy decide.Settings, doubts []string) string {
 	switch {
 	case policy.CostRatio > 0:
 		asked = fmt.Sprintf("costRatio %.6g", policy.CostRatio)
+	case policy.Late > 0 && policy.BadHours:
+		asked = fmt.Sprintf("badHours %.4g%%", policy.Late*100)
 	case policy.Late > 0:
 		asked = fmt.Sprintf("late %.4g%%", policy.Late*100)
 	default:

@@ -260,9 +260,9 @@ type Expose struct {
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9_:][A-Za-z0-9_:.-]*$`
 	Metric string `json:"metric"`
 	// MatchLabels are the labels of the HPA's selector, no more and no fewer. Beside them the HPA may select another view
-	// (horizon, late, model, quantile, serve). Default none.
+	// (badHours, horizon, late, model, quantile, serve). Default none.
 	// +kubebuilder:validation:MaxProperties=16
-	// +kubebuilder:validation:XValidation:rule="['horizon', 'late', 'model', 'quantile', 'serve'].all(view, !(view in self))",message="horizon, late, model, quantile and serve ask for another view of a Forecast: remove them"
+	// +kubebuilder:validation:XValidation:rule="['badHours', 'horizon', 'late', 'model', 'quantile', 'serve'].all(view, !(view in self))",message="badHours, horizon, late, model, quantile and serve ask for another view of a Forecast: remove them"
 	// +optional
 	MatchLabels map[string]string `json:"matchLabels,omitempty"`
 }
@@ -319,19 +319,29 @@ type Signal struct {
 	Source string `json:"source,omitempty"`
 }
 
-// Objective is how much demand may be late.
+// Objective is how much demand may be late, or how much may arrive in bad hours.
+//
+// +kubebuilder:validation:XValidation:rule="!(has(self.late) && has(self.badHours))",message="late and badHours exclude each other, keep one"
 type Objective struct {
-	// Late is the share of demand that may wait longer than Wait, as a percentage between 0% and 100%. Default 1%.
+	// Late is the share of demand that may wait longer than Wait, as a percentage between 0% and 100%. Default 1%, without BadHours.
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:Pattern=`^[0-9]+(\.[0-9]+)?%$`
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]+([.][0-9]+)?%$') || (double(self.replace('%', '')) > 0.0 && double(self.replace('%', '')) < 100.0)",message="write a percentage above 0% and below 100%"
 	// +optional
 	Late string `json:"late,omitempty"`
+	// BadHours is the share of the demand of the period that may arrive in bad hours, as a percentage between 0% and 100%, instead of
+	// Late. Bad hours are UTC clock hours in which more than a tenth of the demand waited longer than Wait.
+	// +kubebuilder:validation:MaxLength=16
+	// +kubebuilder:validation:Pattern=`^[0-9]+(\.[0-9]+)?%$`
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]+([.][0-9]+)?%$') || (double(self.replace('%', '')) > 0.0 && double(self.replace('%', '')) < 100.0)",message="write a percentage above 0% and below 100%"
+	// +optional
+	BadHours string `json:"badHours,omitempty"`
 	// Wait is the time beyond which demand counts as late. Default 30s.
 	// +optional
 	Wait Duration `json:"wait,omitempty"`
-	// Over is the rolling period of the lateness budget: Late times the demand of the period may be late. Whole hours, at most
-	// the history. Default 7d, or the history where that is shorter.
+	// Over is the rolling period of the lateness budget: Late times the demand of the period may be late, or BadHours times the demand
+	// of the period may arrive in bad hours. Whole hours, at most the history. Default 7d, and 14d with BadHours, or the history where
+	// that is shorter. With BadHours less than 7d is too short: one bad hour spends the budget.
 	// +optional
 	Over Duration `json:"over,omitempty"`
 	// Measured is the lateness that users see, shown beside the simulated one, which the headroom is found by. Nothing that is served

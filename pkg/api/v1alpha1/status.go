@@ -84,8 +84,8 @@ type ForecastStatus struct {
 
 // ObjectiveStatus is whether the objective is met, as a simulated autoscaler measures it on the observed demand.
 type ObjectiveStatus struct {
-	// Asked is the objective in words, for example "1% later than 30s over 7 days" or "late costs 20× an idle
-	// replica".
+	// Asked is the objective in words, for example "1% later than 30s over 7 days", "1% in bad hours (more than a tenth later than 30s)
+	// over 14 days" or "late costs 20× an idle replica".
 	// +optional
 	Asked string `json:"asked,omitempty"`
 	// Headline compares Forewarm over the budget's period with the autoscaler before and with the best target in hindsight.

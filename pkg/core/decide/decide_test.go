@@ -235,6 +235,12 @@ func TestParseSelection(t *testing.T) {
 	if err != nil || got != want {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}
+	if got, err := decide.ParseSelector(
+		map[string]string{"badHours": "0.02"},
+	); err != nil ||
+		got != (decide.Overrides{BadHours: 0.02}) {
+		t.Errorf("got %+v, %v; want 0.02 in bad hours", got, err)
+	}
 }
 
 func TestParseSelectionRefuses(t *testing.T) {
@@ -242,7 +248,7 @@ func TestParseSelectionRefuses(t *testing.T) {
 		pairs map[string]string
 		want  []string // in the message
 	}{
-		"an unknown key":         {map[string]string{"horizn": "5m"}, []string{`"horizn"`, "horizon, late, model, quantile, serve, variant"}},
+		"an unknown key":         {map[string]string{"horizn": "5m"}, []string{`"horizn"`, "badHours, horizon, late, model, quantile, serve, variant"}},
 		"a percent sign":         {map[string]string{"late": "1%"}, []string{`late="1%"`, "0.01"}},
 		"all of the demand":      {map[string]string{"late": "1"}, []string{`late="1"`, "0.01"}},
 		"a horizon without unit": {map[string]string{"horizon": "300"}, []string{"5m"}},
@@ -252,6 +258,11 @@ func TestParseSelectionRefuses(t *testing.T) {
 		"an unknown mode":        {map[string]string{"serve": "floo"}, []string{"floor, forecast, shadow"}},
 		"an empty model":         {map[string]string{"model": ""}, []string{"model is empty"}},
 		"two knobs":              {map[string]string{"quantile": "0.9", "late": "0.01"}, []string{"exclude each other"}},
+		"two shares":             {map[string]string{"badHours": "0.01", "late": "0.01"}, []string{"late and badHours exclude each other"}},
+		"bad hours in percent":   {map[string]string{"badHours": "1%"}, []string{`badHours="1%"`, "0.01"}},
+		"no bad hours":           {map[string]string{"badHours": "0"}, []string{`badHours="0" is not a share`}},
+		"the case of bad hours":  {map[string]string{"badhours": "0.01"}, []string{`unknown key "badhours"`}},
+		"quantile and bad hours": {map[string]string{"quantile": "0.9", "badHours": "0.01"}, []string{"quantile and badHours exclude"}},
 		"every problem at once":  {map[string]string{"a": "", "quantile": "x", "late": "y"}, []string{`"a"`, "quantile=", "late="}},
 		"a long value is cut":    {map[string]string{"late": strings.Repeat("x", 5000)}, []string{"late="}},
 	} {
@@ -275,7 +286,10 @@ func TestParseSelectionRefuses(t *testing.T) {
 func TestSelectionApply(t *testing.T) {
 	quantile, ratio := decide.Settings{Quantile: 0.95, Target: 4}, decide.Settings{CostRatio: 20, Target: 4}
 	half, late := decide.Settings{Quantile: 0.5, Target: 4}, decide.Settings{Late: 0.02, Target: 4}
-	shadow := decide.Overrides{Mode: decide.Shadow}
+	byHours, shadow := late, decide.Overrides{Mode: decide.Shadow}
+	byHours.BadHours = true
+	floor := byHours
+	floor.Mode = decide.Floor
 	for name, tt := range map[string]struct {
 		own       decide.Settings
 		selection decide.Overrides
@@ -288,6 +302,10 @@ func TestSelectionApply(t *testing.T) {
 		"a mode is set beside a ratio":       {ratio, shadow, decide.Settings{CostRatio: 20, Target: 4, Mode: decide.Shadow}},
 		"a quantile replaces the ratio":      {ratio, decide.Overrides{Quantile: 0.5}, half},
 		"an objective replaces the ratio":    {ratio, decide.Overrides{Late: 0.02}, late},
+		"bad hours replace the ratio":        {ratio, decide.Overrides{BadHours: 0.02}, byHours},
+		"bad hours replace late demand":      {late, decide.Overrides{BadHours: 0.02}, byHours},
+		"late demand replaces bad hours":     {byHours, decide.Overrides{Late: 0.02}, late},
+		"a mode keeps bad hours":             {byHours, decide.Overrides{Mode: decide.Floor}, floor},
 	} {
 		if diff := cmp.Diff(tt.want, tt.selection.Apply(tt.own)); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", name, diff)
@@ -299,13 +317,15 @@ func FuzzParseSelection(f *testing.F) {
 	f.Add("horizon", "5m")
 	f.Add("quantile", "0.95")
 	f.Add("late", "1e-400")
+	f.Add("badHours", "0.01")
 	f.Fuzz(func(t *testing.T, key, value string) {
 		s, err := decide.ParseSelector(map[string]string{key: value})
 		if err != nil {
 			return
 		}
-		if s.Horizon < 0 || math.IsNaN(s.Quantile) || s.Quantile > windowpeak.HighestQuantile || math.IsNaN(s.Late) ||
-			s.Late >= 1 {
+		if s.Horizon < 0 || math.IsNaN(s.Quantile) || s.Quantile > windowpeak.HighestQuantile ||
+			!(s.Late >= 0 && s.Late < 1) ||
+			!(s.BadHours >= 0 && s.BadHours < 1) {
 			t.Errorf("%q=%q gives %+v", key, value, s)
 		}
 	})

@@ -16,9 +16,10 @@ import (
 type Overrides struct {
 	Horizon  time.Duration
 	Quantile float64
-	Late     float64
-	Model    string
-	Mode     Mode
+	// Late is the share of the demand that may be late, BadHours the share that may arrive in bad hours; at most one is set.
+	Late, BadHours float64
+	Model          string
+	Mode           Mode
 	// Variant is the name of the variant whose part is asked for; nothing else is then.
 	Variant string
 }
@@ -28,6 +29,7 @@ var ErrSelector = errors.New("selector")
 
 // overrideSetters read the value of one key.
 var overrideSetters = map[string]func(*Overrides, string) error{ //nolint:gochecknoglobals // A constant table.
+	"badHours": setBadHours,
 	"horizon":  setHorizon,
 	"late":     setLate,
 	"model":    setModel,
@@ -70,8 +72,8 @@ func ParseSelector(pairs map[string]string) (Overrides, error) {
 			problems = append(problems, err.Error())
 		}
 	}
-	if s.Quantile != 0 && s.Late != 0 {
-		problems = append(problems, "quantile and late exclude each other: keep one")
+	if goals := s.goals(); len(goals) > 1 {
+		problems = append(problems, strings.Join(goals, " and ")+" exclude each other: keep one")
 	}
 	if s.Variant != "" && len(pairs) > 1 {
 		problems = append(problems, "variant goes with no other key: remove the others")
@@ -85,13 +87,30 @@ func ParseSelector(pairs map[string]string) (Overrides, error) {
 	return s, nil
 }
 
+// goals are the keys that are set of those that exclude each other.
+func (s Overrides) goals() []string {
+	var out []string
+	if s.Quantile != 0 {
+		out = append(out, "quantile")
+	}
+	if s.Late != 0 {
+		out = append(out, "late")
+	}
+	if s.BadHours != 0 {
+		out = append(out, "badHours")
+	}
+	return out
+}
+
 // Apply are the settings of a request: the Forecast's own with these overrides.
 func (s Overrides) Apply(p Settings) Settings {
 	switch {
 	case s.Quantile != 0:
 		p.Quantile, p.CostRatio = s.Quantile, 0
 	case s.Late != 0:
-		p.Quantile, p.CostRatio, p.Late = 0, 0, s.Late
+		p.Quantile, p.CostRatio, p.Late, p.BadHours = 0, 0, s.Late, false
+	case s.BadHours != 0:
+		p.Quantile, p.CostRatio, p.Late, p.BadHours = 0, 0, s.BadHours, true
 	}
 	if s.Mode != "" {
 		p.Mode = s.Mode
@@ -118,13 +137,23 @@ func setQuantile(s *Overrides, value string) error {
 	return nil
 }
 
-func setLate(s *Overrides, value string) error {
-	late, err := strconv.ParseFloat(value, 64)
-	if err != nil || !(late > 0 && late < 1) {
-		return fmt.Errorf("late=%.64q is not a share between 0 and 1: write for example 0.01 for 1 %%", value)
+func setLate(s *Overrides, value string) (err error) {
+	s.Late, err = parseShare("late", value)
+	return err
+}
+
+func setBadHours(s *Overrides, value string) (err error) {
+	s.BadHours, err = parseShare("badHours", value)
+	return err
+}
+
+// parseShare reads a share of the demand; 0 with an error.
+func parseShare(key, value string) (float64, error) {
+	share, err := strconv.ParseFloat(value, 64)
+	if err != nil || !(share > 0 && share < 1) {
+		return 0, fmt.Errorf("%s=%.64q is not a share between 0 and 1: write for example 0.01 for 1 %%", key, value)
 	}
-	s.Late = late
-	return nil
+	return share, nil
 }
 
 func setModel(s *Overrides, value string) error {

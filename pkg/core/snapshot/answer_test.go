@@ -131,6 +131,46 @@ func TestAnswerAtACostRatio(t *testing.T) {
 	}
 }
 
+// A request may limit late demand although the Forecast limits bad hours, and the other way round: each reads its own curve.
+func TestAnswerForTheOtherKindOfObjective(t *testing.T) {
+	byLate, byHours := snapshottest.WithObjective(
+		snapshottest.Key("a"),
+	), snapshottest.WithBadHours(
+		snapshottest.Key("b"),
+	)
+	of := func(e *snapshot.ForecastState, s decide.Overrides) float64 {
+		answer, err := e.Answer(s, snapshottest.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer.Value
+	}
+	// In both the own curve has 1 % at headroom 1.3, and the other one 3 %.
+	for name, one := range map[string]struct {
+		of         *snapshot.ForecastState
+		own, other decide.Overrides
+	}{
+		"late":     {byLate, decide.Overrides{Late: 0.01}, decide.Overrides{BadHours: 0.03}},
+		"badHours": {byHours, decide.Overrides{BadHours: 0.01}, decide.Overrides{Late: 0.03}},
+	} {
+		if own, other := of(
+			one.of,
+			one.own,
+		), of(
+			one.of,
+			one.other,
+		); math.Abs(own-other) > 1e-3 ||
+			own != of(one.of, decide.Overrides{}) {
+			t.Errorf("%s: %v for its own 1 %%, %v for 3 %% of the other kind", name, own, other)
+		}
+		stricter := one.other
+		stricter.Late, stricter.BadHours = stricter.Late/3, stricter.BadHours/3
+		if own, other := of(one.of, one.own), of(one.of, stricter); !(other > own+1) {
+			t.Errorf("%s: %v for its own 1 %%, %v for 1 %% of the other kind, which is rarer", name, own, other)
+		}
+	}
+}
+
 // With another headroom the autoscaler has other replicas, and another dead band. The mode changes nothing of it.
 func TestTheDeadBandIsThatOfTheForecastsOwnObjective(t *testing.T) {
 	e := snapshottest.WithObjective(snapshottest.Key("llama"))

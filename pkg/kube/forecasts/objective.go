@@ -53,8 +53,11 @@ func describeObjective(r *objective.Report) string {
 	if r.Price > 0 {
 		return "late costs " + strconv.FormatFloat(r.Price, 'f', -1, 64) + "× an idle replica"
 	}
-	return strconv.FormatFloat(r.Late*100, 'g', 4, 64) + "% later than " + formatDuration(r.Wait) + " over " +
-		humanize.Period(r.Budget.Over)
+	share, over := strconv.FormatFloat(r.Late*100, 'g', 4, 64)+"%", " over "+humanize.Period(r.Budget.Over)
+	if r.BadHours {
+		return share + " in bad hours (more than a tenth later than " + formatDuration(r.Wait) + ")" + over
+	}
+	return share + " later than " + formatDuration(r.Wait) + over
 }
 
 // formatTwoDigits writes a number with two significant digits and its unit; empty where it is unknown.

@@ -72,6 +72,11 @@ func TestObjectiveIsForPeople(t *testing.T) {
 		t.Errorf("at a cost ratio: %s", diff)
 	}
 
+	byHours := of(snapshottest.WithBadHours(snapshottest.Key("a")).Objective).Objective
+	if want := "1% in bad hours (more than a tenth later than 30s) over 14 days"; byHours.Asked != want {
+		t.Errorf("%q, want %q", byHours.Asked, want)
+	}
+
 	nothing := &objective.Report{
 		Late: 0.005, Wait: time.Minute, Budget: objective.Budget{Over: 7 * 24 * time.Hour}, Verdict: objective.Learning,
 		Autoscalers: []objective.AutoscalerReport{{Headroom: math.NaN(), ExpectedLate: math.NaN()}},

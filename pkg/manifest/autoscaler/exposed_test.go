@@ -76,6 +76,14 @@ func TestExposing(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"late": "0.05"}, view); name != "older" || diff != "" {
 		t.Errorf("%s answers, %s", name, diff)
 	}
+	byHours, err := autoscaler.ResolveHPA(readHPA(t, onQueue("{matchLabels: {queue: orders, badHours: \"0.01\"}}")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, view = byHours.Sources[0].Exposing("inference", all)
+	if diff := cmp.Diff(map[string]string{"badHours": "0.01"}, view); name != "older" || diff != "" {
+		t.Errorf("%s answers, %s", name, diff)
+	}
 	if name, _ := resolved.Sources[0].Exposing("inference", all[2:]); name != "" {
 		t.Errorf("%s answers", name)
 	}

@@ -36,13 +36,15 @@ func span(d time.Duration) string {
 	return humanize.Span(d)
 }
 
-// objectiveText is the setting of the served value: a quantile, the share that may be late, or a cost ratio.
+// objectiveText is the setting of the served value: a quantile, the share that may be late or arrive in bad hours, or a cost ratio.
 func objectiveText(s *v1alpha1.OutlookStatus) string {
 	switch {
 	case PauseMessage(s) != "":
 		return "paused"
 	case s.Late != nil:
 		return humanize.ShareAsWritten(*s.Late) + " late"
+	case s.BadHours != nil:
+		return humanize.ShareAsWritten(*s.BadHours) + " in bad hours"
 	case s.CostRatio != nil:
 		return FormatCostRatio(*s.CostRatio)
 	case s.Quantile != nil:

@@ -30,9 +30,12 @@ func objectiveStatus(e *snapshot.ForecastState, ready forecast.Series) *v1alpha1
 		Autoscalers: convertEach(r.Autoscalers, autoscaler),
 		Candidates:  convertEach(r.Candidates, candidateCost),
 	}
-	if r.Price > 0 {
+	switch {
+	case r.Price > 0:
 		out.CostRatio = finite(&r.Price)
-	} else {
+	case r.BadHours:
+		out.BadHours, out.Budget = finite(&r.Late), budget(r)
+	default:
 		out.Late, out.Budget = finite(&r.Late), budget(r)
 	}
 	if widest, ok := r.MostDemanding(); ok {

@@ -67,6 +67,40 @@ func TestOutlookReportsTheObjective(t *testing.T) {
 	}
 }
 
+// An objective by bad hours is told apart from one of late demand, in the JSON by the field, on the page and in lists by the words.
+func TestAnObjectiveByBadHours(t *testing.T) {
+	e := snapshottest.WithBadHours(snapshottest.Key("llama"))
+	e.Objective.Candidates[2].Selected, e.Objective.Candidates[0].MeetsObjective = false, true
+	status := inspect.Outlook(e, snapshottest.Now()).Status
+	for name, got := range map[string][2]*float64{
+		"status":    {status.BadHours, status.Late},
+		"objective": {status.Objective.BadHours, status.Objective.Late},
+	} {
+		if got[0] == nil || *got[0] != 0.01 || got[1] != nil {
+			t.Errorf("%s: bad hours %v, late %v; want 0.01 and none", name, got[0], got[1])
+		}
+	}
+	if status.Objective.Budget == nil || len(status.Objective.Autoscalers[0].Curve) == 0 {
+		t.Errorf("no budget or no curve: %+v", status.Objective)
+	}
+	late := inspect.Outlook(snapshottest.WithObjective(snapshottest.Key("llama")), snapshottest.Now()).Status
+	if late.BadHours != nil || late.Objective.BadHours != nil {
+		t.Errorf("late demand has bad hours %v, %v", late.BadHours, late.Objective.BadHours)
+	}
+	page := browse(t, snapshottest.Store(e), "llama", "page").Body.String()
+	says(
+		t,
+		page,
+		"at most 1% in bad hours",
+		"of the demand at most arrives in bad hours: more than a tenth",
+		"With headroom 1.3, 1% of the demand is expected to arrive in bad hours at",
+		"Expected in bad hours",
+		"1% expected in bad hours",
+		"The last value with its own headroom misses the objective: 2.1% in bad hours at relative cost 2.74.",
+	)
+	lacks(t, page, "Expected late", "expected to be late")
+}
+
 // The page and the outlook have the measured lateness beside the simulated one; a number that is none is left out.
 func TestMeasuredIsBesideSimulated(t *testing.T) {
 	r := snapshottest.ObjectiveReport(objective.Met)

@@ -93,6 +93,13 @@ func objectiveFact(o *v1alpha1.Objective) fact {
 			"",
 			"of the demand at most waits longer than " + wait,
 		}
+	case o.BadHours != nil:
+		return fact{
+			"Objective",
+			humanize.ShareAsWritten(*o.BadHours),
+			"",
+			"of the demand at most arrives in bad hours: more than a tenth of the hour's demand waits longer than " + wait,
+		}
 	}
 	return fact{"Objective", unknown, "", ""}
 }
@@ -110,7 +117,7 @@ func lastValueFact(o *v1alpha1.Objective) fact {
 		out.Value, out.Note = significant(last.RelativeCost), "relative cost with its own headroom"
 	default:
 		out.Value = lateShare(last.Late)
-		out.Note = "late at relative cost " + significant(last.RelativeCost) + " with its own headroom"
+		out.Note = missedText(o) + " at relative cost " + significant(last.RelativeCost) + " with its own headroom"
 	}
 	return out
 }
@@ -119,8 +126,19 @@ func expectedNote(o *v1alpha1.Objective) string {
 	if o.ExpectedLate == nil {
 		return "times the spread"
 	}
-	return "times the spread: " + lateShare(o.ExpectedLate) + " expected late"
+	return "times the spread: " + lateShare(o.ExpectedLate) + " expected " + missedText(o)
 }
+
+// missedText says of a share of the demand how it misses what the objective limits.
+func missedText(o *v1alpha1.Objective) string {
+	if o.BadHours != nil {
+		return "in bad hours"
+	}
+	return "late"
+}
+
+// MissedText says of a share of the demand how it misses what the objective limits.
+func (o *objectivePanel) MissedText() string { return missedText(o.Objective) }
 
 // Note marks the selected candidate, and candidates that miss the objective.
 func (o *objectivePanel) Note(c *v1alpha1.CandidateCost) string {

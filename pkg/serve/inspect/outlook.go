@@ -93,6 +93,8 @@ func setServed(s *v1alpha1.OutlookStatus, e *snapshot.ForecastState, now time.Ti
 		// There is no policy, or the fallback or the observed demand is served.
 	case e.Settings.ByHeadroom() && e.Settings.CostRatio > 0:
 		s.CostRatio = finite(&e.Settings.CostRatio)
+	case e.Settings.ByHeadroom() && e.Settings.BadHours:
+		s.BadHours = finite(&e.Settings.Late)
 	case e.Settings.ByHeadroom():
 		s.Late = finite(&e.Settings.Late)
 	default:

@@ -189,7 +189,7 @@ func servedNote(s *v1alpha1.OutlookStatus) string {
 		return "no value is served: the HPA keeps its replicas"
 	case PauseMessage(s) != "":
 		return "paused: as the HPA before"
-	case s.Late != nil:
+	case s.Late != nil || s.BadHours != nil:
 		return "at most " + objectiveText(s)
 	case s.CostRatio != nil:
 		return "lowest cost if late demand costs " + objectiveText(s) + " an idle replica"

@@ -231,7 +231,7 @@ func headline(s *v1alpha1.OutlookStatus) string {
 		parts = append(parts, "quantile "+objectiveText(s)+" of the peak over the next "+span(s.Window.Duration))
 	case s.CostRatio != nil:
 		parts = append(parts, "cost ratio "+objectiveText(s)+" over the next "+span(s.Window.Duration))
-	case s.Late != nil:
+	case s.Late != nil || s.BadHours != nil:
 		parts = append(parts, "at most "+objectiveText(s)+" over the next "+span(s.Window.Duration))
 	}
 	return strings.Join(append(parts, s.Model, s.State), "  ·  ")

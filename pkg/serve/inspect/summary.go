@@ -41,8 +41,8 @@ func compareWithLastValue(o *v1alpha1.Objective) string {
 			"cost %s; the selected candidate leaves %s at %s.", lateShare(last.Late), significant(last.RelativeCost),
 			lateShare(selected.Late), significant(selected.RelativeCost))
 	case !last.MeetsObjective:
-		return fmt.Sprintf(" The last value with its own headroom misses the objective: %s late at relative cost %s.",
-			lateShare(last.Late), significant(last.RelativeCost))
+		return fmt.Sprintf(" The last value with its own headroom misses the objective: %s %s at relative cost %s.",
+			lateShare(last.Late), missedText(o), significant(last.RelativeCost))
 	}
 	return fmt.Sprintf(" To meet the objective, the last value with its own headroom needs relative cost %s; the "+
 		"selected candidate needs %s.", significant(last.RelativeCost), significant(selected.RelativeCost))
@@ -97,9 +97,12 @@ func headroomReason(s objective.AutoscalerReport) string {
 	if finite(&s.Headroom) == nil || finite(&s.ExpectedLate) == nil || len(s.Curve.Points) == 0 {
 		return ""
 	}
-	own := s.Curve.At(s.Headroom)
-	return fmt.Sprintf("With headroom %s, %s of the demand is expected to be late at relative cost %s%s%s.",
-		significant(&s.Headroom), humanize.LateShare(s.ExpectedLate), significant(finite(&own.RelativeCost)),
+	own, happens := s.Curve.At(s.Headroom), "be late"
+	if s.BadHours {
+		happens = "arrive in bad hours"
+	}
+	return fmt.Sprintf("With headroom %s, %s of the demand is expected to %s at relative cost %s%s%s.",
+		significant(&s.Headroom), humanize.LateShare(s.ExpectedLate), happens, significant(finite(&own.RelativeCost)),
 		neighbour(s, -1), neighbour(s, 1))
 }
 

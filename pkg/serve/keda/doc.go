@@ -8,7 +8,7 @@
 //	            its scaling.target
 //	activation  demand above which the workload is active; default: any that is observed, or a tenth of the target that is
 //	            expected
-//	horizon, late, model, quantile, serve, variant   another value of the Forecast, as in the selector of an HPA's metric
+//	badHours, horizon, late, model, quantile, serve, variant   another value of the Forecast, as in the selector of an HPA's metric
 //
 // KEDA's own keys are ignored. Any other key is an error that lists the valid ones, because a misspelt key would
 // otherwise silently have no effect.

@@ -61,6 +61,7 @@ func FuzzMetadata(f *testing.F) {
 		{"other/ready", "horizon", "5m", ""},
 		{"ready", "quantile", "0.99", "4k"},
 		{"ready", "late", "1e-300", "1e-99"},
+		{"objective", "badHours", "0.01", "1"},
 		{"stale", "target", "1Ei", "-0"},
 		{"ready", "scalerAddress", "x", "1e3"},
 		{"ready", "zone", "\xff", "9e15"},

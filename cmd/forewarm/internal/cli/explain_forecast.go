@@ -114,6 +114,8 @@ func goalText(s *inspect.OutlookStatus) string {
 	switch {
 	case s.Late != nil:
 		return "late " + share(*s.Late*100) + "%"
+	case s.BadHours != nil:
+		return "bad hours " + share(*s.BadHours*100) + "%"
 	case s.CostRatio != nil:
 		return "late costs " + share(*s.CostRatio) + "×"
 	case s.Quantile != nil:

@@ -87,6 +87,12 @@ func stateOf(f *v1alpha1.Forecast) []Finding {
 		remedy := fmt.Sprintf("forewarm resume -n %s %s (docs/rollout.md)", f.Namespace, f.Name)
 		out = append(out, sinceWhen(finding("Forecasts", Warning, c, remedy), c))
 	}
+	if advice := manifest.Advice(&f.Spec); advice != "" {
+		out = append(out, Finding{
+			Check: "Forecasts", Level: Warning, Object: object, Message: "spec.objective: " + advice,
+			Remedy: "see docs/objectives.md",
+		})
+	}
 	if len(out) == 0 {
 		out = append(out, Finding{Check: "Forecasts", Level: OK, Object: object, Message: "is " + ready.Reason})
 	}

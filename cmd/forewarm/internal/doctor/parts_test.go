@@ -250,3 +250,22 @@ func TestMissingInTriggers(t *testing.T) {
 		}
 	}
 }
+
+// A budget of few days is short for bad hours.
+func TestAShortPeriodOfBadHoursIsAWarning(t *testing.T) {
+	t.Parallel()
+	f := &v1alpha1.Forecast{Status: v1alpha1.ForecastStatus{Conditions: []metav1.Condition{
+		{Type: "Ready", Status: metav1.ConditionTrue, Reason: "Ready"},
+	}}}
+	f.Spec.Objective = &v1alpha1.Objective{BadHours: "1%", Over: "2d"}
+	expectOne(
+		t,
+		stateOf(f),
+		"Forecasts",
+		Warning,
+		"spec.objective: over is 2 days, which is short for badHours",
+		"at least 7d",
+	)
+	f.Spec.Objective.Over = ""
+	expectOne(t, stateOf(f), "", OK)
+}

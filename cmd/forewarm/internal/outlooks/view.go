@@ -153,13 +153,15 @@ func inWindow(c *inspect.Candidate, window time.Duration, level string) *float64
 	return nil
 }
 
-// asked is what the served value must keep: a quantile of the window peak, a share of late demand, or the cost of late demand.
+// asked is what the served value must keep: a quantile of the window peak, a share of late demand or of demand in bad hours, or the cost of late demand.
 func asked(s *inspect.OutlookStatus) string {
 	switch {
 	case words.PauseMessage(s) != "":
 		return "paused"
 	case s.Late != nil:
 		return "late " + humanize.ShareAsWritten(*s.Late)
+	case s.BadHours != nil:
+		return "bad hours " + humanize.ShareAsWritten(*s.BadHours)
 	case s.CostRatio != nil:
 		return "late costs " + words.FormatCostRatio(*s.CostRatio)
 	case s.Quantile != nil:
@@ -201,7 +203,11 @@ func (v *view) objective(s *inspect.OutlookStatus) error {
 			fmt.Fprintln(v.out, sentences)
 		}
 	}
-	err := table(v, "\nAUTOSCALER\tA REPLICA SUSTAINS\tREPLICAS\tHEADROOM\tEXPECTED LATE", o.Autoscalers,
+	expected := "EXPECTED LATE"
+	if o.BadHours != nil {
+		expected = "EXPECTED IN BAD HOURS"
+	}
+	err := table(v, "\nAUTOSCALER\tA REPLICA SUSTAINS\tREPLICAS\tHEADROOM\t"+expected, o.Autoscalers,
 		func(c *inspect.Autoscaler) []string {
 			return []string{
 				c.Name, quantity(c.Target, s.Unit), words.ReplicaRange(c), number(c.Headroom),
@@ -211,7 +217,7 @@ func (v *view) objective(s *inspect.OutlookStatus) error {
 	if err != nil {
 		return err
 	}
-	const heads = "\nCANDIDATE\tHEADROOM\tEXPECTED LATE\tRELATIVE COST\tNOTE"
+	heads := "\nCANDIDATE\tHEADROOM\t" + expected + "\tRELATIVE COST\tNOTE"
 	return table(v, heads, o.Candidates, func(c *inspect.CandidateCost) []string {
 		return []string{c.Name, number(c.Headroom), lateShare(c.Late), number(c.RelativeCost), costNote(o, c)}
 	})
@@ -226,6 +232,9 @@ func describeObjective(o *inspect.Objective) string {
 			cost)
 	case o.Late != nil:
 		return fmt.Sprintf("at most %s waits longer than %s", humanize.ShareAsWritten(*o.Late), o.Wait.Duration)
+	case o.BadHours != nil:
+		return fmt.Sprintf("at most %s arrives in bad hours (more than a tenth of the hour's demand waits longer than %s)",
+			humanize.ShareAsWritten(*o.BadHours), o.Wait.Duration)
 	}
 	return unknown
 }

@@ -6,9 +6,14 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // demand: one scales by the value that forewarm serves, one by the observed demand. Costs are in replica-hours; multiply by
 // the GPUs of a replica for GPU-hours.
 type Objective struct {
-	// Late is the objective: the share of the demand that may wait longer than Wait. Absent with a cost ratio.
+	// Late is the objective: the share of the demand that may wait longer than Wait. Absent with badHours and with a cost ratio.
 	// +optional
 	Late *float64 `json:"late,omitempty"`
+	// BadHours is the objective by bad hours: the share of the demand that may arrive in UTC clock hours in which more than a tenth of
+	// the demand waits longer than Wait. Absent without such an objective. With it, the shares expected of a headroom or a candidate
+	// (expectedLate, and late in curve and candidates) are those of the demand in bad hours.
+	// +optional
+	BadHours *float64 `json:"badHours,omitempty"`
 	// CostRatio is how many idle replica-hours cost as much as a replica-hour of demand that waits longer than Wait. Absent
 	// with an objective.
 	// +optional
@@ -34,7 +39,8 @@ type Objective struct {
 	// Absent until known.
 	// +optional
 	Headroom *float64 `json:"headroom,omitempty"`
-	// ExpectedLate is the share of the demand that is expected to be late with that headroom. Absent until known.
+	// ExpectedLate is the share of the demand that is expected to be late (with badHours: to arrive in bad hours) with that headroom.
+	// Absent until known.
 	// +optional
 	ExpectedLate *float64 `json:"expectedLate,omitempty"`
 	// HeadroomReason compares that headroom with a smaller and a larger one.

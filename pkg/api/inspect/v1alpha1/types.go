@@ -64,9 +64,12 @@ type OutlookStatus struct {
 	// Quantile of the window peak that is served. Absent with an objective or a cost ratio.
 	// +optional
 	Quantile *float64 `json:"quantile,omitempty"`
-	// Late is the share of demand that may be late. Absent without an objective.
+	// Late is the share of demand that may be late. Absent without such an objective.
 	// +optional
 	Late *float64 `json:"late,omitempty"`
+	// BadHours is the share of demand that may arrive in bad hours. Absent without such an objective.
+	// +optional
+	BadHours *float64 `json:"badHours,omitempty"`
 	// CostRatio is how many idle replica-hours cost as much as a replica-hour of late demand. Absent without
 	// a cost ratio.
 	// +optional

@@ -361,6 +361,11 @@ func (in *Objective) DeepCopyInto(out *Objective) {
 		*out = new(float64)
 		**out = **in
 	}
+	if in.BadHours != nil {
+		in, out := &in.BadHours, &out.BadHours
+		*out = new(float64)
+		**out = **in
+	}
 	if in.CostRatio != nil {
 		in, out := &in.CostRatio, &out.CostRatio
 		*out = new(float64)
@@ -512,6 +517,11 @@ func (in *OutlookStatus) DeepCopyInto(out *OutlookStatus) {
 	}
 	if in.Late != nil {
 		in, out := &in.Late, &out.Late
+		*out = new(float64)
+		**out = **in
+	}
+	if in.BadHours != nil {
+		in, out := &in.BadHours, &out.BadHours
 		*out = new(float64)
 		**out = **in
 	}

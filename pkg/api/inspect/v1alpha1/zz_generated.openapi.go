@@ -774,7 +774,14 @@ func schema_pkg_api_inspect_v1alpha1_Objective(ref common.ReferenceCallback) com
 				Properties: map[string]spec.Schema{
 					"late": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Late is the objective: the share of the demand that may wait longer than Wait. Absent with a cost ratio.",
+							Description: "Late is the objective: the share of the demand that may wait longer than Wait. Absent with badHours and with a cost ratio.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"badHours": {
+						SchemaProps: spec.SchemaProps{
+							Description: "BadHours is the objective by bad hours: the share of the demand that may arrive in UTC clock hours in which more than a tenth of the demand waits longer than Wait. Absent without such an objective. With it, the shares expected of a headroom or a candidate (expectedLate, and late in curve and candidates) are those of the demand in bad hours.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -839,7 +846,7 @@ func schema_pkg_api_inspect_v1alpha1_Objective(ref common.ReferenceCallback) com
 					},
 					"expectedLate": {
 						SchemaProps: spec.SchemaProps{
-							Description: "ExpectedLate is the share of the demand that is expected to be late with that headroom. Absent until known.",
+							Description: "ExpectedLate is the share of the demand that is expected to be late (with badHours: to arrive in bad hours) with that headroom. Absent until known.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -1144,7 +1151,14 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 					},
 					"late": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Late is the share of demand that may be late. Absent without an objective.",
+							Description: "Late is the share of demand that may be late. Absent without such an objective.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"badHours": {
+						SchemaProps: spec.SchemaProps{
+							Description: "BadHours is the share of demand that may arrive in bad hours. Absent without such an objective.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},

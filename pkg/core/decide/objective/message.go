@@ -3,12 +3,40 @@ package objective
 import (
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 )
 
+// shortestForBadHours is the shortest period that an objective by bad hours should have: all days of the week.
+const shortestForBadHours = 7 * 24 * time.Hour
+
+// ShortPeriodAdvice is why a budget's period is too short for an objective by bad hours, and what to do; empty if it is long enough.
+func ShortPeriodAdvice(over time.Duration) string {
+	if over <= 0 || over >= shortestForBadHours {
+		return ""
+	}
+	period := humanize.Period(over)
+	if over%(24*time.Hour) != 0 {
+		period = fmt.Sprintf("%.0f hours", over.Hours())
+	}
+	return fmt.Sprintf(
+		"over is %s, which is short for badHours: on average one hour has %s of the demand of that period, and it does "+
+			"not contain every day of the week; set spec.objective.over to at least 7d (and spec.history, if it is shorter)",
+		period,
+		humanize.LateShare(time.Hour.Hours()/over.Hours()),
+	)
+}
+
 // Message is whether the objective is met, and why and by how much if not, with the numbers and what to do.
 func (r *Report) Message() string {
+	if advice := ShortPeriodAdvice(r.Budget.Over); r.BadHours && advice != "" {
+		return r.message() + ". Warning: " + advice
+	}
+	return r.message()
+}
+
+func (r *Report) message() string {
 	highest, ok := r.MostDemanding()
 	if !ok {
 		return r.objectiveText()
@@ -29,12 +57,12 @@ func (r *Report) Message() string {
 				r.objectiveText(), headroom, expected)
 		}
 		return fmt.Sprintf("%s; %s did, %s of the budget; headroom %s is served",
-			r.objectiveText(), humanize.LateShare(r.Served.LateShare()), r.Budget.spentText(), headroom)
+			r.objectiveText(), r.servedShare(), r.Budget.spentText(), headroom)
 	case Overspent:
 		return r.overspentText(first)
 	case AtMaxReplicas:
 		return fmt.Sprintf("%s, but %s did: maxReplicas is %d, and the highest demand of the last %s took %d "+
-			"replicas; raise maxReplicas", r.objectiveText(), humanize.LateShare(r.Served.LateShare()), first.Max,
+			"replicas; raise maxReplicas", r.objectiveText(), r.servedShare(), first.Max,
 			humanize.Period(r.Period), r.PeakReplicas)
 	case Bounded:
 		return fmt.Sprintf("%s, but no more than %.6g is served now: history cannot justify more (%s)",
@@ -42,10 +70,14 @@ func (r *Report) Message() string {
 	case FasterThanLead:
 	}
 	top := first.Curve.Points[len(first.Curve.Points)-1]
+	where := "late"
+	if r.BadHours {
+		where = "in bad hours"
+	}
 	return fmt.Sprintf("%s, but %s did: bursts are faster than replicas start (%s). Headroom %s is served; %s "+
-		"would leave %s late at %s times the cost, which is not worth it; shorten the lead time or add a warm pool",
-		r.objectiveText(), humanize.LateShare(r.Served.LateShare()), r.Lead, headroom,
-		humanize.Significant(top.Multiplier, 3), humanize.LateShare(top.Late),
+		"would leave %s %s at %s times the cost, which is not worth it; shorten the lead time or add a warm pool",
+		r.objectiveText(), r.servedShare(), r.Lead, headroom,
+		humanize.Significant(top.Multiplier, 3), humanize.LateShare(top.Late), where,
 		humanize.Significant(top.RelativeCost/first.Curve.At(highest.Headroom).RelativeCost, 3))
 }
 
@@ -55,12 +87,45 @@ func (r *Report) objectiveText() string {
 		return fmt.Sprintf("a replica-hour of demand that waits longer than %s costs as much as %.6g idle ones",
 			r.Wait, r.Price)
 	}
+	if r.BadHours {
+		return fmt.Sprintf(
+			"at most %s of the demand of %s may arrive in bad hours (more than a tenth of the hour's demand waits "+
+				"longer than %s)",
+			humanize.LateShare(r.Late),
+			humanize.Period(r.Budget.Over),
+			r.Wait,
+		)
+	}
 	return fmt.Sprintf("at most %s of the demand of %s may wait longer than %s",
 		humanize.LateShare(r.Late), humanize.Period(r.Budget.Over), r.Wait)
 }
 
+// servedShare is the share of the demand that was late with what was served or, with BadHours, that arrived in bad hours.
+func (r *Report) servedShare() string {
+	limited := Account{Arrived: r.Served.Arrived, Late: r.Served.part(Goal{BadHours: r.BadHours})}
+	return humanize.LateShare(limited.LateShare())
+}
+
 // overspentText is what happened, what is done and what it costs.
 func (r *Report) overspentText(first *AutoscalerReport) string {
+	if r.BadHours {
+		return fmt.Sprintf(
+			"%s of the demand of the last %s arrived in bad hours (more than a tenth of the hour's demand waited "+
+				"longer than %s), and at most %s may (%s of the budget); headroom %s is served now at relative cost %s, and %s is expected "+
+				"to arrive in bad hours with it",
+			r.servedShare(),
+			humanize.Period(r.Period),
+			r.Wait,
+			humanize.ShareAsWritten(r.Late),
+			r.Budget.spentText(),
+			humanize.Significant(first.Headroom, 3),
+			humanize.Significant(
+				first.Curve.At(first.Headroom).RelativeCost,
+				3,
+			),
+			humanize.LateShare(first.ExpectedLate),
+		)
+	}
 	return fmt.Sprintf("%s of the demand of the last %s waited longer than %s, and at most %s may (%s of the "+
 		"budget); headroom %s is served now at relative cost %s, and %s is expected to be late with it",
 		lateText(r.Served), humanize.Period(r.Period), r.Wait, humanize.ShareAsWritten(r.Late), r.Budget.spentText(),

@@ -11,9 +11,11 @@ import (
 
 // Report is whether an objective is met, with the lateness and cost of simulated autoscalers.
 type Report struct {
-	// Late is the objective: the share of the demand that may wait longer than Wait. 0 if a Price is set instead.
-	Late float64
-	Wait time.Duration
+	// Late is the objective: the share of the demand that may wait longer than Wait or, with BadHours, that may arrive in hours in which
+	// more than a tenth of the demand waits longer. 0 if a Price is set instead.
+	Late     float64
+	BadHours bool
+	Wait     time.Duration
 	// Price of a replica's worth of late demand, in idle replicas; 0 if an objective is set.
 	Price float64
 	// TargetLate is the objective that the headroom is found for: Late, tightened or relaxed by what is left of the Budget.
@@ -68,10 +70,10 @@ type NamedReport struct {
 }
 
 // HeadroomFor is the multiplier for the settings' cost ratio or else its objective, which may differ from the Report's: the
-// largest that any of the autoscalers needs. What is left of the budget tightens or relaxes another objective as much.
+// largest that any of the autoscalers needs. What is left of the budget tightens or relaxes another objective of the same kind as much.
 func (r *Report) HeadroomFor(settings decide.Settings) float64 {
 	target := settings.Late
-	if r.Price == 0 && r.Late > 0 {
+	if r.Price == 0 && r.Late > 0 && settings.BadHours == r.BadHours {
 		target = min(target*r.TargetLate/r.Late, 1)
 	}
 	return largestHeadroom(r.Autoscalers, settings, target)
@@ -83,9 +85,10 @@ func (n *NamedReport) HeadroomFor(settings decide.Settings) float64 {
 }
 
 func largestHeadroom(scalings []AutoscalerReport, settings decide.Settings, target float64) float64 {
+	asked := Goal{Late: settings.Late, BadHours: settings.BadHours, Price: settings.CostRatio}
 	k := 0.0
 	for i := range scalings {
-		k = math.Max(k, headroomFor(scalings[i].Curve, Goal{Late: settings.Late, Price: settings.CostRatio}, target))
+		k = math.Max(k, headroomFor(scalings[i].curveFor(asked), asked, target))
 	}
 	return k
 }
@@ -158,18 +161,29 @@ type AutoscalerReport struct {
 	// Target is what a replica sustains, in the demand's unit; Min and Max bound the replicas.
 	Target   float64
 	Min, Max int32
-	// Headroom is the multiplier that it needs, ExpectedLate the share of the demand that is expected to be late with it.
+	// Headroom is the multiplier that it needs, ExpectedLate the share of the demand that is expected to be late with it, or to arrive in
+	// bad hours if BadHours.
 	Headroom, ExpectedLate float64
-	// curve is what is expected under each multiplier; Headroom is read from it.
-	Curve Curve
+	// Curve is what is expected under each multiplier; Headroom is read from it. Its shares are those of the Report's objective: of
+	// demand in bad hours if BadHours, else of late demand. Other has the shares of the other kind.
+	Curve, Other Curve
+	BadHours     bool
+}
+
+// curveFor is the curve that limits what a goal limits.
+func (a *AutoscalerReport) curveFor(asked Goal) Curve {
+	if asked.BadHours == a.BadHours {
+		return a.Curve
+	}
+	return a.Other
 }
 
 // Candidate is one of those that were simulated, and what it would cost to meet the objective with it.
 type Candidate struct {
 	Name     string
 	Selected bool
-	// Headroom is the multiplier that the objective needs; Late and Cost are the lateness and the relative cost that are expected with
-	// it. NaN while unknown.
+	// Headroom is the multiplier that the objective needs; Late and RelativeCost are the share of late demand (with BadHours, of demand in
+	// bad hours) and the relative cost that are expected with it. NaN while unknown.
 	Headroom, Late, RelativeCost float64
 	// MeetsObjective is false while too few hours are observed.
 	MeetsObjective bool

@@ -48,6 +48,7 @@ func (o *Calibrator) Report() *Report {
 		Period: time.Duration(sum.hours) * time.Hour, Served: sum.Account, Bad: sum.bad, TargetLate: a.target(),
 		Race: o.published.race.report(), Record: o.Record(),
 	}
+	r.BadHours = a.goal.BadHours
 	all, best := o.rivalsBeside(sum)
 	r.setRivals(all, best, o.config.Before)
 	if r.Price == 0 {
@@ -101,11 +102,11 @@ func (c *candidate) meets(asked Goal) bool {
 // autoscalerReports are the headrooms that a candidate's autoscalers need.
 func (c *candidate) autoscalerReports(on []Autoscaler, asked Goal, target float64) (all []AutoscalerReport) {
 	for i, by := range on {
-		curve := c.trials[i].of(asked).curve
+		curve, other := c.trials[i].of(asked).curve, c.trials[i].of(Goal{BadHours: !asked.BadHours}).curve
 		k := headroomFor(curve, asked, target)
 		all = append(all, AutoscalerReport{
 			Name: by.Name, Target: by.Spec.Capacity, Min: by.Spec.HPA.Min, Max: by.Spec.HPA.Max,
-			Headroom: k, ExpectedLate: curve.At(k).Late, Curve: curve,
+			Headroom: k, ExpectedLate: curve.At(k).Late, Curve: curve, Other: other, BadHours: asked.BadHours,
 		})
 	}
 	return all

@@ -21,6 +21,19 @@ func WithObjective(key snapshot.Key) *snapshot.ForecastState {
 	return e
 }
 
+// WithBadHours is WithObjective with an objective by bad hours.
+func WithBadHours(key snapshot.Key) *snapshot.ForecastState {
+	e := WithObjective(key)
+	const over = 14 * 24 * time.Hour
+	e.Settings.BadHours, e.Settings.Over = true, over
+	r := e.Objective
+	r.BadHours, r.Budget.Over, r.Served.Bad = true, over, r.Served.Late
+	for i := range r.Autoscalers {
+		r.Autoscalers[i].BadHours = true
+	}
+	return e
+}
+
 // WithCostRatio is WithObjective with a cost ratio of 20 in place of the objective.
 func WithCostRatio(key snapshot.Key) *snapshot.ForecastState {
 	e := WithObjective(key)
@@ -51,7 +64,7 @@ func ObjectiveReport(verdict objective.Verdict) *objective.Report {
 		},
 		Autoscalers: []objective.AutoscalerReport{{
 			Name: "HorizontalPodAutoscaler/llama", Target: 40, Min: 1, Max: 12,
-			Headroom: 1.3, ExpectedLate: 0.01, Curve: curve(0.01),
+			Headroom: 1.3, ExpectedLate: 0.01, Curve: curve(0.01), Other: curve(otherShare),
 		}},
 		TargetLate: 0.01,
 		Period:     7 * 24 * time.Hour,
@@ -109,6 +122,9 @@ func race() *objective.Race {
 	}
 	return out
 }
+
+// otherShare is the demand in bad hours at headroom 1.3, where 1 % is late.
+const otherShare = 0.03
 
 // curve gives each headroom its lateness and cost; the given lateness is that of headroom 1.3.
 func curve(late float64) objective.Curve {
