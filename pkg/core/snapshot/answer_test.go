@@ -153,20 +153,14 @@ func TestAnswerForTheOtherKindOfObjective(t *testing.T) {
 		"late":     {byLate, decide.Overrides{Late: 0.01}, decide.Overrides{BadHours: 0.03}},
 		"badHours": {byHours, decide.Overrides{BadHours: 0.01}, decide.Overrides{Late: 0.03}},
 	} {
-		if own, other := of(
-			one.of,
-			one.own,
-		), of(
-			one.of,
-			one.other,
-		); math.Abs(own-other) > 1e-3 ||
-			own != of(one.of, decide.Overrides{}) {
+		own, other := of(one.of, one.own), of(one.of, one.other)
+		if math.Abs(own-other) > 1e-3 || own != of(one.of, decide.Overrides{}) {
 			t.Errorf("%s: %v for its own 1 %%, %v for 3 %% of the other kind", name, own, other)
 		}
 		stricter := one.other
 		stricter.Late, stricter.BadHours = stricter.Late/3, stricter.BadHours/3
-		if own, other := of(one.of, one.own), of(one.of, stricter); !(other > own+1) {
-			t.Errorf("%s: %v for its own 1 %%, %v for 1 %% of the other kind, which is rarer", name, own, other)
+		if more := of(one.of, stricter); !(more > own+1) {
+			t.Errorf("%s: %v for its own 1 %%, %v for 1 %% of the other kind, which is less", name, own, more)
 		}
 	}
 }

@@ -99,8 +99,16 @@ func (r *Report) RelativeCost() float64 {
 // MissedShare is the share of the deferrable work that missed its deadline; 0 without any.
 func (r *Report) MissedShare() float64 { return ratio(r.Missed, r.Deferrable, 0) }
 
-// WorstShare is the larger of LateShare and MissedShare: an objective holds for both.
-func (r *Report) WorstShare() float64 { return max(r.LateShare(), r.MissedShare()) }
+// LimitedShare is the share of the demand that an objective limits: what arrived in bad hours or else what was late.
+func (r *Report) LimitedShare(badHours bool) float64 {
+	if badHours {
+		return r.BadHours.Share()
+	}
+	return r.LateShare()
+}
+
+// WorstShare is the larger of LimitedShare and MissedShare: an objective holds for both.
+func (r *Report) WorstShare(badHours bool) float64 { return max(r.LimitedShare(badHours), r.MissedShare()) }
 
 // LateShare is the share of the demand that was late; 0 without demand.
 func (r *Report) LateShare() float64 { return ratio(r.Late, r.Arrived, 0) }

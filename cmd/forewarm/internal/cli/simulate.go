@@ -53,7 +53,7 @@ func newSimulate() *cobra.Command {
 		Example: simulateExamples,
 		Args:    cmdline.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := errors.Join(o.history.Validate(), o.validate()); err != nil {
+			if err := errors.Join(o.history.Validate(), o.validate(), o.validateObjective(cmd.Flags())); err != nil {
 				return cmdline.UsageError(err)
 			}
 			return run{

@@ -32,6 +32,7 @@ type simulateOptions struct {
 	measured          measuredLead
 	capacity          quantityFlag
 	objective         shareFlag
+	badHours          shareFlag
 	deferrable        shareFlag
 	deadline          time.Duration
 	wait              time.Duration
@@ -50,6 +51,9 @@ func simulateDefaults() *simulateOptions {
 		objective: 0.01, wait: sim.DefaultWait, gpus: defaultGPUs,
 	}
 }
+
+// overBadHours is the period of a Forecast's objective by bad hours.
+const overBadHours = 14 * 24 * time.Hour
 
 // defaultGPUs are those of a replica.
 const defaultGPUs = 1
@@ -72,6 +76,8 @@ func (o *simulateOptions) add(flags *pflag.FlagSet) {
 	flags.Var(&o.capacity, "replica-capacity",
 		"what a replica sustains, in the metric's unit (default the autoscaler's target)")
 	flags.Var(&o.objective, "objective", "how much of the demand may wait longer than --wait")
+	flags.Var(&o.badHours, "bad-hours", "instead of --objective: how much of the demand may arrive in bad hours, UTC clock hours in which "+
+		"more than a tenth waits longer than --wait")
 	flags.DurationVar(&o.wait, "wait", o.wait, "how long demand may wait without being late")
 	flags.Var(&o.deferrable, "deferrable", "how much of the demand may wait until --deadline, behind the rest")
 	flags.DurationVar(&o.deadline, "deadline", 10*time.Minute, "how long it may wait") //nolint:mnd // As the help says.
@@ -136,6 +142,14 @@ func (o *simulateOptions) validate() error {
 	return errors.Join(problems...)
 }
 
+// validateObjective refuses two objectives.
+func (o *simulateOptions) validateObjective(flags *pflag.FlagSet) error {
+	if o.badHours > 0 && flags.Changed("objective") {
+		return errors.New("--objective and --bad-hours exclude each other: keep one")
+	}
+	return nil
+}
+
 func validateWake(w compare.Wake) error {
 	if w.Time < 0 || w.Time > time.Hour || w.Spare < 0 || w.Spare > 0 && w.Time == 0 {
 		return fmt.Errorf(
@@ -152,6 +166,9 @@ func (o *simulateOptions) config() compare.Config {
 	out := compare.Config{
 		Lead: compare.LeadTime(o.lead), Capacity: float64(o.capacity), Objective: float64(o.objective), Wait: o.wait,
 		GPUs: o.gpus, GPUPrice: o.price,
+	}
+	if o.badHours > 0 {
+		out.Objective, out.BadHours, out.Over = float64(o.badHours), true, overBadHours
 	}
 	if o.deferrable > 0 {
 		out.Deferrable, out.Deadline = float64(o.deferrable), o.deadline

@@ -103,7 +103,7 @@ func (p *plan) comparison() *Comparison {
 			add(p.withFrontier())
 		}
 		if s := p.sweeps[i]; s != nil {
-			add(s.policy(r.name))
+			add(s.policy(&p.Config, r.name))
 		}
 	}
 	return out
@@ -114,7 +114,7 @@ func (p *plan) withFrontier() *PolicyResult {
 	if p.forewarm == nil {
 		return nil
 	}
-	points := []Point{pointOf(p.Objective, &p.forewarm.Report)}
+	points := []Point{p.pointOf(p.Objective, &p.forewarm.Report)}
 	for _, o := range p.others {
 		if o != nil {
 			points = append(points, *o)
@@ -139,6 +139,7 @@ func (p *plan) assumptions() Assumptions {
 		MaxReplicas: p.HPA.Max,
 		LeadTime:    p.leadTimeText(),
 		Objective:   p.Objective,
+		BadHours:    p.BadHours,
 		Wait:        p.Wait,
 		Deferrable:  p.Deferrable,
 		Deadline:    p.Deadline,

@@ -108,6 +108,32 @@ func rises(t *testing.T, c *compare.Comparison) {
 	}
 }
 
+// An objective by bad hours judges the policies, and chooses the best target, by the demand in bad hours.
+func TestCompareByBadHours(t *testing.T) {
+	t.Parallel()
+	c := config(working(3))
+	c.Objective, c.Only = 0.03, []string{compare.BestTarget, compare.Forewarm}
+	byLate := played(t, c)
+	c.BadHours, c.Over = true, 14*day
+	byHours := played(t, c)
+	for _, p := range byHours.Policies {
+		if p.MeetsObjective != (p.Report.BadHours.Share() <= 0.03) {
+			t.Errorf("%s: meets %v with %v in bad hours", p.Name, p.MeetsObjective, p.Report.BadHours.Share())
+		}
+	}
+	late, hours := named(t, byLate, compare.BestTarget), named(t, byHours, compare.BestTarget)
+	if !hours.MeetsObjective || late.Report.BadHours.Share() <= 0.03 || !(hours.Target < late.Target) {
+		t.Errorf("by bad hours the best target is %v with %v in bad hours, by late demand %v with %v", hours.Target,
+			hours.Report.BadHours.Share(), late.Target, late.Report.BadHours.Share())
+	}
+	if !byHours.Assumptions.BadHours || byLate.Assumptions.BadHours || !strings.Contains(byHours.Verdict, "would have arrived in bad hours, against") {
+		t.Error(byHours.Verdict)
+	}
+	if notes := strings.Join(byHours.Notes, " "); strings.Contains(notes, "late demand than Forewarm") {
+		t.Error(notes)
+	}
+}
+
 // short is the morning of a day.
 func short() compare.Config { return config(working(1).Slice(360, 720)) }
 

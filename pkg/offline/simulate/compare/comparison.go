@@ -73,8 +73,9 @@ type Assumptions struct {
 	MaxReplicas     int32
 	// LeadTime as text: "5m0s (given)", or "5m0s, p90 8m0s (given)".
 	LeadTime string
-	// Objective is the share that may wait longer than Wait.
+	// Objective is the share that may wait longer than Wait or, with BadHours, that may arrive in bad hours.
 	Objective float64
+	BadHours  bool
 	Wait      time.Duration
 	// Deferrable is the share of the demand that may wait until the Deadline; 0 where all is interactive.
 	Deferrable float64
@@ -82,6 +83,22 @@ type Assumptions struct {
 	// GPUs of a replica, and GPUPrice of one for an hour in dollars; 0 where no price was given, and then none is shown.
 	GPUs     float64
 	GPUPrice float64
+}
+
+// LimitedDemand is the demand of which the objective limits the share.
+func (a *Assumptions) LimitedDemand() string {
+	if a.BadHours {
+		return "demand in bad hours"
+	}
+	return "late demand"
+}
+
+// LimitedWord says of a share of the demand that it is what the objective limits: "1% late".
+func (a *Assumptions) LimitedWord() string {
+	if a.BadHours {
+		return "in bad hours"
+	}
+	return "late"
 }
 
 // PolicyResult is the result of one policy.
@@ -92,7 +109,7 @@ type PolicyResult struct {
 	// the best.
 	Target    float64
 	Hindsight bool
-	// MeetsObjective is true if the late share is within the objective.
+	// MeetsObjective is true if the share that the objective limits is within it.
 	MeetsObjective bool
 	Report         simulate.Report
 	// MeanEarly and MeanLate are how long before, or after, the demand needed them replicas were ready, the mean over all that
@@ -109,7 +126,7 @@ type PolicyResult struct {
 type Point struct {
 	// Setting is a target in the metric's unit, or forewarm's objective.
 	Setting float64
-	// Late is the share of the demand that was late; Cost the replica-hours paid for over those of the demand.
+	// Late is the share of the demand that was late (in a frontier by bad hours, that arrived in bad hours); Cost the replica-hours paid for over those of the demand.
 	Late         float64
 	RelativeCost float64
 }

@@ -172,7 +172,7 @@ func (p *plan) playForewarm(decide func() (forewarmServed, error), spent func())
 		if err != nil {
 			return err
 		}
-		other := pointOf(p.otherObjectives()[i], &report)
+		other := p.pointOf(p.otherObjectives()[i], &report)
 		p.others[i] = &other
 		spent()
 	}

@@ -85,13 +85,13 @@ func (p *plan) deferrableNote(c *Comparison, note noteFunc) {
 	)
 }
 
-// matchedNote is the cost of the autoscaler at Forewarm's lateness. The verdict compares only under the objective.
+// matchedNote is the cost of the autoscaler at Forewarm's share of late demand or, by bad hours, of demand in bad hours. The verdict compares only under the objective.
 func (p *plan) matchedNote(c *Comparison, note noteFunc) {
 	forewarm, best := c.Find(Forewarm), c.Find(BestTarget)
 	if forewarm == nil || best == nil {
 		return
 	}
-	late := forewarm.Report.WorstShare()
+	late := forewarm.Report.WorstShare(p.BadHours)
 	// The frontier goes from the least late to the cheapest: the last that is no later is the cheapest of them.
 	var matched *Point
 	for i := range best.Frontier {
@@ -100,11 +100,11 @@ func (p *plan) matchedNote(c *Comparison, note noteFunc) {
 		}
 	}
 	if matched == nil {
-		note("No target of this HPA has as little late demand as Forewarm (%s).", humanize.Share(late))
+		note("No target of this HPA has as little %s as Forewarm (%s).", c.Assumptions.LimitedDemand(), humanize.Share(late))
 		return
 	}
-	note("With no more late demand than Forewarm (%s), the cheapest target of this HPA is %s: %s GPU-hours.",
-		humanize.Share(late), formatNumber(matched.Setting),
+	note("With no more %s than Forewarm (%s), the cheapest target of this HPA is %s: %s GPU-hours.",
+		c.Assumptions.LimitedDemand(), humanize.Share(late), formatNumber(matched.Setting),
 		humanize.Amount(matched.RelativeCost*(best.Report.Arrived+best.Report.Deferrable)*p.GPUs))
 }
 

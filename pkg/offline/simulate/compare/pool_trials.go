@@ -29,7 +29,7 @@ func (p *plan) playTrial(one *Trial, serves func(member int) simulate.Policy, ho
 		return err
 	}
 	one.Report = simulate.SumReports(reports)
-	one.MeetsObjective = one.Report.LateShare() <= p.Objective
+	one.MeetsObjective = one.Report.LimitedShare(p.BadHours) <= p.Objective
 	if one.OwnBudget {
 		one.Timeline = whole.course.slots
 	}

@@ -44,49 +44,50 @@ func (p *plan) sweep(values []float64, spent func()) (*sweep, error) {
 		spent()
 	}
 	var err error
-	s.best, err = p.play("", values, cheapestTarget(s.all, p.Objective).target)
+	s.best, err = p.play("", values, p.cheapestTarget(s.all).target)
 	return s, err
 }
 
 // cheapestTarget is the cheapest target that meets an objective or, where none does, the least late. Of targets alike it is the
 // larger one.
-func cheapestTarget(all []targetResult, objective float64) targetResult {
+func (c *Config) cheapestTarget(all []targetResult) targetResult {
 	best := all[0]
 	for _, t := range all[1:] {
-		if betterTarget(&t, &best, objective) {
+		if c.betterTarget(&t, &best) {
 			best = t
 		}
 	}
 	return best
 }
 
-func betterTarget(a, b *targetResult, objective float64) bool {
-	meets, met := a.report.WorstShare() <= objective, b.report.WorstShare() <= objective
+func (c *Config) betterTarget(a, b *targetResult) bool {
+	got, other := a.report.WorstShare(c.BadHours), b.report.WorstShare(c.BadHours)
+	meets, met := got <= c.Objective, other <= c.Objective
 	switch {
 	case meets != met:
 		return meets
 	case meets:
 		return a.report.ReplicaHours <= b.report.ReplicaHours
-	case a.report.WorstShare() != b.report.WorstShare():
-		return a.report.WorstShare() < b.report.WorstShare()
+	case got != other:
+		return got < other
 	}
 	return a.report.ReplicaHours <= b.report.ReplicaHours
 }
 
 // policy is the rival with its best target, and what the others would have cost.
-func (s *sweep) policy(name string) *PolicyResult {
+func (s *sweep) policy(c *Config, name string) *PolicyResult {
 	out := *s.best
 	out.Name, out.Hindsight = name, true
 	var points []Point
 	for _, t := range s.all {
-		points = append(points, pointOf(inUnits(t.target), &t.report))
+		points = append(points, c.pointOf(inUnits(t.target), &t.report))
 	}
 	out.Frontier = paretoFront(points)
 	return &out
 }
 
-func pointOf(setting float64, r *simulate.Report) Point {
-	return Point{Setting: setting, Late: r.WorstShare(), RelativeCost: r.RelativeCost()}
+func (c *Config) pointOf(setting float64, r *simulate.Report) Point {
+	return Point{Setting: setting, Late: r.WorstShare(c.BadHours), RelativeCost: r.RelativeCost()}
 }
 
 // paretoFront returns the points that are not both later and dearer than another, from the least late to the cheapest.

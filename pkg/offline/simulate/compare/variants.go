@@ -231,7 +231,7 @@ func (p *plan) playVariants(all []fleet.Variant, values func(step int) []float64
 	out := VariantResult{
 		Late:           report.LateShare(),
 		ChurnPerHour:   report.ChurnPerHour(),
-		MeetsObjective: report.LateShare() <= p.Objective,
+		MeetsObjective: report.LimitedShare(p.BadHours) <= p.Objective,
 	}
 	for i := range each {
 		out.ReplicaHours = append(out.ReplicaHours, each[i].ReplicaHours)

@@ -42,11 +42,15 @@ func (c *Comparison) describeAgainst(forewarm, best *PolicyResult) string {
 		which = "its least late target in hindsight"
 	}
 	got, rival := &forewarm.Report, &best.Report
+	limited, happened := c.Assumptions.BadHours, "been late"
+	if limited {
+		happened = "arrived in bad hours"
+	}
 	return fmt.Sprintf(
-		"%sOver %s Forewarm would have used %s: %s than this HPA with %s (%s). %s of the demand would have been late, "+
+		"%sOver %s Forewarm would have used %s: %s than this HPA with %s (%s). %s of the demand would have %s, "+
 			"against %s; the objective is %s.", head, formatDays(got.Duration), c.gpuHoursText(got),
-		c.savingText(got, rival), which, formatNumber(best.Target), humanize.Share(got.LateShare()),
-		humanize.Share(rival.LateShare()), humanize.ShareAsWritten(c.Assumptions.Objective),
+		c.savingText(got, rival), which, formatNumber(best.Target), humanize.Share(got.LimitedShare(limited)),
+		happened, humanize.Share(rival.LimitedShare(limited)), humanize.ShareAsWritten(c.Assumptions.Objective),
 	)
 }
 
@@ -55,8 +59,9 @@ func (c *Comparison) describeAsWritten(written *PolicyResult) string {
 	if written == nil {
 		return ""
 	}
-	return fmt.Sprintf("Before, the HPA as written (%s) would have used %s with %s late.",
-		formatNumber(written.Target), c.gpuHoursText(&written.Report), humanize.Share(written.Report.LateShare()))
+	return fmt.Sprintf("Before, the HPA as written (%s) would have used %s with %s %s.",
+		formatNumber(written.Target), c.gpuHoursText(&written.Report),
+		humanize.Share(written.Report.LimitedShare(c.Assumptions.BadHours)), c.Assumptions.LimitedWord())
 }
 
 // Saved is how many GPU-hours Forewarm uses less than the autoscaler with its best target, and whether the verdict is that it

@@ -104,6 +104,6 @@ func (p *plan) wake(policy string, values []float64) (WakeResult, error) {
 		Awake:          report.ReplicaHours,
 		Asleep:         float64(report.Peak)*report.Duration.Hours() - report.ReplicaHours,
 		Late:           report.LateShare(),
-		MeetsObjective: report.LateShare() <= p.Objective,
+		MeetsObjective: report.LimitedShare(p.BadHours) <= p.Objective,
 	}, errors.Join(err, p.interrupted())
 }

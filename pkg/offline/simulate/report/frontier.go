@@ -12,7 +12,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
 
-// frontierAxes is where cost is drawn against lateness: to the right the logarithm of the share that was late, upwards the cost.
+// frontierAxes is where cost is drawn against lateness: to the right the logarithm of the share that was late (or in bad hours), upwards the cost.
 type frontierAxes struct{ x, y chart.Axis }
 
 // newFrontierAxes spans the policies and the objective; of their frontiers, what is neither much later nor much dearer than the
@@ -23,7 +23,7 @@ func newFrontierAxes(c *compare.Comparison) (frontierAxes, bool) {
 	p := frontierAxes{chart.Axis{From: 0.1}, chart.Axis{From: math.Inf(1), To: math.Inf(-1)}}
 	p.includeLate(c.Assumptions.Objective)
 	for i := range c.Policies {
-		if at := pointOf(&c.Policies[i]); humanize.Known(at.RelativeCost) {
+		if at := pointOf(c, &c.Policies[i]); humanize.Known(at.RelativeCost) {
 			p.include(at)
 		}
 	}
@@ -46,8 +46,8 @@ func newFrontierAxes(c *compare.Comparison) (frontierAxes, bool) {
 }
 
 // pointOf is where a policy itself is.
-func pointOf(p *compare.PolicyResult) compare.Point {
-	return compare.Point{Late: p.Report.LateShare(), RelativeCost: p.Report.RelativeCost()}
+func pointOf(c *compare.Comparison, p *compare.PolicyResult) compare.Point {
+	return compare.Point{Late: p.Report.LimitedShare(c.Assumptions.BadHours), RelativeCost: p.Report.RelativeCost()}
 }
 
 // include widens the plane.
@@ -82,10 +82,10 @@ func newFrontier(c *compare.Comparison) *frontier {
 		return nil
 	}
 	f := &frontier{Chart: &chart.Chart{
-		ID: "frontier", Title: "Relative cost against the share of late demand",
+		ID: "frontier", Title: "Relative cost against the share of " + c.Assumptions.LimitedDemand(),
 		X: on.x, Y: on.y, Tall: 300, Across: 1000, Up: 1000,
 	}}
-	f.X.Label = "late demand (logarithmic)"
+	f.X.Label = c.Assumptions.LimitedDemand() + " (logarithmic)"
 	f.objective(c.Assumptions.Objective)
 	said := make([]string, 0, len(c.Policies))
 	for i := range c.Policies {
@@ -98,13 +98,13 @@ func newFrontier(c *compare.Comparison) *frontier {
 			}
 		}
 		f.Line("curve "+class(p.Name), line...)
-		at := pointOf(p)
+		at := pointOf(c, p)
 		if !on.holds(at) {
 			continue
 		}
 		r := newRow(p)
-		says := fmt.Sprintf("%s: %s late at a relative cost of %s", r.Policy, humanize.Share(at.Late),
-			formatDecimal(at.RelativeCost, 2))
+		says := fmt.Sprintf("%s: %s %s at a relative cost of %s", r.Policy, humanize.Share(at.Late),
+			c.Assumptions.LimitedWord(), formatDecimal(at.RelativeCost, 2))
 		f.Badge(chart.Badge{Class: r.Class, Letter: r.Mark, Title: says}, chart.Point{X: at.Late, Y: at.RelativeCost})
 		f.Points, said = append(f.Points, r), append(said, says)
 	}
@@ -145,11 +145,11 @@ func writeFrontier(out *bytes.Buffer, c *compare.Comparison, width int) {
 	key := make([]string, len(c.Policies))
 	for i := range c.Policies {
 		name := c.Policies[i].Name
-		put(pointOf(&c.Policies[i]), mark(name))
+		put(pointOf(c, &c.Policies[i]), mark(name))
 		key[i] = mark(name) + " " + name
 	}
 	out.WriteByte('\n')
-	paragraph(out, "Relative cost (upwards) against the share of late demand (to the right)", width)
+	paragraph(out, "Relative cost (upwards) against the share of "+c.Assumptions.LimitedDemand()+" (to the right)", width)
 	out.WriteString(cells.String())
 	paragraph(out, strings.Join(key, ", ")+". Small letters are other settings, ┊ is the objective.", width)
 }

@@ -90,7 +90,11 @@ func tiles(c *compare.Comparison) []tile {
 		return nil
 	}
 	const beside = " with the best target"
-	hours, late := gpuHours(a, ours), humanize.Share(ours.Report.LateShare())
+	name := "Late"
+	if a.BadHours {
+		name = "In bad hours"
+	}
+	hours, limited := gpuHours(a, ours), humanize.Share(ours.Report.LimitedShare(a.BadHours))
 	out := []tile{{"GPU-hours", humanize.Amount(hours), comparedWithBest(hours, gpuHours(a, best), humanize.Amount)}}
 	if a.GPUPrice > 0 {
 		priced := func(v float64) string { return "$" + humanize.Amount(v) }
@@ -100,9 +104,9 @@ func tiles(c *compare.Comparison) []tile {
 	return append(
 		out,
 		tile{
-			"Late, objective " + humanize.ShareAsWritten(a.Objective),
-			late,
-			humanize.Share(best.Report.LateShare()) + beside,
+			name + ", objective " + humanize.ShareAsWritten(a.Objective),
+			limited,
+			humanize.Share(best.Report.LimitedShare(a.BadHours)) + beside,
 		},
 		tile{"Cold starts", strconv.Itoa(ours.Report.ColdStarts), strconv.Itoa(best.Report.ColdStarts) + beside},
 	)

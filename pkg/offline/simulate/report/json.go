@@ -126,6 +126,7 @@ func assumptionsObject(a *compare.Assumptions) jsonObject {
 		{"max_replicas", a.MaxReplicas},
 		{"lead_time", a.LeadTime},
 		{"objective", a.Objective},
+		{"objective_limits", nameOfLimited(a)},
 		{"wait_seconds", a.Wait},
 		{"deferrable", a.Deferrable},
 		{"deadline_seconds", a.Deadline},
@@ -134,12 +135,21 @@ func assumptionsObject(a *compare.Assumptions) jsonObject {
 	}
 }
 
+// nameOfLimited is the name of the share that the objective limits.
+func nameOfLimited(a *compare.Assumptions) string {
+	if a.BadHours {
+		return "bad_hours_fraction"
+	}
+	return "late_fraction"
+}
+
 func policyObject(a *compare.Assumptions, p *compare.PolicyResult) jsonObject {
 	return jsonObject{
 		{"name", p.Name},
 		{"gpu_hours", gpuHours(a, p)},
 		{"dollars", nullUnless(a.GPUPrice, dollars(a, p))},
 		{"late_fraction", p.Report.LateShare()},
+		{"bad_hours_fraction", p.Report.BadHours.Share()},
 		{"dropped_fraction", p.Report.DroppedShare()},
 		{"missed_fraction", p.Report.MissedShare()},
 		{"cold_starts", p.Report.ColdStarts},
@@ -152,7 +162,7 @@ func policyObject(a *compare.Assumptions, p *compare.PolicyResult) jsonObject {
 		{"meets_objective", p.MeetsObjective},
 		{"relative_cost", p.Report.RelativeCost()},
 		{"frontier", objectsOf(p.Frontier, func(at *compare.Point) jsonObject {
-			return jsonObject{{"setting", at.Setting}, {"late_fraction", at.Late}, {"relative_cost", at.RelativeCost}}
+			return jsonObject{{"setting", at.Setting}, {nameOfLimited(a), at.Late}, {"relative_cost", at.RelativeCost}}
 		})},
 	}
 }

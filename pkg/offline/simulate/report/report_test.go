@@ -121,6 +121,31 @@ func TestReport(t *testing.T) {
 	}
 }
 
+// An objective by bad hours has a column of its own, which carries the marks; the JSON names the share that the objective limits.
+func TestReportByBadHours(t *testing.T) {
+	c := comparison(t)
+	if got := text(t, c, 120); strings.Contains(got, "bad") || !strings.Contains(asJSON(t, c), `"objective_limits": "late_fraction"`) {
+		t.Error(got)
+	}
+	c.Assumptions.BadHours = true
+	for i := range c.Policies {
+		c.Policies[i].Report.BadHours.Arrived, c.Policies[i].Report.BadHours.Bad = 1000, 70
+		c.Policies[i].MeetsObjective = false
+	}
+	got := text(t, c, 120)
+	for _, want := range []string{" 7.00%! ", "against the share of demand in bad hours (to the right)", "! misses the objective: more in bad hours than", "arrives in bad hours: UTC clock hours"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+	if page := asHTML(t, c); !strings.Contains(page, "In bad hours, objective") || !strings.Contains(page, "share of demand in bad hours") {
+		t.Error("the page does not say that the objective is by bad hours")
+	}
+	if got := asJSON(t, c); !strings.Contains(got, `"objective_limits": "bad_hours_fraction"`) || !strings.Contains(got, `"bad_hours_fraction": 0.07`) {
+		t.Error(got)
+	}
+}
+
 func TestTextFits(t *testing.T) {
 	for _, width := range []int{80, 100, 120, 200} {
 		for row := range strings.Lines(text(t, comparison(t), width)) {

@@ -33,6 +33,7 @@ func columns(a *compare.Assumptions) []column {
 	hours := func(p *compare.PolicyResult) string { return humanize.Amount(gpuHours(a, p)) }
 	cost := func(p *compare.PolicyResult) string { return humanize.Amount(dollars(a, p)) }
 	late := func(p *compare.PolicyResult) string { return humanize.Share(p.Report.LateShare()) }
+	badHours := func(p *compare.PolicyResult) string { return humanize.Share(p.Report.BadHours.Share()) }
 	unserved := func(p *compare.PolicyResult) string { return humanize.Share(p.Report.DroppedShare()) }
 	target := func(p *compare.PolicyResult) string { return humanize.Number(p.Target) }
 	cold := func(p *compare.PolicyResult) string { return strconv.Itoa(p.Report.ColdStarts) }
@@ -45,6 +46,7 @@ func columns(a *compare.Assumptions) []column {
 		{"GPU", "hours", "GPU-hours paid for", hours},
 		{"", "$", "Price of the GPU-hours", cost},
 		{"", "late", "Share of the demand that waited longer than the objective allows", late},
+		{"bad", "hours", "Share of the demand that arrived in hours in which more than a tenth of the demand was late", badHours},
 		{"", "dropped", "Share of the demand that was dropped", unserved},
 		{"cold", "starts", "Times that demand arrived and no replica was ready", cold},
 		{"churn", "/h", "Replicas started or stopped in an hour", churn},
@@ -52,10 +54,18 @@ func columns(a *compare.Assumptions) []column {
 		{"min", "late", "Minutes that replicas were ready after the demand needed them", lateBy},
 		{"rel.", "cost", "Relative cost: GPU-hours over the GPU-hours of the demand itself", ratio},
 	}
-	if a.GPUPrice == 0 {
-		return slices.DeleteFunc(all, func(c column) bool { return c.Below == "$" })
+	return slices.DeleteFunc(all, func(c column) bool {
+		return a.GPUPrice == 0 && c.Below == "$" || !a.BadHours && c.Above == "bad"
+	})
+}
+
+// limitedColumn is the index of the column that the objective limits.
+func limitedColumn(a *compare.Assumptions, of []column) int {
+	above, below := "", "late"
+	if a.BadHours {
+		above, below = "bad", "hours"
 	}
-	return all
+	return slices.IndexFunc(of, func(c column) bool { return c.Above == above && c.Below == below })
 }
 
 func newRow(p *compare.PolicyResult) row {
@@ -141,6 +151,10 @@ func facts(a *compare.Assumptions) []fact {
 		humanize.Span(a.Step)
 	objective := "at most " + humanize.ShareAsWritten(a.Objective) + " of the demand waits longer than " +
 		humanize.Span(a.Wait)
+	if a.BadHours {
+		objective = "at most " + humanize.ShareAsWritten(a.Objective) + " of the demand arrives in bad hours: UTC clock hours in " +
+			"which more than a tenth of the demand waits longer than " + humanize.Span(a.Wait)
+	}
 	if a.Deferrable > 0 {
 		objective += "; " + humanize.ShareAsWritten(a.Deferrable) + " of it may wait " + humanize.Span(a.Deadline)
 	}

@@ -87,13 +87,13 @@ func formatLate(share float64, meets bool) string {
 
 // describeCheapest is a sentence on a policy: the shape that it is cheapest on, and the dearest that meets the objective too.
 func describeCheapest(c *compare.Comparison, name string) string {
-	objective := humanize.ShareAsWritten(c.Assumptions.Objective)
+	objective := humanize.ShareAsWritten(c.Assumptions.Objective) + " " + c.Assumptions.LimitedWord()
 	best, ok := fleet.Cheapest(c.Shapes, name)
 	if !ok {
-		return "No shape keeps " + name + " within " + objective + " late."
+		return "No shape keeps " + name + " within " + objective + "."
 	}
 	dollars := humanize.Amount(best.Dollars())
-	text := "Cheapest with " + name + " within " + objective + " late: " + best.Name + ", $" + dollars
+	text := "Cheapest with " + name + " within " + objective + ": " + best.Name + ", $" + dollars
 	dearest := best
 	for _, t := range c.Shapes {
 		if t.Policy == name && t.MeetsObjective && t.Dollars() > dearest.Dollars() {

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -47,7 +46,7 @@ const interrupted = "Interrupted: the figures are correct, but some policies or 
 // writeTable is a line for each policy, with its columns as far apart as the width allows.
 func writeTable(out *bytes.Buffer, c *compare.Comparison, width int) {
 	shown := columns(&c.Assumptions)
-	late := slices.IndexFunc(shown, func(c column) bool { return c.Below == "late" && c.Above == "" })
+	limited := limitedColumn(&c.Assumptions, shown)
 	table := [][]string{{""}, {"policy"}}
 	for _, column := range shown {
 		table[0], table[1] = append(table[0], column.Above), append(table[1], column.Below)
@@ -62,12 +61,12 @@ func writeTable(out *bytes.Buffer, c *compare.Comparison, width int) {
 		sign := " "
 		if r.Misses {
 			sign = "!"
-			missed = "! misses the objective: more late than " + humanize.ShareAsWritten(c.Assumptions.Objective)
+			missed = "! misses the objective: more " + c.Assumptions.LimitedWord() + " than " + humanize.ShareAsWritten(c.Assumptions.Objective)
 			if c.Assumptions.Deferrable > 0 {
 				missed += ", or of what may wait past its deadline"
 			}
 		}
-		line[late+1] += sign
+		line[limited+1] += sign
 		table = append(table, line)
 	}
 	out.WriteByte('\n')
