@@ -108,7 +108,9 @@ func (r *Report) LimitedShare(badHours bool) float64 {
 }
 
 // WorstShare is the larger of LimitedShare and MissedShare: an objective holds for both.
-func (r *Report) WorstShare(badHours bool) float64 { return max(r.LimitedShare(badHours), r.MissedShare()) }
+func (r *Report) WorstShare(badHours bool) float64 {
+	return max(r.LimitedShare(badHours), r.MissedShare())
+}
 
 // LateShare is the share of the demand that was late; 0 without demand.
 func (r *Report) LateShare() float64 { return ratio(r.Late, r.Arrived, 0) }

@@ -54,6 +54,7 @@ func TestScripts(t *testing.T) {
 		"SEVERAL":      &historytest.Prometheus{Demand: hourly, Several: true},
 		"BARE":         &historytest.Prometheus{},
 		"PRICED":       serveOutlooks(snapshottest.WithCostRatio(snapshottest.Key("qwen"))),
+		"BADHOURS":     serveOutlooks(snapshottest.WithBadHours(snapshottest.Key("qwen"))),
 		"UNCALIBRATED": serveOutlooks(uncalibrated()),
 		"MANY":         serveOutlooks(snapshottest.Many(many)...),
 		"EMPTY":        serveOutlooks(),

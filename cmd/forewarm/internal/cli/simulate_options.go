@@ -52,8 +52,8 @@ func simulateDefaults() *simulateOptions {
 	}
 }
 
-// overBadHours is the period of a Forecast's objective by bad hours.
-const overBadHours = 14 * 24 * time.Hour
+// badHoursPeriod is the period of a Forecast's objective by bad hours.
+const badHoursPeriod = 14 * 24 * time.Hour
 
 // defaultGPUs are those of a replica.
 const defaultGPUs = 1
@@ -76,8 +76,12 @@ func (o *simulateOptions) add(flags *pflag.FlagSet) {
 	flags.Var(&o.capacity, "replica-capacity",
 		"what a replica sustains, in the metric's unit (default the autoscaler's target)")
 	flags.Var(&o.objective, "objective", "how much of the demand may wait longer than --wait")
-	flags.Var(&o.badHours, "bad-hours", "instead of --objective: how much of the demand may arrive in bad hours, UTC clock hours in which "+
-		"more than a tenth waits longer than --wait")
+	flags.Var(
+		&o.badHours,
+		"bad-hours",
+		"instead of --objective: how much of the demand may arrive in bad hours, UTC clock hours in which "+
+			"more than a tenth waits longer than --wait",
+	)
 	flags.DurationVar(&o.wait, "wait", o.wait, "how long demand may wait without being late")
 	flags.Var(&o.deferrable, "deferrable", "how much of the demand may wait until --deadline, behind the rest")
 	flags.DurationVar(&o.deadline, "deadline", 10*time.Minute, "how long it may wait") //nolint:mnd // As the help says.
@@ -168,7 +172,7 @@ func (o *simulateOptions) config() compare.Config {
 		GPUs: o.gpus, GPUPrice: o.price,
 	}
 	if o.badHours > 0 {
-		out.Objective, out.BadHours, out.Over = float64(o.badHours), true, overBadHours
+		out.Objective, out.BadHours, out.Over = float64(o.badHours), true, badHoursPeriod
 	}
 	if o.deferrable > 0 {
 		out.Deferrable, out.Deadline = float64(o.deferrable), o.deadline

@@ -87,16 +87,28 @@ func stateOf(f *v1alpha1.Forecast) []Finding {
 		remedy := fmt.Sprintf("forewarm resume -n %s %s (docs/rollout.md)", f.Namespace, f.Name)
 		out = append(out, sinceWhen(finding("Forecasts", Warning, c, remedy), c))
 	}
-	if advice := manifest.Advice(&f.Spec); advice != "" {
-		out = append(out, Finding{
-			Check: "Forecasts", Level: Warning, Object: object, Message: "spec.objective: " + advice,
-			Remedy: "see docs/objectives.md",
-		})
-	}
+	out = append(out, adviceOn(f, object)...)
 	if len(out) == 0 {
 		out = append(out, Finding{Check: "Forecasts", Level: OK, Object: object, Message: "is " + ready.Reason})
 	}
 	return out
+}
+
+// adviceOn is what a valid spec should rather not ask for.
+func adviceOn(f *v1alpha1.Forecast, object string) []Finding {
+	advice := manifest.Advice(&f.Spec)
+	if advice == "" {
+		return nil
+	}
+	return []Finding{
+		{
+			Check:   "Forecasts",
+			Level:   Warning,
+			Object:  object,
+			Message: "spec.objective: " + advice,
+			Remedy:  "see docs/objectives.md",
+		},
+	}
 }
 
 // sinceWhen says of a pause since when it is one.

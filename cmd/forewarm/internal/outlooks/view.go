@@ -233,8 +233,11 @@ func describeObjective(o *inspect.Objective) string {
 	case o.Late != nil:
 		return fmt.Sprintf("at most %s waits longer than %s", humanize.ShareAsWritten(*o.Late), o.Wait.Duration)
 	case o.BadHours != nil:
-		return fmt.Sprintf("at most %s arrives in bad hours (more than a tenth of the hour's demand waits longer than %s)",
-			humanize.ShareAsWritten(*o.BadHours), o.Wait.Duration)
+		return fmt.Sprintf(
+			"at most %s arrives in bad hours (more than a tenth of the hour's demand waits longer than %s)",
+			humanize.ShareAsWritten(*o.BadHours),
+			o.Wait.Duration,
+		)
 	}
 	return unknown
 }

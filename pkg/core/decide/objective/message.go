@@ -8,12 +8,12 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 )
 
-// shortestForBadHours is the shortest period that an objective by bad hours should have: all days of the week.
-const shortestForBadHours = 7 * 24 * time.Hour
+// wholeWeek is the shortest period that an objective by bad hours should have: all days of the week.
+const wholeWeek = 7 * 24 * time.Hour
 
 // ShortPeriodAdvice is why a budget's period is too short for an objective by bad hours, and what to do; empty if it is long enough.
 func ShortPeriodAdvice(over time.Duration) string {
-	if over <= 0 || over >= shortestForBadHours {
+	if over <= 0 || over >= wholeWeek {
 		return ""
 	}
 	period := humanize.Period(over)

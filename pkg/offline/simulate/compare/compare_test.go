@@ -126,7 +126,8 @@ func TestCompareByBadHours(t *testing.T) {
 		t.Errorf("by bad hours the best target is %v with %v in bad hours, by late demand %v with %v", hours.Target,
 			hours.Report.BadHours.Share(), late.Target, late.Report.BadHours.Share())
 	}
-	if !byHours.Assumptions.BadHours || byLate.Assumptions.BadHours || !strings.Contains(byHours.Verdict, "would have arrived in bad hours, against") {
+	if !byHours.Assumptions.BadHours || byLate.Assumptions.BadHours ||
+		!strings.Contains(byHours.Verdict, "would have arrived in bad hours, against") {
 		t.Error(byHours.Verdict)
 	}
 	if notes := strings.Join(byHours.Notes, " "); strings.Contains(notes, "late demand than Forewarm") {

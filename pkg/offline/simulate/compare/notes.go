@@ -100,7 +100,11 @@ func (p *plan) matchedNote(c *Comparison, note noteFunc) {
 		}
 	}
 	if matched == nil {
-		note("No target of this HPA has as little %s as Forewarm (%s).", c.Assumptions.LimitedDemand(), humanize.Share(late))
+		note(
+			"No target of this HPA has as little %s as Forewarm (%s).",
+			c.Assumptions.LimitedDemand(),
+			humanize.Share(late),
+		)
 		return
 	}
 	note("With no more %s than Forewarm (%s), the cheapest target of this HPA is %s: %s GPU-hours.",

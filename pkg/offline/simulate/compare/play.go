@@ -28,8 +28,11 @@ func (p *plan) play(name string, values []float64, target int64) (*PolicyResult,
 		return nil, err
 	}
 	one := &PolicyResult{
-		Name: name, Target: inUnits(target), MeetsObjective: report.WorstShare(p.BadHours) <= p.Objective, Report: report,
-		Timeline: course.slots,
+		Name:           name,
+		Target:         inUnits(target),
+		MeetsObjective: report.WorstShare(p.BadHours) <= p.Objective,
+		Report:         report,
+		Timeline:       course.slots,
 	}
 	one.MeanEarly, one.MeanLate = starts.means()
 	return one, p.interrupted()

@@ -124,7 +124,12 @@ func TestReport(t *testing.T) {
 // An objective by bad hours has a column of its own, which carries the marks; the JSON names the share that the objective limits.
 func TestReportByBadHours(t *testing.T) {
 	c := comparison(t)
-	if got := text(t, c, 120); strings.Contains(got, "bad") || !strings.Contains(asJSON(t, c), `"objective_limits": "late_fraction"`) {
+	if got := text(
+		t,
+		c,
+		120,
+	); strings.Contains(got, "bad") ||
+		!strings.Contains(asJSON(t, c), `"objective_limits": "late_fraction"`) {
 		t.Error(got)
 	}
 	c.Assumptions.BadHours = true
@@ -138,10 +143,18 @@ func TestReportByBadHours(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, got)
 		}
 	}
-	if page := asHTML(t, c); !strings.Contains(page, "In bad hours, objective") || !strings.Contains(page, "share of demand in bad hours") {
+	if page := asHTML(
+		t,
+		c,
+	); !strings.Contains(page, "In bad hours, objective") ||
+		!strings.Contains(page, "share of demand in bad hours") {
 		t.Error("the page does not say that the objective is by bad hours")
 	}
-	if got := asJSON(t, c); !strings.Contains(got, `"objective_limits": "bad_hours_fraction"`) || !strings.Contains(got, `"bad_hours_fraction": 0.07`) {
+	if got := asJSON(
+		t,
+		c,
+	); !strings.Contains(got, `"objective_limits": "bad_hours_fraction"`) ||
+		!strings.Contains(got, `"bad_hours_fraction": 0.07`) {
 		t.Error(got)
 	}
 }

@@ -46,7 +46,12 @@ func columns(a *compare.Assumptions) []column {
 		{"GPU", "hours", "GPU-hours paid for", hours},
 		{"", "$", "Price of the GPU-hours", cost},
 		{"", "late", "Share of the demand that waited longer than the objective allows", late},
-		{"bad", "hours", "Share of the demand that arrived in hours in which more than a tenth of the demand was late", badHours},
+		{
+			"bad",
+			"hours",
+			"Share of the demand that arrived in hours in which more than a tenth of the demand was late",
+			badHours,
+		},
 		{"", "dropped", "Share of the demand that was dropped", unserved},
 		{"cold", "starts", "Times that demand arrived and no replica was ready", cold},
 		{"churn", "/h", "Replicas started or stopped in an hour", churn},
@@ -152,8 +157,12 @@ func facts(a *compare.Assumptions) []fact {
 	objective := "at most " + humanize.ShareAsWritten(a.Objective) + " of the demand waits longer than " +
 		humanize.Span(a.Wait)
 	if a.BadHours {
-		objective = "at most " + humanize.ShareAsWritten(a.Objective) + " of the demand arrives in bad hours: UTC clock hours in " +
-			"which more than a tenth of the demand waits longer than " + humanize.Span(a.Wait)
+		objective = "at most " + humanize.ShareAsWritten(
+			a.Objective,
+		) + " of the demand arrives in bad hours: UTC clock hours in " +
+			"which more than a tenth of the demand waits longer than " + humanize.Span(
+			a.Wait,
+		)
 	}
 	if a.Deferrable > 0 {
 		objective += "; " + humanize.ShareAsWritten(a.Deferrable) + " of it may wait " + humanize.Span(a.Deadline)

@@ -61,7 +61,9 @@ func writeTable(out *bytes.Buffer, c *compare.Comparison, width int) {
 		sign := " "
 		if r.Misses {
 			sign = "!"
-			missed = "! misses the objective: more " + c.Assumptions.LimitedWord() + " than " + humanize.ShareAsWritten(c.Assumptions.Objective)
+			missed = "! misses the objective: more " + c.Assumptions.LimitedWord() + " than " + humanize.ShareAsWritten(
+				c.Assumptions.Objective,
+			)
 			if c.Assumptions.Deferrable > 0 {
 				missed += ", or of what may wait past its deadline"
 			}
