@@ -133,7 +133,7 @@ func TestDemoOfATrace(t *testing.T) {
 	if code, body := get(t, address,
 		"/apis/external.metrics.k8s.io/v1beta1/namespaces/demo/trace?labelSelector=colour%3Dred"); code !=
 		http.StatusBadRequest ||
-		!strings.Contains(body, "valid keys are horizon") {
+		!strings.Contains(body, "valid keys are badHours, horizon") {
 		t.Errorf("an unknown key answers %d: %s", code, body)
 	}
 	const outlook = "/apis/inspect.forewarm.dev/v1alpha1/namespaces/demo/outlooks/trace"
