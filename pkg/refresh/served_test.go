@@ -30,8 +30,8 @@ func TestTheRecordIsOfWhatWasServed(t *testing.T) {
 		loop.Step(t.Context(), now)
 	}
 	first := entry(t, loop.Step(t.Context(), end), "llama").Objective
-	if first.Bad.Count < 3 || first.Record == nil {
-		t.Fatalf("%d bad hours, and the record %+v", first.Bad.Count, first.Record)
+	if first.Served.BadHours < 3 || first.Record == nil {
+		t.Fatalf("%d bad hours, and the record %+v", first.Served.BadHours, first.Record)
 	}
 	for _, h := range first.Bad.Worth {
 		if h.Replayed {
@@ -44,14 +44,14 @@ func TestTheRecordIsOfWhatWasServed(t *testing.T) {
 		t,
 		plain.Step(t.Context(), end),
 		"llama",
-	).Objective; replay.Bad.Count > 0 ||
+	).Objective; replay.Served.BadHours > 0 ||
 		replay.Record != nil {
-		t.Errorf("a replay has %d bad hours, and the record %+v", replay.Bad.Count, replay.Record)
+		t.Errorf("a replay has %d bad hours, and the record %+v", replay.Served.BadHours, replay.Record)
 	}
 	jobs[0].Record = first.Record
 	other, _ := newLoop(t, source, jobs)
 	second := entry(t, other.Step(t.Context(), end), "llama").Objective
-	if second.Bad.Count != first.Bad.Count || *second.Record != *first.Record {
-		t.Errorf("after a restart: %d bad hours, want %d", second.Bad.Count, first.Bad.Count)
+	if second.Served.BadHours != first.Served.BadHours || *second.Record != *first.Record {
+		t.Errorf("after a restart: %d bad hours, want %d", second.Served.BadHours, first.Served.BadHours)
 	}
 }

@@ -31,6 +31,7 @@ func objectiveOf(e *snapshot.ForecastState, before *v1alpha1.ForecastStatus) *v1
 	if r.Selection.Selected != "" {
 		out.CandidateReason = r.Selection.Message()
 	}
+	out.BadHours = r.Bad.String()
 	if r.Served.Arrived > 0 {
 		out.Late = formatTwoDigits(r.Served.LateShare()*100, "%")
 		out.RelativeCost = formatTwoDigits(r.Served.RelativeCost(), "")

@@ -7,6 +7,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
@@ -46,6 +47,7 @@ func objectiveStatus(e *snapshot.ForecastState, ready forecast.Series) *v1alpha1
 	if m := r.Measured; m != nil && finite(&m.Late) != nil {
 		out.Measured = &v1alpha1.Measured{Late: m.Late, Known: metav1.Duration{Duration: m.Known}}
 	}
+	out.Hours = judgedHours(r)
 	out.Deferrable = deferrable(r.Deferrable)
 	out.Saved = v1alpha1.Saving{
 		ReplicaHours: difference(out.Before.ReplicaHours, out.Served.ReplicaHours),
@@ -65,6 +67,48 @@ func budget(r *objective.Report) *v1alpha1.Budget {
 		out.BurnRate, out.BurnRateSixHours = finite(&b.BurnHour), finite(&b.BurnSixHours)
 	}
 	return out
+}
+
+// judgedHours are the bad hours of a report; nil before an hour is judged.
+func judgedHours(r *objective.Report) *v1alpha1.Hours {
+	if r.Bad.Judged == 0 {
+		return nil
+	}
+	out := &v1alpha1.Hours{
+		Judged: int32(
+			r.Bad.Judged,
+		),
+		Bad:       int32(r.Bad.Count),
+		Served:    int32(r.Bad.Recorded), // At most those of the longest period.
+		BadDemand: r.Bad.Share,
+	}
+	for _, h := range r.Bad.Worth {
+		out.Named = append(out.Named, v1alpha1.BadHour{
+			Start: utc(
+				h.Start,
+			),
+			Late:     humanize.Rounded(h.Late, 3),
+			Demand:   humanize.Rounded(h.Demand, 3),
+			Replayed: h.Replayed,
+		})
+	}
+	return out
+}
+
+// BadHoursText says how many hours were bad, and names the worst; empty before an hour is judged.
+func BadHoursText(h *v1alpha1.Hours) string {
+	if h == nil {
+		return ""
+	}
+	of := objective.BadHours{Count: int(h.Bad), Share: h.BadDemand, Judged: int(h.Judged), Recorded: int(h.Served)}
+	for i := range h.Named {
+		of.Worth = append(of.Worth, badHour(&h.Named[i]))
+	}
+	return of.String()
+}
+
+func badHour(h *v1alpha1.BadHour) objective.BadHour {
+	return objective.BadHour{Start: h.Start.Time, Late: h.Late, Demand: h.Demand, Replayed: h.Replayed}
 }
 
 func deferrable(d *objective.Deferrable) *v1alpha1.Deferrable {

@@ -40,6 +40,9 @@ func objectiveFacts(s *v1alpha1.OutlookStatus) []fact {
 		over += "; " + humanize.LateShare(m.Late) + " measured over " + humanize.Period(m.Known.Duration)
 	}
 	facts := []fact{objectiveFact(o), {"Late", lateShare(o.Served.Late), "", over}}
+	if o.Hours != nil {
+		facts = append(facts, hoursFact(o.Hours))
+	}
 	if o.Budget != nil {
 		facts = append(facts, budgetFact(o.Budget))
 	}
@@ -67,6 +70,21 @@ func deferrableFact(d *v1alpha1.Deferrable) fact {
 	}
 	return fact{"Deadlines missed", lateShare(d.Missed), "", note}
 }
+
+// hoursFact is how many hours were bad.
+func hoursFact(h *v1alpha1.Hours) fact {
+	out := fact{Name: "Bad hours", Value: humanize.Count(int(h.Bad)), Note: "of " + humanize.Count(int(h.Judged))}
+	if h.Bad > 0 {
+		out.Note += ", " + humanize.LateShare(h.BadDemand) + " of the demand"
+	}
+	if replayed := h.Judged - h.Served; replayed > 0 {
+		out.Note += fmt.Sprintf("; %s replayed, because Forewarm did not serve", humanize.Plural(int(replayed), "hour"))
+	}
+	return out
+}
+
+// Hour names a bad hour on the page.
+func (o *objectivePanel) Hour(h v1alpha1.BadHour) string { return badHour(&h).String() }
 
 // budgetFact is how much of the lateness budget is spent.
 func budgetFact(b *v1alpha1.Budget) fact {
@@ -175,9 +193,11 @@ func (o *objectivePanel) Missed() string {
 	}
 }
 
-// Class is the verdict as a CSS class.
+// Class is the verdict as a CSS class: a met objective is good where no hour was bad.
 func (o *objectivePanel) Class() string {
 	switch v := objective.Verdict(o.Verdict); {
+	case v == objective.Met && o.Hours != nil && len(o.Hours.Named) > 0:
+		return "fair"
 	case v == objective.Met:
 		return "good"
 	case v.Misses():

@@ -203,6 +203,9 @@ func (v *view) objective(s *inspect.OutlookStatus) error {
 			fmt.Fprintln(v.out, sentences)
 		}
 	}
+	if hours := words.BadHoursText(o.Hours); hours != "" && o.BadHours == nil { // Else the message has it.
+		fmt.Fprintf(v.out, "Bad hours (more than a tenth of the demand late): %s\n", hours)
+	}
 	expected := "EXPECTED LATE"
 	if o.BadHours != nil {
 		expected = "EXPECTED IN BAD HOURS"

@@ -54,6 +54,10 @@ type Objective struct {
 	Over metav1.Duration `json:"over"`
 	// Served is the result of the first autoscaler with the value that forewarm serves, or would serve in shadow mode.
 	Served Account `json:"served"`
+	// Hours are the bad hours of that time with the value that forewarm serves: UTC clock hours in which more than a tenth of the demand
+	// waited longer than Wait. Absent before an hour is known.
+	// +optional
+	Hours *Hours `json:"hours,omitempty"`
 	// Deferrable is the work that may wait, with the value that forewarm serves. Absent without any.
 	// +optional
 	Deferrable *Deferrable `json:"deferrable,omitempty"`
@@ -124,6 +128,33 @@ type Account struct {
 	// Absent without demand.
 	// +optional
 	RelativeCost *float64 `json:"relativeCost,omitempty"`
+}
+
+// Hours are how many hours were bad, and which.
+type Hours struct {
+	// Judged is how many hours are known well enough to be good or bad, Bad how many were bad.
+	Judged int32 `json:"judged"`
+	Bad    int32 `json:"bad"`
+	// Served is in how many hours forewarm served. The others are replayed: what forewarm would have served.
+	Served int32 `json:"served"`
+	// BadDemand is the share of the demand that arrived in bad hours.
+	BadDemand float64 `json:"badDemand"`
+	// Named are the bad hours with at least a tenth of the mean hour's demand, oldest first.
+	// +optional
+	// +listType=atomic
+	Named []BadHour `json:"named,omitempty"`
+}
+
+// BadHour is an hour in which more than a tenth of the demand was late.
+type BadHour struct {
+	// Start of the hour.
+	Start metav1.Time `json:"start"`
+	// Late is the share of the hour's demand that was late, Demand the share of the demand of Over that arrived in the hour.
+	Late   float64 `json:"late"`
+	Demand float64 `json:"demand"`
+	// Replayed: forewarm did not serve in this hour, and this is what it would have done.
+	// +optional
+	Replayed bool `json:"replayed,omitempty"`
 }
 
 // Measured is the lateness that a query of the source measures.

@@ -16,6 +16,11 @@ func (in Autoscaler) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in BadHour) OpenAPIModelName() string {
+	return "dev.forewarm.inspect.v1alpha1.BadHour"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in Budget) OpenAPIModelName() string {
 	return "dev.forewarm.inspect.v1alpha1.Budget"
 }
@@ -58,6 +63,11 @@ func (in EventEffect) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in HeadroomPoint) OpenAPIModelName() string {
 	return "dev.forewarm.inspect.v1alpha1.HeadroomPoint"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in Hours) OpenAPIModelName() string {
+	return "dev.forewarm.inspect.v1alpha1.Hours"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

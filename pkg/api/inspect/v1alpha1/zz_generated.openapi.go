@@ -15,6 +15,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 	return map[string]common.OpenAPIDefinition{
 		Account{}.OpenAPIModelName():                      schema_pkg_api_inspect_v1alpha1_Account(ref),
 		Autoscaler{}.OpenAPIModelName():                   schema_pkg_api_inspect_v1alpha1_Autoscaler(ref),
+		BadHour{}.OpenAPIModelName():                      schema_pkg_api_inspect_v1alpha1_BadHour(ref),
 		Budget{}.OpenAPIModelName():                       schema_pkg_api_inspect_v1alpha1_Budget(ref),
 		Candidate{}.OpenAPIModelName():                    schema_pkg_api_inspect_v1alpha1_Candidate(ref),
 		CandidateCost{}.OpenAPIModelName():                schema_pkg_api_inspect_v1alpha1_CandidateCost(ref),
@@ -24,6 +25,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		Event{}.OpenAPIModelName():                        schema_pkg_api_inspect_v1alpha1_Event(ref),
 		EventEffect{}.OpenAPIModelName():                  schema_pkg_api_inspect_v1alpha1_EventEffect(ref),
 		HeadroomPoint{}.OpenAPIModelName():                schema_pkg_api_inspect_v1alpha1_HeadroomPoint(ref),
+		Hours{}.OpenAPIModelName():                        schema_pkg_api_inspect_v1alpha1_Hours(ref),
 		LeadTime{}.OpenAPIModelName():                     schema_pkg_api_inspect_v1alpha1_LeadTime(ref),
 		Measured{}.OpenAPIModelName():                     schema_pkg_api_inspect_v1alpha1_Measured(ref),
 		Objective{}.OpenAPIModelName():                    schema_pkg_api_inspect_v1alpha1_Objective(ref),
@@ -201,6 +203,50 @@ func schema_pkg_api_inspect_v1alpha1_Autoscaler(ref common.ReferenceCallback) co
 		},
 		Dependencies: []string{
 			HeadroomPoint{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_api_inspect_v1alpha1_BadHour(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "BadHour is an hour in which more than a tenth of the demand was late.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"start": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Start of the hour.",
+							Ref:         ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"late": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Late is the share of the hour's demand that was late, Demand the share of the demand of Over that arrived in the hour.",
+							Default:     0,
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"demand": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"number"},
+							Format:  "double",
+						},
+					},
+					"replayed": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Replayed: forewarm did not serve in this hour, and this is what it would have done.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"start", "late", "demand"},
+			},
+		},
+		Dependencies: []string{
+			v1.Time{}.OpenAPIModelName()},
 	}
 }
 
@@ -699,6 +745,71 @@ func schema_pkg_api_inspect_v1alpha1_HeadroomPoint(ref common.ReferenceCallback)
 	}
 }
 
+func schema_pkg_api_inspect_v1alpha1_Hours(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "Hours are how many hours were bad, and which.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"judged": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Judged is how many hours are known well enough to be good or bad, Bad how many were bad.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"bad": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int32",
+						},
+					},
+					"served": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Served is in how many hours forewarm served. The others are replayed: what forewarm would have served.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"badDemand": {
+						SchemaProps: spec.SchemaProps{
+							Description: "BadDemand is the share of the demand that arrived in bad hours.",
+							Default:     0,
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"named": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "Named are the bad hours with at least a tenth of the mean hour's demand, oldest first.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(BadHour{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"judged", "bad", "served", "badDemand"},
+			},
+		},
+		Dependencies: []string{
+			BadHour{}.OpenAPIModelName()},
+	}
+}
+
 func schema_pkg_api_inspect_v1alpha1_LeadTime(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -877,6 +988,12 @@ func schema_pkg_api_inspect_v1alpha1_Objective(ref common.ReferenceCallback) com
 							Ref:         ref(Account{}.OpenAPIModelName()),
 						},
 					},
+					"hours": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Hours are the bad hours of that time with the value that forewarm serves: UTC clock hours in which more than a tenth of the demand waited longer than Wait. Absent before an hour is known.",
+							Ref:         ref(Hours{}.OpenAPIModelName()),
+						},
+					},
 					"deferrable": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Deferrable is the work that may wait, with the value that forewarm serves. Absent without any.",
@@ -972,7 +1089,7 @@ func schema_pkg_api_inspect_v1alpha1_Objective(ref common.ReferenceCallback) com
 			},
 		},
 		Dependencies: []string{
-			Account{}.OpenAPIModelName(), Autoscaler{}.OpenAPIModelName(), Budget{}.OpenAPIModelName(), CandidateCost{}.OpenAPIModelName(), Deferrable{}.OpenAPIModelName(), Measured{}.OpenAPIModelName(), Race{}.OpenAPIModelName(), Rival{}.OpenAPIModelName(), Saving{}.OpenAPIModelName(), v1.Duration{}.OpenAPIModelName()},
+			Account{}.OpenAPIModelName(), Autoscaler{}.OpenAPIModelName(), Budget{}.OpenAPIModelName(), CandidateCost{}.OpenAPIModelName(), Deferrable{}.OpenAPIModelName(), Hours{}.OpenAPIModelName(), Measured{}.OpenAPIModelName(), Race{}.OpenAPIModelName(), Rival{}.OpenAPIModelName(), Saving{}.OpenAPIModelName(), v1.Duration{}.OpenAPIModelName()},
 	}
 }
 

@@ -1,108 +1,59 @@
 package objective_test
 
 import (
-	"math"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 )
 
-// A report has the headroom for the other kind of objective, too: that of a calibrator which has it as its own. The budget corrects
-// only objectives of its own kind.
-func TestHeadroomForTheOtherKind(t *testing.T) {
-	const asked = 0.2
-	report := func(goal objective.Goal) *objective.Report {
-		c := config(t, asked)
-		c.Goals = []objective.Goal{goal}
-		c.Candidates = c.Candidates[1:2]
-		o := newPlayer(t, c)
-		play(o, jumpy(6, 3))
-		return o.Report()
-	}
-	late, byHours := report(objective.Goal{Late: asked}), report(objective.Goal{Late: asked, BadHours: true})
-	if late.BadHours || !byHours.BadHours || byHours.Late != asked {
-		t.Fatalf("bad hours %v and %v of %v", late.BadHours, byHours.BadHours, byHours.Late)
-	}
-	settings := map[bool]decide.Settings{false: {Late: asked}, true: {Late: asked, BadHours: true}}
-	for _, pair := range [][2]*objective.Report{{late, byHours}, {byHours, late}} {
-		own, other := *pair[0], *pair[1]
-		if own.TargetLate == own.Late || other.TargetLate == other.Late {
-			t.Fatalf("no correction: %v and %v", own.TargetLate, other.TargetLate)
-		}
-		if told := own.HeadroomFor(settings[own.BadHours]); told != own.Autoscalers[0].Headroom {
-			t.Errorf("its own headroom is %v, told %v", own.Autoscalers[0].Headroom, told)
-		}
-		uncorrected := other
-		uncorrected.TargetLate = uncorrected.Late
-		told, want := own.HeadroomFor(settings[other.BadHours]), uncorrected.HeadroomFor(settings[other.BadHours])
-		if math.Abs(told-want) > 1e-9 {
-			t.Errorf("bad hours %v: %v told by the other kind, want %v", other.BadHours, told, want)
-		}
-		if math.Abs(told-other.HeadroomFor(settings[other.BadHours])) < 1e-3 {
-			t.Errorf("bad hours %v: the correction changes nothing of %v: this test sees none", other.BadHours, told)
-		}
-	}
-}
-
-// The words of an objective by bad hours are of bad hours, and warn of a period that is too short.
+// TestBadHoursInWords: a count with its share, and the worst hours by name.
 func TestBadHoursInWords(t *testing.T) {
-	c := config(t, 0.01)
-	c.Goals[0].BadHours, c.Period = true, 14*24*time.Hour
-	o := newPlayer(t, c)
-	play(o, days(2, 9))
-	const asked = "at most 1% of the demand of 14 days may arrive in bad hours (more than a tenth of the hour's demand waits longer than 30s)"
-	r := o.Report()
-	if !strings.HasPrefix(r.Message(), asked) || strings.Contains(r.Message(), "Warning") {
-		t.Error(r.Message())
+	var r objective.BadHours
+	if got := r.String(); got != "" {
+		t.Errorf("before an hour is judged: %q", got)
 	}
-	r.Verdict = objective.Overspent
-	if got := r.Message(); !strings.Contains(
-		got,
-		"of the demand of the last 47 hours arrived in bad hours (more than",
-	) ||
-		!strings.Contains(got, "is expected to arrive in bad hours with it") {
+	r.Judged = 336
+	if got := r.String(); got != "0 bad of 336 hours" {
 		t.Error(got)
 	}
-	r.Verdict = objective.FasterThanLead
-	if got := r.Message(); !strings.HasPrefix(got, asked) || !strings.Contains(got, " in bad hours at ") {
-		t.Error(got)
+	r.Share, r.Count = .009, 5
+	at := time.Date(2026, 11, 16, 7, 0, 0, 0, time.UTC)
+	for i, late := range []float64{.2, .43, .11, .3} {
+		r.Worth = append(r.Worth, objective.BadHour{
+			Start: at.Add(time.Duration(i) * 24 * time.Hour), Late: late, Demand: .002, Replayed: i == 0,
+		})
 	}
-	r.Budget.Over = 3 * 24 * time.Hour
-	if got := r.Message(); !strings.Contains(
-		got,
-		"Warning: over is 3 days, which is short for badHours: on average one hour has 1.4%",
-	) ||
-		!strings.Contains(got, "at least 7d") {
-		t.Error(got)
-	}
-	r.BadHours = false
-	if got := r.Message(); strings.Contains(got, "Warning") || strings.Contains(got, "bad hours") {
-		t.Error(got)
+	want := "5 bad of 336 hours, 0.9% of the demand: Tue 17 Nov 07:00 to 08:00 UTC (43% late); " +
+		"Thu 19 Nov 07:00 to 08:00 UTC (30% late); Mon 16 Nov 07:00 to 08:00 UTC (20% late, replayed); and 2 more"
+	if got := r.String(); got != want {
+		t.Errorf("%s\nwant %s", got, want)
 	}
 }
 
-// A goal of bad hours leaves less than half as many as the same share of late demand does.
-func TestAGoalOfBadHoursLeavesFewer(t *testing.T) {
-	const asked = 0.03
-	byHours, byLateness := 0.0, 0.0
-	const seeds = 3
-	for seed := range uint64(seeds) {
-		for _, one := range []struct {
-			goal objective.Goal
-			sum  *float64
-		}{{objective.Goal{Late: asked, BadHours: true}, &byHours}, {objective.Goal{Late: asked}, &byLateness}} {
-			c := config(t, asked)
-			c.Goals = []objective.Goal{one.goal}
-			o := newPlayer(t, c)
-			play(o, jumpy(12, seed))
-			served := o.Report().Served
-			*one.sum += served.Bad / served.Arrived / seeds
+// TestOverspentByBadHours: the verdict, the budget and the headline count bad hours where the objective limits them, and the burn rate
+// late demand.
+func TestOverspentByBadHours(t *testing.T) {
+	c := config(t, 0.01)
+	c.Goals[0].BadHours, c.Start = true, monday
+	p := newPlayer(t, c)
+	demand := days(3, 5)
+	p.Publish(servedFrom(monday.Add(60*time.Hour), 20))
+	play(p, demand)
+	r := p.Report()
+	if !r.BadHours || r.Verdict != objective.Overspent && r.Verdict != objective.FasterThanLead {
+		t.Errorf("%s: %s", r.Verdict, r.Message())
+	}
+	if r.Budget.Spent != r.Served.Bad || r.Budget.Allowed != .01*r.Served.Judged || r.Budget.BurnHour < 20 {
+		t.Errorf("the budget is %+v of %+v", r.Budget, r.Served)
+	}
+	for _, words := range []string{"arrived in bad hours", " to 1", "% late"} {
+		if !strings.Contains(r.Message(), words) && r.Verdict == objective.Overspent {
+			t.Errorf("%q lacks %q", r.Message(), words)
 		}
 	}
-	if 2*byHours > byLateness {
-		t.Errorf("%.4f of the demand arrived in bad hours, and %.4f with a goal of late demand", byHours, byLateness)
+	if !strings.Contains(r.Headline(false), "bad hours (") {
+		t.Error(r.Headline(false))
 	}
 }

@@ -1,10 +1,15 @@
 package objective
 
 import (
+	"cmp"
+	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/series"
 )
 
@@ -37,8 +42,11 @@ type past struct {
 
 // BadHours are the bad hours of a period.
 type BadHours struct {
-	// Count is how many of the Judged hours were bad: those of which enough is known.
-	Count, Judged int
+	// Count is how many hours were bad, and Share the share of the demand that arrived in them.
+	Count int
+	Share float64
+	// Judged is how many hours are known well enough, and Recorded in how many Forewarm served. The others are replayed.
+	Judged, Recorded int
 	// Worth are those with at least a tenth of the mean hour's demand, oldest first. The others count as well.
 	Worth []BadHour
 }
@@ -105,7 +113,6 @@ func (l *hourLog) sum(hours int) *past {
 		if !h.isBad() {
 			continue
 		}
-		out.bad.Count++
 		if h.arrived*float64(out.hours) >= worthNaming*out.Arrived {
 			out.bad.Worth = append(out.bad.Worth, BadHour{
 				Start: l.end.Add(
@@ -117,7 +124,8 @@ func (l *hourLog) sum(hours int) *past {
 			})
 		}
 	}
-	out.bad.Judged = out.judged
+	out.bad.Judged, out.bad.Recorded = out.judged, out.recorded
+	out.bad.Count, out.bad.Share = out.BadHours, out.BadShare()
 	l.past = out
 	return out
 }
@@ -137,6 +145,7 @@ func (p *past) add(h *clockHour) {
 	}
 	if h.isBad() {
 		p.Bad += h.arrived
+		p.BadHours++
 	}
 	if h.recorded {
 		p.recorded++
@@ -154,4 +163,43 @@ func (l *hourLog) account(hours int) Account {
 		out.add(l.ring.Ref(ago))
 	}
 	return out.Account
+}
+
+// namedHours is how many bad hours a sentence names.
+const namedHours = 3
+
+// String says how many hours were bad, and names the worst. It is empty before an hour is judged.
+func (b *BadHours) String() string {
+	if b.Judged == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%d bad of %s", b.Count, humanize.Plural(b.Judged, "hour"))
+	if b.Count == 0 {
+		return text
+	}
+	text += fmt.Sprintf(", %s of the demand", humanize.LateShare(b.Share))
+	worst := slices.SortedFunc(slices.Values(b.Worth), func(a, b BadHour) int {
+		return cmp.Compare(b.Late*b.Demand, a.Late*a.Demand)
+	})
+	var names []string
+	for _, h := range worst[:min(namedHours, len(worst))] {
+		names = append(names, h.String())
+	}
+	if len(names) > 0 {
+		text += ": " + strings.Join(names, "; ")
+	}
+	if more := b.Count - len(names); more > 0 && len(names) > 0 {
+		text += fmt.Sprintf("; and %d more", more)
+	}
+	return text
+}
+
+// String names an hour as people do: "Mon 16 Nov 07:00 to 08:00 UTC (43% late)".
+func (h BadHour) String() string {
+	text := fmt.Sprintf("%s to %s UTC (%s late", h.Start.UTC().Format("Mon 2 Jan 15:04"),
+		h.Start.Add(time.Hour).UTC().Format("15:04"), humanize.LateShare(h.Late))
+	if h.Replayed {
+		text += ", replayed"
+	}
+	return text + ")"
 }

@@ -56,8 +56,8 @@ func (r *Report) message() string {
 			return fmt.Sprintf("%s: headroom %s is the cheapest; with it %s of the demand is expected to be late",
 				r.objectiveText(), headroom, expected)
 		}
-		return fmt.Sprintf("%s; %s did, %s of the budget; headroom %s is served",
-			r.objectiveText(), r.servedShare(), r.Budget.spentText(), headroom)
+		return fmt.Sprintf("%s; %s did, %s of the budget; headroom %s is served%s",
+			r.objectiveText(), r.servedShare(), r.Budget.spentText(), headroom, r.namedHoursText())
 	case Overspent:
 		return r.overspentText(first)
 	case AtMaxReplicas:
@@ -102,9 +102,11 @@ func (r *Report) objectiveText() string {
 
 // servedShare is the share of the demand that was late with what was served or, with BadHours, that arrived in bad hours.
 func (r *Report) servedShare() string {
-	limited := Account{Arrived: r.Served.Arrived, Late: r.Served.part(Goal{BadHours: r.BadHours})}
-	return humanize.LateShare(limited.LateShare())
+	return humanize.LateShare(r.Served.share(r.kind()))
 }
+
+// kind is a goal of the report's kind.
+func (r *Report) kind() Goal { return Goal{BadHours: r.BadHours} }
 
 // overspentText is what happened, what is done and what it costs.
 func (r *Report) overspentText(first *AutoscalerReport) string {
@@ -124,7 +126,7 @@ func (r *Report) overspentText(first *AutoscalerReport) string {
 				3,
 			),
 			humanize.LateShare(first.ExpectedLate),
-		)
+		) + r.namedHoursText()
 	}
 	return fmt.Sprintf("%s of the demand of the last %s waited longer than %s, and at most %s may (%s of the "+
 		"budget); headroom %s is served now at relative cost %s, and %s is expected to be late with it",
@@ -146,13 +148,16 @@ func (r *Report) Headline(shadow bool) string {
 	if r.BeforeAssumed {
 		assumed = fmt.Sprintf(" (target %s assumed)", humanize.Number(r.Before.Target))
 	}
-	late := lateText(r.Served) + " late"
+	late := r.outcome(r.Served)
+	if !r.BadHours {
+		late += " late"
+	}
 	if r.Measured != nil && !shadow {
 		late += " simulated, " + humanize.LateShare(r.Measured.Late) + " measured"
 	}
 	text := fmt.Sprintf("Last %s: %s%s, %s replica-hours. Before%s: %s, %s. Best target in hindsight: %s, %s.",
 		humanize.Period(r.Period), forewarm, late, humanize.Amount(r.Served.Paid), assumed,
-		lateText(r.Before.Account), humanize.Amount(r.Before.Paid), lateText(r.Hindsight.Account),
+		r.outcome(r.Before.Account), humanize.Amount(r.Before.Paid), r.outcome(r.Hindsight.Account),
 		humanize.Amount(r.Hindsight.Paid))
 	if r.Measured != nil && shadow {
 		text += " Measured without it: " + humanize.LateShare(r.Measured.Late) + " late."
@@ -163,19 +168,42 @@ func (r *Report) Headline(shadow bool) string {
 	return text
 }
 
+// outcome is what the objective limits of an account.
+func (r *Report) outcome(a Account) string {
+	if !r.BadHours {
+		return lateText(a)
+	}
+	if a.BadHours == 0 {
+		return "no bad hour"
+	}
+	return fmt.Sprintf(
+		"%s (%s of the demand)",
+		humanize.Plural(a.BadHours, "bad hour"),
+		humanize.LateShare(a.BadShare()),
+	)
+}
+
 func lateText(a Account) string { return humanize.LateShare(a.LateShare()) }
+
+// namedHoursText names the bad hours at the end of a message about an objective that limits them.
+func (r *Report) namedHoursText() string {
+	if !r.BadHours || r.Served.BadHours == 0 {
+		return ""
+	}
+	return "; " + r.Bad.String()
+}
 
 // losing says by how much the autoscaler before was better, and what to do; empty where it was not. It was where it cost less and no
 // more was late than may be, or than with Forewarm.
 func (r *Report) losing() string {
 	const small = 0.01 // of the cost
-	allowed := math.Max(r.Late, r.Served.LateShare())
+	allowed := math.Max(r.Late, r.Served.share(r.kind()))
 	more := r.Served.Paid/r.Before.Paid - 1
 	if r.Price > 0 {
 		allowed = math.Inf(1)
 		more = (r.Served.Paid+r.Price*r.Served.Late)/(r.Before.Paid+r.Price*r.Before.Late) - 1
 	}
-	if r.Verdict == Learning || !(more > small) || r.Before.LateShare() > allowed {
+	if r.Verdict == Learning || !(more > small) || r.Before.share(r.kind()) > allowed {
 		return ""
 	}
 	return fmt.Sprintf("Forewarm costs %s more than before: check the lead time and the signal, allow more to be "+

@@ -43,8 +43,8 @@ func TestPublishedByClockHours(t *testing.T) {
 	if without.Served.BadShare() > .05 || without.Record != nil {
 		t.Errorf("the replay has %+v and the record %v", without.Served, without.Record)
 	}
-	if r.Bad.Judged != 71 || r.Bad.Count < 20 { // The last minute of the last hour has not come.
-		t.Errorf("%d of %d hours are bad", r.Bad.Count, r.Bad.Judged)
+	if r.Bad.Judged != 71 || r.Served.BadHours < 20 { // The last minute of the last hour has not come.
+		t.Errorf("%d of %d hours are bad", r.Served.BadHours, r.Bad.Judged)
 	}
 	for _, h := range r.Bad.Worth {
 		if h.Start.Minute() != 0 || h.Replayed != h.Start.Before(from.Truncate(time.Hour)) || h.Late <= .1 ||
@@ -84,7 +84,7 @@ func TestTheRecordMovesOn(t *testing.T) {
 	restarted.Restore(want.Record)
 	got := restarted.Report()
 	if !cmp.Equal(got.Served, want.Served, cmpopts.EquateApprox(1e-12, 0)) || *got.Record != *want.Record ||
-		got.Bad.Count != want.Bad.Count {
+		got.Served.BadHours != want.Served.BadHours {
 		t.Errorf("restored: %+v, want %+v", got.Served, want.Served)
 	}
 	bad := 0

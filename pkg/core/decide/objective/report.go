@@ -218,6 +218,8 @@ type Account struct {
 	Arrived, Late, Bad float64
 	// Judged is the demand of the hours of which enough is known to say whether they were bad.
 	Judged float64
+	// BadHours is how many of these hours were bad.
+	BadHours int
 	// Paid replica-hours.
 	Paid float64
 }
@@ -244,6 +246,14 @@ func (a Account) part(asked Goal) float64 {
 		return a.Bad
 	}
 	return a.Late
+}
+
+// share is the share of the demand that a goal limits.
+func (a Account) share(asked Goal) float64 {
+	if asked.BadHours {
+		return a.BadShare()
+	}
+	return a.LateShare()
 }
 
 // judged is the demand of which a goal limits a part.

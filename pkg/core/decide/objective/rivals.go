@@ -84,29 +84,34 @@ type Rival struct {
 	Target float64
 }
 
-// total is what all of them come to over the newest hours, in which so much arrived.
-func (r *rivals) total(hours int, arrived, capacity float64) [rivalCount]Rival {
+// total is what all of them come to over the hours of what was served.
+func (r *rivals) total(served *past, log *hourLog, capacity float64) [rivalCount]Rival {
 	var out [rivalCount]Rival
 	for i := range out {
-		out[i] = Rival{Account{Arrived: arrived}, r.shares[i] * capacity}
+		out[i] = Rival{Account{Arrived: served.Arrived, Judged: served.Judged}, r.shares[i] * capacity}
 	}
-	for ago := range hours {
-		h := r.hours.Ref(hours - 1 - ago)
+	for ago := served.hours - 1; ago >= 0; ago-- {
+		h, demand := r.hours.Ref(ago), log.ring.Ref(ago)
 		for i := range out {
 			out[i].Late += float64(h.late[i])
 			out[i].Paid += float64(h.paid[i])
+			if demand.judged && sim.IsBadHour(demand.arrived, float64(h.late[i])) {
+				out[i].Bad += demand.arrived
+				out[i].BadHours++
+			}
 		}
 	}
 	return out
 }
 
-// bestTarget is the index of the cheapest at a price or else with no more lateness than a limit or, where there is none, the least late.
+// bestTarget is the index of the cheapest at a price or else with no more of what the goal limits than a limit or, where there is none,
+// of the one with the least of it.
 func bestTarget(all []Rival, goal Goal, limit float64) int {
 	cost := func(r Rival) (late, paid float64) {
 		if goal.Price > 0 {
 			return 0, r.Paid + goal.Price*r.Late
 		}
-		return math.Max(0, r.LateShare()-limit), r.Paid
+		return math.Max(0, r.share(goal)-limit), r.Paid
 	}
 	best := 0
 	for i := range all {
@@ -121,8 +126,8 @@ func bestTarget(all []Rival, goal Goal, limit float64) int {
 // rivalsBeside are the rivals of the hours kept beside what was served for the first goal, and the index of the best target.
 func (o *Calibrator) rivalsBeside(served *past) (all [rivalCount]Rival, best int) {
 	goal := o.goals[0].goal
-	all = o.rivals.total(served.hours, served.Arrived, o.config.Autoscalers[0].Spec.Capacity)
-	return all, bestTarget(all[:], goal, math.Max(goal.Late, served.LateShare()))
+	all = o.rivals.total(served, &o.published.hours, o.config.Autoscalers[0].Spec.Capacity)
+	return all, bestTarget(all[:], goal, math.Max(goal.Late, served.share(goal)))
 }
 
 // setRivals adds the accounts of the rivals to a report.

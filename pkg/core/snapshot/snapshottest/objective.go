@@ -27,7 +27,18 @@ func WithBadHours(key snapshot.Key) *snapshot.ForecastState {
 	const over = 14 * 24 * time.Hour
 	e.Settings.BadHours, e.Settings.Over = true, over
 	r := e.Objective
-	r.BadHours, r.Budget.Over, r.Served.Bad = true, over, r.Served.Late
+	r.BadHours, r.Budget.Over, r.Served.Bad, r.Served.Judged, r.Served.BadHours = true, over, r.Served.Late, 174, 2
+	monday := Now().Truncate(24 * time.Hour).Add(-2*24*time.Hour + 7*time.Hour)
+	r.Bad = objective.BadHours{
+		Count:    2,
+		Share:    r.Served.BadShare(),
+		Judged:   336,
+		Recorded: 240,
+		Worth: []objective.BadHour{
+			{Start: monday.Add(-7 * 24 * time.Hour), Late: .18, Demand: .0021, Replayed: true},
+			{Start: monday, Late: .43, Demand: .0041},
+		},
+	}
 	for i := range r.Autoscalers {
 		r.Autoscalers[i].BadHours = true
 	}
