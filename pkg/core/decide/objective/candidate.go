@@ -35,8 +35,8 @@ type estimate struct {
 	curve     Curve
 }
 
-func newEstimate(grid, prior []float64, optimism float64) estimate {
-	m := newEstimator(grid, prior, optimism)
+func newEstimate(grid, prior []float64, of caution) estimate {
+	m := newEstimator(grid, prior, of)
 	return estimate{m, m.curve()}
 }
 
@@ -86,8 +86,9 @@ func (c *candidate) addTrials(config Config, on []Autoscaler, names ...string) e
 			return err
 		}
 		c.trials = append(c.trials, trial{
-			simulated: shadows, late: newEstimate(c.grid, config.Priors.Late.forGrid(c.grid, names...), optimism),
-			badHours: newEstimate(c.grid, config.Priors.BadHours.forGrid(c.grid, names...), optimismBadHours),
+			simulated: shadows,
+			late:      newEstimate(c.grid, config.Priors.Late.forGrid(c.grid, names...), cautionOfLate()),
+			badHours:  newEstimate(c.grid, config.Priors.BadHours.forGrid(c.grid, names...), cautionOfBadHours()),
 		})
 	}
 	return nil

@@ -23,8 +23,9 @@ const (
 	// optimism corrects the selection bias: a multiplier is selected because its past was good. On recorded demand, with it, as much is
 	// late in the mean as was asked for.
 	optimism = 1.5
-	// optimismBadHours does so for bad hours, which are rarer and come together.
-	optimismBadHours = 2.2
+	// priorBadHours and optimismBadHours are the same for bad hours, which are rarer and come together. The lighter prior spares calm
+	// workloads most of what the higher optimism costs. With half of it, a calm workload is unprepared for the day when it turns wild.
+	priorBadHours, optimismBadHours = 0.25, 2.2
 	// unpricedMultiplier is served at a price before any cost is known.
 	unpricedMultiplier = 2.0
 	// leastLate keeps logarithms finite.
@@ -46,23 +47,32 @@ type hour struct {
 }
 
 // badDemand is the demand of an hour that counts towards bad hours, under each multiplier: all of it from an hour of which twice as much
-// is late as makes it bad, nothing up to a fifth as much, and a part in between. Whether an hour is just bad is luck, so a step learns
-// less from the same hours.
+// is late as makes it bad, and less in proportion. Whether an hour is just bad is luck, so a step learns less from the same hours.
 func badDemand(arrived float64, late []float64) []float64 {
-	const none, all = sim.BadShare / 5, sim.BadShare * 2
+	const all = sim.BadShare * 2
 	out := make([]float64, len(late))
 	for i, v := range late {
-		if arrived > 0 {
-			out[i] = arrived * min(max((v/arrived-none)/(all-none), 0), 1)
-		}
+		out[i] = min(v/all, arrived)
 	}
 	return out
 }
 
+// caution is how an estimate is corrected for what was not seen.
+type caution struct {
+	// prior is the weight of the prior, in hours of what counts as late.
+	prior float64
+	// optimism is what the estimate is multiplied by.
+	optimism float64
+}
+
+func cautionOfLate() caution { return caution{prior: priorLate, optimism: optimism} }
+
+func cautionOfBadHours() caution { return caution{prior: priorBadHours, optimism: optimismBadHours} }
+
 // estimator expects the lateness and the cost of each multiplier of a grid, from the hours observed and a prior.
 type estimator struct {
 	grid, prior []float64
-	optimism    float64
+	caution     caution
 
 	// Sums that fade within weeks.
 	late, paid []float64
@@ -76,10 +86,10 @@ type estimator struct {
 }
 
 // newEstimator starts from a prior: the share late under each multiplier of the grid on other workloads (see Priors).
-func newEstimator(grid, prior []float64, optimism float64) *estimator {
+func newEstimator(grid, prior []float64, of caution) *estimator {
 	n := len(grid)
 	return &estimator{
-		grid: grid, prior: prior, optimism: optimism,
+		grid: grid, prior: prior, caution: of,
 		late: make([]float64, n), paid: make([]float64, n), totalLate: make([]float64, n),
 	}
 }
@@ -117,7 +127,7 @@ func (m *estimator) lateShares() []float64 {
 func (m *estimator) curve() Curve {
 	c := Curve{Points: make([]Point, len(m.grid))}
 	for i := range c.Points {
-		p := Point{Multiplier: m.grid[i], Late: min(m.optimism*m.expectedLate(i), 1), RelativeCost: math.NaN()}
+		p := Point{Multiplier: m.grid[i], Late: min(m.caution.optimism*m.expectedLate(i), 1), RelativeCost: math.NaN()}
 		if m.arrived > 0 {
 			p.RelativeCost = m.paid[i] / m.arrived
 		}
@@ -136,7 +146,7 @@ func (m *estimator) curve() Curve {
 // busiest hour, what was seen of a small demand says little of a large one.
 func (m *estimator) expectedLate(i int) float64 {
 	p := m.prior[i]
-	weight := m.busiest * math.Min(priorLate/p, week)
+	weight := m.busiest * math.Min(m.caution.prior/p, week)
 	if !(weight > 0) {
 		return p
 	}

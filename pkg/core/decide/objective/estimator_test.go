@@ -79,7 +79,7 @@ func TestPriorsAreWritten(t *testing.T) {
 
 // Before anything was seen the prior rules, and so it does without demand.
 func TestBeginsWithThePrior(t *testing.T) {
-	m := newEstimator(FineGrid(), prior(t, 5*time.Minute), optimism)
+	m := newEstimator(FineGrid(), prior(t, 5*time.Minute), cautionOfLate())
 	one := cautious * prior(t, 5*time.Minute)[5]
 	for hours := range 24 {
 		if k, met := m.curve().forObjective(one); math.Abs(k-1) > 1e-9 || !met {
@@ -91,7 +91,7 @@ func TestBeginsWithThePrior(t *testing.T) {
 
 // What was seen takes over: after two months seven tenths of it are the workload's own.
 func TestLearnsFromTheOutcome(t *testing.T) {
-	m := newEstimator(FineGrid(), prior(t, 5*time.Minute), optimism)
+	m := newEstimator(FineGrid(), prior(t, 5*time.Minute), cautionOfLate())
 	for range 24 * 60 {
 		m.add(hour{Arrived: 12, Late: late(12, fading), Paid: paid(12)})
 	}
@@ -126,7 +126,7 @@ func after(t *testing.T, m *estimator, hours int, arrived float64, share func(k 
 // they rarely are.
 func TestTheFrequentIsKnownSoon(t *testing.T) {
 	others := prior(t, 5*time.Minute)
-	m := newEstimator(FineGrid(), others, optimism)
+	m := newEstimator(FineGrid(), others, cautionOfLate())
 	day := after(t, m, 24, 12, never)
 	if day[0] > 0.2 || day[5] < 0.4 || day[len(day)-1] < 0.8 {
 		t.Errorf("after a day %.2f of the prior, want little at 0, half at 1, and most of it at 11", day)
@@ -138,7 +138,7 @@ func TestTheFrequentIsKnownSoon(t *testing.T) {
 
 // Two calm weeks say little of a demand three times as large: where a twentieth of it is late, that is known within a day.
 func TestACalmPastIsNoProofOfALargerDemand(t *testing.T) {
-	m := newEstimator(FineGrid(), prior(t, 5*time.Minute), optimism)
+	m := newEstimator(FineGrid(), prior(t, 5*time.Minute), cautionOfLate())
 	after(t, m, 14*24, 10, never)
 	before := m.curve().Points[5].Late
 	after(t, m, 24, 30, func(float64) float64 { return 0.05 })
@@ -158,7 +158,7 @@ func TestMarginThatDoesNotPay(t *testing.T) {
 		"it pays all the way":   {func(k float64) float64 { return 0.5 * math.Exp2(-k/2) }, 11},
 		"a tenth for a tenth":   {func(k float64) float64 { return 0.3 / (1 + 0.1*k) }, 0},
 	} {
-		m := newEstimator(FineGrid(), slices.Repeat([]float64{1e-9}, len(FineGrid())), optimism)
+		m := newEstimator(FineGrid(), slices.Repeat([]float64{1e-9}, len(FineGrid())), cautionOfLate())
 		for range 24 * 600 {
 			m.add(hour{Arrived: 12, Late: late(12, tt.late), Paid: paid(12)})
 		}
@@ -173,7 +173,7 @@ func TestMonotone(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		shipped := prior(t, time.Duration(1+rng.IntN(900))*time.Second)
-		m := newEstimator(FineGrid(), shipped, optimism)
+		m := newEstimator(FineGrid(), shipped, cautionOfLate())
 		for range rng.IntN(100) {
 			arrived := 20 * rng.Float64()
 			m.add(hour{
@@ -222,7 +222,7 @@ func TestACorrectionIsBounded(t *testing.T) {
 
 // Where a larger value falls within an autoscaler's tolerance more is late than under a smaller one: the smaller one was lucky.
 func TestLuckOfASmallMultiplier(t *testing.T) {
-	m := newEstimator(FineGrid(), prior(t, 5*time.Minute), optimism)
+	m := newEstimator(FineGrid(), prior(t, 5*time.Minute), cautionOfLate())
 	after(t, m, 14*24, 12, func(k float64) float64 {
 		switch k {
 		case 0:
@@ -267,11 +267,11 @@ func TestCheapest(t *testing.T) {
 	}
 }
 
-// An hour that is twice as late as makes it bad counts in full, one with hardly any late demand not at all.
+// An hour that is twice as late as makes it bad counts in full, and less in proportion.
 func TestWhatCountsTowardsBadHours(t *testing.T) {
 	got := badDemand(50, []float64{0, 1, 5, 10, 50})
 	if diff := gocmp.Diff(
-		[]float64{0, 0, 50 * (0.1 - 0.02) / (0.2 - 0.02), 50, 50},
+		[]float64{0, 5, 25, 50, 50},
 		got,
 		cmpopts.EquateApprox(1e-9, 0),
 	); diff != "" {
@@ -279,5 +279,34 @@ func TestWhatCountsTowardsBadHours(t *testing.T) {
 	}
 	if got := badDemand(0, []float64{0, 1}); got[0] != 0 || got[1] != 0 {
 		t.Errorf("without demand: %v", got)
+	}
+}
+
+// What counts towards bad hours is corrected more than late demand where it was seen, and less where only others saw it.
+func TestCautionOfBadHours(t *testing.T) {
+	const hours, seen = 100, 0.02
+	others := slices.Repeat([]float64{0.1}, len(FineGrid()))
+	calm := [2]float64{}
+	for i, of := range []caution{cautionOfLate(), cautionOfBadHours()} {
+		m := newEstimator(FineGrid(), others, of)
+		if got := m.curve().Points[0].Late; math.Abs(got/(0.1*of.optimism)-1) > 1e-9 {
+			t.Errorf("%+v: %v expected before anything is seen, want what others saw times the optimism", of, got)
+		}
+		for range hours {
+			m.add(hour{Arrived: 1, Late: late(1, func(k float64) float64 {
+				if k == 0 {
+					return seen
+				}
+				return 0
+			}), Paid: paid(1)})
+		}
+		points := m.curve().Points
+		if got := points[0].Late; got < 0.9*of.optimism*seen || got > 1.5*of.optimism*seen {
+			t.Errorf("%+v: %v expected where %v was seen, want nearly the optimism times as much", of, got, seen)
+		}
+		calm[i] = points[len(points)-1].Late
+	}
+	if calm[1] >= calm[0] {
+		t.Errorf("where nothing was seen %v of bad hours are expected, %v of late demand: want fewer", calm[1], calm[0])
 	}
 }
