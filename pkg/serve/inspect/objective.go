@@ -107,6 +107,9 @@ func BadHoursText(h *v1alpha1.Hours) string {
 	return of.String()
 }
 
+// badHourText names a bad hour on the page.
+func badHourText(h v1alpha1.BadHour) string { return badHour(&h).String() }
+
 func badHour(h *v1alpha1.BadHour) objective.BadHour {
 	return objective.BadHour{Start: h.Start.Time, Late: h.Late, Demand: h.Demand, Replayed: h.Replayed}
 }

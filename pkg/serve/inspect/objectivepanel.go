@@ -83,9 +83,6 @@ func hoursFact(h *v1alpha1.Hours) fact {
 	return out
 }
 
-// Hour names a bad hour on the page.
-func (o *objectivePanel) Hour(h v1alpha1.BadHour) string { return badHour(&h).String() }
-
 // budgetFact is how much of the lateness budget is spent.
 func budgetFact(b *v1alpha1.Budget) fact {
 	out := fact{Name: "Budget", Value: unknown, Note: "of " + humanize.Period(b.Period.Duration) + ", not known yet"}

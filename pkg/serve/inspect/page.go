@@ -24,7 +24,7 @@ var pageSource string
 //nolint:gochecknoglobals // Parsed once.
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"number": number, "percent": percent, "late": lateShare, "significant": significant, "replicas": ReplicaRange,
-	"uncalibrated": UncalibratedMessage, "paused": PauseMessage, "period": humanize.Period,
+	"uncalibrated": UncalibratedMessage, "paused": PauseMessage, "period": humanize.Period, "badHour": badHourText,
 	"eventTime": eventTime, "effects": effects, "amount": humanize.Number,
 }).Parse(pageSource))
 
