@@ -109,11 +109,11 @@ f.dashboard(
       }] } } },
       f.lines(
         'Lateness budget left',
-        "What is left of the demand that may be late over the budget's period. Below 0 the objective is missed: see why in the " +
+        "What is left of the demand that may be late, or arrive in bad hours, over the budget's period. Below 0 the objective is missed: see why in the " +
         'burn rate, and what to do in the runbook.',
         'percentunit',
         [f.target(left, name)],
-        alerts=['ForewarmBudgetBurnsSlowly'],
+        alerts=['ForewarmBudgetBurnsSlowly', 'ForewarmBadHoursOverspent'],
         thresholds=[{ color: 'red', value: 0 }],
       ),
       f.lines(

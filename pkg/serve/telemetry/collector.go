@@ -181,6 +181,9 @@ func collectObjective(out chan<- prometheus.Metric, r *objective.Report, labels 
 			gauge(out, deferrableMissed, d.MissedShare(), labels...)
 		}
 	}
+	for _, h := range r.Bad.Worst() {
+		gauge(out, badHourLate, h.Late, labels[0], labels[1], h.Start.UTC().Format("2006-01-02T15:04Z"))
+	}
 	if r.Period <= 0 {
 		return
 	}
@@ -194,7 +197,11 @@ func collectObjective(out chan<- prometheus.Metric, r *objective.Report, labels 
 // collectLateness sends the share of the demand that may be late, and whether the objective is met; a cost ratio has
 // neither.
 func collectLateness(out chan<- prometheus.Metric, r *objective.Report, labels []string) {
-	gauge(out, objectiveLate, r.Late, labels...)
+	limit := objectiveLate
+	if r.BadHours {
+		limit = objectiveBadHours
+	}
+	gauge(out, limit, r.Late, labels...)
 	if r.Period > 0 {
 		gauge(out, budgetAllowed, r.Budget.Allowed*time.Hour.Seconds(), labels...)
 		gauge(out, budgetSpent, r.Budget.Spent*time.Hour.Seconds(), labels...)

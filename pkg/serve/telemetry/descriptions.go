@@ -49,16 +49,32 @@ var (
 		"Trailing mean pinball loss of a candidate at the served quantile.", "model")
 	candidateSelected = perForecast("candidate_selected", "1 for the selected candidate, 0 for the others.", "model")
 
-	objectiveLate = perForecast("objective_late_ratio",
-		"Share of the demand that may be late, by the objective; absent with a cost ratio.")
+	objectiveLate = perForecast(
+		"objective_late_ratio",
+		"Share of the demand that may be late, by the objective; absent with a cost ratio, and with an objective by bad hours.",
+	)
+	objectiveBadHours = perForecast(
+		"objective_bad_hour_ratio",
+		"Share of the demand that may arrive in bad hours, by the objective; absent without such an objective. In a bad hour more "+
+			"than a tenth of the demand waits longer than the objective's wait.",
+	)
+	badHourLate = perForecast(
+		"bad_hour_late_ratio",
+		"Share of the demand that was late in each of the three worst hours of the budget's period, by the UTC hour in which it begins.",
+		"hour",
+	)
 	objectiveMet = perForecast("objective_met",
 		"1 while no more than the lateness budget is spent, 0 while more is; absent while there is too little "+
 			"history, and with a cost ratio.")
-	budgetAllowed = perForecast("objective_budget_allowed_replica_seconds",
-		"Lateness budget: the demand that may be late over the budget's period, or over what has passed of it, in "+
-			"replica time; absent with a cost ratio.")
-	budgetSpent = perForecast("objective_budget_spent_replica_seconds",
-		"What of the lateness budget is spent: the demand that was late in the simulated autoscaler, in replica time.")
+	budgetAllowed = perForecast(
+		"objective_budget_allowed_replica_seconds",
+		"Budget: the demand that may be late (or arrive in bad hours, where the objective limits these) over the budget's period, "+
+			"or over what has passed of it, in replica time; absent with a cost ratio.",
+	)
+	budgetSpent = perForecast(
+		"objective_budget_spent_replica_seconds",
+		"What of the budget is spent: the demand that was late, or arrived in bad hours, in the simulated autoscaler, in replica time.",
+	)
 	burnRate = perForecast("objective_burn_rate",
 		"Lateness of the last hour (1h) and of the last six (6h) as a multiple of the objective; at 1, the budget "+
 			"is spent at the end of its period.", "window")
@@ -137,6 +153,8 @@ var (
 		candidateLoss,
 		candidateSelected,
 		objectiveLate,
+		objectiveBadHours,
+		badHourLate,
 		objectiveMet,
 		budgetAllowed,
 		budgetSpent,

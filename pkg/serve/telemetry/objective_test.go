@@ -90,6 +90,13 @@ func TestSimulatedAutoscalers(t *testing.T) {
 	}
 }
 
+// TestBadHours: an objective by bad hours has its own share, and the worst hours are named.
+func TestBadHours(t *testing.T) {
+	snapshots := snapshottest.Store(snapshottest.WithBadHours(snapshottest.Key("llama")))
+	compare(t, registry(t, snapshots, snapshottest.Now), "bad-hours.prom", "forewarm_objective_late_ratio",
+		"forewarm_objective_bad_hour_ratio", "forewarm_bad_hour_late_ratio")
+}
+
 // A cost ratio has a margin and an outcome, but no share that could be kept or missed.
 func TestObjectiveWithACostRatio(t *testing.T) {
 	snapshots := snapshottest.Store(snapshottest.WithCostRatio(snapshottest.Key("priced")))

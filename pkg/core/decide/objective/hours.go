@@ -165,8 +165,16 @@ func (l *hourLog) account(hours int) Account {
 	return out.Account
 }
 
-// namedHours is how many bad hours a sentence names.
+// namedHours is how many bad hours a sentence or an alert names.
 const namedHours = 3
+
+// Worst returns the hours in which the most demand was late, at most three.
+func (b *BadHours) Worst() []BadHour {
+	all := slices.SortedFunc(slices.Values(b.Worth), func(a, b BadHour) int {
+		return cmp.Compare(b.Late*b.Demand, a.Late*a.Demand)
+	})
+	return all[:min(namedHours, len(all))]
+}
 
 // String says how many hours were bad, and names the worst. It is empty before an hour is judged.
 func (b *BadHours) String() string {
@@ -178,11 +186,8 @@ func (b *BadHours) String() string {
 		return text
 	}
 	text += fmt.Sprintf(", %s of the demand", humanize.LateShare(b.Share))
-	worst := slices.SortedFunc(slices.Values(b.Worth), func(a, b BadHour) int {
-		return cmp.Compare(b.Late*b.Demand, a.Late*a.Demand)
-	})
 	var names []string
-	for _, h := range worst[:min(namedHours, len(worst))] {
+	for _, h := range b.Worst() {
 		names = append(names, h.String())
 	}
 	if len(names) > 0 {
