@@ -99,6 +99,19 @@ func TestAnObjectiveByBadHours(t *testing.T) {
 		"The last value with its own headroom misses the objective: 2.1% in bad hours at relative cost 2.74.",
 	)
 	lacks(t, page, "Expected late", "expected to be late")
+	says(
+		t,
+		page,
+		"<dt>Bad hours</dt>",
+		"of 336, 0.62% of the demand; 96 hours replayed, because Forewarm did not serve",
+		"07:00 to 08:00 UTC (43% late)</li>",
+		"(18% late, replayed)</li>",
+		`<span class="state fair">Met</span>`,
+	)
+	if h := status.Objective.Hours; h.Bad != 2 || h.Judged != 336 || h.Served != 240 || len(h.Named) != 2 ||
+		h.Named[1].Late != .43 {
+		t.Errorf("hours %+v", h)
+	}
 }
 
 // The page and the outlook have the measured lateness beside the simulated one; a number that is none is left out.
