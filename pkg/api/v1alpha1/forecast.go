@@ -259,7 +259,7 @@ type Expose struct {
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9_:][A-Za-z0-9_:.-]*$`
 	Metric string `json:"metric"`
-	// MatchLabels are the labels of the HPA's selector, no more and no fewer. Beside them the HPA may select another view
+	// MatchLabels are the labels of the HPA's selector, no more and no fewer. In addition to them, the HPA may select another view
 	// (badHours, horizon, late, model, quantile, serve). Default none.
 	// +kubebuilder:validation:MaxProperties=16
 	// +kubebuilder:validation:XValidation:rule="['badHours', 'horizon', 'late', 'model', 'quantile', 'serve'].all(view, !(view in self))",message="badHours, horizon, late, model, quantile and serve ask for another view of a Forecast: remove them"

@@ -74,23 +74,16 @@ func judgedHours(r *objective.Report) *v1alpha1.Hours {
 	if r.Bad.Judged == 0 {
 		return nil
 	}
+	of := &r.Bad // Its numbers are at most the hours of the longest period.
 	out := &v1alpha1.Hours{
-		Judged: int32(
-			r.Bad.Judged,
-		),
-		Bad:       int32(r.Bad.Count),
-		Served:    int32(r.Bad.Recorded), // At most those of the longest period.
-		BadDemand: r.Bad.Share,
+		Judged: int32(of.Judged), Bad: int32(of.Count), Served: int32(of.Recorded), BadDemand: of.Share,
 	}
-	for _, h := range r.Bad.Worth {
-		out.Named = append(out.Named, v1alpha1.BadHour{
-			Start: utc(
-				h.Start,
-			),
-			Late:     humanize.Rounded(h.Late, 3),
-			Demand:   humanize.Rounded(h.Demand, 3),
-			Replayed: h.Replayed,
-		})
+	for _, h := range of.Worth {
+		late, demand := humanize.Rounded(h.Late, 3), humanize.Rounded(h.Demand, 3)
+		out.Named = append(
+			out.Named,
+			v1alpha1.BadHour{Start: utc(h.Start), Late: late, Demand: demand, Replayed: h.Replayed},
+		)
 	}
 	return out
 }

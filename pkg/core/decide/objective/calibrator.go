@@ -7,6 +7,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
+	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
@@ -155,8 +156,8 @@ func (o *Calibrator) play(arrived, deferrable float64) {
 		value: o.goals[0].accounts.values[0], sums: sumsOf(forewarm).minus(replayed), ready: forewarm.Ready(0),
 		before: played{before.Ready(0), before.Score().Late[0] - lateBefore},
 	})
-	if endsHour(o.end, o.config.Step) {
-		o.rivals.endHour(!hourOf(o.end).Before(o.config.Start.Add(-o.config.Step)))
+	if sim.EndsHour(o.end, o.config.Step) {
+		o.rivals.endHour(!sim.HourOf(o.end).Before(o.config.Start.Add(-o.config.Step)))
 	}
 	o.skipped = o.skipped || o.unforeseen > 0
 	o.unforeseen = max(0, o.unforeseen-1)

@@ -26,7 +26,7 @@ type hourLog struct {
 	// begin of what is known, and the end of the newest hour.
 	begin, end time.Time
 	ring       series.Ring[clockHour]
-	// past is what they come to, and packed those that Forewarm served. Both are made anew when an hour has changed.
+	// past is the sum of the hours, and packed the record of those that Forewarm served. Both are computed again after an hour has changed.
 	past   *past
 	packed *Record
 }
@@ -114,14 +114,11 @@ func (l *hourLog) sum(hours int) *past {
 			continue
 		}
 		if h.arrived*float64(out.hours) >= worthNaming*out.Arrived {
-			out.bad.Worth = append(out.bad.Worth, BadHour{
-				Start: l.end.Add(
-					-time.Duration(ago+1) * time.Hour,
-				),
-				Late:     h.late / h.arrived,
-				Demand:   h.arrived / out.Arrived,
-				Replayed: !h.recorded,
-			})
+			start := l.end.Add(-time.Duration(ago+1) * time.Hour)
+			out.bad.Worth = append(
+				out.bad.Worth,
+				BadHour{start, h.late / h.arrived, h.arrived / out.Arrived, !h.recorded},
+			)
 		}
 	}
 	out.bad.Judged, out.bad.Recorded = out.judged, out.recorded

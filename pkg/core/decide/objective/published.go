@@ -38,14 +38,6 @@ func newPublished(c Config) *published {
 	return &published{end: c.Start, played: c.Start, race: newRace(c, c.period()), hours: newHourLog(c)}
 }
 
-// hourOf is the start of the clock hour of a step that ends at a time.
-func hourOf(end time.Time) time.Time { return end.Add(-1).Truncate(time.Hour) }
-
-// endsHour reports whether the step that ends at a time is the last one of its hour.
-func endsHour(end time.Time, step time.Duration) bool {
-	return !hourOf(end.Add(step)).Equal(hourOf(end))
-}
-
 // sums are those of the first workload of a simulation since it was reset.
 type sums struct{ arrived, late, paid, capped, deferrable, missed float64 }
 
@@ -102,8 +94,8 @@ func (p *published) record(s playedStep) {
 	p.end = s.end
 	p.race.record(s.arrived, s.step, s.before, played{s.ready, s.sums.late})
 	p.open.add(s, live)
-	if endsHour(s.end, s.step) {
-		p.hours.push(hourOf(s.end), p.open.ended())
+	if sim.EndsHour(s.end, s.step) {
+		p.hours.push(sim.HourOf(s.end), p.open.ended())
 		p.open = openHour{}
 	}
 }
@@ -132,13 +124,13 @@ func (o *openHour) add(s playedStep, live bool) {
 	}
 }
 
-// mostlyKnown is how much of an hour must be known to judge it: a sample that is missing or masked now and then says nothing of the rest.
-const mostlyKnown = 54 * time.Minute
+// minKnown is how much of an hour must be known to judge it. A single missing or masked sample must not hide a bad hour.
+const minKnown = 54 * time.Minute
 
 // ended is the hour when it has ended.
 func (o *openHour) ended() clockHour {
 	out := o.clockHour
-	out.judged = o.known >= mostlyKnown
+	out.judged = o.known >= minKnown
 	out.recorded = o.live >= time.Hour/2
 	return out
 }

@@ -124,11 +124,10 @@ func (r *Record) unpack() ([]packedHour, error) {
 		for j := range out[i] {
 			out[i][j] = binary.BigEndian.Uint16(bytes[packedBytes*i+2*j:])
 		}
-		if v := float16.Frombits(out[i][0]); v.IsNaN() || v.IsInf(0) || v.Signbit() {
-			return nil, fmt.Errorf("%w: a demand of %v", ErrRecord, v)
-		}
-		if v := float16.Frombits(out[i][1]); v.IsNaN() || v.IsInf(0) || v.Signbit() {
-			return nil, fmt.Errorf("%w: %v replica-hours", ErrRecord, v)
+		for _, bits := range out[i][:2] {
+			if v := float16.Frombits(bits); v.IsNaN() || v.IsInf(0) || v.Signbit() {
+				return nil, fmt.Errorf("%w: %v replica-hours, want a number from 0 on", ErrRecord, v)
+			}
 		}
 	}
 	return out, nil

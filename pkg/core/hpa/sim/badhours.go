@@ -8,6 +8,14 @@ const BadShare = 0.1
 // IsBadHour reports whether more than a tenth of an hour's demand was late: an hour in which users noticed.
 func IsBadHour(arrived, late float64) bool { return late > BadShare*arrived }
 
+// HourOf returns the start of the clock hour, in UTC, of a step that ends at a time.
+func HourOf(end time.Time) time.Time { return end.Add(-1).Truncate(time.Hour) }
+
+// EndsHour reports whether the step that ends at a time is the last one of its clock hour.
+func EndsHour(end time.Time, step time.Duration) bool {
+	return !HourOf(end.Add(step)).Equal(HourOf(end))
+}
+
 // BadHours sums the demand that arrived in bad hours. Hours are clock hours in UTC, and a step belongs to the hour in which it ends. An
 // hour of which a part is missing is not judged.
 type BadHours struct {
@@ -29,13 +37,13 @@ type openHour struct {
 
 // Add adds a step that ended at a time. A step whose demand is not known is left out.
 func (b *BadHours) Add(end time.Time, step time.Duration, arrived, late float64) {
-	if start := end.Add(-1).Truncate(time.Hour); !start.Equal(b.open.start) {
+	if start := HourOf(end); !start.Equal(b.open.start) {
 		b.open = openHour{start: start}
 	}
 	b.open.arrived += arrived
 	b.open.late += late
 	b.open.known += step
-	if end.Add(step).Before(b.open.start.Add(time.Hour + 1)) {
+	if !EndsHour(end, step) {
 		return
 	}
 	if b.open.known+step > time.Hour { // All steps that end in the hour are known.
