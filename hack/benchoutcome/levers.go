@@ -80,7 +80,9 @@ func (p player) playVariants(ctx context.Context, table *leverTable, r recorded,
 	for i := range got.Results {
 		one := &got.Results[i]
 		name := cmp.Or(one.Name, "together")
-		table.add(leverRow{l.name, r.name, name, one.Dollars / got.Demand, one.Late, one.ChurnPerHour, "churn %.1f/h"})
+		table.add(
+			leverRow{l.name, r.name, name, one.Dollars / got.Demand, one.Limited, one.ChurnPerHour, "churn %.1f/h"},
+		)
 	}
 	return nil
 }
@@ -97,7 +99,7 @@ func (p player) playWakes(ctx context.Context, table *leverTable, r recorded) er
 			r.name,
 			one.Policy,
 			one.Awake / got.Demand,
-			one.Late,
+			one.Limited,
 			pays,
 			"pays below %.0f%%",
 		})

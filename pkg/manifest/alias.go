@@ -126,10 +126,10 @@ const (
 	DefaultHistory    = v1alpha1.Duration("14d")
 	DefaultStep       = v1alpha1.Duration("30s")
 	DefaultFallback   = v1alpha1.Duration("5m")
-	DefaultLate       = "1%"
+	DefaultBadHours   = "1%"
 	DefaultWait       = v1alpha1.Duration("30s")
-	DefaultOver       = v1alpha1.Duration("7d")
-	// DefaultOverBadHours is the default of a budget's period for bad hours, which are few.
+	// DefaultOver is the default of a budget's period for late demand, DefaultOverBadHours for bad hours, which are few.
+	DefaultOver         = v1alpha1.Duration("7d")
 	DefaultOverBadHours = v1alpha1.Duration("14d")
 	DefaultServe        = v1alpha1.ServeFloor
 )
@@ -183,10 +183,10 @@ func withDefaults(spec *v1alpha1.ForecastSpec) *v1alpha1.ForecastSpec {
 		s.Objective = &v1alpha1.Objective{}
 	}
 	if s.Objective != nil {
-		over := DefaultOverBadHours
-		if s.Objective.BadHours == "" {
-			over = DefaultOver
-			setDefault(&s.Objective.Late, DefaultLate)
+		over := DefaultOver
+		if s.Objective.Late == "" {
+			over = DefaultOverBadHours
+			setDefault(&s.Objective.BadHours, DefaultBadHours)
 		}
 		setDefault(&s.Objective.Wait, DefaultWait)
 		setDefault(&s.Objective.Over, atMostHistory(over, s.History))

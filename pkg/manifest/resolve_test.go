@@ -63,10 +63,11 @@ func TestDefaults(t *testing.T) {
 		LeadSource: "fallback 5m: pods are not watched without a cluster",
 		StaleAfter: 10 * time.Minute,
 		Settings: decide.Settings{
-			Late: 0.01, Wait: 30 * time.Second, Over: 7 * 24 * time.Hour, Lead: 5 * time.Minute, Mode: decide.Floor,
+			Late: 0.01, BadHours: true, Wait: 30 * time.Second, Over: 14 * 24 * time.Hour, Lead: 5 * time.Minute,
+			Mode: decide.Floor,
 		},
 		AutoscalerSource: "no autoscaler and no spec.scaling; autoscalers are not read without a cluster",
-		Uncalibrated: "late 1% is not calibrated, because it is unknown what one replica sustains: let a HorizontalPodAutoscaler or a ScaledObject " +
+		Uncalibrated: "badHours 1% is not calibrated, because it is unknown what one replica sustains: let a HorizontalPodAutoscaler or a ScaledObject " +
 			"refer to this Forecast, or set spec.scaling.target; until then the 0.95 quantile of the window peak is " +
 			"served; autoscalers are not read without a cluster",
 	}
@@ -175,8 +176,12 @@ func TestPolicy(t *testing.T) {
 		`{costRatio: "20", scaling: {target: 4}}`:                {CostRatio: 20, Target: 4},
 		`{costRatio: ".5", scaling: {target: 4}}`:                {CostRatio: 0.5, Target: 4},
 		`costRatio: "1000000"`:                                   {CostRatio: 1e6},
-		"history: 30d":                                           late(7 * day), "history: 7d": late(7 * day),
-		"history: 3d": late(3 * day), "history: 1d90m": late(25 * time.Hour),
+		"history: 30d":                                           byHours(0.01, 14*day),
+		"history: 7d":                                            byHours(0.01, 7*day),
+		"history: 3d":                                            byHours(0.01, 3*day),
+		"history: 1d90m":                                         byHours(0.01, 25*time.Hour),
+		`{history: 30d, objective: {late: "1%"}}`:                late(7 * day),
+		`{history: 3d, objective: {late: "1%"}}`:                 late(3 * day),
 	} {
 		want.Lead, want.Mode = 5*time.Minute, decide.Floor
 		got := resolve(t, object(t, header+spec(fields)))
@@ -201,7 +206,8 @@ func TestAShortPeriodForBadHoursIsNoted(t *testing.T) {
 		`objective: {late: "1%", over: 1d}`:           "",
 		`quantile: "0.9"`:                             "",
 		`{costRatio: "20"}`:                           "",
-		`history: 3d`:                                 "",
+		`history: 3d`:                                 "over is 3 days, which is short for badHours",
+		`{history: 3d, objective: {late: "1%"}}`:      "",
 		`objective: {badHours: "1%", over: two days}`: "",
 	} {
 		o := object(t, header+spec(fields))

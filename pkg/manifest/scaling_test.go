@@ -49,7 +49,7 @@ func TestNamedModels(t *testing.T) {
 func TestWhereTheSettingsComeFrom(t *testing.T) {
 	const (
 		h     = "HorizontalPodAutoscaler/"
-		needs = "late 1% is not calibrated, because it is unknown what one replica sustains: let a HorizontalPodAutoscaler or a ScaledObject refer to " +
+		needs = "badHours 1% is not calibrated, because it is unknown what one replica sustains: let a HorizontalPodAutoscaler or a ScaledObject refer to " +
 			"this Forecast, or set spec.scaling.target; until then the 0.95 quantile of the window peak is served"
 	)
 	many := make([]manifest.Reference, 9)
@@ -95,7 +95,7 @@ func TestWhereTheSettingsComeFrom(t *testing.T) {
 		{"a quantile alone", `quantile: "0.9"`, nil, "", none, ""},
 		{
 			"a cost ratio needs one, too", `costRatio: "20"`, nil, "", none,
-			strings.Replace(needs, "late 1%", "costRatio 20", 1),
+			strings.Replace(needs, "badHours 1%", "costRatio 20", 1),
 		},
 		{
 			"no more than a reader reads", "scaling: {target: 50}", many, "", own50 + "; " + strings.Join([]string{

@@ -67,7 +67,7 @@ type ForecastSpec struct {
 	// Signal is the demand: the TOTAL over all replicas, as one series.
 	Signal Signal `json:"signal"`
 
-	// Objective is how much demand may be late; the headroom follows from it. Default: late 1%, wait 30s, over 7d.
+	// Objective is how much demand may arrive in bad hours, or be late. The headroom follows from it. Default: badHours 1%, wait 30s, over 14d.
 	// +optional
 	Objective *Objective `json:"objective,omitempty"`
 
@@ -323,14 +323,14 @@ type Signal struct {
 //
 // +kubebuilder:validation:XValidation:rule="!(has(self.late) && has(self.badHours))",message="late and badHours exclude each other, keep one"
 type Objective struct {
-	// Late is the share of demand that may wait longer than Wait, as a percentage between 0% and 100%. Default 1%, without BadHours.
+	// Late is the share of demand that may wait longer than Wait, as a percentage between 0% and 100%. BadHours must be empty then.
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:Pattern=`^[0-9]+(\.[0-9]+)?%$`
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]+([.][0-9]+)?%$') || (double(self.replace('%', '')) > 0.0 && double(self.replace('%', '')) < 100.0)",message="write a percentage above 0% and below 100%"
 	// +optional
 	Late string `json:"late,omitempty"`
-	// BadHours is the share of the demand of the period that may arrive in bad hours, as a percentage between 0% and 100%, instead of
-	// Late. Bad hours are UTC clock hours in which more than a tenth of the demand waited longer than Wait.
+	// BadHours is the share of the demand of the period that may arrive in bad hours, as a percentage between 0% and 100%.
+	// Default 1%, without Late. Bad hours are UTC clock hours in which more than a tenth of the demand waited longer than Wait.
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:Pattern=`^[0-9]+(\.[0-9]+)?%$`
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]+([.][0-9]+)?%$') || (double(self.replace('%', '')) > 0.0 && double(self.replace('%', '')) < 100.0)",message="write a percentage above 0% and below 100%"
@@ -340,7 +340,7 @@ type Objective struct {
 	// +optional
 	Wait Duration `json:"wait,omitempty"`
 	// Over is the rolling period of the lateness budget: Late times the demand of the period may be late, or BadHours times the demand
-	// of the period may arrive in bad hours. Whole hours, at most the history. Default 7d, and 14d with BadHours, or the history where
+	// of the period may arrive in bad hours. Whole hours, at most the history. Default 14d, and 7d with Late, or the history where
 	// that is shorter. With BadHours less than 7d is too short: one bad hour spends the budget.
 	// +optional
 	Over Duration `json:"over,omitempty"`

@@ -26,7 +26,7 @@ type Settings struct {
 	Wait time.Duration
 	// BadHours: Late limits the share of the demand that arrives in bad hours (sim.IsBadHour) instead.
 	BadHours bool
-	// Over is the period of the objective's lateness budget, whole hours; 0 means 7 days.
+	// Over is the period of the objective's budget, whole hours; 0 means 7 days, or 14 with BadHours.
 	Over time.Duration
 	// Target is the demand that one replica sustains, in the metric's unit; 0 if it is unknown. Without it an objective and
 	// a cost ratio cannot be calibrated, and the quantile 0.95 is served.

@@ -47,8 +47,8 @@ type ShapeResult struct {
 
 	// Policy that was played.
 	Policy string
-	// ReplicaHours are the replica-hours paid for, Late the share of the demand that was late.
-	ReplicaHours, Late float64
+	// ReplicaHours are the replica-hours paid for, Limited the share of the demand that the objective limits.
+	ReplicaHours, Limited float64
 	// MeetsObjective is true if the late share is within the objective.
 	MeetsObjective bool
 }

@@ -146,9 +146,17 @@ func (o *initOptions) play(ctx context.Context, r *row) error {
 	demand, err := of.Read(ctx, nil, time.Now(), nil)
 	if err == nil {
 		got, err = compare.Compare(ctx, compare.Config{
-			Demand: demand.Series, Source: r.Preset, HPA: r.metric.Spec, Autoscaler: r.ScaledBy[0],
-			Lead: compare.LeadTime{Median: o.lead}, Objective: 0.01, GPUs: float64(max(r.gpus, 1)),
-			Only: []string{compare.HPA, compare.BestTarget, compare.Forewarm},
+			Demand:     demand.Series,
+			Source:     r.Preset,
+			HPA:        r.metric.Spec,
+			Autoscaler: r.ScaledBy[0],
+			Lead: compare.LeadTime{
+				Median: o.lead,
+			},
+			Objective: defaultBadHours,
+			BadHours:  true,
+			GPUs:      float64(max(r.gpus, 1)),
+			Only:      []string{compare.HPA, compare.BestTarget, compare.Forewarm},
 		}, nil)
 	}
 	switch {

@@ -124,7 +124,10 @@ func shapeResults(on fleet.Shape, c *compare.Comparison) []fleet.ShapeResult {
 		p := &c.Policies[i]
 		if p.Name == compare.Forewarm || p.Name == compare.BestTarget {
 			out = append(out, fleet.ShapeResult{
-				Shape: on, Policy: p.Name, ReplicaHours: p.Report.ReplicaHours, Late: p.Report.LateShare(),
+				Shape:          on,
+				Policy:         p.Name,
+				ReplicaHours:   p.Report.ReplicaHours,
+				Limited:        p.Report.LimitedShare(c.Assumptions.BadHours),
 				MeetsObjective: p.MeetsObjective,
 			})
 		}

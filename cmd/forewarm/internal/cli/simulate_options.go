@@ -31,7 +31,7 @@ type simulateOptions struct {
 	lead              leadFlag
 	measured          measuredLead
 	capacity          quantityFlag
-	objective         shareFlag
+	late              shareFlag
 	badHours          shareFlag
 	deferrable        shareFlag
 	deadline          time.Duration
@@ -48,12 +48,15 @@ type simulateOptions struct {
 func simulateDefaults() *simulateOptions {
 	return &simulateOptions{
 		history: history.Defaults(), lead: leadFlag{Median: 5 * time.Minute, Known: assumed},
-		objective: 0.01, wait: sim.DefaultWait, gpus: defaultGPUs,
+		badHours: defaultBadHours, wait: sim.DefaultWait, gpus: defaultGPUs,
 	}
 }
 
-// badHoursPeriod is the period of a Forecast's objective by bad hours.
-const badHoursPeriod = 14 * 24 * time.Hour
+// formerLate is the former name of --late, which scripts may still use.
+const formerLate = "objective"
+
+// defaultBadHours is the objective of a Forecast that names none (manifest.DefaultBadHours).
+const defaultBadHours = 0.01
 
 // defaultGPUs are those of a replica.
 const defaultGPUs = 1
@@ -75,13 +78,17 @@ func (o *simulateOptions) add(flags *pflag.FlagSet) {
 	o.measured.AddFlags(flags)
 	flags.Var(&o.capacity, "replica-capacity",
 		"what a replica sustains, in the metric's unit (default the autoscaler's target)")
-	flags.Var(&o.objective, "objective", "how much of the demand may wait longer than --wait")
 	flags.Var(
 		&o.badHours,
 		"bad-hours",
-		"instead of --objective: how much of the demand may arrive in bad hours, UTC clock hours in which "+
-			"more than a tenth waits longer than --wait",
+		"the objective: how much of the demand may arrive in bad hours, UTC clock hours in "+
+			"which more than a tenth waits longer than --wait",
 	)
+	flags.Var(&o.late, "late", "instead of --bad-hours: how much of the demand may wait longer than --wait")
+	flags.Var(&o.late, formerLate, "the former name of --late")
+	if err := flags.MarkHidden(formerLate); err != nil {
+		panic(err) // Its name is that of a flag.
+	}
 	flags.DurationVar(&o.wait, "wait", o.wait, "how long demand may wait without being late")
 	flags.Var(&o.deferrable, "deferrable", "how much of the demand may wait until --deadline, behind the rest")
 	flags.DurationVar(&o.deadline, "deadline", 10*time.Minute, "how long it may wait") //nolint:mnd // As the help says.
@@ -148,8 +155,8 @@ func (o *simulateOptions) validate() error {
 
 // validateObjective refuses two objectives.
 func (o *simulateOptions) validateObjective(flags *pflag.FlagSet) error {
-	if o.badHours > 0 && flags.Changed("objective") {
-		return errors.New("--objective and --bad-hours exclude each other: keep one")
+	if o.late > 0 && flags.Changed("bad-hours") {
+		return errors.New("--late and --bad-hours exclude each other: keep one")
 	}
 	return nil
 }
@@ -168,11 +175,11 @@ func validateWake(w compare.Wake) error {
 // config is the comparison that is asked for, but for the history and the autoscaler.
 func (o *simulateOptions) config() compare.Config {
 	out := compare.Config{
-		Lead: compare.LeadTime(o.lead), Capacity: float64(o.capacity), Objective: float64(o.objective), Wait: o.wait,
-		GPUs: o.gpus, GPUPrice: o.price,
+		Lead: compare.LeadTime(o.lead), Capacity: float64(o.capacity), Objective: float64(o.badHours), BadHours: true,
+		Wait: o.wait, GPUs: o.gpus, GPUPrice: o.price,
 	}
-	if o.badHours > 0 {
-		out.Objective, out.BadHours, out.Over = float64(o.badHours), true, badHoursPeriod
+	if o.late > 0 {
+		out.Objective, out.BadHours = float64(o.late), false
 	}
 	if o.deferrable > 0 {
 		out.Deferrable, out.Deadline = float64(o.deferrable), o.deadline

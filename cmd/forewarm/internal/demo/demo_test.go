@@ -192,13 +192,13 @@ func TestDemoOfTheOwnLoads(t *testing.T) {
 	}
 	_, page := get(t, address, "/apis/inspect.forewarm.dev/v1alpha1/namespaces/demo/outlooks/requests/page")
 	for _, want := range []string{
-		"<h2>Objective", "in the last 7 days", "Headroom k", "is expected to be late", "Last value", "selected",
+		"<h2>Objective", "in the last 11 days", "Headroom k", "no bad hour", "Last value", "selected",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not tell how the objective fares: no %q", want)
 		}
 	}
-	for _, want := range []string{"\nMet: ", "Last 7 days: ", "% late, ", "\nForewarm\n", "begins to rise at 09:00, in 2"} {
+	for _, want := range []string{"\nMet: ", "Last 11 days: ", "no bad hour, ", "\nForewarm\n", "begins to rise at 09:00, in 2"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not said:\n%s", want, out)
 		}

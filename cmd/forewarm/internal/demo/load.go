@@ -173,7 +173,7 @@ metadata: {name: %[1]s, namespace: demo}
 spec:
   targetRef: {apiVersion: apps/v1, kind: Deployment, name: %[1]s}
   signal: {query: 'sum(demo_demand{namespace="demo"})'}
-  objective: {late: "1%%", wait: 30s}
+  objective: {badHours: "1%%", wait: 30s}
   scaling: {target: "%[2]s"}
   leadTime: {mode: Fixed, duration: 5m}
   step: %[3]s

@@ -30,7 +30,7 @@ func newAccounts(c Config, asked Goal) (*accounts, error) {
 	played, err := sim.NewSimulation(spec, 1, c.Start, c.Step)
 	period := c.period()
 	if asked.BadHours { // The replay's first days know less than Forewarm did then.
-		period = min(period, defaultPeriod)
+		period = min(period, latePeriod)
 	}
 	return &accounts{
 		simulated: played,

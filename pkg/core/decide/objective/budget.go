@@ -7,8 +7,11 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 )
 
-// defaultPeriod of a lateness budget.
-const defaultPeriod = 7 * 24 * time.Hour
+// The default periods of a budget: of late demand, and of bad hours, which are few.
+const (
+	latePeriod     = 7 * 24 * time.Hour
+	badHoursPeriod = 14 * 24 * time.Hour
+)
 
 // Budget is the lateness that an objective allows over a rolling period: the error budget of site reliability engineering
 // (Beyer et al., The Site Reliability Workbook, 2018, chapters 2 and 5). The lateness is that of the first simulated

@@ -1,7 +1,6 @@
 package objective
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -24,7 +23,7 @@ type Config struct {
 	Lead time.Duration
 	// Delay is how many steps after a sample the value that it leads to is served.
 	Delay int
-	// Period of the lateness budget, whole hours; 0 means DefaultPeriod.
+	// Period of the budget, whole hours; 0 means 7 days, or 14 where the first goal limits bad hours.
 	Period time.Duration
 	// Deadline of the work that may wait; 0 where there is none.
 	Deadline time.Duration
@@ -62,7 +61,15 @@ type Autoscaler struct {
 	Spec sim.Spec
 }
 
-func (c Config) period() time.Duration { return cmp.Or(c.Period, defaultPeriod) }
+func (c Config) period() time.Duration {
+	switch {
+	case c.Period > 0:
+		return c.Period
+	case len(c.Goals) > 0 && c.Goals[0].BadHours:
+		return badHoursPeriod
+	}
+	return latePeriod
+}
 
 func (c Config) validate() error {
 	var problems []error

@@ -127,6 +127,20 @@ func (l *hourLog) sum(hours int) *past {
 	return out
 }
 
+// NameBadHours names the bad hours of a simulation.
+func NameBadHours(of *sim.BadHours) BadHours {
+	out := BadHours{Count: of.Count, Share: of.Share(), Judged: of.Hours}
+	for _, h := range of.List {
+		if h.Arrived*float64(of.Hours) >= worthNaming*of.Arrived {
+			out.Worth = append(
+				out.Worth,
+				BadHour{Start: h.Start, Late: h.Late / h.Arrived, Demand: h.Arrived / of.Arrived},
+			)
+		}
+	}
+	return out
+}
+
 // worthNaming is the least demand of an hour that is named, as a share of the mean hour's.
 const worthNaming = 0.1
 

@@ -21,11 +21,20 @@ func EndsHour(end time.Time, step time.Duration) bool {
 type BadHours struct {
 	// Arrived is the demand of the hours that were judged, and Bad the demand of the bad ones, in one unit.
 	Arrived, Bad float64
-	// Hours were judged; Times are the starts of the bad ones, oldest first.
-	Hours int
-	Times []time.Time
+	// Hours is how many were judged, and Count how many of them were bad.
+	Hours, Count int
+	// List has the bad hours, oldest first.
+	List []BadHour
 
 	open openHour
+}
+
+// BadHour is one bad hour.
+type BadHour struct {
+	// Start of the clock hour, in UTC.
+	Start time.Time
+	// Arrived is its demand, and Late what was late of it.
+	Arrived, Late float64
 }
 
 // openHour is the hour that has not ended.
@@ -51,7 +60,8 @@ func (b *BadHours) Add(end time.Time, step time.Duration, arrived, late float64)
 		b.Arrived += b.open.arrived
 		if IsBadHour(b.open.arrived, b.open.late) {
 			b.Bad += b.open.arrived
-			b.Times = append(b.Times, b.open.start)
+			b.Count++
+			b.List = append(b.List, BadHour{b.open.start, b.open.arrived, b.open.late})
 		}
 	}
 }
@@ -64,9 +74,10 @@ func (b *BadHours) Share() float64 {
 	return b.Bad / b.Arrived
 }
 
-// Merge adds the hours of another simulation, of which the times are not kept.
+// Merge adds the sums of another simulation. Its bad hours are counted but not listed.
 func (b *BadHours) Merge(other *BadHours) {
 	b.Arrived += other.Arrived
 	b.Bad += other.Bad
 	b.Hours += other.Hours
+	b.Count += other.Count
 }

@@ -49,8 +49,8 @@ func TestBadHours(t *testing.T) {
 			}
 		}
 		var bad []int
-		for _, at := range b.Times {
-			bad = append(bad, int(at.Sub(midnight).Hours()))
+		for _, h := range b.List {
+			bad = append(bad, int(h.Start.Sub(midnight).Hours()))
 		}
 		if b.Hours != c.hours || len(bad) != len(c.bad) {
 			t.Errorf("%s: %d hours, bad %v; want %d, %v", name, b.Hours, bad, c.hours, c.bad)

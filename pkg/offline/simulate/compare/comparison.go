@@ -101,6 +101,14 @@ func (a *Assumptions) LimitedWord() string {
 	return "late"
 }
 
+// LimitedName is LimitedWord as the head of a column.
+func (a *Assumptions) LimitedName() string {
+	if a.BadHours {
+		return "bad hours"
+	}
+	return "late"
+}
+
 // PolicyResult is the result of one policy.
 type PolicyResult struct {
 	// Name is one of those above.

@@ -43,8 +43,6 @@ type Config struct {
 	// BadHours: Objective limits the share of the demand that arrives in bad hours instead (sim.IsBadHour).
 	BadHours bool
 	Wait     time.Duration
-	// Over is the period of the objective's budget, whole hours; 0 for the default of late demand.
-	Over time.Duration
 	// Deferrable is the share of the demand, at least 0 and below 1, that may wait until a Deadline.
 	Deferrable float64
 	Deadline   time.Duration

@@ -49,7 +49,6 @@ func (h *history) forecasterConfig(c *Config, horizons []time.Duration, objectiv
 			Late:        late,
 			BadHours:    c.BadHours,
 			Wait:        c.Wait,
-			Over:        c.Over,
 			Target:      scaling.Target(),
 			MaxCapacity: scaling.MaxCapacity(),
 			Lead:        c.lookAhead(),

@@ -14,6 +14,7 @@ func (p *plan) notes(c *Comparison) []string {
 	var out []string
 	note := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	p.deferrableNote(c, note)
+	c.badHoursNotes(note)
 	p.matchedNote(c, note)
 	if p.TooShort == "" {
 		c.backtestNote(note)
@@ -24,6 +25,18 @@ func (p *plan) notes(c *Comparison) []string {
 	out = append(out, p.Remarks...)
 	p.modelNotes(note)
 	return out
+}
+
+// badHoursNotes name the bad hours.
+func (c *Comparison) badHoursNotes(note noteFunc) {
+	for _, name := range []string{Forewarm, BestTarget, HPA} {
+		of := c.Find(name)
+		if of == nil || of.Report.BadHours.Count == 0 {
+			continue
+		}
+		hours := objective.NameBadHours(&of.Report.BadHours)
+		note("%s: %s.", name, &hours)
+	}
 }
 
 // backtestNote is why backtest may say the contrary of a verdict against Forewarm.

@@ -60,7 +60,9 @@ type Trial struct {
 	OwnBudget   bool
 	FixedChunks int
 	// Hindsight is true if Target, FixedChunks or both were chosen afterwards as the best.
-	Hindsight      bool
+	Hindsight bool
+	// Limited is the share of the demand that the objective limits.
+	Limited        float64
 	MeetsObjective bool
 	Report         simulate.Report
 	// Pool is how often the pool covered what may be wanted, or fell back.

@@ -55,36 +55,42 @@ func (p *plan) poolNotes(w *PoolResult) []string {
 		note("For %s of the time the budget was spent, and the pool held at most its fallback, %d chunks.",
 			humanize.Share(t.Share(t.OverBudget)), p.Pool.Spec.Fallback)
 	}
-	p.matchedFixedNote(own, note)
+	said := Assumptions{BadHours: p.BadHours}
+	p.matchedFixedNote(&said, own, note)
 	if best := w.best(HoldPlanned); best != nil && !best.OwnBudget {
 		why := "the cheapest within the objective"
 		if !best.MeetsObjective {
 			why = "the least late"
 		}
-		note("Of the simulated budgets, %s is %s: %s GPU-hours with %s late.", formatBudget(best), why,
-			humanize.Amount(best.Report.ReplicaHours*p.GPUs), humanize.Share(best.Report.LateShare()))
+		note("Of the simulated budgets, %s is %s: %s GPU-hours with %s %s.", formatBudget(best), why,
+			humanize.Amount(best.Report.ReplicaHours*p.GPUs), humanize.Share(best.Limited), said.LimitedWord())
 	}
 	return out
 }
 
 // matchedFixedNote is the cost of a fixed number of chunks at the pool's lateness. The verdict compares only under
 // the objective.
-func (p *plan) matchedFixedNote(own *Trial, note noteFunc) {
+func (p *plan) matchedFixedNote(said *Assumptions, own *Trial, note noteFunc) {
 	all := slices.Concat(p.pool.fixed, p.pool.tuned)
 	if len(all) == 0 {
 		return
 	}
-	all = slices.DeleteFunc(all, func(t Trial) bool { return t.Report.LateShare() > own.Report.LateShare() })
+	all = slices.DeleteFunc(all, func(t Trial) bool { return t.Limited > own.Limited })
 	if len(all) == 0 {
-		note("No fixed number of chunks that was tried has as little late demand as the pool (%s).",
-			humanize.Share(own.Report.LateShare()))
+		note("No fixed number of chunks that was tried has as little %s as the pool (%s).",
+			said.LimitedDemand(), humanize.Share(own.Limited))
 		return
 	}
 	cheapest := slices.MinFunc(all,
 		func(a, b Trial) int { return cmp.Compare(a.Report.ReplicaHours, b.Report.ReplicaHours) })
-	note("With no more late demand than the pool (%s), the cheapest fixed number is %s with %s: %s GPU-hours.",
-		humanize.Share(own.Report.LateShare()), humanize.Plural(cheapest.FixedChunks, "chunk"), cheapest.besideText(),
-		humanize.Amount(cheapest.Report.ReplicaHours*p.GPUs))
+	note(
+		"With no more %s than the pool (%s), the cheapest fixed number is %s with %s: %s GPU-hours.",
+		said.LimitedDemand(),
+		humanize.Share(own.Limited),
+		humanize.Plural(cheapest.FixedChunks, "chunk"),
+		cheapest.besideText(),
+		humanize.Amount(cheapest.Report.ReplicaHours*p.GPUs),
+	)
 }
 
 // formatBudget is the budget of a pool in words.

@@ -29,7 +29,8 @@ func (p *plan) playTrial(one *Trial, serves func(member int) simulate.Policy, ho
 		return err
 	}
 	one.Report = simulate.SumReports(reports)
-	one.MeetsObjective = one.Report.LimitedShare(p.BadHours) <= p.Objective
+	one.Limited = one.Report.LimitedShare(p.BadHours)
+	one.MeetsObjective = one.Limited <= p.Objective
 	if one.OwnBudget {
 		one.Timeline = whole.course.slots
 	}

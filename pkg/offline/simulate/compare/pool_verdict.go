@@ -88,9 +88,9 @@ func (c *Comparison) againstNoPool(own, without *Trial, members int) (pays bool,
 	}
 	return pays, fmt.Sprintf(
 		"%sOver %s Forewarm would have used %s with the pool%s, %s of them idle: %s than without. "+
-			"%s of the demand would have been late, against %s without. A new replica would have waited %s for a node, "+
+			"It would have had %s with the pool, and %s without. A new replica would have waited %s for a node, "+
 			"against %s without.", head, formatDays(with.Duration), c.gpuHoursText(with), membersText(members),
-		c.idleText(own), c.savingText(with, bare), humanize.Share(with.LateShare()), humanize.Share(bare.LateShare()),
+		c.idleText(own), c.savingText(with, bare), c.limitedText(with), c.limitedText(bare),
 		roundedMinutes(with.MeanNodeWait()), roundedMinutes(bare.MeanNodeWait()),
 	)
 }
@@ -114,9 +114,9 @@ func (c *Comparison) againstFixed(w *PoolResult, own *Trial) (loses bool, text s
 	if loses = betterTrial(best, own); loses {
 		head = "A fixed number of chunks is better. "
 	}
-	return loses, fmt.Sprintf("%sThe best in hindsight, %s with %s, would have used %s with %s late.", head,
+	return loses, fmt.Sprintf("%sThe best in hindsight, %s with %s, would have used %s with %s.", head,
 		humanize.Plural(best.FixedChunks, "chunk"), best.besideText(), c.gpuHoursText(&best.Report),
-		humanize.Share(best.Report.LateShare()))
+		c.limitedText(&best.Report))
 }
 
 // besideText names the policy that scales with a fixed number of chunks.
@@ -152,7 +152,7 @@ func betterTrial(a, b *Trial) bool {
 	case a.MeetsObjective:
 		return a.Report.ReplicaHours < b.Report.ReplicaHours
 	}
-	return a.Report.LateShare() < b.Report.LateShare()
+	return a.Limited < b.Limited
 }
 
 func (c *Comparison) idleText(t *Trial) string {

@@ -108,7 +108,7 @@ func TestAWhatIfIsTheComparisonWithOneThingChanged(t *testing.T) {
 		changed := c
 		changed.Lead.Median, changed.Wait = one.LeadTime, one.Wait
 		want := named(t, played(t, changed), compare.Forewarm)
-		if one.ReplicaHours != want.Report.ReplicaHours || one.Late != want.Report.LateShare() ||
+		if one.ReplicaHours != want.Report.ReplicaHours || one.Limited != want.Report.LateShare() ||
 			one.MeetsObjective != want.MeetsObjective {
 			t.Errorf("%+v, want %v replica-hours and %v late", one, want.Report.ReplicaHours, want.Report.LateShare())
 		}

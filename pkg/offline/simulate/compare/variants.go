@@ -21,8 +21,8 @@ type VariantResult struct {
 	// Dollars for all replica-hours, and the replica-hours of each variant, in the order of the names.
 	Dollars      float64
 	ReplicaHours []float64
-	// Late is the share of the demand that was late.
-	Late           float64
+	// Limited is the share of the demand that the objective limits.
+	Limited        float64
 	MeetsObjective bool
 	// ChurnPerHour is how many replicas were started or stopped in an hour.
 	ChurnPerHour float64
@@ -229,7 +229,7 @@ func (p *plan) playVariants(all []fleet.Variant, values func(step int) []float64
 		return VariantResult{}, err
 	}
 	out := VariantResult{
-		Late:           report.LateShare(),
+		Limited:        report.LimitedShare(p.BadHours),
 		ChurnPerHour:   report.ChurnPerHour(),
 		MeetsObjective: report.LimitedShare(p.BadHours) <= p.Objective,
 	}

@@ -42,16 +42,24 @@ func (c *Comparison) describeAgainst(forewarm, best *PolicyResult) string {
 		which = "its least late target in hindsight"
 	}
 	got, rival := &forewarm.Report, &best.Report
-	limited, happened := c.Assumptions.BadHours, "been late"
-	if limited {
-		happened = "arrived in bad hours"
-	}
 	return fmt.Sprintf(
-		"%sOver %s Forewarm would have used %s: %s than this HPA with %s (%s). %s of the demand would have %s, "+
-			"against %s; the objective is %s.", head, formatDays(got.Duration), c.gpuHoursText(got),
-		c.savingText(got, rival), which, formatNumber(best.Target), humanize.Share(got.LimitedShare(limited)),
-		happened, humanize.Share(rival.LimitedShare(limited)), humanize.ShareAsWritten(c.Assumptions.Objective),
+		"%sOver %s Forewarm would have used %s: %s than this HPA with %s (%s). It would have had %s, "+
+			"and the HPA %s; the objective is %s.", head, formatDays(got.Duration), c.gpuHoursText(got),
+		c.savingText(got, rival), which, formatNumber(best.Target), c.limitedText(got), c.limitedText(rival),
+		humanize.ShareAsWritten(c.Assumptions.Objective),
 	)
+}
+
+// limitedText is what the objective limits, and how much of it there was.
+func (c *Comparison) limitedText(of *simulate.Report) string {
+	b := &of.BadHours
+	switch {
+	case !c.Assumptions.BadHours:
+		return humanize.Share(of.LateShare()) + " of the demand late"
+	case b.Count == 0:
+		return "no bad hour"
+	}
+	return fmt.Sprintf("%s (%s of the demand)", humanize.Plural(b.Count, "bad hour"), humanize.Share(b.Share()))
 }
 
 // describeAsWritten is the result of the autoscaler as written.
@@ -59,9 +67,8 @@ func (c *Comparison) describeAsWritten(written *PolicyResult) string {
 	if written == nil {
 		return ""
 	}
-	return fmt.Sprintf("Before, the HPA as written (%s) would have used %s with %s %s.",
-		formatNumber(written.Target), c.gpuHoursText(&written.Report),
-		humanize.Share(written.Report.LimitedShare(c.Assumptions.BadHours)), c.Assumptions.LimitedWord())
+	return fmt.Sprintf("Before, the HPA as written (%s) would have used %s with %s.",
+		formatNumber(written.Target), c.gpuHoursText(&written.Report), c.limitedText(&written.Report))
 }
 
 // Saved is how many GPU-hours Forewarm uses less than the autoscaler with its best target, and whether the verdict is that it

@@ -22,8 +22,8 @@ type WakeResult struct {
 	Policy string
 	// Awake are the replica-hours paid for as of servers that run, Asleep those of all others up to the highest number that was awake.
 	Awake, Asleep float64
-	// Late is the share of the demand that was late.
-	Late           float64
+	// Limited is the share of the demand that the objective limits.
+	Limited        float64
 	MeetsObjective bool
 }
 
@@ -103,7 +103,7 @@ func (p *plan) wake(policy string, values []float64) (WakeResult, error) {
 		Policy:         policy,
 		Awake:          report.ReplicaHours,
 		Asleep:         float64(report.Peak)*report.Duration.Hours() - report.ReplicaHours,
-		Late:           report.LateShare(),
+		Limited:        report.LimitedShare(p.BadHours),
 		MeetsObjective: report.LimitedShare(p.BadHours) <= p.Objective,
 	}, errors.Join(err, p.interrupted())
 }

@@ -15,8 +15,8 @@ type WhatIf struct {
 	LeadTime, Wait time.Duration
 	// ReplicaHours that are paid for.
 	ReplicaHours float64
-	// Late is the share of the demand that waits longer than Wait.
-	Late           float64
+	// Limited is the share of the demand that the objective limits.
+	Limited        float64
 	MeetsObjective bool
 }
 
@@ -39,8 +39,12 @@ func WhatIfs(ctx context.Context, c Config, progress func(done, total int, what 
 			}
 			r := p.forewarm
 			found[i] = &WhatIf{
-				Change: changes[i], LeadTime: p.Lead.Median, Wait: p.Wait,
-				ReplicaHours: r.Report.ReplicaHours, Late: r.Report.LateShare(), MeetsObjective: r.MeetsObjective,
+				Change:         changes[i],
+				LeadTime:       p.Lead.Median,
+				Wait:           p.Wait,
+				ReplicaHours:   r.Report.ReplicaHours,
+				Limited:        r.Report.LimitedShare(p.BadHours),
+				MeetsObjective: r.MeetsObjective,
 			}
 			return nil
 		}}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/offline/fleet"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
@@ -85,12 +86,13 @@ func JSON(w io.Writer, c *compare.Comparison) error {
 		out = append(
 			out,
 			jsonMember{"variants", objectsOf(c.Variants.Results, func(one *compare.VariantResult) jsonObject {
-				return variantObject(c.Variants, one)
+				return variantObject(a, c.Variants, one)
 			})},
 		)
 	}
 	if len(c.Shapes) > 0 {
-		out = append(out, jsonMember{"shapes", objectsOf(c.Shapes, shapeObject)})
+		out = append(out, jsonMember{"shapes", objectsOf(c.Shapes,
+			func(t *fleet.ShapeResult) jsonObject { return shapeObject(a, t) })})
 	}
 	if c.Sharing != nil {
 		out = append(out, jsonMember{"sharing", sharingObject(c.Sharing, a.GPUPrice)})
@@ -150,6 +152,8 @@ func policyObject(a *compare.Assumptions, p *compare.PolicyResult) jsonObject {
 		{"dollars", nullUnless(a.GPUPrice, dollars(a, p))},
 		{"late_fraction", p.Report.LateShare()},
 		{"bad_hours_fraction", p.Report.BadHours.Share()},
+		{"judged_hours", p.Report.BadHours.Hours},
+		{"bad_hours", badHourObjects(&p.Report.BadHours)},
 		{"dropped_fraction", p.Report.DroppedShare()},
 		{"missed_fraction", p.Report.MissedShare()},
 		{"cold_starts", p.Report.ColdStarts},
@@ -167,6 +171,15 @@ func policyObject(a *compare.Assumptions, p *compare.PolicyResult) jsonObject {
 	}
 }
 
+// badHourObjects are the bad hours, oldest first.
+func badHourObjects(b *sim.BadHours) []jsonObject {
+	return objectsOf(b.List, func(h *sim.BadHour) jsonObject {
+		return jsonObject{
+			{"start", h.Start}, {"late_fraction", h.Late / h.Arrived}, {"demand_fraction", h.Arrived / b.Arrived},
+		}
+	})
+}
+
 func whatIfObject(a *compare.Assumptions, one *compare.WhatIf) jsonObject {
 	hours := one.ReplicaHours * a.GPUs
 	return jsonObject{
@@ -175,12 +188,12 @@ func whatIfObject(a *compare.Assumptions, one *compare.WhatIf) jsonObject {
 		{"wait_seconds", one.Wait},
 		{"gpu_hours", hours},
 		{"dollars", nullUnless(a.GPUPrice, hours*a.GPUPrice)},
-		{"late_fraction", one.Late},
+		{nameOfLimited(a), one.Limited},
 		{"meets_objective", one.MeetsObjective},
 	}
 }
 
-func shapeObject(t *fleet.ShapeResult) jsonObject {
+func shapeObject(a *compare.Assumptions, t *fleet.ShapeResult) jsonObject {
 	return jsonObject{
 		{"shape", t.Name},
 		{"policy", t.Policy},
@@ -189,7 +202,7 @@ func shapeObject(t *fleet.ShapeResult) jsonObject {
 		{"gpus_per_replica", t.GPUs},
 		{"gpu_hours", t.GPUHours()},
 		{"dollars", t.Dollars()},
-		{"late_fraction", t.Late},
+		{nameOfLimited(a), t.Limited},
 		{"meets_objective", t.MeetsObjective},
 	}
 }
@@ -271,6 +284,7 @@ func trialObject(t *compare.Trial, a *compare.Assumptions) jsonObject {
 		{"idle_gpu_hours", t.Report.IdleReplicaHours * a.GPUs},
 		{"idle_gpu_hours_per_day", t.IdlePerDay() * a.GPUs},
 		{"late_fraction", t.Report.LateShare()},
+		{"bad_hours_fraction", t.Report.BadHours.Share()},
 		{"starts", t.Report.Started},
 		{"starts_that_waited", t.Report.WaitedForNode},
 		{"mean_wait_seconds", t.Report.MeanNodeWait()},

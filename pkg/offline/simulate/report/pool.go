@@ -15,7 +15,7 @@ func poolSection(w *compare.PoolResult, a *compare.Assumptions) section {
 	out := section{
 		Title:  "Warm pool",
 		Answer: w.Verdict,
-		Heads:  []string{"policy and capacity held", "GPU-hours", "$", "idle/day", "late", "waited", "min"},
+		Heads:  []string{"policy and capacity held", "GPU-hours", "$", "idle/day", a.LimitedName(), "waited", "min"},
 		Notes: append([]string{
 			describePool(&w.Pool),
 			"Idle/day is the GPU-hours a day that were held and not used; they are part of the GPU-hours. Waited is the " +
@@ -24,7 +24,7 @@ func poolSection(w *compare.PoolResult, a *compare.Assumptions) section {
 	}
 	for i := range w.Trials {
 		t := &w.Trials[i]
-		late := formatLate(t.Report.LateShare(), t.MeetsObjective)
+		late := formatLimited(t.Limited, t.MeetsObjective)
 		hours := t.Report.ReplicaHours * a.GPUs
 		idle, wait := humanize.Amount(t.IdlePerDay()*a.GPUs), formatDecimal(t.Report.MeanNodeWait().Minutes(), 1)
 		out.Lines = append(out.Lines, []string{

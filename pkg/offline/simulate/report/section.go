@@ -41,7 +41,7 @@ func sections(c *compare.Comparison) []section {
 		add(wakeSection(c.Wakes, &c.Assumptions))
 	}
 	if c.Variants != nil {
-		add(variantsSection(c.Variants))
+		add(variantsSection(&c.Assumptions, c.Variants))
 	}
 	if len(c.Shapes) > 0 {
 		add(shapesSection(c))
@@ -60,7 +60,7 @@ func shapesSection(c *compare.Comparison) section {
 	out := section{
 		Title:  "Which GPU",
 		Answer: describeCheapest(c, compare.Forewarm) + " " + describeCheapest(c, compare.BestTarget),
-		Heads:  []string{"shape and policy", "capacity", "GPUs", "$/h", "GPU-hours", "$", "late"},
+		Heads:  []string{"shape and policy", "capacity", "GPUs", "$/h", "GPU-hours", "$", c.Assumptions.LimitedName()},
 		Notes: []string{
 			"Capacity is what a replica on the shape sustains, in the metric's unit; $/h is the price of a GPU. All shapes " +
 				"are assumed to have the same lead time and " + replicas(
@@ -71,14 +71,14 @@ func shapesSection(c *compare.Comparison) section {
 	for _, t := range c.Shapes {
 		out.Lines = append(out.Lines, []string{
 			t.Name + ", " + t.Policy, humanize.Number(t.Capacity), humanize.Number(t.GPUs), formatDecimal(t.Price, 2),
-			humanize.Amount(t.GPUHours()), humanize.Amount(t.Dollars()), formatLate(t.Late, t.MeetsObjective),
+			humanize.Amount(t.GPUHours()), humanize.Amount(t.Dollars()), formatLimited(t.Limited, t.MeetsObjective),
 		})
 	}
 	return out
 }
 
-// formatLate is a share that was late, and whether it misses the objective.
-func formatLate(share float64, meets bool) string {
+// formatLimited is the share that the objective limits, and whether it misses the objective.
+func formatLimited(share float64, meets bool) string {
 	if meets {
 		return humanize.Share(share)
 	}
@@ -196,7 +196,7 @@ func whatIfSection(c *compare.Comparison) section {
 	}
 	out := section{
 		Title: "What would save more",
-		Heads: []string{"Forewarm with", "GPU-hours", "change", "late"},
+		Heads: []string{"Forewarm with", "GPU-hours", "change", a.LimitedName()},
 		Notes: []string{"Each line changes one thing. The objective stays, but how much of it is used differs."},
 	}
 	if a.GPUPrice > 0 {
@@ -212,7 +212,7 @@ func whatIfSection(c *compare.Comparison) section {
 		if now > 0 {
 			change = humanize.Percent(hours/now - 1)
 		}
-		out.Lines = append(out.Lines, append(line, change, formatLate(one.Late, one.MeetsObjective)))
+		out.Lines = append(out.Lines, append(line, change, formatLimited(one.Limited, one.MeetsObjective)))
 	}
 	best := slices.IndexFunc(c.WhatIfs,
 		func(w compare.WhatIf) bool { return w.MeetsObjective && w.ReplicaHours*a.GPUs < now })

@@ -9,7 +9,7 @@ import (
 )
 
 // variantsSection compares all variants together with each alone.
-func variantsSection(v *compare.VariantsResult) section {
+func variantsSection(a *compare.Assumptions, v *compare.VariantsResult) section {
 	out := section{
 		Title: "Variants",
 		Heads: []string{"demand on", "$"},
@@ -21,7 +21,7 @@ func variantsSection(v *compare.VariantsResult) section {
 	for _, name := range v.Names {
 		out.Heads = append(out.Heads, "hours of "+name)
 	}
-	out.Heads = append(out.Heads, "churn /h", "late")
+	out.Heads = append(out.Heads, "churn /h", a.LimitedName())
 	for i := range v.Results {
 		one := &v.Results[i]
 		line := []string{variantsOf(v, one), humanize.Amount(one.Dollars)}
@@ -30,10 +30,10 @@ func variantsSection(v *compare.VariantsResult) section {
 		}
 		out.Lines = append(
 			out.Lines,
-			append(line, formatDecimal(one.ChurnPerHour, 1), formatLate(one.Late, one.MeetsObjective)),
+			append(line, formatDecimal(one.ChurnPerHour, 1), formatLimited(one.Limited, one.MeetsObjective)),
 		)
 	}
-	out.Answer = variantsAnswer(v)
+	out.Answer = variantsAnswer(a, v)
 	return out
 }
 
@@ -46,7 +46,7 @@ func variantsOf(v *compare.VariantsResult, one *compare.VariantResult) string {
 }
 
 // variantsAnswer compares all together with the cheapest alone that keeps the objective.
-func variantsAnswer(v *compare.VariantsResult) string {
+func variantsAnswer(a *compare.Assumptions, v *compare.VariantsResult) string {
 	all := v.Together()
 	text := "Together they cost $" + humanize.Amount(all.Dollars)
 	var best *compare.VariantResult
@@ -67,12 +67,12 @@ func variantsAnswer(v *compare.VariantsResult) string {
 		)
 	}
 	if !all.MeetsObjective {
-		text += "; they miss the objective, " + humanize.Share(all.Late) + " is late"
+		text += "; they miss the objective, " + humanize.Share(all.Limited) + " of the demand is " + a.LimitedWord()
 	}
 	return text + "."
 }
 
-func variantObject(v *compare.VariantsResult, one *compare.VariantResult) jsonObject {
+func variantObject(a *compare.Assumptions, v *compare.VariantsResult, one *compare.VariantResult) jsonObject {
 	hours := make(jsonObject, 0, len(v.Names))
 	for i, name := range v.Names {
 		hours = append(hours, jsonMember{name, one.ReplicaHours[i]})
@@ -82,7 +82,7 @@ func variantObject(v *compare.VariantsResult, one *compare.VariantResult) jsonOb
 		{"dollars", one.Dollars},
 		{"replica_hours", hours},
 		{"churn_per_hour", one.ChurnPerHour},
-		{"late", one.Late},
+		{nameOfLimited(a), one.Limited},
 		{"meets_objective", one.MeetsObjective},
 	}
 }

@@ -11,7 +11,7 @@ import (
 func wakeSection(w *compare.WakesResult, a *compare.Assumptions) section {
 	out := section{
 		Title: "Servers that sleep",
-		Heads: []string{"policy", "GPU-hours awake", "asleep", "late", "pays below"},
+		Heads: []string{"policy", "GPU-hours awake", "asleep", a.LimitedName(), "pays below"},
 		Notes: []string{
 			"Asleep are as many servers as were awake at most, less those that are awake. \"Pays below\" is the price of a GPU-hour asleep, as a " +
 				"share of one awake, below which it is cheaper than Forewarm with servers that start: a server that keeps its GPU for itself " +
@@ -23,7 +23,7 @@ func wakeSection(w *compare.WakesResult, a *compare.Assumptions) section {
 			r.Policy,
 			humanize.Amount(r.Awake * a.GPUs),
 			humanize.Amount(r.Asleep * a.GPUs),
-			formatLate(r.Late, r.MeetsObjective),
+			formatLimited(r.Limited, r.MeetsObjective),
 			pays,
 		})
 	}
@@ -50,7 +50,7 @@ func wakeObject(w *compare.WakesResult, r *compare.WakeResult, a *compare.Assump
 		{"policy", r.Policy},
 		{"gpu_hours_awake", r.Awake * a.GPUs},
 		{"gpu_hours_asleep", r.Asleep * a.GPUs},
-		{"late", r.Late},
+		{nameOfLimited(a), r.Limited},
 		{"meets_objective", r.MeetsObjective},
 		{"pays_below", w.BreakEven(r)},
 	}
