@@ -111,6 +111,8 @@ func (c Config) windowPeakConfig() (windowpeak.Config, error) {
 		Level:   c.Settings.Level(),
 		Extra:   c.extra,
 		Models:  []string{}, // None, and not all.
+		// Values of the other objectives stay as they were.
+		SkipQuiet: c.Settings.BadHours,
 	}
 	for _, name := range windowpeak.FittedModels() {
 		if c.selects(name) || c.names(name) {

@@ -27,6 +27,9 @@ type BlockModelConfig struct {
 	History time.Duration
 	// Refit is how often the model is fitted; 0 means each time the history has grown fourfold (see growth).
 	Refit time.Duration
+	// SkipQuiet postpones a fit, by up to three days, while its history is much quieter than what came before it: a fit to a weekend
+	// does not know how fast the demand rises on a Monday.
+	SkipQuiet bool
 	// MatureAfter is the history after which the regression reads the model, and an ARIMA keeps its order; 0 means three days.
 	MatureAfter time.Duration
 }
@@ -69,6 +72,11 @@ type BlockModel struct {
 	sum    float64
 	known  int
 	within int
+	// total of the known blocks, and how many they are.
+	total       float64
+	knownBlocks int
+	// due is the count at which a postponed fit was due; 0 where none is postponed.
+	due int
 	// fitted is nil before the first fit; failed is why the newest one did.
 	fitted forecast.Fitted
 	failed error
@@ -193,7 +201,11 @@ func (m *BlockModel) endBlock() {
 	if m.fitted != nil {
 		m.fitted.Update(mean)
 	}
-	if m.seen == m.next {
+	if !math.IsNaN(mean) {
+		m.total += mean
+		m.knownBlocks++
+	}
+	if m.seen == m.next && !m.postpone() {
 		m.fit()
 	}
 	if m.fitted == nil {
@@ -265,6 +277,42 @@ func (m *BlockModel) fit() {
 	if m.next = m.nextFit(); m.next-m.history() > m.seen {
 		m.blocks = nil
 	}
+}
+
+// postpone reports whether a fit that is due waits for another hour.
+func (m *BlockModel) postpone() bool {
+	if !m.config.SkipQuiet || m.fitted == nil {
+		return false
+	}
+	if m.due == 0 {
+		m.due = m.seen
+	}
+	hour := max(1, int(time.Hour/m.config.Block))
+	if m.seen-m.due >= maxPostponed*hour || !m.quiet() {
+		m.due = 0
+		return false
+	}
+	m.next = m.seen + hour
+	return true
+}
+
+const (
+	// maxPostponed is how many hours a fit is postponed at most.
+	maxPostponed = 72
+	// quietShare is the mean demand of a quiet history, as a share of the mean of all blocks.
+	quietShare = 0.5
+)
+
+// quiet reports whether the history of the fit that is due is much quieter than all blocks were in the mean.
+func (m *BlockModel) quiet() bool {
+	sum, n := 0.0, 0
+	for _, v := range m.newest().Values {
+		if !math.IsNaN(v) {
+			sum += v
+			n++
+		}
+	}
+	return n > 0 && sum/float64(n) < quietShare*m.total/float64(m.knownBlocks)
 }
 
 // newest is the history, oldest first. Its start is arbitrary: time is the number of blocks.

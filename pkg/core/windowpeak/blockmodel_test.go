@@ -95,3 +95,69 @@ func TestModelConfigIsChecked(t *testing.T) {
 		}
 	}
 }
+
+// fits is a model that records when it was fitted, in blocks.
+type fits struct {
+	naive.Last
+
+	seen  *int
+	times *[]int
+}
+
+func (f fits) Fit(s forecast.Series) (forecast.Fitted, error) {
+	*f.times = append(*f.times, *f.seen)
+	return f.Last.Fit(s)
+}
+
+// A fit to a day of the weekend waits until a working day is in its history, as a fit at night waits for nothing: nights are in every day.
+// It waits three days at most, for a demand that has fallen for good.
+func TestAQuietHistoryPostponesAFit(t *testing.T) {
+	t.Parallel()
+	busyFrom9To17 := func(hour int) float64 {
+		if hour%24 < 9 || hour%24 >= 17 {
+			return 10
+		}
+		return 400
+	}
+	for name, c := range map[string]struct {
+		skip   bool
+		demand func(hour int) float64
+		// last is the hour of the fit that is due after 256 hours.
+		last int
+	}{
+		"every day is busy": {true, busyFrom9To17, 256},
+		// Days 9 and 10 are quiet. On day 11 the history is busy enough after three hours of demand.
+		"a weekend": {true, func(hour int) float64 {
+			if hour/24 == 9 || hour/24 == 10 {
+				return 10
+			}
+			return busyFrom9To17(hour)
+		}, 264 + 9 + 3},
+		"a weekend that is not skipped": {false, func(hour int) float64 {
+			if hour/24 == 9 || hour/24 == 10 {
+				return 10
+			}
+			return busyFrom9To17(hour)
+		}, 256},
+		"a demand that has gone": {true, func(hour int) float64 {
+			if hour > 220 {
+				return 1
+			}
+			return busyFrom9To17(hour)
+		}, 256 + 72},
+		"no demand": {true, func(int) float64 { return 0 }, 256},
+		"gaps":      {true, func(int) float64 { return math.NaN() }, 256},
+	} {
+		var at int
+		var times []int
+		m := model(t, BlockModelConfig{
+			Model: fits{seen: &at, times: &times}, Step: time.Hour, Block: time.Hour, Window: time.Hour, History: Day, SkipQuiet: c.skip,
+		})
+		for ; at < 30*24; at++ {
+			m.Push(c.demand(at))
+		}
+		if got := times[len(times)-1] + 1; got != c.last {
+			t.Errorf("%s: the last fit was after %d hours, want %d (all: %v)", name, got, c.last, times)
+		}
+	}
+}

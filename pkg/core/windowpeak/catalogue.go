@@ -164,7 +164,7 @@ func (c Config) newBlockPredictor(of forecast.Model, block, history time.Duratio
 func (c Config) newBlockModel(of forecast.Model, block, history time.Duration) (*BlockModel, error) {
 	return NewBlockModel(BlockModelConfig{
 		Model: of, Step: c.Step, Block: block, Window: max(c.Window, block), History: max(history, block),
-		MatureAfter: matureSeasons * c.season(),
+		MatureAfter: matureSeasons * c.season(), SkipQuiet: c.SkipQuiet,
 	})
 }
 

@@ -31,6 +31,8 @@ type Config struct {
 	Extra forecast.Model
 	// Windows to calibrate beside the lead window, in steps.
 	Windows []int
+	// SkipQuiet is BlockModelConfig's.
+	SkipQuiet bool
 }
 
 // Day is the default season; week is the other one that many workloads have.
