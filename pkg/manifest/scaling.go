@@ -53,6 +53,7 @@ func (r *reader) autoscalers(
 	target.Autoscalers, target.AutoscalerSource = choice.Scalings, strings.Join(append(words, doubts...), "; ")
 	// What is not used reads the value all the same, and may have more replicas.
 	target.Uncapped = len(choice.Skipped) > 0
+	target.Unused = len(references) == 0 && s.UnreadReason == ""
 	target.Named = namedModels(references)
 	if len(choice.Scalings) > 0 {
 		target.Settings.Target = choice.Scalings[0].Target()

@@ -132,16 +132,18 @@ func TestASkippedAutoscalerIsNotCappedByAnother(t *testing.T) {
 	elsewhere := referring(h+"b", 64)
 	elsewhere.Workload.Name = "other"
 	for name, c := range map[string]struct {
-		state manifest.ClusterState
-		want  bool
+		state        manifest.ClusterState
+		want, unused bool
 	}{
-		"one HPA":              {manifest.ClusterState{Autoscalers: refs(referring(h+"a", 64))}, false},
-		"another workload's":   {manifest.ClusterState{Autoscalers: refs(referring(h+"a", 64), elsewhere)}, true},
-		"a refused one":        {manifest.ClusterState{Autoscalers: refs(referring(h+"a", 64), refused(h+"b", "no"))}, true},
-		"nothing reads it yet": {manifest.ClusterState{}, false},
+		"one HPA":              {manifest.ClusterState{Autoscalers: refs(referring(h+"a", 64))}, false, false},
+		"another workload's":   {manifest.ClusterState{Autoscalers: refs(referring(h+"a", 64), elsewhere)}, true, false},
+		"a refused one":        {manifest.ClusterState{Autoscalers: refs(referring(h+"a", 64), refused(h+"b", "no"))}, true, false},
+		"nothing reads it yet": {manifest.ClusterState{}, false, true},
+		"unknown":              {manifest.ClusterState{UnreadReason: "HPAs may not be listed"}, false, false},
 	} {
-		if got := resolve(t, object(t, header+spec("serve: Floor")), c.state); got.Uncapped != c.want {
-			t.Errorf("%s: uncapped %t, want %t", name, got.Uncapped, c.want)
+		got := resolve(t, object(t, header+spec("serve: Floor")), c.state)
+		if got.Uncapped != c.want || got.Unused != c.unused {
+			t.Errorf("%s: uncapped %t, unused %t, want %t, %t", name, got.Uncapped, got.Unused, c.want, c.unused)
 		}
 	}
 }

@@ -30,6 +30,7 @@ func entryOf(t Job) *snapshot.ForecastState {
 		Window:           t.window(),
 		Settings:         t.boundedSettings(),
 		AutoscalerSource: t.AutoscalerSource,
+		Unused:           t.Unused,
 		Observed:         math.NaN(),
 		Skill:            math.NaN(),
 		Coverage:         math.NaN(),

@@ -16,7 +16,7 @@ import (
 type Job struct {
 	Key snapshot.Key
 	// Generation of the object. A change of it or of another field rebuilds the job's state, except Alias, LeadSource,
-	// LeadPool, AutoscalerSource, Uncalibrated, ScaledToZero, VariantLimits, ReadWhole, Created, Record and Pause.
+	// LeadPool, AutoscalerSource, Unused, Uncalibrated, ScaledToZero, VariantLimits, ReadWhole, Created, Record and Pause.
 	Generation int64
 	// Created is when the object was made; zero where that is not known, as of a file. Informative.
 	Created time.Time
@@ -113,6 +113,8 @@ type Job struct {
 	// Uncapped says that others may read the value, which have other limits: it is then not limited to what the Autoscalers
 	// can use.
 	Uncapped bool
+	// Unused: no autoscaler reads the value, and all could be read. Informative.
+	Unused bool
 	// AutoscalerSource describes which autoscalers these are, and why others that refer to the Forecast are not among
 	// them.
 	AutoscalerSource string

@@ -187,7 +187,7 @@ func (l *Loop) rereadAfterClockSetBack(ctx context.Context, now time.Time) {
 // what was recorded, and in a pause.
 func sameState(a, b Job) bool {
 	a.LeadSource, a.AutoscalerSource, a.Uncalibrated = b.LeadSource, b.AutoscalerSource, b.Uncalibrated
-	a.Created, a.Alias = b.Created, b.Alias
+	a.Created, a.Alias, a.Unused = b.Created, b.Alias, b.Unused
 	a.LeadPool, a.ScaledToZero, a.Pause, a.Record = b.LeadPool, b.ScaledToZero, b.Pause, b.Record
 	a.VariantLimits, a.ReadWhole = b.VariantLimits, b.ReadWhole
 	return reflect.DeepEqual(a, b)

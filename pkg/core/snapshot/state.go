@@ -44,6 +44,8 @@ type ForecastState struct {
 	Settings   decide.Settings
 	// AutoscalerSource says in words which autoscalers the objective is calibrated for, and why others are not.
 	AutoscalerSource string
+	// Unused: no autoscaler reads the value, and all could be read.
+	Unused bool
 
 	// What is known. SampleTime is that of the newest real sample; from StaleAt on nothing is served.
 	SampleTime time.Time

@@ -112,7 +112,6 @@ func (f fits) Fit(s forecast.Series) (forecast.Fitted, error) {
 // A fit to a day of the weekend waits until a working day is in its history, as a fit at night waits for nothing: nights are in every day.
 // It waits three days at most, for a demand that has fallen for good.
 func TestAQuietHistoryPostponesAFit(t *testing.T) {
-	t.Parallel()
 	busyFrom9To17 := func(hour int) float64 {
 		if hour%24 < 9 || hour%24 >= 17 {
 			return 10

@@ -88,6 +88,7 @@ func collectEntry(out chan<- prometheus.Metric, e *snapshot.ForecastState, now t
 	counter(out, fallbacks, e.Fallbacks, labels...)
 	if e.State != snapshot.Invalid {
 		gauge(out, forecastShadow, oneIf(e.Settings.Mode == decide.Shadow), labels...)
+		gauge(out, forecastUnused, oneIf(e.Unused), labels...)
 		gauge(out, leadTime, e.Lead.Seconds(), labels...)
 		gauge(out, leadWindow, e.Window.Seconds(), labels...)
 	}

@@ -91,9 +91,9 @@ func TestServedGoesWithTheClock(t *testing.T) {
 func TestConditionsAreMetrics(t *testing.T) {
 	suspect := snapshottest.Ready(snapshottest.Key("suspect"))
 	pending := snapshottest.Pending(snapshottest.Key("pending"))
-	suspect.Settings.Mode = decide.Shadow
+	suspect.Settings.Mode, suspect.Unused = decide.Shadow, true
 	compare(t, registry(t, snapshottest.Store(suspect, pending), snapshottest.Now), "shadow.prom",
-		"forewarm_forecast_shadow")
+		"forewarm_forecast_shadow", "forewarm_forecast_unused")
 	suspect.Conditions = []snapshot.Condition{
 		{Type: snapshot.ConditionReady, True: true},
 		{Type: snapshot.ConditionData, Reason: snapshot.ReasonSuspect},
