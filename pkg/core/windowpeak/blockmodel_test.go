@@ -150,7 +150,15 @@ func TestAQuietHistoryPostponesAFit(t *testing.T) {
 		var at int
 		var times []int
 		m := model(t, BlockModelConfig{
-			Model: fits{seen: &at, times: &times}, Step: time.Hour, Block: time.Hour, Window: time.Hour, History: Day, SkipQuiet: c.skip,
+			Model: fits{
+				seen:  &at,
+				times: &times,
+			},
+			Step:      time.Hour,
+			Block:     time.Hour,
+			Window:    time.Hour,
+			History:   Day,
+			SkipQuiet: c.skip,
 		})
 		for ; at < 30*24; at++ {
 			m.Push(c.demand(at))

@@ -78,6 +78,9 @@ func judgedHours(r *objective.Report) *v1alpha1.Hours {
 	out := &v1alpha1.Hours{
 		Judged: int32(of.Judged), Bad: int32(of.Count), Served: int32(of.Recorded), BadDemand: of.Share,
 	}
+	if busy := humanize.Rounded(of.Busy, 3); busy > 0 {
+		out.BusyHour = &busy
+	}
 	for _, h := range of.Worth {
 		late, demand := humanize.Rounded(h.Late, 3), humanize.Rounded(h.Demand, 3)
 		out.Named = append(

@@ -108,6 +108,15 @@ func TestAnObjectiveByBadHours(t *testing.T) {
 		"(18% late, replayed)</li>",
 		`<span class="state fair">Met</span>`,
 	)
+	// What the objective allows, by the demand of a busy hour in the seven days that are known.
+	for busy, want := range map[float64]string{
+		.0062: "about 3</dd><dd class=\"note\">busy hours in 14 days: each has 0.31% of the demand",
+		.014:  "about 1</dd><dd class=\"note\">busy hour in 14 days: each has 0.7% of the demand",
+		.03:   "no busy hour</dd><dd class=\"note\">in 14 days: each has 1.5% of the demand; one bad busy hour overspends the objective",
+	} {
+		e.Objective.Bad.Busy = busy
+		says(t, browse(t, snapshottest.Store(e), "llama", "page").Body.String(), want)
+	}
 	if h := status.Objective.Hours; h.Bad != 2 || h.Judged != 336 || h.Served != 240 || len(h.Named) != 2 ||
 		h.Named[1].Late != .43 {
 		t.Errorf("hours %+v", h)

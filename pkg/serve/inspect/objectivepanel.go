@@ -3,6 +3,8 @@ package inspect
 import (
 	"cmp"
 	"fmt"
+	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -42,6 +44,10 @@ func objectiveFacts(s *v1alpha1.OutlookStatus) []fact {
 	facts := []fact{objectiveFact(o), {"Late", lateShare(o.Served.Late), "", over}}
 	if o.Hours != nil {
 		facts = append(facts, hoursFact(o.Hours))
+		if busy := o.Hours.BusyHour; o.BadHours != nil && busy != nil && o.Budget != nil {
+			of := o.Budget.Period.Duration
+			facts = append(facts, allowanceFact(*o.BadHours, *busy*o.Over.Hours()/of.Hours(), of))
+		}
 	}
 	if o.Budget != nil {
 		facts = append(facts, budgetFact(o.Budget))
@@ -79,6 +85,30 @@ func hoursFact(h *v1alpha1.Hours) fact {
 	}
 	if replayed := h.Judged - h.Served; replayed > 0 {
 		out.Note += fmt.Sprintf("; %s replayed, because Forewarm did not serve", humanize.Plural(int(replayed), "hour"))
+	}
+	return out
+}
+
+// allowanceFact says what an objective by bad hours allows, in busy hours, each with a share of the demand of the budget's period.
+func allowanceFact(badHours, busy float64, over time.Duration) fact {
+	n := badHours / busy
+	out := fact{
+		Name:  "Allowed",
+		Value: fmt.Sprintf("about %.0f", n),
+		Note: fmt.Sprintf(
+			"busy hours in %s: each has %s of the demand",
+			humanize.Period(over),
+			humanize.LateShare(busy),
+		),
+	}
+	switch {
+	case n < 1:
+		out.Value = "no busy hour"
+		out.Note = fmt.Sprintf("in %s: each has %s of the demand; one bad busy hour overspends the objective",
+			humanize.Period(over), humanize.LateShare(busy))
+	case n < 1.5: //nolint:mnd // The number that is printed as 1.
+		out.Value = "about 1"
+		out.Note = strings.Replace(out.Note, "busy hours in", "busy hour in", 1)
 	}
 	return out
 }

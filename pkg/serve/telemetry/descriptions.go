@@ -40,8 +40,10 @@ var (
 		"Steps served by the running maximum because the newest samples were missing.")
 	forecastShadow = perForecast("forecast_shadow",
 		"1 for a Forecast in shadow mode, whose forecasts are not served, 0 for the others.")
-	forecastUnused = perForecast("forecast_unused",
-		"1 for a Forecast that no HorizontalPodAutoscaler and no ScaledObject reads, 0 for the others and where they cannot be read.")
+	forecastUnused = perForecast(
+		"forecast_unused",
+		"1 for a Forecast that no HorizontalPodAutoscaler and no ScaledObject reads, 0 for the others and where they cannot be read.",
+	)
 	forecastState = perForecast("forecast_state", "1 for the state that the Forecast is in, 0 for the others.",
 		"state")
 	forecastCondition = perForecast("forecast_condition",

@@ -139,6 +139,9 @@ type Hours struct {
 	Served int32 `json:"served"`
 	// BadDemand is the share of the demand that arrived in bad hours.
 	BadDemand float64 `json:"badDemand"`
+	// BusyHour is the share of the demand that arrives in a busy hour: one of ten hours has more.
+	// +optional
+	BusyHour *float64 `json:"busyHour,omitempty"`
 	// Named are the bad hours with at least a tenth of the mean hour's demand, oldest first.
 	// +optional
 	// +listType=atomic

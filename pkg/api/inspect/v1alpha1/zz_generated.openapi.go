@@ -783,6 +783,13 @@ func schema_pkg_api_inspect_v1alpha1_Hours(ref common.ReferenceCallback) common.
 							Format:      "double",
 						},
 					},
+					"busyHour": {
+						SchemaProps: spec.SchemaProps{
+							Description: "BusyHour is the share of the demand that arrives in a busy hour: one of ten hours has more.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
 					"named": {
 						VendorExtensible: spec.VendorExtensible{
 							Extensions: spec.Extensions{

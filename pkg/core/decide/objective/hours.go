@@ -47,6 +47,8 @@ type BadHours struct {
 	Share float64
 	// Judged is how many hours are known well enough, and Recorded in how many Forewarm served. The others are replayed.
 	Judged, Recorded int
+	// Busy is the share of the demand in a busy hour: one of ten hours has more. 0 without demand.
+	Busy float64
 	// Worth are those with at least a tenth of the mean hour's demand, oldest first. The others count as well.
 	Worth []BadHour
 }
@@ -123,8 +125,21 @@ func (l *hourLog) sum(hours int) *past {
 	}
 	out.bad.Judged, out.bad.Recorded = out.judged, out.recorded
 	out.bad.Count, out.bad.Share = out.BadHours, out.BadShare()
+	if out.Arrived > 0 {
+		out.bad.Busy = l.busyHour(hours) / out.Arrived
+	}
 	l.past = out
 	return out
+}
+
+// busyHour is the 0.9 quantile of the demand of the newest hours, one or more.
+func (l *hourLog) busyHour(hours int) float64 {
+	all := make([]float64, hours)
+	for ago := range all {
+		all[ago] = l.ring.Ref(ago).arrived
+	}
+	slices.Sort(all)
+	return all[len(all)*9/10]
 }
 
 // NameBadHours names the bad hours of a simulation.

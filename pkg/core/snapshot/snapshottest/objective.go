@@ -34,6 +34,7 @@ func WithBadHours(key snapshot.Key) *snapshot.ForecastState {
 		Share:    r.Served.BadShare(),
 		Judged:   336,
 		Recorded: 240,
+		Busy:     .0062,
 		Worth: []objective.BadHour{
 			{Start: monday.Add(-7 * 24 * time.Hour), Late: .18, Demand: .0021, Replayed: true},
 			{Start: monday, Late: .43, Demand: .0041},
