@@ -63,7 +63,7 @@ const (
 	// changed by it.
 	//
 	// Fix: the message has the likely cause: what a replica sustains (the target), what the query measures, or the signal. See
-	// docs/objectives.md#measured-beside-simulated.
+	// docs/objectives.md#measured-and-simulated.
 	reasonLatenessDiffers = "LatenessDiffers"
 	// reasonMeasuredUnusable (False): the query of objective.measured fails, or returns no share of requests.
 	//

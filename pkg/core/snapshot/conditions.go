@@ -51,7 +51,7 @@ const (
 	ConditionReady = "Ready"
 	// ConditionSource is True while the newest query was answered.
 	ConditionSource = "SourceHealthy"
-	// ConditionObjective is True while the objective is met. The reason is the verdict, see docs/objectives.md#verdicts. The
+	// ConditionObjective is True while the objective is met. The reason is the verdict, see docs/objectives.md#verdicts-events-and-alerts. The
 	// message has the numbers.
 	ConditionObjective = "ObjectiveMet"
 	// ConditionUncalibrated is present, and True, while an objective cannot be calibrated.
