@@ -209,8 +209,8 @@ bench-forecast: ## forecasts on M4 and traces by GIFT-Eval's protocol, beside R:
 		$(call given,PEERS,peers) $(call given,PEER_LIMIT,peer-limit)
 
 .PHONY: bench-outcome
-bench-outcome: ## GPU-hours and lateness of policies under a stock HPA, a quarter of an hour: SHORT=1 (minutes) TRACES=dir,dir LEAD='5m 5m,p90=8m' SHIPPED=1 SCHEDULED=0 DEFERRABLE=.2 DEADLINE=10m LEVERS=1 COMPARE=file JSON=1
-	@go run ./hack/benchoutcome $(if $(SHORT),--short) $(if $(JSON),--json) $(if $(SHIPPED),--shipped) $(if $(LEVERS),--levers) \
+bench-outcome: ## GPU-hours and lateness of policies under a stock HPA, a quarter of an hour: SHORT=1 (minutes) BAD_HOURS=1 TRACES=dir,dir LEAD='5m 5m,p90=8m' SHIPPED=1 SCHEDULED=0 DEFERRABLE=.2 DEADLINE=10m LEVERS=1 COMPARE=file JSON=1
+	@go run ./hack/benchoutcome $(if $(SHORT),--short) $(if $(BAD_HOURS),--bad-hours) $(if $(JSON),--json) $(if $(SHIPPED),--shipped) $(if $(LEVERS),--levers) \
 		$(call given,TRACES,traces) $(call given,LEAD,lead) $(call given,SCHEDULED,scheduled) \
 		$(call given,DEFERRABLE,deferrable) $(call given,DEADLINE,deadline) $(call given,COMPARE,compare) $(call given,JOBS,jobs)
 
