@@ -137,6 +137,10 @@ func account(r *objective.Report, a objective.Account) v1alpha1.Account {
 		share, cost := a.LateShare(), a.RelativeCost()
 		out.Late, out.RelativeCost = finite(&share), finite(&cost)
 	}
+	if a.Judged > 0 {
+		count, share := int32(a.BadHours), a.BadShare() //nolint:gosec // At most the hours of the longest period.
+		out.BadHours, out.BadDemand = &count, finite(&share)
+	}
 	return out
 }
 

@@ -103,6 +103,7 @@ func TestAnObjectiveByBadHours(t *testing.T) {
 		t,
 		page,
 		"<dt>Bad hours</dt>",
+		`<td class="k">Forewarm</td><td class="n">2 (0.62% of the demand)</td>`,
 		"of 336, 0.62% of the demand; 96 hours replayed, because Forewarm did not serve",
 		"07:00 to 08:00 UTC (43% late)</li>",
 		"(18% late, replayed)</li>",
@@ -134,7 +135,7 @@ func TestMeasuredIsBesideSimulated(t *testing.T) {
 	}
 	page := browse(t, snapshottest.Store(e), "llama", "page").Body.String()
 	says(t, page, "0.62% late simulated, 2.9% measured", "2.9% measured over 3 days",
-		`Measured, not simulated</td><td class="n">2.9%`)
+		`Measured, not simulated</td><td class="n">-</td><td class="n">2.9%`)
 	e.Settings.Mode = decide.Shadow
 	got = inspect.Outlook(e, snapshottest.Now()).Status.Objective
 	if !strings.Contains(got.Headline, "Measured without it: 2.9% late.") {

@@ -156,13 +156,25 @@ func raceCharts(s *v1alpha1.OutlookStatus, newest time.Duration, id string) ([]r
 }
 
 // raceRow is a line of the table under the race.
-type raceRow struct{ Name, Late, ReplicaHours, RelativeCost string }
+type raceRow struct{ Name, BadHours, Late, ReplicaHours, RelativeCost string }
+
+// badHours is how many hours were bad, with their share of the demand.
+func badHours(a *v1alpha1.Account) string {
+	switch {
+	case a.BadHours == nil:
+		return unknown
+	case *a.BadHours == 0 || a.BadDemand == nil:
+		return humanize.Count(int(*a.BadHours))
+	}
+	return fmt.Sprintf("%s (%s of the demand)", humanize.Count(int(*a.BadHours)), humanize.LateShare(*a.BadDemand))
+}
 
 // raceRows are the three that are compared.
 func raceRows(o *v1alpha1.Objective) []raceRow {
 	row := func(name string, a *v1alpha1.Account) raceRow {
 		return raceRow{
 			name,
+			badHours(a),
 			lateShare(a.Late),
 			humanize.Optional(a.ReplicaHours, humanize.Amount),
 			significant(a.RelativeCost),
@@ -179,7 +191,10 @@ func raceRows(o *v1alpha1.Objective) []raceRow {
 		row(target("Best in hindsight", &o.Hindsight), &o.Hindsight.Account),
 	}
 	if o.Measured != nil {
-		rows = append(rows, raceRow{"Measured, not simulated", humanize.LateShare(o.Measured.Late), unknown, unknown})
+		rows = append(
+			rows,
+			raceRow{"Measured, not simulated", unknown, humanize.LateShare(o.Measured.Late), unknown, unknown},
+		)
 	}
 	return rows
 }

@@ -121,6 +121,11 @@ type Account struct {
 	// Late is the share of the demand that waited longer than the objective's wait. Absent without demand.
 	// +optional
 	Late *float64 `json:"late,omitempty"`
+	// BadHours is how many hours were bad, and BadDemand the share of the demand that arrived in them. Absent before an hour is known.
+	// +optional
+	BadHours *int32 `json:"badHours,omitempty"`
+	// +optional
+	BadDemand *float64 `json:"badDemand,omitempty"`
 	// ReplicaHours that were paid for. Absent until known.
 	// +optional
 	ReplicaHours *float64 `json:"replicaHours,omitempty"`

@@ -16,6 +16,16 @@ func (in *Account) DeepCopyInto(out *Account) {
 		*out = new(float64)
 		**out = **in
 	}
+	if in.BadHours != nil {
+		in, out := &in.BadHours, &out.BadHours
+		*out = new(int32)
+		**out = **in
+	}
+	if in.BadDemand != nil {
+		in, out := &in.BadDemand, &out.BadDemand
+		*out = new(float64)
+		**out = **in
+	}
 	if in.ReplicaHours != nil {
 		in, out := &in.ReplicaHours, &out.ReplicaHours
 		*out = new(float64)

@@ -108,6 +108,19 @@ func schema_pkg_api_inspect_v1alpha1_Account(ref common.ReferenceCallback) commo
 							Format:      "double",
 						},
 					},
+					"badHours": {
+						SchemaProps: spec.SchemaProps{
+							Description: "BadHours is how many hours were bad, and BadDemand the share of the demand that arrived in them. Absent before an hour is known.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"badDemand": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"number"},
+							Format: "double",
+						},
+					},
 					"replicaHours": {
 						SchemaProps: spec.SchemaProps{
 							Description: "ReplicaHours that were paid for. Absent until known.",
@@ -1706,6 +1719,19 @@ func schema_pkg_api_inspect_v1alpha1_Rival(ref common.ReferenceCallback) common.
 							Description: "Late is the share of the demand that waited longer than the objective's wait. Absent without demand.",
 							Type:        []string{"number"},
 							Format:      "double",
+						},
+					},
+					"badHours": {
+						SchemaProps: spec.SchemaProps{
+							Description: "BadHours is how many hours were bad, and BadDemand the share of the demand that arrived in them. Absent before an hour is known.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"badDemand": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"number"},
+							Format: "double",
 						},
 					},
 					"replicaHours": {
