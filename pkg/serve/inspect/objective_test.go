@@ -103,6 +103,8 @@ func TestAnObjectiveByBadHours(t *testing.T) {
 		t,
 		page,
 		"<dt>Bad hours</dt>",
+		"replica-hours that may arrive in bad hours in 14 days",
+		"than before, with 2 bad hours instead of",
 		`<td class="k">Forewarm</td><td class="n">2 (0.62% of the demand)</td>`,
 		"of 336, 0.62% of the demand; 96 hours replayed, because Forewarm did not serve",
 		"07:00 to 08:00 UTC (43% late)</li>",

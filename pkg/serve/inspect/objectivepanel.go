@@ -50,7 +50,7 @@ func objectiveFacts(s *v1alpha1.OutlookStatus) []fact {
 		}
 	}
 	if o.Budget != nil {
-		facts = append(facts, budgetFact(o.Budget))
+		facts = append(facts, budgetFact(o))
 	}
 	if d := o.Deferrable; d != nil {
 		facts = append(facts, deferrableFact(d))
@@ -113,15 +113,20 @@ func allowanceFact(badHours, busy float64, over time.Duration) fact {
 	return out
 }
 
-// budgetFact is how much of the lateness budget is spent.
-func budgetFact(b *v1alpha1.Budget) fact {
+// budgetFact is how much of the budget is spent.
+func budgetFact(o *v1alpha1.Objective) fact {
+	b := o.Budget
 	out := fact{Name: "Budget", Value: unknown, Note: "of " + humanize.Period(b.Period.Duration) + ", not known yet"}
 	if b.Allowed == nil || b.Spent == nil || !(*b.Allowed > 0) {
 		return out
 	}
 	out.Value = humanize.Significant(100**b.Spent / *b.Allowed, 3) + "%"
-	out.Note = fmt.Sprintf("spent of the %s replica-hours that may be late in %s; burn rate %s in the last hour",
-		significant(b.Allowed), humanize.Period(b.Period.Duration), significant(b.BurnRate))
+	happens := "be late"
+	if o.BadHours != nil {
+		happens = "arrive in bad hours"
+	}
+	out.Note = fmt.Sprintf("spent of the %s replica-hours that may %s in %s; burn rate %s in the last hour",
+		significant(b.Allowed), happens, humanize.Period(b.Period.Duration), significant(b.BurnRate))
 	return out
 }
 

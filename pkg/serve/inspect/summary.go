@@ -57,10 +57,30 @@ const (
 // saving compares the served value with before; in shadow mode, what the forecast would have saved.
 func saving(o *v1alpha1.Objective, shadow bool) string {
 	if shadow {
-		return fmt.Sprintf("Forewarm's value would have %s than before, and %s would have been late; it is not "+
-			"served (serve: Shadow).", hoursSaved(o, "taken"), lateSaved(o))
+		outcome := "and " + lateSaved(o) + " would have been late"
+		if hours := badHoursSaved(o); hours != "" {
+			outcome = "with " + hours
+		}
+		return fmt.Sprintf("Forewarm's value would have %s than before, %s; it is not served (serve: Shadow).",
+			hoursSaved(o, "taken"), outcome)
 	}
-	return fmt.Sprintf("Forewarm's value %s than before, and %s is late.", hoursSaved(o, "takes"), lateSaved(o))
+	outcome := "and " + lateSaved(o) + " is late"
+	if hours := badHoursSaved(o); hours != "" {
+		outcome = "with " + hours
+	}
+	return fmt.Sprintf("Forewarm's value %s than before, %s.", hoursSaved(o, "takes"), outcome)
+}
+
+// badHoursSaved compares the bad hours with those before; empty where they are not limited or not known.
+func badHoursSaved(o *v1alpha1.Objective) string {
+	own, before := o.Served.BadHours, o.Before.BadHours
+	switch {
+	case o.BadHours == nil || own == nil || before == nil:
+		return ""
+	case *own == *before:
+		return "as many bad hours (" + humanize.Count(int(*own)) + ")"
+	}
+	return fmt.Sprintf("%s instead of %s", humanize.Plural(int(*own), "bad hour"), humanize.Count(int(*before)))
 }
 
 func hoursSaved(o *v1alpha1.Objective, takes string) string {

@@ -28,6 +28,7 @@ func WithBadHours(key snapshot.Key) *snapshot.ForecastState {
 	e.Settings.BadHours, e.Settings.Over = true, over
 	r := e.Objective
 	r.BadHours, r.Budget.Over, r.Served.Bad, r.Served.Judged, r.Served.BadHours = true, over, r.Served.Late, 174, 2
+	r.Before.Bad, r.Before.Judged, r.Before.BadHours = 9, 174, 9
 	monday := Now().Truncate(24 * time.Hour).Add(-2*24*time.Hour + 7*time.Hour)
 	r.Bad = objective.BadHours{
 		Count:    2,
