@@ -222,6 +222,15 @@ func TestSummaryComparesWithTheLastValue(t *testing.T) {
 	}
 }
 
+// The example HPA has room above what the demand took, where no autoscaler says how many replicas there may be.
+func TestTheExampleHasRoom(t *testing.T) {
+	r := snapshottest.ObjectiveReport(objective.Met)
+	r.Autoscalers[0].Min, r.Autoscalers[0].Max = 1, 1_000_000
+	r.Race.Intervals[1].Forewarm.Ready = 17
+	page := browse(t, snapshottest.Store(withReport(r)), "llama", "page").Body.String()
+	says(t, page, "maxReplicas: 34  # the most so far: 17")
+}
+
 func TestPageReportsTheObjective(t *testing.T) {
 	for verdict, want := range map[objective.Verdict][]string{
 		objective.Met: {

@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,6 +57,8 @@ type fact struct{ Name, Value, Unit, Note string }
 type hpaExample struct {
 	Namespace, Name, Kind, Workload, Target string
 	Min, Max                                int32
+	// Highest is the most replicas that the demand took in the past; 0 where that is not known.
+	Highest int32
 }
 
 // renderPage is the outlook as an HTML page without outside resources.
@@ -210,9 +213,30 @@ func newHPAExample(o *v1alpha1.Outlook) hpaExample {
 		out.Target = strconv.FormatFloat(*s.Target, 'f', -1, 64)
 		if s.MaxReplicas < unbounded {
 			out.Min, out.Max = s.MinReplicas, s.MaxReplicas
+		} else if out.Highest = highestReplicas(&o.Status); out.Highest > 0 {
+			out.Max = max(out.Max, roomAbove*out.Highest)
 		}
 	}
 	return out
+}
+
+// roomAbove is the maxReplicas of the example, as a multiple of the most replicas so far.
+const roomAbove = 2
+
+// highestReplicas is the most replicas that were ready in the race, or that the value now asks for.
+func highestReplicas(s *v1alpha1.OutlookStatus) int32 {
+	highest := int32(0)
+	if target := s.Objective.Autoscalers[0].Target; s.Served != nil && *target > 0 && *s.Served / *target < unbounded {
+		highest = int32(math.Ceil(*s.Served / *target))
+	}
+	if race := s.Objective.Race; race != nil {
+		for _, ready := range [][]int32{race.Before.Ready, race.Forewarm.Ready} {
+			for _, n := range ready {
+				highest = max(highest, n)
+			}
+		}
+	}
+	return highest
 }
 
 // StateClass is the CSS class of the state: good, fair, or poor if no value is served.

@@ -69,8 +69,9 @@ func (a *announcer) printClock(now *clock) {
 		now.speed)
 	in := time.Duration(float64(a.load.rise.Sub(at)) / now.speed)
 	if in > 0 {
-		a.print("Rise", "the demand begins to rise at %s, in %s; a replica sustains %s and takes 5m to start",
-			a.load.rise.UTC().Format(clockTime), in.Round(time.Second), humanize.Number(a.load.target))
+		a.print("Rise", "the demand begins to rise at %s, in %s; a replica sustains %s and takes %s to start",
+			a.load.rise.UTC().Format(clockTime), in.Round(time.Second), humanize.Number(a.load.target),
+			humanize.Span(a.load.lead))
 	}
 }
 

@@ -32,7 +32,7 @@ The data are in a temporary folder, which is removed at the end.`
 // New is the command "demo".
 func New() *cobra.Command {
 	options := Options{
-		Load: "foreseen", Speed: 60, Port: serve.DefaultStandaloneOptions().Port, Program: os.Args[0],
+		Load: "foreseen", LeadTime: DefaultLeadTime, Speed: 60, Port: serve.DefaultStandaloneOptions().Port, Program: os.Args[0],
 	}
 	log := cmdline.Log{Level: "error", Format: "text"}
 	cmd := &cobra.Command{
@@ -40,7 +40,7 @@ func New() *cobra.Command {
 		Short: "Run Forewarm on this machine, without a cluster",
 		Long:  about,
 		Example: `  forewarm demo --open
-  forewarm demo --load wild
+  forewarm demo --load wild --lead-time 10m
   forewarm demo --trace load.csv.gz --column requests --target 40 --port 8090`,
 		Args: cmdline.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -57,6 +57,7 @@ func New() *cobra.Command {
 	flags.StringVar(&options.Column, "column", "", "column of the trace; not needed if it has only one")
 	flags.Float64Var(&options.Target, "target", 0,
 		"what one replica sustains, in the trace's unit; without it a tenth of the highest demand")
+	flags.DurationVar(&options.LeadTime, "lead-time", options.LeadTime, "how long a replica takes to start")
 	flags.Float64Var(&options.Speed, "speed", options.Speed, "speed of the demo's clock: 1 is life, at most 600")
 	flags.BoolVar(&options.Open, "open", false, "open the page in the browser")
 	flags.IntVar(&options.Port, "port", options.Port, "port on 127.0.0.1; 0 means any free port")

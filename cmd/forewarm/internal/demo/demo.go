@@ -36,6 +36,8 @@ type Options struct {
 	Stdin         io.Reader
 	// Target is what one replica sustains, in the trace's unit; 0 where unknown.
 	Target float64
+	// LeadTime is how long a replica takes to start; 0 for DefaultLeadTime.
+	LeadTime time.Duration
 	// Speed of the demo's clock, as a multiple of life's.
 	Speed float64
 	// Open opens the page in the browser.
@@ -45,6 +47,12 @@ type Options struct {
 	// Port on 127.0.0.1; 0 means any free port.
 	Port int
 }
+
+// DefaultLeadTime is how long a replica takes to start by default; minLeadTime and maxLeadTime bound it.
+const (
+	DefaultLeadTime          = 5 * time.Minute
+	minLeadTime, maxLeadTime = 10 * time.Second, time.Hour
+)
 
 // The bounds of the speed. Faster than the upper one, a step would be shorter than its forecast takes.
 const minSpeed, maxSpeed = 1, 600
@@ -59,6 +67,9 @@ func (o *Options) Validate() error {
 	}
 	if !(o.Speed >= minSpeed && o.Speed <= maxSpeed) {
 		wrong("--speed %v: write a multiple of life's, from %d to %d", o.Speed, minSpeed, maxSpeed)
+	}
+	if o.LeadTime != 0 && !(o.LeadTime >= minLeadTime && o.LeadTime <= maxLeadTime) {
+		wrong("--lead-time %s: write how long a replica takes to start, from %s to %s", o.LeadTime, minLeadTime, maxLeadTime)
 	}
 	if o.Column != "" && o.Trace == "" {
 		wrong("--column needs a trace: add --trace FILE.csv[.gz]")

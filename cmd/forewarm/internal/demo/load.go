@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
+	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/source/trace"
 	"github.com/forewarm/forewarm/testdata/traces"
 )
@@ -27,6 +29,8 @@ type load struct {
 	name string
 	// target is what a replica sustains.
 	target float64
+	// lead is how long a replica takes to start.
+	lead time.Duration
 	// rise is when the demand begins to rise. The demo begins shortly before.
 	rise time.Time
 	// about has a sentence for each thing to know of it.
@@ -99,12 +103,22 @@ func readEmbedded(file, column string) (series forecast.Series, err error) {
 }
 
 // load reads what the options name.
-func (o *Options) load(ctx context.Context, now time.Time) (*load, error) {
+func (o *Options) load(ctx context.Context, now time.Time) (l *load, err error) {
 	if o.Trace != "" {
-		return o.userLoad(ctx, now)
+		l, err = o.userLoad(ctx, now)
+	} else {
+		all := ownLoads()
+		l, err = all[slices.Index(loadNames(), o.Load)].open()
 	}
-	all := ownLoads()
-	return all[slices.Index(loadNames(), o.Load)].open()
+	if err != nil {
+		return nil, err
+	}
+	l.lead = cmp.Or(o.LeadTime, DefaultLeadTime)
+	if step := l.step(); leadtime.Window(l.lead) < step {
+		return nil, fmt.Errorf("--lead-time %s is too short for steps of %s: write %s or more", humanize.Span(l.lead),
+			humanize.Span(step), humanize.Span(step))
+	}
+	return l, nil
 }
 
 // userLoad is the user's trace.
@@ -175,7 +189,7 @@ spec:
   signal: {query: 'sum(demo_demand{namespace="demo"})'}
   objective: {badHours: "1%%", wait: 30s}
   scaling: {target: "%[2]s"}
-  leadTime: {mode: Fixed, duration: 5m}
+  leadTime: {mode: Fixed, duration: %[5]s}
   step: %[3]s
   history: %[4]s
 `
@@ -187,11 +201,14 @@ const (
 	maxPoints              = 100_000
 )
 
+// step is that of the Forecast: the trace's own, within what a Forecast may have.
+func (l *load) step() time.Duration { return min(maxStep, max(minStep, l.Step.Round(time.Second))) }
+
 // manifest is the Forecast of the load: in the trace's own steps, over as much of its past as a Forecast may use.
 func (l *load) manifest(begin time.Time) string {
-	step := min(maxStep, max(minStep, l.Step.Round(time.Second)))
+	step := l.step()
 	past := begin.Sub(l.Start).Round(step)
 	recorded := max(minHistory, min(past, maxHistory, maxPoints*step))
 	return fmt.Sprintf(forecastYAML, l.name, strconv.FormatFloat(l.target, 'f', -1, 64), model.Duration(step),
-		model.Duration(recorded))
+		model.Duration(recorded), model.Duration(l.lead))
 }

@@ -1,6 +1,7 @@
 package demo //nolint:testpackage // As above.
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"os"
@@ -123,16 +124,34 @@ func TestAnyTraceHasAValidForecast(t *testing.T) {
 		{"days", 400, day, 5 * time.Minute, 14 * day},
 	} {
 		for _, sustained := range []float64{40, 0.25, 1e6, 0.001} {
-			l := &load{playback: play(t, ramp(c.n, c.step)), name: "trace", target: sustained}
+			l := &load{playback: play(t, ramp(c.n, c.step)), name: "trace", target: sustained, lead: 6 * time.Minute}
 			target := resolve(t, l.manifest(l.TimeAt(c.n*9/10)))
 			if target.Step != c.wantStep || target.History != c.wantReach {
 				t.Errorf("%s: step %v over %v, want %v over %v", c.name, target.Step, target.History, c.wantStep,
 					c.wantReach)
 			}
 			if p := target.Settings; target.Key.String() != "demo/trace" || !p.ByHeadroom() || p.Target != sustained ||
-				p.Late != 0.01 {
+				p.Late != 0.01 || target.Lead != 6*time.Minute {
 				t.Errorf("a replica sustains %v: %s has %+v", sustained, target.Key, p)
 			}
+		}
+	}
+}
+
+// A lead time that a Forecast in the trace's steps cannot have is refused before anything starts.
+func TestALeadTimeShorterThanAStep(t *testing.T) {
+	var csv strings.Builder
+	csv.WriteString("t,load\n")
+	for i := range 100 {
+		fmt.Fprintf(&csv, "%d,%d\n", 1_760_000_000/300*300+300*i, 100+i%7)
+	}
+	for lead, want := range map[time.Duration]string{
+		time.Minute: "--lead-time 1m is too short for steps of 5m: write 5m or more", 4 * time.Minute: "", 0: "",
+	} {
+		o := Options{Trace: "-", Stdin: strings.NewReader(csv.String()), LeadTime: lead}
+		l, err := o.load(t.Context(), time.Now())
+		if want == "" && (err != nil || l.lead != cmp.Or(lead, DefaultLeadTime)) || want != "" && (err == nil || err.Error() != want) {
+			t.Errorf("%s: %+v, %v; want %q", lead, l, err, want)
 		}
 	}
 }
