@@ -35,7 +35,7 @@ func TestVariants(t *testing.T) {
 	nowhere := strings.NewReplacer("      containers:", "      nodeSelector: {capacity: spot}\n      containers:")
 	all := []string{
 		namespace("fleet"),
-		forecastOf("fleet", "burst", "quantile: ", `price: "3"`,
+		forecastOf("fleet", "burst", "quantile: ", `objective: {late: "1%"}`, `price: "3"`,
 			"variants: ["+variant("base", "1.5", "40s")+", "+variant("spot", "1", "5s")+"]"),
 		workload(
 			"fleet",

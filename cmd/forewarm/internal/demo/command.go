@@ -32,7 +32,11 @@ The data are in a temporary folder, which is removed at the end.`
 // New is the command "demo".
 func New() *cobra.Command {
 	options := Options{
-		Load: "foreseen", LeadTime: DefaultLeadTime, Speed: 60, Port: serve.DefaultStandaloneOptions().Port, Program: os.Args[0],
+		Load:     "foreseen",
+		LeadTime: DefaultLeadTime,
+		Speed:    60,
+		Port:     serve.DefaultStandaloneOptions().Port,
+		Program:  os.Args[0],
 	}
 	log := cmdline.Log{Level: "error", Format: "text"}
 	cmd := &cobra.Command{

@@ -68,8 +68,13 @@ func (o *Options) Validate() error {
 	if !(o.Speed >= minSpeed && o.Speed <= maxSpeed) {
 		wrong("--speed %v: write a multiple of life's, from %d to %d", o.Speed, minSpeed, maxSpeed)
 	}
-	if o.LeadTime != 0 && !(o.LeadTime >= minLeadTime && o.LeadTime <= maxLeadTime) {
-		wrong("--lead-time %s: write how long a replica takes to start, from %s to %s", o.LeadTime, minLeadTime, maxLeadTime)
+	if o.LeadTime != 0 && (o.LeadTime < minLeadTime || o.LeadTime > maxLeadTime) {
+		wrong(
+			"--lead-time %s: write how long a replica takes to start, from %s to %s",
+			o.LeadTime,
+			minLeadTime,
+			maxLeadTime,
+		)
 	}
 	if o.Column != "" && o.Trace == "" {
 		wrong("--column needs a trace: add --trace FILE.csv[.gz]")

@@ -150,7 +150,8 @@ func TestALeadTimeShorterThanAStep(t *testing.T) {
 	} {
 		o := Options{Trace: "-", Stdin: strings.NewReader(csv.String()), LeadTime: lead}
 		l, err := o.load(t.Context(), time.Now())
-		if want == "" && (err != nil || l.lead != cmp.Or(lead, DefaultLeadTime)) || want != "" && (err == nil || err.Error() != want) {
+		if want == "" && (err != nil || l.lead != cmp.Or(lead, DefaultLeadTime)) ||
+			want != "" && (err == nil || err.Error() != want) {
 			t.Errorf("%s: %+v, %v; want %q", lead, l, err, want)
 		}
 	}
