@@ -63,7 +63,7 @@ func testAutoscaled(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	c.MustKubectl(t, forecast("a", "x"), "create", "-f", "-")
 	objects := watch(t, c.Config)
-	const needs = "late 1% is not calibrated, because it is unknown what one replica sustains"
+	const needs = "badHours 1% is not calibrated, because it is unknown what one replica sustains"
 	eventually(t, func() string {
 		targets := objects.Targets(noon())
 		if len(targets) != 1 || !strings.HasPrefix(targets[0].Uncalibrated, needs) || targets[0].Autoscalers != nil {
