@@ -49,7 +49,7 @@ type ShapeResult struct {
 	Policy string
 	// ReplicaHours are the replica-hours paid for, Limited the share of the demand that the objective limits.
 	ReplicaHours, Limited float64
-	// MeetsObjective is true if the late share is within the objective.
+	// MeetsObjective is true if that share is within the objective.
 	MeetsObjective bool
 }
 
