@@ -88,7 +88,7 @@ type ObjectiveStatus struct {
 	// over 14 days" or "late costs 20× an idle replica".
 	// +optional
 	Asked string `json:"asked,omitempty"`
-	// Headline compares Forewarm over the budget's period with the autoscaler before and with the best target in hindsight.
+	// Headline says in a sentence what Forewarm gains or loses over the budget's period compared with the HPA before, at equal reliability.
 	// +optional
 	Headline string `json:"headline,omitempty"`
 	// Verdict in a word: Met, Learning, Bounded, Overspent, AtMaxReplicas or FasterThanLead.

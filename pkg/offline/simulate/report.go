@@ -14,6 +14,8 @@ type Report struct {
 	// ReplicaHours are the replica-hours that were paid for: times the GPUs of a replica, the GPU-hours. Idle is the part of them
 	// in which a warm pool held a place that no replica had taken.
 	ReplicaHours, IdleReplicaHours float64
+	// Hourly are the replica-hours of each hour that was counted; the newest one may be a part of one.
+	Hourly []float64
 	// Arrived is the demand; Late is the part that waited longer than the limit.
 	Arrived, Late float64
 	// BadHours are those in which more than a tenth of the demand was late.
@@ -40,8 +42,12 @@ func (r *Report) count(m *sim.StepResult, end time.Time, step time.Duration, kno
 	if known {
 		r.BadHours.Add(end, step, m.Arrived, m.Late)
 	}
+	if hour := int(r.Duration / time.Hour); hour == len(r.Hourly) {
+		r.Hourly = append(r.Hourly, 0)
+	}
 	r.Duration += step
 	r.ReplicaHours += float64(m.Held) * step.Hours()
+	r.Hourly[len(r.Hourly)-1] += float64(m.Held) * step.Hours()
 	r.IdleReplicaHours += float64(m.Idle) * step.Hours()
 	r.Arrived += m.Arrived
 	r.Late += m.Late
@@ -71,6 +77,12 @@ func SumReports(all []Report) Report {
 		out.Duration = max(out.Duration, r.Duration)
 		out.ReplicaHours += r.ReplicaHours
 		out.IdleReplicaHours += r.IdleReplicaHours
+		for hour, v := range r.Hourly {
+			if hour == len(out.Hourly) {
+				out.Hourly = append(out.Hourly, 0)
+			}
+			out.Hourly[hour] += v
+		}
 		out.Arrived += r.Arrived
 		out.Late += r.Late
 		out.BadHours.Merge(&r.BadHours)

@@ -27,6 +27,7 @@ func objectiveStatus(e *snapshot.ForecastState, ready forecast.Series) *v1alpha1
 		Before:      rival(r, r.Before),
 		Hindsight:   rival(r, r.Hindsight),
 		Headline:    r.Headline(e.Settings.Mode == decide.Shadow),
+		Comparison:  comparison(r, e.Settings.Mode == decide.Shadow),
 		Race:        race(r.Race, ready),
 		Autoscalers: convertEach(r.Autoscalers, autoscaler),
 		Candidates:  convertEach(r.Candidates, candidateCost),
@@ -55,6 +56,18 @@ func objectiveStatus(e *snapshot.ForecastState, ready forecast.Series) *v1alpha1
 	}
 	out.Summary = objectiveSummary(out, e.Settings.Mode == decide.Shadow)
 	return out
+}
+
+// comparison has the figures of a headline; nil without demand.
+func comparison(r *objective.Report, shadow bool) *v1alpha1.Comparison {
+	v := r.Judged
+	if v == nil {
+		return nil
+	}
+	return &v1alpha1.Comparison{
+		Verdict: string(v.Word), Saved: finite(&v.Saved), SavedLow: finite(&v.Low), SavedHigh: finite(&v.High),
+		Target: v.HPA.Setting, Details: r.Details(shadow),
+	}
 }
 
 // budget is the lateness budget; its amounts are unknown before anything is simulated.

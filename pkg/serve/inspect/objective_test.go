@@ -136,12 +136,12 @@ func TestMeasuredIsBesideSimulated(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	page := browse(t, snapshottest.Store(e), "llama", "page").Body.String()
-	says(t, page, "0.62% late simulated, 2.9% measured", "2.9% measured over 3 days",
+	says(t, page, "late for 0.62% of the demand", "2.9% of the demand was measured as late.", "2.9% measured over 3 days",
 		`Measured, not simulated</td><td class="n">-</td><td class="n">2.9%`)
 	e.Settings.Mode = decide.Shadow
 	got = inspect.Outlook(e, snapshottest.Now()).Status.Objective
-	if !strings.Contains(got.Headline, "Measured without it: 2.9% late.") {
-		t.Errorf("in shadow mode %q", got.Headline)
+	if !strings.Contains(got.Comparison.Details, "2.9% of the demand was measured as late, without Forewarm.") {
+		t.Errorf("in shadow mode %q", got.Comparison.Details)
 	}
 	r.Measured.Late = math.NaN()
 	if got = inspect.Outlook(withReport(r), snapshottest.Now()).Status.Objective; got.Measured != nil {

@@ -145,7 +145,7 @@ func (o *doctorOptions) run(ctx context.Context, out, messages io.Writer) error 
 	} else {
 		err = write(out, report)
 	}
-	return errors.Join(err, verdict(report))
+	return errors.Join(err, reportError(report))
 }
 
 // examine runs the checks once, or with --wait until there is no error.
@@ -177,8 +177,8 @@ func examineOnce(ctx context.Context, d *doctor.Doctor) (doctor.Report, error) {
 	return d.Examine(ctx)
 }
 
-// verdict is the error, with its exit code, that a report amounts to.
-func verdict(r doctor.Report) error {
+// reportError is the error, with its exit code, that a report amounts to.
+func reportError(r doctor.Report) error {
 	if n := r.Count(doctor.Error); n > 0 {
 		return cmdline.WithExitCode(codeErrors, fmt.Errorf("%s found", humanize.Plural(n, "error")))
 	}

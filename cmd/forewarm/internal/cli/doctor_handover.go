@@ -72,7 +72,7 @@ func (o *doctorOptions) handover(ctx context.Context, out io.Writer) error {
 	} else {
 		err = writeHandover(out, &h)
 	}
-	return errors.Join(err, verdict(h.Report))
+	return errors.Join(err, reportError(h.Report))
 }
 
 // writeHandover writes a table, what to do about what blocks, and the steps with their opposites.

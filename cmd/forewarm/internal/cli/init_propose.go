@@ -15,6 +15,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/core/series"
+	"github.com/forewarm/forewarm/pkg/core/verdict"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 	"github.com/forewarm/forewarm/pkg/signal"
@@ -30,7 +31,7 @@ type row struct {
 	Name    string `json:"forecast"`
 	LeftOut string `json:"leftOut,omitempty"`
 	Scaling string `json:"scaling,omitempty"`
-	// Verdict is that of the simulation; Saved are GPU-hours against the autoscaler with its best target in hindsight.
+	// Verdict is that of the simulation; Saved are GPU-hours against the autoscaler as written, at equal reliability.
 	Verdict string  `json:"verdict,omitempty"`
 	Saved   float64 `json:"savedGPUHours,omitempty"`
 	Created bool    `json:"created,omitempty"`
@@ -166,11 +167,13 @@ func (o *initOptions) play(ctx context.Context, r *row) error {
 		r.Verdict = "not simulated: " + err.Error()
 		return nil //nolint:nilerr // It is the verdict.
 	}
-	var loses bool
-	if r.Saved, loses = got.Saved(); loses {
-		r.LeftOut, r.objectDocument = "it would lose. "+got.Verdict, objectDocument{}
-	}
 	r.Verdict = got.Verdict
+	if v := got.Judged; v != nil {
+		r.Saved = v.HPA.Total() - v.Forewarm.Total()
+		if v.Word == verdict.CostsMore || v.Word == verdict.TooLate {
+			r.LeftOut, r.objectDocument = "it would not pay. "+got.Verdict, objectDocument{}
+		}
+	}
 	return nil
 }
 

@@ -280,6 +280,9 @@ func (v *view) race(s *inspect.OutlookStatus, newest time.Duration) {
 	}
 	if s.Objective.Headline != "" {
 		fmt.Fprintf(v.out, "\n%s\n", s.Objective.Headline)
+		if c := s.Objective.Comparison; c != nil {
+			fmt.Fprintln(v.out, c.Details)
+		}
 	}
 	before, forewarm, ok := words.Strips(s, newest)
 	if !ok {

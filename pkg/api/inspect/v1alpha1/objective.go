@@ -73,8 +73,11 @@ type Objective struct {
 	Hindsight Rival `json:"hindsight"`
 	// Saved is Before less Served; negative where Served takes more.
 	Saved Saving `json:"saved"`
-	// Headline compares the three: Forewarm, before and the best target in hindsight.
+	// Headline says in a sentence what Forewarm gains or loses compared with the HPA before, at equal reliability. Empty without demand.
 	Headline string `json:"headline"`
+	// Comparison has the figures of the headline. Absent without demand.
+	// +optional
+	Comparison *Comparison `json:"comparison,omitempty"`
 	// Race is that comparison in its course. Absent in lists, and until known.
 	// +optional
 	Race *Race `json:"race,omitempty"`
@@ -87,6 +90,26 @@ type Objective struct {
 	// +optional
 	// +listType=atomic
 	Candidates []CandidateCost `json:"candidates,omitempty"`
+}
+
+// Comparison is Forewarm compared with the HPA before at equal reliability: if that HPA misses the objective, with the target with which it
+// is as reliable as Forewarm.
+type Comparison struct {
+	// Verdict is "saves", "no difference" (within 2 %, or within the interval), "costs more", "too late" (Forewarm misses the objective) or
+	// "too early" (fewer than three days are known).
+	Verdict string `json:"verdict"`
+	// Saved is the share of the HPA's replica-hours that Forewarm saves; negative where it uses more. Absent until known.
+	// +optional
+	Saved *float64 `json:"saved,omitempty"`
+	// SavedLow and SavedHigh are its 90 % interval, from leaving out each day in turn. Absent until known.
+	// +optional
+	SavedLow *float64 `json:"savedLow,omitempty"`
+	// +optional
+	SavedHigh *float64 `json:"savedHigh,omitempty"`
+	// Target of the HPA that is as reliable, for each replica.
+	Target float64 `json:"target"`
+	// Details are the figures in sentences.
+	Details string `json:"details"`
 }
 
 // Budget is the lateness that an objective allows over a rolling period, as the simulated autoscaler on the served value spends

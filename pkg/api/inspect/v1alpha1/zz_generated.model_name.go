@@ -41,6 +41,11 @@ func (in Classification) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in Comparison) OpenAPIModelName() string {
+	return "dev.forewarm.inspect.v1alpha1.Comparison"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in Condition) OpenAPIModelName() string {
 	return "dev.forewarm.inspect.v1alpha1.Condition"
 }

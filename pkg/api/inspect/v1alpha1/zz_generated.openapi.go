@@ -20,6 +20,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		Candidate{}.OpenAPIModelName():                    schema_pkg_api_inspect_v1alpha1_Candidate(ref),
 		CandidateCost{}.OpenAPIModelName():                schema_pkg_api_inspect_v1alpha1_CandidateCost(ref),
 		Classification{}.OpenAPIModelName():               schema_pkg_api_inspect_v1alpha1_Classification(ref),
+		Comparison{}.OpenAPIModelName():                   schema_pkg_api_inspect_v1alpha1_Comparison(ref),
 		Condition{}.OpenAPIModelName():                    schema_pkg_api_inspect_v1alpha1_Condition(ref),
 		Deferrable{}.OpenAPIModelName():                   schema_pkg_api_inspect_v1alpha1_Deferrable(ref),
 		Event{}.OpenAPIModelName():                        schema_pkg_api_inspect_v1alpha1_Event(ref),
@@ -524,6 +525,64 @@ func schema_pkg_api_inspect_v1alpha1_Classification(ref common.ReferenceCallback
 		},
 		Dependencies: []string{
 			v1.Time{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_api_inspect_v1alpha1_Comparison(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "Comparison is Forewarm compared with the HPA before at equal reliability: if that HPA misses the objective, with the target with which it is as reliable as Forewarm.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"verdict": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Verdict is \"saves\", \"no difference\" (within 2 %, or within the interval), \"costs more\", \"too late\" (Forewarm misses the objective) or \"too early\" (fewer than three days are known).",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"saved": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Saved is the share of the HPA's replica-hours that Forewarm saves; negative where it uses more. Absent until known.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"savedLow": {
+						SchemaProps: spec.SchemaProps{
+							Description: "SavedLow and SavedHigh are its 90 % interval, from leaving out each day in turn. Absent until known.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"savedHigh": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"number"},
+							Format: "double",
+						},
+					},
+					"target": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Target of the HPA that is as reliable, for each replica.",
+							Default:     0,
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"details": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Details are the figures in sentences.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"verdict", "target", "details"},
+			},
+		},
 	}
 }
 
@@ -1056,10 +1115,16 @@ func schema_pkg_api_inspect_v1alpha1_Objective(ref common.ReferenceCallback) com
 					},
 					"headline": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Headline compares the three: Forewarm, before and the best target in hindsight.",
+							Description: "Headline says in a sentence what Forewarm gains or loses compared with the HPA before, at equal reliability. Empty without demand.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
+						},
+					},
+					"comparison": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Comparison has the figures of the headline. Absent without demand.",
+							Ref:         ref(Comparison{}.OpenAPIModelName()),
 						},
 					},
 					"race": {
@@ -1109,7 +1174,7 @@ func schema_pkg_api_inspect_v1alpha1_Objective(ref common.ReferenceCallback) com
 			},
 		},
 		Dependencies: []string{
-			Account{}.OpenAPIModelName(), Autoscaler{}.OpenAPIModelName(), Budget{}.OpenAPIModelName(), CandidateCost{}.OpenAPIModelName(), Deferrable{}.OpenAPIModelName(), Hours{}.OpenAPIModelName(), Measured{}.OpenAPIModelName(), Race{}.OpenAPIModelName(), Rival{}.OpenAPIModelName(), Saving{}.OpenAPIModelName(), v1.Duration{}.OpenAPIModelName()},
+			Account{}.OpenAPIModelName(), Autoscaler{}.OpenAPIModelName(), Budget{}.OpenAPIModelName(), CandidateCost{}.OpenAPIModelName(), Comparison{}.OpenAPIModelName(), Deferrable{}.OpenAPIModelName(), Hours{}.OpenAPIModelName(), Measured{}.OpenAPIModelName(), Race{}.OpenAPIModelName(), Rival{}.OpenAPIModelName(), Saving{}.OpenAPIModelName(), v1.Duration{}.OpenAPIModelName()},
 	}
 }
 

@@ -38,7 +38,7 @@ func TestOverspentByBadHours(t *testing.T) {
 	c := config(t, 0.01)
 	c.Goals[0].BadHours, c.Start = true, monday
 	p := newPlayer(t, c)
-	demand := days(3, 5)
+	demand := days(4, 5)
 	p.Publish(servedFrom(monday.Add(60*time.Hour), 20))
 	play(p, demand)
 	r := p.Report()
@@ -53,7 +53,8 @@ func TestOverspentByBadHours(t *testing.T) {
 			t.Errorf("%q lacks %q", r.Message(), words)
 		}
 	}
-	if !strings.Contains(r.Headline(false), "bad hours (") {
-		t.Error(r.Headline(false))
+	if !strings.HasPrefix(r.Headline(false), "Too late: ") || !strings.Contains(r.Headline(false), "in bad hours") ||
+		!strings.Contains(r.Details(false), "uses 1,") {
+		t.Error(r.Headline(false), r.Details(false))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
+	"github.com/forewarm/forewarm/pkg/core/verdict"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
@@ -30,6 +31,9 @@ type Calibrator struct {
 	skipped    bool
 	// end of the newest step.
 	end time.Time
+	// judged is the verdict on the hours of judgedPast.
+	judged     *verdict.Verdict
+	judgedPast *past
 }
 
 // goalState is the candidate and the headroom that are selected for a goal, and what was late with them.

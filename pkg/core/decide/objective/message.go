@@ -2,10 +2,10 @@ package objective
 
 import (
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/humanize"
+	"github.com/forewarm/forewarm/pkg/core/verdict"
 )
 
 // wholeWeek is the shortest period that an objective by bad hours should have: all days of the week.
@@ -135,52 +135,35 @@ func (r *Report) overspentText(first *AutoscalerReport) string {
 		humanize.Significant(first.Curve.At(first.Headroom).RelativeCost, 3), humanize.LateShare(first.ExpectedLate))
 }
 
-// Headline compares the autoscaler that reads Forewarm's value with the one before, and with the best target in hindsight, in one
-// line; hours are replica-hours. In shadow mode it is what would have been. Empty without demand.
+// Headline is the verdict on Forewarm against the HPA before in one sentence; empty without demand. In shadow mode it is what would have
+// been.
 func (r *Report) Headline(shadow bool) string {
-	if !(r.Served.Arrived > 0) {
+	switch {
+	case r.Judged == nil:
 		return ""
+	case shadow:
+		return "In shadow mode: " + r.Judged.Headline()
 	}
-	forewarm, assumed := "", ""
-	if shadow {
-		forewarm = "Forewarm would have been "
-	}
-	if r.BeforeAssumed {
-		assumed = fmt.Sprintf(" (target %s assumed)", humanize.Number(r.Before.Target))
-	}
-	late := r.outcome(r.Served)
-	if !r.BadHours {
-		late += " late"
-	}
-	if r.Measured != nil && !shadow {
-		late += " simulated, " + humanize.LateShare(r.Measured.Late) + " measured"
-	}
-	text := fmt.Sprintf("Last %s: %s%s, %s replica-hours. Before%s: %s, %s. Best target in hindsight: %s, %s.",
-		humanize.Period(r.Period), forewarm, late, humanize.Amount(r.Served.Paid), assumed,
-		r.outcome(r.Before.Account), humanize.Amount(r.Before.Paid), r.outcome(r.Hindsight.Account),
-		humanize.Amount(r.Hindsight.Paid))
-	if r.Measured != nil && shadow {
-		text += " Measured without it: " + humanize.LateShare(r.Measured.Late) + " late."
-	}
-	if advice := r.losing(); advice != "" {
-		text += " " + advice
-	}
-	return text
+	return r.Judged.Headline()
 }
 
-// outcome is what the objective limits of an account.
-func (r *Report) outcome(a Account) string {
-	if !r.BadHours {
-		return lateText(a)
+// Details are the figures behind the Headline, with what was measured and what to do; empty without demand.
+func (r *Report) Details(shadow bool) string {
+	if r.Judged == nil {
+		return ""
 	}
-	if a.BadHours == 0 {
-		return "no bad hour"
+	text := r.Judged.Details()
+	if r.Measured != nil {
+		measured := " " + humanize.LateShare(r.Measured.Late) + " of the demand was measured as late"
+		if shadow {
+			measured += ", without Forewarm"
+		}
+		text += measured + "."
 	}
-	return fmt.Sprintf(
-		"%s (%s of the demand)",
-		humanize.Plural(a.BadHours, "bad hour"),
-		humanize.LateShare(a.BadShare()),
-	)
+	if r.Judged.Word == verdict.CostsMore {
+		text += " Check the lead time and the signal, loosen the objective, or set serve: Shadow."
+	}
+	return text
 }
 
 func lateText(a Account) string { return humanize.LateShare(a.LateShare()) }
@@ -191,21 +174,4 @@ func (r *Report) namedHoursText() string {
 		return ""
 	}
 	return "; " + r.Bad.String()
-}
-
-// losing says by how much the autoscaler before was better, and what to do; empty where it was not. It was where it cost less and no
-// more was late than may be, or than with Forewarm.
-func (r *Report) losing() string {
-	const small = 0.01 // of the cost
-	allowed := math.Max(r.Late, r.Served.share(r.kind()))
-	more := r.Served.Paid/r.Before.Paid - 1
-	if r.Price > 0 {
-		allowed = math.Inf(1)
-		more = (r.Served.Paid+r.Price*r.Served.Late)/(r.Before.Paid+r.Price*r.Before.Late) - 1
-	}
-	if r.Verdict == Learning || !(more > small) || r.Before.share(r.kind()) > allowed {
-		return ""
-	}
-	return fmt.Sprintf("Forewarm costs %s more than before: check the lead time and the signal, allow more to be "+
-		"late, or set serve: Shadow.", humanize.Share(more))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
+	"github.com/forewarm/forewarm/pkg/core/verdict"
 )
 
 // The autoscaler before is what an HPA with its target and the stock scale-down is, although it reads a scaled demand.
@@ -54,13 +55,6 @@ func TestBestTargetInHindsight(t *testing.T) {
 	allowed := math.Max(0.01, r.Served.LateShare())
 	if r.Hindsight.LateShare() > allowed || r.Before.LateShare() <= allowed && r.Hindsight.Paid > r.Before.Paid {
 		t.Errorf("hindsight %+v, before %+v, %v is allowed", r.Hindsight, r.Before, allowed)
-	}
-	if headline := r.Headline(false); !strings.Contains(headline, "Before (target 7 assumed): ") ||
-		!strings.Contains(headline, "Best target in hindsight: ") {
-		t.Errorf("%q", headline)
-	}
-	if headline := r.Headline(true); !strings.Contains(headline, "Forewarm would have been ") {
-		t.Errorf("in shadow mode %q", headline)
 	}
 }
 
@@ -111,22 +105,37 @@ func TestRace(t *testing.T) {
 	}
 }
 
-func TestForewarmLosesInTheSameWords(t *testing.T) {
-	r := objective.Report{
-		Late:      0.01,
-		Period:    time.Hour,
-		Verdict:   objective.Met,
-		Served:    objective.Account{Arrived: 100, Late: 0.2, Paid: 150},
-		Before:    objective.Rival{Account: objective.Account{Arrived: 100, Late: 0.9, Paid: 120}, Target: 7},
-		Hindsight: objective.Rival{Account: objective.Account{Arrived: 100, Late: 0.9, Paid: 110}, Target: 8},
+// The headline compares with the HPA before at equal reliability, and the details have the advice.
+func TestHeadline(t *testing.T) {
+	c := config(t, 0.01)
+	p := newPlayer(t, c)
+	play(p, days(2, 11))
+	if got := p.Report(); !strings.HasPrefix(got.Headline(false), "Too early for a verdict") {
+		t.Errorf("after two days %q", got.Headline(false))
 	}
-	const want = "Last 60 minutes: 0.2% late, 150 replica-hours. Before: 0.9%, 120. Best target in hindsight: 0.9%, 110. " +
-		"Forewarm costs 25.0% more than before: check the lead time and the signal, allow more to be late, or set serve: Shadow."
-	if got := r.Headline(false); got != want {
-		t.Errorf("%q, want %q", got, want)
+	p = newPlayer(t, c)
+	play(p, days(8, 11))
+	r := p.Report()
+	v := r.Judged
+	total := 0.0
+	for _, cost := range v.Compared.HPA.Cost {
+		total += cost
 	}
-	r.Before.Late = 1.1 // It was later than asked, so it was not better.
-	if got := r.Headline(false); strings.Contains(got, "than before") {
+	if len(v.Compared.HPA.Cost) != 7 || math.Abs(total/r.Before.Paid-1) > 1e-9 ||
+		math.Abs(v.Compared.Forewarm.Total()/r.Served.Paid-1) > 1e-9 || v.Compared.HPA.Share != r.Before.LateShare() {
+		t.Errorf("%+v is not %+v and %+v", v.Compared, r.Served, r.Before)
+	}
+	if !(v.Low < v.Saved && v.Saved < v.High) || !strings.Contains(r.Details(false), "an HPA with the target") {
+		t.Errorf("%+v: %s", v, r.Details(false))
+	}
+	if got := r.Headline(true); got != "In shadow mode: "+r.Headline(false) {
 		t.Errorf("%q", got)
+	}
+	r.Judged.Word = verdict.CostsMore
+	r.Measured = &objective.Measured{Late: 0.029}
+	for _, want := range []string{"set serve: Shadow", "2.9% of the demand was measured as late, without Forewarm."} {
+		if got := r.Details(true); !strings.Contains(got, want) {
+			t.Errorf("%q is not in %q", want, got)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/demand"
+	"github.com/forewarm/forewarm/pkg/core/verdict"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
@@ -47,6 +48,8 @@ type Report struct {
 	// that was the cheapest of this period while no more was late than asked, or than with Forewarm.
 	Before, Hindsight Rival
 	BeforeAssumed     bool
+	// Judged compares Served with Before at equal reliability; nil without demand.
+	Judged *verdict.Verdict
 	// Deferrable is the work that may wait; nil where there is none.
 	Deferrable *Deferrable
 	// Measured is what users saw, where a query measures it; else nil.

@@ -51,6 +51,7 @@ func (o *Calibrator) Report() *Report {
 	r.BadHours = a.goal.BadHours
 	all, best := o.rivalsBeside(sum)
 	r.setRivals(all, best, o.config.Before)
+	r.Judged = o.judge(sum, all[:])
 	if r.Price == 0 {
 		r.Budget = o.budget(sum.Account)
 	}

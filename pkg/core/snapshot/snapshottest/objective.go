@@ -7,7 +7,9 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/demand"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/core/verdict"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
@@ -62,9 +64,9 @@ func WithCostRatio(key snapshot.Key) *snapshot.ForecastState {
 
 // ObjectiveReport is the report of an objective of 1 % with each verdict, over a week of demand under an HPA of 1 to 12
 // replicas.
-func ObjectiveReport(verdict objective.Verdict) *objective.Report {
+func ObjectiveReport(of objective.Verdict) *objective.Report {
 	r := &objective.Report{
-		Late: 0.01, Wait: 30 * time.Second, Verdict: verdict,
+		Late: 0.01, Wait: 30 * time.Second, Verdict: of,
 		Hours: 7 * 24, Lead: lead, Candidates: candidateCosts(),
 		Selection: decide.SelectionReason{
 			Rule:         decide.SelectedAsBetter,
@@ -88,7 +90,7 @@ func ObjectiveReport(verdict objective.Verdict) *objective.Report {
 		Race:       race(), BeforeAssumed: true,
 	}
 	widest := &r.Autoscalers[0]
-	switch verdict {
+	switch of {
 	case objective.Met:
 	case objective.Learning:
 		r.Hours = 5
@@ -113,7 +115,28 @@ func ObjectiveReport(verdict objective.Verdict) *objective.Report {
 		BurnHour:     0.3,
 		BurnSixHours: 1.2,
 	}
+	r.Judged = judged(r)
 	return r
+}
+
+// judged is the verdict on a report whose days are all alike, with the best target as the only other one.
+func judged(r *objective.Report) *verdict.Verdict {
+	days := int(r.Period.Hours()) / 24 //nolint:mnd // Hours.
+	outcome := func(setting float64, a objective.Account) verdict.Outcome {
+		out := verdict.Outcome{Setting: setting, Share: a.LateShare()}
+		for range max(days, 1) {
+			out.Cost = append(out.Cost, a.Paid/float64(max(days, 1)))
+		}
+		return out
+	}
+	c := verdict.Comparison{
+		Objective: r.Late, Unit: "replica-hours", Period: "the last " + humanize.Period(r.Period),
+		HPAName:  "an HPA with the target 28 (assumed)",
+		Forewarm: outcome(r.Late, r.Served), HPA: outcome(r.Before.Target, r.Before.Account),
+		Targets: []verdict.Outcome{outcome(r.Hindsight.Target, r.Hindsight.Account)},
+	}
+	v := c.Judge()
+	return &v
 }
 
 // race is a day of half-hours with a rise at eight that Forewarm is ready for, and a gap of an hour.

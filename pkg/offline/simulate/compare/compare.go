@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
+	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
 // Compare simulates every policy on the history. It reports progress in units of work of about equal length, with the
@@ -28,13 +29,16 @@ func Compare(ctx context.Context, c Config, progress func(done, total int, what 
 		return nil, fmt.Errorf("compare: interrupted before anything was played: %w", context.Cause(ctx))
 	}
 	out.Assumptions.CapacityAssumed = c.Capacity == 0
-	out.Notes = p.notes(out)
 	out.WarmPool = p.poolResult(out)
 	if out.TooShort = c.TooShort; out.TooShort == "" {
+		if out.Judged, err = p.judge(ctx); err != nil {
+			return nil, err
+		}
 		out.Verdict = out.verdict()
 	} else if out.WarmPool != nil {
 		out.WarmPool.Verdict = ""
 	}
+	out.Notes = p.notes(out)
 	return out, nil
 }
 
@@ -48,13 +52,21 @@ type plan struct {
 	sweeps    []*sweep
 	// unfit are the models that could not be fitted.
 	unfit []bool
-	// forewarm is the result for the objective, objective its own report at the end, others the results for other
-	// objectives.
+	// forewarm is the result for the objective with what it served, objective its own report at the end, others the results
+	// for other objectives.
 	forewarm  *PolicyResult
+	served    []float64
 	objective *objective.Report
-	others    []*Point
+	others    []*objectiveResult
 	// pool is nil without a pool.
 	pool *poolRun
+}
+
+// objectiveResult is what Forewarm served for another objective, and what came of it.
+type objectiveResult struct {
+	objective float64
+	values    []float64
+	report    simulate.Report
 }
 
 // newPlan checks a configuration, fills in its defaults and loads its history; what is for the error.
@@ -117,7 +129,7 @@ func (p *plan) withFrontier() *PolicyResult {
 	points := []Point{p.pointOf(p.Objective, &p.forewarm.Report)}
 	for _, o := range p.others {
 		if o != nil {
-			points = append(points, *o)
+			points = append(points, p.pointOf(o.objective, &o.report))
 		}
 	}
 	p.forewarm.Frontier = paretoFront(points)

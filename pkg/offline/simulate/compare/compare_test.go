@@ -53,7 +53,7 @@ func TestCompare(t *testing.T) {
 	if forewarm.Hindsight || forewarm.Target != capacity || !best.Hindsight {
 		t.Errorf("forewarm is played with %v, in hindsight %v", forewarm.Target, forewarm.Hindsight)
 	}
-	if !strings.HasPrefix(c.Verdict, "Forewarm saves. Over 2 days Forewarm would have used") ||
+	if !strings.HasPrefix(c.Verdict, "Too early for a verdict, which needs three days. Over 2 days Forewarm uses") ||
 		strings.Contains(strings.Join(c.Notes, "\n"), "forewarm backtest") {
 		t.Error(c.Verdict)
 	}
@@ -62,7 +62,7 @@ func TestCompare(t *testing.T) {
 	}
 	notes := strings.Join(c.Notes, "\n")
 	for _, want := range []string{
-		"no policy can learn the pattern of a week", "With no more late demand than Forewarm (",
+		"no policy can learn the pattern of a week",
 		"Cheaper than Forewarm within the objective: offset at ",
 	} {
 		if !strings.Contains(notes, want) {

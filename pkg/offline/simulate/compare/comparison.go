@@ -3,6 +3,7 @@ package compare
 import (
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/core/verdict"
 	"github.com/forewarm/forewarm/pkg/offline/fleet"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
@@ -11,7 +12,7 @@ import (
 const (
 	// HPA is the autoscaler as written, on the observed demand.
 	HPA = "hpa"
-	// BestTarget is the same with the cheapest target in hindsight; the verdict compares with it.
+	// BestTarget is the same with the cheapest target in hindsight.
 	BestTarget = "hpa-best-target"
 	// Max15m serves the maximum of the last 15 minutes.
 	Max15m = "max15m"
@@ -31,6 +32,8 @@ type Comparison struct {
 	Assumptions Assumptions
 	// Policies are in the order of their names above; those that could not be played are left out, and Notes say why.
 	Policies []PolicyResult
+	// Judged compares forewarm with hpa at equal reliability; nil where one of them was not played.
+	Judged *verdict.Verdict
 	// Verdict is the result in words, with its numbers; empty where TooShort is why there is none. Notes are its caveats.
 	Verdict, TooShort string
 	Notes             []string

@@ -94,7 +94,7 @@ const forewarmUnits = 110
 func (p *plan) jobs() []job {
 	names := hindsightPolicies()
 	p.sweeps, p.unfit = make([]*sweep, len(names)), make([]bool, len(names))
-	p.others = make([]*Point, len(p.otherObjectives()))
+	p.others = make([]*objectiveResult, len(p.otherObjectives()))
 	asked := stdsync.OnceValues(p.forewarmValues)
 	out := []job{
 		{HPA, 1, p.playAsWritten},
@@ -166,14 +166,13 @@ func (p *plan) playForewarm(decide func() (forewarmServed, error), spent func())
 	if err != nil {
 		return err
 	}
-	p.forewarm, p.objective = one, of.objective
+	p.forewarm, p.objective, p.served = one, of.objective, of.values[0]
 	for i, values := range of.values[1:] {
 		report, err := simulate.Run(p.config(&p.Config, p.capacityTarget()), simulate.NewTape(values))
 		if err != nil {
 			return err
 		}
-		other := p.pointOf(p.otherObjectives()[i], &report)
-		p.others[i] = &other
+		p.others[i] = &objectiveResult{p.otherObjectives()[i], values, report}
 		spent()
 	}
 	return p.interrupted()

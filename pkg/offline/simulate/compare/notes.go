@@ -7,6 +7,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
+	"github.com/forewarm/forewarm/pkg/core/verdict"
 )
 
 // notes are the caveats of a comparison, the most important first.
@@ -15,7 +16,6 @@ func (p *plan) notes(c *Comparison) []string {
 	note := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	p.deferrableNote(c, note)
 	c.badHoursNotes(note)
-	p.matchedNote(c, note)
 	if p.TooShort == "" {
 		c.backtestNote(note)
 	}
@@ -41,9 +41,7 @@ func (c *Comparison) badHoursNotes(note noteFunc) {
 
 // backtestNote is why backtest may say the contrary of a verdict against Forewarm.
 func (c *Comparison) backtestNote(note noteFunc) {
-	forewarm, best := c.Find(Forewarm), c.Find(BestTarget)
-	if forewarm == nil || best == nil || forewarm.MeetsObjective &&
-		(!best.MeetsObjective || forewarm.Report.ReplicaHours <= best.Report.ReplicaHours) {
+	if v := c.Judged; v == nil || v.Word != verdict.CostsMore && v.Word != verdict.TooLate {
 		return
 	}
 	note(
@@ -96,33 +94,6 @@ func (p *plan) deferrableNote(c *Comparison, note noteFunc) {
 		humanize.Span(p.Deadline),
 		humanize.List(missed),
 	)
-}
-
-// matchedNote is the cost of the autoscaler at Forewarm's share of late demand or, by bad hours, of demand in bad hours. The verdict compares only under the objective.
-func (p *plan) matchedNote(c *Comparison, note noteFunc) {
-	forewarm, best := c.Find(Forewarm), c.Find(BestTarget)
-	if forewarm == nil || best == nil {
-		return
-	}
-	late := forewarm.Report.WorstShare(p.BadHours)
-	// The frontier goes from the least late to the cheapest: the last that is no later is the cheapest of them.
-	var matched *Point
-	for i := range best.Frontier {
-		if best.Frontier[i].Late <= late {
-			matched = &best.Frontier[i]
-		}
-	}
-	if matched == nil {
-		note(
-			"No target of this HPA has as little %s as Forewarm (%s).",
-			c.Assumptions.LimitedDemand(),
-			humanize.Share(late),
-		)
-		return
-	}
-	note("With no more %s than Forewarm (%s), the cheapest target of this HPA is %s: %s GPU-hours.",
-		c.Assumptions.LimitedDemand(), humanize.Share(late), formatNumber(matched.Setting),
-		humanize.Amount(matched.RelativeCost*(best.Report.Arrived+best.Report.Deferrable)*p.GPUs))
 }
 
 // scaleNotes are about the autoscaler and the capacity of a replica.

@@ -1,52 +1,146 @@
 package compare
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/forewarm/forewarm/pkg/core/humanize"
+	"github.com/forewarm/forewarm/pkg/core/verdict"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
-// verdict compares Forewarm with the autoscaler with the best target in hindsight, and adds the autoscaler as
-// written.
-func (c *Comparison) verdict() string {
-	forewarm, best, written := c.Find(Forewarm), c.Find(BestTarget), c.Find(HPA)
-	if forewarm == nil || best == nil {
-		missing := ""
-		if c.Partial {
-			missing = "Interrupted before Forewarm was compared."
-		}
-		return joinSentences(missing, c.describeAsWritten(written))
+// judge compares forewarm with hpa at equal reliability; nil where one of them was not played.
+func (p *plan) judge(ctx context.Context) (*verdict.Verdict, error) {
+	if p.forewarm == nil || p.asWritten == nil {
+		return nil, nil //nolint:nilnil // There is no verdict then.
 	}
-	return joinSentences(c.describeAgainst(forewarm, best), c.describeAsWritten(written))
+	v := &verdict.Comparison{
+		Objective: p.Objective, BadHours: p.BadHours, Unit: "GPU-hours", Price: p.GPUPrice,
+		Period: formatDays(p.forewarm.Report.Duration), HPAName: "your HPA",
+		Forewarm: p.outcome(p.Objective, &p.forewarm.Report), HPA: p.outcome(p.asWritten.Target, &p.asWritten.Report),
+	}
+	for _, o := range p.others {
+		if o != nil && o.objective < p.Objective {
+			v.Stricter = append(v.Stricter, p.outcome(o.objective, &o.report))
+		}
+	}
+	for i, r := range hindsightPolicies() {
+		if s := p.sweeps[i]; s != nil && r.name == BestTarget {
+			for _, t := range s.all {
+				v.Targets = append(v.Targets, p.outcome(inUnits(t.target), &t.report))
+			}
+		}
+	}
+	if err := p.addDraws(ctx, v); err != nil {
+		return nil, err
+	}
+	out := v.Judge()
+	return &out, nil
 }
 
-// describeAgainst compares Forewarm with the best target. Cost alone decides only if both meet the objective.
-func (c *Comparison) describeAgainst(forewarm, best *PolicyResult) string {
-	head := "Forewarm saves. "
-	switch {
-	case !forewarm.MeetsObjective && best.MeetsObjective:
-		head = "Forewarm loses: it misses the objective. "
-	case !forewarm.MeetsObjective && !best.MeetsObjective:
-		head = "Neither meets the objective. "
-	case forewarm.MeetsObjective && !best.MeetsObjective:
-		head = "Only Forewarm meets the objective. "
-	case c.gpuHours(&forewarm.Report) > c.gpuHours(&best.Report):
-		head = "Forewarm loses: it costs more. "
+// outcome is a result as the verdict reads it.
+func (p *plan) outcome(setting float64, r *simulate.Report) verdict.Outcome {
+	cost := verdict.Days(r.Hourly)
+	floats.Scale(p.GPUs, cost)
+	return verdict.Outcome{
+		Setting: setting, Cost: cost, Share: r.WorstShare(p.BadHours), BadHours: r.BadHours.Count,
 	}
-	which := "its best target in hindsight"
+}
+
+// draws of start times, for the interval of a verdict.
+const draws = 8
+
+// addDraws plays the pair of a comparison, and the HPA as written, with other draws of the start times, if starts vary.
+func (p *plan) addDraws(ctx context.Context, v *verdict.Comparison) error {
+	if p.Lead.P90 <= p.Lead.Median && (p.Node == nil || p.Node.P90 <= p.Node.Median) {
+		return nil
+	}
+	observed, err := p.values(simulate.NewObserved())
+	if err != nil {
+		return err
+	}
+	pair := v.Pair()
+	served := p.served
+	for _, o := range p.others {
+		if o != nil && o.objective == pair.Forewarm.Setting {
+			served = o.values
+		}
+	}
+	drawn := make([]verdict.Draw, draws)
+	jobs := make([]job, draws)
+	for i := range jobs {
+		jobs[i] = job{what: "draws of start times", do: func(func()) (err error) {
+			drawn[i], err = p.draw(uint64(i), observed, served, &pair)
+			return err
+		}}
+	}
+	if err = runJobs(ctx, p.Workers, jobs, nil); err == nil && ctx.Err() == nil {
+		v.Draws = drawn
+	}
+	return err
+}
+
+// draw plays the pair, whose Forewarm served these values, and both as they are with another draw of the start times. The first one is
+// that of the tables.
+func (p *plan) draw(number uint64, observed, served []float64, pair *verdict.Pair) (verdict.Draw, error) {
+	var problems error
+	play := func(values []float64, target int64) simulate.Report {
+		c := p.config(&p.Config, target)
+		if number > 0 { // The seed 1 is that of Forewarm's own simulated autoscalers.
+			c.Seed = number + 1
+		}
+		report, err := simulate.Run(c, simulate.NewTape(values))
+		problems = errors.Join(problems, err)
+		return report
+	}
+	asServed, asWritten := play(p.served, p.capacityTarget()), play(observed, p.target())
+	forewarm := play(served, p.capacityTarget())
+	other := play(observed, int64(math.Round(pair.HPA.Setting*1000))) //nolint:mnd // Milli-units.
+	return verdict.Draw{
+		Forewarm: forewarm.ReplicaHours * p.GPUs, HPA: other.ReplicaHours * p.GPUs,
+		ForewarmBadHours: asServed.BadHours.Count, HPABadHours: asWritten.BadHours.Count,
+	}, problems
+}
+
+// verdict is the result in words: against the HPA as written, and against the same with its best target in hindsight.
+func (c *Comparison) verdict() string {
+	var asWritten string
+	switch written := c.Find(HPA); {
+	case c.Judged != nil:
+		asWritten = c.Judged.Headline() + " " + c.Judged.Details()
+	case written != nil:
+		asWritten = fmt.Sprintf("The HPA as written (%s) uses %s, with %s.",
+			formatNumber(written.Target), c.gpuHoursText(&written.Report), c.limitedText(&written.Report))
+	}
+	if c.Partial && (c.Find(Forewarm) == nil || c.Find(BestTarget) == nil) {
+		return joinSentences("Interrupted before Forewarm was compared.", asWritten)
+	}
+	return joinSentences(asWritten, c.againstBest())
+}
+
+// againstBest compares Forewarm with the best target in hindsight.
+func (c *Comparison) againstBest() string {
+	forewarm, best := c.Find(Forewarm), c.Find(BestTarget)
+	if forewarm == nil || best == nil {
+		return ""
+	}
+	which := "its cheapest target within the objective"
 	if !best.MeetsObjective {
-		which = "its least late target in hindsight"
+		which = "its most reliable target"
 	}
-	got, rival := &forewarm.Report, &best.Report
 	return fmt.Sprintf(
-		"%sOver %s Forewarm would have used %s: %s than this HPA with %s (%s). It would have had %s, "+
-			"and the HPA %s; the objective is %s.", head, formatDays(got.Duration), c.gpuHoursText(got),
-		c.savingText(got, rival), which, formatNumber(best.Target), c.limitedText(got), c.limitedText(rival),
-		humanize.ShareAsWritten(c.Assumptions.Objective),
+		"In hindsight, %s is %s: it uses %s, with %s. Forewarm uses %s.",
+		which,
+		formatNumber(best.Target),
+		c.gpuHoursText(&best.Report),
+		c.limitedText(&best.Report),
+		c.savingText(&forewarm.Report, &best.Report),
 	)
 }
 
@@ -60,26 +154,6 @@ func (c *Comparison) limitedText(of *simulate.Report) string {
 		return "no bad hour"
 	}
 	return fmt.Sprintf("%s (%s of the demand)", humanize.Plural(b.Count, "bad hour"), humanize.Share(b.Share()))
-}
-
-// describeAsWritten is the result of the autoscaler as written.
-func (c *Comparison) describeAsWritten(written *PolicyResult) string {
-	if written == nil {
-		return ""
-	}
-	return fmt.Sprintf("Before, the HPA as written (%s) would have used %s with %s.",
-		formatNumber(written.Target), c.gpuHoursText(&written.Report), c.limitedText(&written.Report))
-}
-
-// Saved is how many GPU-hours Forewarm uses less than the autoscaler with its best target, and whether the verdict is that it
-// loses; 0 where one of them was not played.
-func (c *Comparison) Saved() (gpuHours float64, loses bool) {
-	forewarm, best := c.Find(Forewarm), c.Find(BestTarget)
-	if forewarm == nil || best == nil {
-		return 0, false
-	}
-	gpuHours = c.gpuHours(&best.Report) - c.gpuHours(&forewarm.Report)
-	return gpuHours, best.MeetsObjective && (!forewarm.MeetsObjective || gpuHours < 0)
 }
 
 func (c *Comparison) gpuHours(of *simulate.Report) float64 {

@@ -3,6 +3,7 @@ package compare_test
 import (
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/core/verdict"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
@@ -45,7 +48,6 @@ func golden(t *testing.T, file, got string) {
 
 func TestVerdict(t *testing.T) {
 	var got strings.Builder
-	hpa := resultOf(compare.HPA, 64, 2000, 0)
 	for _, tt := range []struct {
 		name                     string
 		price                    float64
@@ -53,7 +55,7 @@ func TestVerdict(t *testing.T) {
 		replicas, late           float64
 	}{
 		{"saves", 0, 51.5, 1444, 0.0012, 1234.4, 0.0098},
-		{"costs more", 0, 64, 1000, 0.01, 2000, 0},
+		{"costs more", 0, 64, 1000, 0.01, 2100, 0},
 		{"is late", 0, 64, 1000, 0.00001, 500, 0.25},
 		{"is alone", 0, 16, 10, 0.02, 20, 0.01},
 		{"both miss, at a price", 2.5, 16, 600_500, 0.02, 600_000, 0.03},
@@ -61,27 +63,47 @@ func TestVerdict(t *testing.T) {
 		c := &compare.Comparison{
 			Assumptions: compare.Assumptions{Objective: 0.01, GPUs: 2, GPUPrice: tt.price},
 			Policies: []compare.PolicyResult{
-				hpa, resultOf(compare.BestTarget, tt.target, tt.rival, tt.rivalLate),
+				resultOf(compare.HPA, 64, 2000, 0), resultOf(compare.BestTarget, tt.target, tt.rival, tt.rivalLate),
 				resultOf(compare.Forewarm, 80, tt.replicas, tt.late),
 			},
 		}
+		c.Judge()
 		fmt.Fprintf(&got, "%s: %s\n", tt.name, c.MakeVerdict())
 	}
 	c := &compare.Comparison{
-		Policies: []compare.PolicyResult{hpa}, Assumptions: compare.Assumptions{GPUs: 2}, Partial: true,
+		Policies:    []compare.PolicyResult{resultOf(compare.HPA, 64, 2000, 0)},
+		Assumptions: compare.Assumptions{GPUs: 2}, Partial: true,
 	}
 	fmt.Fprintf(&got, "is not there: %s\n", c.MakeVerdict())
 	golden(t, "verdicts.txt", got.String())
 }
 
+// bursts is days of a demand in minutes that is six times as high for ten minutes, at random.
+func bursts(days int) forecast.Series {
+	random := rand.New(rand.NewPCG(13, 14))
+	s := forecast.Series{Start: start(), Step: time.Minute}
+	for left := 0; s.Len() < days*24*60; left-- {
+		v := 200.0
+		if left > 0 {
+			v = 1200
+		} else if random.Float64() < 0.01 {
+			left = 10
+		}
+		s.Values = append(s.Values, v)
+	}
+	return s
+}
+
 // A verdict against Forewarm says why backtest may say the contrary; on a history that is too short there is neither.
 func TestVerdictAgainstForewarm(t *testing.T) {
 	t.Parallel()
-	c := short()
-	c.Only = []string{compare.BestTarget, compare.Forewarm}
+	c := config(bursts(6))
+	c.Lead.P90 = 8 * time.Minute
+	c.Only = []string{compare.HPA, compare.BestTarget, compare.Forewarm}
 	const why = `"forewarm backtest" may still find a model better than its baselines`
 	got := played(t, c)
-	if !strings.HasPrefix(got.Verdict, "Forewarm loses") || !strings.Contains(strings.Join(got.Notes, "\n"), why) {
+	if got.Judged.Word != verdict.TooLate || !strings.HasPrefix(got.Verdict, "Too late: ") ||
+		len(got.Judged.Compared.Draws) != 8 || !strings.Contains(strings.Join(got.Notes, "\n"), why) {
 		t.Errorf("%q, %q", got.Verdict, got.Notes)
 	}
 	c.TooShort = "Too short to judge: 6 hours, want a week."

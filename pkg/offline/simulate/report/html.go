@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/forewarm/forewarm/pkg/chart"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
@@ -24,10 +25,11 @@ var templates = template.Must(template.ParseFS(pages, "page/*.html"))
 
 // page is what the templates show.
 type page struct {
-	ChartStyle                template.CSS
-	Verdict, Capacity, Period string
-	Interrupted               string
-	Tiles                     []tile
+	ChartStyle template.CSS
+	// Headline is the sentence that has the number; empty without a verdict. Verdict is the rest of it, or why there is none.
+	Headline, Verdict, Capacity, Period string
+	Interrupted                         string
+	Tiles                               []tile
 	// Timelines are the race between before and Forewarm; Others are folded.
 	Timelines, Others []timelineChart
 	Closeup           *closeup
@@ -40,7 +42,7 @@ type page struct {
 	Notes             []string
 }
 
-// tile is a main figure, compared with that of the autoscaler with its best target.
+// tile is a main figure, compared with that of the autoscaler as written.
 type tile struct{ Name, Value, Note string }
 
 // HTML writes a comparison as one self-contained page without scripts, for light and dark, paper and telephones. It
@@ -62,6 +64,10 @@ func HTML(w io.Writer, c *compare.Comparison) error {
 		Sections:   sections(c),
 		Facts:      facts(a),
 		Notes:      c.Notes,
+	}
+	if c.Judged != nil {
+		shown.Headline = c.Judged.Headline()
+		shown.Verdict = strings.TrimSpace(strings.TrimPrefix(c.Verdict, shown.Headline))
 	}
 	if c.Partial {
 		shown.Interrupted = interrupted
@@ -85,45 +91,51 @@ func HTML(w io.Writer, c *compare.Comparison) error {
 
 // tiles are forewarm's numbers; none where one of the two was not played.
 func tiles(c *compare.Comparison) []tile {
-	a, ours, best := &c.Assumptions, c.Find(compare.Forewarm), c.Find(compare.BestTarget)
-	if ours == nil || best == nil {
+	a, ours, hpa := &c.Assumptions, c.Find(compare.Forewarm), c.Find(compare.HPA)
+	if ours == nil || hpa == nil {
 		return nil
 	}
-	const beside = " with the best target"
-	name := "Late"
-	if a.BadHours {
-		name = "In bad hours"
+	out := []tile{
+		{
+			"GPU-hours",
+			humanize.Amount(gpuHours(a, ours)),
+			comparedWithHPA(gpuHours(a, ours), gpuHours(a, hpa), humanize.Amount),
+		},
 	}
-	hours, limited := gpuHours(a, ours), humanize.Share(ours.Report.LimitedShare(a.BadHours))
-	out := []tile{{"GPU-hours", humanize.Amount(hours), comparedWithBest(hours, gpuHours(a, best), humanize.Amount)}}
 	if a.GPUPrice > 0 {
 		priced := func(v float64) string { return "$" + humanize.Amount(v) }
 		out = append(out,
-			tile{"Cost", priced(dollars(a, ours)), comparedWithBest(dollars(a, ours), dollars(a, best), priced)})
+			tile{"Cost", priced(dollars(a, ours)), comparedWithHPA(dollars(a, ours), dollars(a, hpa), priced)})
 	}
-	return append(
-		out,
-		tile{
-			name + ", objective " + humanize.ShareAsWritten(a.Objective),
-			limited,
-			humanize.Share(best.Report.LimitedShare(a.BadHours)) + beside,
-		},
-		tile{"Cold starts", strconv.Itoa(ours.Report.ColdStarts), strconv.Itoa(best.Report.ColdStarts) + beside},
-	)
+	if a.BadHours {
+		out = append(
+			out,
+			tile{
+				"Bad hours",
+				strconv.Itoa(ours.Report.BadHours.Count),
+				strconv.Itoa(hpa.Report.BadHours.Count) + withHPA,
+			},
+		)
+	}
+	return append(out,
+		tile{"Late demand", humanize.Share(ours.Report.LateShare()), humanize.Share(hpa.Report.LateShare()) + withHPA},
+		tile{"Cold starts", strconv.Itoa(ours.Report.ColdStarts), strconv.Itoa(hpa.Report.ColdStarts) + withHPA})
 }
 
-// comparedWithBest compares a number with that of the best target, in words.
-func comparedWithBest(ours, best float64, told func(float64) string) string {
-	if !(best > 0) || !humanize.Known(ours) {
-		return told(best) + " with the best target"
+const withHPA = " with your HPA"
+
+// comparedWithHPA compares a number with that of the autoscaler as written, in words.
+func comparedWithHPA(ours, hpa float64, format func(float64) string) string {
+	if !(hpa > 0) || !humanize.Known(ours) {
+		return format(hpa) + withHPA
 	}
-	by := ours/best - 1
-	size := strconv.FormatFloat(100*math.Abs(by), 'f', 1, 64) + "%"
+	by := ours/hpa - 1
+	size := humanize.Percent(math.Abs(by))
 	switch {
 	case math.Abs(by) < 0.0005:
-		return "as with the best target"
+		return "as" + withHPA
 	case by < 0:
-		return size + " less than the " + told(best) + " with the best target"
+		return size + " less than the " + format(hpa) + withHPA
 	}
-	return size + " more than the " + told(best) + " with the best target"
+	return size + " more than the " + format(hpa) + withHPA
 }

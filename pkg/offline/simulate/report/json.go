@@ -10,6 +10,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
+	"github.com/forewarm/forewarm/pkg/core/verdict"
 	"github.com/forewarm/forewarm/pkg/offline/fleet"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
@@ -67,6 +68,7 @@ func JSON(w io.Writer, c *compare.Comparison) error {
 	a := &c.Assumptions
 	out := jsonObject{
 		{"assumptions", assumptionsObject(a)},
+		{"comparison", comparisonObject(c.Judged)},
 		{"verdict", c.Verdict},
 		{"too_short", c.TooShort},
 		{"notes", append([]string{}, c.Notes...)},
@@ -110,6 +112,24 @@ func JSON(w io.Writer, c *compare.Comparison) error {
 		return fmt.Errorf("report: %w", err)
 	}
 	return nil
+}
+
+// comparisonObject is forewarm against hpa at equal reliability; nil where one of them was not played.
+func comparisonObject(v *verdict.Verdict) any {
+	if v == nil {
+		return nil
+	}
+	return jsonObject{
+		{"verdict", v.Word},
+		{"saved_fraction", v.Saved},
+		{"saved_low", v.Low},
+		{"saved_high", v.High},
+		{"equally_reliable", v.Equal},
+		{"objective", v.Forewarm.Setting},
+		{"target", v.HPA.Setting},
+		{"gpu_hours", v.Forewarm.Total()},
+		{"hpa_gpu_hours", v.HPA.Total()},
+	}
 }
 
 func assumptionsObject(a *compare.Assumptions) jsonObject {

@@ -146,7 +146,7 @@ func TestReportByBadHours(t *testing.T) {
 	if page := asHTML(
 		t,
 		c,
-	); !strings.Contains(page, "In bad hours, objective") ||
+	); !strings.Contains(page, "<dt>Bad hours</dt>") ||
 		!strings.Contains(page, "share of demand in bad hours") {
 		t.Error("the page does not say that the objective is by bad hours")
 	}

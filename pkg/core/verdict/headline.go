@@ -1,0 +1,209 @@
+package verdict
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/forewarm/forewarm/pkg/core/humanize"
+)
+
+// Headline is the verdict in the sentence that has the number.
+func (v *Verdict) Headline() string {
+	text := v.gain()
+	switch v.Word {
+	case TooEarly:
+		return "Too early for a verdict, which needs three days."
+	case TooLate:
+		return fmt.Sprintf("Too late: %s, and the objective allows %s.", v.Compared.limited(&v.Compared.Forewarm),
+			humanize.ShareAsWritten(v.Compared.Objective))
+	case NoDifference:
+		return "No difference: " + text
+	case CostsMore:
+		return "Costs more: " + text
+	case Saves:
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// Details are what both used and how reliable they were, and what equal reliability would take.
+func (v *Verdict) Details() string {
+	if needed := v.needed(); needed != "" && v.Word != TooEarly {
+		return v.facts() + " " + needed
+	}
+	return v.facts()
+}
+
+// gain is what Forewarm changes, at equal reliability or at equal cost.
+func (v *Verdict) gain() string {
+	c := &v.Compared
+	equal := v.difference(&v.Forewarm, &v.HPA)
+	switch {
+	case c.Priced:
+		return fmt.Sprintf("%s than %s%s, with late demand at its price.", equal, c.HPAName, v.interval())
+	case c.misses(&c.HPA):
+		return v.gainOnReliability()
+	case v.Stricter:
+		return fmt.Sprintf("as reliable as %s if the objective is %s, with %s%s.", c.HPAName,
+			humanize.ShareAsWritten(v.Forewarm.Setting), equal, v.interval())
+	case !v.Equal:
+		return fmt.Sprintf("within the objective like %s, with %s%s.", c.HPAName, equal, v.interval())
+	}
+	return fmt.Sprintf("as reliable as %s, with %s%s.", c.HPAName, equal, v.interval())
+}
+
+// gainOnReliability is gain where the HPA as written misses the objective.
+func (v *Verdict) gainOnReliability() string {
+	c := &v.Compared
+	switch {
+	case v.costsAtMost() && math.Abs(saved(c.Forewarm.Total(), c.HPA.Total())) <= small:
+		return fmt.Sprintf("at the same %s as %s: %s.", c.Unit, c.HPAName, c.instead())
+	case v.costsAtMost():
+		return fmt.Sprintf("%s than %s, and %s.", v.difference(&c.Forewarm, &c.HPA), c.HPAName, c.instead())
+	case c.onlyForewarm(&v.Pair):
+		return fmt.Sprintf("only Forewarm meets the objective, with %s than %s with its most reliable target%s.",
+			v.difference(&v.Forewarm, &v.HPA), c.HPAName, v.interval())
+	case !v.Equal:
+		return fmt.Sprintf(
+			"%s than %s would need to meet the objective%s.",
+			v.difference(&v.Forewarm, &v.HPA),
+			c.HPAName,
+			v.interval(),
+		)
+	}
+	return fmt.Sprintf(
+		"%s than %s would need to be as reliable%s.",
+		v.difference(&v.Forewarm, &v.HPA),
+		c.HPAName,
+		v.interval(),
+	)
+}
+
+// costsAtMost reports whether Forewarm, which saves at equal reliability, also costs no more than the HPA as written.
+func (v *Verdict) costsAtMost() bool {
+	return v.Word == Saves && saved(v.Compared.Forewarm.Total(), v.Compared.HPA.Total()) >= -small
+}
+
+// facts are what both used and how reliable they were.
+func (v *Verdict) facts() string {
+	c := &v.Compared
+	var forewarm, hpa string
+	if len(c.Draws) > 1 && c.BadHours {
+		forewarm = drawn(c.Draws, func(d *Draw) int { return d.ForewarmBadHours })
+		hpa = drawn(c.Draws, func(d *Draw) int { return d.HPABadHours })
+	}
+	return fmt.Sprintf("Over %s Forewarm uses %s and %s%s; %s uses %s and %s%s.", c.Period, c.cost(&c.Forewarm),
+		c.outcome(&c.Forewarm), forewarm, c.HPAName, c.cost(&c.HPA), c.outcome(&c.HPA), hpa)
+}
+
+// cost is the cost of an outcome with its unit and, at a price, in dollars.
+func (c *Comparison) cost(of *Outcome) string {
+	text := humanize.Amount(of.Total()) + " " + c.Unit
+	if c.Price > 0 {
+		text += " ($" + humanize.Amount(of.Total()*c.Price) + ")"
+	}
+	return text
+}
+
+// drawn is the range of bad hours over the draws of the start times.
+func drawn(draws []Draw, badHours func(*Draw) int) string {
+	low, high := math.MaxInt, 0
+	for i := range draws {
+		n := badHours(&draws[i])
+		low, high = min(low, n), max(high, n)
+	}
+	if low == high {
+		return ""
+	}
+	return fmt.Sprintf(" (%d to %d with other start times)", low, high)
+}
+
+// needed is what equal reliability would take where the settings as they are do not have it.
+func (v *Verdict) needed() string {
+	c := &v.Compared
+	switch {
+	case v.Stricter:
+		return fmt.Sprintf(
+			"With the objective %s Forewarm uses %s and %s.",
+			humanize.ShareAsWritten(v.Forewarm.Setting),
+			c.cost(&v.Forewarm),
+			c.outcome(&v.Forewarm),
+		)
+	case !c.misses(&c.HPA) || v.Word == TooLate:
+		return ""
+	case !v.Retargeted:
+		return fmt.Sprintf("No other target makes %s more reliable.", c.HPAName)
+	case !v.Equal:
+		return fmt.Sprintf("No target makes %s as reliable: with %s it uses %s and %s.", c.HPAName,
+			humanize.Number(v.HPA.Setting), c.cost(&v.HPA), c.outcome(&v.HPA))
+	}
+	text := fmt.Sprintf("To be as reliable, %s needs the target %s instead of %s, and %s", c.HPAName,
+		humanize.Number(v.HPA.Setting), humanize.Number(c.HPA.Setting), c.cost(&v.HPA))
+	if v.costsAtMost() {
+		text += fmt.Sprintf(": Forewarm saves %s%s", humanize.LateShare(v.Saved), v.interval())
+	}
+	return text + "."
+}
+
+// difference is the cost of one outcome against another: "17% fewer GPU-hours".
+func (v *Verdict) difference(of, than *Outcome) string {
+	share := saved(of.Total(), than.Total())
+	switch {
+	case math.IsNaN(share):
+		return "an unknown number of " + v.Compared.Unit
+	case share < 0:
+		return humanize.LateShare(-share) + " more " + v.Compared.Unit
+	}
+	return humanize.LateShare(share) + " fewer " + v.Compared.Unit
+}
+
+// interval is the interval of the saving, in parentheses and with a space before it; empty while it is unknown.
+func (v *Verdict) interval() string {
+	low, high := v.Low, v.High
+	switch {
+	case math.IsInf(low, 0) || math.IsInf(high, 0):
+		return ""
+	case low < 0 && high > 0:
+		return fmt.Sprintf(" (%s more to %s fewer)", humanize.LateShare(-low), humanize.LateShare(high))
+	case v.Saved < 0:
+		low, high = -high, -low
+	}
+	from, to := humanize.LateShare(low), humanize.LateShare(high)
+	if from == to {
+		return ""
+	}
+	return fmt.Sprintf(" (%s to %s)", from, to)
+}
+
+// limited is the share that the objective limits, in words.
+func (c *Comparison) limited(of *Outcome) string {
+	if c.BadHours {
+		return humanize.LateShare(of.Share) + " of the demand arrived in bad hours"
+	}
+	return humanize.LateShare(of.Share) + " of the demand was late"
+}
+
+// outcome is how reliable an outcome is, with a verb: "has no bad hour", "is late for 0.37% of the demand".
+func (c *Comparison) outcome(of *Outcome) string {
+	switch {
+	case !c.BadHours && of.Share == 0:
+		return "has no late demand"
+	case !c.BadHours:
+		return "is late for " + humanize.LateShare(of.Share) + " of the demand"
+	case of.BadHours == 0:
+		return "has no bad hour"
+	}
+	return "has " + humanize.Plural(of.BadHours, "bad hour")
+}
+
+// instead is the outcome of Forewarm next to that of the HPA: "1 bad hour instead of 9".
+func (c *Comparison) instead() string {
+	if !c.BadHours {
+		return fmt.Sprintf("%s instead of %s of the demand late", humanize.LateShare(c.Forewarm.Share),
+			humanize.LateShare(c.HPA.Share))
+	}
+	if c.Forewarm.BadHours == 0 {
+		return fmt.Sprintf("no bad hour instead of %d", c.HPA.BadHours)
+	}
+	return fmt.Sprintf("%s instead of %d", humanize.Plural(c.Forewarm.BadHours, "bad hour"), c.HPA.BadHours)
+}
