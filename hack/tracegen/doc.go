@@ -15,7 +15,7 @@
 //	Azure 2023, 10 s steps 0.28     –  0.582     –     –     –  0.171      –      –      –
 //	NAB, EC2 CPU, 5 min    0.53  0.00  0.989  0.98  0.47  0.06  0.044   1.62   2.88    15m
 //
-// foreseen_14d and calm_14d are easier to forecast than these, for the demo.
+// office_14d and calm_14d are easier to forecast than these, for the demo.
 //
 // The type stats (measure_test.go) explains the columns. The noise of requests_14d lies between those of the two ServeGen
 // models, as its mean (65 requests a second) does.

@@ -30,14 +30,15 @@ type shape struct {
 	// Wander is the standard deviation, in the logarithm, of the wandering level; Memory is its time constant.
 	Wander float64
 	Memory time.Duration
-	// From 9 to 17 o'clock the level is multiplied by Open, 0 for none: users who come to work, jobs that begin by the clock. It
-	// rises and falls within a quarter of an hour.
-	Open float64
+	// From 9 to 18 o'clock on weekdays the level is multiplied by Open, 0 for none: users who come to work. It rises within
+	// twice OpenFade, and falls within eight times that. OpenJitter is the standard deviation of the time at which it rises, from
+	// day to day, and OpenLevel that of Open, in the logarithm.
+	Open                 float64
+	OpenFade, OpenJitter time.Duration
+	OpenLevel            float64
 	// BurstsPerDay is the mean number of random bursts; each rises within minutes to at most BurstHeight and fades over
 	// about a quarter of an hour.
 	BurstsPerDay, BurstHeight float64
-	// BurstAt is one burst more, of BurstHeight; 0 for none.
-	BurstAt time.Duration
 	// From ShiftAt on the level is multiplied by Shift.
 	ShiftAt time.Duration
 	Shift   float64
@@ -54,9 +55,10 @@ func generate(s shape) forecast.Series {
 	values := make([]float64, n)
 	wander := s.wander(n, rand.New(source))
 	bursts := s.bursts(n, rand.New(source))
+	days := s.days(rand.New(source))
 	for i := range values {
 		at := time.Duration(i) * step
-		level := s.Base * s.season(s.Start.Add(at)) * math.Exp(wander[i]) * (1 + bursts[i])
+		level := s.Base * s.season(s.Start.Add(at), days[at/day]) * math.Exp(wander[i]) * (1 + bursts[i])
 		if at >= s.ShiftAt {
 			level *= s.Shift
 		}
@@ -68,21 +70,39 @@ func generate(s shape) forecast.Series {
 	return forecast.Series{Start: s.Start, Step: step, Values: values}
 }
 
+// openDay is how one day opens: at an hour of the day, to a factor.
+type openDay struct{ hour, factor float64 }
+
+// days are how all days open.
+func (s shape) days(random *rand.Rand) []openDay {
+	out := make([]openDay, s.Length/day)
+	if s.Open == 0 {
+		return out
+	}
+	for i := range out {
+		out[i] = openDay{
+			9 + s.OpenJitter.Hours()*random.NormFloat64(), s.Open * math.Exp(s.OpenLevel*random.NormFloat64()),
+		}
+	}
+	return out
+}
+
 // season is the factor of the hour of the day and the day of the week. Weekends fade in and out over their first and
 // last hours.
-func (s shape) season(at time.Time) float64 {
+func (s shape) season(at time.Time, opens openDay) float64 {
 	hour := at.Sub(at.Truncate(24 * time.Hour)).Hours()
 	daily := math.Cos((hour-15)/24*2*math.Pi) + 0.35*math.Cos((hour-10)/12*2*math.Pi)
-	return math.Exp(s.Day*daily) * (1 - (1-s.Weekend)*weekend(at)) * s.open(hour)
+	return math.Exp(s.Day*daily) * (1 - (1-s.Weekend)*weekend(at)) * (1 + (s.open(hour, opens)-1)*(1-weekend(at)))
 }
 
 // open is the factor of the opening hours.
-func (s shape) open(hour float64) float64 {
+func (s shape) open(hour float64, opens openDay) float64 {
 	if s.Open == 0 {
 		return 1
 	}
-	const fade = 0.125 // Hours on either side of the hour.
-	return 1 + (s.Open-1)*(ramp((hour-9-fade)/fade)-ramp((hour-17-fade)/fade))
+	const closes, slower = 18, 4
+	fade := s.OpenFade.Hours()
+	return 1 + max(opens.factor-1, 0)*(ramp((hour-opens.hour-fade)/fade)-ramp((hour-closes)/(slower*fade)))
 }
 
 // weekend is 1 on Saturday and Sunday, 0 on weekdays, and between them for some hours around the midnights.
@@ -120,9 +140,6 @@ func (s shape) bursts(n int, random *rand.Rand) []float64 {
 		}
 		height := s.BurstHeight * (0.3 + 0.7*random.Float64())
 		addBurst(out[start:], height, 1+3*random.Float64(), 6+14*random.Float64())
-	}
-	if s.BurstAt > 0 {
-		addBurst(out[s.BurstAt/step:], s.BurstHeight, 2, 15)
 	}
 	return out
 }

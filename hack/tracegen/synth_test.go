@@ -27,7 +27,7 @@ func TestPartsOfAShape(t *testing.T) {
 	shape.Weekend = 0.5
 	shape.ShiftAt, shape.Shift = 10*24*time.Hour, 2
 	shape.OutageAt, shape.Outage = 3*24*time.Hour, 30*time.Minute
-	shape.Open, shape.BurstAt, shape.BurstHeight = 3, 4*24*time.Hour+19*time.Hour, 2
+	shape.Open, shape.OpenFade = 3, 15*time.Minute
 	v := generate(shape).Values
 	for _, c := range []struct {
 		name string
@@ -36,10 +36,10 @@ func TestPartsOfAShape(t *testing.T) {
 	}{
 		{"a Monday before nine is ordinary", at(0, 9, 0), 100},
 		{"at noon it is open", at(0, 12, 0), 300},
-		{"after half of the quarter of an hour it is half closed", at(0, 17, 7), 206.67},
-		{"and then closed", at(0, 17, 15), 100},
-		{"the burst begins", at(4, 19, 0), 100},
-		{"and reaches half of its height in minutes", at(4, 19, 2), 210.64},
+		{"half open after a quarter of an hour", at(1, 9, 15), 200},
+		{"half closed at six", at(0, 18, 0), 200},
+		{"and closed an hour later", at(0, 19, 0), 100},
+		{"closed on a Saturday", at(5, 12, 0), 50},
 		{"the outage begins", at(3, 0, 0), math.NaN()},
 		{"and ends", at(3, 0, 30), 100},
 		{"Friday, 21:00: the week's last ordinary minute", at(4, 21, 0), 100},

@@ -45,13 +45,13 @@ func traces() []recipe {
 			},
 		},
 		{
-			// Demand that opens at nine, and one burst an hour and a half later, while the demo plays it.
-			file: "foreseen_14d.csv.gz", column: "requests", plain: true,
+			// Users who come to work at about nine, a different number each day.
+			file: "office_14d.csv.gz", column: "requests", plain: true,
 			shape: shape{
-				Seed: 3, Start: monday, Length: 14 * day,
-				Base: 1800, Day: 0.12, Weekend: 0.95, Open: 2.5,
-				Wander: 0.05, Memory: 50 * time.Minute, Shift: 1,
-				BurstHeight: 1.2, BurstAt: 11*day + 10*time.Hour + 30*time.Minute,
+				Seed: 12, Start: monday, Length: 14 * day,
+				Base: 2400, Day: 0.35, Weekend: 0.5, Open: 3,
+				OpenFade: 15 * time.Minute, OpenJitter: 20 * time.Minute, OpenLevel: 0.35,
+				Wander: 0.03, Memory: 4 * time.Hour, Shift: 1,
 				Observe: counts(4),
 			},
 		},

@@ -5,11 +5,11 @@ package traces
 import "embed"
 
 // Each lasts 14 days, in minutes. GPUBusy has the busy GPUs out of six, in the column "gpu_busy". The others have requests per
-// minute, in the column "requests": of Requests, with bursts; Foreseen, which rises every day at nine; and Calm.
+// minute, in the column "requests": of Requests, with bursts; Office, whose users come to work; and Calm.
 const (
 	Requests = "requests_14d.csv.gz"
 	GPUBusy  = "gpu_busy_14d.csv.gz"
-	Foreseen = "foreseen_14d.csv.gz"
+	Office   = "office_14d.csv.gz"
 	Calm     = "calm_14d.csv.gz"
 )
 

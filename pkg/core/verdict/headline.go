@@ -55,28 +55,23 @@ func (v *Verdict) gain() string {
 // gainOnReliability is gain where the HPA as written misses the objective.
 func (v *Verdict) gainOnReliability() string {
 	c := &v.Compared
+	than := fmt.Sprintf("with %s than %s", v.difference(&v.Forewarm, &v.HPA), c.HPAName)
 	switch {
 	case v.costsAtMost() && math.Abs(saved(c.Forewarm.Total(), c.HPA.Total())) <= small:
-		return fmt.Sprintf("at the same %s as %s: %s.", c.Unit, c.HPAName, c.instead())
+		return fmt.Sprintf("%s, at the same %s as %s.", c.instead(), c.Unit, c.HPAName)
 	case v.costsAtMost():
-		return fmt.Sprintf("%s than %s, and %s.", v.difference(&c.Forewarm, &c.HPA), c.HPAName, c.instead())
+		return fmt.Sprintf("%s, with %s than %s.", c.instead(), v.difference(&c.Forewarm, &c.HPA), c.HPAName)
 	case c.onlyForewarm(&v.Pair):
-		return fmt.Sprintf("only Forewarm meets the objective, with %s than %s with its most reliable target%s.",
-			v.difference(&v.Forewarm, &v.HPA), c.HPAName, v.interval())
-	case !v.Equal:
 		return fmt.Sprintf(
-			"%s than %s would need to meet the objective%s.",
-			v.difference(&v.Forewarm, &v.HPA),
-			c.HPAName,
+			"only Forewarm meets the objective: %s, %s with its most reliable target%s.",
+			c.instead(),
+			than,
 			v.interval(),
 		)
+	case !v.Equal:
+		return fmt.Sprintf("%s, %s would need to meet the objective%s.", c.instead(), than, v.interval())
 	}
-	return fmt.Sprintf(
-		"%s than %s would need to be as reliable%s.",
-		v.difference(&v.Forewarm, &v.HPA),
-		c.HPAName,
-		v.interval(),
-	)
+	return fmt.Sprintf("%s, %s would need for that%s.", c.instead(), than, v.interval())
 }
 
 // costsAtMost reports whether Forewarm, which saves at equal reliability, also costs no more than the HPA as written.

@@ -51,34 +51,34 @@ func TestWords(t *testing.T) {
 		},
 		"equal cost, more reliable": {
 			with(compared(of(.01, 100, 0, 0), of(33, 101, .05, 9)), target(of(26, 125, 0, 0), of(24, 130, 0, 0))),
-			verdict.Saves, 0.2, "At the same GPU-hours as your HPA: no bad hour instead of 9.",
+			verdict.Saves, 0.2, "No bad hour instead of 9, at the same GPU-hours as your HPA.",
 			"To be as reliable, your HPA needs the target 26 instead of 33, and 1,251 GPU-hours: Forewarm saves 20%",
 		},
 		"cheaper and more reliable": {
 			with(compared(of(.01, 90, .005, 1), of(33, 100, .05, 9)), target(of(26, 125, 0, 0))),
-			verdict.Saves, 0.28, "10% fewer GPU-hours than your HPA, and 1 bad hour instead of 9.", "Forewarm saves 28%",
+			verdict.Saves, 0.28, "1 bad hour instead of 9, with 10% fewer GPU-hours than your HPA.", "Forewarm saves 28%",
 		},
 		"dearer, more reliable, and cheaper than the HPA that is as reliable": {
 			with(compared(of(.01, 110, 0, 0), of(33, 100, .05, 9)), target(of(26, 125, 0, 0))),
-			verdict.Saves, 0.12, "12% fewer GPU-hours than your HPA would need to be as reliable", "needs the target 26",
+			verdict.Saves, 0.12, "No bad hour instead of 9, with 12% fewer GPU-hours than your HPA would need for that.", "needs the target 26",
 		},
 		"a lower target is cheaper": {
 			with(compared(of(.01, 110, 0, 0), of(33, 100, .05, 9)), target(of(26, 105, 0, 0))),
-			verdict.CostsMore, -0.0476, "Costs more: 4.8% more GPU-hours than your HPA would need to be as reliable", "",
+			verdict.CostsMore, -0.0476, "Costs more: no bad hour instead of 9, with 4.8% more GPU-hours than your HPA would need for that.", "",
 		},
 		"no target is as reliable": {
 			with(compared(of(.01, 100, 0, 0), of(33, 100, .05, 9)), target(of(26, 125, .02, 3))),
-			verdict.Saves, 0.2, "At the same GPU-hours as your HPA: no bad hour instead of 9.",
+			verdict.Saves, 0.2, "No bad hour instead of 9, at the same GPU-hours as your HPA.",
 			"No target makes your HPA as reliable: with 26 it uses 1,251 GPU-hours and has 3 bad hours.",
 		},
 		"no target is as reliable, but one is within the objective": {
 			with(compared(of(.01, 110, 0, 0), of(33, 100, .05, 9)), target(of(26, 125, .006, 1), of(24, 130, .005, 1))),
-			verdict.Saves, 0.12, "12% fewer GPU-hours than your HPA would need to meet the objective.",
+			verdict.Saves, 0.12, "No bad hour instead of 9, with 12% fewer GPU-hours than your HPA would need to meet the objective.",
 			"No target makes your HPA as reliable: with 26 it uses 1,251 GPU-hours and has 1 bad hour.",
 		},
 		"no target is more reliable than the one that is written": {
 			compared(of(.01, 110, 0, 0), of(33, 100, .05, 9)),
-			verdict.CostsMore, -0.1, "Costs more: only Forewarm meets the objective, with 10% more GPU-hours than your HPA with its most reliable target.",
+			verdict.CostsMore, -0.1, "Costs more: only Forewarm meets the objective: no bad hour instead of 9, with 10% more GPU-hours than your HPA with its most reliable target.",
 			"No other target makes your HPA more reliable.",
 		},
 		"a stricter objective is as reliable": {
@@ -107,7 +107,7 @@ func TestWords(t *testing.T) {
 		},
 		"by late demand": {
 			with(compared(of(.01, 82, .0037, 0), of(33, 82, .021, 0)), func(c *verdict.Comparison) { c.BadHours = false }),
-			verdict.Saves, math.NaN(), "At the same GPU-hours as your HPA: 0.37% instead of 2.1% of the demand late.", "",
+			verdict.Saves, math.NaN(), "0.37% instead of 2.1% of the demand late, at the same GPU-hours as your HPA.", "",
 		},
 		"at a price": {
 			with(compared(of(.01, 90, .5, 0), of(33, 100, 0, 0)), func(c *verdict.Comparison) { c.Priced = true }),

@@ -136,8 +136,14 @@ func TestMeasuredIsBesideSimulated(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	page := browse(t, snapshottest.Store(e), "llama", "page").Body.String()
-	says(t, page, "late for 0.62% of the demand", "2.9% of the demand was measured as late.", "2.9% measured over 3 days",
-		`Measured, not simulated</td><td class="n">-</td><td class="n">2.9%`)
+	says(
+		t,
+		page,
+		"late for 0.62% of the demand",
+		"2.9% of the demand was measured as late.",
+		"2.9% measured over 3 days",
+		`Measured, not simulated</td><td class="n">-</td><td class="n">2.9%`,
+	)
 	e.Settings.Mode = decide.Shadow
 	got = inspect.Outlook(e, snapshottest.Now()).Status.Objective
 	if !strings.Contains(got.Comparison.Details, "2.9% of the demand was measured as late, without Forewarm.") {

@@ -93,6 +93,7 @@ func (a *announcer) follow(ctx context.Context, key snapshot.Key, snapshots *sna
 			if !told && r.over(published.Time) {
 				told = true
 				a.printRace(&outlook)
+				a.printRules(ctx, published.Time)
 			}
 		}
 		select {

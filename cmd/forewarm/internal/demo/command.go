@@ -19,9 +19,13 @@ the embedded engine, and the rest is added as the clock runs. The store's sample
 autoscaler, and the times that are served are all of this clock. After its end the demand repeats from the same time of day.
 
 --load chooses the demand. All three are made (hack/tracegen), to resemble recorded ones:
-  foreseen  it rises every day at nine, and once without a reason, half past ten on the clock
-  calm      it follows the time of day
-  wild      it has bursts that nobody can foresee
+  office  its users come to work at about nine, on each day at another time and in another number
+  calm    it follows the time of day
+  wild    it has bursts that no one can foresee
+
+Replicas take 8 minutes to start (--lead-time), as a 70B model on a new node does. The page and the terminal compare Forewarm
+with an HPA whose target is 70 % of what a replica sustains. After the first rise, the terminal also shows simple rules for the
+same days, each with the target that would have been best.
 
 --trace plays your own series instead, as the Forecast demo/trace, and begins before the largest rise of its second half.
 The file is a CSV, plain or gzipped. Its first row names the columns, and its first column is the time (seconds, or
@@ -32,7 +36,7 @@ The data are in a temporary folder, which is removed at the end.`
 // New is the command "demo".
 func New() *cobra.Command {
 	options := Options{
-		Load:     "foreseen",
+		Load:     "office",
 		LeadTime: DefaultLeadTime,
 		Speed:    60,
 		Port:     serve.DefaultStandaloneOptions().Port,
@@ -44,7 +48,7 @@ func New() *cobra.Command {
 		Short: "Run Forewarm on this machine, without a cluster",
 		Long:  about,
 		Example: `  forewarm demo --open
-  forewarm demo --load wild --lead-time 10m
+  forewarm demo --load wild --lead-time 3m
   forewarm demo --trace load.csv.gz --column requests --target 40 --port 8090`,
 		Args: cmdline.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -50,7 +50,7 @@ type Options struct {
 
 // DefaultLeadTime is how long a replica takes to start by default; minLeadTime and maxLeadTime bound it.
 const (
-	DefaultLeadTime          = 5 * time.Minute
+	DefaultLeadTime          = 8 * time.Minute
 	minLeadTime, maxLeadTime = 10 * time.Second, time.Hour
 )
 

@@ -186,19 +186,21 @@ func TestDemoOfTheOwnLoads(t *testing.T) {
 	if testing.Short() {
 		t.Skip("fits models on two weeks of minutes")
 	}
-	address, out := start(t, Options{Load: "foreseen", Speed: 60, Program: "forewarm"})
-	if requests := external(t, address, "requests", ""); requests < 20_000 || requests > 200_000 {
+	address, out := start(t, Options{Load: "office", Speed: 60, Program: "forewarm"})
+	if requests := external(t, address, "requests", ""); requests < 20_000 || requests > 400_000 {
 		t.Errorf("requests are %d/1000 a second, want some 40\n%s", requests, out)
 	}
 	_, page := get(t, address, "/apis/inspect.forewarm.dev/v1alpha1/namespaces/demo/outlooks/requests/page")
 	for _, want := range []string{
-		"<h2>Objective", "in the last 11 days", "Headroom k", "no bad hour", "Last value", "selected",
+		"<h2>Objective", "in the last 9 days", "Headroom k", "no bad hour", "Last value", "selected",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not tell how the objective fares: no %q", want)
 		}
 	}
-	for _, want := range []string{"\nMet: ", "Last 11 days: ", "no bad hour, ", "\nForewarm\n", "begins to rise at 09:00, in 2"} {
+	for _, want := range []string{
+		"\nMet: ", "no bad hour instead of ", "an HPA at 70% of a replica's capacity", "\nForewarm\n", "begins to rise at 08:50, in 2",
+	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not said:\n%s", want, out)
 		}

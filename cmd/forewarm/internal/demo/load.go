@@ -50,8 +50,10 @@ func ownLoads() []ownLoad {
 	}
 	return []ownLoad{
 		{
-			"foreseen", traces.Foreseen, "it rises every day at nine, and once, at half past ten, without a reason",
-			january(16, 9, 0),
+			"office",
+			traces.Office,
+			"its users come to work at about nine, on each day at another time and in another number",
+			january(16, 8, 38),
 		},
 		{"calm", traces.Calm, "it follows the time of day", january(17, 6, 10)},
 		{"wild", traces.Requests, "it has bursts that nobody can foresee", january(15, 10, 42)},

@@ -29,7 +29,7 @@ func (o *Calibrator) judge(served *past, rivals []Rival) *verdict.Verdict {
 		})),
 	}
 	if !(o.config.Before.Target > 0) {
-		c.HPAName = fmt.Sprintf("an HPA with the target %s (assumed)", humanize.Number(rivals[0].Target))
+		c.HPAName = fmt.Sprintf("an HPA at %.0f%% of a replica's capacity", 100*AssumedTarget)
 	}
 	for i, r := range rivals {
 		c.Targets = append(

@@ -125,7 +125,8 @@ func TestHeadline(t *testing.T) {
 		math.Abs(v.Compared.Forewarm.Total()/r.Served.Paid-1) > 1e-9 || v.Compared.HPA.Share != r.Before.LateShare() {
 		t.Errorf("%+v is not %+v and %+v", v.Compared, r.Served, r.Before)
 	}
-	if !(v.Low < v.Saved && v.Saved < v.High) || !strings.Contains(r.Details(false), "an HPA with the target") {
+	if !(v.Low < v.Saved && v.Saved < v.High) ||
+		!strings.Contains(r.Details(false), "an HPA at 70% of a replica's capacity") {
 		t.Errorf("%+v: %s", v, r.Details(false))
 	}
 	if got := r.Headline(true); got != "In shadow mode: "+r.Headline(false) {

@@ -131,7 +131,7 @@ func judged(r *objective.Report) *verdict.Verdict {
 	}
 	c := verdict.Comparison{
 		Objective: r.Late, Unit: "replica-hours", Period: "the last " + humanize.Period(r.Period),
-		HPAName:  "an HPA with the target 28 (assumed)",
+		HPAName:  "an HPA at 70% of a replica's capacity",
 		Forewarm: outcome(r.Late, r.Served), HPA: outcome(r.Before.Target, r.Before.Account),
 		Targets: []verdict.Outcome{outcome(r.Hindsight.Target, r.Hindsight.Account)},
 	}

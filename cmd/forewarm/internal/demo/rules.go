@@ -1,0 +1,77 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/core/decide/objective"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
+	"github.com/forewarm/forewarm/pkg/manifest"
+	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
+	"github.com/forewarm/forewarm/pkg/printable"
+)
+
+// badHours is the objective of forecastYAML.
+const badHours = 0.01
+
+// printRules prints what simple rules would have done on the load until a time, next to Forewarm. Each rule gets the target that is best in
+// hindsight. It prints nothing if the context ends.
+func (a *announcer) printRules(ctx context.Context, until time.Time) {
+	got, err := compare.Compare(ctx, a.load.comparison(until), nil)
+	if err != nil || got.Partial {
+		if ctx.Err() == nil {
+			fmt.Fprintf(a.out, "Simple rules cannot be compared: %v\n\n", err)
+		}
+		return
+	}
+	lines := [][]string{{"", "target", "replica-hours", "bad hours", ""}}
+	for i := range got.Policies {
+		p := &got.Policies[i]
+		misses := ""
+		if !p.MeetsObjective {
+			misses = "misses the objective"
+		}
+		lines = append(lines, []string{
+			p.Name,
+			humanize.Number(p.Target),
+			humanize.Amount(p.Report.ReplicaHours),
+			humanize.Count(p.Report.BadHours.Count),
+			misses,
+		})
+	}
+	fmt.Fprintf(
+		a.out,
+		"The same %s with simple rules, each with the target that was best in hindsight (forewarm simulate explains them):\n"+
+			"%s\n",
+		humanize.Period(got.Policies[0].Report.Duration),
+		strings.TrimRight(printable.Table(lines, 1, 2), "\n"),
+	)
+	fmt.Fprintln(a.out)
+}
+
+// comparison is the load until a time, for an HPA with a target of 70 % of what a replica sustains and for the rules.
+func (l *load) comparison(until time.Time) compare.Config {
+	return compare.Config{
+		Demand: l.sampled(l.Start, until, l.Step), Source: l.name, Autoscaler: l.name,
+		HPA: hpa.Spec{
+			Min: 1, Max: manifest.MaxReplicas, Cluster: hpa.DefaultCluster(), Metrics: []hpa.Metric{{
+				Name: l.name, Source: hpa.External, Type: hpa.AverageValue,
+				Target: int64(math.Round(1000 * objective.AssumedTarget * l.target)),
+			}},
+		},
+		Lead: compare.LeadTime{Median: l.lead}, Capacity: l.target, Objective: badHours, BadHours: true,
+		Only: []string{
+			compare.HPA,
+			compare.BestTarget,
+			compare.Max15m,
+			compare.Offset,
+			compare.HoltWinters,
+			compare.ARIMA,
+			compare.Forewarm,
+		},
+	}
+}
