@@ -50,6 +50,16 @@ func (d *demand) follow(namespace, name string, value func() float64) {
 	d.values[workloadKey{namespace, name}] = value
 }
 
+// now returns the demand of a workload; 0 without one.
+func (d *demand) now(namespace, name string) float64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if value := d.values[workloadKey{namespace, name}]; value != nil {
+		return value()
+	}
+	return 0
+}
+
 // expose adds series in Prometheus' text format to each scrape.
 func (d *demand) expose(series string) {
 	d.mu.Lock()

@@ -13,26 +13,33 @@ import (
 
 // TestDisturbance tests the whole path from the scrape to ready pods, and then stops the history source, the leader
 // and both replicas, one after the other. The HPA keeps its replicas: it never scales on a wrong value and never
-// loses capacity.
+// loses capacity. An HPA with a second metric that does not need Forewarm scales up meanwhile.
 func TestDisturbance(t *testing.T) {
 	t.Parallel()
 	s := setUp(t, clustertest.Options{Sync: 2 * time.Second, Stabilization: time.Second})
 	// The demand is constant in the past, too: what its rise would teach depends on how fast the machine is.
-	s.writePast(t, workloadKey{"calm", "llama"}, time.Second, slices.Repeat([]float64{45}, 600))
+	past := map[string][]float64{`inflight{namespace="calm",app="llama"}`: slices.Repeat([]float64{45}, 600)}
+	awayPast("away", past)
+	s.writeSeries(t, time.Second, past)
 	s.demand.set("calm", "llama", 45)
 	s.observe(t)
+	s.servePodMetrics(t)
 	s.forewarm(t, "deploy/default", 2)
 	s.MustApply(t, namespace("calm"), workload("calm", "llama", "1s", 1),
 		// Data is stale after 15 s instead of ten minutes, so that the outage can be short.
 		forecastOf("calm", "llama", "staleAfter: 15s"), hpa("calm", "llama", "llama", external("llama", "")))
 	s.scaled(t, "calm", "llama", 5)
+	ramp := away{s, "away", "%s"}
+	ramp.prepare(t, hpa("away", secured, secured, external(secured, ""), pods), hpa("away", reactive, reactive, pods),
+		hpa("away", unsecured, unsecured, external(unsecured, "")))
 
 	// From here on every change of the scale is an error.
 	defer s.guard(t, "deployment", "llama", "-n", "calm", "-o", "jsonpath={.spec.replicas}")()
 	s.replicasAgree(t)
 	s.sourceAway(t)
 	s.leaderKilled(t)
-	s.allKilled(t)
+	s.allKilled(t, func() { ramp.endure(t) })
+	s.active(t, "away", secured, found)
 }
 
 // guard fails the test if what kubectl gets changes, until the returned function is called.
@@ -98,13 +105,15 @@ func (s *stage) killLeader(t *testing.T) {
 	}
 }
 
-// allKilled: nothing answers and the HPA keeps its replicas. The replicas restart and restore their state.
-func (s *stage) allKilled(t *testing.T) {
+// allKilled: nothing answers and the HPA keeps its replicas. The replicas restart and restore their state. meanwhile is called
+// before they do.
+func (s *stage) allKilled(t *testing.T, meanwhile func()) {
 	t.Helper()
 	for _, r := range s.replicas {
 		r.Kill()
 	}
 	s.active(t, "calm", "llama", missing)
+	meanwhile()
 	for _, r := range s.replicas {
 		if err := r.Start(t.Context()); err != nil {
 			t.Fatal(err)

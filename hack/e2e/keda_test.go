@@ -3,6 +3,8 @@ package e2e_test
 import (
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -15,18 +17,21 @@ import (
 )
 
 // TestBesideKEDA tests Forewarm where KEDA owns external.metrics.k8s.io: stock HPAs by an Object metric, KEDA's HPAs
-// by its two external triggers, and workloads that scale to zero.
-func TestBesideKEDA(t *testing.T) {
+// by its two external triggers, workloads that scale to zero, and at last, without Forewarm, a ScaledObject with a second trigger.
+func TestBesideKEDA(t *testing.T) { //nolint:tparallel // Forewarm is away only after what needs it.
 	t.Parallel()
 	s := setUp(t, clustertest.Options{Sync: 2 * time.Second, Stabilization: time.Second, KEDA: true})
 	times := schedule{time.Now().Add(-2 * pulse)}
+	past := map[string][]float64{}
+	awayPast("away", past)
 	for _, name := range []string{behindGateway, onItsOwn} {
-		s.writePast(t, workloadKey{"asleep", name}, time.Second,
-			times.demand(time.Now().Add(-8*cycle), int(8*cycle/time.Second)))
+		past[fmt.Sprintf("inflight{namespace=\"asleep\",app=%q}", name)] = times.demand(time.Now().Add(-8*cycle),
+			int(8*cycle/time.Second))
 		// A scenario that starts late on a busy machine must not find a season of gaps.
 		s.demand.follow("asleep", name, func() float64 { return times.demand(time.Now(), 1)[0] })
 	}
-	s.observe(t)
+	s.writeSeries(t, time.Second, past)
+	s.observe(t, s.scrapeForewarm())
 	port, err := processtest.FreePort(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -40,12 +45,63 @@ func TestBesideKEDA(t *testing.T) {
 		}
 		return ""
 	})
-	t.Run("ObjectMetric", func(t *testing.T) { t.Parallel(); s.objectMetric(t) })
-	t.Run("Triggers", func(t *testing.T) { t.Parallel(); s.triggers(t, scaler) })
 	s.MustApply(t, namespace("asleep"))
-	for _, name := range []string{behindGateway, onItsOwn} {
-		t.Run("FromZeroAhead/"+name, func(t *testing.T) { t.Parallel(); s.fromZero(t, name, scaler, times) })
+	t.Run("Served", func(t *testing.T) {
+		t.Run("ObjectMetric", func(t *testing.T) { t.Parallel(); s.objectMetric(t) })
+		t.Run("Triggers", func(t *testing.T) { t.Parallel(); s.triggers(t, scaler) })
+		for _, name := range []string{behindGateway, onItsOwn} {
+			t.Run("FromZeroAhead/"+name, func(t *testing.T) { t.Parallel(); s.fromZero(t, name, scaler, times) })
+		}
+	})
+	t.Run("Away", func(t *testing.T) { s.awayBesideKEDA(t, scaler) })
+}
+
+// scrapeForewarm is a job of Prometheus for Forewarm's own metrics. The file names the replicas once they run.
+func (s *stage) scrapeForewarm() string {
+	return fmt.Sprintf(`
+  - job_name: forewarm
+    honor_labels: true
+    scheme: https
+    tls_config: {insecure_skip_verify: true, cert_file: %[1]s/admin.crt, key_file: %[1]s/admin.key}
+    file_sd_configs: [{files: [%[1]s/forewarm.json], refresh_interval: 1s}]`, s.Dir)
+}
+
+// awayBesideKEDA: KEDA's own Prometheus triggers scale while Forewarm is away, if KEDA reads Forewarm's value by one, too. (While an
+// external trigger is not reachable, KEDA answers for none of a ScaledObject's triggers.)
+func (s *stage) awayBesideKEDA(t *testing.T, scaler string) {
+	t.Helper()
+	replica := fmt.Sprintf(`[{"targets": [%q]}]`, strings.TrimPrefix(s.replicas[0].URL, "https://"))
+	if err := os.WriteFile(filepath.Join(s.Dir, "forewarm.json"), []byte(replica), 0o600); err != nil {
+		t.Fatal(err)
 	}
+	prometheus := func(query string) string {
+		return fmt.Sprintf(`{type: prometheus, metricType: AverageValue, metadata: {serverAddress: %q, query: '%s',
+      threshold: "10", ignoreNullValues: "false"}}`, s.prometheus.URL, query)
+	}
+	own := prometheus(`sum(inflight{namespace="away",app="%[1]s"})`)
+	served := prometheus(`max(forewarm_served_value{namespace="away",forecast="%[1]s"})`)
+	external := `{type: external-push, metricType: AverageValue, metadata: {scalerAddress: "` + scaler +
+		`", forecast: %[1]s, target: "10"}, authenticationRef: {kind: ClusterTriggerAuthentication, name: forewarm}}`
+	triggered := func(name string, triggers ...string) string {
+		return fmt.Sprintf(`
+apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata: {name: %[1]s, namespace: away}
+spec:
+  scaleTargetRef: {name: %[1]s}
+  minReplicaCount: 1
+  maxReplicaCount: 20
+  pollingInterval: 2
+  triggers: [`+strings.Join(triggers, ", ")+"]\n", name)
+	}
+	ramp := away{s, "away", "keda-hpa-%s"}
+	ramp.prepare(t, triggered(secured, served, own), triggered(reactive, own), triggered(unsecured, external))
+	// An external trigger that is reachable and has no value does not keep the other triggers from scaling.
+	s.demand.set("away", "unknown", 28)
+	s.MustApply(t, workload("away", "unknown", "1s", 1), triggered("unknown", external, own))
+	s.scaled(t, "away", "unknown", 3)
+	s.replicas[0].Kill()
+	ramp.endure(t)
 }
 
 // objectMetric: the same Forecast by custom.metrics.k8s.io, while KEDA keeps its API group.

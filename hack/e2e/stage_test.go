@@ -110,8 +110,8 @@ func tail(file string) string {
 	return string(text[max(0, len(text)-4000):])
 }
 
-// observe starts a Prometheus that scrapes the demand.
-func (s *stage) observe(t *testing.T) {
+// observe starts a Prometheus that scrapes the demand, and has further jobs.
+func (s *stage) observe(t *testing.T, jobs ...string) {
 	t.Helper()
 	var err error
 	s.prometheus, err = s.StartPrometheus(t.Context(), fmt.Sprintf(`
@@ -119,8 +119,8 @@ global: {scrape_interval: 1s, scrape_timeout: 1s}
 scrape_configs:
   - job_name: demand
     honor_labels: true
-    static_configs: [{targets: [%q]}]
-`, s.demand.address))
+    static_configs: [{targets: [%q]}]%s
+`, s.demand.address, strings.Join(jobs, "")))
 	if err != nil {
 		t.Fatal(err)
 	}
