@@ -23,7 +23,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/source/tenants"
 )
 
-// The YAML of the pages is what Forewarm and the cluster accept: whole objects, and fragments of a Forecast or a trigger.
+// The YAML of the pages is what Forewarm and the cluster accept: whole objects, and fragments of a Forecast, an HPA or a trigger.
 func TestYAMLIsValid(t *testing.T) {
 	objects := 0
 	for _, page := range userPages(t) {
@@ -72,18 +72,40 @@ func checkYAML(text string) error {
 			return err
 		}
 		return checkReferences(autoscaler.FromHPA(&hpa))
+	case object["metrics"] != nil:
+		var hpa autoscalingv2.HorizontalPodAutoscaler
+		if err := yaml.UnmarshalStrict([]byte(text), &hpa.Spec); err != nil {
+			return err
+		}
+		return checkReferences(autoscaler.FromHPA(&hpa))
 	case kind != nil:
 		return fmt.Errorf("no test knows objects of kind %v", kind)
 	case object["triggers"] != nil:
-		return checkReferences(autoscaler.FromScaledObject(&unstructured.Unstructured{Object: map[string]any{
-			"metadata": map[string]any{"name": "llama", "namespace": "inference"},
-			"spec": map[string]any{
-				"scaleTargetRef": map[string]any{"name": "llama"}, "triggers": object["triggers"],
-			},
-		}}))
+		return checkTriggers(object["triggers"], strings.Contains(text, "forewarm_served_value{"))
 	default:
 		return yaml.UnmarshalStrict([]byte(text), &v1alpha1.ForecastSpec{})
 	}
+}
+
+// checkTriggers checks a ScaledObject's triggers. One of them names a Forecast, or reads its value from Prometheus.
+func checkTriggers(triggers any, byPrometheus bool) error {
+	object := &unstructured.Unstructured{Object: map[string]any{
+		"kind": "ScaledObject", "metadata": map[string]any{"name": "llama", "namespace": "inference"},
+		"spec": map[string]any{"scaleTargetRef": map[string]any{"name": "llama"}, "triggers": triggers},
+	}}
+	if !byPrometheus {
+		return checkReferences(autoscaler.FromScaledObject(object))
+	}
+	outline, err := autoscaler.OutlineOf(object)
+	if err != nil {
+		return err
+	}
+	for i := range outline.Metrics {
+		if m := &outline.Metrics[i]; m.Refused != "" {
+			return fmt.Errorf("%s: %s", m, m.Refused)
+		}
+	}
+	return nil
 }
 
 // checkSources checks the chart's sources as the server reads them.
