@@ -24,7 +24,7 @@ import (
 // servers report.
 
 const initAbout = `Init writes Forecasts in shadow mode, to read and commit: one for each workload that an HPA or a ScaledObject
-scales or that has GPUs. Comments in them give the reasons.
+scales or that has GPUs. Comments in them give the reasons, and what scales the workload up while Forewarm is down.
 
 It reads a cluster with your own rights, or manifests (--file). The preset is that of the one server whose series of the
 workload's pods the Prometheus has. With series of several servers, or of none, there is no Forecast, and the output says

@@ -13,6 +13,7 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/verdict"
@@ -220,6 +221,30 @@ func (o *initOptions) render(r *row) {
 		scaling,
 		"leadTime: from \"more replicas\" to \"ready\", measured on the workload's own pods, the fallback until then.",
 		"serve: the observed demand is served until this line is removed: when the verdict of some days is good.",
+		"Then keep a second metric that does not need Forewarm. " + r.withoutForewarm() +
+			" See docs/hpa.md#a-second-metric-that-does-not-need-forewarm.",
 	}
 	r.objectDocument = document
+}
+
+// withoutForewarm is what scales the workload up while Forewarm is down: a metric that its autoscaler has already and that does not
+// come from Forewarm, with a higher target, or a higher minimum.
+func (r *row) withoutForewarm() string {
+	const target = "raised to just below what a replica sustains (60 for 64)."
+	field := "minReplicas"
+	if len(r.outlines) > 0 && strings.HasPrefix(r.outlines[0].Ref, kindScaledObject+"/") {
+		field = "minReplicaCount"
+	}
+	minimum := "raise " + field + " to what a normal busy hour needs."
+	switch {
+	case r.metric == nil:
+		return "None is known here: " + minimum
+	case field == "minReplicaCount":
+		return "Keep " + r.metric.String() + ", with its threshold " + target +
+			" Let KEDA read Forewarm's value by a prometheus trigger, too, or " + minimum
+	case r.metric.Spec.Metrics[0].Source == hpa.External && !strings.HasPrefix(r.metric.Type, "Pods"):
+		return r.metric.String() + " comes from Forewarm once Forewarm serves External metrics: add a Pods metric of another adapter, or " +
+			minimum
+	}
+	return "Keep " + r.metric.String() + ", with its target " + target
 }
