@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,6 +39,11 @@ func TestAlerts(t *testing.T) {
 	}
 }
 
+// emergencyExit is how a runbook begins, if its alert may mean that a workload has too few replicas.
+const emergencyExit = "\n**Replicas needed now?** `kubectl patch hpa NAME -n NAMESPACE --type merge " +
+	"-p '{\"spec\": {\"minReplicas\": 20}}'` works without Forewarm.\n" +
+	"With KEDA, Argo CD or Flux, see [how](rollout.md#if-you-need-replicas-now).\n"
+
 // TestAlertsAreWorthWaking: few, each of metrics that Forewarm has, tested, and with a runbook that says what to do.
 func TestAlertsAreWorthWaking(t *testing.T) {
 	read := func(path ...string) string {
@@ -58,6 +64,8 @@ func TestAlertsAreWorthWaking(t *testing.T) {
 	runbooks, tests := read("docs", "runbooks.md"), read("deploy", "testdata", "alerts.yaml")
 	metrics := read("docs", "reference", "metrics.md")
 	rules := file.Groups[0].Rules
+	// More replicas would not start either, are there already, or wait for nodes.
+	noneNeeded := []string{"ForewarmReplicasNotReady", "ForewarmLeadTimeJumped", "ForewarmPoolOverBudget"}
 	names := map[string]bool{} // One alert may have two severities.
 	for _, a := range rules {
 		names[a.Alert] = true
@@ -72,6 +80,9 @@ func TestAlertsAreWorthWaking(t *testing.T) {
 			if !found || !strings.Contains(section, part) {
 				t.Errorf("docs/runbooks.md has no %s of %s", part, a.Alert)
 			}
+		}
+		if !strings.HasPrefix(section, emergencyExit) && !slices.Contains(noneNeeded, a.Alert) {
+			t.Errorf("the runbook of %s does not begin with how to get replicas without Forewarm", a.Alert)
 		}
 		if !strings.Contains(runbooks, "| ["+a.Alert+"](#"+strings.ToLower(a.Alert)+") | "+a.Labels["severity"]+" |") {
 			t.Errorf("the table of docs/runbooks.md lacks %s, %s", a.Alert, a.Labels["severity"])
