@@ -26,7 +26,13 @@ func conditionAdvice(c *Condition) string {
 	switch c.Reason {
 	case "FailedGetExternalMetric":
 		return metricAdvice(c.Message, external)
-	case "FailedGetObjectMetric", "FailedGetPodsMetric":
+	case "FailedGetPodsMetric":
+		if strings.Contains(c.Message, "could not find the metric") {
+			return "kubectl get apiservices | grep " + custom + ": Forewarm has no Pods metrics; if it holds the group, see " +
+				"docs/hpa.md#with-prometheus-adapter-or-another-metrics-adapter"
+		}
+		return metricAdvice(c.Message, custom)
+	case "FailedGetObjectMetric":
 		return metricAdvice(c.Message, custom)
 	case "FailedGetResourceMetric", "FailedGetContainerResourceMetric":
 		return "check that metrics-server runs (kubectl top pods), and that the containers state requests"

@@ -224,6 +224,11 @@ func TestWarnings(t *testing.T) {
 			[]string{"the metric's name and namespace"},
 		},
 		{
+			"no such metric of pods", "FailedGetPodsMetric",
+			inputOf(3, 25, withCondition("FailedGetPodsMetric", "the server could not find the metric x for pods")),
+			[]string{"Forewarm has no Pods metrics"},
+		},
+		{
 			"the adapter is away", "FailedGetExternalMetric",
 			inputOf(3, 25, withCondition("FailedGetExternalMetric", "the server is currently unable to handle the request")),
 			[]string{"does not answer"},
