@@ -47,13 +47,12 @@ func (a away) keda() bool { return strings.HasPrefix(a.hpas, "keda") }
 // awayNames are the workloads.
 func awayNames() []string { return []string{secured, reactive, unsecured} }
 
-// awayPast is the demand of the last minutes, for writeSeries.
-func awayPast(namespace string, series map[string][]float64) {
+// begin makes the demand calm, and adds its past to that of writeSeries.
+func (a away) begin(past map[string][]float64) {
+	a.follow(func() float64 { return calmDemand })
 	for _, name := range awayNames() {
-		series[fmt.Sprintf("inflight{namespace=%q,app=%q}", namespace, name)] = slices.Repeat(
-			[]float64{calmDemand},
-			600,
-		)
+		series := fmt.Sprintf("inflight{namespace=%q,app=%q}", a.namespace, name)
+		past[series] = slices.Repeat([]float64{calmDemand}, 600)
 	}
 }
 
@@ -63,7 +62,6 @@ const pods = `{type: Pods, pods: {metric: {name: inflight}, target: {type: Avera
 // prepare creates the workloads while Forewarm serves, with manifests of their autoscalers, and waits until each has one replica.
 func (a away) prepare(t *testing.T, autoscalers ...string) {
 	t.Helper()
-	a.follow(func() float64 { return calmDemand })
 	a.MustApply(t, namespace(a.namespace))
 	for _, name := range awayNames() {
 		a.MustApply(t, workload(a.namespace, name, "1s", 1), forecastOf(a.namespace, name))
@@ -79,6 +77,14 @@ func (a away) prepare(t *testing.T, autoscalers ...string) {
 		a.active(t, a.namespace, a.hpa(name), found)
 		a.scaled(t, a.namespace, name, 1)
 	}
+	// The HPA has both metrics while Forewarm serves: one that is missing has no type here.
+	clustertest.MustEventually(t, func() string {
+		types := a.get(t, "hpa", a.hpa(secured), "-n", a.namespace, "-o", "jsonpath={.status.currentMetrics[*].type}")
+		if len(strings.Fields(types)) != 2 {
+			return fmt.Sprintf("%s has the metrics %q, want two", a.hpa(secured), types)
+		}
+		return ""
+	})
 }
 
 func (a away) follow(demand func() float64) {

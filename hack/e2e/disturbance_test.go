@@ -19,7 +19,8 @@ func TestDisturbance(t *testing.T) {
 	s := setUp(t, clustertest.Options{Sync: 2 * time.Second, Stabilization: time.Second})
 	// The demand is constant in the past, too: what its rise would teach depends on how fast the machine is.
 	past := map[string][]float64{`inflight{namespace="calm",app="llama"}`: slices.Repeat([]float64{45}, 600)}
-	awayPast("away", past)
+	ramp := away{s, "away", "%s"}
+	ramp.begin(past)
 	s.writeSeries(t, time.Second, past)
 	s.demand.set("calm", "llama", 45)
 	s.observe(t)
@@ -29,7 +30,6 @@ func TestDisturbance(t *testing.T) {
 		// Data is stale after 15 s instead of ten minutes, so that the outage can be short.
 		forecastOf("calm", "llama", "staleAfter: 15s"), hpa("calm", "llama", "llama", external("llama", "")))
 	s.scaled(t, "calm", "llama", 5)
-	ramp := away{s, "away", "%s"}
 	ramp.prepare(t, hpa("away", secured, secured, external(secured, ""), pods), hpa("away", reactive, reactive, pods),
 		hpa("away", unsecured, unsecured, external(unsecured, "")))
 

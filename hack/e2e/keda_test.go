@@ -23,7 +23,8 @@ func TestBesideKEDA(t *testing.T) { //nolint:tparallel // Forewarm is away only 
 	s := setUp(t, clustertest.Options{Sync: 2 * time.Second, Stabilization: time.Second, KEDA: true})
 	times := schedule{time.Now().Add(-2 * pulse)}
 	past := map[string][]float64{}
-	awayPast("away", past)
+	ramp := away{s, "away", "keda-hpa-%s"}
+	ramp.begin(past)
 	for _, name := range []string{behindGateway, onItsOwn} {
 		past[fmt.Sprintf("inflight{namespace=\"asleep\",app=%q}", name)] = times.demand(time.Now().Add(-8*cycle),
 			int(8*cycle/time.Second))
@@ -53,7 +54,7 @@ func TestBesideKEDA(t *testing.T) { //nolint:tparallel // Forewarm is away only 
 			t.Run("FromZeroAhead/"+name, func(t *testing.T) { t.Parallel(); s.fromZero(t, name, scaler, times) })
 		}
 	})
-	t.Run("Away", func(t *testing.T) { s.awayBesideKEDA(t, scaler) })
+	t.Run("Away", func(t *testing.T) { ramp.besideKEDA(t, scaler) })
 }
 
 // scrapeForewarm is a job of Prometheus for Forewarm's own metrics. The file names the replicas once they run.
@@ -66,17 +67,17 @@ func (s *stage) scrapeForewarm() string {
     file_sd_configs: [{files: [%[1]s/forewarm.json], refresh_interval: 1s}]`, s.Dir)
 }
 
-// awayBesideKEDA: KEDA's own Prometheus triggers scale while Forewarm is away, if KEDA reads Forewarm's value by one, too. (While an
+// besideKEDA: KEDA's own Prometheus triggers scale while Forewarm is away, if KEDA reads Forewarm's value by one, too. (While an
 // external trigger is not reachable, KEDA answers for none of a ScaledObject's triggers.)
-func (s *stage) awayBesideKEDA(t *testing.T, scaler string) {
+func (a away) besideKEDA(t *testing.T, scaler string) {
 	t.Helper()
-	replica := fmt.Sprintf(`[{"targets": [%q]}]`, strings.TrimPrefix(s.replicas[0].URL, "https://"))
-	if err := os.WriteFile(filepath.Join(s.Dir, "forewarm.json"), []byte(replica), 0o600); err != nil {
+	replica := fmt.Sprintf(`[{"targets": [%q]}]`, strings.TrimPrefix(a.replicas[0].URL, "https://"))
+	if err := os.WriteFile(filepath.Join(a.Dir, "forewarm.json"), []byte(replica), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	prometheus := func(query string) string {
 		return fmt.Sprintf(`{type: prometheus, metricType: AverageValue, metadata: {serverAddress: %q, query: '%s',
-      threshold: "10", ignoreNullValues: "false"}}`, s.prometheus.URL, query)
+      threshold: "10", ignoreNullValues: "false"}}`, a.prometheus.URL, query)
 	}
 	own := prometheus(`sum(inflight{namespace="away",app="%[1]s"})`)
 	served := prometheus(`max(forewarm_served_value{namespace="away",forecast="%[1]s"})`)
@@ -94,14 +95,13 @@ spec:
   pollingInterval: 2
   triggers: [`+strings.Join(triggers, ", ")+"]\n", name)
 	}
-	ramp := away{s, "away", "keda-hpa-%s"}
-	ramp.prepare(t, triggered(secured, served, own), triggered(reactive, own), triggered(unsecured, external))
+	a.prepare(t, triggered(secured, served, own), triggered(reactive, own), triggered(unsecured, external))
 	// An external trigger that is reachable and has no value does not keep the other triggers from scaling.
-	s.demand.set("away", "unknown", 28)
-	s.MustApply(t, workload("away", "unknown", "1s", 1), triggered("unknown", external, own))
-	s.scaled(t, "away", "unknown", 3)
-	s.replicas[0].Kill()
-	ramp.endure(t)
+	a.demand.set("away", "unknown", 28)
+	a.MustApply(t, workload("away", "unknown", "1s", 1), triggered("unknown", external, own))
+	a.scaled(t, "away", "unknown", 3)
+	a.replicas[0].Kill()
+	a.endure(t)
 }
 
 // objectMetric: the same Forecast by custom.metrics.k8s.io, while KEDA keeps its API group.
