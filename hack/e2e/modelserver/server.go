@@ -28,12 +28,18 @@ type Completion struct {
 type Server struct {
 	http    *http.Server
 	metrics metrics
+	// shutdown is how long a server waits for its requests after SIGTERM.
+	shutdown time.Duration
+	exited   chan struct{}
 
 	mu     sync.Mutex
 	engine *Engine
 	wake   chan struct{}
 	behind time.Duration
-	stop   context.CancelFunc
+	// open is the requests without their full answer. Once stopping is set, there are no new ones, and the last one closes drained.
+	open     int
+	stopping bool
+	drained  chan struct{}
 }
 
 // metrics are the histograms and the counter of vLLM's that presets read.
@@ -42,27 +48,25 @@ type metrics struct {
 	done          prometheus.Counter
 }
 
-// Start listens at an address and serves until Drain.
-func Start(ctx context.Context, address string, c Config) (*Server, error) {
+// Start listens at an address and serves until Terminate or Kill. The last argument is vLLM's --shutdown-timeout: how long the server
+// waits for its requests after SIGTERM. With 0, vLLM's default, it aborts them at once.
+func Start(ctx context.Context, address string, c Config, shutdownTimeout time.Duration) (*Server, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("start a model server: %w", err)
 	}
-	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	s := &Server{engine: New(c), wake: make(chan struct{}, 1), stop: stop}
+	s := &Server{
+		engine: New(c), shutdown: shutdownTimeout,
+		wake: make(chan struct{}, 1), drained: make(chan struct{}), exited: make(chan struct{}),
+	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/completions", s.complete)
+	mux.HandleFunc("GET /health", s.health)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(s.register(), promhttp.HandlerOpts{}))
 	s.http = &http.Server{Handler: mux, ReadHeaderTimeout: time.Second}
-	go s.run(ctx)
-	go s.http.Serve(listener) //nolint:errcheck // It ends with Shutdown.
+	go s.run()
+	go s.http.Serve(listener) //nolint:errcheck // It ends with the server.
 	return s, nil
-}
-
-// Drain takes no more requests and returns when those that it has are served.
-func (s *Server) Drain(ctx context.Context) error {
-	defer s.stop()
-	return s.http.Shutdown(ctx)
 }
 
 // register registers vLLM's metrics.
@@ -102,6 +106,11 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
+	if !s.admit() {
+		http.Error(w, "the server is stopping", http.StatusServiceUnavailable)
+		return
+	}
+	defer s.release()
 	begin, first, done := time.Now(), make(chan struct{}), make(chan struct{})
 	request := &Request{
 		Prompt: body.PromptTokens, Output: body.MaxTokens,
@@ -119,27 +128,42 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 	case s.wake <- struct{}{}:
 	default:
 	}
-	<-first
+	// The engine finishes the request of a client that has gone.
+	if !await(r.Context(), first) {
+		return
+	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	fmt.Fprint(w, "data: {\"choices\": [{\"index\": 0, \"text\": \"a\"}]}\n\n")
 	if err := http.NewResponseController(w).Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return // The client is gone; the engine finishes its request.
+		return
 	}
-	<-done
+	if !await(r.Context(), done) {
+		return
+	}
 	s.metrics.done.Inc()
-	fmt.Fprint(w, "data: [DONE]\n\n")
+	fmt.Fprint(w, end)
+}
+
+// await waits for an event, and reports false where the client goes away or its connection is closed before.
+func await(ctx context.Context, event <-chan struct{}) bool {
+	select {
+	case <-event:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // run steps the engine. A step that ends late on a busy machine makes the next one shorter.
-func (s *Server) run(ctx context.Context) {
-	for ends := time.Now(); ; {
+func (s *Server) run() {
+	for ends := time.Now(); !s.over(); {
 		s.mu.Lock()
 		step := s.engine.Begin()
 		s.mu.Unlock()
 		if step == 0 {
 			select {
 			case <-s.wake:
-			case <-ctx.Done():
+			case <-s.exited:
 				return
 			}
 			ends = time.Now()

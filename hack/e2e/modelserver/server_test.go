@@ -22,7 +22,7 @@ func TestServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	address := fmt.Sprintf("127.0.0.1:%d", port)
-	s, err := modelserver.Start(t.Context(), address, modelserver.Default())
+	s, err := modelserver.Start(t.Context(), address, modelserver.Default(), time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,10 +51,13 @@ func TestServer(t *testing.T) {
 		"vllm:num_requests_waiting{%s} 4",
 		"vllm:time_to_first_token_seconds_count{%s} 16",
 	)
-	if err = s.Drain(t.Context()); err != nil {
-		t.Error(err)
-	}
+	s.Terminate()
 	all.Wait()
+	select {
+	case <-s.Exited():
+	case <-time.After(10 * time.Second):
+		t.Error("the server does not exit after its last answer")
+	}
 }
 
 // shows reports lines that the metrics do not have.

@@ -1,12 +1,10 @@
 package neighbours_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"slices"
@@ -29,6 +27,9 @@ import (
 const (
 	// startUp is the time from a pod on its node to a server that is ready.
 	startUp = time.Minute
+	// endpointLag is how long a gateway without a picker sends requests to a pod that was deleted: what the EndpointSlices' controller, and
+	// the proxies that follow it, take on a busy cluster. A picker watches the pods itself.
+	endpointLag = 2 * time.Second
 	// serverPort is the port of a server, at the address of its pod.
 	serverPort = "8000"
 )
@@ -42,12 +43,22 @@ type fleet struct {
 	next     map[string]int // The turn of each namespace.
 }
 
-// serving is the server of a pod, from the pod on its node to the end of its last request.
+// serving is the server of a pod, from the pod on its node to the server's exit.
 type serving struct {
 	namespace, pod, address string
+	uid                     types.UID
 	begun, over             time.Time
-	server                  *modelserver.Server // While it is ready.
-	stop                    context.CancelFunc
+	// stop is how the pod's kubelet stops it, and shutdown the server's --shutdown-timeout.
+	stop     modelserver.Termination
+	shutdown time.Duration
+	// server is there from ready to its exit.
+	server *modelserver.Server
+	ready  bool
+	// deleted is when the pod was deleted, and open the requests without their full answer then.
+	deleted time.Time
+	open    int
+	// gone ends when the pod is deleted, kill when it is no more.
+	gone, kill context.CancelFunc
 }
 
 // newFleet follows the pods with the label app=llama until the test ends.
@@ -59,12 +70,16 @@ func newFleet(t *testing.T, client kubernetes.Interface) *fleet {
 	observe := func(object any) {
 		if pod, ok := object.(*core.Pod); ok && pod.Spec.NodeName != "" {
 			f.begin(t, pod)
+			if pod.DeletionTimestamp != nil {
+				f.end(pod.UID)
+			}
 		}
 	}
-	// A pod without a grace period is gone at once.
+	// Its kubelet has removed it, or someone has by force.
 	end := func(last any) {
 		if pod, ok := last.(*core.Pod); ok {
 			f.end(pod.UID)
+			f.kill(pod.UID)
 		}
 	}
 	_, err := factory.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
@@ -86,70 +101,151 @@ func (f *fleet) begin(t *testing.T, pod *core.Pod) {
 		return
 	}
 	n := len(f.replicas)
-	ctx, stop := context.WithCancel(t.Context())
+	alive, kill := context.WithCancel(t.Context())
+	wanted, gone := context.WithCancel(alive)
 	s := &serving{
-		namespace: pod.Namespace, pod: pod.Name, begun: time.Now(), stop: stop,
+		namespace: pod.Namespace, pod: pod.Name, uid: pod.UID, begun: time.Now(), gone: gone, kill: kill,
 		// Of 127.0.0.0/8, all of which is loopback, and not where another run's servers are.
 		address: fmt.Sprintf("127.%d.%d.%d", 64+os.Getpid()%128, n/250, 1+n%250),
 	}
+	s.configure(t, &pod.Spec)
 	f.replicas[pod.UID] = s
 	go func() {
-		if err := f.run(ctx, s); err != nil && t.Context().Err() == nil {
+		if err := f.run(alive, wanted, s); err != nil && t.Context().Err() == nil {
 			t.Errorf("the server of %s/%s: %v", s.namespace, s.pod, err)
 		}
 	}()
 }
 
+// configure reads what a kubelet and a server read of a pod.
+func (s *serving) configure(t *testing.T, spec *core.PodSpec) {
+	t.Helper()
+	container := &spec.Containers[0]
+	s.stop.Grace = time.Duration(*spec.TerminationGracePeriodSeconds) * time.Second
+	if hooks := container.Lifecycle; hooks != nil {
+		s.stop.PreStop = time.Duration(hooks.PreStop.Sleep.Seconds) * time.Second
+	}
+	for _, arg := range container.Args {
+		var seconds int
+		if _, err := fmt.Sscanf(arg, "--shutdown-timeout=%d", &seconds); err != nil {
+			t.Errorf("%s/%s: the argument %q: %v", s.namespace, s.pod, arg, err)
+		}
+		s.shutdown = time.Duration(seconds) * time.Second
+	}
+}
+
+// end is the deletion of a pod.
 func (f *fleet) end(uid types.UID) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if s := f.replicas[uid]; s != nil {
-		s.server = nil
-		s.stop()
+	if s := f.replicas[uid]; s != nil && s.deleted.IsZero() {
+		s.deleted = time.Now()
+		if s.server != nil {
+			s.open = s.server.Open()
+		}
+		s.gone()
 	}
 }
 
-// run is the life of a server.
-func (f *fleet) run(ctx context.Context, s *serving) error {
+// kill ends the server of a pod that is no more.
+func (f *fleet) kill(uid types.UID) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if s := f.replicas[uid]; s != nil {
+		s.kill()
+	}
+}
+
+// run is the life of a server: while its pod is wanted, and until its kubelet has stopped it and removed the pod.
+func (f *fleet) run(alive, wanted context.Context, s *serving) error {
 	defer func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		s.over = time.Now()
+		s.server, s.over = nil, time.Now()
 	}()
 	select {
-	case <-ctx.Done():
-		return nil
+	case <-wanted.Done():
+		return f.remove(alive, s)
 	case <-time.After(startUp):
 	}
-	server, err := modelserver.Start(ctx, s.address+":"+serverPort, modelserver.Default())
+	server, err := modelserver.Start(alive, s.address+":"+serverPort, modelserver.Default(), s.shutdown)
 	if err != nil {
 		return err
 	}
-	if err = f.report(ctx, s); err == nil {
-		f.mu.Lock()
-		if ctx.Err() == nil {
-			s.server = server
-		}
-		f.mu.Unlock()
-		<-ctx.Done()
+	defer server.Kill()
+	if err = f.report(wanted, s); err != nil {
+		return err
 	}
-	drained, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute)
-	defer cancel()
-	return errors.Join(err, server.Drain(drained))
+	f.mu.Lock()
+	s.server, s.ready = server, true
+	f.mu.Unlock()
+	<-wanted.Done()
+	unready := make(chan error, 1)
+	terminate := func() {
+		server.Terminate()
+		go func() { unready <- f.report(alive, s) }()
+	}
+	s.stop.Stop(alive, terminate, server.Kill, server.Exited())
+	if alive.Err() == nil {
+		err = <-unready
+	}
+	return errors.Join(err, f.remove(alive, s))
 }
 
-// report reports a pod as ready, as its kubelet does.
+// remove removes a pod that has stopped from the API server, as its kubelet does.
+func (f *fleet) remove(ctx context.Context, s *serving) error {
+	now := int64(0)
+	err := f.client.CoreV1().Pods(s.namespace).Delete(ctx, s.pod, metav1.DeleteOptions{
+		GracePeriodSeconds: &now, Preconditions: &metav1.Preconditions{UID: &s.uid},
+	})
+	return unlessGone(ctx, err)
+}
+
+// unlessGone is an error, unless a pod was removed meanwhile.
+func unlessGone(ctx context.Context, err error) error {
+	if ctx.Err() != nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return err
+}
+
+// probe is a readiness probe.
+func (s *serving) probe(ctx context.Context) core.ConditionStatus {
+	request, err := http.NewRequestWithContext(
+		ctx,
+		http.MethodGet,
+		"http://"+s.address+":"+serverPort+"/health",
+		http.NoBody,
+	)
+	if err != nil {
+		return core.ConditionUnknown
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return core.ConditionFalse
+	}
+	defer response.Body.Close() //nolint:errcheck // It is empty.
+	if response.StatusCode != http.StatusOK {
+		return core.ConditionFalse
+	}
+	return core.ConditionTrue
+}
+
+// report reports what the readiness probe of a pod says, as its kubelet does.
 func (f *fleet) report(ctx context.Context, s *serving) error {
-	now := metav1.Now()
+	now, ready := metav1.Now(), s.probe(ctx)
 	status := core.PodStatus{
 		Phase:     core.PodRunning,
 		PodIP:     s.address,
 		PodIPs:    []core.PodIP{{IP: s.address}},
-		StartTime: &now,
+		StartTime: &metav1.Time{Time: s.begun},
 	}
 	for _, kind := range []core.PodConditionType{core.PodInitialized, core.ContainersReady, core.PodReady} {
-		status.Conditions = append(status.Conditions,
-			core.PodCondition{Type: kind, Status: core.ConditionTrue, LastTransitionTime: now})
+		condition := core.PodCondition{Type: kind, Status: ready, LastTransitionTime: now}
+		if kind == core.PodInitialized {
+			condition.Status = core.ConditionTrue
+		}
+		status.Conditions = append(status.Conditions, condition)
 	}
 	patch, err := json.Marshal(map[string]any{"status": status})
 	if err != nil {
@@ -157,16 +253,13 @@ func (f *fleet) report(ctx context.Context, s *serving) error {
 	}
 	pods := f.client.CoreV1().Pods(s.namespace)
 	_, err = pods.Patch(ctx, s.pod, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
-	if ctx.Err() != nil || apierrors.IsNotFound(err) { // It was deleted meanwhile.
-		err = nil
-	}
-	return err
+	return unlessGone(ctx, err)
 }
 
-// ready are the servers of a namespace that are ready.
-func (f *fleet) ready(namespace string) (out []*serving) {
+// endpoints are the servers of a namespace that a gateway without a picker knows: those that are ready, and those deleted a moment ago.
+func (f *fleet) endpoints(namespace string) (out []*serving) {
 	for _, s := range f.replicas {
-		if s.namespace == namespace && s.server != nil {
+		if s.namespace == namespace && s.known() {
 			out = append(out, s)
 		}
 	}
@@ -174,28 +267,54 @@ func (f *fleet) ready(namespace string) (out []*serving) {
 	return out
 }
 
-// turn is the address of the next ready server of a namespace: a gateway without a picker, or one that fails open.
+// known: a server was ready, and was not deleted, or less than the endpoints' lag ago. It may have exited since.
+func (s *serving) known() bool {
+	if s.deleted.IsZero() {
+		return s.server != nil
+	}
+	return s.ready && time.Since(s.deleted) < endpointLag
+}
+
+// turn is the address of the next known server of a namespace: a gateway without a picker, or one that fails open.
 func (f *fleet) turn(namespace string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	ready := f.ready(namespace)
-	if len(ready) == 0 {
+	known := f.endpoints(namespace)
+	if len(known) == 0 {
 		return ""
 	}
 	f.next[namespace]++
-	return ready[f.next[namespace]%len(ready)].address + ":" + serverPort
+	return known[f.next[namespace]%len(known)].address + ":" + serverPort
 }
 
-// now is how many servers of a namespace are ready, and the requests in flight on them, and how late their steps were.
+// now is how many servers of a namespace are ready, the requests in flight on these and on those that drain, and how late their steps were.
 func (f *fleet) now(namespace string) (ready, inFlight float64, behind time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, s := range f.ready(namespace) {
-		ready++
+	for _, s := range f.replicas {
+		if s.namespace != namespace || s.server == nil {
+			continue
+		}
+		if s.deleted.IsZero() {
+			ready++
+		}
 		inFlight += float64(s.server.InFlight())
 		behind = max(behind, s.server.Behind())
 	}
 	return ready, inFlight, behind
+}
+
+// stopped is how many ready servers of a namespace were deleted, and the requests that they had not answered in full then.
+func (f *fleet) stopped(namespace string) (replicas, open int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, s := range f.replicas {
+		if s.namespace == namespace && s.ready && !s.deleted.IsZero() {
+			replicas++
+			open += s.open
+		}
+	}
+	return replicas, open
 }
 
 // seconds is the GPU-seconds of a namespace between two times: from a pod on its node to its server's end.
@@ -217,7 +336,7 @@ func (f *fleet) seconds(namespace string, from, to time.Time) (sum float64) {
 	return sum
 }
 
-// ServeHTTP lists the ready servers for Prometheus' discovery by HTTP.
+// ServeHTTP lists the servers, from ready to their exit, for Prometheus' discovery by HTTP.
 func (f *fleet) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	type group struct {
 		Targets []string          `json:"targets"`
@@ -238,22 +357,3 @@ func (f *fleet) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 
 // servers is the client of all of them.
 var servers = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
-
-// post sends a request to a server and returns the time of its first byte. The answer is read to its end before done is called.
-func post(ctx context.Context, address string, body []byte, done func()) (first time.Time, err error) {
-	url := "http://" + address + "/v1/completions"
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
-	if err != nil {
-		return first, err
-	}
-	request.Header.Set("Content-Type", "application/json")
-	response, err := servers.Do(request)
-	if err != nil {
-		return first, err
-	}
-	first = time.Now()
-	defer done()
-	defer response.Body.Close() //nolint:errcheck // Its end is read.
-	_, err = io.Copy(io.Discard, response.Body)
-	return first, err
-}

@@ -3,6 +3,7 @@ package neighbours_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -113,6 +114,8 @@ type sender struct {
 	mu     sync.Mutex
 	waits  []time.Duration
 	failed int
+	// cut is how often a server did not answer a request in full, or refused it, because it was stopped.
+	cut int
 }
 
 // run returns when all are answered, or have failed.
@@ -143,20 +146,34 @@ func (s *sender) run(t *testing.T, load []modelserver.Arrival) {
 	all.Wait()
 }
 
-// send sends a request, and once more where a server went away.
+// send sends a request, and again where it was cut, or where there was no server.
 func (s *sender) send(ctx context.Context, body []byte) (first time.Time, err error) {
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()
 	for range 3 {
 		address, done := s.pick(ctx, s.namespace, body)
-		if first, err = post(ctx, address, body, done); err == nil || ctx.Err() != nil {
-			return first, err
+		first, err = time.Time{}, errNoServer
+		if address != "" {
+			first, err = modelserver.Ask(ctx, servers, address, body)
 		}
 		done()
+		if errors.Is(err, modelserver.ErrCut) {
+			s.mu.Lock()
+			s.cut++
+			s.mu.Unlock()
+		}
+		if err == nil || ctx.Err() != nil {
+			return first, err
+		}
 		time.Sleep(50 * time.Millisecond)
 	}
 	return first, err
 }
+
+// longest is how long a client waits for the end of an answer: no request is longer.
+const longest = 3 * time.Minute
+
+var errNoServer = errors.New("no server is ready")
 
 // quantile of the times to the first token, in seconds.
 func (s *sender) quantile(q float64) float64 {

@@ -43,6 +43,7 @@ func scenes() (out []scene) {
 		out,
 		scene{"rise", forewarms + "-picker", "", "16", true},
 		scene{"rise", forewarms + "-offered", "", "16", false},
+		scene{"rise", forewarms + "-unprotected", "", "16", false},
 		scene{"rise", "hpa-inflight-6-picker", inFlight, "6", true},
 	)
 }
@@ -56,12 +57,38 @@ func (s *scene) keda() bool { return strings.HasPrefix(s.policy, "keda") }
 
 func (s *scene) foreseen() bool { return strings.HasPrefix(s.policy, forewarms) }
 
+// unprotected: its pods stop by the defaults of Kubernetes and vLLM.
+func (s *scene) unprotected() bool { return strings.HasSuffix(s.policy, "-unprotected") }
+
+// How the other pods stop: a preStop sleep that is longer than the endpoints' lag, and a server and a kubelet that wait for the longest
+// request.
+const (
+	preStop     = 5 * time.Second
+	gracePeriod = preStop + longest + 10*time.Second
+)
+
+// stop is how a pod stops, in its template.
+func (s *scene) stop() string {
+	if s.unprotected() {
+		return "containers: [{name: server, image: model, ports: [{containerPort: " + serverPort + "}]}]"
+	}
+	return fmt.Sprintf(`terminationGracePeriodSeconds: %.0[1]f
+      containers:
+        - name: server
+          image: model
+          args: [--shutdown-timeout=%.0[2]f]
+          ports: [{containerPort: %[3]s}]
+          lifecycle: {preStop: {sleep: {seconds: %.0[4]f}}}
+          readinessProbe: {httpGet: {path: /health, port: %[3]s}, periodSeconds: 1, failureThreshold: 1}`,
+		gracePeriod.Seconds(), longest.Seconds(), serverPort, preStop.Seconds())
+}
+
 // initial is the replicas that serve the load at its beginning.
 func (s *scene) initial() int { return int(math.Ceil(rates[s.load](0) / 1.6)) }
 
 // workload is the model servers, and the Forecast of what they are scaled on.
 func (s *scene) workload() string {
-	// Its own kubelet reports a pod as ready, long before kwok would.
+	// The fleet is the pods' kubelet: it reports them as ready, long before kwok would, and stops them.
 	out := fmt.Sprintf(`
 apiVersion: v1
 kind: Namespace
@@ -74,11 +101,10 @@ spec:
   replicas: %[2]d
   selector: {matchLabels: {app: llama}}
   template:
-    metadata: {labels: {app: llama}, annotations: {start.e2e/delay: 24h}}
+    metadata: {labels: {app: llama}, annotations: {start.e2e/delay: 24h, stop.e2e/kubelet: fleet}}
     spec:
-      terminationGracePeriodSeconds: 0
-      containers: [{name: server, image: model, ports: [{containerPort: %[3]s}]}]
-`, s.namespace(), s.initial(), serverPort)
+      %[3]s
+`, s.namespace(), s.initial(), s.stop())
 	if s.keda() {
 		return out
 	}
