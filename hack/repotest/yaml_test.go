@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
@@ -72,6 +73,8 @@ func checkYAML(text string) error {
 			return err
 		}
 		return checkReferences(autoscaler.FromHPA(&hpa))
+	case kind == "Deployment":
+		return yaml.UnmarshalStrict([]byte(text), &appsv1.Deployment{})
 	case object["metrics"] != nil:
 		var hpa autoscalingv2.HorizontalPodAutoscaler
 		if err := yaml.UnmarshalStrict([]byte(text), &hpa.Spec); err != nil {
@@ -82,6 +85,8 @@ func checkYAML(text string) error {
 		return fmt.Errorf("no test knows objects of kind %v", kind)
 	case object["triggers"] != nil:
 		return checkTriggers(object["triggers"], strings.Contains(text, "forewarm_served_value{"))
+	case object["behavior"] != nil:
+		return yaml.UnmarshalStrict([]byte(text), &autoscalingv2.HorizontalPodAutoscalerSpec{})
 	default:
 		return yaml.UnmarshalStrict([]byte(text), &v1alpha1.ForecastSpec{})
 	}

@@ -192,8 +192,10 @@ func (f *fleet) run(alive, wanted context.Context, s *serving) error {
 	return errors.Join(err, f.remove(alive, s))
 }
 
-// remove removes a pod that has stopped from the API server, as its kubelet does.
+// remove removes a pod that has stopped from the API server, as its kubelet does. The event of it ends the context of the server.
 func (f *fleet) remove(ctx context.Context, s *serving) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
 	now := int64(0)
 	err := f.client.CoreV1().Pods(s.namespace).Delete(ctx, s.pod, metav1.DeleteOptions{
 		GracePeriodSeconds: &now, Preconditions: &metav1.Preconditions{UID: &s.uid},
