@@ -51,7 +51,7 @@ func TestServer(t *testing.T) {
 		"vllm:num_requests_waiting{%s} 4",
 		"vllm:time_to_first_token_seconds_count{%s} 16",
 	)
-	s.Terminate()
+	s.Terminate(t.Context())
 	all.Wait()
 	select {
 	case <-s.Exited():

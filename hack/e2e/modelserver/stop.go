@@ -10,8 +10,8 @@ import (
 const flushed = 5 * time.Second
 
 // Terminate is SIGTERM, and returns at once. As vLLM does with a --shutdown-timeout, the server fails its readiness, refuses new requests,
-// and exits when it has answered the others, or at the timeout. Without a timeout it aborts them.
-func (s *Server) Terminate() {
+// and exits when it has answered the others, or at the timeout. Without a timeout it aborts them. It is killed if the context ends.
+func (s *Server) Terminate(ctx context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopping {
@@ -27,12 +27,12 @@ func (s *Server) Terminate() {
 		case <-s.drained:
 		case <-time.After(s.shutdown):
 			return
-		case <-s.exited:
+		case <-ctx.Done():
 			return
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), flushed)
+		idle, cancel := context.WithTimeout(ctx, flushed)
 		defer cancel()
-		_ = s.http.Shutdown(ctx) //nolint:errcheck // What is left is closed.
+		_ = s.http.Shutdown(idle) //nolint:errcheck // What is left is closed.
 	}()
 }
 
@@ -83,7 +83,8 @@ func (s *Server) admit() bool {
 func (s *Server) release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.open--; s.open == 0 && s.stopping {
+	s.open--
+	if s.open == 0 && s.stopping {
 		close(s.drained)
 	}
 }

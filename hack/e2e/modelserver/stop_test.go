@@ -43,12 +43,13 @@ func serve(address string) error {
 	}
 	term := make(chan os.Signal, 1)
 	signal.Notify(term, syscall.SIGTERM)
-	s, err := modelserver.Start(context.Background(), address, modelserver.Default(), timeout)
+	ctx := context.Background()
+	s, err := modelserver.Start(ctx, address, modelserver.Default(), timeout)
 	if err != nil {
 		return err
 	}
 	<-term
-	s.Terminate()
+	s.Terminate(ctx)
 	<-s.Exited()
 	return nil
 }
@@ -82,19 +83,23 @@ func TestScaleDown(t *testing.T) {
 	}
 	all.Wait()
 	for i, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			s := scenes[i]
-			t.Logf("%d of %d requests were cut; the replica ended after %.1f s", s.cut, s.sent, s.took.Seconds())
-			if (s.cut > 0) != c.cuts {
-				t.Errorf("%d of %d requests were cut, want some: %t", s.cut, s.sent, c.cuts)
-			}
-			if !c.cuts && s.exit != nil {
-				t.Errorf("the replica ended with %v, want 0", s.exit)
-			}
-			if c.shutdown > 0 && !s.unready {
-				t.Error("the replica stayed ready after SIGTERM")
-			}
-		})
+		s := scenes[i]
+		t.Logf(
+			"%s: %d of %d requests were cut; the replica ended after %.1f s",
+			c.name,
+			s.cut,
+			s.sent,
+			s.took.Seconds(),
+		)
+		if (s.cut > 0) != c.cuts {
+			t.Errorf("%s: %d of %d requests were cut, want some: %t", c.name, s.cut, s.sent, c.cuts)
+		}
+		if !c.cuts && s.exit != nil {
+			t.Errorf("%s: the replica ended with %v, want 0", c.name, s.exit)
+		}
+		if c.shutdown > 0 && !s.unready {
+			t.Errorf("%s: the replica stayed ready after SIGTERM", c.name)
+		}
 	}
 }
 
@@ -191,28 +196,26 @@ func (s *scaleDown) delete(t *testing.T, stop modelserver.Termination) {
 func (s *scaleDown) probe(t *testing.T) {
 	t.Helper()
 	for s.replicas[0].Running() {
-		request, err := http.NewRequestWithContext(
-			t.Context(),
-			http.MethodGet,
-			"http://"+s.addresses[0]+"/health",
-			http.NoBody,
-		)
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		response, err := http.DefaultClient.Do(request)
-		if err == nil {
-			response.Body.Close() //nolint:errcheck,gosec // It is empty.
-		}
-		if err == nil && response.StatusCode == http.StatusServiceUnavailable {
+		if status, err := s.health(t.Context()); err == nil && status == http.StatusServiceUnavailable {
 			s.mu.Lock()
-			defer s.mu.Unlock()
 			s.unready = true
+			s.mu.Unlock()
 			return
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
+}
+
+func (s *scaleDown) health(ctx context.Context) (status int, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.addresses[0]+"/health", http.NoBody)
+	if err != nil {
+		return 0, err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, err
+	}
+	return response.StatusCode, response.Body.Close()
 }
 
 func (s *scaleDown) next() string {

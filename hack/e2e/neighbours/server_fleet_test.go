@@ -182,7 +182,7 @@ func (f *fleet) run(alive, wanted context.Context, s *serving) error {
 	<-wanted.Done()
 	unready := make(chan error, 1)
 	terminate := func() {
-		server.Terminate()
+		server.Terminate(alive)
 		go func() { unready <- f.report(alive, s) }()
 	}
 	s.stop.Stop(alive, terminate, server.Kill, server.Exited())
@@ -206,7 +206,7 @@ func (f *fleet) remove(ctx context.Context, s *serving) error {
 // unlessGone is an error, unless a pod was removed meanwhile.
 func unlessGone(ctx context.Context, err error) error {
 	if ctx.Err() != nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		return nil
+		err = nil
 	}
 	return err
 }
