@@ -133,7 +133,8 @@ e2e-neighbours: components ## real programs beside Forewarm: Karpenter, coschedu
 .PHONY: e2e-servers
 e2e-servers: components ## model servers that take an engine's time, under the same load behind HPAs, KEDA and Forewarm, and the real endpoint picker; no scale-down may cut a request (25 minutes; needs FOREWARM_DATA)
 	picker=$$(hack/components/build.sh endpoint-picker | tail -1) && state=$$(hack/components/build.sh kube-state-metrics | tail -1) && \
-		cd hack/e2e && FOREWARM_E2E=1 FOREWARM_ENDPOINT_PICKER="$$picker" FOREWARM_KUBE_STATE_METRICS="$$state" FORMAT=standard-verbose \
+		cd hack/e2e && $(GO_TEST) -count=1 ./modelserver && \
+		FOREWARM_E2E=1 FOREWARM_ENDPOINT_PICKER="$$picker" FOREWARM_KUBE_STATE_METRICS="$$state" FORMAT=standard-verbose \
 		$(GO_TEST) -count=1 -timeout 40m -run TestServers ./neighbours
 
 .PHONY: soak
