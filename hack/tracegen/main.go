@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"flag"
 	"fmt"
 	"math"
@@ -11,12 +12,18 @@ import (
 	"strconv"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/hack/tracegen/servegen"
 )
 
 func main() {
 	out := flag.String("out", filepath.Join("testdata", "traces"), "folder to write the traces to")
+	from := flag.String(
+		"servegen",
+		"",
+		"folder data/language/m-small of a checkout of ServeGen, to sum up its clients again",
+	)
 	flag.Parse()
-	if err := writeTraces(*out); err != nil {
+	if err := errors.Join(sumServeGen(*from), writeTraces(*out)); err != nil {
 		fmt.Fprintln(os.Stderr, "tracegen:", err)
 		os.Exit(1)
 	}
@@ -25,7 +32,11 @@ func main() {
 // writeTraces writes every trace.
 func writeTraces(folder string) error {
 	for _, t := range traces() {
-		data, err := encode(t.column, t.digits, generate(t.shape))
+		s, err := t.series()
+		if err != nil {
+			return err
+		}
+		data, err := encode(t.column, t.digits, s)
 		if err != nil {
 			return err
 		}
@@ -36,6 +47,26 @@ func writeTraces(folder string) error {
 		fmt.Printf("%s: %d bytes\n", path, len(data))
 	}
 	return nil
+}
+
+// sumServeGen writes the recorded rate of package servegen; nothing without a folder.
+func sumServeGen(folder string) error {
+	if folder == "" {
+		return nil
+	}
+	all, err := servegen.Sum(os.DirFS(folder))
+	if err != nil {
+		return err
+	}
+	data, err := servegen.Encode(all)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(
+		filepath.Join("hack", "tracegen", "servegen", "m-small.csv.gz"),
+		data,
+		0o644,
+	) //nolint:gosec // Meant to be read by all.
 }
 
 // encode writes a trace as gzipped CSV: the time in seconds since 1970 and the value; a gap is an empty field. The gzip

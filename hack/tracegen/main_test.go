@@ -31,7 +31,11 @@ func TestCommittedTracesAreWhatTheGeneratorMakes(t *testing.T) {
 			if len(committed) > largest {
 				t.Errorf("%d bytes, want at most %d", len(committed), largest)
 			}
-			made, err := encode(tr.column, tr.digits, generate(tr.shape))
+			s, err := tr.series()
+			if err != nil {
+				t.Fatal(err)
+			}
+			made, err := encode(tr.column, tr.digits, s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -51,7 +55,11 @@ func TestTracesLookLikeRealOnes(t *testing.T) {
 	}
 	for _, tr := range traces() {
 		name, _, _ := strings.Cut(tr.file, ".")
-		row := measure(generate(tr.shape)).row(name)
+		s, err := tr.series()
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := measure(s).row(name)
 		t.Log("\n" + row)
 		if !tr.plain && !strings.Contains(string(table), "//\t"+row+"\n") {
 			t.Errorf("doc.go does not have the row\n%s", row)

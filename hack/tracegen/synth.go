@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/hack/tracegen/servegen"
 )
 
 // step is the distance between two values of a trace.
@@ -46,6 +47,28 @@ type shape struct {
 	OutageAt, Outage time.Duration
 	// Observe turns the level of a minute into its observed value.
 	Observe func(level float64, source rand.Source) float64
+}
+
+// series is the trace of a recipe.
+func (r *recipe) series() (forecast.Series, error) {
+	if r.drawn == 0 {
+		return generate(r.shape), nil
+	}
+	all, err := servegen.Recorded()
+	return draw(r.shape.Start, r.drawn, all), err
+}
+
+// draw draws the requests of each minute from the rate and the dispersion of its ten minutes.
+func draw(start time.Time, seed uint64, all []servegen.Window) forecast.Series {
+	source := rand.NewPCG(seed, seed)
+	out := forecast.Series{Start: start, Step: step}
+	for _, w := range all {
+		observe := counts(w.Dispersion)
+		for range servegen.Step / step {
+			out.Values = append(out.Values, observe(w.Rate*step.Seconds(), source))
+		}
+	}
+	return out
 }
 
 // generate makes the trace of a shape.

@@ -9,7 +9,9 @@ type recipe struct {
 	file   string
 	column string
 	digits int
-	shape  shape
+	// shape is that of a synthetic trace. drawn, if it is above 0, is the seed of one that is drawn from the recorded rate of package servegen.
+	shape shape
+	drawn uint64
 	// plain is easier to forecast than recorded demand.
 	plain bool
 }
@@ -48,12 +50,15 @@ func traces() []recipe {
 			// Users who come to work at about nine, a different number each day.
 			file: "office_14d.csv.gz", column: "requests", plain: true,
 			shape: shape{
-				Seed: 12, Start: monday, Length: 14 * day,
+				Seed: 7, Start: monday, Length: 14 * day,
 				Base: 2400, Day: 0.35, Weekend: 0.5, Open: 3,
-				OpenFade: 15 * time.Minute, OpenJitter: 20 * time.Minute, OpenLevel: 0.35,
-				Wander: 0.03, Memory: 4 * time.Hour, Shift: 1,
+				OpenFade: 15 * time.Minute, OpenJitter: 20 * time.Minute, OpenLevel: 0.2,
+				Wander: 0.04, Memory: 4 * time.Hour, Shift: 1,
 				Observe: counts(4),
 			},
+		},
+		{
+			file: "llm_14d.csv.gz", column: "requests", drawn: 8, shape: shape{Start: monday},
 		},
 		{
 			file: "calm_14d.csv.gz", column: "requests", plain: true,

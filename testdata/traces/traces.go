@@ -11,6 +11,8 @@ const (
 	GPUBusy  = "gpu_busy_14d.csv.gz"
 	Office   = "office_14d.csv.gz"
 	Calm     = "calm_14d.csv.gz"
+	// LLM is drawn from the recorded rate of a production language model (ServeGen's m-small).
+	LLM = "llm_14d.csv.gz"
 )
 
 // Files are the traces by name.

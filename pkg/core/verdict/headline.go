@@ -49,6 +49,9 @@ func (v *Verdict) gain() string {
 	case !v.Equal:
 		return fmt.Sprintf("within the objective like %s, with %s%s.", c.HPAName, equal, v.interval())
 	}
+	if c.BadHours && c.Forewarm.BadHours < c.HPA.BadHours {
+		return fmt.Sprintf("%s, with %s than %s%s.", c.instead(), equal, c.HPAName, v.interval())
+	}
 	return fmt.Sprintf("as reliable as %s, with %s%s.", c.HPAName, equal, v.interval())
 }
 

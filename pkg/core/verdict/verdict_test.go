@@ -92,6 +92,10 @@ func TestWords(t *testing.T) {
 			compared(of(.01, 82, .008, 2), of(33, 100, 0, 0)),
 			verdict.Saves, 0.18, "Within the objective like your HPA, with 18% fewer GPU-hours", "has 2 bad hours",
 		},
+		"fewer bad hours than an HPA within the objective": {
+			compared(of(.01, 82, 0, 1), of(33, 100, .005, 4)),
+			verdict.Saves, 0.18, "1 bad hour instead of 4, with 18% fewer GPU-hours than your HPA.", "",
+		},
 		"two percent are none": {
 			compared(of(.01, 98.5, 0, 0), of(33, 100, 0, 0)),
 			verdict.NoDifference, 0.015, "No difference: as reliable as your HPA, with 1.5% fewer GPU-hours", "",

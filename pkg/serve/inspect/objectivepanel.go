@@ -12,6 +12,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/core/verdict"
 )
 
 // objectivePanel is the page's section on an objective.
@@ -234,6 +235,18 @@ func (o *objectivePanel) Class() string {
 		return "good"
 	case v.Misses():
 		return "poor"
+	}
+	return "fair"
+}
+
+// ComparisonClass is the word of the comparison as a CSS class.
+func (o *objectivePanel) ComparisonClass() string {
+	switch verdict.Word(o.Comparison.Verdict) {
+	case verdict.Saves:
+		return "good"
+	case verdict.TooLate:
+		return "poor"
+	case verdict.NoDifference, verdict.CostsMore, verdict.TooEarly:
 	}
 	return "fair"
 }

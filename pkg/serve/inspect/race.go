@@ -156,7 +156,11 @@ func raceCharts(s *v1alpha1.OutlookStatus, newest time.Duration, id string) ([]r
 }
 
 // raceRow is a line of the table under the race.
-type raceRow struct{ Name, BadHours, Late, ReplicaHours, RelativeCost string }
+type raceRow struct {
+	Name, BadHours, Late, ReplicaHours, RelativeCost string
+	// Class is poor if an hour was bad.
+	Class string
+}
 
 // badHours is how many hours were bad, with their share of the demand.
 func badHours(a *v1alpha1.Account) string {
@@ -172,13 +176,14 @@ func badHours(a *v1alpha1.Account) string {
 // raceRows are the three that are compared.
 func raceRows(o *v1alpha1.Objective) []raceRow {
 	row := func(name string, a *v1alpha1.Account) raceRow {
-		return raceRow{
-			name,
-			badHours(a),
-			lateShare(a.Late),
-			humanize.Optional(a.ReplicaHours, humanize.Amount),
-			significant(a.RelativeCost),
+		out := raceRow{
+			Name: name, BadHours: badHours(a), Late: lateShare(a.Late),
+			ReplicaHours: humanize.Optional(a.ReplicaHours, humanize.Amount), RelativeCost: significant(a.RelativeCost),
 		}
+		if a.BadHours != nil && *a.BadHours > 0 {
+			out.Class = "poor"
+		}
+		return out
 	}
 	target := func(name string, r *v1alpha1.Rival) string {
 		if r.Target == nil {
@@ -193,7 +198,10 @@ func raceRows(o *v1alpha1.Objective) []raceRow {
 	if o.Measured != nil {
 		rows = append(
 			rows,
-			raceRow{"Measured, not simulated", unknown, humanize.LateShare(o.Measured.Late), unknown, unknown},
+			raceRow{
+				Name: "Measured, not simulated", BadHours: unknown, Late: humanize.LateShare(o.Measured.Late),
+				ReplicaHours: unknown, RelativeCost: unknown,
+			},
 		)
 	}
 	return rows

@@ -192,14 +192,14 @@ func TestDemoOfTheOwnLoads(t *testing.T) {
 	}
 	_, page := get(t, address, "/apis/inspect.forewarm.dev/v1alpha1/namespaces/demo/outlooks/requests/page")
 	for _, want := range []string{
-		"<h2>Objective", "in the last 9 days", "Headroom k", "no bad hour", "Last value", "selected",
+		"<h2>Objective", "in the last 11 days", "Headroom k", "no bad hour", "Last value", "selected",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not tell how the objective fares: no %q", want)
 		}
 	}
 	for _, want := range []string{
-		"\nMet: ", "no bad hour instead of ", "an HPA at 70% of a replica's capacity", "\nForewarm\n", "begins to rise at 08:50, in 2",
+		"\nMet: ", "no bad hour instead of ", "an HPA at 70% of a replica's capacity", "\nForewarm\n", "begins to rise at 08:36, in 2",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not said:\n%s", want, out)

@@ -53,7 +53,7 @@ func ownLoads() []ownLoad {
 			"office",
 			traces.Office,
 			"its users come to work at about nine, on each day at another time and in another number",
-			january(16, 8, 38),
+			january(16, 8, 36),
 		},
 		{"calm", traces.Calm, "it follows the time of day", january(17, 6, 10)},
 		{"wild", traces.Requests, "it has bursts that nobody can foresee", january(15, 10, 42)},

@@ -20,7 +20,7 @@ func Compare(ctx context.Context, c Config, progress func(done, total int, what 
 	if err != nil {
 		return nil, err
 	}
-	if err := runJobs(ctx, p.Workers, p.jobs(), progress); err != nil {
+	if err = runJobs(ctx, p.Workers, p.jobs(), progress); err != nil {
 		return nil, err
 	}
 	out := p.comparison()
