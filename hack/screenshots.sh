@@ -17,7 +17,7 @@ until grep -q '^Ctrl-C' "$work/demo"; do
     kill -0 "$demo" || { cat "$work/demo"; exit 1; }
     sleep 1
 done
-sleep 75 # The rise begins after 25 s; it takes half an hour of the demo's clock, and ends before the burst at half past ten.
+sleep 75 # The rise begins after 25 s; it takes half an hour of the demo's clock.
 outlook=http://127.0.0.1:$port/apis/inspect.forewarm.dev/v1alpha1/namespaces/demo/outlooks/requests
 curl -sf "$outlook" >"$work/outlook.json"
 curl -sf "$outlook/page" >"$work/outlook.html"

@@ -44,8 +44,9 @@ func (v *Verdict) gain() string {
 	case c.misses(&c.HPA):
 		return v.gainOnReliability()
 	case v.Stricter:
-		return fmt.Sprintf("as reliable as %s if the objective is %s, with %s%s.", c.HPAName,
-			humanize.ShareAsWritten(v.Forewarm.Setting), equal, v.interval())
+		return fmt.Sprintf("as reliable as %s with %s%s if the objective is %s; with %s, %s and %s.", c.HPAName, equal,
+			v.interval(), humanize.ShareAsWritten(v.Forewarm.Setting), humanize.ShareAsWritten(c.Objective),
+			v.difference(&c.Forewarm, &c.HPA), c.reliability(&c.Forewarm))
 	case !v.Equal:
 		return fmt.Sprintf("within the objective like %s, with %s%s.", c.HPAName, equal, v.interval())
 	}
@@ -58,7 +59,7 @@ func (v *Verdict) gain() string {
 // gainOnReliability is gain where the HPA as written misses the objective.
 func (v *Verdict) gainOnReliability() string {
 	c := &v.Compared
-	than := fmt.Sprintf("with %s than %s", v.difference(&v.Forewarm, &v.HPA), c.HPAName)
+	equal := v.difference(&v.Forewarm, &v.HPA)
 	switch {
 	case v.costsAtMost() && math.Abs(saved(c.Forewarm.Total(), c.HPA.Total())) <= small:
 		return fmt.Sprintf("%s, at the same %s as %s.", c.instead(), c.Unit, c.HPAName)
@@ -66,15 +67,15 @@ func (v *Verdict) gainOnReliability() string {
 		return fmt.Sprintf("%s, with %s than %s.", c.instead(), v.difference(&c.Forewarm, &c.HPA), c.HPAName)
 	case c.onlyForewarm(&v.Pair):
 		return fmt.Sprintf(
-			"only Forewarm meets the objective: %s, %s with its most reliable target%s.",
+			"only Forewarm meets the objective: %s, with %s than an HPA with the most reliable target%s.",
 			c.instead(),
-			than,
+			equal,
 			v.interval(),
 		)
 	case !v.Equal:
-		return fmt.Sprintf("%s, %s would need to meet the objective%s.", c.instead(), than, v.interval())
+		return fmt.Sprintf("%s, with %s than an HPA that meets the objective%s.", c.instead(), equal, v.interval())
 	}
-	return fmt.Sprintf("%s, %s would need for that%s.", c.instead(), than, v.interval())
+	return fmt.Sprintf("%s, with %s than an equally reliable HPA%s.", c.instead(), equal, v.interval())
 }
 
 // costsAtMost reports whether Forewarm, which saves at equal reliability, also costs no more than the HPA as written.
@@ -130,12 +131,12 @@ func (v *Verdict) needed() string {
 	case !c.misses(&c.HPA) || v.Word == TooLate:
 		return ""
 	case !v.Retargeted:
-		return fmt.Sprintf("No other target makes %s more reliable.", c.HPAName)
+		return "No other target makes the HPA more reliable."
 	case !v.Equal:
-		return fmt.Sprintf("No target makes %s as reliable: with %s it uses %s and %s.", c.HPAName,
+		return fmt.Sprintf("No target makes the HPA as reliable: with %s it uses %s and %s.",
 			humanize.Number(v.HPA.Setting), c.cost(&v.HPA), c.outcome(&v.HPA))
 	}
-	text := fmt.Sprintf("To be as reliable, %s needs the target %s instead of %s, and %s", c.HPAName,
+	text := fmt.Sprintf("To be as reliable, the HPA needs the target %s instead of %s, and %s",
 		humanize.Number(v.HPA.Setting), humanize.Number(c.HPA.Setting), c.cost(&v.HPA))
 	if v.costsAtMost() {
 		text += fmt.Sprintf(": Forewarm saves %s%s", humanize.LateShare(v.Saved), v.interval())
@@ -183,15 +184,23 @@ func (c *Comparison) limited(of *Outcome) string {
 
 // outcome is how reliable an outcome is, with a verb: "has no bad hour", "is late for 0.37% of the demand".
 func (c *Comparison) outcome(of *Outcome) string {
+	if !c.BadHours && of.Share > 0 {
+		return "is late for " + humanize.LateShare(of.Share) + " of the demand"
+	}
+	return "has " + c.reliability(of)
+}
+
+// reliability is how reliable an outcome is: "no bad hour", "0.37% of the demand late".
+func (c *Comparison) reliability(of *Outcome) string {
 	switch {
 	case !c.BadHours && of.Share == 0:
-		return "has no late demand"
+		return "no late demand"
 	case !c.BadHours:
-		return "is late for " + humanize.LateShare(of.Share) + " of the demand"
+		return humanize.LateShare(of.Share) + " of the demand late"
 	case of.BadHours == 0:
-		return "has no bad hour"
+		return "no bad hour"
 	}
-	return "has " + humanize.Plural(of.BadHours, "bad hour")
+	return humanize.Plural(of.BadHours, "bad hour")
 }
 
 // instead is the outcome of Forewarm next to that of the HPA: "1 bad hour instead of 9".
@@ -200,8 +209,5 @@ func (c *Comparison) instead() string {
 		return fmt.Sprintf("%s instead of %s of the demand late", humanize.LateShare(c.Forewarm.Share),
 			humanize.LateShare(c.HPA.Share))
 	}
-	if c.Forewarm.BadHours == 0 {
-		return fmt.Sprintf("no bad hour instead of %d", c.HPA.BadHours)
-	}
-	return fmt.Sprintf("%s instead of %d", humanize.Plural(c.Forewarm.BadHours, "bad hour"), c.HPA.BadHours)
+	return fmt.Sprintf("%s instead of %d", c.reliability(&c.Forewarm), c.HPA.BadHours)
 }

@@ -52,7 +52,7 @@ func TestWords(t *testing.T) {
 		"equal cost, more reliable": {
 			with(compared(of(.01, 100, 0, 0), of(33, 101, .05, 9)), target(of(26, 125, 0, 0), of(24, 130, 0, 0))),
 			verdict.Saves, 0.2, "No bad hour instead of 9, at the same GPU-hours as your HPA.",
-			"To be as reliable, your HPA needs the target 26 instead of 33, and 1,251 GPU-hours: Forewarm saves 20%",
+			"To be as reliable, the HPA needs the target 26 instead of 33, and 1,251 GPU-hours: Forewarm saves 20%",
 		},
 		"cheaper and more reliable": {
 			with(compared(of(.01, 90, .005, 1), of(33, 100, .05, 9)), target(of(26, 125, 0, 0))),
@@ -60,32 +60,32 @@ func TestWords(t *testing.T) {
 		},
 		"dearer, more reliable, and cheaper than the HPA that is as reliable": {
 			with(compared(of(.01, 110, 0, 0), of(33, 100, .05, 9)), target(of(26, 125, 0, 0))),
-			verdict.Saves, 0.12, "No bad hour instead of 9, with 12% fewer GPU-hours than your HPA would need for that.", "needs the target 26",
+			verdict.Saves, 0.12, "No bad hour instead of 9, with 12% fewer GPU-hours than an equally reliable HPA.", "needs the target 26",
 		},
 		"a lower target is cheaper": {
 			with(compared(of(.01, 110, 0, 0), of(33, 100, .05, 9)), target(of(26, 105, 0, 0))),
-			verdict.CostsMore, -0.0476, "Costs more: no bad hour instead of 9, with 4.8% more GPU-hours than your HPA would need for that.", "",
+			verdict.CostsMore, -0.0476, "Costs more: no bad hour instead of 9, with 4.8% more GPU-hours than an equally reliable HPA.", "",
 		},
 		"no target is as reliable": {
 			with(compared(of(.01, 100, 0, 0), of(33, 100, .05, 9)), target(of(26, 125, .02, 3))),
 			verdict.Saves, 0.2, "No bad hour instead of 9, at the same GPU-hours as your HPA.",
-			"No target makes your HPA as reliable: with 26 it uses 1,251 GPU-hours and has 3 bad hours.",
+			"No target makes the HPA as reliable: with 26 it uses 1,251 GPU-hours and has 3 bad hours.",
 		},
 		"no target is as reliable, but one is within the objective": {
 			with(compared(of(.01, 110, 0, 0), of(33, 100, .05, 9)), target(of(26, 125, .006, 1), of(24, 130, .005, 1))),
-			verdict.Saves, 0.12, "No bad hour instead of 9, with 12% fewer GPU-hours than your HPA would need to meet the objective.",
-			"No target makes your HPA as reliable: with 26 it uses 1,251 GPU-hours and has 1 bad hour.",
+			verdict.Saves, 0.12, "No bad hour instead of 9, with 12% fewer GPU-hours than an HPA that meets the objective.",
+			"No target makes the HPA as reliable: with 26 it uses 1,251 GPU-hours and has 1 bad hour.",
 		},
 		"no target is more reliable than the one that is written": {
 			compared(of(.01, 110, 0, 0), of(33, 100, .05, 9)),
-			verdict.CostsMore, -0.1, "Costs more: only Forewarm meets the objective: no bad hour instead of 9, with 10% more GPU-hours than your HPA with its most reliable target.",
-			"No other target makes your HPA more reliable.",
+			verdict.CostsMore, -0.1, "Costs more: only Forewarm meets the objective: no bad hour instead of 9, with 10% more GPU-hours than an HPA with the most reliable target.",
+			"No other target makes the HPA more reliable.",
 		},
 		"a stricter objective is as reliable": {
 			with(compared(of(.01, 82, .008, 2), of(33, 100, 0, 0)), func(c *verdict.Comparison) {
 				c.Stricter = []verdict.Outcome{of(.005, 85, .005, 1), of(.0025, 90, 0, 0)}
 			}),
-			verdict.Saves, 0.1, "As reliable as your HPA if the objective is 0.25%, with 10% fewer GPU-hours",
+			verdict.Saves, 0.1, "As reliable as your HPA with 10% fewer GPU-hours if the objective is 0.25%; with 1%, 18% fewer GPU-hours and 2 bad hours.",
 			"has 2 bad hours; your HPA uses 1,001 GPU-hours and has no bad hour. With the objective 0.25% Forewarm uses 901",
 		},
 		"less reliable, within the objective": {

@@ -281,7 +281,7 @@ func (v *view) race(s *inspect.OutlookStatus, newest time.Duration) {
 	if s.Objective.Headline != "" {
 		fmt.Fprintf(v.out, "\n%s\n", s.Objective.Headline)
 		if c := s.Objective.Comparison; c != nil {
-			fmt.Fprintln(v.out, c.Details)
+			fmt.Fprint(v.out, printable.Wrap("", c.Details, "", min(v.width, maxColumns)))
 		}
 	}
 	before, forewarm, ok := words.Strips(s, newest)

@@ -57,6 +57,7 @@ func WithCostRatio(key snapshot.Key) *snapshot.ForecastState {
 	r.Price, r.Late, r.TargetLate, r.Budget = 20, 0, 0, objective.Budget{}
 	r.Autoscalers[0].Headroom = r.HeadroomFor(e.Settings)
 	r.Autoscalers[0].ExpectedLate = r.Autoscalers[0].Curve.At(r.Autoscalers[0].Headroom).Late
+	r.Judged = judged(r)
 	r.Candidates[2].MeetsObjective = true // A price promises nothing that could be missed.
 	e.Decision = decide.Decide(e.Settings, r.HeadroomFor(e.Settings), e.Inputs)
 	return e
@@ -130,7 +131,7 @@ func judged(r *objective.Report) *verdict.Verdict {
 		return out
 	}
 	c := verdict.Comparison{
-		Objective: r.Late, Unit: "replica-hours", Period: "the last " + humanize.Period(r.Period),
+		Objective: r.Late, Priced: r.Price > 0, Unit: "replica-hours", Period: "the last " + humanize.Period(r.Period),
 		HPAName:  "an HPA at 70% of a replica's capacity",
 		Forewarm: outcome(r.Late, r.Served), HPA: outcome(r.Before.Target, r.Before.Account),
 		Targets: []verdict.Outcome{outcome(r.Hindsight.Target, r.Hindsight.Account)},

@@ -134,6 +134,10 @@ func (c *Comparison) againstBest() string {
 	if !best.MeetsObjective {
 		which = "its most reliable target"
 	}
+	if v := c.Judged; v != nil && v.Retargeted && v.HPA.Setting == best.Target {
+		return fmt.Sprintf("This is the best target in hindsight: Forewarm uses %s.",
+			c.savingText(&forewarm.Report, &best.Report))
+	}
 	return fmt.Sprintf(
 		"In hindsight, %s is %s: it uses %s, with %s. Forewarm uses %s.",
 		which,
