@@ -24,7 +24,7 @@ curl -sf "$outlook/page" >"$work/outlook.html"
 curl -sf "http://127.0.0.1:$port/" >"$work/front.html"
 
 headline=$(jq -r .status.objective.headline "$work/outlook.json")
-grep -qF "$headline" "$work/outlook.html" || { echo "screenshots: the page does not say: $headline" >&2; exit 1; }
+grep -qF "$headline" <(sed "s/&#39;/'/g" "$work/outlook.html") || { echo "screenshots: the page does not say: $headline" >&2; exit 1; }
 
 # draw NAME WIDTH HEIGHT
 draw() {

@@ -59,23 +59,26 @@ func (v *Verdict) gain() string {
 // gainOnReliability is gain where the HPA as written misses the objective.
 func (v *Verdict) gainOnReliability() string {
 	c := &v.Compared
-	equal := v.difference(&v.Forewarm, &v.HPA)
+	equal, direct := v.difference(&v.Forewarm, &v.HPA), v.difference(&c.Forewarm, &c.HPA)
 	switch {
 	case v.costsAtMost() && math.Abs(saved(c.Forewarm.Total(), c.HPA.Total())) <= small:
 		return fmt.Sprintf("%s, at the same %s as %s.", c.instead(), c.Unit, c.HPAName)
 	case v.costsAtMost():
-		return fmt.Sprintf("%s, with %s than %s.", c.instead(), v.difference(&c.Forewarm, &c.HPA), c.HPAName)
+		return fmt.Sprintf("%s, with %s than %s.", c.instead(), direct, c.HPAName)
+	}
+	asItIs := fmt.Sprintf("Compared with the HPA as it is: %s, for %s.", c.instead(), direct)
+	switch {
 	case c.onlyForewarm(&v.Pair):
 		return fmt.Sprintf(
-			"only Forewarm meets the objective: %s, with %s than an HPA with the most reliable target%s.",
-			c.instead(),
+			"only Forewarm meets the objective, with %s than an HPA with the most reliable target%s. %s",
 			equal,
 			v.interval(),
+			asItIs,
 		)
 	case !v.Equal:
-		return fmt.Sprintf("%s, with %s than an HPA that meets the objective%s.", c.instead(), equal, v.interval())
+		return fmt.Sprintf("%s than an HPA that meets the objective%s. %s", equal, v.interval(), asItIs)
 	}
-	return fmt.Sprintf("%s, with %s than an equally reliable HPA%s.", c.instead(), equal, v.interval())
+	return fmt.Sprintf("%s than an equally reliable HPA%s. %s", equal, v.interval(), asItIs)
 }
 
 // costsAtMost reports whether Forewarm, which saves at equal reliability, also costs no more than the HPA as written.
@@ -114,7 +117,7 @@ func drawn(draws []Draw, badHours func(*Draw) int) string {
 	if low == high {
 		return ""
 	}
-	return fmt.Sprintf(" (%d to %d with other start times)", low, high)
+	return fmt.Sprintf(" (%d to %d with other pod start times)", low, high)
 }
 
 // needed is what equal reliability would take where the settings as they are do not have it.
@@ -133,7 +136,7 @@ func (v *Verdict) needed() string {
 	case !v.Retargeted:
 		return "No other target makes the HPA more reliable."
 	case !v.Equal:
-		return fmt.Sprintf("No target makes the HPA as reliable: with %s it uses %s and %s.",
+		return fmt.Sprintf("No target makes the HPA this reliable: with %s it uses %s and still %s.",
 			humanize.Number(v.HPA.Setting), c.cost(&v.HPA), c.outcome(&v.HPA))
 	}
 	text := fmt.Sprintf("To be as reliable, the HPA needs the target %s instead of %s, and %s",
@@ -163,7 +166,7 @@ func (v *Verdict) interval() string {
 	case math.IsInf(low, 0) || math.IsInf(high, 0):
 		return ""
 	case low < 0 && high > 0:
-		return fmt.Sprintf(" (%s more to %s fewer)", humanize.LateShare(-low), humanize.LateShare(high))
+		return fmt.Sprintf(" (90%% interval: %s more to %s fewer)", humanize.LateShare(-low), humanize.LateShare(high))
 	case v.Saved < 0:
 		low, high = -high, -low
 	}
@@ -171,7 +174,7 @@ func (v *Verdict) interval() string {
 	if from == to {
 		return ""
 	}
-	return fmt.Sprintf(" (%s to %s)", from, to)
+	return fmt.Sprintf(" (90%% interval: %s to %s)", from, to)
 }
 
 // limited is the share that the objective limits, in words.

@@ -60,25 +60,25 @@ func TestWords(t *testing.T) {
 		},
 		"dearer, more reliable, and cheaper than the HPA that is as reliable": {
 			with(compared(of(.01, 110, 0, 0), of(33, 100, .05, 9)), target(of(26, 125, 0, 0))),
-			verdict.Saves, 0.12, "No bad hour instead of 9, with 12% fewer GPU-hours than an equally reliable HPA.", "needs the target 26",
+			verdict.Saves, 0.12, "12% fewer GPU-hours than an equally reliable HPA. Compared with the HPA as it is: no bad hour instead of 9, for 10% more GPU-hours.", "needs the target 26",
 		},
 		"a lower target is cheaper": {
 			with(compared(of(.01, 110, 0, 0), of(33, 100, .05, 9)), target(of(26, 105, 0, 0))),
-			verdict.CostsMore, -0.0476, "Costs more: no bad hour instead of 9, with 4.8% more GPU-hours than an equally reliable HPA.", "",
+			verdict.CostsMore, -0.0476, "Costs more: 4.8% more GPU-hours than an equally reliable HPA. Compared with the HPA as it is: no bad hour instead of 9, for 10% more GPU-hours.", "",
 		},
 		"no target is as reliable": {
 			with(compared(of(.01, 100, 0, 0), of(33, 100, .05, 9)), target(of(26, 125, .02, 3))),
 			verdict.Saves, 0.2, "No bad hour instead of 9, at the same GPU-hours as your HPA.",
-			"No target makes the HPA as reliable: with 26 it uses 1,251 GPU-hours and has 3 bad hours.",
+			"No target makes the HPA this reliable: with 26 it uses 1,251 GPU-hours and still has 3 bad hours.",
 		},
 		"no target is as reliable, but one is within the objective": {
 			with(compared(of(.01, 110, 0, 0), of(33, 100, .05, 9)), target(of(26, 125, .006, 1), of(24, 130, .005, 1))),
-			verdict.Saves, 0.12, "No bad hour instead of 9, with 12% fewer GPU-hours than an HPA that meets the objective.",
-			"No target makes the HPA as reliable: with 26 it uses 1,251 GPU-hours and has 1 bad hour.",
+			verdict.Saves, 0.12, "12% fewer GPU-hours than an HPA that meets the objective. Compared with the HPA as it is: no bad hour instead of 9, for 10% more",
+			"No target makes the HPA this reliable: with 26 it uses 1,251 GPU-hours and still has 1 bad hour.",
 		},
 		"no target is more reliable than the one that is written": {
 			compared(of(.01, 110, 0, 0), of(33, 100, .05, 9)),
-			verdict.CostsMore, -0.1, "Costs more: only Forewarm meets the objective: no bad hour instead of 9, with 10% more GPU-hours than an HPA with the most reliable target.",
+			verdict.CostsMore, -0.1, "Costs more: only Forewarm meets the objective, with 10% more GPU-hours than an HPA with the most reliable target.",
 			"No other target makes the HPA more reliable.",
 		},
 		"a stricter objective is as reliable": {
@@ -158,7 +158,7 @@ func TestIntervals(t *testing.T) {
 	if !(after.High-after.Low > 2*(before.High-before.Low)) || after.Saved != before.Saved {
 		t.Errorf("%v to %v became %v to %v", before.Low, before.High, after.Low, after.High)
 	}
-	for _, want := range []string{"no bad hour (0 to 1 with other start times)", "7 bad hours (5 to 7 with other start times)"} {
+	for _, want := range []string{"no bad hour (0 to 1 with other pod start times)", "7 bad hours (5 to 7 with other pod start times)"} {
 		if !strings.Contains(after.Details(), want) {
 			t.Errorf("%q, want %q", after.Details(), want)
 		}

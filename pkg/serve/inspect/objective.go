@@ -66,7 +66,7 @@ func comparison(r *objective.Report, shadow bool) *v1alpha1.Comparison {
 	}
 	return &v1alpha1.Comparison{
 		Verdict: string(v.Word), Saved: finite(&v.Saved), SavedLow: finite(&v.Low), SavedHigh: finite(&v.High),
-		Target: v.HPA.Setting, Details: r.Details(shadow),
+		Target: v.HPA.Setting, Retargeted: v.Retargeted, Details: r.Details(shadow),
 	}
 }
 

@@ -142,7 +142,7 @@ func TestMeasuredIsBesideSimulated(t *testing.T) {
 		"late for 0.62% of the demand",
 		"2.9% of the demand was measured as late.",
 		"2.9% measured over 3 days",
-		`Measured, not simulated</td><td class="n">-</td><td class="n">2.9%`,
+		`Measured, not simulated</td><td class="n">-</td><td class="n minor">2.9%`,
 	)
 	e.Settings.Mode = decide.Shadow
 	got = inspect.Outlook(e, snapshottest.Now()).Status.Objective

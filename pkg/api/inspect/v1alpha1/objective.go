@@ -106,8 +106,10 @@ type Comparison struct {
 	SavedLow *float64 `json:"savedLow,omitempty"`
 	// +optional
 	SavedHigh *float64 `json:"savedHigh,omitempty"`
-	// Target of the HPA that is as reliable, for each replica.
+	// Target of the HPA that is compared, for each replica. Retargeted: it is not the one of the HPA before, which misses the objective.
 	Target float64 `json:"target"`
+	// +optional
+	Retargeted bool `json:"retargeted,omitempty"`
 	// Details are the figures in sentences.
 	Details string `json:"details"`
 }

@@ -565,10 +565,16 @@ func schema_pkg_api_inspect_v1alpha1_Comparison(ref common.ReferenceCallback) co
 					},
 					"target": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Target of the HPA that is as reliable, for each replica.",
+							Description: "Target of the HPA that is compared, for each replica. Retargeted: it is not the one of the HPA before, which misses the objective.",
 							Default:     0,
 							Type:        []string{"number"},
 							Format:      "double",
+						},
+					},
+					"retargeted": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"boolean"},
+							Format: "",
 						},
 					},
 					"details": {

@@ -134,9 +134,12 @@ func (c *Comparison) againstBest() string {
 	if !best.MeetsObjective {
 		which = "its most reliable target"
 	}
+	used := "as many"
+	if c.gpuHours(&forewarm.Report) != c.gpuHours(&best.Report) {
+		used = c.savingText(&forewarm.Report, &best.Report)
+	}
 	if v := c.Judged; v != nil && v.Retargeted && v.HPA.Setting == best.Target {
-		return fmt.Sprintf("This is the best target in hindsight: Forewarm uses %s.",
-			c.savingText(&forewarm.Report, &best.Report))
+		return "This is its best target in hindsight; Forewarm uses " + used + "."
 	}
 	return fmt.Sprintf(
 		"In hindsight, %s is %s: it uses %s, with %s. Forewarm uses %s.",
@@ -144,7 +147,7 @@ func (c *Comparison) againstBest() string {
 		formatNumber(best.Target),
 		c.gpuHoursText(&best.Report),
 		c.limitedText(&best.Report),
-		c.savingText(&forewarm.Report, &best.Report),
+		used,
 	)
 }
 

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -150,4 +151,31 @@ func TestPoolVerdict(t *testing.T) {
 		}}))
 	}
 	golden(t, "pool_verdicts.txt", got.String())
+}
+
+// The headline is honest about histories that show little: too short, without anything late, or with nothing that is in time.
+func TestHeadlinesOfOddHistories(t *testing.T) {
+	t.Parallel()
+	flat := func(hours int, v float64) forecast.Series {
+		return forecast.Series{Start: start(), Step: time.Minute, Values: slices.Repeat([]float64{v}, hours*60)}
+	}
+	for name, tt := range map[string]struct {
+		demand   forecast.Series
+		word     verdict.Word
+		headline string
+	}{
+		"five hours":      {flat(5, 300), verdict.TooEarly, "Too early for a verdict, which needs three days. Over 4.5 hours Forewarm uses"},
+		"a day":           {flat(24, 300), verdict.TooEarly, "Too early for a verdict, which needs three days. Over 21.6 hours Forewarm uses"},
+		"never late":      {flat(6*24, 310), verdict.Saves, "As reliable as your HPA, with 20% fewer GPU-hours"},
+		"never in time":   {flat(6*24, 20_000), verdict.TooLate, "Too late: 100% of the demand arrived in bad hours, and the objective allows 1%."},
+		"hardly anything": {flat(6*24, 0.001), verdict.NoDifference, "No difference: as reliable as your HPA, with 0% fewer GPU-hours"},
+	} {
+		c := config(tt.demand)
+		c.BadHours, c.Only = true, []string{compare.HPA, compare.BestTarget, compare.Forewarm}
+		c.HPA.Metrics[0].Target = 65_000
+		got := played(t, c)
+		if got.Judged.Word != tt.word || !strings.HasPrefix(got.Verdict, tt.headline) {
+			t.Errorf("%s: %s: %s", name, got.Judged.Word, got.Verdict)
+		}
+	}
 }
