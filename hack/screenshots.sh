@@ -10,14 +10,14 @@ for tool in chromium curl jq; do
 done
 work=$(mktemp -d)
 port=${PORT:-8086}
-bin/forewarm demo --port "$port" >"$work/demo" &
+bin/forewarm demo --port "$port" --speed 240 >"$work/demo" &
 demo=$!
 trap 'kill "$demo"; rm -rf "$work"' EXIT
 until grep -q '^Ctrl-C' "$work/demo"; do
     kill -0 "$demo" || { cat "$work/demo"; exit 1; }
     sleep 1
 done
-sleep 75 # The rise begins after 25 s; it takes half an hour of the demo's clock.
+sleep 75 # Five hours of the demo's clock: the rise, and what follows it.
 outlook=http://127.0.0.1:$port/apis/inspect.forewarm.dev/v1alpha1/namespaces/demo/outlooks/requests
 curl -sf "$outlook" >"$work/outlook.json"
 curl -sf "$outlook/page" >"$work/outlook.html"
@@ -39,7 +39,7 @@ draw() {
         exit 1
     fi
 }
-draw outlook 1280 920
+draw outlook 1280 940
 draw outlook 390 1000
 draw front 1280 300
 draw front 390 420

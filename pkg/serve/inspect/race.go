@@ -192,8 +192,8 @@ func raceRows(o *v1alpha1.Objective) []raceRow {
 		return name + ", target " + number(r.Target)
 	}
 	rows := []raceRow{
-		row("Forewarm", &o.Served), row(target("Before", &o.Before), &o.Before.Account),
-		row(target("Best in hindsight", &o.Hindsight), &o.Hindsight.Account),
+		row("Forewarm", &o.Served), row(target("HPA before", &o.Before), &o.Before.Account),
+		row(target("HPA with the best target in hindsight", &o.Hindsight), &o.Hindsight.Account),
 	}
 	if o.Measured != nil {
 		rows = append(
