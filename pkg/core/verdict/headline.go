@@ -66,19 +66,15 @@ func (v *Verdict) gainOnReliability() string {
 	case v.costsAtMost():
 		return fmt.Sprintf("%s, with %s than %s.", c.instead(), direct, c.HPAName)
 	}
-	asItIs := fmt.Sprintf("Compared with the HPA as it is: %s, for %s.", c.instead(), direct)
+	other := "an equally reliable HPA"
 	switch {
 	case c.onlyForewarm(&v.Pair):
-		return fmt.Sprintf(
-			"only Forewarm meets the objective, with %s than an HPA with the most reliable target%s. %s",
-			equal,
-			v.interval(),
-			asItIs,
-		)
+		other = "the HPA with its most reliable target, which misses the objective"
 	case !v.Equal:
-		return fmt.Sprintf("%s than an HPA that meets the objective%s. %s", equal, v.interval(), asItIs)
+		other = "an HPA that meets the objective"
 	}
-	return fmt.Sprintf("%s than an equally reliable HPA%s. %s", equal, v.interval(), asItIs)
+	return fmt.Sprintf("compared with %s: %s%s. Compared with the HPA as it is: %s, for %s.", other, equal, v.interval(),
+		c.instead(), direct)
 }
 
 // costsAtMost reports whether Forewarm, which saves at equal reliability, also costs no more than the HPA as written.

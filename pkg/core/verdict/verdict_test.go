@@ -60,11 +60,11 @@ func TestWords(t *testing.T) {
 		},
 		"dearer, more reliable, and cheaper than the HPA that is as reliable": {
 			with(compared(of(.01, 110, 0, 0), of(33, 100, .05, 9)), target(of(26, 125, 0, 0))),
-			verdict.Saves, 0.12, "12% fewer GPU-hours than an equally reliable HPA. Compared with the HPA as it is: no bad hour instead of 9, for 10% more GPU-hours.", "needs the target 26",
+			verdict.Saves, 0.12, "Compared with an equally reliable HPA: 12% fewer GPU-hours. Compared with the HPA as it is: no bad hour instead of 9, for 10% more GPU-hours.", "needs the target 26",
 		},
 		"a lower target is cheaper": {
 			with(compared(of(.01, 110, 0, 0), of(33, 100, .05, 9)), target(of(26, 105, 0, 0))),
-			verdict.CostsMore, -0.0476, "Costs more: 4.8% more GPU-hours than an equally reliable HPA. Compared with the HPA as it is: no bad hour instead of 9, for 10% more GPU-hours.", "",
+			verdict.CostsMore, -0.0476, "Costs more: compared with an equally reliable HPA: 4.8% more GPU-hours. Compared with the HPA as it is: no bad hour instead of 9, for 10% more GPU-hours.", "",
 		},
 		"no target is as reliable": {
 			with(compared(of(.01, 100, 0, 0), of(33, 100, .05, 9)), target(of(26, 125, .02, 3))),
@@ -73,12 +73,12 @@ func TestWords(t *testing.T) {
 		},
 		"no target is as reliable, but one is within the objective": {
 			with(compared(of(.01, 110, 0, 0), of(33, 100, .05, 9)), target(of(26, 125, .006, 1), of(24, 130, .005, 1))),
-			verdict.Saves, 0.12, "12% fewer GPU-hours than an HPA that meets the objective. Compared with the HPA as it is: no bad hour instead of 9, for 10% more",
+			verdict.Saves, 0.12, "Compared with an HPA that meets the objective: 12% fewer GPU-hours. Compared with the HPA as it is: no bad hour instead of 9, for 10% more",
 			"No target makes the HPA this reliable: with 26 it uses 1,251 GPU-hours and still has 1 bad hour.",
 		},
 		"no target is more reliable than the one that is written": {
 			compared(of(.01, 110, 0, 0), of(33, 100, .05, 9)),
-			verdict.CostsMore, -0.1, "Costs more: only Forewarm meets the objective, with 10% more GPU-hours than an HPA with the most reliable target.",
+			verdict.CostsMore, -0.1, "Costs more: compared with the HPA with its most reliable target, which misses the objective: 10% more GPU-hours.",
 			"No other target makes the HPA more reliable.",
 		},
 		"a stricter objective is as reliable": {

@@ -135,11 +135,16 @@ func (c *Comparison) againstBest() string {
 		which = "its most reliable target"
 	}
 	used := "as many"
-	if c.gpuHours(&forewarm.Report) != c.gpuHours(&best.Report) {
-		used = c.savingText(&forewarm.Report, &best.Report)
+	if saved := c.gpuHours(&best.Report) - c.gpuHours(&forewarm.Report); saved != 0 {
+		word := "fewer"
+		if saved < 0 {
+			word = "more"
+		}
+		used = fmt.Sprintf("%s %s, a difference of %s", humanize.Percent(math.Abs(saved)/c.gpuHours(&best.Report)), word,
+			c.hoursText(math.Abs(saved)))
 	}
 	if v := c.Judged; v != nil && v.Retargeted && v.HPA.Setting == best.Target {
-		return "This is its best target in hindsight; Forewarm uses " + used + "."
+		return "This is its best target in hindsight. Forewarm uses " + used + "."
 	}
 	return fmt.Sprintf(
 		"In hindsight, %s is %s: it uses %s, with %s. Forewarm uses %s.",
@@ -168,8 +173,10 @@ func (c *Comparison) gpuHours(of *simulate.Report) float64 {
 }
 
 // gpuHoursText is "1,234 GPU-hours", with what they cost where a price was given.
-func (c *Comparison) gpuHoursText(of *simulate.Report) string {
-	return humanize.Amount(c.gpuHours(of)) + " GPU-hours" + c.dollarsText(c.gpuHours(of))
+func (c *Comparison) gpuHoursText(of *simulate.Report) string { return c.hoursText(c.gpuHours(of)) }
+
+func (c *Comparison) hoursText(gpuHours float64) string {
+	return humanize.Amount(gpuHours) + " GPU-hours" + c.dollarsText(gpuHours)
 }
 
 func (c *Comparison) dollarsText(gpuHours float64) string {
