@@ -183,6 +183,18 @@ func lines(trace string, late, cost float64) record {
 	return out
 }
 
+// The range is that of the three costs of two traces each.
+func TestLeavingOutEachTrace(t *testing.T) {
+	all := slices.Concat(lines("calm", 0.002, 2), lines("right", 0.004, 1.5), lines("wild", 0.008, 1.2))
+	low, high := all.leaveOneOut(compare.Forewarm, 0.01)
+	if math.Abs(low-math.Sqrt(1.5*1.2)) > 1e-9 || math.Abs(high-math.Sqrt(2*1.5)) > 1e-9 {
+		t.Errorf("%v to %v", low, high)
+	}
+	if low, high = all.leaveOneOut(compare.Forewarm, 0.001); !math.IsNaN(low) || !math.IsNaN(high) {
+		t.Errorf("%v to %v where no setting is that early", low, high)
+	}
+}
+
 func TestFigures(t *testing.T) {
 	got := slices.Concat(lines("calm", 0.002, 1.8), lines("right", 0.01, 1.2), lines("wild", 0.02, 1.2)).figures()
 	want := figures{

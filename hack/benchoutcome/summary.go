@@ -49,18 +49,37 @@ func (r record) print(out io.Writer, before record) error {
 // policyTable has the cost of each policy with one setting for all traces.
 func (r record) policyTable(text *strings.Builder) {
 	text.WriteString("\nOne setting for all traces, families weighing equally: relative cost at a mean lateness\n\n" +
-		"| policy | .5 % | 1 % | 2 % |\n|---|--:|--:|--:|\n")
+		"| policy | .5 % | 1 % | 2 % | 1 %, leaving out each trace in turn |\n|---|--:|--:|--:|--:|\n")
 	for _, policy := range r.distinct(func(l line) string { return l.Policy }) {
-		var points []point
-		for _, p := range r.oneSetting(policy, false) {
-			points = append(points, p)
-		}
 		fmt.Fprintf(text, "| %s |", policy)
 		for _, late := range []float64{0.005, 0.01, 0.02} {
-			fmt.Fprintf(text, " %s |", ratioText(costAt(points, late)))
+			fmt.Fprintf(text, " %s |", ratioText(r.costOfOneSetting(policy, late)))
 		}
-		text.WriteString("\n")
+		low, high := r.leaveOneOut(policy, 0.01)
+		fmt.Fprintf(text, " %s to %s |\n", ratioText(low), ratioText(high))
 	}
+}
+
+// costOfOneSetting is the cost of a policy at a mean lateness, with one setting for all traces.
+func (r record) costOfOneSetting(policy string, late float64) float64 {
+	var points []point
+	for _, p := range r.oneSetting(policy, false) {
+		points = append(points, p)
+	}
+	return costAt(points, late)
+}
+
+// leaveOneOut is the range of that cost without each trace in turn: how much it depends on a single workload.
+func (r record) leaveOneOut(policy string, late float64) (low, high float64) {
+	low, high = math.Inf(1), math.Inf(-1)
+	for _, trace := range r.distinct(func(l line) string { return l.Trace }) {
+		cost := r.where(func(l line) bool { return l.Trace != trace }).costOfOneSetting(policy, late)
+		if math.IsNaN(cost) {
+			return cost, cost
+		}
+		low, high = min(low, cost), max(high, cost)
+	}
+	return low, high
 }
 
 // runTable has each trace under each objective.
