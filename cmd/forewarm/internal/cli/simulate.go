@@ -16,8 +16,8 @@ const simulateAbout = `Simulate shows what Forewarm would have done to your GPU-
 your recorded demand to your own HorizontalPodAutoscaler or ScaledObject, with replicas that take time to start.
 
 Compared policies:
-  hpa              the autoscaler as written
-  hpa-best-target  the same with the cheapest target in hindsight; the verdict compares with this one
+  hpa              the autoscaler as written; the verdict compares Forewarm with it, at equal reliability
+  hpa-best-target  the same with the cheapest target in hindsight
   max15m           the maximum of the last 15 minutes
   offset           the largest of now and of this hour a day and a week ago: PromQL's offset
   holt-winters     the forecast of this model one lead time ahead, or the demand now if that is higher
