@@ -73,8 +73,14 @@ func (v *Verdict) gainOnReliability() string {
 	case !v.Equal:
 		other = "an HPA that meets the objective"
 	}
-	return fmt.Sprintf("compared with %s: %s%s. Compared with the HPA as it is: %s, for %s.", other, equal, v.interval(),
-		c.instead(), direct)
+	return fmt.Sprintf(
+		"compared with %s: %s%s. Compared with the HPA as it is: %s, for %s.",
+		other,
+		equal,
+		v.interval(),
+		c.instead(),
+		direct,
+	)
 }
 
 // costsAtMost reports whether Forewarm, which saves at equal reliability, also costs no more than the HPA as written.

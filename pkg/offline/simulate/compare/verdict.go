@@ -140,8 +140,12 @@ func (c *Comparison) againstBest() string {
 		if saved < 0 {
 			word = "more"
 		}
-		used = fmt.Sprintf("%s %s, a difference of %s", humanize.Percent(math.Abs(saved)/c.gpuHours(&best.Report)), word,
-			c.hoursText(math.Abs(saved)))
+		used = fmt.Sprintf(
+			"%s %s, a difference of %s",
+			humanize.Percent(math.Abs(saved)/c.gpuHours(&best.Report)),
+			word,
+			c.hoursText(math.Abs(saved)),
+		)
 	}
 	if v := c.Judged; v != nil && v.Retargeted && v.HPA.Setting == best.Target {
 		return "This is its best target in hindsight. Forewarm uses " + used + "."
