@@ -102,8 +102,8 @@ type Termination struct {
 	PreStop, Grace time.Duration
 }
 
-// leastGrace is what a kubelet leaves for SIGTERM after a preStop hook that took the whole grace period.
-const leastGrace = 2 * time.Second
+// minGrace is what a kubelet leaves for SIGTERM after a preStop hook that took the whole grace period.
+const minGrace = 2 * time.Second
 
 // Stop stops a container in the kubelet's order: it runs the preStop hook, sends SIGTERM, and at the end of the grace period SIGKILL. It
 // returns when the container has exited. If the context ends first, it kills the container.
@@ -119,7 +119,7 @@ func (t Termination) Stop(ctx context.Context, terminate, kill func(), exited <-
 	select {
 	case <-exited:
 		return
-	case <-time.After(max(t.Grace-time.Since(begin), leastGrace)):
+	case <-time.After(max(t.Grace-time.Since(begin), minGrace)):
 	case <-ctx.Done():
 	}
 	kill()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
@@ -48,9 +47,8 @@ func (a *announcer) printRules(ctx context.Context, until time.Time) {
 		"The same %s with simple rules, each with the target that was best in hindsight (forewarm simulate explains them):\n"+
 			"%s\n",
 		humanize.Period(got.Policies[0].Report.Duration),
-		strings.TrimRight(printable.Table(lines, 1, 2), "\n"),
+		printable.Table(lines, 1, 2), //nolint:mnd // As in tables.
 	)
-	fmt.Fprintln(a.out)
 }
 
 // comparison is the load until a time, for an HPA with a target of 70 % of what a replica sustains and for the rules.

@@ -68,7 +68,7 @@ func (p *plan) addDraws(ctx context.Context, v *verdict.Comparison) error {
 	pair := v.Pair()
 	served := p.served
 	for _, o := range p.others {
-		if o != nil && o.objective == pair.Forewarm.Setting {
+		if pair.Stricter && o != nil && o.objective == pair.Forewarm.Setting {
 			served = o.values
 		}
 	}
@@ -100,8 +100,13 @@ func (p *plan) draw(number uint64, observed, served []float64, pair *verdict.Pai
 		return report
 	}
 	asServed, asWritten := play(p.served, p.capacityTarget()), play(observed, p.target())
-	forewarm := play(served, p.capacityTarget())
-	other := play(observed, int64(math.Round(pair.HPA.Setting*1000))) //nolint:mnd // Milli-units.
+	forewarm, other := asServed, asWritten
+	if pair.Stricter {
+		forewarm = play(served, p.capacityTarget())
+	}
+	if pair.Retargeted {
+		other = play(observed, int64(math.Round(pair.HPA.Setting*1000))) //nolint:mnd // Milli-units.
+	}
 	return verdict.Draw{
 		Forewarm: forewarm.ReplicaHours * p.GPUs, HPA: other.ReplicaHours * p.GPUs,
 		ForewarmBadHours: asServed.BadHours.Count, HPABadHours: asWritten.BadHours.Count,
