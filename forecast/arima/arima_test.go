@@ -330,3 +330,45 @@ func FuzzFit(f *testing.F) {
 		}, values)
 	})
 }
+
+// TestKeepMean has demand that is never near 0 and forecasts its mean: a start of three values (the case of
+// alkaline-ml/pmdarima#572), four small values (robjhyndman/forecast#873), and one outlier among 300 values.
+func TestKeepMean(t *testing.T) {
+	outlier := make([]float64, 300)
+	for i := range outlier {
+		outlier[i] = 4 + math.Sin(float64(i*i))
+	}
+	outlier[150] = 3000
+	for name, c := range map[string]struct {
+		values    []float64
+		low, high float64
+	}{
+		"three values":      {[]float64{99, 100, 100}, 99, 101},
+		"a constant":        {[]float64{7, 7, 7}, 7, 7},
+		"four small values": {[]float64{0.006, 0.005, 0.01, 0.007}, 0.005, 0.01},
+		"an outlier":        {outlier, 3, 14.1},
+	} {
+		fitted, err := arima.Auto{KeepMean: true}.Fit(daily(c.values))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for i, point := range fitted.Forecast(5).Point {
+			if point < c.low || point > c.high {
+				t.Errorf("%s: step %d is %v, want %v to %v", name, i+1, point, c.low, c.high)
+			}
+		}
+	}
+	// Demand that returns to 0 does not keep a mean.
+	zeros := []float64{0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+	with, err := arima.Auto{KeepMean: true}.Fit(daily(zeros))
+	if err != nil {
+		t.Fatal(err)
+	}
+	without, err := arima.Auto{}.Fit(daily(zeros))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := with.Forecast(1).Point[0], without.Forecast(1).Point[0]; a != b {
+		t.Errorf("with zeros KeepMean forecasts %v, without it %v", a, b)
+	}
+}

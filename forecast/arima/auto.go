@@ -35,6 +35,9 @@ type Auto struct {
 	Period int
 	// MaxSeasonalP and MaxSeasonalQ bound the seasonal terms. 0 means 2.
 	MaxSeasonalP, MaxSeasonalQ int
+	// KeepMean keeps the mean of a positive series where nothing is differenced. Without it the information criterion may
+	// drop the mean if there are few observations or one of them is far from all others, and the forecast returns to 0.
+	KeepMean bool
 }
 
 // Name has no order: Fit selects it.

@@ -48,27 +48,3 @@ func ExampleAuto() {
 	// ARIMA(0,1,0) with drift
 	// [110 112 114]
 }
-
-// A day of 24 hours that repeats itself, a little higher each day: a seasonal difference leaves a constant, and forecasts
-// go on from the day before.
-func ExampleARIMA_seasonal() {
-	values := make([]float64, 24*7)
-	for i := range values {
-		values[i] = 100 + float64(i)/12
-		if hour := i % 24; hour >= 9 && hour < 17 {
-			values[i] += 50
-		}
-	}
-	model := arima.ARIMA{Constant: true, Seasonal: arima.Seasonal{D: 1, Period: 24}}
-	fitted, err := model.Estimate(forecast.Series{Step: time.Hour, Values: values})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	next := fitted.Forecast(24).Point
-	fmt.Println(fitted.Name())
-	fmt.Printf("%.1f at night, %.1f at noon\n", next[0], next[12])
-	// Output:
-	// ARIMA(0,0,0)(0,1,0)[24] with drift
-	// 114.0 at night, 165.0 at noon
-}

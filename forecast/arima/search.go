@@ -58,7 +58,15 @@ func newSearch(bounds Auto, s forecast.Series, d, seasonal int) *search {
 			h.exact = pr.cost(largest) <= cheap
 		}
 	}
+	if bounds.KeepMean && h.base.differences() == 0 && h.problems[true] != nil && positive(s.Values) {
+		h.problems[false] = nil
+	}
 	return h
+}
+
+// positive reports whether no value is 0 or negative.
+func positive(values []float64) bool {
+	return !slices.ContainsFunc(values, func(y float64) bool { return y <= 0 })
 }
 
 // run is the ranking, best first: of all orders within the bounds where there is no season, else of those on the way of
@@ -153,7 +161,8 @@ func (h *search) try(order Order, from *candidate) {
 	own := *pr
 	own.order = order.canonical()
 	n, k := own.used, order.parameters()+1
-	if n <= k+1 && k > 1 || len(own.differenced[0]) < 1 {
+	meanAlone := h.bounds.KeepMean && h.problems[false] == nil && order.coefficients() == 0
+	if n <= k+1 && k > 1 && !meanAlone || len(own.differenced[0]) < 1 {
 		return
 	}
 	c := candidate{order: order, criterion: math.Inf(-1)}
