@@ -203,10 +203,10 @@ bench-start: build ## the start with a thousand Forecasts beside a real Promethe
 given = $(if $(filter undefined,$(origin $(1))),,--$(2)='$($(1))')
 
 .PHONY: bench-forecast
-bench-forecast: ## forecasts on M4 and traces by GIFT-Eval's protocol, beside R: M4_TRAIN= M4_TEST= TRACES= (default: FOREWARM_DATA) SETS='M4,taxi 1h,online' WINDOWS=20 MODEL= BUDGET= PEERS=thetaf,ets PEER_LIMIT=30s ABLATE=1 JSON=1
-	@go run ./hack/benchforecast $(if $(JSON),--json) $(if $(ABLATE),--ablate) \
+bench-forecast: ## forecasts on M4 and traces by GIFT-Eval's protocol, beside R: M4_TRAIN= M4_TEST= TRACES= (default: FOREWARM_DATA) SETS='M4,taxi 1h,online' WINDOWS=20 MODEL= PEERS=thetaf,ets PEER_LIMIT=30s JSON=1
+	@go run ./hack/benchforecast $(if $(JSON),--json) \
 		$(call given,M4_TRAIN,m4-train) $(call given,M4_TEST,m4-test) $(call given,TRACES,traces) \
-		$(call given,SETS,sets) $(call given,WINDOWS,windows) $(call given,MODEL,model) $(call given,BUDGET,budget) \
+		$(call given,SETS,sets) $(call given,WINDOWS,windows) $(call given,MODEL,model) \
 		$(call given,PEERS,peers) $(call given,PEER_LIMIT,peer-limit)
 
 .PHONY: bench-outcome

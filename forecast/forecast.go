@@ -34,17 +34,18 @@ func (f Forecast) TimeAt(i int) time.Time { return f.Start.Add(time.Duration(i) 
 // with the right coverage under any errors, calibrate with package interval.
 func (f Forecast) Quantile(p float64) []float64 {
 	out := make([]float64, len(f.Point))
-	if f.Marginals != nil {
-		for i := range out {
-			out[i] = f.Marginals.Quantile(i, p)
-		}
-		return out
-	}
-	z := distuv.UnitNormal.Quantile(p)
-	for i, point := range f.Point {
-		out[i] = point + z*f.StdErr[i]
+	for i := range out {
+		out[i] = f.QuantileAt(i, p)
 	}
 	return out
+}
+
+// QuantileAt is the p-quantile of step i (of the index in Point).
+func (f Forecast) QuantileAt(i int, p float64) float64 {
+	if f.Marginals != nil {
+		return f.Marginals.Quantile(i, p)
+	}
+	return f.Point[i] + distuv.UnitNormal.Quantile(p)*f.StdErr[i]
 }
 
 // The errors of Fit. They are wrapped with the numbers; test with errors.Is.

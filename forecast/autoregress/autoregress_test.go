@@ -51,9 +51,9 @@ func TestSeasonalLags(t *testing.T) {
 		seasons []int
 		want    []int
 	}{
-		"no season":                 {nil, []int{1, 2, 3}},
-		"days and weeks of hours":   {[]int{24, 168}, []int{1, 2, 3, 23, 24, 25, 167, 168, 169}},
-		"neighbours are named once": {[]int{2, 4}, []int{1, 2, 3, 4, 5}},
+		"no season":                {nil, []int{1, 2, 3}},
+		"days and weeks of hours":  {[]int{24, 168}, []int{1, 2, 3, 21, 22, 23, 24, 25, 26, 27, 165, 166, 167, 168, 169, 170, 171}},
+		"neighbors are named once": {[]int{2, 4}, []int{1, 2, 3, 4, 5, 6, 7}},
 	} {
 		if diff := cmp.Diff(tt.want, autoregress.SeasonalLags(tt.seasons...)); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", name, diff)

@@ -169,12 +169,17 @@ func (m Ridge) weight(age int) float64 {
 // defaultPenalty is what a Penalty of 0 means.
 const defaultPenalty = 1e-5
 
-// SeasonalLags are the newest three steps and, for every season, the same step a season ago and its two neighbours:
-// with them the regression can follow the season's shape and how far the last one was above or below it.
+// neighbors is how many steps on either side of a season's lag are regressed on, too.
+const neighbors = 3
+
+// SeasonalLags are the newest three steps and, for every season, the same step a season ago and its three neighbors on
+// either side: with them the regression follows the season's shape and how far the last one was above or below it.
 func SeasonalLags(seasons ...int) []int {
 	lags := []int{1, 2, 3}
 	for _, m := range seasons {
-		lags = append(lags, m-1, m, m+1)
+		for lag := m - neighbors; lag <= m+neighbors; lag++ {
+			lags = append(lags, lag)
+		}
 	}
 	slices.Sort(lags)
 	return slices.DeleteFunc(slices.Compact(lags), func(lag int) bool { return lag < 1 })

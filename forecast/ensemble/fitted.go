@@ -2,241 +2,143 @@ package ensemble
 
 import (
 	"math"
+	"slices"
+	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/forecast/intermittent"
+	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
-// Fitted is an ensemble at its origin: a combination of members, and the calibration of what it forecasts.
-type Fitted struct {
-	points *Combination
-	scales scales
-	nights intermittent.Slots
-	// values are the values at the anchors.
-	values []target
-	// analytic are the standard errors by the members' own account, when they were fitted.
-	analytic []float64
+// fitted is the combination of the best models at its origin. Update moves their states; their ranking and the errors that
+// quantiles rest on stay as they were at the fit.
+type fitted struct {
+	members []*member
+	seen    valueRange
+	paths   [maxModels][]float64 // scratch
+	next    time.Time
+	step    time.Duration
 }
 
-// ringSize errors are kept for each unit and anchor: of a day of minutes every third.
-const ringSize = 480
-
-var _ forecast.Fitted = (*Fitted)(nil)
-
-func newFitted(m Auto, s forecast.Series, taken, dropped []candidate) *Fitted {
-	f := &Fitted{points: newCombination(m, s, taken, dropped), scales: newScales(m.Seasons)}
-	f.nights = nights(m.Seasons, s.Len())
-	every := max(1, m.holdOut(s.Len())/ringSize)
-	for _, h := range f.points.anchors {
-		f.values = append(f.values, newTarget(h, m.Quantiles, ringSize, every, f.points.keep))
-	}
-	return f
-}
-
-// fit fits the members on a series that ends at the origin.
-func (f *Fitted) fit(s forecast.Series) {
-	f.points.fit(s)
-	f.aim()
-	f.analytic = f.points.deviations(f.points.horizon)
-}
-
-// Update moves the origin one step on: forecasts that are due are scored, the members take the observation, and the
-// ensemble forecasts again. A value that is not finite, or beyond 1e150, counts as missing.
-func (f *Fitted) Update(y float64) {
-	f.points.Update(y)
-	f.take()
-	f.resolve()
-	f.aim()
-	f.file()
-}
-
-// observe takes a value into the memory, and neither scores nor forecasts.
-func (f *Fitted) observe(y float64) {
-	f.points.observe(y)
-	f.take()
-}
-
-// take takes the value that the combination has observed.
-func (f *Fitted) take() {
-	f.scales.observe(f.points.newest)
-	f.nights.Update(f.points.newest)
-}
-
-// resolve scores the quantiles that were given for what has come.
-func (f *Fitted) resolve() {
-	for j := range f.values {
-		f.values[j].resolve(f.points.newest)
+// Update moves the origin one step on. A value that is not finite, or beyond 1e150, counts as missing.
+func (f *fitted) Update(y float64) {
+	f.next = f.next.Add(f.step)
+	f.seen.observe(y)
+	for _, m := range f.members {
+		m.fitted.Update(y)
 	}
 }
 
-// aim takes the combination's path for the centres of what is calibrated.
-func (f *Fitted) aim() {
-	for j, h := range f.points.anchors {
-		f.values[j].aim(&f.scales, f.points.path[h-1])
+// PointsTo writes the medians of the coming len(dst) steps to dst. The first time that dst is so long, it allocates.
+func (f *fitted) PointsTo(dst []float64) {
+	for k, m := range f.members {
+		if len(f.paths[k]) < len(dst) {
+			f.paths[k] = make([]float64, len(dst))
+		}
+		m.fitted.PointsTo(f.paths[k][:len(dst)])
+	}
+	for i := range dst {
+		var points [maxModels]float64
+		for k := range f.members {
+			points[k] = f.paths[k][i]
+		}
+		dst[i] = f.seen.hold(points[:len(f.members)], 0.5)
 	}
 }
 
-// file keeps the forecasts of this origin until the truth is known.
-func (f *Fitted) file() {
-	for j, h := range f.points.anchors {
-		f.values[j].file(f.points.path[h-1])
+// Forecast is the forecast of the coming h steps. Standard errors are half of the central 68.3 % interval.
+func (f *fitted) Forecast(h int) forecast.Forecast {
+	h = max(h, 0)
+	out := forecast.Forecast{Start: f.next, Step: f.step, Point: make([]float64, h), StdErr: make([]float64, h)}
+	f.PointsTo(out.Point)
+	m := marginals{members: f.members, seen: f.seen}
+	for _, member := range f.members {
+		m.forecasts = append(m.forecasts, member.fitted.Forecast(h))
 	}
+	out.Marginals = m
+	const oneSigma = 0.8413447460685429 // the level of a Gaussian's mean plus one standard deviation
+	for i := range out.StdErr {
+		out.StdErr[i] = max(m.Quantile(i, oneSigma)-m.Quantile(i, 1-oneSigma), 0) / 2
+	}
+	return out
 }
 
-// PointsTo writes the point forecasts of the coming len(dst) steps to dst. Beyond the horizon the weights are those of
-// its last step; the first time that dst is so long it allocates room to work in.
-func (f *Fitted) PointsTo(dst []float64) {
-	f.points.PointsTo(dst)
-	f.quieten(dst)
+// marginals are the distributions of a forecast's steps. They do not change with the ensemble.
+type marginals struct {
+	members   []*member
+	forecasts []forecast.Forecast
+	seen      valueRange
 }
 
-// quieten makes points 0 where that is the median of the step: members are weighed by absolute errors.
-func (f *Fitted) quieten(points []float64) {
-	for i := range points {
-		if !f.points.signed && f.nights.Zero(i) >= 0.5 {
-			points[i] = 0
+// Quantile is the median of the members' p-quantiles at step i.
+func (m marginals) Quantile(i int, p float64) float64 {
+	var values [maxModels]float64
+	for k, member := range m.members {
+		values[k] = member.quantileOf(m.forecasts[k], i, p)
+	}
+	return m.seen.hold(values[:len(m.members)], p)
+}
+
+// median of one to three values, which it sorts.
+func median(values []float64) float64 {
+	slices.Sort(values)
+	n := len(values)
+	return values[(n-1)/2]/2 + values[n/2]/2
+}
+
+// valueRange is what the series has shown, within which forecasts stay.
+type valueRange struct {
+	low, high, last float64
+	// least is the smallest value above 0, infinite if there is none.
+	least float64
+	// sparse means that zeros are common.
+	sparse bool
+	// quiet is how many steps ago a value was above 0, and season how many of them make a season.
+	quiet, season int
+}
+
+// manyZeros is the share of zeros from which on they are common.
+const manyZeros = 0.2
+
+func newRange(s forecast.Series, season int) valueRange {
+	r := valueRange{low: math.Inf(1), high: math.Inf(-1), least: math.Inf(1), quiet: season, season: season}
+	zeros := 0.0
+	for _, y := range s.Values {
+		r.observe(y)
+		if y == 0 {
+			zeros++
 		}
 	}
+	r.sparse = zeros >= manyZeros*float64(s.Observed())
+	return r
 }
 
-// updatePath combines the members' paths.
-func (c *Combination) updatePath() {
-	for i := range c.path {
-		c.path[i] = c.blended(i)
-	}
-}
-
-// blended is the members' mean of step i, by their weights; where no member has a forecast it is the last value.
-func (c *Combination) blended(i int) float64 {
-	sum, total := 0.0, 0.0
-	for k, w := range c.weights[c.anchor[i]] {
-		if v := c.members[k].path[i]; w > 0 && !math.IsNaN(v) {
-			sum += w * c.reach(v)
-			total += w
-		}
-	}
-	if total == 0 {
-		return floor(c.last, c.signed)
-	}
-	return floor(sum/total, c.signed)
-}
-
-// farthest is how many times the largest magnitude that was seen a member may forecast: beyond it lies the
-// extrapolation of an exponential.
-const farthest = 3
-
-// reach holds a member's forecast within what could be.
-func (c *Combination) reach(v float64) float64 {
-	return max(min(v, farthest*c.largest), -farthest*c.largest)
-}
-
-// floor keeps a forecast from going below 0 where the series never was.
-func floor(v float64, signed bool) float64 {
-	if signed {
-		return v
-	}
-	return math.Max(v, 0)
-}
-
-// PointsTo writes the point forecasts of the coming len(dst) steps to dst. Beyond the horizon the weights are those of
-// its last step; the first time that dst is so long it allocates room to work in.
-func (c *Combination) PointsTo(dst []float64) {
-	served := copy(dst, c.path)
-	if served == len(dst) {
+func (r *valueRange) observe(y float64) {
+	r.quiet++
+	if !numeric.Observed(y) {
 		return
 	}
-	if len(c.long) < len(dst) {
-		c.long = make([]float64, len(dst))
-	}
-	beyond, path := dst[served:], c.long[:len(dst)]
-	clear(beyond)
-	total := 0.0
-	for k, w := range c.weights[len(c.anchors)-1] {
-		if m := c.members[k]; w > 0 && m.fitted != nil {
-			m.fitted.PointsTo(path)
-			for i := range beyond {
-				beyond[i] += w * c.reach(path[served+i])
-			}
-			total += w
-		}
-	}
-	for i := range beyond {
-		if total > 0 {
-			beyond[i] = floor(beyond[i]/total, c.signed)
-		} else {
-			beyond[i] = c.path[served-1]
-		}
+	r.low, r.high, r.last = min(r.low, y), max(r.high, y), y
+	if y > 0 {
+		r.least, r.quiet = min(r.least, y), 0
 	}
 }
 
-// Forecast is the forecast of the coming h steps; standard errors are the members' own, by their weights.
-func (c *Combination) Forecast(h int) forecast.Forecast {
-	h = max(h, 0)
-	out := forecast.Forecast{Start: c.next, Step: c.step, Point: make([]float64, h), StdErr: c.deviations(h)}
-	c.PointsTo(out.Point)
-	return out
-}
-
-// deviations are the members' standard errors of the coming h steps, by their weights at the nearest anchor.
-func (c *Combination) deviations(h int) []float64 {
-	out := make([]float64, h)
-	totals := make([]float64, h)
-	for k, m := range c.members {
-		if m.fitted == nil {
-			continue
-		}
-		for i, d := range m.fitted.Forecast(h).StdErr {
-			w := c.weights[c.anchor[min(i, c.horizon-1)]][k]
-			out[i] += w * d
-			totals[i] += w
-		}
+// hold is the median of the members' p-quantiles, which it sorts, within what the series has shown; without members it is
+// the last value. If zeros are common, a quantile nearer to 0 than to the smallest value above 0 is 0. But a quantile above
+// the median is a little more than 0 after a value above 0 in the last season: such demand may come again.
+func (r *valueRange) hold(members []float64, p float64) float64 {
+	v, room := r.last, r.high-r.low
+	if len(members) > 0 {
+		v = min(max(median(members), r.low-room), r.high+room)
 	}
-	for i, total := range totals {
-		if total > 0 {
-			out[i] /= total
-		}
+	if r.low < 0 {
+		return v
 	}
-	return out
-}
-
-// Points is Auto without its calibration: a Combination, for callers that calibrate by themselves. Quantiles are unused.
-type Points struct{ Auto }
-
-var _ forecast.Model = Points{}
-
-// Fit needs one observation. Errors as Auto's.
-func (p Points) Fit(s forecast.Series) (forecast.Fitted, error) {
-	fitted, err := p.Estimate(s)
-	if err != nil {
-		return nil, err
+	if v < 0 || r.sparse && v < r.least/2 {
+		v = 0
 	}
-	return fitted, nil
-}
-
-// Estimate is Fit with the concrete type, which gives reasons.
-func (p Points) Estimate(s forecast.Series) (*Combination, error) {
-	options, s, err := p.begin(s)
-	if err != nil {
-		return nil, err
+	if p > 0.5 && r.quiet < r.season {
+		v = max(v, (p-0.5)*r.least/float64(r.season))
 	}
-	return options.combine(s), nil
-}
-
-func (m Auto) combine(s forecast.Series) *Combination {
-	held := m.holdOut(s.Len())
-	split := s.Len() - held
-	taken, dropped := m.plan(s.Len(), held)
-	c := newCombination(m, s, taken, dropped)
-	for _, y := range s.Values[:split] {
-		c.observe(y)
-	}
-	c.fit(s.Slice(0, split))
-	for range c.replay(s.Values[split:]) {
-		continue // The weights are learnt on the way.
-	}
-	if held > 0 {
-		c.choose()
-		c.fit(s)
-	}
-	return c
+	return v
 }

@@ -43,7 +43,7 @@ func (m Log) Fit(s forecast.Series) (forecast.Fitted, error) {
 	if err := numeric.Check(s, 1); err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name(), err)
 	}
-	unit := log1p(logShare * magnitude(s.Values))
+	unit := log1p(logShare * numeric.Magnitude(s.Values))
 	if !(unit > 1e-290) {
 		unit = 1 // Next to nothing so far: the logarithm is linear there.
 	}
@@ -57,18 +57,6 @@ func (m Log) Fit(s forecast.Series) (forecast.Fitted, error) {
 		return nil, fmt.Errorf("log: %w", err)
 	}
 	return &fitted{unit: unit, inner: inner}, nil
-}
-
-// magnitude is the mean of the values' magnitudes.
-func magnitude(values []float64) float64 {
-	mean, n := 0.0, 0.0
-	for _, y := range values {
-		if !math.IsNaN(y) {
-			n++
-			mean += (math.Abs(y) - mean) / n
-		}
-	}
-	return mean
 }
 
 // log1p is the map, by its unit.

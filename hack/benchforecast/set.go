@@ -1,61 +1,105 @@
 package main
 
 import (
+	"cmp"
+	"context"
+	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"maps"
 	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/accuracy"
+	"github.com/forewarm/forewarm/forecast/arima"
+	"github.com/forewarm/forewarm/forecast/autoregress"
+	"github.com/forewarm/forewarm/forecast/decompose"
 	"github.com/forewarm/forewarm/forecast/ensemble"
-	"github.com/forewarm/forewarm/hack/demandtest"
+	"github.com/forewarm/forewarm/forecast/naive"
+	"github.com/forewarm/forewarm/forecast/smoothing"
+	"github.com/forewarm/forewarm/forecast/transform"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 )
 
-// set is what is scored together: windows of series with one step, one season and one horizon.
+//go:embed peers.R
+var peersScript string
+
+const (
+	day = 24 * time.Hour
+	// median is its index in levels.
+	median = 5
+	// The default model, and the two methods that every set is scored by for comparison.
+	defaultModel  = "auto"
+	seasonalNaive = "seasonal-naive"
+	naive2        = "naive2"
+	// ofR is the prefix of a peer's name in the rows.
+	ofR = "R: "
+	// online is the name of the live set.
+	online = "online"
+)
+
+// levels are the quantiles of every forecast: the nine tenths between the bounds of the 95 % interval.
+func levels() []float64 { return []float64{0.025, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.975} }
+
+// set is scored as a whole. Its kind is "m4" or "windows". The season scales MASE and MSIS, and is the only season of
+// many models. Others use a day and a week.
 type set struct {
-	// kind is "m4" or "windows"; name tells sets of a kind apart.
-	kind, name string
-	// season scales MASE and MSIS; models are offered seasons.
-	season  int
-	seasons []int
-	horizon int
-	windows []window
+	kind, name      string
+	step            time.Duration
+	season, horizon int
+	windows         []window
 }
 
-// window is a history and what came after it.
+// steps is the number of steps in a duration, at least 1.
+func (s set) steps(d time.Duration) int { return max(int(d/s.step), 1) }
+
+// window is a history and the values after it.
 type window struct {
 	id     string
 	past   forecast.Series
 	actual []float64
 }
 
-// answer is what a method said of a window.
+// answer is a method's forecast of a window: a row for each of levels, and the model's point forecast or R's median.
 type answer struct {
-	// quantiles has a row for each of levels; point is the model's own, R's the median.
 	quantiles [][]float64
 	point     []float64
-	// cpu is the time of the fit and of the forecast with its quantiles.
-	cpu time.Duration
-	// kinds are those of an ensemble's candidates.
-	kinds []string
+	cpu       time.Duration
 }
 
-// levels are the quantiles that every method is asked for: the bounds of the 95 % interval around nine tenths.
-func levels() []float64 { return []float64{0.025, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.975} }
+// figure is a number that may be undefined, such as a ratio to 0. It is null in JSON then.
+type figure float64
 
-// median is its index in levels.
-const median = 5
+// MarshalJSON writes null for a number that is not finite.
+func (f figure) MarshalJSON() ([]byte, error) {
+	if !humanize.Known(float64(f)) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(f))
+}
+
+// orUndefined is the value, or undefined if there is an error.
+func orUndefined(value float64, err error) figure {
+	if err != nil {
+		value = math.NaN()
+	}
+	return figure(value)
+}
 
 // scoreRow is a method's score on a set.
 type scoreRow struct {
 	Set        string `json:"set"`
 	Name       string `json:"name,omitempty"`
-	Model      string `json:"model,omitempty"`
-	Series     int    `json:"series"` // Windows, of which each of M4's series has one.
+	Model      method `json:"model,omitzero"`
+	Series     int    `json:"series"` // The number of windows. Each series of M4 is one.
 	Horizon    int    `json:"horizon"`
 	Season     int    `json:"season"`
 	MASE       figure `json:"mase"`
@@ -67,21 +111,44 @@ type scoreRow struct {
 	Coverage95 figure `json:"coverage95"`
 	MSIS95     figure `json:"msis95"`
 	CPU        figure `json:"cpu_seconds_per_series"`
-	// LeftOut is why there are no figures.
-	LeftOut string `json:"left_out,omitempty"`
+	LeftOut    string `json:"left_out,omitempty"` // The reason if there are no figures.
 }
 
-// ask fits a model to each window and forecasts it.
-func (s set) ask(model entry, words io.Writer) ([]answer, error) {
-	shortest := s.windows[0].past.Len()
-	for _, w := range s.windows {
-		shortest = min(shortest, w.past.Len())
+func (r scoreRow) table() (heading, line string) {
+	heading = fmt.Sprintf("%s: %d windows of %d steps, season %d\n%42s %7s %7s %7s %7s  %9s %9s", r.Name, r.Series,
+		r.Horizon, r.Season, "MASE", "(point)", "MSIS", "WQL", "OWA", "cov 80/95", "CPU s/fit")
+	if r.LeftOut != "" {
+		return heading, fmt.Sprintf("%-34s left out: %s", r.Model, r.LeftOut)
 	}
-	made := model.make(task{season: s.season, seasons: s.seasons, horizon: s.horizon, history: shortest})
+	return heading, fmt.Sprintf("%-34s %7.3f %7.3f %7.2f %7.4f %7.3f  %4.1f/%4.1f %9.3f", r.Model, r.MASE, r.MASEPoint,
+		r.MSIS95, r.WQL, r.OWA, 100*r.Coverage80, 100*r.Coverage95, r.CPU)
+}
+
+// scoreSet prints a row for each method.
+func (b *bench) scoreSet(s set) error {
+	answers, err := b.ask(s, naive2)
+	yardstick := s.row(naive2, answers, err)
+	m4 := func(r scoreRow) accuracy.Score { return accuracy.Score{MASE: float64(r.MASE), SMAPE: float64(r.SMAPE)} }
+	for _, name := range b.methods() {
+		answers, err := b.ask(s, name)
+		row := s.row(name, answers, err)
+		row.OWA = orUndefined(accuracy.OWA(m4(row), m4(yardstick)))
+		if err := b.print(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ask forecasts every window by a model or by a peer.
+func (b *bench) ask(s set, name string) ([]answer, error) {
+	if peer, found := strings.CutPrefix(name, ofR); found {
+		return b.askPeer(s, peer)
+	}
 	answers := make([]answer, len(s.windows))
 	for i, w := range s.windows {
-		before := cpu()
-		fitted, err := made.Fit(w.past)
+		model, begin := s.models(w.past.Len())[name], cpu()
+		fitted, err := model.Fit(w.past)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", w.id, err)
 		}
@@ -90,220 +157,172 @@ func (s set) ask(model entry, words io.Writer) ([]answer, error) {
 		for _, p := range levels() {
 			answers[i].quantiles = append(answers[i].quantiles, next.Quantile(p))
 		}
-		answers[i].cpu = cpu() - before
-		if of, ok := fitted.(*ensemble.Fitted); ok {
-			answers[i].kinds = kinds(of.Reasons())
-		}
-		progress(words, s.name+" "+model.name, i+1, len(s.windows))
+		answers[i].cpu = cpu() - begin
+		b.progress(s.name, name, i+1, len(s.windows))
 	}
 	return answers, nil
 }
 
-// row is the score of a method's answers, or why there are none.
-func (s set) row(model string, answers []answer, err error) scoreRow {
-	if err == nil {
-		err = finite(answers)
-	}
-	out := set{}.score(nil) // No figure has a value.
-	if err != nil {
-		out.LeftOut = err.Error()
-	} else {
-		out = s.score(answers)
-	}
-	out.Set, out.Name, out.Model = s.kind, s.name, rowModel(model)
-	out.Series, out.Horizon, out.Season = len(s.windows), s.horizon, s.season
-	return out
+// cpu is the CPU time that the process has used, in all of its threads.
+func cpu() time.Duration {
+	var usage syscall.Rusage
+	syscall.Getrusage(syscall.RUSAGE_SELF, &usage) //nolint:errcheck // It can only fail for other arguments.
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-func finite(answers []answer) error {
+// row is the score of a method's answers, or the reason why there are none. Every figure is undefined then.
+func (s set) row(name string, answers []answer, err error) scoreRow {
+	row := scoreRow{
+		Set: s.kind, Name: s.name, Model: method(name), Series: len(s.windows), Horizon: s.horizon, Season: s.season,
+	}
+	used := time.Duration(0)
 	for _, a := range answers {
-		if slices.ContainsFunc(slices.Concat(a.quantiles...), func(v float64) bool { return math.IsNaN(v - v) }) {
-			return errors.New("the forecast is not finite")
+		used += a.cpu
+		if slices.ContainsFunc(slices.Concat(a.quantiles...), func(v float64) bool { return !humanize.Known(v) }) {
+			err = errors.New("the forecast is not finite")
 		}
 	}
-	return nil
+	if err != nil {
+		row.LeftOut, answers = err.Error(), nil
+	}
+	actual, _, quantiles := s.pool(answers, func(window) float64 { return 1 })
+	scaled, points, spread := s.pool(answers, func(w window) float64 { return w.weight(s.season) })
+	p, last := levels(), len(levels())-1
+	row.MASE = orUndefined(accuracy.MAE(scaled, spread[median]))
+	row.MASEPoint = orUndefined(accuracy.MAE(scaled, points))
+	row.MSIS95 = orUndefined(accuracy.Winkler(scaled, spread[0], spread[last], 2*p[0]))
+	row.WQL = orUndefined(accuracy.WQL(actual, quantiles[1:last], p[1:last]))
+	row.SMAPE = orUndefined(accuracy.SMAPE(actual, quantiles[median]))
+	row.Coverage80 = orUndefined(accuracy.Coverage(actual, quantiles[1], quantiles[last-1]))
+	row.Coverage95 = orUndefined(accuracy.Coverage(actual, quantiles[0], quantiles[last]))
+	row.CPU = figure(used.Seconds() / float64(len(answers)))
+	return row
 }
 
-// score takes every step of every window as one: its error over the window's scale for MASE and MSIS, unscaled for the
-// others. OWA is filled in later.
-func (s set) score(answers []answer) scoreRow {
-	var actual, scaled, points []float64
-	quantiles, scaledQuantiles := make([][]float64, len(levels())), make([][]float64, len(levels()))
-	spent := time.Duration(0)
-	for i, w := range s.windows {
-		scale := w.scale(s.season)
-		actual = append(actual, w.actual...)
-		scaled = appendOver(scaled, w.actual, scale)
-		points = appendOver(points, answers[i].point, scale)
-		for q, values := range answers[i].quantiles {
-			quantiles[q] = append(quantiles[q], values...)
-			scaledQuantiles[q] = appendOver(scaledQuantiles[q], values, scale)
+// pool concatenates the steps of all windows, each multiplied by its window's weight.
+func (s set) pool(answers []answer, weight func(window) float64) (actual, points []float64, quantiles [][]float64) {
+	rows := make([][]float64, 2+len(levels()))
+	for i, a := range answers {
+		w := s.windows[i]
+		factor := weight(w)
+		for k, values := range append([][]float64{w.actual, a.point}, a.quantiles...) {
+			for _, v := range values {
+				rows[k] = append(rows[k], factor*v)
+			}
 		}
-		spent += answers[i].cpu
 	}
-	last := len(quantiles) - 1
-	return scoreRow{
-		MASE:       orNull(accuracy.MAE(scaled, scaledQuantiles[median])),
-		MASEPoint:  orNull(accuracy.MAE(scaled, points)),
-		MSIS95:     orNull(accuracy.Winkler(scaled, scaledQuantiles[0], scaledQuantiles[last], 2*levels()[0])),
-		WQL:        orNull(accuracy.WQL(actual, quantiles[1:last], levels()[1:last])),
-		SMAPE:      orNull(accuracy.SMAPE(actual, quantiles[median])),
-		Coverage80: orNull(accuracy.Coverage(actual, quantiles[1], quantiles[last-1])),
-		Coverage95: orNull(accuracy.Coverage(actual, quantiles[0], quantiles[last])),
-		OWA:        figure(math.NaN()),
-		CPU:        figure(spent.Seconds() / float64(len(s.windows))),
-	}
+	return rows[0], rows[1], rows[2:]
 }
 
-// scale is the mean absolute difference a season apart in the history; a step apart where the history is no longer than
-// a season. NaN where nothing differs: such a window takes no part in what is scaled.
-func (w window) scale(season int) float64 {
-	past := w.past.Values
-	if season >= len(past) {
+// weight is the MASE of an error of 1, with a season of 1 if the history is no longer than a season. It is NaN if
+// the scale is 0: the window does not count in scaled measures then.
+func (w window) weight(season int) float64 {
+	if season >= w.past.Len() {
 		season = 1
 	}
-	scale, err := accuracy.MAE(past[season:], past[:len(past)-season])
-	if err != nil || scale == 0 {
-		return math.NaN()
-	}
-	return scale
+	return float64(orUndefined(accuracy.MASE([]float64{1}, []float64{0}, w.past.Values, season)))
 }
 
-func appendOver(to, values []float64, scale float64) []float64 {
-	for _, v := range values {
-		to = append(to, v/scale)
-	}
-	return to
-}
-
-// orNull is the value, or what is null in JSON where there is none.
-func orNull(value float64, err error) figure {
-	if err != nil {
-		value = math.NaN()
-	}
-	return figure(value)
-}
-
-// owa is that of a row relative to Naive2's on the same set.
-func owa(row, naive2 scoreRow) figure {
-	return orNull(accuracy.OWA(
-		accuracy.Score{MASE: float64(row.MASE), SMAPE: float64(row.SMAPE)},
-		accuracy.Score{MASE: float64(naive2.MASE), SMAPE: float64(naive2.SMAPE)},
-	))
-}
-
-// thinned has at most so many windows, evenly spread; 0 means all.
-func (s set) thinned(most int) set {
-	if n := len(s.windows); most > 0 && most < n {
-		kept := make([]window, most)
+// thinned keeps at most so many windows, evenly spread; 0 means all.
+func (s set) thinned(limit int) set {
+	if n := len(s.windows); limit > 0 && limit < n {
+		kept := make([]window, limit)
 		for i := range kept {
-			kept[i] = s.windows[i*n/most]
+			kept[i] = s.windows[i*n/limit]
 		}
 		s.windows = kept
 	}
 	return s
 }
 
-// mostWindows and testShare are GIFT-Eval's: the windows are in the last tenth of a series, and no more than 20.
-const (
-	mostWindows = 20
-	testShare   = 0.1
-)
-
-// windowSets are the sets of a folder of traces: each file by its own step and by the coarser ones of steps, forecast
-// over GIFT-Eval's short horizon and its medium one, of ten times that. leftOut are those with less history than the
-// horizon.
-func windowSets(all []demandtest.Recorded) (sets []set, leftOut []string) {
-	for len(all) > 0 {
-		n := 1
-		for n < len(all) && all[n].File == all[0].File {
-			n++
-		}
-		for _, step := range steps(all[0].Series.Step) {
-			for _, times := range []int{1, 10} {
-				if s := windowSet(all[:n], step, times*shortHorizon(step)); s.windows != nil {
-					sets = append(sets, s)
-				} else {
-					leftOut = append(leftOut, s.name)
-				}
-			}
-		}
-		all = all[n:]
+// models has the models by their names on the command line, configured for the set and the length of a history.
+func (s set) models(history int) map[string]forecast.Model {
+	seasons := []int{s.steps(day), s.steps(7 * day)}
+	repeat := forecast.Model(naive.Seasonal{Period: s.season})
+	if history <= s.season || s.season < 2 {
+		repeat = naive.Last{}
 	}
-	return sets, leftOut
+	ridge := autoregress.Ridge{Lags: autoregress.SeasonalLags(seasons...), HalfLife: float64(seasons[1])}
+	return map[string]forecast.Model{
+		defaultModel:     ensemble.Auto{Seasons: seasons, Horizon: s.horizon},
+		"auto-no-season": ensemble.Auto{Horizon: s.horizon},
+		"last":           naive.Last{},
+		seasonalNaive:    repeat,
+		naive2:           naive.Deseasonalised{Period: s.season},
+		"ses":            smoothing.SES{},
+		"damped-holt":    smoothing.Holt{Damped: true},
+		"holt-winters":   smoothing.HoltWinters{Period: s.season},
+		"auto-arima":     arima.Auto{},
+		"auto-sarima":    arima.Auto{Period: s.season},
+		"log-ridge":      transform.Log{Model: ridge},
+		"mstl-arima":     decompose.Seasonal{Periods: seasons, Model: arima.Auto{}},
+	}
 }
 
-// steps are a trace's own and the coarser ones that it divides.
-func steps(own time.Duration) []time.Duration {
-	out := []time.Duration{own}
-	for _, step := range []time.Duration{30 * time.Second, time.Minute, 5 * time.Minute, 10 * time.Minute, time.Hour} {
-		if step > own && step%own == 0 {
-			out = append(out, step)
+func modelNames() []string { return slices.Sorted(maps.Keys(set{step: time.Hour}.models(0))) }
+
+// method is the name of a model or a peer.
+type method string
+
+// IsZero makes JSON leave out the name of the default model.
+func (m method) IsZero() bool { return m == defaultModel }
+
+// allPeers are the methods of peers.R: those of R's package forecast, and prophet.
+func allPeers() []string { return []string{"thetaf", "auto.arima", "ets", "stlf", "tbats", "prophet"} }
+
+// askPeer forecasts every window by a method of R.
+func (b *bench) askPeer(s set, name string) ([]answer, error) {
+	dir, err := os.MkdirTemp("", "benchforecast-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // A temporary folder.
+	script := filepath.Join(dir, "peers.R")
+	if err = os.WriteFile(script, []byte(peersScript), 0o600); err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(context.Background(), "Rscript", script, fmt.Sprint(b.limit.Seconds()), name)
+	cmd.Env = append(os.Environ(), "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1")
+	var complaints strings.Builder
+	cmd.Stdin, cmd.Stderr = strings.NewReader(s.rows(b.history)), &complaints
+	printed, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("run Rscript: %w: %s", err, strings.TrimSpace(complaints.String()))
+	}
+	b.progress(s.name, ofR+name, len(s.windows), len(s.windows))
+	return s.readPeer(string(printed))
+}
+
+// rows is the input of peers.R: a row for each window, with the newest values of its history.
+func (s set) rows(newest int) string {
+	var text strings.Builder
+	for _, w := range s.windows {
+		past := w.past.Slice(max(0, w.past.Len()-newest), w.past.Len())
+		fmt.Fprintf(&text, "%d,%d,%d,%v,%d", s.season, s.steps(7*day), len(w.actual),
+			past.Step.Seconds(), past.Start.Unix())
+		for _, v := range past.Values {
+			fmt.Fprintf(&text, ",%v", v)
 		}
+		text.WriteByte('\n')
 	}
-	return out
+	return strings.ReplaceAll(text.String(), "NaN", "NA")
 }
 
-func shortHorizon(step time.Duration) int {
-	if step < time.Minute {
-		return 60
-	}
-	return 48
-}
-
-// windowSet has the windows of a file's columns. All have as many as the shortest, and none overlap.
-func windowSet(columns []demandtest.Recorded, step time.Duration, horizon int) set {
-	out := set{
-		kind: "windows", name: fmt.Sprintf("%s %s h=%d", columns[0].File, humanize.Span(step), horizon),
-		season: seasonOf(step), horizon: horizon,
-		seasons: []int{int(24 * time.Hour / step), int(7 * 24 * time.Hour / step)},
-	}
-	coarse, shortest := make([]forecast.Series, len(columns)), math.MaxInt
-	for i, c := range columns {
-		coarse[i] = means(c.Series, int(step/c.Series.Step))
-		shortest = min(shortest, coarse[i].Len())
-	}
-	n := int(math.Ceil(testShare * float64(shortest) / float64(horizon)))
-	n = min(max(1, n), mostWindows)
-	if shortest < (n+1)*horizon {
-		return out
-	}
-	for i, s := range coarse {
-		for k := n; k > 0; k-- {
-			origin := s.Len() - k*horizon
-			out.windows = append(out.windows, window{
-				id:   fmt.Sprintf("%s at %d", columns[i].Name, origin),
-				past: s.Slice(0, origin), actual: s.Values[origin : origin+horizon],
-			})
+// readPeer reads what peers.R prints.
+func (s set) readPeer(printed string) (out []answer, err error) {
+	for _, w := range s.windows {
+		var line string
+		line, printed, _ = strings.Cut(printed, "\n")
+		cells := strings.Split(line, "\t")
+		if len(cells) == 1 {
+			return nil, fmt.Errorf("%s: %s", w.id, cmp.Or(line, "no answer"))
 		}
-	}
-	return out
-}
-
-// seasonOf is GluonTS's: an hour of steps below a minute, a day of longer ones; 1 where it is no whole number of them.
-func seasonOf(step time.Duration) int {
-	cycle := 24 * time.Hour
-	if step < time.Minute {
-		cycle = time.Hour
-	}
-	if cycle%step != 0 {
-		return 1
-	}
-	return int(cycle / step)
-}
-
-// means are those of so many steps each, of what is known of them; what is left at the end is left off.
-func means(s forecast.Series, every int) forecast.Series {
-	out := forecast.Series{Start: s.Start, Step: s.Step * time.Duration(every), Values: make([]float64, s.Len()/every)}
-	for i := range out.Values {
-		sum, known := 0.0, 0.0
-		for _, v := range s.Values[i*every : (i+1)*every] {
-			if !math.IsNaN(v) {
-				sum += v
-				known++
-			}
+		v, err := parseValues(cells)
+		if want := 1 + len(levels())*len(w.actual); err != nil || len(v) != want {
+			return nil, errors.Join(fmt.Errorf("%s: %d numbers of R, want %d", w.id, len(v), want), err)
 		}
-		out.Values[i] = sum / known // NaN where none is known.
+		quantiles := slices.Collect(slices.Chunk(v[1:], len(w.actual)))
+		out = append(out, answer{quantiles, quantiles[median], time.Duration(v[0] * float64(time.Second))})
 	}
-	return out
+	return out, nil
 }

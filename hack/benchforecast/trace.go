@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"compress/gzip"
 	"encoding/csv"
 	"errors"
@@ -19,203 +18,203 @@ import (
 	"github.com/forewarm/forewarm/forecast/backtest"
 	"github.com/forewarm/forewarm/forecast/naive"
 	"github.com/forewarm/forewarm/hack/demandtest"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/series"
 )
 
-// The parameters of the backtests on traces.
-const (
-	refit   = 6 * time.Hour
-	history = 14 * 24 * time.Hour
-	level   = 0.95
-)
-
-// served are the horizons that are scored, in steps.
-func served() []int { return []int{1, 5, 10, 15} }
-
-// traceRow is a model's score on a trace at a horizon.
-type traceRow struct {
-	Set           string `json:"set"`
-	Model         string `json:"model,omitempty"`
-	Name          string `json:"name"`
-	Horizon       int    `json:"horizon"`
-	MAERatioLast  figure `json:"mae_ratio_last"`
-	P95RatioMax5  figure `json:"p95_ratio_max5"`
-	P95RatioMax15 figure `json:"p95_ratio_max15"`
-	P95Coverage   figure `json:"p95_coverage"`
-
-	// peak has the last three for the window peak, the maximum of the values up to the horizon.
-	peak [3]figure
-	step time.Duration
-}
-
-// scoreOnline scores every model on every trace by rolling origin.
-func scoreOnline(all []demandtest.Recorded, o options, rows printer, words io.Writer) error {
-	for _, model := range o.models {
-		for i, one := range all {
-			scored, err := scoreTrace(one, model)
-			if err != nil {
-				return fmt.Errorf("%s on %s: %w", model.name, one.Name, err)
+// windowSets are the sets of a folder of traces: each file at its own step and at multiples of it, with GIFT-Eval's
+// short horizon and its medium one.
+func windowSets(all []demandtest.Recorded) (sets []set) {
+	for begin, end := 0, 0; begin < len(all); begin = end {
+		for end < len(all) && all[end].File == all[begin].File {
+			end++
+		}
+		columns, own := all[begin:end], all[begin].Series.Step
+		steps := []time.Duration{own, 30 * time.Second, time.Minute, 5 * time.Minute, 10 * time.Minute, time.Hour}
+		for i, step := range steps {
+			if i == 0 || step > own && step%own == 0 {
+				sets = append(sets, windowSet(columns, step, 1), windowSet(columns, step, 10))
 			}
-			for _, row := range scored {
-				if err := rows.trace(row); err != nil {
-					return err
-				}
-			}
-			progress(words, online+" "+model.name, i+1, len(all))
-		}
-		if err := rows.tracesEnd(model.name); err != nil {
-			return err
 		}
 	}
-	return nil
+	return sets
 }
 
-// scoreTrace backtests a model and the baselines on a trace.
-func scoreTrace(r demandtest.Recorded, model entry) ([]traceRow, error) {
-	steps := func(d time.Duration) int { return max(int(d/r.Series.Step), 1) }
-	aDay := steps(24 * time.Hour)
-	o := backtest.Options{
-		Horizons: served(), Quantiles: []float64{level},
-		First: min(aDay, r.Series.Len()/4), Refit: steps(refit), Window: steps(history),
+// windowSet has the windows of a file's columns: as many of each as of the shortest, and none if its history is shorter
+// than the horizon.
+func windowSet(columns []demandtest.Recorded, step time.Duration, terms int) set {
+	cycle, out := day, set{kind: "windows", step: step, season: 1, horizon: 48 * terms}
+	if step < time.Minute {
+		cycle, out.horizon = time.Hour, 60*terms
 	}
-	made := model.make(task{
-		season: aDay, seasons: []int{aDay, steps(7 * 24 * time.Hour)},
-		horizon: 15, served: o.Horizons, history: o.First,
-	})
-	var results [2]backtest.Result
-	for i, m := range []forecast.Model{made, naive.Last{}} {
-		var err error
-		if results[i], err = backtest.Run(r.Series, o, m); err != nil {
-			return nil, err
-		}
+	if cycle%step == 0 {
+		out.season = int(cycle / step)
 	}
-	rows := make([]traceRow, len(o.Horizons))
-	highest5, highest15 := highest(r.Series.Values, 5)[o.First-1:], highest(r.Series.Values, 15)[o.First-1:]
-	for i, h := range o.Horizons {
-		own, last := results[0].Score(i), results[1].Score(i)
-		max5, max15 := asQuantile(results[0].Tracks[i], highest5), asQuantile(results[0].Tracks[i], highest15)
-		rows[i] = traceRow{
-			Set: "trace", Model: rowModel(model.name), Name: r.Name, Horizon: h,
-			MAERatioLast:  figure(own.MAE / last.MAE),
-			P95RatioMax5:  figure(own.Quantiles[0].Pinball) / max5[0],
-			P95RatioMax15: figure(own.Quantiles[0].Pinball) / max15[0],
-			P95Coverage:   figure(own.Quantiles[0].Coverage),
-			step:          r.Series.Step,
-			peak: [3]figure{
-				figure(own.Peaks[0].Pinball) / max5[1], figure(own.Peaks[0].Pinball) / max15[1],
-				figure(own.Peaks[0].Coverage),
-			},
-		}
+	out.name = fmt.Sprintf("%s %s h=%d", columns[0].File, humanize.Span(step), out.horizon)
+	coarse, shortest := make([]forecast.Series, len(columns)), math.MaxInt
+	for i, c := range columns {
+		coarse[i] = means(c.Series, int(step/c.Series.Step))
+		shortest = min(shortest, coarse[i].Len())
 	}
-	return rows, nil
-}
-
-// highest is the maximum of the last few values up to each step; the one before where all of them are missing.
-func highest(values []float64, window int) []float64 {
-	out, newest := make([]float64, len(values)), series.NewTrailingMax(window)
-	for i, v := range values {
-		if out[i] = newest.Push(v); i > 0 && math.IsNaN(out[i]) {
-			out[i] = out[i-1]
+	n := min(max(1, int(math.Ceil(0.1*float64(shortest)/float64(out.horizon)))), 20) // As in GIFT-Eval.
+	if shortest < (n+1)*out.horizon {
+		return out
+	}
+	for i, s := range coarse {
+		for k := n; k > 0; k-- {
+			origin := s.Len() - k*out.horizon
+			id, actual := fmt.Sprintf("%s at %d", columns[i].Name, origin), s.Values[origin:origin+out.horizon]
+			out.windows = append(out.windows, window{id, s.Slice(0, origin), actual})
 		}
 	}
 	return out
 }
 
-// asQuantile are the pinball losses, of a track's values and of its window peaks, of the values known at each origin in
-// the place of the quantile, as people use the maximum of the last minutes.
-func asQuantile(t backtest.Track, known []float64) [2]figure {
-	known = known[:len(t.Actual)]
-	return [2]figure{
-		orNull(accuracy.Pinball(t.Actual, known, level)), orNull(accuracy.Pinball(t.Peak, known, level)),
-	}
-}
-
-// m4Set has one window for each series of the M4 competition's files: one for training, one with the values after it.
-func m4Set(trainPath, testPath string) (set, error) {
-	train, err := readRows(trainPath)
-	if err != nil {
-		return set{}, err
-	}
-	test, err := readRows(testPath)
-	if err != nil {
-		return set{}, err
-	}
-	actual := make(map[string][]float64, len(test))
-	for _, row := range test {
-		actual[row.id] = row.values
-	}
-	out := set{kind: "m4", name: "M4 hourly", season: 24, seasons: []int{24, 168}}
-	for _, row := range train {
-		w := window{id: row.id, past: forecast.Series{Start: time.Unix(0, 0), Step: time.Hour, Values: row.values}}
-		w.actual = actual[row.id]
-		if len(w.actual) == 0 || len(row.values) == 0 {
-			return set{}, fmt.Errorf("series %s: %d values in %s, %d in %s, want some in both",
-				row.id, len(row.values), trainPath, len(w.actual), testPath)
+// means has the mean of the observed values in every so many steps. It drops an incomplete rest at the end.
+func means(s forecast.Series, every int) forecast.Series {
+	out := forecast.Series{Start: s.Start, Step: s.Step * time.Duration(every), Values: make([]float64, s.Len()/every)}
+	for i := range out.Values {
+		sum, known := 0.0, 0.0
+		for _, v := range s.Values[i*every : (i+1)*every] {
+			if !math.IsNaN(v) {
+				sum += v
+				known++
+			}
 		}
-		out.horizon = max(out.horizon, len(w.actual))
-		out.windows = append(out.windows, w)
+		out.Values[i] = sum / known // NaN if none is known.
 	}
-	if len(out.windows) == 0 {
-		return set{}, fmt.Errorf("%s has no series", trainPath)
-	}
-	return out, nil
+	return out
 }
 
-type row struct {
-	id     string
-	values []float64
-}
-
-// readRows reads a file with a header, and in each row a name and values; short rows end early or are padded with
-// blanks or NA.
-func readRows(path string) (rows []row, err error) {
-	file, err := os.Open(filepath.Clean(path))
+// m4Sets is the one set of the M4 competition's files, with one window for each series.
+func m4Sets(trainPath, testPath string) ([]set, error) {
+	ids, train, err := readRows(trainPath)
 	if err != nil {
 		return nil, err
 	}
+	_, test, err := readRows(testPath)
+	if err != nil {
+		return nil, err
+	}
+	out := set{kind: "m4", name: "M4 hourly", step: time.Hour, season: 24}
+	for _, id := range ids {
+		past, actual := train[id], test[id]
+		if len(past) == 0 || len(actual) == 0 {
+			return nil, fmt.Errorf("series %s: %d values in %s, %d in %s, want some in both",
+				id, len(past), trainPath, len(actual), testPath)
+		}
+		out.horizon = max(out.horizon, len(actual))
+		s := forecast.Series{Start: time.Unix(0, 0), Step: out.step, Values: past}
+		out.windows = append(out.windows, window{id, s, actual})
+	}
+	return []set{out}, nil
+}
+
+// readRows reads a file with a header and a series in each row: its name, then its values. Rows may differ in length.
+func readRows(path string) (ids []string, values map[string][]float64, err error) {
+	file, err := os.Open(filepath.Clean(path))
+	if err != nil {
+		return nil, nil, err
+	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	buffered := bufio.NewReader(file)
-	in := io.Reader(buffered)
-	if magic, short := buffered.Peek(2); short == nil && magic[0] == 0x1f && magic[1] == 0x8b {
-		if in, err = gzip.NewReader(buffered); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+	in := io.Reader(file)
+	if strings.HasSuffix(path, ".gz") {
+		if in, err = gzip.NewReader(file); err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
 	reader := csv.NewReader(in)
 	reader.FieldsPerRecord = -1
 	records, err := reader.ReadAll()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	for i, record := range records {
-		if i == 0 {
-			continue
+	values = map[string][]float64{}
+	for i, record := range records[min(1, len(records)):] {
+		ids = append(ids, record[0])
+		if values[record[0]], err = parseValues(record[1:]); err != nil {
+			return nil, nil, fmt.Errorf("%s: row %d: %w", path, i+2, err)
 		}
-		values, err := parseValues(record[1:])
-		if err != nil {
-			return nil, fmt.Errorf("%s: row %d: %w", path, i+1, err)
-		}
-		rows = append(rows, row{id: record[0], values: values})
 	}
-	return rows, nil
+	return ids, values, nil
 }
 
-// parseValues reads numbers; a blank or NA is a gap, and padding at the end of the row.
+// parseValues reads numbers. A blank or NA is a gap, or padding if no number follows it.
 func parseValues(cells []string) ([]float64, error) {
-	values := make([]float64, 0, len(cells))
-	known := 0
+	values, known := make([]float64, len(cells)), 0
 	for i, cell := range cells {
 		cell = strings.TrimSpace(cell)
 		if cell == "" || cell == "NA" {
-			values = append(values, math.NaN())
+			values[i] = math.NaN()
 			continue
 		}
 		v, err := strconv.ParseFloat(cell, 64)
-		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		if err != nil || !humanize.Known(v) {
 			return nil, fmt.Errorf("value %d is %q, want a number, or nothing for a gap", i+1, cell)
 		}
-		values = append(values, v)
-		known = len(values)
+		values[i], known = v, i+1
 	}
 	return values[:known], nil
+}
+
+// onlineRow is a model's score on a trace at a horizon.
+type onlineRow struct {
+	Set          string `json:"set"`
+	Model        method `json:"model,omitzero"`
+	Name         string `json:"name"`
+	Horizon      int    `json:"horizon"`
+	MAERatioLast figure `json:"mae_ratio_last"`
+	P95RatioMax5 figure `json:"p95_ratio_max5"`
+	P95Coverage  figure `json:"p95_coverage"`
+}
+
+func (r onlineRow) table() (heading, line string) {
+	return fmt.Sprintf("%-51s %3s %8s %8s %8s", "traces, "+r.Model, "h", "MAE/last", "P95/max5", "coverage"),
+		fmt.Sprintf("%-51s %3d %8.3f %8.3f %8.3f", r.Name, r.Horizon, r.MAERatioLast, r.P95RatioMax5, r.P95Coverage)
+}
+
+// scoreOnline scores every model on every trace by rolling origin.
+func (b *bench) scoreOnline(traces []demandtest.Recorded) error {
+	for _, model := range b.models {
+		for i, trace := range traces {
+			if err := b.scoreTrace(trace, model); err != nil {
+				return fmt.Errorf("%s on %s: %w", model, trace.Name, err)
+			}
+			b.progress(online, model, i+1, len(traces))
+		}
+	}
+	return nil
+}
+
+// scoreTrace backtests a model and the last value on a trace.
+func (b *bench) scoreTrace(r demandtest.Recorded, name string) error {
+	live := set{step: r.Series.Step, horizon: 15}
+	live.season = live.steps(day)
+	o := backtest.Options{
+		Horizons: []int{1, 5, 10, live.horizon}, Quantiles: []float64{0.95},
+		First: min(live.season, r.Series.Len()/4), Refit: live.steps(6 * time.Hour), Window: live.steps(14 * day),
+	}
+	result, err := backtest.Run(r.Series, o, live.models(o.First)[name])
+	if err != nil {
+		return err
+	}
+	last, err := backtest.Run(r.Series, o, naive.Last{})
+	if err != nil {
+		return err
+	}
+	max5 := make([]float64, result.Origins)
+	for i := range max5 {
+		max5[i] = series.MaxKnown(r.Series.Values[max(o.First+i-5, 0) : o.First+i]...)
+	}
+	for i, h := range o.Horizons {
+		score, lossOfMax := result.Score(i), orUndefined(accuracy.Pinball(result.Tracks[i].Actual, max5, 0.95))
+		p95 := score.Quantiles[0]
+		row := onlineRow{Set: "trace", Model: method(name), Name: r.Name, Horizon: h}
+		row.MAERatioLast = figure(score.MAE / last.Score(i).MAE)
+		row.P95RatioMax5, row.P95Coverage = figure(p95.Pinball)/lossOfMax, figure(p95.Coverage)
+		if err := b.print(row); err != nil {
+			return err
+		}
+	}
+	return nil
 }

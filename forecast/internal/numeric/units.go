@@ -53,3 +53,15 @@ func First(values []float64) int {
 	}
 	return len(values)
 }
+
+// Magnitude is the mean of the values' magnitudes.
+func Magnitude(values []float64) float64 {
+	mean, n := 0.0, 0.0
+	for _, y := range values {
+		if !math.IsNaN(y) {
+			n++
+			mean += (math.Abs(y) - mean) / n
+		}
+	}
+	return mean
+}

@@ -10,12 +10,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-const (
-	// mostHours are a little more than two weeks, so that a week is seen twice.
-	mostHours = 15 * 24
-	// hoursBudget is the CPU time that the fit of a day may take. Eight times as much forecasts a hundredth better.
-	hoursBudget = 10 * time.Millisecond
-)
+// mostHours are a little more than two weeks, so that a week is seen twice.
+const mostHours = 15 * 24
 
 // Hours are the means of the demand over the last hours, and what is needed to forecast the next ones.
 type Hours struct {
@@ -55,7 +51,7 @@ func (h Hours) NextDay() []snapshot.PathStep {
 	if h.means.Len() < day {
 		return nil
 	}
-	auto := ensemble.Auto{Horizon: day, Budget: hoursBudget}
+	auto := ensemble.Auto{Horizon: day}
 	for _, season := range h.seasons {
 		if season%h.means.Step == 0 && season >= 2*h.means.Step {
 			auto.Seasons = append(auto.Seasons, int(season/h.means.Step))

@@ -71,8 +71,6 @@ const (
 	seasonsOfHistory = 14
 	// slotsOfSeason: of a season of a day, Holt-Winters has blocks of 1 min, the ensemble, which costs more, blocks of 5 min.
 	slotsOfSeason, coarseSlots = 1440, 288
-	// autoBudget is the CPU time that a fit of the ensemble may take.
-	autoBudget = 2 * time.Millisecond
 )
 
 // newPredictor makes the predictor of a candidate; nil if the configuration has no season for it.
@@ -111,11 +109,11 @@ func (c Config) newPredictor(name string, l *pooledRegression, longest int) (pre
 		return &blockPredictor{BlockModel: m, seasonal: true}, nil
 	case Auto:
 		slot = roundToSteps(season/coarseSlots, c.Step)
-		of, err := c.newBlockPredictor(c.ensemble(slot, longest), slot, seasonsOfHistory*season/2)
-		if err == nil {
-			of.seasonal = true
+		m, err := c.newBlockModel(c.ensemble(slot, longest), slot, seasonsOfHistory*season/2)
+		if err != nil {
+			return nil, err
 		}
-		return of, err
+		return &blockPredictor{BlockModel: m, seasonal: true}, nil
 	}
 	return nil, fmt.Errorf("window peak: unknown candidate %q, valid are %v", name, CandidateNames())
 }
@@ -140,20 +138,16 @@ func (c Config) newRepetition(name string, f *features) (predictor, error) {
 	return &lastSeasonPredictor{blockPredictor: blockPredictor{BlockModel: of, seasonal: true}, features: f}, nil
 }
 
-// ensemble forecasts points only: its quantiles are calibrated as those of all candidates.
-func (c Config) ensemble(slot time.Duration, longest int) ensemble.Points {
-	window := max(1, int((c.Window+slot-1)/slot))
-	out := ensemble.Auto{Horizons: []int{1}, Budget: autoBudget}
-	if window > 1 {
-		out.Horizons = append(out.Horizons, window)
-	}
-	out.Horizon = max(12, window, int(time.Duration(longest)*c.Step/slot)+2)
+// ensemble forecasts points: its quantiles are calibrated as those of all candidates.
+func (c Config) ensemble(slot time.Duration, longest int) ensemble.Auto {
+	window := int((c.Window + slot - 1) / slot)
+	out := ensemble.Auto{Horizon: max(12, window, int(time.Duration(longest)*c.Step/slot)+2)}
 	for _, season := range c.seasons() {
 		if season%slot == 0 && season >= 2*slot {
 			out.Seasons = append(out.Seasons, int(season/slot))
 		}
 	}
-	return ensemble.Points{Auto: out}
+	return out
 }
 
 func (c Config) newBlockPredictor(of forecast.Model, block, history time.Duration) (*blockPredictor, error) {

@@ -115,9 +115,8 @@ func backtestDefaults() *backtestOptions {
 func (o *backtestOptions) validate() error {
 	problems := []error{o.history.Validate()}
 	for _, name := range o.models {
-		if _, ok := parseModel(name); !ok {
-			problems = append(problems,
-				fmt.Errorf("--model %.64q is unknown, choose from %s", name, strings.Join(modelNames(), ", ")))
+		if err := checkModel(name); err != nil {
+			problems = append(problems, err)
 		}
 	}
 	if _, err := o.parseHorizons(); err != nil {

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/forecast/arima"
 	"github.com/forewarm/forewarm/forecast/decompose"
-	"github.com/forewarm/forewarm/forecast/smoothing/ets"
 	"github.com/forewarm/forewarm/pkg/core/forecaster"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
@@ -17,8 +17,8 @@ import (
 const (
 	// forewarm is the server's selection among all candidates.
 	forewarm = "forewarm"
-	autoETS  = "ets"
-	mstl     = "mstl"
+	// mstl is an ARIMA of the seasonally adjusted demand.
+	mstl = "mstl"
 )
 
 // backtestEntry is a model by the name it has on the command line.
@@ -35,7 +35,7 @@ func baselines() []string {
 
 // modelNames are the models that may be chosen.
 func modelNames() []string {
-	out := []string{forewarm, autoETS, mstl}
+	out := []string{forewarm, mstl}
 	for _, name := range windowpeak.CandidateNames() {
 		if !slices.Contains(baselines(), name) {
 			out = append(out, name)
@@ -47,7 +47,23 @@ func modelNames() []string {
 
 // defaultModels are judged if none are named.
 func defaultModels() []string {
-	return []string{forewarm, windowpeak.HoltWinters, windowpeak.ARIMA, windowpeak.Auto, autoETS, mstl}
+	return []string{forewarm, windowpeak.HoltWinters, windowpeak.ARIMA, windowpeak.Auto, mstl}
+}
+
+// checkModel reports a model that cannot be chosen, and what to choose.
+func checkModel(name string) error {
+	if _, ok := parseModel(name); ok {
+		return nil
+	}
+	if strings.EqualFold(name, "ets") {
+		return fmt.Errorf(
+			"--model ets no longer exists: choose %s or %s for a series with a season, %s for one without",
+			windowpeak.Auto,
+			windowpeak.HoltWinters,
+			windowpeak.Holt,
+		)
+	}
+	return fmt.Errorf("--model %.64q is unknown, choose from %s", name, strings.Join(modelNames(), ", "))
 }
 
 // parseModel is a model that may be chosen, however its name is spelled.
@@ -77,23 +93,13 @@ func (o *backtestOptions) selectedModels() []backtestEntry {
 	return out
 }
 
-// longETS is the longest season that exponential smoothing is given: its search costs in proportion, and R's ets stops
-// at 24, too.
-const longETS = 24
-
 // model makes a model for a plan's series, calibrated as the server does it.
 func (e backtestEntry) model(p plan) forecaster.BacktestModel {
 	out := forecaster.BacktestModel{Config: p.config(), Horizons: p.horizons}
 	switch e.name {
 	case forewarm: // All of them.
-	case autoETS:
-		period := p.season
-		if period > longETS {
-			period = 0
-		}
-		out.Model = ets.Auto{Period: period}
 	case mstl:
-		out.Model = decompose.Seasonal{Periods: p.periods(), Model: ets.Auto{}}
+		out.Model = decompose.Seasonal{Periods: p.periods(), Model: arima.Auto{}}
 	default:
 		out.Candidate = e.name
 	}

@@ -1,0 +1,156 @@
+package ensemble
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/forewarm/forewarm/forecast"
+)
+
+// member is a candidate with its errors in the hold-out.
+type member struct {
+	model forecast.Model
+	// fitted is the model of the whole series.
+	fitted forecast.Fitted
+	// mae is the mean absolute error over all origins and steps ahead, and worst the largest absolute error.
+	mae, worst float64
+	// errs are, by steps ahead, the errors in the member's unit, less their median, sorted.
+	errs [][]float64
+	// relative means that errors are divided by the size of the forecast, and not by the level of the series.
+	relative bool
+	// every is how many steps lie between two origins.
+	every int
+	// level is the mean magnitude of the series.
+	level float64
+}
+
+const (
+	// maxOrigins bounds the number of origins in the hold-out.
+	maxOrigins = 240
+	// minErrors is the fewest errors that quantiles are taken from.
+	minErrors = 40
+	// fewIndependent is how many independent errors count as much as the model's own standard error.
+	fewIndependent = 10
+	// minUnit is the smallest size of a forecast, as a share of the mean level: errors relative to almost nothing would be
+	// far too large for other times.
+	minUnit = 0.2
+)
+
+// score fits the model to the steps before the split, and forecasts from origins after it. It reports whether the model can
+// be compared with others.
+func (m *member) score(s forecast.Series, split, horizon int) bool {
+	fitted, err := m.model.Fit(s.Slice(0, split))
+	if err != nil {
+		return false
+	}
+	m.every = (s.Len() - split + maxOrigins - 1) / maxOrigins
+	errs, points := make([][]float64, horizon), make([][]float64, horizon)
+	path := make([]float64, horizon)
+	n := 0.0
+	for t := split; t < s.Len(); t++ {
+		if (s.Len()-t)%m.every == 0 {
+			fitted.PointsTo(path)
+			for h, y := range s.Values[t:min(t+horizon, s.Len())] {
+				if e := y - path[h]; !math.IsNaN(e) {
+					n++
+					m.mae += (math.Abs(e) - m.mae) / n
+					m.worst = max(m.worst, math.Abs(e))
+					errs[h], points[h] = append(errs[h], e), append(points[h], path[h])
+				}
+			}
+		}
+		fitted.Update(s.Values[t])
+	}
+	m.calibrate(errs, points)
+	return n > 0 && m.mae < math.Inf(1)
+}
+
+// calibrate chooses the unit in which the quantiles of the errors have the smaller loss.
+func (m *member) calibrate(errs, points [][]float64) {
+	constant, relative := *m, *m
+	relative.relative = true
+	if relative.inUnits(errs, points) < constant.inUnits(errs, points) {
+		*m = relative
+	} else {
+		*m = constant
+	}
+}
+
+// inUnits takes the errors in the member's unit, and returns the pinball loss of their 5 % and 95 % quantiles (Koenker &
+// Bassett 1978).
+func (m *member) inUnits(errs, points [][]float64) (loss float64) {
+	scaled := make([][]float64, len(errs))
+	for h := range errs {
+		for i, e := range errs[h] {
+			scaled[h] = append(scaled[h], e/m.unit(points[h][i]))
+		}
+	}
+	m.errs = pooled(scaled)
+	for h := range errs {
+		low, high := quantile(m.errs[h], 0.05), quantile(m.errs[h], 0.95)
+		for i, e := range errs[h] {
+			unit := m.unit(points[h][i])
+			loss += max(0.05*(e-low*unit), -0.95*(e-low*unit)) + max(0.95*(e-high*unit), -0.05*(e-high*unit))
+		}
+	}
+	return loss
+}
+
+// unit is what an error is divided by: the level of the series, or the size of the forecast.
+func (m *member) unit(point float64) float64 {
+	u := m.level
+	if m.relative {
+		u = math.Max(math.Abs(point), minUnit*m.level)
+	}
+	return cmp.Or(u, 1)
+}
+
+// pooled are the errors at each horizon, with those of its neighbors if they are fewer than minErrors, sorted and without
+// their median: a forecast is the median of its distribution.
+func pooled(errs [][]float64) [][]float64 {
+	out := make([][]float64, len(errs))
+	for h := range errs {
+		low, high := h, h+1
+		out[h] = slices.Clone(errs[h])
+		for len(out[h]) < minErrors && high-low < len(errs) {
+			if low > 0 {
+				low--
+				out[h] = append(out[h], errs[low]...)
+			}
+			if high < len(errs) {
+				out[h] = append(out[h], errs[high]...)
+				high++
+			}
+		}
+		slices.Sort(out[h])
+		median := quantile(out[h], 0.5)
+		for i := range out[h] {
+			out[h][i] -= median
+		}
+	}
+	return out
+}
+
+// quantile is the p-quantile of sorted values, 0 without any.
+func quantile(sorted []float64, p float64) float64 {
+	if len(sorted) == 0 {
+		return 0
+	}
+	return stat.Quantile(p, stat.LinInterp, sorted, nil)
+}
+
+// quantileOf is the p-quantile of step i (from 0) of the member's forecast.
+func (m *member) quantileOf(f forecast.Forecast, i int, p float64) float64 {
+	own := f.QuantileAt(i, p)
+	h := min(i, len(m.errs)-1)
+	if h < 0 || len(m.errs[h]) < minErrors {
+		return own
+	}
+	own = min(max(own, f.Point[i]-m.worst), f.Point[i]+m.worst)
+	observed := f.Point[i] + m.unit(f.Point[i])*quantile(m.errs[h], p)
+	independent := float64(len(m.errs[h])*m.every) / float64(h+1)
+	return observed + fewIndependent/(fewIndependent+independent)*(own-observed)
+}
