@@ -2,7 +2,6 @@ package forecast_test
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -11,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/forecast/smoothing"
 )
 
 var (
@@ -21,27 +19,6 @@ var (
 
 func hourly(values ...float64) forecast.Series {
 	return forecast.Series{Start: start, Step: time.Hour, Values: values}
-}
-
-// A model is fitted, asked, and moved on with what came.
-func Example() {
-	demand := hourly(20, 22, 21, math.NaN(), 23, 22, 24, 23)
-	fitted, err := smoothing.SES{}.Fit(demand)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	next := fitted.Forecast(2)
-	upper := next.Quantile(0.95)
-	for i, point := range next.Point {
-		fmt.Printf("%s %.1f, below %.1f with 95 %%\n", next.TimeAt(i).Format("15:04"), point, upper[i])
-	}
-	fitted.Update(30)
-	fmt.Printf("after 30 came: %.1f\n", fitted.Forecast(1).Point[0])
-	// Output:
-	// 16:00 23.1, below 25.6 with 95 %
-	// 17:00 23.1, below 26.1 with 95 %
-	// after 30 came: 27.5
 }
 
 func TestSeries(t *testing.T) {
@@ -102,5 +79,41 @@ func TestForecastQuantileOfMarginals(t *testing.T) {
 	f := forecast.Forecast{Point: []float64{5, 10}, StdErr: []float64{1, 2}, Marginals: uniform{10, 20}}
 	if diff := cmp.Diff([]float64{9, 18}, f.Quantile(0.9)); diff != "" {
 		t.Errorf("the 90 %% quantiles of uniform marginals (-want +got)\n%s", diff)
+	}
+}
+
+// falling forecasts a line that goes below 0.
+type falling struct{ forecast.Model }
+
+func (falling) Fit(forecast.Series) (forecast.Fitted, error) { return &fallen{}, nil }
+
+type fallen struct{ forecast.Fitted }
+
+func (*fallen) Update(float64) {}
+
+func (*fallen) PointsTo(dst []float64) { copy(dst, []float64{1, -1}) }
+
+func (*fallen) Forecast(int) forecast.Forecast {
+	return forecast.Forecast{Point: []float64{1, -1}, StdErr: []float64{1, 1}}
+}
+
+func TestNonNegative(t *testing.T) {
+	model := forecast.NonNegative{Model: falling{}}
+	fitted, err := model.Fit(hourly(3, 2, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, points := fitted.Forecast(2), make([]float64, 2)
+	fitted.PointsTo(points)
+	got := [][]float64{next.Point, points, next.Quantile(0.5), next.Quantile(0.01)}
+	if diff := cmp.Diff([][]float64{{1, 0}, {1, 0}, {1, 0}, {0, 0}}, got); diff != "" {
+		t.Errorf("a series that was never negative (-want +got)\n%s", diff)
+	}
+	fitted.Update(-1)
+	if got := fitted.Forecast(2).Point[1]; got != -1 {
+		t.Errorf("after a negative value the second point is %v, want -1", got)
+	}
+	if _, err := (forecast.NonNegative{}).Fit(hourly(1)); !errors.Is(err, forecast.ErrParameter) {
+		t.Errorf("without a model: %v", err)
 	}
 }
