@@ -7,12 +7,9 @@
 //
 // SeasonalStrength measures how much of the series is season. Interpolate fills gaps by it.
 //
-// Seasonal and Profile are models: they subtract seasons from the series for another model, and add them to its
-// forecast. Those of Seasonal come from an MSTL, for up to a few hundred steps a season. That of Profile is a day, or a
-// week of days, of many noisy steps: medians over the days, weighted by how well past days predicted the next.
+// Seasonal is a model: it subtracts the seasons from the series for another model, and adds them to its forecast.
 //
-//	hours := decompose.Seasonal{Periods: []int{24, 168}, Model: ets.Auto{}}
-//	minutes := decompose.Profile{Model: arima.Auto{}}
+//	hours := decompose.Seasonal{Periods: []int{24, 168}, Model: arima.Auto{}}
 //
 // Nothing here removes spikes from a series: an autoscaler must serve them.
 package decompose

@@ -2,7 +2,6 @@ package decompose_test
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/forewarm/forewarm/forecast/decompose"
 )
@@ -24,24 +23,4 @@ func ExampleMSTL() {
 	// Output:
 	// every 4 steps: strength 1.00
 	// every 12 steps: strength 1.00
-}
-
-// A line knows nothing of the season in a gap; the decomposition does.
-func ExampleInterpolate() {
-	var values []float64
-	for i := range 40 {
-		values = append(values, []float64{10, 20, 40, 10}[i%4])
-	}
-	values[21], values[22] = math.NaN(), math.NaN()
-	for _, periods := range [][]int{nil, {4}} {
-		filled, err := decompose.Interpolate(values, periods...)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		fmt.Printf("%.0f\n", filled[20:24])
-	}
-	// Output:
-	// [10 10 10 10]
-	// [10 20 40 10]
 }

@@ -203,7 +203,7 @@ func (m Seasonal) Fit(s forecast.Series) (forecast.Fitted, error) {
 	f := &seasonal{inner: inner}
 	for _, season := range parts.Seasons {
 		last := season.Values[len(season.Values)-season.Period:]
-		f.cycles = append(f.cycles, cycle{parts: [][]float64{append([]float64(nil), last...)}})
+		f.cycles = append(f.cycles, cycle{effects: slices.Clone(last)})
 	}
 	return f, nil
 }

@@ -1,7 +1,6 @@
 package decompose_test
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"testing"
@@ -95,32 +94,28 @@ func TestSeasonsCarryOn(t *testing.T) {
 }
 
 // Forecasts scale and shift with the series.
-func TestSeasonalModelsMoveWithTheSeries(t *testing.T) {
+func TestSeasonalMovesWithTheSeries(t *testing.T) {
 	values := load(24 * 30)
 	moved := make([]float64, len(values))
 	for i, v := range values {
 		moved[i] = 1e-100 * (2*v - 4096)
 	}
-	for _, model := range []forecast.Model{
-		decompose.Seasonal{Periods: []int{24, 168}, Model: naive.Last{}},
-		decompose.Profile{Model: naive.Last{}},
-	} {
-		one, err := model.Fit(hourly(values))
-		if err != nil {
-			t.Fatal(err)
-		}
-		other, err := model.Fit(hourly(moved))
-		if err != nil {
-			t.Fatal(err)
-		}
-		a, b := one.Forecast(100), other.Forecast(100)
-		for i := range a.Point {
-			a.Point[i], b.Point[i] = 2*a.Point[i]-4096, 1e100*b.Point[i]
-			a.StdErr[i], b.StdErr[i] = 2*a.StdErr[i], 1e100*b.StdErr[i]
-		}
-		agree(t, model.Name()+" points", b.Point, a.Point, 1e-8)
-		agree(t, model.Name()+" standard errors", b.StdErr, a.StdErr, 1e-8)
+	model := decompose.Seasonal{Periods: []int{24, 168}, Model: naive.Last{}}
+	one, err := model.Fit(hourly(values))
+	if err != nil {
+		t.Fatal(err)
 	}
+	other, err := model.Fit(hourly(moved))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := one.Forecast(100), other.Forecast(100)
+	for i := range a.Point {
+		a.Point[i], b.Point[i] = 2*a.Point[i]-4096, 1e100*b.Point[i]
+		a.StdErr[i], b.StdErr[i] = 2*a.StdErr[i], 1e100*b.StdErr[i]
+	}
+	agree(t, "points", b.Point, a.Point, 1e-8)
+	agree(t, "standard errors", b.StdErr, a.StdErr, 1e-8)
 }
 
 // The quantiles of a model with marginals of its own move with the seasons.
@@ -142,11 +137,5 @@ func TestSeasonalShiftsMarginals(t *testing.T) {
 		} else {
 			t.Errorf("step %d: %v above the point, after %v", i+1, over, width)
 		}
-	}
-}
-
-func TestSeasonalWithoutAModel(t *testing.T) {
-	if _, err := (decompose.Seasonal{Periods: []int{2}}).Fit(hourly(load(9))); !errors.Is(err, forecast.ErrParameter) {
-		t.Errorf("%v, want %v", err, forecast.ErrParameter)
 	}
 }

@@ -50,39 +50,21 @@ func odd(x float64) int {
 	return n + 1 - n%2
 }
 
-// cycle is an effect that repeats, and where in it the next step lies. It is made of parts in turn, which may be the
-// same: a week of five times one day and twice another takes the room of two days.
+// cycle is an effect that repeats, and where in it the next step lies.
 type cycle struct {
-	parts    [][]float64
-	part, at int
+	effects []float64
+	at      int
 }
 
 // next is the effect on the coming step.
-func (c *cycle) next() float64 { return c.parts[c.part][c.at] }
+func (c *cycle) next() float64 { return c.effects[c.at] }
 
-func (c *cycle) advance() {
-	c.at++
-	if c.at < len(c.parts[c.part]) {
-		return
-	}
-	c.at = 0
-	c.part++
-	if c.part == len(c.parts) {
-		c.part = 0
-	}
-}
+func (c *cycle) advance() { c.at = (c.at + 1) % len(c.effects) }
 
 // addTo adds the effects on the coming steps to dst.
 func (c *cycle) addTo(dst []float64) {
-	part, at := c.part, c.at
-	for len(dst) > 0 {
-		effects := c.parts[part][at:]
-		n := min(len(effects), len(dst))
-		for i, effect := range effects[:n] {
-			dst[i] += effect
-		}
-		dst, at = dst[n:], 0
-		part = (part + 1) % len(c.parts)
+	for i := range dst {
+		dst[i] += c.effects[(c.at+i)%len(c.effects)]
 	}
 }
 

@@ -12,8 +12,7 @@
 //	adaptive.Record(y <= upper)
 //	scores.Add(y - point)
 //
-// Errors that grow with the level are divided by it before they are added, and multiplied after. Package ensemble does
-// all of this, for several such units.
+// Errors that grow with the level are divided by it before they are added, and multiplied after.
 package interval
 
 import (

@@ -11,22 +11,14 @@ import (
 // Deseasonalised is the last value of the series with its season taken out and put back in: the Naive2 of the M4
 // competition, which its scores are relative to (Makridakis, Spiliotis & Assimakopoulos 2020). The season is that of a
 // classical multiplicative decomposition, and is there only where the autocorrelation at the period is significant at
-// 90 %; otherwise, and where an observation is not positive, the method is Last alone. With a Model other than Last it is
-// the way in which the theta method treats seasons (Assimakopoulos & Nikolopoulos 2000).
+// 90 %; otherwise, and where an observation is not positive, the method is Last alone.
 type Deseasonalised struct {
 	// Period is the length of the season in steps; 1 means none.
 	Period int
-	// Model forecasts the series without its season; nil means Last.
-	Model forecast.Model
 }
 
-// Name is the competition's, "Naive2(m=24)", or that of the Model: "theta, deseasonalised(m=24)".
-func (m Deseasonalised) Name() string {
-	if m.Model == nil {
-		return fmt.Sprintf("Naive2(m=%d)", m.Period)
-	}
-	return fmt.Sprintf("%s, deseasonalised(m=%d)", m.Model.Name(), m.Period)
-}
+// Name is the competition's: "Naive2(m=24)".
+func (m Deseasonalised) Name() string { return fmt.Sprintf("Naive2(m=%d)", m.Period) }
 
 // Fit wants two observations; a season wants three of its length. Errors: forecast.ErrParameter, forecast.ErrTooShort,
 // forecast.ErrNotFinite.
@@ -48,11 +40,7 @@ func (m Deseasonalised) Fit(s forecast.Series) (forecast.Fitted, error) {
 	for i, y := range s.Values {
 		adjusted.Values[i] = y / indices[i%len(indices)]
 	}
-	var inner forecast.Model = Last{}
-	if m.Model != nil {
-		inner = m.Model
-	}
-	fitted, err := inner.Fit(adjusted)
+	fitted, err := Last{}.Fit(adjusted)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name(), err)
 	}

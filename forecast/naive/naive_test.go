@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -130,20 +129,6 @@ func TestDeseasonalised(t *testing.T) {
 	}
 }
 
-// With the indices of the fit, each later value moves the level that every season's step is forecast from.
-func TestDeseasonalisedMovesOn(t *testing.T) {
-	s := classic.Series(t, "AirPassengers")
-	fitted := fit(t, naive.Deseasonalised{Period: 12}, s.Slice(0, 120))
-	before := fitted.Forecast(14)
-	fitted.Update(2 * before.Point[0])
-	fitted.Update(nan)
-	after := fitted.Forecast(12)
-	for i := range after.Point {
-		same(t, "points", after.Point[i:i+1], []float64{2 * before.Point[i+2]})
-	}
-	same(t, "a gap widens", after.StdErr[:1], []float64{before.StdErr[2] * math.Sqrt(2.0/3)})
-}
-
 func TestUpdateIsRefit(t *testing.T) {
 	values := []float64{1, 2, 3, nan, 0, 7, 4, nan, 8, 1, 2, nan, nan, nan}
 	for _, model := range []forecast.Model{naive.Last{}, naive.Seasonal{Period: 3}} {
@@ -184,7 +169,7 @@ func TestErrors(t *testing.T) {
 
 func TestHostileSeries(t *testing.T) {
 	for _, model := range []forecast.Model{
-		naive.Last{}, naive.Seasonal{Period: 3}, naive.Deseasonalised{Period: 3}, naive.Segment{Horizon: 3},
+		naive.Last{}, naive.Seasonal{Period: 3}, naive.Deseasonalised{Period: 3},
 	} {
 		modeltest.Test(t, model)
 	}
@@ -200,7 +185,6 @@ func FuzzFit(f *testing.F) {
 			naive.Last{},
 			naive.Seasonal{Period: int(period)},
 			naive.Deseasonalised{Period: int(period)},
-			naive.Segment{Horizon: int(period)},
 		} {
 			modeltest.Check(t, model, values)
 		}
@@ -221,75 +205,4 @@ func Example() {
 	// Output:
 	// Last value [12 12 12 12]
 	// Seasonal naive(m=4) [12 22 44 12]
-}
-
-// The scale of the M4 competition: a quarter of each day is the busiest, and the level grows by itself.
-func ExampleDeseasonalised() {
-	var values []float64
-	for i := range 40 {
-		values = append(values, (100+float64(i))*[]float64{0.8, 1, 1.4, 0.8}[i%4])
-	}
-	fitted, err := naive.Deseasonalised{Period: 4}.Fit(daily(values...))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("%.0f\n", fitted.Forecast(4).Point)
-	// Output: [111 139 194 111]
-}
-
-// levels are noise with a deviation of 1 about some levels, of so many steps each.
-func levels(steps int, means ...float64) []float64 {
-	random := rand.New(rand.NewPCG(5, 2))
-	var out []float64
-	for _, mean := range means {
-		for range steps {
-			out = append(out, mean+random.NormFloat64())
-		}
-	}
-	return out
-}
-
-// After a shift of three deviations the mean is that of the new level, by about as many observations as it has; one far
-// value is no shift.
-func TestSegment(t *testing.T) {
-	fitted, ok := fit(t, naive.Segment{}, daily(levels(100, 50, 53, 47)...)).(*naive.FittedSegment)
-	if !ok {
-		t.Fatal("no FittedSegment")
-	}
-	newest := fitted.Forecast(2)
-	if got := newest.Point[1]; math.Abs(got-47) > 0.4 {
-		t.Errorf("forecast %v, want 47", got)
-	}
-	if got := fitted.Length(); got < 90 || got > 105 {
-		t.Errorf("the newest segment has %d observations, want about 100", got)
-	}
-	fitted.Update(nan)
-	fitted.Update(math.Inf(1))
-	same(t, "point after gaps", fitted.Forecast(1).Point, newest.Point[:1])
-	fitted.Update(1000)
-	fitted.Update(47)
-	if got := fitted.Length(); got < 90 {
-		t.Errorf("%d observations after a far value: it was taken for a shift", got)
-	}
-	for _, y := range levels(12, 60) {
-		fitted.Update(y)
-	}
-	if got := fitted.Forecast(1).Point[0]; math.Abs(got-60) > 1.5 {
-		t.Errorf("forecast %v after another shift, want 60", got)
-	}
-}
-
-// On a wandering level a shift of noise is none: the multiple with the least error at the horizon is taken.
-func TestSegmentFollowsAWanderingLevel(t *testing.T) {
-	random := rand.New(rand.NewPCG(7, 2))
-	values, level := make([]float64, 2000), 100.0
-	for i := range values {
-		level += random.NormFloat64()
-		values[i] = level
-	}
-	point := fit(t, naive.Segment{Horizon: 5}, daily(values...)).Forecast(1).Point[0]
-	if off := math.Abs(point - level); off > 10 {
-		t.Errorf("forecast %v where the level is %v", point, level)
-	}
 }

@@ -2,8 +2,7 @@
 //
 //	Last            the last observation
 //	Seasonal        the same step of the last season
-//	Deseasonalised  the last observation, or a Model, with the season's factors: the M4 competition's Naive2
-//	Segment         the mean since the level last shifted
+//	Deseasonalised  the last observation with the season's factors: the M4 competition's Naive2
 //
 // The methods estimate only the size of their errors, need little history and cannot diverge. Every model must beat
 // them, and they are used until one does.

@@ -12,13 +12,9 @@
 // (1985). SES keeps the level alone, Holt level and trend, HoltWinters all three. In this form the usual region of the
 // parameters is 0 ≤ α, β, γ ≤ 1.
 //
-// DoubleSeasonal has two seasons, the day within the week, and an autoregression (Taylor 2003). Package ets, below, has
-// the models with an added season, or none, with a likelihood, and chooses among them.
-//
-// The parameters minimise the sum of squared one-step errors, or a Criterion: fit for the steps ahead where you act on
-// them. The search is by the downhill simplex from several starts, because the sum has several minima. The states start
-// by the usual conventions, like those of R's HoltWinters, and are not searched; the first errors therefore matter on
-// short series. Any parameter can be fixed:
+// The parameters minimize the sum of squared one-step errors. The search is by the downhill simplex from several starts,
+// because the sum has several minima. The states start by the usual conventions, like those of R's HoltWinters, and are
+// not searched, so the first errors matter on short series. Any parameter can be fixed:
 //
 //	smoothing.HoltWinters{Period: 24, Alpha: new(0.3)}
 //

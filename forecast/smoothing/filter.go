@@ -6,7 +6,6 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/internal/numeric"
-	"github.com/forewarm/forewarm/forecast/smoothing/internal/innovations"
 )
 
 // state is level, trend and the last season. season has at least one element, 0 where the model has no season; at is
@@ -18,17 +17,17 @@ type state struct {
 }
 
 // gains turns the parameters of the error-correction form into shares of the surprise.
-func (p Parameters) gains() innovations.Gains {
-	return innovations.Gains{Level: p.Alpha, Trend: p.Alpha * p.Beta, Season: (1 - p.Alpha) * p.Gamma, Phi: p.Phi}
+func (p Parameters) gains() gains {
+	return gains{level: p.Alpha, trend: p.Alpha * p.Beta, season: (1 - p.Alpha) * p.Gamma, phi: p.Phi}
 }
 
 // expected is the forecast of the coming step.
-func (s *state) expected(g innovations.Gains) float64 {
-	return s.level + g.Phi*s.trend + s.season[s.at]
+func (s *state) expected(g gains) float64 {
+	return s.level + g.phi*s.trend + s.season[s.at]
 }
 
 // observe takes the state one step on with its observation, NaN where it is missing.
-func (s *state) observe(g innovations.Gains, y float64) {
+func (s *state) observe(g gains, y float64) {
 	surprise := y - s.expected(g)
 	if math.IsNaN(y) {
 		surprise = 0
@@ -37,10 +36,10 @@ func (s *state) observe(g innovations.Gains, y float64) {
 }
 
 // points writes the forecasts of the coming steps to dst.
-func (s *state) points(g innovations.Gains, dst []float64) {
+func (s *state) points(g gains, dst []float64) {
 	level, trend, at := s.level, s.trend, s.at
 	for i := range dst {
-		trend *= g.Phi
+		trend *= g.phi
 		level += trend
 		dst[i] = level + s.season[at]
 		at++
@@ -51,11 +50,11 @@ func (s *state) points(g innovations.Gains, dst []float64) {
 }
 
 // move takes the state one step on, past a surprise.
-func (s *state) move(g innovations.Gains, surprise float64) {
-	damped := g.Phi * s.trend
-	s.level += damped + g.Level*surprise
-	s.trend = damped + g.Trend*surprise
-	s.season[s.at] += g.Season * surprise
+func (s *state) move(g gains, surprise float64) {
+	damped := g.phi * s.trend
+	s.level += damped + g.level*surprise
+	s.trend = damped + g.trend*surprise
+	s.season[s.at] += g.season * surprise
 	s.at++
 	if s.at == len(s.season) {
 		s.at = 0
@@ -63,19 +62,19 @@ func (s *state) move(g innovations.Gains, surprise float64) {
 }
 
 // run moves the state over the values and returns the sum of the squared surprises.
-func (s *state) run(g innovations.Gains, values []float64) float64 {
+func (s *state) run(g gains, values []float64) float64 {
 	level, trend, at, season := s.level, s.trend, s.at, s.season
 	sum := 0.0
 	for _, y := range values {
-		damped := g.Phi * trend
+		damped := g.phi * trend
 		surprise := y - level - damped - season[at]
 		if math.IsNaN(surprise) {
 			surprise = 0
 		}
 		sum += surprise * surprise
-		level += damped + g.Level*surprise
-		trend = damped + g.Trend*surprise
-		season[at] += g.Season * surprise
+		level += damped + g.level*surprise
+		trend = damped + g.trend*surprise
+		season[at] += g.season * surprise
 		at++
 		if at == len(season) {
 			at = 0
@@ -88,16 +87,16 @@ func (s *state) run(g innovations.Gains, values []float64) float64 {
 // Fitted is an exponential smoothing with its parameters, and its states after the last observation.
 type Fitted struct {
 	parameters Parameters
-	gains      innovations.Gains
+	gains      gains
 	state      state
 	period     int
 	sse        float64
-	// deviation is the standard deviation of the one-step errors, or what stands for it under a Criterion.
+	// deviation is the standard deviation of the one-step errors.
 	deviation float64
 	// gap are the responses that the next missing value leaves unknown; missed sums the squares of those that the gap
 	// at the origin, if there is one, left so far, and faded is what is left of earlier gaps. Both are in units of
 	// deviation².
-	gap           innovations.Response
+	gap           response
 	missed, faded float64
 	next          time.Time
 	step          time.Duration
@@ -112,15 +111,15 @@ func (f *Fitted) Update(y float64) {
 func (f *Fitted) observe(y float64) {
 	if !numeric.Observed(y) {
 		f.state.observe(f.gains, math.NaN())
-		c := f.gap.Next()
+		c := f.gap.next()
 		f.missed += c * c
 		return
 	}
 	f.state.observe(f.gains, y)
-	rest := 1 - f.gains.Level
+	rest := 1 - f.gains.level
 	f.faded = rest * rest * (f.faded + f.missed)
 	f.missed = 0
-	f.gap = innovations.NewResponse(f.gains, f.period)
+	f.gap = newResponse(f.gains, f.period)
 }
 
 // PointsTo writes the point forecasts of the coming len(dst) steps to dst.
@@ -136,7 +135,7 @@ func (f *Fitted) Forecast(h int) forecast.Forecast {
 	variance, ahead := 1+f.missed+f.faded, f.gap
 	for i := range out.StdErr {
 		out.StdErr[i] = f.deviation * math.Sqrt(variance)
-		c := ahead.Next()
+		c := ahead.next()
 		variance += c * c
 	}
 	return out

@@ -8,7 +8,6 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/internal/numeric"
-	"github.com/forewarm/forewarm/forecast/smoothing/internal/innovations"
 )
 
 // search is the estimation of one structure on one series.
@@ -20,8 +19,6 @@ type search struct {
 	season []float64
 	// count is the number of observations among the values.
 	count int
-	// outlook is nil where the next step alone counts.
-	outlook *outlook
 }
 
 func (s structure) begin(values []float64, first int) *search {
@@ -40,9 +37,6 @@ func (s structure) begin(values []float64, first int) *search {
 	}
 	out := &search{
 		variables: newVariables(s), values: values[from:], start: start, season: make([]float64, len(start.season)),
-	}
-	if !s.criterion.plain() {
-		out.outlook = newOutlook(s.criterion, len(out.values))
 	}
 	for _, v := range out.values {
 		if !math.IsNaN(v) {
@@ -66,26 +60,9 @@ func (s *search) pass(p Parameters) float64 {
 	return end.run(p.gains(), s.values)
 }
 
-// ahead is the loss over the criterion's steps.
-func (s *search) ahead(p Parameters) float64 {
-	g, now, o := p.gains(), s.begin(), s.outlook
-	o.clear()
-	for i, y := range s.values {
-		if i%o.stride == 0 {
-			now.points(g, o.points)
-			o.compare(s.values[i:])
-		}
-		now.observe(g, y)
-	}
-	return o.loss()
-}
-
-// objective is the criterion, rising outside the unit cube so that the search returns to it.
+// objective is the sum of the squared surprises, rising outside the unit cube so that the search returns to it.
 func (s *search) objective(x []float64) float64 {
 	p, outside := s.at(x)
-	if s.outlook != nil {
-		return s.ahead(p) * (1 + outside)
-	}
 	return s.pass(p) * (1 + outside)
 }
 
@@ -151,8 +128,7 @@ const startSeasons = 2
 // startSeason is the state from the classical decomposition of the first seasons, and the step after the first season.
 // The level is the line's value before its first point, as R has it; it catches up within the second season.
 func (s structure) startSeason(values []float64, first int) (state, int) {
-	begin := innovations.Additive(values[first:first+s.period*startSeasons], s.period)
-	return state{level: begin.Level, trend: begin.Trend, season: begin.Season}, first + s.period
+	return additive(values[first:first+s.period*startSeasons], s.period), first + s.period
 }
 
 // Parameters are the smoothing parameters of a fitted model. Those that its structure lacks are 0, Phi is 1 where the

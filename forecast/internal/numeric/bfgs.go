@@ -27,7 +27,6 @@ type QuasiNewton struct {
 // quasiRun is one search: the point, its gradient and the inverse of the curvature as it is known so far.
 type quasiRun struct {
 	f                  func([]float64) float64
-	derive             func(x, dst []float64)
 	x, gradient        []float64
 	value              float64
 	inverse            [][]float64
@@ -40,10 +39,7 @@ type quasiRun struct {
 // Minimise searches from x0, which it leaves as it is. The value at x0 must be finite; elsewhere +Inf and NaN mean
 // that the point lies outside the domain.
 func (q QuasiNewton) Minimise(f func([]float64) float64, x0 []float64) Result {
-	return q.search(newQuasiRun(f, x0, nil))
-}
-
-func (q QuasiNewton) search(run *quasiRun) Result {
+	run := newQuasiRun(f, x0)
 	for range q.Iterations {
 		if run.steepest() < q.Gradient {
 			break
@@ -62,8 +58,8 @@ func (q QuasiNewton) search(run *quasiRun) Result {
 	return Result{X: run.x, Value: run.value, Evaluations: run.evaluations}
 }
 
-// newQuasiRun starts at x0; a nil derive means differences.
-func newQuasiRun(f func([]float64) float64, x0 []float64, derive func(x, dst []float64)) *quasiRun {
+// newQuasiRun starts at x0.
+func newQuasiRun(f func([]float64) float64, x0 []float64) *quasiRun {
 	n := len(x0)
 	room := make([]float64, (8+n)*n)
 	take := func() []float64 {
@@ -72,7 +68,7 @@ func newQuasiRun(f func([]float64) float64, x0 []float64, derive func(x, dst []f
 		return part
 	}
 	run := &quasiRun{
-		f: f, derive: derive, x: take(), gradient: take(), direction: take(), nextX: take(), nextG: take(),
+		f: f, x: take(), gradient: take(), direction: take(), nextX: take(), nextG: take(),
 		step: take(), change: take(), work: take(), inverse: make([][]float64, n),
 	}
 	for i := range run.inverse {
@@ -101,13 +97,9 @@ func (r *quasiRun) forget() {
 	}
 }
 
-// slope writes the gradient at x, where f was evaluated last, to dst. Of differences, a component that cannot be
-// measured is 0, and x is restored.
+// slope writes the gradient at x, where f was evaluated last, to dst. A component that cannot be measured is 0,
+// and x is restored.
 func (r *quasiRun) slope(x, dst []float64) {
-	if r.derive != nil {
-		r.derive(x, dst)
-		return
-	}
 	for i, at := range x {
 		x[i] = at + differenceStep
 		up := r.evaluate(x)

@@ -65,15 +65,6 @@ func TestStaysInTheDomain(t *testing.T) {
 	}
 }
 
-func TestSameStartSameEnd(t *testing.T) {
-	for name, m := range methods() {
-		a, b := m.Minimise(rosenbrock, []float64{3, -2}), m.Minimise(rosenbrock, []float64{3, -2})
-		if diff := cmp.Diff(a, b); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
-	}
-}
-
 func TestEndsOnFlatGround(t *testing.T) {
 	for name, m := range methods() {
 		got := m.Minimise(func([]float64) float64 { return 1 }, []float64{1, 2, 3})
@@ -83,58 +74,5 @@ func TestEndsOnFlatGround(t *testing.T) {
 		if got := m.Minimise(func([]float64) float64 { return 1 }, nil); got.Value != 1 {
 			t.Errorf("%s: nothing to search: %v", name, got.Value)
 		}
-	}
-}
-
-func TestGolden(t *testing.T) {
-	for name, tt := range map[string]struct {
-		f    func(float64) float64
-		want float64
-	}{
-		"a parabola":           {func(x float64) float64 { return (x - 0.3) * (x - 0.3) }, 0.3},
-		"a kink":               {func(x float64) float64 { return math.Abs(x + 0.7) }, -0.7},
-		"a quartic":            {func(x float64) float64 { return math.Pow(x-1, 4) }, 1},
-		"falling to the right": {func(x float64) float64 { return -x }, 2},
-		"falling to the left":  {math.Exp, -1},
-	} {
-		if got := numeric.Brent(tt.f, -1, 2, 1e-6); math.Abs(got-tt.want) > 2e-6 {
-			t.Errorf("%s: least at %v, want %v", name, got, tt.want)
-		}
-	}
-	// Where all is flat, or nowhere defined, any place will do; it must end.
-	for _, value := range []float64{1, math.NaN(), math.Inf(1)} {
-		got := numeric.Brent(func(float64) float64 { return value }, -1, 2, 1e-6)
-		if !(got >= -1 && got <= 2) {
-			t.Errorf("all %v: %v", value, got)
-		}
-	}
-}
-
-// bent is Rosenbrock's valley with its gradient.
-type bent struct{ values, gradients int }
-
-func (b *bent) Value(x []float64) float64 {
-	b.values++
-	return rosenbrock(x)
-}
-
-func (b *bent) Gradient(x, dst []float64) {
-	b.gradients++
-	rise := x[1] - x[0]*x[0]
-	dst[0], dst[1] = -2*(1-x[0])-400*x[0]*rise, 200*rise
-}
-
-func TestGradientSparesEvaluations(t *testing.T) {
-	method := numeric.QuasiNewton{Gradient: 1e-7, Decrease: 1e-15, Iterations: 300}
-	f := &bent{}
-	got := method.MinimiseSmooth(f, []float64{-1.2, 1})
-	if math.Hypot(got.X[0]-1, got.X[1]-1) > 1e-4 {
-		t.Errorf("ends at %v", got.X)
-	}
-	if plain := method.Minimise(rosenbrock, []float64{-1.2, 1}); 2*got.Evaluations > plain.Evaluations {
-		t.Errorf("%d evaluations with a gradient, %d without", got.Evaluations, plain.Evaluations)
-	}
-	if f.gradients >= f.values {
-		t.Errorf("%d gradients for %d values", f.gradients, f.values)
 	}
 }

@@ -1,49 +1,26 @@
-// Package innovations has what the linear innovations models share: the decomposition of the beginning of a series, from
-// which they take their starting states (a centred moving average over a period, a straight line through it, the mean
-// distance of each slot of the season from it), and their responses to a surprise, from which variances are summed.
-package innovations
+package smoothing
 
 import "math"
 
-// Start is a level and a trend per step, and a season of one period. The level is the line's value one step before its
-// first point.
-type Start struct {
-	Level, Trend float64
-	Season       []float64
-}
-
-// Additive decomposes whole seasons, two or more, into level, trend and a season that is added and sums to 0. Gaps are
-// filled first; the first value must exist.
-func Additive(values []float64, period int) Start {
-	out := decompose(values, period, func(y, mean float64) float64 { return y - mean })
-	centre := mean(out.Season)
-	for i := range out.Season {
-		out.Season[i] -= centre
-	}
-	return out
-}
-
-// Multiplicative is Additive for a season that multiplies and has mean 1. The values must be positive.
-func Multiplicative(values []float64, period int) Start {
-	out := decompose(values, period, func(y, mean float64) float64 { return y / mean })
-	centre := mean(out.Season)
-	for i := range out.Season {
-		out.Season[i] /= centre
-	}
-	return out
-}
-
-func decompose(values []float64, period int, distance func(y, mean float64) float64) Start {
-	window := Fill(values, period)
+// additive decomposes whole seasons, two or more, into a level, a trend per step and a season that is added and sums to 0:
+// a centered moving average over a period, a straight line through it, and the mean distance of each slot of the season
+// from the average. The level is the value of the line one step before its first point. Gaps are filled first; the first
+// value must exist.
+func additive(values []float64, period int) state {
+	window := fill(values, period)
 	half := period / 2
 	average := movingAverage(window, period)
-	out := Start{Season: make([]float64, period)}
-	out.Level, out.Trend = Line(average)
+	out := state{season: make([]float64, period)}
+	out.level, out.trend = line(average)
 	counts := make([]float64, period)
 	for i, mean := range average {
 		slot := (i + half) % period
 		counts[slot]++
-		out.Season[slot] += (distance(window[i+half], mean) - out.Season[slot]) / counts[slot]
+		out.season[slot] += (window[i+half] - mean - out.season[slot]) / counts[slot]
+	}
+	center := mean(out.season)
+	for i := range out.season {
+		out.season[i] -= center
 	}
 	return out
 }
@@ -84,9 +61,9 @@ func movingAverage(values []float64, period int) []float64 {
 	return out
 }
 
-// Fill is a copy of whole seasons with their gaps filled: by the mean of the same slot in the other seasons, and by a
+// fill is a copy of whole seasons with their gaps filled: by the mean of the same slot in the other seasons, and by a
 // straight line where no season has the slot.
-func Fill(values []float64, period int) []float64 {
+func fill(values []float64, period int) []float64 {
 	out := append([]float64(nil), values...)
 	for i, v := range values {
 		if !math.IsNaN(v) {
@@ -124,8 +101,8 @@ func bridge(values []float64) {
 	}
 }
 
-// Line is the least-squares line through values at 1, 2, …: its value at 0 and its slope. Gaps are passed over.
-func Line(values []float64) (intercept, slope float64) {
+// line is the least-squares line through values at 1, 2, …: its value at 0 and its slope. Gaps are passed over.
+func line(values []float64) (intercept, slope float64) {
 	n, centre, mean := 0.0, 0.0, 0.0
 	for i, v := range values {
 		if !math.IsNaN(v) {
