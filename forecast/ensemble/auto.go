@@ -27,9 +27,7 @@ type Auto struct {
 }
 
 const (
-	defaultHorizon = 12
-	// maxHorizon bounds the memory of a fit.
-	maxHorizon = 1440
+	defaultHorizon, maxHorizon = 12, 1440
 	// maxModels is how many models are combined.
 	maxModels = 3
 	// maxSteps and maxSeasons bound the history that is used: this many steps, or this many of the longest season if that
@@ -92,13 +90,19 @@ const (
 	minHeld, maxHeld, heldHorizons = 240, 1440, 10
 )
 
-// holdOut is how many of n steps are held out: at most a third, and down to a quarter if a season would otherwise be left
-// out.
+// holdOut is how many of n steps are held out: a season or more, at most a third, and down to a quarter if a season would
+// otherwise be left out.
 func (m Auto) holdOut(n int) int {
 	if n < minSteps {
 		return 0
 	}
-	held := min(n/3, min(max(heldHorizons*m.Horizon, minHeld), maxHeld)+m.Horizon)
+	held := max(heldHorizons*m.Horizon, minHeld)
+	for _, season := range m.Seasons {
+		if 3*season <= n {
+			held = max(held, season)
+		}
+	}
+	held = min(n/3, min(held, maxHeld)+m.Horizon)
 	for _, season := range m.Seasons {
 		if left := n - 2*season; left >= n/4 {
 			held = min(held, left)
@@ -109,12 +113,7 @@ func (m Auto) holdOut(n int) int {
 
 // candidates are the models for n steps before the hold-out, the simplest first: it wins a tie.
 func (m Auto) candidates(n int) []forecast.Model {
-	var seasons []int
-	for _, season := range m.Seasons {
-		if n >= 2*season {
-			seasons = append(seasons, season)
-		}
-	}
+	seasons := slices.DeleteFunc(slices.Clone(m.Seasons), func(season int) bool { return n < 2*season })
 	if len(seasons) == 0 {
 		return []forecast.Model{
 			naive.Last{},

@@ -28,6 +28,6 @@
 // horizons. Forecasts that overlap have similar errors, so the fewer of them are independent, the more the model's own
 // standard errors count.
 //
-// Every forecast stays within what the series has shown: at most one range of the series (highest minus lowest value)
-// above its highest value, or below its lowest. A series that has never been negative has no negative forecasts.
+// Every quantile lies at most one range of the series (highest minus lowest value) above its highest value or below its
+// lowest. A series that has never been negative has no negative forecasts.
 package ensemble
