@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// NonNegative is a model whose points and quantiles are never below 0, for demand that cannot be. It leaves the forecasts
-// alone once the series has had a negative value.
+// NonNegative wraps a model so that its points and quantiles are never below 0. Once the series has had a negative value,
+// forecasts pass through unchanged.
 type NonNegative struct {
 	// Model forecasts the series.
 	Model Model
@@ -40,7 +40,7 @@ type nonNegative struct {
 }
 
 func (f *nonNegative) Update(y float64) {
-	f.signed = f.signed || y < 0
+	f.signed = f.signed || y < 0 && y >= -1e150 // Beyond that a value counts as missing.
 	f.Fitted.Update(y)
 }
 

@@ -3,6 +3,7 @@ package ensemble
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -19,10 +20,10 @@ import (
 // Auto forecasts any series by the median of the three models that forecast its end best. The zero Auto is usable.
 type Auto struct {
 	// Seasons are the lengths of the seasons, in steps, ascending: {24, 168} for the days and weeks of an hourly series.
-	// A season takes part once the series before the hold-out contains it twice.
+	// They are not detected. A season takes part once the series before the hold-out contains it twice.
 	Seasons []int
-	// Horizon is how many steps ahead the models are ranked and their errors measured; 0 means 12. Steps beyond it can be
-	// forecast, with the errors of the last one.
+	// Horizon is how many steps ahead the models are ranked and their errors measured; 0 means 12. Longer forecasts are
+	// possible. Their quantiles use the errors at the last of these steps.
 	Horizon int
 }
 
@@ -30,8 +31,8 @@ const (
 	defaultHorizon, maxHorizon = 12, 1440
 	// maxModels is how many models are combined.
 	maxModels = 3
-	// maxSteps and maxSeasons bound the history that is used: this many steps, or this many of the longest season if that
-	// is more.
+	// maxSteps and maxSeasons bound the history that is used: this many steps, or this many of the longest season or the
+	// horizon if that is more.
 	maxSteps, maxSeasons = 5000, 4
 )
 
@@ -49,21 +50,22 @@ func (m Auto) Fit(s forecast.Series) (forecast.Fitted, error) {
 	if m.Horizon == 0 {
 		return Auto{Seasons: m.Seasons, Horizon: defaultHorizon}.Fit(s)
 	}
-	err := m.check()
-	if err == nil {
-		err = numeric.Check(s, 1)
-	}
-	if err != nil {
+	if err := m.check(); err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name(), err)
 	}
-	s = s.Slice(numeric.First(s.Values), s.Len()) // A series begins with its first observation.
 	longest := slices.Max(append([]int{m.Horizon}, m.Seasons...))
-	if n := max(maxSteps, maxSeasons*longest); s.Len() > n {
-		s = s.Slice(s.Len()-n, s.Len())
+	s = s.Slice(max(0, s.Len()-max(maxSteps, maxSeasons*min(longest, s.Len()))), s.Len())
+	s = s.Slice(numeric.First(s.Values), s.Len()) // A series begins with its first observation.
+	if err := numeric.Check(s, 1); err != nil {
+		return nil, fmt.Errorf("%s: %w", m.Name(), err)
 	}
 	f := &fitted{seen: newRange(s, longest), next: s.End(), step: s.Step}
-	if held := m.holdOut(s.Len()); held > 0 {
-		f.members = best(rank(m.candidates(s.Len()-held), s, held, m.Horizon), s)
+	known := s // A gap at the end says nothing of the models.
+	for math.IsNaN(known.Values[known.Len()-1]) {
+		known = known.Slice(0, known.Len()-1)
+	}
+	if held := m.holdOut(known.Len()); held > 0 {
+		f.members = best(rank(m.candidates(known.Len()-held), known, held, m.Horizon), s)
 	}
 	if len(f.members) == 0 {
 		f.members = best([]*member{{model: naive.Last{}}}, s) // None if there is a single observation.
@@ -98,14 +100,14 @@ func (m Auto) holdOut(n int) int {
 	}
 	held := max(heldHorizons*m.Horizon, minHeld)
 	for _, season := range m.Seasons {
-		if 3*season <= n {
+		if season <= n/3 {
 			held = max(held, season)
 		}
 	}
 	held = min(n/3, min(held, maxHeld)+m.Horizon)
 	for _, season := range m.Seasons {
-		if left := n - 2*season; left >= n/4 {
-			held = min(held, left)
+		if season < n/2 && n-2*season-1 >= n/4 {
+			held = min(held, n-2*season-1)
 		}
 	}
 	return held
@@ -113,7 +115,7 @@ func (m Auto) holdOut(n int) int {
 
 // candidates are the models for n steps before the hold-out, the simplest first: it wins a tie.
 func (m Auto) candidates(n int) []forecast.Model {
-	seasons := slices.DeleteFunc(slices.Clone(m.Seasons), func(season int) bool { return n < 2*season })
+	seasons := slices.DeleteFunc(slices.Clone(m.Seasons), func(season int) bool { return season > (n-1)/2 })
 	if len(seasons) == 0 {
 		return []forecast.Model{
 			naive.Last{},
@@ -154,13 +156,13 @@ func rank(candidates []forecast.Model, s forecast.Series, held, horizon int) (ou
 // best fits the first three of a ranking that can be fitted to the whole series.
 func best(ranking []*member, s forecast.Series) (out []*member) {
 	for _, m := range ranking {
-		if len(out) == maxModels {
-			break
-		}
-		var err error
-		if m.fitted, err = m.model.Fit(s); err == nil {
+		fitted, err := m.model.Fit(s)
+		if m.fitted = fitted; err == nil {
 			out = append(out, m)
 		}
+		if len(out) == maxModels {
+			return out
+		}
 	}
-	return out
+	return out[:min(len(out), 1)] // There is no median of two.
 }

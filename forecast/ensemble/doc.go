@@ -1,5 +1,5 @@
-// Package ensemble forecasts any series of demand without configuration: it fits a few models that differ in kind,
-// ranks them by their errors on the end of the series, and combines the best three.
+// Package ensemble forecasts a series of demand from its seasons and horizon alone: it fits a few models that differ in
+// kind, ranks them by their errors on the end of the series, and combines the best three. It does not detect seasons.
 //
 //	auto := ensemble.Auto{Seasons: []int{24, 168}, Horizon: 48}
 //	fitted, err := auto.Fit(series)
@@ -18,15 +18,16 @@
 // the origins in the hold-out, feeding the candidate each observation as if it came live. The mean absolute error over
 // all origins and all steps ahead ranks the candidates. The best three are fitted again, to the whole series. A forecast
 // is the median of the three, and so is each quantile: one model that goes astray has no say, and no weights have to be
-// estimated (Petropoulos & Svetunkov 2020, "A simple combination of univariate models", combine in the same way).
+// estimated (Petropoulos & Svetunkov 2020, "A simple combination of univariate models", also use the median). A series of
+// fewer than 12 steps is forecast by its last value.
 //
 // # Quantiles
 //
 // The quantiles of a model are its point forecast plus the quantiles of the errors that it made in the hold-out at the same
 // number of steps ahead (split conformal inference: Vovk, Gammerman & Shafer 2005). The errors are taken as they are, or
 // relative to the size of the forecast, whichever had the smaller loss. Fewer than 40 are pooled with those of neighboring
-// horizons. Forecasts that overlap have similar errors, so the fewer of them are independent, the more the model's own
-// standard errors count.
+// horizons. Overlapping forecasts have similar errors. The fewer independent errors there are, the more weight the model's
+// own standard error gets.
 //
 // Every quantile lies at most one range of the series (highest minus lowest value) above its highest value or below its
 // lowest. A series that has never been negative has no negative forecasts.

@@ -92,25 +92,27 @@ func TestLastValue(t *testing.T) {
 	}
 }
 
-// bounded fails on a quantile beyond what a series that is never negative has shown.
+// bounded fails on a quantile that lies more than the range of the series beyond it, or below 0 if the series never was.
 func bounded(t *testing.T, name string, auto ensemble.Auto, values []float64) {
 	t.Helper()
 	fitted, err := auto.Fit(hourly(values...))
-	if err != nil || slices.ContainsFunc(values, func(y float64) bool { return y < 0 }) {
+	if err != nil {
 		return
 	}
-	high, last := 0.0, 0.0
+	low, high := math.Inf(1), math.Inf(-1)
 	for _, y := range values {
 		if !math.IsNaN(y) {
-			high, last = max(high, y), y
+			low, high = min(low, y), max(high, y)
 		}
 	}
-	steps := max(auto.Horizon, 12)
-	for _, p := range []float64{0.5, 0.95, 0.975, 0.999} {
-		for i, q := range fitted.Forecast(steps).Quantile(p) {
-			if !(q >= 0 && q <= 4*max(high, 3*last)) {
-				t.Errorf("%s: the %v-quantile of step %d is %v, where the highest value was %v and the last %v",
-					name, p, i+1, q, high, last)
+	least := low - (high - low)
+	if low >= 0 {
+		least = max(least, 0)
+	}
+	for _, p := range []float64{0.001, 0.05, 0.5, 0.95, 0.975, 0.999} {
+		for i, q := range fitted.Forecast(max(auto.Horizon, 12)).Quantile(p) {
+			if !(q >= least && q <= high+(high-low)) {
+				t.Errorf("%s: the %v-quantile of step %d is %v, the values lie between %v and %v", name, p, i+1, q, low, high)
 			}
 		}
 	}
@@ -180,6 +182,25 @@ func TestQuantilesAboveTheMedianAreNotZero(t *testing.T) {
 				}
 			}
 			below = quantiles
+		}
+	}
+}
+
+// A source that was down until now does not make the models unknown, and a season is used as soon as it is there twice.
+func TestSeasonIsFound(t *testing.T) {
+	day := func(n int) (out []float64) {
+		for i := range n {
+			out = append(out, 100+80*math.Sin(2*math.Pi*float64(i)/24))
+		}
+		return out
+	}
+	for name, values := range map[string][]float64{
+		"down":     append(day(240), slices.Repeat([]float64{math.NaN()}, 120)...),
+		"65 hours": day(65), "72 hours": day(72), "73 hours": day(73),
+	} {
+		points := estimate(t, ensemble.Auto{Seasons: []int{24, 168}, Horizon: 24}, values).Forecast(24).Point
+		if swing := slices.Max(points) - slices.Min(points); swing < 140 {
+			t.Errorf("%s: the forecast moves by %.0f, want about 160", name, swing)
 		}
 	}
 }

@@ -62,7 +62,7 @@ func (f *fitted) Forecast(h int) forecast.Forecast {
 	return out
 }
 
-// marginals are the distributions of a forecast's steps. They do not change with the ensemble.
+// marginals are the distributions of a forecast's steps. A later Update does not change them.
 type marginals struct {
 	members   []*member
 	forecasts []forecast.Forecast
@@ -92,7 +92,7 @@ type valueRange struct {
 	least float64
 	// sparse means that zeros are common.
 	sparse bool
-	// quiet is how many steps ago a value was above 0, and season how many of them make a season.
+	// quiet is how many steps ago a value was above 0, and season is the longest season, or the horizon if that is longer.
 	quiet, season int
 }
 

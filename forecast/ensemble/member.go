@@ -5,9 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat"
-
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/forecast/interval"
 )
 
 // member is a candidate with its errors in the hold-out.
@@ -21,8 +20,8 @@ type member struct {
 	errs [][]float64
 	// relative means that errors are divided by the size of the forecast, and not by the level of the series.
 	relative bool
-	// every is how many steps lie between two origins.
-	every int
+	// independent is how many independent errors there are, by steps ahead.
+	independent []float64
 	// level is the mean magnitude of the series.
 	level float64
 }
@@ -32,10 +31,9 @@ const (
 	maxOrigins = 240
 	// minErrors is the fewest errors that quantiles are taken from.
 	minErrors = 40
-	// fewIndependent is how many independent errors count as much as the model's own standard error.
+	// fewIndependent is how many independent errors have the same weight as the model's own standard error.
 	fewIndependent = 10
-	// minUnit is the smallest size of a forecast, as a share of the mean level: errors relative to almost nothing would be
-	// far too large for other times.
+	// minUnit is the smallest unit, as a share of the mean level: errors divided by almost nothing would be huge.
 	minUnit = 0.2
 )
 
@@ -46,12 +44,12 @@ func (m *member) score(s forecast.Series, split, horizon int) bool {
 	if err != nil {
 		return false
 	}
-	m.every = (s.Len() - split + maxOrigins - 1) / maxOrigins
+	every := (s.Len() - split + maxOrigins - 1) / maxOrigins // steps between two origins
 	errs, points := make([][]float64, horizon), make([][]float64, horizon)
 	path := make([]float64, horizon)
 	n := 0.0
 	for t := split; t < s.Len(); t++ {
-		if (s.Len()-t)%m.every == 0 {
+		if (s.Len()-t)%every == 0 {
 			fitted.PointsTo(path)
 			for h, y := range s.Values[t:min(t+horizon, s.Len())] {
 				if e := y - path[h]; !math.IsNaN(e) {
@@ -63,6 +61,9 @@ func (m *member) score(s forecast.Series, split, horizon int) bool {
 			}
 		}
 		fitted.Update(s.Values[t])
+	}
+	for h := range errs {
+		m.independent = append(m.independent, float64(len(errs[h]))*min(1, float64(every)/float64(h+1)))
 	}
 	m.calibrate(errs, points)
 	return n > 0 && m.mae < math.Inf(1)
@@ -90,7 +91,7 @@ func (m *member) inUnits(errs, points [][]float64) (loss float64) {
 	}
 	m.errs = pooled(scaled)
 	for h := range errs {
-		low, high := quantile(m.errs[h], 0.05), quantile(m.errs[h], 0.95)
+		low, high := interval.Quantile(m.errs[h], 0.05), interval.Quantile(m.errs[h], 0.95)
 		for i, e := range errs[h] {
 			unit := m.unit(points[h][i])
 			loss += max(0.05*(e-low*unit), -0.95*(e-low*unit)) + max(0.95*(e-high*unit), -0.05*(e-high*unit))
@@ -126,20 +127,12 @@ func pooled(errs [][]float64) [][]float64 {
 			}
 		}
 		slices.Sort(out[h])
-		median := quantile(out[h], 0.5)
+		median := interval.Quantile(out[h], 0.5)
 		for i := range out[h] {
 			out[h][i] -= median
 		}
 	}
 	return out
-}
-
-// quantile is the p-quantile of sorted values, 0 without any.
-func quantile(sorted []float64, p float64) float64 {
-	if len(sorted) == 0 {
-		return 0
-	}
-	return stat.Quantile(p, stat.LinInterp, sorted, nil)
 }
 
 // quantileOf is the p-quantile of step i (from 0) of the member's forecast.
@@ -150,7 +143,6 @@ func (m *member) quantileOf(f forecast.Forecast, i int, p float64) float64 {
 		return own
 	}
 	own = min(max(own, f.Point[i]-m.worst), f.Point[i]+m.worst)
-	observed := f.Point[i] + m.unit(f.Point[i])*quantile(m.errs[h], p)
-	independent := float64(len(m.errs[h])*m.every) / float64(h+1)
-	return observed + fewIndependent/(fewIndependent+independent)*(own-observed)
+	observed := f.Point[i] + m.unit(f.Point[i])*interval.Quantile(m.errs[h], p)
+	return observed + fewIndependent/(fewIndependent+m.independent[h])*(own-observed)
 }

@@ -104,6 +104,18 @@ func (s *Scores) Quantile(p float64) float64 {
 	return float64(s.ring[s.sorted[min(max(rank, 1), n)-1]])
 }
 
+// Quantile is the conformal p-quantile of sorted scores, by the line between the two nearest ranks; NaN without scores.
+func Quantile(sorted []float64, p float64) float64 {
+	n := len(sorted)
+	if n == 0 {
+		return math.NaN()
+	}
+	rank := min(max(p*float64(n+1), 1), float64(n))
+	low := int(rank)
+	high := min(low+1, n)
+	return sorted[low-1] + (rank-float64(low))*(sorted[high-1]-sorted[low-1])
+}
+
 // Adaptive keeps the long-run coverage of a quantile at its level p while the series drifts: each miss makes the next
 // quantile more careful, each hit a little less (Gibbs & Candès 2021, "Adaptive conformal inference under distribution
 // shift"). The zero Adaptive is not adapted; use NewAdaptive.

@@ -33,7 +33,7 @@ func mean(values []float64) float64 {
 	return out
 }
 
-// movingAverage is the centred mean over a period; the first element belongs to step period/2. An even period takes
+// movingAverage is the centered mean over a period; the first element belongs to step period/2. An even period takes
 // half the weight at either end.
 func movingAverage(values []float64, period int) []float64 {
 	even := period%2 == 0
@@ -101,26 +101,22 @@ func bridge(values []float64) {
 	}
 }
 
-// line is the least-squares line through values at 1, 2, …: its value at 0 and its slope. Gaps are passed over.
+// line is the least-squares line through values at 1, 2, …: its value at 0 and its slope.
 func line(values []float64) (intercept, slope float64) {
-	n, centre, mean := 0.0, 0.0, 0.0
+	n, center, mean := 0.0, 0.0, 0.0
 	for i, v := range values {
-		if !math.IsNaN(v) {
-			n++
-			centre += (float64(i+1) - centre) / n
-			mean += (v - mean) / n
-		}
+		n++
+		center += (float64(i+1) - center) / n
+		mean += (v - mean) / n
 	}
 	cross, square := 0.0, 0.0
 	for i, v := range values {
-		if !math.IsNaN(v) {
-			d := float64(i+1) - centre
-			cross += d * (v - mean)
-			square += d * d
-		}
+		d := float64(i+1) - center
+		cross += d * (v - mean)
+		square += d * d
 	}
 	if square > 0 {
 		slope = cross / square
 	}
-	return mean - slope*centre, slope
+	return mean - slope*center, slope
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// mostHours are a little more than two weeks, so that a week is seen twice.
+// mostHours are a little more than two weeks, the default history. A season of a week does not take part in the forecast of
+// the next day: the ensemble would need 19 days for it.
 const mostHours = 15 * 24
 
 // Hours are the means of the demand over the last hours, and what is needed to forecast the next ones.
