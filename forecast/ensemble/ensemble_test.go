@@ -112,7 +112,15 @@ func bounded(t *testing.T, name string, auto ensemble.Auto, values []float64) {
 	for _, p := range []float64{0.001, 0.05, 0.5, 0.95, 0.975, 0.999} {
 		for i, q := range fitted.Forecast(max(auto.Horizon, 12)).Quantile(p) {
 			if !(q >= least && q <= high+(high-low)) {
-				t.Errorf("%s: the %v-quantile of step %d is %v, the values lie between %v and %v", name, p, i+1, q, low, high)
+				t.Errorf(
+					"%s: the %v-quantile of step %d is %v, the values lie between %v and %v",
+					name,
+					p,
+					i+1,
+					q,
+					low,
+					high,
+				)
 			}
 		}
 	}
