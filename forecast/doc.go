@@ -12,7 +12,7 @@
 //	a level, a trend, one season        smoothing.SES, smoothing.Holt, smoothing.HoltWinters
 //	no season, correlated errors        arima.Auto
 //	several seasons that change slowly  decompose.Seasonal with arima.Auto
-//	a quantile from many features       quantreg.Regress
+//	a quantile from many features       quantreg.Regression
 //	demand that is never negative       forecast.NonNegative around any of them (ensemble.Auto does it itself)
 //	to fill gaps, to show the seasons   decompose.Interpolate, decompose.MSTL
 //

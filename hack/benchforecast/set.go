@@ -36,7 +36,7 @@ const (
 	day = 24 * time.Hour
 	// median is its index in levels.
 	median = 5
-	// The default model, and the two methods that every set is scored by for comparison.
+	// defaultModel is compared with seasonalNaive and naive2 on every set.
 	defaultModel  = "auto"
 	seasonalNaive = "seasonal-naive"
 	naive2        = "naive2"

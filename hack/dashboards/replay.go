@@ -58,7 +58,7 @@ type player struct {
 
 func start() time.Time { return time.Date(2026, time.October, 5, 0, 0, 0, 0, time.UTC) }
 
-// Targets implements refresh.Targets.
+// Targets implements refresh.Jobs.
 func (p *player) Targets(time.Time) []refresh.Job { return p.targets }
 
 // Fetch implements refresh.Source.

@@ -53,6 +53,17 @@ func TestLinksOfDocComments(t *testing.T) {
 // document is what Go's tools show of a package.
 func document(t *testing.T, path string) *doc.Package {
 	t.Helper()
+	files, parsed := parse(t, path)
+	d, err := doc.NewFromFiles(files, parsed, path, doc.AllDecls)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// parse reads the files of a package, without its tests.
+func parse(t *testing.T, path string) (*token.FileSet, []*ast.File) {
+	t.Helper()
 	dir := filepath.Join("..", "..", strings.TrimPrefix(path, strings.TrimSuffix(module, "/")))
 	names, err := build.ImportDir(dir, 0)
 	if err != nil {
@@ -67,11 +78,7 @@ func document(t *testing.T, path string) *doc.Package {
 		}
 		parsed = append(parsed, f)
 	}
-	d, err := doc.NewFromFiles(files, parsed, path, doc.AllDecls)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return files, parsed
 }
 
 // comments are the doc comments of a package, of its types and of its functions.

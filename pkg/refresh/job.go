@@ -91,7 +91,7 @@ type Job struct {
 	// Named are the models that autoscalers name, ascending: where there are no Models they are fitted, too.
 	Named    []string
 	Settings decide.Settings
-	// Autoscalers are the autoscalers that read the value, at most decide.MaxScalings; without one an objective cannot
+	// Autoscalers are the autoscalers that read the value, at most decide.MaxAutoscalers; without one an objective cannot
 	// be calibrated by outcome.
 	Autoscalers []decide.Autoscaler
 	// Variants are the workloads that share the demand, the first one first; empty where there is one workload. The Autoscalers then have

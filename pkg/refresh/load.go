@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// A target is doubtful if what a replica sustains differs from it by targetRatio in each of targetIntervals judged intervals. Less
-	// is the business of forewarm capacity: the load of replicas varies, and a signal may count what waits.
+	// targetRatio: a target is doubtful if what a replica sustains differs from it by this factor in each of targetIntervals judged
+	// intervals. Smaller differences are for `forewarm capacity`: the load of replicas varies, and a signal may count what waits.
 	targetRatio     = 3
 	targetIntervals = 6
 )

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// A condition stays until its problem has been over for twice as long as it was there, at most calmTime. A problem that comes back
-	// within flapTime comes and goes: its condition stays until it has been over for calmTime.
+	// flapTime: a problem that comes back within this time comes and goes. Its condition stays until the problem has been over for
+	// calmTime. Other conditions stay until their problem has been over for twice as long as it was there, at most calmTime.
 	flapTime = time.Hour
 	calmTime = 30 * time.Minute
 )

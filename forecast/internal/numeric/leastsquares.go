@@ -9,7 +9,7 @@ import (
 const (
 	// forwardStep is the step of the forward differences, near the root of the rounding error.
 	forwardStep = 1e-6
-	// The damping of a step starts small, as the problems are near linear, and bounds what is tried.
+	// firstDamping is small, as the problems are near linear. A step is tried up to largestDamping.
 	firstDamping   = 1e-3
 	largestDamping = 1e8
 )

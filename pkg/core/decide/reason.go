@@ -12,9 +12,9 @@ import (
 type Rule string
 
 const (
-	// ByQuantile: a quantile of the window peak.
+	// byQuantile: a quantile of the window peak.
 	byQuantile Rule = "Quantile"
-	// ByHeadroom: the median of the window peak plus a multiple of its spread.
+	// byHeadroom: the median of the window peak plus a multiple of its spread.
 	byHeadroom Rule = "Headroom"
 	// ByLeader: the value of another Forecast, times a ratio.
 	ByLeader Rule = "Leader"

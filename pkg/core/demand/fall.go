@@ -15,7 +15,7 @@ const (
 )
 
 const (
-	// A demand below lowShare of the lowest demand of the last fallMemory has fallen.
+	// lowShare: a demand below this share of the lowest demand of the last fallMemory has fallen.
 	lowShare   = 0.9
 	fallMemory = 5 * time.Minute
 	// habitualFalls falls as deep as this one, each counting half as much a day later, are a habit of the demand: noise, or jobs

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// A demand below nearZeroShare of its mean is near zero. A drop to it is sudden if the demand was above steadyShare
+	// nearZeroShare: a demand below this share of its mean is near zero. A drop to it is sudden if the demand was above steadyShare
 	// of the mean at every step of steadyTime. That time ended some minutes ago (ramp): the range of a rate turns a
 	// drop into a ramp.
 	nearZeroShare = 0.02
@@ -21,7 +21,7 @@ const (
 	// hour and a half, once: after it such drops are usual.
 	OutageHold     = 10 * time.Minute
 	OutageHalfLife = time.Hour
-	// A drop is unusual if the demand is at least a season old and was near zero for at most maxZeroShare of the time,
+	// season: a drop is unusual if the demand is at least a season old and was near zero for at most maxZeroShare of the time,
 	// in a mean over zeroShareTime: an hour and a quarter per day, or a twentieth of a weekend.
 	season        = 24 * time.Hour
 	zeroShareTime = 7 * 24 * time.Hour

@@ -25,10 +25,10 @@ const (
 	// often than it rises. After a restart, a fall to less than restartShare, it begins again.
 	maxDepartures, risesPerFall = 48, 20
 	restartShare                = 0.1
-	// A series that has fallen is a counter if it rises in at least minRisingHours hours of the day: a load that grows for an hour and
-	// then ends hardly falls either.
+	// minRisingHours: a series that has fallen is a counter if it rises in at least this many hours of the day. A load that grows
+	// for an hour and then ends hardly falls either.
 	minRisingHours = 6
-	// A noisy series changes in at least this share of its steps.
+	// noisyShare: a noisy series changes in at least this share of its steps.
 	noisyShare = 0.5
 )
 

@@ -28,7 +28,7 @@ const (
 	// unitSeasons are the newest seasons that say how much is usual at a time of day.
 	unitSeasons = 7
 
-	// The rest are logarithms. unitTolerance is how far the measured factor may be from a conventional one.
+	// unitTolerance is a logarithm, as the others below: how far the measured factor may be from a conventional one.
 	unitTolerance = 0.22
 	// The shape is kept if minUnitMeans of the means after the change are no farther from the new level than unitSpread and twice the
 	// usual distance of those before it, at most maxUnitSpread, and none is twice as far as that.

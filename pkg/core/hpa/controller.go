@@ -12,17 +12,17 @@ type Reason string
 
 // The reasons of the three conditions.
 const (
-	// ScalingActive.
+	// ValidMetricFound and the reasons below it are of the condition ScalingActive.
 	ValidMetricFound Reason = "ValidMetricFound"
 	ScalingDisabled  Reason = "ScalingDisabled"
 	FailedGetMetric  Reason = "FailedGetMetric" // the controller's own names the source: FailedGetExternalMetric
 
-	// AbleToScale.
+	// ReadyForNewScale and the reasons below it are of the condition AbleToScale.
 	ReadyForNewScale    Reason = "ReadyForNewScale"
 	ScaleUpStabilized   Reason = "ScaleUpStabilized"
 	ScaleDownStabilized Reason = "ScaleDownStabilized"
 
-	// ScalingLimited.
+	// DesiredWithinRange and the reasons below it are of the condition ScalingLimited.
 	DesiredWithinRange Reason = "DesiredWithinRange"
 	TooFewReplicas     Reason = "TooFewReplicas"
 	TooManyReplicas    Reason = "TooManyReplicas"

@@ -28,7 +28,7 @@ type Answer struct {
 // ErrNotServing: the Forecast exists but has no valid value now. The message has the reason.
 var ErrNotServing = errors.New("not serving")
 
-// Answer returns the value for a selection at the time now. The error wraps ErrNotServing, or decide.ErrSelection where
+// Answer returns the value for a selection at the time now. The error wraps ErrNotServing, or decide.ErrSelector where
 // the selection names a model or a horizon that the Forecast does not have.
 func (e *ForecastState) Answer(selection decide.Overrides, now time.Time) (Answer, error) {
 	return e.answer(selection, now, false)

@@ -10,7 +10,7 @@ import (
 // Pool is the spec of a pool, with defaults.
 type Pool struct {
 	// Quantile of the members' summed demand at its maximum within a window that the pool covers; in [0.5,
-	// windowpeak.Highest].
+	// windowpeak.HighestQuantile].
 	Quantile float64
 	// Min and Max limit the held chunks. Fallback is held at least while forecasts are stale or poor, and at most once
 	// the budget is spent.

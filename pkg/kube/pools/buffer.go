@@ -138,8 +138,9 @@ const (
 	conditionResolved     = "ReadyForProvisioning"
 	conditionProvisioning = "Provisioning"
 	conditionLimited      = "LimitedByQuotas"
-	// Karpenter's reasons for conditionProvisioning. It is False with the first in the pass that requests nodes, and True
-	// with the second from the next one on: a node that is starting counts as existing capacity (v1.14.0).
+	// reasonRequiresNewCapacity and the next are Karpenter's reasons for conditionProvisioning. It is False with the first in the
+	// pass that requests nodes, and True with the second from the next one on: a node that is starting counts as existing
+	// capacity (v1.14.0).
 	reasonRequiresNewCapacity  = "RequiresNewCapacity"
 	reasonFitsExistingCapacity = "FitsExistingCapacity"
 )

@@ -17,7 +17,7 @@ type Input struct {
 	Target string
 	// Now is the time of the readings.
 	Now time.Time
-	// Spec with the metrics that can be computed, External and Object. It may have none where Foreign has some.
+	// Spec with the metrics that can be computed, External and Object. It may have none if Uncomputed has some.
 	Spec hpa.Spec
 	// Metrics is what is known of each metric of the Spec, in its order.
 	Metrics []Metric
@@ -135,7 +135,7 @@ func (l *Live) condition(kind string) (Condition, bool) {
 	return Condition{}, false
 }
 
-// validate returns everything that is wrong with a Situation.
+// validate returns everything that is wrong with an Input.
 func (s *Input) validate() error {
 	var problems []error
 	if len(s.Metrics) != len(s.Spec.Metrics) {

@@ -59,7 +59,8 @@ func isAfter(after, key snapshot.Key) bool {
 	return cmp.Or(cmp.Compare(key.Namespace, after.Namespace), cmp.Compare(key.Name, after.Name)) > 0
 }
 
-// A continue token is the last key of the previous part, so that it stays valid after a refresh and a restart.
+// writeContinue writes a continue token: the last key of the previous part, so that it stays valid after a refresh and a
+// restart.
 func writeContinue(key snapshot.Key) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(key.String()))
 }

@@ -20,10 +20,10 @@ const (
 
 	// defaultReserve is the free space below which no sample is stored.
 	defaultReserve = 64 << 20
-	// With less than 1/openShare of the reserve free the storage is not opened: opening writes the log's content in
+	// openShare: with less than 1/openShare of the reserve free the storage is not opened: opening writes the log's content in
 	// buffers of 4 MiB.
 	openShare = 4
-	// Samples are stored again when 1/resumeShare more than the reserve is free.
+	// resumeShare: samples are stored again when 1/resumeShare more than the reserve is free.
 	resumeShare = 4
 
 	// segmentBytes is the size of a block's files. A compaction allocates a whole file first, by default 512 MiB, and

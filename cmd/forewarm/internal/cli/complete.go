@@ -22,7 +22,8 @@ import (
 // completionTimeout is how long a shell waits for words.
 const completionTimeout = 2 * time.Second
 
-// words lists what may stand at a place of a command line. Without any, as after an error, the shell offers none.
+// completions lists the words that may follow at a place of a command line. If there are none, or after an error, the shell
+// offers none.
 type completions func(ctx context.Context, cmd *cobra.Command, begun string) []string
 
 // addCompletions adds what shells complete: the names of objects in the cluster that the flags name, presets, and forms.

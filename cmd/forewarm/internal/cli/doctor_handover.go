@@ -28,7 +28,7 @@ Exit codes:
   3  something blocks
   4  nothing blocks, but something could not be checked`
 
-// NewHandover is the command "handover".
+// newHandover is the command "handover".
 func newHandover() *cobra.Command {
 	var o doctorOptions
 	var check bool

@@ -59,7 +59,7 @@ func (s *objectSource) Validate() error {
 	return errors.Join(problems...)
 }
 
-// Found is what was read.
+// foundObjects is what was read.
 type foundObjects struct {
 	Objects []*unstructured.Unstructured
 	// Unread are sentences about what was not read, and why; Forbidden the kinds that the user may not list.
@@ -171,7 +171,7 @@ func objectOf(d manifest.RawDocument, namespace string) (*unstructured.Unstructu
 	return object, nil
 }
 
-// Document is an object to commit, with a sentence for each choice.
+// objectDocument is an object to commit, with a sentence for each choice.
 type objectDocument struct {
 	// Object is its kind, namespace and name, see Name; From what it was made of.
 	Object string   `json:"object,omitempty"`
@@ -183,12 +183,12 @@ type objectDocument struct {
 	After bool `json:"afterHandover,omitempty"`
 }
 
-// Name names an object in a sentence.
+// objectName names an object in a sentence.
 func objectName(o *unstructured.Unstructured) string {
 	return o.GetKind() + " " + o.GetNamespace() + "/" + o.GetName()
 }
 
-// Forecast is a Forecast in shadow mode, as Forewarm reads it; the error is what it would refuse.
+// forecastDocument is a Forecast in shadow mode, as Forewarm reads it; the error is what it would refuse.
 func forecastDocument(f *v1alpha1.Forecast, catalogue serve.Catalogue) (objectDocument, error) {
 	f.APIVersion, f.Kind, f.Spec.Serve = v1alpha1.GroupVersion().String(), v1alpha1.ForecastKind, v1alpha1.ServeShadow
 	text, err := yaml.Marshal(f)

@@ -50,14 +50,14 @@ type pauseOptions struct {
 	output             cmdline.Output
 }
 
-// NewPause is the command "pause".
+// newPause is the command "pause".
 func newPause() *cobra.Command {
 	return newCommand(&pauseOptions{pause: true}, "pause", "Give autoscalers the observed demand, as before Forewarm",
 		"Pause serves the observed demand instead of the forecast, with the headroom of the HPA before Forewarm\n"+
 			"(spec.scaling.before). It sets the annotation forewarm.dev/pause, which GitOps does not revert.")
 }
 
-// NewResume is the command "resume".
+// newResume is the command "resume".
 func newResume() *cobra.Command {
 	return newCommand(&pauseOptions{}, "resume", "End a pause: serve the forecast again",
 		"Resume removes the annotation forewarm.dev/pause, so that the forecast is served again.")

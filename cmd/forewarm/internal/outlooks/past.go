@@ -216,7 +216,7 @@ func (p *Past) replay(ctx context.Context, source refresh.Source, target *refres
 // only is the loop's one target.
 type only struct{ target refresh.Job }
 
-// Targets implements refresh.Targets.
+// Targets implements refresh.Jobs.
 func (o only) Targets(time.Time) []refresh.Job { return []refresh.Job{o.target} }
 
 const heads = "\tRECORDED\t\t\t\tTODAY'S SPEC\t\t\nTIME\tOBSERVED\tSERVED\tWANTED\tREADY\tOBSERVED\tSERVED\tSTATE"

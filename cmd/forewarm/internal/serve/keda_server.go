@@ -23,7 +23,7 @@ import (
 	pb "github.com/forewarm/forewarm/pkg/serve/keda/externalscaler"
 )
 
-// MetricsPrefix is the prefix of the request metrics, whose names are the library's.
+// KEDAMetricsPrefix is the prefix of the request metrics, whose names are the library's.
 const KEDAMetricsPrefix = "forewarm_keda_"
 
 // KEDAServer serves KEDA on a port.

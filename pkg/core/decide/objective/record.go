@@ -31,7 +31,7 @@ type packedHour [3]uint16
 
 const (
 	packedBytes = 6
-	// The third number: the late share in units of 1/lateUnits, and flags.
+	// lateUnits is the unit of the late share, 1/lateUnits, in the third number. The rest of it are flags.
 	lateUnits                = 1<<13 - 1
 	flagRecorded, flagJudged = 1 << 15, 1 << 14
 	flagCapped               = 1 << 13

@@ -38,7 +38,7 @@ func horizons() []time.Duration {
 // spread is the standard deviation of a random walk over a time ahead.
 func spread(ahead time.Duration) float64 { return 2 + 2.4*math.Sqrt(ahead.Minutes()) }
 
-// scores are standard normal quantiles at windowpeak.Levels().
+// scores are standard normal quantiles at windowpeak.QuantileLevels().
 var scores = windowpeak.Quantiles{ //nolint:gochecknoglobals // A constant table.
 	-1.6449, -0.6745, 0, 0.6745, 0.8416, 1.2816, 1.6449, 1.96, 2.3263, 2.5758,
 }

@@ -89,7 +89,7 @@ func newPlainPlan(ctx context.Context, what string, c Config) (*plan, error) {
 	return newPlan(ctx, what, c)
 }
 
-// interrupted ends a job whose result would be of no use.
+// errInterrupted ends a job whose result would be of no use.
 var errInterrupted = errors.New("interrupted")
 
 func (h *history) interrupted() error {

@@ -38,7 +38,7 @@ type Config struct {
 	Pool *Pool
 	// Capacity is what a replica sustains, in the metric's unit; 0 takes the autoscaler's target for it.
 	Capacity float64
-	// Objective is the share of the demand, above 0 and below 1, that may wait longer than Wait; 0 for workload.DefaultWait.
+	// Objective is the share of the demand, above 0 and below 1, that may wait longer than Wait; 0 for sim.DefaultWait.
 	Objective float64
 	// BadHours: Objective limits the share of the demand that arrives in bad hours instead (sim.IsBadHour).
 	BadHours bool
