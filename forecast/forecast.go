@@ -56,8 +56,6 @@ var (
 	ErrParameter = errors.New("parameter out of range")
 	// ErrNotFinite: an observation is infinite. (NaN is a gap and is allowed.)
 	ErrNotFinite = errors.New("not finite")
-	// ErrNotPositive: an observation is zero or negative, and the model is multiplicative. Use an additive model.
-	ErrNotPositive = errors.New("not positive")
 	// ErrNoConvergence: the optimiser found no finite optimum.
 	ErrNoConvergence = errors.New("no convergence")
 )

@@ -88,8 +88,7 @@ func Values(raw []byte) []float64 {
 func checkError(t *testing.T, model forecast.Model, err error) {
 	t.Helper()
 	for _, known := range []error{
-		forecast.ErrTooShort, forecast.ErrParameter, forecast.ErrNotFinite, forecast.ErrNotPositive,
-		forecast.ErrNoConvergence,
+		forecast.ErrTooShort, forecast.ErrParameter, forecast.ErrNotFinite, forecast.ErrNoConvergence,
 	} {
 		if errors.Is(err, known) {
 			return

@@ -10,9 +10,9 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// mostHours are a little more than two weeks, the default history. A season of a week does not take part in the forecast of
+// maxHours is a little more than two weeks, the default history. A season of a week does not take part in the forecast of
 // the next day: the ensemble would need 19 days for it.
-const mostHours = 15 * 24
+const maxHours = 15 * 24
 
 // Hours are the means of the demand over the last hours, and what is needed to forecast the next ones.
 type Hours struct {

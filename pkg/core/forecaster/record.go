@@ -34,7 +34,7 @@ func newRecord(c Config, n, window int) record {
 	return record{
 		step:    c.Step,
 		demand:  newMeans(stride, recordLength),
-		hours:   newMeans(c.stepsIn(time.Hour), mostHours),
+		hours:   newMeans(c.stepsIn(time.Hour), maxHours),
 		pending: series.NewRing[float64](window),
 		window:  window,
 		covered: series.NewFadingMean(c.season()),
