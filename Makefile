@@ -68,7 +68,7 @@ test-attack: ## one namespace with 500 heavy Forecasts that change all the time,
 	FOREWARM_ATTACK=1 FORMAT=standard-verbose $(GO_TEST) -count=1 -run TestAttackOfOneNamespace ./pkg/source/prometheus
 
 .PHONY: mutants
-mutants: ## change the code in sixty places, one at a time: which changes does no test see? (an hour) ONLY=
+mutants: ## change the code in a hundred places, one at a time: which changes does no test see? (hours) ONLY=
 	go run ./hack/mutants -only '$(ONLY)'
 
 .PHONY: test-image

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Each mutant changes a line that is there, once. Without this, only the hour-long run would say so.
+// Each mutant changes a line that is there, once, and its dependents are there. Without this, only the run of hours would say so.
 func TestEveryMutantHasItsLine(t *testing.T) {
 	for line := range strings.Lines(list) {
 		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
@@ -22,6 +22,11 @@ func TestEveryMutantHasItsLine(t *testing.T) {
 		}
 		if n := strings.Count(string(text), fields[1]); n != 1 {
 			t.Errorf("%s: %q occurs %d times, want once: mend mutants.tsv", fields[0], fields[1], n)
+		}
+		for _, pattern := range dependents(fields[0]) {
+			if _, err := os.Stat(filepath.Join("..", "..", strings.TrimSuffix(pattern, "/..."))); err != nil {
+				t.Errorf("the dependents of %s: %v: every mutant would count as caught", fields[0], err)
+			}
 		}
 	}
 }
