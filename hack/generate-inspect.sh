@@ -13,4 +13,8 @@ go tool -modfile=hack/tools/go.mod openapi-gen \
     --output-file zz_generated.openapi.go --output-model-name-file zz_generated.model_name.go \
     --go-header-file /dev/null --report-filename /dev/null \
     --readonly-pkg k8s.io/apimachinery/pkg/apis/meta/v1 \
-    ./pkg/api/inspect/v1alpha1 k8s.io/apimachinery/pkg/apis/meta/v1
+    ./pkg/api/inspect/v1alpha1
+
+# custom-metrics-apiserver has the definitions of meta/v1, which the server adds. openapi-gen knows their names only where it
+# generates them, too.
+sed -i 's|"k8s.io/apimachinery/pkg/apis/meta/v1\.|"io.k8s.apimachinery.pkg.apis.meta.v1.|g' "$out/zz_generated.openapi.go"
