@@ -3,7 +3,6 @@ package deploy_test
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -46,7 +45,6 @@ func TestDeploy(t *testing.T) {
 		{"DemandEventsMayBeRead", testDemandEvents},
 		{"APIServicesAreConfined", testAPIServices},
 		{"WithKEDAScaler", testKEDAScaler},
-		{"WithCertManager", testCertManager},
 		{"TheAgent", testAgent},
 		{"ItGoesAway", testRemoval},
 	} {
@@ -270,29 +268,6 @@ func TestTheScaledObjectOfTheSamplesIsUnderstood(t *testing.T) {
 	}
 }
 
-// testCertManager renders only: cert-manager's own kinds are not there.
-func testCertManager(t *testing.T, c *apiservertest.Cluster) {
-	t.Helper()
-	names, secret := "", ""
-	for _, o := range render(t, c, "with-cert-manager") {
-		switch o.Kind {
-		case "Certificate":
-			names, secret = fmt.Sprint(o.Spec.DNSNames), o.Spec.SecretName
-		case "Secret":
-			t.Errorf("the Secret %s of an authority that is not used", o.Metadata.Name)
-		}
-	}
-	if names != "[forewarm.forewarm-system.svc]" || secret != "forewarm-tls" {
-		t.Errorf("a certificate for %s in %s", names, secret)
-	}
-	rendered := c.MustKubectl(t, "", "kustomize", "deploy/with-cert-manager")
-	for _, word := range []string{"--tls-ca-file=/etc/forewarm/tls/ca.crt", "secretName: forewarm-tls"} {
-		if !strings.Contains(rendered, word) {
-			t.Errorf("%q is not in what deploy/with-cert-manager renders", word)
-		}
-	}
-}
-
 func testRemoval(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	c.MustKubectl(t, "", "delete", "-k", "deploy/warm-pools")
@@ -308,16 +283,15 @@ func TestNothingIsForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	applied := map[string]bool{
-		"agent":             true,
-		"charts":            true,
-		"default":           true,
-		"demand-events":     true,
-		"samples":           true,
-		"warm-pools":        true,
-		"with-cert-manager": true,
-		"with-keda-scaler":  true,
-		"testdata":          true,
-		"dashboards":        true, // Sources, which cmd/forewarm tests as rendered into the chart.
+		"agent":            true,
+		"charts":           true,
+		"default":          true,
+		"demand-events":    true,
+		"samples":          true,
+		"warm-pools":       true,
+		"with-keda-scaler": true,
+		"testdata":         true,
+		"dashboards":       true, // Sources, which cmd/forewarm tests as rendered into the chart.
 	}
 	for _, e := range entries {
 		if e.IsDir() && !applied[e.Name()] {

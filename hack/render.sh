@@ -27,7 +27,6 @@ render() {
 }
 render default
 render with-keda-scaler
-render with-cert-manager
 render demand-events --show-only templates/demand-events.yaml
 render warm-pools --show-only templates/warm-pools.yaml
 render agent --show-only templates/agent.yaml
