@@ -195,10 +195,6 @@ bench-agent: ## what a step of the node agent costs on eight GPUs: by a node tha
 gpu-check: agent ## the node agent beside nvidia-smi under small loads on this machine's first GPU: a report (needs a GPU, root; 3 minutes)
 	@cd hack/e2e && CGO_ENABLED=1 go run ./gpucheck --agent ../../bin/forewarm-agent
 
-.PHONY: bench-start
-bench-start: build ## the start with a thousand Forecasts beside a real Prometheus (needs one on PATH; minutes)
-	go run ./hack/startbench
-
 # What a variable that was given, empty or not, becomes as a flag; one that was not leaves the flag's default.
 given = $(if $(filter undefined,$(origin $(1))),,--$(2)='$($(1))')
 
@@ -227,10 +223,6 @@ generate: ## deep copies, CRDs, OpenAPI definitions, KEDA's contract, dashboards
 .PHONY: screenshots
 screenshots: build ## draw docs/images from the demo, on a screen and a telephone; fails on a browser's error (needs chromium, jq)
 	hack/screenshots.sh
-
-.PHONY: dashboards
-dashboards: ## draw two dashboards over the project's own traces, or the adapter's over a running server: METRICS= (needs chromium)
-	go run ./hack/dashboards --out docs/images $(call given,METRICS,metrics)
 
 .PHONY: fuzz
 fuzz: ## every fuzz target, one after the other, a minute each (more than an hour): FUZZTIME=1m FUZZ='Read|Parse' PARALLEL=

@@ -39,16 +39,12 @@ type Panel struct {
 	// Repeat is the variable for each value of which a row is shown.
 	Repeat      string
 	Links       []Link
-	GridPos     GridPos
 	Targets     []Query
 	FieldConfig FieldConfig
 }
 
 // Link is a link of a panel.
 type Link struct{ Title, URL string }
-
-// GridPos is a place on a grid of 24 columns.
-type GridPos struct{ X, Y, W, H float64 }
 
 // Query is a query of a panel.
 type Query struct {
@@ -60,49 +56,10 @@ type Query struct {
 type Source struct{ Type, UID string }
 
 // FieldConfig is how values look.
-type FieldConfig struct {
-	Defaults  Defaults
-	Overrides []Override
-}
+type FieldConfig struct{ Defaults Defaults }
 
 // Defaults are the looks of every series of a panel.
-type Defaults struct {
-	Unit       string
-	Decimals   *int
-	Min        *float64
-	Custom     Custom
-	Thresholds Thresholds
-}
-
-// Custom are the looks of lines.
-type Custom struct{ Stacking Stacking }
-
-// Stacking is "normal" where series are added up.
-type Stacking struct{ Mode string }
-
-// Thresholds are the steps between colours.
-type Thresholds struct{ Steps []Step }
-
-// Step is the colour from a value on; nil is the lowest.
-type Step struct {
-	Color string
-	Value *float64
-}
-
-// Override is what differs for the series that match.
-type Override struct {
-	Matcher    Matcher
-	Properties []Property
-}
-
-// Matcher selects series by their names.
-type Matcher struct{ ID, Options string }
-
-// Property is one part of the looks.
-type Property struct {
-	ID    string
-	Value any
-}
+type Defaults struct{ Unit string }
 
 // Load reads every dashboard under the root of the repository.
 func Load(root string) ([]*Dashboard, error) {
