@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/outlooks"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
 	api "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/run"
 	"github.com/forewarm/forewarm/pkg/serve/inspect"
 )
 
@@ -24,7 +24,7 @@ type announcer struct {
 	out     io.Writer
 	options Options
 	load    *load
-	life    serve.WallClock
+	life    run.WallClock
 	started time.Time
 }
 
@@ -165,16 +165,12 @@ func browser(system, url string) []string {
 // openPage runs the command. One that still runs after some seconds is the browser itself, which may outlive the demo.
 func openPage(ctx context.Context, command []string) error {
 	const patience = 5 * time.Second
-	run := exec.CommandContext(
-		context.WithoutCancel(ctx),
-		command[0],
-		command[1:]...,
-	) //nolint:gosec // A command of browser.
-	if err := run.Start(); err != nil {
+	browser := exec.CommandContext(context.WithoutCancel(ctx), command[0], command[1:]...) //nolint:gosec // Of browser.
+	if err := browser.Start(); err != nil {
 		return err
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- run.Wait() }()
+	go func() { ended <- browser.Wait() }()
 	limit, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	select {

@@ -23,6 +23,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/run"
 	"github.com/forewarm/forewarm/pkg/signal"
 	"github.com/forewarm/forewarm/pkg/source/embedded"
 )
@@ -189,19 +190,19 @@ func (st *stage) play(ctx context.Context, tell *announcer, log *slog.Logger) er
 		return err
 	}
 	alone := func() bool { return false }
-	deps.Ready = []serve.Check{serve.HistoryCheck(snapshots, now.Now, alone), serve.StorageCheck(st.engine)}
+	deps.Ready = []run.Check{serve.HistoryCheck(snapshots, now.Now, alone), serve.StorageCheck(st.engine)}
 	api, err := serve.NewStandalone( //nolint:contextcheck // It opens the port and waits for nothing.
 		serve.StandaloneOptions{Port: tell.options.Port}, deps,
 	)
 	if err != nil {
 		return err
 	}
-	return serve.RunParts(ctx, log,
-		serve.Part{Name: "embedded engine", Run: st.engine.Run},
-		serve.Part{Name: "demand", Run: func(ctx context.Context) error { return st.feeder.run(ctx, now) }},
-		serve.Part{Name: "refresh", Run: func(ctx context.Context) error { return loop.Run(ctx, now) }},
-		serve.Part{Name: "server", Run: api.Run},
-		serve.Part{Name: "announcements", Run: func(ctx context.Context) error {
+	return run.Parts(ctx, log,
+		run.Part{Name: "embedded engine", Run: st.engine.Run},
+		run.Part{Name: "demand", Run: func(ctx context.Context) error { return st.feeder.run(ctx, now) }},
+		run.Part{Name: "refresh", Run: func(ctx context.Context) error { return loop.Run(ctx, now) }},
+		run.Part{Name: "server", Run: api.Run},
+		run.Part{Name: "announcements", Run: func(ctx context.Context) error {
 			return tell.announce(ctx, api.URL(), snapshots, now)
 		}},
 	)

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/run"
 	"github.com/forewarm/forewarm/pkg/source/embedded"
 )
 
@@ -162,7 +162,7 @@ func (f *feeder) run(ctx context.Context, now *clock) error {
 // clock is the one clock of a demo: it begins at a time of the demand, and runs faster than life. The samples, the loop and all
 // that is served have its time.
 type clock struct {
-	life serve.WallClock
+	life run.WallClock
 	// from is the time that it began at, and began when that was in life.
 	from, began time.Time
 	speed       float64

@@ -17,6 +17,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 	adapter "sigs.k8s.io/custom-metrics-apiserver/pkg/apiserver"
+
+	"github.com/forewarm/forewarm/pkg/run"
 )
 
 // Cluster is the server in a cluster: TLS, with authentication and authorization delegated to the cluster on every
@@ -40,9 +42,13 @@ func NewCluster(options ClusterOptions, deps Deps) (*Cluster, error) {
 		kept.DenyCacheTTL,
 	)
 	if proxy := config.Authentication.RequestHeaderConfig; proxy != nil {
-		config.Authentication.Authenticator = newFrontProxy(proxy, WallClock{}.Now, config.Authentication.Authenticator)
+		config.Authentication.Authenticator = newFrontProxy(
+			proxy,
+			run.WallClock{}.Now,
+			config.Authentication.Authenticator,
+		)
 	}
-	deps.Ready = append([]Check{trustCheck(&config.Config)}, deps.Ready...)
+	deps.Ready = append([]run.Check{trustCheck(&config.Config)}, deps.Ready...)
 	server, err := newGenericServer(&config.Config, config.SharedInformerFactory, options.Groups, deps)
 	if err != nil {
 		return nil, errors.Join(err, config.SecureServing.Listener.Close())
@@ -121,8 +127,8 @@ func reviewing(o *genericoptions.DelegatingAuthorizationOptions) (authorizer.Aut
 
 // trustCheck passes once the certificate authority of the cluster's front proxy has been read, in the background. Until
 // then the aggregator's requests would count as anonymous and be refused.
-func trustCheck(config *genericapiserver.Config) Check {
-	return Check{Name: "front-proxy-ca", Run: func() error {
+func trustCheck(config *genericapiserver.Config) run.Check {
+	return run.Check{Name: "front-proxy-ca", Run: func() error {
 		proxy := config.Authentication.RequestHeaderConfig
 		if proxy != nil && len(proxy.CAContentProvider.CurrentCABundleContent()) == 0 {
 			return errors.New("the cluster's front proxy certificate authority has not been read yet")

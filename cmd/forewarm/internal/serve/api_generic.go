@@ -27,6 +27,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/run"
 	"github.com/forewarm/forewarm/pkg/serve/inspect"
 	"github.com/forewarm/forewarm/pkg/serve/metricsapi"
 )
@@ -43,7 +44,7 @@ type Deps struct {
 	// Logger logs the server's start, stop and errors.
 	Logger *slog.Logger
 	// Ready are the checks of /readyz, in addition to the API server's own.
-	Ready []Check
+	Ready []run.Check
 	// Now is the clock for the age of data.
 	Now func() time.Time
 	// Handle are handlers of further paths, behind the same authorization.

@@ -6,21 +6,16 @@ import (
 	"net/http/httptest"
 	"strings"
 	"unicode"
+
+	"github.com/forewarm/forewarm/pkg/run"
 )
 
 // readyz is the path of the readiness check.
 const readyz = "/readyz"
 
-// Check reports whether one part of the program can serve: nil, or the error why not. Run must return at once. Its
-// error is public: anybody may read /readyz.
-type Check struct {
-	Name string
-	Run  func() error
-}
-
 // readiness adds /readyz to a handler: our checks and the API server's, one on each line, with the reason of each
 // failure. (The API server's own /readyz withholds reasons.) Like all paths it requires authorization.
-func readiness(checks []Check, api http.Handler) http.Handler {
+func readiness(checks []run.Check, api http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		if request.URL.Path != readyz {
 			api.ServeHTTP(w, request)
@@ -30,7 +25,7 @@ func readiness(checks []Check, api http.Handler) http.Handler {
 	})
 }
 
-func serveReadiness(w http.ResponseWriter, request *http.Request, checks []Check, api http.Handler) {
+func serveReadiness(w http.ResponseWriter, request *http.Request, checks []run.Check, api http.Handler) {
 	lines, ready := runChecks(checks)
 	theirs := httptest.NewRecorder()
 	verbose := request.Clone(request.Context())
@@ -56,7 +51,7 @@ func serveReadiness(w http.ResponseWriter, request *http.Request, checks []Check
 }
 
 // runChecks returns a line for each of our checks, and whether all pass.
-func runChecks(checks []Check) (lines []string, ready bool) {
+func runChecks(checks []run.Check) (lines []string, ready bool) {
 	ready = true
 	for _, check := range checks {
 		if err := check.Run(); err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 	"github.com/forewarm/forewarm/pkg/kube/aggregation"
 	"github.com/forewarm/forewarm/pkg/kube/changes"
+	"github.com/forewarm/forewarm/pkg/run"
 )
 
 // grant lets the user "viewer" see the outlooks and read the metrics of one namespace, and nothing else.
@@ -42,7 +43,7 @@ func startReal(t *testing.T, cluster *apiservertest.Cluster) (base string, bundl
 	if err != nil {
 		t.Fatal(err)
 	}
-	run(t, apis)
+	startServer(t, apis)
 	base = "https://" + apis.Addr().String()
 	waitReady(t, insecureClient(t), base)
 	return base, bundle
@@ -130,7 +131,7 @@ func hold(t *testing.T, cluster *apiservertest.Cluster, bundle []byte) {
 	groups := serve.AllGroups()
 	apiservertest.Background(t, watch.Run)
 	apiservertest.Background(t, func(ctx context.Context) error {
-		watch.Hold(ctx, serve.WallClock{}, aggregation.HoldConfig{
+		watch.Hold(ctx, run.WallClock{}, aggregation.HoldConfig{
 			Modes: groups.Modes(), Owner: "forewarm:server", Port: 443, Authority: constant(bundle),
 		})
 		return nil

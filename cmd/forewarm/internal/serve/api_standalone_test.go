@@ -24,16 +24,17 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
+	"github.com/forewarm/forewarm/pkg/run"
 )
 
 // startStandalone serves the store on a free port.
-func startStandalone(tb testing.TB, snapshots *snapshot.Store, checks ...serve.Check) string {
+func startStandalone(tb testing.TB, snapshots *snapshot.Store, checks ...run.Check) string {
 	tb.Helper()
 	server, err := serve.NewStandalone(serve.StandaloneOptions{}, deps(snapshots, checks...))
 	if err != nil {
 		tb.Fatal(err)
 	}
-	run(tb, server)
+	startServer(tb, server)
 	waitLive(tb, server.URL())
 	return server.URL()
 }
@@ -93,7 +94,7 @@ func TestStandaloneAnswers(t *testing.T) {
 
 func TestNoDataYetIsUnavailable(t *testing.T) {
 	snapshots := &snapshot.Store{}
-	base := startStandalone(t, snapshots, serve.Check{Name: "snapshot", Run: func() error {
+	base := startStandalone(t, snapshots, run.Check{Name: "snapshot", Run: func() error {
 		if snapshots.Load() == nil {
 			return errors.New("no snapshot yet: the first refresh is under way")
 		}
@@ -122,8 +123,8 @@ func TestNoDataYetIsUnavailable(t *testing.T) {
 }
 
 func TestReadinessSaysWhichCheckFails(t *testing.T) {
-	base := startStandalone(t, snapshottest.Store(), serve.Check{Name: "config", Run: func() error { return nil }},
-		serve.Check{Name: "source", Run: func() error { return errors.New("no answer\nfor 3m") }})
+	base := startStandalone(t, snapshottest.Store(), run.Check{Name: "config", Run: func() error { return nil }},
+		run.Check{Name: "source", Run: func() error { return errors.New("no answer\nfor 3m") }})
 	got := get(t, apiPlain(t), base+"/readyz")
 	for _, line := range []string{"[+]config ok\n", "[-]source failed: no answer for 3m\n", "readyz check failed\n"} {
 		if !strings.Contains(got.body, line) {
@@ -184,7 +185,7 @@ func TestStandaloneListensOnLoopbackOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run(t, server)
+	startServer(t, server)
 	address, ok := server.Addr().(*net.TCPAddr)
 	if !ok || !address.IP.IsLoopback() {
 		t.Errorf("listens on %v", server.Addr())
@@ -321,7 +322,7 @@ func TestFurtherPaths(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run(t, server)
+	startServer(t, server)
 	if got := get(t, apiPlain(t), server.URL()+"/demo"); got.code != http.StatusTeapot {
 		t.Errorf("%d %s", got.code, got.body)
 	}

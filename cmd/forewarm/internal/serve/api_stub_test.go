@@ -25,6 +25,7 @@ import (
 	"github.com/forewarm/forewarm/hack/apiservertest"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
+	"github.com/forewarm/forewarm/pkg/run"
 	"github.com/forewarm/forewarm/pkg/serve/telemetry"
 )
 
@@ -90,7 +91,7 @@ func (r *reviews) take() []authorization.SubjectAccessReviewSpec {
 }
 
 // deps are those of a server over the store, with fixed time.
-func deps(snapshots *snapshot.Store, checks ...serve.Check) serve.Deps {
+func deps(snapshots *snapshot.Store, checks ...run.Check) serve.Deps {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(telemetry.New(snapshots, snapshottest.Now, nil))
 	return serve.Deps{
@@ -107,8 +108,8 @@ type runner interface {
 	Run(ctx context.Context) error
 }
 
-// run serves until the test ends, and then wants a stop without an error.
-func run(tb testing.TB, server runner) {
+// startServer serves until the test ends, and then wants a stop without an error.
+func startServer(tb testing.TB, server runner) {
 	tb.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	stopped := make(chan error, 1)
@@ -157,7 +158,7 @@ func startCluster(
 	if err != nil {
 		tb.Fatal(err)
 	}
-	run(tb, server)
+	startServer(tb, server)
 	return "https://" + server.Addr().String(), stub
 }
 

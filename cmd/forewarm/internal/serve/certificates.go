@@ -17,6 +17,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/kube/aggregation"
 	"github.com/forewarm/forewarm/pkg/kube/changes"
+	"github.com/forewarm/forewarm/pkg/run"
 )
 
 // AuthorityOptions configure the certificate authority that signs the serving certificates.
@@ -130,7 +131,7 @@ func openServingCertificates(o *Options, log *slog.Logger) (*servingCertificates
 	if out.secret, err = aggregation.NewSecret(client, o.Lease.Namespace, o.Authority.Secret, log); err != nil {
 		return nil, err
 	}
-	out.leaf, err = aggregation.NewLeaf(out.secret, o.Authority.LeafLifetime, WallClock{}.Now(), log, o.hosts()...)
+	out.leaf, err = aggregation.NewLeaf(out.secret, o.Authority.LeafLifetime, run.WallClock{}.Now(), log, o.hosts()...)
 	if err != nil {
 		return nil, err
 	}
@@ -166,9 +167,9 @@ func (o *Options) hosts() []string {
 }
 
 // parts watch the Secret and sign certificates.
-func (c *servingCertificates) parts() []Part {
+func (c *servingCertificates) parts() []run.Part {
 	if c.file != nil {
-		return []Part{{Name: "watch of --tls-ca-file", Run: func(ctx context.Context) error {
+		return []run.Part{{Name: "watch of --tls-ca-file", Run: func(ctx context.Context) error {
 			c.file.Run(ctx, 1)
 			return nil
 		}}}
@@ -176,13 +177,13 @@ func (c *servingCertificates) parts() []Part {
 	if c.secret == nil {
 		return nil
 	}
-	return []Part{
+	return []run.Part{
 		{Name: "watch of the certificate authority", Run: c.secret.Run},
 		{Name: "certificate authority", Run: func(ctx context.Context) error {
-			c.secret.Fill(ctx, WallClock{}, c.options.Lifetime)
+			c.secret.Fill(ctx, run.WallClock{}, c.options.Lifetime)
 			return nil
 		}},
-		{Name: "serving certificate", Run: func(ctx context.Context) error { return c.leaf.Run(ctx, WallClock{}) }},
+		{Name: "serving certificate", Run: func(ctx context.Context) error { return c.leaf.Run(ctx, run.WallClock{}) }},
 	}
 }
 
@@ -192,22 +193,22 @@ func (c *servingCertificates) lead(ctx context.Context) {
 		return
 	}
 	var all sync.WaitGroup
-	all.Go(func() { c.secret.Keep(ctx, WallClock{}, c.options.Lifetime) })
+	all.Go(func() { c.secret.Keep(ctx, run.WallClock{}, c.options.Lifetime) })
 	if c.keda {
 		namespace, name, _ := strings.Cut(c.options.KEDASecret, "/")
 		lifetime := c.options.Lifetime / aggregation.MinLifetimes
-		all.Go(func() { c.secret.KeepClient(ctx, WallClock{}, namespace, name, lifetime) })
+		all.Go(func() { c.secret.KeepClient(ctx, run.WallClock{}, namespace, name, lifetime) })
 	}
 	all.Wait()
 }
 
 // ready has a check that passes once the kube-apiserver can verify the certificate.
-func (c *servingCertificates) ready() []Check {
+func (c *servingCertificates) ready() []run.Check {
 	if c.secret == nil {
 		return nil
 	}
-	return []Check{{
-		Name: "serving-certificate", Run: func() error { return c.leaf.Check(WallClock{}.Now()) },
+	return []run.Check{{
+		Name: "serving-certificate", Run: func() error { return c.leaf.Check(run.WallClock{}.Now()) },
 	}}
 }
 

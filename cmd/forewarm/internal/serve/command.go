@@ -43,7 +43,7 @@ func NewCommand() *cobra.Command {
 				return cmdline.UsageError(err)
 			}
 			options.Version = cmd.Root().Version
-			return run(cmd.Context(), options, options.Log.New(cmd.ErrOrStderr()))
+			return runServer(cmd.Context(), options, options.Log.New(cmd.ErrOrStderr()))
 		},
 	}
 	sections := options.Flags()

@@ -26,6 +26,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/kube/pools"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/run"
 )
 
 // forecastSource provides the Forecasts, with the parts that must run for it.
@@ -34,9 +35,9 @@ type forecastSource struct {
 	// changed is notified when targets have changed; nil where nobody does.
 	changed changes.Signal
 
-	parts []Part
+	parts []run.Part
 	// check passes once the objects have been read.
-	check Check
+	check run.Check
 	// served reports whether another adapter replica may be ready, while this one is not.
 	served func() bool
 	// common returns the conditions of all objects; nil where there are none.
@@ -58,11 +59,11 @@ func openForecasts(
 	}
 	return &forecastSource{
 		targets: files,
-		parts: []Part{{
+		parts: []run.Part{{
 			Name: "folder of Forecasts",
-			Run:  func(ctx context.Context) error { return files.Run(ctx, WallClock{}) },
+			Run:  func(ctx context.Context) error { return files.Run(ctx, run.WallClock{}) },
 		}},
-		check:  Check{Name: "forecasts", Run: func() error { return nil }},
+		check:  run.Check{Name: "forecasts", Run: func() error { return nil }},
 		served: func() bool { return false },
 	}, nil
 }
@@ -94,7 +95,7 @@ func watchForecasts(
 		return nil, fmt.Errorf("make a client for events: %w", err)
 	}
 	objects.SetExternalHeld(func() bool { return groups.Holds(aggregation.External) })
-	read := Check{Name: "forecasts", Run: objects.Check}
+	read := run.Check{Name: "forecasts", Run: objects.Check}
 	lead := func(ctx context.Context) {
 		recorder, shutdown := startRecorder(ctx, clients)
 		defer shutdown()
@@ -105,20 +106,19 @@ func watchForecasts(
 			func() { serving.lead(ctx) },
 			func() { announced.lead(ctx, recorder) },
 			func() { hold(ctx, groups, o.hold(serving.authority()), read, snapshots) },
-			func() { warm.controller.Run(ctx, WallClock{}) },
-			func() { statuses.Run(ctx, WallClock{}) },
+			func() { warm.controller.Run(ctx, run.WallClock{}) },
+			func() { statuses.Run(ctx, run.WallClock{}) },
 		)
 	}
-	metrics, err := gather(
-		announced.and(groups, replicas, warm.controller, warm.controller.Refused(), objects, statuses.Refused())...)
+	metrics, err := gather(announced.and(groups, replicas, warm.controller, warm.controller.Refused(), objects, statuses.Refused())...)
 	return &forecastSource{
 		targets: objects, changed: objects.Changed(),
-		parts: []Part{
+		parts: []run.Part{
 			{Name: "watch of WarmPools", Run: warm.watch.Run},
 			{Name: "watch of DemandEvents", Run: announced.run},
 			{Name: "watch of Forecasts", Run: afterReading(objects.Run, warm.watch, announced)},
 			{Name: "watch of APIServices", Run: groups.Run},
-			{Name: "comparison", Run: func(ctx context.Context) error { replicas.Run(ctx, WallClock{}); return nil }},
+			{Name: "comparison", Run: func(ctx context.Context) error { replicas.Run(ctx, run.WallClock{}); return nil }},
 			{Name: "leadership", Run: func(ctx context.Context) error { return leadership.Run(ctx, lead) }},
 		},
 		check:   read,
@@ -179,11 +179,11 @@ func hold(
 	ctx context.Context,
 	groups *aggregation.Groups,
 	config aggregation.HoldConfig,
-	read Check,
+	read run.Check,
 	snapshots *snapshot.Store,
 ) {
-	if waitFor(ctx, read, HistoryCheck(snapshots, WallClock{}.Now, groups.Reached)) == nil {
-		groups.Hold(ctx, WallClock{}, config)
+	if run.Await(ctx, read, HistoryCheck(snapshots, run.WallClock{}.Now, groups.Reached)) == nil {
+		groups.Hold(ctx, run.WallClock{}, config)
 	}
 }
 
@@ -222,7 +222,7 @@ func watchPools(
 		return nil, err
 	}
 	objects.SetCovers(watch)
-	held, err := pools.NewDispatcher(client, WallClock{}.Now)
+	held, err := pools.NewDispatcher(client, run.WallClock{}.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -234,7 +234,7 @@ func watchPools(
 
 // afterReading delays a part until objects that it depends on have been listed, or cannot be: a Forecast that is resolved before its pool
 // or its events would be rebuilt once they are known.
-func afterReading(run func(context.Context) error, first ...interface {
+func afterReading(task func(context.Context) error, first ...interface {
 	WaitForSync(ctx context.Context, timeout time.Duration) bool
 },
 ) func(context.Context) error {
@@ -243,7 +243,7 @@ func afterReading(run func(context.Context) error, first ...interface {
 		for _, one := range first {
 			one.WaitForSync(ctx, patience)
 		}
-		return run(ctx)
+		return task(ctx)
 	}
 }
 
@@ -279,7 +279,7 @@ func (a announcements) run(ctx context.Context) error {
 func (a announcements) lead(ctx context.Context, recorder events.EventRecorder) {
 	if a.statuses != nil {
 		a.statuses.SetEvents(recorder)
-		a.statuses.Run(ctx, WallClock{})
+		a.statuses.Run(ctx, run.WallClock{})
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	prom "github.com/prometheus/client_golang/prometheus"
 
 	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/run"
 	"github.com/forewarm/forewarm/pkg/source/embedded"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 	"github.com/forewarm/forewarm/pkg/source/tenants"
@@ -19,8 +20,8 @@ import (
 type history struct {
 	source  refresh.Source
 	metrics prom.Gatherers
-	ready   []Check
-	parts   []Part
+	ready   []run.Check
+	parts   []run.Part
 	close   func() error
 }
 
@@ -46,7 +47,7 @@ func openTenants(o Options, log *slog.Logger) (*tenants.Sources, error) {
 	if o.SourcesFile == "" {
 		return nil, nil //nolint:nilnil // There is none.
 	}
-	config := tenants.Config{File: o.SourcesFile, Timeout: o.Refresh.Timeout, Now: WallClock{}.Now}
+	config := tenants.Config{File: o.SourcesFile, Timeout: o.Refresh.Timeout, Now: run.WallClock{}.Now}
 	sources, err := tenants.Open(config, log)
 	if err != nil {
 		return nil, fmt.Errorf("--sources-file: %w", err)
@@ -61,9 +62,9 @@ func byNamespace(sources *tenants.Sources) (*history, error) {
 	}
 	return &history{
 		source: sources, metrics: metrics,
-		parts: []Part{{
+		parts: []run.Part{{
 			Name: "file of sources",
-			Run:  func(ctx context.Context) error { return sources.Run(ctx, WallClock{}) },
+			Run:  func(ctx context.Context) error { return sources.Run(ctx, run.WallClock{}) },
 		}},
 		close: func() error { sources.Close(); return nil },
 	}, nil
@@ -81,8 +82,8 @@ func openEngine(o Options, log *slog.Logger) (*history, error) {
 		return nil, errors.Join(err, engine.Close())
 	}
 	return &history{
-		source: engine, metrics: metrics, ready: []Check{StorageCheck(engine)},
-		parts: []Part{{Name: "embedded engine", Run: engine.Run}}, close: engine.Close,
+		source: engine, metrics: metrics, ready: []run.Check{StorageCheck(engine)},
+		parts: []run.Part{{Name: "embedded engine", Run: engine.Run}}, close: engine.Close,
 	}, nil
 }
 

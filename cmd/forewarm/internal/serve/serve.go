@@ -5,17 +5,17 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/run"
 )
 
-// run serves until the context ends.
-func run(ctx context.Context, o Options, log *slog.Logger) (err error) {
+// runServer serves until the context ends.
+func runServer(ctx context.Context, o Options, log *slog.Logger) (err error) {
 	snapshots := &snapshot.Store{}
 	serving, err := openServingCertificates(&o, log)
 	if err != nil {
@@ -41,12 +41,12 @@ func run(ctx context.Context, o Options, log *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	deps, err := NewDeps(snapshots, objects.common, WallClock{}.Now, log)
+	deps, err := NewDeps(snapshots, objects.common, run.WallClock{}.Now, log)
 	if err != nil {
 		return err
 	}
 	deps.Metrics = prometheus.Gatherers{deps.Metrics, objects.metrics}
-	deps.Ready = []Check{objects.check, HistoryCheck(snapshots, deps.Now, objects.served)}
+	deps.Ready = []run.Check{objects.check, HistoryCheck(snapshots, deps.Now, objects.served)}
 	past, err := openHistory(o, granted, log)
 	if err != nil {
 		return err
@@ -62,24 +62,24 @@ func run(ctx context.Context, o Options, log *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	return RunParts(ctx, log, slices.Concat(serving.parts(), objects.parts, past.parts, faces, []Part{
+	return run.Parts(ctx, log, slices.Concat(serving.parts(), objects.parts, past.parts, faces, []run.Part{
 		{Name: "refresh", Run: func(ctx context.Context) error {
-			if err := waitFor(ctx, objects.check); err != nil {
+			if err := run.Await(ctx, objects.check); err != nil {
 				return nil //nolint:nilerr // The context ended before there was anything to refresh.
 			}
-			return loop.Run(ctx, wakingClock{WallClock: WallClock{}, wake: objects.changed})
+			return loop.Run(ctx, wakingClock{WallClock: run.WallClock{}, wake: objects.changed})
 		}},
 	})...)
 }
 
 // openServers opens the ports: that of the Kubernetes APIs, and KEDA's where it is enabled.
-func openServers(ctx context.Context, o Options, deps Deps) ([]Part, error) {
+func openServers(ctx context.Context, o Options, deps Deps) ([]run.Part, error) {
 	if !o.KEDA.Enabled() {
 		apis, err := openAPIs(o, deps) //nolint:contextcheck // It opens the port and waits for nothing.
 		if err != nil {
 			return nil, err
 		}
-		return []Part{{Name: "server", Run: apis.Run}}, nil
+		return []run.Part{{Name: "server", Run: apis.Run}}, nil
 	}
 	scaler, err := OpenKEDA(ctx, o.KEDA, deps.Snapshots, deps.Now, deps.Logger)
 	if err != nil {
@@ -90,7 +90,7 @@ func openServers(ctx context.Context, o Options, deps Deps) ([]Part, error) {
 	if err != nil {
 		return nil, errors.Join(err, scaler.Close())
 	}
-	return []Part{{Name: "server", Run: apis.Run}, {Name: "KEDA's scaler", Run: scaler.Run}}, nil
+	return []run.Part{{Name: "server", Run: apis.Run}, {Name: "KEDA's scaler", Run: scaler.Run}}, nil
 }
 
 // apis is a server of the Kubernetes APIs.
@@ -103,18 +103,4 @@ func openAPIs(o Options, deps Deps) (apis, error) { //nolint:ireturn // One of t
 		return NewStandalone(o.Local, deps)
 	}
 	return NewCluster(o.Cluster, deps)
-}
-
-// waitFor returns once the checks pass, or with the context's error before.
-func waitFor(ctx context.Context, checks ...Check) error {
-	const pause = 100 * time.Millisecond
-	var clock WallClock
-	for _, check := range checks {
-		for check.Run() != nil {
-			if err := clock.WaitUntil(ctx, clock.Now().Add(pause)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

@@ -87,7 +87,7 @@ func begin(t *testing.T, o Options) (log *processtest.LogBuffer, stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	log = &processtest.LogBuffer{}
 	done := make(chan error, 1)
-	go func() { done <- run(ctx, o, slog.New(slog.NewTextHandler(log, nil))) }()
+	go func() { done <- runServer(ctx, o, slog.New(slog.NewTextHandler(log, nil))) }()
 	return log, func() {
 		cancel()
 		if err := <-done; err != nil {
@@ -231,7 +231,7 @@ func TestWhatCannotBeOpenedEndsTheServer(t *testing.T) {
 	} {
 		o := options(t)
 		c.change(&o)
-		err := run(t.Context(), o, slog.New(slog.DiscardHandler))
+		err := runServer(t.Context(), o, slog.New(slog.DiscardHandler))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want one with %q", c.name, err, c.want)
 		}

@@ -21,66 +21,10 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/kube/changes"
+	"github.com/forewarm/forewarm/pkg/run"
 	"github.com/forewarm/forewarm/pkg/serve/telemetry"
 	"github.com/forewarm/forewarm/pkg/source/embedded"
 )
-
-// Part runs until its context ends.
-type Part struct {
-	// Name for errors, for example "embedded engine".
-	Name string
-	Run  func(context.Context) error
-}
-
-// RunParts runs all parts until the context or one of them ends, stops the others, waits for them and returns the error
-// of the first that failed. A part that ends early without an error has failed too, because other parts depend on it.
-func RunParts(ctx context.Context, log *slog.Logger, parts ...Part) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	var (
-		running sync.WaitGroup
-		once    sync.Once
-		failure error
-	)
-	fail := func(err error) {
-		once.Do(func() { failure = err })
-		stop()
-	}
-	for _, p := range parts {
-		running.Go(func() {
-			err := p.Run(ctx)
-			switch {
-			case ctx.Err() != nil && err != nil:
-				log.WarnContext(ctx, "stopping", "part", p.Name, "error", err)
-			case ctx.Err() != nil:
-			case err != nil:
-				fail(fmt.Errorf("%s: %w", p.Name, err))
-			default:
-				fail(fmt.Errorf("%s ended by itself", p.Name))
-			}
-		})
-	}
-	running.Wait()
-	return failure
-}
-
-// WallClock is the machine's clock. Packages outside cmd get it, or a time, as an argument.
-type WallClock struct{}
-
-// Now is the time.
-func (WallClock) Now() time.Time { return time.Now() }
-
-// WaitUntil returns at t, or with the context's error before.
-func (WallClock) WaitUntil(ctx context.Context, t time.Time) error {
-	timer := time.NewTimer(time.Until(t))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
 
 // NewDeps are the dependencies of the API server: the store and its metrics. The common conditions are those of all Forecasts; nil for
 // none. The age of data is measured by now.
@@ -103,13 +47,13 @@ const historyPatience = 10 * time.Minute
 // the latest after ten minutes. Until then the error has the progress. A source that does not answer is waited for: the adapter replica
 // that this one replaces serves meanwhile. A query that is wrong is not. From then on it passes always: a Forecast that is new, or whose
 // source hangs, must not take the values of all others away.
-func HistoryCheck(snapshots *snapshot.Store, now func() time.Time, anotherServes func() bool) Check {
+func HistoryCheck(snapshots *snapshot.Store, now func() time.Time, anotherServes func() bool) run.Check {
 	var (
 		mu     sync.Mutex
 		began  time.Time
 		passed bool
 	)
-	return Check{Name: "history", Run: func() error {
+	return run.Check{Name: "history", Run: func() error {
 		mu.Lock()
 		defer mu.Unlock()
 		s := snapshots.Load()
@@ -138,14 +82,14 @@ func HistoryCheck(snapshots *snapshot.Store, now func() time.Time, anotherServes
 }
 
 // StorageCheck checks that the embedded engine can store samples: its disk is not full.
-func StorageCheck(engine *embedded.Engine) Check {
-	return Check{Name: "storage", Run: engine.StorageError}
+func StorageCheck(engine *embedded.Engine) run.Check {
+	return run.Check{Name: "storage", Run: engine.StorageError}
 }
 
 // wakingClock ends a wait of the refresh loop at a change of an object, too, so that a pause takes effect within a second. Not sooner:
 // objects that change all the time must not keep the loop busy.
 type wakingClock struct {
-	WallClock
+	run.WallClock
 
 	wake changes.Signal // nil: nothing wakes it
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/kube/peers"
+	"github.com/forewarm/forewarm/pkg/run"
 )
 
 func settings(t *testing.T, args ...string) map[string]string {
@@ -120,7 +121,7 @@ func TestAStatementHasTheClocks(t *testing.T) {
 	options.Version = "v1.2.3 go1.25 plan9/mips"
 	clocks := map[string]snapshot.ClockDifference{"a": {Min: 1, Max: 2}}
 	store := &snapshot.Store{}
-	store.Publish(snapshot.New(serve.WallClock{}.Now(), nil, 0, snapshot.LoopStats{Clocks: clocks}))
+	store.Publish(snapshot.New(run.WallClock{}.Now(), nil, 0, snapshot.LoopStats{Clocks: clocks}))
 	want := peers.Statement{Version: options.Version, Settings: map[string]string{}, Clocks: clocks}
 	if diff := cmp.Diff(want, serve.StatementOf(&options, store)); diff != "" {
 		t.Error(diff)
