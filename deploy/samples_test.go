@@ -43,7 +43,6 @@ func bySignal() []string {
 		"events.yaml",
 		"deferrable.yaml",
 		"variants.yaml",
-		"pair.yaml",
 	}
 }
 

@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"text/tabwriter"
 	"time"
 
-	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/offline/fleet"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
@@ -44,12 +42,11 @@ func levers() []lever {
 }
 
 // playLevers prints what each lever costs: of variants the dollars over the demand's replica-hours, all on each alone and together; of servers
-// that wake the replica-hours awake; of a pair those of the second. The last rows of each are the geometric mean over the traces, and the
-// means of the rest.
+// that wake the replica-hours awake. The last rows of each are the geometric mean over the traces, and the means of the rest.
 func (p player) playLevers(ctx context.Context, out io.Writer) error {
 	table := &leverTable{to: tabwriter.NewWriter(out, 0, 0, 2, ' ', 0), traces: float64(len(p.traces))}
 	fmt.Fprintln(table.to, "lever\ttrace\tpolicy\tcost\tlate\t")
-	plays := []func(context.Context, *leverTable, recorded) error{p.playWakes, p.playPair}
+	plays := []func(context.Context, *leverTable, recorded) error{p.playWakes}
 	for _, l := range levers() {
 		plays = append(plays, func(ctx context.Context, table *leverTable, r recorded) error {
 			return p.playVariants(ctx, table, r, l)
@@ -105,53 +102,6 @@ func (p player) playWakes(ctx context.Context, table *leverTable, r recorded) er
 		})
 	}
 	return nil
-}
-
-func (p player) playPair(ctx context.Context, table *leverTable, r recorded) error {
-	const name = "decode, a minute behind prefill, 5m"
-	got, err := compare.Follow(ctx, p.leverConfig(r, 5*time.Minute), decodeOf(r.demand))
-	if err != nil {
-		return err
-	}
-	own, follows := &got.Own, &got.Follows
-	table.add(
-		leverRow{
-			name,
-			r.name,
-			"its own forecast",
-			own.RelativeCost(),
-			own.LateShare(),
-			own.ChurnPerHour(),
-			"churn %.1f/h",
-		},
-	)
-	table.add(
-		leverRow{
-			name,
-			r.name,
-			"follows",
-			follows.RelativeCost(),
-			follows.LateShare(),
-			follows.ChurnPerHour(),
-			"churn %.1f/h",
-		},
-	)
-	return nil
-}
-
-// decodeOf is the demand on servers that decode what a demand on others has prefilled: a minute later, and as many times it as the answers
-// are long, which varies by a tenth within hours.
-func decodeOf(prefill forecast.Series) forecast.Series {
-	const usual, deviation, memory = 2.5, 0.1, time.Hour
-	random := rand.New(rand.NewPCG(8, 8)) //nolint:gosec // The same load every time.
-	out := forecast.Series{Start: prefill.Start, Step: prefill.Step, Values: make([]float64, prefill.Len())}
-	keep := math.Exp(-prefill.Step.Seconds() / memory.Seconds())
-	noise, behind := 0.0, int(max(time.Minute/prefill.Step, 1))
-	for i := range out.Values {
-		noise = keep*noise + deviation*math.Sqrt(1-keep*keep)*random.NormFloat64()
-		out.Values[i] = usual * math.Exp(noise) * prefill.Values[max(i-behind, 0)]
-	}
-	return out
 }
 
 // leverRow is a policy with a lever on a trace. The last number has a format of its own.

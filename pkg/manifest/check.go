@@ -196,13 +196,22 @@ func (r *Reading) mapping(path string, n *yaml.Node, t reflect.Type) {
 		first[key.Value] = key
 		known, ok := fieldType(t, key.Value)
 		if !ok {
-			r.add(key, at, "unknown field, known are "+strings.Join(slices.Sorted(maps.Keys(fieldsOf(t))), ", "))
+			r.add(key, at, unknownField(t, key.Value))
 			continue
 		}
 		r.check(at, value, known)
 		good = append(good, key, value)
 	}
 	n.Content = good
+}
+
+// unknownField is the problem of a field that a type does not have. For a field that was removed it says what to do instead.
+func unknownField(t reflect.Type, name string) string {
+	if t == reflect.TypeFor[v1alpha1.ForecastSpec]() && name == "follow" {
+		return "unknown field, a Forecast can no longer follow another one: remove follow, and give the workload a Forecast of its own, " +
+			"see docs/signals.md"
+	}
+	return "unknown field, known are " + strings.Join(slices.Sorted(maps.Keys(fieldsOf(t))), ", ")
 }
 
 // refuse records a problem of a value, and makes the value absent.

@@ -86,18 +86,6 @@ func (r *reader) deferrable(
 	target.Deferrable = r.presetOrQuery(path.Child("signal"), of, confine, render)
 }
 
-// follow reads which Forecast is followed, and by which ratio; 0 where that is learnt.
-func (r *reader) follow(path *field.Path, f *v1alpha1.Follow, own string) (leader string, ratio float64) {
-	if f == nil {
-		return "", 0
-	}
-	r.Name(path.Child("forecast"), f.Forecast, "name the Forecast that is followed")
-	if f.Forecast == own {
-		r.Invalid(path.Child("forecast"), f.Forecast, "is this Forecast itself: name another one")
-	}
-	return f.Forecast, r.positive(path.Child("ratio"), f.Ratio, "2.5")
-}
-
 // presetOrQuery reads PromQL that is given as one of both.
 func (r *reader) presetOrQuery(
 	path *field.Path, of given, confine func(string) (Rendered, error), render func() (Rendered, error),

@@ -161,7 +161,6 @@ func (r *reader) spec(spec *v1alpha1.ForecastSpec, m MeasuredLeadTime, target *r
 	target.StaleAfter = r.staleAfter(path.Child("staleAfter"), spec.StaleAfter, target)
 	target.Events = r.events(path.Child("events"), spec.Events)
 	target.Models = r.models(path.Child("models"), spec.Models)
-	target.Leader, target.Ratio = r.follow(path.Child("follow"), spec.Follow, target.Key.Name)
 	target.Settings = r.policy(path, spec, target.History)
 	target.Settings.Lead = target.Lead
 }

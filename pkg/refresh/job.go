@@ -104,10 +104,6 @@ type Job struct {
 	ReadWhole []string
 	// Price of a replica for an hour; 0 for none.
 	Price float64
-	// Leader is the Forecast of the namespace whose value is followed; empty for none. Ratio is how many times its demand this one is; 0
-	// where it is learnt.
-	Leader string
-	Ratio  float64
 	// Before is how the workload was scaled before, to compare with.
 	Before decide.Before
 	// Uncapped says that others may read the value, which have other limits: it is then not limited to what the Autoscalers

@@ -337,16 +337,11 @@ func (l *Loop) snapshot(jobs []Job, now time.Time) *snapshot.Snapshot {
 			pending++
 		}
 		e.Alias, e.Fallbacks, e.Beside = w.job.Alias, w.fallbacks, w.beside
+		w.noteServed(e, now)
+		if len(t.Variants) > 0 {
+			shareOut(e, &t)
+		}
 		entries[t.Key] = e
-	}
-	followLeaders(entries, jobs)
-	for i := range jobs {
-		if w := l.workers[jobs[i].Key]; w != nil {
-			w.noteServed(entries[jobs[i].Key], now)
-		}
-		if len(jobs[i].Variants) > 0 {
-			shareOut(entries[jobs[i].Key], &jobs[i])
-		}
 	}
 	return snapshot.New(now, entries, pending, l.stats)
 }

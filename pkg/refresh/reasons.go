@@ -107,26 +107,6 @@ const (
 	reasonDeadlinesMissed = "DeadlinesMissed"
 )
 
-// Reasons of the condition Following.
-const (
-	// reasonNoLeader (False): the Forecast that follow.forecast names does not exist in the namespace, or is invalid.
-	//
-	// Fix: correct the name, or the other Forecast.
-	reasonNoLeader = "NoLeader"
-	// reasonLeaderFollows (False): the Forecast that follow.forecast names follows another one, or this one.
-	//
-	// Fix: name the one that it follows; of two that follow each other, remove follow from the one whose demand comes first.
-	reasonLeaderFollows = "LeaderFollows"
-	// reasonLeaderNotServing (False): the other Forecast serves no forecast now.
-	//
-	// Fix: see its condition Ready.
-	reasonLeaderNotServing = "LeaderNotServing"
-	// reasonRatioUnknown (False): the demands of both are known together for less than two hours of the last day.
-	//
-	// Fix: wait, or write follow.ratio.
-	reasonRatioUnknown = "RatioUnknown"
-)
-
 // Reasons of the condition VariantsPlausible.
 const (
 	// reasonReadsWhole (False): an autoscaler reads the value for all variants, and so has replicas for the demand that the others have.

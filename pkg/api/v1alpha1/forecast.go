@@ -135,11 +135,6 @@ type ForecastSpec struct {
 	// +optional
 	Variants []Variant `json:"variants,omitempty"`
 
-	// Follow has this Forecast served in proportion to another one, from the same step: for workloads that serve the same requests in turn,
-	// such as prefill and decode.
-	// +optional
-	Follow *Follow `json:"follow,omitempty"`
-
 	// Events are times at which the demand is known to be unusual: a launch, a holiday, a load test.
 	// +kubebuilder:validation:MaxItems=32
 	// +listType=map
@@ -159,17 +154,6 @@ type ForecastSpec struct {
 	// Default: 10m, or the lead window where that is longer.
 	// +optional
 	StaleAfter Duration `json:"staleAfter,omitempty"`
-}
-
-// Follow names the Forecast whose value is followed.
-type Follow struct {
-	// Forecast of the same namespace, which must not follow another one.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
-	Forecast string `json:"forecast"`
-	// Ratio is how many times the other demand this one is, in quotes. Default: the high end of what it was in the last day.
-	// +optional
-	Ratio Positive `json:"ratio,omitempty"`
 }
 
 // Positive is a number above 0, at most 1000000.

@@ -57,9 +57,6 @@ type Decision struct {
 	// Needed is the value that work with a deadline asked for, where it is above the Forecast; else 0.
 	Needed float64
 
-	// Leader is the decision that is followed; zero for none.
-	Leader Leader
-
 	// Floored reports that the observed demand is above the forecast and is served instead.
 	Floored bool
 	// Bounded reports that the value was cut to Limit, the most that history can justify; Suspect reports that the observed

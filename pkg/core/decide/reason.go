@@ -16,8 +16,6 @@ const (
 	byQuantile Rule = "Quantile"
 	// byHeadroom: the median of the window peak plus a multiple of its spread.
 	byHeadroom Rule = "Headroom"
-	// ByLeader: the value of another Forecast, times a ratio.
-	ByLeader Rule = "Leader"
 	// ByRunningMax: a fallback, the highest demand observed over the last lead window.
 	ByRunningMax Rule = "RunningMaximum"
 	// ByLastSeason: a fallback, the same time last season.
@@ -76,8 +74,6 @@ func (d *Decision) ruleMessage() string {
 		return fmt.Sprintf("the %.4g quantile of the window peak is %.6g", d.Quantile, d.Forecast)
 	case byHeadroom:
 		return d.headroomMessage()
-	case ByLeader:
-		return d.Leader.message(d.Forecast)
 	case ByRunningMax:
 		return fmt.Sprintf("the highest demand observed over the last %s is %.6g", d.Lookback, d.Forecast)
 	case ByLastSeason:

@@ -68,8 +68,6 @@ const (
 	ConditionEvents = "EventsPlausible"
 	// ConditionDeferrable is present, and False, while work that may wait is not known, or not done in time.
 	ConditionDeferrable = "DeferrablePlausible"
-	// ConditionFollow is present, and False, while a Forecast cannot follow the one that it names. Its own forecast is served.
-	ConditionFollow = "Following"
 	// ConditionVariants is present, and False, while a variant does not have the part that it would be asked for.
 	ConditionVariants = "VariantsPlausible"
 	// ConditionScaledToZero is present, and True, while the workload is scaled to zero and its signal is absent.

@@ -72,31 +72,3 @@ func TestWakes(t *testing.T) {
 		t.Error("a wake time above the lead time is accepted")
 	}
 }
-
-// A workload whose demand is a multiple of another's is served in proportion to it.
-func TestFollow(t *testing.T) {
-	c := config(working(6))
-	follower := working(6)
-	for i := range follower.Values {
-		follower.Values[i] *= 2.5
-	}
-	got, err := compare.Follow(t.Context(), c, follower)
-	if err != nil {
-		t.Fatal(err)
-	}
-	own, follows := &got.Own, &got.Follows
-	if ratio := follows.ReplicaHours / own.ReplicaHours; ratio < 0.9 || ratio > 1.15 ||
-		follows.LateShare() > own.LateShare()+0.01 {
-		t.Errorf(
-			"follows: %v, late %v; its own: %v, late %v",
-			follows.ReplicaHours,
-			follows.LateShare(),
-			own.ReplicaHours,
-			own.LateShare(),
-		)
-	}
-	follower.Values = follower.Values[:10]
-	if _, err := compare.Follow(t.Context(), c, follower); err == nil {
-		t.Error("ten minutes are accepted")
-	}
-}
