@@ -98,7 +98,7 @@ test-cluster: ## the tests that need parts of Kubernetes, built from source firs
 test-keda: ## the external scaler with KEDA's own operator, built from source first (many minutes, once)
 	KUBEBUILDER_ASSETS=$$(hack/components/build.sh kubernetes etcd kube-apiserver kubectl | tail -1) \
 		FOREWARM_KEDA=$$(hack/components/build.sh keda keda-operator | tail -1) \
-		$(GO_TEST) -count=1 -run TestKEDA ./cmd/forewarm/internal/serve
+		$(GO_TEST) -count=1 -run TestKEDA ./pkg/serve/kedaserver
 
 .PHONY: e2e-sources
 e2e-sources: ## the Prometheus client with real stores: VictoriaMetrics and Thanos, built from source first (minutes, once; needs Debian's prometheus)
@@ -164,7 +164,7 @@ format: ## gofumpt, import order and line length, by the linter's own formatters
 bench: ## what refreshing a thousand Forecasts costs, and the allocations of serving
 	go test -run '^$$' -bench 'Fleet' -benchtime 30x ./pkg/refresh
 	go test -run '^$$' -bench 'Join' -benchtime 10x ./pkg/signal
-	go test -run '^$$' -bench . ./pkg/serve/... ./cmd/forewarm/internal/serve
+	go test -run '^$$' -bench . ./pkg/serve/...
 
 .PHONY: bench-serving
 bench-serving: components ## CPU and latency of an external metric's GET beside prometheus-adapter, KEDA and a bare TLS server; 300 HPAs that sync every 5 s (a quarter of an hour): ROUNDS=5 LASTING=10s JSON=file

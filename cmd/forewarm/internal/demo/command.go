@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
+	"github.com/forewarm/forewarm/pkg/serve/apiserver"
 )
 
 const about = `Demo runs Forewarm on this machine, without a cluster and without setup. It plays two weeks of demand, and begins
@@ -39,7 +39,7 @@ func New() *cobra.Command {
 		Load:     "office",
 		LeadTime: DefaultLeadTime,
 		Speed:    60,
-		Port:     serve.DefaultStandaloneOptions().Port,
+		Port:     apiserver.DefaultStandaloneConfig().Port,
 		Program:  os.Args[0],
 	}
 	log := cmdline.Log{Level: "error", Format: "text"}

@@ -24,6 +24,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/run"
+	"github.com/forewarm/forewarm/pkg/serve/apiserver"
 	"github.com/forewarm/forewarm/pkg/signal"
 	"github.com/forewarm/forewarm/pkg/source/embedded"
 )
@@ -60,7 +61,7 @@ const minSpeed, maxSpeed = 1, 600
 
 // Validate returns every problem at once.
 func (o *Options) Validate() error {
-	local := serve.StandaloneOptions{Port: o.Port}
+	local := apiserver.StandaloneConfig{Port: o.Port}
 	problems := []error{local.Validate()}
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if names := loadNames(); !slices.Contains(names, o.Load) {
@@ -185,14 +186,17 @@ func (st *stage) play(ctx context.Context, tell *announcer, log *slog.Logger) er
 	}
 	loop.Step(ctx, st.begin)
 	now := startClock(st.begin, tell.options.Speed)
-	deps, err := serve.NewDeps(snapshots, nil, now.Now, log)
+	deps, err := apiserver.NewDeps(snapshots, nil, now.Now, log)
 	if err != nil {
 		return err
 	}
 	alone := func() bool { return false }
-	deps.Ready = []run.Check{serve.HistoryCheck(snapshots, now.Now, alone), serve.StorageCheck(st.engine)}
-	api, err := serve.NewStandalone( //nolint:contextcheck // It opens the port and waits for nothing.
-		serve.StandaloneOptions{Port: tell.options.Port}, deps,
+	deps.Ready = []run.Check{
+		apiserver.HistoryCheck(snapshots, now.Now, alone),
+		{Name: "storage", Run: st.engine.StorageError},
+	}
+	api, err := apiserver.NewStandalone( //nolint:contextcheck // It opens the port and waits for nothing.
+		apiserver.StandaloneConfig{Port: tell.options.Port}, deps,
 	)
 	if err != nil {
 		return err

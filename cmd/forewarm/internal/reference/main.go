@@ -16,7 +16,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cli"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
 	"github.com/forewarm/forewarm/cmd/internal/agent"
 	"github.com/forewarm/forewarm/hack/reference"
 	"github.com/forewarm/forewarm/pkg/kube/aggregation"
@@ -24,6 +23,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/kube/peers"
 	"github.com/forewarm/forewarm/pkg/kube/pools"
 	"github.com/forewarm/forewarm/pkg/kube/writes"
+	"github.com/forewarm/forewarm/pkg/serve/kedaserver"
 	"github.com/forewarm/forewarm/pkg/serve/telemetry"
 	"github.com/forewarm/forewarm/pkg/source/embedded"
 	"github.com/forewarm/forewarm/pkg/source/tenants"
@@ -94,7 +94,7 @@ func metrics(out io.Writer) error {
 		reference.Section{
 			Title: "KEDA's external scaler", Text: "Only with `--keda-address`.",
 			Collectors: []prometheus.Collector{
-				prometheus.WrapCollectorWithPrefix(serve.KEDAMetricsPrefix, grpcprom.NewServerMetrics()),
+				prometheus.WrapCollectorWithPrefix(kedaserver.MetricsPrefix, grpcprom.NewServerMetrics()),
 			},
 		},
 		reference.Section{

@@ -27,6 +27,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/run"
+	"github.com/forewarm/forewarm/pkg/serve/apiserver"
 )
 
 // forecastSource provides the Forecasts, with the parts that must run for it.
@@ -110,7 +111,8 @@ func watchForecasts(
 			func() { statuses.Run(ctx, run.WallClock{}) },
 		)
 	}
-	metrics, err := gather(announced.and(groups, replicas, warm.controller, warm.controller.Refused(), objects, statuses.Refused())...)
+	metrics, err := gather(
+		announced.and(groups, replicas, warm.controller, warm.controller.Refused(), objects, statuses.Refused())...)
 	return &forecastSource{
 		targets: objects, changed: objects.Changed(),
 		parts: []run.Part{
@@ -118,13 +120,13 @@ func watchForecasts(
 			{Name: "watch of DemandEvents", Run: announced.run},
 			{Name: "watch of Forecasts", Run: afterReading(objects.Run, warm.watch, announced)},
 			{Name: "watch of APIServices", Run: groups.Run},
-			{Name: "comparison", Run: func(ctx context.Context) error { replicas.Run(ctx, run.WallClock{}); return nil }},
+			{
+				Name: "comparison",
+				Run:  func(ctx context.Context) error { replicas.Run(ctx, run.WallClock{}); return nil },
+			},
 			{Name: "leadership", Run: func(ctx context.Context) error { return leadership.Run(ctx, lead) }},
 		},
-		check:   read,
-		served:  groups.Reached,
-		common:  common,
-		metrics: metrics,
+		check: read, served: groups.Reached, common: common, metrics: metrics,
 	}, err
 }
 
@@ -182,7 +184,7 @@ func hold(
 	read run.Check,
 	snapshots *snapshot.Store,
 ) {
-	if run.Await(ctx, read, HistoryCheck(snapshots, run.WallClock{}.Now, groups.Reached)) == nil {
+	if run.Await(ctx, read, apiserver.HistoryCheck(snapshots, run.WallClock{}.Now, groups.Reached)) == nil {
 		groups.Hold(ctx, run.WallClock{}, config)
 	}
 }

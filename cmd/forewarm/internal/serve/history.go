@@ -82,7 +82,7 @@ func openEngine(o Options, log *slog.Logger) (*history, error) {
 		return nil, errors.Join(err, engine.Close())
 	}
 	return &history{
-		source: engine, metrics: metrics, ready: []run.Check{StorageCheck(engine)},
+		source: engine, metrics: metrics, ready: []run.Check{{Name: "storage", Run: engine.StorageError}},
 		parts: []run.Part{{Name: "embedded engine", Run: engine.Run}}, close: engine.Close,
 	}, nil
 }

@@ -18,6 +18,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/kube/forecasts"
 	"github.com/forewarm/forewarm/pkg/kube/pools"
 	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/serve/apiserver"
+	"github.com/forewarm/forewarm/pkg/serve/kedaserver"
 	"github.com/forewarm/forewarm/pkg/signal"
 	"github.com/forewarm/forewarm/pkg/source/embedded"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
@@ -28,10 +30,10 @@ type Options struct {
 	// Standalone serves plain HTTP on loopback, without a cluster, by the options Local; otherwise by the options
 	// Cluster.
 	Standalone bool
-	Local      StandaloneOptions
-	Cluster    ClusterOptions
+	Local      apiserver.StandaloneConfig
+	Cluster    apiserver.ClusterConfig
 	// KEDA configures KEDA's external scaler, in either mode.
-	KEDA KEDAOptions
+	KEDA kedaserver.Config
 	// Authority configures the certificate authority of the servers in a cluster.
 	Authority AuthorityOptions
 	// Lease is the lease by which adapter replicas elect the writer of statuses.
@@ -86,8 +88,8 @@ func Defaults() Options {
 		Lease:         ownLease(),
 		ServicePort:   443,
 		Owner:         "forewarm:server",
-		Local:         DefaultStandaloneOptions(),
-		Cluster:       DefaultClusterOptions(),
+		Local:         apiserver.DefaultStandaloneConfig(),
+		Cluster:       apiserver.DefaultClusterConfig(),
 		DataDir:       "data",
 		Retention:     model.Duration(16 * 24 * time.Hour),
 		RetentionSize: embedded.DefaultMaxBytes,
@@ -119,7 +121,12 @@ func (o *Options) Flags() *cliflag.NamedFlagSets {
 	var sections cliflag.NamedFlagSets
 	serving := sections.FlagSet("Serving")
 	serving.BoolVar(&o.Standalone, "standalone", o.Standalone, "serve plain HTTP on 127.0.0.1 only, without a cluster")
-	o.Local.AddFlags(serving)
+	serving.IntVar(
+		&o.Local.Port,
+		"port",
+		o.Local.Port,
+		"port of the standalone server on 127.0.0.1; 0 means any free port",
+	)
 	o.Log.AddFlags(serving)
 	serving.StringVar(&o.TracingConfig, "tracing-config-file", o.TracingConfig,
 		"`file` with the TracingConfiguration of traces by OpenTelemetry (docs/operations.md#traces); default none")
@@ -154,7 +161,7 @@ func (o *Options) Flags() *cliflag.NamedFlagSets {
 		"`size` of the data on disk above which the oldest are deleted, for example 2GB; at most 80 % of the disk")
 
 	o.queryFlags(sections.FlagSet("Queries"))
-	o.KEDA.AddFlags(sections.FlagSet("KEDA"))
+	addKEDAFlags(sections.FlagSet("KEDA"), &o.KEDA)
 	o.clusterFlags(sections.FlagSet("In a cluster"))
 	o.flags = sections.FlagSets
 	return &sections
@@ -167,7 +174,7 @@ var shownFlags = []string{ //nolint:gochecknoglobals // A constant table.
 }
 
 func (o *Options) clusterFlags(inCluster *pflag.FlagSet) {
-	o.Cluster.AddFlags(inCluster)
+	addClusterFlags(inCluster, &o.Cluster)
 	o.Authority.addFlags(inCluster)
 	// For tests, which run faster; the other times of warm pools are multiples of it.
 	inCluster.DurationVar(&o.WarmPools.Step, "warm-pool-step", o.WarmPools.Step, "how often warm pools are planned for")
@@ -203,11 +210,11 @@ func (o *Options) queryFlags(flags *pflag.FlagSet) {
 // Validate returns every problem at once, each with what to write instead.
 func (o *Options) Validate() error {
 	o.KEDA.Signed = o.signed()
-	problems := []error{o.Refresh.Validate(), o.Log.Validate(), o.validateHistory(), o.KEDA.Validate()}
+	problems := []error{o.Refresh.Validate(), o.Log.Validate(), o.validateHistory(), validateKEDA(&o.KEDA)}
 	if o.Standalone {
 		problems = append(problems, o.Local.Validate())
 	} else {
-		problems = append(problems, o.Cluster.Validate(), o.Authority.validate())
+		problems = append(problems, o.Cluster.Validate(), checkClusterFiles(&o.Cluster), o.Authority.validate())
 		if err := o.service().Validate(); err != nil {
 			problems = append(problems, fmt.Errorf("--service: %w", err))
 		}

@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
+	"github.com/forewarm/forewarm/pkg/kube/aggregation"
+	"github.com/forewarm/forewarm/pkg/serve/kedaserver"
 )
 
 func serveParse(t *testing.T, args ...string) serve.Options {
@@ -42,13 +44,42 @@ func TestGoodOptions(t *testing.T) {
 }
 
 func TestFlagsReachTheOptions(t *testing.T) {
-	o := serveParse(t, "--retention", "30d", "--retention-size", "2GB", "--cluster-query-namespaces", "a,b",
-		"--refit", "1h", "--prometheus-header", "X-Scope-OrgID=a", "--log-level", "debug")
+	o := serveParse(
+		t,
+		"--retention",
+		"30d",
+		"--retention-size",
+		"2GB",
+		"--cluster-query-namespaces",
+		"a,b",
+		"--refit",
+		"1h",
+		"--prometheus-header",
+		"X-Scope-OrgID=a",
+		"--log-level",
+		"debug",
+		"--port",
+		"0",
+		"--kubeconfig",
+		"k",
+		"--serve-custom-metrics=false",
+		"--keda-address",
+		":1",
+		"--keda-tls-cert-file",
+		"c",
+		"--keda-tls-private-key-file",
+		"p",
+		"--keda-client-ca-file",
+		"a",
+		"--keda-plaintext",
+	)
+	wanted := kedaserver.Config{Address: ":1", CertFile: "c", KeyFile: "p", ClientCAFile: "a", Plaintext: true}
 	if o.Retention != model.Duration(30*24*time.Hour) || o.RetentionSize != 2*units.GiB ||
 		len(o.ClusterQueryNamespaces) != 2 ||
 		o.Refresh.Refit != time.Hour ||
 		string(o.Prometheus.HTTP.HTTPHeaders.Headers["X-Scope-OrgID"].Secrets[0]) != "a" ||
-		o.Log.Level != "debug" {
+		o.Log.Level != "debug" || o.KEDA != wanted || o.Local.Port != 0 || o.Cluster.Kubeconfig != "k" ||
+		o.Cluster.Custom != aggregation.Off {
 		t.Errorf("options %+v", o)
 	}
 }
@@ -85,6 +116,8 @@ func TestContradictions(t *testing.T) {
 		{"both or neither", []string{"--prometheus-url", "http://p:9090", "--prometheus-key-file", "k"}},
 		{"no such file", []string{"--prometheus-url", "http://p:9090", "--config-dir", file}},
 		{"is a file", []string{"--prometheus-url", "http://p:9090", "--config-dir", "options_test.go"}},
+		{"/dev/zero", []string{"--scrape-config", "x.yaml", "--keda-address", ":1", "--keda-client-ca-file", "/dev/zero"}},
+		{"/dev/zero", []string{"--scrape-config", "x.yaml", "--tls-cert-file", "/dev/zero"}},
 		{"a folder of this machine", []string{"--scrape-config", "x.yaml", "--data-dir", "s3://bucket/x"}},
 	} {
 		o := serveParse(t, c.args...)

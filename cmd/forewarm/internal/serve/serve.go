@@ -1,3 +1,5 @@
+// Package serve is the command that runs the server. It combines the parts: the source of history, the Forecasts, the loop,
+// and the APIs that serve its snapshots.
 package serve
 
 import (
@@ -5,13 +7,17 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/kube/changes"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/run"
+	"github.com/forewarm/forewarm/pkg/serve/apiserver"
+	"github.com/forewarm/forewarm/pkg/serve/kedaserver"
 )
 
 // runServer serves until the context ends.
@@ -41,12 +47,12 @@ func runServer(ctx context.Context, o Options, log *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	deps, err := NewDeps(snapshots, objects.common, run.WallClock{}.Now, log)
+	deps, err := apiserver.NewDeps(snapshots, objects.common, run.WallClock{}.Now, log)
 	if err != nil {
 		return err
 	}
 	deps.Metrics = prometheus.Gatherers{deps.Metrics, objects.metrics}
-	deps.Ready = []run.Check{objects.check, HistoryCheck(snapshots, deps.Now, objects.served)}
+	deps.Ready = []run.Check{objects.check, apiserver.HistoryCheck(snapshots, deps.Now, objects.served)}
 	past, err := openHistory(o, granted, log)
 	if err != nil {
 		return err
@@ -73,7 +79,7 @@ func runServer(ctx context.Context, o Options, log *slog.Logger) (err error) {
 }
 
 // openServers opens the ports: that of the Kubernetes APIs, and KEDA's where it is enabled.
-func openServers(ctx context.Context, o Options, deps Deps) ([]run.Part, error) {
+func openServers(ctx context.Context, o Options, deps apiserver.Deps) ([]run.Part, error) {
 	if !o.KEDA.Enabled() {
 		apis, err := openAPIs(o, deps) //nolint:contextcheck // It opens the port and waits for nothing.
 		if err != nil {
@@ -81,7 +87,7 @@ func openServers(ctx context.Context, o Options, deps Deps) ([]run.Part, error) 
 		}
 		return []run.Part{{Name: "server", Run: apis.Run}}, nil
 	}
-	scaler, err := OpenKEDA(ctx, o.KEDA, deps.Snapshots, deps.Now, deps.Logger)
+	scaler, err := kedaserver.Open(ctx, o.KEDA, deps.Snapshots, deps.Now, deps.Logger)
 	if err != nil {
 		return nil, err
 	}
@@ -98,9 +104,30 @@ type apis interface {
 	Run(ctx context.Context) error
 }
 
-func openAPIs(o Options, deps Deps) (apis, error) { //nolint:ireturn // One of two.
+func openAPIs(o Options, deps apiserver.Deps) (apis, error) { //nolint:ireturn // One of two.
 	if o.Standalone {
-		return NewStandalone(o.Local, deps)
+		return apiserver.NewStandalone(o.Local, deps)
 	}
-	return NewCluster(o.Cluster, deps)
+	return apiserver.NewCluster(o.Cluster, deps)
+}
+
+// wakingClock ends a wait of the refresh loop at a change of an object, too, so that a pause takes effect within a second. Not sooner:
+// objects that change all the time must not keep the loop busy.
+type wakingClock struct {
+	run.WallClock
+
+	wake changes.Signal // nil: nothing wakes it
+}
+
+// WaitUntil returns at t, after a change, or with the context's error before.
+func (c wakingClock) WaitUntil(ctx context.Context, t time.Time) error {
+	soon := c.Now().Add(time.Second)
+	if !soon.Before(t) {
+		return c.WallClock.WaitUntil(ctx, t)
+	}
+	if err := c.WallClock.WaitUntil(ctx, soon); err != nil {
+		return err
+	}
+	c.wake.Wait(ctx, c.WallClock, t)
+	return ctx.Err()
 }

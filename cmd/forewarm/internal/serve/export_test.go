@@ -1,0 +1,4 @@
+package serve
+
+// StatementOf is what a replica with these options says about itself.
+var StatementOf = (*Options).statement

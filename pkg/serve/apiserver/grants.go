@@ -1,0 +1,176 @@
+package apiserver
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+	"k8s.io/apimachinery/pkg/util/cache"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+
+	"github.com/forewarm/forewarm/pkg/run"
+)
+
+// maxGrants is how many decisions are kept, some 400 bytes each. The oldest gives way: with fewer than there are HPAs none would be found.
+const maxGrants = 32_768
+
+// A review runs beside its request, at most so long, and goes on where the request ends before it: a client that gives up and tries again
+// finds its decision, where a kube-apiserver that is slower than its patience would review for it without end. Beyond so many at once a
+// review ends with its request: who sends and hangs up cannot leave more behind.
+const (
+	reviewTimeout = 10 * time.Second
+	maxReviews    = 1024
+)
+
+// A grant is asked for again, beside the request that finds it, when so much of its time is over: no request waits for a review that
+// could be foreseen. Of thousands that expire at once no more than renewals are reviewed at the same time.
+const (
+	renewedAfter = 0.75
+	renewals     = 16
+)
+
+// grants keeps what the cluster decided on a user's request, for the times that the options give the library's cache, which it
+// replaces: that finds a decision by the JSON of its review, a tenth of a request's CPU time. Selectors are not part of what is
+// decided (withoutSelectors).
+type grants struct {
+	next        authorizer.Authorizer
+	allow, deny time.Duration
+	decided     *cache.LRUExpireCache
+	// reviews are those that run, each for all requests that need it; reviewing and renewing are places for them.
+	reviews             singleflight.Group
+	reviewing, renewing chan struct{}
+}
+
+// decision is one of the cluster's.
+type decision struct {
+	authorizer.Decision
+
+	reason string
+	// err is why there is none; such a decision is not kept.
+	err error
+	// renew is when it is asked for again, and renewed that it was; zero if it just expires.
+	renew   time.Time
+	renewed atomic.Bool
+}
+
+// cachedGrants returns an authorizer that asks the next one. (A function, because embedding would leave an authorizer's other
+// methods uncached.)
+func cachedGrants(next authorizer.Authorizer, allow, deny time.Duration) authorizer.Authorizer {
+	g := &grants{
+		next: next, allow: allow, deny: deny, decided: cache.NewLRUExpireCache(maxGrants),
+		reviewing: make(chan struct{}, maxReviews), renewing: make(chan struct{}, renewals),
+	}
+	return authorizer.AuthorizerFunc(g.authorize)
+}
+
+func (g *grants) authorize(ctx context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
+	key := grantKey(a)
+	known, _ := g.decided.Get(key)
+	d, ok := known.(*decision)
+	switch {
+	case !ok:
+		d = g.decide(ctx, key, a)
+	case !d.renew.IsZero() && run.WallClock{}.Now().After(d.renew):
+		g.renew(ctx, d, key, a)
+	}
+	return d.Decision, d.reason, d.err
+}
+
+// decide waits for the cluster's decision until the request ends.
+func (g *grants) decide(ctx context.Context, key string, a authorizer.Attributes) *decision {
+	select {
+	case g.reviewing <- struct{}{}:
+	default:
+		return g.ask(ctx, key, a)
+	}
+	select {
+	case d := <-g.askBeside(ctx, key, a, g.reviewing):
+		return d
+	case <-ctx.Done():
+		return &decision{Decision: authorizer.DecisionNoOpinion, err: ctx.Err()}
+	}
+}
+
+// renew asks for a decision again, once.
+func (g *grants) renew(ctx context.Context, d *decision, key string, a authorizer.Attributes) {
+	select {
+	case g.renewing <- struct{}{}:
+	default:
+		return // The next request does.
+	}
+	if d.renewed.Swap(true) {
+		<-g.renewing
+		return
+	}
+	g.askBeside(ctx, key, a, g.renewing)
+}
+
+// askBeside asks beside the request, and leaves its place among the reviews when there is an answer.
+func (g *grants) askBeside(
+	ctx context.Context, key string, a authorizer.Attributes, places chan struct{},
+) <-chan *decision {
+	answered := make(chan *decision, 1)
+	go func() {
+		defer func() { <-places }()
+		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), reviewTimeout)
+		defer cancel()
+		review := func() (any, error) { return g.ask(within, key, a), nil }
+		shared, _, _ := g.reviews.Do(key, review) //nolint:errcheck // The decision has the error.
+		if d, ok := shared.(*decision); ok {
+			answered <- d
+		}
+	}()
+	return answered
+}
+
+// ask asks the cluster, and keeps its decision.
+func (g *grants) ask(ctx context.Context, key string, a authorizer.Attributes) *decision {
+	verdict, reason, err := g.next.Authorize(ctx, a)
+	d := &decision{Decision: verdict, reason: reason, err: err}
+	switch {
+	case err != nil: // The next request asks again.
+	case verdict == authorizer.DecisionAllow:
+		d.renew = run.WallClock{}.Now().Add(time.Duration(renewedAfter * float64(g.allow)))
+		g.decided.Add(key, d, g.allow)
+	default:
+		g.decided.Add(key, d, g.deny)
+	}
+	return d
+}
+
+// grantKey is everything that a review contains. Each text has its length before it, so that no two requests have the same key.
+func grantKey(a authorizer.Attributes) string {
+	key := make([]byte, 0, 512)
+	add := func(texts ...string) {
+		key = append(strconv.AppendInt(key, int64(len(texts)), 10), ' ')
+		for _, text := range texts {
+			key = append(strconv.AppendInt(key, int64(len(text)), 10), ' ')
+			key = append(key, text...)
+		}
+	}
+	if user := a.GetUser(); user != nil {
+		add(user.GetName(), user.GetUID())
+		add(user.GetGroups()...)
+		extra := user.GetExtra()
+		for _, name := range slices.Sorted(maps.Keys(extra)) {
+			add(name)
+			add(extra[name]...)
+		}
+	}
+	add(
+		strconv.FormatBool(a.IsResourceRequest()),
+		a.GetVerb(),
+		a.GetPath(),
+		a.GetNamespace(),
+		a.GetAPIGroup(),
+		a.GetAPIVersion(),
+		a.GetResource(),
+		a.GetSubresource(),
+		a.GetName(),
+	)
+	return string(key)
+}
