@@ -10,7 +10,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/offline/fleet"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
 
@@ -19,20 +18,20 @@ type lever struct {
 	name string
 	lead time.Duration
 	// others serve the demand, too.
-	others []fleet.Variant
+	others []compare.Variant
 }
 
 // levers are those that are measured. A replica of the trace's own workload costs a dollar an hour.
 func levers() []lever {
 	const unlimited = 100_000
 	return []lever{
-		{"burst 2m $1, base 10m $.5", 2 * time.Minute, []fleet.Variant{
+		{"burst 2m $1, base 10m $.5", 2 * time.Minute, []compare.Variant{
 			{Name: "base", Lead: 10 * time.Minute, Price: .5, Min: 1, Max: unlimited},
 		}},
-		{"burst 2m $1, base 10m $.8", 2 * time.Minute, []fleet.Variant{
+		{"burst 2m $1, base 10m $.8", 2 * time.Minute, []compare.Variant{
 			{Name: "base", Lead: 10 * time.Minute, Price: .8, Min: 1, Max: unlimited},
 		}},
-		{"on demand 5m $1, spot 5m $.35, lost every 20 h, at most 12", 5 * time.Minute, []fleet.Variant{
+		{"on demand 5m $1, spot 5m $.35, lost every 20 h, at most 12", 5 * time.Minute, []compare.Variant{
 			{
 				Name: "spot", Lead: 5 * time.Minute, Price: .35, Min: 1, Max: meanReplicas,
 				Interruptions: .05,

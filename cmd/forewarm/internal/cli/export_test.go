@@ -57,3 +57,9 @@ type (
 	Share            = shareFlag
 	SimulateQuantity = quantityFlag
 )
+
+// The readers of --shape and --variant.
+var (
+	ParseShape   = parseShape
+	ParseVariant = parseVariant
+)

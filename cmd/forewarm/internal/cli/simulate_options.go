@@ -22,9 +22,10 @@ import (
 
 // simulateOptions are the flags.
 type simulateOptions struct {
-	history history.Options
-	fleet   fleetFlags
-	pool    warmPool
+	history  history.Options
+	pool     warmPool
+	shapes   []compare.Shape
+	variants []compare.Variant
 
 	hpa, name, metric string
 	events            string
@@ -109,7 +110,7 @@ func (o *simulateOptions) add(flags *pflag.FlagSet) {
 		"with --wake-time, also a policy without a forecast: so many awake beyond the demand",
 	)
 	flags.StringVar(&o.events, "events", "", "file with a Forecast, whose events Forewarm knows beforehand")
-	o.fleet.Add(flags)
+	o.addScenarios(flags)
 	o.pool.add(flags)
 	o.output.AddFlags(flags, "print every number")
 	flags.StringVar(&o.html, "html", "", "file for the report as one self-contained page; "+
@@ -142,10 +143,11 @@ func (o *simulateOptions) validate() error {
 	if err := cmdline.CheckWritable(o.html); o.html != "" && err != nil {
 		wrong("--html %s: %w", o.html, err)
 	}
-	_, err := o.fleet.Parse(o.price)
+	if len(o.shapes)+len(o.variants) > 0 && o.price == 0 {
+		wrong("--shape and --variant need --gpu-price: what a GPU costs without them")
+	}
 	problems = append(
 		problems,
-		err,
 		o.pool.validate(),
 		o.measured.validate(o.lead.Known != assumed),
 		validateWake(o.wake),

@@ -15,7 +15,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
-	"github.com/forewarm/forewarm/pkg/offline/fleet"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/report"
 )
@@ -50,7 +49,7 @@ func (r run) run(ctx context.Context) error {
 		c.Remarks = append(c.Remarks, fmt.Sprintf("No lead time was given: %s is assumed. Set --lead-time, or "+
 			"--lead-time-of to use the one that Forewarm measures.", c.Lead.Median))
 	}
-	got, err := compare.Compare(ctx, c, r.progress(""))
+	got, err := compare.Compare(ctx, c, r.progress)
 	if err == nil {
 		err = r.answer(ctx, &c, got)
 	}
@@ -96,34 +95,33 @@ func (r run) eventRemarks(c *compare.Config) []string {
 }
 
 // progress moves the bar by a unit of work.
-func (r run) progress(on string) func(done, total int, what string) {
-	return func(done, total int, what string) {
-		what = "simulating " + what + on
-		if done == 1 {
-			r.bar.Begin(what, total)
-		}
-		r.bar.SetTask(what)
-		r.bar.Add(1)
+func (r run) progress(done, total int, what string) {
+	what = "simulating " + what
+	if done == 1 {
+		r.bar.Begin(what, total)
 	}
+	r.bar.SetTask(what)
+	r.bar.Add(1)
 }
 
-// answer simulates what was asked for beside the policies, and adds sharing and spot.
-func (r run) answer(ctx context.Context, c *compare.Config, to *compare.Comparison) error {
-	asked, err := r.fleet.Parse(r.price)
-	if err != nil {
-		return err
-	}
+// answer simulates what was requested in addition to the policies.
+func (r run) answer(ctx context.Context, c *compare.Config, to *compare.Comparison) (err error) {
 	if r.whatIf {
-		if to.WhatIfs, err = compare.WhatIfs(ctx, *c, r.progress("")); err != nil {
+		if to.WhatIfs, err = compare.WhatIfs(ctx, *c, r.progress); err != nil {
 			return err
 		}
 	}
-	err = errors.Join(r.wakes(ctx, c, to), r.variants(ctx, c, to, asked.Variants), r.shapes(ctx, c, to, asked.Shapes))
-	to.Partial = to.Partial || ctx.Err() != nil
-	if err != nil && ctx.Err() == nil {
-		return err
+	if len(r.shapes) > 0 {
+		if to.Shapes, err = compare.Shapes(ctx, *c, r.shapes, r.progress); err != nil {
+			return err
+		}
 	}
-	return asked.Answer(to, max(c.Lead.Median, c.Lead.P90))
+	err = errors.Join(r.wakes(ctx, c, to), r.variantsTogether(ctx, c, to))
+	to.Partial = to.Partial || ctx.Err() != nil
+	if to.Partial {
+		return nil // An answer that was interrupted is left out.
+	}
+	return err
 }
 
 // wakes simulates servers that sleep.
@@ -131,7 +129,7 @@ func (r run) wakes(ctx context.Context, c *compare.Config, to *compare.Compariso
 	if r.wake.Time == 0 {
 		return nil
 	}
-	got, err := compare.Wakes(ctx, *c, r.wake, r.progress(""))
+	got, err := compare.Wakes(ctx, *c, r.wake, r.progress)
 	if err != nil {
 		return fmt.Errorf("--wake-time: %w", err)
 	}
@@ -139,35 +137,16 @@ func (r run) wakes(ctx context.Context, c *compare.Config, to *compare.Compariso
 	return nil
 }
 
-// variants simulates other workloads that serve the demand, too.
-func (r run) variants(ctx context.Context, c *compare.Config, to *compare.Comparison, others []fleet.Variant) error {
-	if len(others) == 0 {
+// variantsTogether simulates other workloads that serve the demand, too.
+func (r run) variantsTogether(ctx context.Context, c *compare.Config, to *compare.Comparison) error {
+	if len(r.variants) == 0 {
 		return nil
 	}
-	got, err := compare.Variants(ctx, *c, others, r.progress(""))
+	got, err := compare.Variants(ctx, *c, r.variants, r.progress)
 	if err == nil {
 		to.Variants = got
 	}
 	return err
-}
-
-// shapes simulates shapes of GPU.
-func (r run) shapes(ctx context.Context, c *compare.Config, to *compare.Comparison, all []fleet.Shape) error {
-	for _, shape := range all {
-		on := *c
-		on.Pool = nil
-		on.Capacity, on.GPUs, on.GPUPrice = shape.Capacity, shape.GPUs, shape.Price
-		on.Only = []string{compare.BestTarget, compare.Forewarm}
-		got, err := compare.Compare(ctx, on, r.progress(" on "+shape.Name))
-		if err != nil {
-			return fmt.Errorf("shape %s: %w", shape.Name, err)
-		}
-		if got.Partial {
-			break
-		}
-		to.Shapes = append(to.Shapes, shapeResults(shape, got)...)
-	}
-	return nil
 }
 
 // readHPA reads the autoscaler.

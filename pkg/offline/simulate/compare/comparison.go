@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/verdict"
-	"github.com/forewarm/forewarm/pkg/offline/fleet"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
@@ -37,13 +36,9 @@ type Comparison struct {
 	// Verdict is the result in words, with its numbers; empty where TooShort is why there is none. Notes are its caveats.
 	Verdict, TooShort string
 	Notes             []string
-	// Shapes are the results on the given shapes of GPU, Sharing is the packing of fractions of GPUs, and Spot the
-	// saving of a tail on spot. Empty if not requested.
-	Shapes  []fleet.ShapeResult
-	Sharing *fleet.Packing
-	Spot    *fleet.Split
-	// WhatIfs are Forewarm's results with one thing changed, the cheapest first; empty if not requested.
-	WhatIfs []WhatIf
+	// WhatIfs are Forewarm's results with one thing changed, the cheapest first, and Shapes those on shapes of GPU; empty if
+	// not requested.
+	WhatIfs, Shapes []WhatIf
 	// Variants are the results on several workloads; nil if not requested.
 	Variants *VariantsResult
 	// Wakes are the results with servers that sleep; nil if not requested.

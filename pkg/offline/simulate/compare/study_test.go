@@ -2,8 +2,10 @@ package compare_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -112,6 +114,45 @@ func TestAWhatIfIsTheComparisonWithOneThingChanged(t *testing.T) {
 			one.MeetsObjective != want.MeetsObjective {
 			t.Errorf("%+v, want %v replica-hours and %v late", one, want.Report.ReplicaHours, want.Report.LateShare())
 		}
+	}
+}
+
+// Four workloads, each with a quarter of a GPU at $3.06 an hour, cost $3.06 an hour where they share one, instead of $12.24 on a
+// GPU each.
+func TestFourQuartersOfAGPUAreOne(t *testing.T) {
+	c := config(working(1))
+	c.HPA.Min, c.HPA.Max, c.GPUPrice, c.Only = 4, 4, 3.06, []string{compare.HPA}
+	got, err := compare.Shapes(t.Context(), c, []compare.Shape{{Name: "whole"}, {Name: "quarter", GPUs: 0.25}}, nil)
+	if err != nil || len(got) != 2 || got[0].Change != "whole" || got[1].Change != "quarter" {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	hours := named(t, played(t, c), compare.HPA).Report.Duration.Hours()
+	for i, want := range []string{"$12.24", "$3.06"} {
+		if price := fmt.Sprintf("$%.2f", got[i].Dollars()/hours); price != want {
+			t.Errorf("%s: %s an hour, want %s", got[i].Change, price, want)
+		}
+	}
+}
+
+// A shape is the comparison with its capacity, GPUs and price, to the last bit; its capacity is checked.
+func TestAShapeIsTheComparisonOnIt(t *testing.T) {
+	c := config(working(1))
+	c.Only, c.GPUPrice = []string{compare.Forewarm}, 3
+	l4 := compare.Shape{Name: "l4", Price: 0.8, Capacity: 40, GPUs: 2}
+	got, err := compare.Shapes(t.Context(), c, []compare.Shape{l4}, nil)
+	if err != nil || len(got) != 1 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	c.Capacity, c.GPUs, c.GPUPrice = l4.Capacity, l4.GPUs, l4.Price
+	want, one := named(t, played(t, c), compare.Forewarm), got[0]
+	if one.ReplicaHours != want.Report.ReplicaHours || one.Limited != want.Report.LateShare() ||
+		one.MeetsObjective != want.MeetsObjective || one.Dollars() != 2*0.8*one.ReplicaHours {
+		t.Errorf("%+v, want %v replica-hours and %v late", one, want.Report.ReplicaHours, want.Report.LateShare())
+	}
+	l4.Capacity = 1e-9
+	if _, err := compare.Shapes(t.Context(), c, []compare.Shape{l4}, nil); err == nil ||
+		!strings.Contains(err.Error(), "shape l4: capacity 1e-09") {
+		t.Errorf("%v, want that the capacity is too small", err)
 	}
 }
 

@@ -6,13 +6,27 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/core/variant"
-	"github.com/forewarm/forewarm/pkg/offline/fleet"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
+
+// Variant is another workload that serves a demand, beside the one that it was recorded of.
+type Variant struct {
+	Name string
+	// Lead is how long a replica takes to start.
+	Lead time.Duration
+	// Price of a replica for an hour in dollars, 0 for that of the workload.
+	Price float64
+	// Capacity is what a replica sustains; 0 for what one of the workload does. Min and Max are its replicas.
+	Capacity float64
+	Min, Max int32
+	// Interruptions is how often a replica is lost in an hour, as on spot.
+	Interruptions float64
+}
 
 // VariantResult is what a demand takes on one variant, or on all of them.
 type VariantResult struct {
@@ -45,7 +59,7 @@ const ownVariant = "own"
 // Variants simulates Forewarm with the demand shared out among the Config's own workload and others, and with all of it on each alone. A
 // pool, nodes and work that may wait are left out. It reports progress as Compare does. If the context ends, it returns the context's error.
 func Variants(
-	ctx context.Context, c Config, others []fleet.Variant, progress func(done, total int, what string),
+	ctx context.Context, c Config, others []Variant, progress func(done, total int, what string),
 ) (*VariantsResult, error) {
 	p, err := newPlainPlan(ctx, "variants", c)
 	if err != nil {
@@ -89,8 +103,8 @@ func (p *plan) demandHours() (sum float64) {
 }
 
 // withOwn are the Config's own workload and the others, with defaults.
-func (p *plan) withOwn(others []fleet.Variant) []fleet.Variant {
-	out := []fleet.Variant{
+func (p *plan) withOwn(others []Variant) []Variant {
+	out := []Variant{
 		{
 			Name:     ownVariant,
 			Lead:     p.Lead.Median,
@@ -112,7 +126,7 @@ func (p *plan) withOwn(others []fleet.Variant) []fleet.Variant {
 	return out
 }
 
-func validateVariants(c *Config, all []fleet.Variant) error {
+func validateVariants(c *Config, all []Variant) error {
 	var problems []error
 	if c.GPUPrice == 0 {
 		problems = append(problems, errors.New("variants without a price of a GPU: nothing says which is cheaper"))
@@ -123,7 +137,7 @@ func validateVariants(c *Config, all []fleet.Variant) error {
 	for i := range all {
 		v := &all[i]
 		spec := c.variantSpec(v)
-		if slices.ContainsFunc(all[:i], func(o fleet.Variant) bool { return o.Name == v.Name }) {
+		if slices.ContainsFunc(all[:i], func(o Variant) bool { return o.Name == v.Name }) {
 			problems = append(problems, fmt.Errorf("two variants %s, want other names", v.Name))
 		}
 		if err := spec.Validate(sync); err != nil {
@@ -134,7 +148,7 @@ func validateVariants(c *Config, all []fleet.Variant) error {
 }
 
 // variantHPA is the Config's autoscaler between the limits of a variant.
-func (c *Config) variantHPA(v *fleet.Variant) hpa.Spec {
+func (c *Config) variantHPA(v *Variant) hpa.Spec {
 	out := c.HPA
 	out.Min, out.Max = max(v.Min, 1), v.Max
 	out.Metrics = []hpa.Metric{c.HPA.Metrics[0]}
@@ -143,14 +157,14 @@ func (c *Config) variantHPA(v *fleet.Variant) hpa.Spec {
 }
 
 // variantLead is the lead time of a variant: of its own workload with its spread.
-func (c *Config) variantLead(v *fleet.Variant) LeadTime {
+func (c *Config) variantLead(v *Variant) LeadTime {
 	if v.Name == ownVariant {
 		return c.Lead
 	}
 	return LeadTime{Median: v.Lead}
 }
 
-func (c *Config) variantSpec(v *fleet.Variant) sim.Spec {
+func (c *Config) variantSpec(v *Variant) sim.Spec {
 	return sim.Spec{
 		Capacity: v.Capacity, HPA: c.variantHPA(v), PodLead: c.variantLead(v).pods(), Sync: sync, Wait: c.Wait,
 		Interruptions: v.Interruptions,
@@ -158,7 +172,7 @@ func (c *Config) variantSpec(v *fleet.Variant) sim.Spec {
 }
 
 // alone plays all of the demand on the i-th variant.
-func (p *plan) alone(all []fleet.Variant, i int) (VariantResult, error) {
+func (p *plan) alone(all []Variant, i int) (VariantResult, error) {
 	v := &all[i]
 	c := p.Config
 	c.Lead, c.Capacity, c.HPA = p.variantLead(v), v.Capacity, p.variantHPA(v)
@@ -176,7 +190,7 @@ func (p *plan) alone(all []fleet.Variant, i int) (VariantResult, error) {
 }
 
 // together plays the demand shared out among all variants.
-func (p *plan) together(all []fleet.Variant) (VariantResult, error) {
+func (p *plan) together(all []Variant) (VariantResult, error) {
 	shared := make([]variant.Variant, len(all))
 	for i := range all {
 		v := &all[i]
@@ -218,7 +232,7 @@ func (p *plan) together(all []fleet.Variant) (VariantResult, error) {
 }
 
 // playVariants plays values for variants.
-func (p *plan) playVariants(all []fleet.Variant, values func(step int) []float64) (VariantResult, error) {
+func (p *plan) playVariants(all []Variant, values func(step int) []float64) (VariantResult, error) {
 	f := simulate.Fleet{Demand: p.demand, WarmUp: stepsOf(p.warmUp), Initial: make([]float64, len(all))}
 	f.Initial[0] = p.demand.Values[0]
 	for i := range all {

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/offline/fleet"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
 
@@ -13,9 +12,9 @@ import (
 func TestVariantsTogether(t *testing.T) {
 	c := config(working(6))
 	c.Lead, c.GPUPrice = compare.LeadTime{Median: 2 * time.Minute}, 1
-	base := fleet.Variant{Name: "base", Lead: 10 * time.Minute, Price: .5, Min: 1, Max: 100}
+	base := compare.Variant{Name: "base", Lead: 10 * time.Minute, Price: .5, Min: 1, Max: 100}
 	done := 0
-	got, err := compare.Variants(t.Context(), c, []fleet.Variant{base}, func(int, int, string) { done++ })
+	got, err := compare.Variants(t.Context(), c, []compare.Variant{base}, func(int, int, string) { done++ })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +35,7 @@ func TestVariantsTogether(t *testing.T) {
 	for change, want := range map[string]string{
 		"price": "variants without a price of a GPU", "twice": "two variants base, want other names", "own": "two variants own",
 	} {
-		bad, others := c, []fleet.Variant{base}
+		bad, others := c, []compare.Variant{base}
 		switch change {
 		case "price":
 			bad.GPUPrice = 0

@@ -11,7 +11,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/verdict"
-	"github.com/forewarm/forewarm/pkg/offline/fleet"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
 
@@ -93,14 +92,9 @@ func JSON(w io.Writer, c *compare.Comparison) error {
 		)
 	}
 	if len(c.Shapes) > 0 {
-		out = append(out, jsonMember{"shapes", objectsOf(c.Shapes,
-			func(t *fleet.ShapeResult) jsonObject { return shapeObject(a, t) })})
-	}
-	if c.Sharing != nil {
-		out = append(out, jsonMember{"sharing", sharingObject(c.Sharing, a.GPUPrice)})
-	}
-	if c.Spot != nil {
-		out = append(out, jsonMember{"spot", spotObject(c.Spot)})
+		out = append(out, jsonMember{"shapes", objectsOf(c.Shapes, func(one *compare.WhatIf) jsonObject {
+			return shapeObject(a, one)
+		})})
 	}
 	if c.WarmPool != nil {
 		out = append(out, jsonMember{"warm_pool", poolObject(c.WarmPool, a)})
@@ -201,67 +195,28 @@ func badHourObjects(b *sim.BadHours) []jsonObject {
 }
 
 func whatIfObject(a *compare.Assumptions, one *compare.WhatIf) jsonObject {
-	hours := one.ReplicaHours * a.GPUs
 	return jsonObject{
 		{"change", one.Change},
 		{"lead_time_seconds", one.LeadTime},
 		{"wait_seconds", one.Wait},
-		{"gpu_hours", hours},
-		{"dollars", nullUnless(a.GPUPrice, hours*a.GPUPrice)},
+		{"gpu_hours", one.GPUHours()},
+		{"dollars", nullUnless(one.GPUPrice, one.Dollars())},
 		{nameOfLimited(a), one.Limited},
 		{"meets_objective", one.MeetsObjective},
 	}
 }
 
-func shapeObject(a *compare.Assumptions, t *fleet.ShapeResult) jsonObject {
+func shapeObject(a *compare.Assumptions, one *compare.WhatIf) jsonObject {
 	return jsonObject{
-		{"shape", t.Name},
-		{"policy", t.Policy},
-		{"gpu_price", t.Price},
-		{"capacity", t.Capacity},
-		{"gpus_per_replica", t.GPUs},
-		{"gpu_hours", t.GPUHours()},
-		{"dollars", t.Dollars()},
-		{nameOfLimited(a), t.Limited},
-		{"meets_objective", t.MeetsObjective},
-	}
-}
-
-func sharingObject(p *fleet.Packing, price float64) jsonObject {
-	wasted, _ := p.Wasted().Float64()
-	part := func(one *fleet.Part) jsonObject {
-		return jsonObject{{"load", one.Load}, {"slice", one.Slice}, {"count", one.Count}}
-	}
-	return jsonObject{
-		{"by", p.Sharing},
-		{"gpus", p.GPUs},
-		{"gpus_unsliced", p.Unsliced},
-		{"gpus_at_least", p.Least},
-		{"gpus_wasted", wasted},
-		{"saved_fraction", p.Saved()},
-		{"dollars_per_hour", nullUnless(price, price*float64(p.GPUs))},
-		{"dollars_per_hour_unsliced", nullUnless(price, price*float64(p.Unsliced))},
-		{"plan", objectsOf(p.Plan, func(h *fleet.GPUGroup) jsonObject {
-			free, _ := h.Free.Float64()
-			return jsonObject{{"gpus", h.GPUs}, {"free", free}, {"parts", objectsOf(h.Parts, part)}}
-		})},
-		{"note", p.Sharing.Note()},
-	}
-}
-
-func spotObject(s *fleet.Split) jsonObject {
-	return jsonObject{
-		{"gpu_price", s.Price},
-		{"interruptions_per_replica_hour", s.Interruptions},
-		{"lead_time_seconds", s.Lead},
-		{"replicas_on_demand", s.Base},
-		{"gpu_hours_on_demand", s.OnDemand},
-		{"gpu_hours_on_spot", s.Spot},
-		{"restarts", s.Restarts},
-		{"restarting_fraction", s.Missing},
-		{"dollars", s.Dollars},
-		{"dollars_all_on_demand", s.AllOnDemand},
-		{"saved_fraction", s.Saved()},
+		{"shape", one.Change},
+		{"policy", compare.Forewarm},
+		{"gpu_price", nullUnless(one.GPUPrice, one.GPUPrice)},
+		{"capacity", one.Capacity},
+		{"gpus_per_replica", one.GPUs},
+		{"gpu_hours", one.GPUHours()},
+		{"dollars", nullUnless(one.GPUPrice, one.Dollars())},
+		{nameOfLimited(a), one.Limited},
+		{"meets_objective", one.MeetsObjective},
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"flag"
 	"math"
-	"math/big"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/forewarm/forewarm/pkg/offline/fleet"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/report"
 )
@@ -43,7 +41,7 @@ func withAnswers(tb testing.TB) *compare.Comparison {
 func comparison(tb testing.TB) *compare.Comparison {
 	tb.Helper()
 	c := withAnswers(tb)
-	c.Shapes, c.Sharing, c.Spot, c.WhatIfs, c.WarmPool = nil, nil, nil, nil, nil
+	c.Shapes, c.WhatIfs, c.WarmPool = nil, nil, nil
 	return c
 }
 
@@ -56,12 +54,6 @@ func disappointing(t *testing.T) *compare.Comparison {
 	c.Assumptions.CapacityAssumed, c.Assumptions.Capacity = true, c.Assumptions.Target
 	for i := range c.Shapes {
 		c.Shapes[i].MeetsObjective = false
-	}
-	c.Spot.Dollars = 2 * c.Spot.AllOnDemand
-	var err error
-	c.Sharing, err = fleet.Pack([]fleet.Load{{Name: "a", Fraction: big.NewRat(7, 10), Replicas: 2}}, fleet.MIG)
-	if err != nil {
-		t.Fatal(err)
 	}
 	return c
 }
