@@ -59,7 +59,7 @@ func FuzzNumbers(f *testing.F) {
 
 // A fortnight of eight policies as a page.
 func BenchmarkHTML(b *testing.B) {
-	c := comparison(b)
+	c := comparison()
 	fortnight := *c
 	fortnight.Policies = nil
 	for _, p := range append(c.Policies[:6:6], c.Policies[0], c.Policies[1]) {

@@ -81,7 +81,7 @@ func of(all []*element, class string) []*element {
 func charts(p *element) []*element { return of(p.all("svg"), "chart") }
 
 func TestChartsCanBeRead(t *testing.T) {
-	c := comparison(t)
+	c := comparison()
 	p := parsed(t, c)
 	if n := len(charts(p)); n != len(c.Policies)+3 {
 		t.Fatalf("%d drawings, want one for each policy, two close up and the frontier", n)
@@ -113,7 +113,7 @@ func TestChartsCanBeRead(t *testing.T) {
 
 // The close-up shows the stretch in which the most was late, and there is none where nothing was or little is known.
 func TestCloseUp(t *testing.T) {
-	c := comparison(t)
+	c := comparison()
 	heads := parsed(t, c).all("h3")
 	if len(heads) != 1 || !strings.HasPrefix(heads[0].text, "Close-up: 4 November 0") {
 		t.Errorf("the close-up of a history whose worst is in the morning of 4 November is %v", heads)
@@ -128,7 +128,7 @@ func TestCloseUp(t *testing.T) {
 	if heads = parsed(t, c).all("h3"); len(heads) != 0 {
 		t.Errorf("nothing was late, and yet there is %q", heads[0].text)
 	}
-	short := comparison(t)
+	short := comparison()
 	for i := range short.Policies {
 		all := short.Policies[i].Timeline
 		short.Policies[i].Timeline = all[:min(90, len(all))]
@@ -139,7 +139,7 @@ func TestCloseUp(t *testing.T) {
 }
 
 func TestPageNeedsNothingElse(t *testing.T) {
-	p := parsed(t, comparison(t))
+	p := parsed(t, withAnswers())
 	for _, name := range []string{"script", "link", "img", "iframe", "image", "use", "object"} {
 		if n := len(p.all(name)); n > 0 {
 			t.Errorf("%d of %s", n, name)
@@ -160,11 +160,12 @@ func TestPageNeedsNothingElse(t *testing.T) {
 
 // What others named is shown as it is and is never markup: the page has the same elements as without it.
 func TestPageEscapes(t *testing.T) {
-	c := comparison(t)
-	c.Notes = []string{"harmless"}
+	c := withAnswers()
 	before := census(parsed(t, c))
 	c.Assumptions.Source, c.Assumptions.Autoscaler, c.Assumptions.LeadTime = hostile, hostile, hostile
 	c.Verdict, c.Notes, c.Policies[2].Name = hostile, []string{hostile}, hostile
+	c.Shapes[0].Change, c.Variants.Names[1], c.Variants.Results[2].Name = hostile, hostile, hostile
+	c.WarmPool.Pool.Name, c.WarmPool.Pool.Member = hostile, hostile
 	p := parsed(t, c)
 	if after := census(p); !maps.Equal(before, after) {
 		t.Errorf("elements were %v and are %v", before, after)
@@ -191,7 +192,7 @@ func census(e *element) map[string]int {
 }
 
 func TestPageOfLittle(t *testing.T) {
-	odd := comparison(t)
+	odd := comparison()
 	odd.Partial = true
 	nan := math.NaN()
 	p := &odd.Policies[0]

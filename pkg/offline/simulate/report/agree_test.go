@@ -1,0 +1,278 @@
+package report_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/core/humanize"
+	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
+)
+
+// Text, JSON and page agree: each has every policy once, with the same figures to the printed precision, and of the sections
+// just those that were asked for.
+func TestWritersAgree(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change func(*compare.Comparison)
+		says   string
+	}{
+		{"all", func(*compare.Comparison) {}, "The change that saves most within the objective is wait 5m0s: $2,585 instead of $5,170."},
+		{"no pool", func(c *compare.Comparison) { c.WarmPool = nil }, "This history is made up, and so is this verdict"},
+		{"no what-ifs", func(c *compare.Comparison) { c.WhatIfs = nil }, "is quarter (0.25 × $1.10/h, capacity 300): $2,640 instead of"},
+		{"no shapes", func(c *compare.Comparison) { c.Shapes = nil }, "Each line is one change."},
+		{"no servers that sleep", func(c *compare.Comparison) { c.Wakes = nil }, "A replica sustains 1000 (given)."},
+		{"no variants", func(c *compare.Comparison) { c.Variants = nil }, "$3.06 an hour"},
+		{"nothing else", func(c *compare.Comparison) { *c = *comparison() }, "Two days are short"},
+		{"no price", func(c *compare.Comparison) {
+			c.Assumptions.GPUPrice, c.Shapes, c.Variants = 0, nil, nil
+			c.WhatIfs[0].GPUPrice, c.WhatIfs[1].GPUPrice = 0, 0
+		}, "is wait 5m0s: 845 GPU-hours instead of 1,690 GPU-hours."},
+		{"by bad hours", byBadHours, "of the demand arrives in bad hours: UTC clock hours"},
+		{"work that may wait", func(c *compare.Comparison) {
+			c.Assumptions.Deferrable, c.Assumptions.Deadline = 0.2, time.Hour
+		}, "waits longer than 30s; 20% of it may wait 1h"},
+		{"no capacity", func(c *compare.Comparison) { c.Assumptions.CapacityAssumed = true }, "No replica capacity was given."},
+		{"interrupted", func(c *compare.Comparison) { c.Partial = true }, "Interrupted: the figures are correct"},
+		{"nothing saves", func(c *compare.Comparison) {
+			for i := range c.WhatIfs {
+				c.WhatIfs[i].MeetsObjective, c.Shapes[i].MeetsObjective = false, false
+			}
+		}, "None of these changes saves anything within the objective."},
+		{"no variant is good", func(c *compare.Comparison) {
+			for i := range c.Variants.Results {
+				c.Variants.Results[i].MeetsObjective = false
+			}
+		}, "none of them alone keeps the objective; they miss the objective, 0.80% of the demand is late."},
+		{"too short", func(c *compare.Comparison) { c.Verdict, c.TooShort = "", "Ten hours." }, "Variants Ten hours."},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := withAnswers()
+			tt.change(c)
+			inText, page := text(t, c, 120), parsed(t, c)
+			var told figures
+			if err := json.Unmarshal([]byte(asJSON(t, c)), &told); err != nil {
+				t.Fatal(err)
+			}
+			for where, all := range map[string]string{"text": inText, "page": page.text} {
+				if !strings.Contains(joined(all), tt.says) {
+					t.Errorf("the %s does not say %q:\n%s", where, tt.says, all)
+				}
+			}
+			lines := map[string][]string{"text": strings.Split(inText, "\n"), "page": tableLines(page)}
+			for where, all := range lines {
+				for i, line := range all {
+					lines[where][i] = joined(line)
+				}
+			}
+			policiesAgree(t, c, told, lines)
+			sectionsAgree(t, c, told, lines)
+			if priced := strings.Contains(inText, "$"); priced != (c.Assumptions.GPUPrice > 0) {
+				t.Errorf("dollars are shown: %t", priced)
+			}
+		})
+	}
+}
+
+// figures is an object of the JSON.
+type figures map[string]any
+
+// object is an object in it, nil where there is none.
+func (f figures) object(name string) figures { return asFigures(f[name]) }
+
+func asFigures(v any) figures {
+	if object, ok := v.(map[string]any); ok {
+		return object
+	}
+	return nil
+}
+
+// list is a list of objects, empty where there is none.
+func (f figures) list(name string) []figures {
+	var out []figures
+	if all, ok := f[name].([]any); ok {
+		for _, one := range all {
+			out = append(out, asFigures(one))
+		}
+	}
+	return out
+}
+
+func (f figures) text(name string) string { return fmt.Sprint(f[name]) }
+
+func (f figures) is(name string) bool { return f[name] == true }
+
+// number is NaN for null.
+func (f figures) number(name string) float64 {
+	if v, ok := f[name].(float64); ok {
+		return v
+	}
+	return math.NaN()
+}
+
+func (f figures) amount(name string) string { return humanize.Amount(f.number(name)) }
+
+func (f figures) share(name string) string { return humanize.Share(f.number(name)) }
+
+func (f figures) decimal(name string, digits int) string {
+	return strconv.FormatFloat(f.number(name), 'f', digits, 64)
+}
+
+func (f figures) minutes(name string) string {
+	if f.number(name) == 0 {
+		return humanize.Unknown
+	}
+	return strconv.FormatFloat(f.number(name)/60, 'f', 1, 64)
+}
+
+// limited is the share that the objective limits, in a section.
+func (f figures) limited(name string) string {
+	if f.is("meets_objective") {
+		return f.share(name)
+	}
+	return f.share(name) + " misses"
+}
+
+// joined has one space between words.
+func joined(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// tableLines are the titles and the lines of the tables of a page, with the marks that the text has for its tags.
+func tableLines(page *element) []string {
+	var out []string
+	for _, section := range of(page.all("section"), "answer") {
+		out = append(out, section.all("h2")[0].text)
+	}
+	for _, line := range page.all("tr") {
+		var cells, marks []string
+		for _, cell := range line.children {
+			text := cell.text
+			for _, tag := range cell.children {
+				text = strings.Replace(text, tag.text, " ", 1)
+				switch {
+				case tag.text == "hindsight":
+					marks = append(marks, "¹")
+				case strings.HasPrefix(tag.text, "misses"):
+					marks = append(marks, "!")
+				}
+			}
+			cells = append(cells, text)
+		}
+		out = append(out, strings.Join(append(cells, marks...), " "))
+	}
+	return out
+}
+
+// policiesAgree wants every policy once, with the figures of the JSON, and its marks.
+func policiesAgree(t *testing.T, c *compare.Comparison, told figures, lines map[string][]string) {
+	t.Helper()
+	policies := told.list("policies")
+	if len(policies) != len(c.Policies) {
+		t.Errorf("the JSON has %d policies, want %d", len(policies), len(c.Policies))
+	}
+	unmarked := strings.NewReplacer("¹", " ", "!", " ")
+	for i, p := range policies {
+		cells := []string{c.Policies[i].Name, humanize.Number(p.number("target")), p.amount("gpu_hours")}
+		if c.Assumptions.GPUPrice > 0 {
+			cells = append(cells, p.amount("dollars"))
+		}
+		cells = append(cells, p.share("late_fraction"))
+		if c.Assumptions.BadHours {
+			cells = append(cells, p.share("bad_hours_fraction"))
+		}
+		cells = append(cells, p.share("dropped_fraction"), p.text("cold_starts"), p.decimal("churn_per_hour", 1),
+			p.minutes("early_seconds"), p.minutes("late_seconds"), p.decimal("relative_cost", 2))
+		for where, all := range lines {
+			found := slices.DeleteFunc(slices.Clone(all), func(line string) bool {
+				return joined(unmarked.Replace(line)) != strings.Join(cells, " ")
+			})
+			if len(found) != 1 || strings.Contains(found[0], "¹") != p.is("hindsight") ||
+				strings.Contains(found[0], "!") == p.is("meets_objective") {
+				t.Errorf("the %s has %q for %v, want it once with its marks, %v", where, found, cells, p)
+			}
+		}
+	}
+}
+
+// sectionsAgree wants each section that was asked for once, and its lines with the figures of the JSON.
+func sectionsAgree(t *testing.T, c *compare.Comparison, told figures, lines map[string][]string) {
+	t.Helper()
+	priced := func(cells []string, dollars string) []string {
+		if c.Assumptions.GPUPrice > 0 {
+			return append(cells, dollars)
+		}
+		return cells
+	}
+	limited := told.object("assumptions").text("objective_limits")
+	cost := "gpu_hours"
+	if c.Assumptions.GPUPrice > 0 {
+		cost = "dollars"
+	}
+	now := told.list("policies")[4].number(cost)
+	change := func(f figures) string { return humanize.Percent(f.number(cost)/now - 1) }
+	var titles, asked []string
+	for _, s := range []struct {
+		key, title string
+		asked      bool
+		all        []figures
+		// cells are the label and the figures of a line; the label may go on.
+		cells func(figures) []string
+	}{
+		{"warm_pool", "Warm pool", c.WarmPool != nil, told.object("warm_pool").list("trials"), func(f figures) []string {
+			return append(priced([]string{f.text("policy"), f.amount("gpu_hours")}, f.amount("dollars")),
+				f.amount("idle_gpu_hours_per_day"), f.limited(limited), "25%", f.minutes("mean_wait_seconds"))
+		}},
+		{"what_if", "What would save more", c.WhatIfs != nil, told.list("what_if"), func(f figures) []string {
+			return append(priced([]string{f.text("change"), f.amount("gpu_hours")}, f.amount("dollars")), change(f), f.limited(limited))
+		}},
+		{"shapes", "What would save more", c.Shapes != nil, told.list("shapes"), func(f figures) []string {
+			label := fmt.Sprintf("%v (%v × $%.2f/h, capacity %v)", f["shape"], f["gpus_per_replica"], f["gpu_price"], f["capacity"])
+			return []string{label, f.amount("gpu_hours"), f.amount("dollars"), change(f), f.limited(limited)}
+		}},
+		{"wakes", "Servers that sleep", c.Wakes != nil, told.list("wakes"), func(f figures) []string {
+			pays := f.share("pays_below")
+			if strings.Contains(f.text("policy"), "starts") {
+				pays = humanize.Unknown
+			}
+			return []string{f.text("policy"), f.amount("gpu_hours_awake"), f.amount("gpu_hours_asleep"), f.limited(limited), pays}
+		}},
+		{"variants", "Variants", c.Variants != nil, told.list("variants"), func(f figures) []string {
+			hours := f.object("replica_hours")
+			return []string{
+				f.text("demand_on"), f.amount("dollars"), hours.amount("own"), hours.amount("spot"),
+				f.decimal("churn_per_hour", 1), f.limited(limited),
+			}
+		}},
+	} {
+		if titles = append(titles, s.title); s.asked {
+			asked = append(asked, s.title)
+		}
+		if (told[s.key] != nil) != s.asked || s.asked && len(s.all) == 0 {
+			t.Errorf("the JSON has %v for %s, which is asked for: %t", told[s.key], s.key, s.asked)
+		}
+		for where, all := range lines {
+			for _, one := range s.all {
+				cells, found := s.cells(one), 0
+				for _, line := range all {
+					if strings.HasPrefix(line, cells[0]) && strings.HasSuffix(line, " "+strings.Join(cells[1:], " ")) {
+						found++
+					}
+				}
+				if found != 1 {
+					t.Errorf("the %s has %d lines of %v:\n%s", where, found, cells, strings.Join(all, "\n"))
+				}
+			}
+		}
+	}
+	asked = slices.Compact(asked) // What-ifs and shapes share one.
+	for where, all := range lines {
+		found := slices.DeleteFunc(slices.Clone(all), func(line string) bool { return !slices.Contains(titles, line) })
+		if !slices.Equal(found, asked) {
+			t.Errorf("the %s has the sections %v, want %v", where, found, asked)
+		}
+	}
+}
