@@ -12,9 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/signal"
+	"github.com/forewarm/forewarm/pkg/signal/catalogue"
 )
 
 var unfit = regexp.MustCompile(`[^a-z0-9-]+`)
@@ -45,14 +45,14 @@ func (c *conversion) write(
 	why = append(why,
 		"serve: Shadow serves the observed demand, so the replicas stay as they are while the forecast is judged.",
 		"scaling.before: the target until now, to compare with.")
-	catalogue := serve.Catalogue{Label: c.tenant, Trust: signal.DefaultTrust()}
+	signals := catalogue.Signals{Label: c.tenant, Trust: signal.DefaultTrust()}
 	if !confined {
-		catalogue.Free = []string{f.Namespace}
+		signals.Free = []string{f.Namespace}
 		const free = "Not every selector of the query has %s=%q. Forewarm adds that, or refuses another, unless " +
 			"--cluster-query-namespaces lists the namespace: compare the values in shadow mode."
 		why = append(why, fmt.Sprintf(free, c.tenant, f.Namespace))
 	}
-	document, err := forecastDocument(f, catalogue)
+	document, err := forecastDocument(f, signals)
 	if err != nil {
 		return fmt.Errorf("its Forecast would be invalid: %w: write one by hand", err)
 	}

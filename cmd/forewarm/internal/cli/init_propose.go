@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
@@ -20,6 +19,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 	"github.com/forewarm/forewarm/pkg/signal"
+	"github.com/forewarm/forewarm/pkg/signal/catalogue"
 )
 
 // row is a workload, KIND/NAME, and what becomes of it.
@@ -203,7 +203,7 @@ func (o *initOptions) forecast(r *row) *v1alpha1.Forecast {
 
 // render writes the Forecast with its reasons. What is wrong with it leaves it out.
 func (o *initOptions) render(r *row) {
-	document, err := forecastDocument(o.forecast(r), serve.Catalogue{Trust: o.trust})
+	document, err := forecastDocument(o.forecast(r), catalogue.Signals{Trust: o.trust})
 	if err != nil {
 		r.LeftOut = err.Error()
 		return

@@ -22,10 +22,10 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/printable"
+	"github.com/forewarm/forewarm/pkg/signal/catalogue"
 )
 
 // objectSource is a cluster that is read with the user's own rights, or manifests.
@@ -189,7 +189,7 @@ func objectName(o *unstructured.Unstructured) string {
 }
 
 // forecastDocument is a Forecast in shadow mode, as Forewarm reads it; the error is what it would refuse.
-func forecastDocument(f *v1alpha1.Forecast, catalogue serve.Catalogue) (objectDocument, error) {
+func forecastDocument(f *v1alpha1.Forecast, signals catalogue.Signals) (objectDocument, error) {
 	f.APIVersion, f.Kind, f.Spec.Serve = v1alpha1.GroupVersion().String(), v1alpha1.ForecastKind, v1alpha1.ServeShadow
 	text, err := yaml.Marshal(f)
 	if err != nil {
@@ -198,7 +198,7 @@ func forecastDocument(f *v1alpha1.Forecast, catalogue serve.Catalogue) (objectDo
 	var wrong []string
 	for _, d := range manifest.Parse(f.Name, text) {
 		if d.Object != nil {
-			_, found := manifest.NewResolver(catalogue).Resolve(d.Object)
+			_, found := manifest.NewResolver(signals).Resolve(d.Object)
 			d.Problems = append(d.Problems, d.Locate(found)...)
 		}
 		for _, p := range d.Problems {

@@ -19,13 +19,13 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/run"
 	"github.com/forewarm/forewarm/pkg/serve/apiserver"
 	"github.com/forewarm/forewarm/pkg/signal"
+	"github.com/forewarm/forewarm/pkg/signal/catalogue"
 	"github.com/forewarm/forewarm/pkg/source/embedded"
 )
 
@@ -170,8 +170,8 @@ func writeForecast(dir, text string, log *slog.Logger) (*manifest.Folder, error)
 	if err := os.WriteFile(filepath.Join(dir, "forecast.yaml"), []byte(text), 0o600); err != nil {
 		return nil, err
 	}
-	catalogue := serve.Catalogue{Label: "namespace", Trust: signal.DefaultTrust()}
-	return manifest.OpenFolder(dir, manifest.NewResolver(catalogue), log)
+	signals := catalogue.Signals{Label: "namespace", Trust: signal.DefaultTrust()}
+	return manifest.OpenFolder(dir, manifest.NewResolver(signals), log)
 }
 
 // learnTime is how long the demo waits for the Forecast to learn from the past. Its clock does not run meanwhile.

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/signal"
+	"github.com/forewarm/forewarm/pkg/signal/catalogue"
 )
 
 func write(t *testing.T, text string) string {
@@ -94,7 +94,7 @@ func resolve(t *testing.T, text string) refresh.Job {
 	if err := os.WriteFile(filepath.Join(dir, "forecast.yaml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	resolver := manifest.NewResolver(serve.Catalogue{Label: "namespace", Trust: signal.DefaultTrust()})
+	resolver := manifest.NewResolver(catalogue.Signals{Label: "namespace", Trust: signal.DefaultTrust()})
 	read, err := manifest.OpenFolder(dir, resolver, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/signal"
+	"github.com/forewarm/forewarm/pkg/signal/catalogue"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
 
@@ -76,8 +76,8 @@ func checkHistory(ctx context.Context, d *Doctor, s *state) []Finding {
 }
 
 // catalogue confines queries as Forewarm does, by its flags.
-func (s *state) catalogue() serve.Catalogue {
-	c := serve.Catalogue{Label: "namespace", Trust: s.trust()}
+func (s *state) catalogue() catalogue.Signals {
+	c := catalogue.Signals{Label: "namespace", Trust: s.trust()}
 	if label := s.args["tenant-label"]; label != "" {
 		c.Label = label
 	}

@@ -14,7 +14,6 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/series"
@@ -22,6 +21,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/signal"
+	"github.com/forewarm/forewarm/pkg/signal/catalogue"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
 
@@ -133,7 +133,7 @@ func (o *PastOptions) read(
 	ctx context.Context, source refresh.Source, of *PastForecast, until time.Time,
 ) (*Past, error) {
 	const most = 24
-	target, problems := manifest.NewResolver(serve.Catalogue{Label: "namespace", Trust: o.trust}).
+	target, problems := manifest.NewResolver(catalogue.Signals{Label: "namespace", Trust: o.trust}).
 		ResolveIn(of.Object, of.State)
 	if len(problems) > 0 {
 		return nil, fmt.Errorf("the Forecast %s is invalid: %s", of.Key, manifest.JoinProblems(problems))

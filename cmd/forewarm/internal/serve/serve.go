@@ -18,6 +18,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/run"
 	"github.com/forewarm/forewarm/pkg/serve/apiserver"
 	"github.com/forewarm/forewarm/pkg/serve/kedaserver"
+	"github.com/forewarm/forewarm/pkg/signal/catalogue"
 )
 
 // runServer serves until the context ends.
@@ -37,13 +38,13 @@ func runServer(ctx context.Context, o Options, log *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	catalogue := Catalogue{
+	signals := catalogue.Signals{
 		Label:   o.TenantLabel,
 		Trust:   o.Trust,
 		Free:    o.ClusterQueryNamespaces,
 		Tenants: granted,
 	}
-	objects, err := openForecasts(o, serving, manifest.NewResolver(catalogue), snapshots, log)
+	objects, err := openForecasts(o, serving, manifest.NewResolver(signals), snapshots, log)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,5 @@
-package serve
+// Package catalogue offers the presets and queries of package [signal] to package [manifest], which knows no PromQL.
+package catalogue
 
 import (
 	"cmp"
@@ -15,8 +16,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/source/tenants"
 )
 
-// Catalogue adapts package [signal] to package [manifest]. It confines a namespace's own queries to what it may read.
-type Catalogue struct {
+// Signals is a [manifest.Catalogue] of the presets of package [signal]. It confines a namespace's own queries to what it may read.
+type Signals struct {
 	// Label is the label by which every selector of a query is confined to the namespace, where there is one source.
 	Label string
 	// Trust is whose reports count; its cluster is that of the one source.
@@ -27,10 +28,10 @@ type Catalogue struct {
 	Tenants *tenants.Sources
 }
 
-var _ manifest.Catalogue = Catalogue{}
+var _ manifest.Catalogue = Signals{}
 
 // Source implements manifest.Catalogue.
-func (c Catalogue) Source(name, namespace string) (manifest.Source, error) {
+func (c Signals) Source(name, namespace string) (manifest.Source, error) {
 	if c.Tenants != nil {
 		grant, err := c.Tenants.Find(name, namespace)
 		return manifest.Source{
@@ -44,7 +45,7 @@ func (c Catalogue) Source(name, namespace string) (manifest.Source, error) {
 }
 
 // Revision implements manifest.Catalogue.
-func (c Catalogue) Revision() uint64 {
+func (c Signals) Revision() uint64 {
 	if c.Tenants == nil {
 		return 0
 	}
@@ -52,7 +53,7 @@ func (c Catalogue) Revision() uint64 {
 }
 
 // Render implements manifest.Catalogue.
-func (c Catalogue) Render(
+func (c Signals) Render(
 	preset, namespace string, spec *v1alpha1.ForecastSpec, source manifest.Source, wait time.Duration,
 ) (manifest.Rendered, error) {
 	p, err := signal.Lookup(preset)
@@ -100,7 +101,7 @@ func (c Catalogue) Render(
 }
 
 // Ready implements manifest.Catalogue.
-func (c Catalogue) Ready(namespace string, spec *v1alpha1.ForecastSpec, source manifest.Source) string {
+func (c Signals) Ready(namespace string, spec *v1alpha1.ForecastSpec, source manifest.Source) string {
 	expr, err := signal.ReadyReplicas(namespace, targetOf(spec), c.trustIn(source))
 	if err != nil {
 		return "" // The only problem that the reader has not found is a workload without countable replicas.
@@ -119,7 +120,7 @@ func targetOf(spec *v1alpha1.ForecastSpec, names ...string) signal.Target {
 	return out
 }
 
-func (c Catalogue) trustIn(source manifest.Source) signal.Trust {
+func (c Signals) trustIn(source manifest.Source) signal.Trust {
 	return signal.Trust{
 		Exporters: c.Trust.Exporters, Cluster: signal.Cluster(source.Cluster),
 		ScrapeInterval: cmp.Or(source.ScrapeInterval, c.Trust.ScrapeInterval),
@@ -127,7 +128,7 @@ func (c Catalogue) trustIn(source manifest.Source) signal.Trust {
 }
 
 // Confine implements manifest.Catalogue.
-func (c Catalogue) Confine(query, namespace string, source manifest.Source) (manifest.Rendered, error) {
+func (c Signals) Confine(query, namespace string, source manifest.Source) (manifest.Rendered, error) {
 	diagnosis := signal.Diagnosis{Namespace: namespace}
 	confine := func(query string) (string, error) { return query, signal.CheckQuery(query) }
 	if !slices.Contains(c.Free, namespace) {
