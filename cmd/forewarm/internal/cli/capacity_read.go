@@ -11,9 +11,9 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/outlooks"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/series"
+	"github.com/forewarm/forewarm/pkg/kube/client"
 	"github.com/forewarm/forewarm/pkg/offline/capacity"
 	"github.com/forewarm/forewarm/pkg/signal"
 )
@@ -227,5 +227,5 @@ func (f *forecastFlags) read(ctx context.Context) (*v1alpha1.Forecast, error) {
 		return nil, err
 	}
 	namespace, name, _ := strings.Cut(f.name, "/")
-	return outlooks.ReadForecast(ctx, config, namespace, name)
+	return client.ReadForecast(ctx, config, namespace, name)
 }

@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/restmapper"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
+	"github.com/forewarm/forewarm/pkg/kube/client"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
@@ -187,7 +188,7 @@ func (r *clusterReader) owner(ctx context.Context, h *autoscalingv2.HorizontalPo
 	s.Owner = owner
 	object, err := r.scaledObject(ctx, owner)
 	if err != nil {
-		r.note("ScaledObject %s, and so the Forecasts of its triggers: %s", owner, cmdline.APIMessage(err))
+		r.note("ScaledObject %s, and so the Forecasts of its triggers: %s", owner, client.APIMessage(err))
 		return
 	}
 	forecasts := autoscaler.TriggerForecasts(object)
@@ -206,7 +207,7 @@ func (r *clusterReader) otherAutoscalers(ctx context.Context, h *autoscalingv2.H
 	var out []string
 	all, err := r.clients.AutoscalingV2().HorizontalPodAutoscalers(r.namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
-		r.note("other HPAs of the same target: %s", cmdline.APIMessage(err))
+		r.note("other HPAs of the same target: %s", client.APIMessage(err))
 		return nil
 	}
 	for i := range all.Items {

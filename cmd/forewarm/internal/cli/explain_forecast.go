@@ -12,14 +12,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/outlooks"
 	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/kube/client"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
@@ -38,8 +37,8 @@ func (r *clusterReader) forecast(ctx context.Context, from *autoscaler.Source) *
 	case from.Forecast == "":
 		return nil
 	case err != nil:
-		r.note("the outlook of Forecast %s: %s", from.Forecast, cmdline.APIMessage(err))
-		return &explain.Forecast{Name: from.Forecast, Missing: cmdline.APIMessage(err)}
+		r.note("the outlook of Forecast %s: %s", from.Forecast, client.APIMessage(err))
+		return &explain.Forecast{Name: from.Forecast, Missing: client.APIMessage(err)}
 	}
 	f := ofOutlook(&o.Status)
 	f.Name = from.Forecast
@@ -57,9 +56,9 @@ func (r *clusterReader) outlook(ctx context.Context, forecast string) (*inspect.
 
 // exposing is the Forecast that answers an External metric by its alias, and the view that is asked for; an empty name where none does.
 func (r *clusterReader) exposing(ctx context.Context, from *autoscaler.Source) (name string, view map[string]string) {
-	all, err := outlooks.ListForecasts(ctx, r.objects, r.namespace)
+	all, err := client.ListForecasts(ctx, r.objects, r.namespace)
 	if err != nil && !apierrors.IsNotFound(err) {
-		r.note("whether a Forecast exposes %s: %s", from.Forecast, cmdline.APIMessage(err))
+		r.note("whether a Forecast exposes %s: %s", from.Forecast, client.APIMessage(err))
 	}
 	return from.Exposing(r.namespace, all)
 }

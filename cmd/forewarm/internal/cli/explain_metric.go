@@ -15,8 +15,8 @@ import (
 	custom "k8s.io/metrics/pkg/apis/custom_metrics/v1beta2"
 	external "k8s.io/metrics/pkg/apis/external_metrics/v1beta1"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
+	"github.com/forewarm/forewarm/pkg/kube/client"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
@@ -27,12 +27,12 @@ func (r *clusterReader) metric(ctx context.Context, s *autoscaler.Resolved, i in
 	values, group, err := r.values(ctx, from.Metric)
 	read := explain.Metric{Reading: hpa.Reading{Values: values}, From: group}
 	if err != nil {
-		read = explain.Metric{Reading: hpa.Reading{Err: errors.New(cmdline.APIMessage(err))}}
+		read = explain.Metric{Reading: hpa.Reading{Err: errors.New(client.APIMessage(err))}}
 	}
 	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
 		if milli, found := byStatus(s, i); found {
 			read = explain.Metric{Reading: hpa.Reading{Values: []int64{milli}}, From: "the HPA's status"}
-			r.note("metric %s, the HPA's status is used instead: %s", m.Name, cmdline.APIMessage(err))
+			r.note("metric %s, the HPA's status is used instead: %s", m.Name, client.APIMessage(err))
 		}
 	}
 	if from.Forecast != "" {

@@ -13,10 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
+	"github.com/forewarm/forewarm/pkg/kube/client"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
@@ -30,7 +30,7 @@ func (r *clusterReader) scale(
 	if err != nil {
 		n := h.Status.CurrentReplicas
 		s.Scale = explain.Scale{Replicas: n, Existing: n, Pods: n, Ready: n}
-		r.note("the scale of %s, the HPA's status is used instead: %s", s.Target, cmdline.APIMessage(err))
+		r.note("the scale of %s, the HPA's status is used instead: %s", s.Target, client.APIMessage(err))
 		return ""
 	}
 	n := scale.Status.Replicas
@@ -67,7 +67,7 @@ func (r *clusterReader) pods(ctx context.Context, selector string, s *autoscaler
 	}
 	pods, err := r.clients.CoreV1().Pods(r.namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
 	if err != nil {
-		r.note("the ready pods of %s, all pods are assumed to be ready: %s", s.Target, cmdline.APIMessage(err))
+		r.note("the ready pods of %s, all pods are assumed to be ready: %s", s.Target, client.APIMessage(err))
 		return
 	}
 	s.Scale.Pods, s.Scale.Ready = int32(min(len(pods.Items), math.MaxInt32)), 0
@@ -110,7 +110,7 @@ func (r *clusterReader) readCovers(ctx context.Context, selector string, s *auto
 	}
 	pods, err := r.clients.CoreV1().Pods(r.namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
 	if err != nil {
-		r.note("the pods of %s that waited for a node: %s", s.Target, cmdline.APIMessage(err))
+		r.note("the pods of %s that waited for a node: %s", s.Target, client.APIMessage(err))
 		return
 	}
 	for _, f := range covered {
@@ -127,7 +127,7 @@ func (r *clusterReader) readPools(ctx context.Context, forecasts []*explain.Fore
 	list, err := r.objects.Resource(warmPools()).Namespace(r.namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		if !apierrors.IsNotFound(err) {
-			r.note("the warm pool that covers the Forecast: %s", cmdline.APIMessage(err))
+			r.note("the warm pool that covers the Forecast: %s", client.APIMessage(err))
 		}
 		return false
 	}

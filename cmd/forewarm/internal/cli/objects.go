@@ -23,6 +23,7 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/kube/client"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/printable"
 	"github.com/forewarm/forewarm/pkg/signal/catalogue"
@@ -76,7 +77,7 @@ func (s *objectSource) Read(
 	if s.File != "" {
 		return found, s.readFiles(ctx, in, found, kinds)
 	}
-	client, namespace, err := s.Client(ctx, "read")
+	objects, namespace, err := s.Client(ctx, "read")
 	if err != nil {
 		return nil, fmt.Errorf("%w; set one, or read manifests (--file DIR)", err)
 	}
@@ -84,9 +85,9 @@ func (s *objectSource) Read(
 	if namespace = cmp.Or(s.Namespace, namespace); s.All {
 		namespace, scope = metav1.NamespaceAll, "-A"
 	}
-	found.Client = client
+	found.Client = objects
 	for kind, resource := range kinds {
-		all, err := cmdline.ListAll(ctx, client.Resource(resource).Namespace(namespace))
+		all, err := client.ListAll(ctx, objects.Resource(resource).Namespace(namespace))
 		switch {
 		case apierrors.IsForbidden(err):
 			const unread = "%ss are not read: you may not list them (kubectl auth can-i list %s %s)"

@@ -7,7 +7,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/outlooks"
+	"github.com/forewarm/forewarm/pkg/kube/client"
 )
 
 // HPAs that ask for a Forecast's name are found, and those that ask for its alias where no older Forecast has it.
@@ -15,7 +15,7 @@ func TestPastFindsHPAs(t *testing.T) {
 	server := httptest.NewServer(clusterOf("aliases"))
 	defer server.Close()
 	for name, want := range map[string]string{"older": "exposed:HorizontalPodAutoscaler/alias", "newer": "HorizontalPodAutoscaler/name"} {
-		f, err := outlooks.PastFromCluster(t.Context(), &rest.Config{Host: server.URL}, "inference", name)
+		f, err := client.ReadWithCluster(t.Context(), &rest.Config{Host: server.URL}, "inference", name)
 		if err != nil || f.State.UnreadReason != "" {
 			t.Fatalf("%v, unread: %s", err, f.State.UnreadReason)
 		}

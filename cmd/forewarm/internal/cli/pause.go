@@ -18,6 +18,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
+	"github.com/forewarm/forewarm/pkg/kube/client"
 	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
@@ -99,14 +100,14 @@ type result struct {
 }
 
 func (o *pauseOptions) run(ctx context.Context, names []string, out io.Writer) error {
-	client, namespace, err := o.Client(ctx, "pause")
+	objects, namespace, err := o.Client(ctx, "pause")
 	if err != nil {
 		return err
 	}
 	if namespace = cmp.Or(o.namespace, namespace); o.all {
 		namespace = ""
 	}
-	forecasts := client.Resource(v1alpha1.GroupVersion().WithResource("forecasts"))
+	forecasts := objects.Resource(v1alpha1.GroupVersion().WithResource("forecasts"))
 	all, err := o.change(ctx, forecasts, namespace, names)
 	if err != nil {
 		return err
@@ -149,7 +150,7 @@ func (o *pauseOptions) change(
 	if len(names) > 0 {
 		return all, nil
 	}
-	found, err := cmdline.ListAll(ctx, forecasts.Namespace(namespace))
+	found, err := client.ListAll(ctx, forecasts.Namespace(namespace))
 	if err != nil {
 		return nil, fmt.Errorf("list the Forecasts: %w", err)
 	}

@@ -8,15 +8,10 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
-
-	"github.com/forewarm/forewarm/pkg/printable"
 )
 
 // Cluster is the one that a command reads with the user's own rights, by kubectl's flags.
@@ -133,35 +128,4 @@ func checkContextFiles(config *clientcmdapi.Config, name string) error {
 		}
 	}
 	return errors.Join(problems...)
-}
-
-// MaxMessage bounds what is repeated of other programs, in bytes.
-const MaxMessage = 600
-
-// APIMessage is the server's message of an error.
-func APIMessage(err error) string {
-	var status apierrors.APIStatus
-	if errors.As(err, &status) && status.Status().Message != "" {
-		return printable.Clip(status.Status().Message, MaxMessage)
-	}
-	return printable.Clip(err.Error(), MaxMessage)
-}
-
-// pageSize is how many objects are read at once.
-const pageSize = 500
-
-// ListAll lists the objects of a kind, page by page.
-func ListAll(ctx context.Context, of dynamic.ResourceInterface) ([]unstructured.Unstructured, error) {
-	out := []unstructured.Unstructured{}
-	options := metav1.ListOptions{Limit: pageSize}
-	for {
-		page, err := of.List(ctx, options)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, page.Items...)
-		if options.Continue = page.GetContinue(); options.Continue == "" {
-			return out, nil
-		}
-	}
 }

@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
+	"github.com/forewarm/forewarm/pkg/kube/client"
 )
 
 // A table has heads of a line or several, and nothing without lines; what others say is cut.
@@ -23,9 +24,9 @@ func TestOutput(t *testing.T) {
 	if diff := cmp.Diff("\nNAME       STATE\nllama      Ready\na\\u000ab\n", out.String()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	long := strings.Repeat("x ", cmdline.MaxMessage)
-	refused, plain := cmdline.APIMessage(apierrors.NewBadRequest(long)), cmdline.APIMessage(errors.New(long))
-	if want := long[:cmdline.MaxMessage] + "…"; refused != want || plain != want {
+	long := strings.Repeat("x ", client.MaxMessage)
+	refused, plain := client.APIMessage(apierrors.NewBadRequest(long)), client.APIMessage(errors.New(long))
+	if want := long[:client.MaxMessage] + "…"; refused != want || plain != want {
 		t.Errorf("%q and %q, want %q", refused, plain, want)
 	}
 	note := cmdline.Note(long + "\n")

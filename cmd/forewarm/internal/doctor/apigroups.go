@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/pkg/kube/aggregation"
+	"github.com/forewarm/forewarm/pkg/kube/client"
 )
 
 // apiService has the fields of an APIService (apiregistration.k8s.io/v1) that are used here.
@@ -67,7 +67,7 @@ const resourceMetrics = "metrics.k8s.io"
 
 // readAPIServices reads those of Forewarm's groups, and of the resource metrics, that have a service behind them.
 func (d *Doctor) readAPIServices(ctx context.Context) ([]apiService, error) {
-	all, err := cmdline.ListAll(ctx, d.objects.Resource(schema.GroupVersionResource{
+	all, err := client.ListAll(ctx, d.objects.Resource(schema.GroupVersionResource{
 		Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices",
 	}))
 	if err != nil {
@@ -169,7 +169,7 @@ func (a *apiService) available(own aggregation.Service) Finding {
 		f.Level = Error
 		f.Message = fmt.Sprintf(
 			"is not available (%s): %.*s; while it is not, no namespace of the cluster can be deleted", c.Reason,
-			cmdline.MaxMessage, strings.TrimSuffix(c.Message, "."),
+			client.MaxMessage, strings.TrimSuffix(c.Message, "."),
 		)
 		f.Remedy = a.mend(c, a.leadsTo() == own)
 	}

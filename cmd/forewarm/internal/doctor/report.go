@@ -6,7 +6,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
+	"github.com/forewarm/forewarm/pkg/kube/client"
 )
 
 // Level is how bad a finding is.
@@ -68,10 +68,10 @@ const ask = "ask for this right, or let an administrator run forewarm doctor"
 
 // unread is the finding for something that could not be read.
 func unread(check, what string, err error) Finding {
-	f := Finding{Check: check, Level: Unknown, Message: "cannot read " + what + ": " + cmdline.APIMessage(err)}
+	f := Finding{Check: check, Level: Unknown, Message: "cannot read " + what + ": " + client.APIMessage(err)}
 	switch {
 	case apierrors.IsForbidden(err):
-		f.Message, f.Remedy = "you may not read "+what+": "+cmdline.APIMessage(err), ask
+		f.Message, f.Remedy = "you may not read "+what+": "+client.APIMessage(err), ask
 	case apierrors.IsTimeout(err), apierrors.IsServerTimeout(err), apierrors.IsTooManyRequests(err):
 		f.Remedy = "try again, or set a longer --timeout"
 	}

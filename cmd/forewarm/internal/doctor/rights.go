@@ -13,9 +13,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/kube/aggregation"
+	"github.com/forewarm/forewarm/pkg/kube/client"
 )
 
 // right is what an account may do: verbs on one resource of one group, written RESOURCE/SUBRESOURCE; with a name on that object
@@ -173,7 +173,7 @@ func checkRights(ctx context.Context, d *Doctor, s *state) []Finding {
 		if err != nil {
 			f := unread(name, "the rights of the "+object, err)
 			if apierrors.IsForbidden(err) {
-				f.Message = "you may not ask for the rights of the " + object + ": " + cmdline.APIMessage(err)
+				f.Message = "you may not ask for the rights of the " + object + ": " + client.APIMessage(err)
 			}
 			return append(out, f)
 		}

@@ -12,7 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
+	"github.com/forewarm/forewarm/pkg/kube/client"
 	"github.com/forewarm/forewarm/pkg/kube/peers"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
@@ -93,13 +93,13 @@ func (d *Doctor) whyNotReady(ctx context.Context, s *state) (why, remedy string)
 func podProblem(p *corev1.Pod, otherwise string) (why, remedy string) {
 	for _, c := range p.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
-			why = fmt.Sprintf(": pod %s waits for a node: %.*s", p.Name, cmdline.MaxMessage, c.Message)
+			why = fmt.Sprintf(": pod %s waits for a node: %.*s", p.Name, client.MaxMessage, c.Message)
 			return why, "make room for it"
 		}
 	}
 	for i := range p.Status.ContainerStatuses {
 		if w := p.Status.ContainerStatuses[i].State.Waiting; w != nil && w.Reason != "ContainerCreating" {
-			return fmt.Sprintf(": pod %s: %s: %.*s", p.Name, w.Reason, cmdline.MaxMessage, w.Message),
+			return fmt.Sprintf(": pod %s: %s: %.*s", p.Name, w.Reason, client.MaxMessage, w.Message),
 				remedyOf(w.Reason, otherwise)
 		}
 	}

@@ -15,9 +15,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/kube/aggregation"
+	"github.com/forewarm/forewarm/pkg/kube/client"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 )
 
@@ -78,7 +78,7 @@ func (d *Doctor) read(ctx context.Context) *state {
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &f); err != nil {
 			s.findings = append(s.findings, Finding{
 				Check: "Forecasts", Level: Error, Object: "Forecast " + object.GetNamespace() + "/" + object.GetName(),
-				Message: "it cannot be read: " + cmdline.APIMessage(err),
+				Message: "it cannot be read: " + client.APIMessage(err),
 				Remedy:  "correct it, or delete and create it again",
 			})
 			continue
@@ -140,10 +140,10 @@ func parseArgs(args []string) map[string]string {
 
 // list reads the objects of all namespaces, or of one where the caller may not. What is not read is a finding.
 func (d *Doctor) list(ctx context.Context, s *state, of schema.GroupVersionResource) []unstructured.Unstructured {
-	found, err := cmdline.ListAll(ctx, d.objects.Resource(of))
+	found, err := client.ListAll(ctx, d.objects.Resource(of))
 	if apierrors.IsForbidden(err) {
 		what := of.GroupResource().String() + " of all namespaces"
-		if some, other := cmdline.ListAll(ctx, d.objects.Resource(of).Namespace(d.Elsewhere)); other == nil {
+		if some, other := client.ListAll(ctx, d.objects.Resource(of).Namespace(d.Elsewhere)); other == nil {
 			f := unread("Access", what, err)
 			f.Message = "only those of the namespace " + d.Elsewhere + " are checked: " + f.Message
 			s.findings = append(s.findings, f)

@@ -15,6 +15,7 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/kube/client"
 )
 
 // The exit codes beside 0 and exit.Failure.
@@ -112,11 +113,11 @@ func (o *options) run(ctx context.Context, args []string, out, messages io.Write
 	if !o.past.From.IsZero() {
 		return o.showPast(ctx, args[0], out)
 	}
-	client, err := o.Connect(ctx, "inspect")
+	reader, err := o.Connect(ctx, "inspect")
 	if err != nil {
 		return err
 	}
-	s := o.source(client, args)
+	s := o.source(reader, args)
 	if o.Watch {
 		w := watch{options: o, source: s, out: out, messages: messages}
 		return notFoundCode(w.run(ctx))
@@ -133,7 +134,7 @@ func (o *options) run(ctx context.Context, args []string, out, messages io.Write
 
 // source is what is shown: one outlook of a namespace, or all that a selector matches, of all namespaces where that is empty.
 type source struct {
-	client                    *Client
+	client                    *client.Client
 	namespace, name, selector string
 }
 
@@ -146,7 +147,7 @@ func (o *options) split(arg, own string) (namespace, name string) {
 	return namespace, name
 }
 
-func (o *options) source(c *Client, args []string) source {
+func (o *options) source(c *client.Client, args []string) source {
 	s := source{client: c, namespace: o.Namespace, selector: o.Labels}
 	switch {
 	case len(args) == 1:
@@ -196,7 +197,7 @@ func (s source) where() string {
 }
 
 func notFoundCode(err error) error {
-	if errors.Is(err, ErrNotFound) {
+	if errors.Is(err, client.ErrNotFound) {
 		return cmdline.WithExitCode(codeNotFound, err)
 	}
 	return err

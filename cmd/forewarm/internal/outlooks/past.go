@@ -18,6 +18,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/kube/client"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/signal"
@@ -116,7 +117,7 @@ func (o *PastOptions) Read(
 	defer source.Close()
 	var all []*Past
 	for _, key := range of {
-		forecast, err := PastFromCluster(ctx, config, key.Namespace, key.Name)
+		forecast, err := client.ReadWithCluster(ctx, config, key.Namespace, key.Name)
 		if err != nil {
 			return nil, err
 		}
@@ -130,7 +131,7 @@ func (o *PastOptions) Read(
 }
 
 func (o *PastOptions) read(
-	ctx context.Context, source refresh.Source, of *PastForecast, until time.Time,
+	ctx context.Context, source refresh.Source, of *client.ForecastInCluster, until time.Time,
 ) (*Past, error) {
 	const most = 24
 	target, problems := manifest.NewResolver(catalogue.Signals{Label: "namespace", Trust: o.trust}).

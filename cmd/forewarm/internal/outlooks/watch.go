@@ -12,6 +12,7 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/kube/client"
 )
 
 // The pause between two reads of a watch is the shortest step of the Forecasts, within these bounds.
@@ -35,7 +36,7 @@ func (w *watch) run(ctx context.Context) error {
 	pause := maxPause
 	for first := true; ; first = false {
 		list, now, err := w.source.read(ctx)
-		if !first && errors.Is(err, ErrNotFound) { // The one that was named is deleted.
+		if !first && errors.Is(err, client.ErrNotFound) { // The one that was named is deleted.
 			list, err = &inspect.OutlookList{}, nil
 		}
 		switch {

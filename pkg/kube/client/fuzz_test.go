@@ -1,4 +1,4 @@
-package outlooks_test
+package client_test
 
 import (
 	"net/http"
@@ -8,8 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/outlooks"
+	"k8s.io/client-go/rest"
+
+	"github.com/forewarm/forewarm/pkg/kube/client"
 )
 
 // Whatever answers at the address that was named, asking ends, with outlooks or with an error that repeats little of it.
@@ -29,8 +30,7 @@ func FuzzOutlooks(f *testing.F) {
 		w.Write(*body.Load()) //nolint:errcheck // The client may have hung up.
 	}))
 	f.Cleanup(server.Close)
-	c := outlooks.Connection{Server: server.URL, Cluster: cmdline.Cluster{Timeout: 10 * time.Second}}
-	client, err := c.Connect(f.Context(), "fuzz")
+	c, err := client.New(&rest.Config{Host: server.URL, Timeout: 10 * time.Second}, "inference")
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -41,14 +41,14 @@ func FuzzOutlooks(f *testing.F) {
 		body.Store(&answer)
 		code.Store(int64(status))
 		asked.Store(0)
-		list, _, err := client.Outlooks(t.Context(), "", "")
+		list, _, err := c.Outlooks(t.Context(), "", "")
 		if asked.Load() > 2 || err == nil && list == nil {
 			t.Fatalf("%q: asked %d times, %v, %v", answer, asked.Load(), list, err)
 		}
 		if err != nil && len(err.Error()) > 1000 {
 			t.Fatalf("%q: an error of %d bytes", answer, len(err.Error()))
 		}
-		if _, _, err := client.Outlook(t.Context(), "inference", "a"); err != nil && len(err.Error()) > 1000 {
+		if _, _, err := c.Outlook(t.Context(), "inference", "a"); err != nil && len(err.Error()) > 1000 {
 			t.Fatalf("%q: an error of %d bytes", answer, len(err.Error()))
 		}
 	})

@@ -1,4 +1,4 @@
-package outlooks
+package client
 
 import (
 	"context"
@@ -10,15 +10,14 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 )
 
-// PastForecast is an object of a cluster, and what the cluster knows of its workload.
-type PastForecast struct {
+// ForecastInCluster is an object of a cluster, and what the cluster knows of its workload.
+type ForecastInCluster struct {
 	Key    snapshot.Key
 	Object *v1alpha1.Forecast
 	State  manifest.ClusterState
@@ -41,7 +40,7 @@ func ReadForecast(ctx context.Context, config *rest.Config, namespace, name stri
 
 // ListForecasts lists the Forecasts of a namespace, without those that cannot be read.
 func ListForecasts(ctx context.Context, client dynamic.Interface, namespace string) ([]v1alpha1.Forecast, error) {
-	stored, err := cmdline.ListAll(ctx,
+	stored, err := ListAll(ctx,
 		client.Resource(v1alpha1.GroupVersion().WithResource("forecasts")).Namespace(namespace))
 	all := make([]v1alpha1.Forecast, 0, len(stored))
 	for i := range stored {
@@ -54,9 +53,9 @@ func ListForecasts(ctx context.Context, client dynamic.Interface, namespace stri
 	return all, err
 }
 
-// PastFromCluster reads a Forecast, its measured lead time and its autoscalers, with the user's own rights.
-func PastFromCluster(ctx context.Context, config *rest.Config, namespace, name string) (PastForecast, error) {
-	f := PastForecast{Key: snapshot.Key{Namespace: namespace, Name: name}}
+// ReadWithCluster reads a Forecast, its measured lead time and its autoscalers, with the user's own rights.
+func ReadWithCluster(ctx context.Context, config *rest.Config, namespace, name string) (ForecastInCluster, error) {
+	f := ForecastInCluster{Key: snapshot.Key{Namespace: namespace, Name: name}}
 	client, err := dynamic.NewForConfig(config)
 	if err == nil {
 		f.Object, err = ReadForecast(ctx, config, namespace, name)
@@ -82,7 +81,7 @@ func PastFromCluster(ctx context.Context, config *rest.Config, namespace, name s
 }
 
 // alias is that which the Forecast holds in the cluster; the zero value without one.
-func (f *PastForecast) alias(ctx context.Context, client dynamic.Interface) (snapshot.Key, error) {
+func (f *ForecastInCluster) alias(ctx context.Context, client dynamic.Interface) (snapshot.Key, error) {
 	if f.Object.Spec.Expose == nil {
 		return snapshot.Key{}, nil
 	}
@@ -97,19 +96,19 @@ func (f *PastForecast) alias(ctx context.Context, client dynamic.Interface) (sna
 
 // readAutoscalers adds those that name the Forecast, or its alias if no other Forecast has it. Without KEDA there are no
 // ScaledObjects.
-func (f *PastForecast) readAutoscalers(ctx context.Context, client dynamic.Interface) error {
+func (f *ForecastInCluster) readAutoscalers(ctx context.Context, client dynamic.Interface) error {
 	alias, err := f.alias(ctx, client)
 	if err != nil {
 		return err
 	}
-	hpas, err := cmdline.ListAll(ctx, client.Resource(autoscaler.HPAs()).Namespace(f.Key.Namespace))
+	hpas, err := ListAll(ctx, client.Resource(autoscaler.HPAs()).Namespace(f.Key.Namespace))
 	var found []manifest.Reference
 	for i := range hpas {
 		if h, unread := autoscaler.ReadHPA(&hpas[i]); unread == nil {
 			found = append(found, autoscaler.FromHPA(h)...)
 		}
 	}
-	scaled, failed := cmdline.ListAll(ctx, client.Resource(autoscaler.ScaledObjects()).Namespace(f.Key.Namespace))
+	scaled, failed := ListAll(ctx, client.Resource(autoscaler.ScaledObjects()).Namespace(f.Key.Namespace))
 	for i := 0; failed == nil && i < len(scaled); i++ {
 		found = append(found, autoscaler.FromScaledObject(&scaled[i])...)
 	}

@@ -1,0 +1,139 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+
+	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
+)
+
+// Client reads from one server.
+type Client struct {
+	http *http.Client
+	base *url.URL
+	// Namespace is that of the kubeconfig's context, "default" where it has none.
+	Namespace string
+}
+
+// ErrNotFound: the server has no such object.
+var ErrNotFound = errors.New("not found")
+
+// maxAnswer is the size of the largest answer that is read: ten thousand full outlooks.
+const maxAnswer = 256 << 20
+
+// New makes a client of the server that a configuration leads to: the aggregation layer of a cluster, or a standalone forewarm. The
+// namespace is that of the kubeconfig's context.
+func New(config *rest.Config, namespace string) (*Client, error) {
+	base, _, err := rest.DefaultServerUrlFor(config)
+	if err != nil {
+		const advice = "write for example http://127.0.0.1:8080"
+		return nil, fmt.Errorf("%.200q is not a URL: %s: %w", config.Host, advice, err)
+	}
+	doer, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", base, err)
+	}
+	return &Client{http: doer, base: base, Namespace: namespace}, nil
+}
+
+// Outlook reads one outlook, and the server's time.
+func (c *Client) Outlook(ctx context.Context, namespace, name string) (*inspect.Outlook, time.Time, error) {
+	var outlook inspect.Outlook
+	now, err := c.get(ctx, &outlook, url.Values{}, "namespaces", namespace, inspect.Resource, name)
+	return &outlook, now, err
+}
+
+// Outlooks reads all outlooks of a namespace, or of all namespaces where it is empty, that a label selector matches, page by page.
+func (c *Client) Outlooks(ctx context.Context, namespace, selector string) (*inspect.OutlookList, time.Time, error) {
+	path := []string{inspect.Resource}
+	if namespace != "" {
+		path = []string{"namespaces", namespace, inspect.Resource}
+	}
+	var (
+		all inspect.OutlookList
+		now time.Time
+	)
+	query := url.Values{"limit": {"500"}}
+	if selector != "" {
+		query.Set("labelSelector", selector)
+	}
+	for {
+		var part inspect.OutlookList
+		var err error
+		if now, err = c.get(ctx, &part, query, path...); err != nil {
+			return nil, now, err
+		}
+		all.TypeMeta, all.ListMeta = part.TypeMeta, part.ListMeta
+		all.Items = append(all.Items, part.Items...)
+		if part.Continue == "" || part.Continue == query.Get("continue") {
+			all.Continue, all.RemainingItemCount = "", nil
+			return &all, now, nil
+		}
+		query.Set("continue", part.Continue)
+	}
+}
+
+// get reads one object of the inspection group, and the server's time, so that ages do not depend on the local clock.
+func (c *Client) get(ctx context.Context, into any, query url.Values, path ...string) (time.Time, error) {
+	group := []string{"apis", inspect.GroupName, inspect.Version}
+	target := c.base.JoinPath(append(group, path...)...)
+	target.RawQuery = query.Encode()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), http.NoBody)
+	if err != nil {
+		return time.Time{}, err
+	}
+	request.Header.Set("Accept", "application/json")
+	response, err := c.http.Do(request)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("%w: check that forewarm is running there", err)
+	}
+	defer response.Body.Close() //nolint:errcheck // Read only.
+	now, err := http.ParseTime(response.Header.Get("Date"))
+	if err != nil {
+		now = time.Time{} // Unknown; so are ages.
+	}
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return now, fmt.Errorf("read the answer of %s: %w", target, err)
+	case len(body) > maxAnswer:
+		return now, fmt.Errorf("the answer of %s is larger than %d MiB: choose one namespace", target, maxAnswer>>20)
+	case response.StatusCode != http.StatusOK:
+		return now, statusError(target, response.StatusCode, body)
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		return now, fmt.Errorf("the answer of %s is not an outlook: check that it is forewarm's address: %w", target,
+			err)
+	}
+	return now, nil
+}
+
+// statusError is the error for a status other than 200, with the server's message where it is a Kubernetes API.
+func statusError(target *url.URL, code int, body []byte) error {
+	var status metav1.Status
+	if err := json.Unmarshal(body, &status); err != nil || status.Kind != "Status" {
+		advice := "check that it is forewarm's address"
+		if code == http.StatusServiceUnavailable {
+			advice = "forewarm is not ready or cannot be reached"
+		}
+		return fmt.Errorf("%s answers %d %s: %s", target, code, http.StatusText(code), advice)
+	}
+	message := strings.TrimSpace(fmt.Sprintf("%.400s", status.Message)) // The message may be megabytes long.
+	if status.Reason == metav1.StatusReasonNotFound && status.Details != nil && status.Details.Name != "" {
+		return fmt.Errorf("%w: %s", ErrNotFound, message)
+	}
+	if code == http.StatusNotFound {
+		return fmt.Errorf("%s: %s: forewarm's inspection API is not installed there", target, message)
+	}
+	return fmt.Errorf("%s answers %d: %s", target, code, message)
+}
