@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/doctor"
+	"github.com/forewarm/forewarm/pkg/doctor"
 )
 
 // ailment is a way in which a cluster is broken, and what must be found.

@@ -22,8 +22,8 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cli"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/doctor"
 	"github.com/forewarm/forewarm/hack/apiservertest"
+	"github.com/forewarm/forewarm/pkg/doctor"
 )
 
 // examine runs the doctor's checks with the rights of a user.

@@ -8,7 +8,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cli"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/doctor"
+	"github.com/forewarm/forewarm/pkg/doctor"
 )
 
 // adapted are the objects of a cluster that is not handed over yet: an HPA, of whose metrics a Forecast answers the first two,

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/doctor"
 	"github.com/forewarm/forewarm/hack/apiservertest"
+	"github.com/forewarm/forewarm/pkg/doctor"
 )
 
 // wavesBy answers as waves does, to a replica whose clock is ahead: for it, the present and the newest sample are in the past.

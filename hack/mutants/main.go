@@ -33,7 +33,7 @@ func dependents(file string) []string {
 	case "manifest":
 		return []string{"./pkg/manifest/...", "./pkg/kube/...", "./cmd/forewarm/internal/..."}
 	case "kube":
-		return []string{"./pkg/kube/...", "./pkg/serve/...", "./cmd/forewarm/internal/doctor", "./cmd/forewarm/internal/serve"}
+		return []string{"./pkg/kube/...", "./pkg/serve/...", "./pkg/doctor", "./cmd/forewarm/internal/serve"}
 	case "source":
 		return []string{"./pkg/source/...", "./cmd/forewarm/internal/..."}
 	case "signal":

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/doctor"
+	"github.com/forewarm/forewarm/pkg/doctor"
 )
 
 const aboutHandover = `Handover --check says what is left before external.metrics.k8s.io and custom.metrics.k8s.io can be handed from

@@ -27,7 +27,7 @@ func manifests() []string {
 // granted is what roles of a file grant, one right with one verb each.
 func granted(t *testing.T, file string, roles ...string) map[string]bool {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "..", "..", file))
+	text, err := os.ReadFile(filepath.Join("..", "..", file))
 	if err != nil {
 		t.Fatal(err)
 	}

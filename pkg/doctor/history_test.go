@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -22,6 +23,11 @@ import (
 // loaded is how long the series of a load last, and so when it is now: three hours in steps of a minute.
 const loaded = 3 * time.Hour
 
+// reply writes an answer.
+func reply(w io.Writer, format string, args ...any) {
+	fmt.Fprintf(w, format, args...) //nolint:errcheck // The client may have hung up.
+}
+
 // serveSeries answers queries by Prometheus' own engine and storage; its clock is ahead by skew.
 func serveSeries(t *testing.T, load string, skew time.Duration) *httptest.Server {
 	t.Helper()
@@ -39,7 +45,10 @@ func serveSeries(t *testing.T, load string, skew time.Duration) *httptest.Server
 		w.Header().Set("Content-Type", "application/json")
 		if r.FormValue("query") == "time()" {
 			at := time.Unix(0, 0).Add(loaded + skew).Unix()
-			fmt.Fprintf(w, `{"status":"success","data":{"resultType":"scalar","result":[%d,"%[1]d"]}}`, at)
+			reply(w,
+				`{"status":"success","data":{"resultType":"scalar","result":[%d,"%[1]d"]}}`,
+				at,
+			)
 			return
 		}
 		number := func(name string) float64 {
@@ -67,8 +76,10 @@ func serveSeries(t *testing.T, load string, skew time.Duration) *httptest.Server
 				labels, _ := json.Marshal(s.Metric) //nolint:errcheck,errchkjson // Labels are strings.
 				samples = append(samples, fmt.Sprintf(`{"metric":%s,"value":[0,"%v"]}`, labels, s.F))
 			}
-			fmt.Fprintf(w, `{"status":"success","data":{"resultType":"vector","result":[%s]}}`,
-				strings.Join(samples, ","))
+			reply(w,
+				`{"status":"success","data":{"resultType":"vector","result":[%s]}}`,
+				strings.Join(samples, ","),
+			)
 			return
 		}
 		step := time.Duration(number("step") * float64(time.Second))
@@ -83,7 +94,10 @@ func serveSeries(t *testing.T, load string, skew time.Duration) *httptest.Server
 		if err != nil {
 			t.Error(err)
 		}
-		fmt.Fprintf(w, `{"status":"success","data":{"resultType":"matrix","result":[%s]}}`, encode(matrix))
+		reply(w,
+			`{"status":"success","data":{"resultType":"matrix","result":[%s]}}`,
+			encode(matrix),
+		)
 	}))
 	t.Cleanup(server.Close)
 	return server
