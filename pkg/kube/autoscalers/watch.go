@@ -71,8 +71,8 @@ func FromClients(clients kubernetes.Interface, objects dynamic.Interface, config
 	hpas := clients.AutoscalingV2().HorizontalPodAutoscalers(metav1.NamespaceAll)
 	scaledObjects := objects.Resource(autoscaler.ScaledObjects())
 	w.kinds = []*informer.Watch[references]{
-		kind(w, "HorizontalPodAutoscaler", config, informer.From(hpas, clients, ""), autoscaler.FromHPA),
-		kind(w, "ScaledObject", config, informer.From(scaledObjects, objects, ""), autoscaler.FromScaledObject),
+		kind(w, autoscaler.KindHPA, config, informer.From(hpas, clients, ""), autoscaler.FromHPA),
+		kind(w, autoscaler.KindScaledObject, config, informer.From(scaledObjects, objects, ""), autoscaler.FromScaledObject),
 	}
 	return w
 }

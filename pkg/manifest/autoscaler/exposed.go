@@ -24,6 +24,12 @@ import (
 	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
+// The kinds of autoscalers.
+const (
+	KindHPA          = "HorizontalPodAutoscaler"
+	KindScaledObject = "ScaledObject"
+)
+
 // HPAs is the resource of HorizontalPodAutoscalers.
 func HPAs() schema.GroupVersionResource {
 	return autoscalingv2.SchemeGroupVersion.WithResource("horizontalpodautoscalers")
@@ -194,7 +200,7 @@ var unbounded = regexp.MustCompile(`"[-+.0-9]+[eE][-+]?\d{3,}"`)
 // OutlineOf reads an autoscaler as a cluster or a file has it.
 func OutlineOf(object *unstructured.Unstructured) (o Outline, err error) {
 	o.Ref = object.GetKind() + "/" + object.GetName()
-	if object.GetKind() == "ScaledObject" {
+	if object.GetKind() == KindScaledObject {
 		read, ok := decodeSpec(object)
 		if !ok {
 			return o, errors.New("its spec is not that of a ScaledObject")

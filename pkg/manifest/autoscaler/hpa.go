@@ -60,7 +60,7 @@ func workloadOf(h *autoscalingv2.HorizontalPodAutoscaler) leadtime.Workload {
 // where there is none.
 func OwningScaledObject(h *autoscalingv2.HorizontalPodAutoscaler) string {
 	for _, o := range h.OwnerReferences {
-		if o.Kind == "ScaledObject" && strings.HasPrefix(o.APIVersion, "keda.sh/") {
+		if o.Kind == KindScaledObject && strings.HasPrefix(o.APIVersion, "keda.sh/") {
 			return o.Name
 		}
 	}

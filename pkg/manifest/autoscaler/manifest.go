@@ -36,16 +36,16 @@ func readerOf(d manifest.RawDocument) manifest.KindReader[Manifest] {
 		return manifest.KindReader[Manifest]{Refused: fmt.Sprintf(format, args...)}
 	}
 	switch {
-	case kind == "HorizontalPodAutoscaler" && version == "autoscaling/v2":
+	case kind == KindHPA && version == "autoscaling/v2":
 		return manifest.KindReader[Manifest]{Read: readHPAManifest}
-	case kind == "HorizontalPodAutoscaler" && version == "autoscaling/v1":
+	case kind == KindHPA && version == "autoscaling/v1":
 		return refused("a HorizontalPodAutoscaler of autoscaling/v1 scales on the CPU alone: write apiVersion: " +
 			"autoscaling/v2 and an External metric of the total demand")
-	case kind == "HorizontalPodAutoscaler":
+	case kind == KindHPA:
 		return refused("apiVersion %.64q is not supported: write apiVersion: autoscaling/v2", version)
-	case kind == "ScaledObject" && version == "keda.sh/v1alpha1":
+	case kind == KindScaledObject && version == "keda.sh/v1alpha1":
 		return manifest.KindReader[Manifest]{Read: readScaledObjectManifest}
-	case kind == "ScaledObject":
+	case kind == KindScaledObject:
 		return refused("apiVersion %.64q is not supported: write apiVersion: keda.sh/v1alpha1", version)
 	}
 	name := cmp.Or(d.Text("metadata", "name"), "?")

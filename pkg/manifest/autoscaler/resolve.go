@@ -230,7 +230,7 @@ func ResolveFile(file string, data []byte, name string) (Resolved, error) {
 	if err != nil {
 		return Resolved{}, err
 	}
-	if one.document.Text("kind") == "ScaledObject" {
+	if one.document.Text("kind") == KindScaledObject {
 		return resolveScaledObject(one)
 	}
 	return resolveHPAManifest(one)

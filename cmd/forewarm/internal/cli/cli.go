@@ -37,13 +37,6 @@ While the demo runs, inspect it from another terminal:
 
   forewarm inspect --server http://127.0.0.1:8080`
 
-// The exit codes of commands beside those of package cmdline.
-const (
-	codeNotFound = 2 // There is no such object.
-	codeErrors   = 3 // Something is wrong, failed or was left out.
-	codeUnknown  = 4 // Something could not be checked.
-)
-
 // Program is forewarm's command line.
 type Program struct {
 	// Version of the binary; empty means the one that the go command stamped into it.

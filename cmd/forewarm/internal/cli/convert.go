@@ -88,7 +88,7 @@ func (o *convertOptions) run(ctx context.Context, cmd *cobra.Command) error {
 		c.LeftOut = append(c.LeftOut, broken...)
 	}
 	found, err := o.Read(ctx, cmd.InOrStdin(), map[string]schema.GroupVersionResource{
-		kindHPA: autoscaler.HPAs(), kindScaledObject: autoscaler.ScaledObjects(),
+		autoscaler.KindHPA: autoscaler.HPAs(), autoscaler.KindScaledObject: autoscaler.ScaledObjects(),
 	})
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func (o *convertOptions) run(ctx context.Context, cmd *cobra.Command) error {
 	}
 	if err == nil && len(c.LeftOut) > 0 {
 		err = fmt.Errorf("%d converted, %d left out", len(c.Converted), len(c.LeftOut))
-		return cmdline.WithExitCode(codeErrors, err)
+		return cmdline.WithExitCode(cmdline.Findings, err)
 	}
 	return err
 }

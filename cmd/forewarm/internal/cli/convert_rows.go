@@ -51,7 +51,7 @@ func (c *conversion) convert(all []*unstructured.Unstructured) {
 	c.askers = map[string][]string{}
 	hpas := make([]*convertedHPA, len(all))
 	for i, object := range all {
-		if object.GetKind() == kindScaledObject {
+		if object.GetKind() == autoscaler.KindScaledObject {
 			c.scaledObject(object)
 			continue
 		}

@@ -180,11 +180,11 @@ func examineOnce(ctx context.Context, d *doctor.Doctor) (doctor.Report, error) {
 // reportError is the error, with its exit code, that a report amounts to.
 func reportError(r doctor.Report) error {
 	if n := r.Count(doctor.Error); n > 0 {
-		return cmdline.WithExitCode(codeErrors, fmt.Errorf("%s found", humanize.Plural(n, "error")))
+		return cmdline.WithExitCode(cmdline.Findings, fmt.Errorf("%s found", humanize.Plural(n, "error")))
 	}
 	if n := r.Count(doctor.Unknown); n > 0 {
 		err := fmt.Errorf("no errors found, but %s could not be made", humanize.Plural(n, "check"))
-		return cmdline.WithExitCode(codeUnknown, err)
+		return cmdline.WithExitCode(cmdline.Unknown, err)
 	}
 	return nil
 }

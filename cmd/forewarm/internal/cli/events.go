@@ -149,7 +149,7 @@ func (o *importOptions) run(cmd *cobra.Command, file string) error {
 	}
 	switch {
 	case len(left) > 0:
-		return cmdline.WithExitCode(codeErrors, fmt.Errorf("%d imported, %d left out", len(objects), len(left)))
+		return cmdline.WithExitCode(cmdline.Findings, fmt.Errorf("%d imported, %d left out", len(objects), len(left)))
 	case len(objects) == 0:
 		return fmt.Errorf("%s has no event to import: see --match and --since", file)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/outlooks"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
 
@@ -106,19 +107,13 @@ type autoscalerName struct {
 	name string
 }
 
-// The kinds of autoscalers.
-const (
-	kindHPA          = "HorizontalPodAutoscaler"
-	kindScaledObject = "ScaledObject"
-)
-
 // kindOf is the kind by one of its names; empty for any other.
 func kindOf(text string) string {
 	switch strings.ToLower(text) {
 	case "hpa", "horizontalpodautoscaler", "horizontalpodautoscalers":
-		return kindHPA
+		return autoscaler.KindHPA
 	case "scaledobject", "scaledobjects", "so":
-		return kindScaledObject
+		return autoscaler.KindScaledObject
 	}
 	return ""
 }

@@ -121,7 +121,7 @@ func (r *clusterReader) readOnce(ctx context.Context, of autoscalerName) (*readi
 	h, err := r.autoscaler(ctx, of)
 	if err != nil {
 		if apierrors.IsNotFound(err) {
-			err = cmdline.WithExitCode(codeNotFound, err)
+			err = cmdline.WithExitCode(cmdline.NotFound, err)
 		}
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func (r *clusterReader) note(format string, args ...any) {
 func (r *clusterReader) autoscaler(
 	ctx context.Context, of autoscalerName,
 ) (*autoscalingv2.HorizontalPodAutoscaler, error) {
-	if of.kind != kindScaledObject {
+	if of.kind != autoscaler.KindScaledObject {
 		return r.hpa(ctx, of.name)
 	}
 	object, err := r.scaledObject(ctx, of.name)

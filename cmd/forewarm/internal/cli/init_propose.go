@@ -155,7 +155,7 @@ func (o *initOptions) play(ctx context.Context, r *row) error {
 			Lead: compare.LeadTime{
 				Median: o.lead,
 			},
-			Objective: defaultBadHours,
+			Objective: compare.DefaultBadHours,
 			BadHours:  true,
 			GPUs:      float64(max(r.gpus, 1)),
 			Only:      []string{compare.HPA, compare.BestTarget, compare.Forewarm},
@@ -232,7 +232,7 @@ func (o *initOptions) render(r *row) {
 func (r *row) withoutForewarm() string {
 	const target = "raised to just below what a replica sustains (60 for 64)."
 	field := "minReplicas"
-	if len(r.outlines) > 0 && strings.HasPrefix(r.outlines[0].Ref, kindScaledObject+"/") {
+	if len(r.outlines) > 0 && strings.HasPrefix(r.outlines[0].Ref, autoscaler.KindScaledObject+"/") {
 		field = "minReplicaCount"
 	}
 	minimum := "raise " + field + " to what a normal busy hour needs."

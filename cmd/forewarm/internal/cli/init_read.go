@@ -25,12 +25,12 @@ import (
 // kinds are those that are read.
 func kinds() map[string]schema.GroupVersionResource {
 	return map[string]schema.GroupVersionResource{
-		kindHPA:               autoscaler.HPAs(),
-		kindScaledObject:      autoscaler.ScaledObjects(),
-		"Deployment":          {Group: "apps", Version: "v1", Resource: "deployments"},
-		"StatefulSet":         {Group: "apps", Version: "v1", Resource: "statefulsets"},
-		"LeaderWorkerSet":     {Group: "leaderworkerset.x-k8s.io", Version: "v1", Resource: "leaderworkersets"},
-		v1alpha1.ForecastKind: v1alpha1.GroupVersion().WithResource("forecasts"),
+		autoscaler.KindHPA:          autoscaler.HPAs(),
+		autoscaler.KindScaledObject: autoscaler.ScaledObjects(),
+		"Deployment":                {Group: "apps", Version: "v1", Resource: "deployments"},
+		"StatefulSet":               {Group: "apps", Version: "v1", Resource: "statefulsets"},
+		"LeaderWorkerSet":           {Group: "leaderworkerset.x-k8s.io", Version: "v1", Resource: "leaderworkersets"},
+		v1alpha1.ForecastKind:       v1alpha1.GroupVersion().WithResource("forecasts"),
 	}
 }
 
@@ -56,7 +56,7 @@ func workloads(found *foundObjects) []*row {
 			if err == nil && runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, f) == nil {
 				forecasts = append(forecasts, f)
 			}
-		case kindHPA, kindScaledObject:
+		case autoscaler.KindHPA, autoscaler.KindScaledObject:
 			autoscaled(found, object, at)
 		default:
 			if gpus := countGPUs(object.Object["spec"]); gpus > 0 && !isPart(object) {

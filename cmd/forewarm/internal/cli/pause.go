@@ -127,9 +127,12 @@ func (o *pauseOptions) run(ctx context.Context, names []string, out io.Writer) e
 	}
 	switch {
 	case len(all) == 0:
-		return cmdline.WithExitCode(codeNotFound, errors.New("there is no Forecast"))
+		return cmdline.WithExitCode(cmdline.NotFound, errors.New("there is no Forecast"))
 	case failed > 0:
-		return cmdline.WithExitCode(codeErrors, fmt.Errorf("%d of %d Forecasts could not be changed", failed, len(all)))
+		return cmdline.WithExitCode(
+			cmdline.Findings,
+			fmt.Errorf("%d of %d Forecasts could not be changed", failed, len(all)),
+		)
 	}
 	return err
 }

@@ -49,15 +49,12 @@ type simulateOptions struct {
 func simulateDefaults() *simulateOptions {
 	return &simulateOptions{
 		history: history.Defaults(), lead: leadFlag{Median: 5 * time.Minute, Known: assumed},
-		badHours: defaultBadHours, wait: sim.DefaultWait, gpus: defaultGPUs,
+		badHours: compare.DefaultBadHours, wait: sim.DefaultWait, gpus: defaultGPUs,
 	}
 }
 
 // formerLate is the former name of --late, which scripts may still use.
 const formerLate = "objective"
-
-// defaultBadHours is the objective of a Forecast that names none (manifest.DefaultBadHours).
-const defaultBadHours = 0.01
 
 // defaultGPUs are those of a replica.
 const defaultGPUs = 1

@@ -10,6 +10,12 @@ import (
 const (
 	// ExitFailure is the code of an error without a code of its own.
 	ExitFailure = 1
+	// NotFound: there is no such object.
+	NotFound = 2
+	// Findings: something is wrong, failed or was left out.
+	Findings = 3
+	// Unknown: something could not be checked.
+	Unknown = 4
 	// Interrupted is the code of interrupted work, as a shell has it for ^C.
 	Interrupted = 130
 )

@@ -18,12 +18,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/kube/client"
 )
 
-// The exit codes beside 0 and exit.Failure.
-const (
-	codeNotFound   = 2
-	codeNotServing = 3
-)
-
 const about = `Inspect shows what Forewarm observes, forecasts and serves: a table of all Forecasts, or one of them in full with a
 chart of the recent demand, the served value and the forecast ahead.
 
@@ -127,7 +121,7 @@ func (o *options) run(ctx context.Context, args []string, out, messages io.Write
 		return notFoundCode(err)
 	}
 	if err = o.show(s, list, now, out); err == nil && len(list.Items) == 0 {
-		return cmdline.WithExitCode(codeNotFound, fmt.Errorf("no Forecasts %s", s.where()))
+		return cmdline.WithExitCode(cmdline.NotFound, fmt.Errorf("no Forecasts %s", s.where()))
 	}
 	return errors.Join(err, checkServing(list.Items...))
 }
@@ -198,7 +192,7 @@ func (s source) where() string {
 
 func notFoundCode(err error) error {
 	if errors.Is(err, client.ErrNotFound) {
-		return cmdline.WithExitCode(codeNotFound, err)
+		return cmdline.WithExitCode(cmdline.NotFound, err)
 	}
 	return err
 }
@@ -219,7 +213,7 @@ func checkServing(shown ...inspect.Outlook) error {
 	if len(not) > most {
 		names += fmt.Sprintf(" and %d more", len(not)-most)
 	}
-	return cmdline.WithExitCode(codeNotServing,
+	return cmdline.WithExitCode(cmdline.Findings,
 		fmt.Errorf("%d of %d Forecasts are not serving: %s", len(not), len(shown), names))
 }
 

@@ -18,6 +18,9 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 )
 
+// DefaultBadHours is the objective of a Forecast that names none, as a share of the demand (manifest.DefaultBadHours).
+const DefaultBadHours = 0.01
+
 // Config is a history, and the workload and the autoscaler that are to meet it.
 type Config struct {
 	// Demand is the recorded total, on any step, NaN for a gap. Source names its origin, and Remarks are notes of its
