@@ -31,7 +31,7 @@ func TestCommandsAreFound(t *testing.T) {
 	if got, want := outputs[want[1]], "first\n\n  second\nforewarm  4000  7,089\n"; got != want {
 		t.Errorf("the output is %q, want %q", got, want)
 	}
-	if got := repotest.Words(`forewarm backtest --query 'sum(a b)' -q`); len(got) != 5 || got[3] != "sum(a b)" {
+	if got := repotest.Words(`forewarm simulate --query 'sum(a b)' -q`); len(got) != 5 || got[3] != "sum(a b)" {
 		t.Errorf("the words are %q", got)
 	}
 }

@@ -173,8 +173,8 @@ func offeredPreset(source string, template func(scope) string) Preset {
 		Brief: "to simulate with: right while requests wait",
 		Summary: "Offered load: the requests that would be in flight if none had to wait, which is those running, plus the growth of the " +
 			"queue since the last step times the mean service time of two minutes (Little, 1961). Equal to the requests in flight while " +
-			"none wait; else those who wait count once, when they arrive, so that the lateness that simulate and backtest find is right " +
-			"under saturation. Scale on the requests in flight: offered load asks for no replicas that empty a queue.",
+			"none wait; else those who wait count once, when they arrive, so that the lateness that simulate finds is right under " +
+			"saturation. Scale on the requests in flight: offered load asks for no replicas that empty a queue.",
 		Target:   "requests in flight that one replica serves at full load with good latency",
 		Unit:     "requests",
 		template: template,

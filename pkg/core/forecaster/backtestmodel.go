@@ -1,6 +1,7 @@
 package forecaster
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -17,29 +18,19 @@ import (
 type BacktestModel struct {
 	// Config must be valid; its Models, Settings, Autoscalers and Horizons are ignored.
 	Config Config
-	// Candidate is the canonical name of a candidate, Model any other model; at most one is set, and is calibrated alone. If
-	// none is set, the selected one of all candidates forecasts.
+	// Candidate is the canonical name of the candidate that forecasts. If it is empty, the selected one of all candidates does.
 	Candidate string
-	Model     forecast.Model
 	// Horizons are the windows to calibrate, in steps, the Config's Window among them.
 	Horizons []int
 }
 
 var _ forecast.Model = BacktestModel{}
 
-// Name of the model or candidate.
-func (m BacktestModel) Name() string {
-	switch {
-	case m.Model != nil:
-		return m.Model.Name()
-	case m.Candidate != "":
-		return m.Candidate
-	}
-	return "Forewarm"
-}
+// Name of the candidate.
+func (m BacktestModel) Name() string { return cmp.Or(m.Candidate, "Forewarm") }
 
-// Fit replays the series. Errors: the model's; forecast.ErrParameter for an unknown Candidate and for Horizons without the
-// Window.
+// Fit replays the series. Errors: the candidate's; forecast.ErrParameter for an unknown Candidate, for one that repeats a season
+// which is not a whole number of steps, and for Horizons without the Window.
 func (m BacktestModel) Fit(s forecast.Series) (forecast.Fitted, error) {
 	own := m.Config.stepsIn(m.Config.Window)
 	if !slices.Contains(m.Horizons, own) || slices.Min(m.Horizons) < 1 {
@@ -54,20 +45,23 @@ func (m BacktestModel) Fit(s forecast.Series) (forecast.Fitted, error) {
 	for _, h := range m.Horizons {
 		c.Horizons = append(c.Horizons, time.Duration(h)*c.Step)
 	}
-	out := &backtestFitted{name: m.Candidate}
-	if m.Model != nil {
-		out.name = m.Model.Name()
-		c.extra = m.Model
+	if m.Candidate != "" {
+		c.Models = []string{m.Candidate}
 	}
-	if out.name != "" {
-		c.Models = []string{out.name}
-	}
-	if out.name == windowpeak.Regression {
+	if m.Candidate == windowpeak.Regression {
 		c.Models = windowpeak.DefaultRegressionInputs()
 	}
-	out.f = New(c, History{Series: s})
-	if candidate := out.candidate(); candidate != nil && candidate.Err() != nil {
-		return nil, candidate.Err()
+	out := &backtestFitted{f: New(c, History{Series: s}), name: m.Candidate}
+	if out.f.peaks == nil {
+		return out, nil
+	}
+	candidate := out.candidate()
+	if candidate == nil {
+		return nil, fmt.Errorf("backtest model %s: the season is not a whole number of steps of %s: %w",
+			m.Name(), c.Step, forecast.ErrParameter)
+	}
+	if err := candidate.Err(); err != nil {
+		return nil, err
 	}
 	return out, nil
 }
@@ -78,14 +72,17 @@ type backtestFitted struct {
 	name string
 }
 
-// candidate is the one that forecasts; nil before the first sample.
+// candidate is the one that forecasts; nil before the first sample, and if there is none of its name.
 func (c *backtestFitted) candidate() *windowpeak.Candidate {
-	if c.f.peaks == nil {
+	switch {
+	case c.f.peaks == nil:
 		return nil
+	case c.name == "":
+		return c.f.peaks.Candidates[c.f.selection.byPinballLoss.Selected()]
 	}
 	at := c.f.peaks.Find(c.name)
-	if c.name == "" {
-		at = c.f.selection.byPinballLoss.Selected()
+	if at < 0 {
+		return nil
 	}
 	return c.f.peaks.Candidates[at]
 }
@@ -96,24 +93,30 @@ func (c *backtestFitted) Update(y float64) { c.f.Step(demand.Reading{Demand: y})
 // PointsTo writes the forecast's points to dst.
 func (c *backtestFitted) PointsTo(dst []float64) { copy(dst, c.Forecast(len(dst)).Point) }
 
-// Forecast is step by step, by the candidate or, if it has no steps, by the best that has. Only maxima are calibrated.
+// Forecast is step by step, by the candidate or, if it has no steps, by the best that has; NaN if there is none. Only maxima are
+// calibrated.
 func (c *backtestFitted) Forecast(h int) forecast.Forecast {
-	out := forecast.Forecast{
-		Start: c.f.ReadUntil(), Step: c.f.config.Step, Point: make([]float64, h), StdErr: make([]float64, h),
-	}
+	var out forecast.Forecast
 	if candidate := c.candidate(); candidate != nil {
-		by := c.f.stepForecaster(candidate).Forecast(h)
-		copy(out.Point, by.Point)
-		copy(out.StdErr, by.StdErr)
+		out = c.f.stepForecaster(candidate).Forecast(h)
 	}
+	if len(out.Point) == 0 {
+		unknown := slices.Repeat([]float64{math.NaN()}, h)
+		out.Point, out.StdErr = unknown, slices.Clone(unknown)
+	}
+	out.Start, out.Step = c.f.ReadUntil(), c.f.config.Step
 	return out
 }
 
-// MaxQuantile is the p-quantile of the highest value of the next h steps.
+// MaxQuantile is the p-quantile of the highest value of the next h steps. The selected candidate may forecast the lead window
+// only; then the other windows are, as in Windows, those of the best candidate that forecasts steps.
 func (c *backtestFitted) MaxQuantile(h int, p float64) float64 {
 	candidate := c.candidate()
 	if candidate == nil {
 		return math.NaN()
+	}
+	if c.name == "" && h != c.f.config.stepsIn(c.f.config.Window) {
+		candidate = c.f.stepForecaster(candidate)
 	}
 	return candidate.Quantile(h, p, c.f.bound)
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/demand"
@@ -62,9 +61,6 @@ type Config struct {
 	Lifetime time.Duration
 	// Priors from other workloads; nil means the built-in ones.
 	Priors *Priors
-
-	// extra is a candidate beside the built-in ones.
-	extra forecast.Model
 }
 
 // Priors are what is learnt from other workloads.
@@ -109,7 +105,6 @@ func (c Config) windowPeakConfig() (windowpeak.Config, error) {
 		Seasons: c.Seasons,
 		Windows: c.horizons(),
 		Level:   c.Settings.Level(),
-		Extra:   c.extra,
 		Models:  []string{}, // None, and not all.
 		// Values of the other objectives stay as they were.
 		SkipQuiet: c.Settings.BadHours,

@@ -9,5 +9,5 @@
 //	        ──> what the APIs show (describe.go, record.go)
 //
 // New replays a history with the same Step that live samples take. There is no clock, lock or goroutine; the same history
-// gives the same state to the last bit. The server, simulate, backtest and the benches all use a Forecaster.
+// gives the same state to the last bit. The server, simulate and the benches all use a Forecaster.
 package forecaster

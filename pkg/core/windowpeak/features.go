@@ -4,7 +4,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/series"
 )
 
@@ -27,8 +26,6 @@ type Config struct {
 	Level float64
 	// Tolerance is the relative rise that an autoscaler ignores: the regression's spread is at least half of it.
 	Tolerance float64
-	// Extra is a further candidate, fitted to the steps themselves; nil for none.
-	Extra forecast.Model
 	// Windows to calibrate beside the lead window, in steps.
 	Windows []int
 	// SkipQuiet is BlockModelConfig's.

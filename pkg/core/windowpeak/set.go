@@ -104,18 +104,8 @@ func (s *CandidateSet) addCandidates() error {
 			s.Candidates = append(s.Candidates, newCandidate(name, of, s))
 		}
 	}
-	if s.config.Extra == nil {
-		return nil
-	}
-	of, err := s.config.newBlockPredictor(s.config.Extra, s.config.Step, extraHistory*s.config.season())
-	if err == nil {
-		s.Candidates = append(s.Candidates, newCandidate(s.config.Extra.Name(), of, s))
-	}
-	return err
+	return nil
 }
-
-// extraHistory is how many seasons an Extra is fitted to.
-const extraHistory = 14
 
 // Step records a sample, scores the forecasts whose windows end, and forecasts again.
 func (s *CandidateSet) Step(x demand.Sample) {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"time"
@@ -10,21 +9,6 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 )
-
-// Run is the command line with a bar of the test's.
-func BacktestRun(ctx context.Context, bar *cmdline.ProgressBar, stdin io.Reader, args ...string) (string, error) {
-	o := backtestDefaults()
-	flags := o.flags()
-	if err := flags.Parse(args); err != nil {
-		return "", err
-	}
-	if err := o.validate(); err != nil {
-		return "", err
-	}
-	var out bytes.Buffer
-	err := o.run(ctx, stdin, &out, bar)
-	return out.String(), err
-}
 
 // Quantity is quantity, for its test.
 func CapacityQuantity(v float64) string { return quantity(v) }

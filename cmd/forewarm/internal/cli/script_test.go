@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -45,7 +44,6 @@ func TestScripts(t *testing.T) {
 		"PROMETHEUS": &historytest.Prometheus{Demand: hourly},
 		"FLEET":      &historytest.Prometheus{Answer: fleetAnswer},
 		"LIMITED":    &historytest.Prometheus{Answer: limited},
-		"SLOW":       &historytest.Prometheus{Demand: hourly, Stalls: 2},
 		// Of its own, as it counts what it is asked.
 		"STALLS":       &historytest.Prometheus{Demand: hourly, Stalls: 3},
 		"STUCK":        &historytest.Prometheus{Stalls: -1},
@@ -158,26 +156,20 @@ func kubeconfig(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 // demand writes a trace of so many minutes; with "gaps" ten of every ninety are missing, with "every other" half of them and with
-// "late" the first 205. It is 5 with "constant", 0 with "zero", and with "walk" it goes anywhere: nothing beats its last value.
+// "late" the first 205. It is 0 with "zero".
 func demand(ts *testscript.TestScript, _ bool, args []string) {
 	n, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	var text strings.Builder
 	text.WriteString("t,load\n")
-	random, walked := rand.New(rand.NewPCG(1, 2)), 1000.0
 	for i := range n {
 		at := time.Unix(int64(1767571200+60*i), 0)
 		value := hourly(at)
 		switch mode := strings.Join(args[2:], " "); {
 		case mode == "gaps" && i%90 >= 80, mode == "every other" && i%2 == 0, mode == "late" && i < 205:
 			value = math.NaN()
-		case mode == "constant":
-			value = 5
 		case mode == "zero":
 			value = 0
-		case mode == "walk":
-			walked += 20 * (random.Float64() - 0.5)
-			value = walked
 		}
 		fmt.Fprintf(&text, "%d,%s\n", at.Unix(), strings.TrimPrefix(fmt.Sprintf("%.6g", value), "NaN"))
 	}

@@ -162,7 +162,7 @@ func TestCommandsTellNoSecrets(t *testing.T) {
 	)
 	for how, url := range targets(t) {
 		for _, command := range [][]string{
-			{"backtest", "--query", "sum(load)", "--range", "6h"},
+			{"simulate", "--forecasts", "--query", "sum(load)", "--range", "6h"},
 			{"capacity", "--query", "sum(load)", "--saturated", "sum(waiting)", "--replicas", "sum(ready)", "--range", "5d"},
 			{"simulate", "--query", "sum(load)", "--range", "6h", "--hpa", hpa, "--replica-capacity", "100"},
 			{"doctor", "--kubeconfig", kubeconfig},

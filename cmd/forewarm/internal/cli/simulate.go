@@ -10,7 +10,7 @@ import (
 )
 
 // The command "simulate": it replays a user's history to the user's autoscaler, with Forewarm
-// and with other policies, and reports cost and lateness of each.
+// and with other policies, and reports cost and lateness of each, and how accurate the forecasts are.
 
 const simulateAbout = `Simulate shows what Forewarm would have done to your GPU-hours and late requests, before you switch it on. It replays
 your recorded demand to your own HorizontalPodAutoscaler or ScaledObject, with replicas that take time to start.
@@ -30,6 +30,9 @@ All but hpa and forewarm use the best target in hindsight. Forewarm never knows 
 --warm-pool plays the same on nodes that take time to arrive: without the pool, with the pool under several budgets, and
 with a fixed number of chunks. It shows what the idle pool costs and what it saves.
 
+--forecasts also reports how accurate the forecasts are, compared with rules that cost nothing, such as the last value. It
+needs no autoscaler.
+
 The history is the TOTAL demand in the unit of the autoscaler's target: a week or more, in steps of a minute (at most an
 hour). It is a CSV file (--trace), or a query of a Prometheus (--prometheus and --query).
 
@@ -41,7 +44,8 @@ Exit codes:
 const simulateExamples = `  forewarm simulate --trace load.csv --column requests --hpa hpa.yaml --lead-time 5m
   forewarm simulate --prometheus http://localhost:9090 --query 'sum(vllm:num_requests_running + vllm:num_requests_waiting)' \
     --range 14d --hpa hpa.yaml --lead-time 4m,p90=7m --replica-capacity 64 --gpus 4 --gpu-price 3.06 --html proof.html
-  forewarm simulate --trace load.csv --hpa hpa.yaml --lead-time 2m --node-lead-time 4m,p90=6m --warm-pool pool.yaml --member llama`
+  forewarm simulate --trace load.csv --hpa hpa.yaml --lead-time 2m --node-lead-time 4m,p90=6m --warm-pool pool.yaml --member llama
+  forewarm simulate --trace load.csv --lead-time 5m --forecasts`
 
 // newSimulate is the command "simulate".
 func newSimulate() *cobra.Command {
@@ -53,7 +57,9 @@ func newSimulate() *cobra.Command {
 		Example: simulateExamples,
 		Args:    cmdline.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := errors.Join(o.history.Validate(), o.validate(), o.validateObjective(cmd.Flags())); err != nil {
+			flags := cmd.Flags()
+			err := errors.Join(o.history.Validate(), o.validate(), o.validateObjective(flags), o.validateAlone(flags))
+			if err != nil {
 				return cmdline.UsageError(err)
 			}
 			return run{

@@ -38,6 +38,7 @@ type simulateOptions struct {
 	deadline          time.Duration
 	wait              time.Duration
 	gpus, price       float64
+	forecasts         bool
 	whatIf            bool
 	wake              compare.Wake
 	output            cmdline.Output
@@ -92,6 +93,8 @@ func (o *simulateOptions) add(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.deadline, "deadline", 10*time.Minute, "how long it may wait") //nolint:mnd // As the help says.
 	flags.Float64Var(&o.gpus, "gpus", o.gpus, "GPUs of a replica; 0.25 is a quarter of one")
 	flags.Float64Var(&o.price, "gpu-price", 0, "price of a GPU in dollars an hour (default: no dollars are shown)")
+	flags.BoolVar(&o.forecasts, "forecasts", false,
+		"also report how accurate the forecasts are, compared with simple rules; needs no --hpa")
 	flags.BoolVar(&o.whatIf, "what-if", false,
 		"also simulate Forewarm with shorter lead times and longer waits, and print what each saves")
 	flags.DurationVar(
@@ -119,8 +122,8 @@ func (o *simulateOptions) add(flags *pflag.FlagSet) {
 func (o *simulateOptions) validate() error {
 	var problems []error
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	if o.hpa == "" {
-		wrong("no autoscaler is given: set --hpa FILE; kubectl get hpa NAME -o yaml prints one")
+	if o.hpa == "" && !o.forecasts {
+		wrong(noAutoscaler)
 	}
 	if o.wait <= 0 || o.wait > time.Hour {
 		wrong("--wait %s is not above 0 and up to 1h, write for example 30s", o.wait)

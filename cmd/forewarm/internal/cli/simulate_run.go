@@ -49,6 +49,9 @@ func (r run) run(ctx context.Context) error {
 		c.Remarks = append(c.Remarks, fmt.Sprintf("No lead time was given: %s is assumed. Set --lead-time, or "+
 			"--lead-time-of to use the one that Forewarm measures.", c.Lead.Median))
 	}
+	if r.hpa == "" {
+		return r.forecastsAlone(ctx, &h, &c)
+	}
 	got, err := compare.Compare(ctx, c, r.progress)
 	if err == nil {
 		err = r.answer(ctx, &c, got)
@@ -117,6 +120,7 @@ func (r run) answer(ctx context.Context, c *compare.Config, to *compare.Comparis
 		}
 	}
 	err = errors.Join(r.wakes(ctx, c, to), r.variantsTogether(ctx, c, to))
+	r.judgeForecasts(ctx, c, to)
 	to.Partial = to.Partial || ctx.Err() != nil
 	if to.Partial {
 		return nil // An answer that was interrupted is left out.
@@ -149,8 +153,11 @@ func (r run) variantsTogether(ctx context.Context, c *compare.Config, to *compar
 	return err
 }
 
-// readHPA reads the autoscaler.
+// readHPA reads the autoscaler. There is none where the forecasts are judged alone.
 func (r run) readHPA(ctx context.Context, c *compare.Config) error {
+	if r.hpa == "" {
+		return nil
+	}
 	text, err := cmdline.ReadFile(ctx, r.hpa, manifest.MaxFile)
 	if err != nil {
 		return fmt.Errorf("the autoscaler: %w", err)

@@ -52,7 +52,9 @@ func commands(out io.Writer) error {
 	program := cli.Program{}
 	names := []string{""}
 	for _, cmd := range program.Command().Commands() {
-		names = append(names, cmd.Name())
+		if !cmd.Hidden {
+			names = append(names, cmd.Name())
+		}
 	}
 	fmt.Fprint(out, "<!-- Written by hack/generate.sh. Do not edit. -->\n\n# Commands and flags\n\n"+
 		"Each section shows the text that the command prints with `--help`.\n")

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/verdict"
+	"github.com/forewarm/forewarm/pkg/offline/accuracy"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
@@ -45,6 +46,8 @@ type Comparison struct {
 	Wakes *WakesResult
 	// WarmPool is what a warm pool comes to; nil where none was given.
 	WarmPool *PoolResult
+	// Forecasts is how accurate the forecasts are; nil if not requested.
+	Forecasts *accuracy.Result
 	// Partial is true if the work was interrupted: the results are correct but incomplete.
 	Partial bool
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
-	"github.com/forewarm/forewarm/pkg/core/verdict"
 )
 
 // notes are the caveats of a comparison, the most important first.
@@ -16,9 +15,6 @@ func (p *plan) notes(c *Comparison) []string {
 	note := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	p.deferrableNote(c, note)
 	c.badHoursNotes(note)
-	if p.TooShort == "" {
-		c.backtestNote(note)
-	}
 	c.cheaperNote(note)
 	p.scaleNotes(c, note)
 	p.historyNotes(note)
@@ -37,17 +33,6 @@ func (c *Comparison) badHoursNotes(note noteFunc) {
 		hours := objective.NameBadHours(&of.Report.BadHours)
 		note("%s: %s.", name, &hours)
 	}
-}
-
-// backtestNote is why backtest may say the contrary of a verdict against Forewarm.
-func (c *Comparison) backtestNote(note noteFunc) {
-	if v := c.Judged; v == nil || v.Word != verdict.CostsMore && v.Word != verdict.TooLate {
-		return
-	}
-	note(
-		"\"forewarm backtest\" may still find a model better than its baselines: it judges the error of the forecast window " +
-			"peak, and simulate the outcome under an HPA, where target, headroom and lead time count too.",
-	)
 }
 
 // cheaperNote names what meets the objective for less than Forewarm, in hindsight.

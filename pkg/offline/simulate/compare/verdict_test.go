@@ -95,22 +95,21 @@ func bursts(days int) forecast.Series {
 	return s
 }
 
-// A verdict against Forewarm says why backtest may say the contrary; on a history that is too short there is neither.
+// A verdict may be against Forewarm; on a history that is too short there is none.
 func TestVerdictAgainstForewarm(t *testing.T) {
 	t.Parallel()
 	c := config(bursts(6))
 	c.Lead.P90 = 8 * time.Minute
 	c.Only = []string{compare.HPA, compare.BestTarget, compare.Forewarm}
-	const why = `"forewarm backtest" may still find a model better than its baselines`
 	got := played(t, c)
 	if got.Judged.Word != verdict.TooLate || !strings.HasPrefix(got.Verdict, "Too late: ") ||
-		len(got.Judged.Compared.Draws) != 8 || !strings.Contains(strings.Join(got.Notes, "\n"), why) {
-		t.Errorf("%q, %q", got.Verdict, got.Notes)
+		len(got.Judged.Compared.Draws) != 8 {
+		t.Error(got.Verdict)
 	}
 	c.TooShort = "Too short to judge: 6 hours, want a week."
 	got = played(t, c)
-	if got.Verdict != "" || got.TooShort != c.TooShort || strings.Contains(strings.Join(got.Notes, "\n"), why) {
-		t.Errorf("%q, %q, %q", got.Verdict, got.TooShort, got.Notes)
+	if got.Verdict != "" || got.TooShort != c.TooShort {
+		t.Errorf("%q, %q", got.Verdict, got.TooShort)
 	}
 }
 

@@ -99,6 +99,13 @@ func JSON(w io.Writer, c *compare.Comparison) error {
 	if c.WarmPool != nil {
 		out = append(out, jsonMember{"warm_pool", poolObject(c.WarmPool, a)})
 	}
+	if c.Forecasts != nil {
+		out = append(out, jsonMember{"forecasts", forecastsObject(c.Forecasts)})
+	}
+	return writeJSON(w, out)
+}
+
+func writeJSON(w io.Writer, out jsonObject) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")

@@ -133,6 +133,7 @@ func TestErrorOfTheWriter(t *testing.T) {
 	c := comparison()
 	for name, err := range map[string]error{
 		"text": report.Text(full{}, c, 80), "JSON": report.JSON(full{}, c), "HTML": report.HTML(full{}, c),
+		"forecasts": report.ForecastsText(full{}, forecasts(), 80),
 	} {
 		if !errors.Is(err, errFull) {
 			t.Errorf("%s: %v, want that the disk is full", name, err)

@@ -40,6 +40,9 @@ func sections(c *compare.Comparison) []section {
 	if c.Variants != nil {
 		add(variantsSection(&c.Assumptions, c.Variants))
 	}
+	if c.Forecasts != nil {
+		out = append(out, forecastsSection(c.Forecasts))
+	}
 	return out
 }
 
@@ -54,14 +57,18 @@ func formatLimited(share float64, meets bool) string {
 // writeSections are the answers in a terminal.
 func writeSections(out *bytes.Buffer, c *compare.Comparison, width int) {
 	for _, s := range sections(c) {
-		fmt.Fprintf(out, "\n%s\n", s.Title)
-		paragraph(out, s.Answer, width)
-		out.WriteByte('\n')
-		writeAligned(out, append([][]string{s.Heads}, s.Lines...), width)
-		out.WriteByte('\n')
-		for _, n := range s.Notes {
-			paragraph(out, n, width)
-		}
+		writeSection(out, s, width)
+	}
+}
+
+func writeSection(out *bytes.Buffer, s section, width int) {
+	fmt.Fprintf(out, "\n%s\n", s.Title)
+	paragraph(out, s.Answer, width)
+	out.WriteByte('\n')
+	writeAligned(out, append([][]string{s.Heads}, s.Lines...), width)
+	out.WriteByte('\n')
+	for _, n := range s.Notes {
+		paragraph(out, n, width)
 	}
 }
 

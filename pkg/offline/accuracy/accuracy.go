@@ -1,0 +1,196 @@
+// Package accuracy judges how well Forewarm's models would have forecast a recorded demand, compared with baselines that
+// cost nothing.
+//
+//	history, lead time ──> horizons, the season, the origins of the forecasts (plan.go)
+//	                   ──> every model, replayed as in the server (replay.go)
+//	                   ──> the scores, for every model on the same values
+//
+// A model is replayed by package [backtest]: each of its forecasts is made from what was known at that time.
+package accuracy
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
+	"github.com/forewarm/forewarm/pkg/core/windowpeak"
+)
+
+// Forewarm is the name of Forewarm's selection among all candidates.
+const Forewarm = "forewarm"
+
+// models are what is judged, the baselines last.
+func models() []string {
+	return append([]string{Forewarm, windowpeak.HoltWinters, windowpeak.ARIMA, windowpeak.Auto}, baselines()...)
+}
+
+// baselines are the models that need no fit.
+func baselines() []string {
+	return []string{windowpeak.LastValue, windowpeak.LastSeason, windowpeak.RunningMax}
+}
+
+// Levels are the levels of the quantiles whose coverage is judged. The pinball loss is that of levels[lossLevel].
+func Levels() []float64 { return []float64{0.5, 0.9, 0.95, 0.99} }
+
+// lossLevel is the index of 0.95 among the Levels.
+const lossLevel = 2
+
+// Config is what is judged.
+type Config struct {
+	// Series is the history: values of 0 or more, and NaN for gaps.
+	Series forecast.Series
+	// Lead is the lead time. It is judged as a whole number of steps, rounded up.
+	Lead time.Duration
+}
+
+// Result is how accurate the forecasts were.
+type Result struct {
+	// Lead is the lead time as it was judged.
+	Lead time.Duration
+	// From and To are the beginning of the first window that was judged and the end of the last one.
+	From, To time.Time
+	// Scores are in the order of the horizons, and within a horizon in that of the pinball loss, the lowest first.
+	Scores []Score
+	// Notes are sentences about what the history does not allow.
+	Notes []string
+	// Partial is true if the replay was interrupted: the scores are correct, but of a part of the history.
+	Partial bool
+}
+
+// Score is how well a model forecast at one horizon. Unknown numbers are NaN. All models are scored on the same values: a value
+// that one of them did not forecast counts for none.
+type Score struct {
+	Horizon time.Duration
+	// Model is Forewarm or the name of a candidate, Baseline says that it needs no fit.
+	Model    string
+	Baseline bool
+	// Count is the number of window peaks that were judged.
+	Count int
+	// MAE is the mean absolute error of the forecast of the value at the horizon, in the demand's unit. MASE is the MAE relative
+	// to that of repeating the last season (if there is none, the last value).
+	MAE, MASE float64
+	// Loss is the pinball loss of the 95 % quantile of the window peak, the highest value until the horizon.
+	Loss float64
+	// Skill and LossSkill are the shares by which MAE and Loss are below those of the last value.
+	Skill, LossSkill float64
+	// Coverage has, in the order of the Levels, the share of window peaks that did not exceed their forecast quantile.
+	Coverage []float64
+}
+
+// Run replays the history to every model. It reports progress in units of work of about equal length, with the current task;
+// progress may be nil and is never called concurrently. If the context ends, Run returns what was judged until then, or an
+// error that wraps the context's if that is nothing. Errors: forecast.ErrParameter for a step that is not from a second to a day
+// and for a lead time that is not positive, forecast.ErrTooShort for a history that is too short to judge the lead time or of which nothing can be judged.
+func Run(ctx context.Context, c Config, progress func(done, total int, what string)) (*Result, error) {
+	p, err := newPlan(c)
+	if err != nil {
+		return nil, err
+	}
+	replays := p.replay(ctx, progress)
+	r := &Result{Lead: p.span(p.lead), Notes: p.notes, Partial: ctx.Err() != nil}
+	for h := range p.horizons {
+		r.score(&p, replays, h)
+	}
+	for _, m := range replays {
+		switch {
+		case m.err != nil:
+			r.Notes = append(r.Notes, fmt.Sprintf("%s is left out: %v.", m.name, m.err))
+		case !m.judged:
+			r.Notes = append(r.Notes, m.name+" is left out: it made no forecast.")
+		}
+	}
+	switch {
+	case len(r.Scores) > 0:
+		return r, nil
+	case r.Partial:
+		return nil, fmt.Errorf("interrupted before a forecast was judged: %w", ctx.Err())
+	}
+	return nil, fmt.Errorf(
+		"no forecast can be judged: the history has too many gaps: after %s no window of %s is complete, or "+
+			"too little is known before it. Use a history with fewer gaps or coarser steps: %w",
+		p.series.TimeAt(p.first).
+			UTC().
+			Format(time.DateTime),
+		humanize.Span(p.span(p.horizons[0])),
+		forecast.ErrTooShort,
+	)
+}
+
+// score adds the scores at a horizon, by its index.
+func (r *Result) score(p *plan, replays []*replay, h int) {
+	replays = slices.DeleteFunc(slices.Clone(replays), func(m *replay) bool { return !m.forecasts(h) })
+	judged := commonValues(replays, h)
+	if len(judged) == 0 {
+		return
+	}
+	horizon := p.span(p.horizons[h])
+	var scores []Score
+	last := Score{MAE: math.NaN(), Loss: math.NaN()}
+	for _, m := range replays {
+		m.judged = true
+		of := m.Score(h)
+		one := Score{
+			Horizon: horizon, Model: m.name, Baseline: slices.Contains(baselines(), m.name), Count: len(judged),
+			MAE: of.MAE, MASE: of.MASE, Loss: of.Peaks[lossLevel].Pinball,
+		}
+		for _, q := range of.Peaks {
+			one.Coverage = append(one.Coverage, q.Coverage)
+		}
+		if m.name == windowpeak.LastValue {
+			last = one
+		}
+		scores = append(scores, one)
+	}
+	for i := range scores {
+		scores[i].Skill, scores[i].LossSkill = skill(scores[i].MAE, last.MAE), skill(scores[i].Loss, last.Loss)
+	}
+	slices.SortStableFunc(scores, func(a, b Score) int { return cmp.Compare(a.Loss, b.Loss) })
+	r.Scores = append(r.Scores, scores...)
+	from, to := p.origin(judged[0]), p.origin(judged[len(judged)-1]).Add(horizon)
+	if r.From.IsZero() || from.Before(r.From) {
+		r.From = from
+	}
+	if to.After(r.To) {
+		r.To = to
+	}
+}
+
+// commonValues makes unknown for all models what one of them did not forecast at a horizon, by its index. It returns the indices of
+// the window peaks that are left.
+func commonValues(replays []*replay, h int) (judged []int) {
+	if len(replays) == 0 {
+		return nil
+	}
+	actual, peak := slices.Clone(replays[0].Tracks[h].Actual), slices.Clone(replays[0].Tracks[h].Peak)
+	for _, m := range replays {
+		track := &m.Tracks[h]
+		for i := range actual {
+			if math.IsNaN(track.Point[i]) {
+				actual[i] = math.NaN()
+			}
+			if math.IsNaN(track.PeakQuantile[lossLevel][i]) {
+				peak[i] = math.NaN()
+			}
+		}
+		track.Actual, track.Peak = actual, peak
+	}
+	for i, v := range peak {
+		if known(v) {
+			judged = append(judged, i)
+		}
+	}
+	return judged
+}
+
+// skill is the share by which an error is below another one; NaN if the other one is 0.
+func skill(of, other float64) float64 {
+	if other == 0 {
+		return math.NaN()
+	}
+	return 1 - of/other
+}

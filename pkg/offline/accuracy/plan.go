@@ -1,0 +1,149 @@
+package accuracy
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
+	"github.com/forewarm/forewarm/pkg/core/windowpeak"
+)
+
+const (
+	// trainDays, and a step, come before the first origin if the history has minDays: two and a step to fit on, one to calibrate
+	// on.
+	trainDays, minDays = 3, 4.05
+	// maxOrigins bounds the work: a finer history is judged every so many steps.
+	maxOrigins = 20_000
+	// minStep is the shortest step that a Forecast may have. It bounds the memory.
+	minStep = time.Second
+	// minScores are the windows that a calibration needs, and some more.
+	minScores = 80
+)
+
+// plan is what is judged. Lengths are in steps of the series.
+type plan struct {
+	series forecast.Series
+	// horizons ascend, and lead is one of them.
+	horizons []int
+	lead     int
+	// season is a day; 0 if that is not a whole number of steps, two or more.
+	season int
+	// first is the first origin, stride the distance between two.
+	first, stride int
+	notes         []string
+}
+
+func newPlan(c Config) (plan, error) {
+	p := plan{series: c.Series}
+	step, n := c.Series.Step, c.Series.Len()
+	if step < minStep || step > windowpeak.Day || c.Lead <= 0 {
+		return p, fmt.Errorf("a lead time of %s and steps of %s, want it above 0 and steps of %s to %s: %w",
+			c.Lead, step, minStep, windowpeak.Day, forecast.ErrParameter)
+	}
+	if p.lead = int(c.Lead / step); c.Lead%step != 0 {
+		p.lead++
+	}
+	if p.lead > n || n < 2*stepsBefore(p.lead) {
+		return p, fmt.Errorf(
+			"a history of %d steps of %s is too short to judge a lead time of %s: use a longer history, a "+
+				"finer step or a shorter lead time: %w",
+			n,
+			humanize.Span(step),
+			humanize.Span(c.Lead),
+			forecast.ErrTooShort,
+		)
+	}
+	if whole := p.span(p.lead); whole != c.Lead {
+		p.note(
+			"The lead time of %s is judged as %s, a whole number of steps.",
+			humanize.Span(c.Lead),
+			humanize.Span(whole),
+		)
+	}
+	p.setHorizons()
+	p.setSeason()
+	farthest := p.horizons[len(p.horizons)-1]
+	p.first = max(n/4, stepsBefore(farthest), trainDays*p.season+1)
+	if p.days() < minDays {
+		p.first = n / 2 //nolint:mnd // As much to learn from as to judge.
+	}
+	if p.stride = (n-p.first)/maxOrigins + 1; p.stride > 1 {
+		p.note("Forecasts are judged every %s.", humanize.Span(p.span(p.stride)))
+	}
+	return p, nil
+}
+
+// stepsBefore is how many steps the first fit needs to forecast so many ahead: it is calibrated on the windows in the second half
+// of them.
+func stepsBefore(ahead int) int { return minScores + 2*ahead }
+
+// setHorizons sets the usual horizons that are a whole number of steps and that the history is long enough for, and the lead time.
+func (p *plan) setHorizons() {
+	var usual []int
+	for _, minutes := range []time.Duration{2, 5, 10, 30} {
+		if d := minutes * time.Minute; d%p.series.Step == 0 {
+			usual = append(usual, int(d/p.series.Step))
+		}
+	}
+	if len(usual) < 2 {
+		usual = []int{1, 2, 4}
+	}
+	p.horizons = []int{p.lead}
+	for _, h := range usual {
+		if p.series.Len() < 2*stepsBefore(h) {
+			p.note("The history is too short to judge %s ahead.", humanize.Span(p.span(h)))
+			continue
+		}
+		p.horizons = append(p.horizons, h)
+	}
+	slices.Sort(p.horizons)
+	p.horizons = slices.Compact(p.horizons)
+}
+
+// setSeason notes what of a day's pattern the history can show.
+func (p *plan) setSeason() {
+	step := p.series.Step
+	if windowpeak.Day%step != 0 || windowpeak.Day == step {
+		p.note("Steps of %s do not divide a day into equal parts: %s and %s, which repeat the day, are left out.",
+			humanize.Span(step), windowpeak.HoltWinters, windowpeak.LastSeason)
+		return
+	}
+	p.season = int(windowpeak.Day / step)
+	switch days := p.days(); {
+	case days < 2: //nolint:mnd // Less than twice is not again.
+		p.note("The history is shorter than two days: no model can learn the pattern of a day.")
+	case days < minDays:
+		p.note(
+			"The history has %.2g days, half of them to learn from: models that repeat the day need five or more.",
+			days,
+		)
+	}
+}
+
+// models are what is judged.
+func (p *plan) models() []string {
+	return slices.DeleteFunc(models(), func(name string) bool {
+		return p.season == 0 && (name == windowpeak.HoltWinters || name == windowpeak.LastSeason)
+	})
+}
+
+func (p *plan) note(format string, args ...any) {
+	p.notes = append(p.notes, fmt.Sprintf(format, args...))
+}
+
+// days is how many days the history has. Without the pattern of a day it is always long enough.
+func (p *plan) days() float64 {
+	if p.season == 0 {
+		return math.Inf(1)
+	}
+	return float64(p.series.Len()) / float64(p.season)
+}
+
+// span is a number of steps as time.
+func (p *plan) span(steps int) time.Duration { return time.Duration(steps) * p.series.Step }
+
+// origin is the time of the i-th origin, with which the first step of its forecasts begins.
+func (p *plan) origin(i int) time.Time { return p.series.TimeAt(p.first + i*p.stride) }
