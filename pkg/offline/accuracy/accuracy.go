@@ -24,17 +24,7 @@ import (
 // Forewarm is the name of Forewarm's selection among all candidates.
 const Forewarm = "forewarm"
 
-// models are what is judged, the baselines last.
-func models() []string {
-	return append([]string{Forewarm, windowpeak.HoltWinters, windowpeak.ARIMA, windowpeak.Auto}, baselines()...)
-}
-
-// baselines are the models that need no fit.
-func baselines() []string {
-	return []string{windowpeak.LastValue, windowpeak.LastSeason, windowpeak.RunningMax}
-}
-
-// Levels are the levels of the quantiles whose coverage is judged. The pinball loss is that of levels[lossLevel].
+// Levels are the levels of the quantiles whose coverage is judged. The pinball loss is that of the 95 % quantile.
 func Levels() []float64 { return []float64{0.5, 0.9, 0.95, 0.99} }
 
 // lossLevel is the index of 0.95 among the Levels.
@@ -52,7 +42,7 @@ type Config struct {
 type Result struct {
 	// Lead is the lead time as it was judged.
 	Lead time.Duration
-	// From and To are the beginning of the first window that was judged and the end of the last one.
+	// From is the time of the first forecast, To the end of the last window that was judged.
 	From, To time.Time
 	// Scores are in the order of the horizons, and within a horizon in that of the pinball loss, the lowest first.
 	Scores []Score
@@ -85,14 +75,15 @@ type Score struct {
 // Run replays the history to every model. It reports progress in units of work of about equal length, with the current task;
 // progress may be nil and is never called concurrently. If the context ends, Run returns what was judged until then, or an
 // error that wraps the context's if that is nothing. Errors: forecast.ErrParameter for a step that is not from a second to a day
-// and for a lead time that is not positive, forecast.ErrTooShort for a history that is too short to judge the lead time or of which nothing can be judged.
+// and for a lead time that is not positive, forecast.ErrTooShort for a history that is too short to judge the lead time or that has
+// too many gaps.
 func Run(ctx context.Context, c Config, progress func(done, total int, what string)) (*Result, error) {
 	p, err := newPlan(c)
 	if err != nil {
 		return nil, err
 	}
 	replays := p.replay(ctx, progress)
-	r := &Result{Lead: p.span(p.lead), Notes: p.notes, Partial: ctx.Err() != nil}
+	r := &Result{Lead: p.span(p.lead), From: p.origin(0), Notes: p.notes, Partial: ctx.Err() != nil}
 	for h := range p.horizons {
 		r.score(&p, replays, h)
 	}
@@ -110,14 +101,13 @@ func Run(ctx context.Context, c Config, progress func(done, total int, what stri
 	case r.Partial:
 		return nil, fmt.Errorf("interrupted before a forecast was judged: %w", ctx.Err())
 	}
+	at, shortest := p.origin(0).UTC().Format(time.DateTime), humanize.Span(p.span(p.horizons[0]))
 	return nil, fmt.Errorf(
-		"no forecast can be judged: the history has too many gaps: after %s no window of %s is complete, or "+
-			"too little is known before it. Use a history with fewer gaps or coarser steps: %w",
-		p.series.TimeAt(p.first).
-			UTC().
-			Format(time.DateTime),
-		humanize.Span(p.span(p.horizons[0])),
+		"what is known of the history is %w to judge a forecast: after %s no window of %s is without a gap, or too "+
+			"little is known before it; use a history with fewer gaps, or coarser steps",
 		forecast.ErrTooShort,
+		at,
+		shortest,
 	)
 }
 
@@ -151,11 +141,7 @@ func (r *Result) score(p *plan, replays []*replay, h int) {
 	}
 	slices.SortStableFunc(scores, func(a, b Score) int { return cmp.Compare(a.Loss, b.Loss) })
 	r.Scores = append(r.Scores, scores...)
-	from, to := p.origin(judged[0]), p.origin(judged[len(judged)-1]).Add(horizon)
-	if r.From.IsZero() || from.Before(r.From) {
-		r.From = from
-	}
-	if to.After(r.To) {
+	if to := p.origin(judged[len(judged)-1]).Add(horizon); to.After(r.To) {
 		r.To = to
 	}
 }

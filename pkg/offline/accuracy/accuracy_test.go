@@ -211,6 +211,9 @@ func TestNoHistoryPanics(t *testing.T) {
 
 // A fine history is judged at some of its steps.
 func TestStride(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a long history takes most of a minute under the race detector")
+	}
 	t.Parallel()
 	r := judged(t, demand(time.Minute, 27_000*time.Minute, daily(5)), 5*time.Minute)
 	if s := find(t, r, 5*time.Minute, windowpeak.LastValue); s.Count < 9_900 || s.Count > 10_200 ||

@@ -38,30 +38,21 @@ type plan struct {
 
 func newPlan(c Config) (plan, error) {
 	p := plan{series: c.Series}
-	step, n := c.Series.Step, c.Series.Len()
+	step, n, write := c.Series.Step, c.Series.Len(), humanize.Span
 	if step < minStep || step > windowpeak.Day || c.Lead <= 0 {
-		return p, fmt.Errorf("a lead time of %s and steps of %s, want it above 0 and steps of %s to %s: %w",
-			c.Lead, step, minStep, windowpeak.Day, forecast.ErrParameter)
+		return p, fmt.Errorf("%w: a lead time of %s in steps of %s, want it above 0 and steps of %s to %s",
+			forecast.ErrParameter, c.Lead, step, minStep, windowpeak.Day)
 	}
 	if p.lead = int(c.Lead / step); c.Lead%step != 0 {
 		p.lead++
 	}
 	if p.lead > n || n < 2*stepsBefore(p.lead) {
-		return p, fmt.Errorf(
-			"a history of %d steps of %s is too short to judge a lead time of %s: use a longer history, a "+
-				"finer step or a shorter lead time: %w",
-			n,
-			humanize.Span(step),
-			humanize.Span(c.Lead),
-			forecast.ErrTooShort,
-		)
+		const short = "the history is %w to judge a lead time of %s, with %d steps of %s: use a longer one, a finer step or a " +
+			"shorter lead time"
+		return p, fmt.Errorf(short, forecast.ErrTooShort, write(c.Lead), n, write(step))
 	}
 	if whole := p.span(p.lead); whole != c.Lead {
-		p.note(
-			"The lead time of %s is judged as %s, a whole number of steps.",
-			humanize.Span(c.Lead),
-			humanize.Span(whole),
-		)
+		p.note("The lead time of %s is judged as %s, a whole number of steps.", write(c.Lead), write(whole))
 	}
 	p.setHorizons()
 	p.setSeason()
@@ -83,8 +74,9 @@ func stepsBefore(ahead int) int { return minScores + 2*ahead }
 // setHorizons sets the usual horizons that are a whole number of steps and that the history is long enough for, and the lead time.
 func (p *plan) setHorizons() {
 	var usual []int
-	for _, minutes := range []time.Duration{2, 5, 10, 30} {
-		if d := minutes * time.Minute; d%p.series.Step == 0 {
+	const minute = time.Minute
+	for _, d := range []time.Duration{2 * minute, 5 * minute, 10 * minute, 30 * minute} {
+		if d%p.series.Step == 0 {
 			usual = append(usual, int(d/p.series.Step))
 		}
 	}
@@ -116,18 +108,21 @@ func (p *plan) setSeason() {
 	case days < 2: //nolint:mnd // Less than twice is not again.
 		p.note("The history is shorter than two days: no model can learn the pattern of a day.")
 	case days < minDays:
-		p.note(
-			"The history has %.2g days, half of them to learn from: models that repeat the day need five or more.",
-			days,
-		)
+		p.note("The history has %.2g days, half of them to learn from: models that repeat the day need five.", days)
 	}
 }
 
-// models are what is judged.
+// models are what is judged, the baselines last.
 func (p *plan) models() []string {
-	return slices.DeleteFunc(models(), func(name string) bool {
+	all := append([]string{Forewarm, windowpeak.HoltWinters, windowpeak.ARIMA, windowpeak.Auto}, baselines()...)
+	return slices.DeleteFunc(all, func(name string) bool {
 		return p.season == 0 && (name == windowpeak.HoltWinters || name == windowpeak.LastSeason)
 	})
+}
+
+// baselines are the models that need no fit.
+func baselines() []string {
+	return []string{windowpeak.LastValue, windowpeak.LastSeason, windowpeak.RunningMax}
 }
 
 func (p *plan) note(format string, args ...any) {

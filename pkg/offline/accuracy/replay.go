@@ -14,14 +14,14 @@ import (
 // replay is a model on its way through the history. Once the context has ended it takes no further step and makes no forecast.
 type replay struct {
 	backtest.Result
+	peakForecaster
 
 	name string
 	err  error
 	// judged is true if a forecast counted.
 	judged bool
 
-	model  forecaster.BacktestModel
-	fitted peakForecaster
+	model forecaster.BacktestModel
 	// stepped is called at every step, ended reports whether the context has ended.
 	stepped func()
 	ended   func() bool
@@ -32,11 +32,6 @@ type peakForecaster interface {
 	forecast.Fitted
 	MaxQuantile(h int, p float64) float64
 }
-
-var (
-	_ forecast.Model = (*replay)(nil)
-	_ peakForecaster = (*replay)(nil)
-)
 
 // replay replays the history to all models at the same time.
 func (p *plan) replay(ctx context.Context, progress func(done, total int, what string)) []*replay {
@@ -104,20 +99,17 @@ func (m *replay) Fit(s forecast.Series) (forecast.Fitted, error) {
 		m.err = err
 		return nil, err
 	}
-	m.fitted = fitted.(peakForecaster) //nolint:errcheck,forcetypeassert,revive // By its documentation.
+	m.peakForecaster = fitted.(peakForecaster) //nolint:errcheck,forcetypeassert,revive // By its documentation.
 	return m, nil
 }
 
 // Update implements forecast.Fitted.
 func (m *replay) Update(y float64) {
 	if !m.ended() {
-		m.fitted.Update(y)
+		m.peakForecaster.Update(y)
 		m.stepped()
 	}
 }
-
-// PointsTo implements forecast.Fitted.
-func (m *replay) PointsTo(dst []float64) { m.fitted.PointsTo(dst) }
 
 // Forecast implements forecast.Fitted.
 func (m *replay) Forecast(h int) forecast.Forecast {
@@ -125,7 +117,7 @@ func (m *replay) Forecast(h int) forecast.Forecast {
 		unknown := slices.Repeat([]float64{math.NaN()}, h)
 		return forecast.Forecast{Point: unknown, StdErr: unknown}
 	}
-	return m.fitted.Forecast(h)
+	return m.peakForecaster.Forecast(h)
 }
 
 // MaxQuantile is the p-quantile of the highest value of the next h steps.
@@ -133,5 +125,5 @@ func (m *replay) MaxQuantile(h int, p float64) float64 {
 	if m.ended() {
 		return math.NaN()
 	}
-	return m.fitted.MaxQuantile(h, p)
+	return m.peakForecaster.MaxQuantile(h, p)
 }

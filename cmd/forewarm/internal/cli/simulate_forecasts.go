@@ -28,9 +28,7 @@ func newBacktest() *cobra.Command {
 		Hidden:             true,
 		DisableFlagParsing: true,
 		RunE: func(*cobra.Command, []string) error {
-			return errors.New(
-				"backtest no longer exists: forewarm simulate --forecasts shows the accuracy of forecasts",
-			)
+			return errors.New("backtest is gone: forewarm simulate --forecasts shows the accuracy of forecasts")
 		},
 	}
 }

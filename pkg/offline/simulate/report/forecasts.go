@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/offline/accuracy"
@@ -27,30 +28,17 @@ func ForecastsJSON(w io.Writer, f *accuracy.Result) error {
 
 // forecastsSection has a line for each horizon and model.
 func forecastsSection(f *accuracy.Result) section {
+	judged, lead := humanize.Period(f.To.Sub(f.From)), humanize.Span(f.Lead)
 	out := section{
 		Title: "How accurate are the forecasts?",
-		Answer: fmt.Sprintf(
-			"The forecasts of %s are compared with the demand that came. Each was made from what was known at its "+
-				"time. The lead time is %s.",
-			humanize.Period(f.To.Sub(f.From)),
-			humanize.Span(f.Lead),
-		),
-		Heads: []string{
-			"horizon and model",
-			"MAE",
-			"skill",
-			"MASE",
-			"loss",
-			"skill",
-			"coverage 50%",
-			"90%",
-			"95%",
-			"99%",
-		},
+		Answer: "The forecasts of " + judged + " are compared with the demand that came. Each was made from what was known at its " +
+			"time. The lead time is " + lead + ".",
+		Heads: strings.Split("horizon and model,MAE,skill,MASE,loss,skill,coverage 50%,90%,95%,99%", ","),
 		Notes: append([]string{
-			"MAE, MASE: error of the forecast of the demand at the horizon, in the demand's unit and relative to repeating the last day. " +
-				"loss: pinball loss of the 95% quantile of the peak until the horizon; lower is better. coverage: how often that peak was " +
-				"within each quantile. skill: the share by which the number to its left is below that of the last value.",
+			"MAE, MASE: error of the forecast of the demand at the horizon, in the demand's unit and relative to repeating the last day " +
+				"(in a history that is too short for that, the last value). loss: pinball loss of the 95% quantile of the peak until the " +
+				"horizon; lower is better. coverage: how often that peak was within each quantile. skill: the share by which the number " +
+				"to its left is below that of the last value.",
 			"¹ a baseline, which costs nothing",
 		}, f.Notes...),
 	}
@@ -62,14 +50,8 @@ func forecastsSection(f *accuracy.Result) section {
 		if s.Baseline {
 			name += "¹"
 		}
-		line := []string{
-			name,
-			formatError(s.MAE),
-			formatSkill(s.Skill),
-			formatError(s.MASE),
-			formatError(s.Loss),
-			formatSkill(s.LossSkill),
-		}
+		line := []string{name, formatError(s.MAE), formatSkill(s.Skill), formatError(s.MASE)}
+		line = append(line, formatError(s.Loss), formatSkill(s.LossSkill))
 		for _, coverage := range s.Coverage {
 			line = append(line, humanize.Percent(coverage))
 		}
