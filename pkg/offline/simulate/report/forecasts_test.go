@@ -95,7 +95,7 @@ func TestForecastsInTheReport(t *testing.T) {
 
 // JSON has the same members alone and in the report.
 func TestForecastsAsJSON(t *testing.T) {
-	c := comparison(t)
+	c := comparison()
 	c.Forecasts = forecasts()
 	var alone strings.Builder
 	if err := report.ForecastsJSON(&alone, forecasts()); err != nil {
