@@ -10,17 +10,17 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/kube/client"
 	"github.com/forewarm/forewarm/pkg/offline/capacity"
 	"github.com/forewarm/forewarm/pkg/signal"
+	"github.com/forewarm/forewarm/pkg/source/recorded"
 )
 
 // capacityReport is what was read and what it comes to.
 type capacityReport struct {
-	demand   history.History
+	demand   recorded.History
 	observed capacity.History
 	estimate capacity.Estimate
 	unit     string
@@ -57,7 +57,7 @@ func (o *capacityOptions) read(
 	r.observed = capacity.History{
 		Step: r.demand.Step, Demand: r.demand.Values, Ready: ready.Values, Saturated: saturated.Values,
 	}
-	for what, h := range map[string]history.History{"demand": r.demand, "ready replicas": ready} {
+	for what, h := range map[string]recorded.History{"demand": r.demand, "ready replicas": ready} {
 		for _, note := range h.Notes {
 			r.notes = append(r.notes, what+": "+note)
 		}
@@ -68,7 +68,7 @@ func (o *capacityOptions) read(
 // one reads a query, or a column.
 func (o *capacityOptions) one(
 	ctx context.Context, in io.Reader, what string, now time.Time, bar *cmdline.ProgressBar,
-) (history.History, error) {
+) (recorded.History, error) {
 	of := o.history
 	if of.Trace != "" {
 		of.Column = what

@@ -14,11 +14,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
 	"github.com/forewarm/forewarm/pkg/offline/accuracy"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/report"
 	"github.com/forewarm/forewarm/pkg/printable"
+	"github.com/forewarm/forewarm/pkg/source/recorded"
 )
 
 // newBacktest is the former command "backtest", which says what has replaced it.
@@ -70,7 +70,7 @@ func (r run) judgeForecasts(ctx context.Context, c *compare.Config, to *compare.
 }
 
 // forecastsAlone reports the accuracy of forecasts without a comparison.
-func (r run) forecastsAlone(ctx context.Context, h *history.History, c *compare.Config) error {
+func (r run) forecastsAlone(ctx context.Context, h *recorded.History, c *compare.Config) error {
 	got, err := accuracy.Run(ctx, accuracy.Config{Series: c.Demand, Lead: c.Lead.Median}, r.progress)
 	r.bar.End()
 	if err != nil {
@@ -87,7 +87,7 @@ func (r run) forecastsAlone(ctx context.Context, h *history.History, c *compare.
 }
 
 // writeForecasts writes the accuracy of forecasts.
-func (r run) writeForecasts(h *history.History, f *accuracy.Result) error {
+func (r run) writeForecasts(h *recorded.History, f *accuracy.Result) error {
 	if r.output.ForScripts() {
 		var text bytes.Buffer
 		return errors.Join(report.ForecastsJSON(&text, f), r.output.Write(r.out, json.RawMessage(text.Bytes())))
