@@ -23,6 +23,7 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/demo"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/outlooks"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/simulate"
 	"github.com/forewarm/forewarm/pkg/printable"
 )
 
@@ -89,9 +90,24 @@ func (p Program) Command() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return cmdline.UsageError(flagError(err)) })
-	root.AddCommand(demo.New(), newSimulate(), newBacktest(), serve.NewCommand(), outlooks.NewCommand(), newExplain(),
-		newInit(), newConvert(), newEvents(), newPresets(), NewCapacity(), newDoctor(), newHandover(), newPause(),
-		newResume(), newVersionCommand(p.Version))
+	root.AddCommand(
+		demo.New(),
+		simulate.NewCommand(),
+		newBacktest(),
+		serve.NewCommand(),
+		outlooks.NewCommand(),
+		newExplain(),
+		newInit(),
+		newConvert(),
+		newEvents(),
+		newPresets(),
+		NewCapacity(),
+		newDoctor(),
+		newHandover(),
+		newPause(),
+		newResume(),
+		newVersionCommand(p.Version),
+	)
 	root.SetVersionTemplate("forewarm {{.Version}}\n")
 	root.Flags().Bool("version", false, "print the version of this binary") // Without cobra's -v.
 	addCompletions(root)
