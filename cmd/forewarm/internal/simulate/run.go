@@ -60,13 +60,13 @@ func (o *options) run(ctx context.Context, t terminal) error {
 	}
 	c.take(&h)
 	if c.autoscaler.file == "" {
-		got, err := accuracy.Run(ctx, c.Accuracy(), t.progress)
+		judged, failed := accuracy.Run(ctx, c.Accuracy(), t.progress)
 		t.bar.End()
-		if err != nil {
-			return cmdline.IfInterrupted(ctx, err)
+		if failed != nil {
+			return cmdline.IfInterrupted(ctx, failed)
 		}
-		got.Notes = append(got.Notes, c.Remarks...)
-		return interrupted(ctx, got.Partial, o.writeForecasts(t.out, &h, got))
+		judged.Notes = append(judged.Notes, c.Remarks...)
+		return interrupted(ctx, judged.Partial, o.writeForecasts(t.out, &h, judged))
 	}
 	got, err := compare.Compare(ctx, c.Config, t.progress)
 	if err == nil {
