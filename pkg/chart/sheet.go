@@ -52,10 +52,6 @@ func LineKey(class, name string) LegendKey {
 	return LegendKey{name, func(c *Chart) { c.Line(class, Point{0, 0.5}, Point{1, 0.5}) }}
 }
 
-// AreaKey is the key of an area.
-func AreaKey(class, name string) LegendKey {
-	return LegendKey{name, func(c *Chart) { c.Box(class, Point{0, 0}, Point{1, 1}) }}
-}
 
 // DotKey is the key of dots.
 func DotKey(class, name string) LegendKey {

@@ -43,7 +43,7 @@ func Defaults() Options {
 }
 
 // maxAge is the age beyond which readings are not served.
-func (o *Options) maxAge() time.Duration { return 4 * o.Collect.Interval }
+func maxAge(o *Options) time.Duration { return 4 * o.Collect.Interval }
 
 func (o *Options) flags() *pflag.FlagSet {
 	flags := pflag.NewFlagSet("forewarm-agent", pflag.ContinueOnError)

@@ -98,7 +98,7 @@ func (p Program) handler(o Options, board *collect.Board) http.Handler {
 	registry.MustRegister(p.Collectors(o, board)...)
 	registry.MustRegister(collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	return expose.Handler(board, registry, o.maxAge(), time.Now)
+	return expose.Handler(board, registry, maxAge(&o), time.Now)
 }
 
 // Collectors are those of the agent's own metrics.
@@ -108,7 +108,7 @@ func (p Program) Collectors(o Options, board *collect.Board) []prometheus.Collec
 		ConstLabels: prometheus.Labels{"version": p.version(), "go_version": runtime.Version()},
 	})
 	build.Set(1)
-	return []prometheus.Collector{expose.New(board, o.maxAge(), time.Now), build}
+	return []prometheus.Collector{expose.New(board, maxAge(&o), time.Now), build}
 }
 
 // loadHistory loads the last hour; one that cannot be read is replaced by an empty one.

@@ -22,7 +22,7 @@ import (
 // announcer prints the demo's progress.
 type announcer struct {
 	out     io.Writer
-	options Options
+	options Config
 	load    *load
 	life    run.WallClock
 	started time.Time

@@ -35,7 +35,7 @@ The data are in a temporary folder, which is removed at the end.`
 
 // New is the command "demo".
 func New() *cobra.Command {
-	options := Options{
+	options := Config{
 		Load:     "office",
 		LeadTime: DefaultLeadTime,
 		Speed:    60,

@@ -29,8 +29,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/source/embedded"
 )
 
-// Options are what the demo plays and where it serves.
-type Options struct {
+// Config says what the demo plays and where it serves.
+type Config struct {
 	// Load is the name of one of the demo's own loads.
 	Load string
 	// Trace is the user's CSV file, or - for Stdin, to play instead, and Column the column.
@@ -60,7 +60,7 @@ const (
 const minSpeed, maxSpeed = 1, 600
 
 // Validate returns every problem at once.
-func (o *Options) Validate() error {
+func (o *Config) Validate() error {
 	local := apiserver.StandaloneConfig{Port: o.Port}
 	problems := []error{local.Validate()}
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
@@ -91,10 +91,10 @@ func (o *Options) Validate() error {
 }
 
 // Run plays the demo until the context ends, and prints its progress to out.
-func Run(ctx context.Context, o Options, out io.Writer, log *slog.Logger) (err error) {
+func Run(ctx context.Context, o Config, out io.Writer, log *slog.Logger) (err error) {
 	tell := &announcer{out: out, options: o}
 	tell.started = tell.life.Now()
-	tell.load, err = o.load(ctx, tell.started)
+	tell.load, err = newLoad(ctx, &o, tell.started)
 	switch {
 	case ctx.Err() != nil:
 		return nil // Interrupted while it read a trace: not a failure.

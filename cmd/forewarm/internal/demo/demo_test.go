@@ -23,7 +23,7 @@ import (
 )
 
 // start runs a demo until the test ends, and returns its address and screen once it says that it serves.
-func start(t *testing.T, o Options) (string, *processtest.LogBuffer) {
+func start(t *testing.T, o Config) (string, *processtest.LogBuffer) {
 	t.Helper()
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
@@ -117,7 +117,7 @@ func smallTrace(t *testing.T) string {
 }
 
 func TestDemoOfATrace(t *testing.T) {
-	address, out := start(t, Options{Trace: smallTrace(t), Target: 20, Speed: 60, Program: "forewarm"})
+	address, out := start(t, Config{Trace: smallTrace(t), Target: 20, Speed: 60, Program: "forewarm"})
 	for _, want := range []string{
 		"Load       load.csv, column load: 10 hours in steps of a minute", "60 times as fast", "demo        trace", "/page",
 	} {
@@ -148,7 +148,7 @@ func TestDemoOfATrace(t *testing.T) {
 
 // At 600 times life's speed a second has ten minutes of samples, queries and forecasts, all of the one clock.
 func TestTheDemandGoesOnByTheDemosClock(t *testing.T) {
-	address, _ := start(t, Options{Trace: smallTrace(t), Target: 20, Speed: 600, Program: "forewarm"})
+	address, _ := start(t, Config{Trace: smallTrace(t), Target: 20, Speed: 600, Program: "forewarm"})
 	first := observedAt(t, address)
 	deadline := time.Now().Add(20 * time.Second)
 	for {
@@ -186,7 +186,7 @@ func TestDemoOfTheOwnLoads(t *testing.T) {
 	if testing.Short() {
 		t.Skip("fits models on two weeks of minutes")
 	}
-	address, out := start(t, Options{Load: "office", Speed: 60, Program: "forewarm"})
+	address, out := start(t, Config{Load: "office", Speed: 60, Program: "forewarm"})
 	if requests := external(t, address, "requests", ""); requests < 20_000 || requests > 400_000 {
 		t.Errorf("requests are %d/1000 a second, want some 40\n%s", requests, out)
 	}
@@ -224,7 +224,7 @@ func TestATakenPortIsSaidAtOnce(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
 	var out strings.Builder
-	err = Run(t.Context(), Options{Port: port, Trace: smallTrace(t), Speed: 60}, &out, slog.New(slog.DiscardHandler))
+	err = Run(t.Context(), Config{Port: port, Trace: smallTrace(t), Speed: 60}, &out, slog.New(slog.DiscardHandler))
 	if err == nil || !strings.Contains(err.Error(), "port "+text+" is in use") ||
 		!strings.Contains(err.Error(), "--port") {
 		t.Errorf("error %v, want one that names the port and what to do", err)

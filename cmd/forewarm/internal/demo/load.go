@@ -105,10 +105,10 @@ func readEmbedded(file, column string) (series forecast.Series, err error) {
 	return trace.ReadColumn(unzipped, column)
 }
 
-// load reads what the options name.
-func (o *Options) load(ctx context.Context, now time.Time) (l *load, err error) {
+// newLoad reads what the configuration names.
+func newLoad(ctx context.Context, o *Config, now time.Time) (l *load, err error) {
 	if o.Trace != "" {
-		l, err = o.userLoad(ctx, now)
+		l, err = userLoad(ctx, o, now)
 	} else {
 		all := ownLoads()
 		l, err = all[slices.Index(loadNames(), o.Load)].open()
@@ -125,7 +125,7 @@ func (o *Options) load(ctx context.Context, now time.Time) (l *load, err error) 
 }
 
 // userLoad is the user's trace.
-func (o *Options) userLoad(ctx context.Context, now time.Time) (*load, error) {
+func userLoad(ctx context.Context, o *Config, now time.Time) (*load, error) {
 	from := history.Options{Trace: o.Trace, Column: o.Column}
 	read, err := from.Read(ctx, o.Stdin, now, nil)
 	if err != nil {
@@ -211,7 +211,7 @@ func (l *load) step() time.Duration { return min(maxStep, max(minStep, l.Step.Ro
 func (l *load) manifest(begin time.Time) string {
 	step := l.step()
 	past := begin.Sub(l.Start).Round(step)
-	recorded := max(minHistory, min(past, maxHistory, maxPoints*step))
+	used := max(minHistory, min(past, maxHistory, maxPoints*step))
 	return fmt.Sprintf(forecastYAML, l.name, strconv.FormatFloat(l.target, 'f', -1, 64), model.Duration(step),
-		model.Duration(recorded), model.Duration(l.lead))
+		model.Duration(used), model.Duration(l.lead))
 }

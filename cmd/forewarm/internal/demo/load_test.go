@@ -58,7 +58,7 @@ func TestAUsersTrace(t *testing.T) {
 	for i := range 100 {
 		fmt.Fprintf(&counted, "%d,5\n", i)
 	}
-	l, err := (&Options{Trace: write(t, counted.String())}).load(t.Context(), noon)
+	l, err := newLoad(t.Context(), &Config{Trace: write(t, counted.String())}, noon)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestAUsersTrace(t *testing.T) {
 	for i := range 100 {
 		dated.WriteString(noon.Add(time.Duration(i-100)*time.Hour).Format(time.RFC3339) + ",7\n")
 	}
-	l, err = (&Options{Trace: write(t, dated.String()), Target: 3}).load(t.Context(), noon)
+	l, err = newLoad(t.Context(), &Config{Trace: write(t, dated.String()), Target: 3}, noon)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,8 +148,8 @@ func TestALeadTimeShorterThanAStep(t *testing.T) {
 	for lead, want := range map[time.Duration]string{
 		time.Minute: "--lead-time 1m is too short for steps of 5m: write 5m or more", 4 * time.Minute: "", 0: "",
 	} {
-		o := Options{Trace: "-", Stdin: strings.NewReader(csv.String()), LeadTime: lead}
-		l, err := o.load(t.Context(), time.Now())
+		o := Config{Trace: "-", Stdin: strings.NewReader(csv.String()), LeadTime: lead}
+		l, err := newLoad(t.Context(), &o, time.Now())
 		if want == "" && (err != nil || l.lead != cmp.Or(lead, DefaultLeadTime)) ||
 			want != "" && (err == nil || err.Error() != want) {
 			t.Errorf("%s: %+v, %v; want %q", lead, l, err, want)

@@ -102,7 +102,7 @@ type servingCertificates struct {
 
 // signed reports whether an authority of Forewarm's own signs its certificates. Without objects of a cluster there is no leader
 // that would keep one.
-func (o *Options) signed() bool {
+func signed(o *Options) bool {
 	return !o.Standalone && !o.Cluster.HasCertificateFiles() && o.ConfigDir == ""
 }
 
@@ -121,7 +121,7 @@ func openServingCertificates(o *Options, log *slog.Logger) (*servingCertificates
 			return nil, fmt.Errorf("--tls-ca-file: %w", err)
 		}
 	}
-	if !o.signed() {
+	if !signed(o) {
 		return out, nil
 	}
 	client, err := clientcmd.BuildConfigFromFlags("", o.Cluster.Kubeconfig)
@@ -131,7 +131,7 @@ func openServingCertificates(o *Options, log *slog.Logger) (*servingCertificates
 	if out.secret, err = aggregation.NewSecret(client, o.Lease.Namespace, o.Authority.Secret, log); err != nil {
 		return nil, err
 	}
-	out.leaf, err = aggregation.NewLeaf(out.secret, o.Authority.LeafLifetime, run.WallClock{}.Now(), log, o.hosts()...)
+	out.leaf, err = aggregation.NewLeaf(out.secret, o.Authority.LeafLifetime, run.WallClock{}.Now(), log, hosts(o)...)
 	if err != nil {
 		return nil, err
 	}
@@ -160,8 +160,8 @@ func (c *servingCertificates) authority() aggregation.Bundler { //nolint:ireturn
 }
 
 // hosts are the DNS names of forewarm's own Service, of which the kube-apiserver uses the first, and those of a forwarded port.
-func (o *Options) hosts() []string {
-	namespace, name, _ := strings.Cut(string(o.service()), "/")
+func hosts(o *Options) []string {
+	namespace, name, _ := strings.Cut(string(ownService(o)), "/")
 	short := name + "." + namespace
 	return []string{short + ".svc", short, short + ".svc.cluster.local", "localhost", "127.0.0.1"}
 }

@@ -1,4 +1,4 @@
 package serve
 
 // StatementOf is what a replica with these options says about itself.
-var StatementOf = (*Options).statement
+var StatementOf = statement

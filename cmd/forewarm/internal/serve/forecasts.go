@@ -85,7 +85,7 @@ func watchForecasts(
 		return nil, err
 	}
 	statuses := forecasts.NewStatusWriter(objects, snapshots, log)
-	groups, err := aggregation.NewGroups(client, o.service(), log)
+	groups, err := aggregation.NewGroups(client, ownService(&o), log)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func watchForecasts(
 			func() { groups.ReportChanges(ctx, recorder) },
 			func() { serving.lead(ctx) },
 			func() { announced.lead(ctx, recorder) },
-			func() { hold(ctx, groups, o.hold(serving.authority()), read, snapshots) },
+			func() { hold(ctx, groups, holdConfig(&o, serving.authority()), read, snapshots) },
 			func() { warm.controller.Run(ctx, run.WallClock{}) },
 			func() { statuses.Run(ctx, run.WallClock{}) },
 		)
@@ -151,7 +151,7 @@ func openLease(
 	if err != nil {
 		return nil, nil, err
 	}
-	replicas, err := peers.New(client, o.Lease, func() peers.Statement { return o.statement(snapshots) }, log)
+	replicas, err := peers.New(client, o.Lease, func() peers.Statement { return statement(&o, snapshots) }, log)
 	return leadership, replicas, err
 }
 

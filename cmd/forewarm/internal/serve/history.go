@@ -71,7 +71,7 @@ func byNamespace(sources *tenants.Sources) (*history, error) {
 }
 
 func openEngine(o Options, log *slog.Logger) (*history, error) {
-	engine, err := embedded.Open(o.engine(), log)
+	engine, err := embedded.Open(engineConfig(&o), log)
 	if err != nil {
 		return nil, err
 	}
@@ -87,8 +87,8 @@ func openEngine(o Options, log *slog.Logger) (*history, error) {
 	}, nil
 }
 
-// engine is the configuration of the embedded engine.
-func (o *Options) engine() embedded.Config {
+// engineConfig is the configuration of the embedded engine.
+func engineConfig(o *Options) embedded.Config {
 	return embedded.Config{
 		Dir: o.DataDir, Retention: time.Duration(o.Retention), MaxBytes: int64(o.RetentionSize),
 		ScrapeFile: o.ScrapeConfig, QueryTimeout: o.Refresh.Timeout,

@@ -209,13 +209,13 @@ func (o *Options) queryFlags(flags *pflag.FlagSet) {
 
 // Validate returns every problem at once, each with what to write instead.
 func (o *Options) Validate() error {
-	o.KEDA.Signed = o.signed()
+	o.KEDA.Signed = signed(o)
 	problems := []error{o.Refresh.Validate(), o.Log.Validate(), o.validateHistory(), validateKEDA(&o.KEDA)}
 	if o.Standalone {
 		problems = append(problems, o.Local.Validate())
 	} else {
 		problems = append(problems, o.Cluster.Validate(), checkClusterFiles(&o.Cluster), o.Authority.validate())
-		if err := o.service().Validate(); err != nil {
+		if err := ownService(o).Validate(); err != nil {
 			problems = append(problems, fmt.Errorf("--service: %w", err))
 		}
 	}
@@ -263,16 +263,16 @@ func (o *Options) validateQueries() error {
 	return errors.Join(problems...)
 }
 
-// service is forewarm's own.
-func (o *Options) service() aggregation.Service {
+// ownService is forewarm's own.
+func ownService(o *Options) aggregation.Service {
 	if o.Service == "" {
 		return aggregation.Service(o.Lease.Namespace + "/forewarm")
 	}
 	return aggregation.Service(o.Service)
 }
 
-// hold is which API groups the leader holds.
-func (o *Options) hold(by aggregation.Bundler) aggregation.HoldConfig {
+// holdConfig is which API groups the leader holds.
+func holdConfig(o *Options, by aggregation.Bundler) aggregation.HoldConfig {
 	return aggregation.HoldConfig{
 		Modes: o.Cluster.Modes(), Owner: o.Owner, Port: o.ServicePort, Grace: o.Authority.Grace, Authority: by,
 	}
@@ -317,7 +317,7 @@ func (o *Options) validateEngine() error {
 			fmt.Errorf("--retention-size %s is too small: write at least %s", o.RetentionSize, minRetentionSize))
 	}
 	scrape := cmdline.FileFlag{Name: "--scrape-config", Path: o.ScrapeConfig}
-	problems = append(problems, cmdline.CheckFlagFiles(cmdline.MaxSettings, scrape), o.engine().Validate())
+	problems = append(problems, cmdline.CheckFlagFiles(cmdline.MaxSettings, scrape), engineConfig(o).Validate())
 	return errors.Join(problems...)
 }
 

@@ -14,12 +14,12 @@ import (
 
 // statement is what this adapter replica says about itself to the others. The platform decides the last digits of a value at most, so it
 // is no part of the version.
-func (o *Options) statement(snapshots *snapshot.Store) peers.Statement {
+func statement(o *Options, snapshots *snapshot.Store) peers.Statement {
 	s := peers.Statement{
 		Version:  strings.TrimSuffix(o.Version, " "+runtime.GOOS+"/"+runtime.GOARCH),
 		Settings: map[string]string{},
 	}
-	for name, value := range o.decidingFlags() {
+	for name, value := range decidingFlags(o) {
 		s.Settings[name] = peers.Hash(value)
 	}
 	if newest := snapshots.Load(); newest != nil {
@@ -30,7 +30,7 @@ func (o *Options) statement(snapshots *snapshot.Store) peers.Statement {
 
 // decidingFlags are the flags by which values are decided and that are not at their defaults, with their values or, of a file with
 // settings, its content. They are all flags of these sections but for where credentials and data are, and how fast queries run.
-func (o *Options) decidingFlags() map[string]string {
+func decidingFlags(o *Options) map[string]string {
 	out := map[string]string{}
 	for _, section := range []string{
 		"Forecasts", "History from a Prometheus", "History from sources by namespace", "History from the embedded engine", "Queries",

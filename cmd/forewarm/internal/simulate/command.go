@@ -61,7 +61,7 @@ func NewCommand() *cobra.Command {
 			if err != nil {
 				return cmdline.UsageError(err)
 			}
-			return o.run(cmd.Context(), terminal{
+			return run(cmd.Context(), o, terminal{
 				in: cmd.InOrStdin(), out: cmd.OutOrStdout(), messages: cmd.ErrOrStderr(), now: time.Now,
 				bar: cmdline.NewProgressBar(cmd.ErrOrStderr(), o.quiet, time.Now),
 			})

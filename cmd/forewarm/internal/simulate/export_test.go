@@ -23,7 +23,7 @@ func Run(ctx context.Context, out, messages io.Writer, args ...string) error {
 		now = now.Add(time.Minute)
 		return now
 	}
-	return o.run(ctx, terminal{
+	return run(ctx, o, terminal{
 		out: out, messages: messages, now: clock, bar: cmdline.NewProgressBar(messages, o.quiet, clock),
 	})
 }

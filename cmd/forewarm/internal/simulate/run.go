@@ -39,7 +39,7 @@ type config struct {
 }
 
 // run reads, simulates and writes.
-func (o *options) run(ctx context.Context, t terminal) error {
+func run(ctx context.Context, o *options, t terminal) error {
 	c := o.config()
 	// What is quick to find wrong comes before what takes its time.
 	if err := c.readFiles(ctx); err != nil {
