@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/outlooks"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/inspect"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	"github.com/forewarm/forewarm/pkg/offline/explain"
@@ -59,7 +59,7 @@ type explainOptions struct {
 	replicas, ready int32
 	leadTime        string
 	output          cmdline.Output
-	past            outlooks.PastOptions
+	past            inspect.PastOptions
 }
 
 // unset is a number of replicas that no flag has given.
@@ -250,5 +250,5 @@ func (o *explainOptions) runPast(ctx context.Context, of autoscalerName, out io.
 	if err != nil {
 		return err
 	}
-	return outlooks.WritePast(out, &o.output, all)
+	return inspect.WritePast(out, &o.output, all)
 }

@@ -1,4 +1,4 @@
-package outlooks
+package inspect
 
 import (
 	"context"

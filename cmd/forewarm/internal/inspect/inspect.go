@@ -1,4 +1,4 @@
-package outlooks
+package inspect
 
 import (
 	"cmp"
@@ -52,8 +52,8 @@ type options struct {
 	past   PastOptions
 }
 
-// NewCommand is the command "inspect".
-func NewCommand() *cobra.Command {
+// New is the command "inspect".
+func New() *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
 		Use:     "inspect [NAMESPACE/NAME | NAME]",
