@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/prometheus/common/model"
@@ -14,84 +12,45 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
-	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
-	"github.com/forewarm/forewarm/pkg/kube/client"
-	"github.com/forewarm/forewarm/pkg/manifest"
-	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/past"
 	"github.com/forewarm/forewarm/pkg/signal"
-	"github.com/forewarm/forewarm/pkg/signal/catalogue"
-	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
 
 // PastOptions say of which time it is told, which Prometheus has the history, and whose series its presets count.
 type PastOptions struct {
-	// From is the time that is told of, or from which on; zero where the flag is not given.
-	From       time.Time
-	flag       string
-	prometheus prometheus.Config
-	trust      signal.Trust
-}
+	// Its From is zero where the flag is not given.
+	past.Config
 
-// Past is a Forecast at earlier times.
-type Past struct {
-	Forecast string `json:"forecast"`
-	// Notes are sentences about what is not known.
-	Notes   []string `json:"notes,omitempty"`
-	Moments []Moment `json:"moments"`
-}
-
-// Moment is one time. What is not known is nil.
-type Moment struct {
-	Time       time.Time `json:"time"`
-	Recorded   Recorded  `json:"recorded"`
-	TodaysSpec Replayed  `json:"todaysSpec"`
-}
-
-// Recorded is what was served and done.
-type Recorded struct {
-	Observed *float64 `json:"observed"`
-	Served   *float64 `json:"served"`
-	Wanted   *float64 `json:"replicasWanted"`
-	Ready    *float64 `json:"replicasReady"`
-}
-
-// Replayed is what today's spec would have served, and why.
-type Replayed struct {
-	Observed *float64 `json:"observed"`
-	Served   *float64 `json:"served"`
-	State    string   `json:"state"`
-	Model    string   `json:"model,omitempty"`
-	Reason   string   `json:"reason"`
+	flag string
 }
 
 // AddFlags adds the flag of the time, and those of the history.
 func (o *PastOptions) AddFlags(flags *pflag.FlagSet, name, usage string) {
-	o.flag, o.prometheus.Timeout, o.trust = "--"+name, 30*time.Second, signal.DefaultTrust()
+	o.flag, o.Prometheus.Timeout, o.Trust = "--"+name, 30*time.Second, signal.DefaultTrust()
 	usage += ": a `time` such as 2026-01-31T03:00:00Z, or 3h for three hours ago"
 	flags.Func(name, usage, func(text string) (err error) {
 		o.From, err = parseTime(text, time.Now())
 		return err
 	})
-	flags.StringVar(&o.prometheus.URL, "prometheus", "",
+	flags.StringVar(&o.Prometheus.URL, "prometheus", "",
 		"with "+o.flag+": the Prometheus with the history, and with Forewarm's metrics")
-	cmdline.AddPrometheusFlags(flags, &o.prometheus)
-	cmdline.AddTrustFlags(flags, &o.trust)
+	cmdline.AddPrometheusFlags(flags, &o.Prometheus)
+	cmdline.AddTrustFlags(flags, &o.Trust)
 }
 
 // Validate returns every problem.
 func (o *PastOptions) Validate() error {
 	switch {
-	case o.From.IsZero() && o.prometheus.URL != "":
+	case o.From.IsZero() && o.Prometheus.URL != "":
 		return fmt.Errorf("--prometheus is for %s, which is missing", o.flag)
 	case o.From.IsZero():
 		return nil
-	case o.prometheus.URL == "":
+	case o.Prometheus.URL == "":
 		return fmt.Errorf("%s needs a history: add --prometheus URL", o.flag)
 	}
-	return errors.Join(o.prometheus.Validate(), cmdline.CheckPrometheus(&o.prometheus))
+	return errors.Join(o.Prometheus.Validate(), cmdline.CheckPrometheus(&o.Prometheus))
 }
 
 // parseTime is a time in the past: RFC 3339, or how long ago.
@@ -106,119 +65,12 @@ func parseTime(text string, now time.Time) (time.Time, error) {
 	return at, nil
 }
 
-// Read reads Forecasts of a cluster until a time: at no more than 24 times, each on a step of the Forecast.
+// Read reads Forecasts of a cluster until a time.
 func (o *PastOptions) Read(
-	ctx context.Context, config *rest.Config, of []snapshot.Key, until time.Time,
-) ([]*Past, error) {
-	source, err := prometheus.New(o.prometheus)
-	if err != nil {
-		return nil, err
-	}
-	defer source.Close()
-	var all []*Past
-	for _, key := range of {
-		forecast, err := client.ReadWithCluster(ctx, config, key.Namespace, key.Name)
-		if err != nil {
-			return nil, err
-		}
-		p, err := o.read(ctx, source, &forecast, until)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, p)
-	}
-	return all, nil
+	ctx context.Context, cluster *rest.Config, keys []snapshot.Key, until time.Time,
+) ([]*past.Forecast, error) {
+	return past.Read(ctx, o.Config, cluster, keys, until)
 }
-
-func (o *PastOptions) read(
-	ctx context.Context, source refresh.Source, of *client.ForecastInCluster, until time.Time,
-) (*Past, error) {
-	const most = 24
-	target, problems := manifest.NewResolver(catalogue.Signals{Label: "namespace", Trust: o.trust}).
-		ResolveIn(of.Object, of.State)
-	if len(problems) > 0 {
-		return nil, fmt.Errorf("the Forecast %s is invalid: %s", of.Key, manifest.JoinProblems(problems))
-	}
-	every := (until.Sub(o.From) / most).Truncate(target.Step) + target.Step
-	p := &Past{Forecast: of.Key.String()}
-	first := time.Unix(0, o.From.UnixNano()/int64(every)*int64(every))
-	for at := first; !at.After(until); at = at.Add(every) {
-		p.Moments = append(p.Moments, Moment{Time: at.UTC()})
-	}
-	if err := p.readRecorded(ctx, source, of.Key, every); err != nil {
-		return nil, fmt.Errorf("read the gauges of Forewarm: %w", err)
-	}
-	err := p.replay(ctx, source, &target, o.prometheus.Timeout)
-	return p, err
-}
-
-// readRecorded reads Forewarm's gauges. Each of its replicas has them.
-func (p *Past) readRecorded(ctx context.Context, source refresh.Source, of snapshot.Key, every time.Duration) error {
-	labels := fmt.Sprintf("namespace=%q,forecast=%q", of.Namespace, of.Name)
-	known := false
-	for expr, field := range map[string]func(*Recorded) **float64{
-		"forewarm_observed_value{%s}":                   func(r *Recorded) **float64 { return &r.Observed },
-		"forewarm_served_value{%s}":                     func(r *Recorded) **float64 { return &r.Served },
-		`forewarm_workload_replicas{%s,state="wanted"}`: func(r *Recorded) **float64 { return &r.Wanted },
-		`forewarm_workload_replicas{%s,state="ready"}`:  func(r *Recorded) **float64 { return &r.Ready },
-	} {
-		got, err := source.Fetch(ctx, refresh.Query{
-			Namespace: of.Namespace, Expr: "max(" + fmt.Sprintf(expr, labels) + ")",
-			From: p.Moments[0].Time, To: p.Moments[len(p.Moments)-1].Time, Step: every,
-		})
-		if errors.Is(err, series.ErrNoSeries) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		for i, v := range got.Values {
-			*field(&p.Moments[i].Recorded) = cmdline.OrNull(v)
-		}
-		known = true
-	}
-	if !known {
-		const nothing = "Nothing was recorded: the Prometheus has no series forewarm_served_value, forewarm_observed_value or " +
-			"forewarm_workload_replicas with {%s} at that time. Does it scrape Forewarm (serviceMonitor.enabled of the chart)?"
-		p.Notes = append(p.Notes, fmt.Sprintf(nothing, labels))
-	}
-	return nil
-}
-
-// replay steps the server's loop at each moment.
-func (p *Past) replay(ctx context.Context, source refresh.Source, target *refresh.Job, timeout time.Duration) error {
-	const patience = 24 * time.Hour // A step waits for its queries, which have timeouts of their own.
-	loop, err := refresh.New(refresh.Config{Timeout: timeout, Grace: patience}.WithDefaults(), source, only{*target},
-		new(snapshot.Store), slog.New(slog.DiscardHandler))
-	if err != nil {
-		return err
-	}
-	for i := range p.Moments {
-		m := &p.Moments[i]
-		e := loop.Step(ctx, m.Time).Get(target.Key)
-		if ctx.Err() != nil {
-			return fmt.Errorf("interrupted: %w", context.Cause(ctx))
-		}
-		m.TodaysSpec = Replayed{
-			State: string(e.StateAt(m.Time)), Model: e.Model, Observed: cmdline.OrNull(e.Observed),
-			Reason: e.ReadyMessage(),
-		}
-		if answer, err := e.Answer(decide.Overrides{}, m.Time); err == nil {
-			m.TodaysSpec.Served, m.TodaysSpec.Reason = &answer.Value, e.Decision.Reason()
-		}
-	}
-	if first := &p.Moments[0].TodaysSpec; first.State != string(snapshot.Ready) {
-		p.Notes = append(p.Notes, fmt.Sprintf("The replay needs the %s of history before each time, and has less: %s.",
-			humanize.Span(target.History), strings.TrimSuffix(first.Reason, ".")))
-	}
-	return nil
-}
-
-// only is the loop's one target.
-type only struct{ target refresh.Job }
-
-// Targets implements refresh.Jobs.
-func (o only) Targets(time.Time) []refresh.Job { return []refresh.Job{o.target} }
 
 const heads = "\tRECORDED\t\t\t\tTODAY'S SPEC\t\t\nTIME\tOBSERVED\tSERVED\tWANTED\tREADY\tOBSERVED\tSERVED\tSTATE"
 
@@ -228,12 +80,12 @@ lead time of now would have served, replayed on the history until then.
 `
 
 // WritePast writes Forecasts for scripts, or a table for each, with the reason if it is of one moment.
-func WritePast(out io.Writer, output *cmdline.Output, all []*Past) error {
+func WritePast(out io.Writer, output *cmdline.Output, all []*past.Forecast) error {
 	if output.ForScripts() {
 		return output.Write(out, all)
 	}
 	for _, p := range all {
-		fmt.Fprintf(out, "Forecast %s (UTC)\n\n", p.Forecast)
+		fmt.Fprintf(out, "Forecast %s (UTC)\n\n", p.Key)
 		var lines [][]string
 		for i := range p.Moments {
 			was, now := &p.Moments[i].Recorded, &p.Moments[i].TodaysSpec
