@@ -65,7 +65,7 @@ func New() *cobra.Command {
 			if err := o.validate(args); err != nil {
 				return cmdline.UsageError(err)
 			}
-			return o.run(cmd.Context(), args, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return run(cmd.Context(), &o, args, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	flags := cmd.Flags()
@@ -103,53 +103,63 @@ func (o *options) validateName(arg string) error {
 	return nil
 }
 
-func (o *options) run(ctx context.Context, args []string, out, messages io.Writer) error {
+func run(ctx context.Context, o *options, args []string, out, messages io.Writer) error {
 	if !o.past.From.IsZero() {
-		return o.showPast(ctx, args[0], out)
+		return showPast(ctx, o, args[0], out)
 	}
 	reader, err := o.Connect(ctx, "inspect")
 	if err != nil {
 		return err
 	}
-	s := o.source(reader, args)
+	s := source{client: reader, namespace: o.Namespace, selector: o.Labels}
+	switch {
+	case len(args) == 1:
+		s.namespace, s.name = split(args[0], cmp.Or(o.Namespace, reader.Namespace))
+	case s.namespace == "" && !o.All && o.Server == "":
+		s.namespace = reader.Namespace
+	}
+	p := printer{output: &o.output, out: out}
 	if o.Watch {
-		w := watch{options: o, source: s, out: out, messages: messages}
+		w := watch{printer: p, source: s, messages: messages}
 		return notFoundCode(w.run(ctx))
 	}
 	list, now, err := s.read(ctx)
 	if err != nil {
 		return notFoundCode(err)
 	}
-	if err = o.show(s, list, now, out); err == nil && len(list.Items) == 0 {
+	if err = p.show(list, now, s.name != ""); err == nil && len(list.Items) == 0 {
 		return cmdline.WithExitCode(cmdline.NotFound, fmt.Errorf("no Forecasts %s", s.where()))
 	}
 	return errors.Join(err, checkServing(list.Items...))
+}
+
+// showPast prints the past of one Forecast.
+func showPast(ctx context.Context, o *options, arg string, out io.Writer) error {
+	config, own, err := o.Config(ctx, "inspect")
+	if err != nil {
+		return err
+	}
+	namespace, name := split(arg, cmp.Or(o.Namespace, own))
+	all, err := o.past.Read(ctx, config, []snapshot.Key{{Namespace: namespace, Name: name}}, time.Now())
+	if err != nil {
+		return err
+	}
+	return WritePast(out, &o.output, all)
+}
+
+// split returns the namespace and the name of an argument, which may leave out the namespace.
+func split(arg, usual string) (namespace, name string) {
+	namespace, name, slash := strings.Cut(arg, "/")
+	if !slash {
+		return usual, arg
+	}
+	return namespace, name
 }
 
 // source is what is shown: one outlook of a namespace, or all that a selector matches, of all namespaces where that is empty.
 type source struct {
 	client                    *client.Client
 	namespace, name, selector string
-}
-
-// split returns the namespace and the name of an argument; without a namespace that of the flags, or the own one.
-func (o *options) split(arg, own string) (namespace, name string) {
-	namespace, name, slash := strings.Cut(arg, "/")
-	if !slash {
-		namespace, name = cmp.Or(o.Namespace, own), arg
-	}
-	return namespace, name
-}
-
-func (o *options) source(c *client.Client, args []string) source {
-	s := source{client: c, namespace: o.Namespace, selector: o.Labels}
-	switch {
-	case len(args) == 1:
-		s.namespace, s.name = o.split(args[0], c.Namespace)
-	case s.namespace == "" && !o.All && o.Server == "":
-		s.namespace = c.Namespace
-	}
-	return s
 }
 
 func (s source) read(ctx context.Context) (*inspect.OutlookList, time.Time, error) {
@@ -160,22 +170,28 @@ func (s source) read(ctx context.Context) (*inspect.OutlookList, time.Time, erro
 	return &inspect.OutlookList{Items: []inspect.Outlook{*one}}, now, err
 }
 
+// printer prints outlooks in the form of -o.
+type printer struct {
+	output *cmdline.Output
+	out    io.Writer
+}
+
 // show prints a table, or one outlook in full, or what scripts read.
-func (o *options) show(s source, list *inspect.OutlookList, now time.Time, out io.Writer) error {
+func (p printer) show(list *inspect.OutlookList, now time.Time, one bool) error {
 	switch {
-	case o.output.ForScripts() && s.name != "":
-		return o.output.Write(out, &list.Items[0])
-	case o.output.ForScripts():
-		return o.output.Write(out, list)
-	case o.output.Is(cmdline.Name):
+	case p.output.ForScripts() && one:
+		return p.output.Write(p.out, &list.Items[0])
+	case p.output.ForScripts():
+		return p.output.Write(p.out, list)
+	case p.output.Is(cmdline.Name):
 		for i := range list.Items {
-			fmt.Fprintf(out, "outlook.%s/%s\n", inspect.GroupName, list.Items[i].Name) // As kubectl takes it.
+			fmt.Fprintf(p.out, "outlook.%s/%s\n", inspect.GroupName, list.Items[i].Name) // As kubectl takes it.
 		}
 		return nil
-	case s.name != "" && !o.output.Is(cmdline.Wide):
-		return newView(out).full(&list.Items[0], now)
+	case one && !p.output.Is(cmdline.Wide):
+		return newView(p.out).full(&list.Items[0], now)
 	}
-	return newView(out).summary(list.Items, now, o.output.Is(cmdline.Wide))
+	return newView(p.out).summary(list.Items, now, p.output.Is(cmdline.Wide))
 }
 
 // where says where outlooks are looked for.
@@ -215,18 +231,4 @@ func checkServing(shown ...inspect.Outlook) error {
 	}
 	return cmdline.WithExitCode(cmdline.Findings,
 		fmt.Errorf("%d of %d Forecasts are not serving: %s", len(not), len(shown), names))
-}
-
-// showPast prints the past of one Forecast.
-func (o *options) showPast(ctx context.Context, arg string, out io.Writer) error {
-	config, own, err := o.Config(ctx, "inspect")
-	if err != nil {
-		return err
-	}
-	namespace, name := o.split(arg, own)
-	all, err := o.past.Read(ctx, config, []snapshot.Key{{Namespace: namespace, Name: name}}, time.Now())
-	if err != nil {
-		return err
-	}
-	return WritePast(out, &o.output, all)
 }

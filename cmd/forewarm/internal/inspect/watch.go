@@ -23,12 +23,12 @@ const (
 
 // watch prints what there is, and then what changes.
 type watch struct {
-	*options
+	printer
 
-	source        source
-	out, messages io.Writer
-	seen          map[string]inspect.Outlook
-	failed        string
+	source   source
+	messages io.Writer
+	seen     map[string]inspect.Outlook
+	failed   string
 }
 
 // run reads until the context ends. An error of the first read ends it; a later one is reported once.
@@ -95,7 +95,7 @@ func (w *watch) differ(a, b *inspect.Outlook) bool {
 // print prints each object for scripts, or a table.
 func (w *watch) print(changed []inspect.Outlook, now time.Time) error {
 	if !w.output.ForScripts() {
-		return w.show(source{}, &inspect.OutlookList{Items: changed}, now, w.out)
+		return w.show(&inspect.OutlookList{Items: changed}, now, false)
 	}
 	for i := range changed {
 		if w.output.Is(cmdline.YAML) {
