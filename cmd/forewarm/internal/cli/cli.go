@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/adopt"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/demo"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/inspect"
@@ -90,7 +91,7 @@ func (p Program) Command() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return cmdline.UsageError(flagError(err)) })
 	root.AddCommand(demo.New(), newSimulate(), newBacktest(), serve.NewCommand(), inspect.New(), newExplain(),
-		newInit(), newConvert(), newEvents(), newPresets(), NewCapacity(), newDoctor(), newHandover(), newPause(),
+		adopt.NewInit(), adopt.NewConvert(), newEvents(), newPresets(), NewCapacity(), newDoctor(), adopt.NewHandover(), newPause(),
 		newResume(), newVersionCommand(p.Version))
 	root.SetVersionTemplate("forewarm {{.Version}}\n")
 	root.Flags().Bool("version", false, "print the version of this binary") // Without cobra's -v.

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/doctor"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
@@ -145,7 +144,7 @@ func (o *doctorOptions) run(ctx context.Context, out, messages io.Writer) error 
 	} else {
 		err = write(out, report)
 	}
-	return errors.Join(err, reportError(report))
+	return errors.Join(err, cmdline.ChecksError(report.Count(doctor.Error), report.Count(doctor.Unknown)))
 }
 
 // examine runs the checks once, or with --wait until there is no error.
@@ -175,16 +174,4 @@ func examineOnce(ctx context.Context, d *doctor.Doctor) (doctor.Report, error) {
 	ctx, cancel := context.WithTimeout(ctx, runTimeout)
 	defer cancel()
 	return d.Examine(ctx)
-}
-
-// reportError is the error, with its exit code, that a report amounts to.
-func reportError(r doctor.Report) error {
-	if n := r.Count(doctor.Error); n > 0 {
-		return cmdline.WithExitCode(cmdline.Findings, fmt.Errorf("%s found", humanize.Plural(n, "error")))
-	}
-	if n := r.Count(doctor.Unknown); n > 0 {
-		err := fmt.Errorf("no errors found, but %s could not be made", humanize.Plural(n, "check"))
-		return cmdline.WithExitCode(cmdline.Unknown, err)
-	}
-	return nil
 }

@@ -185,9 +185,9 @@ func (o *importOptions) validate() (since time.Time, match *regexp.Regexp, err e
 // object is the DemandEvent of an event, under a name that is free.
 func (o *importOptions) object(e *calendar.Event, taken map[string]bool) v1alpha1.DemandEvent {
 	isTaken := func(name string) bool { return taken[name] }
-	name := freeName(e.Name, isTaken)
+	name := manifest.FreeName(e.Name, isTaken)
 	if name == "" { // It has other letters.
-		name = freeName("event", isTaken)
+		name = manifest.FreeName("event", isTaken)
 	}
 	spec := o.known
 	spec.Start, spec.TimeZone, spec.Recurrence = v1alpha1.EventTime(e.Start), e.TimeZone, e.Recurrence

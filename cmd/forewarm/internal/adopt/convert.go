@@ -1,4 +1,4 @@
-package cli
+package adopt
 
 import (
 	"context"
@@ -44,8 +44,8 @@ type convertOptions struct {
 	output             cmdline.Output
 }
 
-// newConvert is the command "convert".
-func newConvert() *cobra.Command {
+// NewConvert is the command "convert".
+func NewConvert() *cobra.Command {
 	var o convertOptions
 	cmd := &cobra.Command{
 		Use:     "convert [--rules FILE]",

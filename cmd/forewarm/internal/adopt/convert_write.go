@@ -1,10 +1,8 @@
-package cli
+package adopt
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
@@ -13,29 +11,16 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/signal"
 	"github.com/forewarm/forewarm/pkg/signal/catalogue"
 )
-
-var unfit = regexp.MustCompile(`[^a-z0-9-]+`)
-
-// freeName makes words the name of an object that is not taken.
-func freeName(words string, taken func(name string) bool) string {
-	const longest = 57 // Two digits follow where it is taken, and KEDA's triggers take 63.
-	base := strings.Trim(unfit.ReplaceAllString(strings.ToLower(words), "-"), "-")
-	base = strings.Trim(base[:min(len(base), longest)], "-")
-	name := base
-	for n := 2; taken(name); n++ {
-		name = fmt.Sprintf("%s-%d", base, n)
-	}
-	return name
-}
 
 // write completes a Forecast, checks it as Forewarm does, and adds it. Its name is made one that no other has.
 func (c *conversion) write(
 	f *v1alpha1.Forecast, expr parser.Expr, before apiresource.Quantity, from string, why []string,
 ) error {
-	f.Name = freeName(f.Name, func(name string) bool {
+	f.Name = manifest.FreeName(f.Name, func(name string) bool {
 		is := func(d objectDocument) bool { return d.Object == "Forecast "+f.Namespace+"/"+name }
 		return slices.ContainsFunc(c.Converted, is)
 	})

@@ -1,4 +1,5 @@
-package cli
+// Package adopt has the commands init, convert and handover, by which a cluster adopts Forewarm.
+package adopt
 
 import (
 	"cmp"
@@ -51,8 +52,8 @@ type initOptions struct {
 	output                 cmdline.Output
 }
 
-// newInit is the command "init".
-func newInit() *cobra.Command {
+// NewInit is the command "init".
+func NewInit() *cobra.Command {
 	o := &initOptions{history: history.Defaults(), trust: signal.DefaultTrust()}
 	cmd := &cobra.Command{
 		Use:     "init --prometheus URL",

@@ -1,4 +1,4 @@
-package cli
+package adopt
 
 import (
 	"context"
@@ -28,10 +28,21 @@ Exit codes:
   3  something blocks
   4  nothing blocks, but something could not be checked`
 
-// newHandover is the command "handover".
-func newHandover() *cobra.Command {
-	var o doctorOptions
-	var check bool
+// handoverTimeout bounds all reads of the cluster.
+const handoverTimeout = 5 * time.Minute
+
+// handoverOptions are the flags.
+type handoverOptions struct {
+	cmdline.Cluster
+
+	namespace string
+	check     bool
+	output    cmdline.Output
+}
+
+// NewHandover is the command "handover".
+func NewHandover() *cobra.Command {
+	var o handoverOptions
 	cmd := &cobra.Command{
 		Use:     "handover --check",
 		Short:   "Say what is left before Forewarm can take another adapter's metrics",
@@ -39,29 +50,43 @@ func newHandover() *cobra.Command {
 		Example: "  forewarm handover --check\n  forewarm handover --check --json | jq -r '.steps[].back'",
 		Args:    cmdline.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			o.prometheus.Timeout = time.Second // Nothing is asked of a Prometheus.
-			err := o.validate()
-			if !check {
-				err = errors.Join(err,
-					errors.New("write --check: handing over is for you to do, by the commands that it prints"))
-			}
-			if err != nil {
+			if err := o.validate(); err != nil {
 				return cmdline.UsageError(err)
 			}
-			return o.handover(cmd.Context(), cmd.OutOrStdout())
+			return handover(cmd.Context(), &o, cmd.OutOrStdout())
 		},
 	}
-	cmd.Flags().BoolVar(&check, "check", false, "check what is left")
-	o.addClusterFlags(cmd.Flags())
+	flags := cmd.Flags()
+	flags.BoolVar(&o.check, "check", false, "check what is left")
+	flags.StringVarP(&o.namespace, "namespace", "n", "forewarm-system", "namespace that Forewarm is installed in")
+	o.output.AddFlags(flags, "print the findings")
+	o.AddFlags(flags)
 	return cmd
 }
 
-func (o *doctorOptions) handover(ctx context.Context, out io.Writer) error {
-	d, err := o.doctor(ctx)
+// validate returns every problem of a command line.
+func (o *handoverOptions) validate() error {
+	problems := []error{o.Validate()}
+	if o.namespace == "" {
+		problems = append(problems, errors.New("--namespace is empty, write for example forewarm-system"))
+	}
+	if !o.check {
+		problems = append(problems,
+			errors.New("write --check: handing over is for you to do, by the commands that it prints"))
+	}
+	return errors.Join(problems...)
+}
+
+func handover(ctx context.Context, o *handoverOptions, out io.Writer) error {
+	config, namespace, err := o.Config(ctx, "doctor")
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, runTimeout)
+	d, err := doctor.New(doctor.Config{Cluster: config, Namespace: o.namespace, Elsewhere: namespace, Now: time.Now})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, handoverTimeout)
 	defer cancel()
 	h, err := d.CheckHandover(ctx)
 	if err != nil {
@@ -72,7 +97,7 @@ func (o *doctorOptions) handover(ctx context.Context, out io.Writer) error {
 	} else {
 		err = writeHandover(out, &h)
 	}
-	return errors.Join(err, reportError(h.Report))
+	return errors.Join(err, cmdline.ChecksError(h.Count(doctor.Error), h.Count(doctor.Unknown)))
 }
 
 // writeHandover writes a table, what to do about what blocks, and the steps with their opposites.

@@ -1,4 +1,4 @@
-package cli //nolint:testpackage // The parts are not exported.
+package adopt //nolint:testpackage // The parts are not exported.
 
 import (
 	"strings"
