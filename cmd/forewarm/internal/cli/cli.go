@@ -21,6 +21,7 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/demo"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/explain"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/outlooks"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
 	"github.com/forewarm/forewarm/pkg/printable"
@@ -89,7 +90,7 @@ func (p Program) Command() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return cmdline.UsageError(flagError(err)) })
-	root.AddCommand(demo.New(), newSimulate(), newBacktest(), serve.NewCommand(), outlooks.NewCommand(), newExplain(),
+	root.AddCommand(demo.New(), newSimulate(), newBacktest(), serve.NewCommand(), outlooks.NewCommand(), explain.NewCommand(),
 		newInit(), newConvert(), newEvents(), newPresets(), NewCapacity(), newDoctor(), newHandover(), newPause(),
 		newResume(), newVersionCommand(p.Version))
 	root.SetVersionTemplate("forewarm {{.Version}}\n")
