@@ -22,6 +22,7 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/adopt"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/demo"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/explain"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/inspect"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
 	"github.com/forewarm/forewarm/pkg/printable"
@@ -90,7 +91,7 @@ func (p Program) Command() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return cmdline.UsageError(flagError(err)) })
-	root.AddCommand(demo.New(), newSimulate(), newBacktest(), serve.NewCommand(), inspect.New(), newExplain(),
+	root.AddCommand(demo.New(), newSimulate(), newBacktest(), serve.NewCommand(), inspect.New(), explain.NewCommand(),
 		adopt.NewInit(), adopt.NewConvert(), newEvents(), newPresets(), NewCapacity(), newDoctor(), adopt.NewHandover(), newPause(),
 		newResume(), newVersionCommand(p.Version))
 	root.SetVersionTemplate("forewarm {{.Version}}\n")

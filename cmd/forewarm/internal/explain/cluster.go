@@ -1,4 +1,4 @@
-package cli
+package explain
 
 import (
 	"context"
@@ -34,7 +34,7 @@ type clusterReader struct {
 }
 
 // fromCluster reads an HPA and all that it is about.
-func (o *explainOptions) fromCluster(ctx context.Context, of autoscalerName) (*explain.Input, error) {
+func (o *options) fromCluster(ctx context.Context, of autoscalerName) (*explain.Input, error) {
 	config, namespace, err := o.Config(ctx, "explain")
 	if err != nil {
 		return nil, fmt.Errorf("%w; set one, or explain a file (--file hpa.yaml --value 180 --replicas 12)", err)
@@ -45,8 +45,8 @@ func (o *explainOptions) fromCluster(ctx context.Context, of autoscalerName) (*e
 	return readCluster(ctx, config, of)
 }
 
-// ExplainFromCluster explains an HPA of a cluster, for other commands.
-func ExplainFromCluster(
+// FromCluster explains an HPA of a cluster, for other commands.
+func FromCluster(
 	ctx context.Context, config *rest.Config, namespace, name string,
 ) (*explain.Explanation, error) {
 	input, err := readCluster(ctx, config, autoscalerName{namespace: namespace, name: name})
@@ -96,7 +96,7 @@ type reading struct {
 // maxReads are how often an HPA and its target are read at most, pause the time between two.
 const (
 	maxReads     = 4
-	explainPause = 250 * time.Millisecond
+	pause = 250 * time.Millisecond
 )
 
 // readSettled reads an HPA and the scale of its target. A controller writes the scale first and its status a moment later: what
@@ -112,7 +112,7 @@ func (r *clusterReader) readSettled(ctx context.Context, of autoscalerName) (*re
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case <-time.After(explainPause):
+		case <-time.After(pause):
 		}
 	}
 }

@@ -1,4 +1,5 @@
-package cli
+// Package explain is the command "explain": what a HorizontalPodAutoscaler computes and why, from a cluster or a file.
+package explain
 
 import (
 	"cmp"
@@ -18,10 +19,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
 
-// The command "explain": what a HorizontalPodAutoscaler computes and why, from a cluster or a
-// file.
-
-const explainAbout = `Explain shows what a HorizontalPodAutoscaler computes at its next sync, and why, with all numbers: the value of each
+const about = `Explain shows what a HorizontalPodAutoscaler computes at its next sync, and why, with all numbers: the value of each
 metric and the replicas that it asks for, rounding and tolerance, which metric wins, what earlier recommendations,
 policies, minReplicas and maxReplicas change, and what the Forecast behind a metric reports. Warnings about harmful
 settings follow, with advice. The HPA's own status is shown beside the result.
@@ -41,7 +39,7 @@ Exit codes:
   1  wrong usage, or something that is needed cannot be read
   2  there is no such HPA`
 
-const explainExamples = `  forewarm explain inference/llama
+const examples = `  forewarm explain inference/llama
   forewarm explain inference/scaledobject/llama
   forewarm explain -n inference llama --json | jq .desiredReplicas
   forewarm explain inference/llama --at 3h --prometheus http://127.0.0.1:9090
@@ -50,8 +48,8 @@ const explainExamples = `  forewarm explain inference/llama
   forewarm explain --file hpa.yaml --value requests=180 --value queue=7 --replicas 12 --lead-time 5m
   kubectl get hpa llama -o yaml | forewarm explain --file -`
 
-// explainOptions are the flags.
-type explainOptions struct {
+// options are the flags.
+type options struct {
 	cmdline.Cluster
 
 	namespace, file string
@@ -65,14 +63,14 @@ type explainOptions struct {
 // unset is a number of replicas that no flag has given.
 const unset = -1
 
-// newExplain is the command "explain".
-func newExplain() *cobra.Command {
-	var o explainOptions
+// NewCommand is the command "explain".
+func NewCommand() *cobra.Command {
+	var o options
 	cmd := &cobra.Command{
 		Use:     "explain [NAMESPACE/][KIND/]NAME",
 		Short:   "Explain what an HPA does, and why",
-		Long:    explainAbout,
-		Example: explainExamples,
+		Long:    about,
+		Example: examples,
 		Args:    cmdline.Args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			of, err := o.validate(args)
@@ -127,7 +125,7 @@ func (n autoscalerName) inFile() string {
 }
 
 // validate returns every problem of a command line.
-func (o *explainOptions) validate(args []string) (of autoscalerName, err error) {
+func (o *options) validate(args []string) (of autoscalerName, err error) {
 	var problems []error
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if len(args) == 1 {
@@ -159,7 +157,7 @@ func (o *explainOptions) validate(args []string) (of autoscalerName, err error) 
 }
 
 // parseName reads [NAMESPACE/][KIND/]NAME. Of two parts the first is a kind where it is the name of one.
-func (o *explainOptions) parseName(text string) (autoscalerName, error) {
+func (o *options) parseName(text string) (autoscalerName, error) {
 	parts := strings.Split(text, "/")
 	for _, p := range parts {
 		if p == "" || len(p) > 253 {
@@ -188,7 +186,7 @@ func (o *explainOptions) parseName(text string) (autoscalerName, error) {
 }
 
 // lead is the lead time by the flag; 0 without.
-func (o *explainOptions) lead() (time.Duration, error) {
+func (o *options) lead() (time.Duration, error) {
 	if o.leadTime == "" {
 		return 0, nil
 	}
@@ -199,7 +197,7 @@ func (o *explainOptions) lead() (time.Duration, error) {
 	return lead, nil
 }
 
-func (o *explainOptions) run(ctx context.Context, of autoscalerName, in io.Reader, out io.Writer) error {
+func (o *options) run(ctx context.Context, of autoscalerName, in io.Reader, out io.Writer) error {
 	if !o.past.From.IsZero() {
 		return o.runPast(ctx, of, out)
 	}
@@ -227,7 +225,7 @@ func (o *explainOptions) run(ctx context.Context, of autoscalerName, in io.Reade
 }
 
 // runPast tells of the Forecasts that an HPA reads, at an earlier time.
-func (o *explainOptions) runPast(ctx context.Context, of autoscalerName, out io.Writer) error {
+func (o *options) runPast(ctx context.Context, of autoscalerName, out io.Writer) error {
 	situation, err := o.fromCluster(ctx, of)
 	if err != nil {
 		return err

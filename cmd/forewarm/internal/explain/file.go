@@ -1,4 +1,4 @@
-package cli
+package explain
 
 import (
 	"context"
@@ -22,7 +22,7 @@ import (
 
 // fromFile reads the autoscaler of a file, and what the flags say of its metrics and replicas. What they leave out is
 // the status's, where the file has one.
-func (o *explainOptions) fromFile(ctx context.Context, of autoscalerName, in io.Reader) (*explain.Input, error) {
+func (o *options) fromFile(ctx context.Context, of autoscalerName, in io.Reader) (*explain.Input, error) {
 	data, err := cmdline.ReadInput(ctx, in, o.file, manifest.MaxFile)
 	if err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func (o *explainOptions) fromFile(ctx context.Context, of autoscalerName, in io.
 }
 
 // scale fills in the replicas.
-func (o *explainOptions) scale(s *autoscaler.Resolved) error {
+func (o *options) scale(s *autoscaler.Resolved) error {
 	at := o.replicas
 	if at == unset && s.Live != nil {
 		at = s.Live.Current
@@ -61,7 +61,7 @@ func (o *explainOptions) scale(s *autoscaler.Resolved) error {
 }
 
 // setValues fills in the readings: those of the flags, else of the status.
-func (o *explainOptions) setValues(s *autoscaler.Resolved) error {
+func (o *options) setValues(s *autoscaler.Resolved) error {
 	given, err := o.byName(s)
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func (o *explainOptions) setValues(s *autoscaler.Resolved) error {
 }
 
 // byName are the values of the flags in milli-units. A value without a name is that of the only metric.
-func (o *explainOptions) byName(s *autoscaler.Resolved) (map[string]int64, error) {
+func (o *options) byName(s *autoscaler.Resolved) (map[string]int64, error) {
 	names := make([]string, len(s.Spec.Metrics))
 	for i := range names {
 		names[i] = s.Spec.Metrics[i].Name

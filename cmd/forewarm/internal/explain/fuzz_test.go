@@ -1,4 +1,4 @@
-package cli //nolint:testpackage // How an argument is read is nobody else's.
+package explain //nolint:testpackage // How an argument is read is nobody else's.
 
 import (
 	"math"
@@ -21,7 +21,7 @@ func FuzzArguments(f *testing.F) {
 				t.Fatalf("%q, %q: %d bytes: %v", text, namespace, len(err.Error()), err)
 			}
 		}
-		o := explainOptions{namespace: namespace, leadTime: text}
+		o := options{namespace: namespace, leadTime: text}
 		if of, err := o.parseName(text); err != nil {
 			short(err)
 		} else if of.name == "" || len(of.name) > 253 || of.kind != "" && kindOf(of.kind) != of.kind {

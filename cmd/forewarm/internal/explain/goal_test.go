@@ -1,4 +1,4 @@
-package cli //nolint:testpackage // The text is not exported.
+package explain //nolint:testpackage // The text is not exported.
 
 import (
 	"testing"
