@@ -10,9 +10,6 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 )
 
-// Quantity is quantity, for its test.
-func CapacityQuantity(v float64) string { return quantity(v) }
-
 // Run is the command without its process: what is told of the progress goes to words at every unit of work.
 func SimulateRun(ctx context.Context, out, words io.Writer, args ...string) error {
 	o := simulateDefaults()

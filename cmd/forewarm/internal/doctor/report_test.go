@@ -1,4 +1,4 @@
-package cli //nolint:testpackage // The text, without a cluster.
+package doctor //nolint:testpackage // The text, without a cluster.
 
 import (
 	"fmt"

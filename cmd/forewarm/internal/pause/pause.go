@@ -1,4 +1,5 @@
-package cli
+// Package pause is the commands "pause" and "resume", which write or remove an annotation with the user's own rights.
+package pause
 
 import (
 	"cmp"
@@ -22,9 +23,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
-// The commands "pause" and "resume" write or remove an annotation with the user's own rights.
-
-const pauseAbout = `%s
+const about = `%s
 
 It takes effect within a second, and the HPA follows at its next sync (15 s). Forewarm learns on while a Forecast is
 paused, and loses nothing. It writes with your own rights: get, list and patch of forecasts.forewarm.dev.
@@ -38,12 +37,12 @@ Exit codes:
   2  there is no Forecast
   3  at least one Forecast could not be changed; it is named`
 
-const pauseExamples = `  forewarm VERB -A
+const examples = `  forewarm VERB -A
   forewarm VERB -n inference llama-inflight
   forewarm VERB -n inference --dry-run`
 
-// pauseOptions are the flags.
-type pauseOptions struct {
+// options are the flags.
+type options struct {
 	cmdline.Cluster
 
 	namespace          string
@@ -51,23 +50,23 @@ type pauseOptions struct {
 	output             cmdline.Output
 }
 
-// newPause is the command "pause".
-func newPause() *cobra.Command {
-	return newCommand(&pauseOptions{pause: true}, "pause", "Give autoscalers the observed demand, as before Forewarm",
+// New is the command "pause".
+func New() *cobra.Command {
+	return newCommand(&options{pause: true}, "pause", "Give autoscalers the observed demand, as before Forewarm",
 		"Pause serves the observed demand instead of the forecast, with the headroom of the HPA before Forewarm\n"+
 			"(spec.scaling.before). It sets the annotation forewarm.dev/pause, which GitOps does not revert.")
 }
 
-// newResume is the command "resume".
-func newResume() *cobra.Command {
-	return newCommand(&pauseOptions{}, "resume", "End a pause: serve the forecast again",
+// NewResume is the command "resume".
+func NewResume() *cobra.Command {
+	return newCommand(&options{}, "resume", "End a pause: serve the forecast again",
 		"Resume removes the annotation forewarm.dev/pause, so that the forecast is served again.")
 }
 
-func newCommand(o *pauseOptions, verb, short, what string) *cobra.Command {
+func newCommand(o *options, verb, short, what string) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: verb + " [NAME]...", Short: short, Long: fmt.Sprintf(pauseAbout, what),
-		Example: strings.ReplaceAll(pauseExamples, "VERB", verb),
+		Use: verb + " [NAME]...", Short: short, Long: fmt.Sprintf(about, what),
+		Example: strings.ReplaceAll(examples, "VERB", verb),
 		RunE: func(cmd *cobra.Command, names []string) error {
 			switch err := o.Validate(); {
 			case err != nil:
@@ -99,7 +98,7 @@ type result struct {
 	Message   string `json:"message,omitempty"`
 }
 
-func (o *pauseOptions) run(ctx context.Context, names []string, out io.Writer) error {
+func (o *options) run(ctx context.Context, names []string, out io.Writer) error {
 	objects, namespace, err := o.Client(ctx, "pause")
 	if err != nil {
 		return err
@@ -138,7 +137,7 @@ func (o *pauseOptions) run(ctx context.Context, names []string, out io.Writer) e
 }
 
 // change changes those of names in a namespace; without names all of a namespace, or of all.
-func (o *pauseOptions) change(
+func (o *options) change(
 	ctx context.Context, forecasts dynamic.NamespaceableResourceInterface, namespace string, names []string,
 ) ([]result, error) {
 	all := []result{}
@@ -164,7 +163,7 @@ func (o *pauseOptions) change(
 }
 
 // apply sets or removes the annotation of one object, unless it is as asked.
-func (o *pauseOptions) apply(
+func (o *options) apply(
 	ctx context.Context, forecasts dynamic.NamespaceableResourceInterface, object *unstructured.Unstructured,
 ) result {
 	r := result{Namespace: object.GetNamespace(), Name: object.GetName(), Result: "unchanged"}

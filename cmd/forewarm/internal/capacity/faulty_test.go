@@ -1,4 +1,4 @@
-package cli_test
+package capacity_test
 
 import (
 	"encoding/json"
@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/cli"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/capacity"
 )
 
 // row is a line of a trace: when, the demand, the queue, and the ready replicas.
@@ -27,7 +27,7 @@ func capacityPlayed(t *testing.T, trace string) (text, asJSON string, err error)
 	t.Helper()
 	run := func(flags ...string) (string, error) {
 		var out strings.Builder
-		cmd := cli.NewCapacity()
+		cmd := capacity.New()
 		cmd.SetArgs(append([]string{
 			"--trace", "-", "--column", "demand", "--saturated-column", "queue", "--replicas-column", "ready",
 			"--quiet",

@@ -1,4 +1,4 @@
-package cli
+package capacity
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ import (
 )
 
 // writeText writes the estimate and the advice, then the evidence.
-func (r *capacityReport) writeText(out io.Writer) error {
+func (r *report) writeText(out io.Writer) error {
 	fmt.Fprint(out, printable.Wrap("", r.estimate.Sentences(r.unit), "", cmdline.Page))
 	if target := r.estimate.Target(); !math.IsNaN(target) {
 		fmt.Fprintf(out, "\n%s", printable.Wrap(
@@ -39,7 +39,7 @@ func (r *capacityReport) writeText(out io.Writer) error {
 }
 
 // bandTable is the evidence: how often the queue grew at which load.
-func (r *capacityReport) bandTable() string {
+func (r *report) bandTable() string {
 	lines := [][]string{{"LOAD OF A REPLICA", "HOURS", "QUEUE GREW"}}
 	bands := r.estimate.Bands
 	for len(bands) > 1 && bands[0].Calm+bands[0].Growing == 0 { // A service that never rests has none of the low loads.
@@ -77,7 +77,7 @@ func quantity(v float64) string {
 
 // The JSON of an estimate. Loads are in the demand's unit; null is what cannot be told.
 type (
-	capacityDocument struct {
+	document struct {
 		Verdict  capacity.Verdict `json:"verdict"`
 		Message  string           `json:"message"`
 		Target   *string          `json:"target"`
@@ -111,9 +111,9 @@ type (
 	}
 )
 
-func (r *capacityReport) document() capacityDocument {
+func (r *report) document() document {
 	e := &r.estimate
-	d := capacityDocument{
+	d := document{
 		Verdict:  e.Verdict,
 		Message:  e.Sentences(r.unit),
 		Unit:     r.unit,

@@ -1,4 +1,6 @@
-package cli
+// Package presets is the command "presets", which lists and explains the presets of demand signals, and prints the PromQL of one
+// for a workload. It contacts no server.
+package presets
 
 import (
 	"errors"
@@ -16,10 +18,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/signal"
 )
 
-// The command "presets" lists and explains the presets of demand signals, and prints the PromQL of one for a workload. It
-// contacts no server.
-
-const presetsAbout = `Presets lists the presets of demand signals, for spec.signal.preset of a Forecast.
+const about = `Presets lists the presets of demand signals, for spec.signal.preset of a Forecast.
 
 Without an argument it prints a table of all presets. With a server (vllm), a signal (inflight) or a preset
 (vllm/inflight) it explains what the value means, when not to use it, and which AverageValue target to set. It also
@@ -36,14 +35,14 @@ waited longer than the objective's wait, by default 30s.
 
 This command contacts no server and reads no kubeconfig.`
 
-const presetsExamples = `  forewarm presets
+const examples = `  forewarm presets
   forewarm presets vllm
   forewarm presets --render vllm/inflight --target deployment/llama --namespace team
   forewarm presets --render dcgm/gpu-busy --target lws/llama-405b -n team
   forewarm presets inflight --json | jq -r '.[].name'`
 
-// presetsOptions are the flags.
-type presetsOptions struct {
+// options are the flags.
+type options struct {
 	render    string
 	target    string
 	namespace string
@@ -52,14 +51,14 @@ type presetsOptions struct {
 	trust     signal.Trust
 }
 
-// newPresets is the command "presets".
-func newPresets() *cobra.Command {
-	o := presetsOptions{trust: signal.DefaultTrust()}
+// New is the command "presets".
+func New() *cobra.Command {
+	o := options{trust: signal.DefaultTrust()}
 	cmd := &cobra.Command{
 		Use:     "presets [SERVER | SIGNAL | SERVER/SIGNAL]",
 		Short:   "List and explain the presets of demand signals",
-		Long:    presetsAbout,
-		Example: presetsExamples,
+		Long:    about,
+		Example: examples,
 		Args:    cmdline.Args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.validate(args); err != nil {
@@ -79,7 +78,7 @@ func newPresets() *cobra.Command {
 }
 
 // validate returns every problem of a command line.
-func (o *presetsOptions) validate(args []string) error {
+func (o *options) validate(args []string) error {
 	problems := []error{o.trust.Validate()}
 	if o.step < time.Second {
 		problems = append(problems, fmt.Errorf("--step %s is below 1s, write for example 30s", o.step))
@@ -109,7 +108,7 @@ func (o *presetsOptions) validate(args []string) error {
 	return errors.Join(problems...)
 }
 
-func (o *presetsOptions) run(args []string, out io.Writer) error {
+func (o *options) run(args []string, out io.Writer) error {
 	if o.render != "" {
 		return o.printRendered(out)
 	}
@@ -135,7 +134,7 @@ func (o *presetsOptions) run(args []string, out io.Writer) error {
 }
 
 // printRendered prints one preset's PromQL, formatted for people.
-func (o *presetsOptions) printRendered(out io.Writer) error {
+func (o *options) printRendered(out io.Writer) error {
 	preset, err := o.lookup()
 	if err != nil {
 		return err
@@ -156,35 +155,35 @@ func (o *presetsOptions) printRendered(out io.Writer) error {
 }
 
 // lookup returns the preset to render: of demand, or of lateness.
-func (o *presetsOptions) lookup() (signal.Preset, error) {
+func (o *options) lookup() (signal.Preset, error) {
 	if lateness, err := signal.LookupLateness(o.render, signal.DefaultWait); err == nil {
 		return lateness, nil
 	}
 	return signal.Lookup(o.render)
 }
 
-// presetsEntry is a preset for scripts.
-type presetsEntry struct {
+// entry is a preset for scripts.
+type entry struct {
 	Name   string `json:"name"`
 	Unit   string `json:"unit"`
 	PromQL string `json:"promql"`
 }
 
 // printEntries prints presets for scripts, always as an array.
-func (o *presetsOptions) printEntries(presets []signal.Preset, out io.Writer) error {
-	entries := make([]presetsEntry, len(presets))
+func (o *options) printEntries(presets []signal.Preset, out io.Writer) error {
+	entries := make([]entry, len(presets))
 	for i, p := range presets {
 		expr, err := o.promql(p)
 		if err != nil {
 			return err
 		}
-		entries[i] = presetsEntry{Name: p.Name, Unit: p.Unit, PromQL: expr}
+		entries[i] = entry{Name: p.Name, Unit: p.Unit, PromQL: expr}
 	}
 	return o.output.Write(out, entries)
 }
 
 // promql is the preset's query for the workload of the flags, or with the placeholders NAMESPACE and NAME.
-func (o *presetsOptions) promql(p signal.Preset) (string, error) {
+func (o *options) promql(p signal.Preset) (string, error) {
 	if o.target == "" {
 		return p.Every(o.step).Render("NAMESPACE", signal.Target{Kind: "Deployment", Name: "NAME"}, o.trust)
 	}

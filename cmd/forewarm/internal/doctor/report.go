@@ -1,4 +1,4 @@
-package cli
+package doctor
 
 import (
 	"fmt"
@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	// doctorColumns bounds the lines on a wide terminal.
-	doctorColumns = 120
+	// columns bounds the lines on a wide terminal.
+	columns = 120
 	// maxAlike is how many findings of one check and level are shown; the rest is counted.
 	maxAlike = 10
 )
 
 // write writes a report for people: what is wrong first, each with what to do, then one line for each check that is well.
 func write(out io.Writer, r doctor.Report) error {
-	width, _ := cmdline.Columns(out, doctorColumns)
-	width = min(width, doctorColumns)
+	width, _ := cmdline.Columns(out, columns)
+	width = min(width, columns)
 	var text strings.Builder
 	alike, all := map[string]int{}, r.Findings
 	for len(all) > 0 {

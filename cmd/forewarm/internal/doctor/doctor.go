@@ -1,4 +1,5 @@
-package cli
+// Package doctor is the command "doctor", which says what is wrong with a Forewarm in a cluster, and how to mend it.
+package doctor
 
 import (
 	"context"
@@ -16,9 +17,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
 
-// The command "doctor" says what is wrong with a Forewarm in a cluster, and how to mend it.
-
-const doctorAbout = `Doctor says what is wrong with a Forewarm in a cluster, and how to mend it. It checks its replicas and their leader, the
+const about = `Doctor says what is wrong with a Forewarm in a cluster, and how to mend it. It checks its replicas and their leader, the
 CRDs, the API groups and their certificates, the rights of its account, a second Forewarm, clocks, the state of each
 Forecast and WarmPool, and each HPA on a Forecast, as "forewarm explain" does.
 
@@ -37,13 +36,13 @@ Exit codes:
   3  at least one error
   4  no errors, but something could not be checked`
 
-const doctorExamples = `  forewarm doctor
+const examples = `  forewarm doctor
   forewarm doctor --wait=10m                     # after an installation, in a pipeline
   forewarm doctor --prometheus http://127.0.0.1:9090
   forewarm doctor --json | jq '.findings[] | select(.level == "error")'`
 
-// doctorOptions are the flags.
-type doctorOptions struct {
+// options are the flags.
+type options struct {
 	cmdline.Cluster
 
 	namespace  string
@@ -55,14 +54,14 @@ type doctorOptions struct {
 // defaultWait is that of --wait without a time, of the flag's own form.
 const defaultWait = "5m"
 
-// newDoctor is the command "doctor".
-func newDoctor() *cobra.Command {
-	o := doctorOptions{prometheus: prometheus.Config{Timeout: 30 * time.Second}}
+// New is the command "doctor".
+func New() *cobra.Command {
+	o := options{prometheus: prometheus.Config{Timeout: 30 * time.Second}}
 	cmd := &cobra.Command{
 		Use:     "doctor",
 		Short:   "Say what is wrong with an installation, and how to mend it",
-		Long:    doctorAbout,
-		Example: doctorExamples,
+		Long:    about,
+		Example: examples,
 		Args:    cmdline.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.validate(); err != nil {
@@ -84,14 +83,14 @@ func newDoctor() *cobra.Command {
 }
 
 // addClusterFlags adds the flags of all that reads an installation.
-func (o *doctorOptions) addClusterFlags(flags *pflag.FlagSet) {
+func (o *options) addClusterFlags(flags *pflag.FlagSet) {
 	flags.StringVarP(&o.namespace, "namespace", "n", "forewarm-system", "namespace that Forewarm is installed in")
 	o.output.AddFlags(flags, "print the findings")
 	o.AddFlags(flags)
 }
 
 // validate returns every problem of a command line.
-func (o *doctorOptions) validate() error {
+func (o *options) validate() error {
 	problems := []error{o.Validate()}
 	if o.namespace == "" {
 		problems = append(problems, errors.New("--namespace is empty, write for example forewarm-system"))
@@ -111,12 +110,12 @@ func (o *doctorOptions) validate() error {
 
 // runTimeout bounds one run of all checks; pause is the time between two runs of --wait.
 const (
-	runTimeout  = 5 * time.Minute
-	doctorPause = 5 * time.Second
+	runTimeout = 5 * time.Minute
+	pause      = 5 * time.Second
 )
 
 // doctor is one for the cluster of the flags.
-func (o *doctorOptions) doctor(ctx context.Context) (*doctor.Doctor, error) {
+func (o *options) doctor(ctx context.Context) (*doctor.Doctor, error) {
 	config, namespace, err := o.Config(ctx, "doctor")
 	if err != nil {
 		return nil, err
@@ -131,7 +130,7 @@ func (o *doctorOptions) doctor(ctx context.Context) (*doctor.Doctor, error) {
 	})
 }
 
-func (o *doctorOptions) run(ctx context.Context, out, messages io.Writer) error {
+func (o *options) run(ctx context.Context, out, messages io.Writer) error {
 	d, err := o.doctor(ctx)
 	if err != nil {
 		return err
@@ -149,14 +148,14 @@ func (o *doctorOptions) run(ctx context.Context, out, messages io.Writer) error 
 }
 
 // examine runs the checks once, or with --wait until there is no error.
-func (o *doctorOptions) examine(ctx context.Context, d *doctor.Doctor, messages io.Writer) (doctor.Report, error) {
+func (o *options) examine(ctx context.Context, d *doctor.Doctor, messages io.Writer) (doctor.Report, error) {
 	until, said := time.Now().Add(o.wait), ""
 	for {
 		report, err := examineOnce(ctx, d)
 		if ctx.Err() != nil {
 			return report, cmdline.WithExitCode(cmdline.Interrupted, context.Cause(ctx))
 		}
-		if err == nil && report.Count(doctor.Error) == 0 || time.Now().Add(doctorPause).After(until) {
+		if err == nil && report.Count(doctor.Error) == 0 || time.Now().Add(pause).After(until) {
 			return report, err
 		}
 		if waits := waitsFor(report, err); waits != said {
@@ -166,7 +165,7 @@ func (o *doctorOptions) examine(ctx context.Context, d *doctor.Doctor, messages 
 		select {
 		case <-ctx.Done():
 			return report, cmdline.WithExitCode(cmdline.Interrupted, context.Cause(ctx))
-		case <-time.After(doctorPause):
+		case <-time.After(pause):
 		}
 	}
 }

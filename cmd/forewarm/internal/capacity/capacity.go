@@ -1,4 +1,6 @@
-package cli
+// Package capacity is the command "capacity": it estimates what one replica of a service sustains from past overloads, which is
+// the autoscaler's target. It changes nothing.
+package capacity
 
 import (
 	"context"
@@ -16,10 +18,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/signal"
 )
 
-// The command "capacity": it estimates what one replica of a service sustains from past
-// overloads, which is the autoscaler's target. It changes nothing.
-
-const capacityAbout = `Capacity estimates what one replica of a service sustains, in the unit of its demand. That is the averageValue of an
+const about = `Capacity estimates what one replica of a service sustains, in the unit of its demand. That is the averageValue of an
 HPA's target: the value that Forewarm serves contains the headroom, so the target is the full capacity of a replica.
 
 It reads three histories: the demand, the ready replicas, and a signal that is above 0 while the service is at its
@@ -31,7 +30,7 @@ and the output gives the reason: then load one replica until its queue grows, an
 
 This command changes nothing.`
 
-const capacityExamples = `  forewarm capacity --prometheus http://127.0.0.1:9090 --preset vllm --target deployment/llama -n inference
+const examples = `  forewarm capacity --prometheus http://127.0.0.1:9090 --preset vllm --target deployment/llama -n inference
   forewarm capacity --prometheus http://127.0.0.1:9090 --forecast inference/llama-inflight
   forewarm capacity --prometheus http://127.0.0.1:9090 --range 4w --step 30s \
     --query 'sum(rate(http_requests_total{app="web"}[2m]))' --saturated 'sum(web_queue_length)' \
@@ -39,8 +38,8 @@ const capacityExamples = `  forewarm capacity --prometheus http://127.0.0.1:9090
   forewarm capacity --trace load.csv --column requests --saturated-column queue --replicas-column ready
   forewarm capacity --trace - --column tokens --saturated-column queue --replicas-column ready --json < load.csv | jq .target`
 
-// capacityOptions are the flags.
-type capacityOptions struct {
+// options are the flags.
+type options struct {
 	history  history.Options
 	forecast forecastFlags
 	// preset, target and namespace say what to ask for, as far as saturated and replicas do not, which are queries.
@@ -53,14 +52,14 @@ type capacityOptions struct {
 	quiet                           bool
 }
 
-// NewCapacity is the command "capacity".
-func NewCapacity() *cobra.Command {
-	o := &capacityOptions{history: history.Defaults(), trust: signal.DefaultTrust()}
+// New is the command "capacity".
+func New() *cobra.Command {
+	o := &options{history: history.Defaults(), trust: signal.DefaultTrust()}
 	cmd := &cobra.Command{
 		Use:     "capacity (--prometheus URL --preset NAME --target KIND/NAME | --trace FILE)",
 		Short:   "Estimate what one replica sustains, from past overloads of the service",
-		Long:    capacityAbout,
-		Example: capacityExamples,
+		Long:    about,
+		Example: examples,
 		Args:    cmdline.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.forecast.validate(o); err != nil {
@@ -83,7 +82,7 @@ func NewCapacity() *cobra.Command {
 }
 
 // flags binds the options, in the order in which the help shows them.
-func (o *capacityOptions) flags() *pflag.FlagSet {
+func (o *options) flags() *pflag.FlagSet {
 	flags := pflag.NewFlagSet("capacity", pflag.ContinueOnError)
 	flags.SortFlags = false
 	flags.StringVar(&o.preset, "preset", "",
@@ -109,7 +108,7 @@ func (o *capacityOptions) flags() *pflag.FlagSet {
 }
 
 // run reads, estimates and prints.
-func (o *capacityOptions) run(
+func (o *options) run(
 	ctx context.Context, in io.Reader, out io.Writer, asked queries, bar *cmdline.ProgressBar,
 ) error {
 	r, err := o.read(ctx, in, asked, bar)
@@ -126,7 +125,7 @@ func (o *capacityOptions) run(
 }
 
 // resolve returns the queries, or every problem of the command line.
-func (o *capacityOptions) resolve() (queries, error) {
+func (o *options) resolve() (queries, error) {
 	if o.history.Trace != "" {
 		return o.columns()
 	}
@@ -140,7 +139,7 @@ func (o *capacityOptions) resolve() (queries, error) {
 }
 
 // columns are what is asked of a trace.
-func (o *capacityOptions) columns() (queries, error) {
+func (o *options) columns() (queries, error) {
 	err := errors.Join(o.history.Validate(), o.history.RefuseFlags("--trace", func(name string) bool {
 		return slices.Contains([]string{"preset", "target", "namespace", "saturated", "replicas"}, name)
 	}))

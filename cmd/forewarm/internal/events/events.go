@@ -1,4 +1,5 @@
-package cli
+// Package events is the command "events import": calendars and cron tables become DemandEvents.
+package events
 
 import (
 	"bytes"
@@ -19,8 +20,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/calendar/importer"
 	"github.com/forewarm/forewarm/pkg/manifest"
 )
-
-// The command "events import": calendars and cron tables become DemandEvents.
 
 const importAbout = `Import writes DemandEvents for the entries of a calendar (an .ics file, RFC 5545) or of a cron table, as YAML. What is
 known of the demand then neither of them says: write one of --times, --at-least, --like and --ignore, for all of them.
@@ -56,8 +55,8 @@ type importOptions struct {
 	output                        cmdline.Output
 }
 
-// newEvents is the command "events".
-func newEvents() *cobra.Command {
+// New is the command "events".
+func New() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "events", Short: "Import known events from calendars and cron tables", Args: cmdline.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },

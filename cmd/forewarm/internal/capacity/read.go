@@ -1,4 +1,4 @@
-package cli
+package capacity
 
 import (
 	"bytes"
@@ -18,8 +18,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/signal"
 )
 
-// capacityReport is what was read and what it comes to.
-type capacityReport struct {
+// report is what was read and what it comes to.
+type report struct {
 	demand   history.History
 	observed capacity.History
 	estimate capacity.Estimate
@@ -28,10 +28,10 @@ type capacityReport struct {
 }
 
 // read reads the three histories, on one grid.
-func (o *capacityOptions) read(
+func (o *options) read(
 	ctx context.Context, in io.Reader, a queries, bar *cmdline.ProgressBar,
-) (capacityReport, error) {
-	r := capacityReport{unit: a.unit}
+) (report, error) {
+	r := report{unit: a.unit}
 	// What comes on stdin comes once, and is read three times.
 	var kept bytes.Buffer
 	in = io.TeeReader(in, &kept)
@@ -66,7 +66,7 @@ func (o *capacityOptions) read(
 }
 
 // one reads a query, or a column.
-func (o *capacityOptions) one(
+func (o *options) one(
 	ctx context.Context, in io.Reader, what string, now time.Time, bar *cmdline.ProgressBar,
 ) (history.History, error) {
 	of := o.history
@@ -94,7 +94,7 @@ type queries struct {
 }
 
 // promQL are those that the flags name, and the preset's and the target's for the rest.
-func (o *capacityOptions) promQL() (queries, error) {
+func (o *options) promQL() (queries, error) {
 	a := queries{demand: o.history.Query, saturated: o.saturated, replicas: o.replicas}
 	problems := []error{o.trust.Validate()}
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
@@ -127,7 +127,7 @@ func (o *capacityOptions) promQL() (queries, error) {
 }
 
 // workload is the target, nil where none is named.
-func (o *capacityOptions) workload() (*signal.Target, error) {
+func (o *options) workload() (*signal.Target, error) {
 	switch {
 	case o.target == "" && o.preset != "":
 		return nil, errors.New(
@@ -144,7 +144,7 @@ func (o *capacityOptions) workload() (*signal.Target, error) {
 
 // fromPreset fills in the demand and, unless it is named, the queue of the same server. The name of a server alone is that of
 // its requests in flight.
-func (o *capacityOptions) fromPreset(a *queries, target *signal.Target) error {
+func (o *options) fromPreset(a *queries, target *signal.Target) error {
 	name := o.preset
 	if !strings.Contains(name, "/") {
 		name += "/inflight"
@@ -179,7 +179,7 @@ type forecastFlags struct {
 }
 
 // validate returns every problem with these flags.
-func (f *forecastFlags) validate(o *capacityOptions) error {
+func (f *forecastFlags) validate(o *options) error {
 	if f.name == "" {
 		if f.kubeconfig != "" || f.context != "" {
 			return errors.New("--kubeconfig and --context are for --forecast NAMESPACE/NAME, which is missing")
@@ -203,7 +203,7 @@ func (f *forecastFlags) validate(o *capacityOptions) error {
 
 // fill puts the Forecast's words in the place of the flags that it excludes. It is read with the user's own rights, and so are
 // its queries: nothing confines them to its namespace.
-func (f *forecastFlags) fill(ctx context.Context, o *capacityOptions) error {
+func (f *forecastFlags) fill(ctx context.Context, o *options) error {
 	if f.name == "" {
 		return nil
 	}
