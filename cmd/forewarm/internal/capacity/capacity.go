@@ -3,10 +3,12 @@
 package capacity
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"io"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
+	"github.com/forewarm/forewarm/pkg/kube/client"
 	"github.com/forewarm/forewarm/pkg/offline/capacity"
 	"github.com/forewarm/forewarm/pkg/signal"
 )
@@ -40,41 +43,30 @@ const examples = `  forewarm capacity --prometheus http://127.0.0.1:9090 --prese
 
 // options are the flags.
 type options struct {
-	history  history.Options
-	forecast forecastFlags
-	// preset, target and namespace say what to ask for, as far as saturated and replicas do not, which are queries.
-	preset, target, namespace string
-	trust                     signal.Trust
-	saturated, replicas       string
+	history history.Options
+	signals signals
 	// The same as columns of a trace.
 	saturatedColumn, replicasColumn string
-	output                          cmdline.Output
-	quiet                           bool
+	// forecast is NAMESPACE/NAME of the Forecast of a cluster that has the signals; empty for none.
+	forecast string
+	cluster  cmdline.Cluster
+	output   cmdline.Output
+	quiet    bool
 }
 
 // New is the command "capacity".
 func New() *cobra.Command {
-	o := &options{history: history.Defaults(), trust: signal.DefaultTrust()}
+	o := &options{
+		history: history.Defaults(), signals: signals{trust: signal.DefaultTrust()},
+		cluster: cmdline.Cluster{Timeout: 15 * time.Second},
+	}
 	cmd := &cobra.Command{
 		Use:     "capacity (--prometheus URL --preset NAME --target KIND/NAME | --trace FILE)",
 		Short:   "Estimate what one replica sustains, from past overloads of the service",
 		Long:    about,
 		Example: examples,
 		Args:    cmdline.Args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.forecast.validate(o); err != nil {
-				return cmdline.UsageError(err)
-			}
-			if err := o.forecast.fill(cmd.Context(), o); err != nil {
-				return err
-			}
-			asked, err := o.resolve()
-			if err != nil {
-				return cmdline.UsageError(err)
-			}
-			bar := cmdline.NewProgressBar(cmd.ErrOrStderr(), o.quiet, time.Now)
-			return o.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), asked, bar)
-		},
+		RunE:    func(cmd *cobra.Command, _ []string) error { return run(cmd, o) },
 	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().AddFlagSet(o.flags())
@@ -85,22 +77,22 @@ func New() *cobra.Command {
 func (o *options) flags() *pflag.FlagSet {
 	flags := pflag.NewFlagSet("capacity", pflag.ContinueOnError)
 	flags.SortFlags = false
-	flags.StringVar(&o.preset, "preset", "",
+	flags.StringVar(&o.signals.preset, "preset", "",
 		"server or preset of the demand: vllm, or vllm/arrivals (see forewarm presets)")
-	flags.StringVar(&o.target, "target", "", "workload whose replicas count, for example deployment/llama")
-	flags.StringVarP(&o.namespace, "namespace", "n", "", "namespace of the workload")
-	cmdline.AddTrustFlags(flags, &o.trust)
-	flags.StringVar(&o.saturated, "saturated", "",
+	flags.StringVar(&o.signals.target, "target", "", "workload whose replicas count, for example deployment/llama")
+	flags.StringVarP(&o.signals.namespace, "namespace", "n", "", "namespace of the workload")
+	cmdline.AddTrustFlags(flags, &o.signals.trust)
+	flags.StringVar(&o.signals.saturated, "saturated", "",
 		"PromQL above 0 while the service is at its limit (default: the queue of the preset's server)")
-	flags.StringVar(&o.replicas, "replicas", "",
+	flags.StringVar(&o.signals.replicas, "replicas", "",
 		"PromQL of the ready replicas (default: the target's, by kube-state-metrics)")
 	flags.StringVar(&o.saturatedColumn, "saturated-column", "", "column of the trace that is above 0 at the limit")
 	flags.StringVar(&o.replicasColumn, "replicas-column", "", "column of the trace with the ready replicas")
-	flags.StringVar(&o.forecast.name, "forecast", "",
+	flags.StringVar(&o.forecast, "forecast", "",
 		"take signal and workload from this Forecast of a cluster, NAMESPACE/NAME")
-	flags.StringVar(&o.forecast.kubeconfig, "kubeconfig", "",
+	flags.StringVar(&o.cluster.Kubeconfig, "kubeconfig", "",
 		"kubeconfig of the cluster (default: as kubectl finds it)")
-	flags.StringVar(&o.forecast.context, "context", "", "context of the kubeconfig")
+	flags.StringVar(&o.cluster.Context, "context", "", "context of the kubeconfig")
 	o.history.AddFlags(flags)
 	o.output.AddFlags(flags, "print the estimate")
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "do not show progress")
@@ -108,10 +100,22 @@ func (o *options) flags() *pflag.FlagSet {
 }
 
 // run reads, estimates and prints.
-func (o *options) run(
-	ctx context.Context, in io.Reader, out io.Writer, asked queries, bar *cmdline.ProgressBar,
-) error {
-	r, err := o.read(ctx, in, asked, bar)
+func run(cmd *cobra.Command, o *options) error {
+	ctx, out := cmd.Context(), cmd.OutOrStdout()
+	if err := o.validateForecast(); err != nil {
+		return cmdline.UsageError(err)
+	}
+	if o.forecast != "" {
+		if err := takeForecast(ctx, o); err != nil {
+			return fmt.Errorf("--forecast %s: %w", o.forecast, err)
+		}
+	}
+	asked, err := o.queries()
+	if err != nil {
+		return cmdline.UsageError(err)
+	}
+	bar := cmdline.NewProgressBar(cmd.ErrOrStderr(), o.quiet, time.Now)
+	r, err := read(ctx, cmd.InOrStdin(), o.history, asked, bar)
 	if err != nil {
 		return cmdline.IfInterrupted(ctx, err)
 	}
@@ -124,18 +128,67 @@ func (o *options) run(
 	return r.writeText(out)
 }
 
-// resolve returns the queries, or every problem of the command line.
-func (o *options) resolve() (queries, error) {
+// validateForecast returns every problem with the flags of a Forecast.
+func (o *options) validateForecast() error {
+	if o.forecast == "" {
+		if o.cluster.Kubeconfig != "" || o.cluster.Context != "" {
+			return errors.New("--kubeconfig and --context are for --forecast NAMESPACE/NAME, which is missing")
+		}
+		return nil
+	}
+	var problems []error
+	if namespace, name, ok := strings.Cut(o.forecast, "/"); !ok || namespace == "" || name == "" ||
+		strings.Contains(name, "/") {
+		problems = append(problems, fmt.Errorf("--forecast %.200q is no Forecast, write NAMESPACE/NAME", o.forecast))
+	}
+	if o.signals.preset != "" || o.history.Query != "" || o.signals.target != "" || o.signals.namespace != "" {
+		problems = append(problems, errors.New("--forecast defines what --preset, --query, --target and --namespace "+
+			"would, leave them out"))
+	}
+	if o.history.Trace != "" {
+		problems = append(problems, errors.New("--forecast does not apply to --trace, leave it out"))
+	}
+	return errors.Join(problems...)
+}
+
+// takeForecast puts the Forecast's words in the place of the flags that it excludes. It is read with the user's own rights, and
+// so are its queries: nothing confines them to its namespace.
+func takeForecast(ctx context.Context, o *options) error {
+	config, _, err := o.cluster.Config(ctx, "capacity")
+	if err != nil {
+		return err
+	}
+	namespace, name, _ := strings.Cut(o.forecast, "/")
+	forecast, err := client.ReadForecast(ctx, config, namespace, name)
+	if err != nil {
+		return err
+	}
+	spec, s := &forecast.Spec, &o.signals
+	s.preset, o.history.Query = spec.Signal.Preset, spec.Signal.Query
+	s.saturated = cmp.Or(s.saturated, spec.Signal.Saturated)
+	s.target, s.namespace = spec.TargetRef.Kind+"/"+spec.TargetRef.Name, forecast.Namespace
+	return nil
+}
+
+// queries returns what is read, or every problem of the command line.
+func (o *options) queries() (queries, error) {
 	if o.history.Trace != "" {
 		return o.columns()
 	}
-	a, problems := o.promQL()
-	o.history.Query = a.demand
+	asked, missing := promQL(o.signals, o.history.Query)
+	all := []error{o.signals.trust.Validate()}
+	for name, column := range map[string]string{"saturated-column": o.saturatedColumn, "replicas-column": o.replicasColumn} {
+		if column != "" {
+			all = append(all, fmt.Errorf("--%s needs --trace, leave it out", name))
+		}
+	}
+	problems := errors.Join(append(all, missing)...)
+	o.history.Query = asked.demand
 	// Where the demand is not known for another reason, that is the one to tell.
-	if a.demand == "" && problems != nil {
+	if asked.demand == "" && problems != nil {
 		o.history.Query = "unknown"
 	}
-	return a, errors.Join(o.history.Validate(), problems)
+	return asked, errors.Join(o.history.Validate(), problems)
 }
 
 // columns are what is asked of a trace.
