@@ -64,7 +64,7 @@ func New() *cobra.Command {
 			if err := o.validate(args); err != nil {
 				return cmdline.UsageError(err)
 			}
-			return o.run(args, cmd.OutOrStdout())
+			return run(&o, args, cmd.OutOrStdout())
 		},
 	}
 	flags := cmd.Flags()
@@ -87,7 +87,7 @@ func (o *options) validate(args []string) error {
 		problems = append(problems, fmt.Errorf("--render names a preset already: leave out %.200q", args[0]))
 	}
 	if o.render != "" {
-		_, err := o.lookup()
+		_, err := lookup(o.render)
 		problems = append(problems, err)
 	}
 	switch {
@@ -108,7 +108,8 @@ func (o *options) validate(args []string) error {
 	return errors.Join(problems...)
 }
 
-func (o *options) run(args []string, out io.Writer) error {
+// run prints one preset's query, the table, or the explanation of what a word names.
+func run(o *options, args []string, out io.Writer) error {
 	if o.render != "" {
 		return o.printRendered(out)
 	}
@@ -135,14 +136,14 @@ func (o *options) run(args []string, out io.Writer) error {
 
 // printRendered prints one preset's PromQL, formatted for people.
 func (o *options) printRendered(out io.Writer) error {
-	preset, err := o.lookup()
+	preset, err := lookup(o.render)
 	if err != nil {
 		return err
 	}
 	if o.output.ForScripts() {
 		return o.printEntries([]signal.Preset{preset}, out)
 	}
-	expr, err := o.promql(preset)
+	expr, err := promql(o, preset)
 	if err != nil {
 		return err
 	}
@@ -155,11 +156,11 @@ func (o *options) printRendered(out io.Writer) error {
 }
 
 // lookup returns the preset to render: of demand, or of lateness.
-func (o *options) lookup() (signal.Preset, error) {
-	if lateness, err := signal.LookupLateness(o.render, signal.DefaultWait); err == nil {
+func lookup(name string) (signal.Preset, error) {
+	if lateness, err := signal.LookupLateness(name, signal.DefaultWait); err == nil {
 		return lateness, nil
 	}
-	return signal.Lookup(o.render)
+	return signal.Lookup(name)
 }
 
 // entry is a preset for scripts.
@@ -173,7 +174,7 @@ type entry struct {
 func (o *options) printEntries(presets []signal.Preset, out io.Writer) error {
 	entries := make([]entry, len(presets))
 	for i, p := range presets {
-		expr, err := o.promql(p)
+		expr, err := promql(o, p)
 		if err != nil {
 			return err
 		}
@@ -183,15 +184,17 @@ func (o *options) printEntries(presets []signal.Preset, out io.Writer) error {
 }
 
 // promql is the preset's query for the workload of the flags, or with the placeholders NAMESPACE and NAME.
-func (o *options) promql(p signal.Preset) (string, error) {
+func promql(o *options, p signal.Preset) (string, error) {
+	namespace, target := o.namespace, signal.Target{Kind: "Deployment", Name: "NAME"}
 	if o.target == "" {
-		return p.Every(o.step).Render("NAMESPACE", signal.Target{Kind: "Deployment", Name: "NAME"}, o.trust)
+		namespace = "NAMESPACE"
+	} else {
+		var err error
+		if target, err = cmdline.ParseTarget(o.target); err != nil {
+			return "", err
+		}
 	}
-	target, err := cmdline.ParseTarget(o.target)
-	if err != nil {
-		return "", err
-	}
-	return p.Every(o.step).Render(o.namespace, target, o.trust)
+	return p.Every(o.step).Render(namespace, target, o.trust)
 }
 
 // selectSources selects the presets that a word names: all of a server, all of a signal, or one.
