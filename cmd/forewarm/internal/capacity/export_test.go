@@ -1,4 +1,4 @@
 package capacity
 
 // Quantity is quantity, for its test.
-func Quantity(v float64) string { return quantity(v) }
+var Quantity = quantity

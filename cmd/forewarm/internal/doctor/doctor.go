@@ -9,12 +9,10 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/explain"
 	"github.com/forewarm/forewarm/pkg/doctor"
-	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
 
 const about = `Doctor says what is wrong with a Forewarm in a cluster, and how to mend it. It checks its replicas and their leader, the
@@ -45,10 +43,9 @@ const examples = `  forewarm doctor
 type options struct {
 	cmdline.Cluster
 
-	namespace  string
-	wait       time.Duration
-	prometheus prometheus.Config
-	output     cmdline.Output
+	config doctor.Config
+	wait   time.Duration
+	output cmdline.Output
 }
 
 // defaultWait is that of --wait without a time, of the flag's own form.
@@ -56,7 +53,7 @@ const defaultWait = "5m"
 
 // New is the command "doctor".
 func New() *cobra.Command {
-	o := options{prometheus: prometheus.Config{Timeout: 30 * time.Second}}
+	o := options{config: doctor.Config{Now: time.Now, Explain: explain.FromCluster}}
 	cmd := &cobra.Command{
 		Use:     "doctor",
 		Short:   "Say what is wrong with an installation, and how to mend it",
@@ -67,75 +64,53 @@ func New() *cobra.Command {
 			if err := o.validate(); err != nil {
 				return cmdline.UsageError(err)
 			}
-			return o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return run(cmd.Context(), &o, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
-	flags := cmd.Flags()
-	o.addClusterFlags(flags)
-	flags.DurationVar(&o.wait, "wait", 0, "repeat the checks until there is no error, for at most this long")
-	flags.Lookup("wait").NoOptDefVal = defaultWait
-	flags.StringVar(&o.prometheus.URL, "prometheus", "",
-		"Prometheus of Forewarm, as you reach it, to check the history in")
-	flags.DurationVar(&o.prometheus.Timeout, "query-timeout", o.prometheus.Timeout,
-		"how long the Prometheus may take for one query")
-	cmdline.AddPrometheusFlags(flags, &o.prometheus)
-	return cmd
-}
-
-// addClusterFlags adds the flags of all that reads an installation.
-func (o *options) addClusterFlags(flags *pflag.FlagSet) {
-	flags.StringVarP(&o.namespace, "namespace", "n", "forewarm-system", "namespace that Forewarm is installed in")
+	flags, history := cmd.Flags(), &o.config.Prometheus
+	flags.StringVarP(&o.config.Namespace, "namespace", "n", "forewarm-system",
+		"namespace that Forewarm is installed in")
 	o.output.AddFlags(flags, "print the findings")
 	o.AddFlags(flags)
+	flags.DurationVar(&o.wait, "wait", 0, "repeat the checks until there is no error, for at most this long")
+	flags.Lookup("wait").NoOptDefVal = defaultWait
+	flags.StringVar(&history.URL, "prometheus", "",
+		"Prometheus of Forewarm, as you reach it, to check the history in")
+	flags.DurationVar(&history.Timeout, "query-timeout", 30*time.Second,
+		"how long the Prometheus may take for one query")
+	cmdline.AddPrometheusFlags(flags, history)
+	return cmd
 }
 
 // validate returns every problem of a command line.
 func (o *options) validate() error {
-	problems := []error{o.Validate()}
-	if o.namespace == "" {
+	problems, history := []error{o.Validate()}, &o.config.Prometheus
+	if o.config.Namespace == "" {
 		problems = append(problems, errors.New("--namespace is empty, write for example forewarm-system"))
 	}
 	if o.wait < 0 {
 		problems = append(problems, fmt.Errorf("--wait %s is negative, write for example --wait=5m", o.wait))
 	}
-	if o.prometheus.Timeout <= 0 {
+	if history.Timeout <= 0 {
 		problems = append(problems,
-			fmt.Errorf("--query-timeout %s is not positive, write for example 30s", o.prometheus.Timeout))
+			fmt.Errorf("--query-timeout %s is not positive, write for example 30s", history.Timeout))
 	}
-	if o.prometheus.URL != "" {
-		problems = append(problems, o.prometheus.Validate(), cmdline.CheckPrometheus(&o.prometheus))
+	if history.URL != "" {
+		problems = append(problems, history.Validate(), cmdline.CheckPrometheus(history))
 	}
 	return errors.Join(problems...)
 }
 
-// runTimeout bounds one run of all checks; pause is the time between two runs of --wait.
-const (
-	runTimeout = 5 * time.Minute
-	pause      = 5 * time.Second
-)
-
-// doctor is one for the cluster of the flags.
-func (o *options) doctor(ctx context.Context) (*doctor.Doctor, error) {
-	config, namespace, err := o.Config(ctx, "doctor")
-	if err != nil {
-		return nil, err
+func run(ctx context.Context, o *options, out, messages io.Writer) error {
+	var err error
+	if o.config.Cluster, o.config.Elsewhere, err = o.Config(ctx, "doctor"); err != nil {
+		return err
 	}
-	return doctor.New(doctor.Config{
-		Cluster:    config,
-		Namespace:  o.namespace,
-		Elsewhere:  namespace,
-		Prometheus: o.prometheus,
-		Now:        time.Now,
-		Explain:    explain.FromCluster,
-	})
-}
-
-func (o *options) run(ctx context.Context, out, messages io.Writer) error {
-	d, err := o.doctor(ctx)
+	d, err := doctor.New(o.config)
 	if err != nil {
 		return err
 	}
-	report, err := o.examine(ctx, d, messages)
+	report, err := examine(ctx, d, o.wait, messages)
 	if err != nil {
 		return err
 	}
@@ -147,9 +122,15 @@ func (o *options) run(ctx context.Context, out, messages io.Writer) error {
 	return errors.Join(err, cmdline.ChecksError(report.Count(doctor.Error), report.Count(doctor.Unknown)))
 }
 
-// examine runs the checks once, or with --wait until there is no error.
-func (o *options) examine(ctx context.Context, d *doctor.Doctor, messages io.Writer) (doctor.Report, error) {
-	until, said := time.Now().Add(o.wait), ""
+// runTimeout bounds one run of all checks; pause is the time between two runs of --wait.
+const (
+	runTimeout = 5 * time.Minute
+	pause      = 5 * time.Second
+)
+
+// examine runs the checks, and again until there is no error, for at most so long.
+func examine(ctx context.Context, d *doctor.Doctor, wait time.Duration, messages io.Writer) (doctor.Report, error) {
+	until, said := time.Now().Add(wait), ""
 	for {
 		report, err := examineOnce(ctx, d)
 		if ctx.Err() != nil {
@@ -163,8 +144,7 @@ func (o *options) examine(ctx context.Context, d *doctor.Doctor, messages io.Wri
 			fmt.Fprintf(messages, "waiting: %s\n", waits)
 		}
 		select {
-		case <-ctx.Done():
-			return report, cmdline.WithExitCode(cmdline.Interrupted, context.Cause(ctx))
+		case <-ctx.Done(): // The next run reports it.
 		case <-time.After(pause):
 		}
 	}

@@ -1,4 +1,4 @@
-package doctor //nolint:testpackage // The text, without a cluster.
+package doctor_test
 
 import (
 	"fmt"
@@ -7,13 +7,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	command "github.com/forewarm/forewarm/cmd/forewarm/internal/doctor"
 	"github.com/forewarm/forewarm/pkg/doctor"
 )
 
 // What is wrong stands first; what is said of several objects is said once; what is well takes a line.
 func TestWrite(t *testing.T) {
 	var out strings.Builder
-	err := write(&out, doctor.Report{Findings: []doctor.Finding{
+	err := command.Write(&out, doctor.Report{Findings: []doctor.Finding{
 		{
 			Check: "Deployment", Level: doctor.Error, Object: "Deployment a", Message: "does not exist",
 			Remedy: "install it",
@@ -58,7 +59,7 @@ func TestWriteOmits(t *testing.T) {
 			doctor.Finding{Check: "Source", Level: doctor.Error, Message: fmt.Sprintf("no series %d", i)})
 	}
 	var out strings.Builder
-	if err := write(&out, r); err != nil {
+	if err := command.Write(&out, r); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Count(out.String(), "\n")
