@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cli"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/history/historytest"
 	"github.com/forewarm/forewarm/hack/apiservertest"
+	"github.com/forewarm/forewarm/pkg/source/recorded/recordedtest"
 )
 
 const initWorkload = `
@@ -30,7 +30,7 @@ spec:
 // The API server accepts what is created with the user's own rights, once; who may not see the Forecasts creates none.
 func TestInitInACluster(t *testing.T) {
 	c := apiservertest.Start(t)
-	store := httptest.NewServer(&historytest.Prometheus{Answer: func(query string) func(time.Time) float64 {
+	store := httptest.NewServer(&recordedtest.Prometheus{Answer: func(query string) func(time.Time) float64 {
 		if strings.Contains(query, "vllm:") && !strings.Contains(query, "nv_inference") { // Triton reads them, too.
 			return func(time.Time) float64 { return 7 }
 		}

@@ -122,7 +122,12 @@ func (m mutant) caughtBy(ctx context.Context, root string) (string, error) {
 		packages []string
 	}{{"own", []string{own}}, {"others", dependents(m.file)}} {
 		args := []string{"test", "-overlay", overlay, "-vet=off", "-failfast", "-timeout", "5m"}
-		if _, err := goTool(ctx, root, append(args, where.packages...)...); err != nil {
+		out, err := goTool(ctx, root, append(args, where.packages...)...)
+		switch {
+		case err == nil:
+		case strings.Contains(out, "[build failed]") || strings.Contains(out, "no space left on device"):
+			return "", fmt.Errorf("the tests cannot run: %s", out)
+		default:
 			return where.name, nil
 		}
 	}

@@ -13,11 +13,12 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/offline/capacity"
+	"github.com/forewarm/forewarm/pkg/source/recorded"
 )
 
 // report is what was read and what it comes to.
 type report struct {
-	demand   history.History
+	demand   recorded.History
 	observed capacity.History
 	estimate capacity.Estimate
 	unit     string
@@ -32,7 +33,7 @@ func read(
 	// What comes on stdin comes once, and is read three times.
 	var kept bytes.Buffer
 	now := time.Now()
-	one := func(in io.Reader, what string) (history.History, error) {
+	one := func(in io.Reader, what string) (recorded.History, error) {
 		if from.Trace != "" {
 			from.Column = what
 		} else {
@@ -61,7 +62,7 @@ func read(
 	r.observed = capacity.History{
 		Step: r.demand.Step, Demand: r.demand.Values, Ready: ready.Values, Saturated: saturated.Values,
 	}
-	for what, h := range map[string]history.History{"demand": r.demand, "ready replicas": ready} {
+	for what, h := range map[string]recorded.History{"demand": r.demand, "ready replicas": ready} {
 		for _, note := range h.Notes {
 			r.notes = append(r.notes, what+": "+note)
 		}

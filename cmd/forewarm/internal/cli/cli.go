@@ -30,6 +30,7 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/pause"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/presets"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/simulate"
 	"github.com/forewarm/forewarm/pkg/printable"
 )
 
@@ -97,7 +98,7 @@ func (p Program) Command() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return cmdline.UsageError(flagError(err)) })
 	root.AddCommand(
-		demo.New(), newSimulate(), newBacktest(), serve.NewCommand(), inspect.New(), explain.NewCommand(),
+		demo.New(), simulate.NewCommand(), newBacktest(), serve.NewCommand(), inspect.New(), explain.NewCommand(),
 		adopt.NewInit(), adopt.NewConvert(), adopt.NewHandover(), events.New(), presets.New(), capacity.New(),
 		doctor.New(), pause.New(), pause.NewResume(), newVersionCommand(p.Version),
 	)

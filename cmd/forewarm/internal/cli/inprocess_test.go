@@ -100,3 +100,13 @@ func (s shell) enter() (restore func() error, err error) {
 	}
 	return restore, errors.Join(err, os.Chdir(s.folder))
 }
+
+// write writes a file of a test.
+func write(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

@@ -23,11 +23,11 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/history/historytest"
 	api "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 	"github.com/forewarm/forewarm/pkg/serve/inspect"
+	"github.com/forewarm/forewarm/pkg/source/recorded/recordedtest"
 )
 
 // The scripts run forewarm in this process. It says its exit code, so that they can tell codes apart. With exec, they run it in
@@ -41,16 +41,16 @@ func TestScripts(t *testing.T) {
 		"SERVER": serveOutlooks(snapshottest.EveryState()...),
 		"HEALTHY": serveOutlooks(snapshottest.Ready(snapshottest.Key("llama")),
 			snapshottest.WithObjective(snapshottest.Key("qwen"))),
-		"PROMETHEUS": &historytest.Prometheus{Demand: hourly},
-		"FLEET":      &historytest.Prometheus{Answer: fleetAnswer},
-		"LIMITED":    &historytest.Prometheus{Answer: limited},
+		"PROMETHEUS": &recordedtest.Prometheus{Demand: hourly},
+		"FLEET":      &recordedtest.Prometheus{Answer: fleetAnswer},
+		"LIMITED":    &recordedtest.Prometheus{Answer: limited},
 		// Of its own, as it counts what it is asked.
-		"STALLS":       &historytest.Prometheus{Demand: hourly, Stalls: 3},
-		"STUCK":        &historytest.Prometheus{Stalls: -1},
-		"REFUSES":      &historytest.Prometheus{Refusal: "parse error: unexpected end"},
-		"OVERLOADED":   &historytest.Prometheus{Refusal: "query processing would load too many samples"},
-		"SEVERAL":      &historytest.Prometheus{Demand: hourly, Several: true},
-		"BARE":         &historytest.Prometheus{},
+		"STALLS":       &recordedtest.Prometheus{Demand: hourly, Stalls: 3},
+		"STUCK":        &recordedtest.Prometheus{Stalls: -1},
+		"REFUSES":      &recordedtest.Prometheus{Refusal: "parse error: unexpected end"},
+		"OVERLOADED":   &recordedtest.Prometheus{Refusal: "query processing would load too many samples"},
+		"SEVERAL":      &recordedtest.Prometheus{Demand: hourly, Several: true},
+		"BARE":         &recordedtest.Prometheus{},
 		"PRICED":       serveOutlooks(snapshottest.WithCostRatio(snapshottest.Key("qwen"))),
 		"BADHOURS":     serveOutlooks(snapshottest.WithBadHours(snapshottest.Key("qwen"))),
 		"UNCALIBRATED": serveOutlooks(uncalibrated()),
@@ -66,7 +66,7 @@ func TestScripts(t *testing.T) {
 		"UNCOVERED":    clusterOf("covered", "covered-no-more"),
 		"ODD_COVER":    clusterOf("covered", "covered-oddly"),
 		"OTHER_LEAD":   clusterOf("covered", "healthy"),
-		"RECORDED":     &historytest.Prometheus{Answer: recorded},
+		"RECORDED":     &recordedtest.Prometheus{Answer: recorded},
 		"FOREIGN":      http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>hello") }),
 		"HANGS":        http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }),
 		"PLAIN":        http.NotFoundHandler(),

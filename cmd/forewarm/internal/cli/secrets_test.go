@@ -288,3 +288,14 @@ func fetch(t *testing.T, url string) string {
 	}
 	return string(text)
 }
+
+// scales is an HPA on a load.
+const scales = `apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: llama}
+spec:
+  scaleTargetRef: {kind: Deployment, name: llama}
+  maxReplicas: 100
+  metrics:
+    - {type: External, external: {metric: {name: load}, target: {type: AverageValue, averageValue: 80}}}
+`

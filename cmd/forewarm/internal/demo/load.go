@@ -17,6 +17,7 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
+	"github.com/forewarm/forewarm/pkg/source/recorded"
 	"github.com/forewarm/forewarm/pkg/source/trace"
 	"github.com/forewarm/forewarm/testdata/traces"
 )
@@ -164,7 +165,7 @@ func assumedTarget(values []float64) float64 {
 
 // span is a trace's length and step: "14 days in steps of a minute".
 func span(s forecast.Series) string {
-	return history.FormatSpan(time.Duration(s.Len())*s.Step) + " in steps of " + history.FormatSpan(s.Step)
+	return recorded.FormatSpan(time.Duration(s.Len())*s.Step) + " in steps of " + recorded.FormatSpan(s.Step)
 }
 
 // beforeRise is how long before the rise a demo begins, in life.

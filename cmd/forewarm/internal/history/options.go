@@ -1,3 +1,4 @@
+// Package history has the flags by which a command is told where the history of a demand is, and reads it.
 package history
 
 import (

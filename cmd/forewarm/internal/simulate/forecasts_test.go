@@ -1,15 +1,16 @@
-package cli_test
+package simulate_test
 
 import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/cli"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/simulate"
 )
 
 // Interrupted half-way, the accuracy of forecasts is that until then, marked, with the exit code of an interruption. The report
@@ -41,7 +42,7 @@ func TestForecastsInterrupted(t *testing.T) {
 				cancel()
 			}
 			var out bytes.Buffer
-			err := cli.SimulateRun(ctx, &out, &stopping{word: c.when, cancel: cancel},
+			err := simulate.Run(ctx, &out, &stopping{word: c.when, cancel: cancel},
 				append(c.args, "--forecasts", "--trace", trace)...)
 			if err == nil || !strings.Contains(err.Error(), "interrupted") ||
 				cmdline.ExitCode(err) != cmdline.Interrupted {
@@ -57,4 +58,10 @@ func TestForecastsInterrupted(t *testing.T) {
 			}
 		})
 	}
+}
+
+// hourly is a demand that repeats every hour, with noise that depends on the time alone.
+func hourly(at time.Time) float64 {
+	minute := float64(at.Unix() / 60)
+	return 100 + 60*math.Sin(2*math.Pi*math.Mod(minute, 60)/60) + 4*math.Mod(math.Abs(math.Sin(minute*minute))*1000, 1)
 }

@@ -1,4 +1,4 @@
-package cli_test
+package simulate_test
 
 import (
 	"bytes"
@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/cli"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/simulate"
 )
 
 const scales = `apiVersion: autoscaling/v2
@@ -70,7 +70,7 @@ func TestInterrupted(t *testing.T) {
 				cancel()
 			}
 			var out bytes.Buffer
-			err := cli.SimulateRun(ctx, &out, words, args...)
+			err := simulate.Run(ctx, &out, words, args...)
 			if err == nil || !strings.Contains(err.Error(), "interrupted") ||
 				cmdline.ExitCode(err) != cmdline.Interrupted {
 				t.Errorf("%v with exit code %d", err, cmdline.ExitCode(err))
@@ -95,7 +95,7 @@ func TestPageThatCannotBeWritten(t *testing.T) {
 	}
 	var out bytes.Buffer
 	dir := t.TempDir()
-	err := cli.SimulateRun(t.Context(), &out, &bytes.Buffer{}, "--hpa", write(t, "hpa.yaml", scales),
+	err := simulate.Run(t.Context(), &out, &bytes.Buffer{}, "--hpa", write(t, "hpa.yaml", scales),
 		"--trace", write(t, "load.csv", load.String()), "--html", dir)
 	if err == nil || !strings.Contains(err.Error(), dir) {
 		t.Errorf("%v, want that %s is no file", err, dir)

@@ -1,11 +1,11 @@
-package cli_test
+package simulate_test
 
 import (
 	"math"
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/cli"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/simulate"
 )
 
 // Whatever a flag is set to, it is refused in a few words, or within its bounds and the same when it is written and read
@@ -24,20 +24,20 @@ func FuzzFlags(f *testing.F) {
 				t.Fatalf("%q: %v", text, err)
 			}
 		}
-		var lead, leadAgain cli.Lead
+		var lead, leadAgain simulate.Lead
 		if err := lead.Set(text); err != nil {
 			short(err)
 		} else if err := leadAgain.Set(lead.String()); err != nil || lead != leadAgain ||
 			lead.Median <= 0 || lead.Median > 24*time.Hour || lead.P90 != 0 && lead.P90 < lead.Median {
 			t.Fatalf("%q is %+v, then %+v, %v", text, lead, leadAgain, err)
 		}
-		var share cli.Share
+		var share simulate.Share
 		if err := share.Set(text); err != nil {
 			short(err)
 		} else if !(share > 0 && share < 1) {
 			t.Fatalf("%q is the share %v", text, float64(share))
 		}
-		var quantity, quantityAgain cli.SimulateQuantity
+		var quantity, quantityAgain simulate.Quantity
 		if err := quantity.Set(text); err != nil {
 			short(err)
 		} else if err := quantityAgain.Set(quantity.String()); err != nil || !(quantity > 0) || math.IsInf(float64(quantity), 0) ||

@@ -1,4 +1,6 @@
-package cli
+// Package simulate is the command "simulate": it replays a user's history to the user's autoscaler, with Forewarm and with other
+// policies, and reports cost and lateness of each.
+package simulate
 
 import (
 	"errors"
@@ -9,10 +11,7 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 )
 
-// The command "simulate": it replays a user's history to the user's autoscaler, with Forewarm
-// and with other policies, and reports cost and lateness of each, and how accurate the forecasts are.
-
-const simulateAbout = `Simulate shows what Forewarm would have done to your GPU-hours and late requests, before you switch it on. It replays
+const about = `Simulate shows what Forewarm would have done to your GPU-hours and late requests, before you switch it on. It replays
 your recorded demand to your own HorizontalPodAutoscaler or ScaledObject, with replicas that take time to start.
 
 Compared policies:
@@ -41,20 +40,20 @@ Exit codes:
   1    wrong usage, or something cannot be read or played
   130  interrupted; the output has what was played until then`
 
-const simulateExamples = `  forewarm simulate --trace load.csv --column requests --hpa hpa.yaml --lead-time 5m
+const examples = `  forewarm simulate --trace load.csv --column requests --hpa hpa.yaml --lead-time 5m
   forewarm simulate --prometheus http://localhost:9090 --query 'sum(vllm:num_requests_running + vllm:num_requests_waiting)' \
     --range 14d --hpa hpa.yaml --lead-time 4m,p90=7m --replica-capacity 64 --gpus 4 --gpu-price 3.06 --html proof.html
   forewarm simulate --trace load.csv --hpa hpa.yaml --lead-time 2m --node-lead-time 4m,p90=6m --warm-pool pool.yaml --member llama
   forewarm simulate --trace load.csv --lead-time 5m --forecasts`
 
-// newSimulate is the command "simulate".
-func newSimulate() *cobra.Command {
-	o := simulateDefaults()
+// NewCommand is the command "simulate".
+func NewCommand() *cobra.Command {
+	o := defaults()
 	cmd := &cobra.Command{
 		Use:     "simulate",
 		Short:   "Replay your own history to your autoscaler, with and without Forewarm",
-		Long:    simulateAbout,
-		Example: simulateExamples,
+		Long:    about,
+		Example: examples,
 		Args:    cmdline.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			flags := cmd.Flags()
@@ -62,14 +61,10 @@ func newSimulate() *cobra.Command {
 			if err != nil {
 				return cmdline.UsageError(err)
 			}
-			return run{
-				simulateOptions: o,
-				in:              cmd.InOrStdin(),
-				out:             cmd.OutOrStdout(),
-				messages:        cmd.ErrOrStderr(),
-				now:             time.Now,
-				bar:             cmdline.NewProgressBar(cmd.ErrOrStderr(), o.quiet, time.Now),
-			}.run(cmd.Context())
+			return o.run(cmd.Context(), terminal{
+				in: cmd.InOrStdin(), out: cmd.OutOrStdout(), messages: cmd.ErrOrStderr(), now: time.Now,
+				bar: cmdline.NewProgressBar(cmd.ErrOrStderr(), o.quiet, time.Now),
+			})
 		},
 	}
 	o.add(cmd.Flags())

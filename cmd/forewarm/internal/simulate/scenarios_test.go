@@ -1,11 +1,11 @@
-package cli_test
+package simulate_test
 
 import (
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/cli"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/simulate"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
 
@@ -25,11 +25,11 @@ func TestParseShape(t *testing.T) {
 		"name=l4,price=700m,capacity=4k":             {Name: "l4", Price: 0.7, Capacity: 4000},
 		"gpus=.25,name=a quarter":                    {Name: "a quarter", GPUs: 0.25},
 	} {
-		if got, err := cli.ParseShape(text); err != nil || got != want {
+		if got, err := simulate.ParseShape(text); err != nil || got != want {
 			t.Errorf("%q: %+v, %v", text, got, err)
 		}
 	}
-	refuses(t, cli.ParseShape, map[string]string{
+	refuses(t, simulate.ParseShape, map[string]string{
 		"":                        `"", want each of capacity, gpus, name, price at most once, as name=value`,
 		"h100":                    `"h100", want each of`,
 		"name=":                   `"name=", want each of`,
@@ -52,11 +52,11 @@ func TestParseVariant(t *testing.T) {
 		},
 		"name=base,lead-time=5m,interruptions=0": {Name: "base", Lead: 5 * time.Minute, Min: 1, Max: 100_000},
 	} {
-		if got, err := cli.ParseVariant(text); err != nil || got != want {
+		if got, err := simulate.ParseVariant(text); err != nil || got != want {
 			t.Errorf("%q: %+v, %v", text, got, err)
 		}
 	}
-	refuses(t, cli.ParseVariant, map[string]string{
+	refuses(t, simulate.ParseVariant, map[string]string{
 		"lead-time=5m":                       "no name is given",
 		"name=a":                             "want a lead-time above 0 and up to 24h, such as 5m; an example: name=spot,",
 		"name=a,lead-time=-5m":               "want a lead-time above 0",
@@ -79,13 +79,13 @@ func FuzzScenarios(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if s, err := cli.ParseShape(
+		if s, err := simulate.ParseShape(
 			text,
 		); err == nil &&
 			!(s.Name != "" && s.Capacity >= 0 && s.GPUs >= 0 && s.Price >= 0) {
 			t.Errorf("shape %q: %+v", text, s)
 		}
-		if v, err := cli.ParseVariant(
+		if v, err := simulate.ParseVariant(
 			text,
 		); err == nil &&
 			!(v.Name != "" && v.Lead > 0 && v.Min <= v.Max && v.Interruptions >= 0) {

@@ -1,4 +1,4 @@
-package cli
+package simulate
 
 import (
 	"errors"
@@ -16,14 +16,14 @@ import (
 )
 
 // addScenarios adds the flags for other shapes of GPU, and for other workloads that serve the demand, too.
-func (o *simulateOptions) addScenarios(flags *pflag.FlagSet) {
+func (o *options) addScenarios(flags *pflag.FlagSet) {
 	flags.Func(
 		"shape",
 		"also simulate Forewarm on another shape of GPU, repeatable, with the `fields` name=NAME,price=DOLLARS an "+
 			"hour,capacity=what a replica sustains,gpus=GPUs of a replica; all but the name may be left out; needs --gpu-price",
 		func(text string) error {
 			one, err := parseShape(text)
-			o.shapes = append(o.shapes, one)
+			o.scenarios.Shapes = append(o.scenarios.Shapes, one)
 			return err
 		},
 	)
@@ -32,7 +32,7 @@ func (o *simulateOptions) addScenarios(flags *pflag.FlagSet) {
 		"replica in an hour; needs --gpu-price",
 		func(text string) error {
 			one, err := parseVariant(text)
-			o.variants = append(o.variants, one)
+			o.scenarios.Variants = append(o.scenarios.Variants, one)
 			return err
 		})
 	const shape = "--shape name=quarter,gpus=0.25"

@@ -1,5 +1,5 @@
-// Package historytest is a Prometheus for tests of commands that read a history from one.
-package historytest
+// Package recordedtest is a Prometheus for tests of commands that read a history from one.
+package recordedtest
 
 import (
 	"encoding/json"

@@ -1,0 +1,107 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
+	"github.com/forewarm/forewarm/pkg/calendar"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
+	"github.com/forewarm/forewarm/pkg/kube/client"
+	"github.com/forewarm/forewarm/pkg/manifest"
+	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
+	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
+)
+
+// autoscalerFile is an autoscaler in a file, and which of its metrics is simulated.
+type autoscalerFile struct{ file, name, metric string }
+
+// read puts the autoscaler into a comparison.
+func (a *autoscalerFile) read(ctx context.Context, c *compare.Config) error {
+	if a.file == "" {
+		return nil
+	}
+	text, err := cmdline.ReadFile(ctx, a.file, manifest.MaxFile)
+	if err != nil {
+		return fmt.Errorf("the autoscaler: %w", err)
+	}
+	all, err := autoscaler.Read(a.file, text)
+	if err != nil {
+		return err
+	}
+	one, err := autoscaler.FindManifest(all, a.name)
+	if err != nil {
+		return withFlagHint(err, len(all) > 1 || a.name != "", "--hpa-name")
+	}
+	metric, err := one.SelectMetric(a.metric)
+	if err != nil {
+		return withFlagHint(err, len(one.Metrics) > 1 || a.metric != "", "--metric")
+	}
+	c.HPA = metric.Spec
+	c.Autoscaler = one.Ref + ", " + metric.String() + ", in " + a.file
+	if n := len(one.Metrics); n > 1 {
+		c.Remarks = append(
+			c.Remarks,
+			fmt.Sprintf("%s scales on %d metrics; only %s is simulated. The others can only add "+
+				"replicas.", one.Ref, n, metric.Name),
+		)
+	}
+	return nil
+}
+
+// withFlagHint names the flag by which a choice is made.
+func withFlagHint(err error, choice bool, flag string) error {
+	if !choice {
+		return err
+	}
+	return fmt.Errorf("%w (choose with %s NAME)", err, flag)
+}
+
+// readEvents reads what is known of the demand beforehand.
+func readEvents(ctx context.Context, file string, c *compare.Config) error {
+	if file == "" {
+		return nil
+	}
+	text, err := cmdline.ReadFile(ctx, file, manifest.MaxFile)
+	if err != nil {
+		return fmt.Errorf("the events: %w", err)
+	}
+	specs, err := manifest.ReadEvents(file, text)
+	c.Events = calendar.Of(specs)
+	return err
+}
+
+// eventRemarks says how many occurrences of events the history has.
+func eventRemarks(file string, c *compare.Config) []string {
+	if c.Events == nil {
+		return nil
+	}
+	from, to := c.Demand.Start, c.Demand.End()
+	n := len(c.Events(from, to))
+	if n == 0 {
+		const text = "No event of %s is within the history, %s to %s: they change nothing."
+		return []string{fmt.Sprintf(text, file, from.Format(time.DateOnly), to.Format(time.DateOnly))}
+	}
+	return []string{fmt.Sprintf("Forewarm knows %s of %s beforehand.", humanize.Plural(n, "occurrence"), file)}
+}
+
+// readMeasuredLead replaces the lead time by that of the Forecast NAMESPACE/NAME. Forewarm uses a high quantile of the lead times
+// that it measured, so every replica is taken to need as long.
+func readMeasuredLead(ctx context.Context, from *client.Client, of string, lead *compare.LeadTime) error {
+	namespace, name, _ := strings.Cut(of, "/")
+	outlook, _, err := from.Outlook(ctx, namespace, name)
+	if err != nil {
+		return fmt.Errorf("--lead-time-of %s: %w", of, err)
+	}
+	known := outlook.Status.LeadTime
+	if known.Duration.Duration <= 0 {
+		return fmt.Errorf("--lead-time-of %s: its lead time is not known yet, set --lead-time instead", of)
+	}
+	*lead = compare.LeadTime{Median: known.Duration.Duration, Known: "of Forecast " + of}
+	if known.Source != "" {
+		lead.Known += ": " + known.Source
+	}
+	return nil
+}

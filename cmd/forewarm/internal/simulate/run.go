@@ -1,0 +1,165 @@
+package simulate
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
+	"github.com/forewarm/forewarm/pkg/offline/accuracy"
+	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
+	"github.com/forewarm/forewarm/pkg/offline/simulate/report"
+	"github.com/forewarm/forewarm/pkg/printable"
+	"github.com/forewarm/forewarm/pkg/source/recorded"
+)
+
+// terminal is where the command reads and writes: the report goes to out, words about the work to messages.
+type terminal struct {
+	in            io.Reader
+	out, messages io.Writer
+	now           func() time.Time
+	bar           *cmdline.ProgressBar
+}
+
+// config says what to simulate. The history, the autoscaler, the events and the pool are still to be read.
+type config struct {
+	compare.Config
+
+	scenarios  compare.Scenarios
+	autoscaler autoscalerFile
+	events     string // A file.
+	pool       poolFile
+	leadOf     string // The Forecast whose lead time it is; empty for none.
+}
+
+// run reads, simulates and writes.
+func (o *options) run(ctx context.Context, t terminal) error {
+	c := o.config()
+	// What is quick to find wrong comes before what takes its time.
+	if err := c.readFiles(ctx); err != nil {
+		return err
+	}
+	if o.measured.of != "" {
+		from, err := o.measured.Connect(ctx, "simulate")
+		if err != nil {
+			return fmt.Errorf("--lead-time-of %s: %w", o.measured.of, err)
+		}
+		if err := readMeasuredLead(ctx, from, o.measured.of, &c.Lead); err != nil {
+			return cmdline.IfInterrupted(ctx, err)
+		}
+	}
+	h, err := o.history.Read(ctx, t.in, t.now(), t.bar)
+	if err != nil {
+		return cmdline.IfInterrupted(ctx, err)
+	}
+	c.take(&h)
+	if c.autoscaler.file == "" {
+		judged, failed := accuracy.Run(ctx, c.Accuracy(), t.progress)
+		t.bar.End()
+		if failed != nil {
+			return cmdline.IfInterrupted(ctx, failed)
+		}
+		judged.Notes = append(judged.Notes, c.Remarks...)
+		return interrupted(ctx, judged.Partial, o.writeForecasts(t.out, &h, judged))
+	}
+	got, err := compare.Compare(ctx, c.Config, t.progress)
+	if err == nil {
+		err = c.scenarios.Answer(ctx, c.Config, got, t.progress)
+	}
+	t.bar.End()
+	if err != nil {
+		return cmdline.IfInterrupted(ctx, err)
+	}
+	return interrupted(ctx, got.Partial, o.write(t, got))
+}
+
+// interrupted is the error of writing results, or that they are only a part.
+func interrupted(ctx context.Context, partial bool, err error) error {
+	if err == nil && partial {
+		return cmdline.IfInterrupted(ctx, errors.New("interrupted: the results so far are shown"))
+	}
+	return err
+}
+
+// readFiles reads the autoscaler, the events and the pool, and reports every problem.
+func (c *config) readFiles(ctx context.Context) error {
+	var problems []error
+	if c.autoscaler.file != "" {
+		problems = append(problems, c.autoscaler.read(ctx, &c.Config))
+	}
+	return errors.Join(append(problems, readEvents(ctx, c.events, &c.Config), c.pool.read(ctx, &c.Config))...)
+}
+
+// take takes the history, and remarks what is assumed.
+func (c *config) take(h *recorded.History) {
+	c.Remarks = append(c.Remarks, doubleWait(&c.Config, c.leadOf)...)
+	c.Demand, c.Source, c.TooShort = h.Series, h.Source, h.TooShort()
+	c.Remarks = slices.Concat(c.Remarks, h.Notes, eventRemarks(c.events, &c.Config))
+	if c.Lead.Known == assumed {
+		c.Remarks = append(c.Remarks, fmt.Sprintf("No lead time was given: %s is assumed. Set --lead-time, or "+
+			"--lead-time-of to use the one that Forewarm measures.", c.Lead.Median))
+	}
+}
+
+// progress moves the bar by a unit of work.
+func (t *terminal) progress(done, total int, what string) {
+	what = "simulating " + what
+	if done == 1 {
+		t.bar.Begin(what, total)
+	}
+	t.bar.SetTask(what)
+	t.bar.Add(1)
+}
+
+// writePage writes the page, if requested.
+func (o *options) writePage(out io.Writer, c *compare.Comparison) error {
+	if o.html == "" {
+		return nil
+	}
+	var text bytes.Buffer
+	if err := report.HTML(&text, c); err != nil {
+		return err
+	}
+	if err := cmdline.WriteFile(o.html, out, text.Bytes()); err != nil {
+		return fmt.Errorf("the page: %w", err)
+	}
+	return nil
+}
+
+// write writes the report, and the page if requested.
+func (o *options) write(t terminal, c *compare.Comparison) error {
+	// If the page cannot be written, the text is still printed: the simulation took minutes.
+	failed := o.writePage(t.out, c)
+	if o.html == cmdline.Stdout {
+		return failed
+	}
+	if o.output.ForScripts() {
+		var text bytes.Buffer
+		return errors.Join(report.JSON(&text, c), o.output.Write(t.out, json.RawMessage(text.Bytes())), failed)
+	}
+	width, _ := cmdline.Columns(t.out, cmdline.Page)
+	if err := errors.Join(report.Text(t.out, c, width), failed); err != nil {
+		return err
+	}
+	if o.html != "" && !o.quiet {
+		fmt.Fprintf(t.messages, "%s has the same report as a page for a browser.\n", strings.TrimSpace(o.html))
+	}
+	return nil
+}
+
+// writeForecasts writes the accuracy of forecasts.
+func (o *options) writeForecasts(out io.Writer, h *recorded.History, f *accuracy.Result) error {
+	if o.output.ForScripts() {
+		var text bytes.Buffer
+		return errors.Join(report.ForecastsJSON(&text, f), o.output.Write(out, json.RawMessage(text.Bytes())))
+	}
+	width, _ := cmdline.Columns(out, cmdline.Page)
+	_, err := io.WriteString(out, printable.Wrap("", h.Describe()+".", "", width))
+	return errors.Join(err, report.ForecastsText(out, f, width))
+}
