@@ -7,7 +7,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/cli"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/explain"
 	"github.com/forewarm/forewarm/pkg/doctor"
 )
 
@@ -46,7 +46,7 @@ func handover(t *testing.T, s *scene) {
 				Namespace: system,
 				Elsewhere: "team",
 				Now:       time.Now,
-				Explain:   cli.ExplainFromCluster,
+				Explain:   explain.FromCluster,
 			},
 		)
 		if err != nil {

@@ -2,10 +2,12 @@ package importer_test
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/calendar"
 	"github.com/forewarm/forewarm/pkg/calendar/importer"
 	"github.com/forewarm/forewarm/pkg/core/event"
@@ -111,6 +113,37 @@ func TestCrontab(t *testing.T) {
 		); len(found.Events) > 0 ||
 			!strings.Contains(fmt.Sprint(found.LeftOut), want) {
 			t.Errorf("%q: %v, want %q", line, found, want)
+		}
+	}
+}
+
+// Events become objects with names of their own. What does not match, was over before or is invalid becomes none.
+func TestReadDemandEvents(t *testing.T) {
+	c := importer.Config{
+		Namespace: "team", Known: v1alpha1.EventSpec{Times: "3"}, Match: regexp.MustCompile("^[^o]"),
+		Since: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), Duration: time.Hour,
+	}
+	read := func(data []byte) string {
+		found, err := importer.ReadDemandEvents(data, c)
+		if err != nil {
+			return err.Error()
+		}
+		var out strings.Builder
+		for _, o := range found.Objects {
+			fmt.Fprintf(&out, "%s/%s x%s, ", o.Namespace, o.Name, o.Spec.Times)
+		}
+		fmt.Fprintf(&out, "%d over, %v", found.Over, found.LeftOut)
+		return out.String()
+	}
+	const at = "|DTSTART:20261225T100000Z|DURATION:PT1H"
+	for got, want := range map[string]string{
+		read(icsOf("SUMMARY:a b"+at, "SUMMARY:A/b"+at, "SUMMARY:日"+at, "SUMMARY:other"+at,
+			"SUMMARY:past|DTSTART:20201225T100000Z|DURATION:PT1H")): "team/a-b x3, team/a-b-2 x3, team/event x3, 1 over, []",
+		read([]byte("TZ=nowhere\n0 9 * * * report")):    "0 over, [\"report\" is left out: spec: ",
+		read([]byte("BEGIN:VCALENDAR\nBEGIN:VEVENT\n")): "no calendar (RFC 5545): ",
+	} {
+		if !strings.HasPrefix(got, want) {
+			t.Errorf("%s, want %s", got, want)
 		}
 	}
 }

@@ -1,4 +1,5 @@
-// Package client reads a cluster with the user's own rights: its objects, page by page, and Forewarm's inspection API.
+// Package client reads a cluster with the user's own rights: its objects, page by page, and Forewarm's inspection API. It
+// changes nothing but the annotation by which a Forecast is paused.
 package client
 
 import (

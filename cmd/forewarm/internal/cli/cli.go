@@ -19,9 +19,16 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/adopt"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/capacity"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/demo"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/outlooks"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/doctor"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/events"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/explain"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/inspect"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/pause"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/presets"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/serve"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/simulate"
 	"github.com/forewarm/forewarm/pkg/printable"
@@ -91,22 +98,9 @@ func (p Program) Command() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return cmdline.UsageError(flagError(err)) })
 	root.AddCommand(
-		demo.New(),
-		simulate.NewCommand(),
-		newBacktest(),
-		serve.NewCommand(),
-		outlooks.NewCommand(),
-		newExplain(),
-		newInit(),
-		newConvert(),
-		newEvents(),
-		newPresets(),
-		NewCapacity(),
-		newDoctor(),
-		newHandover(),
-		newPause(),
-		newResume(),
-		newVersionCommand(p.Version),
+		demo.New(), simulate.NewCommand(), newBacktest(), serve.NewCommand(), inspect.New(), explain.NewCommand(),
+		adopt.NewInit(), adopt.NewConvert(), adopt.NewHandover(), events.New(), presets.New(), capacity.New(),
+		doctor.New(), pause.New(), pause.NewResume(), newVersionCommand(p.Version),
 	)
 	root.SetVersionTemplate("forewarm {{.Version}}\n")
 	root.Flags().Bool("version", false, "print the version of this binary") // Without cobra's -v.

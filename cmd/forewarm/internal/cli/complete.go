@@ -33,8 +33,8 @@ func addCompletions(root *cobra.Command) {
 		"namespace":    objects(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}, true),
 		"forecast":     objects(forecasts, true),
 		"lead-time-of": objects(forecasts, true),
-		"preset":       presets,
-		"render":       presets,
+		"preset":       presetNames,
+		"render":       presetNames,
 		"output": func(_ context.Context, cmd *cobra.Command, _ string) []string {
 			return cmd.Flag("output").Value.(*cmdline.Output).Forms() //nolint:errcheck,forcetypeassert // It is of no other type.
 		},
@@ -44,7 +44,7 @@ func addCompletions(root *cobra.Command) {
 		"explain": objects(autoscaler.HPAs(), false),
 		"pause":   objects(forecasts, false),
 		"resume":  objects(forecasts, false),
-		"presets": presets,
+		"presets": presetNames,
 	}
 	for _, cmd := range root.Commands() {
 		for name, list := range flags {
@@ -75,8 +75,8 @@ func bounded(list completions) cobra.CompletionFunc {
 	}
 }
 
-// presets are the servers and the presets.
-func presets(context.Context, *cobra.Command, string) []string {
+// presetNames are the servers and the presets.
+func presetNames(context.Context, *cobra.Command, string) []string {
 	var all []string
 	for _, s := range signal.Sources() {
 		all = append(all, s.Name)

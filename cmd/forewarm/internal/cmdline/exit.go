@@ -3,8 +3,11 @@ package cmdline
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/forewarm/forewarm/pkg/core/humanize"
 )
 
 const (
@@ -57,6 +60,18 @@ func UsageError(err error) error {
 
 // IsUsage reports whether an error was marked by UsageError.
 func IsUsage(err error) bool { return errors.As(err, &usage{}) }
+
+// ChecksError is the error, with its exit code, for checks that found errors or could not all be made; nil if there is neither.
+func ChecksError(found, notMade int) error {
+	switch {
+	case found > 0:
+		return WithExitCode(Findings, fmt.Errorf("%s found", humanize.Plural(found, "error")))
+	case notMade > 0:
+		err := fmt.Errorf("no errors found, but %s could not be made", humanize.Plural(notMade, "check"))
+		return WithExitCode(Unknown, err)
+	}
+	return nil
+}
 
 // Args marks the errors of a check of arguments as errors of usage.
 func Args(check cobra.PositionalArgs) cobra.PositionalArgs {

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/outlooks"
+	outlooks "github.com/forewarm/forewarm/cmd/forewarm/internal/inspect"
 	api "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"

@@ -12,7 +12,7 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/outlooks"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/inspect"
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
@@ -204,7 +204,7 @@ func (o *options) config() config {
 
 // measuredLead is a lead time as a forewarm that runs knows it.
 type measuredLead struct {
-	outlooks.Connection
+	inspect.Connection
 
 	of string // NAMESPACE/NAME of the Forecast; empty for none
 }

@@ -1,0 +1,120 @@
+package adopt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
+	"github.com/forewarm/forewarm/pkg/manifest"
+	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
+)
+
+// The command "convert": the metrics of prometheus-adapter and of KEDA's prometheus triggers become Forecasts.
+
+const convertAbout = `Convert writes Forecasts in shadow mode for the metrics that HPAs read from prometheus-adapter and for the
+prometheus triggers of KEDA's ScaledObjects, as YAML with the reason of each choice. docs/migrate.md has the whole way.
+
+It reads prometheus-adapter's rules from --rules: its configuration, or the ConfigMap with it. It reads the HPAs and
+ScaledObjects of a cluster with your own rights, or those of --file. An HPA of an External metric needs no change: the
+Forecast answers by the same name and labels. Other HPAs and ScaledObjects are written as they must be after the
+handover, in comments or in a folder of their own.
+
+What cannot be converted is listed with the reason and what to do. This command changes nothing.
+
+Exit codes:
+  0  all was converted
+  1  wrong usage, or something cannot be read
+  3  something was left out`
+
+const convertExamples = `  forewarm convert --rules adapter-config.yaml -A
+  kubectl get cm -n monitoring prometheus-adapter -o yaml | forewarm convert -A --rules - --out forecasts
+  forewarm convert --rules adapter-config.yaml -A --json | jq '.leftOut[]'`
+
+// convertOptions are the flags.
+type convertOptions struct {
+	objectSource
+
+	rules, out, tenant string
+	series             []string
+	output             cmdline.Output
+}
+
+// NewConvert is the command "convert".
+func NewConvert() *cobra.Command {
+	var o convertOptions
+	cmd := &cobra.Command{
+		Use:     "convert [--rules FILE]",
+		Short:   "Write Forecasts for the metrics of prometheus-adapter and KEDA",
+		Long:    convertAbout,
+		Example: convertExamples,
+		Args:    cmdline.Args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			err := o.Validate()
+			if o.rules == "-" && o.File == "-" {
+				err = errors.Join(err, errors.New("write - for one of --rules and --file only"))
+			}
+			if err != nil {
+				return cmdline.UsageError(err)
+			}
+			return o.run(cmd.Context(), cmd)
+		},
+	}
+	flags := cmd.Flags()
+	o.AddFlags(flags)
+	flags.StringVar(&o.rules, "rules", "", "prometheus-adapter's configuration, or a ConfigMap with it")
+	flags.StringSliceVar(&o.series, "series", nil, "names of series that exist, where several rules may give a metric")
+	flags.StringVar(&o.out, "out", "", "folder to write a file for each object to (default: the standard output)")
+	flags.StringVar(&o.tenant, "tenant-label", "namespace", "label of namespaces that Forewarm is run with")
+	o.output.AddFlags(flags, "print what was converted and left out")
+	return cmd
+}
+
+func (o *convertOptions) run(ctx context.Context, cmd *cobra.Command) error {
+	c := conversion{Converted: []objectDocument{}, LeftOut: []leftOut{}, tenant: o.tenant, known: o.series}
+	if o.rules != "" {
+		data, err := cmdline.ReadInput(ctx, cmd.InOrStdin(), o.rules, manifest.MaxFile)
+		if err != nil {
+			return err
+		}
+		var broken []leftOut
+		if c.rules, broken, err = readRules(o.rules, data); err != nil {
+			return err
+		}
+		c.LeftOut = append(c.LeftOut, broken...)
+	}
+	found, err := o.Read(ctx, cmd.InOrStdin(), map[string]schema.GroupVersionResource{
+		autoscaler.KindHPA: autoscaler.HPAs(), autoscaler.KindScaledObject: autoscaler.ScaledObjects(),
+	})
+	if err != nil {
+		return err
+	}
+	if len(found.Objects)+len(found.Unread) == 0 {
+		return errors.New("there is no HPA and no ScaledObject: name another namespace (-n), or all of them (-A)")
+	}
+	for _, reason := range found.Unread {
+		c.leave("", "", reason)
+	}
+	c.convert(found.Objects)
+	out := cmd.OutOrStdout()
+	if o.out != "" || !o.output.ForScripts() {
+		err = writeObjects(out, o.out, c.Converted)
+	}
+	if o.output.ForScripts() {
+		err = errors.Join(err, o.output.Write(out, &c))
+	}
+	for _, l := range c.LeftOut {
+		what := strings.TrimSpace(l.Object + " " + l.Metric)
+		fmt.Fprint(cmd.ErrOrStderr(),
+			cmdline.Note(strings.TrimPrefix(what+" is left out: "+l.Reason, " is left out: ")))
+	}
+	if err == nil && len(c.LeftOut) > 0 {
+		err = fmt.Errorf("%d converted, %d left out", len(c.Converted), len(c.LeftOut))
+		return cmdline.WithExitCode(cmdline.Findings, err)
+	}
+	return err
+}

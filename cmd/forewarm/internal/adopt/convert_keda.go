@@ -1,0 +1,127 @@
+package adopt
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"github.com/prometheus/prometheus/promql/parser"
+	apiresource "k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/source/prometheus"
+)
+
+// scaled is what is read of a ScaledObject.
+type scaled struct {
+	Spec scaledSpec `json:"spec"`
+}
+
+type scaledSpec struct {
+	ScaleTargetRef v1alpha1.TargetRef `json:"scaleTargetRef"`
+	Advanced       advanced           `json:"advanced"`
+	Triggers       []trigger          `json:"triggers"`
+}
+
+type advanced struct {
+	Modifiers modifiers `json:"scalingModifiers"`
+}
+
+type modifiers struct {
+	Formula string `json:"formula"`
+}
+
+type trigger struct {
+	Type       string            `json:"type"`
+	MetricType string            `json:"metricType"`
+	Metadata   map[string]string `json:"metadata"`
+}
+
+// scaledObject converts the triggers of a ScaledObject, and writes the one that reads the Forecasts.
+func (c *conversion) scaledObject(object *unstructured.Unstructured) {
+	var s scaled
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &s); err != nil {
+		c.leave(objectName(object), "", "it cannot be read: "+err.Error()+": correct it")
+		return
+	}
+	edited := object.DeepCopy()
+	triggers, _, _ := unstructured.NestedSlice(edited.Object, "spec", "triggers") //nolint:errcheck // As read above.
+	var why, timetable []string
+	for i := range s.Spec.Triggers {
+		t := &s.Spec.Triggers[i]
+		what := fmt.Sprintf("triggers[%d] (%s)", i, t.Type)
+		switch t.Type {
+		case "external", "external-push":
+		case "cron":
+			const learns = "%s holds %s replicas from %q to %q, %s. The Forecast learns what repeats in its history: keep the trigger " +
+				"in shadow mode, then remove it. A floor at all times is minReplicaCount."
+			timetable = append(timetable, fmt.Sprintf(learns, what, t.Metadata["desiredReplicas"], t.Metadata["start"],
+				t.Metadata["end"], t.Metadata["timezone"]))
+		case "prometheus":
+			f := v1alpha1.Forecast{}
+			f.Namespace, f.Name = object.GetNamespace(), fmt.Sprintf("%s-%d", object.GetName(), i)
+			f.Spec.TargetRef = s.Spec.ScaleTargetRef
+			f.Spec.TargetRef.Kind = cmp.Or(f.Spec.TargetRef.Kind, "Deployment")
+			if err := c.trigger(&f, &s, t, objectName(object)+", "+what); err != nil {
+				c.leave(objectName(object), what, err.Error())
+				continue
+			}
+			triggers[i] = map[string]any{
+				"type": "external-push",
+				"metadata": map[string]any{
+					"scalerAddress": "forewarm.forewarm-system.svc:9090",
+					"forecast":      f.Name,
+					"target":        t.Metadata["threshold"],
+				},
+				"authenticationRef": map[string]any{"kind": "ClusterTriggerAuthentication", "name": "forewarm"},
+			}
+			why = append(why, what+" reads the Forecast "+f.Name+" instead of the Prometheus.")
+		default:
+			c.leave(objectName(object), what, "it does not read a Prometheus: leave it as it is")
+		}
+	}
+	if err := unstructured.SetNestedSlice(edited.Object, triggers, "spec", "triggers"); len(why) > 0 && err == nil {
+		c.after(object, edited.Object["spec"], append(why, timetable...))
+		return
+	}
+	for _, text := range timetable {
+		c.leave(objectName(object), "cron",
+			text+" No trigger beside it was converted: write a Forecast of the workload's demand")
+	}
+}
+
+// trigger writes the Forecast of a prometheus trigger.
+func (c *conversion) trigger(f *v1alpha1.Forecast, s *scaled, t *trigger, from string) error {
+	switch {
+	case s.Spec.Advanced.Modifiers.Formula != "":
+		return errors.New(
+			"a formula computes from the triggers: write a Forecast of the demand itself, and remove the formula",
+		)
+	case t.MetricType != "" && t.MetricType != "AverageValue":
+		return errors.New("its metricType is not AverageValue: write the total that a replica sustains (docs/keda.md)")
+	case !v1alpha1.BoundedQuantity(t.Metadata["threshold"]):
+		return errors.New("its threshold is not a quantity: write for example 64")
+	}
+	target, err := apiresource.ParseQuantity(t.Metadata["threshold"])
+	if err != nil {
+		return fmt.Errorf("its threshold: %w: write for example 64", err)
+	}
+	expr, err := parser.NewParser(parser.Options{}).ParseExpr(t.Metadata["query"])
+	if err != nil {
+		return fmt.Errorf("its query is not PromQL: %w: correct it", err)
+	}
+	expr, taken := plain(expr)
+	if trick := remaining(expr); trick != "" {
+		return fmt.Errorf(
+			"its query computes from several operands with %s: write the plain demand of now as the query", trick,
+		)
+	}
+	server := prometheus.RedactedURL(t.Metadata["serverAddress"])
+	why := []string{"signal: the query of the trigger, of " + server + ": Forewarm must read the same."}
+	for _, trick := range taken {
+		why = append(why, trick+" is taken off the query: the Forecast looks ahead of the plain demand by itself.")
+	}
+	return c.write(f, expr, target, from, why)
+}

@@ -1,0 +1,229 @@
+package adopt
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
+)
+
+type convertedHPA = autoscalingv2.HorizontalPodAutoscaler
+
+// conversion collects what becomes of all autoscalers.
+type conversion struct {
+	Converted []objectDocument `json:"converted"`
+	LeftOut   []leftOut        `json:"leftOut"`
+
+	rules  config
+	known  []string // names of series that exist
+	tenant string   // the label of namespaces in Forewarm's source
+	// askers are the HPAs of a workload, and the HPAs with an External metric, each in words.
+	askers map[string][]string
+}
+
+// leftOut is what was not converted. The reason ends with what to do.
+type leftOut struct {
+	Object string `json:"object"`
+	Metric string `json:"metric,omitempty"`
+	Reason string `json:"reason"`
+}
+
+func (c *conversion) leave(object, metric, reason string) {
+	c.LeftOut = append(c.LeftOut, leftOut{object, metric, reason})
+}
+
+func (c *conversion) convert(all []*unstructured.Unstructured) {
+	if c.rules.ResourceRules != nil {
+		c.leave("resourceRules", "",
+			"CPU and memory are not Forewarm's: install metrics-server, for HPAs and kubectl top")
+	}
+	c.askers = map[string][]string{}
+	hpas := make([]*convertedHPA, len(all))
+	for i, object := range all {
+		if object.GetKind() == autoscaler.KindScaledObject {
+			c.scaledObject(object)
+			continue
+		}
+		switch h, err := autoscaler.ReadHPA(object); {
+		case err != nil:
+			c.leave(objectName(object), "", "it cannot be read: "+err.Error()+": correct it")
+		case autoscaler.OwningScaledObject(h) == "": // Else its ScaledObject is converted.
+			hpas[i] = h
+			for _, what := range wants(h) {
+				c.askers[what] = append(c.askers[what], h.Name)
+			}
+		}
+	}
+	for i, h := range hpas {
+		if h != nil {
+			c.hpa(h, all[i])
+		}
+	}
+}
+
+// wants is what no other HPA may want, too: a Forecast has one workload, and a workload one HPA.
+func wants(h *convertedHPA) []string {
+	out := []string{"the " + h.Spec.ScaleTargetRef.Kind + " " + h.Namespace + "/" + h.Spec.ScaleTargetRef.Name}
+	for i := range h.Spec.Metrics {
+		if e := h.Spec.Metrics[i].External; e != nil {
+			out = append(out, fmt.Sprintf("the External metric %s of the namespace %s, selector %s", e.Metric.Name,
+				h.Namespace, metav1.FormatLabelSelector(e.Metric.Selector)))
+		}
+	}
+	return out
+}
+
+// hpa converts the metrics of an HPA. Where one is not External, the HPA that reads its Forecast is written, too.
+func (c *conversion) hpa(h *convertedHPA, object *unstructured.Unstructured) {
+	for _, what := range wants(h) {
+		if n := c.askers[what]; len(n) > 1 {
+			c.leave(objectName(object), "",
+				fmt.Sprintf("%s is of the HPAs %s: keep one", what, strings.Join(n, " and ")))
+			return
+		}
+	}
+	edited := h.DeepCopy()
+	var why []string
+	for i := range h.Spec.Metrics {
+		q, err := c.request(h, &h.Spec.Metrics[i])
+		if err == nil {
+			err = c.forecast(&q, objectName(object))
+		}
+		switch {
+		case err != nil:
+			c.leave(objectName(object), q.what, err.Error())
+		case q.kind.Kind != "":
+			external := &autoscalingv2.ExternalMetricSource{Target: q.target}
+			external.Metric.Name = q.object.Name
+			edited.Spec.Metrics[i] = autoscalingv2.MetricSpec{
+				Type:     autoscalingv2.ExternalMetricSourceType,
+				External: external,
+			}
+			const same = "metrics[%d] was the %s. The Forecast is its sum: the replicas are the same while all pods are ready and report."
+			why = append(why, fmt.Sprintf(same, i, q.what))
+		}
+	}
+	if spec, err := runtime.DefaultUnstructuredConverter.ToUnstructured(edited); err == nil && len(why) > 0 {
+		c.after(object, spec["spec"], why)
+	}
+}
+
+// request is what a metric of an HPA asks for, and the Forecast that answers.
+type request struct {
+	what   string // in words
+	metric string
+	set    map[string]string // of its selector
+	target autoscalingv2.MetricTarget
+	// kind of the objects that the metric describes, and their names; none for an External metric.
+	kind   schema.GroupVersionKind
+	names  matcher
+	object v1alpha1.Forecast
+}
+
+// request reads a metric of an HPA.
+func (*conversion) request(h *convertedHPA, m *autoscalingv2.MetricSpec) (q request, err error) {
+	q.what = string(m.Type) + " metric"
+	var id autoscalingv2.MetricIdentifier
+	ref := h.Spec.ScaleTargetRef
+	switch {
+	case m.External != nil:
+		id, q.target = m.External.Metric, m.External.Target
+	case m.Pods != nil:
+		id, q.target, q.kind = m.Pods.Metric, m.Pods.Target, schema.GroupVersionKind{Kind: "Pod"}
+		// As the controllers name pods. They cut longer names.
+		suffix := map[string]string{"Deployment": "-[a-z0-9]+-[a-z0-9]{5}", "StatefulSet": "-[0-9]+"}[ref.Kind]
+		if q.names = (matcher{"", "=~", regexp.QuoteMeta(ref.Name) + suffix}); suffix == "" || len(ref.Name) > 46 {
+			err = errors.New(
+				"the names of its pods do not follow from the workload's: write a Forecast with a query of your own",
+			)
+		}
+	case m.Object != nil:
+		of := m.Object.DescribedObject
+		id, q.target, q.names = m.Object.Metric, m.Object.Target, matcher{"", "=", of.Name}
+		q.kind = schema.FromAPIVersionAndKind(of.APIVersion, of.Kind)
+	default:
+		return q, errors.New("it is metrics-server's, not prometheus-adapter's: leave it as it is")
+	}
+	q.metric = id.Name
+	q.what += " " + id.Name
+	if q.target.Type != autoscalingv2.AverageValueMetricType || q.target.AverageValue == nil {
+		err = errors.New(
+			"its target is not of type AverageValue: write the total that a replica sustains (docs/hpa.md)",
+		)
+	}
+	q.object.Namespace, q.object.Name = h.Namespace, h.Name+"-"+id.Name
+	q.object.Spec.TargetRef = v1alpha1.TargetRef{APIVersion: ref.APIVersion, Kind: ref.Kind, Name: ref.Name}
+	if err != nil {
+		return q, err
+	}
+	q.set, err = labelSet(id.Selector)
+	return q, err
+}
+
+// labelSet is a selector as labels with one value each.
+func labelSet(s *metav1.LabelSelector) (map[string]string, error) {
+	set := map[string]string{}
+	if s == nil {
+		return set, nil
+	}
+	maps.Copy(set, s.MatchLabels)
+	for _, e := range s.MatchExpressions {
+		if _, twice := set[e.Key]; e.Operator != metav1.LabelSelectorOpIn || len(e.Values) != 1 || twice {
+			return nil, fmt.Errorf("its selector has more than one value of %.64q: write matchLabels", e.Key)
+		}
+		set[e.Key] = e.Values[0]
+	}
+	return set, nil
+}
+
+// forecast writes the Forecast that answers a request.
+func (c *conversion) forecast(q *request, from string) error {
+	all := c.rules.ExternalRules
+	if q.kind.Kind != "" {
+		all = c.rules.Rules
+	}
+	r, series, err := findRule(all, q.metric, c.known)
+	if err != nil {
+		return err
+	}
+	var matchers []matcher
+	for _, key := range slices.Sorted(maps.Keys(q.set)) {
+		matchers = append(matchers, matcher{key, "=", q.set[key]})
+	}
+	if r.Resources.Namespaced == nil || *r.Resources.Namespaced || q.kind.Kind != "" {
+		label, unknown := r.labelOf(schema.GroupVersionKind{Kind: "Namespace"})
+		if unknown != nil {
+			return unknown
+		}
+		matchers = append(matchers, matcher{label, "=", q.object.Namespace})
+	}
+	var groupBy []string
+	if q.kind.Kind != "" {
+		if q.names.label, err = r.labelOf(q.kind); err != nil {
+			return err
+		}
+		matchers, groupBy = append(matchers, q.names), []string{q.names.label}
+	}
+	expr, err := r.expand(series, matchers, groupBy)
+	if err != nil {
+		return err
+	}
+	const signal = "signal: %s gives the metric from the series %s. The query adds up its items, as the HPA does."
+	why := []string{fmt.Sprintf(signal, r.at, series)}
+	if q.kind.Kind == "" {
+		q.object.Spec.Expose = &v1alpha1.Expose{Metric: q.metric, MatchLabels: q.set}
+		why = append(why, "expose: the HPA asks for this name with these labels, and needs no change.")
+	}
+	return c.write(&q.object, expr, *q.target.AverageValue, from+", "+q.what, why)
+}

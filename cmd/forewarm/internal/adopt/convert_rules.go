@@ -1,0 +1,233 @@
+package adopt
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"text/template"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/forewarm/forewarm/pkg/manifest"
+)
+
+// config is prometheus-adapter's configuration.
+type config struct {
+	Rules         []rule `json:"rules"`
+	ExternalRules []rule `json:"externalRules"`
+	ResourceRules any    `json:"resourceRules"`
+}
+
+// rule gives metrics. The fields without a tag follow from the others.
+type rule struct {
+	SeriesQuery   string       `json:"seriesQuery"`
+	SeriesFilters []filter     `json:"seriesFilters"`
+	Resources     resources    `json:"resources"`
+	Name          metricNaming `json:"name"`
+	MetricsQuery  string       `json:"metricsQuery"`
+
+	at           string                   // for errors: externalRules[0]
+	passes       []func(name string) bool // of a series' name
+	series       string                   // the one that seriesQuery names, if it does
+	matches      *regexp.Regexp
+	query, label *template.Template
+}
+
+type filter struct {
+	Is    string `json:"is"`
+	IsNot string `json:"isNot"`
+}
+
+type resources struct {
+	Template   string                   `json:"template"`
+	Overrides  map[string]groupResource `json:"overrides"`
+	Namespaced *bool                    `json:"namespaced"`
+}
+
+type metricNaming struct {
+	Matches string `json:"matches"`
+	As      string `json:"as"`
+}
+
+// groupResource has the fields of resources.template.
+type groupResource struct {
+	Group    string `json:"group"`
+	Resource string `json:"resource"`
+}
+
+// maxRules bounds the work for each metric.
+const maxRules = 1000
+
+// readRules reads the configuration, or the ConfigMap with it. Rules that prometheus-adapter cannot apply either are broken.
+func readRules(file string, data []byte) (c config, broken []leftOut, err error) {
+	found, err := configurations(file, data)
+	if err != nil {
+		return c, nil, err
+	}
+	if len(found) != 1 {
+		const many = "%s: %d configurations of prometheus-adapter, want one: name its file or its ConfigMap"
+		return c, nil, fmt.Errorf(many, file, len(found))
+	}
+	if found[0].Broken != nil {
+		return c, nil, found[0].Broken.Err()
+	}
+	reading := found[0].Check(reflect.TypeFor[config]())
+	if err = errors.Join(append(reading.Errs(), found[0].Decode(&c))...); err != nil {
+		return c, nil, err
+	}
+	if n := len(c.Rules) + len(c.ExternalRules); n > maxRules {
+		return c, nil, fmt.Errorf("%s: %d rules, at most %d are read: remove those that no HPA uses", file, n, maxRules)
+	}
+	compileAll := func(list string, all []rule) []rule {
+		for i := range all {
+			all[i].at = fmt.Sprintf("%s[%d]", list, i)
+			if err := all[i].compile(); err != nil {
+				broken = append(broken,
+					leftOut{all[i].at, all[i].SeriesQuery, err.Error() + ": correct the rule, or remove it"})
+			}
+		}
+		return slices.DeleteFunc(all, func(r rule) bool { return r.query == nil })
+	}
+	c.Rules, c.ExternalRules = compileAll("rules", c.Rules), compileAll("externalRules", c.ExternalRules)
+	return c, broken, nil
+}
+
+// configurations are the documents of a file that are no objects of Kubernetes, and those in its ConfigMaps.
+func configurations(file string, data []byte) (found []manifest.RawDocument, err error) {
+	for _, d := range manifest.RawDocuments(file, data) {
+		switch {
+		case d.Broken != nil:
+			return nil, d.Broken.Err()
+		case d.Text("kind") == "":
+			found = append(found, d)
+		case d.Text("kind") == "ConfigMap":
+			var object struct {
+				Data map[string]string `json:"data"`
+			}
+			if err := d.Decode(&object); err != nil {
+				return nil, d.Err(err.Error())
+			}
+			for _, key := range slices.Sorted(maps.Keys(object.Data)) {
+				found = append(found, manifest.RawDocuments(file+", "+key, []byte(object.Data[key]))...)
+			}
+		}
+	}
+	return found, nil
+}
+
+func (r *rule) compile() error {
+	matchers, err := parser.NewParser(parser.Options{}).ParseMetricSelector(r.SeriesQuery)
+	if err != nil {
+		return fmt.Errorf("its seriesQuery is not a selector: %w", err)
+	}
+	if err = r.compileFilters(matchers); err != nil {
+		return err
+	}
+	if r.matches, err = regexp.Compile(cmp.Or(r.Name.Matches, ".*")); err != nil {
+		return fmt.Errorf("its name.matches: %w", err)
+	}
+	if r.Name.As == "" && r.matches.NumSubexp() > 1 {
+		return errors.New("its name.as is missing, and name.matches has several groups")
+	}
+	r.Name.As = cmp.Or(r.Name.As, fmt.Sprintf("$%d", r.matches.NumSubexp()))
+	if r.label, err = parseTemplate(r.Resources.Template); err != nil {
+		return fmt.Errorf("its resources.template: %w", err)
+	}
+	if r.MetricsQuery == "" {
+		return errors.New("its metricsQuery is missing")
+	}
+	if r.query, err = parseTemplate(r.MetricsQuery); err != nil {
+		return fmt.Errorf("its metricsQuery: %w", err)
+	}
+	return nil
+}
+
+// compileFilters makes the conditions on a series' name.
+func (r *rule) compileFilters(matchers []*labels.Matcher) error {
+	for _, m := range matchers {
+		if m.Name != model.MetricNameLabel {
+			continue
+		}
+		r.passes = append(r.passes, m.Matches)
+		if m.Type == labels.MatchEqual {
+			r.series = m.Value
+		}
+	}
+	for _, f := range r.SeriesFilters {
+		pattern, err := regexp.Compile(cmp.Or(f.Is, f.IsNot))
+		if err != nil || (f.Is == "") == (f.IsNot == "") {
+			return errors.Join(errors.New("a filter of seriesFilters is not one regular expression, is or isNot"), err)
+		}
+		r.passes = append(r.passes, func(name string) bool { return pattern.MatchString(name) == (f.Is != "") })
+	}
+	return nil
+}
+
+// findRule returns the one rule that gives a metric, and the name of its series. Where several may, it is the one of a series
+// that is known.
+func findRule(all []rule, metric string, known []string) (found *rule, series string, err error) {
+	var words []string
+	fitting := map[*rule]string{}
+	for i := range all {
+		if name, fits := all[i].seriesOf(metric); fits {
+			fitting[&all[i]] = name
+			words = append(words, all[i].at+" from the series "+cmp.Or(name, "?"))
+		}
+	}
+	if len(fitting) > 1 && len(known) > 0 {
+		maps.DeleteFunc(fitting, func(_ *rule, name string) bool { return !slices.Contains(known, name) })
+	}
+	for found, series = range fitting { // There is one, else it is an error.
+		break
+	}
+	switch {
+	case len(words) == 0:
+		return nil, "", errors.New("no rule gives it: correct the name, or write a Forecast with a query of your own")
+	case len(fitting) != 1:
+		const several = "several rules may give it, %s: name the series that exists with --series"
+		return nil, "", fmt.Errorf(several, strings.Join(words, ", "))
+	case series == "":
+		const unknown = "the series of %s does not follow from its name.matches: write its name into seriesQuery"
+		return nil, "", fmt.Errorf(unknown, found.at)
+	}
+	return found, series, nil
+}
+
+var (
+	oneReference = regexp.MustCompile(`^([\w:]*)\$(?:\{1\}|1$)([\w:]*)$`)
+	oneGroup     = regexp.MustCompile(`^\^?([\w:]*)\((?:\.[*+])\)([\w:]*)\$?$`)
+)
+
+// seriesOf is the series that a rule gives a metric from: without a Prometheus the one that seriesQuery names, else the one
+// that name gives back. It is empty where the rule may fit and neither is the case.
+func (r *rule) seriesOf(metric string) (series string, fits bool) {
+	as, matches := oneReference.FindStringSubmatch(r.Name.As), oneGroup.FindStringSubmatch(r.matches.String())
+	switch {
+	case r.series != "":
+		series = r.series
+	case r.Name.As == "$0":
+		series = metric
+	case as == nil || matches == nil:
+		return "", true
+	default:
+		value, before := strings.CutPrefix(metric, as[1])
+		value, after := strings.CutSuffix(value, as[2])
+		if series = matches[1] + value + matches[2]; !before || !after {
+			return "", false
+		}
+	}
+	for _, passes := range r.passes {
+		if !passes(series) {
+			return "", false
+		}
+	}
+	at := r.matches.FindStringSubmatchIndex(series)
+	return series, at != nil && string(r.matches.ExpandString(nil, r.Name.As, series, at)) == metric
+}

@@ -1,0 +1,127 @@
+package adopt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
+	"github.com/forewarm/forewarm/pkg/doctor"
+)
+
+const aboutHandover = `Handover --check says what is left before external.metrics.k8s.io and custom.metrics.k8s.io can be handed from
+prometheus-adapter, or whoever holds them, to Forewarm: who holds each APIService, and whether a Forecast answers each
+metric of an HPA, by its name or by what it exposes, with a value now. Then it prints the commands that hand over, and
+those that take it back. docs/migrate.md has the whole way.
+
+It changes nothing, and reads with your own rights.
+
+Exit codes:
+  0  nothing blocks
+  1  wrong usage, or the cluster cannot be reached
+  3  something blocks
+  4  nothing blocks, but something could not be checked`
+
+// handoverTimeout bounds all reads of the cluster.
+const handoverTimeout = 5 * time.Minute
+
+// handoverOptions are the flags.
+type handoverOptions struct {
+	cmdline.Cluster
+
+	namespace string
+	check     bool
+	output    cmdline.Output
+}
+
+// NewHandover is the command "handover".
+func NewHandover() *cobra.Command {
+	var o handoverOptions
+	cmd := &cobra.Command{
+		Use:     "handover --check",
+		Short:   "Say what is left before Forewarm can take another adapter's metrics",
+		Long:    aboutHandover,
+		Example: "  forewarm handover --check\n  forewarm handover --check --json | jq -r '.steps[].back'",
+		Args:    cmdline.Args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.validate(); err != nil {
+				return cmdline.UsageError(err)
+			}
+			return handover(cmd.Context(), &o, cmd.OutOrStdout())
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&o.check, "check", false, "check what is left")
+	flags.StringVarP(&o.namespace, "namespace", "n", "forewarm-system", "namespace that Forewarm is installed in")
+	o.output.AddFlags(flags, "print the findings")
+	o.AddFlags(flags)
+	return cmd
+}
+
+// validate returns every problem of a command line.
+func (o *handoverOptions) validate() error {
+	problems := []error{o.Validate()}
+	if o.namespace == "" {
+		problems = append(problems, errors.New("--namespace is empty, write for example forewarm-system"))
+	}
+	if !o.check {
+		problems = append(problems,
+			errors.New("write --check: handing over is for you to do, by the commands that it prints"))
+	}
+	return errors.Join(problems...)
+}
+
+func handover(ctx context.Context, o *handoverOptions, out io.Writer) error {
+	config, namespace, err := o.Config(ctx, "doctor")
+	if err != nil {
+		return err
+	}
+	d, err := doctor.New(doctor.Config{Cluster: config, Namespace: o.namespace, Elsewhere: namespace, Now: time.Now})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, handoverTimeout)
+	defer cancel()
+	h, err := d.CheckHandover(ctx)
+	if err != nil {
+		return err
+	}
+	if o.output.ForScripts() {
+		err = o.output.Write(out, h)
+	} else {
+		err = writeHandover(out, &h)
+	}
+	return errors.Join(err, cmdline.ChecksError(h.Count(doctor.Error), h.Count(doctor.Unknown)))
+}
+
+// writeHandover writes a table, what to do about what blocks, and the steps with their opposites.
+func writeHandover(out io.Writer, h *doctor.Handover) error {
+	var lines [][]string
+	var remedies []string
+	for _, f := range h.Findings {
+		lines = append(lines, []string{string(f.Level), f.Object, f.Message})
+		if f.Remedy != "" && !slices.Contains(remedies, f.Remedy) {
+			remedies = append(remedies, f.Remedy)
+		}
+	}
+	err := cmdline.Table(out, "STATE\tOBJECT\tFINDING", lines)
+	list := func(title string, lines []string) {
+		if len(lines) > 0 {
+			fmt.Fprintf(out, "\n%s\n  %s\n", title, strings.Join(lines, "\n  "))
+		}
+	}
+	var do, back []string
+	for _, s := range h.Steps {
+		do, back = append(do, s.Do), slices.Insert(back, 0, s.Back)
+	}
+	list("To do:", remedies)
+	list("To hand over, once nothing blocks:", do)
+	list("To take it back (keep these lines):", back)
+	return err
+}

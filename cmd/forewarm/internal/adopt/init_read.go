@@ -1,0 +1,168 @@
+package adopt
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/leadtime"
+	"github.com/forewarm/forewarm/pkg/manifest"
+	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
+)
+
+// kinds are those that are read.
+func kinds() map[string]schema.GroupVersionResource {
+	return map[string]schema.GroupVersionResource{
+		autoscaler.KindHPA:          autoscaler.HPAs(),
+		autoscaler.KindScaledObject: autoscaler.ScaledObjects(),
+		"Deployment":                {Group: "apps", Version: "v1", Resource: "deployments"},
+		"StatefulSet":               {Group: "apps", Version: "v1", Resource: "statefulsets"},
+		"LeaderWorkerSet":           {Group: "leaderworkerset.x-k8s.io", Version: "v1", Resource: "leaderworkersets"},
+		v1alpha1.ForecastKind:       v1alpha1.GroupVersion().WithResource("forecasts"),
+	}
+}
+
+// workloads are those that are scaled or have GPUs, sorted by namespace and name.
+func workloads(found *foundObjects) []*row {
+	rows, forecasts := map[leadtime.Workload]*row{}, []*v1alpha1.Forecast(nil)
+	at := func(w leadtime.Workload) *row {
+		key := leadtime.Workload{Namespace: w.Namespace, Name: w.Ref()} // Whatever the version.
+		if rows[key] == nil {
+			rows[key] = &row{
+				Namespace: w.Namespace,
+				Workload:  w.Kind + "/" + w.Name,
+				Name:      w.Name + "-inflight",
+				ref:       w,
+			}
+		}
+		return rows[key]
+	}
+	for _, object := range found.Objects {
+		switch object.GetKind() {
+		case v1alpha1.ForecastKind:
+			f, err := &v1alpha1.Forecast{}, manifest.CheckQuantities(object.Object)
+			if err == nil && runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, f) == nil {
+				forecasts = append(forecasts, f)
+			}
+		case autoscaler.KindHPA, autoscaler.KindScaledObject:
+			autoscaled(found, object, at)
+		default:
+			if gpus := countGPUs(object.Object["spec"]); gpus > 0 && !isPart(object) {
+				at(leadtime.Workload{
+					Namespace: object.GetNamespace(), APIVersion: object.GetAPIVersion(), Kind: object.GetKind(), Name: object.GetName(),
+				}).gpus = gpus
+			}
+		}
+	}
+	return settle(rows, forecasts)
+}
+
+// autoscaled adds an autoscaler to its workload. One that another object owns does not count: its owner does.
+func autoscaled(found *foundObjects, object *unstructured.Unstructured, at func(leadtime.Workload) *row) {
+	switch outline, err := autoscaler.OutlineOf(object); {
+	case err != nil:
+		found.Unread = append(found.Unread, objectName(object)+" is not read: "+err.Error())
+	case outline.Owner == "":
+		r := at(outline.Workload)
+		r.outlines, r.ScaledBy = append(r.outlines, outline), append(r.ScaledBy, outline.Ref)
+	}
+}
+
+// isPart reports whether a workload belongs to a LeaderWorkerSet, which counts in its place.
+func isPart(object *unstructured.Unstructured) bool {
+	owner := metav1.GetControllerOf(object)
+	return owner != nil && owner.Kind == "LeaderWorkerSet"
+}
+
+// settle sorts the workloads, and leaves out those that have a Forecast, or whose Forecast's name another one has.
+func settle(rows map[leadtime.Workload]*row, forecasts []*v1alpha1.Forecast) []*row {
+	out, taken := slices.Collect(maps.Values(rows)), map[string]bool{}
+	slices.SortFunc(out, func(a, b *row) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name),
+			cmp.Compare(a.Workload, b.Workload))
+	})
+	for _, f := range forecasts {
+		taken[f.Namespace+"/"+f.Name] = true
+	}
+	for _, r := range out {
+		slices.Sort(r.ScaledBy)
+		i := slices.IndexFunc(forecasts, func(f *v1alpha1.Forecast) bool {
+			return f.Namespace == r.Namespace && manifest.IsWorkload(f, r.ref.Ref())
+		})
+		key := r.Namespace + "/" + r.Name
+		switch {
+		case i >= 0:
+			r.LeftOut = "it has a Forecast already: " + forecasts[i].Name
+		case taken[key]:
+			r.LeftOut = "another workload has the Forecast " + r.Name
+		}
+		taken[key] = true
+	}
+	return out
+}
+
+// countGPUs adds up the accelerators in the limits of containers. Kubernetes takes requests of them only with equal limits.
+func countGPUs(node any) (n int64) {
+	switch v := node.(type) {
+	case []any:
+		for _, child := range v {
+			n += countGPUs(child)
+		}
+	case map[string]any:
+		if size, found := v["size"].(int64); found && v["workerTemplate"] != nil { // A LeaderWorkerSet's group.
+			return size * countGPUs(v["workerTemplate"])
+		}
+		for key, child := range v {
+			amount, err := strconv.ParseUint(fmt.Sprint(child), 10, 16)
+			if err == nil &&
+				slices.ContainsFunc(accelerators(), func(name string) bool { return strings.HasPrefix(key, name) }) {
+				n += int64(amount)
+			} else if key != "requests" && key != "initContainers" {
+				n += countGPUs(child)
+			}
+		}
+	}
+	return n
+}
+
+// accelerators are how the names of such resources begin.
+func accelerators() []string {
+	return []string{
+		"nvidia.com/", "amd.com/gpu", "gpu.intel.com/", "habana.ai/gaudi", "google.com/tpu", "aws.amazon.com/neuron",
+	}
+}
+
+// create creates the Forecasts that were written. One that is there stays as it is.
+func create(ctx context.Context, found *foundObjects, rows []*row) error {
+	if slices.Contains(found.Forbidden, v1alpha1.ForecastKind) {
+		return errors.New(
+			"--apply needs the right to list forecasts.forewarm.dev, so that no workload gets a second one: " +
+				"nothing was created",
+		)
+	}
+	var problems []error
+	for _, r := range rows {
+		object := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal([]byte(r.Manifest), &object.Object); err != nil || r.Manifest == "" {
+			continue
+		}
+		_, err := found.Client.Resource(kinds()[v1alpha1.ForecastKind]).Namespace(r.Namespace).
+			Create(ctx, object, metav1.CreateOptions{FieldManager: "forewarm-init"})
+		if r.Created = err == nil; err != nil {
+			problems = append(problems, fmt.Errorf("create Forecast %s/%s: %w", r.Namespace, r.Name, err))
+		}
+	}
+	return errors.Join(problems...)
+}

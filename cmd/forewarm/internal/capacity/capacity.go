@@ -1,0 +1,205 @@
+// Package capacity is the command "capacity": it estimates what one replica of a service sustains from past overloads, which is
+// the autoscaler's target. It changes nothing.
+package capacity
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
+	"github.com/forewarm/forewarm/pkg/kube/client"
+	"github.com/forewarm/forewarm/pkg/offline/capacity"
+	"github.com/forewarm/forewarm/pkg/signal"
+)
+
+const about = `Capacity estimates what one replica of a service sustains, in the unit of its demand. That is the averageValue of an
+HPA's target: the value that Forewarm serves contains the headroom, so the target is the full capacity of a replica.
+
+It reads three histories: the demand, the ready replicas, and a signal that is above 0 while the service is at its
+limit, ideally the length of its queue. A replica sustains the load at which the queue starts to grow. The estimate has
+an interval, and the output says what it is based on. If the service reached its limit too rarely, there is no estimate
+and the output gives the reason: then load one replica until its queue grows, and run the command again.
+
+--preset with --target, or --forecast, defines all three queries. Your own query must yield one series, the total.
+
+This command changes nothing.`
+
+const examples = `  forewarm capacity --prometheus http://127.0.0.1:9090 --preset vllm --target deployment/llama -n inference
+  forewarm capacity --prometheus http://127.0.0.1:9090 --forecast inference/llama-inflight
+  forewarm capacity --prometheus http://127.0.0.1:9090 --range 4w --step 30s \
+    --query 'sum(rate(http_requests_total{app="web"}[2m]))' --saturated 'sum(web_queue_length)' \
+    --target deployment/web -n shop
+  forewarm capacity --trace load.csv --column requests --saturated-column queue --replicas-column ready
+  forewarm capacity --trace - --column tokens --saturated-column queue --replicas-column ready --json < load.csv | jq .target`
+
+// options are the flags.
+type options struct {
+	history history.Options
+	signals signals
+	// The same as columns of a trace.
+	saturatedColumn, replicasColumn string
+	// forecast is NAMESPACE/NAME of the Forecast of a cluster that has the signals; empty for none.
+	forecast string
+	cluster  cmdline.Cluster
+	output   cmdline.Output
+	quiet    bool
+}
+
+// New is the command "capacity".
+func New() *cobra.Command {
+	o := &options{
+		history: history.Defaults(), signals: signals{trust: signal.DefaultTrust()},
+		cluster: cmdline.Cluster{Timeout: 15 * time.Second},
+	}
+	cmd := &cobra.Command{
+		Use:     "capacity (--prometheus URL --preset NAME --target KIND/NAME | --trace FILE)",
+		Short:   "Estimate what one replica sustains, from past overloads of the service",
+		Long:    about,
+		Example: examples,
+		Args:    cmdline.Args(cobra.NoArgs),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return run(cmd, o) },
+	}
+	cmd.Flags().SortFlags = false
+	cmd.Flags().AddFlagSet(o.flags())
+	return cmd
+}
+
+// flags binds the options, in the order in which the help shows them.
+func (o *options) flags() *pflag.FlagSet {
+	flags := pflag.NewFlagSet("capacity", pflag.ContinueOnError)
+	flags.SortFlags = false
+	flags.StringVar(&o.signals.preset, "preset", "",
+		"server or preset of the demand: vllm, or vllm/arrivals (see forewarm presets)")
+	flags.StringVar(&o.signals.target, "target", "", "workload whose replicas count, for example deployment/llama")
+	flags.StringVarP(&o.signals.namespace, "namespace", "n", "", "namespace of the workload")
+	cmdline.AddTrustFlags(flags, &o.signals.trust)
+	flags.StringVar(&o.signals.saturated, "saturated", "",
+		"PromQL above 0 while the service is at its limit (default: the queue of the preset's server)")
+	flags.StringVar(&o.signals.replicas, "replicas", "",
+		"PromQL of the ready replicas (default: the target's, by kube-state-metrics)")
+	flags.StringVar(&o.saturatedColumn, "saturated-column", "", "column of the trace that is above 0 at the limit")
+	flags.StringVar(&o.replicasColumn, "replicas-column", "", "column of the trace with the ready replicas")
+	flags.StringVar(&o.forecast, "forecast", "",
+		"take signal and workload from this Forecast of a cluster, NAMESPACE/NAME")
+	flags.StringVar(&o.cluster.Kubeconfig, "kubeconfig", "",
+		"kubeconfig of the cluster (default: as kubectl finds it)")
+	flags.StringVar(&o.cluster.Context, "context", "", "context of the kubeconfig")
+	o.history.AddFlags(flags)
+	o.output.AddFlags(flags, "print the estimate")
+	flags.BoolVarP(&o.quiet, "quiet", "q", false, "do not show progress")
+	return flags
+}
+
+// run reads, estimates and prints.
+func run(cmd *cobra.Command, o *options) error {
+	ctx, out := cmd.Context(), cmd.OutOrStdout()
+	if err := o.validateForecast(); err != nil {
+		return cmdline.UsageError(err)
+	}
+	if o.forecast != "" {
+		if err := takeForecast(ctx, o); err != nil {
+			return fmt.Errorf("--forecast %s: %w", o.forecast, err)
+		}
+	}
+	asked, err := o.queries()
+	if err != nil {
+		return cmdline.UsageError(err)
+	}
+	bar := cmdline.NewProgressBar(cmd.ErrOrStderr(), o.quiet, time.Now)
+	r, err := read(ctx, cmd.InOrStdin(), o.history, asked, bar)
+	if err != nil {
+		return cmdline.IfInterrupted(ctx, err)
+	}
+	if r.estimate, err = capacity.FromHistory(r.observed); err != nil {
+		return err
+	}
+	if o.output.ForScripts() {
+		return o.output.Write(out, r.document())
+	}
+	return r.writeText(out)
+}
+
+// validateForecast returns every problem with the flags of a Forecast.
+func (o *options) validateForecast() error {
+	if o.forecast == "" {
+		if o.cluster.Kubeconfig != "" || o.cluster.Context != "" {
+			return errors.New("--kubeconfig and --context are for --forecast NAMESPACE/NAME, which is missing")
+		}
+		return nil
+	}
+	var problems []error
+	if namespace, name, ok := strings.Cut(o.forecast, "/"); !ok || namespace == "" || name == "" ||
+		strings.Contains(name, "/") {
+		problems = append(problems, fmt.Errorf("--forecast %.200q is no Forecast, write NAMESPACE/NAME", o.forecast))
+	}
+	if o.signals.preset != "" || o.history.Query != "" || o.signals.target != "" || o.signals.namespace != "" {
+		problems = append(problems, errors.New("--forecast defines what --preset, --query, --target and --namespace "+
+			"would, leave them out"))
+	}
+	if o.history.Trace != "" {
+		problems = append(problems, errors.New("--forecast does not apply to --trace, leave it out"))
+	}
+	return errors.Join(problems...)
+}
+
+// takeForecast puts the Forecast's words in the place of the flags that it excludes. It is read with the user's own rights, and
+// so are its queries: nothing confines them to its namespace.
+func takeForecast(ctx context.Context, o *options) error {
+	config, _, err := o.cluster.Config(ctx, "capacity")
+	if err != nil {
+		return err
+	}
+	namespace, name, _ := strings.Cut(o.forecast, "/")
+	forecast, err := client.ReadForecast(ctx, config, namespace, name)
+	if err != nil {
+		return err
+	}
+	spec, s := &forecast.Spec, &o.signals
+	s.preset, o.history.Query = spec.Signal.Preset, spec.Signal.Query
+	s.saturated = cmp.Or(s.saturated, spec.Signal.Saturated)
+	s.target, s.namespace = spec.TargetRef.Kind+"/"+spec.TargetRef.Name, forecast.Namespace
+	return nil
+}
+
+// queries returns what is read, or every problem of the command line.
+func (o *options) queries() (queries, error) {
+	if o.history.Trace != "" {
+		return o.columns()
+	}
+	asked, missing := promQL(o.signals, o.history.Query)
+	all := []error{o.signals.trust.Validate()}
+	for name, column := range map[string]string{"saturated-column": o.saturatedColumn, "replicas-column": o.replicasColumn} {
+		if column != "" {
+			all = append(all, fmt.Errorf("--%s needs --trace, leave it out", name))
+		}
+	}
+	problems := errors.Join(append(all, missing)...)
+	o.history.Query = asked.demand
+	// Where the demand is not known for another reason, that is the one to tell.
+	if asked.demand == "" && problems != nil {
+		o.history.Query = "unknown"
+	}
+	return asked, errors.Join(o.history.Validate(), problems)
+}
+
+// columns are what is asked of a trace.
+func (o *options) columns() (queries, error) {
+	err := errors.Join(o.history.Validate(), o.history.RefuseFlags("--trace", func(name string) bool {
+		return slices.Contains([]string{"preset", "target", "namespace", "saturated", "replicas"}, name)
+	}))
+	if o.history.Column == "" || o.saturatedColumn == "" || o.replicasColumn == "" {
+		err = errors.Join(err, errors.New("set --column, --saturated-column and --replicas-column, the trace's "+
+			"columns of the demand, of what is above 0 at the limit, and of the ready replicas"))
+	}
+	a := queries{demand: o.history.Column, saturated: o.saturatedColumn, replicas: o.replicasColumn}
+	return a, err
+}

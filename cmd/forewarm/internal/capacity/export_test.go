@@ -1,0 +1,4 @@
+package capacity
+
+// Quantity is quantity, for its test.
+var Quantity = quantity

@@ -1,0 +1,79 @@
+package capacity
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
+	"github.com/forewarm/forewarm/pkg/core/series"
+	"github.com/forewarm/forewarm/pkg/offline/capacity"
+	"github.com/forewarm/forewarm/pkg/source/recorded"
+)
+
+// report is what was read and what it comes to.
+type report struct {
+	demand   recorded.History
+	observed capacity.History
+	estimate capacity.Estimate
+	unit     string
+	notes    []string
+}
+
+// read reads the three histories, on one grid.
+func read(
+	ctx context.Context, in io.Reader, from history.Options, asked queries, bar *cmdline.ProgressBar,
+) (report, error) {
+	r := report{unit: asked.unit}
+	// What comes on stdin comes once, and is read three times.
+	var kept bytes.Buffer
+	now := time.Now()
+	one := func(in io.Reader, what string) (recorded.History, error) {
+		if from.Trace != "" {
+			from.Column = what
+		} else {
+			from.Query = what
+		}
+		return from.Read(ctx, in, now, bar)
+	}
+	var err error
+	if r.demand, err = one(io.TeeReader(in, &kept), asked.demand); err != nil {
+		return r, fmt.Errorf("demand: %w", err)
+	}
+	if asked.title != "" { // A preset's query is longer than anyone reads.
+		at := strings.LastIndex(r.demand.Source, " at ")
+		r.demand.Source = asked.title + r.demand.Source[max(at, 0):]
+	}
+	saturated, err := one(bytes.NewReader(kept.Bytes()), asked.saturated)
+	if err != nil {
+		return r, fmt.Errorf("saturation: %w%s", err, hint(err,
+			"where the query compares, as in … > 5, and never held, compare with >= bool, which says 0 then"))
+	}
+	ready, err := one(bytes.NewReader(kept.Bytes()), asked.replicas)
+	if err != nil {
+		return r, fmt.Errorf("ready replicas: %w%s", err, hint(err,
+			"is kube-state-metrics scraped? Else name a query of them with --replicas"))
+	}
+	r.observed = capacity.History{
+		Step: r.demand.Step, Demand: r.demand.Values, Ready: ready.Values, Saturated: saturated.Values,
+	}
+	for what, h := range map[string]recorded.History{"demand": r.demand, "ready replicas": ready} {
+		for _, note := range h.Notes {
+			r.notes = append(r.notes, what+": "+note)
+		}
+	}
+	return r, nil
+}
+
+// hint is added to an error that says that there is no series.
+func hint(err error, text string) string {
+	if errors.Is(err, series.ErrNoSeries) {
+		return "; " + text
+	}
+	return ""
+}

@@ -1,0 +1,157 @@
+// Package doctor is the command "doctor", which says what is wrong with a Forewarm in a cluster, and how to mend it.
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/explain"
+	"github.com/forewarm/forewarm/pkg/doctor"
+)
+
+const about = `Doctor says what is wrong with a Forewarm in a cluster, and how to mend it. It checks its replicas and their leader, the
+CRDs, the API groups and their certificates, the rights of its account, a second Forewarm, clocks, the state of each
+Forecast and WarmPool, and each HPA on a Forecast, as "forewarm explain" does.
+
+With --prometheus it also asks that Prometheus: how long the history of each Forecast is, its gaps, missing or doubled
+labels, kube-state-metrics, and demand that stays at 0. The URL is one that you can reach: Forewarm's own is often
+reached by "kubectl port-forward" only.
+
+It changes nothing, and reads with your own rights. What you may not read is named. It reads the Secret of Forewarm's
+certificate authority to compare certificates; the key in it is neither used nor shown.
+
+With --wait it repeats the checks until there is no error, for pipelines.
+
+Exit codes:
+  0  no errors; there may be warnings
+  1  wrong usage, or the cluster cannot be reached
+  3  at least one error
+  4  no errors, but something could not be checked`
+
+const examples = `  forewarm doctor
+  forewarm doctor --wait=10m                     # after an installation, in a pipeline
+  forewarm doctor --prometheus http://127.0.0.1:9090
+  forewarm doctor --json | jq '.findings[] | select(.level == "error")'`
+
+// options are the flags.
+type options struct {
+	cmdline.Cluster
+
+	config doctor.Config
+	wait   time.Duration
+	output cmdline.Output
+}
+
+// defaultWait is that of --wait without a time, of the flag's own form.
+const defaultWait = "5m"
+
+// New is the command "doctor".
+func New() *cobra.Command {
+	o := options{config: doctor.Config{Now: time.Now, Explain: explain.FromCluster}}
+	cmd := &cobra.Command{
+		Use:     "doctor",
+		Short:   "Say what is wrong with an installation, and how to mend it",
+		Long:    about,
+		Example: examples,
+		Args:    cmdline.Args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.validate(); err != nil {
+				return cmdline.UsageError(err)
+			}
+			return run(cmd.Context(), &o, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	flags, history := cmd.Flags(), &o.config.Prometheus
+	flags.StringVarP(&o.config.Namespace, "namespace", "n", "forewarm-system",
+		"namespace that Forewarm is installed in")
+	o.output.AddFlags(flags, "print the findings")
+	o.AddFlags(flags)
+	flags.DurationVar(&o.wait, "wait", 0, "repeat the checks until there is no error, for at most this long")
+	flags.Lookup("wait").NoOptDefVal = defaultWait
+	flags.StringVar(&history.URL, "prometheus", "",
+		"Prometheus of Forewarm, as you reach it, to check the history in")
+	flags.DurationVar(&history.Timeout, "query-timeout", 30*time.Second,
+		"how long the Prometheus may take for one query")
+	cmdline.AddPrometheusFlags(flags, history)
+	return cmd
+}
+
+// validate returns every problem of a command line.
+func (o *options) validate() error {
+	problems, history := []error{o.Validate()}, &o.config.Prometheus
+	if o.config.Namespace == "" {
+		problems = append(problems, errors.New("--namespace is empty, write for example forewarm-system"))
+	}
+	if o.wait < 0 {
+		problems = append(problems, fmt.Errorf("--wait %s is negative, write for example --wait=5m", o.wait))
+	}
+	if history.Timeout <= 0 {
+		problems = append(problems,
+			fmt.Errorf("--query-timeout %s is not positive, write for example 30s", history.Timeout))
+	}
+	if history.URL != "" {
+		problems = append(problems, history.Validate(), cmdline.CheckPrometheus(history))
+	}
+	return errors.Join(problems...)
+}
+
+func run(ctx context.Context, o *options, out, messages io.Writer) error {
+	var err error
+	if o.config.Cluster, o.config.Elsewhere, err = o.Config(ctx, "doctor"); err != nil {
+		return err
+	}
+	d, err := doctor.New(o.config)
+	if err != nil {
+		return err
+	}
+	report, err := examine(ctx, d, o.wait, messages)
+	if err != nil {
+		return err
+	}
+	if o.output.ForScripts() {
+		err = o.output.Write(out, report)
+	} else {
+		err = write(out, report)
+	}
+	return errors.Join(err, cmdline.ChecksError(report.Count(doctor.Error), report.Count(doctor.Unknown)))
+}
+
+// runTimeout bounds one run of all checks; pause is the time between two runs of --wait.
+const (
+	runTimeout = 5 * time.Minute
+	pause      = 5 * time.Second
+)
+
+// examine runs the checks, and again until there is no error, for at most so long.
+func examine(ctx context.Context, d *doctor.Doctor, wait time.Duration, messages io.Writer) (doctor.Report, error) {
+	until, said := time.Now().Add(wait), ""
+	for {
+		report, err := examineOnce(ctx, d)
+		if ctx.Err() != nil {
+			return report, cmdline.WithExitCode(cmdline.Interrupted, context.Cause(ctx))
+		}
+		if err == nil && report.Count(doctor.Error) == 0 || time.Now().Add(pause).After(until) {
+			return report, err
+		}
+		if waits := waitsFor(report, err); waits != said {
+			said = waits
+			fmt.Fprintf(messages, "waiting: %s\n", waits)
+		}
+		select {
+		case <-ctx.Done(): // The next run reports it.
+		case <-time.After(pause):
+		}
+	}
+}
+
+func examineOnce(ctx context.Context, d *doctor.Doctor) (doctor.Report, error) {
+	ctx, cancel := context.WithTimeout(ctx, runTimeout)
+	defer cancel()
+	return d.Examine(ctx)
+}

@@ -1,0 +1,4 @@
+package doctor
+
+// Write is write, for its test.
+var Write = write

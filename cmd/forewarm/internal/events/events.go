@@ -1,0 +1,160 @@
+// Package events is the command "events import": calendars and cron tables become DemandEvents.
+package events
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"time"
+
+	"github.com/prometheus/common/model"
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/calendar/importer"
+	"github.com/forewarm/forewarm/pkg/manifest"
+)
+
+const about = `Import writes DemandEvents for the entries of a calendar (an .ics file, RFC 5545) or of a cron table, as YAML. What is
+known of the demand then neither of them says: write one of --times, --at-least, --like and --ignore, for all of them.
+
+Of a calendar, entries of one name and duration become one event. Entries that were over before --since are left out.
+A line of a cron table is an event of --duration; its name is that of the command.
+
+This command changes nothing. A cluster reads DemandEvents with the chart's demandEvents.enabled (docs/events.md).
+
+Exit codes:
+  0  all was imported
+  1  wrong usage, or the file cannot be read
+  3  something was left out`
+
+const examples = `  forewarm events import launches.ics --times 3 -n inference | kubectl apply -f -
+  forewarm events import team.ics --match 'sale|launch' --at-least 400
+  crontab -l | forewarm events import - --duration 20m --at-least 50 --time-zone Europe/Berlin`
+
+const (
+	// maxCalendar is the most that is read of a calendar, in bytes.
+	maxCalendar = 10 << 20
+	// keptDays is for how long what is over may still be learnt from.
+	keptDays = 28
+)
+
+// options are the flags.
+type options struct {
+	importer.Config
+
+	match, since string
+	output       cmdline.Output
+}
+
+// New is the command "events".
+func New() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "events", Short: "Import known events from calendars and cron tables", Args: cmdline.Args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	o := options{Config: importer.Config{Duration: time.Hour, Namespace: manifest.DefaultNamespace}}
+	imports := &cobra.Command{
+		Use:     "import FILE",
+		Short:   "Write DemandEvents for a calendar or a cron table",
+		Long:    about,
+		Example: examples,
+		Args:    cmdline.Args(cobra.ExactArgs(1)),
+		RunE:    func(cmd *cobra.Command, args []string) error { return run(cmd, &o, args[0]) },
+	}
+	flags := imports.Flags()
+	flags.StringVarP(&o.Namespace, "namespace", "n", o.Namespace, "namespace of the events")
+	flags.StringSliceVar(&o.Forecasts, "forecast", nil, "Forecasts whose demand it is (default: all of the namespace)")
+	flags.StringVar(&o.Known.Times, "times", "", "the demand is so many times what it would be")
+	flags.StringVar(&o.Known.AtLeast, "at-least", "", "the demand is at least that at its height")
+	flags.StringVar((*string)(&o.Known.Like), "like", "",
+		"the demand is like Last (the last of this name) or like a day of the week, for example Sunday")
+	flags.BoolVar(&o.Known.Ignore, "ignore", false, "nothing is learnt from the demand")
+	flags.StringVar(&o.Zone, "time-zone", "",
+		"time zone of times that name none, for example Europe/Berlin (default UTC)")
+	flags.StringVar(&o.match, "match", "", "regular `expression`, only entries whose name has it")
+	flags.Var((*model.Duration)(&o.Duration), "duration", "how long an event of a cron table lasts")
+	flags.StringVar(&o.since, "since", "", "`date` from which on events count, as 2026-12-24 (default: four weeks ago)")
+	o.output.AddFlags(flags, "print the objects")
+	cmd.AddCommand(imports)
+	return cmd
+}
+
+func run(cmd *cobra.Command, o *options, file string) error {
+	if err := o.validate(); err != nil {
+		return cmdline.UsageError(err)
+	}
+	data, err := cmdline.ReadInput(cmd.Context(), cmd.InOrStdin(), file, maxCalendar)
+	if err != nil {
+		return err
+	}
+	found, err := importer.ReadDemandEvents(data, o.Config)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	note := func(text string) { fmt.Fprint(cmd.ErrOrStderr(), cmdline.Note(text)) }
+	if found.Over > 0 {
+		note(fmt.Sprintf("%d were over before %s", found.Over, o.Since.Format(time.DateOnly)))
+	}
+	for _, reason := range found.LeftOut {
+		note(reason.Error())
+	}
+	if err := o.write(cmd.OutOrStdout(), found.Objects); err != nil {
+		return err
+	}
+	switch n := len(found.Objects); {
+	case len(found.LeftOut) > 0:
+		err := fmt.Errorf("%d imported, %d left out", n, len(found.LeftOut))
+		return cmdline.WithExitCode(cmdline.Findings, err)
+	case n == 0:
+		return fmt.Errorf("%s has no event to import: see --match and --since", file)
+	}
+	return nil
+}
+
+// validate completes the options, or returns every problem of the command line.
+func (o *options) validate() (err error) {
+	known := 0
+	for _, is := range []bool{o.Known.Times != "", o.Known.AtLeast != "", o.Known.Like != "", o.Known.Ignore} {
+		if is {
+			known++
+		}
+	}
+	var problems []error
+	if known != 1 {
+		problems = append(problems,
+			errors.New("say what is known of the demand: one of --times, --at-least, --like and --ignore"))
+	}
+	if o.Match, err = regexp.Compile(o.match); err != nil {
+		problems = append(problems, fmt.Errorf("--match: %w", err))
+	}
+	o.Since = time.Now().UTC().AddDate(0, 0, -keptDays).Truncate(24 * time.Hour) //nolint:mnd // A day.
+	if o.since != "" {
+		if o.Since, err = time.Parse(time.DateOnly, o.since); err != nil {
+			problems = append(problems, fmt.Errorf("--since %q: write a date, 2026-12-24", o.since))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+func (o *options) write(out io.Writer, objects []v1alpha1.DemandEvent) error {
+	if o.output.ForScripts() {
+		return o.output.Write(out, objects)
+	}
+	for i := range objects {
+		text, err := yaml.Marshal(map[string]any{
+			"apiVersion": objects[i].APIVersion, "kind": objects[i].Kind, "spec": objects[i].Spec,
+			"metadata": map[string]string{"name": objects[i].Name, "namespace": objects[i].Namespace},
+		})
+		if err != nil {
+			return fmt.Errorf("write %s: %w", objects[i].Name, err)
+		}
+		if _, err := fmt.Fprintf(out, "---\n%s", text); err != nil {
+			return err
+		}
+	}
+	return nil
+}

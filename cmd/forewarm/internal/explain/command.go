@@ -1,0 +1,252 @@
+// Package explain is the command "explain": what a HorizontalPodAutoscaler computes and why, from a cluster or a file.
+package explain
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/inspect"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
+	"github.com/forewarm/forewarm/pkg/offline/explain"
+)
+
+const about = `Explain shows what a HorizontalPodAutoscaler computes at its next sync, and why, with all numbers: the value of each
+metric and the replicas that it asks for, rounding and tolerance, which metric wins, what earlier recommendations,
+policies, minReplicas and maxReplicas change, and what the Forecast behind a metric reports. Warnings about harmful
+settings follow, with advice. The HPA's own status is shown beside the result.
+
+In a cluster it reads the HPA, its target's scale, the metrics and the Forecasts with your own rights. What you may not
+read is named, and the HPA's own status is used instead. For a KEDA ScaledObject it explains the HPA that KEDA creates.
+
+With --file (- for standard input) it needs no cluster. State the value of each metric and the number of replicas, or
+pipe in the output of "kubectl get hpa NAME -o yaml", whose status has both.
+
+With --at it tells of an earlier time instead: what was served and done then, by Forewarm's own metrics in --prometheus, and
+what today's spec would have served, replayed on the history until then. It needs the cluster for the HPA and its
+Forecasts as they are now.
+
+Exit codes:
+  0  explained, with or without warnings
+  1  wrong usage, or something that is needed cannot be read
+  2  there is no such HPA`
+
+const examples = `  forewarm explain inference/llama
+  forewarm explain inference/scaledobject/llama
+  forewarm explain -n inference llama --json | jq .desiredReplicas
+  forewarm explain inference/llama --at 3h --prometheus http://127.0.0.1:9090
+
+  forewarm explain --file hpa.yaml --value 180 --replicas 12
+  forewarm explain --file hpa.yaml --value requests=180 --value queue=7 --replicas 12 --lead-time 5m
+  kubectl get hpa llama -o yaml | forewarm explain --file -`
+
+// options are the flags.
+type options struct {
+	cmdline.Cluster
+
+	namespace, file string
+	values          []string
+	replicas, ready int32
+	leadTime        string
+	output          cmdline.Output
+	past            inspect.PastOptions
+}
+
+// unset is a number of replicas that no flag has given.
+const unset = -1
+
+// NewCommand is the command "explain".
+func NewCommand() *cobra.Command {
+	var o options
+	cmd := &cobra.Command{
+		Use:     "explain [NAMESPACE/][KIND/]NAME",
+		Short:   "Explain what an HPA does, and why",
+		Long:    about,
+		Example: examples,
+		Args:    cmdline.Args(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			of, err := o.validate(args)
+			if err != nil {
+				return cmdline.UsageError(err)
+			}
+			return o.run(cmd.Context(), of, cmd.InOrStdin(), cmd.OutOrStdout())
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&o.namespace, "namespace", "n", "", "namespace of the HPA")
+	o.output.AddFlags(flags, "print the explanation")
+	o.AddFlags(flags)
+	flags.StringVarP(&o.file, "file", "f", "", "explain an HPA or a ScaledObject of this file, without a cluster")
+	flags.StringArrayVar(&o.values, "value", nil,
+		"with --file: value of the metric (180, 4.5k), or NAME=VALUE for one of several")
+	flags.Int32Var(&o.replicas, "replicas", unset, "with --file: number of replicas (default: the status's)")
+	flags.Int32Var(&o.ready, "ready", unset, "with --file: number of ready replicas (default: all)")
+	flags.StringVar(&o.leadTime, "lead-time", "", "time from \"more replicas\" to \"ready\", if no Forecast has it: 5m")
+	o.past.AddFlags(flags, "at", "tell of this time")
+	for _, n := range []string{"replicas", "ready"} {
+		flags.Lookup(n).DefValue = "0" // So the help leaves it out: the words say what it is.
+	}
+	return cmd
+}
+
+// autoscalerName is what is to be explained.
+type autoscalerName struct {
+	namespace string
+	// kind of autoscaler, empty where none was written.
+	kind string
+	name string
+}
+
+// kindOf is the kind by one of its names; empty for any other.
+func kindOf(text string) string {
+	switch strings.ToLower(text) {
+	case "hpa", "horizontalpodautoscaler", "horizontalpodautoscalers":
+		return autoscaler.KindHPA
+	case "scaledobject", "scaledobjects", "so":
+		return autoscaler.KindScaledObject
+	}
+	return ""
+}
+
+// inFile is how a file's autoscalers are told apart: by name, and by kind where one was written.
+func (n autoscalerName) inFile() string {
+	if n.kind == "" {
+		return n.name
+	}
+	return n.kind + "/" + n.name
+}
+
+// validate returns every problem of a command line.
+func (o *options) validate(args []string) (of autoscalerName, err error) {
+	var problems []error
+	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	if len(args) == 1 {
+		of, err = o.parseName(args[0])
+		problems = append(problems, err)
+	}
+	switch {
+	case o.file != "" && (o.Kubeconfig != "" || o.Context != ""):
+		wrong("--file needs no cluster, leave out --kubeconfig and --context")
+	case o.file != "" && !o.past.From.IsZero():
+		wrong("--at needs a cluster, leave out --file")
+	case o.file == "" && len(args) == 0:
+		wrong("name the HPA (NAMESPACE/NAME), or a file with one (--file hpa.yaml --value 180 --replicas 12)")
+	case o.file == "" && (len(o.values) > 0 || o.replicas != unset || o.ready != unset):
+		wrong("--value, --replicas and --ready are for --file: in a cluster they are read")
+	}
+	problems = append(problems, o.Validate(), o.past.Validate())
+	const most = 1_000_000_000
+	if o.replicas != unset && (o.replicas < 0 || o.replicas > most) {
+		wrong("--replicas %d is no number of replicas, write for example 12", o.replicas)
+	}
+	if o.ready != unset && (o.ready < 0 || o.ready > most) {
+		wrong("--ready %d is no number of replicas, write for example 12", o.ready)
+	}
+	if _, err = o.lead(); err != nil {
+		problems = append(problems, err)
+	}
+	return of, errors.Join(problems...)
+}
+
+// parseName reads [NAMESPACE/][KIND/]NAME. Of two parts the first is a kind where it is the name of one.
+func (o *options) parseName(text string) (autoscalerName, error) {
+	parts := strings.Split(text, "/")
+	for _, p := range parts {
+		if p == "" || len(p) > 253 {
+			return autoscalerName{}, fmt.Errorf("%.200q is no HPA, write NAMESPACE/NAME", text)
+		}
+	}
+	of := autoscalerName{name: parts[len(parts)-1]}
+	switch len(parts) {
+	case 1:
+	case 2:
+		if of.kind = kindOf(parts[0]); of.kind == "" {
+			of.namespace = parts[0]
+		}
+	case 3:
+		if of.namespace, of.kind = parts[0], kindOf(parts[1]); of.kind == "" {
+			return autoscalerName{}, fmt.Errorf("%.64q is not explained: write hpa/NAME or scaledobject/NAME", parts[1])
+		}
+	default:
+		return autoscalerName{}, fmt.Errorf("%.200q is no HPA, write NAMESPACE/NAME", text)
+	}
+	if o.namespace != "" && of.namespace != "" && o.namespace != of.namespace {
+		return autoscalerName{}, fmt.Errorf("%.200q is not in the namespace of --namespace, leave one out", text)
+	}
+	of.namespace = cmp.Or(of.namespace, o.namespace)
+	return of, nil
+}
+
+// lead is the lead time by the flag; 0 without.
+func (o *options) lead() (time.Duration, error) {
+	if o.leadTime == "" {
+		return 0, nil
+	}
+	lead, err := time.ParseDuration(o.leadTime)
+	if err != nil || lead <= 0 || lead > 24*time.Hour {
+		return 0, fmt.Errorf("--lead-time %.64q is no time of up to a day, write for example 5m", o.leadTime)
+	}
+	return lead, nil
+}
+
+func (o *options) run(ctx context.Context, of autoscalerName, in io.Reader, out io.Writer) error {
+	if !o.past.From.IsZero() {
+		return o.runPast(ctx, of, out)
+	}
+	var situation *explain.Input
+	var err error
+	if o.file != "" {
+		situation, err = o.fromFile(ctx, of, in)
+	} else {
+		situation, err = o.fromCluster(ctx, of)
+	}
+	if err != nil {
+		return err
+	}
+	if situation.Lead, err = o.lead(); err != nil {
+		return err
+	}
+	explanation, err := explain.Explain(situation)
+	if err != nil {
+		return err
+	}
+	if o.output.ForScripts() {
+		return o.output.Write(out, explanation)
+	}
+	return writeText(out, explanation)
+}
+
+// runPast tells of the Forecasts that an HPA reads, at an earlier time.
+func (o *options) runPast(ctx context.Context, of autoscalerName, out io.Writer) error {
+	situation, err := o.fromCluster(ctx, of)
+	if err != nil {
+		return err
+	}
+	var keys []snapshot.Key
+	namespace, _, _ := strings.Cut(situation.HPA, "/")
+	for i := range situation.Metrics {
+		if f := situation.Metrics[i].Forecast; f != nil {
+			keys = append(keys, snapshot.Key{Namespace: namespace, Name: f.Name})
+		}
+	}
+	if len(keys) == 0 {
+		return fmt.Errorf("%s reads no Forecast, so nothing of it is recorded or replayed", situation.HPA)
+	}
+	config, _, err := o.Config(ctx, "explain")
+	if err != nil {
+		return err
+	}
+	all, err := o.past.Read(ctx, config, keys, o.past.From)
+	if err != nil {
+		return err
+	}
+	return inspect.WritePast(out, &o.output, all)
+}

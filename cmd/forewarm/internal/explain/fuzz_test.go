@@ -1,0 +1,41 @@
+package explain //nolint:testpackage // How an argument is read is nobody else's.
+
+import (
+	"math"
+	"testing"
+)
+
+// Whatever is asked for, it is refused in a few words, or it is a name that an API can be asked for and a value that it can
+// hold.
+func FuzzArguments(f *testing.F) {
+	for _, text := range []string{
+		"llama", "inference/llama", "inference/hpa/llama", "so/llama", "//", "a/b/c/d", "180", "4.5k", "-1", "1e-30000000", "1e99", "9e15",
+		"a=b=1", "NaN", "", "5m", "25h", "-0s",
+	} {
+		f.Add(text, text)
+	}
+	f.Fuzz(func(t *testing.T, text, namespace string) {
+		short := func(err error) {
+			t.Helper()
+			if len(err.Error()) > 1200 {
+				t.Fatalf("%q, %q: %d bytes: %v", text, namespace, len(err.Error()), err)
+			}
+		}
+		o := options{namespace: namespace, leadTime: text}
+		if of, err := o.parseName(text); err != nil {
+			short(err)
+		} else if of.name == "" || len(of.name) > 253 || of.kind != "" && kindOf(of.kind) != of.kind {
+			t.Fatalf("%q is %+v", text, of)
+		}
+		if v, err := parseValue(text); err != nil {
+			short(err)
+		} else if v == math.MinInt64 || v == math.MaxInt64 {
+			t.Fatalf("%q is the value %d", text, v)
+		}
+		if lead, err := o.lead(); err != nil {
+			short(err)
+		} else if lead < 0 {
+			t.Fatalf("%q is the lead time %s", text, lead)
+		}
+	})
+}

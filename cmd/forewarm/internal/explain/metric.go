@@ -1,0 +1,140 @@
+package explain
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	custom "k8s.io/metrics/pkg/apis/custom_metrics/v1beta2"
+	external "k8s.io/metrics/pkg/apis/external_metrics/v1beta1"
+
+	"github.com/forewarm/forewarm/pkg/core/hpa"
+	"github.com/forewarm/forewarm/pkg/kube/client"
+	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
+	"github.com/forewarm/forewarm/pkg/offline/explain"
+)
+
+// metric reads one metric and the Forecast behind it. One that the user may not read is taken from the HPA's status.
+func (r *clusterReader) metric(ctx context.Context, s *autoscaler.Resolved, i int) {
+	m, from := &s.Spec.Metrics[i], &s.Sources[i]
+	values, group, err := r.values(ctx, from.Metric)
+	read := explain.Metric{Reading: hpa.Reading{Values: values}, From: group}
+	if err != nil {
+		read = explain.Metric{Reading: hpa.Reading{Err: errors.New(client.APIMessage(err))}}
+	}
+	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
+		if milli, found := byStatus(s, i); found {
+			read = explain.Metric{Reading: hpa.Reading{Values: []int64{milli}}, From: "the HPA's status"}
+			r.note("metric %s, the HPA's status is used instead: %s", m.Name, client.APIMessage(err))
+		}
+	}
+	if from.Forecast != "" {
+		read.Forecast = r.forecast(ctx, from)
+	}
+	s.Metrics[i] = read
+}
+
+// values reads a metric from the API that serves it, in milli-units.
+func (r *clusterReader) values(
+	ctx context.Context, m *autoscalingv2.MetricSpec,
+) (values []int64, group string, err error) {
+	if m.External != nil {
+		values, err = r.external(ctx, m.External)
+		return values, external.SchemeGroupVersion.Group, err
+	}
+	values, err = r.object(ctx, m.Object)
+	return values, custom.SchemeGroupVersion.Group, err
+}
+
+func (r *clusterReader) external(ctx context.Context, m *autoscalingv2.ExternalMetricSource) ([]int64, error) {
+	var list external.ExternalMetricValueList
+	err := r.get(ctx, &list, "labelSelector", m.Metric.Selector, "external.metrics.k8s.io",
+		external.SchemeGroupVersion.Version, "namespaces", r.namespace, m.Metric.Name)
+	if err != nil {
+		return nil, err
+	}
+	if len(list.Items) == 0 {
+		return nil, fmt.Errorf("no value of %s is served", m.Metric.Name)
+	}
+	values := make([]int64, len(list.Items))
+	for i := range list.Items {
+		values[i] = milliOf(&list.Items[i].Value)
+	}
+	return values, nil
+}
+
+func (r *clusterReader) object(ctx context.Context, m *autoscalingv2.ObjectMetricSource) ([]int64, error) {
+	of := m.DescribedObject
+	kind := schema.FromAPIVersionAndKind(of.APIVersion, of.Kind)
+	mapping, err := r.mapper.RESTMapping(kind.GroupKind())
+	if err != nil {
+		return nil, err
+	}
+	var list custom.MetricValueList
+	for _, version := range []string{custom.SchemeGroupVersion.Version, "v1beta1"} {
+		// Both versions have a value, and nothing else is read.
+		err = r.get(ctx, &list, "metricLabelSelector", m.Metric.Selector, custom.SchemeGroupVersion.Group, version,
+			"namespaces", r.namespace, mapping.Resource.GroupResource().String(), of.Name, m.Metric.Name)
+		if err == nil || !apierrors.IsNotFound(err) {
+			break
+		}
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case len(list.Items) != 1:
+		return nil, fmt.Errorf("%d values of %s are served, want 1", len(list.Items), m.Metric.Name)
+	}
+	return []int64{milliOf(&list.Items[0].Value)}, nil
+}
+
+// get reads an object of an aggregated API.
+func (r *clusterReader) get(
+	ctx context.Context, into any, parameter string, selector *metav1.LabelSelector, path ...string,
+) error {
+	for _, part := range path {
+		if part == "" || part == "." || part == ".." || strings.Contains(part, "/") {
+			return fmt.Errorf("%.64q cannot be part of an API path", part)
+		}
+	}
+	request := r.clients.Discovery().RESTClient().Get().AbsPath(append([]string{"/apis"}, path...)...)
+	if selector != nil {
+		parsed, err := metav1.LabelSelectorAsSelector(selector)
+		if err != nil {
+			return err
+		}
+		request = request.Param(parameter, parsed.String())
+	}
+	result := request.SetHeader("Accept", "application/json").Do(ctx)
+	// Raw alone would not have the server's words.
+	if err := result.Error(); err != nil {
+		return err
+	}
+	body, err := result.Raw()
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		return fmt.Errorf("the answer of %s cannot be decoded: %w", path[0], err)
+	}
+	return nil
+}
+
+// milliOf is a quantity in milli-units, cut to what there is.
+func milliOf(q *resource.Quantity) int64 {
+	const most = 1<<63 - 1
+	switch v := q.AsApproximateFloat64(); {
+	case v >= most/1000:
+		return most
+	case v <= -most/1000:
+		return -most
+	}
+	return q.MilliValue()
+}

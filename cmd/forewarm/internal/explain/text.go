@@ -1,0 +1,86 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
+	"github.com/forewarm/forewarm/pkg/offline/explain"
+)
+
+// nothing stands for what is not known.
+const nothing = "-"
+
+// writeText writes an explanation for people.
+func writeText(out io.Writer, e *explain.Explanation) error {
+	switch {
+	case e.Desired == nil:
+		fmt.Fprintf(out, "%s scales %s\n\n", e.HPA, e.Target)
+	case *e.Desired == e.Replicas:
+		fmt.Fprintf(out, "%s leaves %s at %d replicas\n\n", e.HPA, e.Target, e.Replicas)
+	default:
+		fmt.Fprintf(out, "%s takes %s from %d to %d replicas\n\n", e.HPA, e.Target, e.Replicas, *e.Desired)
+	}
+	for _, sentence := range e.Sentences {
+		fmt.Fprintln(out, sentence)
+	}
+	if e.Live != nil {
+		writeList(out, "Why the status can differ:", e.Live.Why)
+	}
+	writeList(out, "What could not be read:", e.Unknown)
+	for _, w := range e.Warnings {
+		fmt.Fprintf(out, "\n%s: %s.\n  → %s\n", w.Reason, w.Message, w.Advice)
+	}
+	return metricTable(out, e.Metrics)
+}
+
+// writeList is a paragraph of items; nothing without any.
+func writeList(out io.Writer, title string, items []string) {
+	if len(items) > 0 {
+		fmt.Fprintf(out, "\n%s\n  - %s\n", title, strings.Join(items, "\n  - "))
+	}
+}
+
+// metricTable writes a line for each metric.
+func metricTable(out io.Writer, metrics []explain.MetricLine) error {
+	var lines [][]string
+	for i := range metrics {
+		l := &metrics[i]
+		lines = append(lines, []string{
+			l.Name, l.Type, cmp.Or(l.Forecast, nothing), formatNumber(l.Value), cmp.Or(l.Target, nothing),
+			formatNumber(l.Ratio), formatReplicas(l.Proposes), cmp.Or(l.Live, nothing), metricNote(l),
+		})
+	}
+	return cmdline.Table(out, "\nMETRIC\tTYPE\tFORECAST\tVALUE\tTARGET\tRATIO\tASKS FOR\tSTATUS\tNOTE", lines)
+}
+
+func metricNote(l *explain.MetricLine) string {
+	switch {
+	case l.Error != "":
+		return l.Error
+	case l.Decides && l.WithinTolerance:
+		return "decides, within tolerance"
+	case l.Decides:
+		return "decides"
+	case l.WithinTolerance:
+		return "within tolerance"
+	}
+	return nothing
+}
+
+func formatNumber(v *float64) string {
+	if v == nil {
+		return nothing
+	}
+	return strconv.FormatFloat(*v, 'g', 6, 64)
+}
+
+func formatReplicas(n *int32) string {
+	if n == nil {
+		return nothing
+	}
+	return strconv.Itoa(int(*n))
+}

@@ -1,0 +1,104 @@
+package importer
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/prometheus/common/model"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/calendar"
+	"github.com/forewarm/forewarm/pkg/manifest"
+)
+
+// Config says which events become DemandEvents, and what is known of the demand then.
+type Config struct {
+	// Namespace of the objects, and the Forecasts in it whose demand it is; without any it is the demand of all.
+	Namespace string
+	Forecasts []string
+	// Known is the part that no event has of its own.
+	Known v1alpha1.EventSpec
+	// Zone is for times that name none, Duration for the events of a cron table.
+	Zone     string
+	Duration time.Duration
+	// Match is found in the name of each event. Events that were over before Since are left out.
+	Match *regexp.Regexp
+	Since time.Time
+}
+
+// DemandEvents are the objects for a calendar or a cron table.
+type DemandEvents struct {
+	Objects []v1alpha1.DemandEvent
+	// LeftOut says of what could not be imported why, and what to do.
+	LeftOut []error
+	// Over is the number of events that were over before.
+	Over int
+}
+
+// ReadDemandEvents reads a calendar or a cron table.
+func ReadDemandEvents(data []byte, c Config) (DemandEvents, error) {
+	var found Result
+	if bytes.Contains(data[:min(len(data), 1024)], []byte("BEGIN:VCALENDAR")) {
+		var err error
+		if found, err = ICS(data, c.Zone); err != nil {
+			return DemandEvents{}, err
+		}
+	} else {
+		found = Crontab(data, c.Since, c.Zone, c.Duration)
+	}
+	out := DemandEvents{Objects: []v1alpha1.DemandEvent{}, LeftOut: found.LeftOut}
+	taken := map[string]bool{}
+	for i := range found.Events {
+		e := &found.Events[i]
+		if !c.Match.MatchString(e.Name) {
+			continue
+		}
+		object := c.object(e, taken)
+		event, problems := manifest.ResolveDemandEvent(object.Name, &object.Spec)
+		switch {
+		case len(problems) > 0:
+			out.LeftOut = append(out.LeftOut,
+				fmt.Errorf("%.64q is left out: %s", e.Name, manifest.JoinProblems(problems)))
+		case isOver(event.Event, c.Since):
+			out.Over++
+		default:
+			taken[object.Name] = true
+			out.Objects = append(out.Objects, object)
+		}
+	}
+	return out, nil
+}
+
+// object is the DemandEvent of an event, under a name that is free.
+func (c *Config) object(e *calendar.Event, taken map[string]bool) v1alpha1.DemandEvent {
+	isTaken := func(name string) bool { return taken[name] }
+	name := manifest.FreeName(e.Name, isTaken)
+	if name == "" { // It has other letters.
+		name = manifest.FreeName("event", isTaken)
+	}
+	spec := c.Known
+	spec.Start, spec.TimeZone, spec.Recurrence = v1alpha1.EventTime(e.Start), e.TimeZone, e.Recurrence
+	spec.Duration = v1alpha1.Duration(model.Duration(e.Duration).String())
+	spec.AlsoOn, spec.ExceptOn = eventTimes(e.AlsoOn), eventTimes(e.ExceptOn)
+	return v1alpha1.DemandEvent{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion().String(), Kind: v1alpha1.DemandEventKind},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: c.Namespace},
+		Spec:       v1alpha1.DemandEventSpec{EventSpec: spec, Forecasts: c.Forecasts},
+	}
+}
+
+func eventTimes(all []string) (out []v1alpha1.EventTime) {
+	for _, t := range all {
+		out = append(out, v1alpha1.EventTime(t))
+	}
+	return out
+}
+
+// isOver reports whether an event has no occurrence any more, that a Forecast could have seen or will see.
+func isOver(e calendar.Event, since time.Time) bool {
+	const years = 10
+	return len(calendar.Of([]calendar.Event{e})(since, since.AddDate(years, 0, 0))) == 0
+}
