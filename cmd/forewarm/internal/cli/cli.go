@@ -90,9 +90,9 @@ func (p Program) Command() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return cmdline.UsageError(flagError(err)) })
-	root.AddCommand(demo.New(), newSimulate(), newBacktest(), serve.NewCommand(), outlooks.NewCommand(), explain.NewCommand(),
-		newInit(), newConvert(), newEvents(), newPresets(), NewCapacity(), newDoctor(), newHandover(), newPause(),
-		newResume(), newVersionCommand(p.Version))
+	root.AddCommand(demo.New(), newSimulate(), newBacktest(), serve.NewCommand(), outlooks.NewCommand(),
+		explain.NewCommand(), newInit(), newConvert(), newEvents(), newPresets(), NewCapacity(), newDoctor(),
+		newHandover(), newPause(), newResume(), newVersionCommand(p.Version))
 	root.SetVersionTemplate("forewarm {{.Version}}\n")
 	root.Flags().Bool("version", false, "print the version of this binary") // Without cobra's -v.
 	addCompletions(root)

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/explain"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/doctor"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
@@ -128,7 +127,6 @@ func (o *doctorOptions) doctor(ctx context.Context) (*doctor.Doctor, error) {
 		Elsewhere:  namespace,
 		Prometheus: o.prometheus,
 		Now:        time.Now,
-		Explain:    explain.FromCluster,
 	})
 }
 

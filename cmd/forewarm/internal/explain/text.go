@@ -14,9 +14,11 @@ import (
 // nothing stands for what is not known.
 const nothing = "-"
 
-// writeText writes an explanation for people.
-func writeText(out io.Writer, e *explain.Explanation) error {
+// write writes an explanation in the form of the flags.
+func write(out io.Writer, form *cmdline.Output, e *explain.Explanation) error {
 	switch {
+	case form.ForScripts():
+		return form.Write(out, e)
 	case e.Desired == nil:
 		fmt.Fprintf(out, "%s scales %s\n\n", e.HPA, e.Target)
 	case *e.Desired == e.Replicas:
