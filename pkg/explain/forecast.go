@@ -28,8 +28,12 @@ import (
 func (r *reader) readForecast(ctx context.Context, s *reading, from *autoscaler.Source) *explain.Forecast {
 	asked := selectorLabels(from)
 	o, err := r.readOutlook(ctx, from.Forecast)
-	if apierrors.IsNotFound(err) && !from.Certain {
-		if from.Forecast, asked = r.findExposing(ctx, s, from); from.Forecast != "" {
+	if apierrors.IsNotFound(err) && !from.Certain { // A Forecast may expose the metric under this name.
+		all, unread := client.ListForecasts(ctx, r.objects, r.Namespace)
+		if unread != nil && !apierrors.IsNotFound(unread) {
+			s.note("whether a Forecast exposes %s: %s", from.Forecast, client.APIMessage(unread))
+		}
+		if from.Forecast, asked = from.Exposing(r.Namespace, all); from.Forecast != "" {
 			o, err = r.readOutlook(ctx, from.Forecast)
 		}
 	}
@@ -52,18 +56,6 @@ func (r *reader) readOutlook(ctx context.Context, forecast string) (*inspect.Out
 	err := r.get(ctx, &o, "", nil, inspect.GroupName, inspect.Version, "namespaces", r.Namespace, inspect.Resource,
 		forecast)
 	return &o, err
-}
-
-// findExposing returns the Forecast that answers an External metric by its alias, and the view that the metric asks for; an
-// empty name if no Forecast does.
-func (r *reader) findExposing(
-	ctx context.Context, s *reading, from *autoscaler.Source,
-) (name string, view map[string]string) {
-	all, err := client.ListForecasts(ctx, r.objects, r.Namespace)
-	if err != nil && !apierrors.IsNotFound(err) {
-		s.note("whether a Forecast exposes %s: %s", from.Forecast, client.APIMessage(err))
-	}
-	return from.Exposing(r.Namespace, all)
 }
 
 // ofOutlook is what an explanation takes from an outlook.

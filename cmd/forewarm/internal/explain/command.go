@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -127,13 +128,13 @@ func (o *options) validate(args []string) (cfg explain.Config, err error) {
 		wrong("--value, --replicas and --ready are for --file: in a cluster they are read")
 	}
 	problems = append(problems, o.Validate(), o.past.Validate())
-	const most = 1_000_000_000
-	if o.replicas != explain.Unset && (o.replicas < 0 || o.replicas > most) {
-		wrong("--replicas %d is no number of replicas, write for example 12", o.replicas)
+	number := func(flag string, n int32) {
+		if n != explain.Unset && (n < 0 || n > 1_000_000_000) {
+			wrong("--%s %d is no number of replicas, write for example 12", flag, n)
+		}
 	}
-	if o.ready != explain.Unset && (o.ready < 0 || o.ready > most) {
-		wrong("--ready %d is no number of replicas, write for example 12", o.ready)
-	}
+	number("replicas", o.replicas)
+	number("ready", o.ready)
 	cfg.Lead, err = o.lead()
 	return cfg, errors.Join(append(problems, err)...)
 }
@@ -141,14 +142,12 @@ func (o *options) validate(args []string) (cfg explain.Config, err error) {
 // parseName reads [NAMESPACE/][KIND/]NAME. Of two parts the first is a kind where it is the name of one.
 func (o *options) parseName(text string) (explain.Config, error) {
 	parts := strings.Split(text, "/")
-	for _, p := range parts {
-		if p == "" || len(p) > 253 {
-			return explain.Config{}, fmt.Errorf("%.200q is no HPA, write NAMESPACE/NAME", text)
-		}
+	wrong := func(p string) bool { return p == "" || len(p) > 253 }
+	if len(parts) > 3 || slices.ContainsFunc(parts, wrong) {
+		return explain.Config{}, fmt.Errorf("%.200q is no HPA, write NAMESPACE/NAME", text)
 	}
 	of := explain.Config{Name: parts[len(parts)-1]}
 	switch len(parts) {
-	case 1:
 	case 2:
 		if of.Kind = kindOf(parts[0]); of.Kind == "" {
 			of.Namespace = parts[0]
@@ -157,8 +156,6 @@ func (o *options) parseName(text string) (explain.Config, error) {
 		if of.Namespace, of.Kind = parts[0], kindOf(parts[1]); of.Kind == "" {
 			return explain.Config{}, fmt.Errorf("%.64q is not explained: write hpa/NAME or scaledobject/NAME", parts[1])
 		}
-	default:
-		return explain.Config{}, fmt.Errorf("%.200q is no HPA, write NAMESPACE/NAME", text)
 	}
 	if o.namespace != "" && of.Namespace != "" && o.namespace != of.Namespace {
 		return explain.Config{}, fmt.Errorf("%.200q is not in the namespace of --namespace, leave one out", text)
