@@ -21,7 +21,6 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/explain"
 	"github.com/forewarm/forewarm/hack/apiservertest"
 	"github.com/forewarm/forewarm/pkg/doctor"
 )
@@ -37,7 +36,7 @@ func examineAt(t *testing.T, config *rest.Config, now func() time.Time) []doctor
 	config = rest.CopyConfig(config)
 	config.Timeout = 10 * time.Second
 	d, err := doctor.New(
-		doctor.Config{Cluster: config, Namespace: system, Elsewhere: "team", Now: now, Explain: explain.FromCluster},
+		doctor.Config{Cluster: config, Namespace: system, Elsewhere: "team", Now: now},
 	)
 	if err != nil {
 		t.Fatal(err)

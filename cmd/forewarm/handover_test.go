@@ -7,7 +7,6 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/explain"
 	"github.com/forewarm/forewarm/pkg/doctor"
 )
 
@@ -46,7 +45,6 @@ func handover(t *testing.T, s *scene) {
 				Namespace: system,
 				Elsewhere: "team",
 				Now:       time.Now,
-				Explain:   explain.FromCluster,
 			},
 		)
 		if err != nil {

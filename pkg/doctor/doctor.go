@@ -16,7 +16,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"github.com/forewarm/forewarm/pkg/offline/explain"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
 
@@ -31,8 +30,6 @@ type Config struct {
 	Prometheus prometheus.Config
 	// Now is the clock.
 	Now func() time.Time
-	// Explain explains an HPA of the cluster as `forewarm explain hpa` does.
-	Explain func(ctx context.Context, config *rest.Config, namespace, name string) (*explain.Explanation, error)
 }
 
 // Doctor examines one cluster.

@@ -13,11 +13,11 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/explain"
 	"github.com/forewarm/forewarm/pkg/kube/aggregation"
 	"github.com/forewarm/forewarm/pkg/kube/pools"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
-	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
 
 // checkForecasts: what does Forewarm itself say of each Forecast?
@@ -341,46 +341,42 @@ func (d *Doctor) explain(ctx context.Context, h *autoscalingv2.HorizontalPodAuto
 	const name = "Autoscalers"
 	ctx, cancel := context.WithTimeout(ctx, explainTimeout)
 	defer cancel()
-	object := "HPA " + h.Namespace + "/" + h.Name
-	e, err := d.Explain(ctx, d.Cluster, h.Namespace, h.Name)
+	of := h.Namespace + "/" + h.Name
+	e, err := explain.FromCluster(ctx, explain.Config{
+		Cluster: d.Cluster, Namespace: h.Namespace, Name: h.Name, Now: d.Now,
+	})
 	switch {
 	case isAbsent(err):
 		return nil // It was deleted in the meantime.
 	case err != nil:
-		f := unread(name, object, err)
-		f.Object = object
+		f := unread(name, "HPA "+of, err)
+		f.Object = "HPA " + of
 		return []Finding{f}
 	}
-	if !slices.ContainsFunc(e.Metrics, func(m explain.MetricLine) bool { return m.Forecast != "" }) {
+	var out []Finding
+	found := func(level Level, message, remedy string) {
+		out = append(out, Finding{Check: name, Level: level, Object: "HPA " + of, Message: message, Remedy: remedy})
+	}
+	reads := false
+	for i := range e.Metrics {
+		m := &e.Metrics[i]
+		reads = reads || m.Forecast != ""
+		if m.Error != "" {
+			found(Error, "metric "+m.Name+": "+m.Error,
+				"see docs/troubleshooting.md; forewarm explain "+of+" has the details")
+		}
+	}
+	if !reads {
 		return nil // Another of KEDA's.
 	}
-	out := metricErrors(object, e)
 	for _, w := range e.Warnings {
-		out = append(out, Finding{
-			Check: name, Level: Warning, Object: object, Message: w.Reason + ": " + w.Message, Remedy: w.Advice,
-		})
+		found(Warning, w.Reason+": "+w.Message, w.Advice)
 	}
 	for _, text := range e.Unknown {
-		out = append(out,
-			Finding{Check: name, Level: Unknown, Object: object, Message: "could not read " + text, Remedy: ask})
+		found(Unknown, "could not read "+text, ask)
 	}
 	if len(out) == 0 {
-		out = append(out,
-			Finding{Check: name, Level: OK, Object: object, Message: "reads its Forecast, without a warning"})
-	}
-	return out
-}
-
-// metricErrors are the metrics of an HPA that cannot be read.
-func metricErrors(object string, e *explain.Explanation) []Finding {
-	var out []Finding
-	for i := range e.Metrics {
-		if m := &e.Metrics[i]; m.Error != "" {
-			out = append(out, Finding{
-				Check: "Autoscalers", Level: Error, Object: object, Message: "metric " + m.Name + ": " + m.Error,
-				Remedy: "see docs/troubleshooting.md; forewarm explain " + object[len("HPA "):] + " has the details",
-			})
-		}
+		found(OK, "reads its Forecast, without a warning", "")
 	}
 	return out
 }

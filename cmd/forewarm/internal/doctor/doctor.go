@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/explain"
 	"github.com/forewarm/forewarm/pkg/doctor"
 )
 
@@ -53,7 +52,6 @@ const defaultWait = "5m"
 
 // New is the command "doctor".
 func New() *cobra.Command {
-	o := options{config: doctor.Config{Now: time.Now, Explain: explain.FromCluster}}
 	cmd := &cobra.Command{
 		Use:     "doctor",
 		Short:   "Say what is wrong with an installation, and how to mend it",

@@ -3,20 +3,21 @@ package explain
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
-	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/inspect"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/explain"
+	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
-	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
 
 const about = `Explain shows what a HorizontalPodAutoscaler computes at its next sync, and why, with all numbers: the value of each
@@ -60,9 +61,6 @@ type options struct {
 	past            inspect.PastOptions
 }
 
-// unset is a number of replicas that no flag has given.
-const unset = -1
-
 // NewCommand is the command "explain".
 func NewCommand() *cobra.Command {
 	var o options
@@ -73,11 +71,14 @@ func NewCommand() *cobra.Command {
 		Example: examples,
 		Args:    cmdline.Args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			of, err := o.validate(args)
+			cfg, err := o.validate(args)
 			if err != nil {
 				return cmdline.UsageError(err)
 			}
-			return o.run(cmd.Context(), of, cmd.InOrStdin(), cmd.OutOrStdout())
+			if o.file != "" {
+				return runFile(cmd, &o, cfg)
+			}
+			return runCluster(cmd, &o, cfg)
 		},
 	}
 	flags := cmd.Flags()
@@ -87,22 +88,14 @@ func NewCommand() *cobra.Command {
 	flags.StringVarP(&o.file, "file", "f", "", "explain an HPA or a ScaledObject of this file, without a cluster")
 	flags.StringArrayVar(&o.values, "value", nil,
 		"with --file: value of the metric (180, 4.5k), or NAME=VALUE for one of several")
-	flags.Int32Var(&o.replicas, "replicas", unset, "with --file: number of replicas (default: the status's)")
-	flags.Int32Var(&o.ready, "ready", unset, "with --file: number of ready replicas (default: all)")
+	flags.Int32Var(&o.replicas, "replicas", explain.Unset, "with --file: number of replicas (default: the status's)")
+	flags.Int32Var(&o.ready, "ready", explain.Unset, "with --file: number of ready replicas (default: all)")
 	flags.StringVar(&o.leadTime, "lead-time", "", "time from \"more replicas\" to \"ready\", if no Forecast has it: 5m")
 	o.past.AddFlags(flags, "at", "tell of this time")
 	for _, n := range []string{"replicas", "ready"} {
 		flags.Lookup(n).DefValue = "0" // So the help leaves it out: the words say what it is.
 	}
 	return cmd
-}
-
-// autoscalerName is what is to be explained.
-type autoscalerName struct {
-	namespace string
-	// kind of autoscaler, empty where none was written.
-	kind string
-	name string
 }
 
 // kindOf is the kind by one of its names; empty for any other.
@@ -116,20 +109,12 @@ func kindOf(text string) string {
 	return ""
 }
 
-// inFile is how a file's autoscalers are told apart: by name, and by kind where one was written.
-func (n autoscalerName) inFile() string {
-	if n.kind == "" {
-		return n.name
-	}
-	return n.kind + "/" + n.name
-}
-
-// validate returns every problem of a command line.
-func (o *options) validate(args []string) (of autoscalerName, err error) {
+// validate returns what to explain, or every problem of a command line.
+func (o *options) validate(args []string) (cfg explain.Config, err error) {
 	var problems []error
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if len(args) == 1 {
-		of, err = o.parseName(args[0])
+		cfg, err = o.parseName(args[0])
 		problems = append(problems, err)
 	}
 	switch {
@@ -139,49 +124,43 @@ func (o *options) validate(args []string) (of autoscalerName, err error) {
 		wrong("--at needs a cluster, leave out --file")
 	case o.file == "" && len(args) == 0:
 		wrong("name the HPA (NAMESPACE/NAME), or a file with one (--file hpa.yaml --value 180 --replicas 12)")
-	case o.file == "" && (len(o.values) > 0 || o.replicas != unset || o.ready != unset):
+	case o.file == "" && (len(o.values) > 0 || o.replicas != explain.Unset || o.ready != explain.Unset):
 		wrong("--value, --replicas and --ready are for --file: in a cluster they are read")
 	}
 	problems = append(problems, o.Validate(), o.past.Validate())
-	const most = 1_000_000_000
-	if o.replicas != unset && (o.replicas < 0 || o.replicas > most) {
-		wrong("--replicas %d is no number of replicas, write for example 12", o.replicas)
+	number := func(flag string, n int32) {
+		if n != explain.Unset && (n < 0 || n > 1_000_000_000) {
+			wrong("--%s %d is no number of replicas, write for example 12", flag, n)
+		}
 	}
-	if o.ready != unset && (o.ready < 0 || o.ready > most) {
-		wrong("--ready %d is no number of replicas, write for example 12", o.ready)
-	}
-	if _, err = o.lead(); err != nil {
-		problems = append(problems, err)
-	}
-	return of, errors.Join(problems...)
+	number("replicas", o.replicas)
+	number("ready", o.ready)
+	cfg.Lead, err = o.lead()
+	return cfg, errors.Join(append(problems, err)...)
 }
 
 // parseName reads [NAMESPACE/][KIND/]NAME. Of two parts the first is a kind where it is the name of one.
-func (o *options) parseName(text string) (autoscalerName, error) {
+func (o *options) parseName(text string) (explain.Config, error) {
 	parts := strings.Split(text, "/")
-	for _, p := range parts {
-		if p == "" || len(p) > 253 {
-			return autoscalerName{}, fmt.Errorf("%.200q is no HPA, write NAMESPACE/NAME", text)
-		}
+	wrong := func(p string) bool { return p == "" || len(p) > 253 }
+	if len(parts) > 3 || slices.ContainsFunc(parts, wrong) {
+		return explain.Config{}, fmt.Errorf("%.200q is no HPA, write NAMESPACE/NAME", text)
 	}
-	of := autoscalerName{name: parts[len(parts)-1]}
+	of := explain.Config{Name: parts[len(parts)-1]}
 	switch len(parts) {
-	case 1:
 	case 2:
-		if of.kind = kindOf(parts[0]); of.kind == "" {
-			of.namespace = parts[0]
+		if of.Kind = kindOf(parts[0]); of.Kind == "" {
+			of.Namespace = parts[0]
 		}
 	case 3:
-		if of.namespace, of.kind = parts[0], kindOf(parts[1]); of.kind == "" {
-			return autoscalerName{}, fmt.Errorf("%.64q is not explained: write hpa/NAME or scaledobject/NAME", parts[1])
+		if of.Namespace, of.Kind = parts[0], kindOf(parts[1]); of.Kind == "" {
+			return explain.Config{}, fmt.Errorf("%.64q is not explained: write hpa/NAME or scaledobject/NAME", parts[1])
 		}
-	default:
-		return autoscalerName{}, fmt.Errorf("%.200q is no HPA, write NAMESPACE/NAME", text)
 	}
-	if o.namespace != "" && of.namespace != "" && o.namespace != of.namespace {
-		return autoscalerName{}, fmt.Errorf("%.200q is not in the namespace of --namespace, leave one out", text)
+	if o.namespace != "" && of.Namespace != "" && o.namespace != of.Namespace {
+		return explain.Config{}, fmt.Errorf("%.200q is not in the namespace of --namespace, leave one out", text)
 	}
-	of.namespace = cmp.Or(of.namespace, o.namespace)
+	of.Namespace = cmp.Or(of.Namespace, o.namespace)
 	return of, nil
 }
 
@@ -197,54 +176,56 @@ func (o *options) lead() (time.Duration, error) {
 	return lead, nil
 }
 
-func (o *options) run(ctx context.Context, of autoscalerName, in io.Reader, out io.Writer) error {
-	if !o.past.From.IsZero() {
-		return o.runPast(ctx, of, out)
+// runFile explains an autoscaler of the file.
+func runFile(cmd *cobra.Command, o *options, cfg explain.Config) error {
+	data, err := cmdline.ReadInput(cmd.Context(), cmd.InOrStdin(), o.file, manifest.MaxFile)
+	if err != nil {
+		return err
 	}
-	var situation *explain.Input
-	var err error
-	if o.file != "" {
-		situation, err = o.fromFile(ctx, of, in)
-	} else {
-		situation, err = o.fromCluster(ctx, of)
+	name := cfg.Name
+	if cfg.Kind != "" {
+		name = cfg.Kind + "/" + name
+	}
+	explanation, err := explain.FromFile(&explain.File{
+		Path: o.file, Data: data, Autoscaler: name, Values: o.values, Replicas: o.replicas, Ready: o.ready,
+		Lead: cfg.Lead, Now: time.Now(),
+	})
+	if errors.As(err, &explain.AssumptionError{}) {
+		return cmdline.UsageError(err)
 	}
 	if err != nil {
 		return err
 	}
-	if situation.Lead, err = o.lead(); err != nil {
-		return err
-	}
-	explanation, err := explain.Explain(situation)
-	if err != nil {
-		return err
-	}
-	if o.output.ForScripts() {
-		return o.output.Write(out, explanation)
-	}
-	return writeText(out, explanation)
+	return write(cmd.OutOrStdout(), &o.output, explanation)
 }
 
-// runPast tells of the Forecasts that an HPA reads, at an earlier time.
-func (o *options) runPast(ctx context.Context, of autoscalerName, out io.Writer) error {
-	situation, err := o.fromCluster(ctx, of)
+// runCluster explains an autoscaler of the cluster, or with --at tells of the past of its Forecasts.
+func runCluster(cmd *cobra.Command, o *options, cfg explain.Config) error {
+	ctx, out := cmd.Context(), cmd.OutOrStdout()
+	cluster, namespace, err := o.Config(ctx, "explain")
 	if err != nil {
+		return fmt.Errorf("%w; set one, or explain a file (--file hpa.yaml --value 180 --replicas 12)", err)
+	}
+	cfg.Cluster, cfg.Namespace, cfg.Now = cluster, cmp.Or(cfg.Namespace, namespace), time.Now
+	explanation, err := explain.FromCluster(ctx, cfg)
+	switch {
+	case apierrors.IsNotFound(err):
+		return cmdline.WithExitCode(cmdline.NotFound, err)
+	case err != nil:
 		return err
+	case o.past.From.IsZero():
+		return write(out, &o.output, explanation)
 	}
 	var keys []snapshot.Key
-	namespace, _, _ := strings.Cut(situation.HPA, "/")
-	for i := range situation.Metrics {
-		if f := situation.Metrics[i].Forecast; f != nil {
-			keys = append(keys, snapshot.Key{Namespace: namespace, Name: f.Name})
+	for i := range explanation.Metrics {
+		if name := explanation.Metrics[i].Forecast; name != "" {
+			keys = append(keys, snapshot.Key{Namespace: cfg.Namespace, Name: name})
 		}
 	}
 	if len(keys) == 0 {
-		return fmt.Errorf("%s reads no Forecast, so nothing of it is recorded or replayed", situation.HPA)
+		return fmt.Errorf("%s reads no Forecast, so nothing of it is recorded or replayed", explanation.HPA)
 	}
-	config, _, err := o.Config(ctx, "explain")
-	if err != nil {
-		return err
-	}
-	all, err := o.past.Read(ctx, config, keys, o.past.From)
+	all, err := o.past.Read(ctx, cluster, keys, o.past.From)
 	if err != nil {
 		return err
 	}

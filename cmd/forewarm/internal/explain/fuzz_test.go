@@ -1,16 +1,11 @@
 package explain //nolint:testpackage // How an argument is read is nobody else's.
 
-import (
-	"math"
-	"testing"
-)
+import "testing"
 
-// Whatever is asked for, it is refused in a few words, or it is a name that an API can be asked for and a value that it can
-// hold.
+// Whatever is asked for, it is refused in a few words, or it is a name that an API can be asked for.
 func FuzzArguments(f *testing.F) {
 	for _, text := range []string{
-		"llama", "inference/llama", "inference/hpa/llama", "so/llama", "//", "a/b/c/d", "180", "4.5k", "-1", "1e-30000000", "1e99", "9e15",
-		"a=b=1", "NaN", "", "5m", "25h", "-0s",
+		"llama", "inference/llama", "inference/hpa/llama", "so/llama", "//", "a/b/c/d", "", "5m", "25h", "-0s",
 	} {
 		f.Add(text, text)
 	}
@@ -24,13 +19,8 @@ func FuzzArguments(f *testing.F) {
 		o := options{namespace: namespace, leadTime: text}
 		if of, err := o.parseName(text); err != nil {
 			short(err)
-		} else if of.name == "" || len(of.name) > 253 || of.kind != "" && kindOf(of.kind) != of.kind {
+		} else if of.Name == "" || len(of.Name) > 253 || of.Kind != "" && kindOf(of.Kind) != of.Kind {
 			t.Fatalf("%q is %+v", text, of)
-		}
-		if v, err := parseValue(text); err != nil {
-			short(err)
-		} else if v == math.MinInt64 || v == math.MaxInt64 {
-			t.Fatalf("%q is the value %d", text, v)
 		}
 		if lead, err := o.lead(); err != nil {
 			short(err)

@@ -8,15 +8,15 @@ import (
 	"strings"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
 
-// nothing stands for what is not known.
-const nothing = "-"
-
-// writeText writes an explanation for people.
-func writeText(out io.Writer, e *explain.Explanation) error {
+// write writes an explanation in the form of the flags.
+func write(out io.Writer, form *cmdline.Output, e *explain.Explanation) error {
 	switch {
+	case form.ForScripts():
+		return form.Write(out, e)
 	case e.Desired == nil:
 		fmt.Fprintf(out, "%s scales %s\n\n", e.HPA, e.Target)
 	case *e.Desired == e.Replicas:
@@ -50,8 +50,18 @@ func metricTable(out io.Writer, metrics []explain.MetricLine) error {
 	for i := range metrics {
 		l := &metrics[i]
 		lines = append(lines, []string{
-			l.Name, l.Type, cmp.Or(l.Forecast, nothing), formatNumber(l.Value), cmp.Or(l.Target, nothing),
-			formatNumber(l.Ratio), formatReplicas(l.Proposes), cmp.Or(l.Live, nothing), metricNote(l),
+			l.Name,
+			l.Type,
+			cmp.Or(l.Forecast, humanize.Unknown),
+			humanize.Optional(l.Value, formatNumber),
+			cmp.Or(l.Target, humanize.Unknown),
+			humanize.Optional(
+				l.Ratio,
+				formatNumber,
+			),
+			formatReplicas(l.Proposes),
+			cmp.Or(l.Live, humanize.Unknown),
+			metricNote(l),
 		})
 	}
 	return cmdline.Table(out, "\nMETRIC\tTYPE\tFORECAST\tVALUE\tTARGET\tRATIO\tASKS FOR\tSTATUS\tNOTE", lines)
@@ -68,19 +78,14 @@ func metricNote(l *explain.MetricLine) string {
 	case l.WithinTolerance:
 		return "within tolerance"
 	}
-	return nothing
+	return humanize.Unknown
 }
 
-func formatNumber(v *float64) string {
-	if v == nil {
-		return nothing
-	}
-	return strconv.FormatFloat(*v, 'g', 6, 64)
-}
+func formatNumber(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 
 func formatReplicas(n *int32) string {
 	if n == nil {
-		return nothing
+		return humanize.Unknown
 	}
 	return strconv.Itoa(int(*n))
 }

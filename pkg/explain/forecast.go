@@ -23,21 +23,25 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
 
-// forecast reads the outlook of the Forecast that a metric may name; nil where there is no such Forecast, and the metric
+// readForecast reads the outlook of the Forecast that a metric may name; nil where there is no such Forecast, and the metric
 // is somebody else's.
-func (r *clusterReader) forecast(ctx context.Context, from *autoscaler.Source) *explain.Forecast {
+func (r *reader) readForecast(ctx context.Context, s *reading, from *autoscaler.Source) *explain.Forecast {
 	asked := selectorLabels(from)
-	o, err := r.outlook(ctx, from.Forecast)
-	if apierrors.IsNotFound(err) && !from.Certain {
-		if from.Forecast, asked = r.exposing(ctx, from); from.Forecast != "" {
-			o, err = r.outlook(ctx, from.Forecast)
+	o, err := r.readOutlook(ctx, from.Forecast)
+	if apierrors.IsNotFound(err) && !from.Certain { // A Forecast may expose the metric under this name.
+		all, unread := client.ListForecasts(ctx, r.objects, r.Namespace)
+		if unread != nil && !apierrors.IsNotFound(unread) {
+			s.note("whether a Forecast exposes %s: %s", from.Forecast, client.APIMessage(unread))
+		}
+		if from.Forecast, asked = from.Exposing(r.Namespace, all); from.Forecast != "" {
+			o, err = r.readOutlook(ctx, from.Forecast)
 		}
 	}
 	switch {
 	case from.Forecast == "":
 		return nil
 	case err != nil:
-		r.note("the outlook of Forecast %s: %s", from.Forecast, client.APIMessage(err))
+		s.note("the outlook of Forecast %s: %s", from.Forecast, client.APIMessage(err))
 		return &explain.Forecast{Name: from.Forecast, Missing: client.APIMessage(err)}
 	}
 	f := ofOutlook(&o.Status)
@@ -47,20 +51,11 @@ func (r *clusterReader) forecast(ctx context.Context, from *autoscaler.Source) *
 	return f
 }
 
-func (r *clusterReader) outlook(ctx context.Context, forecast string) (*inspect.Outlook, error) {
+func (r *reader) readOutlook(ctx context.Context, forecast string) (*inspect.Outlook, error) {
 	var o inspect.Outlook
-	err := r.get(ctx, &o, "", nil, inspect.GroupName, inspect.Version, "namespaces", r.namespace, inspect.Resource,
+	err := r.get(ctx, &o, "", nil, inspect.GroupName, inspect.Version, "namespaces", r.Namespace, inspect.Resource,
 		forecast)
 	return &o, err
-}
-
-// exposing is the Forecast that answers an External metric by its alias, and the view that is asked for; an empty name where none does.
-func (r *clusterReader) exposing(ctx context.Context, from *autoscaler.Source) (name string, view map[string]string) {
-	all, err := client.ListForecasts(ctx, r.objects, r.namespace)
-	if err != nil && !apierrors.IsNotFound(err) {
-		r.note("whether a Forecast exposes %s: %s", from.Forecast, client.APIMessage(err))
-	}
-	return from.Exposing(r.namespace, all)
 }
 
 // ofOutlook is what an explanation takes from an outlook.
@@ -109,16 +104,15 @@ func saturatedPeriod(repairs []inspect.Classification) string {
 
 // goalText is what the served value is to keep.
 func goalText(s *inspect.OutlookStatus) string {
-	share := func(v float64) string { return formatNumber(&v) }
 	switch {
 	case s.Late != nil:
-		return "late " + share(*s.Late*100) + "%"
+		return fmt.Sprintf("late %.6g%%", *s.Late*100)
 	case s.BadHours != nil:
-		return "bad hours " + share(*s.BadHours*100) + "%"
+		return fmt.Sprintf("bad hours %.6g%%", *s.BadHours*100)
 	case s.CostRatio != nil:
-		return "late costs " + share(*s.CostRatio) + "×"
+		return fmt.Sprintf("late costs %.6g×", *s.CostRatio)
 	case s.Quantile != nil:
-		return "quantile " + share(*s.Quantile)
+		return fmt.Sprintf("quantile %.6g", *s.Quantile)
 	}
 	return ""
 }

@@ -3,6 +3,7 @@ package explain
 import (
 	"context"
 	"math"
+	"slices"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -17,28 +18,24 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/kube/client"
-	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
 
-// scale reads the scale sub-resource of the target, and returns its selector. Where it cannot be read the HPA's status
-// stands in.
-func (r *clusterReader) scale(
-	ctx context.Context, h *autoscalingv2.HorizontalPodAutoscaler, s *autoscaler.Resolved,
-) (selector string) {
-	scale, err := r.readScale(ctx, h)
+// readScale reads the scale sub-resource of the target. Where it cannot be read the HPA's status stands in.
+func (r *reader) readScale(ctx context.Context, s *reading) {
+	scale, err := r.scaleOf(ctx, s.hpa)
 	if err != nil {
-		n := h.Status.CurrentReplicas
+		n := s.hpa.Status.CurrentReplicas
 		s.Scale = explain.Scale{Replicas: n, Existing: n, Pods: n, Ready: n}
-		r.note("the scale of %s, the HPA's status is used instead: %s", s.Target, client.APIMessage(err))
-		return ""
+		s.note("the scale of %s, the HPA's status is used instead: %s", s.Target, client.APIMessage(err))
+		return
 	}
 	n := scale.Status.Replicas
 	s.Scale = explain.Scale{Replicas: scale.Spec.Replicas, Existing: n, Pods: n, Ready: n}
-	return scale.Status.Selector
+	s.selector = scale.Status.Selector
 }
 
-func (r *clusterReader) readScale(
+func (r *reader) scaleOf(
 	ctx context.Context, h *autoscalingv2.HorizontalPodAutoscaler,
 ) (*autoscalingv1.Scale, error) {
 	ref := h.Spec.ScaleTargetRef
@@ -56,18 +53,15 @@ func (r *clusterReader) readScale(
 	return scale, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, scale)
 }
 
-// pods counts the target's pods where a metric asks how many are ready.
-func (r *clusterReader) pods(ctx context.Context, selector string, s *autoscaler.Resolved) {
-	asked := false
-	for i := range s.Spec.Metrics {
-		asked = asked || s.Spec.Metrics[i].Type == hpa.Value
-	}
-	if !asked || selector == "" {
+// countReady counts the target's ready pods if a metric's target is a Value, which is per ready pod.
+func (r *reader) countReady(ctx context.Context, s *reading) {
+	counts := slices.ContainsFunc(s.Spec.Metrics, func(m hpa.Metric) bool { return m.Type == hpa.Value })
+	if !counts || s.selector == "" {
 		return
 	}
-	pods, err := r.clients.CoreV1().Pods(r.namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
+	pods, err := r.listPods(ctx, s)
 	if err != nil {
-		r.note("the ready pods of %s, all pods are assumed to be ready: %s", s.Target, client.APIMessage(err))
+		s.note("the ready pods of %s, all pods are assumed to be ready: %s", s.Target, client.APIMessage(err))
 		return
 	}
 	s.Scale.Pods, s.Scale.Ready = int32(min(len(pods.Items), math.MaxInt32)), 0
@@ -76,6 +70,10 @@ func (r *clusterReader) pods(ctx context.Context, selector string, s *autoscaler
 			s.Scale.Ready++
 		}
 	}
+}
+
+func (r *reader) listPods(ctx context.Context, s *reading) (*corev1.PodList, error) {
+	return r.clients.CoreV1().Pods(r.Namespace).List(ctx, metav1.ListOptions{LabelSelector: s.selector})
 }
 
 // podReady is what the HPA controller counts.
@@ -91,26 +89,21 @@ func podReady(p *corev1.Pod) bool {
 	return false
 }
 
-// warmPools is forewarm's own resource.
-func warmPools() schema.GroupVersionResource {
-	return v1alpha1.GroupVersion().WithResource("warmpools")
-}
-
 // readCovers finds the warm pools that stand ready for the Forecasts behind the metrics, and counts which of the target's pods
 // waited for a node all the same.
-func (r *clusterReader) readCovers(ctx context.Context, selector string, s *autoscaler.Resolved) {
+func (r *reader) readCovers(ctx context.Context, s *reading) {
 	var covered []*explain.Forecast
 	for i := range s.Metrics {
 		if f := s.Metrics[i].Forecast; f != nil && f.LeadPool != "" {
 			covered = append(covered, f)
 		}
 	}
-	if len(covered) == 0 || !r.readPools(ctx, covered) || selector == "" {
+	if len(covered) == 0 || !r.readPools(ctx, s, covered) || s.selector == "" {
 		return
 	}
-	pods, err := r.clients.CoreV1().Pods(r.namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
+	pods, err := r.listPods(ctx, s)
 	if err != nil {
-		r.note("the pods of %s that waited for a node: %s", s.Target, client.APIMessage(err))
+		s.note("the pods of %s that waited for a node: %s", s.Target, client.APIMessage(err))
 		return
 	}
 	for _, f := range covered {
@@ -123,11 +116,12 @@ func (r *clusterReader) readCovers(ctx context.Context, selector string, s *auto
 }
 
 // readPools reads which of them cover the Forecasts, and says whether any does.
-func (r *clusterReader) readPools(ctx context.Context, forecasts []*explain.Forecast) (found bool) {
-	list, err := r.objects.Resource(warmPools()).Namespace(r.namespace).List(ctx, metav1.ListOptions{})
+func (r *reader) readPools(ctx context.Context, s *reading, forecasts []*explain.Forecast) (found bool) {
+	list, err := r.objects.Resource(v1alpha1.GroupVersion().WithResource("warmpools")).Namespace(r.Namespace).
+		List(ctx, metav1.ListOptions{})
 	if err != nil {
 		if !apierrors.IsNotFound(err) {
-			r.note("the warm pool that covers the Forecast: %s", client.APIMessage(err))
+			s.note("the warm pool that covers the Forecast: %s", client.APIMessage(err))
 		}
 		return false
 	}

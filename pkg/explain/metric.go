@@ -17,46 +17,45 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/kube/client"
-	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
 
-// metric reads one metric and the Forecast behind it. One that the user may not read is taken from the HPA's status.
-func (r *clusterReader) metric(ctx context.Context, s *autoscaler.Resolved, i int) {
+// readMetric reads one metric and the Forecast behind it. One that the user may not read is taken from the HPA's status.
+func (r *reader) readMetric(ctx context.Context, s *reading, i int) {
 	m, from := &s.Spec.Metrics[i], &s.Sources[i]
-	values, group, err := r.values(ctx, from.Metric)
+	values, group, err := r.readValues(ctx, from.Metric)
 	read := explain.Metric{Reading: hpa.Reading{Values: values}, From: group}
 	if err != nil {
 		read = explain.Metric{Reading: hpa.Reading{Err: errors.New(client.APIMessage(err))}}
 	}
 	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
-		if milli, found := byStatus(s, i); found {
+		if milli, found := byStatus(&s.Resolved, i); found {
 			read = explain.Metric{Reading: hpa.Reading{Values: []int64{milli}}, From: "the HPA's status"}
-			r.note("metric %s, the HPA's status is used instead: %s", m.Name, client.APIMessage(err))
+			s.note("metric %s, the HPA's status is used instead: %s", m.Name, client.APIMessage(err))
 		}
 	}
 	if from.Forecast != "" {
-		read.Forecast = r.forecast(ctx, from)
+		read.Forecast = r.readForecast(ctx, s, from)
 	}
 	s.Metrics[i] = read
 }
 
-// values reads a metric from the API that serves it, in milli-units.
-func (r *clusterReader) values(
+// readValues reads a metric from the API that serves it, in milli-units.
+func (r *reader) readValues(
 	ctx context.Context, m *autoscalingv2.MetricSpec,
 ) (values []int64, group string, err error) {
 	if m.External != nil {
-		values, err = r.external(ctx, m.External)
+		values, err = r.readExternal(ctx, m.External)
 		return values, external.SchemeGroupVersion.Group, err
 	}
-	values, err = r.object(ctx, m.Object)
+	values, err = r.readObject(ctx, m.Object)
 	return values, custom.SchemeGroupVersion.Group, err
 }
 
-func (r *clusterReader) external(ctx context.Context, m *autoscalingv2.ExternalMetricSource) ([]int64, error) {
+func (r *reader) readExternal(ctx context.Context, m *autoscalingv2.ExternalMetricSource) ([]int64, error) {
 	var list external.ExternalMetricValueList
-	err := r.get(ctx, &list, "labelSelector", m.Metric.Selector, "external.metrics.k8s.io",
-		external.SchemeGroupVersion.Version, "namespaces", r.namespace, m.Metric.Name)
+	err := r.get(ctx, &list, "labelSelector", m.Metric.Selector, external.SchemeGroupVersion.Group,
+		external.SchemeGroupVersion.Version, "namespaces", r.Namespace, m.Metric.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +69,7 @@ func (r *clusterReader) external(ctx context.Context, m *autoscalingv2.ExternalM
 	return values, nil
 }
 
-func (r *clusterReader) object(ctx context.Context, m *autoscalingv2.ObjectMetricSource) ([]int64, error) {
+func (r *reader) readObject(ctx context.Context, m *autoscalingv2.ObjectMetricSource) ([]int64, error) {
 	of := m.DescribedObject
 	kind := schema.FromAPIVersionAndKind(of.APIVersion, of.Kind)
 	mapping, err := r.mapper.RESTMapping(kind.GroupKind())
@@ -81,7 +80,7 @@ func (r *clusterReader) object(ctx context.Context, m *autoscalingv2.ObjectMetri
 	for _, version := range []string{custom.SchemeGroupVersion.Version, "v1beta1"} {
 		// Both versions have a value, and nothing else is read.
 		err = r.get(ctx, &list, "metricLabelSelector", m.Metric.Selector, custom.SchemeGroupVersion.Group, version,
-			"namespaces", r.namespace, mapping.Resource.GroupResource().String(), of.Name, m.Metric.Name)
+			"namespaces", r.Namespace, mapping.Resource.GroupResource().String(), of.Name, m.Metric.Name)
 		if err == nil || !apierrors.IsNotFound(err) {
 			break
 		}
@@ -96,7 +95,7 @@ func (r *clusterReader) object(ctx context.Context, m *autoscalingv2.ObjectMetri
 }
 
 // get reads an object of an aggregated API.
-func (r *clusterReader) get(
+func (r *reader) get(
 	ctx context.Context, into any, parameter string, selector *metav1.LabelSelector, path ...string,
 ) error {
 	for _, part := range path {

@@ -1,10 +1,8 @@
 package explain
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -12,72 +10,89 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
-	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
 
-// fromFile reads the autoscaler of a file, and what the flags say of its metrics and replicas. What they leave out is
-// the status's, where the file has one.
-func (o *options) fromFile(ctx context.Context, of autoscalerName, in io.Reader) (*explain.Input, error) {
-	data, err := cmdline.ReadInput(ctx, in, o.file, manifest.MaxFile)
-	if err != nil {
-		return nil, err
-	}
-	s, err := autoscaler.ResolveFile(o.file, data, of.inFile())
-	if err != nil {
-		return nil, err
-	}
-	s.Now = time.Now()
-	if err := errors.Join(o.scale(&s), o.setValues(&s)); err != nil {
-		return nil, cmdline.UsageError(err)
-	}
-	return &s.Input, nil
+// File is an autoscaler's manifest, and what to assume of its metrics and its target.
+type File struct {
+	// Path of the file, for errors, and its Data.
+	Path string
+	Data []byte
+	// Autoscaler of the file to explain, by its name or KIND/NAME; empty for the only one.
+	Autoscaler string
+	// Values of the metrics as the flag --value has them: VALUE for the only metric, or NAME=VALUE. A metric without one has
+	// that of the file's status.
+	Values []string
+	// Replicas and the Ready ones of them; Unset for those of the file's status, and for all.
+	Replicas, Ready int32
+	// Lead is the time from "more replicas" to "ready"; 0 if unknown.
+	Lead time.Duration
+	// Now is the time of the readings.
+	Now time.Time
 }
 
-// scale fills in the replicas.
-func (o *options) scale(s *autoscaler.Resolved) error {
-	at := o.replicas
-	if at == unset && s.Live != nil {
+// Unset is a number of replicas that is not given.
+const Unset = -1
+
+// AssumptionError says which Values, Replicas or Ready of a File are missing or do not fit its autoscaler.
+type AssumptionError struct{ error }
+
+// FromFile explains an autoscaler of a file.
+func FromFile(f *File) (*explain.Explanation, error) {
+	s, err := autoscaler.ResolveFile(f.Path, f.Data, f.Autoscaler)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(f.setScale(&s), f.setValues(&s)); err != nil {
+		return nil, AssumptionError{err}
+	}
+	s.Now, s.Lead = f.Now, f.Lead
+	return explain.Explain(&s.Input)
+}
+
+// setScale fills in the replicas.
+func (f *File) setScale(s *autoscaler.Resolved) error {
+	at, ready := f.Replicas, f.Ready
+	if at == Unset && s.Live != nil {
 		at = s.Live.Current
 	}
-	if at == unset {
+	if ready == Unset {
+		ready = at
+	}
+	switch {
+	case at == Unset:
 		return errors.New(
 			"the number of replicas is missing, and the file has no status: add for example --replicas 12",
 		)
-	}
-	ready := o.ready
-	if ready == unset {
-		ready = at
-	}
-	if ready > at {
+	case ready > at:
 		return fmt.Errorf("--ready %d is more than the %d replicas", ready, at)
 	}
 	s.Scale = explain.Scale{Replicas: at, Existing: at, Pods: at, Ready: ready}
 	return nil
 }
 
-// setValues fills in the readings: those of the flags, else of the status.
-func (o *options) setValues(s *autoscaler.Resolved) error {
-	given, err := o.byName(s)
+// setValues fills in the readings: those given, else those of the status.
+func (f *File) setValues(s *autoscaler.Resolved) error {
+	given, err := f.byName(s)
 	if err != nil {
 		return err
 	}
 	var missing []string
 	for i := range s.Spec.Metrics {
-		m := &s.Spec.Metrics[i]
-		if milli, found := given[m.Name]; found {
-			s.Metrics[i] = explain.Metric{Reading: hpa.Reading{Values: []int64{milli}}, From: "--value"}
+		name, from := s.Spec.Metrics[i].Name, "--value"
+		milli, found := given[name]
+		if !found {
+			from = "the file's status"
+			milli, found = byStatus(s, i)
+		}
+		if !found {
+			missing = append(missing, fmt.Sprintf("--value %s=180", name))
 			continue
 		}
-		if milli, found := byStatus(s, i); found {
-			s.Metrics[i] = explain.Metric{Reading: hpa.Reading{Values: []int64{milli}}, From: "the file's status"}
-			continue
-		}
-		missing = append(missing, fmt.Sprintf("--value %s=180", m.Name))
+		s.Metrics[i] = explain.Metric{Reading: hpa.Reading{Values: []int64{milli}}, From: from}
 	}
 	if len(missing) > 0 {
 		return fmt.Errorf("values of metrics are missing: add %s", strings.Join(missing, " "))
@@ -85,30 +100,31 @@ func (o *options) setValues(s *autoscaler.Resolved) error {
 	return nil
 }
 
-// byName are the values of the flags in milli-units. A value without a name is that of the only metric.
-func (o *options) byName(s *autoscaler.Resolved) (map[string]int64, error) {
+// byName are the given values in milli-units. A value without a name is that of the only metric.
+func (f *File) byName(s *autoscaler.Resolved) (map[string]int64, error) {
 	names := make([]string, len(s.Spec.Metrics))
 	for i := range names {
 		names[i] = s.Spec.Metrics[i].Name
 	}
 	listed := listMetrics(names, s.Uncomputed)
-	if len(names) == 0 && len(o.values) > 0 {
+	if len(names) == 0 && len(f.Values) > 0 {
 		return nil, fmt.Errorf("--value %.64q: only External and Object metrics are computed, and the file's "+
-			"autoscaler has none%s", o.values[0], listed)
+			"autoscaler has none%s", f.Values[0], listed)
 	}
 	given := map[string]int64{}
-	for _, text := range o.values {
-		metric, value, named := cutLast(text)
-		if !named && len(names) != 1 {
+	for _, text := range f.Values {
+		i := strings.LastIndex(text, "=") // A name may hold a =.
+		if i < 0 && len(names) != 1 {
 			return nil, fmt.Errorf(
 				"--value %.64q: the file's autoscaler has %d metrics that are computed%s, write NAME=VALUE", text,
 				len(names), listed,
 			)
 		}
-		if !named {
-			metric = names[0]
+		metric := names[0]
+		if i >= 0 {
+			metric = text[:i]
 		}
-		milli, err := parseValue(value)
+		milli, err := parseValue(text[i+1:])
 		if err != nil {
 			return nil, err
 		}
@@ -140,15 +156,6 @@ func listMetrics(names []string, foreign []explain.UncomputedMetric) string {
 		return ""
 	}
 	return " (" + strings.Join(parts, "; ") + ")"
-}
-
-// cutLast cuts NAME=VALUE; a name may hold a =.
-func cutLast(text string) (before, after string, found bool) {
-	i := strings.LastIndex(text, "=")
-	if i < 0 {
-		return "", text, false
-	}
-	return text[:i], text[i+1:], true
 }
 
 // parseValue reads a quantity in milli-units, rounded up as the metrics API would.
