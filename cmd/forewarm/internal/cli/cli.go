@@ -91,8 +91,8 @@ func (p Program) Command() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return cmdline.UsageError(flagError(err)) })
 	root.AddCommand(demo.New(), newSimulate(), newBacktest(), serve.NewCommand(), outlooks.NewCommand(), newExplain(),
-		adopt.NewInit(), adopt.NewConvert(), newEvents(), newPresets(), NewCapacity(), newDoctor(), adopt.NewHandover(), newPause(),
-		newResume(), newVersionCommand(p.Version))
+		adopt.NewInit(), adopt.NewConvert(), newEvents(), newPresets(), NewCapacity(), newDoctor(),
+		adopt.NewHandover(), newPause(), newResume(), newVersionCommand(p.Version))
 	root.SetVersionTemplate("forewarm {{.Version}}\n")
 	root.Flags().Bool("version", false, "print the version of this binary") // Without cobra's -v.
 	addCompletions(root)

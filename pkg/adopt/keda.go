@@ -40,7 +40,7 @@ type trigger struct {
 }
 
 // scaledObject converts the triggers of a ScaledObject, and writes the one that reads the Forecasts.
-func (c *conversion) scaledObject(object *unstructured.Unstructured) {
+func (c *converter) scaledObject(object *unstructured.Unstructured) {
 	var s scaled
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &s); err != nil {
 		c.leave(objectName(object), "", "it cannot be read: "+err.Error()+": correct it")
@@ -93,7 +93,7 @@ func (c *conversion) scaledObject(object *unstructured.Unstructured) {
 }
 
 // trigger writes the Forecast of a prometheus trigger.
-func (c *conversion) trigger(f *v1alpha1.Forecast, s *scaled, t *trigger, from string) error {
+func (c *converter) trigger(f *v1alpha1.Forecast, s *scaled, t *trigger, from string) error {
 	switch {
 	case s.Spec.Advanced.Modifiers.Formula != "":
 		return errors.New(

@@ -18,11 +18,13 @@ import (
 	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
-// config is prometheus-adapter's configuration.
-type config struct {
+// Rules are prometheus-adapter's configuration, without the rules that prometheus-adapter itself cannot apply.
+type Rules struct {
 	Rules         []rule `json:"rules"`
 	ExternalRules []rule `json:"externalRules"`
 	ResourceRules any    `json:"resourceRules"`
+
+	broken []LeftOut
 }
 
 // rule gives metrics. The fields without a tag follow from the others.
@@ -65,38 +67,38 @@ type groupResource struct {
 // maxRules bounds the work for each metric.
 const maxRules = 1000
 
-// readRules reads the configuration, or the ConfigMap with it. Rules that prometheus-adapter cannot apply either are broken.
-func readRules(file string, data []byte) (c config, broken []leftOut, err error) {
+// ReadRules reads prometheus-adapter's configuration, or the ConfigMap with it.
+func ReadRules(file string, data []byte) (c Rules, err error) {
 	found, err := configurations(file, data)
 	if err != nil {
-		return c, nil, err
+		return c, err
 	}
 	if len(found) != 1 {
 		const many = "%s: %d configurations of prometheus-adapter, want one: name its file or its ConfigMap"
-		return c, nil, fmt.Errorf(many, file, len(found))
+		return c, fmt.Errorf(many, file, len(found))
 	}
 	if found[0].Broken != nil {
-		return c, nil, found[0].Broken.Err()
+		return c, found[0].Broken.Err()
 	}
-	reading := found[0].Check(reflect.TypeFor[config]())
+	reading := found[0].Check(reflect.TypeFor[Rules]())
 	if err = errors.Join(append(reading.Errs(), found[0].Decode(&c))...); err != nil {
-		return c, nil, err
+		return c, err
 	}
 	if n := len(c.Rules) + len(c.ExternalRules); n > maxRules {
-		return c, nil, fmt.Errorf("%s: %d rules, at most %d are read: remove those that no HPA uses", file, n, maxRules)
+		return c, fmt.Errorf("%s: %d rules, at most %d are read: remove those that no HPA uses", file, n, maxRules)
 	}
 	compileAll := func(list string, all []rule) []rule {
 		for i := range all {
 			all[i].at = fmt.Sprintf("%s[%d]", list, i)
 			if err := all[i].compile(); err != nil {
-				broken = append(broken,
-					leftOut{all[i].at, all[i].SeriesQuery, err.Error() + ": correct the rule, or remove it"})
+				c.broken = append(c.broken,
+					LeftOut{all[i].at, all[i].SeriesQuery, err.Error() + ": correct the rule, or remove it"})
 			}
 		}
 		return slices.DeleteFunc(all, func(r rule) bool { return r.query == nil })
 	}
 	c.Rules, c.ExternalRules = compileAll("rules", c.Rules), compileAll("externalRules", c.ExternalRules)
-	return c, broken, nil
+	return c, nil
 }
 
 // configurations are the documents of a file that are no objects of Kubernetes, and those in its ConfigMaps.
