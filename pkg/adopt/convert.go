@@ -285,6 +285,18 @@ func (c *converter) write(
 	return nil
 }
 
+// total is the sum over an expression's series, as the HPA adds up the items of an answer.
+func total(expr parser.Expr) string {
+	a, ok := expr.(*parser.AggregateExpr)
+	switch {
+	case ok && len(a.Grouping) == 0 && !a.Without && a.Param == nil:
+		return a.String()
+	case expr.Type() == parser.ValueTypeScalar:
+		return "vector(" + expr.String() + ")"
+	}
+	return "sum(" + expr.String() + ")"
+}
+
 // confined reports whether every selector demands the namespace. A pattern that is the namespace's name becomes the name.
 func (c *converter) confined(expr parser.Expr, namespace string) bool {
 	all := true

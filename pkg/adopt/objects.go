@@ -7,8 +7,10 @@ package adopt
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,11 +21,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/dynamic"
+	"sigs.k8s.io/yaml"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/kube/client"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
+	"github.com/forewarm/forewarm/pkg/signal/catalogue"
 )
 
 // Objects is what was read.
@@ -35,34 +39,29 @@ type Objects struct {
 	Client dynamic.Interface
 }
 
-// AutoscalerKinds are the kinds that Convert reads, by their names.
-func AutoscalerKinds() map[string]schema.GroupVersionResource {
-	return map[string]schema.GroupVersionResource{
-		autoscaler.KindHPA: autoscaler.HPAs(), autoscaler.KindScaledObject: autoscaler.ScaledObjects(),
-	}
+// Kinds are kinds of objects, by their names.
+type Kinds map[string]schema.GroupVersionResource
+
+// AutoscalerKinds are those that Convert reads.
+func AutoscalerKinds() Kinds {
+	return Kinds{autoscaler.KindHPA: autoscaler.HPAs(), autoscaler.KindScaledObject: autoscaler.ScaledObjects()}
 }
 
-// WorkloadKinds are the kinds that Workloads reads, by their names.
-func WorkloadKinds() map[string]schema.GroupVersionResource {
+// WorkloadKinds are those that Workloads reads.
+func WorkloadKinds() Kinds {
 	kinds := AutoscalerKinds()
-	kinds["Deployment"] = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
-	kinds["StatefulSet"] = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "statefulsets"}
-	kinds["LeaderWorkerSet"] = schema.GroupVersionResource{
-		Group: "leaderworkerset.x-k8s.io", Version: "v1", Resource: "leaderworkersets",
-	}
-	kinds[v1alpha1.ForecastKind] = forecasts()
+	maps.Copy(kinds, Kinds{
+		"Deployment":          {Group: "apps", Version: "v1", Resource: "deployments"},
+		"StatefulSet":         {Group: "apps", Version: "v1", Resource: "statefulsets"},
+		"LeaderWorkerSet":     {Group: "leaderworkerset.x-k8s.io", Version: "v1", Resource: "leaderworkersets"},
+		v1alpha1.ForecastKind: v1alpha1.GroupVersion().WithResource("forecasts"),
+	})
 	return kinds
-}
-
-func forecasts() schema.GroupVersionResource {
-	return v1alpha1.GroupVersion().WithResource("forecasts")
 }
 
 // ReadCluster reads the objects of kinds in a namespace, or in all of them (metav1.NamespaceAll). The cluster may lack a kind, and the
 // user may lack the right to list it.
-func ReadCluster(
-	ctx context.Context, cluster dynamic.Interface, namespace string, kinds map[string]schema.GroupVersionResource,
-) (*Objects, error) {
+func ReadCluster(ctx context.Context, cluster dynamic.Interface, namespace string, kinds Kinds) (*Objects, error) {
 	found, scope := &Objects{Client: cluster}, "-n "+namespace
 	if namespace == metav1.NamespaceAll {
 		scope = "-A"
@@ -107,9 +106,7 @@ func ManifestFiles(path string) (files []string, err error) {
 
 // AddManifest adds the objects of a file that have one of the kinds, and skips the others. An object without a namespace is in the given
 // one.
-func (o *Objects) AddManifest(
-	file string, text []byte, namespace string, kinds map[string]schema.GroupVersionResource,
-) {
+func (o *Objects) AddManifest(file string, text []byte, namespace string, kinds Kinds) {
 	for _, d := range manifest.RawDocuments(file, text) {
 		kind := d.Text("kind")
 		if _, known := kinds[kind]; !known && d.Broken == nil && !strings.HasSuffix(kind, "List") {
@@ -147,4 +144,39 @@ func objectOf(d manifest.RawDocument, namespace string) (*unstructured.Unstructu
 // objectName names an object in a sentence.
 func objectName(o *unstructured.Unstructured) string {
 	return o.GetKind() + " " + o.GetNamespace() + "/" + o.GetName()
+}
+
+// Document is an object to commit, with a sentence for each choice.
+type Document struct {
+	// Object is its kind, namespace and name; From is what it was made of.
+	Object string   `json:"object,omitempty"`
+	From   string   `json:"from,omitempty"`
+	Why    []string `json:"why,omitempty"`
+	// Manifest is its YAML.
+	Manifest string `json:"manifest,omitempty"`
+	// After is true if it may be applied only after the handover.
+	After bool `json:"afterHandover,omitempty"`
+}
+
+// forecastDocument is a Forecast in shadow mode, as Forewarm reads it; the error is what it would refuse.
+func forecastDocument(f *v1alpha1.Forecast, signals catalogue.Signals) (Document, error) {
+	f.APIVersion, f.Kind, f.Spec.Serve = v1alpha1.GroupVersion().String(), v1alpha1.ForecastKind, v1alpha1.ServeShadow
+	text, err := yaml.Marshal(f)
+	if err != nil {
+		return Document{}, err
+	}
+	var wrong []string
+	for _, d := range manifest.Parse(f.Name, text) {
+		if d.Object != nil {
+			_, found := manifest.NewResolver(signals).Resolve(d.Object)
+			d.Problems = append(d.Problems, d.Locate(found)...)
+		}
+		for _, p := range d.Problems {
+			wrong = append(wrong, p.Text)
+		}
+	}
+	if wrong != nil {
+		return Document{}, errors.New(strings.Join(wrong, "; "))
+	}
+	return Document{Object: v1alpha1.ForecastKind + " " + f.Namespace + "/" + f.Name, Manifest: string(text)}, nil
 }

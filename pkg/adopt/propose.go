@@ -191,17 +191,15 @@ func simulate(ctx context.Context, cfg Config, w *Workload) error {
 	return nil
 }
 
-// forecastOf is the Forecast of a workload.
-func forecastOf(cfg Config, w *Workload) *v1alpha1.Forecast {
-	f := &v1alpha1.Forecast{
+// render writes the Forecast with its reasons. What is wrong with it leaves it out.
+func render(cfg Config, w *Workload) {
+	lead := v1alpha1.Duration(model.Duration(cfg.Lead).String())
+	f := v1alpha1.Forecast{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: w.Name},
 		Spec: v1alpha1.ForecastSpec{
 			TargetRef: v1alpha1.TargetRef{APIVersion: w.ref.APIVersion, Kind: w.ref.Kind, Name: w.ref.Name},
 			Signal:    v1alpha1.Signal{Preset: w.Preset},
-			LeadTime: &v1alpha1.LeadTime{
-				Mode:     v1alpha1.LeadTimeAuto,
-				Fallback: v1alpha1.Duration(model.Duration(cfg.Lead).String()),
-			},
+			LeadTime:  &v1alpha1.LeadTime{Mode: v1alpha1.LeadTimeAuto, Fallback: lead},
 		},
 	}
 	if w.metric != nil {
@@ -211,12 +209,7 @@ func forecastOf(cfg Config, w *Workload) *v1alpha1.Forecast {
 			Before: &v1alpha1.BeforeScaling{Target: target, MinReplicas: max(scaler.Min, 1)},
 		}
 	}
-	return f
-}
-
-// render writes the Forecast with its reasons. What is wrong with it leaves it out.
-func render(cfg Config, w *Workload) {
-	document, err := forecastDocument(forecastOf(cfg, w), catalogue.Signals{Trust: cfg.Trust})
+	document, err := forecastDocument(&f, catalogue.Signals{Trust: cfg.Trust})
 	if err != nil {
 		w.LeftOut = err.Error()
 		return

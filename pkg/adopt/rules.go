@@ -14,6 +14,8 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/forewarm/forewarm/pkg/manifest"
 )
@@ -232,4 +234,81 @@ func (r *rule) seriesOf(metric string) (series string, fits bool) {
 	}
 	at := r.matches.FindStringSubmatchIndex(series)
 	return series, at != nil && string(r.matches.ExpandString(nil, r.Name.As, series, at)) == metric
+}
+
+var (
+	control = regexp.MustCompile(`<<-?\s*(define|template|block|range)\b[^>]*`)
+	loop    = regexp.MustCompile(`range\s+(\$\w+\s*,\s*)?(\$\w+\s*:=\s*)?\.(LabelValuesByName|GroupBySlice)\s*$`)
+)
+
+// parseTemplate reads a template of prometheus-adapter. It refuses what could take long or grow: loops over anything but its
+// fields, templates within it, and functions that make text.
+func parseTemplate(text string) (*template.Template, error) {
+	used := control.FindAllString(text, -1)
+	for i, action := range used {
+		if i > 1 || !loop.MatchString(action) {
+			return nil, fmt.Errorf("%.64q is not converted, write the query out", action)
+		}
+	}
+	makers := template.FuncMap{}
+	for _, name := range []string{"call", "html", "js", "print", "printf", "println", "slice", "urlquery"} {
+		makers[name] = func(...any) (string, error) { return "", errors.New("it is not converted") }
+	}
+	return template.New("query").Delims("<<", ">>").Option("missingkey=error").Funcs(makers).Parse(text)
+}
+
+// labelOf is the label with the names of a kind of objects.
+func (r *rule) labelOf(kind schema.GroupVersionKind) (string, error) {
+	plural, singular := meta.UnsafeGuessKindToResource(kind)
+	for label, of := range r.Resources.Overrides {
+		if of.Group == kind.Group && (of.Resource == plural.Resource || of.Resource == singular.Resource) {
+			return label, nil
+		}
+	}
+	var label limited
+	group := strings.NewReplacer(".", "_", "-", "_").Replace(kind.Group)
+	err := r.label.Execute(&label, groupResource{group, singular.Resource})
+	if err == nil && label.Len() == 0 {
+		err = errors.New("add an override")
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: its resources name no label of a %s: %w", r.at, singular.Resource, err)
+	}
+	return label.String(), nil
+}
+
+// matcher is a label matcher of a metricsQuery.
+type matcher struct{ label, operator, value string }
+
+// expand fills in a metricsQuery.
+//
+//nolint:ireturn // A sum type.
+func (r *rule) expand(series string, matchers []matcher, groupBy []string) (parser.Expr, error) {
+	texts, values := make([]string, len(matchers)), map[string]string{}
+	for i, m := range matchers {
+		texts[i], values[m.label] = fmt.Sprintf("%s%s%q", m.label, m.operator, m.value), m.value
+	}
+	var text limited
+	if err := r.query.Execute(&text, map[string]any{
+		"Series": series, "LabelMatchers": strings.Join(texts, ","), "LabelValuesByName": values,
+		"GroupBy": strings.Join(groupBy, ","), "GroupBySlice": groupBy,
+	}); err != nil {
+		return nil, fmt.Errorf("the metricsQuery of %s cannot be filled in: %w: write it out", r.at, err)
+	}
+	expr, err := parser.NewParser(parser.Options{}).ParseExpr(text.String())
+	if err != nil {
+		return nil, fmt.Errorf("the metricsQuery of %s, filled in, is not PromQL: %w: correct it", r.at, err)
+	}
+	return expr, nil
+}
+
+// limited is a text of at most the length of a query.
+type limited struct{ strings.Builder }
+
+// Write implements io.Writer.
+func (l *limited) Write(text []byte) (int, error) {
+	if l.Len()+len(text) > manifest.MaxQuery {
+		return 0, fmt.Errorf("it is longer than %d bytes", manifest.MaxQuery)
+	}
+	return l.Builder.Write(text)
 }

@@ -28,10 +28,7 @@ func Workloads(found *Objects) []*Workload {
 		key := leadtime.Workload{Namespace: w.Namespace, Name: w.Ref()} // Whatever the version.
 		if rows[key] == nil {
 			rows[key] = &Workload{
-				Namespace: w.Namespace,
-				Workload:  w.Kind + "/" + w.Name,
-				Name:      w.Name + "-inflight",
-				ref:       w,
+				Namespace: w.Namespace, Workload: w.Kind + "/" + w.Name, Name: w.Name + "-inflight", ref: w,
 			}
 		}
 		return rows[key]
@@ -136,7 +133,7 @@ func Create(ctx context.Context, found *Objects, rows []*Workload) error {
 		if err := yaml.Unmarshal([]byte(r.Manifest), &object.Object); err != nil || r.Manifest == "" {
 			continue
 		}
-		_, err := found.Client.Resource(forecasts()).Namespace(r.Namespace).
+		_, err := found.Client.Resource(WorkloadKinds()[v1alpha1.ForecastKind]).Namespace(r.Namespace).
 			Create(ctx, object, metav1.CreateOptions{FieldManager: "forewarm-init"})
 		if r.Created = err == nil; err != nil {
 			problems = append(problems, fmt.Errorf("create Forecast %s/%s: %w", r.Namespace, r.Name, err))

@@ -89,8 +89,8 @@ func NewInit() *cobra.Command {
 	store := pflag.NewFlagSet("store", pflag.ContinueOnError)
 	o.history.AddFlags(store)
 	store.VisitAll(func(flag *pflag.Flag) {
-		if !slices.Contains([]string{"trace", "column", "query", "time-zone", "resample"},
-			flag.Name) { // Each workload has its own query.
+		own := []string{"trace", "column", "query", "time-zone", "resample"} // Each workload has its own query.
+		if !slices.Contains(own, flag.Name) {
 			flags.AddFlag(flag)
 		}
 	})

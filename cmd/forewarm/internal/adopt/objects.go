@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/pflag"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/pkg/adopt"
@@ -51,10 +50,8 @@ func (s *objectSource) Validate() error {
 	return errors.Join(problems...)
 }
 
-// read reads the objects of kinds, by their names.
-func read(
-	ctx context.Context, s *objectSource, in io.Reader, kinds map[string]schema.GroupVersionResource,
-) (*adopt.Objects, error) {
+// read reads the objects of kinds.
+func read(ctx context.Context, s *objectSource, in io.Reader, kinds adopt.Kinds) (*adopt.Objects, error) {
 	if s.File == "" {
 		cluster, namespace, err := s.Client(ctx, "read")
 		if err != nil {
