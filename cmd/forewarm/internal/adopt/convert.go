@@ -7,11 +7,10 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
+	"github.com/forewarm/forewarm/pkg/adopt"
 	"github.com/forewarm/forewarm/pkg/manifest"
-	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 )
 
 // The command "convert": the metrics of prometheus-adapter and of KEDA's prometheus triggers become Forecasts.
@@ -61,7 +60,7 @@ func NewConvert() *cobra.Command {
 			if err != nil {
 				return cmdline.UsageError(err)
 			}
-			return o.run(cmd.Context(), cmd)
+			return convert(cmd.Context(), &o, cmd)
 		},
 	}
 	flags := cmd.Flags()
@@ -74,33 +73,25 @@ func NewConvert() *cobra.Command {
 	return cmd
 }
 
-func (o *convertOptions) run(ctx context.Context, cmd *cobra.Command) error {
-	c := conversion{Converted: []objectDocument{}, LeftOut: []leftOut{}, tenant: o.tenant, known: o.series}
+func convert(ctx context.Context, o *convertOptions, cmd *cobra.Command) error {
+	cfg := adopt.ConvertConfig{Series: o.series, TenantLabel: o.tenant}
 	if o.rules != "" {
 		data, err := cmdline.ReadInput(ctx, cmd.InOrStdin(), o.rules, manifest.MaxFile)
 		if err != nil {
 			return err
 		}
-		var broken []leftOut
-		if c.rules, broken, err = readRules(o.rules, data); err != nil {
+		if cfg.Rules, err = adopt.ReadRules(o.rules, data); err != nil {
 			return err
 		}
-		c.LeftOut = append(c.LeftOut, broken...)
 	}
-	found, err := o.Read(ctx, cmd.InOrStdin(), map[string]schema.GroupVersionResource{
-		autoscaler.KindHPA: autoscaler.HPAs(), autoscaler.KindScaledObject: autoscaler.ScaledObjects(),
-	})
+	found, err := read(ctx, &o.objectSource, cmd.InOrStdin(), adopt.AutoscalerKinds())
 	if err != nil {
 		return err
 	}
 	if len(found.Objects)+len(found.Unread) == 0 {
 		return errors.New("there is no HPA and no ScaledObject: name another namespace (-n), or all of them (-A)")
 	}
-	for _, reason := range found.Unread {
-		c.leave("", "", reason)
-	}
-	c.convert(found.Objects)
-	out := cmd.OutOrStdout()
+	c, out := adopt.Convert(cfg, found), cmd.OutOrStdout()
 	if o.out != "" || !o.output.ForScripts() {
 		err = writeObjects(out, o.out, c.Converted)
 	}

@@ -28,9 +28,6 @@ Exit codes:
   3  something blocks
   4  nothing blocks, but something could not be checked`
 
-// handoverTimeout bounds all reads of the cluster.
-const handoverTimeout = 5 * time.Minute
-
 // handoverOptions are the flags.
 type handoverOptions struct {
 	cmdline.Cluster
@@ -86,7 +83,7 @@ func handover(ctx context.Context, o *handoverOptions, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, handoverTimeout)
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
 	h, err := d.CheckHandover(ctx)
 	if err != nil {

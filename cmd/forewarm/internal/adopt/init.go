@@ -11,11 +11,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/common/model"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/adopt"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/printable"
 	"github.com/forewarm/forewarm/pkg/signal"
@@ -65,7 +68,7 @@ func NewInit() *cobra.Command {
 			if err := o.validate(); err != nil {
 				return cmdline.UsageError(err)
 			}
-			return cmdline.IfInterrupted(cmd.Context(), o.run(cmd.Context(), cmd))
+			return cmdline.IfInterrupted(cmd.Context(), runInit(cmd.Context(), o, cmd))
 		},
 	}
 	flags := cmd.Flags()
@@ -86,8 +89,8 @@ func NewInit() *cobra.Command {
 	store := pflag.NewFlagSet("store", pflag.ContinueOnError)
 	o.history.AddFlags(store)
 	store.VisitAll(func(flag *pflag.Flag) {
-		if !slices.Contains([]string{"trace", "column", "query", "time-zone", "resample"},
-			flag.Name) { // Each workload has its own query.
+		own := []string{"trace", "column", "query", "time-zone", "resample"} // Each workload has its own query.
+		if !slices.Contains(own, flag.Name) {
 			flags.AddFlag(flag)
 		}
 	})
@@ -112,17 +115,27 @@ func (o *initOptions) validate() error {
 	return errors.Join(problems...)
 }
 
-// run reads, proposes and writes.
-func (o *initOptions) run(ctx context.Context, cmd *cobra.Command) error {
-	found, err := o.Read(ctx, cmd.InOrStdin(), kinds())
+// runInit reads, proposes and writes.
+func runInit(ctx context.Context, o *initOptions, cmd *cobra.Command) error {
+	found, err := read(ctx, &o.objectSource, cmd.InOrStdin(), adopt.WorkloadKinds())
 	if err != nil {
 		return err
 	}
-	rows, bar := workloads(found), cmdline.NewProgressBar(cmd.ErrOrStderr(), o.quiet, time.Now)
-	bar.Begin("looking at workloads", len(rows))
-	for _, r := range rows {
-		bar.SetTask(r.id())
-		if err := o.propose(ctx, r); err != nil {
+	cfg := adopt.Config{
+		Trust: o.trust, Lead: o.lead,
+		Simulate: o.simulate, Window: time.Duration(o.history.Range), Step: time.Duration(o.history.Step),
+		History: func(ctx context.Context, query string, window, step time.Duration) (forecast.Series, error) {
+			of := o.history
+			of.Query, of.Range, of.Step = query, model.Duration(window), model.Duration(step)
+			h, err := of.Read(ctx, nil, time.Now(), nil)
+			return h.Series, err
+		},
+	}
+	workloads, bar := adopt.Workloads(found), cmdline.NewProgressBar(cmd.ErrOrStderr(), o.quiet, time.Now)
+	bar.Begin("looking at workloads", len(workloads))
+	for _, w := range workloads {
+		bar.SetTask(w.ID())
+		if err := adopt.Propose(ctx, cfg, w); err != nil {
 			return err
 		}
 		bar.Add(1)
@@ -130,61 +143,63 @@ func (o *initOptions) run(ctx context.Context, cmd *cobra.Command) error {
 	bar.End()
 	var failed error
 	if o.apply {
-		failed = create(ctx, found, rows)
+		failed = adopt.Create(ctx, found, workloads)
 	}
-	return errors.Join(failed, o.write(cmd.OutOrStdout(), rows, found.Unread),
-		summarize(cmd.ErrOrStderr(), rows, found.Unread))
+	return errors.Join(failed, o.write(cmd.OutOrStdout(), workloads, found.Unread),
+		summarize(cmd.ErrOrStderr(), workloads, found.Unread))
 }
 
 // write writes the Forecasts sorted by namespace and name, and what scripts read.
-func (o *initOptions) write(out io.Writer, rows []*row, unread []string) (err error) {
-	var all []objectDocument
-	for _, r := range rows {
-		if r.Manifest != "" {
-			all = append(all, r.objectDocument)
-		}
-	}
+func (o *initOptions) write(out io.Writer, workloads []*adopt.Workload, unread []string) (err error) {
 	if o.out != "" || !o.output.ForScripts() {
+		var all []adopt.Document
+		for _, w := range workloads {
+			if w.Manifest != "" {
+				all = append(all, w.Document)
+			}
+		}
 		err = writeObjects(out, o.out, all)
 	}
 	if o.output.ForScripts() {
-		err = errors.Join(err, o.output.Write(out, map[string]any{"workloads": bySaved(rows), "unread": unread}))
+		err = errors.Join(err, o.output.Write(out, map[string]any{"workloads": bySaved(workloads), "unread": unread}))
 	}
 	return err
 }
 
 // bySaved puts those first by which most would be saved, as far as that was simulated.
-func bySaved(rows []*row) []*row {
-	return slices.SortedStableFunc(slices.Values(rows), func(a, b *row) int { return cmp.Compare(b.Saved, a.Saved) })
+func bySaved(all []*adopt.Workload) []*adopt.Workload {
+	return slices.SortedStableFunc(slices.Values(all), func(a, b *adopt.Workload) int {
+		return cmp.Compare(b.Saved, a.Saved)
+	})
 }
 
 // summarize writes a line for each workload, and below what was left out, and why.
-func summarize(out io.Writer, rows []*row, unread []string) error {
+func summarize(out io.Writer, workloads []*adopt.Workload, unread []string) error {
 	var lines [][]string
 	var notes []string
-	for _, r := range bySaved(rows) {
-		saves, forecast := humanize.Unknown, r.Name
-		if r.Saved != 0 {
-			saves = humanize.Amount(r.Saved) + " GPU-hours"
+	for _, w := range bySaved(workloads) {
+		saves, name := humanize.Unknown, w.Name
+		if w.Saved != 0 {
+			saves = humanize.Amount(w.Saved) + " GPU-hours"
 		}
 		switch {
-		case r.Manifest == "":
-			forecast = "left out"
-			notes = append(notes, r.id()+" is left out: "+r.LeftOut)
-		case r.metric == nil:
-			notes = append(notes, r.id()+" has no scaling: "+r.Scaling)
+		case w.Manifest == "":
+			name = "left out"
+			notes = append(notes, w.ID()+" is left out: "+w.LeftOut)
+		case !w.HasScaling():
+			notes = append(notes, w.ID()+" has no scaling: "+w.Scaling)
 		}
-		if r.Verdict != "" && r.LeftOut == "" {
-			notes = append(notes, r.id()+": "+r.Verdict)
+		if w.Verdict != "" && w.LeftOut == "" {
+			notes = append(notes, w.ID()+": "+w.Verdict)
 		}
-		if r.Created {
-			forecast += ", created"
+		if w.Created {
+			name += ", created"
 		}
-		by := cmp.Or(printable.Clip(strings.Join(r.ScaledBy, ", "), cmdline.Page), humanize.Unknown)
-		preset := cmp.Or(r.Preset, humanize.Unknown)
-		lines = append(lines, []string{printable.Clip(r.id(), cmdline.Page), preset, by, saves, forecast})
+		by := cmp.Or(printable.Clip(strings.Join(w.ScaledBy, ", "), cmdline.Page), humanize.Unknown)
+		preset := cmp.Or(w.Preset, humanize.Unknown)
+		lines = append(lines, []string{printable.Clip(w.ID(), cmdline.Page), preset, by, saves, name})
 	}
-	if len(rows) == 0 {
+	if len(workloads) == 0 {
 		notes = append(notes,
 			"No workload has an autoscaler or a GPU here: name another namespace (-n), or all of them (-A)")
 	}

@@ -52,6 +52,7 @@ const defaultWait = "5m"
 
 // New is the command "doctor".
 func New() *cobra.Command {
+	o := options{config: doctor.Config{Now: time.Now}}
 	cmd := &cobra.Command{
 		Use:     "doctor",
 		Short:   "Say what is wrong with an installation, and how to mend it",

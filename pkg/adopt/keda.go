@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/promql/parser"
 	apiresource "k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -40,7 +43,7 @@ type trigger struct {
 }
 
 // scaledObject converts the triggers of a ScaledObject, and writes the one that reads the Forecasts.
-func (c *conversion) scaledObject(object *unstructured.Unstructured) {
+func (c *converter) scaledObject(object *unstructured.Unstructured) {
 	var s scaled
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &s); err != nil {
 		c.leave(objectName(object), "", "it cannot be read: "+err.Error()+": correct it")
@@ -93,7 +96,7 @@ func (c *conversion) scaledObject(object *unstructured.Unstructured) {
 }
 
 // trigger writes the Forecast of a prometheus trigger.
-func (c *conversion) trigger(f *v1alpha1.Forecast, s *scaled, t *trigger, from string) error {
+func (c *converter) trigger(f *v1alpha1.Forecast, s *scaled, t *trigger, from string) error {
 	switch {
 	case s.Spec.Advanced.Modifiers.Formula != "":
 		return errors.New(
@@ -124,4 +127,74 @@ func (c *conversion) trigger(f *v1alpha1.Forecast, s *scaled, t *trigger, from s
 		why = append(why, trick+" is taken off the query: the Forecast looks ahead of the plain demand by itself.")
 	}
 	return c.write(f, expr, target, from, why)
+}
+
+// tricks are functions by which a query looks ahead, or at the worst of a time.
+var tricks = []string{ //nolint:gochecknoglobals // A constant table.
+	"max_over_time", "quantile_over_time", "predict_linear", "double_exponential_smoothing",
+}
+
+// plain takes tricks and offsets off an expression, from the outside and as long as it computes from one operand. taken are
+// they in words.
+func plain(expr parser.Expr) (inner parser.Expr, taken []string) { //nolint:ireturn // A sum type.
+	stripped := false // The range goes with the function that looked over it.
+	for part := &expr; part != nil; {
+		var next *parser.Expr
+		ranged := false
+		if at := offsetOf(*part); at != nil && *at != 0 {
+			taken, *at = append(taken, "offset "+model.Duration(*at).String()), 0
+		}
+		switch n := (*part).(type) {
+		case *parser.MatrixSelector:
+			next, ranged = &n.VectorSelector, true
+		case *parser.SubqueryExpr:
+			next, ranged = &n.Expr, true
+		case *parser.ParenExpr:
+			next = &n.Expr
+		case *parser.AggregateExpr:
+			next = &n.Expr
+		case *parser.Call:
+			if isTrick(n) {
+				taken, stripped = append(taken, n.Func.Name), true
+				*part, next = n.Args[slices.IndexFunc(n.Args, isRange)], part
+			} else if len(n.Args) == 1 {
+				next = &n.Args[0]
+			}
+		}
+		if ranged && stripped {
+			*part, next, stripped = *next, part, false
+		}
+		part = next
+	}
+	return expr, taken
+}
+
+func isTrick(call *parser.Call) bool {
+	return slices.Contains(tricks, call.Func.Name) && slices.ContainsFunc(call.Args, isRange)
+}
+
+func isRange(e parser.Expr) bool { return e.Type() == parser.ValueTypeMatrix }
+
+// offsetOf is where a node has its offset; nil where it cannot have one.
+func offsetOf(node parser.Node) *time.Duration {
+	switch n := node.(type) {
+	case *parser.VectorSelector:
+		return &n.OriginalOffset
+	case *parser.SubqueryExpr:
+		return &n.OriginalOffset
+	}
+	return nil
+}
+
+// remaining is a trick or offset that stands elsewhere; empty where there is none.
+func remaining(expr parser.Expr) (trick string) {
+	parser.Inspect(expr, func(node parser.Node, _ []parser.Node) error {
+		if at := offsetOf(node); at != nil && *at != 0 {
+			trick = "offset"
+		} else if call, ok := node.(*parser.Call); ok && isTrick(call) {
+			trick = call.Func.Name
+		}
+		return nil
+	})
+	return trick
 }

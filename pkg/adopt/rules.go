@@ -14,15 +14,19 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
-// config is prometheus-adapter's configuration.
-type config struct {
+// Rules are prometheus-adapter's configuration, without the rules that prometheus-adapter itself cannot apply.
+type Rules struct {
 	Rules         []rule `json:"rules"`
 	ExternalRules []rule `json:"externalRules"`
 	ResourceRules any    `json:"resourceRules"`
+
+	broken []LeftOut
 }
 
 // rule gives metrics. The fields without a tag follow from the others.
@@ -65,38 +69,38 @@ type groupResource struct {
 // maxRules bounds the work for each metric.
 const maxRules = 1000
 
-// readRules reads the configuration, or the ConfigMap with it. Rules that prometheus-adapter cannot apply either are broken.
-func readRules(file string, data []byte) (c config, broken []leftOut, err error) {
+// ReadRules reads prometheus-adapter's configuration, or the ConfigMap with it.
+func ReadRules(file string, data []byte) (c Rules, err error) {
 	found, err := configurations(file, data)
 	if err != nil {
-		return c, nil, err
+		return c, err
 	}
 	if len(found) != 1 {
 		const many = "%s: %d configurations of prometheus-adapter, want one: name its file or its ConfigMap"
-		return c, nil, fmt.Errorf(many, file, len(found))
+		return c, fmt.Errorf(many, file, len(found))
 	}
 	if found[0].Broken != nil {
-		return c, nil, found[0].Broken.Err()
+		return c, found[0].Broken.Err()
 	}
-	reading := found[0].Check(reflect.TypeFor[config]())
+	reading := found[0].Check(reflect.TypeFor[Rules]())
 	if err = errors.Join(append(reading.Errs(), found[0].Decode(&c))...); err != nil {
-		return c, nil, err
+		return c, err
 	}
 	if n := len(c.Rules) + len(c.ExternalRules); n > maxRules {
-		return c, nil, fmt.Errorf("%s: %d rules, at most %d are read: remove those that no HPA uses", file, n, maxRules)
+		return c, fmt.Errorf("%s: %d rules, at most %d are read: remove those that no HPA uses", file, n, maxRules)
 	}
 	compileAll := func(list string, all []rule) []rule {
 		for i := range all {
 			all[i].at = fmt.Sprintf("%s[%d]", list, i)
 			if err := all[i].compile(); err != nil {
-				broken = append(broken,
-					leftOut{all[i].at, all[i].SeriesQuery, err.Error() + ": correct the rule, or remove it"})
+				c.broken = append(c.broken,
+					LeftOut{all[i].at, all[i].SeriesQuery, err.Error() + ": correct the rule, or remove it"})
 			}
 		}
 		return slices.DeleteFunc(all, func(r rule) bool { return r.query == nil })
 	}
 	c.Rules, c.ExternalRules = compileAll("rules", c.Rules), compileAll("externalRules", c.ExternalRules)
-	return c, broken, nil
+	return c, nil
 }
 
 // configurations are the documents of a file that are no objects of Kubernetes, and those in its ConfigMaps.
@@ -230,4 +234,81 @@ func (r *rule) seriesOf(metric string) (series string, fits bool) {
 	}
 	at := r.matches.FindStringSubmatchIndex(series)
 	return series, at != nil && string(r.matches.ExpandString(nil, r.Name.As, series, at)) == metric
+}
+
+var (
+	control = regexp.MustCompile(`<<-?\s*(define|template|block|range)\b[^>]*`)
+	loop    = regexp.MustCompile(`range\s+(\$\w+\s*,\s*)?(\$\w+\s*:=\s*)?\.(LabelValuesByName|GroupBySlice)\s*$`)
+)
+
+// parseTemplate reads a template of prometheus-adapter. It refuses what could take long or grow: loops over anything but its
+// fields, templates within it, and functions that make text.
+func parseTemplate(text string) (*template.Template, error) {
+	used := control.FindAllString(text, -1)
+	for i, action := range used {
+		if i > 1 || !loop.MatchString(action) {
+			return nil, fmt.Errorf("%.64q is not converted, write the query out", action)
+		}
+	}
+	makers := template.FuncMap{}
+	for _, name := range []string{"call", "html", "js", "print", "printf", "println", "slice", "urlquery"} {
+		makers[name] = func(...any) (string, error) { return "", errors.New("it is not converted") }
+	}
+	return template.New("query").Delims("<<", ">>").Option("missingkey=error").Funcs(makers).Parse(text)
+}
+
+// labelOf is the label with the names of a kind of objects.
+func (r *rule) labelOf(kind schema.GroupVersionKind) (string, error) {
+	plural, singular := meta.UnsafeGuessKindToResource(kind)
+	for label, of := range r.Resources.Overrides {
+		if of.Group == kind.Group && (of.Resource == plural.Resource || of.Resource == singular.Resource) {
+			return label, nil
+		}
+	}
+	var label limited
+	group := strings.NewReplacer(".", "_", "-", "_").Replace(kind.Group)
+	err := r.label.Execute(&label, groupResource{group, singular.Resource})
+	if err == nil && label.Len() == 0 {
+		err = errors.New("add an override")
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: its resources name no label of a %s: %w", r.at, singular.Resource, err)
+	}
+	return label.String(), nil
+}
+
+// matcher is a label matcher of a metricsQuery.
+type matcher struct{ label, operator, value string }
+
+// expand fills in a metricsQuery.
+//
+//nolint:ireturn // A sum type.
+func (r *rule) expand(series string, matchers []matcher, groupBy []string) (parser.Expr, error) {
+	texts, values := make([]string, len(matchers)), map[string]string{}
+	for i, m := range matchers {
+		texts[i], values[m.label] = fmt.Sprintf("%s%s%q", m.label, m.operator, m.value), m.value
+	}
+	var text limited
+	if err := r.query.Execute(&text, map[string]any{
+		"Series": series, "LabelMatchers": strings.Join(texts, ","), "LabelValuesByName": values,
+		"GroupBy": strings.Join(groupBy, ","), "GroupBySlice": groupBy,
+	}); err != nil {
+		return nil, fmt.Errorf("the metricsQuery of %s cannot be filled in: %w: write it out", r.at, err)
+	}
+	expr, err := parser.NewParser(parser.Options{}).ParseExpr(text.String())
+	if err != nil {
+		return nil, fmt.Errorf("the metricsQuery of %s, filled in, is not PromQL: %w: correct it", r.at, err)
+	}
+	return expr, nil
+}
+
+// limited is a text of at most the length of a query.
+type limited struct{ strings.Builder }
+
+// Write implements io.Writer.
+func (l *limited) Write(text []byte) (int, error) {
+	if l.Len()+len(text) > manifest.MaxQuery {
+		return 0, fmt.Errorf("it is longer than %d bytes", manifest.MaxQuery)
+	}
+	return l.Builder.Write(text)
 }

@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
@@ -22,29 +21,14 @@ import (
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 )
 
-// kinds are those that are read.
-func kinds() map[string]schema.GroupVersionResource {
-	return map[string]schema.GroupVersionResource{
-		autoscaler.KindHPA:          autoscaler.HPAs(),
-		autoscaler.KindScaledObject: autoscaler.ScaledObjects(),
-		"Deployment":                {Group: "apps", Version: "v1", Resource: "deployments"},
-		"StatefulSet":               {Group: "apps", Version: "v1", Resource: "statefulsets"},
-		"LeaderWorkerSet":           {Group: "leaderworkerset.x-k8s.io", Version: "v1", Resource: "leaderworkersets"},
-		v1alpha1.ForecastKind:       v1alpha1.GroupVersion().WithResource("forecasts"),
-	}
-}
-
-// workloads are those that are scaled or have GPUs, sorted by namespace and name.
-func workloads(found *foundObjects) []*row {
-	rows, forecasts := map[leadtime.Workload]*row{}, []*v1alpha1.Forecast(nil)
-	at := func(w leadtime.Workload) *row {
+// Workloads are those that are scaled or have GPUs, sorted by namespace and name. Autoscalers that cannot be read are added to Unread.
+func Workloads(found *Objects) []*Workload {
+	rows, existing := map[leadtime.Workload]*Workload{}, []*v1alpha1.Forecast(nil)
+	at := func(w leadtime.Workload) *Workload {
 		key := leadtime.Workload{Namespace: w.Namespace, Name: w.Ref()} // Whatever the version.
 		if rows[key] == nil {
-			rows[key] = &row{
-				Namespace: w.Namespace,
-				Workload:  w.Kind + "/" + w.Name,
-				Name:      w.Name + "-inflight",
-				ref:       w,
+			rows[key] = &Workload{
+				Namespace: w.Namespace, Workload: w.Kind + "/" + w.Name, Name: w.Name + "-inflight", ref: w,
 			}
 		}
 		return rows[key]
@@ -54,57 +38,48 @@ func workloads(found *foundObjects) []*row {
 		case v1alpha1.ForecastKind:
 			f, err := &v1alpha1.Forecast{}, manifest.CheckQuantities(object.Object)
 			if err == nil && runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, f) == nil {
-				forecasts = append(forecasts, f)
+				existing = append(existing, f)
 			}
 		case autoscaler.KindHPA, autoscaler.KindScaledObject:
-			autoscaled(found, object, at)
+			switch outline, err := autoscaler.OutlineOf(object); {
+			case err != nil:
+				found.Unread = append(found.Unread, objectName(object)+" is not read: "+err.Error())
+			case outline.Owner == "": // Otherwise its owner counts.
+				w := at(outline.Workload)
+				w.outlines, w.ScaledBy = append(w.outlines, outline), append(w.ScaledBy, outline.Ref)
+			}
 		default:
-			if gpus := countGPUs(object.Object["spec"]); gpus > 0 && !isPart(object) {
+			owner := metav1.GetControllerOf(object)
+			isPart := owner != nil && owner.Kind == "LeaderWorkerSet" // Its owner counts in its place.
+			if gpus := countGPUs(object.Object["spec"]); gpus > 0 && !isPart {
 				at(leadtime.Workload{
 					Namespace: object.GetNamespace(), APIVersion: object.GetAPIVersion(), Kind: object.GetKind(), Name: object.GetName(),
 				}).gpus = gpus
 			}
 		}
 	}
-	return settle(rows, forecasts)
-}
-
-// autoscaled adds an autoscaler to its workload. One that another object owns does not count: its owner does.
-func autoscaled(found *foundObjects, object *unstructured.Unstructured, at func(leadtime.Workload) *row) {
-	switch outline, err := autoscaler.OutlineOf(object); {
-	case err != nil:
-		found.Unread = append(found.Unread, objectName(object)+" is not read: "+err.Error())
-	case outline.Owner == "":
-		r := at(outline.Workload)
-		r.outlines, r.ScaledBy = append(r.outlines, outline), append(r.ScaledBy, outline.Ref)
-	}
-}
-
-// isPart reports whether a workload belongs to a LeaderWorkerSet, which counts in its place.
-func isPart(object *unstructured.Unstructured) bool {
-	owner := metav1.GetControllerOf(object)
-	return owner != nil && owner.Kind == "LeaderWorkerSet"
+	return settle(rows, existing)
 }
 
 // settle sorts the workloads, and leaves out those that have a Forecast, or whose Forecast's name another one has.
-func settle(rows map[leadtime.Workload]*row, forecasts []*v1alpha1.Forecast) []*row {
+func settle(rows map[leadtime.Workload]*Workload, existing []*v1alpha1.Forecast) []*Workload {
 	out, taken := slices.Collect(maps.Values(rows)), map[string]bool{}
-	slices.SortFunc(out, func(a, b *row) int {
+	slices.SortFunc(out, func(a, b *Workload) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name),
 			cmp.Compare(a.Workload, b.Workload))
 	})
-	for _, f := range forecasts {
+	for _, f := range existing {
 		taken[f.Namespace+"/"+f.Name] = true
 	}
 	for _, r := range out {
 		slices.Sort(r.ScaledBy)
-		i := slices.IndexFunc(forecasts, func(f *v1alpha1.Forecast) bool {
+		i := slices.IndexFunc(existing, func(f *v1alpha1.Forecast) bool {
 			return f.Namespace == r.Namespace && manifest.IsWorkload(f, r.ref.Ref())
 		})
 		key := r.Namespace + "/" + r.Name
 		switch {
 		case i >= 0:
-			r.LeftOut = "it has a Forecast already: " + forecasts[i].Name
+			r.LeftOut = "it has a Forecast already: " + existing[i].Name
 		case taken[key]:
 			r.LeftOut = "another workload has the Forecast " + r.Name
 		}
@@ -144,8 +119,8 @@ func accelerators() []string {
 	}
 }
 
-// create creates the Forecasts that were written. One that is there stays as it is.
-func create(ctx context.Context, found *foundObjects, rows []*row) error {
+// Create creates the Forecasts that were written. One that is there stays as it is.
+func Create(ctx context.Context, found *Objects, rows []*Workload) error {
 	if slices.Contains(found.Forbidden, v1alpha1.ForecastKind) {
 		return errors.New(
 			"--apply needs the right to list forecasts.forewarm.dev, so that no workload gets a second one: " +
@@ -158,7 +133,7 @@ func create(ctx context.Context, found *foundObjects, rows []*row) error {
 		if err := yaml.Unmarshal([]byte(r.Manifest), &object.Object); err != nil || r.Manifest == "" {
 			continue
 		}
-		_, err := found.Client.Resource(kinds()[v1alpha1.ForecastKind]).Namespace(r.Namespace).
+		_, err := found.Client.Resource(WorkloadKinds()[v1alpha1.ForecastKind]).Namespace(r.Namespace).
 			Create(ctx, object, metav1.CreateOptions{FieldManager: "forewarm-init"})
 		if r.Created = err == nil; err != nil {
 			problems = append(problems, fmt.Errorf("create Forecast %s/%s: %w", r.Namespace, r.Name, err))

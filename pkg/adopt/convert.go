@@ -8,49 +8,75 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/parser"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	apiresource "k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
+	"github.com/forewarm/forewarm/pkg/signal"
+	"github.com/forewarm/forewarm/pkg/signal/catalogue"
 )
 
-type convertedHPA = autoscalingv2.HorizontalPodAutoscaler
-
-// conversion collects what becomes of all autoscalers.
-type conversion struct {
-	Converted []objectDocument `json:"converted"`
-	LeftOut   []leftOut        `json:"leftOut"`
-
-	rules  config
-	known  []string // names of series that exist
-	tenant string   // the label of namespaces in Forewarm's source
-	// askers are the HPAs of a workload, and the HPAs with an External metric, each in words.
-	askers map[string][]string
+// ConvertConfig says how Convert converts.
+type ConvertConfig struct {
+	// Rules are prometheus-adapter's; the zero value is none.
+	Rules Rules
+	// Series are the names of series that exist. They decide if several rules may give a metric.
+	Series []string
+	// TenantLabel is the label of namespaces in Forewarm's source.
+	TenantLabel string
 }
 
-// leftOut is what was not converted. The reason ends with what to do.
-type leftOut struct {
+// Conversion is what becomes of all autoscalers.
+type Conversion struct {
+	Converted []Document `json:"converted"`
+	LeftOut   []LeftOut  `json:"leftOut"`
+}
+
+// LeftOut is what was not converted. The reason ends with what to do.
+type LeftOut struct {
 	Object string `json:"object"`
 	Metric string `json:"metric,omitempty"`
 	Reason string `json:"reason"`
 }
 
-func (c *conversion) leave(object, metric, reason string) {
-	c.LeftOut = append(c.LeftOut, leftOut{object, metric, reason})
+// converter collects a Conversion.
+type converter struct {
+	ConvertConfig
+	Conversion
+
+	// askers are the HPAs of a workload, and the HPAs with an External metric, each in words.
+	askers map[string][]string
 }
 
-func (c *conversion) convert(all []*unstructured.Unstructured) {
-	if c.rules.ResourceRules != nil {
+func (c *converter) leave(object, metric, reason string) {
+	c.LeftOut = append(c.LeftOut, LeftOut{object, metric, reason})
+}
+
+// Convert converts the HPAs that read prometheus-adapter's metrics, and the ScaledObjects with prometheus triggers.
+func Convert(cfg ConvertConfig, found *Objects) Conversion {
+	c := converter{
+		ConvertConfig: cfg,
+		Conversion:    Conversion{Converted: []Document{}, LeftOut: append([]LeftOut{}, cfg.Rules.broken...)},
+		askers:        map[string][]string{},
+	}
+	for _, reason := range found.Unread {
+		c.leave("", "", reason)
+	}
+	if c.Rules.ResourceRules != nil {
 		c.leave("resourceRules", "",
 			"CPU and memory are not Forewarm's: install metrics-server, for HPAs and kubectl top")
 	}
-	c.askers = map[string][]string{}
-	hpas := make([]*convertedHPA, len(all))
-	for i, object := range all {
+	hpas := make([]*autoscalingv2.HorizontalPodAutoscaler, len(found.Objects))
+	for i, object := range found.Objects {
 		if object.GetKind() == autoscaler.KindScaledObject {
 			c.scaledObject(object)
 			continue
@@ -67,13 +93,14 @@ func (c *conversion) convert(all []*unstructured.Unstructured) {
 	}
 	for i, h := range hpas {
 		if h != nil {
-			c.hpa(h, all[i])
+			c.hpa(h, found.Objects[i])
 		}
 	}
+	return c.Conversion
 }
 
 // wants is what no other HPA may want, too: a Forecast has one workload, and a workload one HPA.
-func wants(h *convertedHPA) []string {
+func wants(h *autoscalingv2.HorizontalPodAutoscaler) []string {
 	out := []string{"the " + h.Spec.ScaleTargetRef.Kind + " " + h.Namespace + "/" + h.Spec.ScaleTargetRef.Name}
 	for i := range h.Spec.Metrics {
 		if e := h.Spec.Metrics[i].External; e != nil {
@@ -85,7 +112,7 @@ func wants(h *convertedHPA) []string {
 }
 
 // hpa converts the metrics of an HPA. Where one is not External, the HPA that reads its Forecast is written, too.
-func (c *conversion) hpa(h *convertedHPA, object *unstructured.Unstructured) {
+func (c *converter) hpa(h *autoscalingv2.HorizontalPodAutoscaler, object *unstructured.Unstructured) {
 	for _, what := range wants(h) {
 		if n := c.askers[what]; len(n) > 1 {
 			c.leave(objectName(object), "",
@@ -96,7 +123,7 @@ func (c *conversion) hpa(h *convertedHPA, object *unstructured.Unstructured) {
 	edited := h.DeepCopy()
 	var why []string
 	for i := range h.Spec.Metrics {
-		q, err := c.request(h, &h.Spec.Metrics[i])
+		q, err := readRequest(h, &h.Spec.Metrics[i])
 		if err == nil {
 			err = c.forecast(&q, objectName(object))
 		}
@@ -131,8 +158,8 @@ type request struct {
 	object v1alpha1.Forecast
 }
 
-// request reads a metric of an HPA.
-func (*conversion) request(h *convertedHPA, m *autoscalingv2.MetricSpec) (q request, err error) {
+// readRequest reads a metric of an HPA.
+func readRequest(h *autoscalingv2.HorizontalPodAutoscaler, m *autoscalingv2.MetricSpec) (q request, err error) {
 	q.what = string(m.Type) + " metric"
 	var id autoscalingv2.MetricIdentifier
 	ref := h.Spec.ScaleTargetRef
@@ -188,12 +215,12 @@ func labelSet(s *metav1.LabelSelector) (map[string]string, error) {
 }
 
 // forecast writes the Forecast that answers a request.
-func (c *conversion) forecast(q *request, from string) error {
-	all := c.rules.ExternalRules
+func (c *converter) forecast(q *request, from string) error {
+	all := c.Rules.ExternalRules
 	if q.kind.Kind != "" {
-		all = c.rules.Rules
+		all = c.Rules.Rules
 	}
-	r, series, err := findRule(all, q.metric, c.known)
+	r, series, err := findRule(all, q.metric, c.Series)
 	if err != nil {
 		return err
 	}
@@ -219,11 +246,86 @@ func (c *conversion) forecast(q *request, from string) error {
 	if err != nil {
 		return err
 	}
-	const signal = "signal: %s gives the metric from the series %s. The query adds up its items, as the HPA does."
-	why := []string{fmt.Sprintf(signal, r.at, series)}
+	const gives = "signal: %s gives the metric from the series %s. The query adds up its items, as the HPA does."
+	why := []string{fmt.Sprintf(gives, r.at, series)}
 	if q.kind.Kind == "" {
 		q.object.Spec.Expose = &v1alpha1.Expose{Metric: q.metric, MatchLabels: q.set}
 		why = append(why, "expose: the HPA asks for this name with these labels, and needs no change.")
 	}
 	return c.write(&q.object, expr, *q.target.AverageValue, from+", "+q.what, why)
+}
+
+// write completes a Forecast, checks it as Forewarm does, and adds it. Its name is made one that no other has.
+func (c *converter) write(
+	f *v1alpha1.Forecast, expr parser.Expr, before apiresource.Quantity, from string, why []string,
+) error {
+	f.Name = manifest.FreeName(f.Name, func(name string) bool {
+		is := func(d Document) bool { return d.Object == "Forecast "+f.Namespace+"/"+name }
+		return slices.ContainsFunc(c.Converted, is)
+	})
+	confined := c.confined(expr, f.Namespace)
+	f.Spec.Signal.Query = total(expr)
+	f.Spec.Scaling = &v1alpha1.Scaling{Before: &v1alpha1.BeforeScaling{Target: before}}
+	why = append(why,
+		"serve: Shadow serves the observed demand, so the replicas stay as they are while the forecast is judged.",
+		"scaling.before: the target until now, to compare with.")
+	signals := catalogue.Signals{Label: c.TenantLabel, Trust: signal.DefaultTrust()}
+	if !confined {
+		signals.Free = []string{f.Namespace}
+		const free = "Not every selector of the query has %s=%q. Forewarm adds that, or refuses another, unless " +
+			"--cluster-query-namespaces lists the namespace: compare the values in shadow mode."
+		why = append(why, fmt.Sprintf(free, c.TenantLabel, f.Namespace))
+	}
+	document, err := forecastDocument(f, signals)
+	if err != nil {
+		return fmt.Errorf("its Forecast would be invalid: %w: write one by hand", err)
+	}
+	document.From, document.Why = from, why
+	c.Converted = append(c.Converted, document)
+	return nil
+}
+
+// total is the sum over an expression's series, as the HPA adds up the items of an answer.
+func total(expr parser.Expr) string {
+	a, ok := expr.(*parser.AggregateExpr)
+	switch {
+	case ok && len(a.Grouping) == 0 && !a.Without && a.Param == nil:
+		return a.String()
+	case expr.Type() == parser.ValueTypeScalar:
+		return "vector(" + expr.String() + ")"
+	}
+	return "sum(" + expr.String() + ")"
+}
+
+// confined reports whether every selector demands the namespace. A pattern that is the namespace's name becomes the name.
+func (c *converter) confined(expr parser.Expr, namespace string) bool {
+	all := true
+	for _, selector := range parser.ExtractSelectors(expr) {
+		own := slices.ContainsFunc(selector, func(m *labels.Matcher) bool {
+			if m.Name == c.TenantLabel && m.Type == labels.MatchRegexp && m.Value == namespace {
+				*m = *labels.MustNewMatcher(labels.MatchEqual, c.TenantLabel, namespace)
+			}
+			return m.Name == c.TenantLabel && m.Type == labels.MatchEqual && m.Value == namespace
+		})
+		all = all && own
+	}
+	return all
+}
+
+// after adds an autoscaler with another spec.
+func (c *converter) after(object *unstructured.Unstructured, spec any, why []string) {
+	kept := map[string]any{"name": object.GetName(), "namespace": object.GetNamespace()}
+	if set := object.GetLabels(); len(set) > 0 {
+		kept["labels"] = set
+	}
+	text, err := yaml.Marshal(map[string]any{
+		"apiVersion": object.GetAPIVersion(), "kind": object.GetKind(), "metadata": kept, "spec": spec,
+	})
+	if err != nil {
+		c.leave(objectName(object), "", err.Error()+": edit it by hand")
+		return
+	}
+	name := objectName(object)
+	c.Converted = append(c.Converted,
+		Document{Object: name, From: name, Why: why, Manifest: string(text), After: true})
 }

@@ -72,7 +72,7 @@ func FuzzReadRules(f *testing.F) {
 	f.Add("rules: [{seriesQuery: x, metricsQuery: '<<range $k, $v := .LabelValuesByName>><<$k>><<end>>'}]", "x", "")
 	f.Add("apiVersion: v1\nkind: ConfigMap\ndata: {config.yaml: 'rules: [{seriesQuery: x}]'}", "x", "")
 	f.Fuzz(func(t *testing.T, text, metric, value string) {
-		c, _, err := readRules("rules.yaml", []byte(text))
+		c, err := ReadRules("rules.yaml", []byte(text))
 		if err != nil {
 			return
 		}
