@@ -79,7 +79,9 @@ func handover(ctx context.Context, o *handoverOptions, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	d, err := doctor.New(doctor.Config{Cluster: config, Namespace: o.namespace, Elsewhere: namespace, Now: time.Now})
+	d, err := doctor.New(
+		doctor.Config{Cluster: config, Namespace: o.namespace, Elsewhere: namespace, Now: time.Now},
+	)
 	if err != nil {
 		return err
 	}

@@ -127,7 +127,7 @@ func runInit(ctx context.Context, o *initOptions, cmd *cobra.Command) error {
 		History: func(ctx context.Context, query string, window, step time.Duration) (forecast.Series, error) {
 			of := o.history
 			of.Query, of.Range, of.Step = query, model.Duration(window), model.Duration(step)
-			h, err := of.Read(ctx, nil, time.Now(), nil)
+			h, err := history.Read(ctx, &of, nil, time.Now(), nil)
 			return h.Series, err
 		},
 	}

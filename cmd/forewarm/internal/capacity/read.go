@@ -39,7 +39,7 @@ func read(
 		} else {
 			from.Query = what
 		}
-		return from.Read(ctx, in, now, bar)
+		return history.Read(ctx, &from, in, now, bar)
 	}
 	var err error
 	if r.demand, err = one(io.TeeReader(in, &kept), asked.demand); err != nil {

@@ -98,7 +98,7 @@ func (p Program) Command() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return cmdline.UsageError(flagError(err)) })
 	root.AddCommand(
-		demo.New(), simulate.NewCommand(), newBacktest(), serve.NewCommand(), inspect.New(), explain.NewCommand(),
+		demo.New(), simulate.New(), newBacktest(), serve.New(), inspect.New(), explain.New(),
 		adopt.NewInit(), adopt.NewConvert(), adopt.NewHandover(), events.New(), presets.New(), capacity.New(),
 		doctor.New(), pause.New(), pause.NewResume(), newVersionCommand(p.Version),
 	)

@@ -127,7 +127,7 @@ func newLoad(ctx context.Context, o *Config, now time.Time) (l *load, err error)
 // userLoad is the user's trace.
 func userLoad(ctx context.Context, o *Config, now time.Time) (*load, error) {
 	from := history.Options{Trace: o.Trace, Column: o.Column}
-	read, err := from.Read(ctx, o.Stdin, now, nil)
+	read, err := history.Read(ctx, &from, o.Stdin, now, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/explain"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
+	"github.com/forewarm/forewarm/pkg/past"
 )
 
 const about = `Explain shows what a HorizontalPodAutoscaler computes at its next sync, and why, with all numbers: the value of each
@@ -61,8 +62,8 @@ type options struct {
 	past            inspect.PastOptions
 }
 
-// NewCommand is the command "explain".
-func NewCommand() *cobra.Command {
+// New is the command "explain".
+func New() *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
 		Use:     "explain [NAMESPACE/][KIND/]NAME",
@@ -225,7 +226,7 @@ func runCluster(cmd *cobra.Command, o *options, cfg explain.Config) error {
 	if len(keys) == 0 {
 		return fmt.Errorf("%s reads no Forecast, so nothing of it is recorded or replayed", explanation.HPA)
 	}
-	all, err := o.past.Read(ctx, cluster, keys, o.past.From)
+	all, err := past.Read(ctx, o.past.Config, cluster, keys, o.past.From)
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func read(ctx context.Context, stdin io.Reader, args ...string) (recorded.Histor
 	if err := errors.Join(flags.Parse(args), o.Validate()); err != nil {
 		return recorded.History{}, err
 	}
-	return o.Read(ctx, stdin, now, nil)
+	return history.Read(ctx, &o, stdin, now, nil)
 }
 
 func file(t *testing.T, content string) string {

@@ -15,21 +15,21 @@ import (
 
 // Read reads the history; the options must be valid. A trace named Stdin is read from in. Where the range of a Prometheus
 // has no end of its own it ends now.
-func (o *Options) Read(
-	ctx context.Context, in io.Reader, now time.Time, bar *cmdline.ProgressBar,
+func Read(
+	ctx context.Context, o *Options, in io.Reader, now time.Time, bar *cmdline.ProgressBar,
 ) (recorded.History, error) {
-	h, err := o.read(ctx, in, now, bar)
+	h, err := read(ctx, o, in, now, bar)
 	if err != nil {
 		return recorded.History{}, err
 	}
 	return recorded.NoteGaps(h)
 }
 
-func (o *Options) read(
-	ctx context.Context, in io.Reader, now time.Time, bar *cmdline.ProgressBar,
+func read(
+	ctx context.Context, o *Options, in io.Reader, now time.Time, bar *cmdline.ProgressBar,
 ) (recorded.History, error) {
 	if o.Trace != "" {
-		return o.readTrace(ctx, in, bar)
+		return readTrace(ctx, o, in, bar)
 	}
 	end, err := o.end(now)
 	if err != nil {
@@ -47,7 +47,7 @@ func (o *Options) read(
 const maxFile = 256 << 20
 
 // readTrace reads the file whole: stdin comes only once.
-func (o *Options) readTrace(ctx context.Context, in io.Reader, bar *cmdline.ProgressBar) (recorded.History, error) {
+func readTrace(ctx context.Context, o *Options, in io.Reader, bar *cmdline.ProgressBar) (recorded.History, error) {
 	of := recorded.Trace{Name: filepath.Base(o.Trace), Column: o.Column}
 	if o.Trace == Stdin {
 		of.Name = "stdin"

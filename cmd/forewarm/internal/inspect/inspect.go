@@ -20,6 +20,7 @@ import (
 	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/kube/client"
+	"github.com/forewarm/forewarm/pkg/past"
 )
 
 const about = `Inspect shows what Forewarm observes, forecasts and serves: a table of all Forecasts, or one of them in full with a
@@ -144,7 +145,13 @@ func showPast(ctx context.Context, o *options, arg string, out io.Writer) error 
 		return err
 	}
 	namespace, name := split(arg, cmp.Or(o.Namespace, own))
-	all, err := o.past.Read(ctx, config, []snapshot.Key{{Namespace: namespace, Name: name}}, time.Now())
+	all, err := past.Read(
+		ctx,
+		o.past.Config,
+		config,
+		[]snapshot.Key{{Namespace: namespace, Name: name}},
+		time.Now(),
+	)
 	if err != nil {
 		return err
 	}

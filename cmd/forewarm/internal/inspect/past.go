@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,11 +8,9 @@ import (
 
 	"github.com/prometheus/common/model"
 	"github.com/spf13/pflag"
-	"k8s.io/client-go/rest"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
-	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/past"
 	"github.com/forewarm/forewarm/pkg/signal"
 )
@@ -63,13 +60,6 @@ func parseTime(text string, now time.Time) (time.Time, error) {
 		return at, errors.New("no time in the past, write for example 2026-01-31T03:00:00Z or 3h")
 	}
 	return at, nil
-}
-
-// Read reads Forecasts of a cluster until a time.
-func (o *PastOptions) Read(
-	ctx context.Context, cluster *rest.Config, keys []snapshot.Key, until time.Time,
-) ([]*past.Forecast, error) {
-	return past.Read(ctx, o.Config, cluster, keys, until)
 }
 
 const heads = "\tRECORDED\t\t\t\tTODAY'S SPEC\t\t\nTIME\tOBSERVED\tSERVED\tWANTED\tREADY\tOBSERVED\tSERVED\tSTATE"

@@ -29,8 +29,8 @@ const examples = `  forewarm serve --standalone --config-dir forecasts --prometh
   forewarm serve --standalone --config-dir forecasts --scrape-config scrape.yaml --data-dir data
   forewarm serve --prometheus-url http://prometheus.monitoring:9090`
 
-// NewCommand is the command "serve".
-func NewCommand() *cobra.Command {
+// New is the command "serve".
+func New() *cobra.Command {
 	options := Defaults()
 	cmd := &cobra.Command{
 		Use:     "serve",

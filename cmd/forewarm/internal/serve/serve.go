@@ -5,6 +5,7 @@ package serve
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/kube/changes"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/refresh/traces"
 	"github.com/forewarm/forewarm/pkg/run"
 	"github.com/forewarm/forewarm/pkg/serve/apiserver"
 	"github.com/forewarm/forewarm/pkg/serve/kedaserver"
@@ -28,12 +30,12 @@ func runServer(ctx context.Context, o Options, log *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	traces, err := openTraces(ctx, o)
+	spans, err := traces.Open(ctx, o.TracingConfig, o.Lease.Identity)
 	if err != nil {
-		return err
+		return fmt.Errorf("--tracing-config-file: %w", err)
 	}
-	defer traces.close(ctx, log)
-	o.Refresh.Span = traces.refresh
+	defer spans.Close(ctx, log)
+	o.Refresh.Span = spans.Refresh
 	granted, err := openTenants(o, log)
 	if err != nil {
 		return err
@@ -61,7 +63,7 @@ func runServer(ctx context.Context, o Options, log *slog.Logger) (err error) {
 	defer func() { err = errors.Join(err, past.close()) }()
 	deps.Metrics = slices.Concat(prometheus.Gatherers{deps.Metrics}, past.metrics, serving.metrics())
 	deps.Ready = slices.Concat(deps.Ready, past.ready, serving.ready())
-	loop, err := refresh.New(o.Refresh, traces.source(past.source), objects.targets, snapshots, log)
+	loop, err := refresh.New(o.Refresh, spans.Source(past.source), objects.targets, snapshots, log)
 	if err != nil {
 		return err
 	}

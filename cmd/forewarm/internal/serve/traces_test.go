@@ -120,20 +120,3 @@ func TestTracesShowSlowStores(t *testing.T) {
 		t.Errorf("want the source's name and no secret in:\n%s", text)
 	}
 }
-
-func TestTracingConfigsWithErrors(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "tracing")
-	for text, want := range map[string]string{
-		"kind: Nothing\n": "--tracing-config-file",
-		"apiVersion: apiserver.config.k8s.io/v1\nkind: TracingConfiguration\nsamplingRatePerMillion: -1\n": "samplingRatePerMillion",
-	} {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		o := Defaults()
-		o.TracingConfig = file
-		if _, err := openTraces(t.Context(), o); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q", text, err, want)
-		}
-	}
-}

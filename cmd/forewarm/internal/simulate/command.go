@@ -46,8 +46,8 @@ const examples = `  forewarm simulate --trace load.csv --column requests --hpa h
   forewarm simulate --trace load.csv --hpa hpa.yaml --lead-time 2m --node-lead-time 4m,p90=6m --warm-pool pool.yaml --member llama
   forewarm simulate --trace load.csv --lead-time 5m --forecasts`
 
-// NewCommand is the command "simulate".
-func NewCommand() *cobra.Command {
+// New is the command "simulate".
+func New() *cobra.Command {
 	o := defaults()
 	cmd := &cobra.Command{
 		Use:     "simulate",

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
 	"github.com/forewarm/forewarm/pkg/offline/accuracy"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/report"
@@ -54,7 +55,7 @@ func run(ctx context.Context, o *options, t terminal) error {
 			return cmdline.IfInterrupted(ctx, err)
 		}
 	}
-	h, err := o.history.Read(ctx, t.in, t.now(), t.bar)
+	h, err := history.Read(ctx, &o.history, t.in, t.now(), t.bar)
 	if err != nil {
 		return cmdline.IfInterrupted(ctx, err)
 	}

@@ -1,4 +1,5 @@
-package serve
+// Package traces shows a refresh of a Forecast as a span of OpenTelemetry, and in it each query of its source.
+package traces
 
 import (
 	"context"
@@ -22,37 +23,37 @@ import (
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
-// traces are the spans of OpenTelemetry: one for each refresh of a Forecast, and in it one for each query of its source.
-// Without a configuration there are none.
-type traces struct {
+// Traces are spans of OpenTelemetry. Without a configuration there are none.
+type Traces struct {
 	provider tracing.TracerProvider
 	tracer   trace.Tracer
 }
 
-// openTraces reads the configuration, in the format of the kube-apiserver's own flag of that name.
-func openTraces(ctx context.Context, o Options) (*traces, error) {
+// Open reads a configuration, in the format of the kube-apiserver's flag --tracing-config-file; without a file there are no spans. The
+// instance is the name of this replica.
+func Open(ctx context.Context, file, instance string) (*Traces, error) {
 	provider := tracing.NewNoopTracerProvider()
-	if o.TracingConfig != "" {
-		config, err := genericoptions.ReadTracingConfiguration(o.TracingConfig)
+	if file != "" {
+		config, err := genericoptions.ReadTracingConfiguration(file)
 		if err != nil {
-			return nil, fmt.Errorf("--tracing-config-file: %w", err)
+			return nil, err
 		}
 		problems := tracingapi.ValidateTracingConfiguration(config, featuregate.NewFeatureGate(), nil)
 		if len(problems) > 0 {
-			return nil, fmt.Errorf("--tracing-config-file %s: %w", o.TracingConfig, problems.ToAggregate())
+			return nil, fmt.Errorf("%s: %w", file, problems.ToAggregate())
 		}
 		provider, err = tracing.NewProvider(ctx, config, nil, []resource.Option{
-			resource.WithAttributes(semconv.ServiceName("forewarm"), semconv.ServiceInstanceID(o.Lease.Identity)),
+			resource.WithAttributes(semconv.ServiceName("forewarm"), semconv.ServiceInstanceID(instance)),
 		})
 		if err != nil {
-			return nil, fmt.Errorf("--tracing-config-file: %w", err)
+			return nil, err
 		}
 	}
-	return &traces{provider: provider, tracer: provider.Tracer("github.com/forewarm/forewarm")}, nil
+	return &Traces{provider: provider, tracer: provider.Tracer("github.com/forewarm/forewarm")}, nil
 }
 
-// close sends what is left, for a few seconds.
-func (t *traces) close(ctx context.Context, log *slog.Logger) {
+// Close sends what is left, for a few seconds.
+func (t *Traces) Close(ctx context.Context, log *slog.Logger) {
 	const patience = 5 * time.Second
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
@@ -61,18 +62,22 @@ func (t *traces) close(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// refresh begins the span of a Forecast's refresh.
-func (t *traces) refresh(ctx context.Context, key snapshot.Key) (context.Context, func(error)) {
+// Refresh begins the span of a Forecast's refresh.
+func (t *Traces) Refresh(ctx context.Context, key snapshot.Key) (context.Context, func(error)) {
 	ctx, span := t.tracer.Start(ctx, "refresh", trace.WithAttributes(semconv.K8SNamespaceName(key.Namespace),
 		attribute.String("forewarm.forecast", key.Name)))
 	return ctx, func(err error) { end(span, err) }
 }
 
-// source wraps a source: each query is a span.
-func (t *traces) source(next refresh.Source) tracedSource { return tracedSource{t, next} }
+// Source wraps a source: each query is a span.
+func (t *Traces) Source(
+	next refresh.Source,
+) refresh.Source {
+	return tracedSource{t, next}
+} //nolint:ireturn // What it wraps.
 
 type tracedSource struct {
-	*traces
+	*Traces
 
 	next refresh.Source
 }
