@@ -97,11 +97,9 @@ func (p Program) Command() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return cmdline.UsageError(flagError(err)) })
-	root.AddCommand(
-		demo.New(), simulate.New(), newBacktest(), serve.New(), inspect.New(), explain.New(),
+	root.AddCommand(demo.New(), simulate.New(), newBacktest(), serve.New(), inspect.New(), explain.New(),
 		adopt.NewInit(), adopt.NewConvert(), adopt.NewHandover(), events.New(), presets.New(), capacity.New(),
-		doctor.New(), pause.New(), pause.NewResume(), newVersionCommand(p.Version),
-	)
+		doctor.New(), pause.New(), pause.NewResume(), newVersionCommand(p.Version))
 	root.SetVersionTemplate("forewarm {{.Version}}\n")
 	root.Flags().Bool("version", false, "print the version of this binary") // Without cobra's -v.
 	addCompletions(root)
@@ -170,4 +168,16 @@ func buildVersion(stamped string) string {
 		}
 	}
 	return fmt.Sprintf("%s %s %s/%s", text, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// newBacktest is the former command "backtest", which says what has replaced it.
+func newBacktest() *cobra.Command {
+	return &cobra.Command{
+		Use:                "backtest",
+		Hidden:             true,
+		DisableFlagParsing: true,
+		RunE: func(*cobra.Command, []string) error {
+			return errors.New("backtest is gone: forewarm simulate --forecasts shows the accuracy of forecasts")
+		},
+	}
 }

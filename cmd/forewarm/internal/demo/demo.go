@@ -71,12 +71,8 @@ func (o *Config) Validate() error {
 		wrong("--speed %v: write a multiple of life's, from %d to %d", o.Speed, minSpeed, maxSpeed)
 	}
 	if o.LeadTime != 0 && (o.LeadTime < minLeadTime || o.LeadTime > maxLeadTime) {
-		wrong(
-			"--lead-time %s: write how long a replica takes to start, from %s to %s",
-			o.LeadTime,
-			minLeadTime,
-			maxLeadTime,
-		)
+		wrong("--lead-time %s: write how long a replica takes to start, from %s to %s", o.LeadTime, minLeadTime,
+			maxLeadTime)
 	}
 	if o.Column != "" && o.Trace == "" {
 		wrong("--column needs a trace: add --trace FILE.csv[.gz]")

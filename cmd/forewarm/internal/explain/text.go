@@ -55,10 +55,7 @@ func metricTable(out io.Writer, metrics []explain.MetricLine) error {
 			cmp.Or(l.Forecast, humanize.Unknown),
 			humanize.Optional(l.Value, formatNumber),
 			cmp.Or(l.Target, humanize.Unknown),
-			humanize.Optional(
-				l.Ratio,
-				formatNumber,
-			),
+			humanize.Optional(l.Ratio, formatNumber),
 			formatReplicas(l.Proposes),
 			cmp.Or(l.Live, humanize.Unknown),
 			metricNote(l),

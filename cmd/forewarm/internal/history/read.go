@@ -67,10 +67,8 @@ func readTrace(ctx context.Context, o *Options, in io.Reader, bar *cmdline.Progr
 	}
 	switch {
 	case errors.Is(err, cmdline.ErrTooLarge):
-		return recorded.History{}, fmt.Errorf(
-			"trace: %w, keep only the column that is needed, or use a coarser step",
-			err,
-		)
+		return recorded.History{}, fmt.Errorf("trace: %w, keep only the column that is needed, or use a coarser step",
+			err)
 	case err != nil:
 		return recorded.History{}, fmt.Errorf("trace: %w", err)
 	}

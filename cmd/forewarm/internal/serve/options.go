@@ -121,12 +121,8 @@ func (o *Options) Flags() *cliflag.NamedFlagSets {
 	var sections cliflag.NamedFlagSets
 	serving := sections.FlagSet("Serving")
 	serving.BoolVar(&o.Standalone, "standalone", o.Standalone, "serve plain HTTP on 127.0.0.1 only, without a cluster")
-	serving.IntVar(
-		&o.Local.Port,
-		"port",
-		o.Local.Port,
-		"port of the standalone server on 127.0.0.1; 0 means any free port",
-	)
+	serving.IntVar(&o.Local.Port, "port", o.Local.Port,
+		"port of the standalone server on 127.0.0.1; 0 means any free port")
 	o.Log.AddFlags(serving)
 	serving.StringVar(&o.TracingConfig, "tracing-config-file", o.TracingConfig,
 		"`file` with the TracingConfiguration of traces by OpenTelemetry (docs/operations.md#traces); default none")

@@ -42,11 +42,9 @@ func (a *autoscalerFile) read(ctx context.Context, c *compare.Config) error {
 	c.HPA = metric.Spec
 	c.Autoscaler = one.Ref + ", " + metric.String() + ", in " + a.file
 	if n := len(one.Metrics); n > 1 {
-		c.Remarks = append(
-			c.Remarks,
+		c.Remarks = append(c.Remarks,
 			fmt.Sprintf("%s scales on %d metrics; only %s is simulated. The others can only add "+
-				"replicas.", one.Ref, n, metric.Name),
-		)
+				"replicas.", one.Ref, n, metric.Name))
 	}
 	return nil
 }

@@ -63,12 +63,8 @@ func (o *options) add(flags *pflag.FlagSet) {
 	flags.StringVar(&o.autoscaler.file, "hpa", "",
 		"file with the HorizontalPodAutoscaler (autoscaling/v2) or ScaledObject, YAML or JSON")
 	flags.StringVar(&o.autoscaler.name, "hpa-name", "", "name of the autoscaler, if the file has several")
-	flags.StringVar(
-		&o.autoscaler.metric,
-		"metric",
-		"",
-		"name of its metric, or of KEDA's trigger, if it scales on several",
-	)
+	flags.StringVar(&o.autoscaler.metric, "metric", "",
+		"name of its metric, or of KEDA's trigger, if it scales on several")
 	flags.Var(&o.lead, "lead-time", "time from \"more replicas\" to \"ready\", for example 5m; "+
 		"or 5m,p90=8m: half of the starts within 5m, one in ten over 8m")
 	flags.StringVar(&o.measured.of, "lead-time-of", "", "NAMESPACE/NAME of a running Forecast: use the lead time that "+
@@ -76,12 +72,9 @@ func (o *options) add(flags *pflag.FlagSet) {
 	o.measured.AddFlags(flags)
 	flags.Var(&o.capacity, "replica-capacity",
 		"what a replica sustains, in the metric's unit (default the autoscaler's target)")
-	flags.Var(
-		&o.badHours,
-		"bad-hours",
+	flags.Var(&o.badHours, "bad-hours",
 		"the objective: how much of the demand may arrive in bad hours, UTC clock hours in "+
-			"which more than a tenth waits longer than --wait",
-	)
+			"which more than a tenth waits longer than --wait")
 	flags.Var(&o.late, "late", "instead of --bad-hours: how much of the demand may wait longer than --wait")
 	flags.Var(&o.late, formerLate, "the former name of --late")
 	if err := flags.MarkHidden(formerLate); err != nil {
@@ -96,18 +89,10 @@ func (o *options) add(flags *pflag.FlagSet) {
 		"also report how accurate the forecasts are, compared with simple rules; needs no --hpa")
 	flags.BoolVar(&o.scenarios.WhatIf, "what-if", false,
 		"also simulate Forewarm with shorter lead times and longer waits, and print what each saves")
-	flags.DurationVar(
-		&o.scenarios.Wake.Time,
-		"wake-time",
-		0,
-		"also simulate servers that sleep and wake up within this time, for example 5s",
-	)
-	flags.IntVar(
-		&o.scenarios.Wake.Spare,
-		"awake-spare",
-		0,
-		"with --wake-time, also a policy without a forecast: so many awake beyond the demand",
-	)
+	flags.DurationVar(&o.scenarios.Wake.Time, "wake-time", 0,
+		"also simulate servers that sleep and wake up within this time, for example 5s")
+	flags.IntVar(&o.scenarios.Wake.Spare, "awake-spare", 0,
+		"with --wake-time, also a policy without a forecast: so many awake beyond the demand")
 	flags.StringVar(&o.events, "events", "", "file with a Forecast, whose events Forewarm knows beforehand")
 	o.addScenarios(flags)
 	o.addPool(flags)
@@ -145,12 +130,8 @@ func (o *options) validate() error {
 	if len(o.scenarios.Shapes)+len(o.scenarios.Variants) > 0 && o.price == 0 {
 		wrong("--shape and --variant need --gpu-price: what a GPU costs without them")
 	}
-	problems = append(
-		problems,
-		o.validatePool(),
-		o.measured.validate(o.lead.Known != assumed),
-		validateWake(o.scenarios.Wake),
-	)
+	problems = append(problems, o.validatePool(), o.measured.validate(o.lead.Known != assumed),
+		validateWake(o.scenarios.Wake))
 	return errors.Join(problems...)
 }
 
@@ -164,11 +145,8 @@ func (o *options) validateObjective(flags *pflag.FlagSet) error {
 
 func validateWake(w compare.Wake) error {
 	if w.Time < 0 || w.Time > time.Hour || w.Spare < 0 || w.Spare > 0 && w.Time == 0 {
-		return fmt.Errorf(
-			"--wake-time %s with --awake-spare %d: want a time up to 1h, and 0 or more with it",
-			w.Time,
-			w.Spare,
-		)
+		return fmt.Errorf("--wake-time %s with --awake-spare %d: want a time up to 1h, and 0 or more with it", w.Time,
+			w.Spare)
 	}
 	return nil
 }
@@ -177,9 +155,7 @@ func validateWake(w compare.Wake) error {
 func (o *options) config() config {
 	out := config{
 		Config: compare.Config{
-			Lead: compare.LeadTime(
-				o.lead,
-			),
+			Lead:      compare.LeadTime(o.lead),
 			Capacity:  float64(o.capacity),
 			Objective: float64(o.badHours),
 			BadHours:  true,
@@ -232,13 +208,9 @@ func (m *measuredLead) validate(given bool) error {
 
 // addPool adds the flags of a WarmPool.
 func (o *options) addPool(flags *pflag.FlagSet) {
-	flags.StringVar(
-		&o.pool.file,
-		"warm-pool",
-		"",
+	flags.StringVar(&o.pool.file, "warm-pool", "",
 		"file with a WarmPool to simulate, under its own budget and others; "+
-			"--lead-time is then that of a pod on an available node",
-	)
+			"--lead-time is then that of a pod on an available node")
 	flags.StringVar(&o.pool.name, "warm-pool-name", "", "name of the WarmPool, if the file has several")
 	flags.StringVar(&o.pool.member, "member", "", "member of the pool whose history this is, if the pool has several")
 	flags.Var(&o.node, "node-lead-time", "time from a request for a node to the node, for example 4m, or 4m,p90=6m; "+

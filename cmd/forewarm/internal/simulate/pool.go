@@ -92,11 +92,9 @@ func nodeLead(p *manifest.PoolManifest, c *compare.Config) *compare.LeadTime {
 	node := &compare.LeadTime{Median: p.Pool.Node, Known: "from the pool"}
 	if p.MeasureLeadTime {
 		node.Known = "the pool's fallback"
-		c.Remarks = append(
-			c.Remarks,
+		c.Remarks = append(c.Remarks,
 			fmt.Sprintf("No lead time of nodes was given: the pool's fallback, %s, is assumed. "+
-				"Set --node-lead-time.", humanize.Span(p.Pool.Node)),
-		)
+				"Set --node-lead-time.", humanize.Span(p.Pool.Node)))
 	}
 	return node
 }
