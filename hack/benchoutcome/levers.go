@@ -119,16 +119,8 @@ type leverTable struct {
 
 func (t *leverTable) add(r leverRow) {
 	t.rows = append(t.rows, r)
-	fmt.Fprintf(
-		t.to,
-		"%s\t%s\t%s\t%.3f\t%.2f%%\t"+r.format+"\n",
-		r.lever,
-		r.trace,
-		r.policy,
-		r.cost,
-		100*r.late,
-		r.other,
-	)
+	fmt.Fprintf(t.to, "%s\t%s\t%s\t%.3f\t%.2f%%\t"+r.format+"\n", r.lever, r.trace, r.policy, r.cost, 100*r.late,
+		r.other)
 }
 
 // means prints those of the rows since the last time.

@@ -99,16 +99,6 @@ const (
 
 // played are the days that are played here, in simulated time.
 func played() []day {
-	return slices.Concat(
-		falseZeros(),
-		sources(),
-		starts(),
-		downtimes(),
-		wrongSignals(),
-		levels(),
-		wrongTargets(),
-		loads(),
-		weekends(),
-		histories(),
-	)
+	return slices.Concat(falseZeros(), sources(), starts(), downtimes(), wrongSignals(), levels(), wrongTargets(),
+		loads(), weekends(), histories())
 }

@@ -17,11 +17,8 @@ import (
 
 func main() {
 	out := flag.String("out", filepath.Join("testdata", "traces"), "folder to write the traces to")
-	from := flag.String(
-		"servegen",
-		"",
-		"folder data/language/m-small of a checkout of ServeGen, to sum up its clients again",
-	)
+	from := flag.String("servegen", "",
+		"folder data/language/m-small of a checkout of ServeGen, to sum up its clients again")
 	flag.Parse()
 	if err := errors.Join(sumServeGen(*from), writeTraces(*out)); err != nil {
 		fmt.Fprintln(os.Stderr, "tracegen:", err)

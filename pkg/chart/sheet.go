@@ -52,7 +52,6 @@ func LineKey(class, name string) LegendKey {
 	return LegendKey{name, func(c *Chart) { c.Line(class, Point{0, 0.5}, Point{1, 0.5}) }}
 }
 
-
 // DotKey is the key of dots.
 func DotKey(class, name string) LegendKey {
 	return LegendKey{name, func(c *Chart) { c.Dots(class, Point{0.5, 0.5}) }}

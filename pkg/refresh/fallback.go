@@ -211,11 +211,8 @@ func (r *result) readyCondition(e *snapshot.ForecastState, t Job, now time.Time)
 	case snapshot.FallingBack:
 		c.Message = fmt.Sprintf("%s: %s", r.newestSample(age), e.ModelReason())
 	case snapshot.Stale:
-		c.Message = fmt.Sprintf(
-			"%s, the limit is %s: nothing is served and the HPA keeps its replicas",
-			r.newestSample(age),
-			t.StaleAfter,
-		)
+		c.Message = fmt.Sprintf("%s, the limit is %s: nothing is served and the HPA keeps its replicas",
+			r.newestSample(age), t.StaleAfter)
 		switch {
 		case r.lacksSeries():
 			c.Message = r.cause + "; " + c.Message

@@ -68,13 +68,8 @@ func (w *worker) fetchSaturation(ctx context.Context, now time.Time, source Sour
 	if w.saturation != nil {
 		from = w.saturation.newestEnd()
 	}
-	block, asked, err := w.saturationSeries.fetch(
-		ctx,
-		w,
-		source,
-		w.queryAfter(w.job.Saturated, from, w.newestStep(now)),
-		now,
-	)
+	block, asked, err := w.saturationSeries.fetch(ctx, w, source,
+		w.queryAfter(w.job.Saturated, from, w.newestStep(now)), now)
 	if !asked {
 		return
 	}

@@ -138,14 +138,9 @@ func (c *Collector) Run(ctx context.Context, ticks <-chan time.Time) {
 func (c *Collector) Step(ctx context.Context, now time.Time) {
 	defer func() {
 		if problem := recover(); problem != nil && c.mayLog("step", now) {
-			c.deps.Log.ErrorContext(
-				ctx,
-				"a step failed: its figures are missing, and the agent goes on; if this repeats, report it",
-				"panic",
-				problem,
-				"stack",
-				string(debug.Stack()),
-			)
+			c.deps.Log.ErrorContext(ctx,
+				"a step failed: its figures are missing, and the agent goes on; if this repeats, report it", "panic",
+				problem, "stack", string(debug.Stack()))
 		}
 	}()
 	reading := c.deps.Reader.Read(now)
@@ -200,15 +195,8 @@ func (c *Collector) logChanges(reading gpu.Reading, podsFault error, now time.Ti
 		}
 		call, _, _ := strings.Cut(g.Incomplete.Message, ":") // The rest may differ at every step.
 		if c.mayLog(g.UUID+" "+call, now) {
-			c.deps.Log.Warn(
-				"a value of a GPU could not be read",
-				"gpu",
-				g.UUID,
-				"reason",
-				g.Incomplete.Reason,
-				"error",
-				g.Incomplete.Message,
-			)
+			c.deps.Log.Warn("a value of a GPU could not be read", "gpu", g.UUID, "reason", g.Incomplete.Reason,
+				"error", g.Incomplete.Message)
 		}
 	}
 	// The state is compared, not the message: the messages of one failure differ from call to call.

@@ -70,11 +70,7 @@ func rulesOf(s *cron.SpecSchedule) []string {
 		"BYHOUR",
 		s.Hour&^starred,
 		number,
-	) + list(
-		"BYMINUTE",
-		s.Minute&^starred,
-		number,
-	)
+	) + list("BYMINUTE", s.Minute&^starred, number)
 	days, weekdays := list("BYMONTHDAY", s.Dom, number), list("BYDAY", s.Dow, weekday)
 	if days != "" && weekdays != "" {
 		return []string{rule + days, rule + weekdays}

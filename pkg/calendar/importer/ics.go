@@ -100,12 +100,8 @@ func (r *Result) add(e *calendar.Event) {
 	case i < 0:
 		r.Events = append(r.Events, *e)
 	case len(r.Events[i].AlsoOn) >= most:
-		r.leave(
-			e.Name,
-			"on %s: the name has %d times already: import the calendar from a later time (--since)",
-			e.Start,
-			most+1,
-		)
+		r.leave(e.Name, "on %s: the name has %d times already: import the calendar from a later time (--since)",
+			e.Start, most+1)
 	default:
 		r.Events[i].AlsoOn = append(r.Events[i].AlsoOn, e.Start)
 	}

@@ -28,11 +28,8 @@ const (
 func (d *Decision) Reason() string {
 	text := d.ruleMessage()
 	if d.Needed > 0 {
-		text = fmt.Sprintf(
-			"%s is served, so that work with a deadline is done in time: %s",
-			humanize.Number(d.Needed),
-			text,
-		)
+		text = fmt.Sprintf("%s is served, so that work with a deadline is done in time: %s",
+			humanize.Number(d.Needed), text)
 	}
 	if d.Events != "" {
 		text += "; events in the lead window: " + d.Events

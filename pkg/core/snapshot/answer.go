@@ -74,18 +74,11 @@ func (e *ForecastState) answerPart(name string) (Answer, error) {
 		names = append(names, part.Name)
 	}
 	if len(names) == 0 {
-		return Answer{}, fmt.Errorf(
-			"%w: variant=%.64q: the Forecast has no variants whose autoscalers are known",
-			decide.ErrSelector,
-			name,
-		)
+		return Answer{}, fmt.Errorf("%w: variant=%.64q: the Forecast has no variants whose autoscalers are known",
+			decide.ErrSelector, name)
 	}
-	return Answer{}, fmt.Errorf(
-		"%w: variant=%.64q is unknown: valid are %s",
-		decide.ErrSelector,
-		name,
-		strings.Join(names, ", "),
-	)
+	return Answer{}, fmt.Errorf("%w: variant=%.64q is unknown: valid are %s", decide.ErrSelector, name,
+		strings.Join(names, ", "))
 }
 
 // StateAt returns the entry's state, or Stale where its data has become too old since the snapshot was made.

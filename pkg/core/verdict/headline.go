@@ -73,14 +73,8 @@ func (v *Verdict) gainOnReliability() string {
 	case !v.Equal:
 		other = "an HPA that meets the objective"
 	}
-	return fmt.Sprintf(
-		"compared with %s: %s%s. Compared with the HPA as it is: %s, for %s.",
-		other,
-		equal,
-		v.interval(),
-		c.instead(),
-		direct,
-	)
+	return fmt.Sprintf("compared with %s: %s%s. Compared with the HPA as it is: %s, for %s.", other, equal,
+		v.interval(), c.instead(), direct)
 }
 
 // costsAtMost reports whether Forewarm, which saves at equal reliability, also costs no more than the HPA as written.
@@ -127,12 +121,8 @@ func (v *Verdict) needed() string {
 	c := &v.Compared
 	switch {
 	case v.Stricter:
-		return fmt.Sprintf(
-			"With the objective %s Forewarm uses %s and %s.",
-			humanize.ShareAsWritten(v.Forewarm.Setting),
-			c.cost(&v.Forewarm),
-			c.outcome(&v.Forewarm),
-		)
+		return fmt.Sprintf("With the objective %s Forewarm uses %s and %s.",
+			humanize.ShareAsWritten(v.Forewarm.Setting), c.cost(&v.Forewarm), c.outcome(&v.Forewarm))
 	case !c.misses(&c.HPA) || v.Word == TooLate:
 		return ""
 	case !v.Retargeted:

@@ -34,11 +34,8 @@ func handlerChain(api http.Handler, known selectors, c *genericapiserver.Config)
 		_, external := known.plain(r, info)
 		return external || c.LongRunningFunc(r, info)
 	}
-	failed := filters.WithFailedAuthenticationAudit(
-		filters.Unauthorized(c.Serializer),
-		c.AuditBackend,
-		c.AuditPolicyRuleEvaluator,
-	)
+	failed := filters.WithFailedAuthenticationAudit(filters.Unauthorized(c.Serializer), c.AuditBackend,
+		c.AuditPolicyRuleEvaluator)
 	h := filters.WithAuthorization(api, c.Authorization.Authorizer, c.Serializer)
 	h = serverfilters.WithMaxInFlightLimit(h, c.MaxRequestsInFlight, c.MaxMutatingRequestsInFlight, c.LongRunningFunc)
 	h = impersonation.WithConstrainedImpersonation(h, c.Authorization.Authorizer, c.Serializer)
@@ -47,14 +44,8 @@ func handlerChain(api http.Handler, known selectors, c *genericapiserver.Config)
 		c.Authentication.RequestHeaderConfig)
 	h = filters.WithWarningRecorder(h)
 	h = serverfilters.WithTimeoutForNonLongRunningRequests(h, together)
-	h = filters.WithRequestDeadline(
-		h,
-		c.AuditBackend,
-		c.AuditPolicyRuleEvaluator,
-		c.LongRunningFunc,
-		c.Serializer,
-		c.RequestTimeout,
-	)
+	h = filters.WithRequestDeadline(h, c.AuditBackend, c.AuditPolicyRuleEvaluator, c.LongRunningFunc, c.Serializer,
+		c.RequestTimeout)
 	h = serverfilters.WithWaitGroup(h, c.LongRunningFunc, c.NonLongRunningRequestWaitGroup)
 	h = filters.WithCacheControl(h)
 	h = serverfilters.WithHTTPLogging(h)

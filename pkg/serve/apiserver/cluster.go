@@ -36,11 +36,8 @@ func NewCluster(options ClusterConfig, deps Deps) (*Cluster, error) {
 		return nil, err
 	}
 	kept := options.Library.Authorization
-	config.Authorization.Authorizer = cachedGrants(
-		config.Authorization.Authorizer,
-		kept.AllowCacheTTL,
-		kept.DenyCacheTTL,
-	)
+	config.Authorization.Authorizer = cachedGrants(config.Authorization.Authorizer, kept.AllowCacheTTL,
+		kept.DenyCacheTTL)
 	if proxy := config.Authentication.RequestHeaderConfig; proxy != nil {
 		config.Authentication.Authenticator = newFrontProxy(
 			proxy,

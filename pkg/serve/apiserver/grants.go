@@ -161,16 +161,7 @@ func grantKey(a authorizer.Attributes) string {
 			add(extra[name]...)
 		}
 	}
-	add(
-		strconv.FormatBool(a.IsResourceRequest()),
-		a.GetVerb(),
-		a.GetPath(),
-		a.GetNamespace(),
-		a.GetAPIGroup(),
-		a.GetAPIVersion(),
-		a.GetResource(),
-		a.GetSubresource(),
-		a.GetName(),
-	)
+	add(strconv.FormatBool(a.IsResourceRequest()), a.GetVerb(), a.GetPath(), a.GetNamespace(), a.GetAPIGroup(),
+		a.GetAPIVersion(), a.GetResource(), a.GetSubresource(), a.GetName())
 	return string(key)
 }

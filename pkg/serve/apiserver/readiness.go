@@ -112,10 +112,7 @@ func HistoryCheck(snapshots *snapshot.Store, now func() time.Time, anotherServes
 		if s.Pending > 0 {
 			return fmt.Errorf("%d of %d Forecasts have history", all-s.Pending, all)
 		}
-		return fmt.Errorf(
-			"%d of %d Forecasts have their whole history, and another adapter replica serves meanwhile",
-			all-s.Partial,
-			all,
-		)
+		return fmt.Errorf("%d of %d Forecasts have their whole history, and another adapter replica serves meanwhile",
+			all-s.Partial, all)
 	}}
 }

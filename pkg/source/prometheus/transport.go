@@ -182,12 +182,8 @@ func (s *Source) explainAnswer(e *v1.Error) error {
 	ofQuery := e.Type == v1.ErrBadData || e.Type == v1.ErrExec || isVictoriaMetrics(e.Type)
 	switch {
 	case e.Type != v1.ErrBadResponse && limit(e.Msg) != "":
-		return fmt.Errorf(
-			"%s: %s: %w: use a recording rule, a longer step or less history",
-			s.name,
-			s.clip(limit(e.Msg)),
-			series.ErrTooLarge,
-		)
+		return fmt.Errorf("%s: %s: %w: use a recording rule, a longer step or less history", s.name,
+			s.clip(limit(e.Msg)), series.ErrTooLarge)
 	case e.Type == v1.ErrExec && strings.Contains(e.Msg, "rpc error: code = "):
 		// Thanos names a store that fails as it names a query that cannot be executed.
 		return s.unavailable("a store behind the server failed: %s: check it", message)

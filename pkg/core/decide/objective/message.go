@@ -121,10 +121,7 @@ func (r *Report) overspentText(first *AutoscalerReport) string {
 			humanize.ShareAsWritten(r.Late),
 			r.Budget.spentText(),
 			humanize.Significant(first.Headroom, 3),
-			humanize.Significant(
-				first.Curve.At(first.Headroom).RelativeCost,
-				3,
-			),
+			humanize.Significant(first.Curve.At(first.Headroom).RelativeCost, 3),
 			humanize.LateShare(first.ExpectedLate),
 		) + r.namedHoursText()
 	}
