@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
@@ -52,12 +51,10 @@ type plan struct {
 	sweeps    []*sweep
 	// unfit are the models that could not be fitted.
 	unfit []bool
-	// forewarm is the result for the objective with what it served, objective its own report at the end, others the results
-	// for other objectives.
-	forewarm  *PolicyResult
-	served    []float64
-	objective *objective.Report
-	others    []*objectiveResult
+	// forewarm is the result for the objective, served what it served, others the results for other objectives.
+	forewarm *PolicyResult
+	served   *servedRecorder
+	others   []*objectiveResult
 	// pool is nil without a pool.
 	pool *poolRun
 }
@@ -89,6 +86,9 @@ func newPlainPlan(ctx context.Context, what string, c Config) (*plan, error) {
 	return newPlan(ctx, what, c)
 }
 
+// with is the same history under another configuration.
+func (p *plan) with(c Config) *plan { return &plan{Config: c, history: p.history} }
+
 // errInterrupted ends a job whose result would be of no use.
 var errInterrupted = errors.New("interrupted")
 
@@ -115,7 +115,7 @@ func (p *plan) comparison() *Comparison {
 			add(p.withFrontier())
 		}
 		if s := p.sweeps[i]; s != nil {
-			add(s.policy(&p.Config, r.name))
+			add(s.best)
 		}
 	}
 	return out

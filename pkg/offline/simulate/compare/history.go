@@ -143,11 +143,6 @@ func gapShare(s forecast.Series) (share float64, longest time.Duration) {
 // span of what was recorded.
 func (h *history) span() time.Duration { return time.Duration(h.recorded.Len()) * h.recorded.Step }
 
-// config plays the history under a target in milli-units.
-func (h *history) config(c *Config, target int64) simulate.Config {
-	return simulate.Config{Demand: h.demand, Deferrable: h.deferrable, Spec: c.spec(target), WarmUp: h.warmUp}
-}
-
 // split parts the demand into what is interactive and what may wait.
 func (c *Config) split(total forecast.Series) (interactive, deferrable forecast.Series) {
 	if c.Deferrable == 0 {

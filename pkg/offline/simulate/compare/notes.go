@@ -161,8 +161,11 @@ func (p *plan) modelNotes(note noteFunc) {
 	if len(unfit) > 0 {
 		note("Left out, because the history is too short to fit them: %s.", strings.Join(unfit, ", "))
 	}
-	if p.objective != nil && p.objective.Verdict != objective.Met {
-		note("Forewarm's own report at the end: %s.", strings.TrimSuffix(p.objective.Message(), "."))
+	if p.served == nil || p.served.calibrator() == nil {
+		return
+	}
+	if r := p.served.calibrator().Report(); r.Verdict != objective.Met {
+		note("Forewarm's own report at the end: %s.", strings.TrimSuffix(r.Message(), "."))
 	}
 }
 

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"errors"
 	"math"
 	"time"
 
@@ -8,23 +9,32 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
+// config plays the history under a target in milli-units.
+func (p *plan) config(target int64) simulate.Config {
+	return simulate.Config{Demand: p.demand, Deferrable: p.deferrable, Spec: p.spec(target), WarmUp: p.warmUp}
+}
+
+// run simulates values under a target in milli-units.
+func (p *plan) run(values []float64, target int64) (simulate.Report, error) {
+	report, err := simulate.Run(p.config(target), simulate.NewTape(values))
+	return report, errors.Join(err, p.interrupted())
+}
+
 // play simulates values under a target in milli-units, with all figures of a policy.
 func (p *plan) play(name string, values []float64, target int64) (*PolicyResult, error) {
-	steps := p.demand.Len() - stepsOf(p.warmUp)
-	course, starts := newTimeline(steps), startTimes{}
-	seen := 0
-	c := p.config(&p.Config, target)
+	warm, seen := stepsOf(p.warmUp), 0
+	course, starts := newTimeline(p.demand.Len()-warm), startTimes{}
+	c := p.config(target)
 	c.Record = func(m sim.StepResult) {
 		// The replicas of the warm-up are there when the count begins.
-		counted := seen >= stepsOf(p.warmUp)
-		starts.step(&m, counted)
-		if counted {
+		starts.step(&m, seen >= warm)
+		if seen >= warm {
 			course.add(&m)
 		}
 		seen++
 	}
 	report, err := simulate.Run(c, simulate.NewTape(values))
-	if err != nil {
+	if err = errors.Join(err, p.interrupted()); err != nil {
 		return nil, err
 	}
 	one := &PolicyResult{
@@ -35,7 +45,7 @@ func (p *plan) play(name string, values []float64, target int64) (*PolicyResult,
 		Timeline:       course.slots,
 	}
 	one.MeanEarly, one.MeanLate = starts.means()
-	return one, p.interrupted()
+	return one, nil
 }
 
 // mostSlots bounds a course: a fortnight in stretches of 5 minutes, so that a plot can show a rise of it close up.

@@ -1,10 +1,8 @@
 package compare
 
 import (
-	"errors"
 	"math"
 	stdsync "sync"
-	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/core/warmpool"
@@ -14,10 +12,10 @@ import (
 // poolRun is what the trials of a pool have in common, and their results.
 type poolRun struct {
 	members shiftedMembers
-	// near are the values that forewarm serves where no replica waits for a node, and far where it must.
-	near, far func() (forewarmServed, error)
+	// near is what Forewarm serves where no replica waits for a node, and far where it must.
+	near, far func() (*servedRecorder, error)
 	// without are the trials that hold nothing, planned those of the pool; fixed are those of forewarm, and tuned those of
-	// the autoscaler, beside a fixed number of chunks; bare are those of the autoscaler beside none.
+	// the autoscaler, beside a fixed number of chunks; withoutTuned are those of the autoscaler beside none.
 	without, planned           []Trial
 	fixed, tuned, withoutTuned []Trial
 }
@@ -29,34 +27,23 @@ const WarmPool = "warm pool"
 const plannedUnits = 60
 
 // poolJobs are those of a pool.
-func (p *plan) poolJobs(far func() (forewarmServed, error)) []job {
-	w := &poolRun{
+func (p *plan) poolJobs(far func() (*servedRecorder, error)) []job {
+	near := p.Config
+	near.Node, near.Pool = nil, nil
+	p.pool = &poolRun{
 		members: newShiftedMembers(p.Pool.Members, p.demand.Len(), stepsOf(p.warmUp)),
-		near:    stdsync.OnceValues(p.forewarmNearValues), far: far,
+		near: stdsync.OnceValues(
+			func() (*servedRecorder, error) { return p.with(near).playForecaster(p.Objective) },
+		),
+		far: far,
 	}
-	p.pool = w
-	n := w.members.Count
+	n := p.pool.members.Count
 	return []job{
 		{WarmPool, 2 * n, p.playWithoutPool},
 		{WarmPool, plannedUnits * n * len(p.budgets(0)), p.playBudgets},
 		{WarmPool, forewarmUnits + n*len(p.Pool.fixedNumbers(fineRatio)), p.playFixedForewarm},
 		{WarmPool, n * (1 + len(p.Pool.fixedNumbers(coarseRatio))) * len(p.tunedTargets()), p.playFixedTuned},
 	}
-}
-
-// repeat does something so often.
-func repeat(n int, do func()) {
-	for range n {
-		do()
-	}
-}
-
-// forewarmNearValues are the values that Forewarm serves if it looks ahead only by the lead time of a pod.
-func (p *plan) forewarmNearValues() (forewarmServed, error) {
-	near := p.Config
-	near.Node, near.Pool = nil, nil
-	out, err := p.playForecaster(&near, nil, p.Objective)
-	return out, errors.Join(err, p.interrupted())
 }
 
 // budgets are those that a pool is played with, its own first; of a pool without one they are parts of what stood idle.
@@ -68,7 +55,7 @@ func (p *plan) budgets(idle float64) []float64 {
 }
 
 // playBudgets simulates the pool under its own and other budgets.
-func (p *plan) playBudgets(spent func()) error {
+func (p *plan) playBudgets(spent func(units int)) error {
 	idle := 0.0
 	enough := math.Inf(1) // The pool's own budget where it was never spent: larger ones come to the same.
 	for i := range p.budgets(0) {
@@ -93,7 +80,7 @@ func (p *plan) playBudgets(spent func()) error {
 				enough = budgetLimit(budget)
 			}
 		}
-		repeat(plannedUnits*p.pool.members.Count, spent)
+		spent(plannedUnits * p.pool.members.Count)
 	}
 	return nil
 }
@@ -108,24 +95,23 @@ func (p *plan) playBudget(budget float64, own bool) (_ *Trial, spentAll bool, _ 
 	if err != nil {
 		return nil, false, err
 	}
-	keeper := newPlannedPool(plannedConfig{
-		Pool: p.poolWithBudget(budget), Members: p.pool.members, Windows: newWindowPeaks(p.demand, far.windows),
-		Near: near.values[0], Far: far.values[0], Refresh: sync, From: p.countedFrom(),
-		Member: warmpool.Member{
-			Name: p.Pool.Member, Chunks: p.Pool.Chunks, Target: p.Capacity,
-			MinReplicas: int(p.HPA.Min), MaxReplicas: int(p.HPA.Max),
-		},
+	keeper := newPlannedPool(plannedPool{
+		pool: p.poolWithBudget(budget), alike: p.pool.members, windows: newWindowPeaks(p.demand, far.windows),
+		near: near.values[0], far: far.values[0], from: p.countedFrom(),
+	}, warmpool.Member{
+		Name: p.Pool.Member, Chunks: p.Pool.Chunks, Target: p.Capacity,
+		MinReplicas: int(p.HPA.Min), MaxReplicas: int(p.HPA.Max),
 	})
 	one := &Trial{
 		Policy: Forewarm, Target: inUnits(p.capacityTarget()), Holding: HoldPlanned, Budget: budget, OwnBudget: own,
 	}
 	err = p.playTrial(one, keeper.Policy, keeper, p.capacityTarget())
-	one.Pool = keeper.Tally()
-	return one, keeper.BudgetSpent(), err
+	one.Pool = keeper.tally
+	return one, keeper.budgetSpent, err
 }
 
 // playWithoutPool simulates the autoscaler as written, and Forewarm, without a pool.
-func (p *plan) playWithoutPool(spent func()) error {
+func (p *plan) playWithoutPool(spent func(units int)) error {
 	observed, err := p.values(simulate.NewObserved())
 	if err != nil {
 		return err
@@ -144,18 +130,18 @@ func (p *plan) playWithoutPool(spent func()) error {
 			return err
 		}
 		p.pool.without = append(p.pool.without, *one)
-		repeat(p.pool.members.Count, spent)
+		spent(p.pool.members.Count)
 	}
 	return nil
 }
 
 // playFixedForewarm simulates Forewarm with every fixed number of chunks, as if they always were enough.
-func (p *plan) playFixedForewarm(spent func()) error {
+func (p *plan) playFixedForewarm(spent func(units int)) error {
 	near, err := p.pool.near()
 	if err != nil {
 		return err
 	}
-	repeat(forewarmUnits, spent)
+	spent(forewarmUnits)
 	p.pool.fixed, err = p.playFixed(Forewarm, near.values[0], p.Pool.fixedNumbers(fineRatio),
 		[]int64{p.capacityTarget()}, spent)
 	return err
@@ -163,7 +149,7 @@ func (p *plan) playFixedForewarm(spent func()) error {
 
 // playFixedTuned simulates the autoscaler without a pool and with some fixed numbers of chunks, each with some of the
 // targets.
-func (p *plan) playFixedTuned(spent func()) error {
+func (p *plan) playFixedTuned(spent func(units int)) error {
 	values, err := p.values(simulate.NewObserved())
 	if err != nil {
 		return err
@@ -178,17 +164,29 @@ func (p *plan) playFixedTuned(spent func()) error {
 // playTrial simulates the members with what is held, under a target in milli-units.
 func (p *plan) playTrial(one *Trial, serves func(member int) simulate.Policy, holds simulate.Pool, target int64) error {
 	alike := p.pool.members
-	c := p.config(&p.Config, target)
+	c := p.config(target)
 	c.Pool = holds
-	var whole memberTotals
-	if one.OwnBudget {
-		whole.course = newTimeline(alike.Steps(p.demand.Len()) - stepsOf(p.warmUp))
-	}
+	course := newTimeline(alike.Steps(p.demand.Len()) - stepsOf(p.warmUp))
 	var parts []simulate.PolicyRun
+	var sum sim.StepResult // Of all members; with the last one a step is complete.
 	for i := range alike.Count {
 		part := simulate.PolicyRun{Demand: alike.Series(i, p.demand), Policy: serves(i)}
 		if one.OwnBudget {
-			part.Record = whole.record(i == alike.Count-1, p.countedFrom())
+			part.Record = func(m sim.StepResult) {
+				sum.At = m.At
+				sum.Arrived += m.Arrived
+				sum.Late += m.Late
+				sum.Ready += m.Ready
+				sum.Held += m.Held
+				sum.Idle += m.Idle
+				if i < alike.Count-1 {
+					return
+				}
+				if !m.At.Before(p.countedFrom()) {
+					course.add(&sum)
+				}
+				sum = sim.StepResult{}
+			}
 		}
 		parts = append(parts, part)
 	}
@@ -199,35 +197,8 @@ func (p *plan) playTrial(one *Trial, serves func(member int) simulate.Policy, ho
 	one.Report = simulate.SumReports(reports)
 	one.Limited = one.Report.LimitedShare(p.BadHours)
 	one.MeetsObjective = one.Limited <= p.Objective
-	if one.OwnBudget {
-		one.Timeline = whole.course.slots
-	}
+	one.Timeline = course.slots
 	return p.interrupted()
-}
-
-// memberTotals adds up the moments of all members.
-type memberTotals struct {
-	course *timeline
-	sum    sim.StepResult
-}
-
-// record sees the steps of a member; with the last one a step is complete.
-func (t *memberTotals) record(last bool, counted time.Time) func(sim.StepResult) {
-	return func(m sim.StepResult) {
-		t.sum.At = m.At
-		t.sum.Arrived += m.Arrived
-		t.sum.Late += m.Late
-		t.sum.Ready += m.Ready
-		t.sum.Held += m.Held
-		t.sum.Idle += m.Idle
-		if !last {
-			return
-		}
-		if !m.At.Before(counted) {
-			t.course.add(&t.sum)
-		}
-		t.sum = sim.StepResult{}
-	}
 }
 
 // tapes serve each member its own part of values.
@@ -248,7 +219,13 @@ func (p *plan) tunedTargets() []int64 {
 
 // playFixed simulates values with each of some numbers of chunks, under each of some targets. The result is complete
 // or an error, because the best is searched among them.
-func (p *plan) playFixed(name string, values []float64, numbers []int, targets []int64, spent func()) ([]Trial, error) {
+func (p *plan) playFixed(
+	name string,
+	values []float64,
+	numbers []int,
+	targets []int64,
+	spent func(units int),
+) ([]Trial, error) {
 	var out []Trial
 	for _, n := range numbers {
 		for _, target := range targets {
@@ -257,7 +234,7 @@ func (p *plan) playFixed(name string, values []float64, numbers []int, targets [
 				return nil, err
 			}
 			out = append(out, one)
-			repeat(p.pool.members.Count, spent)
+			spent(p.pool.members.Count)
 		}
 	}
 	return out, nil

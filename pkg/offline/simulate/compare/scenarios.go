@@ -68,6 +68,23 @@ func (c *Config) Accuracy() accuracy.Config {
 	return accuracy.Config{Series: c.Demand, Lead: c.Lead.Median}
 }
 
+// scenarioJob plays Forewarm once.
+func scenarioJob(what string, do func() error) job {
+	return job{what, forewarmUnits, func(spent func(units int)) error {
+		defer spent(forewarmUnits)
+		return do()
+	}}
+}
+
+// runForewarm simulates what Forewarm serves for the objective.
+func (p *plan) runForewarm() (simulate.Report, error) {
+	of, err := p.playForecaster(p.Objective)
+	if err != nil {
+		return simulate.Report{}, err
+	}
+	return p.run(of.values[0], p.capacityTarget())
+}
+
 // WhatIf is what Forewarm would take for the same objective if one thing were different.
 type WhatIf struct {
 	// Change is the difference in words: "lead time 2m30s", "wait 1m0s", or the name of a Shape.
@@ -125,7 +142,7 @@ func Shapes(
 		one := base.forewarmAlone()
 		one.Capacity, one.GPUs = cmp.Or(s.Capacity, one.Capacity), cmp.Or(s.GPUs, one.GPUs)
 		one.GPUPrice = cmp.Or(s.Price, one.GPUPrice)
-		if err := one.problems(); err != nil {
+		if err := one.Validate(); err != nil {
 			return nil, fmt.Errorf("shape %s: %w", s.Name, err)
 		}
 		changed, names = append(changed, one), append(names, s.Name)
@@ -137,39 +154,26 @@ func Shapes(
 func (p *plan) playChanges(
 	ctx context.Context, changed []Config, changes []string, progress func(done, total int, what string),
 ) ([]WhatIf, error) {
-	found := make([]*WhatIf, len(changed))
-	jobs := make([]job, len(changed))
-	for i := range changed {
-		with := &plan{Config: changed[i], history: p.history}
-		jobs[i] = job{Forewarm + " with " + changes[i], forewarmUnits, func(spent func()) error {
-			if err := with.playForewarm(with.forewarmValues, spent); err != nil {
+	out, jobs := make([]WhatIf, len(changed)), make([]job, len(changed))
+	for i, c := range changed {
+		jobs[i] = scenarioJob(Forewarm+" with "+changes[i], func() error {
+			r, err := p.with(c).runForewarm()
+			if err != nil {
 				return err
 			}
-			r := with.forewarm
-			found[i] = &WhatIf{
-				Change:         changes[i],
-				LeadTime:       with.Lead.Median,
-				Wait:           with.Wait,
-				Capacity:       with.Capacity,
-				GPUs:           with.GPUs,
-				GPUPrice:       with.GPUPrice,
-				ReplicaHours:   r.Report.ReplicaHours,
-				Limited:        r.Report.LimitedShare(with.BadHours),
-				MeetsObjective: r.MeetsObjective,
+			out[i] = WhatIf{
+				Change: changes[i], LeadTime: c.Lead.Median, Wait: c.Wait,
+				Capacity: c.Capacity, GPUs: c.GPUs, GPUPrice: c.GPUPrice,
+				ReplicaHours: r.ReplicaHours, Limited: r.LimitedShare(c.BadHours),
+				MeetsObjective: r.WorstShare(c.BadHours) <= c.Objective,
 			}
 			return nil
-		}}
+		})
 	}
 	if err := runJobs(ctx, p.Workers, jobs, progress); err != nil {
 		return nil, err
 	}
-	var out []WhatIf
-	for _, one := range found {
-		if one != nil {
-			out = append(out, *one)
-		}
-	}
-	return out, nil
+	return slices.DeleteFunc(out, func(w WhatIf) bool { return w.Wait == 0 }), nil
 }
 
 // forewarmAlone is the configuration with Forewarm as the only policy and without a warm pool.
@@ -267,26 +271,25 @@ func Wakes(
 	if err != nil {
 		return nil, err
 	}
-	fast := &plan{Config: slow.Config, history: slow.history}
+	fast := slow.with(slow.Config)
 	fast.Lead = LeadTime{Median: w.Time}
 	out := &WakesResult{Wake: w, Demand: slow.demandHours(), Wakes: make([]WakeResult, 1, 2)}
-	forewarm := func(p *plan, to *WakeResult, policy string) func(spent func()) error {
-		return func(spent func()) error {
-			defer repeat(forewarmUnits, spent)
-			of, problem := p.playForecaster(&p.Config, nil, p.Objective)
-			if problem == nil {
-				*to, problem = p.wake(policy, of.values[0])
-			}
-			return problem
+	forewarm := func(p *plan, policy string, to *WakeResult) func() error {
+		return func() error {
+			r, err := p.runForewarm()
+			*to = p.wakeResult(policy, &r)
+			return err
 		}
 	}
-	jobs := []job{
-		{"servers that start", forewarmUnits, forewarm(slow, &out.Starts, "forewarm, starts in "+slow.leadTimeText())},
-		{"servers that wake", forewarmUnits, forewarm(fast, &out.Wakes[0], "forewarm, wakes in "+w.Time.String())},
+	err = runJobs(ctx, slow.Workers, []job{
+		scenarioJob("servers that start", forewarm(slow, "forewarm, starts in "+slow.leadTimeText(), &out.Starts)),
+		scenarioJob("servers that wake", forewarm(fast, "forewarm, wakes in "+w.Time.String(), &out.Wakes[0])),
+	}, progress)
+	if err = errors.Join(err, context.Cause(ctx)); err != nil {
+		return nil, err
 	}
-	err = errors.Join(runJobs(ctx, slow.Workers, jobs, progress), context.Cause(ctx))
-	if err != nil || w.Spare == 0 {
-		return out, err
+	if w.Spare == 0 {
+		return out, nil
 	}
 	values, err := fast.values(simulate.NewObserved())
 	if err != nil {
@@ -295,19 +298,21 @@ func Wakes(
 	for i := range values {
 		values[i] += float64(w.Spare) * fast.Capacity
 	}
-	spare, err := fast.wake(fmt.Sprintf("the demand and %d awake, wakes in %s", w.Spare, w.Time), values)
-	out.Wakes = append(out.Wakes, spare)
-	return out, err
+	r, err := fast.run(values, fast.capacityTarget())
+	if err != nil {
+		return nil, err
+	}
+	policy := fmt.Sprintf("the demand and %d awake, wakes in %s", w.Spare, w.Time)
+	out.Wakes = append(out.Wakes, fast.wakeResult(policy, &r))
+	return out, nil
 }
 
-// wake plays values on servers that wake within the lead time.
-func (p *plan) wake(policy string, values []float64) (WakeResult, error) {
-	report, err := simulate.Run(p.config(&p.Config, p.capacityTarget()), simulate.NewTape(values))
+func (c *Config) wakeResult(policy string, r *simulate.Report) WakeResult {
 	return WakeResult{
 		Policy:         policy,
-		Awake:          report.ReplicaHours,
-		Asleep:         float64(report.Peak)*report.Duration.Hours() - report.ReplicaHours,
-		Limited:        report.LimitedShare(p.BadHours),
-		MeetsObjective: report.LimitedShare(p.BadHours) <= p.Objective,
-	}, errors.Join(err, p.interrupted())
+		Awake:          r.ReplicaHours,
+		Asleep:         float64(r.Peak)*r.Duration.Hours() - r.ReplicaHours,
+		Limited:        r.LimitedShare(c.BadHours),
+		MeetsObjective: r.LimitedShare(c.BadHours) <= c.Objective,
+	}
 }

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"time"
@@ -19,42 +20,30 @@ import (
 // Step is the server's refresh step.
 const Step = 30 * time.Second
 
-// lookback is how long one bad sample stands in the demand on the grid: a coarser one is laid there by lines from the sample
-// before and to the sample after it.
-func (h *history) lookback() time.Duration {
-	if h.recorded.Step <= sync {
-		return 0
-	}
-	return 2 * h.recorded.Step
-}
-
-// forewarmServed is what Forewarm serves for some objectives, and its report at the end of the first.
-type forewarmServed struct {
-	// values of each objective, one at every sync.
-	values    [][]float64
-	objective *objective.Report
-	// windows are the distributions of window peaks that were known at every step.
-	windows [][]windowpeak.Window
-}
-
 // forecasterConfig is the server's. Its simulated autoscalers are as the server's: replicas take the lead times that are played, in
 // draws of their own, and sustain the autoscaler's target.
-func (h *history) forecasterConfig(c *Config, horizons []time.Duration, objectives ...float64) forecaster.Config {
-	scaling := decide.Autoscaler{Name: c.Autoscaler, HPA: c.spec(c.capacityTarget()).HPA}
+func (p *plan) forecasterConfig(objectives ...float64) forecaster.Config {
+	scaling := decide.Autoscaler{Name: p.Autoscaler, HPA: p.spec(p.capacityTarget()).HPA}
 	out := forecaster.Config{
 		// The seed is not that of what is played: nobody knows how long the next start takes.
-		Starts: c.starts(), Seed: 1, DelaySteps: 1,
-		Step: Step, Window: leadtime.Window(c.lookAhead()), Rate: true, Lookback: h.lookback(), Horizons: horizons,
-		Autoscalers: []decide.Autoscaler{scaling}, Priors: c.Priors, Events: c.Events, Deadline: c.Deadline,
+		Starts: p.leadWithNode().pods(), Seed: 1, DelaySteps: 1,
+		Step: Step, Window: leadtime.Window(p.lookAhead()), Rate: true,
+		Autoscalers: []decide.Autoscaler{scaling}, Priors: p.Priors, Events: p.Events, Deadline: p.Deadline,
+	}
+	if p.recorded.Step > sync { // One bad sample stands in the lines from the sample before and to the sample after it.
+		out.Lookback = 2 * p.recorded.Step
+	}
+	if p.Pool != nil {
+		out.Horizons = []time.Duration{leadtime.Window(p.Lead.planned())}
 	}
 	for _, late := range objectives {
 		out.ExtraSettings = append(out.ExtraSettings, decide.Settings{
 			Late:        late,
-			BadHours:    c.BadHours,
-			Wait:        c.Wait,
+			BadHours:    p.BadHours,
+			Wait:        p.Wait,
 			Target:      scaling.Target(),
 			MaxCapacity: scaling.MaxCapacity(),
-			Lead:        c.lookAhead(),
+			Lead:        p.lookAhead(),
 			Mode:        decide.Floor,
 		})
 	}
@@ -62,37 +51,28 @@ func (h *history) forecasterConfig(c *Config, horizons []time.Duration, objectiv
 	return out
 }
 
-// playForecaster is what forewarm serves for some objectives at once, as the server decides it. The windows are kept where horizons
-// are asked for beside the usual.
-func (h *history) playForecaster(c *Config, horizons []time.Duration, objectives ...float64) (forewarmServed, error) {
-	return h.playRecorder(h.recorder(c, horizons, objectives...))
+// playForecaster is what Forewarm serves for some objectives at once, as the server decides it.
+func (p *plan) playForecaster(objectives ...float64) (*servedRecorder, error) {
+	return p.playRecorder(&servedRecorder{Forewarm: simulate.NewForewarm(p.forecasterConfig(objectives...))})
 }
 
-func (h *history) recorder(c *Config, horizons []time.Duration, objectives ...float64) *servedRecorder {
-	out := &servedRecorder{
-		Forewarm: simulate.NewForewarm(h.forecasterConfig(c, horizons, objectives...)), keep: len(horizons) > 0,
-	}
-	out.Defers(h.deferrable)
-	return out
-}
-
-func (h *history) playRecorder(p *servedRecorder) (forewarmServed, error) {
-	if _, err := simulate.ServedValues(h.demand, Step, stoppable{h.done, p}); err != nil {
-		return forewarmServed{}, err
-	}
-	if f := p.Forecaster(); f != nil && f.Calibrator() != nil {
-		p.forewarmServed.objective = f.Calibrator().Report()
-	}
-	return p.forewarmServed, nil
+func (p *plan) playRecorder(r *servedRecorder) (*servedRecorder, error) {
+	r.Defers(p.deferrable)
+	r.keep = p.Pool != nil
+	_, err := simulate.ServedValues(p.demand, Step, stoppable{p.done, r})
+	return r, errors.Join(err, p.interrupted())
 }
 
 // servedRecorder records what Forewarm serves from one step to the next. The newest sample may still arrive while a
 // step runs: the server uses those before it.
 type servedRecorder struct {
 	*simulate.Forewarm
-	forewarmServed
+	// values of each objective, one at every sync.
+	values [][]float64
 	newest []float64
-	keep   bool
+	// windows are the distributions of window peaks that were known at every step, if they are kept.
+	windows [][]windowpeak.Window
+	keep    bool
 	// headrooms are constant multipliers whose values are recorded behind those of the objectives, for each of the first judged.
 	headrooms []float64
 	judged    int
@@ -110,11 +90,28 @@ func (s *servedRecorder) Serve(o simulate.Observation) float64 {
 			s.values[i] = append(s.values[i], v)
 		}
 	}
-	s.newest = s.constantValues(append(s.newest[:0], served...), served)
+	s.newest = append(s.newest[:0], served...)
+	for i := range s.judged {
+		for _, k := range s.headrooms {
+			v := served[i]
+			if c := s.calibrator(); c != nil && s.Forecaster().Decided() {
+				v = decide.HeadroomValue(k, c.Inputs(i))
+			}
+			s.newest = append(s.newest, v)
+		}
+	}
 	if s.keep {
 		s.windows = append(s.windows, s.Forecaster().Windows())
 	}
 	return s.newest[0]
+}
+
+// calibrator is Forewarm's; nil where it has none.
+func (s *servedRecorder) calibrator() *objective.Calibrator {
+	if f := s.Forecaster(); f != nil {
+		return f.Calibrator()
+	}
+	return nil
 }
 
 // The models forecast blocks of a usual length from the last two weeks, refitted every 6 hours. An ARIMA is fitted on

@@ -13,7 +13,7 @@ type targetResult struct {
 	report simulate.Report
 }
 
-// sweep has the results of a policy's values under every target.
+// sweep has the results of a policy's values under every target, and those under the best one in full.
 type sweep struct {
 	all  []targetResult
 	best *PolicyResult
@@ -30,22 +30,24 @@ func (p *plan) targets() []int64 {
 }
 
 // sweep plays values under every target, and the best of them again, in full.
-func (p *plan) sweep(values []float64, spent func()) (*sweep, error) {
+func (p *plan) sweep(name string, values []float64, spent func(units int)) (*sweep, error) {
 	s := &sweep{}
+	var points []Point
 	for _, target := range p.targets() {
-		if err := p.interrupted(); err != nil {
-			return nil, err
-		}
-		report, err := simulate.Run(p.config(&p.Config, target), simulate.NewTape(values))
+		report, err := p.run(values, target)
 		if err != nil {
 			return nil, err
 		}
 		s.all = append(s.all, targetResult{target, report})
-		spent()
+		points = append(points, p.pointOf(inUnits(target), &report))
+		spent(1)
 	}
 	var err error
-	s.best, err = p.play("", values, p.cheapestTarget(s.all).target)
-	return s, err
+	if s.best, err = p.play(name, values, p.cheapestTarget(s.all).target); err != nil {
+		return nil, err
+	}
+	s.best.Hindsight, s.best.Frontier = true, paretoFront(points)
+	return s, nil
 }
 
 // cheapestTarget is the cheapest target that meets an objective or, where none does, the least late. Of targets alike it is the
@@ -72,18 +74,6 @@ func (c *Config) betterTarget(a, b *targetResult) bool {
 		return got < other
 	}
 	return a.report.ReplicaHours <= b.report.ReplicaHours
-}
-
-// policy is the rival with its best target, and what the others would have cost.
-func (s *sweep) policy(c *Config, name string) *PolicyResult {
-	out := *s.best
-	out.Name, out.Hindsight = name, true
-	var points []Point
-	for _, t := range s.all {
-		points = append(points, c.pointOf(inUnits(t.target), &t.report))
-	}
-	out.Frontier = paretoFront(points)
-	return &out
 }
 
 func (c *Config) pointOf(setting float64, r *simulate.Report) Point {

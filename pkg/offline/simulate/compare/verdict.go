@@ -66,7 +66,7 @@ func (p *plan) addDraws(ctx context.Context, v *verdict.Comparison) error {
 		return err
 	}
 	pair := v.Pair()
-	served := p.served
+	served := p.served.values[0]
 	for _, o := range p.others {
 		if pair.Stricter && o != nil && o.objective == pair.Forewarm.Setting {
 			served = o.values
@@ -75,7 +75,7 @@ func (p *plan) addDraws(ctx context.Context, v *verdict.Comparison) error {
 	drawn := make([]verdict.Draw, draws)
 	jobs := make([]job, draws)
 	for i := range jobs {
-		jobs[i] = job{what: "draws of start times", do: func(func()) (err error) {
+		jobs[i] = job{what: "draws of start times", do: func(func(int)) (err error) {
 			drawn[i], err = p.draw(uint64(i), observed, served, &pair)
 			return err
 		}}
@@ -91,7 +91,7 @@ func (p *plan) addDraws(ctx context.Context, v *verdict.Comparison) error {
 func (p *plan) draw(number uint64, observed, served []float64, pair *verdict.Pair) (verdict.Draw, error) {
 	var problems error
 	play := func(values []float64, target int64) simulate.Report {
-		c := p.config(&p.Config, target)
+		c := p.config(target)
 		if number > 0 { // The seed 1 is that of Forewarm's own simulated autoscalers.
 			c.Seed = number + 1
 		}
@@ -99,7 +99,7 @@ func (p *plan) draw(number uint64, observed, served []float64, pair *verdict.Pai
 		problems = errors.Join(problems, err)
 		return report
 	}
-	asServed, asWritten := play(p.served, p.capacityTarget()), play(observed, p.target())
+	asServed, asWritten := play(p.served.values[0], p.capacityTarget()), play(observed, p.target())
 	forewarm, other := asServed, asWritten
 	if pair.Stricter {
 		forewarm = play(served, p.capacityTarget())
