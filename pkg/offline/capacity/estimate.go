@@ -203,7 +203,10 @@ func (e *Estimate) Sentences(unit string) string {
 		return fmt.Sprintf(
 			"A replica has no single limit: its queue grows sometimes from %s%s on, mostly from %s on; %s "+
 				"Requests may differ in cost: a signal that counts the cost (tokens, not requests) may have a sharper limit.",
-			formatLoad(e.Edge), unit, formatLoad(e.Full), rests,
+			formatLoad(e.Edge),
+			unit,
+			formatLoad(e.Full),
+			rests,
 		)
 	case Seldom:
 		return fmt.Sprintf(
@@ -213,12 +216,14 @@ func (e *Estimate) Sentences(unit string) string {
 	case Always:
 		return fmt.Sprintf(
 			"Not enough evidence: requests waited nearly all the time, so the capacity of a replica does "+
-				"not show. Add replicas, or check the saturation query: it must be 0 at rest.%s", carried,
+				"not show. Add replicas, or check the saturation query: it must be 0 at rest.%s",
+			carried,
 		)
 	case Unrelated:
 		return fmt.Sprintf(
 			"No estimate: %s The load of a replica does not explain that: something else limits it, or the "+
-				"queries are of different workloads.", rests,
+				"queries are of different workloads.",
+			rests,
 		)
 	default:
 		return "Not enough evidence: demand, ready replicas and saturation were never known at the same time. Check the " +

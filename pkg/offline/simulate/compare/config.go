@@ -106,7 +106,8 @@ func (c *Config) Validate() error {
 		wrong("%d workers, want 1 or more", c.Workers)
 	}
 	spec := c.spec(c.target())
-	problems = append(problems, c.Lead.validate(), spec.Validate(sync), c.poolProblems())
+	problems = append(problems, c.Lead.validate(), spec.Validate(sync))
+	c.validatePool(wrong)
 	return errors.Join(problems...)
 }
 

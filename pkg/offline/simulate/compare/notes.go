@@ -118,7 +118,8 @@ func (p *plan) scaleNotes(c *Comparison, note noteFunc) {
 	if p.plannedLead() < p.recorded.Step {
 		note(
 			"The history has steps of %s, longer than the lead time, and hides bursts within a step: for every policy "+
-				"more demand would be late than shown.", p.recorded.Step,
+				"more demand would be late than shown.",
+			p.recorded.Step,
 		)
 	} else if p.recorded.Step > time.Minute {
 		note(

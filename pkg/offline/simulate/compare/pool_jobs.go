@@ -95,8 +95,10 @@ func (p *plan) playBudget(budget float64, own bool) (_ *Trial, spentAll bool, _ 
 	if err != nil {
 		return nil, false, err
 	}
+	pool := p.Pool.Spec
+	pool.Budget, pool.Pod, pool.Node = budget, p.Lead.planned(), p.Node.planned()
 	keeper := newPlannedPool(plannedPool{
-		pool: p.poolWithBudget(budget), alike: p.pool.members, windows: newWindowPeaks(p.demand, far.windows),
+		pool: pool, alike: p.pool.members, windows: newWindowPeaks(p.demand, far.windows),
 		near: near.values[0], far: far.values[0], from: p.countedFrom(),
 	}, warmpool.Member{
 		Name: p.Pool.Member, Chunks: p.Pool.Chunks, Target: p.Capacity,

@@ -71,7 +71,10 @@ func (c *Comparison) poolVerdict(w *PoolResult) string {
 
 // againstNoPool compares Forewarm with and without the pool, and reports whether the pool pays.
 func (c *Comparison) againstNoPool(own, without *Trial, members int) (pays bool, text string) {
-	with, bare := &own.Report, &without.Report
+	with, bare, several := &own.Report, &without.Report, ""
+	if members > 1 {
+		several = fmt.Sprintf(" for %d members", members)
+	}
 	head := "The pool pays. "
 	pays = true
 	switch {
@@ -89,18 +92,18 @@ func (c *Comparison) againstNoPool(own, without *Trial, members int) (pays bool,
 	return pays, fmt.Sprintf(
 		"%sOver %s Forewarm would have used %s with the pool%s, %s of them idle: %s than without. "+
 			"It would have had %s with the pool, and %s without. A new replica would have waited %s for a node, "+
-			"against %s without.", head, formatDays(with.Duration), c.gpuHoursText(with), membersText(members),
-		c.idleText(own), c.savingText(with, bare), c.limitedText(with), c.limitedText(bare),
-		roundedMinutes(with.MeanNodeWait()), roundedMinutes(bare.MeanNodeWait()),
+			"against %s without.",
+		head,
+		formatDays(with.Duration),
+		c.gpuHoursText(with),
+		several,
+		humanize.Amount(with.IdleReplicaHours*c.Assumptions.GPUs),
+		c.savingText(with, bare),
+		c.limitedText(with),
+		c.limitedText(bare),
+		roundedMinutes(with.MeanNodeWait()),
+		roundedMinutes(bare.MeanNodeWait()),
 	)
-}
-
-// membersText is the number of members, if there are several.
-func membersText(n int) string {
-	if n == 1 {
-		return ""
-	}
-	return fmt.Sprintf(" for %d members", n)
 }
 
 // againstFixed is the pool beside the better of two numbers of chunks that never change, below forewarm and below the
@@ -155,10 +158,6 @@ func betterTrial(a, b *Trial) bool {
 	return a.Limited < b.Limited
 }
 
-func (c *Comparison) idleText(t *Trial) string {
-	return humanize.Amount(t.Report.IdleReplicaHours * c.Assumptions.GPUs)
-}
-
 // roundedMinutes have a tenth of one.
 func roundedMinutes(d time.Duration) string {
 	return formatNumber(math.Round(d.Minutes()*10)/10) + " min"
@@ -168,8 +167,12 @@ func roundedMinutes(d time.Duration) string {
 func (p *plan) poolNotes(w *PoolResult) []string {
 	var out []string
 	note := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	room := humanize.Plural(p.Pool.placesOfNode(), "replica")
+	if p.Pool.placesOfNode() == 1 {
+		room = "one replica"
+	}
 	note("A node has room for %s and stays for %s after its last replica. A replica without a place waits for a new "+
-		"node. A held place is paid for like any other.", formatReplicas(p.Pool.placesOfNode()), formatMinutes(keepIdleNode))
+		"node. A held place is paid for like any other.", room, formatMinutes(keepIdleNode))
 	if p.Pool.places(p.Pool.Spec.Max) == 0 {
 		note("The pool's max, %d chunks, is less than a replica takes, %s: the pool never helps.", p.Pool.Spec.Max,
 			formatNumber(p.Pool.Chunks))
@@ -238,14 +241,9 @@ func (p *plan) matchedFixedNote(said *Assumptions, own *Trial, note noteFunc) {
 	}
 	cheapest := slices.MinFunc(all,
 		func(a, b Trial) int { return cmp.Compare(a.Report.ReplicaHours, b.Report.ReplicaHours) })
-	note(
-		"With no more %s than the pool (%s), the cheapest fixed number is %s with %s: %s GPU-hours.",
-		said.LimitedDemand(),
-		humanize.Share(own.Limited),
-		humanize.Plural(cheapest.FixedChunks, "chunk"),
-		cheapest.besideText(),
-		humanize.Amount(cheapest.Report.ReplicaHours*p.GPUs),
-	)
+	note("With no more %s than the pool (%s), the cheapest fixed number is %s with %s: %s GPU-hours.",
+		said.LimitedDemand(), humanize.Share(own.Limited), humanize.Plural(cheapest.FixedChunks, "chunk"),
+		cheapest.besideText(), humanize.Amount(cheapest.Report.ReplicaHours*p.GPUs))
 }
 
 // formatBudget is the budget of a pool in words.
@@ -254,13 +252,6 @@ func formatBudget(t *Trial) string {
 		return "none"
 	}
 	return humanize.Amount(t.Budget) + " idle GPU-hours a day"
-}
-
-func formatReplicas(n int) string {
-	if n == 1 {
-		return "one replica"
-	}
-	return humanize.Count(n) + " replicas"
 }
 
 // formatMinutes is a duration in minutes, where it is a whole number of them.

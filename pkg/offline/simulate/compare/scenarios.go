@@ -260,12 +260,8 @@ func Wakes(
 	ctx context.Context, c Config, w Wake, progress func(done, total int, what string),
 ) (*WakesResult, error) {
 	if w.Time <= 0 || w.Time > c.Lead.Median || w.Spare < 0 {
-		return nil, fmt.Errorf(
-			"a wake time of %s and %d spare replicas, want up to the lead time %s, and 0 or more",
-			w.Time,
-			w.Spare,
-			c.Lead.Median,
-		)
+		return nil, fmt.Errorf("a wake time of %s and %d spare replicas, want up to the lead time %s, and 0 or more",
+			w.Time, w.Spare, c.Lead.Median)
 	}
 	slow, err := newPlainPlan(ctx, "wakes", c)
 	if err != nil {
@@ -276,9 +272,9 @@ func Wakes(
 	out := &WakesResult{Wake: w, Demand: slow.demandHours(), Wakes: make([]WakeResult, 1, 2)}
 	forewarm := func(p *plan, policy string, to *WakeResult) func() error {
 		return func() error {
-			r, err := p.runForewarm()
+			r, problem := p.runForewarm()
 			*to = p.wakeResult(policy, &r)
-			return err
+			return problem
 		}
 	}
 	err = runJobs(ctx, slow.Workers, []job{

@@ -141,28 +141,14 @@ func (c *Comparison) againstBest() string {
 	}
 	used := "as many"
 	if saved := c.gpuHours(&best.Report) - c.gpuHours(&forewarm.Report); saved != 0 {
-		word := "fewer"
-		if saved < 0 {
-			word = "more"
-		}
-		used = fmt.Sprintf(
-			"%s %s, a difference of %s",
-			humanize.Percent(math.Abs(saved)/c.gpuHours(&best.Report)),
-			word,
-			c.hoursText(math.Abs(saved)),
-		)
+		used = fmt.Sprintf("%s %s, a difference of %s", humanize.Percent(math.Abs(saved)/c.gpuHours(&best.Report)),
+			fewerOrMore(saved), c.hoursText(math.Abs(saved)))
 	}
 	if v := c.Judged; v != nil && v.Retargeted && v.HPA.Setting == best.Target {
 		return "This is its best target in hindsight. Forewarm uses " + used + "."
 	}
-	return fmt.Sprintf(
-		"In hindsight, %s is %s: it uses %s, with %s. Forewarm uses %s.",
-		which,
-		formatNumber(best.Target),
-		c.gpuHoursText(&best.Report),
-		c.limitedText(&best.Report),
-		used,
-	)
+	return fmt.Sprintf("In hindsight, %s is %s: it uses %s, with %s. Forewarm uses %s.", which,
+		formatNumber(best.Target), c.gpuHoursText(&best.Report), c.limitedText(&best.Report), used)
 }
 
 // limitedText is what the objective limits, and how much of it there was.
@@ -198,15 +184,19 @@ func (c *Comparison) dollarsText(gpuHours float64) string {
 // savingText is "210 ($640) or 14.5% fewer".
 func (c *Comparison) savingText(of, than *simulate.Report) string {
 	saved := c.gpuHours(than) - c.gpuHours(of)
-	word := "fewer"
-	if saved < 0 {
-		word = "more"
-	}
 	share := "–"
 	if all := c.gpuHours(than); all > 0 {
 		share = humanize.Share(math.Abs(saved) / all)
 	}
-	return fmt.Sprintf("%s%s or %s %s", humanize.Amount(math.Abs(saved)), c.dollarsText(math.Abs(saved)), share, word)
+	return fmt.Sprintf("%s%s or %s %s", humanize.Amount(math.Abs(saved)), c.dollarsText(math.Abs(saved)), share,
+		fewerOrMore(saved))
+}
+
+func fewerOrMore(saved float64) string {
+	if saved < 0 {
+		return "more"
+	}
+	return "fewer"
 }
 
 // formatNumber is a quantity as people write it.

@@ -97,19 +97,13 @@ func whatIfSection(c *compare.Comparison) section {
 	all := slices.Clone(c.Shapes)
 	for i := range all {
 		one := &all[i]
-		one.Change += fmt.Sprintf(
-			" (%s × $%s/h, capacity %s)",
-			humanize.Number(one.GPUs),
-			formatDecimal(one.GPUPrice, 2),
-			humanize.Number(one.Capacity),
-		)
+		one.Change += fmt.Sprintf(" (%s × $%s/h, capacity %s)", humanize.Number(one.GPUs),
+			formatDecimal(one.GPUPrice, 2), humanize.Number(one.Capacity))
 	}
 	if len(all) > 0 {
-		out.Notes = append(
-			out.Notes,
+		out.Notes = append(out.Notes,
 			"A shape is given by the GPUs of a replica, the price of a GPU for an hour, and what a "+
-				"replica sustains. All shapes are assumed to have the same lead time and "+replicas(a)+" replicas.",
-		)
+				"replica sustains. All shapes are assumed to have the same lead time and "+replicas(a)+" replicas.")
 	}
 	all = append(all, c.WhatIfs...)
 	slices.SortStableFunc(all, func(a, b compare.WhatIf) int { return cmp.Compare(cost(&a), cost(&b)) })
@@ -205,10 +199,8 @@ func variantsSection(a *compare.Assumptions, v *compare.VariantsResult) section 
 		for _, hours := range one.ReplicaHours {
 			line = append(line, humanize.Amount(hours))
 		}
-		out.Lines = append(
-			out.Lines,
-			append(line, formatDecimal(one.ChurnPerHour, 1), formatLimited(one.Limited, one.MeetsObjective)),
-		)
+		out.Lines = append(out.Lines,
+			append(line, formatDecimal(one.ChurnPerHour, 1), formatLimited(one.Limited, one.MeetsObjective)))
 	}
 	out.Answer = variantsAnswer(a, v)
 	return out
@@ -236,12 +228,8 @@ func variantsAnswer(a *compare.Assumptions, v *compare.VariantsResult) string {
 	case best == nil:
 		text += ", and none of them alone keeps the objective"
 	case best.Dollars > 0:
-		text += fmt.Sprintf(
-			", and the cheapest alone that keeps the objective, %s, $%s: %s",
-			best.Name,
-			humanize.Amount(best.Dollars),
-			humanize.Percent(all.Dollars/best.Dollars-1),
-		)
+		text += fmt.Sprintf(", and the cheapest alone that keeps the objective, %s, $%s: %s", best.Name,
+			humanize.Amount(best.Dollars), humanize.Percent(all.Dollars/best.Dollars-1))
 	}
 	if !all.MeetsObjective {
 		text += "; they miss the objective, " + humanize.Share(all.Limited) + " of the demand is " + a.LimitedWord()
