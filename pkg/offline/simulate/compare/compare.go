@@ -49,12 +49,10 @@ type plan struct {
 	// asWritten is the autoscaler as it is; rivals are played with the best target in hindsight, in the order of rivals().
 	asWritten *PolicyResult
 	sweeps    []*sweep
-	// unfit are the models that could not be fitted.
-	unfit []bool
 	// forewarm is the result for the objective, served what it served, others the results for other objectives.
 	forewarm *PolicyResult
 	served   *servedRecorder
-	others   []*objectiveResult
+	others   []objectiveResult
 	// pool is nil without a pool.
 	pool *poolRun
 }
@@ -112,28 +110,13 @@ func (p *plan) comparison() *Comparison {
 	add(p.asWritten)
 	for i, r := range hindsightPolicies() {
 		if r.name == Oracle {
-			add(p.withFrontier())
+			add(p.forewarm)
 		}
 		if s := p.sweeps[i]; s != nil {
 			add(s.best)
 		}
 	}
 	return out
-}
-
-// withFrontier is forewarm, with what it would have cost for other objectives, as far as they were played.
-func (p *plan) withFrontier() *PolicyResult {
-	if p.forewarm == nil {
-		return nil
-	}
-	points := []Point{p.pointOf(p.Objective, &p.forewarm.Report)}
-	for _, o := range p.others {
-		if o != nil {
-			points = append(points, p.pointOf(o.objective, &o.report))
-		}
-	}
-	p.forewarm.Frontier = paretoFront(points)
-	return p.forewarm
 }
 
 func (p *plan) assumptions() Assumptions {

@@ -130,12 +130,7 @@ func (c *Config) spec(target int64) sim.Spec {
 		h.Metrics[0].Target = target
 	}
 	return sim.Spec{
-		Capacity: c.Capacity,
-		HPA:      h,
-		PodLead:  c.Lead.pods(),
-		Nodes:    c.nodes(),
-		Sync:     sync,
-		Wait:     c.Wait,
+		Capacity: c.Capacity, HPA: h, PodLead: c.Lead.pods(), Nodes: c.nodes(), Sync: sync, Wait: c.Wait,
 		Deadline: c.Deadline,
 	}
 }

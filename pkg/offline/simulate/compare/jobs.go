@@ -85,16 +85,13 @@ const forewarmUnits = 110
 // jobs returns all jobs, the most important results first, as the user may interrupt.
 func (p *plan) jobs() []job {
 	names := hindsightPolicies()
-	p.sweeps, p.unfit = make([]*sweep, len(names)), make([]bool, len(names))
-	p.others = make([]*objectiveResult, len(p.otherObjectives()))
+	p.sweeps = make([]*sweep, len(names))
 	asked := stdsync.OnceValues(p.forewarmValues)
 	out := []job{
 		{HPA, 1, p.playAsWritten},
-		{
-			Forewarm,
-			forewarmUnits + len(p.others),
-			func(spent func(units int)) error { return p.playForewarm(asked, spent) },
-		},
+		{Forewarm, forewarmUnits + len(p.otherObjectives()), func(spent func(units int)) error {
+			return p.playForewarm(asked, spent)
+		}},
 	}
 	for i, r := range names {
 		out = append(out, job{r.name, r.units + len(p.targets()), func(spent func(units int)) error {
@@ -129,7 +126,7 @@ func (p *plan) sweepPolicy(i int, r hindsightPolicy, spent func(units int)) erro
 	}
 	spent(r.units)
 	if values == nil {
-		p.unfit[i] = true
+		p.sweeps[i] = &sweep{}
 		spent(len(p.targets()))
 		return nil
 	}
@@ -149,17 +146,20 @@ func (p *plan) playForewarm(decide func() (*servedRecorder, error), spent func(u
 		return err
 	}
 	spent(forewarmUnits)
-	if p.forewarm, err = p.play(Forewarm, of.values[0], p.capacityTarget()); err != nil {
+	one, err := p.play(Forewarm, of.values[0], p.capacityTarget())
+	if err != nil {
 		return err
 	}
-	p.served = of
-	for i, values := range of.values[1:] {
-		report, err := p.run(values, p.capacityTarget())
+	p.forewarm, p.served = one, of
+	one.Frontier = []Point{p.pointOf(p.Objective, &one.Report)}
+	for i, objective := range p.otherObjectives() {
+		report, err := p.run(of.values[1+i], p.capacityTarget())
 		if err != nil {
 			return err
 		}
-		p.others[i] = &objectiveResult{p.otherObjectives()[i], values, report}
+		p.others = append(p.others, objectiveResult{objective, of.values[1+i], report})
+		one.Frontier = paretoFront(append(one.Frontier, p.pointOf(objective, &report)))
 		spent(1)
 	}
-	return p.interrupted()
+	return nil
 }

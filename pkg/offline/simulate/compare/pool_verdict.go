@@ -149,10 +149,7 @@ func bestTrial(all []Trial) *Trial {
 // betterTrial says whether a trial is cheaper within the objective, or the only one within it, or the less late of two
 // that are not.
 func betterTrial(a, b *Trial) bool {
-	switch {
-	case a.MeetsObjective != b.MeetsObjective:
-		return a.MeetsObjective
-	case a.MeetsObjective:
+	if a.MeetsObjective && b.MeetsObjective {
 		return a.Report.ReplicaHours < b.Report.ReplicaHours
 	}
 	return a.Limited < b.Limited

@@ -305,10 +305,7 @@ func Wakes(
 
 func (c *Config) wakeResult(policy string, r *simulate.Report) WakeResult {
 	return WakeResult{
-		Policy:         policy,
-		Awake:          r.ReplicaHours,
-		Asleep:         float64(r.Peak)*r.Duration.Hours() - r.ReplicaHours,
-		Limited:        r.LimitedShare(c.BadHours),
-		MeetsObjective: r.LimitedShare(c.BadHours) <= c.Objective,
+		Policy: policy, Awake: r.ReplicaHours, Asleep: float64(r.Peak)*r.Duration.Hours() - r.ReplicaHours,
+		Limited: r.LimitedShare(c.BadHours), MeetsObjective: r.LimitedShare(c.BadHours) <= c.Objective,
 	}
 }

@@ -38,13 +38,8 @@ func (p *plan) forecasterConfig(objectives ...float64) forecaster.Config {
 	}
 	for _, late := range objectives {
 		out.ExtraSettings = append(out.ExtraSettings, decide.Settings{
-			Late:        late,
-			BadHours:    p.BadHours,
-			Wait:        p.Wait,
-			Target:      scaling.Target(),
-			MaxCapacity: scaling.MaxCapacity(),
-			Lead:        p.lookAhead(),
-			Mode:        decide.Floor,
+			Late: late, BadHours: p.BadHours, Wait: p.Wait, Target: scaling.Target(),
+			MaxCapacity: scaling.MaxCapacity(), Lead: p.lookAhead(), Mode: decide.Floor,
 		})
 	}
 	out.Settings, out.ExtraSettings = out.ExtraSettings[0], out.ExtraSettings[1:]

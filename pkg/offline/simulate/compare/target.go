@@ -13,7 +13,8 @@ type targetResult struct {
 	report simulate.Report
 }
 
-// sweep has the results of a policy's values under every target, and those under the best one in full.
+// sweep has the results of a policy's values under every target, and those under the best one in full; none of a model that could
+// not be fitted.
 type sweep struct {
 	all  []targetResult
 	best *PolicyResult
@@ -53,27 +54,16 @@ func (p *plan) sweep(name string, values []float64, spent func(units int)) (*swe
 // cheapestTarget is the cheapest target that meets an objective or, where none does, the least late. Of targets alike it is the
 // larger one.
 func (c *Config) cheapestTarget(all []targetResult) targetResult {
+	// What meets the objective is alike in its lateness.
+	lateness := func(t *targetResult) float64 { return max(t.report.WorstShare(c.BadHours), c.Objective) }
 	best := all[0]
 	for _, t := range all[1:] {
-		if c.betterTarget(&t, &best) {
+		if cmp.Or(cmp.Compare(lateness(&t), lateness(&best)),
+			cmp.Compare(t.report.ReplicaHours, best.report.ReplicaHours)) <= 0 {
 			best = t
 		}
 	}
 	return best
-}
-
-func (c *Config) betterTarget(a, b *targetResult) bool {
-	got, other := a.report.WorstShare(c.BadHours), b.report.WorstShare(c.BadHours)
-	meets, met := got <= c.Objective, other <= c.Objective
-	switch {
-	case meets != met:
-		return meets
-	case meets:
-		return a.report.ReplicaHours <= b.report.ReplicaHours
-	case got != other:
-		return got < other
-	}
-	return a.report.ReplicaHours <= b.report.ReplicaHours
 }
 
 func (c *Config) pointOf(setting float64, r *simulate.Report) Point {

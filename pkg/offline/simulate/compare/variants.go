@@ -230,8 +230,7 @@ func (p *plan) playVariants(all []Variant, values func(step int) []float64) (Var
 		return VariantResult{}, err
 	}
 	out := VariantResult{
-		Limited:        report.LimitedShare(p.BadHours),
-		ChurnPerHour:   report.ChurnPerHour(),
+		Limited: report.LimitedShare(p.BadHours), ChurnPerHour: report.ChurnPerHour(),
 		MeetsObjective: report.LimitedShare(p.BadHours) <= p.Objective,
 	}
 	for i := range each {

@@ -26,7 +26,7 @@ func (p *plan) judge(ctx context.Context) (*verdict.Verdict, error) {
 		Forewarm: p.outcome(p.Objective, &p.forewarm.Report), HPA: p.outcome(p.asWritten.Target, &p.asWritten.Report),
 	}
 	for _, o := range p.others {
-		if o != nil && o.objective < p.Objective {
+		if o.objective < p.Objective {
 			v.Stricter = append(v.Stricter, p.outcome(o.objective, &o.report))
 		}
 	}
@@ -68,7 +68,7 @@ func (p *plan) addDraws(ctx context.Context, v *verdict.Comparison) error {
 	pair := v.Pair()
 	served := p.served.values[0]
 	for _, o := range p.others {
-		if pair.Stricter && o != nil && o.objective == pair.Forewarm.Setting {
+		if pair.Stricter && o.objective == pair.Forewarm.Setting {
 			served = o.values
 		}
 	}
