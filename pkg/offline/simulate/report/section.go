@@ -168,17 +168,6 @@ func wakeSection(w *compare.WakesResult, a *compare.Assumptions) section {
 	return out
 }
 
-func wakeObject(w *compare.WakesResult, r *compare.WakeResult, a *compare.Assumptions) jsonObject {
-	return jsonObject{
-		{"policy", r.Policy},
-		{"gpu_hours_awake", r.Awake * a.GPUs},
-		{"gpu_hours_asleep", r.Asleep * a.GPUs},
-		{nameOfLimited(a), r.Limited},
-		{"meets_objective", r.MeetsObjective},
-		{"pays_below", w.BreakEven(r)},
-	}
-}
-
 // variantsSection compares all variants together with each alone.
 func variantsSection(a *compare.Assumptions, v *compare.VariantsResult) section {
 	out := section{
@@ -235,19 +224,4 @@ func variantsAnswer(a *compare.Assumptions, v *compare.VariantsResult) string {
 		text += "; they miss the objective, " + humanize.Share(all.Limited) + " of the demand is " + a.LimitedWord()
 	}
 	return text + "."
-}
-
-func variantObject(a *compare.Assumptions, v *compare.VariantsResult, one *compare.VariantResult) jsonObject {
-	hours := make(jsonObject, 0, len(v.Names))
-	for i, name := range v.Names {
-		hours = append(hours, jsonMember{name, one.ReplicaHours[i]})
-	}
-	return jsonObject{
-		{"demand_on", variantsOf(v, one)},
-		{"dollars", one.Dollars},
-		{"replica_hours", hours},
-		{"churn_per_hour", one.ChurnPerHour},
-		{nameOfLimited(a), one.Limited},
-		{"meets_objective", one.MeetsObjective},
-	}
 }
