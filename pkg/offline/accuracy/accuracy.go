@@ -103,8 +103,8 @@ func Run(ctx context.Context, c Config, progress func(done, total int, what stri
 	}
 	at, shortest := p.origin(0).UTC().Format(time.DateTime), humanize.Span(p.span(p.horizons[0]))
 	return nil, fmt.Errorf(
-		"what is known of the history is %w to judge a forecast: after %s no window of %s is without a gap, or too "+
-			"little is known before it; use a history with fewer gaps, or coarser steps",
+		"what is known of the history is %w to judge a forecast: after %s no window of %s is without a "+
+			"gap, or too little is known before it; use a history with fewer gaps, or coarser steps",
 		forecast.ErrTooShort,
 		at,
 		shortest,

@@ -55,10 +55,22 @@ func newPlan(c Config) (plan, error) {
 		p.note("The lead time of %s is judged as %s, a whole number of steps.", write(c.Lead), write(whole))
 	}
 	p.setHorizons()
-	p.setSeason()
+	days := math.Inf(1) // Without the pattern of a day the history is always long enough.
+	if windowpeak.Day%step != 0 || windowpeak.Day == step {
+		p.note("Steps of %s do not divide a day into equal parts: %s and %s, which repeat the day, are left out.",
+			write(step), windowpeak.HoltWinters, windowpeak.LastSeason)
+	} else {
+		p.season = int(windowpeak.Day / step)
+		days = float64(n) / float64(p.season)
+	}
+	if days < 2 { //nolint:mnd // Less than twice is not again.
+		p.note("The history is shorter than two days: no model can learn the pattern of a day.")
+	} else if days < minDays {
+		p.note("The history has %.2g days, half of them to learn from: models that repeat the day need five.", days)
+	}
 	farthest := p.horizons[len(p.horizons)-1]
 	p.first = max(n/4, stepsBefore(farthest), trainDays*p.season+1)
-	if p.days() < minDays {
+	if days < minDays {
 		p.first = n / 2 //nolint:mnd // As much to learn from as to judge.
 	}
 	if p.stride = (n-p.first)/maxOrigins + 1; p.stride > 1 {
@@ -95,23 +107,6 @@ func (p *plan) setHorizons() {
 	p.horizons = slices.Compact(p.horizons)
 }
 
-// setSeason notes what of a day's pattern the history can show.
-func (p *plan) setSeason() {
-	step := p.series.Step
-	if windowpeak.Day%step != 0 || windowpeak.Day == step {
-		p.note("Steps of %s do not divide a day into equal parts: %s and %s, which repeat the day, are left out.",
-			humanize.Span(step), windowpeak.HoltWinters, windowpeak.LastSeason)
-		return
-	}
-	p.season = int(windowpeak.Day / step)
-	switch days := p.days(); {
-	case days < 2: //nolint:mnd // Less than twice is not again.
-		p.note("The history is shorter than two days: no model can learn the pattern of a day.")
-	case days < minDays:
-		p.note("The history has %.2g days, half of them to learn from: models that repeat the day need five.", days)
-	}
-}
-
 // models are what is judged, the baselines last.
 func (p *plan) models() []string {
 	all := append([]string{Forewarm, windowpeak.HoltWinters, windowpeak.ARIMA, windowpeak.Auto}, baselines()...)
@@ -127,14 +122,6 @@ func baselines() []string {
 
 func (p *plan) note(format string, args ...any) {
 	p.notes = append(p.notes, fmt.Sprintf(format, args...))
-}
-
-// days is how many days the history has. Without the pattern of a day it is always long enough.
-func (p *plan) days() float64 {
-	if p.season == 0 {
-		return math.Inf(1)
-	}
-	return float64(p.series.Len()) / float64(p.season)
 }
 
 // span is a number of steps as time.

@@ -64,18 +64,15 @@ func (p *plan) replay(ctx context.Context, progress func(done, total int, what s
 			m.model.Candidate = name
 		}
 		out[i] = m
-		working.Go(func() { m.run(p.series, options) })
+		working.Go(func() {
+			var err error
+			if m.Result, err = backtest.Run(p.series, options, m); m.err == nil {
+				m.err = err
+			}
+		})
 	}
 	working.Wait()
 	return out
-}
-
-// run replays the series to the model.
-func (m *replay) run(s forecast.Series, options backtest.Options) {
-	var err error
-	if m.Result, err = backtest.Run(s, options, m); m.err == nil {
-		m.err = err
-	}
 }
 
 // forecasts reports whether a forecast of the window peak at a horizon, by its index, can be judged.

@@ -110,7 +110,9 @@ func (t *explainer) describeHeld(window time.Duration) string {
 	if able, there := t.s.Live.condition("AbleToScale"); there && able.Reason == string(t.out.Able) {
 		return fmt.Sprintf(
 			"Its condition %s confirms it. Only the controller knows since when: it ends within %s if the "+
-				"readings stay the same.", able.Reason, humanize.Span(window),
+				"readings stay the same.",
+			able.Reason,
+			humanize.Span(window),
 		)
 	}
 	return "Only the controller knows the recommendations of that time: the present number is assumed."

@@ -3,7 +3,7 @@
 //
 // One step of it, a file for each station:
 //
-//	demand ──> what is observed of it (meter.go)
+//	demand ──> what is observed of it (run.go)
 //	       ──> the places that a warm pool holds and the value that the policy serves (policy.go)
 //	       ──> the HPA's replicas, pods and queue (package sim)
 //	       ──> the report (report.go)

@@ -42,10 +42,8 @@ func (p *Forewarm) deferred(at time.Time) float64 {
 	}
 	sum, known := 0.0, 0
 	for t := at.Add(-p.config.Step); t.Before(at); t = t.Add(p.deferrable.Step) {
-		if i := int(
-			t.Sub(p.deferrable.Start) / p.deferrable.Step,
-		); i >= 0 && i < p.deferrable.Len() &&
-			!math.IsNaN(p.deferrable.Values[i]) {
+		i := int(t.Sub(p.deferrable.Start) / p.deferrable.Step)
+		if i >= 0 && i < p.deferrable.Len() && !math.IsNaN(p.deferrable.Values[i]) {
 			sum += p.deferrable.Values[i]
 			known++
 		}

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
+	"github.com/forewarm/forewarm/pkg/core/series"
 )
 
 // Run simulates a policy and its workload over the whole demand. Its errors are those of Config.Validate.
@@ -128,4 +130,82 @@ func (r *playback) updateValues(i int) {
 	for j := range r.parts {
 		r.values[j] = r.parts[j].Policy.Serve(r.observed[j].observation(at))
 	}
+}
+
+// Fleet is several workloads that serve one demand from one queue.
+type Fleet struct {
+	Demand forecast.Series
+	// Specs are those of the workloads, whose sync is the demand's step. Demand is late by the wait of the first.
+	Specs []sim.Spec
+	// WarmUp is how many steps are played and not counted.
+	WarmUp int
+	// Initial is the demand that each workload's first replicas serve.
+	Initial []float64
+}
+
+// Run plays values, which a function returns for each step: one for each workload, valid until its next call. The first report is of the
+// demand, in replicas of the first workload, and its replica-hours are those of all; then comes one for each workload, in its own.
+func (f *Fleet) Run(values func(step int) []float64) (Report, []Report, error) {
+	played, err := sim.NewFleet(f.Specs, f.Demand.Start, f.Demand.Step, f.Initial)
+	if err != nil {
+		return Report{}, nil, fmt.Errorf("simulate: %w", err)
+	}
+	var all Report
+	each := make([]Report, len(f.Specs))
+	for i, demand := range f.Demand.Values {
+		m, parts := played.Step(values(i), demand)
+		if i < f.WarmUp {
+			all.Carried, all.Backlog = m.Backlog, m.Backlog
+			continue
+		}
+		end, known := f.Demand.TimeAt(i+1), !math.IsNaN(demand)
+		all.count(&m, end, f.Demand.Step, known)
+		for j := range parts {
+			each[j].count(&parts[j], end, f.Demand.Step, known)
+		}
+	}
+	return all, each, nil
+}
+
+// rateWindow is the window of the observed rate.
+const rateWindow = time.Minute
+
+// meter makes observations of the demand's steps.
+type meter struct {
+	// newest holds the steps of the window.
+	newest series.Ring[float64]
+	// between is how many steps there are from one observation to the next.
+	between int
+}
+
+func newMeter(step time.Duration, between int) meter {
+	size := max(int(rateWindow/step), between, 1)
+	return meter{newest: series.NewRing[float64](size), between: between}
+}
+
+func (m *meter) add(demand float64) { m.newest.Push(demand) }
+
+func (m *meter) observation(at time.Time) Observation {
+	return Observation{At: at, Demand: m.mean(m.newest.Cap()), Arrived: m.mean(m.between)}
+}
+
+// mean averages the newest steps without gaps; NaN if the newest step is a gap. It sums from the oldest step each
+// time, so that no rounding error of old steps remains.
+func (m *meter) mean(steps int) float64 {
+	steps = min(steps, m.newest.Len())
+	if steps == 0 {
+		return math.NaN()
+	}
+	sum, known, last := 0.0, 0, math.NaN()
+	for i := range steps {
+		last = m.newest.Ago(steps - 1 - i)
+		if !math.IsNaN(last) {
+			sum += last
+			known++
+		}
+	}
+	if math.IsNaN(last) {
+		return last
+	}
+	return sum / float64(known)
 }

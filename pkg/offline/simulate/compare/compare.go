@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
@@ -50,14 +49,10 @@ type plan struct {
 	// asWritten is the autoscaler as it is; rivals are played with the best target in hindsight, in the order of rivals().
 	asWritten *PolicyResult
 	sweeps    []*sweep
-	// unfit are the models that could not be fitted.
-	unfit []bool
-	// forewarm is the result for the objective with what it served, objective its own report at the end, others the results
-	// for other objectives.
-	forewarm  *PolicyResult
-	served    []float64
-	objective *objective.Report
-	others    []*objectiveResult
+	// forewarm is the result for the objective, served what it served, others the results for other objectives.
+	forewarm *PolicyResult
+	served   *servedRecorder
+	others   []objectiveResult
 	// pool is nil without a pool.
 	pool *poolRun
 }
@@ -89,6 +84,9 @@ func newPlainPlan(ctx context.Context, what string, c Config) (*plan, error) {
 	return newPlan(ctx, what, c)
 }
 
+// with is the same history under another configuration.
+func (p *plan) with(c Config) *plan { return &plan{Config: c, history: p.history} }
+
 // errInterrupted ends a job whose result would be of no use.
 var errInterrupted = errors.New("interrupted")
 
@@ -112,28 +110,13 @@ func (p *plan) comparison() *Comparison {
 	add(p.asWritten)
 	for i, r := range hindsightPolicies() {
 		if r.name == Oracle {
-			add(p.withFrontier())
+			add(p.forewarm)
 		}
 		if s := p.sweeps[i]; s != nil {
-			add(s.policy(&p.Config, r.name))
+			add(s.best)
 		}
 	}
 	return out
-}
-
-// withFrontier is forewarm, with what it would have cost for other objectives, as far as they were played.
-func (p *plan) withFrontier() *PolicyResult {
-	if p.forewarm == nil {
-		return nil
-	}
-	points := []Point{p.pointOf(p.Objective, &p.forewarm.Report)}
-	for _, o := range p.others {
-		if o != nil {
-			points = append(points, p.pointOf(o.objective, &o.report))
-		}
-	}
-	p.forewarm.Frontier = paretoFront(points)
-	return p.forewarm
 }
 
 func (p *plan) assumptions() Assumptions {

@@ -87,27 +87,19 @@ type Assumptions struct {
 }
 
 // LimitedDemand is the demand of which the objective limits the share.
-func (a *Assumptions) LimitedDemand() string {
-	if a.BadHours {
-		return "demand in bad hours"
-	}
-	return "late demand"
-}
+func (a *Assumptions) LimitedDemand() string { return a.limits("demand in bad hours", "late demand") }
 
 // LimitedWord says of a share of the demand that it is what the objective limits: "1% late".
-func (a *Assumptions) LimitedWord() string {
-	if a.BadHours {
-		return "in bad hours"
-	}
-	return "late"
-}
+func (a *Assumptions) LimitedWord() string { return a.limits("in bad hours", "late") }
 
 // LimitedName is LimitedWord as the head of a column.
-func (a *Assumptions) LimitedName() string {
+func (a *Assumptions) LimitedName() string { return a.limits("bad hours", "late") }
+
+func (a *Assumptions) limits(badHours, late string) string {
 	if a.BadHours {
-		return "bad hours"
+		return badHours
 	}
-	return "late"
+	return late
 }
 
 // PolicyResult is the result of one policy.

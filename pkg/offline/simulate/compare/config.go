@@ -79,10 +79,7 @@ func (c *Config) withDefaults() Config {
 // Validate returns every problem.
 func (c *Config) Validate() error {
 	filled := c.withDefaults()
-	return filled.problems()
-}
-
-func (c *Config) problems() error {
+	c = &filled
 	var problems []error
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if len(c.HPA.Metrics) != 1 || c.HPA.Metrics[0].Type != hpa.AverageValue {
@@ -109,7 +106,8 @@ func (c *Config) problems() error {
 		wrong("%d workers, want 1 or more", c.Workers)
 	}
 	spec := c.spec(c.target())
-	problems = append(problems, c.Lead.validate(), spec.Validate(sync), c.poolProblems())
+	problems = append(problems, c.Lead.validate(), spec.Validate(sync))
+	c.validatePool(wrong)
 	return errors.Join(problems...)
 }
 
@@ -132,12 +130,7 @@ func (c *Config) spec(target int64) sim.Spec {
 		h.Metrics[0].Target = target
 	}
 	return sim.Spec{
-		Capacity: c.Capacity,
-		HPA:      h,
-		PodLead:  c.Lead.pods(),
-		Nodes:    c.nodes(),
-		Sync:     sync,
-		Wait:     c.Wait,
+		Capacity: c.Capacity, HPA: h, PodLead: c.Lead.pods(), Nodes: c.nodes(), Sync: sync, Wait: c.Wait,
 		Deadline: c.Deadline,
 	}
 }
@@ -177,30 +170,20 @@ func (c *Config) leadTimeText() string {
 	return c.Lead.String() + "; node: " + c.Node.String()
 }
 
-// plannedLead is the lead time that policies look ahead by, including that of a node.
-func (c *Config) plannedLead() time.Duration {
+// leadWithNode is the lead time of a replica that finds no place: with that of a node, if replicas wait for one.
+func (c *Config) leadWithNode() LeadTime {
 	if c.Node == nil {
-		return c.Lead.planned()
+		return c.Lead
 	}
-	return c.Lead.planned() + c.Node.planned()
+	return LeadTime{Median: c.Lead.Median + c.Node.Median, P90: c.Lead.planned() + c.Node.planned()}
 }
+
+// plannedLead is the lead time that policies look ahead by, including that of a node.
+func (c *Config) plannedLead() time.Duration { return c.leadWithNode().planned() }
 
 // lookAhead is the lead time that Forewarm looks ahead by under an objective, as on the server.
 func (c *Config) lookAhead() time.Duration {
-	return leadtime.LookAhead(c.medianLead(), c.plannedLead())
-}
-
-// medianLead is the median lead time, including that of a node.
-func (c *Config) medianLead() time.Duration {
-	if c.Node == nil {
-		return c.Lead.Median
-	}
-	return c.Lead.Median + c.Node.Median
-}
-
-// starts are the lead times of Forewarm's simulated autoscalers, which know of no nodes: every replica waits for one.
-func (c *Config) starts() sim.LeadTime { //nolint:ireturn // What a Spec holds.
-	return sim.Starts(c.medianLead(), c.plannedLead())
+	return leadtime.LookAhead(c.leadWithNode().Median, c.plannedLead())
 }
 
 // window is the time ahead that a decision now concerns.

@@ -2,7 +2,7 @@
 // and compares the results: the evidence for or against Forewarm.
 //
 //	history, hpa.Spec, lead time, objective (config.go)
-//	    ──> the value that each policy serves, step by step (served.go, forewarm.go)
+//	    ──> the value that each policy serves, step by step (served.go)
 //	    ──> the autoscaler as written, and with the best target in hindsight (target.go)
 //	    ──> cost against lateness as the target or the objective moves (target.go)
 //	    ──> the verdict (verdict.go)

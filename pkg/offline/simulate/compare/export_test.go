@@ -21,7 +21,7 @@ func (c *Comparison) MakeVerdict() string { return c.verdict() }
 func (c *Comparison) PoolVerdict(w *PoolResult) string { return c.poolVerdict(w) }
 
 // Starts are the lead times of Forewarm's simulated autoscalers.
-func (c *Config) Starts() sim.LeadTime { return c.starts() } //nolint:ireturn // What a sim.Spec holds.
+func (c *Config) Starts() sim.LeadTime { return c.leadWithNode().pods() } //nolint:ireturn // What a sim.Spec holds.
 
 // Judge compares forewarm with hpa, whose days are all alike.
 func (c *Comparison) Judge() {

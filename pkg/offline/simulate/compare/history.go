@@ -43,8 +43,16 @@ func (c *Config) loadHistory() (history, error) {
 	if err := validateRecorded(c.Demand); err != nil {
 		return h, err
 	}
-	if err := h.checkLength(c.plannedLead()); err != nil {
-		return h, err
+	step, planned := c.Demand.Step, c.plannedLead()
+	if most := max(coarsest, planned); step > most {
+		return h, fmt.Errorf("a history in steps of %s is too coarse to judge a lead time of %s: what came within a "+
+			"step is not in it, want steps of %s at most, and rather of a minute", humanize.Span(step),
+			humanize.Span(planned), humanize.Span(most))
+	}
+	long := h.span()
+	if c.Demand.Len() > int(mostHistory/step) {
+		return h, fmt.Errorf("a history of %s is longer than the %s that are played: take its newest weeks, of which "+
+			"two show what days and weeks are like", formatDays(long), formatDays(mostHistory))
 	}
 	demand, err := toGrid(c.Demand)
 	if err != nil {
@@ -59,30 +67,15 @@ func (c *Config) loadHistory() (history, error) {
 	if h.peak == 0 {
 		return h, fmt.Errorf("a history of 0 throughout: is %s the demand?", c.Source)
 	}
-	long := h.span()
 	if least := max(leastHistory, leastWindows*c.window()); long < least {
 		return h, fmt.Errorf("a history of %s is too short to judge a lead time of %s: %w, want %s at least, and two "+
-			"weeks to see what days and weeks are like", long, c.plannedLead(), forecast.ErrTooShort, least)
+			"weeks to see what days and weeks are like", long, planned, forecast.ErrTooShort, least)
 	}
 	h.warmUp = warmUp
 	if long < shortHistory {
 		h.warmUp = (long / warmUpPart).Truncate(sync)
 	}
 	return h, nil
-}
-
-// checkLength refuses histories that would take very long without a useful result.
-func (h *history) checkLength(planned time.Duration) error {
-	step := h.recorded.Step
-	if most := max(coarsest, planned); step > most {
-		return fmt.Errorf("a history in steps of %s is too coarse to judge a lead time of %s: what came within a step "+
-			"is not in it, want steps of %s at most, and rather of a minute", humanize.Span(step), humanize.Span(planned), humanize.Span(most))
-	}
-	if h.recorded.Len() > int(mostHistory/step) {
-		return fmt.Errorf("a history of %s is longer than the %s that are played: take its newest weeks, of which two "+
-			"show what days and weeks are like", formatDays(h.span()), formatDays(mostHistory))
-	}
-	return nil
 }
 
 // validateRecorded names the first value that cannot be demand, and its time.
@@ -142,11 +135,6 @@ func gapShare(s forecast.Series) (share float64, longest time.Duration) {
 
 // span of what was recorded.
 func (h *history) span() time.Duration { return time.Duration(h.recorded.Len()) * h.recorded.Step }
-
-// config plays the history under a target in milli-units.
-func (h *history) config(c *Config, target int64) simulate.Config {
-	return simulate.Config{Demand: h.demand, Deferrable: h.deferrable, Spec: c.spec(target), WarmUp: h.warmUp}
-}
 
 // split parts the demand into what is interactive and what may wait.
 func (c *Config) split(total forecast.Series) (interactive, deferrable forecast.Series) {

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
@@ -17,8 +16,8 @@ type job struct {
 	what string
 	// units of work, a play of a target being one.
 	units int
-	// do calls spent for every unit.
-	do func(spent func()) error
+	// do reports the units as it completes them.
+	do func(spent func(units int)) error
 }
 
 // runJobs runs all jobs in their order, as many at once as there are workers. An interrupted job is no error.
@@ -29,13 +28,15 @@ func runJobs(ctx context.Context, workers int, jobs []job, progress func(done, t
 	}
 	var mutex stdsync.Mutex
 	done := 0
-	spent := func(what string) func() {
-		return func() {
+	spent := func(what string) func(units int) {
+		return func(units int) {
 			mutex.Lock()
 			defer mutex.Unlock()
-			done++
-			if progress != nil && ctx.Err() == nil {
-				progress(done, total, what)
+			for range units {
+				done++
+				if progress != nil && ctx.Err() == nil {
+					progress(done, total, what)
+				}
 			}
 		}
 	}
@@ -58,32 +59,23 @@ func runJobs(ctx context.Context, workers int, jobs []job, progress func(done, t
 // hindsightPolicy is a policy that gets the best target in hindsight.
 type hindsightPolicy struct {
 	name string
-	// values that it serves; nil where it cannot be played. units are what they take.
+	// units are what its values take.
+	units int
+	// values that it serves; nil where it cannot be played.
 	values func(*plan) ([]float64, error)
-	units  int
 }
 
 // hindsightPolicies are all of them, in the order of their names.
 func hindsightPolicies() []hindsightPolicy {
 	return []hindsightPolicy{
-		{name: BestTarget, values: func(p *plan) ([]float64, error) { return p.values(simulate.NewObserved()) }},
-		{
-			name:   Max15m,
-			values: func(p *plan) ([]float64, error) { return p.values(simulate.NewMax(15*time.Minute, sync)) },
-		},
-		{name: Offset, values: func(p *plan) ([]float64, error) {
+		{BestTarget, 0, func(p *plan) ([]float64, error) { return p.values(simulate.NewObserved()) }},
+		{Max15m, 0, func(p *plan) ([]float64, error) { return p.values(simulate.NewMax(15*time.Minute, sync)) }},
+		{Offset, 0, func(p *plan) ([]float64, error) {
 			return p.values(simulate.NewOffset(min(p.plannedLead(), day/2), sync, day, 7*day))
 		}},
-		{
-			name:   HoltWinters,
-			units:  60,
-			values: func(p *plan) ([]float64, error) { return p.modelValues(p.holtWinters()) },
-		},
-		{name: ARIMA, units: 130, values: func(p *plan) ([]float64, error) { return p.modelValues(p.arima()) }},
-		{
-			name:   Oracle,
-			values: func(p *plan) ([]float64, error) { return simulate.OracleValues(p.total, p.window(), sync) },
-		},
+		{HoltWinters, 60, func(p *plan) ([]float64, error) { return p.modelValues(p.holtWinters()) }},
+		{ARIMA, 130, func(p *plan) ([]float64, error) { return p.modelValues(p.arima()) }},
+		{Oracle, 0, func(p *plan) ([]float64, error) { return simulate.OracleValues(p.total, p.window(), sync) }},
 	}
 }
 
@@ -93,15 +85,16 @@ const forewarmUnits = 110
 // jobs returns all jobs, the most important results first, as the user may interrupt.
 func (p *plan) jobs() []job {
 	names := hindsightPolicies()
-	p.sweeps, p.unfit = make([]*sweep, len(names)), make([]bool, len(names))
-	p.others = make([]*objectiveResult, len(p.otherObjectives()))
+	p.sweeps = make([]*sweep, len(names))
 	asked := stdsync.OnceValues(p.forewarmValues)
 	out := []job{
 		{HPA, 1, p.playAsWritten},
-		{Forewarm, forewarmUnits + len(p.others), func(spent func()) error { return p.playForewarm(asked, spent) }},
+		{Forewarm, forewarmUnits + len(p.otherObjectives()), func(spent func(units int)) error {
+			return p.playForewarm(asked, spent)
+		}},
 	}
 	for i, r := range names {
-		out = append(out, job{r.name, r.units + len(p.targets()), func(spent func()) error {
+		out = append(out, job{r.name, r.units + len(p.targets()), func(spent func(units int)) error {
 			return p.sweepPolicy(i, r, spent)
 		}})
 	}
@@ -115,65 +108,58 @@ func (p *plan) jobs() []job {
 }
 
 // playAsWritten plays the observed demand to the autoscaler as it is.
-func (p *plan) playAsWritten(spent func()) error {
+func (p *plan) playAsWritten(spent func(units int)) error {
 	values, err := p.values(simulate.NewObserved())
 	if err != nil {
 		return err
 	}
-	one, err := p.play(HPA, values, p.target())
-	if err == nil {
-		p.asWritten = one
-	}
-	spent()
+	p.asWritten, err = p.play(HPA, values, p.target())
+	spent(1)
 	return err
 }
 
-// sweepPolicy plays what a rival serves under every target.
-func (p *plan) sweepPolicy(i int, r hindsightPolicy, spent func()) error {
+// sweepPolicy plays what the i-th rival serves under every target.
+func (p *plan) sweepPolicy(i int, r hindsightPolicy, spent func(units int)) error {
 	values, err := r.values(p)
 	if err = errors.Join(err, p.interrupted()); err != nil {
 		return err
 	}
-	repeat(r.units, spent)
+	spent(r.units)
 	if values == nil {
-		p.unfit[i] = true
-		repeat(len(p.targets()), spent)
+		p.sweeps[i] = &sweep{}
+		spent(len(p.targets()))
 		return nil
 	}
-	p.sweeps[i], err = p.sweep(values, spent)
+	p.sweeps[i], err = p.sweep(r.name, values, spent)
 	return err
 }
 
-// forewarmValues is what forewarm serves for the objective that was asked for and, where all policies are played, for others.
-func (p *plan) forewarmValues() (forewarmServed, error) {
-	objectives := append([]float64{p.Objective}, p.otherObjectives()...)
-	var horizons []time.Duration
-	if p.Pool != nil {
-		horizons = append(horizons, leadtime.Window(p.Lead.planned()))
-	}
-	out, err := p.playForecaster(&p.Config, horizons, objectives...)
-	return out, errors.Join(err, p.interrupted())
+// forewarmValues is what Forewarm serves for the objective that was asked for and, where all policies are played, for others.
+func (p *plan) forewarmValues() (*servedRecorder, error) {
+	return p.playForecaster(append([]float64{p.Objective}, p.otherObjectives()...)...)
 }
 
 // playForewarm plays forewarm for the objective that was asked for, and for others, for its frontier.
-func (p *plan) playForewarm(decide func() (forewarmServed, error), spent func()) error {
+func (p *plan) playForewarm(decide func() (*servedRecorder, error), spent func(units int)) error {
 	of, err := decide()
 	if err != nil {
 		return err
 	}
-	repeat(forewarmUnits, spent)
+	spent(forewarmUnits)
 	one, err := p.play(Forewarm, of.values[0], p.capacityTarget())
 	if err != nil {
 		return err
 	}
-	p.forewarm, p.objective, p.served = one, of.objective, of.values[0]
-	for i, values := range of.values[1:] {
-		report, err := simulate.Run(p.config(&p.Config, p.capacityTarget()), simulate.NewTape(values))
+	p.forewarm, p.served = one, of
+	one.Frontier = []Point{p.pointOf(p.Objective, &one.Report)}
+	for i, objective := range p.otherObjectives() {
+		report, err := p.run(of.values[1+i], p.capacityTarget())
 		if err != nil {
 			return err
 		}
-		p.others[i] = &objectiveResult{p.otherObjectives()[i], values, report}
-		spent()
+		p.others = append(p.others, objectiveResult{objective, of.values[1+i], report})
+		one.Frontier = paretoFront(append(one.Frontier, p.pointOf(objective, &report)))
+		spent(1)
 	}
-	return p.interrupted()
+	return nil
 }

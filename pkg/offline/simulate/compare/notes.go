@@ -107,7 +107,14 @@ func (p *plan) scaleNotes(c *Comparison, note noteFunc) {
 			"demand is in the target's unit.", p.HPA.Min, humanize.Significant(p.peak, 3),
 			humanize.Significant(least, 3))
 	}
-	if over := p.shareOver(most); over > 0 {
+	above := 0
+	for _, v := range p.demand.Values {
+		if v > most {
+			above++
+		}
+	}
+	if above > 0 {
+		over := float64(above) / float64(p.demand.Len())
 		unit := ""
 		if over > unitSuspectShare {
 			unit = " Check that the demand is in the target's unit."
@@ -118,7 +125,8 @@ func (p *plan) scaleNotes(c *Comparison, note noteFunc) {
 	if p.plannedLead() < p.recorded.Step {
 		note(
 			"The history has steps of %s, longer than the lead time, and hides bursts within a step: for every policy "+
-				"more demand would be late than shown.", p.recorded.Step,
+				"more demand would be late than shown.",
+			p.recorded.Step,
 		)
 	} else if p.recorded.Step > time.Minute {
 		note(
@@ -154,25 +162,17 @@ func (p *plan) historyNotes(note noteFunc) {
 func (p *plan) modelNotes(note noteFunc) {
 	var unfit []string
 	for i, r := range hindsightPolicies() {
-		if p.unfit[i] {
+		if s := p.sweeps[i]; s != nil && s.best == nil {
 			unfit = append(unfit, r.name)
 		}
 	}
 	if len(unfit) > 0 {
 		note("Left out, because the history is too short to fit them: %s.", strings.Join(unfit, ", "))
 	}
-	if p.objective != nil && p.objective.Verdict != objective.Met {
-		note("Forewarm's own report at the end: %s.", strings.TrimSuffix(p.objective.Message(), "."))
+	if p.served == nil || p.served.calibrator() == nil {
+		return
 	}
-}
-
-// shareOver is the share of the time that the demand is over a limit.
-func (p *plan) shareOver(limit float64) float64 {
-	n := 0
-	for _, v := range p.demand.Values {
-		if v > limit {
-			n++
-		}
+	if r := p.served.calibrator().Report(); r.Verdict != objective.Met {
+		note("Forewarm's own report at the end: %s.", strings.TrimSuffix(r.Message(), "."))
 	}
-	return float64(n) / float64(p.demand.Len())
 }

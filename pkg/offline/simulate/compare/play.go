@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"errors"
 	"math"
 	"time"
 
@@ -8,34 +9,40 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
+// config plays the history under a target in milli-units.
+func (p *plan) config(target int64) simulate.Config {
+	return simulate.Config{Demand: p.demand, Deferrable: p.deferrable, Spec: p.spec(target), WarmUp: p.warmUp}
+}
+
+// run simulates values under a target in milli-units.
+func (p *plan) run(values []float64, target int64) (simulate.Report, error) {
+	report, err := simulate.Run(p.config(target), simulate.NewTape(values))
+	return report, errors.Join(err, p.interrupted())
+}
+
 // play simulates values under a target in milli-units, with all figures of a policy.
 func (p *plan) play(name string, values []float64, target int64) (*PolicyResult, error) {
-	steps := p.demand.Len() - stepsOf(p.warmUp)
-	course, starts := newTimeline(steps), startTimes{}
-	seen := 0
-	c := p.config(&p.Config, target)
+	warm, seen := stepsOf(p.warmUp), 0
+	course, starts := newTimeline(p.demand.Len()-warm), startTimes{}
+	c := p.config(target)
 	c.Record = func(m sim.StepResult) {
 		// The replicas of the warm-up are there when the count begins.
-		counted := seen >= stepsOf(p.warmUp)
-		starts.step(&m, counted)
-		if counted {
+		starts.step(&m, seen >= warm)
+		if seen >= warm {
 			course.add(&m)
 		}
 		seen++
 	}
 	report, err := simulate.Run(c, simulate.NewTape(values))
-	if err != nil {
+	if err = errors.Join(err, p.interrupted()); err != nil {
 		return nil, err
 	}
 	one := &PolicyResult{
-		Name:           name,
-		Target:         inUnits(target),
-		MeetsObjective: report.WorstShare(p.BadHours) <= p.Objective,
-		Report:         report,
-		Timeline:       course.slots,
+		Name: name, Target: inUnits(target), MeetsObjective: report.WorstShare(p.BadHours) <= p.Objective,
+		Report: report, Timeline: course.slots,
 	}
 	one.MeanEarly, one.MeanLate = starts.means()
-	return one, p.interrupted()
+	return one, nil
 }
 
 // mostSlots bounds a course: a fortnight in stretches of 5 minutes, so that a plot can show a rise of it close up.
@@ -100,47 +107,33 @@ func (s *startTimes) step(m *sim.StepResult, counted bool) {
 	for len(s.needs) < high {
 		s.needs, s.readies = append(s.needs, 0), append(s.readies, 0)
 	}
+	// A level begins to be ready, or needed: it ends the wait for that, or begins to wait for the other.
+	begin := func(since, waits *int, other bool, total *time.Duration) {
+		switch {
+		case *waits > 0:
+			if counted {
+				*total += time.Duration(s.steps-*waits) * sync
+				s.count++
+			}
+			*waits = 0
+		case !other && *since == 0:
+			*since = s.steps
+		}
+	}
 	for n := s.ready; n < m.Ready; n++ {
-		s.becomesReady(n, needed > n, counted)
+		begin(&s.readies[n], &s.needs[n], needed > n, &s.late)
 	}
 	for n := m.Ready; n < s.ready; n++ {
 		s.readies[n] = 0
 	}
 	for n := s.needed; n < needed; n++ {
-		s.becomesNeeded(n, m.Ready > n, counted)
+		begin(&s.needs[n], &s.readies[n], m.Ready > n, &s.early)
 	}
 	// A level that is neither needed nor starting was a burst without a start.
 	for n := high; n < s.high; n++ {
 		s.needs[n] = 0
 	}
 	s.needed, s.ready, s.high = needed, m.Ready, high
-}
-
-func (s *startTimes) becomesReady(n int, needed, counted bool) {
-	switch since := s.needs[n]; {
-	case since > 0:
-		s.needs[n] = 0
-		if counted {
-			s.late += time.Duration(s.steps-since) * sync
-			s.count++
-		}
-	case !needed:
-		s.readies[n] = s.steps
-	}
-}
-
-func (s *startTimes) becomesNeeded(n int, ready, counted bool) {
-	since := s.readies[n]
-	switch {
-	case since > 0:
-		s.readies[n] = 0
-		if counted {
-			s.early += time.Duration(s.steps-since) * sync
-			s.count++
-		}
-	case !ready && s.needs[n] == 0:
-		s.needs[n] = s.steps
-	}
 }
 
 // means are those over all that were counted.

@@ -1,8 +1,6 @@
 package compare
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"time"
 
@@ -93,26 +91,17 @@ func (p *Pool) places(chunks int) int { return int(float64(chunks)/p.Chunks + ro
 // roundingError makes up for the last bit of a quotient.
 const roundingError = 1e-9
 
-// poolWithBudget is the pool with a budget, and the lead times that are planned with.
-func (c *Config) poolWithBudget(budget float64) warmpool.Pool {
-	out := c.Pool.Spec
-	out.Budget, out.Pod, out.Node = budget, c.Lead.planned(), c.Node.planned()
-	return out
-}
-
-// poolProblems returns every problem with the nodes and the pool.
-func (c *Config) poolProblems() error {
-	var problems []error
-	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+// validatePool reports every problem with the nodes and the pool.
+func (c *Config) validatePool(wrong func(format string, args ...any)) {
 	if c.Node != nil {
 		if err := c.Node.validate(); err != nil {
 			wrong("nodes: %w", err)
 		}
 	}
-	if c.Pool == nil {
-		return errors.Join(problems...)
-	}
 	p := c.Pool
+	if p == nil {
+		return
+	}
 	if c.Deferrable > 0 {
 		wrong("a warm pool and work that may wait: simulate one of them at a time")
 	}
@@ -127,7 +116,6 @@ func (c *Config) poolProblems() error {
 	if p.Spec.Max < 1 || p.Spec.Min < 0 || p.Spec.Min > p.Spec.Max {
 		wrong("a pool of %d to %d chunks, want at least 0 to 1", p.Spec.Min, p.Spec.Max)
 	}
-	return errors.Join(problems...)
 }
 
 // How far apart the fixed numbers of chunks are that are tried.

@@ -1,10 +1,10 @@
 package compare
 
 import (
-	"errors"
 	"math"
 	stdsync "sync"
 
+	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/core/warmpool"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
@@ -12,10 +12,10 @@ import (
 // poolRun is what the trials of a pool have in common, and their results.
 type poolRun struct {
 	members shiftedMembers
-	// near are the values that forewarm serves where no replica waits for a node, and far where it must.
-	near, far func() (forewarmServed, error)
+	// near is what Forewarm serves where no replica waits for a node, and far where it must.
+	near, far func() (*servedRecorder, error)
 	// without are the trials that hold nothing, planned those of the pool; fixed are those of forewarm, and tuned those of
-	// the autoscaler, beside a fixed number of chunks; bare are those of the autoscaler beside none.
+	// the autoscaler, beside a fixed number of chunks; withoutTuned are those of the autoscaler beside none.
 	without, planned           []Trial
 	fixed, tuned, withoutTuned []Trial
 }
@@ -27,34 +27,23 @@ const WarmPool = "warm pool"
 const plannedUnits = 60
 
 // poolJobs are those of a pool.
-func (p *plan) poolJobs(far func() (forewarmServed, error)) []job {
-	w := &poolRun{
+func (p *plan) poolJobs(far func() (*servedRecorder, error)) []job {
+	near := p.Config
+	near.Node, near.Pool = nil, nil
+	p.pool = &poolRun{
 		members: newShiftedMembers(p.Pool.Members, p.demand.Len(), stepsOf(p.warmUp)),
-		near:    stdsync.OnceValues(p.forewarmNearValues), far: far,
+		near: stdsync.OnceValues(
+			func() (*servedRecorder, error) { return p.with(near).playForecaster(p.Objective) },
+		),
+		far: far,
 	}
-	p.pool = w
-	n := w.members.Count
+	n := p.pool.members.Count
 	return []job{
 		{WarmPool, 2 * n, p.playWithoutPool},
 		{WarmPool, plannedUnits * n * len(p.budgets(0)), p.playBudgets},
 		{WarmPool, forewarmUnits + n*len(p.Pool.fixedNumbers(fineRatio)), p.playFixedForewarm},
 		{WarmPool, n * (1 + len(p.Pool.fixedNumbers(coarseRatio))) * len(p.tunedTargets()), p.playFixedTuned},
 	}
-}
-
-// repeat does something so often.
-func repeat(n int, do func()) {
-	for range n {
-		do()
-	}
-}
-
-// forewarmNearValues are the values that Forewarm serves if it looks ahead only by the lead time of a pod.
-func (p *plan) forewarmNearValues() (forewarmServed, error) {
-	near := p.Config
-	near.Node, near.Pool = nil, nil
-	out, err := p.playForecaster(&near, nil, p.Objective)
-	return out, errors.Join(err, p.interrupted())
 }
 
 // budgets are those that a pool is played with, its own first; of a pool without one they are parts of what stood idle.
@@ -66,7 +55,7 @@ func (p *plan) budgets(idle float64) []float64 {
 }
 
 // playBudgets simulates the pool under its own and other budgets.
-func (p *plan) playBudgets(spent func()) error {
+func (p *plan) playBudgets(spent func(units int)) error {
 	idle := 0.0
 	enough := math.Inf(1) // The pool's own budget where it was never spent: larger ones come to the same.
 	for i := range p.budgets(0) {
@@ -91,7 +80,7 @@ func (p *plan) playBudgets(spent func()) error {
 				enough = budgetLimit(budget)
 			}
 		}
-		repeat(plannedUnits*p.pool.members.Count, spent)
+		spent(plannedUnits * p.pool.members.Count)
 	}
 	return nil
 }
@@ -106,24 +95,25 @@ func (p *plan) playBudget(budget float64, own bool) (_ *Trial, spentAll bool, _ 
 	if err != nil {
 		return nil, false, err
 	}
-	keeper := newPlannedPool(plannedConfig{
-		Pool: p.poolWithBudget(budget), Members: p.pool.members, Windows: newWindowPeaks(p.demand, far.windows),
-		Near: near.values[0], Far: far.values[0], Refresh: sync, From: p.countedFrom(),
-		Member: warmpool.Member{
-			Name: p.Pool.Member, Chunks: p.Pool.Chunks, Target: p.Capacity,
-			MinReplicas: int(p.HPA.Min), MaxReplicas: int(p.HPA.Max),
-		},
+	pool := p.Pool.Spec
+	pool.Budget, pool.Pod, pool.Node = budget, p.Lead.planned(), p.Node.planned()
+	keeper := newPlannedPool(plannedPool{
+		pool: pool, alike: p.pool.members, windows: newWindowPeaks(p.demand, far.windows),
+		near: near.values[0], far: far.values[0], from: p.countedFrom(),
+	}, warmpool.Member{
+		Name: p.Pool.Member, Chunks: p.Pool.Chunks, Target: p.Capacity,
+		MinReplicas: int(p.HPA.Min), MaxReplicas: int(p.HPA.Max),
 	})
 	one := &Trial{
 		Policy: Forewarm, Target: inUnits(p.capacityTarget()), Holding: HoldPlanned, Budget: budget, OwnBudget: own,
 	}
 	err = p.playTrial(one, keeper.Policy, keeper, p.capacityTarget())
-	one.Pool = keeper.Tally()
-	return one, keeper.BudgetSpent(), err
+	one.Pool = keeper.tally
+	return one, keeper.budgetSpent, err
 }
 
 // playWithoutPool simulates the autoscaler as written, and Forewarm, without a pool.
-func (p *plan) playWithoutPool(spent func()) error {
+func (p *plan) playWithoutPool(spent func(units int)) error {
 	observed, err := p.values(simulate.NewObserved())
 	if err != nil {
 		return err
@@ -142,18 +132,18 @@ func (p *plan) playWithoutPool(spent func()) error {
 			return err
 		}
 		p.pool.without = append(p.pool.without, *one)
-		repeat(p.pool.members.Count, spent)
+		spent(p.pool.members.Count)
 	}
 	return nil
 }
 
 // playFixedForewarm simulates Forewarm with every fixed number of chunks, as if they always were enough.
-func (p *plan) playFixedForewarm(spent func()) error {
+func (p *plan) playFixedForewarm(spent func(units int)) error {
 	near, err := p.pool.near()
 	if err != nil {
 		return err
 	}
-	repeat(forewarmUnits, spent)
+	spent(forewarmUnits)
 	p.pool.fixed, err = p.playFixed(Forewarm, near.values[0], p.Pool.fixedNumbers(fineRatio),
 		[]int64{p.capacityTarget()}, spent)
 	return err
@@ -161,7 +151,7 @@ func (p *plan) playFixedForewarm(spent func()) error {
 
 // playFixedTuned simulates the autoscaler without a pool and with some fixed numbers of chunks, each with some of the
 // targets.
-func (p *plan) playFixedTuned(spent func()) error {
+func (p *plan) playFixedTuned(spent func(units int)) error {
 	values, err := p.values(simulate.NewObserved())
 	if err != nil {
 		return err
@@ -171,4 +161,83 @@ func (p *plan) playFixedTuned(spent func()) error {
 	}
 	p.pool.tuned, err = p.playFixed(BestTarget, values, p.Pool.fixedNumbers(coarseRatio), p.tunedTargets(), spent)
 	return err
+}
+
+// playTrial simulates the members with what is held, under a target in milli-units.
+func (p *plan) playTrial(one *Trial, serves func(member int) simulate.Policy, holds simulate.Pool, target int64) error {
+	alike := p.pool.members
+	c := p.config(target)
+	c.Pool = holds
+	course := newTimeline(alike.Steps(p.demand.Len()) - stepsOf(p.warmUp))
+	var parts []simulate.PolicyRun
+	var sum sim.StepResult // Of all members; with the last one a step is complete.
+	for i := range alike.Count {
+		part := simulate.PolicyRun{Demand: alike.Series(i, p.demand), Policy: serves(i)}
+		if one.OwnBudget {
+			part.Record = func(m sim.StepResult) {
+				sum.At = m.At
+				sum.Arrived += m.Arrived
+				sum.Late += m.Late
+				sum.Ready += m.Ready
+				sum.Held += m.Held
+				sum.Idle += m.Idle
+				if i < alike.Count-1 {
+					return
+				}
+				if !m.At.Before(p.countedFrom()) {
+					course.add(&sum)
+				}
+				sum = sim.StepResult{}
+			}
+		}
+		parts = append(parts, part)
+	}
+	reports, err := simulate.RunTogether(c, parts)
+	if err != nil {
+		return err
+	}
+	one.Report = simulate.SumReports(reports)
+	one.Limited = one.Report.LimitedShare(p.BadHours)
+	one.MeetsObjective = one.Limited <= p.Objective
+	one.Timeline = course.slots
+	return p.interrupted()
+}
+
+// tapes serve each member its own part of values.
+func (p *plan) tapes(values []float64) func(member int) simulate.Policy {
+	return func(member int) simulate.Policy { return simulate.NewTape(p.pool.members.Values(member, values)) }
+}
+
+// tunedTargets are every third one of the targets.
+func (p *plan) tunedTargets() []int64 {
+	var out []int64
+	for i, t := range p.targets() {
+		if i%3 == 0 {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// playFixed simulates values with each of some numbers of chunks, under each of some targets. The result is complete
+// or an error, because the best is searched among them.
+func (p *plan) playFixed(
+	name string,
+	values []float64,
+	numbers []int,
+	targets []int64,
+	spent func(units int),
+) ([]Trial, error) {
+	var out []Trial
+	for _, n := range numbers {
+		for _, target := range targets {
+			one := Trial{Policy: name, Target: inUnits(target), Holding: HoldFixed, FixedChunks: n, Hindsight: true}
+			if err := p.playTrial(&one, p.tapes(values), fixedPlaces(p.Pool.places(n)), target); err != nil {
+				return nil, err
+			}
+			out = append(out, one)
+			spent(p.pool.members.Count)
+		}
+	}
+	return out, nil
 }

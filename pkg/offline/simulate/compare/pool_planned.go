@@ -10,33 +10,27 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
-// plannedConfig is a pool whose members are alike, and what forewarm serves of one.
-type plannedConfig struct {
-	// Pool is what the user asks for, with the lead times that are planned with.
-	Pool warmpool.Pool
-	// Member is one of them, but for what changes from step to step.
-	Member  warmpool.Member
-	Members shiftedMembers
-	// Windows that were read.
-	Windows *windowPeaks
-	// Near are the values that forewarm serves at every refresh where it looks ahead by the lead time of a pod, and Far
-	// where it must by that of a node, too.
-	Near, Far []float64
-	// Refresh is the time between two values; From is when refreshes begin to be counted.
-	Refresh time.Duration
-	From    time.Time
-}
-
-// plannedPool holds the planned capacity, and has the values that Forewarm serves with it. It is the simulate.Pool of
-// one run.
+// plannedPool is a pool whose members are alike: it holds the planned capacity, and has the values that Forewarm serves with it. It
+// is the simulate.Pool of one run.
 type plannedPool struct {
-	config      plannedConfig
-	memory      warmpool.Memory
-	members     []warmpool.Member
-	chunks      int
-	covers      bool
+	// pool is what the user asks for, with the lead times that are planned with.
+	pool  warmpool.Pool
+	alike shiftedMembers
+	// windows that were read.
+	windows *windowPeaks
+	// near are the values that forewarm serves at every sync where it looks ahead by the lead time of a pod, and far
+	// where it must by that of a node, too.
+	near, far []float64
+	// from is when refreshes begin to be counted.
+	from time.Time
+
+	memory  warmpool.Memory
+	members []warmpool.Member
+	chunks  int
+	covers  bool
+	tally   PoolTally
+	// budgetSpent is true if the budget was ever spent, warm-up included: if not, a larger one changes nothing.
 	budgetSpent bool
-	tally       PoolTally
 }
 
 // PoolTally counts refreshes: all, those in which the pool covered its members, in which it fell back on what is held without
@@ -53,60 +47,60 @@ func (t *PoolTally) Share(of int) float64 {
 	return float64(of) / float64(t.All)
 }
 
-// newPlannedPool returns an empty pool.
-func newPlannedPool(c plannedConfig) *plannedPool {
-	k := &plannedPool{config: c}
-	for i := range c.Members.Count {
-		m := c.Member
+// newPlannedPool returns the pool, empty. Its members are like one of them, but for what changes from step to step.
+func newPlannedPool(k plannedPool, like warmpool.Member) *plannedPool {
+	for i := range k.alike.Count {
+		m := like
 		m.Name += "-" + string(rune('a'+i))
 		k.members = append(k.members, m)
 	}
-	return k
+	return &k
 }
 
-// Hold plans by what is known and returns the places to hold.
+// Hold plans by what is known and returns the places to hold. A replica that takes several chunks finds a place where there are as
+// many.
 func (k *plannedPool) Hold(at time.Time, all []sim.Placement) int {
-	i := int(at.Sub(k.config.Windows.demand.Start) / k.config.Refresh)
+	i := int(at.Sub(k.windows.demand.Start) / sync)
 	for j := range k.members {
 		m := &k.members[j]
 		m.Placed, m.Waiting = all[j].Placed, all[j].Waiting
-		known := k.config.Members.step(j, i)
-		m.Outlook = k.config.Windows.outlook(at, time.Duration(known)*k.config.Refresh)
+		known := k.alike.step(j, i)
+		m.Outlook = k.windows.outlook(at, time.Duration(known)*sync)
 		m.Outlook.Served = k.value(known)
 	}
-	plan, memory := k.memory.Plan(at, k.config.Pool, k.members, k.capacity(all[0].Held))
+	plan, memory := k.memory.Plan(at, k.pool, k.members, k.capacity(all[0].Held))
 	k.memory, k.covers, k.chunks = memory, plan.Covers, plan.Want
 	k.budgetSpent = k.budgetSpent || plan.State == warmpool.OverBudget
-	if !at.Before(k.config.From) {
-		k.count(&plan)
+	if !at.Before(k.from) {
+		k.tally.count(&plan)
 	}
 	return k.places()
 }
 
-// places of the chunks that were asked for. A replica that takes several finds a place where there are as many.
+// places of the chunks that were asked for.
 func (k *plannedPool) places() int {
-	return int(float64(k.chunks)/k.config.Member.Chunks + roundingError)
+	return int(float64(k.chunks)/k.members[0].Chunks + roundingError)
 }
 
 // capacity is what is held in chunks: as many as were asked for, where all of their places are there.
 func (k *plannedPool) capacity(held int) warmpool.Capacity {
 	out := warmpool.Capacity{Held: k.chunks, Ready: k.chunks}
 	if held < k.places() {
-		out.Ready = int(float64(held)*k.config.Member.Chunks + roundingError)
+		out.Ready = int(float64(held)*k.members[0].Chunks + roundingError)
 	}
 	return out
 }
 
-func (k *plannedPool) count(p *warmpool.Plan) {
-	k.tally.All++
+func (t *PoolTally) count(p *warmpool.Plan) {
+	t.All++
 	if p.Covers {
-		k.tally.Covered++
+		t.Covered++
 	}
 	switch p.State {
 	case warmpool.FallingBack:
-		k.tally.FellBack++
+		t.FellBack++
 	case warmpool.OverBudget:
-		k.tally.OverBudget++
+		t.OverBudget++
 	case warmpool.Ready, warmpool.Filling:
 	}
 }
@@ -114,16 +108,10 @@ func (k *plannedPool) count(p *warmpool.Plan) {
 // value looks as far ahead as the pool makes necessary.
 func (k *plannedPool) value(step int) float64 {
 	if k.covers {
-		return k.config.Near[step]
+		return k.near[step]
 	}
-	return k.config.Far[step]
+	return k.far[step]
 }
-
-// Tally is what was counted so far.
-func (k *plannedPool) Tally() PoolTally { return k.tally }
-
-// BudgetSpent reports whether the budget was ever spent, warm-up included: if not, a larger one changes nothing.
-func (k *plannedPool) BudgetSpent() bool { return k.budgetSpent }
 
 // Policy returns the policy of a member: what Forewarm serves with the pool.
 func (k *plannedPool) Policy(member int) simulate.Policy { //nolint:ireturn // What a simulate.Part holds.
@@ -137,7 +125,7 @@ type memberPolicy struct {
 
 // Serve is the value for the coming refresh.
 func (s *memberPolicy) Serve(simulate.Observation) float64 {
-	v := s.pool.value(s.pool.config.Members.step(s.member, s.next))
+	v := s.pool.value(s.pool.alike.step(s.member, s.next))
 	s.next++
 	return v
 }

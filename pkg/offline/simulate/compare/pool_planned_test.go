@@ -83,10 +83,9 @@ func world(s forecast.Series) simulate.Config {
 
 func keeperOf(w *windowPeaks, p warmpool.Pool, near, far []float64, alike shiftedMembers) *plannedPool {
 	p.Pod, p.Node, p.GPUs, p.Quantile = podLead, node, 1, 0.95
-	return newPlannedPool(plannedConfig{
-		Pool: p, Windows: w, Near: near, Far: far, Members: alike, Refresh: step, From: start().Add(25 * time.Hour),
-		Member: warmpool.Member{Name: "llama", Chunks: 1, Target: 1, MinReplicas: 1, MaxReplicas: 60},
-	})
+	return newPlannedPool(plannedPool{
+		pool: p, windows: w, near: near, far: far, alike: alike, from: start().Add(25 * time.Hour),
+	}, warmpool.Member{Name: "llama", Chunks: 1, Target: 1, MinReplicas: 1, MaxReplicas: 60})
 }
 
 // served are what stands in for forewarm here: the demand with so much on top.
@@ -125,7 +124,7 @@ func (r run) played(t *testing.T, s forecast.Series, w *windowPeaks, err error) 
 	if _, err := simulate.Run(c, k.Policy(0)); err != nil {
 		t.Fatal(err)
 	}
-	return out, k.Tally()
+	return out, k.tally
 }
 
 // What the pool holds and what comes of it is the same up to a time, whatever comes after it.

@@ -1,15 +1,113 @@
 package compare
 
 import (
+	"errors"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast/arima"
 	"github.com/forewarm/forewarm/forecast/smoothing"
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/decide/objective"
+	"github.com/forewarm/forewarm/pkg/core/forecaster"
+	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
+
+// Step is the server's refresh step.
+const Step = 30 * time.Second
+
+// forecasterConfig is the server's. Its simulated autoscalers are as the server's: replicas take the lead times that are played, in
+// draws of their own, and sustain the autoscaler's target.
+func (p *plan) forecasterConfig(objectives ...float64) forecaster.Config {
+	scaling := decide.Autoscaler{Name: p.Autoscaler, HPA: p.spec(p.capacityTarget()).HPA}
+	out := forecaster.Config{
+		// The seed is not that of what is played: nobody knows how long the next start takes.
+		Starts: p.leadWithNode().pods(), Seed: 1, DelaySteps: 1,
+		Step: Step, Window: leadtime.Window(p.lookAhead()), Rate: true,
+		Autoscalers: []decide.Autoscaler{scaling}, Priors: p.Priors, Events: p.Events, Deadline: p.Deadline,
+	}
+	if p.recorded.Step > sync { // One bad sample stands in the lines from the sample before and to the sample after it.
+		out.Lookback = 2 * p.recorded.Step
+	}
+	if p.Pool != nil {
+		out.Horizons = []time.Duration{leadtime.Window(p.Lead.planned())}
+	}
+	for _, late := range objectives {
+		out.ExtraSettings = append(out.ExtraSettings, decide.Settings{
+			Late: late, BadHours: p.BadHours, Wait: p.Wait, Target: scaling.Target(),
+			MaxCapacity: scaling.MaxCapacity(), Lead: p.lookAhead(), Mode: decide.Floor,
+		})
+	}
+	out.Settings, out.ExtraSettings = out.ExtraSettings[0], out.ExtraSettings[1:]
+	return out
+}
+
+// playForecaster is what Forewarm serves for some objectives at once, as the server decides it.
+func (p *plan) playForecaster(objectives ...float64) (*servedRecorder, error) {
+	return p.playRecorder(&servedRecorder{Forewarm: simulate.NewForewarm(p.forecasterConfig(objectives...))})
+}
+
+func (p *plan) playRecorder(r *servedRecorder) (*servedRecorder, error) {
+	r.Defers(p.deferrable)
+	r.keep = p.Pool != nil
+	_, err := simulate.ServedValues(p.demand, Step, stoppable{p.done, r})
+	return r, errors.Join(err, p.interrupted())
+}
+
+// servedRecorder records what Forewarm serves from one step to the next. The newest sample may still arrive while a
+// step runs: the server uses those before it.
+type servedRecorder struct {
+	*simulate.Forewarm
+	// values of each objective, one at every sync.
+	values [][]float64
+	newest []float64
+	// windows are the distributions of window peaks that were known at every step, if they are kept.
+	windows [][]windowpeak.Window
+	keep    bool
+	// headrooms are constant multipliers whose values are recorded behind those of the objectives, for each of the first judged.
+	headrooms []float64
+	judged    int
+}
+
+// Serve is the value of the first objective.
+func (s *servedRecorder) Serve(o simulate.Observation) float64 {
+	served := s.ServeAll(o)
+	if s.values == nil {
+		s.values = make([][]float64, len(served)+s.judged*len(s.headrooms))
+		s.newest = slices.Repeat([]float64{math.NaN()}, len(s.values))
+	}
+	for i, v := range s.newest {
+		for range int(Step / sync) {
+			s.values[i] = append(s.values[i], v)
+		}
+	}
+	s.newest = append(s.newest[:0], served...)
+	for i := range s.judged {
+		for _, k := range s.headrooms {
+			v := served[i]
+			if c := s.calibrator(); c != nil && s.Forecaster().Decided() {
+				v = decide.HeadroomValue(k, c.Inputs(i))
+			}
+			s.newest = append(s.newest, v)
+		}
+	}
+	if s.keep {
+		s.windows = append(s.windows, s.Forecaster().Windows())
+	}
+	return s.newest[0]
+}
+
+// calibrator is Forewarm's; nil where it has none.
+func (s *servedRecorder) calibrator() *objective.Calibrator {
+	if f := s.Forecaster(); f != nil {
+		return f.Calibrator()
+	}
+	return nil
+}
 
 // The models forecast blocks of a usual length from the last two weeks, refitted every 6 hours. An ARIMA is fitted on
 // a day, which is enough for its few parameters.

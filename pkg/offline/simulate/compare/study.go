@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
@@ -90,14 +89,15 @@ func (t *studied) sweepTargets(r hindsightPolicy) error {
 
 // playObjectives plays Forewarm for every objective, and with constant headrooms.
 func (t *studied) playObjectives() error {
-	recorder := t.recorder(&t.Config, nil, t.study.Objectives...)
-	recorder.judged, recorder.headrooms = t.study.Judged, t.study.Headrooms
-	of, err := t.playRecorder(recorder)
+	of, err := t.playRecorder(&servedRecorder{
+		Forewarm: simulate.NewForewarm(t.forecasterConfig(t.study.Objectives...)),
+		judged:   t.study.Judged, headrooms: t.study.Headrooms,
+	})
 	if err != nil {
 		return err
 	}
-	if f := recorder.Forecaster(); f != nil && f.Calibrator() != nil {
-		t.result.Shares = f.Calibrator().Shares()
+	if c := of.calibrator(); c != nil {
+		t.result.Shares = c.Shares()
 	}
 	for i, values := range of.values {
 		one := Setting{Policy: Forewarm, Headroom: math.NaN()}
@@ -116,13 +116,13 @@ func (t *studied) playObjectives() error {
 
 // add plays values under a target, in milli-units, and adds what comes of it: after the warm-up, and on the first day.
 func (t *studied) add(s Setting, values []float64, target int64) error {
-	first := t.config(&t.Config, target)
+	first := t.config(target)
 	first.WarmUp = 0
 	if first.Deferrable.Len() > 0 {
 		first.Deferrable.Values = first.Deferrable.Values[:min(first.Demand.Len(), int(day/sync))]
 	}
 	first.Demand.Values = first.Demand.Values[:min(first.Demand.Len(), int(day/sync))]
-	for _, c := range []simulate.Config{t.config(&t.Config, target), first} {
+	for _, c := range []simulate.Config{t.config(target), first} {
 		c.PassDeadBand = !math.IsNaN(s.Headroom) // The calibrated value does already.
 		var all []simulate.Report
 		for draw := range max(t.study.Draws, 1) {
@@ -146,19 +146,4 @@ func (t *studied) add(s Setting, values []float64, target int64) error {
 		}
 	}
 	return nil
-}
-
-// constantValues appends what constant headrooms serve for the first objectives; served is what is served for all objectives.
-func (s *servedRecorder) constantValues(dst, served []float64) []float64 {
-	f := s.Forecaster()
-	for i := range s.judged {
-		for _, k := range s.headrooms {
-			v := served[i]
-			if f.Calibrator() != nil && f.Decided() {
-				v = decide.HeadroomValue(k, f.Calibrator().Inputs(i))
-			}
-			dst = append(dst, v)
-		}
-	}
-	return dst
 }

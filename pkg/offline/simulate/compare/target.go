@@ -13,7 +13,8 @@ type targetResult struct {
 	report simulate.Report
 }
 
-// sweep has the results of a policy's values under every target.
+// sweep has the results of a policy's values under every target, and those under the best one in full; none of a model that could
+// not be fitted.
 type sweep struct {
 	all  []targetResult
 	best *PolicyResult
@@ -30,60 +31,39 @@ func (p *plan) targets() []int64 {
 }
 
 // sweep plays values under every target, and the best of them again, in full.
-func (p *plan) sweep(values []float64, spent func()) (*sweep, error) {
+func (p *plan) sweep(name string, values []float64, spent func(units int)) (*sweep, error) {
 	s := &sweep{}
+	var points []Point
 	for _, target := range p.targets() {
-		if err := p.interrupted(); err != nil {
-			return nil, err
-		}
-		report, err := simulate.Run(p.config(&p.Config, target), simulate.NewTape(values))
+		report, err := p.run(values, target)
 		if err != nil {
 			return nil, err
 		}
 		s.all = append(s.all, targetResult{target, report})
-		spent()
+		points = append(points, p.pointOf(inUnits(target), &report))
+		spent(1)
 	}
 	var err error
-	s.best, err = p.play("", values, p.cheapestTarget(s.all).target)
-	return s, err
+	if s.best, err = p.play(name, values, p.cheapestTarget(s.all).target); err != nil {
+		return nil, err
+	}
+	s.best.Hindsight, s.best.Frontier = true, paretoFront(points)
+	return s, nil
 }
 
 // cheapestTarget is the cheapest target that meets an objective or, where none does, the least late. Of targets alike it is the
 // larger one.
 func (c *Config) cheapestTarget(all []targetResult) targetResult {
+	// What meets the objective is alike in its lateness.
+	lateness := func(t *targetResult) float64 { return max(t.report.WorstShare(c.BadHours), c.Objective) }
 	best := all[0]
 	for _, t := range all[1:] {
-		if c.betterTarget(&t, &best) {
+		if cmp.Or(cmp.Compare(lateness(&t), lateness(&best)),
+			cmp.Compare(t.report.ReplicaHours, best.report.ReplicaHours)) <= 0 {
 			best = t
 		}
 	}
 	return best
-}
-
-func (c *Config) betterTarget(a, b *targetResult) bool {
-	got, other := a.report.WorstShare(c.BadHours), b.report.WorstShare(c.BadHours)
-	meets, met := got <= c.Objective, other <= c.Objective
-	switch {
-	case meets != met:
-		return meets
-	case meets:
-		return a.report.ReplicaHours <= b.report.ReplicaHours
-	case got != other:
-		return got < other
-	}
-	return a.report.ReplicaHours <= b.report.ReplicaHours
-}
-
-// policy is the rival with its best target, and what the others would have cost.
-func (s *sweep) policy(c *Config, name string) *PolicyResult {
-	out := *s.best
-	out.Name, out.Hindsight = name, true
-	var points []Point
-	for _, t := range s.all {
-		points = append(points, c.pointOf(inUnits(t.target), &t.report))
-	}
-	out.Frontier = paretoFront(points)
-	return &out
 }
 
 func (c *Config) pointOf(setting float64, r *simulate.Report) Point {

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,27 +70,22 @@ func Variants(
 	if err = validateVariants(&p.Config, all); err != nil {
 		return nil, err
 	}
-	out := &VariantsResult{Results: make([]VariantResult, 1+len(all))}
-	out.Demand = p.demandHours()
-	jobs := []job{{"variants together", forewarmUnits, func(spent func()) error {
-		defer repeat(forewarmUnits, spent)
-		one, err := p.together(all)
-		out.Results[0] = one
+	out := &VariantsResult{Demand: p.demandHours(), Results: make([]VariantResult, 1+len(all))}
+	jobs := []job{scenarioJob("variants together", func() (err error) {
+		out.Results[0], err = p.together(all)
 		return err
-	}}}
+	})}
 	for i := range all {
 		out.Names = append(out.Names, all[i].Name)
-		jobs = append(jobs, job{"all on " + all[i].Name, forewarmUnits, func(spent func()) error {
-			defer repeat(forewarmUnits, spent)
-			one, err := p.alone(all, i)
-			out.Results[1+i] = one
+		jobs = append(jobs, scenarioJob("all on "+all[i].Name, func() (err error) {
+			out.Results[1+i], err = p.alone(all, i)
 			return err
-		}})
+		}))
 	}
-	if err := runJobs(ctx, p.Workers, jobs, progress); err != nil {
+	if err = errors.Join(runJobs(ctx, p.Workers, jobs, progress), context.Cause(ctx)); err != nil {
 		return nil, err
 	}
-	return out, context.Cause(ctx)
+	return out, nil
 }
 
 // demandHours is the demand that counts, in replica-hours.
@@ -103,24 +99,19 @@ func (p *plan) demandHours() (sum float64) {
 }
 
 // withOwn are the Config's own workload and the others, with defaults.
-func (p *plan) withOwn(others []Variant) []Variant {
+func (c *Config) withOwn(others []Variant) []Variant {
 	out := []Variant{
 		{
 			Name:     ownVariant,
-			Lead:     p.Lead.Median,
-			Price:    p.GPUs * p.GPUPrice,
-			Capacity: p.Capacity,
-			Min:      p.HPA.Min,
-			Max:      p.HPA.Max,
+			Lead:     c.Lead.Median,
+			Price:    c.GPUs * c.GPUPrice,
+			Capacity: c.Capacity,
+			Min:      c.HPA.Min,
+			Max:      c.HPA.Max,
 		},
 	}
 	for _, v := range others {
-		if v.Price == 0 {
-			v.Price = out[0].Price
-		}
-		if v.Capacity == 0 {
-			v.Capacity = p.Capacity
-		}
+		v.Price, v.Capacity = cmp.Or(v.Price, out[0].Price), cmp.Or(v.Capacity, c.Capacity)
 		out = append(out, v)
 	}
 	return out
@@ -128,20 +119,21 @@ func (p *plan) withOwn(others []Variant) []Variant {
 
 func validateVariants(c *Config, all []Variant) error {
 	var problems []error
+	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if c.GPUPrice == 0 {
-		problems = append(problems, errors.New("variants without a price of a GPU: nothing says which is cheaper"))
+		wrong("variants without a price of a GPU: nothing says which is cheaper")
 	}
 	if len(all) > variant.Most {
-		problems = append(problems, fmt.Errorf("%d variants with its own, want at most %d", len(all), variant.Most))
+		wrong("%d variants with its own, want at most %d", len(all), variant.Most)
 	}
 	for i := range all {
 		v := &all[i]
 		spec := c.variantSpec(v)
 		if slices.ContainsFunc(all[:i], func(o Variant) bool { return o.Name == v.Name }) {
-			problems = append(problems, fmt.Errorf("two variants %s, want other names", v.Name))
+			wrong("two variants %s, want other names", v.Name)
 		}
 		if err := spec.Validate(sync); err != nil {
-			problems = append(problems, fmt.Errorf("variant %s: %w", v.Name, err))
+			wrong("variant %s: %w", v.Name, err)
 		}
 	}
 	return errors.Join(problems...)
@@ -176,7 +168,7 @@ func (p *plan) alone(all []Variant, i int) (VariantResult, error) {
 	v := &all[i]
 	c := p.Config
 	c.Lead, c.Capacity, c.HPA = p.variantLead(v), v.Capacity, p.variantHPA(v)
-	served, err := p.playForecaster(&c, nil, p.Objective)
+	served, err := p.with(c).playForecaster(p.Objective)
 	if err != nil {
 		return VariantResult{}, err
 	}
@@ -191,20 +183,16 @@ func (p *plan) alone(all []Variant, i int) (VariantResult, error) {
 
 // together plays the demand shared out among all variants.
 func (p *plan) together(all []Variant) (VariantResult, error) {
-	shared := make([]variant.Variant, len(all))
+	var shared []variant.Variant
 	for i := range all {
 		v := &all[i]
-		shared[i] = variant.Variant{
-			Name:   v.Name,
-			HPA:    p.variantHPA(v),
-			Price:  v.Price,
-			Lead:   p.variantLead(v).planned(),
-			Sleeps: v.Min == 0,
-		}
+		shared = append(shared, variant.Variant{
+			Name: v.Name, HPA: p.variantHPA(v), Price: v.Price, Lead: p.variantLead(v).planned(), Sleeps: v.Min == 0,
+		})
 	}
 	c := p.Config
 	c.HPA = variant.Whole(shared)
-	served, err := p.playForecaster(&c, nil, p.Objective)
+	served, err := p.with(c).playForecaster(p.Objective)
 	if err != nil {
 		return VariantResult{}, err
 	}
@@ -215,17 +203,16 @@ func (p *plan) together(all []Variant) (VariantResult, error) {
 	parts := make([]float64, len(all))
 	return p.playVariants(all, func(step int) []float64 {
 		value := served.values[0][step]
-		if step%int(Step/sync) != 0 {
-			return parts
-		}
-		if math.IsNaN(value) {
+		switch {
+		case step%int(Step/sync) != 0:
+		case math.IsNaN(value):
 			for i := range parts {
 				parts[i] = value
 			}
-			return parts
-		}
-		for i, part := range planner.Step(value).Share(value) {
-			parts[i] = part.Value
+		default:
+			for i, part := range planner.Step(value).Share(value) {
+				parts[i] = part.Value
+			}
 		}
 		return parts
 	})
@@ -243,8 +230,7 @@ func (p *plan) playVariants(all []Variant, values func(step int) []float64) (Var
 		return VariantResult{}, err
 	}
 	out := VariantResult{
-		Limited:        report.LimitedShare(p.BadHours),
-		ChurnPerHour:   report.ChurnPerHour(),
+		Limited: report.LimitedShare(p.BadHours), ChurnPerHour: report.ChurnPerHour(),
 		MeetsObjective: report.LimitedShare(p.BadHours) <= p.Objective,
 	}
 	for i := range each {

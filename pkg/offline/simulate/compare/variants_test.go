@@ -1,6 +1,7 @@
 package compare_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -69,5 +70,30 @@ func TestWakes(t *testing.T) {
 	}
 	if _, err := compare.Wakes(t.Context(), c, compare.Wake{Time: time.Hour}, nil); err == nil {
 		t.Error("a wake time above the lead time is accepted")
+	}
+}
+
+// A scenario that was interrupted is left out: a report of half of its results would be wrong.
+func TestInterruptedScenariosAreLeftOut(t *testing.T) {
+	c := config(working(3))
+	c.Lead, c.GPUPrice, c.Workers = compare.LeadTime{Median: 2 * time.Minute}, 1, 1
+	asked := compare.Scenarios{
+		WhatIf: true, Shapes: []compare.Shape{{Name: "quarter", GPUs: .25}}, Wake: compare.Wake{Time: time.Second},
+		Variants: []compare.Variant{{Name: "base", Lead: 10 * time.Minute, Max: 100}},
+	}
+	for _, stop := range []string{"forewarm with lead time 1m0s", "forewarm with quarter", "servers that start", "variants together"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		to := &compare.Comparison{}
+		if err := asked.Answer(ctx, c, to, func(_, _ int, what string) {
+			if what == stop {
+				cancel()
+			}
+		}); err != nil || !to.Partial {
+			t.Errorf("%s: partial %t, %v", stop, to.Partial, err)
+		}
+		if (to.Wakes != nil) != (stop == "variants together") || to.Variants != nil {
+			t.Errorf("interrupted in %s: %+v and %+v", stop, to.Wakes, to.Variants)
+		}
+		cancel()
 	}
 }

@@ -26,7 +26,7 @@ func (p *plan) judge(ctx context.Context) (*verdict.Verdict, error) {
 		Forewarm: p.outcome(p.Objective, &p.forewarm.Report), HPA: p.outcome(p.asWritten.Target, &p.asWritten.Report),
 	}
 	for _, o := range p.others {
-		if o != nil && o.objective < p.Objective {
+		if o.objective < p.Objective {
 			v.Stricter = append(v.Stricter, p.outcome(o.objective, &o.report))
 		}
 	}
@@ -66,16 +66,16 @@ func (p *plan) addDraws(ctx context.Context, v *verdict.Comparison) error {
 		return err
 	}
 	pair := v.Pair()
-	served := p.served
+	served := p.served.values[0]
 	for _, o := range p.others {
-		if pair.Stricter && o != nil && o.objective == pair.Forewarm.Setting {
+		if pair.Stricter && o.objective == pair.Forewarm.Setting {
 			served = o.values
 		}
 	}
 	drawn := make([]verdict.Draw, draws)
 	jobs := make([]job, draws)
 	for i := range jobs {
-		jobs[i] = job{what: "draws of start times", do: func(func()) (err error) {
+		jobs[i] = job{what: "draws of start times", do: func(func(int)) (err error) {
 			drawn[i], err = p.draw(uint64(i), observed, served, &pair)
 			return err
 		}}
@@ -91,7 +91,7 @@ func (p *plan) addDraws(ctx context.Context, v *verdict.Comparison) error {
 func (p *plan) draw(number uint64, observed, served []float64, pair *verdict.Pair) (verdict.Draw, error) {
 	var problems error
 	play := func(values []float64, target int64) simulate.Report {
-		c := p.config(&p.Config, target)
+		c := p.config(target)
 		if number > 0 { // The seed 1 is that of Forewarm's own simulated autoscalers.
 			c.Seed = number + 1
 		}
@@ -99,7 +99,7 @@ func (p *plan) draw(number uint64, observed, served []float64, pair *verdict.Pai
 		problems = errors.Join(problems, err)
 		return report
 	}
-	asServed, asWritten := play(p.served, p.capacityTarget()), play(observed, p.target())
+	asServed, asWritten := play(p.served.values[0], p.capacityTarget()), play(observed, p.target())
 	forewarm, other := asServed, asWritten
 	if pair.Stricter {
 		forewarm = play(served, p.capacityTarget())
@@ -141,28 +141,14 @@ func (c *Comparison) againstBest() string {
 	}
 	used := "as many"
 	if saved := c.gpuHours(&best.Report) - c.gpuHours(&forewarm.Report); saved != 0 {
-		word := "fewer"
-		if saved < 0 {
-			word = "more"
-		}
-		used = fmt.Sprintf(
-			"%s %s, a difference of %s",
-			humanize.Percent(math.Abs(saved)/c.gpuHours(&best.Report)),
-			word,
-			c.hoursText(math.Abs(saved)),
-		)
+		used = fmt.Sprintf("%s %s, a difference of %s", humanize.Percent(math.Abs(saved)/c.gpuHours(&best.Report)),
+			fewerOrMore(saved), c.hoursText(math.Abs(saved)))
 	}
 	if v := c.Judged; v != nil && v.Retargeted && v.HPA.Setting == best.Target {
 		return "This is its best target in hindsight. Forewarm uses " + used + "."
 	}
-	return fmt.Sprintf(
-		"In hindsight, %s is %s: it uses %s, with %s. Forewarm uses %s.",
-		which,
-		formatNumber(best.Target),
-		c.gpuHoursText(&best.Report),
-		c.limitedText(&best.Report),
-		used,
-	)
+	return fmt.Sprintf("In hindsight, %s is %s: it uses %s, with %s. Forewarm uses %s.", which,
+		formatNumber(best.Target), c.gpuHoursText(&best.Report), c.limitedText(&best.Report), used)
 }
 
 // limitedText is what the objective limits, and how much of it there was.
@@ -198,15 +184,19 @@ func (c *Comparison) dollarsText(gpuHours float64) string {
 // savingText is "210 ($640) or 14.5% fewer".
 func (c *Comparison) savingText(of, than *simulate.Report) string {
 	saved := c.gpuHours(than) - c.gpuHours(of)
-	word := "fewer"
-	if saved < 0 {
-		word = "more"
-	}
 	share := "–"
 	if all := c.gpuHours(than); all > 0 {
 		share = humanize.Share(math.Abs(saved) / all)
 	}
-	return fmt.Sprintf("%s%s or %s %s", humanize.Amount(math.Abs(saved)), c.dollarsText(math.Abs(saved)), share, word)
+	return fmt.Sprintf("%s%s or %s %s", humanize.Amount(math.Abs(saved)), c.dollarsText(math.Abs(saved)), share,
+		fewerOrMore(saved))
+}
+
+func fewerOrMore(saved float64) string {
+	if saved < 0 {
+		return "more"
+	}
+	return "fewer"
 }
 
 // formatNumber is a quantity as people write it.

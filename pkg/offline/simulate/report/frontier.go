@@ -149,11 +149,8 @@ func writeFrontier(out *bytes.Buffer, c *compare.Comparison, width int) {
 		key[i] = mark(name) + " " + name
 	}
 	out.WriteByte('\n')
-	paragraph(
-		out,
-		"Relative cost (upwards) against the share of "+c.Assumptions.LimitedDemand()+" (to the right)",
-		width,
-	)
+	paragraph(out, "Relative cost (upwards) against the share of "+c.Assumptions.LimitedDemand()+" (to the right)",
+		width)
 	out.WriteString(cells.String())
 	paragraph(out, strings.Join(key, ", ")+". Small letters are other settings, ┊ is the objective.", width)
 }

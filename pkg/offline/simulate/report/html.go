@@ -95,31 +95,20 @@ func tiles(c *compare.Comparison) []tile {
 	if ours == nil || hpa == nil {
 		return nil
 	}
-	out := []tile{
-		{
-			"GPU-hours",
-			humanize.Amount(gpuHours(a, ours)),
-			comparedWithHPA(gpuHours(a, ours), gpuHours(a, hpa), humanize.Amount),
-		},
-	}
+	var out []tile
+	add := func(name, value, note string) { out = append(out, tile{name, value, note}) }
+	add("GPU-hours", humanize.Amount(gpuHours(a, ours)),
+		comparedWithHPA(gpuHours(a, ours), gpuHours(a, hpa), humanize.Amount))
 	if a.GPUPrice > 0 {
 		priced := func(v float64) string { return "$" + humanize.Amount(v) }
-		out = append(out,
-			tile{"Cost", priced(dollars(a, ours)), comparedWithHPA(dollars(a, ours), dollars(a, hpa), priced)})
+		add("Cost", priced(dollars(a, ours)), comparedWithHPA(dollars(a, ours), dollars(a, hpa), priced))
 	}
 	if a.BadHours {
-		out = append(
-			out,
-			tile{
-				"Bad hours",
-				strconv.Itoa(ours.Report.BadHours.Count),
-				strconv.Itoa(hpa.Report.BadHours.Count) + withHPA,
-			},
-		)
+		add("Bad hours", strconv.Itoa(ours.Report.BadHours.Count), strconv.Itoa(hpa.Report.BadHours.Count)+withHPA)
 	}
-	return append(out,
-		tile{"Late demand", humanize.Share(ours.Report.LateShare()), humanize.Share(hpa.Report.LateShare()) + withHPA},
-		tile{"Cold starts", strconv.Itoa(ours.Report.ColdStarts), strconv.Itoa(hpa.Report.ColdStarts) + withHPA})
+	add("Late demand", humanize.Share(ours.Report.LateShare()), humanize.Share(hpa.Report.LateShare())+withHPA)
+	add("Cold starts", strconv.Itoa(ours.Report.ColdStarts), strconv.Itoa(hpa.Report.ColdStarts)+withHPA)
+	return out
 }
 
 const withHPA = " with your HPA"

@@ -64,40 +64,30 @@ func nullUnless(given, number float64) any {
 // JSON writes every number of a comparison by its name. Dollars are null without a price. Sections that were not
 // requested are left out. It returns the error of the writer.
 func JSON(w io.Writer, c *compare.Comparison) error {
-	a := &c.Assumptions
+	a := objects{&c.Assumptions}
 	out := jsonObject{
-		{"assumptions", assumptionsObject(a)},
+		{"assumptions", a.assumptions()},
 		{"comparison", comparisonObject(c.Judged)},
 		{"verdict", c.Verdict},
 		{"too_short", c.TooShort},
 		{"notes", append([]string{}, c.Notes...)},
 		{"partial", c.Partial},
-		{"policies", objectsOf(c.Policies, func(p *compare.PolicyResult) jsonObject { return policyObject(a, p) })},
+		{"policies", objectsOf(c.Policies, a.policy)},
 	}
 	if len(c.WhatIfs) > 0 {
-		out = append(out, jsonMember{"what_if", objectsOf(c.WhatIfs, func(one *compare.WhatIf) jsonObject {
-			return whatIfObject(a, one)
-		})})
+		out = append(out, jsonMember{"what_if", objectsOf(c.WhatIfs, a.whatIf)})
 	}
-	if w := c.Wakes; w != nil {
-		out = append(out, jsonMember{"wakes", objectsOf(append([]compare.WakeResult{w.Starts}, w.Wakes...),
-			func(one *compare.WakeResult) jsonObject { return wakeObject(w, one, a) })})
+	if c.Wakes != nil {
+		out = append(out, jsonMember{"wakes", a.wakes(c.Wakes)})
 	}
 	if c.Variants != nil {
-		out = append(
-			out,
-			jsonMember{"variants", objectsOf(c.Variants.Results, func(one *compare.VariantResult) jsonObject {
-				return variantObject(a, c.Variants, one)
-			})},
-		)
+		out = append(out, jsonMember{"variants", a.variants(c.Variants)})
 	}
 	if len(c.Shapes) > 0 {
-		out = append(out, jsonMember{"shapes", objectsOf(c.Shapes, func(one *compare.WhatIf) jsonObject {
-			return shapeObject(a, one)
-		})})
+		out = append(out, jsonMember{"shapes", objectsOf(c.Shapes, a.shape)})
 	}
 	if c.WarmPool != nil {
-		out = append(out, jsonMember{"warm_pool", poolObject(c.WarmPool, a)})
+		out = append(out, jsonMember{"warm_pool", a.pool(c.WarmPool)})
 	}
 	if c.Forecasts != nil {
 		out = append(out, jsonMember{"forecasts", forecastsObject(c.Forecasts)})
@@ -133,7 +123,10 @@ func comparisonObject(v *verdict.Verdict) any {
 	}
 }
 
-func assumptionsObject(a *compare.Assumptions) jsonObject {
+// objects are those of a comparison under its assumptions.
+type objects struct{ *compare.Assumptions }
+
+func (a objects) assumptions() jsonObject {
 	return jsonObject{
 		{"source", a.Source},
 		{"start", a.Start.UTC()},
@@ -149,7 +142,7 @@ func assumptionsObject(a *compare.Assumptions) jsonObject {
 		{"max_replicas", a.MaxReplicas},
 		{"lead_time", a.LeadTime},
 		{"objective", a.Objective},
-		{"objective_limits", nameOfLimited(a)},
+		{"objective_limits", a.limited()},
 		{"wait_seconds", a.Wait},
 		{"deferrable", a.Deferrable},
 		{"deadline_seconds", a.Deadline},
@@ -158,19 +151,19 @@ func assumptionsObject(a *compare.Assumptions) jsonObject {
 	}
 }
 
-// nameOfLimited is the name of the share that the objective limits.
-func nameOfLimited(a *compare.Assumptions) string {
+// limited is the name of the share that the objective limits.
+func (a objects) limited() string {
 	if a.BadHours {
 		return "bad_hours_fraction"
 	}
 	return "late_fraction"
 }
 
-func policyObject(a *compare.Assumptions, p *compare.PolicyResult) jsonObject {
+func (a objects) policy(p *compare.PolicyResult) jsonObject {
 	return jsonObject{
 		{"name", p.Name},
-		{"gpu_hours", gpuHours(a, p)},
-		{"dollars", nullUnless(a.GPUPrice, dollars(a, p))},
+		{"gpu_hours", gpuHours(a.Assumptions, p)},
+		{"dollars", nullUnless(a.GPUPrice, dollars(a.Assumptions, p))},
 		{"late_fraction", p.Report.LateShare()},
 		{"bad_hours_fraction", p.Report.BadHours.Share()},
 		{"judged_hours", p.Report.BadHours.Hours},
@@ -187,7 +180,7 @@ func policyObject(a *compare.Assumptions, p *compare.PolicyResult) jsonObject {
 		{"meets_objective", p.MeetsObjective},
 		{"relative_cost", p.Report.RelativeCost()},
 		{"frontier", objectsOf(p.Frontier, func(at *compare.Point) jsonObject {
-			return jsonObject{{"setting", at.Setting}, {nameOfLimited(a), at.Late}, {"relative_cost", at.RelativeCost}}
+			return jsonObject{{"setting", at.Setting}, {a.limited(), at.Late}, {"relative_cost", at.RelativeCost}}
 		})},
 	}
 }
@@ -201,19 +194,19 @@ func badHourObjects(b *sim.BadHours) []jsonObject {
 	})
 }
 
-func whatIfObject(a *compare.Assumptions, one *compare.WhatIf) jsonObject {
+func (a objects) whatIf(one *compare.WhatIf) jsonObject {
 	return jsonObject{
 		{"change", one.Change},
 		{"lead_time_seconds", one.LeadTime},
 		{"wait_seconds", one.Wait},
 		{"gpu_hours", one.GPUHours()},
 		{"dollars", nullUnless(one.GPUPrice, one.Dollars())},
-		{nameOfLimited(a), one.Limited},
+		{a.limited(), one.Limited},
 		{"meets_objective", one.MeetsObjective},
 	}
 }
 
-func shapeObject(a *compare.Assumptions, one *compare.WhatIf) jsonObject {
+func (a objects) shape(one *compare.WhatIf) jsonObject {
 	return jsonObject{
 		{"shape", one.Change},
 		{"policy", compare.Forewarm},
@@ -222,12 +215,42 @@ func shapeObject(a *compare.Assumptions, one *compare.WhatIf) jsonObject {
 		{"gpus_per_replica", one.GPUs},
 		{"gpu_hours", one.GPUHours()},
 		{"dollars", nullUnless(one.GPUPrice, one.Dollars())},
-		{nameOfLimited(a), one.Limited},
+		{a.limited(), one.Limited},
 		{"meets_objective", one.MeetsObjective},
 	}
 }
 
-func poolObject(w *compare.PoolResult, a *compare.Assumptions) jsonObject {
+func (a objects) wakes(w *compare.WakesResult) []jsonObject {
+	return objectsOf(append([]compare.WakeResult{w.Starts}, w.Wakes...), func(r *compare.WakeResult) jsonObject {
+		return jsonObject{
+			{"policy", r.Policy},
+			{"gpu_hours_awake", r.Awake * a.GPUs},
+			{"gpu_hours_asleep", r.Asleep * a.GPUs},
+			{a.limited(), r.Limited},
+			{"meets_objective", r.MeetsObjective},
+			{"pays_below", w.BreakEven(r)},
+		}
+	})
+}
+
+func (a objects) variants(v *compare.VariantsResult) []jsonObject {
+	return objectsOf(v.Results, func(one *compare.VariantResult) jsonObject {
+		var hours jsonObject
+		for i, name := range v.Names {
+			hours = append(hours, jsonMember{name, one.ReplicaHours[i]})
+		}
+		return jsonObject{
+			{"demand_on", variantsOf(v, one)},
+			{"dollars", one.Dollars},
+			{"replica_hours", hours},
+			{"churn_per_hour", one.ChurnPerHour},
+			{a.limited(), one.Limited},
+			{"meets_objective", one.MeetsObjective},
+		}
+	})
+}
+
+func (a objects) pool(w *compare.PoolResult) jsonObject {
 	p := &w.Pool
 	return jsonObject{
 		{"pool", p.Name},
@@ -242,11 +265,11 @@ func poolObject(w *compare.PoolResult, a *compare.Assumptions) jsonObject {
 		{"gpus_per_chunk", p.Spec.GPUs},
 		{"verdict", w.Verdict},
 		{"notes", append([]string{}, w.Notes...)},
-		{"trials", objectsOf(w.Trials, func(t *compare.Trial) jsonObject { return trialObject(t, a) })},
+		{"trials", objectsOf(w.Trials, a.trial)},
 	}
 }
 
-func trialObject(t *compare.Trial, a *compare.Assumptions) jsonObject {
+func (a objects) trial(t *compare.Trial) jsonObject {
 	hours := t.Report.ReplicaHours * a.GPUs
 	budget := 0.0
 	if t.Holding == compare.HoldPlanned {

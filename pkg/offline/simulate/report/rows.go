@@ -154,20 +154,19 @@ func facts(a *compare.Assumptions) []fact {
 	}
 	history := a.Start.UTC().Format("2 January 2006, 15:04 UTC") + ", " + humanize.Span(a.Duration) + " in steps of " +
 		humanize.Span(a.Step)
-	objective := "at most " + humanize.ShareAsWritten(a.Objective) + " of the demand waits longer than " +
-		humanize.Span(a.Wait)
+	objective := "waits longer than "
 	if a.BadHours {
-		objective = "at most " + humanize.ShareAsWritten(
-			a.Objective,
-		) + " of the demand arrives in bad hours: UTC clock hours in " +
-			"which more than a tenth of the demand waits longer than " + humanize.Span(
-			a.Wait,
-		)
+		objective = "arrives in bad hours: UTC clock hours in which more than a tenth of the demand waits longer than "
 	}
+	objective = "at most " + humanize.ShareAsWritten(
+		a.Objective,
+	) + " of the demand " + objective + humanize.Span(
+		a.Wait,
+	)
 	if a.Deferrable > 0 {
 		objective += "; " + humanize.ShareAsWritten(a.Deferrable) + " of it may wait " + humanize.Span(a.Deadline)
 	}
-	out := []fact{
+	return []fact{
 		{"History", a.Source},
 		{"From", history},
 		{"Missing", humanize.Share(a.Gaps)},
@@ -181,7 +180,6 @@ func facts(a *compare.Assumptions) []fact {
 		{"GPUs per replica", humanize.Number(a.GPUs)},
 		{"GPU price", price},
 	}
-	return out
 }
 
 func replicas(a *compare.Assumptions) string {
