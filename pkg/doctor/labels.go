@@ -6,6 +6,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/signal"
+	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 )
 
 // owners is the metric of kube-state-metrics by which presets find the pods of a workload.
@@ -17,7 +18,7 @@ func (p *patient) copies(ctx context.Context) []Finding {
 		return nil
 	}
 	var out []Finding
-	for _, s := range signal.Selectors(p.target.Expr) {
+	for _, s := range promexpr.Selectors(p.target.Expr) {
 		n, found := p.value(ctx,
 			"max(count without (job, endpoint, service, prometheus, prometheus_replica) ("+s.String()+"))")
 		if !found || n < 2 {

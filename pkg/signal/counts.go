@@ -8,15 +8,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 )
 
 // Counts reports whether PromQL, or the name of a metric alone, adds up metrics that a preset adds up, and not only those of the
 // queue: what a replica has of it is in the unit of the preset. Adapters write _ for the : in a name. The greatest of copies may be
 // taken before they are added up.
 func (p Preset) Counts(text string) bool {
-	root, err := parseQuery(text)
+	root, err := promexpr.Parse(text)
 	if err != nil {
 		return false
 	}
@@ -65,23 +66,13 @@ func reads(preset, name string) bool {
 	parser.Inspect(root, func(node parser.Node, _ []parser.Node) error {
 		if s, ok := node.(*parser.VectorSelector); ok && !found {
 			found = slices.ContainsFunc(
-				namesOf(s),
+				promexpr.Names(s),
 				func(read string) bool { return strings.ReplaceAll(read, ":", "_") == name },
 			)
 		}
 		return nil
 	})
 	return found
-}
-
-// namesOf are the names that a selector of a preset selects.
-func namesOf(s *parser.VectorSelector) []string {
-	for _, m := range s.LabelMatchers {
-		if m.Name == model.MetricNameLabel {
-			return strings.Split(m.Value, "|")
-		}
-	}
-	return []string{s.Name}
 }
 
 // DefaultWait is the wait of a lateness preset that is shown without an objective.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/signal"
+	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 )
 
 // A target is in a preset's unit only where the metric adds up what the preset counts: not the queue alone, a mean, a rate.
@@ -168,7 +169,7 @@ func TestLookupLateness(t *testing.T) {
 				evaluates(t, owners+shorthands.Replace(load), half)
 			}
 			expr := renderLateness(t, p.Name, 1234567*time.Millisecond)
-			if _, err := signal.Confine(expr, "namespace", "ai", ""); err != nil || len(expr) > 16<<10 {
+			if _, err := promexpr.Confine(expr, "namespace", "ai", ""); err != nil || len(expr) > 16<<10 {
 				t.Errorf("%s: %d bytes, error %v", p.Name, len(expr), err)
 			}
 		}

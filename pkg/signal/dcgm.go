@@ -88,6 +88,26 @@ func (s scope) perGPU(name string, m metric) string {
 	return fmt.Sprintf(`max by (pod, UUID, GPU_I_ID) (%s)`, s.series("max", name, m, "UUID", "GPU_I_ID"))
 }
 
+// IdleProfiling is PromQL for the number of GPUs of the target whose profiling field is 0 while the GPU is busy by its utilization; empty
+// for other presets.
+func (p Preset) IdleProfiling(namespace string, target Target, trust Trust) string {
+	if p.profiling == "" {
+		return ""
+	}
+	s := scope{namespace: namespace, target: target, trust: trust}
+	busy := fmt.Sprintf(
+		`(%s or %s)`,
+		s.utilization("DCGM_FI_DEV_GPU_UTIL_RATIO", 1),
+		s.utilization("DCGM_FI_DEV_GPU_UTIL", percent),
+	)
+	expr, err := s.formatQuery(fmt.Sprintf(`count((%s == 0) and on (pod, UUID, GPU_I_ID) (%s > 0.5) and on (pod) %s)`,
+		s.perGPU(p.profiling, metric{most: 1}), busy, s.pods()))
+	if err != nil {
+		return ""
+	}
+	return expr
+}
+
 // nvml is the presets for Forewarm's node agent, which reads NVML and attributes processes to pods on shared GPUs.
 //
 // They need gauges in shares of a physical GPU, 0 … 1, for each pod and device, with the labels namespace and pod (the

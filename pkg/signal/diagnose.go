@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 )
 
 // Diagnosis finds out why a Forecast's query has no series. It names only workloads of the Forecast's own namespace: of what others
@@ -175,8 +177,8 @@ func (d Diagnosis) names() (names []string) {
 			expr = plain
 		}
 	}
-	for _, s := range Selectors(expr) {
-		name := namesOf(s)[0]
+	for _, s := range promexpr.Selectors(expr) {
+		name := promexpr.Names(s)[0]
 		own := matcher(s, "exported_namespace") == nil || name == startTime || name == podOwner ||
 			name == replicaSetOwner
 		if !own && !slices.Contains(names, name) {
@@ -417,7 +419,7 @@ func missingMetrics(node parser.Expr, reported map[string]float64) (missing []st
 	switch n := node.(type) {
 	case *parser.VectorSelector:
 		own := n.Name == podOwner || n.Name == replicaSetOwner || matcher(n, "exported_namespace") == nil
-		names := namesOf(n)
+		names := promexpr.Names(n)
 		if !own && !slices.ContainsFunc(names, func(name string) bool { return reported[name] > 0 }) {
 			missing = names[:1]
 		}

@@ -9,8 +9,10 @@ import (
 
 	"github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/promqltest"
+	"github.com/prometheus/prometheus/storage"
 
 	"github.com/forewarm/forewarm/pkg/signal"
+	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 )
 
 // asks evaluates expressions at five minutes of a load.
@@ -341,7 +343,7 @@ func TestDiagnosisOfQueries(t *testing.T) {
 		`sum(requests) > 100`:                         {"Source", `each of its selectors has`},
 		`sum({__name__=~"req.+",model="c"})`:          {"Labels", `has model="c", but 2 series have the other labels`},
 	} {
-		expr, err := signal.Confine(query, "namespace", "ai", "")
+		expr, err := promexpr.Confine(query, "namespace", "ai", "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,8 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 )
 
 // queried counts the series of each selector of a user's own query, in the label row: "0" for the first one, "0 any" without its labels,
@@ -46,7 +48,7 @@ func without(s *parser.VectorSelector, at int) *parser.VectorSelector {
 func (d Diagnosis) findInQuery(ask Ask) (Cause, error) {
 	const most = 8
 	all := slices.DeleteFunc(
-		Selectors(d.Expr),
+		promexpr.Selectors(d.Expr),
 		func(s *parser.VectorSelector) bool { return matcher(s, model.MetricNameLabel) == nil },
 	)
 	all = all[:min(most, len(all))]

@@ -237,3 +237,60 @@ func firstOn(expr string, op parser.ItemType, labels ...string) (first *parser.B
 	})
 	return first
 }
+
+// Deleted is PromQL for the pods that report to a rendered preset although they are deleted, a series for each; empty for an expression
+// that does not depend on kube-state-metrics.
+func Deleted(expr, namespace string, trust Trust) string {
+	b := firstOn(expr, parser.LUNLESS)
+	if b == nil {
+		return ""
+	}
+	unknown, ok := withoutParens(b.RHS).(*parser.BinaryExpr)
+	if !ok || unknown.Op != parser.LUNLESS {
+		return ""
+	}
+	s := scope{namespace: namespace, trust: trust}
+	deleted, err := s.formatQuery(fmt.Sprintf(`group by (pod) (%s and on (pod) (%s) unless on (pod) %s)`,
+		unknown.LHS, s.deletedPods(), s.ownedAtAll()))
+	if err != nil {
+		return ""
+	}
+	return deleted
+}
+
+func withoutParens(expr parser.Expr) parser.Expr { //nolint:ireturn // The parser's own sum type.
+	for {
+		p, ok := expr.(*parser.ParenExpr)
+		if !ok {
+			return expr
+		}
+		expr = p.Expr
+	}
+}
+
+// Lookback is how long one bad sample can affect the expression's value: its longest range plus the ranges of the
+// sub-queries around it. It is 0 if every selector is instant, and if the expression does not parse.
+func Lookback(expr string) time.Duration {
+	root, err := parser.NewParser(parser.Options{}).ParseExpr(expr)
+	if err != nil {
+		return 0
+	}
+	return lookback(root)
+}
+
+func lookback(node parser.Node) time.Duration {
+	longest := time.Duration(0)
+	for child := range parser.ChildrenIter(node) {
+		longest = max(longest, lookback(child))
+	}
+	switch n := node.(type) {
+	case *parser.MatrixSelector:
+		if s, ok := n.VectorSelector.(*parser.VectorSelector); ok && (s.Name == podOwner || s.Name == replicaSetOwner) {
+			return 0 // Owners are no part of the value.
+		}
+		return n.Range
+	case *parser.SubqueryExpr:
+		return n.Range + longest
+	}
+	return longest
+}

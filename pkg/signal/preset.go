@@ -3,8 +3,7 @@
 //
 // A Preset is a built-in query for a server or exporter ("vllm/inflight"). It is limited to the Forecast's namespace
 // and finds the target's pods through their owners. A Source is a server or exporter with its presets and the signals
-// that it does not report. [Confine] limits a tenant's own query to the tenant's namespace; [CheckQuery] only checks
-// it, for tenants that may read the whole cluster. [Trust] is whose series count. Nothing here runs a query.
+// that it does not report. [Trust] is whose series count. Nothing here runs a query.
 package signal
 
 import (
@@ -91,11 +90,7 @@ func (s scope) formatQuery(text string) (string, error) {
 	if err != nil || s.trust.Cluster == "" {
 		return expr, err
 	}
-	cluster, err := s.trust.Cluster.matcher()
-	if err != nil {
-		return "", err
-	}
-	err = walkSelectors(root, func(v *parser.VectorSelector) error { return addMatcher(v, cluster) })
+	err = s.trust.Cluster.Limit(root)
 	return root.String(), err
 }
 

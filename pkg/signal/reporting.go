@@ -9,13 +9,15 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 )
 
 // selectors are the selectors of a rendered preset: of what pods report, one for each spelling of a metric, and of kube-state-metrics' owners without what they match of
 // the owner. The latter are by their metric.
 func (d Diagnosis) selectors() (reports []*parser.VectorSelector, owners map[string][]*parser.VectorSelector) {
 	owners = map[string][]*parser.VectorSelector{}
-	for _, s := range Selectors(d.Expr) {
+	for _, s := range promexpr.Selectors(d.Expr) {
 		switch {
 		case s.Name == podOwner || s.Name == replicaSetOwner:
 			plain := keepMatchers(s, "namespace", "exported_namespace", d.clusterLabel())
@@ -34,7 +36,7 @@ func (d Diagnosis) selectors() (reports []*parser.VectorSelector, owners map[str
 
 // spellings are the selectors of each name that a selector selects.
 func spellings(s *parser.VectorSelector) (out []*parser.VectorSelector) {
-	for _, name := range namesOf(s) {
+	for _, name := range promexpr.Names(s) {
 		one := &parser.VectorSelector{Name: name, LabelMatchers: slices.Clone(s.LabelMatchers)}
 		for i, m := range one.LabelMatchers {
 			if m.Name == model.MetricNameLabel {
@@ -59,25 +61,6 @@ func ofNames(selectors []*parser.VectorSelector, names []string) (out []*parser.
 func (d Diagnosis) clusterLabel() string {
 	label, _, _ := strings.Cut(string(d.Trust.Cluster), "=")
 	return label
-}
-
-// Selectors are those of an expression, without offsets; each once.
-func Selectors(expr string) []*parser.VectorSelector {
-	root, err := parser.NewParser(parser.Options{}).ParseExpr(expr)
-	if err != nil {
-		return nil
-	}
-	var out []*parser.VectorSelector
-	parser.Inspect(root, func(node parser.Node, _ []parser.Node) error {
-		if v, ok := node.(*parser.VectorSelector); ok {
-			plain := &parser.VectorSelector{Name: v.Name, LabelMatchers: v.LabelMatchers}
-			if !slices.ContainsFunc(out, func(o *parser.VectorSelector) bool { return o.String() == plain.String() }) {
-				out = append(out, plain)
-			}
-		}
-		return nil
-	})
-	return out
 }
 
 // keepMatchers is a selector with the name and the matchers of these labels only.

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 
 	"github.com/forewarm/forewarm/pkg/printable"
+	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 )
 
 // placeholder is a name in place of a target's.
@@ -26,7 +27,7 @@ func (d Diagnosis) ownedAs() map[string][]*regexp.Regexp {
 	if err != nil {
 		return out
 	}
-	for _, s := range Selectors(expr) {
+	for _, s := range promexpr.Selectors(expr) {
 		kind, name := matcher(s, "owner_kind"), matcher(s, "owner_name")
 		if kind == nil || name == nil || kind.Type != labels.MatchEqual {
 			continue

@@ -9,9 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 )
 
 // Trust is what an operator says of the series in a store: which of them count.
@@ -21,7 +22,7 @@ type Trust struct {
 	// namespace cannot be forged by who has pods in it, a job can: Prometheus may take its name from a label of the pod.)
 	Exporters []string
 	// Cluster that the series belong to; empty where the store has one cluster only.
-	Cluster Cluster
+	Cluster promexpr.Cluster
 	// ScrapeInterval is the longest time between two scrapes of a server; 0 means at most 30 s. Rates of presets are taken over four of
 	// them, and at least two minutes.
 	ScrapeInterval time.Duration
@@ -101,25 +102,4 @@ func (t Trust) Clusters(namespace string) string {
 	name := strconv.Quote(namespace)
 	return "count(" + fmt.Sprintf(owners, "exported_namespace="+name+","+t.reporters(namespace)) + " or " +
 		fmt.Sprintf(owners, `exported_namespace="",namespace=`+name) + ")"
-}
-
-// Cluster is a label and its value, "cluster=eu-1".
-type Cluster string
-
-// matcher selects the series of the cluster.
-func (c Cluster) matcher() (*labels.Matcher, error) {
-	label, value, _ := strings.Cut(string(c), "=")
-	if !model.LegacyValidation.IsValidLabelName(label) || label == model.MetricNameLabel || value == "" {
-		return nil, fmt.Errorf("cluster %.80q: write a label and its value, for example cluster=eu-1", string(c))
-	}
-	return labels.NewMatcher(labels.MatchEqual, label, value) //nolint:wrapcheck // An equality has no error.
-}
-
-// Validate returns what is wrong with the label and its value; none are no error.
-func (c Cluster) Validate() error {
-	if c == "" {
-		return nil
-	}
-	_, err := c.matcher()
-	return err
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/signal"
+	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 	"github.com/forewarm/forewarm/pkg/source/tenants"
 )
 
@@ -84,7 +85,7 @@ func (c Signals) Render(
 		out.Doubts = refresh.Doubts{
 			Often:   true,
 			Deleted: deleted,
-			Expr: signal.Labeled(refresh.DoubtLabel, map[string]string{
+			Expr: promexpr.Labeled(refresh.DoubtLabel, map[string]string{
 				refresh.DoubtSilent:    out.Silent,
 				refresh.DoubtDeleted:   "count(" + deleted + ")",
 				refresh.DoubtProfiling: p.IdleProfiling(namespace, workload, trust),
@@ -92,9 +93,9 @@ func (c Signals) Render(
 		}
 		out.Silent = "" // It is asked with the others.
 	} else {
-		out.Doubts.Expr = signal.Labeled(
+		out.Doubts.Expr = promexpr.Labeled(
 			refresh.DoubtLabel,
-			map[string]string{refresh.DoubtSamples: signal.SamplesInWindow(expr)},
+			map[string]string{refresh.DoubtSamples: promexpr.SamplesInWindow(expr)},
 		)
 	}
 	return out, nil
@@ -122,7 +123,7 @@ func targetOf(spec *v1alpha1.ForecastSpec, names ...string) signal.Target {
 
 func (c Signals) trustIn(source manifest.Source) signal.Trust {
 	return signal.Trust{
-		Exporters: c.Trust.Exporters, Cluster: signal.Cluster(source.Cluster),
+		Exporters: c.Trust.Exporters, Cluster: promexpr.Cluster(source.Cluster),
 		ScrapeInterval: cmp.Or(source.ScrapeInterval, c.Trust.ScrapeInterval),
 	}
 }
@@ -130,11 +131,14 @@ func (c Signals) trustIn(source manifest.Source) signal.Trust {
 // Confine implements manifest.Catalogue.
 func (c Signals) Confine(query, namespace string, source manifest.Source) (manifest.Rendered, error) {
 	diagnosis := signal.Diagnosis{Namespace: namespace}
-	confine := func(query string) (string, error) { return query, signal.CheckQuery(query) }
+	confine := func(query string) (string, error) {
+		_, err := promexpr.Parse(query)
+		return query, err
+	}
 	if !slices.Contains(c.Free, namespace) {
-		diagnosis.TenantLabel, diagnosis.Trust.Cluster = source.TenantLabel, signal.Cluster(source.Cluster)
+		diagnosis.TenantLabel, diagnosis.Trust.Cluster = source.TenantLabel, promexpr.Cluster(source.Cluster)
 		confine = func(query string) (string, error) {
-			return signal.Confine(query, source.TenantLabel, namespace, signal.Cluster(source.Cluster))
+			return promexpr.Confine(query, source.TenantLabel, namespace, promexpr.Cluster(source.Cluster))
 		}
 	}
 	query, err := confine(query)
@@ -144,12 +148,12 @@ func (c Signals) Confine(query, namespace string, source manifest.Source) (manif
 	diagnosis.Expr = query
 	return manifest.Rendered{
 		Diagnosis: diagnosis,
-		Doubts: refresh.Doubts{Expr: signal.Labeled(refresh.DoubtLabel, map[string]string{
-			refresh.DoubtCopies: signal.Copies(query, confine), refresh.DoubtSamples: signal.SamplesInWindow(query),
+		Doubts: refresh.Doubts{Expr: promexpr.Labeled(refresh.DoubtLabel, map[string]string{
+			refresh.DoubtCopies: promexpr.Copies(query, confine), refresh.DoubtSamples: promexpr.SamplesInWindow(query),
 		})},
 		Expr:     query,
-		Rate:     signal.IsRate(query),
-		Average:  signal.IsAverage(query),
+		Rate:     promexpr.IsRate(query),
+		Average:  promexpr.IsAverage(query),
 		Lookback: signal.Lookback(query),
 	}, nil
 }
