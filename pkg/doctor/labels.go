@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/refresh"
-	"github.com/forewarm/forewarm/pkg/signal"
+	"github.com/forewarm/forewarm/pkg/signal/diagnose"
 	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 )
 
@@ -44,7 +44,7 @@ func (p *patient) diagnose(ctx context.Context) Finding {
 			return *f
 		}
 	}
-	of, ok := p.target.Diagnosis.(signal.Diagnosis)
+	of, ok := p.target.Diagnosis.(diagnose.Query)
 	if !ok {
 		return p.finding("Source", Error, "check the query", "the query has no series")
 	}

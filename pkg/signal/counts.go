@@ -53,8 +53,7 @@ func reads(preset, name string) bool {
 	if err != nil {
 		return false
 	}
-	p.page = page{} // It tells engines apart, and is not what the preset counts.
-	expr, err := p.Render("any", Target{Kind: "Deployment", Name: "any"}, Trust{})
+	expr, err := p.Undivided().Render("any", Target{Kind: "Deployment", Name: "any"}, Trust{})
 	if err != nil {
 		return false
 	}

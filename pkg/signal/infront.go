@@ -197,11 +197,11 @@ func dynamo() Source {
 // frontend: they are no replicas of the target.
 func (s scope) sumOverFrontends(perPod string) string {
 	frontends := s
-	frontends.target = Target{Kind: "Deployment", Name: frontendOf(s.target)}
+	frontends.target = Target{Kind: "Deployment", Name: s.target.Frontend()}
 	for _, former := range s.target.FormerNames {
 		frontends.target.FormerNames = append(
 			frontends.target.FormerNames,
-			frontendOf(Target{Kind: s.target.Kind, Name: former}),
+			Target{Kind: s.target.Kind, Name: former}.Frontend(),
 		)
 	}
 	renamed := func(expr string) string {
@@ -214,8 +214,8 @@ func (s scope) totalOverFrontends(perPod string) string {
 	return s.unlessUnknown(s.sumOverFrontends(perPod), perPod)
 }
 
-// frontendOf is the name of the Deployment of the frontend of a target's graph.
-func frontendOf(t Target) string {
+// Frontend is the name of the Deployment of the frontend of a target in a graph of NVIDIA Dynamo.
+func (t Target) Frontend() string {
 	if at := strings.LastIndex(t.Name, "-"); at > 0 && t.Kind != "DynamoGraphDeployment" {
 		return t.Name[:at] + "-frontend"
 	}

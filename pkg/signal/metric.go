@@ -358,8 +358,8 @@ func (s scope) pageSeries(aggregate, names string, by ...string) string {
 	return s.series(aggregate, names, m, by...)
 }
 
-// startTime is what client libraries report of the process behind a page.
-const startTime = "process_start_time_seconds"
+// StartTime is the metric that client libraries report of the process behind a page.
+const StartTime = "process_start_time_seconds"
 
 // perEngine divides a sum by pod by the number of ports at which a job reads each engine of the pod: a second port of one server, or
 // a proxy in front of it. Ports are one engine if its process started at the same time, or where the page does not have that if its
@@ -378,7 +378,7 @@ func (s scope) perEngine(perPod string) string {
 	}
 	ports := fmt.Sprintf(
 		`max by (pod) (avg by (pod, job) (count_values by (pod, job) ("engine", %s and on (pod, job, instance) %s or %s > 0)))`,
-		read("max", startTime),
+		read("max", StartTime),
 		read("group", s.page.gauges+"|"+s.page.counters),
 		read("sum", s.page.counters),
 	)

@@ -65,6 +65,12 @@ func (p Preset) Every(step time.Duration) Preset {
 	return p
 }
 
+// Undivided is the preset without the metrics that tell the engines of a pod apart: with its quantities alone.
+func (p Preset) Undivided() Preset {
+	p.page = page{}
+	return p
+}
+
 // Render is the preset's PromQL for one workload: a single series, the total. No series means that none of the target's
 // pods reported. Names are quoted; an empty or impossible name is an error.
 func (p Preset) Render(namespace string, target Target, trust Trust) (string, error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/signal"
+	"github.com/forewarm/forewarm/pkg/signal/diagnose"
 	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 	"github.com/forewarm/forewarm/pkg/source/tenants"
 )
@@ -75,7 +76,7 @@ func (c Signals) Render(
 	}
 	out := manifest.Rendered{
 		Expr: expr, Clusters: trust.Clusters(namespace),
-		Diagnosis: signal.Diagnosis{Expr: expr, Namespace: namespace, Preset: preset, Target: workload, Trust: trust},
+		Diagnosis: diagnose.Query{Expr: expr, Namespace: namespace, Preset: preset, Target: workload, Trust: trust},
 		Unowned:   signal.Unowned(expr), Unit: p.Unit, Rate: p.Rate, Lookback: signal.Lookback(expr),
 	}
 	if !p.Rate { // Some servers have no counter before the first request.
@@ -130,7 +131,7 @@ func (c Signals) trustIn(source manifest.Source) signal.Trust {
 
 // Confine implements manifest.Catalogue.
 func (c Signals) Confine(query, namespace string, source manifest.Source) (manifest.Rendered, error) {
-	diagnosis := signal.Diagnosis{Namespace: namespace}
+	diagnosis := diagnose.Query{Namespace: namespace}
 	confine := func(query string) (string, error) {
 		_, err := promexpr.Parse(query)
 		return query, err

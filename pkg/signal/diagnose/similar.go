@@ -1,4 +1,4 @@
-package signal
+package diagnose
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 
 	"github.com/forewarm/forewarm/pkg/printable"
+	"github.com/forewarm/forewarm/pkg/signal"
 	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 )
 
@@ -20,14 +21,9 @@ const placeholder = "forewarm-placeholder"
 
 // ownedAs are the workloads of a target's pods as kube-state-metrics names them: their kind, and an expression with the target's name as
 // its group.
-func (d Diagnosis) ownedAs() map[string][]*regexp.Regexp {
+func (q Query) ownedAs() map[string][]*regexp.Regexp {
 	out := map[string][]*regexp.Regexp{}
-	s := scope{namespace: d.Namespace, target: Target{Kind: d.Target.Kind, Name: placeholder}}
-	expr, err := s.formatQuery(s.pods())
-	if err != nil {
-		return out
-	}
-	for _, s := range promexpr.Selectors(expr) {
+	for _, s := range promexpr.Selectors(signal.Target{Kind: q.Target.Kind, Name: placeholder}.Pods(q.Namespace)) {
 		kind, name := matcher(s, "owner_kind"), matcher(s, "owner_name")
 		if kind == nil || name == nil || kind.Type != labels.MatchEqual {
 			continue
@@ -56,9 +52,9 @@ func targetNames(workload string, as map[string][]*regexp.Regexp) (names []strin
 }
 
 // ownPods reports whether the pods of a workload are the target's.
-func (d Diagnosis) ownPods() func(workload string) bool {
-	as := d.ownedAs()
-	own := append([]string{d.Target.Name}, d.Target.FormerNames...)
+func (q Query) ownPods() func(workload string) bool {
+	as := q.ownedAs()
+	own := append([]string{q.Target.Name}, q.Target.FormerNames...)
 	return func(workload string) bool {
 		return slices.ContainsFunc(
 			targetNames(workload, as),
@@ -69,11 +65,11 @@ func (d Diagnosis) ownPods() func(workload string) bool {
 
 // similar is the workload that was probably meant, as one writes it in targetRef; empty if none is near. Of two that are equally near it is
 // the one whose pods report.
-func (d Diagnosis) similar(workloads, reporting map[string]float64) string {
+func (q Query) similar(workloads, reporting map[string]float64) string {
 	best, least := "", math.Inf(1)
-	as := d.ownedAs()
+	as := q.ownedAs()
 	consider := func(text, name string, distance float64) {
-		distance += d.distance(name)
+		distance += q.distance(name)
 		if distance < least || distance == least && text < best {
 			best, least = text, distance
 		}
@@ -88,7 +84,7 @@ func (d Diagnosis) similar(workloads, reporting map[string]float64) string {
 		for _, of := range targetNames(workload, as) {
 			consider(of, of, further)
 		}
-		if kind != d.Target.Kind && !slices.Contains(strings.Split(noOwner, "|"), kind) {
+		if kind != q.Target.Kind && !slices.Contains(strings.Split(noOwner, "|"), kind) {
 			consider(workload, name, further+otherKind)
 		}
 	}
@@ -99,9 +95,9 @@ func (d Diagnosis) similar(workloads, reporting map[string]float64) string {
 }
 
 // distance is how far a name is from the target's; infinite if the two are not easily confused.
-func (d Diagnosis) distance(name string) float64 {
-	own := d.Target.Name
-	changed := editDistance(own, name)
+func (q Query) distance(name string) float64 {
+	own := q.Target.Name
+	changed := signal.EditDistance(own, name)
 	shorter, longer := own, name
 	if len(shorter) > len(longer) {
 		shorter, longer = longer, shorter
@@ -113,10 +109,10 @@ func (d Diagnosis) distance(name string) float64 {
 	return math.Inf(1)
 }
 
-func (d Diagnosis) target() string { return d.Target.Kind + "/" + safe(d.Target.Name) }
+func (q Query) target() string { return q.Target.Kind + "/" + safe(q.Target.Name) }
 
-func (d Diagnosis) server() string {
-	server, _, _ := strings.Cut(d.Preset, "/")
+func (q Query) server() string {
+	server, _, _ := strings.Cut(q.Preset, "/")
 	return server
 }
 

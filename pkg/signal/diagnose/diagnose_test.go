@@ -1,28 +1,30 @@
-package signal_test
+package diagnose_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/promqltest"
-	"github.com/prometheus/prometheus/storage"
 
 	"github.com/forewarm/forewarm/pkg/signal"
+	"github.com/forewarm/forewarm/pkg/signal/diagnose"
 	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 )
 
 // asks evaluates expressions at five minutes of a load.
-func asks(t *testing.T, load string) signal.Ask {
+func asks(t *testing.T, load string) diagnose.Ask {
 	t.Helper()
-	lines := slices.DeleteFunc(
-		strings.Split(unique(load), "\n"),
-		func(line string) bool { return strings.TrimSpace(line) == "" },
-	)
-	storage := promqltest.LoadedStorage(t, "load 15s\n"+strings.Join(lines, "\n"))
+	seen, script := map[string]bool{}, "load 15s\n"
+	for line := range strings.Lines(load) { // Each series once, without blank lines.
+		if series, _, _ := strings.Cut(line, "} "); !seen[series] && strings.TrimSpace(line) != "" {
+			seen[series] = true
+			script += line
+		}
+	}
+	storage := promqltest.LoadedStorage(t, script)
 	t.Cleanup(func() {
 		if err := storage.Close(); err != nil {
 			t.Error(err)
@@ -235,7 +237,7 @@ func TestDiagnosisOfPresets(t *testing.T) {
 		}
 		for how, load := range all {
 			t.Run(name+"/"+how, func(t *testing.T) {
-				d := signal.Diagnosis{
+				q := diagnose.Query{
 					Namespace: or(c.namespace, "inference"),
 					Preset:    or(c.preset, "vllm/inflight"),
 					Target: signal.Target{
@@ -245,21 +247,21 @@ func TestDiagnosisOfPresets(t *testing.T) {
 					Trust: signal.DefaultTrust(),
 				}
 				if how == "two clusters" {
-					d.Trust.Cluster = "cluster=eu"
+					q.Trust.Cluster = "cluster=eu"
 				}
-				p, err := signal.Lookup(d.Preset)
+				p, err := signal.Lookup(q.Preset)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if d.Expr, err = p.Render(d.Namespace, d.Target, d.Trust); err != nil {
+				if q.Expr, err = p.Render(q.Namespace, q.Target, q.Trust); err != nil {
 					t.Fatal(err)
 				}
 				ask := asks(t, load)
-				value, err := ask(d.Expr, "")
+				value, err := ask(q.Expr, "")
 				if err != nil || len(value) > 0 {
 					t.Fatalf("the preset has a value: %v, %v", value, err)
 				}
-				got, err := d.Find(ask)
+				got, err := q.Find(ask)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -290,37 +292,6 @@ func or(text, other string) string {
 	return text
 }
 
-// Every preset has a diagnosis that can be evaluated, for every kind of workload, with all that the other presets' pods report.
-func TestEveryPresetHasADiagnosis(t *testing.T) {
-	var everything strings.Builder
-	for _, s := range scenarios() {
-		if s.trap == "" {
-			everything.WriteString(shorthands.Replace(s.load))
-		}
-	}
-	for name, load := range map[string]string{
-		"nothing": "  up 1x40\n", "owners": owners + neighbours, "everything": owners + neighbours + everything.String(),
-		"everything without owners": everything.String(),
-	} {
-		ask := asks(t, load)
-		for _, preset := range signal.Presets() {
-			for _, kind := range []string{"Deployment", "LLMInferenceService", "RayService"} {
-				d := signal.Diagnosis{
-					Namespace: "ai",
-					Preset:    preset.Name,
-					Target:    signal.Target{Kind: kind, Name: "nobody"},
-					Trust:     signal.DefaultTrust(),
-				}
-				d.Expr = render(t, preset.Name, d.Target)
-				got, err := d.Find(ask)
-				if err != nil || got.Message == "" || got.Remedy == "" || got.Check == "" {
-					t.Errorf("%s, %s of %s: %+v, %v", name, preset.Name, kind, got, err)
-				}
-			}
-		}
-	}
-}
-
 // Of a user's own query the part is named that matches nothing, and the label by which it does not.
 func TestDiagnosisOfQueries(t *testing.T) {
 	const load = `
@@ -347,7 +318,7 @@ func TestDiagnosisOfQueries(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := signal.Diagnosis{Expr: expr, Namespace: "ai", TenantLabel: "namespace"}.Find(asks(t, load))
+		got, err := diagnose.Query{Expr: expr, Namespace: "ai", TenantLabel: "namespace"}.Find(asks(t, load))
 		if err != nil || got.Check != want.check || !strings.Contains(got.String(), want.text) {
 			t.Errorf("%s\n is %s: %s, %v\nwant %s: %s", query, got.Check, got, err, want.check, want.text)
 		}
@@ -360,9 +331,26 @@ func TestDiagnosisOfQueries(t *testing.T) {
 			t.Errorf("%s names what is another namespace's: %s", query, got)
 		}
 	}
-	got, err := signal.Diagnosis{Expr: `sum(requests{model="c"})`, Namespace: "free"}.Find(asks(t, load))
+	got, err := diagnose.Query{Expr: `sum(requests{model="c"})`, Namespace: "free"}.Find(asks(t, load))
 	if want := `no series of requests has model="c", but 3 series have`; err != nil ||
 		!strings.Contains(got.String(), want) {
 		t.Errorf("a query that is not confined: %s, %v; want %s", got, err, want)
 	}
+}
+
+// exported is the same series as Prometheus stores them without honorLabels.
+func exported(load, namespace, pod string) string {
+	load = strings.ReplaceAll(load, `,pod="`, `,exported_pod="`)
+	return strings.ReplaceAll(load, `namespace="`, `namespace="`+namespace+`",pod="`+pod+`",exported_namespace="`)
+}
+
+// without drops the lines of a load that contain a text.
+func without(load, text string) string {
+	var kept []string
+	for line := range strings.Lines(load) {
+		if !strings.Contains(line, text) {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept, "")
 }

@@ -1,4 +1,4 @@
-package signal
+package diagnose
 
 import (
 	"fmt"
@@ -10,24 +10,25 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 
+	"github.com/forewarm/forewarm/pkg/signal"
 	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 )
 
 // selectors are the selectors of a rendered preset: of what pods report, one for each spelling of a metric, and of kube-state-metrics' owners without what they match of
 // the owner. The latter are by their metric.
-func (d Diagnosis) selectors() (reports []*parser.VectorSelector, owners map[string][]*parser.VectorSelector) {
+func (q Query) selectors() (reports []*parser.VectorSelector, owners map[string][]*parser.VectorSelector) {
 	owners = map[string][]*parser.VectorSelector{}
-	for _, s := range promexpr.Selectors(d.Expr) {
+	for _, s := range promexpr.Selectors(q.Expr) {
 		switch {
-		case s.Name == podOwner || s.Name == replicaSetOwner:
-			plain := keepMatchers(s, "namespace", "exported_namespace", d.clusterLabel())
+		case s.Name == signal.PodOwner || s.Name == signal.ReplicaSetOwner:
+			plain := keepMatchers(s, "namespace", "exported_namespace", q.clusterLabel())
 			if !slices.ContainsFunc(
 				owners[s.Name],
 				func(o *parser.VectorSelector) bool { return o.String() == plain.String() },
 			) {
 				owners[s.Name] = append(owners[s.Name], plain)
 			}
-		case matcher(s, "exported_namespace") != nil && s.Name != startTime:
+		case matcher(s, "exported_namespace") != nil && s.Name != signal.StartTime:
 			reports = append(reports, spellings(s)...)
 		}
 	}
@@ -58,8 +59,8 @@ func ofNames(selectors []*parser.VectorSelector, names []string) (out []*parser.
 	return out
 }
 
-func (d Diagnosis) clusterLabel() string {
-	label, _, _ := strings.Cut(string(d.Trust.Cluster), "=")
+func (q Query) clusterLabel() string {
+	label, _, _ := strings.Cut(string(q.Trust.Cluster), "=")
 	return label
 }
 
@@ -126,7 +127,7 @@ const noOwner = `|<none>`
 // workloads is 1 for each pod that kube-state-metrics knows, with its workload in the label workload: "Deployment/llama". Of several owners
 // that it reports of one pod or ReplicaSet one counts.
 func workloads(owners map[string][]*parser.VectorSelector) string {
-	pods, sets := owners[podOwner], owners[replicaSetOwner]
+	pods, sets := owners[signal.PodOwner], owners[signal.ReplicaSetOwner]
 	if len(pods) == 0 || len(sets) == 0 {
 		return ""
 	}
@@ -199,14 +200,14 @@ func merged(selectors []*parser.VectorSelector) (out []*parser.VectorSelector) {
 	return out
 }
 
-func (d Diagnosis) reporting(
+func (q Query) reporting(
 	ask Ask, reports []*parser.VectorSelector, owners map[string][]*parser.VectorSelector,
 ) (out reporting, err error) {
 	if len(reports) == 0 {
 		return out, nil
 	}
 	found, err := ask(rows(reports, owners), "row")
-	own := d.ownPods()
+	own := q.ownPods()
 	out.metrics, out.workloads = map[string]float64{}, map[string]float64{}
 	for row, n := range found {
 		metric, workload, _ := strings.Cut(row, " ")
@@ -245,7 +246,7 @@ const (
 )
 
 // lacking counts the series of each metric that lack a label, by what they lack and the metric in the label row.
-func (d Diagnosis) lacking(reports []*parser.VectorSelector) string {
+func (q Query) lacking(reports []*parser.VectorSelector) string {
 	var parts []string
 	add := func(lacks, metric string, s *parser.VectorSelector) {
 		part := fmt.Sprintf(`label_replace(count(%s), "row", "%s %s", "", "")`, s, lacks, metric)
@@ -254,7 +255,7 @@ func (d Diagnosis) lacking(reports []*parser.VectorSelector) string {
 		}
 	}
 	for _, s := range reports {
-		cluster := d.clusterLabel()
+		cluster := q.clusterLabel()
 		plain := keepMatchers(s, "namespace", cluster)
 		if exported(s) {
 			all := keepMatchers(s, "namespace", "exported_namespace", cluster)
@@ -271,12 +272,12 @@ func (d Diagnosis) lacking(reports []*parser.VectorSelector) string {
 }
 
 // withoutLabels is the cause where series exist that lack a label by which a preset finds the pods of a namespace.
-func (d Diagnosis) withoutLabels(ask Ask, reports []*parser.VectorSelector) (c Cause, ok bool, err error) {
-	reports = ofNames(reports, d.names())
+func (q Query) withoutLabels(ask Ask, reports []*parser.VectorSelector) (c Cause, ok bool, err error) {
+	reports = ofNames(reports, q.names())
 	if len(reports) == 0 {
 		return c, false, nil
 	}
-	found, err := ask(d.lacking(reports), "row")
+	found, err := ask(q.lacking(reports), "row")
 	if err != nil {
 		return c, false, err
 	}
@@ -293,7 +294,7 @@ func (d Diagnosis) withoutLabels(ask Ask, reports []*parser.VectorSelector) (c C
 				"%s of %s in namespace %s %s no label pod, so their pods are not found",
 				count(n, "series"),
 				s.Name,
-				d.Namespace,
+				q.Namespace,
 				have(n),
 			)
 			c.Remedy = "let the scrape add the pod, as a PodMonitor or ServiceMonitor does"
@@ -303,7 +304,7 @@ func (d Diagnosis) withoutLabels(ask Ask, reports []*parser.VectorSelector) (c C
 			c.Message = fmt.Sprintf(
 				"no series of %s has the namespace %s, and %s %s none at all",
 				s.Name,
-				d.Namespace,
+				q.Namespace,
 				count(n, "series"),
 				have(n),
 			)

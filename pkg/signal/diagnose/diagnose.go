@@ -1,4 +1,5 @@
-package signal
+// Package diagnose finds out why a Forecast's query has no series, with a few more queries.
+package diagnose
 
 import (
 	"fmt"
@@ -8,19 +9,20 @@ import (
 
 	"github.com/prometheus/prometheus/promql/parser"
 
+	"github.com/forewarm/forewarm/pkg/signal"
 	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 )
 
-// Diagnosis finds out why a Forecast's query has no series. It names only workloads of the Forecast's own namespace: of what others
+// Query is a Forecast's query that has no series. Its diagnosis names only workloads of the Forecast's own namespace: of what others
 // report it learns at most how much there is.
-type Diagnosis struct {
+type Query struct {
 	// Expr is the rendered preset, or the user's own query, confined.
 	Expr      string
 	Namespace string
 	// Preset, Target and Trust are what Expr was rendered for; Preset is empty for a user's own query.
 	Preset string
-	Target Target
-	Trust  Trust
+	Target signal.Target
+	Trust  signal.Trust
 	// TenantLabel confines a user's own query to the namespace; empty if it may read all namespaces.
 	TenantLabel string
 }
@@ -54,8 +56,8 @@ func (c Cause) String() string {
 }
 
 // Explain is the text of the cause.
-func (d Diagnosis) Explain(ask Ask) (string, error) {
-	c, err := d.Find(ask)
+func (q Query) Explain(ask Ask) (string, error) {
+	c, err := q.Find(ask)
 	if err != nil {
 		return "", err
 	}
@@ -63,32 +65,32 @@ func (d Diagnosis) Explain(ask Ask) (string, error) {
 }
 
 // Find finds the cause with a few queries. The error is that of ask.
-func (d Diagnosis) Find(ask Ask) (Cause, error) {
-	if d.Preset == "" {
-		return d.findInQuery(ask)
+func (q Query) Find(ask Ask) (Cause, error) {
+	if q.Preset == "" {
+		return q.findInQuery(ask)
 	}
 	// The pods that report to dynamo are those of the frontend.
-	if front := frontendOf(d.Target); d.server() == "dynamo" && d.Target.Name != front {
-		of := d
-		of.Target = Target{Kind: "Deployment", Name: front}
+	if front := q.Target.Frontend(); q.server() == "dynamo" && q.Target.Name != front {
+		of := q
+		of.Target = signal.Target{Kind: "Deployment", Name: front}
 		return of.Find(ask)
 	}
-	reports, owners := d.selectors()
-	found, err := d.reporting(ask, reports, owners)
+	reports, owners := q.selectors()
+	found, err := q.reporting(ask, reports, owners)
 	switch {
 	case err != nil:
 		return Cause{}, err
 	case found.pods == 0:
-		return d.nothingReports(ask, reports, owners)
+		return q.nothingReports(ask, reports, owners)
 	case found.own == 0:
-		return d.othersReport(ask, found, owners)
+		return q.othersReport(ask, found, owners)
 	}
-	return d.ownReport(ask, found)
+	return q.ownReport(ask, found)
 }
 
 // claimed is the cause if only pods of other namespaces report this one's, and do not count.
-func (d Diagnosis) claimed(ask Ask) (c Cause, ok bool, err error) {
-	claims := Claims(d.Expr)
+func (q Query) claimed(ask Ask) (c Cause, ok bool, err error) {
+	claims := signal.Claims(q.Expr)
 	if claims == "" {
 		return c, false, nil
 	}
@@ -98,7 +100,7 @@ func (d Diagnosis) claimed(ask Ask) (c Cause, ok bool, err error) {
 		fmt.Sprintf(
 			"pods of %s report pods of namespace %s, and are not named as exporters",
 			count(n, "other namespace"),
-			d.Namespace,
+			q.Namespace,
 		),
 		"if they are exporters, the operator adds their namespaces to --exporter-namespaces (forewarm doctor lists them)",
 	}, n > 0, err
@@ -111,26 +113,26 @@ func number(ask Ask, expr string) (float64, error) {
 }
 
 // withoutOwners is the cause if kube-state-metrics reports no owners of the namespace's pods, or not those of their ReplicaSets.
-func (d Diagnosis) withoutOwners(
+func (q Query) withoutOwners(
 	ask Ask, all map[string]float64, owners map[string][]*parser.VectorSelector,
 ) (c Cause, ok bool, err error) {
-	if len(owners[podOwner]) == 0 {
+	if len(owners[signal.PodOwner]) == 0 {
 		return c, false, nil
 	}
 	anywhere := func(metric string) (float64, error) {
-		return number(ask, "count("+keepMatchers(owners[metric][0], d.clusterLabel()).String()+")")
+		return number(ask, "count("+keepMatchers(owners[metric][0], q.clusterLabel()).String()+")")
 	}
 	if len(all) == 0 {
-		if c, ok, err = d.claimed(ask); err != nil || ok {
+		if c, ok, err = q.claimed(ask); err != nil || ok {
 			return c, ok, err
 		}
 		var n float64
-		switch n, err = anywhere(podOwner); {
+		switch n, err = anywhere(signal.PodOwner); {
 		case err != nil:
 			return c, false, err
 		case n == 0:
 			return Cause{
-				CheckOwners, "kube-state-metrics reports no owners (" + podOwner + ")",
+				CheckOwners, "kube-state-metrics reports no owners (" + signal.PodOwner + ")",
 				"install kube-state-metrics, or scrape it: presets find the pods of a workload by its metrics",
 			}, true, nil
 		}
@@ -138,20 +140,20 @@ func (d Diagnosis) withoutOwners(
 			CheckOwners,
 			fmt.Sprintf(
 				"kube-state-metrics reports no owners (%s) of pods in namespace %s, only of pods in other namespaces",
-				podOwner,
-				d.Namespace,
+				signal.PodOwner,
+				q.Namespace,
 			),
 			"check the namespace of the Forecast; if it is right, let kube-state-metrics report it (--namespaces) and its scrape keep the " +
 				"labels (honorLabels: true)",
 		}, true, nil
 	}
-	if d.Target.Kind == "ReplicaSet" || !slices.ContainsFunc(slices.Collect(maps.Keys(all)), func(w string) bool {
+	if q.Target.Kind == "ReplicaSet" || !slices.ContainsFunc(slices.Collect(maps.Keys(all)), func(w string) bool {
 		return strings.HasPrefix(w, "ReplicaSet/")
 	}) {
 		return c, false, nil
 	}
 	var sets []string
-	for _, s := range owners[replicaSetOwner] {
+	for _, s := range owners[signal.ReplicaSetOwner] {
 		sets = append(sets, s.String())
 	}
 	n, err := number(ask, "count("+strings.Join(sets, " or ")+")")
@@ -162,25 +164,24 @@ func (d Diagnosis) withoutOwners(
 		CheckOwners,
 		fmt.Sprintf(
 			"kube-state-metrics reports no owners of ReplicaSets (%s), so the pods of a Deployment are not found",
-			replicaSetOwner,
+			signal.ReplicaSetOwner,
 		),
 		"let it collect replicasets (--resources), and do not drop the metric",
 	}, true, nil
 }
 
 // names are the metrics of a preset, each in its first spelling.
-func (d Diagnosis) names() (names []string) {
-	expr := d.Expr
-	if p, err := Lookup(d.Preset); err == nil {
-		p.page = page{} // It tells engines apart, and is no quantity of the preset.
-		if plain, bad := p.Render(d.Namespace, d.Target, d.Trust); bad == nil {
+func (q Query) names() (names []string) {
+	expr := q.Expr
+	if p, err := signal.Lookup(q.Preset); err == nil {
+		if plain, bad := p.Undivided().Render(q.Namespace, q.Target, q.Trust); bad == nil {
 			expr = plain
 		}
 	}
 	for _, s := range promexpr.Selectors(expr) {
 		name := promexpr.Names(s)[0]
-		own := matcher(s, "exported_namespace") == nil || name == startTime || name == podOwner ||
-			name == replicaSetOwner
+		own := matcher(s, "exported_namespace") == nil || name == signal.StartTime || name == signal.PodOwner ||
+			name == signal.ReplicaSetOwner
 		if !own && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
@@ -189,37 +190,37 @@ func (d Diagnosis) names() (names []string) {
 }
 
 // metrics are the metrics of a preset: "vllm metrics (vllm:num_requests_running)".
-func (d Diagnosis) metrics() string {
+func (q Query) metrics() string {
 	const most = 3
-	names := d.names()
+	names := q.names()
 	text := strings.Join(names[:min(most, len(names))], ", ")
 	if len(names) > most {
 		text += ", …"
 	}
-	return d.server() + " metrics (" + text + ")"
+	return q.server() + " metrics (" + text + ")"
 }
 
 // nothingReports is the cause where no pod of the namespace reports the preset's metrics.
-func (d Diagnosis) nothingReports(
+func (q Query) nothingReports(
 	ask Ask, reports []*parser.VectorSelector, owners map[string][]*parser.VectorSelector,
 ) (Cause, error) {
-	if c, ok, err := d.claimed(ask); err != nil || ok {
+	if c, ok, err := q.claimed(ask); err != nil || ok {
 		return c, err
 	}
-	if c, ok, err := d.withoutLabels(ask, reports); err != nil || ok {
+	if c, ok, err := q.withoutLabels(ask, reports); err != nil || ok {
 		return c, err
 	}
 	c := Cause{
 		Check:   CheckSource,
-		Message: fmt.Sprintf("no pod in namespace %s reports %s", d.Namespace, d.metrics()),
+		Message: fmt.Sprintf("no pod in namespace %s reports %s", q.Namespace, q.metrics()),
 	}
-	others, err := d.otherServers(ask, owners)
+	others, err := q.otherServers(ask, owners)
 	if err != nil {
 		return c, err
 	}
 	if others.server != "" {
 		c.Message += fmt.Sprintf(", but %s %s metrics", pods(others.pods, "report"), others.server)
-		c.Remedy = "use the preset " + others.preset + ", or scrape the server that " + d.Preset + " is for"
+		c.Remedy = "use the preset " + others.preset + ", or scrape the server that " + q.Preset + " is for"
 		return c, nil
 	}
 	all, err := known(ask, owners)
@@ -227,7 +228,7 @@ func (d Diagnosis) nothingReports(
 		return c, err
 	}
 	c.Remedy = "check that the server's metrics are scraped, for example by a PodMonitor, and that the preset is that of your server"
-	missing, ok, err := d.withoutOwners(ask, all, owners)
+	missing, ok, err := q.withoutOwners(ask, all, owners)
 	if err != nil {
 		return c, err
 	}
@@ -236,20 +237,20 @@ func (d Diagnosis) nothingReports(
 		c.Remedy = missing.Remedy + "; and " + c.Remedy
 		return c, nil
 	}
-	own, ownPods := 0.0, d.ownPods()
+	own, ownPods := 0.0, q.ownPods()
 	for workload, n := range all {
 		if ownPods(workload) {
 			own += n
 		}
 	}
-	switch near := d.similar(all, nil); {
+	switch near := q.similar(all, nil); {
 	case own > 0:
-		c.Message += fmt.Sprintf("; %s has %s", d.target(), count(own, "pod"))
+		c.Message += fmt.Sprintf("; %s has %s", q.target(), count(own, "pod"))
 	case near != "":
-		c.Message += fmt.Sprintf(", and no pod belongs to %s. Did you mean %s?", d.target(), near)
+		c.Message += fmt.Sprintf(", and no pod belongs to %s. Did you mean %s?", q.target(), near)
 		c.Remedy = "check spec.targetRef; and " + c.Remedy
 	default:
-		c.Message += ", and no pod belongs to " + d.target()
+		c.Message += ", and no pod belongs to " + q.target()
 		c.Remedy = "check spec.targetRef and the namespace; and " + c.Remedy
 	}
 	return c, nil
@@ -262,13 +263,13 @@ type otherServer struct {
 }
 
 // otherServers is the server whose metrics most pods of the target report, or of the namespace; empty without one.
-func (d Diagnosis) otherServers(ask Ask, owners map[string][]*parser.VectorSelector) (best otherServer, err error) {
-	reports, ofMetric := d.ofOtherServers()
+func (q Query) otherServers(ask Ask, owners map[string][]*parser.VectorSelector) (best otherServer, err error) {
+	reports, ofMetric := q.ofOtherServers()
 	if len(reports) == 0 {
 		return best, nil
 	}
 	found, err := ask(rows(reports, owners), "row")
-	own := d.ownPods()
+	own := q.ownPods()
 	bestOwn := false
 	for _, row := range slices.Sorted(maps.Keys(found)) {
 		metric, workload, _ := strings.Cut(row, " ")
@@ -288,43 +289,43 @@ func (d Diagnosis) otherServers(ask Ask, owners map[string][]*parser.VectorSelec
 
 // ofOtherServers is what pods of other servers report, and the preset of each metric; none for a preset of an exporter or a gateway, which
 // is chosen for a reason.
-func (d Diagnosis) ofOtherServers() (reports []*parser.VectorSelector, ofMetric map[string]Preset) {
-	if !slices.ContainsFunc(Sources(), func(s Source) bool { return s.Name == d.server() && s.serves() }) {
+func (q Query) ofOtherServers() (reports []*parser.VectorSelector, ofMetric map[string]signal.Preset) {
+	if !slices.ContainsFunc(signal.Sources(), func(s signal.Source) bool { return s.Name == q.server() && serves(s) }) {
 		return nil, nil
 	}
-	ofMetric = map[string]Preset{}
-	_, signal, _ := strings.Cut(d.Preset, "/")
-	for _, source := range Sources() {
-		if source.Name == d.server() || !source.serves() {
+	ofMetric = map[string]signal.Preset{}
+	_, demand, _ := strings.Cut(q.Preset, "/")
+	for _, source := range signal.Sources() {
+		if source.Name == q.server() || !serves(source) {
 			continue
 		}
 		p := source.Presets[0]
-		if same, err := Lookup(source.Name + "/" + signal); err == nil {
+		if same, err := signal.Lookup(source.Name + "/" + demand); err == nil {
 			p = same
 		}
-		expr, err := p.Render(d.Namespace, d.Target, d.Trust)
+		expr, err := p.Render(q.Namespace, q.Target, q.Trust)
 		if err != nil {
 			continue
 		}
-		other := Diagnosis{Expr: expr, Namespace: d.Namespace, Preset: p.Name, Target: d.Target, Trust: d.Trust}
+		other := Query{Expr: expr, Namespace: q.Namespace, Preset: p.Name, Target: q.Target, Trust: q.Trust}
 		own, _ := other.selectors()
 		const most = 2 // Servers are known by few metrics, and queries have a limit.
 		names := other.names()
 		for _, s := range ofNames(own, names[:min(most, len(names))]) {
 			ofMetric[s.Name] = p
-			reports = append(reports, keepMatchers(s, "namespace", "exported_namespace", d.clusterLabel()))
+			reports = append(reports, keepMatchers(s, "namespace", "exported_namespace", q.clusterLabel()))
 		}
 	}
 	return reports, ofMetric
 }
 
 // serves reports whether a source is a server of requests: its own pods report its metrics.
-func (s Source) serves() bool {
+func serves(s signal.Source) bool {
 	return !slices.Contains([]string{"dcgm", "nvml", "gateway", "dynamo"}, s.Name)
 }
 
 // othersReport is the cause where pods of the namespace report, and none of them is the target's.
-func (d Diagnosis) othersReport(ask Ask, found reporting, owners map[string][]*parser.VectorSelector) (Cause, error) {
+func (q Query) othersReport(ask Ask, found reporting, owners map[string][]*parser.VectorSelector) (Cause, error) {
 	all, err := known(ask, owners)
 	if err != nil {
 		return Cause{}, err
@@ -332,29 +333,29 @@ func (d Diagnosis) othersReport(ask Ask, found reporting, owners map[string][]*p
 	reported := fmt.Sprintf(
 		"%s in namespace %s %s %s metrics",
 		count(found.pods, "pod"),
-		d.Namespace,
+		q.Namespace,
 		verb(found.pods, "report"),
-		d.server(),
+		q.server(),
 	)
-	if c, ok, err := d.withoutOwners(ask, all, owners); err != nil || ok {
+	if c, ok, err := q.withoutOwners(ask, all, owners); err != nil || ok {
 		c.Message = reported + ", but " + c.Message
 		return c, err
 	}
 	c := Cause{
 		CheckSource,
-		reported + "; none belongs to " + d.target(),
+		reported + "; none belongs to " + q.target(),
 		"check spec.targetRef, and that its pods run and are scraped",
 	}
-	own, ownPods := 0.0, d.ownPods()
+	own, ownPods := 0.0, q.ownPods()
 	for workload, n := range all {
 		if ownPods(workload) {
 			own += n
 		}
 	}
-	gateway := d.server() == "gateway" && firstOn(d.Expr, parser.MUL, "picker") != nil
-	switch near := d.similar(all, found.workloads); {
+	gateway := q.server() == "gateway" && strings.Contains(q.Expr, "* on (picker)")
+	switch near := q.similar(all, found.workloads); {
 	case gateway && own > 0:
-		c.Message = reported + "; none of them routes to pods of " + d.target()
+		c.Message = reported + "; none of them routes to pods of " + q.target()
 		c.Remedy = "check that the InferencePool selects them, or give it the workload's name"
 	case own > 0:
 		c.Message += ", which has " + count(own, "other pod")
@@ -372,9 +373,9 @@ func (d Diagnosis) othersReport(ask Ask, found reporting, owners map[string][]*p
 }
 
 // ownReport is the cause where pods of the target report.
-func (d Diagnosis) ownReport(ask Ask, found reporting) (Cause, error) {
-	own := fmt.Sprintf("%s of %s %s", count(found.own, "pod"), d.target(), verb(found.own, "report"))
-	root, err := parser.NewParser(parser.Options{}).ParseExpr(d.Expr)
+func (q Query) ownReport(ask Ask, found reporting) (Cause, error) {
+	own := fmt.Sprintf("%s of %s %s", count(found.own, "pod"), q.target(), verb(found.own, "report"))
+	root, err := parser.NewParser(parser.Options{}).ParseExpr(q.Expr)
 	if err != nil {
 		return Cause{}, err
 	}
@@ -384,11 +385,11 @@ func (d Diagnosis) ownReport(ask Ask, found reporting) (Cause, error) {
 		return Cause{
 			CheckSource,
 			fmt.Sprintf("%s %s, but not %s, and the preset %s needs them together", own, strings.Join(reported, ", "),
-				strings.Join(missing, ", "), d.Preset),
+				strings.Join(missing, ", "), q.Preset),
 			"check that the server's version reports it, and that the scrape does not drop it",
 		}, nil
 	}
-	if unknown := Unowned(d.Expr); unknown != "" {
+	if unknown := signal.Unowned(q.Expr); unknown != "" {
 		n, err := number(ask, unknown)
 		if err != nil {
 			return Cause{}, err
@@ -399,7 +400,7 @@ func (d Diagnosis) ownReport(ask Ask, found reporting) (Cause, error) {
 				fmt.Sprintf(
 					"%s %s metrics, but kube-state-metrics reports no owner of %s that %s, too",
 					own,
-					d.server(),
+					q.server(),
 					count(n, "other pod"),
 					verb(n, "report")+" them",
 				),
@@ -409,7 +410,7 @@ func (d Diagnosis) ownReport(ask Ask, found reporting) (Cause, error) {
 	}
 	return Cause{
 		CheckSource,
-		fmt.Sprintf("%s %s metrics, but there is no value of the preset %s yet", own, d.server(), d.Preset),
+		fmt.Sprintf("%s %s metrics, but there is no value of the preset %s yet", own, q.server(), q.Preset),
 		"a rate needs several samples; if this lasts, check that each pod reports all metrics of the preset",
 	}, nil
 }
@@ -418,7 +419,7 @@ func (d Diagnosis) ownReport(ask Ask, found reporting) (Cause, error) {
 func missingMetrics(node parser.Expr, reported map[string]float64) (missing []string) {
 	switch n := node.(type) {
 	case *parser.VectorSelector:
-		own := n.Name == podOwner || n.Name == replicaSetOwner || matcher(n, "exported_namespace") == nil
+		own := n.Name == signal.PodOwner || n.Name == signal.ReplicaSetOwner || matcher(n, "exported_namespace") == nil
 		names := promexpr.Names(n)
 		if !own && !slices.ContainsFunc(names, func(name string) bool { return reported[name] > 0 }) {
 			missing = names[:1]
