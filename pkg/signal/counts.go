@@ -57,21 +57,10 @@ func reads(preset, name string) bool {
 	if err != nil {
 		return false
 	}
-	root, err := parser.NewParser(parser.Options{}).ParseExpr(expr)
-	if err != nil {
-		return false
-	}
-	name, found := strings.ReplaceAll(name, ":", "_"), false
-	parser.Inspect(root, func(node parser.Node, _ []parser.Node) error {
-		if s, ok := node.(*parser.VectorSelector); ok && !found {
-			found = slices.ContainsFunc(
-				promexpr.Names(s),
-				func(read string) bool { return strings.ReplaceAll(read, ":", "_") == name },
-			)
-		}
-		return nil
+	plain := func(name string) string { return strings.ReplaceAll(name, ":", "_") }
+	return slices.ContainsFunc(promexpr.Selectors(expr), func(s *parser.VectorSelector) bool {
+		return slices.ContainsFunc(promexpr.Names(s), func(read string) bool { return plain(read) == plain(name) })
 	})
-	return found
 }
 
 // DefaultWait is the wait of a lateness preset that is shown without an objective.

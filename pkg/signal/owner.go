@@ -200,10 +200,8 @@ func ReadyReplicas(namespace string, target Target, trust Trust) (string, error)
 		return "", fmt.Errorf("ready replicas: %w", err)
 	}
 	s := scope{namespace: namespace, target: target, trust: trust}
-	ready := s.instantSeries("kube_pod_status_ready", `condition="true"`)
-	return s.formatQuery(
-		fmt.Sprintf(`sum(max by (pod) (%s) * on (pod) group_left () group by (pod) (%s))`, ready, s.replicaPods()),
-	)
+	return s.formatQuery(fmt.Sprintf(`sum(max by (pod) (%s) * on (pod) group_left () group by (pod) (%s))`,
+		s.instantSeries("kube_pod_status_ready", `condition="true"`), s.replicaPods()))
 }
 
 // Unowned is PromQL for the number of pods that report to a rendered preset, and of which kube-state-metrics does not say whose they

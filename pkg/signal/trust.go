@@ -65,17 +65,12 @@ func (t Trust) Validate() error {
 // Claims is PromQL for the namespaces whose reports of a rendered preset's pods do not count, one series for each: those of
 // pods of other namespaces that are no exporters. It is empty for an expression that reads no reports.
 func Claims(expr string) string {
-	root, err := parser.NewParser(parser.Options{}).ParseExpr(expr)
-	if err != nil {
-		return ""
-	}
 	var refused []string
-	parser.Inspect(root, func(node parser.Node, _ []parser.Node) error {
-		s, ok := node.(*parser.VectorSelector)
-		if !ok || !slices.ContainsFunc(s.LabelMatchers, func(m *labels.Matcher) bool {
+	for _, s := range promexpr.Selectors(expr) {
+		if !slices.ContainsFunc(s.LabelMatchers, func(m *labels.Matcher) bool {
 			return m.Name == "exported_namespace" && m.Value != ""
 		}) {
-			return nil
+			continue
 		}
 		other := &parser.VectorSelector{Name: s.Name}
 		for _, m := range s.LabelMatchers {
@@ -87,8 +82,7 @@ func Claims(expr string) string {
 		if text := "group by (namespace) (" + other.String() + ")"; !slices.Contains(refused, text) {
 			refused = append(refused, text)
 		}
-		return nil
-	})
+	}
 	return strings.Join(refused, " or ")
 }
 

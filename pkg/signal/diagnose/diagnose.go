@@ -4,6 +4,7 @@ package diagnose
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -71,103 +72,105 @@ func (q Query) Find(ask Ask) (Cause, error) {
 	}
 	// The pods that report to dynamo are those of the frontend.
 	if front := q.Target.Frontend(); q.server() == "dynamo" && q.Target.Name != front {
-		of := q
-		of.Target = signal.Target{Kind: "Deployment", Name: front}
-		return of.Find(ask)
+		q.Target = signal.Target{Kind: "Deployment", Name: front}
 	}
-	reports, owners := q.selectors()
-	found, err := q.reporting(ask, reports, owners)
+	f := finder{Query: q, ask: ask, ownedAs: ownedAs(q.Target.Kind)}
+	f.reports, f.owners = q.selectors()
+	found, err := f.reporting()
 	switch {
 	case err != nil:
 		return Cause{}, err
 	case found.pods == 0:
-		return q.nothingReports(ask, reports, owners)
+		return f.nothingReports()
 	case found.own == 0:
-		return q.othersReport(ask, found, owners)
+		return f.othersReport(found)
 	}
-	return q.ownReport(ask, found)
+	return f.ownReport(found)
 }
 
-// claimed is the cause if only pods of other namespaces report this one's, and do not count.
-func (q Query) claimed(ask Ask) (c Cause, ok bool, err error) {
-	claims := signal.Claims(q.Expr)
-	if claims == "" {
-		return c, false, nil
-	}
-	n, err := number(ask, "count("+claims+")")
-	return Cause{
-		CheckExporters,
-		fmt.Sprintf(
-			"pods of %s report pods of namespace %s, and are not named as exporters",
-			count(n, "other namespace"),
-			q.Namespace,
-		),
-		"if they are exporters, the operator adds their namespaces to --exporter-namespaces (forewarm doctor lists them)",
-	}, n > 0, err
+// finder finds the cause for a preset.
+type finder struct {
+	Query
+
+	ask Ask
+	// reports and owners are the selectors of the preset.
+	reports []*parser.VectorSelector
+	owners  map[string][]*parser.VectorSelector
+	// ownedAs are the workloads of the pods of a target of this kind.
+	ownedAs map[string][]*regexp.Regexp
 }
 
 // number is the value of an expression with at most one series; 0 for none.
-func number(ask Ask, expr string) (float64, error) {
-	got, err := ask(expr, "")
+func (f finder) number(expr string) (float64, error) {
+	got, err := f.ask(expr, "")
 	return got[""], err
 }
 
-// withoutOwners is the cause if kube-state-metrics reports no owners of the namespace's pods, or not those of their ReplicaSets.
-func (q Query) withoutOwners(
-	ask Ask, all map[string]float64, owners map[string][]*parser.VectorSelector,
-) (c Cause, ok bool, err error) {
-	if len(owners[signal.PodOwner]) == 0 {
-		return c, false, nil
+// claimed is the cause if only pods of other namespaces report this one's, and do not count.
+func (f finder) claimed() (Cause, error) {
+	claims := signal.Claims(f.Expr)
+	if claims == "" {
+		return Cause{}, nil
 	}
-	anywhere := func(metric string) (float64, error) {
-		return number(ask, "count("+keepMatchers(owners[metric][0], q.clusterLabel()).String()+")")
+	n, err := f.number("count(" + claims + ")")
+	if err != nil || n == 0 {
+		return Cause{}, err
+	}
+	text := fmt.Sprintf("pods of %s report pods of namespace %s, and are not named as exporters",
+		count(n, "other namespace"), f.Namespace)
+	return Cause{
+		CheckExporters,
+		text,
+		"if they are exporters, the operator adds their namespaces to --exporter-namespaces (forewarm doctor lists them)",
+	}, nil
+}
+
+// withoutOwners is the cause if kube-state-metrics reports no owners of the namespace's pods, or not those of their ReplicaSets.
+func (f finder) withoutOwners(all map[string]float64) (Cause, error) {
+	if len(f.owners[signal.PodOwner]) == 0 {
+		return Cause{}, nil
 	}
 	if len(all) == 0 {
-		if c, ok, err = q.claimed(ask); err != nil || ok {
-			return c, ok, err
+		if c, err := f.claimed(); err != nil || c.Check != "" {
+			return c, err
 		}
-		var n float64
-		switch n, err = anywhere(signal.PodOwner); {
-		case err != nil:
-			return c, false, err
-		case n == 0:
+		anywhere := keepMatchers(f.owners[signal.PodOwner][0], f.clusterLabel())
+		n, err := f.number("count(" + anywhere.String() + ")")
+		if err != nil {
+			return Cause{}, err
+		}
+		const none = "kube-state-metrics reports no owners (" + signal.PodOwner + ")"
+		if n == 0 {
 			return Cause{
-				CheckOwners, "kube-state-metrics reports no owners (" + signal.PodOwner + ")",
+				CheckOwners, none,
 				"install kube-state-metrics, or scrape it: presets find the pods of a workload by its metrics",
-			}, true, nil
+			}, nil
 		}
 		return Cause{
 			CheckOwners,
-			fmt.Sprintf(
-				"kube-state-metrics reports no owners (%s) of pods in namespace %s, only of pods in other namespaces",
-				signal.PodOwner,
-				q.Namespace,
-			),
+			fmt.Sprintf("%s of pods in namespace %s, only of pods in other namespaces", none, f.Namespace),
 			"check the namespace of the Forecast; if it is right, let kube-state-metrics report it (--namespaces) and its scrape keep the " +
 				"labels (honorLabels: true)",
-		}, true, nil
+		}, nil
 	}
-	if q.Target.Kind == "ReplicaSet" || !slices.ContainsFunc(slices.Collect(maps.Keys(all)), func(w string) bool {
-		return strings.HasPrefix(w, "ReplicaSet/")
-	}) {
-		return c, false, nil
+	inSet := func(workload string) bool { return strings.HasPrefix(workload, "ReplicaSet/") }
+	if f.Target.Kind == "ReplicaSet" || !slices.ContainsFunc(slices.Collect(maps.Keys(all)), inSet) {
+		return Cause{}, nil
 	}
 	var sets []string
-	for _, s := range owners[signal.ReplicaSetOwner] {
+	for _, s := range f.owners[signal.ReplicaSetOwner] {
 		sets = append(sets, s.String())
 	}
-	n, err := number(ask, "count("+strings.Join(sets, " or ")+")")
+	n, err := f.number("count(" + strings.Join(sets, " or ") + ")")
 	if err != nil || n > 0 {
-		return c, false, err
+		return Cause{}, err
 	}
 	return Cause{
 		CheckOwners,
-		fmt.Sprintf(
-			"kube-state-metrics reports no owners of ReplicaSets (%s), so the pods of a Deployment are not found",
-			signal.ReplicaSetOwner,
-		),
+		"kube-state-metrics reports no owners of ReplicaSets (" + signal.ReplicaSetOwner +
+			"), so the pods of a Deployment are not found",
 		"let it collect replicasets (--resources), and do not drop the metric",
-	}, true, nil
+	}, nil
 }
 
 // names are the metrics of a preset, each in its first spelling.
@@ -179,14 +182,16 @@ func (q Query) names() (names []string) {
 		}
 	}
 	for _, s := range promexpr.Selectors(expr) {
-		name := promexpr.Names(s)[0]
-		own := matcher(s, "exported_namespace") == nil || name == signal.StartTime || name == signal.PodOwner ||
-			name == signal.ReplicaSetOwner
-		if !own && !slices.Contains(names, name) {
+		if name := promexpr.Names(s)[0]; isReported(s) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
 	return names
+}
+
+// isReported reports whether a selector is of what pods report, and of no owners or nodes.
+func isReported(s *parser.VectorSelector) bool {
+	return s.Name != signal.PodOwner && s.Name != signal.ReplicaSetOwner && matcher(s, "exported_namespace") != nil
 }
 
 // metrics are the metrics of a preset: "vllm metrics (vllm:num_requests_running)".
@@ -201,102 +206,85 @@ func (q Query) metrics() string {
 }
 
 // nothingReports is the cause where no pod of the namespace reports the preset's metrics.
-func (q Query) nothingReports(
-	ask Ask, reports []*parser.VectorSelector, owners map[string][]*parser.VectorSelector,
-) (Cause, error) {
-	if c, ok, err := q.claimed(ask); err != nil || ok {
+func (f finder) nothingReports() (Cause, error) {
+	if c, err := f.claimed(); err != nil || c.Check != "" {
 		return c, err
 	}
-	if c, ok, err := q.withoutLabels(ask, reports); err != nil || ok {
+	if c, err := f.withoutLabels(); err != nil || c.Check != "" {
 		return c, err
 	}
-	c := Cause{
-		Check:   CheckSource,
-		Message: fmt.Sprintf("no pod in namespace %s reports %s", q.Namespace, q.metrics()),
-	}
-	others, err := q.otherServers(ask, owners)
+	c := Cause{Check: CheckSource, Message: "no pod in namespace " + f.Namespace + " reports " + f.metrics()}
+	preset, n, err := f.otherServer()
 	if err != nil {
 		return c, err
 	}
-	if others.server != "" {
-		c.Message += fmt.Sprintf(", but %s %s metrics", pods(others.pods, "report"), others.server)
-		c.Remedy = "use the preset " + others.preset + ", or scrape the server that " + q.Preset + " is for"
+	if server, _, found := strings.Cut(preset, "/"); found {
+		c.Message += fmt.Sprintf(", but %s %s metrics", pods(n, "report"), server)
+		c.Remedy = "use the preset " + preset + ", or scrape the server that " + f.Preset + " is for"
 		return c, nil
 	}
-	all, err := known(ask, owners)
+	all, err := f.known()
 	if err != nil {
 		return c, err
 	}
 	c.Remedy = "check that the server's metrics are scraped, for example by a PodMonitor, and that the preset is that of your server"
-	missing, ok, err := q.withoutOwners(ask, all, owners)
+	missing, err := f.withoutOwners(all)
 	if err != nil {
 		return c, err
 	}
-	if ok {
+	own, near := f.ownPods(all), f.similar(all, nil)
+	switch {
+	case missing.Check != "":
 		c.Message += ", and " + missing.Message
 		c.Remedy = missing.Remedy + "; and " + c.Remedy
-		return c, nil
-	}
-	own, ownPods := 0.0, q.ownPods()
-	for workload, n := range all {
-		if ownPods(workload) {
-			own += n
-		}
-	}
-	switch near := q.similar(all, nil); {
 	case own > 0:
-		c.Message += fmt.Sprintf("; %s has %s", q.target(), count(own, "pod"))
+		c.Message += fmt.Sprintf("; %s has %s", f.target(), count(own, "pod"))
 	case near != "":
-		c.Message += fmt.Sprintf(", and no pod belongs to %s. Did you mean %s?", q.target(), near)
+		c.Message += fmt.Sprintf(", and no pod belongs to %s. Did you mean %s?", f.target(), near)
 		c.Remedy = "check spec.targetRef; and " + c.Remedy
 	default:
-		c.Message += ", and no pod belongs to " + q.target()
+		c.Message += ", and no pod belongs to " + f.target()
 		c.Remedy = "check spec.targetRef and the namespace; and " + c.Remedy
 	}
 	return c, nil
 }
 
-// otherServer is a server whose metrics pods report instead.
-type otherServer struct {
-	server, preset string
-	pods           float64
-}
-
-// otherServers is the server whose metrics most pods of the target report, or of the namespace; empty without one.
-func (q Query) otherServers(ask Ask, owners map[string][]*parser.VectorSelector) (best otherServer, err error) {
-	reports, ofMetric := q.ofOtherServers()
+// otherServer is the preset of the server whose metrics most pods of the target report instead, or of the namespace, and how many do;
+// empty without one.
+func (f finder) otherServer() (preset string, pods float64, err error) {
+	reports, ofMetric := f.ofOtherServers()
 	if len(reports) == 0 {
-		return best, nil
+		return "", 0, nil
 	}
-	found, err := ask(rows(reports, owners), "row")
-	own := q.ownPods()
+	found, err := f.ask(f.rows(reports), "row")
 	bestOwn := false
 	for _, row := range slices.Sorted(maps.Keys(found)) {
 		metric, workload, _ := strings.Cut(row, " ")
-		p, known := ofMetric[metric]
-		if !known {
+		if ofMetric[metric] == "" {
 			continue
 		}
-		server, _, _ := strings.Cut(p.Name, "/")
-		of := otherServer{server, p.Name, found[row]}
-		switch isOwn := own(workload); {
-		case isOwn && !bestOwn, isOwn == bestOwn && of.pods > best.pods:
-			best, bestOwn = of, isOwn
+		switch isOwn := f.isOwn(workload); {
+		case isOwn && !bestOwn, isOwn == bestOwn && found[row] > pods:
+			preset, pods, bestOwn = ofMetric[metric], found[row], isOwn
 		}
 	}
-	return best, err
+	return preset, pods, err
 }
 
 // ofOtherServers is what pods of other servers report, and the preset of each metric; none for a preset of an exporter or a gateway, which
 // is chosen for a reason.
-func (q Query) ofOtherServers() (reports []*parser.VectorSelector, ofMetric map[string]signal.Preset) {
-	if !slices.ContainsFunc(signal.Sources(), func(s signal.Source) bool { return s.Name == q.server() && serves(s) }) {
+func (q Query) ofOtherServers() (reports []*parser.VectorSelector, ofMetric map[string]string) {
+	// A server of requests has pods that report its metrics themselves.
+	servers := slices.DeleteFunc(signal.Sources(), func(s signal.Source) bool {
+		return slices.Contains([]string{"dcgm", "nvml", "gateway", "dynamo"}, s.Name)
+	})
+	if !slices.ContainsFunc(servers, func(s signal.Source) bool { return s.Name == q.server() }) {
 		return nil, nil
 	}
-	ofMetric = map[string]signal.Preset{}
+	ofMetric = map[string]string{}
 	_, demand, _ := strings.Cut(q.Preset, "/")
-	for _, source := range signal.Sources() {
-		if source.Name == q.server() || !serves(source) {
+	for _, source := range servers {
+		if source.Name == q.server() {
 			continue
 		}
 		p := source.Presets[0]
@@ -307,55 +295,41 @@ func (q Query) ofOtherServers() (reports []*parser.VectorSelector, ofMetric map[
 		if err != nil {
 			continue
 		}
-		other := Query{Expr: expr, Namespace: q.Namespace, Preset: p.Name, Target: q.Target, Trust: q.Trust}
+		other := q
+		other.Expr, other.Preset = expr, p.Name
 		own, _ := other.selectors()
 		const most = 2 // Servers are known by few metrics, and queries have a limit.
 		names := other.names()
 		for _, s := range ofNames(own, names[:min(most, len(names))]) {
-			ofMetric[s.Name] = p
+			ofMetric[s.Name] = p.Name
 			reports = append(reports, keepMatchers(s, "namespace", "exported_namespace", q.clusterLabel()))
 		}
 	}
 	return reports, ofMetric
 }
 
-// serves reports whether a source is a server of requests: its own pods report its metrics.
-func serves(s signal.Source) bool {
-	return !slices.Contains([]string{"dcgm", "nvml", "gateway", "dynamo"}, s.Name)
-}
-
 // othersReport is the cause where pods of the namespace report, and none of them is the target's.
-func (q Query) othersReport(ask Ask, found reporting, owners map[string][]*parser.VectorSelector) (Cause, error) {
-	all, err := known(ask, owners)
+func (f finder) othersReport(found reporting) (Cause, error) {
+	all, err := f.known()
 	if err != nil {
 		return Cause{}, err
 	}
-	reported := fmt.Sprintf(
-		"%s in namespace %s %s %s metrics",
-		count(found.pods, "pod"),
-		q.Namespace,
-		verb(found.pods, "report"),
-		q.server(),
-	)
-	if c, ok, err := q.withoutOwners(ask, all, owners); err != nil || ok {
+	reported := fmt.Sprintf("%s in namespace %s %s %s metrics",
+		count(found.pods, "pod"), f.Namespace, verb(found.pods, "report"), f.server())
+	if c, err := f.withoutOwners(all); err != nil || c.Check != "" {
 		c.Message = reported + ", but " + c.Message
 		return c, err
 	}
 	c := Cause{
 		CheckSource,
-		reported + "; none belongs to " + q.target(),
+		reported + "; none belongs to " + f.target(),
 		"check spec.targetRef, and that its pods run and are scraped",
 	}
-	own, ownPods := 0.0, q.ownPods()
-	for workload, n := range all {
-		if ownPods(workload) {
-			own += n
-		}
-	}
-	gateway := q.server() == "gateway" && strings.Contains(q.Expr, "* on (picker)")
-	switch near := q.similar(all, found.workloads); {
+	own, near := f.ownPods(all), f.similar(all, found.workloads)
+	gateway := f.server() == "gateway" && strings.Contains(f.Expr, "* on (picker)")
+	switch {
 	case gateway && own > 0:
-		c.Message = reported + "; none of them routes to pods of " + q.target()
+		c.Message = reported + "; none of them routes to pods of " + f.target()
 		c.Remedy = "check that the InferencePool selects them, or give it the workload's name"
 	case own > 0:
 		c.Message += ", which has " + count(own, "other pod")
@@ -363,7 +337,7 @@ func (q Query) othersReport(ask Ask, found reporting, owners map[string][]*parse
 	case found.unknown > 0 && found.unknown == found.pods:
 		c.Check = CheckOwners
 		c.Message = reported + ", but kube-state-metrics reports no owners of them"
-		c.Remedy = "check that kube-state-metrics, every shard of it, runs, follows the cluster and is scraped"
+		c.Remedy = checkShards
 	case near != "":
 		c.Message += ". Did you mean " + near + "?"
 	case len(found.workloads) > 0:
@@ -372,45 +346,38 @@ func (q Query) othersReport(ask Ask, found reporting, owners map[string][]*parse
 	return c, nil
 }
 
+const checkShards = "check that kube-state-metrics, every shard of it, runs, follows the cluster and is scraped"
+
 // ownReport is the cause where pods of the target report.
-func (q Query) ownReport(ask Ask, found reporting) (Cause, error) {
-	own := fmt.Sprintf("%s of %s %s", count(found.own, "pod"), q.target(), verb(found.own, "report"))
-	root, err := parser.NewParser(parser.Options{}).ParseExpr(q.Expr)
+func (f finder) ownReport(found reporting) (Cause, error) {
+	own := fmt.Sprintf("%s of %s %s", count(found.own, "pod"), f.target(), verb(found.own, "report"))
+	root, err := parser.NewParser(parser.Options{}).ParseExpr(f.Expr)
 	if err != nil {
 		return Cause{}, err
 	}
-	missing := missingMetrics(root, found.metrics)
-	if len(missing) > 0 {
+	if missing := missingMetrics(root, found.metrics); len(missing) > 0 {
 		reported := slices.Sorted(maps.Keys(found.metrics))
 		return Cause{
 			CheckSource,
 			fmt.Sprintf("%s %s, but not %s, and the preset %s needs them together", own, strings.Join(reported, ", "),
-				strings.Join(missing, ", "), q.Preset),
+				strings.Join(missing, ", "), f.Preset),
 			"check that the server's version reports it, and that the scrape does not drop it",
 		}, nil
 	}
-	if unknown := signal.Unowned(q.Expr); unknown != "" {
-		n, err := number(ask, unknown)
+	if unknown := signal.Unowned(f.Expr); unknown != "" {
+		n, err := f.number(unknown)
 		if err != nil {
 			return Cause{}, err
 		}
 		if n > 0 {
-			return Cause{
-				CheckOwners,
-				fmt.Sprintf(
-					"%s %s metrics, but kube-state-metrics reports no owner of %s that %s, too",
-					own,
-					q.server(),
-					count(n, "other pod"),
-					verb(n, "report")+" them",
-				),
-				"check that kube-state-metrics, every shard of it, runs, follows the cluster and is scraped",
-			}, nil
+			text := fmt.Sprintf("%s %s metrics, but kube-state-metrics reports no owner of %s that %s them, too",
+				own, f.server(), count(n, "other pod"), verb(n, "report"))
+			return Cause{CheckOwners, text, checkShards}, nil
 		}
 	}
 	return Cause{
 		CheckSource,
-		fmt.Sprintf("%s %s metrics, but there is no value of the preset %s yet", own, q.server(), q.Preset),
+		fmt.Sprintf("%s %s metrics, but there is no value of the preset %s yet", own, f.server(), f.Preset),
 		"a rate needs several samples; if this lasts, check that each pod reports all metrics of the preset",
 	}, nil
 }
@@ -419,9 +386,8 @@ func (q Query) ownReport(ask Ask, found reporting) (Cause, error) {
 func missingMetrics(node parser.Expr, reported map[string]float64) (missing []string) {
 	switch n := node.(type) {
 	case *parser.VectorSelector:
-		own := n.Name == signal.PodOwner || n.Name == signal.ReplicaSetOwner || matcher(n, "exported_namespace") == nil
 		names := promexpr.Names(n)
-		if !own && !slices.ContainsFunc(names, func(name string) bool { return reported[name] > 0 }) {
+		if isReported(n) && !slices.ContainsFunc(names, func(name string) bool { return reported[name] > 0 }) {
 			missing = names[:1]
 		}
 		return missing

@@ -17,14 +17,16 @@ import (
 // asks evaluates expressions at five minutes of a load.
 func asks(t *testing.T, load string) diagnose.Ask {
 	t.Helper()
-	seen, script := map[string]bool{}, "load 15s\n"
+	seen := map[string]bool{}
+	var script strings.Builder
+	script.WriteString("load 15s\n")
 	for line := range strings.Lines(load) { // Each series once, without blank lines.
 		if series, _, _ := strings.Cut(line, "} "); !seen[series] && strings.TrimSpace(line) != "" {
 			seen[series] = true
-			script += line
+			script.WriteString(line)
 		}
 	}
-	storage := promqltest.LoadedStorage(t, script)
+	storage := promqltest.LoadedStorage(t, script.String())
 	t.Cleanup(func() {
 		if err := storage.Close(); err != nil {
 			t.Error(err)
@@ -141,19 +143,19 @@ func TestDiagnosisOfPresets(t *testing.T) {
 			want: "3 pods in namespace inference report vllm metrics, but kube-state-metrics reports no owners (kube_pod_owner): install",
 		},
 		"no kube-state-metrics of this namespace": {
-			load: without(inference, `namespace="inference"`) + vllm, name: "chat-70b", check: "KubeStateMetrics",
+			load: without(`namespace="inference"`) + vllm, name: "chat-70b", check: "KubeStateMetrics",
 			want: "kube-state-metrics reports no owners (kube_pod_owner) of pods in namespace inference, only of pods in other namespaces",
 		},
 		"no owners of ReplicaSets": {
-			load: without(inference, "kube_replicaset_owner") + vllm, name: "chat-70b", check: "KubeStateMetrics",
+			load: without("kube_replicaset_owner") + vllm, name: "chat-70b", check: "KubeStateMetrics",
 			want: "3 pods in namespace inference report vllm metrics, but kube-state-metrics reports no owners of ReplicaSets (kube_replicaset_owner)",
 		},
 		"a shard of kube-state-metrics without the pods": {
-			load: without(inference, "chat-70b") + vllm, name: "chat-70b", check: "KubeStateMetrics",
+			load: without("chat-70b") + vllm, name: "chat-70b", check: "KubeStateMetrics",
 			want: "3 pods in namespace inference report vllm metrics, but kube-state-metrics reports no owners of them",
 		},
 		"a shard without one of the target's pods": {
-			load: without(inference, "chat-70b-5d4-c") + vllm, name: "chat-70b", check: "KubeStateMetrics",
+			load: without("chat-70b-5d4-c") + vllm, name: "chat-70b", check: "KubeStateMetrics",
 			want: "2 pods of Deployment/chat-70b report vllm metrics, but kube-state-metrics reports no owner of 1 other pod that reports them, too",
 		},
 		"no metrics of the server": {
@@ -344,10 +346,10 @@ func exported(load, namespace, pod string) string {
 	return strings.ReplaceAll(load, `namespace="`, `namespace="`+namespace+`",pod="`+pod+`",exported_namespace="`)
 }
 
-// without drops the lines of a load that contain a text.
-func without(load, text string) string {
+// without is inference without the lines that contain a text.
+func without(text string) string {
 	var kept []string
-	for line := range strings.Lines(load) {
+	for line := range strings.Lines(inference) {
 		if !strings.Contains(line, text) {
 			kept = append(kept, line)
 		}

@@ -48,10 +48,9 @@ func without(s *parser.VectorSelector, at int) *parser.VectorSelector {
 // findInQuery is the cause where a user's own query has no series: the first selector that matches none.
 func (q Query) findInQuery(ask Ask) (Cause, error) {
 	const most = 8
-	all := slices.DeleteFunc(
-		promexpr.Selectors(q.Expr),
-		func(s *parser.VectorSelector) bool { return matcher(s, model.MetricNameLabel) == nil },
-	)
+	all := slices.DeleteFunc(promexpr.Selectors(q.Expr), func(s *parser.VectorSelector) bool {
+		return matcher(s, model.MetricNameLabel) == nil
+	})
 	all = all[:min(most, len(all))]
 	none := fmt.Sprintf("the query %s has no series", clip(q.Expr))
 	if len(all) == 0 {
@@ -83,17 +82,14 @@ func (q Query) unmatched(i int, s *parser.VectorSelector, found map[string]float
 	somewhere, elsewhere := found[of+" any"], found[of+" exported"]
 	switch {
 	case somewhere == 0 && elsewhere > 0:
-		return Cause{
-			CheckLabels,
-			fmt.Sprintf(
-				"no series of %s has the namespace %s in the label namespace, but %s %s it in exported_namespace",
-				name,
-				q.Namespace,
-				count(elsewhere, "series"),
-				have(elsewhere),
-			),
-			"set honorLabels: true in the scrape",
-		}
+		text := fmt.Sprintf(
+			"no series of %s has the namespace %s in the label namespace, but %s %s it in exported_namespace",
+			name,
+			q.Namespace,
+			count(elsewhere, "series"),
+			have(elsewhere),
+		)
+		return Cause{CheckLabels, text, "set honorLabels: true in the scrape"}
 	case somewhere == 0:
 		where := ""
 		if q.TenantLabel != "" {
@@ -106,17 +102,9 @@ func (q Query) unmatched(i int, s *parser.VectorSelector, found map[string]float
 	}
 	for j, m := range s.LabelMatchers {
 		if n := found[fmt.Sprintf("%s without %d", of, j)]; n > 0 {
-			return Cause{
-				CheckLabels,
-				fmt.Sprintf(
-					"no series of %s has %s, but %s %s the other labels",
-					name,
-					clip(m.String()),
-					count(n, "series"),
-					have(n),
-				),
-				"correct this label in the query, or let the scrape add it",
-			}
+			text := fmt.Sprintf("no series of %s has %s, but %s %s the other labels",
+				name, clip(m.String()), count(n, "series"), have(n))
+			return Cause{CheckLabels, text, "correct this label in the query, or let the scrape add it"}
 		}
 	}
 	return Cause{

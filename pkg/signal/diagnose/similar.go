@@ -19,11 +19,11 @@ import (
 // placeholder is a name in place of a target's.
 const placeholder = "forewarm-placeholder"
 
-// ownedAs are the workloads of a target's pods as kube-state-metrics names them: their kind, and an expression with the target's name as
-// its group.
-func (q Query) ownedAs() map[string][]*regexp.Regexp {
+// ownedAs are the workloads of the pods of a target of a kind, as kube-state-metrics names them: their kind, and an expression with the
+// target's name as its group.
+func ownedAs(kind string) map[string][]*regexp.Regexp {
 	out := map[string][]*regexp.Regexp{}
-	for _, s := range promexpr.Selectors(signal.Target{Kind: q.Target.Kind, Name: placeholder}.Pods(q.Namespace)) {
+	for _, s := range promexpr.Selectors(signal.Target{Kind: kind, Name: placeholder}.Pods("any")) {
 		kind, name := matcher(s, "owner_kind"), matcher(s, "owner_name")
 		if kind == nil || name == nil || kind.Type != labels.MatchEqual {
 			continue
@@ -41,9 +41,9 @@ func (q Query) ownedAs() map[string][]*regexp.Regexp {
 }
 
 // targetNames are the names by which a target of the same kind would have the pods of a workload.
-func targetNames(workload string, as map[string][]*regexp.Regexp) (names []string) {
+func (f finder) targetNames(workload string) (names []string) {
 	kind, name, _ := strings.Cut(workload, "/")
-	for _, re := range as[kind] {
+	for _, re := range f.ownedAs[kind] {
 		if m := re.FindStringSubmatch(name); m != nil {
 			names = append(names, m[re.SubexpIndex("name")])
 		}
@@ -51,25 +51,29 @@ func targetNames(workload string, as map[string][]*regexp.Regexp) (names []strin
 	return names
 }
 
-// ownPods reports whether the pods of a workload are the target's.
-func (q Query) ownPods() func(workload string) bool {
-	as := q.ownedAs()
-	own := append([]string{q.Target.Name}, q.Target.FormerNames...)
-	return func(workload string) bool {
-		return slices.ContainsFunc(
-			targetNames(workload, as),
-			func(name string) bool { return slices.Contains(own, name) },
-		)
+// isOwn reports whether the pods of a workload are the target's.
+func (f finder) isOwn(workload string) bool {
+	return slices.ContainsFunc(f.targetNames(workload), func(name string) bool {
+		return name == f.Target.Name || slices.Contains(f.Target.FormerNames, name)
+	})
+}
+
+// ownPods is how many of the pods of workloads are the target's.
+func (f finder) ownPods(workloads map[string]float64) (n float64) {
+	for workload, pods := range workloads {
+		if f.isOwn(workload) {
+			n += pods
+		}
 	}
+	return n
 }
 
 // similar is the workload that was probably meant, as one writes it in targetRef; empty if none is near. Of two that are equally near it is
 // the one whose pods report.
-func (q Query) similar(workloads, reporting map[string]float64) string {
+func (f finder) similar(workloads, reporting map[string]float64) string {
 	best, least := "", math.Inf(1)
-	as := q.ownedAs()
 	consider := func(text, name string, distance float64) {
-		distance += q.distance(name)
+		distance += f.distance(name)
 		if distance < least || distance == least && text < best {
 			best, least = text, distance
 		}
@@ -81,15 +85,12 @@ func (q Query) similar(workloads, reporting map[string]float64) string {
 		if reporting[workload] > 0 {
 			further = 0
 		}
-		for _, of := range targetNames(workload, as) {
+		for _, of := range f.targetNames(workload) {
 			consider(of, of, further)
 		}
-		if kind != q.Target.Kind && !slices.Contains(strings.Split(noOwner, "|"), kind) {
+		if kind != f.Target.Kind && !slices.Contains(strings.Split(noOwner, "|"), kind) {
 			consider(workload, name, further+otherKind)
 		}
-	}
-	if math.IsInf(least, 1) {
-		return ""
 	}
 	return safe(best)
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 )
 
-// evaluates compares what an expression yields at a time of a load, whose samples are a step apart.
-func evaluates(t *testing.T, step, load, at, expr, want string) {
+// evaluates compares what an expression yields at a time of a load, which begins with the step of its samples.
+func evaluates(t *testing.T, load, at, expr, want string) {
 	t.Helper()
-	script := "load " + step + strings.ReplaceAll(
+	script := "load " + strings.ReplaceAll(
 		load,
 		"\n\n",
 		"\n",
@@ -76,7 +76,7 @@ func TestCopies(t *testing.T) {
 				}
 				return
 			}
-			evaluates(t, "15s", c.load, "5m", expr, c.want)
+			evaluates(t, "15s"+c.load, "5m", expr, c.want)
 		})
 	}
 }
@@ -94,7 +94,7 @@ func TestSamplesInWindow(t *testing.T) {
 		`sum(irate(requests_total[2m]))`:    {"15s", "4m", "{} 8"},
 		`sum(rate(absent_total[2m]))`:       {"15s", "4m", ""},
 	} {
-		evaluates(t, c.step, load, c.at, promexpr.SamplesInWindow(query), c.want)
+		evaluates(t, c.step+load, c.at, promexpr.SamplesInWindow(query), c.want)
 	}
 	for _, query := range []string{`sum(up)`, `sum(`, `sum(rate(sum(x)[5m:1m]))`} {
 		if got := promexpr.SamplesInWindow(query); got != "" {

@@ -53,7 +53,7 @@ func TestQueriesThatCanBeAskedTogether(t *testing.T) {
   demand{model="8",pod="a"} 2x40
 `
 	want := fmt.Sprintf("{%s=%q} 1.25\n  {%s=%q} 2", promexpr.PartLabel, parts[0].ID, promexpr.PartLabel, parts[1].ID)
-	evaluates(t, "15s", load, "5m", promexpr.Join(parts), want) // Two of three models report.
+	evaluates(t, "15s"+load, "5m", promexpr.Join(parts), want) // Two of three models report.
 }
 
 // Whatever queries a namespace has, what is asked together of it reads what each of them reads, and nothing else.
