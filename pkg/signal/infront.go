@@ -103,10 +103,7 @@ func (s scope) pickers() string {
 	name := s.named("name", "")
 	named := fmt.Sprintf(
 		`group by (picker) (label_replace(%s or %s, "picker", "$1", "pod", "(.+)"))`,
-		s.instantSeries(
-			withKServe("llm_d_epp_ready_endpoints"),
-			name,
-		),
+		s.instantSeries(withKServe("llm_d_epp_ready_endpoints"), name),
 		s.instantSeries("inference_pool_ready_pods", name),
 	)
 	return fmt.Sprintf(`(%s or %s unless on () %s)`, joined, named, joined)

@@ -52,10 +52,8 @@ func latenessPreset(name, brief, summary string, total func(scope, string) strin
 				// Native ones with custom buckets, where the store makes them of classic ones; of the newest name alone, as the query is long.
 				native.names, native.native = []string{h.name}, "histogram_count(%s)"
 				all = append(all, s.perPod(native))
-				native.native = fmt.Sprintf(
-					"histogram_fraction(-Inf, %g, %%[1]s) * histogram_count(%%[1]s)",
-					float64(h.perSecond)*s.wait.Seconds(),
-				)
+				native.native = fmt.Sprintf("histogram_fraction(-Inf, %g, %%[1]s) * histogram_count(%%[1]s)",
+					float64(h.perSecond)*s.wait.Seconds())
 				within = append(within, s.perPod(native))
 			}
 			return fmt.Sprintf(`clamp_min(1 - %s / %s, 0)`, total(s, "("+strings.Join(within, " or ")+")"),

@@ -131,10 +131,8 @@ func (m metric) labels(name string) []string {
 	if m.addNames {
 		all = append(all, model.MetricNameLabel)
 	}
-	if slices.Contains(
-		all,
-		"endpoint",
-	) { // A ServiceMonitor has a label of that name: without honorLabels the server's is renamed.
+	// A ServiceMonitor has a label of that name: without honorLabels the server's is renamed.
+	if slices.Contains(all, "endpoint") {
 		all = append(all, "exported_endpoint")
 	}
 	slices.Sort(all)
@@ -223,11 +221,8 @@ func (s scope) perScrape(name string, m metric) string {
 		return fmt.Sprintf(`max by (%s) (%s)`, list("pod", by), s.series("max", name, m, by...))
 	}
 	sum := fmt.Sprintf(`sum by (%s) (%s)`, list("pod", by), s.series("sum", name, m, by...))
-	return fmt.Sprintf(
-		`(%[1]s / on (pod, job, instance) group_left () %[2]s or %[1]s)`,
-		sum,
-		s.copies(*m.twin, m.window),
-	)
+	return fmt.Sprintf(`(%[1]s / on (pod, job, instance) group_left () %[2]s or %[1]s)`, sum,
+		s.copies(*m.twin, m.window))
 }
 
 // copies is how many copies of a scrape there are over a window, by pod, job and instance.
@@ -262,9 +257,8 @@ func (s scope) perPodAnd(m metric, labels ...string) string {
 // perRank is the metric by pod and all of its listed labels, its ranks included.
 func (s scope) perRank(m metric) string {
 	m.ranks = nil
-	return s.perPodAnd(
-		m,
-		slices.DeleteFunc(m.labels(m.names[0]), func(label string) bool { return label == model.MetricNameLabel })...)
+	named := func(label string) bool { return label == model.MetricNameLabel }
+	return s.perPodAnd(m, slices.DeleteFunc(m.labels(m.names[0]), named)...)
 }
 
 // totalOverGangs is the sum over the gangs of a target. The pods of a gang may each report a rank of one engine: series that differ in
@@ -370,11 +364,8 @@ func (s scope) perEngine(perPod string) string {
 		return perPod
 	}
 	read := func(aggregate, names string) string {
-		return fmt.Sprintf(
-			`%s by (pod, job, instance) (%s)`,
-			aggregate,
-			s.pageSeries(aggregate, names, "job", "instance"),
-		)
+		return fmt.Sprintf(`%s by (pod, job, instance) (%s)`, aggregate,
+			s.pageSeries(aggregate, names, "job", "instance"))
 	}
 	ports := fmt.Sprintf(
 		`max by (pod) (avg by (pod, job) (count_values by (pod, job) ("engine", %s and on (pod, job, instance) %s or %s > 0)))`,

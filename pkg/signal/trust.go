@@ -51,10 +51,8 @@ func (t Trust) reporters(own ...string) string {
 func (t Trust) Validate() error {
 	problems := []error{t.Cluster.Validate()}
 	if t.ScrapeInterval < 0 || t.ScrapeInterval > MaxScrapeInterval {
-		problems = append(
-			problems,
-			fmt.Errorf("scrape interval %s, want at most %s", t.ScrapeInterval, MaxScrapeInterval),
-		)
+		err := fmt.Errorf("scrape interval %s, want at most %s", t.ScrapeInterval, MaxScrapeInterval)
+		problems = append(problems, err)
 	}
 	for _, namespace := range t.Exporters {
 		problems = append(problems, checkName("namespace of exporters", namespace))

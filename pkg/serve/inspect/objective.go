@@ -48,8 +48,7 @@ func objectiveStatus(e *snapshot.ForecastState, ready forecast.Series) *v1alpha1
 	if m := r.Measured; m != nil && finite(&m.Late) != nil {
 		out.Measured = &v1alpha1.Measured{Late: m.Late, Known: metav1.Duration{Duration: m.Known}}
 	}
-	out.Hours = judgedHours(r)
-	out.Deferrable = deferrable(r.Deferrable)
+	out.Hours, out.Deferrable = judgedHours(r), deferrable(r.Deferrable)
 	out.Saved = v1alpha1.Saving{
 		ReplicaHours: difference(out.Before.ReplicaHours, out.Served.ReplicaHours),
 		Late:         difference(out.Before.Late, out.Served.Late),

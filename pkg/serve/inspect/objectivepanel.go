@@ -5,12 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
-	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/verdict"
 )
 
@@ -21,16 +18,7 @@ type objectivePanel struct {
 	Facts []fact
 }
 
-// newObjectivePanel is nil for a Forecast without a calibrated objective.
-func newObjectivePanel(s *v1alpha1.OutlookStatus) *objectivePanel {
-	if s.Objective == nil {
-		return nil
-	}
-	return &objectivePanel{s.Objective, objectiveFacts(s)}
-}
-
-func objectiveFacts(s *v1alpha1.OutlookStatus) []fact {
-	o := s.Objective
+func objectiveFacts(o *v1alpha1.Objective) []fact {
 	over := "in the last " + humanize.Period(o.Over.Duration)
 	switch {
 	case o.Over.Duration <= 0:
@@ -223,14 +211,4 @@ func (o *objectivePanel) ComparisonClass() string {
 	case verdict.NoDifference, verdict.CostsMore, verdict.TooEarly:
 	}
 	return "fair"
-}
-
-// UncalibratedMessage is why an objective is not calibrated, and what to do; empty if it is.
-func UncalibratedMessage(s *v1alpha1.OutlookStatus) string {
-	for _, c := range s.Conditions {
-		if s.Objective == nil && c.Type == snapshot.ConditionUncalibrated && c.Status == metav1.ConditionTrue {
-			return c.Message
-		}
-	}
-	return ""
 }

@@ -41,7 +41,7 @@ type page struct {
 	Day       string
 	Legend    []pageKey
 	Facts     []fact
-	Objective *objectivePanel
+	Objective *objectivePanel // Nil without a calibrated one.
 	// Race and WholeRace are the last day and all of the budget's period; the latter only where that is longer.
 	Race, WholeRace []raceChart
 	RaceRows        []raceRow
@@ -67,9 +67,11 @@ func renderPage(o *v1alpha1.Outlook, now time.Time) ([]byte, error) {
 	shown := &page{
 		Outlook: o, Style: chart.Style(), Now: now.UTC(), Day: DaySummary(s), Legend: pageLegend(s),
 		Facts:           facts(s, now),
-		Objective:       newObjectivePanel(s),
 		Classifications: classificationRows(s.Classifications, s.Step.Duration),
 		HPA:             newHPAExample(o),
+	}
+	if s.Objective != nil {
+		shown.Objective = &objectivePanel{s.Objective, objectiveFacts(s.Objective)}
 	}
 	var out bytes.Buffer
 	err := shown.draw(s, now)

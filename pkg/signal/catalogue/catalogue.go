@@ -37,10 +37,8 @@ func (c Signals) Source(name, namespace string) (manifest.Source, error) {
 	if c.Tenants != nil {
 		grant, err := c.Tenants.Find(name, namespace)
 		return manifest.Source{
-			SourceRef:      grant.Source,
-			TenantLabel:    grant.TenantLabel,
-			Cluster:        grant.Cluster,
-			ScrapeInterval: grant.ScrapeInterval,
+			SourceRef: grant.Source, TenantLabel: grant.TenantLabel,
+			Cluster: grant.Cluster, ScrapeInterval: grant.ScrapeInterval,
 		}, err
 	}
 	return manifest.OneSource{TenantLabel: c.Label, Cluster: string(c.Trust.Cluster)}.Source(name, namespace)
@@ -94,10 +92,8 @@ func (c Signals) Render(
 		}
 		out.Silent = "" // It is asked with the others.
 	} else {
-		out.Doubts.Expr = promexpr.Labeled(
-			refresh.DoubtLabel,
-			map[string]string{refresh.DoubtSamples: promexpr.SamplesInWindow(expr)},
-		)
+		out.Doubts.Expr = promexpr.Labeled(refresh.DoubtLabel,
+			map[string]string{refresh.DoubtSamples: promexpr.SamplesInWindow(expr)})
 	}
 	return out, nil
 }
