@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/prometheus/common/model"
+
+	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 )
 
 // A rate needs four scrapes, so that it survives a missed one: two minutes at the usual interval of 30 s.
@@ -265,10 +267,7 @@ func (s scope) perRank(m metric) string {
 // their ranks are that engine's, and the greatest counts; engines of the same rank in several pods add up, as do those that differ in
 // other labels. Parts are quantities by pod, labels and ranks. A gang has at least 0.
 func (s scope) totalOverGangs(ranks, labels []string, parts ...string) string {
-	for i, expr := range parts {
-		parts[i] = fmt.Sprintf(`label_replace(%s, "part", "%d", "", "")`, expr, i)
-	}
-	all := "(" + strings.Join(parts, " or ") + ")"
+	all := "(" + promexpr.Parts(parts...) + ")"
 	labels = append([]string{"part"}, labels...)
 	return s.unlessUnknown(fmt.Sprintf(
 		`sum(clamp_min(sum by (replica) (max by (%s) (sum by (%s) (%s * on (pod) group_left (replica) %s))), 0))`,
@@ -300,13 +299,7 @@ func (s scope) counted(m metric) string {
 }
 
 // sumPerPod sums several per-pod expressions by pod. A plus sign would drop every pod that lacks one of them.
-func sumPerPod(perPod ...string) string {
-	parts := make([]string, len(perPod))
-	for i, expr := range perPod {
-		parts[i] = fmt.Sprintf(`label_replace(%s, "part", "%d", "", "")`, expr, i)
-	}
-	return "sum by (pod) (" + strings.Join(parts, " or ") + ")"
-}
+func sumPerPod(perPod ...string) string { return "sum by (pod) (" + promexpr.Parts(perPod...) + ")" }
 
 // sumAboveZero is sumPerPod for arrivals: requests that passed, plus the growth of those held. It is at least 0 for
 // each pod, because requests that vanish with a pod's restart were not served.

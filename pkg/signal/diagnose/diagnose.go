@@ -70,12 +70,13 @@ func (q Query) Find(ask Ask) (Cause, error) {
 	if q.Preset == "" {
 		return q.findInQuery(ask)
 	}
+	f := finder{Query: q, ask: ask}
 	// The pods that report to dynamo are those of the frontend.
 	if front := q.Target.Frontend(); q.server() == "dynamo" && q.Target.Name != front {
-		q.Target = signal.Target{Kind: "Deployment", Name: front}
+		f.Target = signal.Target{Kind: "Deployment", Name: front}
 	}
-	f := finder{Query: q, ask: ask, ownedAs: ownedAs(q.Target.Kind)}
-	f.reports, f.owners = q.selectors()
+	f.ownedAs = ownedAs(f.Target.Kind)
+	f.reports, f.owners = f.selectors()
 	found, err := f.reporting()
 	switch {
 	case err != nil:

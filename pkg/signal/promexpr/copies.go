@@ -23,6 +23,15 @@ func Labeled(label string, of map[string]string) string {
 	return strings.Join(parts, " or ")
 }
 
+// Parts is the series of several expressions, which the label part tells apart by their number.
+func Parts(of ...string) string {
+	parts := make([]string, len(of))
+	for i, expr := range of {
+		parts[i] = fmt.Sprintf(`label_replace(%s, "part", "%d", "", "")`, expr, i)
+	}
+	return strings.Join(parts, " or ")
+}
+
 // Copies is PromQL for how often a query adds up one scrape: the number of jobs that report what it adds up at one address, or of targets
 // that a job has there; no series where the query adds up nothing. up is the metric that Prometheus records for each target, confined as
 // the query is. It is empty where the greatest of copies is taken before they are added up, or nothing is added up.
@@ -45,10 +54,7 @@ func Copies(query string, up func(string) (string, error)) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	for i, part := range parts {
-		parts[i] = fmt.Sprintf(`label_replace(%s, "part", "%d", "", "")`, part, i)
-	}
-	return "max(" + strings.Join(parts, " or ") + ")"
+	return "max(" + Parts(parts...) + ")"
 }
 
 // addedUp are the selectors whose series a sum adds up, with nothing between that takes one of several.
