@@ -21,6 +21,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	"github.com/forewarm/forewarm/pkg/signal"
+	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 )
 
 // bySignal are the samples that each show a signal, or what is known of it: a Forecast and what scales on it.
@@ -133,7 +134,7 @@ func TestTheSamplesFit(t *testing.T) {
 				if _, err := p.Render(forecast.Namespace, target, signal.Trust{}); err != nil {
 					t.Error(err)
 				}
-			} else if _, err := signal.Confine(spec.Signal.Query, "namespace", forecast.Namespace, ""); err != nil {
+			} else if _, err := promexpr.Confine(spec.Signal.Query, "namespace", forecast.Namespace, ""); err != nil {
 				t.Error(err)
 			}
 			if scaler == nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/signal"
 	"github.com/forewarm/forewarm/pkg/signal/catalogue"
+	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
 
@@ -90,7 +91,7 @@ func (s *state) catalogue() catalogue.Signals {
 // trust is whose series presets count, by Forewarm's flags.
 func (s *state) trust() signal.Trust {
 	t := signal.DefaultTrust()
-	t.Cluster = signal.Cluster(s.args["cluster"])
+	t.Cluster = promexpr.Cluster(s.args["cluster"])
 	if named, given := s.args["exporter-namespaces"]; given {
 		t.Exporters = strings.Split(named, ",")
 	}
@@ -196,7 +197,7 @@ func (p *patient) reports(ctx context.Context) []Finding {
 	if f := p.claims(ctx, Warning); f != nil {
 		out = append(out, *f)
 	}
-	for _, s := range signal.Selectors(p.target.Expr) {
+	for _, s := range promexpr.Selectors(p.target.Expr) {
 		if strings.HasPrefix(s.Name, "kube_") {
 			continue
 		}

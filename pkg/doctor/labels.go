@@ -5,7 +5,8 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/refresh"
-	"github.com/forewarm/forewarm/pkg/signal"
+	"github.com/forewarm/forewarm/pkg/signal/diagnose"
+	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 )
 
 // owners is the metric of kube-state-metrics by which presets find the pods of a workload.
@@ -17,7 +18,7 @@ func (p *patient) copies(ctx context.Context) []Finding {
 		return nil
 	}
 	var out []Finding
-	for _, s := range signal.Selectors(p.target.Expr) {
+	for _, s := range promexpr.Selectors(p.target.Expr) {
 		n, found := p.value(ctx,
 			"max(count without (job, endpoint, service, prometheus, prometheus_replica) ("+s.String()+"))")
 		if !found || n < 2 {
@@ -43,7 +44,7 @@ func (p *patient) diagnose(ctx context.Context) Finding {
 			return *f
 		}
 	}
-	of, ok := p.target.Diagnosis.(signal.Diagnosis)
+	of, ok := p.target.Diagnosis.(diagnose.Query)
 	if !ok {
 		return p.finding("Source", Error, "check the query", "the query has no series")
 	}

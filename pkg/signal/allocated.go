@@ -16,10 +16,8 @@ func (s scope) gpusAllocated() string {
 	devices := fmt.Sprintf(`%s or %s * on (pod, container) group_left () %s`, s.migInstances(), s.devices(), s.parts())
 	held := fmt.Sprintf(`(sum by (pod) (max by (pod, container, resource) (%s))
 		unless on (pod) (max by (pod) (%s) == 1))`, devices, ended)
-	reporting := s.instantSeries(
-		"kube_pod_container_resource_requests",
-		fmt.Sprintf(`resource=~"%s|%s|nvidia_com_mig_.+",node!=""`, anyDevice, hundredth),
-	)
+	reporting := s.instantSeries("kube_pod_container_resource_requests",
+		fmt.Sprintf(`resource=~"%s|%s|nvidia_com_mig_.+",node!=""`, anyDevice, hundredth))
 	return s.totalOf(held, reporting) + ` >= 0 < Inf`
 }
 

@@ -116,7 +116,7 @@ func SimilarNames(name string) []string {
 	var near []candidate
 	for _, known := range PresetNames() {
 		source, signal, _ := strings.Cut(known, "/")
-		d := min(editDistance(name, known), editDistance(name, source), editDistance(name, signal))
+		d := min(EditDistance(name, known), EditDistance(name, source), EditDistance(name, signal))
 		if d <= max(1, len(name)/4) {
 			near = append(near, candidate{known, d})
 		}
@@ -129,8 +129,8 @@ func SimilarNames(name string) []string {
 	return names
 }
 
-// editDistance is the number of bytes to insert, delete or replace to turn one word into the other (Levenshtein, 1966).
-func editDistance(a, b string) int {
+// EditDistance is the number of bytes to insert, delete or replace to turn one word into the other (Levenshtein, 1966).
+func EditDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

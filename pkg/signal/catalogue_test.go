@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/prometheus/promql/promqltest"
 
 	"github.com/forewarm/forewarm/pkg/signal"
+	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 )
 
 func TestLookup(t *testing.T) {
@@ -40,11 +41,11 @@ func TestRenderedPresetsPassAsQueries(t *testing.T) {
 			if again := render(t, p.Name, signal.Target{Kind: kind, Name: "llama"}); again != expr {
 				t.Errorf("%s is rendered differently the second time", p.Name)
 			}
-			if err := signal.CheckQuery(expr); err != nil {
+			if _, err := promexpr.Parse(expr); err != nil {
 				t.Errorf("%s of a %s: %v", p.Name, kind, err)
 			}
 			// What nodes share is not the namespace's own.
-			if _, err := signal.Confine(expr, "namespace", "ai", ""); err != nil && p.Name != "dcgm/gpus-allocated" {
+			if _, err := promexpr.Confine(expr, "namespace", "ai", ""); err != nil && p.Name != "dcgm/gpus-allocated" {
 				t.Errorf("%s of a %s: %v", p.Name, kind, err)
 			}
 			if rate := strings.Contains(expr, "rate("); p.Rate && !rate {

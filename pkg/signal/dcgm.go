@@ -23,10 +23,7 @@ func dcgm() Source {
 				Target:    "the GPUs (or MIG instances) of a replica, times their maximum utilization: 0.8 for one GPU",
 				Unit:      "GPUs",
 				profiling: engineActive,
-				template: func(s scope) string {
-					return s.busyGPUs(engineActive,
-						s.utilization("DCGM_FI_DEV_GPU_UTIL_RATIO", 1), s.utilization("DCGM_FI_DEV_GPU_UTIL", percent))
-				},
+				template:  func(s scope) string { return s.busyGPUs(engineActive, s.utilizations()...) },
 			},
 			{
 				Name:  "dcgm/memory-bandwidth",
@@ -60,11 +57,8 @@ func dcgm() Source {
 	}
 }
 
-const (
-	// engineActive is the share of time in which a GPU's compute engine had work.
-	engineActive = "DCGM_FI_PROF_GR_ENGINE_UTIL_RATIO|DCGM_FI_PROF_GR_ENGINE_ACTIVE"
-	percent      = 100
-)
+// engineActive is the share of time in which a GPU's compute engine had work.
+const engineActive = "DCGM_FI_PROF_GR_ENGINE_UTIL_RATIO|DCGM_FI_PROF_GR_ENGINE_ACTIVE"
 
 // busyGPUs sums a ratio 0 … 1 over the GPUs of the target's pods. Both profiling metrics are on by default in the exporter, under the
 // one name until its release 4.9.0 and under the other from then on, and true under MIG. Where a GPU has none of it, what follows stands
@@ -77,15 +71,35 @@ func (s scope) busyGPUs(name string, instead ...string) string {
 	return s.unlessUnknown(fmt.Sprintf(total, perPod, s.pods()), perPod)
 }
 
-// utilization is the share of time in which a whole GPU had work, by NVML's coarser count, which is not true of a MIG instance.
-func (s scope) utilization(name string, whole float64) string {
-	m := metric{matchers: `GPU_I_ID=""`, most: whole}
-	return fmt.Sprintf(`%s / %g`, s.perGPU(name, m), whole)
+// utilizations are the share of time in which a whole GPU had work, by NVML's coarser count, which is not true of a MIG instance. Either
+// metric has it.
+func (s scope) utilizations() []string {
+	const percent = 100
+	of := func(name string, whole float64) string {
+		return fmt.Sprintf(`%s / %g`, s.perGPU(name, metric{matchers: `GPU_I_ID=""`, most: whole}), whole)
+	}
+	return []string{of("DCGM_FI_DEV_GPU_UTIL_RATIO", 1), of("DCGM_FI_DEV_GPU_UTIL", percent)}
 }
 
 // perGPU is a metric by pod and GPU or MIG instance, the greatest of copies.
 func (s scope) perGPU(name string, m metric) string {
 	return fmt.Sprintf(`max by (pod, UUID, GPU_I_ID) (%s)`, s.series("max", name, m, "UUID", "GPU_I_ID"))
+}
+
+// IdleProfiling is PromQL for the number of GPUs of the target whose profiling field is 0 while the GPU is busy by its utilization; empty
+// for other presets.
+func (p Preset) IdleProfiling(namespace string, target Target, trust Trust) string {
+	if p.profiling == "" {
+		return ""
+	}
+	s := scope{namespace: namespace, target: target, trust: trust}
+	busy := strings.Join(s.utilizations(), " or ")
+	expr, err := s.formatQuery(fmt.Sprintf(`count((%s == 0) and on (pod, UUID, GPU_I_ID) ((%s) > 0.5) and on (pod) %s)`,
+		s.perGPU(p.profiling, metric{most: 1}), busy, s.pods()))
+	if err != nil {
+		return ""
+	}
+	return expr
 }
 
 // nvml is the presets for Forewarm's node agent, which reads NVML and attributes processes to pods on shared GPUs.

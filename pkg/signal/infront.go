@@ -26,12 +26,8 @@ func gateway() Source {
 				return s.totalOverPickers(sumPerPod(s.perPod(running), s.perPod(held)))
 			}).withSummary("Requests in flight through the pool's endpoint picker: those that it has routed and that are not answered, " +
 				"and those that its flow control holds. Grows without limit under saturation. The first choice for scaling."),
-			arrivalsPreset(
-				"gateway",
-				"Requests that arrive per second at the pool's endpoint picker, also without pods: "+
-					"those routed plus the growth of the queue in its flow control. The best signal to forecast.",
-				func(s scope) string { return s.totalOverPickers(sumAboveZero(s.perPod(routed.rate()), s.growth(held))) },
-			),
+			gatewayArrivals("Requests that arrive per second at the pool's endpoint picker, also without pods: "+
+				"those routed plus the growth of the queue in its flow control. The best signal to forecast.", routed, held),
 			gatewayBand("interactive", `priority!~"-.*"`, routed, held),
 			gatewayBand("deferrable", `priority=~"-.*"`, routed, held),
 			queuePreset("gateway", func(s scope) string { return s.total(s.endpointQueues()) }).withSummary(
@@ -58,16 +54,18 @@ func gateway() Source {
 // withKServe is a metric's name and the one that KServe's second monitor gives it.
 func withKServe(name string) string { return name + "|kserve_" + name }
 
+func gatewayArrivals(summary string, routed, held metric) Preset {
+	return arrivalsPreset("gateway", summary, func(s scope) string {
+		return s.totalOverPickers(sumAboveZero(s.perPod(routed.rate()), s.growth(held)))
+	})
+}
+
 // gatewayBand is the arrivals of some priorities: negative ones are of work that gives way to all other.
 func gatewayBand(name, matcher string, routed, held metric) Preset {
 	routed.names = routed.names[:2] // The oldest one has no priorities.
 	routed.matchers, held.matchers = matcher, matcher
-	out := arrivalsPreset(
-		"gateway",
-		"The "+name+" part of gateway/arrivals: requests whose priority is negative are deferrable (spec.deferrable), the others interactive. "+
-			"Only with a router that counts by priority.",
-		func(s scope) string { return s.totalOverPickers(sumAboveZero(s.perPod(routed.rate()), s.growth(held))) },
-	)
+	out := gatewayArrivals("The "+name+" part of gateway/arrivals: requests whose priority is negative are deferrable "+
+		"(spec.deferrable), the others interactive. Only with a router that counts by priority.", routed, held)
 	out.Name += "-" + name
 	return out
 }
@@ -105,10 +103,7 @@ func (s scope) pickers() string {
 	name := s.named("name", "")
 	named := fmt.Sprintf(
 		`group by (picker) (label_replace(%s or %s, "picker", "$1", "pod", "(.+)"))`,
-		s.instantSeries(
-			withKServe("llm_d_epp_ready_endpoints"),
-			name,
-		),
+		s.instantSeries(withKServe("llm_d_epp_ready_endpoints"), name),
 		s.instantSeries("inference_pool_ready_pods", name),
 	)
 	return fmt.Sprintf(`(%s or %s unless on () %s)`, joined, named, joined)
@@ -129,25 +124,16 @@ func (s scope) poolCaches() string {
 		return fmt.Sprintf(`max by (pod, name) (%s) * on (pod, name) max by (pod, name) (%s)`,
 			s.instantSeries(mean, "", "name"), s.instantSeries(ready, "", "name"))
 	}
-	perPool := `(` + full(
-		withKServe("llm_d_epp_average_kv_cache_utilization"),
-		withKServe("llm_d_epp_ready_endpoints"),
-	) + ` or ` +
-		full(
-			"inference_pool_average_kv_cache_utilization",
-			"inference_pool_ready_pods",
-		) + `)`
-	return `sum(max by (name) ` + s.pickersOfPool(perPool) + `)`
+	now := full(withKServe("llm_d_epp_average_kv_cache_utilization"), withKServe("llm_d_epp_ready_endpoints"))
+	before := full("inference_pool_average_kv_cache_utilization", "inference_pool_ready_pods")
+	return `sum(max by (name) ` + s.pickersOfPool(`(`+now+` or `+before+`)`) + `)`
 }
 
 // dynamo is the presets for the frontend of NVIDIA Dynamo, which is in front of the workers that a Forecast scales.
 func dynamo() Source {
 	held := metricNamed("dynamo_frontend_active_requests", "dynamo_frontend_inflight_requests")
-	started, done := metricNamed(
-		"dynamo_frontend_requests_started_total",
-	), metricNamed(
-		"dynamo_frontend_requests_total",
-	)
+	started := metricNamed("dynamo_frontend_requests_started_total")
+	done := metricNamed("dynamo_frontend_requests_total")
 	unanswered := metricNamed("dynamo_frontend_queued_requests")
 	return Source{
 		Name:  "dynamo",
@@ -197,12 +183,10 @@ func dynamo() Source {
 // frontend: they are no replicas of the target.
 func (s scope) sumOverFrontends(perPod string) string {
 	frontends := s
-	frontends.target = Target{Kind: "Deployment", Name: frontendOf(s.target)}
+	frontends.target = Target{Kind: "Deployment", Name: s.target.Frontend()}
 	for _, former := range s.target.FormerNames {
-		frontends.target.FormerNames = append(
-			frontends.target.FormerNames,
-			frontendOf(Target{Kind: s.target.Kind, Name: former}),
-		)
+		front := Target{Kind: s.target.Kind, Name: former}.Frontend()
+		frontends.target.FormerNames = append(frontends.target.FormerNames, front)
 	}
 	renamed := func(expr string) string {
 		return fmt.Sprintf(`label_replace(%s, "frontend", "$1", "pod", "(.+)")`, expr)
@@ -214,8 +198,8 @@ func (s scope) totalOverFrontends(perPod string) string {
 	return s.unlessUnknown(s.sumOverFrontends(perPod), perPod)
 }
 
-// frontendOf is the name of the Deployment of the frontend of a target's graph.
-func frontendOf(t Target) string {
+// Frontend is the name of the Deployment of the frontend of a target in a graph of NVIDIA Dynamo.
+func (t Target) Frontend() string {
 	if at := strings.LastIndex(t.Name, "-"); at > 0 && t.Kind != "DynamoGraphDeployment" {
 		return t.Name[:at] + "-frontend"
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/prometheus/storage"
 
 	"github.com/forewarm/forewarm/pkg/signal"
+	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 )
 
 // answers are the series of a query over the minutes of the scenarios, by one label; an error means that it cannot be asked.
@@ -66,11 +67,11 @@ func TestJoinedQueriesAnswerAsEachAlone(t *testing.T) {
 		load := owners + neighbours + shorthands.Replace(s.load)
 		for _, scraped := range []string{load, exported(load, "monitoring", "exporter-0"), twice(load)} {
 			from := promqltest.LoadedStorage(t, "load 15s"+strings.ReplaceAll(unique(scraped), "\n\n", "\n"))
-			var parts []signal.Part
+			var parts []promexpr.Part
 			alone := map[string][]promql.FPoint{}
 			for _, target := range targets {
 				expr := render(t, s.preset, target)
-				part, ok := signal.Split(expr)
+				part, ok := promexpr.Split(expr)
 				if !ok || len(parts) > 0 && part.Template != parts[0].Template {
 					t.Fatalf(
 						"%s of %s %s cannot be asked together with others: %s",
@@ -89,7 +90,7 @@ func TestJoinedQueriesAnswerAsEachAlone(t *testing.T) {
 					alone[part.ID] = points
 				}
 			}
-			together, err := answers(t, from, signal.Join(parts), signal.PartLabel)
+			together, err := answers(t, from, promexpr.Join(parts), promexpr.PartLabel)
 			if err != nil {
 				t.Fatalf("%s: %v", s.preset, err)
 			}
@@ -118,56 +119,5 @@ func sameFloats(t *testing.T, of string, got, want []promql.FPoint) {
 		if len(got) != len(want) || got[i].T != want[i].T || math.Float64bits(got[i].F) != math.Float64bits(want[i].F) {
 			t.Fatalf("%s: together %v, alone %v", of, got, want)
 		}
-	}
-}
-
-// Queries of one's own differ by a label where they add up one selector; others are asked alone.
-func TestQueriesThatCanBeAskedTogether(t *testing.T) {
-	for expr, can := range map[string]bool{
-		`sum(demand{model="7"})`:                                 true,
-		`sum(rate(requests_total{model="7"}[2m]))`:               true,
-		`sum by () (demand{model="7"})`:                          true,
-		`sum by (zone) (demand)`:                                 false,
-		`sum without (pod) (demand)`:                             false,
-		`avg(demand)`:                                            false,
-		`demand{model="7"}`:                                      false,
-		`sum(a) + sum(b)`:                                        false,
-		`sum(max_over_time(sum(rate(a[1m]))[1h:1m]))`:            false,
-		`sum(a + b)`:                                             false,
-		`topk(1, a * on (pod) group_left () b)`:                  false,
-		`sum without (pod) (a * on (pod) group_left () b)`:       false,
-		`sum(a * on (pod) group_right () b)`:                     false,
-		`sum(a * ignoring (pod) group_left () b)`:                false,
-		`absent(a * on (pod) group_left () b)`:                   false,
-		`sum(a * on (pod) group_left () b) / sum(c)`:             false,
-		`sum(a * on (pod) group_left () b) unless on () c`:       true,
-		`sum(a * on (pod) group_left () b) >= 0 < Inf`:           true,
-		`sum(avg by (r) (a * on (pod) group_left (r) b{x="1"}))`: true,
-		`sum(forewarm_own_part * on (pod) group_left () b)`:      false,
-		`sum(`: false,
-	} {
-		if _, ok := signal.Split(expr); ok != can {
-			t.Errorf("%s can be asked together: %v, want %v", expr, ok, can)
-		}
-	}
-	var parts []signal.Part
-	for _, model := range []string{"7", "8", "9"} {
-		part, ok := signal.Split(`sum(demand{model="` + model + `"})`)
-		if !ok {
-			t.Fatal("a sum cannot be asked together")
-		}
-		parts = append(parts, part)
-	}
-	from := promqltest.LoadedStorage(t, strings.Join([]string{
-		"load 15s",
-		`  demand{model="7",pod="a"} 1x40`,
-		`  demand{model="7",pod="b"} 0.25x40`,
-		`  demand{model="8",pod="a"} 2x40`,
-		"",
-	}, "\n"))
-	defer from.Close() //nolint:errcheck // A test's own.
-	got, err := answers(t, from, signal.Join(parts), signal.PartLabel)
-	if err != nil || len(got) != 2 || got[parts[0].ID][0].F != 1.25 || got[parts[1].ID][0].F != 2 {
-		t.Errorf("three models, of which two report: %v, %v", got, err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/prometheus/promql/promqltest"
 
 	"github.com/forewarm/forewarm/pkg/signal"
+	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 )
 
 // BenchmarkJoin measures what the newest samples of a namespace cost an engine, asked one by one and together: fifty workloads of four
@@ -72,10 +73,10 @@ func BenchmarkJoin(b *testing.B) {
 		}
 	}
 	for name, queries := range map[string][]string{"preset": presets, "sum": sums} {
-		parts := make([]signal.Part, len(queries))
+		parts := make([]promexpr.Part, len(queries))
 		for i, expr := range queries {
 			var ok bool
-			if parts[i], ok = signal.Split(expr); !ok {
+			if parts[i], ok = promexpr.Split(expr); !ok {
 				b.Fatal(expr)
 			}
 		}
@@ -88,7 +89,7 @@ func BenchmarkJoin(b *testing.B) {
 		})
 		b.Run(name+"/together", func(b *testing.B) {
 			for b.Loop() {
-				ask(b, signal.Join(parts))
+				ask(b, promexpr.Join(parts))
 			}
 		})
 	}

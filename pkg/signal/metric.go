@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/prometheus/common/model"
+
+	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 )
 
 // A rate needs four scrapes, so that it survives a missed one: two minutes at the usual interval of 30 s.
@@ -131,10 +133,8 @@ func (m metric) labels(name string) []string {
 	if m.addNames {
 		all = append(all, model.MetricNameLabel)
 	}
-	if slices.Contains(
-		all,
-		"endpoint",
-	) { // A ServiceMonitor has a label of that name: without honorLabels the server's is renamed.
+	// A ServiceMonitor has a label of that name: without honorLabels the server's is renamed.
+	if slices.Contains(all, "endpoint") {
 		all = append(all, "exported_endpoint")
 	}
 	slices.Sort(all)
@@ -223,11 +223,8 @@ func (s scope) perScrape(name string, m metric) string {
 		return fmt.Sprintf(`max by (%s) (%s)`, list("pod", by), s.series("max", name, m, by...))
 	}
 	sum := fmt.Sprintf(`sum by (%s) (%s)`, list("pod", by), s.series("sum", name, m, by...))
-	return fmt.Sprintf(
-		`(%[1]s / on (pod, job, instance) group_left () %[2]s or %[1]s)`,
-		sum,
-		s.copies(*m.twin, m.window),
-	)
+	return fmt.Sprintf(`(%[1]s / on (pod, job, instance) group_left () %[2]s or %[1]s)`, sum,
+		s.copies(*m.twin, m.window))
 }
 
 // copies is how many copies of a scrape there are over a window, by pod, job and instance.
@@ -262,19 +259,15 @@ func (s scope) perPodAnd(m metric, labels ...string) string {
 // perRank is the metric by pod and all of its listed labels, its ranks included.
 func (s scope) perRank(m metric) string {
 	m.ranks = nil
-	return s.perPodAnd(
-		m,
-		slices.DeleteFunc(m.labels(m.names[0]), func(label string) bool { return label == model.MetricNameLabel })...)
+	named := func(label string) bool { return label == model.MetricNameLabel }
+	return s.perPodAnd(m, slices.DeleteFunc(m.labels(m.names[0]), named)...)
 }
 
 // totalOverGangs is the sum over the gangs of a target. The pods of a gang may each report a rank of one engine: series that differ in
 // their ranks are that engine's, and the greatest counts; engines of the same rank in several pods add up, as do those that differ in
 // other labels. Parts are quantities by pod, labels and ranks. A gang has at least 0.
 func (s scope) totalOverGangs(ranks, labels []string, parts ...string) string {
-	for i, expr := range parts {
-		parts[i] = fmt.Sprintf(`label_replace(%s, "part", "%d", "", "")`, expr, i)
-	}
-	all := "(" + strings.Join(parts, " or ") + ")"
+	all := "(" + promexpr.Parts(parts...) + ")"
 	labels = append([]string{"part"}, labels...)
 	return s.unlessUnknown(fmt.Sprintf(
 		`sum(clamp_min(sum by (replica) (max by (%s) (sum by (%s) (%s * on (pod) group_left (replica) %s))), 0))`,
@@ -306,13 +299,7 @@ func (s scope) counted(m metric) string {
 }
 
 // sumPerPod sums several per-pod expressions by pod. A plus sign would drop every pod that lacks one of them.
-func sumPerPod(perPod ...string) string {
-	parts := make([]string, len(perPod))
-	for i, expr := range perPod {
-		parts[i] = fmt.Sprintf(`label_replace(%s, "part", "%d", "", "")`, expr, i)
-	}
-	return "sum by (pod) (" + strings.Join(parts, " or ") + ")"
-}
+func sumPerPod(perPod ...string) string { return "sum by (pod) (" + promexpr.Parts(perPod...) + ")" }
 
 // sumAboveZero is sumPerPod for arrivals: requests that passed, plus the growth of those held. It is at least 0 for
 // each pod, because requests that vanish with a pod's restart were not served.
@@ -358,8 +345,8 @@ func (s scope) pageSeries(aggregate, names string, by ...string) string {
 	return s.series(aggregate, names, m, by...)
 }
 
-// startTime is what client libraries report of the process behind a page.
-const startTime = "process_start_time_seconds"
+// StartTime is the metric that client libraries report of the process behind a page.
+const StartTime = "process_start_time_seconds"
 
 // perEngine divides a sum by pod by the number of ports at which a job reads each engine of the pod: a second port of one server, or
 // a proxy in front of it. Ports are one engine if its process started at the same time, or where the page does not have that if its
@@ -370,15 +357,12 @@ func (s scope) perEngine(perPod string) string {
 		return perPod
 	}
 	read := func(aggregate, names string) string {
-		return fmt.Sprintf(
-			`%s by (pod, job, instance) (%s)`,
-			aggregate,
-			s.pageSeries(aggregate, names, "job", "instance"),
-		)
+		return fmt.Sprintf(`%s by (pod, job, instance) (%s)`, aggregate,
+			s.pageSeries(aggregate, names, "job", "instance"))
 	}
 	ports := fmt.Sprintf(
 		`max by (pod) (avg by (pod, job) (count_values by (pod, job) ("engine", %s and on (pod, job, instance) %s or %s > 0)))`,
-		read("max", startTime),
+		read("max", StartTime),
 		read("group", s.page.gauges+"|"+s.page.counters),
 		read("sum", s.page.counters),
 	)

@@ -40,10 +40,10 @@ func (s scope) named(label, suffix string) string {
 	return fmt.Sprintf("%s=~%q", label, names[0]+suffix)
 }
 
-// The metrics of kube-state-metrics that name owners.
+// The metrics of kube-state-metrics that name the owners of pods and of ReplicaSets.
 const (
-	podOwner        = "kube_pod_owner"
-	replicaSetOwner = "kube_replicaset_owner"
+	PodOwner        = "kube_pod_owner"
+	ReplicaSetOwner = "kube_replicaset_owner"
 )
 
 const (
@@ -55,13 +55,13 @@ const (
 	ghostsFor = 2 * time.Hour
 )
 
-// ownerSeries is the series of podOwner or replicaSetOwner.
+// ownerSeries is the series of PodOwner or ReplicaSetOwner.
 func (s scope) ownerSeries(name, matchers string, by ...string) string {
 	return s.series("max", name, metric{matchers: matchers, over: "last_over_time", window: ownersFor}, by...)
 }
 
 // ownedAtAll is 1 for every pod that kube-state-metrics reports, with an owner or without.
-func (s scope) ownedAtAll() string { return `group by (pod) (` + s.ownerSeries(podOwner, "") + `)` }
+func (s scope) ownedAtAll() string { return `group by (pod) (` + s.ownerSeries(PodOwner, "") + `)` }
 
 // unlessUnknown drops a value while pods report that kube-state-metrics has never known: it is behind, or away, or one of its shards is.
 // Some of them may be the target's, and the value would be too small.
@@ -71,8 +71,8 @@ func (s scope) unlessUnknown(value, perPod string) string {
 
 // knownPods is the pods with a known owner, or without any: those of a ReplicaSet if it is known itself. Ghosts are known, too.
 func (s scope) knownPods() string {
-	pods := s.ownerSeries(podOwner, `owner_kind="ReplicaSet"`, "owner_name")
-	sets := s.ownerSeries(replicaSetOwner, "", "replicaset")
+	pods := s.ownerSeries(PodOwner, `owner_kind="ReplicaSet"`, "owner_name")
+	sets := s.ownerSeries(ReplicaSetOwner, "", "replicaset")
 	return fmt.Sprintf(`(group by (pod) (%s or %s or %s) unless on (pod) (%s unless on (owner_name)
 		label_replace(%s, "owner_name", "$1", "replicaset", "(.+)")))`, noPod, s.ownedAtAll(), s.deletedPods(), pods, sets)
 }
@@ -80,8 +80,8 @@ func (s scope) knownPods() string {
 // deletedPods is the pods that an instance of kube-state-metrics has known and does not report any more, although it reports others. An
 // exporter may name them for a while: they are ghosts, which have no demand. Where the instance that knew a pod is away, that is not known.
 func (s scope) deletedPods() string {
-	known := s.series("group", podOwner, metric{over: "last_over_time", window: ghostsFor}, "instance")
-	reporting := s.series("group", podOwner, metric{}, "instance")
+	known := s.series("group", PodOwner, metric{over: "last_over_time", window: ghostsFor}, "instance")
+	reporting := s.series("group", PodOwner, metric{}, "instance")
 	return fmt.Sprintf(`%s and on (instance) %s`, known, reporting)
 }
 
@@ -91,6 +91,11 @@ const noPod = "vector(1)"
 // pods is 1 for every pod of the target, in the label pod. group makes it 1 and one series per pod whatever the number
 // of kube-state-metrics that report it.
 func (s scope) pods() string { return `group by (pod) (` + s.ownedPods() + `)` }
+
+// Pods is PromQL with 1 for every pod of the target, in the label pod, by what the namespace's own kube-state-metrics reports.
+func (t Target) Pods(namespace string) string {
+	return scope{namespace: namespace, target: t}.pods()
+}
 
 // podsWithReplica is pods with their replica in the label replica: the pod itself, or the leader of its group.
 func (s scope) podsWithReplica() string {
@@ -160,13 +165,13 @@ func (s scope) ownedPods() string {
 
 // ownedBy is the pods with that owner.
 func (s scope) ownedBy(o owner) string {
-	return `group by (pod, owner_name) (` + s.ownerSeries(podOwner, s.matchers(o), "owner_name") + `)`
+	return `group by (pod, owner_name) (` + s.ownerSeries(PodOwner, s.matchers(o), "owner_name") + `)`
 }
 
 // viaReplicaSet is the pods whose ReplicaSet has that owner.
 func (s scope) viaReplicaSet(o owner) string {
-	pods := s.ownerSeries(podOwner, `owner_kind="ReplicaSet"`, "owner_name")
-	sets := s.ownerSeries(replicaSetOwner, s.matchers(o), "replicaset")
+	pods := s.ownerSeries(PodOwner, `owner_kind="ReplicaSet"`, "owner_name")
+	sets := s.ownerSeries(ReplicaSetOwner, s.matchers(o), "replicaset")
 	return fmt.Sprintf(`group by (pod, owner_name) (%s) * on (owner_name) group_left ()
 		group by (owner_name) (label_replace(%s, "owner_name", "$1", "replicaset", "(.+)"))`, pods, sets)
 }
@@ -195,10 +200,8 @@ func ReadyReplicas(namespace string, target Target, trust Trust) (string, error)
 		return "", fmt.Errorf("ready replicas: %w", err)
 	}
 	s := scope{namespace: namespace, target: target, trust: trust}
-	ready := s.instantSeries("kube_pod_status_ready", `condition="true"`)
-	return s.formatQuery(
-		fmt.Sprintf(`sum(max by (pod) (%s) * on (pod) group_left () group by (pod) (%s))`, ready, s.replicaPods()),
-	)
+	return s.formatQuery(fmt.Sprintf(`sum(max by (pod) (%s) * on (pod) group_left () group by (pod) (%s))`,
+		s.instantSeries("kube_pod_status_ready", `condition="true"`), s.replicaPods()))
 }
 
 // Unowned is PromQL for the number of pods that report to a rendered preset, and of which kube-state-metrics does not say whose they
@@ -236,4 +239,61 @@ func firstOn(expr string, op parser.ItemType, labels ...string) (first *parser.B
 		return nil
 	})
 	return first
+}
+
+// Deleted is PromQL for the pods that report to a rendered preset although they are deleted, a series for each; empty for an expression
+// that does not depend on kube-state-metrics.
+func Deleted(expr, namespace string, trust Trust) string {
+	b := firstOn(expr, parser.LUNLESS)
+	if b == nil {
+		return ""
+	}
+	unknown, ok := withoutParens(b.RHS).(*parser.BinaryExpr)
+	if !ok || unknown.Op != parser.LUNLESS {
+		return ""
+	}
+	s := scope{namespace: namespace, trust: trust}
+	deleted, err := s.formatQuery(fmt.Sprintf(`group by (pod) (%s and on (pod) (%s) unless on (pod) %s)`,
+		unknown.LHS, s.deletedPods(), s.ownedAtAll()))
+	if err != nil {
+		return ""
+	}
+	return deleted
+}
+
+func withoutParens(expr parser.Expr) parser.Expr { //nolint:ireturn // The parser's own sum type.
+	for {
+		p, ok := expr.(*parser.ParenExpr)
+		if !ok {
+			return expr
+		}
+		expr = p.Expr
+	}
+}
+
+// Lookback is how long one bad sample can affect the expression's value: its longest range plus the ranges of the
+// sub-queries around it. It is 0 if every selector is instant, and if the expression does not parse.
+func Lookback(expr string) time.Duration {
+	root, err := parser.NewParser(parser.Options{}).ParseExpr(expr)
+	if err != nil {
+		return 0
+	}
+	return lookback(root)
+}
+
+func lookback(node parser.Node) time.Duration {
+	longest := time.Duration(0)
+	for child := range parser.ChildrenIter(node) {
+		longest = max(longest, lookback(child))
+	}
+	switch n := node.(type) {
+	case *parser.MatrixSelector:
+		if s, ok := n.VectorSelector.(*parser.VectorSelector); ok && (s.Name == PodOwner || s.Name == ReplicaSetOwner) {
+			return 0 // Owners are no part of the value.
+		}
+		return n.Range
+	case *parser.SubqueryExpr:
+		return n.Range + longest
+	}
+	return longest
 }

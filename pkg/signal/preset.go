@@ -3,8 +3,7 @@
 //
 // A Preset is a built-in query for a server or exporter ("vllm/inflight"). It is limited to the Forecast's namespace
 // and finds the target's pods through their owners. A Source is a server or exporter with its presets and the signals
-// that it does not report. [Confine] limits a tenant's own query to the tenant's namespace; [CheckQuery] only checks
-// it, for tenants that may read the whole cluster. [Trust] is whose series count. Nothing here runs a query.
+// that it does not report. [Trust] is whose series count. Nothing here runs a query.
 package signal
 
 import (
@@ -66,6 +65,12 @@ func (p Preset) Every(step time.Duration) Preset {
 	return p
 }
 
+// Undivided is the preset without the metrics that tell the engines of a pod apart: with its quantities alone.
+func (p Preset) Undivided() Preset {
+	p.page = page{}
+	return p
+}
+
 // Render is the preset's PromQL for one workload: a single series, the total. No series means that none of the target's
 // pods reported. Names are quoted; an empty or impossible name is an error.
 func (p Preset) Render(namespace string, target Target, trust Trust) (string, error) {
@@ -91,11 +96,7 @@ func (s scope) formatQuery(text string) (string, error) {
 	if err != nil || s.trust.Cluster == "" {
 		return expr, err
 	}
-	cluster, err := s.trust.Cluster.matcher()
-	if err != nil {
-		return "", err
-	}
-	err = walkSelectors(root, func(v *parser.VectorSelector) error { return addMatcher(v, cluster) })
+	err = s.trust.Cluster.Limit(root)
 	return root.String(), err
 }
 

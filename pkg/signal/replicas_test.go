@@ -107,16 +107,6 @@ func TestSilent(t *testing.T) {
 	}
 }
 
-func TestIsAverage(t *testing.T) {
-	for query, want := range map[string]bool{
-		"avg(x)": true, "(avg by (job) (x))": true, "sum(avg by (pod) (x))": false, "sum(x) / count(x)": false, "avg(": false,
-	} {
-		if got := signal.IsAverage(query); got != want {
-			t.Errorf("%s: %v", query, got)
-		}
-	}
-}
-
 // documented is what kube-state-metrics documents of its series.
 type documented struct {
 	Metrics map[string]struct {

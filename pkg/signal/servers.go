@@ -122,46 +122,42 @@ func metricsOfSGLang() sglangMetrics {
 }
 
 func (m sglangMetrics) presets() []Preset {
-	presets := m.engine.presets(m.arrivalsAtFirstToken())
+	// grown is the growth of each queue.
+	grown := func(s scope, read func(metric) string) []string {
+		parts := make([]string, len(m.queues))
+		for i, q := range m.queues {
+			parts[i] = s.divided(read(q.delta()))
+		}
+		return parts
+	}
+	arrivals := m.arrivalsAtFirstToken()
+	arrivals.template = func(s scope) string {
+		parts := grown(s, s.perPod)
+		parts[0] = fmt.Sprintf(`(%s + %s)`, s.counted(m.passed), parts[0])
+		return s.total(sumAboveZero(parts...))
+	}
+	// inGangs are the parts of a total for targets whose replicas are gangs.
+	inGangs := map[string]func(scope) []string{
+		"sglang/inflight": func(s scope) []string {
+			return []string{fmt.Sprintf(`(%s + %s)`, s.perRank(m.running), s.perRank(m.waiting))}
+		},
+		"sglang/queue":    func(s scope) []string { return []string{s.perRank(m.waiting)} },
+		"sglang/arrivals": func(s scope) []string { return append(grown(s, s.perRank), s.counted(m.passed)) },
+	}
+	presets, labels := m.engine.presets(arrivals), m.running.labels(m.queues[0].names[0])
 	for i := range presets {
-		p := &presets[i]
-		switch p.Name {
-		case "sglang/inflight":
-			m.inGangs(p, func(s scope) []string {
-				return []string{fmt.Sprintf(`(%s + %s)`, s.perRank(m.running), s.perRank(m.waiting))}
-			})
-		case "sglang/queue":
-			m.inGangs(p, func(s scope) []string { return []string{s.perRank(m.waiting)} })
-		case "sglang/arrivals":
-			p.template = func(s scope) string {
-				parts := m.grown(s, s.perPod)
-				parts[0] = fmt.Sprintf(`(%s + %s)`, s.counted(m.passed), parts[0])
-				return s.total(sumAboveZero(parts...))
+		plain, parts := presets[i].template, inGangs[presets[i].Name]
+		if parts == nil {
+			continue
+		}
+		presets[i].template = func(s scope) string {
+			if _, gang := s.leaderWorkerSet(); gang {
+				return s.totalOverGangs(m.running.ranks, labels, parts(s)...)
 			}
-			m.inGangs(p, func(s scope) []string { return append(m.grown(s, s.perRank), s.counted(m.passed)) })
+			return plain(s)
 		}
 	}
 	return presets
-}
-
-// grown is the growth of each queue.
-func (m sglangMetrics) grown(s scope, read func(metric) string) []string {
-	parts := make([]string, len(m.queues))
-	for i, q := range m.queues {
-		parts[i] = s.divided(read(q.delta()))
-	}
-	return parts
-}
-
-// inGangs gives a preset another template for targets whose replicas are gangs.
-func (m sglangMetrics) inGangs(p *Preset, parts func(scope) []string) {
-	plain, labels := p.template, m.running.labels(m.queues[0].names[0])
-	p.template = func(s scope) string {
-		if _, gang := s.leaderWorkerSet(); gang {
-			return s.totalOverGangs(m.running.ranks, labels, parts(s)...)
-		}
-		return plain(s)
-	}
 }
 
 // vllm is the presets for vLLM's own metrics.
@@ -350,12 +346,8 @@ func triton() Source {
 			inflightPreset("triton", func(s scope) string {
 				perModel := func(m metric) string { return s.perPodAnd(m, "model", "version") }
 				executing := fmt.Sprintf(`clamp_min(%s - %s, 0) / 1e6`, perModel(spent.rate()), perModel(queued.rate()))
-				vllm := fmt.Sprintf(
-					`((%s + %s) or %s)`,
-					perModel(vllmRunning),
-					perModel(vllmWaiting),
-					perModel(vllmSpent.rate()),
-				)
+				vllm := fmt.Sprintf(`((%s + %s) or %s)`, perModel(vllmRunning), perModel(vllmWaiting),
+					perModel(vllmSpent.rate()))
 				running := fmt.Sprintf(`(%s or sum by (pod) (%s or %s))`,
 					s.perPod(engine(`request_type=~"scheduled|waiting"`)), ofTriton(s, vllm), executing)
 				return s.total(sumPerPod(s.perPod(pending), running))

@@ -9,9 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 )
 
 // Trust is what an operator says of the series in a store: which of them count.
@@ -21,7 +22,7 @@ type Trust struct {
 	// namespace cannot be forged by who has pods in it, a job can: Prometheus may take its name from a label of the pod.)
 	Exporters []string
 	// Cluster that the series belong to; empty where the store has one cluster only.
-	Cluster Cluster
+	Cluster promexpr.Cluster
 	// ScrapeInterval is the longest time between two scrapes of a server; 0 means at most 30 s. Rates of presets are taken over four of
 	// them, and at least two minutes.
 	ScrapeInterval time.Duration
@@ -50,10 +51,8 @@ func (t Trust) reporters(own ...string) string {
 func (t Trust) Validate() error {
 	problems := []error{t.Cluster.Validate()}
 	if t.ScrapeInterval < 0 || t.ScrapeInterval > MaxScrapeInterval {
-		problems = append(
-			problems,
-			fmt.Errorf("scrape interval %s, want at most %s", t.ScrapeInterval, MaxScrapeInterval),
-		)
+		err := fmt.Errorf("scrape interval %s, want at most %s", t.ScrapeInterval, MaxScrapeInterval)
+		problems = append(problems, err)
 	}
 	for _, namespace := range t.Exporters {
 		problems = append(problems, checkName("namespace of exporters", namespace))
@@ -64,17 +63,12 @@ func (t Trust) Validate() error {
 // Claims is PromQL for the namespaces whose reports of a rendered preset's pods do not count, one series for each: those of
 // pods of other namespaces that are no exporters. It is empty for an expression that reads no reports.
 func Claims(expr string) string {
-	root, err := parser.NewParser(parser.Options{}).ParseExpr(expr)
-	if err != nil {
-		return ""
-	}
 	var refused []string
-	parser.Inspect(root, func(node parser.Node, _ []parser.Node) error {
-		s, ok := node.(*parser.VectorSelector)
-		if !ok || !slices.ContainsFunc(s.LabelMatchers, func(m *labels.Matcher) bool {
+	for _, s := range promexpr.Selectors(expr) {
+		if !slices.ContainsFunc(s.LabelMatchers, func(m *labels.Matcher) bool {
 			return m.Name == "exported_namespace" && m.Value != ""
 		}) {
-			return nil
+			continue
 		}
 		other := &parser.VectorSelector{Name: s.Name}
 		for _, m := range s.LabelMatchers {
@@ -86,8 +80,7 @@ func Claims(expr string) string {
 		if text := "group by (namespace) (" + other.String() + ")"; !slices.Contains(refused, text) {
 			refused = append(refused, text)
 		}
-		return nil
-	})
+	}
 	return strings.Join(refused, " or ")
 }
 
@@ -101,25 +94,4 @@ func (t Trust) Clusters(namespace string) string {
 	name := strconv.Quote(namespace)
 	return "count(" + fmt.Sprintf(owners, "exported_namespace="+name+","+t.reporters(namespace)) + " or " +
 		fmt.Sprintf(owners, `exported_namespace="",namespace=`+name) + ")"
-}
-
-// Cluster is a label and its value, "cluster=eu-1".
-type Cluster string
-
-// matcher selects the series of the cluster.
-func (c Cluster) matcher() (*labels.Matcher, error) {
-	label, value, _ := strings.Cut(string(c), "=")
-	if !model.LegacyValidation.IsValidLabelName(label) || label == model.MetricNameLabel || value == "" {
-		return nil, fmt.Errorf("cluster %.80q: write a label and its value, for example cluster=eu-1", string(c))
-	}
-	return labels.NewMatcher(labels.MatchEqual, label, value) //nolint:wrapcheck // An equality has no error.
-}
-
-// Validate returns what is wrong with the label and its value; none are no error.
-func (c Cluster) Validate() error {
-	if c == "" {
-		return nil
-	}
-	_, err := c.matcher()
-	return err
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/forewarm/forewarm/pkg/signal"
+	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
@@ -49,7 +50,7 @@ func presets(t *testing.T) map[string]signal.Preset {
 func render(t *testing.T, p signal.Preset, target signal.Target, cluster string) string {
 	t.Helper()
 	trust := signal.DefaultTrust()
-	trust.Cluster = signal.Cluster("cluster=" + cluster)
+	trust.Cluster = promexpr.Cluster("cluster=" + cluster)
 	expr, err := p.Render("ai", target, trust)
 	if err != nil {
 		t.Fatal(err)

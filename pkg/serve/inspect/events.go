@@ -17,18 +17,11 @@ func eventTime(e v1alpha1.Event) string {
 func effects(e v1alpha1.Event) string {
 	var out []string
 	for _, came := range e.Effects {
-		text := came.Start.UTC().Format("2 Jan") + ": no samples"
+		text := "no samples"
 		if came.Times != nil && came.Highest != nil {
-			text = came.Start.UTC().
-				Format("2 Jan") +
-				": " + humanize.Number(
-				*came.Times,
-			) + " times the usual demand, at most " +
-				humanize.Number(
-					*came.Highest,
-				)
+			text = number(came.Times) + " times the usual demand, at most " + number(came.Highest)
 		}
-		out = append(out, text)
+		out = append(out, came.Start.UTC().Format("2 Jan")+": "+text)
 	}
 	return cmp.Or(strings.Join(out, "; "), "not in the history")
 }

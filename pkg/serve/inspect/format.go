@@ -55,8 +55,21 @@ func objectiveText(s *v1alpha1.OutlookStatus) string {
 
 // PauseMessage is what is served while a Forecast is paused; empty while it is not.
 func PauseMessage(s *v1alpha1.OutlookStatus) string {
+	return conditionMessage(s, snapshot.ConditionPaused)
+}
+
+// UncalibratedMessage is why an objective is not calibrated, and what to do; empty if it is.
+func UncalibratedMessage(s *v1alpha1.OutlookStatus) string {
+	if s.Objective != nil {
+		return ""
+	}
+	return conditionMessage(s, snapshot.ConditionUncalibrated)
+}
+
+// conditionMessage is the message of a condition; empty while it does not hold.
+func conditionMessage(s *v1alpha1.OutlookStatus, kind string) string {
 	for _, c := range s.Conditions {
-		if c.Type == snapshot.ConditionPaused && c.Status == metav1.ConditionTrue {
+		if c.Type == kind && c.Status == metav1.ConditionTrue {
 			return c.Message
 		}
 	}

@@ -48,8 +48,7 @@ func objectiveStatus(e *snapshot.ForecastState, ready forecast.Series) *v1alpha1
 	if m := r.Measured; m != nil && finite(&m.Late) != nil {
 		out.Measured = &v1alpha1.Measured{Late: m.Late, Known: metav1.Duration{Duration: m.Known}}
 	}
-	out.Hours = judgedHours(r)
-	out.Deferrable = deferrable(r.Deferrable)
+	out.Hours, out.Deferrable = judgedHours(r), deferrable(r.Deferrable)
 	out.Saved = v1alpha1.Saving{
 		ReplicaHours: difference(out.Before.ReplicaHours, out.Served.ReplicaHours),
 		Late:         difference(out.Before.Late, out.Served.Late),
@@ -96,10 +95,8 @@ func judgedHours(r *objective.Report) *v1alpha1.Hours {
 	}
 	for _, h := range of.Worth {
 		late, demand := humanize.Rounded(h.Late, 3), humanize.Rounded(h.Demand, 3)
-		out.Named = append(
-			out.Named,
-			v1alpha1.BadHour{Start: utc(h.Start), Late: late, Demand: demand, Replayed: h.Replayed},
-		)
+		hour := v1alpha1.BadHour{Start: utc(h.Start), Late: late, Demand: demand, Replayed: h.Replayed}
+		out.Named = append(out.Named, hour)
 	}
 	return out
 }
@@ -110,16 +107,13 @@ func BadHoursText(h *v1alpha1.Hours) string {
 		return ""
 	}
 	of := objective.BadHours{Count: int(h.Bad), Share: h.BadDemand, Judged: int(h.Judged), Recorded: int(h.Served)}
-	for i := range h.Named {
-		of.Worth = append(of.Worth, badHour(&h.Named[i]))
+	for _, hour := range h.Named {
+		of.Worth = append(of.Worth, badHour(hour))
 	}
 	return of.String()
 }
 
-// badHourText names a bad hour on the page.
-func badHourText(h v1alpha1.BadHour) string { return badHour(&h).String() }
-
-func badHour(h *v1alpha1.BadHour) objective.BadHour {
+func badHour(h v1alpha1.BadHour) objective.BadHour {
 	return objective.BadHour{Start: h.Start.Time, Late: h.Late, Demand: h.Demand, Replayed: h.Replayed}
 }
 
@@ -127,11 +121,8 @@ func deferrable(d *objective.Deferrable) *v1alpha1.Deferrable {
 	if d == nil {
 		return nil
 	}
-	out := &v1alpha1.Deferrable{
-		Deadline:     metav1.Duration{Duration: d.Deadline},
-		ReplicaHours: d.Arrived,
-		Waiting:      d.Waiting,
-	}
+	deadline := metav1.Duration{Duration: d.Deadline}
+	out := &v1alpha1.Deferrable{Deadline: deadline, ReplicaHours: d.Arrived, Waiting: d.Waiting}
 	if share := d.MissedShare(); d.Arrived > 0 {
 		out.Missed = &share
 	}
@@ -184,15 +175,9 @@ func autoscaler(s *objective.AutoscalerReport) v1alpha1.Autoscaler {
 func headroomCurve(in []objective.Point) []v1alpha1.HeadroomPoint {
 	out := make([]v1alpha1.HeadroomPoint, 0, len(in))
 	for i := range in {
-		if finite(&in[i].Multiplier) != nil {
-			out = append(
-				out,
-				v1alpha1.HeadroomPoint{
-					Headroom:     in[i].Multiplier,
-					Late:         finite(&in[i].Late),
-					RelativeCost: finite(&in[i].RelativeCost),
-				},
-			)
+		if p := &in[i]; finite(&p.Multiplier) != nil {
+			late, cost := finite(&p.Late), finite(&p.RelativeCost)
+			out = append(out, v1alpha1.HeadroomPoint{Headroom: p.Multiplier, Late: late, RelativeCost: cost})
 		}
 	}
 	return out
@@ -200,11 +185,7 @@ func headroomCurve(in []objective.Point) []v1alpha1.HeadroomPoint {
 
 func candidateCost(c *objective.Candidate) v1alpha1.CandidateCost {
 	return v1alpha1.CandidateCost{
-		Name:           c.Name,
-		Selected:       c.Selected,
-		MeetsObjective: c.MeetsObjective,
-		Headroom:       finite(&c.Headroom),
-		Late:           finite(&c.Late),
-		RelativeCost:   finite(&c.RelativeCost),
+		Name: c.Name, Selected: c.Selected, MeetsObjective: c.MeetsObjective,
+		Headroom: finite(&c.Headroom), Late: finite(&c.Late), RelativeCost: finite(&c.RelativeCost),
 	}
 }

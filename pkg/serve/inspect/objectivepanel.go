@@ -3,15 +3,11 @@ package inspect
 import (
 	"cmp"
 	"fmt"
-	"strings"
 	"time"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
-	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/verdict"
 )
 
@@ -22,16 +18,7 @@ type objectivePanel struct {
 	Facts []fact
 }
 
-// newObjectivePanel is nil for a Forecast without a calibrated objective.
-func newObjectivePanel(s *v1alpha1.OutlookStatus) *objectivePanel {
-	if s.Objective == nil {
-		return nil
-	}
-	return &objectivePanel{s.Objective, objectiveFacts(s)}
-}
-
-func objectiveFacts(s *v1alpha1.OutlookStatus) []fact {
-	o := s.Objective
+func objectiveFacts(o *v1alpha1.Objective) []fact {
 	over := "in the last " + humanize.Period(o.Over.Duration)
 	switch {
 	case o.Over.Duration <= 0:
@@ -56,22 +43,18 @@ func objectiveFacts(s *v1alpha1.OutlookStatus) []fact {
 	if d := o.Deferrable; d != nil {
 		facts = append(facts, deferrableFact(d))
 	}
-	return append(facts, []fact{
-		{"Replica-hours", number(o.Served.ReplicaHours), "", "relative cost " + significant(o.Served.RelativeCost)},
+	return append(facts,
+		fact{"Replica-hours", number(o.Served.ReplicaHours), "", "relative cost " + significant(o.Served.RelativeCost)},
 		lastValueFact(o),
-		{"Headroom k", significant(o.Headroom), "", expectedNote(o)},
-		{"Candidate", cmp.Or(o.Candidate, unknown), "", "for the window peak"},
-	}...)
+		fact{"Headroom k", significant(o.Headroom), "", expectedNote(o)},
+		fact{"Candidate", cmp.Or(o.Candidate, unknown), "", "for the window peak"},
+	)
 }
 
 // deferrableFact is how much of the work that may wait missed its deadline.
 func deferrableFact(d *v1alpha1.Deferrable) fact {
-	note := fmt.Sprintf(
-		"of %s replica-hours that may wait %s; %s wait now",
-		humanize.Number(d.ReplicaHours),
-		span(d.Deadline.Duration),
-		humanize.Number(d.Waiting),
-	)
+	note := fmt.Sprintf("of %s replica-hours that may wait %s; %s wait now",
+		humanize.Number(d.ReplicaHours), span(d.Deadline.Duration), humanize.Number(d.Waiting))
 	if d.Needed != nil {
 		note += ", and ask for " + number(d.Needed)
 	}
@@ -92,43 +75,33 @@ func hoursFact(h *v1alpha1.Hours) fact {
 
 // allowanceFact says what an objective by bad hours allows, in busy hours, each with a share of the demand of the budget's period.
 func allowanceFact(badHours, busy float64, over time.Duration) fact {
-	n := badHours / busy
-	out := fact{
-		Name:  "Allowed",
-		Value: fmt.Sprintf("about %.0f", n),
-		Note: fmt.Sprintf(
-			"busy hours in %s: each has %s of the demand",
-			humanize.Period(over),
-			humanize.LateShare(busy),
-		),
-	}
-	switch {
+	each := fmt.Sprintf("in %s: each has %s of the demand", humanize.Period(over), humanize.LateShare(busy))
+	switch n := badHours / busy; {
 	case n < 1:
-		out.Value = "no busy hour"
-		out.Note = fmt.Sprintf("in %s: each has %s of the demand; one bad busy hour overspends the objective",
-			humanize.Period(over), humanize.LateShare(busy))
+		return fact{"Allowed", "no busy hour", "", each + "; one bad busy hour overspends the objective"}
 	case n < 1.5: //nolint:mnd // The number that is printed as 1.
-		out.Value = "about 1"
-		out.Note = strings.Replace(out.Note, "busy hours in", "busy hour in", 1)
+		return fact{"Allowed", "about 1", "", "busy hour " + each}
+	default:
+		return fact{"Allowed", fmt.Sprintf("about %.0f", n), "", "busy hours " + each}
 	}
-	return out
 }
 
 // budgetFact is how much of the budget is spent.
 func budgetFact(o *v1alpha1.Objective) fact {
 	b := o.Budget
-	out := fact{Name: "Budget", Value: unknown, Note: "of " + humanize.Period(b.Period.Duration) + ", not known yet"}
+	period := humanize.Period(b.Period.Duration)
 	if b.Allowed == nil || b.Spent == nil || !(*b.Allowed > 0) {
-		return out
+		return fact{"Budget", unknown, "", "of " + period + ", not known yet"}
 	}
-	out.Value = humanize.Significant(100**b.Spent / *b.Allowed, 3) + "%"
 	happens := "be late"
 	if o.BadHours != nil {
 		happens = "arrive in bad hours"
 	}
-	out.Note = fmt.Sprintf("spent of the %s replica-hours that may %s in %s; burn rate %s in the last hour",
-		significant(b.Allowed), happens, humanize.Period(b.Period.Duration), significant(b.BurnRate))
-	return out
+	return fact{
+		"Budget", humanize.Significant(100**b.Spent / *b.Allowed, 3) + "%", "",
+		fmt.Sprintf("spent of the %s replica-hours that may %s in %s; burn rate %s in the last hour",
+			significant(b.Allowed), happens, period, significant(b.BurnRate)),
+	}
 }
 
 // objectiveFact is the objective, or the cost ratio.
@@ -138,19 +111,11 @@ func objectiveFact(o *v1alpha1.Objective) fact {
 	case o.CostRatio != nil:
 		return fact{"Cost ratio", FormatCostRatio(*o.CostRatio), "", "cost of demand that waits longer than " + wait}
 	case o.Late != nil:
-		return fact{
-			"Objective",
-			humanize.ShareAsWritten(*o.Late),
-			"",
-			"of the demand at most waits longer than " + wait,
-		}
+		note := "of the demand at most waits longer than " + wait
+		return fact{"Objective", humanize.ShareAsWritten(*o.Late), "", note}
 	case o.BadHours != nil:
-		return fact{
-			"Objective",
-			humanize.ShareAsWritten(*o.BadHours),
-			"",
-			"of the demand at most arrives in bad hours: more than a tenth of the hour's demand waits longer than " + wait,
-		}
+		note := "of the demand at most arrives in bad hours: more than a tenth of the hour's demand waits longer than " + wait
+		return fact{"Objective", humanize.ShareAsWritten(*o.BadHours), "", note}
 	}
 	return fact{"Objective", unknown, "", ""}
 }
@@ -187,9 +152,6 @@ func missedText(o *v1alpha1.Objective) string {
 	}
 	return "late"
 }
-
-// MissedText says of a share of the demand how it misses what the objective limits.
-func (o *objectivePanel) MissedText() string { return missedText(o.Objective) }
 
 // Note marks the selected candidate, and candidates that miss the objective.
 func (o *objectivePanel) Note(c *v1alpha1.CandidateCost) string {
@@ -249,14 +211,4 @@ func (o *objectivePanel) ComparisonClass() string {
 	case verdict.NoDifference, verdict.CostsMore, verdict.TooEarly:
 	}
 	return "fair"
-}
-
-// UncalibratedMessage is why an objective is not calibrated, and what to do; empty if it is.
-func UncalibratedMessage(s *v1alpha1.OutlookStatus) string {
-	for _, c := range s.Conditions {
-		if s.Objective == nil && c.Type == snapshot.ConditionUncalibrated && c.Status == metav1.ConditionTrue {
-			return c.Message
-		}
-	}
-	return ""
 }

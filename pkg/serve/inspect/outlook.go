@@ -148,11 +148,8 @@ func pathSteps(in []snapshot.PathStep) []v1alpha1.PathStep {
 }
 
 func pastForecast(p *snapshot.ScoredForecast) v1alpha1.PastForecast {
-	return v1alpha1.PastForecast{
-		Time:     utc(time.Unix(p.At, 0)),
-		Forecast: finite(&p.Forecast),
-		Actual:   finite(&p.Actual),
-	}
+	at := utc(time.Unix(p.At, 0))
+	return v1alpha1.PastForecast{Time: at, Forecast: finite(&p.Forecast), Actual: finite(&p.Actual)}
 }
 
 func recentSamples(e *snapshot.ForecastState) []v1alpha1.Sample {

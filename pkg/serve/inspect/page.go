@@ -25,8 +25,8 @@ var pageSource string
 //nolint:gochecknoglobals // Parsed once.
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"number": number, "percent": percent, "late": lateShare, "significant": significant, "replicas": ReplicaRange,
-	"uncalibrated": UncalibratedMessage, "paused": PauseMessage, "period": humanize.Period, "badHour": badHourText,
-	"eventTime": eventTime, "effects": effects, "amount": humanize.Number,
+	"uncalibrated": UncalibratedMessage, "paused": PauseMessage, "period": humanize.Period, "badHour": badHour,
+	"eventTime": eventTime, "effects": effects, "amount": humanize.Number, "missed": missedText,
 }).Parse(pageSource))
 
 // page is the data of the template.
@@ -41,7 +41,7 @@ type page struct {
 	Day       string
 	Legend    []pageKey
 	Facts     []fact
-	Objective *objectivePanel
+	Objective *objectivePanel // Nil without a calibrated one.
 	// Race and WholeRace are the last day and all of the budget's period; the latter only where that is longer.
 	Race, WholeRace []raceChart
 	RaceRows        []raceRow
@@ -63,34 +63,41 @@ type hpaExample struct {
 
 // renderPage is the outlook as an HTML page without outside resources.
 func renderPage(o *v1alpha1.Outlook, now time.Time) ([]byte, error) {
-	past, ahead, err := pageCharts(&o.Status, now)
-	if err != nil {
-		return nil, fmt.Errorf("page of %s/%s: %w", o.Namespace, o.Name, err)
-	}
-	summary := DaySummary(&o.Status)
-	day, err := dayChart(&o.Status, summary, now)
-	if err != nil {
-		return nil, fmt.Errorf("page of %s/%s: %w", o.Namespace, o.Name, err)
-	}
+	s := &o.Status
 	shown := &page{
-		Outlook: o, Style: chart.Style(), Now: now.UTC(),
-		PastChart: past, AheadChart: ahead, DayChart: day, Day: summary, Legend: pageLegend(&o.Status),
-		Facts:           facts(&o.Status, now),
-		Objective:       newObjectivePanel(&o.Status),
-		Classifications: classificationRows(o.Status.Classifications, o.Status.Step.Duration),
+		Outlook: o, Style: chart.Style(), Now: now.UTC(), Day: DaySummary(s), Legend: pageLegend(s),
+		Facts:           facts(s, now),
+		Classifications: classificationRows(s.Classifications, s.Step.Duration),
 		HPA:             newHPAExample(o),
 	}
-	if err = shown.setRace(&o.Status); err != nil {
-		return nil, fmt.Errorf("page of %s/%s: %w", o.Namespace, o.Name, err)
+	if s.Objective != nil {
+		shown.Objective = &objectivePanel{s.Objective, objectiveFacts(s.Objective)}
 	}
 	var out bytes.Buffer
-	if err = pageTemplate.Execute(&out, shown); err != nil {
+	err := shown.draw(s, now)
+	if err == nil {
+		err = pageTemplate.Execute(&out, shown)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("page of %s/%s: %w", o.Namespace, o.Name, err)
 	}
 	return []byte(printable.Text(out.String())), nil
 }
 
-func (p *page) setRace(s *v1alpha1.OutlookStatus) (err error) {
+// draw sets the charts. Those of the panels of the plot are stretched to the width of the page.
+func (p *page) draw(s *v1alpha1.OutlookStatus, now time.Time) (err error) {
+	past, ahead := pastPanel(s, now), aheadPanel(s, now)
+	past.ID, past.Title, past.Description = "past", "The last day of demand", plotDescription(s)
+	ahead.ID, ahead.Title, ahead.Description = "ahead", "The forecast", headline(s)
+	if p.PastChart, err = past.SVG(); err != nil {
+		return err
+	}
+	if p.AheadChart, err = ahead.SVG(); err != nil {
+		return err
+	}
+	if p.DayChart, err = dayChart(s, p.Day, now); err != nil {
+		return err
+	}
 	if s.Objective == nil {
 		return nil
 	}
@@ -100,18 +107,6 @@ func (p *page) setRace(s *v1alpha1.OutlookStatus) (err error) {
 	}
 	p.WholeRace, err = raceCharts(s, s.Objective.Over.Duration, "whole-race")
 	return err
-}
-
-// pageCharts are the panels of the plot as charts that the page stretches to its width.
-func pageCharts(s *v1alpha1.OutlookStatus, now time.Time) (past, ahead template.HTML, err error) {
-	before, after := pastPanel(s, now), aheadPanel(s, now)
-	before.ID, before.Title, before.Description = "past", "The last day of demand", plotDescription(s)
-	after.ID, after.Title, after.Description = "ahead", "The forecast", headline(s)
-	if past, err = before.SVG(); err != nil {
-		return "", "", err
-	}
-	ahead, err = after.SVG()
-	return past, ahead, err
 }
 
 // pageKey is an entry of the page's legend.

@@ -34,16 +34,7 @@ func renderPlot(o *v1alpha1.Outlook, now time.Time) ([]byte, error) {
 	sheet.Chart(sheetWidth-inset-aheadWidth, top, aheadWidth, ahead)
 	bottom := top + before.Height() + 22
 	sheet.Height = bottom + inset
-	sheet.Legend(inset, bottom, append(legend(), classificationKeys(s.Classifications)...)...)
-	svg, err := sheet.SVG()
-	if err != nil {
-		return nil, fmt.Errorf("plot of %s/%s: %w", o.Namespace, o.Name, err)
-	}
-	return svg, nil
-}
-
-func legend() []chart.LegendKey {
-	return []chart.LegendKey{
+	legend := []chart.LegendKey{
 		chart.LineKey("observed", "observed"),
 		chart.LineKey("then", "served"),
 		chart.DotKey("came", "actual window peak"),
@@ -54,6 +45,12 @@ func legend() []chart.LegendKey {
 		}},
 		chart.LineKey("served", "served now, over the lead window"),
 	}
+	sheet.Legend(inset, bottom, append(legend, classificationKeys(s.Classifications)...)...)
+	svg, err := sheet.SVG()
+	if err != nil {
+		return nil, fmt.Errorf("plot of %s/%s: %w", o.Namespace, o.Name, err)
+	}
+	return svg, nil
 }
 
 // newPanel is an empty chart of seconds from now, from 0 to top.
@@ -133,10 +130,14 @@ func (a timeScale) earliest(s *v1alpha1.OutlookStatus) float64 {
 	return math.Floor(max(oldest, -24*time.Hour.Seconds()))
 }
 
-// aheadPanel is the near future: the end of the observed demand, the quantiles of the path and the value served.
+// aheadPanel is the near future, to the end of the path and of the window, a minute at least: the end of the observed demand, the
+// quantiles of the path and the value served.
 func aheadPanel(s *v1alpha1.OutlookStatus, now time.Time) *chart.Chart {
 	a := timeScale{now}
-	reach := a.maxHorizon(s)
+	reach := max(s.Window.Duration.Seconds(), time.Minute.Seconds())
+	if n := len(s.Path); n > 0 {
+		reach = max(reach, a.at(s.Path[n-1].Time.Time))
+	}
 	from, window := -reach/2, s.Window.Duration.Seconds()
 	recent, path := a.recentFrom(s, from), a.fan(s.Path)
 	var served []chart.Point
@@ -189,15 +190,6 @@ func (a timeScale) quantile(path []v1alpha1.PathStep, level string) []chart.Poin
 		out = append(out, chart.Point{X: a.at(step.Time.Time), Y: y})
 	}
 	return out
-}
-
-// maxHorizon is how far ahead the panel looks: to the end of the path and of the window, a minute at least.
-func (a timeScale) maxHorizon(s *v1alpha1.OutlookStatus) float64 {
-	reach := max(s.Window.Duration.Seconds(), time.Minute.Seconds())
-	if n := len(s.Path); n > 0 {
-		reach = max(reach, a.at(s.Path[n-1].Time.Time))
-	}
-	return reach
 }
 
 // hours is a duration, rounded to hours if it is longer than two.

@@ -139,18 +139,16 @@ func raceCharts(s *v1alpha1.OutlookStatus, newest time.Duration, id string) ([]r
 	if !ok {
 		return nil, nil
 	}
-	top := chart.Top(before, forewarm)
-	var titles [2]string
-	titles[0], titles[1] = RaceTitles(s)
-	var out []raceChart
+	out := make([]raceChart, 2)
+	out[0].Title, out[1].Title = RaceTitles(s)
 	for i, strip := range []chart.Strip{before, forewarm} {
-		c := strip.Chart(top, tall)
-		c.ID, c.Title, c.Description = fmt.Sprintf("%s-%d", id, i), titles[i], s.Objective.Headline
+		c := strip.Chart(chart.Top(before, forewarm), tall)
+		c.ID, c.Title, c.Description = fmt.Sprintf("%s-%d", id, i), out[i].Title, s.Objective.Headline
 		drawn, err := c.SVG()
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, raceChart{titles[i], drawn})
+		out[i].Chart = drawn
 	}
 	return out, nil
 }
@@ -196,13 +194,10 @@ func raceRows(o *v1alpha1.Objective) []raceRow {
 		row(target("HPA with the best target in hindsight", &o.Hindsight), &o.Hindsight.Account),
 	}
 	if o.Measured != nil {
-		rows = append(
-			rows,
-			raceRow{
-				Name: "Measured, not simulated", BadHours: unknown, Late: humanize.LateShare(o.Measured.Late),
-				ReplicaHours: unknown, RelativeCost: unknown,
-			},
-		)
+		rows = append(rows, raceRow{
+			Name: "Measured, not simulated", BadHours: unknown, Late: humanize.LateShare(o.Measured.Late),
+			ReplicaHours: unknown, RelativeCost: unknown,
+		})
 	}
 	return rows
 }

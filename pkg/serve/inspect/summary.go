@@ -17,13 +17,12 @@ func objectiveSummary(o *v1alpha1.Objective, shadow bool) string {
 		return "No demand has been simulated yet."
 	case o.Served.Late == nil || o.Before.Late == nil:
 		return "There was no demand in the last " + humanize.Period(o.Over.Duration) + "."
+	case o.Saved.Late == nil || o.Saved.ReplicaHours == nil:
+		return ""
 	}
 	by := "the autoscaler"
 	if len(o.Autoscalers) > 0 {
 		by = o.Autoscalers[0].Name
-	}
-	if o.Saved.Late == nil || o.Saved.ReplicaHours == nil {
-		return ""
 	}
 	return fmt.Sprintf("In a simulation of %s, %s%s", by, saving(o, shadow), compareWithLastValue(o))
 }
@@ -56,19 +55,15 @@ const (
 
 // saving compares the served value with before; in shadow mode, what the forecast would have saved.
 func saving(o *v1alpha1.Objective, shadow bool) string {
+	takes, is, end := "takes", "is", "."
 	if shadow {
-		outcome := "and " + lateSaved(o) + " would have been late"
-		if hours := badHoursSaved(o); hours != "" {
-			outcome = "with " + hours
-		}
-		return fmt.Sprintf("Forewarm's value would have %s than before, %s; it is not served (serve: Shadow).",
-			hoursSaved(o, "taken"), outcome)
+		takes, is, end = "would have taken", "would have been", "; it is not served (serve: Shadow)."
 	}
-	outcome := "and " + lateSaved(o) + " is late"
+	outcome := "and " + lateSaved(o) + " " + is + " late"
 	if hours := badHoursSaved(o); hours != "" {
 		outcome = "with " + hours
 	}
-	return fmt.Sprintf("Forewarm's value %s than before, %s.", hoursSaved(o, "takes"), outcome)
+	return fmt.Sprintf("Forewarm's value %s than before, %s%s", hoursSaved(o, takes), outcome, end)
 }
 
 // badHoursSaved compares the bad hours with those before; empty where they are not limited or not known.
@@ -91,11 +86,11 @@ func hoursSaved(o *v1alpha1.Objective, takes string) string {
 		part = fmt.Sprintf(" (%.0f%%)", 100*size/paid)
 	}
 	word := "fewer"
-	switch {
-	case size <= smallCost*paid:
-		return takes + " no more replica-hours"
-	case saved < 0:
+	if saved < 0 {
 		word = "more"
+	}
+	if size <= smallCost*paid {
+		return takes + " no more replica-hours"
 	}
 	return fmt.Sprintf("%s %s %s replica-hours%s", takes, number(&size), word, part)
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/signal"
+	"github.com/forewarm/forewarm/pkg/signal/diagnose"
+	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 	"github.com/forewarm/forewarm/pkg/source/tenants"
 )
 
@@ -35,10 +37,8 @@ func (c Signals) Source(name, namespace string) (manifest.Source, error) {
 	if c.Tenants != nil {
 		grant, err := c.Tenants.Find(name, namespace)
 		return manifest.Source{
-			SourceRef:      grant.Source,
-			TenantLabel:    grant.TenantLabel,
-			Cluster:        grant.Cluster,
-			ScrapeInterval: grant.ScrapeInterval,
+			SourceRef: grant.Source, TenantLabel: grant.TenantLabel,
+			Cluster: grant.Cluster, ScrapeInterval: grant.ScrapeInterval,
 		}, err
 	}
 	return manifest.OneSource{TenantLabel: c.Label, Cluster: string(c.Trust.Cluster)}.Source(name, namespace)
@@ -74,7 +74,7 @@ func (c Signals) Render(
 	}
 	out := manifest.Rendered{
 		Expr: expr, Clusters: trust.Clusters(namespace),
-		Diagnosis: signal.Diagnosis{Expr: expr, Namespace: namespace, Preset: preset, Target: workload, Trust: trust},
+		Diagnosis: diagnose.Query{Expr: expr, Namespace: namespace, Preset: preset, Target: workload, Trust: trust},
 		Unowned:   signal.Unowned(expr), Unit: p.Unit, Rate: p.Rate, Lookback: signal.Lookback(expr),
 	}
 	if !p.Rate { // Some servers have no counter before the first request.
@@ -84,7 +84,7 @@ func (c Signals) Render(
 		out.Doubts = refresh.Doubts{
 			Often:   true,
 			Deleted: deleted,
-			Expr: signal.Labeled(refresh.DoubtLabel, map[string]string{
+			Expr: promexpr.Labeled(refresh.DoubtLabel, map[string]string{
 				refresh.DoubtSilent:    out.Silent,
 				refresh.DoubtDeleted:   "count(" + deleted + ")",
 				refresh.DoubtProfiling: p.IdleProfiling(namespace, workload, trust),
@@ -92,10 +92,8 @@ func (c Signals) Render(
 		}
 		out.Silent = "" // It is asked with the others.
 	} else {
-		out.Doubts.Expr = signal.Labeled(
-			refresh.DoubtLabel,
-			map[string]string{refresh.DoubtSamples: signal.SamplesInWindow(expr)},
-		)
+		out.Doubts.Expr = promexpr.Labeled(refresh.DoubtLabel,
+			map[string]string{refresh.DoubtSamples: promexpr.SamplesInWindow(expr)})
 	}
 	return out, nil
 }
@@ -122,19 +120,22 @@ func targetOf(spec *v1alpha1.ForecastSpec, names ...string) signal.Target {
 
 func (c Signals) trustIn(source manifest.Source) signal.Trust {
 	return signal.Trust{
-		Exporters: c.Trust.Exporters, Cluster: signal.Cluster(source.Cluster),
+		Exporters: c.Trust.Exporters, Cluster: promexpr.Cluster(source.Cluster),
 		ScrapeInterval: cmp.Or(source.ScrapeInterval, c.Trust.ScrapeInterval),
 	}
 }
 
 // Confine implements manifest.Catalogue.
 func (c Signals) Confine(query, namespace string, source manifest.Source) (manifest.Rendered, error) {
-	diagnosis := signal.Diagnosis{Namespace: namespace}
-	confine := func(query string) (string, error) { return query, signal.CheckQuery(query) }
+	diagnosis := diagnose.Query{Namespace: namespace}
+	confine := func(query string) (string, error) {
+		_, err := promexpr.Parse(query)
+		return query, err
+	}
 	if !slices.Contains(c.Free, namespace) {
-		diagnosis.TenantLabel, diagnosis.Trust.Cluster = source.TenantLabel, signal.Cluster(source.Cluster)
+		diagnosis.TenantLabel, diagnosis.Trust.Cluster = source.TenantLabel, promexpr.Cluster(source.Cluster)
 		confine = func(query string) (string, error) {
-			return signal.Confine(query, source.TenantLabel, namespace, signal.Cluster(source.Cluster))
+			return promexpr.Confine(query, source.TenantLabel, namespace, promexpr.Cluster(source.Cluster))
 		}
 	}
 	query, err := confine(query)
@@ -144,12 +145,12 @@ func (c Signals) Confine(query, namespace string, source manifest.Source) (manif
 	diagnosis.Expr = query
 	return manifest.Rendered{
 		Diagnosis: diagnosis,
-		Doubts: refresh.Doubts{Expr: signal.Labeled(refresh.DoubtLabel, map[string]string{
-			refresh.DoubtCopies: signal.Copies(query, confine), refresh.DoubtSamples: signal.SamplesInWindow(query),
+		Doubts: refresh.Doubts{Expr: promexpr.Labeled(refresh.DoubtLabel, map[string]string{
+			refresh.DoubtCopies: promexpr.Copies(query, confine), refresh.DoubtSamples: promexpr.SamplesInWindow(query),
 		})},
 		Expr:     query,
-		Rate:     signal.IsRate(query),
-		Average:  signal.IsAverage(query),
+		Rate:     promexpr.IsRate(query),
+		Average:  promexpr.IsAverage(query),
 		Lookback: signal.Lookback(query),
 	}, nil
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/refresh"
-	"github.com/forewarm/forewarm/pkg/signal"
+	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 )
 
 const (
@@ -26,7 +26,7 @@ var _ refresh.Batcher = (*Source)(nil)
 // range and step.
 func (s *Source) Batches(queries []refresh.Query) [][]refresh.Query {
 	type part struct {
-		of    *signal.Part
+		of    *promexpr.Part
 		query refresh.Query
 	}
 	var parts []part
@@ -79,7 +79,7 @@ func (s *Source) FetchBatch(ctx context.Context, batch []refresh.Query) ([]refre
 }
 
 func (s *Source) fetchBatch(ctx context.Context, batch []refresh.Query) ([]refresh.Answer, error) {
-	parts, at := make([]signal.Part, len(batch)), make(map[string]int, len(batch))
+	parts, at := make([]promexpr.Part, len(batch)), make(map[string]int, len(batch))
 	for i, q := range batch {
 		parts[i] = *s.splits.of(q.Expr)
 		at[parts[i].ID] = i
@@ -88,7 +88,7 @@ func (s *Source) fetchBatch(ctx context.Context, batch []refresh.Query) ([]refre
 		return nil, fmt.Errorf("%s: two of %d parts have one hash: %w", s.name, len(batch), series.ErrQuery)
 	}
 	q := batch[0]
-	q.Expr = signal.Join(parts)
+	q.Expr = promexpr.Join(parts)
 	if err := s.check(q); err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (s *Source) fetchBatch(ctx context.Context, batch []refresh.Query) ([]refre
 	}
 	answers := make([]refresh.Answer, len(batch))
 	for _, stream := range matrix {
-		i, known := at[string(stream.Metric[signal.PartLabel])]
+		i, known := at[string(stream.Metric[promexpr.PartLabel])]
 		if !known || len(stream.Metric) != 1 || answers[i].Series.Values != nil {
 			return nil, s.unavailable("the answer to several queries at once has a series %s that is none of them",
 				s.clip(stream.Metric.String()))
@@ -119,14 +119,14 @@ func (s *Source) fetchBatch(ctx context.Context, batch []refresh.Query) ([]refre
 // sizes are how many queries of a template one request asks, where they are fewer than maxParts.
 type sizes struct {
 	mu    sync.Mutex
-	fewer map[signal.Template]size
+	fewer map[promexpr.Template]size
 }
 
 // size is for so many times still.
 type size struct{ parts, times int }
 
 // next returns how many queries of a template the next requests ask.
-func (s *sizes) next(t signal.Template) int {
+func (s *sizes) next(t promexpr.Template) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now, ok := s.fewer[t]
@@ -145,11 +145,11 @@ func (s *sizes) next(t signal.Template) int {
 }
 
 // lower notes that so many were not answered by one request.
-func (s *sizes) lower(t signal.Template, parts int) {
+func (s *sizes) lower(t promexpr.Template, parts int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fewer == nil {
-		s.fewer = map[signal.Template]size{}
+		s.fewer = map[promexpr.Template]size{}
 	}
 	s.fewer[t] = size{max(1, parts/fewerBy), fewerTimes}
 }
@@ -157,24 +157,24 @@ func (s *sizes) lower(t signal.Template, parts int) {
 // splits keeps how queries are split: parsing one takes longer than asking for it.
 type splits struct {
 	mu    sync.Mutex
-	known map[string]*signal.Part
+	known map[string]*promexpr.Part
 }
 
 // maxSplits bounds the memory: some hundred bytes each.
 const maxSplits = 50_000
 
 // of returns how a query is split; nil where it cannot be.
-func (s *splits) of(expr string) *signal.Part {
+func (s *splits) of(expr string) *promexpr.Part {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if known, ok := s.known[expr]; ok {
 		return known
 	}
 	if s.known == nil || len(s.known) >= maxSplits {
-		s.known = map[string]*signal.Part{}
+		s.known = map[string]*promexpr.Part{}
 	}
 	s.known[expr] = nil
-	if made, ok := signal.Split(expr); ok {
+	if made, ok := promexpr.Split(expr); ok {
 		s.known[expr] = &made
 	}
 	return s.known[expr]

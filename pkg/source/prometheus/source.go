@@ -16,7 +16,7 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/refresh"
-	"github.com/forewarm/forewarm/pkg/signal"
+	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 )
 
 const (
@@ -206,14 +206,14 @@ func (s *Source) instant(ctx context.Context, expr string, at time.Time, options
 // histogram: where a query that has it is refused, and not without it, it is left out from then on.
 func (s *Source) inDialect(ctx context.Context, expr string, ask func(expr string) error) error {
 	if s.withoutNative.Load() {
-		expr = signal.WithoutNative(expr)
+		expr = promexpr.WithoutNative(expr)
 	}
 	err := ask(expr)
 	if err == nil {
 		return nil
 	}
 	explained := s.explain(ctx, err)
-	if plain := signal.WithoutNative(
+	if plain := promexpr.WithoutNative(
 		expr,
 	); plain != expr && errors.Is(explained, series.ErrQuery) &&
 		ask(plain) == nil {

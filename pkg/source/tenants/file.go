@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/forewarm/forewarm/pkg/signal"
+	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
 
@@ -117,7 +118,7 @@ func (s *Source) validate() error {
 	if !model.LegacyValidation.IsValidLabelName(s.TenantLabel) || s.TenantLabel == model.MetricNameLabel {
 		wrong("tenant_label: %.64q is not the name of a label: write for example namespace", s.TenantLabel)
 	}
-	trust := signal.Trust{Cluster: signal.Cluster(s.Cluster), ScrapeInterval: time.Duration(s.ScrapeInterval)}
+	trust := signal.Trust{Cluster: promexpr.Cluster(s.Cluster), ScrapeInterval: time.Duration(s.ScrapeInterval)}
 	if err := trust.Validate(); err != nil {
 		problems = append(problems, err)
 	}

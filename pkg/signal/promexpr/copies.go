@@ -1,4 +1,4 @@
-package signal
+package promexpr
 
 import (
 	"cmp"
@@ -23,54 +23,13 @@ func Labeled(label string, of map[string]string) string {
 	return strings.Join(parts, " or ")
 }
 
-// Deleted is PromQL for the pods that report to a rendered preset although they are deleted, a series for each; empty for an expression
-// that does not depend on kube-state-metrics.
-func Deleted(expr, namespace string, trust Trust) string {
-	b := firstOn(expr, parser.LUNLESS)
-	if b == nil {
-		return ""
+// Parts is the series of several expressions, which the label part tells apart by their number.
+func Parts(of ...string) string {
+	parts := make([]string, len(of))
+	for i, expr := range of {
+		parts[i] = fmt.Sprintf(`label_replace(%s, "part", "%d", "", "")`, expr, i)
 	}
-	unknown, ok := withoutParens(b.RHS).(*parser.BinaryExpr)
-	if !ok || unknown.Op != parser.LUNLESS {
-		return ""
-	}
-	s := scope{namespace: namespace, trust: trust}
-	deleted, err := s.formatQuery(fmt.Sprintf(`group by (pod) (%s and on (pod) (%s) unless on (pod) %s)`,
-		unknown.LHS, s.deletedPods(), s.ownedAtAll()))
-	if err != nil {
-		return ""
-	}
-	return deleted
-}
-
-func withoutParens(expr parser.Expr) parser.Expr { //nolint:ireturn // The parser's own sum type.
-	for {
-		p, ok := expr.(*parser.ParenExpr)
-		if !ok {
-			return expr
-		}
-		expr = p.Expr
-	}
-}
-
-// IdleProfiling is PromQL for the number of GPUs of the target whose profiling field is 0 while the GPU is busy by its utilization; empty
-// for other presets.
-func (p Preset) IdleProfiling(namespace string, target Target, trust Trust) string {
-	if p.profiling == "" {
-		return ""
-	}
-	s := scope{namespace: namespace, target: target, trust: trust}
-	busy := fmt.Sprintf(
-		`(%s or %s)`,
-		s.utilization("DCGM_FI_DEV_GPU_UTIL_RATIO", 1),
-		s.utilization("DCGM_FI_DEV_GPU_UTIL", percent),
-	)
-	expr, err := s.formatQuery(fmt.Sprintf(`count((%s == 0) and on (pod, UUID, GPU_I_ID) (%s > 0.5) and on (pod) %s)`,
-		s.perGPU(p.profiling, metric{most: 1}), busy, s.pods()))
-	if err != nil {
-		return ""
-	}
-	return expr
+	return strings.Join(parts, " or ")
 }
 
 // Copies is PromQL for how often a query adds up one scrape: the number of jobs that report what it adds up at one address, or of targets
@@ -95,10 +54,7 @@ func Copies(query string, up func(string) (string, error)) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	for i, part := range parts {
-		parts[i] = fmt.Sprintf(`label_replace(%s, "part", "%d", "", "")`, part, i)
-	}
-	return "max(" + strings.Join(parts, " or ") + ")"
+	return "max(" + Parts(parts...) + ")"
 }
 
 // addedUp are the selectors whose series a sum adds up, with nothing between that takes one of several.

@@ -1,4 +1,4 @@
-package signal_test
+package promexpr_test
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/prometheus/storage"
 
 	"github.com/forewarm/forewarm/pkg/core/series"
-	"github.com/forewarm/forewarm/pkg/signal"
+	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 )
 
 func TestConfine(t *testing.T) {
@@ -28,7 +28,7 @@ func TestConfine(t *testing.T) {
 		{`-x ^ 2`, `-x{namespace="a"} ^ 2`},
 	}
 	for _, tt := range tests {
-		got, err := signal.Confine(tt.expr, "namespace", "a", "")
+		got, err := promexpr.Confine(tt.expr, "namespace", "a", "")
 		if err != nil {
 			t.Errorf("%s: %v", tt.expr, err)
 			continue
@@ -78,7 +78,7 @@ func TestQueriesThatAreRefused(t *testing.T) {
 		{`mad_over_time(x[5m])`, "not enabled"},
 	}
 	for _, tt := range tests {
-		_, err := signal.Confine(tt.expr, "namespace", "a", "")
+		_, err := promexpr.Confine(tt.expr, "namespace", "a", "")
 		if !errors.Is(err, series.ErrQuery) || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%.60s: error %v, want ErrQuery that says %q", tt.expr, err, tt.says)
 		}
@@ -87,17 +87,17 @@ func TestQueriesThatAreRefused(t *testing.T) {
 
 func TestConfineNeedsLabelAndNamespace(t *testing.T) {
 	for _, c := range [][2]string{{"", "a"}, {"namespace", ""}, {"__name__", "a"}} {
-		if out, err := signal.Confine("up", c[0], c[1], ""); err == nil {
+		if out, err := promexpr.Confine("up", c[0], c[1], ""); err == nil {
 			t.Errorf("Confine to %s=%q: %s, want an error", c[0], c[1], out)
 		}
 	}
 }
 
-func TestCheckQuery(t *testing.T) {
-	if err := signal.CheckQuery(`sum(rate(x_total{namespace="b"}[5m]))`); err != nil {
+func TestParse(t *testing.T) {
+	if _, err := promexpr.Parse(`sum(rate(x_total{namespace="b"}[5m]))`); err != nil {
 		t.Error(err)
 	}
-	if err := signal.CheckQuery(`sum(x) @ end()`); !errors.Is(err, series.ErrQuery) {
+	if _, err := promexpr.Parse(`sum(x) @ end()`); !errors.Is(err, series.ErrQuery) {
 		t.Errorf("error %v, want ErrQuery", err)
 	}
 }
@@ -113,8 +113,18 @@ func TestIsRate(t *testing.T) {
 		`avg_over_time(x[5m])`:              false,
 		`sum(rate(`:                         false,
 	} {
-		if got := signal.IsRate(expr); got != want {
+		if got := promexpr.IsRate(expr); got != want {
 			t.Errorf("IsRate(%s) is %v", expr, got)
+		}
+	}
+}
+
+func TestIsAverage(t *testing.T) {
+	for query, want := range map[string]bool{
+		"avg(x)": true, "(avg by (job) (x))": true, "sum(avg by (pod) (x))": false, "sum(x) / count(x)": false, "avg(": false,
+	} {
+		if got := promexpr.IsAverage(query); got != want {
+			t.Errorf("%s: %v", query, got)
 		}
 	}
 }
@@ -214,7 +224,7 @@ func TestNoEscape(t *testing.T) {
 		}
 	}
 	for _, attempt := range slices.Concat(escapes, oddities) {
-		confined, err := signal.Confine(attempt, "namespace", "a", "")
+		confined, err := promexpr.Confine(attempt, "namespace", "a", "")
 		if err != nil {
 			if !errors.Is(err, series.ErrQuery) {
 				t.Errorf("%s: error %v, want ErrQuery", attempt, err)
@@ -256,7 +266,7 @@ func FuzzConfine(f *testing.F) {
 	f.Add("up", "a\xff\\")
 	p := parser.NewParser(parser.Options{})
 	f.Fuzz(func(t *testing.T, expr, namespace string) {
-		confined, err := signal.Confine(expr, "namespace", namespace, "cluster=eu")
+		confined, err := promexpr.Confine(expr, "namespace", namespace, "cluster=eu")
 		if err != nil {
 			if !errors.Is(err, series.ErrQuery) {
 				t.Fatalf("%q: error %v, want ErrQuery", expr, err)
@@ -273,7 +283,7 @@ func FuzzConfine(f *testing.F) {
 					namespace)
 			}
 		}
-		if again, err := signal.Confine(confined, "namespace", namespace, "cluster=eu"); err != nil ||
+		if again, err := promexpr.Confine(confined, "namespace", namespace, "cluster=eu"); err != nil ||
 			again != confined {
 			t.Fatalf("%q became %q, and that %q (%v)", expr, confined, again, err)
 		}

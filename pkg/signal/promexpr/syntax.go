@@ -1,4 +1,4 @@
-package signal
+package promexpr
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/forewarm/forewarm/pkg/core/series"
+	"github.com/forewarm/forewarm/pkg/printable"
 )
 
 const (
@@ -24,9 +25,9 @@ const (
 	defaultSubqueryStep = time.Minute
 )
 
-// parseQuery parses an expression and refuses what a Forecast must not query. The parser's experimental functions (info
-// is one) and syntax are off.
-func parseQuery(expr string) (parser.Expr, error) { //nolint:ireturn // The parser's own sum type.
+// Parse parses an expression and refuses what a Forecast must not query, whatever namespaces it may read. The parser's
+// experimental functions (info is one) and syntax are off. Errors wrap series.ErrQuery and have an alternative.
+func Parse(expr string) (parser.Expr, error) { //nolint:ireturn // The parser's own sum type.
 	if len(expr) > maxExpr {
 		return nil, fmt.Errorf("query: %d bytes, at most %d are allowed: use a recording rule: %w",
 			len(expr), maxExpr, series.ErrQuery)
@@ -146,4 +147,10 @@ func refuseNode(node parser.Node, format string, args ...any) error {
 	at := node.PositionRange()
 	return fmt.Errorf("query at character %d to %d: %s: %w",
 		int(at.Start)+1, int(at.End), fmt.Sprintf(format, args...), series.ErrQuery)
+}
+
+// clip shortens user input for an error message.
+func clip(s string) string {
+	const limit = 80
+	return printable.Clip(s, limit)
 }

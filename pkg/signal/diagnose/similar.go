@@ -1,4 +1,4 @@
-package signal
+package diagnose
 
 import (
 	"cmp"
@@ -12,21 +12,18 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 
 	"github.com/forewarm/forewarm/pkg/printable"
+	"github.com/forewarm/forewarm/pkg/signal"
+	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 )
 
 // placeholder is a name in place of a target's.
 const placeholder = "forewarm-placeholder"
 
-// ownedAs are the workloads of a target's pods as kube-state-metrics names them: their kind, and an expression with the target's name as
-// its group.
-func (d Diagnosis) ownedAs() map[string][]*regexp.Regexp {
+// ownedAs are the workloads of the pods of a target of a kind, as kube-state-metrics names them: their kind, and an expression with the
+// target's name as its group.
+func ownedAs(kind string) map[string][]*regexp.Regexp {
 	out := map[string][]*regexp.Regexp{}
-	s := scope{namespace: d.Namespace, target: Target{Kind: d.Target.Kind, Name: placeholder}}
-	expr, err := s.formatQuery(s.pods())
-	if err != nil {
-		return out
-	}
-	for _, s := range Selectors(expr) {
+	for _, s := range promexpr.Selectors(signal.Target{Kind: kind, Name: placeholder}.Pods("any")) {
 		kind, name := matcher(s, "owner_kind"), matcher(s, "owner_name")
 		if kind == nil || name == nil || kind.Type != labels.MatchEqual {
 			continue
@@ -44,9 +41,9 @@ func (d Diagnosis) ownedAs() map[string][]*regexp.Regexp {
 }
 
 // targetNames are the names by which a target of the same kind would have the pods of a workload.
-func targetNames(workload string, as map[string][]*regexp.Regexp) (names []string) {
+func (f finder) targetNames(workload string) (names []string) {
 	kind, name, _ := strings.Cut(workload, "/")
-	for _, re := range as[kind] {
+	for _, re := range f.ownedAs[kind] {
 		if m := re.FindStringSubmatch(name); m != nil {
 			names = append(names, m[re.SubexpIndex("name")])
 		}
@@ -54,25 +51,29 @@ func targetNames(workload string, as map[string][]*regexp.Regexp) (names []strin
 	return names
 }
 
-// ownPods reports whether the pods of a workload are the target's.
-func (d Diagnosis) ownPods() func(workload string) bool {
-	as := d.ownedAs()
-	own := append([]string{d.Target.Name}, d.Target.FormerNames...)
-	return func(workload string) bool {
-		return slices.ContainsFunc(
-			targetNames(workload, as),
-			func(name string) bool { return slices.Contains(own, name) },
-		)
+// isOwn reports whether the pods of a workload are the target's.
+func (f finder) isOwn(workload string) bool {
+	return slices.ContainsFunc(f.targetNames(workload), func(name string) bool {
+		return name == f.Target.Name || slices.Contains(f.Target.FormerNames, name)
+	})
+}
+
+// ownPods is how many of the pods of workloads are the target's.
+func (f finder) ownPods(workloads map[string]float64) (n float64) {
+	for workload, pods := range workloads {
+		if f.isOwn(workload) {
+			n += pods
+		}
 	}
+	return n
 }
 
 // similar is the workload that was probably meant, as one writes it in targetRef; empty if none is near. Of two that are equally near it is
 // the one whose pods report.
-func (d Diagnosis) similar(workloads, reporting map[string]float64) string {
+func (f finder) similar(workloads, reporting map[string]float64) string {
 	best, least := "", math.Inf(1)
-	as := d.ownedAs()
 	consider := func(text, name string, distance float64) {
-		distance += d.distance(name)
+		distance += f.distance(name)
 		if distance < least || distance == least && text < best {
 			best, least = text, distance
 		}
@@ -84,23 +85,20 @@ func (d Diagnosis) similar(workloads, reporting map[string]float64) string {
 		if reporting[workload] > 0 {
 			further = 0
 		}
-		for _, of := range targetNames(workload, as) {
+		for _, of := range f.targetNames(workload) {
 			consider(of, of, further)
 		}
-		if kind != d.Target.Kind && !slices.Contains(strings.Split(noOwner, "|"), kind) {
+		if kind != f.Target.Kind && !slices.Contains(strings.Split(noOwner, "|"), kind) {
 			consider(workload, name, further+otherKind)
 		}
-	}
-	if math.IsInf(least, 1) {
-		return ""
 	}
 	return safe(best)
 }
 
 // distance is how far a name is from the target's; infinite if the two are not easily confused.
-func (d Diagnosis) distance(name string) float64 {
-	own := d.Target.Name
-	changed := editDistance(own, name)
+func (q Query) distance(name string) float64 {
+	own := q.Target.Name
+	changed := signal.EditDistance(own, name)
 	shorter, longer := own, name
 	if len(shorter) > len(longer) {
 		shorter, longer = longer, shorter
@@ -112,10 +110,10 @@ func (d Diagnosis) distance(name string) float64 {
 	return math.Inf(1)
 }
 
-func (d Diagnosis) target() string { return d.Target.Kind + "/" + safe(d.Target.Name) }
+func (q Query) target() string { return q.Target.Kind + "/" + safe(q.Target.Name) }
 
-func (d Diagnosis) server() string {
-	server, _, _ := strings.Cut(d.Preset, "/")
+func (q Query) server() string {
+	server, _, _ := strings.Cut(q.Preset, "/")
 	return server
 }
 

@@ -1,4 +1,4 @@
-package signal
+package diagnose
 
 import (
 	"cmp"
@@ -10,23 +10,26 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/forewarm/forewarm/pkg/printable"
+	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 )
 
 // queried counts the series of each selector of a user's own query, in the label row: "0" for the first one, "0 any" without its labels,
 // "0 exported" with the namespace in exported_namespace, and "0 without 2" without its third matcher.
-func (d Diagnosis) queried(all []*parser.VectorSelector) string {
+func (q Query) queried(all []*parser.VectorSelector) string {
 	var parts []string
 	add := func(row string, s *parser.VectorSelector) {
 		parts = append(parts, fmt.Sprintf(`label_replace(count(%s), "row", %q, "", "")`, s, row))
 	}
-	kept := []string{model.MetricNameLabel, d.TenantLabel, d.clusterLabel()}
+	kept := []string{model.MetricNameLabel, q.TenantLabel, q.clusterLabel()}
 	for i, s := range all {
 		of := strconv.Itoa(i)
 		add(of, s)
 		add(of+" any", keepMatchers(s, kept...))
-		if d.TenantLabel == "namespace" {
-			ofCluster := keepMatchers(s, d.clusterLabel())
-			add(of+" exported", with(ofCluster, labels.MatchEqual, "exported_namespace", d.Namespace))
+		if q.TenantLabel == "namespace" {
+			ofCluster := keepMatchers(s, q.clusterLabel())
+			add(of+" exported", with(ofCluster, labels.MatchEqual, "exported_namespace", q.Namespace))
 		}
 		for j, m := range s.LabelMatchers {
 			if !slices.Contains(kept, m.Name) {
@@ -43,24 +46,23 @@ func without(s *parser.VectorSelector, at int) *parser.VectorSelector {
 }
 
 // findInQuery is the cause where a user's own query has no series: the first selector that matches none.
-func (d Diagnosis) findInQuery(ask Ask) (Cause, error) {
+func (q Query) findInQuery(ask Ask) (Cause, error) {
 	const most = 8
-	all := slices.DeleteFunc(
-		Selectors(d.Expr),
-		func(s *parser.VectorSelector) bool { return matcher(s, model.MetricNameLabel) == nil },
-	)
+	all := slices.DeleteFunc(promexpr.Selectors(q.Expr), func(s *parser.VectorSelector) bool {
+		return matcher(s, model.MetricNameLabel) == nil
+	})
 	all = all[:min(most, len(all))]
-	none := fmt.Sprintf("the query %s has no series", clip(d.Expr))
+	none := fmt.Sprintf("the query %s has no series", clip(q.Expr))
 	if len(all) == 0 {
 		return Cause{CheckSource, none, "check that its metrics exist, and are scraped with these labels"}, nil
 	}
-	found, err := ask(d.queried(all), "row")
+	found, err := ask(q.queried(all), "row")
 	if err != nil {
 		return Cause{}, err
 	}
 	for i, s := range all {
 		if found[strconv.Itoa(i)] == 0 {
-			c := d.unmatched(i, s, found)
+			c := q.unmatched(i, s, found)
 			c.Message = none + ": " + c.Message
 			return c, nil
 		}
@@ -74,27 +76,24 @@ func (d Diagnosis) findInQuery(ask Ask) (Cause, error) {
 }
 
 // unmatched is why a selector of a query matches no series.
-func (d Diagnosis) unmatched(i int, s *parser.VectorSelector, found map[string]float64) Cause {
+func (q Query) unmatched(i int, s *parser.VectorSelector, found map[string]float64) Cause {
 	of := strconv.Itoa(i)
 	name := cmp.Or(s.Name, clip(matcher(s, model.MetricNameLabel).String()))
 	somewhere, elsewhere := found[of+" any"], found[of+" exported"]
 	switch {
 	case somewhere == 0 && elsewhere > 0:
-		return Cause{
-			CheckLabels,
-			fmt.Sprintf(
-				"no series of %s has the namespace %s in the label namespace, but %s %s it in exported_namespace",
-				name,
-				d.Namespace,
-				count(elsewhere, "series"),
-				have(elsewhere),
-			),
-			"set honorLabels: true in the scrape",
-		}
+		text := fmt.Sprintf(
+			"no series of %s has the namespace %s in the label namespace, but %s %s it in exported_namespace",
+			name,
+			q.Namespace,
+			count(elsewhere, "series"),
+			have(elsewhere),
+		)
+		return Cause{CheckLabels, text, "set honorLabels: true in the scrape"}
 	case somewhere == 0:
 		where := ""
-		if d.TenantLabel != "" {
-			where = fmt.Sprintf(" with %s=%q", d.TenantLabel, d.Namespace)
+		if q.TenantLabel != "" {
+			where = fmt.Sprintf(" with %s=%q", q.TenantLabel, q.Namespace)
 		}
 		return Cause{
 			CheckSource, "there is no series of " + name + where,
@@ -103,17 +102,9 @@ func (d Diagnosis) unmatched(i int, s *parser.VectorSelector, found map[string]f
 	}
 	for j, m := range s.LabelMatchers {
 		if n := found[fmt.Sprintf("%s without %d", of, j)]; n > 0 {
-			return Cause{
-				CheckLabels,
-				fmt.Sprintf(
-					"no series of %s has %s, but %s %s the other labels",
-					name,
-					clip(m.String()),
-					count(n, "series"),
-					have(n),
-				),
-				"correct this label in the query, or let the scrape add it",
-			}
+			text := fmt.Sprintf("no series of %s has %s, but %s %s the other labels",
+				name, clip(m.String()), count(n, "series"), have(n))
+			return Cause{CheckLabels, text, "correct this label in the query, or let the scrape add it"}
 		}
 	}
 	return Cause{
@@ -121,4 +112,10 @@ func (d Diagnosis) unmatched(i int, s *parser.VectorSelector, found map[string]f
 		fmt.Sprintf("%s of %s exist, but none matches %s", count(somewhere, "series"), name, clip(s.String())),
 		"correct the labels in the query, or let the scrape add them",
 	}
+}
+
+// clip shortens a part of the query for a message.
+func clip(s string) string {
+	const limit = 80
+	return printable.Clip(s, limit)
 }

@@ -1,9 +1,11 @@
-package signal
+// Package promexpr works on the text of PromQL expressions, and knows no preset. [Confine] limits a tenant's own query to the
+// tenant's namespace; [Parse] only checks it, for tenants that may read the whole cluster. [Split] and [Join] make one query
+// of several. Nothing here runs a query.
+package promexpr
 
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
@@ -22,7 +24,7 @@ func Confine(expr, label, namespace string, cluster Cluster) (string, error) {
 		return "", fmt.Errorf("query: cannot confine to %s=%q: a label other than %s and a namespace are needed: %w",
 			label, namespace, model.MetricNameLabel, series.ErrQuery)
 	}
-	root, err := parseQuery(expr)
+	root, err := Parse(expr)
 	if err != nil {
 		return "", err
 	}
@@ -52,17 +54,10 @@ func Confine(expr, label, namespace string, cluster Cluster) (string, error) {
 	return confined, nil
 }
 
-// CheckQuery refuses an expression that cannot be a Forecast's query: as Confine does, but any namespace may be read.
-// Errors wrap series.ErrQuery and have an alternative.
-func CheckQuery(expr string) error {
-	_, err := parseQuery(expr)
-	return err
-}
-
 // IsRate reports whether the expression is a rate (it has rate, irate or increase), so that its observed value is a
 // mean. An expression that does not parse is not a rate.
 func IsRate(expr string) bool {
-	root, err := parseQuery(expr)
+	root, err := Parse(expr)
 	if err != nil {
 		return false
 	}
@@ -74,33 +69,6 @@ func IsRate(expr string) bool {
 		return nil
 	})
 	return found
-}
-
-// Lookback is how long one bad sample can affect the expression's value: its longest range plus the ranges of the
-// sub-queries around it. It is 0 if every selector is instant, and if the expression does not parse.
-func Lookback(expr string) time.Duration {
-	root, err := parser.NewParser(parser.Options{}).ParseExpr(expr)
-	if err != nil {
-		return 0
-	}
-	return lookback(root)
-}
-
-func lookback(node parser.Node) time.Duration {
-	longest := time.Duration(0)
-	for child := range parser.ChildrenIter(node) {
-		longest = max(longest, lookback(child))
-	}
-	switch n := node.(type) {
-	case *parser.MatrixSelector:
-		if s, ok := n.VectorSelector.(*parser.VectorSelector); ok && (s.Name == podOwner || s.Name == replicaSetOwner) {
-			return 0 // Owners are no part of the value.
-		}
-		return n.Range
-	case *parser.SubqueryExpr:
-		return n.Range + longest
-	}
-	return longest
 }
 
 // IsAverage reports whether the outermost operation of a query is an average: that is no total.
@@ -152,7 +120,7 @@ func has(s *parser.VectorSelector, label, value string) bool {
 // verifyConfined parses the confined expression again, as an engine will, and checks that every selector has the
 // matcher. If PromQL's printer and parser disagree on a construct, the expression is refused.
 func verifyConfined(confined string, own *labels.Matcher) error {
-	root, err := parseQuery(confined)
+	root, err := Parse(confined)
 	if err != nil {
 		return fmt.Errorf("query: its confined form cannot be parsed; simplify it: %w", err)
 	}

@@ -1,4 +1,4 @@
-package signal
+package diagnose
 
 import (
 	"fmt"
@@ -9,23 +9,24 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/forewarm/forewarm/pkg/signal"
+	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 )
 
 // selectors are the selectors of a rendered preset: of what pods report, one for each spelling of a metric, and of kube-state-metrics' owners without what they match of
 // the owner. The latter are by their metric.
-func (d Diagnosis) selectors() (reports []*parser.VectorSelector, owners map[string][]*parser.VectorSelector) {
+func (q Query) selectors() (reports []*parser.VectorSelector, owners map[string][]*parser.VectorSelector) {
 	owners = map[string][]*parser.VectorSelector{}
-	for _, s := range Selectors(d.Expr) {
+	for _, s := range promexpr.Selectors(q.Expr) {
 		switch {
-		case s.Name == podOwner || s.Name == replicaSetOwner:
-			plain := keepMatchers(s, "namespace", "exported_namespace", d.clusterLabel())
-			if !slices.ContainsFunc(
-				owners[s.Name],
-				func(o *parser.VectorSelector) bool { return o.String() == plain.String() },
-			) {
+		case s.Name == signal.PodOwner || s.Name == signal.ReplicaSetOwner:
+			plain := keepMatchers(s, "namespace", "exported_namespace", q.clusterLabel())
+			same := func(o *parser.VectorSelector) bool { return o.String() == plain.String() }
+			if !slices.ContainsFunc(owners[s.Name], same) {
 				owners[s.Name] = append(owners[s.Name], plain)
 			}
-		case matcher(s, "exported_namespace") != nil && s.Name != startTime:
+		case matcher(s, "exported_namespace") != nil && s.Name != signal.StartTime:
 			reports = append(reports, spellings(s)...)
 		}
 	}
@@ -34,7 +35,7 @@ func (d Diagnosis) selectors() (reports []*parser.VectorSelector, owners map[str
 
 // spellings are the selectors of each name that a selector selects.
 func spellings(s *parser.VectorSelector) (out []*parser.VectorSelector) {
-	for _, name := range namesOf(s) {
+	for _, name := range promexpr.Names(s) {
 		one := &parser.VectorSelector{Name: name, LabelMatchers: slices.Clone(s.LabelMatchers)}
 		for i, m := range one.LabelMatchers {
 			if m.Name == model.MetricNameLabel {
@@ -56,28 +57,9 @@ func ofNames(selectors []*parser.VectorSelector, names []string) (out []*parser.
 	return out
 }
 
-func (d Diagnosis) clusterLabel() string {
-	label, _, _ := strings.Cut(string(d.Trust.Cluster), "=")
+func (q Query) clusterLabel() string {
+	label, _, _ := strings.Cut(string(q.Trust.Cluster), "=")
 	return label
-}
-
-// Selectors are those of an expression, without offsets; each once.
-func Selectors(expr string) []*parser.VectorSelector {
-	root, err := parser.NewParser(parser.Options{}).ParseExpr(expr)
-	if err != nil {
-		return nil
-	}
-	var out []*parser.VectorSelector
-	parser.Inspect(root, func(node parser.Node, _ []parser.Node) error {
-		if v, ok := node.(*parser.VectorSelector); ok {
-			plain := &parser.VectorSelector{Name: v.Name, LabelMatchers: v.LabelMatchers}
-			if !slices.ContainsFunc(out, func(o *parser.VectorSelector) bool { return o.String() == plain.String() }) {
-				out = append(out, plain)
-			}
-		}
-		return nil
-	})
-	return out
 }
 
 // keepMatchers is a selector with the name and the matchers of these labels only.
@@ -114,27 +96,18 @@ func exported(s *parser.VectorSelector) bool { return matcher(s, "exported_names
 
 // byPod groups selectors by their pod, in the label pod, and further labels. What has no pod is left out.
 func byPod(selectors []*parser.VectorSelector, by ...string) string {
+	grouping := func(pod string) string { return strings.Join(append([]string{pod}, by...), ", ") }
 	var parts []string
 	for _, s := range selectors {
 		if exported(s) {
-			parts = append(parts, fmt.Sprintf(
-				`label_replace(group by (%s) (%s), "pod", "$1", "exported_pod", "(.+)")`,
-				strings.Join(
-					append([]string{"exported_pod"}, by...),
-					", ",
-				),
-				with(s, labels.MatchNotEqual, "exported_pod", ""),
-			))
+			parts = append(parts, fmt.Sprintf(`label_replace(group by (%s) (%s), "pod", "$1", "exported_pod", "(.+)")`,
+				grouping("exported_pod"), with(s, labels.MatchNotEqual, "exported_pod", "")))
 		} else {
-			parts = append(parts, fmt.Sprintf(`group by (%s) (%s)`,
-				strings.Join(append([]string{"pod"}, by...), ", "), with(s, labels.MatchNotEqual, "pod", "")))
+			parts = append(parts,
+				fmt.Sprintf(`group by (%s) (%s)`, grouping("pod"), with(s, labels.MatchNotEqual, "pod", "")))
 		}
 	}
-	return fmt.Sprintf(
-		`group by (%s) (%s)`,
-		strings.Join(append([]string{"pod"}, by...), ", "),
-		strings.Join(parts, " or "),
-	)
+	return fmt.Sprintf(`group by (%s) (%s)`, grouping("pod"), strings.Join(parts, " or "))
 }
 
 // noOwner are the owner kinds of what has no owner.
@@ -143,16 +116,14 @@ const noOwner = `|<none>`
 // workloads is 1 for each pod that kube-state-metrics knows, with its workload in the label workload: "Deployment/llama". Of several owners
 // that it reports of one pod or ReplicaSet one counts.
 func workloads(owners map[string][]*parser.VectorSelector) string {
-	pods, sets := owners[podOwner], owners[replicaSetOwner]
+	pods, sets := owners[signal.PodOwner], owners[signal.ReplicaSetOwner]
 	if len(pods) == 0 || len(sets) == 0 {
 		return ""
 	}
 	ofSets := make([]string, len(sets))
 	for i, s := range sets {
-		ofSets[i] = fmt.Sprintf(
-			`group by (replicaset, owner_kind, owner_name) (%s)`,
-			with(s, labels.MatchNotRegexp, "owner_kind", noOwner),
-		)
+		owned := with(s, labels.MatchNotRegexp, "owner_kind", noOwner)
+		ofSets[i] = fmt.Sprintf(`group by (replicaset, owner_kind, owner_name) (%s)`, owned)
 	}
 	set := fmt.Sprintf(`topk by (owner_name) (1, group by (owner_name, workload) (label_replace(label_join(%s,
 		"workload", "/", "owner_kind", "owner_name"), "owner_name", "$1", "replicaset", "(.+)")))`, "("+strings.Join(ofSets, " or ")+")")
@@ -180,12 +151,12 @@ type reporting struct {
 const maxRows = 300
 
 // rows counts pods by a metric that they report, and by their workload. The metric "" is any of them.
-func rows(reports []*parser.VectorSelector, owners map[string][]*parser.VectorSelector) string {
+func (f finder) rows(reports []*parser.VectorSelector) string {
 	each := fmt.Sprintf(`group by (pod, reported) (label_replace(%s, "reported", "$1", %q, "(.+)"))`,
 		byPod(merged(reports), model.MetricNameLabel), model.MetricNameLabel)
 	all := fmt.Sprintf(`(%s or group by (pod) (%s))`, each, each)
 	joined := all
-	if of := workloads(owners); of != "" {
+	if of := workloads(f.owners); of != "" {
 		joined = fmt.Sprintf(`(%s * on (pod) group_left (workload) %s or on (pod) %s)`, all, of, all)
 	}
 	const counted = `topk(%d, sum by (row) (label_join(count by (reported, workload) (%s), "row", " ", "reported", "workload")))`
@@ -216,24 +187,21 @@ func merged(selectors []*parser.VectorSelector) (out []*parser.VectorSelector) {
 	return out
 }
 
-func (d Diagnosis) reporting(
-	ask Ask, reports []*parser.VectorSelector, owners map[string][]*parser.VectorSelector,
-) (out reporting, err error) {
-	if len(reports) == 0 {
+func (f finder) reporting() (out reporting, err error) {
+	if len(f.reports) == 0 {
 		return out, nil
 	}
-	found, err := ask(rows(reports, owners), "row")
-	own := d.ownPods()
+	found, err := f.ask(f.rows(f.reports), "row")
 	out.metrics, out.workloads = map[string]float64{}, map[string]float64{}
 	for row, n := range found {
 		metric, workload, _ := strings.Cut(row, " ")
 		switch {
 		case metric != "":
-			if own(workload) {
+			if f.isOwn(workload) {
 				out.metrics[metric] += n
 			}
 			continue
-		case own(workload):
+		case f.isOwn(workload):
 			out.own += n
 		case workload == "":
 			out.unknown += n
@@ -246,12 +214,12 @@ func (d Diagnosis) reporting(
 }
 
 // known counts the pods of each workload of the namespace that kube-state-metrics knows.
-func known(ask Ask, owners map[string][]*parser.VectorSelector) (map[string]float64, error) {
-	of := workloads(owners)
+func (f finder) known() (map[string]float64, error) {
+	of := workloads(f.owners)
 	if of == "" {
 		return map[string]float64{}, nil
 	}
-	return ask(fmt.Sprintf("topk(%d, count by (workload) (%s))", maxRows, of), "workload")
+	return f.ask(fmt.Sprintf("topk(%d, count by (workload) (%s))", maxRows, of), "workload")
 }
 
 // What the series of a metric may lack.
@@ -262,7 +230,7 @@ const (
 )
 
 // lacking counts the series of each metric that lack a label, by what they lack and the metric in the label row.
-func (d Diagnosis) lacking(reports []*parser.VectorSelector) string {
+func (q Query) lacking(reports []*parser.VectorSelector) string {
 	var parts []string
 	add := func(lacks, metric string, s *parser.VectorSelector) {
 		part := fmt.Sprintf(`label_replace(count(%s), "row", "%s %s", "", "")`, s, lacks, metric)
@@ -271,7 +239,7 @@ func (d Diagnosis) lacking(reports []*parser.VectorSelector) string {
 		}
 	}
 	for _, s := range reports {
-		cluster := d.clusterLabel()
+		cluster := q.clusterLabel()
 		plain := keepMatchers(s, "namespace", cluster)
 		if exported(s) {
 			all := keepMatchers(s, "namespace", "exported_namespace", cluster)
@@ -288,45 +256,32 @@ func (d Diagnosis) lacking(reports []*parser.VectorSelector) string {
 }
 
 // withoutLabels is the cause where series exist that lack a label by which a preset finds the pods of a namespace.
-func (d Diagnosis) withoutLabels(ask Ask, reports []*parser.VectorSelector) (c Cause, ok bool, err error) {
-	reports = ofNames(reports, d.names())
+func (f finder) withoutLabels() (Cause, error) {
+	reports := ofNames(f.reports, f.names())
 	if len(reports) == 0 {
-		return c, false, nil
+		return Cause{}, nil
 	}
-	found, err := ask(d.lacking(reports), "row")
+	found, err := f.ask(f.lacking(reports), "row")
 	if err != nil {
-		return c, false, err
+		return Cause{}, err
 	}
-	c.Check = CheckLabels
 	for _, s := range reports {
 		if n := found[lacksExported+" "+s.Name]; n > 0 {
-			c.Message = fmt.Sprintf("%s of %s %s exported_pod without exported_namespace, so their pods are not found",
+			text := fmt.Sprintf("%s of %s %s exported_pod without exported_namespace, so their pods are not found",
 				count(n, "series"), s.Name, have(n))
-			c.Remedy = "set honorLabels: true in the scrape of the exporter"
-			return c, true, nil
+			return Cause{CheckLabels, text, "set honorLabels: true in the scrape of the exporter"}, nil
 		}
 		if n := found[lacksPod+" "+s.Name]; n > 0 {
-			c.Message = fmt.Sprintf(
-				"%s of %s in namespace %s %s no label pod, so their pods are not found",
-				count(n, "series"),
-				s.Name,
-				d.Namespace,
-				have(n),
-			)
-			c.Remedy = "let the scrape add the pod, as a PodMonitor or ServiceMonitor does"
-			return c, true, nil
+			text := fmt.Sprintf("%s of %s in namespace %s %s no label pod, so their pods are not found",
+				count(n, "series"), s.Name, f.Namespace, have(n))
+			return Cause{CheckLabels, text, "let the scrape add the pod, as a PodMonitor or ServiceMonitor does"}, nil
 		}
 		if n := found[lacksNamespace+" "+s.Name]; n > 0 {
-			c.Message = fmt.Sprintf(
-				"no series of %s has the namespace %s, and %s %s none at all",
-				s.Name,
-				d.Namespace,
-				count(n, "series"),
-				have(n),
-			)
-			c.Remedy = "let the scrape add the labels namespace and pod, as a PodMonitor or ServiceMonitor does"
-			return c, true, nil
+			text := fmt.Sprintf("no series of %s has the namespace %s, and %s %s none at all",
+				s.Name, f.Namespace, count(n, "series"), have(n))
+			const remedy = "let the scrape add the labels namespace and pod, as a PodMonitor or ServiceMonitor does"
+			return Cause{CheckLabels, text, remedy}, nil
 		}
 	}
-	return c, false, nil
+	return Cause{}, nil
 }

@@ -1,8 +1,7 @@
-package signal_test
+package diagnose_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,16 +10,23 @@ import (
 	"github.com/prometheus/prometheus/promql/promqltest"
 
 	"github.com/forewarm/forewarm/pkg/signal"
+	"github.com/forewarm/forewarm/pkg/signal/diagnose"
+	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 )
 
 // asks evaluates expressions at five minutes of a load.
-func asks(t *testing.T, load string) signal.Ask {
+func asks(t *testing.T, load string) diagnose.Ask {
 	t.Helper()
-	lines := slices.DeleteFunc(
-		strings.Split(unique(load), "\n"),
-		func(line string) bool { return strings.TrimSpace(line) == "" },
-	)
-	storage := promqltest.LoadedStorage(t, "load 15s\n"+strings.Join(lines, "\n"))
+	seen := map[string]bool{}
+	var script strings.Builder
+	script.WriteString("load 15s\n")
+	for line := range strings.Lines(load) { // Each series once, without blank lines.
+		if series, _, _ := strings.Cut(line, "} "); !seen[series] && strings.TrimSpace(line) != "" {
+			seen[series] = true
+			script.WriteString(line)
+		}
+	}
+	storage := promqltest.LoadedStorage(t, script.String())
 	t.Cleanup(func() {
 		if err := storage.Close(); err != nil {
 			t.Error(err)
@@ -137,19 +143,19 @@ func TestDiagnosisOfPresets(t *testing.T) {
 			want: "3 pods in namespace inference report vllm metrics, but kube-state-metrics reports no owners (kube_pod_owner): install",
 		},
 		"no kube-state-metrics of this namespace": {
-			load: without(inference, `namespace="inference"`) + vllm, name: "chat-70b", check: "KubeStateMetrics",
+			load: without(`namespace="inference"`) + vllm, name: "chat-70b", check: "KubeStateMetrics",
 			want: "kube-state-metrics reports no owners (kube_pod_owner) of pods in namespace inference, only of pods in other namespaces",
 		},
 		"no owners of ReplicaSets": {
-			load: without(inference, "kube_replicaset_owner") + vllm, name: "chat-70b", check: "KubeStateMetrics",
+			load: without("kube_replicaset_owner") + vllm, name: "chat-70b", check: "KubeStateMetrics",
 			want: "3 pods in namespace inference report vllm metrics, but kube-state-metrics reports no owners of ReplicaSets (kube_replicaset_owner)",
 		},
 		"a shard of kube-state-metrics without the pods": {
-			load: without(inference, "chat-70b") + vllm, name: "chat-70b", check: "KubeStateMetrics",
+			load: without("chat-70b") + vllm, name: "chat-70b", check: "KubeStateMetrics",
 			want: "3 pods in namespace inference report vllm metrics, but kube-state-metrics reports no owners of them",
 		},
 		"a shard without one of the target's pods": {
-			load: without(inference, "chat-70b-5d4-c") + vllm, name: "chat-70b", check: "KubeStateMetrics",
+			load: without("chat-70b-5d4-c") + vllm, name: "chat-70b", check: "KubeStateMetrics",
 			want: "2 pods of Deployment/chat-70b report vllm metrics, but kube-state-metrics reports no owner of 1 other pod that reports them, too",
 		},
 		"no metrics of the server": {
@@ -233,7 +239,7 @@ func TestDiagnosisOfPresets(t *testing.T) {
 		}
 		for how, load := range all {
 			t.Run(name+"/"+how, func(t *testing.T) {
-				d := signal.Diagnosis{
+				q := diagnose.Query{
 					Namespace: or(c.namespace, "inference"),
 					Preset:    or(c.preset, "vllm/inflight"),
 					Target: signal.Target{
@@ -243,21 +249,21 @@ func TestDiagnosisOfPresets(t *testing.T) {
 					Trust: signal.DefaultTrust(),
 				}
 				if how == "two clusters" {
-					d.Trust.Cluster = "cluster=eu"
+					q.Trust.Cluster = "cluster=eu"
 				}
-				p, err := signal.Lookup(d.Preset)
+				p, err := signal.Lookup(q.Preset)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if d.Expr, err = p.Render(d.Namespace, d.Target, d.Trust); err != nil {
+				if q.Expr, err = p.Render(q.Namespace, q.Target, q.Trust); err != nil {
 					t.Fatal(err)
 				}
 				ask := asks(t, load)
-				value, err := ask(d.Expr, "")
+				value, err := ask(q.Expr, "")
 				if err != nil || len(value) > 0 {
 					t.Fatalf("the preset has a value: %v, %v", value, err)
 				}
-				got, err := d.Find(ask)
+				got, err := q.Find(ask)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -288,37 +294,6 @@ func or(text, other string) string {
 	return text
 }
 
-// Every preset has a diagnosis that can be evaluated, for every kind of workload, with all that the other presets' pods report.
-func TestEveryPresetHasADiagnosis(t *testing.T) {
-	var everything strings.Builder
-	for _, s := range scenarios() {
-		if s.trap == "" {
-			everything.WriteString(shorthands.Replace(s.load))
-		}
-	}
-	for name, load := range map[string]string{
-		"nothing": "  up 1x40\n", "owners": owners + neighbours, "everything": owners + neighbours + everything.String(),
-		"everything without owners": everything.String(),
-	} {
-		ask := asks(t, load)
-		for _, preset := range signal.Presets() {
-			for _, kind := range []string{"Deployment", "LLMInferenceService", "RayService"} {
-				d := signal.Diagnosis{
-					Namespace: "ai",
-					Preset:    preset.Name,
-					Target:    signal.Target{Kind: kind, Name: "nobody"},
-					Trust:     signal.DefaultTrust(),
-				}
-				d.Expr = render(t, preset.Name, d.Target)
-				got, err := d.Find(ask)
-				if err != nil || got.Message == "" || got.Remedy == "" || got.Check == "" {
-					t.Errorf("%s, %s of %s: %+v, %v", name, preset.Name, kind, got, err)
-				}
-			}
-		}
-	}
-}
-
 // Of a user's own query the part is named that matches nothing, and the label by which it does not.
 func TestDiagnosisOfQueries(t *testing.T) {
 	const load = `
@@ -341,11 +316,11 @@ func TestDiagnosisOfQueries(t *testing.T) {
 		`sum(requests) > 100`:                         {"Source", `each of its selectors has`},
 		`sum({__name__=~"req.+",model="c"})`:          {"Labels", `has model="c", but 2 series have the other labels`},
 	} {
-		expr, err := signal.Confine(query, "namespace", "ai", "")
+		expr, err := promexpr.Confine(query, "namespace", "ai", "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := signal.Diagnosis{Expr: expr, Namespace: "ai", TenantLabel: "namespace"}.Find(asks(t, load))
+		got, err := diagnose.Query{Expr: expr, Namespace: "ai", TenantLabel: "namespace"}.Find(asks(t, load))
 		if err != nil || got.Check != want.check || !strings.Contains(got.String(), want.text) {
 			t.Errorf("%s\n is %s: %s, %v\nwant %s: %s", query, got.Check, got, err, want.check, want.text)
 		}
@@ -358,9 +333,26 @@ func TestDiagnosisOfQueries(t *testing.T) {
 			t.Errorf("%s names what is another namespace's: %s", query, got)
 		}
 	}
-	got, err := signal.Diagnosis{Expr: `sum(requests{model="c"})`, Namespace: "free"}.Find(asks(t, load))
+	got, err := diagnose.Query{Expr: `sum(requests{model="c"})`, Namespace: "free"}.Find(asks(t, load))
 	if want := `no series of requests has model="c", but 3 series have`; err != nil ||
 		!strings.Contains(got.String(), want) {
 		t.Errorf("a query that is not confined: %s, %v; want %s", got, err, want)
 	}
+}
+
+// exported is the same series as Prometheus stores them without honorLabels.
+func exported(load, namespace, pod string) string {
+	load = strings.ReplaceAll(load, `,pod="`, `,exported_pod="`)
+	return strings.ReplaceAll(load, `namespace="`, `namespace="`+namespace+`",pod="`+pod+`",exported_namespace="`)
+}
+
+// without is inference without the lines that contain a text.
+func without(text string) string {
+	var kept []string
+	for line := range strings.Lines(inference) {
+		if !strings.Contains(line, text) {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept, "")
 }

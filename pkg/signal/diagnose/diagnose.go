@@ -1,0 +1,421 @@
+// Package diagnose finds out why a Forecast's query has no series, with a few more queries.
+package diagnose
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/forewarm/forewarm/pkg/signal"
+	"github.com/forewarm/forewarm/pkg/signal/promexpr"
+)
+
+// Query is a Forecast's query that has no series. Its diagnosis names only workloads of the Forecast's own namespace: of what others
+// report it learns at most how much there is.
+type Query struct {
+	// Expr is the rendered preset, or the user's own query, confined.
+	Expr      string
+	Namespace string
+	// Preset, Target and Trust are what Expr was rendered for; Preset is empty for a user's own query.
+	Preset string
+	Target signal.Target
+	Trust  signal.Trust
+	// TenantLabel confines a user's own query to the namespace; empty if it may read all namespaces.
+	TenantLabel string
+}
+
+// Ask evaluates PromQL now, and returns the value of each series by one of its labels.
+type Ask = func(expr, label string) (map[string]float64, error)
+
+// Cause is why a query has no series.
+type Cause struct {
+	// Check is what has to be corrected: one of the constants below.
+	Check   string
+	Message string
+	// Remedy is what to do.
+	Remedy string
+}
+
+// What has to be corrected: kube-state-metrics, the labels of series, what is scraped or asked for, or the exporters that count.
+const (
+	CheckOwners    = "KubeStateMetrics"
+	CheckLabels    = "Labels"
+	CheckSource    = "Source"
+	CheckExporters = "Exporters"
+)
+
+// String is the message and the remedy.
+func (c Cause) String() string {
+	if strings.HasSuffix(c.Message, "?") {
+		return c.Message + " " + strings.ToUpper(c.Remedy[:1]) + c.Remedy[1:]
+	}
+	return c.Message + ": " + c.Remedy
+}
+
+// Explain is the text of the cause.
+func (q Query) Explain(ask Ask) (string, error) {
+	c, err := q.Find(ask)
+	if err != nil {
+		return "", err
+	}
+	return c.String(), nil
+}
+
+// Find finds the cause with a few queries. The error is that of ask.
+func (q Query) Find(ask Ask) (Cause, error) {
+	if q.Preset == "" {
+		return q.findInQuery(ask)
+	}
+	f := finder{Query: q, ask: ask}
+	// The pods that report to dynamo are those of the frontend.
+	if front := q.Target.Frontend(); q.server() == "dynamo" && q.Target.Name != front {
+		f.Target = signal.Target{Kind: "Deployment", Name: front}
+	}
+	f.ownedAs = ownedAs(f.Target.Kind)
+	f.reports, f.owners = f.selectors()
+	found, err := f.reporting()
+	switch {
+	case err != nil:
+		return Cause{}, err
+	case found.pods == 0:
+		return f.nothingReports()
+	case found.own == 0:
+		return f.othersReport(found)
+	}
+	return f.ownReport(found)
+}
+
+// finder finds the cause for a preset.
+type finder struct {
+	Query
+
+	ask Ask
+	// reports and owners are the selectors of the preset.
+	reports []*parser.VectorSelector
+	owners  map[string][]*parser.VectorSelector
+	// ownedAs are the workloads of the pods of a target of this kind.
+	ownedAs map[string][]*regexp.Regexp
+}
+
+// number is the value of an expression with at most one series; 0 for none.
+func (f finder) number(expr string) (float64, error) {
+	got, err := f.ask(expr, "")
+	return got[""], err
+}
+
+// claimed is the cause if only pods of other namespaces report this one's, and do not count.
+func (f finder) claimed() (Cause, error) {
+	claims := signal.Claims(f.Expr)
+	if claims == "" {
+		return Cause{}, nil
+	}
+	n, err := f.number("count(" + claims + ")")
+	if err != nil || n == 0 {
+		return Cause{}, err
+	}
+	text := fmt.Sprintf("pods of %s report pods of namespace %s, and are not named as exporters",
+		count(n, "other namespace"), f.Namespace)
+	return Cause{
+		CheckExporters,
+		text,
+		"if they are exporters, the operator adds their namespaces to --exporter-namespaces (forewarm doctor lists them)",
+	}, nil
+}
+
+// withoutOwners is the cause if kube-state-metrics reports no owners of the namespace's pods, or not those of their ReplicaSets.
+func (f finder) withoutOwners(all map[string]float64) (Cause, error) {
+	if len(f.owners[signal.PodOwner]) == 0 {
+		return Cause{}, nil
+	}
+	if len(all) == 0 {
+		if c, err := f.claimed(); err != nil || c.Check != "" {
+			return c, err
+		}
+		anywhere := keepMatchers(f.owners[signal.PodOwner][0], f.clusterLabel())
+		n, err := f.number("count(" + anywhere.String() + ")")
+		if err != nil {
+			return Cause{}, err
+		}
+		const none = "kube-state-metrics reports no owners (" + signal.PodOwner + ")"
+		if n == 0 {
+			return Cause{
+				CheckOwners, none,
+				"install kube-state-metrics, or scrape it: presets find the pods of a workload by its metrics",
+			}, nil
+		}
+		return Cause{
+			CheckOwners,
+			fmt.Sprintf("%s of pods in namespace %s, only of pods in other namespaces", none, f.Namespace),
+			"check the namespace of the Forecast; if it is right, let kube-state-metrics report it (--namespaces) and its scrape keep the " +
+				"labels (honorLabels: true)",
+		}, nil
+	}
+	inSet := func(workload string) bool { return strings.HasPrefix(workload, "ReplicaSet/") }
+	if f.Target.Kind == "ReplicaSet" || !slices.ContainsFunc(slices.Collect(maps.Keys(all)), inSet) {
+		return Cause{}, nil
+	}
+	var sets []string
+	for _, s := range f.owners[signal.ReplicaSetOwner] {
+		sets = append(sets, s.String())
+	}
+	n, err := f.number("count(" + strings.Join(sets, " or ") + ")")
+	if err != nil || n > 0 {
+		return Cause{}, err
+	}
+	return Cause{
+		CheckOwners,
+		"kube-state-metrics reports no owners of ReplicaSets (" + signal.ReplicaSetOwner +
+			"), so the pods of a Deployment are not found",
+		"let it collect replicasets (--resources), and do not drop the metric",
+	}, nil
+}
+
+// names are the metrics of a preset, each in its first spelling.
+func (q Query) names() (names []string) {
+	expr := q.Expr
+	if p, err := signal.Lookup(q.Preset); err == nil {
+		if plain, bad := p.Undivided().Render(q.Namespace, q.Target, q.Trust); bad == nil {
+			expr = plain
+		}
+	}
+	for _, s := range promexpr.Selectors(expr) {
+		if name := promexpr.Names(s)[0]; isReported(s) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// isReported reports whether a selector is of what pods report, and of no owners or nodes.
+func isReported(s *parser.VectorSelector) bool {
+	return s.Name != signal.PodOwner && s.Name != signal.ReplicaSetOwner && matcher(s, "exported_namespace") != nil
+}
+
+// metrics are the metrics of a preset: "vllm metrics (vllm:num_requests_running)".
+func (q Query) metrics() string {
+	const most = 3
+	names := q.names()
+	text := strings.Join(names[:min(most, len(names))], ", ")
+	if len(names) > most {
+		text += ", …"
+	}
+	return q.server() + " metrics (" + text + ")"
+}
+
+// nothingReports is the cause where no pod of the namespace reports the preset's metrics.
+func (f finder) nothingReports() (Cause, error) {
+	if c, err := f.claimed(); err != nil || c.Check != "" {
+		return c, err
+	}
+	if c, err := f.withoutLabels(); err != nil || c.Check != "" {
+		return c, err
+	}
+	c := Cause{Check: CheckSource, Message: "no pod in namespace " + f.Namespace + " reports " + f.metrics()}
+	preset, n, err := f.otherServer()
+	if err != nil {
+		return c, err
+	}
+	if server, _, found := strings.Cut(preset, "/"); found {
+		c.Message += fmt.Sprintf(", but %s %s metrics", pods(n, "report"), server)
+		c.Remedy = "use the preset " + preset + ", or scrape the server that " + f.Preset + " is for"
+		return c, nil
+	}
+	all, err := f.known()
+	if err != nil {
+		return c, err
+	}
+	c.Remedy = "check that the server's metrics are scraped, for example by a PodMonitor, and that the preset is that of your server"
+	missing, err := f.withoutOwners(all)
+	if err != nil {
+		return c, err
+	}
+	own, near := f.ownPods(all), f.similar(all, nil)
+	switch {
+	case missing.Check != "":
+		c.Message += ", and " + missing.Message
+		c.Remedy = missing.Remedy + "; and " + c.Remedy
+	case own > 0:
+		c.Message += fmt.Sprintf("; %s has %s", f.target(), count(own, "pod"))
+	case near != "":
+		c.Message += fmt.Sprintf(", and no pod belongs to %s. Did you mean %s?", f.target(), near)
+		c.Remedy = "check spec.targetRef; and " + c.Remedy
+	default:
+		c.Message += ", and no pod belongs to " + f.target()
+		c.Remedy = "check spec.targetRef and the namespace; and " + c.Remedy
+	}
+	return c, nil
+}
+
+// otherServer is the preset of the server whose metrics most pods of the target report instead, or of the namespace, and how many do;
+// empty without one.
+func (f finder) otherServer() (preset string, pods float64, err error) {
+	reports, ofMetric := f.ofOtherServers()
+	if len(reports) == 0 {
+		return "", 0, nil
+	}
+	found, err := f.ask(f.rows(reports), "row")
+	bestOwn := false
+	for _, row := range slices.Sorted(maps.Keys(found)) {
+		metric, workload, _ := strings.Cut(row, " ")
+		if ofMetric[metric] == "" {
+			continue
+		}
+		switch isOwn := f.isOwn(workload); {
+		case isOwn && !bestOwn, isOwn == bestOwn && found[row] > pods:
+			preset, pods, bestOwn = ofMetric[metric], found[row], isOwn
+		}
+	}
+	return preset, pods, err
+}
+
+// ofOtherServers is what pods of other servers report, and the preset of each metric; none for a preset of an exporter or a gateway, which
+// is chosen for a reason.
+func (q Query) ofOtherServers() (reports []*parser.VectorSelector, ofMetric map[string]string) {
+	// A server of requests has pods that report its metrics themselves.
+	servers := slices.DeleteFunc(signal.Sources(), func(s signal.Source) bool {
+		return slices.Contains([]string{"dcgm", "nvml", "gateway", "dynamo"}, s.Name)
+	})
+	if !slices.ContainsFunc(servers, func(s signal.Source) bool { return s.Name == q.server() }) {
+		return nil, nil
+	}
+	ofMetric = map[string]string{}
+	_, demand, _ := strings.Cut(q.Preset, "/")
+	for _, source := range servers {
+		if source.Name == q.server() {
+			continue
+		}
+		p := source.Presets[0]
+		if same, err := signal.Lookup(source.Name + "/" + demand); err == nil {
+			p = same
+		}
+		expr, err := p.Render(q.Namespace, q.Target, q.Trust)
+		if err != nil {
+			continue
+		}
+		other := q
+		other.Expr, other.Preset = expr, p.Name
+		own, _ := other.selectors()
+		const most = 2 // Servers are known by few metrics, and queries have a limit.
+		names := other.names()
+		for _, s := range ofNames(own, names[:min(most, len(names))]) {
+			ofMetric[s.Name] = p.Name
+			reports = append(reports, keepMatchers(s, "namespace", "exported_namespace", q.clusterLabel()))
+		}
+	}
+	return reports, ofMetric
+}
+
+// othersReport is the cause where pods of the namespace report, and none of them is the target's.
+func (f finder) othersReport(found reporting) (Cause, error) {
+	all, err := f.known()
+	if err != nil {
+		return Cause{}, err
+	}
+	reported := fmt.Sprintf("%s in namespace %s %s %s metrics",
+		count(found.pods, "pod"), f.Namespace, verb(found.pods, "report"), f.server())
+	if c, err := f.withoutOwners(all); err != nil || c.Check != "" {
+		c.Message = reported + ", but " + c.Message
+		return c, err
+	}
+	c := Cause{
+		CheckSource,
+		reported + "; none belongs to " + f.target(),
+		"check spec.targetRef, and that its pods run and are scraped",
+	}
+	own, near := f.ownPods(all), f.similar(all, found.workloads)
+	gateway := f.server() == "gateway" && strings.Contains(f.Expr, "* on (picker)")
+	switch {
+	case gateway && own > 0:
+		c.Message = reported + "; none of them routes to pods of " + f.target()
+		c.Remedy = "check that the InferencePool selects them, or give it the workload's name"
+	case own > 0:
+		c.Message += ", which has " + count(own, "other pod")
+		c.Remedy = "check that they are scraped, and that they run this server"
+	case found.unknown > 0 && found.unknown == found.pods:
+		c.Check = CheckOwners
+		c.Message = reported + ", but kube-state-metrics reports no owners of them"
+		c.Remedy = checkShards
+	case near != "":
+		c.Message += ". Did you mean " + near + "?"
+	case len(found.workloads) > 0:
+		c.Message += ", but to " + listWorkloads(found.workloads)
+	}
+	return c, nil
+}
+
+const checkShards = "check that kube-state-metrics, every shard of it, runs, follows the cluster and is scraped"
+
+// ownReport is the cause where pods of the target report.
+func (f finder) ownReport(found reporting) (Cause, error) {
+	own := fmt.Sprintf("%s of %s %s", count(found.own, "pod"), f.target(), verb(found.own, "report"))
+	root, err := parser.NewParser(parser.Options{}).ParseExpr(f.Expr)
+	if err != nil {
+		return Cause{}, err
+	}
+	if missing := missingMetrics(root, found.metrics); len(missing) > 0 {
+		reported := slices.Sorted(maps.Keys(found.metrics))
+		return Cause{
+			CheckSource,
+			fmt.Sprintf("%s %s, but not %s, and the preset %s needs them together", own, strings.Join(reported, ", "),
+				strings.Join(missing, ", "), f.Preset),
+			"check that the server's version reports it, and that the scrape does not drop it",
+		}, nil
+	}
+	if unknown := signal.Unowned(f.Expr); unknown != "" {
+		n, err := f.number(unknown)
+		if err != nil {
+			return Cause{}, err
+		}
+		if n > 0 {
+			text := fmt.Sprintf("%s %s metrics, but kube-state-metrics reports no owner of %s that %s them, too",
+				own, f.server(), count(n, "other pod"), verb(n, "report"))
+			return Cause{CheckOwners, text, checkShards}, nil
+		}
+	}
+	return Cause{
+		CheckSource,
+		fmt.Sprintf("%s %s metrics, but there is no value of the preset %s yet", own, f.server(), f.Preset),
+		"a rate needs several samples; if this lasts, check that each pod reports all metrics of the preset",
+	}, nil
+}
+
+// missingMetrics are the metrics without which an expression has no value, the first ones of those that stand in for each other.
+func missingMetrics(node parser.Expr, reported map[string]float64) (missing []string) {
+	switch n := node.(type) {
+	case *parser.VectorSelector:
+		names := promexpr.Names(n)
+		if isReported(n) && !slices.ContainsFunc(names, func(name string) bool { return reported[name] > 0 }) {
+			missing = names[:1]
+		}
+		return missing
+	case *parser.BinaryExpr:
+		missing = missingOperands(n, reported)
+	default:
+		for child := range parser.ChildrenIter(node) {
+			if expr, ok := child.(parser.Expr); ok {
+				missing = append(missing, missingMetrics(expr, reported)...)
+			}
+		}
+	}
+	slices.Sort(missing)
+	return slices.Compact(missing)
+}
+
+// missingOperands are the metrics without which an operation has no value.
+func missingOperands(n *parser.BinaryExpr, reported map[string]float64) []string {
+	left := missingMetrics(n.LHS, reported)
+	if n.Op == parser.LUNLESS || n.Op == parser.LOR && len(left) == 0 {
+		return left
+	}
+	switch right := missingMetrics(n.RHS, reported); {
+	case n.Op != parser.LOR:
+		return slices.Concat(left, right)
+	case len(right) == 0:
+		return nil
+	}
+	return left
+}
