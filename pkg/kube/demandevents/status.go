@@ -12,7 +12,6 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/calendar"
-	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/kube/changes"
 	"github.com/forewarm/forewarm/pkg/kube/writes"
@@ -28,8 +27,6 @@ const (
 	burst           = 50
 	// ahead is how far the next occurrence is looked for.
 	ahead = 14 * 24 * time.Hour
-	// named is how many Forecasts a message names.
-	named = 5
 )
 
 // StatusWriter writes the statuses. Only the leader may run it.
@@ -138,11 +135,17 @@ func (w *StatusWriter) statusOf(
 				"or write several times of one name into alsoOn", manifest.MaxEvents),
 		)
 	default:
-		add(conditionApplied, reasonApplied, "in "+listed(have), metav1.ConditionTrue)
+		add(conditionApplied, reasonApplied, "in "+writes.FirstOf(have), metav1.ConditionTrue)
 	}
 	if len(failed) > 0 {
-		add(conditionPlausible, reasonNoEffect,
-			"it had no effect twice on "+listed(failed)+": correct the event, or delete it", metav1.ConditionFalse)
+		add(
+			conditionPlausible,
+			reasonNoEffect,
+			"it had no effect twice on "+writes.FirstOf(
+				failed,
+			)+": correct the event, or delete it",
+			metav1.ConditionFalse,
+		)
 	}
 	if o.spec != nil {
 		add(o.spec.Type, o.spec.Reason, o.spec.Message, o.spec.Status)
@@ -172,12 +175,4 @@ func (w *StatusWriter) failed(key snapshot.Key, name string) bool {
 	entry := newest.Get(key)
 	return entry != nil &&
 		slices.ContainsFunc(entry.Events, func(e snapshot.Event) bool { return e.Name == name && e.Failed() })
-}
-
-// listed names a few of the Forecasts.
-func listed(names []string) string {
-	if more := len(names) - named; more > 0 {
-		return fmt.Sprintf("%s and %d more", humanize.List(names[:named]), more)
-	}
-	return humanize.List(names)
 }

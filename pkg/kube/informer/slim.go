@@ -71,7 +71,7 @@ func FinalizersProblem(object *unstructured.Unstructured) string {
 }
 
 // CompareAge orders objects, the oldest first. Those that were created in the same second are ordered by name.
-func CompareAge(a, b metav1.Object) int {
+func CompareAge[T metav1.Object](a, b T) int {
 	first, second := a.GetCreationTimestamp(), b.GetCreationTimestamp()
 	return cmp.Or(first.Compare(second.Time), strings.Compare(a.GetName(), b.GetName()))
 }

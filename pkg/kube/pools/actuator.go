@@ -162,7 +162,6 @@ func NewDispatcher(cluster *rest.Config, now func() time.Time) (*Dispatcher, err
 	if err != nil {
 		return nil, fmt.Errorf("make a client for the targets of warm pools: %w", err)
 	}
-	deployments := newOwned(objects, appsv1.SchemeGroupVersion.WithResource("deployments"), "Deployment")
 	buffers := schema.GroupVersionResource{
 		Group:    "autoscaling.x-k8s.io",
 		Version:  "v1beta1",
@@ -171,8 +170,7 @@ func NewDispatcher(cluster *rest.Config, now func() time.Time) (*Dispatcher, err
 	return &Dispatcher{
 		placeholders: &PlaceholderPods{
 			client:      client,
-			deployments: deployments,
-			images:      &images{deployments: deployments},
+			deployments: newOwned(objects, appsv1.SchemeGroupVersion.WithResource("deployments"), "Deployment"),
 			now:         now,
 		},
 		buffer: &CapacityBuffer{

@@ -1,6 +1,7 @@
 package pools
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,7 +48,7 @@ type Pools interface {
 	Check() error
 	// List returns the pools of all namespaces. Read only.
 	List() []*Pool
-	// UpdateStatus and Finalize fail if the pool has changed since it was read.
+	// UpdateStatus and Mark fail if the pool has changed since it was read.
 	UpdateStatus(ctx context.Context, p *Pool, status *v1alpha1.WarmPoolStatus) error
 	Mark(ctx context.Context, p *Pool, holds bool) (*Pool, error)
 }
@@ -98,11 +99,8 @@ type poolState struct {
 
 // NewController returns a controller.
 func NewController(config Config, in Dependencies, log *slog.Logger) *Controller {
-	if config.Step == 0 {
-		config.Step = 15 * time.Second
-	}
 	return &Controller{
-		Dependencies: in, interval: config.Step, log: log,
+		Dependencies: in, interval: cmp.Or(config.Step, 15*time.Second), log: log,
 		queue: writes.NewQueue(v1alpha1.WarmPoolKind, writesPerSecond, burst, log), pools: map[types.UID]*poolState{},
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/warmpool"
+	"github.com/forewarm/forewarm/pkg/kube/informer"
 )
 
 // Workloads has what the snapshot does not have of a Forecast: its workload's replicas, starts and autoscalers.
@@ -44,15 +45,6 @@ func groupByMember(pools []*Pool) poolsByMember {
 	return by
 }
 
-// oldest returns the pool that a member counts for: the oldest of those that name it.
-func (c poolsByMember) oldest(member snapshot.Key) *Pool {
-	all := c[member]
-	if len(all) == 0 {
-		return nil
-	}
-	return slices.MinFunc(all, byAge)
-}
-
 // membership is the members of a pool at a step, and their problems.
 type membership struct {
 	members []warmpool.Member
@@ -70,15 +62,15 @@ func (r *membership) addProblem(reason, text string) {
 	r.problems = append(r.problems, text)
 }
 
-// resolveMembers resolves the members of a pool. It skips members of an older pool. A member that cannot be resolved
-// is unreliable: nothing is planned for it, and nothing is released.
+// resolveMembers resolves the members of a pool that is one of those by member. It skips members of an older pool. A
+// member that cannot be resolved is unreliable: nothing is planned for it, and nothing is released.
 func (c *Controller) resolveMembers(now time.Time, newest *snapshot.Snapshot, p *Pool, by poolsByMember) membership {
 	var r membership
 	for _, m := range p.Resolved.Members {
 		key := p.memberKey(m.Forecast)
-		if holder := by.oldest(key); holder != nil && holder.UID != p.UID {
+		if oldest := slices.MinFunc(by[key], informer.CompareAge); oldest.UID != p.UID {
 			r.addProblem(v1alpha1.PoolReasonMemberOfOlderPool, fmt.Sprintf(
-				"%s counts for the older pool %s: remove it from one of the two", m.Forecast, holder.Name))
+				"%s counts for the older pool %s: remove it from one of the two", m.Forecast, oldest.Name))
 			continue
 		}
 		for _, rival := range by[key] {
@@ -166,18 +158,15 @@ func (c *Controller) leadTimesOf(now time.Time, newest *snapshot.Snapshot, p *Po
 			waited += node.Starts
 		}
 	}
-	l.source = podSource(placed) + "; " + nodeSource(p, waited)
+	l.source = "pod: the members' own lead times (too few starts on existing nodes)"
+	if placed > 0 {
+		l.source = fmt.Sprintf("pod: p%.0f of %d starts on existing nodes", 100*leadtime.Quantile, placed)
+	}
+	l.source += "; " + nodeSource(p, waited)
 	if waited == 0 {
 		l.node = p.Resolved.Pool.Node
 	}
 	return l
-}
-
-func podSource(placed int64) string {
-	if placed == 0 {
-		return "pod: the members' own lead times (too few starts on existing nodes)"
-	}
-	return fmt.Sprintf("pod: p%.0f of %d starts on existing nodes", 100*leadtime.Quantile, placed)
 }
 
 func nodeSource(p *Pool, waited int64) string {

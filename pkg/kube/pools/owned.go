@@ -99,11 +99,8 @@ func objectMeta(pool *v1alpha1.WarmPool, capacity string) metav1.ObjectMeta {
 
 // hold applies an object for each capacity type of a pool.
 func (o *owned) hold(
-	ctx context.Context,
-	pool *v1alpha1.WarmPool,
-	found objects,
-	want func(v1alpha1.CapacityType, int) (any, error),
-	all Desired,
+	ctx context.Context, pool *v1alpha1.WarmPool, found objects,
+	want func(v1alpha1.CapacityType, int) (any, error), all Desired,
 ) error {
 	split := capacityTypes(pool)
 	for i, capacity := range split {

@@ -25,14 +25,15 @@ import (
 type PlaceholderPods struct {
 	client      kubernetes.Interface
 	deployments *owned
-	images      *images
 	now         func() time.Time
+	// imagesKnown: the API server was asked whether it has image volumes; images is its answer.
+	imagesKnown, images bool
 }
 
 // Hold applies the Deployments, deletes those of capacity types that the pool does not have any more, and opens the gates
 // of the pods that are there. Without the right to open gates there are none.
 func (b *PlaceholderPods) Hold(ctx context.Context, pool *v1alpha1.WarmPool, want Desired) (Actual, error) {
-	if err := checkPriorityClass(ctx, b.client, pool.Spec.Actuator.PlaceholderPods.PriorityClassName); err != nil {
+	if err := b.checkPriorityClass(ctx, pool.Spec.Actuator.PlaceholderPods.PriorityClassName); err != nil {
 		return Actual{}, err
 	}
 	found, err := b.deployments.list(ctx, pool)
@@ -48,7 +49,7 @@ func (b *PlaceholderPods) Hold(ctx context.Context, pool *v1alpha1.WarmPool, wan
 		if gated {
 			d.Spec.Template.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: gate}}
 		}
-		return d, b.images.dropUnsupported(ctx, pool, d)
+		return d, b.dropUnsupportedImages(ctx, pool, d)
 	}, want)
 	if err != nil {
 		return Actual{}, err
@@ -109,8 +110,7 @@ func (b *PlaceholderPods) held(ctx context.Context, pool *v1alpha1.WarmPool, fou
 // placeholderDeployment returns the Deployment of a capacity type. A rollout deletes placeholder pods before it
 // creates new ones; otherwise it would request as many nodes again.
 func placeholderDeployment(pool *v1alpha1.WarmPool, capacity v1alpha1.CapacityType, replicas int) *appsv1.Deployment {
-	own, pod := selectorLabels(pool, capacity.Name), placeholderTemplate(pool, capacity)
-	spec := pool.Spec.Actuator.PlaceholderPods
+	pod, spec := placeholderTemplate(pool, capacity), pool.Spec.Actuator.PlaceholderPods
 	pod.Spec.PriorityClassName, pod.Spec.Containers[0].Image = spec.PriorityClassName, spec.Image
 	mountImages(&pod.Spec, spec.PrePullImages)
 	none, quarter := intstr.FromInt32(0), intstr.FromString("25%")
@@ -118,7 +118,7 @@ func placeholderDeployment(pool *v1alpha1.WarmPool, capacity v1alpha1.CapacityTy
 		ObjectMeta: objectMeta(pool, capacity.Name),
 		Spec: appsv1.DeploymentSpec{
 			Replicas: new(int32(replicas)), //nolint:gosec // At most 10000: the schema of max.
-			Selector: &metav1.LabelSelector{MatchLabels: own},
+			Selector: &metav1.LabelSelector{MatchLabels: selectorLabels(pool, capacity.Name)},
 			Template: pod,
 			Strategy: appsv1.DeploymentStrategy{
 				Type:          appsv1.RollingUpdateDeploymentStrategyType,
@@ -142,40 +142,35 @@ func mountImages(spec *corev1.PodSpec, images []string) {
 	}
 }
 
-// images finds out whether the cluster has image volumes (on by default in Kubernetes 1.35). Other API servers drop
-// the field, and then reject a volume without a source.
-type images struct {
-	deployments *owned
-	// known: the API server was asked; supported is its answer.
-	known, supported bool
-}
-
-// dropUnsupported removes the image volumes from a Deployment where the cluster does not have them. It finds out once
-// per process, by a dry run.
-func (i *images) dropUnsupported(ctx context.Context, pool *v1alpha1.WarmPool, d *appsv1.Deployment) error {
+// dropUnsupportedImages removes the image volumes from a Deployment where the cluster does not have them (they are on by
+// default in Kubernetes 1.35). Other API servers drop the field, and then reject a volume without a source: a dry run
+// shows it, once per process.
+func (b *PlaceholderPods) dropUnsupportedImages(
+	ctx context.Context, pool *v1alpha1.WarmPool, d *appsv1.Deployment,
+) error {
 	if len(d.Spec.Template.Spec.Volumes) == 0 {
 		return nil
 	}
-	if !i.known {
-		object, _, err := i.deployments.encode(d)
+	if !b.imagesKnown {
+		object, _, err := b.deployments.encode(d)
 		if err != nil {
 			return err
 		}
 		try := forceApply()
 		try.DryRun = []string{metav1.DryRunAll}
-		tried, err := i.deployments.in(pool.Namespace).Apply(ctx, d.Name, object, try)
+		tried, err := b.deployments.in(pool.Namespace).Apply(ctx, d.Name, object, try)
 		if err != nil && !apierrors.IsInvalid(err) {
-			return i.deployments.classifyError("try", pool, err)
+			return b.deployments.classifyError("try", pool, err)
 		}
 		// Other errors are reported when the Deployment is applied; this is tried again until there are none.
-		i.known = err == nil || invalidField(err, "spec.template.spec.volumes[0]")
-		if i.supported = err == nil; i.supported {
+		b.imagesKnown = err == nil || invalidField(err, "spec.template.spec.volumes[0]")
+		if b.images = err == nil; b.images {
 			kept, err := decode[appsv1.Deployment](tried.Object)
-			i.supported = err == nil && len(kept.Spec.Template.Spec.Volumes) > 0 &&
+			b.images = err == nil && len(kept.Spec.Template.Spec.Volumes) > 0 &&
 				kept.Spec.Template.Spec.Volumes[0].Image != nil
 		}
 	}
-	if !i.supported {
+	if !b.images {
 		d.Spec.Template.Spec.Volumes, d.Spec.Template.Spec.Containers[0].VolumeMounts = nil, nil
 	}
 	return nil
@@ -183,14 +178,14 @@ func (i *images) dropUnsupported(ctx context.Context, pool *v1alpha1.WarmPool, d
 
 // checkPriorityClass returns a Problem where pods of priority 0, the default, would not preempt placeholder pods of a
 // class.
-func checkPriorityClass(ctx context.Context, client kubernetes.Interface, name string) error {
-	class, err := client.SchedulingV1().PriorityClasses().Get(ctx, name, metav1.GetOptions{})
+func (b *PlaceholderPods) checkPriorityClass(ctx context.Context, name string) error {
+	class, err := b.client.SchedulingV1().PriorityClasses().Get(ctx, name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
 		return problem(
 			v1alpha1.PoolReasonPriorityClassNotFound,
-			"there is no PriorityClass %s: apply deploy/warm-pools, set warmPools.enforce in the chart, or name another in "+
-				"spec.actuator.placeholderPods",
+			"there is no PriorityClass %s: apply deploy/warm-pools, "+
+				"set warmPools.enforce in the chart, or name another in spec.actuator.placeholderPods",
 			name,
 		)
 	case apierrors.IsForbidden(err):
@@ -214,9 +209,8 @@ func QuotaWarning(ctx context.Context, client kubernetes.Interface, pool *v1alph
 	if err != nil {
 		return "", fmt.Errorf("list the quotas of %s: %w", pool.Namespace, err)
 	}
-	chunk, class := quotaResources(
-		chunkResources(&pool.Spec.Chunk.PodTemplate.Spec),
-	), pool.Spec.Actuator.PlaceholderPods.PriorityClassName
+	chunk := quotaResources(chunkResources(&pool.Spec.Chunk.PodTemplate.Spec))
+	class := pool.Spec.Actuator.PlaceholderPods.PriorityClassName
 	for i := range all.Items {
 		q := &all.Items[i]
 		if !quotaCounts(&q.Spec, class) {

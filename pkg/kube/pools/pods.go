@@ -144,12 +144,13 @@ func isGated(pod *corev1.Pod) bool {
 	return slices.Contains(pod.Spec.SchedulingGates, corev1.PodSchedulingGate{Name: gate})
 }
 
-// pendingTimeout is how long a placeholder pod, or a buffer, may be pending before there is a warning where the lead time
-// of nodes is unknown.
-const pendingTimeout = 10 * time.Minute
-
-// minPendingTimeout is the least such time: a busy control plane takes seconds as well.
-const minPendingTimeout = time.Minute
+const (
+	// pendingTimeout is how long a placeholder pod, or a buffer, may be pending before there is a warning where the lead time
+	// of nodes is unknown.
+	pendingTimeout = 10 * time.Minute
+	// minPendingTimeout is the least such time: a busy control plane takes seconds as well.
+	minPendingTimeout = time.Minute
+)
 
 // pendingTimeoutOf returns how long a placeholder pod may be pending: twice as long as a node takes to start.
 func pendingTimeoutOf(pool *v1alpha1.WarmPool) time.Duration {
@@ -174,7 +175,11 @@ func (b *PlaceholderPods) warning(
 ) (string, error) {
 	for _, c := range d.Status.Conditions {
 		if c.Type == appsv1.DeploymentReplicaFailure && c.Status == corev1.ConditionTrue {
-			return rejectedWarning(c.Message), nil
+			text := "placeholder pods are rejected: " + clipLine(c.Message)
+			if isQuotaError(c.Message) {
+				text += ": raise the quota or lower spec.max"
+			}
+			return text, nil
 		}
 	}
 	missing := count.Held - count.Ready
@@ -195,15 +200,6 @@ func (b *PlaceholderPods) warning(
 		}
 	}
 	return "", nil
-}
-
-// rejectedWarning returns advice on pods that the API server rejects.
-func rejectedWarning(message string) string {
-	advice := ""
-	if isQuotaError(message) {
-		advice = ": raise the quota or lower spec.max"
-	}
-	return "placeholder pods are rejected: " + clipLine(message) + advice
 }
 
 // pendingReason returns what a pod waits for longer than a timeout; empty for one that does not.

@@ -51,9 +51,7 @@ func (c *Controller) writeStatus(
 		return c.Pools.UpdateStatus(ctx, v.Pool, status)
 	}}})
 	if written > 0 {
-		for _, n := range changedConditions(v.Pool, status) {
-			c.emitEvent(v.Pool, n)
-		}
+		c.emitChanges(v.Pool, status)
 	}
 	return err
 }
@@ -76,42 +74,28 @@ func urgencyOf(before, after *v1alpha1.WarmPoolStatus) urgency {
 	return routine
 }
 
-// event is one event about a pool.
-type event struct {
-	warning         bool
-	reason, message string
-}
-
-// changedConditions returns an event for each condition that changed its status, or is False for another reason.
-// Ready is left out: it follows from the others and from the plan, which changes many times a day.
-func changedConditions(p *Pool, after *v1alpha1.WarmPoolStatus) []event {
-	var out []event
-	for _, c := range after.Conditions {
-		if c.Type == v1alpha1.PoolConditionReady && after.State != v1alpha1.PoolReasonInvalid &&
+// emitChanges emits an event for each condition that changed its status, or is False for another reason. Ready is left
+// out: it follows from the others and from the plan, which changes many times a day.
+func (c *Controller) emitChanges(p *Pool, after *v1alpha1.WarmPoolStatus) {
+	for _, now := range after.Conditions {
+		if now.Type == v1alpha1.PoolConditionReady && after.State != v1alpha1.PoolReasonInvalid &&
 			after.State != v1alpha1.PoolReasonReleasing {
 			continue
 		}
-		before := meta.FindStatusCondition(p.Status.Conditions, c.Type)
-		switch good := c.Status == metav1.ConditionTrue; {
+		before := meta.FindStatusCondition(p.Status.Conditions, now.Type)
+		switch good := now.Status == metav1.ConditionTrue; {
 		case good && before != nil && before.Status == metav1.ConditionFalse:
-			out = append(out, event{reason: c.Type, message: c.Message})
-		case !good && (before == nil || before.Status != c.Status || before.Reason != c.Reason):
-			out = append(out, event{warning: true, reason: c.Reason, message: c.Message})
+			c.emitEvent(p, corev1.EventTypeNormal, now.Type, now.Message)
+		case !good && (before == nil || before.Status != now.Status || before.Reason != now.Reason):
+			c.emitEvent(p, corev1.EventTypeWarning, now.Reason, now.Message)
 		}
 	}
-	return out
 }
 
-// emitEvent emits an event about a pool.
-func (c *Controller) emitEvent(p *Pool, n event) {
-	if c.events == nil {
-		return
+func (c *Controller) emitEvent(p *Pool, kind, reason, message string) {
+	if c.events != nil {
+		c.events.Event(p.WarmPool, kind, reason, v1alpha1.ClipEvent(message))
 	}
-	kind := corev1.EventTypeNormal
-	if n.warning {
-		kind = corev1.EventTypeWarning
-	}
-	c.events.Event(p.WarmPool, kind, n.reason, v1alpha1.ClipEvent(n.message))
 }
 
 var _ prometheus.Collector = (*Controller)(nil)

@@ -130,11 +130,11 @@ func (p *Pool) withTransitionTimes(now time.Time, all ...metav1.Condition) []met
 
 // newCondition returns a condition that is True or False.
 func newCondition(kind string, holds bool, reason, message string) metav1.Condition {
-	status := metav1.ConditionFalse
+	out := metav1.Condition{Type: kind, Status: metav1.ConditionFalse, Reason: reason, Message: message}
 	if holds {
-		status = metav1.ConditionTrue
+		out.Status = metav1.ConditionTrue
 	}
-	return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message}
+	return out
 }
 
 func (s *poolReport) readyCondition(actuated metav1.Condition) metav1.Condition {
@@ -195,13 +195,9 @@ func (s *poolReport) actuatedCondition() metav1.Condition {
 	case s.held.Warning != "":
 		return newCondition(v1alpha1.PoolConditionActuated, false, v1alpha1.PoolReasonBlocked, s.held.Warning)
 	}
-	return newCondition(
-		v1alpha1.PoolConditionActuated,
-		true,
-		v1alpha1.PoolReasonHeld,
+	return newCondition(v1alpha1.PoolConditionActuated, true, v1alpha1.PoolReasonHeld,
 		fmt.Sprintf("%d chunks are requested by the actuator %s",
-			s.capacity().Held, cmp.Or(string(s.Resolved.Actuator), "the actuator")),
-	)
+			s.capacity().Held, cmp.Or(string(s.Resolved.Actuator), "the actuator")))
 }
 
 // invalidStatus returns the status of an invalid pool. What it holds stays.

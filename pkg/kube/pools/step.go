@@ -13,6 +13,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/warmpool"
+	"github.com/forewarm/forewarm/pkg/kube/writes"
 	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
@@ -29,7 +30,11 @@ func (c *Controller) step(
 ) (poolMetrics, error) {
 	switch {
 	case v.DeletionTimestamp != nil:
-		return metricsOf(&v, nil), c.releaseDeleted(ctx, now, v)
+		err := c.release(ctx, now, &v)
+		if err != nil {
+			err = c.writeStatus(ctx, now, &v, releasingStatus(v.Pool, now, err)) // The status has the error.
+		}
+		return metricsOf(&v, nil), err
 	case v.Problem != "":
 		return metricsOf(&v, nil), c.writeStatus(ctx, now, &v, invalidStatus(v.Pool, now))
 	}
@@ -46,7 +51,11 @@ func (c *Controller) step(
 	plan, memory := v.memory.Plan(now, asked, r.members, v.capacity())
 	v.memory = memory
 	if v.enforced() {
-		c.hold(ctx, now, &v, v.yield(now, v.desired(&plan), r.members), plan.Message)
+		want := Desired{Base: plan.Want}
+		if v.Resolved.Pool.Split {
+			want = Desired{Base: plan.Base, Tail: plan.Tail}
+		}
+		c.hold(ctx, now, &v, v.yield(now, want, r.members), plan.Message)
 	}
 	s := poolReport{poolStep: v, plan: plan, members: r, lead: l, notice: noticeSteps * c.interval}
 	return metricsOf(&v, &plan), errors.Join(kept, c.writeStatus(ctx, now, &v, s.status(now)))
@@ -82,14 +91,6 @@ func (c *Controller) observe(ctx context.Context, now time.Time, v *poolStep) {
 	v.held, v.seen = held, true
 }
 
-// desired is what a plan asks of the actuator.
-func (v *poolStep) desired(plan *warmpool.Plan) Desired {
-	if v.Resolved.Pool.Split {
-		return Desired{Base: plan.Base, Tail: plan.Tail}
-	}
-	return Desired{Base: plan.Want}
-}
-
 // hold applies what is wanted if it changed, or was not applied for a while, and at every step while chunks are missing. It
 // marks the pool first. message is the plan's.
 func (c *Controller) hold(ctx context.Context, now time.Time, v *poolStep, want Desired, message string) {
@@ -101,7 +102,7 @@ func (c *Controller) hold(ctx context.Context, now time.Time, v *poolStep, want 
 	}
 	v.attempted = v.Generation
 	switch err := c.mark(ctx, v, true); {
-	case isStale(err):
+	case writes.IsStale(err):
 		v.attempted = 0 // The next step reads the changed pool.
 		return
 	case err != nil:
@@ -115,13 +116,12 @@ func (c *Controller) hold(ctx context.Context, now time.Time, v *poolStep, want 
 	}
 	if want != v.want {
 		c.changed = append(c.changed, *v)
+		if !v.heldAt.IsZero() {
+			c.emitEvent(v.Pool, corev1.EventTypeNormal, "Resized", message)
+		}
 	}
-	resized := !v.heldAt.IsZero() && want != v.want
 	v.clearError()
 	v.held, v.want, v.heldAt = held, want, now
-	if resized {
-		c.emitEvent(v.Pool, event{reason: "Resized", message: message})
-	}
 }
 
 // backingOff reports that an attempt with this spec failed, and that it is too early to retry.
@@ -141,9 +141,6 @@ func (k *poolState) requested(want Desired) bool {
 	return asked == want
 }
 
-// isStale reports that a pool changed or was deleted since it was read.
-func isStale(err error) bool { return apierrors.IsConflict(err) || apierrors.IsNotFound(err) }
-
 // mark records whether a pool may hold something, if necessary.
 func (c *Controller) mark(ctx context.Context, v *poolStep, holds bool) error {
 	if v.marked(holds) {
@@ -152,11 +149,8 @@ func (c *Controller) mark(ctx context.Context, v *poolStep, holds bool) error {
 	after, err := c.Pools.Mark(ctx, v.Pool, holds)
 	switch {
 	case apierrors.IsForbidden(err):
-		return &Problem{Reason: v1alpha1.PoolReasonForbidden, Message: fmt.Sprintf(
-			"mode %s needs more rights: apply deploy/warm-pools, set warmPools.enforce in the chart, or check the admission policies: %s",
-			v1alpha1.PoolEnforce,
-			err,
-		)}
+		return problem(v1alpha1.PoolReasonForbidden, "mode %s needs more rights: apply deploy/warm-pools, set "+
+			"warmPools.enforce in the chart, or check the admission policies: %s", v1alpha1.PoolEnforce, err)
 	case err != nil:
 		return fmt.Errorf("mark what the pool holds: %w", err)
 	}
@@ -183,7 +177,7 @@ func (c *Controller) release(ctx context.Context, now time.Time, v *poolStep) er
 		message = "the scale that the pool had set stays as it is: the number before is unknown"
 	}
 	if err := c.mark(ctx, v, false); err != nil {
-		if isStale(err) {
+		if writes.IsStale(err) {
 			return nil // The next step sees the pool as it is.
 		}
 		c.recordError(v, err, now)
@@ -191,18 +185,7 @@ func (c *Controller) release(ctx context.Context, now time.Time, v *poolStep) er
 	}
 	v.clearError()
 	v.held, v.attempted, v.want, v.heldAt = Actual{}, 0, Desired{}, time.Time{}
-	c.emitEvent(v.Pool, event{reason: "Released", message: message})
-	return nil
-}
-
-// releaseDeleted releases what a deleted pool holds. If that fails, the status has the error.
-func (c *Controller) releaseDeleted(ctx context.Context, now time.Time, v poolStep) error {
-	if !v.mayHold() {
-		return nil
-	}
-	if err := c.release(ctx, now, &v); err != nil {
-		return c.writeStatus(ctx, now, &v, releasingStatus(v.Pool, now, err))
-	}
+	c.emitEvent(v.Pool, corev1.EventTypeNormal, "Released", message)
 	return nil
 }
 

@@ -59,10 +59,7 @@ func (s *Scale) target(ctx context.Context, namespace string, ref v1alpha1.Targe
 
 // checkGranted returns a Problem where a cluster-scoped target does not name a namespace. Its scale does not have its annotations.
 func checkGranted(
-	ctx context.Context,
-	client dynamic.ResourceInterface,
-	namespace string,
-	ref v1alpha1.TargetRef,
+	ctx context.Context, client dynamic.ResourceInterface, namespace string, ref v1alpha1.TargetRef,
 ) error {
 	const leaves = "%s is cluster-scoped, and %s, so the pool leaves its replicas as they are: "
 	object, err := client.Get(ctx, ref.Name, metav1.GetOptions{})
@@ -80,20 +77,13 @@ func checkGranted(
 	case err != nil:
 		return fmt.Errorf("read %s: %w", refOf(ref), err)
 	case object.GetAnnotations()[ScaledByAnnotation] != namespace:
-		return problem(
-			v1alpha1.PoolReasonTargetNotGranted,
-			leaves+"its operator sets its annotation %s to %s, or name a target "+
-				"in the pool's namespace",
-			refOf(ref),
-			"does not name the namespace "+namespace,
-			ScaledByAnnotation,
-			namespace,
-		)
+		return problem(v1alpha1.PoolReasonTargetNotGranted,
+			leaves+"its operator sets its annotation %s to %s, or name a target in the pool's namespace",
+			refOf(ref), "does not name the namespace "+namespace, ScaledByAnnotation, namespace)
 	}
 	return nil
 }
 
-// String returns the kind and the name.
 func (t *scaleTarget) String() string { return refOf(t.TargetRef) }
 
 func refOf(ref v1alpha1.TargetRef) string { return ref.Kind + "/" + ref.Name }
@@ -258,7 +248,7 @@ func (s *Scale) checkOlderPool(ctx context.Context, pool *v1alpha1.WarmPool, tar
 		return err
 	}
 	for i := range all {
-		if informer.CompareAge(&all[i], pool) < 0 {
+		if informer.CompareAge[metav1.Object](&all[i], pool) < 0 {
 			return problem(v1alpha1.PoolReasonTargetOfOlderPool, "the older pool %s scales %s: name another target",
 				all[i].GetName(), target)
 		}

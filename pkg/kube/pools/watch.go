@@ -14,7 +14,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
@@ -44,7 +43,7 @@ func NewWatch(cluster *rest.Config, log *slog.Logger) (*Watch, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a client for WarmPools: %w", err)
 	}
-	w := &Watch{log: log, client: client.Resource(resource())}
+	w := &Watch{log: log, client: client.Resource(v1alpha1.GroupVersion().WithResource("warmpools"))}
 	w.Watch = informer.New(informer.From(w.client, client, ""), newPool, informer.Config[Pool]{
 		Name:    "WarmPools",
 		Advice:  "apply deploy/default, or upgrade the chart, to use warm pools",
@@ -53,16 +52,12 @@ func NewWatch(cluster *rest.Config, log *slog.Logger) (*Watch, error) {
 		Failed:  w.logProblem,
 		Bound: &informer.Bound[Pool]{
 			Limit:   maxPerNamespace,
-			Compare: byAge,
+			Compare: informer.CompareAge[*Pool],
 			Stub:    tooMany,
 			Get:     informer.GetBy(w.client),
 		},
 	})
 	return w, nil
-}
-
-func resource() schema.GroupVersionResource {
-	return v1alpha1.GroupVersion().WithResource("warmpools")
 }
 
 // List returns the pools of all namespaces, in the order of their namespaces and names. Read only.
@@ -81,7 +76,7 @@ func (w *Watch) Covered(namespace, forecast string) (pool string, since time.Tim
 	if len(found) == 0 {
 		return "", time.Time{}, false
 	}
-	oldest := slices.MinFunc(found, byAge)
+	oldest := slices.MinFunc(found, informer.CompareAge)
 	i := slices.IndexFunc(oldest.Status.Covered, func(c v1alpha1.Cover) bool { return c.Forecast == forecast })
 	return oldest.Name, oldest.Status.Covered[i].Since.Time, true
 }
@@ -181,17 +176,14 @@ func resolve(object *unstructured.Unstructured) (resolved manifest.ResolvedPool,
 
 // tooMany is a pool that is not kept because its namespace has too many.
 func tooMany(p *Pool) *Pool {
-	out := &Pool{WarmPool: &v1alpha1.WarmPool{
-		TypeMeta: p.TypeMeta, ObjectMeta: p.ObjectMeta, Status: p.Status,
-	}, unread: p.unread, spec: p.spec}
-	out.Problem = fmt.Sprintf(
-		"the namespace has %d WarmPools that are older, and Forewarm reads no more: delete one",
-		maxPerNamespace,
-	)
-	return out
+	return &Pool{
+		WarmPool: &v1alpha1.WarmPool{TypeMeta: p.TypeMeta, ObjectMeta: p.ObjectMeta, Status: p.Status},
+		Problem: fmt.Sprintf("the namespace has %d WarmPools that are older, and Forewarm reads no more: delete one",
+			maxPerNamespace),
+		unread: p.unread, spec: p.spec,
+	}
 }
 
-// key returns the pool's namespace and name.
 func (p *Pool) key() snapshot.Key { return snapshot.Key{Namespace: p.Namespace, Name: p.Name} }
 
 // memberKey returns the key of a Forecast in the pool's namespace.
@@ -200,9 +192,11 @@ func (p *Pool) memberKey(forecast string) snapshot.Key {
 }
 
 // mayHold reports that the pool may hold something. Before HoldsAnnotation was introduced, the finalizer alone said so.
-func (p *Pool) mayHold() bool { return p.Annotations[HoldsAnnotation] != "" || p.hasFinalizer() }
+func (p *Pool) mayHold() bool {
+	return p.Annotations[HoldsAnnotation] != "" || hasFinalizer(p.WarmPool)
+}
 
-func (p *Pool) hasFinalizer() bool { return slices.Contains(p.Finalizers, Finalizer) }
+func hasFinalizer(pool *v1alpha1.WarmPool) bool { return slices.Contains(pool.Finalizers, Finalizer) }
 
 // needsFinalizer reports that the pool may have set the scale of another object: that does not end with the pool. The number to
 // restore is in the status before.
@@ -213,8 +207,7 @@ func (p *Pool) needsFinalizer() bool {
 // lostScale reports that a pool may have set a scale, and that its status does not have the number to restore: it was restored from a
 // backup, which has no status. What the target has now may be the pool's own number.
 func lostScale(pool *v1alpha1.WarmPool) bool {
-	return pool.Status.ScaleBefore == nil && pool.Annotations[HoldsAnnotation] != "" &&
-		slices.Contains(pool.Finalizers, Finalizer)
+	return pool.Status.ScaleBefore == nil && pool.Annotations[HoldsAnnotation] != "" && hasFinalizer(pool)
 }
 
 // marked reports whether the object says what the pool may hold.
@@ -222,14 +215,11 @@ func (p *Pool) marked(holds bool) bool {
 	if !holds {
 		return !p.mayHold()
 	}
-	return p.Annotations[HoldsAnnotation] != "" && p.hasFinalizer() == p.needsFinalizer()
+	return p.Annotations[HoldsAnnotation] != "" && hasFinalizer(p.WarmPool) == p.needsFinalizer()
 }
 
 // enforced reports that the plan is held.
 func (p *Pool) enforced() bool { return p.Spec.Mode == v1alpha1.PoolEnforce }
-
-// byAge orders pools, the oldest first.
-func byAge(a, b *Pool) int { return informer.CompareAge(a, b) }
 
 // UpdateStatus replaces the status of a pool. The API server rejects it if the pool has changed since it was read,
 // and so the write of a previous leader.

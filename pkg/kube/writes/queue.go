@@ -210,7 +210,7 @@ func (q *Queue) note(ctx context.Context, object Object, now time.Time, err erro
 	}
 	r.until = now.Add(min(minPause<<min(r.failures, 8), maxPause))
 	r.failures++
-	if isStale(err) {
+	if IsStale(err) {
 		return
 	}
 	r.refused = true

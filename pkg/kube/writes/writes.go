@@ -35,5 +35,5 @@ func Unavailable(err error) bool {
 		apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err)
 }
 
-// isStale reports that the object changed or was deleted since it was read.
-func isStale(err error) bool { return apierrors.IsConflict(err) || apierrors.IsNotFound(err) }
+// IsStale reports that an object changed or was deleted since it was read.
+func IsStale(err error) bool { return apierrors.IsConflict(err) || apierrors.IsNotFound(err) }
