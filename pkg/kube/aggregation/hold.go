@@ -244,8 +244,7 @@ func (h *holder) object(a act, bundle string, owner metav1.OwnerReference) *unst
 	out.SetKind("APIService")
 	out.SetName(a.name)
 	out.SetLabels(
-		map[string]string{"app.kubernetes.io/part-of": "forewarm", "app.kubernetes.io/managed-by": "forewarm"},
-	)
+		map[string]string{"app.kubernetes.io/part-of": "forewarm", "app.kubernetes.io/managed-by": "forewarm"})
 	out.SetOwnerReferences([]metav1.OwnerReference{owner})
 	return out
 }

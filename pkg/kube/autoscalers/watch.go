@@ -72,7 +72,8 @@ func FromClients(clients kubernetes.Interface, objects dynamic.Interface, config
 	scaledObjects := objects.Resource(autoscaler.ScaledObjects())
 	w.kinds = []*informer.Watch[references]{
 		kind(w, autoscaler.KindHPA, config, informer.From(hpas, clients, ""), autoscaler.FromHPA),
-		kind(w, autoscaler.KindScaledObject, config, informer.From(scaledObjects, objects, ""), autoscaler.FromScaledObject),
+		kind(w, autoscaler.KindScaledObject, config,
+			informer.From(scaledObjects, objects, ""), autoscaler.FromScaledObject),
 	}
 	return w
 }

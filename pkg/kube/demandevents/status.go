@@ -138,14 +138,9 @@ func (w *StatusWriter) statusOf(
 		add(conditionApplied, reasonApplied, "in "+writes.FirstOf(have), metav1.ConditionTrue)
 	}
 	if len(failed) > 0 {
-		add(
-			conditionPlausible,
-			reasonNoEffect,
-			"it had no effect twice on "+writes.FirstOf(
-				failed,
-			)+": correct the event, or delete it",
-			metav1.ConditionFalse,
-		)
+		add(conditionPlausible, reasonNoEffect,
+			"it had no effect twice on "+writes.FirstOf(failed)+": correct the event, or delete it",
+			metav1.ConditionFalse)
 	}
 	if o.spec != nil {
 		add(o.spec.Type, o.spec.Reason, o.spec.Message, o.spec.Status)

@@ -129,10 +129,7 @@ func (w *StatusWriter) due(now time.Time) []draft {
 		w.objects.recordStarts(d.object, &d.status, now)
 		w.objects.recordScaledToZero(d.object, &d.status, now)
 		d.urgency, d.changes = urgencyOf(&before, &d.status), changesSince(entry, &before)
-		if last := w.queue.Tried(
-			object,
-			now,
-		); d.urgency == unchanged ||
+		if last := w.queue.Tried(object, now); d.urgency == unchanged ||
 			!last.IsZero() && now.Sub(last) < d.urgency.interval() {
 			continue
 		}
@@ -144,17 +141,13 @@ func (w *StatusWriter) due(now time.Time) []draft {
 
 // withConditions returns an entry with those that are common to all, and the one of its spec, if any.
 func withConditions(
-	e *snapshot.ForecastState,
-	common []snapshot.Condition,
-	spec *metav1.Condition,
+	e *snapshot.ForecastState, common []snapshot.Condition, spec *metav1.Condition,
 ) *snapshot.ForecastState {
 	out := *e
 	out.Conditions = slices.Concat(e.Conditions, common)
 	if spec != nil {
-		out.Conditions = append(
-			out.Conditions,
-			snapshot.Condition{Type: spec.Type, Reason: spec.Reason, Message: spec.Message},
-		)
+		out.Conditions = append(out.Conditions,
+			snapshot.Condition{Type: spec.Type, Reason: spec.Reason, Message: spec.Message})
 	}
 	return &out
 }

@@ -138,14 +138,8 @@ func (w *Watch) set(ctx context.Context, found []Difference, now time.Time) {
 	for _, d := range found {
 		began, known := w.since[d.Reason]
 		if !known {
-			w.log.WarnContext(
-				ctx,
-				"replicas differ, so they may serve different values",
-				"reason",
-				d.Reason,
-				"difference",
-				d.Message,
-			)
+			w.log.WarnContext(ctx, "replicas differ, so they may serve different values", "reason", d.Reason,
+				"difference", d.Message)
 		}
 		if !known || now.Before(began) {
 			began = now

@@ -128,10 +128,8 @@ func (b *PlaceholderPods) openPods(ctx context.Context, pool *v1alpha1.WarmPool,
 		_, err = b.client.CoreV1().Pods(pool.Namespace).Patch(ctx, name, types.StrategicMergePatchType,
 			[]byte(openGate), metav1.PatchOptions{FieldManager: FieldManager})
 		if err != nil && !apierrors.IsNotFound(err) {
-			problems = append(
-				problems,
-				fmt.Errorf("open the gate of the placeholder %s/%s: %w", pool.Namespace, name, err),
-			)
+			problems = append(problems,
+				fmt.Errorf("open the gate of the placeholder %s/%s: %w", pool.Namespace, name, err))
 			if writes.Unavailable(err) {
 				break
 			}

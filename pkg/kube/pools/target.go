@@ -42,12 +42,8 @@ func (s *Scale) target(ctx context.Context, namespace string, ref v1alpha1.Targe
 	switch {
 	case meta.IsNoMatchError(err):
 		s.mapper.Reset() // The cached kinds may be older than this one.
-		return nil, problem(
-			v1alpha1.PoolReasonTargetNotFound,
-			"the cluster has no kind %s of %s",
-			ref.Kind,
-			ref.APIVersion,
-		)
+		return nil, problem(v1alpha1.PoolReasonTargetNotFound, "the cluster has no kind %s of %s",
+			ref.Kind, ref.APIVersion)
 	case err != nil:
 		return nil, fmt.Errorf("look for the kind %s: %w", ref.Kind, err)
 	case mapping.Scope.Name() == meta.RESTScopeNameNamespace:
@@ -121,12 +117,8 @@ func (t *scaleTarget) set(ctx context.Context, replicas int32, version string) e
 func (t *scaleTarget) scaleError(doing string, err error) error {
 	switch {
 	case apierrors.IsNotFound(err):
-		return problem(
-			v1alpha1.PoolReasonTargetNotFound,
-			"%s does not exist in %s, or has no scale subresource",
-			t,
-			t.where(),
-		)
+		return problem(v1alpha1.PoolReasonTargetNotFound, "%s does not exist in %s, or has no scale subresource",
+			t, t.where())
 	case apierrors.IsForbidden(err) && doing == "set":
 		role := "a Role in " + t.namespace
 		if t.namespace == "" {

@@ -140,13 +140,8 @@ func (q *Queue) Step(ctx context.Context, now time.Time, due []Write) (int, erro
 		}
 		done, err := q.do(ctx, now, w)
 		if err != nil {
-			return written, fmt.Errorf(
-				"write the status of %s %s/%s: %w",
-				q.kind,
-				w.Object.GetNamespace(),
-				w.Object.GetName(),
-				err,
-			)
+			return written, fmt.Errorf("write the status of %s %s/%s: %w", q.kind, w.Object.GetNamespace(),
+				w.Object.GetName(), err)
 		}
 		if done {
 			written++

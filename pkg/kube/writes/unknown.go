@@ -51,8 +51,7 @@ func CheckSpec(object *unstructured.Unstructured, typed any) *metav1.Condition {
 	if unknown := unknownFields(object, typed); len(unknown) > 0 {
 		out.Reason, out.Message = ReasonFieldsUnknown, fmt.Sprintf(
 			"this version of Forewarm does not know %s, and ignores it: upgrade Forewarm, or remove it",
-			FirstOf(unknown),
-		)
+			FirstOf(unknown))
 		return &out
 	}
 	return nil
