@@ -90,16 +90,9 @@ func (w *StatusWriter) Refused() *writes.Queue { return w.queue }
 // Run writes until the context ends.
 func (w *StatusWriter) Run(ctx context.Context, clock changes.Clock) {
 	defer w.queue.Reset()
-	var last changes.LastError
-	for {
-		err := w.Step(ctx, clock.Now())
-		if last.IsNew(err) && ctx.Err() == nil {
-			w.watch.log.WarnContext(ctx, "cannot write the statuses of DemandEvents, retrying", "error", err)
-		}
-		if clock.WaitUntil(ctx, clock.Now().Add(interval)) != nil {
-			return
-		}
-	}
+	changes.Repeat(ctx, clock, interval, func(now time.Time) error { return w.Step(ctx, now) }, func(err error) {
+		w.watch.log.WarnContext(ctx, "cannot write the statuses of DemandEvents, retrying", "error", err)
+	})
 }
 
 // Step writes the statuses that have changed, as far as the rate allows. The error is one that affects every write; the rest is retried

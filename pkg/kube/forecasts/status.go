@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/prometheus/common/model"
-	core "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/kube/writes"
 )
 
 // statusOf returns the status of an entry: rounded, for people. Conditions keep the time of their last transition
@@ -85,20 +85,8 @@ func formatPercent(share float64) string {
 
 func formatDuration(d time.Duration) string { return model.Duration(d.Round(time.Second)).String() }
 
-// urgency is how soon a change must be written.
-type urgency int
-
-const (
-	// unchanged: nothing changed.
-	unchanged urgency = iota
-	// routine: a number or a text changed.
-	routine
-	// urgent: a condition, the state, the lead time or the spec changed.
-	urgent
-)
-
 // urgencyOf returns the urgency of the change between two statuses.
-func urgencyOf(before, after *v1alpha1.ForecastStatus) urgency {
+func urgencyOf(before, after *v1alpha1.ForecastStatus) writes.Urgency {
 	switch {
 	case before.ObservedGeneration != after.ObservedGeneration,
 		before.State != after.State,
@@ -106,11 +94,11 @@ func urgencyOf(before, after *v1alpha1.ForecastStatus) urgency {
 		!equality.Semantic.DeepEqual(before.ScaledToZero, after.ScaledToZero),
 		objectiveChanged(before.Objective, after.Objective),
 		!slices.EqualFunc(before.Conditions, after.Conditions, v1alpha1.SameCondition):
-		return urgent
+		return writes.Urgent
 	case !equality.Semantic.DeepEqual(before, after):
-		return routine
+		return writes.Routine
 	}
-	return unchanged
+	return writes.Unchanged
 }
 
 // objectiveOf returns the status of an entry's objective, for people. While a replica that starts reads the history
@@ -192,18 +180,4 @@ func changesSince(e *snapshot.ForecastState, before *v1alpha1.ForecastStatus) []
 	}
 	verdict := objective.Verdict(before.Objective.Verdict)
 	return append(out, e.Objective.ChangesSince(before.Objective.Candidate, verdict)...)
-}
-
-// emitEvents emits a draft's changes as events about its object.
-func (w *StatusWriter) emitEvents(d draft) {
-	if w.events == nil {
-		return
-	}
-	for _, c := range d.changes {
-		kind := core.EventTypeNormal
-		if c.Missed {
-			kind = core.EventTypeWarning
-		}
-		w.events.Event(d.object, kind, c.Reason, v1alpha1.ClipEvent(c.Message))
-	}
 }

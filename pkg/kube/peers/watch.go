@@ -65,16 +65,9 @@ func New(cluster *rest.Config, lease forecasts.LeaseConfig, own func() Statement
 
 // Run exchanges Statements until the context ends.
 func (w *Watch) Run(ctx context.Context, clock changes.Clock) {
-	var last changes.LastError
-	for {
-		problem := w.Step(ctx, clock.Now())
-		if last.IsNew(problem) && ctx.Err() == nil {
-			w.log.WarnContext(ctx, "the replicas cannot be compared, retrying", "error", problem)
-		}
-		if clock.WaitUntil(ctx, clock.Now().Add(interval)) != nil {
-			return
-		}
-	}
+	changes.Repeat(ctx, clock, interval, func(now time.Time) error { return w.Step(ctx, now) }, func(err error) {
+		w.log.WarnContext(ctx, "the replicas cannot be compared, retrying", "error", err)
+	})
 }
 
 // Step exchanges Statements once.

@@ -196,12 +196,12 @@ func (c *Controller) Step(ctx context.Context, now time.Time) error {
 }
 
 // stepInTime reconciles one pool, and notes a namespace in which that takes long, as where a webhook does not answer.
-func (c *Controller) stepInTime(ctx context.Context, now time.Time, newest *snapshot.Snapshot, v poolStep) (err error) {
+func (c *Controller) stepInTime(ctx context.Context, now time.Time, newest *snapshot.Snapshot, v poolStep) error {
 	const long = 3 * time.Second
 	own, cancel := context.WithTimeout(ctx, poolTimeout)
 	defer cancel()
 	elapsed := writes.Stopwatch()
-	v.said, err = c.step(own, now, newest, v)
+	err := c.step(own, now, newest, v)
 	if elapsed() > long {
 		c.queue.MarkSlow(v.Namespace, now)
 	}

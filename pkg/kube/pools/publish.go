@@ -22,30 +22,21 @@ const (
 	burst           = 50
 )
 
-// urgency is how soon a change must be written.
-type urgency int
-
-const (
-	unchanged urgency = iota
-	routine
-	urgent
-)
-
 // writeStatus writes a status that has changed, and emits events.
 func (c *Controller) writeStatus(
 	ctx context.Context, now time.Time, v *poolStep, status *v1alpha1.WarmPoolStatus,
 ) error {
 	waited := now.Sub(c.queue.Tried(v, now))
 	switch urgencyOf(&v.Status, status) {
-	case unchanged:
+	case writes.Unchanged:
 		if equality.Semantic.DeepEqual(status.Memory, v.Status.Memory) || waited < memorySteps*c.interval {
 			return nil
 		}
-	case routine:
+	case writes.Routine:
 		if waited < statusSteps*c.interval {
 			return nil
 		}
-	case urgent:
+	case writes.Urgent:
 	}
 	written, err := c.queue.Step(ctx, now, []writes.Write{{Object: v.WarmPool, Do: func(ctx context.Context) error {
 		return c.Pools.UpdateStatus(ctx, v.Pool, status)
@@ -57,21 +48,21 @@ func (c *Controller) writeStatus(
 }
 
 // urgencyOf returns the urgency of the change between two statuses.
-func urgencyOf(before, after *v1alpha1.WarmPoolStatus) urgency {
+func urgencyOf(before, after *v1alpha1.WarmPoolStatus) writes.Urgency {
 	switch {
 	case before.ObservedGeneration != after.ObservedGeneration,
 		before.State != after.State,
 		!equality.Semantic.DeepEqual(before.ScaleBefore, after.ScaleBefore),
 		!slices.Equal(before.Covered, after.Covered),
 		!slices.EqualFunc(before.Conditions, after.Conditions, v1alpha1.SameCondition):
-		return urgent
+		return writes.Urgent
 	}
 	same := *after
 	same.Memory = before.Memory
 	if equality.Semantic.DeepEqual(before, &same) {
-		return unchanged
+		return writes.Unchanged
 	}
-	return routine
+	return writes.Routine
 }
 
 // emitChanges emits an event for each condition that changed its status, or is False for another reason. Ready is left

@@ -206,7 +206,7 @@ func invalidStatus(p *Pool, now time.Time) *v1alpha1.WarmPoolStatus {
 	if p.mayHold() {
 		message += "; what the pool holds stays until the object is corrected"
 	}
-	return errorStatus(p, now, v1alpha1.PoolReasonInvalid, message)
+	return errorStatus(p, now, v1alpha1.PoolReasonInvalid, v1alpha1.PoolReasonInvalid, message)
 }
 
 // releasingStatus returns the status of a pool that is being deleted and cannot release what it holds.
@@ -215,17 +215,15 @@ func releasingStatus(p *Pool, now time.Time, err error) *v1alpha1.WarmPoolStatus
 	if problem := AsProblem(err); problem != nil {
 		reason = problem.Reason
 	}
-	status := errorStatus(p, now, v1alpha1.PoolReasonReleasing, err.Error())
-	status.Conditions[0].Reason = reason
-	return status
+	return errorStatus(p, now, v1alpha1.PoolReasonReleasing, reason, err.Error())
 }
 
 // errorStatus returns the previous status with another state, message, and a single condition.
-func errorStatus(p *Pool, now time.Time, state, message string) *v1alpha1.WarmPoolStatus {
+func errorStatus(p *Pool, now time.Time, state, reason, message string) *v1alpha1.WarmPoolStatus {
 	status := p.Status.DeepCopy()
 	status.ObservedGeneration, status.State = p.Generation, state
 	status.Message, status.Next, status.Covered = "", "", nil
-	status.Conditions = p.withTransitionTimes(now, newCondition(v1alpha1.PoolConditionReady, false, state, message))
+	status.Conditions = p.withTransitionTimes(now, newCondition(v1alpha1.PoolConditionReady, false, reason, message))
 	return status
 }
 

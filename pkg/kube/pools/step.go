@@ -25,18 +25,17 @@ type poolStep struct {
 }
 
 // step reconciles one pool. The error is temporary, or also in the status.
-func (c *Controller) step(
-	ctx context.Context, now time.Time, newest *snapshot.Snapshot, v poolStep,
-) (poolMetrics, error) {
+func (c *Controller) step(ctx context.Context, now time.Time, newest *snapshot.Snapshot, v poolStep) error {
+	v.said = metricsOf(&v, nil)
 	switch {
 	case v.DeletionTimestamp != nil:
 		err := c.release(ctx, now, &v)
 		if err != nil {
 			err = c.writeStatus(ctx, now, &v, releasingStatus(v.Pool, now, err)) // The status has the error.
 		}
-		return metricsOf(&v, nil), err
+		return err
 	case v.Problem != "":
-		return metricsOf(&v, nil), c.writeStatus(ctx, now, &v, invalidStatus(v.Pool, now))
+		return c.writeStatus(ctx, now, &v, invalidStatus(v.Pool, now))
 	}
 	r := c.resolveMembers(now, newest, v.Pool, v.claims)
 	l := c.leadTimesOf(now, newest, v.Pool)
@@ -57,8 +56,9 @@ func (c *Controller) step(
 		}
 		c.hold(ctx, now, &v, v.yield(now, want, r.members), plan.Message)
 	}
+	v.said = metricsOf(&v, &plan)
 	s := poolReport{poolStep: v, plan: plan, members: r, lead: l, notice: noticeSteps * c.interval}
-	return metricsOf(&v, &plan), errors.Join(kept, c.writeStatus(ctx, now, &v, s.status(now)))
+	return errors.Join(kept, c.writeStatus(ctx, now, &v, s.status(now)))
 }
 
 // capacity returns what the pool holds, as last observed; by the status, if this leader has not observed it yet.

@@ -9,6 +9,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
+// Urgency is how soon the change of a status must be written.
+type Urgency int
+
+const (
+	// Unchanged: nothing changed.
+	Unchanged Urgency = iota
+	// Routine: a number or a text changed.
+	Routine
+	// Urgent: a condition, the state, or what the next steps depend on changed.
+	Urgent
+)
+
 // class of a write.
 type class int
 
