@@ -114,9 +114,7 @@ func (r *references) bounded() *references {
 		Workload:   (*r)[0].Workload,
 		Refused: fmt.Sprintf(
 			"its %d metrics of Forecasts take more than %d KiB of memory: write fewer, or less behavior",
-			len(*r),
-			maxSize>>10,
-		),
+			len(*r), maxSize>>10),
 	}
 	if out := (references{first}); informer.SizeOf(out) <= maxSize {
 		return &out

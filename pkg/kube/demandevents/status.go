@@ -158,11 +158,9 @@ func (w *StatusWriter) statusOf(
 	case len(all) == 0:
 		applied(reasonNoForecast, "no valid Forecast of the namespace is meant: correct spec.forecasts, or create one")
 	case len(have) == 0:
-		applied(
-			reasonTooMany,
-			fmt.Sprintf("the Forecasts have %d events already, older ones come first: delete what is over, "+
-				"or write several times of one name into alsoOn", manifest.MaxEvents),
-		)
+		applied(reasonTooMany,
+			fmt.Sprintf("the Forecasts have %d events already, older ones come first: delete what is "+
+				"over, or write several times of one name into alsoOn", manifest.MaxEvents))
 	default:
 		add(conditionApplied, reasonApplied, "in "+writes.FirstOf(have), metav1.ConditionTrue)
 	}

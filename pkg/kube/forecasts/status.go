@@ -1,6 +1,7 @@
 package forecasts
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -56,12 +57,9 @@ func conditionsOf(e *snapshot.ForecastState, before []metav1.Condition, at time.
 		if c.True {
 			status = metav1.ConditionTrue
 		}
-		reason := c.Reason
-		if reason == "" {
-			reason = string(e.State)
-		}
 		v1alpha1.AddCondition(&out, metav1.Condition{
-			Type: c.Type, Status: status, Reason: reason, Message: c.Message, ObservedGeneration: e.Generation,
+			Type: c.Type, Status: status, Reason: cmp.Or(c.Reason, string(e.State)), Message: c.Message,
+			ObservedGeneration: e.Generation,
 		}, before, at)
 	}
 	return out

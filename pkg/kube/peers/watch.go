@@ -1,6 +1,7 @@
 package peers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -161,9 +162,7 @@ func (w *Watch) Conditions() []snapshot.Condition {
 		if d.Reason != reasonClocksDiffer && w.now.Sub(w.since[d.Reason]) < rollout {
 			continue
 		}
-		if reason == "" {
-			reason = d.Reason
-		}
+		reason = cmp.Or(reason, d.Reason)
 		messages = append(messages, d.Message)
 	}
 	if reason == "" {

@@ -102,12 +102,10 @@ func (c *CapacityBuffer) Release(ctx context.Context, pool *v1alpha1.WarmPool) e
 func (c *CapacityBuffer) list(ctx context.Context, pool *v1alpha1.WarmPool) (objects, error) {
 	out, err := c.buffers.list(ctx, pool)
 	if apierrors.IsNotFound(err) {
-		return nil, problem(
-			v1alpha1.PoolReasonCapacityBufferNotInstalled,
+		return nil, problem(v1alpha1.PoolReasonCapacityBufferNotInstalled,
 			"the cluster does not have CapacityBuffers of "+
 				"autoscaling.x-k8s.io/v1beta1: install their CRD and an autoscaler for them (Cluster Autoscaler 1.35 "+
-				"or Karpenter 1.14, both behind a flag; GKE), or use spec.actuator.placeholderPods",
-		)
+				"or Karpenter 1.14, both behind a flag; GKE), or use spec.actuator.placeholderPods")
 	}
 	return out, err
 }

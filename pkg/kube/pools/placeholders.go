@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/ptr"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
@@ -87,9 +88,7 @@ func (b *PlaceholderPods) held(ctx context.Context, pool *v1alpha1.WarmPool, fou
 		if err != nil {
 			return Count{}, "", err
 		}
-		if d.Spec.Replicas != nil {
-			one.Held = *d.Spec.Replicas
-		}
+		one.Held = ptr.Deref(d.Spec.Replicas, 0)
 		// While it shrinks, more are available than requested.
 		one.Ready = min(one.Held, d.Status.AvailableReplicas)
 		total += one.Held
@@ -182,12 +181,9 @@ func (b *PlaceholderPods) checkPriorityClass(ctx context.Context, name string) e
 	class, err := b.client.SchedulingV1().PriorityClasses().Get(ctx, name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		return problem(
-			v1alpha1.PoolReasonPriorityClassNotFound,
+		return problem(v1alpha1.PoolReasonPriorityClassNotFound,
 			"there is no PriorityClass %s: apply deploy/warm-pools, "+
-				"set warmPools.enforce in the chart, or name another in spec.actuator.placeholderPods",
-			name,
-		)
+				"set warmPools.enforce in the chart, or name another in spec.actuator.placeholderPods", name)
 	case apierrors.IsForbidden(err):
 		return problem(v1alpha1.PoolReasonForbidden,
 			"cannot read the PriorityClass %s: apply deploy/warm-pools, or set warmPools.enforce in the chart", name)
@@ -221,8 +217,8 @@ func QuotaWarning(ctx context.Context, client kubernetes.Interface, pool *v1alph
 			return fmt.Sprintf(
 				"the ResourceQuota %s counts placeholder pods, and with %s of %s %s used it rejects the real "+
 					"pods that need their places: let it select other priority classes (scopeSelector, PriorityClass "+
-					"NotIn [%s]) beside a second quota for that one, raise it, or lower spec.max", q.Name, used.String(),
-				hard.String(), name, class), nil
+					"NotIn [%s]) beside a second quota for that one, raise it, or lower spec.max",
+				q.Name, used.String(), hard.String(), name, class), nil
 		}
 	}
 	return "", nil

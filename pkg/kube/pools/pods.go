@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/pager"
+	"k8s.io/utils/ptr"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/kube/writes"
@@ -102,10 +103,7 @@ func (b *PlaceholderPods) open(ctx context.Context, pool *v1alpha1.WarmPool, fou
 }
 
 func (b *PlaceholderPods) openPods(ctx context.Context, pool *v1alpha1.WarmPool, d *appsv1.Deployment) error {
-	wanted := 0
-	if d.Spec.Replicas != nil {
-		wanted = int(*d.Spec.Replicas)
-	}
+	wanted := int(ptr.Deref(d.Spec.Replicas, 0))
 	if int(d.Status.AvailableReplicas) >= wanted {
 		return nil
 	}
@@ -203,9 +201,10 @@ func (b *PlaceholderPods) warning(
 // pendingReason returns what a pod waits for longer than a timeout; empty for one that does not.
 func pendingReason(pod *corev1.Pod, now time.Time, timeout time.Duration) string {
 	c, from := corev1.PodCondition{Reason: corev1.PodReasonSchedulingGated}, pod.CreationTimestamp.Time
-	if i := slices.IndexFunc(pod.Status.Conditions, isScheduled); i >= 0 {
-		c = pod.Status.Conditions[i]
-		from = c.LastTransitionTime.Time
+	for _, found := range pod.Status.Conditions {
+		if found.Type == corev1.PodScheduled {
+			c, from = found, found.LastTransitionTime.Time
+		}
 	}
 	if now.Sub(from) < timeout || isGated(pod) {
 		return ""
@@ -233,8 +232,6 @@ func pendingReason(pod *corev1.Pod, now time.Time, timeout time.Duration) string
 	}
 	return ""
 }
-
-func isScheduled(c corev1.PodCondition) bool { return c.Type == corev1.PodScheduled }
 
 // joinWarnings adds a warning, with its capacity type, where there is one.
 func joinWarnings(all, capacity, remark string) string {

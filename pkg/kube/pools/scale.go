@@ -57,11 +57,11 @@ func (s *Scale) Hold(ctx context.Context, pool *v1alpha1.WarmPool, want Desired)
 		return Actual{}, err
 	}
 	if lostScale(pool) {
+		const text = "the pool was restored without its status, so it is unknown how many replicas %s had before the pool " +
+			"set them: set the %d that it has to the number to restore later, then remove the annotation %s from the pool"
 		return Actual{}, problem(
 			v1alpha1.PoolReasonScaleBeforeUnknown,
-			"the pool was restored without its status, so it is "+
-				"unknown how many replicas %s had before the pool set them: set the %d that it has to the number to restore "+
-				"later, then remove the annotation %s from the pool",
+			text,
 			target,
 			now.Spec.Replicas,
 			HoldsAnnotation,

@@ -63,13 +63,10 @@ func checkGranted(
 	case apierrors.IsNotFound(err):
 		return problem(v1alpha1.PoolReasonTargetNotFound, "%s does not exist", refOf(ref))
 	case apierrors.IsForbidden(err):
-		return problem(
-			v1alpha1.PoolReasonForbidden,
+		return problem(v1alpha1.PoolReasonForbidden,
 			leaves+"grant get on it to Forewarm's service account by a ClusterRole, "+
 				"next to patch on its scale (docs/warm-pools.md)",
-			refOf(ref),
-			"Forewarm may not read which namespace may scale it",
-		)
+			refOf(ref), "Forewarm may not read which namespace may scale it")
 	case err != nil:
 		return fmt.Errorf("read %s: %w", refOf(ref), err)
 	case object.GetAnnotations()[ScaledByAnnotation] != namespace:
@@ -261,14 +258,10 @@ func (s *Scale) checkRestored(ctx context.Context, pool *v1alpha1.WarmPool, targ
 	}
 	for i := range all {
 		if other := all[i].GetNamespace(); other != pool.Namespace {
-			return problem(
-				v1alpha1.PoolReasonTargetOfOlderPool,
+			return problem(v1alpha1.PoolReasonTargetOfOlderPool,
 				"a pool in the namespace %s has set %s and not restored it: "+
 					"delete that pool while the target's annotation %s names its namespace",
-				other,
-				target,
-				ScaledByAnnotation,
-			)
+				other, target, ScaledByAnnotation)
 		}
 	}
 	return nil

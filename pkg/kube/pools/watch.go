@@ -163,12 +163,9 @@ func resolve(object *unstructured.Unstructured) (resolved manifest.ResolvedPool,
 		return manifest.ResolvedPool{}, err.Error()
 	}
 	if size := informer.SizeOf(decoded.Spec); size > maxSize {
-		return manifest.ResolvedPool{}, fmt.Sprintf(
-			"its spec takes %d KiB of memory, and Forewarm keeps at most %d KiB: "+
-				"remove from spec.chunk.podTemplate what placeholders do not need",
-			size>>10,
-			maxSize>>10,
-		)
+		const text = "its spec takes %d KiB of memory, and Forewarm keeps at most %d KiB: " +
+			"remove from spec.chunk.podTemplate what placeholders do not need"
+		return manifest.ResolvedPool{}, fmt.Sprintf(text, size>>10, maxSize>>10)
 	}
 	resolved, problems := manifest.ResolvePool(decoded)
 	return resolved, manifest.JoinProblems(problems)

@@ -58,10 +58,9 @@ func Sort[T any](q *Queue, now time.Time, list []T, of func(T) (object metav1.Ob
 			tried:     q.Tried(object, now),
 		}
 	}
-	slices.SortStableFunc(
-		places,
-		func(a, b place[T]) int { return cmp.Or(cmp.Compare(a.class, b.class), a.tried.Compare(b.tried)) },
-	)
+	slices.SortStableFunc(places, func(a, b place[T]) int {
+		return cmp.Or(cmp.Compare(a.class, b.class), a.tried.Compare(b.tried))
+	})
 	turns := map[string]float64{}
 	for i := range places {
 		p := &places[i]

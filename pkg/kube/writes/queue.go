@@ -1,6 +1,7 @@
 package writes
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -214,25 +215,15 @@ func (q *Queue) note(ctx context.Context, object Object, now time.Time, err erro
 
 // tell logs and emits once why an object is refused. What the rate does not allow is told at a later attempt.
 func (q *Queue) tell(ctx context.Context, r *record, object Object, now time.Time, err error) {
-	cause := string(apierrors.ReasonForError(err))
-	if cause == "" {
-		cause = err.Error()
-	}
+	cause := cmp.Or(string(apierrors.ReasonForError(err)), err.Error())
 	if cause == r.cause || !q.lines.AllowN(now, 1) {
 		return
 	}
 	r.cause = cause
-	q.log.WarnContext(
-		ctx,
+	q.log.WarnContext(ctx,
 		"the API server refuses the status of an object, which is tried again after pauses of up to "+
 			"five minutes: correct the object, or the policy that refuses it",
-		"kind",
-		q.kind,
-		"object",
-		object.GetNamespace()+"/"+object.GetName(),
-		"error",
-		err,
-	)
+		"kind", q.kind, "object", object.GetNamespace()+"/"+object.GetName(), "error", err)
 	if q.events != nil {
 		q.events.Event(object, corev1.EventTypeWarning, reasonRefused,
 			v1alpha1.ClipEvent("the API server refuses the status, which is as it was: "+err.Error()))

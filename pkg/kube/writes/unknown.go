@@ -42,10 +42,8 @@ func CheckSpec(object *unstructured.Unstructured, typed any) *metav1.Condition {
 	out := metav1.Condition{Type: ConditionSpec, Status: metav1.ConditionFalse}
 	if lost := lostFields(object); len(lost) > 0 {
 		out.Reason, out.Message = ReasonFieldsDropped, fmt.Sprintf(
-			"the object was written with %s, which the cluster's "+
-				"CustomResourceDefinition does not have, or did not have for a while: upgrade the chart, and apply the object again",
-			FirstOf(lost),
-		)
+			"the object was written with %s, which the cluster's CustomResourceDefinition does not have, or did not "+
+				"have for a while: upgrade the chart, and apply the object again", FirstOf(lost))
 		return &out
 	}
 	if unknown := unknownFields(object, typed); len(unknown) > 0 {
