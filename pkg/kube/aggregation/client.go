@@ -50,14 +50,11 @@ func (s *Secret) renewClient(ctx context.Context, now time.Time, namespace, name
 	switch {
 	case apierrors.IsNotFound(err):
 		return fmt.Errorf(
-			"the Secret %s/%s for a client of Forewarm does not exist: set keda.enabled in the chart, or apply deploy/with-keda-scaler",
-			namespace,
-			name,
-		)
+			"the Secret %s/%s for a client of Forewarm does not exist: set keda.enabled in the chart, or "+
+				"apply deploy/with-keda-scaler", namespace, name)
 	case err != nil:
-		return fmt.Errorf(
-			"read the Secret %s/%s: set keda.enabled in the chart, or apply deploy/with-keda-scaler: %w", namespace,
-			name, err)
+		return fmt.Errorf("read the Secret %s/%s: set keda.enabled in the chart, or apply deploy/with-keda-scaler: %w",
+			namespace, name, err)
 	}
 	bundle := authority.Bundle()
 	if bytes.Equal(secret.Data[CertificatesKey], bundle) && fresh(secret.Data[clientCertificateKey], by, now) {
@@ -75,9 +72,8 @@ func (s *Secret) renewClient(ctx context.Context, now time.Time, namespace, name
 	case apierrors.IsConflict(err):
 		return nil // It is read again.
 	case err != nil:
-		return fmt.Errorf(
-			"write the Secret %s/%s: set keda.enabled in the chart, or apply deploy/with-keda-scaler: %w", namespace,
-			name, err)
+		return fmt.Errorf("write the Secret %s/%s: set keda.enabled in the chart, or apply deploy/with-keda-scaler: %w",
+			namespace, name, err)
 	}
 	s.log.InfoContext(ctx, "signed a client certificate", "secret", namespace+"/"+name,
 		"until", client.notAfter.UTC().Format(time.RFC3339))

@@ -84,7 +84,7 @@ type holder struct {
 	// are not Forewarm's since.
 	foreign map[string]bool
 	vacated map[string]time.Time
-	said    string
+	said    changes.LastError
 }
 
 // step writes what is due, and returns when to look again without a change.
@@ -108,20 +108,10 @@ func (h *holder) step(ctx context.Context, now time.Time) (next time.Time) {
 			next = now.Add(holdRetry)
 		}
 	}
-	h.say(ctx, errors.Join(failed...))
-	return next
-}
-
-// say logs a problem once.
-func (h *holder) say(ctx context.Context, problem error) {
-	text := ""
-	if problem != nil {
-		text = problem.Error()
-	}
-	if text != "" && text != h.said && ctx.Err() == nil {
+	if problem := errors.Join(failed...); h.said.IsNew(problem) && ctx.Err() == nil {
 		h.watch.log.ErrorContext(ctx, "Forewarm does not hold its API groups as it should", "error", problem)
 	}
-	h.said = text
+	return next
 }
 
 func (h *holder) situation(now time.Time) situation {
@@ -243,9 +233,9 @@ func (h *holder) object(a act, bundle string, owner metav1.OwnerReference) *unst
 	out.SetAPIVersion("apiregistration.k8s.io/v1")
 	out.SetKind("APIService")
 	out.SetName(a.name)
-	out.SetLabels(
-		map[string]string{"app.kubernetes.io/part-of": "forewarm", "app.kubernetes.io/managed-by": "forewarm"},
-	)
+	out.SetLabels(map[string]string{
+		"app.kubernetes.io/part-of": "forewarm", "app.kubernetes.io/managed-by": "forewarm",
+	})
 	out.SetOwnerReferences([]metav1.OwnerReference{owner})
 	return out
 }

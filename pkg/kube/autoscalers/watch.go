@@ -72,13 +72,8 @@ func FromClients(clients kubernetes.Interface, objects dynamic.Interface, config
 	scaledObjects := objects.Resource(autoscaler.ScaledObjects())
 	w.kinds = []*informer.Watch[references]{
 		kind(w, autoscaler.KindHPA, config, informer.From(hpas, clients, ""), autoscaler.FromHPA),
-		kind(
-			w,
-			autoscaler.KindScaledObject,
-			config,
-			informer.From(scaledObjects, objects, ""),
-			autoscaler.FromScaledObject,
-		),
+		kind(w, autoscaler.KindScaledObject, config,
+			informer.From(scaledObjects, objects, ""), autoscaler.FromScaledObject),
 	}
 	return w
 }
@@ -119,9 +114,7 @@ func (r *references) bounded() *references {
 		Workload:   (*r)[0].Workload,
 		Refused: fmt.Sprintf(
 			"its %d metrics of Forecasts take more than %d KiB of memory: write fewer, or less behavior",
-			len(*r),
-			maxSize>>10,
-		),
+			len(*r), maxSize>>10),
 	}
 	if out := (references{first}); informer.SizeOf(out) <= maxSize {
 		return &out

@@ -75,6 +75,22 @@ type Clock interface {
 	WaitUntil(ctx context.Context, t time.Time) error
 }
 
+// Repeat takes a step, and another one an interval after its end, until the context ends. It reports an error that the
+// step before did not have.
+func Repeat(
+	ctx context.Context, clock Clock, interval time.Duration, step func(now time.Time) error, report func(error),
+) {
+	var last LastError
+	for {
+		if err := step(clock.Now()); last.IsNew(err) && ctx.Err() == nil {
+			report(err)
+		}
+		if clock.WaitUntil(ctx, clock.Now().Add(interval)) != nil {
+			return
+		}
+	}
+}
+
 // Wait returns at a notification, at a time, or when the context ends.
 func (s Signal) Wait(ctx context.Context, clock Clock, until time.Time) {
 	waiting, stop := context.WithCancel(ctx)

@@ -12,12 +12,47 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/calendar"
-	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/kube/changes"
 	"github.com/forewarm/forewarm/pkg/kube/writes"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/refresh"
+)
+
+// The conditions of a DemandEvent and their reasons. docs/reference/conditions.md is generated from these comments.
+
+// Conditions of a DemandEvent.
+const (
+	// conditionApplied is True while at least one Forecast has the event.
+	conditionApplied = "Applied"
+	// conditionPlausible is present, and False, while the event did not come to what is written.
+	conditionPlausible = "Plausible"
+)
+
+// Reasons of the condition Applied.
+const (
+	// reasonApplied (True): the message names the Forecasts.
+	reasonApplied = "Applied"
+	// reasonInvalid (False): a field is wrong, so no Forecast has the event.
+	//
+	// Fix: the message says what to write.
+	reasonInvalid = "Invalid"
+	// reasonNoForecast (False): the namespace has no such Forecast, or none that is valid.
+	//
+	// Fix: correct spec.forecasts, or create the Forecast.
+	reasonNoForecast = "NoForecast"
+	// reasonTooMany (False): the Forecasts have 64 events already, or the namespace has 500; older ones come first.
+	//
+	// Fix: delete events that are over, or write several times of one name into alsoOn.
+	reasonTooMany = "TooMany"
+)
+
+// Reasons of the condition Plausible.
+const (
+	// reasonNoEffect (False): its last two occurrences had less than a quarter of the effect.
+	//
+	// Fix: correct the event, or delete it.
+	reasonNoEffect = "NoEffect"
 )
 
 const (
@@ -28,8 +63,6 @@ const (
 	burst           = 50
 	// ahead is how far the next occurrence is looked for.
 	ahead = 14 * 24 * time.Hour
-	// named is how many Forecasts a message names.
-	named = 5
 )
 
 // StatusWriter writes the statuses. Only the leader may run it.
@@ -57,16 +90,9 @@ func (w *StatusWriter) Refused() *writes.Queue { return w.queue }
 // Run writes until the context ends.
 func (w *StatusWriter) Run(ctx context.Context, clock changes.Clock) {
 	defer w.queue.Reset()
-	var last changes.LastError
-	for {
-		err := w.Step(ctx, clock.Now())
-		if last.IsNew(err) && ctx.Err() == nil {
-			w.watch.log.WarnContext(ctx, "cannot write the statuses of DemandEvents, retrying", "error", err)
-		}
-		if clock.WaitUntil(ctx, clock.Now().Add(interval)) != nil {
-			return
-		}
-	}
+	changes.Repeat(ctx, clock, interval, func(now time.Time) error { return w.Step(ctx, now) }, func(err error) {
+		w.watch.log.WarnContext(ctx, "cannot write the statuses of DemandEvents, retrying", "error", err)
+	})
 }
 
 // Step writes the statuses that have changed, as far as the rate allows. The error is one that affects every write; the rest is retried
@@ -132,17 +158,16 @@ func (w *StatusWriter) statusOf(
 	case len(all) == 0:
 		applied(reasonNoForecast, "no valid Forecast of the namespace is meant: correct spec.forecasts, or create one")
 	case len(have) == 0:
-		applied(
-			reasonTooMany,
-			fmt.Sprintf("the Forecasts have %d events already, older ones come first: delete what is over, "+
-				"or write several times of one name into alsoOn", manifest.MaxEvents),
-		)
+		applied(reasonTooMany,
+			fmt.Sprintf("the Forecasts have %d events already, older ones come first: delete what is "+
+				"over, or write several times of one name into alsoOn", manifest.MaxEvents))
 	default:
-		add(conditionApplied, reasonApplied, "in "+listed(have), metav1.ConditionTrue)
+		add(conditionApplied, reasonApplied, "in "+writes.FirstOf(have), metav1.ConditionTrue)
 	}
 	if len(failed) > 0 {
 		add(conditionPlausible, reasonNoEffect,
-			"it had no effect twice on "+listed(failed)+": correct the event, or delete it", metav1.ConditionFalse)
+			"it had no effect twice on "+writes.FirstOf(failed)+": correct the event, or delete it",
+			metav1.ConditionFalse)
 	}
 	if o.spec != nil {
 		add(o.spec.Type, o.spec.Reason, o.spec.Message, o.spec.Status)
@@ -172,12 +197,4 @@ func (w *StatusWriter) failed(key snapshot.Key, name string) bool {
 	entry := newest.Get(key)
 	return entry != nil &&
 		slices.ContainsFunc(entry.Events, func(e snapshot.Event) bool { return e.Name == name && e.Failed() })
-}
-
-// listed names a few of the Forecasts.
-func listed(names []string) string {
-	if more := len(names) - named; more > 0 {
-		return fmt.Sprintf("%s and %d more", humanize.List(names[:named]), more)
-	}
-	return humanize.List(names)
 }

@@ -3,18 +3,15 @@
 package demandevents
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
@@ -61,22 +58,22 @@ func NewWatch(cluster *rest.Config, log *slog.Logger) (*Watch, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a client for DemandEvents: %w", err)
 	}
-	w := &Watch{log: log, client: client.Resource(resource()), lists: map[string]map[string][]calendar.Event{}}
+	w := &Watch{
+		log:    log,
+		client: client.Resource(v1alpha1.GroupVersion().WithResource("demandevents")),
+		lists:  map[string]map[string][]calendar.Event{},
+	}
 	w.Watch = informer.New(informer.From(w.client, client, ""), decode, informer.Config[object]{
 		Name: "DemandEvents", Advice: "upgrade the chart with demandEvents.enabled", Changed: w.observe,
 		Index: func(o *object) []string { return []string{o.GetNamespace()} },
 		Bound: &informer.Bound[object]{
-			Limit: maxPerNamespace, Compare: byAge, Stub: tooMany, Get: informer.GetBy(w.client),
+			Limit: maxPerNamespace, Compare: informer.CompareAge[*object], Stub: tooMany, Get: informer.GetBy(w.client),
 		},
 		Failed: func(ctx context.Context, problem *informer.ReadError) {
 			log.WarnContext(ctx, "DemandEvents do not count", "reason", problem)
 		},
 	})
 	return w, nil
-}
-
-func resource() schema.GroupVersionResource {
-	return v1alpha1.GroupVersion().WithResource("demandevents")
 }
 
 // Changes notifies of each change.
@@ -94,7 +91,8 @@ func (w *Watch) Of(key snapshot.Key) []calendar.Event {
 		return known
 	}
 	var events []calendar.Event
-	for _, o := range sorted(found) {
+	slices.SortFunc(found, informer.CompareAge)
+	for _, o := range found {
 		if o.problem == "" && o.isOf(key.Name) {
 			events = append(events, o.event.Event)
 		}
@@ -137,16 +135,6 @@ func tooMany(o *object) *object {
 			"times of one name into alsoOn",
 		maxPerNamespace,
 	)}
-}
-
-func byAge(a, b *object) int { return informer.CompareAge(a.Unstructured, b.Unstructured) }
-
-// sorted sorts objects, the oldest first.
-func sorted(found []*object) []*object {
-	slices.SortFunc(found, func(a, b *object) int {
-		return cmp.Or(byAge(a, b), strings.Compare(a.GetNamespace(), b.GetNamespace()))
-	})
-	return found
 }
 
 func (w *Watch) observe(before, after *object) {

@@ -42,9 +42,7 @@ func (o *Objects) Collect(out chan<- prometheus.Metric) {
 		return
 	}
 	o.mu.Lock()
-	all := make(map[snapshot.Key]*resolution, len(o.resolved))
-	maps.Copy(all, o.resolved)
-	holders := o.aliasHolders()
+	all, holders := maps.Clone(o.resolved), o.aliasHolders()
 	o.mu.Unlock()
 	for key, r := range all {
 		if replicas, known := o.pods.Replicas(r.workload); known {

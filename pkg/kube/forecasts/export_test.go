@@ -6,6 +6,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/kube/writes"
 	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
@@ -30,7 +31,7 @@ var (
 
 // UrgencyOf says in a word how much news there is between two statuses.
 var UrgencyOf = func(before, after *v1alpha1.ForecastStatus) string {
-	return map[urgency]string{unchanged: "silent", routine: "ordinary", urgent: "urgent"}[urgencyOf(before, after)]
+	return map[writes.Urgency]string{writes.Unchanged: "silent", writes.Routine: "ordinary", writes.Urgent: "urgent"}[urgencyOf(before, after)]
 }
 
 // ShortenLeadTime is what is said of a Forecast that a pool covers from a time on.

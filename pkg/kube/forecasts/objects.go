@@ -14,7 +14,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
@@ -80,7 +79,7 @@ func NewObjects(cluster *rest.Config, resolver *manifest.Resolver, log *slog.Log
 		return nil, fmt.Errorf("make a client for Forecasts: %w", err)
 	}
 	o := &Objects{
-		resolver: resolver, log: log, client: client.Resource(resource()),
+		resolver: resolver, log: log, client: client.Resource(v1alpha1.GroupVersion().WithResource("forecasts")),
 		resolved: map[snapshot.Key]*resolution{}, revision: resolver.Revision(),
 		externalHeld: func() bool { return false }, changed: changes.NewSignal(),
 	}
@@ -115,10 +114,6 @@ func newStored(object *unstructured.Unstructured) *stored {
 // withoutSpec is what is kept of an object beyond the limit of its namespace.
 func withoutSpec(object *stored) *stored {
 	return &stored{informer.WithoutSpec(object.Unstructured), object.spec}
-}
-
-func resource() schema.GroupVersionResource {
-	return v1alpha1.GroupVersion().WithResource("forecasts")
 }
 
 // Run watches until the context ends. While the cluster does not answer, or does not have the CRD, it retries with

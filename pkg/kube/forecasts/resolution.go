@@ -209,7 +209,10 @@ func (o *Objects) measuredLeadTime(
 			"apply deploy/default or upgrade the chart, and restart Forewarm"
 	}
 	measured := manifest.MeasuredLeadTime{
-		Lead: record.LeadTime(now), Median: record.MedianLeadTime(now), Source: describeLeadTime(record, now),
+		Lead: record.LeadTime(now), Median: record.MedianLeadTime(now), Source: record.String(),
+	}
+	if since := time.Unix(record.Lead.Since, 0); now.Before(since) {
+		measured.Source += " " + announcement(record.LeadTime(since), since, "")
 	}
 	if by := o.coverOf(key); by.pool != "" {
 		measured = by.shortenLeadTime(measured, record, now)
@@ -223,15 +226,6 @@ func (o *Objects) measuredLeadTime(
 		measured.Source += "; " + problem
 	}
 	return measured
-}
-
-// describeLeadTime describes what was measured.
-func describeLeadTime(record *leadtime.Record, now time.Time) string {
-	words := record.String()
-	if since := time.Unix(record.Lead.Since, 0); now.Before(since) {
-		words += " " + announcement(record.LeadTime(since), since, "")
-	}
-	return words
 }
 
 // announcement returns which lead time is used from when on, and why.
@@ -261,30 +255,21 @@ func (o *Objects) workloads() []leadtime.Workload {
 // write. It keeps no state between calls: starts that were not written are counted again, and a new leader continues
 // from the status.
 func (o *Objects) recordStarts(object *unstructured.Unstructured, status *v1alpha1.ForecastStatus, now time.Time) {
-	forecast, workload := o.measuredForecast(object)
-	if forecast == nil || o.fieldsDropped.Load() {
+	r := o.resolutionOf(keyOf(object))
+	if !r.matches(object) || !r.measured || o.fieldsDropped.Load() {
 		return
 	}
-	seen := o.pods.Starts(workload)
+	seen := o.pods.Starts(r.workload)
 	if len(seen) == 0 {
 		return
 	}
-	record := recordOf(status.Starts, forecast)
+	record := recordOf(status.Starts, r.forecast)
 	if !record.AddStarts(o.coverOf(keyOf(object)).markHeld(seen), now) {
 		return
 	}
-	status.Starts = startsOf(workload, &record)
-	target, _ := o.resolver.ResolveIn(forecast, manifest.ClusterState{
-		LeadTime: o.measuredLeadTime(keyOf(object), workload, &record, now),
+	status.Starts = startsOf(r.workload, &record)
+	target, _ := o.resolver.ResolveIn(r.forecast, manifest.ClusterState{
+		LeadTime: o.measuredLeadTime(keyOf(object), r.workload, &record, now),
 	})
 	status.LeadTimeSource = v1alpha1.Clip(target.LeadSource)
-}
-
-// measuredForecast returns an object whose starts are counted, and its workload; nil for others.
-func (o *Objects) measuredForecast(object *unstructured.Unstructured) (*v1alpha1.Forecast, leadtime.Workload) {
-	r := o.resolutionOf(keyOf(object))
-	if !r.matches(object) || !r.measured {
-		return nil, leadtime.Workload{}
-	}
-	return r.forecast, r.workload
 }

@@ -1,6 +1,7 @@
 package forecasts
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -11,8 +12,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/kube/writes"
 )
 
 // statusOf returns the status of an entry: rounded, for people. Conditions keep the time of their last transition
@@ -53,12 +57,9 @@ func conditionsOf(e *snapshot.ForecastState, before []metav1.Condition, at time.
 		if c.True {
 			status = metav1.ConditionTrue
 		}
-		reason := c.Reason
-		if reason == "" {
-			reason = string(e.State)
-		}
 		v1alpha1.AddCondition(&out, metav1.Condition{
-			Type: c.Type, Status: status, Reason: reason, Message: c.Message, ObservedGeneration: e.Generation,
+			Type: c.Type, Status: status, Reason: cmp.Or(c.Reason, string(e.State)), Message: c.Message,
+			ObservedGeneration: e.Generation,
 		}, before, at)
 	}
 	return out
@@ -82,20 +83,8 @@ func formatPercent(share float64) string {
 
 func formatDuration(d time.Duration) string { return model.Duration(d.Round(time.Second)).String() }
 
-// urgency is how soon a change must be written.
-type urgency int
-
-const (
-	// unchanged: nothing changed.
-	unchanged urgency = iota
-	// routine: a number or a text changed.
-	routine
-	// urgent: a condition, the state, the lead time or the spec changed.
-	urgent
-)
-
 // urgencyOf returns the urgency of the change between two statuses.
-func urgencyOf(before, after *v1alpha1.ForecastStatus) urgency {
+func urgencyOf(before, after *v1alpha1.ForecastStatus) writes.Urgency {
 	switch {
 	case before.ObservedGeneration != after.ObservedGeneration,
 		before.State != after.State,
@@ -103,9 +92,90 @@ func urgencyOf(before, after *v1alpha1.ForecastStatus) urgency {
 		!equality.Semantic.DeepEqual(before.ScaledToZero, after.ScaledToZero),
 		objectiveChanged(before.Objective, after.Objective),
 		!slices.EqualFunc(before.Conditions, after.Conditions, v1alpha1.SameCondition):
-		return urgent
+		return writes.Urgent
 	case !equality.Semantic.DeepEqual(before, after):
-		return routine
+		return writes.Routine
 	}
-	return unchanged
+	return writes.Unchanged
+}
+
+// objectiveOf returns the status of an entry's objective, for people. While a replica that starts reads the history
+// of the same spec, it is the previous status, so that a restart neither removes it nor emits an event.
+func objectiveOf(e *snapshot.ForecastState, before *v1alpha1.ForecastStatus) *v1alpha1.ObjectiveStatus {
+	r := e.Objective
+	if r == nil {
+		if e.State == snapshot.Pending && e.Generation == before.ObservedGeneration {
+			return before.Objective
+		}
+		return nil
+	}
+	out := &v1alpha1.ObjectiveStatus{
+		Asked: describeObjective(r), Headline: r.Headline(e.Settings.Mode == decide.Shadow),
+		Verdict: string(r.Verdict), Candidate: r.Selection.Selected,
+	}
+	if r.Selection.Selected != "" {
+		out.CandidateReason = r.Selection.Message()
+	}
+	out.BadHours = r.Bad.String()
+	if r.Served.Arrived > 0 {
+		out.Late = formatTwoDigits(r.Served.LateShare()*100, "%")
+		out.RelativeCost = formatTwoDigits(r.Served.RelativeCost(), "")
+	}
+	if r.Measured != nil {
+		out.Measured = formatTwoDigits(r.Measured.Late*100, "%")
+	}
+	if r.Budget.Allowed > 0 {
+		out.BudgetSpent = formatTwoDigits(r.Budget.SpentShare()*100, "%")
+		out.BurnRate = formatTwoDigits(r.Budget.BurnHour, "")
+	}
+	if widest, ok := r.MostDemanding(); ok {
+		out.Headroom = formatTwoDigits(widest.Headroom, "")
+	}
+	return out
+}
+
+// describeObjective returns the objective, or the cost ratio, in a few words.
+func describeObjective(r *objective.Report) string {
+	if r.Price > 0 {
+		return "late costs " + strconv.FormatFloat(r.Price, 'f', -1, 64) + "× an idle replica"
+	}
+	share, over := strconv.FormatFloat(r.Late*100, 'g', 4, 64)+"%", " over "+humanize.Period(r.Budget.Over)
+	if r.BadHours {
+		return share + " in bad hours (more than a tenth later than " + formatDuration(r.Wait) + ")" + over
+	}
+	return share + " later than " + formatDuration(r.Wait) + over
+}
+
+// formatTwoDigits writes a number with two significant digits and its unit; empty where it is unknown.
+func formatTwoDigits(v float64, unit string) string {
+	if !humanize.Known(v) {
+		return ""
+	}
+	return humanize.Significant(v, 2) + unit
+}
+
+// objectiveChanged reports whether the selected candidate or the verdict changed. That an objective appears or
+// disappears is not a change: its condition does so, too, and the CustomResourceDefinition of an older Forewarm drops
+// it from every status.
+func objectiveChanged(before, after *v1alpha1.ObjectiveStatus) bool {
+	if before == nil || after == nil {
+		return false
+	}
+	return before.Candidate != after.Candidate || before.Verdict != after.Verdict
+}
+
+// changesSince returns the changes of an entry since the status in the cluster, so that each is emitted once by all
+// replicas together.
+func changesSince(e *snapshot.ForecastState, before *v1alpha1.ForecastStatus) []objective.Change {
+	var out []objective.Change
+	if words, suspect := e.Suspect(); suspect && !slices.ContainsFunc(before.Conditions, func(c metav1.Condition) bool {
+		return c.Type == snapshot.ConditionData && c.Reason == snapshot.ReasonSuspect
+	}) {
+		out = append(out, objective.Change{Reason: snapshot.ReasonSuspect, Missed: true, Message: words})
+	}
+	if e.Objective == nil || before.Objective == nil || e.Generation != before.ObservedGeneration {
+		return out
+	}
+	verdict := objective.Verdict(before.Objective.Verdict)
+	return append(out, e.Objective.ChangesSince(before.Objective.Candidate, verdict)...)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	core "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -66,16 +67,10 @@ func (w *StatusWriter) Refused() *writes.Queue { return w.queue }
 // wrote.
 func (w *StatusWriter) Run(ctx context.Context, clock changes.Clock) {
 	defer w.queue.Reset()
-	var last changes.LastError
-	for {
-		_, err := w.Step(ctx, clock.Now())
-		if last.IsNew(err) && ctx.Err() == nil {
-			w.log.WarnContext(ctx, "cannot write statuses, retrying", "error", err)
-		}
-		if err := clock.WaitUntil(ctx, clock.Now().Add(stepInterval)); err != nil {
-			return
-		}
-	}
+	changes.Repeat(ctx, clock, stepInterval, func(now time.Time) error {
+		_, err := w.Step(ctx, now)
+		return err
+	}, func(err error) { w.log.WarnContext(ctx, "cannot write statuses, retrying", "error", err) })
 }
 
 // Step writes what is due, as far as the rate allows. It returns how many it wrote. The error is one that affects every write; the rest
@@ -85,7 +80,7 @@ func (w *StatusWriter) Step(ctx context.Context, now time.Time) (int, error) {
 	for _, d := range w.due(now) {
 		all = append(all, writes.Write{
 			Object: d.object,
-			Urgent: d.urgency == urgent,
+			Urgent: d.urgency == writes.Urgent,
 			Do:     func(ctx context.Context) error { return w.write(ctx, d) },
 		})
 	}
@@ -96,7 +91,7 @@ func (w *StatusWriter) Step(ctx context.Context, now time.Time) (int, error) {
 type draft struct {
 	object  *unstructured.Unstructured
 	status  v1alpha1.ForecastStatus
-	urgency urgency
+	urgency writes.Urgency
 	// changes are emitted as events once it is written.
 	changes []objective.Change
 }
@@ -129,11 +124,12 @@ func (w *StatusWriter) due(now time.Time) []draft {
 		w.objects.recordStarts(d.object, &d.status, now)
 		w.objects.recordScaledToZero(d.object, &d.status, now)
 		d.urgency, d.changes = urgencyOf(&before, &d.status), changesSince(entry, &before)
-		if last := w.queue.Tried(
-			object,
-			now,
-		); d.urgency == unchanged ||
-			!last.IsZero() && now.Sub(last) < d.urgency.interval() {
+		interval := routineInterval
+		if d.urgency == writes.Urgent {
+			interval = urgentInterval
+		}
+		last := w.queue.Tried(object, now)
+		if d.urgency == writes.Unchanged || !last.IsZero() && now.Sub(last) < interval {
 			continue
 		}
 		drafts = append(drafts, d)
@@ -144,26 +140,15 @@ func (w *StatusWriter) due(now time.Time) []draft {
 
 // withConditions returns an entry with those that are common to all, and the one of its spec, if any.
 func withConditions(
-	e *snapshot.ForecastState,
-	common []snapshot.Condition,
-	spec *metav1.Condition,
+	e *snapshot.ForecastState, common []snapshot.Condition, spec *metav1.Condition,
 ) *snapshot.ForecastState {
 	out := *e
 	out.Conditions = slices.Concat(e.Conditions, common)
 	if spec != nil {
-		out.Conditions = append(
-			out.Conditions,
-			snapshot.Condition{Type: spec.Type, Reason: spec.Reason, Message: spec.Message},
-		)
+		out.Conditions = append(out.Conditions,
+			snapshot.Condition{Type: spec.Type, Reason: spec.Reason, Message: spec.Message})
 	}
 	return &out
-}
-
-func (n urgency) interval() time.Duration {
-	if n == urgent {
-		return urgentInterval
-	}
-	return routineInterval
 }
 
 // write replaces the status of the object, and emits what changed.
@@ -179,6 +164,14 @@ func (w *StatusWriter) write(ctx context.Context, d draft) error {
 			equality.Semantic.DeepEqual(kept.ScaledToZero, d.status.ScaledToZero)
 		w.objects.fieldsDropped.Store(!same)
 	}
-	w.emitEvents(d)
+	for _, c := range d.changes {
+		kind := core.EventTypeNormal
+		if c.Missed {
+			kind = core.EventTypeWarning
+		}
+		if w.events != nil {
+			w.events.Event(d.object, kind, c.Reason, v1alpha1.ClipEvent(c.Message))
+		}
+	}
 	return nil
 }

@@ -126,15 +126,8 @@ func (w *Watch[T]) fill(ctx context.Context) {
 			failed = w.get(ctx, &missing[n]) != nil || failed
 		}
 		if failed {
-			clock.RealClock{}.AfterFunc(w.config.Retry, w.lack)
+			clock.RealClock{}.AfterFunc(w.config.Retry, w.lacking.Enqueue)
 		}
-	}
-}
-
-func (w *Watch[T]) lack() {
-	select {
-	case w.lacking <- struct{}{}:
-	default: // It will look at all.
 	}
 }
 

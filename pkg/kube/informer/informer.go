@@ -18,6 +18,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
+
+	"github.com/forewarm/forewarm/pkg/kube/changes"
 )
 
 // Config says what the objects are, and who is told of them. Only Name is required.
@@ -64,7 +66,7 @@ type Watch[T any] struct {
 	// list that is not complete; nil without a Bound. lacking is notified when a stub is within the limit.
 	changing       sync.Mutex
 	ranks, listing *ranking[T]
-	lacking        chan struct{}
+	lacking        changes.Signal
 
 	mu sync.Mutex
 	// kept is what is kept of the objects, by their names; index has those by their values.
@@ -82,7 +84,7 @@ func New[O runtime.Object, T any](source cache.ListerWatcher, parse func(O) *T, 
 	w := &Watch[T]{
 		config:  config,
 		source:  source,
-		lacking: make(chan struct{}, 1),
+		lacking: changes.NewSignal(),
 		kept:    map[string]*T{},
 		index:   map[string]map[string]*T{},
 		parse: func(object any) *T {

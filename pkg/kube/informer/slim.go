@@ -48,11 +48,8 @@ func Slim(cluster *rest.Config) *rest.Config {
 // SpecProblem returns why the spec of an object was not read; empty where it was.
 func SpecProblem(object *unstructured.Unstructured) string {
 	if size, over := object.Object["spec"].(int64); over {
-		return fmt.Sprintf(
-			"its spec has %d KiB as JSON, and Forewarm reads at most %d KiB: shorten the spec",
-			size>>10,
-			maxSpec>>10,
-		)
+		return fmt.Sprintf("its spec has %d KiB as JSON, and Forewarm reads at most %d KiB: shorten the spec",
+			size>>10, maxSpec>>10)
 	}
 	return FinalizersProblem(object)
 }
@@ -63,15 +60,12 @@ func FinalizersProblem(object *unstructured.Unstructured) string {
 	if err != nil || !found {
 		return ""
 	}
-	return fmt.Sprintf(
-		"its finalizers have %d KiB as JSON, and Forewarm reads at most %d KiB: remove some",
-		size>>10,
-		maxFinalizers>>10,
-	)
+	return fmt.Sprintf("its finalizers have %d KiB as JSON, and Forewarm reads at most %d KiB: remove some",
+		size>>10, maxFinalizers>>10)
 }
 
 // CompareAge orders objects, the oldest first. Those that were created in the same second are ordered by name.
-func CompareAge(a, b metav1.Object) int {
+func CompareAge[T metav1.Object](a, b T) int {
 	first, second := a.GetCreationTimestamp(), b.GetCreationTimestamp()
 	return cmp.Or(first.Compare(second.Time), strings.Compare(a.GetName(), b.GetName()))
 }

@@ -196,7 +196,7 @@ func (w *Watch[T]) replace(list []*item[T]) {
 		w.set(i.key, i.kept)
 	}
 	if w.ranks != nil {
-		w.lack() // An object may have been deleted while the list was streamed.
+		w.lacking.Enqueue() // An object may have been deleted while the list was streamed.
 	}
 }
 
@@ -219,7 +219,7 @@ func (w *Watch[T]) change(i *item[T]) {
 	}
 	w.set(i.key, i.kept)
 	if w.ranks.lacks(namespaceOf(i.key)) {
-		w.lack()
+		w.lacking.Enqueue()
 	}
 }
 

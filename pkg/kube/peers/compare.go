@@ -76,12 +76,8 @@ func compareClocks(all map[string]Statement) (message string) {
 			most = apart
 			message = fmt.Sprintf(
 				"the clocks of the replicas %s and %s differ by %s: compared with the source's, %s and %s",
-				name,
-				other,
-				humanize.Span(apart.Round(snapshot.MinClockDifference)),
-				sideOf(name, all[name].Clocks[source]),
-				sideOf(other, all[other].Clocks[source]),
-			)
+				name, other, humanize.Span(apart.Round(snapshot.MinClockDifference)),
+				sideOf(name, all[name].Clocks[source]), sideOf(other, all[other].Clocks[source]))
 		}
 	}
 	return message
@@ -146,12 +142,8 @@ func compareSettings(all map[string]Statement) string {
 	if len(flags) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(
-		"the replicas run with different settings: %s of %s is not that of %s",
-		joined(flags),
-		joined(others),
-		names[0],
-	)
+	return fmt.Sprintf("the replicas run with different settings: %s of %s is not that of %s",
+		joined(flags), joined(others), names[0])
 }
 
 func joined(words map[string]bool) string { return strings.Join(slices.Sorted(maps.Keys(words)), ", ") }

@@ -1,6 +1,7 @@
 package peers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -65,16 +66,9 @@ func New(cluster *rest.Config, lease forecasts.LeaseConfig, own func() Statement
 
 // Run exchanges Statements until the context ends.
 func (w *Watch) Run(ctx context.Context, clock changes.Clock) {
-	var last changes.LastError
-	for {
-		problem := w.Step(ctx, clock.Now())
-		if last.IsNew(problem) && ctx.Err() == nil {
-			w.log.WarnContext(ctx, "the replicas cannot be compared, retrying", "error", problem)
-		}
-		if clock.WaitUntil(ctx, clock.Now().Add(interval)) != nil {
-			return
-		}
-	}
+	changes.Repeat(ctx, clock, interval, func(now time.Time) error { return w.Step(ctx, now) }, func(err error) {
+		w.log.WarnContext(ctx, "the replicas cannot be compared, retrying", "error", err)
+	})
 }
 
 // Step exchanges Statements once.
@@ -138,14 +132,8 @@ func (w *Watch) set(ctx context.Context, found []Difference, now time.Time) {
 	for _, d := range found {
 		began, known := w.since[d.Reason]
 		if !known {
-			w.log.WarnContext(
-				ctx,
-				"replicas differ, so they may serve different values",
-				"reason",
-				d.Reason,
-				"difference",
-				d.Message,
-			)
+			w.log.WarnContext(ctx, "replicas differ, so they may serve different values", "reason", d.Reason,
+				"difference", d.Message)
 		}
 		if !known || now.Before(began) {
 			began = now
@@ -174,9 +162,7 @@ func (w *Watch) Conditions() []snapshot.Condition {
 		if d.Reason != reasonClocksDiffer && w.now.Sub(w.since[d.Reason]) < rollout {
 			continue
 		}
-		if reason == "" {
-			reason = d.Reason
-		}
+		reason = cmp.Or(reason, d.Reason)
 		messages = append(messages, d.Message)
 	}
 	if reason == "" {

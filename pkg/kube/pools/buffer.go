@@ -32,18 +32,14 @@ type buffer struct {
 }
 
 type bufferSpec struct {
-	ProvisioningStrategy string    `json:"provisioningStrategy,omitempty"`
-	PodTemplateRef       reference `json:"podTemplateRef"`
-	Replicas             int32     `json:"replicas"`
+	ProvisioningStrategy string                      `json:"provisioningStrategy,omitempty"`
+	PodTemplateRef       corev1.LocalObjectReference `json:"podTemplateRef"`
+	Replicas             int32                       `json:"replicas"`
 }
 
 type bufferStatus struct {
 	Replicas   int32              `json:"replicas,omitempty"`
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
-}
-
-type reference struct {
-	Name string `json:"name"`
 }
 
 // Hold applies the PodTemplates and CapacityBuffers, and deletes those of capacity types that the pool does not have
@@ -67,7 +63,11 @@ func (c *CapacityBuffer) Hold(ctx context.Context, pool *v1alpha1.WarmPool, want
 		return Actual{}, err
 	}
 	err = c.buffers.hold(ctx, pool, buffers, func(capacity v1alpha1.CapacityType, replicas int) (any, error) {
-		return bufferOf(pool, capacity.Name, replicas), nil
+		return &buffer{ObjectMeta: objectMeta(pool, capacity.Name), Spec: bufferSpec{
+			ProvisioningStrategy: pool.Spec.Actuator.CapacityBuffer.ProvisioningStrategy,
+			PodTemplateRef:       corev1.LocalObjectReference{Name: nameFor(pool, capacity.Name)},
+			Replicas:             int32(replicas), //nolint:gosec // At most 10000: the schema of max.
+		}}, nil
 	}, want)
 	if err != nil {
 		return Actual{}, err
@@ -102,23 +102,12 @@ func (c *CapacityBuffer) Release(ctx context.Context, pool *v1alpha1.WarmPool) e
 func (c *CapacityBuffer) list(ctx context.Context, pool *v1alpha1.WarmPool) (objects, error) {
 	out, err := c.buffers.list(ctx, pool)
 	if apierrors.IsNotFound(err) {
-		return nil, problem(
-			v1alpha1.PoolReasonCapacityBufferNotInstalled,
+		return nil, problem(v1alpha1.PoolReasonCapacityBufferNotInstalled,
 			"the cluster does not have CapacityBuffers of "+
 				"autoscaling.x-k8s.io/v1beta1: install their CRD and an autoscaler for them (Cluster Autoscaler 1.35 "+
-				"or Karpenter 1.14, both behind a flag; GKE), or use spec.actuator.placeholderPods",
-		)
+				"or Karpenter 1.14, both behind a flag; GKE), or use spec.actuator.placeholderPods")
 	}
 	return out, err
-}
-
-// bufferOf returns the CapacityBuffer of a capacity type.
-func bufferOf(pool *v1alpha1.WarmPool, capacity string, replicas int) *buffer {
-	return &buffer{ObjectMeta: objectMeta(pool, capacity), Spec: bufferSpec{
-		ProvisioningStrategy: pool.Spec.Actuator.CapacityBuffer.ProvisioningStrategy,
-		PodTemplateRef:       reference{Name: nameFor(pool, capacity)},
-		Replicas:             int32(replicas), //nolint:gosec // At most 10000: the schema of max.
-	}}
 }
 
 // held reads the status of each buffer.

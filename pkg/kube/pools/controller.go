@@ -1,6 +1,7 @@
 package pools
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,7 +48,7 @@ type Pools interface {
 	Check() error
 	// List returns the pools of all namespaces. Read only.
 	List() []*Pool
-	// UpdateStatus and Finalize fail if the pool has changed since it was read.
+	// UpdateStatus and Mark fail if the pool has changed since it was read.
 	UpdateStatus(ctx context.Context, p *Pool, status *v1alpha1.WarmPoolStatus) error
 	Mark(ctx context.Context, p *Pool, holds bool) (*Pool, error)
 }
@@ -98,11 +99,8 @@ type poolState struct {
 
 // NewController returns a controller.
 func NewController(config Config, in Dependencies, log *slog.Logger) *Controller {
-	if config.Step == 0 {
-		config.Step = 15 * time.Second
-	}
 	return &Controller{
-		Dependencies: in, interval: config.Step, log: log,
+		Dependencies: in, interval: cmp.Or(config.Step, 15*time.Second), log: log,
 		queue: writes.NewQueue(v1alpha1.WarmPoolKind, writesPerSecond, burst, log), pools: map[types.UID]*poolState{},
 	}
 }
@@ -198,12 +196,12 @@ func (c *Controller) Step(ctx context.Context, now time.Time) error {
 }
 
 // stepInTime reconciles one pool, and notes a namespace in which that takes long, as where a webhook does not answer.
-func (c *Controller) stepInTime(ctx context.Context, now time.Time, newest *snapshot.Snapshot, v poolStep) (err error) {
+func (c *Controller) stepInTime(ctx context.Context, now time.Time, newest *snapshot.Snapshot, v poolStep) error {
 	const long = 3 * time.Second
 	own, cancel := context.WithTimeout(ctx, poolTimeout)
 	defer cancel()
 	elapsed := writes.Stopwatch()
-	v.said, err = c.step(own, now, newest, v)
+	err := c.step(own, now, newest, v)
 	if elapsed() > long {
 		c.queue.MarkSlow(v.Namespace, now)
 	}

@@ -26,7 +26,7 @@ func NameFor(pool *v1alpha1.WarmPool, capacity string) string { return nameFor(p
 
 // Without says that the cluster's API server has no image volumes.
 func (b *Dispatcher) Without() {
-	b.placeholders.images.known, b.placeholders.images.supported = true, false
+	b.placeholders.imagesKnown, b.placeholders.images = true, false
 }
 
 // ReadBuffer says what is made of a buffer's status, given as JSON.

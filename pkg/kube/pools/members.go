@@ -7,11 +7,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/common/model"
+
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/warmpool"
+	"github.com/forewarm/forewarm/pkg/kube/informer"
 )
 
 // Workloads has what the snapshot does not have of a Forecast: its workload's replicas, starts and autoscalers.
@@ -42,15 +45,6 @@ func groupByMember(pools []*Pool) poolsByMember {
 	return by
 }
 
-// oldest returns the pool that a member counts for: the oldest of those that name it.
-func (c poolsByMember) oldest(member snapshot.Key) *Pool {
-	all := c[member]
-	if len(all) == 0 {
-		return nil
-	}
-	return slices.MinFunc(all, byAge)
-}
-
 // membership is the members of a pool at a step, and their problems.
 type membership struct {
 	members []warmpool.Member
@@ -68,15 +62,15 @@ func (r *membership) addProblem(reason, text string) {
 	r.problems = append(r.problems, text)
 }
 
-// resolveMembers resolves the members of a pool. It skips members of an older pool. A member that cannot be resolved
-// is unreliable: nothing is planned for it, and nothing is released.
+// resolveMembers resolves the members of a pool that is one of those by member. It skips members of an older pool. A
+// member that cannot be resolved is unreliable: nothing is planned for it, and nothing is released.
 func (c *Controller) resolveMembers(now time.Time, newest *snapshot.Snapshot, p *Pool, by poolsByMember) membership {
 	var r membership
 	for _, m := range p.Resolved.Members {
 		key := p.memberKey(m.Forecast)
-		if holder := by.oldest(key); holder != nil && holder.UID != p.UID {
+		if oldest := slices.MinFunc(by[key], informer.CompareAge); oldest.UID != p.UID {
 			r.addProblem(v1alpha1.PoolReasonMemberOfOlderPool, fmt.Sprintf(
-				"%s counts for the older pool %s: remove it from one of the two", m.Forecast, holder.Name))
+				"%s counts for the older pool %s: remove it from one of the two", m.Forecast, oldest.Name))
 			continue
 		}
 		for _, rival := range by[key] {
@@ -136,3 +130,55 @@ func joinFirst(all []string) string {
 	}
 	return text
 }
+
+// leadTimes are the lead time of a pod on an existing node, the lead time of a new node, and their sources.
+type leadTimes struct {
+	pod, node time.Duration
+	source    string
+}
+
+// leadTimesOf returns the longest lead times of a pool's members, because the pool must be ready for each of them. A
+// member with too few starts on existing nodes counts with the lead time of its Forecast, which is not shorter.
+func (c *Controller) leadTimesOf(now time.Time, newest *snapshot.Snapshot, p *Pool) leadTimes {
+	var l leadTimes
+	var placed, waited int64
+	for _, m := range p.Resolved.Members {
+		key := p.memberKey(m.Forecast)
+		parts, measured := c.Workloads.Starts(key, now)
+		entry := newest.Get(key)
+		switch {
+		case measured && parts.Placed.Known:
+			l.pod = max(l.pod, parts.Placed.Lead)
+			placed += parts.Placed.Starts
+		case entry != nil:
+			l.pod = max(l.pod, entry.Lead)
+		}
+		if node := parts.Node(); p.Resolved.MeasureLeadTime && measured && node.Known {
+			l.node = max(l.node, node.Lead)
+			waited += node.Starts
+		}
+	}
+	l.source = "pod: the members' own lead times (too few starts on existing nodes)"
+	if placed > 0 {
+		l.source = fmt.Sprintf("pod: p%.0f of %d starts on existing nodes", 100*leadtime.Quantile, placed)
+	}
+	l.source += "; " + nodeSource(p, waited)
+	if waited == 0 {
+		l.node = p.Resolved.Pool.Node
+	}
+	return l
+}
+
+func nodeSource(p *Pool, waited int64) string {
+	switch named := formatDuration(p.Resolved.Pool.Node); {
+	case !p.Resolved.MeasureLeadTime:
+		return "node: fixed " + named
+	case waited == 0:
+		return "node: fallback " + named + " (too few starts waited for a new node)"
+	}
+	return fmt.Sprintf("node: p%.0f of %d starts that waited for a new node, less the pod's", 100*leadtime.Quantile,
+		waited)
+}
+
+// formatDuration writes a duration as in the objects.
+func formatDuration(d time.Duration) string { return model.Duration(d.Round(time.Second)).String() }

@@ -3,6 +3,8 @@ package pools
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -12,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/ptr"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
@@ -23,14 +26,15 @@ import (
 type PlaceholderPods struct {
 	client      kubernetes.Interface
 	deployments *owned
-	images      *images
 	now         func() time.Time
+	// imagesKnown: the API server was asked whether it has image volumes; images is its answer.
+	imagesKnown, images bool
 }
 
 // Hold applies the Deployments, deletes those of capacity types that the pool does not have any more, and opens the gates
 // of the pods that are there. Without the right to open gates there are none.
 func (b *PlaceholderPods) Hold(ctx context.Context, pool *v1alpha1.WarmPool, want Desired) (Actual, error) {
-	if err := checkPriorityClass(ctx, b.client, pool.Spec.Actuator.PlaceholderPods.PriorityClassName); err != nil {
+	if err := b.checkPriorityClass(ctx, pool.Spec.Actuator.PlaceholderPods.PriorityClassName); err != nil {
 		return Actual{}, err
 	}
 	found, err := b.deployments.list(ctx, pool)
@@ -46,7 +50,7 @@ func (b *PlaceholderPods) Hold(ctx context.Context, pool *v1alpha1.WarmPool, wan
 		if gated {
 			d.Spec.Template.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: gate}}
 		}
-		return d, b.images.dropUnsupported(ctx, pool, d)
+		return d, b.dropUnsupportedImages(ctx, pool, d)
 	}, want)
 	if err != nil {
 		return Actual{}, err
@@ -84,9 +88,7 @@ func (b *PlaceholderPods) held(ctx context.Context, pool *v1alpha1.WarmPool, fou
 		if err != nil {
 			return Count{}, "", err
 		}
-		if d.Spec.Replicas != nil {
-			one.Held = *d.Spec.Replicas
-		}
+		one.Held = ptr.Deref(d.Spec.Replicas, 0)
 		// While it shrinks, more are available than requested.
 		one.Ready = min(one.Held, d.Status.AvailableReplicas)
 		total += one.Held
@@ -107,8 +109,7 @@ func (b *PlaceholderPods) held(ctx context.Context, pool *v1alpha1.WarmPool, fou
 // placeholderDeployment returns the Deployment of a capacity type. A rollout deletes placeholder pods before it
 // creates new ones; otherwise it would request as many nodes again.
 func placeholderDeployment(pool *v1alpha1.WarmPool, capacity v1alpha1.CapacityType, replicas int) *appsv1.Deployment {
-	own, pod := selectorLabels(pool, capacity.Name), placeholderTemplate(pool, capacity)
-	spec := pool.Spec.Actuator.PlaceholderPods
+	pod, spec := placeholderTemplate(pool, capacity), pool.Spec.Actuator.PlaceholderPods
 	pod.Spec.PriorityClassName, pod.Spec.Containers[0].Image = spec.PriorityClassName, spec.Image
 	mountImages(&pod.Spec, spec.PrePullImages)
 	none, quarter := intstr.FromInt32(0), intstr.FromString("25%")
@@ -116,7 +117,7 @@ func placeholderDeployment(pool *v1alpha1.WarmPool, capacity v1alpha1.CapacityTy
 		ObjectMeta: objectMeta(pool, capacity.Name),
 		Spec: appsv1.DeploymentSpec{
 			Replicas: new(int32(replicas)), //nolint:gosec // At most 10000: the schema of max.
-			Selector: &metav1.LabelSelector{MatchLabels: own},
+			Selector: &metav1.LabelSelector{MatchLabels: selectorLabels(pool, capacity.Name)},
 			Template: pod,
 			Strategy: appsv1.DeploymentStrategy{
 				Type:          appsv1.RollingUpdateDeploymentStrategyType,
@@ -138,4 +139,142 @@ func mountImages(spec *corev1.PodSpec, images []string) {
 			Name: name, MountPath: "/" + name, ReadOnly: true,
 		})
 	}
+}
+
+// dropUnsupportedImages removes the image volumes from a Deployment where the cluster does not have them (they are on by
+// default in Kubernetes 1.35). Other API servers drop the field, and then reject a volume without a source: a dry run
+// shows it, once per process.
+func (b *PlaceholderPods) dropUnsupportedImages(
+	ctx context.Context, pool *v1alpha1.WarmPool, d *appsv1.Deployment,
+) error {
+	if len(d.Spec.Template.Spec.Volumes) == 0 {
+		return nil
+	}
+	if !b.imagesKnown {
+		object, _, err := b.deployments.encode(d)
+		if err != nil {
+			return err
+		}
+		try := forceApply()
+		try.DryRun = []string{metav1.DryRunAll}
+		tried, err := b.deployments.in(pool.Namespace).Apply(ctx, d.Name, object, try)
+		if err != nil && !apierrors.IsInvalid(err) {
+			return b.deployments.classifyError("try", pool, err)
+		}
+		// Other errors are reported when the Deployment is applied; this is tried again until there are none.
+		b.imagesKnown = err == nil || invalidField(err, "spec.template.spec.volumes[0]")
+		if b.images = err == nil; b.images {
+			kept, err := decode[appsv1.Deployment](tried.Object)
+			b.images = err == nil && len(kept.Spec.Template.Spec.Volumes) > 0 &&
+				kept.Spec.Template.Spec.Volumes[0].Image != nil
+		}
+	}
+	if !b.images {
+		d.Spec.Template.Spec.Volumes, d.Spec.Template.Spec.Containers[0].VolumeMounts = nil, nil
+	}
+	return nil
+}
+
+// checkPriorityClass returns a Problem where pods of priority 0, the default, would not preempt placeholder pods of a
+// class.
+func (b *PlaceholderPods) checkPriorityClass(ctx context.Context, name string) error {
+	class, err := b.client.SchedulingV1().PriorityClasses().Get(ctx, name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return problem(v1alpha1.PoolReasonPriorityClassNotFound,
+			"there is no PriorityClass %s: apply deploy/warm-pools, "+
+				"set warmPools.enforce in the chart, or name another in spec.actuator.placeholderPods", name)
+	case apierrors.IsForbidden(err):
+		return problem(v1alpha1.PoolReasonForbidden,
+			"cannot read the PriorityClass %s: apply deploy/warm-pools, or set warmPools.enforce in the chart", name)
+	case err != nil:
+		return fmt.Errorf("read the PriorityClass %s: %w", name, err)
+	case class.Value >= 0:
+		return problem(v1alpha1.PoolReasonPriorityTooHigh,
+			"the PriorityClass %s has the value %d, so pods of priority 0 would not preempt placeholder pods: "+
+				"name one of negative value; Cluster Autoscaler adds nodes for -10 and above", name, class.Value)
+	}
+	return nil
+}
+
+// QuotaWarning returns a warning where a ResourceQuota leaves no room for a real pod because it counts placeholder
+// pods. The API server rejects such a pod before the scheduler can preempt anything, so the pool would block its own
+// members. The pool has its defaults.
+func QuotaWarning(ctx context.Context, client kubernetes.Interface, pool *v1alpha1.WarmPool) (string, error) {
+	all, err := client.CoreV1().ResourceQuotas(pool.Namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return "", fmt.Errorf("list the quotas of %s: %w", pool.Namespace, err)
+	}
+	chunk := quotaResources(chunkResources(&pool.Spec.Chunk.PodTemplate.Spec))
+	class := pool.Spec.Actuator.PlaceholderPods.PriorityClassName
+	for i := range all.Items {
+		q := &all.Items[i]
+		if !quotaCounts(&q.Spec, class) {
+			continue
+		}
+		if name, full := exhaustedResource(chunk, &q.Status); full {
+			used, hard := q.Status.Used[name], q.Status.Hard[name]
+			return fmt.Sprintf(
+				"the ResourceQuota %s counts placeholder pods, and with %s of %s %s used it rejects the real "+
+					"pods that need their places: let it select other priority classes (scopeSelector, PriorityClass "+
+					"NotIn [%s]) beside a second quota for that one, raise it, or lower spec.max",
+				q.Name, used.String(), hard.String(), name, class), nil
+		}
+	}
+	return "", nil
+}
+
+// exhaustedResource returns the first resource, by name, of which a quota has less left than a pod requests.
+func exhaustedResource(pod corev1.ResourceList, quota *corev1.ResourceQuotaStatus) (corev1.ResourceName, bool) {
+	for _, name := range slices.Sorted(maps.Keys(pod)) {
+		left, bounded := quota.Hard[name]
+		if !bounded {
+			continue
+		}
+		left = left.DeepCopy()
+		left.Sub(quota.Used[name])
+		if amount := pod[name]; left.Cmp(amount) < 0 {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+// quotaResources returns the resources of a pod under the names that quotas use.
+func quotaResources(r corev1.ResourceRequirements) corev1.ResourceList {
+	out := corev1.ResourceList{}
+	for name, amount := range r.Requests {
+		out[corev1.DefaultResourceRequestsPrefix+name] = amount
+		if isOvercommittable(name) {
+			out[name] = amount // Quotas call requests.cpu cpu, too.
+		}
+	}
+	for name, amount := range r.Limits {
+		out["limits."+name] = amount
+	}
+	return out
+}
+
+// quotaCounts reports whether a quota counts pods of a priority class with requests and without a deadline.
+func quotaCounts(quota *corev1.ResourceQuotaSpec, class string) bool {
+	for _, scope := range quota.Scopes {
+		if scope == corev1.ResourceQuotaScopeBestEffort || scope == corev1.ResourceQuotaScopeTerminating {
+			return false
+		}
+	}
+	if quota.ScopeSelector == nil {
+		return true
+	}
+	for _, e := range quota.ScopeSelector.MatchExpressions {
+		named := slices.Contains(e.Values, class)
+		switch {
+		case e.ScopeName == corev1.ResourceQuotaScopeBestEffort, e.ScopeName == corev1.ResourceQuotaScopeTerminating:
+			return false
+		case e.ScopeName != corev1.ResourceQuotaScopePriorityClass:
+		case e.Operator == corev1.ScopeSelectorOpIn && !named, e.Operator == corev1.ScopeSelectorOpNotIn && named,
+			e.Operator == corev1.ScopeSelectorOpDoesNotExist:
+			return false
+		}
+	}
+	return true
 }

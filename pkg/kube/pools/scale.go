@@ -37,7 +37,7 @@ func (s *Scale) Hold(ctx context.Context, pool *v1alpha1.WarmPool, want Desired)
 	before := pool.Status.ScaleBefore
 	if before != nil && before.TargetRef != ref {
 		// The spec named another target before.
-		if err := s.giveBack(ctx, pool); err != nil {
+		if err := s.Release(ctx, pool); err != nil {
 			return Actual{}, err
 		}
 		before = nil
@@ -57,10 +57,11 @@ func (s *Scale) Hold(ctx context.Context, pool *v1alpha1.WarmPool, want Desired)
 		return Actual{}, err
 	}
 	if lostScale(pool) {
+		const text = "the pool was restored without its status, so it is unknown how many replicas %s had before the pool " +
+			"set them: set the %d that it has to the number to restore later, then remove the annotation %s from the pool"
 		return Actual{}, problem(
 			v1alpha1.PoolReasonScaleBeforeUnknown,
-			"the pool was restored without its status, so it is unknown how many replicas %s had before the pool set them: set "+
-				"the %d that it has to the number to restore later, then remove the annotation %s from the pool",
+			text,
 			target,
 			now.Spec.Replicas,
 			HoldsAnnotation,
@@ -92,14 +93,10 @@ func (s *Scale) Observe(ctx context.Context, pool *v1alpha1.WarmPool) (Actual, e
 
 // Release restores the previous replicas, if the pool has set any. A target that does not exist needs nothing.
 func (s *Scale) Release(ctx context.Context, pool *v1alpha1.WarmPool) error {
-	if pool.Status.ScaleBefore == nil {
+	before := pool.Status.ScaleBefore
+	if before == nil {
 		return nil
 	}
-	return s.giveBack(ctx, pool)
-}
-
-func (s *Scale) giveBack(ctx context.Context, pool *v1alpha1.WarmPool) error {
-	before := pool.Status.ScaleBefore
 	target, err := s.target(ctx, pool.Namespace, before.TargetRef)
 	if err == nil {
 		err = retry.RetryOnConflict(retry.DefaultRetry, func() error { return target.set(ctx, before.Replicas, "") })

@@ -4,13 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/warmpool"
+	"github.com/forewarm/forewarm/pkg/kube/writes"
+	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
 // poolStep is a pool at a step, with its state.
@@ -21,14 +25,17 @@ type poolStep struct {
 }
 
 // step reconciles one pool. The error is temporary, or also in the status.
-func (c *Controller) step(
-	ctx context.Context, now time.Time, newest *snapshot.Snapshot, v poolStep,
-) (poolMetrics, error) {
+func (c *Controller) step(ctx context.Context, now time.Time, newest *snapshot.Snapshot, v poolStep) error {
+	v.said = metricsOf(&v, nil)
 	switch {
 	case v.DeletionTimestamp != nil:
-		return metricsOf(&v, nil), c.releaseDeleted(ctx, now, v)
+		err := c.release(ctx, now, &v)
+		if err != nil {
+			err = c.writeStatus(ctx, now, &v, releasingStatus(v.Pool, now, err)) // The status has the error.
+		}
+		return err
 	case v.Problem != "":
-		return metricsOf(&v, nil), c.writeStatus(ctx, now, &v, invalidStatus(v.Pool, now))
+		return c.writeStatus(ctx, now, &v, invalidStatus(v.Pool, now))
 	}
 	r := c.resolveMembers(now, newest, v.Pool, v.claims)
 	l := c.leadTimesOf(now, newest, v.Pool)
@@ -43,10 +50,15 @@ func (c *Controller) step(
 	plan, memory := v.memory.Plan(now, asked, r.members, v.capacity())
 	v.memory = memory
 	if v.enforced() {
-		c.hold(ctx, now, &v, v.yield(now, v.desired(&plan), r.members), plan.Message)
+		want := Desired{Base: plan.Want}
+		if v.Resolved.Pool.Split {
+			want = Desired{Base: plan.Base, Tail: plan.Tail}
+		}
+		c.hold(ctx, now, &v, v.yield(now, want, r.members), plan.Message)
 	}
+	v.said = metricsOf(&v, &plan)
 	s := poolReport{poolStep: v, plan: plan, members: r, lead: l, notice: noticeSteps * c.interval}
-	return metricsOf(&v, &plan), errors.Join(kept, c.writeStatus(ctx, now, &v, s.status(now)))
+	return errors.Join(kept, c.writeStatus(ctx, now, &v, s.status(now)))
 }
 
 // capacity returns what the pool holds, as last observed; by the status, if this leader has not observed it yet.
@@ -79,14 +91,6 @@ func (c *Controller) observe(ctx context.Context, now time.Time, v *poolStep) {
 	v.held, v.seen = held, true
 }
 
-// desired is what a plan asks of the actuator.
-func (v *poolStep) desired(plan *warmpool.Plan) Desired {
-	if v.Resolved.Pool.Split {
-		return Desired{Base: plan.Base, Tail: plan.Tail}
-	}
-	return Desired{Base: plan.Want}
-}
-
 // hold applies what is wanted if it changed, or was not applied for a while, and at every step while chunks are missing. It
 // marks the pool first. message is the plan's.
 func (c *Controller) hold(ctx context.Context, now time.Time, v *poolStep, want Desired, message string) {
@@ -98,7 +102,7 @@ func (c *Controller) hold(ctx context.Context, now time.Time, v *poolStep, want 
 	}
 	v.attempted = v.Generation
 	switch err := c.mark(ctx, v, true); {
-	case isStale(err):
+	case writes.IsStale(err):
 		v.attempted = 0 // The next step reads the changed pool.
 		return
 	case err != nil:
@@ -112,13 +116,12 @@ func (c *Controller) hold(ctx context.Context, now time.Time, v *poolStep, want 
 	}
 	if want != v.want {
 		c.changed = append(c.changed, *v)
+		if !v.heldAt.IsZero() {
+			c.emitEvent(v.Pool, corev1.EventTypeNormal, "Resized", message)
+		}
 	}
-	resized := !v.heldAt.IsZero() && want != v.want
 	v.clearError()
 	v.held, v.want, v.heldAt = held, want, now
-	if resized {
-		c.emitEvent(v.Pool, event{reason: "Resized", message: message})
-	}
 }
 
 // backingOff reports that an attempt with this spec failed, and that it is too early to retry.
@@ -138,9 +141,6 @@ func (k *poolState) requested(want Desired) bool {
 	return asked == want
 }
 
-// isStale reports that a pool changed or was deleted since it was read.
-func isStale(err error) bool { return apierrors.IsConflict(err) || apierrors.IsNotFound(err) }
-
 // mark records whether a pool may hold something, if necessary.
 func (c *Controller) mark(ctx context.Context, v *poolStep, holds bool) error {
 	if v.marked(holds) {
@@ -149,11 +149,8 @@ func (c *Controller) mark(ctx context.Context, v *poolStep, holds bool) error {
 	after, err := c.Pools.Mark(ctx, v.Pool, holds)
 	switch {
 	case apierrors.IsForbidden(err):
-		return &Problem{Reason: v1alpha1.PoolReasonForbidden, Message: fmt.Sprintf(
-			"mode %s needs more rights: apply deploy/warm-pools, set warmPools.enforce in the chart, or check the admission policies: %s",
-			v1alpha1.PoolEnforce,
-			err,
-		)}
+		return problem(v1alpha1.PoolReasonForbidden, "mode %s needs more rights: apply deploy/warm-pools, set "+
+			"warmPools.enforce in the chart, or check the admission policies: %s", v1alpha1.PoolEnforce, err)
 	case err != nil:
 		return fmt.Errorf("mark what the pool holds: %w", err)
 	}
@@ -180,7 +177,7 @@ func (c *Controller) release(ctx context.Context, now time.Time, v *poolStep) er
 		message = "the scale that the pool had set stays as it is: the number before is unknown"
 	}
 	if err := c.mark(ctx, v, false); err != nil {
-		if isStale(err) {
+		if writes.IsStale(err) {
 			return nil // The next step sees the pool as it is.
 		}
 		c.recordError(v, err, now)
@@ -188,17 +185,53 @@ func (c *Controller) release(ctx context.Context, now time.Time, v *poolStep) er
 	}
 	v.clearError()
 	v.held, v.attempted, v.want, v.heldAt = Actual{}, 0, Desired{}, time.Time{}
-	c.emitEvent(v.Pool, event{reason: "Released", message: message})
+	c.emitEvent(v.Pool, corev1.EventTypeNormal, "Released", message)
 	return nil
 }
 
-// releaseDeleted releases what a deleted pool holds. If that fails, the status has the error.
-func (c *Controller) releaseDeleted(ctx context.Context, now time.Time, v poolStep) error {
-	if !v.mayHold() {
-		return nil
+const (
+	// yieldTime is enough for a scheduler to place what waits.
+	yieldTime = 2 * time.Minute
+	// yieldEvery is how often it is tried again.
+	yieldEvery = 10 * yieldTime
+)
+
+// yield lowers what placeholder pods hold by what the members' replicas wait for, where the scheduler does not preempt: the
+// pool would keep from its members what it holds for them. A Deployment that shrinks deletes pending pods first, so these
+// are subtracted too.
+//
+// Whether it preempts may not show in the template: a DeviceClass can stand for nvidia.com/gpu. So replicas that wait at
+// two steps beside a full pool count as well. As many that wait for longer than yieldTime wait for something else: the pool
+// gives up nothing for them, but for that time in every yieldEvery.
+func (v *poolStep) yield(now time.Time, want Desired, members []warmpool.Member) Desired {
+	c, waiting, before := v.capacity(), 0.0, v.waiting
+	for _, m := range members {
+		waiting += m.Chunks * float64(m.Waiting)
 	}
-	if err := c.release(ctx, now, &v); err != nil {
-		return c.writeStatus(ctx, now, &v, releasingStatus(v.Pool, now, err))
+	if waiting != before {
+		v.waiting, v.waitingSince = waiting, now
 	}
-	return nil
+	if waiting == 0 || c.Ready == 0 || v.Spec.Actuator.PlaceholderPods == nil ||
+		now.Sub(v.waitingSince)%yieldEvery > yieldTime ||
+		isPreempted(&v.Spec.Chunk.PodTemplate.Spec) && (before == 0 || c.Ready < c.Held) {
+		return want
+	}
+	less := int(math.Ceil(waiting)) + c.Held - c.Ready
+	tail := min(less, want.Tail)
+	return Desired{Base: max(0, want.Base-(less-tail)), Tail: want.Tail - tail}
+}
+
+// isPreempted reports whether kube-scheduler preempts placeholder pods of a template for what they hold. It does not for
+// devices that pods claim (Kubernetes 1.36; KEP-5690 is to change that), nor for shares of GPUs that a scheduler extender
+// gives: it does not ask extenders which victims would help (kubernetes/kubernetes#139270).
+func isPreempted(spec *corev1.PodSpec) bool {
+	if len(templateClaims(spec.ResourceClaims)) > 0 {
+		return false
+	}
+	for name := range chunkResources(spec).Requests {
+		if manifest.SharedByExtender(name) {
+			return false
+		}
+	}
+	return true
 }

@@ -8,11 +8,14 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/kube/informer"
 )
 
 // ScaledByAnnotation of a cluster-scoped object names the only namespace whose pools may set its scale. Anyone who may write
@@ -39,12 +42,8 @@ func (s *Scale) target(ctx context.Context, namespace string, ref v1alpha1.Targe
 	switch {
 	case meta.IsNoMatchError(err):
 		s.mapper.Reset() // The cached kinds may be older than this one.
-		return nil, problem(
-			v1alpha1.PoolReasonTargetNotFound,
-			"the cluster has no kind %s of %s",
-			ref.Kind,
-			ref.APIVersion,
-		)
+		return nil, problem(v1alpha1.PoolReasonTargetNotFound, "the cluster has no kind %s of %s",
+			ref.Kind, ref.APIVersion)
 	case err != nil:
 		return nil, fmt.Errorf("look for the kind %s: %w", ref.Kind, err)
 	case mapping.Scope.Name() == meta.RESTScopeNameNamespace:
@@ -56,10 +55,7 @@ func (s *Scale) target(ctx context.Context, namespace string, ref v1alpha1.Targe
 
 // checkGranted returns a Problem where a cluster-scoped target does not name a namespace. Its scale does not have its annotations.
 func checkGranted(
-	ctx context.Context,
-	client dynamic.ResourceInterface,
-	namespace string,
-	ref v1alpha1.TargetRef,
+	ctx context.Context, client dynamic.ResourceInterface, namespace string, ref v1alpha1.TargetRef,
 ) error {
 	const leaves = "%s is cluster-scoped, and %s, so the pool leaves its replicas as they are: "
 	object, err := client.Get(ctx, ref.Name, metav1.GetOptions{})
@@ -67,30 +63,20 @@ func checkGranted(
 	case apierrors.IsNotFound(err):
 		return problem(v1alpha1.PoolReasonTargetNotFound, "%s does not exist", refOf(ref))
 	case apierrors.IsForbidden(err):
-		return problem(
-			v1alpha1.PoolReasonForbidden,
+		return problem(v1alpha1.PoolReasonForbidden,
 			leaves+"grant get on it to Forewarm's service account by a ClusterRole, "+
 				"next to patch on its scale (docs/warm-pools.md)",
-			refOf(ref),
-			"Forewarm may not read which namespace may scale it",
-		)
+			refOf(ref), "Forewarm may not read which namespace may scale it")
 	case err != nil:
 		return fmt.Errorf("read %s: %w", refOf(ref), err)
 	case object.GetAnnotations()[ScaledByAnnotation] != namespace:
-		return problem(
-			v1alpha1.PoolReasonTargetNotGranted,
-			leaves+"its operator sets its annotation %s to %s, or name a target "+
-				"in the pool's namespace",
-			refOf(ref),
-			"does not name the namespace "+namespace,
-			ScaledByAnnotation,
-			namespace,
-		)
+		return problem(v1alpha1.PoolReasonTargetNotGranted,
+			leaves+"its operator sets its annotation %s to %s, or name a target in the pool's namespace",
+			refOf(ref), "does not name the namespace "+namespace, ScaledByAnnotation, namespace)
 	}
 	return nil
 }
 
-// String returns the kind and the name.
 func (t *scaleTarget) String() string { return refOf(t.TargetRef) }
 
 func refOf(ref v1alpha1.TargetRef) string { return ref.Kind + "/" + ref.Name }
@@ -128,12 +114,8 @@ func (t *scaleTarget) set(ctx context.Context, replicas int32, version string) e
 func (t *scaleTarget) scaleError(doing string, err error) error {
 	switch {
 	case apierrors.IsNotFound(err):
-		return problem(
-			v1alpha1.PoolReasonTargetNotFound,
-			"%s does not exist in %s, or has no scale subresource",
-			t,
-			t.where(),
-		)
+		return problem(v1alpha1.PoolReasonTargetNotFound, "%s does not exist in %s, or has no scale subresource",
+			t, t.where())
 	case apierrors.IsForbidden(err) && doing == "set":
 		role := "a Role in " + t.namespace
 		if t.namespace == "" {
@@ -149,4 +131,143 @@ func (t *scaleTarget) scaleError(doing string, err error) error {
 		return problem(v1alpha1.PoolReasonRejected, "cannot %s the scale of %s: %s", doing, t, errorLine(err))
 	}
 	return fmt.Errorf("%s the scale of %s in %s: %w", doing, t, t.where(), err)
+}
+
+// scaler is a kind of object whose reference to a workload means that it serves.
+type scaler struct {
+	resource schema.GroupVersionResource
+	kind     string
+	// path leads to the reference.
+	path []string
+}
+
+// scalers returns the kinds that refer to serving workloads: autoscalers and Forecasts.
+func scalers() []scaler {
+	autoscaling := schema.GroupVersion{Group: "autoscaling", Version: "v2"}
+	keda := schema.GroupVersion{Group: "keda.sh", Version: "v1alpha1"}
+	return []scaler{
+		{v1alpha1.GroupVersion().WithResource("forecasts"), v1alpha1.ForecastKind, []string{"spec", "targetRef"}},
+		{
+			autoscaling.WithResource("horizontalpodautoscalers"),
+			"HorizontalPodAutoscaler",
+			[]string{"spec", "scaleTargetRef"},
+		},
+		{keda.WithResource("scaledobjects"), "ScaledObject", []string{"spec", "scaleTargetRef"}},
+	}
+}
+
+// referring returns the objects of a kind in a namespace, or in all if that is empty, that refer to a target; none in a
+// cluster without the kind.
+func (s *Scale) referring(
+	ctx context.Context, k scaler, namespace string, target *scaleTarget,
+) ([]unstructured.Unstructured, error) {
+	var out []unstructured.Unstructured
+	list := func(o metav1.ListOptions) (runtime.Object, error) {
+		return s.client.Resource(k.resource).Namespace(namespace).List(ctx, o)
+	}
+	err := eachItem(ctx, list, metav1.ListOptions{}, func(object runtime.Object) {
+		if one, is := object.(*unstructured.Unstructured); is && refers(one, k.path, target.TargetRef) {
+			out = append(out, *one)
+		}
+	})
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case apierrors.IsForbidden(err):
+		return nil, problem(v1alpha1.PoolReasonForbidden,
+			"cannot list %ss in %s, so it is unknown whether %s serves: apply deploy/default, or upgrade the chart",
+			k.kind, target.where(), target)
+	case err != nil:
+		return nil, fmt.Errorf("list %ss in %s: %w", k.kind, target.where(), err)
+	}
+	return out, nil
+}
+
+// checkServing returns a Problem where a target serves: a Forecast or an autoscaler of its namespace refers to it, or one of any
+// namespace if the target is cluster-scoped. Objects of other namespaces than the pool's are not named.
+func (s *Scale) checkServing(ctx context.Context, namespace string, target *scaleTarget) error {
+	for _, k := range scalers() {
+		all, err := s.referring(ctx, k, target.namespace, target)
+		if err != nil {
+			return err
+		}
+		if len(all) > 0 {
+			name := "the " + k.kind + " " + all[0].GetName()
+			if other := all[0].GetNamespace(); other != namespace {
+				name = fmt.Sprintf("a %s in the namespace %s", k.kind, other)
+			}
+			return problem(v1alpha1.PoolReasonTargetServes,
+				"%s serves, because %s refers to it. A pool never scales what serves: name a target of the pool's own",
+				target, name)
+		}
+	}
+	return nil
+}
+
+// refers reports whether an object refers to a target, in any version of its group.
+func refers(object *unstructured.Unstructured, path []string, target v1alpha1.TargetRef) bool {
+	found, _, err := unstructured.NestedMap(object.Object, path...)
+	if err != nil {
+		return false // It refers to nothing.
+	}
+	field := func(name, standard string) string {
+		if text, isText := found[name].(string); isText && text != "" {
+			return text
+		}
+		return standard
+	}
+	// KEDA's default is a Deployment.
+	return field("name", "") == target.Name && field("kind", "Deployment") == target.Kind &&
+		groupOf(field("apiVersion", "apps/v1")) == groupOf(target.APIVersion)
+}
+
+func groupOf(version string) string {
+	v, err := schema.ParseGroupVersion(version)
+	if err != nil {
+		return version
+	}
+	return v.Group
+}
+
+// checkOlderPool returns a Problem where an older pool of the namespace scales the target: two would undo each
+// other's work, and the second would restore what the first had set.
+func (s *Scale) checkOlderPool(ctx context.Context, pool *v1alpha1.WarmPool, target *scaleTarget) error {
+	all, err := s.referring(ctx, poolsBy("spec", "actuator", "scale", "targetRef"), pool.Namespace, target)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if informer.CompareAge[metav1.Object](&all[i], pool) < 0 {
+			return problem(v1alpha1.PoolReasonTargetOfOlderPool, "the older pool %s scales %s: name another target",
+				all[i].GetName(), target)
+		}
+	}
+	before := pool.Status.ScaleBefore
+	if target.namespace != "" || before != nil && before.TargetRef == target.TargetRef {
+		return nil
+	}
+	return s.checkRestored(ctx, pool, target)
+}
+
+// checkRestored returns a Problem where a pool of any namespace has set a cluster-scoped target and not restored it, because the
+// target names another namespace since. A pool that was never allowed to set it is in no one's way.
+func (s *Scale) checkRestored(ctx context.Context, pool *v1alpha1.WarmPool, target *scaleTarget) error {
+	all, err := s.referring(ctx, poolsBy("status", "scaleBefore", "targetRef"), target.namespace, target)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if other := all[i].GetNamespace(); other != pool.Namespace {
+			return problem(v1alpha1.PoolReasonTargetOfOlderPool,
+				"a pool in the namespace %s has set %s and not restored it: "+
+					"delete that pool while the target's annotation %s names its namespace",
+				other, target, ScaledByAnnotation)
+		}
+	}
+	return nil
+}
+
+// poolsBy returns the pools whose reference to a target is at a path.
+func poolsBy(path ...string) scaler {
+	return scaler{v1alpha1.GroupVersion().WithResource("warmpools"), v1alpha1.WarmPoolKind, path}
 }

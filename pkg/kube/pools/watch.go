@@ -3,6 +3,8 @@ package pools
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -10,13 +12,17 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/kube/informer"
+	"github.com/forewarm/forewarm/pkg/kube/writes"
+	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
 // Watch watches the pools of all namespaces. Each is decoded by itself, so that one that does not fit its type does
@@ -37,7 +43,7 @@ func NewWatch(cluster *rest.Config, log *slog.Logger) (*Watch, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a client for WarmPools: %w", err)
 	}
-	w := &Watch{log: log, client: client.Resource(resource())}
+	w := &Watch{log: log, client: client.Resource(v1alpha1.GroupVersion().WithResource("warmpools"))}
 	w.Watch = informer.New(informer.From(w.client, client, ""), newPool, informer.Config[Pool]{
 		Name:    "WarmPools",
 		Advice:  "apply deploy/default, or upgrade the chart, to use warm pools",
@@ -46,16 +52,12 @@ func NewWatch(cluster *rest.Config, log *slog.Logger) (*Watch, error) {
 		Failed:  w.logProblem,
 		Bound: &informer.Bound[Pool]{
 			Limit:   maxPerNamespace,
-			Compare: byAge,
+			Compare: informer.CompareAge[*Pool],
 			Stub:    tooMany,
 			Get:     informer.GetBy(w.client),
 		},
 	})
 	return w, nil
-}
-
-func resource() schema.GroupVersionResource {
-	return v1alpha1.GroupVersion().WithResource("warmpools")
 }
 
 // List returns the pools of all namespaces, in the order of their namespaces and names. Read only.
@@ -74,7 +76,7 @@ func (w *Watch) Covered(namespace, forecast string) (pool string, since time.Tim
 	if len(found) == 0 {
 		return "", time.Time{}, false
 	}
-	oldest := slices.MinFunc(found, byAge)
+	oldest := slices.MinFunc(found, informer.CompareAge)
 	i := slices.IndexFunc(oldest.Status.Covered, func(c v1alpha1.Cover) bool { return c.Forecast == forecast })
 	return oldest.Name, oldest.Status.Covered[i].Since.Time, true
 }
@@ -102,4 +104,152 @@ func (w *Watch) logProblem(ctx context.Context, problem *informer.ReadError) {
 		level = slog.LevelInfo // This cluster uses Forecasts only.
 	}
 	w.log.Log(ctx, level, "warm pools are off", "reason", problem)
+}
+
+// Finalizer keeps a pool until the scale that it set was restored. Objects that a pool owns need none: Kubernetes deletes them
+// with it, also where Forewarm is gone already.
+const Finalizer = v1alpha1.GroupName + "/warm-pool"
+
+// HoldsAnnotation marks a pool that may hold something.
+const HoldsAnnotation = v1alpha1.GroupName + "/holds-capacity"
+
+// Pool is a WarmPool of the cluster, immutable.
+type Pool struct {
+	// WarmPool has its defaults. An invalid pool has only metadata and status.
+	*v1alpha1.WarmPool
+	// Resolved is the input of the planner; Problem is why there is none: all problems in one line.
+	Resolved manifest.ResolvedPool
+	Problem  string
+	// unread is why the finalizers were not read; empty where they were.
+	unread string
+	// spec is the condition of a pool with fields that Forewarm or the cluster does not know; else nil.
+	spec *metav1.Condition
+}
+
+// maxPerNamespace is how many pools of a namespace are kept, and maxSize how large the spec of one may be in memory. That of a
+// pod with sixteen containers is about 30 KiB.
+const (
+	maxPerNamespace = 100
+	maxSize         = 256 << 10
+)
+
+// newPool decodes a pool.
+func newPool(object *unstructured.Unstructured) *Pool {
+	p := &Pool{
+		WarmPool: &v1alpha1.WarmPool{}, unread: informer.FinalizersProblem(object),
+		spec: writes.CheckSpec(object, &v1alpha1.WarmPool{}),
+	}
+	v1alpha1.ReadStatus(object, &p.Status)
+	p.Resolved, p.Problem = resolve(object)
+	if p.Problem == "" {
+		p.Spec = p.Resolved.Object.Spec
+	}
+	p.Resolved.Object = nil // Its spec is the pool's.
+	p.Namespace, p.Name, p.UID = object.GetNamespace(), object.GetName(), object.GetUID()
+	p.Generation, p.ResourceVersion = object.GetGeneration(), object.GetResourceVersion()
+	p.CreationTimestamp, p.DeletionTimestamp = object.GetCreationTimestamp(), object.GetDeletionTimestamp()
+	p.Finalizers, p.Annotations = object.GetFinalizers(), object.GetAnnotations()
+	p.APIVersion, p.Kind = v1alpha1.GroupVersion().String(), v1alpha1.WarmPoolKind
+	return p
+}
+
+// resolve reads the spec of a pool, or returns why it cannot be read.
+func resolve(object *unstructured.Unstructured) (resolved manifest.ResolvedPool, problem string) {
+	if problem := informer.SpecProblem(object); problem != "" {
+		return manifest.ResolvedPool{}, problem
+	}
+	decoded, err := manifest.PoolFromObject(object.Object)
+	if err != nil {
+		return manifest.ResolvedPool{}, err.Error()
+	}
+	if size := informer.SizeOf(decoded.Spec); size > maxSize {
+		const text = "its spec takes %d KiB of memory, and Forewarm keeps at most %d KiB: " +
+			"remove from spec.chunk.podTemplate what placeholders do not need"
+		return manifest.ResolvedPool{}, fmt.Sprintf(text, size>>10, maxSize>>10)
+	}
+	resolved, problems := manifest.ResolvePool(decoded)
+	return resolved, manifest.JoinProblems(problems)
+}
+
+// tooMany is a pool that is not kept because its namespace has too many.
+func tooMany(p *Pool) *Pool {
+	return &Pool{
+		WarmPool: &v1alpha1.WarmPool{TypeMeta: p.TypeMeta, ObjectMeta: p.ObjectMeta, Status: p.Status},
+		Problem: fmt.Sprintf("the namespace has %d WarmPools that are older, and Forewarm reads no more: delete one",
+			maxPerNamespace),
+		unread: p.unread, spec: p.spec,
+	}
+}
+
+func (p *Pool) key() snapshot.Key { return snapshot.Key{Namespace: p.Namespace, Name: p.Name} }
+
+// memberKey returns the key of a Forecast in the pool's namespace.
+func (p *Pool) memberKey(forecast string) snapshot.Key {
+	return snapshot.Key{Namespace: p.Namespace, Name: forecast}
+}
+
+// mayHold reports that the pool may hold something. Before HoldsAnnotation was introduced, the finalizer alone said so.
+func (p *Pool) mayHold() bool {
+	return p.Annotations[HoldsAnnotation] != "" || hasFinalizer(p.WarmPool)
+}
+
+func hasFinalizer(pool *v1alpha1.WarmPool) bool { return slices.Contains(pool.Finalizers, Finalizer) }
+
+// needsFinalizer reports that the pool may have set the scale of another object: that does not end with the pool. The number to
+// restore is in the status before.
+func (p *Pool) needsFinalizer() bool {
+	return p.Status.ScaleBefore != nil || p.Resolved.Actuator == manifest.ActuatorScale && lostScale(p.WarmPool)
+}
+
+// lostScale reports that a pool may have set a scale, and that its status does not have the number to restore: it was restored from a
+// backup, which has no status. What the target has now may be the pool's own number.
+func lostScale(pool *v1alpha1.WarmPool) bool {
+	return pool.Status.ScaleBefore == nil && pool.Annotations[HoldsAnnotation] != "" && hasFinalizer(pool)
+}
+
+// marked reports whether the object says what the pool may hold.
+func (p *Pool) marked(holds bool) bool {
+	if !holds {
+		return !p.mayHold()
+	}
+	return p.Annotations[HoldsAnnotation] != "" && hasFinalizer(p.WarmPool) == p.needsFinalizer()
+}
+
+// enforced reports that the plan is held.
+func (p *Pool) enforced() bool { return p.Spec.Mode == v1alpha1.PoolEnforce }
+
+// UpdateStatus replaces the status of a pool. The API server rejects it if the pool has changed since it was read,
+// and so the write of a previous leader.
+func (w *Watch) UpdateStatus(ctx context.Context, p *Pool, status *v1alpha1.WarmPoolStatus) error {
+	_, err := writes.UpdateStatus(ctx, w.client, p.WarmPool, status)
+	return err
+}
+
+// Mark records that the pool may hold something, or that it holds nothing, and returns the new pool. It fails if the pool
+// has changed since it was read.
+func (w *Watch) Mark(ctx context.Context, p *Pool, holds bool) (*Pool, error) {
+	if p.unread != "" {
+		return nil, errors.New(p.unread) // Those that were not read would be removed.
+	}
+	finalizers := slices.DeleteFunc(slices.Clone(p.Finalizers), func(f string) bool { return f == Finalizer })
+	annotation := any(nil)
+	if holds {
+		annotation = "true"
+	}
+	if holds && p.needsFinalizer() {
+		finalizers = append(finalizers, Finalizer)
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"resourceVersion": p.ResourceVersion, "finalizers": finalizers,
+		"annotations": map[string]any{HoldsAnnotation: annotation},
+	}})
+	if err != nil {
+		return nil, fmt.Errorf("convert: %w", err)
+	}
+	after, err := w.client.Namespace(p.Namespace).
+		Patch(ctx, p.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: writes.Manager})
+	if err != nil {
+		return nil, err
+	}
+	return newPool(after), nil
 }

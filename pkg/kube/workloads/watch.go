@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
+	"github.com/forewarm/forewarm/pkg/kube/changes"
 	"github.com/forewarm/forewarm/pkg/kube/informer"
 )
 
@@ -57,7 +58,7 @@ type Watch struct {
 	scales dynamic.Interface
 	pods   kubernetes.Interface
 
-	changed chan struct{}
+	changed changes.Signal
 	// due has the workloads whose scale is to be read.
 	due workqueue.TypedDelayingInterface[leadtime.Workload]
 
@@ -94,18 +95,13 @@ func New(cluster *rest.Config, config Config, wanted func() []leadtime.Workload,
 	return &Watch{
 		config: config, wanted: wanted, log: log, scales: scales, pods: pods,
 		mapper:    restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(asking)),
-		changed:   make(chan struct{}, 1),
+		changed:   changes.NewSignal(),
 		following: map[leadtime.Workload]*follower{}, namespaces: map[string]*namespace{}, logged: map[string]bool{},
 	}, nil
 }
 
 // Changed tells the watch to call its function again. It does not block.
-func (w *Watch) Changed() {
-	select {
-	case w.changed <- struct{}{}:
-	default: // The next call is pending already.
-	}
-}
+func (w *Watch) Changed() { w.changed.Enqueue() }
 
 // Run watches the wanted workloads until the context ends.
 func (w *Watch) Run(ctx context.Context) {

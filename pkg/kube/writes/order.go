@@ -9,6 +9,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
+// Urgency is how soon the change of a status must be written.
+type Urgency int
+
+const (
+	// Unchanged: nothing changed.
+	Unchanged Urgency = iota
+	// Routine: a number or a text changed.
+	Routine
+	// Urgent: a condition, the state, or what the next steps depend on changed.
+	Urgent
+)
+
 // class of a write.
 type class int
 
@@ -46,10 +58,9 @@ func Sort[T any](q *Queue, now time.Time, list []T, of func(T) (object metav1.Ob
 			tried:     q.Tried(object, now),
 		}
 	}
-	slices.SortStableFunc(
-		places,
-		func(a, b place[T]) int { return cmp.Or(cmp.Compare(a.class, b.class), a.tried.Compare(b.tried)) },
-	)
+	slices.SortStableFunc(places, func(a, b place[T]) int {
+		return cmp.Or(cmp.Compare(a.class, b.class), a.tried.Compare(b.tried))
+	})
 	turns := map[string]float64{}
 	for i := range places {
 		p := &places[i]

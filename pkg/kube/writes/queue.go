@@ -1,6 +1,7 @@
 package writes
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -140,13 +141,8 @@ func (q *Queue) Step(ctx context.Context, now time.Time, due []Write) (int, erro
 		}
 		done, err := q.do(ctx, now, w)
 		if err != nil {
-			return written, fmt.Errorf(
-				"write the status of %s %s/%s: %w",
-				q.kind,
-				w.Object.GetNamespace(),
-				w.Object.GetName(),
-				err,
-			)
+			return written, fmt.Errorf("write the status of %s %s/%s: %w", q.kind, w.Object.GetNamespace(),
+				w.Object.GetName(), err)
 		}
 		if done {
 			written++
@@ -210,7 +206,7 @@ func (q *Queue) note(ctx context.Context, object Object, now time.Time, err erro
 	}
 	r.until = now.Add(min(minPause<<min(r.failures, 8), maxPause))
 	r.failures++
-	if isStale(err) {
+	if IsStale(err) {
 		return
 	}
 	r.refused = true
@@ -219,27 +215,48 @@ func (q *Queue) note(ctx context.Context, object Object, now time.Time, err erro
 
 // tell logs and emits once why an object is refused. What the rate does not allow is told at a later attempt.
 func (q *Queue) tell(ctx context.Context, r *record, object Object, now time.Time, err error) {
-	cause := string(apierrors.ReasonForError(err))
-	if cause == "" {
-		cause = err.Error()
-	}
+	cause := cmp.Or(string(apierrors.ReasonForError(err)), err.Error())
 	if cause == r.cause || !q.lines.AllowN(now, 1) {
 		return
 	}
 	r.cause = cause
-	q.log.WarnContext(
-		ctx,
+	q.log.WarnContext(ctx,
 		"the API server refuses the status of an object, which is tried again after pauses of up to "+
 			"five minutes: correct the object, or the policy that refuses it",
-		"kind",
-		q.kind,
-		"object",
-		object.GetNamespace()+"/"+object.GetName(),
-		"error",
-		err,
-	)
+		"kind", q.kind, "object", object.GetNamespace()+"/"+object.GetName(), "error", err)
 	if q.events != nil {
 		q.events.Event(object, corev1.EventTypeWarning, reasonRefused,
 			v1alpha1.ClipEvent("the API server refuses the status, which is as it was: "+err.Error()))
+	}
+}
+
+var _ prometheus.Collector = (*Queue)(nil)
+
+// newDesc describes the metric of a kind. Each kind has a description of its own, so that all can be registered.
+func newDesc(kind string) *prometheus.Desc {
+	return prometheus.NewDesc(
+		"forewarm_status_refused_objects",
+		"Objects whose status the API server refused at the last attempt: the object is too large, or an admission policy refuses it. "+
+			"Only the leader has this metric. Absent for namespaces without such objects.",
+		[]string{"namespace"},
+		prometheus.Labels{"kind": kind},
+	)
+}
+
+// Describe implements prometheus.Collector.
+func (q *Queue) Describe(out chan<- *prometheus.Desc) { out <- q.desc }
+
+// Collect sends the number of refused objects of each namespace that has any.
+func (q *Queue) Collect(out chan<- prometheus.Metric) {
+	counts := map[string]int{}
+	q.mu.Lock()
+	for _, r := range q.objects {
+		if r.refused {
+			counts[r.namespace]++
+		}
+	}
+	q.mu.Unlock()
+	for namespace, n := range counts {
+		out <- prometheus.MustNewConstMetric(q.desc, prometheus.GaugeValue, float64(n), namespace)
 	}
 }

@@ -42,31 +42,26 @@ func CheckSpec(object *unstructured.Unstructured, typed any) *metav1.Condition {
 	out := metav1.Condition{Type: ConditionSpec, Status: metav1.ConditionFalse}
 	if lost := lostFields(object); len(lost) > 0 {
 		out.Reason, out.Message = ReasonFieldsDropped, fmt.Sprintf(
-			"the object was written with %s, which the cluster's "+
-				"CustomResourceDefinition does not have, or did not have for a while: upgrade the chart, and apply the object again",
-			listed(lost),
-		)
+			"the object was written with %s, which the cluster's CustomResourceDefinition does not have, or did not "+
+				"have for a while: upgrade the chart, and apply the object again", FirstOf(lost))
 		return &out
 	}
 	if unknown := unknownFields(object, typed); len(unknown) > 0 {
 		out.Reason, out.Message = ReasonFieldsUnknown, fmt.Sprintf(
 			"this version of Forewarm does not know %s, and ignores it: upgrade Forewarm, or remove it",
-			listed(unknown),
-		)
+			FirstOf(unknown))
 		return &out
 	}
 	return nil
 }
 
-// listed names a few fields.
-func listed(fields []string) string {
-	const named = 5
-	slices.Sort(fields)
-	fields = slices.Compact(fields)
-	if more := len(fields) - named; more > 0 {
-		return fmt.Sprintf("%s and %d more", humanize.List(fields[:named]), more)
+// FirstOf lists the first five names, and says how many more there are.
+func FirstOf(names []string) string {
+	const most = 5
+	if more := len(names) - most; more > 0 {
+		return fmt.Sprintf("%s and %d more", humanize.List(names[:most]), more)
 	}
-	return humanize.List(fields)
+	return humanize.List(names)
 }
 
 // unknownFields returns the fields of an object's spec that its type does not have.
@@ -82,7 +77,8 @@ func unknownFields(object *unstructured.Unstructured, typed any) []string {
 			out = append(out, "spec."+strings.TrimSuffix(field, `"`))
 		}
 	}
-	return out
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // lostFields returns the fields of an object's spec that somebody has set, by the managed fields, and that it does not have.
@@ -99,7 +95,8 @@ func lostFields(object *unstructured.Unstructured) []string {
 			out = append(out, fields.Spec.lost("spec", object.Object["spec"])...)
 		}
 	}
-	return out
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // managed is a set of fields as managed fields have it: f:name is a field, k:{…} is the item of a list with these keys.

@@ -1,0 +1,166 @@
+package pools
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/warmpool"
+	"github.com/forewarm/forewarm/pkg/kube/writes"
+)
+
+// Limits of all status writes together.
+const (
+	writesPerSecond = 10
+	burst           = 50
+)
+
+// writeStatus writes a status that has changed, and emits events.
+func (c *Controller) writeStatus(
+	ctx context.Context, now time.Time, v *poolStep, status *v1alpha1.WarmPoolStatus,
+) error {
+	waited := now.Sub(c.queue.Tried(v, now))
+	switch urgencyOf(&v.Status, status) {
+	case writes.Unchanged:
+		if equality.Semantic.DeepEqual(status.Memory, v.Status.Memory) || waited < memorySteps*c.interval {
+			return nil
+		}
+	case writes.Routine:
+		if waited < statusSteps*c.interval {
+			return nil
+		}
+	case writes.Urgent:
+	}
+	written, err := c.queue.Step(ctx, now, []writes.Write{{Object: v.WarmPool, Do: func(ctx context.Context) error {
+		return c.Pools.UpdateStatus(ctx, v.Pool, status)
+	}}})
+	if written > 0 {
+		c.emitChanges(v.Pool, status)
+	}
+	return err
+}
+
+// urgencyOf returns the urgency of the change between two statuses.
+func urgencyOf(before, after *v1alpha1.WarmPoolStatus) writes.Urgency {
+	switch {
+	case before.ObservedGeneration != after.ObservedGeneration,
+		before.State != after.State,
+		!equality.Semantic.DeepEqual(before.ScaleBefore, after.ScaleBefore),
+		!slices.Equal(before.Covered, after.Covered),
+		!slices.EqualFunc(before.Conditions, after.Conditions, v1alpha1.SameCondition):
+		return writes.Urgent
+	}
+	same := *after
+	same.Memory = before.Memory
+	if equality.Semantic.DeepEqual(before, &same) {
+		return writes.Unchanged
+	}
+	return writes.Routine
+}
+
+// emitChanges emits an event for each condition that changed its status, or is False for another reason. Ready is left
+// out: it follows from the others and from the plan, which changes many times a day.
+func (c *Controller) emitChanges(p *Pool, after *v1alpha1.WarmPoolStatus) {
+	for _, now := range after.Conditions {
+		if now.Type == v1alpha1.PoolConditionReady && after.State != v1alpha1.PoolReasonInvalid &&
+			after.State != v1alpha1.PoolReasonReleasing {
+			continue
+		}
+		before := meta.FindStatusCondition(p.Status.Conditions, now.Type)
+		switch good := now.Status == metav1.ConditionTrue; {
+		case good && before != nil && before.Status == metav1.ConditionFalse:
+			c.emitEvent(p, corev1.EventTypeNormal, now.Type, now.Message)
+		case !good && (before == nil || before.Status != now.Status || before.Reason != now.Reason):
+			c.emitEvent(p, corev1.EventTypeWarning, now.Reason, now.Message)
+		}
+	}
+}
+
+func (c *Controller) emitEvent(p *Pool, kind, reason, message string) {
+	if c.events != nil {
+		c.events.Event(p.WarmPool, kind, reason, v1alpha1.ClipEvent(message))
+	}
+}
+
+var _ prometheus.Collector = (*Controller)(nil)
+
+// poolMetrics are the metrics of a pool; unknown ones are left out.
+type poolMetrics struct {
+	namespace, name string
+	budget          float64
+	planned         bool
+	// values in the order of descriptions.
+	values [6]float64
+}
+
+func newDesc(name, help string) *prometheus.Desc {
+	return prometheus.NewDesc("forewarm_warm_pool_"+name, help, []string{"namespace", "pool"}, nil)
+}
+
+//nolint:gochecknoglobals // Constants.
+var descriptions = [...]*prometheus.Desc{
+	newDesc("wanted_chunks", "Chunks that the members' forecasts ask for, within the pool's bounds."),
+	newDesc("held_chunks", "Chunks requested from the actuator; 0 in mode Recommend."),
+	newDesc("ready_chunks", "Held chunks whose capacity is there."),
+	newDesc("borrowed_chunks", "Chunks that members' pods have taken and that are not replaced yet."),
+	newDesc("idle_gpu_seconds", "GPU-seconds that the pool's chunks have stood idle today (UTC)."),
+	newDesc("falling_back",
+		"1 while the fallback is held, because forecasts are unreliable or the budget is spent, else 0."),
+}
+
+//nolint:gochecknoglobals // A constant.
+var budgetDesc = newDesc("budget_gpu_seconds", "GPU-seconds that may stand idle in a day (UTC).")
+
+// secondsPerHour converts GPU-hours to GPU-seconds.
+const secondsPerHour = 3600
+
+// metricsOf returns the metrics of a pool; the plan is nil where there was none.
+func metricsOf(v *poolStep, plan *warmpool.Plan) poolMetrics {
+	g := poolMetrics{namespace: v.Namespace, name: v.Name, budget: v.Resolved.Pool.Budget * secondsPerHour}
+	if plan == nil {
+		return g
+	}
+	g.planned = true
+	for i, n := range []int{plan.Want, v.capacity().Held, v.capacity().Ready, plan.Borrowed} {
+		g.values[i] = float64(n)
+	}
+	g.values[4] = plan.Idle * secondsPerHour
+	if plan.State == warmpool.FallingBack || plan.State == warmpool.OverBudget {
+		g.values[5] = 1
+	}
+	return g
+}
+
+// Describe implements prometheus.Collector.
+func (*Controller) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range descriptions {
+		out <- d
+	}
+	out <- budgetDesc
+}
+
+// Collect sends the metrics of every pool at the newest step. Only the leader sends any, so that a sum over replicas
+// counts each pool once.
+func (c *Controller) Collect(out chan<- prometheus.Metric) {
+	all := c.metrics.Load()
+	if all == nil {
+		return
+	}
+	for _, g := range *all {
+		if g.budget > 0 {
+			out <- prometheus.MustNewConstMetric(budgetDesc, prometheus.GaugeValue, g.budget, g.namespace, g.name)
+		}
+		for i, d := range descriptions {
+			if g.planned {
+				out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, g.values[i], g.namespace, g.name)
+			}
+		}
+	}
+}
