@@ -187,31 +187,6 @@ func may(t *testing.T, c *apiservertest.Cluster, who string, ask authorization.R
 	return review.Status.Allowed
 }
 
-// object is what the tests ask of a rendered manifest.
-type object struct {
-	Kind     string `json:"kind"`
-	Metadata struct {
-		Name string `json:"name"`
-	} `json:"metadata"`
-	Spec struct {
-		DNSNames   []string `json:"dnsNames"`
-		SecretName string   `json:"secretName"`
-	} `json:"spec"`
-}
-
-func render(t *testing.T, c *apiservertest.Cluster, folder string) []object {
-	t.Helper()
-	var out []object
-	for document := range strings.SplitSeq(c.MustKubectl(t, "", "kustomize", "deploy/"+folder), "\n---\n") {
-		var o object
-		if err := yaml.Unmarshal([]byte(document), &o); err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, o)
-	}
-	return out
-}
-
 // testKEDAScaler looks at the whole of what is applied: arguments, port and Secret must come together.
 func testKEDAScaler(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()

@@ -68,12 +68,16 @@ func (c *Controller) resolveMembers(now time.Time, newest *snapshot.Snapshot, p 
 	var r membership
 	for _, m := range p.Resolved.Members {
 		key := p.memberKey(m.Forecast)
-		if oldest := slices.MinFunc(by[key], informer.CompareAge); oldest.UID != p.UID {
+		rivals := by[key]
+		if len(rivals) == 0 {
+			rivals = []*Pool{p}
+		}
+		if oldest := slices.MinFunc(rivals, informer.CompareAge); oldest.UID != p.UID {
 			r.addProblem(v1alpha1.PoolReasonMemberOfOlderPool, fmt.Sprintf(
 				"%s counts for the older pool %s: remove it from one of the two", m.Forecast, oldest.Name))
 			continue
 		}
-		for _, rival := range by[key] {
+		for _, rival := range rivals {
 			if rival.UID != p.UID {
 				r.remarks = append(r.remarks, fmt.Sprintf(
 					"%s counts here, and not for the newer pool %s", m.Forecast, rival.Name))
