@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
@@ -344,4 +346,67 @@ func (l *Loop) snapshot(jobs []Job, now time.Time) *snapshot.Snapshot {
 		entries[t.Key] = e
 	}
 	return snapshot.New(now, entries, pending, l.stats)
+}
+
+// logChanges logs what has changed since the previous snapshot: a demand is suspect; under an objective another
+// candidate is selected; the objective is met or missed. Changes of an objective that a changed object causes are not
+// logged.
+func logChanges(ctx context.Context, log *slog.Logger, before, after *snapshot.Snapshot) {
+	if before == nil {
+		return
+	}
+	for _, key := range after.Keys() {
+		was, is := before.Get(key), after.Get(key)
+		logSuspect(ctx, log, was, is)
+		if was == nil || was.Partial || was.Objective == nil || is.Objective == nil || was.Generation != is.Generation {
+			continue
+		}
+		for _, c := range is.Objective.ChangesSince(was.Objective.Selection.Selected, was.Objective.Verdict) {
+			level := slog.LevelInfo
+			if c.Missed {
+				level = slog.LevelWarn
+			}
+			log.Log(ctx, level, "an objective changed",
+				"forecast", key.String(), "reason", c.Reason, "now", c.Message)
+		}
+	}
+}
+
+func logSuspect(ctx context.Context, log *slog.Logger, was, is *snapshot.ForecastState) {
+	words, suspect := is.Suspect()
+	if !suspect {
+		return
+	}
+	if was != nil {
+		if _, already := was.Suspect(); already {
+			return
+		}
+	}
+	log.WarnContext(ctx, "a demand is suspect", "forecast", is.Key.String(), "reason", snapshot.ReasonSuspect, "now",
+		words)
+}
+
+// applyPause replaces the value of an entry that is not published yet. The worker knows nothing of it: it learns on, and its forecast
+// serves at the step at which the pause ends.
+func applyPause(e *snapshot.ForecastState, p decide.Pause) {
+	if p == (decide.Pause{}) {
+		return
+	}
+	c := snapshot.Condition{
+		Type: snapshot.ConditionPaused, True: p.Active(), Reason: reasonAsBefore, Message: p.Message(),
+	}
+	switch {
+	case p.Invalid != "":
+		c.Reason = reasonInvalidAnnotation
+	case p.Assumed != "":
+		c.Reason = reasonBeforeAssumed
+	}
+	e.Conditions = append(e.Conditions, c)
+	if !p.Active() || !e.State.Serves() {
+		return
+	}
+	steps := min(1+int((p.Hold+e.Step-1)/e.Step), len(e.Newest))
+	held := series.MaxKnown(e.Newest[len(e.Newest)-steps:]...)
+	e.Decision = p.Apply(e.Decision, series.MaxKnown(e.Observed, held))
+	e.Settings.Mode = decide.Shadow // So the comparison says what Forewarm would have come to.
 }

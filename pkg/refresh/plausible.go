@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
@@ -12,6 +15,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/printable"
 )
 
 // judgeInterval is how often the signal is judged. What is doubtful then concerns the status alone, but for a counter.
@@ -121,3 +125,269 @@ const unownedMessage = "%.0f pods report, and kube-state-metrics does not say wh
 
 const counterMessage = "the query returns a counter, which never falls, and not a demand, so nothing is served: write " +
 	"sum(rate(…[2m])) of it"
+
+// Doubts is a side query for numbers by which a value may not be the demand. None of them changes the value.
+type Doubts struct {
+	// Expr is PromQL with a series for each number, by DoubtLabel; empty for none.
+	Expr string
+	// Often says that it is asked whenever the signal is judged; else with the history.
+	Often bool
+	// Deleted is PromQL with a series for each deleted pod that is still reported, by the label pod.
+	Deleted string
+}
+
+// DoubtLabel tells the series of a query for doubts apart, by the names below.
+const DoubtLabel = "forewarm_doubt"
+
+const (
+	// DoubtSilent is the number of ready replicas that report nothing.
+	DoubtSilent = "silent"
+	// DoubtDeleted is the number of deleted pods that are still reported.
+	DoubtDeleted = "deleted"
+	// DoubtProfiling is the number of GPUs whose profiling field is 0 while they are busy.
+	DoubtProfiling = "profiling"
+	// DoubtCopies is how often one scrape is added up.
+	DoubtCopies = "copies"
+	// DoubtSamples is how many samples of a server are in the window of a rate, in the median.
+	DoubtSamples = "samples"
+)
+
+// minSamplesInWindow is how many samples a rate needs to survive a missed one.
+const minSamplesInWindow = 3
+
+// doubts are the answers to a query for doubts.
+type doubts struct {
+	// numbers are those of the last two answers, the newest first.
+	numbers [2]map[string]float64
+	// deleted are the names of deleted pods that are still reported.
+	deleted []string
+}
+
+// askDoubts asks what may be wrong with the value, where that is due.
+func (w *worker) askDoubts(ctx context.Context, source Source, q Query, history bool) {
+	of, ok := source.(LabelSource)
+	d := &w.result.doubts
+	if !ok || w.job.Doubts.Expr == "" || !history && (!w.job.Doubts.Often || !w.judgesAt(q.To.Add(q.Step))) {
+		return
+	}
+	q.Expr, q.From = w.job.Doubts.Expr, q.To
+	now, err := of.FetchByLabel(ctx, q, DoubtLabel)
+	if err != nil {
+		return
+	}
+	d.numbers = [2]map[string]float64{now, d.numbers[0]}
+	if n, ok := now[DoubtSilent]; ok || w.job.Doubts.Often {
+		w.result.silent = [2]float64{w.result.silent[1], n}
+	}
+	if d.deleted = nil; now[DoubtDeleted] > 0 {
+		q.Expr = w.job.Doubts.Deleted
+		if pods, err := of.FetchByLabel(ctx, q, "pod"); err == nil {
+			d.deleted = slices.Sorted(maps.Keys(pods))
+		}
+	}
+}
+
+// condition is present while there is a doubt.
+func (d *doubts) condition() (reason, message string) {
+	newest := d.numbers[0]
+	both := func(doubt string) float64 { return math.Min(newest[doubt], d.numbers[1][doubt]) }
+	samples, known := newest[DoubtSamples]
+	switch {
+	case newest[DoubtCopies] > 1:
+		return reasonCopiesAddUp, fmt.Sprintf(
+			"the query adds up %.0f copies of one scrape, as those of an HA pair of Prometheus servers, so the "+
+				"demand is too high: deduplicate them in the store, or take the greatest one first, for example "+
+				"sum(max without (prometheus_replica) (…))",
+			newest[DoubtCopies],
+		)
+	case both(DoubtProfiling) > 0:
+		return reasonProfilingIdle, fmt.Sprintf(
+			"the profiling field of %s is 0 while their utilization is above 50 %%, so their demand is missing: "+
+				"profiling may be paused, or another tool holds it; check dcgm-exporter",
+			humanize.Plural(int(both(DoubtProfiling)), "GPU"),
+		)
+	case known && samples < minSamplesInWindow:
+		return reasonWindowTooShort, fmt.Sprintf(
+			"the window of the query's rate has only %s of a server, so one missed scrape loses its demand: for a "+
+				"preset the operator sets --scrape-interval to the interval of the scrapes; in a query of your own, use a window of four intervals",
+			humanize.Plural(int(samples), "sample"),
+		)
+	}
+	return "", ""
+}
+
+// deletedText names deleted pods that are still reported, after a semicolon; empty for none. It is no trouble: exporters forget such pods.
+func (d *doubts) deletedText() string {
+	n := d.numbers[0][DoubtDeleted]
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(
+		"; an exporter still reports %s (%s), whose demand does not count: dcgm-exporter forgets them within half an hour",
+		humanize.Plural(int(n), "deleted pod"),
+		podNames(d.deleted),
+	)
+}
+
+// podNames lists a few names.
+func podNames(names []string) string {
+	const most = 3
+	var out []string
+	for _, name := range names[:min(most, len(names))] {
+		out = append(out, printable.Clip(printable.Line(name), 100))
+	}
+	if len(names) > most {
+		out = append(out, fmt.Sprintf("%d more", len(names)-most))
+	}
+	return strings.Join(out, ", ")
+}
+
+// FetchByLabel implements LabelSource for a worker, with the slots of Fetch.
+func (s slottedSource) FetchByLabel(ctx context.Context, q Query, label string) (map[string]float64, error) {
+	of, ok := s.source.(LabelSource)
+	if !ok {
+		return nil, errors.ErrUnsupported
+	}
+	release, err := s.slots.acquire(ctx, q.Namespace, q.Source.Name)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if s.of.replaced.Load() {
+		return nil, errReplaced
+	}
+	s.queries.Add(1)
+	ctx, cancel := context.WithTimeout(ctx, s.config.Timeout)
+	defer cancel()
+	return of.FetchByLabel(ctx, q, label)
+}
+
+// FetchByLabel implements LabelSource: nothing of it is in a batch.
+func (s batchedSource) FetchByLabel(ctx context.Context, q Query, label string) (map[string]float64, error) {
+	if of, ok := s.next.(LabelSource); ok {
+		return of.FetchByLabel(ctx, q, label)
+	}
+	return nil, errors.ErrUnsupported
+}
+
+// doubtCondition is the condition SignalPlausible while there is a doubt.
+func (r *result) doubtCondition() (c snapshot.Condition, ok bool) {
+	c = snapshot.Condition{Type: snapshot.ConditionSignal}
+	c.Reason, c.Message = r.doubts.condition()
+	return c, c.Reason != ""
+}
+
+// Diagnosis finds out why a query has no series.
+type Diagnosis interface {
+	// Explain says what was found instead, and what to do. ask evaluates an expression at the newest step, and returns the value of each
+	// series by a label. The error is that of ask.
+	Explain(ask func(expr, label string) (map[string]float64, error)) (string, error)
+}
+
+// diagnosisInterval is how often it is found out why a Forecast has no value.
+const diagnosisInterval = 5 * time.Minute
+
+// diagnose finds out why a Forecast without a value has no samples, if it is time to. Forecasts with a value cost no query.
+func (l *Loop) diagnose(ctx context.Context, w *worker, now time.Time) {
+	_, ok := l.source.(LabelSource)
+	r := &w.result
+	hasValue := r.entry != nil && now.Sub(r.entry.SampleTime) < w.job.StaleAfter
+	switch {
+	case !ok || w.job.Diagnosis == nil || hasValue || r.newestDropped.Any():
+		r.cause = ""
+		return
+	case r.err != nil && !errors.Is(r.err, series.ErrNoSeries): // The source does not answer; what is known of its series stays.
+		return
+	case now.Sub(w.diagnosed).Abs() < diagnosisInterval: // The clock may have been set back.
+		return
+	}
+	w.diagnosed = now
+	q := w.nextQuery(now)
+	q.From = q.To
+	cause, err := w.job.Diagnosis.Explain(func(expr, label string) (map[string]float64, error) {
+		of := q
+		of.Expr = expr
+		return slottedSource{l, w}.FetchByLabel(ctx, of, label)
+	})
+	if r.cause = cause; err != nil {
+		l.log.DebugContext(ctx, "it is not known why there is no series", "forecast", w.job.Key.String(), "error", err)
+	}
+}
+
+// recordSuspect records the samples that are not believed yet.
+func (w *worker) recordSuspect(e *snapshot.ForecastState) {
+	w.result.suspect = nil
+	held, lasts := w.forecaster.Suspects()
+	if len(held) == 0 {
+		return
+	}
+	s := suspect{
+		since: w.forecaster.End(), served: e.Observed, bound: held[len(held)-1].Bound.MaxObserved, lasts: lasts,
+	}
+	for _, h := range held {
+		s.highest = math.Max(s.highest, h.Demand)
+	}
+	e.Classifications = append(e.Classifications, demand.Span{
+		From: s.since, To: w.forecaster.ReadUntil(), Cause: demand.Suspect, Samples: len(held),
+	})
+	w.result.suspect = &s
+}
+
+// suspect is a demand far above everything in its history, which may be a measurement error.
+type suspect struct {
+	since          time.Time
+	highest, bound float64
+	served         float64
+	lasts          time.Duration
+}
+
+// String reports the observed demand, the value served instead, and when it is believed.
+func (s *suspect) String() string {
+	until := fmt.Sprintf("models ignore it unless it lasts until %s or occurs again",
+		formatTime(s.since.Add(s.lasts)))
+	if math.IsInf(s.bound, 1) {
+		return fmt.Sprintf("since %s the demand is %.6g, and there is no history to judge it by: it is served as "+
+			"observed, %s", formatTime(s.since), s.highest, until)
+	}
+	return fmt.Sprintf("since %s the demand is %.6g, more than its history justifies: it is served as %.6g, %s",
+		formatTime(s.since), s.highest, s.served, until)
+}
+
+// recordSuddenLow records the sudden lows that are doubted. One that is followed is most likely the demand, and needs no attention.
+func (w *worker) recordSuddenLow(e *snapshot.ForecastState) {
+	w.result.suddenLow = nil
+	lows, doubted := w.forecaster.Fallen()
+	if !doubted {
+		return
+	}
+	until := w.forecaster.ReadUntil()
+	s := suddenLow{since: until.Add(-time.Duration(len(lows)) * w.job.Step), lowest: math.Inf(1)}
+	for _, low := range lows {
+		if low.Demand < s.lowest { // NaN is not.
+			s.lowest = low.Demand
+		}
+	}
+	e.Classifications = append(
+		e.Classifications,
+		demand.Span{From: s.since, To: until, Cause: demand.Dip, Samples: len(lows)},
+	)
+	w.result.suddenLow = &s
+}
+
+// suddenLow is a demand that has fallen suddenly, which may be a part of the total.
+type suddenLow struct {
+	since  time.Time
+	lowest float64
+}
+
+// String reports the fall, what is served, and until when nothing is learnt of it.
+func (s *suddenLow) String() string {
+	return fmt.Sprintf(
+		"since %s the demand is suddenly as low as %.6g, which may be a part of the total: the value before it is "+
+			"served until %s, and models ignore it unless it lasts until %s",
+		formatTime(s.since),
+		s.lowest,
+		formatTime(s.since.Add(demand.FallDoubt)),
+		formatTime(s.since.Add(demand.FallLearnt)),
+	)
+}

@@ -1,5 +1,16 @@
 package refresh
 
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/core/event"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+)
+
 // Reasons of conditions that the loop alone gives. Their comments become docs/reference/conditions.md.
 
 // Reasons of the condition Uncalibrated.
@@ -141,3 +152,139 @@ const (
 	// Fix: set it by forewarm pause NAME, or remove it by forewarm resume NAME.
 	reasonInvalidAnnotation = "InvalidAnnotation"
 )
+
+// eventsCondition is present while events contradict each other, or are not what came.
+func eventsCondition(e *snapshot.ForecastState) (snapshot.Condition, bool) {
+	c := snapshot.Condition{Type: snapshot.ConditionEvents}
+	var next []event.Occurrence
+	for i := range e.Events {
+		one := &e.Events[i]
+		switch {
+		case one.Failed():
+			last := one.Effects[len(one.Effects)-1]
+			came := humanize.Number(last.Times) + " times the usual demand"
+			if one.AtLeast > 0 {
+				came = "at most " + humanize.Number(last.Most)
+			}
+			c.Reason = reasonNoEffect
+			c.Message = fmt.Sprintf("event %s had no effect twice: the demand of %s was %s; remove it, or correct it",
+				one.Occurrence, formatTime(last.Start), came)
+			return c, true
+		case one.LikeLast && len(one.Effects) == 0:
+			c.Reason = reasonNoLast
+			const text = "event %s is like its last occurrence, and the history has none: nothing is known of it on %s"
+			c.Message = fmt.Sprintf(text, one.Name, formatTime(one.Start))
+		}
+		next = append(next, one.Occurrence)
+	}
+	if a, b, ok := event.Overlap(next); ok && c.Reason == "" {
+		c.Reason = reasonOverlap
+		c.Message = fmt.Sprintf("events %s and %s are both at %s: the greater counts", a, b, formatTime(b.Start))
+	}
+	return c, c.Reason != ""
+}
+
+// shareOut shares the value of an entry out among its variants.
+func shareOut(e *snapshot.ForecastState, t *Job) {
+	if !e.State.Serves() || len(e.Plan) != len(t.Variants) {
+		return
+	}
+	e.Parts = e.Plan.Share(e.Decision.Value)
+	if c, there := variantsCondition(e, t); there {
+		e.Conditions = append(e.Conditions, c)
+	}
+}
+
+// variantsCondition is present while a variant does not hold what it would be asked for, or an autoscaler reads what is for all.
+func variantsCondition(e *snapshot.ForecastState, t *Job) (snapshot.Condition, bool) {
+	c := snapshot.Condition{Type: snapshot.ConditionVariants}
+	var limited []string
+	for _, part := range e.Parts {
+		if part.Limited {
+			limited = append(
+				limited,
+				fmt.Sprintf("variant %s is asked for %s and no more, because some have found no node for longer than "+
+					"a start takes", part.Name, humanize.Plural(int(math.Round(part.Value/part.Capacity)), "replica")),
+			)
+		}
+	}
+	switch {
+	case len(t.ReadWhole) > 0:
+		c.Reason = reasonReadsWhole
+		c.Message = fmt.Sprintf("%s reads the value for all variants: add matchLabels {variant: %s} to its metric",
+			strings.Join(t.ReadWhole, ", "), t.Variants[0].Name)
+	case len(limited) > 0:
+		c.Reason = reasonVariantFull
+		c.Message = strings.Join(limited, "; ") + "; the other variants have the rest"
+	}
+	return c, c.Reason != ""
+}
+
+const (
+	// targetRatio: a target is doubtful if what a replica sustains differs from it by this factor in each of targetIntervals judged
+	// intervals. Smaller differences are for `forewarm capacity`: the load of replicas varies, and a signal may count what waits.
+	targetRatio     = 3
+	targetIntervals = 6
+)
+
+// load is what a ready replica carries, beside the autoscaler's target. An interval tells something if replicas were saturated in all
+// of it, or in none of it and carried more than a third of the target: idle replicas tell nothing.
+type load struct {
+	// high and low count the intervals in a row that say that the target is too high or too low.
+	high, low int
+	// carried and target are those of the newest interval that told something.
+	carried, target float64
+}
+
+// judge judges an interval by its mean demand per ready replica and the share of its steps that were saturated.
+func (l *load) judge(carried, target, saturated float64) {
+	switch {
+	case saturated == 1 && carried*targetRatio < target:
+		l.high, l.low = l.high+1, 0
+	case saturated == 0 && carried > target*targetRatio:
+		l.high, l.low = 0, l.low+1
+	case saturated == 1, saturated == 0 && carried*targetRatio >= target:
+		l.high, l.low = 0, 0
+	default:
+		return
+	}
+	l.carried, l.target = carried, target
+}
+
+// judgeLoad judges the load of the newest interval, where replicas and saturation are known.
+func (w *worker) judgeLoad(end time.Time) {
+	if !(w.ready > 0) || w.saturation == nil || len(w.job.Autoscalers) != 1 {
+		return
+	}
+	read := w.store.Range(end.Add(-judgeInterval), end)
+	sum, known, saturated := 0.0, 0.0, 0.0
+	for i, v := range read.Values {
+		if math.IsNaN(v) {
+			continue
+		}
+		sum, known = sum+v, known+1
+		if w.saturation.at(read.TimeAt(i)) {
+			saturated++
+		}
+	}
+	if known > 0 {
+		w.result.load.judge(sum/known/w.ready, w.job.Autoscalers[0].Target(), saturated/known)
+	}
+}
+
+// doubt is why the target is doubtful; empty if it is not.
+func (l *load) doubt() (reason, message string) {
+	switch {
+	case l.high >= targetIntervals:
+		return reasonTargetTooHigh, fmt.Sprintf("for %s replicas were saturated at a demand of %.4g "+
+			"each, and the autoscaler's target is %.4g: forewarm capacity estimates what a replica sustains; or "+
+			"the query has another unit, or the demand of one replica and not the total",
+			humanize.Span(targetIntervals*judgeInterval), l.carried, l.target)
+	case l.low >= targetIntervals:
+		return reasonTargetTooLow, fmt.Sprintf("for %s replicas carried a demand of %.4g each and were "+
+			"not saturated, and the autoscaler's target is %.4g: forewarm capacity estimates what a replica "+
+			"sustains; or the query has another unit", humanize.Span(targetIntervals*judgeInterval), l.carried,
+			l.target)
+	}
+	return "", ""
+}

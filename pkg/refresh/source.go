@@ -2,11 +2,18 @@ package refresh
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
 // Source fetches the history of a query.
@@ -66,4 +73,324 @@ func (q Query) Points() int { return int(q.To.Sub(q.From)/q.Step) + 1 }
 // Gaps is a series on the query's grid without a sample.
 func (q Query) Gaps() forecast.Series {
 	return forecast.Series{Start: q.From, Step: q.Step, Values: slices.Repeat([]float64{math.NaN()}, q.Points())}
+}
+
+// Batcher is a Source that answers several queries at once where they are alike.
+type Batcher interface {
+	Source
+	// Batches returns those of the queries that can be answered together, two and more in a batch. All are of one namespace, source,
+	// range and step.
+	Batches(queries []Query) [][]Query
+	// FetchBatch returns an answer for each query of a batch. On an error that wraps ErrNotTogether each is to be asked alone; any other
+	// one is each query's.
+	FetchBatch(ctx context.Context, batch []Query) ([]Answer, error)
+}
+
+// ErrNotTogether is an error of a batch, not of its queries.
+var ErrNotTogether = errors.New("queries were not answered together")
+
+// batchError is that of a query which was not asked alone.
+type batchError struct{ error }
+
+func (e batchError) Unwrap() error { return e.error }
+
+// Answer is what Fetch returns.
+type Answer struct {
+	Series forecast.Series
+	Err    error
+}
+
+// maxBatchPoints is the longest range that is asked together: that of the newest history, not of the whole.
+const maxBatchPoints = 500
+
+// batch is a request under way, of whom several wait for the answers.
+type batch struct {
+	from time.Time
+	// answered is closed with the answers, by expression; there are none where the source failed.
+	answered chan struct{}
+	answers  map[string]Answer
+}
+
+// batches are those of a step, by what they answer.
+type batches map[batchKey]*batch
+
+// batchKey is a query without its range's start.
+type batchKey struct {
+	namespace, expr string
+	source          SourceRef
+	to              int64
+	step            time.Duration
+}
+
+func (q Query) batchKey() batchKey {
+	return batchKey{q.Namespace, q.Expr, q.Source, q.To.UnixNano(), q.Step}
+}
+
+// startBatches begins to ask for the newest samples of workers that are due, where the source answers several at once.
+func (l *Loop) startBatches(ctx context.Context, due []*worker, now time.Time) batches {
+	source, ok := l.source.(Batcher)
+	if !ok {
+		return nil
+	}
+	alike := map[batchKey][]Query{}
+	for _, w := range due {
+		for _, q := range w.newestQueries(now) {
+			of := q.batchKey()
+			of.expr = ""
+			alike[of] = append(alike[of], q)
+		}
+	}
+	started := batches{}
+	for _, queries := range alike {
+		first := slices.MinFunc(queries, func(a, b Query) int { return a.From.Compare(b.From) }).From
+		for i := range queries {
+			queries[i].From = first
+		}
+		for _, together := range source.Batches(queries) {
+			b := &batch{from: first, answered: make(chan struct{})}
+			for _, q := range together {
+				started[q.batchKey()] = b
+			}
+			l.beside.Go(func() { l.fetchBatch(ctx, b, source, together) })
+		}
+	}
+	return started
+}
+
+// newestQueries are the queries for the newest samples that can be foreseen; none after one that failed alone, which may be what fails
+// the batch.
+func (w *worker) newestQueries(now time.Time) []Query {
+	if _, together := errors.AsType[batchError](w.result.err); w.readsWhole || w.failures > 0 && !together {
+		return nil
+	}
+	all := []Query{w.nextQuery(now)}
+	if w.saturation != nil && w.job.Saturated != "" && !w.partial && !w.inRetryPause(now, w.saturationSeries.retry) {
+		all = append(all, w.queryAfter(w.job.Saturated, w.saturation.newestEnd(), w.newestStep(now)))
+	}
+	return slices.DeleteFunc(all, func(q Query) bool { return q.To.Before(q.From) || q.Points() > maxBatchPoints })
+}
+
+// fetchBatch answers a batch once there is a slot for it.
+func (l *Loop) fetchBatch(ctx context.Context, b *batch, source Batcher, queries []Query) {
+	defer close(b.answered)
+	q := &queries[0]
+	release, err := l.slots.acquire(ctx, q.Namespace, q.Source.Name)
+	if err != nil {
+		return
+	}
+	defer release()
+	ctx, cancel := context.WithTimeout(ctx, 2*l.config.Timeout) // A source that does not answer asks again.
+	defer cancel()
+	l.queries.Add(1)
+	answers, err := source.FetchBatch(ctx, queries)
+	switch {
+	case errors.Is(err, ErrNotTogether):
+		l.log.InfoContext(ctx, "each query is asked alone", "namespace", q.Namespace,
+			"queries", len(queries), "error", err)
+		return
+	case err != nil:
+		answers = slices.Repeat([]Answer{{Err: batchError{err}}}, len(queries))
+	}
+	b.answers = make(map[string]Answer, len(queries))
+	for i, a := range answers {
+		b.answers[queries[i].Expr] = a
+	}
+}
+
+// batchedSource answers from the batches of a step, and asks the next source for what they have no answer to.
+type batchedSource struct {
+	batches batches
+	next    Source
+}
+
+func (s batchedSource) Fetch(ctx context.Context, q Query) (forecast.Series, error) {
+	b := s.batches[q.batchKey()]
+	if b == nil || q.From.Before(b.from) {
+		return s.next.Fetch(ctx, q)
+	}
+	select {
+	case <-b.answered:
+	case <-ctx.Done():
+		return forecast.Series{}, context.Cause(ctx)
+	}
+	a, ok := b.answers[q.Expr]
+	if ok && a.Err != nil {
+		return forecast.Series{}, a.Err
+	}
+	first := int(q.From.Sub(b.from) / q.Step)
+	if !ok || first >= a.Series.Len() {
+		return s.next.Fetch(ctx, q)
+	}
+	out := a.Series.Slice(first, a.Series.Len())
+	if !slices.ContainsFunc(out.Values, func(v float64) bool { return !math.IsNaN(v) }) {
+		return s.next.Fetch(ctx, q) // Asked for this range alone it has no series, and the source says so.
+	}
+	out.Values = slices.Clone(out.Values) // Others may have asked the same.
+	return out, nil
+}
+
+var errReplaced = errors.New("the Forecast has changed, or is gone")
+
+// slottedSource asks a source for a worker, once there is a slot for each query, and not for one that was replaced.
+type slottedSource struct {
+	*Loop
+
+	of *worker
+}
+
+func (s slottedSource) Fetch(ctx context.Context, q Query) (forecast.Series, error) {
+	release, err := s.slots.acquire(ctx, q.Namespace, q.Source.Name)
+	if err != nil {
+		return forecast.Series{}, err
+	}
+	defer release()
+	if s.of.replaced.Load() {
+		return forecast.Series{}, errReplaced
+	}
+	s.queries.Add(1)
+	return timeoutSource{s.source, s.config.Timeout}.Fetch(ctx, q)
+}
+
+// Clocked is a Source that tells the time by its own clock. A store gives samples the times of its clock, so if the clocks differ, samples
+// look older than they are, or are older than they look.
+type Clocked interface {
+	Source
+	// SourceClock returns the present by the clock of the source that a namespace reads from.
+	SourceClock(ctx context.Context, namespace string, source SourceRef) (time.Time, error)
+}
+
+// clockInterval is how often the clock of a source is read.
+const clockInterval = 5 * time.Minute
+
+// sourceClocks is how far the clocks of the sources are ahead of this machine's, as far as known.
+type sourceClocks struct {
+	mu    sync.Mutex
+	asked map[SourceRef]time.Time
+	ahead map[SourceRef]snapshot.ClockDifference
+}
+
+// askClocks reads the clocks of the sources where that is due. No step waits for it. Only Run calls it: a replay's time is not the present.
+func (l *Loop) askClocks(ctx context.Context, clock Clock, now time.Time) {
+	source, ok := l.source.(Clocked)
+	if !ok {
+		return
+	}
+	read := map[SourceRef]string{}
+	for _, w := range l.workers {
+		read[w.job.Source] = w.job.Key.Namespace
+	}
+	l.clocks.keep(read)
+	for ref, namespace := range read {
+		if l.clocks.due(ref, now) {
+			l.beside.Go(func() { l.readClock(ctx, clock, source, namespace, ref) })
+		}
+	}
+}
+
+// readClock reads the clock of one source.
+func (l *Loop) readClock(ctx context.Context, clock Clock, source Clocked, namespace string, ref SourceRef) {
+	log := l.log.With("source", ref.Name)
+	defer func() {
+		if fault := recover(); fault != nil {
+			log.ErrorContext(ctx, "reading the clock of a source panicked: please report this", "fault", fault)
+		}
+	}()
+	ctx, cancel := context.WithTimeout(ctx, l.config.Timeout)
+	defer cancel()
+	l.queries.Add(1)
+	before := clock.Now()
+	at, err := source.SourceClock(ctx, namespace, ref)
+	if err != nil {
+		log.DebugContext(ctx, "the clock of a source is not known", "error", err)
+		return
+	}
+	difference := snapshot.ClockDifference{Min: at.Sub(clock.Now()), Max: at.Sub(before)}
+	ahead := difference.Least()
+	last := l.clocks.set(ref, difference).Least()
+	if ahead.Abs() > snapshot.MinClockDifference && last.Abs() <= snapshot.MinClockDifference {
+		log.WarnContext(ctx, "clocks differ", "difference", clockText(ahead))
+	}
+}
+
+// due reports whether the clock of a source is to be read, and notes that it is.
+func (c *sourceClocks) due(ref SourceRef, now time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.asked == nil {
+		c.asked, c.ahead = map[SourceRef]time.Time{}, map[SourceRef]snapshot.ClockDifference{}
+	}
+	if last, found := c.asked[ref]; found &&
+		now.Sub(last).Abs() < clockInterval { // This machine's clock may have been set back.
+		return false
+	}
+	c.asked[ref] = now
+	return true
+}
+
+// set notes a difference, and returns the one before.
+func (c *sourceClocks) set(ref SourceRef, ahead snapshot.ClockDifference) (before snapshot.ClockDifference) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before, c.ahead[ref] = c.ahead[ref], ahead
+	return before
+}
+
+// keep forgets all sources but those that are read from.
+func (c *sourceClocks) keep(read map[SourceRef]string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	other := func(ref SourceRef) bool { _, found := read[ref]; return !found }
+	maps.DeleteFunc(c.asked, func(ref SourceRef, _ time.Time) bool { return other(ref) })
+	maps.DeleteFunc(c.ahead, func(ref SourceRef, _ snapshot.ClockDifference) bool { return other(ref) })
+}
+
+// known returns the differences by the source's name.
+func (c *sourceClocks) known() map[string]snapshot.ClockDifference {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := make(map[string]snapshot.ClockDifference, len(c.ahead))
+	for ref, ahead := range c.ahead {
+		out[ref.Name] = ahead
+	}
+	return out
+}
+
+// explain adds to a Forecast's conditions that the clock of its source differs. An error of the source is another matter, and stays.
+func (c *sourceClocks) explain(e *snapshot.ForecastState, t Job) {
+	c.mu.Lock()
+	ahead := c.ahead[t.Source].Least()
+	c.mu.Unlock()
+	if ahead.Abs() <= max(t.Step, snapshot.MinClockDifference) {
+		return
+	}
+	text := clockText(ahead)
+	for i := range e.Conditions {
+		switch o := &e.Conditions[i]; {
+		case o.Type == snapshot.ConditionSource && o.True:
+			o.True, o.Reason = false, snapshot.ReasonClockDiffers
+			o.Message = text + ". " + clockEffect(ahead)
+		case o.Type == snapshot.ConditionSource && o.Reason == snapshot.ReasonNoSeries:
+			o.Message += "; " + text
+		case o.Type == snapshot.ConditionReady && !o.True && ahead < 0 && e.State != snapshot.Invalid:
+			o.Message = strings.TrimSuffix(o.Message, "; check the source") + "; " + text
+		}
+	}
+}
+
+// clockText says by how much the clocks differ, and what to do.
+func clockText(ahead time.Duration) string {
+	side := "ahead of"
+	if ahead < 0 {
+		side = "behind"
+	}
+	return fmt.Sprintf("the source's clock is %s %s Forewarm's: synchronize the clocks of both machines (NTP)",
+		humanize.Span(ahead.Abs().Round(time.Second)), side)
+}
+
+// clockEffect says what a difference does.
+func clockEffect(ahead time.Duration) string {
+	if ahead < 0 {
+		return "Until then the newest samples look that much older than they are"
+	}
+	return "Until then the newest samples that Forewarm reads are that much older than they look"
 }
