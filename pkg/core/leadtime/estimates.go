@@ -1,6 +1,11 @@
 package leadtime
 
-import "time"
+import (
+	"fmt"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/core/humanize"
+)
 
 // Estimate is the measured duration of one kind of starts.
 type Estimate struct {
@@ -46,4 +51,57 @@ func (r *Record) Estimates(now time.Time) Estimates {
 func (c *InUse) estimate(starts int64, now time.Time) Estimate {
 	lead, median := c.at(now)
 	return Estimate{Lead: lead, Median: median, Starts: starts, Known: lead > 0}
+}
+
+// String describes what was measured without a warm pool, and the number of starts with one: "3 of 10 starts measured",
+// or "p90 of 14 starts: 11 on existing nodes 3m50s, 3 that waited for a node 9m20s".
+func (r *Record) String() string {
+	if r.Held.Count == 0 {
+		return r.describeWithoutPool()
+	}
+	return fmt.Sprintf("%s; %d more on nodes that a warm pool held", r.describeWithoutPool(), r.Held.Count)
+}
+
+func (r *Record) describeWithoutPool() string {
+	if r.withoutPool() < minStarts {
+		return fmt.Sprintf("%d of %d starts measured", r.withoutPool(), minStarts)
+	}
+	text := fmt.Sprintf("p%.0f of %d starts", 100*Quantile, r.withoutPool())
+	switch {
+	case r.Waited.Count == 0:
+		return text + ", all on existing nodes"
+	case r.Placed.Count == 0:
+		return text + ", all of which waited for a node"
+	}
+	return fmt.Sprintf("%s: %d on existing nodes %s, %d that waited for a node %s", text,
+		r.Placed.Count, humanize.Span(r.Placed.Histogram.quantile(Quantile)),
+		r.Waited.Count, humanize.Span(r.Waited.Histogram.quantile(Quantile)))
+}
+
+// PoolSource describes the source of a lead time that a warm pool provides: "p90 of 11 starts on existing nodes, which
+// warm pool h100 holds".
+func (p Estimate) PoolSource(pool string) string {
+	const text = "p%.0f of %d starts on existing nodes, which warm pool %s holds"
+	return fmt.Sprintf(text, 100*Quantile, p.Starts, pool)
+}
+
+// unmeasured is the rest of the lead window, which is not measured: up to one HPA sync (15 s), one step (30 s) and the
+// metric's lag (30 s).
+const unmeasured = 75 * time.Second
+
+// Window returns the lead window of a lead time: the time over which the maximum of demand is forecast.
+func Window(lead time.Duration) time.Duration { return lead + unmeasured }
+
+// maxSpread is how many times the median the 0.9 quantile of starts of one kind is at most. Above that some wait for what others
+// find, a node or an image, and they do so together, when demand rises.
+const maxSpread = 2
+
+// LookAhead is the lead time that an objective's value looks ahead by: the median of the starts. Its simulated autoscalers draw slower
+// ones, too, and its headroom pays for them by outcome; a window of the 0.9 quantile would pay for them twice. Where starts are of
+// more than one kind, or the median is unknown (0), it is that quantile.
+func LookAhead(median, quantile time.Duration) time.Duration {
+	if median > 0 && quantile <= maxSpread*median {
+		return median
+	}
+	return max(median, quantile)
 }

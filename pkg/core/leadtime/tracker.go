@@ -1,6 +1,13 @@
 package leadtime
 
-import "time"
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
 
 // Pod is the state of a pod in the API.
 type Pod struct {
@@ -78,3 +85,131 @@ func (f PodTracker) Forget(uid string) { delete(f, uid) }
 func neverReady(p Pod) bool {
 	return p.ReadyChanged.IsZero() || p.Started.IsZero() || !p.ReadyChanged.After(p.Started)
 }
+
+// Start is a pod's time from its creation until it was first ready.
+type Start struct {
+	// Created is set by the API server's clock and Scheduled by the scheduler's. Acknowledged, when the kubelet
+	// accepted the pod, and Ready are set by the node's clock. All are whole seconds. Scheduled is zero for a pod that
+	// was bound without a scheduler, Acknowledged where the node does not report it.
+	Created, Scheduled, Acknowledged, Ready time.Time
+	// Held is true where a warm pool held nodes for the pod when it was created.
+	Held bool
+}
+
+const (
+	// promptScheduling is how soon a pod is scheduled that finds a node. Kubernetes promises that 99 % of pods whose
+	// images are present start within 5 s (scalability SLO "pod startup latency"), so twice that for the scheduler
+	// alone means waiting. The pod alone shows it: a pod that waited for a node or for its GPUs was scheduled late, so
+	// nodes need not be read.
+	promptScheduling = 10 * time.Second
+	// maxNodeWait is the wait beyond which no node was available: a quota, or no capacity. Nodes with GPUs take 2 to 10
+	// minutes. A longer window provides no missing capacity, so such a start does not count.
+	maxNodeWait = 30 * time.Minute
+	// maxStart is how long a pod with a node may take; no lead window is longer than the longest lead time. A longer
+	// start waits for something else.
+	maxStart = longest
+	// maxNodeSkew is how much the node's clock may differ from the scheduler's. A kubelet accepts a pod in about a
+	// second.
+	maxNodeSkew = 30 * time.Second
+)
+
+// took returns the duration of the start.
+func (s Start) took() time.Duration { return s.Ready.Sub(s.Created) }
+
+// Waited reports whether no node had room for the pod when it was created.
+func (s Start) Waited() bool { return s.wait() > promptScheduling }
+
+func (s Start) wait() time.Duration {
+	if s.Scheduled.IsZero() {
+		return 0
+	}
+	return s.Scheduled.Sub(s.Created)
+}
+
+// Errors of Validate.
+var (
+	// errClocks: the times are out of order, so the clocks disagree.
+	errClocks = errors.New("clocks disagree")
+	// errShortage: no node was available for longer than a node takes to start.
+	errShortage = errors.New("no node capacity")
+	// errStuck: the pod had a node and took longer than any start.
+	errStuck = errors.New("stuck")
+)
+
+// Validate returns why a start must not be counted; nil where it may. A pod that was scheduled before its creation and
+// ready after it counts as scheduled at once: these two clocks may differ a little.
+func (s Start) Validate() error {
+	switch {
+	case s.Created.Unix() <= 0 || s.took() <= 0:
+		return fmt.Errorf("created %s, ready %s: %w", s.Created, s.Ready, errClocks)
+	case s.Scheduled.After(s.Ready):
+		return fmt.Errorf("scheduled %s, ready %s: %w", s.Scheduled, s.Ready, errClocks)
+	case !s.Scheduled.IsZero() && !s.Acknowledged.IsZero() && s.Acknowledged.Sub(s.Scheduled).Abs() > maxNodeSkew:
+		return fmt.Errorf("scheduled %s, taken by the node %s: %w", s.Scheduled, s.Acknowledged, errClocks)
+	case s.wait() > maxNodeWait:
+		return fmt.Errorf("waited %s for a node: %w", s.wait(), errShortage)
+	case s.took()-max(s.wait(), 0) > maxStart:
+		return fmt.Errorf("ready %s after it had a node: %w", s.took()-max(s.wait(), 0), errStuck)
+	}
+	return nil
+}
+
+// Workload names what a Forecast scales. It is comparable.
+type Workload struct {
+	Namespace string
+	// APIVersion is group/version, or the version alone for the core group: "apps/v1".
+	APIVersion string
+	// Kind is CamelCase: "Deployment".
+	Kind string
+	Name string
+}
+
+// Ref returns the workload within its namespace, without a version, so that it stays the same across API versions:
+// "Deployment.apps/llama".
+func (w Workload) Ref() string {
+	group, _, grouped := strings.Cut(w.APIVersion, "/")
+	if !grouped {
+		return w.Kind + "/" + w.Name
+	}
+	return w.Kind + "." + group + "/" + w.Name
+}
+
+const (
+	// maxAge is how much older than the newest start a kept start may be: long enough for a record that is written late
+	// because there is no leader or the API server is down.
+	maxAge = time.Hour
+	// maxRecent limits the starts of one workload, at 96 bytes each. A rollout of 4,000 replicas within the hour loses
+	// some.
+	maxRecent = 4096
+)
+
+// RecentStarts are the newest observed starts of a workload's pods, for records that have not counted them yet (a
+// workload may have several Forecasts, each with its own record). The zero value is empty.
+type RecentStarts struct {
+	starts []Start
+}
+
+// Add adds a valid start (see Start.Validate). It drops starts that are too old or too many, and those dated by a clock
+// that was ahead.
+func (r *RecentStarts) Add(s Start) {
+	if s.Validate() != nil {
+		return
+	}
+	at, _ := slices.BinarySearchFunc(r.starts, s, func(a, b Start) int {
+		return cmp.Or(a.Ready.Compare(b.Ready), a.Created.Compare(b.Created))
+	})
+	r.starts = slices.Insert(r.starts, at, s)
+	wrong, _ := slices.BinarySearchFunc(r.starts, s.Ready.Add(maxClockSkew), func(a Start, t time.Time) int {
+		return a.Ready.Compare(t)
+	})
+	r.starts = slices.Delete(r.starts, wrong, len(r.starts))
+	oldest := r.starts[len(r.starts)-1].Ready.Add(-maxAge)
+	drop := max(len(r.starts)-maxRecent, 0)
+	for r.starts[drop].Ready.Before(oldest) {
+		drop++
+	}
+	r.starts = slices.Delete(r.starts, 0, drop)
+}
+
+// List returns a copy of them, the oldest first.
+func (r *RecentStarts) List() []Start { return slices.Clone(r.starts) }

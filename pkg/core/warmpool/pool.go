@@ -1,9 +1,15 @@
 package warmpool
 
 import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
@@ -95,3 +101,101 @@ const (
 	// OverBudget: the budget is spent, and at most the fallback is held.
 	OverBudget State = "OverBudget"
 )
+
+// distributionWithin returns the distribution of a member's maximum over a horizon. Below the shortest window it is
+// that of the shortest. Beyond the longest, the quantiles are extrapolated from the last two windows in the square root
+// of the horizon, as the spread of a random walk grows; from a single window, their distances from its median are.
+func distributionWithin(windows []windowpeak.Window, horizon time.Duration) windowpeak.Quantiles {
+	last := len(windows) - 1
+	switch {
+	case horizon <= windows[0].Horizon:
+		return monotone(windows[0].Quantiles)
+	case horizon <= windows[last].Horizon:
+		q, _ := windowpeak.QuantilesAtHorizon(windows, horizon)
+		return monotone(q)
+	}
+	to, from := windows[last], windows[max(last-1, 0)]
+	root := func(d time.Duration) float64 { return math.Sqrt(d.Seconds()) }
+	out := to.Quantiles
+	for i, v := range to.Quantiles {
+		if last == 0 {
+			median := to.Quantiles.At(0.5)
+			out[i] = median + (v-median)*root(horizon)/root(to.Horizon)
+			continue
+		}
+		rise := max(0, v-from.Quantiles[i]) // The maximum over a longer window is no lower.
+		out[i] = v + rise*(root(horizon)-root(to.Horizon))/(root(to.Horizon)-root(from.Horizon))
+	}
+	return monotone(out)
+}
+
+// monotone returns the quantiles made non-negative and non-crossing.
+func monotone(q windowpeak.Quantiles) windowpeak.Quantiles {
+	least := 0.0
+	for i, v := range q {
+		least = max(least, v)
+		q[i] = least
+	}
+	return q
+}
+
+// usable reports whether there are windows, ascending in horizon and finite.
+func usable(windows []windowpeak.Window) bool {
+	before := time.Duration(0)
+	for _, w := range windows {
+		if w.Horizon <= before {
+			return false
+		}
+		before = w.Horizon
+		for _, v := range w.Quantiles {
+			if math.IsNaN(v) || math.Abs(v) > maxDemand {
+				return false
+			}
+		}
+	}
+	return len(windows) > 0
+}
+
+// OutlookOf returns the outlook of a Forecast's entry at the time now. The entry may be nil, before there is one.
+func OutlookOf(e *snapshot.ForecastState, now time.Time) Outlook {
+	if e == nil {
+		return Outlook{Unreliable: "not loaded yet"}
+	}
+	out := Outlook{Served: e.Decision.Value, Observed: e.Observed, Recent: e.Recent}
+	// The selected candidate may forecast the lead window alone; a pool looks further ahead.
+	skill := e.Skill
+	i := slices.IndexFunc(e.Candidates, func(c snapshot.Candidate) bool {
+		return strings.EqualFold(c.Name, e.PathModel)
+	})
+	if i >= 0 {
+		out.Windows, skill = e.Candidates[i].Windows, e.Candidates[i].Skill
+	}
+	out.Unreliable = unreliableReason(e, now, skill, len(out.Windows) > 0)
+	return out
+}
+
+// minSkill is the lowest skill against the last value of a reliable member. The skill of a selected baseline may be a
+// little below 0 before another replaces it.
+const minSkill = -0.05
+
+// unreliableReason returns why an entry is unreliable, in words that continue "llama is …"; empty where it is not.
+func unreliableReason(e *snapshot.ForecastState, now time.Time, skill float64, distributed bool) string {
+	switch state := e.StateAt(now); {
+	case state == snapshot.Stale:
+		return fmt.Sprintf("stale: its newest sample is %s old", humanize.Span(now.Sub(e.SampleTime)))
+	case state == snapshot.Warming:
+		return "still warming up"
+	case state == snapshot.Pending:
+		return "without a history yet"
+	case state == snapshot.Invalid:
+		return "invalid"
+	case state == snapshot.FallingBack || e.Fallback:
+		return "falling back"
+	case skill < minSkill:
+		return fmt.Sprintf("poorly forecast: its skill against the last value is %.0f %%, below %.0f %%",
+			100*skill, 100*minSkill)
+	case !distributed:
+		return "without a forecast yet"
+	}
+	return ""
+}

@@ -2,14 +2,24 @@ package inspect
 
 import (
 	"bytes"
+	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"html/template"
 	"math"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/apiserver/pkg/registry/rest"
 
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/chart"
@@ -168,4 +178,121 @@ func sparkline(s *v1alpha1.OutlookStatus, now time.Time) (template.HTML, error) 
 	c.Area("near", nil, points)
 	c.Line("observed", points...)
 	return c.Spark()
+}
+
+const htmlType = "text/html; charset=utf-8"
+
+// FrontPage is the page that lists the Forecasts of a namespace; of all namespaces where it is empty.
+func FrontPage(snapshots *snapshot.Store, namespace string, now func() time.Time) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		newest := snapshots.Load()
+		if newest == nil {
+			http.Error(w, noData().Error(), http.StatusServiceUnavailable)
+			return
+		}
+		body, err := renderFrontPage(newest.Entries(namespace), namespace, now())
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		writeDocument(w, htmlType, body)
+	})
+}
+
+// frontPages are the sub-resource that lists the Forecasts of a namespace: outlooks/-/frontpage, a name that no Forecast
+// can have.
+//
+// To read it is a right of its own: get of outlooks/frontpage. That right may come from a rule for this name or for all
+// sub-resources, by which nobody meant to grant a list. So the user must have the right to list the outlooks of the
+// namespace, too.
+type frontPages struct {
+	document
+
+	access authorizer.UnconditionalAuthorizer
+}
+
+// Connect renders the front page of the namespace.
+func (f *frontPages) Connect(
+	ctx context.Context, name string, _ runtime.Object, _ rest.Responder,
+) (http.Handler, error) {
+	resource := schema.GroupResource{Group: v1alpha1.GroupName, Resource: v1alpha1.Resource}
+	if name != "-" {
+		resource.Resource += "/frontpage"
+		return nil, apierrors.NewNotFound(resource, name)
+	}
+	user, _ := request.UserFrom(ctx)
+	namespace := request.NamespaceValue(ctx)
+	list := authorizer.AttributesRecord{
+		User: user, Verb: "list", Namespace: namespace, ResourceRequest: true,
+		APIGroup: v1alpha1.GroupName, APIVersion: v1alpha1.Version, Resource: v1alpha1.Resource,
+	}
+	if decision, _, err := f.access.Authorize(ctx, list); decision != authorizer.DecisionAllow {
+		return nil, apierrors.NewForbidden(resource, "",
+			errors.Join(errors.New("the front page needs the right to list, too"), err))
+	}
+	return FrontPage(f.storage.snapshots, namespace, f.storage.now), nil
+}
+
+// contentSecurityPolicy forbids scripts, forms, frames and every outside resource.
+const contentSecurityPolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
+
+var (
+	_ rest.Connecter = (*document)(nil)
+	_ rest.Scoper    = (*document)(nil)
+)
+
+// document is a sub-resource for browsers. It is a Connecter because a streamed resource would answer 406 to a
+// browser's Accept header.
+type document struct {
+	storage     *storage
+	contentType string
+	render      func(outlook *v1alpha1.Outlook, now time.Time) ([]byte, error)
+}
+
+// New is an empty outlook, the parent of the sub-resource.
+func (*document) New() runtime.Object { return &v1alpha1.Outlook{} }
+
+// Destroy has nothing to release.
+func (*document) Destroy() {}
+
+// NamespaceScoped is true, as for outlooks.
+func (*document) NamespaceScoped() bool { return true }
+
+// ConnectMethods is GET only.
+func (*document) ConnectMethods() []string { return []string{http.MethodGet} }
+
+// NewConnectOptions returns none.
+func (*document) NewConnectOptions() (options runtime.Object, hasPath bool, pathKey string) {
+	return nil, false, ""
+}
+
+// Connect renders the outlook.
+func (d *document) Connect(
+	ctx context.Context, name string, _ runtime.Object, responder rest.Responder,
+) (http.Handler, error) {
+	entry, err := d.storage.entry(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	now := d.storage.now()
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		outlook := Outlook(entry, now)
+		body, err := d.render(&outlook, now)
+		if err != nil {
+			responder.Error(err)
+			return
+		}
+		writeDocument(w, d.contentType, body)
+	}), nil
+}
+
+// writeDocument writes what a browser shows but does not run.
+func writeDocument(w http.ResponseWriter, contentType string, body []byte) {
+	header := w.Header()
+	header.Set("Content-Type", contentType)
+	header.Set("Content-Security-Policy", contentSecurityPolicy)
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Referrer-Policy", "no-referrer")
+	w.WriteHeader(http.StatusOK)
+	_, _ = w.Write(body) //nolint:errcheck // The client has disconnected.
 }

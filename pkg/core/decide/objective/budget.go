@@ -1,6 +1,7 @@
 package objective
 
 import (
+	"fmt"
 	"math"
 	"time"
 
@@ -98,4 +99,88 @@ func (a *accounts) evidence(asked Goal) float64 {
 	}
 	n := sum*sum/squares - 1
 	return n / (n + evidenceHours)
+}
+
+// Spending is the replica-hours of whole hours, by the simulated autoscalers of the first goal.
+type Spending struct {
+	// Hours that are added up.
+	Hours int
+	// Served, Observed, Before and Hindsight are the accounts of a Report: the last one with the target that is the best now.
+	Served, Observed, Before, Hindsight float64
+}
+
+// HourEnded is when the newest of the clock hours ended that were played; zero before the first.
+func (o *Calibrator) HourEnded() time.Time { return o.published.hours.end }
+
+// SpentSince adds up the hours that ended after a time, as far as they are kept.
+func (o *Calibrator) SpentSince(at time.Time) Spending {
+	l := &o.published.hours
+	out := Spending{Hours: min(int(l.end.Sub(at)/time.Hour), o.compared())}
+	if out.Hours <= 0 {
+		return Spending{}
+	}
+	_, best := o.rivalsBeside(l.sum(o.compared()))
+	for i := range out.Hours {
+		paid := &o.rivals.hours.Ref(i).paid
+		out.Served += l.ring.Ref(i).paid
+		out.Observed += float64(paid[rivalCount-1])
+		out.Before += float64(paid[0])
+		out.Hindsight += float64(paid[best])
+	}
+	return out
+}
+
+// Change is one change of what a report says that is worth an event.
+type Change struct {
+	// Reason in CamelCase, as in Kubernetes events.
+	Reason string
+	// Missed reports that the objective is missed now and was not before.
+	Missed bool
+	// Message is a sentence with the numbers.
+	Message string
+}
+
+// ChangesSince are the changes of the selected candidate, and between met, missed and learning. There are none from an empty
+// candidate or verdict, which is not known, so that a restart repeats no event; none between reasons to miss the objective; and
+// none to or from Bounded, which comes and goes with the demand.
+func (r *Report) ChangesSince(candidate string, verdict Verdict) []Change {
+	var out []Change
+	if candidate != "" && r.Selection.Selected != "" && candidate != r.Selection.Selected {
+		out = append(out, Change{
+			Reason:  "CandidateChanged",
+			Message: fmt.Sprintf("%s replaces %s: %s", r.Selection.Selected, candidate, r.Selection.Message()),
+		})
+	}
+	if verdict == "" || r.Verdict == "" || r.Verdict == Bounded || verdict.changeReason() == r.Verdict.changeReason() {
+		return out
+	}
+	return append(out, Change{
+		Reason: r.Verdict.changeReason(), Missed: r.Verdict.Misses(),
+		Message: fmt.Sprintf("%s, was %s: %s", r.Verdict, verdict, r.Message()),
+	})
+}
+
+// Misses reports that the objective is known to be missed.
+func (v Verdict) Misses() bool { return v != Met && v != Learning && v != Bounded && v != "" }
+
+// changeReason is the Reason of a change to the verdict.
+func (v Verdict) changeReason() string {
+	switch {
+	case v.Misses():
+		return "ObjectiveMissed"
+	case v == Learning:
+		return "ObjectiveLearning"
+	}
+	return "ObjectiveMet"
+}
+
+// MostDemanding is the autoscaler that needs the largest headroom, which is served; false if there is no autoscaler.
+func (r *Report) MostDemanding() (AutoscalerReport, bool) {
+	var out AutoscalerReport
+	for i, s := range r.Autoscalers {
+		if i == 0 || s.Headroom > out.Headroom {
+			out = s
+		}
+	}
+	return out, len(r.Autoscalers) > 0
 }

@@ -1,5 +1,10 @@
 package sim
 
+import (
+	"errors"
+	"time"
+)
+
 // cluster holds the pods of one workload. A pod is ready after its lead time, which starts when the pod has a place on
 // a node. Pods stop at once. Those that are not ready stop first, the newest before the others, as the ReplicaSet
 // controller chooses.
@@ -129,4 +134,220 @@ func (c *cluster) start(step, lead, pods int) {
 	} else {
 		c.ready += pods
 	}
+}
+
+// Fleet is several workloads that serve one demand from one queue, each with an HPA, a capacity and lead times of its own.
+type Fleet struct {
+	workloads []*Workload
+	queue     queue
+	// results are those of the workloads in the newest step.
+	results []StepResult
+}
+
+// NewFleet returns workloads of some Specs, at least one. Each starts with the ready replicas that serve its demand, within the limits of
+// its HPA. The errors are those of Spec.Validate.
+func NewFleet(specs []Spec, start time.Time, step time.Duration, demands []float64) (*Fleet, error) {
+	if len(specs) == 0 {
+		return nil, errors.New("a fleet without workloads: want at least one")
+	}
+	f := &Fleet{results: make([]StepResult, len(specs))}
+	for i := range specs {
+		w, err := newWorkload(specs[i], start, step, demands[i])
+		if err != nil {
+			return nil, err
+		}
+		f.workloads = append(f.workloads, w)
+	}
+	return f, nil
+}
+
+// Step simulates the next step, with the value that each workload's HPA reads. The result is in replicas of the first workload, and the
+// demand is late by its wait; those of the workloads, each in its own replicas, are valid until the next call and know no demand.
+func (f *Fleet) Step(values []float64, demand float64) (StepResult, []StepResult) {
+	first := f.workloads[0].settings
+	out, ready := StepResult{At: f.workloads[0].at(f.workloads[0].step)}, 0.0
+	for i, w := range f.workloads {
+		before := w.count()
+		w.movePods(values[i])
+		r := w.result(before, values[i])
+		f.results[i] = r
+		ready += float64(r.Ready) * w.settings.capacity / first.capacity
+		out.Replicas, out.Ready, out.Held = out.Replicas+r.Replicas, out.Ready+r.Ready, out.Held+r.Held
+		out.Started, out.Stopped, out.Value = out.Started+r.Started, out.Stopped+r.Stopped, out.Value+r.Value
+	}
+	out.setFlow(f.queue.step(first, first.arrivalOf(demand), ready), f.queue.backlog)
+	return out, f.results
+}
+
+// Nodes describes the nodes that pods need.
+type Nodes struct {
+	// Lead is the time from requesting a node until pods start on it.
+	Lead LeadTime
+	// PodsPerNode is how many pods a node has place for, 1 or more.
+	PodsPerNode int
+	// KeepIdle is how long a node without pods stays. Cluster Autoscaler's default is 10 minutes.
+	KeepIdle time.Duration
+}
+
+// nodes counts the free places and the nodes that are starting. It does not track which node a place is on: pods are
+// assumed to be packed as densely as possible.
+type nodes struct {
+	spec *Nodes
+	step time.Duration
+	keep int
+	// idle are the free places by the time since when, ascending. The newest are claimed first, so that older nodes can
+	// go.
+	idle   []idlePlaces
+	coming schedule
+	// waiting is the number of pods without a place.
+	waiting int
+	// wantHeld is how many places the warm pool should hold, held how many it holds. Held places are free and do not
+	// expire.
+	wantHeld, held int
+}
+
+type idlePlaces struct{ since, places int }
+
+func newNodes(spec *Nodes, step time.Duration) *nodes {
+	return &nodes{
+		spec: spec,
+		step: step,
+		keep: stepsIn(spec.KeepIdle, step),
+	}
+}
+
+func (n *nodes) free() int {
+	free := n.held
+	for _, i := range n.idle {
+		free += i.places
+	}
+	return free
+}
+
+// advance adds the nodes that become ready at a step and removes those that were idle for KeepIdle.
+func (n *nodes) advance(step int) {
+	n.release(step, n.spec.PodsPerNode*n.coming.take(step))
+	expired := 0
+	for _, i := range n.idle {
+		if i.since+n.keep > step {
+			break
+		}
+		expired += i.places
+	}
+	for left := expired / n.spec.PodsPerNode * n.spec.PodsPerNode; left > 0; {
+		oldest := &n.idle[0]
+		some := min(left, oldest.places)
+		oldest.places -= some
+		left -= some
+		if oldest.places == 0 {
+			n.idle = append(n.idle[:0], n.idle[1:]...)
+		}
+	}
+}
+
+// release frees places. The pool takes what it lacks first.
+func (n *nodes) release(step, places int) {
+	kept := min(places, n.wantHeld-n.held)
+	n.held += kept
+	places -= kept
+	if places > 0 {
+		n.idle = append(n.idle, idlePlaces{step, places})
+	}
+}
+
+// claim places up to the wanted number of pods and requests nodes for the rest. A requested node always starts. The
+// pool's places are claimed last, as a scheduler preempts only where nothing is free.
+func (n *nodes) claim(step, wanted int, random *draws) (placed int) {
+	placed = n.claimIdle(wanted)
+	held := min(wanted-placed, n.held)
+	n.held -= held
+	placed += held
+	n.waiting -= placed
+	n.request(step, random)
+	return placed
+}
+
+// claimIdle claims idle places, up to the wanted number.
+func (n *nodes) claimIdle(wanted int) (taken int) {
+	for wanted > taken && len(n.idle) > 0 {
+		newest := &n.idle[len(n.idle)-1]
+		some := min(wanted-taken, newest.places)
+		newest.places -= some
+		taken += some
+		if newest.places == 0 {
+			n.idle = n.idle[:len(n.idle)-1]
+		}
+	}
+	return taken
+}
+
+// request requests nodes for waiting pods and for what the pool lacks, less those that are starting.
+func (n *nodes) request(step int, random *draws) {
+	short := n.waiting + n.wantHeld - n.held - n.spec.PodsPerNode*n.coming.total
+	for ; short > 0; short -= n.spec.PodsPerNode {
+		n.coming.add(step+max(stepsIn(random.next(n.spec.Lead, step), n.step), 1), 1)
+	}
+}
+
+// Hold keeps so many places free for pods, as a warm pool does with placeholder pods. Nodes are requested for missing
+// places; held places are paid for and do not expire. A pod takes a held place at once, and the place is replaced.
+// Surplus places become idle. Hold does nothing where places are unlimited.
+func (w *Workload) Hold(places int) {
+	c := &w.cluster
+	if c.nodes == nil {
+		return
+	}
+	c.reportWaiting()
+	c.nodes.setHeld(w.step, max(places, 0))
+	c.nodes.request(w.step, c.random)
+}
+
+// Placement counts a workload's replicas and held places between two steps. Placed replicas have a place, ready or not;
+// Waiting replicas have none. Held is the number of places that the pool holds.
+type Placement struct {
+	Placed, Waiting, Held int
+}
+
+// Placement returns the current placement.
+func (w *Workload) Placement() Placement {
+	c := &w.cluster
+	s := Placement{Placed: c.ready + c.starting.total, Waiting: c.waiting}
+	if c.nodes != nil {
+		s.Held = c.nodes.held
+	}
+	return s
+}
+
+// New returns workloads of one Spec that share nodes, one for each demand: places that one leaves another can take, and
+// held places are held for all. Each starts with the ready replicas that serve its demand, within the HPA's limits. start
+// is the time of the first step. Step them in their order, one step each. Call Hold on the first; the results of the last
+// include the free places that all share. The errors are those of Spec.Validate.
+func New(spec Spec, start time.Time, step time.Duration, demands []float64) ([]*Workload, error) {
+	out := make([]*Workload, len(demands))
+	for i, demand := range demands {
+		w, err := newWorkload(spec, start, step, demand)
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			w.cluster.nodes, w.cluster.notFirst = out[0].cluster.nodes, true
+			out[i-1].cluster.notLast = true
+		}
+		out[i] = w
+		spec.Seed++
+	}
+	return out, nil
+}
+
+// setHeld changes how many places are held. More are taken from the idle places; surplus places become idle at the
+// step.
+func (n *nodes) setHeld(step, places int) {
+	surplus := n.held - places
+	n.wantHeld = places
+	if surplus > 0 {
+		n.held = places
+		n.release(step, surplus)
+		return
+	}
+	n.held += n.claimIdle(places - n.held)
 }
