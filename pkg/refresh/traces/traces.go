@@ -70,11 +70,9 @@ func (t *Traces) Refresh(ctx context.Context, key snapshot.Key) (context.Context
 }
 
 // Source wraps a source: each query is a span.
-func (t *Traces) Source(
-	next refresh.Source,
-) refresh.Source {
+func (t *Traces) Source(next refresh.Source) refresh.Source { //nolint:ireturn // What it wraps.
 	return tracedSource{t, next}
-} //nolint:ireturn // What it wraps.
+}
 
 type tracedSource struct {
 	*Traces
