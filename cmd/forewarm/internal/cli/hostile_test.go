@@ -23,6 +23,7 @@ import (
 	api "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 	"github.com/forewarm/forewarm/pkg/serve/inspect"
+	"github.com/forewarm/forewarm/pkg/source/recorded/recordedtest"
 )
 
 // evil drives terminals by ESC, CR, BEL, DEL and C1, and turns the direction of what follows. It is marked so that it can be
@@ -237,7 +238,7 @@ func hostileTrace(value string) string {
 	fmt.Fprintf(&text, "t,\"%s\",\"b%[1]s\nforged\"\n", evil)
 	for i := range 1500 {
 		at := time.Unix(int64(1767571200+60*i), 0)
-		shown := fmt.Sprintf("%.6g", hourly(at))
+		shown := fmt.Sprintf("%.6g", recordedtest.Hourly(at))
 		if i == 700 && value != "" {
 			shown = value
 		}

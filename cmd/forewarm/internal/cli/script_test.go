@@ -41,15 +41,15 @@ func TestScripts(t *testing.T) {
 		"SERVER": serveOutlooks(snapshottest.EveryState()...),
 		"HEALTHY": serveOutlooks(snapshottest.Ready(snapshottest.Key("llama")),
 			snapshottest.WithObjective(snapshottest.Key("qwen"))),
-		"PROMETHEUS": &recordedtest.Prometheus{Demand: hourly},
+		"PROMETHEUS": &recordedtest.Prometheus{Demand: recordedtest.Hourly},
 		"FLEET":      &recordedtest.Prometheus{Answer: fleetAnswer},
 		"LIMITED":    &recordedtest.Prometheus{Answer: limited},
 		// Of its own, as it counts what it is asked.
-		"STALLS":       &recordedtest.Prometheus{Demand: hourly, Stalls: 3},
+		"STALLS":       &recordedtest.Prometheus{Demand: recordedtest.Hourly, Stalls: 3},
 		"STUCK":        &recordedtest.Prometheus{Stalls: -1},
 		"REFUSES":      &recordedtest.Prometheus{Refusal: "parse error: unexpected end"},
 		"OVERLOADED":   &recordedtest.Prometheus{Refusal: "query processing would load too many samples"},
-		"SEVERAL":      &recordedtest.Prometheus{Demand: hourly, Several: true},
+		"SEVERAL":      &recordedtest.Prometheus{Demand: recordedtest.Hourly, Several: true},
 		"BARE":         &recordedtest.Prometheus{},
 		"PRICED":       serveOutlooks(snapshottest.WithCostRatio(snapshottest.Key("qwen"))),
 		"BADHOURS":     serveOutlooks(snapshottest.WithBadHours(snapshottest.Key("qwen"))),
@@ -164,7 +164,7 @@ func demand(ts *testscript.TestScript, _ bool, args []string) {
 	text.WriteString("t,load\n")
 	for i := range n {
 		at := time.Unix(int64(1767571200+60*i), 0)
-		value := hourly(at)
+		value := recordedtest.Hourly(at)
 		switch mode := strings.Join(args[2:], " "); {
 		case mode == "gaps" && i%90 >= 80, mode == "every other" && i%2 == 0, mode == "late" && i < 205:
 			value = math.NaN()
@@ -180,9 +180,9 @@ func demand(ts *testscript.TestScript, _ bool, args []string) {
 func limited(query string) func(at time.Time) float64 {
 	switch {
 	case strings.Contains(query, "running"):
-		return hourly
+		return recordedtest.Hourly
 	case strings.Contains(query, "waiting"):
-		return func(at time.Time) float64 { return max(hourly(at)-150, 0) }
+		return func(at time.Time) float64 { return max(recordedtest.Hourly(at)-150, 0) }
 	case strings.Contains(query, "ready"):
 		return func(time.Time) float64 { return 3 }
 	}
@@ -197,7 +197,7 @@ func recorded(query string) func(at time.Time) float64 {
 		}
 	}
 	if strings.Contains(query, "num_requests_running") {
-		return hourly
+		return recordedtest.Hourly
 	}
 	return nil
 }
@@ -211,15 +211,9 @@ func fleetAnswer(query string) func(at time.Time) float64 {
 	case vllm && strings.Contains(query, `namespace="batch"`):
 		return func(at time.Time) float64 { return float64(20 + 80*(at.Unix()/86400%2)) }
 	case vllm, strings.Contains(query, "llm_d_epp_request_running") && strings.Contains(query, "chat-gateway"):
-		return hourly
+		return recordedtest.Hourly
 	}
 	return nil
-}
-
-// hourly is a demand that comes again every hour, and something on it that no model knows.
-func hourly(at time.Time) float64 {
-	minute := float64(at.Unix() / 60)
-	return 100 + 60*math.Sin(2*math.Pi*math.Mod(minute, 60)/60) + 4*math.Mod(math.Abs(math.Sin(minute*minute))*1000, 1)
 }
 
 // serveOutlooks answers as forewarm's inspection API does, at the moment of the test's snapshot.

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"math"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/simulate"
+	"github.com/forewarm/forewarm/pkg/source/recorded/recordedtest"
 )
 
 // Interrupted half-way, the accuracy of forecasts is that until then, marked, with the exit code of an interruption. The report
@@ -20,7 +20,7 @@ func TestForecastsInterrupted(t *testing.T) {
 	load.WriteString("t,load\n")
 	for i := range 3000 {
 		at := time.Unix(int64(60*i), 0)
-		fmt.Fprintf(&load, "%d,%g\n", at.Unix(), hourly(at))
+		fmt.Fprintf(&load, "%d,%g\n", at.Unix(), recordedtest.Hourly(at))
 	}
 	trace, hpa := write(t, "load.csv", load.String()), write(t, "hpa.yaml", scales)
 	for _, c := range []struct {
@@ -58,10 +58,4 @@ func TestForecastsInterrupted(t *testing.T) {
 			}
 		})
 	}
-}
-
-// hourly is a demand that repeats every hour, with noise that depends on the time alone.
-func hourly(at time.Time) float64 {
-	minute := float64(at.Unix() / 60)
-	return 100 + 60*math.Sin(2*math.Pi*math.Mod(minute, 60)/60) + 4*math.Mod(math.Abs(math.Sin(minute*minute))*1000, 1)
 }

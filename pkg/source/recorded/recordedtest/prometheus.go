@@ -30,6 +30,12 @@ type Prometheus struct {
 	asked atomic.Int64
 }
 
+// Hourly is a demand that repeats every hour, with noise that depends on the time alone.
+func Hourly(at time.Time) float64 {
+	minute := float64(at.Unix() / 60)
+	return 100 + 60*math.Sin(2*math.Pi*math.Mod(minute, 60)/60) + 4*math.Mod(math.Abs(math.Sin(minute*minute))*1000, 1)
+}
+
 // Playing is a Prometheus whose demand is a series again and again.
 func Playing(s forecast.Series) *Prometheus {
 	return &Prometheus{Demand: func(at time.Time) float64 {
