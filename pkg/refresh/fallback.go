@@ -19,22 +19,10 @@ import (
 // entryOf is an entry with what the object specifies, without samples.
 func entryOf(t Job) *snapshot.ForecastState {
 	return &snapshot.ForecastState{
-		Key:              t.Key,
-		Generation:       t.Generation,
-		Created:          t.Created,
-		Workload:         t.Workload,
-		Unit:             t.Unit,
-		Step:             t.Step,
-		Lead:             t.Lead,
-		LeadSource:       t.LeadSource,
-		LeadPool:         t.LeadPool,
-		Window:           t.window(),
-		Settings:         t.boundedSettings(),
-		AutoscalerSource: t.AutoscalerSource,
-		Unused:           t.Unused,
-		Observed:         math.NaN(),
-		Skill:            math.NaN(),
-		Coverage:         math.NaN(),
+		Key: t.Key, Generation: t.Generation, Created: t.Created, Workload: t.Workload, Unit: t.Unit, Step: t.Step,
+		Lead: t.Lead, LeadSource: t.LeadSource, LeadPool: t.LeadPool, Window: t.window(), Settings: t.boundedSettings(),
+		AutoscalerSource: t.AutoscalerSource, Unused: t.Unused,
+		Observed: math.NaN(), Skill: math.NaN(), Coverage: math.NaN(),
 	}
 }
 
@@ -71,10 +59,8 @@ type result struct {
 	isClassified bool
 	// clusters is how many clusters' demand is added up; 0 where the store has no label for it.
 	clusters float64
-	// suspect is the demand that is not believed yet; nil if there is none.
-	suspect *suspect
-	// suddenLow is the sudden low that is doubted; nil if there is none.
-	suddenLow *suddenLow
+	// suspect describes the demand that is not believed yet, suddenLow the sudden low that is doubted; empty if there is none.
+	suspect, suddenLow string
 	// unit is the newest change of the demand's unit; nil where none is new.
 	unit *demand.UnitChange
 	// shape of the newest samples where they do not look like a demand; silent is how many ready replicas did not report at the last
@@ -161,41 +147,26 @@ func (r *result) serveFallback(e *snapshot.ForecastState) {
 	}
 }
 
-// conditions describe the state of the Forecast.
+// conditions describe the state of the Forecast. A condition without a reason is not present.
 func (r *result) conditions(e *snapshot.ForecastState, t Job, now time.Time) []snapshot.Condition {
 	out := []snapshot.Condition{r.readyCondition(e, t, now), r.sourceCondition(e, t, now)}
-	if c, there := r.scaledToZeroCondition(e, t); there {
-		out = append(out, c)
-	}
-	if c, there := r.dataCondition(); there {
-		out = append(out, c)
-	}
-	if c, there := r.signalCondition(t); there {
-		out = append(out, c)
-	}
-	if c, there := eventsCondition(e); there {
-		out = append(out, c)
-	}
-	if c, there := r.saturatedCondition(); there {
-		out = append(out, c)
-	}
-	if c, there := r.deferrableCondition(e.Objective, t); there {
-		out = append(out, c)
+	for _, c := range []snapshot.Condition{
+		r.scaledToZeroCondition(e, t), r.dataCondition(), r.signalCondition(t), eventsCondition(e),
+		r.saturatedCondition(), r.deferrableCondition(e.Objective, t),
+	} {
+		if c.Reason != "" {
+			out = append(out, c)
+		}
 	}
 	if report := e.Objective; report != nil {
 		out = append(out, snapshot.Condition{
-			Type:    snapshot.ConditionObjective,
-			True:    report.Verdict == objective.Met,
-			Reason:  string(report.Verdict),
-			Message: report.Message(),
+			Type: snapshot.ConditionObjective, True: report.Verdict == objective.Met,
+			Reason: string(report.Verdict), Message: report.Message(),
 		})
 	}
 	if t.Uncalibrated != "" {
 		out = append(out, snapshot.Condition{
-			Type:    snapshot.ConditionUncalibrated,
-			True:    true,
-			Reason:  reasonTargetUnknown,
-			Message: t.Uncalibrated,
+			Type: snapshot.ConditionUncalibrated, True: true, Reason: reasonTargetUnknown, Message: t.Uncalibrated,
 		})
 	}
 	return out
@@ -260,9 +231,7 @@ func (r *result) pendingMessage() string {
 
 func (r *result) sourceCondition(e *snapshot.ForecastState, t Job, now time.Time) snapshot.Condition {
 	c := snapshot.Condition{
-		Type:    snapshot.ConditionSource,
-		True:    true,
-		Reason:  snapshot.ReasonAnswering,
+		Type: snapshot.ConditionSource, True: true, Reason: snapshot.ReasonAnswering,
 		Message: "the newest query was answered",
 	}
 	if name := t.Source.Name; name != "" {
@@ -311,9 +280,7 @@ func reasonOf(err error) string {
 func invalidEntry(t Job) *snapshot.ForecastState {
 	e := entryOf(t)
 	e.State, e.Alias = snapshot.Invalid, t.Alias
-	e.Conditions = []snapshot.Condition{{
-		Type: snapshot.ConditionReady, Reason: string(snapshot.Invalid), Message: t.Invalid,
-	}}
+	e.Conditions = []snapshot.Condition{{Type: snapshot.ConditionReady, Reason: string(e.State), Message: t.Invalid}}
 	return e
 }
 
@@ -327,8 +294,7 @@ func (r *result) warmingMessage(e *snapshot.ForecastState) string {
 		return fmt.Sprintf("the newest %s of history serves, because the whole could not be read yet: %s",
 			humanize.Span(partialHistory), r.wholeErr)
 	case r.partial:
-		return fmt.Sprintf("the newest %s of history serves while the whole is being read",
-			humanize.Span(partialHistory))
+		return fmt.Sprintf("the newest %s of history serves while the whole is being read", humanize.Span(partialHistory))
 	case r.span >= r.season:
 		return fmt.Sprintf("%s of history, but no model has a score yet: without one the forecast gains nothing "+
 			"over the observed demand; %s", humanize.Span(r.span.Round(time.Minute)), e.ModelReason())

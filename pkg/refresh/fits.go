@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"runtime"
 	"runtime/debug"
@@ -43,6 +44,7 @@ func (f *fits) run(namespace string, rebuild bool, refresh func()) {
 	refresh()
 }
 
+// enter waits for a place.
 func (f *fits) enter(namespace string, rebuild bool) {
 	f.mu.Lock()
 	if f.free > 0 {
@@ -70,17 +72,13 @@ func (f *fits) enter(namespace string, rebuild bool) {
 func (f *fits) leave() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	next, found := "", false
-	for namespace := range f.waiting {
-		earlier := f.served[namespace] < f.served[next] || f.served[namespace] == f.served[next] && namespace < next
-		if !found || earlier {
-			next, found = namespace, true
-		}
-	}
-	if !found {
+	if len(f.waiting) == 0 {
 		f.free++
 		return
 	}
+	next := slices.MinFunc(slices.Collect(maps.Keys(f.waiting)), func(a, b string) int {
+		return cmp.Or(cmp.Compare(f.served[a], f.served[b]), cmp.Compare(a, b))
+	})
 	own := f.waiting[next]
 	queue := &own.steps
 	if len(own.steps) == 0 {
@@ -149,16 +147,9 @@ func (l *Loop) fetchReady(ctx context.Context, t *Job, q Query) forecast.Series 
 	if q.Expr == "" {
 		return forecast.Series{}
 	}
-	release, err := l.slots.acquire(ctx, q.Namespace, q.Source.Name)
-	if err != nil {
-		return forecast.Series{}
-	}
-	defer release()
-	l.queries.Add(1)
-	ready, err := fetchOnGrid(ctx, timeoutSource{l.source, l.config.Timeout}, q)
+	ready, err := fetchOnGrid(ctx, slottedSource{Loop: l}, q)
 	if err != nil {
 		l.log.DebugContext(ctx, "ready replicas are not known", "forecast", t.Key.String(), "error", err)
-		return forecast.Series{}
 	}
 	return ready
 }
@@ -277,25 +268,8 @@ func (s *sampled) dropped(after, end time.Time, step, maxAge time.Duration) (d s
 	return d
 }
 
-// valueAt is the sample of a time, or another value where that is not known.
-func (s *sampled) valueAt(at time.Time, other float64) float64 {
-	if s.at.Equal(at) {
-		return s.value
-	}
-	return other
-}
-
 // spender is whose replica time is counted: a policy's, on a variant or on the only workload, by its name.
 type spender struct{ policy, variant string }
-
-// spending is what has been counted, with the hours that have ended by now. It is made anew when there are any, and for a worker that has
-// taken it over, whose prices may be others.
-func (w *worker) spending() []snapshot.Spent {
-	if w.countHours() || w.spentNow == nil {
-		w.spentNow = w.spentEntries()
-	}
-	return w.spentNow
-}
 
 // countHours adds the hours that have ended to the counters, and reports whether there are any. Those before the first result are history.
 func (w *worker) countHours() bool {
@@ -336,22 +310,26 @@ func (w *worker) workloadName() string {
 	return name
 }
 
-// spentEntries are the counters in a fixed order, with the price of each.
-func (w *worker) spentEntries() []snapshot.Spent {
+// spending is what has been counted, with the hours that have ended by now, in a fixed order. It is made anew when there are any, and
+// for a worker that has taken it over, whose prices may be others.
+func (w *worker) spending() []snapshot.Spent {
+	if !w.countHours() && w.spentNow != nil {
+		return w.spentNow
+	}
 	prices := map[string]float64{w.workloadName(): w.job.Price}
 	for i := range w.job.Variants {
 		prices[w.job.Variants[i].Name] = w.job.Variants[i].Price
 	}
 	var out []snapshot.Spent
 	for of, hours := range w.spent {
-		out = append(
-			out,
-			snapshot.Spent{Policy: of.policy, Variant: of.variant, ReplicaHours: hours, Price: prices[of.variant]},
-		)
+		out = append(out, snapshot.Spent{
+			Policy: of.policy, Variant: of.variant, ReplicaHours: hours, Price: prices[of.variant],
+		})
 	}
 	slices.SortFunc(out, func(a, b snapshot.Spent) int {
 		return cmp.Or(cmp.Compare(a.Policy, b.Policy), cmp.Compare(a.Variant, b.Variant))
 	})
+	w.spentNow = out
 	return out
 }
 
@@ -363,7 +341,7 @@ type flags struct {
 	end  int64
 }
 
-// newFlags returns flags of at least so many steps, 1 or more.
+// newFlags returns flags of at least so many steps.
 func newFlags(step time.Duration, size int) *flags {
 	return &flags{step: step, bits: make([]uint64, (size+63)/64)}
 }

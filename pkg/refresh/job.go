@@ -7,6 +7,7 @@
 package refresh
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -182,23 +183,12 @@ type Config struct {
 
 // WithDefaults returns the configuration with defaults in place of zero fields.
 func (c Config) WithDefaults() Config {
-	set := func(field *time.Duration, value time.Duration) {
-		if *field == 0 {
-			*field = value
-		}
-	}
-	set(&c.Refit, 6*time.Hour)
-	set(&c.Season, windowpeak.Day)
-	set(&c.Timeout, 30*time.Second)
-	set(&c.Grace, 5*time.Second)
+	c.Refit, c.Season = cmp.Or(c.Refit, 6*time.Hour), cmp.Or(c.Season, windowpeak.Day)
+	c.Timeout, c.Grace = cmp.Or(c.Timeout, 30*time.Second), cmp.Or(c.Grace, 5*time.Second)
+	c.Concurrency = cmp.Or(c.Concurrency, 16)
+	c.PerNamespace = cmp.Or(c.PerNamespace, max(1, c.Concurrency/2))
 	if c.Span == nil {
 		c.Span = func(ctx context.Context, _ snapshot.Key) (context.Context, func(error)) { return ctx, func(error) {} }
-	}
-	if c.Concurrency == 0 {
-		c.Concurrency = 16
-	}
-	if c.PerNamespace == 0 {
-		c.PerNamespace = max(1, c.Concurrency/2)
 	}
 	return c
 }
@@ -214,8 +204,8 @@ func (c Config) Validate() error {
 		}
 	}
 	if c.Concurrency < 1 || c.PerNamespace < 1 {
-		problems = append(problems, fmt.Errorf("concurrency %d, per namespace %d, want 1 or more of each",
-			c.Concurrency, c.PerNamespace))
+		const text = "concurrency %d, per namespace %d, want 1 or more of each"
+		problems = append(problems, fmt.Errorf(text, c.Concurrency, c.PerNamespace))
 	}
 	return errors.Join(problems...)
 }

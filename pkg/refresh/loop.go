@@ -206,7 +206,7 @@ func (l *Loop) start(ctx context.Context, w *worker, now time.Time, asked batche
 		within, end := l.config.Span(ctx, w.job.Key)
 		defer func() { end(w.result.err) }()
 		defer l.recoverPanic(w, now)
-		block, ok := w.fetch(within, now, batchedSource{asked, slottedSource{l, w}})
+		block, ok := w.fetch(within, now, batchedSource{slottedSource{l, w}, asked})
 		if !ok {
 			l.diagnose(within, w, now)
 			return
@@ -245,8 +245,11 @@ func (l *Loop) collect(ctx context.Context) {
 	defer cancelBrief()
 	for len(l.busy) > 0 {
 		over := brief.Done()
-		if l.awaitsAny() {
-			over = grace.Done()
+		for w := range l.busy {
+			if w.awaited {
+				over = grace.Done()
+				break // A fleet asks after every refresh, so this ends at the first.
+			}
 		}
 		select {
 		case w := <-l.done:
@@ -258,16 +261,6 @@ func (l *Loop) collect(ctx context.Context) {
 			return
 		}
 	}
-}
-
-// awaitsAny reports whether a refresh is running that this step waits for. A fleet asks after every refresh, so it ends at the first.
-func (l *Loop) awaitsAny() bool {
-	for w := range l.busy {
-		if w.awaited {
-			return true
-		}
-	}
-	return false
 }
 
 func (l *Loop) drain() {
@@ -366,24 +359,21 @@ func logChanges(ctx context.Context, log *slog.Logger, before, after *snapshot.S
 			if c.Missed {
 				level = slog.LevelWarn
 			}
-			log.Log(ctx, level, "an objective changed",
-				"forecast", key.String(), "reason", c.Reason, "now", c.Message)
+			log.Log(ctx, level, "an objective changed", "forecast", key.String(), "reason", c.Reason, "now", c.Message)
 		}
 	}
 }
 
 func logSuspect(ctx context.Context, log *slog.Logger, was, is *snapshot.ForecastState) {
 	words, suspect := is.Suspect()
-	if !suspect {
-		return
-	}
+	already := false
 	if was != nil {
-		if _, already := was.Suspect(); already {
-			return
-		}
+		_, already = was.Suspect()
 	}
-	log.WarnContext(ctx, "a demand is suspect", "forecast", is.Key.String(), "reason", snapshot.ReasonSuspect, "now",
-		words)
+	if suspect && !already {
+		log.WarnContext(ctx, "a demand is suspect",
+			"forecast", is.Key.String(), "reason", snapshot.ReasonSuspect, "now", words)
+	}
 }
 
 // applyPause replaces the value of an entry that is not published yet. The worker knows nothing of it: it learns on, and its forecast
@@ -392,9 +382,7 @@ func applyPause(e *snapshot.ForecastState, p decide.Pause) {
 	if p == (decide.Pause{}) {
 		return
 	}
-	c := snapshot.Condition{
-		Type: snapshot.ConditionPaused, True: p.Active(), Reason: reasonAsBefore, Message: p.Message(),
-	}
+	c := snapshot.Condition{Type: snapshot.ConditionPaused, True: p.Active(), Reason: reasonAsBefore, Message: p.Message()}
 	switch {
 	case p.Invalid != "":
 		c.Reason = reasonInvalidAnnotation

@@ -22,7 +22,7 @@ import (
 const judgeInterval = 5 * time.Minute
 
 // count asks how many clusters and replicas the demand is made of: the clusters with the history, the replicas now and then.
-func (w *worker) count(ctx context.Context, source Source, q Query, history bool) {
+func (w *worker) count(ctx context.Context, source LabelSource, q Query, history bool) {
 	if history {
 		if n, ok := ask(ctx, source, q, w.job.Clusters); ok {
 			w.result.clusters = n
@@ -83,21 +83,23 @@ func (w *worker) judgeSignal() {
 	w.judged = end
 	w.result.shape = demand.ShapeOf(w.store.Range(end.Add(-demand.ShapeTime), end).Values, w.job.Step)
 	w.judgeLoad(end)
-	w.compareWork(end)
+	from := end.Add(-includedSpan)
+	w.result.workIncludes = w.work != nil && includes(w.work.Range(from, end), w.store.Range(from, end))
 	w.judgeMeasured(end)
 }
 
 // signalCondition is present while the signal is hardly the total demand.
-func (r *result) signalCondition(t Job) (snapshot.Condition, bool) {
+func (r *result) signalCondition(t Job) snapshot.Condition {
 	c := snapshot.Condition{Type: snapshot.ConditionSignal}
-	doubt, why := r.load.doubt()
 	switch silent := math.Min(r.silent[0], r.silent[1]); {
 	case t.Average:
 		c.Reason = reasonAverage
 		c.Message = "the query is an average, and the autoscaler divides the value by what a replica sustains: write the total, sum()"
 	case r.unowned > 0:
 		c.Reason = reasonOwnersUnknown
-		c.Message = fmt.Sprintf(unownedMessage, r.unowned)
+		c.Message = fmt.Sprintf("%.0f pods report, and kube-state-metrics does not say whose they are: their demand may be "+
+			"missing, so there are no samples, and the value does not fall; check that kube-state-metrics, every shard of "+
+			"it, runs, follows the cluster and is scraped", r.unowned)
 	case r.shape == demand.Frozen:
 		c.Reason = reasonFrozen
 		c.Message = fmt.Sprintf("the demand has been the same number for %s, and changed all the time before: "+
@@ -105,23 +107,18 @@ func (r *result) signalCondition(t Job) (snapshot.Condition, bool) {
 			"the query", humanize.Span(time.Hour))
 	case silent > 0:
 		c.Reason = reasonSilentReplicas
-		c.Message = fmt.Sprintf(
-			"%.0f ready replicas report nothing, so their demand is missing: check that new pods are scraped", silent,
-		)
-	case doubt != "":
-		c.Reason, c.Message = doubt, why
+		c.Message = fmt.Sprintf("%.0f ready replicas report nothing, so their demand is missing: "+
+			"check that new pods are scraped", silent)
 	default:
-		if doubtful, ok := r.doubtCondition(); ok {
-			return doubtful, true
+		if c.Reason, c.Message = r.load.doubt(); c.Reason == "" {
+			c.Reason, c.Message = r.doubts.newest()
 		}
-		return r.measuredCondition(t)
+		if c.Reason == "" {
+			c.Reason, c.Message = r.measuredDoubt(t)
+		}
 	}
-	return c, true
+	return c
 }
-
-const unownedMessage = "%.0f pods report, and kube-state-metrics does not say whose they are: their demand may be missing, so there " +
-	"are no samples, and the value does not fall; check that kube-state-metrics, every shard of it, runs, follows the cluster " +
-	"and is scraped"
 
 const counterMessage = "the query returns a counter, which never falls, and not a demand, so nothing is served: write " +
 	"sum(rate(…[2m])) of it"
@@ -164,14 +161,13 @@ type doubts struct {
 }
 
 // askDoubts asks what may be wrong with the value, where that is due.
-func (w *worker) askDoubts(ctx context.Context, source Source, q Query, history bool) {
-	of, ok := source.(LabelSource)
+func (w *worker) askDoubts(ctx context.Context, source LabelSource, q Query, history bool) {
 	d := &w.result.doubts
-	if !ok || w.job.Doubts.Expr == "" || !history && (!w.job.Doubts.Often || !w.judgesAt(q.To.Add(q.Step))) {
+	if w.job.Doubts.Expr == "" || !history && (!w.job.Doubts.Often || !w.judgesAt(q.To.Add(q.Step))) {
 		return
 	}
 	q.Expr, q.From = w.job.Doubts.Expr, q.To
-	now, err := of.FetchByLabel(ctx, q, DoubtLabel)
+	now, err := source.FetchByLabel(ctx, q, DoubtLabel)
 	if err != nil {
 		return
 	}
@@ -181,37 +177,30 @@ func (w *worker) askDoubts(ctx context.Context, source Source, q Query, history 
 	}
 	if d.deleted = nil; now[DoubtDeleted] > 0 {
 		q.Expr = w.job.Doubts.Deleted
-		if pods, err := of.FetchByLabel(ctx, q, "pod"); err == nil {
+		if pods, err := source.FetchByLabel(ctx, q, "pod"); err == nil {
 			d.deleted = slices.Sorted(maps.Keys(pods))
 		}
 	}
 }
 
-// condition is present while there is a doubt.
-func (d *doubts) condition() (reason, message string) {
+// newest is the reason to doubt the newest answer; empty without one.
+func (d *doubts) newest() (reason, message string) {
 	newest := d.numbers[0]
 	both := func(doubt string) float64 { return math.Min(newest[doubt], d.numbers[1][doubt]) }
 	samples, known := newest[DoubtSamples]
 	switch {
 	case newest[DoubtCopies] > 1:
-		return reasonCopiesAddUp, fmt.Sprintf(
-			"the query adds up %.0f copies of one scrape, as those of an HA pair of Prometheus servers, so the "+
-				"demand is too high: deduplicate them in the store, or take the greatest one first, for example "+
-				"sum(max without (prometheus_replica) (…))",
-			newest[DoubtCopies],
-		)
+		return reasonCopiesAddUp, fmt.Sprintf("the query adds up %.0f copies of one scrape, as those of an HA pair of "+
+			"Prometheus servers, so the demand is too high: deduplicate them in the store, or take the greatest one "+
+			"first, for example sum(max without (prometheus_replica) (…))", newest[DoubtCopies])
 	case both(DoubtProfiling) > 0:
-		return reasonProfilingIdle, fmt.Sprintf(
-			"the profiling field of %s is 0 while their utilization is above 50 %%, so their demand is missing: "+
-				"profiling may be paused, or another tool holds it; check dcgm-exporter",
-			humanize.Plural(int(both(DoubtProfiling)), "GPU"),
-		)
+		return reasonProfilingIdle, fmt.Sprintf("the profiling field of %s is 0 while their utilization is above "+
+			"50 %%, so their demand is missing: profiling may be paused, or another tool holds it; check dcgm-exporter",
+			humanize.Plural(int(both(DoubtProfiling)), "GPU"))
 	case known && samples < minSamplesInWindow:
-		return reasonWindowTooShort, fmt.Sprintf(
-			"the window of the query's rate has only %s of a server, so one missed scrape loses its demand: for a "+
-				"preset the operator sets --scrape-interval to the interval of the scrapes; in a query of your own, use a window of four intervals",
-			humanize.Plural(int(samples), "sample"),
-		)
+		return reasonWindowTooShort, fmt.Sprintf("the window of the query's rate has only %s of a server, so one "+
+			"missed scrape loses its demand: for a preset the operator sets --scrape-interval to the interval of the "+
+			"scrapes; in a query of your own, use a window of four intervals", humanize.Plural(int(samples), "sample"))
 	}
 	return "", ""
 }
@@ -222,11 +211,8 @@ func (d *doubts) deletedText() string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf(
-		"; an exporter still reports %s (%s), whose demand does not count: dcgm-exporter forgets them within half an hour",
-		humanize.Plural(int(n), "deleted pod"),
-		podNames(d.deleted),
-	)
+	return fmt.Sprintf("; an exporter still reports %s (%s), whose demand does not count: "+
+		"dcgm-exporter forgets them within half an hour", humanize.Plural(int(n), "deleted pod"), podNames(d.deleted))
 }
 
 // podNames lists a few names.
@@ -240,41 +226,6 @@ func podNames(names []string) string {
 		out = append(out, fmt.Sprintf("%d more", len(names)-most))
 	}
 	return strings.Join(out, ", ")
-}
-
-// FetchByLabel implements LabelSource for a worker, with the slots of Fetch.
-func (s slottedSource) FetchByLabel(ctx context.Context, q Query, label string) (map[string]float64, error) {
-	of, ok := s.source.(LabelSource)
-	if !ok {
-		return nil, errors.ErrUnsupported
-	}
-	release, err := s.slots.acquire(ctx, q.Namespace, q.Source.Name)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	if s.of.replaced.Load() {
-		return nil, errReplaced
-	}
-	s.queries.Add(1)
-	ctx, cancel := context.WithTimeout(ctx, s.config.Timeout)
-	defer cancel()
-	return of.FetchByLabel(ctx, q, label)
-}
-
-// FetchByLabel implements LabelSource: nothing of it is in a batch.
-func (s batchedSource) FetchByLabel(ctx context.Context, q Query, label string) (map[string]float64, error) {
-	if of, ok := s.next.(LabelSource); ok {
-		return of.FetchByLabel(ctx, q, label)
-	}
-	return nil, errors.ErrUnsupported
-}
-
-// doubtCondition is the condition SignalPlausible while there is a doubt.
-func (r *result) doubtCondition() (c snapshot.Condition, ok bool) {
-	c = snapshot.Condition{Type: snapshot.ConditionSignal}
-	c.Reason, c.Message = r.doubts.condition()
-	return c, c.Reason != ""
 }
 
 // Diagnosis finds out why a query has no series.
@@ -316,78 +267,44 @@ func (l *Loop) diagnose(ctx context.Context, w *worker, now time.Time) {
 
 // recordSuspect records the samples that are not believed yet.
 func (w *worker) recordSuspect(e *snapshot.ForecastState) {
-	w.result.suspect = nil
+	w.result.suspect = ""
 	held, lasts := w.forecaster.Suspects()
 	if len(held) == 0 {
 		return
 	}
-	s := suspect{
-		since: w.forecaster.End(), served: e.Observed, bound: held[len(held)-1].Bound.MaxObserved, lasts: lasts,
-	}
+	since, highest := w.forecaster.End(), 0.0
 	for _, h := range held {
-		s.highest = math.Max(s.highest, h.Demand)
+		highest = math.Max(highest, h.Demand)
 	}
 	e.Classifications = append(e.Classifications, demand.Span{
-		From: s.since, To: w.forecaster.ReadUntil(), Cause: demand.Suspect, Samples: len(held),
+		From: since, To: w.forecaster.ReadUntil(), Cause: demand.Suspect, Samples: len(held),
 	})
-	w.result.suspect = &s
-}
-
-// suspect is a demand far above everything in its history, which may be a measurement error.
-type suspect struct {
-	since          time.Time
-	highest, bound float64
-	served         float64
-	lasts          time.Duration
-}
-
-// String reports the observed demand, the value served instead, and when it is believed.
-func (s *suspect) String() string {
-	until := fmt.Sprintf("models ignore it unless it lasts until %s or occurs again",
-		formatTime(s.since.Add(s.lasts)))
-	if math.IsInf(s.bound, 1) {
-		return fmt.Sprintf("since %s the demand is %.6g, and there is no history to judge it by: it is served as "+
-			"observed, %s", formatTime(s.since), s.highest, until)
+	served := fmt.Sprintf("more than its history justifies: it is served as %.6g", e.Observed)
+	if math.IsInf(held[len(held)-1].Bound.MaxObserved, 1) {
+		served = "and there is no history to judge it by: it is served as observed"
 	}
-	return fmt.Sprintf("since %s the demand is %.6g, more than its history justifies: it is served as %.6g, %s",
-		formatTime(s.since), s.highest, s.served, until)
+	w.result.suspect = fmt.Sprintf("since %s the demand is %.6g, %s, models ignore it unless it lasts until %s or "+
+		"occurs again", formatTime(since), highest, served, formatTime(since.Add(lasts)))
 }
 
 // recordSuddenLow records the sudden lows that are doubted. One that is followed is most likely the demand, and needs no attention.
 func (w *worker) recordSuddenLow(e *snapshot.ForecastState) {
-	w.result.suddenLow = nil
+	w.result.suddenLow = ""
 	lows, doubted := w.forecaster.Fallen()
 	if !doubted {
 		return
 	}
 	until := w.forecaster.ReadUntil()
-	s := suddenLow{since: until.Add(-time.Duration(len(lows)) * w.job.Step), lowest: math.Inf(1)}
+	since, lowest := until.Add(-time.Duration(len(lows))*w.job.Step), math.Inf(1)
 	for _, low := range lows {
-		if low.Demand < s.lowest { // NaN is not.
-			s.lowest = low.Demand
+		if low.Demand < lowest { // NaN is not.
+			lowest = low.Demand
 		}
 	}
-	e.Classifications = append(
-		e.Classifications,
-		demand.Span{From: s.since, To: until, Cause: demand.Dip, Samples: len(lows)},
-	)
-	w.result.suddenLow = &s
-}
-
-// suddenLow is a demand that has fallen suddenly, which may be a part of the total.
-type suddenLow struct {
-	since  time.Time
-	lowest float64
-}
-
-// String reports the fall, what is served, and until when nothing is learnt of it.
-func (s *suddenLow) String() string {
-	return fmt.Sprintf(
-		"since %s the demand is suddenly as low as %.6g, which may be a part of the total: the value before it is "+
-			"served until %s, and models ignore it unless it lasts until %s",
-		formatTime(s.since),
-		s.lowest,
-		formatTime(s.since.Add(demand.FallDoubt)),
-		formatTime(s.since.Add(demand.FallLearnt)),
-	)
+	e.Classifications = append(e.Classifications, demand.Span{
+		From: since, To: until, Cause: demand.Dip, Samples: len(lows),
+	})
+	w.result.suddenLow = fmt.Sprintf("since %s the demand is suddenly as low as %.6g, which may be a part of the "+
+		"total: the value before it is served until %s, and models ignore it unless it lasts until %s",
+		formatTime(since), lowest, formatTime(since.Add(demand.FallDoubt)), formatTime(since.Add(demand.FallLearnt)))
 }

@@ -154,7 +154,7 @@ const (
 )
 
 // eventsCondition is present while events contradict each other, or are not what came.
-func eventsCondition(e *snapshot.ForecastState) (snapshot.Condition, bool) {
+func eventsCondition(e *snapshot.ForecastState) snapshot.Condition {
 	c := snapshot.Condition{Type: snapshot.ConditionEvents}
 	var next []event.Occurrence
 	for i := range e.Events {
@@ -169,7 +169,7 @@ func eventsCondition(e *snapshot.ForecastState) (snapshot.Condition, bool) {
 			c.Reason = reasonNoEffect
 			c.Message = fmt.Sprintf("event %s had no effect twice: the demand of %s was %s; remove it, or correct it",
 				one.Occurrence, formatTime(last.Start), came)
-			return c, true
+			return c
 		case one.LikeLast && len(one.Effects) == 0:
 			c.Reason = reasonNoLast
 			const text = "event %s is like its last occurrence, and the history has none: nothing is known of it on %s"
@@ -181,7 +181,7 @@ func eventsCondition(e *snapshot.ForecastState) (snapshot.Condition, bool) {
 		c.Reason = reasonOverlap
 		c.Message = fmt.Sprintf("events %s and %s are both at %s: the greater counts", a, b, formatTime(b.Start))
 	}
-	return c, c.Reason != ""
+	return c
 }
 
 // shareOut shares the value of an entry out among its variants.
@@ -190,22 +190,20 @@ func shareOut(e *snapshot.ForecastState, t *Job) {
 		return
 	}
 	e.Parts = e.Plan.Share(e.Decision.Value)
-	if c, there := variantsCondition(e, t); there {
+	if c := variantsCondition(e, t); c.Reason != "" {
 		e.Conditions = append(e.Conditions, c)
 	}
 }
 
 // variantsCondition is present while a variant does not hold what it would be asked for, or an autoscaler reads what is for all.
-func variantsCondition(e *snapshot.ForecastState, t *Job) (snapshot.Condition, bool) {
+func variantsCondition(e *snapshot.ForecastState, t *Job) snapshot.Condition {
 	c := snapshot.Condition{Type: snapshot.ConditionVariants}
 	var limited []string
 	for _, part := range e.Parts {
 		if part.Limited {
-			limited = append(
-				limited,
-				fmt.Sprintf("variant %s is asked for %s and no more, because some have found no node for longer than "+
-					"a start takes", part.Name, humanize.Plural(int(math.Round(part.Value/part.Capacity)), "replica")),
-			)
+			replicas := humanize.Plural(int(math.Round(part.Value/part.Capacity)), "replica")
+			limited = append(limited, fmt.Sprintf("variant %s is asked for %s and no more, because some have found no "+
+				"node for longer than a start takes", part.Name, replicas))
 		}
 	}
 	switch {
@@ -217,7 +215,7 @@ func variantsCondition(e *snapshot.ForecastState, t *Job) (snapshot.Condition, b
 		c.Reason = reasonVariantFull
 		c.Message = strings.Join(limited, "; ") + "; the other variants have the rest"
 	}
-	return c, c.Reason != ""
+	return c
 }
 
 const (
@@ -276,15 +274,14 @@ func (w *worker) judgeLoad(end time.Time) {
 func (l *load) doubt() (reason, message string) {
 	switch {
 	case l.high >= targetIntervals:
-		return reasonTargetTooHigh, fmt.Sprintf("for %s replicas were saturated at a demand of %.4g "+
-			"each, and the autoscaler's target is %.4g: forewarm capacity estimates what a replica sustains; or "+
-			"the query has another unit, or the demand of one replica and not the total",
+		return reasonTargetTooHigh, fmt.Sprintf("for %s replicas were saturated at a demand of %.4g each, and the "+
+			"autoscaler's target is %.4g: forewarm capacity estimates what a replica sustains; or the query has another "+
+			"unit, or the demand of one replica and not the total",
 			humanize.Span(targetIntervals*judgeInterval), l.carried, l.target)
 	case l.low >= targetIntervals:
-		return reasonTargetTooLow, fmt.Sprintf("for %s replicas carried a demand of %.4g each and were "+
-			"not saturated, and the autoscaler's target is %.4g: forewarm capacity estimates what a replica "+
-			"sustains; or the query has another unit", humanize.Span(targetIntervals*judgeInterval), l.carried,
-			l.target)
+		return reasonTargetTooLow, fmt.Sprintf("for %s replicas carried a demand of %.4g each and were not saturated, "+
+			"and the autoscaler's target is %.4g: forewarm capacity estimates what a replica sustains; or the query has "+
+			"another unit", humanize.Span(targetIntervals*judgeInterval), l.carried, l.target)
 	}
 	return "", ""
 }

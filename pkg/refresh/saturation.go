@@ -26,11 +26,7 @@ type besides struct {
 
 // fetch fetches what is new of a series since a time. Asked is false where it is not queried.
 func (s *besides) fetch(
-	ctx context.Context,
-	w *worker,
-	source Source,
-	q Query,
-	now time.Time,
+	ctx context.Context, w *worker, source Source, q Query, now time.Time,
 ) (block forecast.Series, asked bool, err error) {
 	if q.Expr == "" || w.inRetryPause(now, s.retry) {
 		return block, false, nil
@@ -48,32 +44,17 @@ func (s *besides) fetch(
 	return block, true, nil
 }
 
-// inheritBeside takes over what was read beside the demand by the same queries.
-func (w *worker) inheritBeside(before *worker) {
-	old := before.job
-	if old.Saturated == w.job.Saturated {
-		w.saturation = before.saturation
-	}
-	if old.Deferrable == w.job.Deferrable {
-		w.work = before.work
-	}
-	if old.Measured == w.job.Measured && old.Settings.Over == w.job.Settings.Over {
-		w.shares = before.shares
-	}
-}
-
 // fetchSaturation fetches what is new of the saturation signal. While its query fails, samples count as observed; a later answer
 // may change what has counted already.
 func (w *worker) fetchSaturation(ctx context.Context, now time.Time, source Source) {
-	if w.saturation == nil && w.job.Saturated != "" {
+	if w.job.Saturated == "" {
+		return
+	}
+	if w.saturation == nil {
 		w.saturation = newFlags(w.job.Step, w.maxSteps())
 	}
-	from := time.Time{}
-	if w.saturation != nil {
-		from = w.saturation.newestEnd()
-	}
-	block, asked, err := w.saturationSeries.fetch(ctx, w, source,
-		w.queryAfter(w.job.Saturated, from, w.newestStep(now)), now)
+	q := w.queryAfter(w.job.Saturated, w.saturation.newestEnd(), w.newestStep(now))
+	block, asked, err := w.saturationSeries.fetch(ctx, w, source, q, now)
 	if !asked {
 		return
 	}
@@ -86,37 +67,30 @@ func (w *worker) fetchSaturation(ctx context.Context, now time.Time, source Sour
 }
 
 // saturatedCondition is present while the demand is censored, and while the query of the saturation signal fails.
-func (r *result) saturatedCondition() (snapshot.Condition, bool) {
+func (r *result) saturatedCondition() snapshot.Condition {
+	c := snapshot.Condition{Type: snapshot.ConditionSaturated}
 	switch {
 	case r.saturationErr != nil:
-		return snapshot.Condition{
-			Type:   snapshot.ConditionSaturated,
-			Reason: reasonOf(r.saturationErr),
-			Message: fmt.Sprintf("the query of signal.saturated failed, so the demand counts as observed: %s",
-				r.saturationErr),
-		}, true
+		c.Reason = reasonOf(r.saturationErr)
+		c.Message = "the query of signal.saturated failed, so the demand counts as observed: " + r.saturationErr.Error()
 	case r.isClassified && r.classified.Cause.Kind() == demand.Censored:
-		return snapshot.Condition{
-			Type:   snapshot.ConditionSaturated,
-			True:   true,
-			Reason: reasonCensored,
-			Message: fmt.Sprintf("since %s the demand is at least the observed value: %s",
-				formatTime(r.classified.From), r.classified.Cause),
-		}, true
+		c.True, c.Reason = true, reasonCensored
+		c.Message = fmt.Sprintf("since %s the demand is at least the observed value: %s",
+			formatTime(r.classified.From), r.classified.Cause)
 	}
-	return snapshot.Condition{}, false
+	return c
 }
 
 // dataCondition is present while samples do not count as observed.
-func (r *result) dataCondition() (snapshot.Condition, bool) {
+func (r *result) dataCondition() snapshot.Condition {
 	c := snapshot.Condition{Type: snapshot.ConditionData}
 	switch {
 	case r.newestDropped.Any():
 		c.Reason, c.Message = snapshot.ReasonSamplesDropped, r.newestDropped.Newest()
 	case r.dropped.Any():
 		c.Reason, c.Message = snapshot.ReasonSamplesDropped, r.dropped.String()
-	case r.suspect != nil:
-		c.Reason, c.Message = snapshot.ReasonSuspect, r.suspect.String()
+	case r.suspect != "":
+		c.Reason, c.Message = snapshot.ReasonSuspect, r.suspect
 	case r.isClassified && r.classified.Cause == demand.Incomplete:
 		c.Reason = snapshot.ReasonIncomplete
 		c.Message = fmt.Sprintf("since %s samples are below those before, and the source still adds to samples of "+
@@ -128,14 +102,12 @@ func (r *result) dataCondition() (snapshot.Condition, bool) {
 			"before it counts for %s, then half as much every %s; check the workload, its scrape and the query; "+
 			"if the demand is gone, nothing needs to be done", formatTime(r.classified.From),
 			humanize.Span(demand.OutageHold), humanize.Span(demand.OutageHalfLife))
-	case r.suddenLow != nil:
-		c.Reason, c.Message = snapshot.ReasonSuddenLow, r.suddenLow.String()
+	case r.suddenLow != "":
+		c.Reason, c.Message = snapshot.ReasonSuddenLow, r.suddenLow
 	case r.unit != nil:
-		return unitCondition(r.unit), true
-	default:
-		return snapshot.Condition{}, false
+		c.Reason, c.Message = snapshot.ReasonUnitChanged, unitMessage(r.unit)
 	}
-	return c, true
+	return c
 }
 
 func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
@@ -176,12 +148,12 @@ func stepsOf(s forecast.Series) func(time.Time) float64 {
 const mostMissed = 0.01
 
 // deferrableCondition is present while the work that may wait is not known, or not done in time.
-func (r *result) deferrableCondition(report *objective.Report, t Job) (snapshot.Condition, bool) {
+func (r *result) deferrableCondition(report *objective.Report, t Job) snapshot.Condition {
 	c := snapshot.Condition{Type: snapshot.ConditionDeferrable}
 	switch {
 	case r.workErr != nil:
 		c.Reason = reasonOf(r.workErr)
-		c.Message = fmt.Sprintf("the query of deferrable.signal failed, so no work counts: %s", r.workErr)
+		c.Message = "the query of deferrable.signal failed, so no work counts: " + r.workErr.Error()
 	case t.Deferrable == "":
 	case report == nil || report.Deferrable == nil:
 		c.Reason = reasonNotPlanned
@@ -192,23 +164,16 @@ func (r *result) deferrableCondition(report *objective.Report, t Job) (snapshot.
 			"for both are added up"
 	case t.Deadline < t.window():
 		c.Reason = reasonDeadlineTooShort
-		c.Message = fmt.Sprintf(
-			"the deadline of %s is shorter than the %s in which a new replica is ready: capacity is kept for what usually "+
-				"arrives, and what is beyond that is late; lengthen the deadline, or add the work to the demand",
-			humanize.Span(t.Deadline),
-			humanize.Span(t.window()),
-		)
+		c.Message = fmt.Sprintf("the deadline of %s is shorter than the %s in which a new replica is ready: capacity "+
+			"is kept for what usually arrives, and what is beyond that is late; lengthen the deadline, or add the "+
+			"work to the demand", humanize.Span(t.Deadline), humanize.Span(t.window()))
 	case report.Deferrable.MissedShare() > mostMissed:
 		c.Reason = reasonDeadlinesMissed
-		c.Message = fmt.Sprintf(
-			"%s of the work that may wait missed its deadline of %s in the last %s: raise maxReplicas if it is reached, or "+
-				"lengthen the deadline",
-			humanize.LateShare(report.Deferrable.MissedShare()),
-			humanize.Span(t.Deadline),
-			humanize.Period(report.Period),
-		)
+		missed, deadline := humanize.LateShare(report.Deferrable.MissedShare()), humanize.Span(t.Deadline)
+		c.Message = fmt.Sprintf("%s of the work that may wait missed its deadline of %s in the last %s: raise "+
+			"maxReplicas if it is reached, or lengthen the deadline", missed, deadline, humanize.Period(report.Period))
 	}
-	return c, c.Reason != ""
+	return c
 }
 
 const (
@@ -234,12 +199,6 @@ func includes(work, of forecast.Series) bool {
 		product, square = product+rise*risen, square+rise*rise
 	}
 	return n >= leastIncluded && above >= includedShare*n && square > 0 && math.Abs(product/square-1) <= includedSlope
-}
-
-// compareWork compares the newest work with the demand.
-func (w *worker) compareWork(end time.Time) {
-	from := end.Add(-includedSpan)
-	w.result.workIncludes = w.work != nil && includes(w.work.Range(from, end), w.store.Range(from, end))
 }
 
 // errNoShare: the query of objective.measured returned something else than a share. errNoRequests: it returned nothing.
@@ -326,19 +285,16 @@ func (w *worker) judgeMeasured(end time.Time) {
 	}
 }
 
-// measuredCondition is present while objective.measured cannot be used, or differs from the simulation.
-func (r *result) measuredCondition(t Job) (snapshot.Condition, bool) {
-	c := snapshot.Condition{Type: snapshot.ConditionSignal}
+// measuredDoubt is that objective.measured cannot be used, or differs from the simulation; empty otherwise.
+func (r *result) measuredDoubt(t Job) (reason, message string) {
 	switch {
 	case r.measuredErr != nil:
-		c.Reason = reasonMeasuredUnusable
-		c.Message = "the query of objective.measured cannot be used, which changes nothing that is served: " + r.measuredErr.Error()
+		return reasonMeasuredUnusable, "the query of objective.measured cannot be used, which changes nothing that is served: " +
+			r.measuredErr.Error()
 	case r.measured != nil && r.measured.Difference != nil:
-		c.Reason, c.Message = reasonLatenessDiffers, r.measured.Difference.Message(t.Settings.Wait)
-	default:
-		return c, false
+		return reasonLatenessDiffers, r.measured.Difference.Message(t.Settings.Wait)
 	}
-	return c, true
+	return "", ""
 }
 
 // unitSaid is how long the condition of a changed unit stays.
@@ -381,21 +337,13 @@ func (u *units) newest(end time.Time) *demand.UnitChange {
 	return nil
 }
 
-// unitCondition says that the unit has changed.
-func unitCondition(c *demand.UnitChange) snapshot.Condition {
+// unitMessage says that the unit has changed.
+func unitMessage(c *demand.UnitChange) string {
 	times := fmt.Sprintf("%.6g times", c.Factor)
 	if c.Factor < 1 {
 		times = fmt.Sprintf("1/%.6g of", 1/c.Factor)
 	}
-	return snapshot.Condition{
-		Type:   snapshot.ConditionData,
-		Reason: snapshot.ReasonUnitChanged,
-		Message: fmt.Sprintf(
-			"since %s the demand is %s what it was, at once, with the same shape: its unit has probably changed at "+
-				"the exporter or in a recording rule; the history before counts in the new unit, and the value is in the new unit, so "+
-				"check that the autoscaler's target is, too",
-			formatTime(c.To),
-			times,
-		),
-	}
+	return fmt.Sprintf("since %s the demand is %s what it was, at once, with the same shape: its unit has probably "+
+		"changed at the exporter or in a recording rule; the history before counts in the new unit, and the value is "+
+		"in the new unit, so check that the autoscaler's target is, too", formatTime(c.To), times)
 }

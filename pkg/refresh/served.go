@@ -166,23 +166,6 @@ func (p *problem) lingers() time.Duration {
 	return min(2*p.last.Sub(p.since), calmTime)
 }
 
-// anchors are the times at which a Forecast is rebuilt from its history: multiples of the refit interval, shifted by an
-// offset derived from its name, so that a thousand Forecasts do not refit at once. All times are on the step's grid.
-type anchors struct {
-	refit, step, offset time.Duration
-}
-
-func newAnchors(key snapshot.Key, refit, step time.Duration) anchors {
-	offset := time.Duration(seedOf(key) % uint64(refit))
-	return anchors{refit: refit, step: step, offset: offset}
-}
-
-// newestBefore is the last anchor at or before t.
-func (a anchors) newestBefore(t time.Time) time.Time {
-	since := t.UnixNano() - int64(a.offset)
-	return align(time.Unix(0, since-since%int64(a.refit)+int64(a.offset)), a.step)
-}
-
 // align is the last multiple of step since the epoch at or before t.
 func align(t time.Time, step time.Duration) time.Time {
 	n := t.UnixNano()
@@ -195,9 +178,11 @@ func (w *worker) rebuildsAt(end time.Time) bool {
 		slices.ContainsFunc(w.beside.Requested(), w.forecaster.Lacks)
 }
 
-// anchorAt is the anchor of an end. What comes late before an anchor has mostly come when it takes effect.
+// anchorAt is the anchor of an end: the time at which the forecaster was last rebuilt from its history. Anchors are multiples of the
+// refit interval, on the step's grid, shifted by an offset from the name, so that a thousand Forecasts do not refit at once.
+// What comes late before an anchor has mostly come when it takes effect.
 func (w *worker) anchorAt(end time.Time) time.Time {
-	return w.anchors.newestBefore(end.Add(-mostOverlapOf(w.job.Step)))
+	return align(align(end.Add(-mostOverlapOf(w.job.Step)-w.offset), w.refit).Add(w.offset), w.job.Step)
 }
 
 // noteRequested notes the models that requests have named, for a forecaster that is made anew. A model stays fitted until no request
@@ -320,7 +305,10 @@ func (l *Loop) startWhole(ctx context.Context, now time.Time) {
 		})
 	}
 	for len(waiting) > 0 {
-		next := nextTurn(waiting, reading)
+		next := slices.MinFunc(slices.Collect(maps.Keys(waiting)), func(a, b turn) int {
+			return cmp.Or(cmp.Compare(reading[a], reading[b]), cmp.Compare(a.namespace, b.namespace),
+				cmp.Compare(a.source, b.source))
+		})
 		all, processors := waiting[next], runtime.GOMAXPROCS(0)
 		full := reading[next] >= wholePerNamespace*processors || ofSource[next.source] >= wholePerSource*processors
 		if len(all) == 0 || full {
@@ -337,14 +325,6 @@ func (l *Loop) startWhole(ctx context.Context, now time.Time) {
 	}
 }
 
-// nextTurn is the turn of those that wait which reads the fewest.
-func nextTurn(waiting map[turn][]*worker, reading map[turn]int) turn {
-	return slices.MinFunc(slices.Collect(maps.Keys(waiting)), func(a, b turn) int {
-		return cmp.Or(cmp.Compare(reading[a], reading[b]), cmp.Compare(a.namespace, b.namespace),
-			cmp.Compare(a.source, b.source))
-	})
-}
-
 // awaitsWhole reports whether it is to read its whole history as soon as it is its turn.
 func (w *worker) awaitsWhole(now time.Time) bool {
 	return w.partial && w.store != nil && !w.inRetryPause(now, w.wholeRetry)
@@ -353,12 +333,10 @@ func (w *worker) awaitsWhole(now time.Time) bool {
 // need is how much a Forecast needs its whole history: one that an autoscaler reads first, then by how much of its highest demand the
 // demand has moved.
 func (w *worker) need() float64 {
-	need := 0.0
+	need, lowest, highest, end := 0.0, math.Inf(1), 0.0, w.store.End()
 	if slices.ContainsFunc(w.job.Autoscalers, func(a decide.Autoscaler) bool { return a.Name != decide.SpecScaling }) {
 		need++
 	}
-	end := w.store.End()
-	lowest, highest := math.Inf(1), 0.0
 	for _, v := range w.store.Range(end.Add(-partialHistory), end).Values {
 		if !math.IsNaN(v) {
 			lowest, highest = min(lowest, v), max(highest, v)
@@ -371,7 +349,7 @@ func (w *worker) need() float64 {
 }
 
 // fetchWhole fetches the whole history. Until it is here, what has been read serves.
-func (w *worker) fetchWhole(ctx context.Context, now time.Time, source Source) (forecast.Series, error) {
+func (w *worker) fetchWhole(ctx context.Context, now time.Time, source LabelSource) (forecast.Series, error) {
 	w.wholeRetry = now.Add(w.pauseAfter(w.wholeFailures))
 	w.wholeFailures++
 	q := w.queryAfter(w.job.Expr, time.Time{}, w.newestStep(now))
@@ -422,14 +400,13 @@ func (w *worker) newestSample() (at time.Time, ok bool) {
 }
 
 // scaledToZeroCondition is present while the demand is 0 because there are no replicas.
-func (r *result) scaledToZeroCondition(e *snapshot.ForecastState, t Job) (snapshot.Condition, bool) {
+func (r *result) scaledToZeroCondition(e *snapshot.ForecastState, t Job) snapshot.Condition {
 	from, zero := t.ScaledToZero.ZeroSince(e.SampleTime)
 	if r.entry == nil || !r.withoutReplicas || !zero {
-		return snapshot.Condition{}, false
+		return snapshot.Condition{}
 	}
 	return snapshot.Condition{
 		Type: snapshot.ConditionScaledToZero, True: true, Reason: reasonNoReplicas,
-		Message: t.Workload + " is scaled to zero: a step without a sample is demand 0, since " +
-			formatTime(from),
-	}, true
+		Message: t.Workload + " is scaled to zero: a step without a sample is demand 0, since " + formatTime(from),
+	}
 }

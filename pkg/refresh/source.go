@@ -52,21 +52,6 @@ type SourceRef struct {
 	Revision string
 }
 
-// timeoutSource gives each query a timeout that grows with its range.
-type timeoutSource struct {
-	source  Source
-	timeout time.Duration
-}
-
-// pointsPerTimeout is the range that one timeout covers; one request to Prometheus returns at most 11,000 points.
-const pointsPerTimeout = 10_000
-
-func (b timeoutSource) Fetch(ctx context.Context, q Query) (forecast.Series, error) {
-	ctx, cancel := context.WithTimeout(ctx, b.timeout*time.Duration(1+q.Points()/pointsPerTimeout))
-	defer cancel()
-	return b.source.Fetch(ctx, q)
-}
-
 // Points is the number of steps that the query covers.
 func (q Query) Points() int { return int(q.To.Sub(q.From)/q.Step) + 1 }
 
@@ -174,14 +159,13 @@ func (w *worker) newestQueries(now time.Time) []Query {
 func (l *Loop) fetchBatch(ctx context.Context, b *batch, source Batcher, queries []Query) {
 	defer close(b.answered)
 	q := &queries[0]
-	release, err := l.slots.acquire(ctx, q.Namespace, q.Source.Name)
+	release, err := slottedSource{Loop: l}.acquire(ctx, q)
 	if err != nil {
 		return
 	}
 	defer release()
 	ctx, cancel := context.WithTimeout(ctx, 2*l.config.Timeout) // A source that does not answer asks again.
 	defer cancel()
-	l.queries.Add(1)
 	answers, err := source.FetchBatch(ctx, queries)
 	switch {
 	case errors.Is(err, ErrNotTogether):
@@ -197,16 +181,17 @@ func (l *Loop) fetchBatch(ctx context.Context, b *batch, source Batcher, queries
 	}
 }
 
-// batchedSource answers from the batches of a step, and asks the next source for what they have no answer to.
+// batchedSource answers from the batches of a step, and asks the source for what they have no answer to.
 type batchedSource struct {
+	slottedSource
+
 	batches batches
-	next    Source
 }
 
 func (s batchedSource) Fetch(ctx context.Context, q Query) (forecast.Series, error) {
 	b := s.batches[q.batchKey()]
 	if b == nil || q.From.Before(b.from) {
-		return s.next.Fetch(ctx, q)
+		return s.slottedSource.Fetch(ctx, q)
 	}
 	select {
 	case <-b.answered:
@@ -219,11 +204,11 @@ func (s batchedSource) Fetch(ctx context.Context, q Query) (forecast.Series, err
 	}
 	first := int(q.From.Sub(b.from) / q.Step)
 	if !ok || first >= a.Series.Len() {
-		return s.next.Fetch(ctx, q)
+		return s.slottedSource.Fetch(ctx, q)
 	}
 	out := a.Series.Slice(first, a.Series.Len())
 	if !slices.ContainsFunc(out.Values, func(v float64) bool { return !math.IsNaN(v) }) {
-		return s.next.Fetch(ctx, q) // Asked for this range alone it has no series, and the source says so.
+		return s.slottedSource.Fetch(ctx, q) // Asked for this range alone it has no series, and the source says so.
 	}
 	out.Values = slices.Clone(out.Values) // Others may have asked the same.
 	return out, nil
@@ -231,24 +216,55 @@ func (s batchedSource) Fetch(ctx context.Context, q Query) (forecast.Series, err
 
 var errReplaced = errors.New("the Forecast has changed, or is gone")
 
-// slottedSource asks a source for a worker, once there is a slot for each query, and not for one that was replaced.
+// pointsPerTimeout is the range that one timeout covers; one request to Prometheus returns at most 11,000 points.
+const pointsPerTimeout = 10_000
+
+// slottedSource asks the loop's source once there is a slot for each query, and not for a worker that was replaced.
 type slottedSource struct {
 	*Loop
 
-	of *worker
+	of *worker // nil for queries that outlast the worker
 }
 
+// acquire waits for a slot, and counts the query.
+func (s slottedSource) acquire(ctx context.Context, q *Query) (release func(), err error) {
+	if release, err = s.slots.acquire(ctx, q.Namespace, q.Source.Name); err != nil {
+		return nil, err
+	}
+	if s.of != nil && s.of.replaced.Load() {
+		release()
+		return nil, errReplaced
+	}
+	s.queries.Add(1)
+	return release, nil
+}
+
+// Fetch gives each query a timeout that grows with its range.
 func (s slottedSource) Fetch(ctx context.Context, q Query) (forecast.Series, error) {
-	release, err := s.slots.acquire(ctx, q.Namespace, q.Source.Name)
+	release, err := s.acquire(ctx, &q)
 	if err != nil {
 		return forecast.Series{}, err
 	}
 	defer release()
-	if s.of.replaced.Load() {
-		return forecast.Series{}, errReplaced
+	ctx, cancel := context.WithTimeout(ctx, s.config.Timeout*time.Duration(1+q.Points()/pointsPerTimeout))
+	defer cancel()
+	return s.source.Fetch(ctx, q)
+}
+
+// FetchByLabel implements LabelSource.
+func (s slottedSource) FetchByLabel(ctx context.Context, q Query, label string) (map[string]float64, error) {
+	of, ok := s.source.(LabelSource)
+	if !ok {
+		return nil, errors.ErrUnsupported
 	}
-	s.queries.Add(1)
-	return timeoutSource{s.source, s.config.Timeout}.Fetch(ctx, q)
+	release, err := s.acquire(ctx, &q)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	ctx, cancel := context.WithTimeout(ctx, s.config.Timeout)
+	defer cancel()
+	return of.FetchByLabel(ctx, q, label)
 }
 
 // Clocked is a Source that tells the time by its own clock. A store gives samples the times of its clock, so if the clocks differ, samples
@@ -305,8 +321,7 @@ func (l *Loop) readClock(ctx context.Context, clock Clock, source Clocked, names
 		return
 	}
 	difference := snapshot.ClockDifference{Min: at.Sub(clock.Now()), Max: at.Sub(before)}
-	ahead := difference.Least()
-	last := l.clocks.set(ref, difference).Least()
+	ahead, last := difference.Least(), l.clocks.set(ref, difference).Least()
 	if ahead.Abs() > snapshot.MinClockDifference && last.Abs() <= snapshot.MinClockDifference {
 		log.WarnContext(ctx, "clocks differ", "difference", clockText(ahead))
 	}
@@ -319,9 +334,8 @@ func (c *sourceClocks) due(ref SourceRef, now time.Time) bool {
 	if c.asked == nil {
 		c.asked, c.ahead = map[SourceRef]time.Time{}, map[SourceRef]snapshot.ClockDifference{}
 	}
-	if last, found := c.asked[ref]; found &&
-		now.Sub(last).Abs() < clockInterval { // This machine's clock may have been set back.
-		return false
+	if last, found := c.asked[ref]; found && now.Sub(last).Abs() < clockInterval {
+		return false // The absolute difference, because this machine's clock may have been set back.
 	}
 	c.asked[ref] = now
 	return true
@@ -364,11 +378,15 @@ func (c *sourceClocks) explain(e *snapshot.ForecastState, t Job) {
 		return
 	}
 	text := clockText(ahead)
+	effect := "Until then the newest samples that Forewarm reads are that much older than they look"
+	if ahead < 0 {
+		effect = "Until then the newest samples look that much older than they are"
+	}
 	for i := range e.Conditions {
 		switch o := &e.Conditions[i]; {
 		case o.Type == snapshot.ConditionSource && o.True:
 			o.True, o.Reason = false, snapshot.ReasonClockDiffers
-			o.Message = text + ". " + clockEffect(ahead)
+			o.Message = text + ". " + effect
 		case o.Type == snapshot.ConditionSource && o.Reason == snapshot.ReasonNoSeries:
 			o.Message += "; " + text
 		case o.Type == snapshot.ConditionReady && !o.True && ahead < 0 && e.State != snapshot.Invalid:
@@ -385,12 +403,4 @@ func clockText(ahead time.Duration) string {
 	}
 	return fmt.Sprintf("the source's clock is %s %s Forewarm's: synchronize the clocks of both machines (NTP)",
 		humanize.Span(ahead.Abs().Round(time.Second)), side)
-}
-
-// clockEffect says what a difference does.
-func clockEffect(ahead time.Duration) string {
-	if ahead < 0 {
-		return "Until then the newest samples look that much older than they are"
-	}
-	return "Until then the newest samples that Forewarm reads are that much older than they look"
 }

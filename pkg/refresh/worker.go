@@ -23,13 +23,12 @@ import (
 // worker keeps one Forecast up to date. While a refresh runs it owns all fields but published, fallbacks and replaced;
 // between refreshes the loop owns them.
 type worker struct {
-	job     Job
-	anchors anchors
-	seasons []time.Duration
-	store   *series.Store
-	newest  sampled
-	// saturation is when the saturation signal was above 0; nil before its first query. It is not queried before
-	// saturationRetry: the demand, which the same refresh queries, must not wait for a signal that fails at every step.
+	job           Job
+	refit, offset time.Duration // of the anchors, see anchorAt
+	seasons       []time.Duration
+	store         *series.Store
+	newest        sampled
+	// saturation is when the saturation signal was above 0; nil before its first query.
 	saturation       *flags
 	saturationSeries besides
 	// work is what may wait; nil before its first query.
@@ -92,9 +91,9 @@ type worker struct {
 
 func newWorker(t Job, c Config) *worker {
 	w := &worker{
-		job: t, anchors: newAnchors(t.Key, c.Refit, t.Step), seasons: t.Seasons, late: newLateness(t.Step),
-		rereadTimeout: c.Timeout, problems: map[string]*problem{}, beside: new(snapshot.Watched),
-		served: new(servedValues),
+		job: t, refit: c.Refit, offset: time.Duration(seedOf(t.Key) % uint64(c.Refit)), seasons: t.Seasons,
+		late: newLateness(t.Step), rereadTimeout: c.Timeout, problems: map[string]*problem{},
+		beside: new(snapshot.Watched), served: new(servedValues),
 	}
 	if len(w.seasons) == 0 {
 		w.seasons = []time.Duration{c.Season}
@@ -114,7 +113,15 @@ func (w *worker) inherit(before *worker) {
 		w.partial = before.partial
 		w.beside, w.besideMade, w.requested = before.beside, before.besideMade, before.requested
 		w.served, w.recorder = before.served, before.recorder
-		w.inheritBeside(before)
+		if old.Saturated == w.job.Saturated {
+			w.saturation = before.saturation
+		}
+		if old.Deferrable == w.job.Deferrable {
+			w.work = before.work
+		}
+		if old.Measured == w.job.Measured && old.Settings.Over == w.job.Settings.Over {
+			w.shares = before.shares
+		}
 		if old.Generation == w.job.Generation {
 			w.result, w.published, w.problems = before.published, before.published, before.problems
 		} else {
@@ -159,7 +166,7 @@ func (w *worker) clockWasAhead(now time.Time) bool {
 }
 
 // fetch fetches what is new. If there is nothing to append, w.result has the error.
-func (w *worker) fetch(ctx context.Context, now time.Time, source Source) (forecast.Series, bool) {
+func (w *worker) fetch(ctx context.Context, now time.Time, source LabelSource) (forecast.Series, bool) {
 	if w.readsWhole {
 		block, err := w.fetchWhole(ctx, now, source)
 		if err == nil || w.partial && !w.due(now) {
@@ -189,7 +196,7 @@ func (w *worker) fetch(ctx context.Context, now time.Time, source Source) (forec
 }
 
 // fetchOthers fetches what is read beside the demand of a query, and reports whether the query passes an anchor.
-func (w *worker) fetchOthers(ctx context.Context, now time.Time, source Source, q Query) (passed bool) {
+func (w *worker) fetchOthers(ctx context.Context, now time.Time, source LabelSource, q Query) (passed bool) {
 	w.fetchSaturation(ctx, now, source)
 	w.fetchDeferrable(ctx, now, source)
 	passed = w.anchorAt(q.To.Add(q.Step)).After(w.anchor)
@@ -221,10 +228,8 @@ func fetchOnGrid(ctx context.Context, source Source, q Query) (forecast.Series, 
 		return forecast.Series{}, err
 	}
 	if !block.Start.Equal(q.From) || block.Step != q.Step || len(block.Values) != q.Points() {
-		return forecast.Series{}, fmt.Errorf(
-			"%w: asked for %d points from %s, got %d from %s: the source is not on the grid", series.ErrUnavailable,
-			q.Points(), q.From, len(block.Values), block.Start,
-		)
+		return forecast.Series{}, fmt.Errorf("%w: asked for %d points from %s, got %d from %s: the source is not on "+
+			"the grid", series.ErrUnavailable, q.Points(), q.From, len(block.Values), block.Start)
 	}
 	return block, nil
 }
@@ -278,10 +283,7 @@ func (w *worker) queryAfter(expr string, end, to time.Time) Query {
 	if end.After(from) {
 		from = end
 	}
-	return Query{
-		Namespace: w.job.Key.Namespace, Source: w.job.Source,
-		Expr: expr, From: from, To: to, Step: w.job.Step,
-	}
+	return Query{Namespace: w.job.Key.Namespace, Source: w.job.Source, Expr: expr, From: from, To: to, Step: w.job.Step}
 }
 
 // appendBlock stores a block and steps the forecaster to its end; the result is in w.result.
@@ -315,7 +317,7 @@ func (w *worker) noteChange(at time.Time) {
 
 // maxSteps is the capacity of a store: the history that a rebuild needs, and the steps since.
 func (w *worker) maxSteps() int {
-	return int((w.job.History+w.anchors.refit+mostOverlapOf(w.job.Step))/w.job.Step) + 2
+	return int((w.job.History+w.refit+mostOverlapOf(w.job.Step))/w.job.Step) + 2
 }
 
 // stepForecaster steps the forecaster to the end of the store. Where samples have changed that it has stepped over, it steps over
@@ -342,8 +344,7 @@ func (w *worker) stepForecaster() {
 func (w *worker) step(f *forecaster.Forecaster, end time.Time) {
 	came := w.history(f.ReadUntil(), end)
 	if f == w.forecaster && w.incomplete > 0 {
-		complete := w.store.End().Add(-w.job.Step - w.incomplete)
-		came.Incomplete = complete.Before
+		came.Incomplete = w.store.End().Add(-w.job.Step - w.incomplete).Before
 	}
 	f.LimitVariants(w.job.VariantLimits)
 	for i := range came.Values {
@@ -362,23 +363,13 @@ func (w *worker) rebuildForecaster(end time.Time) {
 	w.anchor = anchor
 	w.refits++
 	w.settled, w.forecaster = nil, forecaster.New(forecaster.Config{
-		Step:        w.job.Step,
-		Window:      w.job.window(),
-		DelaySteps:  1 + int(w.job.Delay/w.job.Step), // See newestStep.
-		Starts:      sim.Starts(w.job.MedianLead, w.job.Lead),
-		Seed:        seedOf(w.job.Key),
-		Seasons:     w.seasons,
-		Rate:        w.job.Rate,
-		Lookback:    w.job.Lookback,
-		Models:      w.job.Models,
-		Named:       slices.Concat(w.job.Named, w.requested),
-		Settings:    w.job.boundedSettings(),
-		Autoscalers: w.job.Autoscalers,
-		Variants:    w.job.Variants,
-		Before:      w.job.Before,
-		Events:      calendar.Of(w.job.Events),
-		Deadline:    w.job.Deadline,
-		Lifetime:    w.anchors.refit + mostOverlapOf(w.job.Step) + 2*w.job.Step, // See anchorAt.
+		Step: w.job.Step, Window: w.job.window(), Seasons: w.seasons, Rate: w.job.Rate, Lookback: w.job.Lookback,
+		DelaySteps: 1 + int(w.job.Delay/w.job.Step), // See newestStep.
+		Starts:     sim.Starts(w.job.MedianLead, w.job.Lead), Seed: seedOf(w.job.Key),
+		Models: w.job.Models, Named: slices.Concat(w.job.Named, w.requested), Settings: w.job.boundedSettings(),
+		Autoscalers: w.job.Autoscalers, Variants: w.job.Variants, Before: w.job.Before,
+		Events: calendar.Of(w.job.Events), Deadline: w.job.Deadline,
+		Lifetime: w.refit + mostOverlapOf(w.job.Step) + 2*w.job.Step, // See anchorAt.
 	}, w.history(align(anchor.Add(-w.job.History), w.job.Step), anchor))
 	w.publish(w.forecaster)
 	if late {
@@ -433,7 +424,9 @@ func (w *worker) updateResult() {
 		e.Objective.Measured = w.result.measured
 	}
 	e.SampleTime, e.StaleAt = newest, newest.Add(w.job.StaleAfter)
-	e.Sampled = w.newest.valueAt(newest, e.Observed)
+	if e.Sampled = e.Observed; w.newest.at.Equal(newest) {
+		e.Sampled = w.newest.value
+	}
 	sampled, _ := w.store.NewestSample()
 	w.result.withoutReplicas = newest.After(sampled) && newest.Add(w.job.Step).Equal(w.store.End())
 	w.result.entry = e

@@ -130,22 +130,22 @@ func (g *CandidateSelector) Update(all []CandidateScore) {
 	}
 }
 
-// challenge counts an hour in which a candidate was better.
+// challenge counts an hour in which a candidate was better, and selects it after enough of them.
 func (g *CandidateSelector) challenge(by SelectionRule, challenger int, saved float64, all []CandidateScore) {
 	if g.challenger != challenger || g.hours == 0 {
 		g.challenger, g.hours, g.saved = challenger, 0, 0
 	}
 	g.hours++
 	g.saved += saved
-	if g.Criterion == PinballLoss || g.hours >= promotionHours && g.saved >= promotionSaving {
-		g.promote(SelectionReason{Rule: by, Hours: g.hours}, challenger, all)
+	if g.Criterion != PinballLoss && !(g.hours >= promotionHours && g.saved >= promotionSaving) { // NaN is not.
+		return
 	}
-}
-
-func (g *CandidateSelector) promote(c SelectionReason, to int, all []CandidateScore) {
-	c.Criterion, c.Selected, c.SelectedLoss = g.Criterion, all[to].Name, all[to].Loss
-	c.Previous, c.PreviousLoss = all[g.selected].Name, all[g.selected].Loss
-	g.reason, g.selected, g.challenger, g.hours = c, to, to, 0
+	next, previous := &all[challenger], &all[g.selected]
+	g.reason = SelectionReason{
+		Rule: by, Criterion: g.Criterion, Hours: g.hours,
+		Selected: next.Name, SelectedLoss: next.Loss, Previous: previous.Name, PreviousLoss: previous.Loss,
+	}
+	g.selected, g.hours = challenger, 0
 }
 
 // bestChallenger is the index of the eligible candidate of lowest loss, the first of equals; −1 if there is none.

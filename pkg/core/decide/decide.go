@@ -82,11 +82,8 @@ type Decision struct {
 func Decide(settings Settings, k float64, inputs []Input) Decision {
 	newest := &inputs[len(inputs)-1]
 	d := Decision{
-		Observed: newest.Observed,
-		Limit:    newest.Limit,
-		Target:   settings.Target,
-		Window:   settings.Window,
-		Events:   newest.Events,
+		Observed: newest.Observed, Limit: newest.Limit, Events: newest.Events,
+		Target: settings.Target, Window: settings.Window,
 	}
 	floor := 0.0
 	if settings.ByHeadroom() {

@@ -45,12 +45,8 @@ func (b Bound) known() bool { return b.Growth != nil }
 func (b Bound) Limit(window int) Limit {
 	var out Limit
 	if b.known() {
-		out = Limit{
-			Known:    true,
-			Forecast: withRise(b.Repeated, b.Growth[window]),
-			Observed: b.MaxObserved,
-			Base:     b.Base,
-		}
+		forecast := withRise(b.Repeated, b.Growth[window])
+		out = Limit{Known: true, Forecast: forecast, Observed: b.MaxObserved, Base: b.Base}
 	}
 	if b.Left > 0 {
 		forecast, _ := out.CapForecast(b.Left)
@@ -218,10 +214,5 @@ func (l *boundTracker) repeated() float64 {
 // bound returns the Bound of the newest step.
 func (l *boundTracker) bound(base float64) Bound {
 	usual := math.Max(l.repeated(), l.highestMinutes[0])
-	return Bound{
-		Base:     base,
-		Usual:    usual,
-		Repeated: math.Max(l.high(), usual),
-		Growth:   l.growth,
-	}
+	return Bound{Base: base, Usual: usual, Repeated: math.Max(l.high(), usual), Growth: l.growth}
 }

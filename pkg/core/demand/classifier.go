@@ -22,22 +22,20 @@ func (s *Classifier) IsOutage(v float64) bool { return s.outages.isOutage(v) }
 
 // Step classifies the reading of the next step, in constant time and without allocation.
 func (s *Classifier) Step(r Reading) Sample {
-	if r.Suspect {
-		s.outages.addGap()
-		return Sample{Value: math.NaN(), Cause: Suspect}
+	v, masked := r.Demand, Cause(0)
+	switch {
+	case r.Suspect:
+		masked = Suspect
+	case r.Dip:
+		masked = Dip
+	case r.Incomplete:
+		masked = Incomplete
+	case !(v >= 0) || math.IsInf(v, 0): // NaN is not.
+		masked = Missing
 	}
-	if r.Dip {
+	if masked != 0 {
 		s.outages.addGap()
-		return Sample{Value: math.NaN(), Cause: Dip}
-	}
-	if r.Incomplete {
-		s.outages.addGap()
-		return Sample{Value: math.NaN(), Cause: Incomplete}
-	}
-	v := r.Demand
-	if !(v >= 0) || math.IsInf(v, 0) { // NaN is not.
-		s.outages.addGap()
-		return Sample{Value: math.NaN(), Cause: Missing}
+		return Sample{Value: math.NaN(), Cause: masked}
 	}
 	if !r.ScaledToZero && s.outages.isOutage(v) {
 		faded := 1 - s.outages.left()

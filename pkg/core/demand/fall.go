@@ -2,6 +2,7 @@ package demand
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/series"
@@ -106,13 +107,14 @@ func (f *falls) add(r *Reading) (decided []Reading, waits bool) {
 
 // addGap adds a step without a demand, which waits with the lows before it. Before these are followed, a gap of FallDoubt ends the wait.
 func (f *falls) addGap(r *Reading) (decided []Reading, waits bool) {
+	isKnown := func(r Reading) bool { return !math.IsNaN(r.Demand) }
 	if n := len(f.waiting); n > 0 {
 		switch {
 		case f.follows():
 			if f.step-f.first >= f.learnt {
 				decided = f.decide(true)
 			}
-		case n >= f.doubt && allGaps(f.waiting[n-f.doubt:]):
+		case n >= f.doubt && !slices.ContainsFunc(f.waiting[n-f.doubt:], isKnown):
 			decided = f.decide(false)
 		}
 	}
@@ -122,15 +124,6 @@ func (f *falls) addGap(r *Reading) (decided []Reading, waits bool) {
 	}
 	f.gap++
 	return decided, false
-}
-
-func allGaps(readings []Reading) bool {
-	for i := range readings {
-		if !math.IsNaN(readings[i].Demand) {
-			return false
-		}
-	}
-	return true
 }
 
 // follows reports whether the lows that wait have lasted long enough to be served.

@@ -86,7 +86,11 @@ func (f *Filter) admit(r Reading) {
 	f.bound.Base = f.base.level
 	f.bound.MaxObserved = f.maxObserved()
 	top := f.Cap()
-	f.releaseCredible(top)
+	credible := 0
+	for credible < len(f.waiting) && !f.waiting[credible].above(top) {
+		credible++
+	}
+	f.release(credible, top)
 	waits := !r.Dip && r.above(top)
 	if math.IsNaN(r.believed()) {
 		f.gap++
@@ -94,16 +98,17 @@ func (f *Filter) admit(r Reading) {
 	} else {
 		f.gap = 0
 	}
-	switch {
-	case waits:
-		r.Bound = f.bound
-		f.waiting = append(f.waiting, r)
-		if len(f.waiting) > 2*f.span+1 {
-			f.release(1, top)
-		}
-	default:
+	if !waits {
 		f.release(len(f.waiting), top)
-		f.pass(r)
+		f.learn(r)
+		r.Bound = f.bound
+		f.out = append(f.out, r)
+		return
+	}
+	r.Bound = f.bound
+	f.waiting = append(f.waiting, r)
+	if len(f.waiting) > 2*f.span+1 {
+		f.release(1, top)
 	}
 }
 
@@ -118,15 +123,6 @@ func (f *Filter) maxObserved() float64 {
 	return f.Cap()
 }
 
-// releaseCredible passes the oldest waiting readings that are credible by now.
-func (f *Filter) releaseCredible(top float64) {
-	n := 0
-	for n < len(f.waiting) && !f.waiting[n].above(top) {
-		n++
-	}
-	f.release(n, top)
-}
-
 // release passes the n oldest waiting readings, those above the cap as suspects.
 func (f *Filter) release(n int, top float64) {
 	for _, r := range f.waiting[:n] {
@@ -135,13 +131,6 @@ func (f *Filter) release(n int, top float64) {
 		f.out = append(f.out, r)
 	}
 	f.waiting = append(f.waiting[:0], f.waiting[n:]...)
-}
-
-// pass passes the newest reading, with the bound after it.
-func (f *Filter) pass(r Reading) {
-	f.learn(r)
-	r.Bound = f.bound
-	f.out = append(f.out, r)
 }
 
 func (f *Filter) learn(r Reading) {

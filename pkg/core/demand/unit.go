@@ -149,15 +149,9 @@ func MayChangeUnit(part forecast.Series) bool {
 	return false
 }
 
-// wholeSeasons are as many seasons as last a day at least.
-func wholeSeasons(season time.Duration) time.Duration {
-	day := 24*time.Hour + season - 1
-	return day - day%season
-}
-
 func newUnitSearch(s forecast.Series, season time.Duration) unitSearch {
-	block := UnitBlock(s.Step)
-	u := unitSearch{per: int(block / s.Step), season: int(wholeSeasons(season) / block)}
+	block, day := UnitBlock(s.Step), 24*time.Hour+season-1
+	u := unitSearch{per: int(block / s.Step), season: int((day - day%season) / block)} // As many seasons as last a day.
 	if past := s.Start.UnixNano() % int64(block); past > 0 {
 		u.first = int((int64(block) - past + int64(s.Step) - 1) / int64(s.Step))
 	}

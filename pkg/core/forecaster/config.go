@@ -1,6 +1,7 @@
 package forecaster
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -82,9 +83,7 @@ const (
 func (c Config) replicaCapacity() float64 {
 	replica := c.Settings.Target
 	for _, s := range c.Autoscalers {
-		if replica == 0 || s.Target() < replica {
-			replica = s.Target()
-		}
+		replica = min(cmp.Or(replica, s.Target()), s.Target())
 	}
 	return replica
 }
@@ -100,14 +99,9 @@ func (c Config) credibleConfig(windows []int) demand.FilterConfig {
 // windowPeakConfig is the configuration of the window peak forecast.
 func (c Config) windowPeakConfig() (windowpeak.Config, error) {
 	out := windowpeak.Config{
-		Step:    c.Step,
-		Window:  c.Window,
-		Seasons: c.Seasons,
-		Windows: c.horizons(),
-		Level:   c.Settings.Level(),
-		Models:  []string{}, // None, and not all.
-		// Values of the other objectives stay as they were.
-		SkipQuiet: c.Settings.BadHours,
+		Step: c.Step, Window: c.Window, Seasons: c.Seasons, Windows: c.horizons(), Level: c.Settings.Level(),
+		Models:    []string{},          // None, and not all.
+		SkipQuiet: c.Settings.BadHours, // Values of the other objectives stay as they were.
 	}
 	for _, name := range windowpeak.FittedModels() {
 		if c.selects(name) || c.names(name) {
@@ -157,14 +151,6 @@ func (c Config) names(name string) bool {
 
 // stepsIn is d in steps, rounded up, at least one.
 func (c Config) stepsIn(d time.Duration) int { return max(1, int((d+c.Step-1)/c.Step)) }
-
-// averagedSamples is how many samples the demand is the mean of.
-func (c Config) averagedSamples() int {
-	if !c.Rate {
-		return 1
-	}
-	return max(1, int(rateWindow/c.Step))
-}
 
 // season is the first of the Seasons, or the default.
 func (c Config) season() time.Duration {

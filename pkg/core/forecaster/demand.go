@@ -2,6 +2,7 @@ package forecaster
 
 import (
 	"math"
+	"slices"
 
 	"github.com/forewarm/forewarm/pkg/core/demand"
 )
@@ -22,11 +23,11 @@ type observedDemand struct {
 }
 
 func newObservedDemand(c Config) observedDemand {
-	return observedDemand{
-		samples:       make([]float64, 0, c.averagedSamples()),
-		known:         math.NaN(),
-		sinceCensored: math.MaxInt32,
+	averaged := 1
+	if c.Rate {
+		averaged = max(1, int(rateWindow/c.Step))
 	}
+	return observedDemand{samples: make([]float64, 0, averaged), known: math.NaN(), sinceCensored: math.MaxInt32}
 }
 
 // observe records a sample and returns the demand, NaN for a gap, and whether it is censored.
@@ -39,16 +40,16 @@ func (d *observedDemand) observe(sample demand.Sample) (now float64, censored bo
 	if sample.Cause.Kind() == demand.Censored {
 		d.sinceCensored = 0
 	}
-	if math.IsNaN(sample.Value) {
-		return sample.Value, d.sinceCensored < cap(d.samples)
+	if now = sample.Value; !math.IsNaN(now) {
+		now = mean(d.samples)
+		d.known = now
 	}
-	d.known = mean(d.samples)
-	return d.known, d.sinceCensored < cap(d.samples)
+	return now, d.sinceCensored < cap(d.samples)
 }
 
 // with is the demand as it would be with newer samples.
 func (d *observedDemand) with(newer []float64) float64 {
-	all := append(append([]float64(nil), d.samples...), newer...)
+	all := slices.Concat(d.samples, newer)
 	if m := mean(all[max(0, len(all)-cap(d.samples)):]); !math.IsNaN(m) {
 		return m
 	}

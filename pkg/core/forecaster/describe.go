@@ -14,7 +14,7 @@ import (
 func (f *Forecaster) Describe(e *snapshot.ForecastState) {
 	e.Observed, e.Decision, e.Newest = f.credited(), f.decision, f.newest.Values()
 	e.Skill, e.Coverage = math.NaN(), f.record.covered.Value()
-	e.Recent, e.Past = f.record.recent(), f.record.forecasts()
+	e.Recent, e.Past = f.record.demand.series(f.config.Step), f.record.forecasts()
 	e.Classifications = f.spans.since(e.Recent.Start)
 	if f.fall.outage {
 		e.Classifications = append(e.Classifications, f.suspectedOutage(f.ReadUntil()))
@@ -84,19 +84,15 @@ func (f *Forecaster) refineNamed(r *objective.Report) {
 			newest := &n.Inputs[len(n.Inputs)-1]
 			f.completeInput(newest)
 			newest.Quantiles = f.quantiles(f.peaks.Candidates[f.peaks.Find(n.Name)])
-			newest.Needed = f.selection.needed(0)
+			newest.Needed = f.selection.calibrator.Needed(0)
 		}
 	}
 }
 
 func (f *Forecaster) candidate(c, last *windowpeak.Candidate) snapshot.Candidate {
 	out := snapshot.Candidate{
-		Name:     c.Name,
-		Title:    c.Title(),
-		Baseline: c.Baseline,
-		Loss:     math.NaN(),
-		Skill:    math.NaN(),
-		Coverage: math.NaN(),
+		Name: c.Name, Title: c.Title(), Baseline: c.Baseline,
+		Loss: math.NaN(), Skill: math.NaN(), Coverage: math.NaN(),
 	}
 	if err := c.Err(); err != nil {
 		out.Error = err.Error()

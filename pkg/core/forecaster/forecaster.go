@@ -66,14 +66,16 @@ type History struct {
 
 // Reading is that of the i-th step.
 func (h History) Reading(i int) demand.Reading {
-	out := demand.Reading{Demand: h.Values[i]}
 	at := h.TimeAt(i)
-	out.Saturated = h.Saturated != nil && h.Saturated(at)
-	out.ScaledToZero = h.ScaledToZero != nil && h.ScaledToZero(at)
+	out := demand.Reading{
+		Demand:       h.Values[i],
+		Saturated:    h.Saturated != nil && h.Saturated(at),
+		ScaledToZero: h.ScaledToZero != nil && h.ScaledToZero(at),
+		Incomplete:   h.Incomplete != nil && h.Incomplete(at),
+	}
 	if h.Deferrable != nil {
 		out.Deferrable = h.Deferrable(at)
 	}
-	out.Incomplete = h.Incomplete != nil && h.Incomplete(at)
 	return out
 }
 
@@ -82,16 +84,12 @@ func (h History) Reading(i int) demand.Reading {
 func New(config Config, history History) *Forecaster {
 	horizons := windowpeak.Config{Step: config.Step, Window: config.Window, Windows: config.horizons()}.AllWindows()
 	f := &Forecaster{
-		config:   config,
-		filter:   demand.NewFilter(config.credibleConfig(horizons)),
-		screen:   demand.NewClassifier(config.Step, decide.MaxCapacity(config.Autoscalers)),
-		spans:    spans{step: config.Step},
-		demand:   newObservedDemand(config),
-		events:   newExpected(config),
-		recent:   series.NewRing[float64](config.stepsIn(config.Window) + 1),
-		newest:   series.NewRing[float64](config.stepsIn(newestSpan) + 1),
-		held:     math.NaN(),
-		next:     history.Start.UnixNano() / int64(config.Step),
+		config: config, filter: demand.NewFilter(config.credibleConfig(horizons)),
+		screen: demand.NewClassifier(config.Step, decide.MaxCapacity(config.Autoscalers)),
+		spans:  spans{step: config.Step}, demand: newObservedDemand(config), events: newExpected(config),
+		recent: series.NewRing[float64](config.stepsIn(config.Window) + 1),
+		newest: series.NewRing[float64](config.stepsIn(newestSpan) + 1),
+		held:   math.NaN(), next: history.Start.UnixNano() / int64(config.Step),
 		record:   newRecord(config, len(history.Values), config.stepsIn(config.Window)),
 		decision: decide.Decision{Value: math.NaN(), Observed: math.NaN()},
 	}
@@ -132,8 +130,7 @@ func (f *Forecaster) accept(r demand.Reading) {
 	r.Incomplete = r.Incomplete && r.Demand < f.demand.known // More than before is a rise already.
 	sample := f.screen.Step(r)
 	sample.Bound, sample.Deferrable = r.Bound, r.Deferrable
-	at := f.End()
-	f.spans.add(at, sample.Cause)
+	f.spans.add(f.End(), sample.Cause)
 	f.step(sample)
 }
 
@@ -266,14 +263,17 @@ func (f *Forecaster) decide() {
 	}
 	if c := f.selection.candidate(0); f.selection.canServe(0, c) {
 		f.inputs = f.inputsTo(f.inputs, 0, c)
-		f.decision = decide.Decide(f.selection.settings[0], f.selection.headroom(0), f.inputs)
+		f.decision = f.selection.decide(0, f.inputs)
 		f.decision.LastSeason = f.peaks.LastSeasonPeak()
 	}
 }
 
 // inputsTo writes the inputs of a decision to dst, by the settings of an index.
 func (f *Forecaster) inputsTo(dst []decide.Input, of int, c *windowpeak.Candidate) []decide.Input {
-	dst = append(dst[:0], f.selection.inputs(of)...)
+	byHeadroom, calibrator := f.selection.settings[of].ByHeadroom(), f.selection.calibrator
+	if dst = dst[:0]; byHeadroom {
+		dst = append(dst, calibrator.Inputs(of)...)
+	}
 	if f.fall.steps > 0 && !f.fall.outage && f.fall.steps >= f.config.stepsIn(f.config.Window) {
 		dst = dst[:0] // With an objective a fall is followed once it has lasted as long as a start takes.
 	}
@@ -283,10 +283,11 @@ func (f *Forecaster) inputsTo(dst []decide.Input, of int, c *windowpeak.Candidat
 	}
 	newest := &dst[len(dst)-1]
 	f.completeInput(newest)
-	if !f.selection.settings[of].ByHeadroom() {
+	if byHeadroom {
+		newest.DeadBand, newest.Needed = calibrator.DeadBand(of), calibrator.Needed(of)
+	} else {
 		newest.Quantiles = f.quantiles(c)
 	}
-	newest.DeadBand, newest.Needed = f.selection.deadBand(of), f.selection.needed(of)
 	return dst
 }
 
@@ -307,7 +308,7 @@ func (f *Forecaster) ValuesTo(dst []float64) {
 		}
 		if c := f.selection.candidate(i); f.selection.canServe(i, c) {
 			f.extraInputs = f.inputsTo(f.extraInputs, i, c)
-			dst[i] = decide.Decide(f.selection.settings[i], f.selection.headroom(i), f.extraInputs).Value
+			dst[i] = f.selection.decide(i, f.extraInputs).Value
 		}
 	}
 }

@@ -32,12 +32,8 @@ func newRecord(c Config, n, window int) record {
 	longest := max(1, int(5*time.Minute/c.Step))
 	stride := min(max(1, (n+recordLength-1)/recordLength), longest)
 	return record{
-		step:    c.Step,
-		demand:  newMeans(stride, recordLength),
-		hours:   newMeans(c.stepsIn(time.Hour), maxHours),
-		pending: series.NewRing[float64](window),
-		window:  window,
-		covered: series.NewFadingMean(c.season()),
+		step: c.Step, demand: newMeans(stride, recordLength), hours: newMeans(c.stepsIn(time.Hour), maxHours),
+		pending: series.NewRing[float64](window), window: window, covered: series.NewFadingMean(c.season()),
 	}
 }
 
@@ -93,9 +89,6 @@ func (r *record) ownPast() {
 }
 
 func (r *record) time(index int64) time.Time { return time.Unix(0, index*int64(r.step)).UTC() }
-
-// recent is the observed demand, the mean of each point.
-func (r *record) recent() forecast.Series { return r.demand.series(r.step) }
 
 // forecasts are the served values with the actual window peaks, oldest first. They never change.
 func (r *record) forecasts() []snapshot.ScoredForecast {

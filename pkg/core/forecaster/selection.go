@@ -7,7 +7,6 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
-	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
@@ -43,13 +42,8 @@ func newSelection(c Config, peaks *windowpeak.CandidateSet, start time.Time) (*s
 		return s, nil
 	}
 	of := objective.Config{
-		Step:   c.Step,
-		Start:  start,
-		Window: c.stepsIn(c.Window),
-		Lead:   c.Settings.Lead,
-		Delay:  c.DelaySteps,
-		Period: c.Settings.Over, Deadline: c.Deadline,
-		Before: c.Before,
+		Step: c.Step, Start: start, Window: c.stepsIn(c.Window), Lead: c.Settings.Lead, Delay: c.DelaySteps,
+		Period: c.Settings.Over, Deadline: c.Deadline, Before: c.Before,
 	}
 	for i, candidate := range peaks.Candidates {
 		if slices.Contains(objective.DefaultCandidates(), candidate.Name) {
@@ -107,7 +101,7 @@ func (s *selection) autoscalers(c Config, of *objective.Config) {
 	}
 }
 
-// byQuantile makes all settings serve their quantile.
+// byQuantile makes all settings serve their quantile: none serves headroom without a calibrator.
 func (s *selection) byQuantile() {
 	for i := range s.settings {
 		s.settings[i].Target = 0
@@ -144,7 +138,7 @@ func (s *selection) choose() {
 
 // candidate is the one that is selected for the settings of an index.
 func (s *selection) candidate(of int) *windowpeak.Candidate {
-	if s.calibrator != nil && s.settings[of].ByHeadroom() {
+	if s.settings[of].ByHeadroom() {
 		return s.peaks.Candidates[s.simulated[s.calibrator.Selected(of)]]
 	}
 	return s.peaks.Candidates[s.byPinballLoss.Selected()]
@@ -153,39 +147,16 @@ func (s *selection) candidate(of int) *windowpeak.Candidate {
 // canServe reports whether a candidate can serve settings: headroom has a prior from other workloads, a quantile must be
 // calibrated on this one.
 func (s *selection) canServe(of int, c *windowpeak.Candidate) bool {
-	return c.Calibrated() || s.calibrator != nil && s.settings[of].ByHeadroom()
+	return c.Calibrated() || s.settings[of].ByHeadroom()
 }
 
-// inputs are those that the headroom of settings is held over; none for a quantile.
-func (s *selection) inputs(of int) []decide.Input {
-	if s.calibrator == nil || !s.settings[of].ByHeadroom() {
-		return nil
+// decide decides by the inputs of settings.
+func (s *selection) decide(of int, inputs []decide.Input) decide.Decision {
+	headroom := 0.0
+	if s.settings[of].ByHeadroom() {
+		headroom = s.calibrator.Headroom(of)
 	}
-	return s.calibrator.Inputs(of)
-}
-
-// deadBand is that of the first autoscaler on the value of settings.
-func (s *selection) deadBand(of int) hpa.DeadBand {
-	if s.calibrator == nil {
-		return hpa.DeadBand{}
-	}
-	return s.calibrator.DeadBand(of)
-}
-
-// needed is the value that work with a deadline asks for.
-func (s *selection) needed(of int) float64 {
-	if s.calibrator == nil || !s.settings[of].ByHeadroom() {
-		return 0
-	}
-	return s.calibrator.Needed(of)
-}
-
-// headroom is the multiplier of settings.
-func (s *selection) headroom(of int) float64 {
-	if s.calibrator == nil {
-		return 0
-	}
-	return s.calibrator.Headroom(of)
+	return decide.Decide(s.settings[of], headroom, inputs)
 }
 
 // skill is 1 − the loss over the last value's loss; NaN until both are known, 0 if both are 0.

@@ -1,6 +1,7 @@
 package forecaster
 
 import (
+	"slices"
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/demand"
@@ -34,8 +35,7 @@ func (s *spans) add(at time.Time, cause demand.Cause) {
 			return
 		}
 		if n == maxSpans {
-			copy(s.newest, s.newest[1:])
-			s.newest = s.newest[:n-1]
+			s.newest = slices.Delete(s.newest, 0, 1)
 		}
 	}
 	s.newest = append(s.newest, demand.Span{From: at, To: end, Cause: cause, Samples: 1})
@@ -55,11 +55,9 @@ func (s *spans) since(t time.Time) []demand.Span {
 // current returns the span that contains the newest sample, whose end is given. A censored span lasts as long as the
 // next sample would be joined to it: otherwise the result would flap with a queue that is empty at times.
 func (s *spans) current(end time.Time) (span demand.Span, ok bool) {
-	n := len(s.newest)
-	if n == 0 {
+	if len(s.newest) == 0 {
 		return demand.Span{}, false
 	}
-	span = s.newest[n-1]
-	lasts := span.To.Equal(end) || span.Cause.Kind() == demand.Censored && end.Sub(span.To) < joinGap
-	return span, lasts
+	span = s.newest[len(s.newest)-1]
+	return span, span.To.Equal(end) || span.Cause.Kind() == demand.Censored && end.Sub(span.To) < joinGap
 }
