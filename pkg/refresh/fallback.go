@@ -294,7 +294,7 @@ func (r *result) warmingMessage(e *snapshot.ForecastState) string {
 		return fmt.Sprintf("the newest %s of history serves, because the whole could not be read yet: %s",
 			humanize.Span(partialHistory), r.wholeErr)
 	case r.partial:
-		return fmt.Sprintf("the newest %s of history serves while the whole is being read", humanize.Span(partialHistory))
+		return "the newest " + humanize.Span(partialHistory) + " of history serves while the whole is being read"
 	case r.span >= r.season:
 		return fmt.Sprintf("%s of history, but no model has a score yet: without one the forecast gains nothing "+
 			"over the observed demand; %s", humanize.Span(r.span.Round(time.Minute)), e.ModelReason())

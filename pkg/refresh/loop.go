@@ -382,7 +382,9 @@ func applyPause(e *snapshot.ForecastState, p decide.Pause) {
 	if p == (decide.Pause{}) {
 		return
 	}
-	c := snapshot.Condition{Type: snapshot.ConditionPaused, True: p.Active(), Reason: reasonAsBefore, Message: p.Message()}
+	c := snapshot.Condition{
+		Type: snapshot.ConditionPaused, True: p.Active(), Reason: reasonAsBefore, Message: p.Message(),
+	}
 	switch {
 	case p.Invalid != "":
 		c.Reason = reasonInvalidAnnotation

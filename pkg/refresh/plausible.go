@@ -97,9 +97,9 @@ func (r *result) signalCondition(t Job) snapshot.Condition {
 		c.Message = "the query is an average, and the autoscaler divides the value by what a replica sustains: write the total, sum()"
 	case r.unowned > 0:
 		c.Reason = reasonOwnersUnknown
-		c.Message = fmt.Sprintf("%.0f pods report, and kube-state-metrics does not say whose they are: their demand may be "+
-			"missing, so there are no samples, and the value does not fall; check that kube-state-metrics, every shard of "+
-			"it, runs, follows the cluster and is scraped", r.unowned)
+		c.Message = fmt.Sprintf("%.0f pods report, and kube-state-metrics does not say whose they are: their demand "+
+			"may be missing, so there are no samples, and the value does not fall; check that kube-state-metrics, every "+
+			"shard of it, runs, follows the cluster and is scraped", r.unowned)
 	case r.shape == demand.Frozen:
 		c.Reason = reasonFrozen
 		c.Message = fmt.Sprintf("the demand has been the same number for %s, and changed all the time before: "+

@@ -289,8 +289,8 @@ func (w *worker) judgeMeasured(end time.Time) {
 func (r *result) measuredDoubt(t Job) (reason, message string) {
 	switch {
 	case r.measuredErr != nil:
-		return reasonMeasuredUnusable, "the query of objective.measured cannot be used, which changes nothing that is served: " +
-			r.measuredErr.Error()
+		return reasonMeasuredUnusable, "the query of objective.measured cannot be used, which changes nothing that is " +
+			"served: " + r.measuredErr.Error()
 	case r.measured != nil && r.measured.Difference != nil:
 		return reasonLatenessDiffers, r.measured.Difference.Message(t.Settings.Wait)
 	}
