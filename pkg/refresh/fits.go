@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
@@ -210,63 +209,6 @@ func (l *lateness) read(changed, grown, newest time.Time) {
 
 // incompleteFor is the age from which on samples are complete; 0 if all are.
 func (l *lateness) incompleteFor() time.Duration { return max(l.grew[0], l.grew[1]) }
-
-// sampled is the newest sample of a block in double precision, where the store holds single precision, and the faults of the samples
-// after it.
-type sampled struct {
-	at    time.Time
-	value float64
-	// faults are those of the steps from first on; there is none before and after.
-	first  time.Time
-	faults []series.Fault
-}
-
-// note notes the newest sample of a block that can be demand, if it has one, and which samples after it cannot. A block replaces what
-// was noted of its steps. At most limit steps are kept.
-func (s *sampled) note(block forecast.Series, limit int) {
-	newest := -1
-	for i, v := range slices.Backward(block.Values) {
-		if v = series.CleanSample(v, new(series.Dropped)); !math.IsNaN(v) {
-			*s, newest = sampled{at: block.TimeAt(i), value: v}, i
-			break
-		}
-	}
-	if before := int(block.Start.Sub(s.first) / block.Step); before < len(s.faults) {
-		s.faults = s.faults[:max(before, 0)]
-	}
-	for i := newest + 1; i < block.Len(); i++ {
-		fault := series.FaultOf(block.Values[i])
-		if fault == series.NoFault {
-			continue
-		}
-		at := block.TimeAt(i)
-		if len(s.faults) == 0 || at.Sub(s.first) > 2*time.Duration(limit)*block.Step {
-			s.first, s.faults = at, nil
-		}
-		for at.Sub(s.first) > time.Duration(len(s.faults))*block.Step {
-			s.faults = append(s.faults, series.NoFault)
-		}
-		s.faults = append(s.faults, fault)
-	}
-	if surplus := len(s.faults) - limit; surplus > 0 {
-		s.first, s.faults = s.first.Add(time.Duration(surplus)*block.Step), s.faults[surplus:]
-	}
-}
-
-// dropped counts the samples after a time that cannot be demand. It counts none if the newest of them is older than maxAge at the end
-// of the samples: then there are no samples at all any more, which is another problem.
-func (s *sampled) dropped(after, end time.Time, step, maxAge time.Duration) (d series.Dropped) {
-	last := s.first.Add(time.Duration(len(s.faults)) * step)
-	if end.Sub(last) > maxAge {
-		return d
-	}
-	for i, fault := range s.faults {
-		if fault != series.NoFault && s.first.Add(time.Duration(i)*step).After(after) {
-			d[fault]++
-		}
-	}
-	return d
-}
 
 // spender is whose replica time is counted: a policy's, on a variant or on the only workload, by its name.
 type spender struct{ policy, variant string }

@@ -27,7 +27,7 @@ type worker struct {
 	refit, offset time.Duration // of the anchors, see anchorAt
 	seasons       []time.Duration
 	store         *series.Store
-	newest        sampled
+	newest        series.Newest
 	// saturation is when the saturation signal was above 0; nil before its first query.
 	saturation       *flags
 	saturationSeries besides
@@ -297,7 +297,7 @@ func (w *worker) appendBlock(block forecast.Series) {
 		w.result.err = err
 		return
 	}
-	w.newest.note(block, w.maxSteps())
+	w.newest.Note(block, w.maxSteps())
 	w.result.dropped = got.Dropped
 	w.noteChange(got.Changed)
 	if !w.changed.Before(before) {
@@ -403,7 +403,7 @@ func (w *worker) history(from, to time.Time) forecaster.History {
 func (w *worker) updateResult() {
 	w.result.stored, w.result.entry = true, nil
 	newest, ok := w.newestSample()
-	w.result.newestDropped = w.newest.dropped(newest, w.store.End(), w.job.Step, forecaster.FallbackAfter(w.job.Step))
+	w.result.newestDropped = w.newest.Dropped(newest, w.store.End(), w.job.Step, forecaster.FallbackAfter(w.job.Step))
 	if !ok {
 		return
 	}
@@ -424,8 +424,8 @@ func (w *worker) updateResult() {
 		e.Objective.Measured = w.result.measured
 	}
 	e.SampleTime, e.StaleAt = newest, newest.Add(w.job.StaleAfter)
-	if e.Sampled = e.Observed; w.newest.at.Equal(newest) {
-		e.Sampled = w.newest.value
+	if e.Sampled = e.Observed; w.newest.At.Equal(newest) {
+		e.Sampled = w.newest.Value
 	}
 	sampled, _ := w.store.NewestSample()
 	w.result.withoutReplicas = newest.After(sampled) && newest.Add(w.job.Step).Equal(w.store.End())
