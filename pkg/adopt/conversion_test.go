@@ -226,12 +226,18 @@ externalRules:
 - {seriesQuery: a_total, name: {matches: ^.*$, as: queue_depth}, metricsQuery: "sum(<<.Series>>{<<.LabelMatchers>>})", resources: {namespaced: false}}
 - {seriesQuery: b_total, name: {matches: ^.*$, as: queue_depth}, metricsQuery: "sum(<<.Series>>{<<.LabelMatchers>>})", resources: {namespaced: false}}
 `
-	if got := convert(t, twice, hpaOf("chat", onQueue)); len(got.LeftOut) != 1 || !strings.Contains(got.LeftOut[0].Reason,
-		"several rules may give it, externalRules[0] from the series a_total, externalRules[1] from the series b_total") {
+	if got := convert(
+		t,
+		twice,
+		hpaOf("chat", onQueue),
+	); len(got.LeftOut) != 1 ||
+		!strings.Contains(got.LeftOut[0].Reason,
+			"several rules may give it, externalRules[0] from the series a_total, externalRules[1] from the series b_total") {
 		t.Errorf("left out %+v", got.LeftOut)
 	}
 	got := convert(t, twice, hpaOf("chat", onQueue), "b_total", "c_total")
-	if len(got.LeftOut) > 0 || len(got.Converted) != 1 || !strings.Contains(got.Converted[0].Manifest, "query: sum(b_total)") {
+	if len(got.LeftOut) > 0 || len(got.Converted) != 1 ||
+		!strings.Contains(got.Converted[0].Manifest, "query: sum(b_total)") {
 		t.Errorf("converted %+v, left out %+v", got.Converted, got.LeftOut)
 	}
 }
@@ -252,8 +258,13 @@ rules:
 - {seriesQuery: a, metricsQuery: a}
 `, "")
 	want := []string{
-		"its seriesQuery is not a selector", "a filter of seriesFilters is not one regular expression", "its name.matches: ",
-		"its name.as is missing", "its resources.template: ", "its metricsQuery is missing", "its metricsQuery: ",
+		"its seriesQuery is not a selector",
+		"a filter of seriesFilters is not one regular expression",
+		"its name.matches: ",
+		"its name.as is missing",
+		"its resources.template: ",
+		"its metricsQuery is missing",
+		"its metricsQuery: ",
 		"CPU and memory are not Forewarm's",
 	}
 	if len(got.LeftOut) != len(want) {

@@ -135,7 +135,8 @@ func TestCreate(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = adopt.Create(t.Context(), found, rows)
-	if !apierrors.IsAlreadyExists(err) && (err == nil || !strings.Contains(err.Error(), "create Forecast team/mine: ")) {
+	if !apierrors.IsAlreadyExists(err) &&
+		(err == nil || !strings.Contains(err.Error(), "create Forecast team/mine: ")) {
 		t.Errorf("%v, want that there is team/mine", err)
 	}
 	if !rows[0].Created || rows[1].Created || rows[2].Created {
@@ -145,7 +146,12 @@ func TestCreate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err = adopt.Create(t.Context(), found, rows); err == nil || !strings.Contains(err.Error(), "nothing was created") {
+	if err = adopt.Create(
+		t.Context(),
+		found,
+		rows,
+	); err == nil ||
+		!strings.Contains(err.Error(), "nothing was created") {
 		t.Errorf("%v, want that nothing was created", err)
 	}
 }
@@ -175,7 +181,12 @@ func TestManifestFiles(t *testing.T) {
 // A simulation that cannot be made is the verdict, and the Forecast stays.
 func TestProposeSimulates(t *testing.T) {
 	t.Parallel()
-	twice := scaledByPods + "---\n" + strings.Replace(scaledByPods, "metadata: {name: llama}", "metadata: {name: other}", 1)
+	twice := scaledByPods + "---\n" + strings.Replace(
+		scaledByPods,
+		"metadata: {name: llama}",
+		"metadata: {name: other}",
+		1,
+	)
 	onMemory := strings.Replace(scaledByPods, "{type: Pods, pods: {metric: {name: vllm_num_requests_running}, target: "+
 		"{type: AverageValue, averageValue: 8}}}", onCPU, 1)
 	for name, c := range map[string]struct{ manifests, verdict, scaling, why string }{
@@ -189,7 +200,11 @@ func TestProposeSimulates(t *testing.T) {
 			found.AddManifest("llama.yaml", []byte(c.manifests), "team", adopt.WorkloadKinds())
 			w := adopt.Workloads(found)[0]
 			err := adopt.Propose(t.Context(), adopt.Config{
-				Trust: signal.DefaultTrust(), Lead: time.Minute, Simulate: true, Window: 7 * 24 * time.Hour, Step: time.Minute,
+				Trust:    signal.DefaultTrust(),
+				Lead:     time.Minute,
+				Simulate: true,
+				Window:   7 * 24 * time.Hour,
+				Step:     time.Minute,
 				History: func(_ context.Context, query string, window, _ time.Duration) (forecast.Series, error) {
 					switch {
 					case window > 24*time.Hour:

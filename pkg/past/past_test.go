@@ -41,7 +41,9 @@ func clusterWith(t *testing.T, forecast string) *rest.Config {
 		w.Header().Set("Content-Type", "application/json")
 		if !strings.HasSuffix(r.URL.Path, "/namespaces/team/forecasts/llama") {
 			w.WriteHeader(http.StatusNotFound)
-			body = []byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","message":"not found","code":404}`)
+			body = []byte(
+				`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","message":"not found","code":404}`,
+			)
 		}
 		w.Write(body) //nolint:errcheck // A client that is gone needs no answer.
 	})}
@@ -56,7 +58,10 @@ func storeOf(t *testing.T, history *recordedtest.Prometheus) prometheus.Config {
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		io.WriteString(w, `{"status":"success","data":{"resultType":"vector","result":[]}}`) //nolint:errcheck // As above.
+		io.WriteString(
+			w,
+			`{"status":"success","data":{"resultType":"vector","result":[]}}`,
+		) //nolint:errcheck // As above.
 	})}
 }
 
