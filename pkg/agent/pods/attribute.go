@@ -189,8 +189,7 @@ func found(holders, adrift []Holding, processes []gpu.Process, owner func(pid in
 
 // byDevice groups holdings by device, each container once.
 func byDevice(holdings []Holding) map[string][]Holding {
-	sorted := slices.Clone(holdings)
-	slices.SortFunc(sorted, func(a, b Holding) int {
+	sorted := slices.SortedFunc(slices.Values(holdings), func(a, b Holding) int {
 		return cmp.Or(strings.Compare(a.Device, b.Device), a.Container.Compare(b.Container),
 			cmp.Compare(a.Allocated, b.Allocated))
 	})

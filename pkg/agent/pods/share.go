@@ -86,11 +86,9 @@ func (s shares) figure(holder int, device Figure, measure int) Figure {
 
 // sorted sorts processes, so that their sum is the same to the bit in any order of the driver's.
 func sorted(processes []gpu.Process) []gpu.Process {
-	all := slices.Clone(processes)
-	slices.SortFunc(all, func(a, b gpu.Process) int {
+	return slices.SortedFunc(slices.Values(processes), func(a, b gpu.Process) int {
 		return cmp.Or(cmp.Compare(a.PID, b.PID), cmp.Compare(a.Busy, b.Busy), cmp.Compare(a.Bandwidth, b.Bandwidth))
 	})
-	return all
 }
 
 // place is the pod and the container of a process by its /proc/PID/cgroup, for any container runtime, cgroup version
