@@ -226,16 +226,13 @@ externalRules:
 - {seriesQuery: a_total, name: {matches: ^.*$, as: queue_depth}, metricsQuery: "sum(<<.Series>>{<<.LabelMatchers>>})", resources: {namespaced: false}}
 - {seriesQuery: b_total, name: {matches: ^.*$, as: queue_depth}, metricsQuery: "sum(<<.Series>>{<<.LabelMatchers>>})", resources: {namespaced: false}}
 `
-	if got := convert(
-		t,
-		twice,
-		hpaOf("chat", onQueue),
-	); len(got.LeftOut) != 1 ||
-		!strings.Contains(got.LeftOut[0].Reason,
-			"several rules may give it, externalRules[0] from the series a_total, externalRules[1] from the series b_total") {
+	const several = "several rules may give it, externalRules[0] from the series a_total, " +
+		"externalRules[1] from the series b_total"
+	got := convert(t, twice, hpaOf("chat", onQueue))
+	if len(got.LeftOut) != 1 || !strings.Contains(got.LeftOut[0].Reason, several) {
 		t.Errorf("left out %+v", got.LeftOut)
 	}
-	got := convert(t, twice, hpaOf("chat", onQueue), "b_total", "c_total")
+	got = convert(t, twice, hpaOf("chat", onQueue), "b_total", "c_total")
 	if len(got.LeftOut) > 0 || len(got.Converted) != 1 ||
 		!strings.Contains(got.Converted[0].Manifest, "query: sum(b_total)") {
 		t.Errorf("converted %+v, left out %+v", got.Converted, got.LeftOut)

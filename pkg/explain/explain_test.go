@@ -269,8 +269,9 @@ func TestFromFile(t *testing.T) {
 		"an endless quantity": {text: inFile, values: []string{"1e99999999"}, replicas: 3, wrong: "is no quantity"},
 		"too large":           {text: inFile, values: []string{"1e18"}, replicas: 3, wrong: "is above the largest value of the metrics API"},
 		"nothing computed": {
-			text: inFile[:strings.Index(inFile, "  - ")] + "  - {type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}}\n", values: []string{"70"},
-			replicas: 3, wrong: "has none (not computed: cpu of type Resource)",
+			text: strings.Replace(inFile, "External, external: {metric: {name: queue}, target: {type: AverageValue, averageValue: \"10\"}}",
+				"Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}", 1),
+			values: []string{"70"}, replicas: 3, wrong: "has none (not computed: cpu of type Resource)",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

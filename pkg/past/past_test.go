@@ -39,13 +39,12 @@ func clusterWith(t *testing.T, forecast string) *rest.Config {
 	}
 	return &rest.Config{Host: serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
+		answer := body
 		if !strings.HasSuffix(r.URL.Path, "/namespaces/team/forecasts/llama") {
 			w.WriteHeader(http.StatusNotFound)
-			body = []byte(
-				`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","message":"not found","code":404}`,
-			)
+			answer = []byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404}`)
 		}
-		w.Write(body) //nolint:errcheck // A client that is gone needs no answer.
+		w.Write(answer) //nolint:errcheck // A client that is gone needs no answer.
 	})}
 }
 
@@ -58,10 +57,8 @@ func storeOf(t *testing.T, history *recordedtest.Prometheus) prometheus.Config {
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		io.WriteString(
-			w,
-			`{"status":"success","data":{"resultType":"vector","result":[]}}`,
-		) //nolint:errcheck // As above.
+		const none = `{"status":"success","data":{"resultType":"vector","result":[]}}`
+		io.WriteString(w, none) //nolint:errcheck // As above.
 	})}
 }
 
@@ -151,18 +148,18 @@ func TestReadErrors(t *testing.T) {
 	from := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct {
 		forecast, key string
-		history       recordedtest.Prometheus
+		history       *recordedtest.Prometheus
 		want          string
 	}{
-		"invalid":     {strings.Replace(sound, "2m", "90ms", 1), "llama", recordedtest.Prometheus{}, "the Forecast team/llama is invalid"},
-		"not there":   {sound, "other", recordedtest.Prometheus{}, "read Forecast team/other"},
-		"no answer":   {sound, "llama", recordedtest.Prometheus{Refusal: "out of order"}, "read the gauges of Forewarm: "},
-		"many series": {sound, "llama", recordedtest.Prometheus{Answer: gauges, Several: true}, "read the gauges of Forewarm: "},
+		"invalid":     {strings.Replace(sound, "2m", "90ms", 1), "llama", &recordedtest.Prometheus{}, "the Forecast team/llama is invalid"},
+		"not there":   {sound, "other", &recordedtest.Prometheus{}, "read Forecast team/other"},
+		"no answer":   {sound, "llama", &recordedtest.Prometheus{Refusal: "out of order"}, "read the gauges of Forewarm: "},
+		"many series": {sound, "llama", &recordedtest.Prometheus{Answer: gauges, Several: true}, "read the gauges of Forewarm: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := past.Read(t.Context(), past.Config{
-				From: from, Prometheus: storeOf(t, &c.history), Trust: signal.DefaultTrust(),
+				From: from, Prometheus: storeOf(t, c.history), Trust: signal.DefaultTrust(),
 			}, clusterWith(t, c.forecast), []snapshot.Key{{Namespace: "team", Name: c.key}}, from.Add(time.Hour))
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want %q", err, c.want)
