@@ -72,8 +72,8 @@ func Convert(cfg ConvertConfig, found *Objects) Conversion {
 		c.leave("", "", reason)
 	}
 	if c.Rules.ResourceRules != nil {
-		c.leave("resourceRules", "",
-			"CPU and memory are not Forewarm's: install metrics-server, for HPAs and kubectl top")
+		const instead = "CPU and memory are not Forewarm's: install metrics-server, for HPAs and kubectl top"
+		c.leave("resourceRules", "", instead)
 	}
 	hpas := make([]*autoscalingv2.HorizontalPodAutoscaler, len(found.Objects))
 	for i, object := range found.Objects {
@@ -115,8 +115,8 @@ func wants(h *autoscalingv2.HorizontalPodAutoscaler) []string {
 func (c *converter) hpa(h *autoscalingv2.HorizontalPodAutoscaler, object *unstructured.Unstructured) {
 	for _, what := range wants(h) {
 		if n := c.askers[what]; len(n) > 1 {
-			c.leave(objectName(object), "",
-				fmt.Sprintf("%s is of the HPAs %s: keep one", what, strings.Join(n, " and ")))
+			reason := fmt.Sprintf("%s is of the HPAs %s: keep one", what, strings.Join(n, " and "))
+			c.leave(objectName(object), "", reason)
 			return
 		}
 	}
@@ -133,10 +133,8 @@ func (c *converter) hpa(h *autoscalingv2.HorizontalPodAutoscaler, object *unstru
 		case q.kind.Kind != "":
 			external := &autoscalingv2.ExternalMetricSource{Target: q.target}
 			external.Metric.Name = q.object.Name
-			edited.Spec.Metrics[i] = autoscalingv2.MetricSpec{
-				Type:     autoscalingv2.ExternalMetricSourceType,
-				External: external,
-			}
+			kind := autoscalingv2.ExternalMetricSourceType
+			edited.Spec.Metrics[i] = autoscalingv2.MetricSpec{Type: kind, External: external}
 			const same = "metrics[%d] was the %s. The Forecast is its sum: the replicas are the same while all pods are ready and report."
 			why = append(why, fmt.Sprintf(same, i, q.what))
 		}
@@ -171,9 +169,8 @@ func readRequest(h *autoscalingv2.HorizontalPodAutoscaler, m *autoscalingv2.Metr
 		// As the controllers name pods. They cut longer names.
 		suffix := map[string]string{"Deployment": "-[a-z0-9]+-[a-z0-9]{5}", "StatefulSet": "-[0-9]+"}[ref.Kind]
 		if q.names = (matcher{"", "=~", regexp.QuoteMeta(ref.Name) + suffix}); suffix == "" || len(ref.Name) > 46 {
-			err = errors.New(
-				"the names of its pods do not follow from the workload's: write a Forecast with a query of your own",
-			)
+			err = errors.New("the names of its pods do not follow from the workload's: " +
+				"write a Forecast with a query of your own")
 		}
 	case m.Object != nil:
 		of := m.Object.DescribedObject
@@ -185,9 +182,8 @@ func readRequest(h *autoscalingv2.HorizontalPodAutoscaler, m *autoscalingv2.Metr
 	q.metric = id.Name
 	q.what += " " + id.Name
 	if q.target.Type != autoscalingv2.AverageValueMetricType || q.target.AverageValue == nil {
-		err = errors.New(
-			"its target is not of type AverageValue: write the total that a replica sustains (docs/hpa.md)",
-		)
+		err = errors.New("its target is not of type AverageValue: " +
+			"write the total that a replica sustains (docs/hpa.md)")
 	}
 	q.object.Namespace, q.object.Name = h.Namespace, h.Name+"-"+id.Name
 	q.object.Spec.TargetRef = v1alpha1.TargetRef{APIVersion: ref.APIVersion, Kind: ref.Kind, Name: ref.Name}
@@ -260,8 +256,8 @@ func (c *converter) write(
 	f *v1alpha1.Forecast, expr parser.Expr, before apiresource.Quantity, from string, why []string,
 ) error {
 	f.Name = manifest.FreeName(f.Name, func(name string) bool {
-		is := func(d Document) bool { return d.Object == "Forecast "+f.Namespace+"/"+name }
-		return slices.ContainsFunc(c.Converted, is)
+		object := "Forecast " + f.Namespace + "/" + name
+		return slices.ContainsFunc(c.Converted, func(d Document) bool { return d.Object == object })
 	})
 	confined := c.confined(expr, f.Namespace)
 	f.Spec.Signal.Query = total(expr)
@@ -321,11 +317,10 @@ func (c *converter) after(object *unstructured.Unstructured, spec any, why []str
 	text, err := yaml.Marshal(map[string]any{
 		"apiVersion": object.GetAPIVersion(), "kind": object.GetKind(), "metadata": kept, "spec": spec,
 	})
+	name := objectName(object)
 	if err != nil {
-		c.leave(objectName(object), "", err.Error()+": edit it by hand")
+		c.leave(name, "", err.Error()+": edit it by hand")
 		return
 	}
-	name := objectName(object)
-	c.Converted = append(c.Converted,
-		Document{Object: name, From: name, Why: why, Manifest: string(text), After: true})
+	c.Converted = append(c.Converted, Document{Object: name, From: name, Why: why, Manifest: string(text), After: true})
 }

@@ -99,9 +99,8 @@ func (c *converter) scaledObject(object *unstructured.Unstructured) {
 func (c *converter) trigger(f *v1alpha1.Forecast, s *scaled, t *trigger, from string) error {
 	switch {
 	case s.Spec.Advanced.Modifiers.Formula != "":
-		return errors.New(
-			"a formula computes from the triggers: write a Forecast of the demand itself, and remove the formula",
-		)
+		return errors.New("a formula computes from the triggers: " +
+			"write a Forecast of the demand itself, and remove the formula")
 	case t.MetricType != "" && t.MetricType != "AverageValue":
 		return errors.New("its metricType is not AverageValue: write the total that a replica sustains (docs/keda.md)")
 	case !v1alpha1.BoundedQuantity(t.Metadata["threshold"]):
@@ -117,9 +116,8 @@ func (c *converter) trigger(f *v1alpha1.Forecast, s *scaled, t *trigger, from st
 	}
 	expr, taken := plain(expr)
 	if trick := remaining(expr); trick != "" {
-		return fmt.Errorf(
-			"its query computes from several operands with %s: write the plain demand of now as the query", trick,
-		)
+		const several = "its query computes from several operands with %s: write the plain demand of now as the query"
+		return fmt.Errorf(several, trick)
 	}
 	server := prometheus.RedactedURL(t.Metadata["serverAddress"])
 	why := []string{"signal: the query of the trigger, of " + server + ": Forewarm must read the same."}
@@ -134,8 +132,7 @@ var tricks = []string{ //nolint:gochecknoglobals // A constant table.
 	"max_over_time", "quantile_over_time", "predict_linear", "double_exponential_smoothing",
 }
 
-// plain takes tricks and offsets off an expression, from the outside and as long as it computes from one operand. taken are
-// they in words.
+// plain takes tricks and offsets off an expression, from the outside, as long as it has one operand. taken names them.
 func plain(expr parser.Expr) (inner parser.Expr, taken []string) { //nolint:ireturn // A sum type.
 	stripped := false // The range goes with the function that looked over it.
 	for part := &expr; part != nil; {

@@ -93,8 +93,8 @@ func ReadRules(file string, data []byte) (c Rules, err error) {
 		for i := range all {
 			all[i].at = fmt.Sprintf("%s[%d]", list, i)
 			if err := all[i].compile(); err != nil {
-				c.broken = append(c.broken,
-					LeftOut{all[i].at, all[i].SeriesQuery, err.Error() + ": correct the rule, or remove it"})
+				reason := err.Error() + ": correct the rule, or remove it"
+				c.broken = append(c.broken, LeftOut{all[i].at, all[i].SeriesQuery, reason})
 			}
 		}
 		return slices.DeleteFunc(all, func(r rule) bool { return r.query == nil })
@@ -174,8 +174,7 @@ func (r *rule) compileFilters(matchers []*labels.Matcher) error {
 	return nil
 }
 
-// findRule returns the one rule that gives a metric, and the name of its series. Where several may, it is the one of a series
-// that is known.
+// findRule returns the one rule that gives a metric, and its series: where several may, that of a known series.
 func findRule(all []rule, metric string, known []string) (found *rule, series string, err error) {
 	var words []string
 	fitting := map[*rule]string{}

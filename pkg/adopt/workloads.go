@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -27,9 +27,8 @@ func Workloads(found *Objects) []*Workload {
 	at := func(w leadtime.Workload) *Workload {
 		key := leadtime.Workload{Namespace: w.Namespace, Name: w.Ref()} // Whatever the version.
 		if rows[key] == nil {
-			rows[key] = &Workload{
-				Namespace: w.Namespace, Workload: w.Kind + "/" + w.Name, Name: w.Name + "-inflight", ref: w,
-			}
+			id := w.Kind + "/" + w.Name
+			rows[key] = &Workload{Namespace: w.Namespace, Workload: id, Name: w.Name + "-inflight", ref: w}
 		}
 		return rows[key]
 	}
@@ -101,8 +100,7 @@ func countGPUs(node any) (n int64) {
 		}
 		for key, child := range v {
 			amount, err := strconv.ParseUint(fmt.Sprint(child), 10, 16)
-			if err == nil &&
-				slices.ContainsFunc(accelerators(), func(name string) bool { return strings.HasPrefix(key, name) }) {
+			if err == nil && accelerator.MatchString(key) {
 				n += int64(amount)
 			} else if key != "requests" && key != "initContainers" {
 				n += countGPUs(child)
@@ -112,20 +110,15 @@ func countGPUs(node any) (n int64) {
 	return n
 }
 
-// accelerators are how the names of such resources begin.
-func accelerators() []string {
-	return []string{
-		"nvidia.com/", "amd.com/gpu", "gpu.intel.com/", "habana.ai/gaudi", "google.com/tpu", "aws.amazon.com/neuron",
-	}
-}
+// accelerator matches how the names of such resources begin.
+var accelerator = regexp.MustCompile(
+	`^(nvidia\.com/|amd\.com/gpu|gpu\.intel\.com/|habana\.ai/gaudi|google\.com/tpu|aws\.amazon\.com/neuron)`)
 
 // Create creates the Forecasts that were written. One that is there stays as it is.
 func Create(ctx context.Context, found *Objects, rows []*Workload) error {
 	if slices.Contains(found.Forbidden, v1alpha1.ForecastKind) {
-		return errors.New(
-			"--apply needs the right to list forecasts.forewarm.dev, so that no workload gets a second one: " +
-				"nothing was created",
-		)
+		return errors.New("--apply needs the right to list forecasts.forewarm.dev, so that no workload gets a second " +
+			"one: nothing was created")
 	}
 	var problems []error
 	for _, r := range rows {

@@ -141,10 +141,8 @@ func (r *reader) readAutoscaler(ctx context.Context) (*autoscalingv2.HorizontalP
 	}
 	h, err := r.readHPA(ctx, made)
 	if apierrors.IsNotFound(err) {
-		return nil, fmt.Errorf(
-			"KEDA has created no HPA for ScaledObject %s/%s, or it is paused: check its conditions (%w)", r.Namespace,
-			r.Name, err,
-		)
+		const none = "KEDA has created no HPA for ScaledObject %s/%s, or it is paused: check its conditions (%w)"
+		return nil, fmt.Errorf(none, r.Namespace, r.Name, err)
 	}
 	return h, err
 }
@@ -161,8 +159,7 @@ func (r *reader) readScaledObject(ctx context.Context, of string) (*unstructured
 	return r.objects.Resource(autoscaler.ScaledObjects()).Namespace(r.Namespace).Get(ctx, of, metav1.GetOptions{})
 }
 
-// readOwner finds the ScaledObject behind an HPA, and the Forecasts that its triggers name. KEDA calls the metric of trigger
-// 2 s2-….
+// readOwner finds the ScaledObject of an HPA, and its triggers' Forecasts: KEDA calls the metric of trigger 2 s2-….
 func (r *reader) readOwner(ctx context.Context, s *reading) {
 	s.Owner = autoscaler.OwningScaledObject(s.hpa)
 	if s.Owner == "" {
@@ -175,10 +172,10 @@ func (r *reader) readOwner(ctx context.Context, s *reading) {
 	}
 	forecasts := autoscaler.TriggerForecasts(object)
 	for i := range s.Spec.Metrics {
-		trigger := 0
 		s.Sources[i].Forecast = ""
-		if _, err := fmt.Sscanf(s.Spec.Metrics[i].Name, "s%d-", &trigger); err == nil && trigger >= 0 &&
-			trigger < len(forecasts) {
+		trigger := 0
+		_, err := fmt.Sscanf(s.Spec.Metrics[i].Name, "s%d-", &trigger)
+		if err == nil && trigger >= 0 && trigger < len(forecasts) {
 			s.Sources[i].Forecast, s.Sources[i].Certain = forecasts[trigger], true
 		}
 	}

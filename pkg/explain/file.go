@@ -64,9 +64,8 @@ func (f *File) setScale(s *autoscaler.Resolved) error {
 	}
 	switch {
 	case at == Unset:
-		return errors.New(
-			"the number of replicas is missing, and the file has no status: add for example --replicas 12",
-		)
+		return errors.New("the number of replicas is missing, and the file has no status: " +
+			"add for example --replicas 12")
 	case ready > at:
 		return fmt.Errorf("--ready %d is more than the %d replicas", ready, at)
 	}
@@ -115,10 +114,8 @@ func (f *File) byName(s *autoscaler.Resolved) (map[string]int64, error) {
 	for _, text := range f.Values {
 		i := strings.LastIndex(text, "=") // A name may hold a =.
 		if i < 0 && len(names) != 1 {
-			return nil, fmt.Errorf(
-				"--value %.64q: the file's autoscaler has %d metrics that are computed%s, write NAME=VALUE", text,
-				len(names), listed,
-			)
+			const several = "--value %.64q: the file's autoscaler has %d metrics that are computed%s, write NAME=VALUE"
+			return nil, fmt.Errorf(several, text, len(names), listed)
 		}
 		metric := names[0]
 		if i >= 0 {
@@ -132,8 +129,8 @@ func (f *File) byName(s *autoscaler.Resolved) (map[string]int64, error) {
 			return nil, fmt.Errorf("--value for %.64q is given twice, keep one", metric)
 		}
 		if !slices.Contains(names, metric) {
-			return nil, fmt.Errorf("--value %.64q: the file's autoscaler has no such metric that is computed%s",
-				text, listed)
+			const none = "--value %.64q: the file's autoscaler has no such metric that is computed%s"
+			return nil, fmt.Errorf(none, text, listed)
 		}
 		given[metric] = milli
 	}
@@ -141,13 +138,13 @@ func (f *File) byName(s *autoscaler.Resolved) (map[string]int64, error) {
 }
 
 // listMetrics are the metrics by their names, and those that are not computed with their types.
-func listMetrics(names []string, foreign []explain.UncomputedMetric) string {
+func listMetrics(names []string, uncomputed []explain.UncomputedMetric) string {
 	var parts, others []string
 	if len(names) > 0 {
 		parts = append(parts, strings.Join(names, ", "))
 	}
-	for i := range foreign {
-		others = append(others, foreign[i].Name+" of type "+foreign[i].Type)
+	for i := range uncomputed {
+		others = append(others, uncomputed[i].Name+" of type "+uncomputed[i].Type)
 	}
 	if len(others) > 0 {
 		parts = append(parts, "not computed: "+strings.Join(others, ", "))
@@ -161,18 +158,16 @@ func listMetrics(names []string, foreign []explain.UncomputedMetric) string {
 // parseValue reads a quantity in milli-units, rounded up as the metrics API would.
 func parseValue(text string) (int64, error) {
 	const most = math.MaxInt64 / 1000
-	wrong := fmt.Errorf("--value %.64q is no quantity, write for example 180, 0.5 or 4k", text)
-	if !v1alpha1.BoundedQuantity(text) {
-		return 0, wrong
+	if v1alpha1.BoundedQuantity(text) {
+		if q, err := resource.ParseQuantity(text); err == nil {
+			if v := q.AsApproximateFloat64(); math.Abs(v) < most {
+				return q.MilliValue(), nil
+			}
+			const large = "--value %.64q is above the largest value of the metrics API, %.3g"
+			return 0, fmt.Errorf(large, text, float64(most))
+		}
 	}
-	q, err := resource.ParseQuantity(text)
-	if err != nil {
-		return 0, wrong
-	}
-	if v := q.AsApproximateFloat64(); !(math.Abs(v) < most) {
-		return 0, fmt.Errorf("--value %.64q is above the largest value of the metrics API, %.3g", text, float64(most))
-	}
-	return q.MilliValue(), nil
+	return 0, fmt.Errorf("--value %.64q is no quantity, write for example 180, 0.5 or 4k", text)
 }
 
 // byStatus is a metric's value by the HPA's status, in milli-units: the status has an AverageValue over the replicas.

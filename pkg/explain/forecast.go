@@ -23,8 +23,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
 
-// readForecast reads the outlook of the Forecast that a metric may name; nil where there is no such Forecast, and the metric
-// is somebody else's.
+// readForecast reads the outlook of the Forecast that a metric may name; nil if it is not Forewarm's.
 func (r *reader) readForecast(ctx context.Context, s *reading, from *autoscaler.Source) *explain.Forecast {
 	asked := selectorLabels(from)
 	o, err := r.readOutlook(ctx, from.Forecast)
@@ -45,8 +44,7 @@ func (r *reader) readForecast(ctx context.Context, s *reading, from *autoscaler.
 		return &explain.Forecast{Name: from.Forecast, Missing: client.APIMessage(err)}
 	}
 	f := ofOutlook(&o.Status)
-	f.Name = from.Forecast
-	f.Selector = joinLabels(asked)
+	f.Name, f.Selector = from.Forecast, joinLabels(asked)
 	f.Shadow = f.Shadow || asked["serve"] == "shadow"
 	return f
 }

@@ -56,10 +56,10 @@ func (r *reader) readExternal(ctx context.Context, m *autoscalingv2.ExternalMetr
 	var list external.ExternalMetricValueList
 	err := r.get(ctx, &list, "labelSelector", m.Metric.Selector, external.SchemeGroupVersion.Group,
 		external.SchemeGroupVersion.Version, "namespaces", r.Namespace, m.Metric.Name)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if len(list.Items) == 0 {
+	case len(list.Items) == 0:
 		return nil, fmt.Errorf("no value of %s is served", m.Metric.Name)
 	}
 	values := make([]int64, len(list.Items))
@@ -112,8 +112,7 @@ func (r *reader) get(
 		request = request.Param(parameter, parsed.String())
 	}
 	result := request.SetHeader("Accept", "application/json").Do(ctx)
-	// Raw alone would not have the server's words.
-	if err := result.Error(); err != nil {
+	if err := result.Error(); err != nil { // Raw alone would not have the server's words.
 		return err
 	}
 	body, err := result.Raw()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"time"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -35,9 +36,7 @@ func (r *reader) readScale(ctx context.Context, s *reading) {
 	s.selector = scale.Status.Selector
 }
 
-func (r *reader) scaleOf(
-	ctx context.Context, h *autoscalingv2.HorizontalPodAutoscaler,
-) (*autoscalingv1.Scale, error) {
+func (r *reader) scaleOf(ctx context.Context, h *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv1.Scale, error) {
 	ref := h.Spec.ScaleTargetRef
 	kind := schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind)
 	mapping, err := r.mapper.RESTMapping(kind.GroupKind(), kind.Version)
@@ -78,15 +77,8 @@ func (r *reader) listPods(ctx context.Context, s *reading) (*corev1.PodList, err
 
 // podReady is what the HPA controller counts.
 func podReady(p *corev1.Pod) bool {
-	if p.Status.Phase != corev1.PodRunning {
-		return false
-	}
-	for _, c := range p.Status.Conditions {
-		if c.Type == corev1.PodReady {
-			return c.Status == corev1.ConditionTrue
-		}
-	}
-	return false
+	isReady := func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue }
+	return p.Status.Phase == corev1.PodRunning && slices.ContainsFunc(p.Status.Conditions, isReady)
 }
 
 // readCovers finds the warm pools that stand ready for the Forecasts behind the metrics, and counts which of the target's pods
@@ -109,7 +101,7 @@ func (r *reader) readCovers(ctx context.Context, s *reading) {
 	for _, f := range covered {
 		for i := range pods.Items {
 			if f.Cover != nil {
-				countPod(f.Cover, &pods.Items[i], metav1.NewTime(s.Now))
+				countPod(f.Cover, &pods.Items[i], s.Now)
 			}
 		}
 	}
@@ -149,22 +141,21 @@ func coveredBy(pool *unstructured.Unstructured) []v1alpha1.Cover {
 }
 
 // countPod takes in a pod of the target. What counts as waiting is what the lead times are measured by.
-func countPod(c *explain.Cover, p *corev1.Pod, now metav1.Time) {
-	if p.DeletionTimestamp != nil || !c.Counts(p.CreationTimestamp.Time, now.Time) {
+func countPod(c *explain.Cover, p *corev1.Pod, now time.Time) {
+	if p.DeletionTimestamp != nil || !c.Counts(p.CreationTimestamp.Time, now) {
 		return
 	}
-	start := leadtime.Start{Created: p.CreationTimestamp.Time, Scheduled: now.Time}
+	start := leadtime.Start{Created: p.CreationTimestamp.Time, Scheduled: now}
 	for _, condition := range p.Status.Conditions {
 		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionTrue {
 			start.Scheduled = condition.LastTransitionTime.Time
 		}
 	}
 	c.Starts++
-	if !start.Waited() {
-		return
-	}
-	c.Waited++
-	if p.Spec.NodeName == "" {
-		c.Waiting++
+	if start.Waited() {
+		c.Waited++
+		if p.Spec.NodeName == "" {
+			c.Waiting++
+		}
 	}
 }

@@ -66,10 +66,8 @@ func pause(object *v1alpha1.Forecast, target *refresh.Job) decide.Pause {
 	paused, err := strconv.ParseBool(text)
 	switch {
 	case written && err != nil:
-		return decide.Pause{Invalid: fmt.Sprintf(
-			`the annotation %s is %.64q, so the Forecast is not paused: write "true", or remove it`,
-			PauseAnnotation, text,
-		)}
+		const invalid = `the annotation %s is %.64q, so the Forecast is not paused: write "true", or remove it`
+		return decide.Pause{Invalid: fmt.Sprintf(invalid, PauseAnnotation, text)}
 	case paused:
 		return pauseAsBefore(target.Before, target.Autoscalers, target.Uncapped)
 	}
@@ -139,36 +137,21 @@ const DefaultNamespace = "default"
 
 // The limits of a Forecast. They bound the memory, queries and time that one object can cost.
 const (
-	// MinStep is the shortest step; steps are whole seconds.
-	MinStep = time.Second
-	// MaxPoints bounds history ÷ step: 14 days at 15 s are 80,640.
-	MaxPoints = 120_000
-	// MinPoints is the shortest history, in steps.
-	MinPoints = 10
-	// MaxHistory bounds how far back a query may ask.
-	MaxHistory = 400 * 24 * time.Hour
-	// MaxLead is the longest lead time.
-	MaxLead = 2 * time.Hour
-	// MaxWindowSteps bounds the lead window ÷ step: models forecast every step of it at every refresh.
-	MaxWindowSteps = 1_000
-	// MaxDelay is the most that a source may lag.
-	MaxDelay = 30 * time.Minute
-	// MaxStaleAfter is the longest that a value may be served without a new sample.
-	MaxStaleAfter = 24 * time.Hour
-	// MaxWait is the longest wait of an objective.
-	MaxWait = time.Hour
-	// MaxCostRatio is the largest cost ratio.
-	MaxCostRatio = 1_000_000
-	// MaxSeasons bounds the list of seasons.
-	MaxSeasons = 2
-	// MaxFormerNames bounds the former names of a workload: each makes the query of a preset longer.
-	MaxFormerNames = 4
-	// MaxLabels bounds the labels of an alias.
-	MaxLabels = 16
-	// MaxModels bounds the list of models.
-	MaxModels = 16
-	// MaxQuery bounds a query, in bytes.
-	MaxQuery = 8192
+	MinStep        = time.Second          // Steps are whole seconds.
+	MinPoints      = 10                   // The shortest history, in steps.
+	MaxPoints      = 120_000              // History ÷ step: 14 days at 15 s are 80,640.
+	MaxHistory     = 400 * 24 * time.Hour // How far back a query may ask.
+	MaxLead        = 2 * time.Hour        // The longest lead time.
+	MaxWindowSteps = 1_000                // Lead window ÷ step: models forecast every step of it at every refresh.
+	MaxDelay       = 30 * time.Minute     // How far a source may lag.
+	MaxStaleAfter  = 24 * time.Hour       // How long a value may be served without a new sample.
+	MaxWait        = time.Hour            // The longest wait of an objective.
+	MaxCostRatio   = 1_000_000
+	MaxSeasons     = 2
+	MaxFormerNames = 4 // Each makes the query of a preset longer.
+	MaxLabels      = 16
+	MaxModels      = 16
+	MaxQuery       = 8192 // In bytes.
 )
 
 // withDefaults returns a copy of a spec with its defaults. Contradictions stay, for the validation to find: a
@@ -199,6 +182,19 @@ func withDefaults(spec *v1alpha1.ForecastSpec) *v1alpha1.ForecastSpec {
 		setDefault(&s.LeadTime.Fallback, DefaultFallback)
 	}
 	return s
+}
+
+// Advice is what a valid spec should rather not ask for, and what to write instead; empty if there is nothing to say.
+func Advice(spec *v1alpha1.ForecastSpec) string {
+	o := withDefaults(spec).Objective
+	if o == nil || o.BadHours == "" {
+		return ""
+	}
+	over, err := model.ParseDuration(string(o.Over))
+	if err != nil {
+		return "" // The validation says so.
+	}
+	return objective.ShortPeriodAdvice(time.Duration(over))
 }
 
 // atMostHistory is the default of a budget's period: at most the history.

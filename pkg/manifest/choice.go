@@ -14,8 +14,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// Reference is one metric of an autoscaler that names a Forecast. It keeps no part of the object that it was read
-// from.
+// Reference is one metric of an autoscaler that names a Forecast. It keeps no part of the object that it was read from.
 type Reference struct {
 	// Forecast that is named, in the autoscaler's namespace.
 	Forecast snapshot.Key
@@ -27,8 +26,7 @@ type Reference struct {
 	Autoscaler string
 	// Workload that it scales.
 	Workload leadtime.Workload
-	// Spec is how it scales on this metric. The metric's target is 0 where it is left to the Forecast (KEDA's
-	// triggers may do that).
+	// Spec is how it scales on this metric. A target of 0 is left to the Forecast, as KEDA's triggers may do.
 	Spec hpa.Spec
 	// Candidate is the model that the metric selects, by its canonical name, also where it is refused; empty for the Forecast's
 	// selected candidate.
@@ -58,18 +56,15 @@ func (r *Reference) ByAlias() Reference {
 type Choice struct {
 	// Scalings are distinct, at most decide.MaxAutoscalers, in the order of their names.
 	Scalings []decide.Autoscaler
-	// Used describes how each of them scales, and which others scale alike. Skipped lists those that are not used,
-	// and why.
+	// Used describes how each scales, and which others scale alike. Skipped lists those that are not used, and why.
 	Used, Skipped []string
 }
 
-// ChooseAutoscalers selects the references to a Forecast that scale its workload. An autoscaler without a target per replica
-// gets that of the others, or else the Forecast's own target (in thousandths, 0 where it has none): Forewarm answers
-// KEDA with the same.
+// ChooseAutoscalers selects the references to a Forecast that scale its workload. An autoscaler without a target gets
+// that of the others, or else the Forecast's own (in thousandths, 0 for none), with which Forewarm answers KEDA, too.
 func ChooseAutoscalers(references []Reference, of leadtime.Workload, own int64) Choice {
 	var c Choice
-	counted := c.usable(references, of)
-	counted = c.complete(counted, own)
+	counted := c.complete(c.usable(references, of), own)
 	// Of several metrics of one autoscaler the largest proposal wins: that of the smallest target.
 	counted = slices.CompactFunc(counted, func(a, b Reference) bool { return a.Autoscaler == b.Autoscaler })
 	for i := range counted {
@@ -118,7 +113,9 @@ func (c *Choice) complete(references []Reference, own int64) []Reference {
 			c.Skipped = append(c.Skipped, fmt.Sprintf("%s is not used: %.256s", r.Autoscaler, err))
 			continue
 		}
-		keepOneReplica(&r.Spec)
+		// One replica, see package autoscaler: a simulated autoscaler that begins at zero would never scale up, because
+		// the controller does not scale a workload that something else scaled to zero.
+		r.Spec.Min, r.Spec.Cluster.ScaleToZero = max(r.Spec.Min, 1), false
 		out = append(out, r)
 	}
 	slices.SortStableFunc(out, compareReferences)
@@ -133,13 +130,6 @@ func targetOf(r *Reference) int64 {
 	return r.Spec.Metrics[0].Target
 }
 
-// keepOneReplica sets the minimum to one replica, see package autoscaler. A simulated autoscaler that begins at zero
-// would never scale up: the controller does not scale a workload that something else scaled to zero.
-func keepOneReplica(s *hpa.Spec) {
-	s.Min = max(s.Min, 1)
-	s.Cluster.ScaleToZero = false
-}
-
 // add adds an autoscaler, unless it scales like another one, or there are enough.
 func (c *Choice) add(r *Reference) {
 	alike := slices.IndexFunc(c.Scalings, func(s decide.Autoscaler) bool {
@@ -149,9 +139,8 @@ func (c *Choice) add(r *Reference) {
 	case alike >= 0:
 		c.Used[alike] += ", and " + r.Autoscaler
 	case len(c.Scalings) == decide.MaxAutoscalers:
-		c.Skipped = append(c.Skipped, fmt.Sprintf(
-			"%s is not used: it scales differently from the first %d, and at most that many are used",
-			r.Autoscaler, decide.MaxAutoscalers))
+		const enough = "%s is not used: it scales differently from the first %d, and at most that many are used"
+		c.Skipped = append(c.Skipped, fmt.Sprintf(enough, r.Autoscaler, decide.MaxAutoscalers))
 	default:
 		s := decide.Autoscaler{Name: r.Autoscaler, HPA: r.Spec, Candidate: r.Candidate}
 		c.Scalings = append(c.Scalings, s)

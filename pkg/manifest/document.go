@@ -71,12 +71,6 @@ func parseDocument(from RawDocument) Document {
 	}
 	d.reading = from.Check(reflect.TypeFor[v1alpha1.Forecast]())
 	d.Problems = d.reading.Problems
-	d.decode(from)
-	return d
-}
-
-// decode decodes the object of a document, or the readable part of one that has problems.
-func (d *Document) decode(from RawDocument) {
 	object := &v1alpha1.Forecast{}
 	err := from.Decode(object)
 	object.Namespace = cmp.Or(object.Namespace, DefaultNamespace)
@@ -88,6 +82,7 @@ func (d *Document) decode(from RawDocument) {
 	case sound:
 		d.Problems = []Problem{{File: d.File, Line: d.Line, Text: "read a Forecast: " + err.Error()}}
 	}
+	return d
 }
 
 // wrongKind returns why a document is not a Forecast; empty where it is one.
@@ -101,8 +96,7 @@ func wrongKind(d RawDocument) string {
 	case version == want && kind == v1alpha1.ForecastKind:
 		return ""
 	case version == want && kind == v1alpha1.WarmPoolKind:
-		return "a WarmPool needs a cluster: apply it to one, or simulate it with " +
-			"forewarm simulate --warm-pool"
+		return "a WarmPool needs a cluster: apply it to one, or simulate it with forewarm simulate --warm-pool"
 	case version == want && kind == v1alpha1.DemandEventKind:
 		return "a DemandEvent needs a cluster: apply it to one, or write it into spec.events of the Forecast"
 	case strings.HasSuffix(kind, "List"):

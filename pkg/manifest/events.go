@@ -17,12 +17,9 @@ import (
 )
 
 const (
-	// maxEvents is the most events of a Forecast, as in its schema.
-	maxEvents = 32
-	// MaxEvents is the most with those of its namespace.
-	MaxEvents = 64
-	// maxTimes is the most times in a list of an event, as in the schema.
-	maxTimes = 128
+	maxEvents = 32  // A Forecast's own, as in its schema.
+	MaxEvents = 64  // With those of its namespace.
+	maxTimes  = 128 // In a list of an event, as in the schema.
 )
 
 // DemandEvent is a DemandEvent of a namespace whose fields are valid.
@@ -168,13 +165,8 @@ func (r *reader) event(path *field.Path, e *v1alpha1.ForecastEvent) calendar.Eve
 		day := time.Weekday(slices.Index(days, string(e.Like)))
 		out.LikeDay = &day
 	default:
-		r.Add(
-			field.NotSupported(
-				path.Child("like"),
-				string(e.Like),
-				append([]string{string(v1alpha1.EventLikeLast)}, days...),
-			),
-		)
+		known := append([]string{string(v1alpha1.EventLikeLast)}, days...)
+		r.Add(field.NotSupported(path.Child("like"), string(e.Like), known))
 	}
 	if err := out.Check(); err != nil && len(r.Problems) == problems {
 		r.Invalid(path, e.Name, "%s", err)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +16,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/calendar"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
-	"github.com/forewarm/forewarm/pkg/printable"
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
@@ -27,9 +27,8 @@ type Fields struct {
 
 // Add records a problem. It clips long texts: problems are shown in statuses, events and logs.
 func (f *Fields) Add(problem *field.Error) {
-	const longest = 200
-	if text := reflect.ValueOf(problem.BadValue); text.Kind() == reflect.String && text.Len() > longest {
-		problem.BadValue = printable.Clip(text.String(), longest)
+	if text := reflect.ValueOf(problem.BadValue); text.Kind() == reflect.String && text.Len() > maxText {
+		problem.BadValue = clip(text.String())
 	}
 	f.Problems = append(f.Problems, problem)
 }
@@ -55,8 +54,7 @@ func (f *Fields) Name(path *field.Path, name, missing string) {
 	f.AddMessages(path, name, validation.IsDNS1123Subdomain(name))
 }
 
-// Namespace reads the namespace of an object. The Kubernetes API checks it, too; for objects in a folder this is the
-// only check.
+// Namespace reads the namespace of an object. For objects in a folder this is the only check.
 func (f *Fields) Namespace(namespace string) {
 	f.AddMessages(field.NewPath("metadata", "namespace"), namespace, validation.IsDNS1123Label(namespace))
 }
@@ -107,6 +105,21 @@ func ParseDecimal(text string) (value float64, ok bool) {
 	return value, err == nil
 }
 
+// unfitForName matches what the name of an object cannot have.
+var unfitForName = regexp.MustCompile(`[^a-z0-9-]+`)
+
+// FreeName turns words into an object's name that is not taken; empty if the words have no letter or digit of ASCII.
+func FreeName(words string, taken func(name string) bool) string {
+	const longest = 57 // A number may follow, and KEDA's triggers take 63 characters.
+	base := strings.Trim(unfitForName.ReplaceAllString(strings.ToLower(words), "-"), "-")
+	base = strings.Trim(base[:min(len(base), longest)], "-")
+	name := base
+	for n := 2; taken(name); n++ {
+		name = fmt.Sprintf("%s-%d", base, n)
+	}
+	return name
+}
+
 // JoinProblems returns all problems in one line.
 func JoinProblems(problems field.ErrorList) string {
 	texts := make([]string, len(problems))
@@ -136,8 +149,7 @@ func (p Problem) String() string {
 // Err is the same as an error.
 func (p Problem) Err() error { return errors.New(p.String()) }
 
-// Header is what objects of every kind have. Metadata and status accept everything: the API server writes much into
-// them.
+// Header is what objects of every kind have. Metadata and status accept everything that the API server writes.
 type Header struct {
 	APIVersion string         `json:"apiVersion"`
 	Kind       string         `json:"kind"`

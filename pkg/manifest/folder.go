@@ -31,8 +31,7 @@ const maxFiles = 2_000
 // are safe for concurrent use; Reload is not.
 //
 // It reads *.yaml, *.yml and *.json in the order of their names. Sub-folders and names that begin with a dot are
-// skipped. Changes are found by content, through symbolic links, so that updates of a mounted ConfigMap are noticed
-// like edits.
+// skipped. Changes are found by content, through symbolic links, as a mounted ConfigMap needs.
 //
 // Files with errors:
 //
@@ -77,8 +76,7 @@ func OpenFolder(dir string, resolver *Resolver, log *slog.Logger) (*Folder, erro
 	return f, nil
 }
 
-// Targets returns the Forecasts, in the order of their namespaces and names. Files have no measured lead times, so
-// the time does not matter.
+// Targets returns the Forecasts, by namespace and name. Files have no measured lead times, so the time does not matter.
 func (f *Folder) Targets(time.Time) []refresh.Job { return f.state.Load().targets }
 
 // Problems returns the problems of all files, with file and line, in the order of the files.
@@ -102,8 +100,7 @@ func (f *Folder) Run(ctx context.Context, clock refresh.Clock) error {
 	}
 }
 
-// Reload reads what changed since the last call. On an error the folder itself cannot be read, and everything stays
-// as it was.
+// Reload reads what changed since the last call. If the folder itself cannot be read, everything stays as it was.
 func (f *Folder) Reload() error {
 	names, err := listFiles(f.dir)
 	if err != nil {
@@ -119,9 +116,8 @@ func (f *Folder) Reload() error {
 	}
 	for _, name := range names {
 		before := f.files[name]
-		after := f.read(name, before)
-		changed = changed || after != before
-		f.files[name] = after
+		f.files[name] = f.read(name, before)
+		changed = changed || f.files[name] != before
 	}
 	if changed {
 		f.publish(names)
@@ -137,12 +133,8 @@ func listFiles(dir string) ([]string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		switch strings.ToLower(filepath.Ext(e.Name())) {
-		case ".yaml", ".yml", ".json":
-		default:
-			continue
-		}
-		if !strings.HasPrefix(e.Name(), ".") && !e.IsDir() {
+		isRead := slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(filepath.Ext(e.Name())))
+		if isRead && !strings.HasPrefix(e.Name(), ".") && !e.IsDir() {
 			names = append(names, e.Name())
 		}
 	}
@@ -180,20 +172,15 @@ func (f *Folder) read(name string, before *folderFile) *folderFile {
 			after.documents = append(after.documents, d)
 		}
 	}
-	if before != nil && unreadable {
-		after.keepObjects(before)
+	if before == nil || !unreadable {
+		return after
 	}
-	return after
-}
-
-// keepObjects keeps the objects that a file had before and does not name now, while something in it cannot be read.
-func (f *folderFile) keepObjects(before *folderFile) {
-	for _, old := range before.documents {
-		named := func(d Document) bool { return d.Key == old.Key }
-		if !slices.ContainsFunc(f.documents, named) {
-			f.documents = append(f.documents, old)
+	for _, old := range before.documents { // What the file does not name now may be in the unreadable part.
+		if !slices.ContainsFunc(after.documents, func(d Document) bool { return d.Key == old.Key }) {
+			after.documents = append(after.documents, old)
 		}
 	}
+	return after
 }
 
 // readFile reads a file, at most one byte more than the limit; Parse rejects that.
@@ -202,8 +189,7 @@ func readFile(path string) (content []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() {
-		// Opening a pipe would block until there is a writer.
+	if !info.Mode().IsRegular() { // Opening a pipe would block until there is a writer.
 		return nil, fmt.Errorf("%s is not a regular file", filepath.Base(path))
 	}
 	opened, err := os.Open(path)
@@ -211,11 +197,7 @@ func readFile(path string) (content []byte, err error) {
 		return nil, err
 	}
 	defer opened.Close() //nolint:errcheck // Nothing was written.
-	content, err = io.ReadAll(io.LimitReader(opened, MaxFile+1))
-	if err != nil {
-		return nil, err
-	}
-	return append([]byte{}, content...), nil
+	return io.ReadAll(io.LimitReader(opened, MaxFile+1))
 }
 
 // publish resolves the targets of all files, in the order of names, and logs new problems.
@@ -241,7 +223,13 @@ func (f *Folder) publish(names []string) {
 		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), strings.Compare(a.Text, b.Text))
 	})
 	before := f.state.Swap(next)
-	f.logChanges(before, next)
+	for _, p := range next.problems { // Each is logged once, when it appears.
+		if !slices.Contains(before.problems, p) {
+			f.log.Warn("a file of Forecasts has a problem", "file", p.File, "line", p.Line, "problem", p.Text)
+		}
+	}
+	f.log.Info("read the folder of Forecasts",
+		"folder", f.dir, "forecasts", len(next.targets), "problems", len(next.problems))
 }
 
 // resolve returns the target of the documents of one name. Several documents are a problem of each.
@@ -291,26 +279,13 @@ func joinLocated(problems []Problem) string {
 	return strings.Join(texts, "; ")
 }
 
-// generation replaces the generation of the Kubernetes API: it changes with the spec, and is the same after a
-// restart.
+// generation replaces the generation of the Kubernetes API: it changes with the spec, and is the same after a restart.
 func generation(object *v1alpha1.Forecast) int64 {
 	data, err := json.Marshal(object.Spec)
-	if err != nil {
-		// A spec that was decoded from JSON can be encoded.
+	if err != nil { // A spec that was decoded from JSON can be encoded.
 		panic(fmt.Sprintf("write the spec of %s as JSON: %v", object.Name, err))
 	}
 	hash := fnv.New64a()
 	hash.Write(data)
 	return int64(hash.Sum64() >> 1)
-}
-
-// logChanges logs each problem once, when it appears.
-func (f *Folder) logChanges(before, after *folderState) {
-	for _, p := range after.problems {
-		if !slices.Contains(before.problems, p) {
-			f.log.Warn("a file of Forecasts has a problem", "file", p.File, "line", p.Line, "problem", p.Text)
-		}
-	}
-	f.log.Info("read the folder of Forecasts",
-		"folder", f.dir, "forecasts", len(after.targets), "problems", len(after.problems))
 }

@@ -81,8 +81,7 @@ func (r *poolReader) template(path *field.Path, template *corev1.PodTemplateSpec
 		}
 	}
 	if spec.NodeName != "" {
-		r.Add(field.Forbidden(at.Child("nodeName"),
-			"a chunk is not bound to one node: write a nodeSelector instead"))
+		r.Add(field.Forbidden(at.Child("nodeName"), "a chunk is not bound to one node: write a nodeSelector instead"))
 	}
 }
 
@@ -104,10 +103,8 @@ func requestsOf(template *corev1.PodTemplateSpec) corev1.ResourceList {
 }
 
 func requestsWithLimits(of *corev1.ResourceRequirements) corev1.ResourceList {
-	out := maps.Clone(of.Limits)
-	if out == nil {
-		out = corev1.ResourceList{}
-	}
+	out := corev1.ResourceList{}
+	maps.Copy(out, of.Limits)
 	maps.Copy(out, of.Requests)
 	return out
 }
@@ -123,20 +120,15 @@ const (
 // The limits of a pool.
 const (
 	// MaxPoolMembers bounds the Forecasts of a pool, MaxPoolChunks what it holds.
-	MaxPoolMembers = 64
-	MaxPoolChunks  = 10_000
-	// maxPrePullImages bounds the images that placeholder pods pull.
+	MaxPoolMembers   = 64
+	MaxPoolChunks    = 10_000
 	maxPrePullImages = 8
-	// maxImage and maxName bound an image and the name of a strategy, in bytes, as the schema does.
-	maxImage = 1024
-	maxName  = 253
-	// minPart and maxPart bound the chunks of a replica, and the GPUs of a chunk.
-	minPart = 0.001
-	maxPart = 1000
-	// maxBudget bounds a budget, in GPU-hours per day.
-	maxBudget = 1e9
-	// minNodeLead is the shortest lead time of a node.
-	minNodeLead = time.Second
+	maxImage         = 1024 // An image, in bytes, as in the schema.
+	maxName          = 253  // The name of a strategy, in bytes, as in the schema.
+	minPart          = 0.001
+	maxPart          = 1000 // The chunks of a replica, and the GPUs of a chunk.
+	maxBudget        = 1e9  // In GPU-hours per day.
+	minNodeLead      = time.Second
 )
 
 // poolWithDefaults returns a copy of a pool with its defaults. Contradictions stay, for ResolvePool to find.
@@ -215,15 +207,17 @@ func (r *poolReader) actuator(path *field.Path, spec *v1alpha1.WarmPoolSpec) Poo
 	}
 	if a.CapacityBuffer != nil {
 		given = append(given, ActuatorCapacityBuffer)
-		r.maxLength(path.Child("capacityBuffer", "provisioningStrategy"), a.CapacityBuffer.ProvisioningStrategy,
-			maxName)
+		strategy := a.CapacityBuffer.ProvisioningStrategy
+		r.maxLength(path.Child("capacityBuffer", "provisioningStrategy"), strategy, maxName)
 	}
 	if a.Scale != nil {
 		given = append(given, ActuatorScale)
-		r.scale(path.Child("scale"), a.Scale)
+		ref := path.Child("scale", "targetRef")
+		r.Kind(ref.Child("kind"), a.Scale.TargetRef.Kind, "name the kind of the target, for example Deployment")
+		r.Name(ref.Child("name"), a.Scale.TargetRef.Name, "name the target")
 		if len(spec.CapacityTypes) > 0 {
-			r.Add(field.Forbidden(path.Root().Child("capacityTypes"),
-				"the replicas of a scale are of one kind: remove them"))
+			const one = "the replicas of a scale are of one kind: remove them"
+			r.Add(field.Forbidden(path.Root().Child("capacityTypes"), one))
 		}
 	}
 	if len(given) != 1 {
@@ -234,21 +228,21 @@ func (r *poolReader) actuator(path *field.Path, spec *v1alpha1.WarmPoolSpec) Poo
 }
 
 func (r *poolReader) placeholderPods(path *field.Path, b *v1alpha1.PlaceholderPods) {
-	r.AddMessages(path.Child("priorityClassName"), b.PriorityClassName,
-		validation.IsDNS1123Subdomain(b.PriorityClassName))
+	class := b.PriorityClassName
+	r.AddMessages(path.Child("priorityClassName"), class, validation.IsDNS1123Subdomain(class))
 	r.maxLength(path.Child("image"), b.Image, maxImage)
 	if len(b.PrePullImages) > maxPrePullImages {
 		r.Add(field.TooMany(path.Child("prePullImages"), len(b.PrePullImages), maxPrePullImages))
 		return
 	}
 	for i, image := range b.PrePullImages {
-		r.maxLength(path.Child("prePullImages").Index(i), image, maxImage)
+		at := path.Child("prePullImages").Index(i)
+		r.maxLength(at, image, maxImage)
 		switch {
 		case strings.TrimSpace(image) != image || image == "":
-			r.Add(field.Invalid(path.Child("prePullImages").Index(i), image,
-				"write an image, for example vllm/vllm-openai:v0.11.0"))
+			r.Add(field.Invalid(at, image, "write an image, for example vllm/vllm-openai:v0.11.0"))
 		case slices.Contains(b.PrePullImages[:i], image):
-			r.Add(field.Duplicate(path.Child("prePullImages").Index(i), image))
+			r.Add(field.Duplicate(at, image))
 		}
 	}
 }
@@ -258,10 +252,4 @@ func (r *poolReader) maxLength(path *field.Path, text string, most int) {
 	if len(text) > most {
 		r.Add(field.TooLong(path, text, most))
 	}
-}
-
-func (r *poolReader) scale(path *field.Path, s *v1alpha1.Scale) {
-	ref := path.Child("targetRef")
-	r.Kind(ref.Child("kind"), s.TargetRef.Kind, "name the kind of the target, for example Deployment")
-	r.Name(ref.Child("name"), s.TargetRef.Name, "name the target")
 }

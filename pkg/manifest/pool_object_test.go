@@ -98,7 +98,7 @@ func FuzzReadPools(f *testing.F) {
 			return
 		}
 		for i := range all {
-			soundPool(t, &all[i].ResolvedPool)
+			soundPool(t, &all[i])
 		}
 	})
 }

@@ -15,15 +15,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
 
-// PoolManifest is a pool of a file.
-type PoolManifest struct {
-	// File and Line where it begins.
-	File string
-	Line int
-
-	ResolvedPool
-}
-
 // poolDocument is a WarmPool in a file.
 type poolDocument struct {
 	Header `json:",inline"`
@@ -32,20 +23,19 @@ type poolDocument struct {
 }
 
 // ReadPools reads the pools of a file, YAML or JSON, with documents separated by ---. The error has every problem of every
-// pool, with its line; no pool is returned then. Documents of other kinds are skipped; it is an error if there is
-// nothing else.
-func ReadPools(file string, text []byte) ([]PoolManifest, error) {
+// pool, with its line. Documents of other kinds are skipped; it is an error if there is nothing else.
+func ReadPools(file string, text []byte) ([]ResolvedPool, error) {
 	want := v1alpha1.GroupVersion().String()
-	out, others, err := ReadKinds(file, text, func(d RawDocument) KindReader[PoolManifest] {
+	out, others, err := ReadKinds(file, text, func(d RawDocument) KindReader[ResolvedPool] {
 		version, kind := d.Text("apiVersion"), d.Text("kind")
 		switch {
 		case kind != v1alpha1.WarmPoolKind:
-			return KindReader[PoolManifest]{SkippedAs: cmp.Or(kind, "a document without kind")}
+			return KindReader[ResolvedPool]{SkippedAs: cmp.Or(kind, "a document without kind")}
 		case version != want:
 			refused := fmt.Sprintf("apiVersion %.64q is not supported: write apiVersion: %s", version, want)
-			return KindReader[PoolManifest]{Refused: refused}
+			return KindReader[ResolvedPool]{Refused: refused}
 		}
-		return KindReader[PoolManifest]{Read: readPool}
+		return KindReader[ResolvedPool]{Read: readPool}
 	})
 	if err == nil && len(out) == 0 {
 		err = fmt.Errorf("%s: no %s (%s): %s", file, v1alpha1.WarmPoolKind, want, others)
@@ -54,15 +44,14 @@ func ReadPools(file string, text []byte) ([]PoolManifest, error) {
 }
 
 // readPool reads and checks a document. The error has the problems of the text and of the object.
-func readPool(d RawDocument) (PoolManifest, error) {
+func readPool(d RawDocument) (ResolvedPool, error) {
 	var m poolDocument
 	reading := d.Check(reflect.TypeFor[poolDocument]())
-	problems := reading.Errs()
-	if err := d.Decode(&m); err != nil {
-		if len(problems) == 0 {
-			problems = append(problems, d.Err("read a WarmPool: "+err.Error()))
-		}
-		return PoolManifest{}, errors.Join(problems...)
+	switch err := d.Decode(&m); {
+	case err != nil && len(reading.Problems) == 0:
+		return ResolvedPool{}, d.Err("read a WarmPool: " + err.Error())
+	case err != nil:
+		return ResolvedPool{}, errors.Join(reading.Errs()...)
 	}
 	resolved, found := ResolvePool(&v1alpha1.WarmPool{
 		ObjectMeta: metav1.ObjectMeta{
@@ -71,10 +60,8 @@ func readPool(d RawDocument) (PoolManifest, error) {
 		},
 		Spec: m.Spec,
 	})
-	for _, p := range reading.locate(d.Line, found) {
-		problems = append(problems, p.Err())
-	}
-	return PoolManifest{File: d.File, Line: d.Line, ResolvedPool: resolved}, errors.Join(problems...)
+	reading.Problems = append(reading.Problems, reading.locate(d.Line, found)...)
+	return resolved, errors.Join(reading.Errs()...)
 }
 
 // PoolFromObject decodes a pool as a cluster stores it. Its spec is read like a file's: the schema does not check the pod

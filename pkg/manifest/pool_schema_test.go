@@ -99,7 +99,7 @@ func TestOddPoolValues(t *testing.T) {
 			all, err := manifest.ReadPools("pool.yaml", []byte(oddPool(f.replaces, f.field, value)))
 			if err == nil {
 				for i := range all {
-					soundPool(t, &all[i].ResolvedPool)
+					soundPool(t, &all[i])
 				}
 				continue
 			}

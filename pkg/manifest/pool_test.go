@@ -36,7 +36,7 @@ func onePool(t *testing.T, text string) manifest.ResolvedPool {
 	if len(all) != 1 {
 		t.Fatalf("%d pools", len(all))
 	}
-	return all[0].ResolvedPool
+	return all[0]
 }
 
 func TestPoolDefaults(t *testing.T) {

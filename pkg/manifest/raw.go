@@ -17,12 +17,9 @@ import (
 
 // The limits of a file.
 const (
-	// MaxFile bounds a file of objects, in bytes: a thousand Forecasts are about half of one.
-	MaxFile = 1 << 20
-	// MaxDocuments bounds the objects of a file.
-	MaxDocuments = 1_000
-	// MaxDocument bounds one object, in bytes: etcd's own limit is near it, a Forecast is a hundredth.
-	MaxDocument = 64 << 10
+	MaxFile      = 1 << 20  // In bytes: a thousand Forecasts are about half of it.
+	MaxDocuments = 1_000    // The objects of a file.
+	MaxDocument  = 64 << 10 // In bytes: etcd's own limit is near it, a Forecast is a hundredth.
 )
 
 // RawDocument is one of a file.
@@ -43,9 +40,8 @@ type RawDocument struct {
 // RawDocuments without content are skipped.
 func RawDocuments(file string, data []byte) []RawDocument {
 	if len(data) > MaxFile {
-		return []RawDocument{
-			brokenDocument(file, 0, fmt.Sprintf("%d bytes, more than %d: split the file", len(data), MaxFile)),
-		}
+		text := fmt.Sprintf("%d bytes, more than %d: split the file", len(data), MaxFile)
+		return []RawDocument{brokenDocument(file, 0, text)}
 	}
 	var documents []RawDocument
 	for _, p := range splitDocuments(data) {
@@ -102,8 +98,8 @@ func isMarker(line []byte, marker string) bool {
 // readPart reads one part. empty reports that it has only comments.
 func readPart(file string, p part) (d RawDocument, empty bool) {
 	if len(p.text) > MaxDocument {
-		return brokenDocument(file, p.line,
-			fmt.Sprintf("a document of %d bytes, more than %d", len(p.text), MaxDocument)), false
+		text := fmt.Sprintf("a document of %d bytes, more than %d", len(p.text), MaxDocument)
+		return brokenDocument(file, p.line, text), false
 	}
 	var root yaml.Node
 	if err := yaml.Unmarshal(directives.ReplaceAll(p.text, nil), &root); err != nil {
@@ -132,11 +128,10 @@ func syntaxError(err error) (line int, text string) {
 	return max(line, 1), "is not YAML: " + clip(yamlLine.ReplaceAllString(err.Error(), ""))
 }
 
-// clip cuts a text that may repeat a long name from the file.
-func clip(text string) string {
-	const longest = 200
-	return printable.Clip(text, longest)
-}
+// maxText bounds a text that may repeat a long name from the file.
+const maxText = 200
+
+func clip(text string) string { return printable.Clip(text, maxText) }
 
 // Decode decodes a document into an object. Call Check before: it removes quantities that must not be parsed.
 func (d RawDocument) Decode(object any) error {

@@ -70,9 +70,7 @@ func (r *reader) signal(catalogue Catalogue, namespace string, spec *v1alpha1.Fo
 
 // deferrable reads the work that may wait. Without an autoscaler's target nothing is planned for it.
 func (r *reader) deferrable(
-	d *v1alpha1.Deferrable,
-	confine func(string) (Rendered, error),
-	render func() (Rendered, error),
+	d *v1alpha1.Deferrable, confine func(string) (Rendered, error), render func() (Rendered, error),
 	target *refresh.Job,
 ) {
 	const shortest, longest = time.Minute, 24 * time.Hour
@@ -217,8 +215,7 @@ func (r *reader) history(path *field.Path, text v1alpha1.Duration, target *refre
 	return history
 }
 
-// seasons reads the cycles of the demand, which models must be able to fit. The step and the history may have
-// problems of their own.
+// seasons reads the cycles of the demand, which models must fit. A step or history of 0 has a problem already.
 func (r *reader) seasons(path *field.Path, texts []v1alpha1.Duration, target *refresh.Job) []time.Duration {
 	if len(texts) > MaxSeasons {
 		r.Add(field.TooMany(path, len(texts), MaxSeasons))
@@ -263,8 +260,8 @@ func (r *reader) mode(path *field.Path, mode v1alpha1.ServeMode) decide.Mode {
 	case v1alpha1.ServeShadow:
 		return decide.Shadow
 	}
-	known := []v1alpha1.ServeMode{v1alpha1.ServeFloor, v1alpha1.ServeForecast, v1alpha1.ServeShadow}
-	r.Add(field.NotSupported(path, mode, known))
+	r.Add(field.NotSupported(path, mode,
+		[]v1alpha1.ServeMode{v1alpha1.ServeFloor, v1alpha1.ServeForecast, v1alpha1.ServeShadow}))
 	return ""
 }
 
@@ -289,8 +286,7 @@ func (r *reader) models(path *field.Path, names []string) []string {
 	return out
 }
 
-// policy reads the quantile, the cost ratio or the objective. A spec with defaults has at least one of them. history is 0 if it is
-// invalid.
+// policy reads the quantile, the cost ratio or the objective, of which a spec has one. history is 0 if it is invalid.
 func (r *reader) policy(path *field.Path, spec *v1alpha1.ForecastSpec, history time.Duration) decide.Settings {
 	out := decide.Settings{
 		Quantile:  r.quantile(path.Child("quantile"), spec.Quantile),

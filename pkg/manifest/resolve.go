@@ -26,8 +26,7 @@ type Catalogue interface {
 	// Render returns a preset's query for the workload of a spec, under its former names, too, in a namespace and a source: of demand
 	// or, with a wait above 0, of the share of requests that waited longer. The error of an unknown preset names others.
 	Render(preset, namespace string, spec *v1alpha1.ForecastSpec, source Source, wait time.Duration) (Rendered, error)
-	// Ready is PromQL for the number of ready replicas of a spec's workload, and of its variants, in a source; empty if they cannot be
-	// counted.
+	// Ready is PromQL for the number of ready replicas of a workload and its variants; empty if not known.
 	Ready(namespace string, spec *v1alpha1.ForecastSpec, source Source) string
 	// Confine parses a user's query and confines it to its namespace in a source. The error has the position of a syntax
 	// error, or what the query must not read.
@@ -47,10 +46,7 @@ type Source struct {
 }
 
 // OneSource is the Sources of one for all namespaces.
-type OneSource struct {
-	TenantLabel string
-	Cluster     string
-}
+type OneSource struct{ TenantLabel, Cluster string }
 
 // Source implements Sources.
 func (o OneSource) Source(name, _ string) (Source, error) {
@@ -76,8 +72,7 @@ type Rendered struct {
 	Doubts refresh.Doubts
 	// Silent is PromQL for the number of ready replicas that Expr has no sample of; empty where Expr adds up no pods.
 	Silent string
-	// Unowned is PromQL for the number of pods that report to Expr and that kube-state-metrics does not know; empty where Expr does not
-	// ask it.
+	// Unowned is PromQL for the number of Expr's pods that kube-state-metrics lacks; empty if Expr does not ask it.
 	Unowned string
 	// Average says that Expr is an average and not a total.
 	Average bool
@@ -90,14 +85,10 @@ type Rendered struct {
 }
 
 // Resolver resolves objects into targets. It is safe for concurrent use if its catalogue is.
-type Resolver struct {
-	catalogue Catalogue
-}
+type Resolver struct{ catalogue Catalogue }
 
 // NewResolver returns a Resolver that renders signals with a catalogue.
-func NewResolver(catalogue Catalogue) *Resolver {
-	return &Resolver{catalogue: catalogue}
-}
+func NewResolver(catalogue Catalogue) *Resolver { return &Resolver{catalogue: catalogue} }
 
 // Revision changes when objects may resolve to other targets though neither they nor the cluster have changed.
 func (r *Resolver) Revision() uint64 { return r.catalogue.Revision() }

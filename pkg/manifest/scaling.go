@@ -45,8 +45,8 @@ func (r *reader) autoscalers(
 	case len(choice.Scalings) == 0:
 		words = []string{"no autoscaler and no spec.scaling"}
 	case stated && !slices.ContainsFunc(choice.Scalings, func(c decide.Autoscaler) bool { return c.Target() == own.Target() }):
-		words = append(words, fmt.Sprintf(
-			"spec.scaling.target %s is not used, because there are autoscalers", spec.Scaling.Target.String()))
+		const unused = "spec.scaling.target %s is not used, because there are autoscalers"
+		words = append(words, fmt.Sprintf(unused, spec.Scaling.Target.String()))
 	}
 	words = append(words, r.variants(spec, references, &choice, target)...)
 	doubts := unusedReasons(choice.Skipped, s.UnreadReason)
@@ -88,8 +88,7 @@ func unusedReasons(passed []string, unread string) []string {
 	return out
 }
 
-// uncalibratedMessage returns what is served while an objective or a cost ratio cannot be calibrated; empty without
-// either.
+// uncalibratedMessage is what is served while an objective or a cost ratio cannot be calibrated; empty without either.
 func uncalibratedMessage(policy decide.Settings, doubts []string) string {
 	var asked string
 	switch {
@@ -168,19 +167,18 @@ func (r *reader) replicaTarget(path *field.Path, quantity resource.Quantity) int
 	target := quantity.AsApproximateFloat64()
 	switch {
 	case !(target > 0):
-		r.Invalid(path, quantity.String(),
-			"write the demand that one replica sustains, a quantity above 0, for example \"4000\"")
-		return 0
+		const sustained = "write the demand that one replica sustains, a quantity above 0, for example \"4000\""
+		r.Invalid(path, quantity.String(), sustained)
 	case target < 0.001 || target >= maxTarget:
-		r.Invalid(path, quantity.String(), "an HPA can hold 0.001 to %.3g: state the demand in another unit",
-			float64(maxTarget))
-		return 0
+		const unit = "an HPA can hold 0.001 to %.3g: state the demand in another unit"
+		r.Invalid(path, quantity.String(), unit, float64(maxTarget))
+	default:
+		return quantity.MilliValue()
 	}
-	return quantity.MilliValue()
+	return 0
 }
 
-// CheckQuantities rejects an object whose quantities must not be parsed (see v1alpha1.BoundedQuantity). Call it
-// before the object is decoded.
+// CheckQuantities rejects quantities that must not be parsed (see v1alpha1.BoundedQuantity). Call it before decoding.
 func CheckQuantities(object map[string]any) error {
 	for _, path := range [][]string{{"spec", "scaling", "target"}, {"spec", "scaling", "before", "target"}} {
 		if err := checkQuantity(object, path...); err != nil {

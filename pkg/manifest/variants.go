@@ -85,11 +85,7 @@ func (r *reader) variants(
 func (r *reader) variant(
 	path *field.Path, v *v1alpha1.Variant, spec *v1alpha1.ForecastSpec, target *refresh.Job,
 ) variant.Variant {
-	out := variant.Variant{
-		Name:  v.Name,
-		Lead:  target.Lead,
-		Price: r.positive(path.Child("price"), v.Price, "3.06"),
-	}
+	out := variant.Variant{Name: v.Name, Lead: target.Lead, Price: r.positive(path.Child("price"), v.Price, "3.06")}
 	r.AddMessages(path.Child("name"), v.Name, validation.IsDNS1123Label(v.Name))
 	if ref := v.TargetRef; ref != nil {
 		r.Kind(path.Child("targetRef", "kind"), ref.Kind, "name the kind of the workload, for example Deployment")
@@ -119,21 +115,17 @@ func (r *reader) variantKinds(spec *v1alpha1.ForecastSpec) {
 }
 
 // variantChoice is how a variant is scaled: by an autoscaler that selects it, or as its scaling says.
-func (r *reader) variantChoice(
-	path *field.Path, v *v1alpha1.Variant, references []Reference, namespace string,
-) Choice {
+func (r *reader) variantChoice(path *field.Path, v *v1alpha1.Variant, all []Reference, namespace string) Choice {
 	var own decide.Autoscaler
 	milli := int64(0)
 	if v.Scaling != nil {
-		own = decide.Autoscaler{
-			Name: path.Child("scaling").String(),
-			HPA:  r.recommended(path.Child("scaling"), *v.Scaling),
-		}
+		at := path.Child("scaling")
+		own = decide.Autoscaler{Name: at.String(), HPA: r.recommended(at, *v.Scaling)}
 		milli = own.HPA.Metrics[0].Target
 	}
 	var choice Choice
 	if v.TargetRef != nil {
-		choice = ChooseAutoscalers(selecting(references, v.Name), variantWorkload(namespace, v), milli)
+		choice = ChooseAutoscalers(selecting(all, v.Name), variantWorkload(namespace, v), milli)
 	}
 	if len(choice.Scalings) == 0 && milli > 0 {
 		choice.Scalings, choice.Used = []decide.Autoscaler{own}, []string{DescribeAutoscaler(own)}

@@ -154,10 +154,8 @@ func (f *Forecast) replay(
 		if ctx.Err() != nil {
 			return fmt.Errorf("interrupted: %w", context.Cause(ctx))
 		}
-		m.TodaysSpec = Replayed{
-			State: string(e.StateAt(m.Time)), Model: e.Model, Observed: known(e.Observed),
-			Reason: e.ReadyMessage(),
-		}
+		state := string(e.StateAt(m.Time))
+		m.TodaysSpec = Replayed{State: state, Model: e.Model, Observed: known(e.Observed), Reason: e.ReadyMessage()}
 		if answer, err := e.Answer(decide.Overrides{}, m.Time); err == nil {
 			m.TodaysSpec.Served, m.TodaysSpec.Reason = &answer.Value, e.Decision.Reason()
 		}

@@ -23,13 +23,12 @@ type Reader interface {
 	Read(now time.Time) gpu.Reading
 }
 
-// Holders lists which containers hold which devices. The reading maps indexes to UUIDs for implementations that have
-// only those.
+// Holders lists which containers hold which devices. The reading maps indexes to UUIDs, if there are only indexes.
 type Holders interface {
 	Holdings(ctx context.Context, reading gpu.Reading) (pods.Held, error)
 }
 
-// Owners maps processes to containers. Look starts a step; the function returns false where the container cannot be
+// Owners maps processes to containers. Lookup starts a step; the function returns false where the container cannot be
 // known, and the zero Container for a process of the node itself.
 type Owners interface {
 	Lookup() func(pid int) (pods.Container, bool)
@@ -53,15 +52,12 @@ func DefaultConfig() Config {
 func (c Config) Validate() error {
 	var problems []error
 	if c.Interval < time.Second || c.Interval > 10*time.Second {
-		problems = append(
-			problems,
-			fmt.Errorf("an interval of %v: write 1s … 10s, because the driver keeps samples for "+
-				"a few seconds only", c.Interval),
-		)
+		const interval = "an interval of %v: write 1s … 10s, because the driver keeps samples for a few seconds only"
+		problems = append(problems, fmt.Errorf(interval, c.Interval))
 	}
 	if c.Window < 2*c.Interval || c.Window > 10*time.Minute {
-		problems = append(problems,
-			fmt.Errorf("a window of %v: write two intervals (%v) … 10m", c.Window, 2*c.Interval))
+		const window = "a window of %v: write two intervals (%v) … 10m"
+		problems = append(problems, fmt.Errorf(window, c.Window, 2*c.Interval))
 	}
 	return errors.Join(problems...)
 }
@@ -109,12 +105,8 @@ func New(config Config, deps Deps) (*Collector, error) {
 		return nil, err
 	}
 	return &Collector{
-		config:   config,
-		deps:     deps,
-		windows:  map[Series]*gpu.Window{},
-		logged:   map[string]time.Time{},
-		recorder: NewRecorder(deps.Before),
-		hour:     deps.Before,
+		config: config, deps: deps, windows: map[Series]*gpu.Window{}, logged: map[string]time.Time{},
+		recorder: NewRecorder(deps.Before), hour: deps.Before,
 	}, nil
 }
 
@@ -240,7 +232,7 @@ type Picture struct {
 	GPUs []Device `json:"gpus"`
 	// Pods in the order of devices and names. Their figures are means over the window.
 	Pods []pods.Part `json:"pods"`
-	// Hour is the
+	// Hour is the recorded history.
 	Hour Hour `json:"-"`
 }
 

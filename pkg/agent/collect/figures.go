@@ -35,8 +35,7 @@ func (c *Collector) devices(reading gpu.Reading) []Device {
 // figures adds a device's samples to its windows and its history.
 func (c *Collector) figures(d Device, use *gpu.Use, now time.Time) Device {
 	d.Memory = use.Memory
-	if d.UUID == "" {
-		// A GPU that never answered has no UUID to keep samples under.
+	if d.UUID == "" { // A GPU that never answered has no UUID to keep samples under.
 		return d
 	}
 	of := func(m Measure) Series { return Series{Measure: m, UUID: d.UUID, Instance: d.Instance} }
@@ -46,8 +45,7 @@ func (c *Collector) figures(d Device, use *gpu.Use, now time.Time) Device {
 	return d
 }
 
-// pods are the figures of all pods that hold a device now. A pod without a figure in this step has that of the rest of
-// its window.
+// pods are the figures of all pods that hold a device now, over the window: one step may have none.
 func (c *Collector) pods(parts []pods.Part, now time.Time) []pods.Part {
 	for i := range parts {
 		part := &parts[i]
@@ -117,8 +115,7 @@ func capPods(p *Picture) {
 	}
 }
 
-// capFactor is the factor that reduces the pods' sum to the device's share of its GPU; 1 where it is not above it, or not
-// known.
+// capFactor reduces the pods' sum to the device's share of its GPU; 1 where the sum is not above it, or not known.
 func capFactor(device gpu.Summary, share, sum float64) float64 {
 	if did := device.Mean * share; device.Known && sum > did {
 		return did / sum

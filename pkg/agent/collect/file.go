@@ -20,12 +20,9 @@ import (
 var ErrFormat = errors.New("not a last hour that this version of the agent can read")
 
 const (
-	// header is the start of a file; its number changes with the format.
-	header = "forewarm-agent-hour 1"
-	// maxFileSize is the size of the largest file that is read, in bytes: Most series with long names.
-	maxFileSize = 16 << 20
-	// maxNameLength is above the length of any name in Kubernetes.
-	maxNameLength = 512
+	header        = "forewarm-agent-hour 1" // The start of a file; its number changes with the format.
+	maxFileSize   = 16 << 20                // In bytes: the most series, with long names.
+	maxNameLength = 512                     // Above the length of any name in Kubernetes.
 )
 
 // document is an Hour as JSON. Means are little-endian float32s.

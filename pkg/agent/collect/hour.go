@@ -2,6 +2,7 @@ package collect
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -194,11 +195,7 @@ func (r *Recorder) dropOldest() {
 	if len(r.lines) <= maxSeries {
 		return
 	}
-	ends := make([]*openLine, 0, len(r.lines))
-	for _, l := range r.lines {
-		ends = append(ends, l)
-	}
-	slices.SortFunc(ends, func(a, b *openLine) int {
+	ends := slices.SortedFunc(maps.Values(r.lines), func(a, b *openLine) int {
 		return cmp.Or(cmp.Compare(a.step, b.step), a.Series.Compare(b.Series))
 	})
 	for _, l := range ends[:len(ends)-maxSeries] {

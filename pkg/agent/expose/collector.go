@@ -1,5 +1,4 @@
-// Package expose serves the agent's newest picture as Prometheus metrics, the last hour as OpenMetrics with timestamps,
-// and the agent's health.
+// Package expose serves the agent's newest picture as metrics, the last hour with timestamps, and its health.
 package expose
 
 import (
@@ -139,11 +138,8 @@ func metrics() map[string]metric {
 	}
 	device := of(deviceLabels()...)
 	device("forewarm_gpu_busy_ratio", "Share of the window in which a GPU or MIG instance was busy.")
-	device(
-		"forewarm_gpu_memory_bandwidth_ratio",
-		"Share of the memory bandwidth of a GPU or MIG instance in use, over the "+
-			"window. Before Hopper: share of the time in which memory was used.",
-	)
+	device("forewarm_gpu_memory_bandwidth_ratio", "Share of the memory bandwidth of a GPU or MIG instance in use, "+
+		"over the window. Before Hopper: share of the time in which memory was used.")
 	device("forewarm_gpu_tensor_ratio",
 		"Share of the time in which the tensor pipes were active, over the window (Hopper and later).")
 	for name, what := range map[string]string{
@@ -162,17 +158,14 @@ func metrics() map[string]metric {
 	pod := of(podLabels()...)
 	pod("forewarm_gpu_pod_busy_ratio",
 		"Physical GPUs that a pod's container kept busy on a device, over the window; absent where unknown.")
-	pod(
-		"forewarm_gpu_pod_memory_bandwidth_ratio",
-		"Memory bandwidth that a pod's container used on a device, over the "+
-			"window, in physical GPUs; absent where unknown.",
-	)
+	pod("forewarm_gpu_pod_memory_bandwidth_ratio", "Memory bandwidth that a pod's container used on a device, over "+
+		"the window, in physical GPUs; absent where unknown.")
 	pod("forewarm_gpu_pod_allocated_ratio", "Physical GPUs that a pod's container holds on a device: 1/n for one of n "+
 		"replicas, the slices' share for a MIG instance.")
 	of("uuid", "gpu_instance", "index", "model", "profile", "instance_uuid")(
 		"forewarm_gpu_info", "A GPU or MIG instance, by its names.")
-	of("uuid", "index", "reason")(
-		"forewarm_gpu_fault", "1 while a GPU cannot be read, with the reason; absent while it can.")
+	of("uuid", "index", "reason")("forewarm_gpu_fault",
+		"1 while a GPU cannot be read, with the reason; absent while it can.")
 	of("version")("forewarm_agent_driver_info", "1, with the version of the GPU driver.")
 	of("component", "reason")("forewarm_agent_error",
 		"1 while the answer of the driver or the kubelet is missing or incomplete, with the reason.")

@@ -66,9 +66,8 @@ func unhealthyReason(p *collect.Picture, stale time.Duration, now time.Time) str
 		return fmt.Sprintf("the driver has not answered for %v", now.Sub(p.Time).Round(time.Second))
 	case p.Fault.NeedsNewContainer() && now.Sub(p.Since) > restartAfter:
 		return p.Fault.Message
-	default:
-		return ""
 	}
+	return ""
 }
 
 // label is NAME="VALUE" of a series; empty without a value, which is the same as no label.

@@ -56,8 +56,7 @@ type Instance struct {
 type Use struct {
 	// Busy: at least one kernel ran.
 	Busy []Sample
-	// Bandwidth of the memory in use, as a share of the maximum; before Hopper the time in which memory was read or
-	// written.
+	// Bandwidth of the memory in use, as a share of the maximum; before Hopper the time in which memory was accessed.
 	Bandwidth []Sample
 	// Tensor: the tensor pipes were active.
 	Tensor []Sample
@@ -83,7 +82,7 @@ type Process struct {
 	// PID on the node (the agent runs in the node's PID namespace).
 	PID int
 	// Busy and Bandwidth are its own part of the device's, 0 … 1, where the driver reports processes one by one; else
-	// Told is false and both are 0. The driver does so for time-slicing and MPS, not for MIG instances.
+	// Known is false and both are 0. The driver does so for time-slicing and MPS, not for MIG instances.
 	Busy, Bandwidth float64
 	Known           bool
 	// Memory that it holds, in bytes; 0 where the driver does not report it.
@@ -103,8 +102,7 @@ const (
 	LibraryMissing = "LibraryMissing"
 	// DriverNotLoaded: the kernel has no driver, as while it is being replaced.
 	DriverNotLoaded = "DriverNotLoaded"
-	// DriverMismatch: the library has another version than the kernel's driver, as in a container that is older than an
-	// upgrade of the driver.
+	// DriverMismatch: the library has another version than the kernel's driver, which was upgraded meanwhile.
 	DriverMismatch = "DriverMismatch"
 	// OffTheBus: a device no longer answers, or is no longer listed.
 	OffTheBus = "OffTheBus"
@@ -116,8 +114,7 @@ const (
 	Unknown = "Unknown"
 )
 
-// NeedsNewContainer reports whether a fault lasts as long as this container: the driver's library was mounted when the
-// container was created.
+// NeedsNewContainer reports whether a fault lasts as long as this container, which mounts the driver's library once.
 func (f *Fault) NeedsNewContainer() bool {
 	return f != nil && (f.Reason == LibraryMissing || f.Reason == DriverMismatch)
 }
@@ -133,8 +130,7 @@ const MaxSamples = 1024
 // covers as much as the second.
 type Window struct {
 	length, gap time.Duration
-	// samples are in the order of time. The first may be older than the window: it starts the time that the second
-	// covers.
+	// samples are in the order of time. The first may be older than the window: the second covers the time since it.
 	samples []point
 }
 
@@ -159,9 +155,7 @@ type Summary struct {
 func (s Summary) IsZero() bool { return !s.Known }
 
 // NewWindow is an empty window of a length. No sample covers more than the gap.
-func NewWindow(length, gap time.Duration) *Window {
-	return &Window{length: length, gap: gap}
-}
+func NewWindow(length, gap time.Duration) *Window { return &Window{length: length, gap: gap} }
 
 // Add adds a sample. One that is not later than the last is dropped, unless it is earlier by more than the window: then
 // the clock was set back, and the window is cleared.

@@ -96,8 +96,7 @@ func (c *card) use(l *deviceReading, out *gpu.Use) {
 	}
 }
 
-// memory of a device or an instance. Where the driver reports its own reserve apart, used is what processes hold, as
-// nvidia-smi has it.
+// memory of a device or an instance. If the driver reports its own reserve apart, Used excludes it, as in nvidia-smi.
 func (l *deviceReading) memory(device gonvml.Device) gpu.Memory {
 	if l.fault != nil {
 		return gpu.Memory{}

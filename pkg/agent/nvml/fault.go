@@ -4,6 +4,7 @@ package nvml
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	gonvml "github.com/NVIDIA/go-nvml/pkg/nvml"
@@ -13,28 +14,19 @@ import (
 
 // isFatal reports whether an answer of any function means that the device or the whole driver is gone.
 func isFatal(answer gonvml.Return) bool {
-	switch answer {
-	case gonvml.ERROR_GPU_IS_LOST,
-		gonvml.ERROR_RESET_REQUIRED,
-		gonvml.ERROR_UNINITIALIZED,
-		gonvml.ERROR_DRIVER_NOT_LOADED,
-		gonvml.ERROR_LIB_RM_VERSION_MISMATCH:
-		return true
-	default:
-		return false
-	}
+	return slices.Contains([]gonvml.Return{
+		gonvml.ERROR_GPU_IS_LOST, gonvml.ERROR_RESET_REQUIRED, gonvml.ERROR_UNINITIALIZED,
+		gonvml.ERROR_DRIVER_NOT_LOADED, gonvml.ERROR_LIB_RM_VERSION_MISMATCH,
+	}, answer)
 }
 
 // isUnavailable reports whether an answer means only that a measure does not exist, or has nothing new: the device works.
 func isUnavailable(answer gonvml.Return) bool {
-	switch answer {
-	case gonvml.ERROR_NOT_SUPPORTED, gonvml.ERROR_NOT_FOUND, gonvml.ERROR_NO_DATA, gonvml.ERROR_NO_PERMISSION,
+	return slices.Contains([]gonvml.Return{
+		gonvml.ERROR_NOT_SUPPORTED, gonvml.ERROR_NOT_FOUND, gonvml.ERROR_NO_DATA, gonvml.ERROR_NO_PERMISSION,
 		gonvml.ERROR_INSUFFICIENT_SIZE, gonvml.ERROR_FUNCTION_NOT_FOUND, gonvml.ERROR_ARGUMENT_VERSION_MISMATCH,
-		gonvml.ERROR_DEPRECATED:
-		return true
-	default:
-		return false
-	}
+		gonvml.ERROR_DEPRECATED,
+	}, answer)
 }
 
 // newFault describes the answer of a call, with advice.
@@ -111,11 +103,9 @@ func protect[T any](l *deviceReading, name string, function func() (T, gonvml.Re
 
 // panicked describes a panic. Those of the C library itself cannot be recovered.
 func panicked(name string, problem any) *gpu.Fault {
-	return &gpu.Fault{
-		Reason: gpu.Unknown,
-		Message: fmt.Sprintf("%s: panic: %v: the value is missing in this reading, and the agent "+
-			"reads it again in the next one; if this repeats, report it with the version of the driver", name, problem),
-	}
+	const text = "%s: panic: %v: the value is missing in this reading, and the agent reads it again in the next one; " +
+		"if this repeats, report it with the version of the driver"
+	return &gpu.Fault{Reason: gpu.Unknown, Message: fmt.Sprintf(text, name, problem)}
 }
 
 // finalFault is the device's fault: that which ended the reading or, where nothing could be read, the first failure.

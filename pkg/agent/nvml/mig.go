@@ -98,18 +98,14 @@ func (c *card) countInstances(l *deviceReading, instances []gpu.Instance) {
 	}
 }
 
-// slicesOf is how many compute slices a device can be cut into: those of the largest profile that its driver has, 7 on
-// most models, 4 on A30.
+// slicesOf is how many compute slices a device has: those of its largest profile, 7 on most models, 4 on A30.
 func slicesOf(l *deviceReading, model string) int {
 	most := 0
 	for profile := range gonvml.GPU_INSTANCE_PROFILE_COUNT {
-		known, answer := protect(
-			l,
-			"nvmlDeviceGetGpuInstanceProfileInfo",
+		known, answer := protect(l, "nvmlDeviceGetGpuInstanceProfileInfo",
 			func() (gonvml.GpuInstanceProfileInfo, gonvml.Return) {
 				return l.device.GetGpuInstanceProfileInfo(profile)
-			},
-		)
+			})
 		if answer == gonvml.SUCCESS {
 			most = max(most, int(known.SliceCount))
 		}
@@ -119,7 +115,6 @@ func slicesOf(l *deviceReading, model string) int {
 		return most
 	case strings.Contains(model, "A30"):
 		return 4
-	default:
-		return 7
 	}
+	return 7
 }

@@ -19,19 +19,16 @@ func (c *card) listProcesses(l *deviceReading) []gpu.Process {
 	if !l.can.processes || l.fault != nil {
 		return out
 	}
+	const name = "nvmlDeviceGetProcessUtilization"
 	since := c.processes.since(l.now)
-	raw, answer := protect(
-		l,
-		"nvmlDeviceGetProcessUtilization",
-		func() ([]gonvml.ProcessUtilizationSample, gonvml.Return) {
-			return l.device.GetProcessUtilization(since)
-		},
-	)
+	raw, answer := protect(l, name, func() ([]gonvml.ProcessUtilizationSample, gonvml.Return) {
+		return l.device.GetProcessUtilization(since)
+	})
 	if answer == gonvml.ERROR_NOT_FOUND || (answer == gonvml.ERROR_INSUFFICIENT_SIZE && len(raw) == 0) {
 		// No process did anything: NVIDIA's wrapper reports an empty buffer as too small.
 		raw, answer = nil, gonvml.SUCCESS
 	}
-	if !l.succeeded("nvmlDeviceGetProcessUtilization", answer) {
+	if !l.succeeded(name, answer) {
 		return out
 	}
 	used, newest := processUse(raw, since, l.now)

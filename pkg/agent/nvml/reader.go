@@ -30,9 +30,7 @@ type Reader struct {
 }
 
 // New reads through a library; gonvml.New() is the driver's own. The first Read opens it.
-func New(library gonvml.Interface) *Reader {
-	return &Reader{library: library}
-}
+func New(library gonvml.Interface) *Reader { return &Reader{library: library} }
 
 // Read reads every GPU. Samples are those since the last reading; the first reading has those that the driver still
 // holds (a few seconds). now is the machine's clock, which the driver's samples use too.
@@ -78,7 +76,6 @@ func (r *Reader) Close() error {
 	return nil
 }
 
-// openLibrary opens the library.
 func (r *Reader) openLibrary() {
 	if answer := r.library.Init(); answer != gonvml.SUCCESS {
 		r.closed = newFault("nvmlInit", answer)
@@ -161,8 +158,7 @@ func (r *Reader) identify(index int) (gonvml.Device, *card, *gpu.Fault) {
 // printable makes a text of the driver's valid as a label's value.
 func printable(text string) string { return strings.ToValidUTF8(text, "?") }
 
-// addMissing adds the known devices that did not answer: a lost GPU may keep its index, or is no longer counted, and then
-// others have moved up.
+// addMissing adds the known devices that did not answer. A lost GPU may keep its index, or others may have moved up.
 func (r *Reader) addMissing(gpus []gpu.GPU, seen map[*card]bool) []gpu.GPU {
 	for _, c := range r.cards {
 		if !seen[c] {
@@ -175,10 +171,9 @@ func (r *Reader) addMissing(gpus []gpu.GPU, seen map[*card]bool) []gpu.GPU {
 		}
 		for _, c := range r.cards {
 			if !seen[c] && c.index == i {
-				seen[c] = true
-				failure := gpus[i].Fault
-				gpus[i] = c.named()
-				gpus[i].Fault = failure
+				known := c.named()
+				known.Fault = gpus[i].Fault
+				gpus[i], seen[c] = known, true
 			}
 		}
 	}
@@ -215,18 +210,14 @@ func (p *backoff) increase(now time.Time) {
 	p.end = now.Add(p.length)
 }
 
-// capabilities are the optional functions that a driver's library has. A call of a missing function would crash the
-// process.
-type capabilities struct {
-	memory2, mig, mps, processes, gpm bool
-}
+// capabilities are the optional functions that a driver's library has. A call of a missing one would crash the process.
+type capabilities struct{ memory2, mig, mps, processes, gpm bool }
 
 func lookUpCapabilities(library gonvml.ExtendedInterface) capabilities {
 	has := func(name string) bool { return library.LookupSymbol(name) == nil }
 	one := func(names ...string) bool { return slices.ContainsFunc(names, has) }
-	all := func(names ...string) bool {
-		return !slices.ContainsFunc(names, func(name string) bool { return !has(name) })
-	}
+	lacks := func(name string) bool { return !has(name) }
+	all := func(names ...string) bool { return !slices.ContainsFunc(names, lacks) }
 	return capabilities{
 		memory2: has("nvmlDeviceGetMemoryInfo_v2"),
 		mig: all("nvmlDeviceGetMigMode", "nvmlDeviceGetMaxMigDeviceCount", "nvmlDeviceGetMigDeviceHandleByIndex",

@@ -57,8 +57,7 @@ func (l *deviceReading) samples(kind gonvml.SamplingType, last *lastSeen) []gpu.
 	return out
 }
 
-// trim converts raw samples: sorted, each time once, without those that are empty, old or impossible. It also returns
-// the time of the newest.
+// trim converts raw samples: sorted, each time once, without empty, old or impossible ones. newest is the newest time.
 func trim(unit gonvml.ValueType, raw []gonvml.Sample, since uint64, now time.Time) ([]gpu.Sample, uint64) {
 	out, newest := make([]gpu.Sample, 0, len(raw)), since
 	for _, s := range raw {
@@ -117,8 +116,7 @@ type counters struct {
 func (c *counters) free(library gonvml.Interface) {
 	for _, s := range []gonvml.GpmSample{c.before, c.next} {
 		if s != nil {
-			//nolint:errcheck // There is nothing to do about a failure.
-			library.GpmSampleFree(s)
+			library.GpmSampleFree(s) //nolint:errcheck // There is nothing to do about a failure.
 		}
 	}
 	*c = counters{}

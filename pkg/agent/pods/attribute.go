@@ -61,8 +61,7 @@ func (f Figure) plus(g Figure) Figure {
 // pods until their objects are deleted. The pod that has a process on the device is the current one, and the others have no part.
 //
 // owner returns the container of a process: false where it cannot be known, the zero Container for a process of the
-// node itself. It is called for the processes of a device that several containers hold, or a container that holds an
-// unknown device.
+// node itself. It is called where several containers hold a device, or a container holds an unknown one.
 //
 // Parts are sorted by GPU, instance and container, one for each; they do not depend on the order of the arguments. A
 // MIG instance that the reading lacks has no part, because its share of a GPU is not known.
@@ -94,8 +93,7 @@ type device struct {
 	use   gpu.Use
 }
 
-// devices are a GPU and its instances. The use of a GPU that did not answer is unknown, and a GPU with instances has no
-// use of its own.
+// devices are a GPU and its instances. The use of a GPU that did not answer is unknown; one with instances has none.
 func devices(g *gpu.GPU) []device {
 	whole := device{uuid: g.UUID, gpu: g.UUID, share: 1}
 	if g.Fault == nil && len(g.Instances) == 0 {
@@ -163,10 +161,8 @@ func withoutEnded(holders []Holding, processes []gpu.Process, owner func(pid int
 	if !current {
 		return holders
 	}
-	return slices.DeleteFunc(
-		slices.Clone(holders),
-		func(h Holding) bool { return h.Allocated == 1 && !works[podOf(h.Container)] },
-	)
+	ended := func(h Holding) bool { return h.Allocated == 1 && !works[podOf(h.Container)] }
+	return slices.DeleteFunc(slices.Clone(holders), ended)
 }
 
 // found adds to the holders of a device those of an unknown one that have a process on it, in order.
@@ -193,8 +189,7 @@ func found(holders, adrift []Holding, processes []gpu.Process, owner func(pid in
 
 // byDevice groups holdings by device, each container once.
 func byDevice(holdings []Holding) map[string][]Holding {
-	sorted := slices.Clone(holdings)
-	slices.SortFunc(sorted, func(a, b Holding) int {
+	sorted := slices.SortedFunc(slices.Values(holdings), func(a, b Holding) int {
 		return cmp.Or(strings.Compare(a.Device, b.Device), a.Container.Compare(b.Container),
 			cmp.Compare(a.Allocated, b.Allocated))
 	})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -78,12 +79,8 @@ func (l *Lister) Holdings(ctx context.Context, reading gpu.Reading) (Held, error
 // isTransient reports whether a retry may succeed. Otherwise the kubelet is too old for the call or configured not to
 // answer it, and the replicas are derived from those that are held.
 func isTransient(err error) bool {
-	switch status.Code(err) {
-	case codes.Canceled, codes.DeadlineExceeded, codes.Unavailable, codes.ResourceExhausted:
-		return true
-	default:
-		return false
-	}
+	transient := []codes.Code{codes.Canceled, codes.DeadlineExceeded, codes.Unavailable, codes.ResourceExhausted}
+	return slices.Contains(transient, status.Code(err))
 }
 
 // Close ends the connection.
@@ -167,15 +164,13 @@ func splitReplica(id string) (base, replica string) {
 	return id, ""
 }
 
-// isGPU reports whether a resource's name is that of GPUs: nvidia.com/gpu, nvidia.com/gpu.shared,
-// nvidia.com/mig-1g.10gb.
+// isGPU reports whether a resource is GPUs: nvidia.com/gpu, nvidia.com/gpu.shared, nvidia.com/mig-1g.10gb.
 func isGPU(resource string) bool {
 	name, nvidia := strings.CutPrefix(resource, "nvidia.com/")
 	return nvidia && (name == "gpu" || strings.HasPrefix(name, "gpu.") || strings.HasPrefix(name, "mig-"))
 }
 
-// countReplicas is the number of a device's replicas as far as known: they are numbered from 0, so the highest number counts
-// the unknown ones too.
+// countReplicas is the number of a device's replicas. The highest number, from 0, counts unknown ones, too.
 func countReplicas(replicas set) int {
 	n := len(replicas)
 	for replica := range replicas {

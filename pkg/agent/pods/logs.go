@@ -20,9 +20,7 @@ type logNames struct {
 }
 
 // pod is a pod's name and the folder of its containers' logs.
-type pod struct {
-	namespace, name, folder string
-}
+type pod struct{ namespace, name, folder string }
 
 // container returns a container by its id.
 func (n *logNames) container(id string) (Container, bool) {
@@ -39,11 +37,8 @@ func (n *logNames) onlyContainer(uid string) (Container, bool) {
 	if !found && n.list() {
 		p, found = n.pods[uid]
 	}
-	if !found {
-		return Container{}, false
-	}
 	containers, err := fs.ReadDir(n.logs, "pods/"+p.folder)
-	if err != nil || len(containers) != 1 {
+	if !found || err != nil || len(containers) != 1 {
 		return Container{}, false
 	}
 	return Container{Namespace: p.namespace, Pod: p.name, Name: containers[0].Name()}, true

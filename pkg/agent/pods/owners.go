@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"strconv"
 )
 
-// maxFileSize is the size of the largest file of a process that is read, in bytes: a cgroup file of version 1 has some 14
-// lines of 250 bytes.
+// maxFileSize bounds a file of a process, in bytes: a cgroup file of version 1 has some 14 lines of 250 bytes.
 const maxFileSize = 16 << 10
 
 // mpsServer is the comm of nvidia-cuda-mps-server, which the kernel cuts at 15 characters.
@@ -21,7 +21,7 @@ type Owners struct {
 	proc   fs.FS
 	names  logNames
 	buffer []byte
-	// generation counts calls of Look; processes that were not asked for since the call before the last are dropped.
+	// generation counts calls of Lookup; processes that were not asked for since the call before the last are dropped.
 	generation int
 	processes  map[int]process
 }
@@ -33,26 +33,20 @@ type process struct {
 	generation int
 }
 
-// NewOwners reads processes from a node's /proc, and pods from its /var/log, where the kubelet has the folders containers and
-// pods.
+// NewOwners reads processes from a node's /proc, and pods from the kubelet's folders in its /var/log.
 func NewOwners(proc, logs fs.FS) *Owners {
 	return &Owners{
 		proc: proc, names: logNames{logs: logs}, buffer: make([]byte, maxFileSize), processes: map[int]process{},
 	}
 }
 
-// Lookup starts a step. The function that it returns maps a process to its container until the next call of Look. It
+// Lookup starts a step. The function that it returns maps a process to its container until the next call of Lookup. It
 // lists the kubelet's folders at most once, where a container is new.
 //
 // It returns false for a process that ended or that the agent does not see, for a container whose pod is not known
-// (yet), and for an MPS server, which may work for any of its clients. The zero Container is a process of the node
-// itself.
+// (yet), and for an MPS server, which may work for any client. The zero Container is a process of the node itself.
 func (o *Owners) Lookup() func(pid int) (Container, bool) {
-	for pid, p := range o.processes {
-		if p.generation < o.generation {
-			delete(o.processes, pid)
-		}
-	}
+	maps.DeleteFunc(o.processes, func(_ int, p process) bool { return p.generation < o.generation })
 	o.generation++
 	o.names.stale = true
 	return o.owner
@@ -139,8 +133,7 @@ type stat struct {
 // startField is the index of the start time among the fields after the comm (proc(5): field 22, the comm is field 2).
 const startField = 22 - 3
 
-// parseStat reads /proc/PID/stat: PID (COMM) STATE …. A process chooses its comm, which may have spaces and
-// parentheses.
+// parseStat reads /proc/PID/stat: PID (COMM) STATE …. A process chooses its comm, even with spaces and parentheses.
 func parseStat(file []byte) (stat, error) {
 	from, to := bytes.IndexByte(file, '('), bytes.LastIndexByte(file, ')')
 	if from < 0 || to < from {

@@ -86,11 +86,9 @@ func (s shares) figure(holder int, device Figure, measure int) Figure {
 
 // sorted sorts processes, so that their sum is the same to the bit in any order of the driver's.
 func sorted(processes []gpu.Process) []gpu.Process {
-	all := slices.Clone(processes)
-	slices.SortFunc(all, func(a, b gpu.Process) int {
+	return slices.SortedFunc(slices.Values(processes), func(a, b gpu.Process) int {
 		return cmp.Or(cmp.Compare(a.PID, b.PID), cmp.Compare(a.Busy, b.Busy), cmp.Compare(a.Bandwidth, b.Bandwidth))
 	})
-	return all
 }
 
 // place is the pod and the container of a process by its /proc/PID/cgroup, for any container runtime, cgroup version
@@ -105,9 +103,8 @@ type place struct {
 	Relative bool
 }
 
-// parsePlace reads the file. It has a line for each cgroup hierarchy, HIERARCHY:CONTROLLERS:PATH: a dozen under version
-// 1, one under version 2, and both on a hybrid node, where a hierarchy that a runtime does not use names no pod. The
-// most specific line is used.
+// parsePlace reads the most specific line. The file has one for each cgroup hierarchy, HIERARCHY:CONTROLLERS:PATH: a
+// dozen under version 1, one under version 2, both on a hybrid node, where a hierarchy of no runtime names no pod.
 //
 // Below the pod are the container and, where it runs an init system or containers of its own, what is below those. The
 // node's kubelet knows the outermost pod and the first container in it.
@@ -154,32 +151,27 @@ func parsePath(path string) place {
 	return p
 }
 
-// podUID of a segment: podUID by the cgroupfs driver, NAME-podUID.slice by systemd's, which writes a dash as an
-// underscore.
+// podUID of a segment: podUID by the cgroupfs driver, NAME-podUID.slice by systemd's, which writes _ for a dash.
 func podUID(name string) string {
 	name, systemd := strings.CutSuffix(name, ".slice")
 	if systemd {
 		name = name[strings.LastIndexByte(name, '-')+1:]
 	}
 	uid, found := strings.CutPrefix(name, "pod")
-	if !found {
-		return ""
-	}
 	uid = strings.ReplaceAll(uid, "_", "-")
-	if !isUUID(uid) && !isHex(uid, 32) { // Of a static pod it is a hash.
-		return ""
+	if found && (isUUID(uid) || isHex(uid, 32)) { // Of a static pod it is a hash.
+		return uid
 	}
-	return uid
+	return ""
 }
 
 // containerID of a segment: ID by the cgroupfs driver, RUNTIME-ID.scope by systemd's.
 func containerID(name string) string {
 	name = strings.TrimSuffix(name, ".scope")
-	id := name[strings.LastIndexByte(name, '-')+1:]
-	if !isContainerID(id) {
-		return ""
+	if id := name[strings.LastIndexByte(name, '-')+1:]; isContainerID(id) {
+		return id
 	}
-	return id
+	return ""
 }
 
 // isContainerID reports whether s is an id of containerd, CRI-O or Docker.

@@ -52,7 +52,7 @@ func testPolicy(t *testing.T, s *holdScene) {
 			t.Fatal(err)
 		}
 		for _, one := range all {
-			pool := one.ResolvedPool.Object.DeepCopy()
+			pool := one.Object.DeepCopy()
 			pool.Namespace, pool.Name, pool.UID = "default", "llama", "1"
 			if pool.Spec.Actuator.PlaceholderPods == nil {
 				pool.Spec.Actuator = &v1alpha1.Actuator{PlaceholderPods: &v1alpha1.PlaceholderPods{}}

@@ -46,15 +46,12 @@ func (s *Source) Exposing(namespace string, all []v1alpha1.Forecast) (name strin
 	if s.Metric == nil {
 		return "", nil
 	}
-	read, found := forecastMetric(s.Metric)
-	if !found {
-		return "", nil
+	if read, found := forecastMetric(s.Metric); found {
+		if alias, asked := aliasOf(&read); alias != nil {
+			return AliasHolders(all)[alias.Key(namespace)].Name, asked
+		}
 	}
-	alias, view := aliasOf(&read)
-	if alias == nil {
-		return "", nil
-	}
-	return AliasHolders(all)[alias.Key(namespace)].Name, view
+	return "", nil
 }
 
 // AliasHolders returns the Forecast that answers under each alias (snapshot.Alias.Key), of all Forecasts.
@@ -106,31 +103,23 @@ func parseAverageValue(target *resource.Quantity) (milli int64, problem string) 
 // to another horizon or to a quantile.
 func setSelection(r *manifest.Reference, asked map[string]string) {
 	selection, err := decide.ParseSelector(asked)
-	r.Variant = selection.Variant
-	r.Candidate, r.Refused = candidateOf(selection, err)
-}
-
-// candidateOf returns the candidate of a selection, and why it is refused.
-func candidateOf(selection decide.Overrides, err error) (candidate, refused string) {
 	candidate, known := windowpeak.CanonicalName(selection.Model)
+	r.Variant, r.Candidate, r.Refused = selection.Variant, candidate, ""
+	const noObjective = "its selector has %s=%v, to which no objective applies: remove it"
 	switch {
 	case err != nil:
-		return "", "its selector is invalid: " + err.Error()
+		r.Candidate, r.Refused = "", "its selector is invalid: "+err.Error()
 	case selection.Model != "" && !known:
-		return "", fmt.Sprintf("its selector has model=%.64s, known models are %s", selection.Model,
+		r.Candidate, r.Refused = "", fmt.Sprintf("its selector has model=%.64s, known models are %s", selection.Model,
 			strings.Join(windowpeak.CandidateNames(), ", "))
 	case selection.Quantile != 0:
-		return candidate, fmt.Sprintf("its selector has quantile=%v, to which no objective applies: remove it",
-			selection.Quantile)
+		r.Refused = fmt.Sprintf(noObjective, "quantile", selection.Quantile)
 	case selection.Horizon != 0:
-		return candidate, fmt.Sprintf("its selector has horizon=%s, to which no objective applies: remove it",
-			selection.Horizon)
+		r.Refused = fmt.Sprintf(noObjective, "horizon", selection.Horizon)
 	}
-	return candidate, ""
 }
 
-// readBehavior returns a behavior with the API server's defaults. Without a behavior the controller uses another
-// algorithm (see hpa.Spec).
+// readBehavior returns a behavior with the API server's defaults. Without one the algorithm is another (see hpa.Spec).
 func readBehavior(b *autoscalingv2.HorizontalPodAutoscalerBehavior) (*hpa.Behavior, error) {
 	if b == nil {
 		return nil, nil //nolint:nilnil // No behavior is one of the two that there are.

@@ -11,9 +11,7 @@ import (
 
 // Manifest is an autoscaler of a file, with all its metrics, whether they name a Forecast or not.
 type Manifest struct {
-	// File and Line where it begins.
 	File string
-	Line int
 	// Namespace is empty where the file leaves it to kubectl.
 	Namespace string
 	// Ref is "HorizontalPodAutoscaler/llama" or "ScaledObject/llama".

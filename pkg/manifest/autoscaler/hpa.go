@@ -56,8 +56,7 @@ func workloadOf(h *autoscalingv2.HorizontalPodAutoscaler) leadtime.Workload {
 	return leadtime.Workload{Namespace: h.Namespace, APIVersion: ref.APIVersion, Kind: ref.Kind, Name: ref.Name}
 }
 
-// OwningScaledObject returns the name of the ScaledObject for which KEDA created a HorizontalPodAutoscaler; empty
-// where there is none.
+// OwningScaledObject returns the name of the ScaledObject for which KEDA created an HPA; empty where there is none.
 func OwningScaledObject(h *autoscalingv2.HorizontalPodAutoscaler) string {
 	for _, o := range h.OwnerReferences {
 		if o.Kind == KindScaledObject && strings.HasPrefix(o.APIVersion, "keda.sh/") {
@@ -164,9 +163,8 @@ func selectorPairs(selector *metav1.LabelSelector) (selected map[string]string, 
 	for i := range selector.MatchExpressions {
 		e := &selector.MatchExpressions[i]
 		if e.Operator != metav1.LabelSelectorOpIn || len(e.Values) != 1 {
-			return nil, fmt.Sprintf(
-				"its selector is invalid: %.64q does not select a single value, write matchLabels", e.Key,
-			)
+			const several = "its selector is invalid: %.64q does not select a single value, write matchLabels"
+			return nil, fmt.Sprintf(several, e.Key)
 		}
 		if value, twice := selected[e.Key]; twice && value != e.Values[0] {
 			return nil, fmt.Sprintf("its selector is invalid: %.64q has two values, keep one", e.Key)

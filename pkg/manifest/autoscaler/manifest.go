@@ -55,7 +55,7 @@ func readerOf(d manifest.RawDocument) manifest.KindReader[Manifest] {
 // readInto decodes a document into an object of its kind.
 func readInto(d manifest.RawDocument, object any) (Manifest, error) {
 	w := Manifest{
-		File: d.File, Line: d.Line, Namespace: d.Text("metadata", "namespace"),
+		File: d.File, Namespace: d.Text("metadata", "namespace"),
 		Ref: d.Text("kind") + "/" + d.Text("metadata", "name"), document: d,
 	}
 	reading := d.Check(reflect.TypeOf(object).Elem())
@@ -153,8 +153,7 @@ func (s *scaledObject) metricOf(i int) Metric {
 	return out.checked()
 }
 
-// replicaTarget returns the target per replica of a trigger of any supported kind, in thousandths. KEDA truncates
-// further digits.
+// replicaTarget returns a trigger's target per replica in thousandths. KEDA truncates further digits.
 func (t *trigger) replicaTarget() (milli int64, refused string) {
 	key := map[string]string{"prometheus": "threshold", "metrics-api": "targetValue"}[t.Type]
 	switch {

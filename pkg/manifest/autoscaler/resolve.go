@@ -18,8 +18,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
 
-// Resolved is an autoscaler as package [explain] takes it: what its object says. The caller adds readings, scale and
-// Forecasts.
+// Resolved is what an autoscaler's object says, for package [explain]. The caller adds readings, scale and Forecasts.
 type Resolved struct {
 	explain.Input
 
@@ -31,8 +30,7 @@ type Resolved struct {
 type Source struct {
 	// Metric of the HPA; nil for a trigger of a ScaledObject.
 	Metric *autoscalingv2.MetricSpec
-	// Forecast that the metric names. Where that is not Certain, the metric may be another adapter's: any External
-	// metric has a name.
+	// Forecast that the metric names. If that is not Certain, an External metric of the name may be another adapter's.
 	Forecast string
 	Certain  bool
 }
@@ -49,6 +47,7 @@ func ResolveHPA(h *autoscalingv2.HorizontalPodAutoscaler) (Resolved, error) {
 		s.Spec.Min = *h.Spec.MinReplicas
 	}
 	s.Spec.Cluster.ScaleToZero = s.Spec.Min == 0
+	s.Live = statusOf(h)
 	var problems []error
 	var err error
 	if s.Spec.Behavior, err = readBehavior(h.Spec.Behavior); err != nil {
@@ -63,7 +62,6 @@ func ResolveHPA(h *autoscalingv2.HorizontalPodAutoscaler) (Resolved, error) {
 		// The API server's default.
 		s.Uncomputed = []explain.UncomputedMetric{{Type: "Resource", Name: "cpu", Target: "80% of the request"}}
 	}
-	s.readStatus(h)
 	return s, errors.Join(problems...)
 }
 
@@ -95,7 +93,7 @@ func (s *Resolved) addMetric(m *autoscalingv2.MetricSpec, current *autoscalingv2
 	case m.Type == autoscalingv2.ObjectMetricSourceType && m.Object != nil:
 		return s.addServed(m, hpa.Object, &m.Object.Metric, &m.Object.Target, current)
 	}
-	f, err := foreignMetric(m, current)
+	f, err := uncomputedMetric(m, current)
 	s.Uncomputed = append(s.Uncomputed, f)
 	return err
 }
@@ -105,16 +103,11 @@ func (s *Resolved) addServed(m *autoscalingv2.MetricSpec, source hpa.MetricType,
 	of *autoscalingv2.MetricTarget, current *autoscalingv2.MetricValueStatus,
 ) error {
 	read := hpa.Metric{Name: id.Name, Source: source, Type: hpa.TargetType(of.Type)}
-	value, now := of.AverageValue, (*resource.Quantity)(nil)
-	if current != nil {
-		now = current.AverageValue
-	}
+	current = cmp.Or(current, &autoscalingv2.MetricValueStatus{})
+	value, now := of.AverageValue, current.AverageValue
 	switch {
 	case read.Type == hpa.Value:
-		value = of.Value
-		if current != nil {
-			now = current.Value
-		}
+		value, now = of.Value, current.Value
 	case read.Type != hpa.AverageValue:
 		return fmt.Errorf("a target of type %.64q: write type: AverageValue", of.Type)
 	}
@@ -130,13 +123,12 @@ func (s *Resolved) addServed(m *autoscalingv2.MetricSpec, source hpa.MetricType,
 	if named, found := forecastMetric(m); found {
 		from.Forecast, from.Certain = named.forecast, source == hpa.Object
 	}
-	if s.Live == nil {
-		s.Live = &explain.Live{}
-	}
 	s.Spec.Metrics = append(s.Spec.Metrics, read)
 	s.Metrics = append(s.Metrics, explain.Metric{})
 	s.Sources = append(s.Sources, from)
-	s.Live.Readings = append(s.Live.Readings, statusValue(now))
+	if s.Live != nil {
+		s.Live.Readings = append(s.Live.Readings, statusValue(now))
+	}
 	return nil
 }
 
@@ -149,32 +141,28 @@ func statusValue(q *resource.Quantity) *int64 {
 	return &milli
 }
 
-// readStatus reads the status. An HPA that no controller has processed yet has none.
-func (s *Resolved) readStatus(h *autoscalingv2.HorizontalPodAutoscaler) {
-	readings := []*int64(nil)
-	if s.Live != nil {
-		readings = s.Live.Readings
-	}
-	s.Live = nil
+// statusOf reads the status, without the readings; nil for an HPA that no controller has processed yet.
+func statusOf(h *autoscalingv2.HorizontalPodAutoscaler) *explain.Live {
 	if len(h.Status.Conditions) == 0 && h.Status.ObservedGeneration == nil {
-		return
+		return nil
 	}
-	s.Live = &explain.Live{
-		Desired: h.Status.DesiredReplicas, Current: h.Status.CurrentReplicas, Readings: readings,
+	live := &explain.Live{
+		Desired: h.Status.DesiredReplicas, Current: h.Status.CurrentReplicas,
 		Outdated: h.Status.ObservedGeneration != nil && *h.Status.ObservedGeneration < h.Generation,
 	}
 	if h.Status.LastScaleTime != nil {
-		s.Live.LastScale = h.Status.LastScaleTime.Time
+		live.LastScale = h.Status.LastScaleTime.Time
 	}
 	for _, c := range h.Status.Conditions {
-		s.Live.Conditions = append(s.Live.Conditions, explain.Condition{
+		live.Conditions = append(live.Conditions, explain.Condition{
 			Type: string(c.Type), True: c.Status == "True", Reason: c.Reason, Message: c.Message,
 		})
 	}
+	return live
 }
 
-// foreignMetric returns a metric that is not served by an adapter: its target and its value in words.
-func foreignMetric(
+// uncomputedMetric returns a metric that is not served by an adapter: its target and its value in words.
+func uncomputedMetric(
 	m *autoscalingv2.MetricSpec, current *autoscalingv2.MetricValueStatus,
 ) (explain.UncomputedMetric, error) {
 	f := explain.UncomputedMetric{Type: string(m.Type)}
@@ -270,17 +258,16 @@ func resolveScaledObject(w *Manifest) (Resolved, error) {
 			s.Uncomputed = append(s.Uncomputed, explain.UncomputedMetric{Type: m.Type, Name: m.Name, Why: m.Refused})
 			continue
 		}
-		so := s.Spec.Metrics
+		before := s.Spec.Metrics
 		s.Spec = m.Spec
-		s.Spec.Metrics = slices.Concat(so, m.Spec.Metrics)
+		s.Spec.Metrics = slices.Concat(before, m.Spec.Metrics)
 		s.Metrics = append(s.Metrics, explain.Metric{})
 		s.Sources = append(s.Sources, Source{Forecast: read.Spec.Triggers[i].Metadata["forecast"], Certain: true})
 	}
 	return s, nil
 }
 
-// TriggerForecasts returns the Forecasts that the triggers of a ScaledObject name, in their order; empty where one
-// names none.
+// TriggerForecasts returns the Forecast that each trigger of a ScaledObject names, empty where it names none.
 func TriggerForecasts(object *unstructured.Unstructured) []string {
 	read, ok := decodeSpec(object)
 	if !ok {

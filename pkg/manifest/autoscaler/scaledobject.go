@@ -119,10 +119,9 @@ func decodeSpec(object *unstructured.Unstructured) (read scaledObject, ok bool) 
 		}
 	}
 	text, err := json.Marshal(content)
-	if err != nil {
-		return scaledObject{}, false
+	if err == nil {
+		err = utiljson.UnmarshalCaseSensitivePreserveInts(text, &read)
 	}
-	err = utiljson.UnmarshalCaseSensitivePreserveInts(text, &read)
 	return read, err == nil
 }
 
@@ -135,8 +134,7 @@ func (s *scaledObject) workload(namespace string) leadtime.Workload {
 	}
 }
 
-// resolveKEDA sets how KEDA's HorizontalPodAutoscaler scales on a trigger that names a Forecast, or why it is
-// refused.
+// resolveKEDA sets how KEDA's HorizontalPodAutoscaler scales on a trigger that names a Forecast, or why it is refused.
 func resolveKEDA(r *manifest.Reference, s *scaledObject, t *trigger) {
 	setSelection(r, t.selection())
 	if r.Refused = cmp.Or(s.checkTrigger(t), r.Refused); r.Refused != "" {
@@ -190,24 +188,20 @@ func (t *trigger) selection() map[string]string {
 	return asked
 }
 
-// target returns the target per replica in thousandths, rounded like Forewarm's scaler does; 0 where the trigger has
-// none.
+// target returns the target per replica in thousandths, rounded as Forewarm's scaler does; 0 where there is none.
 func (t *trigger) target() (milli int64, refused string) {
 	text, stated := t.Metadata["target"]
 	if !stated {
 		return 0, ""
 	}
 	const example = "write for example 64, 0.5 or 4k"
-	if !v1alpha1.BoundedQuantity(text) {
-		return 0, fmt.Sprintf("its target %.64q is not a quantity, %s", text, example)
+	if v1alpha1.BoundedQuantity(text) {
+		if quantity, err := resource.ParseQuantity(text); err == nil {
+			if value := quantity.AsApproximateFloat64(); value >= 0.0005 && value < maxValue {
+				return int64(math.Round(value * 1000)), ""
+			}
+			return 0, fmt.Sprintf("its target %.64q is not from 0.001 to %.3g, %s", text, float64(maxValue), example)
+		}
 	}
-	quantity, err := resource.ParseQuantity(text)
-	if err != nil {
-		return 0, fmt.Sprintf("its target %.64q is not a quantity, %s", text, example)
-	}
-	value := quantity.AsApproximateFloat64()
-	if !(value >= 0.0005 && value < maxValue) {
-		return 0, fmt.Sprintf("its target %.64q is not from 0.001 to %.3g, %s", text, float64(maxValue), example)
-	}
-	return int64(math.Round(value * 1000)), ""
+	return 0, fmt.Sprintf("its target %.64q is not a quantity, %s", text, example)
 }

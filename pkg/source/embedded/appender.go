@@ -54,8 +54,7 @@ func (a *appender) open() bool {
 	return true
 }
 
-// storageRef is the storage's own reference; 0 if the storage has been reopened since, when it may be of another
-// series.
+// storageRef is the storage's own reference; 0 if the storage was reopened since: it may be of another series.
 func (a *appender) storageRef(ref storage.SeriesRef) storage.SeriesRef {
 	if uint64(ref)>>refBits<<refBits != a.age {
 		return 0

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -26,8 +25,7 @@ var ErrOverlap = errors.New("overlaps stored history")
 // stagingDir has the blocks of a backfill until the last one is written. The storage does not read it.
 const stagingDir = "backfill"
 
-// BackfillSeries is the recorded samples of one series, on an even grid. NaN ends the series until the next value, as a
-// failed scrape does.
+// BackfillSeries is one series on an even grid. NaN ends it until the next value, as a failed scrape does.
 type BackfillSeries struct {
 	// Labels of the series with its name under __name__. Live samples with the same labels continue the series.
 	Labels map[string]string
@@ -36,8 +34,7 @@ type BackfillSeries struct {
 
 // BackfillData is the input of a backfill.
 type BackfillData struct {
-	// Series is iterated once to check it and once for every block: it must yield the same series each time, in any
-	// order.
+	// Series is iterated once to check it and once for every block. It must yield the same each time, in any order.
 	Series iter.Seq[BackfillSeries]
 	// Before bounds the times of samples: pass the current time. Later samples would block live ones.
 	Before time.Time
@@ -97,7 +94,7 @@ func measureExtent(b BackfillData) (extent, error) {
 		if !model.UTF8Validation.IsValidMetricName(name) {
 			return s, fmt.Errorf("series %v: want a name under %s", past.Labels, model.MetricNameLabel)
 		}
-		for label := range maps.Keys(past.Labels) {
+		for label := range past.Labels {
 			if !model.UTF8Validation.IsValidLabelName(label) {
 				return s, fmt.Errorf("series %s: label name %q is not valid", name, label)
 			}
@@ -184,8 +181,7 @@ func (e *Engine) writeBlock(ctx context.Context, b BackfillData, w window, dir s
 	return steps, err
 }
 
-// appendPart writes the steps of one series in the window. The first NaN after a value is a stale marker; other NaN are
-// not written.
+// appendPart writes the steps of one series in the window. The first NaN after a value is a stale marker.
 func appendPart(to storage.Appender, past BackfillSeries, w window) (steps, written int, err error) {
 	s, lset := past.Series, labels.FromMap(past.Labels)
 	var ref storage.SeriesRef
@@ -212,10 +208,7 @@ func appendPart(to storage.Appender, past BackfillSeries, w window) (steps, writ
 
 // firstStepAt is the first step at or after a time in milliseconds.
 func firstStepAt(s forecast.Series, ms int64) int {
-	ahead := time.UnixMilli(ms).Sub(s.Start)
-	if ahead <= 0 {
-		return 0
-	}
+	ahead := max(time.UnixMilli(ms).Sub(s.Start), 0)
 	return int((ahead + s.Step - 1) / s.Step)
 }
 

@@ -27,8 +27,7 @@ import (
 	promconfig "github.com/prometheus/prometheus/config"
 )
 
-// Config is the storage, its limits, the targets to scrape, and the limits of a query. The zero value of every field
-// but Dir is its default.
+// Config is the storage, the targets to scrape, and their limits. The zero value of every field but Dir is its default.
 type Config struct {
 	// Dir is the directory of the storage; it is created if missing. One process can use it at a time.
 	Dir string
@@ -79,8 +78,8 @@ func (c Config) Validate() error {
 		problems = append(problems, errors.New("embedded engine: the directory for its data is not set"))
 	}
 	if c.Retention != 0 && c.Retention < minRetention {
-		problems = append(problems,
-			fmt.Errorf("embedded engine: retention %v, want at least %v", c.Retention, minRetention))
+		const short = "embedded engine: retention %v, want at least %v"
+		problems = append(problems, fmt.Errorf(short, c.Retention, minRetention))
 	}
 	if c.MaxBytes < 0 || c.Lookback < 0 || c.QueryTimeout < 0 || c.MaxSamples < 0 || c.MaxPoints < 0 {
 		problems = append(problems, errors.New("embedded engine: times and limits must not be negative"))
@@ -120,8 +119,7 @@ type limits struct {
 	samples, targets, labels, name, value uint
 }
 
-// defaultLimits are the limits of a job that sets none: a model server answers with about 100 kB, as does dcgm-exporter
-// for eight GPUs.
+// defaultLimits are those of a job that sets none. A model server or dcgm-exporter answers with about 100 kB.
 func defaultLimits() limits {
 	return limits{
 		body: 4 * units.MiB, timeout: model.Duration(10 * time.Second),
@@ -169,19 +167,16 @@ func applyLimit[T interface {
 	return nil
 }
 
-// dialTarget connects to a target. The scraper reads an answer that it has refused until the timeout; boundedConn ends
-// that.
+// dialTarget connects to a target. The scraper reads a refused answer until the timeout; boundedConn ends that.
 func dialTarget(ctx context.Context, network, address string) (net.Conn, error) {
-	var d net.Dialer
-	c, err := d.DialContext(ctx, network, address)
+	c, err := new(net.Dialer).DialContext(ctx, network, address)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // It has the address and the cause.
 	}
 	return &boundedConn{Conn: c}, nil
 }
 
-// boundedConn fails when an answer, with headers and framing, is longer than any job may allow. It counts from the last
-// write, so it is for HTTP/1.
+// boundedConn fails when a whole answer is longer than any job may allow. It counts from the last write, for HTTP/1.
 type boundedConn struct {
 	net.Conn
 	read atomic.Int64

@@ -20,14 +20,12 @@ const (
 
 	// defaultReserve is the free space below which no sample is stored.
 	defaultReserve = 64 << 20
-	// openShare: with less than 1/openShare of the reserve free the storage is not opened: opening writes the log's content in
-	// buffers of 4 MiB.
+	// openShare: with less than 1/openShare of the reserve free the storage is not opened, which writes 4 MiB buffers.
 	openShare = 4
 	// resumeShare: samples are stored again when 1/resumeShare more than the reserve is free.
 	resumeShare = 4
 
-	// segmentBytes is the size of a block's files. A compaction allocates a whole file first, by default 512 MiB, and
-	// fails if less is free.
+	// segmentBytes is the size of a block's files. A compaction first allocates a whole one, of 512 MiB by default.
 	segmentBytes = 32 << 20
 
 	reopenInterval    = 5 * time.Second
@@ -95,11 +93,6 @@ var (
 	storageFree = prometheus.NewDesc("forewarm_storage_free_bytes",
 		"Free space on the disk of the embedded engine's data.", nil, nil)
 )
-
-func describeStorage(out chan<- *prometheus.Desc) {
-	out <- storageFull
-	out <- storageFree
-}
 
 func (s *store) collect(out chan<- prometheus.Metric) {
 	full := 0.

@@ -150,7 +150,8 @@ func (e *Engine) Close() error {
 // Describe implements prometheus.Collector.
 func (e *Engine) Describe(descriptions chan<- *prometheus.Desc) {
 	e.intake.failed.Describe(descriptions)
-	describeStorage(descriptions)
+	descriptions <- storageFull
+	descriptions <- storageFree
 }
 
 // Collect implements prometheus.Collector: failed scrapes by target, and the state of the disk.

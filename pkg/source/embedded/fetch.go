@@ -37,8 +37,9 @@ func (e *Engine) Fetch(ctx context.Context, q refresh.Query) (forecast.Series, e
 // FetchByLabel implements [refresh.LabelSource].
 func (e *Engine) FetchByLabel(ctx context.Context, q refresh.Query, label string) (map[string]float64, error) {
 	q.From = q.To
-	out := map[string]float64{}
+	var out map[string]float64
 	err := e.evaluate(ctx, q, func(matrix promql.Matrix) error {
+		out = make(map[string]float64, len(matrix))
 		for _, s := range matrix {
 			if len(s.Floats) == 1 {
 				out[s.Metric.Get(label)] = s.Floats[0].F
@@ -46,10 +47,7 @@ func (e *Engine) FetchByLabel(ctx context.Context, q refresh.Query, label string
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
+	return out, err
 }
 
 // evaluate evaluates a query, and calls read with the answer, which is valid until it returns.
@@ -123,11 +121,8 @@ func toGrid(q refresh.Query, matrix promql.Matrix) (forecast.Series, error) {
 	case len(matrix) > 1:
 		return forecast.Series{}, severalSeries(matrix)
 	case len(matrix[0].Histograms) > 0:
-		return forecast.Series{}, fmt.Errorf(
-			"embedded engine: the query yields native histograms, want plain numbers: "+
-				"apply histogram_count(), histogram_sum() or histogram_quantile(): %w",
-			series.ErrQuery,
-		)
+		return forecast.Series{}, fmt.Errorf("embedded engine: the query yields native histograms, want plain "+
+			"numbers: apply histogram_count(), histogram_sum() or histogram_quantile(): %w", series.ErrQuery)
 	}
 	out := q.Gaps()
 	start, step := q.From.UnixMilli(), q.Step.Milliseconds()

@@ -168,10 +168,10 @@ func (in *intake) recordScrape(target *scrape.Target, made int) {
 	a := in.stateOf(target)
 	a.made += made
 	err := target.LastError()
-	if err != nil {
+	failing := err != nil
+	if failing {
 		in.failed.WithLabelValues(targetLabels(target)...).Inc()
 	}
-	failing := err != nil
 	if failing == a.failing {
 		return
 	}

@@ -68,8 +68,8 @@ func restoreSegments(log string, logger *slog.Logger) error {
 		if err := fileutil.Rename(kept, filepath.Join(log, name)); err != nil {
 			return err
 		}
-		logger.Warn("an earlier repair of the write-ahead log was interrupted: its segment is restored", "segment",
-			name)
+		const restored = "an earlier repair of the write-ahead log was interrupted: its segment is restored"
+		logger.Warn(restored, "segment", name)
 	}
 	return nil
 }
@@ -119,8 +119,8 @@ func closeGaps(log string, logger *slog.Logger) error {
 			if err := fileutil.Rename(wlog.SegmentName(log, n), wlog.SegmentName(log, want)); err != nil {
 				return err
 			}
-			logger.Warn("segments of the write-ahead log are missing: the next one is renumbered", "segment", n, "to",
-				want)
+			const missing = "segments of the write-ahead log are missing: the next one is renumbered"
+			logger.Warn(missing, "segment", n, "to", want)
 		}
 	}
 	return nil

@@ -58,8 +58,7 @@ func openStore(cfg Config, logger *slog.Logger) (*store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("embedded engine: %w", err)
 	}
-	err = lock.Lock()
-	switch {
+	switch err = lock.Lock(); {
 	case errors.Is(err, syscall.EAGAIN):
 		return nil, fmt.Errorf("embedded engine: %s is in use by another process: stop it, or use another "+
 			"directory: %w", cfg.Dir, err)
@@ -184,13 +183,7 @@ func (s *store) endAppender(end func() error) error {
 
 // reopen reopens a broken storage if there is space. It returns false if that failed.
 func (s *store) reopen() bool {
-	if s.checkDisk() == nil {
-		return true
-	}
-	if !s.isBroken() {
-		return true
-	}
-	if s.checkFree(s.cfg.reserve+s.cfg.reserve/resumeShare) != nil {
+	if s.checkDisk() == nil || !s.isBroken() || s.checkFree(s.cfg.reserve+s.cfg.reserve/resumeShare) != nil {
 		return true
 	}
 	s.use.Lock()

@@ -1,5 +1,4 @@
-// Package prometheus fetches the history of a query from the HTTP API of Prometheus or of a compatible engine (Thanos,
-// Mimir, VictoriaMetrics).
+// Package prometheus fetches a query's history from the API of Prometheus, or of Thanos, Mimir or VictoriaMetrics.
 //
 // A Source answers a query with one series on the query's grid, NaN where there is no sample. A range that is too long
 // for one request is fetched in pieces. Values are returned unchanged, infinite and negative ones too; the loop decides
@@ -45,9 +44,8 @@ type Config struct {
 	MaxBytes int64
 	// MaxPoints is the longest range of one Fetch in steps, 8 bytes of memory each; default 1,000,000.
 	MaxPoints int
-	// Lookback is how long a sample counts if none follows, sent as lookback_delta; default 0 is the server's own
-	// (usually 5 m). Set it to two or three scrape intervals to see short gaps; engines without the parameter ignore
-	// it.
+	// Lookback is how long a sample counts if none follows, sent as lookback_delta, which some engines ignore; default
+	// 0 is the server's own (usually 5 m). Set it to two or three scrape intervals to see short gaps.
 	Lookback time.Duration
 }
 

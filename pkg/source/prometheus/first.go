@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 
@@ -83,10 +84,10 @@ func (f *firstSeries) begins(c byte) bool {
 	return false
 }
 
-// foreign returns what is wrong with the labels of an answer: "" where they fit the query. If every selector of the
+// mislabeled returns what is wrong with the labels of an answer: "" where they fit the query. If every selector of the
 // query wants namespace="a" (that of a tenant does), an answer with namespace="b" is another tenant's: of a proxy, a
 // cache or a server that confuses them. Most answers are totals without labels, which cannot be checked.
-func foreign(expr string, metric model.Metric) string {
+func mislabeled(expr string, metric model.Metric) string {
 	if len(metric) == 0 {
 		return ""
 	}
@@ -102,8 +103,7 @@ func foreign(expr string, metric model.Metric) string {
 	return ""
 }
 
-// requiredLabels are the labels that every selector wants with the same value. Where a function writes labels there are
-// none.
+// requiredLabels are the labels that every selector wants with the same value; none where a function writes labels.
 func requiredLabels(root parser.Expr) map[string]string {
 	required, first, writes := map[string]string{}, true, false
 	parser.Inspect(root, func(node parser.Node, _ []parser.Node) error {
@@ -117,11 +117,7 @@ func requiredLabels(root parser.Expr) map[string]string {
 			if first {
 				required, first = own, false
 			}
-			for name, value := range required {
-				if own[name] != value {
-					delete(required, name)
-				}
-			}
+			maps.DeleteFunc(required, func(name, value string) bool { return own[name] != value })
 		}
 		return nil
 	})
@@ -145,9 +141,8 @@ func equalities(s *parser.VectorSelector) map[string]string {
 // errPartial means that the server marked its answer as a part of the data.
 var errPartial = errors.New("the answer is partial")
 
-// wholeAnswers refuses answers that are marked as partial. vmselect, the querier of a VictoriaMetrics cluster, has no
-// warnings: if a storage node is down it answers with status 200 and "isPartial": true beside the data, a field that the
-// API client drops.
+// wholeAnswers refuses answers that are marked as partial. If a storage node is down, VictoriaMetrics' vmselect answers
+// with status 200, no warning and "isPartial": true next to the data, a field that the API client drops.
 type wholeAnswers struct{ api.Client }
 
 // Do sends a request and reads its answer.

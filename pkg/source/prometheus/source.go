@@ -19,10 +19,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 )
 
-const (
-	// maxPoints is the largest number of points per request: Prometheus refuses more than 11,000.
-	maxPoints = 10_000
-)
+// maxPoints is the largest number of points per request: Prometheus refuses more than 11,000.
+const maxPoints = 10_000
 
 // Source fetches history from one server. It is safe for concurrent use.
 type Source struct {
@@ -151,13 +149,9 @@ func (s *Source) Clock(ctx context.Context) (time.Time, error) {
 // LabelValues returns the values of a label in the instant answer to an expression, sorted; at most 10.
 func (s *Source) LabelValues(ctx context.Context, expr, label string, at time.Time) ([]string, error) {
 	const most = 10
-	value, err := s.instant(ctx, expr, at, v1.WithLimit(most))
+	vector, err := s.vector(ctx, expr, at, v1.WithLimit(most))
 	if err != nil {
 		return nil, err
-	}
-	vector, ok := value.(model.Vector)
-	if !ok {
-		return nil, s.unavailable("the answer is a %T, want a vector", value)
 	}
 	var out []string
 	for _, sample := range vector[:min(most, len(vector))] {
@@ -169,11 +163,28 @@ func (s *Source) LabelValues(ctx context.Context, expr, label string, at time.Ti
 
 // FetchByLabel implements [refresh.LabelSource], for answers within the limit of those that are no range.
 func (s *Source) FetchByLabel(ctx context.Context, q refresh.Query, label string) (map[string]float64, error) {
-	var options []v1.Option
-	if s.cfg.Lookback > 0 {
-		options = append(options, v1.WithLookbackDelta(s.cfg.Lookback))
+	vector, err := s.vector(ctx, q.Expr, q.To, s.lookback()...)
+	if err != nil {
+		return nil, err
 	}
-	value, err := s.instant(ctx, q.Expr, q.To, options...)
+	out := make(map[string]float64, len(vector))
+	for _, sample := range vector {
+		out[string(sample.Metric[model.LabelName(label)])] = float64(sample.Value)
+	}
+	return out, nil
+}
+
+// lookback is the option of a request for the configured lookback, if there is one.
+func (s *Source) lookback() []v1.Option {
+	if s.cfg.Lookback == 0 {
+		return nil
+	}
+	return []v1.Option{v1.WithLookbackDelta(s.cfg.Lookback)}
+}
+
+// vector evaluates an expression at one time, whose value must be a vector.
+func (s *Source) vector(ctx context.Context, expr string, at time.Time, options ...v1.Option) (model.Vector, error) {
+	value, err := s.instant(ctx, expr, at, options...)
 	if err != nil {
 		return nil, err
 	}
@@ -181,11 +192,7 @@ func (s *Source) FetchByLabel(ctx context.Context, q refresh.Query, label string
 	if !ok {
 		return nil, s.unavailable("the answer is a %T, want a vector", value)
 	}
-	out := make(map[string]float64, len(vector))
-	for _, sample := range vector {
-		out[string(sample.Metric[model.LabelName(label)])] = float64(sample.Value)
-	}
-	return out, nil
+	return vector, nil
 }
 
 // instant evaluates an expression at one time.
@@ -212,11 +219,8 @@ func (s *Source) inDialect(ctx context.Context, expr string, ask func(expr strin
 	if err == nil {
 		return nil
 	}
-	explained := s.explain(ctx, err)
-	if plain := promexpr.WithoutNative(
-		expr,
-	); plain != expr && errors.Is(explained, series.ErrQuery) &&
-		ask(plain) == nil {
+	explained, plain := s.explain(ctx, err), promexpr.WithoutNative(expr)
+	if plain != expr && errors.Is(explained, series.ErrQuery) && ask(plain) == nil {
 		s.withoutNative.Store(true)
 		return nil
 	}
@@ -240,18 +244,12 @@ func (s *Source) check(q refresh.Query) error {
 // request fetches one piece of so many series. A limit keeps a query without sum() from costing thousands of series; what servers that
 // ignore it send is not read.
 func (s *Source) request(
-	ctx context.Context,
-	q refresh.Query,
-	piece forecast.Series,
-	wanted int,
+	ctx context.Context, q refresh.Query, piece forecast.Series, wanted int,
 ) (model.Matrix, error) {
 	within := context.WithValue(ctx, expected{}, expected{points: piece.Len(), series: wanted})
 	limited, cancel := context.WithTimeout(within, s.cfg.Timeout)
 	defer cancel()
-	options := []v1.Option{v1.WithTimeout(s.cfg.Timeout), v1.WithLimit(uint64(keptSeries(wanted)) + 1)}
-	if s.cfg.Lookback > 0 {
-		options = append(options, v1.WithLookbackDelta(s.cfg.Lookback))
-	}
+	options := append(s.lookback(), v1.WithTimeout(s.cfg.Timeout), v1.WithLimit(uint64(keptSeries(wanted))+1))
 	var value model.Value
 	var warnings v1.Warnings
 	err := s.inDialect(ctx, q.Expr, func(expr string) (err error) {
@@ -270,7 +268,7 @@ func (s *Source) request(
 		return matrix, s.checkComplete(warnings)
 	}
 	for _, stream := range matrix {
-		if wrong := foreign(q.Expr, stream.Metric); wrong != "" {
+		if wrong := mislabeled(q.Expr, stream.Metric); wrong != "" {
 			return nil, s.unavailable("the answer is of other data (%s): check the tenant header, and what is between "+
 				"Forewarm and the server", s.clip(wrong))
 		}

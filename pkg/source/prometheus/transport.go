@@ -25,12 +25,10 @@ import (
 // maxErrorBody is how much of an error's body is read; the cause is at its start.
 const maxErrorBody = 64 << 10
 
-// An answer takes at most these bytes for each sample ("[1700000010.123,"-1.2345678901234567e-308"],")
-// and for the labels of each series, and the rest of the answer.
 const (
-	maxSampleBytes = 64
-	maxLabelBytes  = 16 << 10
-	maxOtherBytes  = 64 << 10
+	maxSampleBytes = 64       // Of an answer for each sample: [1700000010.123,"-1.2345678901234567e-308"],
+	maxLabelBytes  = 16 << 10 // For the labels of each series.
+	maxOtherBytes  = 64 << 10 // For the rest.
 )
 
 // expected is what a request of a range asks for, and the key of it in the request's context.
@@ -113,8 +111,7 @@ func (g boundedTransport) CloseIdleConnections() {
 // errHTMLPage means that the answer is a page for browsers.
 var errHTMLPage = errors.New("the answer is an HTML page")
 
-// redirectError is a redirect. It is not followed: a redirected POST loses its query, and the token is only for the
-// configured host.
+// redirectError is a redirect. It is not followed: a POST would lose its query, and the token is for one host.
 type redirectError struct{ to *url.URL }
 
 // Error has the target, without its query.
@@ -188,10 +185,8 @@ func (s *Source) explainAnswer(e *v1.Error) error {
 		// Thanos names a store that fails as it names a query that cannot be executed.
 		return s.unavailable("a store behind the server failed: %s: check it", message)
 	case isVictoriaMetrics(e.Type) && isTrouble(e.Msg):
-		return s.unavailable(
-			"the server could not execute the query: %s: check its load, its disk and its storage nodes",
-			message,
-		)
+		const trouble = "the server could not execute the query: %s: check its load, its disk and its storage nodes"
+		return s.unavailable(trouble, message)
 	case ofQuery:
 		return fmt.Errorf("%s: %s: %w", s.name, message, series.ErrQuery)
 	case e.Type == v1.ErrBadResponse:
@@ -224,11 +219,8 @@ func decoded(e *v1.Error) *v1.Error {
 		return &v1.Error{Type: v1.ErrorType(fmt.Sprint(body.Type)), Msg: body.Text}
 	case strings.HasPrefix(text, "<") || strings.HasPrefix(text, "{"):
 		return e
-	case unprocessable,
-		limit(text) != "",
-		strings.Contains(text, "parse error"),
-		strings.Contains(text, "cannot parse"),
-		strings.Contains(text, "unknown func"):
+	case unprocessable, limit(text) != "", strings.Contains(text, "parse error"),
+		strings.Contains(text, "cannot parse"), strings.Contains(text, "unknown func"):
 		return &v1.Error{Type: unprocessableType, Msg: text}
 	}
 	return e

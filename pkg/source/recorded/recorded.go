@@ -179,9 +179,7 @@ func (r *Range) explain(ctx context.Context, err error, read time.Duration) erro
 	if !slow && !errors.Is(err, series.ErrTooLarge) {
 		return err // Where nothing is answered at all, or the query is at fault, less of it would not help.
 	}
-	return fmt.Errorf(
-		"%s of %s of history were read, then %w; if the server is slow, read less with a shorter --range "+
-			"or a larger --step (now %s), or wait longer with --query-timeout (now %s)", FormatSpan(read),
-		FormatSpan(r.Length), err, model.Duration(r.Step), r.Prometheus.Timeout,
-	)
+	const slower = "%s of %s of history were read, then %w; if the server is slow, read less with a shorter --range " +
+		"or a larger --step (now %s), or wait longer with --query-timeout (now %s)"
+	return fmt.Errorf(slower, FormatSpan(read), FormatSpan(r.Length), err, model.Duration(r.Step), r.Prometheus.Timeout)
 }

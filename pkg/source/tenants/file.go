@@ -23,12 +23,9 @@ import (
 )
 
 const (
-	// maxFile bounds the file, in bytes. A ConfigMap has at most 1 MiB.
-	maxFile = 1 << 20
-	// maxSources bounds the sources: each has connections of its own.
-	maxSources = 1_000
-	// everyNamespace grants a source to all namespaces.
-	everyNamespace = "*"
+	maxFile        = 1 << 20 // In bytes: a ConfigMap has at most 1 MiB.
+	maxSources     = 1_000   // Each has connections of its own.
+	everyNamespace = "*"     // Grants a source to all namespaces.
 )
 
 // file is the operator's file.
@@ -132,8 +129,7 @@ func (s *Source) validate() error {
 	return errors.Join(problems...)
 }
 
-// inlineSecrets are the names of the fields of a configuration that hold a secret, or refer to a store of secrets that
-// is not there.
+// inlineSecrets are the names of a configuration's fields with a secret, or a reference to a store that is not there.
 func inlineSecrets(v reflect.Value) []string {
 	var out []string
 	switch v.Kind() { //nolint:exhaustive // The others hold no secrets.

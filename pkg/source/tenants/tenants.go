@@ -177,10 +177,8 @@ func (g grants) replace(content []byte, config Config) (grants, error) {
 
 // named returns the source of a name; nil if there is none.
 func (g grants) named(name string) *client {
-	for _, c := range g {
-		if c.Name == name {
-			return c
-		}
+	if i := slices.IndexFunc(g, func(c *client) bool { return c.Name == name }); i >= 0 {
+		return g[i]
 	}
 	return nil
 }

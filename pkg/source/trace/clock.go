@@ -37,13 +37,11 @@ func layouts() []string {
 
 // parse parses a time as milliseconds since the epoch, rounded.
 func (c *clock) parse(text string) (int64, error) {
-	text = strings.TrimSpace(text)
-	at, err := c.read(text)
-	if err != nil {
-		return 0, err
+	at, err := c.read(strings.TrimSpace(text))
+	if err == nil {
+		c.last = at
 	}
-	c.last = at
-	return at, nil
+	return at, err
 }
 
 func (c *clock) read(text string) (int64, error) {

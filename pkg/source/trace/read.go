@@ -27,22 +27,14 @@ import (
 )
 
 const (
-	// maxRows is the longest trace: four years of minutes.
-	maxRows = 2_100_000
-	// maxPoints is the longest grid, gaps included; missing rows cost memory too.
-	maxPoints = 4 * maxRows
-	// maxBytes is the largest file after decompression.
-	maxBytes = 256 << 20
-	// maxAnswer is the largest JSON: as many samples as rows.
-	maxAnswer = 64 << 20
-	// maxLine is the longest line in bytes.
-	maxLine = 64 << 10
-	// headerPeek is how many bytes of the header are searched for the column separator.
-	headerPeek = 4 << 10
-	// maxColumns is the widest row.
+	minRows    = 2           // To know the step.
+	maxRows    = 2_100_000   // Four years of minutes.
+	maxPoints  = 4 * maxRows // Of the grid, gaps included: missing rows cost memory, too.
 	maxColumns = 1000
-	// minRows is the number of rows needed to know the step.
-	minRows = 2
+	maxLine    = 64 << 10  // In bytes.
+	maxBytes   = 256 << 20 // After decompression.
+	maxAnswer  = 64 << 20  // Of JSON: as many samples as rows.
+	headerPeek = 4 << 10   // How many bytes of the header are searched for the column separator.
 )
 
 // Options are what a file does not tell of itself.
@@ -166,8 +158,7 @@ func readCSVHeader(buffered *bufio.Reader, begins []byte, from *unpacked) (*tabl
 		names[i] = strings.TrimSpace(name)
 	}
 	if _, err := new(clock).parse(names[0]); err == nil {
-		return nil, fmt.Errorf("trace: line 1 starts with the time %s, want a header such as t,value",
-			clip(names[0]))
+		return nil, fmt.Errorf("trace: line 1 starts with the time %s, want a header such as t,value", clip(names[0]))
 	}
 	for i, name := range names[1:] {
 		if name == "" || slices.Contains(names[1:i+1], name) {
@@ -209,34 +200,22 @@ func clip(s string) string {
 
 // ReadFile reads one column of a trace file.
 func ReadFile(path, column string) (forecast.Series, error) {
-	var out forecast.Series
-	err := withFile(path, func(r io.Reader) (err error) {
-		out, err = ReadColumn(r, column)
-		return err
-	})
-	return out, err
+	return withFile(path, func(r io.Reader) (forecast.Series, error) { return ReadColumn(r, column) })
 }
 
 // FileColumns lists the value columns of a trace file.
-func FileColumns(path string) ([]string, error) {
-	var out []string
-	err := withFile(path, func(r io.Reader) (err error) {
-		out, err = Columns(r)
-		return err
-	})
-	return out, err
-}
+func FileColumns(path string) ([]string, error) { return withFile(path, Columns) }
 
-func withFile(path string, read func(io.Reader) error) (err error) {
+func withFile[T any](path string, read func(io.Reader) (T, error)) (out T, err error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return fmt.Errorf("trace: %w", err)
+		return out, fmt.Errorf("trace: %w", err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	if err := read(file); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+	if out, err = read(file); err != nil {
+		err = fmt.Errorf("%s: %w", path, err)
 	}
-	return nil
+	return out, err
 }
 
 // answerColumn is the name of the one column that the answer of a Prometheus has.

@@ -68,15 +68,8 @@ func (s *samples) add(line int, stamp, value string) error {
 		if s.clock.local {
 			hint = "; if it is the hour that a clock repeats in autumn, name its zone with --time-zone"
 		}
-		return fmt.Errorf(
-			"trace: %s %d: time %s is not after that of %s %d; sort the rows and remove duplicate times%s",
-			s.row,
-			line,
-			clip(stamp),
-			s.row,
-			s.all[n-1].line,
-			hint,
-		)
+		const unsorted = "trace: %s %d: time %s is not after that of %s %d; sort the rows and remove duplicate times%s"
+		return fmt.Errorf(unsorted, s.row, line, clip(stamp), s.row, s.all[n-1].line, hint)
 	case n == maxRows:
 		return fmt.Errorf("trace: %s %d: more than %d rows: keep the newest, or a row for each longer step",
 			s.row, line, maxRows)

@@ -68,8 +68,7 @@ func (c *unpacked) gzipError(err error) error {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("the gzip file is truncated in line %d of its content: copy it again", c.lines+1)
 	}
-	return fmt.Errorf("the gzip file is damaged at or before line %d of its content: %w: copy it again",
-		c.lines+1, err)
+	return fmt.Errorf("the gzip file is damaged at or before line %d of its content: %w: copy it again", c.lines+1, err)
 }
 
 // explain returns the error of the gzip stream, if it is damaged, in place of an error about a row: a damaged stream

@@ -52,7 +52,7 @@ func (p *poolFile) read(ctx context.Context, c *compare.Config) error {
 }
 
 // named returns the selected pool.
-func (p *poolFile) named(all []manifest.PoolManifest) (*manifest.PoolManifest, error) {
+func (p *poolFile) named(all []manifest.ResolvedPool) (*manifest.ResolvedPool, error) {
 	var names []string
 	for i := range all {
 		if all[i].Object.Name == p.name || p.name == "" && len(all) == 1 {
@@ -67,7 +67,7 @@ func (p *poolFile) named(all []manifest.PoolManifest) (*manifest.PoolManifest, e
 }
 
 // memberOf is the member that the history is of.
-func (p *poolFile) memberOf(pool *manifest.PoolManifest) (manifest.PoolMember, error) {
+func (p *poolFile) memberOf(pool *manifest.ResolvedPool) (manifest.PoolMember, error) {
 	var names []string
 	for _, m := range pool.Members {
 		names = append(names, m.Forecast)
@@ -88,7 +88,7 @@ func (p *poolFile) memberOf(pool *manifest.PoolManifest) (manifest.PoolMember, e
 }
 
 // nodeLead is how long a node takes by the pool's own word.
-func nodeLead(p *manifest.PoolManifest, c *compare.Config) *compare.LeadTime {
+func nodeLead(p *manifest.ResolvedPool, c *compare.Config) *compare.LeadTime {
 	node := &compare.LeadTime{Median: p.Pool.Node, Known: "from the pool"}
 	if p.MeasureLeadTime {
 		node.Known = "the pool's fallback"

@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"sync/atomic"
 	"time"
-
-	"github.com/forewarm/forewarm/forecast"
 )
 
 // Prometheus answers every range query with a demand. Its zero value has none.
@@ -19,8 +17,7 @@ type Prometheus struct {
 	Demand func(at time.Time) float64
 	// Answer, if not nil, is the demand that a query reads, in Demand's place.
 	Answer func(query string) func(at time.Time) float64
-	// Stalls, where not 0, is the number of requests that are answered; later ones hang until their client gives up.
-	// Less than 0 answers none.
+	// Stalls, where not 0, is how many requests are answered (none below 0); later ones hang until the client gives up.
 	Stalls int64
 	// Several answers with two series.
 	Several bool
@@ -34,14 +31,6 @@ type Prometheus struct {
 func Hourly(at time.Time) float64 {
 	minute := float64(at.Unix() / 60)
 	return 100 + 60*math.Sin(2*math.Pi*math.Mod(minute, 60)/60) + 4*math.Mod(math.Abs(math.Sin(minute*minute))*1000, 1)
-}
-
-// Playing is a Prometheus whose demand is a series again and again.
-func Playing(s forecast.Series) *Prometheus {
-	return &Prometheus{Demand: func(at time.Time) float64 {
-		i := int64(at.Sub(s.Start)/s.Step) % int64(s.Len())
-		return s.Values[(i+int64(s.Len()))%int64(s.Len())]
-	}}
 }
 
 // ServeHTTP answers /api/v1/query_range.

@@ -1,0 +1,292 @@
+package adopt_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/forewarm/forewarm/pkg/adopt"
+)
+
+// adapterRules give one metric of pods and one external metric.
+const adapterRules = `
+rules:
+- seriesQuery: 'vllm:num_requests_running{namespace!="",pod!=""}'
+  resources: {template: <<.Resource>>}
+  name: {matches: ".*", as: running}
+  metricsQuery: sum(<<.Series>>{<<.LabelMatchers>>}) by (<<.GroupBy>>)
+externalRules:
+- seriesQuery: queue_depth{namespace!=""}
+  resources: {overrides: {team: {resource: namespace}}}
+  metricsQuery: max(<<.Series>>{<<.LabelMatchers>>})
+`
+
+// hpaOf is an HPA of a Deployment of the same name, on metrics as they are written in YAML.
+func hpaOf(name, metrics string) string {
+	return `
+---
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: ` + name + `, labels: {app: chat}}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: ` + name + `}
+  maxReplicas: 9
+  metrics: [` + metrics + "]\n"
+}
+
+// scaledObjectOf is a ScaledObject on triggers, and further fields of its spec.
+func scaledObjectOf(triggers, further string) string {
+	return `
+---
+apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata: {name: chat}
+spec:
+  scaleTargetRef: {name: chat}
+  triggers: [` + triggers + "]\n" + further
+}
+
+const (
+	onQueue = `{type: External, external: {metric: {name: queue_depth}, target: {type: AverageValue, averageValue: 30}}}`
+	onPods  = `{type: Pods, pods: {metric: {name: running}, target: {type: AverageValue, averageValue: 8}}}`
+	onCPU   = `{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}}`
+	cron    = `{type: cron, metadata: {start: 0 8 * * *, end: 0 18 * * *, timezone: UTC, desiredReplicas: "5"}}`
+)
+
+// onQuery is a prometheus trigger; the threshold and further fields follow its query.
+func onQuery(query, further string) string {
+	return `{type: prometheus, metadata: {serverAddress: "http://u:secret@prom:9090", query: '` + query + `', ` + further + "}}"
+}
+
+func convert(t *testing.T, rules, manifests string, series ...string) adopt.Conversion {
+	t.Helper()
+	cfg := adopt.ConvertConfig{TenantLabel: "namespace", Series: series}
+	if rules != "" {
+		var err error
+		if cfg.Rules, err = adopt.ReadRules("rules.yaml", []byte(rules)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found := &adopt.Objects{}
+	found.AddManifest("all.yaml", []byte(manifests), "team", adopt.AutoscalerKinds())
+	return adopt.Convert(cfg, found)
+}
+
+// Each metric becomes a Forecast, or it is left out with what to do.
+func TestConvert(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		manifests string
+		// converted are the objects in order, with texts of their manifests and reasons; leftOut texts of what is left out.
+		converted, written, leftOut []string
+	}{
+		"an HPA with several metrics": {
+			manifests: hpaOf("chat", onQueue+","+onPods+","+onCPU),
+			converted: []string{
+				"Forecast team/chat-queue-depth", "Forecast team/chat-running", "HorizontalPodAutoscaler team/chat after",
+			},
+			written: []string{
+				`query: max(queue_depth{team="team"})`, "metric: queue_depth", "serve: Shadow", `target: "30"`,
+				`query: sum(sum by (pod) (vllm:num_requests_running{namespace="team",pod=~"chat-[a-z0-9]+-[a-z0-9]{5}"}))`,
+				"name: chat-running", "app: chat", "averageUtilization: 80",
+				"metrics[1] was the Pods metric running. The Forecast is its sum",
+				`Not every selector of the query has namespace="team"`,
+			},
+			leftOut: []string{"Resource metric: it is metrics-server's"},
+		},
+		"an object metric": {
+			manifests: hpaOf("chat", `{type: Object, object: {metric: {name: running}, describedObject: {apiVersion: v1, kind: Pod, `+
+				`name: chat-0}, target: {type: AverageValue, averageValue: 8}}}`),
+			converted: []string{"Forecast team/chat-running", "HorizontalPodAutoscaler team/chat after"},
+			written:   []string{`pod="chat-0"`},
+		},
+		"two HPAs of one workload": {
+			manifests: hpaOf("chat", onQueue) + strings.Replace(hpaOf("chat", onPods), "name: chat,", "name: other,", 1),
+			leftOut: []string{
+				"HorizontalPodAutoscaler team/chat: : the Deployment team/chat is of the HPAs chat and other: keep one",
+				"HorizontalPodAutoscaler team/other: : the Deployment",
+			},
+		},
+		"two HPAs that ask for one external metric": {
+			manifests: hpaOf("chat", onQueue) + hpaOf("code", onQueue),
+			leftOut:   []string{"team/chat: : the External metric queue_depth of the namespace team", "team/code: "},
+		},
+		"a metric without a rule": {
+			manifests: hpaOf("chat", strings.Replace(onQueue, "queue_depth", "other", 1)),
+			leftOut:   []string{"External metric other: no rule gives it"},
+		},
+		"a target of another type": {
+			manifests: hpaOf("chat", strings.Replace(onQueue, "type: AverageValue, averageValue", "type: Value, value", 1)),
+			leftOut:   []string{"its target is not of type AverageValue"},
+		},
+		"pods without a pattern": {
+			manifests: strings.Replace(hpaOf("chat", onPods), "kind: Deployment", "kind: Rollout", 1),
+			leftOut:   []string{"the names of its pods do not follow from the workload's"},
+		},
+		"selectors": {
+			manifests: hpaOf("chat", strings.Replace(onQueue, "queue_depth}", `queue_depth, selector: {matchLabels: {b: "2"}, `+
+				`matchExpressions: [{key: a, operator: In, values: ["1"]}]}}`, 1)) +
+				hpaOf("code", strings.Replace(onQueue, "queue_depth}", `queue_depth, selector: {matchExpressions: [{key: a, `+
+					`operator: In, values: ["1", "2"]}]}}`, 1)),
+			converted: []string{"Forecast team/chat-queue-depth"},
+			written:   []string{`max(queue_depth{a="1",b="2",team="team"})`},
+			leftOut:   []string{`its selector has more than one value of "a"`},
+		},
+		"an HPA that cannot be read, and KEDA's own": {
+			manifests: strings.Replace(hpaOf("chat", onQueue), "autoscaling/v2", "autoscaling/v1", 1) + strings.Replace(
+				hpaOf("keda", onQueue), "labels:", "ownerReferences: [{apiVersion: keda.sh/v1alpha1, kind: ScaledObject, name: x}], labels:", 1),
+			leftOut: []string{"it cannot be read: it is not of autoscaling/v2"},
+		},
+		"a prometheus trigger and a timetable": {
+			manifests: scaledObjectOf(onQuery(`sum(rate(requests{namespace=~"team"}[2m]))`, `threshold: "64"`)+","+cron, ""),
+			converted: []string{"Forecast team/chat-0", "ScaledObject team/chat after"},
+			written: []string{
+				`query: sum(rate(requests{namespace="team"}[2m]))`, "type: external-push", "forecast: chat-0", "kind: Deployment",
+				"http://prom:9090", "triggers[0] (prometheus) reads the Forecast chat-0",
+				`triggers[1] (cron) holds 5 replicas from "0 8 * * *" to "0 18 * * *", UTC.`,
+			},
+		},
+		"a timetable alone": {
+			manifests: scaledObjectOf(cron, ""),
+			leftOut:   []string{"ScaledObject team/chat: cron: triggers[0] (cron) holds 5 replicas"},
+		},
+		"a threshold that is no text": {
+			manifests: scaledObjectOf(onQuery("sum(a)", "threshold: 1"), ""),
+			leftOut:   []string{"it cannot be read"},
+		},
+		"several objects of one name": {
+			manifests: scaledObjectOf(onQuery("a offset 1w", `threshold: "1"`), "") + scaledObjectOf(onQuery("b", `threshold: "1"`), ""),
+			converted: []string{
+				"Forecast team/chat-0", "ScaledObject team/chat after", "Forecast team/chat-0-2", "ScaledObject team/chat after",
+			},
+			written: []string{"query: sum(a)", "query: sum(b)", "offset 1w is taken off the query", "forecast: chat-0-2"},
+		},
+		"triggers that are not converted": {
+			manifests: scaledObjectOf(strings.Join([]string{
+				onQuery("sum(a)", "threshold: many"), onQuery("sum(a)", `threshold: "1e9999999"`), onQuery("sum(", `threshold: "1"`),
+				onQuery("a + a offset 1w", `threshold: "1"`), "{type: cpu}", "{type: external, metadata: {forecast: x}}",
+				strings.Replace(onQuery("a", `threshold: "1"`), "{type:", "{metricType: Value, type:", 1),
+			}, ","), ""),
+			leftOut: []string{
+				"triggers[0] (prometheus): its threshold", "triggers[1] (prometheus): its threshold is not a quantity",
+				"triggers[2] (prometheus): its query is not PromQL", "triggers[3] (prometheus): its query computes from several operands",
+				"triggers[4] (cpu): it does not read a Prometheus", "triggers[6] (prometheus): its metricType is not AverageValue",
+			},
+		},
+		"a formula": {
+			manifests: scaledObjectOf(onQuery("sum(a)", `threshold: "1"`), "  advanced: {scalingModifiers: {formula: a + b}}\n"),
+			leftOut:   []string{"a formula computes from the triggers"},
+		},
+		"documents that are no autoscalers": {
+			manifests: "apiVersion: v1\nkind: Service\nmetadata: {name: x}\n---\nkind: List\nitems: []\n---\n" +
+				"kind: ScaledObject\nmetadata: {name: ../x}\n---\nkind: [\n",
+			leftOut: []string{"a list is not read", "its name or namespace is none that Kubernetes has", "is not YAML"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := convert(t, adapterRules, c.manifests)
+			var objects, leftOut []string
+			var text strings.Builder
+			for _, d := range got.Converted {
+				object := d.Object
+				if d.After {
+					object += " after"
+				}
+				objects = append(objects, object)
+				text.WriteString(d.Manifest + strings.Join(d.Why, "\n") + "\n")
+			}
+			for _, l := range got.LeftOut {
+				leftOut = append(leftOut, l.Object+": "+l.Metric+": "+l.Reason)
+			}
+			if strings.Join(objects, ", ") != strings.Join(c.converted, ", ") || len(leftOut) != len(c.leftOut) {
+				t.Fatalf("converted %q, want %q; left out %q, want %q", objects, c.converted, leftOut, c.leftOut)
+			}
+			for i, want := range c.leftOut {
+				if !strings.Contains(leftOut[i], want) {
+					t.Errorf("left out %q, want %q", leftOut[i], want)
+				}
+			}
+			for _, want := range c.written {
+				if !strings.Contains(text.String(), want) {
+					t.Errorf("%q is missing:\n%s", want, text.String())
+				}
+			}
+			if strings.Contains(text.String(), "secret") {
+				t.Errorf("a password is written:\n%s", text.String())
+			}
+		})
+	}
+}
+
+// Of several rules the one of a series that exists counts; one whose series is not known does not.
+func TestConvertBySeries(t *testing.T) {
+	t.Parallel()
+	const twice = `
+externalRules:
+- {seriesQuery: a_total, name: {matches: ^.*$, as: queue_depth}, metricsQuery: "sum(<<.Series>>{<<.LabelMatchers>>})", resources: {namespaced: false}}
+- {seriesQuery: b_total, name: {matches: ^.*$, as: queue_depth}, metricsQuery: "sum(<<.Series>>{<<.LabelMatchers>>})", resources: {namespaced: false}}
+`
+	const several = "several rules may give it, externalRules[0] from the series a_total, " +
+		"externalRules[1] from the series b_total"
+	got := convert(t, twice, hpaOf("chat", onQueue))
+	if len(got.LeftOut) != 1 || !strings.Contains(got.LeftOut[0].Reason, several) {
+		t.Errorf("left out %+v", got.LeftOut)
+	}
+	got = convert(t, twice, hpaOf("chat", onQueue), "b_total", "c_total")
+	if len(got.LeftOut) > 0 || len(got.Converted) != 1 ||
+		!strings.Contains(got.Converted[0].Manifest, "query: sum(b_total)") {
+		t.Errorf("converted %+v, left out %+v", got.Converted, got.LeftOut)
+	}
+}
+
+// A rule that prometheus-adapter could not apply is left out, and the others stay.
+func TestConvertBrokenRules(t *testing.T) {
+	t.Parallel()
+	got := convert(t, `
+resourceRules: {cpu: {}}
+rules:
+- {seriesQuery: "a{", metricsQuery: x}
+- {seriesQuery: a, seriesFilters: [{is: x, isNot: y}], metricsQuery: x}
+- {seriesQuery: a, name: {matches: "("}, metricsQuery: x}
+- {seriesQuery: a, name: {matches: "(a)(b)"}, metricsQuery: x}
+- {seriesQuery: a, resources: {template: "<<"}, metricsQuery: x}
+- {seriesQuery: a}
+- {seriesQuery: a, metricsQuery: "<<range .Series>>x<<end>>"}
+- {seriesQuery: a, metricsQuery: a}
+`, "")
+	want := []string{
+		"its seriesQuery is not a selector",
+		"a filter of seriesFilters is not one regular expression",
+		"its name.matches: ",
+		"its name.as is missing",
+		"its resources.template: ",
+		"its metricsQuery is missing",
+		"its metricsQuery: ",
+		"CPU and memory are not Forewarm's",
+	}
+	if len(got.LeftOut) != len(want) {
+		t.Fatalf("left out %+v", got.LeftOut)
+	}
+	for i, l := range got.LeftOut {
+		if !strings.Contains(l.Reason, want[i]) {
+			t.Errorf("%s: %q, want %q", l.Object, l.Reason, want[i])
+		}
+	}
+}
+
+// A configuration is read from its own file, or from the ConfigMap with it; there is one.
+func TestReadRules(t *testing.T) {
+	t.Parallel()
+	inMap := "kind: ConfigMap\ndata: {config.yaml: 'rules: [{seriesQuery: a, metricsQuery: a}]'}\n"
+	for text, want := range map[string]string{
+		"": "0 configurations", inMap: "", inMap + "---\n" + adapterRules: "2 configurations", "kind: Service": "0 configurations",
+		"rules: [": "is not YAML", "rules: 5": "rules.yaml:1: rules: ", "kind: ConfigMap\ndata: {x: {y: z}}": "rules.yaml:1",
+		"rules: [" + strings.Repeat("{seriesQuery: a},", 1001) + "]": "1001 rules, at most 1000",
+		"kind: ConfigMap\ndata: {config.yaml: 'rules: ['}":           "is not YAML",
+	} {
+		_, err := adopt.ReadRules("rules.yaml", []byte(text))
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%.60q: %v, want %q", text, err, want)
+		}
+	}
+}
