@@ -94,7 +94,7 @@ func (m mutant) caughtBy(ctx context.Context, root string) (string, error) {
 		return "", err
 	}
 	if n := strings.Count(string(text), m.old); n != 1 {
-		return "", fmt.Errorf("%q occurs %d times, want once: mend mutants.tsv", m.old, n)
+		return "", fmt.Errorf("%q occurs %d times, want once: fix mutants.tsv", m.old, n)
 	}
 	folder, err := os.MkdirTemp("", "forewarm-mutant-")
 	if err != nil {
@@ -115,13 +115,13 @@ func (m mutant) caughtBy(ctx context.Context, root string) (string, error) {
 	}
 	own := "./" + filepath.Dir(m.file)
 	if out, err := goTool(ctx, root, "build", "-overlay", overlay, own); err != nil {
-		return "", fmt.Errorf("%q does not compile: mend mutants.tsv: %s", m.new, out)
+		return "", fmt.Errorf("%q does not compile: fix mutants.tsv: %s", m.new, out)
 	}
 	for _, where := range []struct {
 		name     string
 		packages []string
 	}{{"own", []string{own}}, {"others", dependents(m.file)}} {
-		args := []string{"test", "-overlay", overlay, "-vet=off", "-failfast", "-timeout", "5m"}
+		args := []string{"test", "-overlay", overlay, "-vet=off", "-failfast", "-timeout", "20m"}
 		out, err := goTool(ctx, root, append(args, where.packages...)...)
 		switch {
 		case err == nil:
