@@ -1,6 +1,7 @@
 package adopt
 
 import (
+	"github.com/forewarm/forewarm/pkg/api/parse"
 	"errors"
 	"fmt"
 	"maps"
@@ -190,24 +191,10 @@ func readRequest(h *autoscalingv2.HorizontalPodAutoscaler, m *autoscalingv2.Metr
 	if err != nil {
 		return q, err
 	}
-	q.set, err = labelSet(id.Selector)
-	return q, err
-}
-
-// labelSet is a selector as labels with one value each.
-func labelSet(s *metav1.LabelSelector) (map[string]string, error) {
-	set := map[string]string{}
-	if s == nil {
-		return set, nil
+	if q.set, err = parse.Selector(id.Selector); err != nil {
+		return q, fmt.Errorf("its selector is invalid: %w", err)
 	}
-	maps.Copy(set, s.MatchLabels)
-	for _, e := range s.MatchExpressions {
-		if _, twice := set[e.Key]; e.Operator != metav1.LabelSelectorOpIn || len(e.Values) != 1 || twice {
-			return nil, fmt.Errorf("its selector has more than one value of %.64q: write matchLabels", e.Key)
-		}
-		set[e.Key] = e.Values[0]
-	}
-	return set, nil
+	return q, nil
 }
 
 // forecast writes the Forecast that answers a request.

@@ -1,6 +1,7 @@
 package adopt
 
 import (
+	"github.com/forewarm/forewarm/pkg/api/parse"
 	"cmp"
 	"errors"
 	"fmt"
@@ -9,7 +10,6 @@ import (
 
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/promql/parser"
-	apiresource "k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -103,12 +103,10 @@ func (c *converter) trigger(f *v1alpha1.Forecast, s *scaled, t *trigger, from st
 			"write a Forecast of the demand itself, and remove the formula")
 	case t.MetricType != "" && t.MetricType != "AverageValue":
 		return errors.New("its metricType is not AverageValue: write the total that a replica sustains (docs/keda.md)")
-	case !v1alpha1.BoundedQuantity(t.Metadata["threshold"]):
-		return errors.New("its threshold is not a quantity: write for example 64")
 	}
-	target, err := apiresource.ParseQuantity(t.Metadata["threshold"])
+	target, err := parse.Quantity(t.Metadata["threshold"])
 	if err != nil {
-		return fmt.Errorf("its threshold: %w: write for example 64", err)
+		return fmt.Errorf("its threshold %w", err)
 	}
 	expr, err := parser.NewParser(parser.Options{}).ParseExpr(t.Metadata["query"])
 	if err != nil {

@@ -5,11 +5,11 @@
 package calendar
 
 import (
+	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"cmp"
 	"errors"
 	"fmt"
 	"iter"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -147,7 +147,7 @@ func (s *Event) checkKnowledge() error {
 		return errors.New("write one of atLeast, times, like and ignore")
 	case s.Times != 0 && !(s.Times >= 1/maxTimes && s.Times <= maxTimes):
 		return fmt.Errorf("times %v: write a number from %v to %v", s.Times, 1/maxTimes, maxTimes)
-	case s.AtLeast != 0 && !(s.AtLeast > 0 && s.AtLeast < math.MaxInt64/1000):
+	case s.AtLeast != 0 && !(s.AtLeast > 0 && s.AtLeast < hpa.MaxValue):
 		return fmt.Errorf("atLeast %v: write a demand above 0", s.AtLeast)
 	}
 	return nil

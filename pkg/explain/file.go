@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"github.com/forewarm/forewarm/pkg/api/parse"
 	"errors"
 	"fmt"
 	"math"
@@ -8,9 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	"github.com/forewarm/forewarm/pkg/offline/explain"
@@ -157,17 +156,14 @@ func listMetrics(names []string, uncomputed []explain.UncomputedMetric) string {
 
 // parseValue reads a quantity in milli-units, rounded up as the metrics API would.
 func parseValue(text string) (int64, error) {
-	const most = math.MaxInt64 / 1000
-	if v1alpha1.BoundedQuantity(text) {
-		if q, err := resource.ParseQuantity(text); err == nil {
-			if v := q.AsApproximateFloat64(); math.Abs(v) < most {
-				return q.MilliValue(), nil
-			}
-			const large = "--value %.64q is above the largest value of the metrics API, %.3g"
-			return 0, fmt.Errorf(large, text, float64(most))
-		}
+	q, err := parse.Quantity(text)
+	if err != nil {
+		return 0, fmt.Errorf("--value %w", err)
 	}
-	return 0, fmt.Errorf("--value %.64q is no quantity, write for example 180, 0.5 or 4k", text)
+	if v := q.AsApproximateFloat64(); !(math.Abs(v) < hpa.MaxValue) {
+		return 0, fmt.Errorf("--value %.64q is above the largest value of the metrics API, %.3g", text, float64(hpa.MaxValue))
+	}
+	return q.MilliValue(), nil
 }
 
 // byStatus is a metric's value by the HPA's status, in milli-units: the status has an AverageValue over the replicas.

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"github.com/forewarm/forewarm/pkg/api/parse"
 	"context"
 	"fmt"
 	"maps"
@@ -147,9 +148,9 @@ func selectorLabels(from *autoscaler.Source) map[string]string {
 	case from.Metric.Object != nil:
 		selector = from.Metric.Object.Metric.Selector
 	}
-	all, err := metav1.LabelSelectorAsMap(selector)
+	all, err := parse.Selector(selector)
 	if err != nil {
-		return nil // No view of a Forecast is asked for so.
+		return nil // Such a selector asks for no view of a Forecast.
 	}
 	// KEDA's own, which says whose metric it is.
 	delete(all, "scaledobject.keda.sh/name")

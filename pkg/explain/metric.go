@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"math"
 	"context"
 	"encoding/json"
 	"errors"
@@ -127,12 +128,11 @@ func (r *reader) get(
 
 // milliOf is a quantity in milli-units, cut to what there is.
 func milliOf(q *resource.Quantity) int64 {
-	const most = 1<<63 - 1
 	switch v := q.AsApproximateFloat64(); {
-	case v >= most/1000:
-		return most
-	case v <= -most/1000:
-		return -most
+	case v >= hpa.MaxValue:
+		return math.MaxInt64
+	case v <= -hpa.MaxValue:
+		return -math.MaxInt64
 	}
 	return q.MilliValue()
 }

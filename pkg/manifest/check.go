@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"github.com/forewarm/forewarm/pkg/api/parse"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -122,17 +123,14 @@ func (r *Reading) check(path string, n *yaml.Node, t reflect.Type) {
 	}
 }
 
-// quantity rejects what is not a quantity, and what must not be parsed (see v1alpha1.BoundedQuantity).
+// quantity rejects what is not a quantity.
 func (r *Reading) quantity(path string, n *yaml.Node) {
 	if !r.scalar(path, n) {
 		return
 	}
-	if v1alpha1.BoundedQuantity(n.Value) {
-		if _, err := resource.ParseQuantity(n.Value); err == nil {
-			return
-		}
+	if _, err := parse.Quantity(n.Value); err != nil {
+		r.refuse(n, path, err.Error())
 	}
-	r.refuse(n, path, fmt.Sprintf("%.64q is not a quantity, write for example 64, 0.5 or 4k", n.Value))
 }
 
 func (r *Reading) checkKind(path string, n *yaml.Node, t reflect.Type) {

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"github.com/forewarm/forewarm/pkg/api/parse"
 	"cmp"
 	"errors"
 	"fmt"
@@ -9,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
@@ -145,7 +145,7 @@ func (r *reader) event(path *field.Path, e *v1alpha1.ForecastEvent) calendar.Eve
 	out.Ignored = e.Ignore
 	if e.AtLeast != "" {
 		digits := strings.TrimRight(e.AtLeast, "kMG")
-		q, err := resource.ParseQuantity(e.AtLeast)
+		q, err := parse.Quantity(e.AtLeast)
 		if _, plain := ParseDecimal(digits); !plain || err != nil || len(e.AtLeast) > 16 {
 			r.Invalid(path.Child("atLeast"), e.AtLeast, "write a demand above 0, for example \"400\" or \"12k\"")
 		}

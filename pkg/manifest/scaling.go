@@ -1,8 +1,8 @@
 package manifest
 
 import (
+	"github.com/forewarm/forewarm/pkg/api/parse"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -19,9 +19,6 @@ import (
 
 // MaxReplicas is the default of spec.scaling.maxReplicas: the largest number that the schema allows.
 const MaxReplicas = 1_000_000
-
-// maxTarget is the first target that overflows an HPA's quantity in thousandths.
-const maxTarget = math.MaxInt64 / 1000
 
 // autoscalers reads which autoscalers use the value: those of the cluster that refer to the object and scale its
 // workload, else spec.scaling. With variants, one autoscaler stands for those of all.
@@ -167,18 +164,19 @@ func (r *reader) replicaTarget(path *field.Path, quantity resource.Quantity) int
 	target := quantity.AsApproximateFloat64()
 	switch {
 	case !(target > 0):
-		const sustained = "write the demand that one replica sustains, a quantity above 0, for example \"4000\""
-		r.Invalid(path, quantity.String(), sustained)
-	case target < 0.001 || target >= maxTarget:
-		const unit = "an HPA can hold 0.001 to %.3g: state the demand in another unit"
-		r.Invalid(path, quantity.String(), unit, float64(maxTarget))
+		r.Invalid(path, quantity.String(),
+			"write the demand that one replica sustains, a quantity above 0, for example \"4000\"")
+	case target < 0.001 || target >= hpa.MaxValue:
+		r.Invalid(path, quantity.String(), "an HPA can hold 0.001 to %.3g: state the demand in another unit",
+			float64(hpa.MaxValue))
 	default:
 		return quantity.MilliValue()
 	}
 	return 0
 }
 
-// CheckQuantities rejects quantities that must not be parsed (see v1alpha1.BoundedQuantity). Call it before decoding.
+// CheckQuantities rejects an object whose quantities must not be parsed (see parse.Bounded). Call it
+// before the object is decoded.
 func CheckQuantities(object map[string]any) error {
 	for _, path := range [][]string{{"spec", "scaling", "target"}, {"spec", "scaling", "before", "target"}} {
 		if err := checkQuantity(object, path...); err != nil {
@@ -202,7 +200,7 @@ func CheckQuantities(object map[string]any) error {
 func checkQuantity(object map[string]any, path ...string) error {
 	text, found, err := unstructured.NestedString(object, path...)
 	// A target of another kind is the decoder's to refuse.
-	if err == nil && found && !v1alpha1.BoundedQuantity(text) {
+	if err == nil && found && !parse.Bounded(text) {
 		return fmt.Errorf("%s: %.64q is not a quantity, write for example 64, 0.5 or 4k", strings.Join(path, "."), text)
 	}
 	return nil

@@ -6,6 +6,19 @@ import (
 	"math"
 )
 
+// MaxValue is the first value whose thousandths overflow an int64. The HPA reads every metric in thousandths, so a larger value
+// would become a wrong number, although the metrics API can carry it.
+const MaxValue = math.MaxInt64 / 1000
+
+// Milli returns a value in thousandths, rounded up, so that a metric never asks for less than the value. It reports false for a value
+// that no metric can have: below 0, from MaxValue on, and NaN.
+func Milli(value float64) (milli int64, ok bool) {
+	if !(value >= 0 && value < MaxValue) {
+		return 0, false
+	}
+	return int64(math.Ceil(value * 1000)), true
+}
+
 // errNoPods means that the target's selector matches no pod, so that a Value target has nothing to multiply.
 var errNoPods = errors.New("no pods under the target's selector")
 

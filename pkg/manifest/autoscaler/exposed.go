@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"regexp"
 	"strings"
 	"time"
@@ -83,17 +82,14 @@ func averageValueSpec(
 	}, ""
 }
 
-// maxValue is the first value whose thousandths overflow an int64.
-const maxValue = math.MaxInt64 / 1000
-
 // parseAverageValue returns a target in thousandths, rounded up like the HPA's controller does, or why it is invalid.
 func parseAverageValue(target *resource.Quantity) (milli int64, problem string) {
 	switch {
 	case target == nil || target.Sign() <= 0:
 		return 0, "its averageValue is not above 0: write what one replica sustains"
-	case target.AsApproximateFloat64() >= maxValue:
+	case target.AsApproximateFloat64() >= hpa.MaxValue:
 		return 0, fmt.Sprintf("its averageValue is not below %.3g: state the demand in a larger unit",
-			float64(maxValue))
+			float64(hpa.MaxValue))
 	}
 	return target.MilliValue(), ""
 }
@@ -183,7 +179,7 @@ type OutlineMetric struct {
 	Query string
 }
 
-// unbounded matches quantities that must not be parsed, see v1alpha1.BoundedQuantity.
+// unbounded matches quantities that must not be parsed, see parse.Bounded.
 var unbounded = regexp.MustCompile(`"[-+.0-9]+[eE][-+]?\d{3,}"`)
 
 // OutlineOf reads an autoscaler as a cluster or a file has it.

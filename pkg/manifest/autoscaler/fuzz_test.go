@@ -1,6 +1,7 @@
 package autoscaler_test
 
 import (
+	"github.com/forewarm/forewarm/pkg/api/parse"
 	"encoding/json"
 	"math"
 	"strings"
@@ -10,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
@@ -82,7 +82,7 @@ func FuzzFromHPA(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var plain any
 		object := &autoscalingv2.HorizontalPodAutoscaler{}
-		// The API server has parsed every quantity before, see v1alpha1.BoundedQuantity.
+		// The API server has parsed every quantity before, see parse.Bounded.
 		if json.Unmarshal(data, &plain) != nil || !bounded(plain) || json.Unmarshal(data, object) != nil {
 			t.Skip("not an object that an API server would hand out")
 		}
@@ -106,7 +106,7 @@ func bounded(value any) bool {
 			}
 		}
 	case string:
-		return !strings.ContainsAny(v, "0123456789") || v1alpha1.BoundedQuantity(v)
+		return !strings.ContainsAny(v, "0123456789") || parse.Bounded(v)
 	}
 	return true
 }

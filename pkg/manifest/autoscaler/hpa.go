@@ -1,12 +1,11 @@
 package autoscaler
 
 import (
+	"github.com/forewarm/forewarm/pkg/api/parse"
 	"fmt"
-	"maps"
 	"strings"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
@@ -95,10 +94,12 @@ func resolveHPA(r *manifest.Reference, s *autoscalingv2.HorizontalPodAutoscalerS
 		r.Refused = fmt.Sprintf("a Forecast has no metric %.64q: write name: %s", m.id.Name, objectMetric)
 		return
 	}
-	selected, refused := selectorPairs(m.id.Selector)
-	if r.Refused = refused; refused == "" {
-		resolve(r, s, m, selected)
+	selected, err := parse.Selector(m.id.Selector)
+	if err != nil {
+		r.Refused = "its selector is invalid: " + err.Error()
+		return
 	}
+	resolve(r, s, m, selected)
 }
 
 // resolve sets how an autoscaler scales on one of its metrics under what it selects, or why it is refused.
@@ -114,8 +115,8 @@ func resolve(
 
 // aliasOf returns the alias that a metric asks for, and the view of its Forecast; nil where it asks for none.
 func aliasOf(m *hpaMetric) (alias *snapshot.Alias, view map[string]string) {
-	selected, refused := selectorPairs(m.id.Selector)
-	if m.source != hpa.External || refused != "" {
+	selected, err := parse.Selector(m.id.Selector)
+	if m.source != hpa.External || err != nil {
 		return nil, nil
 	}
 	return snapshot.AliasOf(m.id.Name, selected)
@@ -150,26 +151,4 @@ func unsupportedTargetType(given autoscalingv2.MetricTargetType) string {
 		return "its target of type Value multiplies the total demand by the ready pods: write type: AverageValue"
 	}
 	return fmt.Sprintf("its target is of type %.64q: write type: AverageValue", given)
-}
-
-// selectorPairs returns the labels and values of a metric's selector, or why it is refused. It must select one value for each key:
-// matchLabels, or In with one value.
-func selectorPairs(selector *metav1.LabelSelector) (selected map[string]string, refused string) {
-	if selector == nil {
-		return nil, ""
-	}
-	selected = make(map[string]string, len(selector.MatchLabels)+len(selector.MatchExpressions))
-	maps.Copy(selected, selector.MatchLabels)
-	for i := range selector.MatchExpressions {
-		e := &selector.MatchExpressions[i]
-		if e.Operator != metav1.LabelSelectorOpIn || len(e.Values) != 1 {
-			const several = "its selector is invalid: %.64q does not select a single value, write matchLabels"
-			return nil, fmt.Sprintf(several, e.Key)
-		}
-		if value, twice := selected[e.Key]; twice && value != e.Values[0] {
-			return nil, fmt.Sprintf("its selector is invalid: %.64q has two values, keep one", e.Key)
-		}
-		selected[e.Key] = e.Values[0]
-	}
-	return selected, ""
 }

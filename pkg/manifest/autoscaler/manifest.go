@@ -159,9 +159,9 @@ func (t *trigger) replicaTarget() (milli int64, refused string) {
 	switch {
 	case key != "":
 		value, err := strconv.ParseFloat(t.Metadata[key], 64)
-		if err != nil || !(value >= 0.001 && value < maxValue) {
+		if err != nil || !(value >= 0.001 && value < hpa.MaxValue) {
 			return 0, fmt.Sprintf("its %s %.64q is not from 0.001 to %.3g: write what one replica sustains",
-				key, t.Metadata[key], float64(maxValue))
+				key, t.Metadata[key], float64(hpa.MaxValue))
 		}
 		return int64(math.Trunc(value * 1000)), ""
 	case t.Metadata["forecast"] != "":

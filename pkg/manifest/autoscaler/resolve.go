@@ -134,7 +134,7 @@ func (s *Resolved) addServed(m *autoscalingv2.MetricSpec, source hpa.MetricType,
 
 // statusValue returns a value of the status in thousandths; nil where there is none.
 func statusValue(q *resource.Quantity) *int64 {
-	if q == nil || q.AsApproximateFloat64() >= maxValue || q.AsApproximateFloat64() <= -maxValue {
+	if q == nil || q.AsApproximateFloat64() >= hpa.MaxValue || q.AsApproximateFloat64() <= -hpa.MaxValue {
 		return nil
 	}
 	milli := q.MilliValue()

@@ -1,6 +1,7 @@
 package autoscaler
 
 import (
+	"github.com/forewarm/forewarm/pkg/api/parse"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -8,11 +9,9 @@ import (
 	"math"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "sigs.k8s.io/json"
 
-	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
@@ -104,7 +103,7 @@ func (t *trigger) forecast() string {
 }
 
 // decodeSpec decodes a spec from JSON: the converter of unstructured objects would truncate numbers. A tolerance is
-// checked before it is parsed, see v1alpha1.BoundedQuantity.
+// checked before it is parsed, see parse.Bounded.
 func decodeSpec(object *unstructured.Unstructured) (read scaledObject, ok bool) {
 	spec, found, err := unstructured.NestedFieldNoCopy(object.Object, "spec")
 	content, isMap := spec.(map[string]any)
@@ -114,7 +113,7 @@ func decodeSpec(object *unstructured.Unstructured) (read scaledObject, ok bool) 
 	for _, direction := range []string{"scaleUp", "scaleDown"} {
 		text, there, wrong := unstructured.NestedString(content,
 			"advanced", "horizontalPodAutoscalerConfig", "behavior", direction, "tolerance")
-		if wrong == nil && there && !v1alpha1.BoundedQuantity(text) {
+		if wrong == nil && there && !parse.Bounded(text) {
 			return scaledObject{}, false
 		}
 	}
@@ -194,14 +193,14 @@ func (t *trigger) target() (milli int64, refused string) {
 	if !stated {
 		return 0, ""
 	}
-	const example = "write for example 64, 0.5 or 4k"
-	if v1alpha1.BoundedQuantity(text) {
-		if quantity, err := resource.ParseQuantity(text); err == nil {
-			if value := quantity.AsApproximateFloat64(); value >= 0.0005 && value < maxValue {
-				return int64(math.Round(value * 1000)), ""
-			}
-			return 0, fmt.Sprintf("its target %.64q is not from 0.001 to %.3g, %s", text, float64(maxValue), example)
-		}
+	quantity, err := parse.Quantity(text)
+	if err != nil {
+		return 0, "its target " + err.Error()
 	}
-	return 0, fmt.Sprintf("its target %.64q is not a quantity, %s", text, example)
+	value := quantity.AsApproximateFloat64()
+	if !(value >= 0.0005 && value < hpa.MaxValue) {
+		return 0, fmt.Sprintf("its target %.64q is not from 0.001 to %.3g, write for example 64, 0.5 or 4k", text,
+			float64(hpa.MaxValue))
+	}
+	return int64(math.Round(value * 1000)), ""
 }

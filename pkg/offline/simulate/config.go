@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"cmp"
 	"errors"
 	"fmt"
@@ -56,9 +57,9 @@ func validateDemand(s forecast.Series) error {
 		return fmt.Errorf("demand: %w", err)
 	}
 	for i, v := range s.Values {
-		if v < 0 || v >= sim.MaxValue {
+		if v < 0 || v >= hpa.MaxValue {
 			return fmt.Errorf("demand: value %d is %v, want 0 or more and less than %v, or NaN for a gap; "+
-				"where it is too large, state it in a larger unit", i, v, float64(sim.MaxValue))
+				"where it is too large, state it in a larger unit", i, v, float64(hpa.MaxValue))
 		}
 	}
 	return nil

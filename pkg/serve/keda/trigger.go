@@ -1,6 +1,8 @@
 package keda
 
 import (
+	"github.com/forewarm/forewarm/pkg/api/parse"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"errors"
 	"fmt"
 	"maps"
@@ -10,10 +12,8 @@ import (
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	pb "github.com/forewarm/forewarm/pkg/serve/keda/externalscaler"
@@ -169,7 +169,7 @@ func (t *trigger) replicaTarget(newest *snapshot.Snapshot) (float64, error) {
 	case entry.Settings.Target != 0:
 		return 0, status.Errorf(codes.InvalidArgument,
 			"forecast %s: scaling.target %g is not from "+
-				"0.001 to %.3g: use another unit for the demand", t.forecast, entry.Settings.Target, float64(maxValue))
+				"0.001 to %.3g: use another unit for the demand", t.forecast, entry.Settings.Target, float64(hpa.MaxValue))
 	}
 	return 0, status.Errorf(codes.InvalidArgument,
 		"forecast %s does not specify the demand that one replica serves: set %s in the trigger's "+
@@ -186,17 +186,13 @@ func capacityOf(entry *snapshot.ForecastState, variant string) float64 {
 	return entry.Settings.Target
 }
 
-// maxValue is the first value whose thousandths overflow an int64. The HPA reads every metric in thousandths, so a
-// larger one would become a wrong number.
-const maxValue = math.MaxInt64 / 1000
-
-// checkCarriable refuses a value that no metric can have: below 0, from maxValue on, and NaN.
+// checkCarriable refuses a value that no metric can have, see [hpa.Milli].
 func checkCarriable(value float64) error {
-	if value >= 0 && value < maxValue {
+	if _, ok := hpa.Milli(value); ok {
 		return nil
 	}
 	return fmt.Errorf("value %g cannot be a metric: want 0 to %.3g, use a larger unit for the demand",
-		value, float64(maxValue))
+		value, float64(hpa.MaxValue))
 }
 
 // ceilThousandths rounds a demand up to the metric's resolution, so that it never asks for less than the forecast.
@@ -207,17 +203,13 @@ func ceilWhole(value float64) int64 { return int64(math.Ceil(value)) }
 
 // parseQuantity parses a demand in the notation of an HPA's targets: 64, 0.5, 500m, 4k, 1e3.
 func parseQuantity(key, text string) (float64, error) {
-	const example = "write for example 64, 0.5 or 4k"
-	if !v1alpha1.BoundedQuantity(text) {
-		return 0, fmt.Errorf("%s=%.64q is not a quantity, %s", key, text, example)
-	}
-	q, err := resource.ParseQuantity(text)
+	q, err := parse.Quantity(text)
 	if err != nil {
-		return 0, fmt.Errorf("%s=%.64q is not a quantity, %s", key, text, example)
+		return 0, fmt.Errorf("%s=%w", key, err)
 	}
 	value := math.Round(q.AsApproximateFloat64()*1000) / 1000
-	if !(value >= 0 && value < maxValue) {
-		return 0, fmt.Errorf("%s=%.64q is not from 0 to %.3g, %s", key, text, float64(maxValue), example)
+	if !(value >= 0 && value < hpa.MaxValue) {
+		return 0, fmt.Errorf("%s=%.64q is not from 0 to %.3g, write for example 64, 0.5 or 4k", key, text, float64(hpa.MaxValue))
 	}
 	return value, nil
 }

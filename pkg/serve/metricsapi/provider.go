@@ -1,10 +1,10 @@
 package metricsapi
 
 import (
+	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 	"time"
 
@@ -23,10 +23,6 @@ import (
 
 // MetricDemand is the one metric that describes a Forecast object.
 const MetricDemand = "demand"
-
-// maxValue is the first value whose thousandths overflow an int64. The HPA reads every metric in thousandths, so a
-// larger quantity would become a wrong number, although the API can carry it.
-const maxValue = math.MaxInt64 / 1000
 
 var _ provider.MetricsProvider = (*Provider)(nil)
 
@@ -78,13 +74,13 @@ func served(
 	if err != nil {
 		return servedMetric{}, statusError(entry.Key, err)
 	}
-	if !(answer.Value >= 0 && answer.Value < maxValue) {
+	milli, ok := hpa.Milli(answer.Value)
+	if !ok {
 		return servedMetric{}, statusError(entry.Key, fmt.Errorf("value %g cannot be a metric: want 0 to %.3g, "+
-			"use a larger unit for the demand", answer.Value, float64(maxValue)))
+			"use a larger unit for the demand", answer.Value, float64(hpa.MaxValue)))
 	}
 	return servedMetric{
-		// Rounded up, so that it never asks for less than the forecast.
-		value:     *resource.NewMilliQuantity(int64(math.Ceil(answer.Value*1000)), resource.DecimalSI),
+		value:     *resource.NewMilliQuantity(milli, resource.DecimalSI),
 		timestamp: metav1.Time{Time: answer.Time},
 		window:    int64(answer.Window / time.Second),
 		labels:    modelLabels(answer, selection),

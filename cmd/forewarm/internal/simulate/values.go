@@ -1,16 +1,15 @@
 package simulate
 
 import (
+	"github.com/forewarm/forewarm/pkg/core/hpa"
+	"github.com/forewarm/forewarm/pkg/api/parse"
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
 
@@ -89,18 +88,13 @@ func (*quantityFlag) Type() string { return "quantity" }
 
 // Set reads it.
 func (q *quantityFlag) Set(text string) error {
-	wrong := errors.New("write what one replica sustains, above 0, for example 64, 0.5 or 4k")
-	if !v1alpha1.BoundedQuantity(text) {
-		return wrong
-	}
-	read, err := resource.ParseQuantity(text)
+	read, err := parse.Quantity(text)
 	if err != nil {
-		return wrong
+		return errors.New("write what one replica sustains, above 0, for example 64, 0.5 or 4k")
 	}
 	value := read.AsApproximateFloat64()
-	const least, most = 0.001, math.MaxInt64 / 1000
-	if !(value >= least && value < most) {
-		return fmt.Errorf("want %v to %.3g, in a larger or smaller unit", least, float64(most))
+	if !(value >= 0.001 && value < hpa.MaxValue) {
+		return fmt.Errorf("want 0.001 to %.3g, in a larger or smaller unit", float64(hpa.MaxValue))
 	}
 	*q = quantityFlag(value)
 	return nil

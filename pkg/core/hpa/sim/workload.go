@@ -170,9 +170,6 @@ func hours(seconds float64) float64 { return seconds / time.Hour.Seconds() }
 // errNoValue is the error of an adapter without a value.
 var errNoValue = errors.New("no value is served")
 
-// MaxValue is the first value whose thousandths overflow.
-const MaxValue = math.MaxInt64 / 1000
-
 // deadBand is the one that values get past: that of the HPA with the replicas that are requested now.
 func (w *Workload) deadBand() hpa.DeadBand {
 	if !w.settings.passDeadBand {
@@ -192,11 +189,7 @@ func (w *Workload) observed() hpa.Observed {
 
 // milli is a value past the dead band in thousandths, rounded up as the adapter rounds it; ok is false of one that no adapter serves.
 func (w *Workload) milli(value float64) (milli int64, ok bool) {
-	value = w.deadBand().Pass(value)
-	if !(value >= 0 && value < MaxValue) {
-		return 0, false
-	}
-	return int64(math.Ceil(value * 1000)), true
+	return hpa.Milli(w.deadBand().Pass(value))
 }
 
 // sync is one pass of the controller.
