@@ -24,6 +24,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/kube/forecasts"
 	"github.com/forewarm/forewarm/pkg/kube/workloads"
 	"github.com/forewarm/forewarm/pkg/manifest"
+	"github.com/forewarm/forewarm/pkg/run"
 	"github.com/forewarm/forewarm/pkg/serve/keda"
 	"github.com/forewarm/forewarm/pkg/serve/keda/externalscaler"
 )
@@ -122,7 +123,7 @@ func testWork(t *testing.T, c *apiservertest.Cluster) {
 
 	stop := apiservertest.Background(t, objects.Run)
 	resign := apiservertest.Background(t, func(ctx context.Context) error {
-		return leadership.Run(ctx, func(ctx context.Context) { writer.Run(ctx, apiservertest.Clock{}) })
+		return leadership.Run(ctx, func(ctx context.Context) { writer.Run(ctx, run.WallClock{}) })
 	})
 	c.MustKubectl(t, "", "wait", "--namespace=inference", "--for=jsonpath={.status.state}=Pending", "--timeout=20s",
 		"forecast/llama-inflight")

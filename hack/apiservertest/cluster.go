@@ -198,22 +198,6 @@ func Background(tb testing.TB, work func(context.Context) error) (stop func()) {
 	return stop
 }
 
-// Clock is the machine's.
-type Clock struct{}
-
-// Now is the time.
-func (Clock) Now() time.Time { return time.Now() }
-
-// WaitUntil returns at t, or with the context's error before.
-func (Clock) WaitUntil(ctx context.Context, t time.Time) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(time.Until(t)):
-		return nil
-	}
-}
-
 // Differs is a check that a value is as wanted.
 func Differs[T comparable](what string, got, want T) string {
 	if got == want {

@@ -19,9 +19,9 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/forewarm/forewarm/pkg/kube/aggregation"
-	"github.com/forewarm/forewarm/pkg/kube/changes"
 	"github.com/forewarm/forewarm/pkg/kube/forecasts"
 	"github.com/forewarm/forewarm/pkg/kube/peers"
+	"github.com/forewarm/forewarm/pkg/run"
 )
 
 const (
@@ -32,7 +32,7 @@ const (
 
 // NewCluster returns the collectors that only a cluster has in addition to those of pools: who holds the API groups, when
 // certificates end, and whether replicas differ. They watch a server with three APIServices and the authority's Secret, which stops with the context.
-func NewCluster(ctx context.Context, clock changes.Clock) ([]prometheus.Collector, error) {
+func NewCluster(ctx context.Context, clock run.Clock) ([]prometheus.Collector, error) {
 	now := clock.Now()
 	issued, _, err := (&aggregation.Authority{}).Renew(now, aggregation.MinLifetimes*week)
 	if err != nil {

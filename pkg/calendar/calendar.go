@@ -5,7 +5,6 @@
 package calendar
 
 import (
-	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"cmp"
 	"errors"
 	"fmt"
@@ -19,6 +18,7 @@ import (
 	"github.com/teambition/rrule-go"
 
 	"github.com/forewarm/forewarm/pkg/core/event"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
 )
 
 // Event is an event as somebody wrote it.

@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"github.com/forewarm/forewarm/pkg/api/parse"
 	"errors"
 	"fmt"
 	"math"
@@ -9,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-
+	"github.com/forewarm/forewarm/pkg/api/parse"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	"github.com/forewarm/forewarm/pkg/offline/explain"
@@ -161,7 +160,8 @@ func parseValue(text string) (int64, error) {
 		return 0, fmt.Errorf("--value %w", err)
 	}
 	if v := q.AsApproximateFloat64(); !(math.Abs(v) < hpa.MaxValue) {
-		return 0, fmt.Errorf("--value %.64q is above the largest value of the metrics API, %.3g", text, float64(hpa.MaxValue))
+		return 0, fmt.Errorf("--value %.64q is above the largest value of the metrics API, %.3g", text,
+			float64(hpa.MaxValue))
 	}
 	return q.MilliValue(), nil
 }

@@ -1,11 +1,11 @@
 package explain
 
 import (
-	"math"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"

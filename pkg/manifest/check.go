@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"github.com/forewarm/forewarm/pkg/api/parse"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/forewarm/forewarm/pkg/api/parse"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
 

@@ -19,6 +19,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/run"
 )
 
 // FolderInterval is how often Run checks for changes.
@@ -83,7 +84,7 @@ func (f *Folder) Targets(time.Time) []refresh.Job { return f.state.Load().target
 func (f *Folder) Problems() []Problem { return f.state.Load().problems }
 
 // Run reloads at every interval until the context ends.
-func (f *Folder) Run(ctx context.Context, clock refresh.Clock) error {
+func (f *Folder) Run(ctx context.Context, clock run.Clock) error {
 	var before string
 	for {
 		if err := clock.WaitUntil(ctx, clock.Now().Add(FolderInterval)); err != nil {

@@ -209,10 +209,3 @@ func (c Config) Validate() error {
 	}
 	return errors.Join(problems...)
 }
-
-// Clock is the time for Run; Step takes the time as an argument.
-type Clock interface {
-	Now() time.Time
-	// WaitUntil returns at t, or with the context's error.
-	WaitUntil(ctx context.Context, t time.Time) error
-}

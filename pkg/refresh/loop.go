@@ -13,6 +13,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/run"
 )
 
 // Loop keeps the store up to date. Step and Run must not be called concurrently.
@@ -81,7 +82,7 @@ func (l *Loop) Step(ctx context.Context, now time.Time) *snapshot.Snapshot {
 }
 
 // Run steps at every multiple of the smallest step until the context ends, then waits for the queries in flight.
-func (l *Loop) Run(ctx context.Context, clock Clock) error {
+func (l *Loop) Run(ctx context.Context, clock run.Clock) error {
 	defer l.drain()
 	for {
 		begun := clock.Now()

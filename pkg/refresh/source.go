@@ -14,6 +14,7 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/run"
 )
 
 // Source fetches the history of a query.
@@ -286,7 +287,7 @@ type sourceClocks struct {
 }
 
 // askClocks reads the clocks of the sources where that is due. No step waits for it. Only Run calls it: a replay's time is not the present.
-func (l *Loop) askClocks(ctx context.Context, clock Clock, now time.Time) {
+func (l *Loop) askClocks(ctx context.Context, clock run.Clock, now time.Time) {
 	source, ok := l.source.(Clocked)
 	if !ok {
 		return
@@ -304,7 +305,7 @@ func (l *Loop) askClocks(ctx context.Context, clock Clock, now time.Time) {
 }
 
 // readClock reads the clock of one source.
-func (l *Loop) readClock(ctx context.Context, clock Clock, source Clocked, namespace string, ref SourceRef) {
+func (l *Loop) readClock(ctx context.Context, clock run.Clock, source Clocked, namespace string, ref SourceRef) {
 	log := l.log.With("source", ref.Name)
 	defer func() {
 		if fault := recover(); fault != nil {

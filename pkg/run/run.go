@@ -70,13 +70,20 @@ func Await(ctx context.Context, checks ...Check) error {
 	return nil
 }
 
+// Clock tells the time and waits for a time.
+type Clock interface {
+	Now() time.Time
+	// WaitUntil returns at t, or with the context's error before.
+	WaitUntil(ctx context.Context, t time.Time) error
+}
+
 // WallClock is the machine's clock.
 type WallClock struct{}
 
-// Now is the time.
+// Now implements Clock.
 func (WallClock) Now() time.Time { return time.Now() }
 
-// WaitUntil returns at t, or with the context's error before.
+// WaitUntil implements Clock.
 func (WallClock) WaitUntil(ctx context.Context, t time.Time) error {
 	timer := time.NewTimer(time.Until(t))
 	defer timer.Stop()

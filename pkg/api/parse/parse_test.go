@@ -18,7 +18,8 @@ func TestQuantity(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "many", "1,5", "1e-30000000", "1E+300", strings.Repeat("9", 33), "1 k", "NaN"} {
-		if q, err := parse.Quantity(text); err == nil || !strings.Contains(err.Error(), "is not a quantity, write for example") {
+		q, err := parse.Quantity(text)
+		if err == nil || !strings.Contains(err.Error(), "is not a quantity, write for example") {
 			t.Errorf("%s: %v, %v", text, q, err)
 		}
 	}

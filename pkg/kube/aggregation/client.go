@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/forewarm/forewarm/pkg/kube/changes"
+	"github.com/forewarm/forewarm/pkg/run"
 )
 
 // The keys of a client's Secret; its certificates of authorities are in CertificatesKey.
@@ -23,7 +24,7 @@ const (
 
 // KeepClient keeps a client certificate, and the certificates by which the client verifies Forewarm, in a Secret until the
 // context ends. The manifests create it, empty. Only the leader should call it.
-func (s *Secret) KeepClient(ctx context.Context, clock changes.Clock, namespace, name string, lifetime time.Duration) {
+func (s *Secret) KeepClient(ctx context.Context, clock run.Clock, namespace, name string, lifetime time.Duration) {
 	changed, said := changes.NewSignal(), ""
 	s.Subscribe(ctx, changed)
 	for ctx.Err() == nil {

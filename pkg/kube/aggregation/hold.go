@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/forewarm/forewarm/pkg/kube/changes"
+	"github.com/forewarm/forewarm/pkg/run"
 )
 
 // The fields of an APIService's spec by which the kube-apiserver verifies the server behind it.
@@ -57,7 +58,7 @@ type HoldConfig struct {
 // Hold keeps the APIServices of the groups until the context ends: it creates those that nobody holds, writes by which
 // certificates Forewarm is verified, lets go of those that lead elsewhere, and deletes those of groups that are not served.
 // It takes none from another server. Only the leader should call it, once it can serve.
-func (w *Groups) Hold(ctx context.Context, clock changes.Clock, config HoldConfig) {
+func (w *Groups) Hold(ctx context.Context, clock run.Clock, config HoldConfig) {
 	changed := changes.NewSignal()
 	w.changed.Subscribe(ctx, changed)
 	if config.Authority != nil {

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/util/cert"
 
 	"github.com/forewarm/forewarm/pkg/kube/changes"
+	"github.com/forewarm/forewarm/pkg/run"
 )
 
 // Leaf is this replica's serving certificate. Before the authority is known it is signed by an authority of its own, which
@@ -88,7 +89,7 @@ func (l *Leaf) NotAfter() time.Time {
 
 // Run signs a certificate when the authority is known or signs by another certificate, and before the certificate ends, until
 // the context ends.
-func (l *Leaf) Run(ctx context.Context, clock changes.Clock) error {
+func (l *Leaf) Run(ctx context.Context, clock run.Clock) error {
 	changed := changes.NewSignal()
 	l.secret.Subscribe(ctx, changed)
 	for ctx.Err() == nil {

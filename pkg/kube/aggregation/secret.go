@@ -19,6 +19,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/kube/changes"
 	"github.com/forewarm/forewarm/pkg/kube/informer"
+	"github.com/forewarm/forewarm/pkg/run"
 )
 
 // Secret is the Secret that holds the authority. The manifests create it, empty, so that no right to create Secrets is needed.
@@ -172,7 +173,7 @@ func (s *Secret) set(authority *Authority, err error) {
 // Fill writes the authority that this replica knows into a Secret that was emptied, and makes one if the Secret stays empty,
 // until the context ends. Every replica may: the first to write it wins. (The leader alone would not do: in a rolling update it
 // may be of a version without an authority, and stay until others are ready.)
-func (s *Secret) Fill(ctx context.Context, clock changes.Clock, lifetime time.Duration) {
+func (s *Secret) Fill(ctx context.Context, clock run.Clock, lifetime time.Duration) {
 	changed := changes.NewSignal()
 	s.Subscribe(ctx, changed)
 	var since time.Time // it is empty
@@ -203,7 +204,7 @@ func (s *Secret) isEmpty() bool {
 }
 
 // Keep renews the authority until the context ends. Only the leader should call it.
-func (s *Secret) Keep(ctx context.Context, clock changes.Clock, lifetime time.Duration) {
+func (s *Secret) Keep(ctx context.Context, clock run.Clock, lifetime time.Duration) {
 	changed := changes.NewSignal()
 	s.Subscribe(ctx, changed)
 	for ctx.Err() == nil {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
+
+	"github.com/forewarm/forewarm/pkg/run"
 )
 
 // Feed notifies its listeners of changes. The zero Feed has none. It is safe for concurrent use.
@@ -69,16 +71,10 @@ func (l *LastError) IsNew(err error) bool {
 	return err != nil && *l != before
 }
 
-// Clock is the time, and waits for it.
-type Clock interface {
-	Now() time.Time
-	WaitUntil(ctx context.Context, t time.Time) error
-}
-
 // Repeat takes a step, and another one an interval after its end, until the context ends. It reports an error that the
 // step before did not have.
 func Repeat(
-	ctx context.Context, clock Clock, interval time.Duration, step func(now time.Time) error, report func(error),
+	ctx context.Context, clock run.Clock, interval time.Duration, step func(now time.Time) error, report func(error),
 ) {
 	var last LastError
 	for {
@@ -92,7 +88,7 @@ func Repeat(
 }
 
 // Wait returns at a notification, at a time, or when the context ends.
-func (s Signal) Wait(ctx context.Context, clock Clock, until time.Time) {
+func (s Signal) Wait(ctx context.Context, clock run.Clock, until time.Time) {
 	waiting, stop := context.WithCancel(ctx)
 	defer stop()
 	due := make(chan struct{})

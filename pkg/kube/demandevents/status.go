@@ -17,6 +17,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/kube/writes"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/run"
 )
 
 // The conditions of a DemandEvent and their reasons. docs/reference/conditions.md is generated from these comments.
@@ -88,7 +89,7 @@ func (w *StatusWriter) SetEvents(events writes.Events) { w.queue.SetEvents(event
 func (w *StatusWriter) Refused() *writes.Queue { return w.queue }
 
 // Run writes until the context ends.
-func (w *StatusWriter) Run(ctx context.Context, clock changes.Clock) {
+func (w *StatusWriter) Run(ctx context.Context, clock run.Clock) {
 	defer w.queue.Reset()
 	changes.Repeat(ctx, clock, interval, func(now time.Time) error { return w.Step(ctx, now) }, func(err error) {
 		w.watch.log.WarnContext(ctx, "cannot write the statuses of DemandEvents, retrying", "error", err)

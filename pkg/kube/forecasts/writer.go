@@ -17,6 +17,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/kube/changes"
 	"github.com/forewarm/forewarm/pkg/kube/writes"
+	"github.com/forewarm/forewarm/pkg/run"
 )
 
 // The intervals of writing. Numbers change with every sample, and are written once a minute, those of a thousand
@@ -65,7 +66,7 @@ func (w *StatusWriter) Refused() *writes.Queue { return w.queue }
 
 // Run writes until the context ends. It compares with the status in the cluster, also with one that another replica
 // wrote.
-func (w *StatusWriter) Run(ctx context.Context, clock changes.Clock) {
+func (w *StatusWriter) Run(ctx context.Context, clock run.Clock) {
 	defer w.queue.Reset()
 	changes.Repeat(ctx, clock, stepInterval, func(now time.Time) error {
 		_, err := w.Step(ctx, now)

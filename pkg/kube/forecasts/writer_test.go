@@ -23,6 +23,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 	"github.com/forewarm/forewarm/pkg/kube/forecasts"
+	"github.com/forewarm/forewarm/pkg/run"
 )
 
 // noon is when the stories begin.
@@ -287,7 +288,7 @@ func start(t *testing.T, c *apiservertest.Cluster, name string, both *atomic.Boo
 			if other != nil && other.working.Load() {
 				both.Store(true)
 			}
-			writer.Run(ctx, apiservertest.Clock{})
+			writer.Run(ctx, run.WallClock{})
 		})
 	})
 	return r

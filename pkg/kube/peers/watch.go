@@ -19,6 +19,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/kube/changes"
 	"github.com/forewarm/forewarm/pkg/kube/forecasts"
+	"github.com/forewarm/forewarm/pkg/run"
 )
 
 const (
@@ -65,7 +66,7 @@ func New(cluster *rest.Config, lease forecasts.LeaseConfig, own func() Statement
 }
 
 // Run exchanges Statements until the context ends.
-func (w *Watch) Run(ctx context.Context, clock changes.Clock) {
+func (w *Watch) Run(ctx context.Context, clock run.Clock) {
 	changes.Repeat(ctx, clock, interval, func(now time.Time) error { return w.Step(ctx, now) }, func(err error) {
 		w.log.WarnContext(ctx, "the replicas cannot be compared, retrying", "error", err)
 	})

@@ -14,6 +14,7 @@ import (
 	"github.com/forewarm/forewarm/hack/processtest"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/kube/pools"
+	"github.com/forewarm/forewarm/pkg/run"
 )
 
 // TestCluster runs on one control plane, with the real watch and the real actuators. There are no controllers but ours: what
@@ -96,7 +97,7 @@ func (s *poolScene) lead(as *rest.Config, w *pools.Watch) (resign func()) {
 		Pools: w, Snapshots: &s.snapshots, Workloads: s.loads, Actuator: held,
 	}, quiet())
 	return apiservertest.Background(s, func(ctx context.Context) error {
-		keeper.Run(ctx, apiservertest.Clock{})
+		keeper.Run(ctx, run.WallClock{})
 		return nil
 	})
 }

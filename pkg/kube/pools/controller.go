@@ -17,6 +17,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/warmpool"
 	"github.com/forewarm/forewarm/pkg/kube/changes"
 	"github.com/forewarm/forewarm/pkg/kube/writes"
+	"github.com/forewarm/forewarm/pkg/run"
 )
 
 // Config has the intervals of a Controller. The zero value of a field means its default.
@@ -116,7 +117,7 @@ func (c *Controller) Refused() *writes.Queue { return c.queue }
 
 // Run takes steps until the context ends. It restores the state from the statuses, so that a new leader continues
 // where the previous one stopped.
-func (c *Controller) Run(ctx context.Context, clock changes.Clock) {
+func (c *Controller) Run(ctx context.Context, clock run.Clock) {
 	c.pools = map[types.UID]*poolState{}
 	defer c.metrics.Store(nil)
 	defer c.queue.Reset()

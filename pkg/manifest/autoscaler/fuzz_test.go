@@ -1,7 +1,6 @@
 package autoscaler_test
 
 import (
-	"github.com/forewarm/forewarm/pkg/api/parse"
 	"encoding/json"
 	"math"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	"github.com/forewarm/forewarm/pkg/api/parse"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"

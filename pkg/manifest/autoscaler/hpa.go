@@ -1,12 +1,12 @@
 package autoscaler
 
 import (
-	"github.com/forewarm/forewarm/pkg/api/parse"
 	"fmt"
 	"strings"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 
+	"github.com/forewarm/forewarm/pkg/api/parse"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"

@@ -1,13 +1,13 @@
 package simulate
 
 import (
-	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"cmp"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 )
 

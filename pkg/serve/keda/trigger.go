@@ -1,8 +1,6 @@
 package keda
 
 import (
-	"github.com/forewarm/forewarm/pkg/api/parse"
-	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"errors"
 	"fmt"
 	"maps"
@@ -14,7 +12,9 @@ import (
 	"google.golang.org/grpc/status"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/forewarm/forewarm/pkg/api/parse"
 	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	pb "github.com/forewarm/forewarm/pkg/serve/keda/externalscaler"
 )
@@ -209,7 +209,8 @@ func parseQuantity(key, text string) (float64, error) {
 	}
 	value := math.Round(q.AsApproximateFloat64()*1000) / 1000
 	if !(value >= 0 && value < hpa.MaxValue) {
-		return 0, fmt.Errorf("%s=%.64q is not from 0 to %.3g, write for example 64, 0.5 or 4k", key, text, float64(hpa.MaxValue))
+		return 0, fmt.Errorf("%s=%.64q is not from 0 to %.3g, write for example 64, 0.5 or 4k", key, text,
+			float64(hpa.MaxValue))
 	}
 	return value, nil
 }

@@ -1,7 +1,6 @@
 package metricsapi
 
 import (
-	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 

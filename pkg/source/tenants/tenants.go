@@ -16,6 +16,7 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/run"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
 
@@ -81,7 +82,7 @@ func (s *Sources) Close() {
 }
 
 // Run reads the file at every interval until the context ends.
-func (s *Sources) Run(ctx context.Context, clock refresh.Clock) error {
+func (s *Sources) Run(ctx context.Context, clock run.Clock) error {
 	var before string
 	for {
 		if err := clock.WaitUntil(ctx, clock.Now().Add(Interval)); err != nil {

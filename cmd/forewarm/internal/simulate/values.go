@@ -1,15 +1,14 @@
 package simulate
 
 import (
-	"github.com/forewarm/forewarm/pkg/core/hpa"
-	"github.com/forewarm/forewarm/pkg/api/parse"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
-
+	"github.com/forewarm/forewarm/pkg/api/parse"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
 
