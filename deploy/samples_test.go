@@ -143,7 +143,7 @@ func TestTheSamplesFit(t *testing.T) {
 				}
 				return
 			}
-			references := autoscaler.FromHPA(scaler)
+			references := autoscaler.References(autoscaler.FromHPA(scaler))
 			if len(references) != 1 || references[0].Refused != "" || references[0].Forecast.Name != forecast.Name ||
 				references[0].Forecast.Namespace != forecast.Namespace {
 				t.Fatalf("%+v is not on %s/%s", references, forecast.Namespace, forecast.Name)

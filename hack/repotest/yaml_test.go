@@ -72,7 +72,7 @@ func checkYAML(text string) error {
 		if err := yaml.UnmarshalStrict([]byte(text), &hpa); err != nil {
 			return err
 		}
-		return checkReferences(autoscaler.FromHPA(&hpa))
+		return checkReferences(autoscaler.References(autoscaler.FromHPA(&hpa)))
 	case kind == "Deployment":
 		return yaml.UnmarshalStrict([]byte(text), &appsv1.Deployment{})
 	case object["metrics"] != nil:
@@ -80,7 +80,7 @@ func checkYAML(text string) error {
 		if err := yaml.UnmarshalStrict([]byte(text), &hpa.Spec); err != nil {
 			return err
 		}
-		return checkReferences(autoscaler.FromHPA(&hpa))
+		return checkReferences(autoscaler.References(autoscaler.FromHPA(&hpa)))
 	case kind != nil:
 		return fmt.Errorf("no test knows objects of kind %v", kind)
 	case object["triggers"] != nil:
@@ -98,15 +98,15 @@ func checkTriggers(triggers any, byPrometheus bool) error {
 		"kind": "ScaledObject", "metadata": map[string]any{"name": "llama", "namespace": "inference"},
 		"spec": map[string]any{"scaleTargetRef": map[string]any{"name": "llama"}, "triggers": triggers},
 	}}
-	if !byPrometheus {
-		return checkReferences(autoscaler.FromScaledObject(object))
-	}
-	outline, err := autoscaler.OutlineOf(object)
+	read, err := autoscaler.FromScaledObject(object)
 	if err != nil {
 		return err
 	}
-	for i := range outline.Metrics {
-		if m := &outline.Metrics[i]; m.Refused != "" {
+	if !byPrometheus {
+		return checkReferences(autoscaler.References(read))
+	}
+	for i := range read.Metrics {
+		if m := &read.Metrics[i]; m.Refused != "" {
 			return fmt.Errorf("%s: %s", m, m.Refused)
 		}
 	}

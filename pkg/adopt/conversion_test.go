@@ -129,7 +129,7 @@ func TestConvert(t *testing.T) {
 					`operator: In, values: ["1", "2"]}]}}`, 1)),
 			converted: []string{"Forecast team/chat-queue-depth"},
 			written:   []string{`max(queue_depth{a="1",b="2",team="team"})`},
-			leftOut:   []string{`its selector has more than one value of "a"`},
+			leftOut:   []string{`"a" does not select a single value`},
 		},
 		"an HPA that cannot be read, and KEDA's own": {
 			manifests: strings.Replace(hpaOf("chat", onQueue), "autoscaling/v2", "autoscaling/v1", 1) + strings.Replace(
@@ -167,14 +167,14 @@ func TestConvert(t *testing.T) {
 				strings.Replace(onQuery("a", `threshold: "1"`), "{type:", "{metricType: Value, type:", 1),
 			}, ","), ""),
 			leftOut: []string{
-				"triggers[0] (prometheus): its threshold", "triggers[1] (prometheus): its threshold is not a quantity",
+				"triggers[0] (prometheus): its threshold", "triggers[1] (prometheus): its threshold \"1e9999999\" is not from 0.001",
 				"triggers[2] (prometheus): its query is not PromQL", "triggers[3] (prometheus): its query computes from several operands",
-				"triggers[4] (cpu): it does not read a Prometheus", "triggers[6] (prometheus): its metricType is not AverageValue",
+				"triggers[4] (cpu): it does not read a Prometheus", "triggers[6] (prometheus): its target of type Value",
 			},
 		},
 		"a formula": {
 			manifests: scaledObjectOf(onQuery("sum(a)", `threshold: "1"`), "  advanced: {scalingModifiers: {formula: a + b}}\n"),
-			leftOut:   []string{"a formula computes from the triggers"},
+			leftOut:   []string{"its scalingModifiers compute another value from its triggers"},
 		},
 		"documents that are no autoscalers": {
 			manifests: "apiVersion: v1\nkind: Service\nmetadata: {name: x}\n---\nkind: List\nitems: []\n---\n" +

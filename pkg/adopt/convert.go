@@ -20,6 +20,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/parse"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	"github.com/forewarm/forewarm/pkg/signal"
@@ -78,14 +79,14 @@ func Convert(cfg ConvertConfig, found *Objects) Conversion {
 	}
 	hpas := make([]*autoscalingv2.HorizontalPodAutoscaler, len(found.Objects))
 	for i, object := range found.Objects {
-		if object.GetKind() == autoscaler.KindScaledObject {
+		if object.GetKind() == hpa.KindScaledObject {
 			c.scaledObject(object)
 			continue
 		}
-		switch h, err := autoscaler.ReadHPA(object); {
+		switch h, err := autoscaler.DecodeHPA(object); {
 		case err != nil:
 			c.leave(objectName(object), "", "it cannot be read: "+err.Error()+": correct it")
-		case autoscaler.OwningScaledObject(h) == "": // Else its ScaledObject is converted.
+		case autoscaler.FromHPA(h).Owner == "": // Else its ScaledObject is converted.
 			hpas[i] = h
 			for _, what := range wants(h) {
 				c.askers[what] = append(c.askers[what], h.Name)

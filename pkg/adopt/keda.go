@@ -1,61 +1,39 @@
 package adopt
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/promql/parser"
+	apiresource "k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/forewarm/forewarm/pkg/api/parse"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
+	"github.com/forewarm/forewarm/pkg/manifest"
+	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
 
-// scaled is what is read of a ScaledObject.
-type scaled struct {
-	Spec scaledSpec `json:"spec"`
-}
-
-type scaledSpec struct {
-	ScaleTargetRef v1alpha1.TargetRef `json:"scaleTargetRef"`
-	Advanced       advanced           `json:"advanced"`
-	Triggers       []trigger          `json:"triggers"`
-}
-
-type advanced struct {
-	Modifiers modifiers `json:"scalingModifiers"`
-}
-
-type modifiers struct {
-	Formula string `json:"formula"`
-}
-
-type trigger struct {
-	Type       string            `json:"type"`
-	MetricType string            `json:"metricType"`
-	Metadata   map[string]string `json:"metadata"`
-}
-
 // scaledObject converts the triggers of a ScaledObject, and writes the one that reads the Forecasts.
 func (c *converter) scaledObject(object *unstructured.Unstructured) {
-	var s scaled
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &s); err != nil {
+	s, err := autoscaler.FromScaledObject(object)
+	if err != nil {
 		c.leave(objectName(object), "", "it cannot be read: "+err.Error()+": correct it")
 		return
 	}
 	edited := object.DeepCopy()
 	triggers, _, _ := unstructured.NestedSlice(edited.Object, "spec", "triggers") //nolint:errcheck // As read above.
 	var why, timetable []string
-	for i := range s.Spec.Triggers {
-		t := &s.Spec.Triggers[i]
-		what := fmt.Sprintf("triggers[%d] (%s)", i, t.Type)
-		switch t.Type {
+	for i := range s.Metrics {
+		t := &s.Metrics[i]
+		kind := strings.TrimSuffix(t.Kind, " trigger")
+		what := fmt.Sprintf("triggers[%d] (%s)", i, kind)
+		switch kind {
 		case "external", "external-push":
 		case "cron":
 			const learns = "%s holds %s replicas from %q to %q, %s. The Forecast learns what repeats in its history: keep the trigger " +
@@ -65,9 +43,11 @@ func (c *converter) scaledObject(object *unstructured.Unstructured) {
 		case "prometheus":
 			f := v1alpha1.Forecast{}
 			f.Namespace, f.Name = object.GetNamespace(), fmt.Sprintf("%s-%d", object.GetName(), i)
-			f.Spec.TargetRef = s.Spec.ScaleTargetRef
-			f.Spec.TargetRef.Kind = cmp.Or(f.Spec.TargetRef.Kind, "Deployment")
-			if err := c.trigger(&f, &s, t, objectName(object)+", "+what); err != nil {
+			f.Spec.TargetRef = v1alpha1.TargetRef{Kind: s.Workload.Kind, Name: s.Workload.Name}
+			if s.Workload.APIVersion != manifest.DefaultAPIVersion {
+				f.Spec.TargetRef.APIVersion = s.Workload.APIVersion
+			}
+			if err := c.trigger(&f, t, objectName(object)+", "+what); err != nil {
 				c.leave(objectName(object), what, err.Error())
 				continue
 			}
@@ -85,7 +65,7 @@ func (c *converter) scaledObject(object *unstructured.Unstructured) {
 			c.leave(objectName(object), what, "it does not read a Prometheus: leave it as it is")
 		}
 	}
-	if err := unstructured.SetNestedSlice(edited.Object, triggers, "spec", "triggers"); len(why) > 0 && err == nil {
+	if err = unstructured.SetNestedSlice(edited.Object, triggers, "spec", "triggers"); len(why) > 0 && err == nil {
 		c.after(object, edited.Object["spec"], append(why, timetable...))
 		return
 	}
@@ -96,18 +76,11 @@ func (c *converter) scaledObject(object *unstructured.Unstructured) {
 }
 
 // trigger writes the Forecast of a prometheus trigger.
-func (c *converter) trigger(f *v1alpha1.Forecast, s *scaled, t *trigger, from string) error {
-	switch {
-	case s.Spec.Advanced.Modifiers.Formula != "":
-		return errors.New("a formula computes from the triggers: " +
-			"write a Forecast of the demand itself, and remove the formula")
-	case t.MetricType != "" && t.MetricType != "AverageValue":
-		return errors.New("its metricType is not AverageValue: write the total that a replica sustains (docs/keda.md)")
+func (c *converter) trigger(f *v1alpha1.Forecast, t *hpa.AutoscalerMetric, from string) error {
+	if t.Refused != "" {
+		return errors.New(t.Refused + "; or write a Forecast of the demand by hand")
 	}
-	target, err := parse.Quantity(t.Metadata["threshold"])
-	if err != nil {
-		return fmt.Errorf("its threshold %w", err)
-	}
+	target := *apiresource.NewMilliQuantity(t.Target, apiresource.DecimalSI)
 	expr, err := parser.NewParser(parser.Options{}).ParseExpr(t.Metadata["query"])
 	if err != nil {
 		return fmt.Errorf("its query is not PromQL: %w: correct it", err)

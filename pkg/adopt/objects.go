@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/kube/client"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
@@ -44,7 +45,7 @@ type Kinds map[string]schema.GroupVersionResource
 
 // AutoscalerKinds are those that Convert reads.
 func AutoscalerKinds() Kinds {
-	return Kinds{autoscaler.KindHPA: autoscaler.HPAs(), autoscaler.KindScaledObject: autoscaler.ScaledObjects()}
+	return Kinds{hpa.KindHPA: autoscaler.HPAs(), hpa.KindScaledObject: autoscaler.ScaledObjects()}
 }
 
 // WorkloadKinds are those that Workloads reads.

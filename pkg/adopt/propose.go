@@ -1,6 +1,7 @@
 package adopt
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +18,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/verdict"
-	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 	"github.com/forewarm/forewarm/pkg/signal"
 	"github.com/forewarm/forewarm/pkg/signal/catalogue"
@@ -55,12 +55,12 @@ type Workload struct {
 	// Document is empty where there is none.
 	Document
 
-	ref      leadtime.Workload
-	query    string
-	gpus     int64
-	outlines []autoscaler.Outline
+	ref     leadtime.Workload
+	query   string
+	gpus    int64
+	scalers []*hpa.Autoscaler
 	// metric is the autoscaler's that is in the preset's unit; nil without one.
-	metric *autoscaler.OutlineMetric
+	metric *hpa.AutoscalerMetric
 }
 
 // ID names a workload in a line: NAMESPACE/KIND/NAME.
@@ -127,23 +127,32 @@ func recognize(ctx context.Context, cfg Config, w *Workload) error {
 func (w *Workload) readScaling() {
 	preset, err := signal.Lookup(w.Preset)
 	switch {
-	case err != nil || len(w.outlines) == 0:
+	case err != nil || len(w.scalers) == 0:
 		w.Scaling = "nothing scales it"
 		return
-	case len(w.outlines) > 1:
+	case len(w.scalers) > 1:
 		w.Scaling = strings.Join(w.ScaledBy, " and ") + " both scale it: keep one"
 		return
 	}
 	var others []string
-	for i := range w.outlines[0].Metrics {
-		m := &w.outlines[0].Metrics[i]
-		if m.Refused == "" && !preset.Counts(m.Query) {
-			m.Refused = "it does not count what " + w.Preset + " counts"
+	metrics := w.scalers[0].Metrics
+	if len(metrics) == 0 {
+		metrics = []hpa.AutoscalerMetric{hpa.DefaultMetric()}
+	}
+	for i := range metrics {
+		m := &metrics[i]
+		spec := w.specOn(m)
+		refused := m.Refused
+		if err := spec.Validate(); refused == "" && err != nil {
+			refused = strings.ReplaceAll(err.Error(), "\n", "; ")
+		}
+		if refused == "" && !preset.Counts(m.Query()) {
+			refused = "it does not count what " + w.Preset + " counts"
 		}
 		switch {
-		case m.Refused != "":
-			others = append(others, m.String()+": "+m.Refused)
-		case w.metric == nil || m.Spec.Metrics[0].Target < w.metric.Spec.Metrics[0].Target:
+		case refused != "":
+			others = append(others, m.String()+": "+refused)
+		case w.metric == nil || m.Target < w.metric.Target:
 			w.metric = m
 		}
 	}
@@ -151,6 +160,14 @@ func (w *Workload) readScaling() {
 	if w.metric != nil {
 		w.Scaling = "of " + w.ScaledBy[0] + ", on " + w.metric.String()
 	}
+}
+
+// specOn returns how the workload's autoscaler scales on the total demand by one of its metrics. The averageValue of a mean over the
+// pods is the demand for each replica, too.
+func (w *Workload) specOn(m *hpa.AutoscalerMetric) hpa.Spec {
+	total := *m
+	total.Source = cmp.Or(m.Source, hpa.External)
+	return w.scalers[0].SpecOf(&total)
 }
 
 // simulate simulates the workload on its history.
@@ -165,7 +182,7 @@ func simulate(ctx context.Context, cfg Config, w *Workload) error {
 		got, err = compare.Compare(ctx, compare.Config{
 			Demand:     demand,
 			Source:     w.Preset,
-			HPA:        w.metric.Spec,
+			HPA:        w.specOn(w.metric),
 			Autoscaler: w.ScaledBy[0],
 			Lead:       compare.LeadTime{Median: cfg.Lead},
 			Objective:  compare.DefaultBadHours,
@@ -203,7 +220,7 @@ func render(cfg Config, w *Workload) {
 		},
 	}
 	if w.metric != nil {
-		target, scaler := *resource.NewMilliQuantity(w.metric.Spec.Metrics[0].Target, resource.DecimalSI), &w.outlines[0]
+		target, scaler := *resource.NewMilliQuantity(w.metric.Target, resource.DecimalSI), w.scalers[0]
 		f.Spec.Scaling = &v1alpha1.Scaling{
 			Target: target, MinReplicas: &scaler.Min, MaxReplicas: &scaler.Max,
 			Before: &v1alpha1.BeforeScaling{Target: target, MinReplicas: max(scaler.Min, 1)},
@@ -238,7 +255,7 @@ func render(cfg Config, w *Workload) {
 func (w *Workload) withoutForewarm() string {
 	const target = "raised to just below what a replica sustains (60 for 64)."
 	field := "minReplicas"
-	if len(w.outlines) > 0 && strings.HasPrefix(w.outlines[0].Ref, autoscaler.KindScaledObject+"/") {
+	if len(w.scalers) > 0 && w.scalers[0].Kind == hpa.KindScaledObject {
 		field = "minReplicaCount"
 	}
 	minimum := "raise " + field + " to what a normal busy hour needs."
@@ -248,7 +265,7 @@ func (w *Workload) withoutForewarm() string {
 	case field == "minReplicaCount":
 		return "Keep " + w.metric.String() + ", with its threshold " + target +
 			" Let KEDA read Forewarm's value by a prometheus trigger, too, or " + minimum
-	case w.metric.Spec.Metrics[0].Source == hpa.External && !strings.HasPrefix(w.metric.Type, "Pods"):
+	case w.metric.Source == hpa.External:
 		return w.metric.String() + " comes from Forewarm once Forewarm serves External metrics: add a Pods metric of another adapter, or " +
 			minimum
 	}

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
@@ -39,13 +40,13 @@ func Workloads(found *Objects) []*Workload {
 			if err == nil && runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, f) == nil {
 				existing = append(existing, f)
 			}
-		case autoscaler.KindHPA, autoscaler.KindScaledObject:
-			switch outline, err := autoscaler.OutlineOf(object); {
+		case hpa.KindHPA, hpa.KindScaledObject:
+			switch scaler, err := autoscaler.FromObject(object); {
 			case err != nil:
 				found.Unread = append(found.Unread, objectName(object)+" is not read: "+err.Error())
-			case outline.Owner == "": // Otherwise its owner counts.
-				w := at(outline.Workload)
-				w.outlines, w.ScaledBy = append(w.outlines, outline), append(w.ScaledBy, outline.Ref)
+			case scaler.Owner == "": // Otherwise its owner counts.
+				w := at(scaler.Workload)
+				w.scalers, w.ScaledBy = append(w.scalers, scaler), append(w.ScaledBy, scaler.Ref())
 			}
 		default:
 			owner := metav1.GetControllerOf(object)

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"time"
 
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/explain"
 	"github.com/forewarm/forewarm/pkg/kube/aggregation"
@@ -242,10 +242,10 @@ func checkAutoscalers(ctx context.Context, d *Doctor, s *state) []Finding {
 		if ctx.Err() != nil {
 			break
 		}
-		h := &s.hpas[i]
+		h := s.hpas[i]
 		if missing := s.missingForecasts(h, external); len(missing) > 0 {
 			out = append(out, missing...)
-		} else if s.mayRead(h) && !reported[h.Namespace+"/"+autoscaler.OwningScaledObject(h)] {
+		} else if s.mayRead(h) && !reported[h.Namespace+"/"+h.Owner] {
 			out = append(out, d.explain(ctx, h)...)
 		}
 	}
@@ -254,14 +254,14 @@ func checkAutoscalers(ctx context.Context, d *Doctor, s *state) []Finding {
 
 // missingForecasts are the Forecasts that an HPA names and that are not there. external is whether External metrics are Forewarm's:
 // else they may be another server's.
-func (s *state) missingForecasts(h *autoscalingv2.HorizontalPodAutoscaler, external bool) []Finding {
-	resolved, err := autoscaler.ResolveHPA(h)
-	if err != nil || !s.knowsForecasts(h.Namespace) || autoscaler.OwningScaledObject(h) != "" {
+func (s *state) missingForecasts(h *hpa.Autoscaler, external bool) []Finding {
+	if !s.knowsForecasts(h.Namespace) || h.Owner != "" {
 		return nil
 	}
 	var out []Finding
-	for _, from := range resolved.Sources {
-		if from.Forecast == "" || s.reads(h, &from) || !from.Certain && !external {
+	for i := range h.Metrics {
+		from := &h.Metrics[i]
+		if from.Forecast == "" || s.reads(h, from) || !from.Certain && !external {
 			continue
 		}
 		out = append(out, Finding{
@@ -282,15 +282,20 @@ func (s *state) missingInTriggers(o *unstructured.Unstructured) []Finding {
 		return nil
 	}
 	var out []Finding
-	for _, r := range autoscaler.FromScaledObject(o) {
-		if slices.Contains(s.forecastsIn(o.GetNamespace()), r.Forecast.Name) {
+	read, err := autoscaler.FromScaledObject(o)
+	if err != nil {
+		return nil // KEDA says so.
+	}
+	for i := range read.Metrics {
+		named := read.Metrics[i].Forecast
+		if named == "" || slices.Contains(s.forecastsIn(o.GetNamespace()), named) {
 			continue
 		}
 		out = append(out, Finding{
 			Check:  "Autoscalers",
 			Level:  Error,
 			Object: "ScaledObject " + o.GetNamespace() + "/" + o.GetName(),
-			Message: "names the Forecast " + r.Forecast.Name + ", which does not exist in its namespace: KEDA gets no value, and keeps the " +
+			Message: "names the Forecast " + named + ", which does not exist in its namespace: KEDA gets no value, and keeps the " +
 				"replicas or applies the ScaledObject's fallback",
 			Remedy: "create the Forecast, or write the name of another into the trigger",
 		})
@@ -304,8 +309,8 @@ func (s *state) knowsForecasts(namespace string) bool {
 }
 
 // reads reports whether a metric of an HPA is a Forecast of its namespace, by its name or its alias.
-func (s *state) reads(h *autoscalingv2.HorizontalPodAutoscaler, from *autoscaler.Source) bool {
-	exposing, _ := from.Exposing(h.Namespace, s.forecasts)
+func (s *state) reads(h *hpa.Autoscaler, from *hpa.AutoscalerMetric) bool {
+	exposing, _ := autoscaler.Exposing(from, h.Namespace, s.forecasts)
 	return exposing != "" || slices.Contains(s.forecastsIn(h.Namespace), from.Forecast)
 }
 
@@ -320,24 +325,18 @@ func (s *state) forecastsIn(namespace string) (names []string) {
 }
 
 // mayRead reports whether an HPA has a metric of a Forecast of its namespace, or KEDA made it: its triggers are read later.
-func (s *state) mayRead(h *autoscalingv2.HorizontalPodAutoscaler) bool {
+func (s *state) mayRead(h *hpa.Autoscaler) bool {
 	if len(s.forecastsIn(h.Namespace)) == 0 {
 		return false
 	}
-	resolved, err := autoscaler.ResolveHPA(h)
-	if err != nil {
-		return true // Explaining it says why.
-	}
-	return autoscaler.OwningScaledObject(h) != "" ||
-		slices.ContainsFunc(resolved.Sources, func(from autoscaler.Source) bool {
-			return s.reads(h, &from)
-		})
+	return h.Owner != "" ||
+		slices.ContainsFunc(h.Metrics, func(m hpa.AutoscalerMetric) bool { return s.reads(h, &m) })
 }
 
 // explainTimeout bounds the explanation of one HPA, so that one that hangs leaves time for the others.
 const explainTimeout = 30 * time.Second
 
-func (d *Doctor) explain(ctx context.Context, h *autoscalingv2.HorizontalPodAutoscaler) []Finding {
+func (d *Doctor) explain(ctx context.Context, h *hpa.Autoscaler) []Finding {
 	const name = "Autoscalers"
 	ctx, cancel := context.WithTimeout(ctx, explainTimeout)
 	defer cancel()

@@ -8,9 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
-
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/kube/aggregation"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 )
@@ -56,10 +55,10 @@ func (d *Doctor) CheckHandover(ctx context.Context) (Handover, error) {
 	for i := range s.apiServices {
 		h.Findings = append(h.Findings, s.apiServices[i].handed(d.service(s), foreign))
 	}
-	for i := range s.hpas {
-		for j := range s.hpas[i].Spec.Metrics {
-			if f := s.answered(&s.hpas[i], &s.hpas[i].Spec.Metrics[j]); f.Message != "" {
-				f.Check, f.Object = "Metrics", "HPA "+s.hpas[i].Namespace+"/"+s.hpas[i].Name
+	for _, a := range s.hpas {
+		for i := range a.Metrics {
+			if f := s.answered(a, &a.Metrics[i]); f.Message != "" {
+				f.Check, f.Object = "Metrics", "HPA "+a.Namespace+"/"+a.Name
 				h.Findings = append(h.Findings, f)
 			}
 		}
@@ -85,28 +84,24 @@ func (a *apiService) handed(own aggregation.Service, foreign map[aggregation.Ser
 }
 
 // answered is whether a Forecast answers a metric of an HPA, with a value now. It is empty for metrics of neither group.
-func (s *state) answered(h *autoscalingv2.HorizontalPodAutoscaler, m *autoscalingv2.MetricSpec) Finding {
+func (s *state) answered(a *hpa.Autoscaler, m *hpa.AutoscalerMetric) Finding {
 	const convert = "apply what forewarm convert writes for it (docs/migrate.md)"
-	var named string
+	named := m.String()
 	switch {
-	case m.External != nil:
-		named = "External metric " + m.External.Metric.Name
-	case m.Pods != nil:
-		message := "Pods metric " + m.Pods.Metric.Name + ": Forewarm has no metrics of single pods"
-		return Finding{Level: Error, Message: message, Remedy: convert}
-	case m.Object != nil:
-		of := &m.Object.DescribedObject
-		named = fmt.Sprintf("Object metric %s of the %s %s", m.Object.Metric.Name, of.Kind, of.Name)
-	default:
+	case m.PerPod:
+		return Finding{Level: Error, Message: named + ": Forewarm has no metrics of single pods", Remedy: convert}
+	case m.Source == hpa.Object:
+		named += fmt.Sprintf(" of the %s %s", m.Described.Kind, m.Described.Name)
+	case m.Source == "":
 		return Finding{}
 	}
-	if owner := autoscaler.OwningScaledObject(h); owner != "" {
+	if a.Owner != "" {
 		return Finding{
-			Level: Error, Message: named + ": KEDA serves it, for the ScaledObject " + owner,
+			Level: Error, Message: named + ": KEDA serves it, for the ScaledObject " + a.Owner,
 			Remedy: "leave " + aggregation.External + " to KEDA, and use its external trigger (docs/keda.md)",
 		}
 	}
-	f := s.answering(h, m)
+	f := s.answering(a, m)
 	switch {
 	case f == nil:
 		return Finding{Level: Error, Message: named + ": no Forecast answers it", Remedy: convert}
@@ -124,20 +119,19 @@ func (s *state) answered(h *autoscalingv2.HorizontalPodAutoscaler, m *autoscalin
 }
 
 // answering is the Forecast that answers a metric of an HPA, by its name or by the alias that it exposes; nil without one.
-func (s *state) answering(h *autoscalingv2.HorizontalPodAutoscaler, m *autoscalingv2.MetricSpec) *v1alpha1.Forecast {
-	from := autoscaler.Source{Metric: m}
-	name, _ := from.Exposing(h.Namespace, s.forecasts)
+func (s *state) answering(a *hpa.Autoscaler, m *hpa.AutoscalerMetric) *v1alpha1.Forecast {
+	name, _ := autoscaler.Exposing(m, a.Namespace, s.forecasts)
 	if name == "" {
-		one := *h
-		one.Spec.Metrics = []autoscalingv2.MetricSpec{*m}
-		for _, ref := range autoscaler.FromHPA(&one) {
+		one := *a
+		one.Metrics = []hpa.AutoscalerMetric{*m}
+		for _, ref := range autoscaler.References(&one) {
 			if ref.Refused == "" {
 				name = ref.Forecast.Name
 			}
 		}
 	}
 	i := slices.IndexFunc(s.forecasts, func(f v1alpha1.Forecast) bool {
-		return f.Namespace == h.Namespace && f.Name == name
+		return f.Namespace == a.Namespace && f.Name == name
 	})
 	if i < 0 {
 		return nil

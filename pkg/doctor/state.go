@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/kube/aggregation"
 	"github.com/forewarm/forewarm/pkg/kube/client"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
@@ -49,7 +50,7 @@ type state struct {
 	apiServicesErr error
 	forecasts      []v1alpha1.Forecast
 	pools          []unstructured.Unstructured
-	hpas           []autoscalingv2.HorizontalPodAutoscaler
+	hpas           []*hpa.Autoscaler
 	scaledObjects  []unstructured.Unstructured
 	apiClock       measured
 	// findings are what could not be read.
@@ -89,7 +90,7 @@ func (d *Doctor) read(ctx context.Context) *state {
 	for _, object := range d.list(ctx, s, autoscaler.HPAs()) {
 		var h autoscalingv2.HorizontalPodAutoscaler
 		if runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &h) == nil {
-			s.hpas = append(s.hpas, h)
+			s.hpas = append(s.hpas, autoscaler.FromHPA(&h))
 		}
 	}
 	// Without KEDA a caller with few rights would be told that ScaledObjects are forbidden.

@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 
+	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/kube/client"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	"github.com/forewarm/forewarm/pkg/offline/explain"
@@ -31,7 +32,7 @@ import (
 type Config struct {
 	// Cluster is how the caller reaches the cluster, with the caller's own rights.
 	Cluster *rest.Config
-	// Namespace and Name of the autoscaler. With the Kind autoscaler.KindScaledObject it is the HPA that KEDA creates from
+	// Namespace and Name of the autoscaler. With the Kind hpa.KindScaledObject it is the HPA that KEDA creates from
 	// that ScaledObject; with any other Kind it is an HPA.
 	Namespace, Kind, Name string
 	// Lead is the time from "more replicas" to "ready" if no Forecast has it; 0 if unknown.
@@ -77,7 +78,7 @@ type reader struct {
 
 // reading is what was read of an HPA, one object after the other. What may not be read is noted, and not an error.
 type reading struct {
-	autoscaler.Resolved
+	explain.Input
 
 	hpa *autoscalingv2.HorizontalPodAutoscaler
 	// selector of the target's pods; empty if it could not be read.
@@ -117,7 +118,7 @@ func (r *reader) readOnce(ctx context.Context) (*reading, error) {
 		return nil, err
 	}
 	seen := &reading{hpa: h}
-	if seen.Resolved, err = autoscaler.ResolveHPA(h); err != nil {
+	if seen.Input, err = explain.FromAutoscaler(autoscaler.FromHPA(h)); err != nil {
 		return nil, fmt.Errorf("read HorizontalPodAutoscaler %s/%s: %w", h.Namespace, h.Name, err)
 	}
 	seen.Now = r.Now()
@@ -128,7 +129,7 @@ func (r *reader) readOnce(ctx context.Context) (*reading, error) {
 
 // readAutoscaler reads the HPA, or the one that KEDA makes of a ScaledObject.
 func (r *reader) readAutoscaler(ctx context.Context) (*autoscalingv2.HorizontalPodAutoscaler, error) {
-	if r.Kind != autoscaler.KindScaledObject {
+	if r.Kind != hpa.KindScaledObject {
 		return r.readHPA(ctx, r.Name)
 	}
 	object, err := r.readScaledObject(ctx, r.Name)
@@ -161,7 +162,6 @@ func (r *reader) readScaledObject(ctx context.Context, of string) (*unstructured
 
 // readOwner finds the ScaledObject of an HPA, and its triggers' Forecasts: KEDA calls the metric of trigger 2 s2-….
 func (r *reader) readOwner(ctx context.Context, s *reading) {
-	s.Owner = autoscaler.OwningScaledObject(s.hpa)
 	if s.Owner == "" {
 		return
 	}
@@ -170,13 +170,15 @@ func (r *reader) readOwner(ctx context.Context, s *reading) {
 		s.note("ScaledObject %s, and so the Forecasts of its triggers: %s", s.Owner, client.APIMessage(err))
 		return
 	}
-	forecasts := autoscaler.TriggerForecasts(object)
-	for i := range s.Spec.Metrics {
-		s.Sources[i].Forecast = ""
-		trigger := 0
-		_, err := fmt.Sscanf(s.Spec.Metrics[i].Name, "s%d-", &trigger)
-		if err == nil && trigger >= 0 && trigger < len(forecasts) {
-			s.Sources[i].Forecast, s.Sources[i].Certain = forecasts[trigger], true
+	var triggers []hpa.AutoscalerMetric
+	if owner, unread := autoscaler.FromScaledObject(object); unread == nil {
+		triggers = owner.Metrics
+	}
+	for i := range s.Metrics {
+		of, trigger := s.Metrics[i].Of, 0
+		of.Forecast = ""
+		if _, err := fmt.Sscanf(of.Name, "s%d-", &trigger); err == nil && trigger >= 0 && trigger < len(triggers) {
+			of.Forecast, of.Certain = triggers[trigger].Forecast, true
 		}
 	}
 }

@@ -17,8 +17,8 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
+	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/explain"
-	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	offline "github.com/forewarm/forewarm/pkg/offline/explain"
 )
 
@@ -102,7 +102,7 @@ func TestFromCluster(t *testing.T) {
 		warnings []string
 	}{
 		"healthy":       {cluster: "healthy"},
-		"of KEDA":       {cluster: "keda", kind: autoscaler.KindScaledObject, warnings: []string{"KEDA creates this HPA from ScaledObject llama"}},
+		"of KEDA":       {cluster: "keda", kind: hpa.KindScaledObject, warnings: []string{"KEDA creates this HPA from ScaledObject llama"}},
 		"two":           {cluster: "two", warnings: []string{"also scaled by HorizontalPodAutoscaler/other"}},
 		"covered":       {cluster: "covered", warnings: []string{"3 of the 5 pods created since"}},
 		"ailing":        {cluster: "ailing", warnings: []string{"from 40 to 99", "since 11:40 it stays at 120"}},
@@ -163,8 +163,8 @@ func TestFromClusterErrors(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ kind, want string }{
 		"nothing": {"", "read HorizontalPodAutoscaler inference/nothing: not found"},
-		"missing": {autoscaler.KindScaledObject, "read ScaledObject inference/missing: not found"},
-		"paused":  {autoscaler.KindScaledObject, "KEDA has created no HPA for ScaledObject inference/paused, or it is paused"},
+		"missing": {hpa.KindScaledObject, "read ScaledObject inference/missing: not found"},
+		"paused":  {hpa.KindScaledObject, "KEDA has created no HPA for ScaledObject inference/paused, or it is paused"},
 	} {
 		_, err := explain.FromCluster(t.Context(), explain.Config{
 			Cluster: clusterOf(t, "healthy", map[string]string{
@@ -265,8 +265,8 @@ func TestFromFile(t *testing.T) {
 		"no name":             {text: inFile + further, values: []string{"70"}, replicas: 3, wrong: `2 metrics that are computed (queue, tokens; not computed: cpu of type Resource), write NAME=VALUE`},
 		"an unknown name":     {text: inFile, values: []string{"x=70"}, replicas: 3, wrong: `"x=70": the file's autoscaler has no such metric that is computed (queue)`},
 		"twice":               {text: inFile, values: []string{"70", "queue=80"}, replicas: 3, wrong: `--value for "queue" is given twice`},
-		"no quantity":         {text: inFile, values: []string{"many"}, replicas: 3, wrong: `"many" is no quantity`},
-		"an endless quantity": {text: inFile, values: []string{"1e99999999"}, replicas: 3, wrong: "is no quantity"},
+		"no quantity":         {text: inFile, values: []string{"many"}, replicas: 3, wrong: `"many" is not a quantity`},
+		"an endless quantity": {text: inFile, values: []string{"1e99999999"}, replicas: 3, wrong: "is not a quantity"},
 		"too large":           {text: inFile, values: []string{"1e18"}, replicas: 3, wrong: "is above the largest value of the metrics API"},
 		"nothing computed": {
 			text: strings.Replace(inFile, "External, external: {metric: {name: queue}, target: {type: AverageValue, averageValue: \"10\"}}",

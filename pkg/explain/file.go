@@ -40,19 +40,27 @@ type AssumptionError struct{ error }
 
 // FromFile explains an autoscaler of a file.
 func FromFile(f *File) (*explain.Explanation, error) {
-	s, err := autoscaler.ResolveFile(f.Path, f.Data, f.Autoscaler)
+	all, err := autoscaler.Read(f.Path, f.Data)
 	if err != nil {
 		return nil, err
+	}
+	one, err := autoscaler.FindManifest(all, f.Autoscaler)
+	if err != nil {
+		return nil, err
+	}
+	s, err := explain.FromAutoscaler(&one.Autoscaler)
+	if err != nil {
+		return nil, one.Errorf("%s", strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 	if err := errors.Join(f.setScale(&s), f.setValues(&s)); err != nil {
 		return nil, AssumptionError{err}
 	}
 	s.Now, s.Lead = f.Now, f.Lead
-	return explain.Explain(&s.Input)
+	return explain.Explain(&s)
 }
 
 // setScale fills in the replicas.
-func (f *File) setScale(s *autoscaler.Resolved) error {
+func (f *File) setScale(s *explain.Input) error {
 	at, ready := f.Replicas, f.Ready
 	if at == Unset && s.Live != nil {
 		at = s.Live.Current
@@ -72,7 +80,7 @@ func (f *File) setScale(s *autoscaler.Resolved) error {
 }
 
 // setValues fills in the readings: those given, else those of the status.
-func (f *File) setValues(s *autoscaler.Resolved) error {
+func (f *File) setValues(s *explain.Input) error {
 	given, err := f.byName(s)
 	if err != nil {
 		return err
@@ -89,7 +97,7 @@ func (f *File) setValues(s *autoscaler.Resolved) error {
 			missing = append(missing, fmt.Sprintf("--value %s=180", name))
 			continue
 		}
-		s.Metrics[i] = explain.Metric{Reading: hpa.Reading{Values: []int64{milli}}, From: from}
+		s.Metrics[i].Reading, s.Metrics[i].From = hpa.Reading{Values: []int64{milli}}, from
 	}
 	if len(missing) > 0 {
 		return fmt.Errorf("values of metrics are missing: add %s", strings.Join(missing, " "))
@@ -98,7 +106,7 @@ func (f *File) setValues(s *autoscaler.Resolved) error {
 }
 
 // byName are the given values in milli-units. A value without a name is that of the only metric.
-func (f *File) byName(s *autoscaler.Resolved) (map[string]int64, error) {
+func (f *File) byName(s *explain.Input) (map[string]int64, error) {
 	names := make([]string, len(s.Spec.Metrics))
 	for i := range names {
 		names[i] = s.Spec.Metrics[i].Name
@@ -167,11 +175,11 @@ func parseValue(text string) (int64, error) {
 }
 
 // byStatus is a metric's value by the HPA's status, in milli-units: the status has an AverageValue over the replicas.
-func byStatus(s *autoscaler.Resolved, i int) (milli int64, found bool) {
-	if s.Live == nil || i >= len(s.Live.Readings) || s.Live.Readings[i] == nil {
+func byStatus(s *explain.Input, i int) (milli int64, found bool) {
+	if s.Metrics[i].InStatus == nil {
 		return 0, false
 	}
-	milli = *s.Live.Readings[i]
+	milli = *s.Metrics[i].InStatus
 	if s.Spec.Metrics[i].Type == hpa.AverageValue {
 		if n := int64(s.Live.Current); n > 0 && milli > math.MaxInt64/n {
 			return 0, false

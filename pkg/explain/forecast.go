@@ -13,10 +13,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
-	"github.com/forewarm/forewarm/pkg/api/parse"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/demand"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/kube/client"
@@ -24,8 +24,9 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
 
-// readForecast reads the outlook of the Forecast that a metric may name; nil if it is not Forewarm's.
-func (r *reader) readForecast(ctx context.Context, s *reading, from *autoscaler.Source) *explain.Forecast {
+// readForecast reads the outlook of the Forecast that a metric may name; nil where there is no such Forecast, and the metric
+// is somebody else's.
+func (r *reader) readForecast(ctx context.Context, s *reading, from *hpa.AutoscalerMetric) *explain.Forecast {
 	asked := selectorLabels(from)
 	o, err := r.readOutlook(ctx, from.Forecast)
 	if apierrors.IsNotFound(err) && !from.Certain { // A Forecast may expose the metric under this name.
@@ -33,7 +34,7 @@ func (r *reader) readForecast(ctx context.Context, s *reading, from *autoscaler.
 		if unread != nil && !apierrors.IsNotFound(unread) {
 			s.note("whether a Forecast exposes %s: %s", from.Forecast, client.APIMessage(unread))
 		}
-		if from.Forecast, asked = from.Exposing(r.Namespace, all); from.Forecast != "" {
+		if from.Forecast, asked = autoscaler.Exposing(from, r.Namespace, all); from.Forecast != "" {
 			o, err = r.readOutlook(ctx, from.Forecast)
 		}
 	}
@@ -52,7 +53,7 @@ func (r *reader) readForecast(ctx context.Context, s *reading, from *autoscaler.
 
 func (r *reader) readOutlook(ctx context.Context, forecast string) (*inspect.Outlook, error) {
 	var o inspect.Outlook
-	err := r.get(ctx, &o, "", nil, inspect.GroupName, inspect.Version, "namespaces", r.Namespace, inspect.Resource,
+	err := r.get(ctx, &o, "", "", inspect.GroupName, inspect.Version, "namespaces", r.Namespace, inspect.Resource,
 		forecast)
 	return &o, err
 }
@@ -139,22 +140,10 @@ func steepestRise(recent []inspect.Sample, within time.Duration) explain.Rise {
 }
 
 // selectorLabels is the view of the Forecast that a metric asks for.
-func selectorLabels(from *autoscaler.Source) map[string]string {
-	var selector *metav1.LabelSelector
-	switch {
-	case from.Metric == nil:
-	case from.Metric.External != nil:
-		selector = from.Metric.External.Metric.Selector
-	case from.Metric.Object != nil:
-		selector = from.Metric.Object.Metric.Selector
-	}
-	all, err := parse.Selector(selector)
-	if err != nil {
-		return nil // Such a selector asks for no view of a Forecast.
-	}
-	// KEDA's own, which says whose metric it is.
-	delete(all, "scaledobject.keda.sh/name")
-	return all
+func selectorLabels(from *hpa.AutoscalerMetric) map[string]string {
+	out := maps.Clone(from.Labels)
+	delete(out, "scaledobject.keda.sh/name") // KEDA's own, which says whose metric it is.
+	return out
 }
 
 func joinLabels(asked map[string]string) string {

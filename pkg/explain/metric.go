@@ -8,60 +8,56 @@ import (
 	"math"
 	"strings"
 
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	custom "k8s.io/metrics/pkg/apis/custom_metrics/v1beta2"
 	external "k8s.io/metrics/pkg/apis/external_metrics/v1beta1"
 
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/kube/client"
-	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
 
 // readMetric reads one metric and the Forecast behind it. One that the user may not read is taken from the HPA's status.
 func (r *reader) readMetric(ctx context.Context, s *reading, i int) {
-	m, from := &s.Spec.Metrics[i], &s.Sources[i]
-	values, group, err := r.readValues(ctx, from.Metric)
-	read := explain.Metric{Reading: hpa.Reading{Values: values}, From: group}
+	read := &s.Metrics[i]
+	values, group, err := r.readValues(ctx, read.Of)
+	read.Reading, read.From = hpa.Reading{Values: values}, group
 	if err != nil {
-		read = explain.Metric{Reading: hpa.Reading{Err: errors.New(client.APIMessage(err))}}
+		read.Reading, read.From = hpa.Reading{Err: errors.New(client.APIMessage(err))}, ""
 	}
 	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
-		if milli, found := byStatus(&s.Resolved, i); found {
-			read = explain.Metric{Reading: hpa.Reading{Values: []int64{milli}}, From: "the HPA's status"}
-			s.note("metric %s, the HPA's status is used instead: %s", m.Name, client.APIMessage(err))
+		if milli, found := byStatus(&s.Input, i); found {
+			read.Reading, read.From = hpa.Reading{Values: []int64{milli}}, "the HPA's status"
+			s.note("metric %s, the HPA's status is used instead: %s", read.Of.Name, client.APIMessage(err))
 		}
 	}
-	if from.Forecast != "" {
-		read.Forecast = r.readForecast(ctx, s, from)
+	if read.Of.Forecast != "" {
+		read.Forecast = r.readForecast(ctx, s, read.Of)
 	}
-	s.Metrics[i] = read
 }
 
 // readValues reads a metric from the API that serves it, in milli-units.
 func (r *reader) readValues(
-	ctx context.Context, m *autoscalingv2.MetricSpec,
+	ctx context.Context, m *hpa.AutoscalerMetric,
 ) (values []int64, group string, err error) {
-	if m.External != nil {
-		values, err = r.readExternal(ctx, m.External)
+	if m.Source == hpa.External {
+		values, err = r.readExternal(ctx, m)
 		return values, external.SchemeGroupVersion.Group, err
 	}
-	values, err = r.readObject(ctx, m.Object)
+	values, err = r.readObject(ctx, m)
 	return values, custom.SchemeGroupVersion.Group, err
 }
 
-func (r *reader) readExternal(ctx context.Context, m *autoscalingv2.ExternalMetricSource) ([]int64, error) {
+func (r *reader) readExternal(ctx context.Context, m *hpa.AutoscalerMetric) ([]int64, error) {
 	var list external.ExternalMetricValueList
-	err := r.get(ctx, &list, "labelSelector", m.Metric.Selector, external.SchemeGroupVersion.Group,
-		external.SchemeGroupVersion.Version, "namespaces", r.Namespace, m.Metric.Name)
-	switch {
-	case err != nil:
+	err := r.get(ctx, &list, "labelSelector", m.Selector, external.SchemeGroupVersion.Group,
+		external.SchemeGroupVersion.Version, "namespaces", r.Namespace, m.Name)
+	if err != nil {
 		return nil, err
-	case len(list.Items) == 0:
-		return nil, fmt.Errorf("no value of %s is served", m.Metric.Name)
+	}
+	if len(list.Items) == 0 {
+		return nil, fmt.Errorf("no value of %s is served", m.Name)
 	}
 	values := make([]int64, len(list.Items))
 	for i := range list.Items {
@@ -70,8 +66,8 @@ func (r *reader) readExternal(ctx context.Context, m *autoscalingv2.ExternalMetr
 	return values, nil
 }
 
-func (r *reader) readObject(ctx context.Context, m *autoscalingv2.ObjectMetricSource) ([]int64, error) {
-	of := m.DescribedObject
+func (r *reader) readObject(ctx context.Context, m *hpa.AutoscalerMetric) ([]int64, error) {
+	of := m.Described
 	kind := schema.FromAPIVersionAndKind(of.APIVersion, of.Kind)
 	mapping, err := r.mapper.RESTMapping(kind.GroupKind())
 	if err != nil {
@@ -80,8 +76,8 @@ func (r *reader) readObject(ctx context.Context, m *autoscalingv2.ObjectMetricSo
 	var list custom.MetricValueList
 	for _, version := range []string{custom.SchemeGroupVersion.Version, "v1beta1"} {
 		// Both versions have a value, and nothing else is read.
-		err = r.get(ctx, &list, "metricLabelSelector", m.Metric.Selector, custom.SchemeGroupVersion.Group, version,
-			"namespaces", r.Namespace, mapping.Resource.GroupResource().String(), of.Name, m.Metric.Name)
+		err = r.get(ctx, &list, "metricLabelSelector", m.Selector, custom.SchemeGroupVersion.Group, version,
+			"namespaces", r.Namespace, mapping.Resource.GroupResource().String(), of.Name, m.Name)
 		if err == nil || !apierrors.IsNotFound(err) {
 			break
 		}
@@ -90,14 +86,14 @@ func (r *reader) readObject(ctx context.Context, m *autoscalingv2.ObjectMetricSo
 	case err != nil:
 		return nil, err
 	case len(list.Items) != 1:
-		return nil, fmt.Errorf("%d values of %s are served, want 1", len(list.Items), m.Metric.Name)
+		return nil, fmt.Errorf("%d values of %s are served, want 1", len(list.Items), m.Name)
 	}
 	return []int64{milliOf(&list.Items[0].Value)}, nil
 }
 
 // get reads an object of an aggregated API.
 func (r *reader) get(
-	ctx context.Context, into any, parameter string, selector *metav1.LabelSelector, path ...string,
+	ctx context.Context, into any, parameter, selector string, path ...string,
 ) error {
 	for _, part := range path {
 		if part == "" || part == "." || part == ".." || strings.Contains(part, "/") {
@@ -105,12 +101,8 @@ func (r *reader) get(
 		}
 	}
 	request := r.clients.Discovery().RESTClient().Get().AbsPath(append([]string{"/apis"}, path...)...)
-	if selector != nil {
-		parsed, err := metav1.LabelSelectorAsSelector(selector)
-		if err != nil {
-			return err
-		}
-		request = request.Param(parameter, parsed.String())
+	if selector != "" {
+		request = request.Param(parameter, selector)
 	}
 	result := request.SetHeader("Accept", "application/json").Do(ctx)
 	if err := result.Error(); err != nil { // Raw alone would not have the server's words.

@@ -40,7 +40,7 @@ func TestWhatIsKeptOfALargeAutoscaler(t *testing.T) {
 				},
 			})
 		}
-		found := references(autoscaler.FromHPA(h))
+		found := references(autoscaler.References(autoscaler.FromHPA(h)))
 		return found.bounded()
 	}
 	if found := read(8, 4, "f"); len(*found) != 8 || (*found)[0].Refused != "" {

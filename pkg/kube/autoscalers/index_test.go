@@ -27,7 +27,9 @@ func TestReferencesAgainstAPlainIndex(t *testing.T) {
 		object := scaled()
 		object.SetName(name)
 		must(t, unstructured.SetNestedSlice(object.Object, triggers, "spec", "triggers"))
-		plain[name] = autoscaler.FromScaledObject(object)
+		read, err := autoscaler.FromScaledObject(object)
+		must(t, err)
+		plain[name] = autoscaler.References(read)
 		must(t, watch.ScaledObjects().Add(object))
 	}
 	for round := range 500 {

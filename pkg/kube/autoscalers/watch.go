@@ -17,12 +17,14 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/kube/informer"
 	"github.com/forewarm/forewarm/pkg/manifest"
@@ -71,19 +73,24 @@ func FromClients(clients kubernetes.Interface, objects dynamic.Interface, config
 	hpas := clients.AutoscalingV2().HorizontalPodAutoscalers(metav1.NamespaceAll)
 	scaledObjects := objects.Resource(autoscaler.ScaledObjects())
 	w.kinds = []*informer.Watch[references]{
-		kind(w, autoscaler.KindHPA, config, informer.From(hpas, clients, ""), autoscaler.FromHPA),
-		kind(w, autoscaler.KindScaledObject, config,
-			informer.From(scaledObjects, objects, ""), autoscaler.FromScaledObject),
+		kind(w, hpa.KindHPA, config, informer.From(hpas, clients, ""), autoscaler.FromHPA),
+		kind(w, hpa.KindScaledObject, config, informer.From(scaledObjects, objects, ""),
+			func(object *unstructured.Unstructured) *hpa.Autoscaler {
+				if read, err := autoscaler.FromScaledObject(object); err == nil {
+					return read
+				}
+				return &hpa.Autoscaler{} // KEDA cannot read it either.
+			}),
 	}
 	return w
 }
 
 // kind returns the watch of one kind of autoscaler.
 func kind[O runtime.Object](
-	w *Watch, name string, config Config, source cache.ListerWatcher, parse func(O) []manifest.Reference,
+	w *Watch, name string, config Config, source cache.ListerWatcher, parse func(O) *hpa.Autoscaler,
 ) *informer.Watch[references] {
 	read := func(object O) *references {
-		if out := references(parse(object)); len(out) > 0 {
+		if out := references(autoscaler.References(parse(object))); len(out) > 0 {
 			return out.bounded()
 		}
 		return nil

@@ -141,13 +141,15 @@ func (f *ForecastInCluster) readAutoscalers(ctx context.Context, client dynamic.
 	hpas, err := ListAll(ctx, client.Resource(autoscaler.HPAs()).Namespace(f.Key.Namespace))
 	var found []manifest.Reference
 	for i := range hpas {
-		if h, unread := autoscaler.ReadHPA(&hpas[i]); unread == nil {
-			found = append(found, autoscaler.FromHPA(h)...)
+		if a, unread := autoscaler.FromObject(&hpas[i]); unread == nil {
+			found = append(found, autoscaler.References(a)...)
 		}
 	}
 	scaled, failed := ListAll(ctx, client.Resource(autoscaler.ScaledObjects()).Namespace(f.Key.Namespace))
 	for i := 0; failed == nil && i < len(scaled); i++ {
-		found = append(found, autoscaler.FromScaledObject(&scaled[i])...)
+		if a, unread := autoscaler.FromObject(&scaled[i]); unread == nil {
+			found = append(found, autoscaler.References(a)...)
+		}
 	}
 	for i := range found {
 		if found[i].Forecast == f.Key {

@@ -83,7 +83,7 @@ func testAutoscaled(t *testing.T, c *apiservertest.Cluster) {
 	if err := yaml.Unmarshal([]byte(horizontal), &written); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(autoscaler.FromHPA(&written)[0].Spec, got.HPA); diff != "" {
+	if diff := cmp.Diff(autoscaler.References(autoscaler.FromHPA(&written))[0].Spec, got.HPA); diff != "" {
 		t.Error(diff)
 	}
 

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
@@ -33,7 +34,7 @@ func TestReferencesByAlias(t *testing.T) {
 		"{matchExpressions: [{key: queue, operator: In, values: [orders, payments]}]}": "-",
 		"{matchExpressions: [{key: queue, operator: NotIn, values: [payments]}]}":      "-",
 	} {
-		got := autoscaler.FromHPA(readHPA(t, onQueue(selector)))
+		got := fromHPA(readHPA(t, onQueue(selector)))
 		if len(got) != 1 || !strings.Contains(got[0].Refused, "selector is invalid") {
 			t.Fatalf("%s: %+v", selector, got)
 		}
@@ -68,23 +69,19 @@ func TestExposing(t *testing.T) {
 		at("newer", "inference", 0, "orders"), at("older", "inference", time.Hour, "orders"),
 		at("oldest", "other", 2*time.Hour, "orders"), at("payments", "inference", 0, "payments"),
 	}
-	resolved, err := autoscaler.ResolveHPA(readHPA(t, onQueue("{matchLabels: {queue: orders, late: \"0.05\"}}")))
-	if err != nil {
-		t.Fatal(err)
+	asking := func(selector string) *hpa.AutoscalerMetric {
+		return &autoscaler.FromHPA(readHPA(t, onQueue(selector))).Metrics[0]
 	}
-	name, view := resolved.Sources[0].Exposing("inference", all)
+	byLate := asking("{matchLabels: {queue: orders, late: \"0.05\"}}")
+	name, view := autoscaler.Exposing(byLate, "inference", all)
 	if diff := cmp.Diff(map[string]string{"late": "0.05"}, view); name != "older" || diff != "" {
 		t.Errorf("%s answers, %s", name, diff)
 	}
-	byHours, err := autoscaler.ResolveHPA(readHPA(t, onQueue("{matchLabels: {queue: orders, badHours: \"0.01\"}}")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	name, view = byHours.Sources[0].Exposing("inference", all)
+	name, view = autoscaler.Exposing(asking("{matchLabels: {queue: orders, badHours: \"0.01\"}}"), "inference", all)
 	if diff := cmp.Diff(map[string]string{"badHours": "0.01"}, view); name != "older" || diff != "" {
 		t.Errorf("%s answers, %s", name, diff)
 	}
-	if name, _ := resolved.Sources[0].Exposing("inference", all[2:]); name != "" {
+	if name, _ := autoscaler.Exposing(byLate, "inference", all[2:]); name != "" {
 		t.Errorf("%s answers", name)
 	}
 }
@@ -102,9 +99,9 @@ func TestTheSamplesCount(t *testing.T) {
 		return first
 	}
 	for name, references := range map[string][]manifest.Reference{
-		"hpa.yaml":          autoscaler.FromHPA(readHPA(t, read("hpa.yaml"))),
-		"hpa-object.yaml":   autoscaler.FromHPA(readHPA(t, read("hpa-object.yaml"))),
-		"scaledobject.yaml": autoscaler.FromScaledObject(readScaledObject(t, read("scaledobject.yaml"))),
+		"hpa.yaml":          fromHPA(readHPA(t, read("hpa.yaml"))),
+		"hpa-object.yaml":   fromHPA(readHPA(t, read("hpa-object.yaml"))),
+		"scaledobject.yaml": fromScaledObject(readScaledObject(t, read("scaledobject.yaml"))),
 	} {
 		if len(references) != 1 || references[0].Forecast != inflight {
 			t.Errorf("%s: %+v", name, references)

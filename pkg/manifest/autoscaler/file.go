@@ -1,44 +1,38 @@
 package autoscaler
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
-// Manifest is an autoscaler of a file, with all its metrics, whether they name a Forecast or not.
+// Manifest is an autoscaler of a file. Its Namespace is "default" where the file leaves it to kubectl.
 type Manifest struct {
+	hpa.Autoscaler
+
+	// File that it is in.
 	File string
-	// Namespace is empty where the file leaves it to kubectl.
-	Namespace string
-	// Ref is "HorizontalPodAutoscaler/llama" or "ScaledObject/llama".
-	Ref string
-	// Metrics in the order of the file.
-	Metrics []Metric
 
 	document manifest.RawDocument
 }
 
-// Metric is one metric that an autoscaler scales on.
-type Metric struct {
-	// Name of the metric, or of KEDA's trigger.
-	Name string
-	// Type in words: "External metric", "prometheus trigger".
-	Type string
-	// Spec is how the autoscaler scales on this metric alone.
-	Spec hpa.Spec
-	// Refused is why it cannot be simulated, and what to write instead; empty where it can.
-	Refused string
+// Errorf returns an error with the file, the line and the name of the autoscaler.
+func (w *Manifest) Errorf(format string, args ...any) error {
+	return w.document.Err(w.Ref() + ": " + fmt.Sprintf(format, args...))
 }
 
-// String is "External metric vllm-inflight".
-func (m *Metric) String() string { return m.Type + " " + m.Name }
-
 // Read reads the autoscalers of a file, YAML or JSON, with documents separated by ---. Unknown fields and API
-// versions are errors with their line. Documents of other kinds are skipped; it is an error if there is nothing else.
+// versions are errors with their line. Documents of other kinds are skipped; it is an error if there is nothing else. Unreadable parts
+// of a status count as absent.
 func Read(file string, data []byte) ([]Manifest, error) {
 	out, others, err := manifest.ReadKinds(file, data, readerOf)
 	if err == nil && len(out) == 0 {
@@ -48,16 +42,103 @@ func Read(file string, data []byte) ([]Manifest, error) {
 	return out, err
 }
 
+// readerOf returns how a document is read. Documents that are not autoscalers are skipped.
+func readerOf(d manifest.RawDocument) manifest.KindReader[Manifest] {
+	version, kind := d.Text("apiVersion"), d.Text("kind")
+	refused := func(format string, args ...any) manifest.KindReader[Manifest] {
+		return manifest.KindReader[Manifest]{Refused: fmt.Sprintf(format, args...)}
+	}
+	switch {
+	case kind == hpa.KindHPA && version == "autoscaling/v2":
+		return manifest.KindReader[Manifest]{Read: readHPAManifest}
+	case kind == hpa.KindHPA && version == "autoscaling/v1":
+		return refused("a HorizontalPodAutoscaler of autoscaling/v1 scales on the CPU alone: write apiVersion: " +
+			"autoscaling/v2 and an External metric of the total demand")
+	case kind == hpa.KindHPA:
+		return refused("apiVersion %.64q is not supported: write apiVersion: autoscaling/v2", version)
+	case kind == hpa.KindScaledObject && version == "keda.sh/v1alpha1":
+		return manifest.KindReader[Manifest]{Read: readScaledObjectManifest}
+	case kind == hpa.KindScaledObject:
+		return refused("apiVersion %.64q is not supported: write apiVersion: keda.sh/v1alpha1", version)
+	}
+	name := cmp.Or(d.Text("metadata", "name"), "?")
+	return manifest.KindReader[Manifest]{SkippedAs: cmp.Or(kind, "a document without kind") + "/" + name}
+}
+
+func readHPAManifest(d manifest.RawDocument) (Manifest, error) {
+	var read struct {
+		manifest.Header `json:",inline"`
+
+		Spec autoscalingv2.HorizontalPodAutoscalerSpec `json:"spec"`
+	}
+	if err := readInto(d, &read); err != nil {
+		return Manifest{}, err
+	}
+	// As "kubectl get -o yaml" prints it. The check removes what does not fit from the status.
+	var live struct {
+		manifest.Header `json:",inline"`
+
+		Spec   autoscalingv2.HorizontalPodAutoscalerSpec   `json:"spec"`
+		Status autoscalingv2.HorizontalPodAutoscalerStatus `json:"status"`
+	}
+	d.Check(reflect.TypeOf(live))
+	if err := d.Decode(&live); err != nil {
+		return Manifest{}, d.Err(err.Error())
+	}
+	return manifestOf(d, FromHPA(&autoscalingv2.HorizontalPodAutoscaler{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespaceOf(d), Name: d.Text("metadata", "name")},
+		Spec:       live.Spec, Status: live.Status,
+	})), nil
+}
+
+func readScaledObjectManifest(d manifest.RawDocument) (Manifest, error) {
+	var read struct {
+		manifest.Header `json:",inline"`
+
+		Spec scaledObject `json:"spec"`
+	}
+	if err := readInto(d, &read); err != nil {
+		return Manifest{}, err
+	}
+	return manifestOf(d, read.Spec.autoscaler(namespaceOf(d), d.Text("metadata", "name"))), nil
+}
+
+func namespaceOf(d manifest.RawDocument) string {
+	return cmp.Or(d.Text("metadata", "namespace"), metav1.NamespaceDefault)
+}
+
+func manifestOf(d manifest.RawDocument, a *hpa.Autoscaler) Manifest {
+	return Manifest{Autoscaler: *a, File: d.File, document: d}
+}
+
+// readInto decodes a document into an object of its kind.
+func readInto(d manifest.RawDocument, object any) error {
+	reading := d.Check(reflect.TypeOf(object).Elem())
+	problems := reading.Errs()
+	if d.Text("metadata", "name") == "" {
+		problems = append(problems, d.Err("metadata.name is missing: name the autoscaler"))
+	}
+	if _, found := reading.Lines["spec"]; !found {
+		problems = append(problems, d.Err("spec is missing: write scaleTargetRef and metrics"))
+	}
+	if err := errors.Join(problems...); err != nil {
+		return err
+	}
+	if err := d.Decode(object); err != nil {
+		return d.Err(err.Error())
+	}
+	return nil
+}
+
 // FindManifest returns the autoscaler with a name (with or without its kind) or, where that is empty, the only one.
 func FindManifest(all []Manifest, name string) (*Manifest, error) {
 	var found, known []string
 	var one *Manifest
 	for i := range all {
 		w := &all[i]
-		known = append(known, w.Ref)
-		_, own, _ := strings.Cut(w.Ref, "/")
-		if name == "" || name == own || name == w.Ref {
-			found, one = append(found, w.Ref), w
+		known = append(known, w.Ref())
+		if name == "" || name == w.Name || name == w.Ref() {
+			found, one = append(found, w.Ref()), w
 		}
 	}
 	switch {
@@ -71,19 +152,19 @@ func FindManifest(all []Manifest, name string) (*Manifest, error) {
 
 // SelectMetric returns the metric with a name or, where that is empty, the only one that can be simulated. The
 // largest proposal of an autoscaler's metrics wins, so the others can only add replicas.
-func (w *Manifest) SelectMetric(name string) (*Metric, error) {
+func (w *Manifest) SelectMetric(name string) (*hpa.AutoscalerMetric, error) {
 	if len(w.Metrics) == 0 {
-		return nil, w.errorf("has no metrics: write an External metric of the total demand, type AverageValue")
+		return nil, w.Errorf("has no metrics: write an External metric of the total demand, type AverageValue")
 	}
-	var found []*Metric
+	var found []*hpa.AutoscalerMetric
 	var names, refused []string
 	for i := range w.Metrics {
 		m := &w.Metrics[i]
 		names = append(names, m.Name)
-		switch {
+		switch why := w.notSimulated(m); {
 		case name != "" && m.Name != name:
-		case m.Refused != "":
-			refused = append(refused, m.String()+": "+m.Refused)
+		case why != "":
+			refused = append(refused, m.String()+": "+why)
 		default:
 			found = append(found, m)
 		}
@@ -93,16 +174,33 @@ func (w *Manifest) SelectMetric(name string) (*Metric, error) {
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) > 1 && name == "":
-		return nil, w.errorf("has %d metrics that can be simulated, name one: %s", len(found),
-			strings.Join(names, ", "))
+		return nil, w.Errorf(
+			"has %d metrics that can be simulated, name one: %s",
+			len(found),
+			strings.Join(names, ", "),
+		)
 	case len(found) > 1:
-		return nil, w.errorf("has two metrics %.64q: keep one", name)
+		return nil, w.Errorf("has two metrics %.64q: keep one", name)
 	case len(refused) > 0:
-		return nil, w.errorf("%s", strings.Join(refused, "; "))
+		return nil, w.Errorf("%s", strings.Join(refused, "; "))
 	}
-	return nil, w.errorf("no metric %.64q, its metrics are %s", name, strings.Join(names, ", "))
+	return nil, w.Errorf("no metric %.64q, its metrics are %s", name, strings.Join(names, ", "))
 }
 
-func (w *Manifest) errorf(format string, args ...any) error {
-	return w.document.Err(w.Ref + ": " + fmt.Sprintf(format, args...))
+// notSimulated returns why a metric cannot be simulated, and what to write instead; empty for one that can.
+func (w *Manifest) notSimulated(m *hpa.AutoscalerMetric) string {
+	switch {
+	case m.PerPod:
+		return "a mean over the pods depends on their number: write an External metric of the total demand, type AverageValue and " +
+			"the same averageValue"
+	case m.Refused != "":
+		return m.Refused
+	case m.Target == 0:
+		return "nothing says what one replica sustains: set target in its metadata"
+	}
+	spec := w.SpecOf(m)
+	if err := spec.Validate(); err != nil {
+		return strings.ReplaceAll(err.Error(), "\n", "; ")
+	}
+	return ""
 }

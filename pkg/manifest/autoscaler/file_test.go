@@ -21,17 +21,21 @@ const (
 	prometheus = `{type: prometheus, name: load, metadata: {serverAddress: "http://p:9090", query: sum(x), threshold: "64"}}`
 )
 
-// played is the one metric that a text means.
-func played(text, name, metric string) (*autoscaler.Metric, error) {
+// played is how the one metric that a text means is simulated.
+func played(text, name, metric string) (hpa.Spec, error) {
 	all, err := autoscaler.Read("hpa.yaml", []byte(text))
 	if err != nil {
-		return nil, err
+		return hpa.Spec{}, err
 	}
 	one, err := autoscaler.FindManifest(all, name)
 	if err != nil {
-		return nil, err
+		return hpa.Spec{}, err
 	}
-	return one.SelectMetric(metric)
+	m, err := one.SelectMetric(metric)
+	if err != nil {
+		return hpa.Spec{}, err
+	}
+	return one.SpecOf(m), nil
 }
 
 func TestRead(t *testing.T) {
@@ -50,7 +54,7 @@ func TestRead(t *testing.T) {
 			want := changed(
 				func(s *hpa.Spec) { s.Metrics[0].Name, s.Metrics[0].Source, s.Max = c.Played, c.Source, c.Max },
 			)
-			if diff := cmp.Diff(want, got.Spec); diff != "" {
+			if diff := cmp.Diff(want, got); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -83,9 +87,13 @@ func FuzzRead(f *testing.F) {
 			t.Fatalf("%d autoscalers and %v", len(all), err)
 		}
 		for i := range all {
-			for _, m := range all[i].Metrics {
-				if m.Refused == "" && m.Spec.Validate() != nil {
-					t.Fatalf("%+v: %v", m, m.Spec.Validate())
+			for j := range all[i].Metrics {
+				m, err := all[i].SelectMetric(all[i].Metrics[j].Name)
+				if err != nil {
+					continue
+				}
+				if spec := all[i].SpecOf(m); spec.Validate() != nil {
+					t.Fatalf("%+v: %v", m, spec.Validate())
 				}
 			}
 		}

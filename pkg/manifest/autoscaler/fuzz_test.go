@@ -13,7 +13,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/parse"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/manifest"
-	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 )
 
 // seeds are objects as JSON, which the fuzzer changes.
@@ -63,7 +62,7 @@ func FuzzFromScaledObject(f *testing.F) {
 		if json.Unmarshal(data, &object.Object) != nil {
 			t.Skip("not an object")
 		}
-		sound(t, autoscaler.FromScaledObject(object))
+		sound(t, fromScaledObject(object))
 	})
 }
 
@@ -86,7 +85,7 @@ func FuzzFromHPA(f *testing.F) {
 		if json.Unmarshal(data, &plain) != nil || !bounded(plain) || json.Unmarshal(data, object) != nil {
 			t.Skip("not an object that an API server would hand out")
 		}
-		sound(t, autoscaler.FromHPA(object))
+		sound(t, fromHPA(object))
 	})
 }
 

@@ -42,6 +42,11 @@ func readHPA(t *testing.T, text string) *autoscalingv2.HorizontalPodAutoscaler {
 	return object
 }
 
+// fromHPA are the references of an HPA to Forecasts.
+func fromHPA(h *autoscalingv2.HorizontalPodAutoscaler) []manifest.Reference {
+	return autoscaler.References(autoscaler.FromHPA(h))
+}
+
 var (
 	inflight = snapshot.Key{Namespace: "inference", Name: "llama-inflight"}
 	llama    = leadtime.Workload{Namespace: "inference", APIVersion: "apps/v1", Kind: "Deployment", Name: "llama"}
@@ -122,7 +127,7 @@ func TestFromHPA(t *testing.T) {
 			selecting(`{matchLabels: {late: "0.05", serve: shadow}}`), plain(),
 		},
 	} {
-		got := autoscaler.FromHPA(readHPA(t, c.text))
+		got := fromHPA(readHPA(t, c.text))
 		want := []manifest.Reference{
 			{Forecast: inflight, Autoscaler: "HorizontalPodAutoscaler/llama", Workload: llama, Spec: c.want},
 		}
@@ -141,11 +146,11 @@ func TestFromHPA(t *testing.T) {
 
 // One that asks for a model is calibrated for that model.
 func TestModelsThatAutoscalersAskFor(t *testing.T) {
-	hpas := autoscaler.FromHPA(readHPA(t, selecting("{matchLabels: {model: HoltWinters}}")))
+	hpas := fromHPA(readHPA(t, selecting("{matchLabels: {model: HoltWinters}}")))
 	if len(hpas) != 1 || hpas[0].Candidate != "holt-winters" || hpas[0].Refused != "" {
 		t.Fatalf("%+v", hpas)
 	}
-	choice := manifest.ChooseAutoscalers(append(hpas, autoscaler.FromHPA(readHPA(t, external(of64)))...), llama, 0)
+	choice := manifest.ChooseAutoscalers(append(hpas, fromHPA(readHPA(t, external(of64)))...), llama, 0)
 	var got []string
 	for _, s := range choice.Scalings {
 		got = append(got, s.Candidate)
@@ -153,7 +158,7 @@ func TestModelsThatAutoscalersAskFor(t *testing.T) {
 	if diff := cmp.Diff([]string{"holt-winters"}, got); diff != "" {
 		t.Errorf("of two metrics of one HPA (-want +got):\n%s", diff)
 	}
-	other := autoscaler.FromHPA(readHPA(t, external(of64)))
+	other := fromHPA(readHPA(t, external(of64)))
 	other[0].Autoscaler = "HorizontalPodAutoscaler/other"
 	choice = manifest.ChooseAutoscalers(append(hpas, other...), llama, 0)
 	want := []string{
@@ -173,7 +178,7 @@ func selecting(selector string) string {
 
 func TestRefusedHPAs(t *testing.T) {
 	for _, c := range casetest.Read[struct{ Name, Text, Want string }](t, "hpas.yaml") {
-		got := autoscaler.FromHPA(readHPA(t, c.Text))
+		got := fromHPA(readHPA(t, c.Text))
 		if len(got) != 1 || got[0].Forecast != inflight || !strings.Contains(got[0].Refused, c.Want) {
 			t.Errorf("%s: %+v, want %q", c.Name, got, c.Want)
 		}
@@ -182,9 +187,9 @@ func TestRefusedHPAs(t *testing.T) {
 
 // What is refused reads the value all the same: the model that it names is known.
 func TestRefusedMetricsNameTheirModel(t *testing.T) {
-	of := autoscaler.FromHPA(readHPA(t, selecting(`{matchLabels: {model: SES, horizon: 10m}}`)))
-	of = append(of, autoscaler.FromHPA(readHPA(t, selecting(`{matchLabels: {model: ses, quantile: "0.5"}}`)))...)
-	of = append(of, autoscaler.FromScaledObject(readScaledObject(t, triggered(
+	of := fromHPA(readHPA(t, selecting(`{matchLabels: {model: SES, horizon: 10m}}`)))
+	of = append(of, fromHPA(readHPA(t, selecting(`{matchLabels: {model: ses, quantile: "0.5"}}`)))...)
+	of = append(of, fromScaledObject(readScaledObject(t, triggered(
 		"{type: external, metricType: Value, metadata: {forecast: llama-inflight, model: ses}}")))...)
 	for _, r := range of {
 		if r.Refused == "" || r.Candidate != "ses" {
@@ -195,7 +200,7 @@ func TestRefusedMetricsNameTheirModel(t *testing.T) {
 
 func TestMetricsThatNameNoForecast(t *testing.T) {
 	for _, c := range casetest.Read[struct{ Name, Text string }](t, "hpas-of-others.yaml") {
-		if got := autoscaler.FromHPA(readHPA(t, c.Text)); len(got) > 0 {
+		if got := fromHPA(readHPA(t, c.Text)); len(got) > 0 {
 			t.Errorf("%s: %+v", c.Name, got)
 		}
 	}
@@ -209,7 +214,7 @@ func TestQuantitiesOfAnySize(t *testing.T) {
 		object := readHPA(t, external(of64))
 		quantity := resource.MustParse(text)
 		object.Spec.Metrics[0].External.Target.AverageValue = &quantity
-		got := autoscaler.FromHPA(object)[0]
+		got := fromHPA(object)[0]
 		if got.Refused == "" && (got.Spec.Validate() != nil || got.Spec.Metrics[0].Target < 1) {
 			t.Errorf("%s: %+v", text, got.Spec)
 		}
@@ -220,7 +225,7 @@ func TestQuantitiesOfAnySize(t *testing.T) {
 func TestReferencesHoldNothing(t *testing.T) {
 	const behavior = "  behavior: {scaleUp: {tolerance: 500m, policies: [{type: Pods, value: 3, periodSeconds: 60}]}}\n"
 	object := readHPA(t, external(of64, behavior))
-	before, again := autoscaler.FromHPA(object), autoscaler.FromHPA(object)
+	before, again := fromHPA(object), fromHPA(object)
 	object.Status.DesiredReplicas, object.ResourceVersion = 7, "8"
 	*object.Spec.Behavior.ScaleUp.Tolerance = resource.MustParse("1")
 	object.Spec.Behavior.ScaleUp.Policies[0].Value = 1

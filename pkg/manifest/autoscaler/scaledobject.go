@@ -3,9 +3,10 @@ package autoscaler
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"maps"
 	"math"
+	"strconv"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -14,8 +15,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/parse"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
-	"github.com/forewarm/forewarm/pkg/core/snapshot"
-	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
 // kedaDefaultMax is KEDA's default of maxReplicaCount.
@@ -69,27 +68,47 @@ type trigger struct {
 	Authentication   any                            `json:"authenticationRef"`
 }
 
-// FromScaledObject returns the triggers of a KEDA ScaledObject that name a Forecast. An object that does not fit its
-// type has none: KEDA cannot read it either.
-func FromScaledObject(object *unstructured.Unstructured) []manifest.Reference {
-	read, ok := decodeSpec(object)
-	if !ok {
-		return nil
+// FromScaledObject reads a ScaledObject. The error is that its spec does not fit its type: KEDA cannot read it either.
+func FromScaledObject(object *unstructured.Unstructured) (*hpa.Autoscaler, error) {
+	read, err := decodeSpec(object)
+	if err != nil {
+		return nil, fmt.Errorf("its spec is not that of a ScaledObject: %w", err)
 	}
-	var out []manifest.Reference
-	for i := range read.Triggers {
-		t := &read.Triggers[i]
-		name := t.forecast()
-		if name == "" {
-			continue
+	return read.autoscaler(object.GetNamespace(), object.GetName()), nil
+}
+
+// autoscaler returns how a ScaledObject scales, with KEDA's defaults.
+func (s *scaledObject) autoscaler(namespace, name string) *hpa.Autoscaler {
+	ref := s.ScaleTargetRef
+	out := &hpa.Autoscaler{
+		Kind: hpa.KindScaledObject, Namespace: namespace, Name: name,
+		Workload: leadtime.Workload{
+			Namespace: namespace, Name: ref.Name,
+			APIVersion: cmp.Or(ref.APIVersion, "apps/v1"), Kind: cmp.Or(ref.Kind, "Deployment"),
+		},
+		Max: kedaDefaultMax,
+	}
+	if n := s.MinReplicaCount; n != nil {
+		out.Min = *n
+	}
+	if n := s.MaxReplicaCount; n != nil {
+		out.Max = *n
+	}
+	setBehavior(out, s.Advanced.HPA.Behavior)
+	for i := range s.Triggers {
+		t := &s.Triggers[i]
+		m := hpa.AutoscalerMetric{
+			Metric: hpa.Metric{Name: t.Name, Source: hpa.External, Type: hpa.AverageValue}, Kind: t.Type + " trigger",
+			Metadata: t.Metadata, Forecast: t.forecast(), Certain: true,
 		}
-		ref := manifest.Reference{
-			Forecast:   snapshot.Key{Namespace: object.GetNamespace(), Name: name},
-			Autoscaler: "ScaledObject/" + object.GetName(),
-			Workload:   read.workload(object.GetNamespace()),
+		if m.Name == "" { // KEDA names the metric by the trigger's index and type.
+			m.Name = "s" + strconv.Itoa(i) + "-" + t.Type
 		}
-		resolveKEDA(&ref, &read, t)
-		out = append(out, ref)
+		if m.Refused = s.checkTrigger(t); m.Refused == "" {
+			m.Target, m.Refused = t.replicaTarget()
+		}
+		m.Refused = cmp.Or(refusal(out, m.Refused), s.checkIdle())
+		out.Metrics = append(out.Metrics, m)
 	}
 	return out
 }
@@ -104,46 +123,23 @@ func (t *trigger) forecast() string {
 
 // decodeSpec decodes a spec from JSON: the converter of unstructured objects would truncate numbers. A tolerance is
 // checked before it is parsed, see parse.Bounded.
-func decodeSpec(object *unstructured.Unstructured) (read scaledObject, ok bool) {
-	spec, found, err := unstructured.NestedFieldNoCopy(object.Object, "spec")
-	content, isMap := spec.(map[string]any)
-	if err != nil || !found || !isMap {
-		return scaledObject{}, false
+func decodeSpec(object *unstructured.Unstructured) (read scaledObject, err error) {
+	content, isMap := object.Object["spec"].(map[string]any)
+	if !isMap {
+		return read, errors.New("it is not an object")
 	}
 	for _, direction := range []string{"scaleUp", "scaleDown"} {
 		text, there, wrong := unstructured.NestedString(content,
 			"advanced", "horizontalPodAutoscalerConfig", "behavior", direction, "tolerance")
 		if wrong == nil && there && !parse.Bounded(text) {
-			return scaledObject{}, false
+			return read, fmt.Errorf("%.64q is not a tolerance", text)
 		}
 	}
 	text, err := json.Marshal(content)
 	if err == nil {
 		err = utiljson.UnmarshalCaseSensitivePreserveInts(text, &read)
 	}
-	return read, err == nil
-}
-
-// workload returns the workload, with KEDA's defaults.
-func (s *scaledObject) workload(namespace string) leadtime.Workload {
-	ref := s.ScaleTargetRef
-	return leadtime.Workload{
-		Namespace: namespace, Name: ref.Name,
-		APIVersion: cmp.Or(ref.APIVersion, "apps/v1"), Kind: cmp.Or(ref.Kind, "Deployment"),
-	}
-}
-
-// resolveKEDA sets how KEDA's HorizontalPodAutoscaler scales on a trigger that names a Forecast, or why it is refused.
-func resolveKEDA(r *manifest.Reference, s *scaledObject, t *trigger) {
-	setSelection(r, t.selection())
-	if r.Refused = cmp.Or(s.checkTrigger(t), r.Refused); r.Refused != "" {
-		return
-	}
-	r.Sleeps = s.MinReplicaCount == nil || *s.MinReplicaCount == 0
-	target, refused := t.target()
-	if r.Refused = refused; refused == "" {
-		r.Spec, r.Refused = s.averageValueSpec(t.Metadata["forecast"], target)
-	}
+	return read, err
 }
 
 // checkTrigger returns why a trigger does not compare a total with what a replica sustains.
@@ -157,34 +153,35 @@ func (s *scaledObject) checkTrigger(t *trigger) (refused string) {
 	return ""
 }
 
-// averageValueSpec returns how KEDA's HorizontalPodAutoscaler scales on a total with a target in thousandths.
-func (s *scaledObject) averageValueSpec(name string, target int64) (spec hpa.Spec, refused string) {
-	if spec, refused = averageValueSpec(name, hpa.External, target, s.Advanced.HPA.Behavior); refused != "" {
-		return spec, refused
-	}
-	spec.Max = kedaDefaultMax
+// checkIdle returns why KEDA rejects the number of idle replicas.
+func (s *scaledObject) checkIdle() (refused string) {
 	least := int32(0) // As in KEDA's check: absent means 0, present means the HPA's minimum.
 	if s.MinReplicaCount != nil {
-		spec.Min = max(1, *s.MinReplicaCount)
-		least = spec.Min
+		least = max(1, *s.MinReplicaCount)
 	}
 	if idle := s.IdleReplicaCount; idle != nil && *idle >= least {
-		return spec, fmt.Sprintf("KEDA rejects it: IdleReplicaCount=%d must be less than MinReplicaCount=%d: raise "+
+		return fmt.Sprintf("KEDA rejects it: IdleReplicaCount=%d must be less than MinReplicaCount=%d: raise "+
 			"minReplicaCount, or remove idleReplicaCount", *idle, least)
 	}
-	if s.MaxReplicaCount != nil {
-		spec.Max = *s.MaxReplicaCount
-	}
-	return spec, ""
+	return ""
 }
 
-// selection returns the selector in a trigger's metadata: all keys but those with another meaning.
-func (t *trigger) selection() map[string]string {
-	asked := maps.Clone(t.Metadata)
-	for _, key := range []string{"forecast", "target", "activation", "scalerAddress", "enableTLS", "unsafeSsl"} {
-		delete(asked, key)
+// replicaTarget returns the target per replica of a trigger, in thousandths, 0 where it is left to the Forecast; or why it has none.
+func (t *trigger) replicaTarget() (milli int64, refused string) {
+	key := map[string]string{"prometheus": "threshold", "metrics-api": "targetValue"}[t.Type]
+	switch {
+	case key != "":
+		value, err := strconv.ParseFloat(t.Metadata[key], 64)
+		if err != nil || !(value >= 0.001 && value < hpa.MaxValue) {
+			return 0, fmt.Sprintf("its %s %.64q is not from 0.001 to %.3g: write what one replica sustains",
+				key, t.Metadata[key], float64(hpa.MaxValue))
+		}
+		return int64(math.Trunc(value * 1000)), "" // KEDA truncates further digits.
+	case t.Metadata["forecast"] != "":
+		return t.target()
 	}
-	return asked
+	return 0, fmt.Sprintf("a trigger of type %.64q is not supported: write one of type prometheus, whose "+
+		"threshold is what one replica sustains", t.Type)
 }
 
 // target returns the target per replica in thousandths, rounded as Forewarm's scaler does; 0 where there is none.

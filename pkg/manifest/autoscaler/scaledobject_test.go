@@ -24,6 +24,15 @@ func readScaledObject(t *testing.T, text string) *unstructured.Unstructured {
 	return object
 }
 
+// fromScaledObject are the references of a ScaledObject to Forecasts; none where it cannot be read.
+func fromScaledObject(object *unstructured.Unstructured) []manifest.Reference {
+	read, err := autoscaler.FromScaledObject(object)
+	if err != nil {
+		return nil
+	}
+	return autoscaler.References(read)
+}
+
 // triggered is a ScaledObject with one trigger and further fields of its spec.
 func triggered(trigger string, further ...string) string {
 	return "metadata: {name: llama, namespace: inference}\nspec:\n  scaleTargetRef: {name: llama}\n" +
@@ -74,7 +83,7 @@ func TestFromScaledObject(t *testing.T) {
 			changed(func(s *hpa.Spec) { s.Max, s.Metrics[0].Target = 100, 2 }),
 		},
 	} {
-		got := autoscaler.FromScaledObject(readScaledObject(t, c.text))
+		got := fromScaledObject(readScaledObject(t, c.text))
 		want := []manifest.Reference{
 			{Forecast: inflight, Autoscaler: "ScaledObject/llama", Workload: llama, Spec: c.want},
 		}
@@ -87,7 +96,7 @@ func TestFromScaledObject(t *testing.T) {
 
 func TestRefusedScaledObjects(t *testing.T) {
 	for _, c := range casetest.Read[struct{ Name, Text, Want string }](t, "scaledobjects.yaml") {
-		got := autoscaler.FromScaledObject(readScaledObject(t, c.Text))
+		got := fromScaledObject(readScaledObject(t, c.Text))
 		if len(got) != 1 || got[0].Forecast != inflight || !strings.Contains(got[0].Refused, c.Want) {
 			t.Errorf("%s: %+v, want %q", c.Name, got, c.Want)
 		}
@@ -98,7 +107,7 @@ func TestRefusedScaledObjects(t *testing.T) {
 func TestScaledObjectsThatNameNoForecast(t *testing.T) {
 	for _, c := range casetest.Read[struct{ Name, Text string }](t, "scaledobjects-of-others.yaml") {
 		begun := time.Now()
-		if got := autoscaler.FromScaledObject(readScaledObject(t, c.Text)); len(got) > 0 {
+		if got := fromScaledObject(readScaledObject(t, c.Text)); len(got) > 0 {
 			t.Errorf("%s: %+v", c.Name, got)
 		}
 		if took := time.Since(begun); took > time.Second {

@@ -47,17 +47,17 @@ func (t *explainer) differences() []string {
 				t.Metrics[i].Live, t.Metrics[i].Name, formatNumber(*t.Metrics[i].Value), humanize.Span(syncPeriod))
 		}
 	}
-	if active, there := live.condition("ScalingActive"); there && !active.True {
+	if active, there := live.Condition("ScalingActive"); there && !active.True {
 		add("while it cannot read its metrics (%s) the HPA does not change desiredReplicas", active.Reason)
 	}
 	if t.AtLeast && live.Desired > *t.Desired {
 		add("a metric that is not computed here may ask for more")
 	}
-	if able, _ := live.condition("AbleToScale"); able.Reason == string(hpa.ScaleDownStabilized) ||
+	if able, _ := live.Condition("AbleToScale"); able.Reason == string(hpa.ScaleDownStabilized) ||
 		able.Reason == string(hpa.ScaleUpStabilized) {
 		add("earlier recommendations hold the HPA (%s), and only the controller knows them", able.Reason)
 	}
-	if limited, _ := live.condition("ScalingLimited"); limited.Reason == string(hpa.ScaleUpLimit) ||
+	if limited, _ := live.Condition("ScalingLimited"); limited.Reason == string(hpa.ScaleUpLimit) ||
 		limited.Reason == string(hpa.ScaleDownLimit) {
 		add("at its last sync the policies allowed no more (%s); the next sync comes within %s", limited.Reason,
 			humanize.Span(syncPeriod))
@@ -81,7 +81,7 @@ func (t *explainer) sameReadings() bool {
 
 // sameReading compares one metric. The status has an AverageValue over the replicas that exist, rounded up.
 func (t *explainer) sameReading(i int) bool {
-	seen, value := t.s.Live.reading(i), t.Metrics[i].Value
+	seen, value := t.s.Metrics[i].InStatus, t.Metrics[i].Value
 	if seen == nil || value == nil {
 		return seen == nil && value == nil
 	}

@@ -147,7 +147,7 @@ func (t *explainer) metricLine(i int, p *hpa.Proposal) MetricLine {
 	if known.Forecast != nil {
 		l.Forecast = known.Forecast.Name
 	}
-	if v := t.s.Live.reading(i); v != nil {
+	if v := t.s.Metrics[i].InStatus; v != nil {
 		l.Live = formatMilli(*v)
 		if m.Type == hpa.AverageValue {
 			l.Live += " a replica"
@@ -170,13 +170,6 @@ func formatTarget(m *hpa.Metric) string {
 		return formatMilli(m.Target) + " a replica"
 	}
 	return formatMilli(m.Target) + " in all"
-}
-
-func (l *Live) reading(i int) *int64 {
-	if l == nil || i >= len(l.Readings) {
-		return nil
-	}
-	return l.Readings[i]
 }
 
 // addUncomputed are the metrics that are not computed.

@@ -128,7 +128,7 @@ func TestFigure(t *testing.T) {
 
 func scaledToZero(s *explain.Input) {
 	s.Spec.Min, s.Spec.Cluster.ScaleToZero = 0, true
-	s.Live = &explain.Live{Conditions: []explain.Condition{{Type: "ScaledToZero", True: true}}}
+	s.Live = &hpa.Status{Conditions: []hpa.Condition{{Type: "ScaledToZero", True: true}}}
 }
 
 func failing(s *explain.Input) {
@@ -143,7 +143,7 @@ func TestSentences(t *testing.T) {
 		s.Metrics = append(s.Metrics, explain.Metric{Reading: hpa.Reading{Values: []int64{47_000}}})
 	}
 	minute := withBehavior(func(b *hpa.Behavior) { b.Down.Stabilization = time.Minute })
-	held := explain.Condition{Type: "AbleToScale", True: true, Reason: "ScaleDownStabilized"}
+	held := hpa.Condition{Type: "AbleToScale", True: true, Reason: "ScaleDownStabilized"}
 	var got strings.Builder
 	for _, c := range []struct {
 		name string
@@ -173,18 +173,18 @@ func TestSentences(t *testing.T) {
 }
 
 // withStatus is the status of an HPA that asked for so many replicas on so much demand.
-func withStatus(desired, replicas int32, demand float64, conditions ...explain.Condition) func(*explain.Input) {
+func withStatus(desired, replicas int32, demand float64, conditions ...hpa.Condition) func(*explain.Input) {
 	return func(s *explain.Input) {
 		average := int64(math.Ceil(demand * 1000 / float64(replicas)))
-		s.Live = &explain.Live{
-			Desired: desired, Current: replicas, Readings: []*int64{&average}, Conditions: conditions,
-			LastScale: noon().Add(-20 * time.Second),
+		s.Live = &hpa.Status{
+			Desired: desired, Current: replicas, Conditions: conditions, LastScale: noon().Add(-20 * time.Second),
 		}
+		s.Metrics[0].InStatus = &average
 	}
 }
 
 func TestComparison(t *testing.T) {
-	held := explain.Condition{Type: "AbleToScale", True: true, Reason: "ScaleDownStabilized"}
+	held := hpa.Condition{Type: "AbleToScale", True: true, Reason: "ScaleDownStabilized"}
 	for _, c := range []struct {
 		name         string
 		s            *explain.Input
@@ -234,7 +234,7 @@ func TestWrong(t *testing.T) {
 // An HPA on the pods' CPU alone is not computed, and says what its status has.
 func TestUncomputedMetricsAlone(t *testing.T) {
 	s := inputOf(4, 0, withStatus(4, 4, 0), func(s *explain.Input) {
-		s.Spec.Metrics, s.Metrics, s.Live.Readings = nil, nil, nil
+		s.Spec.Metrics, s.Metrics = nil, nil
 		s.Uncomputed = []explain.UncomputedMetric{
 			{Type: "Resource", Name: "cpu", Target: "80% of the request", Current: "75% of the request"},
 		}
@@ -258,8 +258,8 @@ func reasons(e *explain.Explanation) []string {
 
 // What a status tells of the last change is counted against the policies. The figures are by hand.
 func TestLastChange(t *testing.T) {
-	limited := func(reason hpa.Reason) explain.Condition {
-		return explain.Condition{Type: "ScalingLimited", True: true, Reason: string(reason)}
+	limited := func(reason hpa.Reason) hpa.Condition {
+		return hpa.Condition{Type: "ScalingLimited", True: true, Reason: string(reason)}
 	}
 	ago := func(d time.Duration) func(*explain.Input) {
 		return func(s *explain.Input) { s.Live.LastScale = noon().Add(-d) }

@@ -1,8 +1,10 @@
 package explain
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/hpa"
@@ -27,13 +29,63 @@ type Input struct {
 	// Lead is the time from "more replicas" to "ready"; 0 if it is known only from Forecasts, or not at all.
 	Lead time.Duration
 	// Live is the HPA's status; nil without one, as in a file.
-	Live *Live
+	Live *hpa.Status
 	// Owner is KEDA's ScaledObject that the HPA is made from, empty where there is none.
 	Owner string
 	// Unknown lists what could not be read, and what is used instead.
 	Unknown []string
 	// OtherAutoscalers are other autoscalers of the same target: "HorizontalPodAutoscaler/other".
 	OtherAutoscalers []string
+}
+
+// FromAutoscaler returns what an autoscaler's object says. The caller adds the time, the readings, the scale and the Forecasts. The
+// error lists everything that the API server would reject.
+func FromAutoscaler(a *hpa.Autoscaler) (Input, error) {
+	s := Input{
+		HPA:    a.Namespace + "/" + a.Name,
+		Target: a.Workload.Kind + "/" + a.Workload.Name,
+		Owner:  a.Owner,
+		Live:   a.Status,
+	}
+	var problems []error
+	if a.InvalidBehavior != "" {
+		problems = append(problems, fmt.Errorf("behavior: %s", a.InvalidBehavior))
+	}
+	var computed []*hpa.AutoscalerMetric
+	for i := range a.Metrics {
+		m := &a.Metrics[i]
+		switch isTrigger := a.Kind == hpa.KindScaledObject; {
+		case m.Invalid != "":
+			problems = append(problems, fmt.Errorf("metrics[%d]: %s", i, m.Invalid))
+		case isTrigger && m.Refused != "", isTrigger && m.Target == 0:
+			why := cmp.Or(m.Refused, "nothing says what one replica sustains: set target in its metadata")
+			s.Uncomputed = append(s.Uncomputed, UncomputedMetric{Type: m.Kind, Name: m.Name, Why: why})
+		case m.Source == "":
+			s.addUncomputed(m)
+		default:
+			computed = append(computed, m)
+			s.Metrics = append(s.Metrics, Metric{Of: m})
+			if a.Status != nil {
+				s.Metrics[len(s.Metrics)-1].InStatus = m.Reading
+			}
+		}
+	}
+	if len(a.Metrics) == 0 && a.Kind == hpa.KindHPA {
+		m := hpa.DefaultMetric()
+		s.addUncomputed(&m)
+	}
+	s.Spec = a.SpecOf(computed...)
+	return s, errors.Join(problems...)
+}
+
+func (s *Input) addUncomputed(m *hpa.AutoscalerMetric) {
+	name := m.Name
+	if m.Container != "" {
+		name += " of " + m.Container
+	}
+	s.Uncomputed = append(s.Uncomputed, UncomputedMetric{
+		Type: strings.TrimSuffix(m.Kind, " metric"), Name: name, Target: m.TargetText, Current: m.CurrentText,
+	})
 }
 
 // Scale is the target's scale sub-resource and its pods.
@@ -44,9 +96,13 @@ type Scale struct {
 	Pods, Ready int32
 }
 
-// Metric is what is known of one metric beside its target.
+// Metric is what is known of one metric in addition to its target.
 type Metric struct {
-	Reading hpa.Reading
+	// Of is the metric as its autoscaler has it.
+	Of *hpa.AutoscalerMetric
+	// InStatus is the value in the HPA's status, see hpa.AutoscalerMetric; nil if the status has none.
+	InStatus *int64
+	Reading  hpa.Reading
 	// From is the source of the reading: "external.metrics.k8s.io", "the HPA's status".
 	From string
 	// Forecast behind it; nil where it names none.
@@ -100,50 +156,11 @@ type Forecast struct {
 // Rise of a demand; of NaN where there is none.
 type Rise struct{ From, To float64 }
 
-// Live is the status of an HPA.
-type Live struct {
-	// Desired and Current replicas at the newest sync.
-	Desired, Current int32
-	// LastScale is the time of the last change; zero where there was none.
-	LastScale time.Time
-	// Outdated is true if the status is of an older spec.
-	Outdated bool
-	// Conditions by their type.
-	Conditions []Condition
-	// Readings of the metrics of the Spec, in its order, in milli-units: the metric over the replicas with an AverageValue
-	// target, else the metric. Nil where the status has none.
-	Readings []*int64
-}
-
-// Condition of an HPA.
-type Condition struct {
-	Type    string
-	True    bool
-	Reason  string
-	Message string
-}
-
-func (l *Live) condition(kind string) (Condition, bool) {
-	if l == nil {
-		return Condition{}, false
-	}
-	for _, c := range l.Conditions {
-		if c.Type == kind {
-			return c, true
-		}
-	}
-	return Condition{}, false
-}
-
 // validate returns everything that is wrong with an Input.
 func (s *Input) validate() error {
 	var problems []error
 	if len(s.Metrics) != len(s.Spec.Metrics) {
 		problems = append(problems, fmt.Errorf("%d readings for %d metrics", len(s.Metrics), len(s.Spec.Metrics)))
-	}
-	if s.Live != nil && len(s.Live.Readings) > len(s.Spec.Metrics) {
-		problems = append(problems, fmt.Errorf("%d readings in the status for %d metrics", len(s.Live.Readings),
-			len(s.Spec.Metrics)))
 	}
 	if min(s.Scale.Replicas, s.Scale.Existing, s.Scale.Pods, s.Scale.Ready) < 0 {
 		problems = append(problems, fmt.Errorf("%+v: replicas below 0", s.Scale))

@@ -107,7 +107,7 @@ func (t *explainer) stabilization() {
 
 // describeHeld is what is known of a hold: an HPA's condition names it, but not since when.
 func (t *explainer) describeHeld(window time.Duration) string {
-	if able, there := t.s.Live.condition("AbleToScale"); there && able.Reason == string(t.out.Able) {
+	if able, there := t.s.Live.Condition("AbleToScale"); there && able.Reason == string(t.out.Able) {
 		return fmt.Sprintf(
 			"Its condition %s confirms it. Only the controller knows since when: it ends within %s if the "+
 				"readings stay the same.",

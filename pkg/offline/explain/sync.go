@@ -89,14 +89,14 @@ func (s *Input) replicasBefore() (replicas int32, known bool) {
 	if live == nil || live.LastScale.After(s.Now) {
 		return 0, false
 	}
-	if slept, _ := live.condition("ScaledToZero"); slept.True && s.Scale.Replicas == 0 {
+	if slept, _ := live.Condition("ScaledToZero"); slept.True && s.Scale.Replicas == 0 {
 		return 1, true
 	}
 	b := s.Spec.Behavior
 	if b == nil || live.LastScale.IsZero() || live.Desired != s.Scale.Replicas {
 		return 0, false
 	}
-	limited, _ := live.condition("ScalingLimited")
+	limited, _ := live.Condition("ScalingLimited")
 	ago := s.Now.Sub(live.LastScale)
 	switch {
 	case live.Current != live.Desired:

@@ -227,7 +227,7 @@ func (c *Cover) Counts(created, now time.Time) bool { return !created.Before(c.f
 // conditions adds what to check for each condition of the HPA that is false.
 func (t *explainer) conditions() {
 	for _, kind := range []string{"AbleToScale", "ScalingActive"} {
-		c, there := t.s.Live.condition(kind)
+		c, there := t.s.Live.Condition(kind)
 		if !there || c.True {
 			continue
 		}
@@ -236,7 +236,7 @@ func (t *explainer) conditions() {
 }
 
 // conditionAdvice is what to check for a condition that is false.
-func conditionAdvice(c *Condition) string {
+func conditionAdvice(c *hpa.Condition) string {
 	const (
 		external = "external.metrics.k8s.io"
 		custom   = "custom.metrics.k8s.io"

@@ -41,7 +41,7 @@ func covered(starts, waited, waiting int) func(*explain.Forecast) {
 }
 
 func withCondition(reason, message string) func(*explain.Input) {
-	return withStatus(3, 3, 25, explain.Condition{Type: "ScalingActive", Reason: reason, Message: message})
+	return withStatus(3, 3, 25, hpa.Condition{Type: "ScalingActive", Reason: reason, Message: message})
 }
 
 // Each warning with its figures, and beside it the case in which it must be silent.
@@ -234,7 +234,7 @@ func TestWarnings(t *testing.T) {
 			[]string{"does not answer"},
 		},
 		{"switched off", "ScalingDisabled", inputOf(0, 25, withCondition("ScalingDisabled", "scaling is disabled")), []string{"scale it to 1"}},
-		{"all is well", "ValidMetricFound", inputOf(3, 25, withStatus(3, 3, 25, explain.Condition{Type: "ScalingActive", True: true, Reason: "ValidMetricFound"})), nil},
+		{"all is well", "ValidMetricFound", inputOf(3, 25, withStatus(3, 3, 25, hpa.Condition{Type: "ScalingActive", True: true, Reason: "ValidMetricFound"})), nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e := explained(t, c.s)

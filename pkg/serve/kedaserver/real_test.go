@@ -163,13 +163,17 @@ func expectOwnReading(t *testing.T, c *apiservertest.Cluster, text string) {
 	if err := json.Unmarshal([]byte(text), &made); err != nil {
 		t.Fatal(err)
 	}
-	if got := autoscaler.FromHPA(&made); len(got) > 0 {
+	if got := autoscaler.References(autoscaler.FromHPA(&made)); len(got) > 0 {
 		t.Errorf("KEDA's own counts beside its ScaledObject: %+v", got)
 	}
 	// As if it were a user's own.
 	made.OwnerReferences = nil
 	made.Spec.Metrics[0].External.Metric = autoscalingv2.MetricIdentifier{Name: llama().Name}
-	ours, keda := autoscaler.FromScaledObject(&object), autoscaler.FromHPA(&made)
+	own, err := autoscaler.FromScaledObject(&object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, keda := autoscaler.References(own), autoscaler.References(autoscaler.FromHPA(&made))
 	if len(ours) != 1 || len(keda) != 1 {
 		t.Fatalf("ours %+v, KEDA's %+v", ours, keda)
 	}

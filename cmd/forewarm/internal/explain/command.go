@@ -14,10 +14,10 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/inspect"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/explain"
 	"github.com/forewarm/forewarm/pkg/manifest"
-	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	"github.com/forewarm/forewarm/pkg/past"
 )
 
@@ -103,9 +103,9 @@ func New() *cobra.Command {
 func kindOf(text string) string {
 	switch strings.ToLower(text) {
 	case "hpa", "horizontalpodautoscaler", "horizontalpodautoscalers":
-		return autoscaler.KindHPA
+		return hpa.KindHPA
 	case "scaledobject", "scaledobjects", "so":
-		return autoscaler.KindScaledObject
+		return hpa.KindScaledObject
 	}
 	return ""
 }

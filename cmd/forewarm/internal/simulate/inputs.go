@@ -39,12 +39,12 @@ func (a *autoscalerFile) read(ctx context.Context, c *compare.Config) error {
 	if err != nil {
 		return withFlagHint(err, len(one.Metrics) > 1 || a.metric != "", "--metric")
 	}
-	c.HPA = metric.Spec
-	c.Autoscaler = one.Ref + ", " + metric.String() + ", in " + a.file
+	c.HPA = one.SpecOf(metric)
+	c.Autoscaler = one.Ref() + ", " + metric.String() + ", in " + a.file
 	if n := len(one.Metrics); n > 1 {
 		c.Remarks = append(c.Remarks,
 			fmt.Sprintf("%s scales on %d metrics; only %s is simulated. The others can only add "+
-				"replicas.", one.Ref, n, metric.Name))
+				"replicas.", one.Ref(), n, metric.Name))
 	}
 	return nil
 }

@@ -1,0 +1,135 @@
+package hpa
+
+import (
+	"slices"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/core/leadtime"
+)
+
+// The kinds of an Autoscaler.
+const (
+	KindHPA          = "HorizontalPodAutoscaler"
+	KindScaledObject = "ScaledObject"
+)
+
+// Autoscaler is a HorizontalPodAutoscaler or one of KEDA's ScaledObjects, as its object describes it. KEDA scales a ScaledObject's
+// workload by a HorizontalPodAutoscaler that it creates, so that both scale alike.
+type Autoscaler struct {
+	// Kind is KindHPA or KindScaledObject.
+	Kind, Namespace, Name string
+	// Owner is the ScaledObject for which KEDA created this HorizontalPodAutoscaler; empty for others.
+	Owner    string
+	Workload leadtime.Workload
+	// Min and Max are the replicas, with the defaults of the API server and of KEDA. A ScaledObject's Min may be 0 although the
+	// HorizontalPodAutoscaler that KEDA creates has a minimum of 1.
+	Min, Max int32
+	// Behavior is nil if the object has none. InvalidBehavior is why the API server would reject it.
+	Behavior        *Behavior
+	InvalidBehavior string
+	// Metrics in the order of the object. An HPA without metrics has the API server's default, see DefaultMetric.
+	Metrics []AutoscalerMetric
+	// Status is nil if no controller has processed the object yet, and for a ScaledObject.
+	Status *Status
+}
+
+// Ref returns the kind and the name: "HorizontalPodAutoscaler/llama".
+func (a *Autoscaler) Ref() string { return a.Kind + "/" + a.Name }
+
+// SpecOf returns how the autoscaler scales on some of its metrics, as its controller computes them.
+func (a *Autoscaler) SpecOf(metrics ...*AutoscalerMetric) Spec {
+	s := Spec{Min: a.Min, Max: a.Max, Behavior: a.Behavior, Cluster: DefaultCluster()}
+	if a.Kind == KindScaledObject {
+		s.Min = max(s.Min, 1)
+	}
+	// The API server rejects 0 where the controller cannot scale to zero.
+	s.Cluster.ScaleToZero = s.Min == 0
+	for _, m := range metrics {
+		s.Metrics = append(s.Metrics, m.Metric)
+	}
+	return s
+}
+
+// AutoscalerMetric is one metric of a HorizontalPodAutoscaler, or one trigger of a ScaledObject.
+type AutoscalerMetric struct {
+	// Metric is how the controller computes it. It has no Source if the metric reads single pods, and a Target of 0 if that is
+	// invalid or, in a trigger of Forewarm, left to the Forecast.
+	Metric
+
+	// Kind is "External metric", "Pods metric", "prometheus trigger".
+	Kind string
+	// Invalid is why the API server would reject the metric. Refused is why the metric does not compare the total demand with what a
+	// replica sustains, and what to write instead. Both are empty for a metric that does.
+	Invalid, Refused string
+	// Container of a ContainerResource metric.
+	Container string
+	// PerPod is true for a mean over the pods. Its target is what a replica sustains, but a simulation cannot know its value.
+	PerPod bool
+	// TargetText and CurrentText are the target and the value in the status in words, for a metric that reads single pods.
+	TargetText, CurrentText string
+	// Reading is the value in the status, in milli-units: over the replicas with an AverageValue target, else as it is; nil if unknown.
+	Reading *int64
+	// Selector is the label selector of the metric's series as kubectl prints it. Labels are its labels with single values;
+	// InvalidSelector is why it has others.
+	Selector        string
+	Labels          map[string]string
+	InvalidSelector string
+	// Described is the object that an Object metric describes.
+	Described leadtime.Workload
+	// Metadata of a trigger.
+	Metadata map[string]string
+	// Forecast that the metric names; empty if it names none. Unless it is Certain, the metric may be another adapter's: any External
+	// metric has a name.
+	Forecast string
+	Certain  bool
+}
+
+// String returns the kind and the name: "External metric vllm-inflight".
+func (m *AutoscalerMetric) String() string { return m.Kind + " " + m.Name }
+
+// Query returns the PromQL of a trigger that has one, otherwise the name of the metric.
+func (m *AutoscalerMetric) Query() string {
+	if query, found := m.Metadata["query"]; found {
+		return query
+	}
+	return m.Name
+}
+
+// DefaultMetric returns the metric that the API server adds to a HorizontalPodAutoscaler without any.
+func DefaultMetric() AutoscalerMetric {
+	return AutoscalerMetric{
+		Metric: Metric{Name: "cpu"}, Kind: "Resource metric", TargetText: "80% of the request",
+		Refused: "the usage of the pods is not the demand",
+	}
+}
+
+// Status of an HPA.
+type Status struct {
+	// Desired and Current replicas at the newest sync.
+	Desired, Current int32
+	// LastScale is the time of the last change; zero where there was none.
+	LastScale time.Time
+	// Outdated is true if the status is of an older spec.
+	Outdated   bool
+	Conditions []Condition
+}
+
+// Condition of an HPA.
+type Condition struct {
+	Type    string
+	True    bool
+	Reason  string
+	Message string
+}
+
+// Condition returns the condition of a type, and whether the status has it. A nil status has none.
+func (s *Status) Condition(kind string) (Condition, bool) {
+	if s == nil {
+		return Condition{}, false
+	}
+	i := slices.IndexFunc(s.Conditions, func(c Condition) bool { return c.Type == kind })
+	if i < 0 {
+		return Condition{}, false
+	}
+	return s.Conditions[i], true
+}

@@ -1,0 +1,139 @@
+package autoscaler
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/core/windowpeak"
+	"github.com/forewarm/forewarm/pkg/manifest"
+)
+
+// objectMetric is the name of a Forecast's metric for Object metrics.
+const objectMetric = "demand"
+
+// References returns the metrics of an autoscaler that name a Forecast: an External metric by its name and by an alias, an Object
+// metric by its object, a trigger by its metadata. (An External metric may be another adapter's; then no Forecast has that name or
+// alias.) An HPA that KEDA created has none, because its ScaledObject counts.
+func References(a *hpa.Autoscaler) []manifest.Reference {
+	if a.Owner != "" {
+		return nil
+	}
+	var out []manifest.Reference
+	for i := range a.Metrics {
+		m := &a.Metrics[i]
+		if m.Forecast == "" {
+			continue
+		}
+		ref := manifest.Reference{
+			Forecast:   snapshot.Key{Namespace: a.Namespace, Name: m.Forecast},
+			Autoscaler: a.Ref(),
+			Workload:   a.Workload,
+		}
+		if alias, view := aliasOf(m); alias != nil {
+			if len(alias.Labels) > 0 {
+				labelled := ref
+				resolve(&labelled, a, m, view)
+				ref.Labelled = &labelled
+			}
+			ref.Alias = alias.Key(a.Namespace)
+		}
+		switch {
+		case m.Source == hpa.Object && m.Name != objectMetric:
+			ref.Refused = fmt.Sprintf("a Forecast has no metric %.64q: write name: %s", m.Name, objectMetric)
+		case m.InvalidSelector != "":
+			ref.Refused = "its selector is invalid: " + m.InvalidSelector
+		default:
+			resolve(&ref, a, m, selection(m))
+		}
+		out = append(out, ref)
+	}
+	return out
+}
+
+// selection returns what a metric selects: the labels of its selector, or all keys of a trigger's metadata but those with another
+// meaning.
+func selection(m *hpa.AutoscalerMetric) map[string]string {
+	if m.Metadata == nil {
+		return m.Labels
+	}
+	asked := maps.Clone(m.Metadata)
+	for _, key := range []string{"forecast", "target", "activation", "scalerAddress", "enableTLS", "unsafeSsl"} {
+		delete(asked, key)
+	}
+	return asked
+}
+
+// resolve sets how an autoscaler scales on one of its metrics under what the metric selects, or why it is refused.
+func resolve(r *manifest.Reference, a *hpa.Autoscaler, m *hpa.AutoscalerMetric, asked map[string]string) {
+	setSelection(r, asked)
+	if r.Refused != "" {
+		return
+	}
+	if r.Sleeps, r.Refused = a.Min == 0, m.Refused; r.Refused != "" {
+		return
+	}
+	r.Spec = a.SpecOf(m)
+	r.Spec.Metrics[0].Name = m.Forecast
+}
+
+// setSelection sets the candidate that a metric selects (empty for the Forecast's own) and the variant, and why the selection is
+// refused. A selection with another objective or mode is calibrated like the Forecast. The objective does not apply
+// to another horizon or to a quantile.
+func setSelection(r *manifest.Reference, asked map[string]string) {
+	selected, err := decide.ParseSelector(asked)
+	candidate, known := windowpeak.CanonicalName(selected.Model)
+	r.Variant, r.Candidate, r.Refused = selected.Variant, candidate, ""
+	const noObjective = "its selector has %s=%v, to which no objective applies: remove it"
+	switch {
+	case err != nil:
+		r.Candidate, r.Refused = "", "its selector is invalid: "+err.Error()
+	case selected.Model != "" && !known:
+		r.Candidate, r.Refused = "", fmt.Sprintf("its selector has model=%.64s, known models are %s", selected.Model,
+			strings.Join(windowpeak.CandidateNames(), ", "))
+	case selected.Quantile != 0:
+		r.Refused = fmt.Sprintf(noObjective, "quantile", selected.Quantile)
+	case selected.Horizon != 0:
+		r.Refused = fmt.Sprintf(noObjective, "horizon", selected.Horizon)
+	}
+}
+
+// aliasOf returns the alias that a metric asks for, and the view of its Forecast; nil where it asks for none.
+func aliasOf(m *hpa.AutoscalerMetric) (alias *snapshot.Alias, view map[string]string) {
+	if m.Source != hpa.External || m.Metadata != nil || m.InvalidSelector != "" {
+		return nil, nil
+	}
+	return snapshot.AliasOf(m.Name, m.Labels)
+}
+
+// Exposing returns the Forecast that answers a metric of an HPA in a namespace by its alias, of all Forecasts, and the view of it
+// that the metric asks for; an empty name where none does.
+func Exposing(
+	m *hpa.AutoscalerMetric,
+	namespace string,
+	all []v1alpha1.Forecast,
+) (name string, view map[string]string) {
+	alias, view := aliasOf(m)
+	if alias == nil {
+		return "", nil
+	}
+	return AliasHolders(all)[alias.Key(namespace)].Name, view
+}
+
+// AliasHolders returns the Forecast that answers under each alias (snapshot.Alias.Key), of all Forecasts.
+func AliasHolders(all []v1alpha1.Forecast) map[snapshot.Key]snapshot.Key {
+	aliases := map[snapshot.Key]*snapshot.Alias{}
+	for i := range all {
+		f, key := &all[i], snapshot.Key{Namespace: all[i].Namespace, Name: all[i].Name}
+		if aliases[key] = nil; f.Spec.Expose != nil {
+			aliases[key] = &snapshot.Alias{
+				Metric: f.Spec.Expose.Metric, Labels: f.Spec.Expose.MatchLabels, Created: f.CreationTimestamp.Time,
+			}
+		}
+	}
+	return snapshot.Holders(aliases)
+}
