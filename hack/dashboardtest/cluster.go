@@ -58,8 +58,8 @@ func NewCluster(ctx context.Context, clock run.Clock) ([]prometheus.Collector, e
 		return nil, err
 	}
 	renew := func(ctx context.Context) error { return leaf.Run(ctx, clock) }
-	for _, run := range []func(context.Context) error{groups.Run, secret.Run, renew} {
-		go run(ctx) //nolint:errcheck // It ends with the context.
+	for _, part := range []func(context.Context) error{groups.Run, secret.Run, renew} {
+		go part(ctx) //nolint:errcheck // It ends with the context.
 	}
 	lease := forecasts.LeaseConfig{Namespace: namespace, Name: "forewarm", Identity: "forewarm-0"}
 	replicas, err := peers.New(config, lease, func() peers.Statement { return peers.Statement{} }, log)

@@ -47,7 +47,7 @@ func (c *converter) scaledObject(object *unstructured.Unstructured) {
 			if s.Workload.APIVersion != manifest.DefaultAPIVersion {
 				f.Spec.TargetRef.APIVersion = s.Workload.APIVersion
 			}
-			if err := c.trigger(&f, t, objectName(object)+", "+what); err != nil {
+			if err = c.trigger(&f, t, objectName(object)+", "+what); err != nil {
 				c.leave(objectName(object), what, err.Error())
 				continue
 			}

@@ -109,28 +109,34 @@ func (w *worker) inherit(before *worker) {
 	old := before.job
 	if before.store != nil && old.Source == w.job.Source && old.Expr == w.job.Expr && old.Step == w.job.Step &&
 		old.History >= w.job.History {
-		w.store, w.newest, w.late, w.anchor = before.store, before.newest, before.late, before.anchor
-		w.partial = before.partial
-		w.beside, w.besideMade, w.requested = before.beside, before.besideMade, before.requested
-		w.served, w.recorder = before.served, before.recorder
-		if old.Saturated == w.job.Saturated {
-			w.saturation = before.saturation
-		}
-		if old.Deferrable == w.job.Deferrable {
-			w.work = before.work
-		}
-		if old.Measured == w.job.Measured && old.Settings.Over == w.job.Settings.Over {
-			w.shares = before.shares
-		}
-		if old.Generation == w.job.Generation {
-			w.result, w.published, w.problems = before.published, before.published, before.problems
-		} else {
-			w.result.clusters = before.published.clusters
-		}
+		w.inheritSamples(before)
 	}
 	w.fallbacks, w.spent, w.counted = before.fallbacks, before.spent, before.counted
 	if old.Generation == w.job.Generation {
 		w.diagnosed, w.result.cause = before.diagnosed, before.published.cause
+	}
+}
+
+// inheritSamples takes over the samples of a worker with the same query, and what its other queries returned if they are the same.
+func (w *worker) inheritSamples(before *worker) {
+	w.store, w.newest, w.late, w.anchor = before.store, before.newest, before.late, before.anchor
+	w.partial = before.partial
+	w.beside, w.besideMade, w.requested = before.beside, before.besideMade, before.requested
+	w.served, w.recorder = before.served, before.recorder
+	old := before.job
+	if old.Saturated == w.job.Saturated {
+		w.saturation = before.saturation
+	}
+	if old.Deferrable == w.job.Deferrable {
+		w.work = before.work
+	}
+	if old.Measured == w.job.Measured && old.Settings.Over == w.job.Settings.Over {
+		w.shares = before.shares
+	}
+	if old.Generation == w.job.Generation {
+		w.result, w.published, w.problems = before.published, before.published, before.problems
+	} else {
+		w.result.clusters = before.published.clusters
 	}
 }
 

@@ -19,7 +19,7 @@ func TestNewest(t *testing.T) {
 		at := start.Add(time.Duration(end) * time.Minute)
 		d, total := n.Dropped(n.At, at, time.Minute, 5*time.Minute), 0
 		for _, count := range d {
-			total += int(count)
+			total += count
 		}
 		return total
 	}
