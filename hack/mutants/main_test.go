@@ -21,7 +21,7 @@ func TestEveryMutantHasItsLine(t *testing.T) {
 			continue
 		}
 		if n := strings.Count(string(text), fields[1]); n != 1 {
-			t.Errorf("%s: %q occurs %d times, want once: mend mutants.tsv", fields[0], fields[1], n)
+			t.Errorf("%s: %q occurs %d times, want once: fix mutants.tsv", fields[0], fields[1], n)
 		}
 		for _, pattern := range dependents(fields[0]) {
 			if _, err := os.Stat(filepath.Join("..", "..", strings.TrimSuffix(pattern, "/..."))); err != nil {

@@ -154,10 +154,10 @@ func (l *Loop) fetchReady(ctx context.Context, t *Job, q Query) forecast.Series 
 }
 
 const (
-	// The newest samples are read again for at least leastOverlap and at most mostOverlap. Older changes are seen when the history
+	// The newest samples are read again for at least minOverlap and at most maxOverlap. Older changes are seen when the history
 	// is read again, at an anchor.
-	leastOverlap, mostOverlap = 5 * time.Minute, time.Hour
-	// exploration is how often samples are read again for the whole mostOverlap.
+	minOverlap, maxOverlap = 5 * time.Minute, time.Hour
+	// exploration is how often samples are read again for the whole maxOverlap.
 	exploration = 10 * time.Minute
 	// overlapHalfLife is the time in which the overlap falls by half while nothing changes.
 	overlapHalfLife = 30 * time.Minute
@@ -178,16 +178,16 @@ type lateness struct {
 }
 
 func newLateness(step time.Duration) lateness {
-	return lateness{step: step, overlap: mostOverlapOf(step)}
+	return lateness{step: step, overlap: maxOverlapOf(step)}
 }
 
-// mostOverlapOf is the longest overlap for a step.
-func mostOverlapOf(step time.Duration) time.Duration { return max(mostOverlap, 4*step) }
+// maxOverlapOf is the longest overlap for a step.
+func maxOverlapOf(step time.Duration) time.Duration { return max(maxOverlap, 4*step) }
 
 // overlapAt is how far back samples are read again when the newest step is read.
 func (l *lateness) overlapAt(newest time.Time) time.Duration {
 	if newest.UnixNano()%int64(exploration) < int64(l.step) {
-		return mostOverlapOf(l.step)
+		return maxOverlapOf(l.step)
 	}
 	return l.overlap
 }
@@ -196,7 +196,7 @@ func (l *lateness) overlapAt(newest time.Time) time.Duration {
 func (l *lateness) read(changed, grown, newest time.Time) {
 	l.overlap = time.Duration(float64(l.overlap) * math.Exp2(-float64(l.step)/float64(overlapHalfLife)))
 	l.grew = [2]time.Duration{0, l.grew[0]}
-	most := mostOverlapOf(l.step)
+	most := maxOverlapOf(l.step)
 	if !changed.IsZero() {
 		l.changed = true
 		l.overlap = max(l.overlap, 2*newest.Sub(changed))
@@ -204,7 +204,7 @@ func (l *lateness) read(changed, grown, newest time.Time) {
 	if age := newest.Sub(grown); !grown.IsZero() && age <= most {
 		l.grew[0] = age
 	}
-	l.overlap = min(max(l.overlap, leastOverlap, 2*l.step), most)
+	l.overlap = min(max(l.overlap, minOverlap, 2*l.step), most)
 }
 
 // incompleteFor is the age from which on samples are complete; 0 if all are.
@@ -252,7 +252,7 @@ func (w *worker) workloadName() string {
 	return name
 }
 
-// spending is what has been counted, with the hours that have ended by now, in a fixed order. It is made anew when there are any, and
+// spending is what has been counted, with the hours that have ended by now, in a fixed order. It is made again when there are any, and
 // for a worker that has taken it over, whose prices may be others.
 func (w *worker) spending() []snapshot.Spent {
 	if !w.countHours() && w.spentNow != nil {

@@ -182,7 +182,7 @@ func (w *worker) rebuildsAt(end time.Time) bool {
 // refit interval, on the step's grid, shifted by an offset from the name, so that a thousand Forecasts do not refit at once.
 // What comes late before an anchor has mostly come when it takes effect.
 func (w *worker) anchorAt(end time.Time) time.Time {
-	return align(align(end.Add(-mostOverlapOf(w.job.Step)-w.offset), w.refit).Add(w.offset), w.job.Step)
+	return align(align(end.Add(-maxOverlapOf(w.job.Step)-w.offset), w.refit).Add(w.offset), w.job.Step)
 }
 
 // noteRequested notes the models that requests have named, for a forecaster that is made anew. A model stays fitted until no request

@@ -323,7 +323,7 @@ func (w *worker) noteChange(at time.Time) {
 
 // maxSteps is the capacity of a store: the history that a rebuild needs, and the steps since.
 func (w *worker) maxSteps() int {
-	return int((w.job.History+w.refit+mostOverlapOf(w.job.Step))/w.job.Step) + 2
+	return int((w.job.History+w.refit+maxOverlapOf(w.job.Step))/w.job.Step) + 2
 }
 
 // stepForecaster steps the forecaster to the end of the store. Where samples have changed that it has stepped over, it steps over
@@ -375,7 +375,7 @@ func (w *worker) rebuildForecaster(end time.Time) {
 		Models: w.job.Models, Named: slices.Concat(w.job.Named, w.requested), Settings: w.job.boundedSettings(),
 		Autoscalers: w.job.Autoscalers, Variants: w.job.Variants, Before: w.job.Before,
 		Events: calendar.Of(w.job.Events), Deadline: w.job.Deadline,
-		Lifetime: w.refit + mostOverlapOf(w.job.Step) + 2*w.job.Step, // See anchorAt.
+		Lifetime: w.refit + maxOverlapOf(w.job.Step) + 2*w.job.Step, // See anchorAt.
 	}, w.history(align(anchor.Add(-w.job.History), w.job.Step), anchor))
 	w.publish(w.forecaster)
 	if late {

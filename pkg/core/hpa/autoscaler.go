@@ -87,6 +87,15 @@ type AutoscalerMetric struct {
 // String returns the kind and the name: "External metric vllm-inflight".
 func (m *AutoscalerMetric) String() string { return m.Kind + " " + m.Name }
 
+// Unusable returns why the metric does not compare the total demand with what a replica sustains: it is refused, or no target is known.
+// It is empty for a metric that does.
+func (m *AutoscalerMetric) Unusable() string {
+	if m.Refused == "" && m.Target == 0 {
+		return "nothing says what one replica sustains: set target in its metadata"
+	}
+	return m.Refused
+}
+
 // Query returns the PromQL of a trigger that has one, otherwise the name of the metric.
 func (m *AutoscalerMetric) Query() string {
 	if query, found := m.Metadata["query"]; found {

@@ -193,10 +193,8 @@ func (w *Manifest) notSimulated(m *hpa.AutoscalerMetric) string {
 	case m.PerPod:
 		return "a mean over the pods depends on their number: write an External metric of the total demand, type AverageValue and " +
 			"the same averageValue"
-	case m.Refused != "":
-		return m.Refused
-	case m.Target == 0:
-		return "nothing says what one replica sustains: set target in its metadata"
+	case m.Unusable() != "":
+		return m.Unusable()
 	}
 	spec := w.SpecOf(m)
 	if err := spec.Validate(); err != nil {

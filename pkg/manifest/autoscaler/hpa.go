@@ -73,9 +73,8 @@ func metricOf(m *autoscalingv2.MetricSpec, current *autoscalingv2.MetricValueSta
 		out.PerPod, out.Invalid = true, ""
 		out.TargetText, out.CurrentText = formatTarget(&m.Pods.Target), formatValue(current)
 	case m.Resource != nil:
-		out.Name, out.Refused = string(
-			m.Resource.Name,
-		), "the usage of the pods is not the demand, and saturates: "+instead
+		out.Name = string(m.Resource.Name)
+		out.Refused = "the usage of the pods is not the demand, and saturates: " + instead
 		out.TargetText, out.CurrentText = formatTarget(&m.Resource.Target), formatValue(current)
 	case m.ContainerResource != nil:
 		out.Name, out.Container = string(m.ContainerResource.Name), m.ContainerResource.Container

@@ -113,9 +113,7 @@ func aliasOf(m *hpa.AutoscalerMetric) (alias *snapshot.Alias, view map[string]st
 // Exposing returns the Forecast that answers a metric of an HPA in a namespace by its alias, of all Forecasts, and the view of it
 // that the metric asks for; an empty name where none does.
 func Exposing(
-	m *hpa.AutoscalerMetric,
-	namespace string,
-	all []v1alpha1.Forecast,
+	m *hpa.AutoscalerMetric, namespace string, all []v1alpha1.Forecast,
 ) (name string, view map[string]string) {
 	alias, view := aliasOf(m)
 	if alias == nil {

@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -54,12 +53,11 @@ func FromAutoscaler(a *hpa.Autoscaler) (Input, error) {
 	var computed []*hpa.AutoscalerMetric
 	for i := range a.Metrics {
 		m := &a.Metrics[i]
-		switch isTrigger := a.Kind == hpa.KindScaledObject; {
+		switch {
 		case m.Invalid != "":
 			problems = append(problems, fmt.Errorf("metrics[%d]: %s", i, m.Invalid))
-		case isTrigger && m.Refused != "", isTrigger && m.Target == 0:
-			why := cmp.Or(m.Refused, "nothing says what one replica sustains: set target in its metadata")
-			s.Uncomputed = append(s.Uncomputed, UncomputedMetric{Type: m.Kind, Name: m.Name, Why: why})
+		case a.Kind == hpa.KindScaledObject && m.Unusable() != "":
+			s.Uncomputed = append(s.Uncomputed, UncomputedMetric{Type: m.Kind, Name: m.Name, Why: m.Unusable()})
 		case m.Source == "":
 			s.addUncomputed(m)
 		default:
