@@ -8,9 +8,9 @@ gotestsum=$(CGO_ENABLED=0 go tool -n -modfile="$root/hack/tools/go.mod" gotestsu
 events=$(mktemp)
 trap 'rm -f "$events"' EXIT
 
-# Without vet: the linter vets.
+# Without vet: the linter vets. The timeout is for a test that hangs: on a busy machine a good package takes ten minutes.
 "$gotestsum" --format "${FORMAT:-pkgname-and-test-fails}" --format-hide-empty-pkg --hide-summary skipped \
-    --jsonfile "$events" -- -vet=off "$@"
+    --jsonfile "$events" -- -vet=off -timeout=20m "$@"
 
 # slowest KIND: what passed and took longest. A test whose result was reused counts with the time that it took when it ran.
 slowest() {

@@ -26,6 +26,9 @@ func jobWithWork() refresh.Job {
 // Work that may wait raises the value where the demand's headroom leaves too little, and only then. It is reported, and so is what is
 // wrong with it.
 func TestWorkThatMayWait(t *testing.T) {
+	if testing.Short() {
+		t.Skip("values alone: nothing here runs at once")
+	}
 	none := func(time.Time) float64 { return math.NaN() }
 	for name, tt := range map[string]struct {
 		work   func(time.Time) float64

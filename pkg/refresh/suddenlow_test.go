@@ -122,6 +122,9 @@ func TestADipDoesNotRaiseTheValue(t *testing.T) {
 
 // Ten minutes at a tenth: the value follows, and never rises; the outage rule still takes over below 2 %.
 func TestASuddenLowIsFollowed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("values alone: nothing here runs at once")
+	}
 	for share, want := range map[float64]string{0.1: snapshot.ReasonSuddenLow, 0: snapshot.ReasonOutageSuspected} {
 		source := &demandSource{demand: func(at time.Time) float64 {
 			if !at.Before(noon) {

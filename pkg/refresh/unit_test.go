@@ -97,6 +97,9 @@ func TestUnitChangeIsFollowed(t *testing.T) {
 // A changed unit is said for a day, and all replicas agree: one that starts at any time serves the same as one that has seen the change,
 // also when only the end of what came before it is left in the history.
 func TestReplicasAgreeAboutAChangedUnit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("values alone: nothing here runs at once")
+	}
 	at := noon.Add(7 * time.Minute)
 	source := &demandSource{demand: changedAt(at, 1./60, daily)}
 	old, _ := newLoop(t, source, fixedJobs{jobOf("llama")})
