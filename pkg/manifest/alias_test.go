@@ -167,7 +167,7 @@ func TestSourcesConfineByTheirOwnLabel(t *testing.T) {
 	o.Namespace = "ai"
 	got := resolve(t, o)
 	if want := (refresh.SourceRef{Name: "team-a", Revision: "1"}); got.Source != want ||
-		got.Expr != "x@ai@tenant" || got.Saturated != "y@ai@tenant" {
-		t.Errorf("%+v %q %q, want %+v and both queries confined by tenant", got.Source, got.Expr, got.Saturated, want)
+		got.Expr != "x@ai@tenant" || got.SideQueries[refresh.Saturated] != "y@ai@tenant" {
+		t.Errorf("%+v %q %q, want %+v and both queries confined by tenant", got.Source, got.Expr, got.SideQueries[refresh.Saturated], want)
 	}
 }

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,32 +48,33 @@ func (r *reader) signal(catalogue Catalogue, namespace string, spec *v1alpha1.Fo
 		rendered = r.preset(path.Child("preset"), preset, render)
 	}
 	target.Expr, target.Unit, target.Rate = rendered.Expr, rendered.Unit, rendered.Rate
-	target.Diagnosis, target.Clusters, target.Lookback = rendered.Diagnosis, rendered.Clusters, rendered.Lookback
-	target.Doubts = rendered.Doubts
-	target.Silent, target.Unowned, target.Average = rendered.Silent, rendered.Unowned, rendered.Average
+	target.Diagnosis, target.Lookback, target.Average = rendered.Diagnosis, rendered.Lookback, rendered.Average
+	ask := refresh.SideQueries{refresh.Ready: catalogue.Ready(namespace, spec, source)}
+	maps.Copy(ask, rendered.SideQueries)
 	if saturated := spec.Signal.Saturated; saturated != "" {
-		target.Saturated = r.query(path.Child("saturated"), saturated, confine).Expr
+		ask[refresh.Saturated] = r.query(path.Child("saturated"), saturated, confine).Expr
 	}
 	if d := spec.Deferrable; d != nil {
 		render := func() (Rendered, error) { return catalogue.Render(d.Signal.Preset, namespace, spec, source, 0) }
-		r.deferrable(d, confine, render, target)
+		ask[refresh.Deferrable] = r.deferrable(d, confine, render, target)
 	}
-	target.Ready = catalogue.Ready(namespace, spec, source)
 	if o := spec.Objective; o != nil && o.Measured != nil &&
 		target.Settings.Wait > 0 { // A wrong wait is a problem already.
 		render := func() (Rendered, error) {
 			return catalogue.Render(o.Measured.Preset, namespace, spec, source, target.Settings.Wait)
 		}
 		of := given{o.Measured.Preset, o.Measured.Query, "vllm/queue-time"}
-		target.Measured = r.presetOrQuery(field.NewPath("spec", "objective", "measured"), of, confine, render)
+		ask[refresh.Measured] = r.presetOrQuery(field.NewPath("spec", "objective", "measured"), of, confine, render)
 	}
+	maps.DeleteFunc(ask, func(_ refresh.SideQuery, expr string) bool { return expr == "" })
+	target.SideQueries = ask
 }
 
 // deferrable reads the work that may wait. Without an autoscaler's target nothing is planned for it.
 func (r *reader) deferrable(
 	d *v1alpha1.Deferrable, confine func(string) (Rendered, error), render func() (Rendered, error),
 	target *refresh.Job,
-) {
+) (query string) {
 	const shortest, longest = time.Minute, 24 * time.Hour
 	path := field.NewPath("spec", "deferrable")
 	target.Deadline = r.duration(path.Child("deadline"), d.Deadline, shortest, longest)
@@ -81,7 +83,7 @@ func (r *reader) deferrable(
 		r.Add(field.Forbidden(path, alone))
 	}
 	of := given{d.Signal.Preset, d.Signal.Query, "gateway/arrivals-deferrable"}
-	target.Deferrable = r.presetOrQuery(path.Child("signal"), of, confine, render)
+	return r.presetOrQuery(path.Child("signal"), of, confine, render)
 }
 
 // presetOrQuery reads PromQL that is given as one of both.

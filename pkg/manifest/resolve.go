@@ -66,14 +66,8 @@ type Rendered struct {
 	Expr string
 	// Diagnosis finds out why Expr has no series; nil where nothing can.
 	Diagnosis refresh.Diagnosis
-	// Clusters is PromQL for the number of clusters whose demand Expr adds up; empty where it is that of one.
-	Clusters string
-	// Doubts is why Expr may not be the demand although it has a value; see [refresh.Doubts].
-	Doubts refresh.Doubts
-	// Silent is PromQL for the number of ready replicas that Expr has no sample of; empty where Expr adds up no pods.
-	Silent string
-	// Unowned is PromQL for the number of Expr's pods that kube-state-metrics lacks; empty if Expr does not ask it.
-	Unowned string
+	// SideQueries are what is asked about Expr: whether it is the demand, and of what.
+	SideQueries refresh.SideQueries
 	// Average says that Expr is an average and not a total.
 	Average bool
 	// Unit of the demand, "requests/s"; empty where unknown.

@@ -50,18 +50,18 @@ func TestDefaults(t *testing.T) {
 	before := o.DeepCopy()
 	got := resolve(t, o)
 	want := refresh.Job{
-		Key:        snapshot.Key{Namespace: "inference", Name: "llama"},
-		Generation: 7,
-		Workload:   "Deployment/llama",
-		Expr:       `vllm/arrivals{namespace="inference",Deployment="llama"}`,
-		Ready:      "ready(Deployment/llama)",
-		Unit:       "requests",
-		Rate:       true,
-		Step:       30 * time.Second,
-		History:    14 * 24 * time.Hour,
-		Lead:       5 * time.Minute,
-		LeadSource: "fallback 5m: pods are not watched without a cluster",
-		StaleAfter: 10 * time.Minute,
+		Key:         snapshot.Key{Namespace: "inference", Name: "llama"},
+		Generation:  7,
+		Workload:    "Deployment/llama",
+		Expr:        `vllm/arrivals{namespace="inference",Deployment="llama"}`,
+		SideQueries: refresh.SideQueries{refresh.Ready: "ready(Deployment/llama)"},
+		Unit:        "requests",
+		Rate:        true,
+		Step:        30 * time.Second,
+		History:     14 * 24 * time.Hour,
+		Lead:        5 * time.Minute,
+		LeadSource:  "fallback 5m: pods are not watched without a cluster",
+		StaleAfter:  10 * time.Minute,
 		Settings: decide.Settings{
 			Late: 0.01, BadHours: true, Wait: 30 * time.Second, Over: 14 * 24 * time.Hour, Lead: 5 * time.Minute,
 			Mode: decide.Floor,
@@ -101,12 +101,14 @@ func TestEverythingSet(t *testing.T) {
 `)
 	got := resolve(t, o)
 	want := refresh.Job{
-		Key:        snapshot.Key{Namespace: "inference", Name: "llama"},
-		Workload:   "StatefulSet/llama",
-		Expr:       "sum(rate(x[1m]))@inference",
-		Saturated:  "max(queue)@inference",
-		Measured:   "late(inference,llama|mistral,1m0s)",
-		Ready:      "ready(StatefulSet/llama)",
+		Key:      snapshot.Key{Namespace: "inference", Name: "llama"},
+		Workload: "StatefulSet/llama",
+		Expr:     "sum(rate(x[1m]))@inference",
+		SideQueries: refresh.SideQueries{
+			refresh.Saturated: "max(queue)@inference",
+			refresh.Measured:  "late(inference,llama|mistral,1m0s)",
+			refresh.Ready:     "ready(StatefulSet/llama)",
+		},
 		Step:       15 * time.Second,
 		History:    7 * 24 * time.Hour,
 		Lead:       12 * time.Minute,

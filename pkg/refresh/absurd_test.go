@@ -241,7 +241,7 @@ func (m *syntheticHistory) play(t *testing.T, each func(at int, now time.Time, e
 		}}}
 	}
 	if m.saturated != nil {
-		tg.Saturated = limitSignal
+		tg.SideQueries = refresh.SideQueries{refresh.Saturated: limitSignal}
 	}
 	loop, _ := newLoop(t, m, fixedJobs{tg})
 	for at := m.event - 2; at < len(m.values); at++ {

@@ -76,7 +76,7 @@ func differentJobs(n int) fixedJobs {
 		j.Key.Namespace = fmt.Sprintf("ns-%d", i%2)
 		j.Expr = fmt.Sprintf("%0*d", i+1, i)
 		if i%2 == 0 {
-			j.Saturated = fmt.Sprintf("saturated %0*d", i+1, i)
+			j.SideQueries = refresh.SideQueries{refresh.Saturated: fmt.Sprintf("saturated %0*d", i+1, i)}
 		}
 		jobs = append(jobs, j)
 	}
@@ -206,7 +206,7 @@ func TestBatchesOfASourceThatIsAway(t *testing.T) {
 func TestBatchWithoutASeries(t *testing.T) {
 	jobs := differentJobs(2)
 	for i := range jobs {
-		jobs[i].Key.Namespace, jobs[i].Saturated = "ns", ""
+		jobs[i].Key.Namespace, jobs[i].SideQueries = "ns", nil
 	}
 	together := &batchingSource{byLength: dailyByLength()}
 	loop, _ := newLoop(t, together, jobs)

@@ -50,7 +50,7 @@ func TestReadyReplicasAreReadForTheRace(t *testing.T) {
 	target := jobOf("llama")
 	target.Settings = decide.Settings{Late: 0.01, Target: 10, Lead: target.Lead}
 	target.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: defaultHPA()}}
-	target.Ready = "ready"
+	target.SideQueries = refresh.SideQueries{refresh.Ready: "ready"}
 	source := &demandSource{demand: daily}
 	loop, _ := newLoop(t, source, fixedJobs{target})
 	e := entry(t, loop.Step(t.Context(), noon), "llama")

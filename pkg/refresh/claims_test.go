@@ -19,7 +19,7 @@ func TestClustersThatAddUpAreSaid(t *testing.T) {
 	for clusters, want := range map[float64]bool{2: true, 1: false, math.NaN(): false} {
 		source := sources{"demand": {demand: daily}, "clusters": {demand: func(time.Time) float64 { return clusters }}}
 		several := jobOf("llama")
-		several.Clusters = "clusters"
+		several.SideQueries = refresh.SideQueries{refresh.Clusters: "clusters"}
 		loop, _ := newLoop(t, source, fixedJobs{several})
 		c := condition(t, entry(t, loop.Step(t.Context(), noon), "llama"), snapshot.ConditionSource)
 		if said := strings.Contains(c.Message, "in 2 clusters") &&
@@ -53,7 +53,7 @@ func TestImplausibleSignals(t *testing.T) {
 	} {
 		source := sources{"demand": {demand: c.demand}, "silent": {demand: func(time.Time) float64 { return c.silent }}}
 		one := jobOf("llama")
-		one.Silent, one.Average = "silent", c.average
+		one.SideQueries, one.Average = refresh.SideQueries{refresh.Silent: "silent"}, c.average
 		loop, _ := newLoop(t, source, fixedJobs{one})
 		e := entry(t, loop.Step(t.Context(), noon), "llama")
 		if c.silent > 0 && hasCondition(e, snapshot.ConditionSignal) {
@@ -104,7 +104,7 @@ func TestATargetIsJudgedByTheLoad(t *testing.T) {
 			"saturated": {demand: func(at time.Time) float64 { return c.saturated(int(at.Sub(noon) / time.Minute)) }},
 		}
 		one := jobOf("llama")
-		one.Ready, one.Saturated = "ready", "saturated"
+		one.SideQueries = refresh.SideQueries{refresh.Ready: "ready", refresh.Saturated: "saturated"}
 		one.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: hpa.Spec{
 			Min: 1, Max: 10, Metrics: []hpa.Metric{{Name: "demand", Type: hpa.AverageValue, Target: 1000 * target20}},
 		}}}
@@ -167,7 +167,7 @@ func TestPodsWithoutAKnownOwnerAreSaid(t *testing.T) {
 			},
 		}}
 		one := jobOf("llama")
-		one.Unowned = "unowned"
+		one.SideQueries = refresh.SideQueries{refresh.Unowned: "unowned"}
 		loop, _ := newLoop(t, source, fixedJobs{one})
 		before := entry(t, loop.Step(t.Context(), noon), "llama")
 		if n := len(source["unowned"].queries); n != 0 || hasCondition(before, snapshot.ConditionSignal) {

@@ -17,7 +17,8 @@ const batch = "batch"
 
 func jobWithWork() refresh.Job {
 	out := jobOf("llama")
-	out.History, out.Deferrable, out.Deadline = 6*24*time.Hour, batch, 30*time.Minute
+	out.History, out.Deadline = 6*24*time.Hour, 30*time.Minute
+	out.SideQueries = refresh.SideQueries{refresh.Deferrable: batch}
 	out.Settings = decide.Settings{Late: 0.01, Wait: 30 * time.Second, Lead: 5 * time.Minute, Target: 10}
 	out.Autoscalers = hpaWithMax(100)
 	return out
@@ -52,7 +53,7 @@ func TestWorkThatMayWait(t *testing.T) {
 				tt.change(&job)
 				tt.change(&plain)
 			}
-			plain.Deferrable, plain.Deadline = "", 0
+			plain.SideQueries, plain.Deadline = nil, 0
 			from := sources{"demand": {demand: daily}, batch: {demand: tt.work}}
 			if tt.fails {
 				from[batch].fail = func(refresh.Query) error { return fmt.Errorf("%w: 502", series.ErrUnavailable) }

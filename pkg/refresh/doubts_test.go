@@ -56,7 +56,10 @@ func TestDoubtsAboutAValueAreSaid(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			source := &doubtful{demandSource: &demandSource{demand: daily}, numbers: c.numbers, err: c.err}
 			one := jobOf("llama")
-			one.Doubts = refresh.Doubts{Expr: "doubts", Often: !c.rarely, Deleted: "deleted"}
+			one.SideQueries = refresh.SideQueries{refresh.FrequentDoubts: "doubts", refresh.DeletedPods: "deleted"}
+			if c.rarely {
+				one.SideQueries = refresh.SideQueries{refresh.Doubts: "doubts"}
+			}
 			loop, _ := newLoop(t, source, fixedJobs{one})
 			plain, _ := newLoop(t, &demandSource{demand: daily}, fixedJobs{jobOf("llama")})
 			var e, undoubted *snapshot.ForecastState

@@ -49,31 +49,22 @@ type result struct {
 	cause string
 	// dropped counts the samples of the newest block that cannot be demand, newestDropped those that are newer than every demand.
 	dropped, newestDropped series.Dropped
-	// saturationErr of the newest query of the saturation signal.
-	saturationErr error
-	// workErr of the newest query of the work that may wait; workIncludes: it seems to contain the demand.
-	workErr      error
+	sideResult
+
+	// workIncludes: the work that may wait seems to contain the demand.
 	workIncludes bool
 	// classified is the current span in which the demand is censored or masked, if isClassified.
 	classified   demand.Span
 	isClassified bool
-	// clusters is how many clusters' demand is added up; 0 where the store has no label for it.
-	clusters float64
 	// suspect describes the demand that is not believed yet, suddenLow the sudden low that is doubted; empty if there is none.
 	suspect, suddenLow string
 	// unit is the newest change of the demand's unit; nil where none is new.
 	unit *demand.UnitChange
-	// shape of the newest samples where they do not look like a demand; silent is how many ready replicas did not report at the last
-	// two times that they were counted.
-	shape  demand.Shape
-	silent [2]float64
-	doubts doubts
-	// unowned is how many pods report without a known owner; asked only while the newest sample is missing.
-	unowned float64
-	load    load
-	// measured is what users saw, as of the newest time that it was judged; nil if that is unknown. measuredErr of its newest query.
-	measured    *objective.Measured
-	measuredErr error
+	// shape of the newest samples where they do not look like a demand.
+	shape demand.Shape
+	load  load
+	// measured is what users saw, as of the newest time that it was judged; nil if that is unknown.
+	measured *objective.Measured
 	// withoutReplicas: the newest demand is 0 because there is no replica to report a sample.
 	withoutReplicas bool
 	// behindSince is when the clock was first observed to be behind the newest sample; zero while it is not.

@@ -136,7 +136,7 @@ func (w *worker) readyQuery() Query {
 	}
 	race := e.Objective.Race
 	return Query{
-		Namespace: w.job.Key.Namespace, Source: w.job.Source, Expr: w.job.Ready, Step: race.Step,
+		Namespace: w.job.Key.Namespace, Source: w.job.Source, Expr: w.job.SideQueries[Ready], Step: race.Step,
 		From: race.Start, To: race.Start.Add(time.Duration(len(race.Intervals)-1) * race.Step),
 	}
 }

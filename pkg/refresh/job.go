@@ -44,29 +44,12 @@ type Job struct {
 	Expr string
 	// Diagnosis finds out why Expr has no series; nil where nothing can.
 	Diagnosis Diagnosis
-	// Clusters is PromQL for the number of clusters whose demand Expr adds up; empty where it is that of one.
-	Clusters string
-	// Doubts is why Expr may not be the demand although it has a value. It is for conditions alone.
-	Doubts Doubts
-	// Silent is PromQL for the number of ready replicas that Expr has no sample of; empty where Expr adds up no pods. Average:
-	// Expr is an average, and no total. Both are for a condition alone.
-	Silent  string
+	// SideQueries are asked beside Expr.
+	SideQueries SideQueries
+	// Average: Expr is an average, and no total. It is for a condition alone.
 	Average bool
-	// Unowned is PromQL for the number of pods that report to Expr and of which kube-state-metrics does not say whose they are; empty
-	// where Expr does not ask it. It explains why Expr has no sample.
-	Unowned string
-	// Ready is PromQL for the number of ready replicas, to judge the autoscaler's target by, where Saturated is set, and to show beside
-	// the simulated ones; empty where they cannot be counted.
-	Ready string
-	// Saturated is PromQL that is above 0 while the service is saturated, so that the observed demand is censored;
-	// empty if there is no such signal. No sample means not saturated.
-	Saturated string
-	// Deferrable is PromQL for the work that arrives beside the demand and may wait until the Deadline; empty without any.
-	Deferrable string
-	Deadline   time.Duration
-	// Measured is PromQL for the share of requests that waited longer than Settings.Wait in the five minutes before, from 0 to 1; empty if
-	// nobody measures it. It is for people alone.
-	Measured string
+	// Deadline of the work that may wait.
+	Deadline time.Duration
 	// Unit of the demand, "requests/s"; empty where unknown.
 	Unit string
 	// Rate marks a demand that is a rate, observed as the mean of the last minute. Otherwise it is a gauge, observed as

@@ -16,7 +16,7 @@ import (
 // measuredTarget has an objective over four days, and a query of what users saw.
 func measuredTarget() refresh.Job {
 	out := jobOf("llama")
-	out.History, out.Measured = 5*24*time.Hour, "measured"
+	out.History, out.SideQueries = 5*24*time.Hour, refresh.SideQueries{refresh.Measured: "measured"}
 	out.Settings = decide.Settings{
 		Late:   0.01,
 		Wait:   30 * time.Second,
@@ -108,7 +108,7 @@ func TestMeasuredDiffersForADay(t *testing.T) {
 	}}
 	source := sources{"demand": {demand: daily}, "measured": query}
 	without := measuredTarget()
-	without.Measured = ""
+	without.SideQueries = nil
 	loop, _ := newLoop(t, source, fixedJobs{measuredTarget()})
 	plain, _ := newLoop(t, sources{"demand": {demand: daily}}, fixedJobs{without})
 	differs := func(e *snapshot.ForecastState) bool {

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/series"
@@ -20,54 +19,6 @@ import (
 
 // judgeInterval is how often the signal is judged. What is doubtful then concerns the status alone, but for a counter.
 const judgeInterval = 5 * time.Minute
-
-// count asks how many clusters and replicas the demand is made of: the clusters with the history, the replicas now and then.
-func (w *worker) count(ctx context.Context, source LabelSource, q Query, history bool) {
-	if history {
-		if n, ok := ask(ctx, source, q, w.job.Clusters); ok {
-			w.result.clusters = n
-		}
-	}
-	w.askDoubts(ctx, source, q, history)
-	if !w.judgesAt(q.To.Add(q.Step)) {
-		return
-	}
-	if n, ok := ask(ctx, source, q, w.job.Silent); ok {
-		w.result.silent = [2]float64{w.result.silent[1], n}
-	}
-	if w.job.Saturated != "" {
-		w.ready, _ = ask(ctx, source, q, w.job.Ready)
-	}
-}
-
-// countUnowned asks, where an answer has no newest sample, how many pods report that kube-state-metrics does not know.
-func (w *worker) countUnowned(ctx context.Context, source Source, q Query, answer forecast.Series, err error) {
-	missing := errors.Is(err, series.ErrNoSeries) || answer.Len() > 0 && math.IsNaN(answer.Values[answer.Len()-1])
-	switch {
-	case missing:
-		if n, ok := ask(ctx, source, q, w.job.Unowned); ok {
-			w.result.unowned = n
-		}
-	case err == nil:
-		w.result.unowned = 0
-	}
-}
-
-// ask returns the value of an expression at the end of a query, 0 for no series; ok is false without an expression or an answer.
-func ask(ctx context.Context, source Source, q Query, expr string) (n float64, ok bool) {
-	if expr == "" {
-		return 0, false
-	}
-	q.Expr, q.From = expr, q.To
-	answer, err := fetchOnGrid(ctx, source, q)
-	switch {
-	case errors.Is(err, series.ErrNoSeries):
-		return 0, true
-	case err != nil:
-		return 0, false
-	}
-	return answer.Values[0], true
-}
 
 // judgesAt reports whether the signal is judged when the samples end at a time.
 func (w *worker) judgesAt(end time.Time) bool {
@@ -123,17 +74,7 @@ func (r *result) signalCondition(t Job) snapshot.Condition {
 const counterMessage = "the query returns a counter, which never falls, and not a demand, so nothing is served: write " +
 	"sum(rate(…[2m])) of it"
 
-// Doubts is a side query for numbers by which a value may not be the demand. None of them changes the value.
-type Doubts struct {
-	// Expr is PromQL with a series for each number, by DoubtLabel; empty for none.
-	Expr string
-	// Often says that it is asked whenever the signal is judged; else with the history.
-	Often bool
-	// Deleted is PromQL with a series for each deleted pod that is still reported, by the label pod.
-	Deleted string
-}
-
-// DoubtLabel tells the series of a query for doubts apart, by the names below.
+// DoubtLabel tells the series of Doubts apart, by the names below.
 const DoubtLabel = "forewarm_doubt"
 
 const (
@@ -160,26 +101,23 @@ type doubts struct {
 	deleted []string
 }
 
-// askDoubts asks what may be wrong with the value, where that is due.
-func (w *worker) askDoubts(ctx context.Context, source LabelSource, q Query, history bool) {
-	d := &w.result.doubts
-	if w.job.Doubts.Expr == "" || !history && (!w.job.Doubts.Often || !w.judgesAt(q.To.Add(q.Step))) {
-		return
+// takeDoubts takes what may be wrong with the value.
+func (w *worker) takeDoubts(a sideAnswer) {
+	if d := &w.result.doubts; a.err == nil {
+		d.numbers, d.deleted = [2]map[string]float64{a.byLabel, d.numbers[0]}, nil
 	}
-	q.Expr, q.From = w.job.Doubts.Expr, q.To
-	now, err := source.FetchByLabel(ctx, q, DoubtLabel)
-	if err != nil {
-		return
+}
+
+// takeFrequentDoubts is takeDoubts of numbers among which is that of the silent replicas.
+func (w *worker) takeFrequentDoubts(a sideAnswer) {
+	if w.takeDoubts(a); a.err == nil {
+		w.result.silent = [2]float64{w.result.silent[1], a.byLabel[DoubtSilent]}
 	}
-	d.numbers = [2]map[string]float64{now, d.numbers[0]}
-	if n, ok := now[DoubtSilent]; ok || w.job.Doubts.Often {
-		w.result.silent = [2]float64{w.result.silent[1], n}
-	}
-	if d.deleted = nil; now[DoubtDeleted] > 0 {
-		q.Expr = w.job.Doubts.Deleted
-		if pods, err := source.FetchByLabel(ctx, q, "pod"); err == nil {
-			d.deleted = slices.Sorted(maps.Keys(pods))
-		}
+}
+
+func (w *worker) takeDeleted(a sideAnswer) {
+	if a.err == nil {
+		w.result.doubts.deleted = slices.Sorted(maps.Keys(a.byLabel))
 	}
 }
 

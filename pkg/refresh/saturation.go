@@ -1,7 +1,6 @@
 package refresh
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -17,54 +16,29 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// besides is a series that is read beside the demand. It is not queried before retry: the demand, which the same refresh queries, must
-// not wait for a signal that fails at every step.
-type besides struct {
-	retry    time.Time
-	failures int
+// sinceSaturation asks for what is new of the saturation signal.
+func (w *worker) sinceSaturation(q Query, _ moment) Query {
+	if w.saturation == nil {
+		return w.queryAfter(q.Expr, time.Time{}, q.To)
+	}
+	return w.queryAfter(q.Expr, w.saturation.newestEnd(), q.To)
 }
 
-// fetch fetches what is new of a series since a time. Asked is false where it is not queried.
-func (s *besides) fetch(
-	ctx context.Context, w *worker, source Source, q Query, now time.Time,
-) (block forecast.Series, asked bool, err error) {
-	if q.Expr == "" || w.inRetryPause(now, s.retry) {
-		return block, false, nil
-	}
-	block, err = fetchOnGrid(ctx, source, q)
-	if errors.Is(err, series.ErrNoSeries) {
-		block, err = q.Gaps(), nil // A queue that was never used has no series.
-	}
-	if err != nil {
-		s.retry = now.Add(w.pauseAfter(s.failures))
-		s.failures++
-		return block, true, err
-	}
-	s.failures = 0
-	return block, true, nil
-}
-
-// fetchSaturation fetches what is new of the saturation signal. While its query fails, samples count as observed; a later answer
-// may change what has counted already.
-func (w *worker) fetchSaturation(ctx context.Context, now time.Time, source Source) {
-	if w.job.Saturated == "" {
-		return
-	}
+// takeSaturation stores the saturation signal. While its query fails, samples count as observed; a later answer may change what has
+// counted already.
+func (w *worker) takeSaturation(a sideAnswer) {
 	if w.saturation == nil {
 		w.saturation = newFlags(w.job.Step, w.maxSteps())
 	}
-	q := w.queryAfter(w.job.Saturated, w.saturation.newestEnd(), w.newestStep(now))
-	block, asked, err := w.saturationSeries.fetch(ctx, w, source, q, now)
-	if !asked {
+	if w.result.saturationErr = a.err; a.err != nil {
 		return
 	}
-	var changed time.Time
-	if err == nil {
-		changed, err = w.saturation.add(block)
-	}
+	changed, err := w.saturation.add(a.series)
 	w.result.saturationErr = err
 	w.noteChange(changed)
 }
+
+func (w *worker) keepSaturation(before *worker) { w.saturation = before.saturation }
 
 // saturatedCondition is present while the demand is censored, and while the query of the saturation signal fails.
 func (r *result) saturatedCondition() snapshot.Condition {
@@ -112,27 +86,28 @@ func (r *result) dataCondition() snapshot.Condition {
 
 func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
-// fetchDeferrable fetches what is new of the work that may wait. While its query fails, none arrives.
-func (w *worker) fetchDeferrable(ctx context.Context, now time.Time, source Source) {
-	from := time.Time{}
-	if w.work != nil {
-		from = w.work.End()
+// sinceWork asks for what is new of the work that may wait.
+func (w *worker) sinceWork(q Query, _ moment) Query {
+	if w.work == nil {
+		return w.queryAfter(q.Expr, time.Time{}, q.To)
 	}
-	query := w.queryAfter(w.job.Deferrable, from, w.newestStep(now))
-	block, asked, err := w.workSeries.fetch(ctx, w, source, query, now)
-	if !asked {
-		return
-	}
-	if w.result.workErr = err; err != nil {
+	return w.queryAfter(q.Expr, w.work.End(), q.To)
+}
+
+// takeWork stores the work that may wait. While its query fails, none arrives.
+func (w *worker) takeWork(a sideAnswer) {
+	if w.result.workErr = a.err; a.err != nil {
 		return
 	}
 	if w.work == nil {
 		w.work = series.NewStore(w.job.Step, w.maxSteps())
 	}
-	got, err := w.work.Append(block)
+	got, err := w.work.Append(a.series)
 	w.result.workErr = err
 	w.noteChange(got.Changed)
 }
+
+func (w *worker) keepWork(before *worker) { w.work = before.work }
 
 // stepsOf is the value of a series at each of its steps; NaN beyond it.
 func stepsOf(s forecast.Series) func(time.Time) float64 {
@@ -154,7 +129,7 @@ func (r *result) deferrableCondition(report *objective.Report, t Job) snapshot.C
 	case r.workErr != nil:
 		c.Reason = reasonOf(r.workErr)
 		c.Message = "the query of deferrable.signal failed, so no work counts: " + r.workErr.Error()
-	case t.Deferrable == "":
+	case t.SideQueries[Deferrable] == "":
 	case report == nil || report.Deferrable == nil:
 		c.Reason = reasonNotPlanned
 		c.Message = "without an autoscaler whose target is known nothing is planned for the work that may wait: see Uncalibrated"
@@ -210,26 +185,24 @@ var (
 		"exist, and that the histogram has a bound that is at least the objective's wait")
 )
 
-// askMeasured asks which share of the requests was late in the intervals that are new when the signal is judged or, with the history,
-// in all of the budget's period. While it fails, the shares that are here stay.
-func (w *worker) askMeasured(ctx context.Context, source Source, q Query, history bool) {
-	const rounding = 1e-9
-	if w.job.Measured == "" || !history && !w.judgesAt(q.To.Add(q.Step)) {
-		return
-	}
-	q.Expr, q.Step = w.job.Measured, max(judgeInterval, w.job.Step)
+// sinceShares asks for the intervals of the budget's period that are new or, with the history, for all of them.
+func (w *worker) sinceShares(q Query, m moment) Query {
+	q.Step = max(judgeInterval, w.job.Step)
 	q.To = align(q.To, q.Step)
 	q.From = align(q.To.Add(-w.job.Settings.Over), q.Step).Add(q.Step)
-	if !history && w.shares.End().After(q.From) {
+	if !m.history && w.shares.End().After(q.From) {
 		q.From = w.shares.End()
 	}
-	block, err := fetchOnGrid(ctx, source, q)
-	if errors.Is(err, series.ErrNoSeries) {
-		block, err = q.Gaps(), nil // No pod reports, or nobody asked for anything.
-	}
-	if w.result.measuredErr = err; err != nil {
+	return q
+}
+
+// takeShares stores which share of the requests was late. While the query fails, the shares that are here stay.
+func (w *worker) takeShares(a sideAnswer) {
+	const rounding = 1e-9
+	if w.result.measuredErr = a.err; a.err != nil {
 		return
 	}
+	block := a.series
 	for i, v := range block.Values {
 		if math.IsNaN(v) {
 			continue
@@ -239,11 +212,17 @@ func (w *worker) askMeasured(ctx context.Context, source Source, q Query, histor
 			block.Values[i], w.result.measuredErr = math.NaN(), fmt.Errorf("it returned %.4g: %w", v, errNoShare)
 		}
 	}
-	if kept := w.shares; !history && kept.Len() > 0 && kept.End().Equal(q.From) {
-		block = forecast.Series{Start: kept.Start, Step: q.Step, Values: append(kept.Values, block.Values...)}
+	if kept := w.shares; kept.Len() > 0 && kept.End().Equal(block.Start) {
+		block.Start, block.Values = kept.Start, append(kept.Values, block.Values...)
 	}
-	surplus := max(0, block.Len()-int(w.job.Settings.Over/q.Step))
-	w.shares = forecast.Series{Start: block.TimeAt(surplus), Step: q.Step, Values: block.Values[surplus:]}
+	surplus := max(0, block.Len()-int(w.job.Settings.Over/block.Step))
+	w.shares = forecast.Series{Start: block.TimeAt(surplus), Step: block.Step, Values: block.Values[surplus:]}
+}
+
+func (w *worker) keepShares(before *worker) {
+	if before.job.Settings.Over == w.job.Settings.Over {
+		w.shares = before.shares
+	}
 }
 
 // lateShare is the late share of the demand after a time, up to another, by the share of the interval in which it was observed, which

@@ -56,7 +56,7 @@ func saturatedSources() sources {
 
 func targetWithSaturation() refresh.Job {
 	t := jobOf("llama")
-	t.History, t.Saturated = 6*24*time.Hour, "waiting > 0"
+	t.History, t.SideQueries = 6*24*time.Hour, refresh.SideQueries{refresh.Saturated: "waiting > 0"}
 	return t
 }
 
@@ -64,7 +64,7 @@ func targetWithSaturation() refresh.Job {
 // was saturated has learnt the plateau.
 func TestSaturationIsNotLearntAsDemand(t *testing.T) {
 	plateau := targetWithSaturation()
-	plateau.Saturated = ""
+	plateau.SideQueries = nil
 	plateau.Autoscalers = []decide.Autoscaler{scaling(limit/13, 13)}
 	naive := plateau
 	naive.Autoscalers = nil

@@ -11,7 +11,7 @@ import (
 // recorded is a job with an objective.
 func recorded() refresh.Job {
 	out := measuredTarget()
-	out.Measured = ""
+	out.SideQueries = nil
 	return out
 }
 

@@ -150,8 +150,8 @@ func (w *worker) newestQueries(now time.Time) []Query {
 		return nil
 	}
 	all := []Query{w.nextQuery(now)}
-	if w.saturation != nil && w.job.Saturated != "" && !w.partial && !w.inRetryPause(now, w.saturationSeries.retry) {
-		all = append(all, w.queryAfter(w.job.Saturated, w.saturation.newestEnd(), w.newestStep(now)))
+	if w.saturation != nil && !w.partial && !w.inRetryPause(now, w.pauses[Saturated].until) {
+		all = append(all, w.queryAfter(w.job.SideQueries[Saturated], w.saturation.newestEnd(), w.newestStep(now)))
 	}
 	return slices.DeleteFunc(all, func(q Query) bool { return q.To.Before(q.From) || q.Points() > maxBatchPoints })
 }

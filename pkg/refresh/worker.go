@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sync/atomic"
@@ -28,12 +29,8 @@ type worker struct {
 	seasons       []time.Duration
 	store         *series.Store
 	newest        series.Newest
-	// saturation is when the saturation signal was above 0; nil before its first query.
-	saturation       *flags
-	saturationSeries besides
-	// work is what may wait; nil before its first query.
-	work       *series.Store
-	workSeries besides
+	sideState
+
 	forecaster *forecaster.Forecaster
 	anchor     time.Time
 	// settled is the forecaster without the newest samples, which may still change; nil while none does. changed is the oldest step
@@ -77,16 +74,13 @@ type worker struct {
 	besideMade time.Time
 	// diagnosed is when it was found out for the last time why there is no value.
 	diagnosed time.Time
-	// shares are what Job.Measured returned over the budget's period, each for the interval that ends at its time; NaN if unknown.
-	shares forecast.Series
 	// spent are the replica-hours that the simulated autoscalers have taken since the first worker of the object began, spentNow the same as
 	// it is published, and counted is the end of the newest hour of it.
 	spent    map[spender]float64
 	spentNow []snapshot.Spent
 	counted  time.Time
-	// judged is when the signal was judged for the last time, and ready how many replicas were ready then; 0 if unknown.
+	// judged is when the signal was judged for the last time.
 	judged time.Time
-	ready  float64
 }
 
 func newWorker(t Job, c Config) *worker {
@@ -124,15 +118,7 @@ func (w *worker) inheritSamples(before *worker) {
 	w.beside, w.besideMade, w.requested = before.beside, before.besideMade, before.requested
 	w.served, w.recorder = before.served, before.recorder
 	old := before.job
-	if old.Saturated == w.job.Saturated {
-		w.saturation = before.saturation
-	}
-	if old.Deferrable == w.job.Deferrable {
-		w.work = before.work
-	}
-	if old.Measured == w.job.Measured && old.Settings.Over == w.job.Settings.Over {
-		w.shares = before.shares
-	}
+	w.keepSides(before)
 	if old.Generation == w.job.Generation {
 		w.result, w.published, w.problems = before.published, before.published, before.problems
 	} else {
@@ -182,7 +168,11 @@ func (w *worker) fetch(ctx context.Context, now time.Time, source LabelSource) (
 	q := w.nextQuery(now)
 	block, err := fetchOnGrid(ctx, source, q)
 	w.result.attempted, w.result.err = true, err
-	w.countUnowned(ctx, source, q, block, err)
+	missing := errors.Is(err, series.ErrNoSeries) || block.Len() > 0 && math.IsNaN(block.Values[block.Len()-1])
+	if err == nil && !missing {
+		w.result.unowned = 0
+	}
+	w.askBeside(ctx, source, q, moment{now: now, missing: missing})
 	if errors.Is(err, series.ErrNoSeries) && (w.store != nil || w.partial || w.scaledToZeroIn(q)) {
 		// The series is gone for now: that is demand 0 or a gap, for which there is the fallback chain.
 		block, err = q.Gaps(), nil
@@ -203,11 +193,9 @@ func (w *worker) fetch(ctx context.Context, now time.Time, source LabelSource) (
 
 // fetchOthers fetches what is read beside the demand of a query, and reports whether the query passes an anchor.
 func (w *worker) fetchOthers(ctx context.Context, now time.Time, source LabelSource, q Query) (passed bool) {
-	w.fetchSaturation(ctx, now, source)
-	w.fetchDeferrable(ctx, now, source)
-	passed = w.anchorAt(q.To.Add(q.Step)).After(w.anchor)
-	w.count(ctx, source, q, passed)
-	w.askMeasured(ctx, source, q, passed)
+	end := q.To.Add(q.Step)
+	passed = w.anchorAt(end).After(w.anchor)
+	w.askBeside(ctx, source, q, moment{now: now, read: true, history: passed, judges: w.judgesAt(end)})
 	return passed
 }
 

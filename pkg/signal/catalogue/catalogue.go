@@ -72,30 +72,27 @@ func (c Signals) Render(
 	if err != nil {
 		return manifest.Rendered{}, err
 	}
-	out := manifest.Rendered{
-		Expr: expr, Clusters: trust.Clusters(namespace),
-		Diagnosis: diagnose.Query{Expr: expr, Namespace: namespace, Preset: preset, Target: workload, Trust: trust},
-		Unowned:   signal.Unowned(expr), Unit: p.Unit, Rate: p.Rate, Lookback: signal.Lookback(expr),
-	}
+	ask := refresh.SideQueries{refresh.Clusters: trust.Clusters(namespace), refresh.Unowned: signal.Unowned(expr)}
+	silent := ""
 	if !p.Rate { // Some servers have no counter before the first request.
-		out.Silent = signal.Silent(expr, namespace, workload, trust)
+		silent = signal.Silent(expr, namespace, workload, trust)
 	}
 	if deleted := signal.Deleted(expr, namespace, trust); deleted != "" && strings.HasPrefix(preset, "dcgm/") {
-		out.Doubts = refresh.Doubts{
-			Often:   true,
-			Deleted: deleted,
-			Expr: promexpr.Labeled(refresh.DoubtLabel, map[string]string{
-				refresh.DoubtSilent:    out.Silent,
-				refresh.DoubtDeleted:   "count(" + deleted + ")",
-				refresh.DoubtProfiling: p.IdleProfiling(namespace, workload, trust),
-			}),
-		}
-		out.Silent = "" // It is asked with the others.
+		ask[refresh.DeletedPods] = deleted
+		ask[refresh.FrequentDoubts] = promexpr.Labeled(refresh.DoubtLabel, map[string]string{
+			refresh.DoubtSilent:    silent,
+			refresh.DoubtDeleted:   "count(" + deleted + ")",
+			refresh.DoubtProfiling: p.IdleProfiling(namespace, workload, trust),
+		})
 	} else {
-		out.Doubts.Expr = promexpr.Labeled(refresh.DoubtLabel,
+		ask[refresh.Silent] = silent
+		ask[refresh.Doubts] = promexpr.Labeled(refresh.DoubtLabel,
 			map[string]string{refresh.DoubtSamples: promexpr.SamplesInWindow(expr)})
 	}
-	return out, nil
+	return manifest.Rendered{
+		Expr: expr, SideQueries: ask, Unit: p.Unit, Rate: p.Rate, Lookback: signal.Lookback(expr),
+		Diagnosis: diagnose.Query{Expr: expr, Namespace: namespace, Preset: preset, Target: workload, Trust: trust},
+	}, nil
 }
 
 // Ready implements manifest.Catalogue.
@@ -145,7 +142,7 @@ func (c Signals) Confine(query, namespace string, source manifest.Source) (manif
 	diagnosis.Expr = query
 	return manifest.Rendered{
 		Diagnosis: diagnosis,
-		Doubts: refresh.Doubts{Expr: promexpr.Labeled(refresh.DoubtLabel, map[string]string{
+		SideQueries: refresh.SideQueries{refresh.Doubts: promexpr.Labeled(refresh.DoubtLabel, map[string]string{
 			refresh.DoubtCopies: promexpr.Copies(query, confine), refresh.DoubtSamples: promexpr.SamplesInWindow(query),
 		})},
 		Expr:     query,
