@@ -111,9 +111,11 @@ func (w *worker) takeDoubts(a sideAnswer) {
 // takeFrequentDoubts is takeDoubts of numbers among which is that of the silent replicas.
 func (w *worker) takeFrequentDoubts(a sideAnswer) {
 	if w.takeDoubts(a); a.err == nil {
-		w.result.silent = [2]float64{w.result.silent[1], a.byLabel[DoubtSilent]}
+		w.noteSilent(a.byLabel[DoubtSilent])
 	}
 }
+
+func (w *worker) noteSilent(n float64) { w.result.silent = [2]float64{w.result.silent[1], n} }
 
 func (w *worker) takeDeleted(a sideAnswer) {
 	if a.err == nil {

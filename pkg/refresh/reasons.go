@@ -251,7 +251,9 @@ func (l *load) judge(carried, target, saturated float64) {
 
 // judgeLoad judges the load of the newest interval, where replicas and saturation are known.
 func (w *worker) judgeLoad(end time.Time) {
-	if !(w.ready > 0) || w.saturation == nil || len(w.job.Autoscalers) != 1 {
+	ready := w.ready
+	w.ready = 0 // It is counted anew each time.
+	if !(ready > 0) || w.saturation == nil || len(w.job.Autoscalers) != 1 {
 		return
 	}
 	read := w.store.Range(end.Add(-judgeInterval), end)
@@ -266,7 +268,7 @@ func (w *worker) judgeLoad(end time.Time) {
 		}
 	}
 	if known > 0 {
-		w.result.load.judge(sum/known/w.ready, w.job.Autoscalers[0].Target(), saturated/known)
+		w.result.load.judge(sum/known/ready, w.job.Autoscalers[0].Target(), saturated/known)
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 // sinceSaturation asks for what is new of the saturation signal.
 func (w *worker) sinceSaturation(q Query, _ moment) Query {
 	if w.saturation == nil {
-		return w.queryAfter(q.Expr, time.Time{}, q.To)
+		w.saturation = newFlags(w.job.Step, w.maxSteps())
 	}
 	return w.queryAfter(q.Expr, w.saturation.newestEnd(), q.To)
 }
@@ -27,9 +27,6 @@ func (w *worker) sinceSaturation(q Query, _ moment) Query {
 // takeSaturation stores the saturation signal. While its query fails, samples count as observed; a later answer may change what has
 // counted already.
 func (w *worker) takeSaturation(a sideAnswer) {
-	if w.saturation == nil {
-		w.saturation = newFlags(w.job.Step, w.maxSteps())
-	}
 	if w.result.saturationErr = a.err; a.err != nil {
 		return
 	}
@@ -37,8 +34,6 @@ func (w *worker) takeSaturation(a sideAnswer) {
 	w.result.saturationErr = err
 	w.noteChange(changed)
 }
-
-func (w *worker) keepSaturation(before *worker) { w.saturation = before.saturation }
 
 // saturatedCondition is present while the demand is censored, and while the query of the saturation signal fails.
 func (r *result) saturatedCondition() snapshot.Condition {
@@ -88,10 +83,11 @@ func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05
 
 // sinceWork asks for what is new of the work that may wait.
 func (w *worker) sinceWork(q Query, _ moment) Query {
-	if w.work == nil {
-		return w.queryAfter(q.Expr, time.Time{}, q.To)
+	from := time.Time{}
+	if w.work != nil {
+		from = w.work.End()
 	}
-	return w.queryAfter(q.Expr, w.work.End(), q.To)
+	return w.queryAfter(q.Expr, from, q.To)
 }
 
 // takeWork stores the work that may wait. While its query fails, none arrives.
@@ -106,8 +102,6 @@ func (w *worker) takeWork(a sideAnswer) {
 	w.result.workErr = err
 	w.noteChange(got.Changed)
 }
-
-func (w *worker) keepWork(before *worker) { w.work = before.work }
 
 // stepsOf is the value of a series at each of its steps; NaN beyond it.
 func stepsOf(s forecast.Series) func(time.Time) float64 {
@@ -190,7 +184,7 @@ func (w *worker) sinceShares(q Query, m moment) Query {
 	q.Step = max(judgeInterval, w.job.Step)
 	q.To = align(q.To, q.Step)
 	q.From = align(q.To.Add(-w.job.Settings.Over), q.Step).Add(q.Step)
-	if !m.history && w.shares.End().After(q.From) {
+	if m&historyRead == 0 && w.shares.End().After(q.From) {
 		q.From = w.shares.End()
 	}
 	return q
@@ -217,12 +211,6 @@ func (w *worker) takeShares(a sideAnswer) {
 	}
 	surplus := max(0, block.Len()-int(w.job.Settings.Over/block.Step))
 	w.shares = forecast.Series{Start: block.TimeAt(surplus), Step: block.Step, Values: block.Values[surplus:]}
-}
-
-func (w *worker) keepShares(before *worker) {
-	if before.job.Settings.Over == w.job.Settings.Over {
-		w.shares = before.shares
-	}
 }
 
 // lateShare is the late share of the demand after a time, up to another, by the share of the interval in which it was observed, which

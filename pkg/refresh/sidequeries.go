@@ -42,60 +42,51 @@ const (
 // SideQueries are PromQL by name; what has none is not asked.
 type SideQueries map[SideQuery]string
 
-// sideQuery is one line of the table of side queries. Most have an answer at the newest step alone, a number.
+// moment is what has happened when side queries are asked; several bits where several things have.
+type moment uint8
+
+const (
+	// newestMissing: the demand has no newest sample.
+	newestMissing moment = 1 << iota
+	// demandRead: the demand was read.
+	demandRead
+	// historyRead: the whole history was read, or an anchor has passed.
+	historyRead
+	// signalJudged: the signal is about to be judged.
+	signalJudged
+)
+
+// sideQuery is one line of the table of side queries.
 type sideQuery struct {
 	name SideQuery
-	// due says when it is asked.
-	due func(*worker, moment) bool
+	// due are the moments at which it is asked.
+	due moment
+	// take takes the answer, or the error in its place.
+	take func(*worker, sideAnswer)
 	// window widens the query from the newest step to a range; nil where it is not.
 	window func(*worker, Query, moment) Query
 	// label tells the series of an answer apart; empty where it is one series.
 	label string
-	// take takes the answer, or the error in its place.
-	take func(*worker, sideAnswer)
-	// keep takes over what was returned to the worker before, whose query is the same; nil where nothing is kept.
-	keep func(w, before *worker)
+	// only says whether it is asked; nil where it always is.
+	only func(*worker) bool
 }
 
 // sideQueries are asked in this order.
 var sideQueries = []sideQuery{
-	{Saturated, atEachStep, (*worker).sinceSaturation, "", (*worker).takeSaturation, (*worker).keepSaturation},
-	{Deferrable, atEachStep, (*worker).sinceWork, "", (*worker).takeWork, (*worker).keepWork},
-	{Clusters, withHistory, nil, "", (*worker).takeClusters, nil},
-	{Doubts, withHistory, nil, DoubtLabel, (*worker).takeDoubts, nil},
-	{FrequentDoubts, asJudgedOrHistory, nil, DoubtLabel, (*worker).takeFrequentDoubts, nil},
-	{DeletedPods, whileDeleted, nil, "pod", (*worker).takeDeleted, nil},
-	{Silent, asJudged, nil, "", (*worker).takeSilent, nil},
-	{Ready, asJudgedWithSaturated, nil, "", (*worker).takeReady, nil},
-	{Unowned, whileMissing, nil, "", (*worker).takeUnowned, nil},
-	{Measured, asJudgedOrHistory, (*worker).sinceShares, "", (*worker).takeShares, (*worker).keepShares},
-}
-
-// moment is what has happened when side queries are asked.
-type moment struct {
-	now time.Time
-	// missing: the demand has no newest sample. read: it was read, and history: from an anchor on.
-	missing, read, history bool
-	// judges: the signal is about to be judged.
-	judges bool
-}
-
-func whileMissing(_ *worker, m moment) bool { return m.missing }
-
-func atEachStep(_ *worker, m moment) bool { return m.read }
-
-func withHistory(_ *worker, m moment) bool { return m.history }
-
-func asJudged(_ *worker, m moment) bool { return m.judges }
-
-func asJudgedOrHistory(_ *worker, m moment) bool { return m.judges || m.history }
-
-func whileDeleted(w *worker, m moment) bool {
-	return asJudgedOrHistory(w, m) && w.result.doubts.numbers[0][DoubtDeleted] > 0
-}
-
-func asJudgedWithSaturated(w *worker, m moment) bool {
-	return asJudged(w, m) && w.job.SideQueries[Saturated] != ""
+	{name: Saturated, due: demandRead, window: (*worker).sinceSaturation, take: (*worker).takeSaturation},
+	{name: Deferrable, due: demandRead, window: (*worker).sinceWork, take: (*worker).takeWork},
+	{name: Clusters, due: historyRead, take: number(func(w *worker, n float64) { w.result.clusters = n })},
+	{name: Doubts, due: historyRead, label: DoubtLabel, take: (*worker).takeDoubts},
+	{name: FrequentDoubts, due: historyRead | signalJudged, label: DoubtLabel, take: (*worker).takeFrequentDoubts},
+	{name: DeletedPods, due: historyRead | signalJudged, label: "pod", take: (*worker).takeDeleted, only: func(w *worker) bool {
+		return w.result.doubts.numbers[0][DoubtDeleted] > 0
+	}},
+	{name: Silent, due: signalJudged, take: number((*worker).noteSilent)},
+	{name: Ready, due: signalJudged, take: number(func(w *worker, n float64) { w.ready = n }), only: func(w *worker) bool {
+		return w.job.SideQueries[Saturated] != ""
+	}},
+	{name: Unowned, due: newestMissing, take: number(func(w *worker, n float64) { w.result.unowned = n })},
+	{name: Measured, due: historyRead | signalJudged, window: (*worker).sinceShares, take: (*worker).takeShares},
 }
 
 // sideAnswer is a series, or a value for each value of a label.
@@ -105,12 +96,18 @@ type sideAnswer struct {
 	err     error
 }
 
-// number is the value at the newest step, 0 for none.
-func (a sideAnswer) number() float64 {
-	if n := a.series.Len(); n > 0 && !math.IsNaN(a.series.Values[n-1]) {
-		return a.series.Values[n-1]
+// number takes the value at the newest step, 0 for none. After an error the one before stays.
+func number(take func(*worker, float64)) func(*worker, sideAnswer) {
+	return func(w *worker, a sideAnswer) {
+		if a.err != nil {
+			return
+		}
+		n := a.series.Values[a.series.Len()-1]
+		if math.IsNaN(n) {
+			n = 0
+		}
+		take(w, n)
 	}
-	return 0
 }
 
 // sideState is what a worker keeps of its side queries.
@@ -121,7 +118,7 @@ type sideState struct {
 	work *series.Store
 	// shares are what Measured returned over the budget's period, each for the interval that ends at its time; NaN if unknown.
 	shares forecast.Series
-	// ready is how many replicas were ready when the signal was judged for the last time; 0 if unknown.
+	// ready is how many replicas are ready, until the signal is judged; 0 if unknown.
 	ready float64
 	// pauses after failures: the demand, which the same refresh queries, must not wait for a query that fails at every step.
 	pauses map[SideQuery]pause
@@ -146,20 +143,22 @@ type sideResult struct {
 	unowned float64
 }
 
-// askBeside asks the side queries that are due, after a query for the demand.
-func (w *worker) askBeside(ctx context.Context, source LabelSource, of Query, m moment) {
+// askBeside asks the side queries that are due after a query for the demand.
+func (w *worker) askBeside(ctx context.Context, now time.Time, source LabelSource, of Query, m moment) {
 	for i := range sideQueries {
 		side := &sideQueries[i]
-		q := of
+		q, pauses := of, w.pauses[side.name]
 		q.Expr, q.From = w.job.SideQueries[side.name], of.To
-		if q.Expr == "" || !side.due(w, m) || w.inRetryPause(m.now, w.pauses[side.name].until) {
+		if q.Expr == "" || side.due&m == 0 || w.inRetryPause(now, pauses.until) || side.only != nil && !side.only(w) {
 			continue
 		}
 		if side.window != nil {
 			q = side.window(w, q, m)
 		}
 		a := side.ask(ctx, source, q)
-		w.notePause(side.name, m.now, a.err)
+		if delete(w.pauses, side.name); a.err != nil {
+			w.pauses[side.name] = pause{now.Add(w.pauseAfter(pauses.failures)), pauses.failures + 1}
+		}
 		side.take(w, a)
 	}
 }
@@ -176,45 +175,16 @@ func (s *sideQuery) ask(ctx context.Context, source LabelSource, q Query) (a sid
 	return a
 }
 
-// notePause notes until when a query is not asked again.
-func (w *worker) notePause(name SideQuery, now time.Time, err error) {
-	if err == nil {
-		delete(w.pauses, name)
-		return
+// keepAnswers takes over what the same side queries have returned to the worker before.
+func (w *worker) keepAnswers(before *worker) {
+	same := func(name SideQuery) bool { return before.job.SideQueries[name] == w.job.SideQueries[name] }
+	if same(Saturated) {
+		w.saturation = before.saturation
 	}
-	failures := w.pauses[name].failures
-	if w.pauses == nil {
-		w.pauses = map[SideQuery]pause{}
+	if same(Deferrable) {
+		w.work = before.work
 	}
-	w.pauses[name] = pause{now.Add(w.pauseAfter(failures)), failures + 1}
-}
-
-// keepSides takes over what side queries returned to the worker before.
-func (w *worker) keepSides(before *worker) {
-	for i := range sideQueries {
-		side := &sideQueries[i]
-		if side.keep != nil && before.job.SideQueries[side.name] == w.job.SideQueries[side.name] {
-			side.keep(w, before)
-		}
-	}
-}
-
-func (w *worker) takeClusters(a sideAnswer) {
-	if a.err == nil {
-		w.result.clusters = a.number()
-	}
-}
-
-func (w *worker) takeSilent(a sideAnswer) {
-	if a.err == nil {
-		w.result.silent = [2]float64{w.result.silent[1], a.number()}
-	}
-}
-
-func (w *worker) takeReady(a sideAnswer) { w.ready = a.number() }
-
-func (w *worker) takeUnowned(a sideAnswer) {
-	if a.err == nil {
-		w.result.unowned = a.number()
+	if same(Measured) && before.job.Settings.Over == w.job.Settings.Over {
+		w.shares = before.shares
 	}
 }

@@ -86,7 +86,7 @@ type worker struct {
 func newWorker(t Job, c Config) *worker {
 	w := &worker{
 		job: t, refit: c.Refit, offset: time.Duration(seedOf(t.Key) % uint64(c.Refit)), seasons: t.Seasons,
-		late: newLateness(t.Step), rereadTimeout: c.Timeout, problems: map[string]*problem{},
+		late: newLateness(t.Step), rereadTimeout: c.Timeout, problems: map[string]*problem{}, sideState: sideState{pauses: map[SideQuery]pause{}},
 		beside: new(snapshot.Watched), served: new(servedValues),
 	}
 	if len(w.seasons) == 0 {
@@ -118,7 +118,7 @@ func (w *worker) inheritSamples(before *worker) {
 	w.beside, w.besideMade, w.requested = before.beside, before.besideMade, before.requested
 	w.served, w.recorder = before.served, before.recorder
 	old := before.job
-	w.keepSides(before)
+	w.keepAnswers(before)
 	if old.Generation == w.job.Generation {
 		w.result, w.published, w.problems = before.published, before.published, before.problems
 	} else {
@@ -168,11 +168,12 @@ func (w *worker) fetch(ctx context.Context, now time.Time, source LabelSource) (
 	q := w.nextQuery(now)
 	block, err := fetchOnGrid(ctx, source, q)
 	w.result.attempted, w.result.err = true, err
-	missing := errors.Is(err, series.ErrNoSeries) || block.Len() > 0 && math.IsNaN(block.Values[block.Len()-1])
-	if err == nil && !missing {
+	switch missing := block.Len() > 0 && math.IsNaN(block.Values[block.Len()-1]); {
+	case missing, errors.Is(err, series.ErrNoSeries):
+		w.askBeside(ctx, now, source, q, newestMissing)
+	case err == nil:
 		w.result.unowned = 0
 	}
-	w.askBeside(ctx, source, q, moment{now: now, missing: missing})
 	if errors.Is(err, series.ErrNoSeries) && (w.store != nil || w.partial || w.scaledToZeroIn(q)) {
 		// The series is gone for now: that is demand 0 or a gap, for which there is the fallback chain.
 		block, err = q.Gaps(), nil
@@ -195,7 +196,14 @@ func (w *worker) fetch(ctx context.Context, now time.Time, source LabelSource) (
 func (w *worker) fetchOthers(ctx context.Context, now time.Time, source LabelSource, q Query) (passed bool) {
 	end := q.To.Add(q.Step)
 	passed = w.anchorAt(end).After(w.anchor)
-	w.askBeside(ctx, source, q, moment{now: now, read: true, history: passed, judges: w.judgesAt(end)})
+	m := demandRead
+	if passed {
+		m |= historyRead
+	}
+	if w.judgesAt(end) {
+		m |= signalJudged
+	}
+	w.askBeside(ctx, now, source, q, m)
 	return passed
 }
 
