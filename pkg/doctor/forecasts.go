@@ -310,8 +310,8 @@ func (s *state) knowsForecasts(namespace string) bool {
 
 // reads reports whether a metric of an HPA is a Forecast of its namespace, by its name or its alias.
 func (s *state) reads(h *hpa.Autoscaler, from *hpa.AutoscalerMetric) bool {
-	exposing, _ := autoscaler.Exposing(from, h.Namespace, s.forecasts)
-	return exposing != "" || slices.Contains(s.forecastsIn(h.Namespace), from.Forecast)
+	f, _ := autoscaler.Reading(from, h.Namespace, s.forecasts)
+	return f != nil
 }
 
 // forecastsIn are the names of a namespace's Forecasts.

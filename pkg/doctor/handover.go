@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/kube/aggregation"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
@@ -118,25 +119,14 @@ func (s *state) answered(a *hpa.Autoscaler, m *hpa.AutoscalerMetric) Finding {
 	}
 }
 
-// answering is the Forecast that answers a metric of an HPA, by its name or by the alias that it exposes; nil without one.
+// answering is the Forecast that answers a metric of an HPA; nil without one.
 func (s *state) answering(a *hpa.Autoscaler, m *hpa.AutoscalerMetric) *v1alpha1.Forecast {
-	name, _ := autoscaler.Exposing(m, a.Namespace, s.forecasts)
-	if name == "" {
-		one := *a
-		one.Metrics = []hpa.AutoscalerMetric{*m}
-		for _, ref := range autoscaler.References(&one) {
-			if ref.Refused == "" {
-				name = ref.Forecast.Name
-			}
-		}
-	}
-	i := slices.IndexFunc(s.forecasts, func(f v1alpha1.Forecast) bool {
-		return f.Namespace == a.Namespace && f.Name == name
-	})
-	if i < 0 {
+	f, asked := autoscaler.Reading(m, a.Namespace, s.forecasts)
+	_, err := decide.ParseSelector(asked)
+	if err != nil || m.InvalidSelector != "" || m.Source == hpa.Object && m.Name != autoscaler.ObjectMetric {
 		return nil
 	}
-	return &s.forecasts[i]
+	return f
 }
 
 // steps hand one APIService over. One that Forewarm can hold leads to it at once, so that no HPA misses a sync; Forewarm's leader

@@ -34,8 +34,10 @@ func (r *reader) readForecast(ctx context.Context, s *reading, from *hpa.Autosca
 		if unread != nil && !apierrors.IsNotFound(unread) {
 			s.note("whether a Forecast exposes %s: %s", from.Forecast, client.APIMessage(unread))
 		}
-		if from.Forecast, asked = autoscaler.Exposing(from, r.Namespace, all); from.Forecast != "" {
-			o, err = r.readOutlook(ctx, from.Forecast)
+		f, view := autoscaler.Reading(from, r.Namespace, all)
+		if from.Forecast = ""; f != nil {
+			from.Forecast, asked = f.Name, view
+			o, err = r.readOutlook(ctx, f.Name)
 		}
 	}
 	switch {

@@ -42,14 +42,17 @@ type Reference struct {
 // IsScaledObject reports whether the autoscaler is one of KEDA's.
 func (r *Reference) IsScaledObject() bool { return strings.HasPrefix(r.Autoscaler, "ScaledObject/") }
 
-// ByAlias is the reference where a Forecast has the alias. Its Forecast is the alias.
-func (r *Reference) ByAlias() Reference {
-	out := *r
+// As is the reference by a name, that of its Forecast or the alias that a Forecast has; ok is false where it is neither.
+func (r *Reference) As(name snapshot.Key) (out Reference, ok bool) {
+	out = *r
+	if r.Forecast == name {
+		return out, true
+	}
 	if r.Labelled != nil {
 		out = *r.Labelled
 	}
 	out.Forecast, out.Alias, out.Labelled = r.Alias, r.Alias, nil
-	return out
+	return out, name.Name != "" && r.Alias == name
 }
 
 // Choice are the autoscalers that a Forecast's objective is calibrated for.

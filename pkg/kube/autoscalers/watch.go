@@ -173,11 +173,8 @@ func (w *Watch) rebuild(forecast snapshot.Key) {
 	for _, kind := range w.kinds {
 		for _, own := range kind.Indexed(forecast.String()) {
 			for _, r := range *own {
-				switch forecast {
-				case r.Forecast:
-					all = append(all, r)
-				case r.Alias:
-					all = append(all, r.ByAlias())
+				if named, ok := r.As(forecast); ok {
+					all = append(all, named)
 				}
 			}
 		}

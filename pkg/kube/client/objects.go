@@ -152,11 +152,11 @@ func (f *ForecastInCluster) readAutoscalers(ctx context.Context, client dynamic.
 		}
 	}
 	for i := range found {
-		if found[i].Forecast == f.Key {
-			f.State.Autoscalers = append(f.State.Autoscalers, found[i])
+		if named, ok := found[i].As(f.Key); ok {
+			f.State.Autoscalers = append(f.State.Autoscalers, named)
 		}
-		if alias.Name != "" && found[i].Alias == alias {
-			f.State.Exposed = append(f.State.Exposed, found[i].ByAlias())
+		if named, ok := found[i].As(alias); ok {
+			f.State.Exposed = append(f.State.Exposed, named)
 		}
 	}
 	return err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
@@ -44,8 +45,8 @@ func TestReferencesByAlias(t *testing.T) {
 			}
 			continue
 		}
-		by := got[0].ByAlias()
-		if by.Forecast != alias || by.Workload != llama || !strings.Contains(by.Refused, refused) ||
+		by, ok := got[0].As(alias)
+		if !ok || by.Forecast != alias || by.Workload != llama || !strings.Contains(by.Refused, refused) ||
 			(refused == "") != (by.Refused == "") {
 			t.Errorf("%s: %+v", selector, by)
 		}
@@ -57,7 +58,7 @@ func TestReferencesByAlias(t *testing.T) {
 }
 
 // Whoever explains an HPA finds the Forecast behind an alias as the server does: the oldest, of the HPA's own namespace.
-func TestExposing(t *testing.T) {
+func TestReading(t *testing.T) {
 	at := func(name, namespace string, age time.Duration, queue string) v1alpha1.Forecast {
 		f := v1alpha1.Forecast{ObjectMeta: metav1.ObjectMeta{
 			Name: name, Namespace: namespace, CreationTimestamp: metav1.Time{Time: time.Unix(1e9, 0).Add(-age)},
@@ -73,16 +74,30 @@ func TestExposing(t *testing.T) {
 		return &autoscaler.FromHPA(readHPA(t, onQueue(selector))).Metrics[0]
 	}
 	byLate := asking("{matchLabels: {queue: orders, late: \"0.05\"}}")
-	name, view := autoscaler.Exposing(byLate, "inference", all)
-	if diff := cmp.Diff(map[string]string{"late": "0.05"}, view); name != "older" || diff != "" {
-		t.Errorf("%s answers, %s", name, diff)
-	}
-	name, view = autoscaler.Exposing(asking("{matchLabels: {queue: orders, badHours: \"0.01\"}}"), "inference", all)
-	if diff := cmp.Diff(map[string]string{"badHours": "0.01"}, view); name != "older" || diff != "" {
-		t.Errorf("%s answers, %s", name, diff)
-	}
-	if name, _ := autoscaler.Exposing(byLate, "inference", all[2:]); name != "" {
-		t.Errorf("%s answers", name)
+	byName := asking("{}")
+	byName.Name, byName.Forecast = "older", "older"
+	for _, c := range []struct {
+		metric *hpa.AutoscalerMetric
+		all    []v1alpha1.Forecast
+		name   string
+		asked  map[string]string
+	}{
+		{metric: byLate, all: all, name: "older", asked: map[string]string{"late": "0.05"}},
+		{
+			metric: asking("{matchLabels: {queue: orders, badHours: \"0.01\"}}"), all: all, name: "older",
+			asked: map[string]string{"badHours": "0.01"},
+		},
+		{metric: byLate, all: all[2:]},
+		{metric: byName, all: all, name: "older", asked: map[string]string{}},
+		{metric: byName, all: all[2:]},
+	} {
+		f, asked := autoscaler.Reading(c.metric, "inference", c.all)
+		if diff := cmp.Diff(c.asked, asked, cmpopts.EquateEmpty()); (f == nil) != (c.name == "") || diff != "" {
+			t.Errorf("%s: %v answers, %s", c.metric, f, diff)
+		}
+		if f != nil && f.Name != c.name {
+			t.Errorf("%s: %s answers, want %s", c.metric, f.Name, c.name)
+		}
 	}
 }
 

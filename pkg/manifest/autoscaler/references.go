@@ -13,8 +13,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
-// objectMetric is the name of a Forecast's metric for Object metrics.
-const objectMetric = "demand"
+// ObjectMetric is the name of a Forecast's metric for Object metrics.
+const ObjectMetric = "demand"
 
 // References returns the metrics of an autoscaler that name a Forecast: an External metric by its name and by an alias, an Object
 // metric by its object, a trigger by its metadata. (An External metric may be another adapter's; then no Forecast has that name or
@@ -43,8 +43,8 @@ func References(a *hpa.Autoscaler) []manifest.Reference {
 			ref.Alias = alias.Key(a.Namespace)
 		}
 		switch {
-		case m.Source == hpa.Object && m.Name != objectMetric:
-			ref.Refused = fmt.Sprintf("a Forecast has no metric %.64q: write name: %s", m.Name, objectMetric)
+		case m.Source == hpa.Object && m.Name != ObjectMetric:
+			ref.Refused = fmt.Sprintf("a Forecast has no metric %.64q: write name: %s", m.Name, ObjectMetric)
 		case m.InvalidSelector != "":
 			ref.Refused = "its selector is invalid: " + m.InvalidSelector
 		default:
@@ -110,16 +110,23 @@ func aliasOf(m *hpa.AutoscalerMetric) (alias *snapshot.Alias, view map[string]st
 	return snapshot.AliasOf(m.Name, m.Labels)
 }
 
-// Exposing returns the Forecast that answers a metric of an HPA in a namespace by its alias, of all Forecasts, and the view of it
-// that the metric asks for; an empty name where none does.
-func Exposing(
+// Reading returns which of all Forecasts answers a metric of an autoscaler in a namespace, by its alias or else by its name, and what
+// the metric asks of it; nil where none does.
+func Reading(
 	m *hpa.AutoscalerMetric, namespace string, all []v1alpha1.Forecast,
-) (name string, view map[string]string) {
-	alias, view := aliasOf(m)
-	if alias == nil {
-		return "", nil
+) (found *v1alpha1.Forecast, asked map[string]string) {
+	key, asked := snapshot.Key{Namespace: namespace, Name: m.Forecast}, selection(m)
+	if alias, view := aliasOf(m); alias != nil {
+		if holder, held := AliasHolders(all)[alias.Key(namespace)]; held {
+			key, asked = holder, view
+		}
 	}
-	return AliasHolders(all)[alias.Key(namespace)].Name, view
+	for i := range all {
+		if all[i].Namespace == key.Namespace && all[i].Name == key.Name {
+			return &all[i], asked
+		}
+	}
+	return nil, nil
 }
 
 // AliasHolders returns the Forecast that answers under each alias (snapshot.Alias.Key), of all Forecasts.
