@@ -240,7 +240,7 @@ func (w *worker) countHours() bool {
 		}
 		w.spent[spender{policy, first}] += hours
 	}
-	for i, hours := range w.forecaster.PaidByVariant(took.Hours) {
+	for i, hours := range w.forecaster.PaidByPart(took.Hours) {
 		w.spent[spender{snapshot.PolicyServed, w.job.Variants[i].Name}] += hours
 	}
 	return true

@@ -186,7 +186,7 @@ func eventsCondition(e *snapshot.ForecastState) snapshot.Condition {
 
 // shareOut shares the value of an entry out among its variants.
 func shareOut(e *snapshot.ForecastState, t *Job) {
-	if !e.State.Serves() || len(e.Plan) != len(t.Variants) {
+	if !e.State.Serves() || e.Plan == nil {
 		return
 	}
 	e.Parts = e.Plan.Share(e.Decision.Value)

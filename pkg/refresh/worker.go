@@ -15,10 +15,12 @@ import (
 	"github.com/forewarm/forewarm/pkg/calendar"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/demand"
+	"github.com/forewarm/forewarm/pkg/core/event"
 	"github.com/forewarm/forewarm/pkg/core/forecaster"
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/core/variant"
 )
 
 // worker keeps one Forecast up to date. While a refresh runs it owns all fields but published, fallbacks and replaced;
@@ -348,7 +350,7 @@ func (w *worker) step(f *forecaster.Forecaster, end time.Time) {
 	if f == w.forecaster && w.incomplete > 0 {
 		came.Incomplete = w.store.End().Add(-w.job.Step - w.incomplete).Before
 	}
-	f.LimitVariants(w.job.VariantLimits)
+	f.LimitParts(w.job.VariantLimits)
 	for i := range came.Values {
 		f.Step(came.Reading(i))
 	}
@@ -369,8 +371,8 @@ func (w *worker) rebuildForecaster(end time.Time) {
 		DelaySteps: 1 + int(w.job.Delay/w.job.Step), // See newestStep.
 		Starts:     sim.Starts(w.job.MedianLead, w.job.Lead), Seed: seedOf(w.job.Key),
 		Models: w.job.Models, Named: slices.Concat(w.job.Named, w.requested), Settings: w.job.boundedSettings(),
-		Autoscalers: w.job.Autoscalers, Variants: w.job.Variants, Before: w.job.Before,
-		Events: calendar.Of(w.job.Events), Deadline: w.job.Deadline,
+		Autoscalers: w.job.Autoscalers, Distribute: variant.Distribute(w.job.Variants), Before: w.job.Before,
+		Adjust: event.Adjust(calendar.Of(w.job.Events)), Deadline: w.job.Deadline,
 		Lifetime: w.refit + maxOverlapOf(w.job.Step) + 2*w.job.Step, // See anchorAt.
 	}, w.history(align(anchor.Add(-w.job.History), w.job.Step), anchor))
 	w.publish(w.forecaster)

@@ -92,3 +92,19 @@ func Overlap(all []Occurrence) (a, b Occurrence, ok bool) {
 func longest(all []Occurrence) Occurrence {
 	return slices.MaxFunc(all, func(a, b Occurrence) int { return a.End.Compare(b.End) })
 }
+
+// Announcement is the next occurrence of an event, or the present one, and what the last two that have ended came to, the newest last.
+type Announcement struct {
+	Occurrence
+	Effects []Effect
+}
+
+// Failed reports that the last two occurrences had no effect.
+func (e *Announcement) Failed() bool {
+	for _, effect := range e.Effects {
+		if !e.Knowledge.Failed(effect) {
+			return false
+		}
+	}
+	return len(e.Effects) >= 2
+}

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/core/adjust"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/demand"
-	"github.com/forewarm/forewarm/pkg/core/event"
+	"github.com/forewarm/forewarm/pkg/core/distribute"
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
-	"github.com/forewarm/forewarm/pkg/core/variant"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
@@ -48,14 +48,14 @@ type Config struct {
 	ExtraSettings []decide.Settings
 	// Autoscalers that read the served value; an objective needs at least one.
 	Autoscalers []decide.Autoscaler
-	// Variants share the value; the Autoscalers then have one that stands for all. Empty where there is one workload.
-	Variants []variant.Variant
+	// Distribute shares the value out; the Autoscalers then have one that stands for all. nil where there is one workload.
+	Distribute distribute.Maker
 	// Before is how the workload was scaled before, to compare with.
 	Before decide.Before
 	// Horizons are calibrated beside the lead window and the default ones.
 	Horizons []time.Duration
-	// Events are what is known of the demand beforehand; nil for nothing.
-	Events event.Calendar
+	// Adjust is what is known of the demand beforehand.
+	Adjust []adjust.Maker
 	// Deadline of the work that may wait; 0 where there is none.
 	Deadline time.Duration
 	// Lifetime is how long it is stepped after its history, at most: what is of use only later is not kept. 0 means for ever.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
+	"github.com/forewarm/forewarm/pkg/core/event"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
@@ -14,12 +15,16 @@ import (
 func (f *Forecaster) Describe(e *snapshot.ForecastState) {
 	e.Observed, e.Decision, e.Newest = f.credited(), f.decision, f.newest.Values()
 	e.Skill, e.Coverage = math.NaN(), f.record.covered.Value()
-	e.Recent, e.Past = f.record.demand.series(f.config.Step), f.record.forecasts()
+	e.Recent, e.Past = f.record.demand.Series(f.config.Step), f.record.forecasts()
 	e.Classifications = f.spans.since(e.Recent.Start)
 	if f.fall.outage {
 		e.Classifications = append(e.Classifications, f.suspectedOutage(f.ReadUntil()))
 	}
-	e.Events = f.events.describe(f.End())
+	for _, a := range f.adjust {
+		if announced, ok := a.(*event.Announced); ok {
+			e.Events = announced.Describe(f.End())
+		}
+	}
 	e.Plan = f.plan
 	if f.peaks == nil {
 		return
@@ -116,9 +121,7 @@ func (f *Forecaster) path(c *windowpeak.Candidate) (name string, path []snapshot
 		for j := range levels {
 			one.Quantiles[j], _ = limit.CapForecast(quantiles[j][i])
 		}
-		if f.events.calendar != nil {
-			f.events.over(one.Time, one.Time.Add(f.config.Step)).onStep(&one)
-		}
+		onStep(f.adjust.Over(one.Time, one.Time.Add(f.config.Step)), &one)
 		path = append(path, one)
 	}
 	return c.Name, path

@@ -28,7 +28,7 @@ func announcing(t *testing.T, byObjective bool, specs ...calendar.Event) forecas
 			t.Fatal(err)
 		}
 	}
-	c.Events = calendar.Of(specs)
+	c.Adjust = event.Adjust(calendar.Of(specs))
 	return c
 }
 

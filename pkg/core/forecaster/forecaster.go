@@ -6,12 +6,14 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/core/adjust"
 	"github.com/forewarm/forewarm/pkg/core/clone"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/demand"
+	"github.com/forewarm/forewarm/pkg/core/distribute"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/series"
-	"github.com/forewarm/forewarm/pkg/core/variant"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
@@ -25,7 +27,7 @@ type Forecaster struct {
 	spans  spans
 
 	demand observedDemand
-	events expected
+	adjust adjust.All
 	// recent are the samples of the lead window before the newest known one; missing is how many gaps followed it.
 	recent  series.Ring[float64]
 	missing int
@@ -46,12 +48,12 @@ type Forecaster struct {
 	inputs       []decide.Input
 	extraInputs  []decide.Input // of other settings; scratch
 	decision     decide.Decision
-	// variants plan what each of the workloads holds that share the value; nil where there is one.
-	variants *variant.Planner
-	plan     variant.Plan
-	record   record
-	next     int64 // index of the next step since the epoch
-	observed int   // samples without gaps
+	// distributor plans what each of the workloads holds that share the value; nil where there is one.
+	distributor distribute.Distributor
+	plan        distribute.Plan
+	record      record
+	next        int64 // index of the next step since the epoch
+	observed    int   // samples without gaps
 }
 
 // History is a demand as it was read.
@@ -86,7 +88,7 @@ func New(config Config, history History) *Forecaster {
 	f := &Forecaster{
 		config: config, filter: demand.NewFilter(config.credibleConfig(horizons)),
 		screen: demand.NewClassifier(config.Step, decide.MaxCapacity(config.Autoscalers)),
-		spans:  spans{step: config.Step}, demand: newObservedDemand(config), events: newExpected(config),
+		spans:  spans{step: config.Step}, demand: newObservedDemand(config), adjust: adjust.Of(config.Adjust, config.Step),
 		recent: series.NewRing[float64](config.stepsIn(config.Window) + 1),
 		newest: series.NewRing[float64](config.stepsIn(newestSpan) + 1),
 		held:   math.NaN(), next: history.Start.UnixNano() / int64(config.Step),
@@ -152,7 +154,7 @@ func (f *Forecaster) step(sample demand.Sample) {
 	if !math.IsNaN(sample.Observed) {
 		f.observed++
 	}
-	learnt := f.events.learn(index, sample)
+	learnt := f.adjust.Learn(time.Unix(0, index*int64(f.config.Step)).UTC(), sample)
 	f.record.observe(index, sample.Observed, learnt.Observed)
 	f.peaks.Step(learnt)
 	f.selection.step(f, sample.Value, sample.Deferrable)
@@ -166,8 +168,8 @@ func (f *Forecaster) step(sample demand.Sample) {
 	if sample.Faded == 0 {
 		f.unfaded = value
 	}
-	if f.variants != nil {
-		f.plan = f.variants.Step(value)
+	if f.distributor != nil {
+		f.plan = f.distributor.Step(value)
 	}
 	f.record.serve(index, f.decision.Value)
 	f.newest.Push(f.credited())
@@ -217,7 +219,7 @@ func (f *Forecaster) Fallback() decide.Decision {
 	if f.bound.Left > 0 {
 		value = min(value, f.bound.Left)
 	}
-	value = math.Max(value, f.known(f.peaks.LeadWindow).atLeast)
+	value = math.Max(value, f.known(f.peaks.LeadWindow).AtLeast)
 	return decide.Fallback(f.config.Settings, rule, value, observed, f.config.Window)
 }
 
@@ -247,8 +249,8 @@ func (f *Forecaster) start(index int64) bool {
 	}
 	start := time.Unix(0, index*int64(f.config.Step)).UTC()
 	f.selection, f.objectiveErr = newSelection(f.config, f.peaks, start)
-	if len(f.config.Variants) > 0 {
-		f.variants, err = variant.NewPlanner(f.config.Variants, start, f.config.Step)
+	if f.config.Distribute != nil {
+		f.distributor, err = f.config.Distribute(start, f.config.Step)
 		f.objectiveErr = errors.Join(f.objectiveErr, err)
 	}
 	return true
@@ -295,7 +297,8 @@ func (f *Forecaster) inputsTo(dst []decide.Input, of int, c *windowpeak.Candidat
 func (f *Forecaster) completeInput(newest *decide.Input) {
 	newest.Limit = f.limit()
 	newest.Observed = newest.Limit.CapObserved(f.current())
-	newest.Suspect, newest.Events = f.held > newest.Observed, f.announcedWords()
+	newest.Suspect = f.held > newest.Observed
+	newest.Events = humanize.List(f.adjust.Words(f.End(), f.End().Add(f.config.Window)))
 }
 
 // ValuesTo writes the values of the Settings and of each of the ExtraSettings to dst: NaN where the caller falls back.
@@ -319,7 +322,7 @@ func (f *Forecaster) limit() demand.Limit {
 		return f.bound.Limit(0)
 	}
 	known := f.known(f.peaks.LeadWindow)
-	return f.bound.Limit(f.peaks.LeadWindow).Raised(known.times, known.atLeast)
+	return f.bound.Limit(f.peaks.LeadWindow).Raised(known.Times, known.AtLeast)
 }
 
 // current is the observed demand, suspects included.
@@ -387,19 +390,19 @@ func (f *Forecaster) Calibrator() *objective.Calibrator {
 	return f.selection.calibrator
 }
 
-// LimitVariants sets what variants can hold from now on, see variant.Planner.Limit.
-func (f *Forecaster) LimitVariants(limits []float64) {
-	if f.variants != nil {
-		f.variants.Limit(limits)
+// LimitParts sets what workloads can hold from now on, see distribute.Distributor.
+func (f *Forecaster) LimitParts(limits []float64) {
+	if f.distributor != nil {
+		f.distributor.Limit(limits)
 	}
 }
 
-// PaidByVariant are the replica-hours of each variant in the newest whole hours; nil without variants.
-func (f *Forecaster) PaidByVariant(hours int) []float64 {
-	if f.variants == nil {
+// PaidByPart are the replica-hours of each workload in the newest whole hours; nil where there is one.
+func (f *Forecaster) PaidByPart(hours int) []float64 {
+	if f.distributor == nil {
 		return nil
 	}
-	return f.variants.Paid(hours)
+	return f.distributor.Paid(hours)
 }
 
 // Windows are the quantiles over all calibrated windows: those of the selected candidate or, if it forecasts the lead window

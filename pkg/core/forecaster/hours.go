@@ -5,6 +5,7 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/ensemble"
+	"github.com/forewarm/forewarm/pkg/core/adjust"
 	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
@@ -19,22 +20,22 @@ type Hours struct {
 	means   forecast.Series
 	seasons []time.Duration
 	limit   demand.Limit
-	// known is what is known of each of the next hours; nil without events.
-	known []effect
+	// known is what is known of each of the next hours; nil where nothing is.
+	known []adjust.Effect
 }
 
 // Hours returns those that are known now. They do not change with the forecaster.
 func (f *Forecaster) Hours() Hours {
-	out := Hours{means: f.record.hours.series(f.config.Step), seasons: f.config.Seasons}
+	out := Hours{means: f.record.hours.Series(f.config.Step), seasons: f.config.Seasons}
 	if len(out.seasons) == 0 {
 		out.seasons = []time.Duration{windowpeak.Day}
 	}
 	if f.peaks != nil {
 		out.limit = f.bound.Limit(len(f.peaks.Windows) - 1)
 	}
-	for i := 0; f.events.calendar != nil && i < out.day(); i++ {
+	for i := 0; len(f.adjust) > 0 && i < out.day(); i++ {
 		begin := out.hour(i)
-		out.known = append(out.known, f.events.over(begin, begin.Add(out.means.Step)))
+		out.known = append(out.known, f.adjust.Over(begin, begin.Add(out.means.Step)))
 	}
 	return out
 }
@@ -75,7 +76,7 @@ func (h Hours) NextDay() []snapshot.PathStep {
 		}
 	}
 	for i, known := range h.known {
-		known.onStep(&out[i])
+		onStep(known, &out[i])
 	}
 	return out
 }

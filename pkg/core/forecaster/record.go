@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
@@ -16,8 +15,8 @@ const recordLength = 288
 // record keeps the recent past on a coarse grid, for display: the observed demand, and served values with actual window peaks.
 type record struct {
 	step   time.Duration
-	demand means
-	hours  means
+	demand series.Means
+	hours  series.Means
 	// past are the values served at the ends of the means, with the actual peaks of their windows, NaN while those are open. What is
 	// published is replaced, not changed.
 	past      []snapshot.ScoredForecast
@@ -32,15 +31,15 @@ func newRecord(c Config, n, window int) record {
 	longest := max(1, int(5*time.Minute/c.Step))
 	stride := min(max(1, (n+recordLength-1)/recordLength), longest)
 	return record{
-		step: c.Step, demand: newMeans(stride, recordLength), hours: newMeans(c.stepsIn(time.Hour), maxHours),
+		step: c.Step, demand: series.NewMeans(stride, recordLength), hours: series.NewMeans(c.stepsIn(time.Hour), maxHours),
 		pending: series.NewRing[float64](window), window: window, covered: series.NewFadingMean(c.season()),
 	}
 }
 
 // observe records the demand at a step, and what is learnt of it.
 func (r *record) observe(index int64, now, learnt float64) {
-	r.demand.observe(index, now)
-	r.hours.observe(index, learnt)
+	r.demand.Observe(index, now)
+	r.hours.Observe(index, learnt)
 }
 
 // resolve records the actual peak of the lead window that ends at a step; of a censored one the lower bound.
@@ -71,7 +70,7 @@ func (r *record) resolve(index int64, actual float64, censored bool) {
 // serve records the value served at a step, NaN for none.
 func (r *record) serve(index int64, value float64) {
 	r.pending.Push(value)
-	if !r.demand.ends(index) || math.IsNaN(value) {
+	if !r.demand.Ends(index) || math.IsNaN(value) {
 		return
 	}
 	r.ownPast()
@@ -94,40 +93,4 @@ func (r *record) time(index int64) time.Time { return time.Unix(0, index*int64(r
 func (r *record) forecasts() []snapshot.ScoredForecast {
 	r.published = true
 	return r.past
-}
-
-// means are those of so many steps each.
-type means struct {
-	stride int
-	values series.Tail[float64]
-	sum    float64
-	count  int
-	last   int64 // index of the newest step
-}
-
-func newMeans(stride, n int) means {
-	return means{stride: stride, values: series.NewTail[float64](n)}
-}
-
-// ends reports whether a step is the last of its mean.
-func (m *means) ends(index int64) bool { return index%int64(m.stride) == 0 }
-
-func (m *means) observe(index int64, now float64) {
-	m.last = index
-	if !math.IsNaN(now) {
-		m.sum += now
-		m.count++
-	}
-	if m.ends(index) {
-		m.values.Push(m.sum / float64(m.count)) // NaN if all are gaps.
-		m.sum, m.count = 0, 0
-	}
-}
-
-// series has each mean at the time of its last step. It never changes, and the caller must not change it.
-func (m *means) series(step time.Duration) forecast.Series {
-	stride := time.Duration(m.stride) * step
-	newest := time.Unix(0, (m.last-m.last%int64(m.stride))*int64(step)).UTC()
-	values := m.values.Newest()
-	return forecast.Series{Start: newest.Add(-time.Duration(len(values)-1) * stride), Step: stride, Values: values}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/demand"
+	"github.com/forewarm/forewarm/pkg/core/distribute"
 	"github.com/forewarm/forewarm/pkg/core/event"
-	"github.com/forewarm/forewarm/pkg/core/variant"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
@@ -90,13 +90,13 @@ type ForecastState struct {
 	// bounded in number.
 	Classifications []demand.Span
 	// Events are those of the next two weeks, by their next occurrence.
-	Events []Event
+	Events []event.Announcement
 	// Past are recent forecasts beside what came, oldest first.
 	Past []ScoredForecast
 
 	// Plan is how the value is shared out among variants, and Parts what each of them is asked for; empty where there are none.
-	Plan  variant.Plan
-	Parts []variant.Part
+	Plan  distribute.Plan
+	Parts []distribute.Part
 	// Spent is what the simulated autoscalers have taken since the process began, whole hours.
 	Spent []Spent
 
@@ -120,22 +120,6 @@ type Spent struct {
 	ReplicaHours    float64
 	// Price of a replica for an hour; 0 for none.
 	Price float64
-}
-
-// Event is the next occurrence of an event, or the present one, and what the last two that have ended came to, the newest last.
-type Event struct {
-	event.Occurrence
-	Effects []event.Effect
-}
-
-// Failed reports that the last two occurrences had no effect.
-func (e *Event) Failed() bool {
-	for _, effect := range e.Effects {
-		if !e.Knowledge.Failed(effect) {
-			return false
-		}
-	}
-	return len(e.Effects) >= 2
 }
 
 // ModelReason says in a sentence why the Model serves.

@@ -6,12 +6,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/core/distribute"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/core/series"
 )
 
-// Planner plans what each variant holds, step by step. It depends on the values before alone.
+// Planner plans what each variant holds, a distribute.Distributor.
 type Planner struct {
 	// members are in the order in which they are filled.
 	members []member
@@ -62,6 +63,16 @@ type Planned struct {
 	Band hpa.DeadBand
 }
 
+// Distribute makes a Planner; nil where there are no variants.
+func Distribute(all []Variant) distribute.Maker {
+	if len(all) == 0 {
+		return nil
+	}
+	return func(start time.Time, step time.Duration) (distribute.Distributor, error) {
+		return NewPlanner(all, start, step)
+	}
+}
+
 // NewPlanner returns a Planner before its first step. The first of the variants is the one whose lead time the values look ahead by.
 func NewPlanner(all []Variant, start time.Time, step time.Duration) (*Planner, error) {
 	p := &Planner{recent: series.NewRing[float64](max(int(baseOver/step), 1))}
@@ -83,12 +94,11 @@ func NewPlanner(all []Variant, start time.Time, step time.Duration) (*Planner, e
 	return p, nil
 }
 
-// Limit sets what variants hold from now on and cannot exceed, in the unit of the demand, by their index: +Inf for no limit, nil for none at
-// all. It is not known from the values.
+// Limit implements distribute.Distributor.
 func (p *Planner) Limit(limits []float64) { p.limits = limits }
 
-// Step plans for the value of a step, and plays the parts. It is not called for a step without a value.
-func (p *Planner) Step(value float64) Plan {
+// Step implements distribute.Distributor. It plays the parts.
+func (p *Planner) Step(value float64) distribute.Plan {
 	p.recent.Push(value)
 	plan := p.plan()
 	parts := plan.Share(value)
@@ -103,7 +113,7 @@ func (p *Planner) Step(value float64) Plan {
 	return plan
 }
 
-// Paid are the replica-hours of each variant in the newest whole hours, by its index; of at most a day.
+// Paid implements distribute.Distributor.
 func (p *Planner) Paid(hours int) []float64 {
 	out := make([]float64, len(p.members))
 	for i := range p.members {

@@ -1,27 +1,19 @@
 package variant
 
-import "math"
+import (
+	"math"
 
-// Part is what the HPA of one variant reads, in the unit of the demand.
-type Part struct {
-	Name string
-	// Capacity is what a replica sustains.
-	Capacity float64
-	Value    float64
-	// Starting is the part of Value that is asked for and is not ready: others have it meanwhile.
-	Starting float64
-	// Limited: the Value is one replica more than the variant can hold at present, which is less than its part would be.
-	Limited bool
-}
+	"github.com/forewarm/forewarm/pkg/core/distribute"
+)
 
-// Share shares a value out, and returns the parts in the order of the variants. The parts add up to the value and what is Starting; they
+// Share implements distribute.Plan. The parts add up to the value and what is Starting; they
 // exceed it by the variants' minima, by whole replicas and where an HPA would ignore a part.
-func (p Plan) Share(value float64) []Part {
-	out, counts := make([]Part, len(p)), make([]float64, len(p))
+func (p Plan) Share(value float64) []distribute.Part {
+	out, counts := make([]distribute.Part, len(p)), make([]float64, len(p))
 	rest := value
 	for i := range p {
 		v := &p[i]
-		out[v.Index] = Part{Name: v.Name, Capacity: v.Capacity, Value: v.Floor}
+		out[v.Index] = distribute.Part{Name: v.Name, Capacity: v.Capacity, Value: v.Floor}
 		counts[i] = math.Min(v.Floor, v.Most)
 		if v.Slow {
 			out[v.Index].Value, counts[i] = v.Base, v.Ready
@@ -38,7 +30,7 @@ func (p Plan) Share(value float64) []Part {
 }
 
 // fill gives the rest to the slow ones or to the others, as far as they hold it, and returns what is left.
-func (p Plan) fill(out []Part, counts []float64, rest float64, slow bool) float64 {
+func (p Plan) fill(out []distribute.Part, counts []float64, rest float64, slow bool) float64 {
 	for i := range p {
 		v, part := &p[i], &out[p[i].Index]
 		if v.Slow != slow {
@@ -54,7 +46,7 @@ func (p Plan) fill(out []Part, counts []float64, rest float64, slow bool) float6
 }
 
 // finish sets what a variant is asked for beyond what counts of it.
-func (v *Planned) finish(part *Part, counts float64) {
+func (v *Planned) finish(part *distribute.Part, counts float64) {
 	switch {
 	case v.Limited && part.Value >= v.Most: // One more tries.
 		part.Limited, part.Value = true, math.Max(v.Floor, v.Most+v.Capacity)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/forewarm/forewarm/pkg/core/distribute"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/variant"
 )
@@ -39,14 +40,14 @@ func base(price float64) variant.Variant {
 }
 
 // planned is the plan after values, and the last of them.
-func planned(t *testing.T, all []variant.Variant, limits []float64, values ...float64) (variant.Plan, float64) {
+func planned(t *testing.T, all []variant.Variant, limits []float64, values ...float64) (distribute.Plan, float64) {
 	t.Helper()
 	p, err := variant.NewPlanner(all, start(), step)
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.Limit(limits)
-	var plan variant.Plan
+	var plan distribute.Plan
 	for _, v := range values {
 		plan = p.Step(v)
 	}
@@ -58,7 +59,7 @@ func steady(value float64, lasts time.Duration) []float64 {
 }
 
 // names are the parts in words, in whole units of demand.
-func parts(plan variant.Plan, value float64) map[string]float64 {
+func parts(plan distribute.Plan, value float64) map[string]float64 {
 	out := map[string]float64{}
 	for _, part := range plan.Share(value) {
 		out[part.Name] = math.Floor(part.Value)
@@ -209,13 +210,13 @@ func TestPartsAddUp(t *testing.T) {
 			if diff := cmp.Diff(got, again.Step(value).Share(value)); diff != "" {
 				t.Fatal(diff)
 			}
-			checkParts(t, all, plan, got, value)
+			checkParts(t, all, plan.(variant.Plan), got, value) //nolint:forcetypeassert // It is the planner's.
 		}
 	}
 }
 
 func checkParts(
-	t *testing.T, all []variant.Variant, plan variant.Plan, got []variant.Part, value float64,
+	t *testing.T, all []variant.Variant, plan variant.Plan, got []distribute.Part, value float64,
 ) {
 	t.Helper()
 	counts, asked, floors, bands, full := 0.0, 0.0, 0.0, 0.0, true

@@ -112,7 +112,7 @@ func testEvents(t *testing.T, c *apiservertest.Cluster) {
 	var snapshots snapshot.Store
 	failed := event.Effect{Times: 1}
 	snapshots.Publish(snapshot.New(time.Now(), map[snapshot.Key]*snapshot.ForecastState{
-		{Namespace: "default", Name: "a"}: {Events: []snapshot.Event{
+		{Namespace: "default", Name: "a"}: {Events: []event.Announcement{
 			{
 				Occurrence: event.Occurrence{
 					Name:      "launch",

@@ -12,6 +12,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/calendar"
+	"github.com/forewarm/forewarm/pkg/core/event"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/kube/changes"
 	"github.com/forewarm/forewarm/pkg/kube/writes"
@@ -197,5 +198,5 @@ func (w *StatusWriter) failed(key snapshot.Key, name string) bool {
 	}
 	entry := newest.Get(key)
 	return entry != nil &&
-		slices.ContainsFunc(entry.Events, func(e snapshot.Event) bool { return e.Name == name && e.Failed() })
+		slices.ContainsFunc(entry.Events, func(e event.Announcement) bool { return e.Name == name && e.Failed() })
 }

@@ -33,7 +33,7 @@ func announced(s forecast.Series, all []int) []calendar.Event {
 func lateAbout(t *testing.T, s forecast.Series, all []int, events []calendar.Event) (late, about, other float64) {
 	t.Helper()
 	c, of := played(s), objectiveConfig(t, s, 0.01)
-	of.Events = calendar.Of(events)
+	of.Adjust = event.Adjust(calendar.Of(events))
 	step := 0
 	c.Record = func(m sim.StepResult) {
 		if slices.ContainsFunc(all, func(i int) bool { return step >= i-20 && step < i+80 }) {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/event"
-	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 	"github.com/forewarm/forewarm/pkg/serve/inspect"
 )
@@ -17,7 +16,7 @@ func TestEventsAreShown(t *testing.T) {
 	of := func(name string, known event.Knowledge) event.Occurrence {
 		return event.Occurrence{Name: name, Start: begin, End: begin.Add(2 * time.Hour), Knowledge: known}
 	}
-	e.Events = []snapshot.Event{
+	e.Events = []event.Announcement{
 		{Occurrence: of("launch <b>", event.Knowledge{Times: 3})},
 		{
 			Occurrence: of("report", event.Knowledge{AtLeast: 400}),

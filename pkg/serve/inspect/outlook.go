@@ -13,9 +13,9 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/demand"
+	"github.com/forewarm/forewarm/pkg/core/distribute"
 	"github.com/forewarm/forewarm/pkg/core/event"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
-	"github.com/forewarm/forewarm/pkg/core/variant"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
@@ -160,14 +160,14 @@ func recentSamples(e *snapshot.ForecastState) []v1alpha1.Sample {
 	return out
 }
 
-func variantPart(p *variant.Part) v1alpha1.Variant {
+func variantPart(p *distribute.Part) v1alpha1.Variant {
 	return v1alpha1.Variant{
 		Name: p.Name, Served: p.Value, Replicas: int32(min(math.Ceil(p.Value/p.Capacity), math.MaxInt32)),
 		Starting: p.Starting, Limited: p.Limited,
 	}
 }
 
-func knownEvent(e *snapshot.Event) v1alpha1.Event {
+func knownEvent(e *event.Announcement) v1alpha1.Event {
 	return v1alpha1.Event{
 		Name: e.Name, Start: utc(e.Start), End: utc(e.End), Known: e.Knowledge.String(),
 		Effects: convertEach(e.Effects, func(f *event.Effect) v1alpha1.EventEffect {

@@ -3,15 +3,15 @@ package inspect_test
 import (
 	"testing"
 
+	"github.com/forewarm/forewarm/pkg/core/distribute"
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
-	"github.com/forewarm/forewarm/pkg/core/variant"
 	"github.com/forewarm/forewarm/pkg/serve/inspect"
 )
 
 // The parts of variants are in the outlook and on its page.
 func TestVariantsAreShown(t *testing.T) {
 	e := snapshottest.WithObjective(snapshottest.Key("llama"))
-	e.Parts = []variant.Part{
+	e.Parts = []distribute.Part{
 		{Name: "llama", Capacity: 64, Value: 100},
 		{Name: "spot<b>", Capacity: 128, Value: 256, Starting: 128, Limited: true},
 	}

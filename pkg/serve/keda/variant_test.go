@@ -5,14 +5,14 @@ import (
 
 	"google.golang.org/grpc/codes"
 
+	"github.com/forewarm/forewarm/pkg/core/distribute"
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
-	"github.com/forewarm/forewarm/pkg/core/variant"
 )
 
 // A trigger that selects a variant has its part, what a replica of it sustains, and is active while it has a part.
 func TestATriggerOfAVariant(t *testing.T) {
 	entry := snapshottest.Ready(snapshottest.Key("ready"))
-	entry.Parts = []variant.Part{{Name: "own", Capacity: 64, Value: 100}, {Name: "spot", Capacity: 128, Value: 0}}
+	entry.Parts = []distribute.Part{{Name: "own", Capacity: 64, Value: 100}, {Name: "spot", Capacity: 128, Value: 0}}
 	client := dial(t, snapshottest.Store(entry), snapshottest.Now)
 	if got := mustValue(t, client, "forecast", "ready", "variant", "own"); got != 100 {
 		t.Errorf("a part of %v, want 100", got)

@@ -10,6 +10,7 @@ import (
 	"github.com/forewarm/forewarm/forecast/smoothing"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
+	"github.com/forewarm/forewarm/pkg/core/event"
 	"github.com/forewarm/forewarm/pkg/core/forecaster"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/core/series"
@@ -28,7 +29,7 @@ func (p *plan) forecasterConfig(objectives ...float64) forecaster.Config {
 		// The seed is not that of what is played: nobody knows how long the next start takes.
 		Starts: p.leadWithNode().pods(), Seed: 1, DelaySteps: 1,
 		Step: Step, Window: leadtime.Window(p.lookAhead()), Rate: true,
-		Autoscalers: []decide.Autoscaler{scaling}, Priors: p.Priors, Events: p.Events, Deadline: p.Deadline,
+		Autoscalers: []decide.Autoscaler{scaling}, Priors: p.Priors, Adjust: event.Adjust(p.Events), Deadline: p.Deadline,
 	}
 	if p.recorded.Step > sync { // One bad sample stands in the lines from the sample before and to the sample after it.
 		out.Lookback = 2 * p.recorded.Step
