@@ -168,6 +168,6 @@ func TestSourcesConfineByTheirOwnLabel(t *testing.T) {
 	got := resolve(t, o)
 	if want := (refresh.SourceRef{Name: "team-a", Revision: "1"}); got.Source != want ||
 		got.Expr != "x@ai@tenant" || got.SideQueries[refresh.Saturated] != "y@ai@tenant" {
-		t.Errorf("%+v %q %q, want %+v and both queries confined by tenant", got.Source, got.Expr, got.SideQueries[refresh.Saturated], want)
+		t.Errorf("%+v %q %v, want %+v and both queries confined by tenant", got.Source, got.Expr, got.SideQueries, want)
 	}
 }

@@ -110,7 +110,8 @@ func (w *worker) takeDoubts(a sideAnswer) {
 
 // takeFrequentDoubts is takeDoubts of numbers among which is that of the silent replicas.
 func (w *worker) takeFrequentDoubts(a sideAnswer) {
-	if w.takeDoubts(a); a.err == nil {
+	w.takeDoubts(a)
+	if a.err == nil {
 		w.noteSilent(a.byLabel[DoubtSilent])
 	}
 }

@@ -72,19 +72,21 @@ type sideQuery struct {
 }
 
 // sideQueries are asked in this order.
-var sideQueries = []sideQuery{
+var sideQueries = []sideQuery{ //nolint:gochecknoglobals // A constant table.
 	{name: Saturated, due: demandRead, window: (*worker).sinceSaturation, take: (*worker).takeSaturation},
 	{name: Deferrable, due: demandRead, window: (*worker).sinceWork, take: (*worker).takeWork},
 	{name: Clusters, due: historyRead, take: number(func(w *worker, n float64) { w.result.clusters = n })},
 	{name: Doubts, due: historyRead, label: DoubtLabel, take: (*worker).takeDoubts},
 	{name: FrequentDoubts, due: historyRead | signalJudged, label: DoubtLabel, take: (*worker).takeFrequentDoubts},
-	{name: DeletedPods, due: historyRead | signalJudged, label: "pod", take: (*worker).takeDeleted, only: func(w *worker) bool {
-		return w.result.doubts.numbers[0][DoubtDeleted] > 0
-	}},
+	{
+		name: DeletedPods, due: historyRead | signalJudged, label: "pod", take: (*worker).takeDeleted,
+		only: func(w *worker) bool { return w.result.doubts.numbers[0][DoubtDeleted] > 0 },
+	},
 	{name: Silent, due: signalJudged, take: number((*worker).noteSilent)},
-	{name: Ready, due: signalJudged, take: number(func(w *worker, n float64) { w.ready = n }), only: func(w *worker) bool {
-		return w.job.SideQueries[Saturated] != ""
-	}},
+	{
+		name: Ready, due: signalJudged, take: number(func(w *worker, n float64) { w.ready = n }),
+		only: func(w *worker) bool { return w.job.SideQueries[Saturated] != "" },
+	},
 	{name: Unowned, due: newestMissing, take: number(func(w *worker, n float64) { w.result.unowned = n })},
 	{name: Measured, due: historyRead | signalJudged, window: (*worker).sinceShares, take: (*worker).takeShares},
 }
@@ -156,7 +158,8 @@ func (w *worker) askBeside(ctx context.Context, now time.Time, source LabelSourc
 			q = side.window(w, q, m)
 		}
 		a := side.ask(ctx, source, q)
-		if delete(w.pauses, side.name); a.err != nil {
+		delete(w.pauses, side.name)
+		if a.err != nil {
 			w.pauses[side.name] = pause{now.Add(w.pauseAfter(pauses.failures)), pauses.failures + 1}
 		}
 		side.take(w, a)

@@ -88,8 +88,9 @@ type worker struct {
 func newWorker(t Job, c Config) *worker {
 	w := &worker{
 		job: t, refit: c.Refit, offset: time.Duration(seedOf(t.Key) % uint64(c.Refit)), seasons: t.Seasons,
-		late: newLateness(t.Step), rereadTimeout: c.Timeout, problems: map[string]*problem{}, sideState: sideState{pauses: map[SideQuery]pause{}},
-		beside: new(snapshot.Watched), served: new(servedValues),
+		late: newLateness(t.Step), rereadTimeout: c.Timeout, problems: map[string]*problem{},
+		sideState: sideState{pauses: map[SideQuery]pause{}},
+		beside:    new(snapshot.Watched), served: new(servedValues),
 	}
 	if len(w.seasons) == 0 {
 		w.seasons = []time.Duration{c.Season}

@@ -48,7 +48,8 @@ func TestAllTogether(t *testing.T) {
 func TestNothingChangesNothing(t *testing.T) {
 	var none adjust.All
 	at := time.Unix(0, 0)
-	if known := none.Over(at, at); known != adjust.Nothing() || known.On(-1) != -1 || !math.IsNaN(known.On(math.NaN())) {
+	known := none.Over(at, at)
+	if known != adjust.Nothing() || known.On(-1) != -1 || !math.IsNaN(known.On(math.NaN())) {
 		t.Errorf("%+v", known)
 	}
 	if none.Learn(at, demand.Sample{Value: 7}).Value != 7 || none.Words(at, at) != nil {

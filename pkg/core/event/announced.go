@@ -55,7 +55,8 @@ func Adjust(calendar Calendar) []adjust.Maker {
 	return []adjust.Maker{func(step time.Duration) adjust.Adjustment {
 		stride := max(1, int((time.Hour+step-1)/step))
 		return &Announced{
-			calendar: calendar, step: step, usual: series.NewMeans(stride, usualHours), last: math.NaN(), seen: map[string]*seen{},
+			calendar: calendar, step: step, usual: series.NewMeans(stride, usualHours), last: math.NaN(),
+			seen: map[string]*seen{},
 		}
 	}}
 }
@@ -223,7 +224,7 @@ type seen struct {
 // parts is how many maxima are kept of an occurrence.
 const parts = 96
 
-// note notes a sample of an
+// note notes a sample of an event.
 func (x *Announced) note(at time.Time, found []Occurrence, observed, learnt float64) {
 	for _, o := range found {
 		s := x.seen[o.Name]

@@ -29,10 +29,11 @@ func calendarOf(all ...event.Occurrence) event.Calendar {
 	}
 }
 
-func occurrence(name string, after, lasts time.Duration, k event.Knowledge) event.Occurrence {
+// occurrence is an hour of an event.
+func occurrence(name string, after time.Duration, k event.Knowledge) event.Occurrence {
 	start := monday().Add(after)
 	return event.Occurrence{
-		Name: name, Start: start, End: start.Add(lasts), Weekday: start.Weekday(), Knowledge: k,
+		Name: name, Start: start, End: start.Add(time.Hour), Weekday: start.Weekday(), Knowledge: k,
 	}
 }
 
@@ -68,7 +69,7 @@ func TestWhatIsAnnounced(t *testing.T) {
 		"nothing to learn": {known: event.Knowledge{Ignored: true}, demand: ten, want: adjust.Nothing(), words: "launch (nothing is learnt from it)"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := occurrence("launch", 9*day, time.Hour, c.known)
+			o := occurrence("launch", 9*day, c.known)
 			a := event.Adjust(calendarOf(o))[0](step)
 			learntOver(a, 9*day-step, c.demand)
 			if got := a.Over(o.Start, o.Start.Add(step)); got != c.want {
@@ -102,7 +103,7 @@ func TestWhatIsLearntOfAnEvent(t *testing.T) {
 		"ignored":        {event.Knowledge{Ignored: true}, 500, math.NaN()},
 		"a gap":          {event.Knowledge{Times: 3}, math.NaN(), math.NaN()},
 	} {
-		a := event.Adjust(calendarOf(occurrence("launch", begins, time.Hour, c.known)))[0](step)
+		a := event.Adjust(calendarOf(occurrence("launch", begins, c.known)))[0](step)
 		got := learntOver(a, begins+step, func(at time.Time) float64 {
 			if at.Before(monday().Add(begins)) {
 				return 10
@@ -117,8 +118,8 @@ func TestWhatIsLearntOfAnEvent(t *testing.T) {
 
 // The last occurrence of a name is what the next one is like, and what its announcement is judged by.
 func TestTheLastOccurrence(t *testing.T) {
-	first := occurrence("sale", 24*time.Hour, time.Hour, event.Knowledge{LikeLast: true})
-	next := occurrence("sale", 72*time.Hour, time.Hour, event.Knowledge{LikeLast: true})
+	first := occurrence("sale", 24*time.Hour, event.Knowledge{LikeLast: true})
+	next := occurrence("sale", 72*time.Hour, event.Knowledge{LikeLast: true})
 	a := event.Adjust(calendarOf(first, next))[0](step)
 	learntOver(a, 71*time.Hour, func(at time.Time) float64 {
 		if !at.Before(first.Start) && at.Before(first.End) {
@@ -129,7 +130,11 @@ func TestTheLastOccurrence(t *testing.T) {
 	if got := a.Over(next.Start, next.End); got.AtLeast != 80 || got.On(10) != 80 {
 		t.Errorf("%+v is known of the next", got)
 	}
-	all := a.(*event.Announced).Describe(monday().Add(71 * time.Hour)) //nolint:forcetypeassert // It is what Adjust makes.
+	announced, ok := a.(*event.Announced)
+	if !ok {
+		t.Fatalf("%T is made", a)
+	}
+	all := announced.Describe(monday().Add(71 * time.Hour))
 	if len(all) != 1 || !all[0].Start.Equal(next.Start) || len(all[0].Effects) != 1 {
 		t.Fatalf("%+v", all)
 	}

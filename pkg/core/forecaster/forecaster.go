@@ -88,7 +88,8 @@ func New(config Config, history History) *Forecaster {
 	f := &Forecaster{
 		config: config, filter: demand.NewFilter(config.credibleConfig(horizons)),
 		screen: demand.NewClassifier(config.Step, decide.MaxCapacity(config.Autoscalers)),
-		spans:  spans{step: config.Step}, demand: newObservedDemand(config), adjust: adjust.Of(config.Adjust, config.Step),
+		spans:  spans{step: config.Step}, demand: newObservedDemand(config),
+		adjust: adjust.Of(config.Adjust, config.Step),
 		recent: series.NewRing[float64](config.stepsIn(config.Window) + 1),
 		newest: series.NewRing[float64](config.stepsIn(newestSpan) + 1),
 		held:   math.NaN(), next: history.Start.UnixNano() / int64(config.Step),

@@ -31,7 +31,8 @@ func newRecord(c Config, n, window int) record {
 	longest := max(1, int(5*time.Minute/c.Step))
 	stride := min(max(1, (n+recordLength-1)/recordLength), longest)
 	return record{
-		step: c.Step, demand: series.NewMeans(stride, recordLength), hours: series.NewMeans(c.stepsIn(time.Hour), maxHours),
+		step: c.Step, demand: series.NewMeans(stride, recordLength),
+		hours:   series.NewMeans(c.stepsIn(time.Hour), maxHours),
 		pending: series.NewRing[float64](window), window: window, covered: series.NewFadingMean(c.season()),
 	}
 }

@@ -15,7 +15,8 @@ func TestMeans(t *testing.T) {
 	}
 	got := m.Series(time.Minute)
 	want := time.Unix(0, 0).Add(6 * time.Minute)
-	if got.Len() != 2 || !got.Start.Equal(want) || got.Step != 3*time.Minute || got.Values[0] != 6 || !math.IsNaN(got.Values[1]) {
+	if got.Len() != 2 || !got.Start.Equal(want) || got.Step != 3*time.Minute ||
+		got.Values[0] != 6 || !math.IsNaN(got.Values[1]) {
 		t.Errorf("%+v, want the means 6 and NaN from %s", got, want)
 	}
 	for index, mean := range map[int64]float64{3: math.NaN(), 4: 6, 6: 6, 7: math.NaN(), 12: math.NaN()} {

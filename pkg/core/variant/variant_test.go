@@ -40,18 +40,28 @@ func base(price float64) variant.Variant {
 }
 
 // planned is the plan after values, and the last of them.
-func planned(t *testing.T, all []variant.Variant, limits []float64, values ...float64) (distribute.Plan, float64) {
+func planned(t *testing.T, all []variant.Variant, limits []float64, values ...float64) (variant.Plan, float64) {
 	t.Helper()
 	p, err := variant.NewPlanner(all, start(), step)
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.Limit(limits)
-	var plan distribute.Plan
+	var plan variant.Plan
 	for _, v := range values {
-		plan = p.Step(v)
+		plan = planOf(t, p.Step(v))
 	}
 	return plan, values[len(values)-1]
+}
+
+// planOf is a planner's plan.
+func planOf(t *testing.T, p distribute.Plan) variant.Plan {
+	t.Helper()
+	plan, ok := p.(variant.Plan)
+	if !ok {
+		t.Fatalf("%T is no plan of a planner", p)
+	}
+	return plan
 }
 
 func steady(value float64, lasts time.Duration) []float64 {
@@ -210,7 +220,7 @@ func TestPartsAddUp(t *testing.T) {
 			if diff := cmp.Diff(got, again.Step(value).Share(value)); diff != "" {
 				t.Fatal(diff)
 			}
-			checkParts(t, all, plan.(variant.Plan), got, value) //nolint:forcetypeassert // It is the planner's.
+			checkParts(t, all, planOf(t, plan), got, value)
 		}
 	}
 }
