@@ -3,7 +3,6 @@ package simulate
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -141,11 +140,11 @@ func (o *options) write(t terminal, c *compare.Comparison) error {
 		return failed
 	}
 	if o.output.ForScripts() {
-		var text bytes.Buffer
-		return errors.Join(report.JSON(&text, c), o.output.Write(t.out, json.RawMessage(text.Bytes())), failed)
+		return errors.Join(o.output.Write(t.out, report.JSON(c)), failed)
 	}
 	width, _ := cmdline.Columns(t.out, cmdline.Page)
-	if err := errors.Join(report.Text(t.out, c, width), failed); err != nil {
+	_, err := io.WriteString(t.out, report.Text(c, width))
+	if err = errors.Join(err, failed); err != nil {
 		return err
 	}
 	if o.html != "" && !o.quiet {
@@ -157,10 +156,9 @@ func (o *options) write(t terminal, c *compare.Comparison) error {
 // writeForecasts writes the accuracy of forecasts.
 func (o *options) writeForecasts(out io.Writer, h *recorded.History, f *accuracy.Result) error {
 	if o.output.ForScripts() {
-		var text bytes.Buffer
-		return errors.Join(report.ForecastsJSON(&text, f), o.output.Write(out, json.RawMessage(text.Bytes())))
+		return o.output.Write(out, report.ForecastsJSON(f))
 	}
 	width, _ := cmdline.Columns(out, cmdline.Page)
-	_, err := io.WriteString(out, printable.Wrap("", h.Describe()+".", "", width))
-	return errors.Join(err, report.ForecastsText(out, f, width))
+	_, err := io.WriteString(out, printable.Wrap("", h.Describe()+".", "", width)+report.ForecastsText(f, width))
+	return err
 }

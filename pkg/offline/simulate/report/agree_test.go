@@ -132,7 +132,7 @@ func (f figures) minutes(name string) string {
 
 // limited is the share that the objective limits, in a section.
 func (f figures) limited(name string) string {
-	if f.is("meets_objective") {
+	if f.is("meetsObjective") {
 		return f.share(name)
 	}
 	return f.share(name) + " misses"
@@ -176,22 +176,22 @@ func policiesAgree(t *testing.T, c *compare.Comparison, told figures, lines map[
 	}
 	unmarked := strings.NewReplacer("¹", " ", "!", " ")
 	for i, p := range policies {
-		cells := []string{c.Policies[i].Name, humanize.Number(p.number("target")), p.amount("gpu_hours")}
+		cells := []string{c.Policies[i].Name, humanize.Number(p.number("target")), p.amount("gpuHours")}
 		if c.Assumptions.GPUPrice > 0 {
 			cells = append(cells, p.amount("dollars"))
 		}
-		cells = append(cells, p.share("late_fraction"))
+		cells = append(cells, p.share("lateFraction"))
 		if c.Assumptions.BadHours {
-			cells = append(cells, p.share("bad_hours_fraction"))
+			cells = append(cells, p.share("badHoursFraction"))
 		}
-		cells = append(cells, p.share("dropped_fraction"), p.text("cold_starts"), p.decimal("churn_per_hour", 1),
-			p.minutes("early_seconds"), p.minutes("late_seconds"), p.decimal("relative_cost", 2))
+		cells = append(cells, p.share("droppedFraction"), p.text("coldStarts"), p.decimal("churnPerHour", 1),
+			p.minutes("earlySeconds"), p.minutes("lateSeconds"), p.decimal("relativeCost", 2))
 		for where, all := range lines {
 			found := slices.DeleteFunc(slices.Clone(all), func(line string) bool {
 				return joined(unmarked.Replace(line)) != strings.Join(cells, " ")
 			})
 			if len(found) != 1 || strings.Contains(found[0], "¹") != p.is("hindsight") ||
-				strings.Contains(found[0], "!") == p.is("meets_objective") {
+				strings.Contains(found[0], "!") == p.is("meetsObjective") {
 				t.Errorf("the %s has %q for %v, want it once with its marks, %v", where, found, cells, p)
 			}
 		}
@@ -207,8 +207,8 @@ func sectionsAgree(t *testing.T, c *compare.Comparison, told figures, lines map[
 		}
 		return cells
 	}
-	limited := told.object("assumptions").text("objective_limits")
-	cost := "gpu_hours"
+	limited := told.object("assumptions").text("objectiveLimits")
+	cost := "gpuHours"
 	if c.Assumptions.GPUPrice > 0 {
 		cost = "dollars"
 	}
@@ -222,29 +222,29 @@ func sectionsAgree(t *testing.T, c *compare.Comparison, told figures, lines map[
 		// cells are the label and the figures of a line; the label may go on.
 		cells func(figures) []string
 	}{
-		{"warm_pool", "Warm pool", c.WarmPool != nil, told.object("warm_pool").list("trials"), func(f figures) []string {
-			return append(priced([]string{f.text("policy"), f.amount("gpu_hours")}, f.amount("dollars")),
-				f.amount("idle_gpu_hours_per_day"), f.limited(limited), "25%", f.minutes("mean_wait_seconds"))
+		{"warmPool", "Warm pool", c.WarmPool != nil, told.object("warmPool").list("trials"), func(f figures) []string {
+			return append(priced([]string{f.text("policy"), f.amount("gpuHours")}, f.amount("dollars")),
+				f.amount("idleGpuHoursPerDay"), f.limited(limited), "25%", f.minutes("meanWaitSeconds"))
 		}},
-		{"what_if", "What would save more", c.WhatIfs != nil, told.list("what_if"), func(f figures) []string {
-			return append(priced([]string{f.text("change"), f.amount("gpu_hours")}, f.amount("dollars")), change(f), f.limited(limited))
+		{"whatIf", "What would save more", c.WhatIfs != nil, told.list("whatIf"), func(f figures) []string {
+			return append(priced([]string{f.text("change"), f.amount("gpuHours")}, f.amount("dollars")), change(f), f.limited(limited))
 		}},
 		{"shapes", "What would save more", c.Shapes != nil, told.list("shapes"), func(f figures) []string {
-			label := fmt.Sprintf("%v (%v × $%.2f/h, capacity %v)", f["shape"], f["gpus_per_replica"], f["gpu_price"], f["capacity"])
-			return []string{label, f.amount("gpu_hours"), f.amount("dollars"), change(f), f.limited(limited)}
+			label := fmt.Sprintf("%v (%v × $%.2f/h, capacity %v)", f["shape"], f["gpusPerReplica"], f["gpuPrice"], f["capacity"])
+			return []string{label, f.amount("gpuHours"), f.amount("dollars"), change(f), f.limited(limited)}
 		}},
 		{"wakes", "Servers that sleep", c.Wakes != nil, told.list("wakes"), func(f figures) []string {
-			pays := f.share("pays_below")
+			pays := f.share("paysBelow")
 			if strings.Contains(f.text("policy"), "starts") {
 				pays = humanize.Unknown
 			}
-			return []string{f.text("policy"), f.amount("gpu_hours_awake"), f.amount("gpu_hours_asleep"), f.limited(limited), pays}
+			return []string{f.text("policy"), f.amount("gpuHoursAwake"), f.amount("gpuHoursAsleep"), f.limited(limited), pays}
 		}},
 		{"variants", "Variants", c.Variants != nil, told.list("variants"), func(f figures) []string {
-			hours := f.object("replica_hours")
+			hours := f.object("replicaHours")
 			return []string{
-				f.text("demand_on"), f.amount("dollars"), hours.amount("own"), hours.amount("spot"),
-				f.decimal("churn_per_hour", 1), f.limited(limited),
+				f.text("demandOn"), f.amount("dollars"), hours.amount("own"), hours.amount("spot"),
+				f.decimal("churnPerHour", 1), f.limited(limited),
 			}
 		}},
 	} {

@@ -1,9 +1,10 @@
 // Package report writes a comparison of policies as text for a terminal, as JSON, and as an HTML page.
 //
-//	compare.Comparison ──> Text  words, a table and charts in characters (text.go, frontier.go)
-//	                   ──> JSON  every number by its name (json.go)
-//	                   ──> HTML  one file with its drawings, which needs nothing beside itself (html.go, timeline.go,
-//	                             frontier.go)
+//	compare.Comparison ──> figures  each figure once: name, heading, value, text (figures.go, answers.go, pool.go, forecasts.go)
+//	figures            ──> Text     words, tables and charts in characters (text.go, frontier.go)
+//	                   ──> JSON     every number by its name
+//	                   ──> HTML     one file with its drawings, which needs nothing beside itself (html.go, timeline.go,
+//	                                frontier.go)
 //
 // All three begin with the assumptions or the verdict. Texts of others (names of files, autoscalers, servers) are
 // escaped: no terminal codes, no markup.

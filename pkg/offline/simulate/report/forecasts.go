@@ -1,39 +1,70 @@
 package report
 
 import (
-	"bytes"
-	"fmt"
-	"io"
 	"strconv"
-	"strings"
 
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/offline/accuracy"
+	"github.com/forewarm/forewarm/pkg/report"
 )
 
-// ForecastsText writes the accuracy of forecasts alone, as Text does it in a section. It returns the error of the writer.
-func ForecastsText(w io.Writer, f *accuracy.Result, width int) error {
-	var out bytes.Buffer
-	writeSection(&out, forecastsSection(f), max(width, leastWidth))
-	if _, err := w.Write(out.Bytes()); err != nil {
-		return fmt.Errorf("report: %w", err)
+// ForecastsText is the accuracy of forecasts alone, as Text has it among its answers.
+func ForecastsText(f *accuracy.Result, width int) string {
+	alone := forecastsAnswer(f)
+	return "\n" + report.Text(alone.sections(), max(width, leastWidth))
+}
+
+// ForecastsJSON is the accuracy of forecasts alone, as JSON has it in a member.
+func ForecastsJSON(f *accuracy.Result) *report.Record {
+	var r report.Record
+	r.Data("forecasts", forecastsRecord(f))
+	return &r
+}
+
+func forecastsRecord(f *accuracy.Result) *report.Record {
+	var r report.Record
+	r.Data("leadTimeSeconds", f.Lead)
+	r.Data("from", f.From.UTC())
+	r.Data("to", f.To.UTC())
+	r.Data("partial", f.Partial)
+	r.Data("notes", append([]string{}, f.Notes...))
+	r.Data("scores", report.Records(f.Scores, score))
+	return &r
+}
+
+// score has the figures of a horizon and a model.
+func score(r *report.Record, s *accuracy.Score) {
+	name := humanize.Span(s.Horizon) + ", " + s.Model
+	if s.Baseline {
+		name += "¹"
 	}
-	return nil
+	r.Data("horizonSeconds", s.Horizon)
+	r.Add("model", "horizon and model", s.Model, name)
+	r.Data("baseline", s.Baseline)
+	r.Data("count", s.Count)
+	r.Number("mae", "MAE", s.MAE, formatError)
+	r.Number("maeSkill", "skill", s.Skill, formatSkill)
+	r.Number("mase", "MASE", s.MASE, formatError)
+	r.Number("loss", "loss", s.Loss, formatError)
+	r.Number("lossSkill", "skill", s.LossSkill, formatSkill)
+	var coverage report.Record
+	head := "coverage "
+	for i, level := range accuracy.Levels() {
+		coverage.Data(strconv.FormatFloat(level, 'g', -1, 64), s.Coverage[i])
+		r.Text("", head+humanize.ShareAsWritten(level), humanize.Percent(s.Coverage[i]))
+		head = ""
+	}
+	r.Data("coverage", &coverage)
 }
 
-// ForecastsJSON writes the accuracy of forecasts alone, as JSON does it in a member. It returns the error of the writer.
-func ForecastsJSON(w io.Writer, f *accuracy.Result) error {
-	return writeJSON(w, jsonObject{{"forecasts", forecastsObject(f)}})
-}
-
-// forecastsSection has a line for each horizon and model.
-func forecastsSection(f *accuracy.Result) section {
+// forecastsAnswer has a row for each horizon and model.
+func forecastsAnswer(f *accuracy.Result) answer {
 	judged, lead := humanize.Period(f.To.Sub(f.From)), humanize.Span(f.Lead)
-	out := section{
+	out := answer{
 		Title: "How accurate are the forecasts?",
 		Answer: "The forecasts of " + judged + " are compared with the demand that came. Each was made from what was known at its " +
 			"time. The lead time is " + lead + ".",
-		Heads: strings.Split("horizon and model,MAE,skill,MASE,loss,skill,coverage 50%,90%,95%,99%", ","),
+		Rows: report.Records(f.Scores, score),
 		Notes: append([]string{
 			"MAE, MASE: error of the forecast of the demand at the horizon, in the demand's unit and relative to repeating the last day " +
 				"(in a history that is too short for that, the last value). loss: pinball loss of the 95% quantile of the peak until the " +
@@ -44,18 +75,6 @@ func forecastsSection(f *accuracy.Result) section {
 	}
 	if f.Partial {
 		out.Notes = append(out.Notes, "Interrupted before the end of the history.")
-	}
-	for _, s := range f.Scores {
-		name := humanize.Span(s.Horizon) + ", " + s.Model
-		if s.Baseline {
-			name += "¹"
-		}
-		line := []string{name, formatError(s.MAE), formatSkill(s.Skill), formatError(s.MASE)}
-		line = append(line, formatError(s.Loss), formatSkill(s.LossSkill))
-		for _, coverage := range s.Coverage {
-			line = append(line, humanize.Percent(coverage))
-		}
-		out.Lines = append(out.Lines, line)
 	}
 	return out
 }
@@ -74,32 +93,4 @@ func formatSkill(v float64) string {
 		return text
 	}
 	return "0.0%"
-}
-
-func forecastsObject(f *accuracy.Result) jsonObject {
-	return jsonObject{
-		{"lead_time_seconds", f.Lead},
-		{"from", f.From.UTC()},
-		{"to", f.To.UTC()},
-		{"partial", f.Partial},
-		{"notes", append([]string{}, f.Notes...)},
-		{"scores", objectsOf(f.Scores, func(s *accuracy.Score) jsonObject {
-			out := jsonObject{
-				{"horizon_seconds", s.Horizon},
-				{"model", s.Model},
-				{"baseline", s.Baseline},
-				{"count", s.Count},
-				{"mae", s.MAE},
-				{"mae_skill", s.Skill},
-				{"mase", s.MASE},
-				{"loss", s.Loss},
-				{"loss_skill", s.LossSkill},
-			}
-			var coverage jsonObject
-			for i, level := range accuracy.Levels() {
-				coverage = append(coverage, jsonMember{strconv.FormatFloat(level, 'g', -1, 64), s.Coverage[i]})
-			}
-			return append(out, jsonMember{"coverage", coverage})
-		})},
-	}
 }

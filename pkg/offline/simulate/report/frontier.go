@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/chart"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
+	"github.com/forewarm/forewarm/pkg/report"
 )
 
 // frontierAxes is where cost is drawn against lateness: to the right the logarithm of the share that was late (or in bad hours), upwards the cost.
@@ -72,7 +72,7 @@ func (p *frontierAxes) holds(at compare.Point) bool {
 type frontier struct {
 	*chart.Chart
 
-	Points []row
+	Points []chart.Badge
 }
 
 // newFrontier is nil where there is nothing to draw.
@@ -102,11 +102,12 @@ func newFrontier(c *compare.Comparison) *frontier {
 		if !on.holds(at) {
 			continue
 		}
-		r := newRow(p)
-		says := fmt.Sprintf("%s: %s %s at a relative cost of %s", r.Policy, humanize.Share(at.Late),
+		says := fmt.Sprintf("%s: %s %s at a relative cost of %s", p.Name, humanize.Share(at.Late),
 			c.Assumptions.LimitedWord(), formatDecimal(at.RelativeCost, 2))
-		f.Badge(chart.Badge{Class: r.Class, Letter: r.Mark, Title: says}, chart.Point{X: at.Late, Y: at.RelativeCost})
-		f.Points, said = append(f.Points, r), append(said, says)
+		badge := chart.Badge{Class: class(p.Name), Letter: mark(p.Name), Title: says}
+		f.Badge(badge, chart.Point{X: at.Late, Y: at.RelativeCost})
+		badge.Title = p.Name
+		f.Points, said = append(f.Points, badge), append(said, says)
 	}
 	f.Description = strings.Join(said, "; ") + "."
 	return f
@@ -121,14 +122,14 @@ func (f *frontier) objective(share float64) {
 	f.Note("", below, "objective "+humanize.ShareAsWritten(share), x.At(share) > 0.7)
 }
 
-// writeFrontier draws the cost against the lateness in characters: a capital for each policy, small letters for its other
+// frontierSection draws the cost against the lateness in characters: a capital for each policy, small letters for its other
 // settings. What matters most is drawn last: the policies over the objective over the other settings.
-func writeFrontier(out *bytes.Buffer, c *compare.Comparison, width int) {
+func frontierSection(c *compare.Comparison, width int) report.Section {
 	// mostColumns is a width beyond which the chart gains nothing.
 	const mostColumns, lines = 100, 16
 	on, ok := newFrontierAxes(c)
 	if !ok {
-		return
+		return report.Section{}
 	}
 	cells := chart.NewCells(on.x, on.y, min(width, mostColumns), lines)
 	put := func(at compare.Point, letter string) {
@@ -148,9 +149,11 @@ func writeFrontier(out *bytes.Buffer, c *compare.Comparison, width int) {
 		put(pointOf(c, &c.Policies[i]), mark(name))
 		key[i] = mark(name) + " " + name
 	}
-	out.WriteByte('\n')
-	paragraph(out, "Relative cost (upwards) against the share of "+c.Assumptions.LimitedDemand()+" (to the right)",
-		width)
-	out.WriteString(cells.String())
-	paragraph(out, strings.Join(key, ", ")+". Small letters are other settings, ┊ is the objective.", width)
+	return report.Section{
+		Sentences: []string{
+			"Relative cost (upwards) against the share of " + c.Assumptions.LimitedDemand() + " (to the right)",
+		},
+		Drawing: cells.String(),
+		Notes:   []string{strings.Join(key, ", ") + ". Small letters are other settings, ┊ is the objective."},
+	}
 }

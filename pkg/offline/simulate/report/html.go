@@ -15,13 +15,14 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 	"github.com/forewarm/forewarm/pkg/printable"
+	"github.com/forewarm/forewarm/pkg/report"
 )
 
 //go:embed page
 var pages embed.FS
 
 //nolint:gochecknoglobals // Parsed once.
-var templates = template.Must(template.ParseFS(pages, "page/*.html"))
+var templates = template.Must(report.Templates().ParseFS(pages, "page/*.html"))
 
 // page is what the templates show.
 type page struct {
@@ -34,11 +35,9 @@ type page struct {
 	Timelines, Others []timelineChart
 	Closeup           *closeup
 	Frontier          *frontier
-	Columns           []column
-	Rows              []row
-	Objective         string
-	Sections          []section
-	Facts             []fact
+	Policies          []*report.Record
+	Answers           []answer
+	Facts             *report.Record
 	Notes             []string
 }
 
@@ -48,29 +47,24 @@ type tile struct{ Name, Value, Note string }
 // HTML writes a comparison as one self-contained page without scripts, for light and dark, paper and telephones. It
 // returns the error of the writer.
 func HTML(w io.Writer, c *compare.Comparison) error {
-	a := &c.Assumptions
-	table := columns(a)
+	a, f := &c.Assumptions, newFigures(c)
 	shown := page{
-		ChartStyle: chart.Style(),
-		Verdict:    cmp.Or(c.Verdict, c.TooShort),
-		Capacity:   describeCapacity(a),
-		Period:     formatDates(a),
-		Tiles:      tiles(c),
-		Closeup:    newCloseup(c),
-		Frontier:   newFrontier(c),
-		Columns:    table,
-		Rows:       rows(c, table),
-		Objective:  humanize.ShareAsWritten(a.Objective),
-		Sections:   sections(c),
-		Facts:      facts(a),
-		Notes:      c.Notes,
+		ChartStyle:  chart.Style(),
+		Verdict:     cmp.Or(c.Verdict, c.TooShort),
+		Capacity:    describeCapacity(a),
+		Period:      formatDates(a),
+		Tiles:       tiles(c),
+		Interrupted: interrupted(c),
+		Closeup:     newCloseup(c),
+		Frontier:    newFrontier(c),
+		Policies:    report.Records(c.Policies, f.policy),
+		Answers:     answers(c),
+		Facts:       f.assumptions(),
+		Notes:       c.Notes,
 	}
 	if c.Judged != nil {
 		shown.Headline = c.Judged.Headline()
 		shown.Verdict = strings.TrimSpace(strings.TrimPrefix(c.Verdict, shown.Headline))
-	}
-	if c.Partial {
-		shown.Interrupted = interrupted
 	}
 	for _, drawn := range timelineCharts(c.Policies, "course") {
 		if drawn.Policy == compare.HPA || drawn.Policy == compare.Forewarm {
@@ -91,19 +85,19 @@ func HTML(w io.Writer, c *compare.Comparison) error {
 
 // tiles are forewarm's numbers; none where one of the two was not played.
 func tiles(c *compare.Comparison) []tile {
-	a, ours, hpa := &c.Assumptions, c.Find(compare.Forewarm), c.Find(compare.HPA)
+	f, ours, hpa := newFigures(c), c.Find(compare.Forewarm), c.Find(compare.HPA)
 	if ours == nil || hpa == nil {
 		return nil
 	}
 	var out []tile
 	add := func(name, value, note string) { out = append(out, tile{name, value, note}) }
-	add("GPU-hours", humanize.Amount(gpuHours(a, ours)),
-		comparedWithHPA(gpuHours(a, ours), gpuHours(a, hpa), humanize.Amount))
-	if a.GPUPrice > 0 {
+	hours, before := f.gpuHours(ours), f.gpuHours(hpa)
+	add("GPU-hours", humanize.Amount(hours), comparedWithHPA(hours, before, humanize.Amount))
+	if f.GPUPrice > 0 {
 		priced := func(v float64) string { return "$" + humanize.Amount(v) }
-		add("Cost", priced(dollars(a, ours)), comparedWithHPA(dollars(a, ours), dollars(a, hpa), priced))
+		add("Cost", priced(hours*f.GPUPrice), comparedWithHPA(hours*f.GPUPrice, before*f.GPUPrice, priced))
 	}
-	if a.BadHours {
+	if f.BadHours {
 		add("Bad hours", strconv.Itoa(ours.Report.BadHours.Count), strconv.Itoa(hpa.Report.BadHours.Count)+withHPA)
 	}
 	add("Late demand", humanize.Share(ours.Report.LateShare()), humanize.Share(hpa.Report.LateShare())+withHPA)

@@ -2,20 +2,68 @@ package report
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
+	"github.com/forewarm/forewarm/pkg/report"
 )
 
-// poolSection is about the gain of a warm pool, by budget.
-func poolSection(w *compare.PoolResult, a *compare.Assumptions) section {
-	out := section{
+func (f figures) pool(w *compare.PoolResult) *report.Record {
+	p := &w.Pool
+	var r report.Record
+	r.Data("pool", p.Name)
+	r.Data("member", p.Member)
+	r.Data("membersPlayed", w.Members)
+	r.Data("quantile", p.Spec.Quantile)
+	r.Data("min", p.Spec.Min)
+	r.Data("max", p.Spec.Max)
+	r.Data("fallback", p.Spec.Fallback)
+	r.Data("idleGpuHoursPerDay", nullUnless(p.Spec.Budget, p.Spec.Budget))
+	r.Data("chunksPerReplica", p.Chunks)
+	r.Data("gpusPerChunk", p.Spec.GPUs)
+	r.Data("verdict", w.Verdict)
+	r.Data("notes", append([]string{}, w.Notes...))
+	r.Data("trials", report.Records(w.Trials, f.trial))
+	return &r
+}
+
+func (f figures) trial(r *report.Record, t *compare.Trial) {
+	hours := t.Report.ReplicaHours * f.GPUs
+	budget := 0.0
+	if t.Holding == compare.HoldPlanned {
+		budget = t.Budget
+	}
+	r.Add("policy", "policy and capacity held", t.Policy, describeTrial(t))
+	r.Data("target", t.Target)
+	r.Data("holding", t.Holding)
+	r.Data("budget", nullUnless(budget, budget))
+	r.Data("asWritten", t.OwnBudget)
+	r.Data("spareChunks", t.FixedChunks)
+	r.Data("hindsight", t.Hindsight)
+	r.Data("meetsObjective", t.MeetsObjective)
+	r.Number("gpuHours", "GPU-hours", hours, humanize.Amount)
+	f.dollars(r, hours, f.GPUPrice)
+	r.Data("idleGpuHours", t.Report.IdleReplicaHours*f.GPUs)
+	r.Number("idleGpuHoursPerDay", "idle/day", t.IdlePerDay()*f.GPUs, humanize.Amount)
+	limited := formatLimited(t.Limited, t.MeetsObjective)
+	r.Add("lateFraction", headIf(!f.BadHours, f.LimitedName()), t.Report.LateShare(), limited)
+	r.Add("badHoursFraction", headIf(f.BadHours, f.LimitedName()), t.Report.BadHours.Share(), limited)
+	r.Data("starts", t.Report.Started)
+	r.Add("startsThatWaited", "waited", t.Report.WaitedForNode, waitedShare(&t.Report))
+	r.Add("meanWaitSeconds", "min", t.Report.MeanNodeWait(), formatDecimal(t.Report.MeanNodeWait().Minutes(), 1))
+	r.Data("coveredFraction", t.Pool.Share(t.Pool.Covered))
+	r.Data("fallbackFraction", t.Pool.Share(t.Pool.FellBack))
+	r.Data("overBudgetFraction", t.Pool.Share(t.Pool.OverBudget))
+}
+
+// poolAnswer is about the gain of a warm pool, by budget.
+func (f figures) poolAnswer(w *compare.PoolResult) answer {
+	out := answer{
 		Title:  "Warm pool",
 		Answer: w.Verdict,
-		Heads:  []string{"policy and capacity held", "GPU-hours", "$", "idle/day", a.LimitedName(), "waited", "min"},
+		Rows:   report.Records(w.Trials, f.trial),
 		Notes: append([]string{
 			describePool(&w.Pool),
 			"Idle/day is the GPU-hours a day that were held and not used; they are part of the GPU-hours. Waited is the " +
@@ -23,22 +71,11 @@ func poolSection(w *compare.PoolResult, a *compare.Assumptions) section {
 		}, w.Notes...),
 	}
 	for i := range w.Trials {
-		t := &w.Trials[i]
-		late := formatLimited(t.Limited, t.MeetsObjective)
-		hours := t.Report.ReplicaHours * a.GPUs
-		idle, wait := humanize.Amount(t.IdlePerDay()*a.GPUs), formatDecimal(t.Report.MeanNodeWait().Minutes(), 1)
-		out.Lines = append(out.Lines, []string{
-			describeTrial(t), humanize.Amount(hours), humanize.Amount(hours * a.GPUPrice), idle, late,
-			waitedShare(&t.Report), wait,
-		})
-		if len(t.Timeline) > 1 {
+		if t := &w.Trials[i]; len(t.Timeline) > 1 {
 			out.Timelines = timelineCharts([]compare.PolicyResult{{
 				Name: compare.Forewarm, Report: t.Report, Timeline: t.Timeline, MeetsObjective: t.MeetsObjective,
 			}}, "warm")
 		}
-	}
-	if a.GPUPrice == 0 {
-		out.drop(2)
 	}
 	return out
 }
@@ -49,14 +86,6 @@ func waitedShare(r *simulate.Report) string {
 		return humanize.Unknown
 	}
 	return formatDecimal(100*float64(r.WaitedForNode)/float64(r.Started), 0) + "%"
-}
-
-// drop leaves out a column.
-func (s *section) drop(column int) {
-	s.Heads = slices.Delete(s.Heads, column, column+1)
-	for i, line := range s.Lines {
-		s.Lines[i] = slices.Delete(line, column, column+1)
-	}
 }
 
 // describeTrial is a trial in words.

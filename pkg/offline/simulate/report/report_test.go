@@ -15,18 +15,16 @@ import (
 
 func text(t *testing.T, c *compare.Comparison, width int) string {
 	t.Helper()
-	var out strings.Builder
-	if err := report.Text(&out, c, width); err != nil {
-		t.Fatal(err)
-	}
-	return out.String()
+	return report.Text(c, width)
 }
 
 // asJSON is a comparison as JSON that is indented.
 func asJSON(t *testing.T, c *compare.Comparison) string {
 	t.Helper()
 	var out, indented bytes.Buffer
-	if err := errors.Join(report.JSON(&out, c), json.Indent(&indented, out.Bytes(), "", "  ")); err != nil {
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := errors.Join(encoder.Encode(report.JSON(c)), json.Indent(&indented, out.Bytes(), "", "  ")); err != nil {
 		t.Fatalf("%v in\n%s", err, out.String())
 	}
 	return indented.String()
@@ -49,7 +47,7 @@ func TestReportByBadHours(t *testing.T) {
 		c,
 		120,
 	); strings.Contains(got, "bad") ||
-		!strings.Contains(asJSON(t, c), `"objective_limits": "late_fraction"`) {
+		!strings.Contains(asJSON(t, c), `"objectiveLimits": "lateFraction"`) {
 		t.Error(got)
 	}
 	byBadHours(c)
@@ -69,8 +67,8 @@ func TestReportByBadHours(t *testing.T) {
 	if got := asJSON(
 		t,
 		c,
-	); !strings.Contains(got, `"objective_limits": "bad_hours_fraction"`) ||
-		!strings.Contains(got, `"bad_hours_fraction": 0.07`) {
+	); !strings.Contains(got, `"objectiveLimits": "badHoursFraction"`) ||
+		!strings.Contains(got, `"badHoursFraction": 0.07`) {
 		t.Error(got)
 	}
 }
@@ -112,7 +110,7 @@ func TestJSONOfNoNumbers(t *testing.T) {
 	told := asJSON(t, &compare.Comparison{Policies: []compare.PolicyResult{{
 		Name: compare.HPA, Target: math.Inf(1), Frontier: []compare.Point{{Setting: nan, RelativeCost: nan}},
 	}}})
-	for _, want := range []string{`"relative_cost": null`, `"target": null`, `"dollars": null`, `"setting": null`} {
+	for _, want := range []string{`"relativeCost": null`, `"target": null`, `"dollars": null`, `"setting": null`} {
 		if !strings.Contains(told, want) {
 			t.Errorf("no %s in\n%s", want, told)
 		}
@@ -130,13 +128,7 @@ var errFull = errors.New("the disk is full")
 func (full) Write([]byte) (int, error) { return 0, errFull }
 
 func TestErrorOfTheWriter(t *testing.T) {
-	c := comparison()
-	for name, err := range map[string]error{
-		"text": report.Text(full{}, c, 80), "JSON": report.JSON(full{}, c), "HTML": report.HTML(full{}, c),
-		"forecasts": report.ForecastsText(full{}, forecasts(), 80),
-	} {
-		if !errors.Is(err, errFull) {
-			t.Errorf("%s: %v, want that the disk is full", name, err)
-		}
+	if err := report.HTML(full{}, comparison()); !errors.Is(err, errFull) {
+		t.Errorf("%v, want that the disk is full", err)
 	}
 }
