@@ -256,7 +256,7 @@ func objective(t *testing.T, s *scene) {
 	eventually(t, func() string {
 		told := s.status(t, "asked", "objective.asked") + "; " + s.status(t, "asked", "objective.verdict") + "; " +
 			s.status(t, "asked", `conditions[?(@.type=="ObjectiveMet")].reason`)
-		if told != "2% later than 10s over 60 minutes; Learning; Learning" {
+		if told != "2% late over 60 minutes, wait 10s; Learning; Learning" {
 			return "the status says " + told
 		}
 		return ""

@@ -63,11 +63,25 @@ func (r *reader) readOutlook(ctx context.Context, forecast string) (*inspect.Out
 // ofOutlook is what an explanation takes from an outlook.
 func ofOutlook(s *inspect.OutlookStatus) *explain.Forecast {
 	f := &explain.Forecast{
-		State: snapshot.State(s.State), Unit: s.Unit, Observed: valueOrNaN(s.Observed), Served: valueOrNaN(s.Served),
-		Goal: goalText(s), Lead: s.LeadTime.Duration.Duration, LeadSource: s.LeadTime.Source,
-		LeadPool: s.LeadTime.WarmPool, Window: s.Window.Duration, Reason: strings.TrimSuffix(s.Reason, "."),
-		Peak: math.NaN(), Highest: math.NaN(), Shadow: s.Serve == string(decide.Shadow),
-		Steepest: steepestRise(s.Recent, s.LeadTime.Duration.Duration),
+		State:    snapshot.State(s.State),
+		Unit:     s.Unit,
+		Observed: valueOrNaN(s.Observed),
+		Served:   valueOrNaN(s.Served),
+		Goal: objective.Asked(
+			s.Late,
+			s.BadHours,
+			s.CostRatio,
+			s.Quantile,
+		),
+		Lead:       s.LeadTime.Duration.Duration,
+		LeadSource: s.LeadTime.Source,
+		LeadPool:   s.LeadTime.WarmPool,
+		Window:     s.Window.Duration,
+		Reason:     strings.TrimSuffix(s.Reason, "."),
+		Peak:       math.NaN(),
+		Highest:    math.NaN(),
+		Shadow:     s.Serve == string(decide.Shadow),
+		Steepest:   steepestRise(s.Recent, s.LeadTime.Duration.Duration),
 	}
 	for i := range s.Path {
 		f.Peak = series.MaxKnown(f.Peak, valueOrNaN(s.Path[i].Point))
@@ -100,21 +114,6 @@ func saturatedPeriod(repairs []inspect.Classification) string {
 			return fmt.Sprintf("from %s to %s UTC: %s", r.From.UTC().Format(clock), r.To.UTC().Format(clock),
 				strings.TrimSuffix(r.Message, "."))
 		}
-	}
-	return ""
-}
-
-// goalText is what the served value is to keep.
-func goalText(s *inspect.OutlookStatus) string {
-	switch {
-	case s.Late != nil:
-		return fmt.Sprintf("late %.6g%%", *s.Late*100)
-	case s.BadHours != nil:
-		return fmt.Sprintf("bad hours %.6g%%", *s.BadHours*100)
-	case s.CostRatio != nil:
-		return fmt.Sprintf("late costs %.6g×", *s.CostRatio)
-	case s.Quantile != nil:
-		return fmt.Sprintf("quantile %.6g", *s.Quantile)
 	}
 	return ""
 }

@@ -84,8 +84,8 @@ type ForecastStatus struct {
 
 // ObjectiveStatus is whether the objective is met, as a simulated autoscaler measures it on the observed demand.
 type ObjectiveStatus struct {
-	// Asked is the objective in words, for example "1% later than 30s over 7 days", "1% in bad hours (more than a tenth later than 30s)
-	// over 14 days" or "late costs 20× an idle replica".
+	// Asked is the objective in a few words, for example "1% late over 7 days, wait 30s", "1% in bad hours over 14 days, wait 30s" or
+	// "late demand costs 20×".
 	// +optional
 	Asked string `json:"asked,omitempty"`
 	// Headline says in a sentence what Forewarm gains or loses over the budget's period compared with the HPA before, at equal reliability.

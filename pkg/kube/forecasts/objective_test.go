@@ -38,7 +38,7 @@ func reported(at time.Time, r *objective.Report) *snapshot.ForecastState {
 
 func TestObjectiveIsForPeople(t *testing.T) {
 	want := &v1alpha1.ObjectiveStatus{
-		Asked: "1% later than 30s over 7 days",
+		Asked: "1% late over 7 days, wait 30s",
 		Headline: "0.62% instead of 3.9% of the demand late, with 11% fewer replica-hours than an HPA at 70% of a replica's " +
 			"capacity.",
 		Verdict:         "Met",
@@ -66,14 +66,14 @@ func TestObjectiveIsForPeople(t *testing.T) {
 	}
 
 	priced := snapshottest.WithCostRatio(snapshottest.Key("a")).Objective
-	want.Asked, want.Headroom, want.BudgetSpent, want.BurnRate = "late costs 20× an idle replica", "1.4", "", ""
+	want.Asked, want.Headroom, want.BudgetSpent, want.BurnRate = "late demand costs 20×", "1.4", "", ""
 	want.Headline = "11% fewer replica-hours than an HPA at 70% of a replica's capacity, with late demand at its price."
 	if diff := cmp.Diff(want, of(priced).Objective); diff != "" {
 		t.Errorf("at a cost ratio: %s", diff)
 	}
 
 	byHours := of(snapshottest.WithBadHours(snapshottest.Key("a")).Objective).Objective
-	if want := "1% in bad hours (more than a tenth later than 30s) over 14 days"; byHours.Asked != want {
+	if want := "1% in bad hours over 14 days, wait 30s"; byHours.Asked != want {
 		t.Errorf("%q, want %q", byHours.Asked, want)
 	}
 
@@ -81,7 +81,7 @@ func TestObjectiveIsForPeople(t *testing.T) {
 		Late: 0.005, Wait: time.Minute, Budget: objective.Budget{Over: 7 * 24 * time.Hour}, Verdict: objective.Learning,
 		Autoscalers: []objective.AutoscalerReport{{Headroom: math.NaN(), ExpectedLate: math.NaN()}},
 	}
-	young := &v1alpha1.ObjectiveStatus{Asked: "0.5% later than 1m over 7 days", Verdict: "Learning"}
+	young := &v1alpha1.ObjectiveStatus{Asked: "0.5% late over 7 days, wait 1m", Verdict: "Learning"}
 	if diff := cmp.Diff(young, of(nothing).Objective); diff != "" {
 		t.Error(diff)
 	}

@@ -110,8 +110,11 @@ func objectiveOf(e *snapshot.ForecastState, before *v1alpha1.ForecastStatus) *v1
 		return nil
 	}
 	out := &v1alpha1.ObjectiveStatus{
-		Asked: describeObjective(r), Headline: r.Headline(e.Settings.Mode == decide.Shadow),
+		Asked: r.Goal().String(), Headline: r.Headline(e.Settings.Mode == decide.Shadow),
 		Verdict: string(r.Verdict), Candidate: r.Selection.Selected,
+	}
+	if r.Price == 0 {
+		out.Asked += " over " + humanize.Period(r.Budget.Over) + ", wait " + humanize.Span(r.Wait)
 	}
 	if r.Selection.Selected != "" {
 		out.CandidateReason = r.Selection.Message()
@@ -132,18 +135,6 @@ func objectiveOf(e *snapshot.ForecastState, before *v1alpha1.ForecastStatus) *v1
 		out.Headroom = formatTwoDigits(widest.Headroom, "")
 	}
 	return out
-}
-
-// describeObjective returns the objective, or the cost ratio, in a few words.
-func describeObjective(r *objective.Report) string {
-	if r.Price > 0 {
-		return "late costs " + strconv.FormatFloat(r.Price, 'f', -1, 64) + "× an idle replica"
-	}
-	share, over := strconv.FormatFloat(r.Late*100, 'g', 4, 64)+"%", " over "+humanize.Period(r.Budget.Over)
-	if r.BadHours {
-		return share + " in bad hours (more than a tenth later than " + formatDuration(r.Wait) + ")" + over
-	}
-	return share + " later than " + formatDuration(r.Wait) + over
 }
 
 // formatTwoDigits writes a number with two significant digits and its unit; empty where it is unknown.

@@ -62,7 +62,7 @@ func withForecast(change func(*explain.Forecast)) func(*explain.Input) {
 			Peak:         served,
 			Highest:      served,
 			Steepest:     explain.Rise{From: math.NaN(), To: math.NaN()},
-			Goal:         "late 1%",
+			Goal:         "1% late",
 			Lead:         5 * time.Minute,
 			LeadSource:   "p90 of 14 starts",
 			Window:       375 * time.Second,

@@ -133,7 +133,7 @@ type Forecast struct {
 	Peak, Highest float64
 	// Steepest is the largest rise of the last day within the lead time.
 	Steepest Rise
-	// Goal is the setting of the value: "late 1%". Selector has the HPA's own keys, such as "horizon=10m".
+	// Goal is the setting of the value: "1% late". Selector has the HPA's own keys, such as "horizon=10m".
 	Goal, Selector string
 	// Lead time, LeadSource where that is known from, Window that the value looks ahead.
 	Lead, Window time.Duration

@@ -140,9 +140,20 @@ func TestTheForecasterDecidesWhatTheLoopServes(t *testing.T) {
 	asked := decide.Settings{Late: 0.01, Target: scaling.Target(), Lead: 5 * time.Minute, Mode: decide.Floor}
 	half := s.Len() / 2
 	targets := changing{at: s.TimeAt(half), lead: 8 * time.Minute, target: refresh.Job{
-		Key: snapshot.Key{Namespace: "same", Name: "demand"}, Generation: 1, Expr: "demand", SideQueries: refresh.SideQueries{refresh.Saturated: "limits"},
-		Step: s.Step, History: 20 * day, Lead: asked.Lead, StaleAfter: 10 * time.Minute, Settings: asked,
-		Models: []string{windowpeak.SES}, Autoscalers: []decide.Autoscaler{scaling},
+		Key: snapshot.Key{
+			Namespace: "same",
+			Name:      "demand",
+		},
+		Generation:  1,
+		Expr:        "demand",
+		SideQueries: refresh.SideQueries{refresh.Saturated: "limits"},
+		Step:        s.Step,
+		History:     20 * day,
+		Lead:        asked.Lead,
+		StaleAfter:  10 * time.Minute,
+		Settings:    asked,
+		Models:      []string{windowpeak.SES},
+		Autoscalers: []decide.Autoscaler{scaling},
 	}}
 	snapshots := new(snapshot.Store)
 	loop, err := refresh.New(refresh.Config{Timeout: day, Grace: day}, recordings{"demand": s, "limits": limits},

@@ -1,8 +1,8 @@
 package inspect
 
 import (
+	"cmp"
 	"fmt"
-	"strconv"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -36,21 +36,12 @@ func span(d time.Duration) string {
 	return humanize.Span(d)
 }
 
-// objectiveText is the setting of the served value: a quantile, the share that may be late or arrive in bad hours, or a cost ratio.
-func objectiveText(s *v1alpha1.OutlookStatus) string {
-	switch {
-	case PauseMessage(s) != "":
+// ObjectiveText is what is asked of the served value, in a few words.
+func ObjectiveText(s *v1alpha1.OutlookStatus) string {
+	if PauseMessage(s) != "" {
 		return "paused"
-	case s.Late != nil:
-		return humanize.ShareAsWritten(*s.Late) + " late"
-	case s.BadHours != nil:
-		return humanize.ShareAsWritten(*s.BadHours) + " in bad hours"
-	case s.CostRatio != nil:
-		return FormatCostRatio(*s.CostRatio)
-	case s.Quantile != nil:
-		return strconv.FormatFloat(*s.Quantile, 'g', 4, 64)
 	}
-	return unknown
+	return cmp.Or(objective.Asked(s.Late, s.BadHours, s.CostRatio, s.Quantile), unknown)
 }
 
 // PauseMessage is what is served while a Forecast is paused; empty while it is not.
@@ -75,9 +66,6 @@ func conditionMessage(s *v1alpha1.OutlookStatus, kind string) string {
 	}
 	return ""
 }
-
-// FormatCostRatio is a cost ratio as text: 20×.
-func FormatCostRatio(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) + "×" }
 
 // AchievedLateness is the share of the demand that was late, with a mark if the objective is missed; a dash without a
 // calibrated objective.

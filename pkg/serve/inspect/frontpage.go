@@ -36,7 +36,7 @@ var frontSource string
 //
 //nolint:gochecknoglobals // Parsed once.
 var frontTemplate = template.Must(template.Must(pageTemplate.Clone()).New("front").
-	Funcs(template.FuncMap{"objective": objectiveText}).Parse(frontSource))
+	Funcs(template.FuncMap{"objective": ObjectiveText}).Parse(frontSource))
 
 // maxFrontRows bounds the page, to about a megabyte.
 const maxFrontRows = 500

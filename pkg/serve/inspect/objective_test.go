@@ -92,7 +92,7 @@ func TestAnObjectiveByBadHours(t *testing.T) {
 		t,
 		page,
 		"at most 1% in bad hours",
-		"of the demand at most arrives in bad hours: more than a tenth",
+		"at most 1% of the demand may arrive in bad hours (more than a tenth",
 		"With headroom 1.3, 1% of the demand is expected to arrive in bad hours at",
 		"Expected in bad hours",
 		"1% expected in bad hours",
@@ -240,7 +240,7 @@ func TestTheExampleHasRoom(t *testing.T) {
 func TestPageReportsTheObjective(t *testing.T) {
 	for verdict, want := range map[objective.Verdict][]string{
 		objective.Met: {
-			"<h2>Objective", ">Met<", "of the demand at most waits longer than 30s", "0.62%", "relative cost 1.7",
+			"<h2>Objective", ">Met<", "at most 1% of the demand may wait longer than 30s", "0.62%", "relative cost 1.7",
 			"With headroom 1.3, 1% of the demand is expected to be late at relative cost 1.7; with 1.2, 1.1% at 1.68; " +
 				"with 1.4, 0.87% at 1.72.",
 			"1.7 against 1.81 of last-season", "HorizontalPodAutoscaler/llama", "1 to 12", `averageValue: "40"`,
@@ -285,18 +285,25 @@ func TestPageReportsTheCostRatio(t *testing.T) {
 	}
 	snapshots := snapshottest.Store(e)
 	page := browse(t, snapshots, "llama", "page").Body.String()
-	says(t, page, "lowest cost if late demand costs 20× an idle replica", "costs as much as 20 idle ones", ">20×<",
-		"cost of demand that waits longer than 30s", "relative cost with its own headroom, 2.1% late",
-		"not known yet")
+	says(
+		t,
+		page,
+		"lowest cost if late demand costs 20× an idle replica",
+		"costs as much as 20 idle ones",
+		">late demand costs 20×<",
+		"a replica-hour of demand that waits longer than 30s costs as much as 20 idle ones",
+		"relative cost with its own headroom, 2.1% late",
+		"not known yet",
+	)
 	lacks(t, page, ">0%<", "NaN", "at most", "keep the objective", "meet the objective")
 	plot := browse(t, snapshots, "llama", "plot").Body.String()
-	says(t, plot, "cost ratio 20× over the next 6m15s")
+	says(t, plot, "late demand costs 20× over the next 6m15s")
 	s := outlooks(t, snapshots)
 	table, err := s.ConvertToTable(t.Context(), list(t, s, nil), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cells := table.Rows[0].Cells; cells[3] != "20×" {
+	if cells := table.Rows[0].Cells; cells[3] != "late demand costs 20×" {
 		t.Errorf("cells %v, want 20× asked", cells)
 	}
 }

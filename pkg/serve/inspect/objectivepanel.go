@@ -106,18 +106,8 @@ func budgetFact(o *v1alpha1.Objective) fact {
 
 // objectiveFact is the objective, or the cost ratio.
 func objectiveFact(o *v1alpha1.Objective) fact {
-	wait := span(o.Wait.Duration)
-	switch {
-	case o.CostRatio != nil:
-		return fact{"Cost ratio", FormatCostRatio(*o.CostRatio), "", "cost of demand that waits longer than " + wait}
-	case o.Late != nil:
-		note := "of the demand at most waits longer than " + wait
-		return fact{"Objective", humanize.ShareAsWritten(*o.Late), "", note}
-	case o.BadHours != nil:
-		note := "of the demand at most arrives in bad hours: more than a tenth of the hour's demand waits longer than " + wait
-		return fact{"Objective", humanize.ShareAsWritten(*o.BadHours), "", note}
-	}
-	return fact{"Objective", unknown, "", ""}
+	goal := objective.NewGoal(o.Late, o.BadHours, o.CostRatio)
+	return fact{"Objective", goal.String(), "", goal.Sentence(o.Wait.Duration, 0)}
 }
 
 // lastValueFact compares with the last value: its cost to meet the objective, or its lateness at the same cost ratio.
@@ -147,10 +137,7 @@ func expectedNote(o *v1alpha1.Objective) string {
 
 // missedText says of a share of the demand how it misses what the objective limits.
 func missedText(o *v1alpha1.Objective) string {
-	if o.BadHours != nil {
-		return "in bad hours"
-	}
-	return "late"
+	return objective.NewGoal(o.Late, o.BadHours, o.CostRatio).Limited()
 }
 
 // Note marks the selected candidate, and candidates that miss the objective.

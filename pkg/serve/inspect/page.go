@@ -188,11 +188,11 @@ func servedNote(s *v1alpha1.OutlookStatus) string {
 	case PauseMessage(s) != "":
 		return "paused: as the HPA before"
 	case s.Late != nil || s.BadHours != nil:
-		return "at most " + objectiveText(s)
+		return "at most " + ObjectiveText(s)
 	case s.CostRatio != nil:
-		return "lowest cost if late demand costs " + objectiveText(s) + " an idle replica"
+		return "lowest cost if " + ObjectiveText(s) + " an idle replica"
 	case s.Quantile != nil:
-		return "quantile " + objectiveText(s) + " of the window peak"
+		return ObjectiveText(s) + " of the window peak"
 	}
 	return "by the fallback"
 }

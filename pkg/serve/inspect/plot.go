@@ -220,11 +220,11 @@ func headline(s *v1alpha1.OutlookStatus) string {
 	case PauseMessage(s) != "":
 		parts = append(parts, "paused")
 	case s.Quantile != nil:
-		parts = append(parts, "quantile "+objectiveText(s)+" of the peak over the next "+span(s.Window.Duration))
+		parts = append(parts, ObjectiveText(s)+" of the peak over the next "+span(s.Window.Duration))
 	case s.CostRatio != nil:
-		parts = append(parts, "cost ratio "+objectiveText(s)+" over the next "+span(s.Window.Duration))
+		parts = append(parts, ObjectiveText(s)+" over the next "+span(s.Window.Duration))
 	case s.Late != nil || s.BadHours != nil:
-		parts = append(parts, "at most "+objectiveText(s)+" over the next "+span(s.Window.Duration))
+		parts = append(parts, "at most "+ObjectiveText(s)+" over the next "+span(s.Window.Duration))
 	}
 	return strings.Join(append(parts, s.Model, s.State), "  ·  ")
 }

@@ -82,7 +82,7 @@ func row(o *v1alpha1.Outlook, now time.Time) metav1.TableRow {
 			o.Name,
 			number(s.Observed),
 			number(s.Served),
-			objectiveText(s),
+			ObjectiveText(s),
 			AchievedLateness(s),
 			span(s.LeadTime.Duration.Duration),
 			printable.Line(cmp.Or(s.Model, unknown)),

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -123,9 +124,10 @@ func run(cmd *cobra.Command, o *options) error {
 		return err
 	}
 	if o.output.ForScripts() {
-		return o.output.Write(out, r.document())
+		return o.output.Write(out, r.record())
 	}
-	return r.writeText(out)
+	_, err = io.WriteString(out, r.text())
+	return err
 }
 
 // validateForecast returns every problem with the flags of a Forecast.

@@ -16,8 +16,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/source/recorded"
 )
 
-// report is what was read and what it comes to.
-type report struct {
+// result is what was read and what it comes to.
+type result struct {
 	demand   recorded.History
 	observed capacity.History
 	estimate capacity.Estimate
@@ -28,8 +28,8 @@ type report struct {
 // read reads the three histories, on one grid.
 func read(
 	ctx context.Context, in io.Reader, from history.Options, asked queries, bar *cmdline.ProgressBar,
-) (report, error) {
-	r := report{unit: asked.unit}
+) (result, error) {
+	r := result{unit: asked.unit}
 	// What comes on stdin comes once, and is read three times.
 	var kept bytes.Buffer
 	now := time.Now()

@@ -84,14 +84,6 @@ func (o *Output) Write(out io.Writer, value any) error {
 	return encoder.Encode(value)
 }
 
-// OrNull is a number for Write; nil for what JSON does not have, NaN and infinity.
-func OrNull(v float64) *float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return &v
-}
-
 // Selection is which objects a command lists, by kubectl's flags.
 type Selection struct {
 	// Namespace is empty where it is not given.

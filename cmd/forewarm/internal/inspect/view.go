@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"strconv"
 	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/chart"
+	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/printable"
 	words "github.com/forewarm/forewarm/pkg/serve/inspect"
@@ -61,9 +61,9 @@ func (v *view) summary(outlooks []inspect.Outlook, now time.Time, wide bool) err
 func cells(o *inspect.Outlook, now time.Time, wide bool) []string {
 	s := &o.Status
 	line := []string{
-		o.Namespace, o.Name, s.State, number(s.Observed), number(s.Served), cmp.Or(s.Unit, unknown), asked(s),
-		words.AchievedLateness(s), s.LeadTime.Duration.Duration.String(), cmp.Or(s.Model, unknown), signed(s.Skill),
-		percent(s.Coverage), words.SampleAge(s, now), words.Age(o, now),
+		o.Namespace, o.Name, s.State, number(s.Observed), number(s.Served), cmp.Or(s.Unit, unknown),
+		words.ObjectiveText(s), words.AchievedLateness(s), s.LeadTime.Duration.Duration.String(),
+		cmp.Or(s.Model, unknown), signed(s.Skill), percent(s.Coverage), words.SampleAge(s, now), words.Age(o, now),
 	}
 	if !wide {
 		return line
@@ -85,7 +85,7 @@ func (v *view) full(o *inspect.Outlook, now time.Time) error {
 	fact := func(name, value string) { facts = append(facts, []string{name, value}) }
 	fact("Workload", cmp.Or(s.Workload, unknown))
 	fact("Observed", fmt.Sprintf("%s, newest sample %s old", quantity(s.Observed, s.Unit), words.SampleAge(s, now)))
-	fact("Served", fmt.Sprintf("%s, asked: %s", quantity(s.Served, s.Unit), asked(s)))
+	fact("Served", fmt.Sprintf("%s, asked: %s", quantity(s.Served, s.Unit), words.ObjectiveText(s)))
 	fact("Lead window", fmt.Sprintf("%s, in steps of %s", s.Window.Duration, s.Step.Duration))
 	fact("Lead time", fmt.Sprintf("%s (%s)", s.LeadTime.Duration.Duration, cmp.Or(s.LeadTime.Source, "source unknown")))
 	fact("Model", modelOf(s))
@@ -153,23 +153,6 @@ func inWindow(c *inspect.Candidate, window time.Duration, level string) *float64
 	return nil
 }
 
-// asked is what the served value must keep: a quantile of the window peak, a share of late demand or of demand in bad hours, or the cost of late demand.
-func asked(s *inspect.OutlookStatus) string {
-	switch {
-	case words.PauseMessage(s) != "":
-		return "paused"
-	case s.Late != nil:
-		return "late " + humanize.ShareAsWritten(*s.Late)
-	case s.BadHours != nil:
-		return "bad hours " + humanize.ShareAsWritten(*s.BadHours)
-	case s.CostRatio != nil:
-		return "late costs " + words.FormatCostRatio(*s.CostRatio)
-	case s.Quantile != nil:
-		return "q " + strconv.FormatFloat(*s.Quantile, 'g', 4, 64)
-	}
-	return unknown
-}
-
 func quantity(v *float64, unit string) string {
 	if v == nil || unit == "" {
 		return number(v)
@@ -197,7 +180,7 @@ func (v *view) objective(s *inspect.OutlookStatus) error {
 		}
 		return nil
 	}
-	fmt.Fprintf(v.out, "\nObjective: %s: %s\n", describeObjective(o), o.Verdict)
+	fmt.Fprintf(v.out, "\nObjective: %s: %s\n", objective.NewGoal(o.Late, o.BadHours, o.CostRatio), o.Verdict)
 	for _, sentences := range []string{o.Message, o.Summary, o.HeadroomReason, o.CandidateReason} {
 		if sentences != "" {
 			fmt.Fprintln(v.out, sentences)
@@ -224,25 +207,6 @@ func (v *view) objective(s *inspect.OutlookStatus) error {
 	return table(v, heads, o.Candidates, func(c *inspect.CandidateCost) []string {
 		return []string{c.Name, number(c.Headroom), lateShare(c.Late), number(c.RelativeCost), costNote(o, c)}
 	})
-}
-
-// describeObjective describes the objective.
-func describeObjective(o *inspect.Objective) string {
-	switch {
-	case o.CostRatio != nil:
-		cost := words.FormatCostRatio(*o.CostRatio)
-		return fmt.Sprintf("demand that waits longer than %s costs %s as much as an idle replica", o.Wait.Duration,
-			cost)
-	case o.Late != nil:
-		return fmt.Sprintf("at most %s waits longer than %s", humanize.ShareAsWritten(*o.Late), o.Wait.Duration)
-	case o.BadHours != nil:
-		return fmt.Sprintf(
-			"at most %s arrives in bad hours (more than a tenth of the hour's demand waits longer than %s)",
-			humanize.ShareAsWritten(*o.BadHours),
-			o.Wait.Duration,
-		)
-	}
-	return unknown
 }
 
 func costNote(o *inspect.Objective, c *inspect.CandidateCost) string {

@@ -45,15 +45,6 @@ type NamedCandidate struct {
 	Autoscalers []Autoscaler
 }
 
-// Goal is an objective or a price of late demand.
-type Goal struct {
-	// Late is the objective, a share between 0 and 1: of the demand that may be late or, with BadHours, that may arrive in bad hours.
-	Late     float64
-	BadHours bool
-	// Price of a replica's worth of late demand, in idle replicas, instead of an objective; 0 for none.
-	Price float64
-}
-
 // Autoscaler is an autoscaler to simulate.
 type Autoscaler struct {
 	// Name as in decide.Autoscaler.

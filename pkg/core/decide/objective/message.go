@@ -39,7 +39,7 @@ func (r *Report) Message() string {
 func (r *Report) message() string {
 	highest, ok := r.MostDemanding()
 	if !ok {
-		return r.objectiveText()
+		return r.goalText()
 	}
 	first := &r.Autoscalers[0]
 	expected, headroom := humanize.LateShare(first.ExpectedLate), humanize.Significant(highest.Headroom, 3)
@@ -50,63 +50,43 @@ func (r *Report) message() string {
 			from = "a careful one"
 		}
 		return fmt.Sprintf("%s: %d of 24 hours are observed; until then the headroom %s is %s",
-			r.objectiveText(), r.Hours, headroom, from)
+			r.goalText(), r.Hours, headroom, from)
 	case Met:
 		if r.Price > 0 {
 			return fmt.Sprintf("%s: headroom %s is the cheapest; with it %s of the demand is expected to be late",
-				r.objectiveText(), headroom, expected)
+				r.goalText(), headroom, expected)
 		}
 		return fmt.Sprintf("%s; %s did, %s of the budget; headroom %s is served%s",
-			r.objectiveText(), r.servedShare(), r.Budget.spentText(), headroom, r.namedHoursText())
+			r.goalText(), r.servedShare(), r.Budget.spentText(), headroom, r.namedHoursText())
 	case Overspent:
 		return r.overspentText(first)
 	case AtMaxReplicas:
 		return fmt.Sprintf("%s, but %s did: maxReplicas is %d, and the highest demand of the last %s took %d "+
-			"replicas; raise maxReplicas", r.objectiveText(), r.servedShare(), first.Max,
+			"replicas; raise maxReplicas", r.goalText(), r.servedShare(), first.Max,
 			humanize.Period(r.Period), r.PeakReplicas)
 	case Bounded:
 		return fmt.Sprintf("%s, but no more than %.6g is served now: history cannot justify more (%s)",
-			r.objectiveText(), r.Limit.Forecast, r.Limit)
+			r.goalText(), r.Limit.Forecast, r.Limit)
 	case FasterThanLead:
 	}
 	top := first.Curve.Points[len(first.Curve.Points)-1]
-	where := "late"
-	if r.BadHours {
-		where = "in bad hours"
-	}
 	return fmt.Sprintf("%s, but %s did: bursts are faster than replicas start (%s). Headroom %s is served; %s "+
 		"would leave %s %s at %s times the cost, which is not worth it; shorten the lead time or add a warm pool",
-		r.objectiveText(), r.servedShare(), r.Lead, headroom,
-		humanize.Significant(top.Multiplier, 3), humanize.LateShare(top.Late), where,
+		r.goalText(), r.servedShare(), r.Lead, headroom,
+		humanize.Significant(top.Multiplier, 3), humanize.LateShare(top.Late), r.Goal().Limited(),
 		humanize.Significant(top.RelativeCost/first.Curve.At(highest.Headroom).RelativeCost, 3))
 }
 
-// objectiveText is the objective, or the price.
-func (r *Report) objectiveText() string {
-	if r.Price > 0 {
-		return fmt.Sprintf("a replica-hour of demand that waits longer than %s costs as much as %.6g idle ones",
-			r.Wait, r.Price)
-	}
-	if r.BadHours {
-		return fmt.Sprintf(
-			"at most %s of the demand of %s may arrive in bad hours (more than a tenth of the hour's demand waits "+
-				"longer than %s)",
-			humanize.LateShare(r.Late),
-			humanize.Period(r.Budget.Over),
-			r.Wait,
-		)
-	}
-	return fmt.Sprintf("at most %s of the demand of %s may wait longer than %s",
-		humanize.LateShare(r.Late), humanize.Period(r.Budget.Over), r.Wait)
-}
+// Goal is what is asked of Forewarm.
+func (r *Report) Goal() Goal { return Goal{r.Late, r.BadHours, r.Price} }
+
+// goalText is the goal in full.
+func (r *Report) goalText() string { return r.Goal().Sentence(r.Wait, r.Budget.Over) }
 
 // servedShare is the share of the demand that was late with what was served or, with BadHours, that arrived in bad hours.
 func (r *Report) servedShare() string {
-	return humanize.LateShare(r.Served.share(r.kind()))
+	return humanize.LateShare(r.Served.share(r.Goal()))
 }
-
-// kind is a goal of the report's kind.
-func (r *Report) kind() Goal { return Goal{BadHours: r.BadHours} }
 
 // overspentText is what happened, what is done and what it costs.
 func (r *Report) overspentText(first *AutoscalerReport) string {

@@ -3,6 +3,7 @@ package compare
 import (
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/verdict"
 	"github.com/forewarm/forewarm/pkg/offline/accuracy"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
@@ -90,7 +91,7 @@ type Assumptions struct {
 func (a *Assumptions) LimitedDemand() string { return a.limits("demand in bad hours", "late demand") }
 
 // LimitedWord says of a share of the demand that it is what the objective limits: "1% late".
-func (a *Assumptions) LimitedWord() string { return a.limits("in bad hours", "late") }
+func (a *Assumptions) LimitedWord() string { return objective.Goal{BadHours: a.BadHours}.Limited() }
 
 // LimitedName is LimitedWord as the head of a column.
 func (a *Assumptions) LimitedName() string { return a.limits("bad hours", "late") }

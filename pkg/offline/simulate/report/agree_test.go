@@ -33,10 +33,10 @@ func TestWritersAgree(t *testing.T) {
 			c.Assumptions.GPUPrice, c.Shapes, c.Variants = 0, nil, nil
 			c.WhatIfs[0].GPUPrice, c.WhatIfs[1].GPUPrice = 0, 0
 		}, "is wait 5m0s: 845 GPU-hours instead of 1,690 GPU-hours."},
-		{"by bad hours", byBadHours, "of the demand arrives in bad hours: UTC clock hours"},
+		{"by bad hours", byBadHours, "of the demand may arrive in bad hours (more than a tenth of"},
 		{"work that may wait", func(c *compare.Comparison) {
 			c.Assumptions.Deferrable, c.Assumptions.Deadline = 0.2, time.Hour
-		}, "waits longer than 30s; 20% of it may wait 1h"},
+		}, "may wait longer than 30s; 20% of it may wait 1h"},
 		{"no capacity", func(c *compare.Comparison) { c.Assumptions.CapacityAssumed = true }, "No replica capacity was given."},
 		{"interrupted", func(c *compare.Comparison) { c.Partial = true }, "Interrupted: the figures are correct"},
 		{"nothing saves", func(c *compare.Comparison) {

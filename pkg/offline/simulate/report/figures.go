@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/verdict"
@@ -228,11 +229,7 @@ func (f figures) assumptions() *report.Record {
 
 // objective is the objective in words.
 func (f figures) objective() string {
-	text := "at most " + humanize.ShareAsWritten(f.Objective) + " of the demand "
-	if f.BadHours {
-		text += "arrives in bad hours: UTC clock hours in which more than a tenth of the demand "
-	}
-	text += "waits longer than " + humanize.Span(f.Wait)
+	text := objective.Goal{Late: f.Objective, BadHours: f.BadHours}.Sentence(f.Wait, 0)
 	if f.Deferrable > 0 {
 		text += "; " + humanize.ShareAsWritten(f.Deferrable) + " of it may wait " + humanize.Span(f.Deadline)
 	}
