@@ -63,25 +63,11 @@ func (r *reader) readOutlook(ctx context.Context, forecast string) (*inspect.Out
 // ofOutlook is what an explanation takes from an outlook.
 func ofOutlook(s *inspect.OutlookStatus) *explain.Forecast {
 	f := &explain.Forecast{
-		State:    snapshot.State(s.State),
-		Unit:     s.Unit,
-		Observed: valueOrNaN(s.Observed),
-		Served:   valueOrNaN(s.Served),
-		Goal: objective.Asked(
-			s.Late,
-			s.BadHours,
-			s.CostRatio,
-			s.Quantile,
-		),
-		Lead:       s.LeadTime.Duration.Duration,
-		LeadSource: s.LeadTime.Source,
-		LeadPool:   s.LeadTime.WarmPool,
-		Window:     s.Window.Duration,
-		Reason:     strings.TrimSuffix(s.Reason, "."),
-		Peak:       math.NaN(),
-		Highest:    math.NaN(),
-		Shadow:     s.Serve == string(decide.Shadow),
-		Steepest:   steepestRise(s.Recent, s.LeadTime.Duration.Duration),
+		State: snapshot.State(s.State), Unit: s.Unit, Observed: valueOrNaN(s.Observed), Served: valueOrNaN(s.Served),
+		Goal: objective.Asked(s.Late, s.BadHours, s.CostRatio, s.Quantile), Lead: s.LeadTime.Duration.Duration,
+		LeadSource: s.LeadTime.Source, LeadPool: s.LeadTime.WarmPool, Window: s.Window.Duration,
+		Reason: strings.TrimSuffix(s.Reason, "."), Peak: math.NaN(), Highest: math.NaN(),
+		Shadow: s.Serve == string(decide.Shadow), Steepest: steepestRise(s.Recent, s.LeadTime.Duration.Duration),
 	}
 	for i := range s.Path {
 		f.Peak = series.MaxKnown(f.Peak, valueOrNaN(s.Path[i].Point))

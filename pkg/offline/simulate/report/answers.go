@@ -136,9 +136,7 @@ func (f figures) wakeAnswer(w *compare.WakesResult) answer {
 	return answer{
 		Title: "Servers that sleep",
 		Answer: "With servers that wake in " + humanize.Span(w.Wake.Time) + " Forewarm takes " +
-			humanize.Amount(
-				best.Awake*f.GPUs,
-			) + " GPU-hours awake instead of " + humanize.Amount(w.Starts.Awake*f.GPUs) +
+			humanize.Amount(best.Awake*f.GPUs) + " GPU-hours awake instead of " + humanize.Amount(w.Starts.Awake*f.GPUs) +
 			". That pays while a GPU-hour asleep costs less than " + humanize.Share(w.BreakEven(best)) + " of one awake.",
 		Rows: f.wakes(w),
 		Notes: []string{
