@@ -136,8 +136,8 @@ func missedText(o *v1alpha1.Objective) string {
 	return objective.NewGoal(o.Late, o.BadHours, o.CostRatio).Limited()
 }
 
-// Note marks the selected candidate, and candidates that miss the objective.
-func (o *objectivePanel) Note(c *v1alpha1.CandidateCost) string {
+// CandidateNote marks the selected candidate, and candidates that miss the objective.
+func CandidateNote(o *v1alpha1.Objective, c *v1alpha1.CandidateCost) string {
 	switch {
 	case c.Selected && (c.MeetsObjective || o.CostRatio != nil):
 		return "selected"
