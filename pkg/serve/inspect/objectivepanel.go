@@ -93,14 +93,10 @@ func budgetFact(o *v1alpha1.Objective) fact {
 	if b.Allowed == nil || b.Spent == nil || !(*b.Allowed > 0) {
 		return fact{"Budget", unknown, "", "of " + period + ", not known yet"}
 	}
-	happens := "be late"
-	if o.BadHours != nil {
-		happens = "arrive in bad hours"
-	}
 	return fact{
 		"Budget", humanize.Significant(100**b.Spent / *b.Allowed, 3) + "%", "",
-		fmt.Sprintf("spent of the %s replica-hours that may %s in %s; burn rate %s in the last hour",
-			significant(b.Allowed), happens, period, significant(b.BurnRate)),
+		fmt.Sprintf("spent of the %s replica-hours that may be %s in %s; burn rate %s in the last hour",
+			significant(b.Allowed), missedText(o), period, significant(b.BurnRate)),
 	}
 }
 
@@ -140,8 +136,8 @@ func missedText(o *v1alpha1.Objective) string {
 	return objective.NewGoal(o.Late, o.BadHours, o.CostRatio).Limited()
 }
 
-// Note marks the selected candidate, and candidates that miss the objective.
-func (o *objectivePanel) Note(c *v1alpha1.CandidateCost) string {
+// CandidateNote marks the selected candidate, and candidates that miss the objective.
+func CandidateNote(o *v1alpha1.Objective, c *v1alpha1.CandidateCost) string {
 	switch {
 	case c.Selected && (c.MeetsObjective || o.CostRatio != nil):
 		return "selected"

@@ -112,12 +112,9 @@ func headroomReason(s objective.AutoscalerReport) string {
 	if finite(&s.Headroom) == nil || finite(&s.ExpectedLate) == nil || len(s.Curve.Points) == 0 {
 		return ""
 	}
-	own, happens := s.Curve.At(s.Headroom), "be late"
-	if s.BadHours {
-		happens = "arrive in bad hours"
-	}
-	return fmt.Sprintf("With headroom %s, %s of the demand is expected to %s at relative cost %s%s%s.",
-		significant(&s.Headroom), humanize.LateShare(s.ExpectedLate), happens, significant(finite(&own.RelativeCost)),
+	own, missed := s.Curve.At(s.Headroom), objective.Goal{BadHours: s.BadHours}.Limited()
+	return fmt.Sprintf("With headroom %s, %s of the demand is expected to be %s at relative cost %s%s%s.",
+		significant(&s.Headroom), humanize.LateShare(s.ExpectedLate), missed, significant(finite(&own.RelativeCost)),
 		neighbour(s, -1), neighbour(s, 1))
 }
 

@@ -41,16 +41,12 @@ func (r *result) text() string {
 
 // band is evidence: how often the queue grew at which load.
 func band(r *report.Record, b *capacity.Band) {
-	grew := humanize.Unknown
-	if !math.IsNaN(b.Share()) {
-		grew = fmt.Sprintf("%.1f%%", 100*b.Share())
-	}
 	r.Add("from", "LOAD OF A REPLICA", b.From, formatBand(b))
 	r.Data("to", b.To)
 	r.Text("", "HOURS", fmt.Sprintf("%.2f", (b.Calm+b.Growing).Hours()))
 	r.Data("calmHours", b.Calm.Hours())
 	r.Data("growingHours", b.Growing.Hours())
-	r.Text("", "QUEUE GREW", grew)
+	r.Text("", "QUEUE GREW", humanize.Percent(b.Share()))
 }
 
 // formatBand is a band's range of load.

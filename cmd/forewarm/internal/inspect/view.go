@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
@@ -180,7 +181,8 @@ func (v *view) objective(s *inspect.OutlookStatus) error {
 		}
 		return nil
 	}
-	fmt.Fprintf(v.out, "\nObjective: %s: %s\n", objective.NewGoal(o.Late, o.BadHours, o.CostRatio), o.Verdict)
+	goal := objective.NewGoal(o.Late, o.BadHours, o.CostRatio)
+	fmt.Fprintf(v.out, "\nObjective: %s: %s\n", goal, o.Verdict)
 	for _, sentences := range []string{o.Message, o.Summary, o.HeadroomReason, o.CandidateReason} {
 		if sentences != "" {
 			fmt.Fprintln(v.out, sentences)
@@ -189,10 +191,7 @@ func (v *view) objective(s *inspect.OutlookStatus) error {
 	if hours := words.BadHoursText(o.Hours); hours != "" && o.BadHours == nil { // Else the message has it.
 		fmt.Fprintf(v.out, "Bad hours (more than a tenth of the demand late): %s\n", hours)
 	}
-	expected := "EXPECTED LATE"
-	if o.BadHours != nil {
-		expected = "EXPECTED IN BAD HOURS"
-	}
+	expected := "EXPECTED " + strings.ToUpper(goal.Limited())
 	err := table(v, "\nAUTOSCALER\tA REPLICA SUSTAINS\tREPLICAS\tHEADROOM\t"+expected, o.Autoscalers,
 		func(c *inspect.Autoscaler) []string {
 			return []string{
@@ -205,26 +204,14 @@ func (v *view) objective(s *inspect.OutlookStatus) error {
 	}
 	heads := "\nCANDIDATE\tHEADROOM\t" + expected + "\tRELATIVE COST\tNOTE"
 	return table(v, heads, o.Candidates, func(c *inspect.CandidateCost) []string {
-		return []string{c.Name, number(c.Headroom), lateShare(c.Late), number(c.RelativeCost), costNote(o, c)}
+		return []string{
+			c.Name,
+			number(c.Headroom),
+			lateShare(c.Late),
+			number(c.RelativeCost),
+			words.CandidateNote(o, c),
+		}
 	})
-}
-
-func costNote(o *inspect.Objective, c *inspect.CandidateCost) string {
-	note := "meets it"
-	switch {
-	case o.CostRatio != nil && c.Selected:
-		return "selected"
-	case o.CostRatio != nil && c.MeetsObjective:
-		note = ""
-	case o.CostRatio != nil || c.Late == nil:
-		note = unknown
-	case !c.MeetsObjective:
-		note = "misses it"
-	}
-	if c.Selected {
-		return "selected, " + note
-	}
-	return note
 }
 
 func lateShare(v *float64) string { return humanize.Optional(v, humanize.LateShare) }

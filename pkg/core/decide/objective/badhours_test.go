@@ -48,7 +48,7 @@ func TestOverspentByBadHours(t *testing.T) {
 	if r.Budget.Spent != r.Served.Bad || r.Budget.Allowed != .01*r.Served.Judged || r.Budget.BurnHour < 20 {
 		t.Errorf("the budget is %+v of %+v", r.Budget, r.Served)
 	}
-	for _, words := range []string{"arrived in bad hours", " to 1", "% late"} {
+	for _, words := range []string{"may arrive in bad hours", " to 1", "% late"} {
 		if !strings.Contains(r.Message(), words) && r.Verdict == objective.Overspent {
 			t.Errorf("%q lacks %q", r.Message(), words)
 		}

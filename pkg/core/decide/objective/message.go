@@ -59,7 +59,11 @@ func (r *Report) message() string {
 		return fmt.Sprintf("%s; %s did, %s of the budget; headroom %s is served%s",
 			r.goalText(), r.servedShare(), r.Budget.spentText(), headroom, r.namedHoursText())
 	case Overspent:
-		return r.overspentText(first)
+		served := first.Curve.At(first.Headroom)
+		return fmt.Sprintf("%s; %s did in the last %s, %s of the budget; headroom %s is served now at relative cost "+
+			"%s, and %s is expected to be %s with it%s", r.goalText(), r.servedShare(), humanize.Period(r.Period),
+			r.Budget.spentText(), humanize.Significant(first.Headroom, 3), humanize.Significant(served.RelativeCost, 3),
+			expected, r.Goal().Limited(), r.namedHoursText())
 	case AtMaxReplicas:
 		return fmt.Sprintf("%s, but %s did: maxReplicas is %d, and the highest demand of the last %s took %d "+
 			"replicas; raise maxReplicas", r.goalText(), r.servedShare(), first.Max,
@@ -86,30 +90,6 @@ func (r *Report) goalText() string { return r.Goal().Sentence(r.Wait, r.Budget.O
 // servedShare is the share of the demand that was late with what was served or, with BadHours, that arrived in bad hours.
 func (r *Report) servedShare() string {
 	return humanize.LateShare(r.Served.share(r.Goal()))
-}
-
-// overspentText is what happened, what is done and what it costs.
-func (r *Report) overspentText(first *AutoscalerReport) string {
-	if r.BadHours {
-		return fmt.Sprintf(
-			"%s of the demand of the last %s arrived in bad hours (more than a tenth of the hour's demand waited "+
-				"longer than %s), and at most %s may (%s of the budget); headroom %s is served now at relative cost %s, and %s is expected "+
-				"to arrive in bad hours with it",
-			r.servedShare(),
-			humanize.Period(r.Period),
-			r.Wait,
-			humanize.ShareAsWritten(r.Late),
-			r.Budget.spentText(),
-			humanize.Significant(first.Headroom, 3),
-			humanize.Significant(first.Curve.At(first.Headroom).RelativeCost, 3),
-			humanize.LateShare(first.ExpectedLate),
-		) + r.namedHoursText()
-	}
-	return fmt.Sprintf("%s of the demand of the last %s waited longer than %s, and at most %s may (%s of the "+
-		"budget); headroom %s is served now at relative cost %s, and %s is expected to be late with it",
-		lateText(r.Served), humanize.Period(r.Period), r.Wait, humanize.ShareAsWritten(r.Late), r.Budget.spentText(),
-		humanize.Significant(first.Headroom, 3),
-		humanize.Significant(first.Curve.At(first.Headroom).RelativeCost, 3), humanize.LateShare(first.ExpectedLate))
 }
 
 // Headline is the verdict on Forewarm against the HPA before in one sentence; empty without demand. In shadow mode it is what would have
@@ -142,8 +122,6 @@ func (r *Report) Details(shadow bool) string {
 	}
 	return text
 }
-
-func lateText(a Account) string { return humanize.LateShare(a.LateShare()) }
 
 // namedHoursText names the bad hours at the end of a message about an objective that limits them.
 func (r *Report) namedHoursText() string {
