@@ -24,19 +24,9 @@ var pageSource string
 
 //nolint:gochecknoglobals // Parsed once.
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
-	"number":        number,
-	"percent":       percent,
-	"late":          lateShare,
-	"significant":   significant,
-	"replicas":      ReplicaRange,
-	"uncalibrated":  UncalibratedMessage,
-	"paused":        PauseMessage,
-	"period":        humanize.Period,
-	"badHour":       badHour,
-	"eventTime":     eventTime,
-	"effects":       effects,
-	"amount":        humanize.Number,
-	"missed":        missedText,
+	"number": number, "percent": percent, "late": lateShare, "significant": significant, "replicas": ReplicaRange,
+	"uncalibrated": UncalibratedMessage, "paused": PauseMessage, "period": humanize.Period, "badHour": badHour,
+	"eventTime": eventTime, "effects": effects, "amount": humanize.Number, "missed": missedText,
 	"candidateNote": CandidateNote,
 }).Parse(pageSource))
 

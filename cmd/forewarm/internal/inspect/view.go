@@ -204,13 +204,8 @@ func (v *view) objective(s *inspect.OutlookStatus) error {
 	}
 	heads := "\nCANDIDATE\tHEADROOM\t" + expected + "\tRELATIVE COST\tNOTE"
 	return table(v, heads, o.Candidates, func(c *inspect.CandidateCost) []string {
-		return []string{
-			c.Name,
-			number(c.Headroom),
-			lateShare(c.Late),
-			number(c.RelativeCost),
-			words.CandidateNote(o, c),
-		}
+		note := words.CandidateNote(o, c)
+		return []string{c.Name, number(c.Headroom), lateShare(c.Late), number(c.RelativeCost), note}
 	})
 }
 
