@@ -29,7 +29,8 @@ func (p *plan) forecasterConfig(objectives ...float64) forecaster.Config {
 		// The seed is not that of what is played: nobody knows how long the next start takes.
 		Starts: p.leadWithNode().pods(), Seed: 1, DelaySteps: 1,
 		Step: Step, Window: leadtime.Window(p.lookAhead()), Rate: true,
-		Autoscalers: []decide.Autoscaler{scaling}, Priors: p.Priors, Adjust: event.Adjust(p.Events), Deadline: p.Deadline,
+		Autoscalers: []decide.Autoscaler{scaling}, Priors: p.Priors, Adjust: event.Adjust(p.Events),
+		Deadline: p.Deadline,
 	}
 	if p.recorded.Step > sync { // One bad sample stands in the lines from the sample before and to the sample after it.
 		out.Lookback = 2 * p.recorded.Step

@@ -133,10 +133,11 @@ func (f figures) wakes(w *compare.WakesResult) []*report.Record {
 // wakeAnswer compares servers that wake with servers that start.
 func (f figures) wakeAnswer(w *compare.WakesResult) answer {
 	best := &w.Wakes[0]
+	wakes, starts := humanize.Amount(best.Awake*f.GPUs), humanize.Amount(w.Starts.Awake*f.GPUs)
 	return answer{
 		Title: "Servers that sleep",
-		Answer: "With servers that wake in " + humanize.Span(w.Wake.Time) + " Forewarm takes " +
-			humanize.Amount(best.Awake*f.GPUs) + " GPU-hours awake instead of " + humanize.Amount(w.Starts.Awake*f.GPUs) +
+		Answer: "With servers that wake in " + humanize.Span(w.Wake.Time) + " Forewarm takes " + wakes +
+			" GPU-hours awake instead of " + starts +
 			". That pays while a GPU-hour asleep costs less than " + humanize.Share(w.BreakEven(best)) + " of one awake.",
 		Rows: f.wakes(w),
 		Notes: []string{
