@@ -224,6 +224,10 @@ func TestDiagnosisOfPresets(t *testing.T) {
 			name: "chat-70b", preset: "dcgm/gpu-busy", check: "Source",
 			want: "no pod in namespace inference reports dcgm metrics (DCGM_FI_PROF_GR_ENGINE_UTIL_RATIO",
 		},
+		"a process that is no server": {
+			load: inference + `  process_start_time_seconds{namespace="inference",pod="chat-70b-5d4-a",instance="0"} 3x40` + "\n",
+			name: "chat-70b", check: "Source", want: "no pod in namespace inference reports vllm metrics",
+		},
 		"a gateway for other pods": {
 			load: inference + `
   llm_d_epp_request_running{namespace="inference",pod="epp-0",instance="1"} 3x40
