@@ -280,3 +280,21 @@ func TestWholeStandsForAll(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Whole hours are paid for as they are over, and those of each variant by its place in the list.
+func TestPaid(t *testing.T) {
+	if variant.Distribute(nil) != nil {
+		t.Error("one workload is distributed")
+	}
+	all := []variant.Variant{burst(1), base(0.5)}
+	d, err := variant.Distribute(all)(start(), step)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range int(3 * time.Hour / step) {
+		d.Step(100)
+	}
+	if one, three := d.Paid(1), d.Paid(3); len(one) != 2 || one[1] < 5 || three[1] < 2*one[1] || one[0]+one[1] < 9.9 {
+		t.Errorf("%v in an hour, %v in three", one, three)
+	}
+}
