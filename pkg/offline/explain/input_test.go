@@ -28,7 +28,8 @@ func TestFromAutoscaler(t *testing.T) {
 		Metrics:  []hpa.AutoscalerMetric{metric("llama", hpa.External, 64_000), pods},
 	}
 	got, err := explain.FromAutoscaler(a)
-	if err != nil || got.HPA != "ai/llama" || got.Target != "Deployment/llama" || got.Live.Desired != 3 || got.Spec.Min != 2 {
+	if err != nil || got.HPA != "ai/llama" || got.Target != "Deployment/llama" ||
+		got.Live.Desired != 3 || got.Spec.Min != 2 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if len(got.Metrics) != 1 || got.Metrics[0].Of.Name != "llama" || *got.Metrics[0].InStatus != reading {
