@@ -69,7 +69,11 @@ func Distribute(all []Variant) distribute.Maker {
 		return nil
 	}
 	return func(start time.Time, step time.Duration) (distribute.Distributor, error) {
-		return NewPlanner(all, start, step)
+		p, err := NewPlanner(all, start, step)
+		if err != nil {
+			return nil, err // A nil Planner would be a Distributor that is not nil.
+		}
+		return p, nil
 	}
 }
 

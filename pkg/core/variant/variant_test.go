@@ -281,6 +281,15 @@ func TestWholeStandsForAll(t *testing.T) {
 	}
 }
 
+// What cannot be planned has no Distributor, so that nobody asks it.
+func TestNoDistributorAfterAnError(t *testing.T) {
+	invalid := burst(1)
+	invalid.HPA.Max = 0
+	if d, err := variant.Distribute([]variant.Variant{invalid})(start(), step); err == nil || d != nil {
+		t.Errorf("%v, %v", d, err)
+	}
+}
+
 // Whole hours are paid for as they are over, and those of each variant by its place in the list.
 func TestPaid(t *testing.T) {
 	if variant.Distribute(nil) != nil {
