@@ -35,7 +35,8 @@ func (r *reader) readForecast(ctx context.Context, s *reading, from *hpa.Autosca
 			s.note("whether a Forecast exposes %s: %s", from.Forecast, client.APIMessage(unread))
 		}
 		f, view := autoscaler.Reading(from, r.Namespace, all)
-		if from.Forecast = ""; f != nil {
+		from.Forecast = ""
+		if f != nil {
 			from.Forecast, asked = f.Name, view
 			o, err = r.readOutlook(ctx, f.Name)
 		}

@@ -44,7 +44,7 @@ type Job struct {
 	Expr string
 	// Diagnosis finds out why Expr has no series; nil where nothing can.
 	Diagnosis Diagnosis
-	// SideQueries are asked beside Expr.
+	// SideQueries are run in addition to Expr.
 	SideQueries SideQueries
 	// Average: Expr is an average, and no total. It is for a condition alone.
 	Average bool

@@ -252,7 +252,7 @@ func (l *load) judge(carried, target, saturated float64) {
 // judgeLoad judges the load of the newest interval, where replicas and saturation are known.
 func (w *worker) judgeLoad(end time.Time) {
 	ready := w.ready
-	w.ready = 0 // It is counted anew each time.
+	w.ready = 0 // It is counted again each time.
 	if !(ready > 0) || w.saturation == nil || len(w.job.Autoscalers) != 1 {
 		return
 	}

@@ -10,14 +10,14 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/series"
 )
 
-// SideQuery names what is asked beside the demand.
+// SideQuery names a query that is run in addition to the one for the demand.
 type SideQuery string
 
 // The side queries. Only Saturated and Deferrable change what is served; the others are for conditions and for people.
 const (
 	// Saturated is above 0 while the service is saturated, so that the observed demand is censored. No sample means not saturated.
 	Saturated SideQuery = "saturated"
-	// Deferrable is the work that arrives beside the demand and may wait until Job.Deadline.
+	// Deferrable is the work that arrives in addition to the demand and may wait until Job.Deadline.
 	Deferrable SideQuery = "deferrable"
 	// Measured is the share of requests that waited longer than Settings.Wait in the five minutes before, from 0 to 1.
 	Measured SideQuery = "measured"
@@ -31,8 +31,8 @@ const (
 	DeletedPods SideQuery = "deleted pods"
 	// Silent is the number of ready replicas that the demand has no sample of; it has none where the demand adds up no pods.
 	Silent SideQuery = "silent"
-	// Ready is the number of ready replicas, to judge the autoscaler's target by, where there is Saturated, and to show beside the
-	// simulated ones.
+	// Ready is the number of ready replicas, to judge the autoscaler's target by, where there is Saturated, and to show with
+	// the simulated ones.
 	Ready SideQuery = "ready"
 	// Unowned is the number of pods that report to the demand and of which kube-state-metrics does not say whose they are. It explains
 	// why the demand has no sample.

@@ -12,8 +12,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// Announced is the demand that events announce, an adjust.Adjustment. Candidates forecast the demand as it would be without: in an event they learn what
-// they may believe of it, and their forecasts of windows with an event are raised or lowered to what is known.
+// Announced is the demand that events announce, an adjust.Adjustment. Candidates forecast the demand as it would be without: in an
+// event they learn what they may believe of it, and their forecasts of windows with an event are raised or lowered to what is known.
 type Announced struct {
 	calendar Calendar
 	step     time.Duration
@@ -85,7 +85,7 @@ func (x *Announced) within(from, to time.Time) (out []Occurrence) {
 	return out
 }
 
-// Over implements adjust.Adjustment: it is what is known of the demand in [from, to): its highest level with events beside the highest without.
+// Over implements adjust.Adjustment. It compares the highest level with events to the highest level without.
 func (x *Announced) Over(from, to time.Time) adjust.Effect {
 	for _, k := range x.newest {
 		if k.from.Equal(from) && k.to.Equal(to) {
