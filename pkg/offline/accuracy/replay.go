@@ -33,9 +33,10 @@ type peakForecaster interface {
 	MaxQuantile(h int, p float64) float64
 }
 
-// replay replays the history to all models at the same time.
+// replay replays the history to all models at the same time. None is ahead of another one by more than a part, so that what was
+// judged is of all models if the context ends.
 func (p *plan) replay(ctx context.Context, progress func(done, total int, what string)) []*replay {
-	const parts = 20 // of a replay, for the progress
+	const parts = 20 // of a replay
 	names := p.models()
 	out := make([]*replay, len(names))
 	options := backtest.Options{Horizons: p.horizons, Quantiles: Levels(), First: p.first, Stride: p.stride}
@@ -43,19 +44,24 @@ func (p *plan) replay(ctx context.Context, progress func(done, total int, what s
 		options.Period = p.season
 	}
 	every, done := (p.series.Len()-p.first)/parts+1, 0
+	together := newBarrier(len(names))
+	defer context.AfterFunc(ctx, together.dissolve)()
 	var mutex sync.Mutex
 	var working sync.WaitGroup
 	for i, name := range names {
 		steps := 0
 		m := &replay{name: name, ended: func() bool { return ctx.Err() != nil }, stepped: func() {
 			steps++
-			if steps%every != 0 || progress == nil {
+			if steps%every != 0 {
 				return
 			}
-			mutex.Lock()
-			defer mutex.Unlock()
-			done++
-			progress(done, parts*len(names), "forecasts by "+name)
+			if progress != nil {
+				mutex.Lock()
+				done++
+				progress(done, parts*len(names), "forecasts by "+name)
+				mutex.Unlock()
+			}
+			together.wait()
 		}}
 		m.model = forecaster.BacktestModel{
 			Config: forecaster.Config{Step: p.series.Step, Window: p.span(p.lead)}, Horizons: p.horizons,
@@ -65,6 +71,7 @@ func (p *plan) replay(ctx context.Context, progress func(done, total int, what s
 		}
 		out[i] = m
 		working.Go(func() {
+			defer together.leave()
 			var err error
 			if m.Result, err = backtest.Run(p.series, options, m); m.err == nil {
 				m.err = err
@@ -73,6 +80,59 @@ func (p *plan) replay(ctx context.Context, progress func(done, total int, what s
 	}
 	working.Wait()
 	return out
+}
+
+// barrier lets goroutines wait for each other.
+type barrier struct {
+	mutex            sync.Mutex
+	moved            *sync.Cond
+	members, waiting int
+	// round counts how often all had come.
+	round     int
+	dissolved bool
+}
+
+func newBarrier(members int) *barrier {
+	b := &barrier{members: members}
+	b.moved = sync.NewCond(&b.mutex)
+	return b
+}
+
+// wait waits until all members wait.
+func (b *barrier) wait() {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	round := b.round
+	b.waiting++
+	b.endRound()
+	for round == b.round && !b.dissolved {
+		b.moved.Wait()
+	}
+}
+
+// leave ends a membership.
+func (b *barrier) leave() {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	b.members--
+	b.endRound()
+}
+
+// dissolve lets all members go.
+func (b *barrier) dissolve() {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	b.dissolved = true
+	b.moved.Broadcast()
+}
+
+// endRound lets those go that wait, if they are all.
+func (b *barrier) endRound() {
+	if b.waiting == b.members {
+		b.waiting = 0
+		b.round++
+		b.moved.Broadcast()
+	}
 }
 
 // forecasts reports whether a forecast of the window peak at a horizon, by its index, can be judged.
