@@ -69,39 +69,60 @@ func (p player) leverConfig(r recorded, lead time.Duration) compare.Config {
 }
 
 func (p player) playVariants(ctx context.Context, table *leverTable, r recorded, l lever) error {
-	got, err := compare.Variants(ctx, p.leverConfig(r, l.lead), l.others, nil)
+	own, outcomes, err := playAsked(ctx, p.leverConfig(r, l.lead), compare.Asked{Variants: l.others})
 	if err != nil {
 		return err
 	}
-	for i := range got.Results {
-		one := &got.Results[i]
-		name := cmp.Or(one.Name, "together")
-		table.add(
-			leverRow{l.name, r.name, name, one.Dollars / got.Demand, one.Limited, one.ChurnPerHour, "churn %.1f/h"},
-		)
+	for _, one := range append([]compare.Outcome{*own}, outcomes...) {
+		table.add(leverRow{
+			l.name, r.name, cmp.Or(one.Name, "own alone"), one.Dollars / demandHours(own), one.Limited,
+			one.Report.ChurnPerHour(), "churn %.1f/h",
+		})
 	}
 	return nil
 }
 
 func (p player) playWakes(ctx context.Context, table *leverTable, r recorded) error {
-	got, err := compare.Wakes(ctx, p.leverConfig(r, 5*time.Minute), compare.Wake{Time: 5 * time.Second, Spare: 2}, nil)
+	starts, outcomes, err := playAsked(ctx, p.leverConfig(r, 5*time.Minute),
+		compare.Asked{Wake: compare.Wake{Time: 5 * time.Second, Spare: 2}})
 	if err != nil {
 		return err
 	}
-	for _, one := range append([]compare.WakeResult{got.Starts}, got.Wakes...) {
-		pays := 100 * got.BreakEven(&one)
+	for _, one := range append([]compare.Outcome{*starts}, outcomes...) {
+		pays := 0.0
+		if one.Asleep > 0 {
+			pays = 100 * max(0, starts.Report.ReplicaHours-one.Report.ReplicaHours) / one.Asleep
+		}
 		table.add(leverRow{
-			"starts in 5m, or wakes in 5s",
-			r.name,
-			one.Policy,
-			one.Awake / got.Demand,
-			one.Limited,
-			pays,
-			"pays below %.0f%%",
+			"starts in 5m, or wakes in 5s", r.name, cmp.Or(one.Name, "forewarm, starts in 5m"),
+			one.Report.ReplicaHours / demandHours(starts), one.Limited, pays, "pays below %.0f%%",
 		})
 	}
 	return nil
 }
+
+// playAsked plays Forewarm as configured, and what is asked.
+func playAsked(
+	ctx context.Context,
+	c compare.Config,
+	asked compare.Asked,
+) (*compare.Outcome, []compare.Outcome, error) {
+	scenarios, err := asked.Scenarios(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	got, err := compare.Play(ctx, c, append([]compare.Scenario{{}}, scenarios...), nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(got) <= len(scenarios) {
+		return nil, nil, context.Cause(ctx)
+	}
+	return &got[0], got[1:], nil
+}
+
+// demandHours is the demand in replica-hours.
+func demandHours(o *compare.Outcome) float64 { return o.Report.ReplicaHours / o.Report.RelativeCost() }
 
 // leverRow is a policy with a lever on a trace. The last number has a format of its own.
 type leverRow struct {

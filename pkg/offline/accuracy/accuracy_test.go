@@ -293,7 +293,8 @@ func TestInterruption(t *testing.T) {
 		if s.Horizon != last.Horizon {
 			continue
 		}
-		if models++; s.Count != last.Count {
+		models++
+		if s.Count != last.Count {
 			t.Errorf("%s is judged on %d values, the last value on %d", s.Model, s.Count, last.Count)
 		}
 	}

@@ -21,7 +21,8 @@ import (
 type options struct {
 	history   history.Options
 	pool      poolFile
-	scenarios compare.Scenarios
+	asked     compare.Asked
+	forecasts bool
 
 	autoscaler  autoscalerFile
 	node        leadFlag
@@ -85,13 +86,13 @@ func (o *options) add(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.deadline, "deadline", 10*time.Minute, "how long it may wait") //nolint:mnd // As the help says.
 	flags.Float64Var(&o.gpus, "gpus", o.gpus, "GPUs of a replica; 0.25 is a quarter of one")
 	flags.Float64Var(&o.price, "gpu-price", 0, "price of a GPU in dollars an hour (default: no dollars are shown)")
-	flags.BoolVar(&o.scenarios.Forecasts, "forecasts", false,
+	flags.BoolVar(&o.forecasts, "forecasts", false,
 		"also report how accurate the forecasts are, compared with simple rules; needs no --hpa")
-	flags.BoolVar(&o.scenarios.WhatIf, "what-if", false,
+	flags.BoolVar(&o.asked.WhatIf, "what-if", false,
 		"also simulate Forewarm with shorter lead times and longer waits, and print what each saves")
-	flags.DurationVar(&o.scenarios.Wake.Time, "wake-time", 0,
+	flags.DurationVar(&o.asked.Wake.Time, "wake-time", 0,
 		"also simulate servers that sleep and wake up within this time, for example 5s")
-	flags.IntVar(&o.scenarios.Wake.Spare, "awake-spare", 0,
+	flags.IntVar(&o.asked.Wake.Spare, "awake-spare", 0,
 		"with --wake-time, also a policy without a forecast: so many awake beyond the demand")
 	flags.StringVar(&o.events, "events", "", "file with a Forecast, whose events Forewarm knows beforehand")
 	o.addScenarios(flags)
@@ -106,7 +107,7 @@ func (o *options) add(flags *pflag.FlagSet) {
 func (o *options) validate() error {
 	var problems []error
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	if o.autoscaler.file == "" && !o.scenarios.Forecasts {
+	if o.autoscaler.file == "" && !o.forecasts {
 		wrong(noAutoscaler)
 	}
 	if o.wait <= 0 || o.wait > time.Hour {
@@ -127,11 +128,11 @@ func (o *options) validate() error {
 	if err := cmdline.CheckWritable(o.html); o.html != "" && err != nil {
 		wrong("--html %s: %w", o.html, err)
 	}
-	if len(o.scenarios.Shapes)+len(o.scenarios.Variants) > 0 && o.price == 0 {
+	if len(o.asked.Shapes)+len(o.asked.Variants) > 0 && o.price == 0 {
 		wrong("--shape and --variant need --gpu-price: what a GPU costs without them")
 	}
 	problems = append(problems, o.validatePool(), o.measured.validate(o.lead.Known != assumed),
-		validateWake(o.scenarios.Wake))
+		validateWake(o.asked.Wake))
 	return errors.Join(problems...)
 }
 
@@ -163,7 +164,12 @@ func (o *options) config() config {
 			GPUs:      o.gpus,
 			GPUPrice:  o.price,
 		},
-		scenarios: o.scenarios, autoscaler: o.autoscaler, events: o.events, pool: o.pool, leadOf: o.measured.of,
+		asked:      o.asked,
+		forecasts:  o.forecasts,
+		autoscaler: o.autoscaler,
+		events:     o.events,
+		pool:       o.pool,
+		leadOf:     o.measured.of,
 	}
 	if o.late > 0 {
 		out.Objective, out.BadHours = float64(o.late), false
@@ -229,7 +235,7 @@ const noAutoscaler = "no autoscaler is given: set --hpa FILE; kubectl get hpa NA
 
 // validateAlone refuses the flags that need an autoscaler where the forecasts are judged without one.
 func (o *options) validateAlone(flags *pflag.FlagSet) error {
-	if !o.scenarios.Forecasts || o.autoscaler.file != "" {
+	if !o.forecasts || o.autoscaler.file != "" {
 		return nil
 	}
 	alone, of := pflag.NewFlagSet("alone", pflag.ContinueOnError), defaults()

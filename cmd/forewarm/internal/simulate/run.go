@@ -31,7 +31,8 @@ type terminal struct {
 type config struct {
 	compare.Config
 
-	scenarios  compare.Scenarios
+	asked      compare.Asked
+	forecasts  bool // Their accuracy is judged.
 	autoscaler autoscalerFile
 	events     string // A file.
 	pool       poolFile
@@ -54,13 +55,20 @@ func run(ctx context.Context, o *options, t terminal) error {
 			return cmdline.IfInterrupted(ctx, err)
 		}
 	}
+	var scenarios []compare.Scenario
+	if c.autoscaler.file != "" {
+		var err error
+		if scenarios, err = c.asked.Scenarios(c.Config); err != nil {
+			return err
+		}
+	}
 	h, err := history.Read(ctx, &o.history, t.in, t.now(), t.bar)
 	if err != nil {
 		return cmdline.IfInterrupted(ctx, err)
 	}
 	c.take(&h)
 	if c.autoscaler.file == "" {
-		judged, failed := accuracy.Run(ctx, c.Accuracy(), t.progress)
+		judged, failed := accuracy.Run(ctx, accuracy.Config{Series: c.Demand, Lead: c.Lead.Median}, t.progress)
 		t.bar.End()
 		if failed != nil {
 			return cmdline.IfInterrupted(ctx, failed)
@@ -68,15 +76,33 @@ func run(ctx context.Context, o *options, t terminal) error {
 		judged.Notes = append(judged.Notes, c.Remarks...)
 		return interrupted(ctx, judged.Partial, o.writeForecasts(t.out, &h, judged))
 	}
-	got, err := compare.Compare(ctx, c.Config, t.progress)
-	if err == nil {
-		err = c.scenarios.Answer(ctx, c.Config, got, t.progress)
-	}
+	got, err := c.simulate(ctx, scenarios, t.progress)
 	t.bar.End()
 	if err != nil {
 		return cmdline.IfInterrupted(ctx, err)
 	}
 	return interrupted(ctx, got.Partial, o.write(t, got))
+}
+
+// simulate compares the policies, and answers what else was asked.
+func (c *config) simulate(
+	ctx context.Context, scenarios []compare.Scenario, progress func(done, total int, what string),
+) (*compare.Comparison, error) {
+	got, err := compare.Compare(ctx, c.Config, progress)
+	if err != nil {
+		return nil, err
+	}
+	if got.Scenarios, err = compare.Play(ctx, c.Config, scenarios, progress); err != nil {
+		return nil, err
+	}
+	if c.forecasts && ctx.Err() == nil {
+		got.Forecasts, err = accuracy.Run(ctx, accuracy.Config{Series: c.Demand, Lead: c.Lead.Median}, progress)
+		if err != nil && ctx.Err() == nil {
+			got.Notes = append(got.Notes, "The accuracy of forecasts is not shown: "+err.Error()+".")
+		}
+	}
+	got.Partial = got.Partial || ctx.Err() != nil
+	return got, nil
 }
 
 // interrupted is the error of writing results, or that they are only a part.

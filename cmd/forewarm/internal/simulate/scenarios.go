@@ -23,7 +23,7 @@ func (o *options) addScenarios(flags *pflag.FlagSet) {
 			"hour,capacity=what a replica sustains,gpus=GPUs of a replica; all but the name may be left out; needs --gpu-price",
 		func(text string) error {
 			one, err := parseShape(text)
-			o.scenarios.Shapes = append(o.scenarios.Shapes, one)
+			o.asked.Shapes = append(o.asked.Shapes, one)
 			return err
 		},
 	)
@@ -32,7 +32,7 @@ func (o *options) addScenarios(flags *pflag.FlagSet) {
 		"replica in an hour; needs --gpu-price",
 		func(text string) error {
 			one, err := parseVariant(text)
-			o.scenarios.Variants = append(o.scenarios.Variants, one)
+			o.asked.Variants = append(o.asked.Variants, one)
 			return err
 		})
 	const shape = "--shape name=quarter,gpus=0.25"

@@ -78,12 +78,6 @@ func newPlan(ctx context.Context, what string, c Config) (*plan, error) {
 	return p, nil
 }
 
-// newPlainPlan is newPlan for what is played with Forewarm alone: pools, nodes and work that may wait are left out.
-func newPlainPlan(ctx context.Context, what string, c Config) (*plan, error) {
-	c.Pool, c.Node, c.Only, c.Deferrable, c.Deadline = nil, nil, []string{Forewarm}, 0, 0
-	return newPlan(ctx, what, c)
-}
-
 // with is the same history under another configuration.
 func (p *plan) with(c Config) *plan { return &plan{Config: c, history: p.history} }
 

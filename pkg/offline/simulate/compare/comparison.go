@@ -38,13 +38,8 @@ type Comparison struct {
 	// Verdict is the result in words, with its numbers; empty where TooShort is why there is none. Notes are its caveats.
 	Verdict, TooShort string
 	Notes             []string
-	// WhatIfs are Forewarm's results with one thing changed, the cheapest first, and Shapes those on shapes of GPU; empty if
-	// not requested.
-	WhatIfs, Shapes []WhatIf
-	// Variants are the results on several workloads; nil if not requested.
-	Variants *VariantsResult
-	// Wakes are the results with servers that sleep; nil if not requested.
-	Wakes *WakesResult
+	// Scenarios are Forewarm's results with one thing changed, in the order of the questions; empty if none was asked.
+	Scenarios []Outcome
 	// WarmPool is what a warm pool comes to; nil where none was given.
 	WarmPool *PoolResult
 	// Forecasts is how accurate the forecasts are; nil if not requested.

@@ -59,6 +59,13 @@ type Config struct {
 	Only []string
 	// Workers is how much is played at once; 0 for as many as the machine runs.
 	Workers int
+
+	// What only scenarios change. Replicas that are not needed sleep, if sleeps; so many in an hour are lost; so many more than
+	// the observed demand takes run, in place of a forecast; and variants serve the demand in place of the workload.
+	sleeps        bool
+	interruptions float64
+	spare         int
+	variants      []Variant
 }
 
 // withDefaults replaces zeros by defaults. At least one replica stays, because nothing here scales a workload up from
@@ -131,7 +138,7 @@ func (c *Config) spec(target int64) sim.Spec {
 	}
 	return sim.Spec{
 		Capacity: c.Capacity, HPA: h, PodLead: c.Lead.pods(), Nodes: c.nodes(), Sync: sync, Wait: c.Wait,
-		Deadline: c.Deadline,
+		Deadline: c.Deadline, Interruptions: c.interruptions,
 	}
 }
 

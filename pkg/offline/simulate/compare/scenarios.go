@@ -8,13 +8,57 @@ import (
 	"slices"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/offline/accuracy"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
-// Scenarios are questions beyond the policies. The zero value asks none.
-type Scenarios struct {
-	// WhatIf simulates shorter lead times and longer waits.
+// Scenario is a question to Forewarm: what would it take if this were different?
+type Scenario struct {
+	*Question
+
+	Name string
+	// change is what is different; nil for nothing.
+	change func(*Config)
+}
+
+// Question is what scenarios have in common.
+type Question struct {
+	Title string
+	// Notes explain the figures.
+	Notes []string
+}
+
+// Outcome is what Forewarm takes in a scenario.
+type Outcome struct {
+	Scenario
+
+	// LeadTime is the median lead time of a replica; Wait is how long demand may wait without being late.
+	LeadTime, Wait time.Duration
+	// Capacity is what a replica sustains. It has GPUs, each for GPUPrice dollars an hour.
+	Capacity, GPUs, GPUPrice float64
+	// Dollars are the price of the replica-hours; 0 without a price.
+	Dollars float64
+	// Asleep are the replica-hours of servers that sleep: of all up to the highest number that was awake.
+	Asleep float64
+	// Parts are those of the workloads that share the demand; empty if it is one.
+	Parts []Part
+	// Limited is the share of the demand that the objective limits.
+	Limited        float64
+	MeetsObjective bool
+	Report         simulate.Report
+}
+
+// Part is what one of several workloads takes.
+type Part struct {
+	Name         string
+	ReplicaHours float64
+}
+
+// GPUHours are those of the replicas that run.
+func (o *Outcome) GPUHours() float64 { return o.Report.ReplicaHours * o.GPUs }
+
+// Asked are the questions beyond the policies. The zero value asks none.
+type Asked struct {
+	// WhatIf asks for shorter lead times and longer waits.
 	WhatIf bool
 	// Shapes are other shapes of GPU.
 	Shapes []Shape
@@ -22,58 +66,120 @@ type Scenarios struct {
 	Wake Wake
 	// Variants are other workloads that serve the demand, too.
 	Variants []Variant
-	// Forecasts judges the accuracy of the forecasts.
-	Forecasts bool
 }
 
-// Answer simulates the scenarios of a comparison, and adds the results to it. One that was interrupted is left out. progress is
-// called after each unit of work.
-func (s *Scenarios) Answer(
-	ctx context.Context, c Config, to *Comparison, progress func(done, total int, what string),
-) (err error) {
-	if s.WhatIf {
-		if to.WhatIfs, err = WhatIfs(ctx, c, progress); err != nil {
-			return err
-		}
+// Scenarios returns the scenarios that answer the questions, or every problem with them.
+func (a *Asked) Scenarios(c Config) ([]Scenario, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
 	}
-	if len(s.Shapes) > 0 {
-		if to.Shapes, err = Shapes(ctx, c, s.Shapes, progress); err != nil {
-			return err
-		}
-	}
+	c = c.forewarmAlone()
+	var out []Scenario
 	var problems []error
-	if s.Wake.Time != 0 {
-		if to.Wakes, err = Wakes(ctx, c, s.Wake, progress); err != nil {
-			problems = append(problems, fmt.Errorf("--wake-time: %w", err))
+	if a.WhatIf {
+		out = append(out, c.whatIfs()...)
+	}
+	for _, s := range a.Shapes {
+		out = append(out, s.scenario())
+	}
+	if a.Wake.Time != 0 {
+		problems = append(problems, a.Wake.validate(&c))
+		out = append(out, a.Wake.scenarios()...)
+	}
+	if len(a.Variants) > 0 {
+		all := c.withOwn(a.Variants)
+		problems = append(problems, validateVariants(&c, all))
+		out = append(out, variantScenarios(all)...)
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
+	}
+	for _, s := range out {
+		if err := c.changed(s).Validate(); err != nil {
+			problems = append(problems, fmt.Errorf("scenario %s: %w", s.Name, err))
 		}
 	}
-	if len(s.Variants) > 0 {
-		to.Variants, err = Variants(ctx, c, s.Variants, progress)
-		problems = append(problems, err)
+	return out, errors.Join(problems...)
+}
+
+// Play simulates Forewarm in each scenario, without a warm pool, and returns the outcomes in their order. If the context ends, it
+// returns those that are complete. It reports progress as Compare does.
+func Play(
+	ctx context.Context, c Config, scenarios []Scenario, progress func(done, total int, what string),
+) ([]Outcome, error) {
+	if len(scenarios) == 0 {
+		return nil, nil
 	}
-	if s.Forecasts && ctx.Err() == nil {
-		to.Forecasts, err = accuracy.Run(ctx, c.Accuracy(), progress)
-		if err != nil && ctx.Err() == nil {
-			to.Notes = append(to.Notes, "The accuracy of forecasts is not shown: "+err.Error()+".")
+	p, err := newPlan(ctx, "scenarios", c.forewarmAlone())
+	if err != nil {
+		return nil, err
+	}
+	played, jobs := make([]*Outcome, len(scenarios)), make([]job, len(scenarios))
+	for i, s := range scenarios {
+		jobs[i] = job{s.Name, forewarmUnits, func(spent func(units int)) (err error) {
+			defer spent(forewarmUnits)
+			played[i], err = p.with(*p.changed(s)).playScenario(s)
+			return err
+		}}
+	}
+	if err = runJobs(ctx, p.Workers, jobs, progress); err != nil {
+		return nil, err
+	}
+	var out []Outcome
+	for _, one := range played {
+		if one != nil {
+			out = append(out, *one)
 		}
 	}
-	if to.Partial = to.Partial || ctx.Err() != nil; to.Partial {
-		return nil
+	return out, nil
+}
+
+// forewarmAlone is the configuration with its defaults, with Forewarm as the only policy, and without a warm pool.
+func (c *Config) forewarmAlone() Config {
+	out := c.withDefaults()
+	out.Only, out.Pool = []string{Forewarm}, nil
+	return out
+}
+
+// changed is the configuration in a scenario.
+func (c *Config) changed(s Scenario) *Config {
+	out := *c
+	if s.change != nil {
+		s.change(&out)
 	}
-	return errors.Join(problems...)
+	return &out
 }
 
-// Accuracy says of which forecasts the accuracy is judged.
-func (c *Config) Accuracy() accuracy.Config {
-	return accuracy.Config{Series: c.Demand, Lead: c.Lead.Median}
-}
-
-// scenarioJob plays Forewarm once.
-func scenarioJob(what string, do func() error) job {
-	return job{what, forewarmUnits, func(spent func(units int)) error {
-		defer spent(forewarmUnits)
-		return do()
-	}}
+// playScenario plays a scenario by its configuration.
+func (p *plan) playScenario(s Scenario) (*Outcome, error) {
+	out := &Outcome{
+		Scenario: s, LeadTime: p.Lead.Median, Wait: p.Wait, Capacity: p.Capacity, GPUs: p.GPUs, GPUPrice: p.GPUPrice,
+	}
+	var err error
+	switch {
+	case len(p.variants) > 0:
+		out.Report, out.Parts, err = p.playVariants()
+	case p.spare > 0:
+		out.Report, err = p.runSpare()
+	default:
+		out.Report, err = p.runForewarm()
+	}
+	if err != nil {
+		return nil, err
+	}
+	out.Limited = out.Report.LimitedShare(p.BadHours)
+	out.MeetsObjective = out.Report.WorstShare(p.BadHours) <= p.Objective
+	out.Dollars = out.GPUHours() * p.GPUPrice
+	if p.sleeps {
+		out.Asleep = float64(out.Report.Peak)*out.Report.Duration.Hours() - out.Report.ReplicaHours
+	}
+	if len(p.variants) > 0 {
+		out.Dollars = 0
+		for i, part := range out.Parts {
+			out.Dollars += part.ReplicaHours * p.variants[i].Price
+		}
+	}
+	return out, nil
 }
 
 // runForewarm simulates what Forewarm serves for the objective.
@@ -85,128 +191,47 @@ func (p *plan) runForewarm() (simulate.Report, error) {
 	return p.run(of.values[0], p.capacityTarget())
 }
 
-// WhatIf is what Forewarm would take for the same objective if one thing were different.
-type WhatIf struct {
-	// Change is the difference in words: "lead time 2m30s", "wait 1m0s", or the name of a Shape.
-	Change string
-	// LeadTime is the median lead time of a replica; Wait is how long demand may wait without being late.
-	LeadTime, Wait time.Duration
-	// Capacity is what a replica sustains. It has GPUs, each for GPUPrice dollars an hour.
-	Capacity, GPUs, GPUPrice float64
-	// ReplicaHours that are paid for.
-	ReplicaHours float64
-	// Limited is the share of the demand that the objective limits.
-	Limited        float64
-	MeetsObjective bool
-}
-
-// GPUHours that are paid for.
-func (w *WhatIf) GPUHours() float64 { return w.ReplicaHours * w.GPUs }
-
-// Dollars that they cost; 0 without a price.
-func (w *WhatIf) Dollars() float64 { return w.GPUHours() * w.GPUPrice }
-
-// WhatIfs simulates Forewarm with a half and a quarter of the lead time and with one minute, and with waits of 30 s to
-// 5 min, without a warm pool. It returns those that are shorter, or longer, than the configured ones, the cheapest first.
-// If the context ends, it returns what is complete. It reports progress as Compare does.
-func WhatIfs(ctx context.Context, c Config, progress func(done, total int, what string)) ([]WhatIf, error) {
-	base, err := newPlan(ctx, "what if", c)
+// runSpare simulates the observed demand and some replicas more.
+func (p *plan) runSpare() (simulate.Report, error) {
+	values, err := p.values(simulate.NewObserved())
 	if err != nil {
-		return nil, err
+		return simulate.Report{}, err
 	}
-	changed, changes := base.whatIfs()
-	out, err := base.playChanges(ctx, changed, changes, progress)
-	slices.SortStableFunc(out, func(a, b WhatIf) int { return cmp.Compare(a.ReplicaHours, b.ReplicaHours) })
-	return out, err
+	for i := range values {
+		values[i] += float64(p.spare) * p.Capacity
+	}
+	return p.run(values, p.capacityTarget())
 }
 
-// Shape is a kind of GPU, or a part of one, for the workload. What is 0 stays as configured.
-type Shape struct {
-	Name string
-	// Price of a GPU for an hour in dollars, Capacity and GPUs of a replica.
-	Price, Capacity, GPUs float64
-}
-
-// Shapes simulates Forewarm on each shape, without a warm pool. It returns them in their order. If the context ends, it
-// returns what is complete. It reports progress as Compare does.
-func Shapes(
-	ctx context.Context, c Config, shapes []Shape, progress func(done, total int, what string),
-) ([]WhatIf, error) {
-	base, err := newPlan(ctx, "shapes", c)
-	if err != nil {
-		return nil, err
-	}
-	var changed []Config
-	var names []string
-	for _, s := range shapes {
-		one := base.forewarmAlone()
-		one.Capacity, one.GPUs = cmp.Or(s.Capacity, one.Capacity), cmp.Or(s.GPUs, one.GPUs)
-		one.GPUPrice = cmp.Or(s.Price, one.GPUPrice)
-		if err := one.Validate(); err != nil {
-			return nil, fmt.Errorf("shape %s: %w", s.Name, err)
-		}
-		changed, names = append(changed, one), append(names, s.Name)
-	}
-	return base.playChanges(ctx, changed, names, progress)
-}
-
-// playChanges plays Forewarm with each of the changed configurations, and returns what is complete in their order.
-func (p *plan) playChanges(
-	ctx context.Context, changed []Config, changes []string, progress func(done, total int, what string),
-) ([]WhatIf, error) {
-	out, jobs := make([]WhatIf, len(changed)), make([]job, len(changed))
-	for i, c := range changed {
-		jobs[i] = scenarioJob(Forewarm+" with "+changes[i], func() error {
-			r, err := p.with(c).runForewarm()
-			if err != nil {
-				return err
-			}
-			out[i] = WhatIf{
-				Change: changes[i], LeadTime: c.Lead.Median, Wait: c.Wait,
-				Capacity: c.Capacity, GPUs: c.GPUs, GPUPrice: c.GPUPrice,
-				ReplicaHours: r.ReplicaHours, Limited: r.LimitedShare(c.BadHours),
-				MeetsObjective: r.WorstShare(c.BadHours) <= c.Objective,
-			}
-			return nil
-		})
-	}
-	if err := runJobs(ctx, p.Workers, jobs, progress); err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(out, func(w WhatIf) bool { return w.Wait == 0 }), nil
-}
-
-// forewarmAlone is the configuration with Forewarm as the only policy and without a warm pool.
-func (c *Config) forewarmAlone() Config {
-	out := *c
-	out.Only, out.Pool = []string{Forewarm}, nil
-	return out
-}
-
-// whatIfs returns the changed configurations, and each change in words.
-func (c *Config) whatIfs() (changed []Config, changes []string) {
-	base := c.forewarmAlone()
+// whatIfs are a half and a quarter of the lead time and one minute, and waits of 30 s to 5 min: those that are shorter, or longer,
+// than the configured ones.
+func (c *Config) whatIfs() []Scenario {
+	question := &Question{"What would save more", []string{
+		"Each line is one change. The objective stays, but how much of it is used differs.",
+	}}
+	var out []Scenario
+	var leads []time.Duration
 	for _, share := range []float64{0.5, 0.25, time.Minute.Seconds() / max(c.Lead.Median.Seconds(), 1)} {
-		one := base
-		one.Lead = c.Lead.scaled(share)
-		known := slices.ContainsFunc(changed, func(o Config) bool { return o.Lead.Median == one.Lead.Median })
-		if known || one.Lead.Median >= c.Lead.Median || one.Lead.Median < sync {
+		lead := c.Lead.scaled(share)
+		if slices.Contains(leads, lead.Median) || lead.Median >= c.Lead.Median || lead.Median < sync {
 			continue
 		}
-		if c.Node != nil {
-			node := c.Node.scaled(share)
-			one.Node = &node
+		leads = append(leads, lead.Median)
+		change := func(c *Config) {
+			c.Lead = lead
+			if c.Node != nil {
+				node := c.Node.scaled(share)
+				c.Node = &node
+			}
 		}
-		changed, changes = append(changed, one), append(changes, "lead time "+one.leadTimeText())
+		out = append(out, Scenario{question, "lead time " + c.changed(Scenario{change: change}).leadTimeText(), change})
 	}
 	for _, wait := range []time.Duration{30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute} {
 		if wait > c.Wait {
-			one := base
-			one.Wait = wait
-			changed, changes = append(changed, one), append(changes, "wait "+wait.String())
+			out = append(out, Scenario{question, "wait " + wait.String(), func(c *Config) { c.Wait = wait }})
 		}
 	}
-	return changed, changes
+	return out
 }
 
 // scaled returns a share of a lead time, in whole seconds.
@@ -217,6 +242,27 @@ func (l LeadTime) scaled(share float64) LeadTime {
 	return LeadTime{Median: of(l.Median), P90: of(l.P90)}
 }
 
+// Shape is a kind of GPU, or a part of one, for the workload. What is 0 stays as configured.
+type Shape struct {
+	Name string
+	// Price of a GPU for an hour in dollars, Capacity and GPUs of a replica.
+	Price, Capacity, GPUs float64
+}
+
+func (s Shape) scenario() Scenario {
+	question := &Question{
+		"Other shapes of GPU",
+		[]string{
+			"A shape is given by the GPUs of a replica, the price of a GPU for an hour, and what a replica sustains. All shapes are " +
+				"assumed to have the same lead time and the same limits of replicas.",
+		},
+	}
+	return Scenario{question, s.Name, func(c *Config) {
+		c.Capacity, c.GPUs = cmp.Or(s.Capacity, c.Capacity), cmp.Or(s.GPUs, c.GPUs)
+		c.GPUPrice = cmp.Or(s.Price, c.GPUPrice)
+	}}
+}
+
 // Wake is servers that sleep and wake up within a time, as those of vLLM's sleep mode.
 type Wake struct {
 	Time time.Duration
@@ -224,88 +270,33 @@ type Wake struct {
 	Spare int
 }
 
-// WakeResult is what a policy takes where servers sleep.
-type WakeResult struct {
-	// Policy in words.
-	Policy string
-	// Awake are the replica-hours paid for as of servers that run, Asleep those of all others up to the highest number that was awake.
-	Awake, Asleep float64
-	// Limited is the share of the demand that the objective limits.
-	Limited        float64
-	MeetsObjective bool
-}
-
-// WakesResult compares policies where servers sleep with Forewarm where they start.
-type WakesResult struct {
-	Wake Wake
-	// Demand in replica-hours.
-	Demand float64
-	// Starts is Forewarm where they start, and Wakes are the policies where they wake: Forewarm, and then the spare.
-	Starts WakeResult
-	Wakes  []WakeResult
-}
-
-// BreakEven is the price of a server that sleeps, as a share of one that is awake, below which a policy where servers wake is cheaper than
-// Forewarm where they start; 0 where it never is.
-func (w *WakesResult) BreakEven(r *WakeResult) float64 {
-	if saved := w.Starts.Awake - r.Awake; saved > 0 && r.Asleep > 0 {
-		return saved / r.Asleep
-	}
-	return 0
-}
-
-// Wakes simulates servers that sleep, each as often as it is needed. Pools, nodes and work that may wait are left out. It reports progress as
-// Compare does. If the context ends, it returns the context's error.
-func Wakes(
-	ctx context.Context, c Config, w Wake, progress func(done, total int, what string),
-) (*WakesResult, error) {
+func (w Wake) validate(c *Config) error {
 	if w.Time <= 0 || w.Time > c.Lead.Median || w.Spare < 0 {
-		return nil, fmt.Errorf("a wake time of %s and %d spare replicas, want up to the lead time %s, and 0 or more",
+		return fmt.Errorf("a wake time of %s and %d spare replicas, want up to the lead time %s, and 0 or more",
 			w.Time, w.Spare, c.Lead.Median)
 	}
-	slow, err := newPlainPlan(ctx, "wakes", c)
-	if err != nil {
-		return nil, err
-	}
-	fast := slow.with(slow.Config)
-	fast.Lead = LeadTime{Median: w.Time}
-	out := &WakesResult{Wake: w, Demand: slow.demandHours(), Wakes: make([]WakeResult, 1, 2)}
-	forewarm := func(p *plan, policy string, to *WakeResult) func() error {
-		return func() error {
-			r, problem := p.runForewarm()
-			*to = p.wakeResult(policy, &r)
-			return problem
-		}
-	}
-	err = runJobs(ctx, slow.Workers, []job{
-		scenarioJob("servers that start", forewarm(slow, "forewarm, starts in "+slow.leadTimeText(), &out.Starts)),
-		scenarioJob("servers that wake", forewarm(fast, "forewarm, wakes in "+w.Time.String(), &out.Wakes[0])),
-	}, progress)
-	if err = errors.Join(err, context.Cause(ctx)); err != nil {
-		return nil, err
-	}
-	if w.Spare == 0 {
-		return out, nil
-	}
-	values, err := fast.values(simulate.NewObserved())
-	if err != nil {
-		return nil, err
-	}
-	for i := range values {
-		values[i] += float64(w.Spare) * fast.Capacity
-	}
-	r, err := fast.run(values, fast.capacityTarget())
-	if err != nil {
-		return nil, err
-	}
-	policy := fmt.Sprintf("the demand and %d awake, wakes in %s", w.Spare, w.Time)
-	out.Wakes = append(out.Wakes, fast.wakeResult(policy, &r))
-	return out, nil
+	return nil
 }
 
-func (c *Config) wakeResult(policy string, r *simulate.Report) WakeResult {
-	return WakeResult{
-		Policy: policy, Awake: r.ReplicaHours, Asleep: float64(r.Peak)*r.Duration.Hours() - r.ReplicaHours,
-		Limited: r.LimitedShare(c.BadHours), MeetsObjective: r.LimitedShare(c.BadHours) <= c.Objective,
+// scenarios are Forewarm, and the spare without a forecast. A server that sleeps has its node.
+func (w Wake) scenarios() []Scenario {
+	question := &Question{
+		"Servers that sleep",
+		[]string{
+			"Asleep are as many servers as were awake at most, less those that are awake. \"Pays below\" is the price of a GPU-hour " +
+				"asleep, as a share of one awake, below which it is cheaper than Forewarm with servers that start: a server that keeps " +
+				"its GPU for itself costs all of it, several on one GPU share it.",
+		},
 	}
+	wakes := func(spare int) func(*Config) {
+		return func(c *Config) {
+			c.Lead, c.Node, c.sleeps, c.spare = LeadTime{Median: w.Time}, nil, true, spare
+		}
+	}
+	out := []Scenario{{question, "forewarm, wakes in " + w.Time.String(), wakes(0)}}
+	if w.Spare > 0 {
+		name := fmt.Sprintf("the demand and %d awake, wakes in %s", w.Spare, w.Time)
+		out = append(out, Scenario{question, name, wakes(w.Spare)})
+	}
+	return out
 }

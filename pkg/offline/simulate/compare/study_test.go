@@ -1,11 +1,7 @@
 package compare_test
 
 import (
-	"context"
-	"fmt"
 	"math"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -79,94 +75,5 @@ func TestStudyDraws(t *testing.T) {
 	}
 	if differ == 0 {
 		t.Error("three draws are as one")
-	}
-}
-
-// A what-if is the comparison with that one thing changed, to the last bit.
-func TestAWhatIfIsTheComparisonWithOneThingChanged(t *testing.T) {
-	if testing.Short() {
-		t.Skip("values alone: other comparisons run their jobs at once")
-	}
-	c := config(working(2))
-	c.Only = []string{compare.Forewarm}
-	got, err := compare.WhatIfs(t.Context(), c, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	changes := []string{"lead time 2m30s", "lead time 1m15s", "lead time 1m0s", "wait 1m0s", "wait 2m0s", "wait 5m0s"}
-	if len(got) != len(changes) {
-		t.Errorf("%d changes, want %v: %+v", len(got), changes, got)
-	}
-	for i, one := range got {
-		if i > 0 && one.ReplicaHours < got[i-1].ReplicaHours {
-			t.Errorf("%s is cheaper than %s before it", one.Change, got[i-1].Change)
-		}
-		if !slices.Contains(changes, one.Change) {
-			t.Errorf("%q, want of %v", one.Change, changes)
-		}
-		if one.Change != changes[0] && one.Change != changes[5] {
-			continue
-		}
-		changed := c
-		changed.Lead.Median, changed.Wait = one.LeadTime, one.Wait
-		want := named(t, played(t, changed), compare.Forewarm)
-		if one.ReplicaHours != want.Report.ReplicaHours || one.Limited != want.Report.LateShare() ||
-			one.MeetsObjective != want.MeetsObjective {
-			t.Errorf("%+v, want %v replica-hours and %v late", one, want.Report.ReplicaHours, want.Report.LateShare())
-		}
-	}
-}
-
-// Four workloads, each with a quarter of a GPU at $3.06 an hour, cost $3.06 an hour where they share one, instead of $12.24 on a
-// GPU each.
-func TestFourQuartersOfAGPUAreOne(t *testing.T) {
-	c := config(working(1))
-	c.HPA.Min, c.HPA.Max, c.GPUPrice, c.Only = 4, 4, 3.06, []string{compare.HPA}
-	got, err := compare.Shapes(t.Context(), c, []compare.Shape{{Name: "whole"}, {Name: "quarter", GPUs: 0.25}}, nil)
-	if err != nil || len(got) != 2 || got[0].Change != "whole" || got[1].Change != "quarter" {
-		t.Fatalf("%+v, %v", got, err)
-	}
-	hours := named(t, played(t, c), compare.HPA).Report.Duration.Hours()
-	for i, want := range []string{"$12.24", "$3.06"} {
-		if price := fmt.Sprintf("$%.2f", got[i].Dollars()/hours); price != want {
-			t.Errorf("%s: %s an hour, want %s", got[i].Change, price, want)
-		}
-	}
-}
-
-// A shape is the comparison with its capacity, GPUs and price, to the last bit; its capacity is checked.
-func TestAShapeIsTheComparisonOnIt(t *testing.T) {
-	c := config(working(1))
-	c.Only, c.GPUPrice = []string{compare.Forewarm}, 3
-	l4 := compare.Shape{Name: "l4", Price: 0.8, Capacity: 40, GPUs: 2}
-	got, err := compare.Shapes(t.Context(), c, []compare.Shape{l4}, nil)
-	if err != nil || len(got) != 1 {
-		t.Fatalf("%+v, %v", got, err)
-	}
-	c.Capacity, c.GPUs, c.GPUPrice = l4.Capacity, l4.GPUs, l4.Price
-	want, one := named(t, played(t, c), compare.Forewarm), got[0]
-	if one.ReplicaHours != want.Report.ReplicaHours || one.Limited != want.Report.LateShare() ||
-		one.MeetsObjective != want.MeetsObjective || one.Dollars() != 2*0.8*one.ReplicaHours {
-		t.Errorf("%+v, want %v replica-hours and %v late", one, want.Report.ReplicaHours, want.Report.LateShare())
-	}
-	l4.Capacity = 1e-9
-	if _, err := compare.Shapes(t.Context(), c, []compare.Shape{l4}, nil); err == nil ||
-		!strings.Contains(err.Error(), "shape l4: capacity 1e-09") {
-		t.Errorf("%v, want that the capacity is too small", err)
-	}
-}
-
-// What is no improvement is not simulated: a lead time of a minute has no shorter minute, a wait of an hour no longer one.
-func TestWhatIfsLeaveOutWhatIsThere(t *testing.T) {
-	c := config(working(1))
-	c.Lead.Median, c.Wait = time.Minute, time.Hour
-	got, err := compare.WhatIfs(t.Context(), c, nil)
-	if err != nil || len(got) != 2 {
-		t.Errorf("%+v, %v, want 30s and 15s of lead time", got, err)
-	}
-	ended, end := context.WithCancel(t.Context())
-	end()
-	if got, err := compare.WhatIfs(ended, c, nil); err != nil || len(got) != 0 {
-		t.Errorf("interrupted at once: %+v, %v", got, err)
 	}
 }

@@ -2,11 +2,11 @@ package compare
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/hpa"
@@ -15,7 +15,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
-// Variant is another workload that serves a demand, beside the one that it was recorded of.
+// Variant is another workload that serves a demand, in addition to the one that it was recorded of.
 type Variant struct {
 	Name string
 	// Lead is how long a replica takes to start.
@@ -29,73 +29,31 @@ type Variant struct {
 	Interruptions float64
 }
 
-// VariantResult is what a demand takes on one variant, or on all of them.
-type VariantResult struct {
-	// Name of the variant that has all of the demand; empty for all variants together.
-	Name string
-	// Dollars for all replica-hours, and the replica-hours of each variant, in the order of the names.
-	Dollars      float64
-	ReplicaHours []float64
-	// Limited is the share of the demand that the objective limits.
-	Limited        float64
-	MeetsObjective bool
-	// ChurnPerHour is how many replicas were started or stopped in an hour.
-	ChurnPerHour float64
-}
-
-// VariantsResult compares all variants together, the first of the Results, with each of them alone. The Config's own is the first of them.
-type VariantsResult struct {
-	Names []string
-	// Demand is in replica-hours of the Config's own.
-	Demand  float64
-	Results []VariantResult
-}
-
-// Together is the result of all variants together.
-func (r *VariantsResult) Together() *VariantResult { return &r.Results[0] }
-
 // ownVariant is the name of the Config's own workload. Another variant cannot have it.
 const ownVariant = "own"
 
-// Variants simulates Forewarm with the demand shared out among the Config's own workload and others, and with all of it on each alone. A
-// pool, nodes and work that may wait are left out. It reports progress as Compare does. If the context ends, it returns the context's error.
-func Variants(
-	ctx context.Context, c Config, others []Variant, progress func(done, total int, what string),
-) (*VariantsResult, error) {
-	p, err := newPlainPlan(ctx, "variants", c)
-	if err != nil {
-		return nil, err
+// variantScenarios are the demand shared out among all variants, and all of it on each but the own, which is how Forewarm is compared
+// anyway. Nodes are left out.
+func variantScenarios(all []Variant) []Scenario {
+	question := &Question{
+		"Variants",
+		[]string{
+			"The cheapest is filled first. One that takes longer to start than the own workload holds what lasts, and the others have " +
+				"what is starting. Interruptions are assumed to be independent.",
+		},
 	}
-	all := p.withOwn(others)
-	if err = validateVariants(&p.Config, all); err != nil {
-		return nil, err
-	}
-	out := &VariantsResult{Demand: p.demandHours(), Results: make([]VariantResult, 1+len(all))}
-	jobs := []job{scenarioJob("variants together", func() (err error) {
-		out.Results[0], err = p.together(all)
-		return err
-	})}
+	names := make([]string, len(all))
 	for i := range all {
-		out.Names = append(out.Names, all[i].Name)
-		jobs = append(jobs, scenarioJob("all on "+all[i].Name, func() (err error) {
-			out.Results[1+i], err = p.alone(all, i)
-			return err
-		}))
+		names[i] = all[i].Name
 	}
-	if err = errors.Join(runJobs(ctx, p.Workers, jobs, progress), context.Cause(ctx)); err != nil {
-		return nil, err
+	out := []Scenario{{question, strings.Join(names, " and "), func(c *Config) { c.Node, c.variants = nil, all }}}
+	for _, v := range all[1:] {
+		out = append(out, Scenario{question, v.Name + " alone", func(c *Config) {
+			c.Node, c.GPUPrice, c.interruptions = nil, v.Price/c.GPUs, v.Interruptions
+			c.Lead, c.Capacity, c.HPA = c.variantLead(&v), v.Capacity, c.variantHPA(&v)
+		}})
 	}
-	return out, nil
-}
-
-// demandHours is the demand that counts, in replica-hours.
-func (p *plan) demandHours() (sum float64) {
-	for _, v := range p.demand.Values[min(stepsOf(p.warmUp), p.demand.Len()):] {
-		if v > 0 {
-			sum += v / p.Capacity * sync.Hours()
-		}
-	}
-	return sum
+	return out
 }
 
 // withOwn are the Config's own workload and the others, with defaults.
@@ -122,6 +80,9 @@ func validateVariants(c *Config, all []Variant) error {
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if c.GPUPrice == 0 {
 		wrong("variants without a price of a GPU: nothing says which is cheaper")
+	}
+	if c.Deferrable > 0 {
+		wrong("variants and work that may wait: simulate one of them at a time")
 	}
 	if len(all) > variant.Most {
 		wrong("%d variants with its own, want at most %d", len(all), variant.Most)
@@ -163,79 +124,47 @@ func (c *Config) variantSpec(v *Variant) sim.Spec {
 	}
 }
 
-// alone plays all of the demand on the i-th variant.
-func (p *plan) alone(all []Variant, i int) (VariantResult, error) {
-	v := &all[i]
-	c := p.Config
-	c.Lead, c.Capacity, c.HPA = p.variantLead(v), v.Capacity, p.variantHPA(v)
-	served, err := p.with(c).playForecaster(p.Objective)
-	if err != nil {
-		return VariantResult{}, err
-	}
-	values := served.values[0]
-	out, err := p.playVariants(all[i:i+1], func(step int) []float64 { return values[step : step+1] })
-	out.Name = v.Name
-	hours := make([]float64, len(all))
-	copy(hours[i:], out.ReplicaHours)
-	out.ReplicaHours = hours
-	return out, err
-}
-
-// together plays the demand shared out among all variants.
-func (p *plan) together(all []Variant) (VariantResult, error) {
+// playVariants plays the demand shared out among the variants.
+func (p *plan) playVariants() (simulate.Report, []Part, error) {
 	var shared []variant.Variant
-	for i := range all {
-		v := &all[i]
+	f := simulate.Fleet{Demand: p.demand, WarmUp: stepsOf(p.warmUp), Initial: make([]float64, len(p.variants))}
+	f.Initial[0] = p.demand.Values[0]
+	for i := range p.variants {
+		v := &p.variants[i]
 		shared = append(shared, variant.Variant{
 			Name: v.Name, HPA: p.variantHPA(v), Price: v.Price, Lead: p.variantLead(v).planned(), Sleeps: v.Min == 0,
 		})
+		f.Specs = append(f.Specs, p.variantSpec(v))
 	}
 	c := p.Config
 	c.HPA = variant.Whole(shared)
 	served, err := p.with(c).playForecaster(p.Objective)
 	if err != nil {
-		return VariantResult{}, err
+		return simulate.Report{}, nil, err
 	}
 	planner, err := variant.NewPlanner(shared, p.demand.Start, Step)
 	if err != nil {
-		return VariantResult{}, err
+		return simulate.Report{}, nil, err
 	}
-	parts := make([]float64, len(all))
-	return p.playVariants(all, func(step int) []float64 {
+	values := make([]float64, len(shared))
+	report, each, err := f.Run(func(step int) []float64 {
 		value := served.values[0][step]
 		switch {
 		case step%int(Step/sync) != 0:
 		case math.IsNaN(value):
-			for i := range parts {
-				parts[i] = value
+			for i := range values {
+				values[i] = value
 			}
 		default:
 			for i, part := range planner.Step(value).Share(value) {
-				parts[i] = part.Value
+				values[i] = part.Value
 			}
 		}
-		return parts
+		return values
 	})
-}
-
-// playVariants plays values for variants.
-func (p *plan) playVariants(all []Variant, values func(step int) []float64) (VariantResult, error) {
-	f := simulate.Fleet{Demand: p.demand, WarmUp: stepsOf(p.warmUp), Initial: make([]float64, len(all))}
-	f.Initial[0] = p.demand.Values[0]
-	for i := range all {
-		f.Specs = append(f.Specs, p.variantSpec(&all[i]))
-	}
-	report, each, err := f.Run(values)
-	if err != nil {
-		return VariantResult{}, err
-	}
-	out := VariantResult{
-		Limited: report.LimitedShare(p.BadHours), ChurnPerHour: report.ChurnPerHour(),
-		MeetsObjective: report.LimitedShare(p.BadHours) <= p.Objective,
-	}
+	var parts []Part
 	for i := range each {
-		out.ReplicaHours = append(out.ReplicaHours, each[i].ReplicaHours)
-		out.Dollars += each[i].ReplicaHours * all[i].Price
+		parts = append(parts, Part{p.variants[i].Name, each[i].ReplicaHours})
 	}
-	return out, p.interrupted()
+	return report, parts, errors.Join(err, p.interrupted())
 }

@@ -3,8 +3,8 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
-	"strings"
 
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
@@ -36,14 +36,8 @@ func answers(c *compare.Comparison) []answer {
 	if c.WarmPool != nil && len(c.WarmPool.Trials) > 0 { // None are there where it was interrupted before.
 		add(f.poolAnswer(c.WarmPool))
 	}
-	if len(c.WhatIfs)+len(c.Shapes) > 0 {
-		add(f.whatIfAnswer(c))
-	}
-	if c.Wakes != nil {
-		add(f.wakeAnswer(c.Wakes))
-	}
-	if c.Variants != nil {
-		add(f.variantsAnswer(c.Variants))
+	for _, outcomes := range f.byQuestion(c.Scenarios) {
+		add(f.scenarioAnswer(outcomes))
 	}
 	if c.Forecasts != nil {
 		out = append(out, forecastsAnswer(c.Forecasts))
@@ -51,151 +45,127 @@ func answers(c *compare.Comparison) []answer {
 	return out
 }
 
-func (f figures) whatIf(r *report.Record, one *compare.WhatIf) {
-	r.Text("change", "Forewarm with", one.Change)
-	r.Data("leadTimeSeconds", one.LeadTime)
-	r.Data("waitSeconds", one.Wait)
-	f.changed(r, one)
-}
-
-func (f figures) shape(r *report.Record, one *compare.WhatIf) {
-	r.Data("shape", one.Change)
-	r.Data("policy", compare.Forewarm)
-	r.Data("gpuPrice", nullUnless(one.GPUPrice, one.GPUPrice))
-	r.Data("capacity", one.Capacity)
-	r.Data("gpusPerReplica", one.GPUs)
-	f.changed(r, one)
-}
-
-// changed are the figures of a change.
-func (f figures) changed(r *report.Record, one *compare.WhatIf) {
-	r.Number("gpuHours", "GPU-hours", one.GPUHours(), humanize.Amount)
-	f.dollars(r, one.GPUHours(), one.GPUPrice)
-	change := humanize.Unknown
-	if f.now > 0 {
-		change = humanize.Percent(f.cost(one.GPUHours(), one.GPUPrice)/f.now - 1)
-	}
-	r.Text("", "change", change)
-	f.limited(r, one.Limited, one.MeetsObjective)
-}
-
-// whatIfAnswer compares Forewarm with itself under a shorter lead time, a longer wait, or on another shape of GPU, the
-// cheapest first.
-func (f figures) whatIfAnswer(c *compare.Comparison) answer {
-	out := answer{
-		Title:  "What would save more",
-		Answer: "None of these changes saves anything within the objective.",
-		Notes:  []string{"Each line is one change. The objective stays, but how much of it is used differs."},
-	}
-	all := slices.Clone(c.Shapes)
-	for i := range all {
-		one := &all[i]
-		one.Change += fmt.Sprintf(" (%s × $%s/h, capacity %s)", humanize.Number(one.GPUs),
-			formatDecimal(one.GPUPrice, 2), humanize.Number(one.Capacity))
-	}
-	if len(all) > 0 {
-		out.Notes = append(out.Notes,
-			"A shape is given by the GPUs of a replica, the price of a GPU for an hour, and what a "+
-				"replica sustains. All shapes are assumed to have the same lead time and "+f.replicas()+" replicas.")
-	}
-	all = append(all, c.WhatIfs...)
-	cost := func(one *compare.WhatIf) float64 { return f.cost(one.GPUHours(), one.GPUPrice) }
-	slices.SortStableFunc(all, func(a, b compare.WhatIf) int { return cmp.Compare(cost(&a), cost(&b)) })
-	out.Rows = report.Records(all, f.whatIf)
-	saves := func(one compare.WhatIf) bool { return one.MeetsObjective && cost(&one) < f.now }
-	if best := slices.IndexFunc(all, saves); best >= 0 {
-		amount := func(v float64) string { return humanize.Amount(v) + " GPU-hours" }
-		if f.GPUPrice > 0 {
-			amount = func(v float64) string { return "$" + humanize.Amount(v) }
+// byQuestion groups outcomes by their questions, which keep their order. The cheapest answer comes first.
+func (f figures) byQuestion(all []compare.Outcome) [][]compare.Outcome {
+	var out [][]compare.Outcome
+	for _, o := range all {
+		at := slices.IndexFunc(out, func(group []compare.Outcome) bool { return group[0].Title == o.Title })
+		if at < 0 {
+			at, out = len(out), append(out, nil)
 		}
-		out.Answer = "The change that saves most within the objective is " + all[best].Change + ": " +
-			amount(cost(&all[best])) + " instead of " + amount(f.now) + "."
+		out[at] = append(out[at], o)
+	}
+	for _, group := range out {
+		slices.SortStableFunc(group, func(a, b compare.Outcome) int { return cmp.Compare(f.costOf(&a), f.costOf(&b)) })
 	}
 	return out
 }
 
-func (f figures) wakes(w *compare.WakesResult) []*report.Record {
-	all := append([]compare.WakeResult{w.Starts}, w.Wakes...)
-	return report.Records(all, func(r *report.Record, one *compare.WakeResult) {
-		asleep, below := one.Asleep*f.GPUs, w.BreakEven(one)
-		pays := humanize.Share(below)
-		if one.Policy == w.Starts.Policy {
-			asleep, pays = 0, humanize.Unknown
+// costOf is what a scenario costs, in dollars if there is a price, otherwise in GPU-hours.
+func (f figures) costOf(o *compare.Outcome) float64 {
+	if f.GPUPrice > 0 {
+		return o.Dollars
+	}
+	return o.GPUHours()
+}
+
+// scenarios has a row for each answer to a question.
+func (f figures) scenarios(group []compare.Outcome) []*report.Record {
+	sleeps := slices.ContainsFunc(group, func(o compare.Outcome) bool { return o.Asleep > 0 })
+	var parts []compare.Part
+	for i := range group {
+		if parts == nil {
+			parts = group[i].Parts
 		}
-		r.Text("policy", "policy", one.Policy)
-		r.Number("gpuHoursAwake", "GPU-hours awake", one.Awake*f.GPUs, humanize.Amount)
-		r.Number("gpuHoursAsleep", "asleep", asleep, humanize.Amount)
-		f.limited(r, one.Limited, one.MeetsObjective)
-		r.Add("paysBelow", "pays below", below, pays)
+	}
+	return report.Records(group, func(r *report.Record, o *compare.Outcome) {
+		r.Data("question", o.Title)
+		r.Add("name", "Forewarm with", o.Name, f.describeScenario(o))
+		r.Data("leadTimeSeconds", o.LeadTime)
+		r.Data("waitSeconds", o.Wait)
+		r.Data("capacity", o.Capacity)
+		r.Data("gpusPerReplica", o.GPUs)
+		r.Data("gpuPrice", nullUnless(o.GPUPrice, o.GPUPrice))
+		r.Number("gpuHours", "GPU-hours", o.GPUHours(), humanize.Amount)
+		r.Add("dollars", headIf(f.GPUPrice > 0, "$"), nullUnless(o.GPUPrice, o.Dollars), humanize.Amount(o.Dollars))
+		r.Text("", "change", f.change(f.costOf(o)))
+		r.Number("gpuHoursAsleep", headIf(sleeps, "asleep"), o.Asleep*f.GPUs, humanize.Amount)
+		r.Number("paysBelow", headIf(sleeps, "pays below"), f.paysBelow(o), humanize.Share)
+		r.Data("parts", report.Records(o.Parts, func(r *report.Record, part *compare.Part) {
+			r.Data("name", part.Name)
+			r.Data("replicaHours", part.ReplicaHours)
+		}))
+		for i := range parts {
+			hours := humanize.Unknown
+			if len(o.Parts) > 0 {
+				hours = humanize.Amount(o.Parts[i].ReplicaHours)
+			}
+			r.Text("", "hours of "+parts[i].Name, hours)
+		}
+		churn := o.Report.ChurnPerHour()
+		r.Add("churnPerHour", "churn /h", churn, formatDecimal(churn, 1))
+		f.limited(r, o.Limited, o.MeetsObjective)
 	})
 }
 
-// wakeAnswer compares servers that wake with servers that start.
-func (f figures) wakeAnswer(w *compare.WakesResult) answer {
-	best := &w.Wakes[0]
-	wakes, starts := humanize.Amount(best.Awake*f.GPUs), humanize.Amount(w.Starts.Awake*f.GPUs)
-	return answer{
-		Title: "Servers that sleep",
-		Answer: "With servers that wake in " + humanize.Span(w.Wake.Time) + " Forewarm takes " + wakes +
-			" GPU-hours awake instead of " + starts +
-			". That pays while a GPU-hour asleep costs less than " + humanize.Share(w.BreakEven(best)) + " of one awake.",
-		Rows: f.wakes(w),
-		Notes: []string{
-			"Asleep are as many servers as were awake at most, less those that are awake. \"Pays below\" is the price of a GPU-hour asleep, as a " +
-				"share of one awake, below which it is cheaper than Forewarm with servers that start: a server that keeps its GPU for itself " +
-				"costs all of it, several on one GPU share it.",
-		},
+// allScenarios has the answers to all questions.
+func (f figures) allScenarios(c *compare.Comparison) []*report.Record {
+	var out []*report.Record
+	for _, group := range f.byQuestion(c.Scenarios) {
+		out = append(out, f.scenarios(group)...)
 	}
+	return out
 }
 
-func (f figures) variants(v *compare.VariantsResult) []*report.Record {
-	return report.Records(v.Results, func(r *report.Record, one *compare.VariantResult) {
-		r.Text("demandOn", "demand on", variantsOf(v, one))
-		r.Number("dollars", "$", one.Dollars, humanize.Amount)
-		var hours report.Record
-		for i, name := range v.Names {
-			hours.Data(name, one.ReplicaHours[i])
-			r.Text("", "hours of "+name, humanize.Amount(one.ReplicaHours[i]))
-		}
-		r.Data("replicaHours", &hours)
-		r.Add("churnPerHour", "churn /h", one.ChurnPerHour, formatDecimal(one.ChurnPerHour, 1))
-		f.limited(r, one.Limited, one.MeetsObjective)
-	})
+// describeScenario is the name of a scenario, with its replicas if they differ.
+func (f figures) describeScenario(o *compare.Outcome) string {
+	if f.GPUPrice == 0 || o.GPUs == f.GPUs && o.GPUPrice == f.GPUPrice && o.Capacity == f.Capacity {
+		return o.Name
+	}
+	return o.Name + fmt.Sprintf(" (%s × $%s/h, capacity %s)", humanize.Number(o.GPUs), formatDecimal(o.GPUPrice, 2),
+		humanize.Number(o.Capacity))
 }
 
-// variantsOf names those that have the demand.
-func variantsOf(v *compare.VariantsResult, one *compare.VariantResult) string {
-	if one.Name != "" {
-		return one.Name + " alone"
+// change is a cost against what Forewarm costs as configured.
+func (f figures) change(cost float64) string {
+	if !(f.now > 0) {
+		return humanize.Unknown
 	}
-	return strings.Join(v.Names, " and ")
+	return humanize.Percent(cost/f.now - 1)
 }
 
-// variantsAnswer compares all together with the cheapest alone that keeps the objective.
-func (f figures) variantsAnswer(v *compare.VariantsResult) answer {
-	all := v.Together()
-	text := "Together they cost $" + humanize.Amount(all.Dollars)
-	var best *compare.VariantResult
-	for i := range v.Results[1:] {
-		if one := &v.Results[1+i]; one.MeetsObjective && (best == nil || one.Dollars < best.Dollars) {
-			best = one
-		}
+// paysBelow is the price of a server that sleeps, as a share of one that is awake, below which servers that wake are cheaper than those
+// that start; 0 if they never are, and NaN without servers that sleep.
+func (f figures) paysBelow(o *compare.Outcome) float64 {
+	if o.Asleep == 0 {
+		return math.NaN()
 	}
-	switch {
-	case best == nil:
-		text += ", and none of them alone keeps the objective"
-	case best.Dollars > 0:
-		text += fmt.Sprintf(", and the cheapest alone that keeps the objective, %s, $%s: %s", best.Name,
-			humanize.Amount(best.Dollars), humanize.Percent(all.Dollars/best.Dollars-1))
+	return max(0, (f.nowHours-o.GPUHours())/(o.Asleep*f.GPUs))
+}
+
+// scenarioAnswer names the cheapest of some scenarios that keeps the objective.
+func (f figures) scenarioAnswer(group []compare.Outcome) answer {
+	out := answer{
+		Title: group[0].Title, Answer: "None of these is cheaper within the objective.", Rows: f.scenarios(group),
+		Notes: group[0].Notes,
 	}
-	if !all.MeetsObjective {
-		text += "; they miss the objective, " + humanize.Share(all.Limited) + " of the demand is " + f.LimitedWord()
+	best := slices.IndexFunc(group, func(o compare.Outcome) bool { return o.MeetsObjective })
+	if best < 0 || f.costOf(&group[best]) >= f.now {
+		return out
 	}
-	return answer{
-		Title: "Variants", Answer: text + ".", Rows: f.variants(v),
-		Notes: []string{
-			"The cheapest is filled first. One that takes longer to start than the own workload holds what lasts, and the others have " +
-				"what is starting. Interruptions are assumed to be independent.",
-		},
+	o := &group[best]
+	amount := func(v float64) string { return humanize.Amount(v) + " GPU-hours" }
+	if f.GPUPrice > 0 {
+		amount = func(v float64) string { return "$" + humanize.Amount(v) }
 	}
+	out.Answer = "The cheapest within the objective is " + f.describeScenario(o) + ": " + amount(f.costOf(o))
+	if !math.IsNaN(f.now) {
+		out.Answer += " instead of " + amount(f.now)
+	}
+	if o.Asleep > 0 {
+		out.Answer += " for the servers that are awake. That pays while a GPU-hour asleep costs less than " +
+			humanize.Share(f.paysBelow(o)) + " of one awake"
+	}
+	out.Answer += "."
+	return out
 }

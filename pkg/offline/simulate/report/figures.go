@@ -23,14 +23,16 @@ import (
 type figures struct {
 	*compare.Assumptions
 
-	// now is what Forewarm costs, in dollars if there is a price, otherwise in GPU-hours; NaN if it was not simulated.
-	now float64
+	// now is what Forewarm costs, in dollars if there is a price, otherwise in GPU-hours; nowHours are its GPU-hours. NaN if it was
+	// not simulated.
+	now, nowHours float64
 }
 
 func newFigures(c *compare.Comparison) figures {
-	f := figures{&c.Assumptions, math.NaN()}
+	f := figures{&c.Assumptions, math.NaN(), math.NaN()}
 	if ours := c.Find(compare.Forewarm); ours != nil {
-		f.now = f.cost(f.gpuHours(ours), f.GPUPrice)
+		f.nowHours = f.gpuHours(ours)
+		f.now = f.cost(f.nowHours, f.GPUPrice)
 	}
 	return f
 }
@@ -283,17 +285,8 @@ func JSON(c *compare.Comparison) *report.Record {
 	r.Data("notes", append([]string{}, c.Notes...))
 	r.Data("partial", c.Partial)
 	r.Data("policies", report.Records(c.Policies, f.policy))
-	if len(c.WhatIfs) > 0 {
-		r.Data("whatIf", report.Records(c.WhatIfs, f.whatIf))
-	}
-	if c.Wakes != nil {
-		r.Data("wakes", f.wakes(c.Wakes))
-	}
-	if c.Variants != nil {
-		r.Data("variants", f.variants(c.Variants))
-	}
-	if len(c.Shapes) > 0 {
-		r.Data("shapes", report.Records(c.Shapes, f.shape))
+	if len(c.Scenarios) > 0 {
+		r.Data("scenarios", f.allScenarios(c))
 	}
 	if c.WarmPool != nil {
 		r.Data("warmPool", f.pool(c.WarmPool))

@@ -88,80 +88,33 @@ func comparison() *compare.Comparison {
 // withAnswers is the comparison with all that can be asked in addition to it.
 func withAnswers() *compare.Comparison {
 	c := comparison()
-	price, gpus := c.Assumptions.GPUPrice, c.Assumptions.GPUs
-	c.WhatIfs = []compare.WhatIf{
-		{
-			Change:       "lead time 1m0s",
-			LeadTime:     time.Minute,
-			GPUs:         gpus,
-			GPUPrice:     price,
-			ReplicaHours: 211.2,
-			Limited:      0.02,
-		},
-		{
-			Change:         "wait 5m0s",
-			Wait:           5 * time.Minute,
-			GPUs:           gpus,
-			GPUPrice:       price,
-			ReplicaHours:   422.4,
-			MeetsObjective: true,
-		},
+	price, gpus, capacity := c.Assumptions.GPUPrice, c.Assumptions.GPUs, c.Assumptions.Capacity
+	add := func(title, note, name string, hours, limited float64) *compare.Outcome {
+		c.Scenarios = append(c.Scenarios, compare.Outcome{
+			Scenario: compare.Scenario{Question: &compare.Question{Title: title, Notes: []string{note}}, Name: name},
+			GPUs:     gpus, GPUPrice: price, Capacity: capacity, Dollars: hours * gpus * price,
+			Limited: limited, MeetsObjective: limited <= c.Assumptions.Objective,
+			Report: simulate.Report{ReplicaHours: hours, Duration: 100 * time.Hour, Started: 125},
+		})
+		return &c.Scenarios[len(c.Scenarios)-1]
 	}
-	c.Shapes = []compare.WhatIf{
-		{
-			Change:         "h100",
-			Capacity:       1000,
-			GPUs:           2,
-			GPUPrice:       4,
-			ReplicaHours:   800,
-			Limited:        0.0097,
-			MeetsObjective: true,
-		},
-		{
-			Change:         "quarter",
-			Capacity:       300,
-			GPUs:           0.25,
-			GPUPrice:       1.1,
-			ReplicaHours:   9600,
-			Limited:        0.0085,
-			MeetsObjective: true,
-		},
+	const what, shapes, sleep, variants = "What would save more", "Other shapes of GPU", "Servers that sleep", "Variants"
+	add(what, "Each line is one change.", "lead time 1m0s", 211.2, 0.02).LeadTime = time.Minute
+	add(what, "Each line is one change.", "wait 5m0s", 422.4, 0).Wait = 5 * time.Minute
+	shape := func(name string, capacity, gpus, price, hours, limited float64) {
+		o := add(shapes, "A shape is given.", name, hours, limited)
+		o.Capacity, o.GPUs, o.GPUPrice, o.Dollars = capacity, gpus, price, hours*gpus*price
 	}
-	c.Wakes = &compare.WakesResult{
-		Wake:   compare.Wake{Time: 5 * time.Second, Spare: 1},
-		Demand: 500,
-		Starts: compare.WakeResult{
-			Policy:         "forewarm, starts in 5m0s",
-			Awake:          844.8,
-			Limited:        0.0097,
-			MeetsObjective: true,
-		},
-		Wakes: []compare.WakeResult{
-			{Policy: "forewarm, wakes in 5s", Awake: 700, Asleep: 300, Limited: 0.004, MeetsObjective: true},
-			{Policy: "the demand and 1 awake, wakes in 5s", Awake: 650, Asleep: 900, Limited: 0.03},
-		},
+	shape("h100", 1000, 2, 4, 800, 0.0097)
+	shape("quarter", 300, 0.25, 1.1, 9600, 0.0085)
+	add(sleep, "Asleep are others.", "forewarm, wakes in 5s", 700, 0.004).Asleep = 300
+	add(sleep, "Asleep are others.", "the demand and 1 awake, wakes in 5s", 650, 0.03).Asleep = 900
+	add(variants, "The cheapest first.", "own and spot", 900, 0.008).Parts = []compare.Part{
+		{Name: "own", ReplicaHours: 300},
+		{Name: "spot", ReplicaHours: 600},
 	}
-	c.Variants = &compare.VariantsResult{
-		Names: []string{"own", "spot"}, Demand: 500,
-		Results: []compare.VariantResult{
-			{
-				Dollars:        3000,
-				ReplicaHours:   []float64{300, 600},
-				Limited:        0.008,
-				MeetsObjective: true,
-				ChurnPerHour:   1.25,
-			},
-			{
-				Name:           "own",
-				Dollars:        5170,
-				ReplicaHours:   []float64{844.8, 0},
-				Limited:        0.0097,
-				MeetsObjective: true,
-				ChurnPerHour:   2,
-			},
-			{Name: "spot", Dollars: 2500, ReplicaHours: []float64{0, 2500}, Limited: 0.05, ChurnPerHour: 3},
-		},
-	}
+	c.Scenarios[len(c.Scenarios)-1].Dollars = 3000
+	add(variants, "The cheapest first.", "spot alone", 2500, 0.05).Dollars = 2500
 	trial := func(holding compare.Holding, hours, idle, limited float64) compare.Trial {
 		return compare.Trial{
 			Policy: compare.Forewarm, Target: 1000, Holding: holding, Limited: limited, MeetsObjective: limited <= 0.01,

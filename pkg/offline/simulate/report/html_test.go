@@ -164,7 +164,12 @@ func TestPageEscapes(t *testing.T) {
 	before := census(parsed(t, c))
 	c.Assumptions.Source, c.Assumptions.Autoscaler, c.Assumptions.LeadTime = hostile, hostile, hostile
 	c.Verdict, c.Notes, c.Policies[2].Name = hostile, []string{hostile}, hostile
-	c.Shapes[0].Change, c.Variants.Names[1], c.Variants.Results[2].Name = hostile, hostile, hostile
+	for i := range c.Scenarios {
+		c.Scenarios[i].Name = hostile
+		for j := range c.Scenarios[i].Parts {
+			c.Scenarios[i].Parts[j].Name = hostile
+		}
+	}
 	c.WarmPool.Pool.Name, c.WarmPool.Pool.Member = hostile, hostile
 	p := parsed(t, c)
 	if after := census(p); !maps.Equal(before, after) {
