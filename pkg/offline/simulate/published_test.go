@@ -14,12 +14,12 @@ import (
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
-// officeHours is the demand of a chat that is used in office hours, in steps of a minute from a Monday on: a ramp in the morning, a
+// officeHours is the demand of a chat that is used in office hours, in steps of two minutes from a Monday on: a ramp in the morning, a
 // little at night and on weekends, with noise.
 func officeHours(seed uint64, length int) forecast.Series {
 	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // A test must repeat itself.
 	scale, ramp, begin := .5+1.1*random.Float64(), .12+.28*random.Float64(), 8.2+random.Float64()
-	s := forecast.Series{Start: time.Date(2026, 11, 2, 0, 0, 0, 0, time.UTC), Step: time.Minute}
+	s := forecast.Series{Start: time.Date(2026, 11, 2, 0, 0, 0, 0, time.UTC), Step: 2 * time.Minute}
 	rises := func(x, at, over float64) float64 { return 1 / (1 + math.Exp(-(x-at)/over)) }
 	weekdays := []float64{560, 600, 590, 570, 470, 70, 60}
 	for i := range int(time.Duration(length) * day / s.Step) {
