@@ -57,8 +57,8 @@ func (r *Reference) As(name snapshot.Key) (out Reference, ok bool) {
 
 // Choice are the autoscalers that a Forecast's objective is calibrated for.
 type Choice struct {
-	// Scalings are distinct, at most decide.MaxAutoscalers, in the order of their names.
-	Scalings []decide.Autoscaler
+	// Autoscalers are distinct, at most decide.MaxAutoscalers, in the order of their names.
+	Autoscalers []decide.Autoscaler
 	// Used describes how each scales, and which others scale alike. Skipped lists those that are not used, and why.
 	Used, Skipped []string
 }
@@ -135,18 +135,18 @@ func targetOf(r *Reference) int64 {
 
 // add adds an autoscaler, unless it scales like another one, or there are enough.
 func (c *Choice) add(r *Reference) {
-	alike := slices.IndexFunc(c.Scalings, func(s decide.Autoscaler) bool {
+	alike := slices.IndexFunc(c.Autoscalers, func(s decide.Autoscaler) bool {
 		return s.Candidate == r.Candidate && reflect.DeepEqual(s.HPA, r.Spec)
 	})
 	switch {
 	case alike >= 0:
 		c.Used[alike] += ", and " + r.Autoscaler
-	case len(c.Scalings) == decide.MaxAutoscalers:
+	case len(c.Autoscalers) == decide.MaxAutoscalers:
 		const enough = "%s is not used: it scales differently from the first %d, and at most that many are used"
 		c.Skipped = append(c.Skipped, fmt.Sprintf(enough, r.Autoscaler, decide.MaxAutoscalers))
 	default:
 		s := decide.Autoscaler{Name: r.Autoscaler, HPA: r.Spec, Candidate: r.Candidate}
-		c.Scalings = append(c.Scalings, s)
+		c.Autoscalers = append(c.Autoscalers, s)
 		c.Used = append(c.Used, DescribeAutoscaler(s))
 	}
 }

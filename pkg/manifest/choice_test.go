@@ -80,7 +80,7 @@ func TestChoose(t *testing.T) {
 	} {
 		got := manifest.ChooseAutoscalers(c.references, llama, c.own)
 		var scalings []string
-		for _, s := range got.Scalings {
+		for _, s := range got.Autoscalers {
 			scalings = append(scalings, fmt.Sprintf("%s=%g", s.Name, s.Target()))
 		}
 		if all := strings.Join(scalings, " "); all != c.want || len(got.Used) != len(scalings) {

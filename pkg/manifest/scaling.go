@@ -36,24 +36,24 @@ func (r *reader) autoscalers(
 	choice := ChooseAutoscalers(referencesOfFirst(references, spec), workload, milli)
 	words := choice.Used
 	switch {
-	case len(choice.Scalings) == 0 && stated:
-		choice.Scalings = []decide.Autoscaler{own}
+	case len(choice.Autoscalers) == 0 && stated:
+		choice.Autoscalers = []decide.Autoscaler{own}
 		words = []string{DescribeAutoscaler(own)}
-	case len(choice.Scalings) == 0:
+	case len(choice.Autoscalers) == 0:
 		words = []string{"no autoscaler and no spec.scaling"}
-	case stated && !slices.ContainsFunc(choice.Scalings, func(c decide.Autoscaler) bool { return c.Target() == own.Target() }):
+	case stated && !slices.ContainsFunc(choice.Autoscalers, func(c decide.Autoscaler) bool { return c.Target() == own.Target() }):
 		const unused = "spec.scaling.target %s is not used, because there are autoscalers"
 		words = append(words, fmt.Sprintf(unused, spec.Scaling.Target.String()))
 	}
 	words = append(words, r.variants(spec, references, &choice, target)...)
 	doubts := unusedReasons(choice.Skipped, s.UnreadReason)
-	target.Autoscalers, target.AutoscalerSource = choice.Scalings, strings.Join(append(words, doubts...), "; ")
+	target.Autoscalers, target.AutoscalerSource = choice.Autoscalers, strings.Join(append(words, doubts...), "; ")
 	// What is not used reads the value all the same, and may have more replicas.
 	target.Uncapped = len(choice.Skipped) > 0
 	target.Unused = len(references) == 0 && s.UnreadReason == ""
 	target.Named = namedModels(references)
-	if len(choice.Scalings) > 0 {
-		target.Settings.Target = choice.Scalings[0].Target()
+	if len(choice.Autoscalers) > 0 {
+		target.Settings.Target = choice.Autoscalers[0].Target()
 		return
 	}
 	target.Uncalibrated = uncalibratedMessage(target.Settings, doubts)

@@ -57,27 +57,27 @@ func (r *reader) variants(
 		}
 		choice := r.variantChoice(path.Index(i), v, references, target.Key.Namespace)
 		first.Skipped = append(first.Skipped, choice.Skipped...)
-		if len(choice.Scalings) == 0 {
+		if len(choice.Autoscalers) == 0 {
 			const none = "variant %.64s has no part: no autoscaler selects it by variant: %.64s, and it has no scaling"
 			words = append(words, fmt.Sprintf(none, v.Name, v.Name))
 			continue
 		}
-		one.HPA = choice.Scalings[0].HPA
-		one.Sleeps = sleeps(choice.Scalings[0].Name, references)
+		one.HPA = choice.Autoscalers[0].HPA
+		one.Sleeps = sleeps(choice.Autoscalers[0].Name, references)
 		if own := v.Scaling; own != nil && len(selecting(references, v.Name)) == 0 {
 			one.Sleeps = own.MinReplicas != nil && *own.MinReplicas == 0
 		}
 		words = append(words, fmt.Sprintf("variant %.64s: %s", v.Name, choice.Used[0]))
 		all, workloads = append(all, one), append(workloads, variantWorkload(target.Key.Namespace, v))
 	}
-	if len(first.Scalings) == 0 || len(all) == 1 || len(r.Problems) > 0 {
+	if len(first.Autoscalers) == 0 || len(all) == 1 || len(r.Problems) > 0 {
 		return words
 	}
-	own := &first.Scalings[0]
+	own := &first.Autoscalers[0]
 	all[0].HPA, all[0].Sleeps = own.HPA, sleeps(own.Name, references)
 	target.Variants, target.VariantWorkloads = all, workloads
 	target.ReadWhole = readWhole(references)
-	first.Scalings = []decide.Autoscaler{{Name: own.Name + " and variants", HPA: variant.Whole(all)}}
+	first.Autoscalers = []decide.Autoscaler{{Name: own.Name + " and variants", HPA: variant.Whole(all)}}
 	return words
 }
 
@@ -127,8 +127,8 @@ func (r *reader) variantChoice(path *field.Path, v *v1alpha1.Variant, all []Refe
 	if v.TargetRef != nil {
 		choice = ChooseAutoscalers(selecting(all, v.Name), variantWorkload(namespace, v), milli)
 	}
-	if len(choice.Scalings) == 0 && milli > 0 {
-		choice.Scalings, choice.Used = []decide.Autoscaler{own}, []string{DescribeAutoscaler(own)}
+	if len(choice.Autoscalers) == 0 && milli > 0 {
+		choice.Autoscalers, choice.Used = []decide.Autoscaler{own}, []string{DescribeAutoscaler(own)}
 	}
 	return choice
 }

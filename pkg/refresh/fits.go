@@ -311,7 +311,7 @@ func (f *flags) at(t time.Time) bool {
 // another grid is refused with forecast.ErrParameter.
 func (f *flags) add(block forecast.Series) (changed time.Time, err error) {
 	if block.Step != f.step || block.Start.UnixNano()%int64(f.step) != 0 {
-		return changed, fmt.Errorf("series: a block at %s with step %s on a grid of %s: %w",
+		return changed, fmt.Errorf("a block at %s with step %s on a grid of %s: %w",
 			block.Start, block.Step, f.step, forecast.ErrParameter)
 	}
 	first := block.Start.UnixNano() / int64(f.step)

@@ -3,7 +3,7 @@
 //
 // A Forecast's state depends on its history alone. It is rebuilt at anchors from the history before them and stepped
 // from there; a new loop starts at the last anchor and replays. So a restart loses nothing, and adapter replicas agree
-// without communication. Each Forecast has at most one query in flight; a slow query delays only its own Forecast.
+// without communication. Each Forecast has one refresh under way at most; a slow query delays only its own Forecast.
 package refresh
 
 import (

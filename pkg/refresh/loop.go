@@ -186,8 +186,8 @@ func (l *Loop) rereadAfterClockSetBack(ctx context.Context, now time.Time) {
 	}
 }
 
-// sameState reports whether two jobs lead to the same state: they differ at most in descriptions, in times at zero replicas, in
-// what was recorded, and in a pause.
+// sameState reports whether two jobs lead to the same state: they differ at most in descriptions, in an alias, in times at zero replicas,
+// in what was recorded, in what variants are limited to, and in a pause.
 func sameState(a, b Job) bool {
 	a.LeadSource, a.AutoscalerSource, a.Uncalibrated = b.LeadSource, b.AutoscalerSource, b.Uncalibrated
 	a.Created, a.Alias, a.Unused = b.Created, b.Alias, b.Unused

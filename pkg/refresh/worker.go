@@ -23,8 +23,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/variant"
 )
 
-// worker keeps one Forecast up to date. While a refresh runs it owns all fields but published, fallbacks and replaced;
-// between refreshes the loop owns them.
+// worker keeps one Forecast up to date. While a refresh runs it owns all fields but published, fallbacks, replaced, awaited and
+// problems, which are the loop's, and served, which has a lock. Between refreshes the loop owns them all.
 type worker struct {
 	job           Job
 	refit, offset time.Duration // of the anchors, see anchorAt

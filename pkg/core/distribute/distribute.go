@@ -19,7 +19,7 @@ type Maker func(start time.Time, step time.Duration) (Distributor, error)
 
 // Plan is what is known of the workloads at a step. It does not change.
 type Plan interface {
-	// Share shares a value out, and returns the parts in the order of the workloads. The parts that count add up to the value at least.
+	// Share shares a value out, and returns the parts in the order of the workloads. Together the parts hold the value at least.
 	Share(value float64) []Part
 }
 

@@ -61,8 +61,8 @@ type ForecastState struct {
 	Decision decide.Decision
 	// Fallback: no model serves but the ladder's next rung, the running maximum, which knows no quantiles and horizons.
 	Fallback bool
-	// Model is the name of the chosen candidate (or "running max" while falling back), Choice why it is. Fault is why
-	// there is no objective that was asked for; nil where there is none, or it is served.
+	// Model is the name of the selected candidate, or of the running maximum while falling back; Choice is why it is selected.
+	// ObjectiveError is why there is no objective that was asked for; nil where there is none, or it is served.
 	Model          string
 	Choice         decide.SelectionReason
 	ObjectiveError error

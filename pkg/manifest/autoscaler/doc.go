@@ -1,7 +1,7 @@
 // Package autoscaler reads HorizontalPodAutoscalers and KEDA ScaledObjects, from a cluster and from files, into an [hpa.Autoscaler].
 // [References] tells which Forecasts its metrics name. Package manifest chooses from them those that an objective is calibrated for.
 //
-// Of an autoscaler with several metrics, only the one that reads the Forecast counts. The others are unknown here.
+// Of an autoscaler with several metrics, only the one that reads the Forecast counts. The others are read and not used.
 // The largest proposal wins, so they can only add replicas.
 //
 // # Unknown flags

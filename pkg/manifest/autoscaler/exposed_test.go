@@ -123,8 +123,8 @@ func TestTheSamplesCount(t *testing.T) {
 			continue
 		}
 		choice := manifest.ChooseAutoscalers(references, llama, 0)
-		if len(choice.Scalings) != 1 || choice.Scalings[0].Target() != 64 || choice.Scalings[0].HPA.Max != 20 ||
-			choice.Scalings[0].HPA.Behavior.Down.Stabilization != 0*time.Second {
+		if len(choice.Autoscalers) != 1 || choice.Autoscalers[0].Target() != 64 || choice.Autoscalers[0].HPA.Max != 20 ||
+			choice.Autoscalers[0].HPA.Behavior.Down.Stabilization != 0*time.Second {
 			t.Errorf("%s: %+v", name, choice)
 		}
 	}

@@ -32,10 +32,10 @@ func sound(t *testing.T, references []manifest.Reference) {
 	t.Helper()
 	for i := range references {
 		choice := manifest.ChooseAutoscalers(references, references[i].Workload, 64_000)
-		if len(choice.Scalings) > decide.MaxAutoscalers {
-			t.Fatalf("%d scalings", len(choice.Scalings))
+		if len(choice.Autoscalers) > decide.MaxAutoscalers {
+			t.Fatalf("%d scalings", len(choice.Autoscalers))
 		}
-		for _, s := range choice.Scalings {
+		for _, s := range choice.Autoscalers {
 			usable := s.MaxCapacity()
 			if err := s.HPA.Validate(); err != nil || !(s.Target() > 0) || !(usable > 0) || math.IsInf(usable, 0) {
 				t.Fatalf("%+v: target %g, usable %g, %v", s, s.Target(), usable, err)

@@ -152,7 +152,7 @@ func TestModelsThatAutoscalersAskFor(t *testing.T) {
 	}
 	choice := manifest.ChooseAutoscalers(append(hpas, fromHPA(readHPA(t, external(of64)))...), llama, 0)
 	var got []string
-	for _, s := range choice.Scalings {
+	for _, s := range choice.Autoscalers {
 		got = append(got, s.Candidate)
 	}
 	if diff := cmp.Diff([]string{"holt-winters"}, got); diff != "" {

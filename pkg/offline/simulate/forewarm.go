@@ -54,7 +54,7 @@ func (p *Forewarm) deferred(at time.Time) float64 {
 // Serve is the value for the coming step.
 func (p *Forewarm) Serve(o Observation) float64 { return p.ServeAll(o)[0] }
 
-// ServeAll returns the values for the next step, of the policy and of those in Also; valid until the next call.
+// ServeAll returns the values for the next step, of the policy and of those that it was made for in addition; valid until the next call.
 func (p *Forewarm) ServeAll(o Observation) []float64 {
 	if p.forecaster == nil {
 		p.forecaster = forecaster.New(p.config, forecaster.History{

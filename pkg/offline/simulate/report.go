@@ -20,11 +20,11 @@ type Report struct {
 	Arrived, Late float64
 	// BadHours are those in which more than a tenth of the demand was late.
 	BadHours sim.BadHours
-	// Served and Unserved are what became of it; Carried waited at the start and Backlog waits at the end:
-	// Carried + Arrived = Served + Unserved + Backlog.
+	// Served and Dropped are what became of it; Carried waited at the start and Backlog waits at the end:
+	// Carried + Arrived = Served + Dropped + Backlog.
 	Served, Dropped, Carried, Backlog float64
-	// Started and Stopped replicas. Queued of those that were started found no place and waited for a node, and Waiting is how
-	// long all of them did together.
+	// Started and Stopped replicas. WaitedForNode of those that were started found no place and waited for a node; NodeWait is
+	// how long all of them did together.
 	Started, Stopped, WaitedForNode int
 	NodeWait                        time.Duration
 	// Deferrable work, and that which Missed its deadline.

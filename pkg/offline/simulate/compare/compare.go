@@ -46,7 +46,7 @@ type plan struct {
 	Config
 	history
 
-	// asWritten is the autoscaler as it is; rivals are played with the best target in hindsight, in the order of rivals().
+	// asWritten is the autoscaler as it is; sweeps are the policies with the best target in hindsight, in the order of hindsightPolicies.
 	asWritten *PolicyResult
 	sweeps    []*sweep
 	// forewarm is the result for the objective, served what it served, others the results for other objectives.

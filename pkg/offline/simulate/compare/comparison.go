@@ -85,7 +85,7 @@ type Assumptions struct {
 // LimitedDemand is the demand of which the objective limits the share.
 func (a *Assumptions) LimitedDemand() string { return a.limits("demand in bad hours", "late demand") }
 
-// LimitedWord says of a share of the demand that it is what the objective limits: "1% late".
+// LimitedWord follows a share of the demand that the objective limits: "late" in "1% late".
 func (a *Assumptions) LimitedWord() string { return objective.Goal{BadHours: a.BadHours}.Limited() }
 
 // LimitedName is LimitedWord as the head of a column.
@@ -106,7 +106,7 @@ type PolicyResult struct {
 	// the best.
 	Target    float64
 	Hindsight bool
-	// MeetsObjective is true if the share that the objective limits is within it.
+	// MeetsObjective is true if the share that the objective limits is within it, and so is the work that missed its deadline.
 	MeetsObjective bool
 	Report         simulate.Report
 	// MeanEarly and MeanLate are how long before, or after, the demand needed them replicas were ready, the mean over all that
@@ -123,8 +123,10 @@ type PolicyResult struct {
 type Point struct {
 	// Setting is a target in the metric's unit, or forewarm's objective.
 	Setting float64
-	// Late is the share of the demand that was late (in a frontier by bad hours, that arrived in bad hours); Cost the replica-hours paid for over those of the demand.
-	Late         float64
+	// Late is the share of the demand that was late or, where the objective limits bad hours, that arrived in bad hours. If more of the
+	// work that may wait missed its deadline, it is that share.
+	Late float64
+	// RelativeCost is the replica-hours paid for over those of the demand.
 	RelativeCost float64
 }
 

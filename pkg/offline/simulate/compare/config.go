@@ -60,12 +60,8 @@ type Config struct {
 	// Workers is how much is played at once; 0 for as many as the machine runs.
 	Workers int
 
-	// What only scenarios change. Replicas that are not needed sleep, if sleeps; so many in an hour are lost; so many more than
-	// the observed demand takes run, in place of a forecast; and variants serve the demand in place of the workload.
-	sleeps        bool
+	// interruptions is how often a ready replica is lost in an hour. Only scenarios have them.
 	interruptions float64
-	spare         int
-	variants      []Variant
 }
 
 // withDefaults replaces zeros by defaults. At least one replica stays, because nothing here scales a workload up from

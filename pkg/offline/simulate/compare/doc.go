@@ -6,6 +6,9 @@
 //	    ──> the autoscaler as written, and with the best target in hindsight (target.go)
 //	    ──> cost against lateness as the target or the objective moves (target.go)
 //	    ──> the verdict (verdict.go)
+//	    ──> what else was asked: scenarios (scenarios.go, variants.go), a warm pool (pool.go)
+//
+// Work is split into jobs (jobs.go). The benches play every setting (study.go).
 //
 // A warm pool is planned at every refresh by package [warmpool], from what Forewarm's forecaster knew at that time
 // (pool_planned.go). While the pool covers its members, Forewarm looks ahead only by the lead time of a pod.

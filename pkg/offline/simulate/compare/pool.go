@@ -48,7 +48,7 @@ type PoolResult struct {
 
 // Trial is the result of one way to hold capacity.
 type Trial struct {
-	// Policy that scales, one of the names above, with a Target in the metric's unit.
+	// Policy that scales, such as Forewarm, with a Target in the metric's unit.
 	Policy string
 	Target float64
 	Holding

@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"math"
 	stdsync "sync"
 
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
@@ -40,45 +39,42 @@ func (p *plan) poolJobs(far func() (*servedRecorder, error)) []job {
 	n := p.pool.members.Count
 	return []job{
 		{WarmPool, 2 * n, p.playWithoutPool},
-		{WarmPool, plannedUnits * n * len(p.budgets(0)), p.playBudgets},
+		{WarmPool, plannedUnits * n * (1 + len(p.otherBudgets(0))), p.playBudgets},
 		{WarmPool, forewarmUnits + n*len(p.Pool.fixedNumbers(fineRatio)), p.playFixedForewarm},
 		{WarmPool, n * (1 + len(p.Pool.fixedNumbers(coarseRatio))) * len(p.tunedTargets()), p.playFixedTuned},
 	}
 }
 
-// budgets are those that a pool is played with, its own first; of a pool without one they are parts of what stood idle.
-func (p *plan) budgets(idle float64) []float64 {
+// otherBudgets are those that a pool is played with in addition to its own; of a pool without one they are parts of what stood idle.
+func (p *plan) otherBudgets(idle float64) []float64 {
 	if own := p.Pool.Spec.Budget; own > 0 {
-		return []float64{own, own / 2, own * 2, 0}
+		return []float64{own / 2, own * 2, 0}
 	}
-	return []float64{0, idle / 2, idle / 4}
+	return []float64{idle / 2, idle / 4}
 }
 
 // playBudgets simulates the pool under its own and other budgets.
 func (p *plan) playBudgets(spent func(units int)) error {
-	idle := 0.0
-	enough := math.Inf(1) // The pool's own budget where it was never spent: larger ones come to the same.
-	for i := range p.budgets(0) {
-		budget := p.budgets(idle)[i]
+	own, spentAll, err := p.playBudget(p.Pool.Spec.Budget, true)
+	if err != nil {
+		return err
+	}
+	p.pool.planned = append(p.pool.planned, *own)
+	spent(plannedUnits * p.pool.members.Count)
+	idle := own.IdlePerDay() * p.GPUs
+	for _, budget := range p.otherBudgets(idle) {
 		switch {
-		case i > 0 && budget == 0 && p.Pool.Spec.Budget == 0: // Nothing stood idle.
-		case budgetLimit(budget) > enough:
-			same := p.pool.planned[0]
+		case p.Pool.Spec.Budget == 0 && idle == 0:
+		case !spentAll && budgetLimit(budget) > budgetLimit(own.Budget): // A larger one comes to the same.
+			same := *own
 			same.Budget, same.OwnBudget, same.Timeline = budget, false, nil
 			p.pool.planned = append(p.pool.planned, same)
 		default:
-			one, spentAll, err := p.playBudget(budget, i == 0)
+			one, _, err := p.playBudget(budget, false)
 			if err != nil {
 				return err
 			}
 			p.pool.planned = append(p.pool.planned, *one)
-			if i > 0 {
-				break
-			}
-			idle = one.IdlePerDay() * p.GPUs
-			if !spentAll {
-				enough = budgetLimit(budget)
-			}
 		}
 		spent(plannedUnits * p.pool.members.Count)
 	}

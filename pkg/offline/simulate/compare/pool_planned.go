@@ -114,7 +114,7 @@ func (k *plannedPool) value(step int) float64 {
 }
 
 // Policy returns the policy of a member: what Forewarm serves with the pool.
-func (k *plannedPool) Policy(member int) simulate.Policy { //nolint:ireturn // What a simulate.Part holds.
+func (k *plannedPool) Policy(member int) simulate.Policy { //nolint:ireturn // What a simulate.PolicyRun holds.
 	return &memberPolicy{pool: k, member: member}
 }
 
@@ -142,7 +142,7 @@ func (s fixedPlaces) Hold(time.Time, []sim.Placement) int { return int(s) }
 type shiftedMembers struct {
 	// Count is how many there are.
 	Count int
-	// from is where the days begin that go round, in steps: before it the one member stays as it was. round is their length,
+	// from is where the days begin that go round, in steps: before it the one member stays as it was. cycle is their length,
 	// and day that of one.
 	from, cycle, day int
 }

@@ -18,6 +18,8 @@ type Scenario struct {
 	Name string
 	// change is what is different; nil for nothing.
 	change func(*Config)
+	// play is how it is played; nil for what Forewarm serves.
+	play func(*plan) (*Outcome, error)
 }
 
 // Question is what scenarios have in common.
@@ -152,55 +154,45 @@ func (c *Config) changed(s Scenario) *Config {
 
 // playScenario plays a scenario by its configuration.
 func (p *plan) playScenario(s Scenario) (*Outcome, error) {
-	out := &Outcome{
-		Scenario: s, LeadTime: p.Lead.Median, Wait: p.Wait, Capacity: p.Capacity, GPUs: p.GPUs, GPUPrice: p.GPUPrice,
+	play := s.play
+	if play == nil {
+		play = (*plan).forewarmOutcome
 	}
-	var err error
-	switch {
-	case len(p.variants) > 0:
-		out.Report, out.Parts, err = p.playVariants()
-	case p.spare > 0:
-		out.Report, err = p.runSpare()
-	default:
-		out.Report, err = p.runForewarm()
-	}
+	out, err := play(p)
 	if err != nil {
 		return nil, err
 	}
+	out.Scenario, out.LeadTime, out.Wait, out.Capacity = s, p.Lead.Median, p.Wait, p.Capacity
+	out.GPUs, out.GPUPrice = p.GPUs, p.GPUPrice
+	if len(out.Parts) == 0 {
+		out.Dollars = out.GPUHours() * p.GPUPrice
+	}
 	out.Limited = out.Report.LimitedShare(p.BadHours)
 	out.MeetsObjective = out.Report.WorstShare(p.BadHours) <= p.Objective
-	out.Dollars = out.GPUHours() * p.GPUPrice
-	if p.sleeps {
-		out.Asleep = float64(out.Report.Peak)*out.Report.Duration.Hours() - out.Report.ReplicaHours
-	}
-	if len(p.variants) > 0 {
-		out.Dollars = 0
-		for i, part := range out.Parts {
-			out.Dollars += part.ReplicaHours * p.variants[i].Price
-		}
-	}
 	return out, nil
 }
 
-// runForewarm simulates what Forewarm serves for the objective.
-func (p *plan) runForewarm() (simulate.Report, error) {
+// forewarmOutcome is what Forewarm serves for the objective.
+func (p *plan) forewarmOutcome() (*Outcome, error) {
 	of, err := p.playForecaster(p.Objective)
 	if err != nil {
-		return simulate.Report{}, err
+		return nil, err
 	}
-	return p.run(of.values[0], p.capacityTarget())
+	report, err := p.run(of.values[0], p.capacityTarget())
+	return &Outcome{Report: report}, err
 }
 
-// runSpare simulates the observed demand and some replicas more.
-func (p *plan) runSpare() (simulate.Report, error) {
+// spareOutcome is the observed demand and some replicas more.
+func (p *plan) spareOutcome(spare int) (*Outcome, error) {
 	values, err := p.values(simulate.NewObserved())
 	if err != nil {
-		return simulate.Report{}, err
+		return nil, err
 	}
 	for i := range values {
-		values[i] += float64(p.spare) * p.Capacity
+		values[i] += float64(spare) * p.Capacity
 	}
-	return p.run(values, p.capacityTarget())
+	report, err := p.run(values, p.capacityTarget())
+	return &Outcome{Report: report}, err
 }
 
 // whatIfs are a half and a quarter of the lead time and one minute, and waits of 30 s to 5 min: those that are shorter, or longer,
@@ -224,11 +216,15 @@ func (c *Config) whatIfs() []Scenario {
 				c.Node = &node
 			}
 		}
-		out = append(out, Scenario{question, "lead time " + c.changed(Scenario{change: change}).leadTimeText(), change})
+		out = append(out, Scenario{
+			Question: question, Name: "lead time " + c.changed(Scenario{change: change}).leadTimeText(), change: change,
+		})
 	}
 	for _, wait := range []time.Duration{30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute} {
 		if wait > c.Wait {
-			out = append(out, Scenario{question, "wait " + wait.String(), func(c *Config) { c.Wait = wait }})
+			out = append(out, Scenario{
+				Question: question, Name: "wait " + wait.String(), change: func(c *Config) { c.Wait = wait },
+			})
 		}
 	}
 	return out
@@ -257,7 +253,7 @@ func (s Shape) scenario() Scenario {
 				"assumed to have the same lead time and the same limits of replicas.",
 		},
 	}
-	return Scenario{question, s.Name, func(c *Config) {
+	return Scenario{Question: question, Name: s.Name, change: func(c *Config) {
 		c.Capacity, c.GPUs = cmp.Or(s.Capacity, c.Capacity), cmp.Or(s.GPUs, c.GPUs)
 		c.GPUPrice = cmp.Or(s.Price, c.GPUPrice)
 	}}
@@ -288,15 +284,23 @@ func (w Wake) scenarios() []Scenario {
 				"its GPU for itself costs all of it, several on one GPU share it.",
 		},
 	}
-	wakes := func(spare int) func(*Config) {
-		return func(c *Config) {
-			c.Lead, c.Node, c.sleeps, c.spare = LeadTime{Median: w.Time}, nil, true, spare
+	add := func(name string, play func(*plan) (*Outcome, error)) Scenario {
+		return Scenario{
+			Question: question, Name: name + ", wakes in " + w.Time.String(),
+			change: func(c *Config) { c.Lead, c.Node = LeadTime{Median: w.Time}, nil },
+			play: func(p *plan) (*Outcome, error) {
+				out, err := play(p)
+				if err == nil {
+					out.Asleep = float64(out.Report.Peak)*out.Report.Duration.Hours() - out.Report.ReplicaHours
+				}
+				return out, err
+			},
 		}
 	}
-	out := []Scenario{{question, "forewarm, wakes in " + w.Time.String(), wakes(0)}}
+	out := []Scenario{add(Forewarm, (*plan).forewarmOutcome)}
 	if w.Spare > 0 {
-		name := fmt.Sprintf("the demand and %d awake, wakes in %s", w.Spare, w.Time)
-		out = append(out, Scenario{question, name, wakes(w.Spare)})
+		out = append(out, add(fmt.Sprintf("the demand and %d awake", w.Spare),
+			func(p *plan) (*Outcome, error) { return p.spareOutcome(w.Spare) }))
 	}
 	return out
 }

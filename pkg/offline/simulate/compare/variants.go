@@ -46,9 +46,12 @@ func variantScenarios(all []Variant) []Scenario {
 	for i := range all {
 		names[i] = all[i].Name
 	}
-	out := []Scenario{{question, strings.Join(names, " and "), func(c *Config) { c.Node, c.variants = nil, all }}}
+	out := []Scenario{{
+		Question: question, Name: strings.Join(names, " and "), change: func(c *Config) { c.Node = nil },
+		play: func(p *plan) (*Outcome, error) { return p.variantsOutcome(all) },
+	}}
 	for _, v := range all[1:] {
-		out = append(out, Scenario{question, v.Name + " alone", func(c *Config) {
+		out = append(out, Scenario{Question: question, Name: v.Name + " alone", change: func(c *Config) {
 			c.Node, c.GPUPrice, c.interruptions = nil, v.Price/c.GPUs, v.Interruptions
 			c.Lead, c.Capacity, c.HPA = c.variantLead(&v), v.Capacity, c.variantHPA(&v)
 		}})
@@ -124,13 +127,13 @@ func (c *Config) variantSpec(v *Variant) sim.Spec {
 	}
 }
 
-// playVariants plays the demand shared out among the variants.
-func (p *plan) playVariants() (simulate.Report, []Part, error) {
+// variantsOutcome plays the demand shared out among the variants.
+func (p *plan) variantsOutcome(all []Variant) (*Outcome, error) {
 	var shared []variant.Variant
-	f := simulate.Fleet{Demand: p.demand, WarmUp: stepsOf(p.warmUp), Initial: make([]float64, len(p.variants))}
+	f := simulate.Fleet{Demand: p.demand, WarmUp: stepsOf(p.warmUp), Initial: make([]float64, len(all))}
 	f.Initial[0] = p.demand.Values[0]
-	for i := range p.variants {
-		v := &p.variants[i]
+	for i := range all {
+		v := &all[i]
 		shared = append(shared, variant.Variant{
 			Name: v.Name, HPA: p.variantHPA(v), Price: v.Price, Lead: p.variantLead(v).planned(), Sleeps: v.Min == 0,
 		})
@@ -140,14 +143,16 @@ func (p *plan) playVariants() (simulate.Report, []Part, error) {
 	c.HPA = variant.Whole(shared)
 	served, err := p.with(c).playForecaster(p.Objective)
 	if err != nil {
-		return simulate.Report{}, nil, err
+		return nil, err
 	}
 	planner, err := variant.NewPlanner(shared, p.demand.Start, Step)
 	if err != nil {
-		return simulate.Report{}, nil, err
+		return nil, err
 	}
 	values := make([]float64, len(shared))
-	report, each, err := f.Run(func(step int) []float64 {
+	out := &Outcome{}
+	var each []simulate.Report
+	out.Report, each, err = f.Run(func(step int) []float64 {
 		value := served.values[0][step]
 		switch {
 		case step%int(Step/sync) != 0:
@@ -162,9 +167,9 @@ func (p *plan) playVariants() (simulate.Report, []Part, error) {
 		}
 		return values
 	})
-	var parts []Part
 	for i := range each {
-		parts = append(parts, Part{p.variants[i].Name, each[i].ReplicaHours})
+		out.Parts = append(out.Parts, Part{all[i].Name, each[i].ReplicaHours})
+		out.Dollars += each[i].ReplicaHours * all[i].Price
 	}
-	return report, parts, errors.Join(err, p.interrupted())
+	return out, errors.Join(err, p.interrupted())
 }

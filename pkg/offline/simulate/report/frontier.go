@@ -47,7 +47,7 @@ func newFrontierAxes(c *compare.Comparison) (frontierAxes, bool) {
 
 // pointOf is where a policy itself is.
 func pointOf(c *compare.Comparison, p *compare.PolicyResult) compare.Point {
-	return compare.Point{Late: p.Report.LimitedShare(c.Assumptions.BadHours), RelativeCost: p.Report.RelativeCost()}
+	return compare.Point{Late: p.Report.WorstShare(c.Assumptions.BadHours), RelativeCost: p.Report.RelativeCost()}
 }
 
 // include widens the plane.
