@@ -1,8 +1,6 @@
 package refresh
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"time"
 
@@ -10,7 +8,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/forecaster"
-	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
@@ -138,160 +135,10 @@ func (r *result) serveFallback(e *snapshot.ForecastState) {
 	}
 }
 
-// conditions describe the state of the Forecast. A condition without a reason is not present.
-func (r *result) conditions(e *snapshot.ForecastState, t Job, now time.Time) []snapshot.Condition {
-	out := []snapshot.Condition{r.readyCondition(e, t, now), r.sourceCondition(e, t, now)}
-	for _, c := range []snapshot.Condition{
-		r.scaledToZeroCondition(e, t), r.dataCondition(), r.signalCondition(t), eventsCondition(e),
-		r.saturatedCondition(), r.deferrableCondition(e.Objective, t),
-	} {
-		if c.Reason != "" {
-			out = append(out, c)
-		}
-	}
-	if report := e.Objective; report != nil {
-		out = append(out, snapshot.Condition{
-			Type: snapshot.ConditionObjective, True: report.Verdict == objective.Met,
-			Reason: string(report.Verdict), Message: report.Message(),
-		})
-	}
-	if t.Uncalibrated != "" {
-		out = append(out, snapshot.Condition{
-			Type: snapshot.ConditionUncalibrated, True: true, Reason: reasonTargetUnknown, Message: t.Uncalibrated,
-		})
-	}
-	return out
-}
-
-func (r *result) readyCondition(e *snapshot.ForecastState, t Job, now time.Time) snapshot.Condition {
-	c := snapshot.Condition{Type: snapshot.ConditionReady, Reason: string(e.State)}
-	age := r.dataAge(e, now).Round(time.Second)
-	switch e.State {
-	case snapshot.Ready:
-		c.True, c.Message = true, e.ModelReason()
-	case snapshot.Warming:
-		c.True, c.Message = true, r.warmingMessage(e)
-	case snapshot.FallingBack:
-		c.Message = fmt.Sprintf("%s: %s", r.newestSample(age), e.ModelReason())
-	case snapshot.Stale:
-		c.Message = fmt.Sprintf("%s, the limit is %s: nothing is served and the HPA keeps its replicas",
-			r.newestSample(age), t.StaleAfter)
-		switch {
-		case r.lacksSeries():
-			c.Message = r.cause + "; " + c.Message
-		case !r.endsInDropped():
-			c.Message += "; check the source"
-		}
-	case snapshot.Pending, snapshot.Invalid:
-		c.Message = r.pendingMessage()
-	}
-	return c
-}
-
-// lacksSeries reports whether the source answers, has no samples, and it is known why.
-func (r *result) lacksSeries() bool {
-	return r.cause != "" && (r.err == nil || errors.Is(r.err, series.ErrNoSeries))
-}
-
-// endsInDropped reports whether the source answers, and its newest samples cannot be demand.
-func (r *result) endsInDropped() bool { return r.err == nil && r.newestDropped.Any() }
-
-// newestSample says how old the newest sample is that can be demand, and first of all which ones after it cannot.
-func (r *result) newestSample(age time.Duration) string {
-	if r.endsInDropped() {
-		return fmt.Sprintf("%s; the newest sample that can be demand is %s old", r.newestDropped.Newest(), age)
-	}
-	return fmt.Sprintf("the newest sample is %s old", age)
-}
-
-func (r *result) pendingMessage() string {
-	switch {
-	case r.shape == demand.Counter:
-		return counterMessage
-	case r.lacksSeries():
-		return r.cause
-	case r.err != nil:
-		return r.err.Error()
-	case r.newestDropped.Any():
-		return r.newestDropped.Newest() + "; the query has no other samples"
-	case r.stored:
-		return "the query has no sample that can be demand, a number from 0 to 1e15: check the query"
-	}
-	return "the history is being read"
-}
-
-func (r *result) sourceCondition(e *snapshot.ForecastState, t Job, now time.Time) snapshot.Condition {
-	c := snapshot.Condition{
-		Type: snapshot.ConditionSource, True: true, Reason: snapshot.ReasonAnswering,
-		Message: "the newest query was answered",
-	}
-	if name := t.Source.Name; name != "" {
-		c.Message += " by source " + name
-	}
-	if r.clusters > 1 {
-		c.Message += fmt.Sprintf("; pods of this namespace are in %.0f clusters, and add up: if the store has "+
-			"several clusters, the operator sets --cluster", r.clusters)
-	}
-	c.Message += r.doubts.deletedText()
-	switch {
-	case r.err != nil && r.lacksSeries():
-		c.True, c.Reason, c.Message = false, reasonOf(r.err), r.cause
-	case r.err != nil:
-		c.True, c.Reason, c.Message = false, reasonOf(r.err), r.err.Error()
-	case e.SampleTime.Sub(now) > t.Step:
-		c.True, c.Reason = false, snapshot.ReasonClockBehind
-		c.Message = fmt.Sprintf("the newest sample is %s ahead of this machine's clock: set the clock; "+
-			"nothing new is fetched until it has caught up", e.SampleTime.Sub(now).Round(time.Second))
-	case !r.stored:
-		c.True, c.Reason, c.Message = false, snapshot.ReasonPending, "no query has been answered yet"
-	}
-	return c
-}
-
-// reasonOf is an error as the reason of a condition.
-func reasonOf(err error) string {
-	for _, known := range []struct {
-		err    error
-		reason string
-	}{
-		{series.ErrNoSeries, snapshot.ReasonNoSeries},
-		{series.ErrSeveralSeries, snapshot.ReasonSeveralSeries},
-		{series.ErrQuery, snapshot.ReasonQueryRefused},
-		{series.ErrTooLarge, snapshot.ReasonAnswerTooLarge},
-		{series.ErrUnavailable, snapshot.ReasonUnavailable},
-	} {
-		if errors.Is(err, known.err) {
-			return known.reason
-		}
-	}
-	return snapshot.ReasonQueryFailed
-}
-
 // invalidEntry is the entry of an object with errors.
 func invalidEntry(t Job) *snapshot.ForecastState {
 	e := entryOf(t)
 	e.State, e.Alias = snapshot.Invalid, t.Alias
 	e.Conditions = []snapshot.Condition{{Type: snapshot.ConditionReady, Reason: string(e.State), Message: t.Invalid}}
 	return e
-}
-
-// warmingMessage reports until when a new Forecast gains nothing: one season of history must exist before its next hour
-// is known, and gaps delay that.
-//
-// Example: 7 h of a season of 24 h, the newest sample at 12:00: 05:00 of the next day at the earliest.
-func (r *result) warmingMessage(e *snapshot.ForecastState) string {
-	switch {
-	case r.partial && r.wholeErr != nil:
-		return fmt.Sprintf("the newest %s of history serves, because the whole could not be read yet: %s",
-			humanize.Span(partialHistory), r.wholeErr)
-	case r.partial:
-		return "the newest " + humanize.Span(partialHistory) + " of history serves while the whole is being read"
-	case r.span >= r.season:
-		return fmt.Sprintf("%s of history, but no model has a score yet: without one the forecast gains nothing "+
-			"over the observed demand; %s", humanize.Span(r.span.Round(time.Minute)), e.ModelReason())
-	}
-	until := e.SampleTime.Add(r.season - r.span).Round(time.Minute).UTC().Format("2006-01-02 15:04 UTC")
-	const words = "%s of history: the forecast gains nothing over the observed demand before one season (%s), %s at the earliest; %s"
-	return fmt.Sprintf(words, humanize.Span(r.span.Round(time.Minute)), humanize.Span(r.season.Round(time.Minute)),
-		until, e.ModelReason())
 }

@@ -3,13 +3,10 @@ package refresh
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
-	"math"
 	"runtime"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -153,200 +150,49 @@ func (l *Loop) fetchReady(ctx context.Context, t *Job, q Query) forecast.Series 
 	return ready
 }
 
-const (
-	// The newest samples are read again for at least minOverlap and at most maxOverlap. Older changes are seen when the history
-	// is read again, at an anchor.
-	minOverlap, maxOverlap = 5 * time.Minute, time.Hour
-	// exploration is how often samples are read again for the whole maxOverlap.
-	exploration = 10 * time.Minute
-	// overlapHalfLife is the time in which the overlap falls by half while nothing changes.
-	overlapHalfLife = 30 * time.Minute
-)
+// slots bounds the queries in flight, for each source and for each namespace. A source that hangs, and the namespaces that
+// read from it, take no slots from the others.
+type slots struct {
+	perSource, perNamespace int
 
-// lateness is how old the samples of a source were when they changed: remote writes and recording rules come late, those of one
-// shard later than those of another. What it knows decides what is read again. Which samples are incomplete depends on the newest
-// two reads alone, so that all adapter replicas agree soon.
-type lateness struct {
-	step time.Duration
-	// overlap is how far back samples are read again: twice the age at which one changed, and less and less from then on. A
-	// replica that has just started knows nothing, and begins with the most.
-	overlap time.Duration
-	// grew is the age of the oldest sample that was larger at the newest read, and at the one before; 0 if none was.
-	grew [2]time.Duration
-	// changed: a sample has changed since the last anchor.
-	changed bool
+	mu *sync.Mutex
+	// taken has a channel for each source and each namespace.
+	taken map[slotKey]chan struct{}
 }
 
-func newLateness(step time.Duration) lateness {
-	return lateness{step: step, overlap: maxOverlapOf(step)}
+// slotKey is a source, or a namespace.
+type slotKey struct{ source, namespace string }
+
+func newSlots(perSource, perNamespace int) slots {
+	return slots{
+		perSource: perSource, perNamespace: perNamespace,
+		mu: new(sync.Mutex), taken: make(map[slotKey]chan struct{}),
+	}
 }
 
-// maxOverlapOf is the longest overlap for a step.
-func maxOverlapOf(step time.Duration) time.Duration { return max(maxOverlap, 4*step) }
-
-// overlapAt is how far back samples are read again when the newest step is read.
-func (l *lateness) overlapAt(newest time.Time) time.Duration {
-	if newest.UnixNano()%int64(exploration) < int64(l.step) {
-		return maxOverlapOf(l.step)
-	}
-	return l.overlap
-}
-
-// read records the oldest step that changed at a read, and the oldest one whose sample was larger; zero where there is none.
-func (l *lateness) read(changed, grown, newest time.Time) {
-	l.overlap = time.Duration(float64(l.overlap) * math.Exp2(-float64(l.step)/float64(overlapHalfLife)))
-	l.grew = [2]time.Duration{0, l.grew[0]}
-	most := maxOverlapOf(l.step)
-	if !changed.IsZero() {
-		l.changed = true
-		l.overlap = max(l.overlap, 2*newest.Sub(changed))
-	}
-	if age := newest.Sub(grown); !grown.IsZero() && age <= most {
-		l.grew[0] = age
-	}
-	l.overlap = min(max(l.overlap, minOverlap, 2*l.step), most)
-}
-
-// incompleteFor is the age from which on samples are complete; 0 if all are.
-func (l *lateness) incompleteFor() time.Duration { return max(l.grew[0], l.grew[1]) }
-
-// spender is whose replica time is counted: a policy's, on a variant or on the only workload, by its name.
-type spender struct{ policy, variant string }
-
-// countHours adds the hours that have ended to the counters, and reports whether there are any. Those before the first result are history.
-func (w *worker) countHours() bool {
-	calibrator := w.forecaster.Calibrator()
-	if calibrator == nil || calibrator.HourEnded().IsZero() {
-		return false
-	}
-	if w.counted.IsZero() {
-		w.counted = calibrator.HourEnded()
-	}
-	took := calibrator.SpentSince(w.counted)
-	if w.spent != nil && took.Hours == 0 {
-		return false
-	}
-	w.counted = w.counted.Add(time.Duration(took.Hours) * time.Hour)
-	if w.spent == nil {
-		w.spent = map[spender]float64{}
-	}
-	first := w.workloadName()
-	for policy, hours := range map[string]float64{
-		snapshot.PolicyServed: took.Served, snapshot.PolicyObserved: took.Observed, snapshot.PolicyBefore: took.Before,
-		snapshot.PolicyHindsight: took.Hindsight,
-	} {
-		if policy == snapshot.PolicyServed && len(w.job.Variants) > 0 {
-			continue
+// acquire waits for a slot of the namespace, then for one of the source. In this order a namespace that has reached its
+// own bound takes no slot from the others.
+func (s slots) acquire(ctx context.Context, namespace, source string) (release func(), err error) {
+	own := s.of(slotKey{namespace: namespace}, s.perNamespace)
+	all := s.of(slotKey{source: source}, s.perSource)
+	for _, slot := range []chan struct{}{own, all} {
+		select {
+		case slot <- struct{}{}:
+		case <-ctx.Done():
+			if slot == all {
+				<-own
+			}
+			return nil, ctx.Err()
 		}
-		w.spent[spender{policy, first}] += hours
 	}
-	for i, hours := range w.forecaster.PaidByPart(took.Hours) {
-		w.spent[spender{snapshot.PolicyServed, w.job.Variants[i].Name}] += hours
-	}
-	return true
+	return func() { <-all; <-own }, nil
 }
 
-// workloadName is that of the Forecast's target, which is also that of its first variant.
-func (w *worker) workloadName() string {
-	_, name, _ := strings.Cut(w.job.Workload, "/")
-	return name
-}
-
-// spending is what has been counted, with the hours that have ended by now, in a fixed order. It is made again when there are any, and
-// for a worker that has taken it over, whose prices may be others.
-func (w *worker) spending() []snapshot.Spent {
-	if !w.countHours() && w.spentNow != nil {
-		return w.spentNow
+func (s slots) of(key slotKey, size int) chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.taken[key] == nil {
+		s.taken[key] = make(chan struct{}, size)
 	}
-	prices := map[string]float64{w.workloadName(): w.job.Price}
-	for i := range w.job.Variants {
-		prices[w.job.Variants[i].Name] = w.job.Variants[i].Price
-	}
-	var out []snapshot.Spent
-	for of, hours := range w.spent {
-		out = append(out, snapshot.Spent{
-			Policy: of.policy, Variant: of.variant, ReplicaHours: hours, Price: prices[of.variant],
-		})
-	}
-	slices.SortFunc(out, func(a, b snapshot.Spent) int {
-		return cmp.Or(cmp.Compare(a.Policy, b.Policy), cmp.Compare(a.Variant, b.Variant))
-	})
-	w.spentNow = out
-	return out
-}
-
-// flags store for the newest steps of a series whether it was above 0, one bit each. A gap is not above 0.
-type flags struct {
-	step time.Duration
-	// bits of the steps since the epoch, modulo the number of bits.
-	bits []uint64
-	end  int64
-}
-
-// newFlags returns flags of at least so many steps.
-func newFlags(step time.Duration, size int) *flags {
-	return &flags{step: step, bits: make([]uint64, (size+63)/64)}
-}
-
-// newestEnd returns the time after the newest step; zero before the first block.
-func (f *flags) newestEnd() time.Time {
-	if f.end == 0 {
-		return time.Time{}
-	}
-	return time.Unix(0, f.end*int64(f.step)).UTC()
-}
-
-// at reports whether the series was above 0 at a step; false where the step is not stored.
-func (f *flags) at(t time.Time) bool {
-	i := t.UnixNano() / int64(f.step)
-	if i >= f.end || i < f.end-f.size() {
-		return false
-	}
-	word, bit := f.place(i)
-	return *word&bit != 0
-}
-
-// add adds the values that follow, and replaces those that are stored, as far as they are known now; steps before the block
-// are not above 0. It returns the oldest step that at would have answered differently before; zero if there is none. A block on
-// another grid is refused with forecast.ErrParameter.
-func (f *flags) add(block forecast.Series) (changed time.Time, err error) {
-	if block.Step != f.step || block.Start.UnixNano()%int64(f.step) != 0 {
-		return changed, fmt.Errorf("a block at %s with step %s on a grid of %s: %w",
-			block.Start, block.Step, f.step, forecast.ErrParameter)
-	}
-	first := block.Start.UnixNano() / int64(f.step)
-	f.end = max(f.end, first-f.size())
-	for ; f.end < first; f.end++ {
-		f.set(f.end, false)
-	}
-	for i, v := range block.Values {
-		at, on := block.TimeAt(i), v > 0
-		step := first + int64(i)
-		stored := step < f.end
-		if step < f.end-f.size() || stored && math.IsNaN(v) {
-			continue
-		}
-		if changed.IsZero() && on != f.at(at) {
-			changed = at
-		}
-		f.set(step, on)
-		f.end = max(f.end, step+1)
-	}
-	return changed, nil
-}
-
-func (f *flags) set(step int64, on bool) {
-	word, bit := f.place(step)
-	*word &^= bit
-	if on {
-		*word |= bit
-	}
-}
-
-func (f *flags) size() int64 { return 64 * int64(len(f.bits)) }
-
-// place returns the position of a step's bit.
-func (f *flags) place(step int64) (word *uint64, bit uint64) {
-	i := step % f.size()
-	return &f.bits[i/64], 1 << (i % 64)
+	return s.taken[key]
 }

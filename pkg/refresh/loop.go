@@ -401,3 +401,14 @@ func applyPause(e *snapshot.ForecastState, p decide.Pause) {
 	e.Decision = p.Apply(e.Decision, series.MaxKnown(e.Observed, held))
 	e.Settings.Mode = decide.Shadow // So the comparison says what Forewarm would have come to.
 }
+
+// shareOut shares the value of an entry out among its variants.
+func shareOut(e *snapshot.ForecastState, t *Job) {
+	if !e.State.Serves() || e.Plan == nil {
+		return
+	}
+	e.Parts = e.Plan.Share(e.Decision.Value)
+	if c := variantsCondition(e, t); c.Reason != "" {
+		e.Conditions = append(e.Conditions, c)
+	}
+}

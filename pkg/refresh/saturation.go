@@ -50,37 +50,6 @@ func (r *result) saturatedCondition() snapshot.Condition {
 	return c
 }
 
-// dataCondition is present while samples do not count as observed.
-func (r *result) dataCondition() snapshot.Condition {
-	c := snapshot.Condition{Type: snapshot.ConditionData}
-	switch {
-	case r.newestDropped.Any():
-		c.Reason, c.Message = snapshot.ReasonSamplesDropped, r.newestDropped.Newest()
-	case r.dropped.Any():
-		c.Reason, c.Message = snapshot.ReasonSamplesDropped, r.dropped.String()
-	case r.suspect != "":
-		c.Reason, c.Message = snapshot.ReasonSuspect, r.suspect
-	case r.isClassified && r.classified.Cause == demand.Incomplete:
-		c.Reason = snapshot.ReasonIncomplete
-		c.Message = fmt.Sprintf("since %s samples are below those before, and the source still adds to samples of "+
-			"this age: what was observed before counts until they are complete; if the source always lags, set "+
-			"signal.delay", formatTime(r.classified.From))
-	case r.isClassified && r.classified.Cause == demand.Outage:
-		c.Reason = snapshot.ReasonOutageSuspected
-		c.Message = fmt.Sprintf("since %s the demand is suddenly near 0, which looks like an outage: the demand "+
-			"before it counts for %s, then half as much every %s; check the workload, its scrape and the query; "+
-			"if the demand is gone, nothing needs to be done", formatTime(r.classified.From),
-			humanize.Span(demand.OutageHold), humanize.Span(demand.OutageHalfLife))
-	case r.suddenLow != "":
-		c.Reason, c.Message = snapshot.ReasonSuddenLow, r.suddenLow
-	case r.unit != nil:
-		c.Reason, c.Message = snapshot.ReasonUnitChanged, unitMessage(r.unit)
-	}
-	return c
-}
-
-func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
-
 // sinceWork asks for what is new of the work that may wait.
 func (w *worker) sinceWork(q Query, _ moment) Query {
 	from := time.Time{}
@@ -264,53 +233,72 @@ func (r *result) measuredDoubt(t Job) (reason, message string) {
 	return "", ""
 }
 
-// unitSaid is how long the condition of a changed unit stays.
-const unitSaid = 24 * time.Hour
+const (
+	// targetRatio: a target is doubtful if what a replica sustains differs from it by this factor in each of targetIntervals judged
+	// intervals. Smaller differences are for `forewarm capacity`: the load of replicas varies, and a signal may count what waits.
+	targetRatio     = 3
+	targetIntervals = 6
+)
 
-// units are the changes of the demand's unit in the history. What was read before one counts in the new unit.
-type units struct {
-	changes []demand.UnitChange
-	// start is the start of the history that was searched, searched its end.
-	start, searched time.Time
+// load is what a ready replica carries, beside the autoscaler's target. An interval tells something if replicas were saturated in all
+// of it, or in none of it and carried more than a third of the target: idle replicas tell nothing.
+type load struct {
+	// high and low count the intervals in a row that say that the target is too high or too low.
+	high, low int
+	// carried and target are those of the newest interval that told something.
+	carried, target float64
 }
 
-// unitTail is how much of the history shows that there is no change at its end.
-const unitTail = 3 * time.Hour
-
-// findUnitChanges searches the history up to an end, and reports whether other changes are known than before. It depends on the history
-// since the anchor alone, so all replicas find the same at the same time. Changed is the oldest sample that has changed; zero for none.
-func (w *worker) findUnitChanges(end, changed time.Time) bool {
-	u, block := &w.units, demand.UnitBlock(w.job.Step)
-	start, tail := align(w.anchorAt(end).Add(-w.job.History), w.job.Step), end.Add(-unitTail)
-	again := !changed.IsZero()
-	all := !start.Equal(u.start) || again && (len(u.changes) > 0 || changed.Before(tail.Add(unitTail/2)))
-	if !all && !again && !align(end, block).After(align(u.searched, block)) {
-		return false
+// judge judges an interval by its mean demand per ready replica and the share of its steps that were saturated.
+func (l *load) judge(carried, target, saturated float64) {
+	switch {
+	case saturated == 1 && carried*targetRatio < target:
+		l.high, l.low = l.high+1, 0
+	case saturated == 0 && carried > target*targetRatio:
+		l.high, l.low = 0, l.low+1
+	case saturated == 1, saturated == 0 && carried*targetRatio >= target:
+		l.high, l.low = 0, 0
+	default:
+		return
 	}
-	u.start, u.searched = start, end
-	if !all && !demand.MayChangeUnit(w.demand(tail, end)) {
-		return false
-	}
-	before := u.changes
-	u.changes = demand.UnitChanges(w.demand(start, end), w.seasons[0], w.anchorAt(end))
-	return !slices.Equal(before, u.changes)
+	l.carried, l.target = carried, target
 }
 
-// newest is the newest change of the unit at an end; nil where none is new.
-func (u *units) newest(end time.Time) *demand.UnitChange {
-	if n := len(u.changes); n > 0 && end.Sub(u.changes[n-1].To) < unitSaid {
-		return &u.changes[n-1]
+// judgeLoad judges the load of the newest interval, where replicas and saturation are known.
+func (w *worker) judgeLoad(end time.Time) {
+	ready := w.ready
+	w.ready = 0 // It is counted again each time.
+	if !(ready > 0) || w.saturation == nil || len(w.job.Autoscalers) != 1 {
+		return
 	}
-	return nil
+	read := w.store.Range(end.Add(-judgeInterval), end)
+	sum, known, saturated := 0.0, 0.0, 0.0
+	for i, v := range read.Values {
+		if math.IsNaN(v) {
+			continue
+		}
+		sum, known = sum+v, known+1
+		if w.saturation.at(read.TimeAt(i)) {
+			saturated++
+		}
+	}
+	if known > 0 {
+		w.result.load.judge(sum/known/ready, w.job.Autoscalers[0].Target(), saturated/known)
+	}
 }
 
-// unitMessage says that the unit has changed.
-func unitMessage(c *demand.UnitChange) string {
-	times := fmt.Sprintf("%.6g times", c.Factor)
-	if c.Factor < 1 {
-		times = fmt.Sprintf("1/%.6g of", 1/c.Factor)
+// doubt is why the target is doubtful; empty if it is not.
+func (l *load) doubt() (reason, message string) {
+	switch {
+	case l.high >= targetIntervals:
+		return reasonTargetTooHigh, fmt.Sprintf("for %s replicas were saturated at a demand of %.4g each, and the "+
+			"autoscaler's target is %.4g: forewarm capacity estimates what a replica sustains; or the query has another "+
+			"unit, or the demand of one replica and not the total",
+			humanize.Span(targetIntervals*judgeInterval), l.carried, l.target)
+	case l.low >= targetIntervals:
+		return reasonTargetTooLow, fmt.Sprintf("for %s replicas carried a demand of %.4g each and were not saturated, "+
+			"and the autoscaler's target is %.4g: forewarm capacity estimates what a replica sustains; or the query has "+
+			"another unit", humanize.Span(targetIntervals*judgeInterval), l.carried, l.target)
 	}
-	return fmt.Sprintf("since %s the demand is %s what it was, at once, with the same shape: its unit has probably "+
-		"changed at the exporter or in a recording rule; the history before counts in the new unit, and the value is "+
-		"in the new unit, so check that the autoscaler's target is, too", formatTime(c.To), times)
+	return "", ""
 }

@@ -123,7 +123,8 @@ func TestTheSamplesCount(t *testing.T) {
 			continue
 		}
 		choice := manifest.ChooseAutoscalers(references, llama, 0)
-		if len(choice.Autoscalers) != 1 || choice.Autoscalers[0].Target() != 64 || choice.Autoscalers[0].HPA.Max != 20 ||
+		if len(choice.Autoscalers) != 1 || choice.Autoscalers[0].Target() != 64 ||
+			choice.Autoscalers[0].HPA.Max != 20 ||
 			choice.Autoscalers[0].HPA.Behavior.Down.Stabilization != 0*time.Second {
 			t.Errorf("%s: %+v", name, choice)
 		}
