@@ -23,7 +23,7 @@ func (p *plan) run(values []float64, target int64) (simulate.Report, error) {
 // play simulates values under a target in milli-units, with all figures of a policy.
 func (p *plan) play(name string, values []float64, target int64) (*PolicyResult, error) {
 	warm, seen := stepsOf(p.warmUp), 0
-	course, starts := newTimeline(p.demand.Len()-warm), startTimes{}
+	course, starts := newTimeline(p.demand.Len()-warm), startTimes{max: min(int(p.HPA.Max), maxLevels)}
 	c := p.config(target)
 	c.Record = func(m sim.StepResult) {
 		// The replicas of the warm-up are there when the count begins.
@@ -89,6 +89,8 @@ func stepsOf(d time.Duration) int { return int((d + sync - 1) / sync) }
 // that. A replica that nothing ever needed was started for no rise, and one that was only asked for when the demand had
 // gone again does not count.
 type startTimes struct {
+	// max is the highest level that can be ready. Demand may be far above it.
+	max                 int
 	needed, ready, high int
 	steps               int
 	// needs and readies are, for each level, since which step it is needed and not there, or there and not needed; 0 is
@@ -98,12 +100,16 @@ type startTimes struct {
 	count          int
 }
 
+// maxLevels bounds the memory: higher levels do not count.
+const maxLevels = 100_000
+
 // step takes in a moment. Before it is counted only the levels are followed.
 func (s *startTimes) step(m *sim.StepResult, counted bool) {
 	s.steps++
 	// Rounding errors do not make a whole number one replica more.
-	needed := int(math.Ceil(m.Arrived/sync.Hours() - 1e-9))
-	high := max(needed, m.Ready, m.Replicas)
+	needed := int(min(math.Ceil(m.Arrived/sync.Hours()-1e-9), float64(s.max)))
+	ready := min(m.Ready, s.max)
+	high := max(needed, ready, min(m.Replicas, s.max))
 	for len(s.needs) < high {
 		s.needs, s.readies = append(s.needs, 0), append(s.readies, 0)
 	}
@@ -120,20 +126,20 @@ func (s *startTimes) step(m *sim.StepResult, counted bool) {
 			*since = s.steps
 		}
 	}
-	for n := s.ready; n < m.Ready; n++ {
+	for n := s.ready; n < ready; n++ {
 		begin(&s.readies[n], &s.needs[n], needed > n, &s.late)
 	}
-	for n := m.Ready; n < s.ready; n++ {
+	for n := ready; n < s.ready; n++ {
 		s.readies[n] = 0
 	}
 	for n := s.needed; n < needed; n++ {
-		begin(&s.needs[n], &s.readies[n], m.Ready > n, &s.early)
+		begin(&s.needs[n], &s.readies[n], ready > n, &s.early)
 	}
 	// A level that is neither needed nor starting was a burst without a start.
 	for n := high; n < s.high; n++ {
 		s.needs[n] = 0
 	}
-	s.needed, s.ready, s.high = needed, m.Ready, high
+	s.needed, s.ready, s.high = needed, ready, high
 }
 
 // means are those over all that were counted.
