@@ -3,10 +3,10 @@
 package recorded
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strings"
@@ -15,10 +15,12 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/printable"
 	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 	"github.com/forewarm/forewarm/pkg/source/trace"
 )
@@ -31,6 +33,12 @@ type History struct {
 	Source string
 	// Notes are sentences about what is not as it was recorded: values that cannot be demand, and gaps.
 	Notes []string
+
+	// Doubt is why the values cannot be a demand, and what to do; empty if they may be one.
+	Doubt string
+	// Merged rows had the time of another one. FromZero: times are no dates. Assumed: they name no zone, and UTC is assumed.
+	Merged            int
+	FromZero, Assumed bool
 }
 
 // errEmpty says that there is a series and nothing in it.
@@ -38,36 +46,60 @@ var errEmpty = errors.New("it has no values")
 
 // Trace says what to read of a trace.
 type Trace struct {
-	// Name of the file, for messages.
-	Name string
+	// Name of the file, for messages; Path to it, for commands in them.
+	Name, Path string
 	// Column is one of the value columns; empty if there is only one.
 	Column string
 	trace.Options
 }
 
-// Read reads a trace, as bytes: its columns are known before one of them is chosen.
-func (t Trace) Read(content []byte) (History, error) {
-	columns, err := trace.Columns(bytes.NewReader(content))
+// Read reads a trace.
+func (t Trace) Read(content io.Reader) (History, error) {
+	read, err := t.ReadColumn(content, t.Column)
 	if err != nil {
-		return History{}, fmt.Errorf("%s: %w", t.Name, err)
+		return History{}, fmt.Errorf("%s: %w", t.Name, named{err, t.Path})
 	}
-	column := t.Column
-	if column == "" {
-		if len(columns) > 1 {
-			return History{}, fmt.Errorf("%s has several value columns, choose one with --column: %.400s", t.Name,
-				printable.Line(strings.Join(columns, ", ")))
-		}
-		column = columns[0]
+	h := History{
+		Series:   read.Series,
+		Source:   t.Name,
+		Notes:    read.Notes,
+		Merged:   read.Merged,
+		FromZero: read.FromZero,
+		Assumed:  read.Assumed,
 	}
-	read, err := t.ReadColumn(bytes.NewReader(content), column)
-	if err != nil {
-		return History{}, fmt.Errorf("%s: %w", t.Name, err)
+	if read.Column != "" {
+		h.Source += ", column " + read.Column
 	}
-	return History{Series: read.Series, Source: t.Name + ", column " + column, Notes: read.Notes}, nil
+	return h, nil
 }
 
-// NoteGaps returns the history with a note about its gaps. The error says that it has no values.
-func NoteGaps(h History) (History, error) {
+// named is an error whose commands have the path of the file.
+type named struct {
+	error
+
+	path string
+}
+
+// Error implements error.
+func (n named) Error() string {
+	if n.path == "" {
+		return n.error.Error()
+	}
+	return strings.ReplaceAll(
+		n.error.Error(),
+		" "+trace.FileName+" ",
+		" '"+strings.ReplaceAll(n.path, "'", `'\''`)+"' ",
+	)
+}
+
+// Unwrap returns what is wrong.
+func (n named) Unwrap() error { return n.error }
+
+// Judged returns the history with a note about its gaps, and a doubt if it cannot be a demand. The error says that it has no values.
+func Judged(h History) (History, error) {
+	if demand.ShapeOf(h.Values, h.Step) == demand.Counter {
+		h.Doubt = "The values are those of a counter, which never falls, and no demand: read sum(rate(…[2m])) of it."
+	}
 	gaps := h.Len() - h.Observed()
 	switch {
 	case gaps == h.Len():
@@ -94,15 +126,62 @@ func (h History) TooShort() string {
 	return "Too short to judge: " + FormatSpan(span) + ", want a week."
 }
 
-// Describe is a sentence about what was read.
+// Describe says what was understood: "load.csv, column requests: 14 days from 2025-10-20 00:00 UTC, every minute, 20,160 values from 12
+// to 940".
 func (h History) Describe() string {
-	const minute = "2006-01-02 15:04"
-	text := fmt.Sprintf("%s: %s in steps of %s", printable.Line(h.Source), FormatSpan(time.Duration(h.Len())*h.Step),
-		FormatSpan(h.Step))
-	if h.Start.Year() == 1970 { // Times that count from 0 are no dates.
-		return text
+	text := fmt.Sprintf("%s: %s", printable.Line(h.Source), FormatSpan(time.Duration(h.Len())*h.Step))
+	switch {
+	case h.FromZero:
+		text += " counted from " + humanize.Span(h.Start.Sub(time.Unix(0, 0)))
+	case h.Start.UTC().Second() > 0:
+		text += " from " + h.Start.UTC().Format(time.DateTime) + " UTC"
+	default:
+		text += " from " + h.Start.UTC().Format("2006-01-02 15:04") + " UTC"
 	}
-	return text + fmt.Sprintf(", %s to %s UTC", h.Start.UTC().Format(minute), h.End().UTC().Format(minute))
+	if h.Assumed {
+		text += " (the times name no zone)"
+	}
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, v := range h.Values {
+		if !math.IsNaN(v) {
+			low, high = min(low, v), max(high, v)
+		}
+	}
+	text += fmt.Sprintf(", %s, %s values", every(h.Step), humanize.Count(h.Observed()))
+	if h.Observed() > 0 {
+		text += fmt.Sprintf(" from %s to %s", plain(low), plain(high))
+	}
+	if gaps := h.Len() - h.Observed(); gaps > 0 {
+		text += ", " + humanize.Plural(gaps, "gap")
+	}
+	if h.Merged > 0 {
+		text += ", " + humanize.Plural(h.Merged, "row") + " at the time of another"
+	}
+	return text
+}
+
+// plain is a number without an exponent.
+func plain(v float64) string {
+	if v >= 1e6 {
+		return humanize.Amount(v)
+	}
+	return humanize.Number(v)
+}
+
+// every is how often a step comes.
+func every(step time.Duration) string {
+	for _, unit := range []struct {
+		length time.Duration
+		name   string
+	}{{24 * time.Hour, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"}} {
+		switch {
+		case step == unit.length:
+			return "every " + unit.name
+		case step > unit.length && step%unit.length == 0:
+			return fmt.Sprintf("every %d %ss", step/unit.length, unit.name)
+		}
+	}
+	return "every " + humanize.Span(step)
 }
 
 // FormatSpan is a duration as people write it: in the largest unit of which it has two or more.
@@ -153,6 +232,9 @@ func (r *Range) Read(ctx context.Context, progress func(points int)) (History, e
 	}
 	server := prometheus.RedactedURL(r.Prometheus.URL)
 	h := History{Series: got, Source: fmt.Sprintf("%.200s at %s", r.Query, server)}
+	if promexpr.IsAverage(r.Query) {
+		h.Doubt = "The query is an average, which falls when replicas are added, and no demand: write sum in place of avg."
+	}
 	var dropped series.Dropped
 	for i, v := range h.Values {
 		h.Values[i] = series.CleanSample(v, &dropped)

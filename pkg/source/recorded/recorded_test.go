@@ -32,7 +32,7 @@ func read(ctx context.Context, url, query string, length time.Duration) (recorde
 
 func TestTrace(t *testing.T) {
 	const content = "t,a,b\n1767571200,1,9\n1767571260,,9\n1767571320,3,9\n"
-	got, err := recorded.Trace{Name: "load.csv", Column: "a"}.Read([]byte(content))
+	got, err := recorded.Trace{Name: "load.csv", Column: "a"}.Read(strings.NewReader(content))
 	want := recorded.History{
 		Series: forecast.Series{
 			Start: time.Unix(1767571200, 0).UTC(), Step: time.Minute, Values: []float64{1, math.NaN(), 3},
@@ -47,9 +47,9 @@ func TestTrace(t *testing.T) {
 		"":                                "load.csv: ",
 		"t,a\n1767571200,\n1767571260,\n": "it has no values",
 	} {
-		h, err := recorded.Trace{Name: "load.csv"}.Read([]byte(text))
+		h, err := recorded.Trace{Name: "load.csv"}.Read(strings.NewReader(text))
 		if err == nil {
-			_, err = recorded.NoteGaps(h)
+			_, err = recorded.Judged(h)
 		}
 		if err == nil || !strings.Contains(err.Error(), wanted) {
 			t.Errorf("%q: %v, want %q", text, err, wanted)
@@ -112,7 +112,7 @@ func TestPrometheus(t *testing.T) {
 	if last := got.Values[2879]; last != 2875 {
 		t.Errorf("the last value is %v, want 2875", last)
 	}
-	got, err = recorded.NoteGaps(got)
+	got, err = recorded.Judged(got)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestPrometheus(t *testing.T) {
 	if diff := cmp.Diff(notes, got.Notes); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	about := "sum(load) at " + url + ": 2 days in steps of a minute, 2026-02-27 12:01 to 2026-03-01 12:01 UTC"
+	about := "sum(load) at " + url + ": 2 days from 2026-02-27 12:01 UTC, every minute, 2,875 values from 0 to 2875, 5 gaps"
 	if got.Describe() != about {
 		t.Errorf("%q, want %q", got.Describe(), about)
 	}

@@ -59,27 +59,44 @@ func FuzzRead(f *testing.F) {
 		"t,b\n0,1\n60,2\n", "t,b\n1970-01-01T00:00:00Z,1\n1970-01-01T00:01:00Z,\n", "\"t\",b\n0,\"\"\n1,1e300\n",
 		"t,b\n0,1\n0.001,2\n9000,3", "\ufefft,b,c\r\n0,1,2\r\n", "t,b\n0,0x1p-2\n1,1_000\n", "t,b\n\n0,1\n\n1,1", grafana,
 		"t\tb\n1700000000000\t1\n1700000060013\tNaN\n1700000119000\t1\n", `{"data":{"result":[{"values":[[0,"1"],[60.5,"NaN"],[120,2]]}]}}`,
-		`[{"values":[[0,"1"],[1]]}]`, `{"error":"x"}`, `[[`, `{`, "sep=",
+		`[{"values":[[0,"1"],[1]]}]`, `{"error":"x"}`, `[[`, `{`, "sep=", events, "t,b\n202510200000,1\n202510200001,2\n",
+		`{"metric":{},"values":[1,2],"timestamps":[1760918400000,1760918460000]}`, `{"Datapoints":[{"Timestamp":"2025-10-20","Sum":1}]}`,
+		`{"MetricDataResults":[{"Timestamps":["2025-10-20"],"Values":[1]}]}`, "{\"t\":0,\"b\":1}\n{\"t\":40,\"b\":[1,]}\n", "\xff\xfet\x00,\x00",
+		"t;b\r0;1.012\r60;2.024\r", "\x28\xb5\x2f\xfd", "t,b\nOct 20, 2025 @ 01:00 pm +0200,1\n20.10.2025 00:00,2\n",
 	} {
-		f.Add(seed, uint32(0), "")
-		f.Add(seed, uint32(60_000), "Europe/Berlin")
+		f.Add(seed, uint32(0), "", uint8(0))
+		f.Add(seed, uint32(60_000), "Europe/Berlin", uint8(1))
+		f.Add(seed, uint32(1000), "", uint8(2))
 	}
-	f.Fuzz(func(t *testing.T, text string, resample uint32, zone string) {
+	f.Fuzz(func(t *testing.T, text string, step uint32, zone string, kind uint8) {
 		where, err := time.LoadLocation(zone)
 		if err != nil {
 			t.Skip()
 		}
 		columns, err := trace.Columns(strings.NewReader(text))
-		if err != nil {
+		if err != nil || len(columns) == 0 {
 			return
 		}
-		s, err := trace.Options{Zone: where, Resample: time.Duration(resample) * time.Millisecond}.
-			ReadColumn(strings.NewReader(text), columns[0])
+		o, length := trace.Options{
+			Zone:    where,
+			Decimal: []string{"", ".", ","}[kind/4%3],
+		}, time.Duration(
+			step,
+		)*time.Millisecond
+		switch kind % 4 {
+		case 1:
+			o.Resample = length
+		case 2:
+			o.Count = length
+		case 3:
+			o.Sum, o.TimeUnit = length, "ms"
+		}
+		s, err := o.ReadColumn(strings.NewReader(text), columns[0])
 		if err != nil {
 			return
 		}
 		if s.Step < time.Millisecond || s.Len() < 2 || s.Start.Unix() < 0 ||
-			resample > 0 && s.Step.Milliseconds() != int64(resample) {
+			kind%4 > 0 && step > 0 && s.Step != length {
 			t.Fatalf("%q became a series of %d by %v from %v", text, s.Len(), s.Step, s.Start)
 		}
 		for i, v := range s.Values {

@@ -99,7 +99,7 @@ func TestReadWithOptions(t *testing.T) {
 		{`{"data":{"result":[]}}`, "the answer has 0 series", trace.Options{}},
 		{`{"data":{"result":[{"value":[0,"1"]}]}}`, "the series has no list of values", trace.Options{}},
 		{`{"status":"error","error":"parse error"}`, `the Prometheus answered with an error: "parse error"`, trace.Options{}},
-		{`{"panels":[]}`, "the answer has 0 series", trace.Options{}},
+		{`{"panels":[]}`, "want the answer of a Prometheus, VictoriaMetrics or CloudWatch", trace.Options{}},
 		{`[{"values":[[0,"1"],[60,"many"]]}]`, `sample 2, column value: value "many"`, trace.Options{}},
 		{`[{"values":[[0,"1"],7]}]`, "sample 2 is no pair", trace.Options{}},
 		{"{} =>\n1 @[0]\n", "add -o json", trace.Options{}},

@@ -1,19 +1,13 @@
 package trace
 
 import (
-	"encoding/csv"
-	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
-	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/printable"
 )
 
@@ -26,63 +20,79 @@ type sample struct {
 
 // samples are those of one column, and what was learnt of its times and values.
 type samples struct {
-	all     []sample
+	// all are kept if the grid is the file's own; steps has what becomes of them if it is not, otherwise it is nil.
+	all   []sample
+	steps *steps
+
 	clock   clock
 	numbers numbers
 	// row is what a row is called, column the name of the column.
 	row, column string
+	// rows is how many there were, firstTimes the texts of the first two times, first, earliest and latest times.
+	rows                    int
+	firstTimes              [2]string
+	first, earliest, latest int64
 }
 
-// readRows reads the rows of a CSV.
-func (s *samples) readRows(rows *csv.Reader, column int) error {
-	for {
-		row, err := rows.Read()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("trace: %w", err)
-		}
-		line, _ := rows.FieldPos(0)
-		if err := s.add(line, row[0], row[column]); err != nil {
-			return err
-		}
-	}
-}
-
-// add adds the next row.
-func (s *samples) add(line int, stamp, value string) error {
-	before := s.clock.last
+// add adds the next row; its time is in a column by its index.
+func (s *samples) add(line, column int, stamp, value string) error {
 	at, err := s.clock.parse(stamp)
 	if err != nil {
-		return fmt.Errorf("trace: %s %d, column 1: %w", s.row, line, err)
+		return fmt.Errorf("trace: %s %d, column %d: %w", s.row, line, column+1, err)
 	}
 	v, err := s.numbers.parse(value)
 	if err != nil {
 		return fmt.Errorf("trace: %s %d, column %s: %w", s.row, line, printable.Line(s.column), err)
 	}
-	n := len(s.all)
-	switch {
-	case n > 0 && at <= before:
-		hint := ""
-		if s.clock.local {
-			hint = "; if it is the hour that a clock repeats in autumn, name its zone with --time-zone"
+	if s.rows == 0 {
+		s.first, s.earliest, s.latest = at, at, at
+	}
+	if s.rows < len(s.firstTimes) {
+		s.firstTimes[s.rows] = clip(stamp)
+	}
+	s.rows++
+	s.earliest, s.latest = min(s.earliest, at), max(s.latest, at)
+	if s.steps != nil {
+		if err := s.steps.add(at, v); err != nil {
+			return fmt.Errorf("trace: %s %d: %w", s.row, line, err)
 		}
-		const unsorted = "trace: %s %d: time %s is not after that of %s %d; sort the rows and remove duplicate times%s"
-		return fmt.Errorf(unsorted, s.row, line, clip(stamp), s.row, s.all[n-1].line, hint)
-	case n == maxRows:
-		return fmt.Errorf("trace: %s %d: more than %d rows: keep the newest, or a row for each longer step",
-			s.row, line, maxRows)
+		return nil
+	}
+	if len(s.all) == maxRows {
+		return fmt.Errorf(
+			"trace: %s %d: more than %d rows: lay them on longer steps with --resample 1m, or count them with --count 1m",
+			s.row,
+			line,
+			maxRows,
+		)
 	}
 	s.all = append(s.all, sample{at: at, value: v, line: line})
 	return nil
 }
 
+// countsRows reports whether the times count from 0 or 1 by 1.
+func (s *samples) countsRows() bool {
+	const second = 1000
+	return s.rows > 1 && (s.first == 0 || s.first == second) && s.latest-s.earliest == int64(s.rows-1)*second
+}
+
+// isSpreadsheet reports whether the times are the days that a spreadsheet counts, from 1990 to 2100.
+func (s *samples) isSpreadsheet() bool {
+	const from, to, second = 32_874, 73_415, 1000
+	return s.earliest >= from*second && s.latest <= to*second && s.rows > 1 &&
+		s.latest-s.earliest <= int64(s.rows)*second
+}
+
 // notes are what was assumed of times and values.
 func (s *samples) notes() []string {
 	var out []string
-	if s.clock.unit == milliseconds {
-		out = append(out, "times are milliseconds")
+	switch {
+	case s.clock.digits != "":
+		out = append(out, "times are dates written as digits")
+	case s.clock.begun && s.clock.unit != 1:
+		out = append(out, "times are "+unitName(s.clock.unit))
+	case s.clock.fromZero && s.steps != nil && s.steps.flag != "--resample":
+		out = append(out, "times count seconds from 0: if they count milliseconds, add --time-unit ms")
 	}
 	if s.clock.local && s.clock.zone == nil {
 		out = append(out, "times have no time zone and are read as UTC: name another with --time-zone")
@@ -93,110 +103,188 @@ func (s *samples) notes() []string {
 	return out
 }
 
-// numbers reads the values of a column, one after the other.
-type numbers struct {
-	// separator is what separates columns; where it is no comma, a comma may be in a number.
-	separator rune
-	// unit is that of the first value; the others have the same.
-	unit  string
-	known bool
-}
-
-// parse parses a demand: finite, not negative and at most the limit of a sample. What stands for no value is NaN.
-func (n *numbers) parse(text string) (float64, error) {
-	text = strings.TrimSpace(text)
-	switch strings.ToLower(text) {
-	case "", "nan", "null", "undefined":
-		return math.NaN(), nil
-	}
-	number, unit := text, ""
-	// Of these units a number is the same in every row. Grafana scales others: 900 ms, then 1.2 s.
-	if before, after, ok := strings.Cut(text, " "); ok && slices.Contains([]string{
-		"req", "req/s", "reqps", "rps", "ops/s", "c/s", "requests", "requests/s", "tokens", "tokens/s",
-	}, after) {
-		number, unit = before, after
-	}
-	if n.separator != ',' {
-		number = decimalPoint(number)
-	}
-	v, err := strconv.ParseFloat(number, 64)
-	switch {
-	case errors.Is(err, strconv.ErrRange), v > series.MaxSample && !math.IsInf(v, 0):
-		return 0, fmt.Errorf("value %s: too large for demand, which is at most %.0e; use a larger unit",
-			clip(text), series.MaxSample)
-	case err != nil && n.separator != ',' && strings.Contains(text, ","):
-		return 0, fmt.Errorf("value %q: its comma may be of decimals or of thousands, want a decimal point and no "+
-			"comma (tr , . < FILE replaces all commas)", clip(text))
-	case err != nil:
-		return 0, fmt.Errorf("value %q: want a number, or nothing for a gap; Grafana leaves units out where Formatted "+
-			"data is off (Inspect, Data, Data options)", clip(text))
-	case math.IsInf(v, 0):
-		return 0, fmt.Errorf("value %s: want a finite number, or nothing for a gap", clip(text))
-	case v < 0:
-		return 0, fmt.Errorf("value %s: demand cannot be negative", clip(text))
-	case n.known && unit != n.unit:
-		return 0, fmt.Errorf("value %q: want the unit of the first value, %q, for all", clip(text), n.unit)
-	}
-	n.unit, n.known = unit, true
-	return v, nil
-}
-
-// decimalPoint replaces a comma that can only be of decimals: of thousands three digits follow, and no 0 is alone before.
-func decimalPoint(text string) string {
-	const thousand = 3
-	before, after, ok := strings.Cut(text, ",")
-	if !ok || strings.ContainsAny(after, ",.") || strings.Contains(before, ".") ||
-		len(after) == thousand && before != "0" {
-		return text
-	}
-	return before + "." + after
-}
-
 // maxYears is the longest time from the first row to the last.
 const maxYears = 100
 
 // toGrid puts the rows on an even grid, of the file's own step or of another. Its own is the median distance of two rows.
-func (s *samples) toGrid(resample time.Duration) (Trace, error) {
-	if len(s.all) < minRows {
-		return Trace{}, fmt.Errorf("trace: %d rows, want at least %d to know the step", len(s.all), minRows)
+func (s *samples) toGrid(o *Options) (Trace, error) {
+	out := Trace{
+		Rows: s.rows, FromZero: s.clock.fromZero, Assumed: s.clock.local && s.clock.zone == nil, Notes: s.notes(),
 	}
-	step, notes := medianStep(s.all), s.notes()
-	if own := step; resample > 0 {
-		if step = resample.Milliseconds(); step < max(1, own*9/10) { // Jitter may lengthen the median a little.
-			return Trace{}, fmt.Errorf("trace: --resample %s is finer than the file, set --resample %s",
-				resample, humanize.Span(inMilliseconds(own)))
-		}
-		all := len(s.all)
-		moved := s.resample(step)
-		notes = append(notes, fmt.Sprintf("%d of %d samples were moved to steps of %s: each value is the mean of the "+
-			"samples nearest to it", moved, all, humanize.Span(resample)))
-		if len(s.all) < minRows {
-			return Trace{}, fmt.Errorf("trace: --resample %s leaves %d value, want a shorter one",
-				humanize.Span(resample), len(s.all))
-		}
+	if s.rows < minRows {
+		return Trace{}, fmt.Errorf("trace: %d rows, want at least %d to know the step", s.rows, minRows)
 	}
+	if s.steps != nil {
+		start, values, err := s.steps.values()
+		if err != nil {
+			return Trace{}, err
+		}
+		out.Series, out.Merged = forecast.Series{Start: start, Step: o.step(), Values: values}, s.steps.merged
+		out.Notes = append(out.Notes, s.steps.notes()...)
+		return out, nil
+	}
+	if err := s.checkOrder(); err != nil {
+		return Trace{}, err
+	}
+	step := medianStep(s.all)
 	values, err := s.values(step)
 	if err != nil {
 		return Trace{}, err
 	}
-	start := time.UnixMilli(s.all[0].at).UTC()
-	read := forecast.Series{Start: start, Step: time.Duration(step) * time.Millisecond, Values: values}
-	return Trace{Series: read, Notes: notes}, nil
+	out.Notes = append(out.Notes, s.changedStep(step)...)
+	out.Series = forecast.Series{Start: time.UnixMilli(s.all[0].at).UTC(), Step: inMilliseconds(step), Values: values}
+	return out, nil
+}
+
+// checkOrder refuses rows that are no series: those of events, and those that are not in order of time.
+func (s *samples) checkOrder() error {
+	same, back := 0, 0
+	for i := 1; i < len(s.all); i++ {
+		switch {
+		case s.all[i].at == s.all[i-1].at:
+			if same == 0 {
+				same = i
+			}
+		case s.all[i].at < s.all[i-1].at && back == 0:
+			back = i
+		}
+	}
+	if s.isEvents(same > 0) {
+		const events = "trace: this looks like a row for each event: %d rows, %s: count them with --count 1m, or add up a column with --sum 1m " +
+			"--column NAME"
+		how := "not one of them a step after the one before"
+		if same > 0 {
+			how = fmt.Sprintf("and %s %d has the time of the one before", s.row, s.all[same].line)
+		}
+		return fmt.Errorf(events, len(s.all), how)
+	}
+	at := max(same, back)
+	if same > 0 && back > 0 {
+		at = min(same, back)
+	}
+	if at == 0 {
+		return nil
+	}
+	hint := ""
+	if s.clock.local {
+		hint = "; where a clock was changed to summer or winter time, name its zone with --time-zone"
+	}
+	what := "is before that"
+	if s.all[at].at == s.all[at-1].at {
+		what = "is that"
+	}
+	return fmt.Errorf(
+		"trace: %s %d: its time %s of %s %d; --resample %s sorts the rows and takes the mean of those at the same time%s",
+		s.row,
+		s.all[at].line,
+		what,
+		s.row,
+		s.all[at-1].line,
+		humanize.Span(inMilliseconds(s.usualDistance())),
+		hint,
+	)
+}
+
+// distances are those of more than 0 between rows, in ascending order.
+func (s *samples) distances() []int64 {
+	var out []int64
+	for i := 1; i < len(s.all); i++ {
+		if d := s.all[i].at - s.all[i-1].at; d > 0 {
+			out = append(out, d)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// usualDistance is the median of the distances, a second at least.
+func (s *samples) usualDistance() int64 { return max(1000, medianOf(s.distances())) }
+
+// hasEvents reports whether the first rows are of events.
+func (t *table) hasEvents() bool {
+	var s samples
+	same := false
+	for _, r := range t.seen {
+		at, err := s.clock.parse(r.row[t.time])
+		if err != nil {
+			return false
+		}
+		if n := len(s.all); n > 0 && s.all[n-1].at == at {
+			same = true
+		}
+		s.all = append(s.all, sample{at: at})
+	}
+	return s.isEvents(same)
+}
+
+// isEvents reports whether the rows are of events: several are at one time, or they are less than a second apart, and their distances
+// differ. On an even step, a few rows at the same time are a mistake of a clock.
+func (s *samples) isEvents(same bool) bool {
+	all := s.distances()
+	if len(all) == 0 {
+		return same && len(s.all) > minRows
+	}
+	const tenfold, second = 10, 1000
+	median, usual := medianOf(all), 0
+	for _, d := range all {
+		if d == median {
+			usual++
+		}
+	}
+	if same {
+		return 2*usual <= len(all) || len(s.all)-1 > 2*len(all)
+	}
+	low, high := all[len(all)/20], all[len(all)-1-len(all)/20]
+	return median < second && high > tenfold*low
+}
+
+// changedStep notes where rows go on with another step.
+func (s *samples) changedStep(step int64) []string {
+	const enough = 12
+	run, before := 0, int64(0)
+	for i := 1; i < len(s.all); i++ {
+		d := s.all[i].at - s.all[i-1].at
+		if d != before {
+			run, before = 0, d
+		}
+		run++
+		if run == enough && d != step {
+			return []string{
+				fmt.Sprintf(
+					"the step changes: at %s %d it is %s, and in most of the file %s; --resample %s makes it even",
+					s.row,
+					s.all[i].line,
+					humanize.Span(inMilliseconds(d)),
+					humanize.Span(inMilliseconds(step)),
+					humanize.Span(inMilliseconds(max(d, step))),
+				),
+			}
+		}
+	}
+	return nil
+}
+
+// checkSpan bounds a grid.
+func checkSpan(start, end, step int64) error {
+	points := (end-start)/step + 1
+	if points > maxPoints {
+		return fmt.Errorf("trace: %d steps of %v from the first row to the last, at most %d are allowed",
+			points, inMilliseconds(step), maxPoints)
+	}
+	if years := (end - start) / (365 * 24 * time.Hour).Milliseconds(); years > maxYears {
+		return fmt.Errorf("trace: %d years from the first row to the last, at most %d are allowed: "+
+			"check the times", years, maxYears)
+	}
+	return nil
 }
 
 // values are those of the grid from the first row to the last.
 func (s *samples) values(step int64) ([]float64, error) {
 	start, end := s.all[0].at, s.all[len(s.all)-1].at
-	points := (end-start)/step + 1
-	if points > maxPoints {
-		return nil, fmt.Errorf("trace: %d steps of %v from the first row to the last, at most %d are allowed",
-			points, inMilliseconds(step), maxPoints)
+	if err := checkSpan(start, end, step); err != nil {
+		return nil, err
 	}
-	if years := (end - start) / (365 * 24 * time.Hour).Milliseconds(); years > maxYears {
-		return nil, fmt.Errorf("trace: %d years from the first row to the last, at most %d are allowed: "+
-			"check the times", years, maxYears)
-	}
-	values := slices.Repeat([]float64{math.NaN()}, int(points))
+	values := slices.Repeat([]float64{math.NaN()}, int((end-start)/step+1))
 	for _, one := range s.all {
 		if after := one.at - start; after%step != 0 {
 			return nil, fmt.Errorf("trace: %s %d: %v after the first row, which is not a multiple of the step %v; "+
@@ -208,31 +296,6 @@ func (s *samples) values(step int64) ([]float64, error) {
 	return values, nil
 }
 
-// resample moves every sample to the nearest whole step since the epoch. Several of one step become their mean, gaps
-// left out: jitter moves a sample to either side of its step.
-func (s *samples) resample(step int64) (moved int) {
-	kept, count := s.all[:0], 0.0
-	for _, one := range s.all {
-		at := (one.at + step/2) / step * step
-		if at != one.at {
-			moved++
-		}
-		one.at = at
-		if n := len(kept); n == 0 || kept[n-1].at != at {
-			kept, count = append(kept, one), 0
-		}
-		if last := &kept[len(kept)-1]; !math.IsNaN(one.value) {
-			count++
-			if count == 1 {
-				last.value = one.value
-			}
-			last.value += (one.value - last.value) / count
-		}
-	}
-	s.all = kept
-	return moved
-}
-
 func inMilliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
 
 // medianStep is the median distance between rows in milliseconds, at least 1 because times rise.
@@ -241,6 +304,14 @@ func medianStep(samples []sample) int64 {
 	for i := range gaps {
 		gaps[i] = samples[i+1].at - samples[i].at
 	}
-	slices.Sort(gaps)
-	return gaps[(len(gaps)-1)/2]
+	return medianOf(gaps)
+}
+
+// medianOf sorts numbers and returns the lower median; 0 without any.
+func medianOf(all []int64) int64 {
+	if len(all) == 0 {
+		return 0
+	}
+	slices.Sort(all)
+	return all[(len(all)-1)/2]
 }

@@ -128,6 +128,9 @@ func runInit(ctx context.Context, o *initOptions, cmd *cobra.Command) error {
 			of := o.history
 			of.Query, of.Range, of.Step = query, model.Duration(window), model.Duration(step)
 			h, err := history.Read(ctx, &of, nil, time.Now(), nil)
+			if err == nil && h.Doubt != "" {
+				err = errors.New(h.Doubt)
+			}
 			return h.Series, err
 		},
 	}

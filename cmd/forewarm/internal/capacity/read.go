@@ -49,6 +49,9 @@ func read(
 		at := strings.LastIndex(r.demand.Source, " at ")
 		r.demand.Source = asked.title + r.demand.Source[max(at, 0):]
 	}
+	if r.demand.Doubt != "" {
+		return r, history.Doubtful(r.demand.Doubt)
+	}
 	saturated, err := one(bytes.NewReader(kept.Bytes()), asked.saturated)
 	if err != nil {
 		return r, fmt.Errorf("saturation: %w%s", err, hint(err,

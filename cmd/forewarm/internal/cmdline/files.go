@@ -24,7 +24,7 @@ var ErrTooLarge = errors.New("larger than")
 // ReadFile reads a file of up to so many bytes. It leaves a pipe to which nobody writes when the context ends, with the exit code
 // of an interruption.
 func ReadFile(ctx context.Context, path string, most int64) ([]byte, error) {
-	return untilDone(ctx, path, func() ([]byte, error) {
+	return UntilDone(ctx, path, func() ([]byte, error) {
 		file, err := os.Open(path)
 		if err != nil {
 			return nil, err
@@ -36,7 +36,7 @@ func ReadFile(ctx context.Context, path string, most int64) ([]byte, error) {
 
 // ReadFrom is Read of what is open already, by a name for errors.
 func ReadFrom(ctx context.Context, in io.Reader, name string, most int64) ([]byte, error) {
-	return untilDone(ctx, name, func() ([]byte, error) { return bounded(in, name, most) })
+	return UntilDone(ctx, name, func() ([]byte, error) { return bounded(in, name, most) })
 }
 
 // ReadInput is Read of a file, or ReadFrom of in where it is named "-".
@@ -59,10 +59,11 @@ func tooLarge(name string, most int64) error {
 	return fmt.Errorf("%s is %w %d MiB, the limit: name another file", name, ErrTooLarge, most>>20)
 }
 
-// untilDone leaves the work behind when the context ends: a call that waits for a pipe cannot be ended.
-func untilDone(ctx context.Context, name string, read func() ([]byte, error)) ([]byte, error) {
+// UntilDone returns what read returns. It leaves the work behind when the context ends, with the exit code of an interruption: a call
+// that waits for a pipe cannot be ended.
+func UntilDone[T any](ctx context.Context, name string, read func() (T, error)) (T, error) {
 	type result struct {
-		content []byte
+		content T
 		err     error
 	}
 	done := make(chan result, 1)
@@ -72,8 +73,9 @@ func untilDone(ctx context.Context, name string, read func() ([]byte, error)) ([
 	}()
 	select {
 	case <-ctx.Done():
+		var none T
 		err := fmt.Errorf("interrupted while reading %s: %w", name, context.Cause(ctx))
-		return nil, WithExitCode(Interrupted, err)
+		return none, WithExitCode(Interrupted, err)
 	case r := <-done:
 		return r.content, r.err
 	}

@@ -126,12 +126,12 @@ func newLoad(ctx context.Context, o *Config, now time.Time) (l *load, err error)
 
 // userLoad is the user's trace.
 func userLoad(ctx context.Context, o *Config, now time.Time) (*load, error) {
-	from := history.Options{Trace: o.Trace, Column: o.Column}
+	from := history.Options{Trace: o.Trace, Column: o.Column, TrustInput: true}
 	read, err := history.Read(ctx, &from, o.Stdin, now, nil)
 	if err != nil {
 		return nil, err
 	}
-	if read.Start.Year() == 1970 { // Times that count from 0 are no dates.
+	if read.FromZero {
 		read.Start = now.Truncate(day).Add(-time.Duration(read.Len()) * read.Step).Truncate(read.Step)
 	}
 	played, err := newPlayback(read.Series)

@@ -66,7 +66,7 @@ func TestTrace(t *testing.T) {
 	if diff := cmp.Diff(want, got, cmpopts.EquateNaNs()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	const about = "load.csv, column a: 3 minutes in steps of a minute, 2026-01-05 00:00 to 2026-01-05 00:03 UTC"
+	const about = "load.csv, column a: 3 minutes from 2026-01-05 00:00 UTC, every minute, 2 values from 1 to 3, 1 gap"
 	if got.Describe() != about {
 		t.Errorf("%q, want %q", got.Describe(), about)
 	}
@@ -89,7 +89,7 @@ func TestTraceOnStdin(t *testing.T) {
 	if diff := cmp.Diff([]float64{5, 6}, got.Values); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if got.Describe() != "stdin, column b: 20 s in steps of 10 s" {
+	if got.Describe() != "stdin, column b: 20 s counted from 0s, every 10 seconds, 2 values from 5 to 6" {
 		t.Error(got.Describe())
 	}
 }

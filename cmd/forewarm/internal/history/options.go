@@ -4,6 +4,7 @@ package history
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	_ "time/tzdata" // A machine may have no time zones of its own.
@@ -13,6 +14,7 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
+	"github.com/forewarm/forewarm/pkg/source/trace"
 )
 
 // Stdin is the name of a trace that comes on the standard input.
@@ -20,15 +22,18 @@ const Stdin = "-"
 
 // Options say where the history is: a trace or a Prometheus.
 type Options struct {
-	// Trace is a file, Stdin the standard input; Column one of its value columns, empty where it has only one. TimeZone is
-	// that of its times without one, empty for UTC; Resample the step that it is laid on, 0 for its own.
-	Trace, Column, TimeZone string
-	Resample                model.Duration
+	// Trace is a file, Stdin the standard input; Column one of its value columns, empty where it has only one. The rest is what a file
+	// does not tell of itself, see trace.Options: TimeZone, TimeColumn, TimeUnit and Decimal are empty, and the steps Resample, Count
+	// and Sum 0, for what is to be seen in it.
+	Trace, Column, TimeZone, TimeColumn, TimeUnit, Decimal string
+	Resample, Count, Sum                                   model.Duration
 	// Prometheus is asked for Query over Range at Step; End is RFC 3339, empty for now.
 	Prometheus  prometheus.Config
 	Query       string
 	Range, Step model.Duration
 	End         string
+	// TrustInput takes values for a demand that look like none.
+	TrustInput bool
 
 	flags *pflag.FlagSet
 }
@@ -44,12 +49,24 @@ func Defaults() Options {
 // AddFlags binds the options.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	o.flags = flags
-	flags.StringVar(&o.Trace, "trace", o.Trace,
-		"file of the demand, plain or gzipped: a CSV (a header, then a time and "+
-			"values), or the JSON of a Prometheus' query_range; - reads stdin")
-	flags.StringVar(&o.Column, "column", o.Column, "column of the trace; optional if it has only one")
+	flags.StringVar(
+		&o.Trace,
+		"trace",
+		o.Trace,
+		"file of the demand, plain, gzipped or zstd: a CSV (a header, then a time and values), a JSON object in each line, or "+
+			"the JSON of Prometheus' query_range, of CloudWatch or of VictoriaMetrics' export; - reads stdin",
+	)
+	flags.StringVar(&o.Column, "column", o.Column, "column of the trace; optional if only one has numbers")
+	flags.StringVar(&o.TimeColumn, "time-column", o.TimeColumn,
+		"column of the times (default: the first, or the only one that has dates)")
 	flags.StringVar(&o.TimeZone, "time-zone", o.TimeZone, "zone of the trace's times that name none, for example "+
 		"Europe/Berlin (default UTC)")
+	flags.StringVar(&o.TimeUnit, "time-unit", o.TimeUnit,
+		"unit of times that are numbers: "+strings.Join(trace.TimeUnits(), ", ")+" (default: as their size says)")
+	flags.StringVar(&o.Decimal, "decimal", o.Decimal,
+		"what separates decimals in values, . or , (default: as is to be seen); the other one separates thousands")
+	flags.Var(&o.Count, "count", "of a trace with a row for each event: count the rows of each step, for example 1m")
+	flags.Var(&o.Sum, "sum", "of a trace with a row for each event: add up the column in each step, for example 1m")
 	flags.Var(&o.Resample, "resample",
 		"lay an irregular trace on this step, for example 1m; each value is the mean of the "+
 			"samples nearest to it (default: the trace's own step)")
@@ -62,6 +79,12 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.Prometheus.Timeout, "query-timeout", o.Prometheus.Timeout,
 		"how long the Prometheus may take for one piece of the range")
 	cmdline.AddPrometheusFlags(flags, &o.Prometheus)
+	flags.BoolVar(
+		&o.TrustInput,
+		"trust-input",
+		o.TrustInput,
+		"go on with values that cannot be a demand, such as those of a counter",
+	)
 }
 
 // Validate returns every problem, each with what to write instead.
@@ -72,14 +95,16 @@ func (o *Options) Validate() error {
 	case o.Trace != "" && o.Prometheus.URL != "":
 		return errors.New("--trace and --prometheus are two histories, keep one")
 	case o.Trace != "":
-		_, err := o.zone()
+		_, err := o.traceOptions()
 		return errors.Join(err, o.RefuseFlags("--trace", func(name string) bool {
 			return strings.HasPrefix(name, "prometheus") || name == "query" || name == "range" || name == "step" ||
 				name == "end" || name == "query-timeout"
 		}))
 	}
 	return errors.Join(o.validateQuery(), o.RefuseFlags("--prometheus", func(name string) bool {
-		return name == "column" || name == "time-zone" || name == "resample"
+		return slices.Contains([]string{
+			"column", "time-column", "time-unit", "time-zone", "decimal", "resample", "count", "sum",
+		}, name)
 	}))
 }
 
@@ -109,6 +134,35 @@ func (o *Options) RefuseFlags(source string, foreign func(name string) bool) err
 		}
 	})
 	return errors.Join(problems...)
+}
+
+// traceOptions are the options of a trace.
+func (o *Options) traceOptions() (trace.Options, error) {
+	zone, err := o.zone()
+	problems := []error{err}
+	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	if o.TimeUnit != "" && !slices.Contains(trace.TimeUnits(), o.TimeUnit) {
+		wrong("--time-unit %.64q is none of %s", o.TimeUnit, strings.Join(trace.TimeUnits(), ", "))
+	}
+	if o.Decimal != "" && o.Decimal != "." && o.Decimal != "," {
+		wrong("--decimal %.64q is neither . nor ,", o.Decimal)
+	}
+	steps := 0
+	for name, step := range map[string]model.Duration{"resample": o.Resample, "count": o.Count, "sum": o.Sum} {
+		if step != 0 {
+			steps++
+		}
+		if step < 0 || step != 0 && time.Duration(step) < time.Millisecond {
+			wrong("--%s %s is not positive, write for example 1m", name, step)
+		}
+	}
+	if steps > 1 {
+		wrong("--resample, --count and --sum exclude each other: keep one")
+	}
+	return trace.Options{
+		Zone: zone, TimeColumn: o.TimeColumn, TimeUnit: o.TimeUnit, Decimal: o.Decimal,
+		Resample: time.Duration(o.Resample), Count: time.Duration(o.Count), Sum: time.Duration(o.Sum),
+	}, errors.Join(problems...)
 }
 
 // zone is that of times without one; nil where none is named.

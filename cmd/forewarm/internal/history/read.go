@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/pkg/source/recorded"
-	"github.com/forewarm/forewarm/pkg/source/trace"
 )
 
 // Read reads the history; the options must be valid. A trace named Stdin is read from in. Where the range of a Prometheus
@@ -22,7 +22,16 @@ func Read(
 	if err != nil {
 		return recorded.History{}, err
 	}
-	return recorded.NoteGaps(h)
+	if h, err = recorded.Judged(h); err != nil {
+		return recorded.History{}, err
+	}
+	if o.Trace != "" {
+		bar.Say(h.Describe())
+	}
+	if o.TrustInput {
+		h.Doubt = ""
+	}
+	return h, nil
 }
 
 func read(
@@ -43,39 +52,51 @@ func read(
 	return of.Read(ctx, bar.Add)
 }
 
-// maxFile is the largest trace that is read, in bytes, packed or not.
-const maxFile = 256 << 20
-
-// readTrace reads the file whole: stdin comes only once.
+// readTrace reads the file as it comes, so that a large one takes no memory where its rows are counted or laid on longer steps.
 func readTrace(ctx context.Context, o *Options, in io.Reader, bar *cmdline.ProgressBar) (recorded.History, error) {
-	of := recorded.Trace{Name: filepath.Base(o.Trace), Column: o.Column}
+	of := recorded.Trace{Name: filepath.Base(o.Trace), Path: o.Trace, Column: o.Column}
 	if o.Trace == Stdin {
-		of.Name = "stdin"
+		of.Name, of.Path = "stdin", ""
 	}
-	zone, err := o.zone()
-	if err != nil {
+	var err error
+	if of.Options, err = o.traceOptions(); err != nil {
 		return recorded.History{}, err
 	}
-	of.Options = trace.Options{Zone: zone, Resample: time.Duration(o.Resample)}
 	bar.Begin("reading "+of.Name, 1)
 	defer bar.End()
-	var content []byte
-	if o.Trace == Stdin {
-		content, err = cmdline.ReadFrom(ctx, in, "stdin", maxFile)
-	} else {
-		content, err = cmdline.ReadFile(ctx, o.Trace, maxFile)
-	}
-	switch {
-	case errors.Is(err, cmdline.ErrTooLarge):
-		return recorded.History{}, fmt.Errorf("trace: %w, keep only the column that is needed, or use a coarser step",
-			err)
-	case err != nil:
-		return recorded.History{}, fmt.Errorf("trace: %w", err)
-	}
-	h, err := of.Read(content)
+	h, err := cmdline.UntilDone(ctx, of.Name, func() (h recorded.History, err error) {
+		if o.Trace != Stdin {
+			file, failed := os.Open(o.Trace)
+			if failed != nil {
+				return h, fmt.Errorf("trace: %w", failed)
+			}
+			defer func() { err = errors.Join(err, file.Close()) }()
+			in = file
+		}
+		return of.Read(untilEnded{ctx, in})
+	})
 	bar.End()
 	for _, note := range h.Notes {
 		bar.Say(of.Name + ": " + note)
 	}
 	return h, err
+}
+
+// Doubtful is the error of what was computed of values that cannot be a demand.
+func Doubtful(doubt string) error {
+	return fmt.Errorf("%s If it is right all the same, add --trust-input", doubt)
+}
+
+// untilEnded reads until the context ends.
+type untilEnded struct {
+	ctx  context.Context //nolint:containedctx // A reader has no other way.
+	from io.Reader
+}
+
+// Read implements io.Reader.
+func (u untilEnded) Read(p []byte) (int, error) {
+	if u.ctx.Err() != nil {
+		return 0, context.Cause(u.ctx)
+	}
+	return u.from.Read(p)
 }

@@ -162,7 +162,7 @@ func (o *options) config() config {
 			BadHours:  true,
 			Wait:      o.wait,
 			GPUs:      o.gpus,
-			GPUPrice:  o.price,
+			GPUPrice:  o.price, TrustInput: o.history.TrustInput,
 		},
 		asked:      o.asked,
 		forecasts:  o.forecasts,

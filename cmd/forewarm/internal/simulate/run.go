@@ -81,7 +81,15 @@ func run(ctx context.Context, o *options, t terminal) error {
 	if err != nil {
 		return cmdline.IfInterrupted(ctx, err)
 	}
-	return interrupted(ctx, got.Partial, o.write(t, got))
+	return interrupted(ctx, got.Partial, errors.Join(o.write(t, got), doubtful(got.Doubt)))
+}
+
+// doubtful is the error that follows the figures of what cannot be a demand.
+func doubtful(doubt string) error {
+	if doubt == "" {
+		return nil
+	}
+	return history.Doubtful(doubt)
 }
 
 // simulate compares the policies, and answers what else was asked.
@@ -125,7 +133,7 @@ func (c *config) readFiles(ctx context.Context) error {
 // take takes the history, and remarks what is assumed.
 func (c *config) take(h *recorded.History) {
 	c.Remarks = append(c.Remarks, doubleWait(&c.Config, c.leadOf)...)
-	c.Demand, c.Source, c.TooShort = h.Series, h.Source, h.TooShort()
+	c.Demand, c.Source, c.TooShort, c.Doubt = h.Series, h.Source, h.TooShort(), h.Doubt
 	c.Remarks = slices.Concat(c.Remarks, h.Notes, eventRemarks(c.events, &c.Config))
 	if c.Lead.Known == assumed {
 		c.Remarks = append(c.Remarks, fmt.Sprintf("No lead time was given: %s is assumed. Set --lead-time, or "+
@@ -182,9 +190,13 @@ func (o *options) write(t terminal, c *compare.Comparison) error {
 // writeForecasts writes the accuracy of forecasts.
 func (o *options) writeForecasts(out io.Writer, h *recorded.History, f *accuracy.Result) error {
 	if o.output.ForScripts() {
-		return o.output.Write(out, report.ForecastsJSON(f))
+		return errors.Join(o.output.Write(out, report.ForecastsJSON(f)), doubtful(h.Doubt))
 	}
 	width, _ := cmdline.Columns(out, cmdline.Page)
-	_, err := io.WriteString(out, printable.Wrap("", h.Describe()+".", "", width)+report.ForecastsText(f, width))
-	return err
+	text := printable.Wrap("", h.Describe()+".", "", width)
+	if h.Doubt != "" {
+		text = printable.Wrap("", h.Doubt, "", width) + "\n" + text
+	}
+	_, err := io.WriteString(out, text+report.ForecastsText(f, width))
+	return errors.Join(err, doubtful(h.Doubt))
 }

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,7 +30,8 @@ func Compare(ctx context.Context, c Config, progress func(done, total int, what 
 	}
 	out.Assumptions.CapacityAssumed = c.Capacity == 0
 	out.WarmPool = p.poolResult(out)
-	if out.TooShort = c.TooShort; out.TooShort == "" {
+	out.Doubt = cmp.Or(c.Doubt, p.doubt())
+	if out.NoVerdict = cmp.Or(out.Doubt, c.TooShort); out.NoVerdict == "" {
 		if out.Judged, err = p.judge(ctx); err != nil {
 			return nil, err
 		}

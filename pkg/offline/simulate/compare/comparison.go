@@ -35,9 +35,11 @@ type Comparison struct {
 	Policies []PolicyResult
 	// Judged compares forewarm with hpa at equal reliability; nil where one of them was not played.
 	Judged *verdict.Verdict
-	// Verdict is the result in words, with its numbers; empty where TooShort is why there is none. Notes are its caveats.
-	Verdict, TooShort string
-	Notes             []string
+	// Verdict is the result in words, with its numbers; empty where NoVerdict is why there is none. Notes are its caveats.
+	Verdict, NoVerdict string
+	Notes              []string
+	// Doubt is why the values cannot be a demand; empty if they may be one.
+	Doubt string
 	// Scenarios are Forewarm's results with one thing changed, in the order of the questions; empty if none was asked.
 	Scenarios []Outcome
 	// WarmPool is what a warm pool comes to; nil where none was given.

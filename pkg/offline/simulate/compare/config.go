@@ -28,8 +28,10 @@ type Config struct {
 	Demand  forecast.Series
 	Source  string
 	Remarks []string
-	// TooShort, if not empty, is why there is no verdict on this history.
-	TooShort string
+	// TooShort, if not empty, is why this history is too short for a verdict; Doubt is why its values cannot be a demand.
+	TooShort, Doubt string
+	// TrustInput: a demand that is far above what maxReplicas sustain is none of the doubts.
+	TrustInput bool
 	// HPA is the autoscaler, with one metric of an AverageValue target; Autoscaler names it in words.
 	HPA        hpa.Spec
 	Autoscaler string

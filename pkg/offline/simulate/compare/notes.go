@@ -2,6 +2,8 @@ package compare
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,6 +60,30 @@ func (c *Comparison) cheaperNote(note noteFunc) {
 
 // unitSuspectShare is a share of the time above maxReplicas that suggests another unit of the demand.
 const unitSuspectShare = 0.2
+
+// doubtfulRatio is how far the usual demand may be above what maxReplicas sustain.
+const doubtfulRatio = 5
+
+// doubt is why the demand is not in the unit of the target; empty if it may be.
+func (p *plan) doubt() string {
+	known := slices.DeleteFunc(slices.Clone(p.recorded.Values), math.IsNaN)
+	if p.TrustInput || len(known) == 0 {
+		return ""
+	}
+	slices.Sort(known)
+	usual := known[len(known)/2]
+	if usual <= doubtfulRatio*float64(p.HPA.Max)*p.Capacity {
+		return ""
+	}
+	return fmt.Sprintf(
+		"The usual demand, %s, takes %s replicas, and maxReplicas is %d: it is in another unit than what a replica sustains (%s), "+
+			"or no demand.",
+		humanize.Amount(usual),
+		humanize.Amount(usual/p.Capacity),
+		p.HPA.Max,
+		formatNumber(p.Capacity),
+	)
+}
 
 type noteFunc func(format string, args ...any)
 

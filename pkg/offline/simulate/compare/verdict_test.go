@@ -108,8 +108,8 @@ func TestVerdictAgainstForewarm(t *testing.T) {
 	}
 	c.TooShort = "Too short to judge: 6 hours, want a week."
 	got = played(t, c)
-	if got.Verdict != "" || got.TooShort != c.TooShort {
-		t.Errorf("%q, %q", got.Verdict, got.TooShort)
+	if got.Verdict != "" || got.NoVerdict != c.TooShort {
+		t.Errorf("%q, %q", got.Verdict, got.NoVerdict)
 	}
 }
 

@@ -46,7 +46,7 @@ func TestWritersAgree(t *testing.T) {
 				c.Scenarios[i].MeetsObjective = false
 			}
 		}, "None of these is cheaper within the objective."},
-		{"too short", func(c *compare.Comparison) { c.Verdict, c.TooShort = "", "Ten hours." }, "Variants Ten hours."},
+		{"too short", func(c *compare.Comparison) { c.Verdict, c.NoVerdict = "", "Ten hours." }, "Variants Ten hours."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := withAnswers()

@@ -30,7 +30,7 @@ func answers(c *compare.Comparison) []answer {
 	var out []answer
 	f := newFigures(c)
 	add := func(a answer) { // Of its demand a short history shows too little for an answer.
-		a.Answer = cmp.Or(c.TooShort, a.Answer)
+		a.Answer = cmp.Or(c.NoVerdict, a.Answer)
 		out = append(out, a)
 	}
 	if c.WarmPool != nil && len(c.WarmPool.Trials) > 0 { // None are there where it was interrupted before.

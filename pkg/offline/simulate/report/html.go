@@ -50,7 +50,7 @@ func HTML(w io.Writer, c *compare.Comparison) error {
 	a, f := &c.Assumptions, newFigures(c)
 	shown := page{
 		ChartStyle:  chart.Style(),
-		Verdict:     cmp.Or(c.Verdict, c.TooShort),
+		Verdict:     cmp.Or(c.Verdict, c.NoVerdict),
 		Capacity:    describeCapacity(a),
 		Period:      formatDates(a),
 		Tiles:       tiles(c),

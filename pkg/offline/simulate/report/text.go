@@ -19,8 +19,9 @@ const leastWidth = 60
 func Text(c *compare.Comparison, width int) string {
 	width = max(width, leastWidth)
 	all := []report.Section{
+		{Sentences: []string{c.Doubt}},
 		{Sentences: []string{describeCapacity(&c.Assumptions)}},
-		{Sentences: []string{cmp.Or(c.Verdict, c.TooShort)}},
+		{Sentences: []string{verdictOf(c)}},
 		{Sentences: []string{interrupted(c)}},
 		policiesSection(c), coursesSection(c, width), frontierSection(c, width),
 	}
@@ -31,6 +32,14 @@ func Text(c *compare.Comparison, width int) string {
 	all = append(all, report.Section{Title: "Assumptions", Facts: newFigures(c).assumptions()},
 		report.Section{Title: "Caveats", Items: c.Notes})
 	return report.Text(all, width)
+}
+
+// verdictOf is the verdict, or why there is none, if that is not said first.
+func verdictOf(c *compare.Comparison) string {
+	if c.Doubt != "" {
+		return ""
+	}
+	return cmp.Or(c.Verdict, c.NoVerdict)
 }
 
 // interrupted is what a reader must know of a comparison that was not finished; empty for one that was.

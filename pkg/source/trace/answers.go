@@ -1,0 +1,362 @@
+package trace
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/forewarm/forewarm/pkg/printable"
+)
+
+// answerColumn is the name of the one column that an answer has.
+const answerColumn = "value"
+
+// object is a JSON object by its members.
+type object map[string]json.RawMessage
+
+func (o object) has(names ...string) bool {
+	for _, name := range names {
+		if o[name] == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// openJSON finds out what a JSON is.
+func openJSON(buffered *bufio.Reader, from *unpacked) (*table, error) {
+	limit := from.limit
+	from.expectJSON()
+	decoder := json.NewDecoder(buffered)
+	var first json.RawMessage
+	if err := decoder.Decode(&first); err != nil {
+		return nil, from.explain(fmt.Errorf("trace: the JSON cannot be read: %w", err))
+	}
+	if first[0] == '[' {
+		return openList(first, from)
+	}
+	var whole object
+	if err := json.Unmarshal(first, &whole); err != nil {
+		return nil, fmt.Errorf("trace: %w", err)
+	}
+	switch {
+	case whole.has("metric", "values", "timestamps"):
+		return openExport(first, decoder, from)
+	case whole.has("MetricDataResults"):
+		return openMetricData(whole, from)
+	case whole.has("Datapoints"):
+		return openDatapoints(whole, from)
+	case whole.has("data"), whole.has("status"), whole.has("error"):
+		return openAnswer(first, from)
+	}
+	from.expectLines(limit)
+	lines := bufio.NewScanner(io.MultiReader(decoder.Buffered(), buffered))
+	lines.Buffer(nil, maxObject)
+	return openObjects(first, lines, from)
+}
+
+// openList reads the result that promtool prints, or a list of objects.
+func openList(list json.RawMessage, from *unpacked) (*table, error) {
+	var all []object
+	if err := json.Unmarshal(list, &all); err != nil {
+		return nil, fmt.Errorf("trace: the JSON is no list of objects: %w", err)
+	}
+	if len(all) == 0 || all[0].has("values") || all[0].has("value") {
+		return openSeries(all, from)
+	}
+	var lines []string
+	for _, one := range all[1:] {
+		text, err := json.Marshal(one)
+		if err != nil {
+			return nil, fmt.Errorf("trace: %w", err)
+		}
+		lines = append(lines, string(text))
+	}
+	first, err := json.Marshal(all[0])
+	if err != nil {
+		return nil, fmt.Errorf("trace: %w", err)
+	}
+	scanner := bufio.NewScanner(strings.NewReader(strings.Join(lines, "\n")))
+	scanner.Buffer(nil, maxAnswer)
+	return openObjects(first, scanner, from)
+}
+
+// openAnswer reads the answer of a Prometheus to a range query.
+func openAnswer(whole json.RawMessage, from *unpacked) (*table, error) {
+	type data struct {
+		Result []object `json:"result"`
+	}
+	var answer struct {
+		Error     string   `json:"error"`
+		IsPartial bool     `json:"isPartial"`
+		Warnings  []string `json:"warnings"`
+		Data      data     `json:"data"`
+	}
+	switch err := json.Unmarshal(whole, &answer); {
+	case err != nil:
+		return nil, fmt.Errorf("trace: the JSON is no answer of a Prometheus: %w: %s", err, wantAnswer)
+	case answer.Error != "":
+		return nil, fmt.Errorf("trace: the Prometheus answered with an error: %.200q", answer.Error)
+	case answer.IsPartial:
+		return nil, errors.New(
+			"trace: the answer is partial (isPartial): a part of the demand is missing; query again when all of the " +
+				"store is up",
+		)
+	}
+	for _, w := range answer.Warnings {
+		if !strings.HasPrefix(w, "PromQL ") { // Those are about the query.
+			return nil, fmt.Errorf(
+				"trace: the answer may be incomplete (%.200s): check the stores behind the server, and query again",
+				printable.Line(w),
+			)
+		}
+	}
+	return openSeries(answer.Data.Result, from)
+}
+
+const wantAnswer = "want the answer to /api/v1/query_range with one series, as of sum(…)"
+
+// openSeries reads the values of the one series of a result. They are read one after the other: what is hostile ends at the limit of
+// rows.
+func openSeries(result []object, from *unpacked) (*table, error) {
+	if len(result) != 1 {
+		return nil, fmt.Errorf("trace: the answer has %d series, %s", len(result), wantAnswer)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(result[0]["values"]))
+	if begin, err := decoder.Token(); err != nil || begin != json.Delim('[') {
+		return nil, fmt.Errorf("trace: the series has no list of values, %s", wantAnswer)
+	}
+	line := 0
+	return newAnswer(from, answerColumn, func() (int, []string, error) {
+		line++
+		if !decoder.More() {
+			return line, nil, io.EOF
+		}
+		var pair [2]json.RawMessage
+		if err := decoder.Decode(&pair); err != nil || pair[1] == nil {
+			return line, nil, fmt.Errorf("sample %d is no pair of a time and a value", line)
+		}
+		return line, []string{string(pair[0]), unquoted(pair[1])}, nil
+	}), nil
+}
+
+// newAnswer is a table of times and values.
+func newAnswer(from *unpacked, column string, read func() (int, []string, error)) *table {
+	return &table{names: []string{"time", column}, separator: ',', row: "sample", from: from, read: read}
+}
+
+// unquoted is the text of a JSON value.
+func unquoted(value json.RawMessage) string {
+	var text string
+	if json.Unmarshal(value, &text) == nil {
+		return text
+	}
+	return string(value)
+}
+
+// pairs are times and values.
+type pairs struct{ times, values []json.RawMessage }
+
+// table is the pairs in order of time, as far as that is to be seen.
+func (p *pairs) table(from *unpacked, column string) (*table, error) {
+	if len(p.times) != len(p.values) {
+		return nil, fmt.Errorf("trace: the series has %d times and %d values", len(p.times), len(p.values))
+	}
+	rows := make([][]string, len(p.times))
+	var c clock
+	at := make([]int64, len(rows))
+	order := make([]int, len(rows))
+	for i := range rows {
+		rows[i] = []string{unquoted(p.times[i]), unquoted(p.values[i])}
+		at[i], _ = c.parse(rows[i][0]) //nolint:errcheck // Where the row is read it is said.
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return int(min(1, max(-1, at[a]-at[b]))) })
+	line := 0
+	return newAnswer(from, column, func() (int, []string, error) {
+		if line == len(rows) {
+			return line, nil, io.EOF
+		}
+		line++
+		return line, rows[order[line-1]], nil
+	}), nil
+}
+
+// openExport reads what /api/v1/export of VictoriaMetrics answers: a line for each block of a series.
+func openExport(first json.RawMessage, decoder *json.Decoder, from *unpacked) (*table, error) {
+	type block struct {
+		Metric     json.RawMessage
+		Values     []json.RawMessage
+		Timestamps []json.RawMessage
+	}
+	var all pairs
+	var metric json.RawMessage
+	for next := first; ; {
+		var b block
+		if err := json.Unmarshal(next, &b); err != nil {
+			return nil, fmt.Errorf("trace: the JSON is no export of VictoriaMetrics: %w", err)
+		}
+		if metric == nil {
+			metric = b.Metric
+		}
+		if !bytes.Equal(metric, b.Metric) {
+			return nil, fmt.Errorf(
+				"trace: the export has several series, %.100s and %.100s: export one, as with a match[] of all its labels, "+
+					"or query sum(…)",
+				metric,
+				b.Metric,
+			)
+		}
+		all.times, all.values = append(all.times, b.Timestamps...), append(all.values, b.Values...)
+		if !decoder.More() {
+			return all.table(from, answerColumn)
+		}
+		if err := decoder.Decode(&next); err != nil {
+			return nil, from.explain(fmt.Errorf("trace: the export cannot be read: %w", err))
+		}
+	}
+}
+
+// openMetricData reads what get-metric-data of CloudWatch prints.
+func openMetricData(whole object, from *unpacked) (*table, error) {
+	var results []struct {
+		Label, StatusCode  string
+		Timestamps, Values []json.RawMessage
+	}
+	if err := json.Unmarshal(whole["MetricDataResults"], &results); err != nil {
+		return nil, fmt.Errorf("trace: MetricDataResults: %w", err)
+	}
+	switch {
+	case len(results) != 1:
+		return nil, fmt.Errorf("trace: CloudWatch's answer has %d metrics, want one: "+
+			"take the first with jq '{MetricDataResults: [.MetricDataResults[0]]}' %s > load.json", len(results), FileName)
+	case whole.has("NextToken") || results[0].StatusCode == "PartialData":
+		return nil, errors.New("trace: CloudWatch's answer is partial (NextToken, PartialData): ask for the rest, too")
+	}
+	p := pairs{results[0].Timestamps, results[0].Values}
+	return p.table(from, columnName(results[0].Label))
+}
+
+// openDatapoints reads what get-metric-statistics of CloudWatch prints, if it has one statistic.
+func openDatapoints(whole object, from *unpacked) (*table, error) {
+	var points []object
+	if err := json.Unmarshal(whole["Datapoints"], &points); err != nil {
+		return nil, fmt.Errorf("trace: Datapoints: %w", err)
+	}
+	var p pairs
+	statistic := ""
+	for i, point := range points {
+		for _, name := range []string{"Sum", "Average", "Maximum", "Minimum", "SampleCount"} {
+			if !point.has(name) || name == statistic {
+				continue
+			}
+			if statistic != "" {
+				return nil, fmt.Errorf(
+					"trace: CloudWatch's answer has %s and %s, want one of --statistics",
+					statistic,
+					name,
+				)
+			}
+			statistic = name
+		}
+		if statistic == "" || !point.has("Timestamp", statistic) {
+			return nil, fmt.Errorf(
+				"trace: datapoint %d of CloudWatch's answer has no Timestamp with a statistic such as Sum",
+				i+1,
+			)
+		}
+		p.times, p.values = append(p.times, point["Timestamp"]), append(p.values, point[statistic])
+	}
+	return p.table(from, columnName(statistic))
+}
+
+// columnName is a name for a column that may have none.
+func columnName(name string) string {
+	if name == "" {
+		return answerColumn
+	}
+	return name
+}
+
+// maxObject is the longest JSON object of a line.
+const maxObject = 1 << 20
+
+// openObjects reads JSON objects, a line each, of which the first is given. Its members are the columns.
+func openObjects(first json.RawMessage, rest *bufio.Scanner, from *unpacked) (*table, error) {
+	names, _, err := members(first, nil)
+	if err != nil {
+		return nil, fmt.Errorf("trace: %w", err)
+	}
+	if len(names) < 2 {
+		return nil, fmt.Errorf(
+			"trace: the JSON begins with %.60q: want the answer of a Prometheus, VictoriaMetrics or CloudWatch, or a "+
+				"line with an object for each row, with a time and a value",
+			first,
+		)
+	}
+	line := 0
+	return &table{names: names, separator: ',', row: "object", from: from, read: func() (int, []string, error) {
+		next := []byte(first)
+		for line++; line > 1; {
+			if !rest.Scan() {
+				return line, nil, endOf(rest)
+			}
+			if next = bytes.TrimSpace(rest.Bytes()); len(next) > 0 {
+				break
+			}
+		}
+		_, row, err := members(next, names)
+		if err != nil {
+			return line, nil, fmt.Errorf("object %d: %w", line, err)
+		}
+		return line, row, nil
+	}}, nil
+}
+
+func endOf(lines *bufio.Scanner) error {
+	if err := lines.Err(); err != nil {
+		return err
+	}
+	return io.EOF
+}
+
+// members are the names and the texts of the members of an object that are numbers or texts, in their order; of those that are wanted,
+// if any are, in theirs.
+func members(text []byte, wanted []string) (names, texts []string, err error) {
+	if !json.Valid(text) { // A list that was cut short by hand may end in a comma.
+		text = bytes.ReplaceAll(text, []byte(",]"), []byte("]"))
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	if begin, err := decoder.Token(); err != nil || begin != json.Delim('{') {
+		return nil, nil, fmt.Errorf("%.40q is no JSON object", text)
+	}
+	texts = make([]string, len(wanted))
+	for decoder.More() {
+		name, err := decoder.Token()
+		if err != nil {
+			return nil, nil, err
+		}
+		var value json.RawMessage
+		if err := decoder.Decode(&value); err != nil {
+			return nil, nil, err
+		}
+		text := unquoted(value)
+		if _, err := strconv.ParseFloat(text, 64); err != nil && value[0] != '"' && text != "null" {
+			continue
+		}
+		key, _ := name.(string) //nolint:errcheck,revive // The name of a member is a text.
+		if wanted == nil {
+			names = append(names, key)
+		} else if at := slices.Index(wanted, key); at >= 0 {
+			texts[at] = text
+		}
+	}
+	return names, texts, nil
+}

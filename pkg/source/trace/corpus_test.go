@@ -1,0 +1,259 @@
+package trace_test
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf16"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/forewarm/forewarm/pkg/source/trace"
+)
+
+// minutes are four rows by the minute from 20 October 2025 on, in a form.
+func minutes(header, form string) string {
+	var out strings.Builder
+	out.WriteString(header + "\n")
+	for i := range 4 {
+		at := time.Date(2025, 10, 20, 0, i, 0, 0, time.UTC)
+		fmt.Fprintf(&out, "%s,%d\n", at.Format(form), 940+i)
+	}
+	return out.String()
+}
+
+// inUTF16 is a text as PowerShell writes it.
+func inUTF16(text string) string {
+	out := []byte{0xff, 0xfe}
+	for _, unit := range utf16.Encode([]rune(text)) {
+		out = append(out, byte(unit), byte(unit>>8))
+	}
+	return string(out)
+}
+
+func inZstd(t *testing.T, text string) string {
+	t.Helper()
+	var out bytes.Buffer
+	w, err := zstd.NewWriter(&out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = w.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err = w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// Files as people have them are read right, or refused with the way out. What is understood is the first time, the step, and the values.
+func TestFilesAsPeopleHaveThem(t *testing.T) {
+	const all = "2025-10-20T00:00:00Z 1m0s [940 941 942 943]"
+	none, quoted := trace.Options{}, func(form string) string { return `"` + form + `"` }
+	plain := minutes("t,requests", time.RFC3339)
+	for _, c := range []struct {
+		name, text string
+		options    trace.Options
+		column     string
+		// want is what is understood or, after a !, a part of the error.
+		want string
+	}{
+		{"PostgreSQL", minutes("bucket,requests", "2006-01-02 15:04:05-07"), none, "", all},
+		{"strftime %z", minutes("t,requests", "2006-01-02T15:04:05-0700"), none, "", all},
+		{"BigQuery", minutes("ts,requests", "2006-01-02 15:04:05 UTC"), none, "", all},
+		{"Snowflake", "ts,requests\n2025-10-20 02:00:00.000 +0200,940\n2025-10-20 02:01:00.000 +0200,941\n", none, "", "2025-10-20T00:00:00Z 1m0s [940 941]"},
+		{"CloudWatch's console", minutes("t,requests", "2006/01/02 15:04:05"), none, "", all},
+		{"minutes alone", minutes("t,requests", "2006-01-02T15:04"), none, "", all},
+		{"minutes in UTC", minutes("t,requests", "2006-01-02T15:04Z"), none, "", all},
+		{"an access log", minutes("t,requests", "02/Jan/2006:15:04:05 -0700"), none, "", all},
+		{"an access log's brackets", minutes("t,requests", "[02/Jan/2006:15:04:05 -0700]"), none, "", all},
+		{"Kibana", minutes(`"@timestamp per minute",Count`, quoted("Jan 2, 2006 @ 15:04:05.000")), none, "", all},
+		{"HTTP", minutes("t,requests", quoted("Mon, 02 Jan 2006 15:04:05 GMT")), none, "", all},
+		{"date(1)", minutes("t,requests", "Mon Jan  2 15:04:05 UTC 2006"), none, "", all},
+		{"Go", minutes("t,requests", "2006-01-02 15:04:05 -0700 MST"), none, "", all},
+		{"ISO 8601, basic", minutes("t,requests", "20060102T150405Z"), none, "", all},
+		{"German", minutes("Zeit,requests", "02.01.2006 15:04"), none, "", all},
+		{"American hours", minutes("t,requests", "2006-01-02 03:04:05 PM"), none, "", all},
+		{"days", "Date,Cat\n2025-10-20,1000\n2025-10-21,1001\n", none, "", "2025-10-20T00:00:00Z 24h0m0s [1000 1001]"},
+		{"compact", minutes("t,requests", "200601021504"), none, "", all},
+		{"compact, with seconds", minutes("t,requests", "20060102150405"), none, "", all},
+		{"compact days", "d,n\n20251020,1\n20251021,2\n", none, "", "2025-10-20T00:00:00Z 24h0m0s [1 2]"},
+		{"compact hours", "d,n\n2025102000,1\n2025102001,2\n", none, "", "2025-10-20T00:00:00Z 1h0m0s [1 2]"},
+		{"milliseconds", "t,n\n1760918400000,1\n1760918460000,2\n", none, "", "2025-10-20T00:00:00Z 1m0s [1 2]"},
+		{"microseconds", "t,n\n1760918400000000,1\n1760918460000000,2\n", none, "", "2025-10-20T00:00:00Z 1m0s [1 2]"},
+		{"nanoseconds", "t,n\n1760918400000000000,1\n1760918460000000000,2\n", none, "", "2025-10-20T00:00:00Z 1m0s [1 2]"},
+		{"which day is which", "t,n\n10/11/2025 00:00,1\n10/11/2025 00:01,2\n", none, "", "!want a date and a time such as 2026-01-02"},
+		{"a year of another unit", "t,n\n17609184000,1\n17609184600,2\n", none, "", "!it is in the year 2528, want one from 1990 to 2100"},
+		{"a spreadsheet's days", "time,n\n45950.000000,1\n45950.000694,2\n45950.001389,3\n", none, "", "!format the column as yyyy-mm-dd hh:mm:ss"},
+		{"pandas", ",timestamp,requests\n0,2025-10-20 00:00:00,1\n1,2025-10-20 00:01:00,2\n", none, "", "2025-10-20T00:00:00Z 1m0s [1 2]"},
+		{"an index", "id,requests\n0,1\n1,2\n2,3\n", none, "", "!count rows: name the column of the times with --time-column"},
+		{"an index by another name", "sample,requests\n1,1\n2,2\n3,3\n", none, "", "!count rows: name the column"},
+		{"minutes that are counted", "minute,requests\n0,1\n1,2\n", none, "", "!if these are minutes, add --time-unit m"},
+		{"minutes that are counted, said", "minute,requests\n0,1\n1,2\n", trace.Options{TimeUnit: "m"}, "", "1970-01-01T00:00:00Z 1m0s [1 2]"},
+		{"seconds from 0", "t,requests\n0,1\n30,2\n", none, "", "1970-01-01T00:00:00Z 30s [1 2]"},
+		{"Datadog", "group,time,value\n*,2025-10-20T00:00:00.000Z,1\n*,2025-10-20T00:01:00.000Z,2\n", none, "", "2025-10-20T00:00:00Z 1m0s [1 2]"},
+		{
+			"two columns of times", "n,start,end\n1,2025-10-20 00:00,2025-10-20 00:01\n2,2025-10-20 00:01,2025-10-20 00:02\n", none, "",
+			"!choose one with --time-column: start, end",
+		},
+		{
+			"two columns of times, said", "n,start,end,load\n1,2025-10-20 00:00,2025-10-20 00:01,5\n2,2025-10-20 00:01,2025-10-20 00:02,6\n",
+			trace.Options{TimeColumn: "end"},
+			"load", "2025-10-20T00:01:00Z 1m0s [5 6]",
+		},
+		{
+			"a German spreadsheet", "Zeit;Anfragen\n2025-10-20 00:00;987\n2025-10-20 00:01;1.012\n", none, "",
+			"!of thousands, or of decimals: say what separates decimals with --decimal , or --decimal .",
+		},
+		{
+			"a German spreadsheet, said", "Zeit;Anfragen\n2025-10-20 00:00;987\n2025-10-20 00:01;1.012,5\n",
+			trace.Options{Decimal: ","},
+			"",
+			"2025-10-20T00:00:00Z 1m0s [987 1012.5]",
+		},
+		{"thousands, said", "t,n\n2025-10-20 00:00,987\n2025-10-20 00:01,\"1,012\"\n", trace.Options{Decimal: "."}, "", "2025-10-20T00:00:00Z 1m0s [987 1012]"},
+		{"three decimals", "t;n\n2025-10-20 00:00;0.987\n2025-10-20 00:01;1.012\n", none, "", "2025-10-20T00:00:00Z 1m0s [0.987 1.012]"},
+		{`R and \N`, "t,n\n2025-10-20 00:00,1\n2025-10-20 00:01,NA\n2025-10-20 00:02,3\n2025-10-20 00:03,\\N\n", none, "", "2025-10-20T00:00:00Z 1m0s [1 NaN 3 NaN]"},
+		{"UTF-16", inUTF16(plain), none, "", all},
+		{"carriage returns", strings.ReplaceAll(plain, "\n", "\r"), none, "", all},
+		{"zstd", inZstd(t, plain), none, "", all},
+		{"xz", "\xfd7zXZ\x00rest", none, "", "!unpack it with xz -dc FILE > load.csv"},
+		{"bzip2", "BZh91AY", none, "", "!bzip2 -dc FILE > load.csv"},
+		{"zip", "PK\x03\x04rest", none, "", "!as a spreadsheet is (save that as CSV)"},
+		{"InfluxDB", "#group,false,false\n#datatype,string,long\n", none, "", "!grep -v '^#' FILE > load.csv"},
+		{"promtool tsdb dump", "{__name__=\"requests\"} 475.5 1760918400000\n", none, "", "!awk "},
+		{"a dump in OpenMetrics", "# TYPE requests gauge\nrequests{job=\"x\"} 475.5 1760918400\n", none, "", "!awk "},
+		{
+			"CloudWatch", `{"MetricDataResults": [{"Id": "m1", "Label": "RequestCount", "Timestamps": ["2025-10-20T00:01:00+00:00", ` +
+				`"2025-10-20T00:00:00+00:00"], "Values": [2, 1], "StatusCode": "Complete"}]}`, none, "", "2025-10-20T00:00:00Z 1m0s [1 2]",
+		},
+		{
+			"CloudWatch, in part", `{"MetricDataResults": [{"Timestamps": [], "Values": [], "StatusCode": "PartialData"}]}`, none, "",
+			"!is partial",
+		},
+		{
+			"CloudWatch's statistics", `{"Label": "n", "Datapoints": [{"Timestamp": "2025-10-20T00:01:00Z", "Sum": 2, "Unit": "Count"}, ` +
+				`{"Timestamp": "2025-10-20T00:00:00Z", "Sum": 1}]}`, none, "", "2025-10-20T00:00:00Z 1m0s [1 2]",
+		},
+		{
+			"VictoriaMetrics", `{"metric": {"__name__": "n"}, "values": [1, 2], "timestamps": [1760918400000, 1760918460000]}` + "\n" +
+				`{"metric": {"__name__": "n"}, "values": [3], "timestamps": [1760918520000]}`, none, "", "2025-10-20T00:00:00Z 1m0s [1 2 3]",
+		},
+		{
+			"VictoriaMetrics, two series", `{"metric": {"a": "1"}, "values": [1], "timestamps": [1]}` + "\n" +
+				`{"metric": {"a": "2"}, "values": [1], "timestamps": [1]}`, none, "", "!several series",
+		},
+		{
+			"a partial answer", `{"status":"success","isPartial":true,"data":{"result":[{"values":[[0,"1"]]}]}}`, none, "", "!is partial",
+		},
+		{
+			"a warning of Thanos", `{"status":"success","warnings":["no store: partial response"],"data":{"result":[{"values":[[0,"1"]]}]}}`,
+			none, "", "!may be incomplete (no store: partial response)",
+		},
+		{
+			"a warning about the query", `{"status":"success","warnings":["PromQL info: n"],"data":{"result":[{"values":[[1760918400,"1"],` +
+				`[1760918460,"2"]]}]}}`, none, "", "2025-10-20T00:00:00Z 1m0s [1 2]",
+		},
+		{
+			"objects", `{"ts": "2025-10-20T00:00:00Z", "n": 1, "tags": ["a"]}` + "\n" + `{"n": 2, "ts": "2025-10-20T00:01:00Z"}` + "\n", none, "",
+			"2025-10-20T00:00:00Z 1m0s [1 2]",
+		},
+		{
+			"a list of objects", `[{"n": 1, "ts": "2025-10-20T00:00:00Z"}, {"ts": "2025-10-20T00:01:00Z", "n": 2}]`, none, "",
+			"2025-10-20T00:00:00Z 1m0s [1 2]",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := c.options.ReadColumn(strings.NewReader(c.text), c.column)
+			if refused, ok := strings.CutPrefix(c.want, "!"); ok {
+				if err == nil || !strings.Contains(err.Error(), refused) {
+					t.Errorf("%v and %v, want an error that says %q", got.Values, err, refused)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text := fmt.Sprintf("%s %s %v", got.Start.Format(time.RFC3339), got.Step, got.Values); text != c.want {
+				t.Errorf("%s, want %s", text, c.want)
+			}
+		})
+	}
+}
+
+// events are those of a file with a row for each: unsorted, several at a time, with tokens.
+const events = "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:15:46.6805900,374,44\n2023-11-16 18:15:50.9951690,396,109\n" +
+	"2023-11-16 18:15:50.9951690,879,55\n2023-11-16 18:17:01.2224670,91,16\n2023-11-16 18:16:59.0000000,,16\n"
+
+// A row for each event is no series: it is counted, or added up, if that is asked for, and never by itself. A step without an event is 0.
+func TestEvents(t *testing.T) {
+	for _, column := range []string{"", "ContextTokens"} {
+		if _, err := new(trace.Options).ReadColumn(strings.NewReader(events), column); err == nil ||
+			!strings.Contains(err.Error(), "a row for each event") || !strings.Contains(err.Error(), "--count 1m") {
+			t.Errorf("%q: %v", column, err)
+		}
+	}
+	sparse := strings.Replace(events, "18:17:01", "18:19:01", 1)
+	for name, c := range map[string]struct {
+		text    string
+		options trace.Options
+		column  string
+		want    []float64
+	}{
+		"counted":            {events, trace.Options{Count: time.Minute}, "", []float64{3, 1, 1}},
+		"tokens":             {events, trace.Options{Sum: time.Minute}, "ContextTokens", []float64{1649, 0, 91}},
+		"a minute without":   {sparse, trace.Options{Count: time.Minute}, "", []float64{3, 1, 0, 0, 1}},
+		"milliseconds":       {"{\"timestamp\": 0, \"n\": 1}\n{\"timestamp\": 0, \"n\": 1}\n{\"timestamp\": 2100, \"n\": 1}\n", trace.Options{Count: time.Second, TimeUnit: "ms"}, "", []float64{2, 0, 1}},
+		"the mean, of a few": {"t,n\n2025-10-20 00:01,3\n2025-10-20 00:00,1\n2025-10-20 00:00,2\n", trace.Options{Resample: time.Minute}, "", []float64{1.5, 3}},
+	} {
+		got, err := c.options.ReadColumn(strings.NewReader(c.text), c.column)
+		if err != nil || fmt.Sprint(got.Values) != fmt.Sprint(c.want) {
+			t.Errorf("%s: %v, %v, want %v", name, got.Values, err, c.want)
+		}
+	}
+}
+
+// A few rows to which a converter gave the same time are no events: they are told, and merged on a step.
+func TestMergedRowsAreTold(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("timestamp,value\n")
+	for i := range 200 {
+		at := time.Date(2014, 3, 9, 0, 5*i, 0, 0, time.UTC)
+		if i >= 36 && i < 48 {
+			at = time.Date(2014, 3, 9, 3, 0, 0, 0, time.UTC)
+		}
+		fmt.Fprintf(&text, "%s,%d\n", at.Format(time.DateTime), i)
+	}
+	_, err := new(trace.Options).ReadColumn(strings.NewReader(text.String()), "value")
+	if err == nil ||
+		!strings.Contains(err.Error(), "line 39: its time is that of line 38; --resample 5m sorts the rows") {
+		t.Error(err)
+	}
+	got, err := (&trace.Options{Resample: 5 * time.Minute}).ReadColumn(strings.NewReader(text.String()), "value")
+	if err != nil || got.Merged != 11 || got.Values[36] != 41.5 || !math.IsNaN(got.Values[37]) {
+		t.Errorf("%d merged, %v, %v", got.Merged, got.Values[36:38], err)
+	}
+}
+
+// Rows that go on with another step are read on the grid of the most, and that is noted.
+func TestAChangedStepIsNoted(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("t,value\n")
+	at := 1760918400
+	for i := range 60 {
+		at += 60
+		if i >= 40 {
+			at += 240
+		}
+		fmt.Fprintf(&text, "%d,%d\n", at, i)
+	}
+	got, err := new(trace.Options).ReadColumn(strings.NewReader(text.String()), "value")
+	if err != nil || got.Step != time.Minute || len(got.Notes) != 1 ||
+		!strings.Contains(got.Notes[0], "the step changes: at line 53 it is 5m") {
+		t.Errorf("%s, %q, %v", got.Step, got.Notes, err)
+	}
+}

@@ -1,0 +1,127 @@
+package trace
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/forewarm/forewarm/pkg/core/series"
+)
+
+// numbers reads the values of a column, one after the other.
+type numbers struct {
+	// separator is what separates columns; where it is no comma, a comma may be in a number.
+	separator rune
+	// decimal is what separates decimals, a point or a comma; empty where nobody said so.
+	decimal string
+	// unit is that of the first value; the others have the same.
+	unit  string
+	known bool
+	// grouped is the first value whose points may be of thousands; empty for none. decimals: some value has a point that cannot be.
+	grouped  string
+	decimals bool
+}
+
+// isGap reports whether a text stands for no value.
+func isGap(text string) bool {
+	switch strings.ToLower(text) {
+	case "", "nan", "null", "undefined", "na", "n/a", "#n/a", `\n`, "none", "nil", "-", "--":
+		return true
+	}
+	return false
+}
+
+// isUnit reports whether a word is a unit of which a number is the same in every row. Grafana scales others: 900 ms, then 1.2 s.
+func isUnit(text string) bool {
+	return slices.Contains([]string{
+		"req", "req/s", "reqps", "rps", "ops/s", "c/s", "requests", "requests/s", "tokens", "tokens/s",
+	}, text)
+}
+
+// parse parses a demand: finite, not negative and at most the limit of a sample. What stands for no value is NaN.
+func (n *numbers) parse(text string) (float64, error) {
+	text = strings.TrimSpace(text)
+	if isGap(text) {
+		return math.NaN(), nil
+	}
+	number, unit := text, ""
+	if before, after, ok := strings.Cut(text, " "); ok && isUnit(after) {
+		number, unit = before, after
+	}
+	v, err := strconv.ParseFloat(n.plain(number), 64)
+	switch {
+	case errors.Is(err, strconv.ErrRange), v > series.MaxSample && !math.IsInf(v, 0):
+		return 0, fmt.Errorf("value %s: too large for demand, which is at most %.0e; use a larger unit",
+			clip(text), series.MaxSample)
+	case err != nil && grouped.MatchString(number):
+		return 0, fmt.Errorf(
+			"value %q: its comma or point may be of decimals or of thousands: %s",
+			clip(text),
+			sayDecimal,
+		)
+	case err != nil:
+		return 0, fmt.Errorf("value %q: want a number, or nothing for a gap; Grafana leaves units out where Formatted "+
+			"data is off (Inspect, Data, Data options)", clip(text))
+	case math.IsInf(v, 0):
+		return 0, fmt.Errorf("value %s: want a finite number, or nothing for a gap", clip(text))
+	case v < 0:
+		return 0, fmt.Errorf("value %s: demand cannot be negative", clip(text))
+	case n.known && unit != n.unit:
+		return 0, fmt.Errorf("value %q: want the unit of the first value, %q, for all", clip(text), n.unit)
+	}
+	n.unit, n.known = unit, true
+	return v, nil
+}
+
+const sayDecimal = "say what separates decimals with --decimal , or --decimal ."
+
+// grouped is a number with points, commas, apostrophes or spaces that may be of thousands.
+var grouped = regexp.MustCompile(`^\d+([.,' ]\d+)+$`)
+
+// thousands are digits in groups of three.
+var thousands = regexp.MustCompile(`^[1-9]\d{0,2}(\.\d{3})+$`)
+
+// plain is a number with a decimal point and nothing else between its digits.
+func (n *numbers) plain(number string) string {
+	switch {
+	case n.decimal == ",":
+		return strings.Replace(strings.ReplaceAll(number, ".", ""), ",", ".", 1)
+	case n.decimal == ".":
+		return strings.ReplaceAll(number, ",", "")
+	case n.separator == ',':
+		return number
+	case !strings.Contains(number, "."):
+	case !thousands.MatchString(number):
+		n.decimals = true
+	case n.grouped == "":
+		n.grouped = number
+	}
+	return decimalPoint(number)
+}
+
+// ambiguous is the error of a column whose points may all be of thousands, as spreadsheets in much of Europe write them.
+func (n *numbers) ambiguous() error {
+	if n.grouped == "" || n.decimals {
+		return nil
+	}
+	return fmt.Errorf(
+		"every point has three digits after it, as in %s: it may be of thousands, or of decimals: %s",
+		n.grouped,
+		sayDecimal,
+	)
+}
+
+// decimalPoint replaces a comma that can only be of decimals: of thousands three digits follow, and no 0 is alone before.
+func decimalPoint(text string) string {
+	const thousand = 3
+	before, after, ok := strings.Cut(text, ",")
+	if !ok || strings.ContainsAny(after, ",.") || strings.Contains(before, ".") ||
+		len(after) == thousand && before != "0" {
+		return text
+	}
+	return before + "." + after
+}

@@ -1,0 +1,168 @@
+package trace
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+const (
+	// headerPeek is how many bytes of the header are searched for what it is, seenRows how many rows for what has times and numbers.
+	headerPeek, seenRows = 4 << 10, 100
+)
+
+// table is a trace after its header.
+type table struct {
+	// names are those of all columns, time the index of the one with the times.
+	names []string
+	time  int
+	// separator separates columns; a comma where nothing does.
+	separator rune
+	// row is what a row is called.
+	row string
+	// seen are the first rows, which read is called for already.
+	seen []numbered
+	// read returns the next row, with its line; valid until the next call.
+	read func() (line int, row []string, err error)
+	from *unpacked
+}
+
+// numbered is a row and its line.
+type numbered struct {
+	line int
+	row  []string
+}
+
+// next is the next row.
+func (t *table) next() (int, []string, error) {
+	if len(t.seen) > 0 {
+		first := t.seen[0]
+		t.seen = t.seen[1:]
+		return first.line, first.row, nil
+	}
+	return t.read()
+}
+
+// open reads the header, and finds the column of the times.
+func (o *Options) open(r io.Reader) (*table, error) {
+	limit := int64(maxBytes)
+	if o.step() > 0 {
+		limit = maxSummed
+	}
+	from, err := newUnpacked(r, limit)
+	if err != nil {
+		return nil, err
+	}
+	buffered := bufio.NewReaderSize(from, headerPeek)
+	begins, _ := buffered.Peek(headerPeek)                       //nolint:errcheck // The next read returns it.
+	if mark := []byte("\ufeff"); bytes.HasPrefix(begins, mark) { // Spreadsheets begin UTF-8 with a byte order mark.
+		begins = discard(buffered, begins, len(mark))
+	}
+	if err = foreign(begins); err != nil {
+		return nil, err
+	}
+	var t *table
+	if text := bytes.TrimSpace(begins); len(text) > 0 && (text[0] == '{' || text[0] == '[') {
+		t, err = openJSON(buffered, from)
+	} else {
+		t, err = openCSV(buffered, begins, from)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for len(t.seen) < seenRows {
+		line, row, err := t.read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			if len(t.seen) > 0 && t.from.packed == "" { // It comes again where the row is read.
+				t.read = func() (int, []string, error) { return 0, nil, err }
+				break
+			}
+			return nil, t.from.explain(fmt.Errorf("trace: %w", err))
+		}
+		t.seen = append(t.seen, numbered{line, slices.Clone(row)})
+	}
+	err = t.findTime(o.TimeColumn)
+	return t, err
+}
+
+// openCSV reads the names of the columns.
+func openCSV(buffered *bufio.Reader, begins []byte, from *unpacked) (*table, error) {
+	separator := columnSeparator(begins)
+	if mark := []byte("sep="); bytes.HasPrefix(begins, mark) && len(begins) > len(mark) {
+		// A line for spreadsheets. Its end stays, so that lines are counted.
+		separator = rune(begins[len(mark)])
+		discard(buffered, begins, len(mark)+1)
+	}
+	if !slices.Contains([]rune{',', ';', '\t'}, separator) {
+		return nil, fmt.Errorf("trace: line 1 says sep=%c, want columns separated by commas, semicolons or tabs",
+			separator)
+	}
+	rows := csv.NewReader(buffered)
+	rows.Comma = separator
+	rows.ReuseRecord = true
+	rows.TrimLeadingSpace = rows.Comma != '\t' // A tab is a space: two of them enclose a gap.
+	first, err := rows.Read()
+	if errors.Is(err, io.EOF) {
+		return nil, errors.New("trace: the file is empty, want a header such as t,value")
+	}
+	if err != nil {
+		return nil, from.explain(fmt.Errorf("trace: %w", err))
+	}
+	if len(first) < 2 || len(first) > maxColumns {
+		return nil, fmt.Errorf("trace: line 1 has %d columns, want a time and 1 to %d values, separated by "+
+			"commas, semicolons or tabs", len(first), maxColumns-1)
+	}
+	names := slices.Clone(first)
+	for i, name := range names {
+		names[i] = strings.TrimSpace(name)
+	}
+	if _, err := new(clock).parse(names[0]); err == nil {
+		return nil, fmt.Errorf("trace: line 1 starts with the time %s, want a header such as t,value", clip(names[0]))
+	}
+	for i, name := range names[1:] {
+		if name == "" || slices.Contains(names[1:i+1], name) {
+			return nil, fmt.Errorf("trace: line 1: column %d has the name %q, want a unique name", i+2, clip(name))
+		}
+	}
+	return &table{names: names, separator: separator, row: "line", from: from, read: func() (int, []string, error) {
+		row, err := rows.Read()
+		if err != nil {
+			return 0, nil, err
+		}
+		line, _ := rows.FieldPos(0)
+		return line, row, nil
+	}}, nil
+}
+
+// discard drops what was peeked, and returns the rest of it.
+func discard(from *bufio.Reader, peeked []byte, n int) []byte {
+	rest := bytes.Clone(peeked[n:])
+	from.Discard(n) //nolint:errcheck // It is in the buffer.
+	return rest
+}
+
+// columnSeparator is the first comma, semicolon or tab in the first line, outside of quotes; a comma if there is none.
+func columnSeparator(begins []byte) rune {
+	quoted := false
+	for _, c := range begins {
+		switch c {
+		case '"':
+			quoted = !quoted
+		case ',', ';', '\t':
+			if !quoted {
+				return rune(c)
+			}
+		case '\n':
+			return ','
+		}
+	}
+	return ','
+}

@@ -1,0 +1,151 @@
+package trace
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/core/humanize"
+)
+
+// steps lays samples on whole steps since the epoch as they are read, in any order: their mean, their number, or their sum. Nothing
+// else is kept of them.
+type steps struct {
+	// length of a step in milliseconds, by the flag of its name.
+	length int64
+	flag   string
+	all    map[int64]*stepOf
+	// rows were read, moved of them lay off a step, merged had the time of the one before.
+	rows, moved, merged int
+	last                int64
+	// own are the distances between the first rows.
+	own []int64
+}
+
+// stepOf is what lies on a step: the mean of the known values, and how many they are.
+type stepOf struct {
+	mean  float64
+	known int
+}
+
+// ownDistances are as many as tell the step of a file.
+const ownDistances = 20_000
+
+// newSteps returns nil for a file's own step.
+func newSteps(o *Options) *steps {
+	if o.step() == 0 {
+		return nil
+	}
+	s := &steps{length: o.step().Milliseconds(), flag: "--resample", all: make(map[int64]*stepOf)}
+	switch {
+	case o.Count > 0:
+		s.flag = "--count"
+	case o.Sum > 0:
+		s.flag = "--sum"
+	}
+	return s
+}
+
+// add adds a sample. Several of one step become their mean, gaps left out: jitter moves a sample to either side of its step. An event
+// counts for the step that it is in.
+func (s *steps) add(at int64, value float64) error {
+	if s.rows > 0 {
+		switch distance := at - s.last; {
+		case distance == 0:
+			s.merged++
+		case len(s.own) < ownDistances && distance > 0:
+			s.own = append(s.own, distance)
+		}
+	}
+	s.rows++
+	s.last = at
+	on := at / s.length
+	if s.flag == "--resample" {
+		on = (at + s.length/2) / s.length
+		if at%s.length != 0 {
+			s.moved++
+		}
+	}
+	of := s.all[on]
+	if of == nil {
+		if len(s.all) == maxRows {
+			return fmt.Errorf("more than %d steps: set a longer %s", maxRows, s.flag)
+		}
+		of = &stepOf{}
+		s.all[on] = of
+	}
+	if !math.IsNaN(value) {
+		of.known++
+		if of.known == 1 {
+			of.mean = value
+		}
+		of.mean += (value - of.mean) / float64(of.known)
+	}
+	return nil
+}
+
+// values are those of the grid, from the first step that has a sample on.
+func (s *steps) values() (start time.Time, values []float64, err error) {
+	first, last := int64(math.MaxInt64), int64(math.MinInt64)
+	for on := range s.all {
+		first, last = min(first, on), max(last, on)
+	}
+	step := inMilliseconds(s.length)
+	if len(s.all) < minRows {
+		return start, nil, fmt.Errorf(
+			"trace: %s %s leaves %d value, want a shorter one",
+			s.flag,
+			humanize.Span(step),
+			len(s.all),
+		)
+	}
+	if own := medianOf(
+		s.own,
+	); s.flag == "--resample" && own > 0 &&
+		s.length < max(1, own*9/10) { // Jitter may lengthen the median a little.
+		return start, nil, fmt.Errorf("trace: --resample %s is finer than the file, set --resample %s", step,
+			humanize.Span(inMilliseconds(own)))
+	}
+	if err := checkSpan(first*s.length, last*s.length, s.length); err != nil {
+		return start, nil, err
+	}
+	values = make([]float64, last-first+1)
+	for i := range values {
+		of := s.all[first+int64(i)]
+		switch known := of != nil && of.known > 0; {
+		case s.flag != "--resample" && !known:
+			values[i] = 0
+		case s.flag == "--count":
+			values[i] = float64(of.known)
+		case s.flag == "--sum":
+			values[i] = of.mean * float64(of.known)
+		case known:
+			values[i] = of.mean
+		default:
+			values[i] = math.NaN()
+		}
+	}
+	return time.UnixMilli(first * s.length).UTC(), values, nil
+}
+
+// notes are what became of the rows.
+func (s *steps) notes() []string {
+	step := humanize.Span(inMilliseconds(s.length))
+	var out []string
+	switch s.flag {
+	case "--count":
+		out = append(out, fmt.Sprintf("each value is the number of the rows of %s, %d in all", step, s.rows))
+	case "--sum":
+		out = append(out, fmt.Sprintf("each value is the sum of the rows of %s, %d in all", step, s.rows))
+	default:
+		out = append(out, fmt.Sprintf("%d of %d samples were moved to steps of %s: each value is the mean of the "+
+			"samples nearest to it", s.moved, s.rows, step))
+		if s.merged > 0 {
+			out = append(
+				out,
+				humanize.Plural(s.merged, "row")+" had the time of the row before, and count for the mean",
+			)
+		}
+	}
+	return out
+}

@@ -1,0 +1,181 @@
+package trace
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/forewarm/forewarm/pkg/printable"
+)
+
+// timesIn is what the cells of a column are as times.
+type timesIn int
+
+// The kinds of cells, in the order in which a column is preferred.
+const (
+	noTimes timesIn = iota
+	// countedTimes are numbers that are no dates.
+	countedTimes
+	// epochs are numbers of seconds or less since 1970.
+	epochs
+	// dates are texts, or digits that are a date.
+	dates
+)
+
+// timesOf is what the first rows have in a column.
+func (t *table) timesOf(column int) timesIn {
+	var c clock
+	seen := false
+	for _, r := range t.seen {
+		text := strings.TrimSpace(r.row[column])
+		if isGap(text) {
+			continue
+		}
+		seen = true
+		if _, err := c.parse(text); err != nil && !c.local { // Of a zone that is not known yet no hour is skipped.
+			return noTimes
+		}
+	}
+	switch {
+	case !seen:
+		return noTimes
+	case !c.begun || c.digits != "":
+		return dates
+	case c.fromZero:
+		return countedTimes
+	}
+	return epochs
+}
+
+// isNumeric reports whether the first rows have numbers in a column, or nothing.
+func (t *table) isNumeric(column int) bool {
+	n := numbers{separator: t.separator, decimal: "."}
+	for _, r := range t.seen {
+		if _, err := n.parse(r.row[column]); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// isIndexName reports whether a column counts rows, by its name: pandas leaves it empty, R writes "Unnamed: 0".
+func isIndexName(name string) bool {
+	name = strings.ToLower(name)
+	return strings.HasPrefix(name, "unnamed") ||
+		slices.Contains(
+			[]string{
+				"",
+				"id",
+				"index",
+				"idx",
+				"row",
+				"rownum",
+				"row_number",
+				"n",
+				"no",
+				"nr",
+				"#",
+				"number",
+				"i",
+				"seq",
+			},
+			name,
+		)
+}
+
+// unitByName is the unit that a name says of times, as --time-unit has it, in words; empty for none.
+func unitByName(name string) (unit, words string) {
+	switch strings.ToLower(name) {
+	case "minute", "minutes", "min", "mins":
+		return "m", "minutes"
+	case "hour", "hours", "hr", "h":
+		return "h", "hours"
+	case "day", "days", "d":
+		return "d", "days"
+	}
+	for _, end := range []string{"_ms", " ms", "(ms)", "[ms]", "_millis", "milliseconds"} {
+		if strings.HasSuffix(strings.ToLower(name), end) || strings.EqualFold(name, "ms") {
+			return "ms", "milliseconds"
+		}
+	}
+	return "", ""
+}
+
+// isTimeName reports whether a column has times, by its name.
+func isTimeName(name string) bool {
+	name = strings.ToLower(name)
+	for _, word := range []string{"time", "date", "timestamp", "seconds", "epoch", "elapsed", "offset"} {
+		if strings.Contains(name, word) {
+			return true
+		}
+	}
+	return slices.Contains([]string{"t", "ts", "s", "sec", "secs", "_time", "bucket", "at"}, name)
+}
+
+// findTime finds the column of the times: as given, the first, or the only one that has dates where the first has none.
+func (t *table) findTime(given string) error {
+	if given != "" {
+		if t.time = slices.Index(t.names, given); t.time < 0 {
+			return fmt.Errorf("trace: no column %.64q for --time-column; the columns are %.400s", given,
+				printable.Line(strings.Join(t.names, ", ")))
+		}
+		return nil
+	}
+	first := t.timesOf(0)
+	if first >= epochs || len(t.seen) == 0 {
+		return nil
+	}
+	var others []string
+	for i, name := range t.names[1:] {
+		if kind := t.timesOf(i + 1); kind == dates || kind == epochs && isTimeName(name) {
+			others = append(others, name)
+			t.time = i + 1
+		}
+	}
+	if first == countedTimes && isTimeName(t.names[0]) {
+		others = nil
+	}
+	switch len(others) {
+	case 0:
+		t.time = 0
+	case 1:
+		return nil
+	default:
+		return fmt.Errorf("trace: several columns have times, choose one with --time-column: %.400s",
+			printable.Line(strings.Join(others, ", ")))
+	}
+	return nil
+}
+
+// checkTimes refuses numbers that are counted as seconds and are none.
+func (t *table) checkTimes(s *samples, o *Options) error {
+	if !s.clock.fromZero || o.TimeUnit != "" || len(s.all) < minRows && s.steps == nil {
+		return nil
+	}
+	name := t.names[t.time]
+	const refused = "trace: column %d (%s) has the numbers %s, %s, …"
+	begins := fmt.Sprintf(refused, t.time+1, printable.Line(name), s.firstTimes[0], s.firstTimes[1])
+	if unit, words := unitByName(name); unit != "" {
+		return fmt.Errorf(
+			"%s: if these are %s, add --time-unit %s; if they are seconds, --time-unit s",
+			begins,
+			words,
+			unit,
+		)
+	}
+	if s.isSpreadsheet() {
+		return fmt.Errorf(
+			"%s: a spreadsheet counts days like this: format the column as yyyy-mm-dd hh:mm:ss and save it again, or, "+
+				"if these are seconds, add --time-unit s",
+			begins,
+		)
+	}
+	if isIndexName(name) || s.countsRows() && !isTimeName(name) {
+		return fmt.Errorf(
+			"%s, which count rows: name the column of the times with --time-column, or, if these are seconds, "+
+				"add --time-unit s",
+			begins,
+		)
+	}
+	return nil
+}
