@@ -76,16 +76,16 @@ func (o *Options) open(r io.Reader) (*table, error) {
 		return nil, err
 	}
 	for len(t.seen) < seenRows {
-		line, row, err := t.read()
-		if errors.Is(err, io.EOF) {
+		line, row, failed := t.read()
+		if errors.Is(failed, io.EOF) {
 			break
 		}
-		if err != nil {
-			if len(t.seen) > 0 && t.from.packed == "" { // It comes again where the row is read.
-				t.read = func() (int, []string, error) { return 0, nil, err }
-				break
-			}
-			return nil, t.from.explain(fmt.Errorf("trace: %w", err))
+		if failed != nil && len(t.seen) > 0 && t.from.packed == "" { // It comes again where the row is read.
+			t.read = func() (int, []string, error) { return 0, nil, failed }
+			break
+		}
+		if failed != nil {
+			return nil, t.from.explain(fmt.Errorf("trace: %w", failed))
 		}
 		t.seen = append(t.seen, numbered{line, slices.Clone(row)})
 	}
