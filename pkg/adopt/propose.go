@@ -198,7 +198,7 @@ func simulate(ctx context.Context, cfg Config, w *Workload) error {
 		w.Verdict = "not simulated: " + err.Error()
 		return nil //nolint:nilerr // It is the verdict.
 	}
-	w.Verdict = got.Verdict
+	w.Verdict = cmp.Or(got.Verdict, got.NoVerdict)
 	if v := got.Judged; v != nil {
 		w.Saved = v.HPA.Total() - v.Forewarm.Total()
 		if v.Word == verdict.CostsMore || v.Word == verdict.TooLate {

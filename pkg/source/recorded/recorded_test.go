@@ -138,3 +138,23 @@ func TestPrometheusIsInterrupted(t *testing.T) {
 		t.Errorf("%v, want that it was interrupted, and where", err)
 	}
 }
+
+// A counter and an average are no demand. That is said, and not refused: who asks may know better.
+func TestDoubts(t *testing.T) {
+	rises := recorded.History{Series: forecast.Series{Start: now, Step: time.Minute}}
+	for i := range 2 * 1440 {
+		rises.Values = append(rises.Values, float64(1000+7*i))
+	}
+	got, err := recorded.Judged(rises)
+	if err != nil || !strings.HasPrefix(got.Doubt, "The values are those of a counter") {
+		t.Errorf("%q, %v", got.Doubt, err)
+	}
+	server := httptest.NewServer(&recordedtest.Prometheus{Demand: recordedtest.Hourly})
+	defer server.Close()
+	for query, doubted := range map[string]bool{"avg(load)": true, "sum(load)": false} {
+		got, err := read(t.Context(), server.URL, query, time.Hour)
+		if err != nil || (got.Doubt != "") != doubted {
+			t.Errorf("%s: %q, %v", query, got.Doubt, err)
+		}
+	}
+}

@@ -69,13 +69,17 @@ func (n *numbers) parse(text string) (float64, error) {
 	case math.IsInf(v, 0):
 		return 0, fmt.Errorf("value %s: want a finite number, or nothing for a gap", clip(text))
 	case v < 0:
-		return 0, fmt.Errorf("value %s: demand cannot be negative; if it stands for none, make it a gap: sed -E 's/%c-[0-9.eE+-]+/%c/g' %s > "+
-			"load.csv", clip(text), n.separator, n.separator, FileName)
+		return 0, fmt.Errorf("value %s: demand cannot be negative; if it stands for none, make it a gap: %s", clip(text), n.withoutNegative())
 	case n.known && unit != n.unit:
 		return 0, fmt.Errorf("value %q: want the unit of the first value, %q, for all", clip(text), n.unit)
 	}
 	n.unit, n.known = unit, true
 	return v, nil
+}
+
+// withoutNegative is the command that makes gaps of negative values.
+func (n *numbers) withoutNegative() string {
+	return fmt.Sprintf("sed -E 's/%c-[0-9.eE+-]+/%c/g' %s > load.csv", n.separator, n.separator, FileName)
 }
 
 const sayDecimal = "say what separates decimals with --decimal , or --decimal ."

@@ -178,3 +178,21 @@ func TestHeadlinesOfOddHistories(t *testing.T) {
 		}
 	}
 }
+
+// A demand that is far above what maxReplicas sustain is in another unit: there are figures, and no verdict, unless it is trusted.
+func TestADemandInAnotherUnitHasNoVerdict(t *testing.T) {
+	c := config(working(2))
+	c.Only = []string{compare.HPA, compare.Forewarm}
+	for i := range c.Demand.Values {
+		c.Demand.Values[i] *= 1e9
+	}
+	got := played(t, c)
+	const want = "replicas, and maxReplicas is 100: it is in another unit than what a replica sustains (100), or no demand."
+	if !strings.Contains(got.Doubt, want) || got.NoVerdict != got.Doubt || got.Verdict != "" || len(got.Policies) != 2 {
+		t.Errorf("%q, %q, %q with %d policies", got.Doubt, got.NoVerdict, got.Verdict, len(got.Policies))
+	}
+	c.TrustInput = true
+	if got = played(t, c); got.Doubt != "" || got.Verdict == "" {
+		t.Errorf("trusted: %q, %q", got.Doubt, got.Verdict)
+	}
+}
