@@ -69,7 +69,8 @@ func (n *numbers) parse(text string) (float64, error) {
 	case math.IsInf(v, 0):
 		return 0, fmt.Errorf("value %s: want a finite number, or nothing for a gap", clip(text))
 	case v < 0:
-		return 0, fmt.Errorf("value %s: demand cannot be negative; if it stands for none, make it a gap: %s", clip(text), n.withoutNegative())
+		return 0, fmt.Errorf("value %s: demand cannot be negative; if it stands for none, make it a gap: %s",
+			clip(text), n.withoutNegative())
 	case n.known && unit != n.unit:
 		return 0, fmt.Errorf("value %q: want the unit of the first value, %q, for all", clip(text), n.unit)
 	}

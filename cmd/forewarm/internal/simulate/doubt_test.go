@@ -19,6 +19,8 @@ func TestWhatIsNoDemandGetsNoVerdict(t *testing.T) {
 	}
 	trace, hpa := write(t, "counter.csv", counter.String()), write(t, "hpa.yaml", scales)
 	const doubt = "The values are those of a counter, which never falls, and no demand: read sum(rate(…[2m])) of it."
+	const understood = "counter.csv, column requests: 2 days from 2025-10-20 00:00 UTC, every minute, 2,880 values " +
+		"from 2000 to 108523"
 	for name, args := range map[string][]string{
 		"with an autoscaler": {"--hpa", hpa}, "its forecasts": {"--forecasts"}, "as JSON": {"--hpa", hpa, "--json"},
 	} {
@@ -43,8 +45,7 @@ func TestWhatIsNoDemandGetsNoVerdict(t *testing.T) {
 				if !told || out.Len() < 500 {
 					t.Errorf("%t that the doubt is said, in\n%s", told, out.String())
 				}
-				if !strings.Contains(messages.String(), "counter.csv, column requests: 2 days from 2025-10-20 00:00 UTC, every minute, 2,880 values "+
-					"from 2000 to 108523") {
+				if !strings.Contains(messages.String(), understood) {
 					t.Errorf("it is not said what was understood: %s", messages.String())
 				}
 			}
