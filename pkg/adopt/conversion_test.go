@@ -290,3 +290,100 @@ func TestReadRules(t *testing.T) {
 		}
 	}
 }
+
+// Nothing of a trigger is lost: what a Forecast and its trigger do not have is said, without what may be secret.
+func TestNothingOfATriggerIsLost(t *testing.T) {
+	t.Parallel()
+	const trigger = `{type: prometheus, name: load, authenticationRef: {name: mimir-auth}, metadata: {serverAddress: "http://mimir", ` +
+		`query: "sum(x{namespace=\"team\"}) or vector(0)", threshold: "10", activationThreshold: "5.5", customHeaders: "X-Scope-OrgID=team-a,` +
+		`Authorization=Bearer hush", queryParameters: "dedup=true,api_key=hush", ignoreNullValues: "false", unsafeSsl: "true", odd: "1"}}`
+	got := convert(t, "", scaledObjectOf(trigger, ""))
+	if len(got.Converted) != 2 || len(got.LeftOut) != 0 {
+		t.Fatalf("%+v", got)
+	}
+	why, after := strings.Join(got.Converted[0].Why, "\n"), got.Converted[1].Manifest
+	for _, want := range []string{
+		"customHeaders X-Scope-OrgID=team-a,Authorization=… selects what is read", "queryParameters dedup=true,api_key=… selects",
+		"authenticationRef mimir-auth is how KEDA reads", "ignoreNullValues false says what an empty answer means",
+		"unsafeSsl true is a setting of the connection", "odd 1 is not carried over: compare what it does with docs/keda.md",
+		"take `or vector(0)` off",
+	} {
+		if !strings.Contains(why, want) {
+			t.Errorf("%q is not said:\n%s", want, why)
+		}
+	}
+	if strings.Contains(why+after, "hush") {
+		t.Errorf("a secret is told:\n%s\n%s", why, after)
+	}
+	for _, want := range []string{`activation: "5.5"`, "name: load", `target: "10"`} {
+		if !strings.Contains(after, want) {
+			t.Errorf("%q is missing:\n%s", want, after)
+		}
+	}
+	if text := strings.Join(got.Converted[1].Why, "\n"); !strings.Contains(text, "or the headroom is paid for twice") {
+		t.Error(text)
+	}
+}
+
+// Another trigger that reads a Prometheus is converted, and what is no demand is left out with what to do.
+func TestOtherTriggers(t *testing.T) {
+	t.Parallel()
+	const predict = `{type: predictkube, metadata: {prometheusAddress: "http://prom", query: "sum(x)", threshold: "2.5", predictHorizon: 2h, ` +
+		`historyTimeWindow: 7d, queryStep: 2m}}`
+	got := convert(t, "", scaledObjectOf(predict, ""))
+	if len(got.Converted) != 2 || !strings.Contains(got.Converted[0].Manifest, `target: 2500m`) ||
+		!strings.Contains(strings.Join(got.Converted[0].Why, "\n"), "predictHorizon 2h is not needed") {
+		t.Errorf("%+v", got)
+	}
+	got = convert(t, "", scaledObjectOf(onQuery("sum(a) / sum(b)", `threshold: "2"`), ""))
+	if len(got.LeftOut) != 1 ||
+		!strings.Contains(got.LeftOut[0].Reason, "is a ratio of two series, which is no demand") {
+		t.Errorf("%+v", got)
+	}
+	got = convert(t, "", scaledObjectOf(onQuery("sum(a) / 60", `threshold: "2"`), ""))
+	if len(got.LeftOut) != 0 {
+		t.Errorf("a constant divisor is left out: %+v", got.LeftOut)
+	}
+	got = convert(t, "", "apiVersion: keda.sh/v1alpha1\nkind: ScaledJob\nmetadata: {name: batch}\nspec: {}\n")
+	if len(got.LeftOut) != 1 || !strings.Contains(got.LeftOut[0].Reason, "it starts jobs") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A rule with a constant name gives that metric alone, its series may be a literal pattern or one of --series, and the values of the
+// adapter's chart are rules, too.
+func TestConstantNamesAndChartValues(t *testing.T) {
+	t.Parallel()
+	const query = "metricsQuery: 'sum(<<.Series>>{<<.LabelMatchers>>})', resources: {namespaced: false}"
+	const lag = `{type: External, external: {metric: {name: lag_sum}, target: {type: AverageValue, averageValue: 30}}}`
+	for name, c := range map[string]struct {
+		rules  string
+		series []string
+		want   string
+	}{
+		"a literal pattern": {`externalRules: [{seriesQuery: '{__name__=~"lag_sum"}', name: {matches: lag_sum, as: lag_sum}, ` + query + `}]`, nil, "sum(lag_sum)"},
+		"another rule with a constant name": {
+			`externalRules: [{seriesQuery: '{__name__=~"^lag_sum$"}', ` + query + `}, {seriesQuery: '{__name__=~"^other_total$"}', ` +
+				`name: {matches: ^other_total$, as: other_rate}, ` + query + `}, {seriesQuery: '{__name__=~"^any_.*"}', ` +
+				`name: {matches: ^any_.*$, as: any}, ` + query + `}]`, nil, "sum(lag_sum)",
+		},
+		"a series that is known": {
+			`externalRules: [{seriesQuery: '{__name__=~"^kafka_.*"}', name: {matches: ^kafka_.*$, as: lag_sum}, ` + query + `}]`,
+			[]string{"kafka_lag", "queue"},
+			"sum(kafka_lag)",
+		},
+		"the chart's values": {
+			`{prometheus: {url: http://prom}, rules: {default: false, external: [{seriesQuery: lag_sum, ` + query + `}]}}`, nil, "sum(lag_sum)",
+		},
+	} {
+		got := convert(t, c.rules, hpaOf("w", lag), c.series...)
+		if len(got.Converted) != 1 || len(got.LeftOut) != 0 ||
+			!strings.Contains(got.Converted[0].Manifest, "query: "+c.want) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	got := convert(t, "rules: {external: []}", hpaOf("w", lag))
+	if len(got.LeftOut) != 2 || !strings.Contains(got.LeftOut[0].Reason, "the chart adds rules of its own") {
+		t.Errorf("%+v", got.LeftOut)
+	}
+}

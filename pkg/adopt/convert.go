@@ -79,8 +79,16 @@ func Convert(cfg ConvertConfig, found *Objects) Conversion {
 	}
 	hpas := make([]*autoscalingv2.HorizontalPodAutoscaler, len(found.Objects))
 	for i, object := range found.Objects {
-		if object.GetKind() == hpa.KindScaledObject {
+		switch object.GetKind() {
+		case hpa.KindScaledObject:
 			c.scaledObject(object)
+			continue
+		case kindScaledJob:
+			c.leave(
+				objectName(object),
+				"",
+				"it starts jobs, which run to their end, and has no replicas: leave it as it is",
+			)
 			continue
 		}
 		switch h, err := autoscaler.DecodeHPA(object); {

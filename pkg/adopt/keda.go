@@ -1,9 +1,14 @@
 package adopt
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,6 +21,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
+	"github.com/forewarm/forewarm/pkg/printable"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
 
@@ -40,27 +46,24 @@ func (c *converter) scaledObject(object *unstructured.Unstructured) {
 				"in shadow mode, then remove it. A floor at all times is minReplicaCount."
 			timetable = append(timetable, fmt.Sprintf(learns, what, t.Metadata["desiredReplicas"], t.Metadata["start"],
 				t.Metadata["end"], t.Metadata["timezone"]))
-		case "prometheus":
+		case "prometheus", "predictkube":
 			f := v1alpha1.Forecast{}
 			f.Namespace, f.Name = object.GetNamespace(), fmt.Sprintf("%s-%d", object.GetName(), i)
 			f.Spec.TargetRef = v1alpha1.TargetRef{Kind: s.Workload.Kind, Name: s.Workload.Name}
 			if s.Workload.APIVersion != manifest.DefaultAPIVersion {
 				f.Spec.TargetRef.APIVersion = s.Workload.APIVersion
 			}
-			if err = c.trigger(&f, t, objectName(object)+", "+what); err != nil {
+			if err = c.trigger(&f, t, objectName(object)+", "+what, authenticationOf(triggers[i])); err != nil {
 				c.leave(objectName(object), what, err.Error())
 				continue
 			}
-			triggers[i] = map[string]any{
-				"type": "external-push",
-				"metadata": map[string]any{
-					"scalerAddress": "forewarm.forewarm-system.svc:9090",
-					"forecast":      f.Name,
-					"target":        t.Metadata["threshold"],
-				},
-				"authenticationRef": map[string]any{"kind": "ClusterTriggerAuthentication", "name": "forewarm"},
-			}
-			why = append(why, what+" reads the Forecast "+f.Name+" instead of the Prometheus.")
+			triggers[i] = externalTrigger(f.Name, t.Metadata, triggers[i])
+			why = append(
+				why,
+				what+" reads the Forecast "+f.Name+" instead of the Prometheus.",
+				what+": the target is the threshold. Forewarm's value contains the headroom: once it is served, write what a replica sustains "+
+					"in full (forewarm capacity), or the headroom is paid for twice.",
+			)
 		default:
 			c.leave(objectName(object), what, "it does not read a Prometheus: leave it as it is")
 		}
@@ -75,12 +78,109 @@ func (c *converter) scaledObject(object *unstructured.Unstructured) {
 	}
 }
 
-// trigger writes the Forecast of a prometheus trigger.
-func (c *converter) trigger(f *v1alpha1.Forecast, t *hpa.AutoscalerMetric, from string) error {
-	if t.Refused != "" {
-		return errors.New(t.Refused + "; or write a Forecast of the demand by hand")
+// externalTrigger is the trigger that reads a Forecast in place of another one.
+func externalTrigger(forecast string, metadata map[string]string, before any) map[string]any {
+	read := map[string]any{
+		"scalerAddress": "forewarm.forewarm-system.svc:9090", "forecast": forecast, "target": metadata["threshold"],
 	}
-	target := *apiresource.NewMilliQuantity(t.Target, apiresource.DecimalSI)
+	if activation, ok := metadata["activationThreshold"]; ok {
+		read["activation"] = activation
+	}
+	out := map[string]any{
+		"type": "external-push", "metadata": read,
+		"authenticationRef": map[string]any{"kind": "ClusterTriggerAuthentication", "name": "forewarm"},
+	}
+	if named, ok := before.(map[string]any); ok && named["name"] != nil {
+		out["name"] = named["name"]
+	}
+	return out
+}
+
+// keyTexts says what becomes of the keys of a prometheus or a predictkube trigger that a Forecast does not have.
+func keyTexts() map[string]string {
+	const selects = "selects what is read: Forewarm must read the same, by a source with it (docs/sources.md), named in signal.source"
+	const connects = "is a setting of the connection: Forewarm's source has its own (docs/sources.md)"
+	return map[string]string{
+		"customHeaders":     selects,
+		"queryParameters":   selects,
+		"cortexOrgID":       selects,
+		"namespace":         selects,
+		"unsafeSsl":         connects,
+		"timeout":           connects,
+		"authModes":         connects,
+		"tlsMode":           connects,
+		"ignoreNullValues":  "says what an empty answer means: Forewarm falls back, and tells so, and never takes it for 0",
+		"predictHorizon":    "is not needed: a Forecast looks ahead by the lead time, which is measured",
+		"historyTimeWindow": "is spec.history of the Forecast: 14d where it is not written",
+		"queryStep":         "is spec.step of the Forecast: 30s where it is not written",
+		"metricName":        "is not needed: KEDA names the metric by the Forecast",
+	}
+}
+
+// lost says what of a trigger does not stand in its Forecast, in the order of the keys.
+func lost(t *hpa.AutoscalerMetric, authentication string) (out []string) {
+	for _, key := range slices.Sorted(maps.Keys(t.Metadata)) {
+		switch key {
+		case "serverAddress", "prometheusAddress", "query", "threshold", "activationThreshold":
+			continue
+		}
+		text, known := keyTexts()[key]
+		if !known {
+			text = "is not carried over: compare what it does with docs/keda.md"
+		}
+		out = append(out, fmt.Sprintf("%s %s %s.", key, shown(key, t.Metadata[key]), text))
+	}
+	if authentication != "" {
+		out = append(
+			out,
+			"authenticationRef "+authentication+" is how KEDA reads the Prometheus: Forewarm's source needs credentials of its own "+
+				"for the same data (docs/sources.md).",
+		)
+	}
+	return out
+}
+
+// secretName matches what a header or a parameter that is no secret is not called.
+var secretName = regexp.MustCompile(`(?i)auth|token|key|secret|pass|cookie|sig`)
+
+// shown is the value of a key without what may be secret in it.
+func shown(key, value string) string {
+	if key != "customHeaders" && key != "queryParameters" {
+		return printable.Clip(value, 64)
+	}
+	var out []string
+	for part := range strings.SplitSeq(value, ",") {
+		name, text, _ := strings.Cut(strings.TrimSpace(part), "=")
+		if secretName.MatchString(name) {
+			text = "…"
+		}
+		out = append(out, printable.Clip(name, 64)+"="+printable.Clip(text, 64))
+	}
+	return strings.Join(out, ",")
+}
+
+// thresholdOf is what a predictkube trigger has for each replica, in thousandths; a prometheus trigger has it already.
+func thresholdOf(t *hpa.AutoscalerMetric) (milli int64, refused string) {
+	if t.Kind != "predictkube trigger" {
+		return t.Target, t.Refused
+	}
+	value, err := strconv.ParseFloat(t.Metadata["threshold"], 64)
+	if err != nil || !(value >= 0.001 && value < hpa.MaxValue) {
+		return 0, fmt.Sprintf(
+			"its threshold %.64q is no target: write what one replica sustains",
+			t.Metadata["threshold"],
+		)
+	}
+	return int64(math.Trunc(value * 1000)), ""
+}
+
+// trigger writes the Forecast of a trigger that reads a Prometheus.
+func (c *converter) trigger(f *v1alpha1.Forecast, t *hpa.AutoscalerMetric, from, authentication string) error {
+	milli, refused := thresholdOf(t)
+	if refused != "" {
+		return errors.New(refused + "; or write a Forecast of the demand by hand")
+	}
+	target := *apiresource.NewMilliQuantity(milli, apiresource.DecimalSI)
 	expr, err := parser.NewParser(parser.Options{}).ParseExpr(t.Metadata["query"])
 	if err != nil {
 		return fmt.Errorf("its query is not PromQL: %w: correct it", err)
@@ -90,12 +190,61 @@ func (c *converter) trigger(f *v1alpha1.Forecast, t *hpa.AutoscalerMetric, from 
 		const several = "its query computes from several operands with %s: write the plain demand of now as the query"
 		return fmt.Errorf(several, trick)
 	}
-	server := prometheus.RedactedURL(t.Metadata["serverAddress"])
+	if isRatio(expr) {
+		return errors.New(
+			"its query is a ratio of two series, which is no demand: write the total as the query, as its numerator may be, and " +
+				"what a replica sustains of it as the threshold",
+		)
+	}
+	server := prometheus.RedactedURL(cmp.Or(t.Metadata["serverAddress"], t.Metadata["prometheusAddress"]))
 	why := []string{"signal: the query of the trigger, of " + server + ": Forewarm must read the same."}
+	if hasDefault(expr) {
+		why = append(
+			why,
+			"The query says 0 where there is no series: an exporter that is down is then a demand of 0. If the series is always there, "+
+				"take `or vector(0)` off: Forewarm tells of a series that is missing.",
+		)
+	}
+	why = append(why, lost(t, authentication)...)
 	for _, trick := range taken {
 		why = append(why, trick+" is taken off the query: the Forecast looks ahead of the plain demand by itself.")
 	}
 	return c.write(f, expr, target, from, why)
+}
+
+// authenticationOf is the name of a trigger's authentication; empty without one.
+func authenticationOf(trigger any) string {
+	if object, ok := trigger.(map[string]any); ok {
+		if ref, ok := object["authenticationRef"].(map[string]any); ok {
+			return fmt.Sprint(ref["name"])
+		}
+	}
+	return ""
+}
+
+// isRatio reports whether an expression divides a series by another one.
+func isRatio(expr parser.Expr) bool {
+	switch n := expr.(type) {
+	case *parser.ParenExpr:
+		return isRatio(n.Expr)
+	case *parser.BinaryExpr:
+		return n.Op == parser.DIV && n.LHS.Type() != parser.ValueTypeScalar && n.RHS.Type() != parser.ValueTypeScalar
+	}
+	return false
+}
+
+// hasDefault reports whether an expression ends in "or vector(0)".
+func hasDefault(expr parser.Expr) bool {
+	switch n := expr.(type) {
+	case *parser.ParenExpr:
+		return hasDefault(n.Expr)
+	case *parser.AggregateExpr:
+		return hasDefault(n.Expr)
+	case *parser.BinaryExpr:
+		call, ok := n.RHS.(*parser.Call)
+		return n.Op == parser.LOR && ok && call.Func.Name == "vector"
+	}
+	return false
 }
 
 // tricks are functions by which a query looks ahead, or at the worst of a time.

@@ -45,12 +45,19 @@ type Kinds map[string]schema.GroupVersionResource
 
 // AutoscalerKinds are those that Convert reads.
 func AutoscalerKinds() Kinds {
-	return Kinds{hpa.KindHPA: autoscaler.HPAs(), hpa.KindScaledObject: autoscaler.ScaledObjects()}
+	return Kinds{
+		hpa.KindHPA: autoscaler.HPAs(), hpa.KindScaledObject: autoscaler.ScaledObjects(),
+		kindScaledJob: autoscaler.ScaledObjects().GroupVersion().WithResource("scaledjobs"),
+	}
 }
+
+// kindScaledJob is KEDA's object that starts jobs.
+const kindScaledJob = "ScaledJob"
 
 // WorkloadKinds are those that Workloads reads.
 func WorkloadKinds() Kinds {
 	kinds := AutoscalerKinds()
+	delete(kinds, kindScaledJob)
 	maps.Copy(kinds, Kinds{
 		"Deployment":          {Group: "apps", Version: "v1", Resource: "deployments"},
 		"StatefulSet":         {Group: "apps", Version: "v1", Resource: "statefulsets"},

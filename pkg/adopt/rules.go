@@ -82,9 +82,13 @@ func ReadRules(file string, data []byte) (c Rules, err error) {
 	if found[0].Broken != nil {
 		return c, found[0].Broken.Err()
 	}
-	reading := found[0].Check(reflect.TypeFor[Rules]())
-	if err = errors.Join(append(reading.Errs(), found[0].Decode(&c))...); err != nil {
-		return c, err
+	if values, ok := valuesOf(found[0]); ok {
+		c = values
+	} else {
+		reading := found[0].Check(reflect.TypeFor[Rules]())
+		if err = errors.Join(append(reading.Errs(), found[0].Decode(&c))...); err != nil {
+			return c, err
+		}
 	}
 	if n := len(c.Rules) + len(c.ExternalRules); n > maxRules {
 		return c, fmt.Errorf("%s: %d rules, at most %d are read: remove those that no HPA uses", file, n, maxRules)
@@ -101,6 +105,34 @@ func ReadRules(file string, data []byte) (c Rules, err error) {
 	}
 	c.Rules, c.ExternalRules = compileAll("rules", c.Rules), compileAll("externalRules", c.ExternalRules)
 	return c, nil
+}
+
+// chartRules are the rules in the values of prometheus-adapter's chart. Other values are not of interest.
+type chartRules struct {
+	Default  *bool  `json:"default"`
+	Custom   []rule `json:"custom"`
+	External []rule `json:"external"`
+	Resource any    `json:"resource"`
+}
+
+// valuesOf reads the values of prometheus-adapter's chart; ok is false if a document is none.
+func valuesOf(d manifest.RawDocument) (c Rules, ok bool) {
+	var values struct {
+		Rules *chartRules `json:"rules"`
+	}
+	if err := d.Decode(&values); err != nil || values.Rules == nil {
+		return c, false
+	}
+	v := values.Rules
+	c.Rules, c.ExternalRules, c.ResourceRules = v.Custom, v.External, v.Resource
+	if v.Default == nil || *v.Default {
+		c.broken = append(
+			c.broken,
+			LeftOut{"rules.default", "", "the chart adds rules of its own, which are not in its values: " +
+				"helm template renders them, or set rules.default: false if no HPA uses them"},
+		)
+	}
+	return c, true
 }
 
 // configurations are the documents of a file that are no objects of Kubernetes, and those in its ConfigMaps.
@@ -162,6 +194,8 @@ func (r *rule) compileFilters(matchers []*labels.Matcher) error {
 		r.passes = append(r.passes, m.Matches)
 		if m.Type == labels.MatchEqual {
 			r.series = m.Value
+		} else if m.Type == labels.MatchRegexp && literal.MatchString(m.Value) { // Prometheus anchors it.
+			r.series = literal.FindStringSubmatch(m.Value)[1]
 		}
 	}
 	for _, f := range r.SeriesFilters {
@@ -180,6 +214,9 @@ func findRule(all []rule, metric string, known []string) (found *rule, series st
 	fitting := map[*rule]string{}
 	for i := range all {
 		if name, fits := all[i].seriesOf(metric); fits {
+			if name == "" {
+				name = all[i].seriesAmong(known, metric)
+			}
 			fitting[&all[i]] = name
 			words = append(words, all[i].at+" from the series "+cmp.Or(name, "?"))
 		}
@@ -197,13 +234,33 @@ func findRule(all []rule, metric string, known []string) (found *rule, series st
 		const several = "several rules may give it, %s: name the series that exists with --series"
 		return nil, "", fmt.Errorf(several, strings.Join(words, ", "))
 	case series == "":
-		const unknown = "the series of %s does not follow from its name.matches: write its name into seriesQuery"
+		const unknown = "the series of %s does not follow from its name.matches: name it with --series, or in its seriesQuery"
 		return nil, "", fmt.Errorf(unknown, found.at)
 	}
 	return found, series, nil
 }
 
+// seriesAmong is the one of some series that a rule gives a metric from; empty if that is none or several.
+func (r *rule) seriesAmong(known []string, metric string) string {
+	var found []string
+	for _, series := range known {
+		if slices.ContainsFunc(r.passes, func(passes func(string) bool) bool { return !passes(series) }) {
+			continue
+		}
+		if at := r.matches.FindStringSubmatchIndex(series); at != nil &&
+			string(r.matches.ExpandString(nil, r.Name.As, series, at)) == metric {
+			found = append(found, series)
+		}
+	}
+	if len(found) != 1 {
+		return ""
+	}
+	return found[0]
+}
+
 var (
+	// literal is a regular expression that is one name.
+	literal      = regexp.MustCompile(`^\^?\(?([A-Za-z_:][\w:]*)\)?\$?$`)
 	oneReference = regexp.MustCompile(`^([\w:]*)\$(?:\{1\}|1$)([\w:]*)$`)
 	oneGroup     = regexp.MustCompile(`^\^?([\w:]*)\((?:\.[*+])\)([\w:]*)\$?$`)
 )
@@ -215,6 +272,8 @@ func (r *rule) seriesOf(metric string) (series string, fits bool) {
 	switch {
 	case r.series != "":
 		series = r.series
+	case !strings.Contains(r.Name.As, "$") && r.Name.As != metric: // It gives one metric alone.
+		return "", false
 	case r.Name.As == "$0":
 		series = metric
 	case as == nil || matches == nil:

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -8,8 +9,11 @@ import (
 	"strings"
 	"time"
 
+	"google.golang.org/grpc/status"
+
 	"github.com/forewarm/forewarm/pkg/api/parse"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
+	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
@@ -30,6 +34,8 @@ type File struct {
 	Lead time.Duration
 	// Now is the time of the readings.
 	Now time.Time
+	// CheckTrigger says why Forewarm's scaler refuses a trigger of a ScaledObject; nil to check none.
+	CheckTrigger func(namespace, name string, metadata map[string]string) error
 }
 
 // Unset is a number of replicas that is not given.
@@ -48,6 +54,7 @@ func FromFile(f *File) (*explain.Explanation, error) {
 	if err != nil {
 		return nil, err
 	}
+	f.checkTriggers(&one.Autoscaler)
 	s, err := explain.FromAutoscaler(&one.Autoscaler)
 	if err != nil {
 		return nil, one.Errorf("%s", strings.ReplaceAll(err.Error(), "\n", "; "))
@@ -57,6 +64,24 @@ func FromFile(f *File) (*explain.Explanation, error) {
 	}
 	s.Now, s.Lead = f.Now, f.Lead
 	return explain.Explain(&s)
+}
+
+// checkTriggers refuses the triggers that Forewarm's scaler refuses: KEDA gets no metric of them.
+func (f *File) checkTriggers(a *hpa.Autoscaler) {
+	if f.CheckTrigger == nil {
+		return
+	}
+	for i := range a.Metrics {
+		m := &a.Metrics[i]
+		if a.Kind != hpa.KindScaledObject || m.Forecast == "" {
+			continue
+		}
+		if err := f.CheckTrigger(cmp.Or(a.Namespace, manifest.DefaultNamespace), a.Name, m.Metadata); err != nil {
+			m.Refused, m.Target = "Forewarm refuses it, so that KEDA has no metric for the HPA: "+status.Convert(err).
+				Message(),
+				0
+		}
+	}
 }
 
 // setScale fills in the replicas.
@@ -150,10 +175,14 @@ func listMetrics(names []string, uncomputed []explain.UncomputedMetric) string {
 		parts = append(parts, strings.Join(names, ", "))
 	}
 	for i := range uncomputed {
-		others = append(others, uncomputed[i].Name+" of type "+uncomputed[i].Type)
+		text := uncomputed[i].Name + " of type " + uncomputed[i].Type
+		if why := uncomputed[i].Why; why != "" {
+			text += ": " + why
+		}
+		others = append(others, text)
 	}
 	if len(others) > 0 {
-		parts = append(parts, "not computed: "+strings.Join(others, ", "))
+		parts = append(parts, "not computed: "+strings.Join(others, "; "))
 	}
 	if len(parts) == 0 {
 		return ""

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -101,16 +102,22 @@ func (s *scaledObject) autoscaler(namespace, name string) *hpa.Autoscaler {
 			Metric: hpa.Metric{Name: t.Name, Source: hpa.External, Type: hpa.AverageValue}, Kind: t.Type + " trigger",
 			Metadata: t.Metadata, Forecast: t.forecast(), Certain: true,
 		}
-		if m.Name == "" { // KEDA names the metric by the trigger's index and type.
-			m.Name = "s" + strconv.Itoa(i) + "-" + t.Type
+		if m.Name == "" { // KEDA names the metric by the trigger's index and type, or by what an external scaler calls it.
+			m.Name = "s" + strconv.Itoa(i) + "-" + cmp.Or(metricName(m.Forecast), t.Type)
 		}
-		if m.Refused = s.checkTrigger(t); m.Refused == "" {
-			m.Target, m.Refused = t.replicaTarget()
+		if t.MetricType == autoscalingv2.ValueMetricType {
+			m.Type = hpa.Value
 		}
-		m.Refused = cmp.Or(refusal(out, m.Refused), s.checkIdle())
+		target, problem := t.replicaTarget()
+		m.Target, m.Refused = target, cmp.Or(refusal(out, cmp.Or(s.checkTrigger(t), problem)), s.checkIdle())
 		out.Metrics = append(out.Metrics, m)
 	}
 	return out
+}
+
+// metricName is a name as KEDA has it in a metric's.
+func metricName(name string) string {
+	return strings.NewReplacer("/", "-", ".", "-", ":", "-", "%", "-", "(", "-", ")", "-").Replace(name)
 }
 
 // forecast returns the Forecast that a trigger names; empty where it names none.
@@ -144,6 +151,9 @@ func decodeSpec(object *unstructured.Unstructured) (read scaledObject, err error
 
 // checkTrigger returns why a trigger does not compare a total with what a replica sustains.
 func (s *scaledObject) checkTrigger(t *trigger) (refused string) {
+	if t.Type == "cpu" || t.Type == "memory" {
+		return "the usage of the pods is not the demand, and is not computed"
+	}
 	if s.Advanced.Modifiers.Formula != "" {
 		return "its scalingModifiers compute another value from its triggers: remove the formula"
 	}

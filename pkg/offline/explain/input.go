@@ -56,7 +56,7 @@ func FromAutoscaler(a *hpa.Autoscaler) (Input, error) {
 		switch {
 		case m.Invalid != "":
 			problems = append(problems, fmt.Errorf("metrics[%d]: %s", i, m.Invalid))
-		case a.Kind == hpa.KindScaledObject && m.Unusable() != "":
+		case a.Kind == hpa.KindScaledObject && m.Unusable() != "" && (m.Type != hpa.Value || m.Target == 0):
 			s.Uncomputed = append(s.Uncomputed, UncomputedMetric{Type: m.Kind, Name: m.Name, Why: m.Unusable()})
 		case m.Source == "":
 			s.addUncomputed(m)

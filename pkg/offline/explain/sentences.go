@@ -40,13 +40,28 @@ func (t *explainer) byAverage(m *hpa.Metric, p *hpa.Proposal) string {
 		return fmt.Sprintf("At %s a replica, that is %s / %s = %s%s: it asks for %s.", formatMilli(m.Target),
 			formatMilli(p.Total), formatMilli(m.Target), formatNumber(whole), roundingText(whole), replicas(p.Replicas))
 	}
-	text := fmt.Sprintf("Over %s of %s each, that is a ratio of %s, within the tolerance (%s): nothing changes",
-		replicas(t.s.Scale.Existing), formatMilli(m.Target), formatNumber(p.Ratio), t.tolerance())
+	text := fmt.Sprintf("Over %s of %s each, that is a ratio of %s, within the tolerance (%s): %s",
+		replicas(t.s.Scale.Existing), formatMilli(m.Target), formatNumber(p.Ratio), t.tolerance(), t.unchanged(p))
 	if exact := ceilReplicas(whole); exact != p.Replicas {
 		return fmt.Sprintf("%s. Without the tolerance, %s / %s = %s would be rounded up to %d.",
 			text, formatMilli(p.Total), formatMilli(m.Target), formatNumber(whole), exact)
 	}
 	return text + "."
+}
+
+// unchanged is what a ratio within the tolerance comes to: the HPA takes the replicas that exist for what is wanted.
+func (t *explainer) unchanged(p *hpa.Proposal) string {
+	switch more := p.Replicas - t.s.Scale.Replicas; {
+	case more > 0:
+		return fmt.Sprintf(
+			"the HPA takes the %d that exist for what is wanted, and adds %d because of the surge, not of demand",
+			p.Replicas,
+			more,
+		)
+	case more < 0:
+		return fmt.Sprintf("the HPA takes the %d that exist for what is wanted", p.Replicas)
+	}
+	return "nothing changes"
 }
 
 // roundingText mentions rounding where there is any.
@@ -65,7 +80,7 @@ func (t *explainer) byValue(m *hpa.Metric, p *hpa.Proposal) string {
 	case t.s.Scale.Replicas == 0:
 		return fmt.Sprintf("%s: from 0 it asks for %s.", text, replicas(p.Replicas))
 	case p.WithinTolerance:
-		return fmt.Sprintf("%s, within the tolerance (%s): nothing changes.", text, t.tolerance())
+		return fmt.Sprintf("%s, within the tolerance (%s): %s.", text, t.tolerance(), t.unchanged(p))
 	}
 	return fmt.Sprintf("%s, times %s that are ready: it asks for %s.",
 		text, replicas(t.s.Scale.Ready), replicas(p.Replicas))

@@ -17,6 +17,7 @@ const (
 	ValueTargetCompounds    = "ValueTargetCompounds"
 	NegativeMetric          = "NegativeMetric"
 	ToleranceDeadBand       = "ToleranceDeadBand"
+	RolloutSurge            = "RolloutSurge"
 	ScaleUpDisabled         = "ScaleUpDisabled"
 	ScaleUpSlowerThanRise   = "ScaleUpSlowerThanRise"
 	ScaleDownBeforeLead     = "ScaleDownBeforeLead"
@@ -43,6 +44,7 @@ func (t *explainer) warnings() {
 		t.warnForecastHealth(i)
 		t.warnUncovered(i)
 	}
+	t.warnSurge()
 	t.warnSlowScaleUp()
 	t.warnReplicaLimits()
 	t.warnDeadBand()
@@ -50,6 +52,30 @@ func (t *explainer) warnings() {
 	for _, f := range t.s.Uncomputed {
 		t.warnUncomputed(&f)
 	}
+}
+
+// warnSurge is a rollout whose surge the HPA takes for replicas that are wanted (kubernetes/kubernetes#138505).
+func (t *explainer) warnSurge() {
+	existing, asked := t.s.Scale.Existing, t.s.Scale.Replicas
+	i := t.out.Metric
+	if i < 0 || t.out.Replicas <= asked || existing <= asked || asked == 0 {
+		return
+	}
+	o := t.s.observed()
+	p := t.s.Spec.Propose(&t.s.Spec.Metrics[i], &o, t.s.Metrics[i].Reading)
+	if !p.WithinTolerance || p.Replicas != existing {
+		return
+	}
+	t.warn(
+		RolloutSurge,
+		"give the rollout maxSurge: 0, or wait until it is over and the HPA scales down again",
+		"%d of the %s exist because of a rollout. Within its tolerance the HPA takes them for what is wanted, and asks for %d "+
+			"although the demand is that of %d",
+		existing-asked,
+		replicas(existing),
+		t.out.Replicas,
+		asked,
+	)
 }
 
 // warnUncomputed is a metric whose proposal only the HPA knows.

@@ -25,6 +25,10 @@ func as(kind hpa.TargetType) func(*explain.Input) {
 	return func(s *explain.Input) { s.Spec.Metrics[0].Type = kind }
 }
 
+func existing(n int32) func(*explain.Input) {
+	return func(s *explain.Input) { s.Scale.Existing, s.Scale.Pods = n, n }
+}
+
 func healthy(*explain.Forecast) {}
 
 func inState(state snapshot.State, why string) func(*explain.Forecast) {
@@ -72,6 +76,12 @@ func TestWarnings(t *testing.T) {
 		},
 		{"of a few replicas none is hidden", explain.ToleranceDeadBand, inputOf(5, 48), nil},
 		{"without a tolerance", explain.ToleranceDeadBand, inputOf(12, 125, tolerant), nil},
+		{
+			"a rollout's surge is adopted", explain.RolloutSurge, inputOf(10, 102, existing(11)),
+			[]string{"1 of the 11 replicas exist because of a rollout", "asks for 11 although the demand is that of 10", "maxSurge: 0"},
+		},
+		{"a surge, and more is needed", explain.RolloutSurge, inputOf(10, 200, existing(11)), nil},
+		{"no surge", explain.RolloutSurge, inputOf(10, 102), nil},
 		{
 			"one pod in three minutes, eight are needed in five", explain.ScaleUpSlowerThanRise,
 			inputOf(4, 120, withBehavior(onePod(3*time.Minute)), withForecast(func(f *explain.Forecast) { f.Observed = 40 })),

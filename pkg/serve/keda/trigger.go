@@ -71,6 +71,12 @@ func parseTrigger(ref *pb.ScaledObjectRef) (trigger, error) {
 	return t, nil
 }
 
+// CheckTrigger says why Forewarm refuses a trigger of a ScaledObject, as KEDA hears it; nil if it accepts it.
+func CheckTrigger(namespace, name string, metadata map[string]string) error {
+	_, err := parseTrigger(&pb.ScaledObjectRef{Namespace: namespace, Name: name, ScalerMetadata: metadata})
+	return err
+}
+
 func checkName(name string) error {
 	const advice = "write the name of a Forecast in the ScaledObject's own namespace, for example llama-inflight"
 	switch {

@@ -19,6 +19,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/explain"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/past"
+	"github.com/forewarm/forewarm/pkg/serve/keda"
 )
 
 const about = `Explain shows what a HorizontalPodAutoscaler computes at its next sync, and why, with all numbers: the value of each
@@ -189,7 +190,7 @@ func runFile(cmd *cobra.Command, o *options, cfg explain.Config) error {
 	}
 	explanation, err := explain.FromFile(&explain.File{
 		Path: o.file, Data: data, Autoscaler: name, Values: o.values, Replicas: o.replicas, Ready: o.ready,
-		Lead: cfg.Lead, Now: time.Now(),
+		Lead: cfg.Lead, Now: time.Now(), CheckTrigger: keda.CheckTrigger,
 	})
 	if errors.As(err, &explain.AssumptionError{}) {
 		return cmdline.UsageError(err)
