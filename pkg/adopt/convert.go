@@ -84,11 +84,8 @@ func Convert(cfg ConvertConfig, found *Objects) Conversion {
 			c.scaledObject(object)
 			continue
 		case kindScaledJob:
-			c.leave(
-				objectName(object),
-				"",
-				"it starts jobs, which run to their end, and has no replicas: leave it as it is",
-			)
+			c.leave(objectName(object), "", "it starts jobs, which run to their end, and has no replicas: leave "+
+				"it as it is")
 			continue
 		}
 		switch h, err := autoscaler.DecodeHPA(object); {

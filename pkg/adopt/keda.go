@@ -58,12 +58,7 @@ func (c *converter) scaledObject(object *unstructured.Unstructured) {
 				continue
 			}
 			triggers[i] = externalTrigger(f.Name, t.Metadata, triggers[i])
-			why = append(
-				why,
-				what+" reads the Forecast "+f.Name+" instead of the Prometheus.",
-				what+": the target is the threshold. Forewarm's value contains the headroom: once it is served, write what a replica sustains "+
-					"in full (forewarm capacity), or the headroom is paid for twice.",
-			)
+			why = append(why, what+" reads the Forecast "+f.Name+" instead of the Prometheus.", what+twice)
 		default:
 			c.leave(objectName(object), what, "it does not read a Prometheus: leave it as it is")
 		}
@@ -77,6 +72,10 @@ func (c *converter) scaledObject(object *unstructured.Unstructured) {
 			text+" No trigger beside it was converted: write a Forecast of the workload's demand")
 	}
 }
+
+// twice says why the target of a converted trigger is not the one to keep.
+const twice = ": the target is the threshold. Forewarm's value contains the headroom: once it is served, write what a " +
+	"replica sustains in full (forewarm capacity), or the headroom is paid for twice."
 
 // externalTrigger is the trigger that reads a Forecast in place of another one.
 func externalTrigger(forecast string, metadata map[string]string, before any) map[string]any {
@@ -131,11 +130,9 @@ func lost(t *hpa.AutoscalerMetric, authentication string) (out []string) {
 		out = append(out, fmt.Sprintf("%s %s %s.", key, shown(key, t.Metadata[key]), text))
 	}
 	if authentication != "" {
-		out = append(
-			out,
-			"authenticationRef "+authentication+" is how KEDA reads the Prometheus: Forewarm's source needs credentials of its own "+
-				"for the same data (docs/sources.md).",
-		)
+		const own = " is how KEDA reads the Prometheus: Forewarm's source needs credentials of its own for the same " +
+			"data (docs/sources.md)."
+		out = append(out, "authenticationRef "+authentication+own)
 	}
 	return out
 }
@@ -166,10 +163,8 @@ func thresholdOf(t *hpa.AutoscalerMetric) (milli int64, refused string) {
 	}
 	value, err := strconv.ParseFloat(t.Metadata["threshold"], 64)
 	if err != nil || !(value >= 0.001 && value < hpa.MaxValue) {
-		return 0, fmt.Sprintf(
-			"its threshold %.64q is no target: write what one replica sustains",
-			t.Metadata["threshold"],
-		)
+		return 0, fmt.Sprintf("its threshold %.64q is no target: write what one replica sustains",
+			t.Metadata["threshold"])
 	}
 	return int64(math.Trunc(value * 1000)), ""
 }
@@ -191,19 +186,15 @@ func (c *converter) trigger(f *v1alpha1.Forecast, t *hpa.AutoscalerMetric, from,
 		return fmt.Errorf(several, trick)
 	}
 	if isRatio(expr) {
-		return errors.New(
-			"its query is a ratio of two series, which is no demand: write the total as the query, as its numerator may be, and " +
-				"what a replica sustains of it as the threshold",
-		)
+		return errors.New("its query is a ratio of two series, which is no demand: write the total as the query, " +
+			"as its numerator may be, and what a replica sustains of it as the threshold")
 	}
 	server := prometheus.RedactedURL(cmp.Or(t.Metadata["serverAddress"], t.Metadata["prometheusAddress"]))
 	why := []string{"signal: the query of the trigger, of " + server + ": Forewarm must read the same."}
 	if hasDefault(expr) {
-		why = append(
-			why,
-			"The query says 0 where there is no series: an exporter that is down is then a demand of 0. If the series is always there, "+
-				"take `or vector(0)` off: Forewarm tells of a series that is missing.",
-		)
+		why = append(why, "The query says 0 where there is no series: an exporter that is down is then a demand "+
+			"of 0. If the series is always there, "+
+			"take `or vector(0)` off: Forewarm tells of a series that is missing.")
 	}
 	why = append(why, lost(t, authentication)...)
 	for _, trick := range taken {

@@ -126,11 +126,9 @@ func valuesOf(d manifest.RawDocument) (c Rules, ok bool) {
 	v := values.Rules
 	c.Rules, c.ExternalRules, c.ResourceRules = v.Custom, v.External, v.Resource
 	if v.Default == nil || *v.Default {
-		c.broken = append(
-			c.broken,
-			LeftOut{"rules.default", "", "the chart adds rules of its own, which are not in its values: " +
-				"helm template renders them, or set rules.default: false if no HPA uses them"},
-		)
+		const rendered = "the chart adds rules of its own, which are not in its values: helm template renders them, or " +
+			"set rules.default: false if no HPA uses them"
+		c.broken = append(c.broken, LeftOut{"rules.default", "", rendered})
 	}
 	return c, true
 }

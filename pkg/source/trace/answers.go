@@ -104,17 +104,13 @@ func openAnswer(whole json.RawMessage, from *unpacked) (*table, error) {
 	case answer.Error != "":
 		return nil, fmt.Errorf("trace: the Prometheus answered with an error: %.200q", answer.Error)
 	case answer.IsPartial:
-		return nil, errors.New(
-			"trace: the answer is partial (isPartial): a part of the demand is missing; query again when all of the " +
-				"store is up",
-		)
+		return nil, errors.New("trace: the answer is partial (isPartial): a part of the demand is missing; query " +
+			"again when all of the store is up")
 	}
 	for _, w := range answer.Warnings {
 		if !strings.HasPrefix(w, "PromQL ") { // Those are about the query.
-			return nil, fmt.Errorf(
-				"trace: the answer may be incomplete (%.200s): check the stores behind the server, and query again",
-				printable.Line(w),
-			)
+			return nil, fmt.Errorf("trace: the answer may be incomplete (%.200s): check the stores behind the "+
+				"server, and query again", printable.Line(w))
 		}
 	}
 	return openSeries(answer.Data.Result, from)
@@ -206,12 +202,8 @@ func openExport(first json.RawMessage, decoder *json.Decoder, from *unpacked) (*
 			metric = b.Metric
 		}
 		if !bytes.Equal(metric, b.Metric) {
-			return nil, fmt.Errorf(
-				"trace: the export has several series, %.100s and %.100s: export one, as with a match[] of all its labels, "+
-					"or query sum(…)",
-				metric,
-				b.Metric,
-			)
+			return nil, fmt.Errorf("trace: the export has several series, %.100s and %.100s: export one, as with "+
+				"a match[] of all its labels, or query sum(…)", metric, b.Metric)
 		}
 		all.times, all.values = append(all.times, b.Timestamps...), append(all.values, b.Values...)
 		if !decoder.More() {
@@ -257,19 +249,14 @@ func openDatapoints(whole object, from *unpacked) (*table, error) {
 				continue
 			}
 			if statistic != "" {
-				return nil, fmt.Errorf(
-					"trace: CloudWatch's answer has %s and %s, want one of --statistics",
-					statistic,
-					name,
-				)
+				return nil, fmt.Errorf("trace: CloudWatch's answer has %s and %s, want one of --statistics",
+					statistic, name)
 			}
 			statistic = name
 		}
 		if statistic == "" || !point.has("Timestamp", statistic) {
-			return nil, fmt.Errorf(
-				"trace: datapoint %d of CloudWatch's answer has no Timestamp with a statistic such as Sum",
-				i+1,
-			)
+			return nil, fmt.Errorf("trace: datapoint %d of CloudWatch's answer has no Timestamp with a statistic "+
+				"such as Sum", i+1)
 		}
 		p.times, p.values = append(p.times, point["Timestamp"]), append(p.values, point[statistic])
 	}
@@ -294,11 +281,9 @@ func openObjects(first json.RawMessage, rest *bufio.Scanner, from *unpacked) (*t
 		return nil, fmt.Errorf("trace: %w", err)
 	}
 	if len(names) < 2 {
-		return nil, fmt.Errorf(
-			"trace: the JSON begins with %.60q: want the answer of a Prometheus, VictoriaMetrics or CloudWatch, or a "+
-				"line with an object for each row, with a time and a value",
-			first,
-		)
+		return nil, fmt.Errorf("trace: the JSON begins with %.60q: want the answer of a Prometheus, "+
+			"VictoriaMetrics or CloudWatch, or a line with an object for each row, with a time and a value",
+			first)
 	}
 	line := 0
 	return &table{names: names, separator: ',', row: "object", from: from, read: func() (int, []string, error) {

@@ -96,6 +96,16 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		{"minutes that are counted, said", "minute,requests\n0,1\n1,2\n", trace.Options{TimeUnit: "m"}, "", "1970-01-01T00:00:00Z 1m0s [1 2]"},
 		{"seconds from 0", "t,requests\n0,1\n30,2\n", none, "", "1970-01-01T00:00:00Z 30s [1 2]"},
 		{"Datadog", "group,time,value\n*,2025-10-20T00:00:00.000Z,1\n*,2025-10-20T00:01:00.000Z,2\n", none, "", "2025-10-20T00:00:00Z 1m0s [1 2]"},
+		{"a count and a mean", "time,n,mean\n2025-10-20 00:00,5,0.2\n2025-10-20 00:01,6,0.3\n", none, "", "!choose one with --column: n, mean"},
+		{
+			"two series", "group,time,value\na,2025-10-20 00:00,1\nb,2025-10-20 00:00,5\na,2025-10-20 00:01,2\nb,2025-10-20 00:01,6\n" +
+				"a,2025-10-20 00:02,2\nb,2025-10-20 00:02,6\n", none, "", "!or for each of several series",
+		},
+		{
+			"two series, added up", "group,time,value\na,2025-10-20 00:00,1\nb,2025-10-20 00:00,5\na,2025-10-20 00:01,2\nb,2025-10-20 00:01,6\n",
+			trace.Options{Sum: time.Minute},
+			"", "2025-10-20T00:00:00Z 1m0s [6 8]",
+		},
 		{
 			"two columns of times", "n,start,end\n1,2025-10-20 00:00,2025-10-20 00:01\n2,2025-10-20 00:01,2025-10-20 00:02\n", none, "",
 			"!choose one with --time-column: start, end",

@@ -58,11 +58,8 @@ func (n *numbers) parse(text string) (float64, error) {
 		return 0, fmt.Errorf("value %s: too large for demand, which is at most %.0e; use a larger unit",
 			clip(text), series.MaxSample)
 	case err != nil && grouped.MatchString(number):
-		return 0, fmt.Errorf(
-			"value %q: its comma or point may be of decimals or of thousands: %s",
-			clip(text),
-			sayDecimal,
-		)
+		return 0, fmt.Errorf("value %q: its comma or point may be of decimals or of thousands: %s", clip(text),
+			sayDecimal)
 	case err != nil:
 		return 0, fmt.Errorf("value %q: want a number, or nothing for a gap; Grafana leaves units out where Formatted "+
 			"data is off (Inspect, Data, Data options)", clip(text))
@@ -114,11 +111,8 @@ func (n *numbers) ambiguous() error {
 	if n.grouped == "" || n.decimals {
 		return nil
 	}
-	return fmt.Errorf(
-		"every point has three digits after it, as in %s: it may be of thousands, or of decimals: %s",
-		n.grouped,
-		sayDecimal,
-	)
+	return fmt.Errorf("every point has three digits after it, as in %s: it may be of thousands, or of decimals: %s",
+		n.grouped, sayDecimal)
 }
 
 // decimalPoint replaces a comma that can only be of decimals: of thousands three digits follow, and no 0 is alone before.

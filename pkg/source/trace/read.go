@@ -171,11 +171,8 @@ func (t *table) find(column string, counts bool) (int, error) {
 		return slices.Index(t.names, t.values()[0]), nil
 	}
 	if len(numeric) != 1 && t.hasEvents() {
-		return 0, fmt.Errorf(
-			"trace: this looks like a row for each event: count them with --count 1m, or add up a column with --sum 1m "+
-				"--column NAME, one of %.400s",
-			all,
-		)
+		return 0, fmt.Errorf("trace: this looks like a row for each event, or for each of several series: count "+
+			"them with --count 1m, or add up a column with --sum 1m --column NAME, one of %.400s", all)
 	}
 	if len(numeric) != 1 {
 		return 0, fmt.Errorf("trace: the file has several value columns, choose one with --column: %.400s", all)

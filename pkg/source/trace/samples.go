@@ -59,12 +59,8 @@ func (s *samples) add(line, column int, stamp, value string) error {
 		return nil
 	}
 	if len(s.all) == maxRows {
-		return fmt.Errorf(
-			"trace: %s %d: more than %d rows: lay them on longer steps with --resample 1m, or count them with --count 1m",
-			s.row,
-			line,
-			maxRows,
-		)
+		return fmt.Errorf("trace: %s %d: more than %d rows: lay them on longer steps with --resample 1m, or "+
+			"count them with --count 1m", s.row, line, maxRows)
 	}
 	s.all = append(s.all, sample{at: at, value: v, line: line})
 	return nil
@@ -150,7 +146,7 @@ func (s *samples) checkOrder() error {
 		}
 	}
 	if s.isEvents(same > 0) {
-		const events = "trace: this looks like a row for each event: %d rows, %s: count them with --count 1m, or add up a column with --sum 1m " +
+		const events = "trace: this looks like a row for each event, or for each of several series: %d rows, %s: count them with --count 1m, or add up a column with --sum 1m " +
 			"--column NAME"
 		how := "not one of them a step after the one before"
 		if same > 0 {
@@ -173,16 +169,9 @@ func (s *samples) checkOrder() error {
 	if s.all[at].at == s.all[at-1].at {
 		what = "is that"
 	}
-	return fmt.Errorf(
-		"trace: %s %d: its time %s of %s %d; --resample %s sorts the rows and takes the mean of those at the same time%s",
-		s.row,
-		s.all[at].line,
-		what,
-		s.row,
-		s.all[at-1].line,
-		humanize.Span(inMilliseconds(s.usualDistance())),
-		hint,
-	)
+	return fmt.Errorf("trace: %s %d: its time %s of %s %d; --resample %s sorts the rows and takes the mean of "+
+		"those at the same time%s", s.row, s.all[at].line, what, s.row, s.all[at-1].line,
+		humanize.Span(inMilliseconds(s.usualDistance())), hint)
 }
 
 // distances are those of more than 0 between rows, in ascending order.
@@ -250,14 +239,9 @@ func (s *samples) changedStep(step int64) []string {
 		run++
 		if run == enough && d != step {
 			return []string{
-				fmt.Sprintf(
-					"the step changes: at %s %d it is %s, and in most of the file %s; --resample %s makes it even",
-					s.row,
-					s.all[i].line,
-					humanize.Span(inMilliseconds(d)),
-					humanize.Span(inMilliseconds(step)),
-					humanize.Span(inMilliseconds(max(d, step))),
-				),
+				fmt.Sprintf("the step changes: at %s %d it is %s, and in most of the file %s; --resample %s "+
+					"makes it even", s.row, s.all[i].line, humanize.Span(inMilliseconds(d)),
+					humanize.Span(inMilliseconds(step)), humanize.Span(inMilliseconds(max(d, step)))),
 			}
 		}
 	}

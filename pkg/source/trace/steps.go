@@ -92,12 +92,8 @@ func (s *steps) values() (start time.Time, values []float64, err error) {
 	}
 	step := inMilliseconds(s.length)
 	if len(s.all) < minRows {
-		return start, nil, fmt.Errorf(
-			"trace: %s %s leaves %d value, want a shorter one",
-			s.flag,
-			humanize.Span(step),
-			len(s.all),
-		)
+		return start, nil, fmt.Errorf("trace: %s %s leaves %d value, want a shorter one", s.flag,
+			humanize.Span(step), len(s.all))
 	}
 	if own := medianOf(
 		s.own,
@@ -141,10 +137,8 @@ func (s *steps) notes() []string {
 		out = append(out, fmt.Sprintf("%d of %d samples were moved to steps of %s: each value is the mean of the "+
 			"samples nearest to it", s.moved, s.rows, step))
 		if s.merged > 0 {
-			out = append(
-				out,
-				humanize.Plural(s.merged, "row")+" had the time of the row before, and count for the mean",
-			)
+			out = append(out,
+				humanize.Plural(s.merged, "row")+" had the time of the row before, and count for the mean")
 		}
 	}
 	return out

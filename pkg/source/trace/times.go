@@ -58,29 +58,16 @@ func (t *table) isNumeric(column int) bool {
 	return true
 }
 
-// isIndexName reports whether a column counts rows, by its name: pandas leaves it empty, R writes "Unnamed: 0".
+// isIndexName reports whether a column counts rows, by its name: pandas leaves it empty, or writes "Unnamed: 0".
 func isIndexName(name string) bool {
 	name = strings.ToLower(name)
 	return strings.HasPrefix(name, "unnamed") ||
-		slices.Contains(
-			[]string{
-				"",
-				"id",
-				"index",
-				"idx",
-				"row",
-				"rownum",
-				"row_number",
-				"n",
-				"no",
-				"nr",
-				"#",
-				"number",
-				"i",
-				"seq",
-			},
-			name,
-		)
+		slices.Contains([]string{"", "id", "index", "idx", "row", "rownum", "row_number", "#", "seq"}, name)
+}
+
+// mayCountRows reports whether a column of times counts rows, by its name. As a column of values it may be a number of requests.
+func mayCountRows(name string) bool {
+	return isIndexName(name) || slices.Contains([]string{"n", "no", "nr", "number", "i"}, strings.ToLower(name))
 }
 
 // unitByName is the unit that a name says of times, as --time-unit has it, in words; empty for none.
@@ -156,26 +143,16 @@ func (t *table) checkTimes(s *samples, o *Options) error {
 	const refused = "trace: column %d (%s) has the numbers %s, %s, …"
 	begins := fmt.Sprintf(refused, t.time+1, printable.Line(name), s.firstTimes[0], s.firstTimes[1])
 	if unit, words := unitByName(name); unit != "" {
-		return fmt.Errorf(
-			"%s: if these are %s, add --time-unit %s; if they are seconds, --time-unit s",
-			begins,
-			words,
-			unit,
-		)
+		return fmt.Errorf("%s: if these are %s, add --time-unit %s; if they are seconds, --time-unit s", begins,
+			words, unit)
 	}
 	if s.isSpreadsheet() {
-		return fmt.Errorf(
-			"%s: a spreadsheet counts days like this: format the column as yyyy-mm-dd hh:mm:ss and save it again, or, "+
-				"if these are seconds, add --time-unit s",
-			begins,
-		)
+		return fmt.Errorf("%s: a spreadsheet counts days like this: format the column as yyyy-mm-dd hh:mm:ss and "+
+			"save it again, or, if these are seconds, add --time-unit s", begins)
 	}
-	if isIndexName(name) || s.countsRows() && !isTimeName(name) {
-		return fmt.Errorf(
-			"%s, which count rows: name the column of the times with --time-column, or, if these are seconds, "+
-				"add --time-unit s",
-			begins,
-		)
+	if mayCountRows(name) || s.countsRows() && !isTimeName(name) {
+		return fmt.Errorf("%s, which count rows: name the column of the times with --time-column, or, if these "+
+			"are seconds, add --time-unit s", begins)
 	}
 	return nil
 }

@@ -46,12 +46,8 @@ func newUnpacked(r io.Reader, limit int64) (*unpacked, error) {
 	magic, _ := buffered.Peek(6) //nolint:errcheck // Of a short file it is what there is.
 	for _, f := range foreignPackings() {
 		if bytes.HasPrefix(magic, []byte(f.magic)) {
-			return nil, fmt.Errorf(
-				"trace: the file is %s, want plain text, gzip or zstd: unpack it with %s %s > load.csv",
-				f.name,
-				f.unpack,
-				FileName,
-			)
+			return nil, fmt.Errorf("trace: the file is %s, want plain text, gzip or zstd: unpack it with %s %s > "+
+				"load.csv", f.name, f.unpack, FileName)
 		}
 	}
 	switch {
@@ -110,11 +106,8 @@ func (c carriageReturns) Read(p []byte) (int, error) {
 // Read reads up to the limits.
 func (c *unpacked) Read(p []byte) (int, error) {
 	if c.left <= 0 {
-		return 0, fmt.Errorf(
-			"more than %d MiB: keep only the columns that are needed, or use --resample, --count or --sum, which read "+
-				"more",
-			c.limit>>20,
-		)
+		return 0, fmt.Errorf("more than %d MiB: keep only the columns that are needed, or use --resample, "+
+			"--count or --sum, which read more", c.limit>>20)
 	}
 	n, err := c.from.Read(p[:min(int64(len(p)), c.left, maxLine)])
 	c.left -= int64(n)
@@ -141,12 +134,8 @@ func (c *unpacked) packedError(err error) error {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("the %s file is truncated in line %d of its content: copy it again", c.packed, c.lines+1)
 	}
-	return fmt.Errorf(
-		"the %s file is damaged at or before line %d of its content: %w: copy it again",
-		c.packed,
-		c.lines+1,
-		err,
-	)
+	return fmt.Errorf("the %s file is damaged at or before line %d of its content: %w: copy it again", c.packed,
+		c.lines+1, err)
 }
 
 // explain returns the error of the compressed stream, if it is damaged, in place of an error about a row: a damaged stream
@@ -185,15 +174,11 @@ func foreign(begins []byte) error {
 	case bytes.HasPrefix(line, []byte("#group")),
 		bytes.HasPrefix(line, []byte("#datatype")),
 		bytes.HasPrefix(line, []byte("#default")):
-		return errors.New(
-			"trace: this is InfluxDB's annotated CSV: take its notes out with grep -v '^#' " + FileName + " > load.csv, and read " +
-				"that with --time-column _time --column _value",
-		)
+		return errors.New("trace: this is InfluxDB's annotated CSV: take its notes out with grep -v '^#' " +
+			FileName + " > load.csv, and read that with --time-column _time --column _value")
 	case bytes.HasPrefix(line, []byte("# TYPE")), bytes.HasPrefix(line, []byte("# HELP")):
-		return errors.New(
-			"trace: this is text in the exposition format of Prometheus, with a time for each sample if it is a dump: " + dump +
-				" makes a CSV of a dump of one series",
-		)
+		return errors.New("trace: this is text in the exposition format of Prometheus, with a time for each " +
+			"sample if it is a dump: " + dump + " makes a CSV of a dump of one series")
 	case bytes.HasPrefix(line, []byte("{__name__=")):
 		return errors.New("trace: this is what promtool tsdb dump prints: " + dump + " makes a CSV of one series")
 	}
