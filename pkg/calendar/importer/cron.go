@@ -46,6 +46,9 @@ func (r *Result) addLine(line string, e calendar.Event) {
 	if len(fields) > times {
 		e.Name = path.Base(fields[times])
 	}
+	if times == weekdayField+1 {
+		fields[weekdayField] = sunday(fields[weekdayField])
+	}
 	schedule, err := cron.ParseStandard(strings.Join(fields[:times], " "))
 	spec, regular := schedule.(*cron.SpecSchedule)
 	switch {
@@ -58,6 +61,34 @@ func (r *Result) addLine(line string, e calendar.Event) {
 			r.Events = append(r.Events, e)
 		}
 	}
+}
+
+// weekdayField is the place of the days of the week among the fields.
+const weekdayField = 4
+
+// sunday writes the 7 that a cron table may have for Sunday as 0.
+func sunday(field string) string {
+	var out []string
+	for part := range strings.SplitSeq(field, ",") {
+		days, step, stepped := strings.Cut(part, "/")
+		first, last, ranged := strings.Cut(days, "-")
+		from, wrong := strconv.Atoi(first)
+		every, odd := strconv.Atoi(step)
+		switch {
+		case days == "7":
+			part = "0"
+		case ranged && first == "7":
+			part = "0" + strings.TrimPrefix(part, "7")
+		case ranged && last == "7" && wrong == nil && from >= 0 && (!stepped || odd == nil && every > 0):
+			var all []string
+			for day := from; day <= 7; day += max(every, 1) {
+				all = append(all, strconv.Itoa(day%7))
+			}
+			part = strings.Join(all, ",")
+		}
+		out = append(out, part)
+	}
+	return strings.Join(out, ",")
 }
 
 // rulesOf are the recurrences of a schedule. Days of the month and days of the week, if neither is *, are both meant: two rules.
