@@ -62,6 +62,10 @@ func FromFile(f *File) (*explain.Explanation, error) {
 	if err := errors.Join(f.setScale(&s), f.setValues(&s)); err != nil {
 		return nil, AssumptionError{err}
 	}
+	if one.Kind == hpa.KindHPA && one.Min == 0 {
+		s.Unknown = append(s.Unknown, "the version of the cluster: minReplicas 0 is accepted from Kubernetes 1.37 on, "+
+			"and before only with the feature gate HPAScaleToZero")
+	}
 	s.Now, s.Lead = f.Now, f.Lead
 	return explain.Explain(&s)
 }

@@ -24,6 +24,8 @@ type Autoscaler struct {
 	// Min and Max are the replicas, with the defaults of the API server and of KEDA. A ScaledObject's Min may be 0 although the
 	// HorizontalPodAutoscaler that KEDA creates has a minimum of 1.
 	Min, Max int32
+	// Paused is the annotation by which KEDA does not scale a ScaledObject; empty without one.
+	Paused string
 	// Behavior is nil if the object has none. InvalidBehavior is why the API server would reject it.
 	Behavior        *Behavior
 	InvalidBehavior string

@@ -10,6 +10,7 @@ import (
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/manifest"
@@ -100,7 +101,12 @@ func readScaledObjectManifest(d manifest.RawDocument) (Manifest, error) {
 	if err := readInto(d, &read); err != nil {
 		return Manifest{}, err
 	}
-	return manifestOf(d, read.Spec.autoscaler(namespaceOf(d), d.Text("metadata", "name"))), nil
+	a := read.Spec.autoscaler(namespaceOf(d), d.Text("metadata", "name"))
+	annotations, _, err := unstructured.NestedStringMap(read.Metadata, "annotations")
+	if err == nil {
+		a.Paused = pausedBy(annotations)
+	}
+	return manifestOf(d, a), nil
 }
 
 func namespaceOf(d manifest.RawDocument) string {

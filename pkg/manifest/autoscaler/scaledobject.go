@@ -75,7 +75,22 @@ func FromScaledObject(object *unstructured.Unstructured) (*hpa.Autoscaler, error
 	if err != nil {
 		return nil, fmt.Errorf("its spec is not that of a ScaledObject: %w", err)
 	}
-	return read.autoscaler(object.GetNamespace(), object.GetName()), nil
+	out := read.autoscaler(object.GetNamespace(), object.GetName())
+	out.Paused = pausedBy(object.GetAnnotations())
+	return out, nil
+}
+
+// pausedBy is the annotation by which KEDA pauses a ScaledObject; empty without one.
+func pausedBy(annotations map[string]string) string {
+	const at = "autoscaling.keda.sh/paused-replicas"
+	if n, ok := annotations[at]; ok {
+		return at + ": " + strconv.Quote(n)
+	}
+	const paused = "autoscaling.keda.sh/paused"
+	if is, err := strconv.ParseBool(annotations[paused]); err == nil && is {
+		return paused + `: "true"`
+	}
+	return ""
 }
 
 // autoscaler returns how a ScaledObject scales, with KEDA's defaults.

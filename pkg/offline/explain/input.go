@@ -31,6 +31,8 @@ type Input struct {
 	Live *hpa.Status
 	// Owner is KEDA's ScaledObject that the HPA is made from, empty where there is none.
 	Owner string
+	// Paused is the annotation by which KEDA does not scale the target; empty without one.
+	Paused string
 	// Unknown lists what could not be read, and what is used instead.
 	Unknown []string
 	// OtherAutoscalers are other autoscalers of the same target: "HorizontalPodAutoscaler/other".
@@ -44,6 +46,7 @@ func FromAutoscaler(a *hpa.Autoscaler) (Input, error) {
 		HPA:    a.Namespace + "/" + a.Name,
 		Target: a.Workload.Kind + "/" + a.Workload.Name,
 		Owner:  a.Owner,
+		Paused: a.Paused,
 		Live:   a.Status,
 	}
 	var problems []error

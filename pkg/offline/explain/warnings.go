@@ -31,11 +31,16 @@ const (
 	CoveredStartsWait       = "CoveredStartsWait"
 	SeveralAutoscalers      = "SeveralAutoscalers"
 	OwnedByKEDA             = "OwnedByKEDA"
+	PausedByAnnotation      = "PausedByAnnotation"
 	MetricNotExplained      = "MetricNotExplained"
 )
 
 // warnings are what does harm, what matters most first.
 func (t *explainer) warnings() {
+	if t.s.Paused != "" {
+		t.warn(PausedByAnnotation, "remove the annotation to let KEDA scale again",
+			"KEDA does not scale while the annotation %.128s is set: the figures are those without it", t.s.Paused)
+	}
 	t.conditions()
 	t.warnOtherAutoscalers()
 	for i := range t.s.Spec.Metrics {

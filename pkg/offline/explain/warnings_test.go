@@ -81,6 +81,12 @@ func TestWarnings(t *testing.T) {
 			[]string{"1 of the 11 replicas exist because of a rollout", "asks for 11 although the demand is that of 10", "maxSurge: 0"},
 		},
 		{"a surge, and more is needed", explain.RolloutSurge, inputOf(10, 200, existing(11)), nil},
+		{
+			"a paused ScaledObject", explain.PausedByAnnotation,
+			inputOf(10, 102, func(s *explain.Input) { s.Paused = `autoscaling.keda.sh/paused: "true"` }),
+			[]string{`while the annotation autoscaling.keda.sh/paused: "true" is set`},
+		},
+		{"a ScaledObject that is not paused", explain.PausedByAnnotation, inputOf(10, 102), nil},
 		{"no surge", explain.RolloutSurge, inputOf(10, 102), nil},
 		{
 			"one pod in three minutes, eight are needed in five", explain.ScaleUpSlowerThanRise,
