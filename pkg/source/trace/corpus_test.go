@@ -227,6 +227,33 @@ func TestEvents(t *testing.T) {
 	}
 }
 
+// An access log is counted as it is, and lines that are none are told. So are times alone.
+func TestAccessLogs(t *testing.T) {
+	const log = `10.0.0.1 - - [20/Oct/2025:00:00:01 +0000] "POST /v1/chat/completions HTTP/1.1" 200 1234 "-" "curl/8"
+10.0.0.2 - bob [20/Oct/2025:00:00:59 +0000] "GET / HTTP/2.0" 200 100
+\x16\x03 garbage
+10.0.0.1 - - [20/Oct/2025:02:02:00 +0200] "GET \"a\" HTTP/1.1" 499 - "-" "x"
+`
+	if _, err := new(trace.Options).ReadColumn(strings.NewReader(log), ""); err == nil ||
+		!strings.Contains(err.Error(), "a row for each event") {
+		t.Error(err)
+	}
+	got, err := (&trace.Options{Count: time.Minute}).ReadColumn(strings.NewReader(log), "")
+	if err != nil || fmt.Sprint(got.Values) != "[2 0 1]" ||
+		!strings.Contains(strings.Join(got.Notes, "\n"), "1 lines are no lines of an access log") {
+		t.Errorf("%v, %q, %v", got.Values, got.Notes, err)
+	}
+	got, err = (&trace.Options{Sum: time.Minute}).ReadColumn(strings.NewReader(log), "bytes")
+	if err != nil || fmt.Sprint(got.Values) != "[1334 0 0]" {
+		t.Errorf("%v, %v", got.Values, err)
+	}
+	const alone = "at\n2025-10-20 00:00:03\n2025-10-20 00:01:05\n"
+	got, err = (&trace.Options{Count: time.Minute}).ReadColumn(strings.NewReader(alone), "")
+	if err != nil || fmt.Sprint(got.Values) != "[1 1]" {
+		t.Errorf("%v, %v", got.Values, err)
+	}
+}
+
 // A few rows to which a converter gave the same time are no events: they are told, and merged on a step.
 func TestMergedRowsAreTold(t *testing.T) {
 	var text strings.Builder

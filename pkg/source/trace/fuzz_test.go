@@ -62,7 +62,8 @@ func FuzzRead(f *testing.F) {
 		`[{"values":[[0,"1"],[1]]}]`, `{"error":"x"}`, `[[`, `{`, "sep=", events, "t,b\n202510200000,1\n202510200001,2\n",
 		`{"metric":{},"values":[1,2],"timestamps":[1760918400000,1760918460000]}`, `{"Datapoints":[{"Timestamp":"2025-10-20","Sum":1}]}`,
 		`{"MetricDataResults":[{"Timestamps":["2025-10-20"],"Values":[1]}]}`, "{\"t\":0,\"b\":1}\n{\"t\":40,\"b\":[1,]}\n", "\xff\xfet\x00,\x00",
-		"t;b\r0;1.012\r60;2.024\r", "\x28\xb5\x2f\xfd", "t,b\nOct 20, 2025 @ 01:00 pm +0200,1\n20.10.2025 00:00,2\n",
+		"t;b\r0;1.012\r60;2.024\r",
+		"h - - [20/Oct/2025:00:00:01 +0000] \"GET / HTTP/1.1\" 200 5\nx\nh - - [20/Oct/2025:00:01:01 +0000] \"-\" 400 -\n", "\x28\xb5\x2f\xfd", "t,b\nOct 20, 2025 @ 01:00 pm +0200,1\n20.10.2025 00:00,2\n",
 	} {
 		f.Add(seed, uint32(0), "", uint8(0))
 		f.Add(seed, uint32(60_000), "Europe/Berlin", uint8(1))

@@ -103,6 +103,9 @@ func (o *Options) ReadColumn(r io.Reader, column string) (Trace, error) {
 	if err != nil {
 		return Trace{}, err
 	}
+	if t.events && o.step() == 0 {
+		return Trace{}, t.eventsError()
+	}
 	s := &samples{
 		row: t.row, clock: clock{zone: o.Zone, unit: units()[o.TimeUnit]},
 		numbers: numbers{separator: t.separator, decimal: o.Decimal},
@@ -124,7 +127,7 @@ func (o *Options) ReadColumn(r io.Reader, column string) (Trace, error) {
 		return Trace{}, t.from.explain(err)
 	}
 	out, err := s.toGrid(o)
-	out.Column = s.column
+	out.Column, out.Notes = s.column, append(out.Notes, t.skippedNote()...)
 	return out, err
 }
 
@@ -170,14 +173,20 @@ func (t *table) find(column string, counts bool) (int, error) {
 	if len(t.values()) == 1 {
 		return slices.Index(t.names, t.values()[0]), nil
 	}
-	if len(numeric) != 1 && t.hasEvents() {
-		return 0, fmt.Errorf("trace: this looks like a row for each event, or for each of several series: count "+
-			"them with --count 1m, or add up a column with --sum 1m --column NAME, one of %.400s", all)
+	if len(numeric) != 1 && (t.events || t.hasEvents()) {
+		return 0, t.eventsError()
 	}
 	if len(numeric) != 1 {
 		return 0, fmt.Errorf("trace: the file has several value columns, choose one with --column: %.400s", all)
 	}
 	return numeric[0], nil
+}
+
+// eventsError says what to do with a row for each event.
+func (t *table) eventsError() error {
+	return fmt.Errorf("trace: this looks like a row for each event, or for each of several series: count them with "+
+		"--count 1m, or add up a column with --sum 1m --column NAME, one of %.400s",
+		printable.Line(strings.Join(t.values(), ", ")))
 }
 
 // values are the names of the columns but that of the time.

@@ -25,6 +25,9 @@ type table struct {
 	separator rune
 	// row is what a row is called.
 	row string
+	// events: the rows are of events, by their form. skipped are lines that are no rows.
+	events  bool
+	skipped int
 	// seen are the first rows, which read is called for already.
 	seen []numbered
 	// read returns the next row, with its line; valid until the next call.
@@ -66,12 +69,7 @@ func (o *Options) open(r io.Reader) (*table, error) {
 	if err = foreign(begins); err != nil {
 		return nil, err
 	}
-	var t *table
-	if text := bytes.TrimSpace(begins); len(text) > 0 && (text[0] == '{' || text[0] == '[') {
-		t, err = openJSON(buffered, from)
-	} else {
-		t, err = openCSV(buffered, begins, from)
-	}
+	t, err := o.openForm(buffered, begins, from)
 	if err != nil {
 		return nil, err
 	}
@@ -90,6 +88,23 @@ func (o *Options) open(r io.Reader) (*table, error) {
 		t.seen = append(t.seen, numbered{line, slices.Clone(row)})
 	}
 	err = t.findTime(o.TimeColumn)
+	return t, err
+}
+
+// openForm opens a trace by its form.
+func (o *Options) openForm(buffered *bufio.Reader, begins []byte, from *unpacked) (*table, error) {
+	text := bytes.TrimSpace(begins)
+	switch {
+	case len(text) > 0 && (text[0] == '{' || text[0] == '['):
+		return openJSON(buffered, from)
+	case isAccessLog(begins):
+		return openAccessLog(buffered, from), nil
+	}
+	t, err := openCSV(buffered, begins, from)
+	if err == nil && len(t.names) == 1 && o.Count == 0 {
+		return nil, fmt.Errorf("trace: line 1 has 1 columns, want a time and 1 to %d values, separated by commas, "+
+			"semicolons or tabs; times alone are counted with --count 1m", maxColumns-1)
+	}
 	return t, err
 }
 
@@ -116,7 +131,7 @@ func openCSV(buffered *bufio.Reader, begins []byte, from *unpacked) (*table, err
 	if err != nil {
 		return nil, from.explain(fmt.Errorf("trace: %w", err))
 	}
-	if len(first) < 2 || len(first) > maxColumns {
+	if len(first) > maxColumns {
 		return nil, fmt.Errorf("trace: line 1 has %d columns, want a time and 1 to %d values, separated by "+
 			"commas, semicolons or tabs", len(first), maxColumns-1)
 	}
