@@ -115,7 +115,10 @@ func (s *samples) toGrid(o *Options) (Trace, error) {
 		if err != nil {
 			return Trace{}, err
 		}
-		out.Series, out.Merged = forecast.Series{Start: start, Step: o.step(), Values: values}, s.steps.merged
+		out.Series = forecast.Series{Start: start, Step: o.step(), Values: values}
+		if o.Resample > 0 { // Events at the same time are not one.
+			out.Merged = s.steps.merged
+		}
 		out.Notes = append(out.Notes, s.steps.notes()...)
 		return out, nil
 	}
