@@ -65,8 +65,10 @@ type AutoscalerMetric struct {
 	Invalid, Refused string
 	// Container of a ContainerResource metric.
 	Container string
-	// PerPod is true for a mean over the pods. Its target is what a replica sustains, but a simulation cannot know its value.
+	// PerPod is true for a mean over the pods. Its target is what a replica sustains.
 	PerPod bool
+	// Utilization is the target of a Resource metric in percent of what the pods request; 0 for others.
+	Utilization int32
 	// TargetText and CurrentText are the target and the value in the status in words, for a metric that reads single pods.
 	TargetText, CurrentText string
 	// Reading is the value in the status, in milli-units: over the replicas with an AverageValue target, else as it is; nil if unknown.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -24,6 +25,8 @@ type Manifest struct {
 	File string
 
 	document manifest.RawDocument
+	// lines are those of the document's fields.
+	lines map[string]int
 }
 
 // Errorf returns an error with the file, the line and the name of the autoscaler.
@@ -72,7 +75,8 @@ func readHPAManifest(d manifest.RawDocument) (Manifest, error) {
 
 		Spec autoscalingv2.HorizontalPodAutoscalerSpec `json:"spec"`
 	}
-	if err := readInto(d, &read); err != nil {
+	lines, err := readInto(d, &read)
+	if err != nil {
 		return Manifest{}, err
 	}
 	// As "kubectl get -o yaml" prints it. The check removes what does not fit from the status.
@@ -86,7 +90,7 @@ func readHPAManifest(d manifest.RawDocument) (Manifest, error) {
 	if err := d.Decode(&live); err != nil {
 		return Manifest{}, d.Err(err.Error())
 	}
-	return manifestOf(d, FromHPA(&autoscalingv2.HorizontalPodAutoscaler{
+	return manifestOf(d, lines, FromHPA(&autoscalingv2.HorizontalPodAutoscaler{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespaceOf(d), Name: d.Text("metadata", "name")},
 		Spec:       live.Spec, Status: live.Status,
 	})), nil
@@ -98,7 +102,8 @@ func readScaledObjectManifest(d manifest.RawDocument) (Manifest, error) {
 
 		Spec scaledObject `json:"spec"`
 	}
-	if err := readInto(d, &read); err != nil {
+	lines, err := readInto(d, &read)
+	if err != nil {
 		return Manifest{}, err
 	}
 	a := read.Spec.autoscaler(namespaceOf(d), d.Text("metadata", "name"))
@@ -106,19 +111,19 @@ func readScaledObjectManifest(d manifest.RawDocument) (Manifest, error) {
 	if err == nil {
 		a.Paused = pausedBy(annotations)
 	}
-	return manifestOf(d, a), nil
+	return manifestOf(d, lines, a), nil
 }
 
 func namespaceOf(d manifest.RawDocument) string {
 	return cmp.Or(d.Text("metadata", "namespace"), metav1.NamespaceDefault)
 }
 
-func manifestOf(d manifest.RawDocument, a *hpa.Autoscaler) Manifest {
-	return Manifest{Autoscaler: *a, File: d.File, document: d}
+func manifestOf(d manifest.RawDocument, lines map[string]int, a *hpa.Autoscaler) Manifest {
+	return Manifest{Autoscaler: *a, File: d.File, document: d, lines: lines}
 }
 
-// readInto decodes a document into an object of its kind.
-func readInto(d manifest.RawDocument, object any) error {
+// readInto decodes a document into an object of its kind, and returns the lines of its fields.
+func readInto(d manifest.RawDocument, object any) (lines map[string]int, err error) {
 	reading := d.Check(reflect.TypeOf(object).Elem())
 	problems := reading.Errs()
 	if d.Text("metadata", "name") == "" {
@@ -128,12 +133,12 @@ func readInto(d manifest.RawDocument, object any) error {
 		problems = append(problems, d.Err("spec is missing: write scaleTargetRef and metrics"))
 	}
 	if err := errors.Join(problems...); err != nil {
-		return err
+		return nil, err
 	}
 	if err := d.Decode(object); err != nil {
-		return d.Err(err.Error())
+		return nil, d.Err(err.Error())
 	}
-	return nil
+	return reading.Lines, nil
 }
 
 // FindManifest returns the autoscaler with a name (with or without its kind) or, where that is empty, the only one.
@@ -156,55 +161,72 @@ func FindManifest(all []Manifest, name string) (*Manifest, error) {
 	return nil, fmt.Errorf("%s: %d autoscalers, name one: %s", all[0].File, len(found), strings.Join(found, ", "))
 }
 
-// SelectMetric returns the metric with a name or, where that is empty, the only one that can be simulated. The
-// largest proposal of an autoscaler's metrics wins, so the others can only add replicas.
-func (w *Manifest) SelectMetric(name string) (*hpa.AutoscalerMetric, error) {
+// SelectMetric returns the metric with a name or, where that is empty, the only one that can be simulated: as one of the total demand.
+// capacity is what a replica sustains; 0 if that is not known. The largest proposal of an autoscaler's metrics wins, so the others can
+// only add replicas.
+func (w *Manifest) SelectMetric(name string, capacity float64) (*hpa.AutoscalerMetric, error) {
 	if len(w.Metrics) == 0 {
 		return nil, w.Errorf("has no metrics: write an External metric of the total demand, type AverageValue")
 	}
 	var found []*hpa.AutoscalerMetric
 	var names, refused []string
+	line := 0
 	for i := range w.Metrics {
-		m := &w.Metrics[i]
+		m := w.Metrics[i]
 		names = append(names, m.Name)
-		switch why := w.notSimulated(m); {
+		switch why := asTotal(&m, capacity); {
 		case name != "" && m.Name != name:
 		case why != "":
+			if line == 0 {
+				line = w.lineOf(i)
+			}
 			refused = append(refused, m.String()+": "+why)
 		default:
-			found = append(found, m)
+			found = append(found, &m)
 		}
 	}
 	slices.Sort(names)
 	switch {
 	case len(found) == 1:
+		spec := w.SpecOf(found[0])
+		if err := spec.Validate(); err != nil {
+			return nil, w.Errorf("%s: %s", found[0], strings.ReplaceAll(err.Error(), "\n", "; "))
+		}
 		return found[0], nil
 	case len(found) > 1 && name == "":
-		return nil, w.Errorf(
-			"has %d metrics that can be simulated, name one: %s",
-			len(found),
-			strings.Join(names, ", "),
-		)
+		return nil, w.Errorf("has %d metrics that can be simulated, name one: %s", len(found),
+			strings.Join(names, ", "))
 	case len(found) > 1:
 		return nil, w.Errorf("has two metrics %.64q: keep one", name)
 	case len(refused) > 0:
-		return nil, w.Errorf("%s", strings.Join(refused, "; "))
+		return nil, manifest.Problem{File: w.File, Line: line, Text: w.Ref() + ": " + strings.Join(refused, "; ")}.Err()
 	}
 	return nil, w.Errorf("no metric %.64q, its metrics are %s", name, strings.Join(names, ", "))
 }
 
-// notSimulated returns why a metric cannot be simulated, and what to write instead; empty for one that can.
-func (w *Manifest) notSimulated(m *hpa.AutoscalerMetric) string {
-	switch {
-	case m.PerPod:
-		return "a mean over the pods depends on their number: write an External metric of the total demand, type AverageValue and " +
-			"the same averageValue"
-	case m.Unusable() != "":
-		return m.Unusable()
+// lineOf is the line of a metric, or of the document where that is not known.
+func (w *Manifest) lineOf(metric int) int {
+	for _, list := range []string{"spec.metrics", "spec.triggers"} {
+		if line, ok := w.lines[fmt.Sprintf("%s[%d]", list, metric)]; ok {
+			return line
+		}
 	}
-	spec := w.SpecOf(m)
-	if err := spec.Validate(); err != nil {
-		return strings.ReplaceAll(err.Error(), "\n", "; ")
+	return w.document.Line
+}
+
+// asTotal makes a metric one of the total demand. It returns why that cannot be simulated, and what to write instead.
+func asTotal(m *hpa.AutoscalerMetric, capacity float64) (refused string) {
+	switch {
+	case m.PerPod: // The sum over the pods, over the target, is the same number of replicas.
+		m.Source = hpa.External
+	case m.Utilization > 0 && capacity > 0:
+		m.Source, m.Type, m.Refused = hpa.External, hpa.AverageValue, ""
+		m.Target = int64(math.Round(capacity * 10 * float64(m.Utilization))) // In thousandths, of a percentage.
+	case m.Utilization > 0:
+		return m.Refused + "; or add --replica-capacity, so that its target is that share of what a replica sustains"
+	}
+	if m.Unusable() != "" {
+		return m.Unusable()
 	}
 	return ""
 }

@@ -1,6 +1,7 @@
 package autoscaler_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -31,7 +32,7 @@ func played(text, name, metric string) (hpa.Spec, error) {
 	if err != nil {
 		return hpa.Spec{}, err
 	}
-	m, err := one.SelectMetric(metric)
+	m, err := one.SelectMetric(metric, 0)
 	if err != nil {
 		return hpa.Spec{}, err
 	}
@@ -75,6 +76,36 @@ func TestReadProblems(t *testing.T) {
 	}
 }
 
+// A share of the CPU is that share of what a replica sustains, if that is known; the error names the line of the metric.
+func TestUtilizationOfACapacity(t *testing.T) {
+	const text = `apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: llama}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: llama}
+  maxReplicas: 20
+  metrics:
+  - {type: ContainerResource, containerResource: {name: cpu, container: a, target: {type: Utilization, averageUtilization: 50}}}
+  - {type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 60}}}
+`
+	all, err := autoscaler.Read("hpa.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := all[0].SelectMetric("", 300)
+	if err != nil || m.Target != 180_000 || m.Type != hpa.AverageValue || m.Source != hpa.External {
+		t.Errorf("%+v, %v", m, err)
+	}
+	if all[0].Metrics[1].Source != "" {
+		t.Error("the manifest's own metric is changed")
+	}
+	_, err = all[0].SelectMetric("", 0)
+	if err == nil || !strings.HasPrefix(err.Error(), "hpa.yaml:8: ") ||
+		!strings.Contains(err.Error(), "add --replica-capacity") {
+		t.Error(err)
+	}
+}
+
 // Whatever stands in a file, what can be played is an hpa.Spec that the API server would let pass.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(foreign))
@@ -88,7 +119,7 @@ func FuzzRead(f *testing.F) {
 		}
 		for i := range all {
 			for j := range all[i].Metrics {
-				m, err := all[i].SelectMetric(all[i].Metrics[j].Name)
+				m, err := all[i].SelectMetric(all[i].Metrics[j].Name, 0)
 				if err != nil {
 					continue
 				}

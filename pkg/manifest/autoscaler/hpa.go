@@ -75,6 +75,9 @@ func metricOf(m *autoscalingv2.MetricSpec, current *autoscalingv2.MetricValueSta
 	case m.Resource != nil:
 		out.Name = string(m.Resource.Name)
 		out.Refused = "the usage of the pods is not the demand, and saturates: " + instead
+		if of := m.Resource.Target.AverageUtilization; of != nil {
+			out.Utilization = *of
+		}
 		out.TargetText, out.CurrentText = formatTarget(&m.Resource.Target), formatValue(current)
 	case m.ContainerResource != nil:
 		out.Name, out.Container = string(m.ContainerResource.Name), m.ContainerResource.Container

@@ -35,12 +35,20 @@ func (a *autoscalerFile) read(ctx context.Context, c *compare.Config) error {
 	if err != nil {
 		return withFlagHint(err, len(all) > 1 || a.name != "", "--hpa-name")
 	}
-	metric, err := one.SelectMetric(a.metric)
+	metric, err := one.SelectMetric(a.metric, c.Capacity)
 	if err != nil {
 		return withFlagHint(err, len(one.Metrics) > 1 || a.metric != "", "--metric")
 	}
 	c.HPA = one.SpecOf(metric)
 	c.Autoscaler = one.Ref() + ", " + metric.String() + ", in " + a.file
+	switch {
+	case metric.PerPod:
+		c.Remarks = append(c.Remarks, fmt.Sprintf("%s is a mean over the pods. Its total is simulated: the HPA asks for "+
+			"the same replicas while all pods are ready and report.", metric))
+	case metric.Utilization > 0:
+		c.Remarks = append(c.Remarks, fmt.Sprintf("%s is simulated by the demand: the usage is assumed to be in proportion to it, "+
+			"and 100%% where a replica has the demand that it sustains.", metric))
+	}
 	if n := len(one.Metrics); n > 1 {
 		c.Remarks = append(c.Remarks,
 			fmt.Sprintf("%s scales on %d metrics; only %s is simulated. The others can only add "+
