@@ -41,13 +41,15 @@ func (a *autoscalerFile) read(ctx context.Context, c *compare.Config) error {
 	}
 	c.HPA = one.SpecOf(metric)
 	c.Autoscaler = one.Ref() + ", " + metric.String() + ", in " + a.file
+	const byTotal = "%s is a mean over the pods. Its total is simulated: the HPA asks for the same replicas while all " +
+		"pods are ready and report."
+	const byDemand = "%s is simulated by the demand: the usage is assumed to be in proportion to it, and 100%% where a " +
+		"replica has the demand that it sustains."
 	switch {
 	case metric.PerPod:
-		c.Remarks = append(c.Remarks, fmt.Sprintf("%s is a mean over the pods. Its total is simulated: the HPA asks for "+
-			"the same replicas while all pods are ready and report.", metric))
+		c.Remarks = append(c.Remarks, fmt.Sprintf(byTotal, metric))
 	case metric.Utilization > 0:
-		c.Remarks = append(c.Remarks, fmt.Sprintf("%s is simulated by the demand: the usage is assumed to be in proportion to it, "+
-			"and 100%% where a replica has the demand that it sustains.", metric))
+		c.Remarks = append(c.Remarks, fmt.Sprintf(byDemand, metric))
 	}
 	if n := len(one.Metrics); n > 1 {
 		c.Remarks = append(c.Remarks,
