@@ -97,7 +97,7 @@ func (n named) Unwrap() error { return n.error }
 
 // Judged returns the history with a note about its gaps, and a doubt if it cannot be a demand. The error says that it has no values.
 func Judged(h History) (History, error) {
-	if demand.ShapeOf(h.Values, h.Step) == demand.Counter {
+	if demand.ShapeOf(h.Values, h.Step) == demand.Counter && !comesBack(h) {
 		h.Doubt = "The values are those of a counter, which never falls, and no demand: read sum(rate(…[2m])) of it."
 	}
 	gaps := h.Len() - h.Observed()
@@ -108,6 +108,26 @@ func Judged(h History) (History, error) {
 		h.Notes = append(h.Notes, fmt.Sprintf("%d of %d values are gaps", gaps, h.Len()))
 	}
 	return h, nil
+}
+
+// comesBack reports whether the values of the last day fall by about as much as they rise, and never to nearly nothing, as a counter
+// does that starts again: they ramp up again and again.
+func comesBack(h History) bool {
+	const nearlyNothing, about = 0.1, 0.9
+	newest := h.Values[max(0, h.Len()-int(demand.ShapeTime/h.Step)):]
+	rises, falls, before := 0.0, 0.0, math.NaN()
+	for _, v := range newest {
+		switch {
+		case math.IsNaN(v):
+			continue
+		case v > before:
+			rises += v - before
+		case v < before && v >= nearlyNothing*before:
+			falls += before - v
+		}
+		before = v
+	}
+	return falls >= about*rises
 }
 
 // TooShort says that a history is too short for a verdict, and is empty where it is not. Of a pattern of days a week is the

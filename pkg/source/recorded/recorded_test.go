@@ -149,6 +149,23 @@ func TestDoubts(t *testing.T) {
 	if err != nil || !strings.HasPrefix(got.Doubt, "The values are those of a counter") {
 		t.Errorf("%q, %v", got.Doubt, err)
 	}
+	for name, c := range map[string]struct {
+		at      func(i int) float64
+		doubted bool
+	}{
+		"a ramp again and again":  {func(i int) float64 { return float64(50 + i%200) }, false},
+		"a counter that restarts": {func(i int) float64 { return float64(7 * (i % 400)) }, true},
+		"a pod leaves the sum":    {func(i int) float64 { return float64(1000 + 7*i - 900*(i/300)) }, true},
+	} {
+		h := rises
+		h.Values = nil
+		for i := range 2 * 1440 {
+			h.Values = append(h.Values, c.at(i))
+		}
+		if got, err := recorded.Judged(h); err != nil || (got.Doubt != "") != c.doubted {
+			t.Errorf("%s: %q, %v", name, got.Doubt, err)
+		}
+	}
 	server := httptest.NewServer(&recordedtest.Prometheus{Demand: recordedtest.Hourly})
 	defer server.Close()
 	for query, doubted := range map[string]bool{"avg(load)": true, "sum(load)": false} {
