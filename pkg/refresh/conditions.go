@@ -406,7 +406,7 @@ type problem struct {
 	// since and last are when it was there, over when it was last said to be over. flaps: it comes and goes.
 	since, last, over time.Time
 	said, flaps       bool
-	// initial: it was there from the beginning: nobody expects it to come back.
+	// initial: it was there from the beginning, and is not expected to come back.
 	initial bool
 }
 

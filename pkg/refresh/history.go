@@ -156,7 +156,7 @@ func align(t time.Time, step time.Duration) time.Time {
 	return time.Unix(0, n-n%int64(step)).UTC()
 }
 
-// rebuildsAt reports whether the forecaster must be made anew to step to an end.
+// rebuildsAt reports whether the forecaster must be rebuilt before it steps to an end.
 func (w *worker) rebuildsAt(end time.Time) bool {
 	return w.forecaster == nil || w.anchorAt(end).After(w.anchor) ||
 		slices.ContainsFunc(w.beside.Requested(), w.forecaster.Lacks)
@@ -169,7 +169,7 @@ func (w *worker) anchorAt(end time.Time) time.Time {
 	return align(align(end.Add(-maxOverlapOf(w.job.Step)-w.offset), w.refit).Add(w.offset), w.job.Step)
 }
 
-// noteRequested notes the models that requests have named, for a forecaster that is made anew. A model stays fitted until no request
+// noteRequested notes the models that requests have named, for a forecaster that is rebuilt. A model stays fitted until no request
 // has named it from one anchor to the next.
 func (w *worker) noteRequested(newAnchor bool) {
 	requested := w.beside.Requested()

@@ -240,7 +240,7 @@ const (
 	targetIntervals = 6
 )
 
-// load is what a ready replica carries, beside the autoscaler's target. An interval tells something if replicas were saturated in all
+// load is what a ready replica carries, compared with the autoscaler's target. An interval tells something if replicas were saturated in all
 // of it, or in none of it and carried more than a third of the target: idle replicas tell nothing.
 type load struct {
 	// high and low count the intervals in a row that say that the target is too high or too low.

@@ -115,21 +115,50 @@ func (c *clock) number(text string, n float64) (int64, error) {
 	return int64(math.Round(ms)), nil
 }
 
-// units are the units of times that are numbers, by the names that --time-unit has for them, in seconds.
-func units() map[string]float64 {
-	return map[string]float64{"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "m": 60, "h": 3600, "d": 86_400}
+// timeUnit is a unit of times that are numbers: its name for --time-unit, for people, and its length in seconds.
+type timeUnit struct {
+	flag, name string
+	length     float64
 }
 
-// unitName is the name of a unit for people.
-func unitName(unit float64) string {
-	for name, of := range map[string]float64{
-		"seconds": 1, "milliseconds": 1e-3, "microseconds": 1e-6, "nanoseconds": 1e-9, "minutes": 60, "hours": 3600, "days": 86_400,
-	} {
-		if of == unit {
-			return name
+func timeUnits() []timeUnit {
+	return []timeUnit{
+		{"ns", "nanoseconds", 1e-9},
+		{"us", "microseconds", 1e-6},
+		{"ms", "milliseconds", 1e-3},
+		{"s", "seconds", 1},
+		{"m", "minutes", 60},
+		{"h", "hours", 3600},
+		{"d", "days", 86_400},
+	}
+}
+
+// TimeUnits are the names of units of times that are numbers.
+func TimeUnits() (flags []string) {
+	for _, u := range timeUnits() {
+		flags = append(flags, u.flag)
+	}
+	return flags
+}
+
+// lengthOf is a unit in seconds by its flag; 0 for none.
+func lengthOf(flag string) float64 {
+	for _, u := range timeUnits() {
+		if u.flag == flag {
+			return u.length
 		}
 	}
-	return strconv.FormatFloat(unit, 'g', -1, 64) + " s"
+	return 0
+}
+
+// unitName is the name of a unit for people, by its length.
+func unitName(length float64) string {
+	for _, u := range timeUnits() {
+		if u.length == length {
+			return u.name
+		}
+	}
+	return ""
 }
 
 // digitsLayout is the layout of a date of digits alone; empty if the text is none. As a number of seconds since 1970 it would be a
@@ -164,7 +193,7 @@ var (
 )
 
 // parseWall parses what a clock and a calendar show, in UTC, or an instant if a zone is named. Forms that name the month by a number
-// after the day, or the day after it, between slashes are left out: which is which nobody can know.
+// after the day, or the day after it, between slashes are left out: they do not say which is which.
 func parseWall(text string) (at time.Time, zoned, ok bool) {
 	var date, clock string
 	switch {

@@ -16,7 +16,7 @@ import (
 type numbers struct {
 	// separator is what separates columns; where it is no comma, a comma may be in a number.
 	separator rune
-	// decimal is what separates decimals, a point or a comma; empty where nobody said so.
+	// decimal is what separates decimals, a point or a comma; empty if it is to be seen.
 	decimal string
 	// unit is that of the first value; the others have the same.
 	unit  string

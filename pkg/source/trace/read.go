@@ -57,9 +57,6 @@ type Options struct {
 	Count, Sum time.Duration
 }
 
-// TimeUnits are the names of units of times that are numbers.
-func TimeUnits() []string { return []string{"ns", "us", "ms", "s", "m", "h", "d"} }
-
 // step is that of the grid; 0 for the file's own.
 func (o *Options) step() time.Duration { return max(o.Resample, o.Count, o.Sum) }
 
@@ -69,8 +66,8 @@ type Trace struct {
 
 	// Column is the name of the column that was read; empty if rows were counted.
 	Column string
-	// Rows are how many were read. Merged of them have the time of another one.
-	Rows, Merged int
+	// Merged rows have the time of another one.
+	Merged int
 	// FromZero: the times are no dates, they count from 0. Assumed: they name no zone, and UTC is assumed.
 	FromZero, Assumed bool
 	// Notes are sentences about what was assumed and changed.
@@ -107,7 +104,7 @@ func (o *Options) ReadColumn(r io.Reader, column string) (Trace, error) {
 		return Trace{}, t.eventsError()
 	}
 	s := &samples{
-		row: t.row, clock: clock{zone: o.Zone, unit: units()[o.TimeUnit]},
+		row: t.row, clock: clock{zone: o.Zone, unit: lengthOf(o.TimeUnit)},
 		numbers: numbers{separator: t.separator, decimal: o.Decimal},
 		steps:   newSteps(o),
 	}

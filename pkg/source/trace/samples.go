@@ -105,7 +105,7 @@ const maxYears = 100
 // toGrid puts the rows on an even grid, of the file's own step or of another. Its own is the median distance of two rows.
 func (s *samples) toGrid(o *Options) (Trace, error) {
 	out := Trace{
-		Rows: s.rows, FromZero: s.clock.fromZero, Assumed: s.clock.local && s.clock.zone == nil, Notes: s.notes(),
+		FromZero: s.clock.fromZero, Assumed: s.clock.local && s.clock.zone == nil, Notes: s.notes(),
 	}
 	if s.rows < minRows {
 		return Trace{}, fmt.Errorf("trace: %d rows, want at least %d to know the step", s.rows, minRows)
@@ -125,7 +125,7 @@ func (s *samples) toGrid(o *Options) (Trace, error) {
 	if err := s.checkOrder(); err != nil {
 		return Trace{}, err
 	}
-	step := medianStep(s.all)
+	step := medianOf(s.distances())
 	values, err := s.values(step)
 	if err != nil {
 		return Trace{}, err
@@ -284,15 +284,6 @@ func (s *samples) values(step int64) ([]float64, error) {
 }
 
 func inMilliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
-
-// medianStep is the median distance between rows in milliseconds, at least 1 because times rise.
-func medianStep(samples []sample) int64 {
-	gaps := make([]int64, len(samples)-1)
-	for i := range gaps {
-		gaps[i] = samples[i+1].at - samples[i].at
-	}
-	return medianOf(gaps)
-}
 
 // medianOf sorts numbers and returns the lower median; 0 without any.
 func medianOf(all []int64) int64 {

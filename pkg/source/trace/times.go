@@ -32,7 +32,7 @@ func (t *table) timesOf(column int) timesIn {
 			continue
 		}
 		seen = true
-		if _, err := c.parse(text); err != nil && !c.local { // Of a zone that is not known yet no hour is skipped.
+		if _, err := c.parse(text); err != nil && !c.local { // After a date it is told where the row is read.
 			return noTimes
 		}
 	}

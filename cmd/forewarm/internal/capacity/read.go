@@ -49,8 +49,8 @@ func read(
 		at := strings.LastIndex(r.demand.Source, " at ")
 		r.demand.Source = asked.title + r.demand.Source[max(at, 0):]
 	}
-	if r.demand.Doubt != "" {
-		return r, history.Doubtful(r.demand.Doubt)
+	if err = history.Doubtful(r.demand.Doubt); err != nil {
+		return r, err
 	}
 	saturated, err := one(bytes.NewReader(kept.Bytes()), asked.saturated)
 	if err != nil {

@@ -82,9 +82,12 @@ func readTrace(ctx context.Context, o *Options, in io.Reader, bar *cmdline.Progr
 	return h, err
 }
 
-// Doubtful is the error of what was computed of values that cannot be a demand.
+// Doubtful is the error of what was computed of values that cannot be a demand; nil without a doubt.
 func Doubtful(doubt string) error {
-	return fmt.Errorf("%s If it is right all the same, add --trust-input", doubt)
+	if doubt == "" {
+		return nil
+	}
+	return fmt.Errorf("%s If it is right, add --trust-input", doubt)
 }
 
 // untilEnded reads until the context ends.

@@ -68,7 +68,7 @@ func run(ctx context.Context, o *options, t terminal) error {
 	}
 	c.take(&h)
 	if c.autoscaler.file == "" {
-		judged, failed := accuracy.Run(ctx, accuracy.Config{Series: c.Demand, Lead: c.Lead.Median}, t.progress)
+		judged, failed := c.judgeForecasts(ctx, t.progress)
 		t.bar.End()
 		if failed != nil {
 			return cmdline.IfInterrupted(ctx, failed)
@@ -81,15 +81,7 @@ func run(ctx context.Context, o *options, t terminal) error {
 	if err != nil {
 		return cmdline.IfInterrupted(ctx, err)
 	}
-	return interrupted(ctx, got.Partial, errors.Join(o.write(t, got), doubtful(got.Doubt)))
-}
-
-// doubtful is the error that follows the figures of what cannot be a demand.
-func doubtful(doubt string) error {
-	if doubt == "" {
-		return nil
-	}
-	return history.Doubtful(doubt)
+	return interrupted(ctx, got.Partial, errors.Join(o.write(t, got), history.Doubtful(got.Doubt)))
 }
 
 // simulate compares the policies, and answers what else was asked.
@@ -104,13 +96,20 @@ func (c *config) simulate(
 		return nil, err
 	}
 	if c.forecasts && ctx.Err() == nil {
-		got.Forecasts, err = accuracy.Run(ctx, accuracy.Config{Series: c.Demand, Lead: c.Lead.Median}, progress)
+		got.Forecasts, err = c.judgeForecasts(ctx, progress)
 		if err != nil && ctx.Err() == nil {
 			got.Notes = append(got.Notes, "The accuracy of forecasts is not shown: "+err.Error()+".")
 		}
 	}
 	got.Partial = got.Partial || ctx.Err() != nil
 	return got, nil
+}
+
+// judgeForecasts judges the accuracy of the forecasts.
+func (c *config) judgeForecasts(
+	ctx context.Context, progress func(done, total int, what string),
+) (*accuracy.Result, error) {
+	return accuracy.Run(ctx, accuracy.Config{Series: c.Demand, Lead: c.Lead.Median}, progress)
 }
 
 // interrupted is the error of writing results, or that they are only a part.
@@ -190,7 +189,7 @@ func (o *options) write(t terminal, c *compare.Comparison) error {
 // writeForecasts writes the accuracy of forecasts.
 func (o *options) writeForecasts(out io.Writer, h *recorded.History, f *accuracy.Result) error {
 	if o.output.ForScripts() {
-		return errors.Join(o.output.Write(out, report.ForecastsJSON(f)), doubtful(h.Doubt))
+		return errors.Join(o.output.Write(out, report.ForecastsJSON(f)), history.Doubtful(h.Doubt))
 	}
 	width, _ := cmdline.Columns(out, cmdline.Page)
 	text := printable.Wrap("", h.Describe()+".", "", width)
@@ -198,5 +197,5 @@ func (o *options) writeForecasts(out io.Writer, h *recorded.History, f *accuracy
 		text = printable.Wrap("", h.Doubt, "", width) + "\n" + text
 	}
 	_, err := io.WriteString(out, text+report.ForecastsText(f, width))
-	return errors.Join(err, doubtful(h.Doubt))
+	return errors.Join(err, history.Doubtful(h.Doubt))
 }
