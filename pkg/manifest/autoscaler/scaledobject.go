@@ -124,7 +124,11 @@ func (s *scaledObject) autoscaler(namespace, name string) *hpa.Autoscaler {
 			m.Type = hpa.Value
 		}
 		target, problem := t.replicaTarget()
-		m.Target, m.Refused = target, cmp.Or(refusal(out, cmp.Or(s.checkTrigger(t), problem)), s.checkIdle())
+		whole := cmp.Or(s.checkFormula(), s.checkIdle())
+		m.Target, m.Refused = target, refusal(out, cmp.Or(whole, t.check(), problem))
+		if whole == "" {
+			m.Utilization = t.utilization()
+		}
 		out.Metrics = append(out.Metrics, m)
 	}
 	return out
@@ -164,18 +168,34 @@ func decodeSpec(object *unstructured.Unstructured) (read scaledObject, err error
 	return read, err
 }
 
-// checkTrigger returns why a trigger does not compare a total with what a replica sustains.
-func (s *scaledObject) checkTrigger(t *trigger) (refused string) {
-	if t.Type == "cpu" || t.Type == "memory" {
-		return "the usage of the pods is not the demand, and is not computed"
-	}
+// checkFormula returns why the triggers alone do not say how the object scales.
+func (s *scaledObject) checkFormula() (refused string) {
 	if s.Advanced.Modifiers.Formula != "" {
 		return "its scalingModifiers compute another value from its triggers: remove the formula"
+	}
+	return ""
+}
+
+// check returns why the trigger does not compare a total with what a replica sustains.
+func (t *trigger) check() (refused string) {
+	if t.readsPods() {
+		return "the usage of the pods is not the demand, and is not computed"
 	}
 	if t.MetricType != "" && t.MetricType != autoscalingv2.AverageValueMetricType {
 		return unsupportedTargetType(t.MetricType)
 	}
 	return ""
+}
+
+func (t *trigger) readsPods() bool { return t.Type == "cpu" || t.Type == "memory" }
+
+// utilization returns the target in percent of what the pods request; 0 for a trigger without one.
+func (t *trigger) utilization() int32 {
+	percent, err := strconv.ParseInt(t.Metadata["value"], 10, 32)
+	if !t.readsPods() || t.MetricType != autoscalingv2.UtilizationMetricType || err != nil || percent <= 0 {
+		return 0
+	}
+	return int32(percent)
 }
 
 // checkIdle returns why KEDA rejects the number of idle replicas.
@@ -191,9 +211,29 @@ func (s *scaledObject) checkIdle() (refused string) {
 	return ""
 }
 
+// targetKeys are the keys with the target per replica, by the types of triggers whose value is a query of a metric store.
+func targetKeys() map[string]string {
+	return map[string]string{
+		"aws-cloudwatch":  "targetMetricValue",
+		"azure-monitor":   "targetValue",
+		"datadog":         "targetValue",
+		"dynatrace":       "threshold",
+		"gcp-stackdriver": "targetValue",
+		"graphite":        "threshold",
+		"influxdb":        "thresholdValue",
+		"loki":            "threshold",
+		"metrics-api":     "targetValue",
+		"new-relic":       "threshold",
+		"prometheus":      "threshold",
+	}
+}
+
 // replicaTarget returns the target per replica of a trigger, in thousandths, 0 where it is left to the Forecast; or why it has none.
 func (t *trigger) replicaTarget() (milli int64, refused string) {
-	key := map[string]string{"prometheus": "threshold", "metrics-api": "targetValue"}[t.Type]
+	key := targetKeys()[t.Type]
+	if _, former := t.Metadata["queryValue"]; former && t.Type == "datadog" {
+		key = "queryValue"
+	}
 	switch {
 	case key != "":
 		value, err := strconv.ParseFloat(t.Metadata[key], 64)

@@ -115,3 +115,36 @@ func TestScaledObjectsThatNameNoForecast(t *testing.T) {
 		}
 	}
 }
+
+// TestTargetsOfTriggers reads what a replica sustains from the key of each type of trigger.
+func TestTargetsOfTriggers(t *testing.T) {
+	for trigger, want := range map[string]struct {
+		milli       int64
+		utilization int32
+	}{
+		`{type: prometheus, metadata: {threshold: "2.5"}}`:                           {milli: 2500},
+		`{type: aws-cloudwatch, metadata: {targetMetricValue: "8"}}`:                 {milli: 8000},
+		`{type: datadog, metadata: {queryValue: "7"}}`:                               {milli: 7000},
+		`{type: datadog, metadata: {targetValue: "6"}}`:                              {milli: 6000},
+		`{type: gcp-stackdriver, metadata: {targetValue: "5"}}`:                      {milli: 5000},
+		`{type: influxdb, metadata: {thresholdValue: "4"}}`:                          {milli: 4000},
+		`{type: rabbitmq, metadata: {mode: QueueLength, value: "20"}}`:               {}, // A backlog depends on the replicas.
+		`{type: cpu, metricType: Utilization, metadata: {value: "60"}}`:              {utilization: 60},
+		`{type: memory, metricType: AverageValue, metadata: {value: "60"}}`:          {},
+		`{type: cpu, metricType: Utilization, metadata: {value: "-1"}}`:              {},
+		`{type: cpu, metricType: Utilization, metadata: {value: "6e1"}}`:             {},
+		`{type: prometheus, metricType: Utilization, metadata: {value: "60"}}`:       {},
+		`{type: prometheus, metadata: {threshold: "NaN"}}`:                           {},
+		`{type: aws-cloudwatch, metadata: {threshold: "8", targetMetricValue: "0"}}`: {},
+	} {
+		read, err := autoscaler.FromScaledObject(readScaledObject(t, triggered(trigger)))
+		if err != nil {
+			t.Errorf("%s: %v", trigger, err)
+			continue
+		}
+		m := read.Metrics[0]
+		if m.Target != want.milli || m.Utilization != want.utilization || (m.Refused == "") != (want.milli > 0) {
+			t.Errorf("%s: target %d, utilization %d, refused %q", trigger, m.Target, m.Utilization, m.Refused)
+		}
+	}
+}

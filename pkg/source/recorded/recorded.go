@@ -3,6 +3,7 @@
 package recorded
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -225,8 +226,9 @@ const pointsAtOnce = 1440
 
 // Range is a range of a query of a Prometheus, in whole steps before an end.
 type Range struct {
-	Prometheus   prometheus.Config
-	Query        string
+	Prometheus prometheus.Config
+	// Query is PromQL. Name names it in messages; empty for the query itself.
+	Query, Name  string
 	Length, Step time.Duration
 	End          time.Time
 }
@@ -251,7 +253,7 @@ func (r *Range) Read(ctx context.Context, progress func(points int)) (History, e
 		return History{}, r.explain(ctx, err, time.Duration(read)*r.Step)
 	}
 	server := prometheus.RedactedURL(r.Prometheus.URL)
-	h := History{Series: got, Source: fmt.Sprintf("%.200s at %s", r.Query, server)}
+	h := History{Series: got, Source: fmt.Sprintf("%.200s at %s", cmp.Or(r.Name, r.Query), server)}
 	if promexpr.IsAverage(r.Query) {
 		h.Doubt = "The query is an average, which falls when replicas are added, and no demand: write sum in place of avg."
 	}

@@ -99,7 +99,7 @@ func NewInit() *cobra.Command {
 
 // validate returns every problem of a command line.
 func (o *initOptions) validate() error {
-	o.history.Query = "up"
+	o.history.QueryLater = true // Each workload has its own.
 	problems := []error{o.trust.Validate(), o.objectSource.Validate()}
 	if o.history.Prometheus.URL == "" {
 		problems = append(problems, errors.New("set --prometheus URL: its series tell which server a workload runs"))

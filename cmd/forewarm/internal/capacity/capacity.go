@@ -58,7 +58,7 @@ type options struct {
 // New is the command "capacity".
 func New() *cobra.Command {
 	o := &options{
-		history: history.Defaults(), signals: signals{trust: signal.DefaultTrust()},
+		history: history.Defaults(), signals: signals{Workload: history.Workload{Trust: signal.DefaultTrust()}},
 		cluster: cmdline.Cluster{Timeout: 15 * time.Second},
 	}
 	cmd := &cobra.Command{
@@ -78,11 +78,7 @@ func New() *cobra.Command {
 func (o *options) flags() *pflag.FlagSet {
 	flags := pflag.NewFlagSet("capacity", pflag.ContinueOnError)
 	flags.SortFlags = false
-	flags.StringVar(&o.signals.preset, "preset", "",
-		"server or preset of the demand: vllm, or vllm/arrivals (see forewarm presets)")
-	flags.StringVar(&o.signals.target, "target", "", "workload whose replicas count, for example deployment/llama")
-	flags.StringVarP(&o.signals.namespace, "namespace", "n", "", "namespace of the workload")
-	cmdline.AddTrustFlags(flags, &o.signals.trust)
+	o.signals.AddFlags(flags, "")
 	flags.StringVar(&o.signals.saturated, "saturated", "",
 		"PromQL above 0 while the service is at its limit (default: the queue of the preset's server)")
 	flags.StringVar(&o.signals.replicas, "replicas", "",
@@ -143,7 +139,7 @@ func (o *options) validateForecast() error {
 		strings.Contains(name, "/") {
 		problems = append(problems, fmt.Errorf("--forecast %.200q is no Forecast, write NAMESPACE/NAME", o.forecast))
 	}
-	if o.signals.preset != "" || o.history.Query != "" || o.signals.target != "" || o.signals.namespace != "" {
+	if o.signals.Preset != "" || o.history.Query != "" || o.signals.Target != "" || o.signals.Namespace != "" {
 		problems = append(problems, errors.New("--forecast defines what --preset, --query, --target and --namespace "+
 			"would, leave them out"))
 	}
@@ -166,9 +162,9 @@ func takeForecast(ctx context.Context, o *options) error {
 		return err
 	}
 	spec, s := &forecast.Spec, &o.signals
-	s.preset, o.history.Query = spec.Signal.Preset, spec.Signal.Query
+	s.Preset, o.history.Query = spec.Signal.Preset, spec.Signal.Query
 	s.saturated = cmp.Or(s.saturated, spec.Signal.Saturated)
-	s.target, s.namespace = spec.TargetRef.Kind+"/"+spec.TargetRef.Name, forecast.Namespace
+	s.Target, s.Namespace = spec.TargetRef.Kind+"/"+spec.TargetRef.Name, forecast.Namespace
 	return nil
 }
 
@@ -178,26 +174,23 @@ func (o *options) queries() (queries, error) {
 		return o.columns()
 	}
 	asked, missing := promQL(o.signals, o.history.Query)
-	all := []error{o.signals.trust.Validate()}
+	all := []error{o.signals.Validate(&o.history)}
 	for name, column := range map[string]string{"saturated-column": o.saturatedColumn, "replicas-column": o.replicasColumn} {
 		if column != "" {
 			all = append(all, fmt.Errorf("--%s needs --trace, leave it out", name))
 		}
 	}
 	problems := errors.Join(append(all, missing)...)
-	o.history.Query = asked.demand
-	// Where the demand is not known for another reason, that is the one to tell.
-	if asked.demand == "" && problems != nil {
-		o.history.Query = "unknown"
-	}
+	// If the demand is unknown for another reason, only that reason is reported.
+	o.history.Query, o.history.QueryLater = asked.demand, problems != nil
 	return asked, errors.Join(o.history.Validate(), problems)
 }
 
 // columns are what is asked of a trace.
 func (o *options) columns() (queries, error) {
 	err := errors.Join(o.history.Validate(), o.history.RefuseFlags("--trace", func(name string) bool {
-		return slices.Contains([]string{"preset", "target", "namespace", "saturated", "replicas"}, name)
-	}))
+		return slices.Contains([]string{"saturated", "replicas"}, name)
+	}), o.signals.Validate(&o.history))
 	if o.history.Column == "" || o.saturatedColumn == "" || o.replicasColumn == "" {
 		err = errors.Join(err, errors.New("set --column, --saturated-column and --replicas-column, the trace's "+
 			"columns of the demand, of what is above 0 at the limit, and of the ready replicas"))

@@ -6,18 +6,16 @@ import (
 	"strings"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
 	"github.com/forewarm/forewarm/pkg/signal"
 )
 
 // signals say what to ask a Prometheus for.
 type signals struct {
-	// preset of the demand; empty for a query.
-	preset string
-	// target is the workload, KIND/NAME; empty where none is needed.
-	target, namespace string
+	history.Workload
+
 	// saturated and replicas are PromQL; empty for the queue of the preset's server, and for the target's.
 	saturated, replicas string
-	trust               signal.Trust
 }
 
 // queries is what is read: queries of a Prometheus, or columns of a trace.
@@ -32,60 +30,49 @@ func promQL(s signals, demand string) (queries, error) {
 	a := queries{demand: demand, saturated: s.saturated, replicas: s.replicas}
 	var problems []error
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	if demand != "" && s.preset != "" {
-		wrong("--query and --preset both define the demand, keep one")
-	}
 	var target signal.Target
 	var err error
 	switch {
-	case s.target == "" && s.preset != "":
+	case s.Target == "" && s.Preset != "":
 		err = errors.New("--preset needs the workload: set --target, for example deployment/llama, and --namespace")
-	case s.target != "" && s.namespace == "":
+	case s.Target != "" && s.Namespace == "":
 		err = errors.New("set --namespace, the target's")
-	case s.target != "":
-		target, err = cmdline.ParseTarget(s.target)
+	case s.Target != "":
+		target, err = cmdline.ParseTarget(s.Target)
 	}
 	if err != nil {
 		return a, errors.Join(append(problems, err)...)
 	}
 	switch {
-	case s.preset != "":
+	case s.Preset != "":
 		problems = append(problems, fromPreset(&a, s, target))
 	case a.saturated == "":
 		wrong("set --saturated, PromQL above 0 while the service is at its limit: ideally the length of its queue")
 	}
 	switch {
 	case a.replicas != "":
-	case s.target == "":
+	case s.Target == "":
 		wrong("set --target and --namespace, whose replicas count, or --replicas, PromQL of them")
 	default:
-		if a.replicas, err = signal.ReadyReplicas(s.namespace, target, s.trust); err != nil {
+		if a.replicas, err = signal.ReadyReplicas(s.Namespace, target, s.Trust); err != nil {
 			wrong("%w: set --replicas, PromQL of them", err)
 		}
 	}
 	return a, errors.Join(problems...)
 }
 
-// fromPreset fills in the demand and, unless it is named, the queue of the same server. The name of a server alone is that of
-// its requests in flight.
+// fromPreset fills in the demand and, unless it is named, the queue of the same server.
 func fromPreset(a *queries, s signals, target signal.Target) error {
-	name := s.preset
-	if !strings.Contains(name, "/") {
-		name += "/inflight"
-	}
-	demand, err := signal.Lookup(name)
-	if err != nil {
+	demand, promQL, err := s.Demand(target)
+	a.demand, a.unit, a.title = promQL, demand.Unit, demand.Name+" of "+s.Target
+	if err != nil || a.saturated != "" {
 		return err
 	}
-	a.unit, a.title = demand.Unit, demand.Name+" of "+s.target
-	if a.demand, err = demand.Render(s.namespace, target, s.trust); err != nil || a.saturated != "" {
-		return err
-	}
-	server, _, _ := strings.Cut(name, "/")
+	server, _, _ := strings.Cut(demand.Name, "/")
 	queue, err := signal.Lookup(server + "/queue")
 	if err != nil {
 		return fmt.Errorf("%s does not say when it is at its limit (%w): set --saturated", server, err)
 	}
-	a.saturated, err = queue.Render(s.namespace, target, s.trust)
+	a.saturated, err = queue.Render(s.Namespace, target, s.Trust)
 	return err
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
@@ -33,31 +32,27 @@ func read(
 	// What comes on stdin comes once, and is read three times.
 	var kept bytes.Buffer
 	now := time.Now()
-	one := func(in io.Reader, what string) (recorded.History, error) {
+	one := func(in io.Reader, what, title string) (recorded.History, error) {
 		if from.Trace != "" {
 			from.Column = what
 		} else {
-			from.Query = what
+			from.Query, from.QueryName = what, title
 		}
 		return history.Read(ctx, &from, in, now, bar)
 	}
 	var err error
-	if r.demand, err = one(io.TeeReader(in, &kept), asked.demand); err != nil {
+	if r.demand, err = one(io.TeeReader(in, &kept), asked.demand, asked.title); err != nil {
 		return r, fmt.Errorf("demand: %w", err)
-	}
-	if asked.title != "" { // A preset's query is longer than anyone reads.
-		at := strings.LastIndex(r.demand.Source, " at ")
-		r.demand.Source = asked.title + r.demand.Source[max(at, 0):]
 	}
 	if err = history.Doubtful(r.demand.Doubt); err != nil {
 		return r, err
 	}
-	saturated, err := one(bytes.NewReader(kept.Bytes()), asked.saturated)
+	saturated, err := one(bytes.NewReader(kept.Bytes()), asked.saturated, "")
 	if err != nil {
 		return r, fmt.Errorf("saturation: %w%s", err, hint(err,
 			"where the query compares, as in … > 5, and never held, compare with >= bool, which says 0 then"))
 	}
-	ready, err := one(bytes.NewReader(kept.Bytes()), asked.replicas)
+	ready, err := one(bytes.NewReader(kept.Bytes()), asked.replicas, "")
 	if err != nil {
 		return r, fmt.Errorf("ready replicas: %w%s", err, hint(err,
 			"is kube-state-metrics scraped? Else name a query of them with --replicas"))

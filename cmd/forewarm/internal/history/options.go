@@ -27,11 +27,14 @@ type Options struct {
 	// and Sum 0, for what is to be seen in it.
 	Trace, Column, TimeZone, TimeColumn, TimeUnit, Decimal string
 	Resample, Count, Sum                                   model.Duration
-	// Prometheus is asked for Query over Range at Step; End is RFC 3339, empty for now.
-	Prometheus  prometheus.Config
-	Query       string
-	Range, Step model.Duration
-	End         string
+	// Prometheus is queried for Query over Range at Step; End is RFC 3339, empty for now. QueryName names the query in messages; empty
+	// for the query itself.
+	Prometheus       prometheus.Config
+	Query, QueryName string
+	Range, Step      model.Duration
+	End              string
+	// QueryLater allows an empty Query: the command sets it before it reads the history.
+	QueryLater bool
 	// TrustInput takes values for a demand that look like none.
 	TrustInput bool
 
@@ -111,7 +114,7 @@ func (o *Options) Validate() error {
 func (o *Options) validateQuery() error {
 	problems := []error{o.Prometheus.Validate(), cmdline.CheckPrometheus(&o.Prometheus)}
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	if strings.TrimSpace(o.Query) == "" {
+	if strings.TrimSpace(o.Query) == "" && !o.QueryLater {
 		wrong("--prometheus needs a query, add for example --query 'sum(rate(requests_total[1m]))'")
 	}
 	if o.Prometheus.Timeout <= 0 {

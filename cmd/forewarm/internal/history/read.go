@@ -45,7 +45,8 @@ func read(
 		return recorded.History{}, err
 	}
 	of := recorded.Range{
-		Prometheus: o.Prometheus, Query: o.Query, Length: time.Duration(o.Range), Step: time.Duration(o.Step), End: end,
+		Prometheus: o.Prometheus, Query: o.Query, Name: o.QueryName,
+		Length: time.Duration(o.Range), Step: time.Duration(o.Step), End: end,
 	}
 	bar.Begin("reading the history", of.Points())
 	defer bar.End()

@@ -33,7 +33,8 @@ with a fixed number of chunks. It shows what the idle pool costs and what it sav
 needs no autoscaler.
 
 The history is the TOTAL demand in the unit of the autoscaler's target: a week or more, in steps of a minute (at most an
-hour). It is a CSV file (--trace), or a query of a Prometheus (--prometheus and --query).
+hour). It is a file (--trace), or comes from a Prometheus (--prometheus): by --query, by a --preset for the server that the
+autoscaler scales, or by the query of a prometheus trigger of KEDA.
 
 Exit codes:
   0    everything was played
@@ -41,8 +42,8 @@ Exit codes:
   130  interrupted; the output has what was played until then`
 
 const examples = `  forewarm simulate --trace load.csv --column requests --hpa hpa.yaml --lead-time 5m
-  forewarm simulate --prometheus http://localhost:9090 --query 'sum(vllm:num_requests_running + vllm:num_requests_waiting)' \
-    --range 14d --hpa hpa.yaml --lead-time 4m,p90=7m --replica-capacity 64 --gpus 4 --gpu-price 3.06 --html proof.html
+  forewarm simulate --prometheus http://localhost:9090 --preset vllm --range 14d --hpa hpa.yaml \
+    --lead-time 4m,p90=7m --replica-capacity 64 --gpus 4 --gpu-price 3.06 --html proof.html
   forewarm simulate --trace load.csv --hpa hpa.yaml --lead-time 2m --node-lead-time 4m,p90=6m --warm-pool pool.yaml --member llama
   forewarm simulate --trace load.csv --lead-time 5m --forecasts`
 
@@ -57,7 +58,7 @@ func New() *cobra.Command {
 		Args:    cmdline.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			flags := cmd.Flags()
-			err := errors.Join(o.history.Validate(), o.validate(), o.validateObjective(flags), o.validateAlone(flags))
+			err := errors.Join(o.validate(), o.validateObjective(flags), o.validateAlone(flags))
 			if err != nil {
 				return cmdline.UsageError(err)
 			}

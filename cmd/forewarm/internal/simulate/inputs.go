@@ -1,22 +1,33 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/pkg/calendar"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
+	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/kube/client"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
+	"github.com/forewarm/forewarm/pkg/signal"
 )
 
 // autoscalerFile is an autoscaler in a file, and which of its metrics is simulated.
-type autoscalerFile struct{ file, name, metric string }
+type autoscalerFile struct {
+	file, name, metric string
+
+	// found and simulated are the autoscaler and its metric; nil before they are read.
+	found     *autoscaler.Manifest
+	simulated *hpa.AutoscalerMetric
+}
 
 // read puts the autoscaler into a comparison.
 func (a *autoscalerFile) read(ctx context.Context, c *compare.Config) error {
@@ -39,6 +50,7 @@ func (a *autoscalerFile) read(ctx context.Context, c *compare.Config) error {
 	if err != nil {
 		return withFlagHint(err, len(one.Metrics) > 1 || a.metric != "", "--metric")
 	}
+	a.found, a.simulated = one, metric
 	c.HPA = one.SpecOf(metric)
 	c.Autoscaler = one.Ref() + ", " + metric.String() + ", in " + a.file
 	const byTotal = "%s is a mean over the pods. Its total is simulated: the HPA asks for the same replicas while all " +
@@ -57,6 +69,54 @@ func (a *autoscalerFile) read(ctx context.Context, c *compare.Config) error {
 				"replicas.", one.Ref(), n, metric.Name))
 	}
 	return nil
+}
+
+// setQuery sets the query of the demand, if the flags leave it to a preset or to the autoscaler's prometheus trigger.
+func (o *options) setQuery(a *autoscalerFile) error {
+	h, w := &o.history, &o.workload
+	if h.Trace != "" || h.Query != "" {
+		return nil
+	}
+	if w.Preset == "" {
+		h.Query = a.simulated.Metadata["query"]
+		if h.Query == "" {
+			return fmt.Errorf("--prometheus needs a query, and %s of %s has none: add for example --query "+
+				"'sum(rate(requests_total[1m]))', or --preset vllm", a.simulated, a.file)
+		}
+		return nil
+	}
+	target, err := o.target(a)
+	if err != nil {
+		return err
+	}
+	preset, promQL, err := w.Demand(target)
+	h.Query, h.QueryName = promQL, fmt.Sprintf("%s of %s/%s in %s", preset.Name, target.Kind, target.Name, w.Namespace)
+	return err
+}
+
+// target returns the workload of the preset, and sets its namespace: those of the flags, otherwise the autoscaler's.
+func (o *options) target(a *autoscalerFile) (signal.Target, error) {
+	w := &o.workload
+	if a.found != nil {
+		w.Namespace = cmp.Or(w.Namespace, a.found.Namespace)
+		if w.Target == "" {
+			return signal.Target{Kind: a.found.Workload.Kind, Name: a.found.Workload.Name}, nil
+		}
+	}
+	if w.Target == "" || w.Namespace == "" {
+		return signal.Target{}, errors.New("--preset needs the workload: set --target, for example deployment/llama, " +
+			"and --namespace, or --hpa")
+	}
+	return cmdline.ParseTarget(w.Target)
+}
+
+// withPresetHint says where to look if a preset finds no series.
+func (o *options) withPresetHint(err error) error {
+	if !errors.Is(err, series.ErrNoSeries) || o.workload.Preset == "" {
+		return err
+	}
+	return fmt.Errorf("%s: %w; check --namespace, and that the server and kube-state-metrics were scraped then",
+		o.history.QueryName, err)
 }
 
 // withFlagHint names the flag by which a choice is made.

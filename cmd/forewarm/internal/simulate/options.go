@@ -15,11 +15,13 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/inspect"
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
+	"github.com/forewarm/forewarm/pkg/signal"
 )
 
 // options are the flags.
 type options struct {
 	history   history.Options
+	workload  history.Workload
 	pool      poolFile
 	asked     compare.Asked
 	forecasts bool
@@ -44,7 +46,8 @@ type options struct {
 // defaults are those of an empty command line. The lead time is said to be assumed where none is given.
 func defaults() *options {
 	return &options{
-		history: history.Defaults(), lead: leadFlag{Median: 5 * time.Minute, Known: assumed},
+		history: history.Defaults(), workload: history.Workload{Trust: signal.DefaultTrust()},
+		lead:     leadFlag{Median: 5 * time.Minute, Known: assumed},
 		badHours: compare.DefaultBadHours, wait: sim.DefaultWait, gpus: defaultGPUs,
 	}
 }
@@ -101,15 +104,17 @@ func (o *options) add(flags *pflag.FlagSet) {
 	flags.StringVar(&o.html, "html", "", "file for the report as one self-contained page; "+
 		"- prints the page instead of the text")
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "do not show progress")
+	o.workload.AddFlags(flags, "(default: what --hpa scales)")
 }
 
-// validate returns every problem except those of the history.
+// validate returns every problem that the flags alone show, except those of the objective.
 func (o *options) validate() error {
 	var problems []error
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if o.autoscaler.file == "" && !o.forecasts {
 		wrong(noAutoscaler)
 	}
+	o.history.QueryLater = o.workload.Preset != "" || o.autoscaler.file != ""
 	if o.wait <= 0 || o.wait > time.Hour {
 		wrong("--wait %s is not above 0 and up to 1h, write for example 30s", o.wait)
 	}
@@ -131,8 +136,17 @@ func (o *options) validate() error {
 	if len(o.asked.Shapes)+len(o.asked.Variants) > 0 && o.price == 0 {
 		wrong("--shape and --variant need --gpu-price: what a GPU costs without them")
 	}
-	problems = append(problems, o.validatePool(), o.measured.validate(o.lead.Known != assumed),
-		validateWake(o.asked.Wake))
+	if o.workload.Preset == "" && (o.workload.Target != "" || o.workload.Namespace != "") {
+		wrong("--target and --namespace are for --preset NAME, which is missing")
+	}
+	problems = append(
+		problems,
+		o.history.Validate(),
+		o.workload.Validate(&o.history),
+		o.validatePool(),
+		o.measured.validate(o.lead.Known != assumed),
+		validateWake(o.asked.Wake),
+	)
 	return errors.Join(problems...)
 }
 
@@ -240,6 +254,7 @@ func (o *options) validateAlone(flags *pflag.FlagSet) error {
 	}
 	alone, of := pflag.NewFlagSet("alone", pflag.ContinueOnError), defaults()
 	of.history.AddFlags(alone)
+	of.workload.AddFlags(alone, "")
 	of.measured.AddFlags(alone)
 	of.output.AddFlags(alone, "")
 	var others []string

@@ -46,6 +46,9 @@ func run(ctx context.Context, o *options, t terminal) error {
 	if err := c.readFiles(ctx); err != nil {
 		return err
 	}
+	if err := o.setQuery(&c.autoscaler); err != nil {
+		return cmdline.UsageError(err)
+	}
 	if o.measured.of != "" {
 		from, err := o.measured.Connect(ctx, "simulate")
 		if err != nil {
@@ -64,7 +67,7 @@ func run(ctx context.Context, o *options, t terminal) error {
 	}
 	h, err := history.Read(ctx, &o.history, t.in, t.now(), t.bar)
 	if err != nil {
-		return cmdline.IfInterrupted(ctx, err)
+		return cmdline.IfInterrupted(ctx, o.withPresetHint(err))
 	}
 	c.take(&h)
 	if c.autoscaler.file == "" {
