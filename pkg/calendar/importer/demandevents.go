@@ -19,14 +19,40 @@ type Config struct {
 	// Namespace of the objects, and the Forecasts in it whose demand it is; without any it is the demand of all.
 	Namespace string
 	Forecasts []string
-	// Known is the part that no event has of its own.
-	Known v1alpha1.EventSpec
+	// Known is what is known of the demand, which neither a calendar nor a cron table says. Of several, the first that names an event
+	// applies to it, otherwise the first without a name.
+	Known []Known
 	// Zone is for times that name none, Duration for the events of a cron table.
 	Zone     string
 	Duration time.Duration
 	// Match is found in the name of each event. Events that were over before Since are left out.
 	Match *regexp.Regexp
 	Since time.Time
+}
+
+// Known is what is known of the demand during some events.
+type Known struct {
+	// Name is found in the names of these events; nil for all others.
+	Name *regexp.Regexp
+	// Spec has only the known part.
+	Spec v1alpha1.EventSpec
+	// Flag is how it was given, "--times launch=3".
+	Flag string
+}
+
+// known returns what is known of the demand during an event; nil if nothing is.
+func (c *Config) known(name string) *Known {
+	var others *Known
+	for i := range c.Known {
+		k := &c.Known[i]
+		switch {
+		case k.Name != nil && k.Name.MatchString(name):
+			return k
+		case k.Name == nil && others == nil:
+			others = k
+		}
+	}
+	return others
 }
 
 // DemandEvents are the objects for a calendar or a cron table.
@@ -50,13 +76,15 @@ func ReadDemandEvents(data []byte, c Config) (DemandEvents, error) {
 		found = Crontab(data, c.Since, c.Zone, c.Duration)
 	}
 	out := DemandEvents{Objects: []v1alpha1.DemandEvent{}, LeftOut: found.LeftOut}
-	taken := map[string]bool{}
+	taken, used := map[string]bool{}, map[*Known]bool{}
 	for i := range found.Events {
 		e := &found.Events[i]
 		if !c.Match.MatchString(e.Name) {
 			continue
 		}
-		object := c.object(e, taken)
+		known := c.known(e.Name)
+		used[known] = true
+		object := c.object(e, known, taken)
 		event, problems := manifest.ResolveDemandEvent(object.Name, &object.Spec)
 		switch {
 		case len(problems) > 0:
@@ -64,22 +92,33 @@ func ReadDemandEvents(data []byte, c Config) (DemandEvents, error) {
 				fmt.Errorf("%.64q is left out: %s", e.Name, manifest.JoinProblems(problems)))
 		case isOver(event.Event, c.Since):
 			out.Over++
+		case known == nil:
+			out.LeftOut = append(out.LeftOut, fmt.Errorf("%.64q is left out: nothing says what is known of the demand "+
+				"then: add for example --times '%[1]s=3', or --times 3 for all other events", e.Name))
 		default:
 			taken[object.Name] = true
 			out.Objects = append(out.Objects, object)
+		}
+	}
+	for i := range c.Known {
+		if k := &c.Known[i]; k.Name != nil && !used[k] {
+			out.LeftOut = append(out.LeftOut, fmt.Errorf("%s applies to no event: check the name", k.Flag))
 		}
 	}
 	return out, nil
 }
 
 // object is the DemandEvent of an event, under a name that is free.
-func (c *Config) object(e *calendar.Event, taken map[string]bool) v1alpha1.DemandEvent {
+func (c *Config) object(e *calendar.Event, known *Known, taken map[string]bool) v1alpha1.DemandEvent {
 	isTaken := func(name string) bool { return taken[name] }
 	name := manifest.FreeName(e.Name, isTaken)
 	if name == "" { // It has other letters.
 		name = manifest.FreeName("event", isTaken)
 	}
-	spec := c.Known
+	spec := v1alpha1.EventSpec{Ignore: true} // If nothing is known, the rest is checked nevertheless.
+	if known != nil {
+		spec = known.Spec
+	}
 	spec.Start, spec.TimeZone, spec.Recurrence = v1alpha1.EventTime(e.Start), e.TimeZone, e.Recurrence
 	spec.Duration = v1alpha1.Duration(model.Duration(e.Duration).String())
 	spec.AlsoOn, spec.ExceptOn = eventTimes(e.AlsoOn), eventTimes(e.ExceptOn)

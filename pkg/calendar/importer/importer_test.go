@@ -124,8 +124,11 @@ func TestCrontab(t *testing.T) {
 // Events become objects with names of their own. What does not match, was over before or is invalid becomes none.
 func TestReadDemandEvents(t *testing.T) {
 	c := importer.Config{
-		Namespace: "team", Known: v1alpha1.EventSpec{Times: "3"}, Match: regexp.MustCompile("^[^o]"),
-		Since: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), Duration: time.Hour,
+		Namespace: "team",
+		Known:     []importer.Known{{Spec: v1alpha1.EventSpec{Times: "3"}}},
+		Match:     regexp.MustCompile("^[^o]"),
+		Since:     time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC),
+		Duration:  time.Hour,
 	}
 	read := func(data []byte) string {
 		found, err := importer.ReadDemandEvents(data, c)

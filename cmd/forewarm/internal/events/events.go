@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/prometheus/common/model"
@@ -18,8 +19,9 @@ import (
 	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
-const about = `Import writes DemandEvents for the entries of a calendar (an .ics file, RFC 5545) or of a cron table, as YAML. What is
-known of the demand then neither of them says: write one of --times, --at-least, --like and --ignore, for all of them.
+const about = `Import writes DemandEvents for the entries of a calendar (an .ics file, RFC 5545) or of a cron table, as YAML. Neither of
+them says what is known of the demand then. One of --times, --at-least, --like and --ignore says it for all entries. With a
+name, --times launch=3, it is for the entries whose name contains that (a regular expression), and the flags may be repeated.
 
 Of a calendar, entries of one name and duration become one event. Entries that were over before --since are left out.
 A line of a cron table is an event of --duration; its name is that of the command.
@@ -32,6 +34,7 @@ Exit codes:
   3  something was left out`
 
 const examples = `  forewarm events import launches.ics --times 3 -n inference | kubectl apply -f -
+  forewarm events import team.ics --times 'Black Friday=5' --times sale=3 --like 'holiday=Sunday' --times 1.5
   forewarm events import team.ics --match 'sale|launch' --at-least 400
   crontab -l | forewarm events import - --duration 20m --at-least 50 --time-zone Europe/Berlin`
 
@@ -68,11 +71,11 @@ func New() *cobra.Command {
 	flags := imports.Flags()
 	flags.StringVarP(&o.Namespace, "namespace", "n", o.Namespace, "namespace of the events")
 	flags.StringSliceVar(&o.Forecasts, "forecast", nil, "Forecasts whose demand it is (default: all of the namespace)")
-	flags.StringVar(&o.Known.Times, "times", "", "the demand is so many times what it would be")
-	flags.StringVar(&o.Known.AtLeast, "at-least", "", "the demand is at least that at its height")
-	flags.StringVar((*string)(&o.Known.Like), "like", "",
-		"the demand is like Last (the last of this name) or like a day of the week, for example Sunday")
-	flags.BoolVar(&o.Known.Ignore, "ignore", false, "nothing is learnt from the demand")
+	for _, k := range knownFlags() {
+		k.all = &o.Known
+		flags.Var(&k, k.flag, k.help)
+	}
+	flags.Lookup(ignore).NoOptDefVal = ignoreAll
 	flags.StringVar(&o.Zone, "time-zone", "",
 		"time zone of times that name none, for example Europe/Berlin (default UTC)")
 	flags.StringVar(&o.match, "match", "", "regular `expression`, only entries whose name has it")
@@ -81,6 +84,67 @@ func New() *cobra.Command {
 	o.output.AddFlags(flags, "print the objects")
 	cmd.AddCommand(imports)
 	return cmd
+}
+
+// knownFlag is a flag that says what is known of the demand: NAME=VALUE for the entries of a name, VALUE for all others.
+type knownFlag struct {
+	flag, help, kind string
+	set              func(known *v1alpha1.EventSpec, value string)
+	all              *[]importer.Known
+}
+
+const (
+	ignore = "ignore"
+	// ignoreAll is the value of --ignore without one.
+	ignoreAll = "true"
+)
+
+func knownFlags() []knownFlag {
+	return []knownFlag{
+		{
+			flag: "times", kind: "[NAME=]number", help: "the demand is so many times what it would be",
+			set: func(k *v1alpha1.EventSpec, value string) { k.Times = value },
+		},
+		{
+			flag: "at-least", kind: "[NAME=]quantity", help: "the demand is at least that at its height",
+			set: func(k *v1alpha1.EventSpec, value string) { k.AtLeast = value },
+		},
+		{
+			flag: "like",
+			kind: "[NAME=]day",
+			help: "the demand is like Last (the last of this name) or like a day of the week, for example Sunday",
+			set:  func(k *v1alpha1.EventSpec, value string) { k.Like = v1alpha1.EventLike(value) },
+		},
+		{
+			flag: ignore, kind: "bool", help: "nothing is learnt from the demand; --ignore=NAME for entries of a name",
+			set: func(k *v1alpha1.EventSpec, _ string) { k.Ignore = true },
+		},
+	}
+}
+
+// String is empty: the help shows no default.
+func (*knownFlag) String() string { return "" }
+
+// Type is the word for it in the help.
+func (k *knownFlag) Type() string { return k.kind }
+
+// Set implements pflag.Value.
+func (k *knownFlag) Set(text string) error {
+	known := importer.Known{Flag: fmt.Sprintf("--%s %.200q", k.flag, text)}
+	at := strings.LastIndex(text, "=")
+	name, value := text[:max(at, 0)], text[at+1:]
+	if k.flag == ignore && text != ignoreAll {
+		name = text
+	}
+	if name != "" {
+		var err error
+		if known.Name, err = regexp.Compile("(?i)" + name); err != nil {
+			return err //nolint:wrapcheck // The flag set names the flag.
+		}
+	}
+	k.set(&known.Spec, value)
+	*k.all = append(*k.all, known)
+	return nil
 }
 
 func run(cmd *cobra.Command, o *options, file string) error {
@@ -117,16 +181,20 @@ func run(cmd *cobra.Command, o *options, file string) error {
 
 // validate completes the options, or returns every problem of the command line.
 func (o *options) validate() (err error) {
-	known := 0
-	for _, is := range []bool{o.Known.Times != "", o.Known.AtLeast != "", o.Known.Like != "", o.Known.Ignore} {
-		if is {
-			known++
+	others := 0
+	for _, k := range o.Known {
+		if k.Name == nil {
+			others++
 		}
 	}
 	var problems []error
-	if known != 1 {
+	switch {
+	case len(o.Known) == 0:
 		problems = append(problems,
 			errors.New("say what is known of the demand: one of --times, --at-least, --like and --ignore"))
+	case others > 1:
+		problems = append(problems, errors.New("two of --times, --at-least, --like and --ignore are for all entries: "+
+			"keep one, or name its entries, for example --times launch=3"))
 	}
 	if o.Match, err = regexp.Compile(o.match); err != nil {
 		problems = append(problems, fmt.Errorf("--match: %w", err))

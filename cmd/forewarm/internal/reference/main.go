@@ -52,8 +52,12 @@ func commands(out io.Writer) error {
 	program := cli.Program{}
 	names := []string{""}
 	for _, cmd := range program.Command().Commands() {
-		if !cmd.Hidden {
-			names = append(names, cmd.Name())
+		if cmd.Hidden {
+			continue
+		}
+		names = append(names, cmd.Name())
+		for _, sub := range cmd.Commands() {
+			names = append(names, cmd.Name()+" "+sub.Name())
 		}
 	}
 	fmt.Fprint(out, "<!-- Written by hack/generate.sh. Do not edit. -->\n\n# Commands and flags\n\n"+
