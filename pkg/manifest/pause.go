@@ -14,18 +14,15 @@ import (
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
-// PauseAnnotation pauses a Forecast while it is true, as strconv.ParseBool reads it.
-const PauseAnnotation = "forewarm.dev/pause"
-
 // pause reads the annotation of an object whose autoscalers are known. One that cannot be read does not pause: a typing error must
 // not change what is served.
 func pause(object *v1alpha1.Forecast, target *refresh.Job) decide.Pause {
-	text, written := object.Annotations[PauseAnnotation]
+	text, written := object.Annotations[v1alpha1.PauseAnnotation]
 	paused, err := strconv.ParseBool(text)
 	switch {
 	case written && err != nil:
 		const invalid = `the annotation %s is %.64q, so the Forecast is not paused: write "true", or remove it`
-		return decide.Pause{Invalid: fmt.Sprintf(invalid, PauseAnnotation, text)}
+		return decide.Pause{Invalid: fmt.Sprintf(invalid, v1alpha1.PauseAnnotation, text)}
 	case paused:
 		return pauseAsBefore(target.Before, target.Autoscalers, target.Uncapped)
 	}

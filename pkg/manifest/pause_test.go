@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/manifest"
@@ -28,7 +29,7 @@ func TestThePauseAnnotation(t *testing.T) {
 		`"true"`: "paused", `"True"`: "paused", `"1"`: "paused", `"false"`: "", `"0"`: "",
 		`"yes"`: "invalid", `"true "`: "invalid", `""`: "invalid", `"` + strings.Repeat("x", 1000) + `"`: "invalid",
 	} {
-		p, got := pauseOf(t, manifest.PauseAnnotation+": "+value, "target: 64"), ""
+		p, got := pauseOf(t, v1alpha1.PauseAnnotation+": "+value, "target: 64"), ""
 		switch {
 		case p.Active() && p.Invalid == "":
 			got = "paused"
@@ -45,7 +46,7 @@ func TestThePauseAnnotation(t *testing.T) {
 }
 
 func TestAPauseServesWhatTheHPABeforeNeeds(t *testing.T) {
-	const h, on = "HorizontalPodAutoscaler/", manifest.PauseAnnotation + `: "true"`
+	const h, on = "HorizontalPodAutoscaler/", v1alpha1.PauseAnnotation + `: "true"`
 	elsewhere, quick := referring(h+"b", 64), referring(h+"a", 64)
 	elsewhere.Workload.Name = "other"
 	two := refs(referring(h+"a", 64), referring(h+"b", 90))

@@ -5,6 +5,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
+// PauseAnnotation pauses a Forecast while its value is true, as strconv.ParseBool reads it.
+const PauseAnnotation = "forewarm.dev/pause"
+
 // Forecast names a demand to forecast, and the workload that serves it. The metric has the Forecast's name.
 //
 // +kubebuilder:object:root=true

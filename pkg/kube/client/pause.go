@@ -12,7 +12,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
-	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
 // PauseConfig says which Forecasts are paused, or are resumed.
@@ -73,7 +72,7 @@ func pause(
 	c PauseConfig,
 ) PauseResult {
 	r := PauseResult{Namespace: object.GetNamespace(), Name: object.GetName(), Result: PauseUnchanged}
-	value, annotated := object.GetAnnotations()[manifest.PauseAnnotation]
+	value, annotated := object.GetAnnotations()[v1alpha1.PauseAnnotation]
 	wanted := `"true"`
 	if c.Resume {
 		wanted = "null" // It removes it.
@@ -90,7 +89,7 @@ func pause(
 	if c.DryRun {
 		options.DryRun = []string{metav1.DryRunAll}
 	}
-	patch := fmt.Sprintf(`{"metadata": {"annotations": {%q: %s}}}`, manifest.PauseAnnotation, wanted)
+	patch := fmt.Sprintf(`{"metadata": {"annotations": {%q: %s}}}`, v1alpha1.PauseAnnotation, wanted)
 	_, err := forecasts.Namespace(r.Namespace).Patch(ctx, r.Name, types.MergePatchType, []byte(patch), options)
 	if r.Result = PauseDone; err != nil {
 		r.Result, r.Message = PauseFailed, fmt.Sprintf("%.400s", err)

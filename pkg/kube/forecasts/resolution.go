@@ -50,7 +50,7 @@ type resolution struct {
 
 // matches reports whether the object is the one that was resolved, with the same spec and the same pause.
 func (r *resolution) matches(object *unstructured.Unstructured) bool {
-	pause, annotated := object.GetAnnotations()[manifest.PauseAnnotation]
+	pause, annotated := object.GetAnnotations()[v1alpha1.PauseAnnotation]
 	return r.uid == object.GetUID() && r.generation == object.GetGeneration() && r.stub == informer.IsStub(object) &&
 		r.pause == pause && r.annotated == annotated
 }
@@ -61,7 +61,7 @@ func (o *Objects) resolve(key snapshot.Key, object *unstructured.Unstructured) *
 		uid: object.GetUID(), generation: object.GetGeneration(), created: object.GetCreationTimestamp().Time,
 		stub: informer.IsStub(object),
 	}
-	r.pause, r.annotated = object.GetAnnotations()[manifest.PauseAnnotation]
+	r.pause, r.annotated = object.GetAnnotations()[v1alpha1.PauseAnnotation]
 	forecast, problem := o.decode(object)
 	if problem != "" {
 		r.target = refresh.Job{Key: key, Generation: object.GetGeneration(), Invalid: problem}

@@ -49,7 +49,7 @@ const examples = `  forewarm inspect --server http://127.0.0.1:8080
 
 // options are the flags.
 type options struct {
-	Connection
+	cmdline.Connection
 
 	cmdline.Selection
 

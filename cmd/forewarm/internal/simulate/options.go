@@ -12,7 +12,6 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/inspect"
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 	"github.com/forewarm/forewarm/pkg/signal"
@@ -200,7 +199,7 @@ func (o *options) config() config {
 
 // measuredLead is a lead time as a forewarm that runs knows it.
 type measuredLead struct {
-	inspect.Connection
+	cmdline.Connection
 
 	of string // NAMESPACE/NAME of the Forecast; empty for none
 }

@@ -1,4 +1,4 @@
-package inspect
+package cmdline
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/pkg/kube/client"
 )
 
@@ -19,7 +18,7 @@ import (
 type Connection struct {
 	// Server is the address of a standalone forewarm; where it is empty the client reads from the kubeconfig's cluster.
 	Server string
-	cmdline.Cluster
+	Cluster
 }
 
 // Connect makes a client for a command. For a --server no kubeconfig is read and no credential is sent: it
