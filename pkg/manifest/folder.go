@@ -13,8 +13,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
@@ -28,8 +31,7 @@ const FolderInterval = 5 * time.Second
 // maxFiles bounds the folder: a wrong path (/, a home) must not be read whole.
 const maxFiles = 2_000
 
-// Folder is the set of Forecasts in the YAML and JSON files of a folder, for running without a cluster. Targets and Problems
-// are safe for concurrent use; Reload is not.
+// Folder is the set of Forecasts in the YAML and JSON files of a folder, for running without a cluster. It is safe for concurrent use.
 //
 // It reads *.yaml, *.yml and *.json in the order of their names. Sub-folders and names that begin with a dot are
 // skipped. Changes are found by content, through symbolic links, as a mounted ConfigMap needs.
@@ -48,13 +50,20 @@ type Folder struct {
 	revision uint64
 	log      *slog.Logger
 
-	files map[string]*folderFile
-	state atomic.Pointer[folderState]
+	// mu guards the files, their names in order, and paused, which replaces the annotations of Forecasts that were paused or resumed.
+	mu     sync.Mutex
+	files  map[string]*folderFile
+	names  []string
+	paused map[snapshot.Key]bool
+	state  atomic.Pointer[folderState]
+	// onPause is called after a Forecast was paused or resumed.
+	onPause func()
 }
 
 // folderState is the result of the newest Reload.
 type folderState struct {
 	targets  []refresh.Job
+	objects  []v1alpha1.Forecast
 	problems []Problem
 }
 
@@ -69,7 +78,10 @@ type folderFile struct {
 
 // OpenFolder reads a folder for the first time. The folder must exist. Problems in files are not an error (see Problems).
 func OpenFolder(dir string, resolver *Resolver, log *slog.Logger) (*Folder, error) {
-	f := &Folder{dir: dir, resolver: resolver, log: log, files: map[string]*folderFile{}}
+	f := &Folder{
+		dir: dir, resolver: resolver, log: log, files: map[string]*folderFile{}, paused: map[snapshot.Key]bool{},
+		onPause: func() {},
+	}
 	f.state.Store(&folderState{})
 	if err := f.Reload(); err != nil {
 		return nil, err
@@ -79,6 +91,28 @@ func OpenFolder(dir string, resolver *Resolver, log *slog.Logger) (*Folder, erro
 
 // Targets returns the Forecasts, by namespace and name. Files have no measured lead times, so the time does not matter.
 func (f *Folder) Targets(time.Time) []refresh.Job { return f.state.Load().targets }
+
+// Objects returns the Forecasts that can be read, by namespace and name.
+func (f *Folder) Objects() []v1alpha1.Forecast { return f.state.Load().objects }
+
+// SetPaused pauses a Forecast, or resumes it, until the process ends: files are not written. It reports whether there is such a Forecast.
+func (f *Folder) SetPaused(key snapshot.Key, paused bool) bool {
+	isIt := func(object v1alpha1.Forecast) bool {
+		return object.Namespace == key.Namespace && object.Name == key.Name
+	}
+	if !slices.ContainsFunc(f.Objects(), isIt) {
+		return false
+	}
+	f.mu.Lock()
+	f.paused[key] = paused
+	f.publish(f.names)
+	f.mu.Unlock()
+	f.onPause()
+	return true
+}
+
+// OnPause sets what is called after a Forecast was paused or resumed. It must be set before the folder is shared.
+func (f *Folder) OnPause(call func()) { f.onPause = call }
 
 // Problems returns the problems of all files, with file and line, in the order of the files.
 func (f *Folder) Problems() []Problem { return f.state.Load().problems }
@@ -107,6 +141,9 @@ func (f *Folder) Reload() error {
 	if err != nil {
 		return err
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.names = names
 	changed := f.resolver.Revision() != f.revision
 	f.revision = f.resolver.Revision()
 	for name := range f.files {
@@ -213,12 +250,18 @@ func (f *Folder) publish(names []string) {
 		}
 	}
 	for key, documents := range places {
-		target, problems := f.resolve(key, documents)
+		target, object, problems := f.resolve(key, documents)
 		next.targets = append(next.targets, target)
+		if object != nil {
+			next.objects = append(next.objects, *object)
+		}
 		next.problems = append(next.problems, problems...)
 	}
 	slices.SortFunc(next.targets, func(a, b refresh.Job) int {
 		return cmp.Or(strings.Compare(a.Key.Namespace, b.Key.Namespace), strings.Compare(a.Key.Name, b.Key.Name))
+	})
+	slices.SortFunc(next.objects, func(a, b v1alpha1.Forecast) int {
+		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 	})
 	slices.SortStableFunc(next.problems, func(a, b Problem) int {
 		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), strings.Compare(a.Text, b.Text))
@@ -233,10 +276,12 @@ func (f *Folder) publish(names []string) {
 		"folder", f.dir, "forecasts", len(next.targets), "problems", len(next.problems))
 }
 
-// resolve returns the target of the documents of one name. Several documents are a problem of each.
-func (f *Folder) resolve(key snapshot.Key, documents []*Document) (refresh.Job, []Problem) {
+// resolve returns the target of the documents of one name, and their object; nil if it cannot be read. Several documents are a problem
+// of each.
+func (f *Folder) resolve(key snapshot.Key, documents []*Document) (refresh.Job, *v1alpha1.Forecast, []Problem) {
 	if len(documents) > 1 {
-		return duplicate(key, documents)
+		target, problems := duplicate(key, documents)
+		return target, nil, problems
 	}
 	d := documents[0]
 	if d.Object == nil {
@@ -245,16 +290,22 @@ func (f *Folder) resolve(key snapshot.Key, documents []*Document) (refresh.Job, 
 			_, more := f.resolver.Resolve(d.Partial)
 			problems = append(problems, d.Locate(more)...)
 		}
-		return refresh.Job{Key: key, Invalid: joinLocated(problems)}, problems
+		return refresh.Job{Key: key, Invalid: joinLocated(problems)}, nil, problems
 	}
 	object := d.Object.DeepCopy()
 	object.Generation = generation(object)
+	switch paused, set := f.paused[key]; {
+	case paused:
+		metav1.SetMetaDataAnnotation(&object.ObjectMeta, v1alpha1.PauseAnnotation, "true")
+	case set:
+		delete(object.Annotations, v1alpha1.PauseAnnotation)
+	}
 	target, problems := f.resolver.Resolve(object)
 	located := d.Locate(problems)
 	if len(located) > 0 {
 		target.Invalid = joinLocated(located)
 	}
-	return target, located
+	return target, object, located
 }
 
 // duplicate returns the problems of a name that several documents have.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
@@ -293,5 +294,36 @@ func TestRun(t *testing.T) {
 	must(t, s.folder.Run(t.Context(), c))
 	if diff := cmp.Diff([]int{1, 2}, seen); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestFolderPauses: a pause holds until it is ended, whatever the file says and however often it changes.
+func TestFolderPauses(t *testing.T) {
+	s := openFolder(t)
+	calls := 0
+	s.folder.OnPause(func() { calls++ })
+	s.write("a.yaml", forecast("llama", "up"))
+	must(t, s.folder.Reload())
+	key := s.folder.Targets(time.Time{})[0].Key
+	paused := func() bool { return s.folder.Targets(time.Time{})[0].Pause.Capacity > 0 }
+	if paused() || !s.folder.SetPaused(key, true) || !paused() {
+		t.Error("the pause is not served")
+	}
+	s.write("a.yaml", forecast("llama", "down"))
+	must(t, s.folder.Reload())
+	if !paused() || s.folder.Objects()[0].Annotations[v1alpha1.PauseAnnotation] != "true" {
+		t.Error("a change of the file ended the pause")
+	}
+	if !s.folder.SetPaused(key, false) || paused() {
+		t.Error("the pause does not end")
+	}
+	s.write("a.yaml", strings.Replace(forecast("llama", "up"), "{name: llama}",
+		`{name: llama, annotations: {forewarm.dev/pause: "true"}}`, 1))
+	must(t, s.folder.Reload())
+	if paused() {
+		t.Error("the file pauses what was resumed")
+	}
+	if key.Name = "none"; s.folder.SetPaused(key, true) || calls != 2 {
+		t.Errorf("an unknown Forecast is paused, or %d calls, want 2", calls)
 	}
 }

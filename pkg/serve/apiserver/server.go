@@ -51,6 +51,8 @@ type Deps struct {
 	Ready []run.Check
 	// Now is the clock for the age of data.
 	Now func() time.Time
+	// Forecasts are those of files, which only a standalone server serves; nil for none.
+	Forecasts ForecastFiles
 	// Handle are handlers of further paths, behind the same authorization.
 	Handle map[string]http.Handler
 }

@@ -44,7 +44,12 @@ func NewStandalone(options StandaloneConfig, deps Deps) (*Standalone, error) {
 	mux := server.Handler.NonGoRestfulMux
 	mux.Unregister("/") // /index.html still has the library's list of paths.
 	mux.Handle("/", inspect.FrontPage(deps.Snapshots, "", deps.Now))
-	guard := func(next http.Handler) http.Handler { return localOnly(readOnly(dated(listAtRoot(next), deps.Now))) }
+	if deps.Forecasts != nil {
+		server.DiscoveryGroupManager.AddGroup(forecastsGroup())
+	}
+	guard := func(next http.Handler) http.Handler {
+		return localOnly(dated(withForecasts(deps.Forecasts, readOnly(listAtRoot(next))), deps.Now))
+	}
 	return &Standalone{&web{generic: server, listener: listener, logger: deps.Logger, guard: guard}}, nil
 }
 

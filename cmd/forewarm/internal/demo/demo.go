@@ -186,6 +186,7 @@ func (st *stage) play(ctx context.Context, tell *announcer, log *slog.Logger) er
 	if err != nil {
 		return err
 	}
+	deps.Forecasts = st.forecasts
 	alone := func() bool { return false }
 	deps.Ready = []run.Check{
 		apiserver.HistoryCheck(snapshots, now.Now, alone),

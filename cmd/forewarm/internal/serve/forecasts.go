@@ -33,6 +33,8 @@ import (
 // forecastSource provides the Forecasts, with the parts that must run for it.
 type forecastSource struct {
 	targets refresh.Jobs
+	// files are the Forecasts of a folder; nil for those of a cluster.
+	files apiserver.ForecastFiles
 	// changed is notified when targets have changed; nil where nobody does.
 	changed changes.Signal
 
@@ -58,8 +60,10 @@ func openForecasts(
 	if err != nil {
 		return nil, err
 	}
+	changed := changes.NewSignal()
+	files.OnPause(changed.Enqueue)
 	return &forecastSource{
-		targets: files,
+		targets: files, files: files, changed: changed,
 		parts: []run.Part{{
 			Name: "folder of Forecasts",
 			Run:  func(ctx context.Context) error { return files.Run(ctx, run.WallClock{}) },

@@ -54,7 +54,7 @@ func runServer(ctx context.Context, o Options, log *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	deps.Metrics = prometheus.Gatherers{deps.Metrics, objects.metrics}
+	deps.Metrics, deps.Forecasts = prometheus.Gatherers{deps.Metrics, objects.metrics}, objects.files
 	deps.Ready = []run.Check{objects.check, apiserver.HistoryCheck(snapshots, deps.Now, objects.served)}
 	past, err := openHistory(o, granted, log)
 	if err != nil {
