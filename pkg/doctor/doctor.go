@@ -79,6 +79,9 @@ func (d *Doctor) Examine(ctx context.Context) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
+	if d.isStandalone() {
+		return d.examineStandalone(ctx), nil
+	}
 	s := d.read(ctx)
 	s.apiClock = measured{answer, began, d.Now()}
 	report := Report{Findings: s.findings}

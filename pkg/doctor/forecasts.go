@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -30,13 +29,13 @@ func checkForecasts(_ context.Context, _ *Doctor, s *state) []Finding {
 	}
 	var out []Finding
 	for i := range s.forecasts {
-		out = append(out, stateOf(&s.forecasts[i])...)
+		out = append(out, s.stateOf(&s.forecasts[i])...)
 	}
 	return out
 }
 
 // stateOf is what is wrong with a Forecast by its own conditions, or that nothing is.
-func stateOf(f *v1alpha1.Forecast) []Finding {
+func (s *state) stateOf(f *v1alpha1.Forecast) []Finding {
 	object := "Forecast " + f.Namespace + "/" + f.Name
 	finding := func(check string, level Level, c *metav1.Condition, remedy string) Finding {
 		return Finding{Check: check, Level: level, Object: object, Message: c.Reason + ": " + c.Message, Remedy: remedy}
@@ -53,7 +52,7 @@ func stateOf(f *v1alpha1.Forecast) []Finding {
 	source := meta.FindStatusCondition(conditions, snapshot.ConditionSource)
 	failing := source != nil && source.Status == metav1.ConditionFalse
 	if failing {
-		out = append(out, finding("Source", Error, source, sourceRemedy(source.Reason)))
+		out = append(out, finding("Source", Error, source, s.sourceRemedy(source.Reason)))
 	}
 	switch state := snapshot.State(ready.Reason); {
 	case state == snapshot.Invalid:
@@ -84,8 +83,7 @@ func stateOf(f *v1alpha1.Forecast) []Finding {
 		out = append(out, finding("Forecasts", Warning, c, "see docs/reference/conditions.md, "+kind))
 	}
 	if c := meta.FindStatusCondition(conditions, snapshot.ConditionPaused); c != nil {
-		remedy := fmt.Sprintf("forewarm resume -n %s %s (docs/rollout.md)", f.Namespace, f.Name)
-		out = append(out, sinceWhen(finding("Forecasts", Warning, c, remedy), c))
+		out = append(out, sinceWhen(finding("Forecasts", Warning, c, s.resume(f)), c))
 	}
 	out = append(out, adviceOn(f, object)...)
 	if len(out) == 0 {
@@ -111,21 +109,27 @@ func adviceOn(f *v1alpha1.Forecast, object string) []Finding {
 	}
 }
 
-// sinceWhen says of a pause since when it is one.
+// sinceWhen says of a pause that it is one, and since when.
 func sinceWhen(paused Finding, c *metav1.Condition) Finding {
-	if c.Status == metav1.ConditionTrue {
-		paused.Message = "is paused since " + c.LastTransitionTime.UTC().
-			Format("2006-01-02 15:04 UTC") +
-			": " + c.Message
+	if c.Status != metav1.ConditionTrue {
+		return paused
 	}
+	since := ""
+	if at := c.LastTransitionTime; !at.IsZero() { // An outlook does not say.
+		since = " since " + at.UTC().Format("2006-01-02 15:04 UTC")
+	}
+	paused.Message = "is paused" + since + ": " + c.Message
 	return paused
 }
 
-func sourceRemedy(reason string) string {
+func (s *state) sourceRemedy(reason string) string {
 	switch reason {
 	case snapshot.ReasonNoSeries:
 		return "forewarm doctor --prometheus URL says which part of the query has no series"
 	case snapshot.ReasonUnavailable:
+		if s.server != "" {
+			return "check --prometheus-url of forewarm serve"
+		}
 		return "check --prometheus-url of Forewarm's Deployment, and that a NetworkPolicy lets it reach the Prometheus"
 	case snapshot.ReasonClockBehind, snapshot.ReasonClockDiffers:
 		return "synchronize the clocks of the nodes and of the source (NTP)"

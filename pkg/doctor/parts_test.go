@@ -179,7 +179,7 @@ func TestStateOf(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			f := &v1alpha1.Forecast{Status: v1alpha1.ForecastStatus{Conditions: c.conditions}}
-			expectOne(t, stateOf(f), c.check, c.level, c.words...)
+			expectOne(t, new(state).stateOf(f), c.check, c.level, c.words...)
 		})
 	}
 }
@@ -260,12 +260,12 @@ func TestAShortPeriodOfBadHoursIsAWarning(t *testing.T) {
 	f.Spec.Objective = &v1alpha1.Objective{BadHours: "1%", Over: "2d"}
 	expectOne(
 		t,
-		stateOf(f),
+		new(state).stateOf(f),
 		"Forecasts",
 		Warning,
 		"spec.objective: over is 2 days, which is short for badHours",
 		"at least 7d",
 	)
 	f.Spec.Objective.Over = ""
-	expectOne(t, stateOf(f), "", OK)
+	expectOne(t, new(state).stateOf(f), "", OK)
 }

@@ -36,6 +36,8 @@ const reinstall = "apply Forewarm's manifests again, or upgrade its chart"
 
 // state is what several checks need, read once.
 type state struct {
+	// server is the address of a standalone Forewarm; empty for one in a cluster.
+	server string
 	// name is Forewarm's: that of its Deployment, Service and account.
 	name string
 	// deployment is Forewarm's own, nil where it does not exist or may not be read; args are the flags of its container.

@@ -44,15 +44,10 @@ type Config struct {
 // FromCluster explains an autoscaler of a cluster. The explanation lists what the caller may not read. If there is no such
 // autoscaler, the error is the API server's "not found".
 func FromCluster(ctx context.Context, cfg Config) (*explain.Explanation, error) {
-	r := &reader{Config: cfg}
-	var err error
-	if r.clients, err = kubernetes.NewForConfig(cfg.Cluster); err != nil {
+	r, err := newReader(cfg)
+	if err != nil {
 		return nil, err
 	}
-	if r.objects, err = dynamic.NewForConfig(cfg.Cluster); err != nil {
-		return nil, err
-	}
-	r.mapper = restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(r.clients.Discovery()))
 	seen, err := r.readSettled(ctx)
 	if err != nil {
 		return nil, err
@@ -74,6 +69,19 @@ type reader struct {
 	clients kubernetes.Interface
 	objects dynamic.Interface
 	mapper  meta.RESTMapper
+}
+
+func newReader(cfg Config) (*reader, error) {
+	r := &reader{Config: cfg}
+	var err error
+	if r.clients, err = kubernetes.NewForConfig(cfg.Cluster); err != nil {
+		return nil, err
+	}
+	if r.objects, err = dynamic.NewForConfig(cfg.Cluster); err != nil {
+		return nil, err
+	}
+	r.mapper = restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(r.clients.Discovery()))
+	return r, nil
 }
 
 // reading is what was read of an HPA, one object after the other. What may not be read is noted, and not an error.

@@ -276,7 +276,7 @@ func TestFromFile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e, err := explain.FromFile(&explain.File{
+			e, err := explain.FromFile(t.Context(), &explain.File{
 				Path: "hpa.yaml", Data: []byte(c.text), Values: c.values, Replicas: c.replicas, Ready: c.ready,
 				Now: time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC),
 			})
@@ -291,7 +291,10 @@ func TestFromFile(t *testing.T) {
 			}
 		})
 	}
-	if _, err := explain.FromFile(&explain.File{Path: "hpa.yaml", Data: []byte("kind: Service")}); err == nil {
+	if _, err := explain.FromFile(
+		t.Context(),
+		&explain.File{Path: "hpa.yaml", Data: []byte("kind: Service")},
+	); err == nil {
 		t.Error("a file without an autoscaler is explained")
 	}
 }

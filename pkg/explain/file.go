@@ -2,6 +2,7 @@ package explain
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -10,10 +11,10 @@ import (
 	"time"
 
 	"google.golang.org/grpc/status"
+	"k8s.io/client-go/rest"
 
 	"github.com/forewarm/forewarm/pkg/api/parse"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
-	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
@@ -25,8 +26,12 @@ type File struct {
 	Data []byte
 	// Autoscaler of the file to explain, by its name or KIND/NAME; empty for the only one.
 	Autoscaler string
+	// Namespace replaces that of the autoscaler; empty to keep it.
+	Namespace string
+	// Server is a standalone Forewarm that serves the metrics of Forecasts; nil for none.
+	Server *rest.Config
 	// Values of the metrics as the flag --value has them: VALUE for the only metric, or NAME=VALUE. A metric without one has
-	// that of the file's status.
+	// that of the Server or, if it names no Forecast of it, that of the file's status.
 	Values []string
 	// Replicas and the Ready ones of them; Unset for those of the file's status, and for all.
 	Replicas, Ready int32
@@ -45,7 +50,7 @@ const Unset = -1
 type AssumptionError struct{ error }
 
 // FromFile explains an autoscaler of a file.
-func FromFile(f *File) (*explain.Explanation, error) {
+func FromFile(ctx context.Context, f *File) (*explain.Explanation, error) {
 	all, err := autoscaler.Read(f.Path, f.Data)
 	if err != nil {
 		return nil, err
@@ -54,10 +59,14 @@ func FromFile(f *File) (*explain.Explanation, error) {
 	if err != nil {
 		return nil, err
 	}
+	one.Namespace = cmp.Or(f.Namespace, one.Namespace)
 	f.checkTriggers(&one.Autoscaler)
 	s, err := explain.FromAutoscaler(&one.Autoscaler)
 	if err != nil {
 		return nil, one.Errorf("%s", strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+	if err := f.readServer(ctx, one.Namespace, &s); err != nil {
+		return nil, err
 	}
 	if err := errors.Join(f.setScale(&s), f.setValues(&s)); err != nil {
 		return nil, AssumptionError{err}
@@ -80,12 +89,35 @@ func (f *File) checkTriggers(a *hpa.Autoscaler) {
 		if a.Kind != hpa.KindScaledObject || m.Forecast == "" {
 			continue
 		}
-		if err := f.CheckTrigger(cmp.Or(a.Namespace, manifest.DefaultNamespace), a.Name, m.Metadata); err != nil {
+		if err := f.CheckTrigger(a.Namespace, a.Name, m.Metadata); err != nil {
 			m.Refused, m.Target = "Forewarm refuses it, so that KEDA has no metric for the HPA: "+status.Convert(err).
 				Message(),
 				0
 		}
 	}
+}
+
+// readServer reads the metrics that name a Forecast, and these Forecasts, from the server.
+func (f *File) readServer(ctx context.Context, namespace string, s *explain.Input) error {
+	if f.Server == nil {
+		return nil
+	}
+	r, err := newReader(Config{Cluster: f.Server, Namespace: namespace})
+	if err != nil {
+		return err
+	}
+	seen := &reading{Input: *s}
+	for i := range seen.Metrics {
+		if of := seen.Metrics[i].Of; of.Forecast != "" {
+			r.readMetric(ctx, seen, i)
+		}
+		if m := &seen.Metrics[i]; m.Forecast == nil && m.Reading.Err != nil { // It is not Forewarm's.
+			seen.note("metric %s on %s: %s", m.Of.Name, f.Server.Host, m.Reading.Err)
+			m.Reading = hpa.Reading{}
+		}
+	}
+	*s = seen.Input
+	return nil
 }
 
 // setScale fills in the replicas.
@@ -118,6 +150,9 @@ func (f *File) setValues(s *explain.Input) error {
 	for i := range s.Spec.Metrics {
 		name, from := s.Spec.Metrics[i].Name, "--value"
 		milli, found := given[name]
+		if !found && (s.Metrics[i].From != "" || s.Metrics[i].Reading.Err != nil) { // The server said it.
+			continue
+		}
 		if !found {
 			from = "the file's status"
 			milli, found = byStatus(s, i)
@@ -129,7 +164,11 @@ func (f *File) setValues(s *explain.Input) error {
 		s.Metrics[i].Reading, s.Metrics[i].From = hpa.Reading{Values: []int64{milli}}, from
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("values of metrics are missing: add %s", strings.Join(missing, " "))
+		text := "values of metrics are missing: add " + strings.Join(missing, " ")
+		if f.Server != nil {
+			text += " (" + strings.Join(s.Unknown, "; ") + ")"
+		}
+		return errors.New(text)
 	}
 	return nil
 }

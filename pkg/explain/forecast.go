@@ -129,7 +129,7 @@ func steepestRise(recent []inspect.Sample, within time.Duration) explain.Rise {
 
 // selectorLabels is the view of the Forecast that a metric asks for.
 func selectorLabels(from *hpa.AutoscalerMetric) map[string]string {
-	out := maps.Clone(from.Labels)
+	out := maps.Clone(servedAs(from).Labels)
 	delete(out, "scaledobject.keda.sh/name") // KEDA's own, which says whose metric it is.
 	return out
 }

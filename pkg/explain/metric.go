@@ -10,18 +10,20 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	custom "k8s.io/metrics/pkg/apis/custom_metrics/v1beta2"
 	external "k8s.io/metrics/pkg/apis/external_metrics/v1beta1"
 
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/kube/client"
+	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 )
 
 // readMetric reads one metric and the Forecast behind it. One that the user may not read is taken from the HPA's status.
 func (r *reader) readMetric(ctx context.Context, s *reading, i int) {
 	read := &s.Metrics[i]
-	values, group, err := r.readValues(ctx, read.Of)
+	values, group, err := r.readValues(ctx, servedAs(read.Of))
 	read.Reading, read.From = hpa.Reading{Values: values}, group
 	if err != nil {
 		read.Reading, read.From = hpa.Reading{Err: errors.New(client.APIMessage(err))}, ""
@@ -35,6 +37,17 @@ func (r *reader) readMetric(ctx context.Context, s *reading, i int) {
 	if read.Of.Forecast != "" {
 		read.Forecast = r.readForecast(ctx, s, read.Of)
 	}
+}
+
+// servedAs returns the metric as Forewarm serves it. A trigger of KEDA has the name of its Forecast, and its keys select the value.
+func servedAs(m *hpa.AutoscalerMetric) *hpa.AutoscalerMetric {
+	if m.Metadata == nil {
+		return m
+	}
+	out := *m
+	out.Name, out.Labels = m.Forecast, autoscaler.Selection(m)
+	out.Selector = labels.Set(out.Labels).String()
+	return &out
 }
 
 // readValues reads a metric from the API that serves it, in milli-units.

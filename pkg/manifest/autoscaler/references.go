@@ -48,16 +48,16 @@ func References(a *hpa.Autoscaler) []manifest.Reference {
 		case m.InvalidSelector != "":
 			ref.Refused = "its selector is invalid: " + m.InvalidSelector
 		default:
-			resolve(&ref, a, m, selection(m))
+			resolve(&ref, a, m, Selection(m))
 		}
 		out = append(out, ref)
 	}
 	return out
 }
 
-// selection returns what a metric selects: the labels of its selector, or all keys of a trigger's metadata but those with another
+// Selection returns what a metric selects: the labels of its selector, or all keys of a trigger's metadata but those with another
 // meaning.
-func selection(m *hpa.AutoscalerMetric) map[string]string {
+func Selection(m *hpa.AutoscalerMetric) map[string]string {
 	if m.Metadata == nil {
 		return m.Labels
 	}
@@ -115,7 +115,7 @@ func aliasOf(m *hpa.AutoscalerMetric) (alias *snapshot.Alias, view map[string]st
 func Reading(
 	m *hpa.AutoscalerMetric, namespace string, all []v1alpha1.Forecast,
 ) (found *v1alpha1.Forecast, asked map[string]string) {
-	key, asked := snapshot.Key{Namespace: namespace, Name: m.Forecast}, selection(m)
+	key, asked := snapshot.Key{Namespace: namespace, Name: m.Forecast}, Selection(m)
 	if alias, view := aliasOf(m); alias != nil {
 		if holder, held := AliasHolders(all)[alias.Key(namespace)]; held {
 			key, asked = holder, view

@@ -85,6 +85,7 @@ func TestScripts(t *testing.T) {
 			)
 		}),
 	}
+	standalone := startStandalone(t)
 	// Commands change the process's folder while other scripts are read.
 	scripts, err := filepath.Abs("testdata/script")
 	if err != nil {
@@ -99,6 +100,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("PATH", env.WorkDir+string(os.PathListSeparator)+env.Getenv("PATH"))
 			env.Setenv("TZ", "UTC")
 			env.Setenv("COUNT", strconv.Itoa(many))
+			env.Setenv("STANDALONE", standalone)
 			for name, handler := range servers {
 				server := httptest.NewServer(handler)
 				env.Defer(server.Close)

@@ -21,19 +21,26 @@ type Connection struct {
 	Cluster
 }
 
-// Connect makes a client for a command. For a --server no kubeconfig is read and no credential is sent: it
-// is a standalone forewarm or a kubectl proxy.
-func (c *Connection) Connect(ctx context.Context, command string) (*client.Client, error) {
-	config, namespace := &rest.Config{
-		Host:      c.Server,
-		Timeout:   c.Timeout,
-		UserAgent: "forewarm-" + command,
-	}, metav1.NamespaceDefault
+// Config is the configuration of a client for a command, and the namespace of the kubeconfig's context, or "default". For a --server no
+// kubeconfig is read and no credential is sent: it is a standalone forewarm or a kubectl proxy.
+func (c *Connection) Config(ctx context.Context, command string) (config *rest.Config, namespace string, err error) {
 	if c.Server == "" {
-		var err error
-		if config, namespace, err = c.Config(ctx, command); err != nil {
-			return nil, fmt.Errorf("%w: set --server http://127.0.0.1:8080, or a kubeconfig", err)
+		config, namespace, err = c.Cluster.Config(ctx, command)
+		if err != nil {
+			err = fmt.Errorf("%w: set --server http://127.0.0.1:8080, or a kubeconfig", err)
 		}
+		return config, namespace, err
+	}
+	config = &rest.Config{Host: c.Server, Timeout: c.Timeout, UserAgent: "forewarm-" + command}
+	config.WarningHandlerWithContext = rest.NoWarnings{}
+	return config, metav1.NamespaceDefault, nil
+}
+
+// Connect makes a client of the inspection API for a command.
+func (c *Connection) Connect(ctx context.Context, command string) (*client.Client, error) {
+	config, namespace, err := c.Config(ctx, command)
+	if err != nil {
+		return nil, err
 	}
 	reader, err := client.New(config, namespace)
 	if err != nil && c.Server != "" {

@@ -25,6 +25,8 @@ reached by "kubectl port-forward" only.
 It changes nothing, and reads with your own rights. What you may not read is named. It reads the Secret of Forewarm's
 certificate authority to compare certificates; the key in it is neither used nor shown.
 
+With --server it examines a standalone Forewarm: whether it is ready, its Forecasts and, with --prometheus, their history.
+
 With --wait it repeats the checks until there is no error, for pipelines.
 
 Exit codes:
@@ -36,11 +38,12 @@ Exit codes:
 const examples = `  forewarm doctor
   forewarm doctor --wait=10m                     # after an installation, in a pipeline
   forewarm doctor --prometheus http://127.0.0.1:9090
+  forewarm doctor --server http://127.0.0.1:8080 # of forewarm serve --standalone, or of the demo
   forewarm doctor --json | jq '.findings[] | select(.level == "error")'`
 
 // options are the flags.
 type options struct {
-	cmdline.Cluster
+	cmdline.Connection
 
 	config doctor.Config
 	wait   time.Duration

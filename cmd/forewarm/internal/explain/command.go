@@ -31,7 +31,8 @@ In a cluster it reads the HPA, its target's scale, the metrics and the Forecasts
 read is named, and the HPA's own status is used instead. For a KEDA ScaledObject it explains the HPA that KEDA creates.
 
 With --file (- for standard input) it needs no cluster. State the value of each metric and the number of replicas, or
-pipe in the output of "kubectl get hpa NAME -o yaml", whose status has both.
+pipe in the output of "kubectl get hpa NAME -o yaml", whose status has both. With --server as well, a standalone Forewarm has
+the values of its Forecasts.
 
 With --at it tells of an earlier time instead: what was served and done then, by Forewarm's own metrics in --prometheus, and
 what today's spec would have served, replayed on the history until then. It needs the cluster for the HPA and its
@@ -49,11 +50,12 @@ const examples = `  forewarm explain inference/llama
 
   forewarm explain --file hpa.yaml --value 180 --replicas 12
   forewarm explain --file hpa.yaml --value requests=180 --value queue=7 --replicas 12 --lead-time 5m
-  kubectl get hpa llama -o yaml | forewarm explain --file -`
+  kubectl get hpa llama -o yaml | forewarm explain --file -
+  forewarm explain --file hpa.yaml --replicas 12 --server http://127.0.0.1:8080`
 
 // options are the flags.
 type options struct {
-	cmdline.Cluster
+	cmdline.Connection
 
 	namespace, file string
 	values          []string
@@ -188,10 +190,16 @@ func runFile(cmd *cobra.Command, o *options, cfg explain.Config) error {
 	if cfg.Kind != "" {
 		name = cfg.Kind + "/" + name
 	}
-	explanation, err := explain.FromFile(&explain.File{
+	f := &explain.File{
 		Path: o.file, Data: data, Autoscaler: name, Values: o.values, Replicas: o.replicas, Ready: o.ready,
-		Lead: cfg.Lead, Now: time.Now(), CheckTrigger: keda.CheckTrigger,
-	})
+		Lead: cfg.Lead, Now: time.Now(), CheckTrigger: keda.CheckTrigger, Namespace: cmp.Or(cfg.Namespace, o.namespace),
+	}
+	if o.Server != "" {
+		if f.Server, _, err = o.Config(cmd.Context(), "explain"); err != nil {
+			return err
+		}
+	}
+	explanation, err := explain.FromFile(cmd.Context(), f)
 	if errors.As(err, &explain.AssumptionError{}) {
 		return cmdline.UsageError(err)
 	}
@@ -211,6 +219,9 @@ func runCluster(cmd *cobra.Command, o *options, cfg explain.Config) error {
 	cfg.Cluster, cfg.Namespace, cfg.Now = cluster, cmp.Or(cfg.Namespace, namespace), time.Now
 	explanation, err := explain.FromCluster(ctx, cfg)
 	switch {
+	case apierrors.IsNotFound(err) && o.Server != "":
+		const none = "%w; a standalone Forewarm has no autoscalers: add --file hpa.yaml --replicas 12"
+		return cmdline.WithExitCode(cmdline.NotFound, fmt.Errorf(none, err))
 	case apierrors.IsNotFound(err):
 		return cmdline.WithExitCode(cmdline.NotFound, err)
 	case err != nil:

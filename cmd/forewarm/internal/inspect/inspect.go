@@ -84,8 +84,8 @@ func New() *cobra.Command {
 // validate returns every problem of a command line.
 func (o *options) validate(args []string) error {
 	problems := []error{o.Connection.Validate(), o.Selection.Validate(len(args) == 1), o.past.Validate()}
-	if !o.past.From.IsZero() && (len(args) == 0 || o.Server != "") {
-		problems = append(problems, errors.New("--since needs the name of one Forecast of a cluster, without --server"))
+	if !o.past.From.IsZero() && len(args) == 0 {
+		problems = append(problems, errors.New("--since needs the name of one Forecast"))
 	}
 	if len(args) == 1 {
 		problems = append(problems, o.validateName(args[0]))

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/client-go/dynamic"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/pkg/kube/client"
@@ -19,6 +20,8 @@ const about = `%s
 
 It takes effect within a second, and the HPA follows at its next sync (15 s). Forewarm learns on while a Forecast is
 paused, and loses nothing. It writes with your own rights: get, list and patch of forecasts.forewarm.dev.
+
+With --server it pauses Forecasts of a standalone Forewarm, until that ends: their files are not changed.
 
 Without a name it takes all Forecasts of --namespace, or of --all-namespaces. Of names, the namespace is --namespace or
 that of the kubeconfig.
@@ -31,11 +34,12 @@ Exit codes:
 
 const examples = `  forewarm VERB -A
   forewarm VERB -n inference llama-inflight
-  forewarm VERB -n inference --dry-run`
+  forewarm VERB -n inference --dry-run
+  forewarm VERB --server http://127.0.0.1:8080 -n demo requests`
 
 // options are the flags.
 type options struct {
-	cmdline.Cluster
+	cmdline.Connection
 
 	config client.PauseConfig
 	all    bool
@@ -91,7 +95,11 @@ func (o *options) validate() error {
 }
 
 func run(ctx context.Context, o *options, out io.Writer) error {
-	objects, namespace, err := o.Client(ctx, "pause")
+	config, namespace, err := o.Config(ctx, "pause")
+	if err != nil {
+		return err
+	}
+	objects, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return err
 	}
