@@ -47,7 +47,8 @@ const (
 // paceCollections keeps the garbage between two collections above its least, for as long as the program runs.
 func paceCollections() {
 	live := []runtimemetrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	for percent := 100; ; time.Sleep(pacePause) { // Go's own.
+	for percent := 100; ; { // Go's own, which is also right for a command of seconds that holds a history of weeks.
+		time.Sleep(pacePause)
 		runtimemetrics.Read(live)
 		wanted := max(gcPercent, int(100*leastGarbage/max(live[0].Value.Uint64(), leastGarbage/4)))
 		if wanted*4 < percent*3 || wanted*3 > percent*4 { // To set it stops the world.
