@@ -108,7 +108,7 @@ func testWork(t *testing.T, c *apiservertest.Cluster) {
 		t.Fatal(err)
 	}
 	snapshots := &snapshot.Store{}
-	entry := &snapshot.ForecastState{
+	entry := &snapshot.ForecastSnapshot{
 		Key:        snapshot.Key{Namespace: "inference", Name: "llama-inflight"},
 		Generation: 1,
 		State:      snapshot.Pending,
@@ -117,7 +117,7 @@ func testWork(t *testing.T, c *apiservertest.Cluster) {
 		},
 	}
 	snapshots.Publish(
-		snapshot.New(time.Now(), map[snapshot.Key]*snapshot.ForecastState{entry.Key: entry}, 1, snapshot.LoopStats{}),
+		snapshot.New(time.Now(), map[snapshot.Key]*snapshot.ForecastSnapshot{entry.Key: entry}, 1, snapshot.LoopStats{}),
 	)
 	writer := forecasts.NewStatusWriter(objects, snapshots, log)
 

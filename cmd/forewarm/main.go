@@ -37,9 +37,9 @@ const (
 	// gcPercent is the least GOGC in percent. The live heap is samples and scores, mostly without pointers, so collections four times as
 	// frequent as Go's cost little of a large fleet's CPU time, and save a third of its memory.
 	gcPercent = 25
-	// leastGarbage is how much garbage a collection is worth at least: of a small heap those of gcPercent take a fifth of the CPU time
+	// minGarbage is how much garbage a collection is worth at least: of a small heap those of gcPercent take a fifth of the CPU time
 	// under load, and two fifths while Forecasts are created.
-	leastGarbage = 64 << 20
+	minGarbage = 64 << 20
 	// pacePause is how often the live heap is read.
 	pacePause = 10 * time.Second
 )
@@ -50,7 +50,7 @@ func paceCollections() {
 	for percent := 100; ; { // Go's own, which is also right for a command of seconds that holds a history of weeks.
 		time.Sleep(pacePause)
 		runtimemetrics.Read(live)
-		wanted := max(gcPercent, int(100*leastGarbage/max(live[0].Value.Uint64(), leastGarbage/4)))
+		wanted := max(gcPercent, int(100*minGarbage/max(live[0].Value.Uint64(), minGarbage/4)))
 		if wanted*4 < percent*3 || wanted*3 > percent*4 { // To set it stops the world.
 			percent = wanted
 			debug.SetGCPercent(percent)

@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// leastVariance keeps the logarithm of the innovations' variance finite where a model reproduces the scaled series.
-	leastVariance = 1e-18
+	// minVariance keeps the logarithm of the innovations' variance finite where a model reproduces the scaled series.
+	minVariance = 1e-18
 	// cancelled is the share of a sum below which a difference of sums is rounding.
 	cancelled = 1e-12
 	// farthest bounds the search: tanh(7) leaves 1.7e-6 to a unit root.
@@ -41,7 +41,7 @@ type outcome struct {
 }
 
 // variance is the estimate of the innovations' variance, in scaled units.
-func (o outcome) variance() float64 { return math.Max(o.squares/float64(o.n), leastVariance) }
+func (o outcome) variance() float64 { return math.Max(o.squares/float64(o.n), minVariance) }
 
 // objective is minus the log-likelihood of an observation, but for constants. NaN means that the digits were lost; the
 // search takes that for outside the domain.

@@ -83,10 +83,10 @@ func bisquare(r, limit float64) float64 {
 }
 
 const (
-	// mostHarmonics is how many pairs of sine and cosine stand for a season.
-	mostHarmonics = 5
-	// mostDegree is the highest power of time in the trend; a series has one for every tenth step.
-	mostDegree = 6
+	// maxHarmonics is how many pairs of sine and cosine stand for a season.
+	maxHarmonics = 5
+	// maxDegree is the highest power of time in the trend; a series has one for every tenth step.
+	maxDegree = 6
 	// illConditioned is the condition number of the normal equations beyond which gaps hide a column.
 	illConditioned = 1e12
 )
@@ -96,7 +96,7 @@ const (
 // not determine it, dst stays as it is.
 func regressGaps(dst, values []float64, periods []int) {
 	n := len(values)
-	c := curve{n: n, degree: min(max(n/10, 1), mostDegree), periods: periods}
+	c := curve{n: n, degree: min(max(n/10, 1), maxDegree), periods: periods}
 	k := c.columns()
 	row := make([]float64, k)
 	x := mat.NewVecDense(k, row) // the same numbers
@@ -130,7 +130,7 @@ type curve struct {
 	periods   []int
 }
 
-func harmonics(period int) int { return min(period/2, mostHarmonics) }
+func harmonics(period int) int { return min(period/2, maxHarmonics) }
 
 func (c curve) columns() int {
 	k := 1 + c.degree

@@ -128,8 +128,8 @@ type Adaptive struct {
 // The share of misses that is aimed at stays within these multiples of the wanted one: without bounds a quiet month
 // would take the quantile to the centre of the scores, just before the burst it is there for.
 const (
-	leastAlpha = 0.25
-	mostAlpha  = 2
+	minAlpha = 0.25
+	maxAlpha = 2
 )
 
 // NewAdaptive adapts the level p, 0 < p < 1, with the given rate: a miss moves the level by about that much. Sensible
@@ -144,7 +144,7 @@ func (a *Adaptive) Record(within bool) {
 	if !within {
 		step -= a.rate
 	}
-	a.alpha = min(max(a.alpha+step, leastAlpha*a.miss), mostAlpha*a.miss)
+	a.alpha = min(max(a.alpha+step, minAlpha*a.miss), maxAlpha*a.miss)
 }
 
 // Level is the level to ask of Scores so that q is met: the wanted level becomes the adapted one, and the levels between

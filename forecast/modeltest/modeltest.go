@@ -49,7 +49,7 @@ func Check(t *testing.T, model forecast.Model, values []float64) {
 		return
 	}
 	first := sound(t, model.Name()+" fitted", fitted)
-	low, high := first.Quantile(leastLevel), first.Quantile(1-leastLevel)
+	low, high := first.Quantile(minLevel), first.Quantile(1-minLevel)
 	next := daily(values).End()
 	for _, y := range []float64{1, math.NaN(), math.Inf(1), math.Inf(-1), 1e200, -1e9, 0, math.NaN(), math.NaN(), 3} {
 		fitted.Update(y)
@@ -59,7 +59,7 @@ func Check(t *testing.T, model forecast.Model, values []float64) {
 			t.Fatalf("%s after %v forecasts from %v, want %v", model.Name(), y, f.Start, next)
 		}
 	}
-	if !slices.Equal(low, first.Quantile(leastLevel)) || !slices.Equal(high, first.Quantile(1-leastLevel)) {
+	if !slices.Equal(low, first.Quantile(minLevel)) || !slices.Equal(high, first.Quantile(1-minLevel)) {
 		t.Errorf("%s: the quantiles of a forecast moved with what came after it", model.Name())
 	}
 	if got := fitted.Forecast(-1); len(got.Point) != 0 {
@@ -119,8 +119,8 @@ func sound(t *testing.T, what string, fitted forecast.Fitted) forecast.Forecast 
 	return f
 }
 
-// leastLevel is that of the lowest quantile that is looked at; the highest is as far from 1.
-const leastLevel = 0.001
+// minLevel is that of the lowest quantile that is looked at; the highest is as far from 1.
+const minLevel = 0.001
 
 // ordered fails on quantiles that are not finite, or that cross by more than rounding.
 func ordered(t *testing.T, what string, f forecast.Forecast) {
@@ -129,7 +129,7 @@ func ordered(t *testing.T, what string, f forecast.Forecast) {
 	for i := range below {
 		below[i] = math.Inf(-1)
 	}
-	for _, p := range []float64{leastLevel, 0.05, 0.5, 0.501, 0.95, 1 - leastLevel} {
+	for _, p := range []float64{minLevel, 0.05, 0.5, 0.501, 0.95, 1 - minLevel} {
 		quantiles := f.Quantile(p)
 		for i, q := range quantiles {
 			if !finite(q) || below[i]-q > 1e-12*math.Abs(q) {

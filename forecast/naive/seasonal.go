@@ -192,10 +192,10 @@ func (f *last) Forecast(h int) forecast.Forecast {
 	return out
 }
 
-// leastIndex and mostIndex bound the seasonal indices, so that dividing by one and multiplying by another stays finite.
+// minIndex and maxIndex bound the seasonal indices, so that dividing by one and multiplying by another stays finite.
 const (
-	leastIndex = 1e-6
-	mostIndex  = 1e6
+	minIndex = 1e-6
+	maxIndex = 1e6
 )
 
 // seasonal90 is the competition's test of a season: the autocorrelation at the period lies outside Bartlett's 90 %
@@ -283,5 +283,5 @@ func positive(values []float64) bool {
 
 // usable reports whether every index is there and of moderate size.
 func usable(indices []float64) bool {
-	return !slices.ContainsFunc(indices, func(index float64) bool { return !(index > leastIndex && index < mostIndex) })
+	return !slices.ContainsFunc(indices, func(index float64) bool { return !(index > minIndex && index < maxIndex) })
 }

@@ -49,10 +49,10 @@ func (e *equations) penalise(share float64, prior *Prior) {
 }
 
 const (
-	// leastJitter is added to the diagonal, as a share of it, where the regressors are collinear to the last digit; it grows
+	// minJitter is added to the diagonal, as a share of it, where the regressors are collinear to the last digit; it grows
 	// until the equations can be solved.
-	leastJitter = 1e-12
-	mostJitter  = 1e-3
+	minJitter = 1e-12
+	maxJitter = 1e-3
 )
 
 // solve writes the solution to dst. The moments are brought to a diagonal of ones first, which makes nothing of the units
@@ -66,14 +66,14 @@ func (e *equations) solve(dst Coefficients) error {
 	symmetric := mat.NewSymDense(width, nil)
 	var factor mat.Cholesky
 	var solution mat.VecDense
-	for jitter := leastJitter; jitter <= mostJitter; jitter *= 10 {
+	for jitter := minJitter; jitter <= maxJitter; jitter *= 10 {
 		for i := range width {
 			for j := range i {
 				symmetric.SetSym(i, j, e.moments[i*width+j]*units[i]*units[j])
 			}
 			symmetric.SetSym(i, i, 1+jitter)
 		}
-		if !factor.Factorize(symmetric) || factor.Cond() > 1/leastJitter {
+		if !factor.Factorize(symmetric) || factor.Cond() > 1/minJitter {
 			continue
 		}
 		if err := factor.SolveVecTo(&solution, right); err != nil {
@@ -143,15 +143,15 @@ func (r Rows) check() error {
 	total := 0.0
 	for i := range r.Y {
 		w := r.weight(i)
-		if !(w >= 0 && w <= mostMagnitude) {
-			return fmt.Errorf("weight %d is %v, want 0 to %g: %w", i, w, mostMagnitude, forecast.ErrParameter)
+		if !(w >= 0 && w <= maxMagnitude) {
+			return fmt.Errorf("weight %d is %v, want 0 to %g: %w", i, w, maxMagnitude, forecast.ErrParameter)
 		}
 		total += w
 	}
 	for _, numbers := range [][]float64{r.X, r.Y} {
 		for i, v := range numbers {
-			if !(math.Abs(v) <= mostMagnitude) {
-				return fmt.Errorf("number %d is %v, want at most %g: %w", i, v, mostMagnitude, forecast.ErrNotFinite)
+			if !(math.Abs(v) <= maxMagnitude) {
+				return fmt.Errorf("number %d is %v, want at most %g: %w", i, v, maxMagnitude, forecast.ErrNotFinite)
 			}
 		}
 	}
@@ -161,8 +161,8 @@ func (r Rows) check() error {
 	return nil
 }
 
-// mostMagnitude of a number: sums of products of two of them, weighted, stay finite.
-const mostMagnitude = 1e60
+// maxMagnitude of a number: sums of products of two of them, weighted, stay finite.
+const maxMagnitude = 1e60
 
 // meanMagnitude is the weighted mean of |Y|.
 func (r Rows) meanMagnitude() float64 {

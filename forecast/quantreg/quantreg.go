@@ -181,18 +181,18 @@ func (r Regression) Precision(rows Rows, c Coefficients) ([]float64, error) {
 
 // epsilon is that asked for, or a share of the targets' mean magnitude; never 0.
 func (r Regression) epsilon(rows Rows) float64 {
-	if epsilon := cmp.Or(r.Epsilon, defaultEpsilon*rows.meanMagnitude()); epsilon > leastEpsilon {
+	if epsilon := cmp.Or(r.Epsilon, defaultEpsilon*rows.meanMagnitude()); epsilon > minEpsilon {
 		return epsilon
 	}
-	return leastEpsilon
+	return minEpsilon
 }
 
-// leastEpsilon keeps the weights finite where all targets are 0.
-const leastEpsilon = 1e-80
+// minEpsilon keeps the weights finite where all targets are 0.
+const minEpsilon = 1e-80
 
 func (r Regression) check(rows Rows) error {
-	if !(r.Level > 0 && r.Level < 1) || !(r.Penalty >= 0) || r.Penalty > mostMagnitude ||
-		!(r.Epsilon >= 0 && r.Epsilon <= mostMagnitude) ||
+	if !(r.Level > 0 && r.Level < 1) || !(r.Penalty >= 0) || r.Penalty > maxMagnitude ||
+		!(r.Epsilon >= 0 && r.Epsilon <= maxMagnitude) ||
 		r.Passes < 0 {
 		return fmt.Errorf("level %v, penalty %v, epsilon %v, %d passes: want a level between 0 and 1, the rest not "+
 			"negative: %w", r.Level, r.Penalty, r.Epsilon, r.Passes, forecast.ErrParameter)
@@ -235,7 +235,7 @@ func (p *Prior) check(width int) error {
 	}
 	for _, numbers := range [][]float64{p.Mean, p.Precision} {
 		for i, v := range numbers {
-			if !(math.Abs(v) <= mostMagnitude) {
+			if !(math.Abs(v) <= maxMagnitude) {
 				return fmt.Errorf("number %d of the prior is %v: %w", i, v, forecast.ErrNotFinite)
 			}
 		}

@@ -159,9 +159,9 @@ func (f fixed) check(name string) error {
 }
 
 const (
-	// leastPhi and phiRange bound an estimated damping: below 0.8 the trend is gone at once, above 0.98 it cannot be
+	// minPhi and phiRange bound an estimated damping: below 0.8 the trend is gone at once, above 0.98 it cannot be
 	// told from none (Hyndman & Athanasopoulos 2021, §8.2).
-	leastPhi = 0.8
+	minPhi   = 0.8
 	phiRange = 0.18
 )
 
@@ -213,7 +213,7 @@ func (v variables) at(x []float64) (p Parameters, outside float64) {
 		case freeGamma:
 			p.Gamma = u
 		case freePhi:
-			p.Phi = leastPhi + phiRange*u
+			p.Phi = minPhi + phiRange*u
 		}
 	}
 	return p, outside

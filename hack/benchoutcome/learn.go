@@ -208,7 +208,7 @@ func geometricMean(all []objective.Shares, weights []float64) objective.Shares {
 		mean := make([]float64, len(shares))
 		for n := range all {
 			for k, v := range all[n][name] {
-				mean[k] += weights[n] * math.Log(v+leastLogLate)
+				mean[k] += weights[n] * math.Log(v+minLogLate)
 			}
 		}
 		for k := range mean {
@@ -219,8 +219,8 @@ func geometricMean(all []objective.Shares, weights []float64) objective.Shares {
 	return out
 }
 
-// leastLogLate is added to a lateness before taking its logarithm.
-const leastLogLate = 1e-4
+// minLogLate is added to a lateness before taking its logarithm.
+const minLogLate = 1e-4
 
 // priorLeads are the lead times of the built-in priors.
 func priorLeads() []compare.LeadTime {

@@ -199,7 +199,7 @@ func TestFigures(t *testing.T) {
 	got := slices.Concat(lines("calm", 0.002, 1.8), lines("right", 0.01, 1.2), lines("wild", 0.02, 1.2)).figures()
 	want := figures{
 		runs: 3, regret: spread{1, 1.5, 1.5}, under: 1, over: 1, worst: 2, cheaper: 3, rivals: 3,
-		dearest: 1.8 / (2 - 0.5/3), medianOverHPA: 0.8,
+		worstCost: 1.8 / (2 - 0.5/3), medianOverHPA: 0.8,
 		asked1:   point{(0.002 + 0.01 + 0.02) / 3, math.Cbrt(1.8 * 1.2 * 1.2)},
 		firstDay: point{0.5, 3}, mean1: point{0.01, math.NaN()},
 	}

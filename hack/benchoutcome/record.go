@@ -133,13 +133,13 @@ func (r record) oneSetting(policy string, firstDay bool) map[float64]point {
 
 // figures are those of a lead time.
 type figures struct {
-	runs                    int
-	regret                  spread
-	under, over             int
-	worst                   float64
-	cheaper, rivals         int
-	dearest, medianOverHPA  float64
-	asked1, firstDay, mean1 point
+	runs                     int
+	regret                   spread
+	under, over              int
+	worst                    float64
+	cheaper, rivals          int
+	worstCost, medianOverHPA float64
+	asked1, firstDay, mean1  point
 	// missed is the share of the work that may wait that missed its deadline at 1 % asked, of the worst trace.
 	missed float64
 }
@@ -164,10 +164,10 @@ func (r record) figures() figures {
 	var regret, overHPA []float64
 	for _, one := range all {
 		f.worst = max(f.worst, one.ratio)
-		if one.ratio < leastOfAsked {
+		if one.ratio < minOfAsked {
 			f.under++
 		}
-		if one.ratio > mostOfAsked {
+		if one.ratio > maxOfAsked {
 			f.over++
 		}
 		if !math.IsNaN(one.regret) {
@@ -182,7 +182,7 @@ func (r record) figures() figures {
 	}
 	f.missed = r.missed()
 	hpa := spreadOf(overHPA)
-	f.regret, f.rivals, f.dearest, f.medianOverHPA = spreadOf(regret), len(overHPA), hpa.worst, hpa.median
+	f.regret, f.rivals, f.worstCost, f.medianOverHPA = spreadOf(regret), len(overHPA), hpa.worst, hpa.median
 	settings := r.oneSetting(compare.Forewarm, false)
 	var points []point
 	for _, p := range settings {
@@ -193,8 +193,8 @@ func (r record) figures() figures {
 	return f
 }
 
-// A run is under or over what was asked below leastOfAsked or above mostOfAsked times of it.
-const leastOfAsked, mostOfAsked = 1.0 / 3, 1.3
+// A run is under or over what was asked below minOfAsked or above maxOfAsked times of it.
+const minOfAsked, maxOfAsked = 1.0 / 3, 1.3
 
 func spreadOf(v []float64) spread {
 	if len(v) == 0 {

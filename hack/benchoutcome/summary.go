@@ -142,7 +142,7 @@ func figureRows() []figureRow {
 		}},
 		{"no dearer than the HPA with its best target; median, worst", func(f figures) string {
 			return fmt.Sprintf("%d of %d; %s, %s", f.cheaper, f.rivals, ratioText(f.medianOverHPA),
-				ratioText(f.dearest))
+				ratioText(f.worstCost))
 		}},
 		{"cost at 1 % asked (mean late)", func(f figures) string { return pointText(f.asked1) }},
 		{"cost at a mean of 1 % late", func(f figures) string { return ratioText(f.mean1.cost) }},

@@ -96,7 +96,7 @@ func (*poolCluster) Starts(snapshot.Key, time.Time) (leadtime.Estimates, bool) {
 	return leadtime.Estimates{}, false
 }
 
-func (c *poolCluster) Scalings(snapshot.Key) []decide.Autoscaler {
+func (c *poolCluster) Autoscalers(snapshot.Key) []decide.Autoscaler {
 	target := int64(1000 * c.member.Target)
 	return []decide.Autoscaler{{Name: "hpa", HPA: hpa.Spec{
 		Min: 1, Max: int32(c.member.MaxReplicas), Metrics: []hpa.Metric{{Target: target}}, //nolint:gosec // Tens.

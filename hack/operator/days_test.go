@@ -64,7 +64,7 @@ func usual(t time.Time) float64 {
 }
 
 // Targets is the one Forecast of a day.
-func (d *day) Targets(now time.Time) []refresh.Job {
+func (d *day) List(now time.Time) []refresh.Job {
 	if since := now.Sub(event()); since >= 0 && since < d.gone {
 		return nil
 	}
@@ -112,7 +112,7 @@ func (p *player) start(t *testing.T) {
 	}
 }
 
-func (p *player) to(t *testing.T, end time.Time) *snapshot.ForecastState {
+func (p *player) to(t *testing.T, end time.Time) *snapshot.ForecastSnapshot {
 	t.Helper()
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(telemetry.New(&p.snapshots, func() time.Time { return p.now }, nil))
@@ -135,7 +135,7 @@ func (p *player) to(t *testing.T, end time.Time) *snapshot.ForecastState {
 	return p.snapshots.Load().Entries("")[0]
 }
 
-func (p *player) noteChanges(e *snapshot.ForecastState) {
+func (p *player) noteChanges(e *snapshot.ForecastSnapshot) {
 	now := map[string]string{}
 	for _, c := range e.Conditions {
 		now[c.Type] = fmt.Sprint(c.True, c.Reason)

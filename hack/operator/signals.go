@@ -152,7 +152,7 @@ func wrongSignals() []day {
 		{
 			Name:    "Pods that nobody scrapes",
 			Happens: "two ready replicas have no sample in a preset of running and waiting requests",
-			change:  asking(refresh.Silent, "silent"), demand: times(0.75, forEver),
+			change:  asking(refresh.NotReporting, "silent"), demand: times(0.75, forEver),
 			After: 30 * minute, least: 0.7, most: 1.2, Served: "the demand of the others",
 			Conditions: map[string]string{signal: "SilentReplicas"}, Alert: suspect, Within: 30 * minute,
 			Do: "correct the scraping of new pods",
@@ -160,7 +160,7 @@ func wrongSignals() []day {
 		{
 			Name:    "kube-state-metrics is away or behind",
 			Happens: "all of it or a shard, for eight minutes: whose the pods are that report is not known",
-			change:  asking(refresh.Unowned, "unowned"), demand: times(math.NaN(), 8*minute),
+			change:  asking(refresh.UnknownOwner, "unowned"), demand: times(math.NaN(), 8*minute),
 			After: 7 * minute, least: 0.8, most: 1.2, Served: "the running maximum meanwhile", State: "FallingBack",
 			Conditions: map[string]string{signal: "OwnersUnknown"}, Alert: suspect, Within: 20 * minute,
 			Do: "restore kube-state-metrics, every shard of it",

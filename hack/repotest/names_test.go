@@ -67,8 +67,8 @@ func TestEverySourceOfPresetsIsDocumented(t *testing.T) {
 // word is a condition, a reason, a state, an event or a value of a field, as Kubernetes writes them.
 var word = regexp.MustCompile(`^[A-Z][a-z]+(?:[A-Z]+[a-z]*)*$`)
 
-// foreign are such words of other projects that the pages name.
-func foreign() []string {
+// otherNames are such words of other projects that the pages name.
+func otherNames() []string {
 	return []string{
 		"FailedGetExternalMetric", // The HPA controller's.
 		"Value", "AverageValue",   // The types of an HPA's target.
@@ -80,7 +80,7 @@ func foreign() []string {
 // Conditions, reasons, events and states that the pages name are literals of the code.
 func TestConditionsAndReasonsThatThePagesNameExist(t *testing.T) {
 	literals := map[string]bool{}
-	for _, word := range foreign() {
+	for _, word := range otherNames() {
 		literals[word] = true
 	}
 	for _, tree := range []string{"pkg", "cmd"} {

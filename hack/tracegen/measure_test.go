@@ -122,14 +122,14 @@ func dayShare(hours []float64) float64 {
 // autocorrelation is Pearson's correlation between the series and itself lag steps later, over the pairs that are
 // known.
 func autocorrelation(values []float64, lag int) float64 {
-	const leastPairs = 30
+	const minPairs = 30
 	var now, later []float64
 	for i := 0; i+lag < len(values); i++ {
 		if a, b := values[i], values[i+lag]; !math.IsNaN(a) && !math.IsNaN(b) {
 			now, later = append(now, a), append(later, b)
 		}
 	}
-	if lag < 1 || len(now) < leastPairs {
+	if lag < 1 || len(now) < minPairs {
 		return math.NaN()
 	}
 	return stat.Correlation(now, later, nil)

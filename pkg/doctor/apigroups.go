@@ -201,8 +201,8 @@ func (a *apiService) mend(c *metav1.Condition, ours bool) string {
 		service.Namespace, service.Name)
 }
 
-// foreignGroups is who holds Forewarm's groups where it is not installed, and whether they answer.
-func foreignGroups(s *state) []Finding {
+// leftoverGroups is who holds Forewarm's groups where it is not installed, and whether they answer.
+func leftoverGroups(s *state) []Finding {
 	if s.apiServicesErr != nil {
 		return []Finding{unread("APIGroups", "APIServices", s.apiServicesErr)}
 	}

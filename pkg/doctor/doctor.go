@@ -87,7 +87,7 @@ func (d *Doctor) Examine(ctx context.Context) (Report, error) {
 	report := Report{Findings: s.findings}
 	if s.absent() {
 		report.Findings = append(report.Findings, notInstalled(d.Namespace))
-		report.Findings = append(report.Findings, foreignGroups(s)...)
+		report.Findings = append(report.Findings, leftoverGroups(s)...)
 		report.sort()
 		return report, nil
 	}

@@ -40,10 +40,10 @@ func (d *Doctor) CheckHandover(ctx context.Context) (Handover, error) {
 	if s.apiServicesErr != nil {
 		h.Findings = append(h.Findings, unread("APIGroups", "APIServices", s.apiServicesErr))
 	}
-	foreign := map[aggregation.Service]bool{}
+	others := map[aggregation.Service]bool{}
 	for i := range s.apiServices {
 		if a := &s.apiServices[i]; a.leadsTo() != d.service(s) && a.Spec.Group != resourceMetrics {
-			foreign[a.leadsTo()] = true
+			others[a.leadsTo()] = true
 			h.Steps = append(h.Steps, d.steps(s, a)...)
 		}
 	}
@@ -54,7 +54,7 @@ func (d *Doctor) CheckHandover(ctx context.Context) (Handover, error) {
 		})
 	}
 	for i := range s.apiServices {
-		h.Findings = append(h.Findings, s.apiServices[i].handed(d.service(s), foreign))
+		h.Findings = append(h.Findings, s.apiServices[i].handed(d.service(s), others))
 	}
 	for _, a := range s.hpas {
 		for i := range a.Metrics {
@@ -69,13 +69,13 @@ func (d *Doctor) CheckHandover(ctx context.Context) (Handover, error) {
 }
 
 // handed is who holds an APIService. The resource metrics must not be with a server that is to go.
-func (a *apiService) handed(own aggregation.Service, foreign map[aggregation.Service]bool) Finding {
+func (a *apiService) handed(own aggregation.Service, others map[aggregation.Service]bool) Finding {
 	f := a.available(own)
 	if a.leadsTo() != own && f.Level == Error {
 		f.Level = Warning // It is about to be replaced.
 	}
 	if a.Spec.Group == resourceMetrics &&
-		(foreign[a.leadsTo()] || strings.Contains(a.Spec.Service.Name, "prometheus-adapter")) {
+		(others[a.leadsTo()] || strings.Contains(a.Spec.Service.Name, "prometheus-adapter")) {
 		f.Level = Error
 		f.Message = "CPU and memory (HPAs on Resource metrics, kubectl top) are from " + string(a.leadsTo()) +
 			", and end with it: Forewarm does not serve them"

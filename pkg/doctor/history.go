@@ -121,10 +121,10 @@ func (p *patient) finding(check string, level Level, remedy, format string, args
 
 // The limits of a history that is fit to forecast from.
 const (
-	// leastHistory is a season where the Forecast names none.
-	leastHistory = 24 * time.Hour
-	// mostGaps is the share of samples that may be missing.
-	mostGaps = 0.05
+	// minHistory is a season where the Forecast names none.
+	minHistory = 24 * time.Hour
+	// maxGaps is the share of samples that may be missing.
+	maxGaps = 0.05
 	// zerosFor is how long a demand of 0 is odd while replicas are ready; a demand that never was anything else is odd sooner.
 	zerosFor, zerosFromStart = 24 * time.Hour, time.Hour
 )
@@ -172,7 +172,7 @@ func clusters(ctx context.Context, source *prometheus.Source, trust signal.Trust
 
 // claims is that other namespaces report pods of this one, and are not believed; nil if none does.
 func (p *patient) claims(ctx context.Context, level Level) *Finding {
-	from, err := p.source.LabelValues(ctx, signal.Claims(p.target.Expr), "namespace", p.now)
+	from, err := p.source.LabelValues(ctx, signal.UntrustedExporters(p.target.Expr), "namespace", p.now)
 	if err != nil || len(from) == 0 {
 		return nil
 	}
@@ -225,7 +225,7 @@ func since(s forecast.Series) forecast.Series {
 func span(s forecast.Series) time.Duration { return time.Duration(s.Len()) * s.Step }
 
 func (p *patient) length(read forecast.Series) []Finding {
-	has, least := span(since(read)), leastHistory
+	has, least := span(since(read)), minHistory
 	if len(p.target.Seasons) > 0 {
 		least = p.target.Seasons[0]
 	}
@@ -262,7 +262,7 @@ func (p *patient) gaps(read forecast.Series) []Finding {
 			longest, end = gap, i
 		}
 	}
-	if float64(missing) <= mostGaps*float64(s.Len()) {
+	if float64(missing) <= maxGaps*float64(s.Len()) {
 		return nil
 	}
 	const clock = "2006-01-02 15:04"

@@ -33,8 +33,8 @@ type Reference struct {
 	Candidate string
 	// Variant is the name of the variant whose part the metric selects; empty for the whole value.
 	Variant string
-	// Sleeps: the autoscaler may scale to zero.
-	Sleeps bool
+	// ScalesToZero: the autoscaler may scale to zero.
+	ScalesToZero bool
 	// Refused is why the metric is not used, and what to write instead; empty where it is used.
 	Refused string
 }

@@ -33,15 +33,15 @@ type Document struct {
 	// Partial is the readable part of an object with problems, which may have further problems. It may be nil.
 	Partial *v1alpha1.Forecast
 
-	// foreign documents have another kind.
-	foreign bool
+	// otherKind: the document has another kind.
+	otherKind bool
 	// reading has the lines of all fields, also of those that Partial lacks because they have problems.
 	reading Reading
 }
 
 // Unreadable reports whether the document's object is unknown: it has a syntax error, or no name. A document of
 // another kind is not unreadable: it cannot be a Forecast.
-func (d *Document) Unreadable() bool { return d.Key.Name == "" && !d.foreign }
+func (d *Document) Unreadable() bool { return d.Key.Name == "" && !d.otherKind }
 
 // Parse reads the Forecasts of a file, YAML or JSON, with documents separated by ---. Fields that do not exist or are
 // given twice are problems of their document, with the line. A document with problems does not stop the others.
@@ -62,7 +62,7 @@ func parseDocument(from RawDocument) Document {
 		return d
 	}
 	if problem := wrongKind(from); problem != "" {
-		d.foreign = from.Text("apiVersion") != "" && from.Text("kind") != ""
+		d.otherKind = from.Text("apiVersion") != "" && from.Text("kind") != ""
 		d.Problems = []Problem{{File: d.File, Line: d.Line, Text: problem}}
 		return d
 	}

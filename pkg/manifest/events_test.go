@@ -13,12 +13,12 @@ func TestReadEvents(t *testing.T) {
 		known  = header + spec + `events: [{name: launch, start: "2026-12-01", duration: 2h, times: "3"}]}` + "\n"
 		demand = "apiVersion: forewarm.dev/v1alpha1\nkind: DemandEvent\n" +
 			"spec: {holidays: US, like: Sunday}\nmetadata: {name: launch}\n"
-		foreign = "---\napiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: llama}\n"
+		otherKind = "---\napiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: llama}\n"
 	)
 	for text, want := range map[string]string{
 		known:                                    "",
-		known + foreign:                          "",
-		foreign:                                  "no DemandEvent, and no Forecast with spec.events: it holds HorizontalPodAutoscaler",
+		known + otherKind:                        "",
+		otherKind:                                "no DemandEvent, and no Forecast with spec.events: it holds HorizontalPodAutoscaler",
 		demand:                                   "",
 		demand + "---\n" + header + spec + "}\n": "",
 		strings.Replace(demand, "like", "likes", 1):                        "spec.likes: unknown field",

@@ -89,8 +89,8 @@ func OpenFolder(dir string, resolver *Resolver, log *slog.Logger) (*Folder, erro
 	return f, nil
 }
 
-// Targets returns the Forecasts, by namespace and name. Files have no measured lead times, so the time does not matter.
-func (f *Folder) Targets(time.Time) []refresh.Job { return f.state.Load().targets }
+// List returns the Forecasts, by namespace and name. Files have no measured lead times, so the time does not matter.
+func (f *Folder) List(time.Time) []refresh.Job { return f.state.Load().targets }
 
 // Objects returns the Forecasts that can be read, by namespace and name.
 func (f *Folder) Objects() []v1alpha1.Forecast { return f.state.Load().objects }

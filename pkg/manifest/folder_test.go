@@ -54,7 +54,7 @@ func (s *story) expect(want ...string) {
 	s.Helper()
 	must(s, s.folder.Reload())
 	var got []string
-	for _, t := range s.folder.Targets(time.Time{}) {
+	for _, t := range s.folder.List(time.Time{}) {
 		if t.Invalid != "" {
 			got = append(got, t.Key.Name+"!"+t.Invalid)
 		} else {
@@ -141,10 +141,10 @@ func TestAHalfWrittenFileKeepsItsObjects(t *testing.T) {
 
 func TestAForeignDocumentKeepsNothing(t *testing.T) {
 	s := openFolder(t)
-	foreign := "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\n"
-	s.write("f.yaml", forecast("a", "x")+forecast("b", "y")+foreign)
+	otherKind := "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\n"
+	s.write("f.yaml", forecast("a", "x")+forecast("b", "y")+otherKind)
 	s.expect("a=x", "b=y")
-	s.write("f.yaml", forecast("a", "x")+foreign)
+	s.write("f.yaml", forecast("a", "x")+otherKind)
 	s.expect("a=x")
 	s.expectProblems(`f.yaml:6: apiVersion "autoscaling/v2", kind "HorizontalPodAutoscaler" is not supported here: ` +
 		"write apiVersion: forewarm.dev/v1alpha1, kind: Forecast")
@@ -201,7 +201,7 @@ func TestTheGenerationFollowsTheSpec(t *testing.T) {
 	generation := func(content string) int64 {
 		s.write("f.yaml", content)
 		must(t, s.folder.Reload())
-		return s.folder.Targets(time.Time{})[0].Generation
+		return s.folder.List(time.Time{})[0].Generation
 	}
 	first := generation(forecast("a", "x"))
 	if again := generation("# a comment\n" + forecast("a", "x")); again != first {
@@ -239,7 +239,7 @@ func TestGrantsTakeEffectAtTheNextReload(t *testing.T) {
 	for revision, want := range []string{"source not granted", ""} {
 		grants.revision = uint64(revision)
 		must(t, f.Reload())
-		got := f.Targets(time.Time{})[0]
+		got := f.List(time.Time{})[0]
 		if (want == "") != (got.Invalid == "") || !strings.Contains(got.Invalid, want) {
 			t.Errorf("revision %d: %q, want %q", revision, got.Invalid, want)
 		}
@@ -259,7 +259,7 @@ func TestTheFolderItself(t *testing.T) {
 	if err := s.folder.Reload(); err == nil {
 		t.Error("a folder that went away gives no error")
 	}
-	if got := len(s.folder.Targets(time.Time{})); got != 1 {
+	if got := len(s.folder.List(time.Time{})); got != 1 {
 		t.Errorf("%d targets after the folder went away, want 1", got)
 	}
 }
@@ -285,7 +285,7 @@ func (c *clock) WaitUntil(_ context.Context, t time.Time) error {
 func TestRun(t *testing.T) {
 	s := openFolder(t)
 	var seen []int
-	look := func() { seen = append(seen, len(s.folder.Targets(time.Time{}))) }
+	look := func() { seen = append(seen, len(s.folder.List(time.Time{}))) }
 	c := &clock{actions: []func(){
 		func() { s.write("a.yaml", forecast("a", "x")) },
 		func() { look(); s.write("b.yaml", forecast("b", "x")) },
@@ -304,8 +304,8 @@ func TestFolderPauses(t *testing.T) {
 	s.folder.OnPause(func() { calls++ })
 	s.write("a.yaml", forecast("llama", "up"))
 	must(t, s.folder.Reload())
-	key := s.folder.Targets(time.Time{})[0].Key
-	paused := func() bool { return s.folder.Targets(time.Time{})[0].Pause.Capacity > 0 }
+	key := s.folder.List(time.Time{})[0].Key
+	paused := func() bool { return s.folder.List(time.Time{})[0].Pause.Capacity > 0 }
 	if paused() || !s.folder.SetPaused(key, true) || !paused() {
 		t.Error("the pause is not served")
 	}

@@ -24,13 +24,13 @@ func pause(object *v1alpha1.Forecast, target *refresh.Job) decide.Pause {
 		const invalid = `the annotation %s is %.64q, so the Forecast is not paused: write "true", or remove it`
 		return decide.Pause{Invalid: fmt.Sprintf(invalid, v1alpha1.PauseAnnotation, text)}
 	case paused:
-		return pauseAsBefore(target.Before, target.Autoscalers, target.Uncapped)
+		return pauseAsBefore(target.Baseline, target.Autoscalers, target.Uncapped)
 	}
 	return decide.Pause{}
 }
 
 // pauseAsBefore serves so much that none of the autoscalers has fewer replicas than the HPA before.
-func pauseAsBefore(before decide.Before, autoscalers []decide.Autoscaler, others bool) decide.Pause {
+func pauseAsBefore(before decide.Baseline, autoscalers []decide.Autoscaler, others bool) decide.Pause {
 	stabilization := hpa.DefaultCluster().DownscaleStabilization
 	capacity, least, own := 0.0, math.Inf(1), time.Duration(math.MaxInt64)
 	for i := range autoscalers {

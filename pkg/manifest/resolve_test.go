@@ -141,7 +141,7 @@ func TestEverythingSet(t *testing.T) {
 			Target: 4000,
 		},
 		Autoscalers:      []decide.Autoscaler{advised(4000_000, 1, 50)},
-		Before:           decide.Before{Target: 2800, Min: 2},
+		Baseline:         decide.Baseline{Target: 2800, Min: 2},
 		AutoscalerSource: "spec.scaling: 4000 a replica, 1 to 50 replicas; autoscalers are not read without a cluster",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

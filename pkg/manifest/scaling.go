@@ -27,7 +27,7 @@ func (r *reader) autoscalers(
 ) {
 	path := field.NewPath("spec", "scaling")
 	own, stated := r.ownScaling(path, spec.Scaling)
-	target.Before = r.before(path.Child("before"), spec.Scaling)
+	target.Baseline = r.before(path.Child("before"), spec.Scaling)
 	milli := int64(0)
 	if stated {
 		milli = own.HPA.Metrics[0].Target
@@ -148,15 +148,15 @@ func (r *reader) recommended(path *field.Path, s v1alpha1.VariantScaling) hpa.Sp
 }
 
 // before reads how the workload was scaled before.
-func (r *reader) before(path *field.Path, s *v1alpha1.Scaling) decide.Before {
+func (r *reader) before(path *field.Path, s *v1alpha1.Scaling) decide.Baseline {
 	if s == nil || s.Before == nil {
-		return decide.Before{}
+		return decide.Baseline{}
 	}
 	least := s.Before.MinReplicas
 	if least < 0 || least > MaxReplicas {
 		r.Invalid(path.Child("minReplicas"), least, "write 1 to %d", MaxReplicas)
 	}
-	return decide.Before{Target: float64(r.replicaTarget(path.Child("target"), s.Before.Target)) / 1000, Min: least}
+	return decide.Baseline{Target: float64(r.replicaTarget(path.Child("target"), s.Before.Target)) / 1000, Min: least}
 }
 
 // replicaTarget reads the demand for each replica, in thousandths; 0 where the target is invalid.

@@ -63,9 +63,9 @@ func (r *reader) variants(
 			continue
 		}
 		one.HPA = choice.Autoscalers[0].HPA
-		one.Sleeps = sleeps(choice.Autoscalers[0].Name, references)
+		one.ScalesToZero = sleeps(choice.Autoscalers[0].Name, references)
 		if own := v.Scaling; own != nil && len(selecting(references, v.Name)) == 0 {
-			one.Sleeps = own.MinReplicas != nil && *own.MinReplicas == 0
+			one.ScalesToZero = own.MinReplicas != nil && *own.MinReplicas == 0
 		}
 		words = append(words, fmt.Sprintf("variant %.64s: %s", v.Name, choice.Used[0]))
 		all, workloads = append(all, one), append(workloads, variantWorkload(target.Key.Namespace, v))
@@ -74,7 +74,7 @@ func (r *reader) variants(
 		return words
 	}
 	own := &first.Autoscalers[0]
-	all[0].HPA, all[0].Sleeps = own.HPA, sleeps(own.Name, references)
+	all[0].HPA, all[0].ScalesToZero = own.HPA, sleeps(own.Name, references)
 	target.Variants, target.VariantWorkloads = all, workloads
 	target.ReadWhole = readWhole(references)
 	first.Autoscalers = []decide.Autoscaler{{Name: own.Name + " and variants", HPA: variant.Whole(all)}}
@@ -149,7 +149,7 @@ func variantWorkload(namespace string, v *v1alpha1.Variant) leadtime.Workload {
 
 // sleeps reports whether an autoscaler may scale to zero.
 func sleeps(name string, references []Reference) bool {
-	return slices.ContainsFunc(references, func(r Reference) bool { return r.Autoscaler == name && r.Sleeps })
+	return slices.ContainsFunc(references, func(r Reference) bool { return r.Autoscaler == name && r.ScalesToZero })
 }
 
 // readWhole are the autoscalers that read the whole value though there are variants.

@@ -29,21 +29,21 @@ const withVariants = header + `spec:
 // Variants are the workload's own and the others, each with its autoscaler; what an objective is calibrated for stands for all.
 func TestVariants(t *testing.T) {
 	sleeping := selecting("llama-spot", "spot", 128)
-	sleeping.Sleeps = true
+	sleeping.ScalesToZero = true
 	state := manifest.ClusterState{Autoscalers: refs(selecting("llama", "llama", 64), sleeping)}
 	job := resolve(t, object(t, withVariants), state)
 	if len(job.Variants) != 3 || len(job.Autoscalers) != 1 || len(job.ReadWhole) > 0 {
 		t.Fatalf("%+v", job)
 	}
 	own, spot, there := job.Variants[0], job.Variants[1], job.Variants[2]
-	if own.Name != "llama" || own.Price != 3 || own.Lead != 2*time.Minute || own.Capacity() != 64 || own.Sleeps {
+	if own.Name != "llama" || own.Price != 3 || own.Lead != 2*time.Minute || own.Capacity() != 64 || own.ScalesToZero {
 		t.Errorf("%+v", own)
 	}
 	if spot.Name != "spot" || spot.Price != 1.1 || spot.Lead != 9*time.Minute || spot.Capacity() != 128 ||
-		!spot.Sleeps {
+		!spot.ScalesToZero {
 		t.Errorf("%+v", spot)
 	}
-	if there.Lead != 2*time.Minute || there.Capacity() != 32 || there.HPA.Max != 8 || !there.Sleeps {
+	if there.Lead != 2*time.Minute || there.Capacity() != 32 || there.HPA.Max != 8 || !there.ScalesToZero {
 		t.Errorf("%+v", there)
 	}
 	workload := leadtime.Workload{Namespace: "inference", APIVersion: "apps/v1", Kind: "Deployment", Name: "llama-spot"}

@@ -171,7 +171,7 @@ func (f *Forecast) replay(
 type only struct{ target refresh.Job }
 
 // Targets implements refresh.Jobs.
-func (o only) Targets(time.Time) []refresh.Job { return []refresh.Job{o.target} }
+func (o only) List(time.Time) []refresh.Job { return []refresh.Job{o.target} }
 
 // known is nil for an unknown number.
 func known(v float64) *float64 {

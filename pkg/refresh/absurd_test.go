@@ -219,7 +219,7 @@ func (m *syntheticHistory) Fetch(_ context.Context, q refresh.Query) (forecast.S
 }
 
 // play steps the loop from shortly before the event to the end, and hands on every entry with its newest sample.
-func (m *syntheticHistory) play(t *testing.T, each func(at int, now time.Time, e *snapshot.ForecastState)) {
+func (m *syntheticHistory) play(t *testing.T, each func(at int, now time.Time, e *snapshot.ForecastSnapshot)) {
 	t.Helper()
 	tg := refresh.Job{
 		Key:        snapshot.Key{Namespace: "inference", Name: "llama"},
@@ -251,7 +251,7 @@ func (m *syntheticHistory) play(t *testing.T, each func(at int, now time.Time, e
 }
 
 // servedValues are all values that an entry serves, by what is asked.
-func servedValues(e *snapshot.ForecastState, now time.Time) map[string]float64 {
+func servedValues(e *snapshot.ForecastSnapshot, now time.Time) map[string]float64 {
 	out := map[string]float64{}
 	for name, s := range map[string]decide.Overrides{
 		"itself": {}, "its floor": {Mode: decide.Floor}, "shadow": {Mode: decide.Shadow}, "as forecast": {Mode: decide.Forecast},
@@ -335,7 +335,7 @@ func (m *syntheticHistory) checkFaces(t *testing.T) (served []float64) {
 		judge.add(i, v)
 	}
 	said := false
-	m.play(t, func(at int, now time.Time, e *snapshot.ForecastState) {
+	m.play(t, func(at int, now time.Time, e *snapshot.ForecastSnapshot) {
 		judge.add(at, m.values[at])
 		// What is observed holds on over gaps.
 		observed := slices.Max(append([]float64{0}, finite(m.values[at-2*corroboration:at+1])...))

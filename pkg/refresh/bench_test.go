@@ -61,7 +61,7 @@ func BenchmarkFleet(b *testing.B) {
 		}
 	}
 	start := time.Since(begun)
-	loop.WaitForBeside()
+	loop.WaitForBackground()
 	memory := liveBytes() - before
 	rebuilds, steps := snapshots.Load().Loop.Refits, 0
 	b.ReportAllocs()

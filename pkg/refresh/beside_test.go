@@ -18,12 +18,12 @@ func TestTheNextDayFollowsWhoLooks(t *testing.T) {
 	// after steps to a time after noon, and returns when the day that is known then begins, as one who is there at another time.
 	after := func(since, looks time.Duration) time.Time {
 		t.Helper()
-		var e *snapshot.ForecastState
+		var e *snapshot.ForecastSnapshot
 		for end := noon.Add(since); !now.After(end); now = now.Add(step) {
 			e = entry(t, loop.Step(t.Context(), now), "llama")
-			loop.WaitForBeside()
+			loop.WaitForBackground()
 		}
-		hours := e.Beside.Look(noon.Add(looks)).NextDay
+		hours := e.Views.Look(noon.Add(looks)).NextDay
 		if len(hours) != 24 {
 			t.Fatalf("%d hours are known after %s", len(hours), since)
 		}
@@ -54,8 +54,8 @@ func TestReadyReplicasAreReadForTheRace(t *testing.T) {
 	source := &demandSource{demand: daily}
 	loop, _ := newLoop(t, source, fixedJobs{target})
 	e := entry(t, loop.Step(t.Context(), noon), "llama")
-	loop.WaitForBeside()
-	race, ready := e.Objective.Race, e.Beside.Look(noon).Ready
+	loop.WaitForBackground()
+	race, ready := e.Objective.Replay, e.Views.Look(noon).Ready
 	if !ready.Start.Equal(race.Start) || ready.Step != race.Step || ready.Len() != len(race.Intervals) ||
 		ready.Values[0] != daily(race.Start) {
 		t.Errorf("%d intervals of %s from %s, want %d of %s from %s", ready.Len(), ready.Step, ready.Start,
@@ -77,8 +77,8 @@ func TestReadyReplicasAreReadForTheRace(t *testing.T) {
 		return nil
 	}
 	e = entry(t, loop.Step(t.Context(), noon.Add(7*time.Hour)), "llama")
-	loop.WaitForBeside()
-	if made := e.Beside.Look(noon); made.Ready.Len() > 0 || made.NextDay == nil {
+	loop.WaitForBackground()
+	if made := e.Views.Look(noon); made.Ready.Len() > 0 || made.NextDay == nil {
 		t.Errorf("without an answer %d replicas and %d hours", made.Ready.Len(), len(made.NextDay))
 	}
 }

@@ -53,7 +53,7 @@ func TestImplausibleSignals(t *testing.T) {
 	} {
 		source := sources{"demand": {demand: c.demand}, "silent": {demand: func(time.Time) float64 { return c.silent }}}
 		one := jobOf("llama")
-		one.SideQueries, one.Average = refresh.SideQueries{refresh.Silent: "silent"}, c.average
+		one.SideQueries, one.Average = refresh.SideQueries{refresh.NotReporting: "silent"}, c.average
 		loop, _ := newLoop(t, source, fixedJobs{one})
 		e := entry(t, loop.Step(t.Context(), noon), "llama")
 		if c.silent > 0 && hasCondition(e, snapshot.ConditionSignal) {
@@ -167,7 +167,7 @@ func TestPodsWithoutAKnownOwnerAreSaid(t *testing.T) {
 			},
 		}}
 		one := jobOf("llama")
-		one.SideQueries = refresh.SideQueries{refresh.Unowned: "unowned"}
+		one.SideQueries = refresh.SideQueries{refresh.UnknownOwner: "unowned"}
 		loop, _ := newLoop(t, source, fixedJobs{one})
 		before := entry(t, loop.Step(t.Context(), noon), "llama")
 		if n := len(source["unowned"].queries); n != 0 || hasCondition(before, snapshot.ConditionSignal) {

@@ -49,7 +49,7 @@ func TestClockSteps(t *testing.T) {
 				source := &rightClockSource{}
 				loop, _ := newLoop(t, source, fixedJobs{jobOf("llama")})
 				now := noon
-				play := func(span, off time.Duration) (e *snapshot.ForecastState) {
+				play := func(span, off time.Duration) (e *snapshot.ForecastSnapshot) {
 					t.Helper()
 					for end := now.Add(span); now.Before(end); now = now.Add(step) {
 						source.now = now

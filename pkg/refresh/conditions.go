@@ -159,7 +159,7 @@ const (
 )
 
 // eventsCondition is present while events contradict each other, or are not what came.
-func eventsCondition(e *snapshot.ForecastState) snapshot.Condition {
+func eventsCondition(e *snapshot.ForecastSnapshot) snapshot.Condition {
 	c := snapshot.Condition{Type: snapshot.ConditionEvents}
 	var next []event.Occurrence
 	for i := range e.Events {
@@ -190,7 +190,7 @@ func eventsCondition(e *snapshot.ForecastState) snapshot.Condition {
 }
 
 // variantsCondition is present while a variant does not hold what it would be asked for, or an autoscaler reads what is for all.
-func variantsCondition(e *snapshot.ForecastState, t *Job) snapshot.Condition {
+func variantsCondition(e *snapshot.ForecastSnapshot, t *Job) snapshot.Condition {
 	c := snapshot.Condition{Type: snapshot.ConditionVariants}
 	var limited []string
 	for _, part := range e.Parts {
@@ -213,7 +213,7 @@ func variantsCondition(e *snapshot.ForecastState, t *Job) snapshot.Condition {
 }
 
 // conditions describe the state of the Forecast. A condition without a reason is not present.
-func (r *result) conditions(e *snapshot.ForecastState, t Job, now time.Time) []snapshot.Condition {
+func (r *result) conditions(e *snapshot.ForecastSnapshot, t Job, now time.Time) []snapshot.Condition {
 	out := []snapshot.Condition{r.readyCondition(e, t, now), r.sourceCondition(e, t, now)}
 	for _, c := range []snapshot.Condition{
 		r.scaledToZeroCondition(e, t), r.dataCondition(), r.signalCondition(t), eventsCondition(e),
@@ -237,7 +237,7 @@ func (r *result) conditions(e *snapshot.ForecastState, t Job, now time.Time) []s
 	return out
 }
 
-func (r *result) readyCondition(e *snapshot.ForecastState, t Job, now time.Time) snapshot.Condition {
+func (r *result) readyCondition(e *snapshot.ForecastSnapshot, t Job, now time.Time) snapshot.Condition {
 	c := snapshot.Condition{Type: snapshot.ConditionReady, Reason: string(e.State)}
 	age := r.dataAge(e, now).Round(time.Second)
 	switch e.State {
@@ -294,7 +294,7 @@ func (r *result) pendingMessage() string {
 	return "the history is being read"
 }
 
-func (r *result) sourceCondition(e *snapshot.ForecastState, t Job, now time.Time) snapshot.Condition {
+func (r *result) sourceCondition(e *snapshot.ForecastSnapshot, t Job, now time.Time) snapshot.Condition {
 	c := snapshot.Condition{
 		Type: snapshot.ConditionSource, True: true, Reason: snapshot.ReasonAnswering,
 		Message: "the newest query was answered",
@@ -345,7 +345,7 @@ func reasonOf(err error) string {
 // is known, and gaps delay that.
 //
 // Example: 7 h of a season of 24 h, the newest sample at 12:00: 05:00 of the next day at the earliest.
-func (r *result) warmingMessage(e *snapshot.ForecastState) string {
+func (r *result) warmingMessage(e *snapshot.ForecastSnapshot) string {
 	switch {
 	case r.partial && r.wholeErr != nil:
 		return fmt.Sprintf("the newest %s of history serves, because the whole could not be read yet: %s",
@@ -457,7 +457,7 @@ func (p *problem) lingers() time.Duration {
 }
 
 // scaledToZeroCondition is present while the demand is 0 because there are no replicas.
-func (r *result) scaledToZeroCondition(e *snapshot.ForecastState, t Job) snapshot.Condition {
+func (r *result) scaledToZeroCondition(e *snapshot.ForecastSnapshot, t Job) snapshot.Condition {
 	from, zero := t.ScaledToZero.ZeroSince(e.SampleTime)
 	if r.entry == nil || !r.withoutReplicas || !zero {
 		return snapshot.Condition{}

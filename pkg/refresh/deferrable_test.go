@@ -58,13 +58,13 @@ func TestWorkThatMayWait(t *testing.T) {
 			if tt.fails {
 				from[batch].fail = func(refresh.Query) error { return fmt.Errorf("%w: 502", series.ErrUnavailable) }
 			}
-			value := func(j refresh.Job) *snapshot.ForecastState {
+			value := func(j refresh.Job) *snapshot.ForecastSnapshot {
 				loop, _ := newLoop(t, from, fixedJobs{j})
 				return entry(t, loop.Step(t.Context(), noon), "llama")
 			}
 			with, without := value(job), value(plain)
-			if got := with.Decision.Needed > 0; got != tt.raises {
-				t.Errorf("needed %v: %s", with.Decision.Needed, with.Decision.Reason())
+			if got := with.Decision.DeadlineFloor > 0; got != tt.raises {
+				t.Errorf("needed %v: %s", with.Decision.DeadlineFloor, with.Decision.Reason())
 			}
 			if tt.raises == (with.Decision.Value == without.Decision.Value) ||
 				with.Decision.Value < without.Decision.Value {

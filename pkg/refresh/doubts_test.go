@@ -62,7 +62,7 @@ func TestDoubtsAboutAValueAreSaid(t *testing.T) {
 			}
 			loop, _ := newLoop(t, source, fixedJobs{one})
 			plain, _ := newLoop(t, &demandSource{demand: daily}, fixedJobs{jobOf("llama")})
-			var e, undoubted *snapshot.ForecastState
+			var e, undoubted *snapshot.ForecastSnapshot
 			for i := range 7 {
 				at := noon.Add(time.Duration(i) * step)
 				e, undoubted = entry(

@@ -76,7 +76,7 @@ func TestDroppedSamplesAreNamed(t *testing.T) {
 		for when, from := range map[string]time.Duration{"begun at the end": 0, "seen as they came": 20 * time.Minute} {
 			source := &demandSource{demand: c.demand}
 			loop, _ := newLoop(t, source, fixedJobs{one})
-			var e *snapshot.ForecastState
+			var e *snapshot.ForecastSnapshot
 			for at := noon.Add(-from); !at.After(noon); at = at.Add(one.Step) {
 				e = entry(t, loop.Step(t.Context(), at), "llama")
 			}

@@ -1,4 +1,4 @@
 package refresh
 
 // WaitForBeside waits for what is being made beside the steps.
-func (l *Loop) WaitForBeside() { l.beside.Wait() }
+func (l *Loop) WaitForBackground() { l.background.Wait() }

@@ -14,8 +14,8 @@ import (
 )
 
 // entryOf is an entry with what the object specifies, without samples.
-func entryOf(t Job) *snapshot.ForecastState {
-	return &snapshot.ForecastState{
+func entryOf(t Job) *snapshot.ForecastSnapshot {
+	return &snapshot.ForecastSnapshot{
 		Key: t.Key, Generation: t.Generation, Created: t.Created, Workload: t.Workload, Unit: t.Unit, Step: t.Step,
 		Lead: t.Lead, LeadSource: t.LeadSource, LeadPool: t.LeadPool, Window: t.window(), Settings: t.boundedSettings(),
 		AutoscalerSource: t.AutoscalerSource, Unused: t.Unused,
@@ -30,7 +30,7 @@ type result struct {
 	// err of the newest query, rereadErr of the history at an anchor.
 	err, rereadErr error
 	// entry as of the newest sample; nil while there is none.
-	entry *snapshot.ForecastState
+	entry *snapshot.ForecastSnapshot
 	// partial: it is made from the newest history only. wholeErr is why the whole of it could not be read.
 	partial  bool
 	wholeErr error
@@ -78,8 +78,8 @@ func (r *result) waits() bool {
 }
 
 // entryAt is the entry to publish at a time.
-func (r *result) entryAt(t Job, now time.Time) *snapshot.ForecastState {
-	var e snapshot.ForecastState
+func (r *result) entryAt(t Job, now time.Time) *snapshot.ForecastSnapshot {
+	var e snapshot.ForecastSnapshot
 	if r.entry == nil {
 		e = *entryOf(t)
 		e.State = snapshot.Pending
@@ -93,7 +93,7 @@ func (r *result) entryAt(t Job, now time.Time) *snapshot.ForecastState {
 }
 
 // applyFallback decides by the age of the newest sample: the selected candidate, the running maximum, or no value.
-func (r *result) applyFallback(e *snapshot.ForecastState, t Job, now time.Time) {
+func (r *result) applyFallback(e *snapshot.ForecastSnapshot, t Job, now time.Time) {
 	age := r.dataAge(e, now)
 	switch {
 	case r.shape == demand.Counter:
@@ -115,7 +115,7 @@ func (r *result) applyFallback(e *snapshot.ForecastState, t Job, now time.Time) 
 
 // dataAge is the least age of the newest sample. A sample in the future means that the clock is behind. It ages from
 // the moment at which that was first observed, so that it is not served for ever.
-func (r *result) dataAge(e *snapshot.ForecastState, now time.Time) time.Duration {
+func (r *result) dataAge(e *snapshot.ForecastSnapshot, now time.Time) time.Duration {
 	if !e.SampleTime.After(now) {
 		r.behindSince = time.Time{}
 		return now.Sub(e.SampleTime)
@@ -127,7 +127,7 @@ func (r *result) dataAge(e *snapshot.ForecastState, now time.Time) time.Duration
 }
 
 // serveFallback replaces the decision by the fallback.
-func (r *result) serveFallback(e *snapshot.ForecastState) {
+func (r *result) serveFallback(e *snapshot.ForecastSnapshot) {
 	e.Decision, e.Fallback = r.fallback, true
 	e.Model, e.Inputs, e.Path = windowpeak.RunningMax, nil, nil
 	if r.fallback.Rule == decide.ByLastSeason {
@@ -136,7 +136,7 @@ func (r *result) serveFallback(e *snapshot.ForecastState) {
 }
 
 // invalidEntry is the entry of an object with errors.
-func invalidEntry(t Job) *snapshot.ForecastState {
+func invalidEntry(t Job) *snapshot.ForecastSnapshot {
 	e := entryOf(t)
 	e.State, e.Alias = snapshot.Invalid, t.Alias
 	e.Conditions = []snapshot.Condition{{Type: snapshot.ConditionReady, Reason: string(e.State), Message: t.Invalid}}

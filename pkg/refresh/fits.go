@@ -94,31 +94,31 @@ func (f *fits) serve(namespace string) {
 }
 
 const (
-	// besidePause is the time until what is made beside the steps is made again, watchedPause the same while somebody has looked at it
+	// backgroundPause is the time between two computations in the background, watchedPause the same while someone has looked at their result
 	// within watchedFor.
-	besidePause, watchedPause = 6 * time.Hour, 2 * time.Hour
-	watchedFor                = 24 * time.Hour
+	backgroundPause, watchedPause = 6 * time.Hour, 2 * time.Hour
+	watchedFor                    = 24 * time.Hour
 )
 
-// makeBeside forecasts the next day of a Forecast, and reads how many replicas were ready, where that is due. No step waits for it.
-func (l *Loop) makeBeside(ctx context.Context, w *worker, now time.Time) {
-	pause := besidePause
-	if w.beside.LookedSince(now.Add(-watchedFor)) {
+// computeBackground forecasts the next day of a Forecast, and reads how many replicas were ready, where that is due. No step waits for it.
+func (l *Loop) computeBackground(ctx context.Context, w *worker, now time.Time) {
+	pause := backgroundPause
+	if w.background.LookedSince(now.Add(-watchedFor)) {
 		pause = watchedPause
 	}
-	if w.forecaster == nil || w.partial || now.Sub(w.besideMade).Abs() < pause { // The clock may have been set back.
+	if w.forecaster == nil || w.partial || now.Sub(w.backgroundComputed).Abs() < pause { // The clock may have been set back.
 		return
 	}
-	w.besideMade = now
-	job, hours, into, ready := w.job, w.forecaster.Hours(), w.beside, w.readyQuery()
-	l.beside.Go(func() {
+	w.backgroundComputed = now
+	job, hours, into, ready := w.job, w.forecaster.Hours(), w.background, w.readyQuery()
+	l.background.Go(func() {
 		defer func() {
 			if fault := recover(); fault != nil {
 				l.log.ErrorContext(ctx, "a forecast of the next day panicked: please report this",
 					"forecast", job.Key.String(), "fault", fault, "stack", string(debug.Stack()))
 			}
 		}()
-		made := snapshot.Beside{Ready: l.fetchReady(ctx, &job, ready)}
+		made := snapshot.Background{Ready: l.fetchReady(ctx, &job, ready)}
 		l.fits.run(job.Key.Namespace, true, func() { made.NextDay = hours.NextDay() })
 		into.Set(&made)
 	})
@@ -128,10 +128,10 @@ func (l *Loop) makeBeside(ctx context.Context, w *worker, now time.Time) {
 // them.
 func (w *worker) readyQuery() Query {
 	e := w.result.entry
-	if e == nil || e.Objective == nil || e.Objective.Race == nil || len(e.Objective.Race.Intervals) == 0 {
+	if e == nil || e.Objective == nil || e.Objective.Replay == nil || len(e.Objective.Replay.Intervals) == 0 {
 		return Query{}
 	}
-	race := e.Objective.Race
+	race := e.Objective.Replay
 	return Query{
 		Namespace: w.job.Key.Namespace, Source: w.job.Source, Expr: w.job.SideQueries[Ready], Step: race.Step,
 		From: race.Start, To: race.Start.Add(time.Duration(len(race.Intervals)-1) * race.Step),

@@ -27,10 +27,10 @@ const (
 	overlapHalfLife = 30 * time.Minute
 )
 
-// lateness is how old the samples of a source were when they changed: remote writes and recording rules come late, those of one
+// ingestDelay is how old the samples of a source were when they changed: remote writes and recording rules come late, those of one
 // shard later than those of another. What it knows decides what is read again. Which samples are incomplete depends on the newest
 // two reads alone, so that all adapter replicas agree soon.
-type lateness struct {
+type ingestDelay struct {
 	step time.Duration
 	// overlap is how far back samples are read again: twice the age at which one changed, and less and less from then on. A
 	// replica that has just started knows nothing, and begins with the most.
@@ -41,15 +41,15 @@ type lateness struct {
 	changed bool
 }
 
-func newLateness(step time.Duration) lateness {
-	return lateness{step: step, overlap: maxOverlapOf(step)}
+func newIngestDelay(step time.Duration) ingestDelay {
+	return ingestDelay{step: step, overlap: maxOverlapOf(step)}
 }
 
 // maxOverlapOf is the longest overlap for a step.
 func maxOverlapOf(step time.Duration) time.Duration { return max(maxOverlap, 4*step) }
 
 // overlapAt is how far back samples are read again when the newest step is read.
-func (l *lateness) overlapAt(newest time.Time) time.Duration {
+func (l *ingestDelay) overlapAt(newest time.Time) time.Duration {
 	if newest.UnixNano()%int64(exploration) < int64(l.step) {
 		return maxOverlapOf(l.step)
 	}
@@ -57,7 +57,7 @@ func (l *lateness) overlapAt(newest time.Time) time.Duration {
 }
 
 // read records the oldest step that changed at a read, and the oldest one whose sample was larger; zero where there is none.
-func (l *lateness) read(changed, grown, newest time.Time) {
+func (l *ingestDelay) read(changed, grown, newest time.Time) {
 	l.overlap = time.Duration(float64(l.overlap) * math.Exp2(-float64(l.step)/float64(overlapHalfLife)))
 	l.grew = [2]time.Duration{0, l.grew[0]}
 	most := maxOverlapOf(l.step)
@@ -72,7 +72,7 @@ func (l *lateness) read(changed, grown, newest time.Time) {
 }
 
 // incompleteFor is the age from which on samples are complete; 0 if all are.
-func (l *lateness) incompleteFor() time.Duration { return max(l.grew[0], l.grew[1]) }
+func (l *ingestDelay) incompleteFor() time.Duration { return max(l.grew[0], l.grew[1]) }
 
 // flags store for the newest steps of a series whether it was above 0, one bit each. A gap is not above 0.
 type flags struct {
@@ -159,7 +159,7 @@ func align(t time.Time, step time.Duration) time.Time {
 // rebuildsAt reports whether the forecaster must be rebuilt before it steps to an end.
 func (w *worker) rebuildsAt(end time.Time) bool {
 	return w.forecaster == nil || w.anchorAt(end).After(w.anchor) ||
-		slices.ContainsFunc(w.beside.Requested(), w.forecaster.Lacks)
+		slices.ContainsFunc(w.background.Requested(), w.forecaster.Lacks)
 }
 
 // anchorAt is the anchor of an end: the time at which the forecaster was last rebuilt from its history. Anchors are multiples of the
@@ -172,10 +172,10 @@ func (w *worker) anchorAt(end time.Time) time.Time {
 // noteRequested notes the models that requests have named, for a forecaster that is rebuilt. A model stays fitted until no request
 // has named it from one anchor to the next.
 func (w *worker) noteRequested(newAnchor bool) {
-	requested := w.beside.Requested()
+	requested := w.background.Requested()
 	if newAnchor {
 		w.requested = nil
-		w.beside.ForgetRequested()
+		w.background.ForgetRequested()
 	}
 	w.requested = slices.Compact(slices.Sorted(slices.Values(append(requested, w.requested...))))
 }
@@ -295,7 +295,7 @@ func (w *worker) fetchWhole(ctx context.Context, now time.Time, source LabelSour
 		w.result.wholeErr = err
 		return block, err
 	}
-	w.result.wholeErr, w.partial, w.late = nil, false, newLateness(w.job.Step)
+	w.result.wholeErr, w.partial, w.late = nil, false, newIngestDelay(w.job.Step)
 	w.forget()
 	if err != nil {
 		return block, err

@@ -98,8 +98,8 @@ type Job struct {
 	ReadWhole []string
 	// Price of a replica for an hour; 0 for none.
 	Price float64
-	// Before is how the workload was scaled before, to compare with.
-	Before decide.Before
+	// Baseline is how the workload was scaled before, to compare with.
+	Baseline decide.Baseline
 	// Uncapped says that others may read the value, which have other limits: it is then not limited to what the Autoscalers
 	// can use.
 	Uncapped bool
@@ -141,7 +141,7 @@ func (j *Job) boundedSettings() decide.Settings {
 // Jobs returns the Forecasts to serve at a time; the loop calls it at every step. The time selects between a lead
 // time and its announced replacement, so that all adapter replicas switch at the same step. The result is read-only.
 type Jobs interface {
-	Targets(now time.Time) []Job
+	List(now time.Time) []Job
 }
 
 // Config of the loop. The zero value of a field means its default.

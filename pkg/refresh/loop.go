@@ -24,15 +24,15 @@ type Loop struct {
 	snapshots *snapshot.Store
 	log       *slog.Logger
 
-	workers map[snapshot.Key]*worker
-	busy    map[*worker]bool
-	done    chan *worker
-	slots   slots
-	fits    *fits
-	beside  sync.WaitGroup
-	clocks  sourceClocks
-	queries atomic.Uint64
-	stats   snapshot.LoopStats
+	workers    map[snapshot.Key]*worker
+	busy       map[*worker]bool
+	done       chan *worker
+	slots      slots
+	fits       *fits
+	background sync.WaitGroup
+	clocks     sourceClocks
+	queries    atomic.Uint64
+	stats      snapshot.LoopStats
 	// longest is the duration of the longest step that began in this minute, and in the one with steps before it.
 	minute  time.Time
 	longest [2]time.Duration
@@ -54,7 +54,7 @@ func New(config Config, source Source, jobs Jobs, snapshots *snapshot.Store, log
 // Step fetches what is new at a time, publishes a snapshot and returns it. Queries that take longer than the grace
 // continue under ctx: their Forecasts are published unchanged, and a later step publishes the answers.
 func (l *Loop) Step(ctx context.Context, now time.Time) *snapshot.Snapshot {
-	jobs := l.jobs.Targets(now)
+	jobs := l.jobs.List(now)
 	l.reconcile(jobs)
 	l.rereadAfterClockSetBack(ctx, now)
 	l.startPartial()
@@ -219,7 +219,7 @@ func (l *Loop) start(ctx context.Context, w *worker, now time.Time, asked batche
 			}
 		})
 		l.diagnose(within, w, now)
-		l.makeBeside(ctx, w, now)
+		l.computeBackground(ctx, w, now)
 	}()
 }
 
@@ -268,7 +268,7 @@ func (l *Loop) drain() {
 	for len(l.busy) > 0 {
 		delete(l.busy, <-l.done)
 	}
-	l.beside.Wait()
+	l.background.Wait()
 }
 
 // finish takes over the result of a refresh.
@@ -314,7 +314,7 @@ func (l *Loop) logQueryError(w *worker, before error) {
 
 // snapshot assembles the entries of all jobs.
 func (l *Loop) snapshot(jobs []Job, now time.Time) *snapshot.Snapshot {
-	entries := make(map[snapshot.Key]*snapshot.ForecastState, len(jobs))
+	entries := make(map[snapshot.Key]*snapshot.ForecastSnapshot, len(jobs))
 	pending := 0
 	for _, t := range jobs {
 		if t.Invalid != "" {
@@ -332,7 +332,7 @@ func (l *Loop) snapshot(jobs []Job, now time.Time) *snapshot.Snapshot {
 		if w.published.waits() {
 			pending++
 		}
-		e.Alias, e.Fallbacks, e.Beside = w.job.Alias, w.fallbacks, w.beside
+		e.Alias, e.Fallbacks, e.Views = w.job.Alias, w.fallbacks, w.background
 		w.noteServed(e, now)
 		if len(t.Variants) > 0 {
 			shareOut(e, &t)
@@ -365,7 +365,7 @@ func logChanges(ctx context.Context, log *slog.Logger, before, after *snapshot.S
 	}
 }
 
-func logSuspect(ctx context.Context, log *slog.Logger, was, is *snapshot.ForecastState) {
+func logSuspect(ctx context.Context, log *slog.Logger, was, is *snapshot.ForecastSnapshot) {
 	words, suspect := is.Suspect()
 	already := false
 	if was != nil {
@@ -379,7 +379,7 @@ func logSuspect(ctx context.Context, log *slog.Logger, was, is *snapshot.Forecas
 
 // applyPause replaces the value of an entry that is not published yet. The worker knows nothing of it: it learns on, and its forecast
 // serves at the step at which the pause ends.
-func applyPause(e *snapshot.ForecastState, p decide.Pause) {
+func applyPause(e *snapshot.ForecastSnapshot, p decide.Pause) {
 	if p == (decide.Pause{}) {
 		return
 	}
@@ -403,7 +403,7 @@ func applyPause(e *snapshot.ForecastState, p decide.Pause) {
 }
 
 // shareOut shares the value of an entry out among its variants.
-func shareOut(e *snapshot.ForecastState, t *Job) {
+func shareOut(e *snapshot.ForecastSnapshot, t *Job) {
 	if !e.State.Serves() || e.Plan == nil {
 		return
 	}

@@ -63,7 +63,7 @@ func daily(t time.Time) float64 {
 
 type fixedJobs []refresh.Job
 
-func (f fixedJobs) Targets(time.Time) []refresh.Job { return f }
+func (f fixedJobs) List(time.Time) []refresh.Job { return f }
 
 func jobOf(name string) refresh.Job {
 	return refresh.Job{
@@ -93,7 +93,7 @@ func loopWith(
 	return loop, snapshots
 }
 
-func entry(t *testing.T, s *snapshot.Snapshot, name string) *snapshot.ForecastState {
+func entry(t *testing.T, s *snapshot.Snapshot, name string) *snapshot.ForecastSnapshot {
 	t.Helper()
 	e := s.Get(snapshot.Key{Namespace: "inference", Name: name})
 	if e == nil {
@@ -102,7 +102,7 @@ func entry(t *testing.T, s *snapshot.Snapshot, name string) *snapshot.ForecastSt
 	return e
 }
 
-func condition(t *testing.T, e *snapshot.ForecastState, kind string) snapshot.Condition {
+func condition(t *testing.T, e *snapshot.ForecastSnapshot, kind string) snapshot.Condition {
 	t.Helper()
 	for _, c := range e.Conditions {
 		if c.Type == kind {
@@ -137,8 +137,8 @@ func TestStepServes(t *testing.T) {
 }
 
 // bitwise is how entries differ in what must be equal to the last bit wherever and whenever it is computed.
-func bitwise(want, got *snapshot.ForecastState) (diff string) {
-	same := func(e *snapshot.ForecastState) any {
+func bitwise(want, got *snapshot.ForecastSnapshot) (diff string) {
+	same := func(e *snapshot.ForecastSnapshot) any {
 		return struct {
 			Decision   decide.Decision
 			Candidates []snapshot.Candidate
@@ -151,7 +151,7 @@ func bitwise(want, got *snapshot.ForecastState) (diff string) {
 }
 
 // sameBits fails the test where they do.
-func sameBits(t *testing.T, about string, want, got *snapshot.ForecastState) {
+func sameBits(t *testing.T, about string, want, got *snapshot.ForecastSnapshot) {
 	t.Helper()
 	if diff := bitwise(want, got); diff != "" {
 		t.Errorf("%s (-want +got)\n%s", about, diff)
@@ -162,7 +162,7 @@ func TestReplicasAgreeToTheLastBit(t *testing.T) {
 	const hours = 8 // an anchor at least
 	all := jobOf("llama")
 	all.Models = nil
-	run := func(from time.Time) *snapshot.ForecastState {
+	run := func(from time.Time) *snapshot.ForecastSnapshot {
 		loop, _ := newLoop(t, &demandSource{demand: noisy}, fixedJobs{all})
 		var s *snapshot.Snapshot
 		for now := from; !now.After(noon.Add(hours * time.Hour)); now = now.Add(step) {
@@ -171,7 +171,7 @@ func TestReplicasAgreeToTheLastBit(t *testing.T) {
 		return entry(t, s, "llama")
 	}
 	old := run(noon)
-	for name, e := range map[string]*snapshot.ForecastState{
+	for name, e := range map[string]*snapshot.ForecastSnapshot{
 		"restarted at the end":   run(noon.Add(hours * time.Hour)),
 		"restarted an hour ago":  run(noon.Add((hours - 1) * time.Hour)),
 		"restarted in the night": run(noon.Add(6*time.Hour + 13*time.Minute)),
@@ -365,7 +365,7 @@ func TestDeletedForecastIsGone(t *testing.T) {
 
 type dynamic struct{ set *refresh.Jobs }
 
-func (d dynamic) Targets(now time.Time) []refresh.Job { return (*d.set).Targets(now) }
+func (d dynamic) List(now time.Time) []refresh.Job { return (*d.set).List(now) }
 
 func TestShadowServesTheObserved(t *testing.T) {
 	shadow := jobOf("llama")

@@ -111,7 +111,7 @@ func TestMeasuredDiffersForADay(t *testing.T) {
 	without.SideQueries = nil
 	loop, _ := newLoop(t, source, fixedJobs{measuredTarget()})
 	plain, _ := newLoop(t, sources{"demand": {demand: daily}}, fixedJobs{without})
-	differs := func(e *snapshot.ForecastState) bool {
+	differs := func(e *snapshot.ForecastSnapshot) bool {
 		return hasCondition(e, snapshot.ConditionSignal) &&
 			condition(t, e, snapshot.ConditionSignal).Reason == "LatenessDiffers"
 	}

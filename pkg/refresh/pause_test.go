@@ -25,7 +25,7 @@ func TestAPauseCostsNothing(t *testing.T) {
 	other, _ := newLoop(t, neverPaused, fixedJobs{jobOf("llama")})
 	same := cmp.Options{
 		cmp.Exporter(func(reflect.Type) bool { return true }), cmpopts.EquateNaNs(),
-		cmpopts.IgnoreFields(snapshot.ForecastState{}, "Beside"),
+		cmpopts.IgnoreFields(snapshot.ForecastSnapshot{}, "Views"),
 	}
 	paused := decide.Pause{Capacity: 64, Target: 32, Hold: 3 * time.Minute}
 	for minute := range 40 {

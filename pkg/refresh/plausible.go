@@ -207,7 +207,7 @@ func (l *Loop) diagnose(ctx context.Context, w *worker, now time.Time) {
 }
 
 // recordSuspect records the samples that are not believed yet.
-func (w *worker) recordSuspect(e *snapshot.ForecastState) {
+func (w *worker) recordSuspect(e *snapshot.ForecastSnapshot) {
 	w.result.suspect = ""
 	held, lasts := w.forecaster.Suspects()
 	if len(held) == 0 {
@@ -229,7 +229,7 @@ func (w *worker) recordSuspect(e *snapshot.ForecastState) {
 }
 
 // recordSuddenLow records the sudden lows that are doubted. One that is followed is most likely the demand, and needs no attention.
-func (w *worker) recordSuddenLow(e *snapshot.ForecastState) {
+func (w *worker) recordSuddenLow(e *snapshot.ForecastSnapshot) {
 	w.result.suddenLow = ""
 	lows, doubted := w.forecaster.Fallen()
 	if !doubted {

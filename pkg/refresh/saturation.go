@@ -82,8 +82,8 @@ func stepsOf(s forecast.Series) func(time.Time) float64 {
 	}
 }
 
-// mostMissed is the share of the work that may miss its deadline before the condition says so.
-const mostMissed = 0.01
+// maxMissed is the share of the work that may miss its deadline before the condition says so.
+const maxMissed = 0.01
 
 // deferrableCondition is present while the work that may wait is not known, or not done in time.
 func (r *result) deferrableCondition(report *objective.Report, t Job) snapshot.Condition {
@@ -105,7 +105,7 @@ func (r *result) deferrableCondition(report *objective.Report, t Job) snapshot.C
 		c.Message = fmt.Sprintf("the deadline of %s is shorter than the %s in which a new replica is ready: capacity "+
 			"is kept for what usually arrives, and what is beyond that is late; lengthen the deadline, or add the "+
 			"work to the demand", humanize.Span(t.Deadline), humanize.Span(t.window()))
-	case report.Deferrable.MissedShare() > mostMissed:
+	case report.Deferrable.MissedShare() > maxMissed:
 		c.Reason = reasonDeadlinesMissed
 		missed, deadline := humanize.LateShare(report.Deferrable.MissedShare()), humanize.Span(t.Deadline)
 		c.Message = fmt.Sprintf("%s of the work that may wait missed its deadline of %s in the last %s: raise "+
@@ -115,8 +115,8 @@ func (r *result) deferrableCondition(report *objective.Report, t Job) snapshot.C
 }
 
 const (
-	// includedSpan is the time over which work is compared with the demand, and leastIncluded the least number of steps.
-	includedSpan, leastIncluded = 24 * time.Hour, 100
+	// includedSpan is the time over which work is compared with the demand, and minIncluded the least number of steps.
+	includedSpan, minIncluded = 24 * time.Hour, 100
 	// includedShare of the steps have work that is as much as the demand, if it contains it; includedSlope is how far from 1 its rise is for
 	// each rise of the demand.
 	includedShare, includedSlope = 0.99, 0.2
@@ -136,7 +136,7 @@ func includes(work, of forecast.Series) bool {
 		}
 		product, square = product+rise*risen, square+rise*rise
 	}
-	return n >= leastIncluded && above >= includedShare*n && square > 0 && math.Abs(product/square-1) <= includedSlope
+	return n >= minIncluded && above >= includedShare*n && square > 0 && math.Abs(product/square-1) <= includedSlope
 }
 
 // errNoShare: the query of objective.measured returned something else than a share. errNoRequests: it returned nothing.

@@ -94,7 +94,7 @@ func TestSaturationIsNotLearntAsDemand(t *testing.T) {
 
 // forecastQuantile is the 0.95 quantile of the window peak, as the model that serves has it: what is served is no more than
 // what the autoscalers can use.
-func forecastQuantile(t *testing.T, e *snapshot.ForecastState) float64 {
+func forecastQuantile(t *testing.T, e *snapshot.ForecastSnapshot) float64 {
 	t.Helper()
 	for _, c := range e.Candidates {
 		if c.Name == e.Model {
@@ -216,7 +216,7 @@ func TestASaturationSignalWithoutSeriesIsNoError(t *testing.T) {
 }
 
 // withoutDips are the spans of an entry but for the sudden lows that the steepest minutes of the made demand have.
-func withoutDips(e *snapshot.ForecastState) []demand.Span {
+func withoutDips(e *snapshot.ForecastSnapshot) []demand.Span {
 	return slices.DeleteFunc(slices.Clone(e.Classifications), func(s demand.Span) bool { return s.Cause == demand.Dip })
 }
 

@@ -125,6 +125,6 @@ func TestNoSeriesYetAtZero(t *testing.T) {
 	}
 }
 
-func hasCondition(e *snapshot.ForecastState, kind string) bool {
+func hasCondition(e *snapshot.ForecastSnapshot, kind string) bool {
 	return slices.ContainsFunc(e.Conditions, func(c snapshot.Condition) bool { return c.Type == kind })
 }

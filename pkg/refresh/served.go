@@ -71,7 +71,7 @@ func (s *servedValues) forget(before time.Time) {
 }
 
 // noteServed notes what an entry serves from a step on: in shadow mode what it would serve.
-func (w *worker) noteServed(e *snapshot.ForecastState, now time.Time) {
+func (w *worker) noteServed(e *snapshot.ForecastSnapshot, now time.Time) {
 	value := math.NaN()
 	if e.State.Serves() {
 		value = e.Decision.Value
@@ -142,7 +142,7 @@ func (w *worker) workloadName() string {
 
 // spending is what has been counted, with the hours that have ended by now, in a fixed order. It is made again when there are any, and
 // for a worker that has taken it over, whose prices may be others.
-func (w *worker) spending() []snapshot.Spent {
+func (w *worker) spending() []snapshot.Usage {
 	if !w.countHours() && w.spentNow != nil {
 		return w.spentNow
 	}
@@ -150,13 +150,13 @@ func (w *worker) spending() []snapshot.Spent {
 	for i := range w.job.Variants {
 		prices[w.job.Variants[i].Name] = w.job.Variants[i].Price
 	}
-	var out []snapshot.Spent
+	var out []snapshot.Usage
 	for of, hours := range w.spent {
-		out = append(out, snapshot.Spent{
+		out = append(out, snapshot.Usage{
 			Policy: of.policy, Variant: of.variant, ReplicaHours: hours, Price: prices[of.variant],
 		})
 	}
-	slices.SortFunc(out, func(a, b snapshot.Spent) int {
+	slices.SortFunc(out, func(a, b snapshot.Usage) int {
 		return cmp.Or(cmp.Compare(a.Policy, b.Policy), cmp.Compare(a.Variant, b.Variant))
 	})
 	w.spentNow = out

@@ -29,14 +29,14 @@ const (
 	FrequentDoubts SideQuery = "frequent doubts"
 	// DeletedPods has a series for each deleted pod that is still reported, by the label pod.
 	DeletedPods SideQuery = "deleted pods"
-	// Silent is the number of ready replicas that the demand has no sample of; it has none where the demand adds up no pods.
-	Silent SideQuery = "silent"
+	// NotReporting is the number of ready replicas that the demand has no sample of; it has none where the demand adds up no pods.
+	NotReporting SideQuery = "silent"
 	// Ready is the number of ready replicas, to judge the autoscaler's target by, where there is Saturated, and to show with
 	// the simulated ones.
 	Ready SideQuery = "ready"
-	// Unowned is the number of pods that report to the demand and of which kube-state-metrics does not say whose they are. It explains
+	// UnknownOwner is the number of pods that report to the demand and of which kube-state-metrics does not say whose they are. It explains
 	// why the demand has no sample.
-	Unowned SideQuery = "unowned"
+	UnknownOwner SideQuery = "unowned"
 )
 
 // SideQueries are PromQL by name; what has none is not asked.
@@ -82,12 +82,12 @@ var sideQueries = []sideQuery{ //nolint:gochecknoglobals // A constant table.
 		name: DeletedPods, due: historyRead | signalJudged, label: "pod", take: (*worker).takeDeleted,
 		only: func(w *worker) bool { return w.result.doubts.numbers[0][DoubtDeleted] > 0 },
 	},
-	{name: Silent, due: signalJudged, take: number((*worker).noteSilent)},
+	{name: NotReporting, due: signalJudged, take: number((*worker).noteSilent)},
 	{
 		name: Ready, due: signalJudged, take: number(func(w *worker, n float64) { w.ready = n }),
 		only: func(w *worker) bool { return w.job.SideQueries[Saturated] != "" },
 	},
-	{name: Unowned, due: newestMissing, take: number(func(w *worker, n float64) { w.result.unowned = n })},
+	{name: UnknownOwner, due: newestMissing, take: number(func(w *worker, n float64) { w.result.unowned = n })},
 	{name: Measured, due: historyRead | signalJudged, window: (*worker).sinceShares, take: (*worker).takeShares},
 }
 
@@ -145,8 +145,8 @@ type sideResult struct {
 	unowned float64
 }
 
-// askBeside asks the side queries that are due after a query for the demand.
-func (w *worker) askBeside(ctx context.Context, now time.Time, source LabelSource, of Query, m moment) {
+// querySides sends the side queries that are due after a query for the demand.
+func (w *worker) querySides(ctx context.Context, now time.Time, source LabelSource, of Query, m moment) {
 	for i := range sideQueries {
 		side := &sideQueries[i]
 		q, pauses := of, w.pauses[side.name]

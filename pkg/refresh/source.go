@@ -137,7 +137,7 @@ func (l *Loop) startBatches(ctx context.Context, due []*worker, now time.Time) b
 			for _, q := range together {
 				started[q.batchKey()] = b
 			}
-			l.beside.Go(func() { l.fetchBatch(ctx, b, source, together) })
+			l.background.Go(func() { l.fetchBatch(ctx, b, source, together) })
 		}
 	}
 	return started
@@ -299,7 +299,7 @@ func (l *Loop) askClocks(ctx context.Context, clock run.Clock, now time.Time) {
 	l.clocks.keep(read)
 	for ref, namespace := range read {
 		if l.clocks.due(ref, now) {
-			l.beside.Go(func() { l.readClock(ctx, clock, source, namespace, ref) })
+			l.background.Go(func() { l.readClock(ctx, clock, source, namespace, ref) })
 		}
 	}
 }
@@ -371,7 +371,7 @@ func (c *sourceClocks) known() map[string]snapshot.ClockDifference {
 }
 
 // explain adds to a Forecast's conditions that the clock of its source differs. An error of the source is another matter, and stays.
-func (c *sourceClocks) explain(e *snapshot.ForecastState, t Job) {
+func (c *sourceClocks) explain(e *snapshot.ForecastSnapshot, t Job) {
 	c.mu.Lock()
 	ahead := c.ahead[t.Source].Least()
 	c.mu.Unlock()

@@ -19,9 +19,9 @@ func TestSpendingIsCounted(t *testing.T) {
 		}
 		jobs := fixedJobs{job}
 		loop, _ := newLoop(t, &demandSource{demand: daily}, jobs)
-		spent := func(at time.Time) map[string]snapshot.Spent {
-			out := map[string]snapshot.Spent{}
-			for _, s := range entry(t, loop.Step(t.Context(), at), "llama").Spent {
+		spent := func(at time.Time) map[string]snapshot.Usage {
+			out := map[string]snapshot.Usage{}
+			for _, s := range entry(t, loop.Step(t.Context(), at), "llama").Usage {
 				out[s.Policy+" "+s.Variant] = s
 			}
 			return out

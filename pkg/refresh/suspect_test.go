@@ -24,7 +24,7 @@ func withBadSamples(load func(time.Time) float64, minutes ...int) *demandSource 
 }
 
 // suspectSpans are the times that an entry marks as such.
-func suspectSpans(e *snapshot.ForecastState) []demand.Span {
+func suspectSpans(e *snapshot.ForecastSnapshot) []demand.Span {
 	return slices.DeleteFunc(slices.Clone(e.Classifications),
 		func(s demand.Span) bool { return s.Cause != demand.Suspect })
 }
@@ -34,7 +34,7 @@ func TestASuspectIsServedUpToTheBoundAndMarked(t *testing.T) {
 		tg := jobOf("llama")
 		tg.Rate = rate
 		loop, _ := newLoop(t, withBadSamples(daily, 3), fixedJobs{tg})
-		at := func(minute int) *snapshot.ForecastState { // The newest sample is that of the minute.
+		at := func(minute int) *snapshot.ForecastSnapshot { // The newest sample is that of the minute.
 			return entry(t, loop.Step(t.Context(), noon.Add(time.Duration(minute+1)*step)), "llama")
 		}
 		before := at(2)
@@ -138,9 +138,9 @@ func TestTheUnitDoesNotMatter(t *testing.T) {
 			other.values[i] *= unit
 		}
 		var served []float64
-		one.play(t, func(_ int, _ time.Time, e *snapshot.ForecastState) { served = append(served, e.Decision.Value) })
+		one.play(t, func(_ int, _ time.Time, e *snapshot.ForecastSnapshot) { served = append(served, e.Decision.Value) })
 		i := 0
-		other.play(t, func(at int, _ time.Time, e *snapshot.ForecastState) {
+		other.play(t, func(at int, _ time.Time, e *snapshot.ForecastSnapshot) {
 			if got, want := e.Decision.Value, unit*served[i]; math.Abs(got-want) > 1e-6*want {
 				t.Errorf("%s, step %+d: %v is served in the smaller unit, want %v", one.name, at-one.event, got, want)
 			}

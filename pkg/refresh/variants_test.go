@@ -26,7 +26,7 @@ func jobWithVariants() refresh.Job {
 	return out
 }
 
-func part(t *testing.T, e *snapshot.ForecastState, name string) float64 {
+func part(t *testing.T, e *snapshot.ForecastSnapshot, name string) float64 {
 	t.Helper()
 	answer, err := e.Answer(decide.Overrides{Variant: name}, noon)
 	if err != nil {

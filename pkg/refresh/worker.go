@@ -37,7 +37,7 @@ type worker struct {
 	anchor     time.Time
 	// settled is the forecaster without the newest samples, which may still change; nil while none does. changed is the oldest step
 	// that has changed since the last refresh; zero if none has.
-	late    lateness
+	late    ingestDelay
 	settled *forecaster.Forecaster
 	changed time.Time
 	units   units
@@ -72,14 +72,14 @@ type worker struct {
 	// problems are the loop's: what was said of problems, by the type of the condition.
 	problems map[string]*problem
 	// beside is what is made beside the steps, and besideMade when it was begun for the last time.
-	beside     *snapshot.Watched
-	besideMade time.Time
+	background         *snapshot.ViewTracker
+	backgroundComputed time.Time
 	// diagnosed is when it was found out for the last time why there is no value.
 	diagnosed time.Time
 	// spent are the replica-hours that the simulated autoscalers have taken since the first worker of the object began, spentNow the same as
 	// it is published, and counted is the end of the newest hour of it.
 	spent    map[spender]float64
-	spentNow []snapshot.Spent
+	spentNow []snapshot.Usage
 	counted  time.Time
 	// judged is when the signal was judged for the last time.
 	judged time.Time
@@ -88,9 +88,9 @@ type worker struct {
 func newWorker(t Job, c Config) *worker {
 	w := &worker{
 		job: t, refit: c.Refit, offset: time.Duration(seedOf(t.Key) % uint64(c.Refit)), seasons: t.Seasons,
-		late: newLateness(t.Step), rereadTimeout: c.Timeout, problems: map[string]*problem{},
-		sideState: sideState{pauses: map[SideQuery]pause{}},
-		beside:    new(snapshot.Watched), served: new(servedValues),
+		late: newIngestDelay(t.Step), rereadTimeout: c.Timeout, problems: map[string]*problem{},
+		sideState:  sideState{pauses: map[SideQuery]pause{}},
+		background: new(snapshot.ViewTracker), served: new(servedValues),
 	}
 	if len(w.seasons) == 0 {
 		w.seasons = []time.Duration{c.Season}
@@ -118,7 +118,7 @@ func (w *worker) inherit(before *worker) {
 func (w *worker) inheritSamples(before *worker) {
 	w.store, w.newest, w.late, w.anchor = before.store, before.newest, before.late, before.anchor
 	w.partial = before.partial
-	w.beside, w.besideMade, w.requested = before.beside, before.besideMade, before.requested
+	w.background, w.backgroundComputed, w.requested = before.background, before.backgroundComputed, before.requested
 	w.served, w.recorder = before.served, before.recorder
 	old := before.job
 	w.keepAnswers(before)
@@ -173,7 +173,7 @@ func (w *worker) fetch(ctx context.Context, now time.Time, source LabelSource) (
 	w.result.attempted, w.result.err = true, err
 	switch missing := block.Len() > 0 && math.IsNaN(block.Values[block.Len()-1]); {
 	case missing, errors.Is(err, series.ErrNoSeries):
-		w.askBeside(ctx, now, source, q, newestMissing)
+		w.querySides(ctx, now, source, q, newestMissing)
 	case err == nil:
 		w.result.unowned = 0
 	}
@@ -206,7 +206,7 @@ func (w *worker) fetchOthers(ctx context.Context, now time.Time, source LabelSou
 	if w.judgesAt(end) {
 		m |= signalJudged
 	}
-	w.askBeside(ctx, now, source, q, m)
+	w.querySides(ctx, now, source, q, m)
 	return passed
 }
 
@@ -372,7 +372,7 @@ func (w *worker) rebuildForecaster(end time.Time) {
 		DelaySteps: 1 + int(w.job.Delay/w.job.Step), // See newestStep.
 		Starts:     sim.Starts(w.job.MedianLead, w.job.Lead), Seed: seedOf(w.job.Key),
 		Models: w.job.Models, Named: slices.Concat(w.job.Named, w.requested), Settings: w.job.boundedSettings(),
-		Autoscalers: w.job.Autoscalers, Distribute: variant.Distribute(w.job.Variants), Before: w.job.Before,
+		Autoscalers: w.job.Autoscalers, Distribute: variant.Distribute(w.job.Variants), Baseline: w.job.Baseline,
 		Adjust: event.Adjust(calendar.Of(w.job.Events)), Deadline: w.job.Deadline,
 		Lifetime: w.refit + maxOverlapOf(w.job.Step) + 2*w.job.Step, // See anchorAt.
 	}, w.history(align(anchor.Add(-w.job.History), w.job.Step), anchor))
@@ -422,7 +422,7 @@ func (w *worker) updateResult() {
 	if w.result.partial = w.partial; w.partial {
 		w.result.need = w.need()
 	} else {
-		e.Spent = w.spending()
+		e.Usage = w.spending()
 	}
 	e.Partial = w.partial
 	if e.Objective != nil {

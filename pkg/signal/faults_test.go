@@ -116,7 +116,7 @@ func TestPresetsUnderFaults(t *testing.T) {
 				t,
 				without(load, known),
 				expectation{expr: expr},
-				expectation{expr: signal.Unowned(expr), want: "{} 1"},
+				expectation{expr: signal.UnknownOwner(expr), want: "{} 1"},
 			)
 		})
 	}

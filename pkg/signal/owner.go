@@ -204,9 +204,9 @@ func ReadyReplicas(namespace string, target Target, trust Trust) (string, error)
 		s.instantSeries("kube_pod_status_ready", `condition="true"`), s.replicaPods()))
 }
 
-// Unowned is PromQL for the number of pods that report to a rendered preset, and of which kube-state-metrics does not say whose they
+// UnknownOwner is PromQL for the number of pods that report to a rendered preset, and of which kube-state-metrics does not say whose they
 // are: no series where it knows all. It is empty for an expression that does not depend on it.
-func Unowned(expr string) string {
+func UnknownOwner(expr string) string {
 	b := firstOn(expr, parser.LUNLESS)
 	if b == nil {
 		return ""
@@ -214,9 +214,9 @@ func Unowned(expr string) string {
 	return "count(" + b.RHS.String() + ")"
 }
 
-// Silent is PromQL for the number of ready replicas of a workload of which a rendered preset has no sample: no series if all
+// NotReporting is PromQL for the number of ready replicas of a workload of which a rendered preset has no sample: no series if all
 // report. It is empty for a preset that does not add up pods, and for a workload whose replicas cannot be counted.
-func Silent(expr, namespace string, target Target, trust Trust) string {
+func NotReporting(expr, namespace string, target Target, trust Trust) string {
 	b := firstOn(expr, parser.MUL, "pod")
 	ready, err := ReadyReplicas(namespace, target, trust)
 	if b == nil || err != nil {

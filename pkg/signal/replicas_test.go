@@ -94,7 +94,7 @@ func TestSilent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		silent := signal.Silent(expr, "ai", target, trust())
+		silent := signal.NotReporting(expr, "ai", target, trust())
 		load := owners + viaDeployments + byLLM + readiness
 		for how, scraped := range map[string]string{"honoured": load, "exported": exported(load, "monitoring", "ksm-0")} {
 			t.Run(name+"/"+how,
@@ -102,7 +102,7 @@ func TestSilent(t *testing.T) {
 		}
 	}
 	llama := signal.Target{Kind: "Deployment", Name: "llama"}
-	if got := signal.Silent("sum(rate(requests_total[2m]))", "ai", llama, trust()); got != "" {
+	if got := signal.NotReporting("sum(rate(requests_total[2m]))", "ai", llama, trust()); got != "" {
 		t.Errorf("of a query that adds up no pods: %s", got)
 	}
 }

@@ -60,9 +60,9 @@ func (t Trust) Validate() error {
 	return errors.Join(problems...)
 }
 
-// Claims is PromQL for the namespaces whose reports of a rendered preset's pods do not count, one series for each: those of
+// UntrustedExporters is PromQL for the namespaces whose reports of a rendered preset's pods do not count, one series for each: those of
 // pods of other namespaces that are no exporters. It is empty for an expression that reads no reports.
-func Claims(expr string) string {
+func UntrustedExporters(expr string) string {
 	var refused []string
 	for _, s := range promexpr.Selectors(expr) {
 		if !slices.ContainsFunc(s.LabelMatchers, func(m *labels.Matcher) bool {

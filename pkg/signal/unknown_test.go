@@ -29,7 +29,7 @@ func without(load, text string) string {
 // A pod that kube-state-metrics does not know may be the target's: there is no value, and none that is too small.
 func TestNoValueWhilePodsAreUnknown(t *testing.T) {
 	expr := render(t, "tgi/queue", signal.Target{Kind: "Deployment", Name: "llama"})
-	unowned := signal.Unowned(expr)
+	unowned := signal.UnknownOwner(expr)
 	for name, c := range map[string]struct{ missing, want, unknown string }{
 		"all are known":                         {"nothing", "{} 7", ""},
 		"a shard with one of the target's pods": {`kube_pod_owner{namespace="ai",pod="llama-7d9-b"`, "", "{} 1"},
@@ -48,7 +48,7 @@ func TestNoValueWhilePodsAreUnknown(t *testing.T) {
 			})
 		}
 	}
-	if got := signal.Unowned("sum(up)"); got != "" {
+	if got := signal.UnknownOwner("sum(up)"); got != "" {
 		t.Errorf("of a query that does not ask kube-state-metrics: %s", got)
 	}
 }

@@ -32,8 +32,8 @@ func MaxCapacity(all []Autoscaler) float64 {
 	return most
 }
 
-// Before is how a workload was scaled before Forewarm: by an HPA on the observed demand.
-type Before struct {
+// Baseline is how a workload was scaled before Forewarm: by an HPA on the observed demand.
+type Baseline struct {
 	// Target is the demand for each replica, in the demand's unit; 0 if nobody stated it.
 	Target float64
 	// Min is minReplicas; 0 for that of the autoscaler that reads the value.

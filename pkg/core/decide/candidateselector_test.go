@@ -28,8 +28,8 @@ func (g *gate) hours(n int, all ...decide.CandidateScore) (serving string) {
 
 func (g *gate) words() string { return g.Reason([]decide.CandidateScore{{Name: "a"}}).Message() }
 
-// promotion takes so many hours at an eighth less, and at anything less leastPromotion.
-const promotion, leastPromotion = 128, 72
+// promotion takes so many hours at an eighth less, and at anything less minPromotion.
+const promotion, minPromotion = 128, 72
 
 func TestGate(t *testing.T) {
 	t.Run("a cheaper one is promoted when it was for long enough", func(t *testing.T) {
@@ -43,7 +43,7 @@ func TestGate(t *testing.T) {
 	})
 	t.Run("however much cheaper", func(t *testing.T) {
 		var g gate
-		if got := g.hours(leastPromotion-1, met("a", 2), met("b", 0.2)); got != "a" {
+		if got := g.hours(minPromotion-1, met("a", 2), met("b", 0.2)); got != "a" {
 			t.Errorf("%s serves too early", got)
 		}
 	})

@@ -23,8 +23,8 @@ type Input struct {
 	Quantiles windowpeak.Quantiles
 	// Events are those of the lead window, in words; empty without any. The Peak, the Quantiles and the Limit have their effect.
 	Events string
-	// Needed is the value that work with a deadline asks for beside the demand; 0 where the headroom will do.
-	Needed float64
+	// DeadlineFloor is the value that work with a deadline asks for beside the demand; 0 where the headroom will do.
+	DeadlineFloor float64
 	// DeadBand of the autoscaler, which ignores values within it; empty where it is unknown.
 	DeadBand hpa.DeadBand
 }
@@ -54,8 +54,8 @@ type Decision struct {
 	// Lookback is the time over which a fallback looked back.
 	Lookback time.Duration
 
-	// Needed is the value that work with a deadline asked for, where it is above the Forecast; else 0.
-	Needed float64
+	// DeadlineFloor is the value that work with a deadline asked for, where it is above the Forecast; else 0.
+	DeadlineFloor float64
 
 	// Floored reports that the observed demand is above the forecast and is served instead.
 	Floored bool
@@ -88,8 +88,8 @@ func Decide(settings Settings, k float64, inputs []Input) Decision {
 	floor := 0.0
 	if settings.ByHeadroom() {
 		d.byHeadroom(k, inputs)
-		if newest.Needed > d.Value {
-			d.Needed, d.Value, d.Bounded = newest.Needed, newest.Needed, false
+		if newest.DeadlineFloor > d.Value {
+			d.DeadlineFloor, d.Value, d.Bounded = newest.DeadlineFloor, newest.DeadlineFloor, false
 		}
 		floor = highestObserved(inputs)
 	} else {
@@ -202,7 +202,7 @@ func (d *Decision) serve(settings Settings, floor float64) {
 func (d *Decision) pass(band hpa.DeadBand) {
 	value := d.decided()
 	passes := band.Pass(*value)
-	if _, unjustified := d.Limit.CapForecast(passes); passes != *value && (!unjustified || d.Needed > 0) {
+	if _, unjustified := d.Limit.CapForecast(passes); passes != *value && (!unjustified || d.DeadlineFloor > 0) {
 		d.Ignored, *value = *value, passes
 	}
 }

@@ -99,7 +99,7 @@ func TestDeadBandIsPassed(t *testing.T) {
 	floored, unjustified, barely := input(124, 100, 110), forecast, forecast
 	unjustified.Limit = demand.Limit{Known: true, Forecast: 122}
 	work := unjustified
-	work.Needed = 125
+	work.DeadlineFloor = 125
 	barely.Limit = demand.Limit{Known: true, Forecast: 130}
 	for name, tt := range map[string]struct {
 		settings       decide.Settings

@@ -27,9 +27,9 @@ const (
 // Reason is why the value is served, in one sentence with its numbers.
 func (d *Decision) Reason() string {
 	text := d.ruleMessage()
-	if d.Needed > 0 {
+	if d.DeadlineFloor > 0 {
 		text = fmt.Sprintf("%s is served, so that work with a deadline is done in time: %s",
-			humanize.Number(d.Needed), text)
+			humanize.Number(d.DeadlineFloor), text)
 	}
 	if d.Events != "" {
 		text += "; events in the lead window: " + d.Events

@@ -10,8 +10,8 @@ type Distributor interface {
 	// Limit sets what workloads hold from now on and cannot exceed, in the unit of the demand, by their index: +Inf for no limit, nil
 	// for none at all. It is not known from the values.
 	Limit(limits []float64)
-	// Paid are the replica-hours of each workload in the newest whole hours, by its index; of at most a day.
-	Paid(hours int) []float64
+	// ReplicaHours are the replica-hours of each workload in the newest whole hours, by its index; of at most a day.
+	ReplicaHours(hours int) []float64
 }
 
 // Maker makes a Distributor for values of a step that begin at a time.

@@ -41,10 +41,10 @@ const (
 	usualHours = 9 * 24
 	// lookAhead is how much of the calendar is read at once.
 	lookAhead = 15 * windowpeak.Day
-	// mostLike bounds how much one day of the week is another, both ways.
-	mostLike = 20.0
-	// mostNewest is how many windows are kept.
-	mostNewest = 8
+	// maxLike bounds how much one day of the week is another, both ways.
+	maxLike = 20.0
+	// maxNewest is how many windows are kept.
+	maxNewest = 8
 )
 
 // Adjust makes what the occurrences of a calendar announce; none is made of nil.
@@ -93,7 +93,7 @@ func (x *Announced) Over(from, to time.Time) adjust.Effect {
 		}
 	}
 	out := x.overall(from, to, x.within(from, to))
-	if len(x.newest) < mostNewest {
+	if len(x.newest) < maxNewest {
 		x.newest = append(x.newest, known{from, to, out})
 	}
 	return out
@@ -159,7 +159,7 @@ func (x *Announced) like(at time.Time, o Occurrence) float64 {
 	if !(ratio > 0) || math.IsInf(ratio, 0) {
 		return 1
 	}
-	return min(max(ratio, 1/mostLike), mostLike)
+	return min(max(ratio, 1/maxLike), maxLike)
 }
 
 // usualAt is what was learnt in an hour of the past; NaN if it is not known.

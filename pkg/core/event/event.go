@@ -47,18 +47,18 @@ type Effect struct {
 	Times, Most float64
 }
 
-// leastEffect is the part of what was announced from which on an event has had an effect.
-const leastEffect = 0.25
+// minEffect is the part of what was announced from which on an event has had an effect.
+const minEffect = 0.25
 
 // Failed reports that an occurrence had no effect, though one was known.
 func (k Knowledge) Failed(e Effect) bool {
 	switch {
 	case k.Times > 1:
-		return e.Times < 1+leastEffect*(k.Times-1)
+		return e.Times < 1+minEffect*(k.Times-1)
 	case k.Times != 0:
-		return e.Times > 1-leastEffect*(1-k.Times)
+		return e.Times > 1-minEffect*(1-k.Times)
 	case k.AtLeast != 0:
-		return e.Most < leastEffect*k.AtLeast
+		return e.Most < minEffect*k.AtLeast
 	}
 	return false
 }

@@ -39,7 +39,7 @@ func TestCalibratedIsTheCandidate(t *testing.T) {
 	config := hourly()
 	config.Named = windowpeak.FittedModels()
 	all := forecaster.New(config, forecaster.History{Series: history})
-	var entry snapshot.ForecastState
+	var entry snapshot.ForecastSnapshot
 	all.Describe(&entry)
 	for _, c := range entry.Candidates {
 		if c.Name == windowpeak.LastWeek {
@@ -176,7 +176,7 @@ func TestSelectedForecastsEveryWindow(t *testing.T) {
 		}
 	}
 	forecasts := forecaster.New(hourly(), forecaster.History{Series: s})
-	var entry snapshot.ForecastState
+	var entry snapshot.ForecastSnapshot
 	forecasts.Describe(&entry)
 	if entry.Choice.Selected != windowpeak.Regression {
 		t.Fatalf("%s is selected", entry.Choice.Selected)

@@ -50,8 +50,8 @@ type Config struct {
 	Autoscalers []decide.Autoscaler
 	// Distribute shares the value out; the Autoscalers then have one that stands for all. nil where there is one workload.
 	Distribute distribute.Maker
-	// Before is how the workload was scaled before, to compare with.
-	Before decide.Before
+	// Baseline is how the workload was scaled before, to compare with.
+	Baseline decide.Baseline
 	// Horizons are calibrated beside the lead window and the default ones.
 	Horizons []time.Duration
 	// Adjust is what is known of the demand beforehand.

@@ -12,7 +12,7 @@ import (
 )
 
 // Describe writes the forecaster's state to an entry.
-func (f *Forecaster) Describe(e *snapshot.ForecastState) {
+func (f *Forecaster) Describe(e *snapshot.ForecastSnapshot) {
 	e.Observed, e.Decision, e.Newest = f.credited(), f.decision, f.newest.Values()
 	e.Skill, e.Coverage = math.NaN(), f.record.covered.Value()
 	e.Recent, e.Past = f.record.demand.Series(f.config.Step), f.record.forecasts()
@@ -58,7 +58,7 @@ func (f *Forecaster) Lacks(name string) bool {
 }
 
 // describeSelection writes which candidate is selected, and why.
-func (f *Forecaster) describeSelection(e *snapshot.ForecastState, last *windowpeak.Candidate) {
+func (f *Forecaster) describeSelection(e *snapshot.ForecastSnapshot, last *windowpeak.Candidate) {
 	e.Choice = f.selection.byPinballLoss.Reason(f.selection.scored)
 	if o := f.selection.calibrator; o != nil {
 		e.Objective = o.Report()
@@ -89,7 +89,7 @@ func (f *Forecaster) refineNamed(r *objective.Report) {
 			newest := &n.Inputs[len(n.Inputs)-1]
 			f.completeInput(newest)
 			newest.Quantiles = f.quantiles(f.peaks.Candidates[f.peaks.Find(n.Name)])
-			newest.Needed = f.selection.calibrator.Needed(0)
+			newest.DeadlineFloor = f.selection.calibrator.DeadlineFloor(0)
 		}
 	}
 }

@@ -287,7 +287,7 @@ func (f *Forecaster) inputsTo(dst []decide.Input, of int, c *windowpeak.Candidat
 	newest := &dst[len(dst)-1]
 	f.completeInput(newest)
 	if byHeadroom {
-		newest.DeadBand, newest.Needed = calibrator.DeadBand(of), calibrator.Needed(of)
+		newest.DeadBand, newest.DeadlineFloor = calibrator.DeadBand(of), calibrator.DeadlineFloor(of)
 	} else {
 		newest.Quantiles = f.quantiles(c)
 	}
@@ -403,7 +403,7 @@ func (f *Forecaster) PaidByPart(hours int) []float64 {
 	if f.distributor == nil {
 		return nil
 	}
-	return f.distributor.Paid(hours)
+	return f.distributor.ReplicaHours(hours)
 }
 
 // Windows are the quantiles over all calibrated windows: those of the selected candidate or, if it forecasts the lead window

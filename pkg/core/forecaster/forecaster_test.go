@@ -44,13 +44,13 @@ func history(n int, load func(i int) float64) forecaster.History {
 // plain is a reading without a doubt about it.
 func plain(v float64) demand.Reading { return demand.Reading{Demand: v} }
 
-func describe(f *forecaster.Forecaster) *snapshot.ForecastState {
-	e := new(snapshot.ForecastState)
+func describe(f *forecaster.Forecaster) *snapshot.ForecastSnapshot {
+	e := new(snapshot.ForecastSnapshot)
 	f.Describe(e)
 	return e
 }
 
-func candidate(t *testing.T, e *snapshot.ForecastState, name string) snapshot.Candidate {
+func candidate(t *testing.T, e *snapshot.ForecastSnapshot, name string) snapshot.Candidate {
 	t.Helper()
 	i := slices.IndexFunc(e.Candidates, func(c snapshot.Candidate) bool { return c.Name == name })
 	if i < 0 {
@@ -270,7 +270,7 @@ func indicator(is bool) int {
 	return 0
 }
 
-func checkEntry(t *testing.T, name string, e *snapshot.ForecastState, f *forecaster.Forecaster) {
+func checkEntry(t *testing.T, name string, e *snapshot.ForecastSnapshot, f *forecaster.Forecaster) {
 	t.Helper()
 	if v := e.Decision.Value; f.Decided() && (math.IsNaN(v) || math.IsInf(v, 0) || v < 0 || v < e.Observed) {
 		t.Fatalf("%s: serves %v on %v observed", name, v, e.Observed)

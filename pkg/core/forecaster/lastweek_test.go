@@ -56,7 +56,7 @@ func TestNoLastWeek(t *testing.T) {
 	}
 }
 
-func objectiveCandidate(t *testing.T, e *snapshot.ForecastState, name string) objective.Candidate {
+func objectiveCandidate(t *testing.T, e *snapshot.ForecastSnapshot, name string) objective.Candidate {
 	t.Helper()
 	i := slices.IndexFunc(e.Objective.Candidates, func(c objective.Candidate) bool { return c.Name == name })
 	if i < 0 {

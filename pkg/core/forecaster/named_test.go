@@ -30,7 +30,7 @@ func asked(candidates ...string) forecaster.Config {
 }
 
 // answer is what a selector with a model is answered.
-func answer(t *testing.T, e *snapshot.ForecastState, model string) float64 {
+func answer(t *testing.T, e *snapshot.ForecastSnapshot, model string) float64 {
 	t.Helper()
 	e.State, e.StaleAt = snapshot.Ready, start.Add(100*24*time.Hour)
 	a, err := e.Answer(decide.Overrides{Model: model}, start)
@@ -85,7 +85,7 @@ func TestWhatNothingReadsIsNotFitted(t *testing.T) {
 	all, named := asked(), asked()
 	all.Models, named.Named = windowpeak.FittedModels(), []string{windowpeak.Auto}
 	byDefault, byQuantile := describe(forecaster.New(asked(), h)), describe(forecaster.New(config(), h))
-	for name, e := range map[string]*snapshot.ForecastState{
+	for name, e := range map[string]*snapshot.ForecastSnapshot{
 		"all": describe(forecaster.New(all, h)), "the ensemble, which is named": describe(forecaster.New(named, h)),
 	} {
 		if !same(e.Decision, byDefault.Decision) || !same(e.Objective, byDefault.Objective) {

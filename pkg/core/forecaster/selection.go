@@ -43,7 +43,7 @@ func newSelection(c Config, peaks *windowpeak.CandidateSet, start time.Time) (*s
 	}
 	of := objective.Config{
 		Step: c.Step, Start: start, Window: c.stepsIn(c.Window), Lead: c.Settings.Lead, Delay: c.DelaySteps,
-		Period: c.Settings.Over, Deadline: c.Deadline, Before: c.Before,
+		Period: c.Settings.Over, Deadline: c.Deadline, Baseline: c.Baseline,
 	}
 	for i, candidate := range peaks.Candidates {
 		if slices.Contains(objective.DefaultCandidates(), candidate.Name) {

@@ -24,9 +24,9 @@ const (
 	// maxClockSkew is the largest difference between the clocks of a cluster. A later date comes from a clock that was
 	// ahead and has been corrected since.
 	maxClockSkew = 24 * time.Hour
-	// mostLonger is how many times the lead time in use of its kind a start counts as, at most: a rollout that hung for an hour must
+	// maxLonger is how many times the lead time in use of its kind a start counts as, at most: a rollout that hung for an hour must
 	// not lengthen the lead time to an hour for a week. Where starts have become so much slower, the lead time follows in a few rounds.
-	mostLonger = 4
+	maxLonger = 4
 	// minWeight is the weight below which a kind of starts keeps its lead time: that of minStarts starts one half-life
 	// old. Where hardly any start waits, the node's lead time is not forgotten, and the one start a month that does
 	// wait does not decide it.
@@ -137,7 +137,7 @@ func (r *Record) count(s Start) {
 	weight := int64(math.Round(unit * math.Exp2(float64(into)/float64(length))))
 	p, inUse := r.populationOf(s)
 	took := s.took()
-	if most := mostLonger * time.Duration(inUse.Value) * time.Second; most > 0 {
+	if most := maxLonger * time.Duration(inUse.Value) * time.Second; most > 0 {
 		took = min(took, most)
 	}
 	p.Count = min(p.Count+1, maxWeight)

@@ -77,7 +77,7 @@ func hidden(aliases map[Key]*Alias, key Key, alias *Alias) bool {
 }
 
 // ByAlias returns the entry that answers under an alias in a namespace; nil without one.
-func (s *Snapshot) ByAlias(namespace string, alias *Alias) *ForecastState {
+func (s *Snapshot) ByAlias(namespace string, alias *Alias) *ForecastSnapshot {
 	if holder, held := s.holders[alias.Key(namespace)]; held {
 		return s.entries[holder]
 	}
@@ -85,7 +85,7 @@ func (s *Snapshot) ByAlias(namespace string, alias *Alias) *ForecastState {
 }
 
 // Exposing returns the entries of a namespace that answer under aliases of a metric, in order of name. Read only.
-func (s *Snapshot) Exposing(namespace, metric string) []*ForecastState {
+func (s *Snapshot) Exposing(namespace, metric string) []*ForecastSnapshot {
 	return s.exposing[Key{Namespace: namespace, Name: metric}]
 }
 
@@ -98,7 +98,7 @@ func (s *Snapshot) resolveAliases() {
 	for _, key := range s.keys {
 		aliases[key] = s.entries[key].Alias
 	}
-	s.holders, s.exposing = Holders(aliases), map[Key][]*ForecastState{}
+	s.holders, s.exposing = Holders(aliases), map[Key][]*ForecastSnapshot{}
 	for _, key := range s.keys {
 		e := s.entries[key]
 		if e.Alias == nil {
@@ -114,7 +114,7 @@ func (s *Snapshot) resolveAliases() {
 }
 
 // exposedCondition says whether an entry holds its alias. The holder is the zero value where the alias is another's name.
-func (e *ForecastState) exposedCondition(holder Key) Condition {
+func (e *ForecastSnapshot) exposedCondition(holder Key) Condition {
 	c := Condition{Type: ConditionExposed, Reason: reasonExposed}
 	switch holder {
 	case e.Key:

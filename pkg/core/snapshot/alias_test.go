@@ -11,7 +11,7 @@ import (
 )
 
 // exposing is a Forecast of a namespace with an alias, created some seconds after the others.
-func exposing(namespace, name, metric, queue string, second int) *snapshot.ForecastState {
+func exposing(namespace, name, metric, queue string, second int) *snapshot.ForecastSnapshot {
 	e := snapshottest.Ready(snapshot.Key{Namespace: namespace, Name: name})
 	e.Alias = &snapshot.Alias{
 		Metric: metric, Labels: map[string]string{"queue": queue}, Created: time.Unix(int64(second), 0),
@@ -23,30 +23,30 @@ func TestWhoAnswersUnderAnAlias(t *testing.T) {
 	const ready = "queue_messages_ready"
 	for _, c := range []struct {
 		name    string
-		entries []*snapshot.ForecastState
+		entries []*snapshot.ForecastSnapshot
 		// holder of a's alias; reason and words of the condition of b, or else of a.
 		holder, reason, words string
 	}{
-		{"its Forecast", []*snapshot.ForecastState{exposing("x", "a", ready, "orders", 1)}, "a", "Exposed", `queue_messages_ready{queue="orders"}`},
-		{"with other labels there are two", []*snapshot.ForecastState{
+		{"its Forecast", []*snapshot.ForecastSnapshot{exposing("x", "a", ready, "orders", 1)}, "a", "Exposed", `queue_messages_ready{queue="orders"}`},
+		{"with other labels there are two", []*snapshot.ForecastSnapshot{
 			exposing("x", "a", ready, "orders", 2), exposing("x", "b", ready, "payments", 1),
 		}, "a", "Exposed", "payments"},
-		{"the older of two", []*snapshot.ForecastState{
+		{"the older of two", []*snapshot.ForecastSnapshot{
 			exposing("x", "a", ready, "orders", 1), exposing("x", "b", ready, "orders", 2),
 		}, "a", "AliasTaken", "the Forecast a is older"},
-		{"whatever the order of their names", []*snapshot.ForecastState{
+		{"whatever the order of their names", []*snapshot.ForecastSnapshot{
 			exposing("x", "a", ready, "orders", 2), exposing("x", "b", ready, "orders", 1),
 		}, "b", "Exposed", ""},
-		{"the first by name of two of one second", []*snapshot.ForecastState{
+		{"the first by name of two of one second", []*snapshot.ForecastSnapshot{
 			exposing("x", "b", ready, "orders", 1), exposing("x", "a", ready, "orders", 1),
 		}, "a", "AliasTaken", "remove spec.expose"},
-		{"namespaces do not meet", []*snapshot.ForecastState{
+		{"namespaces do not meet", []*snapshot.ForecastSnapshot{
 			exposing("x", "a", ready, "orders", 2), exposing("y", "b", ready, "orders", 1),
 		}, "a", "Exposed", ""},
-		{"a Forecast of the metric's name comes first", []*snapshot.ForecastState{
+		{"a Forecast of the metric's name comes first", []*snapshot.ForecastSnapshot{
 			exposing("x", "a", "llama", "orders", 1), snapshottest.Ready(snapshot.Key{Namespace: "x", Name: "llama"}),
 		}, "", "NameTaken", "rename that Forecast"},
-		{"a Forecast may expose its own name", []*snapshot.ForecastState{exposing("x", "a", "a", "orders", 1)}, "a", "Exposed", ""},
+		{"a Forecast may expose its own name", []*snapshot.ForecastSnapshot{exposing("x", "a", "a", "orders", 1)}, "a", "Exposed", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := snapshottest.Snapshot(c.entries...)

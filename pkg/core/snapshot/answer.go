@@ -30,18 +30,18 @@ var ErrNotServing = errors.New("not serving")
 
 // Answer returns the value for a selection at the time now. The error wraps ErrNotServing, or decide.ErrSelector where
 // the selection names a model or a horizon that the Forecast does not have.
-func (e *ForecastState) Answer(selection decide.Overrides, now time.Time) (Answer, error) {
+func (e *ForecastSnapshot) Answer(selection decide.Overrides, now time.Time) (Answer, error) {
 	return e.answer(selection, now, false)
 }
 
 // AnswerExposed is Answer under the alias. In shadow mode the value is the query's own at its newest sample, as an adapter that
 // queries the source would answer: an HPA that moves from one to the other reads the same. A pause is served as
 // everywhere: then the HPA may have the target of a Forecast.
-func (e *ForecastState) AnswerExposed(selection decide.Overrides, now time.Time) (Answer, error) {
+func (e *ForecastSnapshot) AnswerExposed(selection decide.Overrides, now time.Time) (Answer, error) {
 	return e.answer(selection, now, true)
 }
 
-func (e *ForecastState) answer(selection decide.Overrides, now time.Time, exposed bool) (Answer, error) {
+func (e *ForecastSnapshot) answer(selection decide.Overrides, now time.Time, exposed bool) (Answer, error) {
 	if !e.State.Serves() {
 		return Answer{}, fmt.Errorf("%w: %s", ErrNotServing, e.ReadyMessage())
 	}
@@ -65,7 +65,7 @@ func (e *ForecastState) answer(selection decide.Overrides, now time.Time, expose
 }
 
 // answerPart returns what a variant is asked for.
-func (e *ForecastState) answerPart(name string) (Answer, error) {
+func (e *ForecastSnapshot) answerPart(name string) (Answer, error) {
 	var names []string
 	for _, part := range e.Parts {
 		if part.Name == name {
@@ -82,7 +82,7 @@ func (e *ForecastState) answerPart(name string) (Answer, error) {
 }
 
 // StateAt returns the entry's state, or Stale where its data has become too old since the snapshot was made.
-func (e *ForecastState) StateAt(now time.Time) State {
+func (e *ForecastSnapshot) StateAt(now time.Time) State {
 	if e.State.Serves() && !now.Before(e.StaleAt) {
 		return Stale
 	}
@@ -90,7 +90,7 @@ func (e *ForecastState) StateAt(now time.Time) State {
 }
 
 // ReadyMessage returns the reason and message of the Ready condition.
-func (e *ForecastState) ReadyMessage() string {
+func (e *ForecastSnapshot) ReadyMessage() string {
 	for _, c := range e.Conditions {
 		if c.Type == ConditionReady {
 			return c.Reason + ": " + c.Message
@@ -101,7 +101,7 @@ func (e *ForecastState) ReadyMessage() string {
 
 // decide applies a selection. Without one, while paused, and while the fallback is served (which has no models and no quantiles),
 // the result is the Forecast's own decision.
-func (e *ForecastState) decide(s decide.Overrides) (decide.Decision, time.Duration, error) {
+func (e *ForecastSnapshot) decide(s decide.Overrides) (decide.Decision, time.Duration, error) {
 	if s == (decide.Overrides{}) || e.Decision.Pause.Active() {
 		return e.Decision, e.Window, nil
 	}
@@ -126,7 +126,7 @@ func (e *ForecastState) decide(s decide.Overrides) (decide.Decision, time.Durati
 	case i < 0:
 		return e.Decision, e.Window, nil
 	case s.Model != "":
-		e.Beside.request(e.Candidates[i].Name)
+		e.Views.request(e.Candidates[i].Name)
 	}
 	if e.Candidates[i].Error != "" {
 		return decide.Decision{}, 0, fmt.Errorf("%w: model %s: %s", ErrNotServing, name, e.Candidates[i].Error)
@@ -135,7 +135,7 @@ func (e *ForecastState) decide(s decide.Overrides) (decide.Decision, time.Durati
 }
 
 // indexOf returns the index of a candidate, whatever the spelling of its name; −1 without one.
-func (e *ForecastState) indexOf(name string) int {
+func (e *ForecastSnapshot) indexOf(name string) int {
 	if i := slices.IndexFunc(e.Candidates, func(c Candidate) bool { return c.Name == name }); i >= 0 {
 		return i
 	}
@@ -146,7 +146,7 @@ func (e *ForecastState) indexOf(name string) int {
 	return slices.IndexFunc(e.Candidates, func(c Candidate) bool { return c.Name == canonical })
 }
 
-func (e *ForecastState) decideBy(c *Candidate, s decide.Overrides) (decide.Decision, time.Duration, error) {
+func (e *ForecastSnapshot) decideBy(c *Candidate, s decide.Overrides) (decide.Decision, time.Duration, error) {
 	settings := s.Apply(e.Settings)
 	k := 0.0
 	if e.Objective != nil {
@@ -183,7 +183,7 @@ func (e *ForecastState) decideBy(c *Candidate, s decide.Overrides) (decide.Decis
 }
 
 // inputsFor are the inputs under a headroom. With another than the Forecast's an autoscaler has other replicas, and another dead band.
-func (e *ForecastState) inputsFor(k float64) []decide.Input {
+func (e *ForecastSnapshot) inputsFor(k float64) []decide.Input {
 	if k == e.Decision.Headroom || len(e.Inputs) == 0 {
 		return e.Inputs
 	}
@@ -194,7 +194,7 @@ func (e *ForecastState) inputsFor(k float64) []decide.Input {
 
 // named returns a candidate that autoscalers select by name, with its own headroom; nil without one, or before it has
 // data.
-func (e *ForecastState) named(candidate string) *objective.NamedReport {
+func (e *ForecastSnapshot) named(candidate string) *objective.NamedReport {
 	if e.Objective == nil {
 		return nil
 	}
@@ -206,7 +206,7 @@ func (e *ForecastState) named(candidate string) *objective.NamedReport {
 	return nil
 }
 
-func (e *ForecastState) unknownModel(name string) error {
+func (e *ForecastSnapshot) unknownModel(name string) error {
 	names := make([]string, len(e.Candidates))
 	for i, c := range e.Candidates {
 		names[i] = c.Name
@@ -217,7 +217,7 @@ func (e *ForecastState) unknownModel(name string) error {
 	return fmt.Errorf("%w: unknown model %.64q, valid are %s", decide.ErrSelector, name, strings.Join(names, ", "))
 }
 
-func (e *ForecastState) unknownHorizon(c *Candidate, horizon time.Duration) error {
+func (e *ForecastSnapshot) unknownHorizon(c *Candidate, horizon time.Duration) error {
 	if len(c.Windows) == 0 {
 		return fmt.Errorf("%w: model %s has no forecast yet", ErrNotServing, c.Name)
 	}

@@ -82,7 +82,7 @@ func TestAnswerRefuses(t *testing.T) {
 	ready := snapshottest.Ready(snapshottest.Key("llama"))
 	now := snapshottest.Now()
 	for name, tt := range map[string]struct {
-		entry     *snapshot.ForecastState
+		entry     *snapshot.ForecastSnapshot
 		selection decide.Overrides
 		now       time.Time
 		err       error
@@ -138,7 +138,7 @@ func TestAnswerForTheOtherKindOfObjective(t *testing.T) {
 	), snapshottest.WithBadHours(
 		snapshottest.Key("b"),
 	)
-	of := func(e *snapshot.ForecastState, s decide.Overrides) float64 {
+	of := func(e *snapshot.ForecastSnapshot, s decide.Overrides) float64 {
 		answer, err := e.Answer(s, snapshottest.Now())
 		if err != nil {
 			t.Fatal(err)
@@ -147,7 +147,7 @@ func TestAnswerForTheOtherKindOfObjective(t *testing.T) {
 	}
 	// In both the own curve has 1 % at headroom 1.3, and the other one 3 %.
 	for name, one := range map[string]struct {
-		of         *snapshot.ForecastState
+		of         *snapshot.ForecastSnapshot
 		own, other decide.Overrides
 	}{
 		"late":     {byLate, decide.Overrides{Late: 0.01}, decide.Overrides{BadHours: 0.03}},
@@ -238,9 +238,9 @@ func TestAYoungSeriesReachesAsFarAsItCan(t *testing.T) {
 }
 
 func TestSnapshotKeepsOrder(t *testing.T) {
-	entries := map[snapshot.Key]*snapshot.ForecastState{}
+	entries := map[snapshot.Key]*snapshot.ForecastSnapshot{}
 	for _, k := range []snapshot.Key{{Namespace: "b", Name: "a"}, {Namespace: "a", Name: "z"}, {Namespace: "a", Name: "b"}} {
-		entries[k] = &snapshot.ForecastState{Key: k}
+		entries[k] = &snapshot.ForecastSnapshot{Key: k}
 	}
 	s := snapshot.New(snapshottest.Now(), entries, 0, snapshot.LoopStats{})
 	var got []string

@@ -33,11 +33,11 @@ type Snapshot struct {
 	// Loop holds the loop's statistics.
 	Loop LoopStats
 
-	entries map[Key]*ForecastState
+	entries map[Key]*ForecastSnapshot
 	keys    []Key
 	// holders are the Forecasts that answer under each alias, exposing those under the aliases of each metric.
 	holders  map[Key]Key
-	exposing map[Key][]*ForecastState
+	exposing map[Key][]*ForecastSnapshot
 }
 
 // LoopStats are the refresh loop's statistics. Counters run since the start of the process.
@@ -65,7 +65,7 @@ type ClockDifference struct {
 func (d ClockDifference) Least() time.Duration { return min(max(0, d.Min), d.Max) }
 
 // New returns a snapshot. The entries are not copied and must not change any more. Those with an alias get the condition Exposed.
-func New(at time.Time, entries map[Key]*ForecastState, pending int, stats LoopStats) *Snapshot {
+func New(at time.Time, entries map[Key]*ForecastSnapshot, pending int, stats LoopStats) *Snapshot {
 	s := &Snapshot{
 		Time: at, Pending: pending, Loop: stats,
 		entries: entries, keys: slices.SortedFunc(maps.Keys(entries), compareKeys),
@@ -80,14 +80,14 @@ func New(at time.Time, entries map[Key]*ForecastState, pending int, stats LoopSt
 }
 
 // Get returns the entry of a Forecast, nil without one.
-func (s *Snapshot) Get(key Key) *ForecastState { return s.entries[key] }
+func (s *Snapshot) Get(key Key) *ForecastSnapshot { return s.entries[key] }
 
 // Keys returns the names of all Forecasts, sorted by namespace and name. The caller must not change them.
 func (s *Snapshot) Keys() []Key { return s.keys }
 
 // Entries returns the entries of a namespace in order of name; of all namespaces where it is empty.
-func (s *Snapshot) Entries(namespace string) []*ForecastState {
-	out := make([]*ForecastState, 0, len(s.keys))
+func (s *Snapshot) Entries(namespace string) []*ForecastSnapshot {
+	out := make([]*ForecastSnapshot, 0, len(s.keys))
 	for _, key := range s.keys {
 		if namespace == "" || key.Namespace == namespace {
 			out = append(out, s.entries[key])

@@ -14,8 +14,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// ForecastState is one Forecast at one moment, immutable.
-type ForecastState struct {
+// ForecastSnapshot is one Forecast at one moment, immutable.
+type ForecastSnapshot struct {
 	Key        Key
 	Generation int64
 	// Created is when the Forecast was made; zero where that is not known.
@@ -82,8 +82,8 @@ type ForecastState struct {
 	// alone, the best of those that know steps.
 	Path      []PathStep
 	PathModel string
-	// Beside is what is made beside the steps; nil where nobody may look at it.
-	Beside *Watched
+	// Background is what is made beside the steps; nil where nobody may look at it.
+	Views *ViewTracker
 	// Recent is the observed demand of the last day on a coarse grid (means; NaN for gaps).
 	Recent forecast.Series
 	// Classifications are the times within Recent at which the demand was not simply what was read, oldest first:
@@ -97,8 +97,8 @@ type ForecastState struct {
 	// Plan is how the value is shared out among variants, and Parts what each of them is asked for; empty where there are none.
 	Plan  distribute.Plan
 	Parts []distribute.Part
-	// Spent is what the simulated autoscalers have taken since the process began, whole hours.
-	Spent []Spent
+	// Usage is what the simulated autoscalers have taken since the process began, whole hours.
+	Usage []Usage
 
 	// Fallbacks counts the steps served by the fallback since the start of the process.
 	Fallbacks uint64
@@ -113,8 +113,8 @@ const (
 	PolicyHindsight = "hindsight"
 )
 
-// Spent is what a policy has taken on a variant.
-type Spent struct {
+// Usage is what a policy has taken on a variant.
+type Usage struct {
 	// Policy is served, observed, before or hindsight, as in objective.Report. Variant is the name of one or of the only workload.
 	Policy, Variant string
 	ReplicaHours    float64
@@ -123,7 +123,7 @@ type Spent struct {
 }
 
 // ModelReason says in a sentence why the Model serves.
-func (e *ForecastState) ModelReason() string {
+func (e *ForecastSnapshot) ModelReason() string {
 	if e.Fallback {
 		return e.Decision.Reason()
 	}
@@ -138,7 +138,7 @@ func (e *ForecastState) ModelReason() string {
 }
 
 // Suspect says in words that the newest samples are suspects; ok is false where they are not.
-func (e *ForecastState) Suspect() (words string, ok bool) {
+func (e *ForecastSnapshot) Suspect() (words string, ok bool) {
 	for _, c := range e.Conditions {
 		if c.Type == ConditionData && c.Reason == ReasonSuspect {
 			return c.Message, true
@@ -172,8 +172,8 @@ type PathStep struct {
 	Quantiles [3]float64
 }
 
-// Beside is what is made beside the steps.
-type Beside struct {
+// Background is what is made beside the steps.
+type Background struct {
 	// NextDay is the forecast of the next 24 hours, the mean of each; nil before a whole day is known.
 	NextDay []PathStep
 	// Ready are the replicas that were ready at the beginning of each interval of the objective's race; empty where nobody counts
@@ -181,24 +181,24 @@ type Beside struct {
 	Ready forecast.Series
 }
 
-// Watched is the newest Beside, which is made more often while somebody looks, and which models requests name: all that changes
-// of an entry. The zero Watched has none.
-type Watched struct {
-	newest atomic.Pointer[Beside]
+// ViewTracker is the newest Background, which is computed more often while someone looks, and the models that requests name: all that changes
+// of a ForecastSnapshot. The zero ViewTracker has none of these.
+type ViewTracker struct {
+	newest atomic.Pointer[Background]
 	looked atomic.Int64 // seconds since the epoch
 	// requested has a bit for each of windowpeak.FittedModels.
 	requested atomic.Uint64
 }
 
 // request notes that a request names a candidate.
-func (w *Watched) request(candidate string) {
+func (w *ViewTracker) request(candidate string) {
 	if i := slices.Index(windowpeak.FittedModels(), candidate); w != nil && i >= 0 {
 		w.requested.Or(1 << i)
 	}
 }
 
 // Requested are the models that requests have named since ForgetRequested.
-func (w *Watched) Requested() []string {
+func (w *ViewTracker) Requested() []string {
 	var out []string
 	for i, name := range windowpeak.FittedModels() {
 		if w.requested.Load()&(1<<i) != 0 {
@@ -209,25 +209,25 @@ func (w *Watched) Requested() []string {
 }
 
 // ForgetRequested forgets them.
-func (w *Watched) ForgetRequested() { w.requested.Store(0) }
+func (w *ViewTracker) ForgetRequested() { w.requested.Store(0) }
 
 // Set replaces it.
-func (w *Watched) Set(b *Beside) { w.newest.Store(b) }
+func (w *ViewTracker) Set(b *Background) { w.newest.Store(b) }
 
 // Look returns it, for somebody who looks at it now. It is zero where there is none.
-func (w *Watched) Look(now time.Time) Beside {
+func (w *ViewTracker) Look(now time.Time) Background {
 	if w == nil {
-		return Beside{}
+		return Background{}
 	}
 	w.looked.Store(now.Unix())
 	if newest := w.newest.Load(); newest != nil {
 		return *newest
 	}
-	return Beside{}
+	return Background{}
 }
 
 // LookedSince reports whether somebody has looked at it since a time.
-func (w *Watched) LookedSince(at time.Time) bool { return w.looked.Load() >= at.Unix() }
+func (w *ViewTracker) LookedSince(at time.Time) bool { return w.looked.Load() >= at.Unix() }
 
 // PathLevels are the levels of PathStep.Quantiles.
 func PathLevels() [3]float64 { return [3]float64{0.5, 0.8, 0.95} }

@@ -117,8 +117,8 @@ func (p *Planner) Step(value float64) distribute.Plan {
 	return plan
 }
 
-// Paid implements distribute.Distributor.
-func (p *Planner) Paid(hours int) []float64 {
+// ReplicaHours implements distribute.Distributor.
+func (p *Planner) ReplicaHours(hours int) []float64 {
 	out := make([]float64, len(p.members))
 	for i := range p.members {
 		m := &p.members[i]

@@ -16,8 +16,8 @@ type Variant struct {
 	Name string
 	// HPA scales it on its part; its metric's target is what a replica sustains. Sleeps: it may be scaled to zero, though the HPA is
 	// simulated with one replica at least.
-	HPA    hpa.Spec
-	Sleeps bool
+	HPA          hpa.Spec
+	ScalesToZero bool
 	// Price of a replica for an hour, in any currency; 0 where none is given.
 	Price float64
 	// Lead is how long its replicas take to start.
@@ -29,7 +29,7 @@ func (v *Variant) Capacity() float64 { return float64(v.HPA.Metrics[0].Target) /
 
 // floor and most are what minReplicas and maxReplicas sustain.
 func (v *Variant) floor() float64 {
-	if v.Sleeps {
+	if v.ScalesToZero {
 		return 0
 	}
 	return v.Capacity() * float64(v.HPA.Min)
@@ -63,9 +63,9 @@ func order(all []Variant) []int {
 	}
 	slices.SortStableFunc(out, func(a, b int) int {
 		first, second := &all[a], &all[b]
-		switch dearer := cmp.Compare(first.unitPrice(), second.unitPrice()); {
-		case dearer != 0 || first.slow(&all[0]) == second.slow(&all[0]):
-			return dearer
+		switch byPrice := cmp.Compare(first.unitPrice(), second.unitPrice()); {
+		case byPrice != 0 || first.slow(&all[0]) == second.slow(&all[0]):
+			return byPrice
 		case first.slow(&all[0]):
 			return -1
 		}

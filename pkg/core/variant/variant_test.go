@@ -82,7 +82,7 @@ func TestShares(t *testing.T) {
 	cheap := variant.Variant{Name: "spot", HPA: scaled(10, 1, 50), Price: .3, Lead: 2 * time.Minute}
 	large := variant.Variant{Name: "large", HPA: scaled(40, 1, 2), Price: 2, Lead: 2 * time.Minute}
 	sleeping := burst(1)
-	sleeping.Sleeps = true
+	sleeping.ScalesToZero = true
 	free := []variant.Variant{burst(0), base(0)}
 	for _, c := range []struct {
 		name   string
@@ -259,7 +259,7 @@ func randomVariants(rng *rand.Rand) (all []variant.Variant, limits []float64) {
 	for i := range 2 + rng.IntN(3) {
 		v := variant.Variant{
 			Name: string(rune('a' + i)), HPA: scaled(1+rng.Int64N(40), 1+rng.Int32N(2), 3+rng.Int32N(20)),
-			Lead: time.Duration(1+rng.IntN(10)) * time.Minute, Sleeps: rng.IntN(3) == 0,
+			Lead: time.Duration(1+rng.IntN(10)) * time.Minute, ScalesToZero: rng.IntN(3) == 0,
 		}
 		if priced {
 			v.Price = .1 + rng.Float64()
@@ -291,7 +291,7 @@ func TestNoDistributorAfterAnError(t *testing.T) {
 }
 
 // Whole hours are paid for as they are over, and those of each variant by its place in the list.
-func TestPaid(t *testing.T) {
+func TestReplicaHours(t *testing.T) {
 	if variant.Distribute(nil) != nil {
 		t.Error("one workload is distributed")
 	}
@@ -303,7 +303,7 @@ func TestPaid(t *testing.T) {
 	for range int(3 * time.Hour / step) {
 		d.Step(100)
 	}
-	if one, three := d.Paid(1), d.Paid(3); len(one) != 2 || one[1] < 5 || three[1] < 2*one[1] || one[0]+one[1] < 9.9 {
+	if one, three := d.ReplicaHours(1), d.ReplicaHours(3); len(one) != 2 || one[1] < 5 || three[1] < 2*one[1] || one[0]+one[1] < 9.9 {
 		t.Errorf("%v in an hour, %v in three", one, three)
 	}
 }

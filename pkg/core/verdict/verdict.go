@@ -106,7 +106,7 @@ func (c *Comparison) Pair() Pair {
 	case c.misses(hpa):
 		target := c.cheapest(c.Targets, forewarm)
 		if out.Equal = target != nil; !out.Equal {
-			target = cmp.Or(c.cheapest(c.Targets, &Outcome{Share: c.Objective * (1 - slack)}), c.mostReliable())
+			target = cmp.Or(c.cheapest(c.Targets, &Outcome{Share: c.Objective * (1 - slack)}), c.lowestShare())
 		}
 		out.HPA, out.Retargeted = *target, target != hpa
 	}
@@ -130,8 +130,8 @@ func (c *Comparison) cheapest(all []Outcome, as *Outcome) *Outcome {
 	return best
 }
 
-// mostReliable is the target of the HPA, or the one that is written, with the smallest share; of several the cheapest.
-func (c *Comparison) mostReliable() *Outcome {
+// lowestShare is the target of the HPA, or the one that is written, with the smallest share; of several the cheapest.
+func (c *Comparison) lowestShare() *Outcome {
 	best := &c.HPA
 	for i := range c.Targets {
 		one := &c.Targets[i]

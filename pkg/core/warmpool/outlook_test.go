@@ -13,14 +13,14 @@ import (
 
 func TestOutlookOf(t *testing.T) {
 	key, now := snapshottest.Key("llama"), snapshottest.Now()
-	ready := func(edit func(*snapshot.ForecastState)) *snapshot.ForecastState {
+	ready := func(edit func(*snapshot.ForecastSnapshot)) *snapshot.ForecastSnapshot {
 		e := snapshottest.Ready(key)
 		edit(e)
 		return e
 	}
 	for _, tt := range []struct {
 		what  string
-		entry *snapshot.ForecastState
+		entry *snapshot.ForecastSnapshot
 		later time.Duration
 		doubt string
 	}{
@@ -33,11 +33,11 @@ func TestOutlookOf(t *testing.T) {
 		{"stale", snapshottest.Stale(key), 0, "stale: its newest sample is"},
 		{"warming", snapshottest.Warming(key), 0, "still warming up"},
 		{"falling back", snapshottest.FallingBack(key), 0, "falling back"},
-		{"worse than the last value", ready(func(e *snapshot.ForecastState) { e.Candidates[0].Skill = -0.25 }), 0, "poorly forecast: its skill against the last value is -25 %, below -5 %"},
-		{"a skill that is not known", ready(func(e *snapshot.ForecastState) { e.Candidates[0].Skill = math.NaN() }), 0, ""},
-		{"a missing model", ready(func(e *snapshot.ForecastState) { e.PathModel = "ets" }), 0, "without a forecast yet"},
+		{"worse than the last value", ready(func(e *snapshot.ForecastSnapshot) { e.Candidates[0].Skill = -0.25 }), 0, "poorly forecast: its skill against the last value is -25 %, below -5 %"},
+		{"a skill that is not known", ready(func(e *snapshot.ForecastSnapshot) { e.Candidates[0].Skill = math.NaN() }), 0, ""},
+		{"a missing model", ready(func(e *snapshot.ForecastSnapshot) { e.PathModel = "ets" }), 0, "without a forecast yet"},
 		{
-			"a model that failed", ready(func(e *snapshot.ForecastState) { e.Candidates[0].Windows = nil }), 0,
+			"a model that failed", ready(func(e *snapshot.ForecastSnapshot) { e.Candidates[0].Windows = nil }), 0,
 			"without a forecast yet",
 		},
 	} {

@@ -157,7 +157,7 @@ func usable(windows []windowpeak.Window) bool {
 }
 
 // OutlookOf returns the outlook of a Forecast's entry at the time now. The entry may be nil, before there is one.
-func OutlookOf(e *snapshot.ForecastState, now time.Time) Outlook {
+func OutlookOf(e *snapshot.ForecastSnapshot, now time.Time) Outlook {
 	if e == nil {
 		return Outlook{Unreliable: "not loaded yet"}
 	}
@@ -179,7 +179,7 @@ func OutlookOf(e *snapshot.ForecastState, now time.Time) Outlook {
 const minSkill = -0.05
 
 // unreliableReason returns why an entry is unreliable, in words that continue "llama is …"; empty where it is not.
-func unreliableReason(e *snapshot.ForecastState, now time.Time, skill float64, distributed bool) string {
+func unreliableReason(e *snapshot.ForecastSnapshot, now time.Time, skill float64, distributed bool) string {
 	switch state := e.StateAt(now); {
 	case state == snapshot.Stale:
 		return fmt.Sprintf("stale: its newest sample is %s old", humanize.Span(now.Sub(e.SampleTime)))

@@ -130,8 +130,8 @@ func (c *Candidate) spread(f *features) float64 {
 	if r, ok := c.predictor.(*regressionPredictor); ok {
 		return r.peak.Spread
 	}
-	miss := c.miss.Shrunk(leastSpread*f.level.Value(), spreadPrior)
-	return math.Max(miss*f.fall(), leastTail*f.level.Value())
+	miss := c.miss.Shrunk(minSpread*f.level.Value(), spreadPrior)
+	return math.Max(miss*f.fall(), minTail*f.level.Value())
 }
 
 // Calibrated reports whether enough windows were scored for quantiles of the lead window.

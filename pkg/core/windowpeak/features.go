@@ -69,9 +69,9 @@ func (c Config) steps(d time.Duration) int { return max(1, int((d+c.Step-1)/c.St
 
 // Bounds of features, as shares of a level: below them a ratio is meaningless.
 const (
-	leastNow    = 0.05
-	leastHour   = 0.1
-	leastSpread = 0.1
+	minNow    = 0.05
+	minHour   = 0.1
+	minSpread = 0.1
 	// riseMost and fallMost bound the rise that a season may forecast.
 	riseMost, fallMost = 2.5, 0.8
 	// spreadPrior is the weight of the floor of the spread.
@@ -252,7 +252,7 @@ func (f *features) learn() {
 		f.spread.Add(f.remembered(math.Abs(f.actualPeak - before)))
 	}
 	peak := f.remembered(f.actualPeak)
-	f.lastSeason.learn(f.window, peak, peak/math.Max(before, leastNow*f.level.Value()), f.exact())
+	f.lastSeason.learn(f.window, peak, peak/math.Max(before, minNow*f.level.Value()), f.exact())
 }
 
 // exact reports whether the actual peak is exact, and no lower bound.
@@ -272,11 +272,11 @@ func (f *features) fill() {
 		return
 	}
 	o, level, hour := f.now, f.level.Value(), f.hour.Value()
-	volatility := f.spread.Shrunk(leastSpread*level, spreadPrior)
+	volatility := f.spread.Shrunk(minSpread*level, spreadPrior)
 	rise := min(max(f.rise(), 1), riseMost)
 	lastRatio, lastPeak := f.lastSeason.ratioAndPeak()
 	copy(f.row, []float64{
-		math.Sqrt(math.Max(o, leastNow*level) * math.Max(hour, leastHour*level)),
+		math.Sqrt(math.Max(o, minNow*level) * math.Max(hour, minHour*level)),
 		o,
 		f.slow,
 		series.MaxKnown(f.quarter.Value(), o),

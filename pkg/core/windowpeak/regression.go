@@ -11,8 +11,8 @@ import (
 const (
 	medianLevel = 0.5
 	upperLevel  = 0.95
-	// leastTail is the smallest spread, as a share of the level, if the two quantiles meet.
-	leastTail = 0.005
+	// minTail is the smallest spread, as a share of the level, if the two quantiles meet.
+	minTail = 0.005
 	// sampleEvery is how far rows are apart, so that they differ; they are kept for rowMemory.
 	sampleEvery = 6 * time.Minute
 	rowMemory   = 7 * 24 * time.Hour
@@ -88,7 +88,7 @@ func (l *pooledRegression) forecast() Peak {
 	row, level := l.features.row, l.features.level.Value()
 	middle, tail := l.coefficients()
 	w := Peak{Median: math.Max(middle.At(row), 0)}
-	w.Spread = math.Max(math.Max(tail.At(row), 0)-w.Median, leastTail*level)
+	w.Spread = math.Max(math.Max(tail.At(row), 0)-w.Median, minTail*level)
 	return w
 }
 

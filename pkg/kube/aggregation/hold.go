@@ -65,11 +65,11 @@ func (w *Groups) Hold(ctx context.Context, clock run.Clock, config HoldConfig) {
 		config.Authority.Subscribe(ctx, changed)
 	}
 	h := &holder{
-		watch:     w,
-		config:    config,
-		verifyAll: clock.Now().Add(config.Grace),
-		foreign:   map[string]bool{},
-		vacated:   map[string]time.Time{},
+		watch:       w,
+		config:      config,
+		verifyAll:   clock.Now().Add(config.Grace),
+		heldByOther: map[string]bool{},
+		vacated:     map[string]time.Time{},
 	}
 	for ctx.Err() == nil {
 		changed.Wait(ctx, clock, h.step(ctx, clock.Now()))
@@ -81,11 +81,11 @@ type holder struct {
 	watch     *Groups
 	config    HoldConfig
 	verifyAll time.Time
-	// foreign are the groups that another server held at the last step; vacated is until when, at the latest, it held those that
+	// heldByOther are the groups that another server held at the last step; vacated is until when, at the latest, it held those that
 	// are not Forewarm's since.
-	foreign map[string]bool
-	vacated map[string]time.Time
-	said    changes.LastError
+	heldByOther map[string]bool
+	vacated     map[string]time.Time
+	said        changes.LastError
 }
 
 // step writes what is due, and returns when to look again without a change.
@@ -133,14 +133,14 @@ func (h *holder) situation(now time.Time) situation {
 	}
 	for _, group := range groups() {
 		held := slices.ContainsFunc(s.all, func(a apiService) bool { return a.group == group })
-		foreign := slices.ContainsFunc(s.all, func(a apiService) bool { return a.group == group && a.service != s.own })
+		heldByOther := slices.ContainsFunc(s.all, func(a apiService) bool { return a.group == group && a.service != s.own })
 		switch {
-		case held && !foreign:
+		case held && !heldByOther:
 			delete(h.vacated, group)
-		case held || h.foreign[group]:
+		case held || h.heldByOther[group]:
 			h.vacated[group] = now
 		}
-		h.foreign[group] = foreign
+		h.heldByOther[group] = heldByOther
 		s.vacant[group] = now.Sub(h.vacated[group]) < vacancy
 	}
 	return s

@@ -181,10 +181,10 @@ func TestVacancy(t *testing.T) {
 		map[schema.GroupVersionResource]string{apiServices: "APIServiceList"})
 	w := newGroups(client, ours, slog.New(slog.DiscardHandler))
 	h := &holder{
-		watch:   w,
-		config:  HoldConfig{Modes: map[string]Mode{External: Auto}},
-		foreign: map[string]bool{},
-		vacated: map[string]time.Time{},
+		watch:       w,
+		config:      HoldConfig{Modes: map[string]Mode{External: Auto}},
+		heldByOther: map[string]bool{},
+		vacated:     map[string]time.Time{},
 	}
 	start := time.Date(2026, 11, 23, 3, 0, 0, 0, time.UTC)
 	for _, s := range []struct {

@@ -23,7 +23,7 @@ type jobs struct {
 	*demandevents.Watch
 }
 
-func (j jobs) Targets(time.Time) (out []refresh.Job) {
+func (j jobs) List(time.Time) (out []refresh.Job) {
 	for _, name := range []string{"a", "b", "full"} {
 		key := snapshot.Key{Namespace: "default", Name: name}
 		job := refresh.Job{Key: key}
@@ -111,7 +111,7 @@ func testEvents(t *testing.T, c *apiservertest.Cluster) {
 	}
 	var snapshots snapshot.Store
 	failed := event.Effect{Times: 1}
-	snapshots.Publish(snapshot.New(time.Now(), map[snapshot.Key]*snapshot.ForecastState{
+	snapshots.Publish(snapshot.New(time.Now(), map[snapshot.Key]*snapshot.ForecastSnapshot{
 		{Namespace: "default", Name: "a"}: {Events: []event.Announcement{
 			{
 				Occurrence: event.Occurrence{

@@ -101,7 +101,7 @@ func (w *StatusWriter) Run(ctx context.Context, clock run.Clock) {
 // at the next step.
 func (w *StatusWriter) Step(ctx context.Context, now time.Time) error {
 	jobs := map[string][]refresh.Job{}
-	for _, job := range w.forecasts.Targets(now) {
+	for _, job := range w.forecasts.List(now) {
 		if job.Invalid == "" {
 			jobs[job.Key.Namespace] = append(jobs[job.Key.Namespace], job)
 		}

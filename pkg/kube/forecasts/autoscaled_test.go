@@ -33,13 +33,13 @@ spec:
 func scaledAs(t *testing.T, objects *forecasts.Objects, want string) decide.Autoscaler {
 	t.Helper()
 	eventually(t, func() string {
-		targets := objects.Targets(noon())
+		targets := objects.List(noon())
 		if len(targets) != 1 || len(targets[0].Autoscalers) != 1 {
 			return "no scaling"
 		}
 		return cmp.Diff(want, targets[0].AutoscalerSource)
 	})
-	target := objects.Targets(noon())[0]
+	target := objects.List(noon())[0]
 	if target.Settings.Target != target.Autoscalers[0].Target() || target.Uncalibrated != "" {
 		t.Errorf("target %g of %+v, %q", target.Settings.Target, target.Autoscalers, target.Uncalibrated)
 	}
@@ -65,7 +65,7 @@ func testAutoscaled(t *testing.T, c *apiservertest.Cluster) {
 	objects := watch(t, c.Config)
 	const needs = "badHours 1% is not calibrated, because it is unknown what one replica sustains"
 	eventually(t, func() string {
-		targets := objects.Targets(noon())
+		targets := objects.List(noon())
 		if len(targets) != 1 || !strings.HasPrefix(targets[0].Uncalibrated, needs) || targets[0].Autoscalers != nil {
 			return "the target does not report: " + needs
 		}
@@ -87,7 +87,7 @@ func testAutoscaled(t *testing.T, c *apiservertest.Cluster) {
 		t.Error(diff)
 	}
 
-	before := objects.Targets(noon())
+	before := objects.List(noon())
 	c.MustKubectl(t, "", "patch", "hpa", "llama", "--subresource=status", "--type=merge", "-p",
 		`{"status": {"currentReplicas": 3, "desiredReplicas": 4, "conditions": [], "currentMetrics": []}}`)
 	c.MustKubectl(t, "", "patch", "hpa", "llama", "--type=merge", "-p",
@@ -171,7 +171,7 @@ func testAStatusCostsNothing(t *testing.T, c *apiservertest.Cluster) {
 	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "hpa", "llama") })
 	objects := watch(t, c.Config)
 	scaledAs(t, objects, "HorizontalPodAutoscaler/llama: 64 a replica, 1 to 20 replicas")
-	before := objects.Targets(noon())
+	before := objects.List(noon())
 	c.MustKubectl(t, "", "patch", "hpa", "llama", "--subresource=status", "--type=merge", "-p",
 		`{"status": {"currentReplicas": 3, "desiredReplicas": 4, "conditions": [], "currentMetrics": []}}`)
 	c.MustKubectl(t,
@@ -181,7 +181,7 @@ func testAStatusCostsNothing(t *testing.T, c *apiservertest.Cluster) {
 	eventually(t, func() string {
 		return apiservertest.Differs("HPAs that came after the status", len(forecasts.References(objects, "b")), 1)
 	})
-	if after := objects.Targets(noon()); &after[0] != &before[0] {
+	if after := objects.List(noon()); &after[0] != &before[0] {
 		t.Errorf("the targets were made anew: %s", cmp.Diff(before, after))
 	}
 }
@@ -210,7 +210,7 @@ func testPaused(t *testing.T, c *apiservertest.Cluster) {
 		case <-time.After(20 * time.Second):
 			t.Fatalf("%s: nobody is told", step.annotation)
 		}
-		got := objects.Targets(noon())[0]
+		got := objects.List(noon())[0]
 		if got.Pause.Active() != step.paused || (got.Pause.Invalid != "") != step.invalid || got.Generation != 1 {
 			t.Errorf("%s: generation %d, %+v", step.annotation, got.Generation, got.Pause)
 		}

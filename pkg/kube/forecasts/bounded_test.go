@@ -30,11 +30,11 @@ func testBounded(t *testing.T, c *apiservertest.Cluster) {
 	)
 	// They may be of one second, in which the names decide.
 	eventually(t, func() string {
-		return apiservertest.Differs("Forecasts", len(early.Targets(noon())), 4)
+		return apiservertest.Differs("Forecasts", len(early.List(noon())), 4)
 	})
 	late := watchAs(t, c.Config, quiet(), limited)
 	accepted := func(o *forecasts.Objects) (out []string) {
-		for _, text := range describe(o.Targets(noon())) {
+		for _, text := range describe(o.List(noon())) {
 			if !strings.HasSuffix(text, full) {
 				out = append(out, text)
 			}

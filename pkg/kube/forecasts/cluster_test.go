@@ -123,7 +123,7 @@ func describe(targets []refresh.Job) []string {
 
 func expectTargets(t *testing.T, objects *forecasts.Objects, want ...string) {
 	t.Helper()
-	eventually(t, func() string { return cmp.Diff(append([]string{}, want...), describe(objects.Targets(noon()))) })
+	eventually(t, func() string { return cmp.Diff(append([]string{}, want...), describe(objects.List(noon()))) })
 }
 
 func forecast(name, query string) string {
@@ -133,7 +133,7 @@ func forecast(name, query string) string {
 func testObjects(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	objects := watch(t, c.Config)
-	if objects.Check() == nil && len(objects.Targets(noon())) > 0 {
+	if objects.Check() == nil && len(objects.List(noon())) > 0 {
 		t.Error("targets before there are any")
 	}
 	c.MustKubectl(t, forecast("a", "x")+"---"+forecast("b", "z1")+"---"+forecast("c", "broken"), "apply", "-f", "-")
@@ -142,11 +142,11 @@ func testObjects(t *testing.T, c *apiservertest.Cluster) {
 	if err := objects.Check(); err != nil {
 		t.Errorf("synced, yet %v", err)
 	}
-	before := objects.Targets(noon())
+	before := objects.List(noon())
 	c.MustKubectl(t, "", "annotate", "forecast", "a", "note=1")
 	c.MustKubectl(t, forecast("b", "z2"), "apply", "-f", "-")
 	expectTargets(t, objects, "a=x", "b=z2", problem)
-	after := objects.Targets(noon())
+	after := objects.List(noon())
 	// What is said of the pods is another matter: the workload is not there, which is found out sooner or later.
 	words := cmpopts.IgnoreFields(refresh.Job{}, "LeadSource")
 	if diff := cmp.Diff(before[0], after[0], words); diff != "" {
@@ -202,7 +202,7 @@ func testForeignSchema(t *testing.T, c *apiservertest.Cluster) {
 	// A new watch lists them all.
 	objects := watch(t, c.Config)
 	eventually(t, func() string {
-		targets := objects.Targets(noon())
+		targets := objects.List(noon())
 		if len(targets) != 2 || describe(targets)[0] != "fine=x" ||
 			!strings.Contains(targets[1].Invalid, "is not a Forecast of forewarm.dev/v1alpha1") {
 			return fmt.Sprint(describe(targets))
@@ -240,7 +240,7 @@ func testMany(t *testing.T, c *apiservertest.Cluster) {
 			t.Fatal(err)
 		}
 	}
-	eventually(t, func() string { return apiservertest.Differs("targets", len(objects.Targets(noon())), count) })
+	eventually(t, func() string { return apiservertest.Differs("targets", len(objects.List(noon())), count) })
 	paceOfMany(t, objects, client)
 }
 

@@ -172,7 +172,7 @@ func testCovered(t *testing.T, c *apiservertest.Cluster) {
 		for _, o := range replicas {
 			eventually(t, func() string {
 				var got []time.Duration
-				for _, target := range o.Targets(at) {
+				for _, target := range o.List(at) {
 					got = append(got, target.Lead)
 				}
 				return cmp.Diff([]time.Duration{a, long, fixed}, got)
@@ -183,7 +183,7 @@ func testCovered(t *testing.T, c *apiservertest.Cluster) {
 	covers.set("h100", now.Add(time.Minute))
 	leads(now, long)
 	leads(now.Add(time.Minute), short)
-	one, two := replicas[0].Targets(now.Add(time.Minute)), replicas[1].Targets(now.Add(time.Minute))
+	one, two := replicas[0].List(now.Add(time.Minute)), replicas[1].List(now.Add(time.Minute))
 	if diff := cmp.Diff(one, two); diff != "" {
 		t.Errorf("replicas disagree: %s", diff)
 	}

@@ -33,7 +33,7 @@ func testExposed(t *testing.T, c *apiservertest.Cluster) {
 	create("a", "orders")
 	eventually(t, func() string {
 		read := map[string]bool{}
-		for _, target := range objects.Targets(noon()) {
+		for _, target := range objects.List(noon()) {
 			read[target.Key.Name] = len(target.Autoscalers) > 0
 		}
 		if len(read) != 3 || read["a"] || !read["z"] || read["other"] {

@@ -79,7 +79,7 @@ func newProcess(t *testing.T, c *apiservertest.Cluster, before ...func(*forecast
 // target is the only Forecast at a time.
 func (p *process) target(t *testing.T, now time.Time) refresh.Job {
 	t.Helper()
-	targets := p.objects.Targets(now)
+	targets := p.objects.List(now)
 	if len(targets) != 1 {
 		t.Fatalf("targets %+v, want one", targets)
 	}
@@ -252,7 +252,7 @@ rules: [%s]
 		log := &processtest.LogBuffer{}
 		objects := watchAs(t, c.User(t, s.role), slog.New(slog.NewTextHandler(log, nil)))
 		eventually(t, func() string {
-			targets := objects.Targets(noon())
+			targets := objects.List(noon())
 			for _, target := range targets {
 				if strings.Replace(target.LeadSource, "mistral", "llama", 1) == s.want &&
 					target.Lead == 5*time.Minute &&

@@ -24,7 +24,7 @@ import (
 )
 
 // reported is an entry whose objective fares as the report says.
-func reported(at time.Time, r *objective.Report) *snapshot.ForecastState {
+func reported(at time.Time, r *objective.Report) *snapshot.ForecastSnapshot {
 	e := entry("a", at)
 	e.Objective = r
 	e.Conditions[1] = snapshot.Condition{
@@ -87,7 +87,7 @@ func TestObjectiveIsForPeople(t *testing.T) {
 	}
 
 	// A replica that starts has read no history: what was known stays known, for as long as the spec is the same.
-	starting := &snapshot.ForecastState{State: snapshot.Pending, Generation: 1, Skill: math.NaN(), Coverage: math.NaN()}
+	starting := &snapshot.ForecastSnapshot{State: snapshot.Pending, Generation: 1, Skill: math.NaN(), Coverage: math.NaN()}
 	if got := forecasts.StatusOf(starting, &met, noon()); got.Objective != met.Objective {
 		t.Errorf("starting, the objective is %+v", got.Objective)
 	}

@@ -132,9 +132,9 @@ func (o *Objects) Run(ctx context.Context) error {
 // Check returns nil once the Forecasts were read, else the error.
 func (o *Objects) Check() error { return o.watch.Check() }
 
-// Targets returns the Forecasts of all namespaces, in the order of their namespaces and names. An announced lead time
+// List returns the Forecasts of all namespaces, in the order of their namespaces and names. An announced lead time
 // is used from its time on.
-func (o *Objects) Targets(now time.Time) []refresh.Job {
+func (o *Objects) List(now time.Time) []refresh.Job {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.resolveAgain()
@@ -180,9 +180,9 @@ func (o *Objects) resolutionOf(key snapshot.Key) resolution {
 	return resolution{}
 }
 
-// Scalings returns the autoscalers that turn a Forecast's value into replicas; none if it has none, or does not
+// Autoscalers returns the autoscalers that turn a Forecast's value into replicas; none if it has none, or does not
 // exist. Read only.
-func (o *Objects) Scalings(key snapshot.Key) []decide.Autoscaler {
+func (o *Objects) Autoscalers(key snapshot.Key) []decide.Autoscaler {
 	return o.resolutionOf(key).target.Autoscalers
 }
 

@@ -179,7 +179,7 @@ func (o *Objects) scaledToZero(r *resolution) (zero, known bool) {
 const maxRefitInterval = 7 * 24 * time.Hour
 
 // servedRecordOf returns the record of an entry for its status; while it has none, that of the previous status.
-func servedRecordOf(e *snapshot.ForecastState, before *v1alpha1.ForecastStatus) *v1alpha1.ServedRecord {
+func servedRecordOf(e *snapshot.ForecastSnapshot, before *v1alpha1.ForecastStatus) *v1alpha1.ServedRecord {
 	if e.Objective == nil || e.Objective.Record == nil {
 		return before.ServedRecord
 	}

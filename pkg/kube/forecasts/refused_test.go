@@ -49,7 +49,7 @@ func testRefused(t *testing.T, c *apiservertest.Cluster) {
 			s.writer.SetEvents(events)
 			eventually(
 				t,
-				func() string { return apiservertest.Differs("Forecasts", len(s.objects.Targets(noon())), n+2) },
+				func() string { return apiservertest.Differs("Forecasts", len(s.objects.List(noon())), n+2) },
 			)
 			if oldest := s.playRefused(evil); oldest > 65*time.Second {
 				t.Errorf("a status of another tenant is %s old", oldest)
@@ -74,7 +74,7 @@ func (s *scene) playRefused(evil []string) (oldest time.Duration) {
 	s.Helper()
 	for i := range 120 {
 		now := noon().Add(time.Duration(i) * 2 * time.Second)
-		entries := []*snapshot.ForecastState{entry("a", now), entry("b", now)}
+		entries := []*snapshot.ForecastSnapshot{entry("a", now), entry("b", now)}
 		for _, name := range evil {
 			e := entry(name, now)
 			e.Key.Namespace = "evil"

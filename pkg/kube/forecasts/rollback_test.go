@@ -67,7 +67,7 @@ func testRollback(t *testing.T, c *apiservertest.Cluster) {
 			now = now.Add(time.Minute)
 			e := entry("a", now)
 			status, _ := stored(t, s.client, "a")
-			e.Generation = s.objects.Targets(now)[0].Generation
+			e.Generation = s.objects.List(now)[0].Generation
 			publish(s.snapshots, now, e)
 			if _, err := s.writer.Step(t.Context(), now); err != nil {
 				return err.Error()

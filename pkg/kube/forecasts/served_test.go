@@ -18,13 +18,13 @@ func TestServedRecord(t *testing.T) {
 		Through: time.Date(2026, 3, 2, 7, 0, 0, 0, time.UTC), Wait: 1500 * time.Millisecond, Capacity: 1.0 / 3,
 		Hours: "RABIAMAA",
 	}
-	e := &snapshot.ForecastState{Objective: &objective.Report{Record: record}}
+	e := &snapshot.ForecastSnapshot{Objective: &objective.Report{Record: record}}
 	held := forecasts.ServedRecordOf(e, &v1alpha1.ForecastStatus{})
 	if got := forecasts.RecordFrom(held); !cmp.Equal(got, record) {
 		t.Errorf("%+v is read as %+v", held, got)
 	}
 	before := &v1alpha1.ForecastStatus{ServedRecord: held}
-	for _, without := range []*snapshot.ForecastState{{}, {Objective: &objective.Report{}}} {
+	for _, without := range []*snapshot.ForecastSnapshot{{}, {Objective: &objective.Report{}}} {
 		if forecasts.ServedRecordOf(without, before) != held {
 			t.Error("a record is lost")
 		}

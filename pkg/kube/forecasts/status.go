@@ -21,7 +21,7 @@ import (
 
 // statusOf returns the status of an entry: rounded, for people. Conditions keep the time of their last transition
 // from the status before; new and changed ones have the time of the snapshot.
-func statusOf(e *snapshot.ForecastState, before *v1alpha1.ForecastStatus, at time.Time) v1alpha1.ForecastStatus {
+func statusOf(e *snapshot.ForecastSnapshot, before *v1alpha1.ForecastStatus, at time.Time) v1alpha1.ForecastStatus {
 	status := v1alpha1.ForecastStatus{
 		ObservedGeneration: e.Generation,
 		State:              string(e.State),
@@ -50,7 +50,7 @@ func statusOf(e *snapshot.ForecastState, before *v1alpha1.ForecastStatus, at tim
 	return status
 }
 
-func conditionsOf(e *snapshot.ForecastState, before []metav1.Condition, at time.Time) []metav1.Condition {
+func conditionsOf(e *snapshot.ForecastSnapshot, before []metav1.Condition, at time.Time) []metav1.Condition {
 	var out []metav1.Condition
 	for _, c := range e.Conditions {
 		status := metav1.ConditionFalse
@@ -101,7 +101,7 @@ func urgencyOf(before, after *v1alpha1.ForecastStatus) writes.Urgency {
 
 // objectiveOf returns the status of an entry's objective, for people. While a replica that starts reads the history
 // of the same spec, it is the previous status, so that a restart neither removes it nor emits an event.
-func objectiveOf(e *snapshot.ForecastState, before *v1alpha1.ForecastStatus) *v1alpha1.ObjectiveStatus {
+func objectiveOf(e *snapshot.ForecastSnapshot, before *v1alpha1.ForecastStatus) *v1alpha1.ObjectiveStatus {
 	r := e.Objective
 	if r == nil {
 		if e.State == snapshot.Pending && e.Generation == before.ObservedGeneration {
@@ -157,7 +157,7 @@ func objectiveChanged(before, after *v1alpha1.ObjectiveStatus) bool {
 
 // changesSince returns the changes of an entry since the status in the cluster, so that each is emitted once by all
 // replicas together.
-func changesSince(e *snapshot.ForecastState, before *v1alpha1.ForecastStatus) []objective.Change {
+func changesSince(e *snapshot.ForecastSnapshot, before *v1alpha1.ForecastStatus) []objective.Change {
 	var out []objective.Change
 	if words, suspect := e.Suspect(); suspect && !slices.ContainsFunc(before.Conditions, func(c metav1.Condition) bool {
 		return c.Type == snapshot.ConditionData && c.Reason == snapshot.ReasonSuspect

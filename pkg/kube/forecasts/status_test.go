@@ -88,7 +88,7 @@ func TestTransitionTimes(t *testing.T) {
 }
 
 func TestAPendingEntryShowsNoNumbers(t *testing.T) {
-	e := &snapshot.ForecastState{State: snapshot.Pending, Skill: math.NaN(), Coverage: math.NaN()}
+	e := &snapshot.ForecastSnapshot{State: snapshot.Pending, Skill: math.NaN(), Coverage: math.NaN()}
 	got := forecasts.StatusOf(e, &v1alpha1.ForecastStatus{}, noon())
 	if diff := cmp.Diff(v1alpha1.ForecastStatus{State: "Pending"}, got, cmpopts.EquateEmpty()); diff != "" {
 		t.Error(diff)

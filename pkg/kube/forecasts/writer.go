@@ -141,8 +141,8 @@ func (w *StatusWriter) due(now time.Time) []draft {
 
 // withConditions returns an entry with those that are common to all, and the one of its spec, if any.
 func withConditions(
-	e *snapshot.ForecastState, common []snapshot.Condition, spec *metav1.Condition,
-) *snapshot.ForecastState {
+	e *snapshot.ForecastSnapshot, common []snapshot.Condition, spec *metav1.Condition,
+) *snapshot.ForecastSnapshot {
 	out := *e
 	out.Conditions = slices.Concat(e.Conditions, common)
 	if spec != nil {

@@ -30,8 +30,8 @@ import (
 func noon() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }
 
 // entry is a healthy one.
-func entry(name string, at time.Time) *snapshot.ForecastState {
-	return &snapshot.ForecastState{
+func entry(name string, at time.Time) *snapshot.ForecastSnapshot {
+	return &snapshot.ForecastSnapshot{
 		Key:        snapshot.Key{Namespace: "default", Name: name},
 		Generation: 1,
 		State:      snapshot.Ready,
@@ -59,8 +59,8 @@ func entry(name string, at time.Time) *snapshot.ForecastState {
 	}
 }
 
-func publish(snapshots *snapshot.Store, at time.Time, entries ...*snapshot.ForecastState) {
-	all := map[snapshot.Key]*snapshot.ForecastState{}
+func publish(snapshots *snapshot.Store, at time.Time, entries ...*snapshot.ForecastSnapshot) {
+	all := map[snapshot.Key]*snapshot.ForecastSnapshot{}
 	for _, e := range entries {
 		all[e.Key] = e
 	}
@@ -93,7 +93,7 @@ type scene struct {
 }
 
 // step writes at a time what the entry says, and wants a number of writes. It waits for the watch to see them.
-func (s *scene) step(at time.Time, e *snapshot.ForecastState, want int) {
+func (s *scene) step(at time.Time, e *snapshot.ForecastSnapshot, want int) {
 	s.Helper()
 	publish(s.snapshots, at, e)
 	got, err := s.writer.Step(s.Context(), at)
@@ -218,8 +218,8 @@ func paceOfMany(t *testing.T, objects *forecasts.Objects, client dynamic.Resourc
 	t.Helper()
 	snapshots := &snapshot.Store{}
 	writer := forecasts.NewStatusWriter(objects, snapshots, quiet())
-	var entries []*snapshot.ForecastState
-	for _, target := range objects.Targets(noon()) {
+	var entries []*snapshot.ForecastSnapshot
+	for _, target := range objects.List(noon()) {
 		entries = append(entries, entry(target.Key.Name, noon()))
 	}
 	publish(snapshots, noon(), entries...)

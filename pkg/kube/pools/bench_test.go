@@ -27,7 +27,7 @@ func BenchmarkStep(b *testing.B) {
 	w := newWorld()
 	w.places.ready = 1000
 	all := still{stored: stored{objects: w.stored.objects}}
-	entries := map[snapshot.Key]*snapshot.ForecastState{}
+	entries := map[snapshot.Key]*snapshot.ForecastSnapshot{}
 	for i := range many {
 		var names strings.Builder
 		for j := range members {

@@ -66,7 +66,7 @@ type poolScene struct {
 const pace = 150 * time.Millisecond
 
 func (s *poolScene) publish() {
-	entries := map[snapshot.Key]*snapshot.ForecastState{}
+	entries := map[snapshot.Key]*snapshot.ForecastSnapshot{}
 	for name, l := range s.loads {
 		e := entryOf("default", name, l, time.Now(), false)
 		entries[e.Key] = e

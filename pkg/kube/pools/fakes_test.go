@@ -210,7 +210,7 @@ func (l loads) Starts(key snapshot.Key, _ time.Time) (leadtime.Estimates, bool) 
 	return m.parts, m.parts.Placed.Known
 }
 
-func (l loads) Scalings(key snapshot.Key) []decide.Autoscaler {
+func (l loads) Autoscalers(key snapshot.Key) []decide.Autoscaler {
 	m := l[key.Name]
 	if m.none {
 		return nil
@@ -265,16 +265,16 @@ func (w *world) lead() {
 }
 
 // entry is a Forecast whose demand is sure to be that of its load.
-func (w *world) entry(name string, l *load) *snapshot.ForecastState {
+func (w *world) entry(name string, l *load) *snapshot.ForecastSnapshot {
 	return entryOf("team", name, l, w.now, w.stale)
 }
 
-func entryOf(namespace, name string, l *load, now time.Time, stale bool) *snapshot.ForecastState {
+func entryOf(namespace, name string, l *load, now time.Time, stale bool) *snapshot.ForecastSnapshot {
 	var q windowpeak.Quantiles
 	for i := range q {
 		q[i] = l.demand
 	}
-	e := &snapshot.ForecastState{
+	e := &snapshot.ForecastSnapshot{
 		Key: snapshot.Key{
 			Namespace: namespace,
 			Name:      name,
@@ -306,7 +306,7 @@ func entryOf(namespace, name string, l *load, now time.Time, stale bool) *snapsh
 
 // publish publishes the forecasts of now.
 func (w *world) publish() {
-	entries := map[snapshot.Key]*snapshot.ForecastState{}
+	entries := map[snapshot.Key]*snapshot.ForecastSnapshot{}
 	for name, l := range w.loads {
 		e := w.entry(name, l)
 		entries[e.Key] = e

@@ -24,8 +24,8 @@ type Workloads interface {
 	Replicas(forecast snapshot.Key) (placed, waiting int, known bool)
 	// Starts returns the lead times on existing nodes, and with a new node; measured is false where there are none.
 	Starts(forecast snapshot.Key, now time.Time) (parts leadtime.Estimates, measured bool)
-	// Scalings returns the autoscalers that turn the Forecast's value into replicas.
-	Scalings(forecast snapshot.Key) []decide.Autoscaler
+	// Autoscalers returns the autoscalers that turn the Forecast's value into replicas.
+	Autoscalers(forecast snapshot.Key) []decide.Autoscaler
 }
 
 // poolsByMember are the pools that name each member, without invalid and deleted ones.
@@ -100,12 +100,12 @@ func (c *Controller) resolveMembers(now time.Time, newest *snapshot.Snapshot, p 
 // resolveMember adds a member's replicas and autoscalers. The texts continue "llama is …" (unreliable) and "llama …"
 // (advice).
 func (c *Controller) resolveMember(
-	entry *snapshot.ForecastState, key snapshot.Key, member *warmpool.Member,
+	entry *snapshot.ForecastSnapshot, key snapshot.Key, member *warmpool.Member,
 ) (reason, doubt, advice string) {
 	if entry == nil {
 		return v1alpha1.PoolReasonForecastNotFound, "missing", "is not a Forecast in " + key.Namespace + ": correct the name, or create it"
 	}
-	scalings := c.Workloads.Scalings(key)
+	scalings := c.Workloads.Autoscalers(key)
 	if len(scalings) == 0 {
 		return v1alpha1.PoolReasonNoScalingTarget, "without an autoscaler", "has no autoscaler, so it is unknown what a replica sustains: let a HorizontalPodAutoscaler or a " +
 			"ScaledObject refer to it, or set its spec.scaling.target"

@@ -14,7 +14,7 @@ import (
 const (
 	v2   = "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler"
 	keda = "apiVersion: keda.sh/v1alpha1\nkind: ScaledObject\n"
-	// foreign has a metric that names no Forecast, with a selector of its own.
+	// otherKind has a metric that names no Forecast, with a selector of its own.
 	foreign = v2 + hpaHeader + `  metrics:
   - type: External
     external: {metric: {name: queue, selector: {matchLabels: {queue: jobs}}}, target: {type: AverageValue, averageValue: 64}}

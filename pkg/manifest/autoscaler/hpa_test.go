@@ -131,7 +131,7 @@ func TestFromHPA(t *testing.T) {
 		want := []manifest.Reference{
 			{Forecast: inflight, Autoscaler: "HorizontalPodAutoscaler/llama", Workload: llama, Spec: c.want},
 		}
-		want[0].Sleeps = c.want.Min == 0
+		want[0].ScalesToZero = c.want.Min == 0
 		if c.want.Metrics[0].Source == hpa.External {
 			want[0].Alias = snapshot.Key{Namespace: "inference", Name: "llama-inflight{}"}
 		}

@@ -74,7 +74,7 @@ func resolve(r *manifest.Reference, a *hpa.Autoscaler, m *hpa.AutoscalerMetric, 
 	if r.Refused != "" {
 		return
 	}
-	if r.Sleeps, r.Refused = a.Min == 0, m.Refused; r.Refused != "" {
+	if r.ScalesToZero, r.Refused = a.Min == 0, m.Refused; r.Refused != "" {
 		return
 	}
 	r.Spec = a.SpecOf(m)

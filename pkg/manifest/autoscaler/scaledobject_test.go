@@ -87,7 +87,7 @@ func TestFromScaledObject(t *testing.T) {
 		want := []manifest.Reference{
 			{Forecast: inflight, Autoscaler: "ScaledObject/llama", Workload: llama, Spec: c.want},
 		}
-		want[0].Sleeps = c.want.Min == 1 // KEDA's default is none.
+		want[0].ScalesToZero = c.want.Min == 1 // KEDA's default is none.
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: %s", c.name, diff)
 		}

@@ -62,11 +62,11 @@ type Evidence struct {
 const (
 	fewestEpisodes = 3
 	fewestGrowing  = 5
-	leastCalm      = time.Hour
+	minCalm        = time.Hour
 	pause          = 30 * time.Minute
 	carriedFor     = 30 * time.Minute
-	// leastAbove and mostBelow are what a load has to say about the queue.
-	leastAbove, mostBelow = 0.5, 0.25
+	// minAbove and maxBelow are what a load has to say about the queue.
+	minAbove, maxBelow = 0.5, 0.25
 	// gradual is the edge, as a share of the value, below which there is no one load; vague the width of an interval.
 	gradual, vague = 0.75, 1.6
 )
@@ -103,7 +103,7 @@ func (e *Estimate) insufficient(grew int, carried []float64) Verdict {
 	switch {
 	case e.Evidence.Known == 0:
 		return Empty
-	case e.Evidence.Calm < leastCalm && grew > 0:
+	case e.Evidence.Calm < minCalm && grew > 0:
 		return Always
 	case e.Evidence.Episodes < fewestEpisodes || grew < fewestGrowing:
 		return Seldom
@@ -123,7 +123,7 @@ func (e *Estimate) estimate(h History, moments []moment, carried []float64) {
 	switch often := episodes(moments, math.Exp(fitted.threshold), h.pause()); {
 	case e.Plateaus:
 		e.estimatePlateau(h.blocks(moments), moments)
-	case !(e.Evidence.Above >= leastAbove) || !(e.Evidence.Below <= mostBelow):
+	case !(e.Evidence.Above >= minAbove) || !(e.Evidence.Below <= maxBelow):
 		e.Verdict = Unrelated
 		return
 	case often < fewestEpisodes:

@@ -116,7 +116,7 @@ type changing struct {
 	lead   time.Duration
 }
 
-func (c changing) Targets(now time.Time) []refresh.Job {
+func (c changing) List(now time.Time) []refresh.Job {
 	t := c.target
 	if !now.Before(c.at) {
 		t.Lead, t.Settings.Lead = c.lead, c.lead

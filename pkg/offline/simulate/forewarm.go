@@ -86,7 +86,7 @@ func (p *Forewarm) Forecaster() *forecaster.Forecaster { return p.forecaster }
 // grows with them.
 type Loop struct {
 	history *history
-	step    func(now time.Time) *snapshot.ForecastState
+	step    func(now time.Time) *snapshot.ForecastSnapshot
 }
 
 // noTimeout is the timeout of queries that are answered from memory: a slow machine must not change served values.
@@ -104,7 +104,7 @@ func NewLoop(ctx context.Context, target refresh.Job, config refresh.Config) (*L
 	}
 	return &Loop{
 		history: h,
-		step:    func(now time.Time) *snapshot.ForecastState { return loop.Step(ctx, now).Get(target.Key) },
+		step:    func(now time.Time) *snapshot.ForecastSnapshot { return loop.Step(ctx, now).Get(target.Key) },
 	}, nil
 }
 
@@ -118,7 +118,7 @@ func (p *Loop) Serve(o Observation) float64 {
 }
 
 // Outlook steps the loop and returns all that is known then; nil where nothing is.
-func (p *Loop) Outlook(o Observation) *snapshot.ForecastState {
+func (p *Loop) Outlook(o Observation) *snapshot.ForecastSnapshot {
 	p.history.add(o)
 	return p.step(o.At)
 }
@@ -130,7 +130,7 @@ func (p *Loop) Skip(o Observation) { p.history.add(o) }
 type singleTarget struct{ target refresh.Job }
 
 // Targets are always the same.
-func (o singleTarget) Targets(time.Time) []refresh.Job { return []refresh.Job{o.target} }
+func (o singleTarget) List(time.Time) []refresh.Job { return []refresh.Job{o.target} }
 
 // history is what was observed so far, as a source. A sample belongs to the step at whose end it was taken.
 type history struct {

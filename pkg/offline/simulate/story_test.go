@@ -50,7 +50,7 @@ func storyLoop(t *testing.T, objective bool) *simulate.Loop {
 }
 
 // reasonOf is in a word or two why the value is what it is.
-func reasonOf(e *snapshot.ForecastState) string {
+func reasonOf(e *snapshot.ForecastSnapshot) string {
 	var words []string
 	for _, c := range e.Conditions {
 		if c.Type == snapshot.ConditionData && !c.True {
@@ -116,7 +116,7 @@ func story(t *testing.T, s demandtest.Scenario) string {
 
 // bounded checks what holds in every story.
 func bounded(
-	t *testing.T, s demandtest.Scenario, since time.Duration, demand float64, entries ...*snapshot.ForecastState,
+	t *testing.T, s demandtest.Scenario, since time.Duration, demand float64, entries ...*snapshot.ForecastSnapshot,
 ) {
 	t.Helper()
 	for _, e := range entries {

@@ -88,7 +88,7 @@ func (g *grants) decide(ctx context.Context, key string, a authorizer.Attributes
 		return g.ask(ctx, key, a)
 	}
 	select {
-	case d := <-g.askBeside(ctx, key, a, g.reviewing):
+	case d := <-g.reviewInBackground(ctx, key, a, g.reviewing):
 		return d
 	case <-ctx.Done():
 		return &decision{Decision: authorizer.DecisionNoOpinion, err: ctx.Err()}
@@ -106,11 +106,11 @@ func (g *grants) renew(ctx context.Context, d *decision, key string, a authorize
 		<-g.renewing
 		return
 	}
-	g.askBeside(ctx, key, a, g.renewing)
+	g.reviewInBackground(ctx, key, a, g.renewing)
 }
 
-// askBeside asks beside the request, and leaves its place among the reviews when there is an answer.
-func (g *grants) askBeside(
+// reviewInBackground reviews without the request waiting for it, and leaves its place among the reviews when there is an answer.
+func (g *grants) reviewInBackground(
 	ctx context.Context, key string, a authorizer.Attributes, places chan struct{},
 ) <-chan *decision {
 	answered := make(chan *decision, 1)

@@ -15,7 +15,7 @@ import (
 )
 
 // nextDay is what is left of the forecast of the next day, with the replicas that are expected; nil while nothing is served.
-func nextDay(e *snapshot.ForecastState, hours []snapshot.PathStep, now time.Time) []v1alpha1.PathStep {
+func nextDay(e *snapshot.ForecastSnapshot, hours []snapshot.PathStep, now time.Time) []v1alpha1.PathStep {
 	if len(hours) < 2 || !e.StateAt(now).Serves() {
 		return nil
 	}

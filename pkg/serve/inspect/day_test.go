@@ -52,11 +52,11 @@ func TestAListHasNoNextDay(t *testing.T) {
 		}
 	}
 	front(t, e)
-	if e.Beside.LookedSince(before) {
+	if e.Views.LookedSince(before) {
 		t.Error("a list counts as a look")
 	}
 	browse(t, snapshots, "llama", "page")
-	if !e.Beside.LookedSince(before) {
+	if !e.Views.LookedSince(before) {
 		t.Error("the page does not count as a look")
 	}
 }
@@ -64,9 +64,9 @@ func TestAListHasNoNextDay(t *testing.T) {
 // The replicas that were really ready are drawn over those of the autoscaler that scales: in shadow mode over the one before.
 func TestActualReplicasInTheRace(t *testing.T) {
 	e := snapshottest.WithObjective(snapshottest.Key("llama"))
-	race := e.Objective.Race
+	race := e.Objective.Replay
 	ready := forecast.Series{Start: race.Start.Add(2 * race.Step), Step: race.Step, Values: []float64{3, math.NaN(), 4}}
-	e.Beside.Set(&snapshot.Beside{Ready: ready})
+	e.Views.Set(&snapshot.Background{Ready: ready})
 	for _, mode := range []decide.Mode{decide.Floor, decide.Shadow} {
 		e.Settings.Mode = mode
 		status := inspect.Outlook(e, snapshottest.Now()).Status

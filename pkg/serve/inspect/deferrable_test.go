@@ -13,11 +13,11 @@ import (
 func TestDeferrableWorkIsShown(t *testing.T) {
 	e := snapshottest.WithObjective(snapshottest.Key("llama"))
 	e.Objective.Deferrable = &objective.Deferrable{
-		Deadline: 10 * time.Minute,
-		Arrived:  20,
-		Missed:   1,
-		Waiting:  0.5,
-		Needed:   96,
+		Deadline:      10 * time.Minute,
+		Arrived:       20,
+		Missed:        1,
+		Waiting:       0.5,
+		DeadlineFloor: 96,
 	}
 	page := browse(t, snapshottest.Store(e), "llama", "page").Body.String()
 	says(t, page, "Deadlines missed", "5%", "of 20 replica-hours that may wait 10m; 0.5 wait now, and ask for 96")

@@ -61,12 +61,12 @@ type frontRow struct {
 	Missed  bool
 	Spark   template.HTML
 
-	entry *snapshot.ForecastState
+	entry *snapshot.ForecastSnapshot
 	order int
 }
 
 // renderFrontPage lists the entries of a namespace, or of all where it is empty, what needs a look first.
-func renderFrontPage(entries []*snapshot.ForecastState, namespace string, now time.Time) ([]byte, error) {
+func renderFrontPage(entries []*snapshot.ForecastSnapshot, namespace string, now time.Time) ([]byte, error) {
 	front := frontPage{
 		page:      &page{Style: chart.Style(), Now: now},
 		Namespace: namespace,
@@ -107,7 +107,7 @@ const (
 )
 
 // newFrontRow is a row with its order and reasons only.
-func newFrontRow(e *snapshot.ForecastState, now time.Time) frontRow {
+func newFrontRow(e *snapshot.ForecastSnapshot, now time.Time) frontRow {
 	row := frontRow{page: &page{}, entry: e, order: needsNoLook}
 	add := func(order int, why string) {
 		const most = 300 // The Forecast's page has longer texts in full.

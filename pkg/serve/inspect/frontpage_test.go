@@ -18,7 +18,7 @@ import (
 )
 
 // front is the front page of a standalone server, and the links of its rows.
-func front(t *testing.T, entries ...*snapshot.ForecastState) (page string, links []string) {
+func front(t *testing.T, entries ...*snapshot.ForecastSnapshot) (page string, links []string) {
 	t.Helper()
 	recorder := httptest.NewRecorder()
 	inspect.FrontPage(snapshottest.Store(entries...), "", snapshottest.Now).ServeHTTP(recorder, nil)
@@ -100,7 +100,7 @@ func TestFrontPageOfHostileEntries(t *testing.T) {
 	serving := snapshottest.FallingBack(snapshottest.Key("javascript:alert(1)"))
 	serving.Unit, serving.Conditions[1].Type = attack, attack
 	serving.Conditions[1].Message = strings.Repeat("x", 10_000)
-	entries := []*snapshot.ForecastState{hostile, serving}
+	entries := []*snapshot.ForecastSnapshot{hostile, serving}
 	for _, e := range oddEntries() {
 		entries = append(entries, e)
 	}

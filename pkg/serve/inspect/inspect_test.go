@@ -134,11 +134,11 @@ func TestOutlookGoesStaleByTheClock(t *testing.T) {
 }
 
 // poison puts NaN and infinities wherever an entry has room for a number.
-func poison(e *snapshot.ForecastState) {
+func poison(e *snapshot.ForecastSnapshot) {
 	nan, inf := math.NaN(), math.Inf(1)
 	e.Observed, e.Skill, e.Coverage = nan, inf, nan
 	e.Decision.Value = inf
-	hours := e.Beside.Look(snapshottest.Now()).NextDay
+	hours := e.Views.Look(snapshottest.Now()).NextDay
 	for i := range hours {
 		hours[i].Point, hours[i].Quantiles = inf, [3]float64{nan, inf, nan}
 	}
@@ -313,18 +313,18 @@ func wellFormed(t *testing.T, svg string) {
 }
 
 // oddEntries are entries at the edge of what can be drawn.
-func oddEntries() map[string]*snapshot.ForecastState {
-	out := make(map[string]*snapshot.ForecastState)
+func oddEntries() map[string]*snapshot.ForecastSnapshot {
+	out := make(map[string]*snapshot.ForecastSnapshot)
 	for _, name := range []string{"zero", "one-point", "poisoned", "huge", "tiny", "gaps", "future"} {
 		out[name] = snapshottest.Ready(snapshottest.Key(name))
 	}
 	zero := out["zero"]
 	clear(zero.Recent.Values)
-	zero.Beside.Set(&snapshot.Beside{NextDay: make([]snapshot.PathStep, 24)})
+	zero.Views.Set(&snapshot.Background{NextDay: make([]snapshot.PathStep, 24)})
 	zero.Path, zero.Past, zero.Observed, zero.Decision.Value, zero.Unit = nil, nil, 0, 0, ""
 	one := out["one-point"]
 	one.Recent, one.Path, one.Past = one.Recent.Slice(287, 288), one.Path[:1], one.Past[:1]
-	one.Beside.Set(&snapshot.Beside{NextDay: one.Beside.Look(snapshottest.Now()).NextDay[:1]})
+	one.Views.Set(&snapshot.Background{NextDay: one.Views.Look(snapshottest.Now()).NextDay[:1]})
 	poison(out["poisoned"])
 	out["huge"].Observed, out["huge"].Decision.Value = 8e14, 9e14
 	clear(out["tiny"].Recent.Values)

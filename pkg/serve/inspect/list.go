@@ -20,13 +20,13 @@ import (
 
 // listPage makes outlooks of the entries that the options select, up to the limit. No other outlook is made.
 func listPage(
-	entries []*snapshot.ForecastState, options *internalversion.ListOptions, now time.Time,
+	entries []*snapshot.ForecastSnapshot, options *internalversion.ListOptions, now time.Time,
 ) (*v1alpha1.OutlookList, error) {
 	after, err := readContinue(options.Continue)
 	if err != nil {
 		return nil, err
 	}
-	entries = slices.DeleteFunc(entries, func(e *snapshot.ForecastState) bool {
+	entries = slices.DeleteFunc(entries, func(e *snapshot.ForecastSnapshot) bool {
 		return !isAfter(after, e.Key) || !matchesSelectors(e, options, now)
 	})
 	list := &v1alpha1.OutlookList{
@@ -45,7 +45,7 @@ func listPage(
 	return list, nil
 }
 
-func matchesSelectors(e *snapshot.ForecastState, options *internalversion.ListOptions, now time.Time) bool {
+func matchesSelectors(e *snapshot.ForecastSnapshot, options *internalversion.ListOptions, now time.Time) bool {
 	if s := options.LabelSelector; s != nil && !s.Empty() && !s.Matches(labels.Set(objectMeta(e, now).Labels)) {
 		return false
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // objectiveStatus is the state of an entry's objective; nil if it has none that is calibrated.
-func objectiveStatus(e *snapshot.ForecastState, ready forecast.Series) *v1alpha1.Objective {
+func objectiveStatus(e *snapshot.ForecastSnapshot, ready forecast.Series) *v1alpha1.Objective {
 	r := e.Objective
 	if r == nil {
 		return nil
@@ -28,7 +28,7 @@ func objectiveStatus(e *snapshot.ForecastState, ready forecast.Series) *v1alpha1
 		Hindsight:   rival(r, r.Hindsight),
 		Headline:    r.Headline(e.Settings.Mode == decide.Shadow),
 		Comparison:  comparison(r, e.Settings.Mode == decide.Shadow),
-		Race:        race(r.Race, ready),
+		Race:        race(r.Replay, ready),
 		Autoscalers: convertEach(r.Autoscalers, autoscaler),
 		Candidates:  convertEach(r.Candidates, candidateCost),
 	}
@@ -126,8 +126,8 @@ func deferrable(d *objective.Deferrable) *v1alpha1.Deferrable {
 	if share := d.MissedShare(); d.Arrived > 0 {
 		out.Missed = &share
 	}
-	if d.Needed > 0 {
-		out.Needed = finite(&d.Needed)
+	if d.DeadlineFloor > 0 {
+		out.Needed = finite(&d.DeadlineFloor)
 	}
 	return out
 }
@@ -135,7 +135,7 @@ func deferrable(d *objective.Deferrable) *v1alpha1.Deferrable {
 func account(r *objective.Report, a objective.Account) v1alpha1.Account {
 	var out v1alpha1.Account
 	if r.Period > 0 {
-		out.ReplicaHours = finite(&a.Paid)
+		out.ReplicaHours = finite(&a.ReplicaHours)
 	}
 	if a.Arrived > 0 {
 		share, cost := a.LateShare(), a.RelativeCost()
@@ -148,8 +148,8 @@ func account(r *objective.Report, a objective.Account) v1alpha1.Account {
 	return out
 }
 
-func rival(r *objective.Report, of objective.Rival) v1alpha1.Rival {
-	out := v1alpha1.Rival{Account: account(r, of.Account)}
+func rival(r *objective.Report, of objective.Alternative) v1alpha1.Alternative {
+	out := v1alpha1.Alternative{Account: account(r, of.Account)}
 	if of.Target > 0 {
 		out.Target = finite(&of.Target)
 	}

@@ -20,7 +20,7 @@ import (
 )
 
 // withReport is a Forecast whose objective fares as the report says.
-func withReport(r *objective.Report) *snapshot.ForecastState {
+func withReport(r *objective.Report) *snapshot.ForecastSnapshot {
 	e := snapshottest.WithObjective(snapshottest.Key("llama"))
 	e.Objective = r
 	return e
@@ -188,7 +188,7 @@ func TestSummary(t *testing.T) {
 		},
 		{
 			"no demand", week(func(r *objective.Report) {
-				r.Served, r.Before.Account = objective.Account{Paid: 168}, objective.Account{}
+				r.Served, r.Before.Account = objective.Account{ReplicaHours: 168}, objective.Account{}
 			}),
 			decide.Floor, "There was no demand in the last 7 days.",
 		},
@@ -232,7 +232,7 @@ func TestSummaryComparesWithTheLastValue(t *testing.T) {
 func TestTheExampleHasRoom(t *testing.T) {
 	r := snapshottest.ObjectiveReport(objective.Met)
 	r.Autoscalers[0].Min, r.Autoscalers[0].Max = 1, 1_000_000
-	r.Race.Intervals[1].Forewarm.Ready = 17
+	r.Replay.Intervals[1].Forewarm.Ready = 17
 	page := browse(t, snapshottest.Store(withReport(r)), "llama", "page").Body.String()
 	says(t, page, "maxReplicas: 34  # the most so far: 17")
 }
@@ -327,8 +327,8 @@ func TestHostileReports(t *testing.T) {
 	for _, number := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1, 0, 1e300} {
 		r := snapshottest.ObjectiveReport(objective.AtMaxReplicas)
 		r.Verdict, r.Selection.Selected, r.Selection.Previous = attack, attack, attack
-		account := objective.Account{Arrived: number, Late: number, Paid: number}
-		r.Served, r.Observed = account, objective.Account{Arrived: 1, Late: number, Paid: number}
+		account := objective.Account{Arrived: number, Late: number, ReplicaHours: number}
+		r.Served, r.Observed = account, objective.Account{Arrived: 1, Late: number, ReplicaHours: number}
 		s := &r.Autoscalers[0]
 		s.Name, s.Target, s.Headroom, s.ExpectedLate = attack, number, number, number
 		s.Curve.Points = []objective.Point{

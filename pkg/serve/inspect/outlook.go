@@ -20,7 +20,7 @@ import (
 )
 
 // Outlook is the entry in the API at the time now, which decides whether its data is stale.
-func Outlook(e *snapshot.ForecastState, now time.Time) v1alpha1.Outlook {
+func Outlook(e *snapshot.ForecastSnapshot, now time.Time) v1alpha1.Outlook {
 	return v1alpha1.Outlook{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion().String(), Kind: v1alpha1.Kind},
 		ObjectMeta: objectMeta(e, now),
@@ -28,7 +28,7 @@ func Outlook(e *snapshot.ForecastState, now time.Time) v1alpha1.Outlook {
 	}
 }
 
-func objectMeta(e *snapshot.ForecastState, now time.Time) metav1.ObjectMeta {
+func objectMeta(e *snapshot.ForecastSnapshot, now time.Time) metav1.ObjectMeta {
 	labels := map[string]string{v1alpha1.LabelState: string(e.StateAt(now))}
 	further := map[string]string{v1alpha1.LabelModel: strings.ReplaceAll(e.Model, " ", "-")}
 	if e.Objective != nil {
@@ -45,8 +45,8 @@ func objectMeta(e *snapshot.ForecastState, now time.Time) metav1.ObjectMeta {
 	}
 }
 
-func outlookStatus(e *snapshot.ForecastState, now time.Time) v1alpha1.OutlookStatus {
-	lead, beside := metav1.Duration{Duration: e.Lead}, e.Beside.Look(now)
+func outlookStatus(e *snapshot.ForecastSnapshot, now time.Time) v1alpha1.OutlookStatus {
+	lead, beside := metav1.Duration{Duration: e.Lead}, e.Views.Look(now)
 	s := v1alpha1.OutlookStatus{
 		State:           string(e.StateAt(now)),
 		Conditions:      convertEach(e.Conditions, condition),
@@ -81,7 +81,7 @@ func outlookStatus(e *snapshot.ForecastState, now time.Time) v1alpha1.OutlookSta
 }
 
 // setServed sets the value that the metrics APIs serve now, or why they serve none.
-func setServed(s *v1alpha1.OutlookStatus, e *snapshot.ForecastState, now time.Time) {
+func setServed(s *v1alpha1.OutlookStatus, e *snapshot.ForecastSnapshot, now time.Time) {
 	answer, err := e.Answer(decide.Overrides{}, now)
 	if err != nil {
 		s.Reason = strings.TrimPrefix(err.Error(), snapshot.ErrNotServing.Error()+": ")
@@ -122,7 +122,7 @@ func condition(c *snapshot.Condition) v1alpha1.Condition {
 	return out
 }
 
-func candidates(e *snapshot.ForecastState) []v1alpha1.Candidate {
+func candidates(e *snapshot.ForecastSnapshot) []v1alpha1.Candidate {
 	levels := levelNames(windowpeak.QuantileLevels())
 	window := func(w *windowpeak.Window) v1alpha1.Window {
 		horizon := metav1.Duration{Duration: w.Horizon}
@@ -152,7 +152,7 @@ func pastForecast(p *snapshot.ScoredForecast) v1alpha1.PastForecast {
 	return v1alpha1.PastForecast{Time: at, Forecast: finite(&p.Forecast), Actual: finite(&p.Actual)}
 }
 
-func recentSamples(e *snapshot.ForecastState) []v1alpha1.Sample {
+func recentSamples(e *snapshot.ForecastSnapshot) []v1alpha1.Sample {
 	out := make([]v1alpha1.Sample, e.Recent.Len())
 	for i := range out {
 		out[i] = v1alpha1.Sample{Time: utc(e.Recent.TimeAt(i)), Observed: finite(&e.Recent.Values[i])}

@@ -19,15 +19,15 @@ import (
 )
 
 // race is the race of a report, with the replicas that were really ready; nil before its first interval.
-func race(r *objective.Race, ready forecast.Series) *v1alpha1.Race {
+func race(r *objective.Replay, ready forecast.Series) *v1alpha1.Replay {
 	if r == nil || len(r.Intervals) == 0 {
 		return nil
 	}
 	n := len(r.Intervals)
-	out := &v1alpha1.Race{
+	out := &v1alpha1.Replay{
 		Start: utc(r.Start), Step: metav1.Duration{Duration: r.Step}, Demand: make([]float64, n),
-		Before:   v1alpha1.Runner{Ready: make([]int32, n), Late: make([]float64, n)},
-		Forewarm: v1alpha1.Runner{Ready: make([]int32, n), Late: make([]float64, n)},
+		Before:   v1alpha1.ReplayTrack{Ready: make([]int32, n), Late: make([]float64, n)},
+		Forewarm: v1alpha1.ReplayTrack{Ready: make([]int32, n), Late: make([]float64, n)},
 	}
 	for i, at := range r.Intervals {
 		out.Demand[i] = -1
@@ -53,12 +53,12 @@ func race(r *objective.Race, ready forecast.Series) *v1alpha1.Race {
 }
 
 // brief is a copy of an entry whose outlook has no race and nothing that is made beside the steps, which nobody looks at in a list.
-func brief(e *snapshot.ForecastState) *snapshot.ForecastState {
+func brief(e *snapshot.ForecastSnapshot) *snapshot.ForecastSnapshot {
 	out := *e
-	out.Beside = nil
+	out.Views = nil
 	if e.Objective != nil {
 		report := *e.Objective
-		report.Race, out.Objective = nil, &report
+		report.Replay, out.Objective = nil, &report
 	}
 	return &out
 }
@@ -76,7 +76,7 @@ func Strips(s *v1alpha1.OutlookStatus, newest time.Duration) (before, forewarm c
 			demand[i] = math.NaN()
 		}
 	}
-	strip := func(by v1alpha1.Runner) chart.Strip {
+	strip := func(by v1alpha1.ReplayTrack) chart.Strip {
 		out := chart.Strip{
 			Start:  r.Start.Add(time.Duration(skipped) * r.Step.Duration),
 			Long:   time.Duration(len(demand)) * r.Step.Duration,
@@ -183,7 +183,7 @@ func raceRows(o *v1alpha1.Objective) []raceRow {
 		}
 		return out
 	}
-	target := func(name string, r *v1alpha1.Rival) string {
+	target := func(name string, r *v1alpha1.Alternative) string {
 		if r.Target == nil {
 			return name
 		}

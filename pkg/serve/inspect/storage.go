@@ -75,7 +75,7 @@ func (s *storage) List(ctx context.Context, options *internalversion.ListOptions
 	return listPage(newest.Entries(request.NamespaceValue(ctx)), options, s.now())
 }
 
-func (s *storage) entry(ctx context.Context, name string) (*snapshot.ForecastState, error) {
+func (s *storage) entry(ctx context.Context, name string) (*snapshot.ForecastSnapshot, error) {
 	newest := s.snapshots.Load()
 	if newest == nil {
 		return nil, noData()

@@ -83,7 +83,7 @@ func (s *Scaler) GetMetrics(_ context.Context, request *pb.GetMetricsRequest) (*
 }
 
 // findEntry returns the Forecast's entry.
-func findEntry(newest *snapshot.Snapshot, key snapshot.Key) (*snapshot.ForecastState, error) {
+func findEntry(newest *snapshot.Snapshot, key snapshot.Key) (*snapshot.ForecastSnapshot, error) {
 	if newest == nil {
 		return nil, status.Error(codes.Unavailable,
 			"forewarm has no data yet: the first refresh is in progress, try again")
@@ -106,7 +106,7 @@ func statusError(key snapshot.Key, err error) error {
 }
 
 // demand is the value of a selection: finite, not negative, and small enough for a metric.
-func (s *Scaler) demand(entry *snapshot.ForecastState, selection decide.Overrides) (float64, error) {
+func (s *Scaler) demand(entry *snapshot.ForecastSnapshot, selection decide.Overrides) (float64, error) {
 	answer, err := entry.Answer(selection, s.now())
 	if err != nil {
 		return 0, statusError(entry.Key, err)

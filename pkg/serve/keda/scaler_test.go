@@ -353,11 +353,11 @@ func TestAMissingForecastHasASpecIfTheTriggerHasATarget(t *testing.T) {
 	theirs.Settings.Target = 7
 	for _, state := range []struct {
 		name    string
-		entries []*snapshot.ForecastState
+		entries []*snapshot.ForecastSnapshot
 	}{
 		{"the Forecast was deleted, or is not created yet", snapshottest.EveryState()},
 		{"there is no Forecast at all", nil},
-		{"another namespace has a Forecast of this name", []*snapshot.ForecastState{theirs}},
+		{"another namespace has a Forecast of this name", []*snapshot.ForecastSnapshot{theirs}},
 	} {
 		client := dial(t, snapshottest.Store(state.entries...), snapshottest.Now)
 		for _, c := range []struct {

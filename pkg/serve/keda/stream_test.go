@@ -38,7 +38,7 @@ func (s *sink[Message]) Send(m *Message) error {
 }
 
 // awake is the Forecast "ready" with a demand of so much.
-func awake(demand float64) *snapshot.ForecastState {
+func awake(demand float64) *snapshot.ForecastSnapshot {
 	entry := snapshottest.Ready(snapshottest.Key("ready"))
 	entry.Observed, entry.Decision = demand, decide.Decision{Value: demand}
 	return entry
@@ -53,7 +53,7 @@ type watched struct {
 	ended     chan error
 }
 
-func watch(t *testing.T, r *pb.ScaledObjectRef, entries ...*snapshot.ForecastState) *watched {
+func watch(t *testing.T, r *pb.ScaledObjectRef, entries ...*snapshot.ForecastSnapshot) *watched {
 	t.Helper()
 	w := &watched{t: t, snapshots: &snapshot.Store{}, ended: make(chan error, 1)}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -67,7 +67,7 @@ func watch(t *testing.T, r *pb.ScaledObjectRef, entries ...*snapshot.ForecastSta
 }
 
 // publish hangs a new snapshot, and waits until the stream has seen it.
-func (w *watched) publish(entries ...*snapshot.ForecastState) {
+func (w *watched) publish(entries ...*snapshot.ForecastSnapshot) {
 	synctest.Wait()
 	w.snapshots.Publish(snapshottest.Snapshot(entries...))
 	synctest.Wait()
@@ -237,7 +237,7 @@ func TestTheSpecOfAMissingForecastIsPushed(t *testing.T) {
 		stream := &sink[pb.GetMetricSpecResponse]{ctx: ctx}
 		ended := make(chan error, 1)
 		go func() { ended <- scaler.StreamMetricSpec(ref("forecast", "ready", "target", "40"), stream) }()
-		for _, entries := range [][]*snapshot.ForecastState{{awake(5)}, nil} { // It is created, and deleted again.
+		for _, entries := range [][]*snapshot.ForecastSnapshot{{awake(5)}, nil} { // It is created, and deleted again.
 			synctest.Wait()
 			snapshots.Publish(snapshottest.Snapshot(entries...))
 		}

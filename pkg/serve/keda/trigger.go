@@ -183,7 +183,7 @@ func (t *trigger) replicaTarget(newest *snapshot.Snapshot) (float64, error) {
 }
 
 // capacityOf is what a replica sustains: of a variant or, for no name, of the Forecast.
-func capacityOf(entry *snapshot.ForecastState, variant string) float64 {
+func capacityOf(entry *snapshot.ForecastSnapshot, variant string) float64 {
 	for i := range entry.Parts {
 		if entry.Parts[i].Name == variant {
 			return entry.Parts[i].Capacity

@@ -179,10 +179,10 @@ func expectOwnReading(t *testing.T, c *apiservertest.Cluster, text string) {
 	}
 	keda[0].Autoscaler = ours[0].Autoscaler
 	// Only the ScaledObject says that the metric is no alias, and that KEDA scales to zero.
-	if !ours[0].Sleeps || ours[0].Alias != (snapshot.Key{}) {
+	if !ours[0].ScalesToZero || ours[0].Alias != (snapshot.Key{}) {
 		t.Errorf("of the ScaledObject: %+v", ours[0])
 	}
-	keda[0].Alias, keda[0].Sleeps = ours[0].Alias, ours[0].Sleeps
+	keda[0].Alias, keda[0].ScalesToZero = ours[0].Alias, ours[0].ScalesToZero
 	if diff := cmp.Diff(keda, ours); diff != "" {
 		t.Errorf("(-what KEDA made +what was read)\n%s", diff)
 	}

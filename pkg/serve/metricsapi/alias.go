@@ -41,7 +41,7 @@ func (p *Provider) lookUpExternal(key snapshot.Key, selector labels.Selector) (s
 }
 
 // answerExposed answers under an entry's alias. The item has its labels.
-func (p *Provider) answerExposed(entry *snapshot.ForecastState, view map[string]string) (servedMetric, error) {
+func (p *Provider) answerExposed(entry *snapshot.ForecastSnapshot, view map[string]string) (servedMetric, error) {
 	selection, err := decide.ParseSelector(view)
 	if err != nil {
 		return servedMetric{}, statusError(entry.Key, err)
@@ -56,7 +56,7 @@ func (p *Provider) answerExposed(entry *snapshot.ForecastState, view map[string]
 }
 
 // listAliases names the aliases of a metric, and what to do where none of them is asked for.
-func listAliases(exposing []*snapshot.ForecastState) string {
+func listAliases(exposing []*snapshot.ForecastSnapshot) string {
 	const most = 5
 	var names []string
 	for _, e := range exposing[:min(most, len(exposing))] {

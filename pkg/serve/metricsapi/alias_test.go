@@ -16,7 +16,7 @@ import (
 )
 
 // exposing is a Forecast in shadow mode whose query has a value, under an alias of queue_messages_ready.
-func exposing(namespace, name string, value float64, matched map[string]string) *snapshot.ForecastState {
+func exposing(namespace, name string, value float64, matched map[string]string) *snapshot.ForecastSnapshot {
 	e := snapshottest.Ready(snapshot.Key{Namespace: namespace, Name: name})
 	e.Alias = &snapshot.Alias{Metric: "Queue:messages_ready", Labels: matched}
 	e.Settings.Mode, e.Sampled = decide.Shadow, value

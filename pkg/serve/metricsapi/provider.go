@@ -62,14 +62,14 @@ func (p *Provider) lookUp(key snapshot.Key, selector labels.Selector) (servedMet
 	return p.answer(entry, selection)
 }
 
-func (p *Provider) answer(entry *snapshot.ForecastState, selection decide.Overrides) (servedMetric, error) {
+func (p *Provider) answer(entry *snapshot.ForecastSnapshot, selection decide.Overrides) (servedMetric, error) {
 	answer, err := entry.Answer(selection, p.now())
 	return served(entry, &answer, selection, err)
 }
 
 // served is an answer of an entry, or why there is none.
 func served(
-	entry *snapshot.ForecastState, answer *snapshot.Answer, selection decide.Overrides, err error,
+	entry *snapshot.ForecastSnapshot, answer *snapshot.Answer, selection decide.Overrides, err error,
 ) (servedMetric, error) {
 	if err != nil {
 		return servedMetric{}, statusError(entry.Key, err)

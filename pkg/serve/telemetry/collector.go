@@ -60,7 +60,7 @@ func (c *Collector) Collect(out chan<- prometheus.Metric) {
 		collectConditions(out, slices.Concat(e.Conditions, common), labels)
 		collectCandidates(out, e, labels)
 		collectObjective(out, e.Objective, labels)
-		collectSpending(out, e.Spent, labels)
+		collectSpending(out, e.Usage, labels)
 	}
 	for _, state := range allStates {
 		gauge(out, forecasts, float64(states[state]), string(state))
@@ -81,7 +81,7 @@ func collectLoop(out chan<- prometheus.Metric, s *snapshot.Snapshot, now time.Ti
 	}
 }
 
-func collectEntry(out chan<- prometheus.Metric, e *snapshot.ForecastState, now time.Time, labels []string) {
+func collectEntry(out chan<- prometheus.Metric, e *snapshot.ForecastSnapshot, now time.Time, labels []string) {
 	gauge(out, observedDemand, e.Observed, labels...)
 	gauge(out, skill, e.Skill, labels...)
 	gauge(out, coverage, e.Coverage, labels...)
@@ -116,7 +116,7 @@ func collectConditions(out chan<- prometheus.Metric, conditions []snapshot.Condi
 }
 
 // collectCandidates sends each candidate's loss, and the distribution of the selected one.
-func collectCandidates(out chan<- prometheus.Metric, e *snapshot.ForecastState, labels []string) {
+func collectCandidates(out chan<- prometheus.Metric, e *snapshot.ForecastSnapshot, labels []string) {
 	for i := range e.Candidates {
 		c := &e.Candidates[i]
 		if c.Name == e.Model {
@@ -218,7 +218,7 @@ func collectLateness(out chan<- prometheus.Metric, r *objective.Report, labels [
 }
 
 // collectSpending sends what the simulated autoscalers have taken, and its cost where there is a price.
-func collectSpending(out chan<- prometheus.Metric, all []snapshot.Spent, labels []string) {
+func collectSpending(out chan<- prometheus.Metric, all []snapshot.Usage, labels []string) {
 	for _, s := range all {
 		by := []string{labels[0], labels[1], s.Policy, s.Variant}
 		total(out, replicaSeconds, s.ReplicaHours*time.Hour.Seconds(), by...)
@@ -232,7 +232,7 @@ func collectSpending(out chan<- prometheus.Metric, all []snapshot.Spent, labels 
 }
 
 func collectSimulated(out chan<- prometheus.Metric, a objective.Account, labels ...string) {
-	gauge(out, simulatedReplicas, a.Paid*time.Hour.Seconds(), labels...)
+	gauge(out, simulatedReplicas, a.ReplicaHours*time.Hour.Seconds(), labels...)
 	gauge(out, simulatedCost, a.RelativeCost(), labels...)
 	if a.Arrived > 0 {
 		gauge(out, simulatedLate, a.LateShare(), labels...)

@@ -138,7 +138,7 @@ func BenchmarkCollectThousand(b *testing.B) {
 	for _, e := range objectives {
 		e.Objective = snapshottest.ObjectiveReport(objective.Met)
 	}
-	for name, entries := range map[string][]*snapshot.ForecastState{"quantile": quantiles, "objective": objectives} {
+	for name, entries := range map[string][]*snapshot.ForecastSnapshot{"quantile": quantiles, "objective": objectives} {
 		r := registry(b, snapshottest.Store(entries...), snapshottest.Now)
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

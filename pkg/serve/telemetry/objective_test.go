@@ -12,7 +12,7 @@ import (
 
 // objectivesBoard are Forecasts in each verdict, one whose report knows no number, and one without any.
 func objectivesBoard() *snapshot.Store {
-	out := []*snapshot.ForecastState{snapshottest.Ready(snapshottest.Key("quantile"))}
+	out := []*snapshot.ForecastSnapshot{snapshottest.Ready(snapshottest.Key("quantile"))}
 	for name, verdict := range map[string]objective.Verdict{
 		"met": objective.Met, "learning": objective.Learning, "max": objective.AtMaxReplicas, "lead": objective.FasterThanLead,
 	} {
@@ -22,7 +22,7 @@ func objectivesBoard() *snapshot.Store {
 		if verdict == objective.Met {
 			e.Objective.Deferrable = &objective.Deferrable{Arrived: 20, Missed: 1, Waiting: 0.5}
 		}
-		e.Spent = []snapshot.Spent{
+		e.Usage = []snapshot.Usage{
 			{
 				Policy:       snapshot.PolicyServed,
 				Variant:      "spot",
@@ -38,7 +38,7 @@ func objectivesBoard() *snapshot.Store {
 	nothing.Objective = &objective.Report{
 		Late: 0.02, Verdict: objective.Learning, Period: time.Minute,
 		Autoscalers: []objective.AutoscalerReport{{Headroom: nan, ExpectedLate: math.Inf(1)}},
-		Served:      objective.Account{Arrived: nan, Late: nan, Paid: nan},
+		Served:      objective.Account{Arrived: nan, Late: nan, ReplicaHours: nan},
 		Measured:    &objective.Measured{Late: nan},
 		Budget:      objective.Budget{Allowed: nan, Spent: nan, BurnHour: nan, BurnSixHours: nan},
 	}

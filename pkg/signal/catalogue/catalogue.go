@@ -72,10 +72,10 @@ func (c Signals) Render(
 	if err != nil {
 		return manifest.Rendered{}, err
 	}
-	ask := refresh.SideQueries{refresh.Clusters: trust.Clusters(namespace), refresh.Unowned: signal.Unowned(expr)}
+	ask := refresh.SideQueries{refresh.Clusters: trust.Clusters(namespace), refresh.UnknownOwner: signal.UnknownOwner(expr)}
 	silent := ""
 	if !p.Rate { // Some servers have no counter before the first request.
-		silent = signal.Silent(expr, namespace, workload, trust)
+		silent = signal.NotReporting(expr, namespace, workload, trust)
 	}
 	if deleted := signal.Deleted(expr, namespace, trust); deleted != "" && strings.HasPrefix(preset, "dcgm/") {
 		ask[refresh.DeletedPods] = deleted
@@ -85,7 +85,7 @@ func (c Signals) Render(
 			refresh.DoubtProfiling: p.IdleProfiling(namespace, workload, trust),
 		})
 	} else {
-		ask[refresh.Silent] = silent
+		ask[refresh.NotReporting] = silent
 		ask[refresh.Doubts] = promexpr.Labeled(refresh.DoubtLabel,
 			map[string]string{refresh.DoubtSamples: promexpr.SamplesInWindow(expr)})
 	}

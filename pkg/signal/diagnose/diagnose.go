@@ -109,7 +109,7 @@ func (f finder) number(expr string) (float64, error) {
 
 // claimed is the cause if only pods of other namespaces report this one's, and do not count.
 func (f finder) claimed() (Cause, error) {
-	claims := signal.Claims(f.Expr)
+	claims := signal.UntrustedExporters(f.Expr)
 	if claims == "" {
 		return Cause{}, nil
 	}
@@ -365,7 +365,7 @@ func (f finder) ownReport(found reporting) (Cause, error) {
 			"check that the server's version reports it, and that the scrape does not drop it",
 		}, nil
 	}
-	if unknown := signal.Unowned(f.Expr); unknown != "" {
+	if unknown := signal.UnknownOwner(f.Expr); unknown != "" {
 		n, err := f.number(unknown)
 		if err != nil {
 			return Cause{}, err

@@ -75,7 +75,7 @@ func TestAttackOfOneNamespace(t *testing.T) {
 
 type changingTargets struct{ targets []refresh.Job }
 
-func (c *changingTargets) Targets(time.Time) []refresh.Job { return c.targets }
+func (c *changingTargets) List(time.Time) []refresh.Job { return c.targets }
 
 // noClock stands at one time, and ends a loop that would wait for another.
 type noClock struct{}

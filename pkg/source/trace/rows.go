@@ -66,7 +66,7 @@ func (o *Options) open(r io.Reader) (*table, error) {
 	if mark := []byte("\ufeff"); bytes.HasPrefix(begins, mark) { // Spreadsheets begin UTF-8 with a byte order mark.
 		begins = discard(buffered, begins, len(mark))
 	}
-	if err = foreign(begins); err != nil {
+	if err = refuseUnreadableText(begins); err != nil {
 		return nil, err
 	}
 	t, err := o.openForm(buffered, begins, from)

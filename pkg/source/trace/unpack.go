@@ -26,11 +26,11 @@ type unpacked struct {
 	lines, line int
 }
 
-// foreignPacking is a compression that is not read: how it begins, and the command that unpacks it.
-type foreignPacking struct{ magic, name, unpack string }
+// unreadablePacking is a compression that is not read: how it begins, and the command that unpacks it.
+type unreadablePacking struct{ magic, name, unpack string }
 
-func foreignPackings() []foreignPacking {
-	return []foreignPacking{
+func unreadablePackings() []unreadablePacking {
+	return []unreadablePacking{
 		{"\xfd7zXZ\x00", "compressed with xz", "xz -dc"},
 		{"BZh", "compressed with bzip2", "bzip2 -dc"},
 		{"PK\x03\x04", "a zip archive, as a spreadsheet is (save that as CSV)", "unzip -p"},
@@ -44,7 +44,7 @@ func newUnpacked(r io.Reader, limit int64) (*unpacked, error) {
 	buffered := bufio.NewReader(r)
 	out := &unpacked{from: buffered, limit: limit, left: limit}
 	magic, _ := buffered.Peek(6) //nolint:errcheck // Of a short file it is what there is.
-	for _, f := range foreignPackings() {
+	for _, f := range unreadablePackings() {
 		if bytes.HasPrefix(magic, []byte(f.magic)) {
 			return nil, fmt.Errorf("trace: the file is %s, want plain text, gzip or zstd: unpack it with %s %s > "+
 				"load.csv", f.name, f.unpack, FileName)
@@ -163,8 +163,8 @@ func (c *unpacked) expectLines(limit int64) {
 	c.limit = limit
 }
 
-// foreign refuses text in a form that is not read, by its name.
-func foreign(begins []byte) error {
+// refuseUnreadableText refuses text in a form that is not read, by its name.
+func refuseUnreadableText(begins []byte) error {
 	line, _, _ := bytes.Cut(begins, []byte{'\n'})
 	line = bytes.TrimSpace(line)
 	const dump = `awk 'BEGIN {print "t,value"} !/^#/ {print $NF "," $(NF-1)}' ` + FileName + ` > load.csv`

@@ -219,7 +219,7 @@ func fleetAnswer(query string) func(at time.Time) float64 {
 }
 
 // serveOutlooks answers as forewarm's inspection API does, at the moment of the test's snapshot.
-func serveOutlooks(entries ...*snapshot.ForecastState) http.Handler {
+func serveOutlooks(entries ...*snapshot.ForecastSnapshot) http.Handler {
 	root := "/apis/" + api.GroupVersion().String()
 	board := snapshottest.Snapshot(entries...)
 	mux := http.NewServeMux()
@@ -230,7 +230,7 @@ func serveOutlooks(entries ...*snapshot.ForecastState) http.Handler {
 			if err != nil {
 				panic(err)
 			}
-			entries = slices.DeleteFunc(entries, func(e *snapshot.ForecastState) bool {
+			entries = slices.DeleteFunc(entries, func(e *snapshot.ForecastSnapshot) bool {
 				return !selector.Matches(labels.Set(inspect.Outlook(e, snapshottest.Now()).Labels))
 			})
 		}
@@ -255,7 +255,7 @@ func serveOutlooks(entries ...*snapshot.ForecastState) http.Handler {
 }
 
 // page is a part of a list, and where the next one begins.
-func page(entries []*snapshot.ForecastState, r *http.Request) api.OutlookList {
+func page(entries []*snapshot.ForecastSnapshot, r *http.Request) api.OutlookList {
 	from, limit := count(r, "continue"), count(r, "limit")
 	to := min(len(entries), from+limit)
 	list := api.OutlookList{TypeMeta: metav1.TypeMeta{APIVersion: api.GroupVersion().String(), Kind: "OutlookList"}}
@@ -278,14 +278,14 @@ func count(r *http.Request, name string) int {
 }
 
 // hostile is a Forecast whose texts would drive the terminal that shows them.
-func hostile() *snapshot.ForecastState {
+func hostile() *snapshot.ForecastSnapshot {
 	e := snapshottest.Invalid(snapshottest.Key("hostile"))
 	e.Conditions[0].Message = "query \x1b]0;owned\a\x1b[2J and \u009b31m"
 	return e
 }
 
 // uncalibrated is a Forecast whose objective no outcome calibrates.
-func uncalibrated() *snapshot.ForecastState {
+func uncalibrated() *snapshot.ForecastSnapshot {
 	e := snapshottest.WithObjective(snapshottest.Key("llama"))
 	e.Objective = nil
 	e.Conditions = append(e.Conditions, snapshot.Condition{

@@ -20,7 +20,7 @@ import (
 //
 //nolint:dupword // Columns, and names again.
 func TestInspectWatches(t *testing.T) {
-	step := func(entry func(snapshot.Key) *snapshot.ForecastState, name string) *snapshot.ForecastState {
+	step := func(entry func(snapshot.Key) *snapshot.ForecastSnapshot, name string) *snapshot.ForecastSnapshot {
 		e := entry(snapshottest.Key(name))
 		e.Step = time.Millisecond // It reads each second.
 		return e

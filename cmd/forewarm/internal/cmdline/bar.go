@@ -24,7 +24,7 @@ const (
 	// page is the width of a terminal that does not tell its own.
 	page = 80
 	// The time left is told once so much time has gone and so much is done: earlier it is a guess.
-	leastElapsed, leastShare = 2 * time.Second, 0.02
+	minElapsed, minShare = 2 * time.Second, 0.02
 	// erase leads back to the first column and clears the line.
 	erase = "\r\x1b[K"
 )
@@ -147,7 +147,7 @@ func (b *ProgressBar) status() string {
 	share := float64(b.done) / float64(b.total)
 	text := fmt.Sprintf("%2.0f %%", math.Floor(100*share))
 	elapsed := b.now().Sub(b.begun)
-	if elapsed < leastElapsed || share < leastShare || b.done == b.total {
+	if elapsed < minElapsed || share < minShare || b.done == b.total {
 		return text
 	}
 	return text + ", about " + formatRough(time.Duration(float64(elapsed)*(1-share)/share)) + " left"

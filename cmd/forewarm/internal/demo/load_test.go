@@ -99,7 +99,7 @@ func resolve(t *testing.T, text string) refresh.Job {
 	if err != nil {
 		t.Fatal(err)
 	}
-	targets := read.Targets(time.Now())
+	targets := read.List(time.Now())
 	if len(targets) != 1 {
 		t.Fatalf("%d Forecasts, want 1; problems: %v", len(targets), read.Problems())
 	}

@@ -129,10 +129,10 @@ func (o *Options) validateQuery() error {
 }
 
 // RefuseFlags refuses flags that were set and say nothing of the history that is read: they were meant to.
-func (o *Options) RefuseFlags(source string, foreign func(name string) bool) error {
+func (o *Options) RefuseFlags(source string, unrelated func(name string) bool) error {
 	var problems []error
 	o.flags.VisitAll(func(flag *pflag.Flag) { // Visit knows nothing of a set that these were added to.
-		if flag.Changed && foreign(flag.Name) {
+		if flag.Changed && unrelated(flag.Name) {
 			problems = append(problems, fmt.Errorf("--%s does not apply to %s, leave it out", flag.Name, source))
 		}
 	})

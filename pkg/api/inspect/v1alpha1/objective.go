@@ -67,10 +67,10 @@ type Objective struct {
 	// Observed is the result of an HPA with the same target on the observed demand.
 	Observed Account `json:"observed"`
 	// Before is the result of an HPA on the observed demand as the workload had it before (spec.scaling.before).
-	Before Rival `json:"before"`
+	Before Alternative `json:"before"`
 	// Hindsight is the result of the same HPA with the target that was the cheapest of that time while no more was late than the
 	// objective allows, or than with Served.
-	Hindsight Rival `json:"hindsight"`
+	Hindsight Alternative `json:"hindsight"`
 	// Saved is Before less Served; negative where Served takes more.
 	Saved Saving `json:"saved"`
 	// Headline says in a sentence what Forewarm gains or loses compared with the HPA before, at equal reliability. Empty without demand.
@@ -78,9 +78,9 @@ type Objective struct {
 	// Comparison has the figures of the headline. Absent without demand.
 	// +optional
 	Comparison *Comparison `json:"comparison,omitempty"`
-	// Race is that comparison in its course. Absent in lists, and until known.
+	// Replay is that comparison in its course. Absent in lists, and until known.
 	// +optional
-	Race *Race `json:"race,omitempty"`
+	Race *Replay `json:"race,omitempty"`
 
 	// Autoscalers are those that read the value, each with the headroom that it needs. The largest is served.
 	// +optional
@@ -198,8 +198,8 @@ type Measured struct {
 	Known metav1.Duration `json:"known"`
 }
 
-// Rival is an HPA on the observed demand, and what it came to.
-type Rival struct {
+// Alternative is an HPA on the observed demand, and what it came to.
+type Alternative struct {
 	Account `json:",inline"`
 	// Target is the demand for each replica, in the demand's unit.
 	// +optional
@@ -209,8 +209,8 @@ type Rival struct {
 	Assumed bool `json:"assumed,omitempty"`
 }
 
-// Race is the course of the budget's period in intervals of equal length, the oldest first.
-type Race struct {
+// Replay is the course of the budget's period in intervals of equal length, the oldest first.
+type Replay struct {
 	// Start of the first interval.
 	Start metav1.Time `json:"start"`
 	// Step is the length of an interval.
@@ -219,9 +219,9 @@ type Race struct {
 	// +listType=atomic
 	Demand []float64 `json:"demand"`
 	// Before is the HPA as it was before.
-	Before Runner `json:"before"`
+	Before ReplayTrack `json:"before"`
 	// Forewarm is the autoscaler with the value that forewarm serves, or would serve in shadow mode.
-	Forewarm Runner `json:"forewarm"`
+	Forewarm ReplayTrack `json:"forewarm"`
 	// Actual are the replicas that were ready in the cluster at the beginning of each interval; -1 where that is unknown. Absent where
 	// the source has no kube-state-metrics, or they cannot be counted.
 	// +optional
@@ -229,8 +229,8 @@ type Race struct {
 	Actual []int32 `json:"actual,omitempty"`
 }
 
-// Runner is an autoscaler in a race.
-type Runner struct {
+// ReplayTrack is an autoscaler in a race.
+type ReplayTrack struct {
 	// Ready replicas when the demand of each interval was highest.
 	// +listType=atomic
 	Ready []int32 `json:"ready"`

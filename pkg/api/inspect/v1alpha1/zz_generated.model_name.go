@@ -11,6 +11,11 @@ func (in Account) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in Alternative) OpenAPIModelName() string {
+	return "dev.forewarm.inspect.v1alpha1.Alternative"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in Autoscaler) OpenAPIModelName() string {
 	return "dev.forewarm.inspect.v1alpha1.Autoscaler"
 }
@@ -116,18 +121,13 @@ func (in PathStep) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
-func (in Race) OpenAPIModelName() string {
-	return "dev.forewarm.inspect.v1alpha1.Race"
+func (in Replay) OpenAPIModelName() string {
+	return "dev.forewarm.inspect.v1alpha1.Replay"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
-func (in Rival) OpenAPIModelName() string {
-	return "dev.forewarm.inspect.v1alpha1.Rival"
-}
-
-// OpenAPIModelName returns the OpenAPI model name for this type.
-func (in Runner) OpenAPIModelName() string {
-	return "dev.forewarm.inspect.v1alpha1.Runner"
+func (in ReplayTrack) OpenAPIModelName() string {
+	return "dev.forewarm.inspect.v1alpha1.ReplayTrack"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

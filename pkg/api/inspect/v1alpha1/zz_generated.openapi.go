@@ -13,6 +13,7 @@ import (
 func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenAPIDefinition {
 	return map[string]common.OpenAPIDefinition{
 		Account{}.OpenAPIModelName():        schema_pkg_api_inspect_v1alpha1_Account(ref),
+		Alternative{}.OpenAPIModelName():    schema_pkg_api_inspect_v1alpha1_Alternative(ref),
 		Autoscaler{}.OpenAPIModelName():     schema_pkg_api_inspect_v1alpha1_Autoscaler(ref),
 		BadHour{}.OpenAPIModelName():        schema_pkg_api_inspect_v1alpha1_BadHour(ref),
 		Budget{}.OpenAPIModelName():         schema_pkg_api_inspect_v1alpha1_Budget(ref),
@@ -34,9 +35,8 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		OutlookStatus{}.OpenAPIModelName():  schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref),
 		PastForecast{}.OpenAPIModelName():   schema_pkg_api_inspect_v1alpha1_PastForecast(ref),
 		PathStep{}.OpenAPIModelName():       schema_pkg_api_inspect_v1alpha1_PathStep(ref),
-		Race{}.OpenAPIModelName():           schema_pkg_api_inspect_v1alpha1_Race(ref),
-		Rival{}.OpenAPIModelName():          schema_pkg_api_inspect_v1alpha1_Rival(ref),
-		Runner{}.OpenAPIModelName():         schema_pkg_api_inspect_v1alpha1_Runner(ref),
+		Replay{}.OpenAPIModelName():         schema_pkg_api_inspect_v1alpha1_Replay(ref),
+		ReplayTrack{}.OpenAPIModelName():    schema_pkg_api_inspect_v1alpha1_ReplayTrack(ref),
 		Sample{}.OpenAPIModelName():         schema_pkg_api_inspect_v1alpha1_Sample(ref),
 		Saving{}.OpenAPIModelName():         schema_pkg_api_inspect_v1alpha1_Saving(ref),
 		Variant{}.OpenAPIModelName():        schema_pkg_api_inspect_v1alpha1_Variant(ref),
@@ -83,6 +83,67 @@ func schema_pkg_api_inspect_v1alpha1_Account(ref common.ReferenceCallback) commo
 							Description: "RelativeCost is the replica-hours over those of the demand at full capacity: 1 is the least possible, 2 is half idle. Absent without demand.",
 							Type:        []string{"number"},
 							Format:      "double",
+						},
+					},
+				},
+			},
+		},
+	}
+}
+
+func schema_pkg_api_inspect_v1alpha1_Alternative(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "Alternative is an HPA on the observed demand, and what it came to.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"late": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Late is the share of the demand that waited longer than the objective's wait. Absent without demand.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"badHours": {
+						SchemaProps: spec.SchemaProps{
+							Description: "BadHours is how many hours were bad, and BadDemand the share of the demand that arrived in them. Absent before an hour is known.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"badDemand": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"number"},
+							Format: "double",
+						},
+					},
+					"replicaHours": {
+						SchemaProps: spec.SchemaProps{
+							Description: "ReplicaHours that were paid for. Absent until known.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"relativeCost": {
+						SchemaProps: spec.SchemaProps{
+							Description: "RelativeCost is the replica-hours over those of the demand at full capacity: 1 is the least possible, 2 is half idle. Absent without demand.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"target": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Target is the demand for each replica, in the demand's unit.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"assumed": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Assumed is true where the target is 70% of what a replica sustains, because spec.scaling.before does not name it.",
+							Type:        []string{"boolean"},
+							Format:      "",
 						},
 					},
 				},
@@ -1051,14 +1112,14 @@ func schema_pkg_api_inspect_v1alpha1_Objective(ref common.ReferenceCallback) com
 						SchemaProps: spec.SchemaProps{
 							Description: "Before is the result of an HPA on the observed demand as the workload had it before (spec.scaling.before).",
 							Default:     map[string]interface{}{},
-							Ref:         ref(Rival{}.OpenAPIModelName()),
+							Ref:         ref(Alternative{}.OpenAPIModelName()),
 						},
 					},
 					"hindsight": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Hindsight is the result of the same HPA with the target that was the cheapest of that time while no more was late than the objective allows, or than with Served.",
 							Default:     map[string]interface{}{},
-							Ref:         ref(Rival{}.OpenAPIModelName()),
+							Ref:         ref(Alternative{}.OpenAPIModelName()),
 						},
 					},
 					"saved": {
@@ -1084,8 +1145,8 @@ func schema_pkg_api_inspect_v1alpha1_Objective(ref common.ReferenceCallback) com
 					},
 					"race": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Race is that comparison in its course. Absent in lists, and until known.",
-							Ref:         ref(Race{}.OpenAPIModelName()),
+							Description: "Replay is that comparison in its course. Absent in lists, and until known.",
+							Ref:         ref(Replay{}.OpenAPIModelName()),
 						},
 					},
 					"autoscalers": {
@@ -1129,7 +1190,7 @@ func schema_pkg_api_inspect_v1alpha1_Objective(ref common.ReferenceCallback) com
 			},
 		},
 		Dependencies: []string{
-			Account{}.OpenAPIModelName(), Autoscaler{}.OpenAPIModelName(), Budget{}.OpenAPIModelName(), CandidateCost{}.OpenAPIModelName(), Comparison{}.OpenAPIModelName(), Deferrable{}.OpenAPIModelName(), Hours{}.OpenAPIModelName(), Measured{}.OpenAPIModelName(), Race{}.OpenAPIModelName(), Rival{}.OpenAPIModelName(), Saving{}.OpenAPIModelName(), "io.k8s.apimachinery.pkg.apis.meta.v1.Duration"},
+			Account{}.OpenAPIModelName(), Alternative{}.OpenAPIModelName(), Autoscaler{}.OpenAPIModelName(), Budget{}.OpenAPIModelName(), CandidateCost{}.OpenAPIModelName(), Comparison{}.OpenAPIModelName(), Deferrable{}.OpenAPIModelName(), Hours{}.OpenAPIModelName(), Measured{}.OpenAPIModelName(), Replay{}.OpenAPIModelName(), Saving{}.OpenAPIModelName(), "io.k8s.apimachinery.pkg.apis.meta.v1.Duration"},
 	}
 }
 
@@ -1647,11 +1708,11 @@ func schema_pkg_api_inspect_v1alpha1_PathStep(ref common.ReferenceCallback) comm
 	}
 }
 
-func schema_pkg_api_inspect_v1alpha1_Race(ref common.ReferenceCallback) common.OpenAPIDefinition {
+func schema_pkg_api_inspect_v1alpha1_Replay(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Race is the course of the budget's period in intervals of equal length, the oldest first.",
+				Description: "Replay is the course of the budget's period in intervals of equal length, the oldest first.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"start": {
@@ -1689,14 +1750,14 @@ func schema_pkg_api_inspect_v1alpha1_Race(ref common.ReferenceCallback) common.O
 						SchemaProps: spec.SchemaProps{
 							Description: "Before is the HPA as it was before.",
 							Default:     map[string]interface{}{},
-							Ref:         ref(Runner{}.OpenAPIModelName()),
+							Ref:         ref(ReplayTrack{}.OpenAPIModelName()),
 						},
 					},
 					"forewarm": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Forewarm is the autoscaler with the value that forewarm serves, or would serve in shadow mode.",
 							Default:     map[string]interface{}{},
-							Ref:         ref(Runner{}.OpenAPIModelName()),
+							Ref:         ref(ReplayTrack{}.OpenAPIModelName()),
 						},
 					},
 					"actual": {
@@ -1723,76 +1784,15 @@ func schema_pkg_api_inspect_v1alpha1_Race(ref common.ReferenceCallback) common.O
 			},
 		},
 		Dependencies: []string{
-			Runner{}.OpenAPIModelName(), "io.k8s.apimachinery.pkg.apis.meta.v1.Duration", "io.k8s.apimachinery.pkg.apis.meta.v1.Time"},
+			ReplayTrack{}.OpenAPIModelName(), "io.k8s.apimachinery.pkg.apis.meta.v1.Duration", "io.k8s.apimachinery.pkg.apis.meta.v1.Time"},
 	}
 }
 
-func schema_pkg_api_inspect_v1alpha1_Rival(ref common.ReferenceCallback) common.OpenAPIDefinition {
+func schema_pkg_api_inspect_v1alpha1_ReplayTrack(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Rival is an HPA on the observed demand, and what it came to.",
-				Type:        []string{"object"},
-				Properties: map[string]spec.Schema{
-					"late": {
-						SchemaProps: spec.SchemaProps{
-							Description: "Late is the share of the demand that waited longer than the objective's wait. Absent without demand.",
-							Type:        []string{"number"},
-							Format:      "double",
-						},
-					},
-					"badHours": {
-						SchemaProps: spec.SchemaProps{
-							Description: "BadHours is how many hours were bad, and BadDemand the share of the demand that arrived in them. Absent before an hour is known.",
-							Type:        []string{"integer"},
-							Format:      "int32",
-						},
-					},
-					"badDemand": {
-						SchemaProps: spec.SchemaProps{
-							Type:   []string{"number"},
-							Format: "double",
-						},
-					},
-					"replicaHours": {
-						SchemaProps: spec.SchemaProps{
-							Description: "ReplicaHours that were paid for. Absent until known.",
-							Type:        []string{"number"},
-							Format:      "double",
-						},
-					},
-					"relativeCost": {
-						SchemaProps: spec.SchemaProps{
-							Description: "RelativeCost is the replica-hours over those of the demand at full capacity: 1 is the least possible, 2 is half idle. Absent without demand.",
-							Type:        []string{"number"},
-							Format:      "double",
-						},
-					},
-					"target": {
-						SchemaProps: spec.SchemaProps{
-							Description: "Target is the demand for each replica, in the demand's unit.",
-							Type:        []string{"number"},
-							Format:      "double",
-						},
-					},
-					"assumed": {
-						SchemaProps: spec.SchemaProps{
-							Description: "Assumed is true where the target is 70% of what a replica sustains, because spec.scaling.before does not name it.",
-							Type:        []string{"boolean"},
-							Format:      "",
-						},
-					},
-				},
-			},
-		},
-	}
-}
-
-func schema_pkg_api_inspect_v1alpha1_Runner(ref common.ReferenceCallback) common.OpenAPIDefinition {
-	return common.OpenAPIDefinition{
-		Schema: spec.Schema{
-			SchemaProps: spec.SchemaProps{
-				Description: "Runner is an autoscaler in a race.",
+				Description: "ReplayTrack is an autoscaler in a race.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"ready": {

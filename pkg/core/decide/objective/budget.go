@@ -119,7 +119,7 @@ func (o *Calibrator) SpentSince(at time.Time) Spending {
 	if out.Hours <= 0 {
 		return Spending{}
 	}
-	_, best := o.rivalsBeside(l.sum(o.compared()))
+	_, best := o.alternatives(l.sum(o.compared()))
 	for i := range out.Hours {
 		paid := &o.rivals.hours.Ref(i).paid
 		out.Served += l.ring.Ref(i).paid

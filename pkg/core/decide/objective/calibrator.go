@@ -131,7 +131,7 @@ func (o *Calibrator) Step(s Step) {
 	}
 	for i, a := range o.goals {
 		value := decide.HeadroomValue(o.Headroom(i), o.Inputs(i))
-		a.needed = o.neededBeside(a, s.Peaks[o.Selected(i)].Median, value)
+		a.needed = o.deadlineFloor(a, s.Peaks[o.Selected(i)].Median, value)
 		a.accounts.serve(math.Max(value, a.needed))
 	}
 	o.rivals.observe(s.Observed)
@@ -206,16 +206,16 @@ func (o *Calibrator) Headroom(i int) float64 { return o.goals[i].headroom }
 // DeadBand is the one that a value for the i-th goal must get past: that of the first autoscaler as it stands with what was served.
 func (o *Calibrator) DeadBand(i int) hpa.DeadBand { return o.goals[i].accounts.simulated.DeadBand(0) }
 
-// Needed is the value that deferrable work asks for beside the demand, with what was served for the i-th goal: 0 where what the demand's
+// DeadlineFloor is the value that deferrable work asks for beside the demand, with what was served for the i-th goal: 0 where what the demand's
 // headroom leaves will do.
-func (o *Calibrator) Needed(i int) float64 { return o.goals[i].needed }
+func (o *Calibrator) DeadlineFloor(i int) float64 { return o.goals[i].needed }
 
-// neededBeside is what work asks for beside an expected demand and the value for it.
-func (o *Calibrator) neededBeside(a *goalState, expected, value float64) float64 {
+// deadlineFloor is what work with a deadline asks for, in addition to an expected demand and the value for it.
+func (o *Calibrator) deadlineFloor(a *goalState, expected, value float64) float64 {
 	if o.config.Deadline == 0 {
 		return 0
 	}
-	return a.accounts.simulated.Needed(expected, value, time.Duration(o.config.Window)*o.config.Step)
+	return a.accounts.simulated.DeadlineFloor(expected, value, time.Duration(o.config.Window)*o.config.Step)
 }
 
 // Shares are what happened to all demand under each multiplier with the first autoscaler. Priors are made of it.

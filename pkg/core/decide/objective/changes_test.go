@@ -74,12 +74,12 @@ func TestTheWidestMarginIsServed(t *testing.T) {
 }
 
 func TestAccountsWithoutDemand(t *testing.T) {
-	for _, a := range []objective.Account{{}, {Paid: 12}, {Arrived: math.NaN(), Late: math.NaN(), Paid: 1}} {
+	for _, a := range []objective.Account{{}, {ReplicaHours: 12}, {Arrived: math.NaN(), Late: math.NaN(), ReplicaHours: 1}} {
 		if a.LateShare() != 0 || !math.IsNaN(a.RelativeCost()) {
 			t.Errorf("%+v: %v late at %v, want 0 at NaN", a, a.LateShare(), a.RelativeCost())
 		}
 	}
-	a := objective.Account{Arrived: 100, Late: 2, Paid: 170}
+	a := objective.Account{Arrived: 100, Late: 2, ReplicaHours: 170}
 	if a.LateShare() != 0.02 || a.RelativeCost() != 1.7 {
 		t.Errorf("%v late at %v, want 0.02 at 1.7", a.LateShare(), a.RelativeCost())
 	}

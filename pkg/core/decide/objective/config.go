@@ -33,8 +33,8 @@ type Config struct {
 	Priors Priors
 	// Autoscalers that read the served value: at least one.
 	Autoscalers []Autoscaler
-	// Before is how the workload was scaled before.
-	Before decide.Before
+	// Baseline is how the workload was scaled before.
+	Baseline decide.Baseline
 	// Named are the candidates that autoscalers request by name. They take no part in the selection.
 	Named []NamedCandidate
 }

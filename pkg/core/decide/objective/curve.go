@@ -69,8 +69,8 @@ func (c Curve) meeting(objective float64) (k float64, met bool) {
 		return c.Points[i-1].Multiplier, false
 	}
 	low, high := c.Points[i-1], c.Points[i]
-	above, below := math.Log(low.Late+leastLate), math.Log(high.Late+leastLate)
-	part := (above - math.Log(objective+leastLate)) / (above - below)
+	above, below := math.Log(low.Late+minLate), math.Log(high.Late+minLate)
+	part := (above - math.Log(objective+minLate)) / (above - below)
 	return low.Multiplier + min(max(part, 0), 1)*(high.Multiplier-low.Multiplier), true
 }
 
@@ -86,10 +86,10 @@ func (c Curve) At(k float64) Point {
 	}
 	low, high := c.Points[i-1], c.Points[i]
 	part := (k - low.Multiplier) / (high.Multiplier - low.Multiplier)
-	late := math.Log(low.Late+leastLate) + part*(math.Log(high.Late+leastLate)-math.Log(low.Late+leastLate))
+	late := math.Log(low.Late+minLate) + part*(math.Log(high.Late+minLate)-math.Log(low.Late+minLate))
 	return Point{
 		Multiplier:   k,
-		Late:         max(math.Exp(late)-leastLate, 0),
+		Late:         max(math.Exp(late)-minLate, 0),
 		RelativeCost: low.RelativeCost + part*(high.RelativeCost-low.RelativeCost),
 	}
 }

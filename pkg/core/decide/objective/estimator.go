@@ -28,8 +28,8 @@ const (
 	priorBadHours, optimismBadHours = 0.25, 2.2
 	// unpricedMultiplier is served at a price before any cost is known.
 	unpricedMultiplier = 2.0
-	// leastLate keeps logarithms finite.
-	leastLate = 1e-6
+	// minLate keeps logarithms finite.
+	minLate = 1e-6
 	// negligibleLate is the lateness below which differences do not count.
 	negligibleLate = 1e-4
 	// maxCorrection is what a target that is stricter than the objective may cost, as a multiple of what the objective costs.

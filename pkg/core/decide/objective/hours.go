@@ -164,7 +164,7 @@ func (h *clockHour) isBad() bool { return h.judged && sim.IsBadHour(h.arrived, h
 func (p *past) add(h *clockHour) {
 	p.Arrived += h.arrived
 	p.Late += h.late
-	p.Paid += h.paid
+	p.ReplicaHours += h.paid
 	if h.judged {
 		p.judged++
 		p.Judged += h.arrived

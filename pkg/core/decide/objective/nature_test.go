@@ -30,10 +30,10 @@ func TestRightWithinTwoDays(t *testing.T) {
 		}
 	}
 	for _, tt := range []struct {
-		name         string
-		change       func(*objective.Config)
-		demand       []float64
-		most, dearer float64 // times what was asked, times the demand
+		name          string
+		change        func(*objective.Config)
+		demand        []float64
+		most, maxCost float64 // times what was asked, times the demand
 	}{
 		// Within its tolerance an HPA does nothing: a value a little above what its replicas sustain is ignored.
 		{"smooth, in the dead band", nil, calm(2+judged, 120), 1.3, 1.2},
@@ -62,9 +62,9 @@ func TestRightWithinTwoDays(t *testing.T) {
 			}
 			o := newPlayer(t, c)
 			play(o, tt.demand)
-			if got := o.Report().Served; got.LateShare() > tt.most*late || got.RelativeCost() > tt.dearer {
+			if got := o.Report().Served; got.LateShare() > tt.most*late || got.RelativeCost() > tt.maxCost {
 				t.Errorf("%.4f late at %.2f times the demand, want at most %v at %v",
-					got.LateShare(), got.RelativeCost(), tt.most*late, tt.dearer)
+					got.LateShare(), got.RelativeCost(), tt.most*late, tt.maxCost)
 			}
 		})
 	}

@@ -88,13 +88,13 @@ func TestTheRecordMovesOn(t *testing.T) {
 		t.Errorf("restored: %+v, want %+v", got.Served, want.Served)
 	}
 	bad := 0
-	for _, i := range got.Race.Intervals {
+	for _, i := range got.Replay.Intervals {
 		if i.Forewarm.Late > .1 {
 			bad++
 		}
 	}
-	if bad < len(got.Race.Intervals)/2 {
-		t.Errorf("%d of %d intervals are late", bad, len(got.Race.Intervals))
+	if bad < len(got.Replay.Intervals)/2 {
+		t.Errorf("%d of %d intervals are late", bad, len(got.Replay.Intervals))
 	}
 }
 
@@ -150,8 +150,8 @@ func FuzzRecord(f *testing.F) {
 		before := o.Report().Served
 		o.Restore(&r)
 		got := o.Report()
-		if s := got.Served; !valid && s != before || math.IsNaN(s.Late+s.Paid+s.Arrived) ||
-			math.IsInf(s.Late+s.Paid+s.Arrived, 0) ||
+		if s := got.Served; !valid && s != before || math.IsNaN(s.Late+s.ReplicaHours+s.Arrived) ||
+			math.IsInf(s.Late+s.ReplicaHours+s.Arrived, 0) ||
 			s.Late > s.Arrived ||
 			s.Bad > s.Judged {
 			t.Errorf("valid: %v, %+v", valid, s)

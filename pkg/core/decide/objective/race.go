@@ -7,9 +7,9 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/series"
 )
 
-// Race is what the accounts look like over time: the demand, and the replicas of two simulated autoscalers. It covers the budget's
+// Replay is what the accounts look like over time: the demand, and the replicas of two simulated autoscalers. It covers the budget's
 // period, or what has passed of it.
-type Race struct {
+type Replay struct {
 	// Start of the first interval; each takes Step.
 	Start time.Time
 	Step  time.Duration
@@ -22,11 +22,11 @@ type RaceInterval struct {
 	// Demand is the highest of the interval, in replicas at full capacity; NaN while it is unknown.
 	Demand float32
 	// Before is the autoscaler as it was before, Forewarm the one that reads Forewarm's value.
-	Before, Forewarm Runner
+	Before, Forewarm ReplayTrack
 }
 
-// Runner is an autoscaler in an interval.
-type Runner struct {
+// ReplayTrack is an autoscaler in an interval.
+type ReplayTrack struct {
 	// Ready replicas when the demand was highest.
 	Ready int32
 	// Late is the share of the interval's demand that waited too long.
@@ -96,7 +96,7 @@ func (r *race) record(arrived float64, step time.Duration, before, forewarm play
 	if !r.at.Equal(r.at.Truncate(r.step)) {
 		return
 	}
-	for _, one := range []*Runner{&r.open.Before, &r.open.Forewarm} {
+	for _, one := range []*ReplayTrack{&r.open.Before, &r.open.Forewarm} {
 		if one.Late > 0 {
 			one.Late = min(one.Late/float32(r.arrived), 1)
 		}
@@ -109,9 +109,9 @@ func (r *race) record(arrived float64, step time.Duration, before, forewarm play
 func (r *race) skip(step time.Duration) { r.at = r.at.Add(step) }
 
 // report returns the intervals that have ended. The caller must not change them.
-func (r *race) report() *Race {
+func (r *race) report() *Replay {
 	all := r.intervals.Newest()
-	return &Race{
+	return &Replay{
 		Start: r.at.Truncate(r.step).Add(-time.Duration(len(all)) * r.step), Step: r.step, Intervals: all,
 	}
 }

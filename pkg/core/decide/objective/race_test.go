@@ -17,7 +17,7 @@ import (
 func TestBeforeIsAnHPAWithItsTarget(t *testing.T) {
 	demand := days(3, 11)
 	c := config(t, 0.01)
-	c.Before = decide.Before{Target: 9.5, Min: 4}
+	c.Baseline = decide.Baseline{Target: 9.5, Min: 4}
 	p := newPlayer(t, c)
 	play(p, demand)
 
@@ -34,7 +34,7 @@ func TestBeforeIsAnHPAWithItsTarget(t *testing.T) {
 	}
 	got := p.Report()
 	want := one.Score()
-	if got.BeforeAssumed || got.Before.Target != 9.5 || math.Abs(got.Before.Paid/want.Paid[0]-1) > 1e-6 ||
+	if got.BeforeAssumed || got.Before.Target != 9.5 || math.Abs(got.Before.ReplicaHours/want.Paid[0]-1) > 1e-6 ||
 		!(want.Late[0] > 0) ||
 		math.Abs(got.Before.LateShare()-want.Late[0]/want.Arrived) > 1e-6 ||
 		got.Period.Hours() != hours {
@@ -53,7 +53,7 @@ func TestBestTargetInHindsight(t *testing.T) {
 		t.Errorf("before %+v, want an assumed target of 7", r.Before)
 	}
 	allowed := math.Max(0.01, r.Served.LateShare())
-	if r.Hindsight.LateShare() > allowed || r.Before.LateShare() <= allowed && r.Hindsight.Paid > r.Before.Paid {
+	if r.Hindsight.LateShare() > allowed || r.Before.LateShare() <= allowed && r.Hindsight.ReplicaHours > r.Before.ReplicaHours {
 		t.Errorf("hindsight %+v, before %+v, %v is allowed", r.Hindsight, r.Before, allowed)
 	}
 }
@@ -71,13 +71,13 @@ func TestRace(t *testing.T) {
 	play(p, demand)
 	r := p.Report()
 	const every = 10 * time.Minute
-	if r.Race.Step != every || len(r.Race.Intervals) != 1008 || !r.Race.Start.Equal(r.Race.Start.Truncate(every)) {
+	if r.Replay.Step != every || len(r.Replay.Intervals) != 1008 || !r.Replay.Start.Equal(r.Replay.Start.Truncate(every)) {
 		t.Fatalf("%d intervals of %s since %s, want a week in steps of %s",
-			len(r.Race.Intervals), r.Race.Step, r.Race.Start, every)
+			len(r.Replay.Intervals), r.Replay.Step, r.Replay.Start, every)
 	}
 	lateBefore, late, ahead := 0, 0, 0
-	for i, one := range r.Race.Intervals {
-		from := int(r.Race.Start.Add(time.Duration(i)*every).Sub(c.Start) / step)
+	for i, one := range r.Replay.Intervals {
+		from := int(r.Replay.Start.Add(time.Duration(i)*every).Sub(c.Start) / step)
 		highest := math.NaN()
 		for _, v := range demand[from : from+10] {
 			if !(v <= highest) && !math.IsNaN(v) {
@@ -121,8 +121,8 @@ func TestHeadline(t *testing.T) {
 	for _, cost := range v.Compared.HPA.Cost {
 		total += cost
 	}
-	if len(v.Compared.HPA.Cost) != 7 || math.Abs(total/r.Before.Paid-1) > 1e-9 ||
-		math.Abs(v.Compared.Forewarm.Total()/r.Served.Paid-1) > 1e-9 || v.Compared.HPA.Share != r.Before.LateShare() {
+	if len(v.Compared.HPA.Cost) != 7 || math.Abs(total/r.Before.ReplicaHours-1) > 1e-9 ||
+		math.Abs(v.Compared.Forewarm.Total()/r.Served.ReplicaHours-1) > 1e-9 || v.Compared.HPA.Share != r.Before.LateShare() {
 		t.Errorf("%+v is not %+v and %+v", v.Compared, r.Served, r.Before)
 	}
 	if !(v.Low < v.Saved && v.Saved < v.High) ||

@@ -46,7 +46,7 @@ type Report struct {
 	Served, Observed Account
 	// Before is an HPA as the workload had it before, with AssumedTarget if BeforeAssumed. Hindsight is the same HPA with the target
 	// that was the cheapest of this period while no more was late than asked, or than with Forewarm.
-	Before, Hindsight Rival
+	Before, Hindsight Alternative
 	BeforeAssumed     bool
 	// Judged compares Served with Before at equal reliability; nil without demand.
 	Judged *verdict.Verdict
@@ -55,7 +55,7 @@ type Report struct {
 	// Measured is what users saw, where a query measures it; else nil.
 	Measured *Measured
 	// Race is what happened in the course of the period.
-	Race *Race
+	Replay *Replay
 	// PeakReplicas is how many replicas the highest demand of the period takes; Lead is how long they take to start.
 	PeakReplicas int
 	Lead         time.Duration
@@ -202,8 +202,8 @@ type Deferrable struct {
 	Arrived, Missed float64
 	// Waiting is what waits now, in replica-hours.
 	Waiting float64
-	// Needed is the value that it asks for beside the demand; 0 where the demand's headroom leaves enough.
-	Needed float64
+	// DeadlineFloor is the value that it asks for beside the demand; 0 where the demand's headroom leaves enough.
+	DeadlineFloor float64
 }
 
 // MissedShare is Missed over Arrived; 0 without work.
@@ -223,8 +223,8 @@ type Account struct {
 	Judged float64
 	// BadHours is how many of these hours were bad.
 	BadHours int
-	// Paid replica-hours.
-	Paid float64
+	// ReplicaHours replica-hours.
+	ReplicaHours float64
 }
 
 // LateShare is Late over Arrived; 0 without demand.
@@ -272,5 +272,5 @@ func (a Account) RelativeCost() float64 {
 	if !(a.Arrived > 0) {
 		return math.NaN()
 	}
-	return a.Paid / a.Arrived
+	return a.ReplicaHours / a.Arrived
 }

@@ -40,13 +40,13 @@ func newRivals(c Config, hours int) (*rivals, error) {
 		hours:  series.NewGrowingRing[rivalHour](hours),
 	}
 	out.shares[0] = AssumedTarget
-	if c.Before.Target > 0 {
-		out.shares[0] = c.Before.Target / spec.Capacity
+	if c.Baseline.Target > 0 {
+		out.shares[0] = c.Baseline.Target / spec.Capacity
 	}
 	copy(out.shares[1:], targetShares[:])
 	spec.HPA.Behavior, spec.PassDeadBand = nil, false
-	if c.Before.Min > 0 {
-		spec.HPA.Min = min(c.Before.Min, spec.HPA.Max)
+	if c.Baseline.Min > 0 {
+		spec.HPA.Min = min(c.Baseline.Min, spec.HPA.Max)
 	}
 	spec.HPA.Metrics = []hpa.Metric{spec.HPA.Metrics[0]}
 	spec.HPA.Metrics[0].Target = int64(math.Round(1000 * spec.Capacity))
@@ -76,8 +76,8 @@ func (r *rivals) endHour(whole bool) {
 	}
 }
 
-// Rival is an HPA on the observed demand, and what it came to.
-type Rival struct {
+// Alternative is an HPA on the observed demand, and what it came to.
+type Alternative struct {
 	Account
 
 	// Target is the demand for each replica, in the demand's unit.
@@ -85,16 +85,16 @@ type Rival struct {
 }
 
 // total is what all of them come to over the hours of what was served.
-func (r *rivals) total(served *past, log *hourLog, capacity float64) [rivalCount]Rival {
-	var out [rivalCount]Rival
+func (r *rivals) total(served *past, log *hourLog, capacity float64) [rivalCount]Alternative {
+	var out [rivalCount]Alternative
 	for i := range out {
-		out[i] = Rival{Account{Arrived: served.Arrived, Judged: served.Judged}, r.shares[i] * capacity}
+		out[i] = Alternative{Account{Arrived: served.Arrived, Judged: served.Judged}, r.shares[i] * capacity}
 	}
 	for ago := served.hours - 1; ago >= 0; ago-- {
 		h, demand := r.hours.Ref(ago), log.ring.Ref(ago)
 		for i := range out {
 			out[i].Late += float64(h.late[i])
-			out[i].Paid += float64(h.paid[i])
+			out[i].ReplicaHours += float64(h.paid[i])
 			if demand.judged && sim.IsBadHour(demand.arrived, float64(h.late[i])) {
 				out[i].Bad += demand.arrived
 				out[i].BadHours++
@@ -106,12 +106,12 @@ func (r *rivals) total(served *past, log *hourLog, capacity float64) [rivalCount
 
 // bestTarget is the index of the cheapest at a price or else with no more of what the goal limits than a limit or, where there is none,
 // of the one with the least of it.
-func bestTarget(all []Rival, goal Goal, limit float64) int {
-	cost := func(r Rival) (late, paid float64) {
+func bestTarget(all []Alternative, goal Goal, limit float64) int {
+	cost := func(r Alternative) (late, paid float64) {
 		if goal.Price > 0 {
-			return 0, r.Paid + goal.Price*r.Late
+			return 0, r.ReplicaHours + goal.Price*r.Late
 		}
-		return math.Max(0, r.share(goal)-limit), r.Paid
+		return math.Max(0, r.share(goal)-limit), r.ReplicaHours
 	}
 	best := 0
 	for i := range all {
@@ -123,15 +123,15 @@ func bestTarget(all []Rival, goal Goal, limit float64) int {
 	return best
 }
 
-// rivalsBeside are the rivals of the hours kept beside what was served for the first goal, and the index of the best target.
-func (o *Calibrator) rivalsBeside(served *past) (all [rivalCount]Rival, best int) {
+// alternatives are the other autoscalers, over the same hours as what was served for the first goal, and the index of the best target.
+func (o *Calibrator) alternatives(served *past) (all [rivalCount]Alternative, best int) {
 	goal := o.goals[0].goal
 	all = o.rivals.total(served, &o.published.hours, o.config.Autoscalers[0].Spec.Capacity)
 	return all, bestTarget(all[:], goal, math.Max(goal.Late, served.share(goal)))
 }
 
 // setRivals adds the accounts of the rivals to a report.
-func (r *Report) setRivals(all [rivalCount]Rival, best int, before decide.Before) {
+func (r *Report) setRivals(all [rivalCount]Alternative, best int, before decide.Baseline) {
 	r.Before, r.BeforeAssumed = all[0], !(before.Target > 0)
 	r.Hindsight = all[best]
 	r.Observed = all[rivalCount-1].Account

@@ -49,22 +49,22 @@ func (o *Calibrator) Report() *Report {
 		Late: a.goal.Late, Wait: o.config.Autoscalers[0].Spec.WithDefaults().Wait, Price: a.goal.Price,
 		Candidates: o.candidateReports(a), Hours: serving.trials[0].late.estimator.hours, Lead: o.config.Lead,
 		Period: time.Duration(sum.hours) * time.Hour, Served: sum.Account, Bad: sum.bad, TargetLate: a.target(),
-		Race: o.published.race.report(), Record: o.Record(),
+		Replay: o.published.race.report(), Record: o.Record(),
 	}
 	r.BadHours = a.goal.BadHours
-	all, best := o.rivalsBeside(sum)
-	r.setRivals(all, best, o.config.Before)
+	all, best := o.alternatives(sum)
+	r.setRivals(all, best, o.config.Baseline)
 	r.Judged = o.judge(sum, all[:])
 	if r.Price == 0 {
 		r.Budget = o.budget(sum.Account)
 	}
 	if o.config.Deadline > 0 {
 		r.Deferrable = &Deferrable{
-			Deadline: o.config.Deadline,
-			Arrived:  sum.deferrable,
-			Missed:   sum.missed,
-			Waiting:  a.accounts.simulated.Deferred(),
-			Needed:   a.needed,
+			Deadline:      o.config.Deadline,
+			Arrived:       sum.deferrable,
+			Missed:        sum.missed,
+			Waiting:       a.accounts.simulated.Deferred(),
+			DeadlineFloor: a.needed,
 		}
 	}
 	r.Selection = a.selector.Reason(a.scores(r.Candidates))
@@ -118,7 +118,7 @@ func (c *candidate) autoscalerReports(on []Autoscaler, asked Goal, target float6
 
 // judge compares the first goal with the HPA before, and with the same at other targets, over the hours of what was served. The verdict
 // changes only with the hours, so it is kept until then.
-func (o *Calibrator) judge(served *past, rivals []Rival) *verdict.Verdict {
+func (o *Calibrator) judge(served *past, rivals []Alternative) *verdict.Verdict {
 	if o.judgedPast == served {
 		return o.judged
 	}
@@ -135,7 +135,7 @@ func (o *Calibrator) judge(served *past, rivals []Rival) *verdict.Verdict {
 			return h.paid, h.late
 		})),
 	}
-	if !(o.config.Before.Target > 0) {
+	if !(o.config.Baseline.Target > 0) {
 		c.HPAName = fmt.Sprintf("an HPA at %.0f%% of a replica's capacity", 100*AssumedTarget)
 	}
 	for i, r := range rivals {

@@ -128,9 +128,9 @@ func (s *Simulation) Defer(arrived float64) {
 	}
 }
 
-// Needed is Workload.Needed of the first workload, for a lead time.
-func (s *Simulation) Needed(expected, asked float64, lead time.Duration) float64 {
-	return s.workloads[0].Needed(expected, asked, stepsIn(lead, s.settings.step))
+// DeadlineFloor is Workload.DeadlineFloor of the first workload, for a lead time.
+func (s *Simulation) DeadlineFloor(expected, asked float64, lead time.Duration) float64 {
+	return s.workloads[0].DeadlineFloor(expected, asked, stepsIn(lead, s.settings.step))
 }
 
 // Deferred is the work that waits for the first workload, in replica-hours.

@@ -63,7 +63,7 @@ func TestWorkIsPlannedIntoWhatIsLeft(t *testing.T) {
 			}
 			value := replicas
 			if planned {
-				value = math.Max(value, w.Needed(4, replicas, lead))
+				value = math.Max(value, w.DeadlineFloor(4, replicas, lead))
 			}
 			w.Defer(now)
 			m := w.Step(value, 4)

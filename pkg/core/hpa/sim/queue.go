@@ -135,10 +135,10 @@ func (w *Workload) Defer(arrived float64) {
 	}
 }
 
-// Needed is the value to ask for, in the unit of the demand, so that no work misses its deadline: 0 where what the demand leaves will do.
+// DeadlineFloor is the value to ask for, in the unit of the demand, so that no work misses its deadline: 0 where what the demand leaves will do.
 // Expected is the demand to come, asked the value for it: replicas beyond that may go at any time. What is asked for now is ready after a
 // lead time of so many steps. It is at most what the HPA's maximum does.
-func (w *Workload) Needed(expected, asked float64, lead int) float64 {
+func (w *Workload) DeadlineFloor(expected, asked float64, lead int) float64 {
 	if w.deferred.mean == 0 {
 		return 0
 	}

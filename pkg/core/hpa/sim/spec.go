@@ -76,8 +76,8 @@ func (s Spec) validate(step time.Duration) error {
 	if s.Wait < 0 || s.Timeout < s.Wait {
 		wrong("wait %s with timeout %s: want 0 or more, and a timeout of at least the wait", s.Wait, s.Timeout)
 	}
-	if !(s.Interruptions >= 0 && s.Interruptions <= mostInterruptions) {
-		wrong("%v interruptions an hour: want 0 to %v", s.Interruptions, mostInterruptions)
+	if !(s.Interruptions >= 0 && s.Interruptions <= maxInterruptions) {
+		wrong("%v interruptions an hour: want 0 to %v", s.Interruptions, maxInterruptions)
 	}
 	problems = append(problems, validateLead("pod", s.PodLead))
 	if s.Nodes != nil {
@@ -90,8 +90,8 @@ func (s Spec) validate(step time.Duration) error {
 	return errors.Join(problems...)
 }
 
-// mostInterruptions of a replica in an hour is one a minute.
-const mostInterruptions = 60.0
+// maxInterruptions of a replica in an hour is one a minute.
+const maxInterruptions = 60.0
 
 // minCapacity is the resolution of what the HPA reads.
 const minCapacity = 0.001

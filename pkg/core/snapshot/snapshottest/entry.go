@@ -25,9 +25,9 @@ func Now() time.Time { return time.Date(2026, time.March, 4, 14, 30, 0, 0, time.
 func Key(name string) snapshot.Key { return snapshot.Key{Namespace: "inference", Name: name} }
 
 // Ready is a Forecast that serves an ARIMA model at quantile 0.95: about 118 requests/s observed, and rising.
-func Ready(key snapshot.Key) *snapshot.ForecastState {
+func Ready(key snapshot.Key) *snapshot.ForecastSnapshot {
 	now := Now()
-	e := &snapshot.ForecastState{
+	e := &snapshot.ForecastSnapshot{
 		Key: key, Generation: 1, Created: now.Add(-9 * 24 * time.Hour), State: snapshot.Ready,
 		Conditions: conditions(true, string(snapshot.Ready), "arima serves, 18.4 % better than the last value"),
 		Workload:   "Deployment/" + key.Name, Unit: "requests/s",
@@ -46,9 +46,9 @@ func Ready(key snapshot.Key) *snapshot.ForecastState {
 			Hours:        24,
 		},
 		Skill: 0.184, Coverage: 0.953,
-		Recent: recent(now), Path: path(now), PathModel: "arima", Past: past(now), Beside: new(snapshot.Watched),
+		Recent: recent(now), Path: path(now), PathModel: "arima", Past: past(now), Views: new(snapshot.ViewTracker),
 	}
-	e.Beside.Set(&snapshot.Beside{NextDay: nextDay(now)})
+	e.Views.Set(&snapshot.Background{NextDay: nextDay(now)})
 	e.Candidates = candidates(e.Observed)
 	e.Inputs = inputs(e.Candidates[0].Windows, now)
 	e.Decision = decide.Decide(e.Settings, 0, e.Inputs)
@@ -56,7 +56,7 @@ func Ready(key snapshot.Key) *snapshot.ForecastState {
 }
 
 // Classified is Ready with two times of saturation (one lasts), an outage at night, and a missing minute.
-func Classified(key snapshot.Key) *snapshot.ForecastState {
+func Classified(key snapshot.Key) *snapshot.ForecastSnapshot {
 	e := Ready(key)
 	now := Now()
 	span := func(cause demand.Cause, ago, length time.Duration, share int) demand.Span {
@@ -74,7 +74,7 @@ func Classified(key snapshot.Key) *snapshot.ForecastState {
 }
 
 // Warming is a Forecast with half an hour of history: it serves the last value, skill and coverage are unknown.
-func Warming(key snapshot.Key) *snapshot.ForecastState {
+func Warming(key snapshot.Key) *snapshot.ForecastSnapshot {
 	e := Ready(key)
 	e.State = snapshot.Warming
 	e.Conditions = conditions(true, string(snapshot.Warming), "62 samples, a model needs 240; the last value serves")
@@ -94,7 +94,7 @@ func Warming(key snapshot.Key) *snapshot.ForecastState {
 }
 
 // FallingBack is a Forecast whose newest samples are missing: it serves the running maximum of the observed demand.
-func FallingBack(key snapshot.Key) *snapshot.ForecastState {
+func FallingBack(key snapshot.Key) *snapshot.ForecastSnapshot {
 	e := Ready(key)
 	e.State = snapshot.FallingBack
 	e.Conditions = append(
@@ -111,7 +111,7 @@ func FallingBack(key snapshot.Key) *snapshot.ForecastState {
 }
 
 // Paused is Ready under a pause that serves twice the observed demand.
-func Paused(key snapshot.Key) *snapshot.ForecastState {
+func Paused(key snapshot.Key) *snapshot.ForecastSnapshot {
 	e := Ready(key)
 	p := decide.Pause{Capacity: 64, Target: 32, Source: "a replica sustains 64, and the target before was 32"}
 	e.Decision, e.Settings.Mode = p.Apply(e.Decision, e.Observed), decide.Shadow
@@ -122,7 +122,7 @@ func Paused(key snapshot.Key) *snapshot.ForecastState {
 }
 
 // Stale is a Forecast whose newest sample is 42 minutes old: nothing is served.
-func Stale(key snapshot.Key) *snapshot.ForecastState {
+func Stale(key snapshot.Key) *snapshot.ForecastSnapshot {
 	e := FallingBack(key)
 	e.State = snapshot.Stale
 	e.SampleTime, e.StaleAt = Now().Add(-42*time.Minute), Now().Add(-32*time.Minute)
@@ -133,8 +133,8 @@ func Stale(key snapshot.Key) *snapshot.ForecastState {
 }
 
 // Pending is a Forecast whose first query is under way: no numbers at all.
-func Pending(key snapshot.Key) *snapshot.ForecastState {
-	return &snapshot.ForecastState{
+func Pending(key snapshot.Key) *snapshot.ForecastSnapshot {
+	return &snapshot.ForecastSnapshot{
 		Key:        key,
 		Generation: 1,
 		State:      snapshot.Pending,
@@ -152,8 +152,8 @@ func Pending(key snapshot.Key) *snapshot.ForecastState {
 }
 
 // Invalid is a Forecast whose object has errors.
-func Invalid(key snapshot.Key) *snapshot.ForecastState {
-	return &snapshot.ForecastState{
+func Invalid(key snapshot.Key) *snapshot.ForecastSnapshot {
+	return &snapshot.ForecastSnapshot{
 		Key: key, Generation: 3, State: snapshot.Invalid,
 		Conditions: conditions(false, string(snapshot.Invalid), `spec.step: "0s" is too short, write for example 30s`),
 		Observed:   math.NaN(), Skill: math.NaN(), Coverage: math.NaN(),
@@ -165,15 +165,15 @@ func conditions(ready bool, reason, message string) []snapshot.Condition {
 }
 
 // Store returns a store with a snapshot of the entries, made at Now.
-func Store(entries ...*snapshot.ForecastState) *snapshot.Store {
+func Store(entries ...*snapshot.ForecastSnapshot) *snapshot.Store {
 	var snapshots snapshot.Store
 	snapshots.Publish(Snapshot(entries...))
 	return &snapshots
 }
 
 // Snapshot returns a snapshot of the entries, made at Now.
-func Snapshot(entries ...*snapshot.ForecastState) *snapshot.Snapshot {
-	all := make(map[snapshot.Key]*snapshot.ForecastState, len(entries))
+func Snapshot(entries ...*snapshot.ForecastSnapshot) *snapshot.Snapshot {
+	all := make(map[snapshot.Key]*snapshot.ForecastSnapshot, len(entries))
 	pending := 0
 	for _, e := range entries {
 		all[e.Key] = e
@@ -190,16 +190,16 @@ func Snapshot(entries ...*snapshot.ForecastState) *snapshot.Snapshot {
 
 // EveryState returns one Forecast in each state, named by it in lower case: ready, objective, warming, falling-back,
 // stale, pending, invalid.
-func EveryState() []*snapshot.ForecastState {
-	return []*snapshot.ForecastState{
+func EveryState() []*snapshot.ForecastSnapshot {
+	return []*snapshot.ForecastSnapshot{
 		Ready(Key("ready")), WithObjective(Key("objective")), Warming(Key("warming")), FallingBack(Key("falling-back")),
 		Stale(Key("stale")), Pending(Key("pending")), Invalid(Key("invalid")),
 	}
 }
 
 // Many returns n ready Forecasts, ten per namespace: team-0/model-0, team-0/model-1 and so on.
-func Many(n int) []*snapshot.ForecastState {
-	out := make([]*snapshot.ForecastState, n)
+func Many(n int) []*snapshot.ForecastSnapshot {
+	out := make([]*snapshot.ForecastSnapshot, n)
 	for i := range out {
 		out[i] = Ready(snapshot.Key{Namespace: fmt.Sprintf("team-%d", i/10), Name: fmt.Sprintf("model-%d", i)})
 	}

@@ -15,7 +15,7 @@ import (
 
 // WithObjective is Ready with an objective in place of a quantile: at most 1 % late demand, 40 requests/s per replica.
 // The objective is met.
-func WithObjective(key snapshot.Key) *snapshot.ForecastState {
+func WithObjective(key snapshot.Key) *snapshot.ForecastSnapshot {
 	e := Ready(key)
 	e.Settings = decide.Settings{Late: 0.01, Wait: 30 * time.Second, Target: 40, Lead: lead, Mode: decide.Floor}
 	e.Objective = ObjectiveReport(objective.Met)
@@ -24,7 +24,7 @@ func WithObjective(key snapshot.Key) *snapshot.ForecastState {
 }
 
 // WithBadHours is WithObjective with an objective by bad hours.
-func WithBadHours(key snapshot.Key) *snapshot.ForecastState {
+func WithBadHours(key snapshot.Key) *snapshot.ForecastSnapshot {
 	e := WithObjective(key)
 	const over = 14 * 24 * time.Hour
 	e.Settings.BadHours, e.Settings.Over = true, over
@@ -50,7 +50,7 @@ func WithBadHours(key snapshot.Key) *snapshot.ForecastState {
 }
 
 // WithCostRatio is WithObjective with a cost ratio of 20 in place of the objective.
-func WithCostRatio(key snapshot.Key) *snapshot.ForecastState {
+func WithCostRatio(key snapshot.Key) *snapshot.ForecastSnapshot {
 	e := WithObjective(key)
 	e.Settings.CostRatio, e.Settings.Late = 20, 0
 	r := e.Objective
@@ -84,11 +84,11 @@ func ObjectiveReport(of objective.Verdict) *objective.Report {
 		}},
 		TargetLate: 0.01,
 		Period:     7 * 24 * time.Hour,
-		Served:     objective.Account{Arrived: 174, Late: 1.08, Paid: 296},
-		Observed:   objective.Account{Arrived: 174, Late: 12.3, Paid: 240},
-		Before:     objective.Rival{Account: objective.Account{Arrived: 174, Late: 6.79, Paid: 331}, Target: 28},
-		Hindsight:  objective.Rival{Account: objective.Account{Arrived: 174, Late: 1.02, Paid: 352}, Target: 24},
-		Race:       race(), BeforeAssumed: true,
+		Served:     objective.Account{Arrived: 174, Late: 1.08, ReplicaHours: 296},
+		Observed:   objective.Account{Arrived: 174, Late: 12.3, ReplicaHours: 240},
+		Before:     objective.Alternative{Account: objective.Account{Arrived: 174, Late: 6.79, ReplicaHours: 331}, Target: 28},
+		Hindsight:  objective.Alternative{Account: objective.Account{Arrived: 174, Late: 1.02, ReplicaHours: 352}, Target: 24},
+		Replay:     race(), BeforeAssumed: true,
 	}
 	widest := &r.Autoscalers[0]
 	switch of {
@@ -96,9 +96,9 @@ func ObjectiveReport(of objective.Verdict) *objective.Report {
 	case objective.Learning:
 		r.Hours = 5
 		widest.Headroom, widest.ExpectedLate, r.Candidates, r.Period = 1.9, math.NaN(), nil, 5*time.Hour
-		r.Served = objective.Account{Arrived: 5.1, Late: 0, Paid: 12}
-		r.Observed = objective.Account{Arrived: 5.1, Late: 0.01, Paid: 11}
-		r.Before.Account, r.Hindsight.Account, r.Race = r.Observed, r.Observed, nil
+		r.Served = objective.Account{Arrived: 5.1, Late: 0, ReplicaHours: 12}
+		r.Observed = objective.Account{Arrived: 5.1, Late: 0.01, ReplicaHours: 11}
+		r.Before.Account, r.Hindsight.Account, r.Replay = r.Observed, r.Observed, nil
 	case objective.Bounded:
 		r.Limit = demand.Limit{Known: true, Base: 93, Forecast: 140, Observed: 140}
 	case objective.Overspent:
@@ -126,7 +126,7 @@ func judged(r *objective.Report) *verdict.Verdict {
 	outcome := func(setting float64, a objective.Account) verdict.Outcome {
 		out := verdict.Outcome{Setting: setting, Share: a.LateShare()}
 		for range max(days, 1) {
-			out.Cost = append(out.Cost, a.Paid/float64(max(days, 1)))
+			out.Cost = append(out.Cost, a.ReplicaHours/float64(max(days, 1)))
 		}
 		return out
 	}
@@ -141,9 +141,9 @@ func judged(r *objective.Report) *verdict.Verdict {
 }
 
 // race is a day of half-hours with a rise at eight that Forewarm is ready for, and a gap of an hour.
-func race() *objective.Race {
+func race() *objective.Replay {
 	const step = 30 * time.Minute
-	out := &objective.Race{Start: Now().Truncate(step).Add(-48 * step), Step: step}
+	out := &objective.Replay{Start: Now().Truncate(step).Add(-48 * step), Step: step}
 	for i := range 48 {
 		one := objective.RaceInterval{Demand: 2.5}
 		one.Before.Ready, one.Forewarm.Ready = 4, 3

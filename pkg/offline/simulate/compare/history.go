@@ -28,13 +28,13 @@ type history struct {
 const (
 	// warmUp is played and not counted; of a history shorter than shortHistory a part.
 	warmUp, shortHistory, warmUpPart = 2 * day, 4 * day, 10
-	// leastHistory is what can be judged at all, and leastWindows of the time that is looked ahead.
-	leastHistory, leastWindows = time.Hour, 10
+	// minHistory is what can be judged at all, and minWindows of the time that is looked ahead.
+	minHistory, minWindows = time.Hour, 10
 	// coarsest is the longest step that is played, where the time that is planned ahead is not longer: of what comes within
 	// a step nothing is known, and lines through it would make any policy look good.
 	coarsest = time.Hour
-	// mostHistory bounds the work, of which a step of the grid is as much as any other.
-	mostHistory = 366 * day
+	// maxHistory bounds the work, of which a step of the grid is as much as any other.
+	maxHistory = 366 * day
 )
 
 // loadHistory interpolates the history on the grid and refuses what cannot be judged.
@@ -50,9 +50,9 @@ func (c *Config) loadHistory() (history, error) {
 			humanize.Span(planned), humanize.Span(most))
 	}
 	long := h.span()
-	if c.Demand.Len() > int(mostHistory/step) {
+	if c.Demand.Len() > int(maxHistory/step) {
 		return h, fmt.Errorf("a history of %s is longer than the %s that are played: take its newest weeks, of which "+
-			"two show what days and weeks are like", formatDays(long), formatDays(mostHistory))
+			"two show what days and weeks are like", formatDays(long), formatDays(maxHistory))
 	}
 	demand, err := toGrid(c.Demand)
 	if err != nil {
@@ -67,7 +67,7 @@ func (c *Config) loadHistory() (history, error) {
 	if h.peak == 0 {
 		return h, fmt.Errorf("a history of 0 throughout: is %s the demand?", c.Source)
 	}
-	if least := max(leastHistory, leastWindows*c.window()); long < least {
+	if least := max(minHistory, minWindows*c.window()); long < least {
 		return h, fmt.Errorf("a history of %s is too short to judge a lead time of %s: %w, want %s at least, and two "+
 			"weeks to see what days and weeks are like", long, planned, forecast.ErrTooShort, least)
 	}

@@ -45,8 +45,8 @@ func (p *plan) play(name string, values []float64, target int64) (*PolicyResult,
 	return one, nil
 }
 
-// mostSlots bounds a course: a fortnight in stretches of 5 minutes, so that a plot can show a rise of it close up.
-const mostSlots = 14 * 24 * 12
+// maxSlots bounds a course: a fortnight in stretches of 5 minutes, so that a plot can show a rise of it close up.
+const maxSlots = 14 * 24 * 12
 
 // timeline gathers steps into slots of equal length.
 type timeline struct {
@@ -58,7 +58,7 @@ type timeline struct {
 }
 
 func newTimeline(steps int) *timeline {
-	return &timeline{within: max((steps+mostSlots-1)/mostSlots, 1)}
+	return &timeline{within: max((steps+maxSlots-1)/maxSlots, 1)}
 }
 
 // add takes in a step.

@@ -118,12 +118,12 @@ func (c *Comparison) againstFixed(w *PoolResult, own *Trial) (loses bool, text s
 		head = "A fixed number of chunks is better. "
 	}
 	return loses, fmt.Sprintf("%sThe best in hindsight, %s with %s, would have used %s with %s.", head,
-		humanize.Plural(best.FixedChunks, "chunk"), best.besideText(), c.gpuHoursText(&best.Report),
+		humanize.Plural(best.FixedChunks, "chunk"), best.alternativesText(), c.gpuHoursText(&best.Report),
 		c.limitedText(&best.Report))
 }
 
-// besideText names the policy that scales with a fixed number of chunks.
-func (t *Trial) besideText() string {
+// alternativesText names the policy that scales with a fixed number of chunks.
+func (t *Trial) alternativesText() string {
 	if t.Policy == BestTarget {
 		return "this HPA at target " + formatNumber(t.Target)
 	}
@@ -240,7 +240,7 @@ func (p *plan) matchedFixedNote(said *Assumptions, own *Trial, note noteFunc) {
 		func(a, b Trial) int { return cmp.Compare(a.Report.ReplicaHours, b.Report.ReplicaHours) })
 	note("With no more %s than the pool (%s), the cheapest fixed number is %s with %s: %s GPU-hours.",
 		said.LimitedDemand(), humanize.Share(own.Limited), humanize.Plural(cheapest.FixedChunks, "chunk"),
-		cheapest.besideText(), humanize.Amount(cheapest.Report.ReplicaHours*p.GPUs))
+		cheapest.alternativesText(), humanize.Amount(cheapest.Report.ReplicaHours*p.GPUs))
 }
 
 // formatBudget is the budget of a pool in words.

@@ -135,7 +135,7 @@ func (p *plan) variantsOutcome(all []Variant) (*Outcome, error) {
 	for i := range all {
 		v := &all[i]
 		shared = append(shared, variant.Variant{
-			Name: v.Name, HPA: p.variantHPA(v), Price: v.Price, Lead: p.variantLead(v).planned(), Sleeps: v.Min == 0,
+			Name: v.Name, HPA: p.variantHPA(v), Price: v.Price, Lead: p.variantLead(v).planned(), ScalesToZero: v.Min == 0,
 		})
 		f.Specs = append(f.Specs, p.variantSpec(v))
 	}

@@ -11,7 +11,7 @@ import (
 // ForecastsText is the accuracy of forecasts alone, as Text has it among its answers.
 func ForecastsText(f *accuracy.Result, width int) string {
 	alone := forecastsAnswer(f)
-	return "\n" + report.Text(alone.sections(), max(width, leastWidth))
+	return "\n" + report.Text(alone.sections(), max(width, minWidth))
 }
 
 // ForecastsJSON is the accuracy of forecasts alone, as JSON has it in a member.

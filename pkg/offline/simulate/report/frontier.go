@@ -18,8 +18,8 @@ type frontierAxes struct{ x, y chart.Axis }
 // newFrontierAxes spans the policies and the objective; of their frontiers, what is neither much later nor much dearer than the
 // policies themselves. False where there is nothing to draw.
 func newFrontierAxes(c *compare.Comparison) (frontierAxes, bool) {
-	// leastShare is the smallest share that is distinguished from 0.
-	const leastShare = 1e-4
+	// minShare is the smallest share that is distinguished from 0.
+	const minShare = 1e-4
 	p := frontierAxes{chart.Axis{From: 0.1}, chart.Axis{From: math.Inf(1), To: math.Inf(-1)}}
 	p.includeLate(c.Assumptions.Objective)
 	for i := range c.Policies {
@@ -30,15 +30,15 @@ func newFrontierAxes(c *compare.Comparison) (frontierAxes, bool) {
 	if math.IsInf(p.y.From, 0) {
 		return p, false
 	}
-	latest, dearest := max(2*p.x.To, 10*c.Assumptions.Objective), 1.2*p.y.To
+	latest, maxCost := max(2*p.x.To, 10*c.Assumptions.Objective), 1.2*p.y.To
 	for i := range c.Policies {
 		for _, at := range c.Policies[i].Frontier {
-			if at.Late <= latest && at.RelativeCost <= dearest {
+			if at.Late <= latest && at.RelativeCost <= maxCost {
 				p.include(at)
 			}
 		}
 	}
-	least := math.Pow(10, math.Floor(math.Log10(max(p.x.From, leastShare))))
+	least := math.Pow(10, math.Floor(math.Log10(max(p.x.From, minShare))))
 	p.x = chart.LatenessAxis(least, min(1, max(1.3*p.x.To, 10*least)))
 	room := 0.08 * max(p.y.To-p.y.From, 0.1)
 	p.y = chart.NumberAxis(p.y.From-room, p.y.To+room)
@@ -125,13 +125,13 @@ func (f *frontier) objective(share float64) {
 // frontierSection draws the cost against the lateness in characters: a capital for each policy, small letters for its other
 // settings. What matters most is drawn last: the policies over the objective over the other settings.
 func frontierSection(c *compare.Comparison, width int) report.Section {
-	// mostColumns is a width beyond which the chart gains nothing.
-	const mostColumns, lines = 100, 16
+	// maxColumns is a width beyond which the chart gains nothing.
+	const maxColumns, lines = 100, 16
 	on, ok := newFrontierAxes(c)
 	if !ok {
 		return report.Section{}
 	}
-	cells := chart.NewCells(on.x, on.y, min(width, mostColumns), lines)
+	cells := chart.NewCells(on.x, on.y, min(width, maxColumns), lines)
 	put := func(at compare.Point, letter string) {
 		if sign, _ := utf8.DecodeRuneInString(letter); on.holds(at) {
 			cells.Put(chart.Point{X: at.Late, Y: at.RelativeCost}, sign)

@@ -11,13 +11,13 @@ import (
 	"github.com/forewarm/forewarm/pkg/report"
 )
 
-// leastWidth is what the table takes at least; narrower terminals wrap it.
-const leastWidth = 60
+// minWidth is what the table takes at least; narrower terminals wrap it.
+const minWidth = 60
 
 // Text is a comparison for a terminal of a width: the capacity, the verdict, the table, the charts, the answers, the
 // assumptions and the caveats.
 func Text(c *compare.Comparison, width int) string {
-	width = max(width, leastWidth)
+	width = max(width, minWidth)
 	all := []report.Section{
 		{Sentences: []string{c.Doubt}},
 		{Sentences: []string{describeCapacity(&c.Assumptions)}},
@@ -73,9 +73,9 @@ func policiesSection(c *compare.Comparison) report.Section {
 // coursesSection draws the demand over time, and under it what was late of it by policy, a bar for each stretch.
 func coursesSection(c *compare.Comparison, width int) report.Section {
 	// The width of the names left of the bars, and the largest width in all.
-	const named, mostColumns = 17, 120
+	const named, maxColumns = 17, 120
 	const moment = "Mon 2 Jan 15:04"
-	across := min(width, mostColumns) - named
+	across := min(width, maxColumns) - named
 	var first []compare.Slot // One that can stand for the time of all.
 	worst := 0.0
 	for i := range c.Policies {

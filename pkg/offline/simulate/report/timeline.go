@@ -14,8 +14,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
 
-// mostSlots is how finely a course is drawn: about a pixel each.
-const mostSlots = 1000
+// maxSlots is how finely a course is drawn: about a pixel each.
+const maxSlots = 1000
 
 // timelineChart is the drawing of what happened under a policy.
 type timelineChart struct {
@@ -73,7 +73,7 @@ func describeWorst(all []compare.Slot) string {
 
 // stripOf is a course as a strip.
 func stripOf(course []compare.Slot) chart.Strip {
-	all := resampled(course, mostSlots)
+	all := resampled(course, maxSlots)
 	return chart.Strip{
 		Start: course[0].Start, Long: endOf(course).Sub(course[0].Start), Demand: valuesOf(all, demand),
 		Late: valuesOf(all, late), Paid: valuesOf(all, func(s compare.Slot) float64 { return s.Paid }),
