@@ -28,7 +28,7 @@ agent: ## bin/forewarm-agent, which reads a node's GPUs; needs a C compiler, but
 	CGO_ENABLED=1 go build -ldflags '$(LDFLAGS)' -o bin/forewarm-agent ./cmd/forewarm-agent
 
 .PHONY: image
-image: ## bin/image, an OCI layout for amd64 and arm64, without a container engine; the SBOMs beside it: KEY= signs
+image: ## bin/image, an OCI layout for amd64 and arm64, without a container engine; with the SBOMs next to it: KEY= signs
 	$(IMAGE_TOOL) $(if $(KEY),--key '$(abspath $(KEY))')
 
 .PHONY: push
@@ -64,7 +64,7 @@ test-served: ## all values served over recorded workloads and scenarios, by thei
 	go run ./hack/served check $(if $(UPDATE),--update) $(if $(NAME),'$(NAME)')
 
 .PHONY: test-attack
-test-attack: ## one namespace with 500 heavy Forecasts that change all the time, and answers that are too large, beside another (minutes)
+test-attack: ## one namespace with 500 heavy Forecasts that change all the time, and answers that are too large, next to another namespace (minutes)
 	FOREWARM_ATTACK=1 FORMAT=standard-verbose $(GO_TEST) -count=1 -run TestAttackOfOneNamespace ./pkg/source/prometheus
 
 .PHONY: mutants
@@ -118,12 +118,12 @@ e2e: components ## scenarios on a whole control plane with the real HPA controll
 	cd hack/e2e && FOREWARM_E2E=1 FORMAT=standard-verbose $(GO_TEST) -count=1 -timeout 40m -parallel 8 .
 
 .PHONY: e2e-adapter
-e2e-adapter: components ## the real prometheus-adapter beside Forewarm: equal values, 50 HPAs handed over and back; built from source first (minutes, once)
+e2e-adapter: components ## the real prometheus-adapter next to Forewarm: equal values, 50 HPAs handed over and back; built from source first (minutes, once)
 	adapter=$$(hack/components/build.sh prometheus-adapter | tail -1) && cd hack/e2e && \
 		FOREWARM_E2E=1 FOREWARM_ADAPTER="$$adapter" FORMAT=standard-verbose $(GO_TEST) -count=1 -timeout 20m -run TestPrometheusAdapter .
 
 .PHONY: e2e-neighbours
-e2e-neighbours: components ## real programs beside Forewarm: Karpenter, coscheduling, LeaderWorkerSet and Kueue with warm pools, kube-state-metrics replicated, sharded and gone; built from source first (minutes, once)
+e2e-neighbours: components ## real programs next to Forewarm: Karpenter, coscheduling, LeaderWorkerSet and Kueue with warm pools, kube-state-metrics replicated, sharded and gone; built from source first (minutes, once)
 	karpenter=$$(hack/components/build.sh karpenter | tail -1) && state=$$(hack/components/build.sh kube-state-metrics | tail -1) && \
 		gangs=$$(hack/components/build.sh coscheduling | tail -1) && queues=$$(hack/components/build.sh kueue-lws | tail -1) && \
 		cd hack/e2e && FOREWARM_E2E=1 FOREWARM_KARPENTER="$$karpenter" FOREWARM_KUBE_STATE_METRICS="$$state" \
@@ -167,14 +167,14 @@ bench: ## what refreshing a thousand Forecasts costs, and the allocations of ser
 	go test -run '^$$' -bench . ./pkg/serve/...
 
 .PHONY: bench-serving
-bench-serving: components ## CPU and latency of an external metric's GET beside prometheus-adapter, KEDA and a bare TLS server; 300 HPAs that sync every 5 s (a quarter of an hour): ROUNDS=5 LASTING=10s JSON=file
+bench-serving: components ## CPU and latency of an external metric's GET, compared with prometheus-adapter, KEDA and a bare TLS server; 300 HPAs that sync every 5 s (a quarter of an hour): ROUNDS=5 LASTING=10s JSON=file
 	adapter=$$(hack/components/build.sh --built prometheus-adapter | tail -1) || true; cd hack/e2e && \
 		FOREWARM_E2E=1 FOREWARM_BENCH=1 FOREWARM_ADAPTER="$$adapter" \
 		go test -v -count=1 -timeout 60m -run 'Test(Serving|Fleet)Bench' . -args $(call given,ROUNDS,rounds) \
 		$(call given,LASTING,lasting) $(if $(JSON),--json='$(abspath $(JSON))')
 
 .PHONY: bench-hostile
-bench-hostile: ## the memory that fifty hostile scrape targets cost the embedded engine, beside a good one alone (minutes)
+bench-hostile: ## the memory that fifty hostile scrape targets cost the embedded engine, compared with a good target alone (minutes)
 	go test -run '^$$' -bench Hostile -benchtime 1x ./pkg/source/embedded
 
 .PHONY: bench-watch
@@ -192,14 +192,14 @@ bench-agent: ## what a step of the node agent costs on eight GPUs: by a node tha
 	CGO_ENABLED=1 go test -run '^$$' -bench . -benchmem ./pkg/agent/...
 
 .PHONY: gpu-check
-gpu-check: agent ## the node agent beside nvidia-smi under small loads on this machine's first GPU: a report (needs a GPU, root; 3 minutes)
+gpu-check: agent ## the node agent compared with nvidia-smi under small loads on this machine's first GPU: a report (needs a GPU, root; 3 minutes)
 	@cd hack/e2e && CGO_ENABLED=1 go run ./gpucheck --agent ../../bin/forewarm-agent
 
 # What a variable that was given, empty or not, becomes as a flag; one that was not leaves the flag's default.
 given = $(if $(filter undefined,$(origin $(1))),,--$(2)='$($(1))')
 
 .PHONY: bench-forecast
-bench-forecast: ## forecasts on M4 and traces by GIFT-Eval's protocol, beside R: M4_TRAIN= M4_TEST= TRACES= (default: FOREWARM_DATA) SETS='M4,taxi 1h,online' WINDOWS=20 MODEL= PEERS=thetaf,ets PEER_LIMIT=30s JSON=1
+bench-forecast: ## forecasts on M4 and traces by GIFT-Eval's protocol, compared with R: M4_TRAIN= M4_TEST= TRACES= (default: FOREWARM_DATA) SETS='M4,taxi 1h,online' WINDOWS=20 MODEL= PEERS=thetaf,ets PEER_LIMIT=30s JSON=1
 	@go run ./hack/benchforecast $(if $(JSON),--json) \
 		$(call given,M4_TRAIN,m4-train) $(call given,M4_TEST,m4-test) $(call given,TRACES,traces) \
 		$(call given,SETS,sets) $(call given,WINDOWS,windows) $(call given,MODEL,model) \

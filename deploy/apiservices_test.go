@@ -14,7 +14,7 @@ const (
 	inspect  = "v1alpha1.inspect.forewarm.dev"
 )
 
-// testAPIServices: what RBAC cannot restrict, the admission policy does, for Forewarm's account and nobody else.
+// testAPIServices: what RBAC cannot restrict, the admission policy does, for Forewarm's account and no other.
 func testAPIServices(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	expectAPIServicesConfined(t, c, "forewarm-system", "forewarm")

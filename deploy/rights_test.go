@@ -84,7 +84,7 @@ func testDemandEvents(t *testing.T, c *apiservertest.Cluster) {
 	}
 }
 
-// expectPlaceholdersConfined: a quota that leaves out the class of placeholder pods is evaded by nobody.
+// expectPlaceholdersConfined: no pod evades a quota that leaves out the class of placeholder pods.
 func expectPlaceholdersConfined(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	create := func(class, image, more string) (string, error) {

@@ -86,7 +86,7 @@ func Winkler(actual, lower, upper []float64, alpha float64) (float64, error) {
 }
 
 // Coverage is the share of observations that lie within their interval, bounds included. It is no score: a wide enough
-// interval covers everything. Read it beside Winkler.
+// interval covers everything. Read it together with Winkler.
 func Coverage(actual, lower, upper []float64) (float64, error) {
 	return meanInterval("coverage", actual, lower, upper, func(y, l, u float64) float64 {
 		if l <= y && y <= u {

@@ -120,7 +120,7 @@ func TestMaximumLikelihoodAgainstR(t *testing.T) {
 	data := golden.Load[goldenData](t)
 	for _, spec := range data.ARIMAFixed {
 		if len(spec.XReg) > 0 && spec.Order[1]+spec.Seasonal[1] == 0 {
-			continue // A trend beside a mean; with one difference it is the drift.
+			continue // A trend in addition to a mean; with one difference it is the drift.
 		}
 		t.Run(fmt.Sprint(spec.Series, spec.Order, spec.Seasonal), func(t *testing.T) {
 			r := spec.ML

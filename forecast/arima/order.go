@@ -55,7 +55,7 @@ func (o Order) String() string {
 // coefficients counts those of the four polynomials.
 func (o Order) coefficients() int { return o.P + o.Q + o.Seasonal.P + o.Seasonal.Q }
 
-// parameters counts what is estimated beside the variance.
+// parameters counts what is estimated in addition to the variance.
 func (o Order) parameters() int {
 	n := o.coefficients()
 	if o.Constant {

@@ -8,7 +8,7 @@ import (
 	"github.com/forewarm/forewarm/forecast/accuracy"
 )
 
-// Result is what a model said, beside what came.
+// Result is what a model forecast, and what was observed.
 type Result struct {
 	// Model is the model's name.
 	Model string

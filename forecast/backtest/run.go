@@ -10,7 +10,7 @@
 // production; every Refit steps it is refitted, to all values so far or to the newest Window values. No value reaches a
 // model before its time.
 //
-// A score alone means little: run the last value and the seasonal naive method on the same origins beside it.
+// A score alone means little: run the last value and the seasonal naive method on the same origins as well.
 //
 // The folds, which are the stretches between fits, are independent. Options.Each is the caller's executor, which may
 // run several at once; the result is the same to the bit.

@@ -139,7 +139,7 @@ func (d Decomposition) Adjusted() []float64 {
 	return out
 }
 
-// SeasonalStrength is how much of what moves the series beside the trend and the other seasons is season i of Seasons:
+// SeasonalStrength is how much of what moves the series, apart from the trend and the other seasons, is season i of Seasons:
 // 1 − Var(R)/Var(S+R), from 0 to 1 (Wang, Smith & Hyndman 2006), and 0 where nothing moves. Gaps
 // are left out.
 func (d Decomposition) SeasonalStrength(i int) float64 {

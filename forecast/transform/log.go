@@ -16,7 +16,7 @@ import (
 	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
-// Log fits another model to sign(y)·ln(1+|y|/u), and takes its forecasts back: the logarithm for values large beside the
+// Log fits another model to sign(y)·ln(1+|y|/u), and takes its forecasts back: the logarithm for values that are large compared with the
 // unit u, linear for small ones, so that zeros do no harm. The unit suits the series, so that it does not matter in what
 // the series is counted.
 type Log struct {

@@ -44,7 +44,7 @@ func ExampleLog() {
 	// 200, between 100 and 399
 }
 
-// There and back is where one was: the last value is forecast to be the last value, whatever its size beside the others.
+// There and back is where one was: the last value is forecast to be the last value, whatever its size compared with the others.
 func TestInverseIsIdentity(t *testing.T) {
 	for _, y := range []float64{-4, -1, -1e-9, 0, 1e-9, 0.3, 1, 1.0000001, 10, 1234.5, 1e5, 1e149} {
 		for _, before := range []float64{0, 0.003, 7, -1e6} {

@@ -13,7 +13,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
 
-// lever is something beside the forecast that saves: it is played with Forewarm on every trace, at an objective of 1 %.
+// lever is something other than the forecast that saves: it is played with Forewarm on every trace, at an objective of 1 %.
 type lever struct {
 	name string
 	lead time.Duration

@@ -9,7 +9,7 @@
 // Each lead time is played in turn. With starts that vary (5m,p90=8m: log-normal), a figure is the mean of three draws: the n-th pod
 // that a policy starts at a time takes as long as the n-th of every other policy at that time.
 //
-// What Forewarm knows of other workloads is learnt anew for each trace from the traces of other families (the first word of a
+// What Forewarm knows of other workloads is learned again for each trace from the traces of other families (the first word of a
 // trace's name without its number, or the collection that it is from). With --shipped it is what Forewarm ships with: for workloads
 // that it was not made from.
 //
@@ -27,7 +27,7 @@
 // in place of the share that was late.
 //
 // With --json every setting of a policy on a trace is a line. --lines reads them instead of playing, and --compare prints the figures
-// of an earlier run beside those of this one.
+// of an earlier run next to those of this one.
 package main
 
 import (
@@ -93,7 +93,7 @@ type options struct {
 	leads []compare.LeadTime
 	// shipped: what Forewarm knows of other workloads is what it ships with. short: only it and the HPA are played.
 	shipped, short, scheduled, asJSON bool
-	// levers: what saves beside the forecast is played instead.
+	// levers: what saves in addition to the forecast is played instead.
 	levers bool
 	// priors is a folder to write what is learnt to, instead of playing.
 	priors string
@@ -119,7 +119,7 @@ func parse(args []string, data string) (options, error) {
 		"play Forewarm with the priors that it ships with: for workloads of others")
 	flags.BoolVar(&o.short, "short", false, "play only Forewarm and the HPA, with the first lead time")
 	flags.BoolVar(&o.scheduled, "scheduled", true, "also play synthetic loads with a timetable")
-	flags.BoolVar(&o.levers, "levers", false, "play what saves beside the forecast instead: variants of a workload")
+	flags.BoolVar(&o.levers, "levers", false, "play what saves in addition to the forecast instead: variants of a workload")
 	flags.BoolVar(&o.asJSON, "json", false, "print a JSON object for every setting, before the tables")
 	flags.BoolVar(
 		&o.badHours,

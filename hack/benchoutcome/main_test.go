@@ -216,7 +216,7 @@ func TestCostAt(t *testing.T) {
 	for late, want := range map[float64]float64{
 		0.001: math.NaN(),
 		0.01:  2,
-		0.02:  2,   // The dearer setting is passed over.
+		0.02:  2,   // The more expensive setting is passed over.
 		0.025: 1.8, // Half way between the cheapest up to 2 % and 1.6.
 		0.035: 1.4,
 		0.5:   1.2,

@@ -140,7 +140,7 @@ func figureRows() []figureRow {
 		{"late under a third / over 1.3 times of what was asked; the latest", func(f figures) string {
 			return fmt.Sprintf("%d / %d of %d; %.2f", f.under, f.over, f.runs, f.worst)
 		}},
-		{"no dearer than the HPA with its best target; median, worst", func(f figures) string {
+		{"no more expensive than the HPA with its best target; median, worst", func(f figures) string {
 			return fmt.Sprintf("%d of %d; %s, %s", f.cheaper, f.rivals, ratioText(f.medianOverHPA),
 				ratioText(f.worstCost))
 		}},

@@ -81,7 +81,7 @@ func familyOf(name string) string {
 	}
 }
 
-// scheduledFamily is that of the loads that are made here. They count in no summary beside recorded ones, and nothing is
+// scheduledFamily is that of the loads that are made here. They count in no summary of recorded ones, and nothing is
 // learnt from them.
 const scheduledFamily = "scheduled"
 

@@ -3,7 +3,7 @@
 #
 #   build.sh [--built] COMPONENT [BINARY …]
 #
-# A component is a folder beside this script: a Go module of its own (Kubernetes and KEDA pin versions that the product
+# A component is a folder next to this script: a Go module of its own (Kubernetes and KEDA pin versions that the product
 # must not inherit), a file `binaries` with a name and a package on each line, and optionally the files `ldflags` and `tags`.
 # The binaries (all, or those named) are in a cache folder for the module and the Go version; its path is the last line of
 # output. Several runs at once are safe. With --built nothing is built: it fails where a binary is missing.

@@ -85,7 +85,7 @@ func atRestCases() []explainCase {
 			name: "several", demand: 35, replicas: 1, want: 4,
 			metrics: []string{external("several", ""), external("plain", `quantile: "0.5"`)},
 		},
-		{name: "lost", demand: 35, replicas: 3, metrics: []string{external("nobody", "")}, want: 3, reason: missing},
+		{name: "lost", demand: 35, replicas: 3, metrics: []string{external("unknown", "")}, want: 3, reason: missing},
 	}
 }
 

@@ -119,7 +119,7 @@ func objects(t *testing.T, s *stage) {
 	s.MustApply(
 		t,
 		workload("objects", "llama", "1s", 1),
-		forecastOf("objects", "llama", "signal: {preset: nobody/knows}"),
+		forecastOf("objects", "llama", "signal: {preset: unknown/signal}"),
 		hpa("objects", "llama", "llama", external("llama", "")),
 	)
 	state := func(t *testing.T) string { t.Helper(); return s.state(t, "objects", "llama") }

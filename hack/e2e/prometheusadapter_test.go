@@ -232,7 +232,7 @@ func (s *stage) changesHands(t *testing.T, adapter *clustertest.PrometheusAdapte
 		kill process
 	}{
 		{"prometheus-adapter", nothing, adapter},
-		{"Forewarm beside it", nothing, forewarm},
+		{"Forewarm next to it", nothing, forewarm},
 		{"handed over", adapter.HandOver, forewarm},
 		{"handed over, and the other is gone", nothing, adapter},
 		{"taken back", adapter.TakeBack, adapter},

@@ -61,7 +61,7 @@ type measured struct {
 }
 
 // TestServingBench measures a GET of one external metric as the kube-apiserver's aggregator sends it for the HPA controller: of
-// Forewarm, prometheus-adapter and KEDA's metrics adapter, beside a bare TLS server that writes Forewarm's bytes.
+// Forewarm, prometheus-adapter and KEDA's metrics adapter, next to a bare TLS server that writes Forewarm's bytes.
 func TestServingBench(t *testing.T) {
 	if os.Getenv("FOREWARM_BENCH") == "" {
 		t.Skip("FOREWARM_BENCH is unset: run `make bench-serving`")
@@ -209,7 +209,7 @@ func (s *stage) startBare(t *testing.T) string {
 	return "https://" + address
 }
 
-// serveBare is net/http's server with TLS and HTTP/2 that writes the answer in its folder, whoever asks.
+// serveBare is net/http's server with TLS and HTTP/2 that writes the answer in its folder, to any client.
 func serveBare(address string) error {
 	read := sync.OnceValues(func() ([]byte, error) { return os.ReadFile("answer") })
 	s := &http.Server{Addr: address, ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(

@@ -63,7 +63,7 @@ func soakLength(t *testing.T) time.Duration {
 // TestSoak lets two replicas serve a fleet for minutes or hours while objects come, change and go, a source is slow and fails,
 // certificates rotate and the kube-apiserver is killed; for the first third of the time the leader is killed, too, whenever the other
 // replica has all histories. Then memory, goroutines, descriptors and latency must be flat. Both replicas give the same value of the
-// same samples, also one that has just read the history anew, for which the other's values are the replay.
+// same samples, also one that has just read the history again, for which the other's values are the replay.
 //
 // The clock is not set: that would be the machine's. pkg/refresh tests it.
 func TestSoak(t *testing.T) {

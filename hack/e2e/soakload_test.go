@@ -32,7 +32,7 @@ type soakLoad struct {
 	targets []target
 	up      [2]atomic.Bool
 	// wholeFrom is when a replica surely has the whole histories of all whose source works, in Unix seconds: one that could not be
-	// reached beside a busy other one was ready before.
+	// reached next to a busy other one was ready before.
 	wholeFrom [2]atomic.Int64
 	// outages is odd while the kube-apiserver is away.
 	outages atomic.Int64

@@ -37,7 +37,7 @@ type part struct {
 	image    v1.Image
 }
 
-// entry is a file of a layer, or a folder where the name ends with a slash. All belong to root, and nobody may write.
+// entry is a file of a layer, or a folder where the name ends with a slash. All belong to root, and no other user may write.
 type entry struct {
 	name    string
 	mode    int64

@@ -3,7 +3,7 @@
 //
 //	go build ──> binary, one for each platform (image.go)
 //	         ──> layers ──> image ──> index ──> OCI layout (image.go)
-//	         ──> the modules in the binary ──> SBOM beside it (release.go)
+//	         ──> the modules in the binary ──> SBOM next to it (release.go)
 //	         ──> the digest, signed by a key where one is given, as cosign does (sign.go)
 //
 // With the word release it makes all that a version is published as (release.go): the same commit gives the same bytes.
@@ -54,7 +54,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	var o options
 	flags := pflag.NewFlagSet("image", pflag.ContinueOnError)
-	flags.StringVar(&o.out, "out", "bin/image", "folder of the OCI layout, which is replaced; the SBOMs lie beside it")
+	flags.StringVar(&o.out, "out", "bin/image", "folder of the OCI layout, which is replaced; the SBOMs lie next to it")
 	flags.StringVar(&o.build.root, "root", ".", "folder of the repository")
 	flags.StringVar(&o.build.version, "version", "unknown", "version that the binary and the labels have")
 	flags.StringSliceVar(&o.build.platforms, "platform", []string{"linux/amd64", "linux/arm64"},

@@ -175,7 +175,7 @@ func modules(t *testing.T, file string) {
 	}
 }
 
-// unpack writes an image's files as a container runtime would, and checks that nobody but root could change one.
+// unpack writes an image's files as a container runtime would, and checks that only root could change one.
 func unpack(t *testing.T, image v1.Image) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -254,7 +254,7 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// closeToOthers lets every user read a folder of a test, and nobody but root write to it.
+// closeToOthers lets every user read a folder of a test, and only root write to it.
 func closeToOthers(t *testing.T, folder string) {
 	t.Helper()
 	for path := folder; path != os.TempDir() && path != "/"; path = filepath.Dir(path) {

@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// The form in which cosign looks for signatures (its SIGNATURE_SPEC.md): an image beside the signed one, whose layer is the
+// The form in which cosign looks for signatures (its SIGNATURE_SPEC.md): an image next to the signed one, whose layer is the
 // payload, annotated with the signature.
 const (
 	payloadType         = "application/vnd.dev.cosign.simplesigning.v1+json"
@@ -87,7 +87,7 @@ func (s *signer) image(digest v1.Hash, reference string) (v1.Image, error) {
 	})
 }
 
-// writeFiles writes the payload to a file, and the signature beside it.
+// writeFiles writes the payload to a file, and the signature next to it.
 func (s *signer) writeFiles(file string, digest v1.Hash, reference string) error {
 	signed, signature, err := s.sign(digest, reference)
 	if err != nil {

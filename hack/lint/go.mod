@@ -1,4 +1,4 @@
-// The linter, pinned. A module of its own, so that its hundreds of dependencies raise nobody else's:
+// The linter, pinned. A module of its own, so that its hundreds of dependencies raise no other module's:
 // go tool -modfile=hack/lint/go.mod golangci-lint run
 module github.com/forewarm/forewarm/hack/lint
 

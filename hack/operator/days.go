@@ -21,7 +21,7 @@ type day struct {
 	fail func(after time.Duration) error
 	// change changes the Forecast; nil for none.
 	change func(t *refresh.Job, now time.Time)
-	// restart is when the adapter starts anew after the event; 0 for never. down: it is away from the event until then.
+	// restart is when the adapter starts again after the event; 0 for never. down: it is away from the event until then.
 	restart time.Duration
 	down    bool
 	// gone is how long there is no Forecast from the event on.

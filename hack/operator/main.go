@@ -102,11 +102,11 @@ func downtimes() []day {
 			After: 7*24*time.Hour + minute, least: 0.9, most: 1.2, Served: "as before, from the first minute on",
 		},
 		{
-			Name:    "A namespace is made anew",
+			Name:    "A namespace is created again",
 			Happens: "deleted with its Forecast, and made again with the same names ten minutes later",
 			demand:  times(math.NaN(), 10*minute), gone: 10 * minute,
 			After: 12 * minute, least: 0.9, most: 1.2,
-			Served: "as before: the source still has the history of these names. The lead time is measured anew",
+			Served: "as before: the source still has the history of these names. The lead time is measured again",
 		},
 		{
 			Name:    "etcd is restored to yesterday",

@@ -15,7 +15,7 @@ func falseZeros() []day {
 	return []day{
 		{
 			Name:    "A false zero",
-			Happens: "`or vector(0)`, a broken filter, a rollout whose new pods nobody scrapes: the demand reads 0",
+			Happens: "`or vector(0)`, a broken filter, a rollout whose new pods are not scraped: the demand reads 0",
 			demand:  times(0, forEver),
 			After:   70 * minute, least: 0.45, most: 0.55,
 			Served:     "what was served before for ten minutes, then half as much every hour",
@@ -150,7 +150,7 @@ func wrongSignals() []day {
 			Do: "restart what hangs",
 		},
 		{
-			Name:    "Pods that nobody scrapes",
+			Name:    "Pods that are not scraped",
 			Happens: "two ready replicas have no sample in a preset of running and waiting requests",
 			change:  asking(refresh.NotReporting, "silent"), demand: times(0.75, forEver),
 			After: 30 * minute, least: 0.7, most: 1.2, Served: "the demand of the others",

@@ -227,7 +227,7 @@ func (p *Process) Tail() []byte {
 	return text[bytes.IndexByte(text, '\n')+1:]
 }
 
-// Listen listens on a port of loopback that nobody listens on.
+// Listen listens on a port of loopback on which no process listens.
 func Listen(ctx context.Context) (listener net.Listener, port int, err error) {
 	if listener, err = new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0"); err != nil {
 		return nil, 0, fmt.Errorf("find a free port: %w", err)
@@ -235,7 +235,7 @@ func Listen(ctx context.Context) (listener net.Listener, port int, err error) {
 	return listener, listener.Addr().(*net.TCPAddr).Port, nil //nolint:errcheck // A TCP listener has a TCP address.
 }
 
-// The ports that FreePort returns are below those that Linux gives to connections and to listeners on port 0: nobody takes one
+// The ports that FreePort returns are below those that Linux gives to connections and to listeners on port 0: no process takes one
 // before the process listens that it is for.
 const (
 	firstPort = 20_000

@@ -32,7 +32,7 @@ const (
 	// Broken (False): it broke,
 	// see docs/design.md#layers.
 	//
-	// Fix: mend a|b.
+	// Fix: change a|b.
 	Broken State = "Broken"
 )
 `
@@ -44,7 +44,7 @@ func TestConditionsAreListedWithTheirReasons(t *testing.T) {
 	}
 	const want = "\n## Thing\n\nA thing.\n\n### Ready\n\n`Ready` is True while it works.\n\n" +
 		"| reason | status | meaning | what to do |\n|---|---|---|---|\n" +
-		"| `Broken` | False | It broke, see [design](../design.md#layers). | Mend a\\|b. |\n"
+		"| `Broken` | False | It broke, see [design](../design.md#layers). | Change a\\|b. |\n"
 	if page != want {
 		t.Errorf("%s\nwant\n%s", page, want)
 	}
@@ -53,8 +53,8 @@ func TestConditionsAreListedWithTheirReasons(t *testing.T) {
 func TestConstantsWithoutAProperCommentAreErrors(t *testing.T) {
 	for name, c := range map[string]struct{ from, to, want string }{
 		"no status":            {"Broken (False): it broke,", "Broken: it broke,", `Broken: the comment "Broken: it broke,`},
-		"no comment":           {"	// Broken (False): it broke,\n	// see docs/design.md#layers.\n	//\n	// Fix: mend a|b.\n", "", "Broken: no comment"},
-		"a paragraph too many": {"// Fix: mend", "// Mend", `"Mend a|b."`},
+		"no comment":           {"	// Broken (False): it broke,\n	// see docs/design.md#layers.\n	//\n	// Fix: change a|b.\n", "", "Broken: no comment"},
+		"a paragraph too many": {"// Fix: change", "// Change", `"Change a|b."`},
 		"an unknown value":     {`"Broken"`, `string(y.Broken)`, "Broken: the value is not a text"},
 		"an unknown condition": {"the condition Ready", "the condition Steady", "the condition Steady, which does not exist"},
 		"no conditions":        {"Conditions of a Thing.", "These are all.", "Thing: no conditions found"},

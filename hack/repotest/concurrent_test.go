@@ -72,7 +72,7 @@ func importsConcurrency(i *ast.ImportSpec) bool {
 		slices.ContainsFunc(concurrency, func(of string) bool { return path == of || strings.HasPrefix(path, of+"/") })
 }
 
-// startsGoroutine reports whether a file has a go statement, or a test that runs beside others.
+// startsGoroutine reports whether a file has a go statement, or a test that runs in parallel with others.
 func startsGoroutine(file *ast.File) bool {
 	for n := range ast.Preorder(file) {
 		switch n := n.(type) {

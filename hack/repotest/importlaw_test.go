@@ -79,7 +79,7 @@ func TestForbiddenWordsExist(t *testing.T) {
 			}
 			// What needs cgo is not listed without it.
 			if !found && forbidden != "runtime/cgo" && !strings.HasPrefix(forbidden, "github.com/NVIDIA/") {
-				t.Errorf("%s: nothing in the module is called %s any more: mend the fence", name, forbidden)
+				t.Errorf("%s: nothing in the module is called %s any more: correct the rule", name, forbidden)
 			}
 		}
 	}

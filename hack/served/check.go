@@ -51,7 +51,7 @@ func (o options) each(plays []play, do func(i int)) {
 	_ = group.Wait() //nolint:errcheck // None returns an error.
 }
 
-// check plays what was chosen and compares it with the record, or writes the record anew.
+// check plays what was chosen and compares it with the record, or writes the record again.
 func check(ctx context.Context, o options, out, progress io.Writer) error {
 	if fusesMultiplyAdd() {
 		return errors.New("the records are of amd64: this processor rounds in another way, see hack/served/doc.go")

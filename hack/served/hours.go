@@ -189,7 +189,7 @@ func losses(ctx context.Context, o options, out, progress io.Writer) error {
 	return table.Flush()
 }
 
-// lossResult is the mean pinball loss of what was served, as a share of the mean demand, beside that of the demand of now, and
+// lossResult is the mean pinball loss of what was served, as a share of the mean demand, next to that of the current demand, and
 // the share of window peaks within what was served. The first tenth of a history, a day at most, does not count.
 type lossResult struct{ loss, coverage, last float64 }
 

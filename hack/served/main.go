@@ -4,7 +4,7 @@
 // them; one that changes them says where.
 //
 //	check [NAME]               play and compare with the record; the first hour that differs is named
-//	check --update [NAME]      write the record anew
+//	check --update [NAME]      write the record again
 //	print NAME/REQUEST         every step of one play: time, observed, served; diff.sh compares it with another revision's
 //	loss [NAME]                the pinball loss and the coverage of the quantile that is served of the recorded workloads
 //	dips [NAME]                what minutes in which the source reads a part of the demand do to the value, of the recorded workloads
@@ -89,7 +89,7 @@ func parse(args []string) (options, error) {
 	flags := pflag.NewFlagSet("served", pflag.ContinueOnError)
 	flags.StringVar(&o.data, "data", os.Getenv("FOREWARM_DATA"), "folder with outcome/series_15s and outcome/workloads")
 	flags.StringVar(&o.records, "records", filepath.Join("hack", "served", "testdata"), "folder of the records")
-	flags.BoolVar(&o.update, "update", false, "check: write the records anew")
+	flags.BoolVar(&o.update, "update", false, "check: write the records again")
 	flags.IntVar(&o.days, "days", 0, "play so many days of each history; 0 is all of it")
 	flags.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "check, loss: plays at once")
 	if err := flags.Parse(args); err != nil {

@@ -127,7 +127,7 @@ func TestCheckNamesTheHour(t *testing.T) {
 	}
 }
 
-// A part that is written anew leaves the rest of the record alone.
+// A part that is written again leaves the rest of the record alone.
 func TestUpdateOfAPart(t *testing.T) {
 	t.Setenv("FOREWARM_DATA", "")
 	dir := t.TempDir()

@@ -27,7 +27,7 @@ func recordPath(dir string, k kind) string { return filepath.Join(dir, string(k)
 const hourFormat = "2006-01-02T15"
 
 // preface of a file.
-const preface = `# What forewarm serves, as hashes: see hack/served. To write it anew: make test-served UPDATE=1
+const preface = `# What forewarm serves, as hashes: see hack/served. To write it again: make test-served UPDATE=1
 # A line has the first hour of a day and a hash of what was served in each hour from there on.
 `
 
@@ -64,7 +64,7 @@ func readRecord(dir string, k kind) (record, error) {
 	}
 	r, err := parseRecord(string(text))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w; to write it anew: make test-served UPDATE=1", path, err)
+		return nil, fmt.Errorf("%s: %w; to write it again: make test-served UPDATE=1", path, err)
 	}
 	return r, nil
 }

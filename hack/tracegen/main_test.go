@@ -46,7 +46,7 @@ func TestCommittedTracesAreWhatTheGeneratorMakes(t *testing.T) {
 	}
 }
 
-// The rows of doc.go, beside those of real traces, are what the traces have. It logs them, and those of the files that the
+// The rows of doc.go, next to those of real traces, are what the traces have. It logs them, and those of the files that the
 // arguments name.
 func TestTracesLookLikeRealOnes(t *testing.T) {
 	table, err := os.ReadFile("doc.go")

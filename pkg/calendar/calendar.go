@@ -329,7 +329,7 @@ func merged(regular iter.Seq[time.Time], also []time.Time) iter.Seq[time.Time] {
 	}
 }
 
-// regular are the starts without those beside, ascending.
+// regular are the starts of the recurrence alone, ascending.
 func (e *parsed) regular() iter.Seq[time.Time] {
 	switch {
 	case e.holidays != nil:

@@ -113,7 +113,7 @@ type note struct {
 	Before            bool
 }
 
-// Note adds a text beside a point.
+// Note adds a text next to a point.
 func (c *Chart) Note(class string, at Point, text string, before bool) {
 	c.notes = append(c.notes, note{class, percent(c.X.At(at.X)), pixels(c.fromTop(at.Y)), text, before})
 }
@@ -230,7 +230,7 @@ func (c *Chart) SVG() (template.HTML, error) {
 	return template.HTML(out), err //nolint:gosec // Our own template, which escapes its strings.
 }
 
-// executed returns an executed template. Foreign texts in it cannot hide anything.
+// executed returns an executed template. Texts from users in it cannot hide anything.
 func executed(name string, with map[string]any) (string, error) {
 	var out bytes.Buffer
 	err := templates.ExecuteTemplate(&out, name, with)

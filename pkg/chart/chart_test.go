@@ -44,7 +44,7 @@ func TestMarks(t *testing.T) {
 		{"a line breaks where nothing is known, and a point alone is a dot", func(c *chart.Chart) {
 			c.Line("l", chart.Point{X: 0, Y: 1}, chart.Point{X: 1, Y: 2}, chart.Point{X: 2, Y: nan}, chart.Point{X: 3, Y: 4})
 		}, []string{"l: M0 90L10 80", "l dot: M30 60h0"}},
-		{"of what is beside the axis only the neighbours are kept", func(c *chart.Chart) {
+		{"of what is outside the axis only the neighbours are kept", func(c *chart.Chart) {
 			var line []chart.Point
 			for _, x := range []float64{-4, -3, 5, 12, 13} {
 				line = append(line, chart.Point{X: x, Y: 1})

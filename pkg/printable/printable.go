@@ -1,4 +1,4 @@
-// Package printable makes foreign text (names, messages, files) safe to show: it cannot control a terminal or hide
+// Package printable makes text from elsewhere (names, messages, files) safe to show: it cannot control a terminal or hide
 // parts of itself. Control characters, those that change the direction of writing, and other invisible ones become
 // their JSON escapes, such as \u001b, so JSON stays the same JSON.
 //

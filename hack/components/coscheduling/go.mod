@@ -1,4 +1,4 @@
-// A kube-scheduler with coscheduling, for the tests beside it. It pins Kubernetes' staging parts by replace.
+// A kube-scheduler with coscheduling, for the tests next to it. It pins Kubernetes' staging parts by replace.
 module github.com/forewarm/forewarm/hack/components/coscheduling
 
 go 1.26.5

@@ -1,4 +1,4 @@
-// Kueue's and LeaderWorkerSet's controllers, for the tests beside them: both are on the same version of Kubernetes.
+// Kueue's and LeaderWorkerSet's controllers, for the tests next to them: both are on the same version of Kubernetes.
 module github.com/forewarm/forewarm/hack/components/kueue-lws
 
 go 1.26.5

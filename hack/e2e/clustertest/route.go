@@ -9,7 +9,7 @@ import (
 // route routes a Service, and the APIServices that name it, to a port of this machine. Loopback addresses are not
 // allowed in Endpoints, but the name localhost is in a Service.
 func (c *Cluster) route(ctx context.Context, namespace, name string, port int, apiServices ...string) error {
-	// A patch, so that whoever applies the Service again finds it as it was but for this.
+	// A patch, so that anyone who applies the Service again finds it as it was but for this.
 	const external = `{"spec": {"type": "ExternalName", "externalName": "localhost"}}`
 	if err := c.patch(ctx, "service/"+name, external, "-n", namespace); err != nil {
 		return err

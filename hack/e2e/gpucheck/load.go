@@ -27,7 +27,7 @@ const (
 	nothing = "nothing"
 )
 
-// Every thread repeats a chain of instructions. What it stores is read by nobody, and keeps the compiler from leaving it out.
+// Every thread repeats a chain of instructions. What it stores is never read, and keeps the compiler from leaving it out.
 const (
 	header = ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry %s(.param .u64 out, .param .u32 rounds) {\n" +
 		".reg .pred %%again;\n.reg .f32 %%f<4>;\n.reg .b32 %%r<8>;\n.reg .b64 %%at<3>;\n" +

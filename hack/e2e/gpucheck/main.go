@@ -1,6 +1,6 @@
 //go:build cgo
 
-// Command gpucheck runs the node agent beside nvidia-smi under small loads on the first GPU of this machine, and prints a report: what
+// Command gpucheck runs the node agent next to nvidia-smi under small loads on the first GPU of this machine, and prints a report: what
 // each process did by its own count, what the agent says of the GPU and of the pods, and what nvidia-smi says. It plays the kubelet.
 // It changes no setting of the GPU. It needs a driver, root (for cgroups) and nvidia-smi.
 //

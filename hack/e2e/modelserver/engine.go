@@ -8,7 +8,7 @@ import "time"
 type Config struct {
 	// Sequences is the most that run at once (vLLM's max_num_seqs).
 	Sequences int
-	// Budget is the most tokens of a step (max_num_batched_tokens): prompts are prefilled in chunks beside the decodes.
+	// Budget is the most tokens of a step (max_num_batched_tokens): prompts are prefilled in chunks along with the decodes.
 	Budget int
 	// Cache is the tokens that the KV cache holds.
 	Cache int

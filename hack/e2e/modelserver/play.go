@@ -21,7 +21,7 @@ func Play(
 ) (inFlight []float64) {
 	var replicas []*playing
 	turn := 0
-	for now := time.Duration(0); now < length; now += time.Millisecond { // Short beside a step.
+	for now := time.Duration(0); now < length; now += time.Millisecond { // Short compared with a step.
 		for ; turn < len(load) && load[turn].At <= now; turn++ {
 			n := ready(now)
 			for len(replicas) < n {

@@ -15,7 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Completion is the body of a request to /v1/completions. The prompt has its length in tokens beside it.
+// Completion is the body of a request to /v1/completions. The prompt has its length in tokens next to it.
 type Completion struct {
 	Model        string `json:"model"`
 	Prompt       string `json:"prompt"`

@@ -14,7 +14,7 @@ import (
 	"github.com/forewarm/forewarm/hack/e2e/clustertest"
 )
 
-// proxy passes connections on to the kube-apiserver. While its gate is locked nothing passes: whoever is behind it knows only what was
+// proxy passes connections on to the kube-apiserver. While its gate is locked nothing passes: the client behind it knows only what was
 // before, and does not notice.
 type proxy struct {
 	gate sync.RWMutex

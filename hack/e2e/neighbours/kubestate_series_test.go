@@ -58,7 +58,7 @@ func render(t *testing.T, p signal.Preset, target signal.Target, cluster string)
 	return expr
 }
 
-// seriesOf are the series that the presets read beside those of kube-state-metrics, each once.
+// seriesOf are the series that the presets read in addition to those of kube-state-metrics, each once.
 func seriesOf(t *testing.T, all map[string]signal.Preset) (out []shown) {
 	t.Helper()
 	for name, p := range all {

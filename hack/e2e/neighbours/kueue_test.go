@@ -47,7 +47,7 @@ type kueue struct {
 	*karpenterWatch
 }
 
-// TestKueue: placeholders beside the real Kueue are in its quota where they name a queue, and outside where they do not.
+// TestKueue: placeholders next to the real Kueue are in its quota where they name a queue, and outside where they do not.
 func TestKueue(t *testing.T) {
 	from := time.Now().Add(-15 * time.Minute)
 	s := &kueue{stage: setUpStage(t, "FOREWARM_KUEUE_LWS", clustertest.Options{}, from, steady(queued, free))}

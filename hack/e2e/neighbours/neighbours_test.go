@@ -1,4 +1,4 @@
-// Package neighbours tests Forewarm beside the real programs that it lives with in a cluster, on a complete control plane
+// Package neighbours tests Forewarm together with the real programs that it lives with in a cluster, on a complete control plane
 // (package clustertest). `make e2e-neighbours` builds them and runs this. Each test is skipped where FOREWARM_E2E is unset, or the
 // variable with the folder of its neighbour's binaries.
 package neighbours_test

@@ -9,7 +9,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/agent/collect"
 )
 
-// BenchmarkStep is what a step costs beside the driver and the kubelet, with a whole hour recorded: every fifth second on a node.
+// BenchmarkStep is what a step costs in addition to the driver and the kubelet, with a whole hour recorded: every fifth second on a node.
 // rss-MB is the memory of the process then, with what a test brings along.
 func BenchmarkStep(b *testing.B) {
 	for _, test := range []struct {

@@ -98,9 +98,9 @@ func TestAClockThatIsSetBack(t *testing.T) {
 	s := series("a")
 	r.Add(noon.Add(3*time.Hour), s, 0.5)
 	r.Add(noon.Add(2*time.Hour+59*time.Minute), s, 0.6) // by a minute: dropped
-	r.Add(noon, s, 0.7)                                 // by hours: anew
+	r.Add(noon, s, 0.7)                                 // by hours: from scratch
 	r.Add(step(1), s, 0.8)
-	wantMeans(t, "anew", r.Hour(step(2)), s, 0.7, 0.8)
+	wantMeans(t, "from scratch", r.Hour(step(2)), s, 0.7, 0.8)
 }
 
 func recorded() collect.Hour {
@@ -133,7 +133,7 @@ func TestARestartGoesOn(t *testing.T) {
 	if diff := cmp.Diff(want, got, cmpopts.EquateNaNs()); diff != "" {
 		t.Errorf("(-saved +loaded):\n%s", diff)
 	}
-	// What a crash left behind is in nobody's way.
+	// What a crash left behind is in no one's way.
 	if err := os.WriteFile(path+".new", bytes.Repeat([]byte("x"), 1<<20), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestADamagedFileIsSaid(t *testing.T) {
 		"empty":     "",
 		"cut off":   whole[:len(whole)-9],
 		"one bit":   strings.Replace(whole, "inference", "inferencf", 1),
-		"foreign":   "PNG\n",
+		"unknown":   "PNG\n",
 		"later":     strings.Replace(whole, "hour 1", "hour 2", 1),
 		"not there": strings.Repeat("x", 17<<20),
 	} {

@@ -107,7 +107,7 @@ func (r *Result) add(e *calendar.Event) {
 	}
 }
 
-// read reads an entry. The name is right beside an error, too.
+// read reads an entry. The name is valid even if there is an error.
 func read(e *ics.VEvent, zone string) (entry, error) {
 	text := func(p ics.ComponentProperty) string {
 		if found := e.GetProperty(p); found != nil {

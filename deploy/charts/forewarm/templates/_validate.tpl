@@ -62,6 +62,6 @@
 {{- fail "podMonitor.enabled is for the node agent: set agent.enabled, or use serviceMonitor.enabled for the adapter" }}
 {{- end }}
 {{- if and $v.networkPolicy.enabled $v.agent.enabled (not $v.networkPolicy.agentFrom) }}
-{{- fail "networkPolicy.agentFrom is empty, so nobody could scrape the node agent: name your Prometheus, for example [{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: monitoring}}}]" }}
+{{- fail "networkPolicy.agentFrom is empty, so no client could scrape the node agent: name your Prometheus, for example [{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: monitoring}}}]" }}
 {{- end }}
 {{- end }}

@@ -38,7 +38,7 @@ const (
 	target    = "target"
 )
 
-// world is what the controller sees beside the HPA: a scale and a metrics API.
+// world is what the controller sees in addition to the HPA: a scale and a metrics API.
 type world struct {
 	metrics.MetricsClient // Pods and Resource metrics: not asked for
 

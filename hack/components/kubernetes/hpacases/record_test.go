@@ -46,7 +46,7 @@ func TestRecording(t *testing.T) {
 		return
 	}
 	if !bytes.Equal(recording.Bytes(), committed(t)) {
-		t.Error("the controller does something else than " + path + " says; go test ./hpacases -write makes it anew")
+		t.Error("the controller does something else than " + path + " says; go test ./hpacases -write writes it again")
 	}
 }
 
