@@ -60,7 +60,7 @@ func (o *Options) flags() *pflag.FlagSet {
 	flags.StringVar(&o.Proc, "proc", o.Proc,
 		"the node's /proc, for the processes' cgroups; needs the node's PIDs (hostPID)")
 	flags.StringVar(&o.Logs, "logs", o.Logs, "the node's /var/log, for the names of pods/ and containers/")
-	flags.StringVar(&o.LogLevel, "log-level", o.LogLevel, "least level that is logged: debug, info, warn or error")
+	flags.StringVar(&o.LogLevel, "log-level", o.LogLevel, "lowest level that is logged: debug, info, warn or error")
 	flags.BoolVar(&o.Version, "version", false, "print the version, and end")
 	return flags
 }

@@ -15,18 +15,19 @@ import (
 
 // The command "convert": the metrics of prometheus-adapter and of KEDA's prometheus triggers become Forecasts.
 
-const convertAbout = `Convert writes Forecasts in shadow mode for the metrics that HPAs read from prometheus-adapter and for the
-prometheus triggers of KEDA's ScaledObjects, as YAML with the reason of each choice. docs/migrate.md has the whole way.
+const convertAbout = `Convert writes Forecasts in shadow mode for the metrics that HPAs read from prometheus-adapter, and for the prometheus
+triggers of KEDA's ScaledObjects. The output is YAML; comments explain each choice. docs/migrate.md describes the whole
+migration.
 
-It reads prometheus-adapter's rules from --rules: its configuration, or the ConfigMap with it. It reads the HPAs and
-ScaledObjects of a cluster with your own rights, or those of --file. An HPA of an External metric needs no change: the
-Forecast answers by the same name and labels. Other HPAs and ScaledObjects are written as they must be after the
-handover, in comments or in a folder of their own.
+It reads prometheus-adapter's rules from --rules: the configuration file, or the ConfigMap that contains it. It reads the
+HPAs and ScaledObjects from a cluster with your own permissions, or from --file. An HPA on an External metric needs no
+change, because the Forecast serves the metric under the same name and labels. For other HPAs and for ScaledObjects,
+convert writes the object that replaces them after the handover, in comments or in a folder of their own.
 
-What cannot be converted is listed with the reason and what to do. This command changes nothing.
+Everything that cannot be converted is listed with the reason and what to do. This command changes nothing.
 
 Exit codes:
-  0  all was converted
+  0  everything was converted
   1  wrong usage, or something cannot be read
   3  something was left out`
 
@@ -66,9 +67,9 @@ func NewConvert() *cobra.Command {
 	flags := cmd.Flags()
 	o.AddFlags(flags)
 	flags.StringVar(&o.rules, "rules", "", "prometheus-adapter's configuration, or a ConfigMap with it")
-	flags.StringSliceVar(&o.series, "series", nil, "names of series that exist, where several rules may give a metric")
-	flags.StringVar(&o.out, "out", "", "folder to write a file for each object to (default: the standard output)")
-	flags.StringVar(&o.tenant, "tenant-label", "namespace", "label of namespaces that Forewarm is run with")
+	flags.StringSliceVar(&o.series, "series", nil, "names of existing series, if several rules could produce a metric")
+	flags.StringVar(&o.out, "out", "", "folder to write one file per object to (default: standard output)")
+	flags.StringVar(&o.tenant, "tenant-label", "namespace", "the --tenant-label with which Forewarm runs: the label that holds the namespace")
 	o.output.AddFlags(flags, "print what was converted and left out")
 	return cmd
 }

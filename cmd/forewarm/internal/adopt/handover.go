@@ -15,12 +15,12 @@ import (
 	"github.com/forewarm/forewarm/pkg/doctor"
 )
 
-const aboutHandover = `Handover --check says what is left before external.metrics.k8s.io and custom.metrics.k8s.io can be handed from
-prometheus-adapter, or whoever holds them, to Forewarm: who holds each APIService, and whether a Forecast answers each
-metric of an HPA, by its name or by what it exposes, with a value now. Then it prints the commands that hand over, and
-those that take it back. docs/migrate.md has the whole way.
+const aboutHandover = `Handover --check lists what must be done before Forewarm can take over external.metrics.k8s.io and custom.metrics.k8s.io
+from prometheus-adapter, or from another server. It checks which server each APIService leads to, and whether a Forecast
+currently has a value for each metric of an HPA, under its own name or under a name that it exposes. Then it prints the
+commands for the handover, and the commands that undo it. docs/migrate.md describes the whole migration.
 
-It changes nothing, and reads with your own rights.
+It changes nothing. It reads with your own permissions.
 
 Exit codes:
   0  nothing blocks
@@ -42,7 +42,7 @@ func NewHandover() *cobra.Command {
 	var o handoverOptions
 	cmd := &cobra.Command{
 		Use:     "handover --check",
-		Short:   "Say what is left before Forewarm can take another adapter's metrics",
+		Short:   "List what must be done before Forewarm can replace another metrics adapter",
 		Long:    aboutHandover,
 		Example: "  forewarm handover --check\n  forewarm handover --check --json | jq -r '.steps[].back'",
 		Args:    cmdline.Args(cobra.NoArgs),
@@ -54,8 +54,8 @@ func NewHandover() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&o.check, "check", false, "check what is left")
-	flags.StringVarP(&o.namespace, "namespace", "n", "forewarm-system", "namespace that Forewarm is installed in")
+	flags.BoolVar(&o.check, "check", false, "check what must be done before the handover")
+	flags.StringVarP(&o.namespace, "namespace", "n", "forewarm-system", "namespace in which Forewarm is installed")
 	o.output.AddFlags(flags, "print the findings")
 	o.AddFlags(flags)
 	return cmd

@@ -27,17 +27,18 @@ import (
 // The command "init": Forecasts to commit, for workloads that are there, by their autoscalers and the series that their
 // servers report.
 
-const initAbout = `Init writes Forecasts in shadow mode, to read and commit: one for each workload that an HPA or a ScaledObject
-scales or that has GPUs. Comments in them give the reasons, and what scales the workload up while Forewarm is down.
+const initAbout = `Init writes Forecasts in shadow mode for you to review and commit: one for each workload that an HPA or a ScaledObject
+scales, or that requests GPUs. Comments explain each choice, and say what scales the workload up while Forewarm is down.
 
-It reads a cluster with your own rights, or manifests (--file). The preset is that of the one server whose series of the
-workload's pods the Prometheus has. With series of several servers, or of none, there is no Forecast, and the output says
-what to look at. The targets are those of the autoscaler where they are in the preset's unit.
+It reads a cluster with your own permissions, or manifests (--file). It finds out which model server a workload runs from
+the series in Prometheus, and chooses that server's preset. If Prometheus has series of several servers for the workload,
+or of none, init writes no Forecast and says what to check. It copies the autoscaler's target if the target is in the
+preset's unit.
 
---simulate takes the autoscaler's target for what a replica sustains, as "forewarm simulate" does.
+--simulate assumes that a replica sustains the autoscaler's target, as "forewarm simulate" does.
 
-The YAML goes to stdout, or with --out into a file for each Forecast; a summary goes to stderr. Without --apply nothing is
-changed in the cluster. A Forecast that is there is never changed.`
+The YAML goes to stdout, or with --out to one file per Forecast. A summary goes to stderr. Without --apply, init changes
+nothing in the cluster. It never changes an existing Forecast.`
 
 const initExamples = `  forewarm init --prometheus http://127.0.0.1:9090 -n inference > forecasts.yaml
   forewarm init --prometheus http://127.0.0.1:9090 -A --simulate --out forecasts
@@ -60,7 +61,7 @@ func NewInit() *cobra.Command {
 	o := &initOptions{history: history.Defaults(), trust: signal.DefaultTrust()}
 	cmd := &cobra.Command{
 		Use:     "init --prometheus URL",
-		Short:   "Write Forecasts for the workloads that are there, to read and commit",
+		Short:   "Write Forecasts for your existing workloads, to review and commit",
 		Long:    initAbout,
 		Example: initExamples,
 		Args:    cmdline.Args(cobra.NoArgs),
@@ -74,14 +75,14 @@ func NewInit() *cobra.Command {
 	flags := cmd.Flags()
 	o.AddFlags(flags)
 	flags.DurationVar(&o.lead, "lead-time", 5*time.Minute,
-		"time from \"more replicas\" to \"ready\", until it is measured")
+		"time that a new replica takes to become ready, until Forewarm has measured it")
 	flags.BoolVar(
 		&o.simulate,
 		"simulate",
 		false,
-		"simulate the workloads on their history, sort them by the GPU-hours saved, and leave out those that would lose",
+		"simulate the workloads on their history, sort them by the GPU-hours saved, and leave out workloads for which Forewarm would cost more",
 	)
-	flags.StringVar(&o.out, "out", "", "folder to write a file for each Forecast to (default: the standard output)")
+	flags.StringVar(&o.out, "out", "", "folder to write one file per Forecast to (default: standard output)")
 	flags.BoolVar(&o.apply, "apply", false, "create the Forecasts in the cluster")
 	o.output.AddFlags(flags, "print the summary with the Forecasts")
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "do not show progress")

@@ -22,15 +22,16 @@ import (
 	"github.com/forewarm/forewarm/pkg/signal"
 )
 
-const about = `Capacity estimates what one replica of a service sustains, in the unit of its demand. That is the averageValue of an
-HPA's target: the value that Forewarm serves contains the headroom, so the target is the full capacity of a replica.
+const about = `Capacity estimates how much demand one replica of a service sustains. Use the estimate as the averageValue of the HPA's
+target: the value that Forewarm serves already contains the headroom, so the target is the full capacity of a replica.
 
 It reads three histories: the demand, the ready replicas, and a signal that is above 0 while the service is at its
-limit, ideally the length of its queue. A replica sustains the load at which the queue starts to grow. The estimate has
-an interval, and the output says what it is based on. If the service reached its limit too rarely, there is no estimate
-and the output gives the reason: then load one replica until its queue grows, and run the command again.
+limit, ideally the length of its queue. A replica sustains the load at which the queue starts to grow. The output gives
+the estimate with an interval and shows the evidence. If the service reached its limit too rarely for an estimate, the
+output says so: load one replica until its queue grows, then run the command again.
 
---preset with --target, or --forecast, defines all three queries. Your own query must yield one series, the total.
+--preset with --target, or --forecast, defines all three queries. If you write your own query, it must return a single
+series: the total demand.
 
 This command changes nothing.`
 
@@ -63,7 +64,7 @@ func New() *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:     "capacity (--prometheus URL --preset NAME --target KIND/NAME | --trace FILE)",
-		Short:   "Estimate what one replica sustains, from past overloads of the service",
+		Short:   "Estimate how much demand one replica sustains, from past overloads",
 		Long:    about,
 		Example: examples,
 		Args:    cmdline.Args(cobra.NoArgs),
@@ -80,16 +81,16 @@ func (o *options) flags() *pflag.FlagSet {
 	flags.SortFlags = false
 	o.signals.AddFlags(flags, "")
 	flags.StringVar(&o.signals.saturated, "saturated", "",
-		"PromQL above 0 while the service is at its limit (default: the queue of the preset's server)")
+		"PromQL that is above 0 while the service is at its limit (default: the queue length of the preset's server)")
 	flags.StringVar(&o.signals.replicas, "replicas", "",
-		"PromQL of the ready replicas (default: the target's, by kube-state-metrics)")
-	flags.StringVar(&o.saturatedColumn, "saturated-column", "", "column of the trace that is above 0 at the limit")
+		"PromQL of the number of ready replicas (default: those of the target, from kube-state-metrics)")
+	flags.StringVar(&o.saturatedColumn, "saturated-column", "", "column of the trace that is above 0 while the service is at its limit")
 	flags.StringVar(&o.replicasColumn, "replicas-column", "", "column of the trace with the ready replicas")
 	flags.StringVar(&o.forecast, "forecast", "",
-		"take signal and workload from this Forecast of a cluster, NAMESPACE/NAME")
+		"NAMESPACE/NAME of a Forecast in the cluster whose signal and workload to use")
 	flags.StringVar(&o.cluster.Kubeconfig, "kubeconfig", "",
 		"kubeconfig of the cluster (default: as kubectl finds it)")
-	flags.StringVar(&o.cluster.Context, "context", "", "context of the kubeconfig")
+	flags.StringVar(&o.cluster.Context, "context", "", "context of the kubeconfig to use")
 	o.history.AddFlags(flags)
 	o.output.AddFlags(flags, "print the estimate")
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "do not show progress")

@@ -24,9 +24,9 @@ type Cluster struct {
 
 // AddFlags adds --kubeconfig, --context and --timeout.
 func (c *Cluster) AddFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&c.Kubeconfig, "kubeconfig", "", "kubeconfig to use instead of the usual one")
-	flags.StringVar(&c.Context, "context", "", "context of the kubeconfig")
-	flags.DurationVar(&c.Timeout, "timeout", 10*time.Second, "how long to wait for each answer of the cluster")
+	flags.StringVar(&c.Kubeconfig, "kubeconfig", "", "kubeconfig to use instead of the default one")
+	flags.StringVar(&c.Context, "context", "", "context of the kubeconfig to use")
+	flags.DurationVar(&c.Timeout, "timeout", 10*time.Second, "how long to wait for each response of the cluster")
 }
 
 // Validate returns what is wrong with them.

@@ -22,16 +22,16 @@ func AddTrustFlags(flags *pflag.FlagSet, trust *signal.Trust) {
 		&trust.Exporters,
 		"exporter-namespaces",
 		trust.Exporters,
-		"namespaces whose pods may report other namespaces' pods: those of dcgm-exporter, kube-state-metrics, the node agent",
+		"namespaces of the exporters that report on pods of other namespaces: dcgm-exporter, kube-state-metrics, the node agent",
 	)
 	flags.StringVar((*string)(&trust.Cluster), "cluster", string(trust.Cluster),
-		"label and `value`, such as cluster=eu-1, of the series that count, where the store has several clusters")
+		"if the store has several clusters: label and `value` of this cluster's series, such as cluster=eu-1")
 	flags.DurationVar(
 		&trust.ScrapeInterval,
 		"scrape-interval",
 		trust.ScrapeInterval,
-		"longest time between two scrapes of a model server: presets of rates look back over four of them, and at least 2m "+
-			"(0: at most 30s)",
+		"longest scrape interval of a model server; presets that compute rates look back over four intervals, and at "+
+			"least 2m (0 means up to 30s)",
 	)
 }
 
@@ -39,17 +39,17 @@ func AddTrustFlags(flags *pflag.FlagSet, trust *signal.Trust) {
 func AddPrometheusFlags(flags *pflag.FlagSet, p *prometheus.Config) {
 	p.HTTP.EnableHTTP2, p.HTTP.ProxyFromEnvironment = true, true
 	flags.StringVar(&p.HTTP.BearerTokenFile, "prometheus-token-file", p.HTTP.BearerTokenFile,
-		"file with the bearer token for the Prometheus")
-	flags.Var(newHeaders(&p.HTTP), "prometheus-header", "header to send to the Prometheus, NAME=VALUE, repeatable")
+		"file with the bearer token for Prometheus")
+	flags.Var(newHeaders(&p.HTTP), "prometheus-header", "header to send to Prometheus, NAME=VALUE; repeatable")
 	flags.StringVar(&p.HTTP.TLSConfig.CAFile, "prometheus-ca-file", p.HTTP.TLSConfig.CAFile,
-		"certificate authorities that the Prometheus' certificate is checked against")
+		"file with the certificate authorities that verify Prometheus' certificate")
 	flags.StringVar(&p.HTTP.TLSConfig.CertFile, "prometheus-cert-file", p.HTTP.TLSConfig.CertFile,
-		"client certificate for the Prometheus")
+		"file with the client certificate for Prometheus")
 	flags.StringVar(&p.HTTP.TLSConfig.KeyFile, "prometheus-key-file", p.HTTP.TLSConfig.KeyFile,
-		"key of the client certificate")
+		"file with the key of the client certificate")
 	flags.DurationVar(&p.Lookback, "prometheus-lookback", p.Lookback,
-		"how long a sample is valid if no newer one follows; "+
-			"two or three scrape intervals make short gaps visible (0: the server's default)")
+		"how long a sample stays valid if no newer sample follows; two or three scrape intervals make short gaps "+
+			"visible (0 means the server's default)")
 }
 
 // headers is the flag of headers: pflag's own of NAME=VALUE, kept as secrets.

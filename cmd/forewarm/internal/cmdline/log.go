@@ -31,7 +31,7 @@ func DefaultLog() Log { return Log{Level: "info", Format: "text"} }
 
 // AddFlags binds the flags.
 func (l *Log) AddFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&l.Level, "log-level", l.Level, "least level that is logged: debug, info, warn or error")
+	flags.StringVar(&l.Level, "log-level", l.Level, "lowest level that is logged: debug, info, warn or error")
 	flags.StringVar(&l.Format, "log-format", l.Format, "format of the log: text or json")
 }
 

@@ -99,7 +99,7 @@ func (s *Selection) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVarP(&s.Namespace, "namespace", "n", "", "namespace to show")
 	flags.BoolVarP(&s.All, "all-namespaces", "A", false, "show all namespaces")
 	flags.StringVarP(&s.Labels, "selector", "l", "", "label `selector`, for example inspect.forewarm.dev/state=Stale")
-	flags.BoolVarP(&s.Watch, "watch", "w", false, "after that, print what changes, until interrupted")
+	flags.BoolVarP(&s.Watch, "watch", "w", false, "then print each change, until interrupted")
 }
 
 // Validate returns every problem at once. One object is named where a name is given.

@@ -11,27 +11,27 @@ import (
 	"github.com/forewarm/forewarm/pkg/serve/apiserver"
 )
 
-const about = `Demo runs Forewarm on this machine, without a cluster and without setup. It plays two weeks of demand, and begins
-shortly before a rise. The terminal shows how many replicas Forewarm asks for, and how many the demand needs.
+const about = `Demo runs Forewarm on this machine, without a cluster and without any setup. It replays two weeks of demand and starts
+shortly before a rise. The terminal shows how many replicas Forewarm asks for and how many the demand needs.
 
-The demo has one clock, which runs faster than life (--speed). It begins at a time of the demand. The past is stored in
-the embedded engine, and the rest is added as the clock runs. The store's samples, the queries, the loop, the simulated
-autoscaler, and the times that are served are all of this clock. After its end the demand repeats from the same time of day.
+The demo has its own clock, which runs faster than real time (--speed). At the start, the embedded engine already holds
+the past demand; new samples are added as the clock runs. Samples, queries, forecasts, the simulated autoscaler and all
+timestamps follow this clock. When the demand ends, it repeats from the same time of day.
 
---load chooses the demand. All three are made (hack/tracegen), to resemble recorded ones:
-  office  its users come to work at about nine, on each day at another time and in another number
-  calm    it follows the time of day
-  wild    it has bursts that no one can foresee
+--load chooses the demand. All three are synthetic (hack/tracegen) and resemble recorded demand:
+  office  users arrive at about nine, at a different time and in a different number every day
+  calm    demand follows the time of day
+  wild    demand has bursts that no one can foresee
 
-Replicas take 8 minutes to start (--lead-time), as a 70B model on a new node does. The page and the terminal compare Forewarm
-with an HPA whose target is 70 % of what a replica sustains. After the first rise, the terminal also shows simple rules for the
-same days, each with the target that would have been best.
+Replicas take 8 minutes to start (--lead-time), like a 70B model on a new node. The page and the terminal compare Forewarm
+with an HPA whose target is 70 % of a replica's capacity. After the first rise, the terminal also shows how simple rules
+would have done on the same days, each with its best target in hindsight.
 
---trace plays your own series instead, as the Forecast demo/trace, and begins before the largest rise of its second half.
-The file is a CSV, plain or gzipped. Its first row names the columns, and its first column is the time (seconds, or
-RFC 3339). --target is what one of your replicas sustains.
+--trace replays your own series instead, as the Forecast demo/trace, and starts before the largest rise in its second
+half. The file is a CSV, plain or gzipped. Its first row contains the column names, and its first column is the time
+(in seconds, or RFC 3339). --target is how much demand one of your replicas sustains.
 
-The data are in a temporary folder, which is removed at the end.`
+The data is kept in a temporary folder, which is removed when the demo ends.`
 
 // New is the command "demo".
 func New() *cobra.Command {
@@ -62,11 +62,11 @@ func New() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&options.Load, "load", options.Load, "demand to play: "+strings.Join(loadNames(), ", "))
 	flags.StringVar(&options.Trace, "trace", "", "CSV file to play instead of --load; - reads stdin")
-	flags.StringVar(&options.Column, "column", "", "column of the trace; not needed if it has only one")
+	flags.StringVar(&options.Column, "column", "", "column of the trace; optional if the trace has only one")
 	flags.Float64Var(&options.Target, "target", 0,
-		"what one replica sustains, in the trace's unit; without it a tenth of the highest demand")
+		"how much demand one replica sustains, in the trace's unit (default: a tenth of the highest demand)")
 	flags.DurationVar(&options.LeadTime, "lead-time", options.LeadTime, "how long a replica takes to start")
-	flags.Float64Var(&options.Speed, "speed", options.Speed, "speed of the demo's clock: 1 is life, at most 600")
+	flags.Float64Var(&options.Speed, "speed", options.Speed, "speed of the demo's clock: 1 is real time, at most 600")
 	flags.BoolVar(&options.Open, "open", false, "open the page in the browser")
 	flags.IntVar(&options.Port, "port", options.Port, "port on 127.0.0.1; 0 means any free port")
 	log.AddFlags(flags)

@@ -57,7 +57,7 @@ func ownLoads() []ownLoad {
 			january(16, 8, 36),
 		},
 		{"calm", traces.Calm, "it follows the time of day", january(17, 6, 10)},
-		{"wild", traces.Requests, "it has bursts that nobody can foresee", january(15, 10, 42)},
+		{"wild", traces.Requests, "it has bursts that no one can foresee", january(15, 10, 42)},
 	}
 }
 

@@ -1,4 +1,4 @@
-// Package doctor is the command "doctor", which says what is wrong with a Forewarm in a cluster, and how to mend it.
+// Package doctor is the command "doctor", which checks a Forewarm installation, and says what is wrong and how to fix it.
 package doctor
 
 import (
@@ -14,20 +14,22 @@ import (
 	"github.com/forewarm/forewarm/pkg/doctor"
 )
 
-const about = `Doctor says what is wrong with a Forewarm in a cluster, and how to mend it. It checks its replicas and their leader, the
-CRDs, the API groups and their certificates, the rights of its account, a second Forewarm, clocks, the state of each
-Forecast and WarmPool, and each HPA on a Forecast, as "forewarm explain" does.
+const about = `Doctor checks a Forewarm installation in a cluster, and says what is wrong and how to fix it. It checks the replicas and
+their leader, the CRDs, the API groups and their certificates, the permissions of Forewarm's service account, whether a
+second Forewarm is installed, the clocks, the state of each Forecast and WarmPool, and each HPA that reads a Forecast (as
+"forewarm explain" does).
 
-With --prometheus it also asks that Prometheus: how long the history of each Forecast is, its gaps, missing or doubled
-labels, kube-state-metrics, and demand that stays at 0. The URL is one that you can reach: Forewarm's own is often
-reached by "kubectl port-forward" only.
+With --prometheus it also queries that Prometheus. It checks how long the history of each Forecast is, whether it has
+gaps, missing or duplicate labels, whether kube-state-metrics is scraped, and whether a demand stays at 0. Use a URL that
+you can reach. For the Prometheus that Forewarm uses, that often takes "kubectl port-forward".
 
-It changes nothing, and reads with your own rights. What you may not read is named. It reads the Secret of Forewarm's
-certificate authority to compare certificates; the key in it is neither used nor shown.
+Doctor changes nothing. It reads with your own permissions, and lists everything that you are not allowed to read. It
+reads the Secret of Forewarm's certificate authority to compare certificates; it neither uses nor shows the private key.
 
-With --server it examines a standalone Forewarm: whether it is ready, its Forecasts and, with --prometheus, their history.
+With --server it checks a standalone Forewarm instead: whether the server is ready, the state of its Forecasts and, with
+--prometheus, their history.
 
-With --wait it repeats the checks until there is no error, for pipelines.
+With --wait it repeats the checks until there is no error. Use it in pipelines.
 
 Exit codes:
   0  no errors; there may be warnings
@@ -58,7 +60,7 @@ func New() *cobra.Command {
 	o := options{config: doctor.Config{Now: time.Now}}
 	cmd := &cobra.Command{
 		Use:     "doctor",
-		Short:   "Say what is wrong with an installation, and how to mend it",
+		Short:   "Check an installation: what is wrong, and how to fix it",
 		Long:    about,
 		Example: examples,
 		Args:    cmdline.Args(cobra.NoArgs),
@@ -71,15 +73,15 @@ func New() *cobra.Command {
 	}
 	flags, history := cmd.Flags(), &o.config.Prometheus
 	flags.StringVarP(&o.config.Namespace, "namespace", "n", "forewarm-system",
-		"namespace that Forewarm is installed in")
+		"namespace in which Forewarm is installed")
 	o.output.AddFlags(flags, "print the findings")
 	o.AddFlags(flags)
-	flags.DurationVar(&o.wait, "wait", 0, "repeat the checks until there is no error, for at most this long")
+	flags.DurationVar(&o.wait, "wait", 0, "repeat the checks until there is no error, but no longer than this")
 	flags.Lookup("wait").NoOptDefVal = defaultWait
 	flags.StringVar(&history.URL, "prometheus", "",
-		"Prometheus of Forewarm, as you reach it, to check the history in")
+		"URL at which you reach the Prometheus that Forewarm uses, to check the history")
 	flags.DurationVar(&history.Timeout, "query-timeout", 30*time.Second,
-		"how long the Prometheus may take for one query")
+		"how long one query of the Prometheus may take")
 	cmdline.AddPrometheusFlags(flags, history)
 	return cmd
 }

@@ -40,7 +40,7 @@ func write(out io.Writer, r doctor.Report) error {
 	fmt.Fprintf(&text, "\n%s, %s, %d unknown, %d ok\n", humanize.Plural(r.Count(doctor.Error), "error"),
 		humanize.Plural(r.Count(doctor.Warning), "warning"), r.Count(doctor.Unknown), r.Count(doctor.OK))
 	if r.Count(doctor.Error) > 1 {
-		text.WriteString("Mend the first error first: others may follow from it.\n")
+		text.WriteString("Fix the first error first: it may cause the others.\n")
 	}
 	_, err := io.WriteString(out, text.String())
 	return err

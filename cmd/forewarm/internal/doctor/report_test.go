@@ -44,7 +44,7 @@ UNKNOWN  Access
 OK       CRDs (2), Leader (1)
 
 4 errors, 0 warnings, 1 unknown, 3 ok
-Mend the first error first: others may follow from it.
+Fix the first error first: it may cause the others.
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -19,17 +19,18 @@ import (
 	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
-const about = `Import writes DemandEvents for the entries of a calendar (an .ics file, RFC 5545) or of a cron table, as YAML. Neither of
-them says what is known of the demand then. One of --times, --at-least, --like and --ignore says it for all entries. With a
-name, --times launch=3, it is for the entries whose name contains that (a regular expression), and the flags may be repeated.
+const about = `Import writes DemandEvents, as YAML, for the entries of a calendar (an .ics file, RFC 5545) or of a cron table. Neither of
+them says how the demand will change. Set one of --times, --at-least, --like and --ignore to say it for all entries. To say
+it for some entries only, put a name before the value: --times launch=3 applies to entries whose name contains "launch"
+(a regular expression, upper or lower case). These flags can be repeated.
 
-Of a calendar, entries of one name and duration become one event. Entries that were over before --since are left out.
-A line of a cron table is an event of --duration; its name is that of the command.
+Entries of a calendar that have the same name and duration become one event. Entries that ended before --since are left
+out. Each line of a cron table becomes an event that lasts --duration and has the name of the command.
 
-This command changes nothing. A cluster reads DemandEvents with the chart's demandEvents.enabled (docs/events.md).
+This command changes nothing. A cluster reads DemandEvents if the chart's demandEvents.enabled is true (docs/events.md).
 
 Exit codes:
-  0  all was imported
+  0  everything was imported
   1  wrong usage, or the file cannot be read
   3  something was left out`
 
@@ -69,18 +70,18 @@ func New() *cobra.Command {
 		RunE:    func(cmd *cobra.Command, args []string) error { return run(cmd, &o, args[0]) },
 	}
 	flags := imports.Flags()
-	flags.StringVarP(&o.Namespace, "namespace", "n", o.Namespace, "namespace of the events")
-	flags.StringSliceVar(&o.Forecasts, "forecast", nil, "Forecasts whose demand it is (default: all of the namespace)")
+	flags.StringVarP(&o.Namespace, "namespace", "n", o.Namespace, "namespace of the DemandEvents")
+	flags.StringSliceVar(&o.Forecasts, "forecast", nil, "Forecasts that the events apply to (default: all Forecasts of the namespace)")
 	for _, k := range knownFlags() {
 		k.all = &o.Known
 		flags.Var(&k, k.flag, k.help)
 	}
 	flags.Lookup(ignore).NoOptDefVal = ignoreAll
 	flags.StringVar(&o.Zone, "time-zone", "",
-		"time zone of times that name none, for example Europe/Berlin (default UTC)")
-	flags.StringVar(&o.match, "match", "", "regular `expression`, only entries whose name has it")
+		"time zone of times that have none, for example Europe/Berlin (default UTC)")
+	flags.StringVar(&o.match, "match", "", "import only entries whose name matches this regular `expression`")
 	flags.Var((*model.Duration)(&o.Duration), "duration", "how long an event of a cron table lasts")
-	flags.StringVar(&o.since, "since", "", "`date` from which on events count, as 2026-12-24 (default: four weeks ago)")
+	flags.StringVar(&o.since, "since", "", "leave out events that ended before this `date`, for example 2026-12-24 (default: four weeks ago)")
 	o.output.AddFlags(flags, "print the objects")
 	cmd.AddCommand(imports)
 	return cmd
@@ -102,21 +103,21 @@ const (
 func knownFlags() []knownFlag {
 	return []knownFlag{
 		{
-			flag: "times", kind: "[NAME=]number", help: "the demand is so many times what it would be",
+			flag: "times", kind: "[NAME=]number", help: "the demand is this many times the usual demand",
 			set: func(k *v1alpha1.EventSpec, value string) { k.Times = value },
 		},
 		{
-			flag: "at-least", kind: "[NAME=]quantity", help: "the demand is at least that at its height",
+			flag: "at-least", kind: "[NAME=]quantity", help: "the demand reaches at least this value",
 			set: func(k *v1alpha1.EventSpec, value string) { k.AtLeast = value },
 		},
 		{
 			flag: "like",
 			kind: "[NAME=]day",
-			help: "the demand is like Last (the last of this name) or like a day of the week, for example Sunday",
+			help: "the demand is like that of the last event of this name (Last), or like that of a day of the week, for example Sunday",
 			set:  func(k *v1alpha1.EventSpec, value string) { k.Like = v1alpha1.EventLike(value) },
 		},
 		{
-			flag: ignore, kind: "bool", help: "nothing is learnt from the demand; --ignore=NAME for entries of a name",
+			flag: ignore, kind: "bool", help: "models do not learn from the demand during the event; --ignore=NAME applies to entries with this name",
 			set: func(k *v1alpha1.EventSpec, _ string) { k.Ignore = true },
 		},
 	}

@@ -22,26 +22,27 @@ import (
 	"github.com/forewarm/forewarm/pkg/serve/keda"
 )
 
-const about = `Explain shows what a HorizontalPodAutoscaler computes at its next sync, and why, with all numbers: the value of each
-metric and the replicas that it asks for, rounding and tolerance, which metric wins, what earlier recommendations,
-policies, minReplicas and maxReplicas change, and what the Forecast behind a metric reports. Warnings about harmful
-settings follow, with advice. The HPA's own status is shown beside the result.
+const about = `Explain shows what a HorizontalPodAutoscaler will compute at its next sync, and why. It shows all numbers: the value of
+each metric and the replicas it asks for, the rounding and the tolerance, which metric wins, how earlier recommendations,
+policies, minReplicas and maxReplicas change the result, and what the Forecast behind a metric reports. The HPA's own
+status is shown next to the result. Warnings about harmful settings follow, with advice.
 
-In a cluster it reads the HPA, its target's scale, the metrics and the Forecasts with your own rights. What you may not
-read is named, and the HPA's own status is used instead. For a KEDA ScaledObject it explains the HPA that KEDA creates.
+In a cluster it reads the HPA, the scale of its target, the metrics and the Forecasts with your own permissions. If you are
+not allowed to read something, the output lists it, and the HPA's own status is used instead. For a KEDA ScaledObject it
+explains the HPA that KEDA creates.
 
-With --file (- for standard input) it needs no cluster. State the value of each metric and the number of replicas, or
-pipe in the output of "kubectl get hpa NAME -o yaml", whose status has both. With --server as well, a standalone Forewarm has
-the values of its Forecasts.
+With --file (- for standard input) it needs no cluster. Give the value of each metric and the number of replicas, or pipe
+in the output of "kubectl get hpa NAME -o yaml", whose status contains both. With --server in addition, it reads the values
+from a standalone Forewarm.
 
-With --at it tells of an earlier time instead: what was served and done then, by Forewarm's own metrics in --prometheus, and
-what today's spec would have served, replayed on the history until then. It needs the cluster for the HPA and its
-Forecasts as they are now.
+With --at it describes an earlier time: what Forewarm served and how the workload was scaled at that time, according to
+Forewarm's own metrics in --prometheus, and what the current spec would have served, replayed on the history up to that
+time. It reads the current HPA and Forecasts from the cluster.
 
 Exit codes:
   0  explained, with or without warnings
-  1  wrong usage, or something that is needed cannot be read
-  2  there is no such HPA`
+  1  wrong usage, or a required object cannot be read
+  2  the HPA does not exist`
 
 const examples = `  forewarm explain inference/llama
   forewarm explain inference/scaledobject/llama
@@ -70,7 +71,7 @@ func New() *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
 		Use:     "explain [NAMESPACE/][KIND/]NAME",
-		Short:   "Explain what an HPA does, and why",
+		Short:   "Explain what an HPA does and why",
 		Long:    about,
 		Example: examples,
 		Args:    cmdline.Args(cobra.MaximumNArgs(1)),
@@ -89,13 +90,13 @@ func New() *cobra.Command {
 	flags.StringVarP(&o.namespace, "namespace", "n", "", "namespace of the HPA")
 	o.output.AddFlags(flags, "print the explanation")
 	o.AddFlags(flags)
-	flags.StringVarP(&o.file, "file", "f", "", "explain an HPA or a ScaledObject of this file, without a cluster")
+	flags.StringVarP(&o.file, "file", "f", "", "file with an HPA or a ScaledObject to explain, without a cluster")
 	flags.StringArrayVar(&o.values, "value", nil,
-		"with --file: value of the metric (180, 4.5k), or NAME=VALUE for one of several")
-	flags.Int32Var(&o.replicas, "replicas", explain.Unset, "with --file: number of replicas (default: the status's)")
+		"with --file: value of the metric (180, 4.5k), or NAME=VALUE if there are several metrics")
+	flags.Int32Var(&o.replicas, "replicas", explain.Unset, "with --file: number of replicas (default: from the status)")
 	flags.Int32Var(&o.ready, "ready", explain.Unset, "with --file: number of ready replicas (default: all)")
-	flags.StringVar(&o.leadTime, "lead-time", "", "time from \"more replicas\" to \"ready\", if no Forecast has it: 5m")
-	o.past.AddFlags(flags, "at", "tell of this time")
+	flags.StringVar(&o.leadTime, "lead-time", "", "time that a new replica takes to become ready, if no Forecast has it: 5m")
+	o.past.AddFlags(flags, "at", "describe this time")
 	for _, n := range []string{"replicas", "ready"} {
 		flags.Lookup(n).DefValue = "0" // So the help leaves it out: the words say what it is.
 	}

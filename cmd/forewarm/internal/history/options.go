@@ -56,37 +56,37 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 		&o.Trace,
 		"trace",
 		o.Trace,
-		"file of the demand, plain, gzipped or zstd: a CSV (a header, then a time and values), a JSON object in each line, or "+
-			"the JSON of Prometheus' query_range, of CloudWatch or of VictoriaMetrics' export; - reads stdin",
+		"file with the demand, plain or compressed with gzip or zstd: CSV (a header row, then a time and values), one JSON object "+
+			"per line, or JSON from Prometheus' query_range, from CloudWatch or from VictoriaMetrics' export; - reads stdin",
 	)
-	flags.StringVar(&o.Column, "column", o.Column, "column of the trace; optional if only one has numbers")
+	flags.StringVar(&o.Column, "column", o.Column, "column of the trace; optional if only one column contains numbers")
 	flags.StringVar(&o.TimeColumn, "time-column", o.TimeColumn,
-		"column of the times (default: the first, or the only one that has dates)")
-	flags.StringVar(&o.TimeZone, "time-zone", o.TimeZone, "zone of the trace's times that name none, for example "+
+		"column with the times (default: the first column, or the only one that contains dates)")
+	flags.StringVar(&o.TimeZone, "time-zone", o.TimeZone, "time zone of times that have none, for example "+
 		"Europe/Berlin (default UTC)")
 	flags.StringVar(&o.TimeUnit, "time-unit", o.TimeUnit,
-		"unit of times that are numbers: "+strings.Join(trace.TimeUnits(), ", ")+" (default: as their size says)")
+		"unit of numeric times: "+strings.Join(trace.TimeUnits(), ", ")+" (default: derived from their size)")
 	flags.StringVar(&o.Decimal, "decimal", o.Decimal,
-		"what separates decimals in values, . or , (default: as is to be seen); the other one separates thousands")
-	flags.Var(&o.Count, "count", "of a trace with a row for each event: count the rows of each step, for example 1m")
-	flags.Var(&o.Sum, "sum", "of a trace with a row for each event: add up the column in each step, for example 1m")
+		"decimal separator in values, . or , (default: recognized from the values); the other one separates thousands")
+	flags.Var(&o.Count, "count", "for a trace with one row per event: count the rows in each step, for example 1m")
+	flags.Var(&o.Sum, "sum", "for a trace with one row per event: add up the column in each step, for example 1m")
 	flags.Var(&o.Resample, "resample",
-		"lay an irregular trace on this step, for example 1m; each value is the mean of the "+
+		"convert an irregular trace to this step, for example 1m; each value is the mean of the "+
 			"samples nearest to it (default: the trace's own step)")
 	flags.StringVar(&o.Prometheus.URL, "prometheus", o.Prometheus.URL,
 		"Prometheus, Thanos, Mimir or VictoriaMetrics to read the demand from")
-	flags.StringVar(&o.Query, "query", o.Query, "PromQL that yields one series: the demand")
+	flags.StringVar(&o.Query, "query", o.Query, "PromQL that returns a single series: the demand")
 	flags.Var(&o.Range, "range", "how far back to read, for example 14d or 2w")
-	flags.Var(&o.Step, "step", "distance between two values of the query")
-	flags.StringVar(&o.End, "end", o.End, "end of the range, for example 2026-01-31T00:00:00Z (default now)")
+	flags.Var(&o.Step, "step", "time between two values of the query")
+	flags.StringVar(&o.End, "end", o.End, "end of the range, for example 2026-01-31T00:00:00Z (default: now)")
 	flags.DurationVar(&o.Prometheus.Timeout, "query-timeout", o.Prometheus.Timeout,
-		"how long the Prometheus may take for one piece of the range")
+		"how long the Prometheus may take for one part of the range")
 	cmdline.AddPrometheusFlags(flags, &o.Prometheus)
 	flags.BoolVar(
 		&o.TrustInput,
 		"trust-input",
 		o.TrustInput,
-		"go on with values that cannot be a demand, such as those of a counter",
+		"continue even if the values do not look like a demand, for example if they look like a counter",
 	)
 }
 

@@ -28,7 +28,7 @@ func (w *Workload) AddFlags(flags *pflag.FlagSet, otherwise string) {
 	flags.StringVar(&w.Preset, "preset", w.Preset,
 		"server or preset of the demand: vllm, or vllm/arrivals (see forewarm presets)")
 	flags.StringVar(&w.Target, "target", w.Target,
-		"workload whose replicas count, for example deployment/llama"+otherwise)
+		"workload that serves the demand, for example deployment/llama"+otherwise)
 	flags.StringVarP(&w.Namespace, "namespace", "n", w.Namespace, "namespace of the workload"+otherwise)
 	cmdline.AddTrustFlags(flags, &w.Trust)
 }

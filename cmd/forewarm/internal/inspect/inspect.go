@@ -26,19 +26,20 @@ import (
 const about = `Inspect shows what Forewarm observes, forecasts and serves: a table of all Forecasts, or one of them in full with a
 chart of the recent demand, the served value and the forecast ahead.
 
-It reads from --server (a standalone Forewarm or a kubectl proxy; no credentials are sent), or from the cluster of the
-kubeconfig, as kubectl does. Without --namespace it shows all namespaces of --server, or the kubeconfig's namespace of a
-cluster.
+It reads from --server (a standalone Forewarm or a kubectl proxy; it sends no credentials), or from the cluster of your
+kubeconfig, as kubectl does. Without --namespace it shows all namespaces of --server. In a cluster it shows the namespace
+of your kubeconfig.
 
-The flags are kubectl's. -w prints a line, or the object, for each change; it reads as often as Forewarm steps. DATA AGE is
-that of the newest sample, AGE that of the Forecast.
-With --since it shows the past of one Forecast of a cluster instead: what was served and done, by Forewarm's own metrics in
---prometheus, beside what today's spec would have served, replayed on the history.
+The flags are the same as kubectl's. -w prints a line, or the object, for each change. The column DATA AGE is the age of
+the newest sample; AGE is the age of the Forecast.
+
+With --since it shows the past of one Forecast: what Forewarm served and how the workload was scaled, according to
+Forewarm's own metrics in --prometheus, next to what the current spec would have served, replayed on the history.
 
 Exit codes:
   0  all Forecasts shown are serving, or -w was interrupted
   1  wrong usage, or the server cannot be reached or refuses
-  2  there is no such Forecast, or no Forecast at all
+  2  the Forecast does not exist, or there are no Forecasts
   3  at least one Forecast is not serving: it is Stale, Pending or Invalid`
 
 const examples = `  forewarm inspect --server http://127.0.0.1:8080
@@ -62,7 +63,7 @@ func New() *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
 		Use:     "inspect [NAMESPACE/NAME | NAME]",
-		Short:   "Show what is observed, forecast and served",
+		Short:   "Show the observed demand, the forecasts and the served values",
 		Long:    about,
 		Example: examples,
 		Args:    cmdline.Args(cobra.MaximumNArgs(1)),
@@ -77,7 +78,7 @@ func New() *cobra.Command {
 	o.Selection.AddFlags(flags)
 	o.output.AddFlags(flags, "print the objects", cmdline.Wide, cmdline.Name)
 	o.Connection.AddFlags(flags)
-	o.past.AddFlags(flags, "since", "show the past of one Forecast from then on")
+	o.past.AddFlags(flags, "since", "show the past of one Forecast since this time")
 	return cmd
 }
 

@@ -26,13 +26,13 @@ type PastOptions struct {
 // AddFlags adds the flag of the time, and those of the history.
 func (o *PastOptions) AddFlags(flags *pflag.FlagSet, name, usage string) {
 	o.flag, o.Prometheus.Timeout, o.Trust = "--"+name, 30*time.Second, signal.DefaultTrust()
-	usage += ": a `time` such as 2026-01-31T03:00:00Z, or 3h for three hours ago"
+	usage += ", a `time` such as 2026-01-31T03:00:00Z, or 3h for three hours ago"
 	flags.Func(name, usage, func(text string) (err error) {
 		o.From, err = parseTime(text, time.Now())
 		return err
 	})
 	flags.StringVar(&o.Prometheus.URL, "prometheus", "",
-		"with "+o.flag+": the Prometheus with the history, and with Forewarm's metrics")
+		"with "+o.flag+": Prometheus with the history and with Forewarm's own metrics")
 	cmdline.AddPrometheusFlags(flags, &o.Prometheus)
 	cmdline.AddTrustFlags(flags, &o.Trust)
 }

@@ -18,19 +18,19 @@ import (
 
 const about = `%s
 
-It takes effect within a second, and the HPA follows at its next sync (15 s). Forewarm learns on while a Forecast is
-paused, and loses nothing. It writes with your own rights: get, list and patch of forecasts.forewarm.dev.
+It takes effect within a second, and the HPA follows at its next sync (within 15 s). While a Forecast is paused, Forewarm
+continues to learn from its demand. The command needs your own permission to get, list and patch forecasts.forewarm.dev.
 
-With --server it pauses Forecasts of a standalone Forewarm, until that ends: their files are not changed.
+With --server it changes the Forecasts of a standalone Forewarm until that process ends. It does not change their files.
 
-Without a name it takes all Forecasts of --namespace, or of --all-namespaces. Of names, the namespace is --namespace or
-that of the kubeconfig.
+Without a name, the command applies to all Forecasts of --namespace, or of all namespaces with --all-namespaces. Names are
+looked up in --namespace, or in the namespace of your kubeconfig.
 
 Exit codes:
-  0  all are as asked; with --dry-run, they would be
-  1  wrong usage, or the cluster cannot be reached or refuses
+  0  all Forecasts are in the requested state (with --dry-run, they would be)
+  1  wrong usage, or the cluster cannot be reached or refuses the request
   2  there is no Forecast
-  3  at least one Forecast could not be changed; it is named`
+  3  at least one Forecast could not be changed; the output lists it`
 
 const examples = `  forewarm VERB -A
   forewarm VERB -n inference llama-inflight
@@ -48,15 +48,15 @@ type options struct {
 
 // New is the command "pause".
 func New() *cobra.Command {
-	return newCommand(&options{}, "pause", "Give autoscalers the observed demand, as before Forewarm",
-		"Pause serves the observed demand instead of the forecast, with the headroom of the HPA before Forewarm\n"+
-			"(spec.scaling.before). It sets the annotation forewarm.dev/pause, which GitOps does not revert.")
+	return newCommand(&options{}, "pause", "Serve the observed demand instead of the forecast, so that HPAs scale as they did before Forewarm",
+		"Pause makes Forewarm serve the observed demand instead of the forecast, so that the HPA scales as your previous HPA\n"+
+			"did (spec.scaling.before). It sets the annotation forewarm.dev/pause, which GitOps tools do not revert.")
 }
 
 // NewResume is the command "resume".
 func NewResume() *cobra.Command {
 	return newCommand(&options{config: client.PauseConfig{Resume: true}}, "resume",
-		"End a pause: serve the forecast again",
+		"End a pause and serve the forecast again",
 		"Resume removes the annotation forewarm.dev/pause, so that the forecast is served again.")
 }
 
@@ -74,9 +74,9 @@ func newCommand(o *options, verb, short, what string) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&o.config.Namespace, "namespace", "n", "",
-		"namespace of the names, or whose Forecasts are all meant")
+		"namespace of the Forecasts")
 	flags.BoolVarP(&o.all, "all-namespaces", "A", false, "all Forecasts of all namespaces")
-	flags.BoolVar(&o.config.DryRun, "dry-run", false, "ask the cluster whether it would work, and change nothing")
+	flags.BoolVar(&o.config.DryRun, "dry-run", false, "check with the server whether it would work, and change nothing")
 	o.output.AddFlags(flags, "print the result")
 	o.AddFlags(flags)
 	return cmd

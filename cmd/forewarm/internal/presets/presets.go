@@ -25,13 +25,13 @@ Without an argument it prints a table of all presets. With a server (vllm), a si
 lists what a server does not report, with the reason.
 
 --render prints the PromQL of a preset for a workload. Use it to check the series in Prometheus before a Forecast
-depends on them, or as a start for your own query (spec.signal.query). The query yields one series: the total over the
-workload's pods, which are found by their owners. No series means that none of the pods reported.
+uses them, or as a starting point for your own query (spec.signal.query). The query returns one series: the total over the
+workload's pods, which are found through their owners. If the query returns no series, none of the pods reported.
 
-Presets of lateness (vllm/queue-time) are no demand: they are for spec.objective.measured, the share of requests that
-waited longer than the objective's wait, by default 30s.
+Lateness presets (vllm/queue-time) do not measure demand. They are for spec.objective.measured: the share of requests
+that waited longer than the objective's wait (30s by default).
 
-"forewarm capacity" estimates what one replica sustains, and so the target.
+"forewarm capacity" estimates how much demand one replica sustains, which is the target.
 
 This command contacts no server and reads no kubeconfig.`
 

@@ -109,7 +109,7 @@ func signed(o *Options) bool {
 // openServingCertificates sets the certificates to serve with, unless they are given as files.
 func openServingCertificates(o *Options, log *slog.Logger) (*servingCertificates, error) {
 	if o.ConfigDir != "" && !o.Standalone && !o.Cluster.HasCertificateFiles() {
-		log.Warn("nobody can verify this server's certificate: set --tls-cert-file and --tls-private-key-file")
+		log.Warn("no client can verify this server's certificate: set --tls-cert-file and --tls-private-key-file")
 	}
 	out := &servingCertificates{
 		options: o.Authority, keda: o.KEDA.OwnCertificates(), servingFile: o.Cluster.CertificateFile(),

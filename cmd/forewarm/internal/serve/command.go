@@ -17,7 +17,7 @@ const about = `Serve reads the history of each Forecast's demand, forecasts it, 
   inspect.forewarm.dev     outlooks, for kubectl, 'forewarm inspect' and the browser
   externalscaler (gRPC)    for KEDA's triggers external and external-push, with --keda-address
   /metrics                 for Prometheus
-  /livez, /readyz          health; they name what fails, and show the progress of the start
+  /livez, /readyz          health; they list failing checks and show the startup progress
 
 In a cluster it serves TLS, and the cluster authenticates and authorizes every request. With --standalone it serves
 plain HTTP on 127.0.0.1 and reads Forecasts from --config-dir.

@@ -18,16 +18,16 @@ func addClusterFlags(flags *pflag.FlagSet, c *apiserver.ClusterConfig) {
 		mode       *aggregation.Mode
 		flag, text string
 	}{
-		{&c.External, "serve-external-metrics", "serve external.metrics.k8s.io. auto: the leader takes the group where nobody holds it; " +
-			"true: another holder is an error; false: not served, and given back"},
-		{&c.Custom, "serve-custom-metrics", "the same of custom.metrics.k8s.io"},
-		{&c.Inspect, "serve-inspect", "the same of inspect.forewarm.dev"},
+		{&c.External, "serve-external-metrics", "serve external.metrics.k8s.io. auto: the leader takes the group if no other server has it; " +
+			"true: it is an error if another server has it; false: the group is not served, and is given back"},
+		{&c.Custom, "serve-custom-metrics", "the same for custom.metrics.k8s.io"},
+		{&c.Inspect, "serve-inspect", "the same for inspect.forewarm.dev"},
 	} {
 		flags.Var(group.mode, group.flag, group.text)
 		flags.Lookup(group.flag).NoOptDefVal = string(aggregation.Required)
 	}
 	flags.StringVar(&c.Kubeconfig, "kubeconfig", c.Kubeconfig,
-		"kubeconfig of the cluster; without it that of the pod's service account")
+		"kubeconfig of the cluster (default: the pod's service account)")
 	c.Library.SecureServing.AddFlags(flags)
 	c.Library.Authentication.AddFlags(flags)
 	c.Library.Authorization.AddFlags(flags)
@@ -50,17 +50,17 @@ func checkClusterFiles(c *apiserver.ClusterConfig) error {
 // addKEDAFlags binds the configuration of KEDA's scaler.
 func addKEDAFlags(flags *pflag.FlagSet, c *kedaserver.Config) {
 	flags.StringVar(&c.Address, "keda-address", c.Address,
-		"address of KEDA's external scaler (gRPC), for example :9090; without it the scaler is off")
+		"address on which to serve KEDA's external scaler (gRPC), for example :9090 (default: not served)")
 	flags.StringVar(
 		&c.CertFile,
 		"keda-tls-cert-file",
 		c.CertFile,
-		"certificate of the scaler, instead of one that Forewarm's own authority signs; it, its key and the authorities are "+
+		"certificate of the scaler (default: signed by Forewarm's own authority); the certificate, its key and the authorities are "+
 			"reloaded when they change",
 	)
 	flags.StringVar(&c.KeyFile, "keda-tls-private-key-file", c.KeyFile, "key of the scaler's certificate")
 	flags.StringVar(&c.ClientCAFile, "keda-client-ca-file", c.ClientCAFile,
-		"certificate authorities that KEDA's own certificate is checked against; other clients are refused")
+		"file with the certificate authorities that verify KEDA's client certificate; other clients are refused")
 	flags.BoolVar(
 		&c.Plaintext,
 		"keda-plaintext",

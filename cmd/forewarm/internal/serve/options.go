@@ -129,16 +129,16 @@ func (o *Options) Flags() *cliflag.NamedFlagSets {
 
 	objects := sections.FlagSet("Forecasts")
 	objects.StringVar(&o.ConfigDir, "config-dir", o.ConfigDir,
-		"folder of Forecasts as YAML files, instead of the cluster's objects")
+		"folder with Forecasts as YAML files, which replaces the Forecasts of a cluster")
 	objects.BoolVar(
 		&o.DemandEvents,
 		"demand-events",
 		o.DemandEvents,
-		"read the DemandEvents of the cluster (docs/events.md); it needs rights that the chart's demandEvents.enabled gives",
+		"read the DemandEvents of the cluster (docs/events.md); this needs the permissions that the chart grants with demandEvents.enabled",
 	)
-	objects.DurationVar(&o.Refresh.Refit, "refit", o.Refresh.Refit, "how often models are fitted again")
+	objects.DurationVar(&o.Refresh.Refit, "refit", o.Refresh.Refit, "how often models are refitted")
 	objects.DurationVar(&o.Refresh.Season, "season", o.Refresh.Season,
-		"the period in which demand repeats, and over which models are scored")
+		"period in which the demand repeats; models are scored over this period")
 
 	fromServer := sections.FlagSet("History from a Prometheus")
 	fromServer.StringVar(&o.Prometheus.URL, "prometheus-url", o.Prometheus.URL,

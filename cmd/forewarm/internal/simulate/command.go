@@ -11,35 +11,35 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 )
 
-const about = `Simulate shows what Forewarm would have done to your GPU-hours and late requests, before you switch it on. It replays
+const about = `Simulate shows how Forewarm would have changed your GPU-hours and late requests, before you install anything. It replays
 your recorded demand to your own HorizontalPodAutoscaler or ScaledObject, with replicas that take time to start.
 
 Compared policies:
-  hpa              the autoscaler as written; the verdict compares Forewarm with it, at equal reliability
-  hpa-best-target  the same with the cheapest target in hindsight
-  max15m           the maximum of the last 15 minutes
-  offset           the largest of now and of this hour a day and a week ago: PromQL's offset
-  holt-winters     the forecast of this model one lead time ahead, or the demand now if that is higher
-  arima            the same with this model
-  forewarm         what Forewarm serves for the objective
-  oracle           the future demand, which nobody can know
+  hpa              your autoscaler as it is; the verdict compares Forewarm with it, at equal reliability
+  hpa-best-target  your autoscaler with the cheapest target in hindsight
+  max15m           the HPA reads the maximum of the last 15 minutes
+  offset           the HPA reads the highest of three values: now, the same hour yesterday and a week ago (PromQL's offset)
+  holt-winters     the HPA reads this model's forecast one lead time ahead, or the current demand if it is higher
+  arima            the same with an ARIMA forecast
+  forewarm         the HPA reads the value that Forewarm serves for the objective
+  oracle           the HPA reads the future demand, which no one can know
 
-All but hpa and forewarm use the best target in hindsight. Forewarm never knows what comes later.
+All policies except hpa and forewarm use the target that was best in hindsight. Forewarm never sees later demand.
 
---warm-pool plays the same on nodes that take time to arrive: without the pool, with the pool under several budgets, and
-with a fixed number of chunks. It shows what the idle pool costs and what it saves.
+--warm-pool simulates nodes that take time to arrive: without the pool, with the pool under several budgets, and with a
+fixed number of chunks. It shows what the idle pool costs and what it saves.
 
---forecasts also reports how accurate the forecasts are, compared with rules that cost nothing, such as the last value. It
-needs no autoscaler.
+--forecasts also reports how accurate the forecasts are, compared with simple rules such as the last value. It needs no
+autoscaler.
 
 The history is the TOTAL demand in the unit of the autoscaler's target: a week or more, in steps of a minute (at most an
-hour). It is a file (--trace), or comes from a Prometheus (--prometheus): by --query, by a --preset for the server that the
-autoscaler scales, or by the query of a prometheus trigger of KEDA.
+hour). Read it from a file (--trace) or from a Prometheus (--prometheus). From a Prometheus, the demand comes from --query,
+from a --preset for the workload that the autoscaler scales, or from the query of KEDA's prometheus trigger.
 
 Exit codes:
-  0    everything was played
-  1    wrong usage, or something cannot be read or played
-  130  interrupted; the output has what was played until then`
+  0    the simulation is complete
+  1    wrong usage, or something cannot be read or simulated
+  130  interrupted; the output shows the results so far`
 
 const examples = `  forewarm simulate --trace load.csv --column requests --hpa hpa.yaml --lead-time 5m
   forewarm simulate --prometheus http://localhost:9090 --preset vllm --range 14d --hpa hpa.yaml \
@@ -52,7 +52,7 @@ func New() *cobra.Command {
 	o := defaults()
 	cmd := &cobra.Command{
 		Use:     "simulate",
-		Short:   "Replay your own history to your autoscaler, with and without Forewarm",
+		Short:   "Replay your recorded demand to your autoscaler, with and without Forewarm",
 		Long:    about,
 		Example: examples,
 		Args:    cmdline.Args(cobra.NoArgs),

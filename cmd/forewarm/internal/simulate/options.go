@@ -64,46 +64,46 @@ func (o *options) add(flags *pflag.FlagSet) {
 	flags.SortFlags = false
 	o.history.AddFlags(flags)
 	flags.StringVar(&o.autoscaler.file, "hpa", "",
-		"file with the HorizontalPodAutoscaler (autoscaling/v2) or ScaledObject, YAML or JSON")
+		"file with the HorizontalPodAutoscaler (autoscaling/v2) or the ScaledObject, as YAML or JSON")
 	flags.StringVar(&o.autoscaler.name, "hpa-name", "", "name of the autoscaler, if the file has several")
 	flags.StringVar(&o.autoscaler.metric, "metric", "",
-		"name of its metric, or of KEDA's trigger, if it scales on several")
-	flags.Var(&o.lead, "lead-time", "time from \"more replicas\" to \"ready\", for example 5m; "+
-		"or 5m,p90=8m: half of the starts within 5m, one in ten over 8m")
-	flags.StringVar(&o.measured.of, "lead-time-of", "", "NAMESPACE/NAME of a running Forecast: use the lead time that "+
-		"Forewarm measures on its pods, instead of --lead-time")
+		"name of the metric or of the KEDA trigger to simulate, if the autoscaler has several")
+	flags.Var(&o.lead, "lead-time", "time that a new replica takes to become ready, for example 5m; "+
+		"or 5m,p90=8m: half of the replicas start within 5m, one in ten takes longer than 8m")
+	flags.StringVar(&o.measured.of, "lead-time-of", "", "NAMESPACE/NAME of a running Forecast whose measured lead time "+
+		"replaces --lead-time")
 	o.measured.AddFlags(flags)
 	flags.Var(&o.capacity, "replica-capacity",
-		"what a replica sustains, in the metric's unit (default the autoscaler's target)")
+		"how much demand a replica sustains, in the metric's unit (default: the autoscaler's target)")
 	flags.Var(&o.badHours, "bad-hours",
-		"the objective: how much of the demand may arrive in bad hours, UTC clock hours in "+
-			"which more than a tenth waits longer than --wait")
-	flags.Var(&o.late, "late", "instead of --bad-hours: how much of the demand may wait longer than --wait")
+		"the objective: share of the demand that may arrive in bad hours, clock hours (UTC) in "+
+			"which more than a tenth of the demand waits longer than --wait")
+	flags.Var(&o.late, "late", "instead of --bad-hours: share of the demand that may wait longer than --wait")
 	flags.Var(&o.late, formerLate, "the former name of --late")
 	if err := flags.MarkHidden(formerLate); err != nil {
 		panic(err) // Its name is that of a flag.
 	}
-	flags.DurationVar(&o.wait, "wait", o.wait, "how long demand may wait without being late")
-	flags.Var(&o.deferrable, "deferrable", "how much of the demand may wait until --deadline, behind the rest")
-	flags.DurationVar(&o.deadline, "deadline", 10*time.Minute, "how long it may wait") //nolint:mnd // As the help says.
-	flags.Float64Var(&o.gpus, "gpus", o.gpus, "GPUs of a replica; 0.25 is a quarter of one")
-	flags.Float64Var(&o.price, "gpu-price", 0, "price of a GPU in dollars an hour (default: no dollars are shown)")
+	flags.DurationVar(&o.wait, "wait", o.wait, "how long demand may wait before it counts as late")
+	flags.Var(&o.deferrable, "deferrable", "share of the demand that may wait until --deadline while other demand is served first")
+	flags.DurationVar(&o.deadline, "deadline", 10*time.Minute, "how long deferrable demand may wait") //nolint:mnd // As the help says.
+	flags.Float64Var(&o.gpus, "gpus", o.gpus, "GPUs per replica; 0.25 is a quarter of a GPU")
+	flags.Float64Var(&o.price, "gpu-price", 0, "price of a GPU in dollars per hour (default: the report shows no costs in dollars)")
 	flags.BoolVar(&o.forecasts, "forecasts", false,
-		"also report how accurate the forecasts are, compared with simple rules; needs no --hpa")
+		"also report how accurate the forecasts are, compared with simple rules; works without --hpa")
 	flags.BoolVar(&o.asked.WhatIf, "what-if", false,
-		"also simulate Forewarm with shorter lead times and longer waits, and print what each saves")
+		"also simulate Forewarm with shorter lead times and longer waits, and print what each of them saves")
 	flags.DurationVar(&o.asked.Wake.Time, "wake-time", 0,
-		"also simulate servers that sleep and wake up within this time, for example 5s")
+		"also simulate servers that sleep when idle and wake up within this time, for example 5s")
 	flags.IntVar(&o.asked.Wake.Spare, "awake-spare", 0,
-		"with --wake-time, also a policy without a forecast: so many awake beyond the demand")
-	flags.StringVar(&o.events, "events", "", "file with a Forecast, whose events Forewarm knows beforehand")
+		"with --wake-time, also simulate a policy without a forecast that keeps this many spare servers awake")
+	flags.StringVar(&o.events, "events", "", "file with Forecasts or DemandEvents whose events Forewarm knows in advance")
 	o.addScenarios(flags)
 	o.addPool(flags)
 	o.output.AddFlags(flags, "print every number")
-	flags.StringVar(&o.html, "html", "", "file for the report as one self-contained page; "+
+	flags.StringVar(&o.html, "html", "", "file to write the report to as a self-contained HTML page; "+
 		"- prints the page instead of the text")
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "do not show progress")
-	o.workload.AddFlags(flags, "(default: what --hpa scales)")
+	o.workload.AddFlags(flags, "(default: from --hpa)")
 }
 
 // validate returns every problem that the flags alone show, except those of the objective.
@@ -228,12 +228,12 @@ func (m *measuredLead) validate(given bool) error {
 // addPool adds the flags of a WarmPool.
 func (o *options) addPool(flags *pflag.FlagSet) {
 	flags.StringVar(&o.pool.file, "warm-pool", "",
-		"file with a WarmPool to simulate, under its own budget and others; "+
-			"--lead-time is then that of a pod on an available node")
+		"file with a WarmPool to simulate, with its own budget and with others; "+
+			"--lead-time is then the start time of a pod on an available node")
 	flags.StringVar(&o.pool.name, "warm-pool-name", "", "name of the WarmPool, if the file has several")
-	flags.StringVar(&o.pool.member, "member", "", "member of the pool whose history this is, if the pool has several")
-	flags.Var(&o.node, "node-lead-time", "time from a request for a node to the node, for example 4m, or 4m,p90=6m; "+
-		"without it, nodes are assumed to be available (default the pool's)")
+	flags.StringVar(&o.pool.member, "member", "", "member of the pool that the history belongs to, if the pool has several")
+	flags.Var(&o.node, "node-lead-time", "time that a new node takes to become ready, for example 4m, or 4m,p90=6m; "+
+		"if neither the flag nor the pool has it, nodes are assumed to be available")
 }
 
 // validatePool returns every problem with the flags of a WarmPool.
