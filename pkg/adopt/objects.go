@@ -135,7 +135,7 @@ func objectOf(d manifest.RawDocument, namespace string) (*unstructured.Unstructu
 	case d.Broken != nil:
 		return nil, d.Broken.Err()
 	case strings.HasSuffix(d.Text("kind"), "List"):
-		return nil, d.Err("a list is not read: write a document for each object, separated by ---")
+		return nil, d.Err("a list without items: add them, or write a document for each object")
 	}
 	if err := d.Decode(&object.Object); err != nil {
 		return nil, d.Err(err.Error())

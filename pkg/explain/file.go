@@ -161,6 +161,11 @@ func (f *File) setValues(s *explain.Input) error {
 			missing = append(missing, fmt.Sprintf("--value %s=180", name))
 			continue
 		}
+		if milli < 0 && s.Scaler.Scales {
+			s.Unknown = append(s.Unknown, "the version of KEDA: from 2.20.2 on it takes a negative value, as that of "+name+
+				", for 0, which is assumed; before, the HPA scaled to its maximum")
+			milli = 0
+		}
 		s.Metrics[i].Reading, s.Metrics[i].From = hpa.Reading{Values: []int64{milli}}, from
 	}
 	if len(missing) > 0 {
@@ -193,7 +198,7 @@ func (f *File) byName(s *explain.Input) (map[string]int64, error) {
 		}
 		metric := names[0]
 		if i >= 0 {
-			metric = text[:i]
+			metric = nameOf(s, text[:i])
 		}
 		milli, err := parseValue(text[i+1:])
 		if err != nil {
@@ -209,6 +214,16 @@ func (f *File) byName(s *explain.Input) (map[string]int64, error) {
 		given[metric] = milli
 	}
 	return given, nil
+}
+
+// nameOf returns the name of the metric that is called so, or whose trigger is.
+func nameOf(s *explain.Input, called string) string {
+	for i := range s.Metrics {
+		if of := s.Metrics[i].Of; of.Trigger == called && called != "" {
+			return of.Name
+		}
+	}
+	return called
 }
 
 // listMetrics are the metrics by their names, and those that are not computed with their types.

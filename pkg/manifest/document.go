@@ -100,7 +100,7 @@ func wrongKind(d RawDocument) string {
 	case version == want && kind == v1alpha1.DemandEventKind:
 		return "a DemandEvent needs a cluster: apply it to one, or write it into spec.events of the Forecast"
 	case strings.HasSuffix(kind, "List"):
-		return fmt.Sprintf("kind %s is not supported here: write one document for each Forecast, separated by ---",
+		return fmt.Sprintf("kind %s has no items: add them, or write a document for each object",
 			kind)
 	}
 	return fmt.Sprintf("apiVersion %q, kind %q is not supported here: write apiVersion: %s, kind: %s",

@@ -178,7 +178,7 @@ func ReadKinds[T any](
 			problems = append(problems, d.Err("is not an object: write apiVersion, kind, metadata and spec"))
 		case strings.HasSuffix(d.Text("kind"), "List"):
 			problems = append(problems, d.Err(fmt.Sprintf(
-				"kind %.64s is not supported here: write a document for each, separated by ---", d.Text("kind"))))
+				"kind %.64s has no items: add them, or write a document for each object", d.Text("kind"))))
 		case kind.Refused != "":
 			problems = append(problems, d.Err(kind.Refused))
 		case kind.Read != nil:

@@ -49,12 +49,37 @@ func RawDocuments(file string, data []byte) []RawDocument {
 			text := fmt.Sprintf("more than %d documents: split the file", MaxDocuments)
 			return append(documents, brokenDocument(file, p.line, text))
 		}
-		if d, empty := readPart(file, p); !empty {
-			documents = append(documents, d)
+		d, empty := readPart(file, p)
+		if empty {
+			continue
+		}
+		documents = append(documents, d.items()...)
+		if len(documents) > MaxDocuments {
+			text := fmt.Sprintf("more than %d documents: split the file", MaxDocuments)
+			return append(documents[:MaxDocuments], brokenDocument(file, p.line, text))
 		}
 	}
 	return documents
 }
+
+// items returns the objects of a list, as kubectl prints several objects, or the document itself.
+func (d RawDocument) items() []RawDocument {
+	if d.Root == nil || !strings.HasSuffix(d.Text("kind"), "List") {
+		return []RawDocument{d}
+	}
+	list := childNode(d.Root, "items")
+	if list == nil || list.Kind != yaml.SequenceNode || len(list.Content) == 0 {
+		return []RawDocument{d}
+	}
+	var all []RawDocument
+	for _, item := range list.Content {
+		all = append(all, RawDocument{File: d.File, Line: d.begins - 1 + item.Line, Root: item, begins: d.begins})
+	}
+	return all
+}
+
+// listKind matches the kind of a list.
+var listKind = regexp.MustCompile(`(?m)^(?:kind:\s*['"]?|\s*"kind":\s*")\w*List\b`)
 
 func brokenDocument(file string, line int, text string) RawDocument {
 	return RawDocument{File: file, Line: line, Broken: &Problem{File: file, Line: line, Text: text}}
@@ -97,7 +122,7 @@ func isMarker(line []byte, marker string) bool {
 
 // readPart reads one part. empty reports that it has only comments.
 func readPart(file string, p part) (d RawDocument, empty bool) {
-	if len(p.text) > MaxDocument {
+	if len(p.text) > MaxDocument && !listKind.Match(p.text) {
 		text := fmt.Sprintf("a document of %d bytes, more than %d", len(p.text), MaxDocument)
 		return brokenDocument(file, p.line, text), false
 	}

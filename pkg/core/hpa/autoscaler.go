@@ -1,7 +1,10 @@
 package hpa
 
 import (
+	"cmp"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
@@ -24,8 +27,12 @@ type Autoscaler struct {
 	// Min and Max are the replicas, with the defaults of the API server and of KEDA. A ScaledObject's Min may be 0 although the
 	// HorizontalPodAutoscaler that KEDA creates has a minimum of 1.
 	Min, Max int32
-	// Paused is the annotation by which KEDA does not scale a ScaledObject; empty without one.
-	Paused string
+	// Idle is the number of replicas to which KEDA scales a ScaledObject while none of its triggers is active.
+	Idle int32
+	// Paused is the annotation by which KEDA does not scale a ScaledObject; empty without one. PausedAt is the number of replicas that KEDA
+	// keeps meanwhile; nil for those that there are.
+	Paused   string
+	PausedAt *int32
 	// Behavior is nil if the object has none. InvalidBehavior is why the API server would reject it.
 	Behavior        *Behavior
 	InvalidBehavior string
@@ -58,8 +65,8 @@ type AutoscalerMetric struct {
 	// invalid or, in a trigger of Forewarm, left to the Forecast.
 	Metric
 
-	// Kind is "External metric", "Pods metric", "prometheus trigger".
-	Kind string
+	// Kind is "External metric", "Pods metric", "prometheus trigger". Trigger is the name of a trigger that has one.
+	Kind, Trigger string
 	// Invalid is why the API server would reject the metric. Refused is why the metric does not compare the total demand with what a
 	// replica sustains, and what to write instead. Both are empty for a metric that does.
 	Invalid, Refused string
@@ -89,7 +96,19 @@ type AutoscalerMetric struct {
 }
 
 // String returns the kind and the name: "External metric vllm-inflight".
-func (m *AutoscalerMetric) String() string { return m.Kind + " " + m.Name }
+func (m *AutoscalerMetric) String() string { return m.Kind + " " + cmp.Or(m.Trigger, m.Name) }
+
+// Activation returns the value above which KEDA takes the trigger for active: its own key, or 0.
+func (m *AutoscalerMetric) Activation() float64 {
+	for key, text := range m.Metadata {
+		if strings.HasPrefix(key, "activation") {
+			if v, err := strconv.ParseFloat(text, 64); err == nil {
+				return v
+			}
+		}
+	}
+	return 0
+}
 
 // Unusable returns why the metric does not compare the total demand with what a replica sustains: it is refused, or no target is known.
 // It is empty for a metric that does.

@@ -203,10 +203,10 @@ func TestValidateReportsEveryProblem(t *testing.T) {
 		"scaleUp: tolerance -0.1: want 0 or more",
 		`scaleUp: selectPolicy "Some": want Max, Min or Disabled`,
 		"scaleUp: no policy: want at least one",
-		"scaleDown: stabilization 2h0m0s: want at most 1h0m0s",
+		"scaleDown: stabilizationWindowSeconds 7200: expected at most 3600",
 		`scaleDown: policy type "Nodes": want Pods or Percent`,
-		"scaleDown: policy of 1 in 1h0m0s: want more than 0 in at most 30m0s",
-		"scaleUp: stabilization -1ns: want 0 or more",
+		"scaleDown: a policy with value 1 and periodSeconds 3600: expected a value above 0 and periodSeconds from 1 to 1800",
+		"scaleUp: stabilizationWindowSeconds -1e-09: expected 0 or more",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -160,7 +160,7 @@ func (s *Spec) Validate() error {
 	if s.Behavior != nil {
 		problems = append(problems, s.Behavior.Up.validate("scaleUp"), s.Behavior.Down.validate("scaleDown"))
 		if s.Behavior.Up.Stabilization < 0 {
-			wrong("scaleUp: stabilization %s: want 0 or more", s.Behavior.Up.Stabilization)
+			wrong("scaleUp: stabilizationWindowSeconds %v: expected 0 or more", s.Behavior.Up.Stabilization.Seconds())
 		}
 	}
 	return errors.Join(problems...)
@@ -189,7 +189,7 @@ func (r *Rules) validate(direction string) error {
 		problems = append(problems, fmt.Errorf(direction+": "+format, args...))
 	}
 	if r.Stabilization > maxStabilization {
-		wrong("stabilization %s: want at most %s", r.Stabilization, maxStabilization)
+		wrong("stabilizationWindowSeconds %.0f: expected at most %.0f", r.Stabilization.Seconds(), maxStabilization.Seconds())
 	}
 	if r.Tolerance != nil && !validTolerance(*r.Tolerance) {
 		wrong("tolerance %g: want 0 or more", *r.Tolerance)
@@ -207,7 +207,8 @@ func (r *Rules) validate(direction string) error {
 			wrong("policy type %q: want Pods or Percent", p.Type)
 		}
 		if p.Value <= 0 || p.Period <= 0 || p.Period > maxPeriod {
-			wrong("policy of %d in %s: want more than 0 in at most %s", p.Value, p.Period, maxPeriod)
+			wrong("a policy with value %d and periodSeconds %.0f: expected a value above 0 and periodSeconds from 1 to %.0f", p.Value,
+				p.Period.Seconds(), maxPeriod.Seconds())
 		}
 	}
 	return errors.Join(problems...)

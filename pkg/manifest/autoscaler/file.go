@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -106,12 +107,8 @@ func readScaledObjectManifest(d manifest.RawDocument) (Manifest, error) {
 	if err != nil {
 		return Manifest{}, err
 	}
-	a := read.Spec.autoscaler(namespaceOf(d), d.Text("metadata", "name"))
-	annotations, _, err := unstructured.NestedStringMap(read.Metadata, "annotations")
-	if err == nil {
-		a.Paused = pausedBy(annotations)
-	}
-	return manifestOf(d, lines, a), nil
+	annotations, _, _ := unstructured.NestedStringMap(read.Metadata, "annotations") //nolint:errcheck // Those that are not text have no effect.
+	return manifestOf(d, lines, read.Spec.autoscaler(namespaceOf(d), d.Text("metadata", "name"), annotations)), nil
 }
 
 func namespaceOf(d manifest.RawDocument) string {
@@ -170,15 +167,15 @@ func (w *Manifest) SelectMetric(name string, capacity float64) (*hpa.AutoscalerM
 	}
 	var found []*hpa.AutoscalerMetric
 	var names, refused []string
-	line := 0
+	at := ""
 	for i := range w.Metrics {
 		m := w.Metrics[i]
-		names = append(names, m.Name)
+		names = append(names, cmp.Or(m.Trigger, m.Name))
 		switch why := asTotal(&m, capacity); {
-		case name != "" && m.Name != name:
+		case name != "" && m.Name != name && m.Trigger != name:
 		case why != "":
-			if line == 0 {
-				line = w.lineOf(i)
+			if at == "" {
+				at = w.metricPath(i)
 			}
 			refused = append(refused, m.String()+": "+why)
 		default:
@@ -190,7 +187,7 @@ func (w *Manifest) SelectMetric(name string, capacity float64) (*hpa.AutoscalerM
 	case len(found) == 1:
 		spec := w.SpecOf(found[0])
 		if err := spec.Validate(); err != nil {
-			return nil, w.Errorf("%s: %s", found[0], strings.ReplaceAll(err.Error(), "\n", "; "))
+			return nil, w.problem("spec", found[0].String()+": "+strings.ReplaceAll(err.Error(), "\n", "; "))
 		}
 		return found[0], nil
 	case len(found) > 1 && name == "":
@@ -199,19 +196,42 @@ func (w *Manifest) SelectMetric(name string, capacity float64) (*hpa.AutoscalerM
 	case len(found) > 1:
 		return nil, w.Errorf("has two metrics %.64q: keep one", name)
 	case len(refused) > 0:
-		return nil, manifest.Problem{File: w.File, Line: line, Text: w.Ref() + ": " + strings.Join(refused, "; ")}.Err()
+		return nil, w.problem(at, strings.Join(refused, "; "))
 	}
 	return nil, w.Errorf("no metric %.64q, its metrics are %s", name, strings.Join(names, ", "))
 }
 
-// lineOf is the line of a metric, or of the document where that is not known.
-func (w *Manifest) lineOf(metric int) int {
-	for _, list := range []string{"spec.metrics", "spec.triggers"} {
-		if line, ok := w.lines[fmt.Sprintf("%s[%d]", list, metric)]; ok {
-			return line
+// metricPath is the path of a metric or a trigger.
+func (w *Manifest) metricPath(i int) string {
+	if w.Kind == hpa.KindScaledObject {
+		return fmt.Sprintf("spec.triggers[%d]", i)
+	}
+	return fmt.Sprintf("spec.metrics[%d]", i)
+}
+
+// problem is an error about a part of the autoscaler, with the line of the field that the text mentions.
+func (w *Manifest) problem(path, text string) error {
+	if w.Kind == hpa.KindScaledObject { // The text is that of the HPA that KEDA creates.
+		text = strings.NewReplacer("minReplicas ", "minReplicaCount ", "maxReplicas ", "maxReplicaCount ").Replace(text)
+	}
+	behavior := "spec.behavior"
+	if w.Kind == hpa.KindScaledObject {
+		behavior = "spec.advanced.horizontalPodAutoscalerConfig.behavior"
+	}
+	for _, direction := range []string{"scaleUp", "scaleDown"} {
+		if strings.Contains(text, direction+": ") {
+			path = behavior + "." + direction
 		}
 	}
-	return w.document.Line
+	line, deepest := cmp.Or(w.lines[path], w.document.Line), ""
+	for _, field := range slices.Sorted(maps.Keys(w.lines)) {
+		below, isBelow := strings.CutPrefix(field, path+".")
+		name := field[strings.LastIndex(field, ".")+1:]
+		if isBelow && len(below) > len(deepest) && strings.Contains(text, name+" ") {
+			line, deepest = w.lines[field], below
+		}
+	}
+	return manifest.Problem{File: w.File, Line: line, Text: w.Ref() + ": " + text}.Err()
 }
 
 // asTotal makes a metric one of the total demand. It returns why that cannot be simulated, and what to write instead.

@@ -104,7 +104,7 @@ spec:
   triggers:
     - {type: cron, metadata: {timezone: UTC}}
     - {type: external-push, metadata: {forecast: llama-inflight, target: "64"}}
-    - {type: prometheus, name: load, metadata: {threshold: "5"}}
+    - {type: prometheus, name: load, metadata: {serverAddress: "http://p", query: x, threshold: "5"}}
 `, "")
 	if err != nil {
 		t.Fatal(err)

@@ -75,26 +75,69 @@ func FromScaledObject(object *unstructured.Unstructured) (*hpa.Autoscaler, error
 	if err != nil {
 		return nil, fmt.Errorf("its spec is not that of a ScaledObject: %w", err)
 	}
-	out := read.autoscaler(object.GetNamespace(), object.GetName())
-	out.Paused = pausedBy(object.GetAnnotations())
-	return out, nil
+	return read.autoscaler(object.GetNamespace(), object.GetName(), object.GetAnnotations()), nil
 }
 
-// pausedBy is the annotation by which KEDA pauses a ScaledObject; empty without one.
+// The annotations by which KEDA does not scale, or in one direction only. A value that is not a boolean means true.
+const (
+	pausedAnnotation         = "autoscaling.keda.sh/paused"
+	pausedReplicasAnnotation = "autoscaling.keda.sh/paused-replicas"
+	pausedScaleInAnnotation  = "autoscaling.keda.sh/paused-scale-in"
+	pausedScaleOutAnnotation = "autoscaling.keda.sh/paused-scale-out"
+)
+
+// isSet reports whether KEDA takes an annotation for true.
+func isSet(annotations map[string]string, name string) bool {
+	text, found := annotations[name]
+	is, err := strconv.ParseBool(text)
+	return found && (is || err != nil)
+}
+
+// pausedBy returns the annotation by which KEDA pauses a ScaledObject; empty if there is none.
 func pausedBy(annotations map[string]string) string {
-	const at = "autoscaling.keda.sh/paused-replicas"
-	if n, ok := annotations[at]; ok {
-		return at + ": " + strconv.Quote(n)
+	name := ""
+	if isSet(annotations, pausedAnnotation) {
+		name = pausedAnnotation
 	}
-	const paused = "autoscaling.keda.sh/paused"
-	if is, err := strconv.ParseBool(annotations[paused]); err == nil && is {
-		return paused + `: "true"`
+	if _, found := annotations[pausedReplicasAnnotation]; found {
+		name = pausedReplicasAnnotation
 	}
-	return ""
+	if name == "" {
+		return ""
+	}
+	return name + ": " + strconv.Quote(annotations[name])
+}
+
+// pausedDirections returns the behavior of the HPA that KEDA creates: a direction that an annotation pauses is disabled.
+func pausedDirections(
+	b *autoscalingv2.HorizontalPodAutoscalerBehavior, annotations map[string]string,
+) *autoscalingv2.HorizontalPodAutoscalerBehavior {
+	in, out := isSet(annotations, pausedScaleInAnnotation), isSet(annotations, pausedScaleOutAnnotation)
+	if !in && !out {
+		return b
+	}
+	b = b.DeepCopy()
+	if b == nil {
+		b = &autoscalingv2.HorizontalPodAutoscalerBehavior{}
+	}
+	disabled := autoscalingv2.DisabledPolicySelect
+	disable := func(rules **autoscalingv2.HPAScalingRules) {
+		if *rules == nil {
+			*rules = &autoscalingv2.HPAScalingRules{}
+		}
+		(*rules).SelectPolicy = &disabled
+	}
+	if in {
+		disable(&b.ScaleDown)
+	}
+	if out {
+		disable(&b.ScaleUp)
+	}
+	return b
 }
 
 // autoscaler returns how a ScaledObject scales, with KEDA's defaults.
-func (s *scaledObject) autoscaler(namespace, name string) *hpa.Autoscaler {
+func (s *scaledObject) autoscaler(namespace, name string, annotations map[string]string) *hpa.Autoscaler {
 	ref := s.ScaleTargetRef
 	out := &hpa.Autoscaler{
 		Kind: hpa.KindScaledObject, Namespace: namespace, Name: name,
@@ -102,29 +145,37 @@ func (s *scaledObject) autoscaler(namespace, name string) *hpa.Autoscaler {
 			Namespace: namespace, Name: ref.Name,
 			APIVersion: cmp.Or(ref.APIVersion, "apps/v1"), Kind: cmp.Or(ref.Kind, "Deployment"),
 		},
-		Max: kedaDefaultMax,
+		Max: kedaDefaultMax, Paused: pausedBy(annotations),
 	}
 	if n := s.MinReplicaCount; n != nil {
 		out.Min = *n
 	}
+	out.Idle = out.Min
+	if n := s.IdleReplicaCount; n != nil {
+		out.Idle = *n
+	}
 	if n := s.MaxReplicaCount; n != nil {
 		out.Max = *n
 	}
-	setBehavior(out, s.Advanced.HPA.Behavior)
+	if n, err := strconv.ParseInt(annotations[pausedReplicasAnnotation], 10, 32); err == nil {
+		at := int32(n)
+		out.PausedAt = &at
+	}
+	setBehavior(out, pausedDirections(s.Advanced.HPA.Behavior, annotations))
 	for i := range s.Triggers {
 		t := &s.Triggers[i]
 		m := hpa.AutoscalerMetric{
-			Metric: hpa.Metric{Name: t.Name, Source: hpa.External, Type: hpa.AverageValue}, Kind: t.Type + " trigger",
-			Metadata: t.Metadata, Forecast: t.forecast(), Certain: true,
-		}
-		if m.Name == "" { // KEDA names the metric by the trigger's index and type, or by what an external scaler calls it.
-			m.Name = "s" + strconv.Itoa(i) + "-" + cmp.Or(metricName(m.Forecast), t.Type)
+			Metric: hpa.Metric{Name: t.metricName(i), Source: hpa.External, Type: hpa.AverageValue}, Kind: t.Type + " trigger",
+			Trigger: t.Name, Metadata: t.Metadata, Forecast: t.forecast(), Certain: true,
 		}
 		if t.MetricType == autoscalingv2.ValueMetricType {
 			m.Type = hpa.Value
 		}
 		target, problem := t.replicaTarget()
-		whole := cmp.Or(s.checkFormula(), s.checkIdle())
+		whole := cmp.Or(s.checkTriggerNames(), s.checkIdle())
+		if !t.readsPods() { // KEDA leaves the metrics of resources as they are.
+			whole = cmp.Or(s.checkFormula(), whole)
+		}
 		m.Target, m.Refused = target, refusal(out, cmp.Or(whole, t.check(), problem))
 		if whole == "" {
 			m.Utilization = t.utilization()
@@ -134,9 +185,34 @@ func (s *scaledObject) autoscaler(namespace, name string) *hpa.Autoscaler {
 	return out
 }
 
-// metricName is a name as KEDA has it in a metric's.
-func metricName(name string) string {
-	return strings.NewReplacer("/", "-", ".", "-", ":", "-", "%", "-", "(", "-", ")", "-").Replace(name)
+// metricName returns the name that KEDA gives to the metric of the i-th trigger: by its index, and by its type and what it reads. The
+// trigger's own name is not part of it.
+func (t *trigger) metricName(i int) string {
+	if t.readsPods() {
+		return t.Type
+	}
+	named := t.Type
+	switch t.Type {
+	case "external", "external-push":
+		named = cmp.Or(t.forecast(), t.Type)
+	case "metrics-api":
+		named = "metric-api-" + t.Metadata["valueLocation"]
+	case "influxdb":
+		named += "-" + cmp.Or(t.Metadata["organizationName"], t.Metadata["database"])
+	case "azure-monitor":
+		named += "-" + t.Metadata["metricName"]
+	case "kafka":
+		named += "-" + cmp.Or(t.Metadata["topic"], t.Metadata["consumerGroup"]+"-topics")
+	case "cron":
+		named = strings.Join([]string{t.Type, t.Metadata["timezone"], cronName(t.Metadata["start"]), cronName(t.Metadata["end"])}, "-")
+	}
+	return "s" + strconv.Itoa(i) + "-" + strings.NewReplacer("/", "-", ".", "-", ":", "-", "%", "-", "(", "-", ")", "-").
+		Replace(strings.TrimRight(named, "-"))
+}
+
+// cronName returns a schedule as KEDA writes it in the name of a metric.
+func cronName(schedule string) string {
+	return strings.NewReplacer(" ", "", "*", "x", "/", "Sl", "?", "Qm", ",", "Cm").Replace(schedule)
 }
 
 // forecast returns the Forecast that a trigger names; empty where it names none.
@@ -176,13 +252,35 @@ func (s *scaledObject) checkFormula() (refused string) {
 	return ""
 }
 
+// checkTriggerNames returns why KEDA rejects the names of the triggers.
+func (s *scaledObject) checkTriggerNames() (refused string) {
+	named := map[string]bool{}
+	for i := range s.Triggers {
+		name := s.Triggers[i].Name
+		if name != "" && named[name] {
+			return fmt.Sprintf("KEDA rejects it: two triggers have the name %.64q: give each its own", name)
+		}
+		named[name] = true
+	}
+	return ""
+}
+
 // check returns why the trigger does not compare a total with what a replica sustains.
 func (t *trigger) check() (refused string) {
-	if t.readsPods() {
+	switch {
+	case t.readsPods() && t.MetricType != autoscalingv2.UtilizationMetricType:
+		return "the usage of the pods is not the demand, and is not computed: only a target in percent is, with " +
+			`metricType: Utilization and for example value: "60"`
+	case t.readsPods():
 		return "the usage of the pods is not the demand, and is not computed"
-	}
-	if t.MetricType != "" && t.MetricType != autoscalingv2.AverageValueMetricType {
-		return unsupportedTargetType(t.MetricType)
+	case t.MetricType == autoscalingv2.ValueMetricType:
+		return "its target of type Value multiplies the total demand by the ready pods: write metricType: AverageValue"
+	case t.MetricType == autoscalingv2.UtilizationMetricType:
+		return fmt.Sprintf("KEDA rejects metricType: Utilization in a trigger of type %.64s: write metricType: AverageValue", t.Type)
+	case t.MetricType != "" && t.MetricType != autoscalingv2.AverageValueMetricType:
+		return fmt.Sprintf("its metricType %.64q does not exist: write metricType: AverageValue", t.MetricType)
+	case t.Type == "prometheus" && t.Metadata["query"] == "":
+		return "KEDA rejects it: query is missing in its metadata"
 	}
 	return ""
 }
@@ -245,8 +343,8 @@ func (t *trigger) replicaTarget() (milli int64, refused string) {
 	case t.Metadata["forecast"] != "":
 		return t.target()
 	}
-	return 0, fmt.Sprintf("a trigger of type %.64q is not supported: write one of type prometheus, whose "+
-		"threshold is what one replica sustains", t.Type)
+	return 0, fmt.Sprintf("the value of a trigger of type %.64s is not a demand that is read from a metric store, such as that of "+
+		"a trigger of type prometheus", t.Type)
 }
 
 // target returns the target per replica in thousandths, rounded as Forewarm's scaler does; 0 where there is none.

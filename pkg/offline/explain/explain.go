@@ -66,6 +66,9 @@ func (t *explainer) compute() error {
 	t.Desired = &desired
 	t.proposals()
 	switch {
+	case t.out.Active == hpa.ScalingDisabled && t.s.Scaler.Scales:
+		t.activation()
+		return nil
 	case t.out.Active == hpa.ScalingDisabled:
 		t.say("At 0 replicas the HPA does nothing (ScalingDisabled). Scale the target to 1, or let KEDA activate it.")
 	case t.out.Active == hpa.FailedGetMetric:
@@ -79,10 +82,52 @@ func (t *explainer) compute() error {
 	default:
 		t.decision()
 	}
+	if t.s.Paused != "" {
+		t.pause()
+		return nil
+	}
 	settles := t.s.settle(c, desired)
 	t.Settles = &settles
 	t.conclusion()
+	if t.s.Scaler.Scales && t.s.Scaler.Idle < t.s.Spec.Min && !t.isActive() {
+		t.say("No trigger is above its activation value: KEDA scales to %s after its cooldownPeriod (5 minutes by default).",
+			replicas(t.s.Scaler.Idle))
+	}
 	return nil
+}
+
+// isActive reports whether a trigger's value is above its activation.
+func (t *explainer) isActive() bool {
+	for i, line := range t.Metrics[:len(t.s.Scaler.Activation)] {
+		if line.Value != nil && *line.Value > t.s.Scaler.Activation[i] {
+			return true
+		}
+	}
+	return false
+}
+
+// activation is what KEDA does at 0 replicas, where the HPA does nothing.
+func (t *explainer) activation() {
+	if !t.isActive() {
+		t.say("At 0 replicas the HPA does nothing. KEDA scales the workload up as soon as a trigger's value is above its " +
+			"activation value, and none is.")
+		return
+	}
+	active := t.s.Spec.Min
+	t.Desired = &active
+	t.say("At 0 replicas the HPA does nothing. A trigger's value is above its activation value, so KEDA scales the workload to %s. "+
+		"Then the HPA takes over.", replicas(active))
+}
+
+// pause replaces the result by what KEDA keeps while it is paused.
+func (t *explainer) pause() {
+	kept, without := t.s.Scale.Replicas, *t.Desired
+	if t.s.PausedAt != nil {
+		kept = *t.s.PausedAt
+	}
+	t.Desired = &kept
+	t.say("KEDA is paused by the annotation %.128s and keeps %s. Without the annotation, the next sync would ask for %d.",
+		t.s.Paused, replicas(kept), without)
 }
 
 // proposals are those of each metric, also where the controller would not have looked at them.

@@ -31,12 +31,26 @@ type Input struct {
 	Live *hpa.Status
 	// Owner is KEDA's ScaledObject that the HPA is made from, empty where there is none.
 	Owner string
-	// Paused is the annotation by which KEDA does not scale the target; empty without one.
-	Paused string
+	// Paused is the annotation by which KEDA does not scale the target; empty without one. PausedAt is the number of replicas that KEDA
+	// keeps meanwhile; nil for the present ones.
+	Paused   string
+	PausedAt *int32
+	// Scaler is how KEDA scales around the HPA that it creates; the zero value for an HPA of another.
+	Scaler Scaler
 	// Unknown lists what could not be read, and what is used instead.
 	Unknown []string
 	// OtherAutoscalers are other autoscalers of the same target: "HorizontalPodAutoscaler/other".
 	OtherAutoscalers []string
+}
+
+// Scaler is what KEDA does itself: it scales from and to Idle replicas.
+type Scaler struct {
+	// Scales is false for an HPA that KEDA did not create.
+	Scales bool
+	// Idle is the number of replicas while no trigger is active; it is the HPA's minimum if KEDA does not scale down further.
+	Idle int32
+	// Activation has the value above which each metric of the Spec is active.
+	Activation []float64
 }
 
 // FromAutoscaler returns what an autoscaler's object says. The caller adds the time, the readings, the scale and the Forecasts. The
@@ -46,8 +60,8 @@ func FromAutoscaler(a *hpa.Autoscaler) (Input, error) {
 		HPA:    a.Namespace + "/" + a.Name,
 		Target: a.Workload.Kind + "/" + a.Workload.Name,
 		Owner:  a.Owner,
-		Paused: a.Paused,
-		Live:   a.Status,
+		Paused: a.Paused, PausedAt: a.PausedAt,
+		Live: a.Status,
 	}
 	var problems []error
 	if a.InvalidBehavior != "" {
@@ -76,6 +90,12 @@ func FromAutoscaler(a *hpa.Autoscaler) (Input, error) {
 		s.addUncomputed(&m)
 	}
 	s.Spec = a.SpecOf(computed...)
+	if a.Kind == hpa.KindScaledObject {
+		s.Scaler = Scaler{Scales: true, Idle: a.Idle}
+		for _, m := range computed {
+			s.Scaler.Activation = append(s.Scaler.Activation, m.Activation())
+		}
+	}
 	return s, errors.Join(problems...)
 }
 
@@ -200,7 +220,7 @@ type Explanation struct {
 	Target string `json:"target"`
 	// Replicas is the present scale.
 	Replicas int32 `json:"replicas"`
-	// Desired is what the next sync asks for; absent where none of the metrics can be computed.
+	// Desired is what the next sync asks for; absent if none of the metrics can be computed. While KEDA is paused, it is what KEDA keeps.
 	Desired *int32 `json:"desiredReplicas,omitempty"`
 	// AtLeast is true if metrics that are not computed may ask for more than Desired.
 	AtLeast bool `json:"atLeast,omitempty"`

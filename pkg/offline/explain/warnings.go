@@ -39,7 +39,7 @@ const (
 func (t *explainer) warnings() {
 	if t.s.Paused != "" {
 		t.warn(PausedByAnnotation, "remove the annotation to let KEDA scale again",
-			"KEDA does not scale while the annotation %.128s is set: the figures are those without it", t.s.Paused)
+			"KEDA does not scale while the annotation %.128s is set", t.s.Paused)
 	}
 	t.conditions()
 	t.warnOtherAutoscalers()
@@ -88,7 +88,7 @@ func (t *explainer) warnUncomputed(f *UncomputedMetric) {
 	advice, why := "look at the pods themselves: kubectl top pods", f.Why
 	switch {
 	case f.Why != "":
-		advice = "explain the HPA that KEDA makes, in the cluster"
+		advice = "explain the HPA that KEDA creates, in the cluster"
 	case f.Current == "":
 		why = fmt.Sprintf("it reads single pods (target %s), and there is no status with its value", f.Target)
 	default:
@@ -139,7 +139,11 @@ func (t *explainer) warnValueTarget(i int) {
 		text += fmt.Sprintf(": the same %s asks for %d now, for %d when those are ready, and so on to maxReplicas %d",
 			formatNumber(*line.Value), next, ceilReplicas(*line.Ratio*float64(next)), t.s.Spec.Max)
 	}
-	t.warn(ValueTargetCompounds, "write type: AverageValue, with averageValue what one replica sustains", "%s", text)
+	advice := "write type: AverageValue, with what one replica sustains as the averageValue"
+	if t.s.Scaler.Scales {
+		advice = "write metricType: AverageValue in the trigger, with what one replica sustains as its target"
+	}
+	t.warn(ValueTargetCompounds, advice, "%s", text)
 }
 
 // warnForecastHealth is that of the Forecast behind a metric.

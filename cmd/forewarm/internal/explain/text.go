@@ -20,9 +20,10 @@ func write(out io.Writer, form *cmdline.Output, e *explain.Explanation) error {
 	case e.Desired == nil:
 		fmt.Fprintf(out, "%s scales %s\n\n", e.HPA, e.Target)
 	case *e.Desired == e.Replicas:
-		fmt.Fprintf(out, "%s leaves %s at %d replicas\n\n", e.HPA, e.Target, e.Replicas)
+		fmt.Fprintf(out, "%s leaves %s at %s\n\n", e.HPA, e.Target, humanize.Plural(int(e.Replicas), "replica"))
 	default:
-		fmt.Fprintf(out, "%s takes %s from %d to %d replicas\n\n", e.HPA, e.Target, e.Replicas, *e.Desired)
+		fmt.Fprintf(out, "%s takes %s from %d to %s\n\n", e.HPA, e.Target, e.Replicas,
+			humanize.Plural(int(*e.Desired), "replica"))
 	}
 	for _, sentence := range e.Sentences {
 		fmt.Fprintln(out, sentence)

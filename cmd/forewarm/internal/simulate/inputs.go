@@ -53,6 +53,7 @@ func (a *autoscalerFile) read(ctx context.Context, c *compare.Config) error {
 	a.found, a.simulated = one, metric
 	c.HPA = one.SpecOf(metric)
 	c.Autoscaler = one.Ref() + ", " + metric.String() + ", in " + a.file
+	c.Remarks = append(c.Remarks, notSimulated(&one.Autoscaler)...)
 	const byTotal = "%s is a mean over the pods. Its total is simulated: the HPA asks for the same replicas while all " +
 		"pods are ready and report."
 	const byDemand = "%s is simulated by the demand: the usage is assumed to be in proportion to it, and 100%% where a " +
@@ -66,9 +67,21 @@ func (a *autoscalerFile) read(ctx context.Context, c *compare.Config) error {
 	if n := len(one.Metrics); n > 1 {
 		c.Remarks = append(c.Remarks,
 			fmt.Sprintf("%s scales on %d metrics; only %s is simulated. The others can only add "+
-				"replicas.", one.Ref(), n, metric.Name))
+				"replicas.", one.Ref(), n, cmp.Or(metric.Trigger, metric.Name)))
 	}
 	return nil
+}
+
+// notSimulated says what of an autoscaler is left out of the simulation.
+func notSimulated(a *hpa.Autoscaler) (remarks []string) {
+	if a.Min == 0 || a.Kind == hpa.KindScaledObject && a.Idle < a.Min {
+		remarks = append(remarks, a.Ref()+" may scale to zero, or to idle replicas. That is not simulated: at least "+
+			humanize.Plural(int(max(a.Min, 1)), "replica")+" run at all times, with every policy.")
+	}
+	if a.Paused != "" {
+		remarks = append(remarks, a.Ref()+" is paused by the annotation "+a.Paused+". It is simulated as if it were not.")
+	}
+	return remarks
 }
 
 // setQuery sets the query of the demand, if the flags leave it to a preset or to the autoscaler's prometheus trigger.
