@@ -40,9 +40,9 @@ func TestAlerts(t *testing.T) {
 }
 
 // emergencyExit is how a runbook begins, if its alert may mean that a workload has too few replicas.
-const emergencyExit = "\n**Replicas needed now?** `kubectl patch hpa NAME -n NAMESPACE --type merge " +
+const emergencyExit = "\n**Need replicas right now?** `kubectl patch hpa NAME -n NAMESPACE --type merge " +
 	"-p '{\"spec\": {\"minReplicas\": 20}}'` works without Forewarm.\n" +
-	"With KEDA, Argo CD or Flux, see [how](rollout.md#if-you-need-replicas-now).\n"
+	"For KEDA, Argo CD and Flux, see [If you need replicas now](rollout.md#if-you-need-replicas-now).\n"
 
 // TestAlertsAreWorthWaking: few, each of metrics that Forewarm has, tested, and with a runbook that says what to do.
 func TestAlertsAreWorthWaking(t *testing.T) {
@@ -76,7 +76,7 @@ func TestAlertsAreWorthWaking(t *testing.T) {
 	for _, a := range rules {
 		_, section, found := strings.Cut(runbooks, "\n## "+a.Alert+"\n")
 		section, _, _ = strings.Cut(section, "\n## ")
-		for _, part := range []string{"**Symptom.**", "**Meaning.**", "**Check.**", "**Mend.**"} {
+		for _, part := range []string{"**Symptom:**", "**Meaning:**", "**Check:**", "**Fix:**"} {
 			if !found || !strings.Contains(section, part) {
 				t.Errorf("docs/runbooks.md has no %s of %s", part, a.Alert)
 			}

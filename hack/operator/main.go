@@ -194,7 +194,7 @@ func refusedObjects() []day {
 				"and deletes it with the next write to the object, also with one to its status",
 			Served:     "what the spec without the field asks for",
 			Conditions: map[string]string{"SpecKnown": "FieldsDropped"},
-			Do:         "upgrade the CRDs, and apply the object [again](../operations.md#roll-back)",
+			Do:         "upgrade the CRDs, and apply the object [again](../upgrades.md#roll-back)",
 			Test:       "TestCluster/ARollbackOfTheSchemaIsSaid",
 		},
 	}

@@ -37,7 +37,7 @@ func checkCertificates(ctx context.Context, d *Doctor, s *state) []Finding {
 			f.Remedy = "Forewarm's leader writes it within seconds: check that a replica leads, and that it may (the checks " +
 				"Deployment, Leader and Rights)"
 			if ownFiles {
-				f.Remedy = "give Forewarm the authority of --tls-cert-file by --tls-ca-file (docs/operations.md#certificates)"
+				f.Remedy = "give Forewarm the authority of --tls-cert-file by --tls-ca-file (docs/security.md#certificates)"
 			}
 		}
 		out = append(out, f)

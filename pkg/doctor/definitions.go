@@ -65,7 +65,7 @@ func checkDefinitions(ctx context.Context, d *Doctor, _ *state) []Finding {
 				"is older than this forewarm: it lacks %s, which the kube-apiserver drops without an error",
 				some(lacks),
 			)
-			f.Remedy = "apply the newer CRDs, before anything else (docs/operations.md#upgrade)"
+			f.Remedy = "apply the newer CRDs, before anything else (docs/upgrades.md#upgrade)"
 		}
 		out = append(out, f)
 	}

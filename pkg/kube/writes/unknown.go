@@ -25,7 +25,7 @@ const (
 	// cluster is older than the object, or was. The API server hides such a field, and deletes it with the next write to the object,
 	// also with one to its status.
 	//
-	// Fix: upgrade the CustomResourceDefinitions, and apply the object again. See docs/operations.md#roll-back.
+	// Fix: upgrade the CustomResourceDefinitions, and apply the object again. See docs/upgrades.md#roll-back.
 	ReasonFieldsDropped = "FieldsDropped"
 	// ReasonFieldsUnknown (False): the object has fields that this version of Forewarm does not know, and ignores.
 	//
