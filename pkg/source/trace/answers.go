@@ -38,7 +38,11 @@ func openJSON(buffered *bufio.Reader, from *unpacked) (*table, error) {
 	if err := decoder.Decode(&first); err != nil {
 		return nil, from.explain(fmt.Errorf("trace: the JSON cannot be read: %w", err))
 	}
+	rest := io.MultiReader(decoder.Buffered(), buffered)
 	if first[0] == '[' {
+		if err := onlyOne(rest, "jq -s add"); err != nil {
+			return nil, err
+		}
 		return openList(first, from)
 	}
 	var whole object
@@ -49,16 +53,51 @@ func openJSON(buffered *bufio.Reader, from *unpacked) (*table, error) {
 	case whole.has("metric", "values", "timestamps"):
 		return openExport(first, decoder, from)
 	case whole.has("MetricDataResults"):
+		const join = "jq -s '{MetricDataResults: [.[0].MetricDataResults[0] + {Timestamps: map(.MetricDataResults[0].Timestamps) | add, " +
+			"Values: map(.MetricDataResults[0].Values) | add}]}'"
+		if err := onlyOne(rest, join); err != nil {
+			return nil, err
+		}
 		return openMetricData(whole, from)
 	case whole.has("Datapoints"):
+		if err := onlyOne(rest, "jq -s '{Datapoints: map(.Datapoints) | add}'"); err != nil {
+			return nil, err
+		}
 		return openDatapoints(whole, from)
-	case whole.has("data"), whole.has("status"), whole.has("error"):
+	case whole.isAnswer():
+		const join = "jq -s '.[0].data.result[0].values = (map(.data.result[0].values) | add) | .[0]'"
+		if err := onlyOne(rest, join); err != nil {
+			return nil, err
+		}
 		return openAnswer(first, from)
 	}
 	from.expectLines(limit)
-	lines := bufio.NewScanner(io.MultiReader(decoder.Buffered(), buffered))
+	lines := bufio.NewScanner(rest)
 	lines.Buffer(nil, maxObject)
 	return openObjects(first, lines, from)
+}
+
+// isAnswer reports whether an object is the answer of a Prometheus, by its members: a row of a log may have some of them.
+func (o object) isAnswer() bool {
+	var data object
+	status := unquoted(o["status"])
+	return json.Unmarshal(o["data"], &data) == nil && data.has("result") || status == "success" || status == "error"
+}
+
+// onlyOne refuses what follows the one JSON of a file, such as further pages of an answer. join is the command that joins them.
+func onlyOne(rest io.Reader, join string) error {
+	var next [1]byte
+	for {
+		switch _, err := io.ReadFull(rest, next[:]); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("trace: %w", err)
+		case !bytes.Contains([]byte(" \t\r\n\x00"), next[:]):
+			return fmt.Errorf("trace: something follows the first JSON of the file. If it has several answers, such as pages, join them: "+
+				"%s %s > load.json", join, FileName)
+		}
+	}
 }
 
 // openList reads the result that promtool prints, or a list of objects.
@@ -67,7 +106,7 @@ func openList(list json.RawMessage, from *unpacked) (*table, error) {
 	if err := json.Unmarshal(list, &all); err != nil {
 		return nil, fmt.Errorf("trace: the JSON is no list of objects: %w", err)
 	}
-	if len(all) == 0 || all[0].has("values") || all[0].has("value") {
+	if len(all) == 0 || all[0].has("values") || bytes.HasPrefix(all[0]["value"], []byte("[")) {
 		return openSeries(all, from)
 	}
 	var lines []string
@@ -225,11 +264,15 @@ func openMetricData(whole object, from *unpacked) (*table, error) {
 		return nil, fmt.Errorf("trace: MetricDataResults: %w", err)
 	}
 	switch {
+	case whole.has("NextToken"):
+		return nil, errors.New("trace: CloudWatch's answer is partial (NextToken): ask for the rest, too")
+	case len(results) == 0:
+		return nil, errors.New("trace: CloudWatch's answer has no metric: check the query and its time range")
 	case len(results) != 1:
 		return nil, fmt.Errorf("trace: CloudWatch's answer has %d metrics, want one: "+
 			"take the first with jq '{MetricDataResults: [.MetricDataResults[0]]}' %s > load.json", len(results), FileName)
-	case whole.has("NextToken") || results[0].StatusCode == "PartialData":
-		return nil, errors.New("trace: CloudWatch's answer is partial (NextToken, PartialData): ask for the rest, too")
+	case results[0].StatusCode == "PartialData":
+		return nil, errors.New("trace: CloudWatch's answer is partial (PartialData): ask for the rest, too")
 	}
 	p := pairs{results[0].Timestamps, results[0].Values}
 	return p.table(from, columnName(results[0].Label))
@@ -276,9 +319,23 @@ const maxObject = 1 << 20
 
 // openObjects reads JSON objects, a line each, of which the first is given. Its members are the columns.
 func openObjects(first json.RawMessage, rest *bufio.Scanner, from *unpacked) (*table, error) {
-	names, _, err := members(first, nil)
-	if err != nil {
-		return nil, fmt.Errorf("trace: %w", err)
+	lines := [][]byte{first}
+	for len(lines) < seenRows && rest.Scan() {
+		if text := bytes.TrimSpace(rest.Bytes()); len(text) > 0 {
+			lines = append(lines, bytes.Clone(text))
+		}
+	}
+	var names []string
+	for i, text := range lines {
+		found, _, err := members(text, nil)
+		if err != nil && i == 0 {
+			return nil, fmt.Errorf("trace: %w", err)
+		}
+		for _, name := range found {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
 	}
 	if len(names) < 2 {
 		return nil, fmt.Errorf("trace: the JSON begins with %.60q: want the answer of a Prometheus, "+
@@ -287,13 +344,16 @@ func openObjects(first json.RawMessage, rest *bufio.Scanner, from *unpacked) (*t
 	}
 	line := 0
 	return &table{names: names, separator: ',', row: "object", from: from, read: func() (int, []string, error) {
-		next := []byte(first)
-		for line++; line > 1; {
-			if !rest.Scan() {
+		line++
+		var next []byte
+		for len(next) == 0 {
+			switch {
+			case line <= len(lines):
+				next = lines[line-1]
+			case rest.Scan():
+				next = bytes.TrimSpace(rest.Bytes())
+			default:
 				return line, nil, endOf(rest)
-			}
-			if next = bytes.TrimSpace(rest.Bytes()); len(next) > 0 {
-				break
 			}
 		}
 		_, row, err := members(next, names)
@@ -320,7 +380,8 @@ func members(text []byte, wanted []string) (names, texts []string, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
 	if begin, err := decoder.Token(); err != nil || begin != json.Delim('{') {
-		return nil, nil, fmt.Errorf("%.40q is no JSON object", text)
+		return nil, nil, fmt.Errorf("%.40q is no JSON object; if objects go over several lines, write each on its own: "+
+			"jq -c . %s > load.jsonl", text, FileName)
 	}
 	texts = make([]string, len(wanted))
 	for decoder.More() {
@@ -333,7 +394,7 @@ func members(text []byte, wanted []string) (names, texts []string, err error) {
 			return nil, nil, err
 		}
 		text := unquoted(value)
-		if _, err := strconv.ParseFloat(text, 64); err != nil && value[0] != '"' && text != "null" {
+		if _, err := strconv.ParseFloat(text, 64); err != nil && value[0] != '"' && value[0] != 'n' { // Null is a gap.
 			continue
 		}
 		key, _ := name.(string) //nolint:errcheck,revive // The name of a member is a text.
@@ -342,6 +403,13 @@ func members(text []byte, wanted []string) (names, texts []string, err error) {
 		} else if at := slices.Index(wanted, key); at >= 0 {
 			texts[at] = text
 		}
+	}
+	if _, err := decoder.Token(); err != nil {
+		return nil, nil, fmt.Errorf("%.40q is cut off: remove the line", text)
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return nil, nil, fmt.Errorf("more follows the object on its line: write each object on a line of its own: jq -c . %s > load.jsonl",
+			FileName)
 	}
 	return names, texts, nil
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,6 +30,8 @@ type clock struct {
 	last int64
 	// local says that there were times without a zone.
 	local bool
+	// events: several rows may have one time, and a few may be out of order.
+	events bool
 }
 
 // parse parses a time as milliseconds since the epoch, rounded.
@@ -47,6 +48,12 @@ func (c *clock) read(text string) (int64, error) {
 		return c.number(text, n)
 	}
 	wall, zoned, ok := parseWall(text)
+	if !ok && slashes.MatchString(text) {
+		const order = `time %q: slashes and dashes do not say which is the day and which the month: write the year first, for example ` +
+			`with sed -E 's#([0-9]{1,2})[/-]([0-9]{1,2})[/-]([0-9]{4})#\3-\1-\2#' %s > load.csv where the month comes first, or with ` +
+			`\3-\2-\1 where the day does`
+		return 0, fmt.Errorf(order, clip(text), FileName)
+	}
 	if !ok {
 		return 0, fmt.Errorf("time %q: want a date and a time such as 2026-01-02 15:04:05, RFC 3339 such as "+
 			"2026-01-02T15:04:05Z, or seconds since 1970", clip(text))
@@ -81,6 +88,15 @@ func unitOf(n float64) float64 {
 
 // number is a time as a number. The first one tells what the others are.
 func (c *clock) number(text string, n float64) (int64, error) {
+	const tenDigits, ticks, ticksEnd = 1e9, 6.2e17, 6.7e17
+	switch {
+	case n >= tenDigits && strings.ContainsAny(text, "eE"):
+		return 0, fmt.Errorf("time %s: a spreadsheet has rounded it: format the column as a number without decimals, and save it again",
+			clip(text))
+	case n > ticks && n < ticksEnd:
+		return 0, fmt.Errorf("time %s: these are ticks of .NET: convert them to seconds, (ticks - 621355968000000000) / 10000000",
+			clip(text))
+	}
 	first, given := !c.begun, c.unit > 0
 	c.begun = true
 	if first && !given {
@@ -101,6 +117,10 @@ func (c *clock) number(text string, n float64) (int64, error) {
 			c.unit = unitOf(n)
 		}
 		c.fromZero = n*c.unit < maxFromZero
+	}
+	const day, serialFrom, serialTo, serialEpoch = 86_400, 32_874, 73_415, 25_569 // A spreadsheet counts days since 1900.
+	if c.unit == day && n >= serialFrom && n <= serialTo {
+		n -= serialEpoch
 	}
 	ms := n * c.unit * 1000
 	if at := time.UnixMilli(int64(min(ms, 1e17))).
@@ -181,7 +201,8 @@ var (
 	basic     = regexp.MustCompile(`^(\d{8})[Tt](\d{4}(?:\d{2})?)(Z|[+-]\d{2}:?\d{2})?$`)
 	dayFirst  = regexp.MustCompile(`^(\d{1,2})\.(\d{1,2})\.(\d{4})(?:,? +(.*))?$`)
 	// clf is the time of an access log.
-	clf = regexp.MustCompile(`^\[?(\d{2})/([A-Za-z]{3})/(\d{4}):(\d{2}:\d{2}:\d{2}.*?)\]?$`)
+	slashes = regexp.MustCompile(`^\d{1,2}[/-]\d{1,2}[/-]\d{4}\b`)
+	clf     = regexp.MustCompile(`^\[?(\d{2})/([A-Za-z]{3})/(\d{4}):(\d{2}:\d{2}:\d{2}.*?)\]?$`)
 	// dayMonth is 20 Oct 2025 00:00, with the day of the week or without; monthDay is Oct 20, 2025 @ 00:00:00.
 	dayMonth = regexp.MustCompile(`^(?:[A-Za-z]{3,9},? +)?(\d{1,2})[ -]([A-Za-z]{3,9})[ -](\d{4}),? +(.*)$`)
 	monthDay = regexp.MustCompile(`^([A-Za-z]{3,9})\.? (\d{1,2}), (\d{4})(?:,? @?,? *(.*))?$`)
@@ -241,10 +262,12 @@ func parseWall(text string) (at time.Time, zoned, ok bool) {
 
 // month is the number of a month by its English name, or what is no number.
 func month(name string) string {
-	at := slices.Index([]string{
-		"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
-	}, strings.ToLower(name)[:3])
-	return strconv.Itoa(at + 1)
+	for m := time.January; m <= time.December; m++ {
+		if strings.HasPrefix(strings.ToLower(m.String()), strings.ToLower(name)) || m == time.September && strings.EqualFold(name, "sept") {
+			return strconv.Itoa(int(m))
+		}
+	}
+	return "0"
 }
 
 // parseHours parses the time of a day, less the offset of its zone.
@@ -273,10 +296,10 @@ func parseHours(text string) (since time.Duration, zoned, ok bool) {
 	if m[4] != "" {
 		since += time.Duration(number((m[4] + "00000000")[:9]))
 	}
-	zone, _, _ := strings.Cut(
-		strings.TrimSpace(m[6]),
-		"[",
-	) // Java adds [Europe/Berlin] to the offset,
+	zone, _, named := strings.Cut(strings.TrimSpace(m[6]), "[") // Java adds [Europe/Berlin] to the offset,
+	if named && zone == "" {
+		return 0, false, false
+	}
 	if before, _, two := strings.Cut(zone, " "); two && zones.MatchString(before) { // Go adds UTC or CET.
 		zone = before
 	}
@@ -303,7 +326,7 @@ func (c *clock) inZone(wall time.Time, text string) (int64, error) {
 	for _, day := range []time.Duration{-24 * time.Hour, 24 * time.Hour} { // The offsets before and after a change.
 		_, offset := wall.Add(day).In(zone).Zone()
 		shown := wall.Add(-time.Duration(offset) * time.Second)
-		if _, is := shown.In(zone).Zone(); is == offset && (at.IsZero() || at.UnixMilli() <= c.last) {
+		if _, is := shown.In(zone).Zone(); is == offset && (at.IsZero() || c.isOver(at)) {
 			at = shown
 		}
 	}
@@ -312,4 +335,12 @@ func (c *clock) inZone(wall time.Time, text string) (int64, error) {
 			"with --time-zone", clip(text), zone)
 	}
 	return at.UnixMilli(), nil
+}
+
+// isOver reports whether a time is over: no row of a series has the time of the one before, and those of events lie a little apart.
+func (c *clock) isOver(at time.Time) bool {
+	if c.events {
+		return at.Add(20*time.Minute).UnixMilli() < c.last //nolint:mnd // Less than half an hour, the smallest change of a clock.
+	}
+	return at.UnixMilli() <= c.last
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +24,34 @@ func minutes(header, form string) string {
 		fmt.Fprintf(&out, "%s,%d\n", at.Format(form), 940+i)
 	}
 	return out.String()
+}
+
+// page is an answer of a Prometheus with a value for each minute from one to another.
+func page(from, to int) string {
+	var values []string
+	for i := from; i <= to; i++ {
+		values = append(values, fmt.Sprintf("[%d,\"%d\"]", 1760918400+60*i, i))
+	}
+	return `{"status":"success","data":{"resultType":"matrix","result":[{"metric":{},"values":[` + strings.Join(values, ",") + "]}]}}\n"
+}
+
+// hosts are so many minutes of one host, then those of another.
+func hosts(n int) string {
+	var out strings.Builder
+	out.WriteString("t,n\n")
+	for range 2 {
+		for i := range n {
+			fmt.Fprintf(&out, "%d,%d\n", 1760918400+60*i, i)
+		}
+	}
+	return out.String()
+}
+
+// reversed is a table with its last row first.
+func reversed(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	slices.Reverse(lines[1:])
+	return strings.Join(lines, "\n") + "\n"
 }
 
 // inUTF16 is a text as PowerShell writes it.
@@ -62,6 +91,41 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		// want is what is understood or, after a !, a part of the error.
 		want string
 	}{
+		{"two pages", page(0, 1) + page(2, 3), none, "", "!join them: jq -s '.[0].data.result[0].values"},
+		{"two pages of CloudWatch", `{"Datapoints":[]}` + "\n" + `{"Datapoints":[]}`, none, "", "!jq -s '{Datapoints: map(.Datapoints) | add}'"},
+		{"two lists", "[1]\n[2]", none, "", "!jq -s add"},
+		{"an object that is cut off", `{"ts": "2025-10-20T00:00:00Z", "n": 11}` + "\n" + `{"ts": "2025-10-20T00:01:00Z", "n": 1`, none, "", "!is cut off"},
+		{"two objects on a line", `{"ts": "2025-10-20T00:00:00Z", "n": 1}` + "\n" + `{"ts":"2025-10-20T00:01:00Z","n":2}{"ts":"2025-10-20T00:02:00Z","n":3}`, none, "", "!jq -c ."},
+		{"a null first", `{"ts": "2025-10-20T00:00:00Z", "n": null, "e": 1}` + "\n" + `{"ts": "2025-10-20T00:01:00Z", "n": 2, "e": 3}`, none, "", "!choose one with --column: n, e"},
+		{"a member that comes later", `{"ts": "2025-10-20T00:00:00Z"}` + "\n" + `{"ts": "2025-10-20T00:01:00Z", "n": 2}`, none, "", "2025-10-20T00:00:00Z 1m0s [NaN 2]"},
+		{"logs with a status", `{"ts": "2025-10-20T00:00:00Z", "status": 200}` + "\n" + `{"ts": "2025-10-20T00:01:00Z", "status": 500}`, none, "", "2025-10-20T00:00:00Z 1m0s [200 500]"},
+		{"a list with value", `[{"timestamp":"2025-10-20T00:00:00Z","value":69},{"timestamp":"2025-10-20T00:01:00Z","value":70}]`, none, "", "2025-10-20T00:00:00Z 1m0s [69 70]"},
+		{"no header", "DATAPOINTS\t69.0\t2025-10-20T00:00:00Z\nDATAPOINTS\t70.0\t2025-10-20T00:05:00Z\n", none, "", "!line 1 has the time 2025-10-20T00:00:00Z, want a header"},
+		{"German thousands between commas", "t,n\n20.10.2025 00:00,954\n20.10.2025 00:01,1.011\n20.10.2025 00:02,987\n", none, "", "!--decimal"},
+		{"three decimals between commas", "t,n\n2025-10-20 00:00,954.125\n2025-10-20 00:01,1.011\n", none, "", "2025-10-20T00:00:00Z 1m0s [954.125 1.011]"},
+		{"Swiss thousands", "t;n;errors\n2025-10-20 00:00;1'207;0\n2025-10-20 00:01;954;2\n", none, "n", "2025-10-20T00:00:00Z 1m0s [1207 954]"},
+		{"French thousands", "t;n\n2025-10-20 00:00;1\u202f207\n2025-10-20 00:01;954,5\n", none, "", "2025-10-20T00:00:00Z 1m0s [1207 954.5]"},
+		{"French thousands of Windows", "t;n\n2025-10-20 00:00;1\xa0207\n2025-10-20 00:01;954\n", none, "", "2025-10-20T00:00:00Z 1m0s [1207 954]"},
+		{"a scaled column next to a plain one", "t,n,errors\n2025-10-20 00:00,0.21 K,1\n2025-10-20 00:01,0.22 K,2\n", none, "", "!choose one with --column: n, errors"},
+		{"an id before dates", "id,created_at,n\n1200000000,2025-10-20 00:00:00,1\n1200000060,2025-10-20 00:01:00,2\n", none, "n", "2025-10-20T00:00:00Z 1m0s [1 2]"},
+		{"an uptime before dates", "uptime,timestamp,n\n5000,2025-10-20 00:00:00,1\n5060,2025-10-20 00:01:00,2\n", none, "n", "2025-10-20T00:00:00Z 1m0s [1 2]"},
+		{"minutes since 1970", "time,n\n29348640,1\n29348641,2\n29348642,3\n", none, "", "!may be minutes since 1970: then add --time-unit m"},
+		{"minutes since 1970, as said", "time,n\n29348640,1\n29348641,2\n", trace.Options{TimeUnit: "m"}, "", "2025-10-20T00:00:00Z 1m0s [1 2]"},
+		{"ticks", "time,n\n638965152000000000,1\n638965152600000000,2\n", none, "", "!ticks of .NET"},
+		{"rounded seconds", "time,n\n1.76092E+09,1\n1.76092E+09,2\n", none, "", "!a spreadsheet has rounded it"},
+		{"a spreadsheet's days, as said", "time,n\n45950,1\n45951,2\n", trace.Options{TimeUnit: "d"}, "", "2025-10-20T00:00:00Z 24h0m0s [1 2]"},
+		{"a zone without an offset", "t,n\n2025-10-20T00:00:00[Europe/Berlin],1\n2025-10-20T00:01:00[Europe/Berlin],2\n", none, "", "!want a date"},
+		{"a Finnish month", "t,n\n20 marras 2025 00:00,1\n20 marras 2025 00:01,2\n", none, "", "!want a date"},
+		{"the wrong decimal sign", "t;n\n2025-10-20 00:00;69.5\n2025-10-20 00:01;70\n", trace.Options{Decimal: ","}, "", "!groups of three digits"},
+		{"Indian thousands", "t;n\n2025-10-20 00:00;1,79,069\n2025-10-20 00:01;70\n", trace.Options{Decimal: "."}, "", "2025-10-20T00:00:00Z 1m0s [179069 70]"},
+		{"several hosts", hosts(30), none, "", "!if these are several series, add them up with --sum 1m"},
+		{"the newest first", reversed(plain), none, "", "!--resample 1m sorts"},
+		{"the newest first, resampled", reversed(plain), trace.Options{Resample: time.Minute}, "", all},
+		{"days and hours apart", "Date,Time,Requests\n2025-10-20,00:05:00,60\n2025-10-20,00:10:00,61\n", none, "", "!Date has days, and Time the time of the day: write both in one column: sed"},
+		{"no real time first", "t,n\n0,1\n1760918400,2\n1760918460,3\n", none, "", "!they begin at 0 and reach the year 2025"},
+		{"a day first", "t,n\n20/10/2025 00:00,1\n", none, "", "!\\3-\\2-\\1 where the day does"},
+		{"negative in German", "t;n\n2025-10-20 00:00;-1,5\n2025-10-20 00:01;2\n", none, "", "!sed -E 's/; *\"?-[0-9.eE+,-]+"},
+		{"a total at the end", "t,n\n2025-10-20 00:00,1\n2025-10-20 00:01,2\nTotal\n", none, "", "!if this is a total or a comment, remove the line"},
 		{"PostgreSQL", minutes("bucket,requests", "2006-01-02 15:04:05-07"), none, "", all},
 		{"strftime %z", minutes("t,requests", "2006-01-02T15:04:05-0700"), none, "", all},
 		{"BigQuery", minutes("ts,requests", "2006-01-02 15:04:05 UTC"), none, "", all},
@@ -86,7 +150,7 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		{"milliseconds", "t,n\n1760918400000,1\n1760918460000,2\n", none, "", "2025-10-20T00:00:00Z 1m0s [1 2]"},
 		{"microseconds", "t,n\n1760918400000000,1\n1760918460000000,2\n", none, "", "2025-10-20T00:00:00Z 1m0s [1 2]"},
 		{"nanoseconds", "t,n\n1760918400000000000,1\n1760918460000000000,2\n", none, "", "2025-10-20T00:00:00Z 1m0s [1 2]"},
-		{"which day is which", "t,n\n10/11/2025 00:00,1\n10/11/2025 00:01,2\n", none, "", "!want a date and a time such as 2026-01-02"},
+		{"which day is which", "t,n\n10/11/2025 00:00,1\n10/11/2025 00:01,2\n", none, "", "!slashes and dashes do not say which is the day"},
 		{"a year of another unit", "t,n\n17609184000,1\n17609184600,2\n", none, "", "!it is in the year 2528, want one from 1990 to 2100"},
 		{"a spreadsheet's days", "time,n\n45950.000000,1\n45950.000694,2\n45950.001389,3\n", none, "", "!format the column as yyyy-mm-dd hh:mm:ss"},
 		{"pandas", ",timestamp,requests\n0,2025-10-20 00:00:00,1\n1,2025-10-20 00:01:00,2\n", none, "", "2025-10-20T00:00:00Z 1m0s [1 2]"},

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/forewarm/forewarm/pkg/core/series"
 )
@@ -22,8 +23,12 @@ type numbers struct {
 	unit  string
 	known bool
 	// grouped is the first value whose points may be of thousands; empty for none. decimals: some value has a point that cannot be.
+	// whole is the largest value without a point.
 	grouped  string
 	decimals bool
+	whole    float64
+	// json: the file has no columns that separators separate.
+	json bool
 }
 
 // isGap reports whether a text stands for no value.
@@ -52,7 +57,15 @@ func (n *numbers) parse(text string) (float64, error) {
 	if before, after, ok := strings.Cut(text, " "); ok && isUnit(after) {
 		number, unit = before, after
 	}
-	v, err := strconv.ParseFloat(n.plain(number), 64)
+	number = withoutGroups(number)
+	plain, odd := n.plain(number)
+	if odd != "" {
+		return 0, fmt.Errorf("value %q: with --decimal %s, every %s must be between groups of three digits", clip(text), n.decimal, odd)
+	}
+	v, err := strconv.ParseFloat(plain, 64)
+	if err == nil && !strings.ContainsAny(number, ".,") {
+		n.whole = max(n.whole, v)
+	}
 	switch {
 	case errors.Is(err, strconv.ErrRange), v > series.MaxSample && !math.IsInf(v, 0):
 		return 0, fmt.Errorf("value %s: too large for demand, which is at most %.0e; use a larger unit",
@@ -77,7 +90,14 @@ func (n *numbers) parse(text string) (float64, error) {
 
 // withoutNegative is the command that makes gaps of negative values.
 func (n *numbers) withoutNegative() string {
-	return fmt.Sprintf("sed -E 's/%c-[0-9.eE+-]+/%c/g' %s > load.csv", n.separator, n.separator, FileName)
+	if n.json {
+		return "with clamp_min(…, 0) in the query, or null in the file"
+	}
+	digits := "0-9.eE+"
+	if n.separator != ',' {
+		digits += ","
+	}
+	return fmt.Sprintf(`sed -E 's/%[1]c *"?-[%[2]s-]+"?/%[1]c/g' %[3]s > load.csv`, n.separator, digits, FileName)
 }
 
 const sayDecimal = "say what separates decimals with --decimal , or --decimal ."
@@ -88,27 +108,59 @@ var grouped = regexp.MustCompile(`^\d+([.,' ]\d+)+$`)
 // thousands are digits in groups of three.
 var thousands = regexp.MustCompile(`^[1-9]\d{0,2}(\.\d{3})+$`)
 
-// plain is a number with a decimal point and nothing else between its digits.
-func (n *numbers) plain(number string) string {
-	switch {
-	case n.decimal == ",":
-		return strings.Replace(strings.ReplaceAll(number, ".", ""), ",", ".", 1)
-	case n.decimal == ".":
-		return strings.ReplaceAll(number, ",", "")
-	case n.separator == ',':
+// spacedGroups is a number whose thousands are separated by apostrophes or spaces.
+var spacedGroups = regexp.MustCompile(`^[-+]?\d{1,3}(?:['’ \x{a0}\x{2009}\x{202f}]\d{3})+(?:[.,]\d+)?$`)
+
+// withoutGroups removes apostrophes and spaces between groups of three digits.
+func withoutGroups(number string) string {
+	if !utf8.ValidString(number) { // Windows-1252 has a space of one byte.
+		number = strings.ReplaceAll(number, "\xa0", "\u00a0")
+	}
+	if !spacedGroups.MatchString(number) {
 		return number
+	}
+	return strings.NewReplacer("'", "", "’", "", " ", "", "\u00a0", "", "\u2009", "", "\u202f", "").Replace(number)
+}
+
+// groupsOf matches whole numbers whose thousands are separated by points or commas, as in most countries or in India.
+var groupsOf = map[string]*regexp.Regexp{ //nolint:gochecknoglobals // A constant table.
+	".": regexp.MustCompile(`^[-+]?(?:\d{1,3}(?:\.\d{3})+|\d{1,2}(?:\.\d{2})*\.\d{3})$`),
+	",": regexp.MustCompile(`^[-+]?(?:\d{1,3}(?:,\d{3})+|\d{1,2}(?:,\d{2})*,\d{3})$`),
+}
+
+// plain is a number with a decimal point and nothing else between its digits. odd is the separator of thousands that does not separate
+// any, if the decimal separator is given.
+func (n *numbers) plain(number string) (plain, odd string) {
+	if n.decimal != "" {
+		other := map[string]string{",": ".", ".": ","}[n.decimal]
+		whole, fraction, _ := strings.Cut(number, n.decimal)
+		if strings.Contains(whole, other) && !groupsOf[other].MatchString(whole) || strings.Contains(fraction, other) {
+			return "", other
+		}
+		whole = strings.ReplaceAll(whole, other, "")
+		if fraction == "" {
+			return whole, ""
+		}
+		return whole + "." + fraction, ""
+	}
+	switch {
 	case !strings.Contains(number, "."):
 	case !thousands.MatchString(number):
 		n.decimals = true
 	case n.grouped == "":
 		n.grouped = number
 	}
-	return decimalPoint(number)
+	if n.separator == ',' {
+		return number, ""
+	}
+	return decimalPoint(number), ""
 }
 
 // ambiguous is the error of a column whose points may all be of thousands, as spreadsheets in much of Europe write them.
 func (n *numbers) ambiguous() error {
-	if n.grouped == "" || n.decimals {
+	// Next to commas a point is of decimals, unless numbers below a thousand have none.
+	const thousand = 1000
+	if n.grouped == "" || n.decimals || n.separator == ',' && (n.whole == 0 || n.whole >= thousand) {
 		return nil
 	}
 	return fmt.Errorf("every point has three digits after it, as in %s: it may be of thousands, or of decimals: %s",

@@ -104,8 +104,8 @@ func (o *Options) ReadColumn(r io.Reader, column string) (Trace, error) {
 		return Trace{}, t.eventsError()
 	}
 	s := &samples{
-		row: t.row, clock: clock{zone: o.Zone, unit: lengthOf(o.TimeUnit)},
-		numbers: numbers{separator: t.separator, decimal: o.Decimal},
+		row: t.row, clock: clock{zone: o.Zone, unit: lengthOf(o.TimeUnit), events: o.Count > 0 || o.Sum > 0},
+		numbers: numbers{separator: t.separator, decimal: o.Decimal, json: t.row != "line"},
 		steps:   newSteps(o),
 	}
 	if at >= 0 {
@@ -161,10 +161,14 @@ func (t *table) find(column string, counts bool) (int, error) {
 	if counts {
 		return -1, nil
 	}
-	var numeric []int
+	var numeric, similar []int
 	for i := range t.names {
-		if i != t.time && t.isNumeric(i) && !isIndexName(t.names[i]) {
+		switch {
+		case i == t.time || isIndexName(t.names[i]):
+		case t.isNumeric(i):
 			numeric = append(numeric, i)
+		case t.resemblesNumbers(i):
+			similar = append(similar, i)
 		}
 	}
 	if len(t.values()) == 1 {
@@ -173,10 +177,10 @@ func (t *table) find(column string, counts bool) (int, error) {
 	if len(numeric) != 1 && (t.events || t.hasEvents()) {
 		return 0, t.eventsError()
 	}
-	if len(numeric) != 1 {
+	if len(numeric)+len(similar) != 1 {
 		return 0, fmt.Errorf("trace: the file has several value columns, choose one with --column: %.400s", all)
 	}
-	return numeric[0], nil
+	return slices.Concat(numeric, similar)[0], nil
 }
 
 // eventsError says what to do with a row for each event.

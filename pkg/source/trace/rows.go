@@ -143,12 +143,20 @@ func openCSV(buffered *bufio.Reader, begins []byte, from *unpacked) (*table, err
 		return nil, fmt.Errorf("trace: line 1 starts with the time %s, want a header such as t,value", clip(names[0]))
 	}
 	for i, name := range names[1:] {
+		if _, _, isTime := parseWall(name); isTime {
+			return nil, fmt.Errorf("trace: line 1 has the time %s, want a header such as t,value", clip(name))
+		}
 		if name == "" || slices.Contains(names[1:i+1], name) {
-			return nil, fmt.Errorf("trace: line 1: column %d has the name %q, want a unique name", i+2, clip(name))
+			return nil, fmt.Errorf("trace: line 1: column %d has the name %q, want a unique name. If a title is above the header, cut it "+
+				"off, for example two lines: tail -n +3 %s > load.csv", i+2, clip(name), FileName)
 		}
 	}
 	return &table{names: names, separator: separator, row: "line", from: from, read: func() (int, []string, error) {
 		row, err := rows.Read()
+		if errors.Is(err, csv.ErrFieldCount) {
+			return 0, nil, fmt.Errorf("%w than in line 1: if line 1 is a title, cut it off: tail -n +2 %s > load.csv; if this is a "+
+				"total or a comment, remove the line", err, FileName)
+		}
 		if err != nil {
 			return 0, nil, err
 		}

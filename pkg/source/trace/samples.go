@@ -79,6 +79,18 @@ func (s *samples) isSpreadsheet() bool {
 		s.latest-s.earliest <= int64(s.rows)*second
 }
 
+// epochUnit returns the flag of the unit, minutes or hours, in which the times may be counted since 1970; empty if they are not.
+func (s *samples) epochUnit() string {
+	const from, to = 946_684_800, 2_051_222_400 // The years 2000 to 2035, in seconds.
+	for unit, length := range map[string]int64{"m": 60, "h": 3600} {
+		if s.earliest/1000 >= from/length && s.latest/1000 <= to/length && s.rows > 1 &&
+			(s.latest-s.earliest)/1000 <= int64(s.rows)*24 {
+			return unit
+		}
+	}
+	return ""
+}
+
 // notes are what was assumed of times and values.
 func (s *samples) notes() []string {
 	var out []string
@@ -111,7 +123,11 @@ func (s *samples) toGrid(o *Options) (Trace, error) {
 		return Trace{}, fmt.Errorf("trace: %d rows, want at least %d to know the step", s.rows, minRows)
 	}
 	if s.steps != nil {
-		start, values, err := s.steps.values()
+		hint := ""
+		if s.clock.fromZero && s.clock.unit == 1 {
+			hint = ", which count from 0: if they are milliseconds, add --time-unit ms"
+		}
+		start, values, err := s.steps.values(hint)
 		if err != nil {
 			return Trace{}, err
 		}
@@ -135,6 +151,9 @@ func (s *samples) toGrid(o *Options) (Trace, error) {
 	return out, nil
 }
 
+// fewRows are so few that some at the same time are a mistake.
+const fewRows = 20
+
 // checkOrder refuses rows that are no series: those of events, and those that are not in order of time.
 func (s *samples) checkOrder() error {
 	same, back := 0, 0
@@ -157,6 +176,11 @@ func (s *samples) checkOrder() error {
 		}
 		return fmt.Errorf(events, len(s.all), how)
 	}
+	if repeated := len(s.all) - 1 - len(s.distances()); repeated > len(s.all)/5 && len(s.all) > fewRows {
+		const several = "trace: %d of %d rows have the time of another row: if these are several series, add them up with --sum %s, or " +
+			"export only one; for their mean, use --resample %[3]s"
+		return fmt.Errorf(several, repeated, len(s.all), humanize.Span(inMilliseconds(s.usualDistance())))
+	}
 	at := max(same, back)
 	if same > 0 && back > 0 {
 		at = min(same, back)
@@ -177,11 +201,20 @@ func (s *samples) checkOrder() error {
 		humanize.Span(inMilliseconds(s.usualDistance())), hint)
 }
 
-// distances are those of more than 0 between rows, in ascending order.
+// distances are those of more than 0 between the times, in ascending order.
 func (s *samples) distances() []int64 {
-	var out []int64
-	for i := 1; i < len(s.all); i++ {
-		if d := s.all[i].at - s.all[i-1].at; d > 0 {
+	at := make([]int64, len(s.all))
+	for i := range s.all {
+		at[i] = s.all[i].at
+	}
+	return distancesOf(at)
+}
+
+// distancesOf returns the distances of more than 0 between times, in ascending order. It sorts the times.
+func distancesOf(at []int64) (out []int64) {
+	slices.Sort(at)
+	for i := 1; i < len(at); i++ {
+		if d := at[i] - at[i-1]; d > 0 {
 			out = append(out, d)
 		}
 	}
@@ -251,12 +284,17 @@ func (s *samples) changedStep(step int64) []string {
 	return nil
 }
 
-// checkSpan bounds a grid.
-func checkSpan(start, end, step int64) error {
+// checkSpan bounds the grid of some rows. hint is what the times may be instead.
+func checkSpan(start, end, step int64, rows int, hint string) error {
 	points := (end-start)/step + 1
 	if points > maxPoints {
 		return fmt.Errorf("trace: %d steps of %v from the first row to the last, at most %d are allowed",
 			points, inMilliseconds(step), maxPoints)
+	}
+	const many, sparse = 1_000_000, 20
+	if points > many && points > sparse*int64(rows) {
+		return fmt.Errorf("trace: %d steps of %v from the first time to the last for %d rows: check the times%s, or use longer steps",
+			points, inMilliseconds(step), rows, hint)
 	}
 	if years := (end - start) / (365 * 24 * time.Hour).Milliseconds(); years > maxYears {
 		return fmt.Errorf("trace: %d years from the first row to the last, at most %d are allowed: "+
@@ -265,17 +303,28 @@ func checkSpan(start, end, step int64) error {
 	return nil
 }
 
+// largestJump says before which row the largest gap is.
+func (s *samples) largestJump() string {
+	at, largest := 0, int64(0)
+	for i := 1; i < len(s.all); i++ {
+		if d := s.all[i].at - s.all[i-1].at; d > largest {
+			at, largest = i, d
+		}
+	}
+	return fmt.Sprintf(" (the largest gap, %s, is before %s %d)", humanize.Span(inMilliseconds(largest)), s.row, s.all[at].line)
+}
+
 // values are those of the grid from the first row to the last.
 func (s *samples) values(step int64) ([]float64, error) {
 	start, end := s.all[0].at, s.all[len(s.all)-1].at
-	if err := checkSpan(start, end, step); err != nil {
+	if err := checkSpan(start, end, step, len(s.all), s.largestJump()); err != nil {
 		return nil, err
 	}
 	values := slices.Repeat([]float64{math.NaN()}, int((end-start)/step+1))
 	for _, one := range s.all {
 		if after := one.at - start; after%step != 0 {
 			return nil, fmt.Errorf("trace: %s %d: %v after the first row, which is not a multiple of the step %v; "+
-				"resample the trace to an even step with --resample %s",
+				"resample the trace to an even step with --resample %s; if each row is an event, count them with --count 1m",
 				s.row, one.line, inMilliseconds(after), inMilliseconds(step), humanize.Span(inMilliseconds(step)))
 		}
 		values[(one.at-start)/step] = one.value

@@ -18,8 +18,9 @@ type steps struct {
 	// rows were read, moved of them lay off a step, merged had the time of the one before.
 	rows, moved, merged int
 	last                int64
-	// own are the distances between the first rows.
-	own []int64
+	// own are the times of the first rows; unsorted says that they are not in order.
+	own      []int64
+	unsorted bool
 }
 
 // stepOf is what lies on a step: the mean of the known values, and how many they are.
@@ -28,7 +29,7 @@ type stepOf struct {
 	known int
 }
 
-// ownDistances are as many as tell the step of a file.
+// ownDistances is how many times tell the step of a file.
 const ownDistances = 20_000
 
 // newSteps returns nil for a file's own step.
@@ -49,13 +50,12 @@ func newSteps(o *Options) *steps {
 // add adds a sample. Several of one step become their mean, gaps left out: jitter moves a sample to either side of its step. An event
 // counts for the step that it is in.
 func (s *steps) add(at int64, value float64) error {
-	if s.rows > 0 {
-		switch distance := at - s.last; {
-		case distance == 0:
-			s.merged++
-		case len(s.own) < ownDistances && distance > 0:
-			s.own = append(s.own, distance)
-		}
+	if s.rows > 0 && at == s.last {
+		s.merged++
+	}
+	s.unsorted = s.unsorted || s.rows > 0 && at < s.last
+	if len(s.own) < ownDistances {
+		s.own = append(s.own, at)
 	}
 	s.rows++
 	s.last = at
@@ -85,7 +85,7 @@ func (s *steps) add(at int64, value float64) error {
 }
 
 // values are those of the grid, from the first step that has a sample on.
-func (s *steps) values() (start time.Time, values []float64, err error) {
+func (s *steps) values(hint string) (start time.Time, values []float64, err error) {
 	first, last := int64(math.MaxInt64), int64(math.MinInt64)
 	for on := range s.all {
 		first, last = min(first, on), max(last, on)
@@ -95,14 +95,15 @@ func (s *steps) values() (start time.Time, values []float64, err error) {
 		return start, nil, fmt.Errorf("trace: %s %s leaves %d value, want a shorter one", s.flag,
 			humanize.Span(step), len(s.all))
 	}
-	if own := medianOf(
-		s.own,
-	); s.flag == "--resample" && own > 0 &&
-		s.length < max(1, own*9/10) { // Jitter may lengthen the median a little.
+	own := medianOf(distancesOf(s.own))
+	if s.unsorted && s.rows > ownDistances { // Of rows in any order, the first ones do not tell the step.
+		own = 0
+	}
+	if s.flag == "--resample" && own > 0 && s.length < max(1, own*9/10) { // Jitter may lengthen the median a little.
 		return start, nil, fmt.Errorf("trace: --resample %s is finer than the file, set --resample %s", step,
 			humanize.Span(inMilliseconds(own)))
 	}
-	if err := checkSpan(first*s.length, last*s.length, s.length); err != nil {
+	if err := checkSpan(first*s.length, last*s.length, s.length, s.rows, hint); err != nil {
 		return start, nil, err
 	}
 	values = make([]float64, last-first+1)

@@ -2,8 +2,10 @@ package trace
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/forewarm/forewarm/pkg/printable"
 )
@@ -58,6 +60,25 @@ func (t *table) isNumeric(column int) bool {
 	return true
 }
 
+// quantity is a number with thousands, a unit or a scale, as people write it.
+var quantity = regexp.MustCompile(`^[-+]?(?:\d{1,3}(?:[.,'’ \x{a0}\x{202f}]\d{3})+|\d+)(?:[.,]\d+)? ?[A-Za-zµ%/]*$`)
+
+// resemblesNumbers reports whether most of the first rows have what people would read as a number in a column.
+func (t *table) resemblesNumbers(column int) bool {
+	known, similar := 0, 0
+	for _, r := range t.seen {
+		text := strings.TrimSpace(r.row[column])
+		if isGap(text) {
+			continue
+		}
+		known++
+		if quantity.MatchString(text) {
+			similar++
+		}
+	}
+	return known > 0 && 2*similar > known
+}
+
 // isIndexName reports whether a column counts rows, by its name: pandas leaves it empty, or writes "Unnamed: 0".
 func isIndexName(name string) bool {
 	name = strings.ToLower(name)
@@ -109,27 +130,60 @@ func (t *table) findTime(given string) error {
 		return nil
 	}
 	first := t.timesOf(0)
-	if first >= epochs || len(t.seen) == 0 {
-		return nil
+	if first == dates || first == epochs && isTimeName(t.names[0]) || len(t.seen) == 0 {
+		return t.checkTimeOfDay()
 	}
 	var others []string
+	dated := false
 	for i, name := range t.names[1:] {
-		if kind := t.timesOf(i + 1); kind == dates || kind == epochs && isTimeName(name) {
+		kind := t.timesOf(i + 1)
+		if kind == dates && !dated { // Dates come before numbers.
+			others, dated = nil, true
+		}
+		if kind == dates || kind == epochs && isTimeName(name) && !dated {
 			others = append(others, name)
 			t.time = i + 1
 		}
 	}
-	if first == countedTimes && isTimeName(t.names[0]) {
+	if !dated && (first == epochs || first == countedTimes && isTimeName(t.names[0])) {
 		others = nil
 	}
 	switch len(others) {
 	case 0:
 		t.time = 0
 	case 1:
-		return nil
+		return t.checkTimeOfDay()
 	default:
 		return fmt.Errorf("trace: several columns have times, choose one with --time-column: %.400s",
 			printable.Line(strings.Join(others, ", ")))
+	}
+	return nil
+}
+
+// timeOfDay is the text of a column with times of the day.
+var timeOfDay = regexp.MustCompile(`^\d{1,2}(?::\d{2}){1,2}(?: ?[AaPp][Mm])?$|^\d{1,2}$`)
+
+// checkTimeOfDay refuses a column of days next to one of times of the day.
+func (t *table) checkTimeOfDay() error {
+	for _, r := range t.seen {
+		if text := strings.TrimSpace(r.row[t.time]); strings.ContainsAny(text, ":Tt") || len(text) > len("2006-01-02") {
+			return nil
+		}
+	}
+	for i, name := range t.names {
+		name = strings.ToLower(name)
+		of := func(r numbered) bool { return !timeOfDay.MatchString(strings.TrimSpace(r.row[i])) }
+		if i == t.time || !slices.Contains([]string{"time", "hour", "hours", "hh", "uhrzeit", "heure", "hora", "time of day"}, name) ||
+			len(t.seen) == 0 || slices.ContainsFunc(t.seen, of) {
+			continue
+		}
+		join := ""
+		if t.time == 0 && i == 1 {
+			join = fmt.Sprintf(`: sed -E '1s/[^%[1]c]*%[1]c//; 2,$s/%[1]c([0-9]+)(:[0-9:]+)?([ AaPpMm]*)%[1]c/ \1\2\3%[1]c/; `+
+				`2,$s/^([^ ]*) ([0-9]{1,2})%[1]c/\1 \2:00%[1]c/' %[2]s > load.csv`, t.separator, FileName)
+		}
+		return fmt.Errorf("trace: column %s has days, and %s the time of the day: write both in one column%s",
+			printable.Line(t.names[t.time]), printable.Line(t.names[i]), join)
 	}
 	return nil
 }
@@ -148,7 +202,15 @@ func (t *table) checkTimes(s *samples, o *Options) error {
 	}
 	if s.isSpreadsheet() {
 		return fmt.Errorf("%s: a spreadsheet counts days like this: format the column as yyyy-mm-dd hh:mm:ss and "+
-			"save it again, or, if these are seconds, add --time-unit s", begins)
+			"save it again, or add --time-unit d; if these are seconds, add --time-unit s", begins)
+	}
+	if unit := s.epochUnit(); unit != "" {
+		return fmt.Errorf("%s, which may be %s since 1970: then add --time-unit %s; if these are seconds, add --time-unit s", begins,
+			unitName(lengthOf(unit)), unit)
+	}
+	if year := time.UnixMilli(s.latest).UTC().Year(); year >= firstYear {
+		return fmt.Errorf("%s: they begin at %s and reach the year %d: remove the rows without a real time", begins,
+			printable.Line(s.firstTimes[0]), year)
 	}
 	if mayCountRows(name) || s.countsRows() && !isTimeName(name) {
 		return fmt.Errorf("%s, which count rows: name the column of the times with --time-column, or, if these "+

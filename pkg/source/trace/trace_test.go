@@ -91,7 +91,7 @@ func TestReadErrors(t *testing.T) {
 		{"a foreign separator", "sep=|\nt|b\n", "line 1 says sep=|"},
 		{
 			"an ambiguous date", "t,b\n10/11/2025 00:00,1\n",
-			`line 2, column 1: time "10/11/2025 00:00": want a date and a time such as 2026`,
+			`line 2, column 1: time "10/11/2025 00:00": slashes and dashes do not say`,
 		},
 		{
 			"an hour that is repeated", "t,b\n2020-10-25 02:58:00,1\n2020-10-25 02:59:00,1\n2020-10-25 02:00:00,2\n",
@@ -109,7 +109,7 @@ func TestReadErrors(t *testing.T) {
 		},
 		{"a row too short", "t,b\n0,1\n60\n", "line 3"},
 		{"a quote left open", "t,b\n0,\"1\n60,2\n", "line"},
-		{"a hole of ages", "t,b\n0,1\n1,1\n2,1\n2500000000,1\n", "steps of 1s"},
+		{"a hole of ages", "t,b\n0,1\n1,1\n2,1\n2500000000,1\n", "remove the rows without a real time"},
 		{"a step of ages", "t,b\n0,1\n250000000000,1\n", "more than 100 years from 0"},
 	}
 	for _, tt := range tests {
