@@ -7,13 +7,29 @@ import (
 	"regexp"
 )
 
-// logLine is a line of an access log in the Common Log Format or the combined one, as Apache, nginx, Envoy and Traefik write it.
-var logLine = regexp.MustCompile(`^(\S+) \S+ .*?\[(\d{2}/[A-Za-z]{3}/\d{4}:[^\]]+)\] "(?:[^"\\]|\\.)*" (\d{3}) (\d+|-)`)
+var (
+	// logLine is a line of an access log in the Common Log Format or the combined one, as Apache, nginx and Traefik write it.
+	logLine = regexp.MustCompile(`^(\S+) +\S+ .*?\[(\d{2}/[A-Za-z]{3}/\d{4}:[^\]]+)\] "(?:[^"\\]|\\.)*" (\d{3}) (\d+|-)`)
+	// envoyLine is a line of Envoy's default format: time, request, status, flags, bytes received and sent.
+	envoyLine = regexp.MustCompile(`^(\S* *)\[(\d{4}-\d\d-\d\dT[^\]]+)\] "(?:[^"\\]|\\.)*" (\d{3}) .*?\s\d+ (\d+) \d+ `)
+)
 
-// isAccessLog reports whether a text begins with a line of an access log.
+// findLog returns the parts of a line of an access log: host, time, status and bytes; nil for another line.
+func findLog(line []byte) [][]byte {
+	if found := logLine.FindSubmatch(line); found != nil {
+		return found
+	}
+	return envoyLine.FindSubmatch(line)
+}
+
+// isAccessLog reports whether a line of an access log is near the beginning of a text: a server may write others when it starts.
 func isAccessLog(begins []byte) bool {
-	line, _, _ := bytes.Cut(begins, []byte{'\n'})
-	return logLine.Match(line)
+	for line := range bytes.Lines(begins) {
+		if findLog(line) != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // openAccessLog reads an access log: a row for each request. Lines that are none are counted.
@@ -26,7 +42,7 @@ func openAccessLog(buffered *bufio.Reader, from *unpacked) *table {
 	t.read = func() (int, []string, error) {
 		for lines.Scan() {
 			line++
-			if found := logLine.FindSubmatch(lines.Bytes()); found != nil {
+			if found := findLog(lines.Bytes()); found != nil {
 				return line, []string{string(found[2]), string(found[1]), string(found[3]), string(found[4])}, nil
 			}
 			t.skipped++

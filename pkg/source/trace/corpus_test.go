@@ -91,6 +91,16 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		// want is what is understood or, after a !, a part of the error.
 		want string
 	}{
+		{
+			"Envoy's default format", "[2025-10-20T00:00:00.310Z] \"POST /v1 HTTP/2\" 204 - 154 0 226 100 \"-\" \"curl\"\n" +
+				"[2025-10-20T00:01:00.310Z] \"POST /v1 HTTP/2\" 200 UF,URX 154 90 226 100 \"-\" \"curl\"\n",
+			trace.Options{Count: time.Minute}, "", "2025-10-20T00:00:00Z 1m0s [1 1]",
+		},
+		{
+			"a pod's log", "/docker-entrypoint.sh: ready, go\n[pod/a/nginx] 10.0.0.1 - - [20/Oct/2025:00:00:01 +0000] \"GET / HTTP/1.1\" 200 5\n" +
+				"web-1  | 10.0.0.1 - - [20/Oct/2025:00:01:01 +0000] \"GET / HTTP/1.1\" 200 5\n",
+			trace.Options{Count: time.Minute}, "", "2025-10-20T00:00:00Z 1m0s [1 1]",
+		},
 		{"two pages", page(0, 1) + page(2, 3), none, "", "!join them: jq -s '.[0].data.result[0].values"},
 		{"two pages of CloudWatch", `{"Datapoints":[]}` + "\n" + `{"Datapoints":[]}`, none, "", "!jq -s '{Datapoints: map(.Datapoints) | add}'"},
 		{"two lists", "[1]\n[2]", none, "", "!jq -s add"},

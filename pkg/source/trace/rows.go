@@ -95,10 +95,10 @@ func (o *Options) open(r io.Reader) (*table, error) {
 func (o *Options) openForm(buffered *bufio.Reader, begins []byte, from *unpacked) (*table, error) {
 	text := bytes.TrimSpace(begins)
 	switch {
-	case len(text) > 0 && (text[0] == '{' || text[0] == '['):
-		return openJSON(buffered, from)
 	case isAccessLog(begins):
 		return openAccessLog(buffered, from), nil
+	case len(text) > 0 && (text[0] == '{' || text[0] == '['):
+		return openJSON(buffered, from)
 	}
 	t, err := openCSV(buffered, begins, from)
 	if err == nil && len(t.names) == 1 && o.Count == 0 {
