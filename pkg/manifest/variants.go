@@ -58,7 +58,7 @@ func (r *reader) variants(
 		choice := r.variantChoice(path.Index(i), v, references, target.Key.Namespace)
 		first.Skipped = append(first.Skipped, choice.Skipped...)
 		if len(choice.Autoscalers) == 0 {
-			const none = "variant %.64s has no part: no autoscaler selects it by variant: %.64s, and it has no scaling"
+			const none = "variant %.64s gets no share of the demand: no autoscaler selects it (variant: %.64s in its selector), and it has no scaling"
 			words = append(words, fmt.Sprintf(none, v.Name, v.Name))
 			continue
 		}

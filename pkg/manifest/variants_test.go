@@ -71,7 +71,7 @@ func TestVariantsThatAreNotRead(t *testing.T) {
 	}{
 		"none selects it": {
 			refs(selecting("llama", "llama", 64)), 2, "",
-			"variant spot has no part: no autoscaler selects it by variant: spot, and it has no scaling",
+			"variant spot gets no share of the demand: no autoscaler selects it (variant: spot in its selector), and it has no scaling",
 		},
 		"the first reads the whole": {
 			refs(referring("HorizontalPodAutoscaler/llama", 64), selecting("llama-spot", "spot", 64)), 3, "HorizontalPodAutoscaler/llama", "",

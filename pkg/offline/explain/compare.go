@@ -21,12 +21,12 @@ func (t *explainer) compareWithStatus() {
 	t.Live = c
 	switch {
 	case t.Desired == nil:
-		t.say("None of its metrics is computed here. By its status, the HPA asks for %s.", replicas(live.Desired))
+		t.say("None of its metrics is computed here. According to its status, the HPA asks for %s.", replicas(live.Desired))
 	case c.Agrees:
-		t.say("The HPA's status agrees: %d.", live.Desired)
+		t.say("The HPA's status shows the same number: %d.", live.Desired)
 	default:
 		c.Why = t.differences()
-		t.say("The HPA's status differs: %d.", live.Desired)
+		t.say("The HPA's status shows a different number: %d.", live.Desired)
 	}
 }
 
@@ -36,7 +36,7 @@ func (t *explainer) differences() []string {
 	add := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
 	live := t.s.Live
 	if live.Outdated {
-		add("the status is of an older spec: the controller has not seen the change yet")
+		add("the status belongs to an older spec, because the controller has not seen the change yet")
 	}
 	if live.Current != t.s.Scale.Replicas {
 		add("at its last sync %s were asked for, now %d", replicas(live.Current), t.s.Scale.Replicas)
@@ -55,7 +55,7 @@ func (t *explainer) differences() []string {
 	}
 	if able, _ := live.Condition("AbleToScale"); able.Reason == string(hpa.ScaleDownStabilized) ||
 		able.Reason == string(hpa.ScaleUpStabilized) {
-		add("earlier recommendations hold the HPA (%s), and only the controller knows them", able.Reason)
+		add("earlier recommendations hold the HPA (%s), which only the controller knows", able.Reason)
 	}
 	if limited, _ := live.Condition("ScalingLimited"); limited.Reason == string(hpa.ScaleUpLimit) ||
 		limited.Reason == string(hpa.ScaleDownLimit) {

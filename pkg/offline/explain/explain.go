@@ -153,11 +153,11 @@ func (t *explainer) proposals() {
 // describeUnread explains the effect of metrics that cannot be read.
 func (t *explainer) describeUnread() {
 	if t.out.Proposed == 0 || len(t.Metrics) == 1 {
-		t.say("Without a metric the HPA keeps the present replicas.")
+		t.say("Without a metric the HPA keeps the current number of replicas.")
 		return
 	}
-	t.say("If a metric cannot be read, the HPA scales up by the others but never down: their %d are not more than the "+
-		"present replicas.", t.out.Proposed)
+	t.say("If a metric cannot be read, the HPA scales up by the others but never down. They ask for %d replicas, which is not more than "+
+		"there are now.", t.out.Proposed)
 }
 
 // conclusion is the figure.
@@ -174,10 +174,10 @@ func (t *explainer) conclusion() {
 	}
 	switch after := t.Settles; {
 	case after.Open:
-		t.say("If the readings stay the same, it is at %s after %s and still changes.", replicas(after.Replicas),
+		t.say("If the values stay the same, the HPA reaches %s after %s and has not settled by then.", replicas(after.Replicas),
 			humanize.Span(settleLimit))
 	case after.Replicas != to:
-		t.say("If the readings stay the same, it settles at %s after another %s (a sync every %s).",
+		t.say("If the values stay the same, the HPA settles at %s after another %s (it syncs every %s).",
 			replicas(after.Replicas), humanize.Span(seconds(after.Seconds)), humanize.Span(syncPeriod))
 	}
 }

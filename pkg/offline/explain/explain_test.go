@@ -200,7 +200,7 @@ func TestComparison(t *testing.T) {
 				withBehavior(func(b *hpa.Behavior) { b.Down.Stabilization = 0 })),
 			false, true, "earlier recommendations hold the HPA (ScaleDownStabilized)",
 		},
-		{"an older spec", inputOf(12, 180, withStatus(12, 12, 180), func(s *explain.Input) { s.Live.Outdated = true }), false, true, "of an older spec"},
+		{"an older spec", inputOf(12, 180, withStatus(12, 12, 180), func(s *explain.Input) { s.Live.Outdated = true }), false, true, "belongs to an older spec"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			live := explained(t, c.s).Live

@@ -14,7 +14,7 @@ import (
 func (t *explainer) warnSlowScaleUp() {
 	if b := t.s.Spec.Behavior; b != nil && b.Up.Select == hpa.SelectDisabled {
 		t.warn(ScaleUpDisabled, "remove behavior.scaleUp.selectPolicy: Disabled",
-			"behavior.scaleUp.selectPolicy is Disabled: the HPA never scales up, whatever is forecast")
+			"behavior.scaleUp.selectPolicy is Disabled: the HPA never scales up, whatever the forecast is")
 		return
 	}
 	for i := range t.s.Spec.Metrics {
@@ -45,7 +45,7 @@ func (t *explainer) warnSlowMetric(i int) {
 	} {
 		if slow := t.describeSlow(m, f, r.rise, r.from); slow != "" {
 			t.warn(ScaleUpSlowerThanRise,
-				"let behavior.scaleUp allow the whole rise at once, or remove it: the default doubles every sync",
+				"allow the whole rise in one step in behavior.scaleUp, or remove scaleUp: the default doubles the replicas at every sync",
 				"a rise of %s from %s to %s within the lead time of %s, %s, needs %s", f.Name,
 				formatNumber(r.rise.From), withUnit(r.rise.To, f.Unit), humanize.Span(f.Lead), r.when, slow)
 			return

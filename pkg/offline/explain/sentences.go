@@ -49,17 +49,17 @@ func (t *explainer) byAverage(m *hpa.Metric, p *hpa.Proposal) string {
 	return text + "."
 }
 
-// unchanged is what a ratio within the tolerance comes to: the HPA takes the replicas that exist for what is wanted.
+// unchanged is what a ratio within the tolerance comes to: the HPA takes the replicas existing replicas as the desired number.
 func (t *explainer) unchanged(p *hpa.Proposal) string {
 	switch more := p.Replicas - t.s.Scale.Replicas; {
 	case more > 0:
 		return fmt.Sprintf(
-			"the HPA takes the %d that exist for what is wanted, and adds %d because of the surge, not of demand",
+			"the HPA takes the %d existing replicas as the desired number, and adds %d because of the rollout's surge, not because of demand",
 			p.Replicas,
 			more,
 		)
 	case more < 0:
-		return fmt.Sprintf("the HPA takes the %d that exist for what is wanted", p.Replicas)
+		return fmt.Sprintf("the HPA takes the %d existing replicas as the desired number", p.Replicas)
 	}
 	return "nothing changes"
 }
@@ -74,7 +74,7 @@ func roundingText(whole float64) string {
 
 // byValue: twice the target times 3 ready pods are 6 replicas.
 func (t *explainer) byValue(m *hpa.Metric, p *hpa.Proposal) string {
-	text := fmt.Sprintf("Against a target of type Value, %s, that is a ratio of %s",
+	text := fmt.Sprintf("Compared with the target of type Value, %s, that is a ratio of %s",
 		formatMilli(m.Target), formatNumber(p.Ratio))
 	switch {
 	case t.s.Scale.Replicas == 0:
@@ -82,7 +82,7 @@ func (t *explainer) byValue(m *hpa.Metric, p *hpa.Proposal) string {
 	case p.WithinTolerance:
 		return fmt.Sprintf("%s, within the tolerance (%s): %s.", text, t.tolerance(), t.unchanged(p))
 	}
-	return fmt.Sprintf("%s, times %s that are ready: it asks for %s.",
+	return fmt.Sprintf("%s, times %s ready: it asks for %s.",
 		text, replicas(t.s.Scale.Ready), replicas(p.Replicas))
 }
 
@@ -95,7 +95,7 @@ func (t *explainer) tolerance() string {
 // decision explains what becomes of the highest proposal.
 func (t *explainer) decision() {
 	if t.out.Err != nil {
-		t.say("Not all metrics can be read: the HPA scales up by the others, and would not scale down.")
+		t.say("Some metrics cannot be read. The HPA can still scale up by the others, but it does not scale down.")
 	}
 	t.stabilization()
 	t.limits()
@@ -109,11 +109,11 @@ func (t *explainer) stabilization() {
 	}
 	switch {
 	case t.out.Able == hpa.ScaleDownStabilized:
-		t.say("A scale-down waits: the highest recommendation of the last %s counts (%s), which is at least %d. %s",
+		t.say("A scale-down waits. The highest recommendation of the last %s counts (%s), which is at least %d. %s",
 			humanize.Span(t.s.Spec.DownStabilization()), t.windowSource(), t.out.Stabilized,
 			t.describeHeld(t.s.Spec.DownStabilization()))
 	case t.out.Able == hpa.ScaleUpStabilized:
-		t.say("A scale-up waits: the lowest recommendation of the last %s counts (behavior.scaleUp."+
+		t.say("A scale-up waits. The lowest recommendation of the last %s counts (behavior.scaleUp."+
 			"stabilizationWindowSeconds), which is at most %d. %s", humanize.Span(up), t.out.Stabilized, t.describeHeld(up))
 	case t.out.Proposed < t.s.Scale.Replicas:
 		t.say("A scale-down does not wait: %s is 0.", t.windowSource())
@@ -124,13 +124,13 @@ func (t *explainer) stabilization() {
 func (t *explainer) describeHeld(window time.Duration) string {
 	if able, there := t.s.Live.Condition("AbleToScale"); there && able.Reason == string(t.out.Able) {
 		return fmt.Sprintf(
-			"Its condition %s confirms it. Only the controller knows since when: it ends within %s if the "+
-				"readings stay the same.",
+			"Its condition %s confirms this. Only the controller knows when the wait began. It ends within %s if the "+
+				"values stay the same.",
 			able.Reason,
 			humanize.Span(window),
 		)
 	}
-	return "Only the controller knows the recommendations of that time: the present number is assumed."
+	return "Only the controller knows those recommendations, so the current number of replicas is assumed."
 }
 
 // windowSource names what the scale-down stabilization is by.
@@ -151,7 +151,7 @@ func (t *explainer) limits() {
 	case hpa.ScaleUpLimit:
 		t.say("One sync allows at most %d of %d: %s.", t.out.Replicas, t.out.Stabilized, t.upRule())
 		if t.out.Stabilized > t.s.Spec.Max {
-			t.say("In the end maxReplicas allows %d of %d.", t.s.Spec.Max, t.out.Stabilized)
+			t.say("In the end, maxReplicas allows %d of %d.", t.s.Spec.Max, t.out.Stabilized)
 		}
 	case hpa.ScaleDownLimit:
 		t.say("One sync allows no fewer than %d, not %d: %s.",
@@ -165,7 +165,7 @@ func (t *explainer) limits() {
 // upRule is the limit of a scale-up.
 func (t *explainer) upRule() string {
 	if t.s.Spec.Behavior == nil {
-		return "without a behavior a sync at most doubles, or goes to 4"
+		return "without a behavior, one sync at most doubles the replicas, or scales to 4"
 	}
 	return formatPolicies(&t.s.Spec.Behavior.Up)
 }
@@ -178,7 +178,7 @@ func (t *explainer) recentChange() {
 	}
 	ago := t.s.Now.Sub(live.LastScale)
 	if within := max(b.Up.LongestPeriod(), b.Down.LongestPeriod()); ago >= 0 && ago < within {
-		t.say("The last change, %s ago, still counts in the policies' %s. Only the controller knows earlier ones.",
+		t.say("The last change, %s ago, still counts for the policies' period of %s. Only the controller knows about earlier changes.",
 			humanize.Span(ago), humanize.Span(within))
 	}
 }
@@ -186,9 +186,9 @@ func (t *explainer) recentChange() {
 // sentence describes the Forecast behind a metric.
 func (f *Forecast) sentence() string {
 	if f.Missing != "" {
-		return fmt.Sprintf("Its Forecast cannot be read: %s.", f.Missing)
+		return fmt.Sprintf("The Forecast behind it cannot be read: %s.", f.Missing)
 	}
-	text := fmt.Sprintf("It comes from Forecast %s (%s): ", f.Name, f.State)
+	text := fmt.Sprintf("The value comes from Forecast %s (%s): ", f.Name, f.State)
 	if !f.State.Serves() {
 		return text + "it serves nothing: " + f.Reason + "."
 	}
@@ -201,7 +201,7 @@ func (f *Forecast) sentence() string {
 		text += ", goal: " + f.Goal
 	}
 	if f.Selector != "" {
-		text += "; the HPA selects " + f.Selector + ", which may be another value"
+		text += "; the HPA's selector is " + f.Selector + ", which can select a different value"
 	}
 	return text + "; " + f.Reason + "."
 }

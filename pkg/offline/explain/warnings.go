@@ -74,8 +74,8 @@ func (t *explainer) warnSurge() {
 	t.warn(
 		RolloutSurge,
 		"give the rollout maxSurge: 0, or wait until it is over and the HPA scales down again",
-		"%d of the %s exist because of a rollout. Within its tolerance the HPA takes them for what is wanted, and asks for %d "+
-			"although the demand is that of %d",
+		"%d of the %s exist because of a rollout. Because of its tolerance, the HPA takes them as desired and asks for %d "+
+			"although the demand needs only %d",
 		existing-asked,
 		replicas(existing),
 		t.out.Replicas,
@@ -90,11 +90,11 @@ func (t *explainer) warnUncomputed(f *UncomputedMetric) {
 	case f.Why != "":
 		advice = "explain the HPA that KEDA creates, in the cluster"
 	case f.Current == "":
-		why = fmt.Sprintf("it reads single pods (target %s), and there is no status with its value", f.Target)
+		why = fmt.Sprintf("it reads individual pods (target %s), and there is no status with its value", f.Target)
 	default:
-		why = fmt.Sprintf("it reads single pods; by the HPA's status it is %s (target %s)", f.Current, f.Target)
+		why = fmt.Sprintf("it reads individual pods; according to the HPA's status it is %s (target %s)", f.Current, f.Target)
 	}
-	t.warn(MetricNotExplained, advice, "%s %s is not computed here, and may ask for more: %s", f.Type, f.Name, why)
+	t.warn(MetricNotExplained, advice, "%s %s is not computed here and may ask for more replicas: %s", f.Type, f.Name, why)
 }
 
 // warnOtherAutoscalers are others that write the same replicas.
@@ -105,7 +105,7 @@ func (t *explainer) warnOtherAutoscalers() {
 				"it; between 0 and 1 replicas KEDA itself scales", t.s.Owner)
 	}
 	if len(t.s.OtherAutoscalers) > 0 {
-		t.warn(SeveralAutoscalers, "keep one, with the metrics of all: the highest proposal wins",
+		t.warn(SeveralAutoscalers, "keep one autoscaler and give it the metrics of the others: the highest proposal wins",
 			"%s is also scaled by %s: each reverts what the other does", t.s.Target,
 			humanize.List(t.s.OtherAutoscalers))
 	}
@@ -133,7 +133,7 @@ func (t *explainer) warnValueTarget(i int) {
 	if f != nil && f.Missing == "" {
 		total = m.Name
 	}
-	text := total + " is a total, a target of type Value multiplies it by the ready pods, which the HPA itself adds"
+	text := total + " is a total. A target of type Value multiplies it by the number of ready pods, which the HPA itself increases"
 	if line := &t.Metrics[i]; line.Ratio != nil && *line.Ratio > 1 && !line.WithinTolerance && t.s.Scale.Ready > 0 {
 		next := ceilReplicas(*line.Ratio * float64(t.s.Scale.Ready))
 		text += fmt.Sprintf(": the same %s asks for %d now, for %d when those are ready, and so on to maxReplicas %d",
@@ -182,7 +182,7 @@ func (t *explainer) warnReplicaLimits() {
 			t.warnMinReplicas(m, f)
 			t.warnMaxReplicas(m, f, more)
 		case asks != nil && *asks > t.s.Spec.Max:
-			t.warn(MaxReplicasReached, more, "%s asks for %s, and maxReplicas is %d: the rest of the demand waits",
+			t.warn(MaxReplicasReached, more, "%s asks for %s, and maxReplicas is %d: the remaining demand waits",
 				m.Name, replicas(*asks), t.s.Spec.Max)
 		}
 	}
@@ -195,9 +195,9 @@ func (t *explainer) warnMinReplicas(m *hpa.Metric, f *Forecast) {
 	if t.s.Spec.Min <= 1 || day > least {
 		return
 	}
-	advice := fmt.Sprintf("lower minReplicas: %d would have carried the last day", ceilReplicas(day/each))
-	t.warn(MinReplicasHideForecast, advice, "minReplicas %d × %s = %s is never below Forecast %s (at most %s in the "+
-		"last day and ahead), so the HPA never follows it",
+	advice := fmt.Sprintf("lower minReplicas: %d would have been enough for the last day", ceilReplicas(day/each))
+	t.warn(MinReplicasHideForecast, advice, "minReplicas %d × %s = %s is never below the values of Forecast %s (at most %s in the "+
+		"last day and ahead), so the HPA never follows the forecast",
 		t.s.Spec.Min, formatNumber(each), formatNumber(least), f.Name, withUnit(day, f.Unit))
 }
 
@@ -288,13 +288,13 @@ func conditionAdvice(c *hpa.Condition) string {
 	case "FailedGetObjectMetric":
 		return metricAdvice(c.Message, custom)
 	case "FailedGetResourceMetric", "FailedGetContainerResourceMetric":
-		return "check that metrics-server runs (kubectl top pods), and that the containers state requests"
+		return "check that metrics-server runs (kubectl top pods), and that the containers have resource requests"
 	case string(hpa.ScalingDisabled):
 		return "the target is at 0 replicas: scale it to 1, or let KEDA activate it"
 	case "FailedGetScale":
 		return "check spec.scaleTargetRef: its apiVersion, kind and name, and that the kind has a scale sub-resource"
 	case "FailedUpdateScale":
-		return "the target refuses another number of replicas: check its events, and admission policies"
+		return "the API server refuses to scale the target: check the target's events and the admission policies"
 	case "InvalidSelector", "AmbiguousSelector":
 		return "give the pods of the target labels that no other HPA's target selects"
 	}
@@ -312,9 +312,9 @@ func metricAdvice(message, group string) string {
 	case strings.Contains(message, "unable to handle the request"), strings.Contains(message, "Unavailable"):
 		return "the server of " + group + " does not answer: kubectl get apiservices | grep metrics"
 	case strings.Contains(message, "forbidden"):
-		return "the HPA controller may not read " + group + ": its cluster role is missing"
+		return "the HPA controller is not allowed to read " + group + ": its cluster role is missing"
 	case strings.Contains(message, "not found"), strings.Contains(message, "NotFound"):
 		return "check the metric's name and namespace: kubectl get forecasts, or what your adapter serves"
 	}
-	return "read the metric yourself: kubectl get --raw /apis/" + group
+	return "read the metric directly: kubectl get --raw /apis/" + group
 }

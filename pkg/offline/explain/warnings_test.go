@@ -78,7 +78,7 @@ func TestWarnings(t *testing.T) {
 		{"without a tolerance", explain.ToleranceDeadBand, inputOf(12, 125, tolerant), nil},
 		{
 			"a rollout's surge is adopted", explain.RolloutSurge, inputOf(10, 102, existing(11)),
-			[]string{"1 of the 11 replicas exist because of a rollout", "asks for 11 although the demand is that of 10", "maxSurge: 0"},
+			[]string{"1 of the 11 replicas exist because of a rollout", "asks for 11 although the demand needs only 10", "maxSurge: 0"},
 		},
 		{"a surge, and more is needed", explain.RolloutSurge, inputOf(10, 200, existing(11)), nil},
 		{
@@ -157,7 +157,7 @@ func TestWarnings(t *testing.T) {
 		{
 			"minReplicas that carry all", explain.MinReplicasHideForecast,
 			inputOf(8, 40, bounds(8, 20), withForecast(func(f *explain.Forecast) { f.Highest = 62 })),
-			[]string{"minReplicas 8 × 10 = 80", "at most 62 requests in the last day and ahead", "7 would have carried the last day"},
+			[]string{"minReplicas 8 × 10 = 80", "at most 62 requests in the last day and ahead", "7 would have been enough for the last day"},
 		},
 		{
 			"minReplicas for the night", explain.MinReplicasHideForecast,

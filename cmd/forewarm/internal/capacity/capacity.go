@@ -30,8 +30,8 @@ limit, ideally the length of its queue. A replica sustains the load at which the
 the estimate with an interval and shows the evidence. If the service reached its limit too rarely for an estimate, the
 output says so: load one replica until its queue grows, then run the command again.
 
---preset with --target, or --forecast, defines all three queries. If you write your own query, it must return a single
-series: the total demand.
+You can write the three queries yourself, or let Forewarm write them: set --preset and --target, or set --forecast. A
+query of your own must return a single series: the total demand.
 
 This command changes nothing.`
 
