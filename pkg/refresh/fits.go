@@ -106,7 +106,8 @@ func (l *Loop) computeBackground(ctx context.Context, w *worker, now time.Time) 
 	if w.background.LookedSince(now.Add(-watchedFor)) {
 		pause = watchedPause
 	}
-	if w.forecaster == nil || w.partial || now.Sub(w.backgroundComputed).Abs() < pause { // The clock may have been set back.
+	if w.forecaster == nil || w.partial ||
+		now.Sub(w.backgroundComputed).Abs() < pause { // The clock may have been set back.
 		return
 	}
 	w.backgroundComputed = now
@@ -114,7 +115,7 @@ func (l *Loop) computeBackground(ctx context.Context, w *worker, now time.Time) 
 	l.background.Go(func() {
 		defer func() {
 			if fault := recover(); fault != nil {
-				l.log.ErrorContext(ctx, "a forecast of the next day panicked: please report this",
+				l.log.ErrorContext(ctx, "the forecast of the next day panicked: please report this",
 					"forecast", job.Key.String(), "fault", fault, "stack", string(debug.Stack()))
 			}
 		}()
@@ -145,7 +146,7 @@ func (l *Loop) fetchReady(ctx context.Context, t *Job, q Query) forecast.Series 
 	}
 	ready, err := fetchOnGrid(ctx, slottedSource{Loop: l}, q)
 	if err != nil {
-		l.log.DebugContext(ctx, "ready replicas are not known", "forecast", t.Key.String(), "error", err)
+		l.log.DebugContext(ctx, "cannot read the number of ready replicas", "forecast", t.Key.String(), "error", err)
 	}
 	return ready
 }

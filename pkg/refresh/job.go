@@ -183,11 +183,11 @@ func (c Config) Validate() error {
 		"refit": c.Refit, "season": c.Season, "timeout": c.Timeout, "grace": c.Grace,
 	} {
 		if d <= 0 {
-			problems = append(problems, fmt.Errorf("%s %s, want more than 0", name, d))
+			problems = append(problems, fmt.Errorf("%s is %s, expected more than 0", name, d))
 		}
 	}
 	if c.Concurrency < 1 || c.PerNamespace < 1 {
-		const text = "concurrency %d, per namespace %d, want 1 or more of each"
+		const text = "concurrency is %d and the limit per namespace is %d, expected at least 1 for each"
 		problems = append(problems, fmt.Errorf(text, c.Concurrency, c.PerNamespace))
 	}
 	return errors.Join(problems...)

@@ -233,8 +233,8 @@ func fetchOnGrid(ctx context.Context, source Source, q Query) (forecast.Series, 
 		return forecast.Series{}, err
 	}
 	if !block.Start.Equal(q.From) || block.Step != q.Step || len(block.Values) != q.Points() {
-		return forecast.Series{}, fmt.Errorf("%w: asked for %d points from %s, got %d from %s: the source is not on "+
-			"the grid", series.ErrUnavailable, q.Points(), q.From, len(block.Values), block.Start)
+		return forecast.Series{}, fmt.Errorf("%w: expected %d points from %s, got %d from %s: the samples of the "+
+			"source are not on the grid", series.ErrUnavailable, q.Points(), q.From, len(block.Values), block.Start)
 	}
 	return block, nil
 }

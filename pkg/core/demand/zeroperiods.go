@@ -36,15 +36,15 @@ type ZeroPeriods struct {
 	changes []int64
 }
 
-// NewZeroPeriods restores a record from its Changes. The error names what is invalid.
+// NewZeroPeriods restores a record from its Changes. The error says what is invalid.
 func NewZeroPeriods(changes []int64) (ZeroPeriods, error) {
 	if len(changes) > 2*maxPeriods {
-		return ZeroPeriods{}, fmt.Errorf("%d changes: want at most %d: %w", len(changes), 2*maxPeriods, errChanges)
+		return ZeroPeriods{}, fmt.Errorf("%d changes: expected at most %d: %w", len(changes), 2*maxPeriods, errChanges)
 	}
 	before := int64(0)
 	for i, at := range changes {
 		if at < before || at > latest {
-			const text = "change %d is at second %d: want %d to %d: %w"
+			const text = "change %d is at second %d: expected %d to %d: %w"
 			return ZeroPeriods{}, fmt.Errorf(text, i, at, before, int64(latest), errChanges)
 		}
 		before = at

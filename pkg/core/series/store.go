@@ -93,7 +93,7 @@ func CleanSample(v float64, d *Dropped) float64 {
 	return v
 }
 
-// words describe a fault in a word and in more words, and say what makes a query return such samples.
+// words describe a fault briefly and in full, and say what causes a query to return such samples.
 func (f Fault) words() (word, words, cause string) {
 	switch f {
 	case Negative:
@@ -109,7 +109,7 @@ func (f Fault) words() (word, words, cause string) {
 	return "", "", ""
 }
 
-// String describes the dropped samples, and says what becomes of them.
+// String describes the dropped samples, and says how Forewarm treats them.
 func (d Dropped) String() string {
 	return d.describe("1 sample", "%d samples") + "; Forewarm treats such samples as gaps"
 }
@@ -117,7 +117,7 @@ func (d Dropped) String() string {
 // Newest describes samples that are newer than every demand.
 func (d Dropped) Newest() string { return d.describe("the newest sample", "the newest %d samples") }
 
-// describe says what is wrong with the samples, with words for one of them and for several: "2 samples are infinite: check the query for
+// describe says what is wrong with the samples. The subject depends on their number: "2 samples are infinite: check the query for
 // a division by 0".
 func (d Dropped) describe(one, several string) string {
 	count, what := 0, ""
@@ -131,7 +131,7 @@ func (d Dropped) describe(one, several string) string {
 		kinds, causes = append(kinds, fmt.Sprintf("%d %s", n, word)), append(causes, "for "+cause)
 	}
 	if len(kinds) > 1 {
-		what = "no demand (" + strings.Join(kinds, ", ") + ")"
+		what = "not valid demand (" + strings.Join(kinds, ", ") + ")"
 	}
 	subject := one + " is "
 	if count != 1 {
@@ -158,7 +158,7 @@ const equalShare = 1e-6
 func (s *Store) Append(block forecast.Series) (Appended, error) {
 	var out Appended
 	if block.Step != s.step || block.Start.UnixNano()%int64(s.step) != 0 {
-		return out, fmt.Errorf("series: a block at %s with step %s on a grid of %s: %w",
+		return out, fmt.Errorf("series: block at %s with step %s does not match the grid of %s: %w",
 			block.Start, block.Step, s.step, forecast.ErrParameter)
 	}
 	if s.end.IsZero() {

@@ -115,7 +115,7 @@ func (c Config) newPredictor(name string, l *pooledRegression, longest int) (pre
 		}
 		return &blockPredictor{BlockModel: m, seasonal: true}, nil
 	}
-	return nil, fmt.Errorf("window peak: unknown candidate %q, valid are %v", name, CandidateNames())
+	return nil, fmt.Errorf("window peak: unknown candidate %q, valid names are %v", name, CandidateNames())
 }
 
 // newRepetition makes the predictor of the last season or the last week; nil if the configuration has none.

@@ -74,11 +74,11 @@ func (c Config) validate() error {
 	var problems []error
 	if c.Step <= 0 || c.Window < c.Step {
 		problems = append(problems,
-			fmt.Errorf("window peak: step %s and window %s, want a window of at least one step", c.Step, c.Window))
+			fmt.Errorf("window peak: step %s and window %s, expected a window of at least one step", c.Step, c.Window))
 	}
 	if !slices.IsSorted(c.Seasons) || len(c.Seasons) > 0 && c.Seasons[0] <= 0 {
 		problems = append(problems,
-			fmt.Errorf("window peak: seasons %v, want them ascending and more than 0", c.Seasons))
+			fmt.Errorf("window peak: seasons %v, expected them ascending and more than 0", c.Seasons))
 	}
 	return errors.Join(problems...)
 }
