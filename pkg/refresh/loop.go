@@ -182,7 +182,7 @@ func (l *Loop) rereadAfterClockSetBack(ctx context.Context, now time.Time) {
 		restarted++
 	}
 	if restarted > 0 {
-		l.log.WarnContext(ctx, "the clock was set back: reading the histories again", "forecasts", restarted, "now", now)
+		l.log.WarnContext(ctx, "the clock was set back: reading histories again", "forecasts", restarted, "now", now)
 	}
 }
 
@@ -360,8 +360,7 @@ func logChanges(ctx context.Context, log *slog.Logger, before, after *snapshot.S
 			if c.Missed {
 				level = slog.LevelWarn
 			}
-			log.Log(ctx, level, "the state of an objective changed", "forecast", key.String(), "reason", c.Reason, "now",
-				c.Message)
+			log.Log(ctx, level, "an objective changed", "forecast", key.String(), "reason", c.Reason, "now", c.Message)
 		}
 	}
 }

@@ -59,24 +59,24 @@ func DefaultClusterConfig() ClusterConfig {
 	return ClusterConfig{Groups: AllGroups(), Library: library}
 }
 
-// HasCertificateFiles reports whether the certificate to serve with is given as files.
+// HasCertificateFiles reports whether the serving certificate is from files.
 func (c *ClusterConfig) HasCertificateFiles() bool {
 	given := c.Library.SecureServing.ServerCert.CertKey
 	return given.CertFile != "" || given.KeyFile != ""
 }
 
-// Validate returns every problem at once.
+// Validate returns all problems.
 func (c *ClusterConfig) Validate() error {
 	if c.Library == nil {
-		return errors.New("cluster options without the library's: start from DefaultClusterConfig")
+		return errors.New("the cluster options lack the options of the library: start from DefaultClusterConfig")
 	}
 	problems := c.Library.Validate()
 	if serving := c.Library.SecureServing; serving.BindPort == 0 && serving.Listener == nil {
-		problems = append(problems, errors.New("--secure-port is 0: write a port, for example 6443"))
+		problems = append(problems, errors.New("--secure-port is 0: set a port, for example 6443"))
 	}
 	authorization := c.Library.Authorization
 	if authorization.AllowCacheTTL < 0 || authorization.DenyCacheTTL < 0 {
-		problems = append(problems, fmt.Errorf("--authorization-webhook-cache-*-ttl are %s and %s: write 0 or more",
+		problems = append(problems, fmt.Errorf("--authorization-webhook-cache-*-ttl are %s and %s: set 0 or more",
 			authorization.AllowCacheTTL, authorization.DenyCacheTTL))
 	}
 	return errors.Join(problems...)
@@ -91,7 +91,7 @@ type StandaloneConfig struct {
 // DefaultStandaloneConfig serve on port 8080.
 func DefaultStandaloneConfig() StandaloneConfig { return StandaloneConfig{Port: 8080} }
 
-// Validate returns every problem at once.
+// Validate returns all problems.
 func (c *StandaloneConfig) Validate() error {
 	if c.Port < 0 || c.Port > 65535 {
 		return fmt.Errorf("--port %d is not a port: write 1 to 65535, or 0 for any free port", c.Port)
@@ -99,7 +99,7 @@ func (c *StandaloneConfig) Validate() error {
 	return nil
 }
 
-// CertificateFile is the file of the certificate to serve with; empty where it is not given as a file.
+// CertificateFile is the file of the serving certificate; empty if the certificate is not from a file.
 func (c *ClusterConfig) CertificateFile() string {
 	return c.Library.SecureServing.ServerCert.CertKey.CertFile
 }

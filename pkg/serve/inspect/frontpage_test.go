@@ -70,12 +70,25 @@ func TestFrontPageBeginsWithWhatNeedsALook(t *testing.T) {
 	if diff := cmp.Diff(want, links); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)
 	}
-	says(t, page, "9 of 14 Forecasts need attention. They are listed first.", "Stale: the newest sample is 42m old", "Saturated: "+
-		"numbers of Saturated", "Paused: Forewarm serves the observed demand × 2", `<td class="n">paused</td>`, "DataClean: "+
-		"numbers of DataClean", "SourceHealthy: query: 503", "maxReplicas is too low. Raise it.",
-		`<p class="say dim">Too late: 2.4% of the demand was late, but the objective allows only 1%.</p>`, "1% late", "quantile "+
-			"0.95", `<td class="n missed">2.4%</td><td class="n">1.7</td>`, "no samples", `aria-label="at most 1`,
-		`<path class="observed"`)
+	says(
+		t,
+		page,
+		"9 of 14 Forecasts need attention. They are listed first.",
+		"Stale: the newest sample is 42m old",
+		"Saturated: numbers of Saturated",
+		"Paused: Forewarm serves the observed demand × 2",
+		`<td class="n">paused</td>`,
+		"DataClean: numbers of DataClean",
+		"SourceHealthy: query: 503",
+		"maxReplicas is too low. Raise it.",
+		`<p class="say dim">Too late: 2.4% of the demand was late, but the objective allows only 1%.</p>`,
+		"1% late",
+		"quantile 0.95",
+		`<td class="n missed">2.4%</td><td class="n">1.7</td>`,
+		"no samples",
+		`aria-label="at most 1`,
+		`<path class="observed"`,
+	)
 	lacks(t, page, "numbers of ScaledToZero")
 }
 
