@@ -26,7 +26,7 @@ type fits struct {
 	turn   uint64
 }
 
-// waitingFits are a namespace's own: those that only step come before those that fit anew.
+// waitingFits are the waiting fits of a namespace. Refreshes that only step come before those that rebuild.
 type waitingFits struct{ steps, rebuilds []chan struct{} }
 
 func newFits() *fits {
@@ -125,8 +125,8 @@ func (l *Loop) computeBackground(ctx context.Context, w *worker, now time.Time) 
 	})
 }
 
-// readyQuery is the query for the replicas that were ready in the race; it has no expression where there is no race, or nobody counts
-// them.
+// readyQuery is the query for the replicas that were ready in the race. It has no expression if there is no race, or if ready replicas are
+// not measured.
 func (w *worker) readyQuery() Query {
 	e := w.result.entry
 	if e == nil || e.Objective == nil || e.Objective.Replay == nil || len(e.Objective.Replay.Intervals) == 0 {

@@ -214,7 +214,7 @@ func (l *Loop) start(ctx context.Context, w *worker, now time.Time, asked batche
 		}
 		rebuilds := !w.partial && w.rebuildsAt(block.TimeAt(block.Len()))
 		l.fits.run(w.job.Key.Namespace, rebuilds, func() {
-			if !w.replaced.Load() { // Nobody waits for its result.
+			if !w.replaced.Load() { // If the Forecast was replaced, the result is not needed.
 				w.appendBlock(block)
 			}
 		})

@@ -93,11 +93,11 @@ type Reading struct {
 	Bound Bound
 	// Incomplete: the source still adds to samples of this age, and the demand is below the one before.
 	Incomplete bool
-	// Times and AtLeast: an event makes so many times the credible demand, or at least so much, credible at once.
+	// Times and AtLeast come from an event: this multiple of the credible demand, or at least this much, is credible immediately.
 	Times, AtLeast float64
 	// Saturated: the saturation signal was above 0.
 	Saturated bool
-	// Deferrable is the work that arrived beside the demand and may wait until its deadline; NaN for a gap.
+	// Deferrable is the work that arrived in addition to the demand and may wait until its deadline; NaN for a gap.
 	Deferrable float64
 	// ScaledToZero: the workload had zero replicas, so that no demand is not an outage.
 	ScaledToZero bool

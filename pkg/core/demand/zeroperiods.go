@@ -15,8 +15,8 @@ const (
 	// maxClockSkew is how much the clocks of two leaders may differ. A later date comes from a clock that was ahead and
 	// has been corrected since.
 	maxClockSkew = time.Minute
-	// holds is how long an observation of zero replicas holds, so that what nobody observes any more is not zero for ever:
-	// twice the time between two observations of a workload that does not change.
+	// holds is how long an observation of zero replicas is valid, so that a workload that is no longer observed is not at zero forever.
+	// It is twice the time between two observations of a workload that does not change.
 	holds = 20 * time.Minute
 	// maxPeriods is how many periods a record keeps, the newest: two weeks of one every half hour.
 	maxPeriods = 700

@@ -219,7 +219,7 @@ func (r *Record) LeadTime(now time.Time) time.Duration {
 	return lead
 }
 
-// MedianLeadTime returns the median of the starts, beside LeadTime.
+// MedianLeadTime returns the median of the start times.
 func (r *Record) MedianLeadTime(now time.Time) time.Duration {
 	_, median := r.Lead.at(now)
 	return median

@@ -21,7 +21,7 @@ type Groups struct {
 	Inspect aggregation.Mode
 }
 
-// AllGroups serves every group, and takes those that nobody holds.
+// AllGroups serves all groups, and registers the groups that no other server has registered.
 func AllGroups() Groups {
 	return Groups{External: aggregation.Auto, Custom: aggregation.Auto, Inspect: aggregation.Auto}
 }
@@ -33,15 +33,14 @@ func (g *Groups) Modes() map[string]aggregation.Mode {
 	}
 }
 
-// ClusterConfig configure a server in a cluster.
+// ClusterConfig configures a server in a cluster.
 type ClusterConfig struct {
 	Groups
-	// Kubeconfig of the cluster that authentication and authorization are delegated to; empty means the pod's own
-	// cluster.
+	// Kubeconfig of the cluster to which authentication and authorization are delegated; empty means the pod's own cluster.
 	Kubeconfig string
-	// Certificate to serve with, where Library names no files; nil means one that nobody can verify.
+	// Certificate to serve with if Library specifies no files; nil means a certificate that clients cannot verify.
 	Certificate dynamiccertificates.CertKeyContentProvider
-	// Library has the options of TLS, authentication and authorization.
+	// Library contains the options for TLS, authentication and authorization.
 	Library *adapteroptions.CustomMetricsAdapterServerOptions
 }
 
@@ -82,13 +81,13 @@ func (c *ClusterConfig) Validate() error {
 	return errors.Join(problems...)
 }
 
-// StandaloneConfig configure a server without a cluster.
+// StandaloneConfig configures a server without a cluster.
 type StandaloneConfig struct {
 	// Port on 127.0.0.1; 0 means any free port.
 	Port int
 }
 
-// DefaultStandaloneConfig serve on port 8080.
+// DefaultStandaloneConfig serves on port 8080.
 func DefaultStandaloneConfig() StandaloneConfig { return StandaloneConfig{Port: 8080} }
 
 // Validate returns all problems.

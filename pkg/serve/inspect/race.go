@@ -52,7 +52,7 @@ func race(r *objective.Replay, ready forecast.Series) *v1alpha1.Replay {
 	return out
 }
 
-// brief is a copy of an entry whose outlook has no race and nothing that is made beside the steps, which nobody looks at in a list.
+// brief is a copy of an entry without the race and the background results, which a list does not show.
 func brief(e *snapshot.ForecastSnapshot) *snapshot.ForecastSnapshot {
 	out := *e
 	out.Views = nil

@@ -19,7 +19,7 @@ import (
 	pb "github.com/forewarm/forewarm/pkg/serve/keda/externalscaler"
 )
 
-// The keys of a trigger's metadata, beside those of a selection.
+// The keys of a trigger's metadata, in addition to the keys of a selection.
 const (
 	keyForecast   = "forecast"
 	keyTarget     = "target"

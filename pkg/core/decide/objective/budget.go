@@ -85,8 +85,8 @@ func (a *accounts) target(asked Goal) float64 {
 	return min(late*min(max(factor, tightest), loosest), 1)
 }
 
-// evidence is n / (n + evidenceHours) of n late hours beside the first: their effective number is 1 if one hour has all the late
-// demand (Kish 1965).
+// evidence is n / (n + evidenceHours), where n is the effective number of late hours minus 1. The effective number is 1 if a single hour
+// has all the late demand (Kish 1965).
 func (a *accounts) evidence(asked Goal) float64 {
 	sum, squares := 0.0, 0.0
 	for _, h := range a.hours.All() {

@@ -197,20 +197,20 @@ func (o *Calibrator) updateSelection() {
 // Selected is the index of the candidate that is selected for the i-th goal.
 func (o *Calibrator) Selected(i int) int { return o.goals[i].selector.Selected() }
 
-// Inputs are those of the candidate that is selected for the i-th goal, newest last; they are valid until the next Step.
+// Inputs are the inputs of the candidate that is selected for the i-th goal, newest last. They are valid until the next Step.
 func (o *Calibrator) Inputs(i int) []decide.Input { return o.candidates[o.Selected(i)].inputs }
 
 // Headroom is the multiplier for the i-th goal.
 func (o *Calibrator) Headroom(i int) float64 { return o.goals[i].headroom }
 
-// DeadBand is the one that a value for the i-th goal must get past: that of the first autoscaler as it stands with what was served.
+// DeadBand is the dead band that a value for the i-th goal must leave: the dead band of the first autoscaler in its present state.
 func (o *Calibrator) DeadBand(i int) hpa.DeadBand { return o.goals[i].accounts.simulated.DeadBand(0) }
 
-// DeadlineFloor is the value that deferrable work asks for beside the demand, with what was served for the i-th goal: 0 where what the demand's
-// headroom leaves will do.
+// DeadlineFloor is the value that deferrable work needs in addition to the demand, with the values that were served for the i-th goal. It is
+// 0 if the headroom of the demand is sufficient.
 func (o *Calibrator) DeadlineFloor(i int) float64 { return o.goals[i].needed }
 
-// deadlineFloor is what work with a deadline asks for, in addition to an expected demand and the value for it.
+// deadlineFloor is the value that work with a deadline needs in addition to an expected demand and the value for that demand.
 func (o *Calibrator) deadlineFloor(a *goalState, expected, value float64) float64 {
 	if o.config.Deadline == 0 {
 		return 0
@@ -218,7 +218,7 @@ func (o *Calibrator) deadlineFloor(a *goalState, expected, value float64) float6
 	return a.accounts.simulated.DeadlineFloor(expected, value, time.Duration(o.config.Window)*o.config.Step)
 }
 
-// Shares are what happened to all demand under each multiplier with the first autoscaler. Priors are made of it.
+// Shares are the late shares of all demand for each multiplier with the first autoscaler. Priors are computed from them.
 func (o *Calibrator) Shares() Priors {
 	out := Priors{Late: Shares{}, BadHours: Shares{}}
 	for _, c := range o.candidates[:o.selectable()] {

@@ -38,7 +38,7 @@ type Spec struct {
 	Deadline time.Duration
 	// PassDeadBand raises what the HPA reads wherever its tolerance would hide that more is served than its replicas sustain.
 	PassDeadBand bool
-	// Interruptions is how often a ready replica is lost in an hour, as on spot; it is started anew.
+	// Interruptions is how often a ready replica is lost in an hour, as on spot nodes. A replacement is started.
 	Interruptions float64
 	// Seed of the random lead times and interruptions.
 	Seed uint64
