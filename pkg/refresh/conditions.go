@@ -47,7 +47,7 @@ const (
 	reasonFrozen = "Frozen"
 	// reasonSilentReplicas (False): some ready replicas have no series for the preset, so their demand is missing.
 	//
-	// Fix: check that new pods are scraped. The preset is docs/signals.md#presets.
+	// Fix: check that new pods are scraped. See docs/signals.md#presets.
 	reasonSilentReplicas = "SilentReplicas"
 	// reasonOwnersUnknown (False): some pods have series for the preset, but kube-state-metrics does not report their owners. The total
 	// of the other pods might be too low, so Forewarm takes no sample until the owners are known.

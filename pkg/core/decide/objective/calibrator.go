@@ -42,7 +42,7 @@ type goalState struct {
 	selector decide.CandidateSelector
 	headroom float64
 	accounts *accounts
-	// needed is the value that deferrable work asks for.
+	// needed is the value that deferrable work needs.
 	needed float64
 }
 
