@@ -256,7 +256,7 @@ func (r *result) readyCondition(e *snapshot.ForecastSnapshot, t Job, now time.Ti
 	case snapshot.Warming:
 		c.True, c.Message = true, r.warmingMessage(e)
 	case snapshot.FallingBack:
-		c.Message = fmt.Sprintf("%s: %s", r.newestSample(age), e.ModelReason())
+		c.Message = fmt.Sprintf("%s, so Forewarm serves a fallback: %s", r.newestSample(age), e.ModelReason())
 	case snapshot.Stale:
 		c.Message = fmt.Sprintf("%s, and the limit is %s: Forewarm serves no value, and the HPA keeps its replicas",
 			r.newestSample(age), t.StaleAfter)

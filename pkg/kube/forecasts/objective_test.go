@@ -198,9 +198,9 @@ func testObjective(t *testing.T, c *apiservertest.Cluster) {
 	const want = "Normal CandidateChanged Forecast/a regression replaces last-value: regression is selected: its " +
 		"relative cost was lower than that of last-season (1.7 instead of 1.81) for 24 hours in a row\n" +
 		"Normal ObjectiveMet Forecast/a the verdict changed from Learning to Met: at most 1% of the demand over 7 days may wait longer " +
-		"than 30s; 0.62% did, which is 62.1% of the budget; Forewarm uses headroom 1.3\n" +
+		"than 30s. So far, 0.62% did, which is 62.1% of the budget. Forewarm uses headroom 1.3\n" +
 		"Warning ObjectiveMissed Forecast/a the verdict changed from Met to AtMaxReplicas: at most 1% of the demand over 7 days may wait longer " +
-		"than 30s, but 2.4% did: maxReplicas is 12, but the highest demand of the last 7 days needed 16 replicas; raise maxReplicas\n" +
+		"than 30s, but 2.4% did. maxReplicas is 12, but the highest demand of the last 7 days needed 16 replicas. Raise maxReplicas\n" +
 		"Warning SuspectSample Forecast/a the demand is a million\n"
 	const template = `{range .items[?(@.involvedObject.name=="a")]}{.type} {.reason} ` +
 		`{.involvedObject.kind}/{.involvedObject.name} {.message}{"\n"}{end}`

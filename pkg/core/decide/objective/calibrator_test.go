@@ -287,10 +287,10 @@ func priced(t *testing.T, price float64) objective.Config {
 // The words of a price are of what it costs, and never of a share that was not asked for.
 func TestPriceInWords(t *testing.T) {
 	load := days(5, 9)
-	const asked = "a replica-hour of demand that waits longer than 30s costs as much as 20 idle replica-hours; "
+	const asked = "a replica-hour of demand that waits longer than 30s costs as much as 20 idle replica-hours. "
 	for hours, want := range map[int]string{
-		5:  asked + "Forewarm has observed 5 of the 24 hours that it needs to calibrate the headroom; until then, it uses ",
-		96: " has the lowest total cost; with this headroom, ",
+		5:  asked + "Forewarm has observed 5 of the 24 hours that it needs to calibrate the headroom. Until then, it uses ",
+		96: " has the lowest total cost. With this headroom, ",
 	} {
 		o := newPlayer(t, priced(t, 20))
 		play(o, load[:hours*60+1])

@@ -50,24 +50,24 @@ func (r *Report) message() string {
 		if r.Price > 0 {
 			from = "a cautious default"
 		}
-		return fmt.Sprintf("%s; Forewarm has observed %d of the 24 hours that it needs to calibrate the headroom; "+
-			"until then, it uses headroom %s, which is %s", r.goalText(), r.Hours, headroom, from)
+		return fmt.Sprintf("%s. Forewarm has observed %d of the 24 hours that it needs to calibrate the headroom. "+
+			"Until then, it uses headroom %s, which is %s", r.goalText(), r.Hours, headroom, from)
 	case Met:
 		if r.Price > 0 {
-			return fmt.Sprintf("%s; headroom %s has the lowest total cost; with this headroom, %s of the demand "+
+			return fmt.Sprintf("%s. Headroom %s has the lowest total cost. With this headroom, %s of the demand "+
 				"is expected to be late", r.goalText(), headroom, expected)
 		}
-		return fmt.Sprintf("%s; %s did, which is %s of the budget; Forewarm uses headroom %s%s",
+		return fmt.Sprintf("%s. So far, %s did, which is %s of the budget. Forewarm uses headroom %s%s",
 			r.goalText(), r.servedShare(), r.Budget.spentText(), headroom, r.namedHoursText())
 	case Overspent:
 		served := first.Curve.At(first.Headroom)
-		return fmt.Sprintf("%s; %s did in the last %s, which is %s of the budget; Forewarm now uses headroom %s, "+
+		return fmt.Sprintf("%s. In the last %s, %s did, which is %s of the budget. Forewarm now uses headroom %s, "+
 			"with which %s of the demand is expected to be %s at a relative cost of %s%s", r.goalText(),
-			r.servedShare(), humanize.Period(r.Period), r.Budget.spentText(), humanize.Significant(first.Headroom, 3),
+			humanize.Period(r.Period), r.servedShare(), r.Budget.spentText(), humanize.Significant(first.Headroom, 3),
 			expected, r.Goal().Limited(), humanize.Significant(served.RelativeCost, 3), r.namedHoursText())
 	case AtMaxReplicas:
-		return fmt.Sprintf("%s, but %s did: maxReplicas is %d, but the highest demand of the last %s needed %d "+
-			"replicas; raise maxReplicas", r.goalText(), r.servedShare(), first.Max,
+		return fmt.Sprintf("%s, but %s did. maxReplicas is %d, but the highest demand of the last %s needed %d "+
+			"replicas. Raise maxReplicas", r.goalText(), r.servedShare(), first.Max,
 			humanize.Period(r.Period), r.PeakReplicas)
 	case Bounded:
 		return fmt.Sprintf("%s, but Forewarm limits the value to %.6g now, because the history does not justify "+
@@ -131,5 +131,5 @@ func (r *Report) namedHoursText() string {
 	if !r.BadHours || r.Served.BadHours == 0 {
 		return ""
 	}
-	return "; " + r.Bad.String()
+	return ". " + r.Bad.String()
 }
