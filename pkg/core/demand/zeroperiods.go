@@ -119,7 +119,7 @@ func (r ZeroPeriods) changesUntil(t time.Time) int {
 // At reports whether the workload was scaled to zero at a time.
 func (r ZeroPeriods) At(t time.Time) bool { return r.changesUntil(t)%2 == 1 }
 
-// ZeroSince returns the start of the period that a time lies in; zero is false where it lies in none.
+// ZeroSince returns the start of the period that contains a time; zero is false if no period contains it.
 func (r ZeroPeriods) ZeroSince(t time.Time) (from time.Time, zero bool) {
 	n := r.changesUntil(t)
 	if n%2 == 0 {
@@ -128,7 +128,7 @@ func (r ZeroPeriods) ZeroSince(t time.Time) (from time.Time, zero bool) {
 	return time.Unix(r.changes[n-1], 0), true
 }
 
-// NewestStep returns the newest step at zero, no later than a step of the same grid; zero is false without one.
+// NewestStep returns the newest step at zero that is not later than a step of the same grid; zero is false if there is none.
 func (r ZeroPeriods) NewestStep(t time.Time, step time.Duration) (at time.Time, zero bool) {
 	for {
 		n := r.changesUntil(t)

@@ -158,7 +158,7 @@ func (f *features) names() []string {
 }
 
 // observe records the demand of a step, NaN for a gap, and the forecasts of the RegressionInputs, in their order, NaN for none.
-// The features of a gap are those before it.
+// The features of a gap are the features of the step before it.
 func (f *features) observe(demand float64, models []float64) {
 	f.sinceCensored = min(f.sinceCensored+1, math.MaxInt32)
 	f.push(demand, models)

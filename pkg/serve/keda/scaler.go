@@ -66,7 +66,7 @@ func (s *Scaler) GetMetrics(_ context.Context, request *pb.GetMetricsRequest) (*
 		return nil, err
 	}
 	if name := request.GetMetricName(); name != t.forecast.Name {
-		return nil, status.Errorf(codes.InvalidArgument, "unknown metric %.64q: the only metric of this trigger is %q", name,
+		return nil, status.Errorf(codes.InvalidArgument, "unknown metric %.64q: the metric of this trigger is %q", name,
 			t.forecast.Name)
 	}
 	entry, err := findEntry(s.snapshots.Load(), t.forecast)
@@ -92,7 +92,7 @@ func findEntry(newest *snapshot.Snapshot, key snapshot.Key) (*snapshot.ForecastS
 		return entry, nil
 	}
 	return nil, status.Errorf(codes.NotFound,
-		"there is no Forecast %s in namespace %s: run kubectl get forecasts -n %[2]s to list the Forecasts", key.Name, key.Namespace)
+		"there is no Forecast %s in namespace %s: see kubectl get forecasts -n %[2]s", key.Name, key.Namespace)
 }
 
 // statusError is why a Forecast has no value: InvalidArgument for a selection that is wrong, Unavailable for all else,

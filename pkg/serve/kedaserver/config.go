@@ -69,7 +69,7 @@ func (c *Config) Validate() error {
 	case c.OwnCertificates():
 	case err == nil && !c.Plaintext && !isLoopback(host):
 		problems = append(problems,
-			fmt.Errorf("--keda-address %s without TLS allows anyone on the network to read the demand of all namespaces: "+
+			fmt.Errorf("--keda-address %s without TLS lets any client read the demand of every namespace: "+
 				"set --keda-tls-cert-file, --keda-tls-private-key-file and --keda-client-ca-file, or serve on "+
 				"127.0.0.1, or allow it with --keda-plaintext", c.Address))
 	}
