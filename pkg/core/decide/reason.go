@@ -94,8 +94,13 @@ func (d *Decision) headroomMessage() string {
 	if least := rise * d.Observed; d.Median > least && d.LastSeason > least {
 		peak += fmt.Sprintf(" (the same time last season reached %s)", humanize.Number(d.LastSeason))
 	}
-	text := fmt.Sprintf("the forecast peak within %s is %s, plus %s headroom for past forecast errors: %s in total",
-		window, peak, humanize.Number(humanize.Rounded(d.Forecast, 4)-expected), humanize.Number(d.Forecast))
+	text := fmt.Sprintf("the forecast peak within %s is %s, ", window, peak)
+	if headroom := humanize.Rounded(d.Forecast, 4) - expected; headroom > 0 {
+		text += fmt.Sprintf("plus %s headroom for past forecast errors: %s in total", humanize.Number(headroom),
+			humanize.Number(d.Forecast))
+	} else {
+		text += "without headroom"
+	}
 	if d.Target > 0 && d.Forecast > 0 {
 		text += fmt.Sprintf(" (%s at %s each)", humanize.Plural(int(math.Ceil(d.Forecast/d.Target)), "replica"),
 			humanize.Number(d.Target))
